@@ -25,7 +25,6 @@ import (
 	"vaultwicket/gateway/pages"
 	"vaultwicket/gateway/records"
 	"vaultwicket/gateway/registry"
-	"vaultwicket/gateway/semaphore"
 	"vaultwicket/gateway/state/paths"
 	"vaultwicket/gateway/visibility"
 	"vaultwicket/policy"
@@ -89,7 +88,7 @@ type shared struct {
 	runner    *exec.Runner
 	backend   Backend
 	ownDay    bool
-	running   *semaphore.Semaphore
+	running   *admission.Semaphore
 	admission *admission.Controller
 	consent   *consent.Approvals
 	records   *records.Records
@@ -105,7 +104,7 @@ type vaultGateway struct {
 	*shared
 	vault          Vault
 	rules          *visibility.Rules
-	writing        *semaphore.Semaphore // has the one place of a call that changes something
+	writing        *admission.Semaphore // has the one place of a call that changes something
 	target         func() registry.Place
 	folderIdentity func() string // the identity of the folder of the target
 	pin            pin
@@ -132,7 +131,7 @@ func New(c Config) *Gateway {
 	}
 	state := stateFolder(c)
 	g := &Gateway{shared: &shared{
-		runner: c.Runner, backend: c.Backend, ownDay: c.OwnDay, running: semaphore.New(c.Limits.Parallel), session: c.Session, log: c.Log, getenv: c.Getenv,
+		runner: c.Runner, backend: c.Backend, ownDay: c.OwnDay, running: admission.NewSemaphore(c.Limits.Parallel), session: c.Session, log: c.Log, getenv: c.Getenv,
 		observer:  observe.All(c.Observe, observe.NewCallLog(c.Log, c.Session)),
 		admission: admission.New(c.Limits, c.Disabled, paths.State(c.Getenv, ""), c.Runner.Timeout), consent: consent.New(state), records: records.New(state, c.Session),
 		answers: pages.NewStore[storedAnswer](storeLimits, time.Now),
@@ -144,7 +143,7 @@ func New(c Config) *Gateway {
 }
 
 func (g *Gateway) newVault(served Served) *vaultGateway {
-	d := &vaultGateway{shared: g.shared, vault: served.Vault, writing: semaphore.New(1)}
+	d := &vaultGateway{shared: g.shared, vault: served.Vault, writing: admission.NewSemaphore(1)}
 	d.target = sync.OnceValue(func() registry.Place {
 		return registry.Locate(registry.Read(g.getenv), registry.Wanted{Name: served.Name, ID: served.ID, Folder: served.Folder})
 	})

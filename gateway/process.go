@@ -17,7 +17,6 @@ import (
 	"vaultwicket/gateway/notes"
 	"vaultwicket/gateway/observe"
 	"vaultwicket/gateway/records"
-	"vaultwicket/gateway/semaphore"
 )
 
 // Do plans req and carries it out. It always returns a result: every failure,
@@ -112,11 +111,11 @@ func (g *shared) record(ctx context.Context, vault string, req Request) *records
 // places are what a call has to have a place of while it runs. A call that changes
 // something waits for the changes before it, and has no other place meanwhile; within a
 // batch, the batch has that place.
-func (g *vaultGateway) places(plan Plan, by approved) []*semaphore.Semaphore {
+func (g *vaultGateway) places(plan Plan, by approved) []*admission.Semaphore {
 	if plan.call.Effect().Mutates() && !by.inBatch {
-		return []*semaphore.Semaphore{g.writing, g.running}
+		return []*admission.Semaphore{g.writing, g.running}
 	}
-	return []*semaphore.Semaphore{g.running}
+	return []*admission.Semaphore{g.running}
 }
 
 // admit takes a request through everything that comes before the first process: the

@@ -33,7 +33,7 @@ exec/progress                :
 exec/acl                     :
 exec/suitable                : exec/acl exec/way allowlist/quote
 exec/way                     :
-gateway                      : allowlist allowlist/quote exec exec/progress gateway/admission gateway/catalog gateway/clean gateway/consent gateway/difference gateway/failure gateway/idempotency gateway/names gateway/notes gateway/observe gateway/pages gateway/records gateway/registry gateway/semaphore gateway/shell gateway/state/approvals gateway/state/journal gateway/state/paths gateway/visibility policy policy/access tiers
+gateway                      : allowlist allowlist/quote exec exec/progress gateway/admission gateway/catalog gateway/clean gateway/consent gateway/difference gateway/failure gateway/idempotency gateway/names gateway/notes gateway/observe gateway/pages gateway/records gateway/registry gateway/shell gateway/state/approvals gateway/state/journal gateway/state/paths gateway/visibility policy policy/access tiers
 gateway/idempotency          : gateway/failure gateway/state/journal
 gateway/records              : allowlist allowlist/quote gateway/failure gateway/observe gateway/state/audit gateway/trail policy tiers
 gateway/visibility           : allowlist gateway/names gateway/notes policy policy/access policy/ignore
@@ -47,7 +47,7 @@ gateway/state/journal        : gateway/state/journal/object gateway/state/privat
 gateway/state/journal/object :
 gateway/notes                : gateway/failure policy policy/ignore allowlist/quote
 gateway/trail                : gateway/failure gateway/state/audit policy
-gateway/admission            : gateway/failure gateway/semaphore gateway/state/private
+gateway/admission            : gateway/failure gateway/state/private
 gateway/consent              : gateway/clean gateway/difference gateway/failure gateway/state/approvals gateway/state/audit gateway/trail allowlist allowlist/quote tiers
 gateway/httpguard            :
 gateway/names                :
@@ -57,16 +57,14 @@ gateway/state/private        : exec/acl
 gateway/state/running        : gateway/state/private
 gateway/state/private/faults : gateway/state/private
 gateway/registry             :
-gateway/semaphore            :
 gateway/shell                : exec
 gateway/observe              : allowlist gateway/failure
 gateway/observe/metrics      : exec gateway/observe
 gateway/observe/tracing      : allowlist/quote gateway/failure gateway/observe
 gateway/ui/activity          : gateway/state/audit gateway/trail policy
 gateway/ui/auth              : gateway/httpguard
-gateway/ui/chart             : gateway/ui/activity
 gateway/difference           : gateway/clean
-gateway/ui                   : gateway gateway/admission gateway/catalog gateway/clean gateway/consent gateway/difference gateway/failure gateway/httpguard gateway/state/approvals gateway/state/audit gateway/state/journal gateway/state/paths gateway/state/running gateway/trail gateway/ui/activity gateway/ui/auth gateway/ui/chart gateway/visibility tiers
+gateway/ui                   : gateway gateway/admission gateway/catalog gateway/clean gateway/consent gateway/difference gateway/failure gateway/httpguard gateway/state/approvals gateway/state/audit gateway/state/journal gateway/state/paths gateway/state/running gateway/trail gateway/ui/activity gateway/ui/auth gateway/visibility tiers
 gateway/mcpserver            : allowlist allowlist/quote exec/progress gateway gateway/catalog gateway/clean gateway/consent gateway/failure gateway/mcpserver/arguments gateway/mcpserver/message gateway/mcpserver/prompts gateway/mcpserver/stdio gateway/mcpserver/streamable gateway/mcpserver/typed gateway/observe gateway/state/approvals tiers
 gateway/mcpserver/arguments  : gateway gateway/mcpserver/message allowlist allowlist/quote
 gateway/mcpserver/message    : allowlist/quote

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"vaultwicket/gateway/failure"
-	"vaultwicket/gateway/semaphore"
 )
 
 type pastPause struct{}
@@ -19,8 +18,8 @@ func passesPause(ctx context.Context) bool { return ctx.Value(pastPause{}) != ni
 
 // Acquire acquires each of the semaphores for a caller, in their order. It waits until
 // ctx is done, and not through a pause. release releases them.
-func (a *Controller) Acquire(ctx context.Context, caller, command string, semaphores ...*semaphore.Semaphore) (release func(), err error) {
-	var acquired []*semaphore.Semaphore
+func (a *Controller) Acquire(ctx context.Context, caller, command string, semaphores ...*Semaphore) (release func(), err error) {
+	var acquired []*Semaphore
 	release = func() {
 		for _, s := range acquired {
 			s.Release(caller)

@@ -10,7 +10,6 @@ import (
 
 	"vaultwicket/gateway/state/audit"
 	"vaultwicket/gateway/ui/activity"
-	"vaultwicket/gateway/ui/chart"
 )
 
 // activityData is what the view of calls shows.
@@ -18,7 +17,7 @@ type activityData struct {
 	Page     activity.Page
 	Query    callQuery
 	Figures  activity.Figures
-	Chart    chart.Chart
+	Chart    chart
 	Clients  []string
 	Vaults   []string
 	Commands []string
@@ -95,7 +94,7 @@ func (p *page) activity(r request) view {
 	filter := data.Query.filter(now)
 	data.Page = p.calls.Page(filter, before, rowsOfPage)
 	data.Figures = p.calls.Figures(filter, now)
-	data.Chart = chart.Hours(data.Figures.Hours, time.Local)
+	data.Chart = chartOf(data.Figures.Hours, time.Local)
 	data.Clients, data.Vaults, data.Commands = p.calls.Names()
 	data.Since, data.More = p.calls.Since()
 	for _, c := range data.Figures.Commands {

@@ -1,6 +1,4 @@
-// Package semaphore bounds how many calls run at once, and is fair to their callers: a
-// caller with many calls waits for itself and not before the others.
-package semaphore
+package admission
 
 import (
 	"context"
@@ -8,7 +6,8 @@ import (
 	"sync"
 )
 
-// Semaphore bounds the calls that run at once. Where calls wait, the next one is of the
+// Semaphore bounds the calls that run at once, and is fair to their callers: a caller with
+// many calls waits for itself and not before the others. Where calls wait, the next one is of the
 // caller with the fewest running, and among those of the one who was served the longest
 // time ago. It is safe for use by several goroutines.
 type Semaphore struct {
@@ -37,9 +36,9 @@ type waiter struct {
 	ready  chan struct{} // closed when it may run
 }
 
-// New returns a semaphore for size calls at once. Where there are several callers, the last
+// NewSemaphore returns a semaphore for size calls at once. Where there are several callers, the last
 // place is left to one that has no call running.
-func New(size int) *Semaphore {
+func NewSemaphore(size int) *Semaphore {
 	return &Semaphore{size: size, share: max(1, size-1), callers: map[string]*callerState{}}
 }
 

@@ -1,4 +1,4 @@
-package semaphore
+package admission
 
 import (
 	"context"
@@ -13,7 +13,7 @@ import (
 // order. Each call runs for a second.
 func queueOf(t *testing.T, size int, callers ...string) (order []string) {
 	synctest.Test(t, func(t *testing.T) {
-		sem := New(size)
+		sem := NewSemaphore(size)
 		served := make(chan string, len(callers))
 		for _, caller := range callers {
 			go func() {
@@ -69,7 +69,7 @@ func TestCallersTakeTurns(t *testing.T) {
 // Once there are two callers, the last place is left to one that has none.
 func TestTheLastPlaceIsLeftToACallerWithoutOne(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		sem := New(4)
+		sem := NewSemaphore(4)
 		for _, caller := range []string{"b", "a", "a"} {
 			if _, err := sem.Acquire(t.Context(), caller); err != nil {
 				t.Fatal(err)
@@ -95,7 +95,7 @@ func TestTheLastPlaceIsLeftToACallerWithoutOne(t *testing.T) {
 // Who gives up in the moment of getting a place gives it back.
 func TestAPlaceIsNotLost(t *testing.T) {
 	for range 2000 {
-		sem := New(1)
+		sem := NewSemaphore(1)
 		if _, err := sem.Acquire(t.Context(), "a"); err != nil {
 			t.Fatal(err)
 		}
@@ -116,7 +116,7 @@ func TestAPlaceIsNotLost(t *testing.T) {
 // Who was seen waiting is told that it waited, however soon it gets its place.
 func TestWhoWaitedIsTold(t *testing.T) {
 	for range 2000 {
-		sem := New(1)
+		sem := NewSemaphore(1)
 		if waited, err := sem.Acquire(t.Context(), "a"); waited || err != nil {
 			t.Fatalf("a free place: waited %v, %v", waited, err)
 		}

@@ -1,6 +1,4 @@
-// Package chart works out where the bars of a chart are. The page draws them as SVG, with
-// a title and a description; the numbers are in a table beside it.
-package chart
+package ui
 
 import (
 	"fmt"
@@ -9,22 +7,23 @@ import (
 	"vaultwicket/gateway/ui/activity"
 )
 
-// Chart is a chart of bars.
-type Chart struct {
+// chart is a chart of bars, which the page draws as SVG, with a title and a description; the
+// numbers are in a table beside it.
+type chart struct {
 	Width, Height int
 	Title, About  string
-	Bars          []Bar
-	Labels        []Label
+	Bars          []bar
+	Labels        []label
 }
 
-// Bar is one part of a bar. Class is allowed, failed, asked or denied, and Title what it shows.
-type Bar struct {
+// bar is one part of a bar. Class is allowed, failed, asked or denied, and Title what it shows.
+type bar struct {
 	X, Y, Width, Height int
 	Class, Title        string
 }
 
-// Label is a text below the bars.
-type Label struct {
+// label is a text below the bars.
+type label struct {
 	X    int
 	Text string
 }
@@ -36,10 +35,10 @@ const (
 	mostBars      = 168 // a week of hours; more are put together
 )
 
-// Hours returns a chart of the calls of some hours, in the time zone in.
-func Hours(hours []activity.Hour, in *time.Location) Chart {
+// chartOf returns a chart of the calls of some hours, in the time zone in.
+func chartOf(hours []activity.Hour, in *time.Location) chart {
 	hours, each := together(hours)
-	c := Chart{Width: width, Height: height, Title: "Calls over time"}
+	c := chart{Width: width, Height: height, Title: "Calls over time"}
 	most, calls, denied := 1, 0, 0
 	for _, h := range hours {
 		all := h.Allowed + h.Denied + h.Failed + h.Asked
@@ -54,7 +53,7 @@ func Hours(hours []activity.Hour, in *time.Location) Chart {
 	}
 	every := max(1, (len(hours)+mostLabels-1)/mostLabels)
 	for i := 0; i < len(hours); i += every {
-		c.Labels = append(c.Labels, Label{i * width / len(hours), labelOf(hours[i].Start.In(in), len(hours)*each)})
+		c.Labels = append(c.Labels, label{i * width / len(hours), labelOf(hours[i].Start.In(in), len(hours)*each)})
 	}
 	return c
 }
@@ -83,7 +82,7 @@ func lengthOf(hours int) string {
 }
 
 // bars adds the parts of one bar, from the bottom.
-func (c *Chart) bars(i, n, most int, h activity.Hour, in *time.Location) {
+func (c *chart) bars(i, n, most int, h activity.Hour, in *time.Location) {
 	x, next := i*width/n, (i+1)*width/n
 	w := max(1, next-x-1)
 	y := height - below
@@ -96,7 +95,7 @@ func (c *Chart) bars(i, n, most int, h activity.Hour, in *time.Location) {
 		}
 		tall := max(1, part.calls*(height-below-4)/most)
 		y -= tall
-		c.Bars = append(c.Bars, Bar{x, max(0, y), w, tall, part.class, fmt.Sprintf("%s: %d %s", h.Start.In(in).Format("Mon 2 Jan 15:04"), part.calls, part.class)})
+		c.Bars = append(c.Bars, bar{x, max(0, y), w, tall, part.class, fmt.Sprintf("%s: %d %s", h.Start.In(in).Format("Mon 2 Jan 15:04"), part.calls, part.class)})
 	}
 }
 

@@ -1,4 +1,4 @@
-package chart
+package ui
 
 import (
 	"testing"
@@ -21,7 +21,7 @@ func hours(n int, h activity.Hour) (all []activity.Hour) {
 func TestBarsStayInside(t *testing.T) {
 	for _, n := range []int{0, 1, 7, 24, 168, 169, 744} {
 		for _, h := range []activity.Hour{{}, {Allowed: 1}, {Denied: 1}, {Allowed: 1_000_000, Denied: 1, Failed: 1}, {Allowed: 5, Denied: 5, Failed: 5, Asked: 5}} {
-			c := Hours(hours(n, h), time.UTC)
+			c := chartOf(hours(n, h), time.UTC)
 			drawn := map[string]bool{}
 			for _, b := range c.Bars {
 				drawn[b.Class] = true
@@ -40,11 +40,11 @@ func TestBarsStayInside(t *testing.T) {
 }
 
 func TestAChartSaysWhatItShows(t *testing.T) {
-	c := Hours(hours(2, activity.Hour{Allowed: 3, Denied: 1}), time.FixedZone("", 3600))
+	c := chartOf(hours(2, activity.Hour{Allowed: 3, Denied: 1}), time.FixedZone("", 3600))
 	if c.About != "8 calls, 2 denied; at most 4 in an hour" || c.Bars[0].Title != "Wed 4 Mar 11:00: 3 allowed" || c.Labels[0].Text != "11:00" {
 		t.Errorf("%+v", c)
 	}
-	if c := Hours(hours(3, activity.Hour{}), time.UTC); c.About != "No calls" {
+	if c := chartOf(hours(3, activity.Hour{}), time.UTC); c.About != "No calls" {
 		t.Errorf("%+v", c)
 	}
 }
