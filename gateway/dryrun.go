@@ -11,7 +11,6 @@ import (
 	"vaultwicket/gateway/failure"
 	"vaultwicket/gateway/observe"
 	"vaultwicket/gateway/records"
-	"vaultwicket/gateway/shell"
 	"vaultwicket/gateway/state/approvals"
 	"vaultwicket/policy"
 )
@@ -194,7 +193,7 @@ func rulesOf(verdicts []policy.RuleVerdict) []Rule {
 func (d *DryRun) show(r route) {
 	command := r.command
 	d.Backend = r.program.Backend()
-	d.Shell = shell.Line(command)
+	d.Shell = shellLine(command)
 	for _, s := range r.steps() {
 		d.Notices = append(d.Notices, s.notice)
 		if s.first == nil {

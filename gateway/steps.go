@@ -9,7 +9,6 @@ import (
 	"vaultwicket/allowlist/quote"
 	"vaultwicket/exec"
 	"vaultwicket/gateway/failure"
-	"vaultwicket/gateway/shell"
 	"vaultwicket/tiers"
 )
 
@@ -40,7 +39,7 @@ var steps = [...]step{
 		notice: "first looks up the folder for new notes, and runs the call with the path",
 	},
 	{
-		step: allowlist.StepReadDaily, run: (*vaultGateway).readDaily, first: allowlist.Call.DailyPath, shell: shell.ReadLine,
+		step: allowlist.StepReadDaily, run: (*vaultGateway).readDaily, first: allowlist.Call.DailyPath, shell: shellReadLine,
 		notice: "then reads the note at the path it answers, and does not ask while the settings of the vault tell the path; daily:read itself would make a missing note",
 	},
 	{

@@ -47,6 +47,9 @@ const originDefault = "default"
 // NeedsApproval reports whether approval by the user would lift the denial.
 func (d *Denial) NeedsApproval() bool { return d.code == CodeUnconfirmed }
 
+// RefusedBy returns the name of the rule, for packages that do not know policies.
+func (d *Denial) RefusedBy() string { return d.Rule }
+
 func (d *Denial) Error() string { return fmt.Sprintf("command %q: %s", d.Command, d.Reason) }
 
 func deny(code, setting, reason, hint string) *Denial {

@@ -33,7 +33,7 @@ exec/progress                :
 exec/acl                     :
 exec/suitable                : exec/acl exec/way allowlist/quote
 exec/way                     :
-gateway                      : allowlist allowlist/quote exec exec/progress gateway/admission gateway/catalog gateway/clean gateway/consent gateway/difference gateway/failure gateway/idempotency gateway/names gateway/notes gateway/observe gateway/pages gateway/records gateway/registry gateway/shell gateway/state/approvals gateway/state/journal gateway/state/paths gateway/visibility policy policy/access tiers
+gateway                      : allowlist allowlist/quote exec exec/progress gateway/admission gateway/catalog gateway/clean gateway/consent gateway/difference gateway/failure gateway/idempotency gateway/names gateway/notes gateway/observe gateway/pages gateway/records gateway/registry gateway/state/approvals gateway/state/journal gateway/state/paths gateway/visibility policy policy/access tiers
 gateway/idempotency          : gateway/failure gateway/state/journal
 gateway/records              : allowlist allowlist/quote gateway/failure gateway/observe gateway/state/audit gateway/trail policy tiers
 gateway/visibility           : allowlist gateway/names gateway/notes policy policy/access policy/ignore
@@ -42,7 +42,7 @@ gateway/state/audit          : gateway/state/audit/mapped gateway/state/private
 gateway/state/audit/mapped   :
 gateway/catalog              : gateway/failure policy policy/access allowlist tiers
 gateway/clean                :
-gateway/failure              : allowlist/quote gateway/clean policy
+gateway/failure              : allowlist/quote gateway/clean
 gateway/state/journal        : gateway/state/journal/object gateway/state/private
 gateway/state/journal/object :
 gateway/notes                : gateway/failure policy policy/ignore allowlist/quote
@@ -57,7 +57,6 @@ gateway/state/private        : exec/acl
 gateway/state/running        : gateway/state/private
 gateway/state/private/faults : gateway/state/private
 gateway/registry             :
-gateway/shell                : exec
 gateway/observe              : allowlist gateway/failure
 gateway/observe/metrics      : exec gateway/observe
 gateway/observe/tracing      : allowlist/quote gateway/failure gateway/observe

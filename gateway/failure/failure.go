@@ -13,7 +13,6 @@ import (
 
 	"vaultwicket/allowlist/quote"
 	"vaultwicket/gateway/clean"
-	"vaultwicket/policy"
 )
 
 // Codes that the gateway itself answers with, besides those of the packages
@@ -109,11 +108,11 @@ func Sentences(list []string) []string {
 // ErrInternal is all that a client sees of an internal error.
 var ErrInternal = New(CodeInternal, "please report it; the log has the details", "internal error")
 
-// RuleOf returns the rule of the policy that a [*policy.Denial] names, "" for another
-// error.
+// RuleOf returns the rule of the policy that an error names, such as a policy.Denial, ""
+// for another error.
 func RuleOf(err error) string {
-	if denial, ok := err.(*policy.Denial); ok {
-		return denial.Rule
+	if denial, ok := err.(interface{ RefusedBy() string }); ok {
+		return denial.RefusedBy()
 	}
 	return ""
 }

@@ -1,4 +1,4 @@
-package shell
+package gateway
 
 import (
 	"bytes"
@@ -24,7 +24,7 @@ func TestTheShellReadsBackWhatWasQuoted(t *testing.T) {
 		word := rapid.OneOf(
 			rapid.StringOfN(rapid.RuneFrom([]rune("a'\"\\ $`!*?[]{}()<>|&;#~=\n\té-")), 0, 20, -1), rapid.StringN(0, 20, -1),
 		).Filter(func(s string) bool { return !strings.Contains(s, "\x00") }).Draw(t, "word")
-		out, err := exec.Command(shell, "-c", withNewline("printf '%s|' "+quoteAll([]string{word, "end"}))).Output()
+		out, err := exec.Command(shell, "-c", withNewline("printf '%s|' "+shellWords([]string{word, "end"}))).Output()
 		if err != nil || string(out) != word+"|end|" {
 			t.Fatalf("%q became %q (%v)", word, out, err)
 		}
@@ -36,7 +36,7 @@ func TestAPastedLineSendsStandardInputToo(t *testing.T) {
 	if err != nil || runtime.GOOS == "windows" {
 		t.Skip("no POSIX shell")
 	}
-	line := Line(own.Command{Path: "cat", Args: []string{"-"}, StdinParam: "content", Stdin: "100%\n'x' \\n"})
+	line := shellLine(own.Command{Path: "cat", Args: []string{"-"}, StdinParam: "content", Stdin: "100%\n'x' \\n"})
 	var out bytes.Buffer
 	c := exec.Command(shell, "-c", line)
 	c.Stdout = &out
@@ -46,7 +46,7 @@ func TestAPastedLineSendsStandardInputToo(t *testing.T) {
 }
 
 func TestTheLineForTheDailyNoteAsksForThePath(t *testing.T) {
-	got := ReadLine(own.Command{Path: "/bin/obsidian", Args: []string{"vault=My Work", "daily:path"}})
+	got := shellReadLine(own.Command{Path: "/bin/obsidian", Args: []string{"vault=My Work", "daily:path"}})
 	if want := `/bin/obsidian 'vault=My Work' read path="$(/bin/obsidian 'vault=My Work' daily:path)"`; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
