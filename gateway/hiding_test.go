@@ -11,7 +11,6 @@ import (
 	"vaultwicket/gateway/observe"
 	"vaultwicket/policy"
 	"vaultwicket/policy/access"
-	"vaultwicket/policy/ignore"
 )
 
 // tightening lays a stricter policy over the one in force while a call is under
@@ -53,7 +52,7 @@ func TestSightIsByTheRulesAndTheIgnoreFile(t *testing.T) {
 		}
 		c.Policy.Access = rules
 	})
-	file := filepath.Join(f.config.Vault.Folder, ignore.File)
+	file := filepath.Join(f.config.Vault.Folder, access.IgnoreFile)
 	expect := func(when string, want map[string]bool) {
 		t.Helper()
 		sees := f.gateway.Visible("")
@@ -73,7 +72,7 @@ func TestSightIsByTheRulesAndTheIgnoreFile(t *testing.T) {
 	expect("without a file", map[string]bool{"A.md": true, "private/A.md": false, "Draft/A.md": true})
 	write("Draft/\n!/Private/\n")
 	expect("with patterns", map[string]bool{"A.md": true, "Private/A.md": false, "Draft/A.md": false})
-	write(strings.Repeat("#", ignore.MaxBytes+1))
+	write(strings.Repeat("#", access.MaxIgnoreFile+1))
 	expect("with a file that is too long", nothing)
 	if err := os.Remove(file); err != nil {
 		t.Fatal(err)

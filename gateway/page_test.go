@@ -12,7 +12,7 @@ import (
 	"vaultwicket/allowlist"
 	"vaultwicket/gateway/admission"
 	"vaultwicket/policy"
-	"vaultwicket/policy/ignore"
+	"vaultwicket/policy/access"
 	"vaultwicket/tiers"
 )
 
@@ -178,7 +178,7 @@ func TestAnAnswerThatIsTheSameIsLeftOut(t *testing.T) {
 func TestWhatWasKeptIsForgottenWithItsPatterns(t *testing.T) {
 	answer, _ := listing(60)
 	f := newFixture(t, func(c *Config) { c.Backend = Embedded }).embedded(answer)
-	file := filepath.Join(f.config.Vault.Folder, ignore.File)
+	file := filepath.Join(f.config.Vault.Folder, access.IgnoreFile)
 	for _, patterns := range []string{"/Folder/\n", "/Other/\n", ""} {
 		req := paged("files")
 		next := following(t, req, f.gateway.Do(context.Background(), req))

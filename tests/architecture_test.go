@@ -12,7 +12,7 @@ import (
 //
 // Both programs of the binary import allowlist/day, allowlist/quote, exec/frame, exec/progress,
 // gateway/state/journal, gateway/names, gateway/state/paths, gateway/registry,
-// policy/access and policy/ignore: the words for days, what messages repeat, the protocol
+// and policy/access: the words for days, what messages repeat, the protocol
 // between the two, how far a call has come, the journal, the names and locations of files, the app's list of
 // vaults, and the access rules. These packages import nothing of this module but
 // allowlist/quote, gateway/state/private, which opens private files and asks exec/acl for
@@ -24,7 +24,6 @@ allowlist/day                : allowlist/quote
 allowlist/quote              :
 policy                       : policy/access allowlist tiers
 policy/access                :
-policy/ignore                :
 exec                         : exec/noise exec/suitable exec/frame exec/process exec/progress exec/way policy allowlist tiers allowlist/quote
 exec/frame                   :
 exec/process                 : exec/frame exec/progress
@@ -36,7 +35,7 @@ exec/way                     :
 gateway                      : allowlist allowlist/quote exec exec/progress gateway/admission gateway/catalog gateway/clean gateway/consent gateway/difference gateway/failure gateway/idempotency gateway/names gateway/notes gateway/observe gateway/pages gateway/records gateway/registry gateway/state/approvals gateway/state/journal gateway/state/paths gateway/visibility policy policy/access tiers
 gateway/idempotency          : gateway/failure gateway/state/journal
 gateway/records              : allowlist allowlist/quote gateway/failure gateway/observe gateway/state/audit gateway/trail policy tiers
-gateway/visibility           : allowlist gateway/names gateway/notes policy policy/access policy/ignore
+gateway/visibility           : allowlist gateway/names gateway/notes policy policy/access
 gateway/state/approvals      : gateway/state/private
 gateway/state/audit          : gateway/state/audit/mapped gateway/state/private
 gateway/state/audit/mapped   :
@@ -45,7 +44,7 @@ gateway/clean                :
 gateway/failure              : allowlist/quote gateway/clean
 gateway/state/journal        : gateway/state/journal/object gateway/state/private
 gateway/state/journal/object :
-gateway/notes                : gateway/failure policy policy/ignore allowlist/quote
+gateway/notes                : gateway/failure policy policy/access allowlist/quote
 gateway/trail                : gateway/failure gateway/state/audit policy
 gateway/admission            : gateway/failure gateway/state/private
 gateway/consent              : gateway/clean gateway/difference gateway/failure gateway/state/approvals gateway/state/audit gateway/trail allowlist allowlist/quote tiers
@@ -90,7 +89,7 @@ cmd/internal/safefile        : exec/acl exec/way
 cmd/internal/settings        : allowlist allowlist/quote cmd/internal/exit cmd/internal/flags cmd/internal/logging cmd/internal/safefile cmd/internal/terminal exec gateway gateway/admission gateway/mcpserver gateway/mcpserver/streamable gateway/registry gateway/state/paths gateway/visibility policy policy/access tiers
 cmd/internal/compare         : gateway
 cmd/internal/drift           : allowlist gateway/state/paths
-cmd/internal/doctor          : cmd/internal/clients cmd/internal/settings cmd/internal/vault/disk/cloud exec gateway gateway/failure gateway/state/approvals gateway/state/audit gateway/state/journal gateway/state/paths gateway/state/private gateway/state/running gateway/clean gateway/trail policy policy/access policy/ignore gateway/consent tiers
+cmd/internal/doctor          : cmd/internal/clients cmd/internal/settings cmd/internal/vault/disk/cloud exec gateway gateway/failure gateway/state/approvals gateway/state/audit gateway/state/journal gateway/state/paths gateway/state/private gateway/state/running gateway/clean gateway/trail policy policy/access gateway/consent tiers
 cmd/internal/doctor/machine  : allowlist/quote cmd/internal/clients cmd/internal/clients/program cmd/internal/doctor cmd/internal/exit cmd/internal/flags cmd/internal/identity cmd/internal/rawvault cmd/internal/release cmd/internal/settings cmd/internal/terminal cmd/internal/wiring gateway gateway/admission gateway/failure gateway/registry gateway/state/journal gateway/state/paths
 cmd/internal/completion      : allowlist
 cmd/internal/exit            : cmd/internal/terminal gateway/failure
@@ -105,7 +104,7 @@ cmd/internal/clients/edit/jsonc : cmd/internal/clients/edit
 cmd/internal/clients/edit/toml : cmd/internal/clients/edit
 cmd/internal/clients/edit/yaml : cmd/internal/clients/edit
 cmd/internal/clients/program : exec/process
-cmd/internal/vault           : cmd/internal/vault/* cmd/internal/release allowlist allowlist/day allowlist/quote exec/frame exec/progress gateway/state/journal gateway/names gateway/state/paths gateway/registry policy/access policy/ignore gateway/difference gateway/difference
+cmd/internal/vault           : cmd/internal/vault/* cmd/internal/release allowlist allowlist/day allowlist/quote exec/frame exec/progress gateway/state/journal gateway/names gateway/state/paths gateway/registry policy/access gateway/difference gateway/difference
 cmd/internal/release         :
 packaging                    : packaging/facts
 packaging/bundle             :
@@ -130,7 +129,7 @@ var capabilities = []struct{ imported, importers, why string }{
 	{"go.yaml.in/yaml/v4", "cmd/internal/vault/frontmatter/ cmd/internal/clients/edit/yaml/", "YAML is read where properties are, and where MCP clients keep their settings"},
 	{"github.com/dlclark/regexp2/v2", "cmd/internal/vault/regex/", "the dialect of the app is compiled in one place"},
 	{"github.com/landlock-lsm/go-landlock/landlock", "cmd/internal/vault/confine/", "a process locks itself in once"},
-	{"github.com/git-pkgs/gitignore", "policy/ignore/", "patterns hide where files are looked for; its New would start git"},
+	{"github.com/git-pkgs/gitignore", "policy/access/", "patterns hide where files are looked for; its New would start git"},
 	{"github.com/clipperhouse/uax29/v2/graphemes", "gateway/pages/", "texts are cut in one place"},
 	{"github.com/clipperhouse/displaywidth", "cmd/internal/screen/", "lines are cut to the terminal in one place"},
 	{"golang.org/x/term", "cmd/internal/terminal/", "a terminal is asked for its size in one place"},

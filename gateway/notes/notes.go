@@ -17,7 +17,7 @@ import (
 	"strings"
 	"time"
 
-	"vaultwicket/policy/ignore"
+	"vaultwicket/policy/access"
 )
 
 // Open opens the file at a path in the folder of a vault and returns its size
@@ -140,17 +140,17 @@ func Patterns(folder string) (text []byte, ok bool) {
 	if folder == "" {
 		return nil, true
 	}
-	if _, err := os.Lstat(filepath.Join(folder, ignore.File)); errors.Is(err, fs.ErrNotExist) {
+	if _, err := os.Lstat(filepath.Join(folder, access.IgnoreFile)); errors.Is(err, fs.ErrNotExist) {
 		return nil, true
 	}
-	file, size := Open(folder, ignore.File)
+	file, size := Open(folder, access.IgnoreFile)
 	if file == nil {
 		return nil, false
 	}
 	defer file.Close()
-	if size > ignore.MaxBytes {
+	if size > access.MaxIgnoreFile {
 		return nil, false
 	}
-	text, err := io.ReadAll(io.LimitReader(file, ignore.MaxBytes+1))
-	return text, err == nil && len(text) <= ignore.MaxBytes
+	text, err := io.ReadAll(io.LimitReader(file, access.MaxIgnoreFile+1))
+	return text, err == nil && len(text) <= access.MaxIgnoreFile
 }

@@ -9,7 +9,6 @@ import (
 	"vaultwicket/gateway/notes"
 	"vaultwicket/policy"
 	"vaultwicket/policy/access"
-	"vaultwicket/policy/ignore"
 )
 
 // Access is what agents can do with a note or folder, and why. It is for the owner of the
@@ -114,11 +113,11 @@ func (r *Rules) inVault(path string) string {
 // used hides everything.
 func (r *Rules) ignoredBy(path string) *IgnoredBy {
 	text, ok := notes.Patterns(r.folder())
-	file := filepath.Join(r.folder(), ignore.File)
+	file := filepath.Join(r.folder(), access.IgnoreFile)
 	if !ok {
 		return &IgnoredBy{File: file}
 	}
-	patterns := ignore.New(string(text))
+	patterns := access.ParseIgnored(string(text))
 	reason, hidden := patterns.Reason(path, false)
 	if !hidden {
 		reason, hidden = patterns.Reason(path, true)
@@ -137,5 +136,5 @@ func IgnoreFile(folder string) string {
 	if text, ok := notes.Patterns(folder); ok && text == nil {
 		return ""
 	}
-	return filepath.Join(folder, ignore.File)
+	return filepath.Join(folder, access.IgnoreFile)
 }

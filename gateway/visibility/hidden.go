@@ -7,14 +7,13 @@ import (
 	"vaultwicket/gateway/notes"
 	"vaultwicket/policy"
 	"vaultwicket/policy/access"
-	"vaultwicket/policy/ignore"
 )
 
 // Visible returns what tells whether the note at a path may be seen, by the access rules
 // and the ignore file as they are now. With an ignore file that cannot be used, nothing may.
 func (r *Rules) Visible() func(path string) bool {
 	text, ok := notes.Patterns(r.folder())
-	rules, patterns := r.Policy().Access, ignore.New(string(text))
+	rules, patterns := r.Policy().Access, access.ParseIgnored(string(text))
 	return func(path string) bool {
 		return ok && rules.Level(path) > access.None && !patterns.Hides(path, false)
 	}
@@ -23,7 +22,7 @@ func (r *Rules) Visible() func(path string) bool {
 // hides returns what tells whether a note or folder is hidden.
 func (r *Rules) hides() func(path string) bool {
 	text, ok := notes.Patterns(r.folder())
-	rules, patterns := r.Policy().Access, ignore.New(string(text))
+	rules, patterns := r.Policy().Access, access.ParseIgnored(string(text))
 	return func(path string) bool {
 		return !ok || rules.Level(path) == access.None && !rules.Opens(path) || patterns.Hides(path, false) || patterns.Hides(path, true)
 	}
@@ -42,7 +41,7 @@ func (r *Rules) HiddenBy(call allowlist.Call, p policy.Policy) (rule, ofName str
 	if p.Ignores {
 		text, _ = notes.Patterns(r.folder())
 	}
-	patterns := ignore.New(string(text))
+	patterns := access.ParseIgnored(string(text))
 	by := func(path string, folder bool) string {
 		switch {
 		case folder && !rules.Opens(path), !folder && rules.Level(path) == access.None:

@@ -18,7 +18,6 @@ import (
 	"vaultwicket/gateway/notes"
 	"vaultwicket/policy"
 	"vaultwicket/policy/access"
-	"vaultwicket/policy/ignore"
 )
 
 // Rules are what holds for the notes of one vault. They are safe for use by several
@@ -68,7 +67,7 @@ func (r *Rules) PolicyAt(seen Fingerprint) policy.Policy {
 	case seen.looked:
 		p.Ignores = seen.ignores
 	default:
-		_, err := os.Lstat(filepath.Join(folder, ignore.File))
+		_, err := os.Lstat(filepath.Join(folder, access.IgnoreFile))
 		p.Ignores = err == nil || !errors.Is(err, fs.ErrNotExist)
 	}
 	return p

@@ -9,7 +9,6 @@ import (
 	"vaultwicket/allowlist"
 	"vaultwicket/policy"
 	"vaultwicket/policy/access"
-	"vaultwicket/policy/ignore"
 	"vaultwicket/tiers"
 )
 
@@ -21,7 +20,7 @@ func vault(t *testing.T, ignored string, names ...string) string {
 		put(t, dir, name, "")
 	}
 	if ignored != "" {
-		put(t, dir, ignore.File, ignored)
+		put(t, dir, access.IgnoreFile, ignored)
 	}
 	return dir
 }
@@ -82,10 +81,10 @@ func TestVisibleIsWhatNeitherRuleNorPatternHides(t *testing.T) {
 
 // A file of patterns that cannot be used may have hidden anything.
 func TestAnUnusableIgnoreFileHidesEverything(t *testing.T) {
-	large := vault(t, strings.Repeat("#", ignore.MaxBytes+1), "a.md")
-	folder := vault(t, "", "a.md", ignore.File+"/x.md")
+	large := vault(t, strings.Repeat("#", access.MaxIgnoreFile+1), "a.md")
+	folder := vault(t, "", "a.md", access.IgnoreFile+"/x.md")
 	link := vault(t, "", "a.md")
-	if err := os.Symlink(filepath.Join(large, "a.md"), filepath.Join(link, ignore.File)); err != nil {
+	if err := os.Symlink(filepath.Join(large, "a.md"), filepath.Join(link, access.IgnoreFile)); err != nil {
 		t.Skip(err)
 	}
 	for what, dir := range map[string]string{"too large": large, "a folder": folder, "a link": link} {
@@ -192,9 +191,9 @@ func TestAFingerprintIsAnotherOneWithOtherRules(t *testing.T) {
 		seen[f], digests[d] = what, what
 	}
 	look("no rules")
-	put(t, dir, ignore.File, "*.draft.md\n")
+	put(t, dir, access.IgnoreFile, "*.draft.md\n")
 	look("patterns")
-	put(t, dir, ignore.File, "*.draft\n")
+	put(t, dir, access.IgnoreFile, "*.draft\n")
 	look("other patterns")
 	rules, err := access.New(privateHidden)
 	if err != nil {

@@ -62,8 +62,8 @@ func Fold(path string) string {
 	}
 	var b strings.Builder
 	for _, r := range norm.NFKC.String(path) {
-		if unicode.In(r, unicode.Cf, unicode.Variation_Selector, unicode.Other_Default_Ignorable_Code_Point) {
-			continue // file systems that fold cases pass over them
+		if isIgnorable(r) {
+			continue
 		}
 		if r == 'ß' || r == 'ẞ' {
 			b.WriteString("ss")
@@ -72,6 +72,11 @@ func Fold(path string) string {
 		b.WriteRune(foldRune(r))
 	}
 	return norm.NFKC.String(b.String())
+}
+
+// isIgnorable reports whether file systems that fold cases ignore a character in names.
+func isIgnorable(r rune) bool {
+	return unicode.In(r, unicode.Cf, unicode.Variation_Selector, unicode.Other_Default_Ignorable_Code_Point)
 }
 
 // foldRune returns the lower case of a letter, or what its other cases have in

@@ -1,30 +1,71 @@
+// Package access has the access rules of a vault: a level for each folder or note that the
+// user named, matched by whole segments of the path, and the patterns of an ignore file,
+// which hide notes besides.
+//
+// Two programs enforce the same rules. The gateway judges the paths that a call names, and
+// the embedded vault CLI everything that it finds: a note of level [None], or one that a
+// pattern hides, does not exist for it. [Rules.String] is how the gateway passes the rules
+// on.
 package access
 
 import (
+	"encoding/json"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
 )
 
-// Rules are the levels of a vault. The zero Rules restrict nothing: every path
-// has the level Delete. Once there is a rule, a path that no rule covers has the
-// level Read. Rules are never changed once they are made, so they can be shared.
+// Level is what may be done with a note. Each level includes those before it.
+type Level uint8
+
+const (
+	// None is the zero value: the note is treated as missing.
+	None Level = iota
+	// Read lets the note be read, listed and found.
+	Read
+	// Write lets it be created and changed.
+	Write
+	// Delete lets it be removed, replaced and moved to another folder.
+	Delete
+)
+
+var levelNames = [...]string{None: "none", Read: "r", Write: "rw", Delete: "rwd"}
+
+// String returns the name used in settings: none, r, rw or rwd.
+func (l Level) String() string {
+	if int(l) < len(levelNames) {
+		return levelNames[l]
+	}
+	return fmt.Sprintf("level(%d)", uint8(l))
+}
+
+// ParseLevel reads none, r, rw or rwd. The error lists these.
+func ParseLevel(text string) (Level, error) {
+	if i := slices.Index(levelNames[:], text); i >= 0 {
+		return Level(i), nil
+	}
+	return None, fmt.Errorf("invalid access %q: want none, r, rw or rwd", text)
+}
+
+// Rules are the levels of a vault. The zero Rules restrict nothing: every path has the
+// level Delete. With any rule, a path that no rule covers has the level Read. Rules are
+// immutable.
 type Rules struct {
-	layers []layer // the lowest level of all of them holds
+	layers []layer // the lowest level of all of them applies
 	text   string  // see String
 	hide   bool
 }
 
-// layer is one table of levels as a person wrote it.
+// layer is one table of levels as the user wrote it.
 type layer struct {
-	exact  map[string]Level // by path; "" is the vault's root folder
+	exact  map[string]Level // by path; "" is the root folder of the vault
 	folded map[string]Level // by folded path, the lowest of those that fold to it
 }
 
-// New returns the rules of one table of levels by path: a folder, for all that
-// lies in it, or a note. "/" is the root of the vault; a slash at the end of a
-// folder means nothing. An empty table restricts nothing. The error names a path
-// that no note could have.
+// New returns the rules of one table of levels by path: that of a note, or of a folder for
+// everything in it. "/" is the root of the vault; a slash at the end of a folder is
+// ignored. An empty table restricts nothing. The error names a path that no note could have.
 func New(levels map[string]Level) (Rules, error) {
 	if len(levels) == 0 {
 		return Rules{}, nil
@@ -40,18 +81,68 @@ func New(levels map[string]Level) (Rules, error) {
 	return rulesOf([]layer{made}), nil
 }
 
-// rulesOf works out once what is asked at every call.
+// rulesOf computes once what every call needs: the text of the rules, and whether they hide
+// anything. Equal rules have equal texts.
 func rulesOf(layers []layer) Rules {
-	r := Rules{layers: layers, text: textOf(layers)}
+	r := Rules{layers: layers}
+	var tables []string
 	for _, l := range layers {
-		for _, level := range l.exact {
+		table := map[string]string{}
+		for path, level := range l.exact {
+			table[written(path)] = level.String()
 			r.hide = r.hide || level == None
 		}
+		text, err := json.Marshal(table) // with sorted keys
+		if err != nil {
+			text = []byte(`{"/":"none"}`) // strings always marshal
+		}
+		tables = append(tables, string(text))
+	}
+	if slices.Sort(tables); tables != nil {
+		r.text = "[" + strings.Join(tables, ",") + "]"
 	}
 	return r
 }
 
-// Restrict reports whether there is a rule at all.
+// String returns the rules as text that [Parse] reads, "" for rules that restrict
+// nothing: JSON, an array of tables. Equal rules have equal texts.
+func (r Rules) String() string { return r.text }
+
+// Parse reads what String wrote. After an error the caller must not continue without rules.
+func Parse(text string) (Rules, error) {
+	if text == "" {
+		return Rules{}, nil
+	}
+	var layers []map[string]string
+	if err := json.Unmarshal([]byte(text), &layers); err != nil {
+		return Rules{}, fmt.Errorf("access rules are no array of tables: %w", err)
+	}
+	if len(layers) == 0 {
+		return Rules{}, fmt.Errorf("access rules %q hold no table", text)
+	}
+	var rules Rules
+	for _, table := range layers {
+		levels := map[string]Level{}
+		for _, path := range slices.Sorted(maps.Keys(table)) {
+			level, err := ParseLevel(table[path])
+			if err != nil {
+				return Rules{}, fmt.Errorf("access of %q: %w", path, err)
+			}
+			levels[path] = level
+		}
+		one, err := New(levels)
+		if err != nil {
+			return Rules{}, err
+		}
+		if !one.Restrict() {
+			return Rules{}, fmt.Errorf("access rules %q hold an empty table", text)
+		}
+		rules = rules.Meet(one)
+	}
+	return rules, nil
+}
+
+// Restrict reports whether there are any rules.
 func (r Rules) Restrict() bool { return len(r.layers) > 0 }
 
 // Hide reports whether there may be notes of level None.
@@ -68,8 +159,8 @@ func (r Rules) Meet(other Rules) Rules {
 	return rulesOf(met)
 }
 
-// Named returns the rules with each path also as name returns it: as the disk has
-// it, where it takes several spellings for one file. Their text stays the same.
+// Named returns the rules with each path also as name returns it: as the disk has it, where
+// a file system takes several spellings for one file. Their text stays the same.
 func (r Rules) Named(name func(path string) string) Rules {
 	named := r
 	named.layers = nil
@@ -90,49 +181,79 @@ func (r Rules) Named(name func(path string) string) Rules {
 	return named
 }
 
-// put adds a path.
+// put adds a path. Of several levels for one path the lowest applies.
 func (l layer) put(path string, level Level) {
-	lower(l.exact, path, level)
-	lower(l.folded, Fold(path), level)
-}
-
-// lower puts a level into a table. The lowest of several holds.
-func lower(table map[string]Level, key string, level Level) {
-	if before, twice := table[key]; twice {
-		level = min(level, before)
+	lower := func(table map[string]Level, key string) {
+		if before, twice := table[key]; !twice || level < before {
+			table[key] = level
+		}
 	}
-	table[key] = level
+	lower(l.exact, path)
+	lower(l.folded, Fold(path))
 }
 
 // Level returns the level of a note or folder by its path in the vault, written
 // with slashes; "" is the root folder. The longest rule that covers the path
-// holds. A rule covers another spelling of its path (other case, other Unicode
+// applies. A rule covers another spelling of its path (other case, other Unicode
 // normal form) only where that takes something away: on some systems both are
 // one file.
 func (r Rules) Level(path string) Level {
 	level := Delete
 	for _, l := range r.layers {
-		level = min(level, l.level(path))
+		_, exact, _ := longest(l.exact, path)
+		_, folded, _ := longest(l.folded, Fold(path))
+		level = min(level, exact, folded)
 	}
 	return level
 }
 
-func (l layer) level(path string) Level {
-	return min(longest(l.exact, path), longest(l.folded, Fold(path)))
-}
-
-// longest returns the level of the longest path in levels that covers path, and
-// Read if there is none.
-func longest(levels map[string]Level, path string) Level {
+// longest returns the longest path in levels that covers path, and its level: Read if there
+// is none.
+func longest(levels map[string]Level, path string) (key string, level Level, covered bool) {
 	for {
 		if level, ok := levels[path]; ok {
-			return level
+			return path, level, true
 		}
 		if path == "" {
-			return Read
+			return "", Read, false
 		}
 		path = path[:max(0, strings.LastIndexByte(path, '/'))]
 	}
+}
+
+// Rule returns the path of the rule that gives a note or folder its level, as it is
+// written, "/" for the root; "" if no rule covers it. Of several with the same level it is
+// the first.
+func (r Rules) Rule(path string) string {
+	lowest, rule := Delete, ""
+	for _, l := range r.layers {
+		key, exact, covered := longest(l.exact, path)
+		folded, level, foldedCovers := longest(l.folded, Fold(path))
+		if level = min(level, exact); level > lowest || level == lowest && rule != "" {
+			continue
+		}
+		lowest, rule = level, ""
+		switch {
+		case covered && exact == level:
+			rule = written(key)
+		case foldedCovers && l.folded[folded] == level:
+			rule = written(folded)
+			for key, own := range l.exact {
+				if own == level && Fold(key) == folded {
+					rule = written(key)
+				}
+			}
+		}
+	}
+	return rule
+}
+
+// written returns the path of a rule as the user writes it.
+func written(path string) string {
+	if path == "" {
+		return "/"
+	}
+	return path
 }
 
 // Opens reports whether something in the folder, at any depth, can have a higher

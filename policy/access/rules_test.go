@@ -270,3 +270,159 @@ func BenchmarkLevel(b *testing.B) {
 		rules.Level("Work/Projects/2026/A note about something.md")
 	}
 }
+
+func TestLevelsHaveNames(t *testing.T) {
+	for level, name := range map[Level]string{None: "none", Read: "r", Write: "rw", Delete: "rwd", 4: "level(4)", 255: "level(255)"} {
+		if level.String() != name {
+			t.Errorf("%d is called %q, want %q", level, level.String(), name)
+		}
+		got, err := ParseLevel(name)
+		if level <= Delete && (got != level || err != nil) {
+			t.Errorf("%q is read as %v, %v", name, got, err)
+		}
+		if level > Delete && err == nil {
+			t.Errorf("%q is read as %v", name, got)
+		}
+	}
+	for _, bad := range []string{"", "R", "wr", "rwdx", " r", "none "} {
+		if got, err := ParseLevel(bad); err == nil || got != None {
+			t.Errorf("%q is read as %v, %v", bad, got, err)
+		}
+	}
+	if _, err := ParseLevel("w"); err == nil || err.Error() != `invalid access "w": want none, r, rw or rwd` {
+		t.Errorf("got %v", err)
+	}
+}
+
+// A rule holds for the name that the disk has for its path as for the written one.
+func TestNamedRules(t *testing.T) {
+	rules := mustRules(t, "/", "r", "w\u00f6rk", "rw", "PROJEC~1", "none", "Same", "rwd")
+	named := rules.Named(func(path string) string {
+		if other, ok := map[string]string{"w\u00f6rk": "Wo\u0308rk", "PROJEC~1": "Projects"}[path]; ok {
+			return other
+		}
+		return path
+	})
+	for path, want := range map[string]Level{
+		"Wo\u0308rk/a.md": Write, "w\u00f6rk/a.md": Write, "W\u00d6RK/a.md": Read, "Projects/a.md": None, "projects": None, "PROJEC~1/a.md": None, "Same/a.md": Delete, "x.md": Read,
+	} {
+		if got := named.Level(path); got != want {
+			t.Errorf("Level(%+q) = %v, want %v", path, got, want)
+		}
+	}
+	if named.String() != rules.String() || !named.Hide() {
+		t.Errorf("the named rules are %s, which hide: %v", named, named.Hide())
+	}
+	if rules.Level("Wo\u0308rk/a.md") != Read {
+		t.Error("the rules themselves are others now")
+	}
+	if twice := named.Meet(mustRules(t, "Wo\u0308rk", "r")); twice.Level("Wo\u0308rk/a.md") != Read {
+		t.Error("a further table takes nothing away")
+	}
+	if same := rules.Named(func(path string) string { return path }); same.Level("Wo\u0308rk/a.md") != Read || same.String() != rules.String() {
+		t.Error("rules without other names are others")
+	}
+}
+
+// Of two rules for what is one folder the lower holds.
+func TestNamedRulesForOneFolder(t *testing.T) {
+	named := mustRules(t, "WORK", "rwd", "work", "r", "Work", "rw").Named(func(string) string { return "Work" })
+	if got := named.Level("Work/a.md"); got != Read {
+		t.Errorf("got %v", got)
+	}
+}
+
+func TestTheRuleOfAPath(t *testing.T) {
+	rules := mustRules(t, "/", "r", "Work", "rwd", "Work/Secret", "none", "Diary.md", "none")
+	for path, want := range map[string]string{
+		"":                 "/",
+		"a.md":             "/",
+		"Work/a.md":        "Work",
+		"Work/Secret":      "Work/Secret",
+		"Work/Secret/a.md": "Work/Secret",
+		"Diary.md":         "Diary.md",
+		"DIARY.md":         "Diary.md", // another spelling, which the rule covers too
+		"WORK/a.md":        "/",        // and one for which it opens nothing
+		"Workshop/a.md":    "/",
+	} {
+		if got := rules.Rule(path); got != want {
+			t.Errorf("%q: the rule %q, want %q", path, got, want)
+		}
+	}
+	if got := mustRules(t, "Work", "rw").Rule("a.md"); got != "" {
+		t.Errorf("no rule: %q", got)
+	}
+	if got := (Rules{}).Rule("a.md"); got != "" {
+		t.Errorf("no rules: %q", got)
+	}
+	met := mustRules(t, "/", "rw").Meet(mustRules(t, "Work", "none"))
+	for path, want := range map[string]string{"Work/a.md": "Work", "a.md": ""} {
+		if got := met.Rule(path); got != want {
+			t.Errorf("%q: the rule %q of two tables, want %q", path, got, want)
+		}
+	}
+}
+
+func mustMeet(t *testing.T, tables ...Rules) (met Rules) {
+	t.Helper()
+	for _, r := range tables {
+		met = met.Meet(r)
+	}
+	return met
+}
+
+// The text is the same for the same rules, in whichever order they met, and is
+// read back as these rules.
+func TestTextOfRules(t *testing.T) {
+	one, other := mustRules(t, "/", "r", "Work/", "rwd", `Say "x"`, "none"), mustRules(t, "Work", "rw")
+	for _, test := range []struct {
+		name  string
+		rules Rules
+		want  string
+	}{
+		{"none", Rules{}, ""},
+		{"none twice", mustMeet(t, Rules{}, Rules{}), ""},
+		{"one table", one, `[{"/":"r","Say \"x\"":"none","Work":"rwd"}]`},
+		{"none and one", mustMeet(t, Rules{}, other), `[{"Work":"rw"}]`},
+		{"one and none", mustMeet(t, other, Rules{}), `[{"Work":"rw"}]`},
+		{"two", mustMeet(t, one, other), `[{"/":"r","Say \"x\"":"none","Work":"rwd"},{"Work":"rw"}]`},
+		{"two the other way", mustMeet(t, other, one), `[{"/":"r","Say \"x\"":"none","Work":"rwd"},{"Work":"rw"}]`},
+		{"one twice", mustMeet(t, other, other, one, other), `[{"/":"r","Say \"x\"":"none","Work":"rwd"},{"Work":"rw"}]`},
+	} {
+		if got := test.rules.String(); got != test.want {
+			t.Errorf("%s: %s, want %s", test.name, got, test.want)
+		}
+		again, err := Parse(test.want)
+		if err != nil || again.String() != test.want || again.Restrict() != (test.want != "") || again.Hide() != test.rules.Hide() {
+			t.Errorf("%s: %s is read as %s, %v", test.name, test.want, again, err)
+		}
+		for _, path := range []string{"", "a.md", "Work", "Work/a.md", `Say "x"/a.md`} {
+			if again.Level(path) != test.rules.Level(path) {
+				t.Errorf("%s: %q is %v, and read back %v", test.name, path, test.rules.Level(path), again.Level(path))
+			}
+		}
+	}
+}
+
+// Whoever gets an error gets no rules with it: rules that restrict nothing are
+// all there is to go on with, and the error says not to.
+func TestParseSaysWhatIsWrong(t *testing.T) {
+	for _, test := range []struct{ name, text, want string }{
+		{"no JSON", "{", "access rules are no array of tables: unexpected end of JSON input"},
+		{"no table", "[]", `access rules "[]" hold no table`},
+		{"nothing in its place", "null", `access rules "null" hold no table`},
+		{"an empty table", "[{}]", `access rules "[{}]" hold an empty table`},
+		{"an empty table behind another", `[{"A":"r"},{}]`, `access rules "[{\"A\":\"r\"},{}]" hold an empty table`},
+		{"no level", `[{"A":"x"}]`, `access of "A": invalid access "x": want none, r, rw or rwd`},
+		{"no path", `[{"/A":"r"}]`, `path "/A" begins with a slash; paths are relative to the vault`},
+		{"the first path of two", `[{"//":"r","/A":"r"}]`, `path "//" begins with a slash; paths are relative to the vault`},
+		{"the first level of two", `[{"B":"y","A":"x"}]`, `access of "A": invalid access "x": want none, r, rw or rwd`},
+	} {
+		for range 8 { // in whichever order a table is read
+			rules, err := Parse(test.text)
+			if err == nil || err.Error() != test.want || rules.Restrict() {
+				t.Fatalf("%s: %s, %v, want %s", test.name, rules, err, test.want)
+			}
+		}
+	}
+}

@@ -9,13 +9,13 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"vaultwicket/policy/ignore"
+	"vaultwicket/policy/access"
 )
 
 // ignored checks the file of patterns of a vault. One that cannot be read hides
 // everything.
 func (m Machine) ignored(folder string, r *Report) {
-	file := filepath.Join(folder, ignore.File)
+	file := filepath.Join(folder, access.IgnoreFile)
 	const why = "until it is mended every call on the vault is refused"
 	info, err := os.Lstat(file)
 	switch {
@@ -24,8 +24,8 @@ func (m Machine) ignored(folder string, r *Report) {
 	case err == nil && !info.Mode().IsRegular():
 		r.problem("ignore-not-file", fmt.Sprintf("%q is not a regular file", file), why, "replace it by a file with one pattern a line")
 		return
-	case err == nil && info.Size() > ignore.MaxBytes:
-		r.problem("ignore-too-long", fmt.Sprintf("%q has %d bytes, more than %d", file, info.Size(), ignore.MaxBytes), why, "shorten it: a pattern may name a whole folder")
+	case err == nil && info.Size() > access.MaxIgnoreFile:
+		r.problem("ignore-too-long", fmt.Sprintf("%q has %d bytes, more than %d", file, info.Size(), access.MaxIgnoreFile), why, "shorten it: a pattern may name a whole folder")
 		return
 	}
 	text, err := os.ReadFile(file)
@@ -36,7 +36,7 @@ func (m Machine) ignored(folder string, r *Report) {
 		r.warn("ignore-not-utf8", fmt.Sprintf("%q is not UTF-8 text", file), "a pattern in another encoding hides nothing", "save it as UTF-8")
 	case !hasPattern(string(text)):
 		r.warn("ignore-empty", fmt.Sprintf("%q has no pattern", file), "it hides nothing", "add patterns, or remove the file")
-	case ignore.New(string(text)).Hides("Any note.md", false) && ignore.New(string(text)).Hides("Any folder", true):
+	case access.ParseIgnored(string(text)).Hides("Any note.md", false) && access.ParseIgnored(string(text)).Hides("Any folder", true):
 		r.warn("ignore-everything", fmt.Sprintf("%q hides every note", file), "an agent finds an empty vault", "make the patterns narrower")
 	default:
 		r.ok("ignore", fmt.Sprintf("%q hides notes", file))

@@ -10,7 +10,7 @@ import (
 	"vaultwicket/cmd/internal/vault/answer"
 	"vaultwicket/cmd/internal/vault/session"
 	"vaultwicket/gateway/state/paths"
-	"vaultwicket/policy/ignore"
+	"vaultwicket/policy/access"
 )
 
 // status says how the program would work on a folder: what it is locked into,
@@ -39,7 +39,7 @@ func status(h *session.Host, folder string) answer.Reply {
 
 // ignoreFile returns where the file is that hides notes of a vault.
 func ignoreFile(folder string) string {
-	file := filepath.Join(folder, ignore.File)
+	file := filepath.Join(folder, access.IgnoreFile)
 	if _, err := os.Lstat(file); errors.Is(err, fs.ErrNotExist) {
 		return "none"
 	}

@@ -9,7 +9,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"vaultwicket/policy/ignore"
+	"vaultwicket/policy/access"
 )
 
 // dirent returns an entry as the kernel writes it.
@@ -57,7 +57,7 @@ func TestEntriesOfAFolder(t *testing.T) {
 }
 
 func TestAWalkLeavesNothingOpen(t *testing.T) {
-	folder := tree(t, "a/b/c/one.md", "a/two.md", "d/three.md", "four.md", ignore.File)
+	folder := tree(t, "a/b/c/one.md", "a/two.md", "d/three.md", "four.md", access.IgnoreFile)
 	if err := os.Mkdir(folder.root.Name()+"/empty", 0o755); err != nil {
 		t.Fatal(err)
 	}

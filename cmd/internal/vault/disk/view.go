@@ -5,7 +5,7 @@ import (
 	"io/fs"
 	"sync/atomic"
 
-	"vaultwicket/policy/ignore"
+	"vaultwicket/policy/access"
 )
 
 // View says which files and folders of a vault are there for whoever asks. What
@@ -123,14 +123,14 @@ func (w walker) found(p Path, folder bool) (visited, entered bool) {
 	return seen, folder && (seen || w.view.Enters(p.text))
 }
 
-// Ignored returns the text of the file of patterns [ignore.File], or fs.ErrNotExist.
+// Ignored returns the text of the file of patterns [access.IgnoreFile], or fs.ErrNotExist.
 // No other path leads to it, so it is neither read nor written as a note. A link in
 // its place is a [Refusal], and so is everything else that is no regular file.
 func (f *Folder) Ignored() ([]byte, error) {
-	file, err := openIn(f.root, ignore.File)
+	file, err := openIn(f.root, access.IgnoreFile)
 	if err != nil {
 		return nil, err
 	}
 	defer file.Close()
-	return readAll(file, ignore.MaxBytes)
+	return readAll(file, access.MaxIgnoreFile)
 }

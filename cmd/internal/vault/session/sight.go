@@ -7,7 +7,6 @@ import (
 	"vaultwicket/cmd/internal/vault/answer"
 	"vaultwicket/cmd/internal/vault/disk"
 	"vaultwicket/policy/access"
-	"vaultwicket/policy/ignore"
 )
 
 // AccessVariable holds the access rules of a vault, as package access writes
@@ -20,13 +19,13 @@ const AccessVariable = "VAULTWICKET_ACCESS"
 // [disk.View].
 type Sight struct {
 	rules   access.Rules
-	ignored *ignore.List // nil if there is no file of patterns
+	ignored *access.Ignored // nil if there is no file of patterns
 }
 
 // NewSight returns the view of a vault, nil where everything is seen. Patterns
 // is the text of the ignore file.
 func NewSight(rules access.Rules, patterns string) *Sight {
-	s := &Sight{rules: rules, ignored: ignore.New(patterns)}
+	s := &Sight{rules: rules, ignored: access.ParseIgnored(patterns)}
 	if s.ignored == nil && !rules.Hide() {
 		return nil
 	}
@@ -77,7 +76,7 @@ func (v *Vault) SeesFolder(path string) bool {
 func patternsOf(folder *disk.Folder) (string, error) {
 	patterns, err := folder.Ignored()
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return "", answer.Failure("Cannot use %s, so nothing is answered: %v", ignore.File, err)
+		return "", answer.Failure("Cannot use %s, so nothing is answered: %v", access.IgnoreFile, err)
 	}
 	return string(patterns), nil
 }

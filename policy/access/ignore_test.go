@@ -1,4 +1,4 @@
-package ignore
+package access
 
 import (
 	"bytes"
@@ -60,7 +60,7 @@ func TestPatternsHideWhatGitIgnores(t *testing.T) {
 	for _, test := range patternTable {
 		t.Run(test.name, func(t *testing.T) {
 			hidden, seen := tableNames(test.hidden), tableNames(test.seen)
-			m := New(test.patterns)
+			m := ParseIgnored(test.patterns)
 			for _, name := range slices.Concat(hidden, seen) {
 				plain, folder := strings.CutSuffix(name, "/")
 				if got, want := m.Hides(plain, folder), slices.Contains(hidden, name); got != want {
@@ -166,7 +166,7 @@ func TestPatternsAreThoseOfGit(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		patterns := strings.Join(rapid.SliceOfN(line, 1, 4).Draw(t, "lines"), "\n")
 		want := git.ignored(t, patterns, gitNames)
-		m := New(patterns)
+		m := ParseIgnored(patterns)
 		for _, name := range gitNames {
 			plain, folder := strings.CutSuffix(name, "/")
 			if got := m.Hides(plain, folder); got != slices.Contains(want, name) {
@@ -183,16 +183,42 @@ func TestPatternsHideEverySpelling(t *testing.T) {
 		{"Caf\u00e9.md", "Cafe\u0301.md"}, {"Cafe\u0301/", "CAF\u00c9/x.md"}, {"\u03a3.md", "\u03c2.md"}, {"\u017fecret.md", "Secret.md"}, {"Kelvin.md", "\u212aelvin.md"},
 		{"*.MD\n!Keep.md", "x.md"}, {"secret.md\n!Secret.md", "secret.md"},
 	} {
-		if !New(test.patterns).Hides(test.name, false) {
+		if !ParseIgnored(test.patterns).Hides(test.name, false) {
 			t.Errorf("%q does not hide %q", test.patterns, test.name)
 		}
 	}
 }
 
 func BenchmarkHides(b *testing.B) {
-	l := New("*.draft.md\nPrivate/\n/Journal/**/secret.md\n!keep.md\n[Tt]emp*\n*.tmp\nArchive/\n")
+	l := ParseIgnored("*.draft.md\nPrivate/\n/Journal/**/secret.md\n!keep.md\n[Tt]emp*\n*.tmp\nArchive/\n")
 	b.ReportAllocs()
 	for b.Loop() {
 		l.Hides("Work/Projects/2026/A note about something.md", false)
+	}
+}
+
+func TestTheReason(t *testing.T) {
+	list := ParseIgnored("\ufeff# private\n\nDiary/\n*.tmp.md\r\n!keep.tmp.md\nWork/**/Draft*.md  \n")
+	for _, test := range []struct {
+		path   string
+		folder bool
+		want   Reason
+	}{
+		{"Diary/2026/a.md", false, Reason{3, "Diary/", "Diary"}},
+		{"Diary", true, Reason{3, "Diary/", "Diary"}},
+		{"diary/a.md", false, Reason{3, "Diary/", "diary"}}, // another spelling
+		{"a.tmp.md", false, Reason{4, "*.tmp.md", "a.tmp.md"}},
+		{"Work/x/Draft 1.md", false, Reason{6, "Work/**/Draft*.md", "Work/x/Draft 1.md"}},
+		{"keep.tmp.md", false, Reason{}},
+		{"Diary", false, Reason{}},
+		{"a.md", false, Reason{}},
+	} {
+		got, ok := list.Reason(test.path, test.folder)
+		if got != test.want || ok != (test.want != Reason{}) || ok != list.Hides(test.path, test.folder) {
+			t.Errorf("%s, a folder %v: %+v, %v", test.path, test.folder, got, ok)
+		}
+	}
+	if got, ok := ParseIgnored("").Reason("a.md", false); ok {
+		t.Errorf("no patterns: %+v", got)
 	}
 }
