@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"vaultwicket/gateway/visibility"
+	"vaultwicket/gateway/notes"
 	"vaultwicket/policy/access"
 )
 
@@ -31,7 +31,7 @@ func TestTheOwnerSeesTheAccessOfFolders(t *testing.T) {
 	if err != nil || more {
 		t.Fatal(more, err)
 	}
-	seen := map[string]visibility.Access{}
+	seen := map[string]notes.Access{}
 	for _, a := range list {
 		seen[a.Path] = a
 	}

@@ -21,12 +21,12 @@ import (
 	"vaultwicket/gateway/consent"
 	"vaultwicket/gateway/failure"
 	"vaultwicket/gateway/names"
+	"vaultwicket/gateway/notes"
 	"vaultwicket/gateway/observe"
 	"vaultwicket/gateway/pages"
 	"vaultwicket/gateway/records"
 	"vaultwicket/gateway/registry"
 	"vaultwicket/gateway/state/paths"
-	"vaultwicket/gateway/visibility"
 	"vaultwicket/policy"
 )
 
@@ -103,7 +103,7 @@ type shared struct {
 type vaultGateway struct {
 	*shared
 	vault          Vault
-	rules          *visibility.Rules
+	rules          *notes.Rules
 	writing        *admission.Semaphore // has the one place of a call that changes something
 	target         func() registry.Place
 	folderIdentity func() string // the identity of the folder of the target
@@ -148,7 +148,7 @@ func (g *Gateway) newVault(served Served) *vaultGateway {
 		return registry.Locate(registry.Read(g.getenv), registry.Wanted{Name: served.Name, ID: served.ID, Folder: served.Folder})
 	})
 	d.folderIdentity = sync.OnceValue(func() string { return names.Identity(d.target().Folder) })
-	d.rules = visibility.New(served.Policy, func() string { return d.target().Folder })
+	d.rules = notes.NewRules(served.Policy, func() string { return d.target().Folder })
 	return d
 }
 

@@ -9,7 +9,7 @@ import (
 
 	"vaultwicket/allowlist"
 	"vaultwicket/gateway/consent"
-	"vaultwicket/gateway/visibility"
+	"vaultwicket/gateway/notes"
 )
 
 // Request is what a caller asks for, before anything is known about it.
@@ -65,8 +65,8 @@ type Request struct {
 	// Answers says that the request brings the user's answer to an earlier one.
 	Answers bool
 
-	visibility visibility.Fingerprint // when the request was begun
-	batch      string                 // of which it is an operation, for the journal
+	visibility notes.Fingerprint // when the request was begun
+	batch      string            // of which it is an operation, for the journal
 }
 
 // undoCommand takes changes back.

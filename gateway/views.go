@@ -8,7 +8,6 @@ import (
 	"vaultwicket/gateway/catalog"
 	"vaultwicket/gateway/failure"
 	"vaultwicket/gateway/notes"
-	"vaultwicket/gateway/visibility"
 )
 
 // Listing returns every command of the table, in table order.
@@ -74,10 +73,10 @@ func (g *vaultGateway) programs() (p catalog.Programs) {
 
 // AccessOf returns what can be done with the note or folder at a path in a vault, "" for
 // the default one. The error is a [*failure.RequestError] or a [*allowlist.ParseError].
-func (g *Gateway) AccessOf(vault, path string) (visibility.Access, error) {
+func (g *Gateway) AccessOf(vault, path string) (notes.Access, error) {
 	d, err := g.vaultNamed(vault)
 	if err != nil {
-		return visibility.Access{}, err
+		return notes.Access{}, err
 	}
 	a, err := d.rules.AccessOf(path)
 	a.Vault = d.name()
@@ -88,9 +87,9 @@ func (g *Gateway) AccessOf(vault, path string) (visibility.Access, error) {
 const maxBelow = 500
 
 // AccessBelow returns what can be done with the folders that are directly in a folder of a
-// vault, "" for its root, sorted by name, and whether there are more. Like [visibility.Access] it is
+// vault, "" for its root, sorted by name, and whether there are more. Like [notes.Access] it is
 // for the owner.
-func (g *Gateway) AccessBelow(vault, path string) (list []visibility.Access, more bool, err error) {
+func (g *Gateway) AccessBelow(vault, path string) (list []notes.Access, more bool, err error) {
 	d, err := g.vaultNamed(vault)
 	if err != nil {
 		return nil, false, err
@@ -120,7 +119,7 @@ func (g *Gateway) NoteWithHash(vault, path, hash string) (text string, ok bool) 
 }
 
 // Visible returns what tells whether the note at a path in a vault may be seen, see
-// [visibility.Rules.Visible]. Of a vault that the gateway does not have, nothing may.
+// [notes.Rules.Visible]. Of a vault that the gateway does not have, nothing may.
 func (g *Gateway) Visible(vault string) func(path string) bool {
 	d, err := g.vaultNamed(vault)
 	if err != nil {

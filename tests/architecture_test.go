@@ -32,10 +32,9 @@ exec/progress                :
 exec/acl                     :
 exec/suitable                : exec/acl exec/way allowlist/quote
 exec/way                     :
-gateway                      : allowlist allowlist/quote exec exec/progress gateway/admission gateway/catalog gateway/clean gateway/consent gateway/difference gateway/failure gateway/idempotency gateway/names gateway/notes gateway/observe gateway/pages gateway/records gateway/registry gateway/state/approvals gateway/state/journal gateway/state/paths gateway/visibility policy policy/access tiers
+gateway                      : allowlist allowlist/quote exec exec/progress gateway/admission gateway/catalog gateway/clean gateway/consent gateway/difference gateway/failure gateway/idempotency gateway/names gateway/notes gateway/observe gateway/pages gateway/records gateway/registry gateway/state/approvals gateway/state/journal gateway/state/paths policy policy/access tiers
 gateway/idempotency          : gateway/failure gateway/state/journal
 gateway/records              : allowlist allowlist/quote gateway/failure gateway/observe gateway/state/audit gateway/trail policy tiers
-gateway/visibility           : allowlist gateway/names gateway/notes policy policy/access
 gateway/state/approvals      : gateway/state/private
 gateway/state/audit          : gateway/state/audit/mapped gateway/state/private
 gateway/state/audit/mapped   :
@@ -44,7 +43,7 @@ gateway/clean                :
 gateway/failure              : allowlist/quote gateway/clean
 gateway/state/journal        : gateway/state/journal/object gateway/state/private
 gateway/state/journal/object :
-gateway/notes                : gateway/failure policy policy/access allowlist/quote
+gateway/notes                : gateway/failure gateway/names policy policy/access allowlist allowlist/quote
 gateway/trail                : gateway/failure gateway/state/audit policy
 gateway/admission            : gateway/failure gateway/state/private
 gateway/consent              : gateway/clean gateway/difference gateway/failure gateway/state/approvals gateway/state/audit gateway/trail allowlist allowlist/quote tiers
@@ -57,12 +56,11 @@ gateway/state/running        : gateway/state/private
 gateway/state/private/faults : gateway/state/private
 gateway/registry             :
 gateway/observe              : allowlist gateway/failure
-gateway/observe/metrics      : exec gateway/observe
-gateway/observe/tracing      : allowlist/quote gateway/failure gateway/observe
+gateway/observe/telemetry    : allowlist/quote exec gateway/failure gateway/observe
 gateway/ui/activity          : gateway/state/audit gateway/trail policy
 gateway/ui/auth              : gateway/httpguard
 gateway/difference           : gateway/clean
-gateway/ui                   : gateway gateway/admission gateway/catalog gateway/clean gateway/consent gateway/difference gateway/failure gateway/httpguard gateway/state/approvals gateway/state/audit gateway/state/journal gateway/state/paths gateway/state/running gateway/trail gateway/ui/activity gateway/ui/auth gateway/visibility tiers
+gateway/ui                   : gateway gateway/admission gateway/catalog gateway/clean gateway/consent gateway/difference gateway/failure gateway/httpguard gateway/state/approvals gateway/state/audit gateway/state/journal gateway/state/paths gateway/state/running gateway/trail gateway/ui/activity gateway/ui/auth gateway/notes tiers
 gateway/mcpserver            : allowlist allowlist/quote exec/progress gateway gateway/catalog gateway/clean gateway/consent gateway/failure gateway/mcpserver/arguments gateway/mcpserver/message gateway/mcpserver/prompts gateway/mcpserver/stdio gateway/mcpserver/streamable gateway/mcpserver/typed gateway/observe gateway/state/approvals tiers
 gateway/mcpserver/arguments  : gateway gateway/mcpserver/message allowlist allowlist/quote
 gateway/mcpserver/message    : allowlist/quote
@@ -76,17 +74,17 @@ cmd/internal/approver        : allowlist/quote cmd/internal/exit cmd/internal/fl
 cmd/internal/calls           : allowlist/quote cmd/internal/exit cmd/internal/identity cmd/internal/screen cmd/internal/settings cmd/internal/terminal cmd/internal/wiring exec/progress gateway gateway/consent gateway/mcpserver/arguments
 cmd/internal/history         : allowlist/quote cmd/internal/calls cmd/internal/exit cmd/internal/flags cmd/internal/identity cmd/internal/screen cmd/internal/settings cmd/internal/terminal cmd/internal/wiring gateway gateway/failure gateway/state/journal
 cmd/internal/identity        :
-cmd/internal/listing         : allowlist allowlist/quote cmd/internal/drift cmd/internal/exit cmd/internal/screen cmd/internal/settings cmd/internal/terminal cmd/internal/wiring gateway gateway/catalog gateway/visibility
+cmd/internal/listing         : allowlist allowlist/quote cmd/internal/drift cmd/internal/exit cmd/internal/screen cmd/internal/settings cmd/internal/terminal cmd/internal/wiring gateway gateway/catalog gateway/notes
 cmd/internal/rawvault        : cmd/internal/exit cmd/internal/safefile cmd/internal/settings cmd/internal/terminal cmd/internal/vault exec gateway gateway/admission gateway/clean gateway/registry gateway/state/paths policy/access
 cmd/internal/servers         : allowlist/quote cmd/internal/activation cmd/internal/doctor cmd/internal/doctor/machine cmd/internal/exit cmd/internal/identity cmd/internal/manual cmd/internal/parent cmd/internal/release cmd/internal/screen cmd/internal/settings cmd/internal/terminal cmd/internal/wiring exec gateway/failure gateway/httpguard gateway/mcpserver gateway/mcpserver/streamable gateway/state/paths gateway/state/running gateway/ui
-cmd/internal/wiring          : allowlist/quote cmd/internal/exit cmd/internal/identity cmd/internal/release cmd/internal/screen cmd/internal/settings cmd/internal/terminal cmd/internal/vault exec gateway gateway/clean gateway/observe gateway/observe/metrics gateway/observe/tracing gateway/registry
+cmd/internal/wiring          : allowlist/quote cmd/internal/exit cmd/internal/identity cmd/internal/release cmd/internal/screen cmd/internal/settings cmd/internal/terminal cmd/internal/vault exec gateway gateway/clean gateway/observe gateway/observe/telemetry gateway/registry
 cmd/internal/activation      : cmd/internal/exit
 cmd/internal/auditlog        : cmd/internal/exit cmd/internal/flags cmd/internal/screen cmd/internal/settings cmd/internal/terminal gateway gateway/clean gateway/state/audit allowlist/quote gateway/trail
 cmd/internal/demo            : cmd/internal/release cmd/internal/terminal cmd/internal/vault exec gateway gateway/failure policy tiers
 cmd/internal/logging         : cmd/internal/terminal gateway/clean gateway/observe
 cmd/internal/parent          : cmd/internal/exit cmd/internal/logging
 cmd/internal/safefile        : exec/acl exec/way
-cmd/internal/settings        : allowlist allowlist/quote cmd/internal/exit cmd/internal/flags cmd/internal/logging cmd/internal/safefile cmd/internal/terminal exec gateway gateway/admission gateway/mcpserver gateway/mcpserver/streamable gateway/registry gateway/state/paths gateway/visibility policy policy/access tiers
+cmd/internal/settings        : allowlist allowlist/quote cmd/internal/exit cmd/internal/flags cmd/internal/logging cmd/internal/safefile cmd/internal/terminal exec gateway gateway/admission gateway/mcpserver gateway/mcpserver/streamable gateway/registry gateway/state/paths gateway/notes policy policy/access tiers
 cmd/internal/compare         : gateway
 cmd/internal/drift           : allowlist gateway/state/paths
 cmd/internal/doctor          : cmd/internal/clients cmd/internal/settings cmd/internal/vault/disk/cloud exec gateway gateway/failure gateway/state/approvals gateway/state/audit gateway/state/journal gateway/state/paths gateway/state/private gateway/state/running gateway/clean gateway/trail policy policy/access gateway/consent tiers
@@ -134,13 +132,13 @@ var capabilities = []struct{ imported, importers, why string }{
 	{"github.com/clipperhouse/displaywidth", "cmd/internal/screen/", "lines are cut to the terminal in one place"},
 	{"golang.org/x/term", "cmd/internal/terminal/", "a terminal is asked for its size in one place"},
 	{"golang.org/x/time/rate", "gateway/admission/", "calls are let through in one place"},
-	{"github.com/VictoriaMetrics/metrics", "gateway/observe/metrics/", "what is counted is named in one place, where names of notes are not known"},
+	{"github.com/VictoriaMetrics/metrics", "gateway/observe/telemetry/", "what is counted is named in one place, where names of notes are not known"},
 	{"unsafe", "exec/process/child_windows.go", "the job object of Windows takes a pointer"},
 	{"reflect", "", "types are known"},
 	{"plugin", "", "code is linked"},
-	{"net/http", "gateway/httpguard/ gateway/mcpserver/streamable/ gateway/ui/ gateway/ui/auth/ gateway/observe/tracing/", "the network is used by servers over HTTP and for traces only"},
-	{"go.opentelemetry.io/otel/sdk/trace", "gateway/observe/tracing/", "what a collector is told is written in one place"},
-	{"go.opentelemetry.io/otel/trace", "gateway/observe/tracing/", "what a collector is told is written in one place"},
+	{"net/http", "gateway/httpguard/ gateway/mcpserver/streamable/ gateway/ui/ gateway/ui/auth/ gateway/observe/telemetry/", "the network is used by servers over HTTP and for traces only"},
+	{"go.opentelemetry.io/otel/sdk/trace", "gateway/observe/telemetry/", "what a collector is told is written in one place"},
+	{"go.opentelemetry.io/otel/trace", "gateway/observe/telemetry/", "what a collector is told is written in one place"},
 }
 
 func TestOnlyAllowedImports(t *testing.T) {

@@ -1,9 +1,12 @@
-// Package notes reads files in the folder of a vault as the gateway needs them: the
-// hash of a note, whether it has changed, the patterns of the ignore file, whether a path
-// leads to a file of another name. It opens only regular files, below the folder, and
-// writes nothing.
+// Package notes is what the gateway knows of the notes in a vault by itself: which of them
+// may be seen, by the policy in force, its access rules, the ignore file and the names that
+// the disk has for paths; and of single files the hash, whether they changed, and whether a
+// path leads to a file of another name. It opens only regular files, below the folder of the
+// vault, and writes nothing.
 //
-// A folder of "" is one that is not known: nothing is found in it.
+// What it says about hidden notes is for the owner of the vault and for the audit log: to
+// callers such a note is missing. A folder of "" is one that is not known: nothing is found
+// in it.
 package notes
 
 import (
@@ -13,16 +16,21 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
+	"vaultwicket/allowlist/quote"
+	"vaultwicket/gateway/failure"
+	"vaultwicket/policy"
 	"vaultwicket/policy/access"
 )
 
-// Open opens the file at a path in the folder of a vault and returns its size
+// openFile opens the file at a path in the folder of a vault and returns its size
 // in bytes. It returns nil where there is none, and where it is not a regular file.
-func Open(folder, path string) (*os.File, int64) {
+func openFile(folder, path string) (*os.File, int64) {
 	root, info := lookAt(folder, path)
 	if root == nil {
 		return nil, 0
@@ -37,16 +45,6 @@ func Open(folder, path string) (*os.File, int64) {
 		return nil, 0 // it was replaced meanwhile, perhaps by a link
 	}
 	return file, info.Size()
-}
-
-// Info returns what is known of the file at a path in the folder of a vault
-// without opening it, nil if it is not a regular file.
-func Info(folder, path string) fs.FileInfo {
-	root, info := lookAt(folder, path)
-	if root != nil {
-		root.Close()
-	}
-	return info
 }
 
 // lookAt opens the folder of a vault that has a regular file at a path. Opening
@@ -72,7 +70,7 @@ func lookAt(folder, path string) (*os.Root, fs.FileInfo) {
 // one, so the size of the file decides. It is "" where there is no such note, or its size
 // is another.
 func HashOfPrinted(folder, path, printed string) string {
-	file, size := Open(folder, path)
+	file, size := openFile(folder, path)
 	if file == nil {
 		return ""
 	}
@@ -91,7 +89,7 @@ func HashOfPrinted(folder, path, printed string) string {
 // Hash returns the SHA-256 of the file at a path in the vault as bytes, "" where
 // there is no file.
 func Hash(folder, path string) string {
-	file, _ := Open(folder, path)
+	file, _ := openFile(folder, path)
 	if file == nil {
 		return ""
 	}
@@ -106,10 +104,11 @@ func Hash(folder, path string) string {
 // StampOf returns the stamp of the file at a path in the vault, the zero one where there
 // is none.
 func StampOf(folder, path string) Stamp {
-	info := Info(folder, path)
-	if info == nil {
+	root, info := lookAt(folder, path)
+	if root == nil {
 		return Stamp{}
 	}
+	root.Close()
 	return Stamp{info.Size(), info.ModTime()}
 }
 
@@ -134,16 +133,16 @@ func (s Stamp) Before(begun time.Time) Stamp {
 	return s
 }
 
-// Patterns returns the text of the ignore file of a vault, nil where there is none. ok
+// ignorePatterns returns the text of the ignore file of a vault, nil where there is none. ok
 // is false for a file that cannot be used.
-func Patterns(folder string) (text []byte, ok bool) {
+func ignorePatterns(folder string) (text []byte, ok bool) {
 	if folder == "" {
 		return nil, true
 	}
 	if _, err := os.Lstat(filepath.Join(folder, access.IgnoreFile)); errors.Is(err, fs.ErrNotExist) {
 		return nil, true
 	}
-	file, size := Open(folder, access.IgnoreFile)
+	file, size := openFile(folder, access.IgnoreFile)
 	if file == nil {
 		return nil, false
 	}
@@ -153,4 +152,84 @@ func Patterns(folder string) (text []byte, ok bool) {
 	}
 	text, err := io.ReadAll(io.LimitReader(file, access.MaxIgnoreFile+1))
 	return text, err == nil && len(text) <= access.MaxIgnoreFile
+}
+
+// RejectIndirect refuses a path in the folder of a vault that leads to a file of another
+// name: through a symbolic link, or because the file has further hard links. It returns
+// nil where nothing is at the path, and where the folder is "" or cannot be opened.
+func RejectIndirect(folder, note string) error {
+	if folder == "" {
+		return nil
+	}
+	root, err := os.OpenRoot(folder)
+	if err != nil {
+		return nil // the app says what is wrong
+	}
+	defer root.Close()
+	parts := strings.Split(note, "/")
+	for i := range parts {
+		at := path.Join(parts[:i+1]...)
+		info, err := root.Lstat(filepath.FromSlash(at))
+		switch {
+		case err != nil:
+			return nil // nothing is at the path
+		case info.Mode()&os.ModeSymlink != 0:
+			// The embedded program answers in the same way.
+			return failure.New(failure.CodeNotFound, "", "file %q not found", quote.Short(note))
+		case info.Mode().IsRegular() && hardLinks(root, at, info) > 1:
+			return failure.New(policy.CodeAccess, "the user can put a copy in the place of the hard link",
+				"file %q has more than one hard link, and there are access rules", quote.Short(note))
+		}
+	}
+	return nil
+}
+
+// maxRead bounds what WithHash reads: more is not shown to anybody.
+const maxRead = 4 << 20
+
+// WithHash returns the file at a path in the folder of a vault if it has the SHA-256 hash,
+// in hexadecimal, and at most 4 MiB.
+func WithHash(folder, path, hash string) (text string, ok bool) {
+	file, size := openFile(folder, path)
+	if file == nil {
+		return "", false
+	}
+	defer file.Close()
+	if size > maxRead {
+		return "", false
+	}
+	content, err := io.ReadAll(io.LimitReader(file, maxRead+1))
+	sum := sha256.Sum256(content)
+	return string(content), err == nil && hex.EncodeToString(sum[:]) == hash
+}
+
+// Folders returns the names of at most limit folders that are directly in the folder at a
+// path of a vault, "" for its root, sorted, and whether there are more. Folders whose
+// names begin with a dot are settings of programs and left out.
+func Folders(folder, path string, limit int) (names []string, more bool, err error) {
+	if folder == "" {
+		return nil, false, errors.New("the folder of the vault is not known")
+	}
+	root, err := os.OpenRoot(folder)
+	if err != nil {
+		return nil, false, err
+	}
+	defer root.Close()
+	if path == "" {
+		path = "."
+	}
+	entries, err := fs.ReadDir(root.FS(), filepath.ToSlash(filepath.Clean(path)))
+	if err != nil {
+		return nil, false, err
+	}
+	for _, entry := range entries {
+		if entry.IsDir() && !strings.HasPrefix(entry.Name(), ".") {
+			names = append(names, entry.Name())
+		}
+	}
+	slices.Sort(names)
+	if len(names) > limit {
+		return names[:limit], true, nil
+	}
+	return names, false, nil
 }

@@ -7,7 +7,7 @@ import (
 	"vaultwicket/gateway"
 	"vaultwicket/gateway/catalog"
 	"vaultwicket/gateway/failure"
-	"vaultwicket/gateway/visibility"
+	"vaultwicket/gateway/notes"
 	"vaultwicket/tiers"
 )
 
@@ -147,8 +147,8 @@ type accessData struct {
 	Vaults      []string
 	Vault, Path string
 	Parents     []parent
-	Self        visibility.Access
-	Below       []visibility.Access
+	Self        notes.Access
+	Below       []notes.Access
 	More        bool
 	Hidden      bool // the folder itself, so nothing below it is listed
 }

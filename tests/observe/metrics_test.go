@@ -15,7 +15,7 @@ import (
 	"vaultwicket/allowlist"
 	"vaultwicket/exec"
 	"vaultwicket/gateway"
-	"vaultwicket/gateway/observe/metrics"
+	"vaultwicket/gateway/observe/telemetry"
 	"vaultwicket/gateway/state/audit"
 	"vaultwicket/gateway/state/paths"
 	"vaultwicket/gateway/trail"
@@ -24,7 +24,7 @@ import (
 )
 
 // figuresOf reads figures as Prometheus does.
-func figuresOf(t *testing.T, m *metrics.Metrics) (map[string]*dto.MetricFamily, string) {
+func figuresOf(t *testing.T, m *telemetry.Metrics) (map[string]*dto.MetricFamily, string) {
 	t.Helper()
 	var out bytes.Buffer
 	m.WritePrometheus(&out)
@@ -86,13 +86,13 @@ func mixedCalls(i int) gateway.Request {
 // TestTheMetricsAgreeWithTheAuditLog makes calls and counts them in both.
 func TestTheMetricsAgreeWithTheAuditLog(t *testing.T) {
 	t.Parallel()
-	figures := metrics.New("1.2.3")
+	figures := telemetry.NewMetrics("1.2.3")
 	o := rig.NewHarness(t, func(c *gateway.Config) {
 		c.Observe, c.Policy.Confirm, c.Limits.Calls = figures, policy.ConfirmDestructive, 480
 		c.Runner = exec.New(exec.Config{CLI: "/nowhere/obsidian", Self: rig.Binary, Resident: true})
 		t.Cleanup(c.Runner.Close)
 	})
-	figures.Follow(metrics.Sources{Load: o.Gateway.Load, Children: o.Config.Runner.Children, Sessions: func() int { return 1 }})
+	figures.Follow(telemetry.Sources{Load: o.Gateway.Load, Children: o.Config.Runner.Children, Sessions: func() int { return 1 }})
 	const made = 460 + 8*4
 	for i := range 460 {
 		if i%50 == 0 && i < 400 { // later the limit would refuse them as a whole
@@ -186,7 +186,7 @@ func orWord(s, word string) string {
 // However many names callers make up, the figures do not grow.
 func TestTheMetricsDoNotGrowWithWhatCallersSend(t *testing.T) {
 	t.Parallel()
-	figures := metrics.New("1.2.3")
+	figures := telemetry.NewMetrics("1.2.3")
 	o := rig.NewHarness(t, func(c *gateway.Config) { c.Observe = figures })
 	lines := func() int {
 		_, page := figuresOf(t, figures)

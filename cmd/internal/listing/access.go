@@ -9,7 +9,7 @@ import (
 	"vaultwicket/cmd/internal/exit"
 	"vaultwicket/cmd/internal/terminal"
 	"vaultwicket/cmd/internal/wiring"
-	"vaultwicket/gateway/visibility"
+	"vaultwicket/gateway/notes"
 )
 
 // Access is "vaultwicket access PATH": what agents can do with a note or folder, and
@@ -32,7 +32,7 @@ func Access(_ context.Context, std terminal.Streams, args []string) error {
 	return printAccess(std.Out, a)
 }
 
-func printAccess(out io.Writer, a visibility.Access) error {
+func printAccess(out io.Writer, a notes.Access) error {
 	w := tabwriter.NewWriter(out, 0, 8, 2, ' ', 0)
 	fact := func(name, value string) { fmt.Fprintf(w, "%s\t%s\n", name, terminal.Visible(value)) }
 	fact("path", a.Path)
@@ -49,7 +49,7 @@ func printAccess(out io.Writer, a visibility.Access) error {
 	return nil
 }
 
-func ruleText(a visibility.Access) string {
+func ruleText(a notes.Access) string {
 	switch {
 	case a.Origin == "":
 		return "no access rules"
@@ -59,14 +59,14 @@ func ruleText(a visibility.Access) string {
 	return fmt.Sprintf("%q = %q (%s)", a.Rule, a.Level, a.Origin)
 }
 
-func ignoredText(i visibility.IgnoredBy) string {
+func ignoredText(i notes.IgnoredBy) string {
 	if i.Line == 0 {
 		return fmt.Sprintf("%s cannot be used, so everything is hidden", i.File)
 	}
 	return fmt.Sprintf("hidden by line %d of %s: %s", i.Line, i.File, i.Pattern)
 }
 
-func permittedText(p visibility.Permitted) string {
+func permittedText(p notes.Permitted) string {
 	switch {
 	case p.Allowed && p.Why == "":
 		return "yes"

@@ -13,7 +13,7 @@ import (
 	"vaultwicket/cmd/internal/exit"
 	"vaultwicket/cmd/internal/terminal"
 	"vaultwicket/gateway"
-	"vaultwicket/gateway/visibility"
+	"vaultwicket/gateway/notes"
 )
 
 // shownConfig is what "config show --json" prints.
@@ -83,7 +83,7 @@ func (s setting) valueOf(text string) any {
 
 func (s Settings) shownVaultOf(served gateway.Served) shownVault {
 	shown := shownVault{
-		Name: served.Name, ID: served.ID, Folder: served.Folder, Ignore: visibility.IgnoreFile(served.Folder),
+		Name: served.Name, ID: served.ID, Folder: served.Folder, Ignore: notes.IgnoreFile(served.Folder),
 		Tier: served.Policy.Ceiling.String(), Origin: served.Policy.Origins["tier"],
 	}
 	for _, t := range s.tables {

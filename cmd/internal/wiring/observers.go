@@ -6,8 +6,7 @@ import (
 	"vaultwicket/cmd/internal/release"
 	"vaultwicket/exec"
 	"vaultwicket/gateway/observe"
-	"vaultwicket/gateway/observe/metrics"
-	"vaultwicket/gateway/observe/tracing"
+	"vaultwicket/gateway/observe/telemetry"
 )
 
 // openObservers opens what is told of the calls. The variables of OpenTelemetry
@@ -15,10 +14,10 @@ import (
 // serve.
 func (o *Opened) openObservers() {
 	if o.HTTP.Addr != "" { // else nobody could read them
-		o.Metrics = metrics.New(release.Version)
+		o.Metrics = telemetry.NewMetrics(release.Version)
 	}
-	traces, err := tracing.Open(tracing.Config{Getenv: o.Std.Getenv, Version: release.Version, Log: o.Log})
-	var wrong *tracing.ConfigError
+	traces, err := telemetry.OpenTracing(telemetry.TracingConfig{Getenv: o.Std.Getenv, Version: release.Version, Log: o.Log})
+	var wrong *telemetry.ConfigError
 	if errors.As(err, &wrong) {
 		o.Log.Warn("tracing is off: "+wrong.Error(), "hint", wrong.Hint())
 	}
@@ -51,6 +50,6 @@ func (o Opened) watcher() exec.Watcher {
 // Follow has the metrics ask what is running. sessions is nil where there are none.
 func (o Opened) Follow(sessions func() int) {
 	if o.Metrics != nil {
-		o.Metrics.Follow(metrics.Sources{Load: o.Gateway.Load, Children: o.Runner.Children, Sessions: sessions})
+		o.Metrics.Follow(telemetry.Sources{Load: o.Gateway.Load, Children: o.Runner.Children, Sessions: sessions})
 	}
 }

@@ -17,8 +17,7 @@ import (
 	"vaultwicket/gateway"
 	"vaultwicket/gateway/clean"
 	"vaultwicket/gateway/observe"
-	"vaultwicket/gateway/observe/metrics"
-	"vaultwicket/gateway/observe/tracing"
+	"vaultwicket/gateway/observe/telemetry"
 )
 
 // Opened is a subcommand's settings, its gateway and the rest of its words.
@@ -29,8 +28,8 @@ type Opened struct {
 	Runner  *exec.Runner
 	Gateway *gateway.Gateway
 	Log     *slog.Logger
-	Metrics *metrics.Metrics // nil where nobody could read them
-	Traces  *tracing.Tracing // nil where there is no collector
+	Metrics *telemetry.Metrics // nil where nobody could read them
+	Traces  *telemetry.Tracing // nil where there is no collector
 	Rest    []string
 	// Activity is told of the calls of a server.
 	Activity *Activity

@@ -1,4 +1,4 @@
-package tracing
+package telemetry
 
 import (
 	"context"
@@ -149,13 +149,13 @@ func TestWithoutACollectorThereIsNothing(t *testing.T) {
 		"no exporter":       {endpointVariable: "http://localhost:4318", exporterVariable: "none"},
 		"only what is else": {headersVariable: "a=b", timeoutVariable: "x", protocolVariable: "grpc"},
 	} {
-		tr, err := Open(Config{Getenv: func(name string) string { return env[name] }})
+		tr, err := OpenTracing(TracingConfig{Getenv: func(name string) string { return env[name] }})
 		if tr != nil || err != nil {
 			t.Errorf("%s: %v, %v", name, tr, err)
 		}
 		tr.Close()
 	}
-	if tr, err := Open(Config{}); tr != nil || err != nil {
+	if tr, err := OpenTracing(TracingConfig{}); tr != nil || err != nil {
 		t.Errorf("no environment: %v, %v", tr, err)
 	}
 }
@@ -215,8 +215,8 @@ func TestACollectorThatHangsHoldsUpNobody(t *testing.T) {
 	}
 }
 
-func BenchmarkOneCall(b *testing.B) {
-	tr, err := Open(Config{Getenv: func(name string) string {
+func BenchmarkTracedCall(b *testing.B) {
+	tr, err := OpenTracing(TracingConfig{Getenv: func(name string) string {
 		return map[string]string{endpointVariable: "http://127.0.0.1:1"}[name]
 	}})
 	if err != nil {

@@ -1,4 +1,4 @@
-package tracing
+package telemetry
 
 import (
 	"bytes"
@@ -158,7 +158,7 @@ func attributesOfSpan(span *tracepb.Span) map[string]string {
 func open(t *testing.T, env map[string]string) (*Tracing, *syncedLog) {
 	t.Helper()
 	log := &syncedLog{wrote: make(chan struct{})}
-	tr, err := Open(Config{Getenv: func(name string) string { return env[name] }, Version: "1.2.3", Log: slog.New(slog.NewTextHandler(log, nil))})
+	tr, err := OpenTracing(TracingConfig{Getenv: func(name string) string { return env[name] }, Version: "1.2.3", Log: slog.New(slog.NewTextHandler(log, nil))})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,4 +1,4 @@
-package tracing
+package telemetry
 
 import (
 	"context"
@@ -16,12 +16,12 @@ import (
 func exporterTo(t *testing.T, c *fakeCollector) (e *exporter, waited *[]time.Duration, log *syncedLog) {
 	t.Helper()
 	log, waited = &syncedLog{}, &[]time.Duration{}
-	e = newExporter(collector{url: c.URL, headers: http.Header{"X-Key": {"s3cret"}}, timeout: time.Minute}, "1", newWarner(slog.New(slog.NewTextHandler(log, nil)), time.Now))
+	e = newExporter(collector{url: c.URL, headers: http.Header{"X-Key": {"s3cret"}}, timeout: time.Minute}, "1", &warner{log: slog.New(slog.NewTextHandler(log, nil)), now: time.Now})
 	e.pause = func(_ context.Context, d time.Duration) error {
 		*waited = append(*waited, d)
 		return nil
 	}
-	t.Cleanup(e.close)
+	t.Cleanup(func() { e.giveUp(); e.client.CloseIdleConnections() })
 	return e, waited, log
 }
 
@@ -113,7 +113,7 @@ func TestNoAddressAndNoSecretIsInAMessage(t *testing.T) {
 func TestOneWarningAMinute(t *testing.T) {
 	log := &syncedLog{}
 	now := time.Unix(1_000_000, 0)
-	w := newWarner(slog.New(slog.NewTextHandler(log, nil)), func() time.Time { return now })
+	w := &warner{log: slog.New(slog.NewTextHandler(log, nil)), now: func() time.Time { return now }}
 	for _, step := range []struct {
 		after time.Duration
 		lines int

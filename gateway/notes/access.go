@@ -1,4 +1,4 @@
-package visibility
+package notes
 
 import (
 	"errors"
@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"vaultwicket/allowlist"
-	"vaultwicket/gateway/notes"
 	"vaultwicket/policy"
 	"vaultwicket/policy/access"
 )
@@ -112,7 +111,7 @@ func (r *Rules) inVault(path string) string {
 // ignoredBy returns the line of the ignore file that hides a path. A file that cannot be
 // used hides everything.
 func (r *Rules) ignoredBy(path string) *IgnoredBy {
-	text, ok := notes.Patterns(r.folder())
+	text, ok := ignorePatterns(r.folder())
 	file := filepath.Join(r.folder(), access.IgnoreFile)
 	if !ok {
 		return &IgnoredBy{File: file}
@@ -133,7 +132,7 @@ func IgnoreFile(folder string) string {
 	if folder == "" {
 		return ""
 	}
-	if text, ok := notes.Patterns(folder); ok && text == nil {
+	if text, ok := ignorePatterns(folder); ok && text == nil {
 		return ""
 	}
 	return filepath.Join(folder, access.IgnoreFile)

@@ -1,4 +1,4 @@
-package metrics
+package telemetry
 
 import (
 	"bytes"
@@ -53,7 +53,7 @@ func ended(m *Metrics, kind observe.CallKind, command, surface string, d observe
 }
 
 func TestTheFiguresAreThoseOfTheCalls(t *testing.T) {
-	m := New("1.2.3")
+	m := NewMetrics("1.2.3")
 	allow, deny := observe.Decision{Decision: "allow"}, observe.Decision{Decision: "deny", Rule: "tier", Code: "tier_closed"}
 	for range 3 {
 		ended(m, observe.Single, "read", "mcp", allow, observe.CallEnd{Code: "ok", Backend: "embedded", Effect: "read", Duration: 2 * time.Millisecond})
@@ -100,11 +100,11 @@ func TestTheFiguresAreThoseOfTheCalls(t *testing.T) {
 }
 
 func TestDurationsAreInTheBucketsOfPrometheus(t *testing.T) {
-	m := New("1")
+	m := NewMetrics("1")
 	for _, d := range []time.Duration{0, 250 * time.Microsecond, 251 * time.Microsecond, time.Second, 59 * time.Second, time.Hour} {
 		ended(m, observe.Single, "read", "mcp", observe.Decision{}, observe.CallEnd{Code: "ok", Backend: "embedded", Effect: "read", Duration: d})
 	}
-	f := scrape(t, m)[durationMetric]
+	f := scrape(t, m)["vaultwicket_call_duration_seconds"]
 	if f.GetType() != dto.MetricType_HISTOGRAM || len(f.GetMetric()) != 1 {
 		t.Fatalf("%v", f)
 	}
@@ -124,11 +124,11 @@ func TestDurationsAreInTheBucketsOfPrometheus(t *testing.T) {
 }
 
 func TestWhatIsNotKnownIsLeftOut(t *testing.T) {
-	m := New("1")
+	m := NewMetrics("1")
 	for _, s := range []Sources{{}, {Children: func() exec.Children { return exec.Children{} }}} {
 		m.Follow(s)
 		families := scrape(t, m)
-		for _, name := range []string{"vaultwicket_sessions", "vaultwicket_worker_memory_bytes", "vaultwicket_calls_running", durationMetric} {
+		for _, name := range []string{"vaultwicket_sessions", "vaultwicket_worker_memory_bytes", "vaultwicket_calls_running", "vaultwicket_call_duration_seconds"} {
 			if families[name] != nil {
 				t.Errorf("%s is %v", name, families[name])
 			}
@@ -137,7 +137,7 @@ func TestWhatIsNotKnownIsLeftOut(t *testing.T) {
 }
 
 func TestFiguresAreWrittenWhileCallsGoOn(t *testing.T) {
-	m := New("1")
+	m := NewMetrics("1")
 	commands := []string{"read", "tags", "files", "daily:read"}
 	var calls sync.WaitGroup
 	for caller := range 4 {
@@ -156,13 +156,13 @@ func TestFiguresAreWrittenWhileCallsGoOn(t *testing.T) {
 	for _, n := range values(families["vaultwicket_calls_total"]) {
 		total += n
 	}
-	if got := families[durationMetric].GetMetric()[0].GetHistogram().GetSampleCount(); total != 4000 || got != 4000 {
+	if got := families["vaultwicket_call_duration_seconds"].GetMetric()[0].GetHistogram().GetSampleCount(); total != 4000 || got != 4000 {
 		t.Errorf("%v calls and %d durations", total, got)
 	}
 }
 
 func BenchmarkOneCall(b *testing.B) {
-	m := New("1")
+	m := NewMetrics("1")
 	b.ReportAllocs()
 	for b.Loop() {
 		_, call := m.Begin(context.Background(), observe.CallStart{Command: "read", Surface: "mcp"})
@@ -172,7 +172,7 @@ func BenchmarkOneCall(b *testing.B) {
 }
 
 func BenchmarkScrape(b *testing.B) {
-	m := New("1")
+	m := NewMetrics("1")
 	var out bytes.Buffer
 	for b.Loop() {
 		out.Reset()

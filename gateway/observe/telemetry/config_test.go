@@ -1,4 +1,4 @@
-package tracing
+package telemetry
 
 import (
 	"bytes"
@@ -41,7 +41,7 @@ func TestAnotherEncodingThanTheOneThatIsSentIsToldOf(t *testing.T) {
 	} {
 		var log bytes.Buffer
 		env := map[string]string{endpointVariable: "http://localhost:4318", tt.name: tt.value}
-		tr, err := Open(Config{Getenv: func(name string) string { return env[name] }, Log: slog.New(slog.NewTextHandler(&log, nil))})
+		tr, err := OpenTracing(TracingConfig{Getenv: func(name string) string { return env[name] }, Log: slog.New(slog.NewTextHandler(&log, nil))})
 		if err != nil || tr == nil {
 			t.Fatalf("%s=%q: %v", tt.name, tt.value, err)
 		}
@@ -69,7 +69,7 @@ func TestVariablesThatCannotBeUnderstood(t *testing.T) {
 		{protocolVariable, "http/jsno", `"http/jsno" is not supported`, `did you mean "http/json"?`},
 	} {
 		env := map[string]string{endpointVariable: "http://localhost:4318", tt.name: tt.value}
-		tr, err := Open(Config{Getenv: func(name string) string { return env[name] }})
+		tr, err := OpenTracing(TracingConfig{Getenv: func(name string) string { return env[name] }})
 		var wrong *ConfigError
 		if !errors.As(err, &wrong) || tr != nil || wrong.Variable != tt.name || !strings.Contains(err.Error(), tt.name) || !strings.Contains(err.Error(), tt.want) ||
 			!strings.Contains(wrong.Hint(), tt.hint) || wrong.Code() != "bad_request" || strings.Contains(err.Error(), "s3cret") {

@@ -1,0 +1,235 @@
+package notes
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"vaultwicket/allowlist"
+	"vaultwicket/gateway/names"
+	"vaultwicket/policy"
+	"vaultwicket/policy/access"
+)
+
+// Rules are what holds for the notes of one vault. They are safe for use by several
+// goroutines.
+type Rules struct {
+	folder func() string // of the vault, "" where it is not known
+	policy atomic.Pointer[policy.Policy]
+	names  *names.Folder // of what is in the folder
+	ruled  atomic.Pointer[ruleNames]
+}
+
+// respellAfter is how long the names of rules are believed: a rule that takes
+// something away applies in every spelling all the time.
+const respellAfter = time.Second
+
+// ruleNames are access rules with the names that the disk has for their paths.
+type ruleNames struct {
+	written string // the rules that they were made of
+	rules   access.Rules
+	at      time.Time
+}
+
+// New returns the rules of a vault with a policy. folder returns the folder of the vault,
+// "" where it is not known; it is asked when the rules are first used.
+func NewRules(p policy.Policy, folder func() string) *Rules {
+	r := &Rules{folder: folder, names: names.In(func() (*os.Root, error) { return os.OpenRoot(folder()) })}
+	r.policy.Store(&p)
+	return r
+}
+
+// Tighten lays a further policy over the one in force, which is never loosened.
+func (r *Rules) Tighten(p policy.Policy) {
+	tightened := r.policy.Load().Tighten(p)
+	r.policy.Store(&tightened)
+}
+
+// Policy returns the policy in force. Its access rules also hold for the names that the
+// disk has for their paths.
+func (r *Rules) Policy() policy.Policy { return r.PolicyAt(Fingerprint{}) }
+
+// PolicyAt is [Rules.Policy] for a request that has looked for the ignore file already.
+func (r *Rules) PolicyAt(seen Fingerprint) policy.Policy {
+	p := *r.policy.Load()
+	p.Access = r.withDiskNames(p.Access)
+	switch folder := r.folder(); {
+	case folder == "" || p.Ignores:
+	case seen.looked:
+		p.Ignores = seen.ignores
+	default:
+		_, err := os.Lstat(filepath.Join(folder, access.IgnoreFile))
+		p.Ignores = err == nil || !errors.Is(err, fs.ErrNotExist)
+	}
+	return p
+}
+
+// withDiskNames returns rules that also hold for the names that the disk has for
+// their paths.
+func (r *Rules) withDiskNames(rules access.Rules) access.Rules {
+	if !rules.Restrict() || r.folder() == "" {
+		return rules
+	}
+	last := r.ruled.Load()
+	if now := time.Now(); last == nil || last.written != rules.String() || now.Sub(last.at) >= respellAfter {
+		last = &ruleNames{written: rules.String(), at: now, rules: rules.Named(func(path string) string {
+			if name, err := r.names.Name(path); err == nil {
+				return name
+			}
+			return path
+		})}
+		r.ruled.Store(last)
+	}
+	return last.rules
+}
+
+// Fingerprint tells what hides notes of a vault: it is another one when the
+// patterns or the policy are others. A call that is under way while they change
+// has read under the earlier ones, so what it keeps must not be shown later. The zero
+// Fingerprint has looked at nothing.
+type Fingerprint struct {
+	patterns [sha256.Size]byte // zero for none
+	policy   *policy.Policy
+	// looked says that somebody has looked, ignores that there is an ignore file.
+	looked, ignores bool
+}
+
+// Fingerprint looks at what hides notes now. Where the patterns cannot be read
+// no call succeeds, so it does not matter what they are.
+func (r *Rules) Fingerprint() Fingerprint {
+	text, ok := ignorePatterns(r.folder())
+	f := Fingerprint{policy: r.policy.Load(), looked: true, ignores: !ok || text != nil}
+	if ok && text != nil {
+		f.patterns = sha256.Sum256(text)
+	}
+	return f
+}
+
+// Digest is like [Rules.Fingerprint] for what is kept on the disk: it is the same for
+// another process with the same rules.
+func (r *Rules) Digest() string {
+	text, ok := ignorePatterns(r.folder())
+	rules := r.policy.Load().Access.String()
+	return fmt.Sprintf("%x", sha256.Sum256(fmt.Appendf(nil, "%t %d:%s%s", ok, len(rules), rules, text)))
+}
+
+// Named returns the call with its paths as the disk has them, so that rules,
+// questions, records and the app know one name of a note. hidden says that one of
+// them leads to what may not be seen: then the call stays as it is, for the answer
+// must not tell the name, and only the embedded program may be asked.
+func (r *Rules) Named(call allowlist.Call) (named allowlist.Call, hidden bool) {
+	if r.folder() == "" || len(call.NamedPaths()) == 0 {
+		return call, false
+	}
+	call = r.withExtensions(call)
+	var others []string
+	named, err := call.WithPaths(func(path string) string {
+		name, err := r.names.Name(path)
+		if err != nil || name == path {
+			return path // what cannot be found out, the embedded program says
+		}
+		others = append(others, name)
+		return name
+	})
+	if len(others) == 0 {
+		return call, false
+	}
+	if err != nil || slices.ContainsFunc(others, r.hides()) {
+		return call, true
+	}
+	return named, false
+}
+
+// noteExtension is what callers leave out of a path.
+const noteExtension = ".md"
+
+// withExtensions returns the call with .md behind a path that leads to no file where
+// it leads to a note with it. A note that is hidden is not there: the path stays.
+func (r *Rules) withExtensions(call allowlist.Call) allowlist.Call {
+	completed, err := call.WithNoteExtensions(func(asked string) string {
+		if strings.HasSuffix(asked, noteExtension) || r.isFile(asked) || !r.isFile(asked+noteExtension) {
+			return asked
+		}
+		name, err := r.names.Name(asked + noteExtension)
+		if err != nil || r.hides()(name) {
+			return asked
+		}
+		return asked + noteExtension
+	})
+	if err != nil {
+		return call // too long with it
+	}
+	return completed
+}
+
+// isFile reports whether there is a regular file at a path in the vault.
+func (r *Rules) isFile(asked string) bool {
+	root, err := os.OpenRoot(r.folder())
+	if err != nil {
+		return false
+	}
+	defer root.Close()
+	info, err := root.Lstat(filepath.FromSlash(asked))
+	return err == nil && info.Mode().IsRegular()
+}
+
+// Visible returns what tells whether the note at a path may be seen, by the access rules
+// and the ignore file as they are now. With an ignore file that cannot be used, nothing may.
+func (r *Rules) Visible() func(path string) bool {
+	text, ok := ignorePatterns(r.folder())
+	rules, patterns := r.Policy().Access, access.ParseIgnored(string(text))
+	return func(path string) bool {
+		return ok && rules.Level(path) > access.None && !patterns.Hides(path, false)
+	}
+}
+
+// hides returns what tells whether a note or folder is hidden.
+func (r *Rules) hides() func(path string) bool {
+	text, ok := ignorePatterns(r.folder())
+	rules, patterns := r.Policy().Access, access.ParseIgnored(string(text))
+	return func(path string) bool {
+		return !ok || rules.Level(path) == access.None && !rules.Opens(path) || patterns.Hides(path, false) || patterns.Hides(path, true)
+	}
+}
+
+// HiddenBy returns the rule that hides what a call spells out as a path, and what it
+// spells out as a name: "access" for the rules about access, "ignore" for the ignore
+// file, "" if nothing of it is hidden. p is the policy by which the call was judged. It is
+// for the audit log: the answer is made by the program that enforces the rules.
+func (r *Rules) HiddenBy(call allowlist.Call, p policy.Policy) (rule, ofName string) {
+	rules := p.Access
+	if !call.Valid() || !rules.Hide() && !p.Ignores {
+		return "", ""
+	}
+	var text []byte
+	if p.Ignores {
+		text, _ = ignorePatterns(r.folder())
+	}
+	patterns := access.ParseIgnored(string(text))
+	by := func(path string, folder bool) string {
+		switch {
+		case folder && !rules.Opens(path), !folder && rules.Level(path) == access.None:
+			return "access"
+		case patterns.Hides(path, folder):
+			return "ignore"
+		}
+		return ""
+	}
+	for _, s := range call.NamedPaths() {
+		if rule = by(s.Path, s.Folder); rule != "" {
+			return rule, ""
+		}
+	}
+	if name, given := call.Param("file"); given {
+		ofName = cmp.Or(by(name, false), by(name+noteExtension, false))
+	}
+	return "", ofName
+}

@@ -1,0 +1,344 @@
+package telemetry
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"math/rand/v2"
+	"net/http"
+	"net/url"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/go-logr/logr"
+	"go.opentelemetry.io/otel"
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/codes"
+	sdk "go.opentelemetry.io/otel/sdk/trace"
+
+	"vaultwicket/allowlist/quote"
+)
+
+const (
+	maxTries    = 4
+	firstPause  = 500 * time.Millisecond // doubled each time, and up to half as long again
+	maxAnswer   = 64 << 10               // an answer is a number and a sentence
+	dialTimeout = 5 * time.Second
+)
+
+// exporter sends spans to a collector. The SDK calls it from one goroutine. It logs failures
+// itself and returns no errors: the SDK would print each.
+type exporter struct {
+	to      collector
+	version string
+	client  *http.Client
+	warn    *warner
+	pause   func(ctx context.Context, d time.Duration) error
+	life    context.Context
+	giveUp  context.CancelFunc // cancels what is being sent
+}
+
+func newExporter(to collector, version string, warn *warner) *exporter {
+	e := &exporter{to: to, version: version, warn: warn, pause: pause}
+	e.life, e.giveUp = context.WithCancel(context.Background())
+	e.client = &http.Client{
+		Transport: &http.Transport{
+			Proxy: http.ProxyFromEnvironment, TLSHandshakeTimeout: dialTimeout, MaxIdleConns: 1, IdleConnTimeout: time.Minute, ForceAttemptHTTP2: true,
+		},
+		// The headers of a request can hold a secret that is meant for one host.
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}
+	return e
+}
+
+// pause waits for d, but no longer than ctx lasts.
+func pause(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// ExportSpans sends spans, with retries, within the timeout of the collector for all tries.
+func (e *exporter) ExportSpans(ctx context.Context, spans []sdk.ReadOnlySpan) error {
+	if len(spans) == 0 {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, e.to.timeout)
+	defer cancel()
+	defer context.AfterFunc(e.life, cancel)()
+	body, err := encode(spans)
+	if err == nil {
+		err = e.deliver(ctx, body)
+	}
+	if err != nil {
+		e.warn.lost(len(spans), err)
+	}
+	return nil
+}
+
+// Shutdown does nothing: the SDK exports before it calls it.
+func (e *exporter) Shutdown(context.Context) error { return nil }
+
+// deliver posts the body until the collector accepts it or rejects it for good, or the time
+// is over.
+func (e *exporter) deliver(ctx context.Context, body []byte) error {
+	wait := firstPause
+	for try := 1; ; try++ {
+		err := e.post(ctx, body)
+		var later *retryable
+		if err == nil || try == maxTries || !errors.As(err, &later) {
+			return err
+		}
+		if e.pause(ctx, max(later.after, wait+rand.N(wait/2))) != nil {
+			return err
+		}
+		wait *= 2
+	}
+}
+
+// retryable is a failure after which another try makes sense.
+type retryable struct {
+	reason string
+	after  time.Duration // that the collector asks for
+}
+
+func (n *retryable) Error() string { return n.reason }
+
+// post sends the body once, and reads the answer.
+func (e *exporter) post(ctx context.Context, body []byte) error {
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, e.to.url, bytes.NewReader(body))
+	if err != nil {
+		return err
+	}
+	req.Header = e.to.headers.Clone()
+	req.Header.Set("Content-Type", "application/json")
+	req.Header.Set("User-Agent", "vaultwicket/"+e.version)
+	answer, err := e.client.Do(req)
+	if err != nil {
+		if at := (*url.Error)(nil); errors.As(err, &at) {
+			err = at.Err // without the address of the collector, which can contain a secret
+		}
+		return &retryable{reason: err.Error()}
+	}
+	defer answer.Body.Close()
+	text, err := io.ReadAll(io.LimitReader(answer.Body, maxAnswer))
+	if err != nil {
+		return &retryable{reason: "the answer of the collector cannot be read"}
+	}
+	switch code := answer.StatusCode; code {
+	case http.StatusTooManyRequests, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
+		seconds, _ := strconv.ParseUint(answer.Header.Get("Retry-After"), 10, 16) // a date is not looked at
+		return &retryable{fmt.Sprintf("the collector answers with status %d", code), time.Duration(seconds) * time.Second}
+	default:
+		if code < 200 || code > 299 {
+			return fmt.Errorf("the collector answers with status %d", code)
+		}
+	}
+	var taken struct {
+		PartialSuccess struct {
+			RejectedSpans json.RawMessage `json:"rejectedSpans"` // a number or its text
+			ErrorMessage  string          `json:"errorMessage"`
+		} `json:"partialSuccess"`
+	}
+	if json.Unmarshal(text, &taken) != nil {
+		return nil // it was accepted, whatever the text says
+	}
+	refused, _ := strconv.Atoi(string(bytes.Trim(taken.PartialSuccess.RejectedSpans, `"`)))
+	if message := taken.PartialSuccess.ErrorMessage; refused > 0 || message != "" {
+		e.warn.lost(refused, fmt.Errorf("the collector does not take all: %s", quote.Short(message)))
+	}
+	return nil
+}
+
+// The messages of OTLP in JSON, with the fields that our spans use: identifiers are
+// hexadecimal and numbers of 64 bits are text.
+type (
+	exportRequest struct {
+		ResourceSpans []resourceSpans `json:"resourceSpans"`
+	}
+	resourceSpans struct {
+		Resource   resourceMessage `json:"resource"`
+		ScopeSpans []scopeSpans    `json:"scopeSpans"`
+		SchemaURL  string          `json:"schemaUrl,omitempty"`
+	}
+	resourceMessage struct {
+		Attributes []keyValue `json:"attributes"`
+	}
+	scopeSpans struct {
+		Scope scopeMessage  `json:"scope"`
+		Spans []spanMessage `json:"spans"`
+	}
+	scopeMessage struct {
+		Name    string `json:"name"`
+		Version string `json:"version,omitempty"`
+	}
+	spanMessage struct {
+		TraceID           string         `json:"traceId"`
+		SpanID            string         `json:"spanId"`
+		TraceState        string         `json:"traceState,omitempty"`
+		ParentSpanID      string         `json:"parentSpanId,omitempty"`
+		Flags             uint32         `json:"flags"`
+		Name              string         `json:"name"`
+		Kind              int            `json:"kind"`
+		StartTimeUnixNano string         `json:"startTimeUnixNano"`
+		EndTimeUnixNano   string         `json:"endTimeUnixNano"`
+		Attributes        []keyValue     `json:"attributes"`
+		Events            []eventMessage `json:"events,omitempty"`
+		Status            *statusMessage `json:"status,omitempty"`
+	}
+	eventMessage struct {
+		TimeUnixNano string     `json:"timeUnixNano"`
+		Name         string     `json:"name"`
+		Attributes   []keyValue `json:"attributes"`
+	}
+	statusMessage struct {
+		Message string `json:"message,omitempty"`
+		Code    int    `json:"code"`
+	}
+	keyValue struct {
+		Key   string   `json:"key"`
+		Value anyValue `json:"value"`
+	}
+	anyValue struct {
+		StringValue *string `json:"stringValue,omitempty"`
+		IntValue    *string `json:"intValue,omitempty"`
+		BoolValue   *bool   `json:"boolValue,omitempty"`
+	}
+)
+
+const (
+	statusCodeError   = 2     // STATUS_CODE_ERROR
+	flagKnowsRemote   = 0x100 // SPAN_FLAGS_CONTEXT_HAS_IS_REMOTE_MASK
+	flagRemoteContext = 0x200 // SPAN_FLAGS_CONTEXT_IS_REMOTE_MASK
+)
+
+// encode returns the request that exports spans, which are of one provider and one scope.
+func encode(spans []sdk.ReadOnlySpan) ([]byte, error) {
+	from := spans[0]
+	scope := scopeSpans{Scope: scopeMessage{from.InstrumentationScope().Name, from.InstrumentationScope().Version}}
+	for _, span := range spans {
+		scope.Spans = append(scope.Spans, messageOf(span))
+	}
+	return json.Marshal(exportRequest{[]resourceSpans{{
+		Resource:   resourceMessage{attributesOf(from.Resource().Attributes())},
+		ScopeSpans: []scopeSpans{scope},
+		SchemaURL:  from.Resource().SchemaURL(),
+	}}})
+}
+
+func messageOf(span sdk.ReadOnlySpan) spanMessage {
+	at, parent := span.SpanContext(), span.Parent()
+	m := spanMessage{
+		TraceID: at.TraceID().String(), SpanID: at.SpanID().String(), TraceState: at.TraceState().String(),
+		Flags: uint32(at.TraceFlags()) | flagKnowsRemote, Name: span.Name(), Kind: int(span.SpanKind()),
+		StartTimeUnixNano: nanoseconds(span.StartTime()), EndTimeUnixNano: nanoseconds(span.EndTime()),
+		Attributes: attributesOf(span.Attributes()),
+	}
+	if parent.SpanID().IsValid() {
+		m.ParentSpanID = parent.SpanID().String()
+	}
+	if parent.IsRemote() {
+		m.Flags |= flagRemoteContext
+	}
+	for _, event := range span.Events() {
+		m.Events = append(m.Events, eventMessage{nanoseconds(event.Time), event.Name, attributesOf(event.Attributes)})
+	}
+	if span.Status().Code == codes.Error {
+		m.Status = &statusMessage{span.Status().Description, statusCodeError}
+	}
+	return m
+}
+
+func nanoseconds(t time.Time) string { return strconv.FormatInt(t.UnixNano(), 10) }
+
+func attributesOf(attributes []attribute.KeyValue) []keyValue {
+	all := []keyValue{}
+	for _, a := range attributes {
+		all = append(all, keyValue{string(a.Key), valueOf(a.Value)})
+	}
+	return all
+}
+
+// valueOf converts the kinds of values that our spans and resources have. Others become text.
+func valueOf(v attribute.Value) anyValue {
+	switch v.Type() {
+	case attribute.INT64:
+		text := strconv.FormatInt(v.AsInt64(), 10)
+		return anyValue{IntValue: &text}
+	case attribute.BOOL:
+		is := v.AsBool()
+		return anyValue{BoolValue: &is}
+	}
+	text := v.String()
+	return anyValue{StringValue: &text}
+}
+
+// warnEvery is the least time between two warnings: a collector that is down for a day must
+// not fill a log.
+const warnEvery = time.Minute
+
+// warner logs that spans are lost, at most once a minute.
+type warner struct {
+	log *slog.Logger
+	now func() time.Time
+
+	mu    sync.Mutex
+	last  time.Time
+	spans int // lost since the last warning
+}
+
+// lost counts spans that were not accepted, and logs a warning if it is time.
+func (w *warner) lost(spans int, err error) {
+	w.mu.Lock()
+	w.spans += spans
+	now := w.now()
+	if !w.last.IsZero() && now.Sub(w.last) < warnEvery {
+		w.mu.Unlock()
+		return
+	}
+	lost := w.spans
+	w.last, w.spans = now, 0
+	w.mu.Unlock()
+	w.log.Warn("traces cannot be sent", "reason", err.Error(), "lostSpans", lost)
+}
+
+// hearSDK sets the handlers for errors of the SDK, which would print them to standard error.
+// Of its log only errors are used: other messages print the configuration, with the headers
+// for the collector.
+func (w *warner) hearSDK() {
+	otel.SetErrorHandler(otel.ErrorHandlerFunc(func(err error) { w.lost(0, err) }))
+	otel.SetLogger(logr.FromSlogHandler(sdkErrors{w}))
+}
+
+// sdkErrors is the log of the SDK.
+type sdkErrors struct{ *warner }
+
+// Enabled takes errors.
+func (sdkErrors) Enabled(_ context.Context, level slog.Level) bool { return level >= slog.LevelError }
+
+// Handle uses the message without its attributes.
+func (s sdkErrors) Handle(_ context.Context, r slog.Record) error {
+	s.lost(0, sdkError(r.Message))
+	return nil
+}
+
+// WithAttrs ignores them.
+func (s sdkErrors) WithAttrs([]slog.Attr) slog.Handler { return s }
+
+// WithGroup ignores it.
+func (s sdkErrors) WithGroup(string) slog.Handler { return s }
+
+// sdkError is an error of the SDK of which only the message is known.
+type sdkError string
+
+func (e sdkError) Error() string { return "OpenTelemetry: " + string(e) }
