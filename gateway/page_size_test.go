@@ -100,6 +100,16 @@ func TestAPageTellsWhatWasDropped(t *testing.T) {
 	}
 }
 
+// A text of characters that are shown as escapes is cut where the store of answers ends.
+func TestATextOfEscapesIsBounded(t *testing.T) {
+	var r Result
+	whole := strings.Repeat("\u202e", 5<<20)
+	text := r.shown(whole, "stdout")
+	if int64(len(text)) > storeLimits.Bytes || r.Truncated == nil || *r.Truncated != (Truncated{ShownBytes: len(text), TotalBytes: int64(len(whole))}) || len(r.Notices) != 2 {
+		t.Errorf("%d bytes, %+v, %q", len(text), r.Truncated, r.Notices)
+	}
+}
+
 // What a program prints as it fails is no answer, and still goes to a model.
 func TestAFailureIsNoLongerThanAnAnswer(t *testing.T) {
 	answer, _ := listing(60)

@@ -137,9 +137,13 @@ type Change struct {
 
 // shown returns text as it may be shown, and notes what had to be changed.
 func (r *Result) shown(s, stream string) string {
-	text, report := clean.Text(s)
+	text, read, report := clean.Start(s, int(storeLimits.Bytes))
 	if !report.None() {
 		r.Notices = append(r.Notices, report.Notice(stream))
+	}
+	if read < len(s) { // a text of escapes is up to eight times as long
+		r.Truncated = &Truncated{ShownBytes: len(text), TotalBytes: int64(len(s))}
+		r.Notices = append(r.Notices, fmt.Sprintf("%s: the first %d of %d bytes can be shown; most of its characters are shown as escapes", stream, read, len(s)))
 	}
 	return text
 }

@@ -23,8 +23,8 @@
 package clean
 
 import (
-	"strconv"
 	"strings"
+	"unicode/utf8"
 )
 
 // Text returns s as it may be shown, and what was changed. The result is valid
@@ -37,14 +37,25 @@ import (
 // A byte order mark at the start is left out. Private characters and those that
 // Unicode has yet to assign stay.
 func Text(s string) (string, Report) {
-	var c cleaner
+	text, _, report := Start(s, 0)
+	return text, report
+}
+
+// Start is [Text] of as much of s as becomes no more than most bytes, 0 for no bound; read is
+// how many bytes of s that is. A text in which nothing is changed is s itself, whatever its size.
+func Start(s string, most int) (text string, read int, report Report) {
+	c := cleaner{most: most}
 	var out strings.Builder
 	from, n := c.run(&out, s, true)
-	if out.Len() == 0 {
-		return s[from:n], c.report
+	if c.size == 0 && n == len(s) {
+		return s[from:], n, c.report
+	}
+	if room := most - c.size; most > 0 && n-from > room {
+		for n = from + room; n > from && !utf8.RuneStart(s[n]); n-- {
+		}
 	}
 	out.WriteString(s[from:n])
-	return out.String(), c.report
+	return out.String(), n, c.report
 }
 
 // String returns s as it may be shown, see [Text].
@@ -60,13 +71,4 @@ func Strings(list []string) []string {
 		list[i] = String(list[i])
 	}
 	return list
-}
-
-// writeEscape shows r as \u{…}: the form of ECMAScript, Rust and Swift, which
-// has an end and so needs no more digits than there are.
-func writeEscape(out *strings.Builder, r rune) {
-	var digits [8]byte
-	out.WriteString(`\u{`)
-	out.Write(strconv.AppendInt(digits[:0], int64(r), 16))
-	out.WriteByte('}')
 }

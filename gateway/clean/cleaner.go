@@ -1,6 +1,7 @@
 package clean
 
 import (
+	"strconv"
 	"strings"
 	"unicode/utf8"
 )
@@ -10,6 +11,9 @@ import (
 // is shown in any case; so the second time Text finds nothing to change.
 type cleaner struct {
 	report  Report
+	most    int  // bytes of output after which run stops before the next escape, 0 for no bound
+	size    int  // bytes of output so far
+	counts  bool // only size is wanted
 	started bool // something has gone by
 	prev    rune // the code point before, if it is shown as itself; else hidden or broken
 	base    rune // the last that is neither mark nor selector nor joiner, if shown as itself
@@ -40,7 +44,7 @@ func (c *cleaner) run(out *strings.Builder, s string, last bool) (from, n int) {
 			if !last && !utf8.FullRuneInString(s[i:]) {
 				break
 			}
-			copyTo(out, s, from, i)
+			c.copyTo(out, s, from, i)
 			c.repair(out)
 			i++
 			from = i
@@ -70,8 +74,11 @@ func (c *cleaner) run(out *strings.Builder, s string, last bool) (from, n int) {
 			i += size
 			continue
 		}
-		copyTo(out, s, from, i)
-		writeEscape(out, r)
+		if c.most > 0 && c.size+i-from > c.most-maxEscape {
+			break
+		}
+		c.copyTo(out, s, from, i)
+		c.escape(out, r)
 		c.hide(k)
 		i += size
 		from = i
@@ -81,13 +88,45 @@ func (c *cleaner) run(out *strings.Builder, s string, last bool) (from, n int) {
 }
 
 // copyTo writes s[from:to]. The first time it makes room for all of a long text and
-// an eighth more, because every step in which it grows leaves a copy of it behind.
-func copyTo(out *strings.Builder, s string, from, to int) {
-	if out.Cap() == 0 && len(s) >= longText {
-		out.Grow(len(s) + len(s)/8)
+// an eighth more, because each growth leaves a copy of it as garbage. Escapes can need
+// eight times as much, so for a text of megabytes the room is counted first.
+func (c *cleaner) copyTo(out *strings.Builder, s string, from, to int) {
+	if c.size == 0 && len(s) >= longText && !c.counts {
+		room := len(s) + len(s)/8
+		if len(s) >= veryLongText {
+			counter := cleaner{most: c.most, counts: true}
+			from, n := counter.run(nil, s, true)
+			room = counter.size + n - from
+		}
+		out.Grow(room)
 	}
-	out.WriteString(s[from:to])
+	c.write(out, s[from:to])
 }
+
+// write writes text that may be shown, and counts its bytes. A cleaner that only counts writes nothing.
+func (c *cleaner) write(out *strings.Builder, text string) {
+	c.size += len(text)
+	if !c.counts {
+		out.WriteString(text)
+	}
+}
+
+// escape writes r as \u{…}: the form of ECMAScript, Rust and Swift, which has an end and so
+// needs no more digits than there are.
+func (c *cleaner) escape(out *strings.Builder, r rune) {
+	var room [maxEscape]byte
+	text := append(strconv.AppendInt(append(room[:0], `\u{`...), int64(r), 16), '}')
+	c.size += len(text)
+	if !c.counts {
+		out.Write(text)
+	}
+}
+
+// veryLongText is from how many bytes on the memory of a second copy matters more than a second look.
+const veryLongText = 1 << 20
+
+// maxEscape is how many bytes an escape has at most: \u{10ffff}.
+const maxEscape = 10
 
 // longText is how long a text is, in bytes, of which a copy matters.
 const longText = 64 << 10
@@ -121,7 +160,7 @@ func (c *cleaner) repair(out *strings.Builder) {
 	if c.prev == broken {
 		return
 	}
-	out.WriteRune(utf8.RuneError)
+	c.write(out, string(utf8.RuneError))
 	c.report.Invalid++
 	c.prev, c.base, c.marks = broken, hidden, 0
 }

@@ -2,6 +2,7 @@ package clean
 
 import (
 	"fmt"
+	"runtime"
 	"strings"
 	"testing"
 	"unicode"
@@ -174,4 +175,33 @@ func FuzzText(f *testing.F) {
 		checkLine(t, text)
 		checkPieces(t, text, func() int { return min(max(size, 1), 64) })
 	})
+}
+
+// A bounded text is Text of a beginning of whole characters, ends only where the bound is
+// near, and takes no more memory than its bound.
+func TestTheStartOfATextKeepsToItsBound(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		in := strings.Repeat(rapid.StringOfN(rapid.SampledFrom([]rune("ab\u202e\x1b\u200d\ufeff🏴é")), 1, 12, -1).Draw(t, "in"), rapid.IntRange(1, 40).Draw(t, "times"))
+		most := rapid.IntRange(maxEscape, 600).Draw(t, "most")
+		out, read, report := Start(in, most)
+		whole, _ := Text(in)
+		if read == len(in) {
+			if again, all := Text(in); out != again || report != all {
+				t.Fatalf("Start(%+q, %d) = %+q, %+v", in, most, out, report)
+			}
+			return
+		}
+		if len(out) > most || !utf8.RuneStart(in[read]) || !strings.HasPrefix(whole, out) {
+			t.Fatalf("Start(%+q, %d) = %+q after %d bytes", in, most, out, read)
+		}
+	})
+	long := strings.Repeat("\u202e", 5<<20)
+	const most = 17 << 20
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	out, read, _ := Start(long, most)
+	runtime.ReadMemStats(&after)
+	if took := after.TotalAlloc - before.TotalAlloc; len(out) > most || read >= len(long) || took > most+most/16 {
+		t.Errorf("%d bytes of %d, from %d: %d bytes of memory", len(out), most, read, took)
+	}
 }
