@@ -26,7 +26,7 @@ func BenchmarkHTTP(b *testing.B) {
 	client := program(b, "obsidian")
 	for _, clients := range []int{1, 10, 100} {
 		b.Run(fmt.Sprintf("starts/%d", clients), func(b *testing.B) {
-			s := serveHTTP(b, "--backend=obsidian", "--cli="+client, "--max-parallel=64")
+			s := serveHTTP(b, "--backend=obsidian", "--cli="+client, "--tier=v1", "--max-parallel=64")
 			calls := s.load(b, clients, "random:read")
 			bare := load(b, clients, func(int) { bareStart(b, client, "random:read") })
 			report(b, calls)
@@ -34,7 +34,7 @@ func BenchmarkHTTP(b *testing.B) {
 			b.ReportMetric(calls.perSecond/bare.perSecond, "throughput/bare")
 		})
 		b.Run(fmt.Sprintf("worker/%d", clients), func(b *testing.B) {
-			s := serveHTTP(b, "--backend=embedded", "--vault="+smallVault(b), "--max-parallel=64")
+			s := serveHTTP(b, "--backend=embedded", "--vault="+smallVault(b), "--tier=v1", "--max-parallel=64")
 			report(b, s.load(b, clients, "random:read"))
 		})
 	}
@@ -44,7 +44,7 @@ func BenchmarkHTTP(b *testing.B) {
 // which was opened by a handshake and made a call.
 func BenchmarkSessions(b *testing.B) {
 	for b.Loop() {
-		s := serveHTTP(b, "--backend=embedded", "--vault="+smallVault(b))
+		s := serveHTTP(b, "--backend=embedded", "--vault="+smallVault(b), "--tier=v1")
 		rest := memory(s.process.Process.Pid, "VmRSS")
 		for range 1000 {
 			c := s.connect(b)
@@ -72,7 +72,7 @@ func serveHTTP(b *testing.B, flags ...string) *httpServer {
 		b.Fatal(err)
 	}
 	cmd := exec.Command(program(b, "vaultwicket"), append([]string{
-		"serve", "--config=none", "--rate=0", "--http=127.0.0.1:0", "--token-file=" + token, "--tier=v1",
+		"serve", "--config=none", "--rate=0", "--http=127.0.0.1:0", "--token-file=" + token,
 	}, flags...)...)
 	cmd.Env = append(os.Environ(), "HOME="+home, "XDG_STATE_HOME="+home, "XDG_CACHE_HOME="+home)
 	messages, err := cmd.StderrPipe()
