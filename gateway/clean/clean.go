@@ -50,8 +50,8 @@ func Start(s string, most int) (text string, read int, report Report) {
 	if c.size == 0 && n == len(s) {
 		return s[from:], n, c.report
 	}
-	if room := most - c.size; most > 0 && n-from > room {
-		for n = from + room; n > from && !utf8.RuneStart(s[n]); n-- {
+	if left := most - c.size; most > 0 && n-from > left {
+		for n = from + left; n > from && !utf8.RuneStart(s[n]); n-- {
 		}
 	}
 	out.WriteString(s[from:n])

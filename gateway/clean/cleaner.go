@@ -92,13 +92,13 @@ func (c *cleaner) run(out *strings.Builder, s string, last bool) (from, n int) {
 // eight times as much, so for a text of megabytes the room is counted first.
 func (c *cleaner) copyTo(out *strings.Builder, s string, from, to int) {
 	if c.size == 0 && len(s) >= longText && !c.counts {
-		room := len(s) + len(s)/8
+		capacity := len(s) + len(s)/8
 		if len(s) >= veryLongText {
 			counter := cleaner{most: c.most, counts: true}
 			from, n := counter.run(nil, s, true)
-			room = counter.size + n - from
+			capacity = counter.size + n - from
 		}
-		out.Grow(room)
+		out.Grow(capacity)
 	}
 	c.write(out, s[from:to])
 }
@@ -114,8 +114,8 @@ func (c *cleaner) write(out *strings.Builder, text string) {
 // escape writes r as \u{…}: the form of ECMAScript, Rust and Swift, which has an end and so
 // needs no more digits than there are.
 func (c *cleaner) escape(out *strings.Builder, r rune) {
-	var room [maxEscape]byte
-	text := append(strconv.AppendInt(append(room[:0], `\u{`...), int64(r), 16), '}')
+	var buffer [maxEscape]byte
+	text := append(strconv.AppendInt(append(buffer[:0], `\u{`...), int64(r), 16), '}')
 	c.size += len(text)
 	if !c.counts {
 		out.Write(text)
