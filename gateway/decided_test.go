@@ -40,7 +40,7 @@ func TestTheFunctionsThatDecide(t *testing.T) {
 		t.Fatal(err)
 	}
 	slices.Sort(found)
-	if want := []string{"..Permits", "..Plan", "..replaced", "..withLoss", "visibility.permitted"}; !slices.Equal(found, want) {
+	if want := []string{"..Permits", "..Plan", "..replaced", "..withLoss", "notes.permitted"}; !slices.Equal(found, want) {
 		t.Errorf("Decide is called in %v, want %v", found, want)
 	}
 }
