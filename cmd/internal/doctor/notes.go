@@ -10,7 +10,7 @@ import (
 	"strings"
 	"sync"
 
-	"vaultwicket/cmd/internal/vault/disk/cloud"
+	"vaultwicket/cmd/internal/vault/disk/system"
 	"vaultwicket/gateway"
 )
 
@@ -84,7 +84,7 @@ func (c *census) see(name string, entry fs.DirEntry, err error) error {
 	}
 	c.entries++
 	base := entry.Name()
-	if cloud.IsStub(base) {
+	if system.IsCloudStub(base) {
 		c.placeholder.add(rel)
 		return nil
 	}
@@ -120,7 +120,7 @@ func (c *census) file(rel string, entry fs.DirEntry) {
 	if err != nil {
 		return // it is gone
 	}
-	if cloud.IsElsewhere(info) {
+	if system.IsElsewhere(info) {
 		c.placeholder.add(rel)
 	}
 	if links(info) > 1 {

@@ -24,8 +24,8 @@ import (
 
 	"vaultwicket/cmd/internal/vault/answer"
 	"vaultwicket/cmd/internal/vault/budget"
-	"vaultwicket/cmd/internal/vault/confine"
 	"vaultwicket/cmd/internal/vault/disk"
+	"vaultwicket/cmd/internal/vault/disk/system"
 	"vaultwicket/cmd/internal/vault/grammar"
 	"vaultwicket/cmd/internal/vault/processors"
 	"vaultwicket/cmd/internal/vault/resident"
@@ -59,7 +59,7 @@ func Main(args []string, stdin io.Reader, stdout, stderr io.Writer, env func(str
 	if slices.Contains(args, grammar.WorkerSwitch) {
 		processors.Keep()
 	}
-	return run(session.NewHost(env, confine.To), resident.Call{Ctx: context.Background(), Args: args, Stdin: stdin, Stdout: stdout, Stderr: stderr})
+	return run(session.NewHost(env, system.Confine), resident.Call{Ctx: context.Background(), Args: args, Stdin: stdin, Stdout: stdout, Stderr: stderr})
 }
 
 // How much garbage the heap may contain, in percent of what is in use. A process

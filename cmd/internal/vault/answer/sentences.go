@@ -6,7 +6,6 @@ import (
 	"io/fs"
 
 	"vaultwicket/cmd/internal/vault/disk"
-	"vaultwicket/cmd/internal/vault/disk/cloud"
 	"vaultwicket/cmd/internal/vault/disk/system"
 )
 
@@ -34,7 +33,7 @@ func ReadError(asTyped string, err error) error {
 		return FileNotFound(asTyped)
 	case errors.Is(err, system.ErrInUse):
 		return inUse(asTyped)
-	case cloud.IsFetching(err):
+	case system.IsFetching(err):
 		return InCloud.Failure("File %q is in the cloud and could not be fetched.", Verbatim(asTyped))
 	case errors.Is(err, fs.ErrPermission):
 		return Failure("File %q cannot be read: permission denied.", Verbatim(asTyped))

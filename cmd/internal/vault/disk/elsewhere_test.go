@@ -6,13 +6,13 @@ import (
 	"path/filepath"
 	"testing"
 
-	"vaultwicket/cmd/internal/vault/disk/cloud"
+	"vaultwicket/cmd/internal/vault/disk/system"
 )
 
 // TestANoteThatICloudTookIsNotMadeAgain: a second one would be in conflict with it when it
 // comes back.
 func TestANoteThatICloudTookIsNotMadeAgain(t *testing.T) {
-	folder, root := t.TempDir(), filepath.Join("Ideas", cloud.Stub("Bread.md"))
+	folder, root := t.TempDir(), filepath.Join("Ideas", system.CloudStub("Bread.md"))
 	if err := os.Mkdir(filepath.Join(folder, "Ideas"), 0o700); err != nil {
 		t.Fatal(err)
 	}
@@ -25,14 +25,14 @@ func TestANoteThatICloudTookIsNotMadeAgain(t *testing.T) {
 		t.Errorf("stubs: %v, %v", f.HasStub(gone), f.HasStub(other))
 	}
 	var refusal *Refusal
-	if err := f.Make(gone, []byte("x")); !errors.As(err, &refusal) || refusal.Reason != cloud.ErrElsewhere.Error() {
+	if err := f.Make(gone, []byte("x")); !errors.As(err, &refusal) || refusal.Reason != system.ErrElsewhere.Error() {
 		t.Errorf("making it again: %v", err)
 	}
 	if err := f.Make(other, []byte("x")); err != nil {
 		t.Error(err)
 	}
 	for name, want := range map[string]bool{".Bread.md.icloud": true, ".icloud": false, "Bread.md.icloud": false, ".Bread.md": false} {
-		if cloud.IsStub(name) != want {
+		if system.IsCloudStub(name) != want {
 			t.Errorf("%s is a stub: %v", name, !want)
 		}
 	}

@@ -8,7 +8,7 @@ import (
 
 	"golang.org/x/sys/windows"
 
-	"vaultwicket/cmd/internal/vault/disk/cloud"
+	"vaultwicket/cmd/internal/vault/disk/system"
 )
 
 // TestWhatIsInTheCloudIsFetchedForItsReaderOnly: a walk leaves it, a read by its path does
@@ -35,10 +35,10 @@ func TestWhatIsInTheCloudIsFetchedForItsReaderOnly(t *testing.T) {
 	if err := f.Walk(Path{}, func(e Entry) { _, _, met[e.Path.String()] = e.Read() }); err != nil {
 		t.Fatal(err)
 	}
-	if met["Here.md"] != nil || !errors.Is(met["Away.md"], cloud.ErrElsewhere) {
+	if met["Here.md"] != nil || !errors.Is(met["Away.md"], system.ErrElsewhere) {
 		t.Errorf("read on a walk: %v", met)
 	}
-	if _, _, err := f.ReadHere(mustPath(t, "Away.md")); !errors.Is(err, cloud.ErrElsewhere) {
+	if _, _, err := f.ReadHere(mustPath(t, "Away.md")); !errors.Is(err, system.ErrElsewhere) {
 		t.Errorf("by its path, but for nobody: %v", err)
 	}
 	if text, err := f.Read(mustPath(t, "Away.md")); err != nil || string(text) != "text" {

@@ -4,7 +4,7 @@ import (
 	"io/fs"
 	"os"
 
-	"vaultwicket/cmd/internal/vault/disk/stamp"
+	"vaultwicket/cmd/internal/vault/disk/system"
 )
 
 // place is an open folder in which files are looked at and read. Every name it
@@ -17,9 +17,9 @@ type place interface {
 	// step opens the sub-folder name, never through a link.
 	step(name string) (place, error)
 	info(name string) (fs.FileInfo, error)
-	stamp(name string) (stamp.Stamp, error)
+	stamp(name string) (system.Stamp, error)
 	// read is [Entry.ReadInto]. The file was seen to be a regular one.
-	read(name string, buf []byte) ([]byte, stamp.Stamp, error)
+	read(name string, buf []byte) ([]byte, system.Stamp, error)
 	close()
 }
 
@@ -110,18 +110,18 @@ func (r rooted) open(name string) (*File, error) {
 	return file, nil
 }
 
-func (r rooted) stamp(name string) (stamp.Stamp, error) {
+func (r rooted) stamp(name string) (system.Stamp, error) {
 	info, err := r.info(name)
 	if err != nil {
-		return stamp.Stamp{}, err
+		return system.Stamp{}, err
 	}
-	return stamp.Of(info), nil
+	return system.StampOf(info), nil
 }
 
-func (r rooted) read(name string, buf []byte) ([]byte, stamp.Stamp, error) {
+func (r rooted) read(name string, buf []byte) ([]byte, system.Stamp, error) {
 	file, err := r.open(name)
 	if err != nil {
-		return nil, stamp.Stamp{}, err
+		return nil, system.Stamp{}, err
 	}
 	defer file.Close()
 	return readStamped(file, buf, MaxNote)

@@ -8,7 +8,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"vaultwicket/cmd/internal/vault/disk/stamp"
+	"vaultwicket/cmd/internal/vault/disk/system"
 )
 
 // descriptor is a place that asks the kernel directly: an os.Root takes three
@@ -74,10 +74,10 @@ func (d descriptor) info(name string) (fs.FileInfo, error) {
 	return regular{name, stat}, nil
 }
 
-func (d descriptor) stamp(name string) (stamp.Stamp, error) {
+func (d descriptor) stamp(name string) (system.Stamp, error) {
 	stat, err := d.stat(name)
 	if err != nil {
-		return stamp.Stamp{}, err
+		return system.Stamp{}, err
 	}
 	return stampOfStat(&stat), nil
 }
@@ -103,15 +103,15 @@ func judge(name string, stat *unix.Stat_t, alone bool) error {
 	return nil
 }
 
-func (d descriptor) read(name string, buf []byte) ([]byte, stamp.Stamp, error) {
+func (d descriptor) read(name string, buf []byte) ([]byte, system.Stamp, error) {
 	fd, err := openat(d.fd, name, openAsFile)
 	if err != nil {
 		// A look tells a link or a socket, which cannot be opened, from a file
 		// that may not be.
 		if _, refused := d.stat(name); refused != nil {
-			return nil, stamp.Stamp{}, refused
+			return nil, system.Stamp{}, refused
 		}
-		return nil, stamp.Stamp{}, &fs.PathError{Op: "openat", Path: name, Err: err}
+		return nil, system.Stamp{}, &fs.PathError{Op: "openat", Path: name, Err: err}
 	}
 	defer unix.Close(fd)
 	return readStamped(openFile{fd, name, d.single}, buf, MaxNote)
@@ -124,14 +124,14 @@ type openFile struct {
 	single bool
 }
 
-func (f openFile) stamp() (stamp.Stamp, error) {
+func (f openFile) stamp() (system.Stamp, error) {
 	var stat unix.Stat_t
 	err := fstat(f.fd, &stat)
 	if err != nil {
-		return stamp.Stamp{}, &fs.PathError{Op: "fstat", Path: f.name, Err: err}
+		return system.Stamp{}, &fs.PathError{Op: "fstat", Path: f.name, Err: err}
 	}
 	if err := judge(f.name, &stat, f.single); err != nil {
-		return stamp.Stamp{}, err
+		return system.Stamp{}, err
 	}
 	return stampOfStat(&stat), nil
 }
@@ -162,8 +162,8 @@ func (r regular) ModTime() time.Time { return time.Unix(r.stat.Mtim.Unix()) }
 func (r regular) IsDir() bool        { return false }
 func (r regular) Sys() any           { return &r.stat }
 
-func stampOfStat(stat *unix.Stat_t) stamp.Stamp {
-	return stamp.Stamp{Size: stat.Size, Modified: stat.Mtim.Nano(), Changed: stat.Ctim.Nano(), Inode: stat.Ino}
+func stampOfStat(stat *unix.Stat_t) system.Stamp {
+	return system.Stamp{Size: stat.Size, Modified: stat.Mtim.Nano(), Changed: stat.Ctim.Nano(), Inode: stat.Ino}
 }
 
 // modeOf returns the kind of a file and who may do what with it.

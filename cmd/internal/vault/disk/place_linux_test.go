@@ -9,7 +9,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"vaultwicket/cmd/internal/vault/disk/stamp"
+	"vaultwicket/cmd/internal/vault/disk/system"
 )
 
 // What is opened here is not handed to programs that are started meanwhile, and
@@ -114,8 +114,8 @@ func TestInfoOfDescriptors(t *testing.T) {
 	if stat, ok := got.Sys().(*unix.Stat_t); !ok || stat.Size != 4 || stat.Ino == 0 {
 		t.Errorf("below it is %+v", got.Sys())
 	}
-	if got, err := at.stamp("n.md"); err != nil || got != stamp.Of(want) {
-		t.Errorf("%+v, %v, want %+v", got, err, stamp.Of(want))
+	if got, err := at.stamp("n.md"); err != nil || got != system.StampOf(want) {
+		t.Errorf("%+v, %v, want %+v", got, err, system.StampOf(want))
 	}
 }
 

@@ -9,7 +9,7 @@ import (
 	"slices"
 	"testing"
 
-	"vaultwicket/cmd/internal/vault/disk/stamp"
+	"vaultwicket/cmd/internal/vault/disk/system"
 )
 
 // places returns the root of a vault as this system opens it, and as others do.
@@ -58,7 +58,7 @@ func TestEveryPlaceHasTheSameErrors(t *testing.T) {
 			if _, err := at.info(name); wrong(err, reason) {
 				t.Errorf("%s: info of %s: %v", kind, name, err)
 			}
-			if text, state, err := at.read(name, nil); wrong(err, reason) || text != nil || state != (stamp.Stamp{}) {
+			if text, state, err := at.read(name, nil); wrong(err, reason) || text != nil || state != (system.Stamp{}) {
 				t.Errorf("%s: read of %s: %q, %+v, %v", kind, name, text, state, err)
 			}
 			if name == "folder.md" {

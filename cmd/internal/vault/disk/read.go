@@ -8,8 +8,6 @@ import (
 	"os"
 	"slices"
 
-	"vaultwicket/cmd/internal/vault/disk/cloud"
-	"vaultwicket/cmd/internal/vault/disk/stamp"
 	"vaultwicket/cmd/internal/vault/disk/system"
 )
 
@@ -57,27 +55,27 @@ func (f *Folder) Read(p Path) ([]byte, error) {
 // ReadStamped is Read that also returns the stamp of the file before it was
 // read. The stamp is zero if the file was written meanwhile, because the text
 // may be half old and half new then.
-func (f *Folder) ReadStamped(p Path) ([]byte, stamp.Stamp, error) {
+func (f *Folder) ReadStamped(p Path) ([]byte, system.Stamp, error) {
 	if err := f.admit(p); err != nil {
-		return nil, stamp.Stamp{}, err
+		return nil, system.Stamp{}, err
 	}
 	at, err := f.place(p.parents())
 	if err != nil {
-		return nil, stamp.Stamp{}, err
+		return nil, system.Stamp{}, err
 	}
 	defer at.close()
 	if _, err := at.stamp(p.base()); err != nil {
-		return nil, stamp.Stamp{}, err // nothing but a regular file is touched by opening it
+		return nil, system.Stamp{}, err // nothing but a regular file is touched by opening it
 	}
 	return at.read(p.base(), nil)
 }
 
 // ReadHere is ReadStamped for a file that nobody has asked for by its name: it fetches
-// none from the cloud. The error is then [cloud.ErrElsewhere].
-func (f *Folder) ReadHere(p Path) ([]byte, stamp.Stamp, error) {
-	if cloud.Possible {
-		if info, err := f.Stat(p); err == nil && cloud.IsElsewhere(info) {
-			return nil, stamp.Stamp{}, cloud.ErrElsewhere
+// none from the cloud. The error is then [system.ErrElsewhere].
+func (f *Folder) ReadHere(p Path) ([]byte, system.Stamp, error) {
+	if system.HasCloudFiles {
+		if info, err := f.Stat(p); err == nil && system.IsElsewhere(info) {
+			return nil, system.Stamp{}, system.ErrElsewhere
 		}
 	}
 	return f.ReadStamped(p)
@@ -94,18 +92,18 @@ func (f *Folder) HasStub(p Path) bool {
 		return false
 	}
 	defer dir.Close()
-	info, err := dir.Lstat(cloud.Stub(p.base()))
+	info, err := dir.Lstat(system.CloudStub(p.base()))
 	return err == nil && info.Mode().IsRegular()
 }
 
 // Stamp returns the state of the file at p, with the errors of Open.
-func (f *Folder) Stamp(p Path) (stamp.Stamp, error) {
+func (f *Folder) Stamp(p Path) (system.Stamp, error) {
 	if err := f.admit(p); err != nil {
-		return stamp.Stamp{}, err
+		return system.Stamp{}, err
 	}
 	at, err := f.place(p.parents())
 	if err != nil {
-		return stamp.Stamp{}, err
+		return system.Stamp{}, err
 	}
 	defer at.close()
 	return at.stamp(p.base())
@@ -212,38 +210,38 @@ func readAll(file *File, limit int64) ([]byte, error) {
 type opened interface {
 	io.Reader
 	// stamp returns the state the file is in at that moment.
-	stamp() (stamp.Stamp, error)
+	stamp() (system.Stamp, error)
 	title() string
 }
 
 func (f *File) title() string { return f.Info.Name() }
 
-func (f *File) stamp() (stamp.Stamp, error) {
+func (f *File) stamp() (system.Stamp, error) {
 	info, err := f.Stat()
 	if err != nil {
-		return stamp.Stamp{}, err
+		return system.Stamp{}, err
 	}
-	return stamp.Of(info), nil
+	return system.StampOf(info), nil
 }
 
 // readStamped reads a file into the memory of buf, if that is large enough. The
 // size that the file says it has saves the read that only finds its end; the
 // second look tells whether that was the whole of it, and one state of it.
-func readStamped(file opened, buf []byte, limit int64) ([]byte, stamp.Stamp, error) {
+func readStamped(file opened, buf []byte, limit int64) ([]byte, system.Stamp, error) {
 	before, err := file.stamp()
 	if err != nil {
-		return nil, stamp.Stamp{}, err
+		return nil, system.Stamp{}, err
 	}
 	if before.Size > limit {
-		return nil, stamp.Stamp{}, &SizeError{Path: file.title(), Size: before.Size, Limit: limit}
+		return nil, system.Stamp{}, &SizeError{Path: file.title(), Size: before.Size, Limit: limit}
 	}
 	text, err := readUpTo(file, slices.Grow(buf[:0], int(before.Size)), before.Size)
 	if err != nil {
-		return nil, stamp.Stamp{}, err
+		return nil, system.Stamp{}, err
 	}
 	after, err := file.stamp()
 	if err != nil {
-		return nil, stamp.Stamp{}, err
+		return nil, system.Stamp{}, err
 	}
 	// An empty file is read to its end as well: some file systems give this
 	// size to what they make up while it is read.
@@ -252,7 +250,7 @@ func readStamped(file opened, buf []byte, limit int64) ([]byte, stamp.Stamp, err
 	}
 	text, err = readRest(file, text, limit)
 	if err != nil || after != before || int64(len(text)) != before.Size {
-		return text, stamp.Stamp{}, err
+		return text, system.Stamp{}, err
 	}
 	return text, before, nil
 }

@@ -7,31 +7,31 @@ import (
 	"testing"
 	"time"
 
-	"vaultwicket/cmd/internal/vault/disk/stamp"
+	"vaultwicket/cmd/internal/vault/disk/system"
 )
 
 func TestAStampIsSettledTwoSecondsAfterTheLastChange(t *testing.T) {
 	now := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 	at := func(d time.Duration) int64 { return now.Add(d).UnixNano() }
 	for name, test := range map[string]struct {
-		stamp stamp.Stamp
+		stamp system.Stamp
 		want  bool
 	}{
-		"nothing is known":              {stamp.Stamp{}, false},
-		"exactly two seconds":           {stamp.Stamp{Modified: at(-2 * time.Second)}, true},
-		"a nanosecond less":             {stamp.Stamp{Modified: at(-2*time.Second + 1)}, false},
-		"long ago":                      {stamp.Stamp{Modified: at(-24 * time.Hour)}, true},
-		"before 1970":                   {stamp.Stamp{Modified: -5e9, Size: 1}, true},
-		"in the future":                 {stamp.Stamp{Modified: at(time.Hour)}, false},
-		"a time that was put back":      {stamp.Stamp{Modified: at(-time.Hour), Changed: at(-time.Second)}, false},
-		"a change that is old as well":  {stamp.Stamp{Modified: at(-time.Hour), Changed: at(-2 * time.Second)}, true},
-		"a time that was put forward":   {stamp.Stamp{Modified: at(time.Hour), Changed: at(-time.Hour)}, false},
-		"put forward by days":           {stamp.Stamp{Modified: at(48 * time.Hour), Changed: at(-time.Hour)}, true},
-		"put forward a second ago":      {stamp.Stamp{Modified: at(48 * time.Hour), Changed: at(-time.Second)}, false},
-		"days ahead, no time of change": {stamp.Stamp{Modified: at(48 * time.Hour), Inode: 7}, false},
-		"both in the future":            {stamp.Stamp{Modified: at(48 * time.Hour), Changed: at(time.Hour)}, false},
-		"both days ahead":               {stamp.Stamp{Modified: at(72 * time.Hour), Changed: at(48 * time.Hour)}, false},
-		"an empty file":                 {stamp.Stamp{Modified: at(-time.Hour), Inode: 7}, true},
+		"nothing is known":              {system.Stamp{}, false},
+		"exactly two seconds":           {system.Stamp{Modified: at(-2 * time.Second)}, true},
+		"a nanosecond less":             {system.Stamp{Modified: at(-2*time.Second + 1)}, false},
+		"long ago":                      {system.Stamp{Modified: at(-24 * time.Hour)}, true},
+		"before 1970":                   {system.Stamp{Modified: -5e9, Size: 1}, true},
+		"in the future":                 {system.Stamp{Modified: at(time.Hour)}, false},
+		"a time that was put back":      {system.Stamp{Modified: at(-time.Hour), Changed: at(-time.Second)}, false},
+		"a change that is old as well":  {system.Stamp{Modified: at(-time.Hour), Changed: at(-2 * time.Second)}, true},
+		"a time that was put forward":   {system.Stamp{Modified: at(time.Hour), Changed: at(-time.Hour)}, false},
+		"put forward by days":           {system.Stamp{Modified: at(48 * time.Hour), Changed: at(-time.Hour)}, true},
+		"put forward a second ago":      {system.Stamp{Modified: at(48 * time.Hour), Changed: at(-time.Second)}, false},
+		"days ahead, no time of change": {system.Stamp{Modified: at(48 * time.Hour), Inode: 7}, false},
+		"both in the future":            {system.Stamp{Modified: at(48 * time.Hour), Changed: at(time.Hour)}, false},
+		"both days ahead":               {system.Stamp{Modified: at(72 * time.Hour), Changed: at(48 * time.Hour)}, false},
+		"an empty file":                 {system.Stamp{Modified: at(-time.Hour), Inode: 7}, true},
 	} {
 		if got := test.stamp.Settled(now); got != test.want {
 			t.Errorf("%s: %v", name, got)
@@ -49,7 +49,7 @@ func TestAllStampsOfAnUntouchedFileAreEqual(t *testing.T) {
 	if known := want.Changed != 0 && want.Inode != 0; runtime.GOOS == "linux" && !known {
 		t.Errorf("the system did not tell: %+v", want)
 	}
-	check := func(how string, got stamp.Stamp, err error) {
+	check := func(how string, got system.Stamp, err error) {
 		t.Helper()
 		if err != nil || got != want {
 			t.Errorf("%s: %+v, %v, want %+v", how, got, err, want)
@@ -58,7 +58,7 @@ func TestAllStampsOfAnUntouchedFileAreEqual(t *testing.T) {
 	_, got, err := folder.ReadStamped(path)
 	check("a read by path", got, err)
 	info, err := folder.Stat(path)
-	check("stat", stamp.Of(info), err)
+	check("stat", system.StampOf(info), err)
 	err = folder.Walk(Path{}, func(e Entry) {
 		if e.IsDir {
 			return

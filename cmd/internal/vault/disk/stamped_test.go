@@ -10,13 +10,13 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"vaultwicket/cmd/internal/vault/disk/stamp"
+	"vaultwicket/cmd/internal/vault/disk/system"
 )
 
 // scene is an opened file to which something happens after a number of reads.
 type scene struct {
 	text   string
-	stamps []stamp.Stamp // what each look answers; the last one from then on
+	stamps []system.Stamp // what each look answers; the last one from then on
 	at     int
 	looks  int
 	chunk  int // most bytes of one read; 0 for no limit
@@ -27,11 +27,11 @@ type scene struct {
 
 func (s *scene) title() string { return "n.md" }
 
-func (s *scene) stamp() (stamp.Stamp, error) {
+func (s *scene) stamp() (system.Stamp, error) {
 	state := s.stamps[min(s.looks, len(s.stamps)-1)]
 	s.looks++
 	if state.Inode == 0 {
-		return stamp.Stamp{}, errFault
+		return system.Stamp{}, errFault
 	}
 	return state, nil
 }
@@ -55,8 +55,10 @@ func (s *scene) Read(text []byte) (int, error) {
 }
 
 func TestAStampedReadIsOneStateOfTheFileOrUnknown(t *testing.T) {
-	size := func(n, time int64) stamp.Stamp { return stamp.Stamp{Size: n, Modified: time, Changed: time, Inode: 1} }
-	fails := stamp.Stamp{}
+	size := func(n, time int64) system.Stamp {
+		return system.Stamp{Size: n, Modified: time, Changed: time, Inode: 1}
+	}
+	fails := system.Stamp{}
 	for name, test := range map[string]struct {
 		file  scene
 		want  string
@@ -64,22 +66,22 @@ func TestAStampedReadIsOneStateOfTheFileOrUnknown(t *testing.T) {
 		reads int
 		err   error
 	}{
-		"one read":                          {scene{text: "12345", stamps: []stamp.Stamp{size(5, 1)}}, "12345", true, 1, nil},
-		"short reads":                       {scene{text: "12345", stamps: []stamp.Stamp{size(5, 1)}, chunk: 2}, "12345", true, 3, nil},
-		"an empty file":                     {scene{stamps: []stamp.Stamp{size(0, 1)}}, "", true, 1, nil},
-		"a file made up while it is read":   {scene{text: "12345", stamps: []stamp.Stamp{size(0, 1)}}, "12345", false, 2, nil},
-		"it became shorter":                 {scene{text: "123", stamps: []stamp.Stamp{size(5, 1), size(3, 2)}}, "123", false, 3, nil},
-		"it became shorter, and back":       {scene{text: "123", stamps: []stamp.Stamp{size(5, 1)}}, "123", false, 3, nil},
-		"it became longer":                  {scene{text: "12345", grows: "67", stamps: []stamp.Stamp{size(5, 1), size(7, 2)}}, "1234567", false, 3, nil},
-		"it was written in place":           {scene{text: "12345", stamps: []stamp.Stamp{size(5, 1), size(5, 2)}}, "12345", false, 2, nil},
-		"it outgrew the limit":              {scene{text: "12345", grows: "67890", stamps: []stamp.Stamp{size(5, 1), size(10, 2)}}, "", false, 2, &SizeError{"n.md", 9, 8}},
-		"it is larger than the limit":       {scene{text: "123456789", stamps: []stamp.Stamp{size(9, 1)}}, "", false, 0, &SizeError{"n.md", 9, 8}},
-		"it is as large as the limit":       {scene{text: "12345678", stamps: []stamp.Stamp{size(8, 1)}}, "12345678", true, 1, nil},
-		"the first look fails":              {scene{text: "12345", stamps: []stamp.Stamp{fails}}, "", false, 0, errFault},
-		"the second look fails":             {scene{text: "12345", stamps: []stamp.Stamp{size(5, 1), fails}}, "", false, 1, errFault},
-		"the first read fails":              {scene{text: "12345", stamps: []stamp.Stamp{size(5, 1)}, broken: 1}, "", false, 1, errFault},
-		"a later read fails":                {scene{text: "12345", stamps: []stamp.Stamp{size(5, 1)}, chunk: 2, broken: 2}, "", false, 2, errFault},
-		"the read after it had grown fails": {scene{text: "12345", stamps: []stamp.Stamp{size(5, 1), size(7, 2)}, broken: 2}, "", false, 2, errFault},
+		"one read":                          {scene{text: "12345", stamps: []system.Stamp{size(5, 1)}}, "12345", true, 1, nil},
+		"short reads":                       {scene{text: "12345", stamps: []system.Stamp{size(5, 1)}, chunk: 2}, "12345", true, 3, nil},
+		"an empty file":                     {scene{stamps: []system.Stamp{size(0, 1)}}, "", true, 1, nil},
+		"a file made up while it is read":   {scene{text: "12345", stamps: []system.Stamp{size(0, 1)}}, "12345", false, 2, nil},
+		"it became shorter":                 {scene{text: "123", stamps: []system.Stamp{size(5, 1), size(3, 2)}}, "123", false, 3, nil},
+		"it became shorter, and back":       {scene{text: "123", stamps: []system.Stamp{size(5, 1)}}, "123", false, 3, nil},
+		"it became longer":                  {scene{text: "12345", grows: "67", stamps: []system.Stamp{size(5, 1), size(7, 2)}}, "1234567", false, 3, nil},
+		"it was written in place":           {scene{text: "12345", stamps: []system.Stamp{size(5, 1), size(5, 2)}}, "12345", false, 2, nil},
+		"it outgrew the limit":              {scene{text: "12345", grows: "67890", stamps: []system.Stamp{size(5, 1), size(10, 2)}}, "", false, 2, &SizeError{"n.md", 9, 8}},
+		"it is larger than the limit":       {scene{text: "123456789", stamps: []system.Stamp{size(9, 1)}}, "", false, 0, &SizeError{"n.md", 9, 8}},
+		"it is as large as the limit":       {scene{text: "12345678", stamps: []system.Stamp{size(8, 1)}}, "12345678", true, 1, nil},
+		"the first look fails":              {scene{text: "12345", stamps: []system.Stamp{fails}}, "", false, 0, errFault},
+		"the second look fails":             {scene{text: "12345", stamps: []system.Stamp{size(5, 1), fails}}, "", false, 1, errFault},
+		"the first read fails":              {scene{text: "12345", stamps: []system.Stamp{size(5, 1)}, broken: 1}, "", false, 1, errFault},
+		"a later read fails":                {scene{text: "12345", stamps: []system.Stamp{size(5, 1)}, chunk: 2, broken: 2}, "", false, 2, errFault},
+		"the read after it had grown fails": {scene{text: "12345", stamps: []system.Stamp{size(5, 1), size(7, 2)}, broken: 2}, "", false, 2, errFault},
 	} {
 		t.Run(name, func(t *testing.T) {
 			first := test.file.stamps[0]
@@ -87,7 +89,7 @@ func TestAStampedReadIsOneStateOfTheFileOrUnknown(t *testing.T) {
 			if string(text) != test.want || test.file.reads != test.reads {
 				t.Errorf("read %q in %d reads", text, test.file.reads)
 			}
-			if want := (stamp.Stamp{}); test.known && state != first || !test.known && state != want {
+			if want := (system.Stamp{}); test.known && state != first || !test.known && state != want {
 				t.Errorf("stamp %+v", state)
 			}
 			var got, want *SizeError
@@ -147,7 +149,7 @@ func TestAReadBesideAWriterNeverLiesAboutTheSize(t *testing.T) {
 		var buf []byte
 		for !done.Load() {
 			text, state, err := at.read("n.md", buf)
-			if err != nil || state != (stamp.Stamp{}) && state.Size != int64(len(text)) {
+			if err != nil || state != (system.Stamp{}) && state.Size != int64(len(text)) {
 				t.Fatalf("%s: %d bytes, %+v, %v", kind, len(text), state, err)
 			}
 			buf = text

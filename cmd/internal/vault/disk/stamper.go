@@ -1,6 +1,6 @@
 package disk
 
-import "vaultwicket/cmd/internal/vault/disk/stamp"
+import "vaultwicket/cmd/internal/vault/disk/system"
 
 // Stamper looks at many files. The folder of one is open until a file of another one is asked
 // for, so that files of one folder that follow each other cost one look each. It is for one
@@ -15,15 +15,15 @@ type Stamper struct {
 func (f *Folder) Stamper() *Stamper { return &Stamper{in: f} }
 
 // Stamp is [Folder.Stamp].
-func (s *Stamper) Stamp(p Path) (stamp.Stamp, error) {
+func (s *Stamper) Stamp(p Path) (system.Stamp, error) {
 	if err := s.in.admit(p); err != nil {
-		return stamp.Stamp{}, err
+		return system.Stamp{}, err
 	}
 	if folder := p.Folder(); s.at == nil || folder != s.folder {
 		s.Close()
 		at, err := s.in.place(p.parents())
 		if err != nil {
-			return stamp.Stamp{}, err
+			return system.Stamp{}, err
 		}
 		s.at, s.folder = at, folder
 	}

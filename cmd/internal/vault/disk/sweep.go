@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"vaultwicket/cmd/internal/vault/disk/stamp"
+	"vaultwicket/cmd/internal/vault/disk/system"
 )
 
 // The names of temporary files: 16 hexadecimal digits between these.
@@ -109,7 +109,7 @@ func (s *sweep) remove(dir *os.Root, name string) {
 	if err != nil {
 		return // it is gone, or no file of ours
 	}
-	stamp := stamp.Of(info)
+	stamp := system.StampOf(info)
 	young := !time.Unix(0, max(stamp.Modified, stamp.Changed)).Before(s.before)
 	if young || ignoreMissing(s.folder.sys.Remove(dir, name)) != nil {
 		s.left++

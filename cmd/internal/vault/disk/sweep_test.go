@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"vaultwicket/cmd/internal/vault/disk/stamp"
+	"vaultwicket/cmd/internal/vault/disk/system"
 	"vaultwicket/tests/memory"
 )
 
@@ -79,7 +79,7 @@ func TestSweepGoesByTheLastChange(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if stamp.Of(info).Changed == 0 {
+	if system.StampOf(info).Changed == 0 {
 		t.Skip("this system does not tell")
 	}
 	if left, err := openFolder(t, dir).Sweep(time.Now().Add(-time.Hour)); left != 1 || err != nil {

@@ -4,8 +4,7 @@ import (
 	"errors"
 	"io/fs"
 
-	"vaultwicket/cmd/internal/vault/disk/cloud"
-	"vaultwicket/cmd/internal/vault/disk/stamp"
+	"vaultwicket/cmd/internal/vault/disk/system"
 )
 
 // Entry is one file or folder that a walk meets. Its methods may be called only
@@ -29,19 +28,19 @@ func (e Entry) Size() int64 {
 func (e Entry) Info() (fs.FileInfo, error) { return e.at.info(e.Path.base()) }
 
 // Stamp returns the state of a file, with the errors of [Folder.Open].
-func (e Entry) Stamp() (stamp.Stamp, error) { return e.at.stamp(e.Path.base()) }
+func (e Entry) Stamp() (system.Stamp, error) { return e.at.stamp(e.Path.base()) }
 
 // Read returns a whole file and its stamp as [Folder.ReadStamped] does, but fetches none
-// from the cloud: the error is then [cloud.ErrElsewhere]. It costs less than a read by
+// from the cloud: the error is then [system.ErrElsewhere]. It costs less than a read by
 // path, because the folder is open already.
-func (e Entry) Read() ([]byte, stamp.Stamp, error) { return e.ReadInto(nil) }
+func (e Entry) Read() ([]byte, system.Stamp, error) { return e.ReadInto(nil) }
 
 // ReadInto is Read into the memory of buf, or into other memory if the file
 // does not fit. What buf held is lost either way.
-func (e Entry) ReadInto(buf []byte) ([]byte, stamp.Stamp, error) {
-	if cloud.Possible {
-		if info, err := e.Info(); err == nil && cloud.IsElsewhere(info) {
-			return nil, stamp.Stamp{}, cloud.ErrElsewhere
+func (e Entry) ReadInto(buf []byte) ([]byte, system.Stamp, error) {
+	if system.HasCloudFiles {
+		if info, err := e.Info(); err == nil && system.IsElsewhere(info) {
+			return nil, system.Stamp{}, system.ErrElsewhere
 		}
 	}
 	return e.at.read(e.Path.base(), buf)

@@ -8,7 +8,6 @@ import (
 	"io/fs"
 	"os"
 
-	"vaultwicket/cmd/internal/vault/disk/cloud"
 	"vaultwicket/cmd/internal/vault/disk/system"
 )
 
@@ -73,8 +72,8 @@ func (f *Folder) Make(p Path, text []byte) error {
 	if _, err := dir.Lstat(p.base()); err == nil {
 		return fmt.Errorf("%q: %w", p.text, fs.ErrExist)
 	}
-	if _, err := dir.Lstat(cloud.Stub(p.base())); err == nil {
-		return &Refusal{Path: p.text, Reason: cloud.ErrElsewhere.Error()}
+	if _, err := dir.Lstat(system.CloudStub(p.base())); err == nil {
+		return &Refusal{Path: p.text, Reason: system.ErrElsewhere.Error()}
 	}
 	temp, err := f.stage(dir, text, newNote, false)
 	if err != nil {

@@ -4,7 +4,7 @@ import (
 	"sync"
 
 	"vaultwicket/cmd/internal/vault/disk"
-	"vaultwicket/cmd/internal/vault/disk/stamp"
+	"vaultwicket/cmd/internal/vault/disk/system"
 	"vaultwicket/cmd/internal/vault/knowledge/cache"
 	"vaultwicket/cmd/internal/vault/knowledge/index"
 	"vaultwicket/cmd/internal/vault/query/trigram"
@@ -41,7 +41,7 @@ func (s *saver) HasAny() bool { return s.cache != nil && s.cache.Len() > 0 }
 func (s *saver) WantsFilters() bool { return s.filters }
 
 // find returns what the cache file holds of a note.
-func (s *saver) find(path disk.Path, stamp stamp.Stamp) (cache.Record, bool) {
+func (s *saver) find(path disk.Path, stamp system.Stamp) (cache.Record, bool) {
 	if s.cache == nil {
 		return cache.Record{}, false
 	}
@@ -67,7 +67,7 @@ func (s *saver) writing() *cache.Update {
 
 // Recall returns facts from the cache file. Where it has the text alone, left
 // there by a search, the facts are found in that.
-func (s *saver) Recall(path disk.Path, stamp stamp.Stamp) (index.Facts, bool) {
+func (s *saver) Recall(path disk.Path, stamp system.Stamp) (index.Facts, bool) {
 	record, ok := s.find(path, stamp)
 	if !ok {
 		return "", false
@@ -96,7 +96,7 @@ func (s *saver) Learned() {
 	}
 }
 
-func (s *saver) put(path disk.Path, stamp stamp.Stamp, text []byte, found cache.Found) {
+func (s *saver) put(path disk.Path, stamp system.Stamp, text []byte, found cache.Found) {
 	s.writing().Put(path.String(), stamp, text, found)
 }
 

@@ -12,8 +12,8 @@ import (
 
 	"vaultwicket/cmd/internal/vault/answer"
 	"vaultwicket/cmd/internal/vault/bases/source"
-	"vaultwicket/cmd/internal/vault/confine"
 	"vaultwicket/cmd/internal/vault/disk"
+	"vaultwicket/cmd/internal/vault/disk/system"
 	"vaultwicket/cmd/internal/vault/kept"
 	"vaultwicket/cmd/internal/vault/knowledge"
 	"vaultwicket/cmd/internal/vault/tally"
@@ -43,8 +43,8 @@ type Host struct {
 
 	// confine locks the process into folders; it is nil where the process is not
 	// ours alone, as in tests. sandbox is what came of it.
-	confineTo func(folders []string) confine.State
-	Sandbox   confine.State
+	confineTo func(folders []string) system.Confinement
+	Sandbox   system.Confinement
 	locked    sync.Once
 	// homeless says that there was no vault then: one that is made later lies
 	// behind the wall.
@@ -71,7 +71,7 @@ type Host struct {
 }
 
 // NewHost returns a host that has read nothing yet.
-func NewHost(env func(string) string, confine func([]string) confine.State) *Host {
+func NewHost(env func(string) string, confine func([]string) system.Confinement) *Host {
 	h := &Host{Env: env, Now: time.Now, Pause: pause, Tally: tally.New, confineTo: confine}
 	h.rules, h.rulesErr = access.Parse(env(AccessVariable))
 	h.AppVaults = sync.OnceValue(func() []registry.Vault { return registry.Read(env) })
@@ -95,7 +95,7 @@ func (h *Host) Confine(vault string, list bool) {
 	h.locked.Do(func() {
 		h.identity = names.Identity(vault)
 		if h.confineTo == nil {
-			h.Sandbox = confine.Unconfined("the process is shared")
+			h.Sandbox = system.Unconfined("the process is shared")
 			return
 		}
 		if list {

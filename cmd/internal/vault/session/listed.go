@@ -5,7 +5,7 @@ import (
 
 	"vaultwicket/cmd/internal/vault/answer"
 	"vaultwicket/cmd/internal/vault/disk"
-	"vaultwicket/cmd/internal/vault/disk/stamp"
+	"vaultwicket/cmd/internal/vault/disk/system"
 	"vaultwicket/cmd/internal/vault/knowledge/index"
 	"vaultwicket/cmd/internal/vault/order"
 )
@@ -22,11 +22,11 @@ type Listed struct {
 func (l Listed) IsNote() bool { return l.Path.Ext() == "md" }
 
 // Stamp returns the state of the file, with the errors of [disk.Folder.Open].
-func (l Listed) Stamp() (stamp.Stamp, error) {
+func (l Listed) Stamp() (system.Stamp, error) {
 	switch {
 	case l.known == nil:
 		return l.entry.Stamp()
-	case l.known.Stamp != stamp.Stamp{}:
+	case l.known.Stamp != system.Stamp{}:
 		return l.known.Stamp, nil
 	}
 	return l.looks.Stamp(l.Path) // the index does not look into such a file

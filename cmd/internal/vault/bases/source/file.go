@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"vaultwicket/cmd/internal/vault/bases/value"
-	"vaultwicket/cmd/internal/vault/disk/stamp"
+	"vaultwicket/cmd/internal/vault/disk/system"
 	"vaultwicket/cmd/internal/vault/frontmatter"
 	"vaultwicket/cmd/internal/vault/knowledge/index"
 	"vaultwicket/cmd/internal/vault/markdown"
@@ -48,7 +48,7 @@ func (f *file) link() value.Value {
 }
 
 func (f *file) Size() int64 {
-	if f.indexed.Stamp != (stamp.Stamp{}) {
+	if f.indexed.Stamp != (system.Stamp{}) {
 		return f.indexed.Stamp.Size
 	}
 	size, _, _ := f.look()
@@ -56,7 +56,7 @@ func (f *file) Size() int64 {
 }
 
 func (f *file) Modified() time.Time {
-	if f.indexed.Stamp != (stamp.Stamp{}) {
+	if f.indexed.Stamp != (system.Stamp{}) {
 		return time.Unix(0, f.indexed.Stamp.Modified)
 	}
 	_, _, modified := f.look()

@@ -8,7 +8,7 @@ import (
 
 	"vaultwicket/cmd/internal/vault/answer"
 	"vaultwicket/cmd/internal/vault/disk"
-	"vaultwicket/cmd/internal/vault/disk/stamp"
+	"vaultwicket/cmd/internal/vault/disk/system"
 	"vaultwicket/cmd/internal/vault/grammar"
 	"vaultwicket/cmd/internal/vault/knowledge/index"
 	"vaultwicket/cmd/internal/vault/order"
@@ -90,7 +90,7 @@ func indexedNotes(v *session.Vault, x *index.Index, since time.Time, visit func(
 		}
 		total++
 		at := time.Unix(0, f.Stamp.Modified)
-		if f.Stamp == (stamp.Stamp{}) { // it was written while it was read
+		if f.Stamp == (system.Stamp{}) { // it was written while it was read
 			info, err := v.Disk.Stat(f.Path)
 			if err != nil {
 				continue

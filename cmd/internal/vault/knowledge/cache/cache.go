@@ -19,7 +19,7 @@ package cache
 import (
 	"sync"
 
-	"vaultwicket/cmd/internal/vault/disk/stamp"
+	"vaultwicket/cmd/internal/vault/disk/system"
 )
 
 // Cache is what was kept of a vault at one moment. It does not change; it is
@@ -40,7 +40,7 @@ type Cache struct {
 // another program, or in a folder that others can write to is an empty cache.
 func Open(dir, vault, program string) *Cache {
 	c := &Cache{place: newPlace(dir, vault), program: program, seen: sight{size: missing}, table: &table{}}
-	if !isPrivate(dir) {
+	if !system.IsPrivate(dir) {
 		return c
 	}
 	// The pack may be replaced between the two openings; then the table was too.
@@ -105,7 +105,7 @@ func (r Record) HasText() bool { return r.entry().text.isKept() }
 func (r Record) HasFilter() bool { return r.entry().filter.isKept() }
 
 // Find returns what is kept of the file with exactly this path and stamp.
-func (c *Cache) Find(path string, stamp stamp.Stamp) (Record, bool) {
+func (c *Cache) Find(path string, stamp system.Stamp) (Record, bool) {
 	i, ok := c.table.find(path)
 	if !ok || c.table.stamp(i) != stamp {
 		return Record{}, false

@@ -8,7 +8,7 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"vaultwicket/cmd/internal/vault/disk/stamp"
+	"vaultwicket/cmd/internal/vault/disk/system"
 )
 
 const (
@@ -20,11 +20,11 @@ const (
 // and stamp, so that an answer can be told right from wrong.
 type file struct {
 	path  string
-	stamp stamp.Stamp
+	stamp system.Stamp
 }
 
 func fileOf(path string, state int64, size int) file {
-	return file{path, stamp.Stamp{Size: int64(size), Modified: state, Changed: state + 1, Inode: uint64(state)}}
+	return file{path, system.Stamp{Size: int64(size), Modified: state, Changed: state + 1, Inode: uint64(state)}}
 }
 
 func (f file) text() []byte { return f.beginning(int(f.stamp.Size)) }
@@ -192,7 +192,7 @@ func TestAnotherProgramTakesOver(t *testing.T) {
 	save(t, dir, files...)
 	c := Open(dir, testVault, "another")
 	u := c.Update()
-	u.Put("a.md", stamp.Stamp{Size: 1}, []byte("a"), Found{})
+	u.Put("a.md", system.Stamp{Size: 1}, []byte("a"), Found{})
 	next, err := u.Commit()
 	if err != nil || next.Len() != 1 {
 		t.Fatal(next, err)
@@ -274,7 +274,7 @@ func TestOnlyOneUpdatesAtATime(t *testing.T) {
 	if other.Update() != nil {
 		t.Fatal("two updates at once")
 	}
-	u.Put("a.md", stamp.Stamp{Size: 1}, []byte("a"), Found{})
+	u.Put("a.md", system.Stamp{Size: 1}, []byte("a"), Found{})
 	u.Discard()
 	u.Discard()
 	if _, err := u.Commit(); err == nil {
@@ -284,7 +284,7 @@ func TestOnlyOneUpdatesAtATime(t *testing.T) {
 		t.Errorf("discarding left %q", left)
 	}
 	u = other.Update()
-	u.Put("b.md", stamp.Stamp{Size: 1}, []byte("b"), Found{})
+	u.Put("b.md", system.Stamp{Size: 1}, []byte("b"), Found{})
 	c, err := u.Commit()
 	if err != nil {
 		t.Fatal(err)
@@ -303,7 +303,7 @@ func TestANilUpdateDoesNothing(t *testing.T) {
 	var u *Update
 	u.Keep("a", Record{})
 	u.AddFacts("a", Record{}, "")
-	u.Put("a", stamp.Stamp{Size: 1}, nil, Found{})
+	u.Put("a", system.Stamp{Size: 1}, nil, Found{})
 	u.Discard()
 	if c, err := u.Commit(); c != nil || err == nil {
 		t.Error(c, err)
@@ -325,7 +325,7 @@ func TestZeroRecordsAndStampsHoldNothing(t *testing.T) {
 	u := c.Update()
 	u.Keep("a", Record{})
 	u.AddFacts("a", Record{}, "facts")
-	u.Put("a", stamp.Stamp{}, []byte("a"), Found{Facts: "facts"})
+	u.Put("a", system.Stamp{}, []byte("a"), Found{Facts: "facts"})
 	next, err := u.Commit()
 	if err != nil || next.Len() != 0 {
 		t.Fatal(next.Len(), err)
@@ -343,7 +343,7 @@ func TestOfSeveralTheLastCounts(t *testing.T) {
 	c := open(t, dir)
 	r, _ := c.Find(old.path, old.stamp)
 	u := c.Update()
-	u.Put(f.path, stamp.Stamp{Size: 9}, []byte("wrong"), Found{})
+	u.Put(f.path, system.Stamp{Size: 9}, []byte("wrong"), Found{})
 	u.Put(f.path, f.stamp, f.text(), f.found())
 	u.Keep(f.path, r)
 	u.Keep("b.md", r) // renamed

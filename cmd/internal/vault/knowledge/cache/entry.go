@@ -5,12 +5,12 @@ import (
 	"hash/crc32"
 	"sync"
 
-	"vaultwicket/cmd/internal/vault/disk/stamp"
+	"vaultwicket/cmd/internal/vault/disk/system"
 )
 
 // entry is what the table says of a file, beside its path.
 type entry struct {
-	stamp               stamp.Stamp
+	stamp               system.Stamp
 	text, facts, filter span
 }
 
@@ -68,8 +68,8 @@ func appendSpan(b []byte, s span) []byte {
 	return order.AppendUint32(b, s.sum)
 }
 
-func readStamp(b []byte) stamp.Stamp {
-	return stamp.Stamp{
+func readStamp(b []byte) system.Stamp {
+	return system.Stamp{
 		Size: int64(order.Uint64(b)), Modified: int64(order.Uint64(b[8:])),
 		Changed: int64(order.Uint64(b[16:])), Inode: order.Uint64(b[24:]),
 	}

@@ -154,7 +154,7 @@ func (p place) lock() *os.File {
 	if err != nil {
 		return nil
 	}
-	if tryLock(file) != nil {
+	if system.TryLock(file) != nil {
 		file.Close()
 		return nil
 	}
@@ -172,7 +172,7 @@ func openRegular(name string, flag int) (*os.File, error) {
 	if !seen.Mode().IsRegular() {
 		return nil, &fs.PathError{Op: "open", Path: name, Err: errIrregular}
 	}
-	file, err := os.OpenFile(name, flag|cautious, 0)
+	file, err := os.OpenFile(name, flag|system.NoFollow, 0)
 	if err != nil {
 		return nil, err
 	}
@@ -186,7 +186,7 @@ func openRegular(name string, flag int) (*os.File, error) {
 // create makes a file that only its owner can read. It never opens one that is
 // there.
 func create(name string) (*os.File, error) {
-	return os.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_EXCL|cautious, 0o600)
+	return os.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_EXCL|system.NoFollow, 0o600)
 }
 
 func writeNew(name string, data []byte) error {

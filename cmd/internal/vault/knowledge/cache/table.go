@@ -1,7 +1,7 @@
 package cache
 
 import (
-	"vaultwicket/cmd/internal/vault/disk/stamp"
+	"vaultwicket/cmd/internal/vault/disk/system"
 )
 
 // The table is one block of bytes:
@@ -164,7 +164,7 @@ func (t *table) path(i int) string {
 
 func (t *table) entry(i int) entry { return readEntry(t.entries[i*entrySize:]) }
 
-func (t *table) stamp(i int) stamp.Stamp { return readStamp(t.entries[i*entrySize:]) }
+func (t *table) stamp(i int) system.Stamp { return readStamp(t.entries[i*entrySize:]) }
 
 // find returns where in the table path is.
 func (t *table) find(path string) (place int, ok bool) {

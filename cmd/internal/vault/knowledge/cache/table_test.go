@@ -4,14 +4,14 @@ import (
 	"slices"
 	"testing"
 
-	"vaultwicket/cmd/internal/vault/disk/stamp"
+	"vaultwicket/cmd/internal/vault/disk/system"
 )
 
 // rows are the rows of a table whose pack has 32 bytes.
 var rows = []item{
-	{"a.md", entry{stamp.Stamp{Size: 1, Modified: 2, Changed: 3, Inode: 4}, span{0, 10, 5}, span{10, 20, 6}, span{30, 2, 7}}},
-	{"b/c.md", entry{stamp.Stamp{Size: 7}, span{32, 0, 0}, nothing, nothing}},
-	{"b/d.md", entry{stamp.Stamp{Size: 7}, nothing, span{30, 2, 0}, nothing}},
+	{"a.md", entry{system.Stamp{Size: 1, Modified: 2, Changed: 3, Inode: 4}, span{0, 10, 5}, span{10, 20, 6}, span{30, 2, 7}}},
+	{"b/c.md", entry{system.Stamp{Size: 7}, span{32, 0, 0}, nothing, nothing}},
+	{"b/d.md", entry{system.Stamp{Size: 7}, nothing, span{30, 2, 0}, nothing}},
 }
 
 func tableOf(p packID, length uint64, items ...item) []byte {

@@ -5,7 +5,7 @@ import (
 	"os"
 	"sync"
 
-	"vaultwicket/cmd/internal/vault/disk/stamp"
+	"vaultwicket/cmd/internal/vault/disk/system"
 )
 
 // Update is the next state of a cache while it is being made. Every file that is
@@ -36,7 +36,7 @@ func (c *Cache) Update() *Update { return c.update(maxPack) }
 func (c *Cache) update(limit uint64) *Update {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.closed || os.MkdirAll(c.place.dir, 0o700) != nil || !isPrivate(c.place.dir) {
+	if c.closed || os.MkdirAll(c.place.dir, 0o700) != nil || !system.IsPrivate(c.place.dir) {
 		return nil
 	}
 	lock := c.place.lock()
@@ -106,8 +106,8 @@ type Found struct{ Facts, Filter string }
 
 // Put keeps a file that is new or was changed. Facts are added when somebody wants
 // them. Nothing is kept under the zero stamp.
-func (u *Update) Put(path string, state stamp.Stamp, text []byte, found Found) {
-	if u == nil || state == (stamp.Stamp{}) {
+func (u *Update) Put(path string, state system.Stamp, text []byte, found Found) {
+	if u == nil || state == (system.Stamp{}) {
 		return
 	}
 	it := &item{path, entry{state, span{sum: checksum(text)}, nothing, nothing}}

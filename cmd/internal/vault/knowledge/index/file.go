@@ -4,7 +4,7 @@ import (
 	"sync/atomic"
 
 	"vaultwicket/cmd/internal/vault/disk"
-	"vaultwicket/cmd/internal/vault/disk/stamp"
+	"vaultwicket/cmd/internal/vault/disk/system"
 	"vaultwicket/cmd/internal/vault/query/trigram"
 )
 
@@ -13,7 +13,7 @@ type File struct {
 	Path disk.Path
 	// Stamp is that of the moment in which the file was read. It is zero for a
 	// file that was written meanwhile, and for one in which nobody looks.
-	Stamp stamp.Stamp
+	Stamp system.Stamp
 	// Filter is that of the text of a note. It is "" where the text was not read
 	// for this index.
 	Filter trigram.Filter
@@ -24,7 +24,7 @@ type File struct {
 	shelf    atomic.Pointer[Shelf]
 }
 
-func newFile(path disk.Path, s stamp.Stamp, facts Facts, settled bool) *File {
+func newFile(path disk.Path, s system.Stamp, facts Facts, settled bool) *File {
 	f := &File{Path: path, Stamp: s, settled: settled, hasFacts: facts.Known()}
 	f.facts.Store(&facts)
 	return f

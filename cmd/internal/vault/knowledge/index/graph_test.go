@@ -10,7 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"vaultwicket/cmd/internal/vault/disk"
-	"vaultwicket/cmd/internal/vault/disk/stamp"
+	"vaultwicket/cmd/internal/vault/disk/system"
 	_ "vaultwicket/tests/sameseed"
 )
 
@@ -26,7 +26,7 @@ func (m *model) put(path, text string) {
 		panic(err)
 	}
 	m.texts[path] = text
-	m.files[path] = newFile(at, stamp.Stamp{}, Read(at, []byte(text)), true)
+	m.files[path] = newFile(at, system.Stamp{}, Read(at, []byte(text)), true)
 }
 
 func (m *model) remove(path string) {

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"vaultwicket/cmd/internal/vault/disk"
-	"vaultwicket/cmd/internal/vault/disk/stamp"
+	"vaultwicket/cmd/internal/vault/disk/system"
 	"vaultwicket/cmd/internal/vault/tally"
 )
 
@@ -29,7 +29,7 @@ type Memory interface {
 	// HasAny reports whether anything can be recalled.
 	HasAny() bool
 	// Recall returns the facts of the file with exactly this path and stamp.
-	Recall(disk.Path, stamp.Stamp) (Facts, bool)
+	Recall(disk.Path, system.Stamp) (Facts, bool)
 	// WantsFilters reports whether notes that are read get a filter, which only searches use.
 	WantsFilters() bool
 	// Learn is told of every file that had to be read, and its text, if its stamp
@@ -46,7 +46,7 @@ type Forgetful struct{}
 func (Forgetful) HasAny() bool { return false }
 
 // Recall knows nothing.
-func (Forgetful) Recall(disk.Path, stamp.Stamp) (Facts, bool) { return "", false }
+func (Forgetful) Recall(disk.Path, system.Stamp) (Facts, bool) { return "", false }
 
 // WantsFilters says yes: what is not kept is used at once.
 func (Forgetful) WantsFilters() bool { return true }

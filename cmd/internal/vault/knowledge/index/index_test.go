@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"vaultwicket/cmd/internal/vault/disk"
-	"vaultwicket/cmd/internal/vault/disk/stamp"
+	"vaultwicket/cmd/internal/vault/disk/system"
 )
 
 // vault is a folder of notes that a test can change.
@@ -138,7 +138,7 @@ func TestManyFilesAreSortedAsFewAre(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			files[i] = newFile(path, stamp.Stamp{}, "", true)
+			files[i] = newFile(path, system.Stamp{}, "", true)
 		}
 		want := slices.SortedStableFunc(slices.Values(files), inOrder)
 		if sortFiles(files); !slices.EqualFunc(files, want, func(a, b *File) bool { return a.Path == b.Path }) {

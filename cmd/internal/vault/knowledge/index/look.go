@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"vaultwicket/cmd/internal/vault/disk"
-	"vaultwicket/cmd/internal/vault/disk/stamp"
+	"vaultwicket/cmd/internal/vault/disk/system"
 	"vaultwicket/cmd/internal/vault/query/trigram"
 	"vaultwicket/cmd/internal/vault/tally"
 )
@@ -54,8 +54,8 @@ func (l *look) add(f *File) {
 
 // source is a file that can be looked at and read: a [disk.Entry].
 type source interface {
-	Stamp() (stamp.Stamp, error)
-	ReadInto([]byte) ([]byte, stamp.Stamp, error)
+	Stamp() (system.Stamp, error)
+	ReadInto([]byte) ([]byte, system.Stamp, error)
 }
 
 // at returns the file at a path as it is now, by the least work that will do.
@@ -66,7 +66,7 @@ func (l *look) at(path disk.Path, from source) *File {
 		if known != nil {
 			return known
 		}
-		return newFile(path, stamp.Stamp{}, "", false)
+		return newFile(path, system.Stamp{}, "", false)
 	}
 	if known == nil && !l.memory.HasAny() {
 		return l.read(path, from) // no stamp can save the read
@@ -102,7 +102,7 @@ func (l *look) read(path disk.Path, from source) *File {
 		if _, err := from.Stamp(); err != nil {
 			return nil
 		}
-		return newFile(path, stamp.Stamp{}, "", false) // it is there, and stays without facts
+		return newFile(path, system.Stamp{}, "", false) // it is there, and stays without facts
 	}
 	*buf = text
 	f := newFile(path, state, l.facts(path, text), state.Settled(l.begun))

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"vaultwicket/cmd/internal/vault/disk"
-	"vaultwicket/cmd/internal/vault/disk/stamp"
+	"vaultwicket/cmd/internal/vault/disk/system"
 )
 
 // Update returns the index after changes at some paths: of files, or of folders
@@ -36,7 +36,7 @@ func (x *Index) Update(folder *disk.Folder, paths []string, memory Memory, begun
 
 // With returns the index of the vault in which a file has been written.
 func (x *Index) With(path disk.Path, text []byte, written time.Time) *Index {
-	s := stamp.Stamp{Size: int64(len(text)), Modified: written.UnixNano()}
+	s := system.Stamp{Size: int64(len(text)), Modified: written.UnixNano()}
 	return newIndex(x.replace([]string{path.String()}, []*File{newFile(path, s, Read(path, text), false)}), x)
 }
 
@@ -60,9 +60,9 @@ type byPath struct {
 	path   disk.Path
 }
 
-func (b byPath) Stamp() (stamp.Stamp, error) { return b.folder.Stamp(b.path) }
+func (b byPath) Stamp() (system.Stamp, error) { return b.folder.Stamp(b.path) }
 
-func (b byPath) ReadInto([]byte) ([]byte, stamp.Stamp, error) { return b.folder.ReadHere(b.path) }
+func (b byPath) ReadInto([]byte) ([]byte, system.Stamp, error) { return b.folder.ReadHere(b.path) }
 
 // topmost returns the paths that lie below no other, sorted.
 func topmost(paths []string) []string {

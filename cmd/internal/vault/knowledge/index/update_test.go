@@ -12,7 +12,7 @@ import (
 	"pgregory.net/rapid"
 
 	"vaultwicket/cmd/internal/vault/disk"
-	"vaultwicket/cmd/internal/vault/disk/stamp"
+	"vaultwicket/cmd/internal/vault/disk/system"
 )
 
 // updated returns the index after changes at paths.
@@ -109,7 +109,7 @@ type memory struct {
 
 func (m *memory) HasAny() bool { return len(m.facts) > 0 }
 
-func (m *memory) Recall(p disk.Path, s stamp.Stamp) (Facts, bool) {
+func (m *memory) Recall(p disk.Path, s system.Stamp) (Facts, bool) {
 	f, ok := m.facts[fmt.Sprint(p, s)]
 	return f, ok
 }

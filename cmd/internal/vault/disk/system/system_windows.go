@@ -3,11 +3,20 @@ package system
 import (
 	"encoding/binary"
 	"errors"
+	"io/fs"
 	"math/bits"
 	"os"
+	"syscall"
 	"unicode/utf16"
 
 	"golang.org/x/sys/windows"
+)
+
+const (
+	// NonBlocking is 0: no folder contains a named pipe here.
+	NonBlocking = 0
+	// NoFollow is 0: there is no such flag, so a caller looks for links beforehand.
+	NoFollow = 0
 )
 
 // Move implements [Calls].
@@ -130,4 +139,65 @@ func errno(err error) error {
 		return status.Errno()
 	}
 	return err
+}
+
+// Lock does nothing: there is no lock on folders here. The check that a note is unchanged
+// right before it is replaced has to do.
+func Lock(*os.Root) (unlock func()) { return func() {} }
+
+// TryLock takes the exclusive lock on an open file, without waiting. The lock ends when
+// the file is closed, or with the process.
+func TryLock(file *os.File) error {
+	raw, err := file.SyscallConn()
+	if err != nil {
+		return err
+	}
+	var result error
+	err = raw.Control(func(fd uintptr) {
+		const flags = windows.LOCKFILE_EXCLUSIVE_LOCK | windows.LOCKFILE_FAIL_IMMEDIATELY
+		result = windows.LockFileEx(windows.Handle(fd), flags, 0, 1, 0, &windows.Overlapped{})
+	})
+	if err != nil {
+		return err
+	}
+	return result
+}
+
+// IsPrivate reports whether dir is a folder, and no link to one. Who may write to it is
+// left to the folder that contains it.
+func IsPrivate(dir string) bool {
+	info, err := os.Lstat(dir)
+	return err == nil && info.IsDir()
+}
+
+// IsInUse reports whether a call failed because another program has the file open.
+func IsInUse(err error) bool {
+	return errors.Is(err, windows.ERROR_SHARING_VIOLATION) || errors.Is(err, windows.ERROR_LOCK_VIOLATION) || errors.Is(err, windows.ERROR_USER_MAPPED_FILE)
+}
+
+// IsNoName reports whether an error says that no file can have the name, such as one with
+// a question mark.
+func IsNoName(err error) bool { return errors.Is(err, windows.ERROR_INVALID_NAME) }
+
+// StampOf returns the stamp of the file that info describes: its size and time.
+func StampOf(info fs.FileInfo) Stamp { return portable(info) }
+
+// HasCloudFiles reports whether a file can be elsewhere on this system.
+const HasCloudFiles = true
+
+// IsElsewhere reports whether the content of a file is fetched when it is read:
+// https://learn.microsoft.com/windows/win32/fileio/file-attribute-constants
+func IsElsewhere(info fs.FileInfo) bool {
+	const fetched = windows.FILE_ATTRIBUTE_OFFLINE | windows.FILE_ATTRIBUTE_RECALL_ON_OPEN | windows.FILE_ATTRIBUTE_RECALL_ON_DATA_ACCESS
+	data, ok := info.Sys().(*syscall.Win32FileAttributeData)
+	return ok && data.FileAttributes&fetched != 0
+}
+
+// IsFetching reports whether an error says that the content of a file could not be
+// fetched, the ERROR_CLOUD_FILE codes of
+// https://learn.microsoft.com/windows/win32/debug/system-error-codes
+func IsFetching(err error) bool {
+	const first, last = 358, 404 // ERROR_CLOUD_FILE_SYNC_ROOT_METADATA_CORRUPT and those after it
+	var code syscall.Errno
+	return errors.As(err, &code) && first <= code && code <= last
 }

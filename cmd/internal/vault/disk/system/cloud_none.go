@@ -1,11 +1,11 @@
 //go:build !darwin && !windows
 
-package cloud
+package system
 
 import "io/fs"
 
-// Possible says that there are no such files on this system.
-const Possible = false
+// HasCloudFiles reports whether a file can be elsewhere on this system.
+const HasCloudFiles = false
 
 // IsElsewhere reports false.
 func IsElsewhere(fs.FileInfo) bool { return false }

@@ -2,7 +2,14 @@
 
 package system
 
-import "golang.org/x/sys/unix"
+import (
+	"io/fs"
+
+	"golang.org/x/sys/unix"
+)
 
 // moveat says that this system cannot rename a file without replacing another.
 func moveat(int, string, int, string) error { return unix.ENOTSUP }
+
+// StampOf returns the stamp of the file that info describes: its size and time.
+func StampOf(info fs.FileInfo) Stamp { return portable(info) }

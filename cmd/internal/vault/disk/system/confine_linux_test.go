@@ -1,4 +1,4 @@
-package confine
+package system
 
 import (
 	"errors"
@@ -28,7 +28,7 @@ func probe(inside, outside, address string) {
 	say := func(what string, err error) { fmt.Printf("%s: %v\n", what, err == nil) }
 	earlier, err := os.Open(filepath.Join(outside, "secret"))
 	say("open before", err)
-	fmt.Printf("state: %v\n", To([]string{inside, filepath.Join(inside, "missing")}))
+	fmt.Printf("state: %v\n", Confine([]string{inside, filepath.Join(inside, "missing")}))
 
 	_, err = os.ReadFile(filepath.Join(inside, "note.md"))
 	say("read inside", err)

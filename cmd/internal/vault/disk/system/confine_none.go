@@ -1,0 +1,6 @@
+//go:build !linux
+
+package system
+
+// Confine does nothing: there is no Landlock on this system.
+func Confine([]string) Confinement { return Unconfined("Landlock is for Linux") }

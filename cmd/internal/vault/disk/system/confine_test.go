@@ -1,0 +1,21 @@
+package system
+
+import "testing"
+
+func TestTheStateSaysWhatIsHeld(t *testing.T) {
+	for _, test := range []struct {
+		state Confinement
+		want  string
+	}{
+		{Confinement{}, "none: "},
+		{Unconfined("no such wall"), "none: no such wall"},
+		{Confinement{level: 2}, "landlock 2: files"},
+		{Confinement{level: 4}, "landlock 4: files, TCP"},
+		{Confinement{level: 7}, "landlock 7: files, TCP, signals, abstract sockets"},
+		{Confinement{level: 11}, "landlock 11: files, TCP, signals, abstract sockets, sockets in files, UDP"},
+	} {
+		if test.state.String() != test.want {
+			t.Errorf("%q, want %q", test.state, test.want)
+		}
+	}
+}

@@ -1,8 +1,0 @@
-package system
-
-import "golang.org/x/sys/unix"
-
-// moveat is renameat that never replaces a file.
-func moveat(source int, from string, target int, to string) error {
-	return unix.RenameatxNp(source, from, target, to, unix.RENAME_EXCL)
-}

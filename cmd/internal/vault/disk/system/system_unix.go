@@ -1,0 +1,135 @@
+//go:build unix
+
+package system
+
+import (
+	"os"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+const (
+	// NonBlocking keeps the opening of a pipe without a writer from waiting.
+	NonBlocking = syscall.O_NONBLOCK
+	// NoFollow is NonBlocking that does not open a symbolic link either.
+	NoFollow = syscall.O_NOFOLLOW | syscall.O_NONBLOCK
+)
+
+// Move implements [Calls].
+func (Real) Move(source *os.Root, from string, target *os.Root, to string) error {
+	return between("move", source, from, target, to, func(old, new int) error {
+		err := moveat(old, from, new, to)
+		if err == unix.EINVAL {
+			return unix.ENOTSUP // the file system does not know the flag
+		}
+		return err
+	})
+}
+
+// Rename implements [Calls].
+func (Real) Rename(source *os.Root, from string, target *os.Root, to string) error {
+	return between("renameat", source, from, target, to, func(old, new int) error {
+		return unix.Renameat(old, from, new, to)
+	})
+}
+
+// Link implements [Calls].
+func (Real) Link(source *os.Root, from string, target *os.Root, to string) error {
+	return between("linkat", source, from, target, to, func(old, new int) error {
+		return unix.Linkat(old, from, new, to, 0)
+	})
+}
+
+// Remove implements [Calls].
+func (Real) Remove(dir *os.Root, name string) error {
+	err := within(dir, func(fd int) error { return unix.Unlinkat(fd, name, 0) })
+	if err != nil {
+		return &os.PathError{Op: "unlinkat", Path: name, Err: err}
+	}
+	return nil
+}
+
+// between makes a call with the descriptors of two open folders.
+func between(op string, source *os.Root, from string, target *os.Root, to string, call func(old, new int) error) error {
+	err := within(source, func(old int) error {
+		return within(target, func(new int) error { return call(old, new) })
+	})
+	if err != nil {
+		return &os.LinkError{Op: op, Old: from, New: to, Err: err}
+	}
+	return nil
+}
+
+// within makes a call with the descriptor of an open folder, and repeats it after EINTR.
+func within(dir *os.Root, call func(fd int) error) error {
+	handle, err := dir.Open(".")
+	if err != nil {
+		return err
+	}
+	defer handle.Close()
+	return control(handle, func(fd int) error {
+		err := call(fd)
+		for err == unix.EINTR {
+			err = call(fd)
+		}
+		return err
+	})
+}
+
+// control makes a call with the descriptor of an open file.
+func control(file *os.File, call func(fd int) error) (err error) {
+	raw, failure := file.SyscallConn()
+	if failure == nil {
+		failure = raw.Control(func(fd uintptr) { err = call(int(fd)) })
+	}
+	if failure != nil {
+		return failure
+	}
+	return err
+}
+
+// lockPatience is how long a write waits for another one in the same folder. The check
+// that the note is unchanged follows, so giving up is safe.
+const lockPatience = 5 * time.Second
+
+// Lock keeps other processes of this program from writing into dir until unlock is called.
+// It leaves no file behind and ends with the process. Where the file system has no such
+// locks it does nothing.
+func Lock(dir *os.Root) (unlock func()) {
+	handle, err := dir.Open(".")
+	if err != nil {
+		return func() {}
+	}
+	for deadline := time.Now().Add(lockPatience); time.Now().Before(deadline); time.Sleep(time.Millisecond) {
+		if TryLock(handle) != unix.EWOULDBLOCK {
+			break
+		}
+	}
+	return func() { handle.Close() }
+}
+
+// TryLock takes the exclusive lock on an open file, without waiting. The lock ends when
+// the file is closed, or with the process.
+func TryLock(file *os.File) error {
+	return control(file, func(fd int) error { return unix.Flock(fd, unix.LOCK_EX|unix.LOCK_NB) })
+}
+
+// IsPrivate reports whether dir is a folder, and no link to one, that belongs to this user
+// and that no other user can write to.
+func IsPrivate(dir string) bool {
+	info, err := os.Lstat(dir)
+	if err != nil || !info.IsDir() || info.Mode().Perm()&0o022 != 0 {
+		return false
+	}
+	stat, ok := info.Sys().(*syscall.Stat_t)
+	return ok && int(stat.Uid) == os.Geteuid()
+}
+
+// IsInUse reports false: here an open file can be moved, replaced and removed.
+func IsInUse(error) bool { return false }
+
+// IsNoName reports whether an error says that no file can have the name. Here every name
+// can be that of a file.
+func IsNoName(error) bool { return false }
