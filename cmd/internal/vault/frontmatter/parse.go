@@ -19,8 +19,10 @@ import (
 const (
 	maxSize  = 1 << 20 // bytes; a block of properties is a screenful
 	maxNodes = 100_000 // values, aliases followed: what a few lines of aliases can ask for is without bounds
-	maxDepth = 100     // values within values; every one is a call on the stack
 )
+
+// MaxDepth is how deep values may be nested; each level is a call on the stack.
+const MaxDepth = 100
 
 // Malformed says why a block is no properties. To the app such a note has none.
 type Malformed struct {
@@ -100,7 +102,7 @@ func readBlock(text []byte, lines bool) (v Value, line int, err error) {
 	}
 	root := document.Content[0]
 	b := builder{nodes: maxNodes, lines: lines}
-	v, err = b.value(root, maxDepth)
+	v, err = b.value(root, MaxDepth)
 	return v, root.Line, err
 }
 
@@ -229,7 +231,7 @@ func (b *builder) key(n *yaml.Node, seen map[scalarKey]bool) (string, error) {
 	}
 	if n.Kind != yaml.ScalarNode {
 		w := keyWriter{b: b}
-		err := w.node(n, maxDepth)
+		err := w.node(n, MaxDepth)
 		return unshield(w.out.String()), err
 	}
 	value := scalar(n)

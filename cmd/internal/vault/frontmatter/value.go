@@ -55,6 +55,27 @@ type Value struct {
 	more   any    // of a list its []Value, of a map its Properties
 }
 
+// Parts are the parts of a value, for one that was stored elsewhere.
+type Parts struct {
+	Kind   Kind
+	Truth  bool
+	Number float64
+	Text   string
+	List   []Value
+	Fields Properties // nil if List is not
+}
+
+// Value returns the value with these parts. Its line is not known.
+func (p Parts) Value() Value {
+	v := Value{kind: p.Kind, truth: p.Truth, number: p.Number, text: p.Text}
+	if p.List != nil {
+		v.more = p.List
+	} else if p.Fields != nil {
+		v.more = p.Fields
+	}
+	return v
+}
+
 // Kind returns what v is.
 func (v Value) Kind() Kind { return v.kind }
 

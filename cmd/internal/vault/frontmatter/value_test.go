@@ -3,6 +3,7 @@ package frontmatter
 import (
 	"fmt"
 	"math"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -223,4 +224,18 @@ func ExampleProperties_YAML() {
 	// tags:
 	//   - a
 	//   - b
+}
+
+// Without names in the literals, a field that is added does not compile here. Add it to
+// Parts and write it in the package index, or the cache forgets it.
+func TestPartsMakeTheValue(t *testing.T) {
+	for _, v := range []Value{ // the line is only of documents, which are not stored
+		{Map, true, 0, 1.5, "x", Properties{{"k", Value{}, 7}}},
+		{List, false, 0, 0, "", []Value{{kind: Bool}}},
+		{String, false, 0, 0, "text", nil},
+	} {
+		if got := (Parts{v.Kind(), v.IsTrue(), v.Float(), v.Text(), v.List(), v.Fields()}).Value(); !reflect.DeepEqual(got, v) {
+			t.Errorf("%+v became %+v", v, got)
+		}
+	}
 }

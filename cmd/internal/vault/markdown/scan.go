@@ -3,8 +3,6 @@ package markdown
 import (
 	"bytes"
 	"unicode/utf8"
-
-	"vaultwicket/cmd/internal/vault/arena"
 )
 
 // bom is the byte order mark. Whoever reads a file as text drops it, and so it
@@ -19,8 +17,8 @@ const noItem = -1
 // and comments may end on a later line than they begin.
 type scanner struct {
 	text   []byte
-	source string       // the text, once a part of it was asked for and there are no copies
-	copies *arena.Arena // where parts of the text are copied to; may be nil
+	source string // the text, once a part of it was asked for and there are no copies
+	copies *Arena // where parts of the text are copied to; may be nil
 	// Memory for the target of a link.
 	unescaped, decoded []byte
 	note               Note
@@ -57,7 +55,7 @@ func Scan(text []byte) Note {
 type Scanner struct {
 	scanner
 	lists  Note // whose memory the next note takes
-	copies arena.Arena
+	copies Arena
 }
 
 // Scan is as the function Scan, but the lists of the note are good until the next call.

@@ -5,10 +5,8 @@ import (
 	"strings"
 	"sync"
 
-	"vaultwicket/cmd/internal/vault/arena"
 	"vaultwicket/cmd/internal/vault/disk"
 	"vaultwicket/cmd/internal/vault/frontmatter"
-	"vaultwicket/cmd/internal/vault/knowledge/cache/wire"
 	"vaultwicket/cmd/internal/vault/markdown"
 )
 
@@ -30,8 +28,8 @@ type Facts string
 func (f *Found) Pack() Facts { return Facts(f.appendBinary(nil)) }
 
 func (f *Found) appendBinary(b []byte) []byte {
-	b = wire.AppendSized(b, f.Note.AppendBinary)
-	return f.Properties.AppendBinary(b)
+	b = appendSized(b, func(b []byte) []byte { return appendNote(b, &f.Note) })
+	return appendProperties(b, f.Properties)
 }
 
 // Known reports whether there are facts.
@@ -39,40 +37,46 @@ func (f Facts) Known() bool { return f != "" }
 
 // Found returns everything at once.
 func (f Facts) Found() *Found {
-	r := wire.NewReader(string(f))
-	return &Found{markdown.ReadNote(r.Sized()), frontmatter.ReadProperties(r)}
+	note, r := f.open()
+	return &Found{readNote(newReader(string(note))), readProperties(r, frontmatter.MaxDepth)}
 }
 
-func (f Facts) note() markdown.Packed {
-	return markdown.Packed(wire.NewReader(string(f)).Text())
+// open returns the packed note, and the reader of the properties.
+func (f Facts) open() (packed, *reader) {
+	r := newReader(string(f))
+	note := packed(r.string())
+	return note, r
+}
+
+func (f Facts) list(n int) *reader {
+	note, _ := f.open()
+	return note.list(n)
 }
 
 // Properties returns those of the frontmatter.
 func (f Facts) Properties() frontmatter.Properties {
-	r := wire.NewReader(string(f))
-	r.Text()
-	return frontmatter.ReadProperties(r)
+	_, r := f.open()
+	return readProperties(r, frontmatter.MaxDepth)
 }
 
 // Tasks returns the tasks in the order of the text.
-func (f Facts) Tasks() []markdown.Task { return f.note().Tasks() }
+func (f Facts) Tasks() []markdown.Task { return readTasks(f.list(taskList)) }
 
 // Headings returns the headings in the order of the text.
-func (f Facts) Headings() []markdown.Heading { return f.note().Headings() }
+func (f Facts) Headings() []markdown.Heading { return readHeadings(f.list(headingList)) }
 
 // BodyTags returns the tags of the text behind the properties, in its order.
-func (f Facts) BodyTags() []markdown.Tag { return f.note().Tags() }
+func (f Facts) BodyTags() []markdown.Tag { return readTags(f.list(tagList)) }
 
 // Tags returns the tags with their "#", those of the properties first, each
 // as often as it occurs.
 func (f Facts) Tags() []string {
-	r := wire.NewReader(string(f))
-	note := markdown.Packed(r.Text())
+	note, r := f.open()
 	var tags []string
-	if mayNameTags(r.Rest()) {
-		tags = frontmatter.Tags(frontmatter.ReadProperties(r))
+	if mayNameTags(r.rest()) {
+		tags = frontmatter.Tags(readProperties(r, frontmatter.MaxDepth))
 	}
-	return note.AppendTagTexts(tags)
+	return note.appendTagTexts(tags)
 }
 
 // mayNameTags reports whether one of the packed properties may be called "tags", in any case.
@@ -88,7 +92,7 @@ func mayNameTags(packed string) bool {
 
 // Links returns all links, those of the properties first.
 func (f Facts) Links() []markdown.Link {
-	links := f.note().Links()
+	links := readLinks(f.list(linkList))
 	inProperties := frontmatter.Links(f.Properties())
 	if len(inProperties) == 0 {
 		return links
@@ -103,14 +107,13 @@ func (f Facts) Links() []markdown.Link {
 // EachLink visits what Links returns, one after the other. The link that visit is given
 // changes after it.
 func (f Facts) EachLink(visit func(*markdown.Link)) {
-	r := wire.NewReader(string(f))
-	note := markdown.Packed(r.Text())
-	if strings.Contains(r.Rest(), "[") { // few properties are links
-		for _, link := range frontmatter.Links(frontmatter.ReadProperties(r)) {
+	note, r := f.open()
+	if strings.Contains(r.rest(), "[") { // few properties are links
+		for _, link := range frontmatter.Links(readProperties(r, frontmatter.MaxDepth)) {
 			visit(&link.Link)
 		}
 	}
-	note.EachLink(visit)
+	note.eachLink(visit)
 }
 
 // Read returns what a text holds as the file at a path; "" if nobody looks
@@ -143,7 +146,7 @@ type packer struct {
 	scanner    markdown.Scanner
 	properties frontmatter.Parser
 	packed     []byte
-	shared     arena.Arena
+	shared     markdown.Arena
 }
 
 var packers = sync.Pool{New: func() any { return new(packer) }}

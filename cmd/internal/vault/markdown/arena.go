@@ -1,13 +1,13 @@
-// Package arena keeps copies of many short texts in few pieces of memory, which takes less time
-// than a piece for each. A piece stays as long as one of its texts is in use.
-package arena
+package markdown
 
 import "strings"
 
 // pieceSize is how much memory is taken at a time, in bytes.
 const pieceSize = 64 << 10
 
-// Arena makes the copies. The zero Arena is ready for use, by one goroutine at a time.
+// Arena copies many short texts into few pieces of memory, which takes less time than an
+// allocation for each. A piece stays as long as one of its texts is in use. The zero Arena
+// is ready for use, by one goroutine at a time.
 type Arena struct{ piece strings.Builder }
 
 // Copy returns a copy of a text of any length, which never changes.

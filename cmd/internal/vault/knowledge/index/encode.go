@@ -1,0 +1,356 @@
+package index
+
+import (
+	"encoding/binary"
+	"math"
+	"slices"
+	"strings"
+
+	"vaultwicket/cmd/internal/vault/frontmatter"
+	"vaultwicket/cmd/internal/vault/markdown"
+)
+
+// How a link is written: bits of one number, with its style above them.
+const (
+	linkEmbeds = 1 << iota
+	// linkSplits says that target is path followed by subpath, as it is in all links but
+	// those of canvases.
+	linkSplits
+	linkStyle = iota // how far the style is shifted
+)
+
+// What a value has besides its kind: bits above it.
+const (
+	kindBits  = 0b111
+	hasTruth  = 1 << 3
+	hasNumber = 1 << 4
+	hasText   = 1 << 5
+	hasList   = 1 << 6
+	hasFields = 1 << 7
+)
+
+// The fewest bytes that one of them is written in.
+const (
+	leastHeading  = 4
+	leastLink     = 7
+	leastTag      = 3
+	leastTask     = 5
+	leastBlock    = 4
+	leastValue    = 1
+	leastProperty = 3
+)
+
+// last is the place of the element before. Places are written as the distance from there,
+// which is short: lists are in the order of the text.
+type last struct{ line, at int }
+
+func (l *last) append(b []byte, line, at int) []byte {
+	b = appendInt(b, line-l.line)
+	b = appendInt(b, at-l.at)
+	*l = last{line, at}
+	return b
+}
+
+func (l *last) read(r *reader) (line, at int) {
+	*l = last{l.line + r.int(), l.at + r.int()}
+	return l.line, l.at
+}
+
+// appendNote appends n, for [readNote].
+func appendNote(b []byte, n *markdown.Note) []byte {
+	for _, number := range [numbers]int{n.Frontmatter.Start, n.Frontmatter.End - n.Frontmatter.Start, n.Body, n.BodyLine, n.Size} {
+		b = appendInt(b, number)
+	}
+	b = appendSized(b, func(b []byte) []byte { return appendHeadings(b, n.Headings) })
+	b = appendSized(b, func(b []byte) []byte { return appendLinks(b, n.Links) })
+	b = appendSized(b, func(b []byte) []byte { return appendTags(b, n.Tags) })
+	b = appendSized(b, func(b []byte) []byte { return appendTasks(b, n.Tasks) })
+	return appendSized(b, func(b []byte) []byte { return appendBlocks(b, n.Blocks) })
+}
+
+// numbers is how many numbers precede the lists of a note.
+const numbers = 5
+
+// The lists of a note in the order in which they are written.
+const (
+	headingList = iota
+	linkList
+	tagList
+	taskList
+)
+
+// readNote reads what appendNote wrote. The note is worthless if r fails.
+func readNote(r *reader) (n markdown.Note) {
+	n.Frontmatter.Start = r.int()
+	n.Frontmatter.End = n.Frontmatter.Start + r.int()
+	n.Body, n.BodyLine, n.Size = r.int(), r.int(), r.int()
+	n.Headings = readSized(r, readHeadings)
+	n.Links = readSized(r, readLinks)
+	n.Tags = readSized(r, readTags)
+	n.Tasks = readSized(r, readTasks)
+	n.Blocks = readSized(r, readBlocks)
+	return n
+}
+
+// packed is what appendNote wrote. Each list can be read without the others.
+type packed string
+
+// list returns the reader of one list. It has nothing to read if p is no packed note.
+func (p packed) list(n int) *reader {
+	r := newReader(string(p))
+	for range numbers {
+		r.int()
+	}
+	for range n {
+		r.string()
+	}
+	return newReader(r.string())
+}
+
+// eachLink visits the links of the note. The link that visit gets changes after it.
+func (p packed) eachLink(visit func(*markdown.Link)) {
+	r, l := p.list(linkList), last{}
+	var link markdown.Link // one for all: each takes memory of its own otherwise
+	count, _ := r.readCount(leastLink)
+	for range count {
+		link = markdown.Link{}
+		readLink(r, &link, &l)
+		visit(&link)
+	}
+}
+
+// appendTagTexts appends the texts of the tags.
+func (p packed) appendTagTexts(texts []string) []string {
+	r, l := p.list(tagList), last{}
+	count, _ := r.readCount(leastTag)
+	texts = slices.Grow(texts, count)
+	for range count {
+		texts = append(texts, r.string())
+		l.read(r)
+	}
+	return texts
+}
+
+func appendHeadings(b []byte, headings []markdown.Heading) []byte {
+	b = appendCount(b, headings)
+	l := last{}
+	for _, h := range headings {
+		b = appendInt(b, h.Level)
+		b = appendText(b, h.Text)
+		b = l.append(b, h.Line, h.At)
+	}
+	return b
+}
+
+func readHeadings(r *reader) []markdown.Heading {
+	headings := readList[markdown.Heading](r, leastHeading)
+	l := last{}
+	for i := range headings {
+		h := &headings[i]
+		h.Level, h.Text = r.int(), r.string()
+		h.Line, h.At = l.read(r)
+	}
+	return headings
+}
+
+func appendLinks(b []byte, links []markdown.Link) []byte {
+	b = appendCount(b, links)
+	at := last{}
+	for i := range links {
+		l := &links[i]
+		form := uint64(l.Style) << linkStyle
+		if l.Embed {
+			form |= linkEmbeds
+		}
+		splits := len(l.Path)+len(l.Subpath) == len(l.Target) &&
+			strings.HasPrefix(l.Target, l.Path) && strings.HasSuffix(l.Target, l.Subpath)
+		if splits {
+			form |= linkSplits
+		}
+		b = binary.AppendUvarint(b, form)
+		b = appendText(b, l.Target)
+		if splits {
+			b = binary.AppendUvarint(b, uint64(len(l.Path)))
+		} else {
+			b = appendText(b, l.Path)
+			b = appendText(b, l.Subpath)
+		}
+		b = appendText(b, l.Display)
+		b = at.append(b, l.Line, l.Span.Start)
+		b = appendInt(b, l.Span.End-l.Span.Start)
+	}
+	return b
+}
+
+func readLinks(r *reader) []markdown.Link {
+	links := readList[markdown.Link](r, leastLink)
+	l := last{}
+	for i := range links {
+		readLink(r, &links[i], &l)
+	}
+	return links
+}
+
+func readLink(r *reader, l *markdown.Link, at *last) {
+	form := r.uint()
+	l.Style, l.Embed = markdown.LinkStyle(form>>linkStyle), form&linkEmbeds != 0
+	l.Target = r.string()
+	if form&linkSplits == 0 {
+		l.Path, l.Subpath = r.string(), r.string()
+	} else if size := r.uint(); size <= uint64(len(l.Target)) {
+		l.Path, l.Subpath = l.Target[:size], l.Target[size:]
+	} else {
+		r.fail()
+	}
+	l.Display = r.string()
+	l.Line, l.Span.Start = at.read(r)
+	l.Span.End = l.Span.Start + r.int()
+}
+
+func appendTags(b []byte, tags []markdown.Tag) []byte {
+	b = appendCount(b, tags)
+	l := last{}
+	for _, tag := range tags {
+		b = appendText(b, tag.Text)
+		b = l.append(b, tag.Line, tag.At)
+	}
+	return b
+}
+
+func readTags(r *reader) []markdown.Tag {
+	tags := readList[markdown.Tag](r, leastTag)
+	l := last{}
+	for i := range tags {
+		tags[i].Text = r.string()
+		tags[i].Line, tags[i].At = l.read(r)
+	}
+	return tags
+}
+
+func appendTasks(b []byte, tasks []markdown.Task) []byte {
+	b = appendCount(b, tasks)
+	l := last{}
+	for _, task := range tasks {
+		b = appendInt(b, int(task.Mark))
+		b = appendText(b, task.Text)
+		b = l.append(b, task.Line, task.MarkAt.Start)
+		b = appendInt(b, task.MarkAt.End-task.MarkAt.Start)
+	}
+	return b
+}
+
+func readTasks(r *reader) []markdown.Task {
+	tasks := readList[markdown.Task](r, leastTask)
+	l := last{}
+	for i := range tasks {
+		task := &tasks[i]
+		task.Mark, task.Text = rune(r.int()), r.string()
+		task.Line, task.MarkAt.Start = l.read(r)
+		task.MarkAt.End = task.MarkAt.Start + r.int()
+	}
+	return tasks
+}
+
+func appendBlocks(b []byte, blocks []markdown.Block) []byte {
+	b = appendCount(b, blocks)
+	l := last{}
+	for _, block := range blocks {
+		b = appendText(b, block.ID)
+		b = l.append(b, block.Line, block.Span.Start)
+		b = appendInt(b, block.Span.End-block.Span.Start)
+	}
+	return b
+}
+
+func readBlocks(r *reader) []markdown.Block {
+	blocks := readList[markdown.Block](r, leastBlock)
+	l := last{}
+	for i := range blocks {
+		block := &blocks[i]
+		block.ID = r.string()
+		block.Line, block.Span.Start = l.read(r)
+		block.Span.End = block.Span.Start + r.int()
+	}
+	return blocks
+}
+
+// appendProperties appends p, for [readProperties].
+func appendProperties(b []byte, p frontmatter.Properties) []byte {
+	b = appendCount(b, p)
+	line := 0
+	for _, property := range p {
+		b = appendText(b, property.Key)
+		b = appendValue(b, property.Value)
+		b = appendInt(b, property.Line-line)
+		line = property.Line
+	}
+	return b
+}
+
+// appendValue asks the parts of a value and not its kind, so that it is restored as it
+// was, whatever made it.
+func appendValue(b []byte, v frontmatter.Value) []byte {
+	head := len(b)
+	b = append(b, byte(v.Kind())&kindBits)
+	if v.IsTrue() {
+		b[head] |= hasTruth
+	}
+	if math.Float64bits(v.Float()) != 0 { // the negative zero is a number of its own
+		b[head] |= hasNumber
+		b = appendFloat(b, v.Float())
+	}
+	if v.Text() != "" {
+		b[head] |= hasText
+		b = appendText(b, v.Text())
+	}
+	if list := v.List(); list != nil {
+		b[head] |= hasList
+		b = appendCount(b, list)
+		for _, element := range list {
+			b = appendValue(b, element)
+		}
+	}
+	if fields := v.Fields(); fields != nil {
+		b[head] |= hasFields
+		b = appendProperties(b, fields)
+	}
+	return b
+}
+
+// readProperties reads what appendProperties wrote. It makes r fail at what no note can
+// contain, such as values nested deeper than depth.
+func readProperties(r *reader, depth int) frontmatter.Properties {
+	fields := readList[frontmatter.Property](r, leastProperty)
+	line := 0
+	for i := range fields {
+		key, value := r.string(), readValue(r, depth)
+		line += r.int()
+		fields[i] = frontmatter.Property{Key: key, Value: value, Line: line}
+	}
+	return fields
+}
+
+func readValue(r *reader, depth int) frontmatter.Value {
+	head := r.byte()
+	p := frontmatter.Parts{Kind: frontmatter.Kind(head & kindBits), Truth: head&hasTruth != 0}
+	if p.Kind > frontmatter.Map || depth == 0 || head&hasList != 0 && head&hasFields != 0 {
+		r.fail()
+		return frontmatter.Value{}
+	}
+	if head&hasNumber != 0 {
+		p.Number = r.float()
+	}
+	if head&hasText != 0 {
+		p.Text = r.string()
+	}
+	if head&hasList != 0 {
+		p.List = readList[frontmatter.Value](r, leastValue)
+		for i := range p.List {
+			p.List[i] = readValue(r, depth-1)
+		}
+	}
+	if head&hasFields != 0 {
+		p.Fields = readProperties(r, depth-1)
+	}
+	return p.Value()
+}
