@@ -16,7 +16,6 @@ import (
 	"vaultwicket/cmd/internal/vault/disk"
 	"vaultwicket/cmd/internal/vault/knowledge/cache"
 	"vaultwicket/cmd/internal/vault/knowledge/index"
-	"vaultwicket/cmd/internal/vault/knowledge/watch"
 	"vaultwicket/cmd/internal/vault/tally"
 	"vaultwicket/gateway/state/paths"
 )
@@ -45,12 +44,12 @@ type Store struct {
 	mu      sync.Mutex // held while somebody looks
 	folder  *disk.Folder
 	last    *index.Index
-	changes uint64                        // how often last was replaced by another index
-	watcher *watch.Watcher                // nil if there is none
-	told    atomic.Pointer[watch.Watcher] // the same, without the lock
-	looked  time.Time                     // at every file
-	asked   bool                          // for the index, since it was verified
-	behind  int                           // changes that the cache file does not know
+	changes uint64                  // how often last was replaced by another index
+	watcher *watcher                // nil if there is none
+	told    atomic.Pointer[watcher] // the same, without the lock
+	looked  time.Time               // at every file
+	asked   bool                    // for the index, since it was verified
+	behind  int                     // changes that the cache file does not know
 	closing bool
 	resting bool         // no call has come since Rest
 	shelf   *cache.Cache // from which the facts come that Rest took out of memory; nil if there are none
@@ -185,17 +184,17 @@ func (k *Store) look(from View) (*index.Index, error) {
 func (k *Store) lookAtChanges(from View) (*index.Index, error) {
 	k.attend(from)
 	k.asked = true
-	changes := watch.Changes{All: true}
+	told := changes{All: true}
 	if k.watcher != nil {
-		changes = k.watcher.Take()
+		told = k.watcher.Take()
 	}
 	switch {
-	case k.last == nil || changes.All:
+	case k.last == nil || told.All:
 		return k.lookAtAll(from)
-	case !changes.None():
-		x, err := k.last.Update(k.folder, changes.Paths, index.Forgetful{}, from.Now())
+	case !told.None():
+		x, err := k.last.Update(k.folder, told.Paths, index.Forgetful{}, from.Now())
 		k.last = x // nil after an error: what was told is told once
-		k.behind += len(changes.Paths)
+		k.behind += len(told.Paths)
 		return x, err
 	}
 	return k.last, nil
@@ -251,7 +250,7 @@ func (k *Store) attend(from View) {
 	if !k.Resident || k.closing {
 		return
 	}
-	if w, err := watch.New(from.Path); err == nil {
+	if w, err := newWatcher(from.Path); err == nil {
 		k.watcher = w
 		k.told.Store(w)
 		go k.follow(w, from)
@@ -278,7 +277,7 @@ var BuildID = sync.OnceValue(func() string {
 const quiet = 50 * time.Millisecond
 
 // follow keeps the index up to date until the watch ends.
-func (k *Store) follow(w *watch.Watcher, from View) {
+func (k *Store) follow(w *watcher, from View) {
 	rest := time.NewTimer(quiet)
 	rest.Stop()
 	verify := time.NewTicker(maxTrust)
@@ -300,7 +299,7 @@ func (k *Store) follow(w *watch.Watcher, from View) {
 
 // refresh looks at what has changed and makes what calls ask of an index. Calls that come
 // meanwhile wait for the look alone.
-func (k *Store) refresh(w *watch.Watcher, from View) {
+func (k *Store) refresh(w *watcher, from View) {
 	if x := k.lookFor(w, from); x != nil {
 		x.Graph()
 		k.aim(x)
@@ -320,7 +319,7 @@ func (k *Store) refresh(w *watch.Watcher, from View) {
 
 // lookFor brings the index up to date for a watch that has told of changes. It is nil
 // where there is none to bring up to date.
-func (k *Store) lookFor(w *watch.Watcher, from View) *index.Index {
+func (k *Store) lookFor(w *watcher, from View) *index.Index {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if k.watcher != w || k.last == nil {
@@ -334,7 +333,7 @@ func (k *Store) lookFor(w *watch.Watcher, from View) *index.Index {
 }
 
 // verify looks at every file, in case a change was not told.
-func (k *Store) verify(w *watch.Watcher, from View) {
+func (k *Store) verify(w *watcher, from View) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if k.watcher == w && k.last != nil && k.asked && time.Since(k.looked) >= maxTrust {

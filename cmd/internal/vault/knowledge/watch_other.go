@@ -1,6 +1,6 @@
 //go:build !linux
 
-package watch
+package knowledge
 
 // tellsChanges is false where a watch costs a descriptor for every file (macOS,
 // BSD) or was never tried by us (Windows): looking at every file anew takes

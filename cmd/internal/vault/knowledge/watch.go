@@ -2,9 +2,9 @@
 // what is in them.
 //
 // It promises one thing: what changed before a moment is named soon after it, or
-// [Changes.All] says that anything may have. It says nothing about what a
+// [changes.All] says that anything may have. It says nothing about what a
 // change was, and may name what did not change: whoever asks has to look.
-package watch
+package knowledge
 
 import (
 	"errors"
@@ -18,15 +18,15 @@ import (
 	"github.com/fsnotify/fsnotify"
 )
 
-// ErrUnwatchable says that changes of a folder cannot be relied on to be told.
-var ErrUnwatchable = errors.New("changes in this folder cannot be watched")
+// errUnwatchable says that changes of a folder cannot be relied on to be told.
+var errUnwatchable = errors.New("changes in this folder cannot be watched")
 
 // maxNamed is how many changed paths are kept: with more of them, looking at
 // everything is no dearer.
 const maxNamed = 4096
 
-// Changes are what may differ from what it was when they were asked for last.
-type Changes struct {
+// changes are what may differ from what it was when they were asked for last.
+type changes struct {
 	// Paths count from the folder, with slashes. A folder stands for everything
 	// below it.
 	Paths []string
@@ -35,11 +35,11 @@ type Changes struct {
 }
 
 // None reports whether nothing changed.
-func (c Changes) None() bool { return !c.All && len(c.Paths) == 0 }
+func (c changes) None() bool { return !c.All && len(c.Paths) == 0 }
 
-// Watcher watches a folder until it is closed. It is safe for use by several
+// watcher watches a folder until it is closed. It is safe for use by several
 // goroutines.
-type Watcher struct {
+type watcher struct {
 	root string
 	sys  *fsnotify.Watcher
 	more chan struct{}
@@ -53,17 +53,17 @@ type Watcher struct {
 }
 
 // New watches the folder root, an absolute path, and the visible folders below
-// it. The error is [ErrUnwatchable] where the system, the kind of file system
+// it. The error is [errUnwatchable] where the system, the kind of file system
 // or a limit of it stands against that.
-func New(root string) (*Watcher, error) {
+func newWatcher(root string) (*watcher, error) {
 	if !tellsChanges(root) {
-		return nil, ErrUnwatchable
+		return nil, errUnwatchable
 	}
 	sys, err := fsnotify.NewWatcher()
 	if err != nil {
-		return nil, errors.Join(ErrUnwatchable, err)
+		return nil, errors.Join(errUnwatchable, err)
 	}
-	w := &Watcher{
+	w := &watcher{
 		root: root, sys: sys, more: make(chan struct{}, 1), done: make(chan struct{}),
 		named: map[string]struct{}{}, folders: map[string]struct{}{},
 	}
@@ -73,27 +73,27 @@ func New(root string) (*Watcher, error) {
 	defer w.mu.Unlock()
 	if w.blind {
 		sys.Close()
-		return nil, ErrUnwatchable
+		return nil, errUnwatchable
 	}
 	w.all = true // whoever looks first has seen nothing yet
 	return w, nil
 }
 
 // Close ends the watch and comes back when it has.
-func (w *Watcher) Close() {
+func (w *watcher) Close() {
 	w.sys.Close()
 	<-w.done
 }
 
 // More is signalled when there may be something to take, and closed with the
 // watch.
-func (w *Watcher) More() <-chan struct{} { return w.more }
+func (w *watcher) More() <-chan struct{} { return w.more }
 
 // Take returns what may have changed since the last time.
-func (w *Watcher) Take() Changes {
+func (w *watcher) Take() changes {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	c := Changes{All: w.all || w.blind}
+	c := changes{All: w.all || w.blind}
 	if !c.All {
 		for path := range w.named {
 			c.Paths = append(c.Paths, path)
@@ -107,14 +107,14 @@ func (w *Watcher) Take() Changes {
 
 // Touch notes a change that the caller made himself, so that he need not wait
 // to be told of it.
-func (w *Watcher) Touch(path string) {
+func (w *watcher) Touch(path string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.note(path)
 }
 
 // listen takes what the system tells until the watch is closed.
-func (w *Watcher) listen() {
+func (w *watcher) listen() {
 	defer close(w.done)
 	defer close(w.more)
 	for {
@@ -138,7 +138,7 @@ func (w *Watcher) listen() {
 }
 
 // hear notes one event. Folders come and go with everything below them.
-func (w *Watcher) hear(event fsnotify.Event) {
+func (w *watcher) hear(event fsnotify.Event) {
 	rest, err := filepath.Rel(w.root, event.Name)
 	path := filepath.ToSlash(rest)
 	if err != nil || isHidden(path) {
@@ -161,7 +161,7 @@ func (w *Watcher) hear(event fsnotify.Event) {
 
 // add watches a folder and those below it. The watch stands before the folder
 // is listed, so that no folder is missed that is made meanwhile.
-func (w *Watcher) add(path string) {
+func (w *watcher) add(path string) {
 	full := filepath.Join(w.root, filepath.FromSlash(path))
 	if err := w.sys.Add(full); err != nil {
 		if !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, fs.ErrPermission) {
@@ -190,7 +190,7 @@ func (w *Watcher) add(path string) {
 // leave forgets a folder that has gone from its place. What is told about the
 // folders below it may bear old names from now on, so that everything is to be
 // looked at once.
-func (w *Watcher) leave(path string) {
+func (w *watcher) leave(path string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if _, watched := w.folders[path]; !watched {
@@ -205,21 +205,21 @@ func (w *Watcher) leave(path string) {
 	}
 }
 
-func (w *Watcher) lose() {
+func (w *watcher) lose() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.all = true
 }
 
 // see notes whether everything is watched. What was missed once stays missed.
-func (w *Watcher) see(everything bool) {
+func (w *watcher) see(everything bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.blind = w.blind || !everything
 }
 
 // note keeps one path. It is called under the lock.
-func (w *Watcher) note(path string) {
+func (w *watcher) note(path string) {
 	if len(w.named) >= maxNamed {
 		w.all = true
 		clear(w.named)

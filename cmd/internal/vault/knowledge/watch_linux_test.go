@@ -1,4 +1,4 @@
-package watch
+package knowledge
 
 import (
 	"errors"
@@ -24,7 +24,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 type watched struct {
 	t     *testing.T
 	root  string
-	w     *Watcher
+	w     *watcher
 	known map[string]string
 	named []string // all that was
 	marks int
@@ -36,8 +36,8 @@ func watching(t *testing.T, files ...string) *watched {
 	for _, name := range files {
 		h.write(name, name)
 	}
-	w, err := New(h.root)
-	if errors.Is(err, ErrUnwatchable) {
+	w, err := newWatcher(h.root)
+	if errors.Is(err, errUnwatchable) {
 		t.Skip(err)
 	}
 	if err != nil {
@@ -76,7 +76,7 @@ func (h *watched) files(below string) map[string]string {
 }
 
 // learn looks at what is named.
-func (h *watched) learn(c Changes) {
+func (h *watched) learn(c changes) {
 	if c.All {
 		h.known = h.files("")
 		return
@@ -231,7 +231,7 @@ func TestWhatWasNotToldMeansEverything(t *testing.T) {
 
 func TestWhatCannotBeWatched(t *testing.T) {
 	for _, root := range []string{"/proc/self", filepath.Join(t.TempDir(), "gone")} {
-		if w, err := New(root); !errors.Is(err, ErrUnwatchable) {
+		if w, err := newWatcher(root); !errors.Is(err, errUnwatchable) {
 			t.Errorf("%s: %v, %v", root, w, err)
 		}
 	}
