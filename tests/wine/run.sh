@@ -124,7 +124,7 @@ all)
 --quick)
 	use
 	run ./exec/acl ./exec/way ./exec/process ./gateway/state/private ./gateway/state/paths ./gateway/admission ./gateway/names ./gateway/registry \
-		./policy/access ./cmd/internal/parent ./cmd/internal/settings ./cmd/internal/vault/lookup ./cmd/internal/vault/note
+		./policy/access ./cmd/internal/parent ./cmd/internal/settings ./cmd/internal/vault/lookup ./cmd/internal/vault/edit
 	run -run 'Search|WellKnown|Suitable|TheWayTo|OthersCan' ./exec
 	run -run 'AccessList|Backups' ./cmd/internal/clients
 	run -run 'Short|Spelling|OneJournal' ./cmd/internal/vault

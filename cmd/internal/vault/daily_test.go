@@ -9,7 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"vaultwicket/cmd/internal/vault/answer"
-	"vaultwicket/cmd/internal/vault/note"
+	"vaultwicket/cmd/internal/vault/markdown"
 )
 
 func TestTodaysPath(t *testing.T) {
@@ -233,7 +233,7 @@ func TestDailyEditsKeepEveryByte(t *testing.T) {
 		if command == "daily:append" && (!strings.HasPrefix(got, old) || !strings.HasSuffix(got, content)) {
 			t.Fatalf("appending %q to %q made %q", content, old, got)
 		}
-		body := note.BodyStart([]byte(old))
+		body := markdown.BodyStart([]byte(old))
 		if command == "daily:prepend" && !isInsertion(old, got, body, content) {
 			t.Fatalf("prepending %q to %q made %q", content, old, got)
 		}

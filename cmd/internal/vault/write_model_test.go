@@ -15,8 +15,8 @@ import (
 	"pgregory.net/rapid"
 
 	"vaultwicket/cmd/internal/vault/answer"
+	"vaultwicket/cmd/internal/vault/edit"
 	"vaultwicket/cmd/internal/vault/grammar"
-	"vaultwicket/cmd/internal/vault/note"
 	"vaultwicket/cmd/internal/vault/resident"
 )
 
@@ -97,13 +97,13 @@ func (m *model) turn(t *rapid.T) (call []string, fine bool) {
 		}
 		return call, !there
 	case "append", "prepend":
-		add := map[string]func([]byte, string, bool) []byte{"append": note.Append, "prepend": note.Prepend}[command]
+		add := map[string]func([]byte, string, bool) []byte{"append": edit.Append, "prepend": edit.Prepend}[command]
 		if there {
 			m.set(path, string(add([]byte(old), inLineEndsOf(old, text), false)))
 		}
 		return []string{command, "path=" + path, "content=" + text}, there
 	case "daily:append":
-		m.set(daily, string(note.Append([]byte(m.notes[daily]), inLineEndsOf(m.notes[daily], text), false)))
+		m.set(daily, string(edit.Append([]byte(m.notes[daily]), inLineEndsOf(m.notes[daily], text), false)))
 		return []string{command, "content=" + text}, true
 	case "delete":
 		call = []string{command, "path=" + path}

@@ -6,7 +6,7 @@ import (
 	"io"
 
 	"vaultwicket/cmd/internal/vault/disk"
-	"vaultwicket/cmd/internal/vault/lines"
+	"vaultwicket/cmd/internal/vault/edit"
 	"vaultwicket/exec/frame"
 )
 
@@ -16,7 +16,7 @@ type Facts struct {
 	path string
 	// before is nil if nothing was written, and empty if the note was made.
 	before      *string
-	lines       lines.Counts
+	lines       edit.LineCounts
 	destructive bool
 	entry       string // of the journal, "" if nothing was written
 	// overtaken says that somebody changed what was written right after it was.

@@ -14,7 +14,7 @@ import (
 	"sync"
 
 	"vaultwicket/cmd/internal/vault/disk"
-	"vaultwicket/cmd/internal/vault/lines"
+	"vaultwicket/cmd/internal/vault/edit"
 )
 
 // Reply is what a command has to say.
@@ -56,7 +56,7 @@ type Reply struct {
 // got and lost.
 type Change struct {
 	Before, After string
-	Lines         lines.Counts
+	Lines         edit.LineCounts
 	Destructive   bool // so much that it is destructive
 }
 

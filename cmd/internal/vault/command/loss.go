@@ -7,9 +7,9 @@ import (
 
 	"vaultwicket/allowlist/quote"
 	"vaultwicket/cmd/internal/vault/answer"
+	"vaultwicket/cmd/internal/vault/edit"
 	"vaultwicket/cmd/internal/vault/frontmatter"
 	"vaultwicket/cmd/internal/vault/grammar"
-	"vaultwicket/cmd/internal/vault/lines"
 	"vaultwicket/gateway/difference"
 )
 
@@ -56,12 +56,12 @@ func (s Step) loss(undo bool) string {
 	case undo:
 		return fmt.Sprintf("replaces what %q contains", named(s.Path.String()))
 	}
-	body := lines.Body(s.Before.Text)
-	ofBody, all := removedFrom(body, lines.Body(s.After.Text)), linesOf(body)
+	body := edit.Body(s.Before.Text)
+	ofBody, all := removedFrom(body, edit.Body(s.After.Text)), linesOf(body)
 	removed := removedFrom(s.Before.Text, s.After.Text)
 	switch {
 	case ofBody > maxRemoved, all >= leastBody && 2*ofBody > all:
-		if n := lines.Number(body); all == n {
+		if n := edit.NumberOfLines(body); all == n {
 			return fmt.Sprintf("removes %d of the %d lines of the text of %q", ofBody, all, named(s.Path.String()))
 		}
 		return fmt.Sprintf("removes %d%% of the text of %q", 100*min(ofBody, all)/all, named(s.Path.String()))
@@ -103,7 +103,7 @@ func weight(bytes int) int { return max(1, (bytes+lineBytes-1)/lineBytes) }
 // retyped returns a property whose value gets another type, "" if there is none. A number
 // and a boolean are texts, too: who writes one in place of the other loses nothing.
 func retyped(before, after []byte) string {
-	front := func(text []byte) []byte { return text[:len(text)-len(lines.Body(text))] }
+	front := func(text []byte) []byte { return text[:len(text)-len(edit.Body(text))] }
 	if bytes.Equal(front(before), front(after)) {
 		return ""
 	}
@@ -145,12 +145,12 @@ func named(path string) answer.Verbatim {
 }
 
 // counts returns how many lines a proposal adds and removes, in all files.
-func (p Proposal) counts() (total lines.Counts) {
+func (p Proposal) counts() (total edit.LineCounts) {
 	for _, s := range p.Steps {
 		if bytes.Equal(s.Before.Text, s.After.Text) {
 			continue
 		}
-		one := lines.Count(s.Before.Text, s.After.Text)
+		one := edit.CountLines(s.Before.Text, s.After.Text)
 		total.Added += one.Added
 		total.Removed += one.Removed
 	}

@@ -6,8 +6,8 @@ import (
 	"errors"
 
 	"vaultwicket/cmd/internal/vault/answer"
+	"vaultwicket/cmd/internal/vault/edit"
 	"vaultwicket/cmd/internal/vault/grammar"
-	"vaultwicket/cmd/internal/vault/lines"
 	"vaultwicket/cmd/internal/vault/session"
 	"vaultwicket/gateway/state/journal"
 )
@@ -106,18 +106,18 @@ func keepSeen(j *journal.Journal, caller string, seen []traced) {
 
 // lines counts what became of a file. What it was is not kept where it was moved as
 // it is; then nothing is counted.
-func (t traced) lines(j *journal.Journal) lines.Counts {
+func (t traced) lines(j *journal.Journal) edit.LineCounts {
 	if t.step.Before == ImageOf(t.now) {
-		return lines.Counts{}
+		return edit.LineCounts{}
 	}
 	var was []byte
 	if t.step.Before.Exists {
 		var err error
 		if was, err = j.Object(t.step.Before.Hash); err != nil {
-			return lines.Counts{}
+			return edit.LineCounts{}
 		}
 	}
-	return lines.Count(was, t.now.Text)
+	return edit.CountLines(was, t.now.Text)
 }
 
 // shortHash returns the hash by which a note is known to callers.

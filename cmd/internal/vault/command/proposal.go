@@ -10,8 +10,8 @@ import (
 
 	"vaultwicket/cmd/internal/vault/answer"
 	"vaultwicket/cmd/internal/vault/disk"
+	"vaultwicket/cmd/internal/vault/edit"
 	"vaultwicket/cmd/internal/vault/grammar"
-	"vaultwicket/cmd/internal/vault/note"
 	"vaultwicket/cmd/internal/vault/session"
 )
 
@@ -135,7 +135,7 @@ func (s Step) IsNoop() bool { return !s.IsMove() && s.Before.Equal(s.After) }
 // ProposeChange returns the proposal to change the note at path, which holds before.
 // What is put into it gets its line ends.
 func ProposeChange(path disk.Path, before, after []byte, said string) Proposal {
-	kept, converted := note.KeepLineEnds(before, after)
+	kept, converted := edit.KeepLineEnds(before, after)
 	return Proposal{
 		Steps: []Step{{Path: path, Before: Existing(before), After: Existing(kept)}}, Message: said, Note: path, lineEnds: converted, asGiven: after,
 	}

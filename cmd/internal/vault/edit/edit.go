@@ -1,15 +1,12 @@
-// Package edit changes a part of a note: a section, a block, some lines, a text
-// that stands there once, or the mark of a task.
+// Package edit changes the text of a note: its end or start, a section, a block, some
+// lines, a text that occurs once, or the mark of a task.
 //
-// It works on bytes, never modifies what it is given, and keeps every byte
-// beside the part: line ends, a byte order mark, the break at the end or its
-// absence. Text that comes in arrives byte for byte, too, its line ends
-// included, as it does in package note: only what is put between it and the
-// rest is written with the line ends around. An edit that would change how the
-// rest of the note is read is refused with the line and the reason, and so is
-// one whose place is not the only one.
-//
-// Text at the very end or start of a note is a matter of the package note.
+// It works on bytes, never modifies its arguments, and keeps every byte outside the edited
+// part: line ends, a byte order mark, broken UTF-8, the break at the end or its absence.
+// New text arrives byte for byte, too, its line ends included ([KeepLineEnds] converts
+// them); only the separators around it get the line ends of the note. An edit that would
+// change how the rest of the note is read is refused with the line and the reason, and so
+// is one whose target is ambiguous.
 package edit
 
 import (

@@ -8,8 +8,6 @@ import (
 	"unicode/utf8"
 
 	"pgregory.net/rapid"
-
-	"vaultwicket/cmd/internal/vault/note"
 )
 
 // pieces are what notes are drawn from: marks that open, close, hide and nest.
@@ -115,23 +113,6 @@ func TestScanningTwiceFindsTheSame(t *testing.T) {
 		clear(text)
 		if second := Scan(kept); !reflect.DeepEqual(first, second) {
 			t.Fatalf("%q: %+v, then %+v", kept, first, second)
-		}
-	})
-}
-
-// TestTheBodyBeginsWhereTextIsPutInFront compares with the other reader of
-// fences in this testVault.
-func TestTheBodyBeginsWhereTextIsPutInFront(t *testing.T) {
-	piece := rapid.SampledFrom([]string{"---", "\n", "\r\n", "a: 1", bom, "text", " ", "\t", "----", "\xff"})
-	rapid.Check(t, func(t *rapid.T) {
-		text := []byte(strings.Join(rapid.SliceOfN(piece, 0, 12).Draw(t, "pieces"), ""))
-		n := Scan(text)
-		want := note.BodyStart(text)
-		if n.Frontmatter == (Span{}) && want <= len(bom) {
-			want = 0
-		}
-		if n.Body != want {
-			t.Fatalf("%q: the body begins at %d, not %d", text, want, n.Body)
 		}
 	})
 }

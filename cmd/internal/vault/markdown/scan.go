@@ -101,10 +101,12 @@ func (s *scanner) copied(text []byte) string {
 }
 
 func (s *scanner) scan() {
-	s.note.Size = len(s.text)
-	s.line = 1
-	from := s.frontmatter()
-	s.note.BodyLine = s.line
+	block, from, line := frontmatter(s.text)
+	if block != (Span{}) {
+		s.note.Body = from
+	}
+	s.note.Frontmatter, s.note.BodyLine, s.note.Size = block, line, len(s.text)
+	s.line = line
 	for at := from; at < len(s.text); s.line++ {
 		end, next := lineEnd(s.text, at)
 		s.scanLine(at, end)
@@ -130,27 +132,38 @@ func lineEnd(text []byte, at int) (end, next int) {
 	return end, next
 }
 
-// frontmatter notes the block of properties and returns where the body begins.
-// As in the package note, blanks behind the dashes of its fences are forgiven.
-func (s *scanner) frontmatter() (body int) {
-	open := len(s.text) - len(bytes.TrimPrefix(s.text, []byte(bom)))
-	end, start := lineEnd(s.text, open)
-	if !isFence(s.text[open:end]) {
-		return open
+// BodyStart returns where the body of a note begins: after the block of properties at its
+// very start, or after a byte order mark, or at 0. The block need not be valid YAML: text
+// put in front of a broken block would hide it for good.
+func BodyStart(text []byte) int {
+	_, body, _ := frontmatter(text)
+	return body
+}
+
+// frontmatter returns the block of properties between its fences, the zero Span if there
+// is none, and where the body begins and on which line. Blanks after the dashes of a fence
+// are allowed.
+func frontmatter(text []byte) (block Span, body, line int) {
+	open := len(text) - len(bytes.TrimPrefix(text, []byte(bom)))
+	end, start := lineEnd(text, open)
+	if !isFence(text[open:end]) {
+		return Span{}, open, 1
 	}
-	for at, line := start, 2; at < len(s.text); line++ {
-		end, next := lineEnd(s.text, at)
-		if isFence(s.text[at:end]) {
-			s.note.Frontmatter = Span{start, at}
-			s.note.Body, s.line = next, line
-			if next > end {
-				s.line++
+	line = 2
+	for at := start; at < len(text); line++ {
+		end, next := lineEnd(text, at)
+		if next == end { // the last line, with no break but perhaps a CR
+			end -= bytes.Count(text[end-1:], []byte("\r"))
+		}
+		if isFence(text[at:end]) {
+			if text[next-1] == '\n' {
+				line++
 			}
-			return next
+			return Span{start, at}, next, line
 		}
 		at = next
 	}
-	return open
+	return Span{}, open, 1
 }
 
 func isFence(line []byte) bool {

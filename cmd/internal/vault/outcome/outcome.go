@@ -15,7 +15,6 @@ import (
 
 	"vaultwicket/cmd/internal/vault/frontmatter"
 	"vaultwicket/cmd/internal/vault/markdown"
-	"vaultwicket/cmd/internal/vault/note"
 )
 
 // Verdict says what became of a note. The zero Verdict is that of a change that is
@@ -116,7 +115,7 @@ func Properties(wanted, now []byte) Verdict {
 	if bytes.Equal(wanted, now) {
 		return Exact
 	}
-	if !bytes.Equal(wanted[note.BodyStart(wanted):], now[note.BodyStart(now):]) {
+	if !bytes.Equal(wanted[markdown.BodyStart(wanted):], now[markdown.BodyStart(now):]) {
 		return Verdict{}
 	}
 	a, ok := properties(wanted)
@@ -169,7 +168,7 @@ func Links(wanted, now []byte, same func(wanted, now string) bool) Verdict {
 // withoutTargets is the body of a note with an empty mark for each link.
 func withoutTargets(text []byte, found markdown.Note) string {
 	var out strings.Builder
-	at := note.BodyStart(text)
+	at := markdown.BodyStart(text)
 	for _, link := range found.Links {
 		if link.Span.Start < at {
 			continue // within another link, or in the properties

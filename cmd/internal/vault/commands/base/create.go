@@ -16,10 +16,10 @@ import (
 	"vaultwicket/cmd/internal/vault/bases/view"
 	"vaultwicket/cmd/internal/vault/command"
 	"vaultwicket/cmd/internal/vault/disk"
+	"vaultwicket/cmd/internal/vault/edit"
 	"vaultwicket/cmd/internal/vault/frontmatter"
 	"vaultwicket/cmd/internal/vault/grammar"
 	"vaultwicket/cmd/internal/vault/markdown"
-	"vaultwicket/cmd/internal/vault/note"
 	"vaultwicket/cmd/internal/vault/outcome"
 	"vaultwicket/cmd/internal/vault/session"
 )
@@ -85,7 +85,7 @@ func madeToFit(v *session.Vault, base *view.Base, shown view.View, path, made di
 			return nil, "", queryFailed(err)
 		}
 		if !has.Truthy() {
-			text = note.Append(text, "[["+link+"]]\n", false)
+			text = edit.Append(text, "[["+link+"]]\n", false)
 			env, entry = planned()
 		}
 	}

@@ -4,22 +4,22 @@ package notes
 
 import (
 	"vaultwicket/cmd/internal/vault/command"
-	"vaultwicket/cmd/internal/vault/note"
+	"vaultwicket/cmd/internal/vault/edit"
 )
 
 // Commands returns the commands of this package.
 func Commands() []command.Command {
 	return []command.Command{
 		{Name: "create", Plan: create, Verify: meansCreated},
-		{Name: "append", Plan: addTo("Appended to: ", note.Append), Verify: meansAppended},
-		{Name: "prepend", Plan: addTo("Prepended to: ", note.Prepend), Verify: meansPrepended},
+		{Name: "append", Plan: addTo("Appended to: ", edit.Append), Verify: meansAppended},
+		{Name: "prepend", Plan: addTo("Prepended to: ", edit.Prepend), Verify: meansPrepended},
 		{Name: "daily", Help: "Create today's note if it is missing, and print its path", Plan: daily, Verify: meansDaily(appendedDaily)},
 		{Name: "daily:ensure", Plan: dailyEnsure},
 		{Name: "daily:path", Run: dailyPath},
 		{Name: "daily:read", Run: dailyRead},
 		{Name: "daily:range", Run: dailyRange},
-		{Name: "daily:append", Plan: dailyEdit(note.Append), Verify: meansDaily(appendedDaily)},
-		{Name: "daily:prepend", Plan: dailyEdit(note.Prepend), Verify: meansDaily(prepended)},
+		{Name: "daily:append", Plan: dailyEdit(edit.Append), Verify: meansDaily(appendedDaily)},
+		{Name: "daily:prepend", Plan: dailyEdit(edit.Prepend), Verify: meansDaily(prepended)},
 		{Name: "periodic:path", Run: periodicPath},
 		{Name: "periodic:read", Run: periodicRead},
 		{Name: "periodic:append", Plan: periodicAppend},

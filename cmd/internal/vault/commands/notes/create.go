@@ -12,7 +12,7 @@ import (
 	"vaultwicket/cmd/internal/vault/disk"
 	"vaultwicket/cmd/internal/vault/edit"
 	"vaultwicket/cmd/internal/vault/grammar"
-	"vaultwicket/cmd/internal/vault/note"
+	"vaultwicket/cmd/internal/vault/markdown"
 	"vaultwicket/cmd/internal/vault/outcome"
 	"vaultwicket/cmd/internal/vault/session"
 )
@@ -37,7 +37,7 @@ func create(v *session.Vault, p grammar.Values) (command.Proposal, error) {
 			return command.Proposal{}, err
 		}
 		if p.Has("content") {
-			text = note.Append(text, p["content"], false)
+			text = edit.Append(text, p["content"], false)
 		}
 	}
 	if err := fitsKind(made, text); err != nil {
@@ -177,6 +177,6 @@ func meansPrepended(_ *session.Vault, p grammar.Values, c command.AppChange) (ou
 }
 
 func prepended(before, now []byte, p grammar.Values) outcome.Verdict {
-	body := note.BodyStart(before)
+	body := markdown.BodyStart(before)
 	return outcome.Pieces(now, p.Has("inline"), slices.Concat(before[:body], []byte(p["content"])), before[body:])
 }

@@ -6,8 +6,8 @@ import (
 	"vaultwicket/cmd/internal/vault/answer"
 	"vaultwicket/cmd/internal/vault/command"
 	"vaultwicket/cmd/internal/vault/disk"
+	"vaultwicket/cmd/internal/vault/edit"
 	"vaultwicket/cmd/internal/vault/grammar"
-	"vaultwicket/cmd/internal/vault/note"
 	"vaultwicket/cmd/internal/vault/session"
 )
 
@@ -92,5 +92,5 @@ func periodicAppend(v *session.Vault, p grammar.Values) (command.Proposal, error
 	if err != nil {
 		return command.Proposal{}, err
 	}
-	return dailyNote(v, target, "Added to: "+target.Path.String(), adding(note.Append).of(p))
+	return dailyNote(v, target, "Added to: "+target.Path.String(), adding(edit.Append).of(p))
 }

@@ -8,10 +8,10 @@ import (
 	"vaultwicket/cmd/internal/vault/answer"
 	"vaultwicket/cmd/internal/vault/command"
 	"vaultwicket/cmd/internal/vault/disk"
+	"vaultwicket/cmd/internal/vault/edit"
 	"vaultwicket/cmd/internal/vault/frontmatter"
 	"vaultwicket/cmd/internal/vault/grammar"
 	"vaultwicket/cmd/internal/vault/markdown"
-	"vaultwicket/cmd/internal/vault/note"
 	"vaultwicket/cmd/internal/vault/session"
 )
 
@@ -48,7 +48,7 @@ func inserted(at disk.Path, text, template []byte, name string) ([]byte, error) 
 	if len(bytes.TrimSpace(body)) == 0 {
 		return text, nil
 	}
-	return note.Append(text, string(body), false), nil
+	return edit.Append(text, string(body), false), nil
 }
 
 // merged returns a note with more properties. A value that is there stays, lists

@@ -10,9 +10,9 @@ import (
 	"vaultwicket/cmd/internal/vault/answer"
 	"vaultwicket/cmd/internal/vault/command"
 	"vaultwicket/cmd/internal/vault/disk"
+	"vaultwicket/cmd/internal/vault/edit"
 	"vaultwicket/cmd/internal/vault/grammar"
 	"vaultwicket/cmd/internal/vault/moment"
-	"vaultwicket/cmd/internal/vault/note"
 	"vaultwicket/cmd/internal/vault/outcome"
 	"vaultwicket/cmd/internal/vault/session"
 )
@@ -45,7 +45,7 @@ func unique(v *session.Vault, p grammar.Values) (command.Proposal, error) {
 		return command.Proposal{}, err
 	}
 	if p.Has("content") {
-		text = note.Append(text, p["content"], false)
+		text = edit.Append(text, p["content"], false)
 	}
 	return command.Proposal{Steps: []command.Step{{Path: made, After: command.Existing(text)}}, Message: "Created: " + made.String(), Note: made}, nil
 }

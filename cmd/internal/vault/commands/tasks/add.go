@@ -11,7 +11,6 @@ import (
 	"vaultwicket/cmd/internal/vault/edit"
 	"vaultwicket/cmd/internal/vault/grammar"
 	"vaultwicket/cmd/internal/vault/markdown"
-	"vaultwicket/cmd/internal/vault/note"
 	"vaultwicket/cmd/internal/vault/session"
 	"vaultwicket/cmd/internal/vault/task"
 	"vaultwicket/cmd/internal/vault/task/recurrence"
@@ -39,7 +38,7 @@ func add(v *session.Vault, p grammar.Values) (command.Proposal, error) {
 		case p.Has("heading"):
 			return edit.AppendUnder(text, p["heading"], line)
 		}
-		return note.Append(text, line, false), nil
+		return edit.Append(text, line, false), nil
 	})
 	if err != nil {
 		return proposal, err

@@ -1,4 +1,4 @@
-package lines
+package edit
 
 import (
 	"fmt"
@@ -13,25 +13,25 @@ import (
 func TestCount(t *testing.T) {
 	for _, test := range []struct {
 		before, after string
-		want          Counts
+		want          LineCounts
 	}{
-		{"", "", Counts{}},
-		{"a\n", "a", Counts{}},
-		{"a\r\nb\r\n", "a\nb\n", Counts{}},
-		{"", "a\nb", Counts{2, 0}},
-		{"a\nb", "", Counts{0, 2}},
-		{"a\nb\nc\n", "a\nx\nc\n", Counts{1, 1}},
-		{"a\nb\nc\n", "c\na\nb\n", Counts{1, 1}},
-		{"a\nb\nc\nd\n", "b\nd\ne\n", Counts{1, 2}},
+		{"", "", LineCounts{}},
+		{"a\n", "a", LineCounts{}},
+		{"a\r\nb\r\n", "a\nb\n", LineCounts{}},
+		{"", "a\nb", LineCounts{2, 0}},
+		{"a\nb", "", LineCounts{0, 2}},
+		{"a\nb\nc\n", "a\nx\nc\n", LineCounts{1, 1}},
+		{"a\nb\nc\n", "c\na\nb\n", LineCounts{1, 1}},
+		{"a\nb\nc\nd\n", "b\nd\ne\n", LineCounts{1, 2}},
 	} {
-		if got := Count([]byte(test.before), []byte(test.after)); got != test.want {
+		if got := CountLines([]byte(test.before), []byte(test.after)); got != test.want {
 			t.Errorf("%q to %q: %+v, want %+v", test.before, test.after, got, test.want)
 		}
 	}
 }
 
 // slowly is the count by the longest common subsequence.
-func slowly(a, b []string) Counts {
+func slowly(a, b []string) LineCounts {
 	common := make([][]int, len(a)+1)
 	for i := range common {
 		common[i] = make([]int, len(b)+1)
@@ -45,7 +45,7 @@ func slowly(a, b []string) Counts {
 		}
 	}
 	same := common[len(a)][len(b)]
-	return Counts{len(b) - same, len(a) - same}
+	return LineCounts{len(b) - same, len(a) - same}
 }
 
 func TestCountIsExact(t *testing.T) {
@@ -58,7 +58,7 @@ func TestCountIsExact(t *testing.T) {
 			}
 			return []byte(strings.Join(lines, "\n") + "\n")
 		}
-		if got, want := Count(text(a), text(b)), slowly(a, b); got != want {
+		if got, want := CountLines(text(a), text(b)), slowly(a, b); got != want {
 			t.Fatalf("%q to %q: %+v, want %+v", a, b, got, want)
 		}
 	})
@@ -77,13 +77,13 @@ func TestCountOfMuch(t *testing.T) {
 	const n = 20_000
 	for name, test := range map[string]struct {
 		before, after string
-		least         Counts
+		least         LineCounts
 	}{
-		"all other":    {numbered(0, n, 1), numbered(n, 2*n, 1), Counts{n, n}},
-		"turned round": {numbered(0, n, 1), numbered(n-1, -1, -1), Counts{maxEdits / 2, maxEdits / 2}},
-		"one line":     {numbered(0, n, 1), "x\n", Counts{1, n}},
+		"all other":    {numbered(0, n, 1), numbered(n, 2*n, 1), LineCounts{n, n}},
+		"turned round": {numbered(0, n, 1), numbered(n-1, -1, -1), LineCounts{maxEdits / 2, maxEdits / 2}},
+		"one line":     {numbered(0, n, 1), "x\n", LineCounts{1, n}},
 	} {
-		if got := Count([]byte(test.before), []byte(test.after)); got.Added < test.least.Added || got.Removed < test.least.Removed || got.Removed > n {
+		if got := CountLines([]byte(test.before), []byte(test.after)); got.Added < test.least.Added || got.Removed < test.least.Removed || got.Removed > n {
 			t.Errorf("%s: %+v, want at least %+v", name, got, test.least)
 		}
 	}
@@ -109,6 +109,6 @@ func BenchmarkCount(b *testing.B) {
 	before := []byte(strings.Repeat("a line of a note\n", 50_000))
 	after := append([]byte("another\n"), before...)
 	for b.Loop() {
-		Count(before, after)
+		CountLines(before, after)
 	}
 }

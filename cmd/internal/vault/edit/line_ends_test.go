@@ -1,4 +1,4 @@
-package note
+package edit
 
 import (
 	"bytes"

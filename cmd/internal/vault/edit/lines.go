@@ -1,32 +1,31 @@
-// Package lines counts how many lines of a text a change adds and removes. It shows
-// no difference and keeps none: the counts of a text of any size take little memory,
-// and a bounded time.
-package lines
+package edit
 
 import (
 	"bytes"
 	"hash/maphash"
 )
 
-// Counts are how many lines a change adds and removes. A line that is changed is
+// LineCounts are how many lines a change adds and removes. A line that is changed is
 // removed and added.
-type Counts struct{ Added, Removed int }
+type LineCounts struct{ Added, Removed int }
 
-// maxEdits bounds the exact count, whose time grows with its square. Beyond, lines
-// that only change their place count as removed as often as is certain.
+// maxEdits bounds the exact count, whose time grows with its square. Beyond it, lines that
+// only move count as removed no more often than is certain.
 const maxEdits = 2000
 
-// maxLines bounds the memory: beyond, every line between the first and the last
+// maxLines bounds the memory: beyond it, every line between the first and the last
 // difference counts.
 const maxLines = 1 << 20
 
-// Count returns the counts of the change from one text to another.
-func Count(before, after []byte) Counts {
+// CountLines returns the counts of the change from one text to another. It keeps no
+// difference: texts of any size take little memory and a bounded time.
+func CountLines(before, after []byte) LineCounts {
 	before, after = differing(before, after)
-	if n, m := Number(before), Number(after); n == 0 || m == 0 || n+m > maxLines {
-		return Counts{m, n}
+	if n, m := NumberOfLines(before), NumberOfLines(after); n == 0 || m == 0 || n+m > maxLines {
+		return LineCounts{m, n}
 	}
-	a, b := split(before, after)
+	seed := maphash.MakeSeed()
+	a, b := lineHashes(before, seed), lineHashes(after, seed)
 	for len(a) > 0 && len(b) > 0 && a[0] == b[0] {
 		a, b = a[1:], b[1:]
 	}
@@ -34,20 +33,20 @@ func Count(before, after []byte) Counts {
 		a, b = a[:len(a)-1], b[:len(b)-1]
 	}
 	if len(a) == 0 || len(b) == 0 {
-		return Counts{len(b), len(a)}
+		return LineCounts{len(b), len(a)}
 	}
-	edits, exact := distance(a, b)
+	edits, exact := editDistance(a, b)
 	if exact {
-		return Counts{Added: (edits + len(b) - len(a)) / 2, Removed: (edits + len(a) - len(b)) / 2}
+		return LineCounts{Added: (edits + len(b) - len(a)) / 2, Removed: (edits + len(a) - len(b)) / 2}
 	}
 	gone, come := missing(a, b), missing(b, a)
-	return Counts{Added: max(come, (edits+len(b)-len(a))/2), Removed: max(gone, (edits+len(a)-len(b))/2)}
+	return LineCounts{Added: max(come, (edits+len(b)-len(a))/2), Removed: max(gone, (edits+len(a)-len(b))/2)}
 }
 
-// Number returns how many lines a text has.
-func Number(text []byte) int {
+// NumberOfLines returns how many lines a text has.
+func NumberOfLines(text []byte) int {
 	n := bytes.Count(text, newline)
-	if len(text) > 0 && text[len(text)-1] != '\n' {
+	if len(text) > 0 && !endsLine(text) {
 		n++
 	}
 	return n
@@ -55,7 +54,8 @@ func Number(text []byte) int {
 
 var newline = []byte("\n")
 
-// Body returns the text of a note behind its frontmatter, if it has one.
+// Body returns the text of a note after its frontmatter, if it has one. Text after a byte
+// order mark has none.
 func Body(text []byte) []byte {
 	first, rest, _ := bytes.Cut(text, newline)
 	if !isFence(first) {
@@ -72,7 +72,7 @@ func Body(text []byte) []byte {
 
 func isFence(line []byte) bool { return string(bytes.TrimRight(line, " \t\r")) == "---" }
 
-// differing cuts off whole lines that two texts begin with.
+// differing cuts off the whole lines that both texts begin with.
 func differing(a, b []byte) (restA, restB []byte) {
 	const block = 4 << 10
 	n, same := min(len(a), len(b)), 0
@@ -86,25 +86,19 @@ func differing(a, b []byte) (restA, restB []byte) {
 	return a[start:], b[start:]
 }
 
-// split returns the lines of both texts as numbers, equal ones as equal numbers. A
-// carriage return at the end of a line does not count.
-func split(before, after []byte) (a, b []uint64) {
-	seed := maphash.MakeSeed()
-	return hashes(before, seed), hashes(after, seed)
-}
-
-func hashes(text []byte, seed maphash.Seed) []uint64 {
-	list := make([]uint64, 0, Number(text))
+// lineHashes returns the lines of a text as hashes. A carriage return at the end of a line
+// does not count.
+func lineHashes(text []byte, seed maphash.Seed) []uint64 {
+	list := make([]uint64, 0, NumberOfLines(text))
 	for line := range bytes.Lines(text) {
 		list = append(list, maphash.Bytes(seed, bytes.TrimRight(line, "\r\n")))
 	}
 	return list
 }
 
-// distance returns the least number of lines to remove and to add on the way from
-// a to b, by the algorithm of Myers. Where it is more than maxEdits that is the
-// answer, and it is not exact.
-func distance(a, b []uint64) (edits int, exact bool) {
+// editDistance returns the least number of lines to remove and to add on the way from a
+// to b, by the algorithm of Myers. It is at most maxEdits, and not exact then.
+func editDistance(a, b []uint64) (edits int, exact bool) {
 	limit := min(len(a)+len(b), maxEdits)
 	reach := make([]int, 2*limit+2) // how far in a, by diagonal
 	at := func(k int) *int { return &reach[k+limit] }
@@ -130,7 +124,7 @@ func distance(a, b []uint64) (edits int, exact bool) {
 	return limit, false
 }
 
-// missing returns how many lines of a are not in b, each as often as it is there.
+// missing returns how many lines of a are not in b, counted with their multiplicity.
 func missing(a, b []uint64) (n int) {
 	there := make(map[uint64]int, len(b))
 	for _, line := range b {

@@ -1,4 +1,4 @@
-package note
+package edit
 
 import (
 	"bytes"
@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"vaultwicket/cmd/internal/vault/markdown"
 )
 
 func TestAppend(t *testing.T) {
@@ -59,6 +61,8 @@ func TestPrepend(t *testing.T) {
 		{"blanks behind the dashes are forgiven", "--- \na: 1\n---\t\nold", "new", false, "--- \na: 1\n---\t\nnew\nold"},
 		{"a broken block is still passed", "---\n: : [\n---\nold", "new", false, "---\n: : [\n---\nnew\nold"},
 		{"three dashes alone are no block", "---", "new", false, "new\n---"},
+		{"a CR at the end is no part of the fence", "---\na: 1\n---\r", "new", false, "---\na: 1\n---\r\nnew\n"},
+		{"two are a part of it", "---\na: 1\n---\r\r\n", "new", false, "new\n---\na: 1\n---\r\r\n"},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -69,8 +73,8 @@ func TestPrepend(t *testing.T) {
 	}
 }
 
-// text draws notes in which fences, breaks and marks are frequent.
-func text() *rapid.Generator[string] {
+// drawnNote draws notes in which fences, breaks and marks are frequent.
+func drawnNote() *rapid.Generator[string] {
 	piece := rapid.SampledFrom([]string{"---", "\n", "\r\n", "a: 1", bom, "text", " ", "\xff"})
 	return rapid.Custom(func(t *rapid.T) string {
 		return strings.Join(rapid.SliceOfN(piece, 0, 10).Draw(t, "pieces"), "")
@@ -79,12 +83,12 @@ func text() *rapid.Generator[string] {
 
 func TestEveryByteIsKept(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		old, content, inline := []byte(text().Draw(t, "old")), text().Draw(t, "content"), rapid.Bool().Draw(t, "inline")
+		old, content, inline := []byte(drawnNote().Draw(t, "old")), drawnNote().Draw(t, "content"), rapid.Bool().Draw(t, "inline")
 		appended := Append(old, content, inline)
 		if !bytes.HasPrefix(appended, old) || !bytes.HasSuffix(appended, []byte(content)) {
 			t.Fatalf("append of %q to %q: %q", content, old, appended)
 		}
-		prepended, body := Prepend(old, content, inline), BodyStart(old)
+		prepended, body := Prepend(old, content, inline), markdown.BodyStart(old)
 		if !bytes.HasPrefix(prepended, old[:body]) || !bytes.HasSuffix(prepended, old[body:]) {
 			t.Fatalf("prepend of %q to %q: %q", content, old, prepended)
 		}
@@ -98,10 +102,10 @@ func TestEveryByteIsKept(t *testing.T) {
 func TestPropertiesSurvive(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		old := []byte("---\nkey: value\n---" + rapid.SampledFrom([]string{"", "\n", "\r\n", "\nbody"}).Draw(t, "tail"))
-		body := BodyStart(old)
+		body := markdown.BodyStart(old)
 		content, inline := rapid.StringN(1, 5, -1).Draw(t, "content"), rapid.Bool().Draw(t, "inline")
 		for _, changed := range [][]byte{Append(old, content, inline), Prepend(old, content, inline)} {
-			if start := BodyStart(changed); start < body || !bytes.HasPrefix(changed, []byte("---\nkey: value\n---")) {
+			if start := markdown.BodyStart(changed); start < body || !bytes.HasPrefix(changed, []byte("---\nkey: value\n---")) {
 				t.Fatalf("the properties of %q were lost: %q", old, changed)
 			}
 		}
