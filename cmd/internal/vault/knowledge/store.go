@@ -184,17 +184,17 @@ func (k *Store) look(from View) (*index.Index, error) {
 func (k *Store) lookAtChanges(from View) (*index.Index, error) {
 	k.attend(from)
 	k.asked = true
-	told := changes{All: true}
+	told := changes{all: true}
 	if k.watcher != nil {
-		told = k.watcher.Take()
+		told = k.watcher.take()
 	}
 	switch {
-	case k.last == nil || told.All:
+	case k.last == nil || told.all:
 		return k.lookAtAll(from)
-	case !told.None():
-		x, err := k.last.Update(k.folder, told.Paths, index.Forgetful{}, from.Now())
+	case !told.none():
+		x, err := k.last.Update(k.folder, told.paths, index.Forgetful{}, from.Now())
 		k.last = x // nil after an error: what was told is told once
-		k.behind += len(told.Paths)
+		k.behind += len(told.paths)
 		return x, err
 	}
 	return k.last, nil
@@ -284,7 +284,7 @@ func (k *Store) follow(w *watcher, from View) {
 	defer verify.Stop()
 	for {
 		select {
-		case _, open := <-w.More():
+		case _, open := <-w.more:
 			if !open {
 				return
 			}
@@ -346,7 +346,7 @@ func (k *Store) verify(w *watcher, from View) {
 // Touch notes a change by a call of this process: the next one has to see it.
 func (k *Store) Touch(path disk.Path) {
 	if w := k.told.Load(); w != nil {
-		w.Touch(path.String())
+		w.touch(path.String())
 	}
 }
 
@@ -365,7 +365,7 @@ func (k *Store) Close() {
 func (k *Store) release() {
 	k.awaitSaving()
 	if w := k.told.Swap(nil); w != nil {
-		w.Close()
+		w.close()
 	}
 	k.folder, k.last, k.watcher, k.behind = nil, nil, nil, 0
 	if k.shelf != nil {

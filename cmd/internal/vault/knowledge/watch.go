@@ -1,14 +1,9 @@
-// Package watch notes which files of a vault change while somebody else knows
-// what is in them.
-//
-// It promises one thing: what changed before a moment is named soon after it, or
-// [changes.All] says that anything may have. It says nothing about what a
-// change was, and may name what did not change: whoever asks has to look.
 package knowledge
 
 import (
 	"errors"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -18,45 +13,45 @@ import (
 	"github.com/fsnotify/fsnotify"
 )
 
-// errUnwatchable says that changes of a folder cannot be relied on to be told.
+// errUnwatchable says that the system cannot be relied on to report changes of a folder.
 var errUnwatchable = errors.New("changes in this folder cannot be watched")
 
-// maxNamed is how many changed paths are kept: with more of them, looking at
-// everything is no dearer.
+// maxNamed is how many changed paths are kept: with more of them, looking at everything
+// costs no more.
 const maxNamed = 4096
 
-// changes are what may differ from what it was when they were asked for last.
+// changes are what may have changed since the last call of take.
 type changes struct {
-	// Paths count from the folder, with slashes. A folder stands for everything
+	// paths are relative to the folder, with slashes. A folder stands for everything
 	// below it.
-	Paths []string
-	// All says that any path may be meant.
-	All bool
+	paths []string
+	// all says that any path may have changed.
+	all bool
 }
 
-// None reports whether nothing changed.
-func (c changes) None() bool { return !c.All && len(c.Paths) == 0 }
+func (c changes) none() bool { return !c.all && len(c.paths) == 0 }
 
-// watcher watches a folder until it is closed. It is safe for use by several
-// goroutines.
+// watcher notes which files of a folder change, until it is closed. It promises one thing:
+// a change is named soon after it, or take says that anything may have changed. It may
+// name what did not change. It is safe for concurrent use.
 type watcher struct {
 	root string
 	sys  *fsnotify.Watcher
-	more chan struct{}
+	more chan struct{} // signalled when there may be something to take, closed with the watch
 	done chan struct{}
 
 	mu      sync.Mutex
 	named   map[string]struct{}
 	all     bool
-	blind   bool                // a folder could not be watched
+	blind   bool                // a folder could not be watched; never reset
 	folders map[string]struct{} // that are watched
 }
 
-// New watches the folder root, an absolute path, and the visible folders below
-// it. The error is [errUnwatchable] where the system, the kind of file system
-// or a limit of it stands against that.
+// newWatcher watches the folder root, an absolute path, and the visible folders below it.
+// The error is [errUnwatchable] where the system, the kind of file system or one of its
+// limits does not allow that.
 func newWatcher(root string) (*watcher, error) {
-	if !tellsChanges(root) {
+	if !reportsChanges(root) {
 		return nil, errUnwatchable
 	}
 	sys, err := fsnotify.NewWatcher()
@@ -75,45 +70,41 @@ func newWatcher(root string) (*watcher, error) {
 		sys.Close()
 		return nil, errUnwatchable
 	}
-	w.all = true // whoever looks first has seen nothing yet
+	w.all = true // nothing was looked at yet
 	return w, nil
 }
 
-// Close ends the watch and comes back when it has.
-func (w *watcher) Close() {
+// close ends the watch and returns when it has ended.
+func (w *watcher) close() {
 	w.sys.Close()
 	<-w.done
 }
 
-// More is signalled when there may be something to take, and closed with the
-// watch.
-func (w *watcher) More() <-chan struct{} { return w.more }
-
-// Take returns what may have changed since the last time.
-func (w *watcher) Take() changes {
+// take returns what may have changed since the last call.
+func (w *watcher) take() changes {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	c := changes{All: w.all || w.blind}
-	if !c.All {
-		for path := range w.named {
-			c.Paths = append(c.Paths, path)
-		}
-		slices.Sort(c.Paths)
+	c := changes{all: w.all || w.blind}
+	if !c.all {
+		c.paths = slices.Sorted(maps.Keys(w.named))
 	}
 	w.all = false
 	clear(w.named)
 	return c
 }
 
-// Touch notes a change that the caller made himself, so that he need not wait
-// to be told of it.
-func (w *watcher) Touch(path string) {
+// touch notes a change by the caller itself, which then need not wait for the report.
+func (w *watcher) touch(path string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.note(path)
+	if len(w.named) >= maxNamed {
+		w.all = true
+		clear(w.named)
+	}
+	w.named[path] = struct{}{}
 }
 
-// listen takes what the system tells until the watch is closed.
+// listen receives what the system reports until the watch is closed.
 func (w *watcher) listen() {
 	defer close(w.done)
 	defer close(w.more)
@@ -123,12 +114,12 @@ func (w *watcher) listen() {
 			if !ok {
 				return
 			}
-			w.hear(event)
+			w.receive(event)
 		case _, ok := <-w.sys.Errors:
 			if !ok {
 				return
 			}
-			w.lose() // an overflow, or worse: something was not told
+			w.lose() // an overflow, or worse: something was not reported
 		}
 		select {
 		case w.more <- struct{}{}:
@@ -137,8 +128,8 @@ func (w *watcher) listen() {
 	}
 }
 
-// hear notes one event. Folders come and go with everything below them.
-func (w *watcher) hear(event fsnotify.Event) {
+// receive notes one event. Folders come and go with everything below them.
+func (w *watcher) receive(event fsnotify.Event) {
 	rest, err := filepath.Rel(w.root, event.Name)
 	path := filepath.ToSlash(rest)
 	if err != nil || isHidden(path) {
@@ -151,30 +142,29 @@ func (w *watcher) hear(event fsnotify.Event) {
 	if event.Has(fsnotify.Remove) || event.Has(fsnotify.Rename) {
 		w.leave(path)
 	}
-	if event.Has(fsnotify.Create) || event.Has(fsnotify.Chmod) { // it may have been shut before
+	if event.Has(fsnotify.Create) || event.Has(fsnotify.Chmod) { // it may have been unreadable before
 		if info, err := os.Lstat(event.Name); err == nil && info.IsDir() {
 			w.add(path)
 		}
 	}
-	w.Touch(path)
+	w.touch(path)
 }
 
-// add watches a folder and those below it. The watch stands before the folder
-// is listed, so that no folder is missed that is made meanwhile.
+// add watches a folder and those below it. The watch begins before the folder is listed,
+// so that no folder is missed that is made meanwhile.
 func (w *watcher) add(path string) {
 	full := filepath.Join(w.root, filepath.FromSlash(path))
-	if err := w.sys.Add(full); err != nil {
-		if !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, fs.ErrPermission) {
-			w.see(false)
-		}
-		return // it is gone again, or shut: then nobody reads in it either
-	}
+	err := w.sys.Add(full)
+	unwatched := err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, fs.ErrPermission)
+	elsewhere := err == nil && path != "" && !reportsChanges(full) // another file system is mounted here
 	w.mu.Lock()
-	w.folders[path] = struct{}{}
+	if err == nil {
+		w.folders[path] = struct{}{}
+	}
+	w.blind = w.blind || unwatched || elsewhere
 	w.mu.Unlock()
-	if path != "" && !tellsChanges(full) {
-		w.see(false) // another file system is mounted here
-		return
+	if err != nil || elsewhere {
+		return // a folder that is gone again or unreadable has no notes to watch
 	}
 	entries, err := os.ReadDir(full)
 	if err != nil {
@@ -182,14 +172,13 @@ func (w *watcher) add(path string) {
 	}
 	for _, entry := range entries {
 		if entry.IsDir() && !isHidden(entry.Name()) {
-			w.add(join(path, entry.Name()))
+			w.add(strings.TrimPrefix(path+"/"+entry.Name(), "/"))
 		}
 	}
 }
 
-// leave forgets a folder that has gone from its place. What is told about the
-// folders below it may bear old names from now on, so that everything is to be
-// looked at once.
+// leave forgets a folder that was moved or removed. Events of the folders below it may
+// have their old names, so everything has to be looked at once.
 func (w *watcher) leave(path string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -205,37 +194,15 @@ func (w *watcher) leave(path string) {
 	}
 }
 
+// lose notes that anything may have changed.
 func (w *watcher) lose() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.all = true
 }
 
-// see notes whether everything is watched. What was missed once stays missed.
-func (w *watcher) see(everything bool) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.blind = w.blind || !everything
-}
-
-// note keeps one path. It is called under the lock.
-func (w *watcher) note(path string) {
-	if len(w.named) >= maxNamed {
-		w.all = true
-		clear(w.named)
-	}
-	w.named[path] = struct{}{}
-}
-
-// isHidden reports whether a path leads to or through what a vault does not
+// isHidden reports whether a path leads to or through something that a vault does not
 // show.
 func isHidden(path string) bool {
 	return path != "." && (strings.HasPrefix(path, ".") || strings.Contains(path, "/."))
-}
-
-func join(folder, name string) string {
-	if folder == "" {
-		return name
-	}
-	return folder + "/" + name
 }

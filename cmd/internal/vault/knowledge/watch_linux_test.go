@@ -44,8 +44,8 @@ func watching(t *testing.T, files ...string) *watched {
 		t.Fatal(err)
 	}
 	h.w = w
-	t.Cleanup(w.Close)
-	h.learn(w.Take())
+	t.Cleanup(w.close)
+	h.learn(w.take())
 	return h
 }
 
@@ -77,12 +77,12 @@ func (h *watched) files(below string) map[string]string {
 
 // learn looks at what is named.
 func (h *watched) learn(c changes) {
-	if c.All {
+	if c.all {
 		h.known = h.files("")
 		return
 	}
-	h.named = append(h.named, c.Paths...)
-	for _, path := range c.Paths {
+	h.named = append(h.named, c.paths...)
+	for _, path := range c.paths {
 		maps.DeleteFunc(h.known, func(name, _ string) bool { return name == path || strings.HasPrefix(name, path+"/") })
 		maps.Copy(h.known, h.files(path))
 	}
@@ -96,11 +96,11 @@ func (h *watched) settle() {
 	mark := fmt.Sprintf("mark %d", h.marks)
 	h.write(mark, mark)
 	for until := time.Now().Add(20 * time.Second); time.Now().Before(until); {
-		if h.learn(h.w.Take()); h.known[mark] == mark {
+		if h.learn(h.w.take()); h.known[mark] == mark {
 			return
 		}
 		select {
-		case <-h.w.More():
+		case <-h.w.more:
 		case <-time.After(10 * time.Millisecond):
 		}
 	}
@@ -151,7 +151,7 @@ func TestWhatIsHiddenIsNotNamed(t *testing.T) {
 	h.write(".obsidian/app.json", "changed")
 	h.write("deep/.trash/y.md", "new")
 	h.write(".hidden.md", "new")
-	h.w.Touch("mine.md")
+	h.w.touch("mine.md")
 	h.settle()
 	if !slices.Contains(h.named, "mine.md") {
 		t.Errorf("%q were named, and not what was touched", h.named)
@@ -166,18 +166,18 @@ func TestWhatIsHiddenIsNotNamed(t *testing.T) {
 func TestATouchIsNamedAtOnce(t *testing.T) {
 	h := watching(t)
 	h.settle()
-	h.w.Touch("mine.md")
-	if c := h.w.Take(); c.None() || !slices.Contains(c.Paths, "mine.md") {
+	h.w.touch("mine.md")
+	if c := h.w.take(); c.none() || !slices.Contains(c.paths, "mine.md") {
 		t.Errorf("took %+v", c)
 	}
-	if c := h.w.Take(); c.All {
+	if c := h.w.take(); c.all {
 		t.Errorf("took %+v", c)
 	}
 	for i := range maxNamed + 1 {
-		h.w.Touch(fmt.Sprint(i))
+		h.w.touch(fmt.Sprint(i))
 	}
-	if c := h.w.Take(); !c.All || len(c.Paths) > 0 {
-		t.Errorf("of too many changes %d were named, all %v", len(c.Paths), c.All)
+	if c := h.w.take(); !c.all || len(c.paths) > 0 {
+		t.Errorf("of too many changes %d were named, all %v", len(c.paths), c.all)
 	}
 }
 
@@ -188,7 +188,7 @@ func TestAnyRunOfChangesIsNamed(t *testing.T) {
 	h := watching(t, "a/1.md", "a/b/2.md", "c/3.md")
 	folders := []string{"a", "a/b", "c", "d", "d/e", "d/e/f", ""}
 	pick := func() string { return folders[random.IntN(len(folders))] }
-	file := func() string { return join(pick(), fmt.Sprintf("%d.md", random.IntN(5))) }
+	file := func() string { return filepath.Join(pick(), fmt.Sprintf("%d.md", random.IntN(5))) }
 	for round := range 40 {
 		for range 1 + random.IntN(12) {
 			switch random.IntN(8) {
@@ -197,7 +197,7 @@ func TestAnyRunOfChangesIsNamed(t *testing.T) {
 			case 1:
 				_ = os.Rename(h.path(pick()+"/x"), h.path(pick()+"/x")) // often nothing is there
 			case 2:
-				_ = os.Rename(h.path(pick()), h.path(join(pick(), "x")))
+				_ = os.Rename(h.path(pick()), h.path(filepath.Join(pick(), "x")))
 			case 3:
 				_ = os.Remove(h.path(file()))
 			case 4:
@@ -218,12 +218,12 @@ func TestWhatWasNotToldMeansEverything(t *testing.T) {
 	h.w.sys.Errors <- fsnotify.ErrEventOverflow
 	h.settle()
 	h.w.lose()
-	if c := h.w.Take(); !c.All {
+	if c := h.w.take(); !c.all {
 		t.Errorf("took %+v", c)
 	}
-	h.w.see(false)
+	h.w.blind = true
 	for range 2 {
-		if c := h.w.Take(); !c.All {
+		if c := h.w.take(); !c.all {
 			t.Errorf("took %+v from a watcher that does not see everything", c)
 		}
 	}

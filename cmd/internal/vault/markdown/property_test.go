@@ -8,6 +8,8 @@ import (
 	"unicode/utf8"
 
 	"pgregory.net/rapid"
+
+	_ "vaultwicket/tests/sameseed"
 )
 
 // pieces are what notes are drawn from: marks that open, close, hide and nest.
