@@ -129,7 +129,7 @@ func (g *vaultGateway) doBatch(ctx context.Context, b Batch) BatchResult {
 		}
 		defer release()
 	}
-	if err := g.checkBatchUnchanged(ctx, plan); err != nil {
+	if err := g.checkBatchUnchanged(plan.approved); err != nil {
 		return g.refuseBatch(ctx, b, "", err)
 	}
 	if b.IdempotencyKey != "" && plan.mutates() {
@@ -145,7 +145,7 @@ func (p *batchPlan) counted() (calls, changes int) {
 		if s.Command == undoCommand {
 			continue
 		}
-		if calls++; s.call.Effect().Mutates() {
+		if calls++; s.plan.call.Effect().Mutates() {
 			changes++
 		}
 	}
@@ -249,7 +249,11 @@ func (r *batchRun) run(ctx context.Context, i int) {
 	} else {
 		request.visibility, request.batch = r.gateway.rules.Fingerprint(), r.id
 		fault := r.gateway.guard(request.Command, func() {
-			result, begun = r.gateway.step(ctx, hold, r.batch.from(request), approved{question: r.steps[i].approved, inBatch: true})
+			by := approved{question: r.steps[i].approved, inBatch: true}
+			if by.question != nil {
+				by.change = r.steps[i].plan.change
+			}
+			result, begun = r.gateway.step(ctx, hold, r.batch.from(request), by)
 		})
 		if fault != nil {
 			result, begun = Fault(request.Command), true

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"slices"
 
+	"vaultwicket/allowlist"
 	"vaultwicket/allowlist/quote"
 	"vaultwicket/gateway/consent"
 	"vaultwicket/gateway/failure"
@@ -17,32 +18,26 @@ import (
 	"vaultwicket/policy/access"
 )
 
-// needsApprovalStep is an operation of a batch that requires approval.
-type needsApprovalStep struct {
-	step    int
-	plan    Plan
-	refusal error
-}
-
 const (
 	maxAsked   = 8  // operations that are told in a form
 	maxBesides = 16 // lines about the others in a form
 )
 
-// requestBatchApproval asks the user once about all operations of a batch that need it. The
-// log has what they said for each.
+// requestBatchApproval asks the user once about all operations of a batch that require
+// approval. The audit log has the answer for each.
 func (g *vaultGateway) requestBatchApproval(ctx context.Context, plan *batchPlan) error {
-	if len(plan.needApproval) == 0 {
+	asked := plan.asked()
+	if len(asked) == 0 {
 		return nil
 	}
-	if err := g.admission.Call(plan.batch.Caller); err != nil { // to ask is a call, too
+	if err := g.admission.Call(plan.batch.Caller); err != nil { // the question counts as a call
 		g.recordOfBatch(ctx, plan.batch, "").Refused(err)
 		return err
 	}
 	var lines []*records.Record
-	for _, a := range plan.needApproval {
-		line := g.recordOfStep(ctx, plan.batch, plan.steps[a.step].Operation, a.plan)
-		line.Asked(a.refusal)
+	for _, step := range asked {
+		line := g.recordOfStep(ctx, plan.batch, step.Operation, step.plan)
+		line.Asked(step.plan.refusal)
 		lines = append(lines, line)
 	}
 	by, err := g.askAboutBatch(ctx, plan)
@@ -56,7 +51,7 @@ func (g *vaultGateway) requestBatchApproval(ctx context.Context, plan *batchPlan
 	return err
 }
 
-// askAboutBatch asks the user about a batch, and says where they approved it.
+// askAboutBatch asks the user about a batch, and returns where they approved it.
 func (g *vaultGateway) askAboutBatch(ctx context.Context, plan *batchPlan) (by string, err error) {
 	calls := g.callsAsked(plan)
 	if err := g.consent.CheckDeclined(observe.BatchCommand, g.callerOf(plan.request()), plan.batch.Answers, append(calls, consent.DigestOfCalls(calls))...); err != nil {
@@ -66,45 +61,52 @@ func (g *vaultGateway) askAboutBatch(ctx context.Context, plan *batchPlan) (by s
 	if err != nil {
 		return "", err
 	}
-	given, err := g.consent.Request(ctx, g.requester(plan.request()), q, plan.needApproval[0].refusal)
+	given, err := g.consent.Request(ctx, g.requester(plan.request()), q, plan.asked()[0].plan.refusal)
 	if err != nil {
 		return "", err
 	}
 	if given.Waited {
-		if each, err = g.replanBatch(ctx, plan, q); err != nil {
+		if each, err = g.replanBatch(ctx, plan, q, each); err != nil {
 			return "", err
 		}
 	}
-	plan.question = q
-	for i, a := range plan.needApproval {
-		plan.steps[a.step].approved = &each[i]
+	plan.approved = each
+	for i, step := range plan.asked() {
+		step.approved = &each[i]
 	}
 	return given.By, nil
 }
 
-// callsAsked are the calls of the operations that the user is asked about.
+// callsAsked are the calls of the operations that require approval.
 func (g *vaultGateway) callsAsked(plan *batchPlan) (calls []consent.CallDigest) {
-	for _, a := range plan.needApproval {
-		calls = append(calls, g.digestOfCall(a.plan))
+	for _, step := range plan.asked() {
+		calls = append(calls, g.digestOfCall(step.plan))
 	}
 	return calls
 }
 
-// replanBatch plans a batch again after the user approved it, as replan does for a call,
-// and replaces the plan. The error says that the question would now be another one.
-func (g *vaultGateway) replanBatch(ctx context.Context, plan *batchPlan, q consent.Question) (each []consent.Question, err error) {
+// replanBatch plans a batch again after the user approved it, as replan does for a call, and
+// replaces the plan; each are the questions about its operations. The error says that the
+// question would be another one by now.
+func (g *vaultGateway) replanBatch(ctx context.Context, plan *batchPlan, q consent.Question, each []consent.Question) ([]consent.Question, error) {
 	if err := g.admission.Open(); err != nil {
 		return nil, err
 	}
 	now, clientID, err := g.planBatch(plan.batch)
+	if err == nil {
+		for i := range now.steps {
+			now.steps[i].plan.change = plan.steps[i].plan.change
+		}
+		clientID, err = g.assessLosses(ctx, now)
+	}
 	switch {
 	case err != nil && clientID != "":
 		return nil, inOperation(clientID, err)
 	case err != nil:
 		return nil, err
 	}
-	if clientID, err := g.assessLosses(ctx, now); err != nil {
-		return nil, inOperation(clientID, err)
+	if err := g.checkBatchUnchanged(each); err != nil {
+		return nil, err
 	}
 	again, each, err := g.questionOfBatch(ctx, now)
 	if err != nil {
@@ -114,17 +116,15 @@ func (g *vaultGateway) replanBatch(ctx context.Context, plan *batchPlan, q conse
 	return each, q.SameAs(again)
 }
 
-// checkBatchUnchanged refuses a batch to which the user said yes, and which then had to
-// wait for a change that made it another one. Nothing of it has begun.
-func (g *vaultGateway) checkBatchUnchanged(ctx context.Context, plan *batchPlan) error {
-	if plan.question.Digest == (consent.Question{}).Digest {
-		return nil // nobody was asked
+// checkBatchUnchanged refuses a batch unless the notes that the questions about its operations
+// showed are as they were. Nothing of it has begun.
+func (g *vaultGateway) checkBatchUnchanged(each []consent.Question) error {
+	for _, q := range each {
+		if g.checkUnchanged(q) != nil {
+			return consent.ChangedSince(observe.BatchCommand)
+		}
 	}
-	again, _, err := g.questionOfBatch(ctx, plan)
-	if err != nil {
-		return err
-	}
-	return plan.question.SameAs(again)
+	return nil
 }
 
 // request is the batch as a request for the question to the user.
@@ -143,17 +143,17 @@ func (g *vaultGateway) questionOfBatch(ctx context.Context, plan *batchPlan) (q 
 	whole := plan.digest()
 	digest.Write(whole[:])
 	q.InForm = true
-	heading := fmt.Sprintf("A batch of %d operations, %d of which need approval:", len(plan.steps), len(plan.needApproval))
-	if len(plan.needApproval) == 1 {
+	asked := plan.asked()
+	heading := fmt.Sprintf("A batch of %d operations, %d of which need approval:", len(plan.steps), len(asked))
+	if len(asked) == 1 {
 		heading = fmt.Sprintf("A batch of %d operations, one of which needs approval:", len(plan.steps))
 	}
 	q.Lines, q.Text = []approvals.Line{{Text: heading}}, heading
-	for i, a := range plan.needApproval {
-		step := plan.steps[a.step]
+	for i, step := range asked {
 		if len(step.references()) > 0 {
 			return q, nil, failure.New(failure.CodeUnconfirmed, "send it alone, with the value itself", "operation %q requires user approval, and the user cannot be shown what it takes from another one", quote.Short(step.ClientID))
 		}
-		one, err := g.question(ctx, plan.request(), a.plan, len(plan.needApproval))
+		one, err := g.question(ctx, plan.request(), &step.plan, len(asked))
 		if err != nil {
 			return q, nil, inOperation(step.ClientID, err)
 		}
@@ -165,7 +165,7 @@ func (g *vaultGateway) questionOfBatch(ctx context.Context, plan *batchPlan) (q 
 		digest.Write(one.Digest[:])
 		q.Destructive = q.Destructive || one.Destructive
 	}
-	if n := len(plan.needApproval) - maxAsked; n > 0 {
+	if n := len(asked) - maxAsked; n > 0 {
 		q.Text += fmt.Sprintf("\n\n… left out: %d operations", n)
 	}
 	if besides := g.besides(ctx, plan); len(besides) > 0 {
@@ -178,6 +178,67 @@ func (g *vaultGateway) questionOfBatch(ctx context.Context, plan *batchPlan) (q 
 	q.Digest = [sha256.Size]byte(digest.Sum(nil))
 	q.Call = consent.DigestOfCalls(g.callsAsked(plan))
 	return q, each, nil
+}
+
+// besides describes the operations of a batch that need no approval: what those that change
+// something would change on the notes as they are, or what they name where that is not known
+// before the batch runs.
+func (g *vaultGateway) besides(ctx context.Context, plan *batchPlan) (lines []approvals.Line) {
+	say := func(format string, args ...any) {
+		lines = append(lines, approvals.Line{Text: fmt.Sprintf(format, args...)})
+	}
+	reads := 0
+	for i := range plan.steps {
+		step := &plan.steps[i]
+		switch {
+		case step.plan.refusal != nil:
+			continue
+		case !step.plan.call.Effect().Mutates():
+			reads++
+			continue
+		case len(lines) == 0:
+			say("The batch also does this:")
+		}
+		say("operation %d: %s", i+1, step.plan.call.Name())
+		if len(step.references()) == 0 {
+			_ = g.workOut(ctx, &step.plan) // a failure is shown by the operation
+		}
+		change := step.plan.change
+		if change == nil || change.failure != nil || len(step.references()) > 0 {
+			lines = append(lines, step.spelled()...)
+			continue
+		}
+		files := change.files()
+		for _, f := range files[:min(len(files), consent.MaxShownFiles)] {
+			lines = append(lines, f.Named())
+		}
+		if n := len(files) - consent.MaxShownFiles; n > 0 {
+			say("and %d more files", n)
+		}
+	}
+	switch {
+	case reads == 1:
+		say("One more operation only reads.")
+	case reads > 1:
+		say("%d more operations only read.", reads)
+	}
+	return lines
+}
+
+// spelled shows the names and paths that an operation has.
+func (s batchStep) spelled() (lines []approvals.Line) {
+	command, _ := allowlist.Describe(s.plan.call.Name())
+	for _, p := range command.Params {
+		if from, ok := s.From[p.Name]; ok {
+			lines = append(lines, consent.Named(p.Name+", from the result of", from.ClientID))
+			continue
+		}
+		value, ok := s.plan.call.Param(p.Name)
+		if ok && p.Kind != "content" && p.Kind != "text" && p.Kind != "flag" {
+			lines = append(lines, consent.Named(p.Name, value))
+		}
+	}
+	return lines
 }
 
 // inOperation says of an error in which operation it is.
@@ -225,39 +286,36 @@ func (b Batch) from(request Request) Request {
 
 // assessLosses is assessLoss for the operations of a batch, each on the notes as they
 // are before it. Of one that takes values from others nothing is known; it is judged
-// when it runs, and nobody is asked then.
+// when it runs, without asking.
 func (g *vaultGateway) assessLosses(ctx context.Context, plan *batchPlan) (clientID string, err error) {
-	var asked []needsApprovalStep
 	touched := map[string]bool{}
 	for i := range plan.steps {
-		known := slices.IndexFunc(plan.needApproval, func(a needsApprovalStep) bool { return a.step == i })
-		switch {
-		case len(plan.steps[i].references()) > 0 && known >= 0:
-			asked = append(asked, plan.needApproval[known])
-			continue
-		case len(plan.steps[i].references()) > 0:
+		step := &plan.steps[i]
+		if len(step.references()) > 0 {
 			continue
 		}
 		var refusal error
-		planned := plan.steps[i].plan
-		if known >= 0 {
-			refusal = plan.needApproval[known].refusal
-		}
-		planned, refusal = g.assessLoss(ctx, plan.batch.from(plan.steps[i].Request), planned, refusal)
-		for _, path := range planned.touches() {
+		step.plan, refusal = g.assessLoss(ctx, plan.batch.from(step.Request), step.plan, step.plan.refusal)
+		for _, path := range step.plan.touches() {
 			touched[access.Fold(path)] = true
 		}
 		if refusal != nil && !needsApproval(refusal) {
-			return plan.steps[i].ClientID, refusal
-		}
-		plan.steps[i].plan, plan.steps[i].call = planned, planned.call
-		if refusal != nil {
-			asked = append(asked, needsApprovalStep{i, planned, refusal})
+			return step.ClientID, refusal
 		}
 	}
-	plan.needApproval = asked
-	if len(touched) > maxTouched {
-		return g.askAboutAll(plan, len(touched))
+	if len(touched) <= maxTouched {
+		return "", nil
+	}
+	for i := range plan.steps { // then all operations that change notes need approval
+		step := &plan.steps[i]
+		if step.plan.refusal != nil || !step.plan.mayLose() || step.plan.policy.Confirm == policy.ConfirmNever {
+			continue
+		}
+		var refusal error
+		step.plan, refusal = step.plan.withLoss(fmt.Sprintf("is part of a batch that changes %d notes", len(touched)), nil)
+		if refusal != nil && !needsApproval(refusal) {
+			return step.ClientID, refusal
+		}
 	}
 	return "", nil
 }
@@ -265,27 +323,3 @@ func (g *vaultGateway) assessLosses(ctx context.Context, plan *batchPlan) (clien
 // maxTouched is how many notes a batch changes or moves before all of that is destructive,
 // as it is for one call: see package command of the embedded program.
 const maxTouched = 20
-
-// askAboutAll has the user asked about all operations of a batch that change notes.
-func (g *vaultGateway) askAboutAll(plan *batchPlan, notes int) (clientID string, err error) {
-	var asked []needsApprovalStep
-	for i := range plan.steps {
-		step := &plan.steps[i]
-		known := slices.IndexFunc(plan.needApproval, func(a needsApprovalStep) bool { return a.step == i })
-		if known >= 0 {
-			asked = append(asked, plan.needApproval[known])
-			continue
-		}
-		if !step.plan.mayLose() || step.plan.policy.Confirm == policy.ConfirmNever {
-			continue
-		}
-		planned, refusal := step.plan.withLoss(fmt.Sprintf("is part of a batch that changes %d notes", notes), nil)
-		if refusal != nil && !needsApproval(refusal) {
-			return step.ClientID, refusal
-		}
-		step.call = planned.call
-		asked = append(asked, needsApprovalStep{i, planned, refusal})
-	}
-	plan.needApproval = asked
-	return "", nil
-}

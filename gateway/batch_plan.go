@@ -24,25 +24,33 @@ const (
 
 // batchPlan is a batch whose operations are parsed and decided about.
 type batchPlan struct {
-	batch Batch
-	steps []batchStep
-	share int // bytes of output for each operation, 0 for any
-	// needApproval are the operations that require approval, question is the one that the
-	// user approved; it is zero if nobody was asked.
-	needApproval []needsApprovalStep
-	question     consent.Question
-	id           string // which the changes of the batch share in the journal
+	batch    Batch
+	steps    []batchStep
+	share    int                // bytes of output for each operation, 0 for any
+	approved []consent.Question // about the operations that require approval, once the user gave it
+	id       string             // of the batch in the journal
 }
 
 // batchStep is an operation that may be carried out.
 type batchStep struct {
 	Operation
-	plan   Plan           // as far as it can be planned with stand-ins
-	call   allowlist.Call // with a stand-in for every value that is taken from a result
-	wanted bool           // its output is, by an operation behind it
+	// plan has a placeholder for every value that is taken from a result. It has a refusal if
+	// the operation requires approval.
+	plan   Plan
+	wanted bool // a later operation refers to its output
 	// approved is the question about the operation that the user approved, nil
-	// for one that nobody was asked about.
+	// for one that needs no approval.
 	approved *consent.Question
+}
+
+// asked are the operations that require approval.
+func (p *batchPlan) asked() (steps []*batchStep) {
+	for i := range p.steps {
+		if p.steps[i].plan.refusal != nil {
+			steps = append(steps, &p.steps[i])
+		}
+	}
+	return steps
 }
 
 // BatchChanges reports whether an operation of b would change something, whether
@@ -75,15 +83,9 @@ func (g *vaultGateway) planBatch(b Batch) (plan *batchPlan, clientID string, err
 		if err != nil {
 			return nil, o.ClientID, err
 		}
-		planned, err := g.Plan(request)
-		if needsApproval(err) {
-			plan.needApproval = append(plan.needApproval, needsApprovalStep{i, planned, err})
-			err = nil
-		}
-		if err != nil {
+		if plan.steps[i].plan, err = g.Plan(request); err != nil && !needsApproval(err) {
 			return nil, o.ClientID, err
 		}
-		plan.steps[i].plan, plan.steps[i].call = planned, planned.call
 	}
 	if b.Atomic && plan.mutates() {
 		if clientID, err := g.checkUndoable(plan); err != nil {
@@ -206,7 +208,7 @@ func placeholderFor(p allowlist.Param) string {
 }
 
 func (p *batchPlan) mutates() bool {
-	return slices.ContainsFunc(p.steps, func(s batchStep) bool { return s.call.Effect().Mutates() })
+	return slices.ContainsFunc(p.steps, func(s batchStep) bool { return s.plan.call.Effect().Mutates() })
 }
 
 // stages puts the operations into groups. Those of a group run at once, and a
@@ -221,7 +223,7 @@ func (p *batchPlan) stages() (stages [][]int) {
 		group = nil
 	}
 	for i, step := range p.steps {
-		alone := step.call.Effect() != tiers.Reads || step.call.Shows()
+		alone := step.plan.call.Effect() != tiers.Reads || step.plan.call.Shows()
 		if alone || slices.ContainsFunc(step.references(), func(ref Reference) bool { return slices.Contains(group, p.find(ref.ClientID, i)) }) {
 			closeGroup()
 		}
@@ -304,7 +306,7 @@ func (p *batchPlan) digest() [sha256.Size]byte {
 	write("batch", fmt.Sprint(p.batch.Atomic))
 	for _, step := range p.steps {
 		write(step.ClientID, step.ExpectHash, step.HashFrom.ClientID, step.HashFrom.Field)
-		write(step.call.Items()...)
+		write(step.plan.call.Items()...)
 		for _, key := range slices.Sorted(maps.Keys(step.From)) {
 			write(key, step.From[key].ClientID, step.From[key].Field)
 		}

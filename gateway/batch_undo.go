@@ -19,7 +19,7 @@ import (
 // or that could not be taken back for another reason.
 func (g *vaultGateway) checkUndoable(plan *batchPlan) (clientID string, err error) {
 	for _, step := range plan.steps {
-		effect := step.call.Effect()
+		effect := step.plan.call.Effect()
 		if effect.Mutates() && effect != tiers.Writes && effect != tiers.Destroys {
 			return step.ClientID, failure.New(failure.CodeBadRequest, "leave it out of the atomic batch", "command %q changes more than notes, which nothing can take back", step.Command)
 		}
@@ -46,7 +46,7 @@ func undoOf(id string) Request {
 // other.
 func (r *batchRun) undoAll(ctx context.Context) {
 	for i := len(r.steps) - 1; i >= 0; i-- {
-		if !r.steps[i].call.Effect().Mutates() || r.done[i].Status == statusSkipped {
+		if !r.steps[i].plan.call.Effect().Mutates() || r.done[i].Status == statusSkipped {
 			continue
 		}
 		r.undoOne(ctx, i)
@@ -104,7 +104,7 @@ type rememberedBatch struct {
 // recalledBatch returns the answer of the first time to a batch of which a person
 // would have to be asked, nil if there is none: nobody is asked about what was done.
 func (g *vaultGateway) recalledBatch(plan *batchPlan) []byte {
-	if len(plan.needApproval) == 0 || !plan.mutates() {
+	if len(plan.asked()) == 0 || !plan.mutates() {
 		return nil
 	}
 	return g.recall(plan.batch.IdempotencyKey, boundTo(plan.request(), plan.digest()))
@@ -129,7 +129,7 @@ func (g *vaultGateway) firstBatch(ctx context.Context, plan *batchPlan, answer [
 func dispositionOfBatch(plan *batchPlan, result BatchResult) idempotency.Disposition {
 	what := idempotency.Forget
 	for i, done := range result.Results {
-		if done.Result == nil || !plan.steps[i].call.Effect().Mutates() {
+		if done.Result == nil || !plan.steps[i].plan.call.Effect().Mutates() {
 			continue
 		}
 		switch idempotency.DispositionOf(done.Result.Error, done.Result.Change != nil) {
@@ -173,9 +173,9 @@ func (g *vaultGateway) hideInFirst(plan *batchPlan, first *BatchResult) {
 		if done.Result == nil {
 			continue
 		}
-		err := g.mayBeSeen(step.call, done.Result.Path, done.Result.Stdout)
+		err := g.mayBeSeen(step.plan.call, done.Result.Path, done.Result.Stdout)
 		if err == nil && len(step.From) > 0 && done.Result.Path == "" {
-			err = missing(step.call) // of which note it was is not known
+			err = missing(step.plan.call) // of which note it was is not known
 		}
 		if err != nil {
 			*done = OperationResult{ClientID: done.ClientID, Status: statusError, Result: failed(step.Command, err).answer()}

@@ -1,29 +1,20 @@
 package gateway
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"fmt"
 	"maps"
 	"slices"
 
-	"vaultwicket/allowlist"
 	"vaultwicket/allowlist/quote"
 	"vaultwicket/gateway/clean"
 	"vaultwicket/gateway/consent"
-	"vaultwicket/gateway/difference"
 	"vaultwicket/gateway/failure"
 	"vaultwicket/gateway/notes"
 	"vaultwicket/tiers"
 )
-
-// plan returns a plan as it may be carried out.
-func (by approved) plan(p Plan) (Plan, error) {
-	if by.takesBack {
-		return p.withApproval(consent.Question{})
-	}
-	return p.withApproval(*by.question)
-}
 
 // requestApproval asks the user about a plan that requires approval. It returns the plan
 // as it may be carried out and where the user approved it, or why it may not.
@@ -31,7 +22,7 @@ func (g *vaultGateway) requestApproval(ctx context.Context, req Request, plan Pl
 	if err := g.consent.CheckDeclined(plan.call.Name(), g.callerOf(req), req.Answers, g.digestOfCall(plan)); err != nil {
 		return plan, "", err
 	}
-	q, err := g.question(ctx, req, plan, 1)
+	q, err := g.question(ctx, req, &plan, 1)
 	if err != nil {
 		return plan, "", err
 	}
@@ -40,7 +31,7 @@ func (g *vaultGateway) requestApproval(ctx context.Context, req Request, plan Pl
 		return plan, "", err
 	}
 	if given.Waited {
-		if plan, err = g.replan(ctx, req, q); err != nil {
+		if plan, err = g.replan(ctx, req, plan.change, q); err != nil {
 			return plan, "", err
 		}
 	}
@@ -57,19 +48,24 @@ func (g *vaultGateway) requester(req Request) consent.Requester {
 	return by
 }
 
-// replan plans again what the user approved. They may have taken minutes, in which
-// settings can have become stricter, and notes can have changed. The error says that the
-// question would now be another one.
-func (g *vaultGateway) replan(ctx context.Context, req Request, q consent.Question) (Plan, error) {
+// replan plans again what the user approved. The approval may have taken minutes, in which
+// settings can have become stricter, and notes can have changed: change is what the question
+// showed, and its notes must be as they were. The error says that the question would be
+// another one by now.
+func (g *vaultGateway) replan(ctx context.Context, req Request, change *plannedChange, q consent.Question) (Plan, error) {
 	if err := g.admission.Open(); err != nil && !req.undoesForOwner() {
 		return Plan{}, err
 	}
 	plan, err := g.Plan(req)
+	plan.change = change
 	plan, err = g.assessLoss(ctx, req, plan, err)
 	if err != nil && !needsApproval(err) {
 		return plan, err
 	}
-	again, err := g.question(ctx, req, plan, 1)
+	if err := g.checkUnchanged(q); err != nil {
+		return plan, err
+	}
+	again, err := g.question(ctx, req, &plan, 1)
 	if err != nil {
 		return plan, err
 	}
@@ -81,7 +77,7 @@ func (g *vaultGateway) replan(ctx context.Context, req Request, q consent.Questi
 func (p Plan) withApproval(q consent.Question) (Plan, error) {
 	p.routes = slices.Clone(p.routes)
 	for i, r := range p.routes {
-		r.approved, r.shown = true, bindingOf(q)
+		r.approved, r.shown = true, q
 		var err error
 		if p.routes[i], err = r.permitted(); err != nil {
 			return p, err
@@ -91,10 +87,11 @@ func (p Plan) withApproval(q consent.Question) (Plan, error) {
 	return p, nil
 }
 
-// approved says how a call that needs approval may be carried out: by a question
-// that the user said yes to. The zero value asks.
+// approved says how a call that requires approval may be carried out: by a question that the
+// user approved. The zero value asks.
 type approved struct {
 	question *consent.Question
+	change   *plannedChange // that the question showed
 	// inBatch says that the user was asked about the whole batch: what they were
 	// not shown there is not asked about in the midst of it.
 	inBatch bool
@@ -102,32 +99,30 @@ type approved struct {
 	takesBack bool
 }
 
-func bindingOf(q consent.Question) binding { return binding{q.Change, q.Spelled} }
-
 // question makes the question about a plan, which is one of several that are asked
-// together. An error is the answer to the call: nobody is asked about one that would
+// together. An error is the answer to the call: the user is not asked about one that would
 // fail.
-func (g *vaultGateway) question(ctx context.Context, req Request, plan Plan, together int) (consent.Question, error) {
+func (g *vaultGateway) question(ctx context.Context, req Request, plan *Plan, together int) (consent.Question, error) {
 	call := plan.call
 	q := consent.Question{
 		Vault: g.name(), Command: call.Name(), Caller: req.Caller,
 		Destructive: call.Effect().WorseThan(tiers.Writes),
 	}
-	var changes []difference.Change
-	if own := g.embeddedProgram(); own != nil && len(plan.routes) > 0 && plan.routes[0].changesNotes() {
-		r := plan.routes[0]
-		planned, cause, err := g.planned(ctx, r, *own)
-		switch {
-		case err != nil:
-			return q, err
-		case cause != nil && cause.Code() != failure.CodeNeedsApp:
-			return q, cause
-		}
-		q.Files, q.Change, q.Broken, changes = planned.files(), planned.Digest, clean.Line(planned.Broken), planned.changes()
+	if err := g.workOut(ctx, plan); err != nil {
+		return q, err
 	}
-	q.Identity, q.Call = g.identity(), g.digestOfCall(plan)
+	if change := plan.change; change != nil {
+		if change.failure != nil && change.failure.Code() != failure.CodeNeedsApp {
+			return q, change.failure
+		}
+		q.Files, q.Change, q.Broken = change.files(), change.Digest, clean.Line(change.Broken)
+	}
+	q.Identity, q.Call = g.identity(), g.digestOfCall(*plan)
 	if q.Change == "" {
-		q.Spelled = g.spelledHashes(call)
+		q.Spelled = map[string]string{} // "" for a note that does not exist, or whose vault has no known folder
+		for _, s := range call.NamedPaths() {
+			q.Spelled[s.Path] = notes.Hash(g.target().Folder, s.Path)
+		}
 	}
 	if len(q.Files) > 0 {
 		q.Path = q.Files[0].Path
@@ -140,10 +135,10 @@ func (g *vaultGateway) question(ctx context.Context, req Request, plan Plan, tog
 	if !q.Destructive && req.OneSession {
 		q.Folder = consent.FolderOfAll(q.Files)
 	}
-	if err := q.Describe(call, changes, together); err != nil {
+	if err := q.Describe(call, plan.change.changes(), together); err != nil {
 		return q, err
 	}
-	q.Digest = g.digestOfQuestion(plan, q)
+	q.Digest = g.digestOfQuestion(*plan, q)
 	return q, nil
 }
 
@@ -172,22 +167,26 @@ func (g *vaultGateway) digestOfQuestion(plan Plan, q consent.Question) [sha256.S
 	return [sha256.Size]byte(hash.Sum(nil))
 }
 
-// spelledHashes returns the hashes of the notes that a call names by their paths,
-// "" for one that is not there or whose vault has no known folder.
-func (g *vaultGateway) spelledHashes(call allowlist.Call) map[string]string {
-	hashes := map[string]string{}
-	for _, s := range call.NamedPaths() {
-		hashes[s.Path] = notes.Hash(g.target().Folder, s.Path)
+// checkUnchanged refuses what a question was about, unless the notes that it showed or named
+// are as they were.
+func (g *vaultGateway) checkUnchanged(q consent.Question) error {
+	folder := g.target().Folder
+	made := map[string]string{} // hashes that the change has made so far: it can have a file twice
+	for _, f := range q.Files {
+		from := cmp.Or(f.From, f.Path)
+		before, ok := made[from]
+		if !ok {
+			before = notes.ShortHash(folder, from)
+		}
+		if before != f.Before {
+			return consent.ChangedSince(q.Command)
+		}
+		made[from] = ""
+		made[f.Path] = f.After
 	}
-	return hashes
-}
-
-// checkUnchanged refuses a call of which only the app knows what it changes, unless the
-// notes that it names are as the user was shown them.
-func (g *vaultGateway) checkUnchanged(r route) error {
-	for path, hash := range r.shown.spelled {
-		if notes.Hash(g.target().Folder, path) != hash {
-			return consent.ChangedSince(r.call.Name())
+	for path, hash := range q.Spelled {
+		if notes.Hash(folder, path) != hash {
+			return consent.ChangedSince(q.Command)
 		}
 	}
 	return nil

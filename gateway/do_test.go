@@ -216,7 +216,7 @@ func TestDo(t *testing.T) {
 			request:   Request{Command: "daily:append", Params: params("content", "x")},
 			want:      Result{Command: "daily:append"},
 			code:      "unconfirmed",
-			calledOwn: []string{"--plan --facts vault=Work daily:append content=x", "--plan --facts vault=Work daily:append content=x"},
+			calledOwn: []string{"--plan --facts vault=Work daily:append content=x"},
 		},
 		{
 			name:    "words that cannot be parsed start nothing",

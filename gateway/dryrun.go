@@ -10,7 +10,6 @@ import (
 	"vaultwicket/gateway/consent"
 	"vaultwicket/gateway/failure"
 	"vaultwicket/gateway/observe"
-	"vaultwicket/gateway/records"
 	"vaultwicket/gateway/state/approvals"
 	"vaultwicket/policy"
 )
@@ -86,10 +85,20 @@ func (g *vaultGateway) dryRun(ctx context.Context, req Request) DryRun {
 		line.Described(plan.call, plan.refusal)
 		line.HiddenBy(g.rules.HiddenBy(plan.call, plan.policy))
 	}
-	ahead := plannedPreview{}
+	previewNotice := ""
 	if err == nil || needsApproval(err) {
-		ahead = g.preview(ctx, plan, line)
-		plan, err = plan.withLoss(ahead.Loss, err)
+		if len(plan.routes) > 0 && plan.routes[0].changesNotes() && g.embeddedProgram() != nil {
+			line.Previewed(plan.backend())
+		}
+		if failed := g.workOut(ctx, &plan); failed != nil {
+			previewNotice = "what would change could not be worked out: " + failed.Error()
+		}
+		if plan.change != nil {
+			if cause := plan.change.failure; cause != nil && cause.Code() != failure.CodeNeedsApp {
+				previewNotice = "would fail: " + cause.Error()
+			}
+			plan, err = plan.withLoss(plan.change.Loss, err)
+		}
 		observe.CallOf(ctx).Described(plan.call)
 	}
 	d := DryRun{OK: err == nil || needsApproval(err), DryRun: true, Command: clean.String(quote.Short(req.Command)), Decision: "allow", Notices: plan.notices}
@@ -113,13 +122,13 @@ func (g *vaultGateway) dryRun(ctx context.Context, req Request) DryRun {
 	if err == nil && plan.answer != "" {
 		d.Notices = append(d.Notices, "vaultwicket answers this itself; no program is started")
 	}
-	d.Files, d.Diff = ahead.files(), ahead.diff()
-	d.Shown = consent.Changes(d.Files, ahead.changes())
-	if ahead.Broken != "" {
-		d.Notices = append(d.Notices, "the change "+ahead.Broken)
+	d.Files, d.Diff = plan.change.files(), plan.change.diff()
+	d.Shown = consent.Changes(d.Files, plan.change.changes())
+	if plan.change != nil && plan.change.Broken != "" {
+		d.Notices = append(d.Notices, "the change "+plan.change.Broken)
 	}
-	if ahead.notice != "" {
-		d.Notices = append(d.Notices, ahead.notice)
+	if previewNotice != "" {
+		d.Notices = append(d.Notices, previewNotice)
 	}
 	if d.Decision == "deny" {
 		d.Shell = "" // no ready line past the rules
@@ -140,33 +149,6 @@ func (d *DryRun) hideProgram(plan Plan) {
 	if len(plan.routes) > 0 && d.Argv != nil {
 		d.Argv = d.Argv[plan.routes[0].command.Prefix:]
 	}
-}
-
-// plannedPreview is what a call would change, and why that is not known.
-type plannedPreview struct {
-	plannedChange
-	notice string
-}
-
-// preview works out what would change, where that can be done: in a vault whose
-// folder is known, and not for what only the app knows.
-func (g *vaultGateway) preview(ctx context.Context, plan Plan, line *records.Record) plannedPreview {
-	own := g.embeddedProgram()
-	if own == nil || len(plan.routes) == 0 || !plan.routes[0].changesNotes() || !plan.routes[0].decision.Preview().Valid() {
-		return plannedPreview{}
-	}
-	r := plan.routes[0]
-	line.Previewed(r.program.Backend())
-	planned, cause, err := g.planned(ctx, r, *own)
-	switch {
-	case err != nil:
-		return plannedPreview{notice: "what would change could not be worked out: " + err.Error()}
-	case cause != nil && cause.Code() == failure.CodeNeedsApp:
-		return plannedPreview{}
-	case cause != nil:
-		return plannedPreview{notice: "would fail: " + cause.Error()}
-	}
-	return plannedPreview{plannedChange: planned}
 }
 
 // shown returns the plan as it may be shown. A line for a shell that would be

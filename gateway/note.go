@@ -56,14 +56,17 @@ func (g *vaultGateway) locateNew(ctx context.Context, r route) (route, exec.Outc
 	if own == nil {
 		return r, exec.Outcome{}, nil
 	}
-	planned, cause, err := g.planned(ctx, r, *own)
-	if err != nil {
-		return r, exec.Outcome{ExitCode: -1}, err
+	var err error
+	change := r.change
+	if change == nil {
+		if change, err = g.planned(ctx, r, *own); err != nil {
+			return r, exec.Outcome{ExitCode: -1}, err
+		}
 	}
-	if cause != nil {
-		return r, exec.Outcome{ExitCode: -1}, cause
+	if change.failure != nil {
+		return r, exec.Outcome{ExitCode: -1}, change.failure
 	}
-	if r.call, err = r.call.MadeAt(planned.Path); err != nil {
+	if r.call, err = r.call.MadeAt(change.Path); err != nil {
 		return r, exec.Outcome{ExitCode: -1}, err
 	}
 	if r, err = r.replaced(r.call); err == nil && r.permit.Confined() {

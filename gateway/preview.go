@@ -16,47 +16,76 @@ import (
 	"vaultwicket/tiers"
 )
 
-// What a call removes does not show in its name: to replace the text of a note by
-// nothing is to delete it. So before a change of notes is decided, the embedded
-// program works it out. One that would remove much is judged, asked about, shown
-// and logged as destructive. What changes between that and the run is caught by the
-// embedded program itself, which is told to be sparing.
+// The name of a call does not say what it removes: to replace the text of a note by nothing
+// is to delete it. So before a change of notes is decided, the embedded program works it out,
+// once. The plan carries it to the question, the preview and the run. A change that removes
+// much is judged, asked about, shown and logged as destructive. Notes can change before the
+// run: then the embedded program refuses a change that is not the approved one, or, where the
+// user was not asked, one that removes much.
 
-// assessLoss judges a plan by what it would do. err is what the plan came with.
+// assessLoss judges a plan by what it would do. err is the error that came with the plan.
 func (g *vaultGateway) assessLoss(ctx context.Context, req Request, plan Plan, err error) (Plan, error) {
 	if err != nil && !needsApproval(err) || plan.policy.Confirm == policy.ConfirmNever || !plan.mayLose() {
 		return plan, err
 	}
+	if plan.change == nil && g.embeddedProgram() != nil { // the commands that could remove a text are those of the embedded program
+		ctx, cancel := context.WithTimeout(ctx, g.runner.Timeout())
+		defer cancel()
+		release, busy := g.admission.Acquire(ctx, req.Caller, plan.call.Name(), g.running)
+		if busy != nil {
+			return plan, busy
+		}
+		defer release()
+		_ = g.workOut(ctx, &plan) // if it fails, the call itself says why
+	}
+	if plan.change == nil {
+		return plan, err
+	}
+	return plan.withLoss(plan.change.Loss, err)
+}
+
+// workOut has the embedded program work out what a plan would do to notes, unless the plan
+// has it already. The change stays nil where there is none: for a call that changes no notes,
+// and in a vault whose folder is not known.
+func (g *vaultGateway) workOut(ctx context.Context, plan *Plan) error {
+	if plan.change != nil || len(plan.routes) == 0 || !plan.routes[0].changesNotes() || !plan.routes[0].decision.Preview().Valid() {
+		return nil
+	}
 	own := g.embeddedProgram()
 	if own == nil {
-		return plan, err // the commands that could remove a text are those of the embedded program
+		return nil
 	}
-	ctx, cancel := context.WithTimeout(ctx, g.runner.Timeout())
-	defer cancel()
-	release, busy := g.admission.Acquire(ctx, req.Caller, plan.call.Name(), g.running)
-	if busy != nil {
-		return plan, busy
+	var err error
+	plan.change, err = g.planned(ctx, plan.routes[0], *own)
+	return err
+}
+
+// planned has the embedded program work out the change of a route.
+func (g *vaultGateway) planned(ctx context.Context, r route, own exec.Program) (*plannedChange, error) {
+	out, err := g.runner.Preview(ctx, r.decision.Preview(), own.WithOptions(exec.WriteOptions{Task: exec.Plan, Expect: r.expect, Caller: argument(r.caller)}))
+	if err != nil {
+		return nil, err
 	}
-	defer release()
-	planned, failure, broken := g.planned(ctx, plan.routes[0], *own)
-	if broken != nil || failure != nil {
-		return plan, err // the call itself will say so, if it is so then
+	change := &plannedChange{failure: out.Failure}
+	if out.Failure == nil {
+		*change = readPlanned(out.Stdout)
 	}
-	for _, f := range planned.files() {
-		plan.changed = append(plan.changed, f.Path)
-	}
-	return plan.withLoss(planned.Loss, err)
+	return change, nil
 }
 
 // touches are the notes that a call changes, as far as they are known.
-func (p Plan) touches() []string {
-	if !p.call.Effect().Mutates() || p.changed != nil {
-		return p.changed
+func (p Plan) touches() (paths []string) {
+	if p.change != nil {
+		for _, f := range p.change.Files {
+			paths = append(paths, f.Path)
+		}
 	}
-	if spelled := p.call.NamedPaths(); len(spelled) > 0 {
-		return []string{spelled[0].Path}
+	if paths == nil && p.call.Effect().Mutates() {
+		for _, spelled := range p.call.NamedPaths()[:min(1, len(p.call.NamedPaths()))] {
+			paths = append(paths, spelled.Path)
+		}
 	}
-	return nil
+	return paths
 }
 
 // mayLose reports whether the plan changes notes, and is not destructive anyway.
@@ -88,19 +117,23 @@ func (p Plan) withLoss(why string, err error) (Plan, error) {
 	return p, err
 }
 
-// plannedChange is what a call would change, as the embedded program says it.
+// plannedChange is what a call would change, as the embedded program reports it.
 type plannedChange struct {
-	Path  string // of the note that it is about
-	Files []struct {
+	failure *exec.Failure // why there is no change
+	Path    string        // of the note that it is about
+	Files   []struct {
 		consent.PlannedFile
 		difference.Change
 	}
 	Loss   string `json:"loses"`  // why the change is destructive, "" if it is not
 	Broken string `json:"broken"` // what it does to links of other notes, "" for nothing
-	Digest string // for [exec.WriteOptions]
+	Digest string // that the run has to have, see [exec.WriteOptions]
 }
 
-func (p plannedChange) files() (list []consent.PlannedFile) {
+func (p *plannedChange) files() (list []consent.PlannedFile) {
+	if p == nil {
+		return nil
+	}
 	for _, f := range p.Files {
 		list = append(list, f.PlannedFile)
 	}
@@ -108,7 +141,10 @@ func (p plannedChange) files() (list []consent.PlannedFile) {
 }
 
 // changes are those of the files, nil where there is none.
-func (p plannedChange) changes() (list []difference.Change) {
+func (p *plannedChange) changes() (list []difference.Change) {
+	if p == nil {
+		return nil
+	}
 	for _, f := range p.Files {
 		list = append(list, f.Change)
 	}
@@ -116,7 +152,10 @@ func (p plannedChange) changes() (list []difference.Change) {
 }
 
 // diff shows the change in the form of diff -u.
-func (p plannedChange) diff() string {
+func (p *plannedChange) diff() string {
+	if p == nil {
+		return ""
+	}
 	var b strings.Builder
 	for _, f := range p.Files {
 		from, to := "a/"+cmp.Or(f.From, f.Path), "b/"+f.Path
@@ -147,15 +186,6 @@ func readPlanned(answer string) (p plannedChange) {
 		}
 	}
 	return p
-}
-
-// planned has the embedded program work out what a call would change.
-func (g *vaultGateway) planned(ctx context.Context, r route, own exec.Program) (plannedChange, *exec.Failure, error) {
-	out, err := g.runner.Preview(ctx, r.decision.Preview(), own.WithOptions(exec.WriteOptions{Task: exec.Plan, Expect: r.expect, Caller: argument(r.caller)}))
-	if err != nil || out.Failure != nil {
-		return plannedChange{}, out.Failure, err
-	}
-	return readPlanned(out.Stdout), nil, nil
 }
 
 // embeddedProgram returns the program that keeps a change of the app, nil if there is

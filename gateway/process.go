@@ -13,6 +13,7 @@ import (
 	"vaultwicket/exec"
 	"vaultwicket/gateway/admission"
 	"vaultwicket/gateway/clean"
+	"vaultwicket/gateway/consent"
 	"vaultwicket/gateway/failure"
 	"vaultwicket/gateway/notes"
 	"vaultwicket/gateway/observe"
@@ -140,12 +141,15 @@ func (g *vaultGateway) admit(ctx context.Context, req Request, line *records.Rec
 		return Plan{}, g.admission.NotStarted(context.DeadlineExceeded, observe.KnownCommand(req.Command)) // and nobody is asked about it
 	}
 	plan, err := g.Plan(req)
+	plan.change = by.change
 	plan, err = g.assessLoss(ctx, req, plan, err)
 	line.Described(plan.call, plan.refusal)
 	line.HiddenBy(g.rules.HiddenBy(plan.call, plan.policy))
 	switch {
-	case by.question != nil && (err == nil || needsApproval(err)), by.takesBack && needsApproval(err):
-		plan, err = by.plan(plan)
+	case by.question != nil && (err == nil || needsApproval(err)):
+		plan, err = plan.withApproval(*by.question)
+	case by.takesBack && needsApproval(err):
+		plan, err = plan.withApproval(consent.Question{})
 	case needsApproval(err) && by.inBatch:
 		err = failure.New(failure.CodeUnconfirmed, "send it alone", "command %q requires user approval, and the user was not shown it with the batch", plan.call.Name())
 	case needsApproval(err):
@@ -179,6 +183,7 @@ func (g *vaultGateway) carryOut(ctx context.Context, plan Plan) Result {
 	}
 	notices := plan.notices
 	for i, route := range plan.routes {
+		route.change = plan.change
 		out, err := g.run(ctx, route)
 		if i+1 < len(plan.routes) && detourable(err) {
 			notices = append(notices, "answered by the embedded backend: "+err.Error())
@@ -205,8 +210,10 @@ func (g *vaultGateway) run(ctx context.Context, r route) (exec.Outcome, error) {
 	if err := g.rejectIndirectPaths(r); err != nil {
 		return nothingRan(located), err
 	}
-	if err := g.checkUnchanged(r); err != nil {
-		return nothingRan(located), err
+	if r.shown.Change == "" { // else the program checks the change
+		if err := g.checkUnchanged(r.shown); err != nil {
+			return nothingRan(located), err
+		}
 	}
 	out, err := g.runAt(ctx, r)
 	out.Duration += located.Duration

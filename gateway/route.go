@@ -11,6 +11,7 @@ import (
 	"vaultwicket/allowlist/quote"
 	"vaultwicket/exec"
 	"vaultwicket/gateway/clean"
+	"vaultwicket/gateway/consent"
 	"vaultwicket/gateway/failure"
 	"vaultwicket/policy"
 	"vaultwicket/tiers"
@@ -69,8 +70,8 @@ type Plan struct {
 	policy   policy.Policy // by which it was judged
 	// caller is on whose behalf it is carried out, batch what it is part of.
 	caller, client, batch string
-	asking                time.Duration // how long the user was asked for approval
-	changed               []string      // notes that it would change, where that was worked out
+	asking                time.Duration  // how long the user was asked for approval
+	change                *plannedChange // what it would do to notes, nil where that is not worked out
 }
 
 // backend returns the backend that is asked first, "" where none is.
@@ -92,8 +93,9 @@ type route struct {
 	expect   string          // the hash that the note must have
 	entry    string          // of the journal, "" for a new one
 	policy   policy.Policy
-	approved bool    // by the user
-	shown    binding // to what
+	change   *plannedChange   // of the plan
+	approved bool             // by the user
+	shown    consent.Question // that the user approved; the zero Question is about any notes
 	// caller and batch are those of the plan, for the journal.
 	caller, client, batch string
 	hidden                bool // a path leads to what may not be seen, see [vaultGateway.NamedPath]
@@ -140,7 +142,7 @@ func (r route) changesNotes() bool {
 // options says how the embedded program carries out the change of a route.
 func (r route) options(id string) exec.WriteOptions {
 	return exec.WriteOptions{
-		Entry: id, Expect: r.expect, Approved: r.shown.change, Caller: argument(r.caller), Client: shortArgument(r.client), Batch: r.batch,
+		Entry: id, Expect: r.expect, Approved: r.shown.Change, Caller: argument(r.caller), Client: shortArgument(r.client), Batch: r.batch,
 		Sparing: r.policy.Confirm != policy.ConfirmNever && !r.approved,
 	}
 }
@@ -194,10 +196,3 @@ func boundTo(req Request, digest [sha256.Size]byte) [sha256.Size]byte {
 
 // notKept begins the notice of a change that undo cannot take back.
 const notKept = "not in the journal"
-
-// binding is what a call must still be when it is carried out, for an approval to
-// be one of it. The zero value is any call.
-type binding struct {
-	change  string
-	spelled map[string]string
-}

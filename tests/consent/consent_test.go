@@ -51,8 +51,9 @@ func TestWhatChangesWhileThePersonThinksIsShownAgain(t *testing.T) {
 			if code := rig.CodeOf(result); len(asked) != 1 || code != "conflict" && code != "not_found" && code != "already_exists" {
 				t.Errorf("asked %d times, got %+v", len(asked), result.Error)
 			}
-			if rig.TreeOf(t, o.Vault) != left || o.Begun() != 0 {
-				t.Error("something was changed")
+			// The program itself refuses a change of a note that the question did not show.
+			if begins := name == "one more note that is linked"; rig.TreeOf(t, o.Vault) != left || (o.Begun() != 0) != begins {
+				t.Errorf("something was changed, or %d calls began", o.Begun())
 			}
 		})
 	}
