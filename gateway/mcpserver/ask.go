@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"crypto/rand"
+	"errors"
 	"sync"
 	"time"
 
@@ -11,6 +12,7 @@ import (
 	"github.com/mark3labs/mcp-go/server"
 
 	"vaultwicket/gateway/consent"
+	"vaultwicket/gateway/mcpserver/wire"
 	"vaultwicket/gateway/state/approvals"
 )
 
@@ -48,8 +50,6 @@ type elicitation struct {
 type sealers struct {
 	now  func() time.Time
 	wait time.Duration
-	// inputDone is closed when the client can send nothing more; nil for never.
-	inputDone <-chan struct{}
 
 	once sync.Once
 	made *approvals.Sealer
@@ -137,18 +137,11 @@ func (h handler) askNow(ctx context.Context, q consent.Question) consent.Reply {
 	}
 	waiting, cancel := context.WithTimeout(ctx, h.sealers.timeout())
 	defer cancel()
-	go func() {
-		select {
-		case <-h.sealers.inputDone:
-			cancel()
-		case <-waiting.Done():
-		}
-	}()
 	result, err := h.mcp.RequestElicitation(waiting, mcp.ElicitationRequest{
 		Request: mcp.Request{Method: string(mcp.MethodElicitationCreate)}, Params: dialog(q),
 	})
 	switch {
-	case err != nil && ctx.Err() == nil && waiting.Err() != nil:
+	case err != nil && ctx.Err() == nil && (waiting.Err() != nil || errors.Is(err, wire.ErrNoClient)):
 		return consent.NoWay
 	case err != nil:
 		return consent.Void // the call was cancelled, or the client failed: the user has not answered

@@ -18,8 +18,7 @@ import (
 	"vaultwicket/exec"
 	"vaultwicket/gateway"
 	"vaultwicket/gateway/consent"
-	"vaultwicket/gateway/mcpserver/message"
-	"vaultwicket/gateway/mcpserver/stdio"
+	"vaultwicket/gateway/mcpserver/wire"
 	"vaultwicket/gateway/state/approvals"
 	"vaultwicket/gateway/state/paths"
 	"vaultwicket/policy"
@@ -92,13 +91,12 @@ esac
 	if change != nil {
 		change(h.sealers)
 	}
-	requests := stdio.NewRequests()
-	s, err := h.server(requests)
+	s, err := h.server()
 	if err != nil {
 		t.Fatal(err)
 	}
 	b.Talk = talk.Start(t, func(ctx context.Context, in io.Reader, out io.Writer) error {
-		return stdio.Serve(ctx, s, requests, in, out, logTo(t), talk.Patience)
+		return wire.Serve(ctx, s, in, out, talk.Patience)
 	})
 	if e == legacyEra {
 		b.Send(strings.Replace(talk.Initialize, `{"elicitation":{}}`, can, 1), talk.Initialized)
@@ -169,7 +167,7 @@ func (b *booth) asked(tool, arguments string, id int) question {
 func (b *booth) reply(q question, answer string) (call int) {
 	b.T.Helper()
 	if b.era == legacyEra {
-		b.Send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":%s}`, message.Encode(q.id), answer))
+		b.Send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":%s}`, wire.Encode(q.id), answer))
 		return q.call
 	}
 	return b.tool(q.tool, q.arg, fmt.Sprintf(`,"inputResponses":{"confirm":%s},"requestState":%q`, answer, q.state))
@@ -303,7 +301,7 @@ func TestToAcceptTheFormIsTheApproval(t *testing.T) {
 		b := openBooth(t, e, formsOnly, nil)
 		if e == legacyEra {
 			q := b.ask(removal)
-			b.Send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"error":{"code":-1,"message":"accept"}}`, message.Encode(q.id)))
+			b.Send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"error":{"code":-1,"message":"accept"}}`, wire.Encode(q.id)))
 			b.refused("an error of the client", b.result(q.call))
 		}
 		b.runs(string(e)+", accepted", b.answer(b.ask(removal), accepted), removed)
@@ -486,7 +484,7 @@ func TestSilenceLeavesTheQuestionForTheTerminal(t *testing.T) {
 	q := b.ask(removal)
 	first := b.result(q.call)
 	b.refused("nobody answered", first)
-	b.Send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":%s}`, message.Encode(q.id), accepted))
+	b.Send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":%s}`, wire.Encode(q.id), accepted))
 	b.idle("an answer that comes too late")
 	b.approve()
 	b.runs("approved", b.result(b.tool("obsidianCli", removal, "")), removed)
@@ -499,12 +497,12 @@ func TestAnAnswerToAnotherQuestionIsNone(t *testing.T) {
 		b.Send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":%s}`, id, accepted))
 	}
 	b.idle("answers to other questions")
-	b.Send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s}`, message.Encode(q.id)))
+	b.Send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s}`, wire.Encode(q.id)))
 	if m := b.Next(); m.Error == nil {
 		t.Errorf("an answer without one is taken: %+v", m)
 	}
 	got := b.answer(q, declined)
-	b.Send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":%s}`, message.Encode(q.id), accepted))
+	b.Send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":%s}`, wire.Encode(q.id), accepted))
 	b.refused("a no, and then a yes", got)
 }
 
@@ -512,7 +510,7 @@ func TestACancelledCallNeverRuns(t *testing.T) {
 	b := openBooth(t, legacyEra, formsOnly, nil)
 	q := b.ask(removal)
 	b.Send(cancel(q.call))
-	b.Send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":%s}`, message.Encode(q.id), accepted))
+	b.Send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":%s}`, wire.Encode(q.id), accepted))
 	b.idle("cancelled while the person was asked")
 
 	q = b.ask(removal)
@@ -521,10 +519,10 @@ func TestACancelledCallNeverRuns(t *testing.T) {
 	b.refused("the one before a cancelled one", b.answer(q, declined))
 
 	q = b.ask(removalOf("other")) // whichever comes first, the next one gets its turn
-	b.Send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":%s}`, message.Encode(q.id), accepted), cancel(q.call))
+	b.Send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":%s}`, wire.Encode(q.id), accepted), cancel(q.call))
 	for id := b.tool("obsidianCli", addition, ""); ; {
 		if m := b.Next(); m.Method != "" {
-			b.Send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":%s}`, message.Encode(m.ID), declined))
+			b.Send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":%s}`, wire.Encode(m.ID), declined))
 		} else if fmt.Sprint(m.ID) == fmt.Sprint(id) {
 			break
 		}
@@ -635,7 +633,7 @@ func TestNoOtherStateIsTaken(t *testing.T) {
 		forged = append(forged, genuine[:i]+string(other)+genuine[i+1:])
 	}
 	for i, state := range append(forged, theirs) {
-		id := b.tool(q.tool, q.arg, fmt.Sprintf(`,"inputResponses":{"confirm":%s},"requestState":%s`, accepted, message.Encode(state)))
+		id := b.tool(q.tool, q.arg, fmt.Sprintf(`,"inputResponses":{"confirm":%s},"requestState":%s`, accepted, wire.Encode(state)))
 		if got := b.result(id); got.Code != "unconfirmed" {
 			t.Errorf("state %d, %.80q: %+v", i, state, got)
 		}

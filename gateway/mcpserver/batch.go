@@ -9,7 +9,7 @@ import (
 
 	"vaultwicket/gateway"
 	"vaultwicket/gateway/mcpserver/arguments"
-	"vaultwicket/gateway/mcpserver/stdio"
+	"vaultwicket/gateway/mcpserver/wire"
 	"vaultwicket/tiers"
 )
 
@@ -57,9 +57,9 @@ func (h handler) batch(ctx context.Context, req mcp.CallToolRequest) (*mcp.CallT
 	if err != nil {
 		return reply(gateway.RejectBatch(err), true)
 	}
-	ctx, stop := h.report(ctx, req)
+	ctx, stop := report(ctx, req)
 	defer stop()
-	batch.MaxOutput, batch.Keep, batch.Taken = h.MaxOutput, true, stdio.AcceptedAt(ctx)
+	batch.MaxOutput, batch.Keep, batch.Taken = h.MaxOutput, true, wire.PeerOf(ctx).AcceptedAt
 	elicitation, ask := h.elicit(ctx, req.Params)
 	batch.Ask, batch.Answers, batch.OneSession = ask, elicitation.answers(), oneSession(ctx)
 	batch.Caller, batch.Client, batch.Surface = caller(ctx), clientName(ctx), surface(ctx)

@@ -8,8 +8,7 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"vaultwicket/gateway/mcpserver/arguments"
-	"vaultwicket/gateway/mcpserver/message"
-	"vaultwicket/gateway/mcpserver/stdio"
+	"vaultwicket/gateway/mcpserver/wire"
 	"vaultwicket/policy"
 	"vaultwicket/tiers"
 )
@@ -40,11 +39,11 @@ func TestABatchIsListedWhereSomethingCanBeChanged(t *testing.T) {
 		"read-only": {readOnly, false}, "writable": {writable, true}, "everything": {everything, true},
 		"mutations on, and nothing to change": {policy.Policy{Ceiling: tiers.V0, Mutations: true, EnableOnly: []string{"daily:read"}}, false},
 	} {
-		s, err := newServer(Config{Gateway: gatewayWith(t, test.policy)}, stdio.NewRequests(), nil)
+		s, err := newServer(Config{Gateway: gatewayWith(t, test.policy)})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, got := s.ListTools()[batchName]; got != test.want {
+		if _, got := s.MCP.ListTools()[batchName]; got != test.want {
 			t.Errorf("%s: listed %v, want %v", name, got, test.want)
 		}
 	}
@@ -71,7 +70,7 @@ func TestAnswersOfABatchFitThePublishedSchema(t *testing.T) {
 			t.Fatal(err)
 		}
 		var content map[string]any
-		structured := result.StructuredContent.(message.Compact)
+		structured := result.StructuredContent.(wire.Compact)
 		if err := json.Unmarshal([]byte(structured), &content); err != nil {
 			t.Fatal(err)
 		}

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"vaultwicket/allowlist"
-	"vaultwicket/gateway/mcpserver/message"
+	"vaultwicket/gateway/mcpserver/wire"
 )
 
 // completion is an answer to completion/complete.
@@ -20,7 +20,7 @@ type completion struct {
 
 func (d localServer) complete(ref, argument, value, more string) completion {
 	d.t.Helper()
-	a := d.ask("completion/complete", `"ref":{`+ref+`},"argument":{"name":"`+argument+`","value":`+string(message.Encode(value))+`}`+more)
+	a := d.ask("completion/complete", `"ref":{`+ref+`},"argument":{"name":"`+argument+`","value":`+string(wire.Encode(value))+`}`+more)
 	var result struct{ Completion *completion }
 	if err := json.Unmarshal(a.Result, &result); err != nil || result.Completion == nil || result.Completion.Values == nil {
 		d.t.Fatalf("%s %s %.40q: %v %s %+v", ref, argument, value, err, a.Result, a.Error)

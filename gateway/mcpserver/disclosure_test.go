@@ -10,13 +10,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/mark3labs/mcp-go/server"
-
 	"vaultwicket/exec"
 	"vaultwicket/gateway"
-	"vaultwicket/gateway/mcpserver/message"
 	"vaultwicket/gateway/mcpserver/prompts"
-	"vaultwicket/gateway/mcpserver/stdio"
+	"vaultwicket/gateway/mcpserver/wire"
 	"vaultwicket/policy"
 	"vaultwicket/policy/access"
 	"vaultwicket/tiers"
@@ -31,7 +28,7 @@ func evening() time.Time { return time.Date(2026, 11, 21, 23, 30, 0, 0, time.Fix
 // desk is a server that is asked without a transport.
 type localServer struct {
 	t      *testing.T
-	server *server.MCPServer
+	server *wire.Server
 	log    *strings.Builder
 }
 
@@ -42,7 +39,7 @@ func newLocalServer(t *testing.T, gw *gateway.Gateway, change func(*handler)) lo
 	if change != nil {
 		change(&h)
 	}
-	s, err := h.server(stdio.NewRequests())
+	s, err := h.server()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -60,7 +57,7 @@ type localAnswer struct {
 
 func (d localServer) ask(method, params string) localAnswer {
 	d.t.Helper()
-	encoded := message.Encode(d.server.HandleMessage(context.Background(), json.RawMessage(`{"jsonrpc":"2.0","id":1,"method":"`+method+`","params":{`+params+`}}`)))
+	encoded := wire.Encode(d.server.MCP.HandleMessage(context.Background(), json.RawMessage(`{"jsonrpc":"2.0","id":1,"method":"`+method+`","params":{`+params+`}}`)))
 	var a localAnswer
 	if err := json.Unmarshal(encoded, &a); err != nil {
 		d.t.Fatal(err)
@@ -71,7 +68,7 @@ func (d localServer) ask(method, params string) localAnswer {
 // read returns the text of a resource.
 func (d localServer) read(uri string) string {
 	d.t.Helper()
-	a := d.ask("resources/read", `"uri":`+string(message.Encode(uri)))
+	a := d.ask("resources/read", `"uri":`+string(wire.Encode(uri)))
 	var result struct {
 		Contents []struct{ URI, MIMEType, Text string }
 	}

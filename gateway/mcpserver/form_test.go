@@ -12,7 +12,6 @@ import (
 	"vaultwicket/gateway"
 	"vaultwicket/gateway/failure"
 	"vaultwicket/gateway/mcpserver/arguments"
-	"vaultwicket/gateway/mcpserver/stdio"
 )
 
 func textsOf(t *testing.T, r *mcp.CallToolResult) (texts []string) {
@@ -78,11 +77,11 @@ func TestWhatAResultInTextCosts(t *testing.T) {
 func TestToolsThatAnswerInTextHaveNoOutputSchema(t *testing.T) {
 	for _, inText := range []bool{false, true} {
 		c := Config{Gateway: gatewayWith(t, everything), Version: "1", Toolsets: []string{"all"}, MaxOutput: 1 << 10, Text: inText}
-		s, err := newServer(c.complete(), stdio.NewRequests(), nil)
+		s, err := newServer(c.complete())
 		if err != nil {
 			t.Fatal(err)
 		}
-		for name, tool := range s.ListTools() {
+		for name, tool := range s.MCP.ListTools() {
 			encoded, err := json.Marshal(tool.Tool)
 			want := !inText || name != arguments.ToolName && name != readName
 			if got := strings.Contains(string(encoded), `"outputSchema"`); err != nil || got != want {

@@ -2,7 +2,6 @@ package mcpserver
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"fmt"
 	"log/slog"
@@ -14,7 +13,7 @@ import (
 	"github.com/mark3labs/mcp-go/server"
 
 	"vaultwicket/gateway"
-	"vaultwicket/gateway/mcpserver/message"
+	"vaultwicket/gateway/mcpserver/wire"
 )
 
 // Config configures a server.
@@ -52,7 +51,6 @@ func (c Config) complete() Config {
 type handler struct {
 	Config
 	sealers *sealers
-	notify  notify
 	mcp     *server.MCPServer
 }
 
@@ -63,9 +61,6 @@ func (h handler) clock() time.Time {
 	}
 	return h.Now()
 }
-
-// notify sends a notification to the client of the request that ctx belongs to.
-type notify func(ctx context.Context, method string, params map[string]any) error
 
 // marked returns an answer of the gateway as it leaves: with marks around the text of notes,
 // where that is configured. Everything with such text passes here, and nowhere twice.
@@ -89,7 +84,7 @@ func reply(content any, failed bool) (*mcp.CallToolResult, error) {
 	if err != nil {
 		return nil, fmt.Errorf("encode the result: %w", err)
 	}
-	result := mcp.NewToolResultStructured(message.Compact(text), text)
+	result := mcp.NewToolResultStructured(wire.Compact(text), text)
 	result.IsError = failed
 	return result, nil
 }

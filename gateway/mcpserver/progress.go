@@ -9,6 +9,7 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"vaultwicket/exec/progress"
+	"vaultwicket/gateway/mcpserver/wire"
 )
 
 // progressInterval is the time between two progress notifications. Most calls end before
@@ -19,7 +20,7 @@ const progressInterval = time.Second
 // come where that is known, and the elapsed seconds. The call is to be made with the context
 // that report returns. stop ends the notifications and returns when no more will be sent:
 // clients drop those that arrive after the result.
-func (h handler) report(ctx context.Context, req mcp.CallToolRequest) (_ context.Context, stop func()) {
+func report(ctx context.Context, req mcp.CallToolRequest) (_ context.Context, stop func()) {
 	if req.Params.Meta == nil || req.Params.Meta.ProgressToken == nil {
 		return ctx, func() {}
 	}
@@ -39,7 +40,7 @@ func (h handler) report(ctx context.Context, req mcp.CallToolRequest) (_ context
 			}
 			params := p.next(latest.Load())
 			params["progressToken"] = req.Params.Meta.ProgressToken
-			if err := h.notify(ctx, string(mcp.MethodNotificationProgress), params); err != nil {
+			if err := wire.Notify(ctx, string(mcp.MethodNotificationProgress), params); err != nil {
 				return // the client has disconnected, or has cancelled the call
 			}
 		}

@@ -2,6 +2,7 @@ package mcpserver
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"slices"
 	"sync"
@@ -10,25 +11,41 @@ import (
 	"time"
 
 	"github.com/mark3labs/mcp-go/mcp"
+	"github.com/mark3labs/mcp-go/server"
 
 	"vaultwicket/exec/progress"
+	"vaultwicket/gateway/mcpserver/wire"
 )
+
+// heardBy is the context of a request whose client hears every notification.
+func heardBy(ctx context.Context, hear func(method string, params map[string]any) error) context.Context {
+	return (&server.MCPServer{}).WithContext(ctx, &wire.Peer{Send: func(line []byte) error {
+		var n struct {
+			Method string
+			Params map[string]any
+		}
+		if err := json.Unmarshal(line, &n); err != nil {
+			return err
+		}
+		return hear(n.Method, n.Params)
+	}})
+}
 
 // hears records what a client hears of a call that takes as long as it is given.
 func hears(t *testing.T, token mcp.ProgressToken, takes time.Duration, end func(context.CancelFunc), fails error) (heard []int) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
-		h := handler{notify: func(_ context.Context, method string, params map[string]any) error {
+		ctx = heardBy(ctx, func(method string, params map[string]any) error {
 			if method != "notifications/progress" || params["progressToken"] != token {
 				t.Errorf("%s %v", method, params)
 			}
-			heard = append(heard, params["progress"].(int))
+			heard = append(heard, int(params["progress"].(float64)))
 			return fails
-		}}
+		})
 		req := mcp.CallToolRequest{}
 		req.Params.Meta = &mcp.Meta{ProgressToken: token}
-		_, stop := h.report(ctx, req)
+		_, stop := report(ctx, req)
 		time.Sleep(takes)
 		if end != nil {
 			end(cancel)
@@ -103,16 +120,16 @@ func TestTheCountsOfACallAreItsOwn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var heard []any
 		var mu sync.Mutex // each call tells from its own goroutine
-		h := handler{notify: func(_ context.Context, _ string, params map[string]any) error {
+		ctx := heardBy(t.Context(), func(_ string, params map[string]any) error {
 			mu.Lock()
 			defer mu.Unlock()
 			heard = append(heard, params["progressToken"], params["progress"], params["total"])
 			return nil
-		}}
+		})
 		call := func(token mcp.ProgressToken) (context.Context, func()) {
 			req := mcp.CallToolRequest{}
 			req.Params.Meta = &mcp.Meta{ProgressToken: token}
-			return h.report(t.Context(), req)
+			return report(ctx, req)
 		}
 		one, stopOne := call("one")
 		time.Sleep(10 * time.Millisecond)
@@ -121,7 +138,7 @@ func TestTheCountsOfACallAreItsOwn(t *testing.T) {
 		time.Sleep(progressInterval + 100*time.Millisecond)
 		stopOne()
 		stopTwo()
-		if want := []any{"one", 7, 9, "two", 1, nil}; !slices.Equal(heard, want) {
+		if want := []any{"one", 7.0, 9.0, "two", 1.0, nil}; !slices.Equal(heard, want) {
 			t.Errorf("heard %v, want %v", heard, want)
 		}
 	})

@@ -9,8 +9,8 @@ import (
 	"vaultwicket/exec"
 	"vaultwicket/gateway"
 	"vaultwicket/gateway/mcpserver/arguments"
-	"vaultwicket/gateway/mcpserver/message"
 	"vaultwicket/gateway/mcpserver/prompts"
+	"vaultwicket/gateway/mcpserver/wire"
 	"vaultwicket/policy"
 	"vaultwicket/policy/access"
 	"vaultwicket/tiers"
@@ -197,7 +197,7 @@ func TestWrongPromptsAreRefused(t *testing.T) {
 	} {
 		for _, era := range []string{"", "," + modernMeta} {
 			a := d.ask("prompts/get", params+era)
-			message := string(message.Encode(a.Error.Message))
+			message := string(wire.Encode(a.Error.Message))
 			if a.Result != nil || a.Error.Code != -32602 || !strings.Contains(message, says) || len(message) > 400 {
 				t.Errorf("%.80s: %d %s, want -32602 and %q", params, a.Error.Code, message, says)
 			}

@@ -10,7 +10,7 @@ import (
 
 	"vaultwicket/allowlist"
 	"vaultwicket/allowlist/quote"
-	"vaultwicket/gateway/mcpserver/message"
+	"vaultwicket/gateway/mcpserver/wire"
 )
 
 // maxURI is the maximum length of a URI that is looked up, in bytes. Valid ones are shorter
@@ -96,5 +96,5 @@ func segment(uri, prefix string) (text string, ok bool) {
 // missing returns an explanation in place of a URI. It contains a space, so no handler has
 // it.
 func missing(uri, hint string) string {
-	return message.Clip(uri) + " (" + hint + ")"
+	return wire.Clip(uri) + " (" + hint + ")"
 }

@@ -20,7 +20,7 @@ import (
 	"vaultwicket/gateway"
 	"vaultwicket/gateway/admission"
 	"vaultwicket/gateway/catalog"
-	"vaultwicket/gateway/mcpserver/message"
+	"vaultwicket/gateway/mcpserver/wire"
 	"vaultwicket/policy"
 	"vaultwicket/tiers"
 )
@@ -137,7 +137,7 @@ func TestAddressesThatLeadNowhere(t *testing.T) {
 		"vaultwicket://output/ABCDEFGHIJKLMNOPQRSTUVWXYZ.7": "is not kept any more; run the command again",
 	} {
 		for era, want := range map[string]int{"": -32002, "," + modernMeta: -32602} {
-			a := d.ask("resources/read", `"uri":`+string(message.Encode(uri))+era)
+			a := d.ask("resources/read", `"uri":`+string(wire.Encode(uri))+era)
 			if a.Error.Code != want || !strings.Contains(a.Error.Message, says) {
 				t.Errorf("%.60q%.6s: %+v, want %d and %q", uri, era, a.Error, want, says)
 			}

@@ -16,9 +16,7 @@ import (
 
 	"vaultwicket/gateway"
 	"vaultwicket/gateway/mcpserver/arguments"
-	"vaultwicket/gateway/mcpserver/message"
-	"vaultwicket/gateway/mcpserver/stdio"
-	"vaultwicket/gateway/mcpserver/streamable"
+	"vaultwicket/gateway/mcpserver/wire"
 	"vaultwicket/gateway/observe"
 )
 
@@ -35,21 +33,18 @@ const instructions = "The tool obsidianCli runs the commands listed in its descr
 // response: out was closed, or a call did not end within the grace period.
 func ServeStdio(ctx context.Context, c Config, in io.Reader, out io.Writer) error {
 	c = c.complete()
-	requests := stdio.NewRequests()
-	s, err := newServer(c, requests, requests.Notify)
+	s, err := newServer(c)
 	if err != nil {
 		return err
 	}
-	return stdio.Serve(ctx, s, requests, in, out, c.Log, c.Grace)
+	return wire.Serve(ctx, s, in, out, c.Grace)
 }
 
-// newServer returns a server for one transport. requests are those of stdio; with another
-// transport they stay empty.
-func newServer(c Config, requests *stdio.Requests, n notify) (*server.MCPServer, error) {
-	return handler{Config: c, sealers: &sealers{}, notify: n}.server(requests)
+func newServer(c Config) (*wire.Server, error) {
+	return handler{Config: c, sealers: &sealers{}}.server()
 }
 
-func (h handler) server(requests *stdio.Requests) (*server.MCPServer, error) {
+func (h handler) server() (*wire.Server, error) {
 	c := h.Config
 	view := toolViewOf(c.Gateway)
 	t, err := h.unstructured(tool(view))
@@ -57,16 +52,7 @@ func (h handler) server(requests *stdio.Requests) (*server.MCPServer, error) {
 		return nil, err
 	}
 	hooks := &server.Hooks{}
-	requests.Hooks(hooks)
-	streamable.Hooks(hooks)
 	hooks.AddAfterListTools(h.hideTools)
-	hooks.AddAfterSubscriptionsListen(func(ctx context.Context, _ any, _ *mcp.SubscriptionsListenRequest, _ *mcp.SubscriptionsListenResult) {
-		streamable.Acknowledged(ctx)
-	})
-	h.sealers.inputDone = requests.InputDone()
-	if view.worst.Mutates() {
-		requests.Changes = h.changesBy // without changes no call needs an order
-	}
 	s := server.NewMCPServer("vaultwicket", c.Version,
 		server.WithTitle("vaultwicket"),
 		server.WithDescription("A safe gateway for Obsidian vaults"),
@@ -81,11 +67,14 @@ func (h handler) server(requests *stdio.Requests) (*server.MCPServer, error) {
 	if err := h.addToolsets(tools, view); err != nil {
 		return nil, err
 	}
-	requests.Handlers = tools.handlers
 	hooks.AddBeforeCallTool(tools.checkName)
 	h.addResources(s, hooks)
 	h.addPrompts(s, hooks)
-	return s, nil
+	answers := &wire.Server{MCP: s, Tools: tools.handlers, Log: c.Log}
+	if view.worst.Mutates() {
+		answers.Changes = h.changesBy // without changes no call needs an order
+	}
+	return answers, nil
 }
 
 // toolbox adds tools to a server. Every handler goes through the same steps, whether mcp-go
@@ -106,7 +95,7 @@ func (b toolbox) add(t mcp.Tool, do server.ToolHandlerFunc) {
 func (b toolbox) checkName(_ context.Context, _ any, req *mcp.CallToolRequest) {
 	if _, known := b.handlers[req.Params.Name]; !known {
 		req.Params.Name = fmt.Sprintf("%s (the tools are %s; a command such as daily:read goes into the parameter command)",
-			message.Clip(req.Params.Name), strings.Join(slices.Sorted(maps.Keys(b.handlers)), ", "))
+			wire.Clip(req.Params.Name), strings.Join(slices.Sorted(maps.Keys(b.handlers)), ", "))
 	}
 }
 
@@ -128,7 +117,7 @@ func (h handler) call(ctx context.Context, req mcp.CallToolRequest) (*mcp.CallTo
 
 // run runs one request, or previews it, for every tool but obsidianBatch.
 func (h handler) run(ctx context.Context, req mcp.CallToolRequest, request gateway.Request, dryRun bool, form form) (*mcp.CallToolResult, error) {
-	ctx, stop := h.report(ctx, req)
+	ctx, stop := report(ctx, req)
 	defer stop()
 	if dryRun {
 		request.Caller, request.Client, request.Surface = caller(ctx), clientName(ctx), surface(ctx)
@@ -138,7 +127,7 @@ func (h handler) run(ctx context.Context, req mcp.CallToolRequest, request gatew
 	elicitation, ask := h.elicit(ctx, req.Params)
 	request.Ask, request.Answers, request.OneSession = ask, elicitation.answers(), oneSession(ctx)
 	request.Caller, request.Client, request.Surface = caller(ctx), clientName(ctx), surface(ctx)
-	request.MaxOutput, request.Keep, request.Taken = h.MaxOutput, true, stdio.AcceptedAt(ctx)
+	request.MaxOutput, request.Keep, request.Taken = h.MaxOutput, true, wire.PeerOf(ctx).AcceptedAt
 	result := h.Gateway.Do(ctx, request)
 	if question := elicitation.inputRequest(); question != nil {
 		return question, nil

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"vaultwicket/gateway/mcpserver/message"
+	"vaultwicket/gateway/mcpserver/wire"
 
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
@@ -24,7 +24,7 @@ func TestValidationRefusesEverythingWithoutAValidator(t *testing.T) {
 				return mcp.NewToolResultStructured(map[string]any{"a": 1}, "a"), nil
 			})
 		answer := s.HandleMessage(t.Context(), json.RawMessage(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"work","arguments":{"n":"1"}}}`))
-		if text := string(message.Encode(answer)); !strings.Contains(text, "no JSON Schema validator") {
+		if text := string(wire.Encode(answer)); !strings.Contains(text, "no JSON Schema validator") {
 			t.Errorf("%s: %s", name, text)
 		}
 	}

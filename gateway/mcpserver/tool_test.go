@@ -19,8 +19,7 @@ import (
 	"vaultwicket/gateway"
 	"vaultwicket/gateway/admission"
 	"vaultwicket/gateway/mcpserver/arguments"
-	"vaultwicket/gateway/mcpserver/message"
-	"vaultwicket/gateway/mcpserver/stdio"
+	"vaultwicket/gateway/mcpserver/wire"
 	"vaultwicket/policy"
 	"vaultwicket/tiers"
 )
@@ -162,7 +161,7 @@ func TestEveryAnswerFitsThePublishedSchema(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		structured := result.StructuredContent.(message.Compact)
+		structured := result.StructuredContent.(wire.Compact)
 		var content map[string]any
 		if err := json.Unmarshal([]byte(structured), &content); err != nil {
 			t.Fatal(err)
@@ -230,11 +229,11 @@ func TestAPanicIsAnsweredWithAFixedTextAndLogged(t *testing.T) {
 }
 
 func TestTheServerDeclaresOnlyWhatItKeeps(t *testing.T) {
-	s, err := newServer(Config{Gateway: gatewayWith(t, readOnly), Version: "1.2.3", Log: logTo(t)}, stdio.NewRequests(), nil)
+	s, err := newServer(Config{Gateway: gatewayWith(t, readOnly), Version: "1.2.3", Log: logTo(t)})
 	if err != nil {
 		t.Fatal(err)
 	}
-	answer := s.HandleMessage(context.Background(), json.RawMessage(
+	answer := s.MCP.HandleMessage(context.Background(), json.RawMessage(
 		`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}`))
 	encoded, err := json.Marshal(answer)
 	if err != nil {

@@ -12,8 +12,8 @@ import (
 
 	"vaultwicket/allowlist/quote"
 	"vaultwicket/gateway"
-	"vaultwicket/gateway/mcpserver/message"
 	"vaultwicket/gateway/mcpserver/typed"
+	"vaultwicket/gateway/mcpserver/wire"
 )
 
 // The names of toolsets besides those of [typed.Toolsets].
@@ -33,7 +33,7 @@ func (h handler) addToolsets(tools toolbox, view toolView) error {
 	names := ToolsetNames()
 	for _, name := range h.Toolsets {
 		if !slices.Contains(names, name) {
-			return fmt.Errorf("unknown toolset %q (use %s)%s", message.Clip(name), strings.Join(names, ", "), quote.DidYouMean(name, names))
+			return fmt.Errorf("unknown toolset %q (use %s)%s", wire.Clip(name), strings.Join(names, ", "), quote.DidYouMean(name, names))
 		}
 	}
 	mutates := view.worst.Mutates()

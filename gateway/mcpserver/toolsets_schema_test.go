@@ -14,8 +14,8 @@ import (
 	"vaultwicket/gateway"
 	"vaultwicket/gateway/catalog"
 	"vaultwicket/gateway/mcpserver/arguments"
-	"vaultwicket/gateway/mcpserver/message"
 	"vaultwicket/gateway/mcpserver/typed"
+	"vaultwicket/gateway/mcpserver/wire"
 	"vaultwicket/policy"
 	"vaultwicket/tiers"
 )
@@ -67,7 +67,7 @@ func plain(t *testing.T, where string, raw json.RawMessage, described bool) {
 	}
 	schema(t, raw) // is one, by the newest draft
 	s["$schema"] = "http://json-schema.org/draft-07/schema#"
-	schema(t, message.Encode(s))
+	schema(t, wire.Encode(s))
 	delete(s, "$schema")
 	plainPart(t, where, s, described, true)
 }

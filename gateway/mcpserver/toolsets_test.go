@@ -11,7 +11,6 @@ import (
 
 	"vaultwicket/gateway"
 	"vaultwicket/gateway/mcpserver/arguments"
-	"vaultwicket/gateway/mcpserver/stdio"
 	"vaultwicket/policy"
 	"vaultwicket/tiers"
 )
@@ -19,12 +18,12 @@ import (
 // listed returns the tools that a server lists, by name.
 func listed(t *testing.T, gw *gateway.Gateway, toolsets ...string) map[string]mcp.Tool {
 	t.Helper()
-	s, err := newServer(Config{Gateway: gw, Toolsets: toolsets}, stdio.NewRequests(), nil)
+	s, err := newServer(Config{Gateway: gw, Toolsets: toolsets})
 	if err != nil {
 		t.Fatal(err)
 	}
 	tools := map[string]mcp.Tool{}
-	for name, tool := range s.ListTools() {
+	for name, tool := range s.MCP.ListTools() {
 		tools[name] = tool.Tool
 	}
 	return tools

@@ -6,7 +6,7 @@ import (
 
 	"vaultwicket/allowlist"
 	"vaultwicket/gateway"
-	"vaultwicket/gateway/mcpserver/message"
+	"vaultwicket/gateway/mcpserver/wire"
 )
 
 var (
@@ -42,7 +42,7 @@ func decodeBatch(raw json.RawMessage) (b gateway.Batch, err *Error) {
 		return b, err
 	}
 	var list []json.RawMessage
-	if message.IsNull(fields.Get("operations")) {
+	if wire.IsNull(fields.Get("operations")) {
 		return b, Wrong(BadRequest, "operations", "is missing", listOperations)
 	}
 	if json.Unmarshal(fields.Get("operations"), &list) != nil {
@@ -79,7 +79,7 @@ func (d *batchDecoder) operation(field string, raw json.RawMessage) (o gateway.O
 	if o.Command == "" {
 		return o, Wrong(BadRequest, field+".command", "is missing", nameCommand)
 	}
-	if message.IsObject(fields.Get("expectHash")) {
+	if wire.IsObject(fields.Get("expectHash")) {
 		o.HashFrom, err = decodeReference(field+".expectHash", fields.Get("expectHash"))
 	} else {
 		o.ExpectHash, err = Text(field+".expectHash", fields.Get("expectHash"))
@@ -104,7 +104,7 @@ func (d *batchDecoder) params(o *gateway.Operation, field string, raw json.RawMe
 	for _, f := range sorted(fields) {
 		name := string(f.Name)
 		inside := field + "." + name
-		if message.IsObject(f.Value) {
+		if wire.IsObject(f.Value) {
 			if o.From[name], err = decodeReference(inside, f.Value); err != nil {
 				return err
 			}

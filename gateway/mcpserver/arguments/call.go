@@ -14,7 +14,7 @@ import (
 
 	"vaultwicket/allowlist"
 	"vaultwicket/gateway"
-	"vaultwicket/gateway/mcpserver/message"
+	"vaultwicket/gateway/mcpserver/wire"
 )
 
 // ToolName is the name of the tool whose arguments are a [Call]. It is always listed.
@@ -93,7 +93,7 @@ func decodeParams(raw json.RawMessage) (allowlist.Params, *Error) {
 	if err != nil {
 		return nil, err
 	}
-	if message.IsString(raw) {
+	if wire.IsString(raw) {
 		return nil, Wrong(BadValue, "params", "must be an object, not a string", `send an object, such as {"path": "A.md"}`)
 	}
 	fields, err := paramFields("params", raw)
@@ -120,15 +120,15 @@ func decodeParams(raw json.RawMessage) (allowlist.Params, *Error) {
 // unwrap returns the object in a text, which some models write instead of the object.
 // Anything else it returns unchanged.
 func unwrap(field string, raw json.RawMessage) (json.RawMessage, *Error) {
-	if !message.IsString(raw) {
+	if !wire.IsString(raw) {
 		return raw, nil
 	}
 	text, err := Text(field, raw)
-	return json.RawMessage(strings.Trim(text, message.Space)), err
+	return json.RawMessage(strings.Trim(text, wire.Space)), err
 }
 
 // paramFields decodes the parameters of a command one level deep.
-func paramFields(field string, raw json.RawMessage) (message.Fields, *Error) {
+func paramFields(field string, raw json.RawMessage) (wire.Fields, *Error) {
 	fields, err := object(field, raw)
 	if err == nil && len(fields) > maxParams {
 		err = Wrong(BadRequest, field, fmt.Sprintf("has %d keys", len(fields)), fmt.Sprintf("send up to %d", maxParams))

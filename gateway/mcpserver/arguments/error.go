@@ -3,7 +3,7 @@ package arguments
 import (
 	"fmt"
 
-	"vaultwicket/gateway/mcpserver/message"
+	"vaultwicket/gateway/mcpserver/wire"
 )
 
 // The codes of an [Error].
@@ -32,9 +32,9 @@ func (e *Error) Hint() string { return e.hint }
 func (e *Error) Error() string {
 	switch {
 	case e.reason == "":
-		return fmt.Sprintf("unknown argument %q", message.Clip(e.field))
+		return fmt.Sprintf("unknown argument %q", wire.Clip(e.field))
 	case e.field == "":
 		return "the arguments " + e.reason
 	}
-	return fmt.Sprintf("argument %q %s", message.Clip(e.field), e.reason)
+	return fmt.Sprintf("argument %q %s", wire.Clip(e.field), e.reason)
 }

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"vaultwicket/allowlist"
-	"vaultwicket/gateway/mcpserver/message"
+	"vaultwicket/gateway/mcpserver/wire"
 )
 
 // otherArguments are what other tools call an argument of obsidianCli.
@@ -19,7 +19,7 @@ var otherArguments = map[string]string{
 
 // misplaced returns the error about an unknown argument with what to send instead, where
 // it is a parameter of the command, or is called otherwise elsewhere.
-func (e *Error) misplaced(fields message.Fields) *Error {
+func (e *Error) misplaced(fields wire.Fields) *Error {
 	if other := otherArguments[e.field]; other != "" && e.reason == "" {
 		return unknown(e.field, fmt.Sprintf("did you mean %q?", other))
 	}
@@ -46,7 +46,7 @@ func (e *Error) misplaced(fields message.Fields) *Error {
 		return e
 	}
 	hint := "put the parameters into params"
-	if text := string(message.Encode(map[string]any{"command": name, "params": moved})); len(text) <= maxShownCall {
+	if text := string(wire.Encode(map[string]any{"command": name, "params": moved})); len(text) <= maxShownCall {
 		hint += ": " + strings.TrimSpace(text)
 	}
 	return unknown(e.field, hint)
@@ -66,7 +66,7 @@ func (e *Error) asObject(text json.RawMessage) *Error {
 	if len(params) == 0 {
 		return e
 	}
-	return Wrong(e.code, e.field, e.reason, "send an object: "+string(message.Encode(params)))
+	return Wrong(e.code, e.field, e.reason, "send an object: "+string(wire.Encode(params)))
 }
 
 // maxShownCall is the longest call that a hint writes out.

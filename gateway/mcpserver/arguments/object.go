@@ -8,12 +8,12 @@ import (
 	"unicode/utf8"
 
 	"vaultwicket/allowlist/quote"
-	"vaultwicket/gateway/mcpserver/message"
+	"vaultwicket/gateway/mcpserver/wire"
 )
 
 // Object decodes an object one level deep that has no other keys than names. A missing
 // value and null are an empty one.
-func Object(field string, raw json.RawMessage, names []string) (message.Fields, *Error) {
+func Object(field string, raw json.RawMessage, names []string) (wire.Fields, *Error) {
 	fields, err := object(field, raw)
 	if err != nil {
 		return nil, err
@@ -21,14 +21,14 @@ func Object(field string, raw json.RawMessage, names []string) (message.Fields, 
 	return fields, known(field, fields, names, "")
 }
 
-func object(field string, raw json.RawMessage) (message.Fields, *Error) {
-	if message.IsNull(raw) {
+func object(field string, raw json.RawMessage) (wire.Fields, *Error) {
+	if wire.IsNull(raw) {
 		return nil, nil
 	}
 	if !utf8.Valid(raw) || !json.Valid(raw) {
 		return nil, Wrong(BadRequest, field, "must be valid JSON", "send a JSON object")
 	}
-	fields, err := message.Lint(raw, nil)
+	fields, err := wire.Lint(raw, nil)
 	if err != nil {
 		return nil, Wrong(BadRequest, field, "must not contain "+err.Error(), "send each key once, and plain values")
 	}
@@ -40,13 +40,13 @@ func object(field string, raw json.RawMessage) (message.Fields, *Error) {
 
 // sorted returns fields in the order of their names, so that the same error is found
 // first.
-func sorted(fields message.Fields) message.Fields {
+func sorted(fields wire.Fields) wire.Fields {
 	fields.Sort()
 	return fields
 }
 
 // known rejects fields that are none of names. more is added to the hint.
-func known(field string, fields message.Fields, names []string, more string) *Error {
+func known(field string, fields wire.Fields, names []string, more string) *Error {
 	for _, f := range sorted(fields) {
 		name := string(f.Name)
 		if slices.Contains(names, name) {
@@ -62,7 +62,7 @@ func known(field string, fields message.Fields, names []string, more string) *Er
 }
 
 // Texts decodes the strings that every tool has among fields.
-func Texts(fields message.Fields, vault, cursor, expectHash, idempotencyKey *string) (err *Error) {
+func Texts(fields wire.Fields, vault, cursor, expectHash, idempotencyKey *string) (err *Error) {
 	for _, to := range []struct {
 		name string
 		text *string

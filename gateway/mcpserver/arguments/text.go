@@ -8,15 +8,15 @@ import (
 	"unicode/utf16"
 	"unicode/utf8"
 
-	"vaultwicket/gateway/mcpserver/message"
+	"vaultwicket/gateway/mcpserver/wire"
 )
 
 // Text decodes a string of up to 1 MiB. A missing value and null are empty.
 func Text(field string, raw json.RawMessage) (string, *Error) {
-	if message.IsNull(raw) {
+	if wire.IsNull(raw) {
 		return "", nil
 	}
-	text, ok := message.String(raw)
+	text, ok := wire.String(raw)
 	if !ok {
 		return "", Wrong(BadValue, field, "is "+typeName(raw)+", not a string", "send a string")
 	}

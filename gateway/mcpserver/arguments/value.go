@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"vaultwicket/allowlist"
-	"vaultwicket/gateway/mcpserver/message"
+	"vaultwicket/gateway/mcpserver/wire"
 )
 
 // Value decodes the value of a command parameter, and returns how many bytes of text it
@@ -25,7 +25,7 @@ func Value(field string, raw json.RawMessage) (allowlist.Value, int, *Error) {
 		return allowlist.Value{}, 0, Wrong(BadValue, field, "is "+typeName(raw), "send a string, an integer, true, false or null")
 	}
 	if !plainInteger(string(raw)) {
-		return allowlist.Value{}, 0, Wrong(BadValue, field, fmt.Sprintf("is %s, not a plain integer within 2^53", message.Clip(string(raw))), "write integers in digits, such as 1000, and anything else as a string")
+		return allowlist.Value{}, 0, Wrong(BadValue, field, fmt.Sprintf("is %s, not a plain integer within 2^53", wire.Clip(string(raw))), "write integers in digits, such as 1000, and anything else as a string")
 	}
 	return allowlist.Number(string(raw)), 0, nil
 }
@@ -34,7 +34,7 @@ func Value(field string, raw json.RawMessage) (allowlist.Value, int, *Error) {
 // to a reader that uses floating point.
 func plainInteger(literal string) bool {
 	n, err := strconv.ParseInt(literal, 10, 64)
-	return err == nil && -message.MaxInteger <= n && n <= message.MaxInteger && literal != "-0"
+	return err == nil && -wire.MaxInteger <= n && n <= wire.MaxInteger && literal != "-0"
 }
 
 // Bool decodes true or false, or the text of one of them, which some models write. A
@@ -56,11 +56,11 @@ const maxItems = 64
 // Count decodes an integer of at least 1, in digits or as the text of them. A missing
 // value and null are 0.
 func Count(field string, raw json.RawMessage) (int, *Error) {
-	if message.IsNull(raw) {
+	if wire.IsNull(raw) {
 		return 0, nil
 	}
 	digits := string(raw)
-	if message.IsString(raw) {
+	if wire.IsString(raw) {
 		var err *Error
 		if digits, err = Text(field, raw); err != nil {
 			return 0, err
@@ -68,7 +68,7 @@ func Count(field string, raw json.RawMessage) (int, *Error) {
 	}
 	n, err := strconv.ParseInt(digits, 10, 64)
 	if err != nil || !plainInteger(digits) || strconv.FormatInt(n, 10) != digits || n < 1 || int64(int(n)) != n {
-		return 0, Wrong(BadValue, field, fmt.Sprintf("is %s, not an integer of at least 1", message.Clip(string(raw))), "send an integer in digits, such as 20")
+		return 0, Wrong(BadValue, field, fmt.Sprintf("is %s, not an integer of at least 1", wire.Clip(string(raw))), "send an integer in digits, such as 20")
 	}
 	return int(n), nil
 }
@@ -76,15 +76,15 @@ func Count(field string, raw json.RawMessage) (int, *Error) {
 // List decodes a list of strings, or a list as text, or a string that is taken for a list
 // with one item. A missing value and null are nil.
 func List(field string, raw json.RawMessage) ([]string, *Error) {
-	if message.IsNull(raw) {
+	if wire.IsNull(raw) {
 		return nil, nil
 	}
-	if message.IsString(raw) {
+	if wire.IsString(raw) {
 		text, err := Text(field, raw)
 		if err != nil {
 			return nil, err
 		}
-		inside := strings.Trim(text, message.Space)
+		inside := strings.Trim(text, wire.Space)
 		if !strings.HasPrefix(inside, "[") || !json.Valid([]byte(inside)) {
 			return []string{text}, nil
 		}
@@ -100,7 +100,7 @@ func List(field string, raw json.RawMessage) ([]string, *Error) {
 	texts := make([]string, len(items))
 	for i, item := range items {
 		inside := fmt.Sprintf("%s[%d]", field, i)
-		if !message.IsString(item) {
+		if !wire.IsString(item) {
 			return nil, Wrong(BadValue, inside, "is "+typeName(item)+", not a string", "send a string")
 		}
 		var err *Error
@@ -113,7 +113,7 @@ func List(field string, raw json.RawMessage) ([]string, *Error) {
 
 // typeName names the type of a JSON value in an error.
 func typeName(raw json.RawMessage) string {
-	switch strings.TrimLeft(string(raw), message.Space)[0] {
+	switch strings.TrimLeft(string(raw), wire.Space)[0] {
 	case '{':
 		return "an object"
 	case '[':

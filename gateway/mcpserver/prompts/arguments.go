@@ -10,7 +10,7 @@ import (
 
 	"vaultwicket/allowlist"
 	"vaultwicket/allowlist/day"
-	"vaultwicket/gateway/mcpserver/message"
+	"vaultwicket/gateway/mcpserver/wire"
 )
 
 const (
@@ -51,7 +51,7 @@ func numberArgument(name, description string, least, most int, suggested ...int)
 		check: func(text string) string {
 			n, err := strconv.Atoi(text)
 			if err != nil || strconv.Itoa(n) != text || n < least || n > most {
-				return fmt.Sprintf("is %q, not an integer from %d to %d", message.Clip(text), least, most)
+				return fmt.Sprintf("is %q, not an integer from %d to %d", wire.Clip(text), least, most)
 			}
 			return ""
 		},
@@ -74,7 +74,7 @@ func vaultArgument(vaults []string) Argument {
 			if slices.Contains(vaults, text) {
 				return ""
 			}
-			return fmt.Sprintf("is %q, not one of %s", message.Clip(text), strings.Join(vaults, ", "))
+			return fmt.Sprintf("is %q, not one of %s", wire.Clip(text), strings.Join(vaults, ", "))
 		},
 		suggest: func(time.Time) []string { return vaults },
 	}
@@ -98,9 +98,9 @@ func parseDay(text string, today time.Time) (time.Time, error) {
 func checkDay(text string) string {
 	switch found, err := parseDay(text, time.Unix(0, 0)); { // any value of today works
 	case err != nil:
-		return fmt.Sprintf("is %q: %v", message.Clip(text), err)
+		return fmt.Sprintf("is %q: %v", wire.Clip(text), err)
 	case found.Year() < 1:
-		return fmt.Sprintf("is %q: want a day from 0001-01-01 on", message.Clip(text))
+		return fmt.Sprintf("is %q: want a day from 0001-01-01 on", wire.Clip(text))
 	}
 	return ""
 }

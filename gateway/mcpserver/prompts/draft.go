@@ -10,7 +10,7 @@ import (
 	"vaultwicket/gateway"
 	"vaultwicket/gateway/failure"
 	"vaultwicket/gateway/mcpserver/arguments"
-	"vaultwicket/gateway/mcpserver/message"
+	"vaultwicket/gateway/mcpserver/wire"
 )
 
 // draft collects the parts of a prompt for the policy in force.
@@ -48,7 +48,7 @@ func (d *draft) call(command string, params callParams) (text string, ok bool) {
 		}
 		return "", false
 	}
-	encoded := message.Encode(struct {
+	encoded := wire.Encode(struct {
 		Command string     `json:"command"`
 		Params  callParams `json:"params,omitempty"`
 		Vault   string     `json:"vault,omitempty"`

@@ -12,7 +12,7 @@ import (
 
 	"vaultwicket/allowlist/quote"
 	"vaultwicket/gateway"
-	"vaultwicket/gateway/mcpserver/message"
+	"vaultwicket/gateway/mcpserver/wire"
 )
 
 // Prompt is a task that a user can start.
@@ -65,7 +65,7 @@ func Find(name string) (Prompt, error) {
 	if near := quote.Nearest(name, Names()); near != "" {
 		hint = fmt.Sprintf("did you mean %q?", near)
 	}
-	return Prompt{}, &Error{Prompt: message.Clip(name), hint: hint}
+	return Prompt{}, &Error{Prompt: wire.Clip(name), hint: hint}
 }
 
 // Check validates the arguments of the prompt. The error is an [*Error].
@@ -95,7 +95,7 @@ func unknownArgument(p Prompt, name string, valid []Argument) error {
 	if near := quote.Nearest(name, names); near != "" {
 		hint = fmt.Sprintf("did you mean %q?", near)
 	}
-	return &Error{Prompt: p.Name, Reason: fmt.Sprintf("unknown argument %q", message.Clip(name)), hint: hint}
+	return &Error{Prompt: p.Name, Reason: fmt.Sprintf("unknown argument %q", wire.Clip(name)), hint: hint}
 }
 
 // Arguments returns the arguments of the prompt. With several vaults, the name of the

@@ -24,7 +24,7 @@ func BenchmarkCall(b *testing.B) {
 		<-done
 	})
 	b.Run("bare", func(b *testing.B) {
-		l := http.Server{Handler: server.NewStreamableHTTPServer(newToy().server)}
+		l := http.Server{Handler: server.NewStreamableHTTPServer(newToy().server.MCP)}
 		at, err := listen(b.Context(), address{network: "tcp", text: "127.0.0.1:0", host: "127.0.0.1"}, "")
 		if err != nil {
 			b.Fatal(err)

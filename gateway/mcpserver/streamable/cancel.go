@@ -1,8 +1,6 @@
 package streamable
 
 import (
-	"context"
-	"net/http"
 	"slices"
 	"sync"
 )
@@ -48,31 +46,4 @@ func (o *ongoing) cancel(id any) {
 	for _, end := range ends {
 		end()
 	}
-}
-
-// postCancelled takes back a request of the session. For clients without sessions
-// nothing is taken back: mcp-go files their requests together, so it could be that
-// of another. They close the connection instead.
-func (d *handler) postCancelled(w http.ResponseWriter, r *http.Request, by owner, m received) {
-	if !m.modern {
-		x := d.session(w, r, by)
-		if x == nil {
-			return
-		}
-		x.ongoing.cancel(m.Cancels)
-		d.sessions.leave(x)
-	}
-	w.WriteHeader(http.StatusAccepted)
-}
-
-// allowCancel notes the request of an exchange, so that its client can take it back.
-// Handshakes cannot be.
-func (e exchange) allowCancel(answer *response, cancel context.CancelFunc) (done func()) {
-	if e.session == nil || e.opens || e.message.ID == nil {
-		return func() {}
-	}
-	return e.session.ongoing.begin(e.message.ID, func() {
-		answer.drop()
-		cancel()
-	})
 }

@@ -2,16 +2,12 @@ package streamable
 
 import (
 	"cmp"
-	"context"
-	"encoding/json"
 	"io"
 	"log/slog"
 	"net"
 	"time"
 
-	"github.com/mark3labs/mcp-go/server"
-
-	"vaultwicket/gateway/mcpserver/direct"
+	"vaultwicket/gateway/mcpserver/wire"
 )
 
 const (
@@ -25,7 +21,7 @@ const (
 // Config configures a server. Server, Addr and Token are required.
 type Config struct {
 	// Server answers what passes. It needs no option of its own for HTTP.
-	Server *server.MCPServer
+	Server *wire.Server
 
 	// Addr is where to listen: "127.0.0.1:8765", "localhost:0", "[::1]:80",
 	// "0.0.0.0:8080" for all addresses, or "unix:/absolute/path".
@@ -51,17 +47,6 @@ type Config struct {
 	// [Token].
 	Token string
 
-	// Tools are the tools whose plain calls in a session are answered without mcp-go, see
-	// package direct. A handler gets the session in its context, but neither the server nor
-	// arguments other than RawArguments. Middleware of the server is not run, so it must be
-	// part of the handler. nil leaves all calls to mcp-go.
-	Tools direct.Tools
-
-	// Asks reports whether a call of one of Tools may send a request to the client, such as
-	// a question to the user: that is left to mcp-go. ctx is the one that the handler would
-	// get. nil says that every call may.
-	Asks func(ctx context.Context, tool string, arguments json.RawMessage) bool
-
 	// MaxSessions bounds the sessions that are open, 0 for 1000, and
 	// MaxConnections the connections, 0 for 256.
 	MaxSessions, MaxConnections int
@@ -85,7 +70,7 @@ type Config struct {
 	// has the token; nil for 404.
 	Metrics func(io.Writer)
 
-	// Opened and Ended are told of each session by its caller (see [Caller]), so
+	// Opened and Ended are told of each session by its caller (see [callerOf]), so
 	// that what is kept for a session can go with it. Both may be nil; they must not
 	// block.
 	Opened, Ended func(caller string)

@@ -1,16 +1,14 @@
 package streamable
 
 import (
+	"context"
 	"fmt"
-	"log/slog"
 	"net/http"
 	"runtime"
 	"runtime/debug"
 	"strings"
 	"sync"
 	"time"
-
-	"github.com/mark3labs/mcp-go/server"
 
 	"vaultwicket/gateway/httpguard"
 )
@@ -38,7 +36,6 @@ type handler struct {
 	origins  httpguard.Origins
 	bearer   *bearer
 	sessions *sessions
-	mcp      *server.StreamableHTTPServer
 	budget   *messageBudget // bytes of messages that are being worked on
 	streams  *httpguard.Streams
 
@@ -60,11 +57,6 @@ func newHandler(c Config, h httpguard.Hosts) (*handler, error) {
 		streams: httpguard.NewStreams(max(1, c.MaxConnections/2)),
 	}
 	d.sessions.opened, d.sessions.ended = d.opened, d.ended
-	d.mcp = server.NewStreamableHTTPServer(c.Server,
-		server.WithSessionIdManagerResolver(sessionIDs{}),
-		server.WithStreamableHTTPLogger(slog.New(quiet{c.Log.Handler()})),
-		server.WithHeartbeatInterval(heartbeat),
-	)
 	return d, nil
 }
 
@@ -236,3 +228,20 @@ func (d *handler) stop() <-chan struct{} {
 	}
 	return d.empty
 }
+
+// opened and ended pass on what becomes of sessions.
+func (d *handler) opened(x *session) {
+	if d.Opened != nil {
+		d.Opened(x.caller)
+	}
+}
+
+func (d *handler) ended(x *session) {
+	d.forget(x)
+	if d.Ended != nil {
+		d.Ended(x.caller)
+	}
+}
+
+// forget has mcp-go drop what it keeps of a session.
+func (d *handler) forget(x *session) { d.Server.MCP.UnregisterSession(context.Background(), x.id) }

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"net"
 	"net/http"
 	"strings"
@@ -17,7 +18,7 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
 
-	"vaultwicket/gateway/mcpserver/direct"
+	"vaultwicket/gateway/mcpserver/wire"
 )
 
 const (
@@ -28,43 +29,40 @@ const (
 
 // toy is a server of tools with which a test can look at its own requests.
 type toy struct {
-	server  *server.MCPServer
-	tools   direct.Tools
+	server  *wire.Server
 	started chan string   // the callers whose call of "block" has begun
 	ended   chan error    // how the context of one ended
 	release chan struct{} // lets them end by themselves
 }
 
 func newToy() *toy {
-	hooks := &server.Hooks{}
-	Hooks(hooks)
 	y := &toy{
-		server:  server.NewMCPServer("toy", "1", server.WithToolCapabilities(true), server.WithElicitation(), server.WithHooks(hooks)),
+		server: &wire.Server{
+			MCP: server.NewMCPServer("toy", "1", server.WithToolCapabilities(true), server.WithElicitation()),
+			Log: slog.New(slog.DiscardHandler),
+		},
 		started: make(chan string, 64), ended: make(chan error, 64), release: make(chan struct{}),
 	}
-	y.tools = direct.Tools{
+	y.server.Tools = map[string]server.ToolHandlerFunc{
 		"who": func(ctx context.Context, _ mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-			return mcp.NewToolResultText(Caller(ctx)), nil
+			return mcp.NewToolResultText(wire.PeerOf(ctx).Caller), nil
 		},
 		"block": y.block,
 		"count": count,
 		"panic": func(context.Context, mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 			panic("the secret of a note")
 		},
-		"ask":  ask,
+		"ask":  y.ask,
 		"chat": y.chat,
 	}
-	for name, handler := range y.tools {
-		y.server.AddTool(mcp.NewTool(name), handler)
+	for name, handler := range y.server.Tools {
+		y.server.MCP.AddTool(mcp.NewTool(name), handler)
 	}
 	return y
 }
 
-// asks says of the tools of a toy which one asks the client something.
-func asks(_ context.Context, tool string, _ json.RawMessage) bool { return tool == "ask" }
-
 func (y *toy) block(ctx context.Context, _ mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-	y.started <- Caller(ctx)
+	y.started <- wire.PeerOf(ctx).Caller
 	select {
 	case <-ctx.Done():
 		y.ended <- ctx.Err()
@@ -76,7 +74,7 @@ func (y *toy) block(ctx context.Context, _ mcp.CallToolRequest) (*mcp.CallToolRe
 
 // chat sends a notification, whatever becomes of it, and waits for its end.
 func (y *toy) chat(ctx context.Context, _ mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-	_ = Notify(ctx, "notifications/message", map[string]any{"level": "info", "data": "hello"})
+	_ = wire.Notify(ctx, "notifications/message", map[string]any{"level": "info", "data": "hello"})
 	<-ctx.Done()
 	y.ended <- ctx.Err()
 	return mcp.NewToolResultError("stopped"), nil
@@ -90,15 +88,15 @@ func count(ctx context.Context, r mcp.CallToolRequest) (*mcp.CallToolResult, err
 	}
 	to := given.To
 	for n := range to {
-		if err := Notify(ctx, "notifications/progress", map[string]any{"progressToken": "p", "progress": n + 1}); err != nil {
+		if err := wire.Notify(ctx, "notifications/progress", map[string]any{"progressToken": "p", "progress": n + 1}); err != nil {
 			return nil, err
 		}
 	}
 	return mcp.NewToolResultText(fmt.Sprint(to)), nil
 }
 
-func ask(ctx context.Context, _ mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-	answer, err := server.ServerFromContext(ctx).RequestElicitation(ctx, mcp.ElicitationRequest{
+func (y *toy) ask(ctx context.Context, _ mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+	answer, err := y.server.MCP.RequestElicitation(ctx, mcp.ElicitationRequest{
 		Request: mcp.Request{Method: string(mcp.MethodElicitationCreate)},
 		Params:  mcp.ElicitationParams{Message: "really?", RequestedSchema: map[string]any{"type": "object", "properties": map[string]any{}}},
 	})
@@ -122,7 +120,7 @@ type running struct {
 func open(t *testing.T, change func(*Config)) *running {
 	t.Helper()
 	y := newToy()
-	c := Config{Server: y.server, Tools: y.tools, Asks: asks, Addr: "127.0.0.1:0", Token: goodToken}
+	c := Config{Server: y.server, Addr: "127.0.0.1:0", Token: goodToken}
 	if change != nil {
 		change(&c)
 	}

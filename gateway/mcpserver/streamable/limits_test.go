@@ -191,7 +191,7 @@ func TestLimitsAreNotThoseOfTheCall(t *testing.T) {
 				t.Errorf("%s, %v", text, err)
 			}
 		}
-		if err := x.toy.server.SendNotificationToSpecificClient(id, "notifications/test", nil); err != nil {
+		if err := x.toy.server.MCP.SendNotificationToSpecificClient(id, "notifications/test", nil); err != nil {
 			t.Errorf("the stream has ended: %v", err)
 		}
 		if x.streams.Count() != 1 {

@@ -13,7 +13,7 @@ import (
 	"github.com/mark3labs/mcp-go/server"
 
 	"vaultwicket/gateway/httpguard"
-	"vaultwicket/gateway/mcpserver/message"
+	"vaultwicket/gateway/mcpserver/wire"
 )
 
 // heartbeat is the time between two signs of life on the stream of a session, so
@@ -51,13 +51,18 @@ func (d *handler) get(w http.ResponseWriter, r *http.Request, by owner) {
 	defer d.sessions.leave(x)
 	ctx, cancel := context.WithCancel(r.Context())
 	defer cancel()
+	defer context.AfterFunc(x.ctx, cancel)()
 	done, ok := d.stream(w, cancel)
 	if !ok {
 		return
 	}
 	defer done()
 	d.sessions.listen(x, cancel)
-	d.forward(ctx, cancel, w, exchange{request: r, session: x, caller: x.caller})
+	clearReadDeadline(w)
+	answer := &response{w: w}
+	answer.begin()
+	client := wire.Peer{Session: x.Session, Caller: x.caller, Send: answer.send}
+	client.SendNotifications(ctx, heartbeat)
 }
 
 // stream takes in a stream that cancel ends, or answers that there are too many.
@@ -94,48 +99,111 @@ func (d *handler) post(w http.ResponseWriter, r *http.Request, by owner) {
 	if !ok {
 		return
 	}
+	var x *session // none in the protocol without sessions
 	switch {
-	case m.Method == string(mcp.MethodNotificationCancelled):
-		d.postCancelled(w, r, by, m)
+	case m.modern && m.Cancels != nil:
+		// Its client closes the connection instead. Without sessions, nothing tells the
+		// requests of one client from those of another.
+		w.WriteHeader(http.StatusAccepted)
+		return
 	case m.modern:
-		d.postModern(w, r, by, m)
-	case m.Method == string(mcp.MethodInitialize):
-		d.postInitialize(w, r, by, m)
+		if code, wrong := checkModern(r.Header, m); wrong != "" {
+			replyWith(w, http.StatusBadRequest, wire.ErrorResponse(m.ID, code, wrong))
+			return
+		}
+	case m.Method == string(mcp.MethodInitialize) && m.Kind == wire.Request:
+		x = d.open(w, r, by, m)
 	default:
-		d.postInSession(w, r, by, m)
+		x = d.session(w, r, by)
+	}
+	if x == nil && !m.modern {
+		return
+	}
+	if x != nil {
+		defer d.sessions.leave(x)
+	}
+	switch {
+	case m.Kind == wire.Request:
+		d.postRequest(w, r, by, m, x)
+	case m.Cancels != nil:
+		x.ongoing.cancel(m.Cancels)
+		w.WriteHeader(http.StatusAccepted)
+	case m.Kind == wire.Response && !x.Answer(m.Message) && !m.isEmpty():
+		refuse(w, http.StatusBadRequest, "No pending sampling request found for the given request ID")
+	default:
+		w.WriteHeader(http.StatusAccepted)
 	}
 }
 
-// postModern takes a message that belongs to no session.
-func (d *handler) postModern(w http.ResponseWriter, r *http.Request, by owner, m received) {
+// open opens a session, or answers that there is no room for one. If its client does not
+// learn of it, it ends at once.
+func (d *handler) open(w http.ResponseWriter, r *http.Request, by owner, m received) *session {
+	x, err := d.sessions.begin(by, clientOf(r, m), mcp.NegotiateLegacyVersion(m.params.ProtocolVersion))
+	switch {
+	case errors.Is(err, errFull):
+		refuseBusy(w, "too many sessions, and all of them are active; end one with DELETE, or try again later")
+	case err != nil:
+		refuseBusy(w, err.Error())
+	}
+	return x
+}
+
+// unanswered is what a client is told whose request was ended: its session was, or
+// the server.
+const unanswered = "the request was interrupted; what it has changed is unknown"
+
+// postRequest answers a request of a session, or of a client without one. It ends with the
+// connection, with its session, and when its client cancels it (specification of 2025-11-25,
+// "Cancellation"), which gets no answer.
+func (d *handler) postRequest(w http.ResponseWriter, r *http.Request, by owner, m received, x *session) {
 	ctx, cancel := context.WithCancel(r.Context())
 	defer cancel()
-	if m.Method == string(mcp.MethodSubscriptionsListen) {
+	answer := &response{w: w}
+	client := &wire.Peer{Send: answer.send}
+	opens := x != nil && m.Method == string(mcp.MethodInitialize)
+	if x == nil {
+		client.Session, client.Caller, client.Shared = wire.NewSession(""), callerOf("token", by[:]), true
+	} else {
+		client.Session, client.Caller = x.Session, x.caller
+		defer context.AfterFunc(x.ctx, cancel)()
+	}
+	if x != nil && !opens { // a handshake cannot be cancelled
+		defer x.ongoing.begin(m.ID, func() {
+			answer.drop()
+			cancel()
+		})()
+	}
+	listens := m.Method == string(mcp.MethodSubscriptionsListen)
+	if listens {
 		done, ok := d.stream(w, cancel)
 		if !ok {
 			return
 		}
 		defer done()
 	}
-	d.forward(ctx, cancel, w, exchange{request: r, message: m, caller: callerOf(byToken, by[:])})
-}
-
-// postInitialize opens a session. If its client does not learn of it, it ends at
-// once.
-func (d *handler) postInitialize(w http.ResponseWriter, r *http.Request, by owner, m received) {
-	x, err := d.sessions.begin(by, clientOf(r, m), mcp.NegotiateLegacyVersion(m.params.ProtocolVersion))
-	switch {
-	case errors.Is(err, errFull):
-		refuseBusy(w, "too many sessions, and all of them are active; end one with DELETE, or try again later")
-		return
-	case err != nil:
-		refuseBusy(w, err.Error())
-		return
+	clearReadDeadline(w)
+	reply, code := d.Server.AppendResponse(ctx, nil, client, m.Message)
+	reply = append(reply, '\n')
+	if opens {
+		if code == 0 && ctx.Err() == nil && d.Server.MCP.RegisterSession(ctx, x) == nil {
+			w.Header().Set(server.HeaderKeySessionID, x.id)
+		} else {
+			d.sessions.finish(x)
+		}
+		if x.ctx.Err() != nil {
+			d.forget(x) // it ended before it was registered
+		}
 	}
-	defer d.sessions.leave(x)
-	ctx, cancel := context.WithCancel(r.Context())
-	defer cancel()
-	d.forward(ctx, cancel, w, exchange{request: r, message: m, session: x, caller: x.caller, opens: true})
+	status := http.StatusOK
+	switch {
+	case ctx.Err() != nil && listens:
+		reply = nil
+	case ctx.Err() != nil:
+		status, reply = http.StatusServiceUnavailable, (&wire.Error{Code: mcp.INTERNAL_ERROR, ID: m.ID, Text: unanswered}).Encode()
+	case m.modern:
+		status = modernStatus(code)
+	}
+	answer.finish(status, reply)
 }
 
 // maxClientName bounds what is kept of the name of a client.
@@ -159,18 +227,6 @@ func remoteHost(r *http.Request) string {
 	return host
 }
 
-// postInSession takes a message of a session.
-func (d *handler) postInSession(w http.ResponseWriter, r *http.Request, by owner, m received) {
-	x := d.session(w, r, by)
-	if x == nil {
-		return
-	}
-	defer d.sessions.leave(x)
-	ctx, cancel := context.WithCancel(r.Context())
-	defer cancel()
-	d.forward(ctx, cancel, w, exchange{request: r, message: m, session: x, caller: x.caller})
-}
-
 // session enters the session that a request names, or answers it.
 func (d *handler) session(w http.ResponseWriter, r *http.Request, by owner) *session {
 	id := r.Header.Get(server.HeaderKeySessionID)
@@ -189,77 +245,6 @@ func (d *handler) session(w http.ResponseWriter, r *http.Request, by owner) *ses
 		return nil
 	}
 	return x
-}
-
-// exchange is a request that may pass.
-type exchange struct {
-	request *http.Request
-	message received // of a POST
-	session *session // nil where there are none
-	caller  string
-	opens   bool // it opens the session
-}
-
-// forward has a request answered. ctx ends with the connection, and here with the
-// session too.
-func (d *handler) forward(ctx context.Context, cancel context.CancelFunc, w http.ResponseWriter, e exchange) {
-	if e.session != nil {
-		defer context.AfterFunc(e.session.ctx, cancel)()
-		ctx = context.WithValue(ctx, sessionKey{}, e.session)
-	}
-	answer := newResponse(w)
-	defer e.allowCancel(answer, cancel)()
-	ctx = context.WithValue(withCaller(ctx, e.caller), responseKey{}, answer)
-	clearReadDeadline(w)
-	d.handle(ctx, answer, e)
-	if e.opens && !answer.result() {
-		answer.header.Del(server.HeaderKeySessionID)
-		d.sessions.finish(e.session)
-	}
-	if e.opens && e.session.ctx.Err() != nil {
-		d.forget(e.session) // it ended before mcp-go had registered it
-	}
-	answer.finish(http.StatusServiceUnavailable, &message.Error{Code: mcp.INTERNAL_ERROR, ID: e.message.ID, Text: unanswered})
-}
-
-// unanswered is what a client is told whose request was ended: its session was, or
-// the server, or there was a fault.
-const unanswered = "the request was interrupted; what it has changed is unknown"
-
-// handle has a handler of a tool or mcp-go work on a request. A fault in mcp-go costs the
-// request its answer, not the connection.
-func (d *handler) handle(ctx context.Context, answer *response, e exchange) {
-	defer func() {
-		if fault := recover(); fault != nil {
-			d.report(fault)
-		}
-	}()
-	if !d.callDirectly(ctx, answer, e) {
-		d.mcp.Handle(answer, &server.HTTPRequest{Method: e.request.Method, Header: e.request.Header, Body: e.message.body, Context: ctx})
-	}
-}
-
-// callDirectly answers a call of a tool without mcp-go, and reports whether it is one that
-// can be. The answer to a question to the user would not find its way back: calls that may
-// ask one are for mcp-go, and so is what is of no session.
-func (d *handler) callDirectly(ctx context.Context, answer *response, e exchange) bool {
-	call, ok := d.Tools.CallOf(e.message.Message)
-	if !ok || e.session == nil || e.message.modern || d.Asks == nil {
-		return false
-	}
-	known := e.session.known.Load()
-	if known == nil {
-		return false
-	}
-	ctx = server.WithRequestProtocolInfo(d.Server.WithContext(ctx, *known), &server.RequestProtocolInfo{})
-	if d.Asks(ctx, e.message.Tool, e.message.Arguments) {
-		return false
-	}
-	reply := append(call.AppendResponse(ctx, nil, e.message.ID, d.Log), '\n')
-	if ctx.Err() == nil {
-		answer.reply(reply)
-	}
-	return true
 }
 
 // clearReadDeadline takes the limit of time from a request that has come in whole: net/http

@@ -13,13 +13,12 @@ import (
 	"github.com/mark3labs/mcp-go/server"
 
 	"vaultwicket/gateway/httpguard"
-	"vaultwicket/gateway/mcpserver/message"
+	"vaultwicket/gateway/mcpserver/wire"
 )
 
-// received is the body of a POST, and what is decided on of it.
+// received is the body of a POST, and the part of it that decisions depend on.
 type received struct {
-	message.Message
-	body   []byte
+	wire.Message
 	modern bool // of protocol 2026-07-28 or later
 	params params
 }
@@ -29,6 +28,11 @@ type params struct {
 	ProtocolVersion string          `json:"protocolVersion"`
 	ClientInfo      json.RawMessage `json:"clientInfo"`
 	Meta            *mcp.Meta       `json:"_meta"`
+}
+
+// isEmpty reports whether a response has no content, as that to a ping.
+func (m *received) isEmpty() bool {
+	return m.Failure == nil && (wire.IsNull(m.Result) || strings.Trim(string(m.Result), "{}"+wire.Space) == "")
 }
 
 // checkHeaders reports whether the headers are those of a message that is taken, and
@@ -93,42 +97,62 @@ func readBody(w http.ResponseWriter, r *http.Request, p *reservation, limit int6
 	return nil, false
 }
 
-// readMessage reads what there is to decide on, or answers the request.
-func (d *handler) readMessage(w http.ResponseWriter, h http.Header, body []byte) (received, bool) {
-	m := received{body: body, modern: mcp.IsModernProtocol(h.Get(mcp.HeaderProtocolVersion))}
+// readMessage decodes a message, or answers the request. A plain call has none of the params
+// that are decoded here.
+func (d *handler) readMessage(w http.ResponseWriter, h http.Header, body []byte) (m received, ok bool) {
+	m.modern = mcp.IsModernProtocol(h.Get(mcp.HeaderProtocolVersion))
 	var err error
-	if m.Message, err = message.Decode(body); err == nil {
-		err = m.readParams()
+	if m.Message, err = wire.Decode(body); err == nil && !m.Plain && m.Params != nil {
+		if json.Unmarshal(m.Params, &m.params) != nil {
+			err = &wire.Error{Code: mcp.INVALID_REQUEST, ID: m.ID, Text: "message is not a JSON-RPC message"}
+		}
+		m.modern = m.modern || mcp.IsModernProtocol(m.params.Meta.ProtocolVersion())
 	}
-	if err != nil {
-		replyWith(w, http.StatusBadRequest, refusalOf(err).Encode())
+	if refusal := (*wire.Error)(nil); errors.As(err, &refusal) {
+		replyWith(w, http.StatusBadRequest, refusal.Encode())
+		return m, false
 	}
-	return m, err == nil
+	return m, true
 }
 
-// readParams reads the fields that a plain call does not have.
-func (m *received) readParams() error {
-	if m.Plain {
-		return nil
+// checkModern returns what is wrong with a message of protocol 2026-07-28, whose headers have to
+// agree with the message (SEP-2243, SEP-2575), and the JSON-RPC code for it; "" is nothing.
+// mcp-go refuses a version that does not exist, and a request without capabilities.
+func checkModern(h http.Header, m received) (code int, wrong string) {
+	inHeader, inMeta := h.Get(mcp.HeaderProtocolVersion), m.params.Meta.ProtocolVersion()
+	switch {
+	case m.Kind == wire.Response:
+		return mcp.INVALID_REQUEST, "client-to-server responses are not supported in protocol version " +
+			mcp.ProtocolVersion20260728 + ": server-initiated requests were replaced by multi round-trip requests"
+	case h.Get(mcp.HeaderLastEventID) != "":
+		return mcp.HEADER_MISMATCH, "Last-Event-ID is not supported in protocol version " + mcp.ProtocolVersion20260728 +
+			": streams are not resumable, re-issue the request with a new ID"
+	case inHeader == "":
+		return mcp.HEADER_MISMATCH, mcp.HeaderProtocolVersion + " header is required for requests carrying " + mcp.MetaKeyProtocolVersion
+	case inMeta == "":
+		return mcp.INVALID_PARAMS, "missing or invalid _meta field " + mcp.MetaKeyProtocolVersion
+	case inHeader != inMeta:
+		return mcp.HEADER_MISMATCH, mcp.HeaderProtocolVersion + " header " + inHeader + " does not match request " + mcp.MetaKeyProtocolVersion + " " + inMeta
+	case m.Kind != wire.Request || !mcp.IsValidProtocolVersion(inMeta) || m.params.Meta.ClientCapabilities() == nil:
+		return 0, ""
 	}
-	var whole struct {
-		Params params `json:"params"`
+	if err := mcp.ValidateStandardHeaders(h.Get, inMeta, mcp.MCPMethod(m.Method), m.Params); err != nil {
+		return mcp.HEADER_MISMATCH, err.Error()
 	}
-	if err := json.Unmarshal(m.body, &whole); err != nil {
-		return &message.Error{Code: mcp.INVALID_REQUEST, ID: m.ID, Text: "message is not a JSON-RPC message"}
-	}
-	m.params = whole.Params
-	m.modern = m.modern || mcp.IsModernProtocol(m.params.Meta.ProtocolVersion())
-	return nil
+	return 0, ""
 }
 
-// refusalOf returns an error of [message.Decode] as its answer.
-func refusalOf(err error) *message.Error {
-	var refusal *message.Error
-	if !errors.As(err, &refusal) {
-		refusal = &message.Error{Code: mcp.INVALID_REQUEST, Text: err.Error()}
+// modernStatus returns the status that protocol 2026-07-28 has for the code of an error response, so
+// that a proxy sees a failure without reading the body; 0 is a result.
+func modernStatus(code int) int {
+	switch code {
+	case mcp.METHOD_NOT_FOUND:
+		return http.StatusNotFound
+	case mcp.HEADER_MISMATCH, mcp.MISSING_REQUIRED_CLIENT_CAPABILITY, mcp.UNSUPPORTED_PROTOCOL_VERSION,
+		mcp.INVALID_REQUEST, mcp.INVALID_PARAMS, mcp.PARSE_ERROR:
+		return http.StatusBadRequest
 	}
-	return refusal
+	return http.StatusOK
 }
 
 // accepts reports whether a client takes a type of answer. One that does not say

@@ -88,7 +88,6 @@ func (d *handler) close(s *http.Server, g *httpguard.ConnLimiter, cut context.Ca
 	g.CloseUnauthenticated()
 	grace, cancel := context.WithTimeout(context.Background(), d.Grace)
 	defer cancel()
-	d.mcp.CloseSessions(grace)
 	err := s.Shutdown(grace)
 	cut()
 	left := d.stop()

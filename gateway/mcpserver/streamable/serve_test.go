@@ -419,28 +419,8 @@ func TestABrokenListenerEndsTheServer(t *testing.T) {
 	})
 }
 
-func TestNotifyElsewhere(t *testing.T) {
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	if err := Notify(ctx, "x", nil); !errors.Is(err, context.Canceled) {
-		t.Errorf("after the end: %v", err)
-	}
-	if err := Notify(t.Context(), "x", nil); err == nil {
-		t.Error("a notification to nobody was sent")
-	}
-	if Caller(t.Context()) != "" {
-		t.Error("a caller from nowhere")
-	}
-	over := newResponse(nil)
-	over.over = true
-	ctx = context.WithValue(t.Context(), responseKey{}, over)
-	if err := Notify(ctx, "x", nil); !errors.Is(err, errAnswered) {
-		t.Errorf("after the answer: %v", err)
-	}
-	if err := Notify(ctx, "x", map[string]any{"f": func() {}}); err == nil {
-		t.Error("what is no JSON was sent")
-	}
-	if _, err := over.Write([]byte("late")); !errors.Is(err, errAnswered) {
-		t.Errorf("a late write: %v", err)
+func TestNothingIsSentAfterTheAnswer(t *testing.T) {
+	if err := (&response{over: true}).send([]byte("{}")); !errors.Is(err, errAnswered) {
+		t.Errorf("%v", err)
 	}
 }

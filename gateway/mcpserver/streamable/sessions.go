@@ -5,10 +5,9 @@ import (
 	"crypto/rand"
 	"errors"
 	"sync"
-	"sync/atomic"
 	"time"
 
-	"github.com/mark3labs/mcp-go/server"
+	"vaultwicket/gateway/mcpserver/wire"
 )
 
 var (
@@ -43,13 +42,13 @@ type client struct{ host, name string }
 // session is one of them. It ends when nothing was going on in it for a while,
 // when its client says so, or with the server, and ends its requests with it.
 type session struct {
+	*wire.Session
 	id     string
 	owner  owner
 	client client
 	caller string
 
-	version string                               // of the protocol that was agreed on; set before the id is given out
-	known   atomic.Pointer[server.ClientSession] // of mcp-go, nil without [Hooks]
+	version string // of the protocol that was agreed on; set before the id is given out
 
 	ctx context.Context // until the session ends
 	end context.CancelFunc
@@ -71,7 +70,7 @@ func newSessions(max int, idle time.Duration) *sessions {
 // errStopped.
 func (s *sessions) begin(by owner, from client, version string) (*session, error) {
 	id := rand.Text()
-	x := &session{id: id, owner: by, client: from, caller: callerOf(bySession, []byte(id)), version: version, requests: 1}
+	x := &session{Session: wire.NewSession(id), id: id, owner: by, client: from, caller: callerOf("session", []byte(id)), version: version, requests: 1}
 	x.ctx, x.end = context.WithCancel(context.Background())
 	out, err := s.add(x)
 	if err != nil {

@@ -29,7 +29,7 @@ type offline struct {
 func newDirect(t *testing.T, change func(*Config)) *offline {
 	t.Helper()
 	x := &offline{toy: newToy()}
-	c := Config{Server: x.toy.server, Tools: x.toy.tools, Asks: asks, Token: goodToken, Ended: func(caller string) {
+	c := Config{Server: x.toy.server, Token: goodToken, Ended: func(caller string) {
 		x.mu.Lock()
 		defer x.mu.Unlock()
 		x.ended = append(x.ended, caller)
@@ -84,7 +84,7 @@ func (x *offline) ping(t *testing.T, id string) int {
 // kept is what mcp-go keeps of sessions, as far as can be seen: a notification to
 // an id it does not know is an error.
 func (x *offline) kept(id string) bool {
-	return x.toy.server.SendNotificationToSpecificClient(id, "notifications/test", nil) == nil
+	return x.toy.server.MCP.SendNotificationToSpecificClient(id, "notifications/test", nil) == nil
 }
 
 func TestAThousandIdleSessionsEnd(t *testing.T) {

@@ -12,7 +12,7 @@ import (
 	"vaultwicket/allowlist/quote"
 	"vaultwicket/gateway"
 	"vaultwicket/gateway/mcpserver/arguments"
-	"vaultwicket/gateway/mcpserver/message"
+	"vaultwicket/gateway/mcpserver/wire"
 )
 
 // Call is what a call of a typed tool asks for.
@@ -68,7 +68,7 @@ func (t *Tool) names() []string {
 
 // take moves the arguments that are the tool's own out of fields. It leaves out null,
 // and false for a flag.
-func (t *Tool) take(fields message.Fields) (map[string]allowlist.Value, *arguments.Error) {
+func (t *Tool) take(fields wire.Fields) (map[string]allowlist.Value, *arguments.Error) {
 	given, total := map[string]allowlist.Value{}, 0
 	for i := range t.args {
 		a := &t.args[i]
@@ -90,9 +90,9 @@ func (t *Tool) take(fields message.Fields) (map[string]allowlist.Value, *argumen
 // has. The zero Value means that it is not given. The allowlist checks the value further.
 func decodeValue(a *arguments.Property, raw json.RawMessage) (allowlist.Value, int, *arguments.Error) {
 	switch {
-	case message.IsNull(raw) && a.Required:
+	case wire.IsNull(raw) && a.Required:
 		return allowlist.Value{}, 0, arguments.Wrong(arguments.BadRequest, a.Name, "is missing", sendOneOf(a.Values))
-	case message.IsNull(raw):
+	case wire.IsNull(raw):
 		return allowlist.Value{}, 0, nil
 	case a.Type == arguments.Boolean:
 		on, err := arguments.Bool(a.Name, raw)
@@ -105,7 +105,7 @@ func decodeValue(a *arguments.Property, raw json.RawMessage) (allowlist.Value, i
 	}
 	choice, err := arguments.Text(a.Name, raw)
 	if err == nil && !slices.Contains(a.Values, choice) {
-		err = arguments.Wrong(arguments.BadValue, a.Name, fmt.Sprintf("has the invalid value %q", message.Clip(choice)), sendOneOf(a.Values)+quote.DidYouMean(choice, a.Values))
+		err = arguments.Wrong(arguments.BadValue, a.Name, fmt.Sprintf("has the invalid value %q", wire.Clip(choice)), sendOneOf(a.Values)+quote.DidYouMean(choice, a.Values))
 	}
 	return allowlist.Text(choice), len(choice), err
 }
@@ -152,7 +152,7 @@ func orList(names []string) string {
 }
 
 // decodeCommon decodes the arguments that every tool has.
-func (c *Call) decodeCommon(fields message.Fields) (err *arguments.Error) {
+func (c *Call) decodeCommon(fields wire.Fields) (err *arguments.Error) {
 	r := &c.Request
 	if c.DryRun, err = arguments.Bool("dryRun", fields.Get("dryRun")); err != nil {
 		return err

@@ -14,7 +14,7 @@ import (
 	"vaultwicket/exec"
 	"vaultwicket/gateway"
 	"vaultwicket/gateway/mcpserver/arguments"
-	"vaultwicket/gateway/mcpserver/message"
+	"vaultwicket/gateway/mcpserver/wire"
 	"vaultwicket/policy"
 	"vaultwicket/tiers"
 )
@@ -191,9 +191,9 @@ func TestTypedToolsTakeWhatTheyPublish(t *testing.T) {
 			t.Errorf("%s takes %v and publishes %v", tool.Name, names, published)
 		}
 		for name, p := range schema.Properties {
-			values := []string{samples[p.Type], string(message.Encode(strings.Trim(samples[p.Type], `"`)))}
+			values := []string{samples[p.Type], string(wire.Encode(strings.Trim(samples[p.Type], `"`)))}
 			for _, choice := range p.Enum {
-				values = append(values, string(message.Encode(choice)))
+				values = append(values, string(wire.Encode(choice)))
 			}
 			if p.Enum != nil {
 				values = values[2:]

@@ -10,7 +10,7 @@ import (
 	"vaultwicket/allowlist"
 	"vaultwicket/gateway"
 	"vaultwicket/gateway/mcpserver/arguments"
-	"vaultwicket/gateway/mcpserver/message"
+	"vaultwicket/gateway/mcpserver/wire"
 	"vaultwicket/tiers"
 )
 
@@ -34,7 +34,7 @@ func (t *Tool) Describe(gw *gateway.Gateway) (described mcp.Tool, ok bool) {
 		sentences = append(sentences, o.description)
 	}
 	worst, sends := t.worst(operations)
-	described = mcp.NewToolWithRawSchema(t.Name, strings.Join(sentences, " "), message.Encode(t.schema(operations, worst, gw.VaultNames())))
+	described = mcp.NewToolWithRawSchema(t.Name, strings.Join(sentences, " "), wire.Encode(t.schema(operations, worst, gw.VaultNames())))
 	described.RawOutputSchema = []byte(arguments.Output)
 	if t.rows {
 		described.RawOutputSchema = []byte(outputRows)

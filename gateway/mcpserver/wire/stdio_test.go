@@ -1,4 +1,4 @@
-package stdio
+package wire
 
 import (
 	"bufio"
@@ -19,33 +19,30 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
 
-	"vaultwicket/gateway/mcpserver/message"
 	"vaultwicket/tests/talk"
 )
 
-// way is the way of a plain call to its handler.
-type way string
+// path is how a call of a tool gets to its handler.
+type path string
 
 const (
-	straight  way = "direct"
-	overMCPGo way = "over mcp-go"
+	plain     path = "plain"
+	overMCPGo path = "over mcp-go"
 )
 
-// eachWay runs a test once for each way.
-func eachWay(t *testing.T, test func(t *testing.T, w way)) {
-	for _, w := range []way{straight, overMCPGo} {
-		t.Run(string(w), func(t *testing.T) { test(t, w) })
+// eachPath runs a test once for each path.
+func eachPath(t *testing.T, test func(t *testing.T, p path)) {
+	for _, p := range []path{plain, overMCPGo} {
+		t.Run(string(p), func(t *testing.T) { test(t, p) })
 	}
 }
 
 // toy is a server with one tool that does what the test says.
-func (w way) toy(requests *Requests, tool server.ToolHandlerFunc, options ...server.ServerOption) *server.MCPServer {
-	hooks := &server.Hooks{}
-	requests.Hooks(hooks)
-	s := server.NewMCPServer("toy", "1", append(options, server.WithHooks(hooks))...)
-	s.AddTool(mcp.NewTool("work", mcp.WithString("n")), tool)
-	if w == straight {
-		requests.Handlers = map[string]server.ToolHandlerFunc{"work": tool}
+func (p path) toy(log io.Writer, tool server.ToolHandlerFunc, options ...server.ServerOption) *Server {
+	s := &Server{MCP: server.NewMCPServer("toy", "1", options...), Log: slog.New(slog.NewTextHandler(log, nil))}
+	s.MCP.AddTool(mcp.NewTool("work", mcp.WithString("n")), tool)
+	if p == plain {
+		s.Tools = map[string]server.ToolHandlerFunc{"work": tool}
 	}
 	return s
 }
@@ -86,32 +83,34 @@ func (g *gate) call(ctx context.Context, req mcp.CallToolRequest) (*mcp.CallTool
 }
 
 // start serves s on pipes.
-func start(t *testing.T, requests *Requests, s *server.MCPServer, grace time.Duration) *talk.Talk {
+func start(t *testing.T, s *Server, grace time.Duration) (*talk.Talk, *conn) {
 	t.Helper()
-	return talk.Start(t, func(ctx context.Context, in io.Reader, out io.Writer) error {
-		return Serve(ctx, s, requests, in, out, logTo(t), grace)
+	made := make(chan *conn, 1)
+	k := talk.Start(t, func(ctx context.Context, in io.Reader, out io.Writer) error {
+		c := newConn(s, out, grace)
+		made <- c
+		return c.serve(ctx, in)
 	})
+	return k, <-made
 }
-
-// logTo returns a logger that writes to the output of a test.
-func logTo(t *testing.T) *slog.Logger { return slog.New(slog.NewTextHandler(t.Output(), nil)) }
 
 func call(id any) string {
-	return fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"method":"tools/call","params":{"name":"work","arguments":{"n":%q}}}`, message.Encode(id), fmt.Sprint(id))
+	return fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"method":"tools/call","params":{"name":"work","arguments":{"n":%q}}}`, Encode(id), fmt.Sprint(id))
 }
 
-func cancel(id any) string { return string(cancellation(id)) }
+func cancel(id any) string {
+	return fmt.Sprintf(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":%s}}`, Encode(id))
+}
 
 func ping(id any) string {
-	return fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"method":"ping"}`, message.Encode(id))
+	return fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"method":"ping"}`, Encode(id))
 }
 
 // run feeds all of in to a server and returns its answers by id.
-func (w way) run(t *testing.T, in io.Reader, tool server.ToolHandlerFunc) map[string]talk.Message {
+func (p path) run(t *testing.T, in io.Reader, tool server.ToolHandlerFunc) map[string]talk.Message {
 	t.Helper()
-	requests := NewRequests()
 	var out strings.Builder
-	if err := Serve(t.Context(), w.toy(requests, tool), requests, in, &out, logTo(t), talk.Patience); err != nil {
+	if err := Serve(t.Context(), p.toy(t.Output(), tool), in, &out, talk.Patience); err != nil {
 		t.Fatal(err)
 	}
 	answers := map[string]talk.Message{}
@@ -120,19 +119,19 @@ func (w way) run(t *testing.T, in io.Reader, tool server.ToolHandlerFunc) map[st
 		if err := json.Unmarshal([]byte(line), &m); err != nil {
 			t.Fatalf("%q: %v", line, err)
 		}
-		if _, twice := answers[key(m.ID)]; twice && m.ID != nil {
+		if _, twice := answers[fmt.Sprint(m.ID)]; twice && m.ID != nil {
 			t.Errorf("two answers with id %v", m.ID)
 		}
-		answers[key(m.ID)] = m
+		answers[fmt.Sprint(m.ID)] = m
 	}
 	return answers
 }
 
 func TestEveryRequestIsAnsweredBeforeTheEnd(t *testing.T) {
-	eachWay(t, testEveryRequestIsAnsweredBeforeTheEnd)
+	eachPath(t, testEveryRequestIsAnsweredBeforeTheEnd)
 }
 
-func testEveryRequestIsAnsweredBeforeTheEnd(t *testing.T, w way) {
+func testEveryRequestIsAnsweredBeforeTheEnd(t *testing.T, p path) {
 	var most, now atomic.Int64
 	slow := func(ctx context.Context, req mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		most.Store(max(most.Load(), now.Add(1)))
@@ -145,7 +144,7 @@ func testEveryRequestIsAnsweredBeforeTheEnd(t *testing.T, w way) {
 		lines = append(lines, call(id))
 	}
 	lines = append(lines, call("last, without a newline"))
-	answers := w.run(t, strings.NewReader(strings.Join(lines, "\n")), slow)
+	answers := p.run(t, strings.NewReader(strings.Join(lines, "\n")), slow)
 	if len(answers) != 1002 {
 		t.Fatalf("%d answers", len(answers))
 	}
@@ -172,7 +171,7 @@ func TestWhatIsNoMessageIsRefusedAndTheRestGoesOn(t *testing.T) {
 		{"another case", `{"jsonrpc":"2.0","id":5,"method":"ping","Method":"x"}`, "5", -32600},
 		{"an unknown method", `{"jsonrpc":"2.0","id":6,"method":"none/such"}`, "6", -32601},
 	} {
-		answers := straight.run(t, strings.NewReader(test.line+"\n\n"+ping("good")), echo)
+		answers := plain.run(t, strings.NewReader(test.line+"\n\n"+ping("good")), echo)
 		refusal := answers[test.ID]
 		if refusal.Error == nil || refusal.Error.Code != test.Code {
 			t.Errorf("%s: %+v, want code %d", test.name, refusal.Error, test.Code)
@@ -184,7 +183,7 @@ func TestWhatIsNoMessageIsRefusedAndTheRestGoesOn(t *testing.T) {
 }
 
 func TestAnAnswerOfTheClientIsNotAnswered(t *testing.T) {
-	answers := straight.run(t, strings.NewReader(strings.Join([]string{
+	answers := plain.run(t, strings.NewReader(strings.Join([]string{
 		`{"jsonrpc":"2.0","id":77,"error":{"code":1,"message":"x"}}`,
 		`{"jsonrpc":"2.0","id":78,"result":{}}`,
 		`{"jsonrpc":"2.0","id":null,"error":{"code":1,"message":"x"}}`,
@@ -195,12 +194,12 @@ func TestAnAnswerOfTheClientIsNotAnswered(t *testing.T) {
 	}
 }
 
-func TestLargeMessagePassesWhole(t *testing.T) { eachWay(t, testLargeMessagePassesWhole) }
+func TestLargeMessagePassesWhole(t *testing.T) { eachPath(t, testLargeMessagePassesWhole) }
 
-func testLargeMessagePassesWhole(t *testing.T, w way) {
+func testLargeMessagePassesWhole(t *testing.T, p path) {
 	text := strings.Repeat("é", 1<<20)
 	line := `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"work","arguments":{"n":"` + text + `"}}}`
-	answers := w.run(t, strings.NewReader(line), echo)
+	answers := p.run(t, strings.NewReader(line), echo)
 	var result mcp.CallToolResult
 	if err := json.Unmarshal(answers["1"].Result, &result); err != nil {
 		t.Fatal(err)
@@ -210,11 +209,11 @@ func testLargeMessagePassesWhole(t *testing.T, w way) {
 	}
 }
 
-func TestCancelRunning(t *testing.T) { eachWay(t, testCancelRunning) }
+func TestCancelRunning(t *testing.T) { eachPath(t, testCancelRunning) }
 
-func testCancelRunning(t *testing.T, w way) {
-	requests, g := NewRequests(), newGate()
-	k := start(t, requests, w.toy(requests, g.call), talk.Patience)
+func testCancelRunning(t *testing.T, p path) {
+	g := newGate()
+	k, _ := start(t, p.toy(t.Output(), g.call), talk.Patience)
 	k.Send(call(1))
 	talk.Receive(t, g.started)
 	k.Send(cancel(1))
@@ -232,11 +231,11 @@ func testCancelRunning(t *testing.T, w way) {
 	}
 }
 
-func TestCancelQueued(t *testing.T) { eachWay(t, testCancelQueued) }
+func TestCancelQueued(t *testing.T) { eachPath(t, testCancelQueued) }
 
-func testCancelQueued(t *testing.T, w way) {
-	requests, g := NewRequests(), newGate()
-	k := start(t, requests, w.toy(requests, g.call), talk.Patience)
+func testCancelQueued(t *testing.T, p path) {
+	g := newGate()
+	k, _ := start(t, p.toy(t.Output(), g.call), talk.Patience)
 	const more = 100
 	for id := range maxRunning + more {
 		k.Send(call(id))
@@ -262,45 +261,23 @@ func testCancelQueued(t *testing.T, w way) {
 	}
 }
 
-// A cancellation that arrives while mcp-go begins with the call finds mcp-go not
-// ready for it, and must work all the same.
-func TestCancelBeforeMCPGoListens(t *testing.T) {
-	for _, when := range []string{"before", "meanwhile"} {
-		requests, g := NewRequests(), newGate()
-		handed := &pendingRequest{id: 1.0, method: "tools/call", forwarded: true, cancelled: when == "before"}
-		requests.pending[key(1.0)] = handed
-		hooks := &server.Hooks{}
-		requests.Hooks(hooks)
-		hooks.AddOnRequestInitialization(func(context.Context, any, any) error {
-			requests.update(func() { handed.cancelled = true })
-			return nil
-		})
-		s := server.NewMCPServer("toy", "1", server.WithHooks(hooks))
-		s.AddTool(mcp.NewTool("work"), g.call)
-		s.HandleMessage(t.Context(), json.RawMessage(call(1)))
-		if when == "before" && len(g.started) != 0 {
-			t.Error("a cancelled call was started")
-		}
-		if when == "meanwhile" && len(g.cancelled) != 1 {
-			t.Error("a call that was cancelled while it began was not stopped")
-		}
-	}
-}
+func TestIDsOfOpenRequestsAreTaken(t *testing.T) { eachPath(t, testIDsOfOpenRequestsAreTaken) }
 
-func TestIDsOfOpenRequestsAreTaken(t *testing.T) { eachWay(t, testIDsOfOpenRequestsAreTaken) }
-
-func testIDsOfOpenRequestsAreTaken(t *testing.T, w way) {
-	requests, g := NewRequests(), newGate()
-	k := start(t, requests, w.toy(requests, g.call), talk.Patience)
+func testIDsOfOpenRequestsAreTaken(t *testing.T, p path) {
+	g := newGate()
+	k, _ := start(t, p.toy(t.Output(), g.call), talk.Patience)
 	k.Send(call(1))
 	talk.Receive(t, g.started)
-	// mcp-go files 1 and "1" under one name, and a broken message must not seem
-	// to be the answer either.
-	for _, line := range []string{call(1), ping("1"), `{"jsonrpc":"2.0","id":1,"method":"ping","method":"ping"}`} {
+	// A broken message must not seem to be the answer either.
+	for _, line := range []string{call(1), `{"jsonrpc":"2.0","id":1,"method":"ping","method":"ping"}`} {
 		k.Send(line)
 		if m := k.Next(); m.ID != nil || m.Error == nil || m.Error.Code != -32600 {
 			t.Errorf("%s: %+v", line, m)
 		}
+	}
+	k.Send(ping("1")) // which is another id
+	if m := k.Next(); m.ID != "1" || m.Error != nil {
+		t.Errorf("%+v", m)
 	}
 	close(g.pending)
 	if m := k.Next(); m.ID != 1.0 || m.Error != nil {
@@ -313,12 +290,12 @@ func testIDsOfOpenRequestsAreTaken(t *testing.T, w way) {
 }
 
 func TestNothingIsReadWhileTooManyAreOpen(t *testing.T) {
-	eachWay(t, testNothingIsReadWhileTooManyAreOpen)
+	eachPath(t, testNothingIsReadWhileTooManyAreOpen)
 }
 
-func testNothingIsReadWhileTooManyAreOpen(t *testing.T, w way) {
-	requests, g := NewRequests(), newGate()
-	k := start(t, requests, w.toy(requests, g.call), talk.Patience)
+func testNothingIsReadWhileTooManyAreOpen(t *testing.T, p path) {
+	g := newGate()
+	k, c := start(t, p.toy(t.Output(), g.call), talk.Patience)
 	sent := make(chan int, 1)
 	var count atomic.Int64
 	go func() {
@@ -331,11 +308,11 @@ func testNothingIsReadWhileTooManyAreOpen(t *testing.T, w way) {
 		k.In.Close()
 		sent <- 0
 	}()
-	requests.mu.Lock()
-	for len(requests.pending) < maxPending {
-		requests.changed.Wait()
+	c.mu.Lock()
+	for len(c.pending) < maxPending {
+		c.changed.Wait()
 	}
-	requests.mu.Unlock()
+	c.mu.Unlock()
 	if n := count.Load(); n > maxPending+lineBuffer/60 {
 		t.Errorf("%d were read", n)
 	}
@@ -349,11 +326,11 @@ func testNothingIsReadWhileTooManyAreOpen(t *testing.T, w way) {
 	}
 }
 
-func TestGraceIsOver(t *testing.T) { eachWay(t, testGraceIsOver) }
+func TestGraceIsOver(t *testing.T) { eachPath(t, testGraceIsOver) }
 
-func testGraceIsOver(t *testing.T, w way) {
-	requests, g := NewRequests(), newGate()
-	k := start(t, requests, w.toy(requests, g.call), 50*time.Millisecond)
+func testGraceIsOver(t *testing.T, p path) {
+	g := newGate()
+	k, _ := start(t, p.toy(t.Output(), g.call), 50*time.Millisecond)
 	for id := range maxRunning + 3 {
 		k.Send(call(id))
 	}
@@ -376,11 +353,11 @@ func testGraceIsOver(t *testing.T, w way) {
 	}
 }
 
-func TestContextEnds(t *testing.T) { eachWay(t, testContextEnds) }
+func TestContextEnds(t *testing.T) { eachPath(t, testContextEnds) }
 
-func testContextEnds(t *testing.T, w way) {
-	requests, g := NewRequests(), newGate()
-	k := start(t, requests, w.toy(requests, g.call), talk.Patience)
+func testContextEnds(t *testing.T, p path) {
+	g := newGate()
+	k, _ := start(t, p.toy(t.Output(), g.call), talk.Patience)
 	k.Send(call(1))
 	talk.Receive(t, g.started)
 	signal := errors.New("signal")
@@ -402,16 +379,16 @@ func (c *closedPipe) Write([]byte) (int, error) {
 	return 0, syscall.EPIPE
 }
 
-func TestOutputIsClosed(t *testing.T) { eachWay(t, testOutputIsClosed) }
+func TestOutputIsClosed(t *testing.T) { eachPath(t, testOutputIsClosed) }
 
-func testOutputIsClosed(t *testing.T, w way) {
-	requests, g := NewRequests(), newGate()
+func testOutputIsClosed(t *testing.T, p path) {
+	g := newGate()
 	reader, in := io.Pipe()
 	defer in.Close()
 	out := &closedPipe{}
 	done := make(chan error, 1)
 	go func() {
-		done <- Serve(t.Context(), w.toy(requests, g.call), requests, reader, out, logTo(t), talk.Patience)
+		done <- Serve(t.Context(), p.toy(t.Output(), g.call), reader, out, talk.Patience)
 	}()
 	for _, line := range []string{call(1), call(2)} {
 		if _, err := io.WriteString(in, line+"\n"); err != nil {
@@ -437,7 +414,7 @@ func TestAClientThatDoesNotReadCannotHoldTheServer(t *testing.T) {
 		ctx, stop := context.WithCancelCause(t.Context())
 		began, signal := time.Now(), errors.New("signal")
 		stop(signal)
-		if err := wait(ctx, make(chan error)); !errors.Is(err, signal) {
+		if err := wait(ctx, make(chan struct{})); !errors.Is(err, signal) {
 			t.Errorf("error %v, want %v", err, signal)
 		}
 		if took := time.Since(began); took != stopLimit {
@@ -447,20 +424,19 @@ func TestAClientThatDoesNotReadCannotHoldTheServer(t *testing.T) {
 }
 
 func TestNotificationsLeaveBeforeTheAnswer(t *testing.T) {
-	eachWay(t, testNotificationsLeaveBeforeTheAnswer)
+	eachPath(t, testNotificationsLeaveBeforeTheAnswer)
 }
 
-func testNotificationsLeaveBeforeTheAnswer(t *testing.T, w way) {
-	requests := NewRequests()
+func testNotificationsLeaveBeforeTheAnswer(t *testing.T, p path) {
 	progress := func(ctx context.Context, req mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		for i := range 3 {
-			if err := requests.Notify(ctx, "notifications/progress", map[string]any{"progressToken": "t", "progress": i}); err != nil {
+			if err := Notify(ctx, "notifications/progress", map[string]any{"progressToken": "t", "progress": i}); err != nil {
 				return nil, err
 			}
 		}
 		return echo(ctx, req)
 	}
-	k := start(t, requests, w.toy(requests, progress), talk.Patience)
+	k, _ := start(t, p.toy(t.Output(), progress), talk.Patience)
 	for id := range 100 {
 		k.Send(call(id))
 		for i := range 3 {
@@ -474,24 +450,23 @@ func testNotificationsLeaveBeforeTheAnswer(t *testing.T, w way) {
 	}
 	cancelled, stop := context.WithCancel(t.Context())
 	stop()
-	if err := requests.Notify(cancelled, "notifications/progress", nil); !errors.Is(err, context.Canceled) {
+	if err := Notify(cancelled, "notifications/progress", nil); !errors.Is(err, context.Canceled) {
 		t.Errorf("a cancelled call notified: %v", err)
 	}
 }
 
 // What follows the handshake finds it done, however fast the client is, and a
 // user can answer while every worker waits for users.
-func TestElicitationOfLegacyClients(t *testing.T) { eachWay(t, testElicitationOfLegacyClients) }
+func TestElicitationOfLegacyClients(t *testing.T) { eachPath(t, testElicitationOfLegacyClients) }
 
-func testElicitationOfLegacyClients(t *testing.T, w way) {
-	requests := NewRequests()
-	var s *server.MCPServer
+func testElicitationOfLegacyClients(t *testing.T, p path) {
+	var s *Server
 	ask := func(ctx context.Context, _ mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		session := server.ClientSessionFromContext(ctx).(server.SessionWithClientInfo)
 		if session.GetClientCapabilities().Elicitation == nil {
 			return mcp.NewToolResultError("the handshake is not done"), nil
 		}
-		result, err := s.RequestElicitation(ctx, mcp.ElicitationRequest{
+		result, err := s.MCP.RequestElicitation(ctx, mcp.ElicitationRequest{
 			Params: mcp.ElicitationParams{Message: "sure?", RequestedSchema: map[string]any{"type": "object"}},
 		})
 		if err != nil {
@@ -499,8 +474,8 @@ func testElicitationOfLegacyClients(t *testing.T, w way) {
 		}
 		return mcp.NewToolResultText(string(result.Action)), nil
 	}
-	s = w.toy(requests, ask, server.WithElicitation())
-	k := start(t, requests, s, talk.Patience)
+	s = p.toy(t.Output(), ask, server.WithElicitation())
+	k, _ := start(t, s, talk.Patience)
 	k.Send(talk.Initialize, talk.Initialized)
 	const count = maxRunning + 20
 	for id := range count {
@@ -528,7 +503,7 @@ func TestModernClients(t *testing.T) {
 		`{"jsonrpc":"2.0","id":2,"method":"tools/list","params":{` + talk.ModernMeta + `}}`,
 		`{"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"name":"work","arguments":{"n":"x"},` + talk.ModernMeta + `}}`,
 	}, "\n")
-	answers := straight.run(t, strings.NewReader(in), echo)
+	answers := plain.run(t, strings.NewReader(in), echo)
 	for _, id := range []string{"1", "2", "3"} {
 		if m := answers[id]; m.Error != nil || !strings.Contains(string(m.Result), "resultType") {
 			t.Errorf("%s: %+v: %s", id, m.Error, m.Result)
@@ -546,9 +521,7 @@ func TestSubscriptionAcknowledgesFirstAndDoesNotHoldTheEnd(t *testing.T) {
 		{"one that stays", `"toolsListChanged":true`},
 	} {
 		for range 50 {
-			requests := NewRequests()
-			s := straight.toy(requests, echo, server.WithToolCapabilities(true))
-			k := start(t, requests, s, talk.Patience)
+			k, _ := start(t, plain.toy(t.Output(), echo, server.WithToolCapabilities(true)), talk.Patience)
 			k.Send(listenFor(1, test.filter))
 			k.In.Close()
 			if err := k.Wait(); err != nil {
@@ -563,8 +536,7 @@ func TestSubscriptionAcknowledgesFirstAndDoesNotHoldTheEnd(t *testing.T) {
 }
 
 func TestSubscriptionsAreBoundedAndCanBeCancelled(t *testing.T) {
-	requests := NewRequests()
-	k := start(t, requests, straight.toy(requests, echo, server.WithToolCapabilities(true)), talk.Patience)
+	k, c := start(t, plain.toy(t.Output(), echo, server.WithToolCapabilities(true)), talk.Patience)
 	for id := range maxSubscriptions {
 		k.Send(listenFor(id, `"toolsListChanged":true`))
 		if m := k.Next(); m.Method != mcp.MethodNotificationSubscriptionsAcknowledged {
@@ -576,11 +548,11 @@ func TestSubscriptionsAreBoundedAndCanBeCancelled(t *testing.T) {
 		t.Fatalf("one too many: %+v", m)
 	}
 	k.Send(cancel(0))
-	requests.mu.Lock()
-	for requests.subscriptions == maxSubscriptions {
-		requests.changed.Wait()
+	c.mu.Lock()
+	for c.subscriptions == maxSubscriptions {
+		c.changed.Wait()
 	}
-	requests.mu.Unlock()
+	c.mu.Unlock()
 	k.Send(listenFor(0, `"toolsListChanged":true`))
 	if m := k.Next(); m.Method != mcp.MethodNotificationSubscriptionsAcknowledged {
 		t.Fatalf("%+v", m)
@@ -589,21 +561,20 @@ func TestSubscriptionsAreBoundedAndCanBeCancelled(t *testing.T) {
 
 // BenchmarkStdioCall is one call through the transport, on either way.
 func BenchmarkStdioCall(b *testing.B) {
-	for _, w := range []way{straight, overMCPGo} {
+	for _, p := range []path{plain, overMCPGo} {
 		for _, size := range []int{10, 10_000} {
-			b.Run(fmt.Sprintf("%s/%d", w, size), func(b *testing.B) { w.benchmark(b, size) })
+			b.Run(fmt.Sprintf("%s/%d", p, size), func(b *testing.B) { p.benchmark(b, size) })
 		}
 	}
 }
 
-func (w way) benchmark(b *testing.B, size int) {
+func (p path) benchmark(b *testing.B, size int) {
 	text := strings.Repeat("x", size)
-	requests := NewRequests()
 	inReader, in := io.Pipe()
 	outReader, out := io.Pipe()
 	done := make(chan error, 1)
 	go func() {
-		done <- Serve(b.Context(), w.toy(requests, echo), requests, inReader, out, slog.New(slog.DiscardHandler), talk.Patience)
+		done <- Serve(b.Context(), p.toy(io.Discard, echo), inReader, out, talk.Patience)
 	}()
 	answers := bufio.NewReader(outReader)
 	b.ReportAllocs()

@@ -1,4 +1,4 @@
-package message
+package wire
 
 import (
 	"bytes"
@@ -7,7 +7,129 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"unicode"
+	"unicode/utf8"
+
+	"vaultwicket/allowlist/quote"
 )
+
+const (
+	// MaxInteger is the largest integer that all JSON readers decode alike.
+	MaxInteger = 1 << 53
+
+	// Space is the white space that JSON allows around a document, and nothing else.
+	Space = " \t\r\n"
+)
+
+// String decodes a valid JSON value without leading space that is a string, false for any
+// other. As with encoding/json, half of a surrogate pair becomes U+FFFD.
+func String(raw json.RawMessage) (string, bool) {
+	switch {
+	case !IsString(raw):
+		return "", false
+	case bytes.IndexByte(raw, '\\') < 0 && utf8.Valid(raw):
+		return string(raw[1 : len(raw)-1]), true
+	}
+	return unescaped(raw)
+}
+
+// unescaped is apart, because what encoding/json writes to is on the heap.
+func unescaped(raw json.RawMessage) (text string, ok bool) {
+	err := json.Unmarshal(raw, &text)
+	return text, err == nil
+}
+
+// IsString reports whether a valid JSON value without leading space is a string.
+func IsString(raw json.RawMessage) bool { return bytes.HasPrefix(raw, []byte(`"`)) }
+
+// IsObject reports whether a valid JSON value without leading space is an object.
+func IsObject(raw json.RawMessage) bool { return bytes.HasPrefix(raw, []byte("{")) }
+
+// IsNull reports whether a JSON value is missing or null.
+func IsNull(raw json.RawMessage) bool { return len(raw) == 0 || string(raw) == "null" }
+
+// Clip returns [quote.Short] of a text with control characters replaced.
+func Clip(text string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) {
+			return unicode.ReplacementChar
+		}
+		return r
+	}, quote.Short(text))
+}
+
+// Encode returns v as JSON. It panics on a value that cannot be encoded; callers pass
+// only maps, strings and numbers.
+func Encode(v any) []byte {
+	line, err := json.Marshal(v)
+	if err != nil {
+		panic(err)
+	}
+	return line
+}
+
+// Field is one field of a JSON object. Both are slices of the document, or of a copy where
+// the name has escapes.
+type Field struct {
+	Name  []byte // decoded
+	Value json.RawMessage
+}
+
+// Fields are the fields of a JSON object in their order. No two have one name. nil is no
+// object; an empty one is not nil.
+type Fields []Field
+
+// Get returns the value of a field, nil if there is none.
+func (f Fields) Get(name string) json.RawMessage {
+	for i := range f {
+		if string(f[i].Name) == name {
+			return f[i].Value
+		}
+	}
+	return nil
+}
+
+// Take returns the value of a field, and leaves nil in its place.
+func (f Fields) Take(name string) json.RawMessage {
+	for i := range f {
+		if string(f[i].Name) == name {
+			value := f[i].Value
+			f[i].Value = nil
+			return value
+		}
+	}
+	return nil
+}
+
+// Sort brings the fields into the order of their names.
+func (f Fields) Sort() {
+	slices.SortFunc(f, func(a, b Field) int { return bytes.Compare(a.Name, b.Name) })
+}
+
+// has reports whether there is a field of that name.
+func (f Fields) has(name string) bool { return f.Get(name) != nil }
+
+// fewFields is up to how many fields of an object names are compared one by one.
+const fewFields = 16
+
+// names finds duplicates among the names of one object.
+type names map[string]struct{}
+
+// add reports whether a name is new. before are the fields in front of it.
+func (n *names) add(name []byte, before Fields) bool {
+	if len(before) < fewFields {
+		return before.Get(string(name)) == nil
+	}
+	if *n == nil {
+		*n = names{}
+		for i := range before {
+			(*n)[string(before[i].Name)] = struct{}{}
+		}
+	}
+	_, twice := (*n)[string(name)]
+	(*n)[string(name)] = struct{}{}
+	return !twice
+}
 
 // Lint checks a document that [json.Valid] accepts for what encoding/json ignores: a
 // duplicate key in an object, and a key that differs only in spelling from one in

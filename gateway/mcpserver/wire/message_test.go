@@ -1,4 +1,4 @@
-package message
+package wire
 
 import (
 	"encoding/json"
@@ -30,7 +30,12 @@ func TestDecodeMessage(t *testing.T) {
 		{"equal keys in different objects", `{"jsonrpc":"2.0","id":1,"method":"m","params":{"a":{"a":[{"a":1},{"a":2}]}}}`, Message{Kind: Request, ID: 1.0, Method: "m"}},
 		{"any case deeper down", `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"t","arguments":{"Name":1,"name":2}}}`, Message{Kind: Request, ID: 1.0, Method: "tools/call", Tool: "t", Arguments: json.RawMessage(`{"Name":1,"name":2}`), Plain: true}},
 	} {
-		if got, err := Decode([]byte(test.line)); err != nil || !reflect.DeepEqual(got, test.want) {
+		got, err := Decode([]byte(test.line))
+		if string(got.Raw) != test.line {
+			t.Errorf("%s: the message is %q", test.name, got.Raw)
+		}
+		got.Raw, got.Params, got.Result, got.Failure = nil, nil, nil, nil
+		if err != nil || !reflect.DeepEqual(got, test.want) {
 			t.Errorf("%s: %+v, %v, want %+v", test.name, got, err, test.want)
 		}
 	}

@@ -1,0 +1,220 @@
+package wire
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/mark3labs/mcp-go/mcp"
+)
+
+const (
+	// maxDepth is the maximum nesting. The deepest message of the protocol needs 8.
+	maxDepth = 32
+
+	// maxValues is the maximum number of values in one message. A decoded value needs
+	// many times its bytes; the largest batch of the gateway has a tenth of this.
+	maxValues = 1 << 16
+)
+
+// exactKeys are the keys that mcp-go reads in a message (depth 1) and in its params or
+// result (depth 2). mcp-go accepts them in any case; a message that spells one of them
+// differently is rejected.
+var exactKeys = map[int][]string{
+	1: {"jsonrpc", "id", "method", "params", "result", "error"},
+	2: {"name", "arguments", "_meta", "task", "inputResponses", "requestState", "requestId", "uri", "ref", "argument", "cursor", "level", "action", "content"},
+}
+
+// Kind is the kind of a JSON-RPC message.
+type Kind uint8
+
+// The kinds of messages.
+const (
+	Request Kind = iota + 1
+	Notification
+	Response
+)
+
+// Message is a decoded message.
+type Message struct {
+	Kind    Kind
+	ID      any // string or float64; nil for a notification
+	Method  string
+	Cancels any             // the request id in a notifications/cancelled, or nil
+	Raw     []byte          // all of it
+	Params  json.RawMessage // not decoded further, like those below
+	// Result and Failure are the content of a response: one of them.
+	Result, Failure json.RawMessage
+	// Tool and Arguments are those of a tools/call.
+	Tool      string
+	Arguments json.RawMessage
+	// Plain is set for a tools/call that needs nothing of mcp-go, see [Message.readCall].
+	// Meta is the _meta of a plain call, nil for none.
+	Plain bool
+	Meta  *mcp.Meta
+}
+
+// Error is the JSON-RPC error that answers a message.
+type Error struct {
+	Code int // of JSON-RPC
+	ID   any // the id of the message, nil if it has no usable one
+	Text string
+}
+
+func (e *Error) Error() string { return e.Text }
+
+// Encode returns the JSON-RPC error response to the message.
+func (e *Error) Encode() []byte {
+	return Encode(map[string]any{
+		"jsonrpc": mcp.JSONRPC_VERSION,
+		"id":      e.ID,
+		"error":   map[string]any{"code": e.Code, "message": e.Text},
+	})
+}
+
+// Decode reads one JSON-RPC message strictly: valid UTF-8, one object, no duplicate key at any
+// depth, no key of the protocol in another spelling, an id that every JSON reader decodes
+// alike. The message refers to line. The error is an *[Error].
+func Decode(line []byte) (Message, error) {
+	if !utf8.Valid(line) {
+		return Message{}, &Error{Code: mcp.PARSE_ERROR, Text: "message is not valid UTF-8"}
+	}
+	if !json.Valid(line) {
+		return Message{}, &Error{Code: mcp.PARSE_ERROR, Text: "message is not valid JSON"}
+	}
+	l := lint(line, exactKeys)
+	defer l.release()
+	fields := l.fields
+	if l.err != nil { // as encoding/json reads it: only the id is used
+		var loose map[string]json.RawMessage
+		_ = json.Unmarshal(line, &loose)
+		for name, value := range loose {
+			fields = append(fields, Field{Name: []byte(name), Value: value})
+		}
+	}
+	switch {
+	case fields != nil:
+	case bytes.HasPrefix(bytes.TrimLeft(line, Space), []byte("[")):
+		return Message{}, &Error{Code: mcp.INVALID_REQUEST, Text: "JSON-RPC batches are not supported; send one message at a time"}
+	default:
+		return Message{}, &Error{Code: mcp.INVALID_REQUEST, Text: "message is not a JSON object"}
+	}
+	m := Message{Raw: line}
+	err := m.readEnvelope(fields)
+	if m.Method == string(mcp.MethodToolsCall) && m.Kind == Request {
+		m.readCall(l)
+	}
+	if l.err != nil {
+		err = l.err
+	}
+	if err != nil {
+		return Message{}, &Error{Code: mcp.INVALID_REQUEST, ID: m.ID, Text: err.Error()}
+	}
+	return m, nil
+}
+
+// readEnvelope reads the fields of the outer object. Where it returns an error, the id is set
+// if it is valid. A response without an id matches no request and is valid.
+func (m *Message) readEnvelope(fields Fields) error {
+	var idErr error
+	id := fields.Get("id")
+	if id != nil {
+		m.ID, idErr = decodeID(id)
+	}
+	if version, ok := String(fields.Get("jsonrpc")); !ok || version != mcp.JSONRPC_VERSION {
+		return fmt.Errorf("jsonrpc must be %q", mcp.JSONRPC_VERSION)
+	}
+	m.Params, m.Result, m.Failure = fields.Get("params"), fields.Get("result"), fields.Get("error")
+	method := fields.Get("method")
+	switch {
+	case method == nil && (m.Result != nil) == (m.Failure != nil):
+		return errors.New("a message must have a method, or exactly one of result and error")
+	case idErr != nil && (method != nil || string(id) != "null"):
+		return idErr
+	case method == nil:
+		m.Kind = Response
+		return nil
+	case m.Result != nil || m.Failure != nil:
+		return errors.New("a message with a method must have neither result nor error")
+	}
+	if m.Method, _ = String(method); m.Method == "" {
+		return errors.New("method must be a string")
+	}
+	if !IsObject(m.Params) && !IsNull(m.Params) {
+		return errors.New("params must be an object")
+	}
+	m.Kind = Request
+	if m.ID != nil {
+		return nil
+	}
+	m.Kind = Notification
+	if m.Method != string(mcp.MethodNotificationCancelled) {
+		return nil
+	}
+	var cancelled map[string]json.RawMessage
+	err := errors.New("is missing")
+	if json.Unmarshal(m.Params, &cancelled) == nil {
+		m.Cancels, err = decodeID(cancelled["requestId"])
+	}
+	if err != nil {
+		return fmt.Errorf("requestId: %w", err)
+	}
+	return nil
+}
+
+// decodeID returns a string or a float64, the two types that mcp-go uses for ids.
+func decodeID(raw json.RawMessage) (any, error) {
+	if text, ok := String(raw); ok {
+		return text, nil
+	}
+	number, err := strconv.ParseInt(string(raw), 10, 64)
+	if err != nil || number > MaxInteger || number < -MaxInteger || string(raw) == "-0" {
+		return nil, errors.New("id must be a string or an integer within 2^53")
+	}
+	return float64(number), nil
+}
+
+// reserved is the prefix of the keys of the protocol in a _meta.
+const reserved = "io.modelcontextprotocol/"
+
+// readCall reads the params of a tools/call. The handler of the tool validates the arguments.
+//
+// A call is plain if mcp-go would only pass its name, arguments and _meta on to the tool. It is
+// not with any other field (a task, the answer to a question), with a key of the protocol in
+// its _meta (such as that of the version without a handshake), or with what mcp-go cannot
+// decode: a _meta that is no object, a number that no float64 holds.
+func (m *Message) readCall(l *linter) {
+	name := l.params.Get("name")
+	tool, named := String(name)
+	if !named && !IsNull(name) {
+		return
+	}
+	m.Tool, m.Arguments = tool, l.params.Get("arguments")
+	if !named || l.huge {
+		return
+	}
+	for i := range l.params {
+		switch string(l.params[i].Name) {
+		case "name", "arguments", "_meta":
+		default:
+			return
+		}
+	}
+	if raw := l.params.Get("_meta"); !IsNull(raw) {
+		meta := &mcp.Meta{}
+		if !IsObject(raw) || json.Unmarshal(raw, meta) != nil {
+			return
+		}
+		for key := range meta.AdditionalFields {
+			if strings.HasPrefix(key, reserved) {
+				return
+			}
+		}
+		m.Meta = meta
+	}
+	m.Plain = true
+}

@@ -1,0 +1,309 @@
+package wire
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/mark3labs/mcp-go/mcp"
+)
+
+const (
+	// maxRunning is the maximum number of requests that are worked on at once. The
+	// others wait, and can be cancelled. The gateway runs up to 64 calls in parallel.
+	maxRunning = 64
+
+	// maxPending is the maximum number of requests without a response. Beyond it nothing
+	// is read: the pipe of the client fills and the client waits.
+	maxPending = 2048
+
+	// maxPendingBytes is the maximum size of all pending messages. A decoded message needs
+	// several times its size.
+	maxPendingBytes = 8 << 20
+
+	// maxSubscriptions is the maximum number of notification streams. A client needs one.
+	maxSubscriptions = 16
+)
+
+var (
+	errDuplicateID          = errors.New("a request with this id is still pending")
+	errTooManySubscriptions = fmt.Errorf("more than %d subscriptions are open", maxSubscriptions)
+)
+
+// conn is the connection to the client on standard input and output, with the requests that
+// have no response. A reader queues them, and workers answer them.
+type conn struct {
+	server  *Server
+	session *Session
+	ctx     context.Context // of all requests
+
+	outMu  sync.Mutex // before mu
+	out    io.Writer
+	broken error
+	fail   func(error) // is called with the first failed write, and when the grace period is over
+
+	idle    chan *request // to a worker that has nothing to do
+	workers sync.WaitGroup
+
+	mu            sync.Mutex
+	changed       sync.Cond        // on mu: any field below
+	pending       map[any]*request // by id
+	waiting       []*request       // those that have not started, oldest first
+	bytes         int              // size of all pending messages
+	running       int              // started requests, without subscriptions
+	subscriptions int              // pending subscriptions
+	initializing  bool             // an initialize has started
+	changing      bool             // a call that changes something has started
+	writing       int              // responses being written
+	stopped       bool             // nothing is started any more
+
+	grace time.Duration
+	timer *time.Timer // runs after the end of the input, nil before
+}
+
+// request is a request without a response.
+type request struct {
+	Message
+	peer      Peer
+	changes   bool
+	started   bool
+	cancelled bool
+	ctx       context.Context // once it has started
+	stop      context.CancelFunc
+}
+
+func (r *request) subscribes() bool { return r.Method == string(mcp.MethodSubscriptionsListen) }
+
+func (r *request) initializes() bool { return r.Method == string(mcp.MethodInitialize) }
+
+func newConn(s *Server, out io.Writer, grace time.Duration) *conn {
+	c := &conn{server: s, session: NewSession("stdio"), out: out, grace: grace, idle: make(chan *request), pending: map[any]*request{}}
+	c.changed.L = &c.mu
+	return c
+}
+
+// waitForCapacity waits until one more message can be accepted. It is false when the
+// server stops.
+func (c *conn) waitForCapacity() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for !c.stopped && (len(c.pending) >= maxPending || c.bytes >= maxPendingBytes) {
+		c.changed.Wait()
+	}
+	return !c.stopped
+}
+
+// accept queues a request, and acts on any other message. The error is the fault of the client.
+func (c *conn) accept(m Message) error {
+	changes := false
+	if m.Kind == Request && m.Arguments != nil && c.server.Changes != nil {
+		changes = c.server.Changes(m.Tool, m.Arguments) // it decodes them, for which no other message has to wait
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	defer c.settle()
+	switch {
+	case c.stopped:
+		return nil
+	case m.Kind == Response:
+		c.session.Answer(m)
+		return nil
+	case m.Cancels != nil:
+		c.cancel(m.Cancels)
+		return nil
+	case m.Kind == Notification:
+		return nil
+	case c.pending[m.ID] != nil:
+		return errDuplicateID
+	}
+	r := &request{Message: m, changes: changes, peer: Peer{Session: c.session, AcceptedAt: time.Now(), Send: c.send}}
+	if r.subscribes() {
+		if c.subscriptions == maxSubscriptions {
+			return errTooManySubscriptions
+		}
+		c.subscriptions++
+	}
+	c.pending[r.ID] = r
+	c.bytes += len(r.Raw)
+	if r.initializes() {
+		c.waiting = slices.Insert(c.waiting, 0, r) // the others depend on it
+	} else {
+		c.waiting = append(c.waiting, r)
+	}
+	return nil
+}
+
+// cancel cancels the request id, which gets no response.
+func (c *conn) cancel(id any) {
+	r := c.pending[id]
+	switch {
+	case r == nil:
+	case r.started:
+		r.cancelled = true
+		r.stop()
+	default:
+		c.waiting = slices.DeleteFunc(c.waiting, func(w *request) bool { return w == r })
+		c.remove(r)
+	}
+}
+
+// remove drops a request that has its response or gets none.
+func (c *conn) remove(r *request) {
+	delete(c.pending, r.ID)
+	c.bytes -= len(r.Raw)
+	switch {
+	case r.subscribes():
+		c.subscriptions--
+	case r.started:
+		c.running--
+		c.initializing = c.initializing && !r.initializes()
+		c.changing = c.changing && !r.changes
+	}
+}
+
+// settle starts the requests whose turn it is, and wakes those who wait for a change. It must
+// be called after every change, with the lock held.
+func (c *conn) settle() {
+	for !c.stopped && !c.initializing && c.running < maxRunning && c.ctx.Err() == nil {
+		i := slices.IndexFunc(c.waiting, func(r *request) bool { return !r.changes || !c.changing })
+		if i < 0 {
+			break
+		}
+		r := c.waiting[i]
+		c.waiting = slices.Delete(c.waiting, i, i+1)
+		r.started = true
+		r.ctx, r.stop = context.WithCancel(c.ctx)
+		if !r.subscribes() {
+			c.running++
+		}
+		c.initializing = r.initializes()
+		c.changing = c.changing || r.changes
+		select {
+		case c.idle <- r:
+		default:
+			c.workers.Go(func() { c.work(r) })
+		}
+	}
+	c.changed.Broadcast()
+}
+
+// work answers a request, and then the requests that find it idle. A new goroutine would have
+// to grow its stack for every call.
+func (c *conn) work(r *request) {
+	for open := true; open; r, open = <-c.idle {
+		c.answer(r)
+	}
+}
+
+// lines are buffers for responses. One that a worker kept would outlast a large answer.
+var lines = sync.Pool{New: func() any { return new([]byte) }}
+
+// maxReused is the size up to which a buffer is kept for another response: a page of a long
+// answer, which is in the response twice.
+const maxReused = 96 << 10
+
+// answer has a request answered and writes the response, unless the request was cancelled
+// meanwhile or the server has given up on it. One that was cancelled before is not begun.
+func (c *conn) answer(r *request) {
+	defer r.stop()
+	buffer := lines.Get().(*[]byte)
+	line := (*buffer)[:0]
+	if !c.isCancelled(r) {
+		line, _ = c.server.AppendResponse(r.ctx, line, &r.peer, r.Message)
+		line = append(line, '\n')
+	}
+	c.outMu.Lock()
+	if c.release(r) {
+		_ = c.write(line) // write reports the error to fail
+	}
+	c.update(func() {
+		c.writing--
+		if c.timer != nil {
+			c.timer.Reset(c.grace)
+		}
+	})
+	c.outMu.Unlock()
+	if cap(line) <= maxReused {
+		*buffer = line
+		lines.Put(buffer)
+	}
+}
+
+// release reports whether the response to a request is to be written. After that writing must
+// be counted down.
+func (c *conn) release(r *request) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	defer c.settle()
+	c.writing++
+	if c.pending[r.ID] != r {
+		return false
+	}
+	c.remove(r)
+	return !r.cancelled
+}
+
+// isPending reports whether a request with this id has no response yet.
+func (c *conn) isPending(id any) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.pending[id] != nil
+}
+
+func (c *conn) isCancelled(r *request) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return r.cancelled
+}
+
+// update runs f under the lock, and then whatever is due after its effect.
+func (c *conn) update(f func()) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	f()
+	c.settle()
+}
+
+// endInput records that no message will follow. The server gives up when no response was
+// written for the grace period.
+func (c *conn) endInput() {
+	c.session.Close()
+	c.update(func() {
+		if !c.stopped {
+			c.timer = time.AfterFunc(c.grace, func() { c.fail(errUnanswered) })
+		}
+	})
+}
+
+// waitForAnswers waits until every request is answered, or the server stops. Subscriptions end
+// with the server.
+func (c *conn) waitForAnswers() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for !c.stopped && len(c.waiting)+c.running+c.writing > 0 {
+		c.changed.Wait()
+	}
+}
+
+// stop wakes everything that waits here and makes it return.
+func (c *conn) stop() { c.update(func() { c.stopped = true }) }
+
+// shutDown drops all requests. It returns the ids of those that still need a response.
+func (c *conn) shutDown() (left []any) {
+	c.update(func() {
+		if c.timer != nil {
+			c.timer.Stop()
+		}
+		for _, r := range c.pending {
+			if !r.cancelled && !r.subscribes() {
+				left = append(left, r.ID)
+			}
+		}
+		clear(c.pending)
+	})
+	return left
+}

@@ -1,0 +1,327 @@
+package wire
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"runtime"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/mark3labs/mcp-go/mcp"
+
+	"vaultwicket/tests/talk"
+)
+
+// stalled is a connection whose requests never end, with the ids of those that have started.
+func stalled(t *testing.T) (c *conn, started chan any) {
+	started = make(chan any, 10)
+	ctx, stop := context.WithCancel(t.Context())
+	c = newConn(&Server{}, io.Discard, time.Hour)
+	c.ctx, c.fail = ctx, func(error) {}
+	go func() {
+		for r := range c.idle {
+			started <- r.ID
+		}
+	}()
+	synctest.Wait()
+	t.Cleanup(func() {
+		stop()
+		c.stop()
+		close(c.idle)
+		c.shutDown()
+	})
+	return c, started
+}
+
+// requested is the request id with a message of size bytes.
+func requested(t *testing.T, c *conn, id, method string, size int) {
+	t.Helper()
+	if err := c.accept(Message{Kind: Request, ID: id, Method: method, Raw: make([]byte, size)}); err != nil {
+		t.Fatal(err)
+	}
+	synctest.Wait()
+}
+
+// answered is the moment before the response to a request is written; written that after it.
+func answered(c *conn, id string) { c.release(c.pending[id]) }
+
+func written(c *conn) {
+	c.update(func() {
+		c.writing--
+		if c.timer != nil {
+			c.timer.Reset(c.grace)
+		}
+	})
+	synctest.Wait()
+}
+
+func TestHeldBytesAreBounded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c, _ := stalled(t)
+		requested(t, c, "a", "ping", maxPendingBytes/2)
+		if !c.waitForCapacity() {
+			t.Fatal("no room beside half of the bytes")
+		}
+		requested(t, c, "b", "ping", maxPendingBytes/2)
+		capacity := make(chan bool, 1)
+		go func() { capacity <- c.waitForCapacity() }()
+		synctest.Wait()
+		if len(capacity) != 0 {
+			t.Error("room before anything was answered")
+		}
+		answered(c, "a")
+		written(c)
+		if len(capacity) != 1 || !<-capacity {
+			t.Error("no room after an answer")
+		}
+	})
+}
+
+func TestStopLetsEveryoneGo(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c, _ := stalled(t)
+		requested(t, c, "a", "ping", maxPendingBytes)
+		requested(t, c, "b", "initialize", 1)
+		go c.waitForCapacity()
+		go c.waitForAnswers()
+		synctest.Wait()
+		c.stop()
+		if c.waitForCapacity() {
+			t.Error("room after the end")
+		}
+		requested(t, c, "late", "ping", 1)
+		if left := c.shutDown(); len(left) != 2 {
+			t.Errorf("left %v, want a and b", left)
+		}
+	})
+}
+
+func TestGraceCountsFromTheLastAnswer(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c, _ := stalled(t)
+		began, over := time.Now(), make(chan time.Duration, 1)
+		c.grace, c.fail = time.Second, func(error) { over <- time.Since(began) }
+		requested(t, c, "a", "ping", 1)
+		requested(t, c, "b", "ping", 1)
+		c.endInput()
+		time.Sleep(900 * time.Millisecond)
+		answered(c, "a")
+		written(c)
+		if got := <-over; got != 1900*time.Millisecond {
+			t.Errorf("gave up after %v", got)
+		}
+	})
+}
+
+func TestTheEndWaitsForAnswersOnTheirWay(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c, _ := stalled(t)
+		requested(t, c, "a", "ping", 1)
+		c.endInput()
+		answered(c, "a")
+		end := make(chan struct{})
+		go func() { defer close(end); c.waitForAnswers() }()
+		synctest.Wait()
+		select {
+		case <-end:
+			t.Error("the end came before the answer was written")
+		default:
+		}
+		written(c)
+		<-end
+	})
+}
+
+func TestHandshakeGoesFirstAndAlone(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c, started := stalled(t)
+		c.running = maxRunning // so that the others wait
+		requested(t, c, "early", "ping", 1)
+		requested(t, c, "i", "initialize", 1)
+		var order []any
+		took := func() {
+			synctest.Wait()
+			for len(started) > 0 {
+				order = append(order, <-started)
+			}
+			order = append(order, "|")
+		}
+		c.update(func() { c.running = 0 })
+		took()
+		answered(c, "i")
+		written(c)
+		took()
+		if got, want := fmt.Sprint(order), "[i | early |]"; got != want {
+			t.Errorf("order %s, want %s", got, want)
+		}
+	})
+}
+
+func TestWhatCannotBeNotified(t *testing.T) {
+	if err := Notify(t.Context(), "notifications/progress", nil); !errors.Is(err, ErrNoClient) {
+		t.Errorf("error %v, want %v", err, ErrNoClient)
+	}
+	if err := Notify(t.Context(), "x", map[string]any{"f": func() {}}); err == nil || errors.Is(err, ErrNoClient) {
+		t.Errorf("what is no JSON: %v", err)
+	}
+	ended, stop := context.WithCancel(t.Context())
+	stop()
+	if err := Notify(ended, "x", nil); !errors.Is(err, context.Canceled) {
+		t.Errorf("after the end: %v", err)
+	}
+	if PeerOf(t.Context()).Caller != "" {
+		t.Error("a caller from nowhere")
+	}
+}
+
+func TestTheLockIsFreeWhileArgumentsAreDecoded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c, _ := stalled(t)
+		asked := false
+		c.server.Changes = func(string, json.RawMessage) bool {
+			if asked = true; !c.mu.TryLock() {
+				t.Error("the lock is held")
+				return true
+			}
+			c.mu.Unlock()
+			return true
+		}
+		call := Message{Kind: Request, ID: "x", Method: "tools/call", Tool: "x", Arguments: json.RawMessage(`{}`)}
+		if err := c.accept(call); err != nil || !asked {
+			t.Errorf("asked %v, %v", asked, err)
+		}
+	})
+}
+
+// A panic costs a call its answer, and tells nobody what is in it. The server goes on.
+func TestAPanicIsAnswered(t *testing.T) { eachPath(t, testAPanicIsAnswered) }
+
+func testAPanicIsAnswered(t *testing.T, p path) {
+	var log strings.Builder
+	k, _ := start(t, p.toy(&log, func(ctx context.Context, req mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+		if given(req) == "1" {
+			panic("text of a note")
+		}
+		return echo(ctx, req)
+	}), talk.Patience)
+	for range 2 { // the same worker
+		k.Send(call(1))
+		if m := k.Next(); m.ID != 1.0 || m.Error == nil || m.Error.Code != -32603 || strings.Contains(m.Error.Message, "note") {
+			t.Errorf("%+v", m.Error)
+		}
+	}
+	k.Send(call(2))
+	if m := k.Next(); m.ID != 2.0 || m.Error != nil {
+		t.Errorf("%+v", m)
+	}
+	k.In.Close()
+	if err := k.Wait(); err != nil || strings.Contains(log.String(), "note") || strings.Count(log.String(), "panic=string") != 2 {
+		t.Errorf("%v, the log has %s", err, log.String())
+	}
+}
+
+// What a handler returns besides a result is answered as by mcp-go.
+func TestCallsWithoutAResult(t *testing.T) {
+	handlers := map[string]func() (*mcp.CallToolResult, error){
+		"an error":            func() (*mcp.CallToolResult, error) { return nil, context.DeadlineExceeded },
+		"nothing":             func() (*mcp.CallToolResult, error) { return nil, nil },
+		"both":                func() (*mcp.CallToolResult, error) { return mcp.NewToolResultText("x"), context.Canceled },
+		"what has no JSON":    func() (*mcp.CallToolResult, error) { return mcp.NewToolResultStructured(func() {}, "x"), nil },
+		"an error <of HTML>&": func() (*mcp.CallToolResult, error) { return nil, errors.New("<b>&") },
+	}
+	for name, result := range handlers {
+		tool := func(context.Context, mcp.CallToolRequest) (*mcp.CallToolResult, error) { return result() }
+		one, other := plain.run(t, strings.NewReader(call(1)), tool)["1"], overMCPGo.run(t, strings.NewReader(call(1)), tool)["1"]
+		if one.Error == nil || other.Error == nil || name != "what has no JSON" && *one.Error != *other.Error {
+			t.Errorf("%s: %+v by the handler, %+v over mcp-go", name, one.Error, other.Error)
+		}
+	}
+}
+
+// A cancellation can come when a call has its worker and has not begun.
+func TestACallThatIsCancelledBeforeItBegins(t *testing.T) {
+	out := &strings.Builder{}
+	c := newConn(plain.toy(t.Output(), func(context.Context, mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+		t.Error("the call has begun")
+		return nil, nil
+	}), out, time.Hour)
+	c.ctx = t.Context()
+	m, err := Decode([]byte(call(1)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := &request{Message: m, peer: Peer{Session: c.session, Send: c.send}, started: true}
+	r.ctx, r.stop = context.WithCancel(t.Context())
+	c.pending[r.ID], c.running, c.bytes = r, 1, len(m.Raw)
+	c.cancel(1.0)
+	c.answer(r)
+	if out.Len() > 0 || len(c.pending) > 0 || c.running > 0 || c.bytes > 0 {
+		t.Errorf("wrote %q, %d are pending, %d are running", out, len(c.pending), c.running)
+	}
+}
+
+// The time that a call waits before it is begun counts for its limit.
+func TestACallKnowsWhenItWasTakenIn(t *testing.T) { eachPath(t, testACallKnowsWhenItWasTakenIn) }
+
+func testACallKnowsWhenItWasTakenIn(t *testing.T, p path) {
+	synctest.Test(t, func(t *testing.T) {
+		told := make(chan time.Time, 1)
+		c := newConn(p.toy(io.Discard, func(ctx context.Context, _ mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+			told <- PeerOf(ctx).AcceptedAt
+			return mcp.NewToolResultText("x"), nil
+		}), io.Discard, time.Hour)
+		c.ctx, c.initializing = t.Context(), true
+		begun := time.Now()
+		m, err := Decode([]byte(call(1)))
+		if err == nil {
+			err = c.accept(m)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(10 * time.Second)
+		c.update(func() { c.initializing = false })
+		if got := <-told; !got.Equal(begun) {
+			t.Errorf("taken in at %v, want %v", got, begun)
+		}
+		c.stop()
+		close(c.idle)
+		c.workers.Wait()
+	})
+	if got := PeerOf(t.Context()).AcceptedAt; !got.IsZero() {
+		t.Errorf("a call that was not taken in was so at %v", got)
+	}
+}
+
+// A worker that has written a large answer does not keep it while it is idle.
+func TestLargeAnswersAreNotKept(t *testing.T) {
+	const calls, size = 32, 1 << 20
+	begun, goOn := make(chan struct{}, calls), make(chan struct{})
+	k, _ := start(t, plain.toy(t.Output(), func(context.Context, mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+		begun <- struct{}{}
+		<-goOn
+		return mcp.NewToolResultText(strings.Repeat("x", size)), nil
+	}), talk.Patience)
+	for id := range calls {
+		k.Send(call(id))
+	}
+	for range calls { // each has a worker of its own
+		talk.Receive(t, begun)
+	}
+	close(goOn)
+	for range calls {
+		k.Next()
+	}
+	var memory runtime.MemStats
+	for range 3 { // pools are empty then
+		runtime.GC()
+	}
+	if runtime.ReadMemStats(&memory); memory.HeapAlloc > calls*size/2 {
+		t.Errorf("%d MiB are kept after %d answers of %d MiB", memory.HeapAlloc>>20, calls, size>>20)
+	}
+}

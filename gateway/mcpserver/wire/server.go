@@ -1,0 +1,122 @@
+package wire
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"runtime/debug"
+
+	"github.com/mark3labs/mcp-go/mcp"
+	"github.com/mark3labs/mcp-go/server"
+)
+
+// Server answers the requests of clients. It must not be changed while it is used.
+type Server struct {
+	MCP *server.MCPServer
+
+	// Tools are the handlers of tools by name whose plain calls (see [Message]) do not go
+	// through mcp-go, which would decode each message several times to find out what it is,
+	// and encode each answer in four passes. A handler gets the [Peer] in its context and the
+	// arguments as RawArguments, but neither the server nor decoded arguments. Middleware of
+	// MCP is not run for these calls. nil has mcp-go answer every call.
+	Tools map[string]server.ToolHandlerFunc
+
+	// Changes reports, from the tool and the arguments of a call, whether it would change
+	// something; nil means that no call does. On standard input such calls run one at a time,
+	// in the order of arrival: nothing else keeps an order.
+	Changes func(tool string, arguments json.RawMessage) bool
+
+	// Log receives messages for the operator, without text of messages.
+	Log *slog.Logger
+}
+
+// errPanicked is sent in place of a panic value, which can contain text of a note.
+var errPanicked = errors.New("internal error; please report it, the log has the details")
+
+// AppendResponse answers a request of a client. It appends the JSON-RPC response without a
+// newline, byte for byte as mcp-go encodes it. code is that of an error response, 0 for a
+// result. A handler that panics gets an error response; the log has the type of the panic and
+// the stack.
+func (s *Server) AppendResponse(ctx context.Context, to []byte, p *Peer, m Message) (response []byte, code int) {
+	fail := func(err error) ([]byte, int) {
+		return append(to, ErrorResponse(m.ID, mcp.INTERNAL_ERROR, err.Error())...), mcp.INTERNAL_ERROR
+	}
+	defer func() {
+		if fault := recover(); fault != nil {
+			s.Log.Error("a call panicked", "panic", fmt.Sprintf("%T", fault), "stack", string(debug.Stack()))
+			response, code = fail(errPanicked)
+		}
+	}()
+	ctx = s.MCP.WithContext(ctx, p)
+	if handler := s.Tools[m.Tool]; m.Plain && handler != nil {
+		result, err := handler(ctx, mcp.CallToolRequest{
+			Request: mcp.Request{Method: m.Method},
+			Params:  mcp.CallToolParams{Name: m.Tool, RawArguments: m.Arguments, Meta: m.Meta},
+		})
+		if err == nil && result == nil {
+			err = fmt.Errorf("tool '%s' handler returned no result", m.Tool)
+		}
+		if err == nil {
+			response, err = AppendResult(to, m.ID, result)
+		}
+		if err != nil {
+			return fail(err)
+		}
+		return response, 0
+	}
+	var answer mcp.JSONRPCMessage
+	if m.Method == string(mcp.MethodSubscriptionsListen) {
+		answer = s.listen(ctx, p, m)
+	} else {
+		answer = s.MCP.HandleMessage(ctx, m.Raw)
+	}
+	line, err := json.Marshal(answer)
+	if err != nil {
+		return fail(err)
+	}
+	if refusal, failed := answer.(mcp.JSONRPCError); failed {
+		code = refusal.Error.Code
+	}
+	return append(to, line...), code
+}
+
+// ErrorResponse returns the error response to a request as mcp-go encodes it.
+func ErrorResponse(id any, code int, text string) []byte {
+	line, _ := json.Marshal(mcp.NewJSONRPCError(mcp.NewRequestId(id), code, text, nil)) // only text
+	return line
+}
+
+// listen answers a subscription, which lasts until ctx ends: first its acknowledgement, then
+// the notifications that it is for, then the response. mcp-go sends all but the last to the
+// session, so a subscription has one of its own.
+func (s *Server) listen(ctx context.Context, p *Peer, m Message) mcp.JSONRPCMessage {
+	own := *p
+	own.Session = NewSession(rand.Text())
+	own.subscription = true
+	if err := s.MCP.RegisterSession(ctx, &own); err != nil {
+		return mcp.NewJSONRPCError(mcp.NewRequestId(m.ID), mcp.INTERNAL_ERROR, err.Error(), nil)
+	}
+	over, sent := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(sent)
+		for {
+			select {
+			case n := <-own.notifications:
+				_ = own.sendNotification(n, m.ID) // without a client the context ends
+			case <-over:
+				for len(own.notifications) > 0 {
+					_ = own.sendNotification(<-own.notifications, m.ID)
+				}
+				return
+			}
+		}
+	}()
+	answer := s.MCP.HandleMessage(s.MCP.WithContext(ctx, &own), m.Raw)
+	s.MCP.UnregisterSession(ctx, own.SessionID())
+	close(over)
+	<-sent
+	return answer
+}
