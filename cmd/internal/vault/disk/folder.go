@@ -1,20 +1,20 @@
-// Package disk is the only way to a vault's files. Everything starts from one
-// os.Root, opened once, and goes on one path segment at a time: through further
-// os.Roots, or where files are only looked at and read, through a place. What was
-// checked in an open folder is done in that open folder, with names of one segment
-// ([system.Calls]), so a folder that is exchanged for a link meanwhile leads nowhere.
+// Package disk is the only way to a vault's files. Everything starts from one os.Root,
+// opened once, and goes on one path segment at a time: through further os.Roots, or where
+// files are only looked at and read, through a place (openat). What was checked in an open
+// folder is done in that open folder, with names of one segment ([system.Calls]), so a
+// folder that is replaced by a link meanwhile leads nowhere (TOCTOU).
 //
-// What it promises: nothing outside the vault is read or written; hidden files
-// and folders do not exist, except the app's settings through [Folder.Config], one
-// of which can be written, and the trash, where only what was put there is seen;
-// only regular files are opened, and never so that a pipe could block; a crash
-// at any point leaves the old note or the new one.
+// What it promises: nothing outside the vault is read or written; hidden files and folders
+// do not exist, except the app's settings through [Folder.Config], one of which can be
+// written, and the trash, in which only files that were moved there are seen; only regular
+// files are opened, and never so that a pipe could block; a crash at any point leaves the
+// old note or the new one.
 //
-// Symbolic links are not followed at all. Those that lead outside would break
-// the first promise, and those that stay inside are ignored by the app too.
-// Of a hard link nobody can tell where its other names are, so where something of
-// the vault is hidden, a file that has any is refused ([IsHardLinked]). Elsewhere it
-// is a file; a write replaces it and so never reaches the other name.
+// Symbolic links are not followed. Those that lead outside would break the first promise,
+// and the app ignores those that stay inside, too. The other names of a hard link cannot
+// be found, so where something of the vault is hidden, a file that has any is refused
+// ([IsHardLinked]). Elsewhere it is a file; a write replaces it and so never reaches the
+// other name.
 package disk
 
 import (
@@ -26,19 +26,19 @@ import (
 
 	"vaultwicket/cmd/internal/vault/disk/system"
 	"vaultwicket/gateway/names"
+	"vaultwicket/policy/access"
 )
 
-// MaxNote is the size of the largest file that is read or written. The largest
-// real notes are a few MiB; the limit is there because a change holds a note
-// in memory twice.
+// MaxNote is the size of the largest file that is read or written. The largest real notes
+// are a few MiB; the limit is there because a change has a note in memory twice.
 const MaxNote = 128 << 20
 
-// maxConfig bounds a settings file; real ones are kilobytes, except for the
-// workspace of somebody who never closes a tab.
+// maxConfig bounds a settings file; real ones are kilobytes, except for a workspace in
+// which no tab was ever closed.
 const maxConfig = 16 << 20
 
-// configFolder is where the app keeps the settings of a vault. The app can be
-// told to use another name, but leaves no trace of it in the vault.
+// configFolder is where the app keeps the settings of a vault. The app can be told to use
+// another name, but leaves no trace of it in the vault.
 const configFolder = ".obsidian"
 
 // Folder is an opened vault. It is safe for concurrent use.
@@ -47,16 +47,34 @@ type Folder struct {
 	sys   system.Calls
 	view  View // nil sees everything
 	names *names.Folder
-	found func(files int) // by a walk; nil if nobody counts
+	found func(files int) // called by a parallel walk; may be nil
 }
 
-// Refusal says why something that is there is not taken for a note.
+// Refusal says why an existing file or folder is not accepted.
 type Refusal struct {
 	Path   string
 	Reason string
 }
 
 func (r *Refusal) Error() string { return fmt.Sprintf("%q %s", r.Path, r.Reason) }
+
+// hardLinked is the reason of a [Refusal] that [IsHardLinked] knows.
+const hardLinked = "has more than one hard link"
+
+// IsHardLinked reports whether err refuses a file because it has further names. One of
+// them may be hidden, or outside the vault. So a folder in which something is hidden
+// ([Folder.WithView]) neither lists such a file nor reads or changes it.
+func IsHardLinked(err error) bool {
+	var refusal *Refusal
+	return errors.As(err, &refusal) && refusal.Reason == hardLinked
+}
+
+// IsMissing reports whether err means that no such file can be seen in the vault: it does
+// not exist, or is no regular file.
+func IsMissing(err error) bool {
+	var refusal *Refusal
+	return errors.Is(err, fs.ErrNotExist) || system.IsNoName(err) || errors.As(err, &refusal)
+}
 
 // Open opens the folder at path, which may be anywhere.
 func Open(path string) (*Folder, error) {
@@ -70,8 +88,32 @@ func Open(path string) (*Folder, error) {
 // Close closes the folder; files that were opened from it stay open.
 func (f *Folder) Close() error { return f.root.Close() }
 
-// Info returns what is known about the folder itself, wherever it is by now.
+// Info returns what is known about the folder itself, wherever it was moved.
 func (f *Folder) Info() (fs.FileInfo, error) { return f.root.Stat(".") }
+
+// Interpose has ask called before every call that changes the disk; an error of ask is
+// that of the call, which is not made then. It is for tests of interrupted work.
+func (f *Folder) Interpose(ask func() error) { f.sys = system.Interposed{Calls: f.sys, Ask: ask} }
+
+// Config returns the app's settings file of that name, or fs.ErrNotExist.
+func (f *Folder) Config(name string) ([]byte, error) {
+	dir, err := f.enter([]string{configFolder})
+	if err != nil {
+		return nil, err
+	}
+	defer dir.Close()
+	return rooted{dir: dir}.readAll(name, maxConfig)
+}
+
+// ConfigPath returns the name of a settings file in messages.
+func ConfigPath(name string) string { return configFolder + "/" + name }
+
+// Ignored returns the text of the file of patterns [access.IgnoreFile], or fs.ErrNotExist.
+// No other path leads to it, so it is neither read nor written as a note. A link in its
+// place is a [Refusal], and so is everything else that is no regular file.
+func (f *Folder) Ignored() ([]byte, error) {
+	return rooted{dir: f.root}.readAll(access.IgnoreFile, access.MaxIgnoreFile)
+}
 
 // enter opens the folder that the segments lead to. The caller closes it.
 func (f *Folder) enter(segments []string) (*os.Root, error) {
@@ -90,8 +132,57 @@ func (f *Folder) enter(segments []string) (*os.Root, error) {
 	return dir, nil
 }
 
-// step opens the sub-folder name of dir and makes sure that it is no link, nor
-// became one meanwhile.
+// enterMaking is enter that makes the folders that are missing.
+func (f *Folder) enterMaking(segments []string) (*os.Root, error) {
+	dir, err := f.enter(nil)
+	for _, segment := range segments {
+		if err != nil {
+			return nil, err
+		}
+		var next *os.Root
+		if next, err = step(dir, segment); errors.Is(err, fs.ErrNotExist) {
+			next, err = f.makeFolder(dir, segment)
+		}
+		dir.Close()
+		dir = next
+	}
+	return dir, err
+}
+
+func (f *Folder) makeFolder(dir *os.Root, name string) (*os.Root, error) {
+	if reason := unportable(name); reason != "" {
+		return nil, &Refusal{Path: name, Reason: reason}
+	}
+	if err := f.sys.Mkdir(dir, name); err != nil && !errors.Is(err, fs.ErrExist) {
+		return nil, err
+	}
+	if err := f.sys.Sync(dir); err != nil {
+		return nil, err
+	}
+	return step(dir, name)
+}
+
+// parent opens the folder of the file at p, if that may be seen. The caller closes it.
+func (f *Folder) parent(p Path) (*os.Root, error) {
+	if err := f.admit(p); err != nil {
+		return nil, err
+	}
+	return f.enter(p.parents())
+}
+
+// lockedParent is parent that keeps other processes of this program from writing into the
+// folder until leave is called, which closes it.
+func (f *Folder) lockedParent(p Path) (dir *os.Root, leave func(), err error) {
+	dir, err = f.parent(p)
+	if err != nil {
+		return nil, nil, err
+	}
+	unlock := system.Lock(dir)
+	return dir, func() { unlock(); dir.Close() }, nil
+}
+
+// step opens the sub-folder name of dir and makes sure that it is no link, nor became one
+// meanwhile.
 func step(dir *os.Root, name string) (*os.Root, error) {
 	seen, err := dir.Lstat(name)
 	if err != nil {
@@ -107,8 +198,8 @@ func step(dir *os.Root, name string) (*os.Root, error) {
 	return unlessReplaced(sub, seen, name)
 }
 
-// unlessReplaced returns sub if it is the folder that was seen, and closes it if
-// it is another one, such as the target of a link.
+// unlessReplaced returns sub if it is the folder that was seen, and closes it if it is
+// another one, such as the target of a link.
 func unlessReplaced(sub *os.Root, seen fs.FileInfo, name string) (*os.Root, error) {
 	opened, err := sub.Stat(".")
 	if err == nil && !os.SameFile(seen, opened) {
@@ -120,15 +211,3 @@ func unlessReplaced(sub *os.Root, seen fs.FileInfo, name string) (*os.Root, erro
 	}
 	return sub, nil
 }
-
-// IsMissing reports whether err means that no such file can be seen in the
-// vault: it is not there, or what is there is no regular file.
-func IsMissing(err error) bool {
-	var refusal *Refusal
-	return errors.Is(err, fs.ErrNotExist) || system.IsNoName(err) || errors.As(err, &refusal)
-}
-
-// Interpose has ask called before every call that changes the disk; an error of
-// ask is that of the call, which is not made then. It is for tests of what
-// becomes of work that the disk interrupts.
-func (f *Folder) Interpose(ask func() error) { f.sys = system.Interposed{Calls: f.sys, Ask: ask} }

@@ -10,17 +10,17 @@ import (
 	"unicode/utf8"
 )
 
-// Limits of a path. Names of 255 bytes are the most that common file systems
-// take; the others keep a walk and its open descriptors within bounds.
+// Limits of a path. Common file systems take names of up to 255 bytes; the other limits
+// bound a walk and its open descriptors.
 const (
 	maxSegment  = 255
 	maxPath     = 4096
 	maxSegments = 200
 )
 
-// Path is a canonical path in a vault: segments joined by slashes, none of
-// them empty, hidden, or with a meaning of its own. The zero Path is the vault's
-// root folder. Only [ParsePath], [ParseFolder] and [Bookmarks] make others.
+// Path is a canonical path in a vault: segments joined by slashes, none of them empty,
+// hidden, or special. The zero Path is the vault's root folder. Only [ParsePath],
+// [ParseFolder] and [Bookmarks] make others.
 type Path struct{ text string }
 
 // ParsePath returns the path of a file.
@@ -81,14 +81,14 @@ func flaw(segment string) string {
 // several, or like another one.
 func forgesLines(r rune) bool {
 	if r < utf8.RuneSelf {
-		return r < ' ' || r == 0x7f // nearly every name, and a walk looks at all of them
+		return r < ' ' || r == 0x7f // nearly every name, and a walk checks all of them
 	}
 	return unicode.IsControl(r) || r == '\u2028' || r == '\u2029' || unicode.Is(unicode.Bidi_Control, r)
 }
 
-// unportable says why a segment should not be the name of something new, or
-// nothing: vaults are synced between systems, and some names do not survive
-// that or cannot be linked to. What has such a name already may keep it.
+// unportable says why a segment should not be the name of a new file, or nothing: vaults
+// are synced between systems, and some names do not survive that or cannot be linked to.
+// Existing files may keep such a name.
 func unportable(segment string) string {
 	if i := strings.IndexAny(segment, `:*?"<>|#^`); i >= 0 {
 		return fmt.Sprintf("contains %q, which not every system and link can carry", segment[i])
@@ -130,8 +130,8 @@ func (p Path) Ext() string { return strings.TrimPrefix(path.Ext(p.text), ".") }
 // Stem returns the last segment without its extension.
 func (p Path) Stem() string { return strings.TrimSuffix(p.base(), path.Ext(p.text)) }
 
-// child returns the path of what has this name in the folder p, and false if
-// no path can lead there. It is [ParsePath] without a second look at p.
+// child returns the path of the name in the folder p, and false if no path can lead there.
+// It is [ParsePath] without a second look at p.
 func (p Path) child(name string) (Path, bool) {
 	if flaw(name) != "" || strings.Contains(name, "/") || !filepath.IsLocal(name) {
 		return Path{}, false
@@ -146,7 +146,7 @@ func (p Path) child(name string) (Path, bool) {
 
 func (p Path) base() string { return p.text[strings.LastIndexByte(p.text, '/')+1:] }
 
-// Folder returns the path of the folder that p lies in, "" for the root.
+// Folder returns the path of the folder that contains p, "" for the root.
 func (p Path) Folder() string { return p.text[:max(0, strings.LastIndexByte(p.text, '/'))] }
 
 func (p Path) segments() []string {
@@ -156,14 +156,14 @@ func (p Path) segments() []string {
 	return strings.Split(p.text, "/")
 }
 
-// Below reports whether a file or folder lies in a folder, at any depth. All lie in the
-// vault's root folder.
+// Below reports whether p is in a folder, at any depth. Everything is in the vault's root
+// folder.
 func (p Path) Below(folder Path) bool {
 	n := len(folder.text)
 	return n == 0 || len(p.text) > n && p.text[:n] == folder.text && p.text[n] == '/'
 }
 
-// parents returns the segments of the folder that p lies in.
+// parents returns the segments of the folder that contains p.
 func (p Path) parents() []string {
 	segments := p.segments()
 	return segments[:max(0, len(segments)-1)]

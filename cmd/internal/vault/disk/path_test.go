@@ -309,10 +309,10 @@ func TestFailureOfAWalk(t *testing.T) {
 		{"something else", refused, "open shut: file does not exist"},
 		{"broken", broken, "the disk is broken"},
 	} {
-		if got := hidden.failure(under, test.err); got.Error() != test.told {
+		if got := hidden.end(under, test.err); got.Error() != test.told {
 			t.Errorf("%s: %v, want %s", test.name, got, test.told)
 		}
-		if got := seen.failure(under, test.err); got != test.err {
+		if got := seen.end(under, test.err); got != test.err {
 			t.Errorf("%s, of a folder that is seen: %v", test.name, got)
 		}
 	}

@@ -1,16 +1,17 @@
 package disk
 
 import (
+	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 
 	"vaultwicket/cmd/internal/vault/disk/system"
 )
 
-// place is an open folder in which files are looked at and read. Every name it
-// is given is one segment that a [Path] may hold, so none of them can lead out
-// of it. Its errors are those of [Folder.Open]. There are two: rooted works
-// everywhere, and Linux has one that costs less.
+// place is an open folder in which files are looked at and read. Every name it is given is
+// one segment that a [Path] may have, so none leads out of it. Its errors are those of
+// [Folder.Open]. There are two: rooted works everywhere, and Linux has one that costs less.
 type place interface {
 	// list returns the visible files and folders. It may be called once.
 	list() ([]listed, error)
@@ -26,7 +27,7 @@ type place interface {
 // listed is a name in a folder.
 type listed struct {
 	name   string
-	folder bool // else a regular file
+	folder bool // otherwise a regular file
 }
 
 // place opens the folder that the segments lead to. The caller closes it.
@@ -46,11 +47,22 @@ func (f *Folder) place(segments []string) (place, error) {
 	return at, nil
 }
 
+// placeOf is place for the folder of the file at p, if that may be seen.
+func (f *Folder) placeOf(p Path) (place, error) {
+	if err := f.admit(p); err != nil {
+		return nil, err
+	}
+	return f.place(p.parents())
+}
+
 // rooted is a place that goes through an os.Root.
 type rooted struct {
 	dir    *os.Root
 	single bool // a file with further names is refused, see [IsHardLinked]
 }
+
+// in returns an open folder of f as a place.
+func (f *Folder) in(dir *os.Root) rooted { return rooted{dir, f.view != nil} }
 
 func (r rooted) close() { r.dir.Close() }
 
@@ -78,36 +90,76 @@ func (r rooted) step(name string) (place, error) {
 	return rooted{sub, r.single}, nil
 }
 
-func (r rooted) info(name string) (fs.FileInfo, error) {
-	info, err := statIn(r.dir, name)
-	if err != nil || !r.single {
-		return info, err
-	}
-	links, err := linksIn(r.dir, name, info)
-	if err == nil {
-		err = single(name, links)
-	}
+// info looks at the regular file name.
+func (r rooted) info(name string) (info fs.FileInfo, err error) {
+	err = system.RetryReads.Repeat(name, func() (err error) {
+		info, err = r.dir.Lstat(name)
+		return err
+	})
 	if err != nil {
 		return nil, err
+	}
+	if reason := irregular(info.Mode()); reason != "" {
+		return nil, &Refusal{Path: name, Reason: reason}
+	}
+	if r.single {
+		links, err := linksIn(r.dir, name, info)
+		if err = isSingle(name, links, err); err != nil {
+			return nil, err
+		}
 	}
 	return info, nil
 }
 
+// replacedOften is how often a file is opened again that an editor replaced while it was
+// opened: its path was never without a file.
+const replacedOften = 16
+
+// errReplaced says that a name was given to another file. It is no [Refusal], for there is
+// a file.
+var errReplaced = errors.New("was replaced while it was opened")
+
 // open opens the regular file name.
-func (r rooted) open(name string) (*File, error) {
-	file, err := openIn(r.dir, name)
+func (r rooted) open(name string) (file *File, err error) {
+	file, err = openOnce(r.dir, name)
+	for n := 0; n < replacedOften && errors.Is(err, errReplaced); n++ {
+		file, err = openOnce(r.dir, name)
+	}
 	if err != nil || !r.single {
 		return file, err
 	}
 	links, err := file.links()
-	if err == nil {
-		err = single(name, links)
+	if err = isSingle(name, links, err); err != nil {
+		file.Close()
+		return nil, err
+	}
+	return file, nil
+}
+
+// openOnce looks before it opens, so that no device is touched, and again afterwards, in
+// case the name was given to another file in between.
+func openOnce(dir *os.Root, name string) (*File, error) {
+	seen, err := rooted{dir: dir}.info(name)
+	if err != nil {
+		return nil, err
+	}
+	var file *os.File
+	err = system.RetryReads.Repeat(name, func() (err error) {
+		file, err = dir.OpenFile(name, os.O_RDONLY|system.NonBlocking, 0)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	info, err := file.Stat()
+	if err == nil && !os.SameFile(seen, info) {
+		err = fmt.Errorf("%q %w", name, errReplaced)
 	}
 	if err != nil {
 		file.Close()
 		return nil, err
 	}
-	return file, nil
+	return &File{File: file, Info: info}, nil
 }
 
 func (r rooted) stamp(name string) (system.Stamp, error) {
@@ -125,4 +177,35 @@ func (r rooted) read(name string, buf []byte) ([]byte, system.Stamp, error) {
 	}
 	defer file.Close()
 	return readStamped(file, buf, MaxNote)
+}
+
+// readAll reads the file name, if it is not larger than the limit in bytes.
+func (r rooted) readAll(name string, limit int64) ([]byte, error) {
+	file, err := r.open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	return readAll(file, limit)
+}
+
+// irregular says what a file is if it is not a regular one.
+func irregular(mode fs.FileMode) string {
+	switch {
+	case mode.IsRegular():
+		return ""
+	case mode.IsDir():
+		return "is a folder"
+	case mode&fs.ModeSymlink != 0:
+		return "is a symbolic link"
+	}
+	return "is not a regular file"
+}
+
+// isSingle refuses a file that has further names, or whose names cannot be counted.
+func isSingle(name string, links uint64, err error) error {
+	if err == nil && links > 1 {
+		return &Refusal{Path: name, Reason: hardLinked}
+	}
+	return err
 }

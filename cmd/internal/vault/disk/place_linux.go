@@ -1,6 +1,8 @@
 package disk
 
 import (
+	"bytes"
+	"encoding/binary"
 	"io"
 	"io/fs"
 	"os"
@@ -11,15 +13,14 @@ import (
 	"vaultwicket/cmd/internal/vault/disk/system"
 )
 
-// descriptor is a place that asks the kernel directly: an os.Root takes three
-// times as many calls for a file, and an os.File enters each one into a poller
-// that regular files have no use for.
+// descriptor is a place that calls the kernel directly: an os.Root takes three times as
+// many calls for a file, and an os.File registers each one with a poller that regular
+// files have no use for.
 //
-// It is as confined as an os.Root, for the same reasons. A name is one segment
-// without a slash and not a parent, so the kernel looks it up in this folder
-// alone; O_NOFOLLOW refuses a link in the same step that opens, whatever
-// happened since the folder was listed; and the descriptor stays with its
-// folder when that is moved.
+// It is as confined as an os.Root, for the same reasons. A name is one segment without a
+// slash and not "..", so the kernel looks it up in this folder alone; O_NOFOLLOW refuses a
+// link in the same step that opens, whatever happened since the folder was listed; and the
+// descriptor stays with its folder when that is moved.
 type descriptor struct {
 	fd     int
 	single bool // a file with further names is refused, see [IsHardLinked]
@@ -27,9 +28,33 @@ type descriptor struct {
 
 const (
 	openAsFolder = unix.O_RDONLY | unix.O_DIRECTORY | unix.O_NOFOLLOW | unix.O_NONBLOCK | unix.O_CLOEXEC
-	// openAsFile does not wait for the writer of a pipe and takes no terminal.
+	// openAsFile does not wait for the writer of a pipe and acquires no terminal.
 	openAsFile = unix.O_RDONLY | unix.O_NOFOLLOW | unix.O_NONBLOCK | unix.O_NOCTTY | unix.O_CLOEXEC
 )
+
+// retried repeats a call after EINTR: the runtime sends signals to its own threads, and
+// network file systems report them.
+func retried[T any](call func() (T, error)) (T, error) {
+	for {
+		v, err := call()
+		if err != unix.EINTR {
+			return v, err
+		}
+	}
+}
+
+func openat(dir int, name string, flags int) (int, error) {
+	return retried(func() (int, error) { return unix.Openat(dir, name, flags, 0) })
+}
+
+func fstatat(dir int, name string) (stat unix.Stat_t, err error) {
+	for {
+		err = unix.Fstatat(dir, name, &stat, unix.AT_SYMLINK_NOFOLLOW)
+		if err != unix.EINTR {
+			return stat, err
+		}
+	}
+}
 
 func openPlace(root *os.Root, single bool) (place, error) {
 	handle, err := root.Open(".")
@@ -91,14 +116,13 @@ func (d descriptor) stat(name string) (unix.Stat_t, error) {
 	return stat, judge(name, &stat, d.single)
 }
 
-// judge refuses what is no regular file, and one with further names if it has to
-// be single.
-func judge(name string, stat *unix.Stat_t, alone bool) error {
+// judge refuses what is no regular file, and one with further names if it must be single.
+func judge(name string, stat *unix.Stat_t, single bool) error {
 	if reason := irregular(modeOf(stat.Mode)); reason != "" {
 		return &Refusal{Path: name, Reason: reason}
 	}
-	if alone {
-		return single(name, uint64(stat.Nlink))
+	if single {
+		return isSingle(name, uint64(stat.Nlink), nil)
 	}
 	return nil
 }
@@ -106,8 +130,8 @@ func judge(name string, stat *unix.Stat_t, alone bool) error {
 func (d descriptor) read(name string, buf []byte) ([]byte, system.Stamp, error) {
 	fd, err := openat(d.fd, name, openAsFile)
 	if err != nil {
-		// A look tells a link or a socket, which cannot be opened, from a file
-		// that may not be.
+		// A look tells a link or a socket, which cannot be opened, from a file without
+		// permission.
 		if _, refused := d.stat(name); refused != nil {
 			return nil, system.Stamp{}, refused
 		}
@@ -115,6 +139,61 @@ func (d descriptor) read(name string, buf []byte) ([]byte, system.Stamp, error) 
 	}
 	defer unix.Close(fd)
 	return readStamped(openFile{fd, name, d.single}, buf, MaxNote)
+}
+
+// Where the parts of a struct linux_dirent64 begin; they are the same on every processor.
+const (
+	direntLength = 16 // of the whole entry, two bytes
+	direntKind   = 18
+	direntName   = 19 // up to a NUL
+)
+
+func (d descriptor) list() ([]listed, error) {
+	var found []listed
+	var buf [16 << 10]byte
+	for {
+		n, err := unix.ReadDirent(d.fd, buf[:])
+		switch {
+		case err == unix.EINTR:
+			continue
+		case err != nil:
+			return found, &fs.PathError{Op: "readdirent", Path: ".", Err: err}
+		case n == 0:
+			return found, nil
+		}
+		found = d.pick(found, buf[:n])
+	}
+}
+
+// pick appends the files and folders among the entries whose names a path may have. Hidden
+// ones are most of what can be left out here at no cost.
+func (d descriptor) pick(found []listed, entries []byte) []listed {
+	for len(entries) > direntName {
+		length := int(binary.NativeEndian.Uint16(entries[direntLength:]))
+		if length <= direntName || length > len(entries) {
+			break // no kernel writes this
+		}
+		entry := entries[:length]
+		entries = entries[length:]
+		name, _, _ := bytes.Cut(entry[direntName:], []byte{0})
+		if len(name) == 0 || name[0] == '.' {
+			continue
+		}
+		kind := entry[direntKind]
+		if kind == unix.DT_UNKNOWN { // some file systems do not write it into their folders
+			switch stat, err := fstatat(d.fd, string(name)); {
+			case err != nil: // it is gone
+			case stat.Mode&unix.S_IFMT == unix.S_IFREG:
+				kind = unix.DT_REG
+			case stat.Mode&unix.S_IFMT == unix.S_IFDIR:
+				kind = unix.DT_DIR
+			}
+		}
+		if kind == unix.DT_REG || kind == unix.DT_DIR {
+			found = append(found, listed{string(name), kind == unix.DT_DIR})
+		}
+	}
+	return found
 }
 
 // openFile is a file that is open for reading, and its name in its folder.
@@ -126,7 +205,10 @@ type openFile struct {
 
 func (f openFile) stamp() (system.Stamp, error) {
 	var stat unix.Stat_t
-	err := fstat(f.fd, &stat)
+	err := unix.Fstat(f.fd, &stat)
+	for err == unix.EINTR {
+		err = unix.Fstat(f.fd, &stat)
+	}
 	if err != nil {
 		return system.Stamp{}, &fs.PathError{Op: "fstat", Path: f.name, Err: err}
 	}
@@ -137,7 +219,7 @@ func (f openFile) stamp() (system.Stamp, error) {
 }
 
 func (f openFile) Read(text []byte) (int, error) {
-	n, err := read(f.fd, text)
+	n, err := retried(func() (int, error) { return unix.Read(f.fd, text) })
 	switch {
 	case err != nil:
 		return 0, &fs.PathError{Op: "read", Path: f.name, Err: err}
@@ -149,7 +231,7 @@ func (f openFile) Read(text []byte) (int, error) {
 
 func (f openFile) title() string { return f.name }
 
-// regular is what is known about a regular file.
+// regular is the fs.FileInfo of a regular file.
 type regular struct {
 	name string
 	stat unix.Stat_t
@@ -166,7 +248,7 @@ func stampOfStat(stat *unix.Stat_t) system.Stamp {
 	return system.Stamp{Size: stat.Size, Modified: stat.Mtim.Nano(), Changed: stat.Ctim.Nano(), Inode: stat.Ino}
 }
 
-// modeOf returns the kind of a file and who may do what with it.
+// modeOf returns the type and the permissions of a file.
 func modeOf(mode uint32) fs.FileMode {
 	perm := fs.FileMode(mode & 0o777)
 	switch mode & unix.S_IFMT {
@@ -178,4 +260,22 @@ func modeOf(mode uint32) fs.FileMode {
 		return perm | fs.ModeSymlink
 	}
 	return perm | fs.ModeIrregular
+}
+
+// Born returns when the file was created, or when it was last changed where the file
+// system does not record that.
+func (f *File) Born() time.Time {
+	raw, err := f.SyscallConn()
+	if err != nil {
+		return f.Info.ModTime()
+	}
+	var stat unix.Statx_t
+	var failure error
+	err = raw.Control(func(fd uintptr) {
+		failure = unix.Statx(int(fd), "", unix.AT_EMPTY_PATH, unix.STATX_BTIME, &stat)
+	})
+	if err != nil || failure != nil || stat.Mask&unix.STATX_BTIME == 0 {
+		return f.Info.ModTime()
+	}
+	return time.Unix(stat.Btime.Sec, int64(stat.Btime.Nsec))
 }

@@ -2,7 +2,10 @@
 
 package disk
 
-import "os"
+import (
+	"os"
+	"time"
+)
 
 func openPlace(root *os.Root, single bool) (place, error) {
 	dir, err := root.OpenRoot(".")
@@ -11,3 +14,7 @@ func openPlace(root *os.Root, single bool) (place, error) {
 	}
 	return rooted{dir, single}, nil
 }
+
+// Born returns when the file was last changed: the time of its creation is not read on
+// this system.
+func (f *File) Born() time.Time { return f.Info.ModTime() }

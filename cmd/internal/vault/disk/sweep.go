@@ -8,8 +8,6 @@ import (
 	"os"
 	"strings"
 	"time"
-
-	"vaultwicket/cmd/internal/vault/disk/system"
 )
 
 // The names of temporary files: 16 hexadecimal digits between these.
@@ -19,7 +17,7 @@ const (
 	tempEnd    = ".tmp"
 )
 
-// temporary returns a name that no note has and nobody sees.
+// temporary returns a hidden name that no note has.
 func temporary() string {
 	return fmt.Sprintf("%s%0*x%s", tempBegin, tempDigits, rand.Uint64(), tempEnd)
 }
@@ -30,56 +28,57 @@ func isTemporary(name string) bool {
 	return begins && ends && len(digits) == tempDigits && strings.Trim(digits, "0123456789abcdef") == ""
 }
 
-// Sweep removes the temporary files that were last changed before a moment: those
-// of a writer that was killed. It looks wherever this program writes, whatever the
-// view hides, enters no link, and removes regular files of that name alone. It
-// returns how many temporary files are left, which are younger or could not be
-// removed, and an error if it could not look everywhere.
+// Sweep removes the temporary files that were last changed before a moment: those of a
+// writer that was killed. It looks wherever this program writes, whatever the view hides,
+// enters no link, and removes only regular files of that name. It returns how many
+// temporary files are left, which are younger or could not be removed, and an error if it
+// could not look everywhere.
 func (f *Folder) Sweep(before time.Time) (left int, err error) {
 	dir, err := f.enter(nil)
 	if err != nil {
 		return 0, err
 	}
 	defer dir.Close()
-	s := sweep{folder: f, before: before}
-	err = s.in(dir, Path{})
-	return s.left, err
+	err = f.sweep(dir, Path{}, before, &left)
+	return left, err
 }
 
-type sweep struct {
-	folder *Folder
-	before time.Time
-	left   int
-}
-
-func (s *sweep) in(dir *os.Root, path Path) error {
-	names, err := namesIn(dir)
-	var failed []error
-	for _, name := range names {
+func (f *Folder) sweep(dir *os.Root, path Path, before time.Time, left *int) error {
+	in := rooted{dir: dir}
+	names, err := in.list()
+	failed := []error{err}
+	for _, found := range names {
 		switch {
-		case isTemporary(name.Name()):
-			s.remove(dir, name.Name())
-		case name.IsDir():
-			if below, written := writtenIn(path, name.Name()); written {
-				failed = append(failed, s.step(dir, below))
+		case isTemporary(found.name):
+			stamp, err := in.stamp(found.name)
+			if err != nil {
+				continue // it is gone, or no regular file
+			}
+			young := !time.Unix(0, max(stamp.Modified, stamp.Changed)).Before(before)
+			if young || ignoreMissing(f.sys.Remove(dir, found.name)) != nil {
+				*left++
+			}
+		case found.folder:
+			below, written := writtenIn(path, found.name)
+			if !written {
+				continue
+			}
+			sub, err := step(dir, found.name)
+			if err == nil {
+				err = f.sweep(sub, below, before, left)
+				sub.Close()
+			}
+			// A folder that vanished or cannot be entered counts as empty.
+			if !IsMissing(err) && !errors.Is(err, fs.ErrPermission) {
+				failed = append(failed, err)
 			}
 		}
 	}
-	return errors.Join(append(failed, err)...)
+	return errors.Join(failed...)
 }
 
-// namesIn lists an open folder.
-func namesIn(dir *os.Root) ([]fs.DirEntry, error) {
-	handle, err := dir.Open(".")
-	if err != nil {
-		return nil, err
-	}
-	defer handle.Close()
-	return handle.ReadDir(-1)
-}
-
-// writtenIn returns the path of the folder name in path, and false if nothing is
-// ever written there.
+// writtenIn returns the path of the folder name in path, and false if nothing is ever
+// written there.
 func writtenIn(path Path, name string) (Path, bool) {
 	if path == (Path{}) && (name == trashFolder || name == configFolder) {
 		return Path{text: name}, true
@@ -88,30 +87,4 @@ func writtenIn(path Path, name string) (Path, bool) {
 		return Path{}, false // nothing is written deeper
 	}
 	return path.child(name)
-}
-
-// step goes on in a folder. One that vanished or may not be entered counts as
-// empty.
-func (s *sweep) step(dir *os.Root, path Path) error {
-	sub, err := step(dir, path.base())
-	if err == nil {
-		defer sub.Close()
-		err = s.in(sub, path)
-	}
-	if IsMissing(err) || errors.Is(err, fs.ErrPermission) {
-		return nil
-	}
-	return err
-}
-
-func (s *sweep) remove(dir *os.Root, name string) {
-	info, err := statIn(dir, name)
-	if err != nil {
-		return // it is gone, or no file of ours
-	}
-	stamp := system.StampOf(info)
-	young := !time.Unix(0, max(stamp.Modified, stamp.Changed)).Before(s.before)
-	if young || ignoreMissing(s.folder.sys.Remove(dir, name)) != nil {
-		s.left++
-	}
 }

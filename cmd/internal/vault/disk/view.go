@@ -3,36 +3,35 @@ package disk
 import (
 	"errors"
 	"io/fs"
-	"sync/atomic"
-
-	"vaultwicket/policy/access"
 )
 
-// View says which files and folders of a vault are there for whoever asks. What
-// it does not see is not there: it is in no walk, cannot be opened, and is
-// neither changed nor moved. The app's settings are not its affair.
+// View says which files and folders of a vault a caller may see. What it does not see does
+// not exist: it is in no walk, cannot be opened, and is neither changed nor moved. It is
+// not asked about the app's settings.
 type View interface {
-	// Sees reports whether the file or folder at path is there.
+	// Sees reports whether the file or folder at path is visible.
 	Sees(path string, folder bool) bool
-	// Enters reports whether something in a folder that is not seen may be.
+	// Enters reports whether something in an invisible folder may be visible.
 	Enters(folder string) bool
 }
 
-// WithView returns the same open folder as v sees it. Only one of the two is to be
-// closed.
+// WithView returns the same open folder as v sees it. Only one of the two is to be closed.
 func (f *Folder) WithView(v View) *Folder {
 	return &Folder{root: f.root, sys: f.sys, view: v, names: f.names}
 }
 
-// Counting returns the same open folder, of which a walk tells how many files it has found
-// that it is going to visit. Only one of the two is to be closed.
+// Counting returns the same open folder, whose parallel walks call found with the number
+// of files in each folder that they are going to visit. Only one of the two is to be
+// closed.
 func (f *Folder) Counting(found func(files int)) *Folder {
 	return &Folder{root: f.root, sys: f.sys, view: f.view, names: f.names, found: found}
 }
 
-// admit returns the error of a file that is not there for whoever asks. A path
-// that is not as the disk has it leads nowhere: what a view judges is the name by
-// which the file is opened.
+// sees reports whether the view sees a path. It does not ask the disk.
+func (f *Folder) sees(p Path, folder bool) bool { return f.view == nil || f.view.Sees(p.text, folder) }
+
+// admit returns the error of a file that the caller may not see. A path that differs from
+// the name on the disk leads nowhere: the view judges the name by which the file is opened.
 func (f *Folder) admit(p Path) error {
 	if p == Bookmarks() {
 		return nil
@@ -40,7 +39,7 @@ func (f *Folder) admit(p Path) error {
 	if err := f.isNamed(p); err != nil {
 		return err
 	}
-	if f.view != nil && !f.view.Sees(p.text, false) {
+	if !f.sees(p, false) {
 		return missing(p)
 	}
 	return nil
@@ -55,82 +54,82 @@ func (f *Folder) admitNew(p Path) error {
 	return err
 }
 
-// missing is the error of a file that is not seen. It is that of one that is not
-// there.
+// missing is the error of an invisible file. It is that of one that does not exist.
 func missing(p Path) error { return &fs.PathError{Op: "open", Path: p.base(), Err: fs.ErrNotExist} }
 
-// closed refuses to make a file that would not be seen: whether there is one
-// already is not told.
+// closed refuses to make an invisible file. It does not reveal whether there is one.
 func closed(p Path) error { return &Refusal{Path: p.text, Reason: "cannot be created"} }
 
-// walker is one walk: who looks, and what for.
-type walker struct {
-	view  View // nil sees everything
-	visit func(Entry)
-	// seen counts the visits of a walk that begins in a folder which is not seen
-	// itself, nil for any other.
-	seen *atomic.Int64
+// Named returns p as the disk has it: each segment by the name that its folder lists, in
+// place of another case, another Unicode normal form or a short name. From the first
+// missing segment on p stays as it is, and so does the path of an invisible file. The
+// error is fs.ErrNotExist for a path that leads to a hidden place by another name.
+func (f *Folder) Named(p Path) (Path, error) {
+	if p == Bookmarks() {
+		return p, nil
+	}
+	named, err := f.name(p)
+	if err != nil || named == p || f.sees(named, false) || f.sees(named, true) || f.view.Enters(named.text) {
+		return named, err
+	}
+	return p, nil
 }
 
-// walker returns the walk that begins in the folder under, or the error of one
-// that is not there.
-func (f *Folder) walker(under Path, visit func(Entry)) (walker, error) {
-	w := walker{view: f.view, visit: visit}
-	if under == (Path{}) {
-		return w, nil
+func (f *Folder) name(p Path) (Path, error) {
+	text, err := f.names.Name(p.text)
+	switch {
+	case err != nil:
+		return Path{}, err
+	case text == p.text:
+		return p, nil
 	}
-	if err := f.isNamed(under); err != nil {
-		return w, err
+	named, err := ParsePath(text)
+	if err != nil {
+		return Path{}, missing(p)
 	}
-	visited, entered := w.found(under, true)
-	if !entered {
-		return w, missing(under)
-	}
-	if !visited {
-		seen := new(atomic.Int64)
-		w.seen, w.visit = seen, func(e Entry) {
-			seen.Add(1)
-			visit(e)
-		}
-	}
-	return w, nil
+	return named, nil
 }
 
-// failure returns the error of a walk that could not begin. Of a folder that is
-// not seen it is not told whether there is something else in its place.
-func (w walker) failure(under Path, err error) error {
-	if w.seen != nil && (IsMissing(err) || errors.Is(err, fs.ErrPermission)) {
-		return missing(under)
+// isNamed returns the error of a path that differs from the name on the disk.
+func (f *Folder) isNamed(p Path) error {
+	named, err := f.name(p)
+	if err == nil && named != p {
+		err = missing(p)
 	}
 	return err
 }
 
-// end returns the error of a walk that went well. A folder that is not seen, and
-// has nothing in it that is, is not there.
-func (w walker) end(under Path) error {
-	if w.seen != nil && w.seen.Load() == 0 {
-		return missing(under)
-	}
-	return nil
+// Sees reports whether the file or folder at p may be named. It need not exist.
+func (f *Folder) Sees(p Path, folder bool) bool {
+	return p == Bookmarks() || f.isNamed(p) == nil && f.sees(p, folder)
 }
 
-// found says what a walk does about a file or folder: visit it, and go into it.
-func (w walker) found(p Path, folder bool) (visited, entered bool) {
-	if w.view == nil {
-		return true, folder
+// Renamed returns the path that the file from is to get where p is requested: its folder
+// as the disk has it, and its last segment as requested if that is another spelling of the
+// name of from. An invisible path stays as it is.
+func (f *Folder) Renamed(from, p Path) (Path, error) {
+	renamed, err := f.renamed(from, p)
+	if err == nil && renamed != p && !f.Sees(renamed, false) && renamed.Folder() != from.Folder() {
+		return p, nil
 	}
-	seen := w.view.Sees(p.text, folder)
-	return seen, folder && (seen || w.view.Enters(p.text))
+	return renamed, err
 }
 
-// Ignored returns the text of the file of patterns [access.IgnoreFile], or fs.ErrNotExist.
-// No other path leads to it, so it is neither read nor written as a note. A link in
-// its place is a [Refusal], and so is everything else that is no regular file.
-func (f *Folder) Ignored() ([]byte, error) {
-	file, err := openIn(f.root, access.IgnoreFile)
-	if err != nil {
-		return nil, err
+func (f *Folder) renamed(from, p Path) (Path, error) {
+	named, err := f.name(p)
+	if err != nil || named != from {
+		return named, err
 	}
-	defer file.Close()
-	return readAll(file, access.MaxIgnoreFile)
+	return Path{text: named.text[:len(named.text)-len(named.base())] + p.base()}, nil
+}
+
+// mayBecome returns the error of a path that the file from may not get: an invisible one,
+// or one that differs from the name on the disk, unless it is another spelling of its own
+// name.
+func (f *Folder) mayBecome(from, to Path) error {
+	renamed, err := f.renamed(from, to)
+	if errors.Is(err, fs.ErrNotExist) || err == nil && (renamed != to || !f.sees(to, false)) {
+		return closed(to)
+	}
+	return err
 }

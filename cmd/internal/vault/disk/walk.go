@@ -3,16 +3,19 @@ package disk
 import (
 	"errors"
 	"io/fs"
+	"sync"
+	"sync/atomic"
 
 	"vaultwicket/cmd/internal/vault/disk/system"
+	"vaultwicket/cmd/internal/vault/processors"
 )
 
-// Entry is one file or folder that a walk meets. Its methods may be called only
-// while the walk visits it.
+// Entry is one file or folder that a walk meets. Its methods may be called only while the
+// walk visits it.
 type Entry struct {
 	Path  Path
 	IsDir bool
-	at    place // the open folder that it lies in
+	at    place // the open folder that contains it
 }
 
 // Size returns the size of a file in bytes; 0 if it is gone by now.
@@ -35,8 +38,8 @@ func (e Entry) Stamp() (system.Stamp, error) { return e.at.stamp(e.Path.base()) 
 // path, because the folder is open already.
 func (e Entry) Read() ([]byte, system.Stamp, error) { return e.ReadInto(nil) }
 
-// ReadInto is Read into the memory of buf, or into other memory if the file
-// does not fit. What buf held is lost either way.
+// ReadInto is Read into the memory of buf, or into other memory if the file does not fit.
+// The content of buf is lost either way.
 func (e Entry) ReadInto(buf []byte) ([]byte, system.Stamp, error) {
 	if system.HasCloudFiles {
 		if info, err := e.Info(); err == nil && system.IsElsewhere(info) {
@@ -46,25 +49,85 @@ func (e Entry) ReadInto(buf []byte) ([]byte, system.Stamp, error) {
 	return e.at.read(e.Path.base(), buf)
 }
 
-// Walk visits every visible file and folder below the folder under, a folder
-// before what it holds, in no particular order. Links, special files and names
-// that no [Path] can hold are left out: what is listed can be read. A folder
-// that may not be entered or vanished meanwhile counts as empty. If under is
-// no folder, the answer is fs.ErrNotExist or a [Refusal].
+// Walk visits every visible file and folder below the folder under, a folder before its
+// content, in no particular order. Links, special files and names that no [Path] can have
+// are left out: what is listed can be read. A folder that cannot be entered or vanished
+// meanwhile counts as empty. If under is no folder, the error is fs.ErrNotExist or a
+// [Refusal].
 func (f *Folder) Walk(under Path, visit func(Entry)) error {
 	w, err := f.walker(under, visit)
 	if err != nil {
 		return err
 	}
 	at, err := f.place(under.segments())
-	if err != nil {
-		return w.failure(under, err)
+	if err == nil {
+		defer at.close()
+		err = w.walk(at, under)
 	}
-	defer at.close()
-	if err := w.walk(at, under); err != nil {
-		return w.failure(under, err)
+	return w.end(under, err)
+}
+
+// walker is one walk: its view and its visitor.
+type walker struct {
+	view  View // nil sees everything
+	visit func(Entry)
+	// seen counts the visits of a walk that begins in an invisible folder, nil for any
+	// other.
+	seen *atomic.Int64
+}
+
+// walker returns the walk that begins in the folder under, or the error of a folder that
+// cannot be seen.
+func (f *Folder) walker(under Path, visit func(Entry)) (walker, error) {
+	w := walker{view: f.view, visit: visit}
+	if under == (Path{}) {
+		return w, nil
 	}
-	return w.end(under)
+	if err := f.isNamed(under); err != nil {
+		return w, err
+	}
+	visited, entered := w.found(under, true)
+	if !entered {
+		return w, missing(under)
+	}
+	if !visited {
+		seen := new(atomic.Int64)
+		w.seen, w.visit = seen, func(e Entry) {
+			seen.Add(1)
+			visit(e)
+		}
+	}
+	return w, nil
+}
+
+// end returns the error of a walk, of which err is the error of opening or listing its
+// first folder. An invisible folder in which nothing is visible does not exist, and it is
+// not revealed whether there is something else in its place.
+func (w walker) end(under Path, err error) error {
+	hidden := w.seen != nil && (IsMissing(err) || errors.Is(err, fs.ErrPermission))
+	if hidden || err == nil && w.seen != nil && w.seen.Load() == 0 {
+		return missing(under)
+	}
+	return err
+}
+
+// found says whether a walk visits a file or folder, and whether it enters it.
+func (w walker) found(p Path, folder bool) (visited, entered bool) {
+	if w.view == nil {
+		return true, folder
+	}
+	seen := w.view.Sees(p.text, folder)
+	return seen, folder && (seen || w.view.Enters(p.text))
+}
+
+// lists reports whether a file is visited whose path is seen. A file that cannot be read
+// because of its further names is not listed either.
+func (w walker) lists(at place, file Path) bool {
+	if w.view == nil {
+		return true
+	}
+	_, err := at.stamp(file.base())
+	return !IsHardLinked(err)
 }
 
 func (w walker) walk(at place, path Path) error {
@@ -90,16 +153,7 @@ func (w walker) walk(at place, path Path) error {
 	return nil
 }
 
-// lists reports whether a file is visited whose path is seen. What cannot be read
-// because of its further names is not listed either.
-func (w walker) lists(at place, file Path) bool {
-	if w.view == nil {
-		return true
-	}
-	_, err := at.stamp(file.base())
-	return !IsHardLinked(err)
-}
-
+// walkInto closes the folder even if a visit panics.
 func (w walker) walkInto(at place, path Path) error {
 	sub, err := at.step(path.base())
 	if err == nil {
@@ -110,4 +164,197 @@ func (w walker) walkInto(at place, path Path) error {
 		return nil
 	}
 	return err
+}
+
+// batch is how many files of a folder are one job: enough to make taking it cheap, few
+// enough that one large folder keeps all processors busy.
+const batch = 64
+
+// WalkParallel is Walk with as many concurrent visits as there are processors: a folder
+// may be visited after its content, and visit has to guard what it shares. It returns when
+// the last visit has.
+func (f *Folder) WalkParallel(under Path, visit func(Entry)) error {
+	return f.walkParallel(under, false, visit)
+}
+
+// WalkFolders is WalkParallel that visits the folders alone. It costs less, because
+// nothing is done for each file.
+func (f *Folder) WalkFolders(under Path, visit func(Path)) error {
+	return f.walkParallel(under, true, func(e Entry) {
+		if e.IsDir {
+			visit(e.Path)
+		}
+	})
+}
+
+func (f *Folder) walkParallel(under Path, foldersOnly bool, visit func(Entry)) error {
+	walk, err := f.walker(under, visit)
+	if err != nil {
+		return err
+	}
+	// Files count where they alone show that the first folder exists.
+	skipsFiles := foldersOnly && walk.seen == nil
+	w := &parallelWalk{walker: walk, skipsFiles: skipsFiles, counts: f.found, workers: 1, most: processors.Count()}
+	w.more.L = &w.mu
+	at, err := f.place(under.segments())
+	if err == nil {
+		err = w.folder(at, under)
+	}
+	if err != nil {
+		return w.end(under, err)
+	}
+	w.work()
+	w.running.Wait()
+	if w.failed != nil {
+		return w.failed
+	}
+	return w.end(under, nil)
+}
+
+// parallelWalk is one such walk: a few workers, of which the caller is the first, and the
+// jobs that they find for one another. The newest job is done first (depth first), so that
+// no more folders are open than necessary.
+type parallelWalk struct {
+	walker
+	skipsFiles bool
+	counts     func(files int) // may be nil
+	most       int             // workers at once
+	running    sync.WaitGroup
+
+	mu      sync.Mutex
+	more    sync.Cond // there are jobs, or there will be none
+	jobs    []job
+	open    int // jobs that wait or are being done
+	workers int
+	failed  error // the first errors that do not make a folder count as empty
+}
+
+// job is files of one folder to be visited, or if there are none, a folder to be entered.
+type job struct {
+	in     *sharedPlace
+	files  []Path
+	folder Path
+}
+
+// sharedPlace is an open folder that is closed by the last of its jobs.
+type sharedPlace struct {
+	place
+	users atomic.Int64
+}
+
+// work does jobs until there are none and none can come.
+func (w *parallelWalk) work() {
+	for {
+		j, ok := w.next()
+		if !ok {
+			return
+		}
+		w.do(j)
+	}
+}
+
+func (w *parallelWalk) next() (job, bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for len(w.jobs) == 0 && w.open > 0 {
+		w.more.Wait()
+	}
+	if len(w.jobs) == 0 {
+		return job{}, false
+	}
+	last := len(w.jobs) - 1
+	j := w.jobs[last]
+	w.jobs = w.jobs[:last]
+	return j, true
+}
+
+func (w *parallelWalk) do(j job) {
+	defer func() {
+		if j.in.users.Add(-1) == 0 {
+			j.in.close()
+		}
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		if w.open--; w.open == 0 {
+			w.more.Broadcast()
+		}
+	}()
+	if len(j.files) == 0 {
+		w.enter(j.in.place, j.folder)
+	}
+	for _, path := range j.files {
+		if w.lists(j.in.place, path) {
+			w.visit(Entry{Path: path, at: j.in.place})
+		}
+	}
+}
+
+// enter visits a folder and finds the jobs in it. One that vanished or cannot be entered
+// counts as empty.
+func (w *parallelWalk) enter(parent place, path Path) {
+	if visited, _ := w.found(path, true); visited {
+		w.visit(Entry{Path: path, IsDir: true, at: parent})
+	}
+	sub, err := parent.step(path.base())
+	if err == nil {
+		err = w.folder(sub, path)
+	}
+	if err != nil && !IsMissing(err) && !errors.Is(err, fs.ErrPermission) {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		w.failed = errors.Join(w.failed, err)
+	}
+}
+
+// folder makes jobs of the content of a place, which the last of them closes. The error is
+// that of listing it.
+func (w *parallelWalk) folder(at place, path Path) error {
+	names, err := at.list()
+	if err != nil {
+		at.close()
+		return err
+	}
+	shared := &sharedPlace{place: at}
+	var jobs []job
+	files := make([]Path, 0, len(names))
+	for _, found := range names {
+		if w.skipsFiles && !found.folder {
+			continue
+		}
+		child, ok := path.child(found.name)
+		if !ok {
+			continue
+		}
+		switch visited, entered := w.found(child, found.folder); {
+		case entered:
+			jobs = append(jobs, job{in: shared, folder: child})
+		case visited:
+			files = append(files, child)
+		}
+	}
+	if w.counts != nil {
+		w.counts(len(files))
+	}
+	for len(files) > 0 {
+		some := files[:min(batch, len(files))]
+		files = files[len(some):]
+		jobs = append(jobs, job{in: shared, files: some})
+	}
+	if len(jobs) == 0 {
+		at.close()
+		return nil
+	}
+	shared.users.Store(int64(len(jobs)))
+
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.jobs = append(w.jobs, jobs...)
+	w.open += len(jobs)
+	// The worker that found the jobs does one of them itself.
+	for range min(len(jobs)-1, w.most-w.workers) {
+		w.workers++
+		w.running.Go(w.work)
+	}
+	w.more.Broadcast()
+	return nil
 }

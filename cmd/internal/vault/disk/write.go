@@ -11,47 +11,75 @@ import (
 	"vaultwicket/cmd/internal/vault/disk/system"
 )
 
-// ErrChanged says that somebody else changed the note between reading and
-// writing it. Nothing was written.
+// ErrChanged says that the note was changed between reading and writing it. Nothing was
+// written.
 var ErrChanged = errors.New("changed while it was edited, nothing was written")
 
-// modes of what is made here, before the user's mask.
+// Modes of new files, before the user's umask.
 const (
 	newNote = 0o644
 	private = 0o600 // until the old note's mode is set
 )
 
-// Edit replaces the note at p by what change makes of it, and returns its
-// bytes before and after. It has the errors of Read, and ErrChanged. change
-// must leave its argument as it is.
+// Edit replaces the note at p by what change makes of it, and returns its bytes before and
+// after. It has the errors of Read, and ErrChanged. change must not modify its argument.
 func (f *Folder) Edit(p Path, change func([]byte) []byte) (before, after []byte, err error) {
-	if err := f.admit(p); err != nil {
-		return nil, nil, err
-	}
-	dir, err := f.enter(p.parents())
+	dir, leave, err := f.lockedParent(p)
 	if err != nil {
 		return nil, nil, err
 	}
-	defer dir.Close()
-	defer system.Lock(dir)()
-
-	before, info, err := f.readIn(dir, p.base())
+	defer leave()
+	file, err := f.in(dir).open(p.base())
 	if err != nil {
 		return nil, nil, err
 	}
-	if info.Mode().Perm()&0o200 == 0 {
-		return nil, nil, &Refusal{Path: p.text, Reason: "is read-only"}
+	before, err = readAll(file, MaxNote)
+	file.Close()
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := mayReplace(p, file.Info); err != nil {
+		return nil, nil, err
 	}
 	after = change(before)
 	if err := checkSize(p, after); err != nil {
 		return nil, nil, err
 	}
-	return before, after, f.replace(dir, p.base(), before, after, info.Mode().Perm())
+	return before, after, f.replace(dir, p.base(), before, after, file.Info.Mode().Perm())
 }
 
-// Make writes a new note with its folders. If anything of that name is there,
-// it answers fs.ErrExist and touches nothing. A name that not every system and
-// link can carry is a [Refusal], and so is one that iCloud has taken off the disk.
+// Swap replaces the content of the file at p, which has to be before, by text. The error
+// is ErrChanged if it is not, otherwise one of those of Read.
+func (f *Folder) Swap(p Path, before, text []byte) error {
+	dir, leave, err := f.lockedParent(p)
+	if err != nil {
+		return err
+	}
+	defer leave()
+	info, err := f.in(dir).info(p.base())
+	if err != nil {
+		return err
+	}
+	if err := mayReplace(p, info); err != nil {
+		return err
+	}
+	if err := checkSize(p, text); err != nil {
+		return err
+	}
+	return f.replace(dir, p.base(), before, text, info.Mode().Perm())
+}
+
+// mayReplace refuses a read-only file.
+func mayReplace(p Path, info fs.FileInfo) error {
+	if info.Mode().Perm()&0o200 == 0 {
+		return &Refusal{Path: p.text, Reason: "is read-only"}
+	}
+	return nil
+}
+
+// Make writes a new note with its folders. If anything of that name exists, the error is
+// fs.ErrExist and nothing is changed. A name that not every system and link can carry is a
+// [Refusal], and so is one that iCloud has evicted from the disk.
 func (f *Folder) Make(p Path, text []byte) error {
 	if err := f.admitNew(p); err != nil {
 		return err
@@ -92,14 +120,14 @@ func checkSize(p Path, text []byte) error {
 	return nil
 }
 
-// replace puts text in the place of the note name, whose bytes were before.
+// replace puts text in place of the note name, whose bytes were before.
 func (f *Folder) replace(dir *os.Root, name string, before, text []byte, perm fs.FileMode) error {
 	temp, err := f.stage(dir, text, perm, true)
 	if err != nil {
 		return err
 	}
-	// The look at the old bytes comes last, so that the time in which an edit
-	// could be lost is that of one system call.
+	// The look at the old bytes comes last, so that the window in which an edit could be
+	// lost is one system call.
 	if err = f.unchanged(dir, name, before); err == nil {
 		err = f.sys.Rename(dir, temp, dir, name)
 	}
@@ -109,8 +137,7 @@ func (f *Folder) replace(dir *os.Root, name string, before, text []byte, perm fs
 	return f.settle(dir, name)
 }
 
-// Unsettled says that a file was written and may yet be lost if the system
-// crashes.
+// Unsettled says that a file was written and may yet be lost if the system crashes.
 type Unsettled struct {
 	Name  string
 	Cause error
@@ -130,9 +157,8 @@ func (f *Folder) settle(dir *os.Root, name string) error {
 	return nil
 }
 
-// stage writes text to a hidden temporary file in dir and syncs it. On an
-// error nothing is left behind. With exact the mode is set as it is, without
-// the user's mask.
+// stage writes text to a hidden temporary file in dir and syncs it. On an error nothing is
+// left. With exact the mode is set as it is, without the user's umask.
 func (f *Folder) stage(dir *os.Root, text []byte, perm fs.FileMode, exact bool) (name string, err error) {
 	name = temporary()
 	made := perm
@@ -143,25 +169,20 @@ func (f *Folder) stage(dir *os.Root, text []byte, perm fs.FileMode, exact bool) 
 	if err != nil {
 		return "", err
 	}
-	if err = fill(file, text, perm, exact); err != nil {
-		return "", errors.Join(err, ignoreMissing(f.sys.Remove(dir, name)))
-	}
-	return name, nil
-}
-
-// fill writes, syncs and closes file.
-func fill(file system.Handle, text []byte, perm fs.FileMode, exact bool) error {
-	_, err := file.Write(text)
+	_, err = file.Write(text)
 	if err == nil && exact {
 		err = file.Chmod(perm)
 	}
 	if err == nil {
 		err = file.Sync()
 	}
-	return errors.Join(err, file.Close())
+	if err = errors.Join(err, file.Close()); err != nil {
+		return "", errors.Join(err, ignoreMissing(f.sys.Remove(dir, name)))
+	}
+	return name, nil
 }
 
-// unchanged answers ErrChanged unless the file name still holds these bytes.
+// unchanged returns ErrChanged unless the file name still has these bytes.
 func (f *Folder) unchanged(dir *os.Root, name string, bytesThen []byte) error {
 	file, err := f.openUnchanged(dir, name, bytesThen)
 	if err != nil {
@@ -170,26 +191,26 @@ func (f *Folder) unchanged(dir *os.Root, name string, bytesThen []byte) error {
 	return file.Close()
 }
 
-// openUnchanged opens the file name, and answers ErrChanged unless it still holds
-// these bytes. The caller closes it: as long as it is open, no other file can be
-// taken for it.
+// openUnchanged opens the file name; the error is ErrChanged unless it still has these
+// bytes. The caller closes it: as long as it is open, its inode is not reused, so no other
+// file can be taken for it.
 func (f *Folder) openUnchanged(dir *os.Root, name string, bytesThen []byte) (*File, error) {
-	file, err := f.openIn(dir, name)
+	file, err := f.in(dir).open(name)
 	if IsMissing(err) && !IsHardLinked(err) {
 		return nil, ErrChanged
 	}
 	if err != nil {
 		return nil, err
 	}
-	if err := file.holds(bytesThen); err != nil {
+	if err := file.compare(bytesThen); err != nil {
 		file.Close()
 		return nil, err
 	}
 	return file, nil
 }
 
-// holds answers ErrChanged unless the file holds these bytes.
-func (f *File) holds(text []byte) error {
+// compare returns ErrChanged unless these bytes are the content of the file.
+func (f *File) compare(text []byte) error {
 	if f.Info.Size() != int64(len(text)) {
 		return ErrChanged
 	}
@@ -210,47 +231,6 @@ func (f *File) holds(text []byte) error {
 			return err
 		}
 	}
-}
-
-func (f *Folder) readIn(dir *os.Root, name string) ([]byte, fs.FileInfo, error) {
-	file, err := f.openIn(dir, name)
-	if err != nil {
-		return nil, nil, err
-	}
-	defer file.Close()
-	text, err := readAll(file, MaxNote)
-	return text, file.Info, err
-}
-
-// enterMaking opens the folder that the segments lead to and makes those that
-// are missing.
-func (f *Folder) enterMaking(segments []string) (*os.Root, error) {
-	dir, err := f.enter(nil)
-	for _, segment := range segments {
-		if err != nil {
-			return nil, err
-		}
-		var next *os.Root
-		if next, err = step(dir, segment); errors.Is(err, fs.ErrNotExist) {
-			next, err = f.makeFolder(dir, segment)
-		}
-		dir.Close()
-		dir = next
-	}
-	return dir, err
-}
-
-func (f *Folder) makeFolder(dir *os.Root, name string) (*os.Root, error) {
-	if reason := unportable(name); reason != "" {
-		return nil, &Refusal{Path: name, Reason: reason}
-	}
-	if err := f.sys.Mkdir(dir, name); err != nil && !errors.Is(err, fs.ErrExist) {
-		return nil, err
-	}
-	if err := f.sys.Sync(dir); err != nil {
-		return nil, err
-	}
-	return step(dir, name)
 }
 
 func ignoreMissing(err error) error {

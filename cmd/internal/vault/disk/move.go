@@ -14,44 +14,22 @@ import (
 	"vaultwicket/cmd/internal/vault/disk/system"
 )
 
-// Swap puts text in the place of what is in the file at p, which has to be
-// before. It answers ErrChanged if it is not, and has the errors of Read.
-func (f *Folder) Swap(p Path, before, text []byte) error {
-	if err := f.admit(p); err != nil {
-		return err
-	}
-	dir, err := f.enter(p.parents())
-	if err != nil {
-		return err
-	}
-	defer dir.Close()
-	defer system.Lock(dir)()
-	info, err := f.statIn(dir, p.base())
-	if err != nil {
-		return err
-	}
-	if info.Mode().Perm()&0o200 == 0 {
-		return &Refusal{Path: p.text, Reason: "is read-only"}
-	}
-	if err := checkSize(p, text); err != nil {
-		return err
-	}
-	return f.replace(dir, p.base(), before, text, info.Mode().Perm())
-}
-
-// Remove removes the file at p for good. It answers ErrChanged unless the file
-// holds the bytes before.
+// Remove deletes the file at p. The error is ErrChanged unless the bytes before are its
+// content.
 func (f *Folder) Remove(p Path, before []byte) error {
-	if err := f.admit(p); err != nil {
-		return err
-	}
-	dir, err := f.enter(p.parents())
+	dir, leave, err := f.lockedParent(p)
 	if err != nil {
 		return err
 	}
-	defer dir.Close()
-	defer system.Lock(dir)()
-	aside, err := f.setAside(dir, p.base(), before)
+	defer leave()
+	file, err := f.openUnchanged(dir, p.base(), before)
+	if err != nil {
+		return err
+	}
+	// It gets a temporary name first, so that the file that was compared is removed.
+	aside := temporary()
+	err = f.take(file, dir, dir, aside)
+	file.Close()
 	if err != nil {
 		return err
 	}
@@ -61,22 +39,10 @@ func (f *Folder) Remove(p Path, before []byte) error {
 	return f.settle(dir, p.base())
 }
 
-// setAside gives a file that is to be removed a temporary name, so that what is
-// removed is what was looked at.
-func (f *Folder) setAside(dir *os.Root, name string, before []byte) (aside string, err error) {
-	file, err := f.openUnchanged(dir, name, before)
-	if err != nil {
-		return "", err
-	}
-	defer file.Close()
-	aside = temporary()
-	return aside, f.take(file, dir, dir, aside)
-}
-
-// Move gives the file at from the path to, and makes the folders that are
-// missing there. It answers fs.ErrExist if something is at to, unless that is
-// the file itself under a name that the system takes for the same, and
-// ErrChanged unless the file holds the bytes before.
+// Move gives the file at from the path to, and makes the folders that are missing there.
+// The error is fs.ErrExist if something is at to, unless that is the file itself under a
+// name that the system takes for the same, and ErrChanged unless the bytes before are its
+// content.
 func (f *Folder) Move(from, to Path, before []byte) error {
 	if err := f.admit(from); err != nil {
 		return err
@@ -109,7 +75,7 @@ func (f *Folder) Move(from, to Path, before []byte) error {
 	return errors.Join(f.settle(target, to.base()), f.sys.Sync(source))
 }
 
-// rename moves a file without ever replacing another one.
+// rename moves a file without replacing another one.
 func (f *Folder) rename(file *File, source, target *os.Root, to Path) error {
 	switch there, err := target.Lstat(to.base()); {
 	case err == nil && os.SameFile(file.Info, there) && isRespelled(file.Info.Name(), to.base()):
@@ -126,14 +92,13 @@ func (f *Folder) rename(file *File, source, target *os.Root, to Path) error {
 	return err
 }
 
-// isRespelled reports whether the case of letters, or their normal form, is all
-// that tells two names apart.
+// isRespelled reports whether two names differ only in case or Unicode normal form.
 func isRespelled(from, to string) bool {
 	return from != to && strings.EqualFold(norm.NFC.String(from), norm.NFC.String(to))
 }
 
-// respell changes the spelling of a name, which on some systems the new name
-// answers to already. Some file systems report success and keep the name.
+// respell changes the spelling of a name, which some systems take for the same name. Some
+// file systems report success and keep the old one.
 func (f *Folder) respell(file *File, source, target *os.Root, to Path) error {
 	one, err := source.Stat(".")
 	if err != nil {
@@ -165,24 +130,19 @@ func (f *Folder) respell(file *File, source, target *os.Root, to Path) error {
 	return err
 }
 
-// trashFolder is where the app puts what is deleted, if it is not the trash of
-// the system. Nothing in it is visible.
+// trashFolder is where the app moves deleted files, if it does not use the trash of the
+// system. Nothing in it is visible.
 const trashFolder = ".trash"
 
-// Trash moves the file at p into the trash of the vault, which is flat, and
-// returns its name there: one that is taken gets a number. It answers ErrChanged
-// unless the file holds the bytes before. A name beside an error says that the
-// file is there nevertheless.
+// Trash moves the file at p into the trash of the vault, which is flat, and returns its
+// name there: one that is taken gets a number. The error is ErrChanged unless the bytes
+// before are its content. A name with an error says that the file was moved nevertheless.
 func (f *Folder) Trash(p Path, before []byte) (name string, err error) {
-	if err := f.admit(p); err != nil {
-		return "", err
-	}
-	dir, err := f.enter(p.parents())
+	dir, leave, err := f.lockedParent(p)
 	if err != nil {
 		return "", err
 	}
-	defer dir.Close()
-	defer system.Lock(dir)()
+	defer leave()
 	file, err := f.openUnchanged(dir, p.base(), before)
 	if err != nil {
 		return "", err
@@ -209,7 +169,7 @@ func (f *Folder) Trash(p Path, before []byte) (name string, err error) {
 // maxTrashed is how many files of one name the trash takes.
 const maxTrashed = 10_000
 
-// numbered returns name with a number in front of its extension; 0 is none.
+// numbered returns name with a number before its extension; 0 is none.
 func numbered(name string, n int) string {
 	if n == 0 {
 		return name
@@ -218,9 +178,9 @@ func numbered(name string, n int) string {
 	return fmt.Sprintf("%s %d%s", strings.TrimSuffix(name, ext), n, ext)
 }
 
-// Untrash moves a file out of the trash of the vault to p, where nothing may be,
-// and makes the folders that are missing there. So it has its times and its mode
-// again. It answers ErrChanged unless the file holds the bytes content.
+// Untrash moves a file, with its times and its mode, out of the trash of the vault to p,
+// which must be free, and makes the folders that are missing there. The error is
+// ErrChanged unless the bytes content are its content.
 func (f *Folder) Untrash(name string, p Path, content []byte) error {
 	if err := f.admitNew(p); err != nil {
 		return err
@@ -248,4 +208,77 @@ func (f *Folder) Untrash(name string, p Path, content []byte) error {
 		return err
 	}
 	return errors.Join(f.settle(dir, p.base()), f.sys.Sync(trash))
+}
+
+// take gives the file of source that was opened as seen the name to in target, which must
+// be free. If another file had its name by then, or it was written since, the move is
+// undone: that is ErrChanged.
+func (f *Folder) take(seen *File, source *os.Root, target *os.Root, to string) error {
+	from := seen.Info.Name()
+	if err := f.pass(source, from, target, to); err != nil {
+		return err
+	}
+	moved, err := target.Lstat(to)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil // another program moved it on
+	}
+	was := seen.Info
+	if err == nil && os.SameFile(was, moved) && was.Size() == moved.Size() && was.ModTime().Equal(moved.ModTime()) {
+		return nil
+	}
+	return f.giveBack(source, from, target, to)
+}
+
+// giveBack undoes a pass of a file that was not the one to be passed, and returns
+// ErrChanged. The file never keeps a temporary name: where its own was taken meanwhile, it
+// gets a number.
+func (f *Folder) giveBack(source *os.Root, from string, target *os.Root, to string) error {
+	for n := range maxTrashed {
+		name := numbered(from, n)
+		switch err := f.pass(target, to, source, name); {
+		case err == nil && n == 0:
+			return ErrChanged
+		case err == nil:
+			return fmt.Errorf("%q was exchanged for another file, which is called %q from now on: %w", from, name, ErrChanged)
+		case !errors.Is(err, fs.ErrExist):
+			return fmt.Errorf("%q was exchanged for another file, which is called %q from now on: %w", from, to, err)
+		}
+	}
+	return ErrChanged
+}
+
+// pass gives the file from in source the name to in target, and never replaces another
+// file. Where that takes several calls, a crash between them leaves the file with both
+// names, or with an empty file of the new name.
+func (f *Folder) pass(source *os.Root, from string, target *os.Root, to string) error {
+	err := f.sys.Move(source, from, target, to)
+	if !errors.Is(err, errors.ErrUnsupported) {
+		return err
+	}
+	err = f.sys.Link(source, from, target, to)
+	switch {
+	case err == nil:
+		if err = f.sys.Remove(source, from); err != nil {
+			return errors.Join(err, f.sys.Remove(target, to))
+		}
+		return nil
+	case errors.Is(err, fs.ErrExist):
+		return err
+	}
+	// The file system has no hard links either. An empty file, whose creation fails if the
+	// name is taken, reserves the name and is replaced.
+	placeholder, err := f.sys.Create(target, to, newNote)
+	if err != nil {
+		return err
+	}
+	if err = placeholder.Close(); err == nil {
+		err = f.unchanged(target, to, nil)
+	}
+	if err == nil {
+		err = f.sys.Rename(source, from, target, to)
+	}
+	if err == nil || f.unchanged(target, to, nil) != nil {
+		return err // by now another program's note is there
+	}
+	return errors.Join(err, ignoreMissing(f.sys.Remove(target, to)))
 }

@@ -7,10 +7,10 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// linksIn returns how many names the file has that was seen as name in dir. Only
-// an open file tells.
+// linksIn returns how many names the file has that was seen as name in dir. Only an open
+// file has the number.
 func linksIn(dir *os.Root, name string, _ fs.FileInfo) (uint64, error) {
-	file, err := openIn(dir, name)
+	file, err := rooted{dir: dir}.open(name)
 	if err != nil {
 		return 0, err
 	}
