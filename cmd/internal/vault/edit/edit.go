@@ -11,12 +11,77 @@ package edit
 
 import (
 	"bytes"
+	"fmt"
+	"slices"
 	"strings"
 
 	"vaultwicket/cmd/internal/vault/markdown"
 )
 
-// doc is a note about to be edited.
+// Candidate is a line that may have been meant.
+type Candidate struct {
+	Line int
+	Text string
+}
+
+// maxCandidates bounds the lines that an error lists: the reader picks one.
+const maxCandidates = 10
+
+// maxNearest is how many lines near a missing one are named: a wrong count is off by
+// little.
+const maxNearest = 4
+
+// NotFound says that a note has no such part.
+type NotFound struct {
+	What, Wanted string
+	Near         []Candidate // lines that contain a piece of it
+}
+
+func (n *NotFound) Error() string { return fmt.Sprintf("%s %q not found", n.What, n.Wanted) }
+
+// Ambiguous says that several parts of a note match.
+type Ambiguous struct {
+	What, Wanted string
+	Count        int
+	Candidates   []Candidate // the first of them
+}
+
+func (a *Ambiguous) Error() string {
+	return fmt.Sprintf("%s %q is there %d times: %s", a.What, a.Wanted, a.Count, lineNumbers(a.Candidates))
+}
+
+// add notes one more candidate, as long as there is room.
+func (a *Ambiguous) add(line int, text string) {
+	a.Count++
+	if len(a.Candidates) < maxCandidates {
+		a.Candidates = append(a.Candidates, Candidate{line, text})
+	}
+}
+
+// Refusal says why an edit was not made, and where it could be.
+type Refusal struct {
+	Line    int
+	Reason  string
+	Instead []Candidate
+}
+
+func (r *Refusal) Error() string {
+	text := fmt.Sprintf("line %d: %s", r.Line, r.Reason)
+	if len(r.Instead) > 0 {
+		text += "; possible: " + lineNumbers(r.Instead)
+	}
+	return text
+}
+
+func lineNumbers(all []Candidate) string {
+	var out []string
+	for _, c := range all {
+		out = append(out, fmt.Sprintf("line %d", c.Line))
+	}
+	return strings.Join(out, ", ")
+}
+
+// doc is a note that is edited.
 type doc struct {
 	text  []byte
 	found markdown.Note
@@ -32,17 +97,17 @@ func (d *doc) splice(at markdown.Span, content string) []byte {
 	return append(out, d.text[at.End:]...)
 }
 
-// line returns the number of the line on which at lies.
-func (d *doc) line(at int) int { return 1 + bytes.Count(d.text[:at], []byte("\n")) }
+// line returns the line number of the offset at.
+func (d *doc) line(at int) int { return 1 + bytes.Count(d.text[:at], newline) }
 
-// lineAt returns the line at at, without its break.
+// lineAt returns the line that begins at at, without its break.
 func (d *doc) lineAt(at int) string {
-	line, _, _ := bytes.Cut(d.text[at:], []byte("\n"))
+	line, _, _ := bytes.Cut(d.text[at:], newline)
 	return string(bytes.TrimSuffix(line, []byte("\r")))
 }
 
-// lineBefore returns the line that ends before at, where a line begins, and
-// where it begins itself; ok is false for the first line of the body.
+// lineBefore returns the line that ends before at, where a line begins, and where it
+// begins itself; ok is false for the first line of the body.
 func (d *doc) lineBefore(at int) (line string, start int, ok bool) {
 	if at <= d.found.Body {
 		return "", at, false
@@ -55,7 +120,7 @@ func (d *doc) lineBefore(at int) (line string, start int, ok bool) {
 	return d.lineAt(start), start, true
 }
 
-// next returns where the line behind the one at at begins.
+// next returns where the line after that of at begins.
 func (d *doc) next(at int) int {
 	n := bytes.IndexByte(d.text[at:], '\n')
 	if n < 0 {
@@ -64,8 +129,21 @@ func (d *doc) next(at int) int {
 	return at + n + 1
 }
 
-// lineEnd returns the break of the lines around at: of the one above, or else
-// of the one below.
+// startOf returns where a line begins, -1 if the text has fewer.
+func (d *doc) startOf(line int) int {
+	at := 0
+	for n := 1; n < line; n++ {
+		next := d.next(at)
+		if next == len(d.text) && !endsLine(d.text) || next == at {
+			return -1
+		}
+		at = next
+	}
+	return at
+}
+
+// lineEnd returns the break of the lines around at: of the one above, otherwise of the one
+// below.
 func (d *doc) lineEnd(at int) string {
 	n := bytes.LastIndexByte(d.text[:at], '\n')
 	if n < 0 {
@@ -77,17 +155,70 @@ func (d *doc) lineEnd(at int) string {
 	return "\n"
 }
 
-// endsLine reports whether the text ends in a line break.
-func (d *doc) endsLine() bool { return bytes.HasSuffix(d.text, []byte("\n")) }
-
-// withEnds returns a text with the same end on every line: not to be written,
-// but to look for what a note may hold with other line ends.
+// withEnds returns a text with the same break after every line: not to be written, but to
+// search a note that has other line ends.
 func withEnds(text, end string) string {
 	return strings.ReplaceAll(strings.ReplaceAll(text, "\r\n", "\n"), "\n", end)
 }
 
-// linesOf returns the lines of content without their breaks. A break at the end
-// begins no line.
+// linesOf returns the lines of content without their breaks. A break at the end begins no
+// line.
 func linesOf(content string) []string {
 	return strings.Split(strings.TrimSuffix(withEnds(content, "\n"), "\n"), "\n")
+}
+
+// keepsFront reports whether an edited note has the same properties.
+func (d *doc) keepsFront(edited *doc) bool {
+	front := edited.found.Frontmatter
+	if front != d.found.Frontmatter || (edited.found.Body > 0) != (d.found.Body > 0) {
+		return false
+	}
+	// The line that ends the block may have got a break.
+	return bytes.Equal(edited.text[:front.End], d.text[:front.End])
+}
+
+// keeps reports whether everything that the index knows of the note outside a span is the
+// same when the span is size bytes long.
+func (d *doc) keeps(edited *doc, at markdown.Span, size int) bool {
+	now := markdown.Span{Start: at.Start, End: at.Start + size}
+	return slices.Equal(d.facts(at), edited.facts(now))
+}
+
+// fact is one thing that the index knows, and its place, counted from the start of the
+// note or, after the edit, from its end.
+type fact struct {
+	what, text string
+	after      bool
+	at         int
+}
+
+// facts lists what is outside a span. Of what overlaps it only the name counts, for an edit
+// changes the rest.
+func (d *doc) facts(edit markdown.Span) (all []fact) {
+	add := func(what, name, said string, start, end int) {
+		switch {
+		case end <= edit.Start:
+			all = append(all, fact{what, name + " " + said, false, start})
+		case start >= edit.End:
+			all = append(all, fact{what, name + " " + said, true, len(d.text) - start})
+		case start < edit.Start || end > edit.End:
+			all = append(all, fact{what + " across", name, false, start})
+		}
+	}
+	for _, h := range d.found.Headings {
+		add("heading", "", string(rune('0'+h.Level))+h.Text, h.At, h.At+1)
+	}
+	for _, l := range d.found.Links {
+		add("link", l.Target, "", l.Span.Start, l.Span.End)
+	}
+	for _, t := range d.found.Tags {
+		add("tag", t.Text, "", t.At, t.At+len(t.Text))
+	}
+	for _, t := range d.found.Tasks {
+		add("task", "", t.Text, t.MarkAt.Start, t.MarkAt.End)
+	}
+	for _, b := range d.found.Blocks {
+		add("block", b.ID, string(d.text[b.Span.Start:b.Span.End]), b.Span.Start, b.Span.End)
+	}
+	return all
 }

@@ -1,27 +1,28 @@
 package edit
 
 import (
+	"bytes"
+	"errors"
 	"strings"
 
 	"vaultwicket/cmd/internal/vault/markdown"
 )
 
-// Where says on which side of a part text is put.
+// Where says on which side of a part text is inserted.
 type Where uint8
 
 const (
-	// Before is in front of the first line of a part.
+	// Before is before the first line of a part.
 	Before Where = iota
-	// After is behind its last line, sub-headings included.
+	// After is after its last line, sub-headings included.
 	After
 )
 
-// Insert returns the note with content on lines of its own before or after a
-// part. A line break parts it from what is around it, if content does not bring
-// it, and a blank line where it would else become a part of that, or that of it, and from a
-// heading below it; but at a line it is put as it is. The blank lines at the end of a section
-// stay behind content. Within a table, quote or
-// list only more of the same can be put. The errors are *[NotFound],
+// Insert returns the note with content on lines of its own before or after a part. A line
+// break separates it from the lines around it, if content has none, and a blank line where
+// the two would otherwise merge, and from a heading below it; next to a line it is
+// inserted as it is. The blank lines at the end of a section stay after content. Within a
+// table, quote or list only more of the same can be inserted. The errors are *[NotFound],
 // *[Ambiguous] and *[Refusal].
 func Insert(text []byte, where Where, t Target, content string) ([]byte, error) {
 	d := read(text)
@@ -29,90 +30,169 @@ func Insert(text []byte, where Where, t Target, content string) ([]byte, error) 
 	if err != nil {
 		return nil, err
 	}
-	at := d.side(where, t, span)
+	at := span.End
+	switch {
+	case where == After && t.kind == heading:
+		at = d.sectionEnd(d.headingAt(span.Start))
+	case where == After && t.kind == block:
+		b, _ := d.found.Block(t.name)
+		at = max(d.next(max(span.Start, span.End-1)), d.next(d.startOf(b.Line))) // an id that stands alone is below its block
+	default:
+		if where == Before {
+			at = span.Start
+		}
+		for at > d.found.Body && at < len(d.text) && d.text[at-1] != '\n' {
+			at-- // over the marks before a block, and the blanks of a heading
+		}
+	}
 	if kind := d.within(at); kind != blank && !fits(content, kind) {
+		name := map[lineKind]string{tableRow: "a table", quoted: "a quote", listItem: "a list"}[kind]
 		return nil, &Refusal{
-			Line: d.line(at), Reason: "the place is inside " + kind.String() + ", and the text is not a part of it",
+			Line: d.line(at), Reason: "the place is inside " + name + ", and the text is not a part of it",
 			Instead: d.around(at, kind),
 		}
 	}
 	return d.insert(at, content, t.kind != someLines)
 }
 
-// side returns where the line begins before which something is put.
-func (d *doc) side(where Where, t Target, span markdown.Span) int {
-	at := span.End
-	switch {
-	case where == Before:
-		at = span.Start
-	case t.kind == heading:
-		return d.sectionEnd(d.headingAt(span.Start))
-	case t.kind == block:
-		b, _ := d.found.Block(t.name)
-		return max(d.next(max(span.Start, span.End-1)), d.next(d.startOf(b.Line))) // an id that stands alone is below its block
+// AppendUnder returns the note with content at the end of the text under a heading, before
+// the next heading of any level. A line break separates it from the lines around it, if
+// content has none, and a blank line where the two would otherwise merge; the blank lines
+// before the next heading stay after it. The errors are *[NotFound], *[Ambiguous] and
+// *[Refusal].
+func AppendUnder(text []byte, heading, content string) ([]byte, error) {
+	d := read(text)
+	i, err := FindHeading(d.found, heading)
+	if err != nil {
+		return nil, err
 	}
-	for at > d.found.Body && at < len(d.text) && d.text[at-1] != '\n' {
-		at-- // over the marks in front of a block, and the blanks of a heading
+	h := d.found.Headings[i]
+	if err := checkBelow(h, content); err != nil {
+		return nil, err
 	}
-	return at
+	limit := len(d.text)
+	if i+1 < len(d.found.Headings) {
+		limit = d.found.Headings[i+1].At
+	}
+	end := d.belowHeading(h) // where the line begins after the last that is not blank
+	for at := end; at < limit && at < len(d.text); {
+		next := d.next(at)
+		if next <= limit && kindOf(d.lineAt(at)) != blank {
+			end = next
+		}
+		at = next
+	}
+	return d.insert(end, content, true)
 }
 
-func (k lineKind) String() string {
-	switch k {
-	case tableRow:
-		return "a table"
-	case quoted:
-		return "a quote"
+// The levels of headings, and that of a heading that is made and specifies none.
+const (
+	defaultLevel = 2
+	lowestLevel  = 6
+)
+
+// AppendUnderMade is [AppendUnder] for a heading that is made if the note has none of that
+// name: at the end of the note, or of "A#B" below A at the end of its section. "# A" and
+// "### A" specify the level. The errors are *[Ambiguous] and *[Refusal].
+func AppendUnderMade(text []byte, heading, content string) ([]byte, error) {
+	edited, err := AppendUnder(text, heading, content)
+	var missing *NotFound
+	if !errors.As(err, &missing) {
+		return edited, err
 	}
-	return "a list"
+	d := read(text)
+	chain := strings.Split(strings.TrimLeft(heading, "#"), "#")
+	level := len(heading) - len(strings.TrimLeft(heading, "#"))
+	if level == 0 {
+		level = defaultLevel
+	}
+	at := len(text)
+	for n := len(chain) - 1; n > 0; n-- {
+		i, err := FindHeading(d.found, strings.Join(chain[:n], "#"))
+		if err == nil {
+			at, level, chain = d.sectionEnd(i), d.found.Headings[i].Level+1, chain[n:]
+			break
+		}
+		if !errors.As(err, &missing) {
+			return nil, err
+		}
+	}
+	lines := ""
+	if above, _, ok := d.lineBefore(at); ok && strings.TrimSpace(above) != "" {
+		lines = "\n"
+	}
+	for i, name := range chain {
+		name = strings.TrimSpace(name)
+		if name == "" || strings.ContainsAny(name, "\r\n") {
+			return nil, &Refusal{Line: d.line(len(d.text)), Reason: "a heading has one line with text"}
+		}
+		lines += strings.Repeat("#", min(level+i, lowestLevel)) + " " + name + "\n"
+	}
+	if edited, err = d.insert(at, lines+content, true); err != nil {
+		return nil, err
+	}
+	if _, err := FindHeading(markdown.Scan(edited), heading); err != nil {
+		return nil, &Refusal{Line: d.line(at), Reason: "a heading with this text would not be found again"}
+	}
+	return edited, nil
 }
 
-// insert puts content on lines of its own at at. If whole is set, the place must
-// not be inside code or the like, and nothing else may be read differently
-// afterwards.
+// sectionEnd returns where a section ends, without the blank lines at its end.
+func (d *doc) sectionEnd(i int) int {
+	return d.next(len(bytes.TrimRight(d.text[:d.found.Section(i).End], " \t\r\n")))
+}
+
+// insert puts content on lines of its own at at. If whole is set, the place must not be
+// inside code or the like, and nothing else may be read differently afterwards.
 func (d *doc) insert(at int, content string, whole bool) ([]byte, error) {
 	if strings.Trim(content, "\r\n") == "" {
 		return nil, &Refusal{Line: d.line(at), Reason: "there is no text to put there"}
 	}
-	if whole && d.isRaw(at) {
+	raw := d.isRaw(at)
+	if whole && raw {
 		return nil, &Refusal{Line: d.line(at), Reason: "the place is inside code, a comment or a formula that does not end before"}
 	}
 	end := d.lineEnd(at)
 	lead, tail := "", ""
 	switch {
-	case at == len(d.text) && !d.endsLine():
-		if at > d.front() {
+	case at == len(d.text) && !endsLine(d.text):
+		if at > 0 && string(d.text) != bom {
 			lead = end
 		}
 	case !strings.HasSuffix(content, "\n"):
 		tail = end
 	}
-	for _, blanks := range d.blanks(at, content, whole) {
+	tries := [][2]int{{0, 0}} // a line of code stays where it is put
+	if !raw {
+		tries = d.blanks(at, content, whole)
+	}
+	for _, blanks := range tries {
 		put := lead + strings.Repeat(end, blanks[0]) + content + tail + strings.Repeat(end, blanks[1])
-		edited := d.splice(markdown.Span{Start: at, End: at}, put)
-		if d.keepsFront(edited) && (!whole || d.keeps(edited, markdown.Span{Start: at, End: at}, len(put))) {
-			return edited, nil
+		span := markdown.Span{Start: at, End: at}
+		edited := read(d.splice(span, put))
+		if d.keepsFront(edited) && (!whole || d.keeps(edited, span, len(put))) {
+			return edited.text, nil
 		}
 	}
 	return nil, &Refusal{Line: d.line(at), Reason: "with this text other parts of the note would be read differently"}
 }
 
-// front is the length of a byte order mark.
-func (d *doc) front() int { return len(d.text) - len(strings.TrimPrefix(string(d.text), "\ufeff")) }
-
-// blanks are the numbers of blank lines to try before and after content, best
-// first. If whole is set, content becomes no part of a paragraph beside it, and is apart from
-// a heading below it.
+// blanks are the numbers of blank lines to try before and after content, best first. If
+// whole is set, content does not become a part of an adjacent paragraph, and is separated
+// from a heading below it.
 func (d *doc) blanks(at int, content string, whole bool) [][2]int {
 	first, last := 0, 0
-	if d.isRaw(at) {
-		return [][2]int{{0, 0}} // a line of code stands where it is put
-	}
 	all := linesOf(content)
 	joins := func(above, below string) bool {
 		a, b := kindOf(above), kindOf(below)
+		switch a {
+		case tableRow, quoted, listItem, indented:
+			if b == plainText { // it would become a part of what is above
+				return true
+			}
+		}
 		heads := b == marked && strings.HasPrefix(strings.TrimLeft(below, " "), "#") && a != blank
-		return parted(above, below) || whole && (heads || a == plainText && b == plainText)
+		return whole && (heads || a == plainText && b == plainText)
 	}
 	if above, _, ok := d.lineBefore(at); ok && joins(above, all[0]) {
 		first = 1
@@ -125,4 +205,119 @@ func (d *doc) blanks(at int, content string, whole bool) [][2]int {
 		tries = append(tries, [2]int{first, 1}, [2]int{1, 1})
 	}
 	return tries
+}
+
+// lineKind is what a line looks like by its first characters.
+type lineKind uint8
+
+const (
+	blank lineKind = iota
+	plainText
+	tableRow
+	quoted
+	listItem
+	indented
+	marked // a heading, a fence, a rule: it ends the block above
+)
+
+func kindOf(line string) lineKind {
+	text := strings.TrimLeft(line, " \t")
+	switch {
+	case strings.TrimRight(text, " \t\r") == "":
+		return blank
+	case isListItem(text):
+		return listItem
+	case text[0] == '>':
+		return quoted
+	case text[0] == '|':
+		return tableRow
+	case len(text) < len(line):
+		return indented
+	case text[0] == '#' && strings.IndexByte(" \t#", (text + " ")[1]) >= 0, strings.HasPrefix(text, "```"), strings.HasPrefix(text, "~~~"):
+		return marked
+	}
+	return plainText
+}
+
+// isListItem reports whether text begins with the mark of a list item.
+func isListItem(text string) bool {
+	mark, _, _ := strings.Cut(text+" ", " ")
+	mark, _, _ = strings.Cut(mark, "\t")
+	number := strings.TrimRight(mark, ".)")
+	switch {
+	case mark == "-" || mark == "*" || mark == "+":
+		return true
+	case len(number) == 0 || len(number) > 9 || len(mark) != len(number)+1:
+		return false
+	}
+	return strings.Trim(number, "0123456789") == ""
+}
+
+// fits reports whether content can be inserted between two lines of a kind.
+func fits(content string, kind lineKind) bool {
+	for i, line := range linesOf(content) {
+		k := kindOf(line)
+		switch {
+		case kind == listItem && i > 0:
+			if k == plainText {
+				return false
+			}
+		case kind == listItem && k == indented:
+		case k != kind:
+			return false
+		}
+	}
+	return true
+}
+
+// within returns the kind of a table, quote or list that spans at, where a line begins;
+// blank if there is none.
+func (d *doc) within(at int) lineKind {
+	above, start, ok := d.lineBefore(at)
+	if !ok || at == len(d.text) {
+		return blank
+	}
+	kind, next := kindOf(above), kindOf(d.lineAt(at))
+	for kind == indented && (next == listItem || next == indented) && ok {
+		above, start, ok = d.lineBefore(start)
+		kind = kindOf(above)
+	}
+	same := kind == next || kind == listItem && next == indented
+	if !same || kind != tableRow && kind != quoted && kind != listItem || d.isRaw(at) {
+		return blank
+	}
+	return kind
+}
+
+// around returns the first and the last line of the table, quote or list that spans at:
+// text can be inserted before the one and after the other.
+func (d *doc) around(at int, kind lineKind) []Candidate {
+	belongs := func(line string) bool {
+		k := kindOf(line)
+		return k == kind || kind == listItem && k == indented
+	}
+	first, last := at, at
+	for {
+		line, start, ok := d.lineBefore(first)
+		if !ok || !belongs(line) {
+			break
+		}
+		first = start
+	}
+	for next := d.next(last); next < len(d.text) && belongs(d.lineAt(next)); next = d.next(last) {
+		last = next
+	}
+	return []Candidate{{d.line(first), d.lineAt(first)}, {d.line(last), d.lineAt(last)}}
+}
+
+// isRaw reports whether a line that begins at at is in code, a comment or a formula:
+// whether a heading there would be none.
+func (d *doc) isRaw(at int) bool {
+	text := bytes.Clone(d.text[:at])
+	if at > 0 && !endsLine(text) {
+		text = append(text, '\n')
+	}
+	start := len(text)
+	headings := markdown.Scan(append(text, "# x"...)).Headings
+	return len(headings) == 0 || headings[len(headings)-1].At != start
 }

@@ -35,7 +35,7 @@ func CountLines(before, after []byte) LineCounts {
 	if len(a) == 0 || len(b) == 0 {
 		return LineCounts{len(b), len(a)}
 	}
-	edits, exact := editDistance(a, b)
+	edits, exact := lineDistance(a, b)
 	if exact {
 		return LineCounts{Added: (edits + len(b) - len(a)) / 2, Removed: (edits + len(a) - len(b)) / 2}
 	}
@@ -96,9 +96,9 @@ func lineHashes(text []byte, seed maphash.Seed) []uint64 {
 	return list
 }
 
-// editDistance returns the least number of lines to remove and to add on the way from a
+// lineDistance returns the least number of lines to remove and to add on the way from a
 // to b, by the algorithm of Myers. It is at most maxEdits, and not exact then.
-func editDistance(a, b []uint64) (edits int, exact bool) {
+func lineDistance(a, b []uint64) (edits int, exact bool) {
 	limit := min(len(a)+len(b), maxEdits)
 	reach := make([]int, 2*limit+2) // how far in a, by diagonal
 	at := func(k int) *int { return &reach[k+limit] }

@@ -2,14 +2,15 @@ package edit
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
 	"vaultwicket/cmd/internal/vault/markdown"
 )
 
-// Target names a part of a note: [Heading], [Block] or [Lines]. The zero Target
-// names nothing and is refused.
+// Target names a part of a note: [Heading], [Block] or [Lines]. The zero Target names
+// nothing and is refused.
 type Target struct {
 	kind     targetKind
 	name     string
@@ -25,19 +26,19 @@ const (
 	someLines
 )
 
-// Heading is the section of a heading, sub-headings included; "A#B" is B below
-// A. Case and punctuation do not count. Headings in code are none.
+// Heading is the section of a heading, sub-headings included; "A#B" is B below A. Case and
+// punctuation do not count. Headings in code are none.
 func Heading(text string) Target { return Target{kind: heading, name: text} }
 
 // Block is the block with an id, with or without its mark.
 func Block(id string) Target { return Target{kind: block, name: strings.TrimPrefix(id, "^")} }
 
-// Lines are the lines from the one to the other, counted from 1. The last may
-// lie behind the end.
+// Lines are the lines from the one to the other, counted from 1. The last may be beyond
+// the end.
 func Lines(from, to int) Target { return Target{kind: someLines, from: from, to: to} }
 
-// span returns the bytes of a part: whole lines of a section and of lines, the
-// block alone of a block.
+// span returns the bytes of a part: whole lines of a section and of lines, the block alone
+// of a block.
 func (d *doc) span(t Target) (markdown.Span, error) {
 	switch t.kind {
 	case heading:
@@ -47,16 +48,14 @@ func (d *doc) span(t Target) (markdown.Span, error) {
 		}
 		return d.found.Section(i), nil
 	case block:
-		b, err := d.block(t.name)
-		return b.Span, err
+		return d.blockSpan(t.name)
 	case someLines:
-		return d.lines(t.from, t.to)
+		return d.lineSpan(t.from, t.to)
 	}
 	return markdown.Span{}, &Refusal{Line: 1, Reason: "no part of the note is named"}
 }
 
-// block finds the block with an id.
-func (d *doc) block(id string) (markdown.Block, error) {
+func (d *doc) blockSpan(id string) (markdown.Span, error) {
 	all := &Ambiguous{What: "block", Wanted: id}
 	for _, b := range d.found.Blocks {
 		if strings.EqualFold(b.ID, id) {
@@ -65,42 +64,34 @@ func (d *doc) block(id string) (markdown.Block, error) {
 	}
 	switch all.Count {
 	case 0:
-		return markdown.Block{}, d.noBlock(id)
+		return markdown.Span{}, d.noBlock(id)
 	case 1:
 		b, _ := d.found.Block(id)
-		return b, nil
+		return b.Span, nil
 	}
-	return markdown.Block{}, all
+	return markdown.Span{}, all
 }
 
-// noBlock explains why there is no block with an id: the app has none within a
-// table.
+// noBlock explains why there is no block with an id: the app has none within a table.
 func (d *doc) noBlock(id string) error {
+	isID := func(word string) bool {
+		name, ok := strings.CutPrefix(word, "^")
+		return ok && strings.EqualFold(name, id)
+	}
 	for at := d.found.Body; at < len(d.text); at = d.next(at) {
 		row := d.lineAt(at)
-		if kindOf(row) != tableRow || !hasID(row, id) || d.isRaw(at) {
-			continue
-		}
-		return &Refusal{
-			Line: d.line(at), Reason: fmt.Sprintf("block id %q is in the row of a table, where it names nothing", id),
-			Instead: d.around(at, tableRow),
+		if kindOf(row) == tableRow && slices.ContainsFunc(strings.Fields(strings.ReplaceAll(row, "|", " ")), isID) && !d.isRaw(at) {
+			return &Refusal{
+				Line: d.line(at), Reason: fmt.Sprintf("block id %q is in the row of a table, where it names nothing", id),
+				Instead: d.around(at, tableRow),
+			}
 		}
 	}
 	return &NotFound{What: "block", Wanted: id}
 }
 
-// hasID reports whether a row of a table holds a block id.
-func hasID(row, id string) bool {
-	for _, word := range strings.Fields(strings.ReplaceAll(row, "|", " ")) {
-		if name, ok := strings.CutPrefix(word, "^"); ok && strings.EqualFold(name, id) {
-			return true
-		}
-	}
-	return false
-}
-
-// lines finds whole lines, which must be some of the body.
-func (d *doc) lines(from, to int) (markdown.Span, error) {
+// lineSpan finds whole lines, which must be some of the body.
+func (d *doc) lineSpan(from, to int) (markdown.Span, error) {
 	start := d.startOf(from)
 	switch {
 	case from < 1 || to < from:
@@ -115,17 +106,4 @@ func (d *doc) lines(from, to int) (markdown.Span, error) {
 		end = len(d.text)
 	}
 	return markdown.Span{Start: start, End: end}, nil
-}
-
-// startOf returns where a line begins, -1 if the text has fewer.
-func (d *doc) startOf(line int) int {
-	at := 0
-	for n := 1; n < line; n++ {
-		next := d.next(at)
-		if next == len(d.text) && !d.endsLine() || next == at {
-			return -1
-		}
-		at = next
-	}
-	return at
 }
