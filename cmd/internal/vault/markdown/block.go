@@ -1,6 +1,9 @@
 package markdown
 
-import "bytes"
+import (
+	"bytes"
+	"unicode/utf8"
+)
 
 // kind is what an outermost block is.
 type kind uint8
@@ -20,8 +23,8 @@ type section struct {
 	Span
 }
 
-// touch notes that a block of a kind reaches from start to end, if no container
-// is open; else it is the container that does.
+// touch notes that a block of a kind extends from start to end, if no container is open;
+// otherwise the container does.
 func (s *scanner) touch(k kind, start, end int) {
 	if s.depth > 0 {
 		k = list
@@ -48,8 +51,8 @@ func headingLevel(line []byte) int {
 	return n
 }
 
-// heading reads a heading with marks in front. One in a quote or a list item
-// is shown as a heading by the app, yet missing in its index.
+// heading reads an ATX heading. One in a quote or a list item is rendered as a heading by
+// the app, but missing in its index.
 func (s *scanner) heading(at, end, level int) {
 	s.touch(other, at, end)
 	inner := segment{at + level, end, s.line}
@@ -84,8 +87,7 @@ func (g *segment) trim(text []byte) {
 	}
 }
 
-// setext makes the paragraph at hand a heading, for the line from at to end
-// underlines it.
+// setext makes the current paragraph a heading: the line from at to end underlines it.
 func (s *scanner) setext(at, end int) {
 	level := 2
 	if s.text[at] == '=' {
@@ -134,8 +136,8 @@ func isRule(line []byte) bool {
 	return marks >= 3
 }
 
-// task notes the task whose list mark stands at mark and whose box would stand
-// at box, and reads the rest of the line; it reports false if there is none.
+// task notes the task whose list mark is at mark and whose box would be at box, and reads
+// the rest of the line; it reports false if there is none.
 func (s *scanner) task(mark, box, end int) bool {
 	inner, closing, ok := boxed(s.text[box:end])
 	if !ok {
@@ -149,4 +151,136 @@ func (s *scanner) task(mark, box, end int) bool {
 	text.trim(s.text)
 	s.beginParagraph(mark, text.start, end)
 	return true
+}
+
+// boxed reads the box of a task: one character in brackets, followed by white space or the
+// end of the line. It returns the character and where the closing bracket is.
+func boxed(line []byte) (inner rune, closing int, ok bool) {
+	if len(line) < 3 || line[0] != '[' {
+		return 0, 0, false
+	}
+	inner, size := utf8.DecodeRune(line[1:])
+	closing = 1 + size
+	if closing >= len(line) || line[closing] != ']' {
+		return 0, 0, false
+	}
+	next, _ := utf8.DecodeRune(line[closing+1:])
+	return inner, closing, closing+1 == len(line) || isSpace(next)
+}
+
+// raw is an open block whose lines are no Markdown: it ends at its own mark, with the
+// containers around it, or with the note.
+type raw struct {
+	kind  rawKind
+	mark  byte // of a fence
+	size  int  // of a fence
+	depth int  // how many containers are around it
+}
+
+type rawKind uint8
+
+const (
+	notRaw rawKind = iota
+	fenced
+	html
+	math
+	// comment is the app's own %% block. It hides headings, tasks and blocks, but
+	// neither links nor tags.
+	comment
+)
+
+// rawStart returns the block that line opens and does not close. A comment or
+// formula that ends on its own line is left to the text of a paragraph.
+func rawStart(line []byte) raw {
+	if mark := line[0]; mark == '`' || mark == '~' {
+		n := run(line, mark)
+		if n < 3 || mark == '`' && bytes.IndexByte(line[n:], '`') >= 0 {
+			return raw{}
+		}
+		return raw{kind: fenced, mark: mark, size: n}
+	}
+	for _, k := range []rawKind{html, math, comment} {
+		open := k.opening()
+		if !bytes.HasPrefix(line, []byte(open)) {
+			continue
+		}
+		// "<!-->" is a whole comment.
+		if bytes.Contains(line[2:], []byte(k.closing())) {
+			return raw{}
+		}
+		return raw{kind: k}
+	}
+	return raw{}
+}
+
+func (k rawKind) opening() string {
+	switch k {
+	case html:
+		return "<!--"
+	case math:
+		return "$$"
+	}
+	return "%%"
+}
+
+func (k rawKind) closing() string {
+	if k == html {
+		return "-->"
+	}
+	return k.opening()
+}
+
+// run returns the length of the run of mark at the start of line.
+func run(line []byte, mark byte) int {
+	n := 0
+	for n < len(line) && line[n] == mark {
+		n++
+	}
+	return n
+}
+
+func (s *scanner) closeRaw() {
+	s.flush()
+	s.raw = raw{}
+}
+
+// rawLine reads a line of the current raw block.
+func (s *scanner) rawLine(c *cursor) {
+	width, at := c.indent()
+	s.top.End = max(s.top.End, c.end)
+	if s.raw.kind == fenced {
+		if n := run(s.text[at:c.end], s.raw.mark); n >= s.raw.size && (width < codeIndent || s.raw.depth > 0) &&
+			len(bytes.TrimLeft(s.text[at+n:c.end], " \t")) == 0 {
+			s.closeRaw()
+		}
+		return
+	}
+	closing := s.raw.kind.closing()
+	n := bytes.Index(s.text[at:c.end], []byte(closing))
+	if n < 0 {
+		if s.raw.kind == comment {
+			s.commentLine(at, c.end)
+		}
+		return
+	}
+	if s.raw.kind == comment {
+		s.commentLine(at, at+n)
+	}
+	s.closeRaw()
+	rest := segment{at + n + len(closing), c.end, s.line}
+	rest.trim(s.text)
+	if rest.start < rest.end {
+		s.beginParagraph(rest.start, rest.start, rest.end)
+	}
+}
+
+// commentLine adds a line of a %% block to its text.
+func (s *scanner) commentLine(at, end int) {
+	text := segment{at, end, s.line}
+	text.trim(s.text)
+	if text.start == text.end {
+		s.flush()
+		return
+	}
+	s.para = append(s.para, text)
 }

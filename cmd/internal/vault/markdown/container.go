@@ -1,7 +1,7 @@
 package markdown
 
-// maxDepth bounds how deep quotes and list items are followed: marks further
-// in are text. Every line of a note looks at every open container.
+// maxDepth bounds the nesting of quotes and list items: marks further in are text. Every
+// line of a note looks at every open container.
 const maxDepth = 32
 
 // codeIndent is the indent that makes a line code where no list is open.
@@ -13,8 +13,8 @@ type container struct{ item int }
 // isQuote is true for the zero container.
 func (c container) isQuote() bool { return c.item == 0 }
 
-// cursor walks over the marks in front of a line, counting columns, because a
-// tab may be partly indent of one container and partly of what is in it.
+// cursor walks over the marks at the start of a line, counting columns, because a tab may
+// be partly indent of one container and partly of its content.
 type cursor struct {
 	text    []byte
 	at, end int
@@ -108,9 +108,9 @@ func (s *scanner) inItem(n int) bool {
 	return false
 }
 
-// open opens the container whose mark stands at at, behind width columns of
-// white space, and moves the cursor behind it; it reports false if there is
-// none. A task takes the rest of its line.
+// open opens the container whose mark is at at, after width columns of white space, and
+// moves the cursor after it; it reports false if there is none. A task takes the rest of
+// its line.
 func (s *scanner) open(c *cursor, width, at, matched int) bool {
 	if matched == maxDepth {
 		return false
@@ -145,7 +145,7 @@ func (s *scanner) open(c *cursor, width, at, matched int) bool {
 	return true
 }
 
-// skipBlank moves the cursor to the end of a line that holds nothing more.
+// skipBlank moves the cursor to the end of a line that has only blanks left.
 func (s *scanner) skipBlank(c *cursor) {
 	if c.blank() {
 		c.at = c.end
@@ -158,9 +158,8 @@ func (s *scanner) push(c container, at, end int) {
 	s.touch(paragraph, at, end)
 }
 
-// markerSize returns the length of the list mark at the start of line, or 0: a
-// dash, star or plus, or up to nine digits with a dot or bracket, and behind
-// it white space or nothing.
+// markerSize returns the length of the list mark at the start of line, or 0: a dash, star
+// or plus, or up to nine digits with a dot or bracket, followed by white space or nothing.
 func markerSize(line []byte) int {
 	n := 0
 	for n < len(line) && n < 9 && isDigit(line[n]) {

@@ -28,7 +28,7 @@ func WordCount(body []byte) (words, characters int) {
 		case c == ideograph:
 			words++
 			inWord = false
-		case c == letter || inWord && (c == combining || c == point && between(body, at)):
+		case c == letter || inWord && (c == combining || c == point && at+1 < len(body) && isDigit(body[at-1]) && isDigit(body[at+1])):
 			if !inWord {
 				words++
 			}
@@ -41,18 +41,13 @@ func WordCount(body []byte) (words, characters int) {
 	return words, characters
 }
 
-// between reports whether the byte at at stands between two digits.
-func between(body []byte, at int) bool {
-	return at+1 < len(body) && isDigit(body[at-1]) && isDigit(body[at+1])
-}
-
 type class uint8
 
 const (
 	separator class = iota
 	letter          // digits, apostrophes and dashes as well
-	combining       // goes on with a word, begins none
-	point           // goes on with a number
+	combining       // continues a word, begins none
+	point           // continues a number, between two digits
 	ideograph
 )
 

@@ -9,12 +9,12 @@ import (
 
 // inline is what the scanner remembers while it reads the text of a paragraph.
 //
-// What hides other marks (code, formulas, comments) counts only if it is
-// closed, so reading it means looking ahead. The fields with names in no
-// remember that a search found nothing up to the end of the paragraph; without
-// them a text of opening marks would be searched once for each.
+// Code, formulas and comments, which hide other marks, count only if they are closed, so
+// reading them means looking ahead. The fields with names in no remember that a search
+// found nothing up to the end of the paragraph; without them a text of opening marks would
+// be searched once for each (quadratic time).
 type inline struct {
-	seg       int // index of the line at hand in para
+	seg       int // index of the current line in para
 	literal   int // end of the last escape: the character before it is no mark
 	noMath    bool
 	noDisplay bool
@@ -22,20 +22,21 @@ type inline struct {
 	ticks     ticks
 	brackets  brackets
 
-	// looked counts the bytes looked at beside the one pass, for the test that
-	// this is never more than a multiple of the text.
+	// looked counts the bytes looked at beyond the one pass, for the test that this is
+	// never more than a multiple of the text.
 	looked int
 }
 
 // place is an offset, and the index of its line in the paragraph.
 type place struct{ at, seg int }
 
-// special holds the bytes that may begin or end a mark in a text.
+// special are the bytes that may begin or end a mark in a text.
 var special = [256]bool{'\\': true, '`': true, '#': true, '$': true, '<': true, '[': true, ']': true}
 
 // scanText reads the text of para.
 func (s *scanner) scanText() {
-	s.forget()
+	s.seg, s.literal, s.brackets.size = 0, 0, 0
+	s.noMath, s.noDisplay, s.noComment, s.ticks.known = false, false, false, false
 	at := s.para[0].start
 	for n, line := range s.para {
 		s.seg = n
@@ -47,12 +48,6 @@ func (s *scanner) scanText() {
 			}
 		}
 	}
-}
-
-// forget begins another paragraph.
-func (i *inline) forget() {
-	i.seg, i.literal, i.brackets.size = 0, 0, 0
-	i.noMath, i.noDisplay, i.noComment, i.ticks.known = false, false, false, false
 }
 
 // nextSpecial returns where the first special byte is, or end. It looks at a word at a time
@@ -78,9 +73,9 @@ const (
 	highBits  = 0x80 * everyByte
 )
 
-// maybeSpecial returns a word with the high bit of every special byte set, and that of a few
-// others: a byte of a difference has it set where that of the word is what is looked for, and
-// perhaps above.
+// maybeSpecial returns a word with the high bit of every special byte set, and of a few
+// others: subtracting one sets it where the byte of the difference is zero, and perhaps in
+// the byte above.
 func maybeSpecial(word uint64) uint64 {
 	const brackets = '_' // what [, \ and ] are with their low bits set
 	return ((((word | 7*everyByte) ^ brackets*everyByte) - everyByte) |
@@ -90,7 +85,7 @@ func maybeSpecial(word uint64) uint64 {
 		((word ^ '<'*everyByte) - everyByte)) &^ word & highBits
 }
 
-// mark reads what begins at at and returns where to go on.
+// mark reads what begins at at and returns where to continue.
 func (s *scanner) mark(at int, line segment) int {
 	switch s.text[at] {
 	case '\\':
@@ -109,8 +104,8 @@ func (s *scanner) mark(at int, line segment) int {
 	return s.closeBracket(at, line)
 }
 
-// escape passes a backslash and the punctuation it protects. Behind a bracket
-// the app begins a new piece of text, in which a tag may stand first.
+// escape skips a backslash and the punctuation it protects. After a bracket the app begins
+// a new piece of text, in which a tag may come first.
 func (s *scanner) escape(at int, line segment) int {
 	next := at + 1
 	if next == line.end || !isPunctuation(s.text[next]) {
@@ -123,7 +118,7 @@ func (s *scanner) escape(at int, line segment) int {
 	return next + 1
 }
 
-// find returns where pattern begins in the paragraph, behind or at a place.
+// find returns where pattern begins in the paragraph, at or after a place.
 func (s *scanner) find(pattern string, from place) (found place, ok bool) {
 	for n := from.seg; n < len(s.para); n++ {
 		line := s.para[n]
@@ -143,7 +138,7 @@ func (s *scanner) find(pattern string, from place) (found place, ok bool) {
 }
 
 // joined returns the text of the paragraph from a place to an offset on the
-// line at hand, its lines joined by a blank.
+// current line, its lines joined by a blank.
 func (s *scanner) joined(from place, to int) string {
 	if from.seg == s.seg {
 		return s.string(from.at, to)
@@ -169,15 +164,6 @@ func isPunctuation(b byte) bool {
 	return '!' <= b && b <= '/' || ':' <= b && b <= '@' || '[' <= b && b <= '`' || '{' <= b && b <= '~'
 }
 
-// isSpaceAt reports whether text begins with white space.
-func isSpaceAt(text []byte) bool {
-	if len(text) > 0 && text[0] < utf8.RuneSelf {
-		return isSpace(rune(text[0]))
-	}
-	r, _ := utf8.DecodeRune(text)
-	return isSpace(r)
-}
-
 // isSpace reports whether r is white space for the app, which is JavaScript's
 // notion of it.
 func isSpace(r rune) bool {
@@ -192,4 +178,276 @@ func isSpace(r rune) bool {
 		return true
 	}
 	return false
+}
+
+// maxTicks bounds how many backquotes may open a code span.
+const maxTicks = 64
+
+// ticks has the place of the last run of backquotes of each length in the current
+// paragraph, so that an opening run without a closing one needs no search.
+type ticks struct {
+	known bool
+	last  [maxTicks]int
+}
+
+// code skips a code span, or the backquotes alone if nothing closes it.
+func (s *scanner) code(at int, line segment) int {
+	n := run(s.text[at:line.end], '`')
+	if n >= maxTicks {
+		return at + n
+	}
+	if !s.ticks.known {
+		s.ticks = ticks{known: true}
+		s.eachRun(at, func(at, n int) bool {
+			if n < maxTicks {
+				s.ticks.last[n] = at
+			}
+			return true
+		})
+	}
+	if s.ticks.last[n] <= at {
+		return at + n
+	}
+	end := at
+	s.eachRun(at+n, func(at, size int) bool {
+		end = at + size
+		return size != n
+	})
+	return end
+}
+
+// eachRun visits the runs of backquotes from at to the end of the paragraph,
+// until visit returns false.
+func (s *scanner) eachRun(at int, visit func(at, n int) bool) {
+	for _, line := range s.para[s.seg:] {
+		for at = max(at, line.start); at < line.end; {
+			n := bytes.IndexByte(s.text[at:line.end], '`')
+			if n < 0 {
+				s.looked += line.end - at
+				break
+			}
+			at += n
+			size := run(s.text[at:line.end], '`')
+			s.looked += n + size
+			if !visit(at, size) {
+				return
+			}
+			at += size
+		}
+	}
+}
+
+// formula skips a formula between single or double dollar signs.
+func (s *scanner) formula(at int, line segment) int {
+	next := at + 1
+	if next < line.end && s.text[next] == '$' {
+		return s.hidden("$$", at+2, at+2, &s.noDisplay)
+	}
+	if s.noMath || next == line.end || isBlank(s.text[next]) {
+		return next
+	}
+	for from := (place{next, s.seg}); ; from.at++ {
+		closing, ok := s.find("$", from)
+		if !ok {
+			s.noMath = true
+			return next
+		}
+		if s.closesFormula(closing.at) {
+			return closing.at + 1
+		}
+		from = closing
+	}
+}
+
+// hidden skips everything up to and including closing, which may begin at from; if it
+// never does, it notes that in none, and reading continues at next.
+func (s *scanner) hidden(closing string, from, next int, none *bool) int {
+	if *none {
+		return next
+	}
+	found, ok := s.find(closing, place{from, s.seg})
+	if !ok {
+		*none = true
+		return next
+	}
+	return found.at + len(closing)
+}
+
+// closesFormula reports whether the dollar sign at at may end a formula: not after a
+// blank, not escaped, and not before a digit, which makes it a price.
+func (s *scanner) closesFormula(at int) bool {
+	if isSpace(rune(s.text[at-1])) {
+		return false
+	}
+	slashes := 0
+	for s.text[at-1-slashes] == '\\' {
+		slashes++
+	}
+	s.looked += slashes
+	return slashes%2 == 0 && (at+1 == len(s.text) || !isDigit(s.text[at+1]))
+}
+
+// angle skips an HTML comment, an HTML tag or an address in angle brackets. They hide
+// their own content, not the text between two tags.
+func (s *scanner) angle(at int, line segment) int {
+	if bytes.HasPrefix(s.text[at:line.end], []byte("<!--")) {
+		// "<!-->" is a whole comment.
+		return s.hidden("-->", at+2, at+1, &s.noComment)
+	}
+	size := bytes.IndexByte(s.text[at+1:line.end], '<')
+	if size < 0 {
+		size = line.end - at - 1
+	}
+	s.looked += size
+	return at + max(1, tagSize(s.text[at:at+1+size]))
+}
+
+// tagSize returns the length of the HTML tag or address at the start of text,
+// or 0. There is one opening bracket in text, which is its first byte.
+func tagSize(text []byte) int {
+	n := 1
+	if n < len(text) && text[n] == '/' {
+		n++
+	}
+	name := n
+	for n < len(text) && (isLetter(text[n]) || n > name && isNameByte(text[n])) {
+		n++
+	}
+	switch {
+	case n == name || n == len(text):
+		return 0
+	case text[n] == ':':
+		end := bytes.IndexFunc(text, func(r rune) bool { return r == '>' || r <= ' ' }) // of an address
+		if end < 0 || text[end] != '>' {
+			return 0
+		}
+		return end + 1
+	}
+	return attributesSize(text, n)
+}
+
+// attributesSize returns the length of the tag whose name ends at n, or 0. A value without
+// quotes may contain a number sign, but no attribute begins with one.
+func attributesSize(text []byte, n int) int {
+	for n < len(text) {
+		switch b := text[n]; {
+		case b == '>':
+			return n + 1
+		case b == '"' || b == '\'':
+			size := bytes.IndexByte(text[n+1:], b)
+			if size < 0 {
+				return 0
+			}
+			n += size + 2
+		case b == '#' && isBlank(text[n-1]), b == '[', b == '`':
+			return 0
+		default:
+			n++
+		}
+	}
+	return 0
+}
+
+func isLetter(b byte) bool { return 'a' <= b|0x20 && b|0x20 <= 'z' }
+
+func isNameByte(b byte) bool { return isLetter(b) || isDigit(b) || b == '-' || b == '+' || b == '.' }
+
+// tag reads a tag, which is first on its line or follows white space.
+func (s *scanner) tag(at int, line segment) int {
+	if at > line.start {
+		if before, _ := utf8.DecodeLastRune(s.text[line.start:at]); !isSpace(before) {
+			return at + 1
+		}
+	}
+	return s.addTag(at, line)
+}
+
+// addTag notes the tag at at, if there is one, and returns where to continue.
+func (s *scanner) addTag(at int, line segment) int {
+	size := 1 + nameSize(s.text[at+1:line.end])
+	end := at + size
+	for size > 1 && s.text[at+size-1] == '/' {
+		size--
+	}
+	if isName(s.text[at+1 : at+size]) {
+		s.note.Tags = append(s.note.Tags, Tag{Text: s.string(at, at+size), Line: line.line, At: at})
+	}
+	return end
+}
+
+// TagName returns the name of the tag that text is, with or without its "#",
+// and whether it is one: the rules for tags in properties are those for the
+// text of a note.
+func TagName(text string) (name string, ok bool) {
+	if len(text) > 0 && text[0] == '#' {
+		text = text[1:]
+	}
+	size := nameSize([]byte(text))
+	if size != len(text) {
+		return "", false
+	}
+	for size > 0 && text[size-1] == '/' {
+		size--
+	}
+	return text[:size], isName([]byte(text[:size]))
+}
+
+// isName reports whether name, made of the right characters, is not empty and
+// not a mere number.
+func isName(name []byte) bool {
+	for _, b := range name {
+		if !isDigit(b) {
+			return true
+		}
+	}
+	return false
+}
+
+// nameSize returns the length of the prefix of text that may be the name of a tag.
+func nameSize(text []byte) int {
+	n := 0
+	for n < len(text) {
+		if text[n] < utf8.RuneSelf {
+			// Anything but white space and punctuation, save three marks.
+			b := text[n]
+			if b != '_' && b != '-' && b != '/' && (isPunctuation(b) || isSpace(rune(b))) {
+				return n
+			}
+			n++
+			continue
+		}
+		r, size := utf8.DecodeRune(text[n:])
+		if isSpace(r) || 0x2000 <= r && r <= 0x206f || 0x2e00 <= r && r <= 0x2e7f {
+			return n
+		}
+		n += size
+	}
+	return n
+}
+
+// blockID notes the block id at the end of the current paragraph.
+func (s *scanner) blockID() {
+	last := s.para[len(s.para)-1]
+	end := last.end
+	for end > last.start && isBlank(s.text[end-1]) {
+		end--
+	}
+	start := end
+	for ; start > last.start; start-- {
+		if b := s.text[start-1]; !isLetter(b) && !isDigit(b) && b != '-' {
+			break
+		}
+	}
+	mark := start - 1
+	if start == end || mark < last.start || s.text[mark] != '^' || mark > last.start && !isBlank(s.text[mark-1]) {
+		return
+	}
+	named, alone := Span{s.start, last.end}, mark == last.start
+	switch {
+	case alone && len(s.para) == 1 && s.depth == 0 && s.before.End > 0:
+		named = s.before.Span
+	case alone && s.lazy && s.top.kind == quote:
+		named = Span{s.top.Start, s.para[len(s.para)-2].end}
+	}
+	s.note.Blocks = append(s.note.Blocks, Block{ID: s.string(start, end), Line: last.line, Span: named})
 }

@@ -3,10 +3,11 @@ package markdown
 import (
 	"bytes"
 	"strings"
+	"unicode/utf8"
 )
 
-// maxBrackets bounds how many open brackets are remembered. A text with more
-// is no text; all it loses is a link around them.
+// maxBrackets bounds how many open brackets are remembered. A text with more is no prose;
+// all it loses is a link around them.
 const maxBrackets = 64
 
 // bracket is an open square bracket that may begin an inline link.
@@ -36,8 +37,8 @@ func (b *brackets) pop() (bracket, bool) {
 	return b.open[b.size], true
 }
 
-// linked forgets the brackets around a link, for no link holds another. An
-// embed may hold one, and be held.
+// linked forgets the brackets around a link, for no link contains another. An embed may
+// contain one, and be contained.
 func (b *brackets) linked() {
 	kept := 0
 	for _, open := range b.open[:b.size] {
@@ -76,7 +77,7 @@ func (s *scanner) openBracket(at int, line segment) int {
 	return at + 1
 }
 
-// isEmbed reports whether the bracket at at has an exclamation mark in front.
+// isEmbed reports whether an exclamation mark precedes the bracket at at.
 func (s *scanner) isEmbed(at int, line segment) bool {
 	return at > line.start && s.text[at-1] == '!' && s.literal != at
 }
@@ -101,7 +102,15 @@ func (s *scanner) wikilink(at int, line segment) (end int) {
 		closing++
 	}
 	end = closing + len("]]")
-	target, display := splitWikilink(s.string(start, closing))
+	target, display := s.string(start, closing), ""
+	if target != "" {
+		// The first bar begins the display text; in a table it has a backslash in front. A
+		// bar in the first place is part of the target.
+		if bar := strings.IndexByte(target[1:], '|'); bar >= 0 {
+			target, display = strings.TrimSuffix(target[:1+bar], `\`), target[1+bar+1:]
+		}
+	}
+	target, display = strings.TrimSpace(target), strings.TrimSpace(display)
 	if target == "" {
 		return end
 	}
@@ -110,21 +119,7 @@ func (s *scanner) wikilink(at int, line segment) (end int) {
 	return end
 }
 
-// splitWikilink splits what stands between the brackets at the first bar,
-// which in a table has a backslash in front. A bar in the first place is part
-// of the target.
-func splitWikilink(inner string) (target, display string) {
-	if inner == "" {
-		return "", ""
-	}
-	target = inner
-	if bar := strings.IndexByte(inner[1:], '|'); bar >= 0 {
-		target, display = strings.TrimSuffix(inner[:1+bar], `\`), inner[1+bar+1:]
-	}
-	return strings.TrimSpace(target), strings.TrimSpace(display)
-}
-
-// addLink notes link, in its place by where it begins.
+// addLink inserts link, ordered by where it begins.
 func (s *scanner) addLink(link Link, target string, embed bool) {
 	link.Target = target
 	link.Path = target
@@ -182,4 +177,210 @@ func isExternal(target []byte) bool {
 		}
 	}
 	return true
+}
+
+// reader reads the target of an inline link. It looks at no byte twice; at is how far it
+// came, whether it found a target or not.
+type reader struct {
+	text []byte
+	at   int
+}
+
+// destination reads the rest after the opening bracket, up to and including the closing
+// one: a target and perhaps a title.
+func (r *reader) destination() (target []byte, ok bool) {
+	r.blanks()
+	if r.next() == '<' {
+		r.at++
+		start := r.at
+		if ok = r.until('>', '<'); ok {
+			target = r.text[start : r.at-1]
+		}
+	} else {
+		target, ok = r.plain()
+	}
+	if !ok || r.blanks() > 0 && !r.title() || r.next() != ')' {
+		return nil, false
+	}
+	r.at++
+	return target, true
+}
+
+// next returns the current byte, 0 at the end.
+func (r *reader) next() byte {
+	if r.at < len(r.text) {
+		return r.text[r.at]
+	}
+	return 0
+}
+
+// blanks skips blanks and returns how many.
+func (r *reader) blanks() int {
+	start := r.at
+	for isBlank(r.next()) {
+		r.at++
+	}
+	return r.at - start
+}
+
+// until skips text up to and including closing; it fails at a stop before.
+func (r *reader) until(closing, stop byte) bool {
+	for ; r.at < len(r.text); r.at++ {
+		switch r.text[r.at] {
+		case '\\':
+			r.at++
+		case closing:
+			r.at++
+			return true
+		case stop:
+			return false
+		}
+	}
+	return false
+}
+
+// maxNesting bounds the round brackets within a target, and so how often a text full of
+// them is looked at.
+const maxNesting = 32
+
+// plain reads a target without angle brackets. It ends at a blank, or at a closing bracket
+// without an opening one.
+func (r *reader) plain() (target []byte, ok bool) {
+	start, nested := r.at, 0
+	for ; r.at < len(r.text); r.at++ {
+		switch b := r.text[r.at]; {
+		case b == '\\' && r.at+1 < len(r.text) && isPunctuation(r.text[r.at+1]):
+			r.at++
+		case b == '(':
+			nested++
+			if nested > maxNesting {
+				return nil, false
+			}
+		case b == ')' && nested > 0:
+			nested--
+		case b == ')' || b <= ' ':
+			return r.text[start:r.at], nested == 0
+		}
+	}
+	return nil, false
+}
+
+// title skips the title of a link, if there is one, and the blanks after it. It fails at
+// one that does not end.
+func (r *reader) title() bool {
+	mark := r.next()
+	switch mark {
+	case '"', '\'':
+		r.at++
+		if !r.until(mark, 0) {
+			return false
+		}
+	case '(':
+		r.at++
+		if !r.until(')', '(') {
+			return false
+		}
+	}
+	r.blanks()
+	return true
+}
+
+// decode returns the target of an inline link without its backslashes and percent escapes.
+func (s *scanner) decode(target []byte) string {
+	if bytes.IndexByte(target, '\\') >= 0 {
+		b := s.unescaped[:0]
+		for n := 0; n < len(target); n++ {
+			if target[n] == '\\' && n+1 < len(target) && isPunctuation(target[n+1]) {
+				n++
+			}
+			b = append(b, target[n])
+		}
+		s.unescaped, target = b, b
+	}
+	if bytes.IndexByte(target, '%') >= 0 {
+		decoded, ok := appendDecoded(s.decoded[:0], target)
+		s.decoded = decoded
+		if ok {
+			target = decoded
+		}
+	}
+	if s.copies != nil {
+		return s.copies.Copy(target)
+	}
+	return string(target)
+}
+
+// appendDecoded replaces percent escapes as JavaScript's decodeURI does: those of
+// characters with a meaning in a URL stay, and if one is malformed, all stay. Then ok is
+// false.
+func appendDecoded(b, text []byte) (decoded []byte, ok bool) {
+	for len(text) > 0 {
+		if text[0] != '%' {
+			b = append(b, text[0])
+			text = text[1:]
+			continue
+		}
+		var size int
+		b, size = appendEscaped(b, text)
+		if size == 0 {
+			return b, false
+		}
+		text = text[size:]
+	}
+	return b, true
+}
+
+// reserved are the characters that decodeURI leaves escaped.
+const reserved = ";/?:@&=+$,#"
+
+// appendEscaped appends the character at the start of text, which begins with a percent
+// sign, and returns the length of its escape: 0 if it is malformed.
+func appendEscaped(b, text []byte) (with []byte, size int) {
+	first, ok := octet(text)
+	if !ok {
+		return b, 0
+	}
+	if first < utf8.RuneSelf {
+		if strings.IndexByte(reserved, first) >= 0 {
+			return append(b, text[:3]...), 3
+		}
+		return append(b, first), 3
+	}
+	var octets [utf8.UTFMax]byte
+	octets[0] = first
+	for n := 1; n <= len(octets); n++ {
+		if utf8.FullRune(octets[:n]) {
+			r, width := utf8.DecodeRune(octets[:n])
+			if r == utf8.RuneError && width == 1 {
+				return b, 0
+			}
+			return append(b, octets[:n]...), 3 * n
+		}
+		next, ok := octet(text[3*n:])
+		if !ok {
+			return b, 0
+		}
+		octets[n] = next
+	}
+	return b, 0
+}
+
+// octet returns the byte of the escape at the start of text.
+func octet(text []byte) (byte, bool) {
+	if len(text) < 3 || text[0] != '%' {
+		return 0, false
+	}
+	high, low := hex(text[1]), hex(text[2])
+	return high<<4 | low, high < 16 && low < 16
+}
+
+// hex returns the value of a hexadecimal digit, or 255.
+func hex(b byte) byte {
+	switch {
+	case isDigit(b):
+		return b - '0'
+	case 'a' <= b|0x20 && b|0x20 <= 'f':
+		return b | 0x20 - 'a' + 10
+	}
+	return 255
 }

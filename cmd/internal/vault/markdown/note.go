@@ -1,22 +1,23 @@
-// Package markdown finds in the text of a note what the app's index knows of
-// it: frontmatter, headings, links, tags, tasks and blocks.
+// Package markdown finds in the text of a note what the app's index has of it:
+// frontmatter, headings, links, tags, tasks and blocks.
 //
-// It is a line scanner, not a Markdown parser: one pass over the bytes, made for
-// speed, with the rules by which the app decides what counts. It renders
-// nothing, resolves nothing and never fails: every text is a note, invalid
-// UTF-8 included.
+// It is a line scanner, not a Markdown parser: one pass over the bytes, made for speed,
+// with the rules by which the app decides what counts. It renders nothing, resolves
+// nothing and never fails: every text is a note, invalid UTF-8 included.
 package markdown
 
-// Note is what [Scan] finds. Offsets count bytes from the start of the text,
-// lines count from 1. All lists are in the order of the text. Strings are
-// copies or share the text's own bytes as a string: they stay valid.
+import "strings"
+
+// Note is the result of [Scan]. Offsets count bytes from the start of the text, lines
+// count from 1. All lists are in the order of the text. Strings are copies or share the
+// text's own bytes as a string: they stay valid.
 type Note struct {
-	// Frontmatter is the YAML between the fences, without them; zero when the
-	// note has none. A block that is not closed is none.
+	// Frontmatter is the YAML between the fences, without them; zero when the note has
+	// none. A block that is not closed is none.
 	Frontmatter Span
-	// Body is where the text behind the frontmatter begins: 0 without one.
+	// Body is where the text after the frontmatter begins: 0 without one.
 	Body int
-	// BodyLine is the line on which Body lies.
+	// BodyLine is the line of Body.
 	BodyLine int
 	// Size is the length of the text.
 	Size int
@@ -41,8 +42,8 @@ type Heading struct {
 
 // Link is a wikilink or a Markdown link to something in the vault, or an embed.
 type Link struct {
-	// Target is the link text as written, without display text: "a#b", for
-	// Markdown links percent-decoded. Path is what stands before the first "#".
+	// Target is the link text as written, without display text: "a#b", for Markdown links
+	// percent-decoded. Path is the part before the first "#".
 	Target, Path string
 	// Subpath begins with "#", "" when there is none.
 	Subpath string
@@ -82,8 +83,31 @@ type Task struct {
 type Block struct {
 	ID   string // without the "^"
 	Line int
-	// Span is what the id names, marks included: a paragraph, the own lines of
-	// a list item, a heading, or, where the id stands alone, the whole block
-	// above it (a table, a list, a quote).
+	// Span is what the id names, marks included: a paragraph, the own lines of a list
+	// item, a heading, or, where the id stands alone, the whole block above it (a table, a
+	// list, a quote).
 	Span Span
+}
+
+// Section returns the section of a heading of the note: its own lines and all up to the
+// next heading of its level or above, sub-headings included.
+func (n Note) Section(heading int) Span {
+	h := n.Headings[heading]
+	for _, next := range n.Headings[heading+1:] {
+		if next.Level <= h.Level {
+			return Span{h.At, next.At}
+		}
+	}
+	return Span{h.At, n.Size}
+}
+
+// Block returns the block with an id, in whatever case: the last one, should there be
+// several.
+func (n Note) Block(id string) (Block, bool) {
+	for at := len(n.Blocks) - 1; at >= 0; at-- {
+		if strings.EqualFold(n.Blocks[at].ID, id) {
+			return n.Blocks[at], true
+		}
+	}
+	return Block{}, false
 }

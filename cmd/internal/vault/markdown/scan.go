@@ -5,9 +5,8 @@ import (
 	"unicode/utf8"
 )
 
-// bom is the byte order mark. Whoever reads a file as text drops it, and so it
-// is no part of a note: the frontmatter may begin right behind it, at the first
-// byte of the text proper. Nothing else may come before.
+// bom is the byte order mark. It is no part of the text: the frontmatter may begin right
+// after it. Nothing else may come before.
 const bom = "\ufeff"
 
 const noItem = -1
@@ -17,7 +16,7 @@ const noItem = -1
 // and comments may end on a later line than they begin.
 type scanner struct {
 	text   []byte
-	source string // the text, once a part of it was asked for and there are no copies
+	source string // the text, once a part of it was needed and there are no copies
 	copies *Arena // where parts of the text are copied to; may be nil
 	// Memory for the target of a link.
 	unescaped, decoded []byte
@@ -34,7 +33,7 @@ type scanner struct {
 
 	top     section // the outermost block at hand
 	before  section // the one above it
-	blanked bool    // whether a blank line came behind top
+	blanked bool    // whether a blank line came after top
 
 	inline
 }
@@ -42,8 +41,8 @@ type scanner struct {
 // segment is one line of a paragraph, without the marks of its containers.
 type segment struct{ start, end, line int }
 
-// Scan finds in a note what the index knows of it. It takes time in proportion
-// to the length of text, whatever it holds, and keeps no reference to it.
+// Scan finds in a note what the index has of it. It takes time linear in the length of any
+// text, and keeps no reference to it.
 func Scan(text []byte) Note {
 	s := scanner{text: text}
 	s.scan()
@@ -80,8 +79,8 @@ func nilIfEmpty[T any](list []T) []T {
 	return list
 }
 
-// string returns a part of the text. All parts share one copy of it, or are copied one
-// by one where the scanner goes on to other texts: they are a fraction of each.
+// string returns a part of the text. All parts share one copy of it, or are copied one by
+// one where the scanner continues with other texts: they are a fraction of each.
 func (s *scanner) string(start, end int) string {
 	if s.copies != nil {
 		return s.copies.Copy(s.text[start:end])
@@ -90,14 +89,6 @@ func (s *scanner) string(start, end int) string {
 		s.source = string(s.text)
 	}
 	return s.source[start:end]
-}
-
-// copied returns a copy of something that is not in the text.
-func (s *scanner) copied(text []byte) string {
-	if s.copies != nil {
-		return s.copies.Copy(text)
-	}
-	return string(text)
 }
 
 func (s *scanner) scan() {
@@ -118,8 +109,7 @@ func (s *scanner) scan() {
 	s.closeParagraph()
 }
 
-// lineEnd returns where the line at at ends, without its break, and where the
-// next one begins.
+// lineEnd returns where the line of at ends, without its break, and where the next begins.
 func lineEnd(text []byte, at int) (end, next int) {
 	n := bytes.IndexByte(text[at:], '\n')
 	if n < 0 {
@@ -172,8 +162,14 @@ func isFence(line []byte) bool {
 
 // scanLine adds a line to the block at hand, or begins another.
 func (s *scanner) scanLine(at, end int) {
-	if s.depth == 0 && s.raw.kind == notRaw && at < end && isPlainStart(s.text[at]) {
-		s.plainLine(at, end)
+	if s.depth == 0 && s.raw.kind == notRaw && at < end && (isLetter(s.text[at]) || s.text[at] >= utf8.RuneSelf) {
+		// No container is open, and this line opens none: it can only be of a paragraph.
+		s.looked += end - at
+		if len(s.para) > 0 {
+			s.continueParagraph(at, end, true)
+			return
+		}
+		s.beginParagraph(at, at, end)
 		return
 	}
 	c := cursor{text: s.text, at: at, end: end}
@@ -192,21 +188,7 @@ func (s *scanner) scanLine(at, end int) {
 	s.begin(&c, matched)
 }
 
-// isPlainStart reports whether a line that begins with b opens no container and is no block
-// but a paragraph.
-func isPlainStart(b byte) bool { return isLetter(b) || b >= utf8.RuneSelf }
-
-// plainLine reads such a line, where no container is open.
-func (s *scanner) plainLine(at, end int) {
-	s.looked += end - at
-	if len(s.para) > 0 {
-		s.continueParagraph(at, end, true)
-		return
-	}
-	s.beginParagraph(at, at, end)
-}
-
-// blank ends the paragraph at hand, and the quotes whose mark is missing.
+// blank ends the current paragraph, and the quotes whose mark is missing.
 func (s *scanner) blank(matched int) {
 	s.closeParagraph()
 	s.depth = matched
@@ -215,8 +197,8 @@ func (s *scanner) blank(matched int) {
 	}
 }
 
-// begin reads a line that is not blank and stands in no raw block: first the
-// containers it opens, then what is in them.
+// begin reads a line that is not blank and in no raw block: first the containers it opens,
+// then their content.
 func (s *scanner) begin(c *cursor, matched int) {
 	continues := matched == s.depth
 	s.item = noItem
@@ -251,7 +233,7 @@ func (s *scanner) begin(c *cursor, matched int) {
 	}
 }
 
-// enter closes what a new block in the first matched containers puts an end to.
+// enter closes what a new block in the first matched containers ends.
 func (s *scanner) enter(matched int) {
 	s.closeParagraph()
 	s.depth = matched
@@ -270,13 +252,19 @@ func (s *scanner) leaf(at, end, matched int, continues bool) {
 	case '`', '~', '<', '%', '$':
 		if r := rawStart(line); r.kind != notRaw {
 			s.enter(matched)
-			s.openRaw(r, at, end)
+			r.depth = s.depth
+			s.raw = r
+			s.touch(other, at, end)
+			if r.kind == comment {
+				s.commentLine(at+2, end)
+			}
 			return
 		}
 	case '|':
 		s.enter(matched)
 		s.touch(table, at, end)
-		s.row(at, end)
+		s.para = append(s.para, segment{at, end, s.line}) // each row is a text of its own
+		s.flush()
 		return
 	}
 	if len(s.para) > 0 {
@@ -291,9 +279,8 @@ func (s *scanner) leaf(at, end, matched int, continues bool) {
 	s.beginParagraph(at, at, end)
 }
 
-// beginParagraph begins a paragraph with the text from at to end; start is
-// where it begins for a reader, which is the mark of its list item if it is
-// the first thing in one.
+// beginParagraph begins a paragraph with the text from at to end; start is where it begins
+// for a reader: at the mark of its list item if it is the first block of one.
 func (s *scanner) beginParagraph(start, at, end int) {
 	s.touch(paragraph, start, end)
 	s.start, s.lazy = start, false
@@ -308,7 +295,7 @@ func (s *scanner) continueParagraph(at, end int, marked bool) {
 	s.para = append(s.para, segment{at, end, s.line})
 }
 
-// closeParagraph reads the text of the paragraph at hand.
+// closeParagraph reads the text of the current paragraph.
 func (s *scanner) closeParagraph() {
 	if len(s.para) == 0 {
 		return
@@ -318,16 +305,10 @@ func (s *scanner) closeParagraph() {
 	s.para = s.para[:0]
 }
 
-// flush reads the text at hand, which is no block.
+// flush reads the current text, which is no block.
 func (s *scanner) flush() {
 	if len(s.para) > 0 {
 		s.scanText()
 		s.para = s.para[:0]
 	}
-}
-
-// row reads a line that is a paragraph of its own.
-func (s *scanner) row(at, end int) {
-	s.para = append(s.para, segment{at, end, s.line})
-	s.flush()
 }
