@@ -294,15 +294,9 @@ func (r *batchRun) field(ref Reference, i int) (text string, err error) {
 	return text, nil
 }
 
-// digest tells one batch from every other one, and from every single call.
+// digest is another one for every other batch, and for every single call.
 func (p *batchPlan) digest() [sha256.Size]byte {
-	hash := sha256.New()
-	write := func(items ...string) {
-		fmt.Fprintf(hash, "%d;", len(items))
-		for _, item := range items {
-			fmt.Fprintf(hash, "%d:%s", len(item), item)
-		}
-	}
+	hash, write := listDigest()
 	write("batch", fmt.Sprint(p.batch.Atomic))
 	for _, step := range p.steps {
 		write(step.ClientID, step.ExpectHash, step.HashFrom.ClientID, step.HashFrom.Field)

@@ -65,12 +65,12 @@ func (g *vaultGateway) change(ctx context.Context, r route) (exec.Outcome, error
 	return g.verified(ctx, r, *own, id, begun, out)
 }
 
-// changeState is what the embedded program says of a change afterwards.
+// changeState is the state of a change afterwards, as the embedded program reports it.
 type changeState struct {
 	State  string `json:"state"` // applied, untouched or otherwise
 	Before string `json:"before"`
 	After  string `json:"after"`
-	// Notices say in what a change that is made differs from what was planned.
+	// Notices say how a change that was made differs from the planned one.
 	Notices []string `json:"notices"`
 	// Added and Removed are those of [Change].
 	Added   int `json:"added"`
@@ -83,7 +83,7 @@ const (
 	stateOtherwise = "otherwise"
 )
 
-// note puts what was seen of a change into an outcome.
+// note adds the state of a change to an outcome.
 func (s changeState) note(out *exec.Outcome, id string) {
 	out.Change, out.Before, out.Hash, out.Added, out.Removed = id, s.Before, s.After, s.Added, s.Removed
 	if s.State == stateApplied {
@@ -91,15 +91,15 @@ func (s changeState) note(out *exec.Outcome, id string) {
 	}
 }
 
-// unexpectedState says that a note is neither what it was nor what it was to be: the change
-// was made twice, in part, in another way, or together with a change of another program. It is in the
-// journal as it was found.
+// unexpectedState says that a note is neither as it was nor as planned: the change was made
+// twice, in part, in another way, or together with a change of another program. The journal has
+// the note as it was found.
 func unexpectedState(id, format string, args ...any) *failure.RequestError {
 	hint := "look at the note before you try again; undo id=" + id + " makes it what it was"
 	return failure.New(failure.CodeNotApplied, hint, format+", but the note is neither as it was nor as it was to be", args...)
 }
 
-// readChangeState asks what became of a change.
+// readChangeState asks for the state of a change.
 func (g *vaultGateway) readChangeState(ctx context.Context, r route, own exec.Program, id string) (changeState, error) {
 	out, err := g.runner.Run(ctx, r.permit, own.WithOptions(exec.WriteOptions{Task: exec.End, Entry: id}))
 	if err != nil {
@@ -112,7 +112,7 @@ func (g *vaultGateway) readChangeState(ctx context.Context, r route, own exec.Pr
 	return s, json.Unmarshal([]byte(out.Stdout), &s)
 }
 
-// verified compares what the app says that it did with what is there.
+// verified compares the answer of the app with the notes.
 func (g *vaultGateway) verified(ctx context.Context, r route, own exec.Program, id string, begun, out exec.Outcome) (exec.Outcome, error) {
 	var planned struct {
 		Files  []json.RawMessage
@@ -144,20 +144,22 @@ func (g *vaultGateway) verified(ctx context.Context, r route, own exec.Program, 
 }
 
 const (
-	// pollFor is how long a note is looked at again after a call that was broken
-	// off: an app that was only slow is done by then.
+	// pollFor is how long a note is polled after a call was aborted: an app that was only slow
+	// is done by then.
 	pollFor   = 2 * time.Second
 	pollEvery = 100 * time.Millisecond
 )
 
-// pollOutcome finds out whether a change was made whose call was broken off. It is
-// never made again. Where the program may still be at it, what is not there yet
-// stays unknown.
+// pollOutcome finds out whether a change was made whose call was aborted. The change is never
+// made again. While the program may still be making it, the outcome stays unknown.
 //
-// A note that is neither old nor as planned is looked at once: the look itself
-// notes it as what the change has made.
+// A note that is neither old nor as planned is read once: the journal then records it as the
+// result of the change.
 func (g *vaultGateway) pollOutcome(ctx context.Context, r route, own exec.Program, id string, out exec.Outcome, broken error) (exec.Outcome, error) {
-	if !mayHaveActed(broken) {
+	var stopped *exec.Stopped
+	var away *exec.Unavailable
+	mayHaveActed := errors.As(broken, &stopped) && stopped.Code() == exec.CodeOutcomeUnknown || errors.As(broken, &away) && away.Code() == exec.CodeCrashed
+	if !mayHaveActed {
 		return out, broken
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), pollFor)
@@ -167,7 +169,8 @@ func (g *vaultGateway) pollOutcome(ctx context.Context, r route, own exec.Progra
 		s, err := g.readChangeState(ctx, r, own, id)
 		switch {
 		case err != nil:
-			if own == r.program && isMissing(err) {
+			var cause *exec.Failure
+			if own == r.program && errors.As(err, &cause) && cause.Code() == failure.CodeNotFound {
 				return out, broken // it did not even begin
 			}
 		case s.State == stateApplied:
@@ -191,19 +194,4 @@ func (g *vaultGateway) pollOutcome(ctx context.Context, r route, own exec.Progra
 		case <-time.After(pollEvery):
 		}
 	}
-}
-
-// mayHaveActed reports whether a program that was started may have made the
-// change in spite of an error.
-func mayHaveActed(err error) bool {
-	var stopped *exec.Stopped
-	var away *exec.Unavailable
-	return errors.As(err, &stopped) && stopped.Code() == exec.CodeOutcomeUnknown ||
-		errors.As(err, &away) && away.Code() == exec.CodeCrashed
-}
-
-// isMissing reports whether the embedded program knows nothing of a change.
-func isMissing(err error) bool {
-	var cause *exec.Failure
-	return errors.As(err, &cause) && cause.Code() == failure.CodeNotFound
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"fmt"
+	"hash"
 	"maps"
 	"slices"
 
@@ -16,8 +17,8 @@ import (
 	"vaultwicket/tiers"
 )
 
-// requestApproval asks the user about a plan that requires approval. It returns the plan
-// as it may be carried out and where the user approved it, or why it may not.
+// requestApproval asks the user about a plan that requires approval. It returns the plan with
+// permits and where the user approved it, or why it may not be carried out.
 func (g *vaultGateway) requestApproval(ctx context.Context, req Request, plan Plan, refusal error) (approvedPlan Plan, by string, err error) {
 	if err := g.consent.CheckDeclined(plan.call.Name(), g.callerOf(req), req.Answers, g.digestOfCall(plan)); err != nil {
 		return plan, "", err
@@ -39,7 +40,7 @@ func (g *vaultGateway) requestApproval(ctx context.Context, req Request, plan Pl
 	return plan, given.By, err
 }
 
-// requester is who sends a request, as the one who needs an approval.
+// requester describes the sender of a request, for questions.
 func (g *vaultGateway) requester(req Request) consent.Requester {
 	by := consent.Requester{Caller: g.callerOf(req), Client: req.Client, Ask: req.Ask}
 	if req.OneSession {
@@ -72,8 +73,8 @@ func (g *vaultGateway) replan(ctx context.Context, req Request, change *plannedC
 	return plan, q.SameAs(again)
 }
 
-// withApproval returns a plan that the user approved: for the change that the question
-// has shown, and for no other.
+// withApproval returns a plan that the user approved, for the change that the question showed
+// and for no other.
 func (p Plan) withApproval(q consent.Question) (Plan, error) {
 	p.routes = slices.Clone(p.routes)
 	for i, r := range p.routes {
@@ -142,16 +143,10 @@ func (g *vaultGateway) question(ctx context.Context, req Request, plan *Plan, to
 	return q, nil
 }
 
-// digestOfQuestion binds a yes to the call, to the vault, to who asked, and to the
-// notes as they are: after another change the user has to be shown it again.
+// digestOfQuestion binds an approval to the call, to the vault, to the caller, and to the
+// notes as they are: after another change the user has to see the call again.
 func (g *vaultGateway) digestOfQuestion(plan Plan, q consent.Question) [sha256.Size]byte {
-	hash := sha256.New()
-	write := func(items ...string) {
-		fmt.Fprintf(hash, "%d;", len(items))
-		for _, item := range items {
-			fmt.Fprintf(hash, "%d:%s", len(item), item)
-		}
-	}
+	hash, write := listDigest()
 	call := digestOf(plan)
 	write("question", string(call[:]), g.identity(), q.Caller)
 	for _, r := range plan.routes {
@@ -192,12 +187,19 @@ func (g *vaultGateway) checkUnchanged(q consent.Question) error {
 	return nil
 }
 
-// digestOfCall is that of one call in the vault. The hash that the caller expects
-// is no part of it: with another one it is the same call once more.
-func (g *vaultGateway) digestOfCall(plan Plan) consent.CallDigest {
-	hash := sha256.New()
-	for _, item := range append([]string{g.identity()}, plan.call.Items()...) {
-		fmt.Fprintf(hash, "%d:%s", len(item), item)
+// listDigest returns a hash, and a function that writes lists of texts to it.
+func listDigest() (sum hash.Hash, write func(items ...string)) {
+	sum = sha256.New()
+	return sum, func(items ...string) {
+		fmt.Fprintf(sum, "%d;", len(items))
+		for _, item := range items {
+			fmt.Fprintf(sum, "%d:%s", len(item), item)
+		}
 	}
-	return consent.CallDigest(hash.Sum(nil))
+}
+
+// digestOfCall is the digest of one call in the vault, without the hash that the caller
+// expects: with another hash it is the same call.
+func (g *vaultGateway) digestOfCall(plan Plan) consent.CallDigest {
+	return consent.CallDigest(digest(append([]string{g.identity()}, plan.call.Items()...)...))
 }

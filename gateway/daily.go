@@ -13,12 +13,18 @@ import (
 	"vaultwicket/gateway/notes"
 )
 
-// readDaily reads today's note without making it. The app's own daily:read makes a
-// missing note (recorded on 1.13.7), so the note is read by its path. The path is that of
-// the settings of the vault where they tell it, which is one start of the app; else, and
-// when no note is there, the app is asked for it.
+// readDaily reads today's note without creating it. The app's own daily:read creates a
+// missing note (recorded on 1.13.7), so the note is read by its path: by the path that the
+// settings of the vault give, which takes one start of the app, and otherwise, or if that note
+// does not exist, by the path that the app answers.
 func (g *vaultGateway) readDaily(ctx context.Context, r route) (exec.Outcome, error) {
-	own := g.ownDaily(ctx, r)
+	own := "" // the path as the embedded program computes it from the settings of the vault
+	if program := g.embeddedProgram(); program != nil && !r.permit.Confined() {
+		// Where notes may be hidden the embedded program is asked below, see resolver.
+		if asked, err := g.runner.Run(ctx, r.permit.DailyPath(), *program); err == nil && asked.Failure == nil {
+			own = strings.TrimSpace(asked.Stdout)
+		}
+	}
 	known := g.today.path(own)
 	var out exec.Outcome
 	if known != "" {
@@ -38,28 +44,15 @@ func (g *vaultGateway) readDaily(ctx context.Context, r route) (exec.Outcome, er
 	}
 	out, err = g.readDailyAt(ctx, r, asked, note)
 	if err == nil && out.Failure == nil {
-		g.today.learn(own, note)
+		g.today.mu.Lock()
+		g.today.own, g.today.app = own, note
+		g.today.mu.Unlock()
 	}
 	return r.missingDaily(out, err)
 }
 
-// ownDaily returns the path of today's note as the embedded program computes it from the
-// settings of the vault, "" where it cannot. Where notes may be hidden the embedded program
-// is asked anyway, see resolver.
-func (g *vaultGateway) ownDaily(ctx context.Context, r route) string {
-	own := g.embeddedProgram()
-	if own == nil || r.permit.Confined() {
-		return ""
-	}
-	asked, err := g.runner.Run(ctx, r.permit.DailyPath(), *own)
-	if err != nil || asked.Failure != nil {
-		return ""
-	}
-	return strings.TrimSpace(asked.Stdout)
-}
-
-// readDailyAt reads the note at a path in place of the call. asked is what the app
-// answered before, if it was asked.
+// readDailyAt reads the note at a path in place of the call. asked is the earlier answer of
+// the app, if it was asked.
 func (g *vaultGateway) readDailyAt(ctx context.Context, r route, asked exec.Outcome, note string) (exec.Outcome, error) {
 	permit := r.permit.ReadDaily(note)
 	if !permit.Valid() {
@@ -85,15 +78,15 @@ func (g *vaultGateway) readDailyAt(ctx context.Context, r route, asked exec.Outc
 }
 
 // dailyPath remembers where the app has today's note. The path that the embedded program
-// computes stands for the day and the settings: with either it changes. It may differ from
-// the app's in the names of months and weekdays, which the app writes in its own language.
+// computes is the key: it changes with the day and with the settings. It may differ from the
+// app's in the names of months and weekdays, which the app writes in its own language.
 type dailyPath struct {
 	mu       sync.Mutex
 	own, app string // the same note, as each of them has it
 }
 
 // path returns the app's path of the note that the embedded program has at own, "" if it
-// is not known. A name without letters has nothing that depends on a language.
+// is not known. A name without letters does not depend on a language.
 func (d *dailyPath) path(own string) string {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -108,15 +101,8 @@ func (d *dailyPath) path(own string) string {
 	return own
 }
 
-// learn keeps that a note was read at the app's path.
-func (d *dailyPath) learn(own, app string) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	d.own, d.app = own, app
-}
-
-// missingDaily says in our own words that there is no daily note, and what
-// makes today's.
+// missingDaily replaces the app's error that the daily note does not exist by one that says
+// how to create today's.
 func (r route) missingDaily(out exec.Outcome, err error) (exec.Outcome, error) {
 	if err != nil || out.Failure == nil || out.Failure.Code() != failure.CodeNotFound {
 		return out, err

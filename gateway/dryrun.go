@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strings"
@@ -11,10 +12,9 @@ import (
 	"vaultwicket/gateway/failure"
 	"vaultwicket/gateway/observe"
 	"vaultwicket/gateway/state/approvals"
-	"vaultwicket/policy"
 )
 
-// DryRun is a plan written out: what would run, and what every rule says.
+// DryRun is a plan for people and programs: what would run, and the verdict of every rule.
 type DryRun struct {
 	OK       bool   `json:"ok"` // would be allowed, possibly after approval
 	DryRun   bool   `json:"dryRun"`
@@ -24,19 +24,19 @@ type DryRun struct {
 	Effect   string `json:"effect,omitempty"`
 	Backend  string `json:"backend,omitempty"`
 	Vault    string `json:"vault,omitempty"`
-	// Program and Shell, which is the same as one line for a POSIX shell, are there
-	// for a user at a terminal alone, see [Request]: an agent could run the program
-	// by itself. Argv, without the program, an agent sees of an allowed call, and of
-	// the embedded program then without what starts it.
+	// Program and Shell, which is the same as one line for a POSIX shell, are only for a
+	// user at a terminal, see [Request]: an agent could run the program itself. An agent sees
+	// Argv, which has no program, of an allowed call, and of the embedded program without
+	// the arguments that start it.
 	Program string   `json:"program,omitempty"`
 	Argv    []string `json:"argv,omitempty"`
 	Stdin   *Stdin   `json:"stdin,omitempty"`
 	Shell   string   `json:"shell,omitempty"`
 	Rules   []Rule   `json:"rules,omitempty"`
-	// Files are those that would change, Diff is how; a long one is cut.
+	// Files are those that would change, Diff is how; a long diff is truncated.
 	Files   []consent.PlannedFile `json:"files,omitempty"`
 	Diff    string                `json:"diff,omitempty"`
-	Shown   []approvals.Line      `json:"-"` // the same for a person, see [consent.Rows]
+	Shown   []approvals.Line      `json:"-"` // the same for people, see [consent.Changes]
 	Notices []string              `json:"notices,omitempty"`
 	Error   *failure.Error        `json:"error,omitempty"`
 }
@@ -53,23 +53,22 @@ type Rule struct {
 	Why     string `json:"why"`
 }
 
-// DryRun plans req and writes the plan out. Of a change that would be made, or
-// that the user could approve, it has the embedded program work out the
-// difference. Nothing else is started, and nothing is changed.
+// DryRun plans req and returns the plan. The embedded program works out the difference of a
+// change that is allowed or that the user could approve. It starts nothing else, and changes
+// nothing.
 func (g *Gateway) DryRun(ctx context.Context, req Request) (d DryRun) {
 	req = req.withOneLimit()
 	ctx, seen := observe.Begin(ctx, g.observer, observe.OnlyPlanned, req.Command, req.Surface)
 	defer func() { seen.Planned(d.Decision); seen.Ended(d.OK, d.Error, d.Backend, 0) }()
+	var at *vaultGateway
+	var err error
 	fault := g.guard(req.Command, func() {
-		at, err := g.vaultNamed(req.Vault)
-		if err != nil {
-			d = DryRun{DryRun: true, Command: clean.String(quote.Short(req.Command)), Decision: "deny", Error: failure.Of(err)}
-			return
+		if at, err = g.vaultNamed(req.Vault); err == nil {
+			d = at.dryRun(ctx, req)
 		}
-		d = at.dryRun(ctx, req)
 	})
-	if fault != nil {
-		d = DryRun{DryRun: true, Command: clean.String(quote.Short(req.Command)), Decision: "deny", Error: failure.Of(fault)}
+	if err = cmp.Or(fault, err); err != nil {
+		d = DryRun{DryRun: true, Command: clean.String(quote.Short(req.Command)), Decision: "deny", Error: failure.Of(err)}
 	}
 	return d
 }
@@ -113,7 +112,9 @@ func (g *vaultGateway) dryRun(ctx context.Context, req Request) DryRun {
 	}
 	if plan.call.Valid() {
 		d.Tier, d.Effect = plan.call.Tier().String(), plan.call.Effect().String()
-		d.Rules = rulesOf(plan.policy.Judge(plan.call))
+		for _, v := range plan.policy.Judge(plan.call) {
+			d.Rules = append(d.Rules, Rule{Rule: v.Rule, Verdict: v.Verdict.String(), Why: v.Why})
+		}
 	}
 	if len(plan.routes) > 0 {
 		d.show(plan.routes[0])
@@ -133,26 +134,20 @@ func (g *vaultGateway) dryRun(ctx context.Context, req Request) DryRun {
 	if d.Decision == "deny" {
 		d.Shell = "" // no ready line past the rules
 	}
-	if !req.AtTerminal {
-		d.hideProgram(plan)
+	if !req.AtTerminal { // an agent must not see how to carry out the call without the gateway
+		d.Program, d.Shell = "", ""
+		if d.Decision != "allow" {
+			d.Argv = nil
+		}
+		if len(plan.routes) > 0 && d.Argv != nil {
+			d.Argv = d.Argv[plan.routes[0].command.Prefix:]
+		}
 	}
 	return d.shown()
 }
 
-// hideProgram leaves out what would let an agent carry out the call without the
-// gateway.
-func (d *DryRun) hideProgram(plan Plan) {
-	d.Program, d.Shell = "", ""
-	if d.Decision != "allow" {
-		d.Argv = nil
-	}
-	if len(plan.routes) > 0 && d.Argv != nil {
-		d.Argv = d.Argv[plan.routes[0].command.Prefix:]
-	}
-}
-
-// shown returns the plan as it may be shown. A line for a shell that would be
-// another one then, or would not be one line, is left out.
+// shown returns the plan as it may be shown. A line for a shell that would be changed by
+// that, or would not be one line, is left out.
 func (d DryRun) shown() DryRun {
 	if clean.String(d.Shell) != d.Shell || strings.ContainsAny(d.Shell, "\r\n") {
 		d.Shell = ""
@@ -162,16 +157,8 @@ func (d DryRun) shown() DryRun {
 	return d
 }
 
-func rulesOf(verdicts []policy.RuleVerdict) []Rule {
-	var rules []Rule
-	for _, v := range verdicts {
-		rules = append(rules, Rule{Rule: v.Rule, Verdict: v.Verdict.String(), Why: v.Why})
-	}
-	return rules
-}
-
-// show fills in what the first route would start. Where a call is carried out
-// in steps it shows the first one and names the others.
+// show fills in the program of the first route. Of a call that is carried out in steps it
+// shows the first one and names the others.
 func (d *DryRun) show(r route) {
 	command := r.command
 	d.Backend = r.program.Backend()

@@ -11,12 +11,11 @@ import (
 	"vaultwicket/gateway/registry"
 )
 
-// locate puts the path of the note in place of the name by which the call means
-// it, and has the policy judge the call again: what was judged is what is run,
-// and the result can name it. The app is asked, because only the app knows which
-// note it would take. The embedded program finds and opens a note in one step,
-// and says which one it was. An Outcome with a Failure, or an error, is the
-// answer to the whole call.
+// locate replaces the name of the note in a call by its path, and the policy judges the call
+// again: the note that was judged is the one that the call is run on. The app is asked, because
+// only the app knows which note it would take. The embedded program resolves and opens a note
+// in one step, and reports its path. An Outcome with a Failure, or an error, is the answer to
+// the whole call.
 func (g *vaultGateway) locate(ctx context.Context, r route) (route, exec.Outcome, error) {
 	name, _ := r.call.Named()
 	asked, err := g.runner.Run(ctx, r.permit.Locate(), g.resolver(r))
@@ -36,9 +35,9 @@ func (g *vaultGateway) locate(ctx context.Context, r route) (route, exec.Outcome
 	return r, asked, nil
 }
 
-// resolver returns the program that says which note a name stands for: the one of
-// the route, and the embedded program where the call may depend on hidden notes. A
-// name then stands for a note that may be seen, or for none.
+// resolver returns the program that resolves the name of a note: that of the route, or the
+// embedded program where the call may depend on hidden notes, for which a name never leads to
+// a hidden one.
 func (g *vaultGateway) resolver(r route) exec.Program {
 	if r.permit.Confined() {
 		if own := g.embeddedProgram(); own != nil {
@@ -48,9 +47,9 @@ func (g *vaultGateway) resolver(r route) exec.Program {
 	return r.program
 }
 
-// locateNew puts the path of the note that a call would make in place of its name.
-// The folder for new notes is a setting of the vault, which the embedded program
-// reads. Without the folder of the vault the call stays as it is.
+// locateNew replaces the name of the note that a call creates by its path. The folder for new
+// notes is a setting of the vault, which the embedded program reads. Without the folder of the
+// vault the call stays as it is.
 func (g *vaultGateway) locateNew(ctx context.Context, r route) (route, exec.Outcome, error) {
 	own := g.embeddedProgram()
 	if own == nil {
@@ -75,8 +74,7 @@ func (g *vaultGateway) locateNew(ctx context.Context, r route) (route, exec.Outc
 	return r, exec.Outcome{ExitCode: -1}, err
 }
 
-// factOf returns the value of one line of an answer such as that of the command
-// file: key, tab, value.
+// factOf returns the value of a line "key, tab, value", as the command file prints it.
 func factOf(answer, key string) string {
 	for line := range strings.Lines(answer) {
 		if value, ok := strings.CutPrefix(strings.TrimRight(line, "\r\n"), key+"\t"); ok {
@@ -86,13 +84,12 @@ func factOf(answer, key string) string {
 	return ""
 }
 
-// hashed adds to an answer of the app, which is the text of one note, the path
-// and the hash of that note.
+// hashed adds the path and the hash of the note to an answer of the app that is the text of
+// one note.
 //
-// The app ends a text without a final line break with one (inferred from counts
-// of bytes, 1.12.7), so that the size of the file has to tell which of two texts
-// the note has. Without the folder of the vault, or when the note is changing,
-// there is no hash.
+// The app adds a missing final line break (inferred from counts of bytes, 1.12.7), so the size
+// of the file tells which of two texts the note has. Without the folder of the vault, or when
+// the note is changing, there is no hash.
 func (g *vaultGateway) hashed(r route, out exec.Outcome) exec.Outcome {
 	if r.program.Backend() != string(App) || out.Failure != nil {
 		return out
@@ -106,17 +103,16 @@ func (g *vaultGateway) hashed(r route, out exec.Outcome) exec.Outcome {
 	return out
 }
 
-// checkPinnedVault asks the app where its vault lies, once, and refuses when that is
-// another one: the app takes two vaults of one name for either, and a name that
-// it does not know for the one it has open. An answer that is not sure is asked
-// for again at the next call.
+// checkPinnedVault asks the app for the folder of its vault, once, and refuses another one:
+// the app confuses two vaults of one name, and takes an unknown name for the vault that it has
+// open. After an error the next call asks again.
 func (g *vaultGateway) checkPinnedVault(ctx context.Context, r route) error {
 	if !g.vault.Pinned || g.vault.Folder == "" || r.program.Backend() != string(App) {
 		return nil
 	}
-	g.pin.mu.Lock()
-	defer g.pin.mu.Unlock()
-	if g.pin.sure {
+	g.pinned.Lock()
+	defer g.pinned.Unlock()
+	if g.pinned.confirmed {
 		return nil
 	}
 	asked, err := g.runner.Run(ctx, r.permit.VaultPath(), r.program)
@@ -130,6 +126,6 @@ func (g *vaultGateway) checkPinnedVault(ctx context.Context, r route) error {
 		return failure.New(failure.CodeVaultNotFound, "the user can set the id of the vault, or correct its folder",
 			"the app has the vault %q in the folder %q, the settings have %q", g.name(), quote.Short(lies), quote.Short(g.vault.Folder))
 	}
-	g.pin.sure = true
+	g.pinned.confirmed = true
 	return nil
 }

@@ -12,9 +12,8 @@ import (
 )
 
 // once carries out a plan. With an idempotency key a call that changes something is
-// carried out once: the same key with the same call gives the first answer again, also
-// after a restart. A call of which nobody knows whether it was carried out is never
-// carried out again.
+// carried out once: the same key with the same call returns the first answer, also
+// after a restart. A call with an unknown outcome is never carried out again.
 func (g *vaultGateway) once(req Request, plan Plan, carryOut func(Plan) Result) Result {
 	if req.IdempotencyKey == "" || !plan.call.Effect().Mutates() {
 		return carryOut(plan)
@@ -38,7 +37,7 @@ func (g *vaultGateway) once(req Request, plan Plan, carryOut func(Plan) Result) 
 	return result
 }
 
-// answered says that a call was carried out before, under its idempotency key.
+// answered is the error of a call that was carried out before, under its idempotency key.
 type answered struct {
 	plan   Plan
 	answer []byte
@@ -46,17 +45,8 @@ type answered struct {
 
 func (a *answered) Error() string { return "the first answer is given again" }
 
-// recalled returns the answer of the first time as an [*answered], nil if there is
-// none: nobody is asked about a call that was made.
-func (g *vaultGateway) recalled(req Request, plan Plan) error {
-	if answer := g.recall(req.IdempotencyKey, boundTo(req, digestOf(plan))); answer != nil {
-		return &answered{plan, answer}
-	}
-	return nil
-}
-
-// recall returns the answer that is kept under a key for what has that digest, nil
-// if there is none. Why it cannot be told, the call itself will say.
+// recall returns the answer that is kept under a key for a call with that digest, nil
+// if there is none. If the journal cannot be read, the call itself says why.
 func (g *vaultGateway) recall(key string, digest idempotency.Digest) []byte {
 	folder := g.target().Folder
 	if key == "" || folder == "" {
@@ -82,7 +72,7 @@ func (g *vaultGateway) claim(caller, key string, digest idempotency.Digest) (c i
 	return idempotency.Take(kept, caller, key, digest)
 }
 
-// What is said of an answer and its key.
+// Notices about an answer and its key.
 const (
 	firstTime     = "this is the answer of the first time; nothing was done now"
 	notRemembered = "the answer could not be kept under its idempotency key: "
@@ -105,22 +95,27 @@ func (g *vaultGateway) firstAnswer(plan Plan, answer []byte) Result {
 	return first
 }
 
-// rememberedResult is an answer as it is kept under a key, with what hid notes when it was
-// made.
+// rememberedResult is an answer as it is kept under a key, with the digest of the rules that
+// hid notes then.
 type rememberedResult struct {
 	Result
 	Hidden string `json:"hidden"`
 }
 
-// mayBeSeen refuses to give the first answer to a call again if what hides notes is
-// another thing by now, and the answer is about one that is hidden, as if the note
-// were missing. An answer that may be about any note is not given either. at is the
-// note that the answer names, beside those in its text.
+// mayBeSeen refuses to return the first answer to a call after the rules that hide notes have
+// changed, if it is about a note that is hidden: such a note is missing. So does an answer that
+// may be about any note. at is the note that the answer names, besides those in its text.
 func (g *vaultGateway) mayBeSeen(call allowlist.Call, at, stdout string) error {
 	if call.TouchesNoNote() {
 		return nil
 	}
-	paths := confirmedPaths(call, stdout)
+	var paths []string // from a line such as "Moved: A.md -> B.md"
+	line, _, _ := strings.Cut(stdout, "\n")
+	for _, start := range call.Reply().Confirms {
+		if rest, ok := strings.CutPrefix(line, start); ok {
+			paths = append(paths, strings.Split(strings.TrimRight(rest, "\r"), " -> ")...)
+		}
+	}
 	if at != "" {
 		paths = append(paths, at)
 		if located, err := call.At(at); err == nil {
@@ -140,18 +135,7 @@ func (g *vaultGateway) mayBeSeen(call allowlist.Call, at, stdout string) error {
 	return nil
 }
 
-// confirmedPaths reads the paths from a line such as "Moved: A.md -> B.md".
-func confirmedPaths(call allowlist.Call, stdout string) (paths []string) {
-	line, _, _ := strings.Cut(stdout, "\n")
-	for _, start := range call.Reply().Confirms {
-		if rest, ok := strings.CutPrefix(line, start); ok {
-			paths = append(paths, strings.Split(strings.TrimRight(rest, "\r"), " -> ")...)
-		}
-	}
-	return paths
-}
-
-// missing says that the note of a call is not found, by the words of the call.
+// missing is the error that the note of a call is not found, by the name in the call.
 func missing(call allowlist.Call) error {
 	for _, s := range call.NamedPaths() {
 		return failure.New(failure.CodeNotFound, "", "file %q not found", quote.Short(s.Path))

@@ -17,8 +17,8 @@ import (
 
 // Plan judges req and picks the program for it. It starts nothing. The error
 // is a [*allowlist.ParseError], a [*policy.Denial], an [*exec.Unavailable] or a
-// [*failure.RequestError]. The plan beside a denial still shows the way that the call
-// would take, but has no permit for it.
+// [*failure.RequestError]. The plan returned with a denial has the routes of the call, but no
+// permit for them.
 func (g *vaultGateway) Plan(req Request) (Plan, error) {
 	call, err := req.parse()
 	if err != nil {
@@ -31,8 +31,9 @@ func (g *vaultGateway) Plan(req Request) (Plan, error) {
 	plan := Plan{call: call, expect: req.ExpectHash, policy: g.rules.PolicyAt(req.visibility), hidden: hidden, caller: g.callerOf(req), client: req.Client, batch: req.batch}
 	plan.decision = plan.policy.Decide(call)
 	plan.refusal = plan.decision.Err()
-	if err := req.promised(call, plan.refusal); err != nil {
-		return plan, err
+	reads := call.Effect() == tiers.Reads && !call.Shows() && !call.Sends()
+	if req.ReadsOnly && !reads && (plan.refusal == nil || needsApproval(plan.refusal)) {
+		return plan, failure.New(failure.CodeBadRequest, "send it with the tool obsidianCli", "this tool only reads, and this call of %q does more", call.Name())
 	}
 	if call.Tier() == tiers.Restricted {
 		return plan, plan.refusal // there is no way to show
@@ -60,17 +61,27 @@ func (g *Gateway) Changes(req Request) bool {
 // route fills in the ways to carry out the plan.
 func (g *vaultGateway) route(plan *Plan) error {
 	var appErr, ownErr error
-	own := plan.call.EmbeddedOnly() || g.ownDay && isAboutToday(plan.call) && g.target().Folder != ""
+	var program exec.Program
+	_, daily := plan.call.Param("daily")
+	aboutToday := daily || plan.call.IsDaily()
+	own := plan.call.EmbeddedOnly() || g.ownDay && aboutToday && g.target().Folder != ""
 	if g.backend != Embedded && !own {
-		appErr = g.routeToApp(plan)
+		if program, appErr = g.app(); appErr == nil {
+			appErr = g.addRoute(plan, program, g.target().App)
+		}
 	}
 	if g.backend != App || own {
-		ownErr = g.routeToEmbedded(plan)
+		if program, ownErr = g.embedded(); ownErr == nil {
+			ownErr = g.addRoute(plan, program, filepath.Base(g.target().Folder))
+		}
 	}
 	switch {
 	case len(plan.routes) > 0:
-		if appErr != nil && g.backend == Auto {
-			plan.explainDetour(appErr)
+		// The result says why the app was not asked where that is about this call, not
+		// about the machine as a whole.
+		var unsafe *allowlist.ParseError
+		if g.backend == Auto && errors.As(appErr, &unsafe) {
+			plan.notices = append(plan.notices, "carried out by the embedded backend, because the client cannot carry it: "+unsafe.Reason)
 		}
 		return nil
 	case appErr != nil && (ownErr == nil || g.target().Folder == ""):
@@ -79,30 +90,7 @@ func (g *vaultGateway) route(plan *Plan) error {
 	return ownErr // also where the app is missing: the folder that was given is what is wrong
 }
 
-// isAboutToday reports whether the call depends on which day is today.
-func isAboutToday(call allowlist.Call) bool {
-	_, daily := call.Param("daily")
-	return daily || call.IsDaily()
-}
-
-func (g *vaultGateway) routeToApp(plan *Plan) error {
-	program, err := g.app()
-	if err != nil {
-		return err
-	}
-	return g.addRoute(plan, program, g.target().App)
-}
-
-func (g *vaultGateway) routeToEmbedded(plan *Plan) error {
-	program, err := g.embedded()
-	if err != nil {
-		return err
-	}
-	return g.addRoute(plan, program, filepath.Base(g.target().Folder))
-}
-
-// addRoute adds the way to carry out the call in a vault. What was decided about the
-// call is what is run there.
+// addRoute adds the way to carry out the call in a vault, as it was decided.
 func (g *vaultGateway) addRoute(plan *Plan, program exec.Program, vault string) error {
 	decision, err := inVault(plan.decision, vault)
 	if err != nil {
@@ -125,10 +113,9 @@ func (g *vaultGateway) addRoute(plan *Plan, program exec.Program, vault string) 
 	return nil
 }
 
-// resolves reports whether a call that may depend on hidden notes can be carried
-// out by the app all the same: the embedded program says which note it names, and
-// the app is asked for that note alone, by its path. With the backend auto the
-// embedded program answers such calls by itself.
+// resolves reports whether the app can carry out a call that may depend on hidden notes: the
+// embedded program resolves the note, and the app is asked for that note alone, by its path.
+// With the backend auto the embedded program answers such calls.
 func (g *vaultGateway) resolves(plan *Plan, call allowlist.Call) bool {
 	if g.backend != App || g.target().Folder == "" || plan.policy.Ignores {
 		return false
@@ -144,40 +131,26 @@ func (g *vaultGateway) resolves(plan *Plan, call allowlist.Call) bool {
 	return err == nil && at.TouchesOneNote() || call.HasStep(allowlist.StepReadDaily)
 }
 
-// accessError says that the app cannot be asked, because it knows nothing of the
-// access rules. A note that is hidden is missing for whoever asks.
+// accessError says that the app cannot be asked, because it does not enforce the access
+// rules. A hidden note is missing for every caller.
 func (g *vaultGateway) accessError(call allowlist.Call) error {
 	if call.TouchesOneNote() && !g.rules.Policy().Ignores {
 		for _, s := range call.NamedPaths() {
 			return failure.New(failure.CodeNotFound, "", "file %q not found", quote.Short(s.Path))
 		}
 	}
-	return failure.New(policy.CodeAccess, g.accessHint(),
+	hint := ""
+	switch {
+	case g.target().Folder == "":
+		hint = "the user can set vault to the folder of the vault, which the embedded backend needs"
+	case g.backend == App:
+		hint = "the user can set backend to auto"
+	}
+	return failure.New(policy.CodeAccess, hint,
 		"command %q could reach notes that the access rules hide or protect; only the embedded backend enforces them", call.Name())
 }
 
-// accessHint says what the user can change so that the embedded backend answers.
-func (g *vaultGateway) accessHint() string {
-	switch {
-	case g.target().Folder == "":
-		return "the user can set vault to the folder of the vault, which the embedded backend needs"
-	case g.backend == App:
-		return "the user can set backend to auto"
-	}
-	return ""
-}
-
-// explainDetour says in the result why the app was not asked, where that is
-// about this call and not about the machine as a whole.
-func (plan *Plan) explainDetour(appErr error) {
-	var unsafe *allowlist.ParseError
-	if errors.As(appErr, &unsafe) {
-		plan.notices = append(plan.notices, "carried out by the embedded backend, because the client cannot carry it: "+unsafe.Reason)
-	}
-}
-
-// detours are the codes with which a program says that it did not start on the
-// call at all, so that another one may.
+// detours are the codes of programs that did not begin the call, so that another one may.
 var detours = []string{"cli_not_found", "cli_unsuitable", "cli_too_old", "cli_disabled", "app_not_running"}
 
 func detourable(err error) bool {
@@ -186,7 +159,7 @@ func detourable(err error) bool {
 	return errors.As(err, &away) && slices.Contains(detours, away.Code()) || errors.As(err, &less) && less.AppDoesLess()
 }
 
-// check refuses what would mean nothing for the call.
+// check refuses options that mean nothing for the call.
 func (r Request) check(call allowlist.Call) error {
 	switch {
 	case r.ExpectHash != "" && (len(r.ExpectHash) != 16 || strings.Trim(r.ExpectHash, "0123456789abcdef") != ""):
@@ -197,17 +170,7 @@ func (r Request) check(call allowlist.Call) error {
 	return r.checkPage(call)
 }
 
-// promised refuses a call that does more than read, where reading was promised.
-// One that the policy refuses keeps that answer.
-func (r Request) promised(call allowlist.Call, refusal error) error {
-	reads := call.Effect() == tiers.Reads && !call.Shows() && !call.Sends()
-	if !r.ReadsOnly || reads || refusal != nil && !needsApproval(refusal) {
-		return nil
-	}
-	return failure.New(failure.CodeBadRequest, "send it with the tool obsidianCli", "this tool only reads, and this call of %q does more", call.Name())
-}
-
-// checkPage refuses what would mean nothing for the answer to the call.
+// checkPage refuses options that mean nothing for the answer to the call.
 func (r Request) checkPage(call allowlist.Call) error {
 	chosen := r.Fields != nil || r.Limit != 0
 	switch {
@@ -216,28 +179,20 @@ func (r Request) checkPage(call allowlist.Call) error {
 	case chosen && call.Effect() != tiers.Reads:
 		return failure.New(failure.CodeBadRequest, "leave them out", "fields and limit are for calls that only read, and %q does more", call.Name())
 	case r.Fields != nil && !call.Reply().JSON:
-		return failure.New(failure.CodeBadRequest, fieldsHint(call), "fields requires an answer in JSON, which this call of %q does not give", call.Name())
+		hint := "leave fields out; use limit to shorten the answer"
+		c, _ := allowlist.Describe(call.Name()) // it exists, or there were no call
+		format, _ := call.Param("format")
+		if format != "json" && slices.ContainsFunc(c.Params, func(p allowlist.Param) bool { return p.Name == "format" && slices.Contains(p.Choices, "json") }) {
+			hint = "add the parameter format=json"
+		}
+		return failure.New(failure.CodeBadRequest, hint, "fields requires an answer in JSON, which this call of %q does not give", call.Name())
 	}
 	return nil
 }
 
-func fieldsHint(call allowlist.Call) string {
-	c, _ := allowlist.Describe(call.Name()) // it is there, or there were no call
-	format, _ := call.Param("format")
-	if format != "json" && slices.ContainsFunc(c.Params, writesJSON) {
-		return "add the parameter format=json"
-	}
-	return "leave fields out; use limit to shorten the answer"
-}
-
-func writesJSON(p allowlist.Param) bool {
-	return p.Name == "format" && slices.Contains(p.Choices, "json")
-}
-
-// Permits reports whether the policy of the vault of req lets the call through,
-// possibly after approval. It looks at nothing but the table and the
-// policy: no program, no pause, no limit. The error is that of [Gateway.Plan]'s
-// first half; nil is no promise that the call will be carried out.
+// Permits returns nil if the policy of the vault of req permits the call, possibly after
+// approval. It regards only the table and the policy: no program, no pause, no limit. The error
+// is a [*allowlist.ParseError], a [*policy.Denial] or a [*failure.RequestError].
 func (g *Gateway) Permits(req Request) error {
 	d, err := g.vaultNamed(req.Vault)
 	if err != nil {
@@ -252,8 +207,8 @@ func (g *Gateway) Permits(req Request) error {
 	return err
 }
 
-// Admits returns why no call at all is let through, nil where calls are. A caller
-// that hands out what an earlier call has read asks it first.
+// Admits returns why every call is refused, nil where calls are not. It is for callers that
+// return what an earlier call has read.
 func (g *Gateway) Admits() error { return g.admission.Open() }
 
 // ownAnswerTo returns the text with which the gateway itself answers a call.

@@ -46,8 +46,7 @@ func (g *Gateway) Do(ctx context.Context, req Request) (result Result) {
 	return result
 }
 
-// answer returns what a caller sees of the answer to a request: all of it, its
-// first page, or the next one.
+// answer returns the answer to a request, or a page of it, as the caller sees it.
 func (g *vaultGateway) answer(ctx context.Context, req Request) Result {
 	req.Vault = g.name() // by whatever it was meant
 	hold := g.runner.Hold()
@@ -69,15 +68,14 @@ func (g *vaultGateway) answer(ctx context.Context, req Request) Result {
 
 // process takes a request through its stages, in this order:
 //
-//  1. admit: pause, rate limits, policy, approval, audit log. Nothing has been started
-//     for the request but what works out its change.
-//  2. acquire: wait for a place among the calls that run at once, and for the changes
-//     before it.
-//  3. once: with an idempotency key that has an answer, give that one.
+//  1. admit: pause, rate limits, policy, approval, audit log. It starts only the program
+//     that works out the change.
+//  2. acquire: wait for the semaphore of calls that run at once, and for earlier changes.
+//  3. once: with an idempotency key that has an answer, return that one.
 //  4. carryOut: run the call on the first program that can, see run.
 //
-// hold is the right to keep a large answer in memory, by is what the user approved
-// already. started is false for a request that ended while it waited.
+// hold is the reservation of memory for a large answer, by is what the user approved before.
+// started is false for a request that ended while it waited.
 func (g *vaultGateway) process(ctx context.Context, hold *exec.Hold, req Request, by approved) (result Result, started bool) {
 	line := g.record(ctx, g.name(), req)
 	if req.undoesForOwner() {
@@ -96,7 +94,11 @@ func (g *vaultGateway) process(ctx context.Context, hold *exec.Hold, req Request
 	defer cancel()
 	ctx = exec.WithHold(ctx, hold) // and not before: the user may think for minutes
 	ctx = req.pageOf(ctx, plan.call)
-	release, err := g.admission.Acquire(ctx, req.Caller, plan.call.Name(), g.places(plan, by)...)
+	semaphores := []*admission.Semaphore{g.running}
+	if plan.call.Effect().Mutates() && !by.inBatch { // a batch has acquired g.writing itself
+		semaphores = []*admission.Semaphore{g.writing, g.running}
+	}
+	release, err := g.admission.Acquire(ctx, req.Caller, plan.call.Name(), semaphores...)
 	if err != nil {
 		return failed(req.Command, err).endedIn(line), false
 	}
@@ -104,27 +106,16 @@ func (g *vaultGateway) process(ctx context.Context, hold *exec.Hold, req Request
 	return g.once(req, plan, func(plan Plan) Result { return g.carryOut(ctx, plan) }).endedIn(line), true
 }
 
-// record begins the record of a request to a vault, "" for one that there is not.
+// record begins the record of a request to a vault, "" for an unknown one.
 func (g *shared) record(ctx context.Context, vault string, req Request) *records.Record {
 	return g.records.Begin(records.Caller{Client: req.Client, Surface: req.Surface, Vault: vault, Command: req.Command}, observe.CallOf(ctx))
 }
 
-// places are what a call has to have a place of while it runs. A call that changes
-// something waits for the changes before it, and has no other place meanwhile; within a
-// batch, the batch has that place.
-func (g *vaultGateway) places(plan Plan, by approved) []*admission.Semaphore {
-	if plan.call.Effect().Mutates() && !by.inBatch {
-		return []*admission.Semaphore{g.writing, g.running}
-	}
-	return []*admission.Semaphore{g.running}
-}
-
-// admit takes a request through everything that comes before the first process: the
-// pause, the limits, the policy, the approval, the audit log. by is what the user
-// has approved of it already.
+// admit takes a request through everything before the first process: the pause, the limits,
+// the policy, the approval, the audit log. by is what the user approved before.
 func (g *vaultGateway) admit(ctx context.Context, req Request, line *records.Record, by approved) (Plan, error) {
 	switch undoes := req.Command == undoCommand; {
-	case undoes && !req.undoesForOwner(): // to take a change back counts against no limit
+	case undoes && !req.undoesForOwner(): // undo counts against no limit
 		if err := g.admission.Open(); err != nil {
 			return Plan{}, err
 		}
@@ -138,7 +129,7 @@ func (g *vaultGateway) admit(ctx context.Context, req Request, line *records.Rec
 		}
 	}
 	if time.Since(req.Taken) >= g.runner.Timeout() {
-		return Plan{}, g.admission.NotStarted(context.DeadlineExceeded, observe.KnownCommand(req.Command)) // and nobody is asked about it
+		return Plan{}, g.admission.NotStarted(context.DeadlineExceeded, observe.KnownCommand(req.Command)) // the user is not asked
 	}
 	plan, err := g.Plan(req)
 	plan.change = by.change
@@ -154,8 +145,8 @@ func (g *vaultGateway) admit(ctx context.Context, req Request, line *records.Rec
 		err = failure.New(failure.CodeUnconfirmed, "send it alone", "command %q requires user approval, and the user was not shown it with the batch", plan.call.Name())
 	case needsApproval(err):
 		line.Asked(err)
-		if before := g.recalled(req, plan); before != nil {
-			return plan, before
+		if answer := g.recall(req.IdempotencyKey, boundTo(req, digestOf(plan))); answer != nil {
+			return plan, &answered{plan, answer} // the user is not asked about a call that was made
 		}
 		asked := time.Now()
 		approvedBy := ""
@@ -175,11 +166,11 @@ func (g *vaultGateway) admit(ctx context.Context, req Request, line *records.Rec
 	return plan, line.Allowed(plan.call, plan.backend())
 }
 
-// carryOut takes the first route, and the next one if nothing ran on it. What the
-// gateway answers by itself has none.
+// carryOut takes the first route, and the next one if nothing ran on it. A call that the
+// gateway answers itself has none.
 func (g *vaultGateway) carryOut(ctx context.Context, plan Plan) Result {
 	if plan.answer != "" {
-		return ownAnswer(plan)
+		return Result{OK: true, Command: plan.call.Name(), ExitCode: -1, Stdout: plan.answer, Notices: plan.notices, raw: plan.answer}
 	}
 	notices := plan.notices
 	for i, route := range plan.routes {
@@ -203,19 +194,40 @@ func (g *vaultGateway) run(ctx context.Context, r route) (exec.Outcome, error) {
 	if err := g.checkPinnedVault(ctx, r); err != nil {
 		return exec.Outcome{ExitCode: -1}, err
 	}
-	r, located, err := g.resolved(ctx, r)
-	if err != nil || located.Failure != nil {
-		return located, err
+	located := exec.Outcome{} // what the app answered for it
+	var err error
+	for _, s := range r.steps() {
+		if s.resolve != nil {
+			if r, located, err = s.resolve(g, ctx, r); err != nil || located.Failure != nil {
+				return located, err
+			}
+			break
+		}
 	}
-	if err := g.rejectIndirectPaths(r); err != nil {
-		return nothingRan(located), err
+	if r.program.Backend() == string(App) && r.policy.Access.Restrict() {
+		// The access rules judge the path as it is named, and the app follows it to files of
+		// other names: through a symbolic link, or because a file has further hard links. The
+		// embedded program follows no link and enforces the rules itself.
+		for _, named := range r.call.NamedPaths() {
+			if err := notes.RejectIndirect(g.target().Folder, named.Path); err != nil {
+				return nothingRan(located), err
+			}
+		}
 	}
 	if r.shown.Change == "" { // else the program checks the change
 		if err := g.checkUnchanged(r.shown); err != nil {
 			return nothingRan(located), err
 		}
 	}
-	out, err := g.runAt(ctx, r)
+	var out exec.Outcome
+	switch {
+	case r.isHidden() && !r.changesNotes():
+		out = exec.Missing(r.call)
+	case r.changesNotes():
+		out, err = g.change(ctx, r)
+	default:
+		out, err = g.perform(ctx, r)
+	}
 	out.Duration += located.Duration
 	out.Notices = append(located.Notices, out.Notices...)
 	if err == nil {
@@ -224,20 +236,9 @@ func (g *vaultGateway) run(ctx context.Context, r route) (exec.Outcome, error) {
 	return out, err
 }
 
-// runAt carries out a call whose note is known by its path.
-func (g *vaultGateway) runAt(ctx context.Context, r route) (exec.Outcome, error) {
-	switch {
-	case r.isHidden() && !r.changesNotes():
-		return exec.Missing(r.call), nil
-	case r.changesNotes():
-		return g.change(ctx, r)
-	}
-	return g.perform(ctx, r)
-}
-
-// reported is what a result tells besides what the program did.
+// reported is what a result has besides the outcome of the program.
 type reported struct {
-	vault   string // as callers say it: a program may know it by an id or a folder
+	vault   string // as callers name it: a program may know it by an id or a folder
 	route   route
 	notices []string
 }
@@ -250,14 +251,18 @@ func (r reported) result(out exec.Outcome, err error) Result {
 	return result
 }
 
-// report turns what a program did into a result.
+// report turns the outcome of a program into a result.
 func report(r route, out exec.Outcome, err error) Result {
 	call := r.call
 	image := takeImage(&out)
+	var notices []string
+	for _, notice := range out.Notices {
+		notices = append(notices, strings.Clone(notice)) // it may be a piece of a long answer, which it would keep in memory
+	}
 	result := Result{
 		OK: err == nil && out.Failure == nil, Command: call.Name(),
 		ExitCode: out.ExitCode, Backend: r.program.Backend(),
-		Path: out.Path, Hash: out.Hash, Notices: failure.Sentences(cloneAll(out.Notices)), raw: out.Stdout,
+		Path: out.Path, Hash: out.Hash, Notices: failure.Sentences(notices), raw: out.Stdout,
 		form: formOf(call), isNote: call.PrintsNote(), Image: image, state: out.State, unchanged: out.Unchanged,
 	}
 	if out.Change != "" {
@@ -284,8 +289,15 @@ func report(r route, out exec.Outcome, err error) Result {
 	return result
 }
 
-// guard runs do. A panic in it is logged, and is an error that says no more than
-// that there was one.
+// logFault logs an error that no caller sees, because it has no code: an internal error.
+func (g *shared) logFault(err error) {
+	var c failure.CodedError
+	if err != nil && !errors.As(err, &c) {
+		g.log.LogAttrs(context.Background(), observe.LevelBug, "an error without a code", observe.FaultAttrs(err)...)
+	}
+}
+
+// guard runs do. A panic is logged, and becomes [failure.ErrInternal].
 func (g *shared) guard(command string, do func()) error {
 	var caught panics.Catcher
 	caught.Try(do)
@@ -294,35 +306,4 @@ func (g *shared) guard(command string, do func()) error {
 		return failure.ErrInternal
 	}
 	return nil
-}
-
-// logFault logs an error that no caller sees, because it has no code: an internal
-// error.
-func (g *shared) logFault(err error) {
-	var c failure.CodedError
-	if err != nil && !errors.As(err, &c) {
-		g.log.LogAttrs(context.Background(), observe.LevelBug, "an error without a code", observe.FaultAttrs(err)...)
-	}
-}
-
-// rejectIndirectPaths refuses a call on the app whose paths lead to files of other names:
-// through a symbolic link, or because the file has further hard links. The access
-// rules judge the path that is spelled out, and the app follows it wherever it
-// leads. The embedded program follows no link and enforces the rules itself; a vault
-// whose folder is not known cannot be looked at.
-func (g *vaultGateway) rejectIndirectPaths(r route) error {
-	if r.program.Backend() != string(App) || !r.policy.Access.Restrict() {
-		return nil
-	}
-	for _, spelled := range r.call.NamedPaths() {
-		if err := notes.RejectIndirect(g.target().Folder, spelled.Path); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// ownAnswer is the result of a call that the gateway answered by itself.
-func ownAnswer(plan Plan) Result {
-	return Result{OK: true, Command: plan.call.Name(), ExitCode: -1, Stdout: plan.answer, Notices: plan.notices, raw: plan.answer}
 }

@@ -66,26 +66,32 @@ type Request struct {
 	Answers bool
 
 	visibility notes.Fingerprint // when the request was begun
-	batch      string            // of which it is an operation, for the journal
+	batch      string            // that it is an operation of, for the journal
 }
 
 // undoCommand takes changes back.
 const undoCommand = "undo"
 
-// undoesForOwner reports whether a pause does not keep the request.
+// undoesForOwner reports whether the request is admitted during a pause.
 func (r Request) undoesForOwner() bool { return r.Owner && r.Command == undoCommand }
 
-// withOneLimit returns the request with one meaning of limit, whether it is given beside
-// the parameters, among them or in both places, where the smaller one holds. A command
-// that has no such parameter has its answer cut into pages; one that prints few rows
-// without it is told how many are wanted.
+// withOneLimit returns the request with one limit, which can be given as an option, among the
+// parameters or in both places: the smaller one applies. For a command without such a
+// parameter it is the option, which cuts the answer into pages; a command that prints few rows
+// without the parameter gets it.
 func (r Request) withOneLimit() Request {
-	at, text := r.givenLimit()
+	at, text := -1, r.Params[limitParam].Text()
+	for i, word := range r.Words {
+		if value, ok := strings.CutPrefix(word, limitParam+"="); ok {
+			at, text = i, value
+			break
+		}
+	}
 	switch allowlist.LimitOf(r.Command) {
 	case allowlist.PagedRows:
 		rows, err := strconv.Atoi(text)
 		if err != nil || rows < 1 {
-			return r // nothing is given, or what parsing refuses
+			return r // no limit, or one that Parse refuses
 		}
 		if r.Limit == 0 || rows < r.Limit {
 			r.Limit = rows
@@ -113,17 +119,6 @@ func (r Request) withOneLimit() Request {
 }
 
 const limitParam = "limit"
-
-// givenLimit returns the limit among the parameters, "" without one, and its place among
-// the words of a command line.
-func (r Request) givenLimit() (at int, text string) {
-	for i, word := range r.Words {
-		if value, ok := strings.CutPrefix(word, limitParam+"="); ok {
-			return i, value
-		}
-	}
-	return 0, r.Params[limitParam].Text()
-}
 
 func (r Request) parse() (allowlist.Call, error) {
 	if r.Words != nil {

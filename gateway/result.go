@@ -81,18 +81,8 @@ func (r Result) endedIn(line *records.Record) Result {
 	return r
 }
 
-// cloneAll copies what may be pieces of a long answer, so that they do not hold all
-// of it in memory.
-func cloneAll(texts []string) []string {
-	var all []string
-	for _, text := range texts {
-		all = append(all, strings.Clone(text))
-	}
-	return all
-}
-
-// confirmedPath reads the path from a line such as "Created: Inbox/Plan.md".
-// The client echoes the path it resolved, so this is what was touched.
+// confirmedPath reads the path from a line such as "Created: Inbox/Plan.md". The Obsidian CLI
+// prints the path that it resolved.
 func confirmedPath(call allowlist.Call, stdout string) string {
 	line, _, _ := strings.Cut(stdout, "\n")
 	for _, start := range call.Reply().Confirms {

@@ -17,20 +17,20 @@ import (
 	"vaultwicket/tiers"
 )
 
-// Backend says which program is to answer.
+// Backend is the setting for the program that answers.
 type Backend string
 
 const (
-	// Auto is the official CLI where it is usable, else the embedded program
+	// Auto is the Obsidian CLI where it is usable, otherwise the embedded program
 	// where the folder of the vault is known. The zero value means the same.
 	Auto Backend = "auto"
-	// App is the official CLI and nothing else.
+	// App is the Obsidian CLI only.
 	App Backend = "obsidian"
-	// Embedded is this binary's own vault CLI and nothing else.
+	// Embedded is the embedded CLI only.
 	Embedded Backend = "embedded"
 )
 
-// app returns the official CLI as the program for the vault, or why it cannot be asked.
+// app returns the Obsidian CLI as the program for the vault, or why it cannot be used.
 func (g *vaultGateway) app() (exec.Program, error) {
 	program, err := g.runner.App()
 	if err != nil {
@@ -43,11 +43,10 @@ func (g *vaultGateway) app() (exec.Program, error) {
 	return program, nil
 }
 
-// errNoFolder says why the embedded program cannot be asked.
+// errNoFolder says why the embedded program cannot be used.
 var errNoFolder = failure.New(failure.CodeVaultNotFound, "the user can set vault to the folder of the vault", "the embedded backend needs the folder of the vault")
 
-// embedded returns the embedded CLI as the program for the vault, or why it cannot be
-// asked.
+// embedded returns the embedded CLI as the program for the vault, or why it cannot be used.
 func (g *vaultGateway) embedded() (exec.Program, error) {
 	folder := g.target().Folder
 	if folder == "" {
@@ -56,8 +55,7 @@ func (g *vaultGateway) embedded() (exec.Program, error) {
 	return g.runner.Embedded(folder)
 }
 
-// Plan is a request that is parsed and decided about, with the programs that can run
-// it.
+// Plan is a parsed request with the decision about it and the programs that can run it.
 type Plan struct {
 	call     allowlist.Call
 	decision policy.Decision // about call
@@ -65,7 +63,7 @@ type Plan struct {
 	routes   []route         // the first is taken; the next one when nothing ran on it
 	notices  []string
 	answer   string // of the gateway itself; then there are no routes
-	hidden   bool   // a path leads to what may not be seen, see [vaultGateway.NamedPath]
+	hidden   bool   // a path leads to a hidden note, see [notes.Rules.Named]
 	expect   string
 	policy   policy.Policy // by which it was judged
 	// caller is on whose behalf it is carried out, batch what it is part of.
@@ -82,8 +80,7 @@ func (p Plan) backend() string {
 	return p.routes[0].program.Backend()
 }
 
-// route is one way to carry out a call. Without a valid permit it is only good
-// for being looked at.
+// route is one way to carry out a call. Without a valid permit it is only shown.
 type route struct {
 	program  exec.Program
 	call     allowlist.Call
@@ -98,11 +95,11 @@ type route struct {
 	shown    consent.Question // that the user approved; the zero Question is about any notes
 	// caller and batch are those of the plan, for the journal.
 	caller, client, batch string
-	hidden                bool // a path leads to what may not be seen, see [vaultGateway.NamedPath]
+	hidden                bool // a path leads to a hidden note, see [notes.Rules.Named]
 }
 
-// replaced returns the route with another call in place of its own, which the policy
-// judges: what was judged is what is run. The error is a [*policy.Denial].
+// replaced returns the route with another call, which the policy judges. The error is a
+// [*policy.Denial].
 func (r route) replaced(call allowlist.Call) (route, error) {
 	r.call, r.decision = call, r.policy.Decide(call)
 	return r.permitted()
@@ -142,13 +139,13 @@ func (r route) changesNotes() bool {
 // options says how the embedded program carries out the change of a route.
 func (r route) options(id string) exec.WriteOptions {
 	return exec.WriteOptions{
-		Entry: id, Expect: r.expect, Approved: r.shown.Change, Caller: argument(r.caller), Client: shortArgument(r.client), Batch: r.batch,
+		Entry: id, Expect: r.expect, Approved: r.shown.Change, Caller: argument(r.caller), Client: clean.Line(quote.Short(r.client)), Batch: r.batch,
 		Sparing: r.policy.Confirm != policy.ConfirmNever && !r.approved,
 	}
 }
 
-// argument returns the name of a caller as an argument of a program can hold it: one
-// that cannot be held is told by its digest.
+// argument returns the name of a caller as an argument of a program, or its digest where the
+// name cannot be one.
 func argument(caller string) string {
 	if len(caller) <= maxCallerArgument && clean.Line(caller) == caller {
 		return caller
@@ -157,14 +154,11 @@ func argument(caller string) string {
 	return "caller-" + hex.EncodeToString(sum[:16])
 }
 
-// shortArgument is what a client calls itself, as it may be an argument.
-func shortArgument(name string) string { return clean.Line(quote.Short(name)) }
-
 // maxCallerArgument is the longest name of a caller that the journal keeps.
 const maxCallerArgument = 256
 
-// isHidden reports whether the app would be asked for a note that is hidden. The
-// answer is that of a missing one.
+// isHidden reports whether the app would be asked for a hidden note. The answer is that of a
+// missing one.
 func (r route) isHidden() bool {
 	return r.program.Backend() == string(App) && (r.hidden || r.permit.Confined()) && r.call.TouchesOneNote()
 }
@@ -174,24 +168,25 @@ func nothingRan(question exec.Outcome) exec.Outcome {
 	return exec.Outcome{ExitCode: -1, Duration: question.Duration, Notices: question.Notices}
 }
 
-// digestOf tells one call from every other one.
+// digestOf is the digest of the call of a plan with the hash that it expects.
 func digestOf(plan Plan) [sha256.Size]byte {
+	return digest(append(plan.call.Items(), plan.expect)...)
+}
+
+// digest returns the SHA-256 of a list of texts, which no other list has.
+func digest(items ...string) [sha256.Size]byte {
 	hash := sha256.New()
-	for _, item := range append(plan.call.Items(), plan.expect) {
+	for _, item := range items {
 		fmt.Fprintf(hash, "%d:%s", len(item), item)
 	}
 	return [sha256.Size]byte(hash.Sum(nil))
 }
 
-// boundTo binds a digest to who sent the request, so that nobody else is given the
-// answer: to the session and to what the client calls itself, because over standard
-// input and output every client is the one caller of its own server.
-func boundTo(req Request, digest [sha256.Size]byte) [sha256.Size]byte {
-	hash := sha256.New()
-	for _, item := range []string{"key", req.Caller, req.Client, string(digest[:])} {
-		fmt.Fprintf(hash, "%d:%s", len(item), item)
-	}
-	return [sha256.Size]byte(hash.Sum(nil))
+// boundTo binds a digest to the sender of the request, so that no other one gets the answer:
+// to the session and to the name of the client, because over standard input and output every
+// client is the only caller of its server.
+func boundTo(req Request, call [sha256.Size]byte) [sha256.Size]byte {
+	return digest("key", req.Caller, req.Client, string(call[:]))
 }
 
 // notKept begins the notice of a change that undo cannot take back.

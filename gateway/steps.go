@@ -12,18 +12,18 @@ import (
 	"vaultwicket/tiers"
 )
 
-// step is how a call that takes a step is carried out on the app, and what a dry run
-// says about it. Both read the one table.
+// step is how a call that takes a step is carried out on the app, and how a dry run describes
+// it.
 type step struct {
 	step   allowlist.Step
 	notice string
-	// resolve puts the path of the note in place of its name, before the call is run;
-	// nil for a step that does not.
+	// resolve replaces the name of a note by its path before the call is run; nil for a step
+	// that does not.
 	resolve func(*vaultGateway, context.Context, route) (route, exec.Outcome, error)
-	// run carries out the call; nil for a step behind which it is run as it is.
+	// run carries out the call; nil for a step after which it is run as it is.
 	run func(*vaultGateway, context.Context, route) (exec.Outcome, error)
-	// first is what the app is asked in place of the call, and shell the line that goes
-	// on from there. They are for showing; nil where the call itself is shown.
+	// first is the question to the app in place of the call, and shell the line that continues
+	// from its answer, for a dry run; nil where the call itself is shown.
 	first func(allowlist.Call) (allowlist.Call, error)
 	shell func(first exec.Command) string
 }
@@ -48,7 +48,7 @@ var steps = [...]step{
 	},
 }
 
-// steps are those that the call takes. Only the app needs any.
+// steps are those of the call. Only calls on the app have any.
 func (r route) steps() []step {
 	if r.program.Backend() != string(App) {
 		return nil
@@ -60,17 +60,6 @@ func (r route) steps() []step {
 		}
 	}
 	return taken
-}
-
-// resolved returns the route with a path in place of each name of a note, and what the
-// app was asked for it.
-func (g *vaultGateway) resolved(ctx context.Context, r route) (route, exec.Outcome, error) {
-	for _, s := range r.steps() {
-		if s.resolve != nil {
-			return s.resolve(g, ctx, r)
-		}
-	}
-	return r, exec.Outcome{}, nil
 }
 
 // perform has the program carry out a call whose note is known by its path.
@@ -123,8 +112,8 @@ func (g *vaultGateway) createAbsent(ctx context.Context, r route) (exec.Outcome,
 	return out, failure.New(failure.CodeNotApplied, "look at both notes", "the app made %q instead of %q", quote.Short(made), asked)
 }
 
-// madeFrom returns the paths that the app may make of an asked one: it adds .md
-// where it does not know the extension.
+// madeFrom returns the paths that the app may create for a given one: it adds .md to an
+// extension that it does not know.
 func madeFrom(key, asked string) []string {
 	switch path.Ext(asked) {
 	case ".md", ".canvas", ".base":
@@ -136,9 +125,9 @@ func madeFrom(key, asked string) []string {
 	return []string{asked, asked + ".md"}
 }
 
-// advised returns the answer of the app that something was not found with the hint of the
-// embedded program, which knows the names that the caller may see. Only a call that reads
-// is asked once more, and only for its hint.
+// advised adds the hint of the embedded program, which knows the names that the caller may
+// see, to an answer of the app that something was not found. Only calls that read are run
+// again for it.
 func (g *vaultGateway) advised(ctx context.Context, r route, out exec.Outcome) exec.Outcome {
 	reads := r.call.Effect() == tiers.Reads && !r.call.Shows() && !r.call.Sends()
 	if r.program.Backend() != string(App) || !reads || out.Failure == nil || !out.Failure.IsNotFound() {
