@@ -19,8 +19,7 @@ import (
 // MaxOperations bounds a [Batch]: one that is longer is several.
 const MaxOperations = 100
 
-// Batch is a list of operations that are decided together and carried out in
-// their order.
+// Batch is a list of operations that are decided together and carried out in order.
 type Batch struct {
 	Operations []Operation
 	// Vault, Ask, Answers, OneSession, Caller, Client and Surface are those of
@@ -29,13 +28,13 @@ type Batch struct {
 	Ask                     consent.Asker
 	Answers, OneSession     bool
 	Caller, Client, Surface string
-	// Atomic takes back what was done when one operation fails.
+	// Atomic undoes the earlier operations if one fails.
 	Atomic bool
 	// IdempotencyKey is that of the batch as a whole, see [Request].
 	IdempotencyKey string
-	// MaxOutput bounds the bytes of all operations together, which share it
-	// evenly; 0 means no bound. What surrounds an output counts as 200 bytes.
-	// No share is smaller than 128 bytes.
+	// MaxOutput bounds the output of all operations together, in bytes, which they share
+	// evenly; 0 means no bound. The JSON around an output counts as 200 bytes. The smallest
+	// share is 128 bytes.
 	MaxOutput int
 	// Keep is that of [Request], for all operations.
 	Keep bool
@@ -50,7 +49,7 @@ type Operation struct {
 	ClientID string
 	Request
 	// From are parameters that are taken from earlier results, by name. HashFrom
-	// is the same for ExpectHash; the zero Reference takes nothing.
+	// is the same for ExpectHash; the zero Reference is none.
 	From     map[string]Reference
 	HashFrom Reference
 }
@@ -62,10 +61,9 @@ const (
 )
 
 // DoBatch decides about all operations of b and then carries them out. If one
-// is refused, none is begun. Reads that stand side by side run at once; all else
-// runs alone and in its order, so that every operation finds what those before
-// it have done. No other change that comes through g gets in between. It always
-// returns a result, as [Gateway.Do] does.
+// is refused, none is begun. Adjacent reads run at once; all other operations run alone and in
+// their order, so that each sees the results of those before it. No other change through g is
+// made in between. It always returns a result, as [Gateway.Do] does.
 func (g *Gateway) DoBatch(ctx context.Context, b Batch) (result BatchResult) {
 	started := time.Now()
 	if b.Taken.IsZero() {
@@ -108,10 +106,20 @@ func (g *vaultGateway) doBatch(ctx context.Context, b Batch) BatchResult {
 	if clientID, err := g.assessLosses(ctx, plan); err != nil {
 		return g.refuseBatch(ctx, b, clientID, err)
 	}
-	if answer := g.recalledBatch(plan); answer != nil {
-		return g.firstBatch(ctx, plan, answer)
+	if len(plan.asked()) > 0 && plan.mutates() { // the user is not asked about a batch that was carried out
+		if answer := g.recall(b.IdempotencyKey, boundTo(plan.request(), plan.digest())); answer != nil {
+			return g.firstBatch(ctx, plan, answer)
+		}
 	}
-	calls, changes := plan.counted()
+	calls, changes := 0, 0 // that count against the limits: a batch that exceeds them does not begin
+	for _, s := range plan.steps {
+		if s.Command == undoCommand {
+			continue
+		}
+		if calls++; s.plan.call.Effect().Mutates() {
+			changes++
+		}
+	}
 	if err := g.admission.Fits(b.Caller, calls, changes); err != nil {
 		return g.refuseBatch(ctx, b, "", err)
 	}
@@ -123,7 +131,9 @@ func (g *vaultGateway) doBatch(ctx context.Context, b Batch) BatchResult {
 		return g.refuseBatch(ctx, b, "", err)
 	}
 	if plan.mutates() {
-		release, err := g.enterBatch(ctx, b, time.Since(asked))
+		waiting, cancel := g.admission.WithDeadline(ctx, b.Taken, time.Since(asked)) // up to the time limit of one call
+		release, err := g.admission.Acquire(waiting, b.Caller, observe.BatchCommand, g.writing)
+		cancel()
 		if err != nil {
 			return refusedBatch("", err)
 		}
@@ -138,40 +148,18 @@ func (g *vaultGateway) doBatch(ctx context.Context, b Batch) BatchResult {
 	return g.carryOutBatch(ctx, plan)
 }
 
-// counted returns how many calls and changes of a batch count against the limits: one that
-// could not be finished within them does not begin.
-func (p *batchPlan) counted() (calls, changes int) {
-	for _, s := range p.steps {
-		if s.Command == undoCommand {
-			continue
-		}
-		if calls++; s.plan.call.Effect().Mutates() {
-			changes++
-		}
-	}
-	return calls, changes
-}
-
-// enterBatch waits for the turn of a batch that changes something, up to the limit of
-// one call.
-func (g *vaultGateway) enterBatch(ctx context.Context, b Batch, asking time.Duration) (release func(), err error) {
-	ctx, cancel := g.admission.WithDeadline(ctx, b.Taken, asking)
-	defer cancel()
-	return g.admission.Acquire(ctx, b.Caller, observe.BatchCommand, g.writing)
-}
-
 // batchRun is a batch that is being carried out.
 type batchRun struct {
 	*batchPlan
 	gateway *vaultGateway
 	results []Result // with the status, by operation
-	outputs []output // that operations behind refer to, by operation
+	outputs []output // that later operations refer to, by operation
 	done    []OperationResult
 	failed  bool
 	images  atomic.Int64 // how many bytes of images there are so far
 
-	tell     func(progress.Count) // nil is nobody
-	finished atomic.Int64         // operations
+	tell     func(progress.Count)
+	finished atomic.Int64 // operations
 }
 
 // carryOutBatch runs one stage after the other.
@@ -181,48 +169,60 @@ func (g *vaultGateway) carryOutBatch(ctx context.Context, plan *batchPlan) Batch
 		r.done[i] = OperationResult{ClientID: step.ClientID, Status: statusSkipped}
 	}
 	r.tell = progress.Of(ctx)
-	ctx = progress.With(ctx, nil) // how far an operation has come is not how far the batch has
+	ctx = progress.With(ctx, nil) // the progress of an operation is not that of the batch
 	r.count(0)
 	for _, stage := range plan.stages() {
 		if r.failed && plan.batch.Atomic {
 			r.skip(stage)
 			continue
 		}
-		r.runStage(ctx, stage)
+		var running sync.WaitGroup
+		for _, i := range stage {
+			running.Go(func() {
+				r.run(ctx, i)
+				r.count(1)
+			})
+		}
+		running.Wait()
+		for n, i := range stage {
+			if r.done[i].Status == statusOK {
+				continue
+			}
+			r.failed = true
+			if plan.batch.Atomic {
+				r.skip(stage[n+1:]) // they only read, and may have run beside it or not
+				break
+			}
+		}
 	}
 	if r.failed && plan.batch.Atomic {
-		r.undoAll(context.WithoutCancel(ctx))
+		// The last change first. One that cannot be undone prevents no other from it: undo
+		// itself refuses a change that another one rests on.
+		for i := range slices.Backward(r.steps) {
+			if r.steps[i].plan.call.Effect().Mutates() && r.done[i].Status != statusSkipped {
+				r.undoOne(context.WithoutCancel(ctx), i)
+			}
+		}
 	}
 	return r.report(ctx)
 }
 
-// runStage runs operations that do not depend on each other.
-func (r *batchRun) runStage(ctx context.Context, stage []int) {
-	var running sync.WaitGroup
-	for _, i := range stage {
-		running.Go(func() {
-			r.run(ctx, i)
-			r.count(1)
-		})
+// report counts, and says why the batch ended early.
+func (r *batchRun) report(ctx context.Context) BatchResult {
+	result := BatchResult{Results: r.done}
+	result.count()
+	if result.Summary.NotUndone > 0 {
+		result.Notices = append(result.Notices, fmt.Sprintf("%d of the changes could not be taken back", result.Summary.NotUndone))
 	}
-	running.Wait()
-	for n, i := range stage {
-		if r.done[i].Status == statusOK {
-			continue
-		}
-		r.failed = true
-		if r.batch.Atomic {
-			r.skip(stage[n+1:]) // they only read, and may have run beside it or not
-			return
-		}
+	if ctx.Err() != nil && result.Summary.Skipped > 0 {
+		result.Error = failure.Of(failure.New(failure.CodeCancelled, "", "the batch was cancelled, and operations were left out"))
 	}
+	return result
 }
 
-// count tells that more operations are done.
+// count reports that more operations are done.
 func (r *batchRun) count(more int64) {
-	if r.tell != nil {
-		r.tell(progress.Count{Done: int(r.finished.Add(more)), Total: len(r.steps), Of: progress.Operations})
-	}
+	r.tell(progress.Count{Done: int(r.finished.Add(more)), Total: len(r.steps), Of: progress.Operations})
 }
 
 // skip skips the operations after the first failure of an atomic batch.
@@ -232,7 +232,7 @@ func (r *batchRun) skip(stage []int) {
 	}
 }
 
-// run carries out one operation, unless what it needs is not there.
+// run carries out one operation, unless an operation that it refers to failed.
 func (r *batchRun) run(ctx context.Context, i int) {
 	done := &r.done[i]
 	if from := r.missing(i); from != "" {
@@ -273,48 +273,25 @@ func (r *batchRun) run(ctx context.Context, i int) {
 		result = r.gateway.page(r.batch.from(request), result, result.Stdout)
 	}
 	result.raw = "" // it may be megabytes
-	result = r.withImage(result)
+	if result.Image != nil && r.images.Add(int64(len(result.Image.Base64))) > maxImages {
+		r.images.Add(-int64(len(result.Image.Base64)))
+		result.Image = nil
+		result.Notices = append(slices.Clone(result.Notices), fmt.Sprintf("the image is left out: a batch shows images of up to %d MiB together; read it alone", maxImages>>20))
+	}
 	done.Result = result.answer()
 	result.Image = nil
 	r.results[i] = result
 }
 
-// maxImages bounds the images of a batch together, in bytes as they are sent: that is one
-// of the largest, or several as a camera makes them for a page.
+// maxImages bounds the images of a batch together, in bytes as they are sent: one of the
+// largest, or several photos of a page.
 const maxImages = 4 << 20
 
-// withImage returns a result without its image if that would be more than a batch shows.
-func (r *batchRun) withImage(result Result) Result {
-	if result.Image == nil {
-		return result
-	}
-	size := int64(len(result.Image.Base64))
-	if r.images.Add(size) > maxImages {
-		r.images.Add(-size)
-		result.Image = nil
-		result.Notices = append(slices.Clone(result.Notices), fmt.Sprintf("the image is left out: a batch shows images of up to %d MiB together; read it alone", maxImages>>20))
-	}
-	return result
-}
-
-// step does for one operation what [Gateway.Do] does for a request, while the batch holds
+// step does for one operation what [Gateway.Do] does for a request, while the batch has
 // the semaphore of changes. begun is false for one that was cancelled before.
 func (g *vaultGateway) step(ctx context.Context, hold *exec.Hold, req Request, by approved) (result Result, begun bool) {
 	ctx, seen := observe.Begin(ctx, g.observer, observe.InBatch, req.Command, req.Surface)
 	defer func() { seen.Ended(result.OK, result.Error, result.Backend, len(result.Stdout)) }()
 	req.Taken, req.IdempotencyKey = time.Now(), "" // the batch has the key
 	return g.process(ctx, hold, req, by)
-}
-
-// report counts, and says what stopped the batch.
-func (r *batchRun) report(ctx context.Context) BatchResult {
-	result := BatchResult{Results: r.done}
-	result.count()
-	if result.Summary.NotUndone > 0 {
-		result.Notices = append(result.Notices, fmt.Sprintf("%d of the changes could not be taken back", result.Summary.NotUndone))
-	}
-	if ctx.Err() != nil && result.Summary.Skipped > 0 {
-		result.Error = failure.Of(failure.New(failure.CodeCancelled, "", "the batch was cancelled, and operations were left out"))
-	}
-	return result
 }

@@ -19,7 +19,7 @@ import (
 )
 
 const (
-	maxAsked   = 8  // operations that are told in a form
+	maxAsked   = 8  // operations that a form describes
 	maxBesides = 16 // lines about the others in a form
 )
 
@@ -135,8 +135,7 @@ func (p *batchPlan) request() Request {
 }
 
 // questionOfBatch makes one question of those about the operations, and returns
-// these too. Each of them is about the notes as they are before the batch: what an
-// operation does to a note that another one is asked about, the user has to see.
+// these too. Each of them is about the notes as they are before the batch.
 func (g *vaultGateway) questionOfBatch(ctx context.Context, plan *batchPlan) (q consent.Question, each []consent.Question, err error) {
 	q = consent.Question{Vault: g.name(), Command: observe.BatchCommand, Caller: plan.batch.Caller}
 	digest := sha256.New()
@@ -241,14 +240,14 @@ func (s batchStep) spelled() (lines []approvals.Line) {
 	return lines
 }
 
-// inOperation says of an error in which operation it is.
+// inOperation adds the name of the operation to an error.
 func inOperation(clientID string, err error) error {
 	cause := failure.Of(err)
 	return failure.New(cause.Code, cause.Hint, "operation %q: %s", quote.Short(clientID), cause.Message)
 }
 
-// refuseBatch ends a batch of which nothing is begun. The log says which of its
-// operations was refused, or that it was the batch, and it counts as one call.
+// refuseBatch ends a batch before any operation is begun. The audit log says which operation
+// was refused, or that it was the batch, and it counts as one call.
 func (g *vaultGateway) refuseBatch(ctx context.Context, b Batch, clientID string, err error) BatchResult {
 	if limit := g.admission.Call(b.Caller); limit != nil {
 		clientID, err = "", limit
@@ -278,7 +277,7 @@ func (g *vaultGateway) recordOfStep(ctx context.Context, b Batch, o Operation, p
 	return line
 }
 
-// from gives a request of the batch what is known of who sent it.
+// from returns a request of the batch with its sender.
 func (b Batch) from(request Request) Request {
 	request.Vault, request.Caller, request.Client, request.Surface = b.Vault, b.Caller, b.Client, b.Surface
 	return request

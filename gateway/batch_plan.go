@@ -22,7 +22,7 @@ const (
 	aroundShare = 200 // bytes of an answer besides its output, which the caller has to read, too
 )
 
-// batchPlan is a batch whose operations are parsed and decided about.
+// batchPlan is a batch with the plans of its operations.
 type batchPlan struct {
 	batch    Batch
 	steps    []batchStep
@@ -62,8 +62,7 @@ func (g *Gateway) BatchChanges(b Batch) bool {
 	})
 }
 
-// planBatch judges all operations. Of an error it says in which operation it is,
-// "" for the batch.
+// planBatch judges all operations. clientID is the operation of an error, "" for the batch.
 func (g *vaultGateway) planBatch(b Batch) (plan *batchPlan, clientID string, err error) {
 	if n := len(b.Operations); n == 0 || n > MaxOperations {
 		return nil, "", failure.New(failure.CodeBadRequest, fmt.Sprintf("send 1 to %d", MaxOperations), "a batch of %d operations", n)
@@ -95,7 +94,7 @@ func (g *vaultGateway) planBatch(b Batch) (plan *batchPlan, clientID string, err
 	return plan, "", nil
 }
 
-// checkNames looks at the name of an operation and at those that it refers to.
+// checkNames checks the name of an operation and those that it refers to.
 func (p *batchPlan) checkNames(i int) error {
 	o := p.steps[i].Operation
 	switch {
@@ -154,9 +153,9 @@ func (o Operation) references() []Reference {
 	return refs
 }
 
-// withPlaceholders returns the request with a value that fits in place of every one
-// that is not known yet. What a call may do depends on its command and on which
-// parameters it has, and both are known. With the true values it is judged again.
+// withPlaceholders returns the request with a valid placeholder for every value that is not
+// known yet. What a call may do depends on its command and on which parameters it has, and both
+// are known. With the true values it is judged again.
 func (o Operation) withPlaceholders() (Request, error) {
 	command, err := allowlist.Describe(o.Command)
 	if err != nil {
@@ -166,7 +165,7 @@ func (o Operation) withPlaceholders() (Request, error) {
 	request.Params = make(allowlist.Params, len(o.Params)+len(o.From))
 	maps.Copy(request.Params, o.Params)
 	for key := range o.From {
-		request.Params[key] = allowlist.Text("x") // of a parameter that the command does not have, Plan tells
+		request.Params[key] = allowlist.Text("x") // Plan refuses a parameter that the command does not have
 		for _, p := range command.Params {
 			if p.Name != key {
 				continue
@@ -212,7 +211,7 @@ func (p *batchPlan) mutates() bool {
 }
 
 // stages puts the operations into groups. Those of a group run at once, and a
-// group begins when the one before it is over. A call that changes something, or
+// group begins after the one before it. A call that changes something, or
 // what the user sees, has a group of its own.
 func (p *batchPlan) stages() (stages [][]int) {
 	var group []int
@@ -247,7 +246,7 @@ func (r *batchRun) missing(i int) string {
 	return ""
 }
 
-// resolve puts in the values that are taken from results.
+// resolve returns the request of an operation with the values of earlier results.
 func (r *batchRun) resolve(i int) (Request, error) {
 	step := r.steps[i]
 	request := step.Request

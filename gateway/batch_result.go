@@ -3,6 +3,7 @@ package gateway
 import (
 	"cmp"
 	"fmt"
+	"strings"
 
 	"vaultwicket/allowlist/quote"
 	"vaultwicket/gateway/failure"
@@ -125,4 +126,53 @@ func (r BatchResult) Failures() []string {
 		}
 	}
 	return codes
+}
+
+const (
+	// maxReferred bounds an output that operations of a batch refer to, in bytes. No
+	// parameter takes a longer text.
+	maxReferred = 1 << 20
+	// maxAllReferred bounds all such outputs of a batch, which share it evenly.
+	maxAllReferred = 8 << 20
+)
+
+// output is the part of the output of an operation that is kept for others.
+type output struct {
+	text  string
+	bytes int64 // of all of it
+	most  int   // that could be kept
+	gap   string
+}
+
+// referred keeps the output of an operation that others refer to.
+func (r *batchRun) referred(i int, result Result) output {
+	if !r.steps[i].wanted {
+		return output{}
+	}
+	wanted := 0
+	for _, step := range r.steps {
+		if step.wanted {
+			wanted++
+		}
+	}
+	o := output{bytes: int64(len(result.raw)), most: min(maxReferred, maxAllReferred/wanted), gap: result.missingPart}
+	if result.Truncated != nil {
+		o.bytes = result.Truncated.TotalBytes
+	}
+	if len(result.raw) <= o.most {
+		o.text = strings.Clone(result.raw)
+	}
+	return o
+}
+
+// whole returns an output without its last line break, or an error if it was truncated.
+func (o output) whole(clientID string) (string, error) {
+	switch {
+	case o.bytes > int64(o.most):
+		return "", failure.New(failure.CodeTooLong, fmt.Sprintf("refer to outputs of up to %d bytes in this batch, or read a part of the note", o.most),
+			"the output of %q has %d bytes, which is too long to be referred to", quote.Short(clientID), o.bytes)
+	case o.gap != "":
+		return "", failure.New(failure.CodeBadRequest, "ask for less", "the output of %q is not whole: %s", quote.Short(clientID), o.gap)
+	}
+	return strings.TrimSuffix(strings.TrimSuffix(o.text, "\n"), "\r"), nil
 }

@@ -226,7 +226,7 @@ func TestReferredOutputsShareTheirRoom(t *testing.T) {
 		for i := range wanted {
 			p.steps[i].wanted = true
 		}
-		most := p.mostReferred()
+		most := (&batchRun{batchPlan: p}).referred(0, Result{}).most
 		if most*wanted > maxAllReferred || most > maxReferred || most < maxAllReferred/MaxOperations {
 			t.Errorf("%d outputs of %d bytes each", wanted, most)
 		}
@@ -300,12 +300,13 @@ func TestACancelledBatchKeepsWhatIsDone(t *testing.T) {
 	if err != nil {
 		t.Fatal(at, err)
 	}
-	ctx, cancel := context.WithCancel(context.Background())
-	r := &batchRun{batchPlan: plan, gateway: f.gateway.vaults[0], results: make([]Result, 2), outputs: make([]output, 2), done: []OperationResult{{ClientID: "c1", Status: statusSkipped}, {ClientID: "c2", Status: statusSkipped}}}
-	r.runStage(ctx, []int{0})
-	cancel()
-	r.runStage(ctx, []int{1})
-	if got := r.report(ctx); outcome(got) != `c1=ok c2=skipped refused cancelled at ""` || got.Results[0].Result.Stdout != "text\n" {
+	ctx, cancel := context.WithCancel(t.Context())
+	ctx = progress.With(ctx, func(c progress.Count) {
+		if c.Done == 1 {
+			cancel()
+		}
+	})
+	if got := f.gateway.vaults[0].carryOutBatch(ctx, plan); outcome(got) != `c1=ok c2=skipped refused cancelled at ""` || got.Results[0].Result.Stdout != "text\n" {
 		t.Errorf("got %s", outcome(got))
 	}
 }
@@ -364,7 +365,7 @@ func TestTakingBack(t *testing.T) {
 			t.Fatal(at, err)
 		}
 		r := &batchRun{batchPlan: plan, gateway: f.gateway.vaults[0], results: []Result{test.result}, done: []OperationResult{{ClientID: "c1", Status: statusOK}}, failed: true}
-		r.undoAll(context.Background())
+		r.undoOne(context.Background(), 0)
 		got := r.report(context.Background())
 		if outcome(got) != test.want {
 			t.Errorf("%s: got %s, want %s", name, outcome(got), test.want)

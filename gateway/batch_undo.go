@@ -15,8 +15,7 @@ import (
 	"vaultwicket/tiers"
 )
 
-// checkUndoable refuses an atomic batch with a change that no journal could keep,
-// or that could not be taken back for another reason.
+// checkUndoable refuses an atomic batch with a change that could not be undone.
 func (g *vaultGateway) checkUndoable(plan *batchPlan) (clientID string, err error) {
 	for _, step := range plan.steps {
 		effect := step.plan.call.Effect()
@@ -41,18 +40,7 @@ func undoOf(id string) Request {
 	return Request{Command: undoCommand, Params: allowlist.Params{"id": allowlist.Text(id)}}
 }
 
-// undoAll undoes what was changed, the last change first. One that cannot be
-// taken back keeps no other from it: undo itself refuses where one rests on the
-// other.
-func (r *batchRun) undoAll(ctx context.Context) {
-	for i := len(r.steps) - 1; i >= 0; i-- {
-		if !r.steps[i].plan.call.Effect().Mutates() || r.done[i].Status == statusSkipped {
-			continue
-		}
-		r.undoOne(ctx, i)
-	}
-}
-
+// undoOne undoes the change of an operation.
 func (r *batchRun) undoOne(ctx context.Context, i int) {
 	result, done := r.results[i], &r.done[i]
 	undone := false
@@ -95,22 +83,13 @@ func (g *vaultGateway) batchOnce(ctx context.Context, key string, plan *batchPla
 	return result
 }
 
-// rememberedBatch is what [rememberedResult] is, for a batch.
+// rememberedBatch is [rememberedResult] for a batch.
 type rememberedBatch struct {
 	BatchResult
 	Hidden string `json:"hidden"`
 }
 
-// recalledBatch returns the answer of the first time to a batch of which a person
-// would have to be asked, nil if there is none: nobody is asked about what was done.
-func (g *vaultGateway) recalledBatch(plan *batchPlan) []byte {
-	if len(plan.asked()) == 0 || !plan.mutates() {
-		return nil
-	}
-	return g.recall(plan.batch.IdempotencyKey, boundTo(plan.request(), plan.digest()))
-}
-
-// firstBatch gives the answer of the first time again.
+// firstBatch returns the first answer again.
 func (g *vaultGateway) firstBatch(ctx context.Context, plan *batchPlan, answer []byte) BatchResult {
 	var kept rememberedBatch
 	if err := json.Unmarshal(answer, &kept); err != nil {
@@ -125,7 +104,7 @@ func (g *vaultGateway) firstBatch(ctx context.Context, plan *batchPlan, answer [
 	return first
 }
 
-// dispositionOfBatch says what becomes of the key of a batch.
+// dispositionOfBatch says what happens to the key of a batch.
 func dispositionOfBatch(plan *batchPlan, result BatchResult) idempotency.Disposition {
 	what := idempotency.Forget
 	for i, done := range result.Results {
@@ -147,8 +126,7 @@ const (
 	keptShare = 1 << 10   // of the output of an operation, where the whole is too long
 )
 
-// forKeeping returns the result, or a shorter one where it is too long to be
-// storedAnswer under a key.
+// forKeeping returns the result, or a shorter one if it is too long to be kept under a key.
 func (r BatchResult) forKeeping() BatchResult {
 	if text, err := json.Marshal(r); err != nil || len(text) <= maxKept {
 		return r
@@ -166,7 +144,7 @@ func (r BatchResult) forKeeping() BatchResult {
 	return r
 }
 
-// hideInFirst takes out of the first answer to a batch what may not be seen by now.
+// hideInFirst removes from the first answer to a batch what is hidden by now.
 func (g *vaultGateway) hideInFirst(plan *batchPlan, first *BatchResult) {
 	for i := range first.Results[:min(len(first.Results), len(plan.steps))] {
 		done, step := &first.Results[i], plan.steps[i]

@@ -9,7 +9,6 @@ import (
 	"vaultwicket/allowlist"
 	"vaultwicket/allowlist/quote"
 	"vaultwicket/exec"
-	"vaultwicket/gateway/catalog"
 	"vaultwicket/gateway/failure"
 	"vaultwicket/policy"
 	"vaultwicket/tiers"
@@ -210,26 +209,3 @@ func (g *Gateway) Permits(req Request) error {
 // Admits returns why every call is refused, nil where calls are not. It is for callers that
 // return what an earlier call has read.
 func (g *Gateway) Admits() error { return g.admission.Open() }
-
-// ownAnswerTo returns the text with which the gateway itself answers a call.
-func (g *vaultGateway) ownAnswerTo(plan Plan, req Request) (string, error) {
-	switch plan.call.OwnAnswer() {
-	case allowlist.AnswersUndoList:
-		return g.undoList(plan)
-	case allowlist.AnswersApprovals:
-		return g.waitingCalls(plan, g.callerOf(req))
-	}
-	name, ok := plan.call.Param("command")
-	vault := catalog.Vault{Policy: plan.policy, Programs: g.programs()}
-	switch {
-	case !ok && req.AtTerminal:
-		return catalog.Overview(vault), nil
-	case !ok:
-		return catalog.AgentOverview(vault), nil
-	}
-	l, err := catalog.Explain([]catalog.Vault{vault}, name)
-	if err != nil {
-		return "", err
-	}
-	return l.Explained().Text(), nil
-}

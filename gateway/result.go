@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"crypto/rand"
 	"fmt"
 	"slices"
 	"strings"
@@ -229,4 +230,57 @@ func takeImage(out *exec.Outcome) *Image {
 		return nil
 	}
 	return &Image{MediaType: out.Image, Base64: data}
+}
+
+// The methods Marked return an answer with each text of notes in it between two lines with a
+// random token, drawn for this answer, which no note can contain. They are called once, where
+// the answer leaves the gateway: a kept answer has no marks, because a note could repeat them
+// by the time it is shown again.
+//
+// JSON is marked as a whole, and is text then: a program sees where a value ends, but a model
+// reads what is in it. Names, such as the path of a note, stay as they are, because calls are
+// made with them; sentences quote them.
+
+// Marked returns the result with marks. An answer of vaultwicket itself has none, because it is
+// no text of notes.
+func (r Result) Marked() Result {
+	if r.Backend == "" {
+		return r
+	}
+	if r.Stdout != "" {
+		r.form = pages.Text
+	}
+	r.Stdout, r.Stderr = marked(r.Stdout), marked(r.Stderr)
+	return r
+}
+
+// Marked returns the plan with marks around the difference, without the drawing for people.
+func (d DryRun) Marked() DryRun {
+	d.Diff, d.Shown = marked(d.Diff), nil
+	return d
+}
+
+// Marked returns the result with marks in the answers of all operations.
+func (r BatchResult) Marked() BatchResult {
+	r.Results = slices.Clone(r.Results)
+	for i, done := range r.Results {
+		if done.Result == nil || done.Result.Backend == "" {
+			continue
+		}
+		answer := *done.Result
+		answer.Stdout, answer.Stderr = marked(answer.Stdout), marked(answer.Stderr)
+		r.Results[i].Result = &answer
+	}
+	return r
+}
+
+func marked(text string) string {
+	if text == "" {
+		return ""
+	}
+	fenced, err := clean.Fence(text, rand.Reader)
+	if err != nil {
+		return "left out: the source of random numbers failed, so that the text could not be marked\n"
+	}
+	return fenced
 }

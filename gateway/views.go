@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"context"
 	"strings"
 
 	"vaultwicket/allowlist"
@@ -8,6 +9,7 @@ import (
 	"vaultwicket/gateway/catalog"
 	"vaultwicket/gateway/failure"
 	"vaultwicket/gateway/notes"
+	"vaultwicket/policy"
 )
 
 // Listing returns every command of the table, in table order.
@@ -49,13 +51,13 @@ func (g *Gateway) listed() []catalog.Vault {
 	return vaults
 }
 
-// listed is the vault as a list of its commands depends on it.
+// listed is what lists of the commands in the vault depend on.
 func (g *vaultGateway) listed() catalog.Vault {
 	return catalog.Vault{Policy: g.rules.Policy(), Programs: g.programs()}
 }
 
-// programs looks for the programs that can answer in the vault. With the backend obsidian
-// the embedded one answers extensions, if there is an app at all.
+// programs finds the programs that can answer in the vault. With the backend obsidian
+// the embedded one answers extensions, if the app is installed.
 func (g *vaultGateway) programs() (p catalog.Programs) {
 	if g.runner == nil {
 		return p
@@ -126,4 +128,107 @@ func (g *Gateway) Visible(vault string) func(path string) bool {
 		return func(string) bool { return false }
 	}
 	return d.rules.Visible()
+}
+
+// Status is the state of the gateway, found without starting anything. It names no folder and
+// no program of the machine: a caller has no use for them, and what a model reads may end up
+// anywhere.
+type Status struct {
+	Enabled bool          `json:"enabled"` // false: every call is refused until the next start
+	Paused  bool          `json:"paused"`  // true: every call is refused until the user resumes
+	Backend string        `json:"backend"` // the setting: auto, obsidian or embedded
+	Vaults  []VaultStatus `json:"vaults"`  // the default one first
+	Limits  LimitStatus   `json:"limits"`
+}
+
+// VaultStatus says which programs can answer for a vault.
+type VaultStatus struct {
+	Name     string          `json:"name,omitempty"` // "" where the app chooses
+	Backends []BackendStatus `json:"backends"`       // in the order in which they are asked
+}
+
+// BackendStatus says whether a program can be started. Only a call tells whether the app runs.
+// Code is the error code of a call that needs the program.
+type BackendStatus struct {
+	Name   string `json:"name"`
+	Usable bool   `json:"usable"`
+	Code   string `json:"code,omitempty"`
+}
+
+// LimitStatus are the limits in force; 0 means no limit.
+type LimitStatus struct {
+	Parallel         int `json:"maxParallel"`
+	CallsMinute      int `json:"callsPerMinute"`
+	MutationsMinute  int `json:"mutationsPerMinute"`
+	MutationsPerHour int `json:"mutationsPerHour"`
+}
+
+// Status returns the state of the gateway, also while it is paused or disabled.
+func (g *Gateway) Status() Status {
+	l := g.admission.Limits()
+	s := Status{
+		Enabled: !g.admission.Disabled(), Paused: g.admission.Paused(), Backend: string(g.backend),
+		Limits: LimitStatus{Parallel: l.Parallel, CallsMinute: l.Calls, MutationsMinute: l.Mutations, MutationsPerHour: l.MutationsHour},
+	}
+	for _, d := range g.vaults {
+		backends := []BackendStatus{} // that the setting backend permits
+		if g.backend != Embedded {
+			_, err := d.app()
+			backends = append(backends, backendStatus(App, err))
+		}
+		if g.backend != App {
+			_, err := d.embedded()
+			backends = append(backends, backendStatus(Embedded, err))
+		}
+		s.Vaults = append(s.Vaults, VaultStatus{Name: d.name(), Backends: backends})
+	}
+	return s
+}
+
+func backendStatus(name Backend, err error) BackendStatus {
+	s := BackendStatus{Name: string(name), Usable: err == nil}
+	if err != nil {
+		s.Code = failure.Of(err).Code
+	}
+	return s
+}
+
+// Disabled reports whether the setting enabled refuses every call.
+func (g *Gateway) Disabled() bool { return g.admission.Disabled() }
+
+// AppVersion returns what the Obsidian CLI answers to version. An error says that there is
+// no CLI, that the app is closed, or that the policy disables the command.
+func (g *Gateway) AppVersion(ctx context.Context) (string, error) {
+	out, err := g.askApp(ctx, func(p policy.Permit) policy.Permit { return p })
+	return strings.TrimSpace(out), err
+}
+
+// AppHelp returns the help text of the Obsidian CLI, which a caller of help never sees. It
+// tells which commands the installed app has.
+func (g *Gateway) AppHelp(ctx context.Context) (string, error) {
+	return g.askApp(ctx, policy.Permit.Help)
+}
+
+// askApp runs the call of version that the policy permits, or what is derived from its
+// permit, on the app.
+func (g *Gateway) askApp(ctx context.Context, derived func(policy.Permit) policy.Permit) (string, error) {
+	if err := g.Admits(); err != nil {
+		return "", err
+	}
+	program, err := g.runner.App()
+	if err != nil {
+		return "", err
+	}
+	plan, err := g.vaults[0].Plan(Request{Command: "version"})
+	if err != nil {
+		return "", err
+	}
+	out, err := g.runner.Run(ctx, derived(plan.routes[0].permit), program)
+	switch {
+	case err != nil:
+		return "", err
+	case out.Failure != nil:
+		return "", out.Failure
+	}
+	return out.Stdout, nil
 }

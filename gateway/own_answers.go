@@ -1,0 +1,151 @@
+package gateway
+
+import (
+	"cmp"
+	"encoding/hex"
+	"fmt"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"vaultwicket/allowlist"
+	"vaultwicket/allowlist/quote"
+	"vaultwicket/gateway/catalog"
+	"vaultwicket/gateway/clean"
+	"vaultwicket/gateway/failure"
+	"vaultwicket/gateway/state/journal"
+	"vaultwicket/gateway/state/paths"
+)
+
+// defaultUndoList is how many changes undo:list names.
+const defaultUndoList = 20
+
+// undoList returns the changes of the caller of a plan that can be undone, one a line: id,
+// local time, command, note, and the batch that it was a part of.
+func (g *vaultGateway) undoList(plan Plan) (string, error) {
+	folder := g.target().Folder
+	if folder == "" {
+		return "", errNoFolder
+	}
+	kept, err := g.journal(folder)
+	if err != nil {
+		return "", err
+	}
+	most := defaultUndoList
+	if text, given := plan.call.Param("limit"); given {
+		most, _ = strconv.Atoi(text) // it was parsed
+	}
+	var b strings.Builder
+	sees := g.rules.Visible()
+	err = kept.EachUndoable(journal.Filter{Caller: argument(plan.caller)}, func(e journal.Entry) bool {
+		if e.SeenBy(sees) {
+			fmt.Fprintf(&b, "%s\t%s\t%s", e.ID, e.Time.Local().Format(time.DateTime), clean.Line(e.Command))
+			if len(e.Steps) > 0 {
+				b.WriteString("\t" + clean.Line(e.Steps[0].Path))
+			}
+			if more := len(e.Steps) - 1; more > 0 {
+				fmt.Fprintf(&b, " and %d more", more)
+			}
+			if e.Batch != "" {
+				b.WriteString("\tbatch " + clean.Line(e.Batch))
+			}
+			b.WriteByte('\n')
+			most--
+		}
+		return most > 0
+	})
+	if err != nil {
+		return "", failure.New(failure.CodeState, `the user can see more with "vaultwicket doctor"`, "the journal cannot be read: %v", err)
+	}
+	return cmp.Or(b.String(), "No change of yours can be undone.\n"), nil
+}
+
+// Undoable calls visit with the changes of a vault, "" for the default one, that can be undone
+// and may be seen, newest first, until it returns false.
+func (g *Gateway) Undoable(vault string, visit func(journal.Entry) bool) error {
+	kept, err := g.Journal(vault)
+	if err != nil {
+		return err
+	}
+	sees := g.Visible(vault)
+	return kept.EachUndoable(journal.Filter{}, func(e journal.Entry) bool { return !e.SeenBy(sees) || visit(e) })
+}
+
+// journal returns the journal of the vault; both programs open it by the same path.
+func (g *vaultGateway) journal(folder string) (*journal.Journal, error) {
+	abs, err := filepath.Abs(folder)
+	if err != nil {
+		return nil, err
+	}
+	state := paths.State(g.getenv, abs)
+	if state == "" {
+		return nil, failure.New(failure.CodeNotConfigured, "the user can set XDG_STATE_HOME to a folder outside of the vault", "no folder for the journal outside the vault")
+	}
+	return journal.OpenAs(filepath.Join(state, "journal"), g.folderIdentity(), abs, journal.Limits{}), nil
+}
+
+// Journal returns the journal of a vault, "" for the default one. The error is a
+// [*failure.RequestError] if its folder is not known.
+func (g *Gateway) Journal(vault string) (*journal.Journal, error) {
+	d, err := g.vaultNamed(vault)
+	if err != nil {
+		return nil, err
+	}
+	folder := d.target().Folder
+	if folder == "" {
+		return nil, failure.New(failure.CodeVaultNotFound, "the user can set vault to the folder of the vault", "no vault folder given")
+	}
+	return d.journal(folder)
+}
+
+// waitingCalls returns the calls of a caller with a pending approval, one a line: id, command,
+// vault, and when they expire. The id is not the code with which the user approves. The
+// parameter withdraw withdraws those that it names.
+func (g *vaultGateway) waitingCalls(plan Plan, caller string) (string, error) {
+	list, err := g.consent.Waiting(caller)
+	if err != nil {
+		return "", failure.New(failure.CodeState, `the user can see more with "vaultwicket doctor"`, "the questions to the user cannot be read: %v", err)
+	}
+	wanted, withdraws := plan.call.Param("withdraw")
+	var b strings.Builder
+	for _, q := range list {
+		id := hex.EncodeToString(q.Digest[:4])
+		switch {
+		case !withdraws:
+			fmt.Fprintf(&b, "%s\t%s\t%s\tuntil %s\n", id, q.Command, q.Vault, q.Expires.Local().Format(time.TimeOnly))
+		case wanted == id || wanted == "all":
+			if err := g.consent.Withdraw(q); err != nil {
+				return "", failure.New(failure.CodeNotFound, "list them again", "the call %s cannot be withdrawn: %v", id, err)
+			}
+			fmt.Fprintf(&b, "Withdrawn: %s\t%s\t%s\n", id, q.Command, q.Vault)
+		}
+	}
+	if withdraws && wanted != "all" && b.Len() == 0 {
+		return "", failure.New(failure.CodeNotFound, "call approvals without withdraw: it lists their ids", "no call of yours with the id %q waits for approval", quote.Short(wanted))
+	}
+	return cmp.Or(b.String(), "No call of yours waits for approval.\n"), nil
+}
+
+// ownAnswerTo returns the text with which the gateway itself answers a call.
+func (g *vaultGateway) ownAnswerTo(plan Plan, req Request) (string, error) {
+	switch plan.call.OwnAnswer() {
+	case allowlist.AnswersUndoList:
+		return g.undoList(plan)
+	case allowlist.AnswersApprovals:
+		return g.waitingCalls(plan, g.callerOf(req))
+	}
+	name, ok := plan.call.Param("command")
+	vault := catalog.Vault{Policy: plan.policy, Programs: g.programs()}
+	switch {
+	case !ok && req.AtTerminal:
+		return catalog.Overview(vault), nil
+	case !ok:
+		return catalog.AgentOverview(vault), nil
+	}
+	l, err := catalog.Explain([]catalog.Vault{vault}, name)
+	if err != nil {
+		return "", err
+	}
+	return l.Explained().Text(), nil
+}
