@@ -12,8 +12,8 @@ import (
 	"vaultwicket/gateway/consent"
 	"vaultwicket/gateway/failure"
 	"vaultwicket/gateway/observe"
-	"vaultwicket/gateway/records"
 	"vaultwicket/gateway/state/approvals"
+	"vaultwicket/gateway/state/audit"
 	"vaultwicket/policy"
 	"vaultwicket/policy/access"
 )
@@ -34,7 +34,7 @@ func (g *vaultGateway) requestBatchApproval(ctx context.Context, plan *batchPlan
 		g.recordOfBatch(ctx, plan.batch, "").Refused(err)
 		return err
 	}
-	var lines []*records.Record
+	var lines []*audit.Record
 	for _, step := range asked {
 		line := g.recordOfStep(ctx, plan.batch, step.Operation, step.plan)
 		line.Asked(step.plan.refusal)
@@ -257,7 +257,7 @@ func (g *vaultGateway) refuseBatch(ctx context.Context, b Batch, clientID string
 }
 
 // recordOfBatch begins a record of the batch, or of its operation of that name.
-func (g *vaultGateway) recordOfBatch(ctx context.Context, b Batch, clientID string) *records.Record {
+func (g *vaultGateway) recordOfBatch(ctx context.Context, b Batch, clientID string) *audit.Record {
 	i := slices.IndexFunc(b.Operations, func(o Operation) bool { return clientID != "" && o.ClientID == clientID })
 	if i < 0 {
 		return g.record(ctx, g.name(), b.from(Request{Command: observe.BatchCommand}))
@@ -270,7 +270,7 @@ func (g *vaultGateway) recordOfBatch(ctx context.Context, b Batch, clientID stri
 }
 
 // recordOfStep begins the record of an operation before the batch is begun.
-func (g *vaultGateway) recordOfStep(ctx context.Context, b Batch, o Operation, plan Plan) *records.Record {
+func (g *vaultGateway) recordOfStep(ctx context.Context, b Batch, o Operation, plan Plan) *audit.Record {
 	line := g.record(ctx, g.name(), b.from(o.Request))
 	line.Described(plan.call, plan.refusal)
 	line.Redact(slices.Collect(maps.Keys(o.From)))

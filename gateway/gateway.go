@@ -24,8 +24,8 @@ import (
 	"vaultwicket/gateway/notes"
 	"vaultwicket/gateway/observe"
 	"vaultwicket/gateway/pages"
-	"vaultwicket/gateway/records"
 	"vaultwicket/gateway/registry"
+	"vaultwicket/gateway/state/audit"
 	"vaultwicket/gateway/state/paths"
 	"vaultwicket/policy"
 )
@@ -89,7 +89,7 @@ type shared struct {
 	running   *admission.Semaphore
 	admission *admission.Controller
 	consent   *consent.Approvals
-	records   *records.Records
+	records   *audit.Records
 	answers   *pages.Store[storedAnswer]
 	session   string
 	log       *slog.Logger
@@ -139,7 +139,7 @@ func New(c Config) *Gateway {
 	g := &Gateway{shared: &shared{
 		runner: c.Runner, backend: c.Backend, ownDay: c.OwnDay, running: admission.NewSemaphore(c.Limits.Parallel), session: c.Session, log: c.Log, getenv: c.Getenv,
 		observer:  observe.All(c.Observe, observe.NewCallLog(c.Log, c.Session)),
-		admission: admission.New(c.Limits, c.Disabled, paths.State(c.Getenv, ""), c.Runner.Timeout), consent: consent.New(state), records: records.New(state, c.Session),
+		admission: admission.New(c.Limits, c.Disabled, paths.State(c.Getenv, ""), c.Runner.Timeout), consent: consent.New(state), records: audit.NewRecords(state, c.Session),
 		answers: pages.NewStore[storedAnswer](storeLimits, time.Now),
 	}}
 	for _, served := range c.Vaults {

@@ -11,7 +11,7 @@ import (
 
 	"vaultwicket/allowlist"
 	"vaultwicket/gateway/observe"
-	"vaultwicket/gateway/trail"
+	"vaultwicket/gateway/state/audit"
 )
 
 // notebook is an observer that keeps what it is told.
@@ -163,7 +163,7 @@ func TestObserversAreToldWhatTheAuditLogIs(t *testing.T) {
 	}
 	f.gateway.Flush()
 	for _, line := range auditOf(t, f) {
-		if line.Kind == trail.KindLimited {
+		if line.Kind == audit.KindLimited {
 			audited["deny  "+line.Code] += int(line.Count)
 			audited["end "+line.Code] += int(line.Count)
 		}

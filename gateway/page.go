@@ -15,7 +15,7 @@ import (
 	"vaultwicket/gateway/failure"
 	"vaultwicket/gateway/notes"
 	"vaultwicket/gateway/pages"
-	"vaultwicket/gateway/records"
+	"vaultwicket/gateway/state/audit"
 	"vaultwicket/tiers"
 )
 
@@ -223,7 +223,7 @@ func (g *vaultGateway) readAgain(ctx context.Context, hold *exec.Hold, req Reque
 		line.Refused(err)
 		return failed(again.Command, err), false
 	}
-	line.Ended(records.End{ExitCode: -1})
+	line.Ended(audit.End{ExitCode: -1})
 	return Result{OK: true, Command: again.Command, ExitCode: -1}, false
 }
 

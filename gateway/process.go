@@ -17,7 +17,7 @@ import (
 	"vaultwicket/gateway/failure"
 	"vaultwicket/gateway/notes"
 	"vaultwicket/gateway/observe"
-	"vaultwicket/gateway/records"
+	"vaultwicket/gateway/state/audit"
 )
 
 // Do plans req and carries it out. It always returns a result: every failure,
@@ -107,13 +107,13 @@ func (g *vaultGateway) process(ctx context.Context, hold *exec.Hold, req Request
 }
 
 // record begins the record of a request to a vault, "" for an unknown one.
-func (g *shared) record(ctx context.Context, vault string, req Request) *records.Record {
-	return g.records.Begin(records.Caller{Client: req.Client, Surface: req.Surface, Vault: vault, Command: req.Command}, observe.CallOf(ctx))
+func (g *shared) record(ctx context.Context, vault string, req Request) *audit.Record {
+	return g.records.Begin(audit.Caller{Client: req.Client, Surface: req.Surface, Vault: vault, Command: req.Command}, observe.CallOf(ctx))
 }
 
 // admit takes a request through everything before the first process: the pause, the limits,
 // the policy, the approval, the audit log. by is what the user approved before.
-func (g *vaultGateway) admit(ctx context.Context, req Request, line *records.Record, by approved) (Plan, error) {
+func (g *vaultGateway) admit(ctx context.Context, req Request, line *audit.Record, by approved) (Plan, error) {
 	switch undoes := req.Command == undoCommand; {
 	case undoes && !req.undoesForOwner(): // undo counts against no limit
 		if err := g.admission.Open(); err != nil {

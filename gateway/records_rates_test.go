@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"vaultwicket/gateway/state/audit"
-	"vaultwicket/gateway/trail"
 	"vaultwicket/tests/long"
 )
 
@@ -38,7 +37,7 @@ func TestCallsRefusedForTheirRateFlushNothing(t *testing.T) {
 		}
 	}
 	var changes, denied, all int
-	for line, err := range audit.List(trail.AuditFolder(f.state()), audit.Filter{}) {
+	for line, err := range audit.List(audit.AuditFolder(f.state()), audit.Filter{}) {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -71,7 +70,7 @@ func TestCallsRefusedForTheirRateAreCounted(t *testing.T) {
 	for range 3 {
 		do("b")
 	}
-	for i := range 2 * trail.MaxLimited {
+	for i := range 2 * audit.MaxLimited {
 		do(fmt.Sprint("client ", i))
 	}
 	f.gateway.Flush()
@@ -79,16 +78,16 @@ func TestCallsRefusedForTheirRateAreCounted(t *testing.T) {
 	counts, single := map[string]uint64{}, 0
 	for _, line := range auditOf(t, f) {
 		switch {
-		case line.Kind == trail.KindLimited && (line.Code != "rate_limited" || line.Session != "s" || line.Count == 0):
+		case line.Kind == audit.KindLimited && (line.Code != "rate_limited" || line.Session != "s" || line.Count == 0):
 			t.Errorf("%+v", line)
-		case line.Kind == trail.KindLimited:
+		case line.Kind == audit.KindLimited:
 			counts[line.Client] += line.Count
 		case line.Code == "rate_limited":
 			single++
 		}
 	}
 	// One call of the first client passed, and one has a line of its own.
-	if single != 1 || counts["a"] != 3 || counts["b"] != 3 || len(counts) != trail.MaxLimited+1 || counts[""] != 2*trail.MaxLimited-(trail.MaxLimited-2) {
+	if single != 1 || counts["a"] != 3 || counts["b"] != 3 || len(counts) != audit.MaxLimited+1 || counts[""] != 2*audit.MaxLimited-(audit.MaxLimited-2) {
 		t.Errorf("%d lines, %v", single, counts)
 	}
 	do("a")
@@ -102,22 +101,22 @@ func TestCallsRefusedForTheirRateAreCounted(t *testing.T) {
 func TestAPeriodEndsByItself(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		written := make(chan audit.Line, 2)
-		l := trail.Limited{Write: func(line audit.Line) { written <- line }}
+		l := audit.Limited{Write: func(line audit.Line) { written <- line }}
 		for range 10 {
 			l.First(audit.Line{Client: "c"})
 		}
-		time.Sleep(trail.LimitedPeriod - time.Second)
+		time.Sleep(audit.LimitedPeriod - time.Second)
 		synctest.Wait()
 		if len(written) != 0 {
 			t.Errorf("before its end: %+v", <-written)
 		}
 		time.Sleep(time.Second)
 		synctest.Wait()
-		if line := <-written; len(written) != 0 || line.Count != 9 || line.Client != "c" || line.DurationMs != trail.LimitedPeriod.Milliseconds() {
+		if line := <-written; len(written) != 0 || line.Count != 9 || line.Client != "c" || line.DurationMs != audit.LimitedPeriod.Milliseconds() {
 			t.Errorf("%+v", line)
 		}
 		l.First(audit.Line{Client: "c"})
-		time.Sleep(trail.LimitedPeriod)
+		time.Sleep(audit.LimitedPeriod)
 		synctest.Wait()
 		if len(written) != 0 {
 			t.Errorf("one call that has its own line: %+v", <-written)

@@ -11,7 +11,6 @@ import (
 
 	"vaultwicket/allowlist"
 	"vaultwicket/gateway/state/audit"
-	"vaultwicket/gateway/trail"
 	"vaultwicket/policy"
 	"vaultwicket/tiers"
 )
@@ -20,7 +19,7 @@ import (
 func auditOf(t *testing.T, f *fixture) []audit.Line {
 	t.Helper()
 	var lines []audit.Line
-	for line, err := range trail.Lines(f.state(), audit.Filter{}) {
+	for line, err := range audit.Lines(f.state(), audit.Filter{}) {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -102,7 +101,7 @@ func (f *fixture) startsOf(t *testing.T, c allowlist.Command) (starts int) {
 // returns how many lines they have.
 func (f *fixture) checkLogs(t *testing.T) (lines int) {
 	t.Helper()
-	for _, folder := range []string{trail.AuditFolder(f.state()), trail.CallsFolder(f.state())} {
+	for _, folder := range []string{audit.AuditFolder(f.state()), audit.CallsFolder(f.state())} {
 		report, err := audit.Verify(folder)
 		if err != nil || report.Broken != nil {
 			t.Errorf("the log is %+v, %v", report, err)
@@ -183,7 +182,7 @@ func TestNothingIsChangedWithoutAnAuditLine(t *testing.T) {
 			if err := os.MkdirAll(f.state(), 0o700); err != nil {
 				t.Fatal(err)
 			}
-			if err := os.WriteFile(trail.AuditFolder(f.state()), nil, 0o600); err != nil {
+			if err := os.WriteFile(audit.AuditFolder(f.state()), nil, 0o600); err != nil {
 				t.Fatal(err)
 			}
 		},
@@ -191,7 +190,7 @@ func TestNothingIsChangedWithoutAnAuditLine(t *testing.T) {
 			if err := os.MkdirAll(f.state(), 0o700); err != nil {
 				t.Fatal(err)
 			}
-			if err := os.Symlink(t.TempDir(), trail.AuditFolder(f.state())); err != nil {
+			if err := os.Symlink(t.TempDir(), audit.AuditFolder(f.state())); err != nil {
 				t.Fatal(err)
 			}
 		},

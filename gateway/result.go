@@ -13,7 +13,7 @@ import (
 	"vaultwicket/gateway/clean"
 	"vaultwicket/gateway/failure"
 	"vaultwicket/gateway/pages"
-	"vaultwicket/gateway/records"
+	"vaultwicket/gateway/state/audit"
 )
 
 // Result is the answer to a request, as callers see it. The first six fields
@@ -70,8 +70,8 @@ func failed(command string, err error) Result {
 }
 
 // endedIn ends the record of a call that was let through with its result.
-func (r Result) endedIn(line *records.Record) Result {
-	end := records.End{Backend: r.Backend, ExitCode: r.ExitCode, Lost: r.lost, After: r.Hash}
+func (r Result) endedIn(line *audit.Record) Result {
+	end := audit.End{Backend: r.Backend, ExitCode: r.ExitCode, Lost: r.lost, After: r.Hash}
 	if r.Error != nil {
 		end.Code = r.Error.Code
 	}

@@ -32,21 +32,17 @@ exec/progress                :
 exec/acl                     :
 exec/suitable                : exec/acl exec/way allowlist/quote
 exec/way                     :
-gateway                      : allowlist allowlist/quote exec exec/progress gateway/admission gateway/catalog gateway/clean gateway/consent gateway/difference gateway/failure gateway/idempotency gateway/names gateway/notes gateway/observe gateway/pages gateway/records gateway/registry gateway/state/approvals gateway/state/journal gateway/state/paths policy policy/access tiers
+gateway                      : allowlist allowlist/quote exec exec/progress gateway/admission gateway/catalog gateway/clean gateway/consent gateway/difference gateway/failure gateway/idempotency gateway/names gateway/notes gateway/observe gateway/pages gateway/state/audit gateway/registry gateway/state/approvals gateway/state/journal gateway/state/paths policy policy/access tiers
 gateway/idempotency          : gateway/failure gateway/state/journal
-gateway/records              : allowlist allowlist/quote gateway/failure gateway/observe gateway/state/audit gateway/trail policy tiers
 gateway/state/approvals      : gateway/state/private
-gateway/state/audit          : gateway/state/audit/mapped gateway/state/private
-gateway/state/audit/mapped   :
+gateway/state/audit          : allowlist allowlist/quote gateway/failure gateway/observe gateway/state/private policy tiers
 gateway/catalog              : gateway/failure policy policy/access allowlist tiers
 gateway/clean                :
 gateway/failure              : allowlist/quote gateway/clean
-gateway/state/journal        : gateway/state/journal/object gateway/state/private
-gateway/state/journal/object :
+gateway/state/journal        : gateway/state/private
 gateway/notes                : gateway/failure gateway/names policy policy/access allowlist allowlist/quote
-gateway/trail                : gateway/failure gateway/state/audit policy
 gateway/admission            : gateway/failure gateway/state/private
-gateway/consent              : gateway/clean gateway/difference gateway/failure gateway/state/approvals gateway/state/audit gateway/trail allowlist allowlist/quote tiers
+gateway/consent              : gateway/clean gateway/difference gateway/failure gateway/state/approvals gateway/state/audit allowlist allowlist/quote tiers
 gateway/httpguard            :
 gateway/names                :
 gateway/pages                : allowlist/quote
@@ -57,10 +53,10 @@ gateway/state/private/faults : gateway/state/private
 gateway/registry             :
 gateway/observe              : allowlist gateway/failure
 gateway/observe/telemetry    : allowlist/quote exec gateway/failure gateway/observe
-gateway/ui/activity          : gateway/state/audit gateway/trail policy
+gateway/ui/activity          : gateway/state/audit policy
 gateway/ui/auth              : gateway/httpguard
 gateway/difference           : gateway/clean
-gateway/ui                   : gateway gateway/admission gateway/catalog gateway/clean gateway/consent gateway/difference gateway/failure gateway/httpguard gateway/state/approvals gateway/state/audit gateway/state/journal gateway/state/paths gateway/state/running gateway/trail gateway/ui/activity gateway/ui/auth gateway/notes tiers
+gateway/ui                   : gateway gateway/admission gateway/catalog gateway/clean gateway/consent gateway/difference gateway/failure gateway/httpguard gateway/state/approvals gateway/state/audit gateway/state/journal gateway/state/paths gateway/state/running gateway/ui/activity gateway/ui/auth gateway/notes tiers
 gateway/mcpserver            : allowlist allowlist/quote exec/progress gateway gateway/catalog gateway/clean gateway/consent gateway/failure gateway/mcpserver/arguments gateway/mcpserver/prompts gateway/mcpserver/streamable gateway/mcpserver/typed gateway/mcpserver/wire gateway/observe gateway/state/approvals tiers
 gateway/mcpserver/arguments  : gateway gateway/mcpserver/wire allowlist allowlist/quote
 gateway/mcpserver/wire       : allowlist/quote
@@ -77,7 +73,7 @@ cmd/internal/rawvault        : cmd/internal/exit cmd/internal/safefile cmd/inter
 cmd/internal/servers         : allowlist/quote cmd/internal/activation cmd/internal/doctor cmd/internal/doctor/machine cmd/internal/exit cmd/internal/identity cmd/internal/manual cmd/internal/parent cmd/internal/release cmd/internal/screen cmd/internal/settings cmd/internal/terminal cmd/internal/wiring exec gateway/failure gateway/httpguard gateway/mcpserver gateway/mcpserver/streamable gateway/state/paths gateway/state/running gateway/ui
 cmd/internal/wiring          : allowlist/quote cmd/internal/exit cmd/internal/identity cmd/internal/release cmd/internal/screen cmd/internal/settings cmd/internal/terminal cmd/internal/vault exec gateway gateway/clean gateway/observe gateway/observe/telemetry gateway/registry
 cmd/internal/activation      : cmd/internal/exit
-cmd/internal/auditlog        : cmd/internal/exit cmd/internal/flags cmd/internal/screen cmd/internal/settings cmd/internal/terminal gateway gateway/clean gateway/state/audit allowlist/quote gateway/trail
+cmd/internal/auditlog        : cmd/internal/exit cmd/internal/flags cmd/internal/screen cmd/internal/settings cmd/internal/terminal gateway gateway/clean gateway/state/audit allowlist/quote
 cmd/internal/demo            : cmd/internal/release cmd/internal/terminal cmd/internal/vault exec gateway gateway/failure policy tiers
 cmd/internal/logging         : cmd/internal/terminal gateway/clean gateway/observe
 cmd/internal/parent          : cmd/internal/exit cmd/internal/logging
@@ -85,7 +81,7 @@ cmd/internal/safefile        : exec/acl exec/way
 cmd/internal/settings        : allowlist allowlist/quote cmd/internal/exit cmd/internal/flags cmd/internal/logging cmd/internal/safefile cmd/internal/terminal exec gateway gateway/admission gateway/mcpserver gateway/mcpserver/streamable gateway/registry gateway/state/paths gateway/notes policy policy/access tiers
 cmd/internal/compare         : gateway
 cmd/internal/drift           : allowlist gateway/state/paths
-cmd/internal/doctor          : cmd/internal/clients cmd/internal/settings cmd/internal/vault/disk/system exec gateway gateway/failure gateway/state/approvals gateway/state/audit gateway/state/journal gateway/state/paths gateway/state/private gateway/state/running gateway/clean gateway/trail policy policy/access gateway/consent tiers
+cmd/internal/doctor          : cmd/internal/clients cmd/internal/settings cmd/internal/vault/disk/system exec gateway gateway/failure gateway/state/approvals gateway/state/audit gateway/state/journal gateway/state/paths gateway/state/private gateway/state/running gateway/clean policy policy/access gateway/consent tiers
 cmd/internal/doctor/machine  : allowlist/quote cmd/internal/clients cmd/internal/clients/program cmd/internal/doctor cmd/internal/exit cmd/internal/flags cmd/internal/identity cmd/internal/rawvault cmd/internal/release cmd/internal/settings cmd/internal/terminal cmd/internal/wiring gateway gateway/admission gateway/failure gateway/registry gateway/state/journal gateway/state/paths
 cmd/internal/completion      : allowlist
 cmd/internal/exit            : cmd/internal/terminal gateway/failure
@@ -100,7 +96,7 @@ cmd/internal/clients/edit/jsonc : cmd/internal/clients/edit
 cmd/internal/clients/edit/toml : cmd/internal/clients/edit
 cmd/internal/clients/edit/yaml : cmd/internal/clients/edit
 cmd/internal/clients/program : exec/process
-cmd/internal/vault           : cmd/internal/vault/* cmd/internal/release allowlist allowlist/day allowlist/quote exec/frame exec/progress gateway/state/journal gateway/names gateway/state/paths gateway/registry policy/access gateway/difference gateway/difference
+cmd/internal/vault           : cmd/internal/vault/* cmd/internal/release allowlist allowlist/day allowlist/quote exec/frame exec/progress gateway/state/journal gateway/names gateway/state/paths gateway/registry policy/access gateway/difference
 cmd/internal/release         :
 packaging                    : packaging/facts
 packaging/bundle             :

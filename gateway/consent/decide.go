@@ -6,7 +6,6 @@ import (
 	"vaultwicket/gateway/clean"
 	"vaultwicket/gateway/state/approvals"
 	"vaultwicket/gateway/state/audit"
-	"vaultwicket/gateway/trail"
 )
 
 // Answer is what the user has decided about a question that they were shown.
@@ -31,7 +30,7 @@ func Decide(state string, a Answer) (approvals.Question, error) {
 	}
 	// The answer counts without the line: the call itself is not carried out unless its
 	// own lines, which say where it was approved, can be written.
-	_ = trail.Open(state).Write(audit.Line{
+	_ = audit.OpenLogs(state).Write(audit.Line{
 		Kind: "approval", Decision: decision, By: a.By, Session: a.Session, Client: clean.Line(q.Client),
 		Vault: clean.Line(q.Vault), Command: clean.Line(q.Command), Effect: clean.Line(q.Effect),
 	}, true, true)

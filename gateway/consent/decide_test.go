@@ -6,7 +6,6 @@ import (
 
 	"vaultwicket/gateway/state/approvals"
 	"vaultwicket/gateway/state/audit"
-	"vaultwicket/gateway/trail"
 )
 
 func TestADecisionIsInTheAuditLog(t *testing.T) {
@@ -26,7 +25,7 @@ func TestADecisionIsInTheAuditLog(t *testing.T) {
 			want.Decision, state2 = "approve", approvals.Approved
 		}
 		lines := 0
-		for line, err := range trail.Lines(state, audit.Filter{}) {
+		for line, err := range audit.Lines(state, audit.Filter{}) {
 			if err != nil || line.Kind != want.Kind || line.Decision != want.Decision || line.By != want.By || line.Client != want.Client || line.Command != want.Command || line.Vault != want.Vault || line.Session != want.Session {
 				t.Errorf("line %+v, %v", line, err)
 			}

@@ -9,7 +9,6 @@ import (
 	"vaultwicket/gateway"
 	"vaultwicket/gateway/admission"
 	"vaultwicket/gateway/state/audit"
-	"vaultwicket/gateway/trail"
 )
 
 // What a view has read first is told of all the same, once.
@@ -20,7 +19,7 @@ func TestEventsTellWhatAViewHasSeen(t *testing.T) {
 	begun, _ := p.events.check()
 	told := p.events.subscribe(fmt.Sprint(begun))
 	t.Cleanup(func() { p.events.unsubscribe(told) })
-	logs := trail.Open(state)
+	logs := audit.OpenLogs(state)
 	for i, code := range []string{"", "bad_value"} {
 		decision := []string{"allow", "deny"}[i]
 		if err := logs.Write(audit.Line{Kind: "decision", Decision: decision, Code: code, Call: []string{"1-a-1", "1-a-2"}[i], Session: "1-a"}, false, false); err != nil {

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"vaultwicket/gateway/state/audit"
-	"vaultwicket/gateway/trail"
 )
 
 // healthData is what the view of health shows.
@@ -117,7 +116,7 @@ func (p *page) checked(ctx context.Context) healthData {
 		}
 	}
 	for _, part := range []struct{ about, folder string }{
-		{"Changes, approvals and denials", trail.AuditFolder(p.State)}, {"Other calls", trail.CallsFolder(p.State)},
+		{"Changes, approvals and denials", audit.AuditFolder(p.State)}, {"Other calls", audit.CallsFolder(p.State)},
 	} {
 		log := checkedLog{About: part.about}
 		var err error

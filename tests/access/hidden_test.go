@@ -15,7 +15,7 @@ import (
 	"vaultwicket/allowlist"
 	"vaultwicket/exec"
 	"vaultwicket/gateway"
-	"vaultwicket/gateway/trail"
+	"vaultwicket/gateway/state/audit"
 	"vaultwicket/policy"
 	"vaultwicket/policy/access"
 	"vaultwicket/tests/long"
@@ -295,7 +295,7 @@ func (h *hiddenVault) lookForCanaries() {
 		return err
 	}
 	state := filepath.Join(h.state, "vaultwicket")
-	err := errors.Join(filepath.WalkDir(trail.AuditFolder(state), look), filepath.WalkDir(trail.CallsFolder(state), look))
+	err := errors.Join(filepath.WalkDir(audit.AuditFolder(state), look), filepath.WalkDir(audit.CallsFolder(state), look))
 	if err != nil || logs == 0 {
 		h.t.Errorf("the audit log has %d bytes, %v", logs, err)
 	}

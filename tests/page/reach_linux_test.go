@@ -14,7 +14,6 @@ import (
 	"vaultwicket/gateway/consent"
 	"vaultwicket/gateway/state/approvals"
 	"vaultwicket/gateway/state/audit"
-	"vaultwicket/gateway/trail"
 	"vaultwicket/tests/rig"
 )
 
@@ -113,7 +112,7 @@ func TestHostileTextIsText(t *testing.T) {
 	client.Do(rig.Calling("append", "path=Bread.md", "content="+strings.Join(evil[:2], " ")))
 	client.Do(rig.Calling("delete", "path=Bread.md"))
 	client.Do(rig.Calling(evil[0]))
-	logs := trail.Open(state)
+	logs := audit.OpenLogs(state)
 	for i, text := range evil {
 		line := audit.Line{Kind: "decision", Decision: "deny", Call: fmt.Sprintf("s-%d", i+1), Session: "s", Client: text, Surface: text, Vault: text, Command: text, Effect: text, Rule: text, Code: text, Backend: text, By: text, Params: []audit.Param{{Name: text}}}
 		if err := logs.Write(line, false, false); err != nil {

@@ -18,7 +18,6 @@ import (
 	"vaultwicket/gateway/state/approvals"
 	"vaultwicket/gateway/state/audit"
 	"vaultwicket/gateway/state/paths"
-	"vaultwicket/gateway/trail"
 	"vaultwicket/policy"
 	"vaultwicket/tiers"
 )
@@ -208,7 +207,7 @@ func (o *Harness) Waiting() []approvals.Question {
 // Decisions are what the audit log has of decisions, as "decision effect code".
 func (o *Harness) Decisions() (list []string) {
 	o.T.Helper()
-	for l, err := range audit.List(trail.AuditFolder(o.State+"/vaultwicket"), audit.Filter{}) {
+	for l, err := range audit.List(audit.AuditFolder(o.State+"/vaultwicket"), audit.Filter{}) {
 		if err != nil {
 			o.T.Fatal(err)
 		}

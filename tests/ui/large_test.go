@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"vaultwicket/gateway/state/audit"
-	"vaultwicket/gateway/trail"
 	"vaultwicket/tests/rig"
 )
 
@@ -53,7 +52,7 @@ func TestAHundredThousandLines(t *testing.T) {
 // writeCalls writes lines as the gateway does.
 func writeCalls(t *testing.T, state string) {
 	t.Helper()
-	logs := trail.Open(state)
+	logs := audit.OpenLogs(state)
 	begun := time.Now().Add(-manyCalls * time.Second)
 	for i := range manyCalls {
 		line := audit.Line{Time: begun.Add(time.Duration(i) * time.Second), Kind: "decision", Decision: "allow", Call: fmt.Sprintf("1-abc-%d", i+1), Session: "1-abc", Client: "Agent", Surface: "mcp", Vault: "Notes", Command: []string{"read", "search", "append"}[i%3], Effect: "read", Params: []audit.Param{{Name: "path", Bytes: 12, Digest: strings.Repeat("a", 16)}}}

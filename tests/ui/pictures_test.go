@@ -10,7 +10,6 @@ import (
 
 	"vaultwicket/gateway/state/audit"
 	"vaultwicket/gateway/state/running"
-	"vaultwicket/gateway/trail"
 	"vaultwicket/tests/rig"
 
 	"github.com/chromedp/chromedp"
@@ -53,7 +52,7 @@ func TestPictures(t *testing.T) {
 func aDay(t *testing.T, r *rig.Rig) {
 	t.Helper()
 	state := filepath.Join(r.Home, ".local", "state", "vaultwicket")
-	logs := trail.Open(state)
+	logs := audit.OpenLogs(state)
 	commands := []string{"daily:read", "search", "read", "read", "append", "tasks", "backlinks", "property:set"}
 	now := time.Now()
 	for i := range 600 {

@@ -14,7 +14,6 @@ import (
 	"vaultwicket/gateway/consent"
 	"vaultwicket/gateway/state/approvals"
 	"vaultwicket/gateway/state/audit"
-	"vaultwicket/gateway/trail"
 	"vaultwicket/tests/rig"
 
 	"github.com/chromedp/chromedp"
@@ -236,7 +235,7 @@ func TestHostileText(t *testing.T) {
 	client := w.Stdio(false, "")
 	client.Do(rig.Calling("append", `path=<img src=x onerror=window.hacked=1>.md`, "content="+evil))
 	client.Do(rig.Calling("delete", `path=<img src=x onerror=window.hacked=1>.md`))
-	logs := trail.Open(state)
+	logs := audit.OpenLogs(state)
 	line := audit.Line{Kind: "decision", Decision: "deny", Call: "s-1", Session: "s", Client: evil, Surface: evil, Vault: evil, Command: evil, Effect: evil, Rule: evil, Code: evil, Backend: evil, By: evil, Change: evil}
 	if err := logs.Write(line, true, false); err != nil {
 		t.Fatal(err)

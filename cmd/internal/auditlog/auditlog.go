@@ -20,7 +20,6 @@ import (
 	"vaultwicket/cmd/internal/terminal"
 	"vaultwicket/gateway/clean"
 	"vaultwicket/gateway/state/audit"
-	"vaultwicket/gateway/trail"
 )
 
 // Command is "vaultwicket audit": what was decided about each call, and how it
@@ -50,8 +49,8 @@ type auditPart struct{ about, folder string }
 // auditParts returns them, the one whose lines are kept longer first.
 func auditParts(state string) []auditPart {
 	return []auditPart{
-		{"changes, approvals and denials", trail.AuditFolder(state)},
-		{"other calls", trail.CallsFolder(state)},
+		{"changes, approvals and denials", audit.AuditFolder(state)},
+		{"other calls", audit.CallsFolder(state)},
 	}
 }
 

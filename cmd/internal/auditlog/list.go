@@ -17,7 +17,6 @@ import (
 	"vaultwicket/cmd/internal/terminal"
 	"vaultwicket/gateway/clean"
 	"vaultwicket/gateway/state/audit"
-	"vaultwicket/gateway/trail"
 )
 
 // auditQuery is which lines a person wants to see, and how.
@@ -97,7 +96,7 @@ func listAudit(ctx context.Context, std terminal.Streams, args []string) error {
 	if limit > 0 {
 		q.filter.Limit++ // one more tells whether there are more
 	}
-	for line, err := range newest(std, trail.Lines(state, q.filter), limit) {
+	for line, err := range newest(std, audit.Lines(state, q.filter), limit) {
 		switch {
 		case ctx.Err() != nil:
 			return exit.Silent(exit.Interrupted)

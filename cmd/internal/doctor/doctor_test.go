@@ -25,7 +25,6 @@ import (
 	"vaultwicket/gateway/state/audit"
 	"vaultwicket/gateway/state/journal"
 	"vaultwicket/gateway/state/running"
-	"vaultwicket/gateway/trail"
 	"vaultwicket/policy"
 	"vaultwicket/policy/access"
 	"vaultwicket/tiers"
@@ -144,7 +143,7 @@ func (p *patient) rules(levels map[string]access.Level) {
 // auditLine writes a line into the audit log.
 func (p *patient) auditLine() {
 	p.t.Helper()
-	log := audit.Open(trail.AuditFolder(p.State), audit.Limits{})
+	log := audit.Open(audit.AuditFolder(p.State), audit.Limits{})
 	defer log.Close()
 	for range 3 {
 		check(p.t, log.Write(audit.Line{Kind: "decision", Command: "read"}, true))
@@ -274,14 +273,14 @@ var faults = []struct {
 	{"cache-unusable", Warning, func(p *patient) { p.env["XDG_CACHE_HOME"] = filepath.Join(p.vault, "cache") }},
 	{"audit-broken", Problem, func(p *patient) {
 		p.auditLine()
-		file := filepath.Join(trail.AuditFolder(p.State), "audit.jsonl")
+		file := filepath.Join(audit.AuditFolder(p.State), "audit.jsonl")
 		text, err := os.ReadFile(file)
 		check(p.t, err)
 		check(p.t, os.WriteFile(file, []byte(strings.Replace(string(text), `"read"`, `"none"`, 1)), 0o600))
 	}},
 	{"audit-full", Warning, func(p *patient) {
 		p.auditLine()
-		check(p.t, os.Truncate(p.file("state/"+strings.TrimPrefix(trail.AuditFolder(p.State), p.State+string(filepath.Separator))+"/old", "", 0o600), 3<<30))
+		check(p.t, os.Truncate(p.file("state/"+strings.TrimPrefix(audit.AuditFolder(p.State), p.State+string(filepath.Separator))+"/old", "", 0o600), 3<<30))
 	}},
 	{"token-missing", Problem, func(p *patient) { p.http(settings.HTTP{TokenFile: filepath.Join(p.root, "none")}) }},
 	{"token-short", Problem, func(p *patient) { p.http(settings.HTTP{TokenFile: p.file("token", "secret\n", 0o600)}) }},

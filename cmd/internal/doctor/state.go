@@ -17,7 +17,6 @@ import (
 	"vaultwicket/gateway/state/journal"
 	"vaultwicket/gateway/state/paths"
 	"vaultwicket/gateway/state/running"
-	"vaultwicket/gateway/trail"
 )
 
 // leastFree is how many bytes should be free where changes are recorded: a change of a
@@ -144,7 +143,7 @@ func (m Machine) logs(_ context.Context, r *Report) {
 	if m.State == "" || m.StateUnsafe != nil {
 		return
 	}
-	for _, folder := range []string{trail.AuditFolder(m.State), trail.CallsFolder(m.State)} {
+	for _, folder := range []string{audit.AuditFolder(m.State), audit.CallsFolder(m.State)} {
 		report, err := audit.Verify(folder)
 		switch {
 		case err != nil:
@@ -155,7 +154,7 @@ func (m Machine) logs(_ context.Context, r *Report) {
 			r.ok("audit", fmt.Sprintf("audit log: %d lines, unbroken since %s", report.Lines, report.Since.Local().Format(time.DateOnly)))
 		}
 	}
-	if size := sizeOf(trail.AuditFolder(m.State)); size > maxLasting*9/10 {
+	if size := sizeOf(audit.AuditFolder(m.State)); size > maxLasting*9/10 {
 		r.warn("audit-full", fmt.Sprintf("the lasting audit log has %d MB of %d", size>>20, maxLasting>>20), "when it is full changes are refused, since lines of 90 days must be kept", "keep a copy of the oldest files and remove them")
 	}
 }

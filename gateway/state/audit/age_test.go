@@ -106,7 +106,7 @@ func TestMergedLinesAreInTheOrderOfTheirTimes(t *testing.T) {
 		}
 	}
 	var got []string
-	for line, err := range Merge(of("a", 1, 3, -1, 5), of("b", 2, 3, 4, 9)) {
+	for line, err := range merge(of("a", 1, 3, -1, 5), of("b", 2, 3, 4, 9)) {
 		if err != nil {
 			got = append(got, "error")
 			continue
@@ -116,7 +116,7 @@ func TestMergedLinesAreInTheOrderOfTheirTimes(t *testing.T) {
 	if want := []string{"a1", "b2", "a3", "error", "b3", "b4", "a5", "b9"}; !slices.Equal(got, want) {
 		t.Errorf("%v, want %v", got, want)
 	}
-	for range Merge(of("a", 1, 2), of("b", 3)) {
+	for range merge(of("a", 1, 2), of("b", 3)) {
 		break
 	}
 }

@@ -1,8 +1,13 @@
 package audit
 
 import (
+	"errors"
+	"io/fs"
 	"iter"
+	"os"
 	"time"
+
+	"vaultwicket/gateway/state/private"
 )
 
 // Filter says which lines are wanted. The zero Filter wants all. A name that is
@@ -132,4 +137,110 @@ func (s *snapshot) lines(i int, f Filter) iter.Seq2[Line, error] {
 // explains reports whether the line is a gap that covers so many bytes before it.
 func (line Line) explains(bytes int64) bool {
 	return line.Kind == kindGap && line.Repair != nil && line.Repair.Torn >= bytes
+}
+
+// snapshot is the log as it was at one moment. Up to the sizes that the files had
+// nothing changes in them any more.
+type snapshot struct {
+	content content
+	head    head
+	why     string // there is no head, "" if there is
+	files   []snapshotFile
+}
+
+type snapshotFile struct {
+	name   string
+	number uint64 // 0 for the present file
+	file   *os.File
+	size   int64
+}
+
+// accept opens all files of a log, the oldest first. Of a folder that is missing
+// it returns none.
+func (p folder) takeSnapshot() (s *snapshot, err error) {
+	if err := unusable(p.dir, private.CheckFolder(p.dir)); errors.Is(err, fs.ErrNotExist) {
+		return &snapshot{why: headMissing}, nil
+	} else if err != nil {
+		return nil, err
+	}
+	unlock, err := p.lockToRead()
+	if err != nil {
+		return nil, err
+	}
+	defer unlock()
+	s = &snapshot{}
+	if err := s.fill(p); err != nil {
+		s.close()
+		return nil, err
+	}
+	return s, nil
+}
+
+func (s *snapshot) fill(p folder) (err error) {
+	if s.content, err = p.list(); err != nil {
+		return err
+	}
+	if s.head, s.why, err = p.readHead(); err != nil {
+		return err
+	}
+	for _, number := range s.content.rotated {
+		// One below the first was to be removed.
+		if s.why == "" && number < s.head.first {
+			continue
+		}
+		if err := s.open(p, rotatedName(number), number); err != nil {
+			return err
+		}
+	}
+	if !s.content.current {
+		return nil
+	}
+	return s.open(p, currentFile, 0)
+}
+
+func (s *snapshot) open(p folder, name string, number uint64) error {
+	file, err := private.Open(p.file(name), os.O_RDONLY)
+	if err != nil {
+		return unusable(p.file(name), err)
+	}
+	s.files = append(s.files, snapshotFile{name, number, file, 0})
+	info, err := file.Stat()
+	if err != nil {
+		return unusable(p.file(name), err)
+	}
+	s.files[len(s.files)-1].size = info.Size()
+	return nil
+}
+
+func (s *snapshot) close() {
+	for _, f := range s.files {
+		_ = f.file.Close()
+	}
+}
+
+// merge yields the lines of two logs in the order of their times, and of those of
+// one time first those of a. Each log keeps its own order. Errors stay where they
+// are among the lines of their log.
+func merge(a, b iter.Seq2[Line, error]) iter.Seq2[Line, error] {
+	return func(yield func(Line, error) bool) {
+		nextA, stopA := iter.Pull2(a)
+		defer stopA()
+		nextB, stopB := iter.Pull2(b)
+		defer stopB()
+		lineA, errA, okA := nextA()
+		lineB, errB, okB := nextB()
+		for okA || okB {
+			if okA && (!okB || errA != nil || errB == nil && !lineB.Time.Before(lineA.Time)) {
+				if !yield(lineA, errA) {
+					return
+				}
+				lineA, errA, okA = nextA()
+				continue
+			}
+			if !yield(lineB, errB) {
+				return
+			}
+			lineB, errB, okB = nextB()
+		}
+	}
 }

@@ -9,7 +9,6 @@ import (
 	"strings"
 	"testing"
 
-	"vaultwicket/gateway/state/journal/object"
 	"vaultwicket/tests/long"
 )
 
@@ -141,9 +140,9 @@ func TestACutEndIsToldAndGoneOnBehind(t *testing.T) {
 }
 
 func TestADamagedFileIsToldAndReplaced(t *testing.T) {
-	for _, size := range []int{object.MaxInline + 1000, object.MaxPacked + 1} {
+	for _, size := range []int{maxInline + 1000, maxPacked + 1} {
 		j := newJournal(t, Limits{})
-		j.inText = object.MaxPacked
+		j.inText = maxPacked
 		text := string(random(size))
 		e, content := change("a.bin", text, "")
 		must(t, j.Begin(e, content))

@@ -1,6 +1,7 @@
 package journal
 
 import (
+	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
@@ -8,8 +9,6 @@ import (
 	"strconv"
 	"time"
 	"unicode/utf8"
-
-	"vaultwicket/gateway/state/journal/object"
 )
 
 // Entry is one change of one or more notes.
@@ -198,8 +197,8 @@ func (s Step) check() error {
 			return err
 		}
 	}
-	if s.Before.Exists && s.Before.Size > object.MaxSize && !s.isPureMove() {
-		return &TooLarge{fmt.Sprintf("%.100q", s.Path), object.MaxSize}
+	if s.Before.Exists && s.Before.Size > maxObject && !s.isPureMove() {
+		return &TooLarge{fmt.Sprintf("%.100q", s.Path), maxObject}
 	}
 	if s.Before.Exists && s.Before.Hash == "" {
 		return &Invalid{"image", s.Path, "has no hash"}
@@ -213,7 +212,7 @@ func (s Step) check() error {
 func (i Image) check() error {
 	sound := i == Image{}
 	if i.Exists {
-		sound = i.Size >= 0 && (i.Hash == "" || object.IsHash(i.Hash))
+		sound = i.Size >= 0 && (i.Hash == "" || isHash(i.Hash))
 	}
 	if !sound {
 		return &Invalid{"image", i.Hash, "is not an image"}
@@ -227,4 +226,33 @@ func (s Step) Source() string {
 		return s.From
 	}
 	return s.Path
+}
+
+// An id is a moment in UTC and something random behind it, so that ids sort by
+// time and two processes do not make the same.
+const (
+	idTime   = "20060102T150405.000000000Z"
+	idRandom = 4 // hexadecimal digits
+	idLength = len(idTime) + len("-") + idRandom
+)
+
+// NewID makes the id of an entry that begins now.
+func NewID(now time.Time) string {
+	var random [idRandom / 2]byte
+	_, _ = rand.Read(random[:]) // it never fails
+	return now.UTC().Format(idTime) + "-" + hex.EncodeToString(random[:])
+}
+
+// ParseID returns the time in an id. It takes nothing but what [NewID] makes, so
+// an id can be part of a file name.
+func ParseID(id string) (time.Time, error) {
+	if len(id) != idLength {
+		return time.Time{}, &Invalid{"id", id, "is not the id of an entry"}
+	}
+	moment, random := id[:len(idTime)], id[len(idTime):]
+	t, err := time.Parse(idTime, moment)
+	if err != nil || t.Format(idTime) != moment || random[0] != '-' || !isHex(random[1:]) {
+		return time.Time{}, &Invalid{"id", id, "is not the id of an entry"}
+	}
+	return t, nil
 }

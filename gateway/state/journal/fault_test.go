@@ -7,7 +7,6 @@ import (
 	"strings"
 	"testing"
 
-	"vaultwicket/gateway/state/journal/object"
 	"vaultwicket/gateway/state/private/faults"
 )
 
@@ -49,12 +48,12 @@ func (c confirmed) check(t *testing.T, j *Journal, what string) {
 func TestEveryFault(t *testing.T) {
 	texts := map[string]string{
 		"a short note": "text\n", "a long note": strings.Repeat("a line\n", 20_000) + "end\n",
-		"a file": string(random(object.MaxInline + 1)),
+		"a file": string(random(maxInline + 1)),
 	}
 	if testing.Short() {
 		delete(texts, "a long note")
 	} else {
-		texts["an attachment"] = string(random(object.MaxInline + 1000))
+		texts["an attachment"] = string(random(maxInline + 1000))
 	}
 	for name, text := range texts {
 		for _, killed := range []bool{false, true} {
@@ -67,7 +66,7 @@ func TestEveryFault(t *testing.T) {
 
 func everyFault(t *testing.T, text string, killed, isNew bool) {
 	origin := newJournal(t, Limits{MaxBytes: 64 << 20})
-	origin.inText = object.MaxInline + 100
+	origin.inText = maxInline + 100
 	for n := 1; ; n++ {
 		if n > 60 {
 			t.Fatal("it never succeeded")

@@ -5,8 +5,6 @@ import (
 	"os"
 	"testing"
 	"time"
-
-	"vaultwicket/gateway/state/journal/object"
 )
 
 // FuzzRecord takes arbitrary bytes for a record, and for a segment of several.
@@ -43,8 +41,8 @@ func FuzzRecord(f *testing.F) {
 }
 
 func checkRecord(t *testing.T, record []byte) {
-	if hasKey(record, object.Key) {
-		o, ok := object.Parse(record)
+	if hasKey(record, objectKey) {
+		o, ok := parseObject(record)
 		hash, note, spot, found := objectHead(record)
 		if again, err := o.Encode(); ok && err == nil && bytes.Equal(again, record) {
 			if !found || hash != o.Hash || note != o.Note || spot.depth != o.Depth || spot.size != o.Size || spot.file != o.File {
@@ -52,7 +50,7 @@ func checkRecord(t *testing.T, record []byte) {
 			}
 		}
 		if ok && !o.File {
-			if text, ok := o.Over(object.Pieces{make([]byte, o.Prefix+o.Suffix)}); ok && int64(text.Size()) != o.Size {
+			if text, ok := o.Over(pieces{make([]byte, o.Prefix+o.Suffix)}); ok && int64(text.Size()) != o.Size {
 				t.Fatalf("%d bytes of %+v", text.Size(), o)
 			}
 		}

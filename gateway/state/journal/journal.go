@@ -25,13 +25,17 @@
 package journal
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
 	"path/filepath"
 	"sync"
 	"time"
 
-	"vaultwicket/gateway/state/journal/object"
 	"vaultwicket/gateway/state/private"
 )
 
@@ -99,7 +103,7 @@ type Journal struct {
 // taken over if there is none under vault. It reads nothing; a folder that is missing is
 // made when something is written, and is empty until then.
 func OpenAs(dir, vault, former string, limits Limits) *Journal {
-	return &Journal{folder: newPlace(dir, vault, former), limits: limits.orDefaults(), sys: private.Disk{}, now: time.Now, inText: object.MaxText}
+	return &Journal{folder: newPlace(dir, vault, former), limits: limits.orDefaults(), sys: private.Disk{}, now: time.Now, inText: maxText}
 }
 
 // folder is where the journal of one vault is.
@@ -120,3 +124,146 @@ func folderOf(root, vault string) string {
 }
 
 func (p folder) file(name string) string { return filepath.Join(p.dir, name) }
+
+// readmeFile is the file that says whose folder it is.
+const readmeFile = "vault.txt"
+
+// prepare creates the folders that are missing, and returns an error unless they
+// belong to this user alone.
+func (j *Journal) prepare() error {
+	if !filepath.IsAbs(j.folder.root) {
+		return unusable(j.folder.root, &private.Unsafe{Path: j.folder.root, Problem: private.NotAbsolute})
+	}
+	if err := private.CheckFolder(j.folder.dir); err == nil {
+		return unusable(j.folder.root, private.CheckFolder(j.folder.root))
+	}
+	if err := j.folder.adoptFormer(); err != nil {
+		return err
+	}
+	if err := j.makeFolder(j.folder.root); err != nil {
+		return err
+	}
+	if err := j.makeFolder(j.folder.dir); err != nil {
+		return err
+	}
+	return j.writeReadme()
+}
+
+func (j *Journal) makeFolder(dir string) error { return unusable(dir, private.MakeFolder(j.sys, dir)) }
+
+// writeReadme writes the README file. Nothing depends on it.
+func (j *Journal) writeReadme() error {
+	file, err := j.sys.Create(j.folder.file(readmeFile))
+	if errors.Is(err, fs.ErrExist) {
+		return nil
+	}
+	if err != nil {
+		return unusable(j.folder.dir, err)
+	}
+	_, err = fmt.Fprintf(file, "What vaultwicket needs to undo changes in the vault\n%s\n", j.folder.vault)
+	return unusable(j.folder.dir, errors.Join(err, file.Close()))
+}
+
+// exists reports whether anything was ever written, and an error if the
+// folders are not ours alone.
+func (p folder) exists() (bool, error) {
+	if err := p.adoptFormer(); err != nil {
+		return false, err
+	}
+	for _, dir := range []string{p.root, p.dir} {
+		if there, err := isFolder(dir); err != nil || !there {
+			return false, err
+		}
+	}
+	return true, nil
+}
+
+// adoptFormer gives a journal that was kept under another path of the vault its
+// place, unless there is one.
+func (p folder) adoptFormer() error {
+	if p.former == p.dir {
+		return nil
+	}
+	if _, err := os.Lstat(p.dir); !errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if there, err := isFolder(p.former); err != nil || !there {
+		return err
+	}
+	err := os.Rename(p.former, p.dir)
+	if _, there := os.Lstat(p.dir); there == nil {
+		return nil // another process was faster
+	}
+	return unusable(p.former, err)
+}
+
+// isFolder reports whether there is a folder at dir, and an error unless it
+// belongs to this user alone.
+func isFolder(dir string) (bool, error) {
+	err := private.CheckFolder(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	return err == nil, unusable(dir, err)
+}
+
+const (
+	writerLock = "write.lock"  // held by a caller from before Begin until after End
+	appendLock = "append.lock" // held while something is written here
+)
+
+// patience is how long the short lock is waited for. It is held for one entry,
+// which may be a gigabyte.
+const patience = 30 * time.Second
+
+// Lock keeps other processes, and other callers in this one, from changing notes
+// of the vault through this program until unlock is called. It ends with the
+// process. It waits until ctx ends, and then answers with a *[Busy].
+//
+// Begin, End and all that reads do not need it: they have a lock of their own
+// for a moment.
+func (j *Journal) Lock(ctx context.Context) (unlock func(), err error) {
+	if err := j.prepare(); err != nil {
+		return nil, err
+	}
+	unlock, err = private.Lock(ctx, j.folder.file(writerLock), 0)
+	return unlock, j.folder.lockError(writerLock, err)
+}
+
+// Extent is how far the journal has grown: another one after each entry. It is zero where
+// nothing can be read.
+type Extent struct {
+	segment uint64
+	size    int64
+}
+
+// Extent returns how far the journal has grown.
+func (j *Journal) Extent() Extent {
+	seen, err := j.folder.list()
+	if err != nil || len(seen.segments) == 0 {
+		return Extent{}
+	}
+	newest := seen.segments[len(seen.segments)-1]
+	return Extent{newest.number, newest.size}
+}
+
+// lockAppend takes the lock of writers.
+func (p folder) lockAppend() (unlock func(), err error) {
+	unlock, err = private.Lock(context.Background(), p.file(appendLock), patience)
+	return unlock, p.lockError(appendLock, err)
+}
+
+// lockToRead does the same for readers. Where nothing can be written,
+// there is no writer, and no need for it.
+func (p folder) lockToRead() (unlock func(), err error) {
+	unlock, err = private.LockToRead(p.file(appendLock), patience)
+	return unlock, p.lockError(appendLock, err)
+}
+
+// lockError returns an error of this package for one of locking.
+func (p folder) lockError(name string, err error) error {
+	if errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) {
+		return &Busy{Path: p.file(name), Cause: err}
+	}
+	return unusable(p.file(name), err)
+}

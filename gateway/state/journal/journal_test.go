@@ -12,8 +12,6 @@ import (
 	"strings"
 	"testing"
 	"time"
-
-	"vaultwicket/gateway/state/journal/object"
 )
 
 const testVault = "/home/somebody/vault"
@@ -124,7 +122,7 @@ func TestWhatNoRecordCanHoldIsRefused(t *testing.T) {
 		"half a hash":       func(e *Entry) { e.Steps[0].Before.Hash = hash[1:] },
 		"a negative size":   func(e *Entry) { e.Steps[0].Before.Size = -1 },
 		"an absent size":    func(e *Entry) { e.Steps[0].After = Image{Size: 1} },
-		"a large object":    func(e *Entry) { e.Steps[0].Before.Size = object.MaxSize + 1 },
+		"a large object":    func(e *Entry) { e.Steps[0].Before.Size = maxObject + 1 },
 		"many parameters":   func(e *Entry) { e.Params = make([]string, maxParams+1) },
 		"many steps":        func(e *Entry) { e.Steps = make([]Step, maxSteps+1) },
 		"a long command":    func(e *Entry) { e.Command = strings.Repeat("x", maxName+1) },
@@ -188,8 +186,8 @@ func random(size int) []byte {
 
 func TestObjectsOfEverySize(t *testing.T) {
 	j := newJournal(t, Limits{MaxBytes: 1 << 30})
-	j.inText = object.MaxPacked + 1000
-	for _, size := range []int{0, 1, 128, object.LeastDelta, 100_000, object.MaxInline, object.MaxInline + 1, object.MaxPacked, object.MaxPacked + 1000, object.MaxPacked + 1001, 6 << 20} {
+	j.inText = maxPacked + 1000
+	for _, size := range []int{0, 1, 128, leastDelta, 100_000, maxInline, maxInline + 1, maxPacked, maxPacked + 1000, maxPacked + 1001, 6 << 20} {
 		for _, text := range [][]byte{random(size), bytes.Repeat([]byte("x"), size)} {
 			e, content := change("a.md", string(text), "")
 			must(t, j.Begin(e, content))
@@ -204,9 +202,9 @@ func TestObjectsOfEverySize(t *testing.T) {
 }
 
 func TestTheSameBytesAreKeptOnce(t *testing.T) {
-	for _, size := range []int{1000, object.MaxInline + 1000, object.MaxPacked + 1000} {
+	for _, size := range []int{1000, maxInline + 1000, maxPacked + 1000} {
 		j := newJournal(t, Limits{})
-		j.inText = object.MaxPacked
+		j.inText = maxPacked
 		text := string(random(size))
 		sizes := []int64{}
 		for range 3 {
@@ -405,7 +403,7 @@ func TestOldEntriesGoByAge(t *testing.T) {
 func TestAnEntryTooLargeLeavesNothing(t *testing.T) {
 	j := newJournal(t, Limits{MaxBytes: leastBytes})
 	var large *TooLarge
-	for _, size := range []int{leastBytes, leastBytes * 2, object.MaxInline * 2, object.MaxPacked + 1} {
+	for _, size := range []int{leastBytes, leastBytes * 2, maxInline * 2, maxPacked + 1} {
 		e, content := change("a.md", string(random(size)), "")
 		if err := j.Begin(e, content); !errors.As(err, &large) {
 			t.Errorf("%d bytes: %v", size, err)

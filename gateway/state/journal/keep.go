@@ -9,8 +9,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-
-	"vaultwicket/gateway/state/journal/object"
 )
 
 // Content gives the bytes that a step is going to change, as its Before says. It
@@ -97,7 +95,7 @@ func (b *batch) keep(path string, image Image, in io.Reader) error {
 // keepText keeps a text as a line if it can: as the difference from the last
 // version of the same note, or whole.
 func (b *batch) keepText(path string, v version) error {
-	note := object.NoteID(path)
+	note := noteID(path)
 	o, ok := b.delta(note, v)
 	if ok && o.File {
 		middle := o.Data
@@ -105,7 +103,7 @@ func (b *batch) keepText(path string, v version) error {
 		return b.keepFile(path, o, ImageOf(middle), bytes.NewReader(middle))
 	}
 	if !ok {
-		o, ok = object.New(v.hash, note, v.text)
+		o, ok = newObject(v.hash, note, v.text)
 	}
 	if !ok {
 		image := Image{true, v.hash, int64(len(v.text))}
@@ -119,27 +117,27 @@ func (b *batch) keepText(path string, v version) error {
 	return b.line(record)
 }
 
-func (b *batch) delta(note string, v version) (object.Record, bool) {
+func (b *batch) delta(note string, v version) (object, bool) {
 	hash, known := b.tail.latest[note]
 	spot := b.tail.index.objects[hash]
-	if !known || spot.depth >= object.MaxDepth || spot.size > b.inText || len(v.text) < object.LeastDelta || hash == v.hash {
-		return object.Record{}, false
+	if !known || spot.depth >= maxDepth || spot.size > b.inText || len(v.text) < leastDelta || hash == v.hash {
+		return object{}, false
 	}
 	base, ok := b.text(hash)
 	if !ok {
-		return object.Record{}, false
+		return object{}, false
 	}
-	return object.NewDelta(v.hash, note, v.text, hash, base, spot.depth+1)
+	return newDelta(v.hash, note, v.text, hash, base, spot.depth+1)
 }
 
 // wholeFile is the record of an object that is a file of its own.
-func wholeFile(path string, image Image) object.Record {
-	return object.Record{Hash: image.Hash, Note: object.NoteID(path), Size: image.Size, File: true}
+func wholeFile(path string, image Image) object {
+	return object{Hash: image.Hash, Note: noteID(path), Size: image.Size, File: true}
 }
 
 // keepFile keeps the data of an object, of which image is that, as a file of its
 // own, and writes the record.
-func (b *batch) keepFile(path string, o object.Record, image Image, in io.Reader) error {
+func (b *batch) keepFile(path string, o object, image Image, in io.Reader) error {
 	var random [8]byte
 	_, _ = rand.Read(random[:]) // it never fails
 	half := b.folder.file(fmt.Sprintf("%0*d-%x%s", numberDigits, b.tail.number, random, temporarySuffix))
@@ -163,7 +161,7 @@ func (b *batch) fillFile(half, path string, image Image, in io.Reader) error {
 	counted := &counter{out: out}
 	buffered := bufio.NewWriterSize(counted, flushAt)
 	sum := sha256.New()
-	packed := object.NewCompressor(buffered)
+	packed := newCompressor(buffered)
 	n, err := io.Copy(packed, io.TeeReader(io.LimitReader(in, image.Size+1), sum))
 	err = errors.Join(err, packed.Close(), buffered.Flush())
 	b.stored += counted.n
@@ -189,4 +187,35 @@ func (c *counter) Write(data []byte) (int, error) {
 	n, err := c.out.Write(data)
 	c.n += int64(n)
 	return n, err
+}
+
+// version is the text of a note as it was at some time.
+type version struct {
+	hash string
+	text []byte
+}
+
+// maxRemembered is the longest text that is remembered: a process that stays has
+// better use for its memory than a note of megabytes.
+const maxRemembered = 4 << 20
+
+// maxRecent is how much of the texts that were kept last is remembered, so that
+// the next difference needs no reading.
+const maxRecent = 8 << 20
+
+// recent remembers texts by their hash.
+type recent struct {
+	texts map[string][]byte
+	size  int
+}
+
+func (r *recent) put(v version) {
+	if _, known := r.texts[v.hash]; known || len(v.text) > maxRemembered {
+		return
+	}
+	if r.texts == nil || r.size+len(v.text) > maxRecent {
+		r.texts, r.size = map[string][]byte{}, 0
+	}
+	r.texts[v.hash] = v.text
+	r.size += len(v.text)
 }

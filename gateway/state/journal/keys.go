@@ -11,7 +11,6 @@ import (
 	"strings"
 	"time"
 
-	"vaultwicket/gateway/state/journal/object"
 	"vaultwicket/gateway/state/private"
 )
 
@@ -223,7 +222,7 @@ func (k Keys) read(name string) (r keyRecord, err error) {
 	}
 	line, ended := strings.CutSuffix(string(data), "\n")
 	record, ok := unwrap([]byte(line))
-	if !ok || !ended || json.Unmarshal(record, &r) != nil || r.Key != name || !isID(r.ID) || !object.IsHash(r.Digest) {
+	if !ok || !ended || json.Unmarshal(record, &r) != nil || r.Key != name || !isID(r.ID) || !isHash(r.Digest) {
 		return r, &Damaged{keysFolder + "/" + name + keySuffix, "cannot be read"}
 	}
 	return r, nil

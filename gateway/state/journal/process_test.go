@@ -11,7 +11,6 @@ import (
 	"strings"
 	"testing"
 
-	"vaultwicket/gateway/state/journal/object"
 	"vaultwicket/tests/killed"
 	"vaultwicket/tests/long"
 )
@@ -57,7 +56,7 @@ func child(dir string) {
 // sometimes one that needs a file.
 func childText(seed int) string {
 	if seed%16 == 0 {
-		return string(random(object.MaxInline + seed%1000))
+		return string(random(maxInline + seed%1000))
 	}
 	return strings.Repeat("a line of the note\n", 200) + fmt.Sprint(seed)
 }

@@ -17,7 +17,6 @@ import (
 	"time"
 
 	"vaultwicket/gateway/state/audit"
-	"vaultwicket/gateway/trail"
 )
 
 const (
@@ -75,7 +74,7 @@ type callKey struct {
 // Open returns the calls of the audit log in a state folder. It reads nothing yet.
 func Open(state string) *Calls {
 	return &Calls{
-		parts: [2]*audit.Follower{audit.Follow(trail.AuditFolder(state), firstRead), audit.Follow(trail.CallsFolder(state), firstRead)},
+		parts: [2]*audit.Follower{audit.Follow(audit.AuditFolder(state), firstRead), audit.Follow(audit.CallsFolder(state), firstRead)},
 		max:   maxCalls, first: 1, // 0 is none
 		byCall: map[callKey]uint64{}, names: newNames(),
 	}

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"vaultwicket/gateway/state/audit"
-	"vaultwicket/gateway/trail"
 )
 
 var begun = time.Date(2026, 3, 4, 10, 0, 0, 0, time.UTC)
@@ -18,13 +17,13 @@ var begun = time.Date(2026, 3, 4, 10, 0, 0, 0, time.UTC)
 type writer struct {
 	t     testing.TB
 	state string
-	logs  trail.Logs
+	logs  audit.Logs
 	calls int
 }
 
 func newWriter(t testing.TB) *writer {
 	state := t.TempDir()
-	return &writer{t: t, state: state, logs: trail.Open(state)}
+	return &writer{t: t, state: state, logs: audit.OpenLogs(state)}
 }
 
 func (w *writer) write(line audit.Line, mutates bool) {
@@ -71,7 +70,7 @@ func TestLinesBecomeCalls(t *testing.T) {
 	w.call("read", "agent", 0, 5, "allow", "")
 	w.call("delete", "agent", time.Minute, 1, "deny", "tier_closed") // of the other part of the log
 	w.call("search", "other", 2*time.Minute, 900, "allow", "not_found")
-	w.write(audit.Line{Kind: trail.KindLimited, Time: begun.Add(3 * time.Minute), Session: "1-abc", Client: "agent", Code: "rate_limited", Count: 7}, false)
+	w.write(audit.Line{Kind: audit.KindLimited, Time: begun.Add(3 * time.Minute), Session: "1-abc", Client: "agent", Code: "rate_limited", Count: 7}, false)
 	if read := update(t, c); read != 6 {
 		t.Errorf("%d lines", read)
 	}
@@ -143,7 +142,7 @@ func TestTheOwnersCallsAreNotAnAgents(t *testing.T) {
 	for i, surface := range []string{"page", "terminal", ""} { // a completion names none
 		w.write(audit.Line{Kind: "decision", Time: begun, Call: fmt.Sprintf("2-own-%d", i+1), Session: "2-own", Surface: surface, Command: "delete", Decision: "deny", Code: "unconfirmed"}, true)
 	}
-	w.write(audit.Line{Kind: trail.KindLimited, Time: begun, Session: "1-abc", Code: "rate_limited", Count: 7}, false) // of too many clients to name
+	w.write(audit.Line{Kind: audit.KindLimited, Time: begun, Session: "1-abc", Code: "rate_limited", Count: 7}, false) // of too many clients to name
 	c := Open(w.state)
 	update(t, c)
 	if p := c.Page(Filter{}, 0, 10); p.Total != 5 || p.Own != 3 {

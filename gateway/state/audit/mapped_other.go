@@ -1,6 +1,6 @@
 //go:build !linux && !darwin
 
-package mapped
+package audit
 
 import "errors"
 

@@ -1,4 +1,4 @@
-package trail
+package audit
 
 import (
 	"fmt"
@@ -7,20 +7,18 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
-
-	"vaultwicket/gateway/state/audit"
 )
 
-func decision(call string) audit.Line {
-	return audit.Line{Kind: "decision", Call: call, Decision: "allow", Command: "read"}
+func decision(call string) Line {
+	return Line{Kind: "decision", Call: call, Decision: "allow", Command: "read"}
 }
 
-func end(call string) audit.Line { return audit.Line{Kind: "end", Call: call, Command: "read"} }
+func end(call string) Line { return Line{Kind: "end", Call: call, Command: "read"} }
 
 // written are the lines of a log by kind and call.
 func written(t *testing.T, state string) (kinds []string) {
 	t.Helper()
-	for line, err := range Lines(state, audit.Filter{}) {
+	for line, err := range Lines(state, Filter{}) {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -34,34 +32,34 @@ func written(t *testing.T, state string) (kinds []string) {
 func TestTheDecisionOfALongReadDoesNotWaitForItsEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		state := t.TempDir()
-		late := Late{Logs: Open(state)}
+		late := late{Logs: OpenLogs(state)}
 		first := late.Hold(decision("first"))
-		time.Sleep(LateAfter / 2)
+		time.Sleep(lateAfter / 2)
 		long, short := late.Hold(decision("long")), late.Hold(decision("short"))
 		if !late.End(short, end("short")) {
 			t.Error("a short call has its decision in the log before its end")
 		}
-		time.Sleep(LateAfter/2 - time.Nanosecond)
+		time.Sleep(lateAfter/2 - time.Nanosecond)
 		synctest.Wait()
 		if got, want := written(t, state), []string{"decision short", "end short"}; !slices.Equal(got, want) {
 			t.Errorf("got %q, want %q", got, want)
 		}
 		time.Sleep(time.Nanosecond)
 		synctest.Wait()
-		time.Sleep(LateAfter / 2)
+		time.Sleep(lateAfter / 2)
 		synctest.Wait()
 		want := []string{"decision first", "decision long", "decision short", "end short"} // by their times
 		if got := written(t, state); !slices.Equal(slices.Sorted(slices.Values(got)), want) {
 			t.Errorf("got %q, want %q", got, want)
 		}
-		for _, d := range []*Decision{first, long} {
+		for _, d := range []*heldDecision{first, long} {
 			if late.End(d, end(d.line.Call)) {
 				t.Error("a decision is written twice")
 			}
 		}
 		time.Sleep(time.Hour)
 		again := late.Hold(decision("again")) // the timer had stopped
-		time.Sleep(LateAfter)
+		time.Sleep(lateAfter)
 		synctest.Wait()
 		if late.End(again, end("again")) {
 			t.Error("the decision of a later call waits for its end")
@@ -73,13 +71,13 @@ func TestTheDecisionOfALongReadDoesNotWaitForItsEnd(t *testing.T) {
 func TestNoDecisionIsLostOrWrittenTwice(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		state := t.TempDir()
-		late := Late{Logs: Open(state)}
+		late := late{Logs: OpenLogs(state)}
 		var all sync.WaitGroup
 		for i := range 60 {
 			all.Go(func() {
 				call := fmt.Sprint(i)
 				d := late.Hold(decision(call))
-				time.Sleep(time.Duration(i%3) * LateAfter)
+				time.Sleep(time.Duration(i%3) * lateAfter)
 				if !late.End(d, end(call)) {
 					_ = late.Logs.Write(end(call), false, false)
 				}

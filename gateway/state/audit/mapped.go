@@ -1,14 +1,4 @@
-// Package mapped sees where a file ends that several processes append text to, without
-// a system call: the part of the file about its end is mapped into memory.
-//
-// A mapping of a file shows what any process of the machine has written to it as soon as
-// that is written, on file systems that keep one copy of a file in memory. Those that are
-// known to do so are listed by name; on others, such as those of a network, and on other
-// systems than Linux and macOS nothing is mapped. The mapping is only read: a process that
-// is killed leaves nothing half written by it.
-//
-// The package imports no other package of this program.
-package mapped
+package audit
 
 import (
 	"os"
@@ -16,9 +6,17 @@ import (
 	"syscall"
 )
 
-// End is the end of a file of lines. The zero End knows nothing of its file. It is for one
-// goroutine at a time, and it is to be closed.
-type End struct {
+// mappedEnd knows where a file ends that several processes append lines to, without a
+// system call: the part of the file about its end is mapped into memory.
+//
+// A mapping shows what any process of the machine has written as soon as that is written, on
+// file systems that keep one copy of a file in memory. Those known to do so are listed by
+// name; on others, such as network file systems, and on systems other than Linux and macOS
+// nothing is mapped. The mapping is only read: a killed process leaves nothing half written.
+//
+// The zero mappedEnd knows nothing of its file. It is for one goroutine at a time, and must
+// be closed.
+type mappedEnd struct {
 	part []byte // of the file, nil if none is mapped
 	from int64  // where the part begins
 	none bool   // of this file nothing can be mapped
@@ -35,18 +33,18 @@ const partSize = 256 << 10
 //
 // It is true only if the mapping shows what was written last: the line end before size. It
 // does not see a NUL behind size, which no text has.
-func (e *End) IsAt(size int64) bool {
+func (e *mappedEnd) IsAt(size int64) bool {
 	at := size - e.from
 	if size%int64(os.Getpagesize()) == 0 || at < 0 || at >= int64(len(e.part)) {
 		return false // the page behind the end is not in the file, and cannot be read
 	}
-	last, next, ok := pair(e.part, at)
+	last, next, ok := bytesAround(e.part, at)
 	return ok && last == '\n' && next == 0
 }
 
 // pair reads the bytes before and at an offset. Neither can be read if somebody made the
 // file shorter by whole pages, or if the disk does not give them back.
-func pair(part []byte, at int64) (before, here byte, ok bool) {
+func bytesAround(part []byte, at int64) (before, here byte, ok bool) {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer func() { ok = recover() == nil }()
 	return part[at-1], part[at], true
@@ -54,7 +52,7 @@ func pair(part []byte, at int64) (before, here byte, ok bool) {
 
 // Map maps the part of a file that ends at size. [End.IsAt] speaks of this file from then
 // on. Without a mapping, such as on another file system, it reports false.
-func (e *End) Map(file syscall.Conn, size int64) {
+func (e *mappedEnd) Map(file syscall.Conn, size int64) {
 	from := size - size%partSize
 	if e.none || e.part != nil && e.from == from {
 		return
@@ -70,9 +68,9 @@ func (e *End) Map(file syscall.Conn, size int64) {
 }
 
 // Close takes the mapping out of memory. The End can be used for another file then.
-func (e *End) Close() {
+func (e *mappedEnd) Close() {
 	if e.part != nil {
 		unmap(e.part)
 	}
-	*e = End{}
+	*e = mappedEnd{}
 }

@@ -1,4 +1,4 @@
-package object
+package journal
 
 import (
 	"bytes"
@@ -12,7 +12,7 @@ import (
 func TestATextIsItsDifferences(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		text := []byte(nil)
-		parts := Pieces{text}
+		parts := pieces{text}
 		for range rapid.IntRange(0, 6).Draw(t, "versions") {
 			next := bytes.Clone(text)
 			from := rapid.IntRange(0, len(text)).Draw(t, "from")
@@ -20,7 +20,7 @@ func TestATextIsItsDifferences(t *testing.T) {
 			middle := []byte(rapid.StringOf(rapid.SampledFrom([]rune("ab"))).Draw(t, "middle"))
 			next = append(append(next[:from:from], middle...), text[to:]...)
 			prefix, suffix := common(text, next)
-			o := Record{Prefix: prefix, Suffix: suffix, Raw: true}
+			o := object{Prefix: prefix, Suffix: suffix, Raw: true}
 			o.Data = next[prefix : len(next)-suffix]
 			o.Middle = len(o.Data)
 			var ok bool
@@ -29,7 +29,7 @@ func TestATextIsItsDifferences(t *testing.T) {
 			}
 			text = next
 		}
-		if _, ok := (Record{Prefix: len(text) + 1, Raw: true}).Over(parts); ok {
+		if _, ok := (object{Prefix: len(text) + 1, Raw: true}).Over(parts); ok {
 			t.Fatal("more than there is")
 		}
 	})

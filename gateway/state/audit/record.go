@@ -1,7 +1,4 @@
-// Package records writes what becomes of each call to the audit log, and tells observers
-// the same. A call that changes something is written before it runs, and is refused if that
-// fails. No line has the value of a parameter or the path of a note: they are digests.
-package records
+package audit
 
 import (
 	"fmt"
@@ -15,8 +12,6 @@ import (
 	"vaultwicket/allowlist/quote"
 	"vaultwicket/gateway/failure"
 	"vaultwicket/gateway/observe"
-	"vaultwicket/gateway/state/audit"
-	"vaultwicket/gateway/trail"
 	"vaultwicket/policy"
 	"vaultwicket/tiers"
 )
@@ -24,18 +19,18 @@ import (
 // Records begins the record of each call. It has no log where there is no place for one;
 // then nothing is changed.
 type Records struct {
-	logs    trail.Logs
-	limited trail.Limited
-	late    trail.Late
+	logs    Logs
+	limited Limited
+	late    late
 	session string
 	count   atomic.Uint64
 }
 
 // New returns the records of a session in a state folder, "" for none.
-func New(state, session string) *Records {
-	r := &Records{logs: trail.Open(state), session: session}
+func NewRecords(state, session string) *Records {
+	r := &Records{logs: OpenLogs(state), session: session}
 	r.late.Logs = r.logs
-	r.limited.Write = func(line audit.Line) { _ = r.logs.Write(line, false, false) }
+	r.limited.Write = func(line Line) { _ = r.logs.Write(line, false, false) }
 	return r
 }
 
@@ -47,7 +42,7 @@ type Caller struct{ Client, Surface, Vault, Command string }
 
 // Begin starts the record of a call. seen is told of the decisions.
 func (r *Records) Begin(c Caller, seen *observe.Call) *Record {
-	return &Record{records: r, begun: time.Now(), seen: seen, line: audit.Line{
+	return &Record{records: r, begun: time.Now(), seen: seen, line: Line{
 		Call:    fmt.Sprintf("%s-%d", r.session, r.count.Add(1)),
 		Session: r.session, Client: c.Client, Surface: c.Surface, Vault: c.Vault, Command: quote.Short(c.Command),
 	}}
@@ -56,12 +51,12 @@ func (r *Records) Begin(c Caller, seen *observe.Call) *Record {
 // Record is what the audit log is told of one call. It is used by one goroutine at a time.
 type Record struct {
 	records *Records
-	line    audit.Line
+	line    Line
 	begun   time.Time
 	call    allowlist.Call
 	refusal error // of the policy
 	seen    *observe.Call
-	held    *trail.Decision // nil unless the decision waits for the end
+	held    *heldDecision // nil unless the decision waits for the end
 	// hidden is the rule that hides what the call names, "" if none does. The
 	// caller is told that it is missing. hiddenName is the same for what file=
 	// spells, which may also mean another note; it counts where nothing is found.
@@ -93,7 +88,7 @@ func (r *Record) Described(call allowlist.Call, refusal error) {
 	params := call.Params()
 	for _, name := range slices.Sorted(maps.Keys(params)) {
 		value, _ := call.Param(name)
-		p := audit.Param{Name: name, Bytes: len(value)}
+		p := Param{Name: name, Bytes: len(value)}
 		if value != "" {
 			p.Digest = r.records.logs.Digest(value)
 		}
@@ -124,7 +119,7 @@ func (r *Record) digestOf(path string) string {
 func (r *Record) Redact(params []string) {
 	for i, p := range r.line.Params {
 		if slices.Contains(params, p.Name) {
-			r.line.Params[i] = audit.Param{Name: p.Name}
+			r.line.Params[i] = Param{Name: p.Name}
 			r.line.Note = "" // it may be one of them that names it
 		}
 	}
@@ -163,7 +158,7 @@ func (r *Record) Allowed(call allowlist.Call, backend string) error {
 // truly is a line as the owner is to read it. The caller of a call that names what
 // is hidden is told that it is missing, and so are observers, whose reports may be
 // read by anybody.
-func (r *Record) truly(line audit.Line) audit.Line {
+func (r *Record) truly(line Line) Line {
 	if r.hidden == "" {
 		return line
 	}
@@ -224,7 +219,7 @@ func hashOrNothing(hash string) string {
 	return hash
 }
 
-func (r *Record) decision(what string, err error) audit.Line {
+func (r *Record) decision(what string, err error) Line {
 	line := r.line
 	line.Kind, line.Decision, line.Rule = "decision", what, failure.RuleOf(err)
 	if err != nil {
@@ -235,7 +230,7 @@ func (r *Record) decision(what string, err error) audit.Line {
 
 // write writes a line of a call that changes nothing by itself: such a call is
 // not stopped by a log that cannot be written.
-func (r *Record) write(line audit.Line, durable bool) {
+func (r *Record) write(line Line, durable bool) {
 	if line.Kind == "decision" {
 		r.seen.Decided(observe.Decision{Decision: line.Decision, Rule: line.Rule, Code: line.Code})
 	}

@@ -1,4 +1,4 @@
-package mapped
+package audit
 
 import (
 	"bytes"
@@ -13,16 +13,9 @@ import (
 	"vaultwicket/tests/memory"
 )
 
-func must(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
 // mappedFile has a test look at a file with a text, mapped where it ends: on the disk, and
 // in memory where there is a file system for that.
-func mappedFile(t *testing.T, text []byte, test func(*testing.T, *os.File, *End)) {
+func mappedFile(t *testing.T, text []byte, test func(*testing.T, *os.File, *mappedEnd)) {
 	t.Helper()
 	for where, dir := range map[string]string{"disk": t.TempDir(), "memory": memory.Folder(t)} {
 		t.Run(where, func(t *testing.T) {
@@ -31,7 +24,7 @@ func mappedFile(t *testing.T, text []byte, test func(*testing.T, *os.File, *End)
 			defer file.Close()
 			_, err = file.Write(text)
 			must(t, err)
-			e := &End{}
+			e := &mappedEnd{}
 			defer e.Close()
 			if e.IsAt(int64(len(text))) {
 				t.Error("a file that is not mapped is at its end")
@@ -53,7 +46,7 @@ func text(size int) []byte {
 }
 
 func TestTheEndIsWhereItWasLeft(t *testing.T) {
-	mappedFile(t, text(700), func(t *testing.T, file *os.File, e *End) {
+	mappedFile(t, text(700), func(t *testing.T, file *os.File, e *mappedEnd) {
 		if !e.IsAt(700) {
 			t.Fatal("the end is not seen")
 		}
@@ -72,7 +65,7 @@ func TestTheEndIsWhereItWasLeft(t *testing.T) {
 // Behind a full page nothing can be read.
 func TestTheEndOfAPageIsNotTold(t *testing.T) {
 	page := os.Getpagesize()
-	mappedFile(t, text(page), func(t *testing.T, file *os.File, e *End) {
+	mappedFile(t, text(page), func(t *testing.T, file *os.File, e *mappedEnd) {
 		if e.IsAt(int64(page)) {
 			t.Error("it is told")
 		}
@@ -87,7 +80,7 @@ func TestTheEndOfAPageIsNotTold(t *testing.T) {
 // Whoever writes, by another descriptor or a line that is not whole, is seen at once.
 func TestWhatIsWrittenIsSeen(t *testing.T) {
 	for _, more := range []string{"{", "\n", "line\n", strings.Repeat("x", 5000) + "\n"} {
-		mappedFile(t, text(700), func(t *testing.T, file *os.File, e *End) {
+		mappedFile(t, text(700), func(t *testing.T, file *os.File, e *mappedEnd) {
 			other, err := os.OpenFile(file.Name(), os.O_WRONLY|os.O_APPEND, 0)
 			must(t, err)
 			defer other.Close()
@@ -107,7 +100,7 @@ func TestWhatIsWrittenIsSeen(t *testing.T) {
 func TestACutIsSeen(t *testing.T) {
 	const size = 100_000
 	for _, cut := range []int64{0, 1, 500, 65_536, size - 200, size - 1} {
-		mappedFile(t, text(size), func(t *testing.T, file *os.File, e *End) {
+		mappedFile(t, text(size), func(t *testing.T, file *os.File, e *mappedEnd) {
 			must(t, file.Truncate(cut))
 			if e.IsAt(size) {
 				t.Errorf("cut at %d it is at its end", cut)
@@ -127,7 +120,7 @@ func TestACutIsSeen(t *testing.T) {
 // Each size of a file that grows by lines is either seen or not told, and not told only
 // where nothing can be read behind it.
 func TestAFileThatGrows(t *testing.T) {
-	mappedFile(t, text(700), func(t *testing.T, file *os.File, e *End) {
+	mappedFile(t, text(700), func(t *testing.T, file *os.File, e *mappedEnd) {
 		size, unknown := int64(700), 0
 		for size < 3*partSize {
 			more := text(1 + int(size*7%509))
@@ -154,13 +147,13 @@ func TestWhatCannotBeMapped(t *testing.T) {
 	must(t, err)
 	defer r.Close()
 	defer w.Close()
-	e := &End{}
+	e := &mappedEnd{}
 	e.Map(r, 700)
 	if !e.none || e.IsAt(700) {
 		t.Error("a pipe is mapped")
 	}
 	must(t, r.Close())
-	closed := &End{}
+	closed := &mappedEnd{}
 	closed.Map(r, 700)
 	if !closed.none || closed.IsAt(700) {
 		t.Error("a closed file is mapped")
@@ -171,7 +164,7 @@ func TestOneMappingAtATime(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("/proc tells")
 	}
-	mappedFile(t, text(700), func(t *testing.T, file *os.File, e *End) {
+	mappedFile(t, text(700), func(t *testing.T, file *os.File, e *mappedEnd) {
 		must(t, file.Truncate(2*partSize))
 		count := func() int {
 			maps, err := os.ReadFile("/proc/self/maps")

@@ -1,0 +1,268 @@
+package audit
+
+import (
+	"errors"
+	"iter"
+	"path/filepath"
+	"slices"
+	"sync"
+	"time"
+
+	"vaultwicket/gateway/failure"
+	"vaultwicket/policy"
+)
+
+// AuditFolder returns the folder of the audit log in the state folder: the lines
+// about changes, approvals and denials by policy, which are kept for 90 days.
+func AuditFolder(state string) string { return filepath.Join(state, "audit") }
+
+// CallsFolder returns the folder of the other lines of the audit log in the state
+// folder: about calls that only read, and about invalid requests. A client can cause any
+// number of them, so they have a log of their own, in which the newest replace the
+// oldest.
+func CallsFolder(state string) string { return filepath.Join(state, "audit-calls") }
+
+// Lines returns the lines of both parts of the audit log in a state folder, in
+// the order of their times. They come as [List] yields them.
+func Lines(state string, f Filter) iter.Seq2[Line, error] {
+	all := merge(List(AuditFolder(state), f), List(CallsFolder(state), f))
+	if f.Limit <= 0 {
+		return all
+	}
+	return newest(all, f.Limit)
+}
+
+// newest yields the last of some lines, and the errors among them.
+func newest(all iter.Seq2[Line, error], limit int) iter.Seq2[Line, error] {
+	type item struct {
+		line Line
+		err  error
+	}
+	return func(yield func(Line, error) bool) {
+		var last []item // of both parts no more than twice the limit
+		for line, err := range all {
+			last = append(last, item{line, err})
+		}
+		for _, it := range last[max(0, len(last)-limit):] {
+			if !yield(it.line, it.err) {
+				return
+			}
+		}
+	}
+}
+
+// keptFor is how long lines about changes, approvals and refusals by policy stay.
+const keptFor = 90 * 24 * time.Hour
+
+// Logs are the two parts of the audit log. The zero value writes nothing.
+type Logs struct{ lasting, calls *Log }
+
+// OpenLogs returns the audit log in a state folder, the zero value for "".
+func OpenLogs(state string) Logs {
+	if state == "" {
+		return Logs{}
+	}
+	return Logs{
+		lasting: Open(AuditFolder(state), Limits{MinAge: keptFor}),
+		calls:   Open(CallsFolder(state), Limits{}),
+	}
+}
+
+// None reports whether nothing is written.
+func (l Logs) None() bool { return l.lasting == nil }
+
+// Digest returns the keyed digest of a value, see [Log.Digest].
+func (l Logs) Digest(value string) string { return l.lasting.Digest(value) }
+
+// Write writes a line to the part that it belongs to. mutates says that its call may
+// change something, durable that the line is on the disk when write returns.
+func (l Logs) Write(line Line, mutates, durable bool) error {
+	if l.None() {
+		return nil
+	}
+	if isRoutine(line, mutates) {
+		return l.calls.Write(line, durable)
+	}
+	return l.lasting.Write(line, durable)
+}
+
+// WritePair writes the decision about a call that changes nothing and the end of it, at once
+// if they belong to the same part.
+func (l Logs) WritePair(decision, end Line) error {
+	if l.None() {
+		return nil
+	}
+	if isRoutine(decision, false) && isRoutine(end, false) {
+		return l.calls.WriteAll(false, decision, end)
+	}
+	return errors.Join(l.Write(decision, false, false), l.Write(end, false, false))
+}
+
+// isRoutine reports whether a line is about a call that changes nothing and was
+// not refused by the policy. Whatever is not known to be one is not.
+func isRoutine(line Line, mutates bool) bool {
+	switch {
+	case line.Kind == KindLimited:
+		return true
+	case mutates || policyCodes[line.Code] || line.Rule != "":
+		return false
+	case line.Kind == "end":
+		return true
+	}
+	return line.Decision == "allow" || line.Decision == "plan" || line.Decision == "deny"
+}
+
+// policyCodes are the codes of refusals by policy.
+var policyCodes = map[string]bool{
+	policy.CodeTierClosed: true, policy.CodeRestricted: true, policy.CodeDisabled: true, policy.CodeMutationsOff: true,
+	policy.CodeUnconfirmed: true, policy.CodeAccess: true,
+}
+
+// lateAfter is how long the line of a decision to let a read through may wait for that of
+// its end, so that both are written at once.
+const lateAfter = 50 * time.Millisecond
+
+// late holds lines of decisions until the calls end, at most for [lateAfter]. One timer
+// serves all of them, and runs on while calls come: a timer for each call would wake a
+// thread that waits for messages.
+type late struct {
+	// Logs takes the lines. It must be set before use.
+	Logs Logs
+
+	mu      sync.Mutex
+	held    []*heldDecision // oldest first
+	timer   *time.Timer
+	running bool // the timer will run due
+}
+
+// heldDecision is the line of a decision that is written with the end of its call, or by itself
+// if that takes long.
+type heldDecision struct {
+	line    Line
+	begun   time.Time
+	written chan struct{} // closed once the line is in the log by itself, nil while it is held
+}
+
+// Hold returns a decision made now that waits for its end. [late.End] must be called.
+func (l *late) Hold(line Line) *heldDecision {
+	line.Time = time.Now()
+	d := &heldDecision{line: line, begun: line.Time}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.held = append(l.held, d)
+	if !l.running {
+		l.start(lateAfter)
+	}
+	return d
+}
+
+// start has due run after a time. The caller has mu.
+func (l *late) start(after time.Duration) {
+	l.running = true
+	if l.timer == nil {
+		l.timer = time.AfterFunc(after, l.due)
+		return
+	}
+	l.timer.Reset(after)
+}
+
+// due writes the decisions that have waited long enough.
+func (l *late) due() {
+	l.mu.Lock()
+	now, old := time.Now(), 0
+	for old < len(l.held) && now.Sub(l.held[old].begun) >= lateAfter {
+		l.held[old].written = make(chan struct{})
+		old++
+	}
+	due := slices.Clone(l.held[:old])
+	l.held = slices.Delete(l.held, 0, old)
+	l.running = false
+	if len(l.held) > 0 {
+		l.start(lateAfter - now.Sub(l.held[0].begun))
+	}
+	l.mu.Unlock()
+	for _, d := range due {
+		_ = l.Logs.Write(d.line, false, false)
+		close(d.written)
+	}
+}
+
+// End writes a decision and the end of its call. It returns false if the decision is in the
+// log by itself; the caller then writes the end behind it.
+func (l *late) End(d *heldDecision, end Line) bool {
+	l.mu.Lock()
+	i := slices.Index(l.held, d)
+	if i >= 0 {
+		l.held = slices.Delete(l.held, i, i+1)
+	}
+	l.mu.Unlock()
+	if i < 0 {
+		<-d.written
+		return false
+	}
+	_ = l.Logs.WritePair(d.line, end)
+	return true
+}
+
+// KindLimited is the kind of a line that counts calls refused for their rate.
+const KindLimited = "limited"
+
+const (
+	// LimitedPeriod is how long calls that are refused for their rate are counted
+	// before a line tells of them.
+	LimitedPeriod = time.Minute
+	// MaxLimited bounds the callers that are counted apart in a period: they choose
+	// their names.
+	MaxLimited = 16
+)
+
+// Limited counts calls that are refused for their rate. The first one of a period
+// has a line of its own; the others are told of in one line a client when the
+// period is over.
+type Limited struct {
+	// Write takes the lines that count.
+	Write func(Line)
+
+	mu     sync.Mutex
+	begun  time.Time
+	counts map[limitedBy]uint64 // nil between periods
+	end    *time.Timer
+}
+
+// limitedBy is what such a line says of the callers.
+type limitedBy struct{ session, client, surface, vault string }
+
+// First reports whether a call is the first one of a period, and counts it if it
+// is not.
+func (l *Limited) First(line Line) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.counts == nil {
+		l.begun, l.counts = time.Now(), map[limitedBy]uint64{}
+		l.end = time.AfterFunc(LimitedPeriod, l.Flush)
+		return true
+	}
+	by := limitedBy{line.Session, line.Client, line.Surface, line.Vault}
+	if _, known := l.counts[by]; !known && len(l.counts) >= MaxLimited {
+		by = limitedBy{session: line.Session}
+	}
+	l.counts[by]++
+	return false
+}
+
+// Flush ends the period, if there is one, and writes what was counted.
+func (l *Limited) Flush() {
+	l.mu.Lock()
+	counts, begun := l.counts, l.begun
+	if counts != nil {
+		l.counts = nil
+		l.end.Stop()
+	}
+	l.mu.Unlock()
+	for by, n := range counts {
+		l.Write(Line{
+			Kind: KindLimited, Session: by.session, Client: by.client, Surface: by.surface, Vault: by.vault,
+			Code: failure.CodeRateLimited, Count: n, DurationMs: time.Since(begun).Milliseconds(),
+		})
+	}
+}

@@ -1,0 +1,321 @@
+package journal
+
+import (
+	"bytes"
+	"compress/flate"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"io"
+	"strings"
+	"sync"
+)
+
+// Limits in bytes.
+const (
+	// maxObject is the largest object: an attachment that is deleted. A note is at most 5 MB.
+	maxObject = 128 << 20
+	// maxText is the largest object that is held in memory, and of which a
+	// difference is taken. Larger ones are attachments; they are files and go
+	// through a small buffer.
+	maxText = 32 << 20
+	// maxPacked is the longest text that is compressed to see whether it fits a
+	// line.
+	maxPacked = 4 << 20
+	// maxInline is how long an object's bytes may be as a line, compressed: a
+	// file of its own would cost two more syncs.
+	maxInline = 256 << 10
+)
+
+// object is the record of one object.
+type object struct {
+	Hash string `json:"object"`
+	// Note tells which note it is a version of, for those who look for a version
+	// to take the difference from.
+	Note  string `json:"note"`
+	Depth int    `json:"depth"` // how many differences lie before something whole
+	Size  int64  `json:"size"`
+
+	Base   string `json:"base,omitempty"`
+	Prefix int    `json:"prefix,omitempty"` // of the base
+	Suffix int    `json:"suffix,omitempty"`
+	Raw    bool   `json:"raw,omitempty"`  // Data is not compressed
+	Middle int    `json:"middle"`         // the length of Data, before it was compressed
+	File   bool   `json:"file,omitempty"` // Data, compressed, is a file next to the segment
+	Data   []byte `json:"data,omitempty"`
+}
+
+// How a record begins: Key, the hash, NoteKey and the [NoteID].
+const (
+	objectKey = `{"object":"`
+	noteKey   = `","note":"`
+	dataKey   = `,"data":"`
+)
+
+// Encode returns o as JSON.
+func (o object) Encode() ([]byte, error) {
+	data := o.Data
+	o.Data = nil
+	head, err := json.Marshal(o)
+	if err != nil || o.File {
+		return head, err
+	}
+	head = append(head[:len(head)-1], dataKey...)
+	return append(base64.StdEncoding.AppendEncode(head, data), `"}`...), nil
+}
+
+// parseObject reads an object's record. What it returns is sound in itself.
+func parseObject(record []byte) (o object, ok bool) {
+	head, data, hasData := bytes.Cut(record, []byte(dataKey))
+	if hasData {
+		encoded, whole := bytes.CutSuffix(data, []byte(`"}`))
+		if !whole {
+			return object{}, false
+		}
+		var err error
+		if o.Data, err = base64.StdEncoding.AppendDecode([]byte{}, encoded); err != nil {
+			return object{}, false
+		}
+		head = append(bytes.Clone(head), '}')
+	}
+	if json.Unmarshal(head, &o) != nil || o.File == hasData {
+		return object{}, false
+	}
+	return o, o.isSound()
+}
+
+func (o object) isSound() bool {
+	limit := int64(maxText)
+	if o.IsWhole() {
+		limit = maxObject
+	}
+	if !isHash(o.Hash) || len(o.Note) != noteLength || !isHex(o.Note) || o.Size < 0 || o.Size > limit || o.Depth < 0 || o.Depth > maxDepth {
+		return false
+	}
+	if (o.Depth > 0) != (o.Base != "") || o.Base != "" && !isHash(o.Base) || o.File && o.Raw {
+		return false
+	}
+	if o.IsWhole() {
+		return o.Prefix == 0 && o.Suffix == 0 && o.Middle == 0 && !o.Raw
+	}
+	if o.Prefix < 0 || o.Suffix < 0 || o.Middle < 0 || max(o.Prefix, o.Suffix, o.Middle) > maxText {
+		return false
+	}
+	return o.Size == int64(o.Prefix+o.Middle+o.Suffix) && (o.Base != "" || o.Prefix+o.Suffix == 0)
+}
+
+// IsWhole reports whether the object is a file that has all of it.
+func (o object) IsWhole() bool { return o.File && o.Base == "" }
+
+// newObject returns the record of a whole text, of which hash is the SHA-256, as a version
+// of the note with this [NoteID]. ok is false if it is too long
+// for a line.
+func newObject(hash, note string, text []byte) (o object, ok bool) {
+	if len(text) > maxPacked {
+		return object{}, false
+	}
+	o = object{Hash: hash, Note: note, Size: int64(len(text))}
+	o.setData(text)
+	return o, len(o.Data) <= maxInline
+}
+
+// newDelta returns the record of a text as its difference from baseText, whose hash
+// is base. depth is how many differences lie before something whole. ok is
+// false if that is not much shorter. One whose data do not fit a line has them in a
+// file, which is still to be written: then it is a File, and Data is not compressed.
+func newDelta(hash, note string, text []byte, base string, baseText []byte, depth int) (o object, ok bool) {
+	prefix, suffix := common(baseText, text)
+	middle := text[prefix : len(text)-suffix]
+	if len(middle) > len(text)/2 {
+		return object{}, false
+	}
+	o = object{Hash: hash, Note: note, Depth: depth, Size: int64(len(text)), Base: base, Prefix: prefix, Suffix: suffix}
+	if len(middle) <= maxPacked {
+		o.setData(middle)
+	}
+	if len(middle) > maxPacked || len(o.Data) > maxInline {
+		o.Middle, o.Raw, o.File, o.Data = len(middle), false, true, middle
+	}
+	return o, true
+}
+
+func (o *object) setData(text []byte) {
+	o.Middle, o.Data = len(text), pack(text)
+	if o.Data == nil {
+		o.Raw, o.Data = true, text
+	}
+}
+
+// middle returns what is between the parts that are taken from the base.
+func (o object) middle() ([]byte, bool) {
+	if o.Raw {
+		return o.Data, len(o.Data) == o.Middle
+	}
+	return unpack(o.Data, o.Middle)
+}
+
+// Over returns the text of o, whose base is the text before it; of a whole
+// object that is nothing.
+func (o object) Over(base pieces) (pieces, bool) {
+	middle, ok := o.middle()
+	if !ok || max(o.Prefix, o.Suffix) > base.Size() {
+		return nil, false
+	}
+	text := append(base.first(o.Prefix), middle)
+	return append(text, base.last(o.Suffix)...), true
+}
+
+// A note is mostly changed in one place. The difference from the version before
+// is then where the two begin and end alike, and what is in between.
+
+// Limits of differences.
+const (
+	// maxDepth is the longest chain of differences: each of them costs a read.
+	maxDepth = 31
+	// leastDelta is the length in bytes below which a difference would not be
+	// shorter than the note.
+	leastDelta = 256
+	// Long texts are compared by blocks of so many bytes.
+	block = 4 << 10
+)
+
+// common returns how many bytes two texts have in common at the beginning, and
+// behind that at the end.
+func common(a, b []byte) (prefix, suffix int) {
+	n := min(len(a), len(b))
+	for prefix+block <= n && bytes.Equal(a[prefix:prefix+block], b[prefix:prefix+block]) {
+		prefix += block
+	}
+	for prefix < n && a[prefix] == b[prefix] {
+		prefix++
+	}
+	n -= prefix
+	for suffix+block <= n && bytes.Equal(a[len(a)-suffix-block:len(a)-suffix], b[len(b)-suffix-block:len(b)-suffix]) {
+		suffix += block
+	}
+	for suffix < n && a[len(a)-1-suffix] == b[len(b)-1-suffix] {
+		suffix++
+	}
+	return prefix, suffix
+}
+
+// pieces are a text in parts. To go from version to version the text need not be
+// copied each time.
+type pieces [][]byte
+
+// Size returns the length of the text in bytes.
+func (p pieces) Size() (n int) {
+	for _, part := range p {
+		n += len(part)
+	}
+	return n
+}
+
+// first returns the first n bytes, of which there are so many.
+func (p pieces) first(n int) (kept pieces) {
+	for _, part := range p {
+		part = part[:min(n, len(part))]
+		n -= len(part)
+		kept = append(kept, part)
+		if n == 0 {
+			break
+		}
+	}
+	return kept
+}
+
+// last returns the last n bytes, of which there are so many.
+func (p pieces) last(n int) (kept pieces) {
+	skip := p.Size() - n
+	for _, part := range p {
+		cut := min(skip, len(part))
+		skip -= cut
+		if cut < len(part) {
+			kept = append(kept, part[cut:])
+		}
+	}
+	return kept
+}
+
+// Text returns the whole text.
+func (p pieces) Text() []byte { return bytes.Join(p, nil) }
+
+// The compression is DEFLATE at its fastest: it costs a start nothing, and most
+// of what is kept are differences, which are short.
+const level = flate.BestSpeed
+
+// leastPacked is the length from which compressing is tried.
+const leastPacked = 128
+
+var writers = sync.Pool{New: func() any {
+	w, _ := flate.NewWriter(io.Discard, level) // the level is one that exists
+	return w
+}}
+
+// pack returns data compressed, or nil if that is not shorter.
+func pack(data []byte) []byte {
+	if len(data) < leastPacked {
+		return nil
+	}
+	var out bytes.Buffer
+	compressor := newCompressor(&out)
+	_, err := compressor.Write(data)
+	if err = errors.Join(err, compressor.Close()); err != nil || out.Len() >= len(data) {
+		return nil
+	}
+	return out.Bytes()
+}
+
+// compressor compresses what is written to it. It is to be closed, and not used
+// afterwards.
+type compressor struct{ flate *flate.Writer }
+
+// newCompressor returns a compressor that writes to out.
+func newCompressor(out io.Writer) compressor {
+	w := writers.Get().(*flate.Writer)
+	w.Reset(out)
+	return compressor{w}
+}
+
+// Write implements [io.Writer].
+func (p compressor) Write(data []byte) (int, error) { return p.flate.Write(data) }
+
+// Close writes what is left, and makes the compressor useless.
+func (p compressor) Close() error {
+	err := p.flate.Close()
+	p.flate.Reset(io.Discard)
+	writers.Put(p.flate)
+	return err
+}
+
+// unpack returns what was compressed to data, if that is exactly so long.
+func unpack(data []byte, size int) ([]byte, bool) {
+	out := make([]byte, size)
+	in := flate.NewReader(bytes.NewReader(data))
+	if _, err := io.ReadFull(in, out); err != nil {
+		return nil, false
+	}
+	n, err := in.Read(make([]byte, 1))
+	return out, n == 0 && err == io.EOF
+}
+
+const (
+	// hashLength is the length of a SHA-256 in hexadecimal digits.
+	hashLength = 2 * sha256.Size
+	// noteLength is the length of a [noteID].
+	noteLength = 16
+)
+
+// noteID returns the digest under which versions of the note at path are found.
+func noteID(path string) string {
+	sum := sha256.Sum256([]byte(path))
+	return hex.EncodeToString(sum[:noteLength/2])
+}
+
+// isHex reports whether text has only hexadecimal digits, in lower case.
+func isHex(text string) bool { return strings.Trim(text, "0123456789abcdef") == "" }
+
+// isHash reports whether text is a SHA-256 as the journal writes it.
+func isHash(text string) bool { return len(text) == hashLength && isHex(text) }
