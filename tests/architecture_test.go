@@ -57,15 +57,12 @@ gateway/ui/activity          : gateway/state/audit policy
 gateway/ui/auth              : gateway/httpguard
 gateway/difference           : gateway/clean
 gateway/ui                   : gateway gateway/admission gateway/catalog gateway/clean gateway/consent gateway/difference gateway/failure gateway/httpguard gateway/state/approvals gateway/state/audit gateway/state/journal gateway/state/paths gateway/state/running gateway/ui/activity gateway/ui/auth gateway/notes tiers
-gateway/mcpserver            : allowlist allowlist/quote exec/progress gateway gateway/catalog gateway/clean gateway/consent gateway/failure gateway/mcpserver/arguments gateway/mcpserver/prompts gateway/mcpserver/streamable gateway/mcpserver/typed gateway/mcpserver/wire gateway/observe gateway/state/approvals tiers
-gateway/mcpserver/arguments  : gateway gateway/mcpserver/wire allowlist allowlist/quote
+gateway/mcpserver            : allowlist allowlist/day allowlist/quote exec/progress gateway gateway/catalog gateway/clean gateway/consent gateway/failure gateway/mcpserver/streamable gateway/mcpserver/wire gateway/observe gateway/state/approvals tiers
 gateway/mcpserver/wire       : allowlist/quote
-gateway/mcpserver/prompts    : gateway gateway/failure gateway/mcpserver/arguments gateway/mcpserver/wire allowlist allowlist/day allowlist/quote
 gateway/mcpserver/streamable : gateway/httpguard gateway/mcpserver/wire gateway/state/paths gateway/state/private
-gateway/mcpserver/typed      : gateway gateway/mcpserver/arguments gateway/mcpserver/wire allowlist allowlist/quote tiers
-cmd/vaultwicket              : allowlist allowlist/quote cmd/internal/approver cmd/internal/auditlog cmd/internal/calls cmd/internal/clients cmd/internal/clients/command cmd/internal/clients/program cmd/internal/compare cmd/internal/completion cmd/internal/demo cmd/internal/doctor cmd/internal/doctor/machine cmd/internal/drift cmd/internal/exit cmd/internal/flags cmd/internal/history cmd/internal/listing cmd/internal/manual cmd/internal/rawvault cmd/internal/release cmd/internal/screen cmd/internal/servers cmd/internal/settings cmd/internal/terminal cmd/internal/wiring exec gateway gateway/admission gateway/clean gateway/failure gateway/mcpserver/prompts gateway/state/paths tiers
+cmd/vaultwicket              : allowlist allowlist/quote cmd/internal/approver cmd/internal/auditlog cmd/internal/calls cmd/internal/clients cmd/internal/clients/command cmd/internal/clients/program cmd/internal/compare cmd/internal/completion cmd/internal/demo cmd/internal/doctor cmd/internal/doctor/machine cmd/internal/drift cmd/internal/exit cmd/internal/flags cmd/internal/history cmd/internal/listing cmd/internal/manual cmd/internal/rawvault cmd/internal/release cmd/internal/screen cmd/internal/servers cmd/internal/settings cmd/internal/terminal cmd/internal/wiring exec gateway gateway/admission gateway/clean gateway/failure gateway/mcpserver gateway/state/paths tiers
 cmd/internal/approver        : allowlist/quote cmd/internal/exit cmd/internal/flags cmd/internal/identity cmd/internal/screen cmd/internal/settings cmd/internal/terminal gateway/clean gateway/consent gateway/failure gateway/state/approvals
-cmd/internal/calls           : allowlist/quote cmd/internal/exit cmd/internal/identity cmd/internal/screen cmd/internal/settings cmd/internal/terminal cmd/internal/wiring exec/progress gateway gateway/consent gateway/mcpserver/arguments
+cmd/internal/calls           : allowlist/quote cmd/internal/exit cmd/internal/identity cmd/internal/screen cmd/internal/settings cmd/internal/terminal cmd/internal/wiring exec/progress gateway gateway/consent gateway/mcpserver
 cmd/internal/history         : allowlist/quote cmd/internal/calls cmd/internal/exit cmd/internal/flags cmd/internal/identity cmd/internal/screen cmd/internal/settings cmd/internal/terminal cmd/internal/wiring gateway gateway/failure gateway/state/journal
 cmd/internal/identity        :
 cmd/internal/listing         : allowlist allowlist/quote cmd/internal/drift cmd/internal/exit cmd/internal/screen cmd/internal/settings cmd/internal/terminal cmd/internal/wiring gateway gateway/catalog gateway/notes
@@ -112,7 +109,7 @@ tests                        :
 // every file of that folder and none below; several are separated by spaces.
 var capabilities = []struct{ imported, importers, why string }{
 	{"os/exec", "exec/process/", "nothing else starts a process"},
-	{"github.com/mark3labs/mcp-go/mcp", "gateway/mcpserver/ gateway/mcpserver/streamable/ gateway/mcpserver/typed/ gateway/mcpserver/wire/", "the protocol stays at the edge"},
+	{"github.com/mark3labs/mcp-go/mcp", "gateway/mcpserver/ gateway/mcpserver/streamable/ gateway/mcpserver/wire/", "the protocol stays at the edge"},
 	{"github.com/mark3labs/mcp-go/server", "gateway/mcpserver/ gateway/mcpserver/streamable/ gateway/mcpserver/wire/", "the protocol stays at the edge"},
 	{"github.com/spf13/pflag", "cmd/internal/flags/", "flags are read in one place"},
 	{"github.com/hashicorp/go-version", "exec/", "versions are read where they are printed"},

@@ -19,7 +19,7 @@ import (
 	"vaultwicket/cmd/internal/terminal"
 	"vaultwicket/cmd/internal/wiring"
 	"vaultwicket/gateway"
-	"vaultwicket/gateway/mcpserver/prompts"
+	"vaultwicket/gateway/mcpserver"
 )
 
 // completeName is what the scripts call; it is in no help.
@@ -52,7 +52,7 @@ func complete(ctx context.Context, std terminal.Streams, words []string) error {
 	p := completion.Program{
 		Flags: flagsForCompletion, Choices: choicesOf,
 		Words: map[string][]string{
-			"install": clients.IDs(), "uninstall": clients.IDs(), "prompt": prompts.Names(), "completion": completion.Shells, "man": manual.Names(),
+			"install": clients.IDs(), "uninstall": clients.IDs(), "prompt": mcpserver.PromptNames(), "completion": completion.Shells, "man": manual.Names(),
 			"config": {"show", "check", "path", "init", "schema"}, "audit": {"list", "verify", "export"}, "journal": {"list", "show"},
 			"approvals": {}, "approve": {}, "deny": {}, "pause": {}, "resume": {}, "undo": {}, "commands": {}, "demo": {}, "doctor": {}, "version": {}, "serve": {},
 		},

@@ -14,7 +14,6 @@ import (
 	"vaultwicket/gateway"
 	"vaultwicket/gateway/failure"
 	"vaultwicket/gateway/mcpserver"
-	"vaultwicket/gateway/mcpserver/prompts"
 	"vaultwicket/policy"
 	"vaultwicket/tiers"
 )
@@ -92,7 +91,7 @@ func promptsPage(t *testing.T) string {
 	for _, p := range serverLists(t, work).prompts {
 		byName[p.Name] = p
 	}
-	for _, name := range prompts.Names() {
+	for _, name := range mcpserver.PromptNames() {
 		p := byName[name]
 		fmt.Fprintf(&b, "\n## %s\n\n%s.\n\n%s", name, p.Description, tableHead("argument", ""))
 		for _, a := range p.Arguments {
@@ -107,7 +106,7 @@ func promptsPage(t *testing.T) string {
 
 func promptBlock(t *testing.T, p policy.Policy, name string) string {
 	t.Helper()
-	text, err := prompts.Text(gatewayOf(t, p), name, nil, docsDay)
+	text, err := mcpserver.PromptText(gatewayOf(t, p), name, nil, docsDay)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -18,7 +18,7 @@ import (
 	"vaultwicket/gateway"
 	"vaultwicket/gateway/consent"
 	"vaultwicket/gateway/failure"
-	"vaultwicket/gateway/mcpserver/prompts"
+	"vaultwicket/gateway/mcpserver"
 	"vaultwicket/tiers"
 )
 
@@ -174,7 +174,7 @@ func TestDocsNameEveryPartOfAResult(t *testing.T) {
 			}
 		}
 	}
-	for _, name := range prompts.Names() {
+	for _, name := range mcpserver.PromptNames() {
 		if !strings.Contains(content, "| `"+name+"` |") || !strings.Contains(page(t, "prompts.md"), "\n## "+name+"\n") {
 			t.Errorf("the prompt %s is missing", name)
 		}

@@ -9,7 +9,7 @@ import (
 	"vaultwicket/cmd/internal/exit"
 	"vaultwicket/cmd/internal/terminal"
 	"vaultwicket/cmd/internal/wiring"
-	"vaultwicket/gateway/mcpserver/prompts"
+	"vaultwicket/gateway/mcpserver"
 )
 
 // promptText is "vaultwicket prompt": the text of an MCP prompt, made for the
@@ -20,7 +20,7 @@ func promptText(_ context.Context, std terminal.Streams, args []string) error {
 		return err
 	}
 	if len(o.Rest) == 0 {
-		return &exit.UsageError{Reason: "no prompt given", Advice: "the prompts are " + strings.Join(prompts.Names(), ", ")}
+		return &exit.UsageError{Reason: "no prompt given", Advice: "the prompts are " + strings.Join(mcpserver.PromptNames(), ", ")}
 	}
 	arguments := map[string]string{}
 	for _, word := range o.Rest[1:] {
@@ -34,7 +34,7 @@ func promptText(_ context.Context, std terminal.Streams, args []string) error {
 	if err != nil {
 		return err
 	}
-	text, err := prompts.Text(o.Gateway, o.Rest[0], arguments, wiring.DayClock(clock, o.DayStart)())
+	text, err := mcpserver.PromptText(o.Gateway, o.Rest[0], arguments, wiring.DayClock(clock, o.DayStart)())
 	if err != nil {
 		return err
 	}

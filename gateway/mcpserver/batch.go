@@ -3,14 +3,14 @@ package mcpserver
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"strings"
 
 	"github.com/mark3labs/mcp-go/mcp"
 
+	"vaultwicket/allowlist"
 	"vaultwicket/gateway"
-	"vaultwicket/gateway/mcpserver/arguments"
 	"vaultwicket/gateway/mcpserver/wire"
-	"vaultwicket/tiers"
 )
 
 // batchName is the tool for several operations. It is listed with mutations on, and
@@ -26,14 +26,8 @@ func batchTool(view toolView) mcp.Tool {
 		schema = strings.Replace(schema, `"atomic":{`, `"vault":{"type":"string"},"atomic":{`, 1)
 	}
 	t := mcp.NewToolWithRawSchema(batchName, batchDescription, json.RawMessage(schema))
-	t.RawOutputSchema = json.RawMessage(batchOutputSchema)
-	t.Annotations = mcp.ToolAnnotation{
-		Title:           "Obsidian vault (batch)",
-		ReadOnlyHint:    mcp.ToBoolPtr(!view.worst.Mutates()),
-		DestructiveHint: mcp.ToBoolPtr(view.worst.WorseThan(tiers.Writes)),
-		IdempotentHint:  mcp.ToBoolPtr(!view.worst.Mutates()),
-		OpenWorldHint:   mcp.ToBoolPtr(view.sends),
-	}
+	t.RawOutputSchema = json.RawMessage(shortOutputSchema)
+	t.Annotations = annotations("Obsidian vault (batch)", view.worst, view.sends)
 	return t
 }
 
@@ -48,21 +42,19 @@ const batchSchema = `{"type":"object","properties":{` +
 	`"atomic":{"type":"boolean","description":"undo all if one fails"},"idempotencyKey":{"type":"string"}},` +
 	`"required":["operations"],"additionalProperties":false}`
 
-// batchOutputSchema requires no more than what the result of a panic has.
-const batchOutputSchema = `{"type":"object","properties":{"ok":{"type":"boolean"}},"required":["ok"],"additionalProperties":true}`
-
 // batch handles calls of obsidianBatch.
 func (h handler) batch(ctx context.Context, req mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-	batch, err := arguments.DecodeBatch(req.Params.RawArguments)
+	batch, err := DecodeBatch(req.Params.RawArguments)
 	if err != nil {
 		return reply(gateway.RejectBatch(err), true)
 	}
 	ctx, stop := report(ctx, req)
 	defer stop()
-	batch.MaxOutput, batch.Keep, batch.Taken = h.MaxOutput, true, wire.PeerOf(ctx).AcceptedAt
+	peer := wire.PeerOf(ctx)
+	batch.MaxOutput, batch.Keep, batch.Taken = h.MaxOutput, true, peer.AcceptedAt
 	elicitation, ask := h.elicit(ctx, req.Params)
-	batch.Ask, batch.Answers, batch.OneSession = ask, elicitation.answers(), oneSession(ctx)
-	batch.Caller, batch.Client, batch.Surface = caller(ctx), clientName(ctx), surface(ctx)
+	batch.Ask, batch.Answers, batch.OneSession = ask, elicitation.answers(), !peer.Shared
+	batch.Caller, batch.Client, batch.Surface = peer.Caller, clientName(ctx), surface(peer)
 	result := h.Gateway.DoBatch(ctx, batch)
 	if question := elicitation.inputRequest(); question != nil {
 		return question, nil
@@ -79,9 +71,128 @@ func (h handler) batch(ctx context.Context, req mcp.CallToolRequest) (*mcp.CallT
 	return answer, nil
 }
 
-// changesInBatch reports whether raw are the arguments of a batch that would change
-// something. No arguments are valid for both tools.
-func (h handler) changesInBatch(raw json.RawMessage) bool {
-	batch, err := arguments.DecodeBatch(raw)
-	return err == nil && h.Gateway.BatchChanges(batch)
+var (
+	batchNames     = []string{"operations", "vault", "atomic", "idempotencyKey"}
+	operationNames = []string{"clientId", "command", "params", "expectHash"}
+	referenceNames = []string{"from", "field"}
+)
+
+// DecodeBatch decodes the arguments of obsidianBatch as strictly as those of a single
+// call. The error has the methods Code and Hint.
+func DecodeBatch(raw []byte) (gateway.Batch, error) {
+	batch, err := decodeBatch(raw)
+	if err != nil {
+		return gateway.Batch{}, err
+	}
+	return batch, nil
+}
+
+const listOperations = `send a list, such as [{"clientId": "c1", "command": "daily:read"}]`
+
+func decodeBatch(raw json.RawMessage) (b gateway.Batch, err *argumentError) {
+	fields, err := decodeObject("", raw, batchNames)
+	if err != nil {
+		return b, err
+	}
+	if b.Atomic, err = decodeBool("atomic", fields.Get("atomic")); err != nil {
+		return b, err
+	}
+	if b.Vault, err = decodeText("vault", fields.Get("vault")); err != nil {
+		return b, err
+	}
+	if b.IdempotencyKey, err = decodeText("idempotencyKey", fields.Get("idempotencyKey")); err != nil {
+		return b, err
+	}
+	var list []json.RawMessage
+	operations := fields.Get("operations")
+	switch {
+	case wire.IsNull(operations):
+		return b, wrongArgument(badRequest, "operations", "is missing", listOperations)
+	case json.Unmarshal(operations, &list) != nil:
+		return b, wrongArgument(badRequest, "operations", "is "+typeName(operations)+", not a list", listOperations)
+	case len(list) > gateway.MaxOperations:
+		return b, wrongArgument(badRequest, "operations", fmt.Sprintf("has %d operations", len(list)), fmt.Sprintf("send up to %d", gateway.MaxOperations))
+	}
+	total := 0
+	for i, item := range list {
+		o, err := decodeOperation(fmt.Sprintf("operations[%d]", i), item, &total)
+		if err != nil {
+			return b, err
+		}
+		b.Operations = append(b.Operations, o)
+	}
+	return b, nil
+}
+
+// decodeOperation decodes one operation, and adds the size of its texts to total.
+func decodeOperation(field string, raw json.RawMessage, total *int) (o gateway.Operation, err *argumentError) {
+	fields, err := decodeObject(field, raw, operationNames)
+	if err != nil {
+		return o, err
+	}
+	if o.ClientID, err = decodeText(field+".clientId", fields.Get("clientId")); err != nil {
+		return o, err
+	}
+	if o.Command, err = decodeText(field+".command", fields.Get("command")); err != nil {
+		return o, err
+	}
+	if o.Command == "" {
+		return o, wrongArgument(badRequest, field+".command", "is missing", nameCommand)
+	}
+	if wire.IsObject(fields.Get("expectHash")) {
+		o.HashFrom, err = decodeReference(field+".expectHash", fields.Get("expectHash"))
+	} else {
+		o.ExpectHash, err = decodeText(field+".expectHash", fields.Get("expectHash"))
+	}
+	if err != nil {
+		return o, err
+	}
+	field += ".params"
+	params, err := unwrap(field, fields.Get("params"))
+	if err != nil {
+		return o, err
+	}
+	fields, err = paramFields(field, params)
+	if err != nil {
+		return o, err
+	}
+	o.Params, o.From = allowlist.Params{}, map[string]gateway.Reference{}
+	for _, f := range sorted(fields) {
+		name, inside := string(f.Name), field+"."+string(f.Name)
+		if wire.IsObject(f.Value) {
+			if o.From[name], err = decodeReference(inside, f.Value); err != nil {
+				return o, err
+			}
+			continue
+		}
+		value, size, err := decodeValue(inside, f.Value)
+		if err != nil {
+			return o, err
+		}
+		if *total += size; *total > maxTotalText {
+			return o, wrongArgument(badValue, inside, fmt.Sprintf("exceeds %d bytes of text in one batch", maxTotalText), "send less text per batch")
+		}
+		if value != (allowlist.Value{}) {
+			o.Params[name] = value
+		}
+	}
+	return o, nil
+}
+
+// decodeReference decodes the place of a value in the result of an earlier operation.
+func decodeReference(field string, raw json.RawMessage) (ref gateway.Reference, err *argumentError) {
+	fields, err := decodeObject(field, raw, referenceNames)
+	if err != nil {
+		return ref, err
+	}
+	if ref.ClientID, err = decodeText(field+".from", fields.Get("from")); err != nil {
+		return ref, err
+	}
+	if ref.Field, err = decodeText(field+".field", fields.Get("field")); err != nil {
+		return ref, err
+	}
+	if ref.ClientID == "" || ref.Field == "" {
+		return ref, wrongArgument(badRequest, field, "is an incomplete reference", `send a plain value, or {"from": "c1", "field": "path"}`)
+	}
+	return ref, nil
 }

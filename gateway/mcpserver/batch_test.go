@@ -7,7 +7,6 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 
-	"vaultwicket/gateway/mcpserver/arguments"
 	"vaultwicket/gateway/mcpserver/wire"
 	"vaultwicket/policy"
 	"vaultwicket/tiers"
@@ -58,7 +57,7 @@ func TestTheBatchToolFitsItsBudget(t *testing.T) {
 }
 
 func TestAnswersOfABatchFitThePublishedSchema(t *testing.T) {
-	published := schema(t, []byte(batchOutputSchema))
+	published := schema(t, []byte(shortOutputSchema))
 	h := handler{Config: Config{Gateway: gatewayWith(t, everything), MaxOutput: 1 << 10}, sealers: &sealers{}}
 	for name, arguments := range map[string]string{
 		"no arguments": `{}`,
@@ -99,7 +98,7 @@ func TestTheSchemaOfABatchTakesWhatTheDecoderTakes(t *testing.T) {
 		if err := json.Unmarshal([]byte(raw), &content); err != nil {
 			t.Fatal(err)
 		}
-		_, err := arguments.DecodeBatch([]byte(raw))
+		_, err := DecodeBatch([]byte(raw))
 		if got := published.Validate(content) == nil; got != want || (err == nil) != want {
 			t.Errorf("%s: the schema %v, the decoder %v, want %v", raw, got, err, want)
 		}
@@ -113,15 +112,15 @@ func TestABatchKeepsTheOrderOfChanges(t *testing.T) {
 		`{"command":"daily:append","params":{"content":"x"}}`:      true,
 		`{"command":"daily:read"}`:                                 false,
 		`{"operations":[{"clientId":"a","command":"daily:read"}]}`: false,
-		`{"operations":[{"clientId":"a","command":"daily:read"},{"clientId":"b","command":"append","params":` + ref + `}]}`: true,
-		`{"operations":[{"clientId":"a","command":"eval"}]}`:                                                                true,
+		`{"operations":[{"clientId":"a","command":"daily:read"},{"clientId":"b","command":"append","params":` + someReference + `}]}`: true,
+		`{"operations":[{"clientId":"a","command":"eval"}]}`:                                                                          true,
 		`{"operations":[],"x":1}`: false,
 		`{}`:                      false,
 	} {
-		if got := h.changes(json.RawMessage(arguments)); got != want {
+		if got := h.changes(toolName, json.RawMessage(arguments)); got != want {
 			t.Errorf("%s: %v, want %v", arguments, got, want)
 		}
 	}
 }
 
-const ref = `{"content":"x","path":{"from":"a","field":"path"}}`
+const someReference = `{"content":"x","path":{"from":"a","field":"path"}}`

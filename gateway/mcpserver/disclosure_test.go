@@ -12,7 +12,6 @@ import (
 
 	"vaultwicket/exec"
 	"vaultwicket/gateway"
-	"vaultwicket/gateway/mcpserver/prompts"
 	"vaultwicket/gateway/mcpserver/wire"
 	"vaultwicket/policy"
 	"vaultwicket/policy/access"
@@ -133,7 +132,7 @@ func TestHiddenNamesAreNowhere(t *testing.T) {
 	for _, name := range []string{"read", "search", "move", "files"} {
 		all.WriteString(d.read(helpPrefix + name))
 	}
-	for _, name := range prompts.Names() {
+	for _, name := range PromptNames() {
 		all.WriteString(d.prompt(name, `{}`))
 		for _, argument := range []string{"date", "days", "heading", "count", "min-age", "vault", "path", "folder"} {
 			for _, typed := range []string{"", "Z", "Zig", hiddenFolder[:8]} {

@@ -3,11 +3,9 @@
 // is the only importer of mcp-go.
 //
 // It decides nothing about a command: the allowlist says what exists, and the policy says
-// what is permitted. Every message is decoded strictly by package message before mcp-go
-// sees it, because encoding/json takes keys in any case and lets the last of two equal keys
-// win: a decision must not depend on which of them a reader looked at.
+// what is permitted. Messages, and the arguments in them, are decoded strictly: encoding/json
+// takes keys in any case and lets the last of two equal keys win, and a decision must not
+// depend on which of them a reader looked at.
 //
-// The packages below it: stdio and streamable are the transports, message decodes JSON-RPC
-// messages, arguments decodes the arguments of tools, typed has the typed tools, prompts the
-// prompts.
+// Package wire has messages, sessions and standard input and output, package streamable HTTP.
 package mcpserver

@@ -2,22 +2,22 @@ package mcpserver
 
 import (
 	"context"
-	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
 	"maps"
-	"runtime/debug"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
 
+	"vaultwicket/allowlist/quote"
 	"vaultwicket/gateway"
-	"vaultwicket/gateway/mcpserver/arguments"
+	"vaultwicket/gateway/mcpserver/streamable"
 	"vaultwicket/gateway/mcpserver/wire"
-	"vaultwicket/gateway/observe"
 )
 
 // instructions are passed to the model by some clients, once per conversation.
@@ -27,12 +27,34 @@ const instructions = "The tool obsidianCli runs the commands listed in its descr
 	"dryRun previews a call. The command help with command=NAME explains one command; so does vaultwicket://help/NAME. " +
 	"A truncated result has a cursor: send it with the same command for more."
 
+// Config configures a server.
+type Config struct {
+	Gateway *gateway.Gateway
+	Version string
+	// Toolsets are names of [ToolsetNames]: the tools that are listed in addition to
+	// obsidianCli.
+	Toolsets []string
+	// MaxOutput is the maximum size of a command's output in one result, in bytes.
+	MaxOutput int
+	// MarkUntrusted wraps all text of notes in random delimiters, see [marked].
+	MarkUntrusted bool
+	// Text has obsidianCli and obsidianRead answer with the text of the output itself, in
+	// place of JSON that has it as a string. JSON rows stay structured.
+	Text bool
+	// Grace is how long pending calls may continue after the client closed the input. It
+	// should be a little longer than the time limit of a call.
+	Grace time.Duration
+	// Log receives messages of the server, never protocol messages; nil discards them.
+	Log *slog.Logger
+	// Now is the clock for the days in prompts and completions; nil is the system clock.
+	Now func() time.Time
+}
+
 // ServeStdio serves MCP on in and out until in ends, out is closed or ctx is done, and
 // returns when no call is left. Pending calls are completed when in ends and stopped when
 // ctx is done. An error with the code "cancelled" says that requests were left without a
 // response: out was closed, or a call did not end within the grace period.
 func ServeStdio(ctx context.Context, c Config, in io.Reader, out io.Writer) error {
-	c = c.complete()
 	s, err := newServer(c)
 	if err != nil {
 		return err
@@ -40,20 +62,62 @@ func ServeStdio(ctx context.Context, c Config, in io.Reader, out io.Writer) erro
 	return wire.Serve(ctx, s, in, out, c.Grace)
 }
 
+// ServeHTTP serves MCP over Streamable HTTP until ctx ends, see [streamable.Serve]. It sets
+// the fields of transport that concern messages and sessions. An error with the code
+// "cancelled" says that requests were interrupted, as for [ServeStdio].
+func ServeHTTP(ctx context.Context, c Config, transport streamable.Config, listening func(url string)) error {
+	s, err := newServer(c)
+	if err != nil {
+		return err
+	}
+	transport.Server, transport.Log, transport.Grace = s, s.Log, c.Grace
+	transport.Ready = c.Gateway.Admits
+	ended := transport.Ended
+	transport.Ended = func(caller string) {
+		c.Gateway.Forget(caller)
+		if ended != nil {
+			ended(caller)
+		}
+	}
+	err = streamable.Serve(ctx, transport, listening)
+	if errors.Is(err, streamable.ErrCut) {
+		return wire.ShutdownError(err.Error())
+	}
+	return err
+}
+
+// handler handles the requests of clients.
+type handler struct {
+	Config
+	sealers *sealers
+	mcp     *server.MCPServer
+}
+
+// clock returns the local time of the user.
+func (h handler) clock() time.Time {
+	if h.Now == nil {
+		return time.Now()
+	}
+	return h.Now()
+}
+
 func newServer(c Config) (*wire.Server, error) {
 	return handler{Config: c, sealers: &sealers{}}.server()
 }
 
+// server returns the server with the tools, resources and prompts of the policy in force.
 func (h handler) server() (*wire.Server, error) {
-	c := h.Config
-	view := toolViewOf(c.Gateway)
-	t, err := h.unstructured(tool(view))
+	if h.Log == nil {
+		h.Log = slog.New(slog.DiscardHandler)
+	}
+	view := toolViewOf(h.Gateway)
+	t, err := tool(view)
 	if err != nil {
 		return nil, err
 	}
 	hooks := &server.Hooks{}
 	hooks.AddAfterListTools(h.hideTools)
-	s := server.NewMCPServer("vaultwicket", c.Version,
+	h.mcp = server.NewMCPServer("vaultwicket", h.Version,
 		server.WithTitle("vaultwicket"),
 		server.WithDescription("A safe gateway for Obsidian vaults"),
 		server.WithInstructions(instructions),
@@ -61,20 +125,19 @@ func (h handler) server() (*wire.Server, error) {
 		server.WithHooks(hooks),
 		server.WithCacheHints(0, mcp.CacheScopePrivate),
 	)
-	h.mcp = s
 	tools := toolbox{h, map[string]server.ToolHandlerFunc{}}
-	tools.add(t, h.call)
+	tools.add(h.unstructured(t), h.call(false))
 	if err := h.addToolsets(tools, view); err != nil {
 		return nil, err
 	}
 	hooks.AddBeforeCallTool(tools.checkName)
-	h.addResources(s, hooks)
-	h.addPrompts(s, hooks)
-	answers := &wire.Server{MCP: s, Tools: tools.handlers, Log: c.Log}
+	h.addResources(h.mcp, hooks)
+	h.addPrompts(h.mcp, hooks)
+	s := &wire.Server{MCP: h.mcp, Tools: tools.handlers, Log: h.Log}
 	if view.worst.Mutates() {
-		answers.Changes = h.changesBy // without changes no call needs an order
+		s.Changes = h.changes // without changes no call needs an order
 	}
-	return answers, nil
+	return s, nil
 }
 
 // toolbox adds tools to a server. Every handler goes through the same steps, whether mcp-go
@@ -107,60 +170,51 @@ func (h handler) hideTools(_ context.Context, _ any, _ *mcp.ListToolsRequest, li
 	}
 }
 
-func (h handler) call(ctx context.Context, req mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-	call, refused := arguments.Decode(req.Params.RawArguments)
-	if refused != nil {
-		return h.form(gateway.Request{})(gateway.Reject(call.Command, refused))
-	}
-	return h.run(ctx, req, call.Request(), call.DryRun, h.form(call.Request()))
-}
+// The names of toolsets besides those of [typedTools].
+const (
+	setCLI   = "cli"   // obsidianCli, and obsidianRead and obsidianBatch with mutations on: always listed
+	setBatch = "batch" // obsidianBatch, also with mutations off
+	setAll   = "all"
+)
 
-// run runs one request, or previews it, for every tool but obsidianBatch.
-func (h handler) run(ctx context.Context, req mcp.CallToolRequest, request gateway.Request, dryRun bool, form form) (*mcp.CallToolResult, error) {
-	ctx, stop := report(ctx, req)
-	defer stop()
-	if dryRun {
-		request.Caller, request.Client, request.Surface = caller(ctx), clientName(ctx), surface(ctx)
-		plan := h.Gateway.DryRun(ctx, request)
-		return reply(marked(h, plan), !plan.OK)
-	}
-	elicitation, ask := h.elicit(ctx, req.Params)
-	request.Ask, request.Answers, request.OneSession = ask, elicitation.answers(), oneSession(ctx)
-	request.Caller, request.Client, request.Surface = caller(ctx), clientName(ctx), surface(ctx)
-	request.MaxOutput, request.Keep, request.Taken = h.MaxOutput, true, wire.PeerOf(ctx).AcceptedAt
-	result := h.Gateway.Do(ctx, request)
-	if question := elicitation.inputRequest(); question != nil {
-		return question, nil
-	}
-	answer, err := form(marked(h, result))
-	if err != nil {
-		return nil, err
-	}
-	return withImage(answer, result.Image), nil
-}
-
-// changes reports whether a call would change something. A dry run, or a call that is
-// denied, does not.
-func (h handler) changes(raw json.RawMessage) bool {
-	call, refused := arguments.Decode(raw)
-	if refused != nil {
-		return h.changesInBatch(raw)
-	}
-	return !call.DryRun && h.Gateway.Changes(call.Request())
-}
-
-// recoverPanics answers a panic of a handler with a fixed text. The recovery of mcp-go
-// returns the panic value, which can contain text of a note.
-func recoverPanics(log *slog.Logger) server.ToolHandlerMiddleware {
-	return func(next server.ToolHandlerFunc) server.ToolHandlerFunc {
-		return func(ctx context.Context, req mcp.CallToolRequest) (result *mcp.CallToolResult, err error) {
-			defer func() {
-				if r := recover(); r != nil {
-					observe.LogPanic(log, "tool", r, debug.Stack())
-					result, err = answer(gateway.Fault(req.Params.Name))
-				}
-			}()
-			return next(ctx, req)
+// ToolsetNames returns the valid names for [Config.Toolsets].
+func ToolsetNames() []string {
+	names := []string{setCLI, setBatch}
+	for i := range typedTools {
+		if !slices.Contains(names, typedTools[i].Toolset) {
+			names = append(names, typedTools[i].Toolset)
 		}
 	}
+	return append(names, setAll)
+}
+
+// addToolsets adds the tools of the configured toolsets, as far as the policy enables them.
+func (h handler) addToolsets(tools toolbox, view toolView) error {
+	names := ToolsetNames()
+	for _, name := range h.Toolsets {
+		if !slices.Contains(names, name) {
+			return fmt.Errorf("unknown toolset %q (use %s)%s", wire.Clip(name), strings.Join(names, ", "), quote.DidYouMean(name, names))
+		}
+	}
+	mutates := view.worst.Mutates()
+	if mutates {
+		tools.add(h.unstructured(readTool()), h.call(true))
+	}
+	if mutates || h.wants(setBatch) {
+		tools.add(batchTool(view), h.batch)
+	}
+	for i := range typedTools {
+		t := &typedTools[i]
+		if !h.wants(t.Toolset) {
+			continue
+		}
+		if described, ok := t.describe(h.Gateway); ok {
+			tools.add(described, h.typed(t, *described.Annotations.ReadOnlyHint))
+		}
+	}
+	return nil
+}
+
+func (h handler) wants(toolset string) bool {
+	return slices.Contains(h.Toolsets, toolset) || slices.Contains(h.Toolsets, setAll)
 }

@@ -11,28 +11,33 @@ import (
 	"vaultwicket/allowlist"
 	"vaultwicket/gateway"
 	"vaultwicket/gateway/catalog"
-	"vaultwicket/gateway/mcpserver/arguments"
 	"vaultwicket/tiers"
 )
 
 // tool describes obsidianCli for the policy in force: the enabled commands with their
-// parameters, and hints about the worst of them. Clients use the hints to decide whether to
-// ask the user, so all four are set: the defaults of mcp-go say that every tool destroys.
+// parameters, and hints about the worst of them.
 func tool(view toolView) (mcp.Tool, error) {
 	schema, err := inputSchema(view)
 	if err != nil {
 		return mcp.Tool{}, err
 	}
-	t := mcp.NewToolWithRawSchema(arguments.ToolName, describe(view), schema)
-	t.RawOutputSchema = json.RawMessage(arguments.Output)
-	t.Annotations = mcp.ToolAnnotation{
-		Title:           "Obsidian vault",
-		ReadOnlyHint:    mcp.ToBoolPtr(!view.worst.Mutates()),
-		DestructiveHint: mcp.ToBoolPtr(view.worst.WorseThan(tiers.Writes)),
-		IdempotentHint:  mcp.ToBoolPtr(!view.worst.Mutates()),
-		OpenWorldHint:   mcp.ToBoolPtr(view.sends),
-	}
+	t := mcp.NewToolWithRawSchema(toolName, describe(view), schema)
+	t.RawOutputSchema = json.RawMessage(outputSchema)
+	t.Annotations = annotations("Obsidian vault", view.worst, view.sends)
 	return t, nil
+}
+
+// annotations are the title of a tool and the hints about the worst of its calls. Clients use
+// the hints to decide whether to ask the user, so all four are set: by default a tool of mcp-go
+// is destructive.
+func annotations(title string, worst tiers.Effect, sends bool) mcp.ToolAnnotation {
+	return mcp.ToolAnnotation{
+		Title:           title,
+		ReadOnlyHint:    mcp.ToBoolPtr(!worst.Mutates()),
+		DestructiveHint: mcp.ToBoolPtr(worst.WorseThan(tiers.Writes)),
+		IdempotentHint:  mcp.ToBoolPtr(!worst.Mutates()),
+		OpenWorldHint:   mcp.ToBoolPtr(sends),
+	}
 }
 
 // toolView is the part of the policy in force that tool descriptions depend on. It is
@@ -89,7 +94,7 @@ func describe(view toolView) string {
 		b.WriteString(" on the vault " + quoteName(vaults[0]))
 	}
 	b.WriteString(`. Parameters go into params by name, flags as true; [x] is optional.`)
-	if marks(listing) {
+	if slices.ContainsFunc(listing, func(c catalog.Listing) bool { return mark(c.Effect) != "" }) {
 		b.WriteString(" ! = write, !! = destructive.")
 	}
 	signatures := make([]string, len(listing))
@@ -138,15 +143,7 @@ func abbreviate(signatures []string) (legend string, short *strings.Replacer) {
 // settings.
 func quoteName(name string) string { return `"` + strings.ReplaceAll(name, `"`, `'`) + `"` }
 
-func marks(listing []catalog.Listing) bool {
-	for _, c := range listing {
-		if mark(c.Effect) != "" {
-			return true
-		}
-	}
-	return false
-}
-
+// mark is how a description marks a command that writes or is destructive.
 func mark(e tiers.Effect) string {
 	switch {
 	case e.WorseThan(tiers.Writes):
@@ -171,8 +168,8 @@ func inputSchema(view toolView) (json.RawMessage, error) {
 			"additionalProperties": map[string]any{"type": []string{"string", "number", "boolean", "null"}},
 		},
 	}
-	for _, a := range arguments.Paging() {
-		properties[a.Name] = a.Schema()
+	for _, a := range paging {
+		properties[a.Name] = a.schema()
 	}
 	if len(names) == 0 { // some clients reject an enum without values
 		properties["command"] = map[string]any{"type": "string", "description": "none is enabled"}
@@ -180,9 +177,9 @@ func inputSchema(view toolView) (json.RawMessage, error) {
 	if len(view.vaults) > 1 {
 		properties["vault"] = map[string]any{"type": "string", "enum": view.vaults, "description": "vault name"}
 	}
-	for _, a := range arguments.Writing() {
+	for _, a := range writing {
 		if view.worst.Mutates() || a.Name == "dryRun" {
-			properties[a.Name] = a.Schema()
+			properties[a.Name] = a.schema()
 		}
 	}
 	return json.Marshal(map[string]any{
@@ -192,3 +189,28 @@ func inputSchema(view toolView) (json.RawMessage, error) {
 		"additionalProperties": false,
 	})
 }
+
+// readName is obsidianCli for calls that only read. It is listed with mutations on, so that
+// a client that uses the hints need not ask the user before each read.
+const readName = "obsidianRead"
+
+// readTool describes obsidianRead. The description of obsidianCli lists the commands and
+// their parameters.
+func readTool() mcp.Tool {
+	t := mcp.NewToolWithRawSchema(readName, readDescription, json.RawMessage(readSchema))
+	t.RawOutputSchema = json.RawMessage(shortOutputSchema)
+	t.Annotations = annotations("Read an Obsidian vault", tiers.Reads, false)
+	return t
+}
+
+const readDescription = `Same arguments as obsidianCli, read commands only. Prefer it for reading.`
+
+// readSchema allows the other arguments of obsidianCli without describing them again, to
+// save tokens. The decoder is that of obsidianCli and accepts no others.
+const readSchema = `{"type":"object","properties":{"command":{"type":"string","description":"name"},` +
+	`"params":{"type":"object","description":"by name","additionalProperties":true}},` +
+	`"required":["command"],"additionalProperties":true}`
+
+// shortOutputSchema is short for the same reason. It requires no more than what the result of
+// a panic has.
+const shortOutputSchema = `{"type":"object","properties":{"ok":{"type":"boolean"}},"required":["ok"],"additionalProperties":true}`

@@ -18,7 +18,6 @@ import (
 	"vaultwicket/exec"
 	"vaultwicket/gateway"
 	"vaultwicket/gateway/admission"
-	"vaultwicket/gateway/mcpserver/arguments"
 	"vaultwicket/gateway/mcpserver/wire"
 	"vaultwicket/policy"
 	"vaultwicket/tiers"
@@ -135,7 +134,7 @@ func schema(t *testing.T, text []byte) *jsonschema.Resolved {
 // TestEveryAnswerFitsThePublishedSchema: clients built on one of the SDKs drop
 // an answer that does not, a failure too.
 func TestEveryAnswerFitsThePublishedSchema(t *testing.T) {
-	published := schema(t, []byte(arguments.Output))
+	published := schema(t, []byte(outputSchema))
 	h := handler{Config: Config{Gateway: gatewayWith(t, everything), MaxOutput: 1 << 10}, sealers: &sealers{}}
 	full := gateway.Result{OK: true, Command: "read", Stdout: "x", Backend: "obsidian", Vault: "Work", Path: "a.md", Hash: "0123456789abcdef",
 		Truncated: &gateway.Truncated{ShownBytes: 1, TotalBytes: 2}, Notices: []string{"n"}}
@@ -153,7 +152,7 @@ func TestEveryAnswerFitsThePublishedSchema(t *testing.T) {
 		"a denied dry run":  `{"command":"eval","dryRun":true}`,
 	} {
 		answers[name] = func() (*mcp.CallToolResult, error) {
-			return h.call(context.Background(), mcp.CallToolRequest{Params: mcp.CallToolParams{Name: arguments.ToolName, RawArguments: json.RawMessage(raw)}})
+			return h.call(false)(context.Background(), mcp.CallToolRequest{Params: mcp.CallToolParams{Name: toolName, RawArguments: json.RawMessage(raw)}})
 		}
 	}
 	for name, get := range answers {
@@ -204,7 +203,7 @@ func TestTheInputSchemaTakesWhatTheDecoderTakes(t *testing.T) {
 		if got := published.Validate(content) == nil; got != want {
 			t.Errorf("the schema takes %s: %v, want %v", raw, got, want)
 		}
-		if _, refused := arguments.Decode(json.RawMessage(raw)); (refused == nil) != want {
+		if _, refused := decodeCall(json.RawMessage(raw)); (refused == nil) != want {
 			t.Errorf("the decoder takes %s: %v, want %v (%v)", raw, refused == nil, want, refused)
 		}
 	}

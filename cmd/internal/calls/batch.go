@@ -13,7 +13,7 @@ import (
 	"vaultwicket/cmd/internal/terminal"
 	"vaultwicket/cmd/internal/wiring"
 	"vaultwicket/gateway"
-	"vaultwicket/gateway/mcpserver/arguments"
+	"vaultwicket/gateway/mcpserver"
 )
 
 const (
@@ -36,7 +36,7 @@ func Batch(ctx context.Context, std terminal.Streams, args []string) error {
 	if err != nil {
 		return err
 	}
-	operations, err := arguments.DecodeBatch(input)
+	operations, err := mcpserver.DecodeBatch(input)
 	if err != nil {
 		return exit.JSON(std.Out, gateway.RejectBatch(err), exit.StatusOf(err))
 	}

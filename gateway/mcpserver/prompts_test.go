@@ -5,11 +5,10 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"vaultwicket/exec"
 	"vaultwicket/gateway"
-	"vaultwicket/gateway/mcpserver/arguments"
-	"vaultwicket/gateway/mcpserver/prompts"
 	"vaultwicket/gateway/mcpserver/wire"
 	"vaultwicket/policy"
 	"vaultwicket/policy/access"
@@ -17,9 +16,9 @@ import (
 )
 
 // callsIn returns the calls in a text, read with the decoder of the tool.
-func callsIn(t *testing.T, text string) []arguments.Call {
+func callsIn(t *testing.T, text string) []toolCall {
 	t.Helper()
-	var calls []arguments.Call
+	var calls []toolCall
 	for {
 		_, rest, found := strings.Cut(text, `{"command":`)
 		if !found {
@@ -30,7 +29,7 @@ func callsIn(t *testing.T, text string) []arguments.Call {
 		if err := json.NewDecoder(strings.NewReader(`{"command":` + text)).Decode(&raw); err != nil {
 			t.Fatalf("%v in %s", err, text)
 		}
-		args, refused := arguments.Decode(raw)
+		args, refused := decodeCall(raw)
 		if refused != nil {
 			t.Fatalf("the tool refuses %s: %v", raw, refused)
 		}
@@ -49,19 +48,19 @@ func TestPromptsNameOnlyCallsThatAreOpen(t *testing.T) {
 			for _, closed := range [][]string{nil, {"daily:read"}, {"daily:range", "recent"}, {"daily:append"}} {
 				gw := gatewayWith(t, policy.Policy{Ceiling: tier, Mutations: mutations, Disable: closed, Confirm: policy.ConfirmWrites})
 				d := newLocalServer(t, gw, nil)
-				for _, p := range prompts.All() {
+				for _, p := range allPrompts() {
 					for _, given := range samples {
-						if p.Check(gw, decodeMap(t, given)) != nil {
+						if p.validate(gw, decodeMap(t, given)) != nil {
 							continue // it takes other arguments
 						}
 						text := d.prompt(p.Name, given)
 						calls := callsIn(t, text)
 						seen += len(calls)
 						for _, call := range calls {
-							if err := gw.Permits(call.Request()); err != nil {
+							if err := gw.Permits(call.Request); err != nil {
 								t.Errorf("%s %s: tier %v, mutations %v: %v", p.Name, given, tier, mutations, err)
 							}
-							if slices.Contains(closed, call.Command) || gw.Changes(call.Request()) && !mutations {
+							if slices.Contains(closed, call.Command) || gw.Changes(call.Request) && !mutations {
 								t.Errorf("%s: names %s, which is closed", p.Name, call.Command)
 							}
 						}
@@ -220,7 +219,7 @@ func TestEveryPromptIsDescribed(t *testing.T) {
 	if err := json.Unmarshal(newLocalServer(t, gw, nil).ask("prompts/list", "").Result, &list); err != nil {
 		t.Fatal(err)
 	}
-	if len(list.Prompts) != len(prompts.Names()) {
+	if len(list.Prompts) != len(PromptNames()) {
 		t.Errorf("%d prompts are listed", len(list.Prompts))
 	}
 	for _, p := range list.Prompts {
@@ -232,11 +231,11 @@ func TestEveryPromptIsDescribed(t *testing.T) {
 				t.Errorf("%s: %+v", p.Name, a)
 			}
 		}
-		if text, err := prompts.Text(gw, p.Name, nil, evening()); err != nil || text == "" {
+		if text, err := PromptText(gw, p.Name, nil, evening()); err != nil || text == "" {
 			t.Errorf("%s: %v", p.Name, err)
 		}
 	}
-	_, err := prompts.Text(gw, "none", nil, evening())
+	_, err := PromptText(gw, "none", nil, evening())
 	var coded interface {
 		Code() string
 		Hint() string
@@ -252,5 +251,28 @@ func TestEveryPromptIsDescribed(t *testing.T) {
 func TestInstructionsAreShort(t *testing.T) {
 	if words := len(strings.Fields(instructions)); words > 90 {
 		t.Errorf("%d words", words)
+	}
+}
+
+// TestSuggestedValuesAreValid: every value that is suggested for an argument passes its
+// check.
+func TestSuggestedValuesAreValid(t *testing.T) {
+	now := time.Date(2026, 11, 21, 23, 30, 0, 0, time.FixedZone("", -5*3600))
+	suggested := 0
+	for _, p := range allPrompts() {
+		for _, a := range p.arguments {
+			if a.suggest == nil {
+				continue
+			}
+			for _, value := range a.suggest(noon(now)) {
+				suggested++
+				if reason := a.check(value); reason != "" {
+					t.Errorf("%s %s: %q %s", p.Name, a.Name, value, reason)
+				}
+			}
+		}
+	}
+	if suggested < 70 {
+		t.Errorf("only %d values are suggested", suggested)
 	}
 }

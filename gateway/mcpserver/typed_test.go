@@ -1,7 +1,8 @@
-package typed
+package mcpserver
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"path/filepath"
@@ -10,10 +11,11 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/jsonschema-go/jsonschema"
+
 	"vaultwicket/allowlist"
 	"vaultwicket/exec"
 	"vaultwicket/gateway"
-	"vaultwicket/gateway/mcpserver/arguments"
 	"vaultwicket/gateway/mcpserver/wire"
 	"vaultwicket/policy"
 	"vaultwicket/tiers"
@@ -65,7 +67,7 @@ func TestTypedCallsAreRequests(t *testing.T) {
 			"query offset=2 select=file.name sort=rating desc values=typed where=rating > 3 all"},
 		{"query_notes", `{"summaries":true,"explain":true,"limit":3}`, "query limit=3 explain groups summaries"},
 	} {
-		c, refused := Named(test.tool).Decode(json.RawMessage(test.arguments))
+		c, refused := typedToolNamed(test.tool).decode(json.RawMessage(test.arguments))
 		if refused != nil {
 			t.Errorf("%s %s: %v", test.tool, test.arguments, refused)
 			continue
@@ -98,7 +100,7 @@ func TestTypedCallsCarryWhatEveryCallMay(t *testing.T) {
 		{"query_notes", `{"explain":true,"limit":5}`, gateway.Request{Command: "query"}, false}, // limit is that of the command
 		{"daily_note", `{"dryRun":"false"}`, gateway.Request{Command: "daily:read"}, false},
 	} {
-		c, refused := Named(test.tool).Decode(json.RawMessage(test.arguments))
+		c, refused := typedToolNamed(test.tool).decode(json.RawMessage(test.arguments))
 		c.Request.Params = nil
 		if refused != nil || !reflect.DeepEqual(c.Request, test.want) || c.DryRun != test.dryRun {
 			t.Errorf("%s %s: %+v, %v, %v", test.tool, test.arguments, c.Request, c.DryRun, refused)
@@ -158,7 +160,7 @@ func TestTypedArgumentsThatAreWrong(t *testing.T) {
 		"a cursor that is a number":         {"tasks", `{"cursor":7}`, "bad_value", `"cursor" is a number`, "string"},
 		"a dry run of text":                 {"tasks", `{"dryRun":"yes"}`, "bad_value", `"dryRun"`, "quotes"},
 	} {
-		_, err := Named(test.tool).Decode(json.RawMessage(test.arguments))
+		_, err := typedToolNamed(test.tool).decode(json.RawMessage(test.arguments))
 		if err == nil {
 			t.Errorf("%s: taken", name)
 			continue
@@ -174,9 +176,9 @@ func TestTypedArgumentsThatAreWrong(t *testing.T) {
 func TestTypedToolsTakeWhatTheyPublish(t *testing.T) {
 	samples := map[string]string{"string": `"x"`, "integer": `3`, "boolean": `true`, "array": `["a"]`}
 	gw := openGateway(t)
-	for i := range tools {
-		tool := &tools[i]
-		described, _ := tool.Describe(gw)
+	for i := range typedTools {
+		tool := &typedTools[i]
+		described, _ := tool.describe(gw)
 		var schema struct {
 			Properties map[string]struct {
 				Type string
@@ -199,8 +201,8 @@ func TestTypedToolsTakeWhatTheyPublish(t *testing.T) {
 				values = values[2:]
 			}
 			for _, value := range values {
-				_, refused := tool.Decode(json.RawMessage(`{"` + name + `":` + value + `}`))
-				if refused != nil && strings.Contains(refused.Error(), fmt.Sprintf("argument %q", name)) && (refused.Code() == arguments.BadRequest || refused.Code() == arguments.BadValue) {
+				_, refused := tool.decode(json.RawMessage(`{"` + name + `":` + value + `}`))
+				if refused != nil && strings.Contains(refused.Error(), fmt.Sprintf("argument %q", name)) && (refused.Code() == badRequest || refused.Code() == badValue) {
 					t.Errorf("%s refuses %s as %s: %v", tool.Name, value, name, refused)
 				}
 			}
@@ -209,18 +211,18 @@ func TestTypedToolsTakeWhatTheyPublish(t *testing.T) {
 }
 
 func FuzzTypedTools(f *testing.F) {
-	for i := range tools {
-		f.Add(tools[i].Name, `{"path":"A.md","limit":"5","fields":"[\"a\"]"}`)
-		f.Add(tools[i].Name, `{"action":"append","content":"x","offset":-1,"ref":"A.md:1","set":"done"}`)
-		f.Add(tools[i].Name, `{"query":"x","context":true,"case":"false","dryRun":"true"}`)
-		f.Add(tools[i].Name, `{"cursor":"c"}`)
+	for i := range typedTools {
+		f.Add(typedTools[i].Name, `{"path":"A.md","limit":"5","fields":"[\"a\"]"}`)
+		f.Add(typedTools[i].Name, `{"action":"append","content":"x","offset":-1,"ref":"A.md:1","set":"done"}`)
+		f.Add(typedTools[i].Name, `{"query":"x","context":true,"case":"false","dryRun":"true"}`)
+		f.Add(typedTools[i].Name, `{"cursor":"c"}`)
 	}
 	f.Fuzz(func(t *testing.T, name, raw string) {
-		tool := Named(name)
+		tool := typedToolNamed(name)
 		if tool == nil {
 			return
 		}
-		c, refused := tool.Decode(json.RawMessage(raw))
+		c, refused := tool.decode(json.RawMessage(raw))
 		if refused != nil {
 			if refused.Code() == "" || refused.Hint() == "" {
 				t.Errorf("%s %q: refused with %q, hint %q", name, raw, refused.Code(), refused.Hint())
@@ -244,3 +246,216 @@ func openGateway(t *testing.T) *gateway.Gateway {
 	return gateway.New(gateway.Config{Policy: p, Vault: gateway.Vault{Name: "Work"},
 		Runner: exec.New(exec.Config{CLI: filepath.Join(t.TempDir(), "obsidian"), Self: "/nowhere/vaultwicket"})})
 }
+
+// sampleOf is a value that each kind of parameter takes.
+func sampleOf(t *testing.T, p allowlist.Param) allowlist.Value {
+	t.Helper()
+	if len(p.Choices) > 0 {
+		return allowlist.Text(p.Choices[0])
+	}
+	samples := map[string]allowlist.Value{
+		"flag": allowlist.Flag(true), "number": allowlist.Number("3"), "age": allowlist.Number("3"), "date": allowlist.Text("2026-11-21"), "path": allowlist.Text("Folder/Note.md"),
+		"path:line": allowlist.Text("Folder/Note.md:8"), "folder": allowlist.Text("Folder"), "note name": allowlist.Text("Note"),
+		"base name": allowlist.Text("Base"), "text": allowlist.Text("a query"), "content": allowlist.Text("text\n"), "name": allowlist.Text("A name"),
+	}
+	value, ok := samples[p.Kind]
+	if !ok {
+		t.Fatalf("parameter %s is of the kind %q, for which there is no sample", p.Name, p.Kind)
+	}
+	return value
+}
+
+func describedParam(t *testing.T, command, name string) allowlist.Param {
+	t.Helper()
+	c, err := allowlist.Describe(command)
+	if err != nil {
+		t.Fatal(err)
+	}
+	i := slices.IndexFunc(c.Params, func(p allowlist.Param) bool { return p.Name == name })
+	if i < 0 {
+		t.Fatalf("command %s has no parameter %q", command, name)
+	}
+	return c.Params[i]
+}
+
+func (t *typedTool) argNamed(name string) *property {
+	for i := range t.args {
+		if t.args[i].Name == name {
+			return &t.args[i]
+		}
+	}
+	return nil
+}
+
+// TestTypedToolsKeepToTheAllowlist: every command, parameter and type of the
+// table is that of the allowlist, and nothing in it is without use.
+func TestTypedToolsKeepToTheAllowlist(t *testing.T) {
+	forms := map[string]argumentType{"flag": typeBoolean, "number": typeInteger, "age": typeInteger}
+	for i := range typedTools {
+		tool := &typedTools[i]
+		for _, a := range tool.args {
+			if !slices.ContainsFunc(tool.operations, func(o operation) bool { return o.uses(a.Name) }) || a.Description == "" || a.Required && a.Values == nil {
+				t.Errorf("%s: argument %q is of no use, is not described, or is required of what the allowlist requires", tool.Name, a.Name)
+			}
+		}
+		mutates := false
+		for _, a := range tool.operations {
+			for _, name := range a.params {
+				p, arg := describedParam(t, a.command, name), tool.argNamed(name)
+				want, special := forms[p.Kind]
+				if !special {
+					want = typeString
+				}
+				if arg == nil || arg.Type != want || arg.Values != nil {
+					t.Errorf("%s: argument %q is %+v, parameter of %s is %s", tool.Name, name, arg, a.command, p.Kind)
+				}
+			}
+			for _, name := range slices.Concat(tool.values(a.flagArgument), a.always) {
+				if p := describedParam(t, a.command, name); p.Kind != "flag" {
+					t.Errorf("%s: %s is no flag of %s", tool.Name, name, a.command)
+				}
+			}
+			for _, name := range a.when {
+				if arg := tool.argNamed(name); arg == nil || a.is != "" && !slices.Contains(arg.Values, a.is) {
+					t.Errorf("%s: nothing asks for %s by %s", tool.Name, a.command, name)
+				}
+			}
+			c, err := allowlist.Describe(a.command)
+			if err != nil || a.description == "" || c.Shows || c.Sends {
+				t.Errorf("%s: %s is not for a typed tool: %v", tool.Name, a.command, err)
+			}
+			effect := c.Effect
+			for _, name := range slices.Concat(a.params, tool.values(a.flagArgument), a.always, slices.Collect(maps.Values(a.implied))) {
+				if p := describedParam(t, a.command, name); p.Effect != tiers.Unknown && p.Effect.WorseThan(effect) {
+					effect = p.Effect
+				}
+			}
+			mutates = mutates || effect.Mutates()
+		}
+		always := slices.ContainsFunc(tool.operations, func(a operation) bool { return a.when == nil })
+		picks := slices.ContainsFunc(tool.args, func(a property) bool { return a.Required && len(a.Values) == len(tool.operations) })
+		if always == picks {
+			t.Errorf("%s: not every call has one act", tool.Name)
+		}
+		if mutates != tool.writes {
+			t.Errorf("%s: writes is %v", tool.Name, tool.writes)
+		}
+		if tool.Name == "" || tool.Title == "" || !slices.Contains(ToolsetNames(), tool.Toolset) || typedToolNamed(tool.Name) != tool {
+			t.Errorf("tool %d is %q, %q, %q", i, tool.Name, tool.Title, tool.Toolset)
+		}
+	}
+}
+
+// TestEveryRequestOfATypedToolParses tries every set of arguments that an act
+// takes. What the allowlist has against one is only that two exclude each other,
+// or that one is missing; and each argument is part of some call that is good.
+func TestEveryRequestOfATypedToolParses(t *testing.T) {
+	total := 0
+	for i := range typedTools {
+		tool := &typedTools[i]
+		for j := range tool.operations {
+			a := &tool.operations[j]
+			good := map[string]bool{}
+			for _, given := range tool.everyCall(t, a) {
+				call, err := allowlist.Parse(a.command, tool.commandParams(a, given))
+				var refused *allowlist.ParseError
+				switch {
+				case err == nil:
+					total++
+					for name := range given {
+						good[name] = true
+					}
+					for _, name := range a.always {
+						if _, ok := call.Param(name); !ok {
+							t.Errorf("%s: %s is without %s", tool.Name, a.command, name)
+						}
+					}
+				case !errors.As(err, &refused), refused.Code() != allowlist.CodeConflict && refused.Code() != allowlist.CodeMissingParam:
+					t.Errorf("%s: %v", tool.Name, err)
+				}
+			}
+			for _, arg := range tool.args {
+				if a.uses(arg.Name) && !good[arg.Name] {
+					t.Errorf("%s: no call of %s with %q is good", tool.Name, a.command, arg.Name)
+				}
+			}
+		}
+	}
+	if total < 100 {
+		t.Errorf("only %d calls were good", total)
+	}
+}
+
+// everyCall is every set of arguments with which an act is picked and that it
+// takes.
+func (tool *typedTool) everyCall(t *testing.T, a *operation) (calls []map[string]allowlist.Value) {
+	var options []map[string]allowlist.Value // of each argument: to leave it out, or a value
+	for _, arg := range tool.args {
+		switch {
+		case slices.Contains(a.params, arg.Name):
+			options = append(options, map[string]allowlist.Value{arg.Name: sampleOf(t, describedParam(t, a.command, arg.Name))})
+		case a.flagArgument == arg.Name:
+			for _, value := range arg.Values {
+				options = append(options, map[string]allowlist.Value{arg.Name: allowlist.Text(value)})
+			}
+		case a.is != "" && slices.Contains(a.when, arg.Name):
+			options = append(options, map[string]allowlist.Value{arg.Name: allowlist.Text(a.is)})
+		case slices.Contains(a.when, arg.Name):
+			options = append(options, map[string]allowlist.Value{arg.Name: allowlist.Flag(true)})
+		}
+	}
+	for set := range 1 << len(options) {
+		given := map[string]allowlist.Value{}
+		for i, option := range options {
+			for name, value := range option {
+				if set&(1<<i) != 0 {
+					given[name] = value
+				}
+			}
+		}
+		if tool.pick(given) == a {
+			calls = append(calls, given)
+		}
+	}
+	return calls
+}
+
+// Output that is not JSON rows stays in stdout. With rows the schema requires nothing that
+// a failure does not have.
+func TestContentWithoutRowsIsTheResult(t *testing.T) {
+	for name, r := range map[string]gateway.Result{
+		"text": {OK: true, Command: "bases", Stdout: "Books.base\n"}, "a failure": gateway.Reject("bases", invalid{}),
+	} {
+		for _, tool := range typedTools {
+			if got, ok := tool.content(r).(gateway.Result); !ok || got.Stdout != r.Stdout {
+				t.Errorf("%s of %s: %+v", name, tool.Name, tool.content(r))
+			}
+		}
+	}
+	var published jsonschema.Schema
+	if err := json.Unmarshal([]byte(outputRows), &published); err != nil {
+		t.Fatal(err)
+	}
+	resolved, err := published.Resolve(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for text, want := range map[string]bool{
+		`{"ok":true,"command":"query","rows":[{"path":"A.md"}],"total":1}`: true, `{"ok":false,"command":"query","error":{"code":"x","message":"y"}}`: true,
+		`{"ok":true,"command":"query","rows":["A.md"]}`: false, `{"ok":true}`: false,
+	} {
+		var content any
+		if err := json.Unmarshal([]byte(text), &content); err != nil {
+			t.Fatal(err)
+		}
+		if err := resolved.Validate(content); (err == nil) != want {
+			t.Errorf("%s: %v", text, err)
+		}
+	}
+}
+
+type invalid struct{}
+
+func (invalid) Error() string { return "invalid" }
+func (invalid) Code() string  { return "bad_request" }
+func (invalid) Hint() string  { return "" }

@@ -1,4 +1,4 @@
-package prompts
+package mcpserver
 
 import (
 	"fmt"
@@ -22,19 +22,19 @@ const (
 )
 
 var (
-	dateArgument = Argument{
+	dateArgument = promptArgument{
 		Name: "date", Description: "YYYY-MM-DD, yesterday, -3d or monday; default: today",
 		check: checkDay, suggest: suggestDays,
 	}
-	headingArgument = Argument{
+	headingArgument = promptArgument{
 		Name: "heading", Description: "heading of today's note to add the text under; default: end of the note",
 		check: valueCheck("daily:append", "heading", allowlist.Params{"content": allowlist.Text("x")}), // headings are text of a note, so none is suggested
 	}
-	folderArgument = Argument{
+	folderArgument = promptArgument{
 		Name: "folder", Description: "folder of the notes to sort; default: " + defaultInbox,
 		check: valueCheck("files", "folder", nil), // folders may be hidden, so none is suggested
 	}
-	topicArgument = Argument{
+	topicArgument = promptArgument{
 		Name: "topic", Description: "words that the notes are searched for; default: a briefing on the day",
 		check: valueCheck("search:context", "query", nil),
 	}
@@ -45,8 +45,8 @@ const defaultInbox = "Inbox"
 
 // numberArgument returns an argument for an integer from least to most. The first of the
 // suggested values is the default.
-func numberArgument(name, description string, least, most int, suggested ...int) Argument {
-	return Argument{
+func numberArgument(name, description string, least, most int, suggested ...int) promptArgument {
+	return promptArgument{
 		Name: name, Description: fmt.Sprintf("%s, %d to %d; default: %d", description, least, most, suggested[0]),
 		check: func(text string) string {
 			n, err := strconv.Atoi(text)
@@ -67,8 +67,8 @@ func numberArgument(name, description string, least, most int, suggested ...int)
 
 // vaultArgument returns the argument for the name of a vault. The names are also in the
 // schema of obsidianCli.
-func vaultArgument(vaults []string) Argument {
-	return Argument{
+func vaultArgument(vaults []string) promptArgument {
+	return promptArgument{
 		Name: "vault", Description: "vault name; default: " + vaults[0],
 		check: func(text string) string {
 			if slices.Contains(vaults, text) {

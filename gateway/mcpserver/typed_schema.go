@@ -1,4 +1,4 @@
-package typed
+package mcpserver
 
 import (
 	"maps"
@@ -9,7 +9,6 @@ import (
 
 	"vaultwicket/allowlist"
 	"vaultwicket/gateway"
-	"vaultwicket/gateway/mcpserver/arguments"
 	"vaultwicket/gateway/mcpserver/wire"
 	"vaultwicket/tiers"
 )
@@ -21,10 +20,10 @@ type enabledOperation struct {
 	command allowlist.Command
 }
 
-// Describe describes the tool for the policy in force. What cannot lead to a permitted
+// describe describes the tool for the policy in force. What cannot lead to a permitted
 // call is left out; ok is false if nothing is left. The hints are those of the worst call
 // that is left.
-func (t *Tool) Describe(gw *gateway.Gateway) (described mcp.Tool, ok bool) {
+func (t *typedTool) describe(gw *gateway.Gateway) (described mcp.Tool, ok bool) {
 	operations := t.enabled(gw)
 	if len(operations) == 0 {
 		return mcp.Tool{}, false
@@ -35,21 +34,15 @@ func (t *Tool) Describe(gw *gateway.Gateway) (described mcp.Tool, ok bool) {
 	}
 	worst, sends := t.worst(operations)
 	described = mcp.NewToolWithRawSchema(t.Name, strings.Join(sentences, " "), wire.Encode(t.schema(operations, worst, gw.VaultNames())))
-	described.RawOutputSchema = []byte(arguments.Output)
+	described.RawOutputSchema = []byte(outputSchema)
 	if t.rows {
 		described.RawOutputSchema = []byte(outputRows)
 	}
-	described.Annotations = mcp.ToolAnnotation{
-		Title:           t.Title,
-		ReadOnlyHint:    mcp.ToBoolPtr(!worst.Mutates()),
-		DestructiveHint: mcp.ToBoolPtr(worst.WorseThan(tiers.Writes)),
-		IdempotentHint:  mcp.ToBoolPtr(!worst.Mutates()),
-		OpenWorldHint:   mcp.ToBoolPtr(sends || worst.WorseThan(tiers.Destroys)),
-	}
+	described.Annotations = annotations(t.Title, worst, sends || worst.WorseThan(tiers.Destroys))
 	return described, true
 }
 
-func (t *Tool) enabled(gw *gateway.Gateway) []enabledOperation {
+func (t *typedTool) enabled(gw *gateway.Gateway) []enabledOperation {
 	var operations []enabledOperation
 	for i := range t.operations {
 		o := enabledOperation{operation: &t.operations[i]}
@@ -77,14 +70,14 @@ func (o *enabledOperation) param(name string) *allowlist.Param {
 
 // worst returns the worst effect of any call that the tool can make, and whether one can
 // send data off the machine.
-func (t *Tool) worst(operations []enabledOperation) (worst tiers.Effect, sends bool) {
+func (t *typedTool) worst(operations []enabledOperation) (worst tiers.Effect, sends bool) {
 	worst = tiers.Reads
 	for _, o := range operations {
 		sends = sends || o.command.Sends
 		if o.command.Effect.WorseThan(worst) {
 			worst = o.command.Effect
 		}
-		for _, name := range t.possibleParams(o.operation) {
+		for _, name := range slices.Concat(o.params, t.values(o.flagArgument), o.always, slices.Collect(maps.Values(o.implied))) {
 			if p := o.param(name); p != nil && p.Effect != tiers.Unknown && p.Effect.WorseThan(worst) {
 				worst = p.Effect
 			}
@@ -93,14 +86,9 @@ func (t *Tool) worst(operations []enabledOperation) (worst tiers.Effect, sends b
 	return worst, sends
 }
 
-// possibleParams names the parameters that a call of an operation can have.
-func (t *Tool) possibleParams(o *operation) []string {
-	return slices.Concat(o.params, t.values(o.flagArgument), o.always, slices.Collect(maps.Values(o.implied)))
-}
-
 // schema uses only what every client supports: no $ref, no union, every object with an
 // explicit additionalProperties.
-func (t *Tool) schema(operations []enabledOperation, worst tiers.Effect, vaults []string) map[string]any {
+func (t *typedTool) schema(operations []enabledOperation, worst tiers.Effect, vaults []string) map[string]any {
 	properties, required := map[string]any{}, []string{}
 	for _, a := range t.args {
 		used, values := enabledValues(a, operations)
@@ -108,24 +96,24 @@ func (t *Tool) schema(operations []enabledOperation, worst tiers.Effect, vaults 
 			continue
 		}
 		a.Values = values
-		properties[a.Name] = a.Schema()
+		properties[a.Name] = a.schema()
 		if a.Required || requiredByAll(a.Name, operations) {
 			required = append(required, a.Name)
 		}
 	}
-	for _, a := range arguments.Paging() {
+	for _, a := range paging {
 		if slices.Contains(t.paging, a.Name) {
-			properties[a.Name] = a.Schema()
+			properties[a.Name] = a.schema()
 		}
 	}
 	if worst.Mutates() {
-		for _, a := range arguments.Writing() {
-			properties[a.Name] = a.Schema()
+		for _, a := range writing {
+			properties[a.Name] = a.schema()
 		}
 	}
 	if len(vaults) > 1 {
-		vault := arguments.Property{Name: "vault", Type: arguments.String, Description: "vault name", Values: vaults}
-		properties[vault.Name] = vault.Schema()
+		vault := property{Name: "vault", Type: typeString, Description: "vault name", Values: vaults}
+		properties[vault.Name] = vault.schema()
 	}
 	schema := map[string]any{"type": "object", "properties": properties, "additionalProperties": false}
 	if len(required) > 0 {
@@ -136,7 +124,7 @@ func (t *Tool) schema(operations []enabledOperation, worst tiers.Effect, vaults 
 
 // enabledValues reports whether an argument can lead to a permitted call, and with which
 // values if it takes only some.
-func enabledValues(a arguments.Property, operations []enabledOperation) (used bool, values []string) {
+func enabledValues(a property, operations []enabledOperation) (used bool, values []string) {
 	for _, o := range operations {
 		switch p := o.param(a.Name); {
 		case p != nil && slices.Contains(o.params, a.Name):

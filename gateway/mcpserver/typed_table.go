@@ -1,19 +1,17 @@
-package typed
-
-import "vaultwicket/gateway/mcpserver/arguments"
+package mcpserver
 
 // tools is the table of the typed tools, by toolset. The valid values of an argument are
 // those of the parameter of the same name in the allowlist.
-var tools = []Tool{
+var typedTools = []typedTool{
 	{
 		Name: "daily_note", Title: "Daily note", Toolset: "daily", writes: true, paging: onlyCursor,
-		args: []arguments.Property{
-			{Name: "date", Type: arguments.String, Description: "YYYY-MM-DD, -3d, monday"},
-			{Name: "offset", Type: arguments.Integer, Description: "days from today, -1 is yesterday"},
-			{Name: "from", Type: arguments.String, Description: "first day of a range"},
-			{Name: "to", Type: arguments.String, Description: "last day of the range, default: today"},
-			{Name: "content", Type: arguments.String, Description: "text to append to today's note"},
-			{Name: "heading", Type: arguments.String, Description: "append under this heading"},
+		args: []property{
+			{Name: "date", Type: typeString, Description: "YYYY-MM-DD, -3d, monday"},
+			{Name: "offset", Type: typeInteger, Description: "days from today, -1 is yesterday"},
+			{Name: "from", Type: typeString, Description: "first day of a range"},
+			{Name: "to", Type: typeString, Description: "last day of the range, default: today"},
+			{Name: "content", Type: typeString, Description: "text to append to today's note"},
+			{Name: "heading", Type: typeString, Description: "append under this heading"},
 		},
 		operations: []operation{
 			{command: "daily:read", description: "Reads the daily note of today, or of date or offset.", params: []string{"date", "offset"}},
@@ -23,11 +21,11 @@ var tools = []Tool{
 	},
 	{
 		Name: "random_notes", Title: "Random notes", Toolset: "daily", paging: onlyCursor,
-		args: []arguments.Property{
-			{Name: "folder", Type: arguments.String, Description: "only from this folder"},
-			{Name: "count", Type: arguments.Integer, Description: "number of notes, default: 1"},
-			{Name: "min-age", Type: arguments.Integer, Description: "min days since the last change"},
-			{Name: "seed", Type: arguments.Integer, Description: "same seed, same notes"},
+		args: []property{
+			{Name: "folder", Type: typeString, Description: "only from this folder"},
+			{Name: "count", Type: typeInteger, Description: "number of notes, default: 1"},
+			{Name: "min-age", Type: typeInteger, Description: "min days since the last change"},
+			{Name: "seed", Type: typeInteger, Description: "same seed, same notes"},
 		},
 		operations: []operation{
 			{command: "random:read", description: "Reads random notes, with their paths.", params: []string{"folder", "count", "min-age", "seed"}},
@@ -35,11 +33,11 @@ var tools = []Tool{
 	},
 	{
 		Name: "search_notes", Title: "Search notes", Toolset: "search", paging: limitAndCursor,
-		args: []arguments.Property{
-			{Name: "query", Type: arguments.String, Description: "Obsidian search syntax, such as tag:#work plan"},
-			{Name: "path", Type: arguments.String, Description: "only this folder"},
-			{Name: "case", Type: arguments.Boolean, Description: "case-sensitive"},
-			{Name: "context", Type: arguments.Boolean, Description: "return matching lines"},
+		args: []property{
+			{Name: "query", Type: typeString, Description: "Obsidian search syntax, such as tag:#work plan"},
+			{Name: "path", Type: typeString, Description: "only this folder"},
+			{Name: "case", Type: typeBoolean, Description: "case-sensitive"},
+			{Name: "context", Type: typeBoolean, Description: "return matching lines"},
 		},
 		operations: []operation{
 			{command: "search", description: "Lists the notes that match a query.", params: []string{"query", "path", "case"}},
@@ -49,9 +47,9 @@ var tools = []Tool{
 	{
 		// The command has its own limit, with a low default.
 		Name: "recent_notes", Title: "Recent notes", Toolset: "search", paging: onlyCursor,
-		args: []arguments.Property{
-			{Name: "since", Type: arguments.String, Description: "YYYY-MM-DD"},
-			{Name: "limit", Type: arguments.Integer, Description: "max notes, default: 20"},
+		args: []property{
+			{Name: "since", Type: typeString, Description: "YYYY-MM-DD"},
+			{Name: "limit", Type: typeInteger, Description: "max notes, default: 20"},
 		},
 		operations: []operation{
 			{command: "recent", description: "Lists recently changed notes, newest first.", params: []string{"since", "limit"}},
@@ -59,9 +57,9 @@ var tools = []Tool{
 	},
 	{
 		Name: "read_note", Title: "Read a note", Toolset: "notes", paging: onlyCursor,
-		args: []arguments.Property{
+		args: []property{
 			notePath, noteName,
-			{Name: "outline", Type: arguments.Boolean, Description: "only headings"},
+			{Name: "outline", Type: typeBoolean, Description: "only headings"},
 			partHeading, partBlock, partLines,
 		},
 		operations: []operation{
@@ -72,15 +70,15 @@ var tools = []Tool{
 	},
 	{
 		Name: "edit_note", Title: "Edit a note", Toolset: "notes", writes: true,
-		args: []arguments.Property{
-			{Name: "action", Type: arguments.String, Description: "operation", Required: true,
+		args: []property{
+			{Name: "action", Type: typeString, Description: "operation", Required: true,
 				Values: []string{"create", "append", "prepend", "replace", "insert", "set-section"}},
 			notePath, noteName,
-			{Name: "daily", Type: arguments.Boolean, Description: "today's daily note"},
-			{Name: "content", Type: arguments.String, Description: "the text"},
-			{Name: "old", Type: arguments.String, Description: "text that occurs exactly once"},
-			{Name: "new", Type: arguments.String, Description: "replacement for old"},
-			{Name: "position", Type: arguments.String, Description: "before or after the part"},
+			{Name: "daily", Type: typeBoolean, Description: "today's daily note"},
+			{Name: "content", Type: typeString, Description: "the text"},
+			{Name: "old", Type: typeString, Description: "text that occurs exactly once"},
+			{Name: "new", Type: typeString, Description: "replacement for old"},
+			{Name: "position", Type: typeString, Description: "before or after the part"},
 			partHeading, partBlock, partLines,
 		},
 		operations: []operation{
@@ -96,14 +94,14 @@ var tools = []Tool{
 	},
 	{
 		Name: "tasks", Title: "Tasks", Toolset: "tasks", writes: true, paging: limitAndCursor,
-		args: []arguments.Property{
+		args: []property{
 			notePath, noteName,
-			{Name: "daily", Type: arguments.Boolean, Description: "only today's daily note"},
-			{Name: "state", Type: arguments.String, Description: "filter", Values: []string{"todo", "done"}},
-			{Name: "overdue", Type: arguments.Boolean, Description: "due before today, not done"},
-			{Name: "due-before", Type: arguments.String, Description: "date"},
-			{Name: "ref", Type: arguments.String, Description: "one task, such as Inbox.md:8"},
-			{Name: "set", Type: arguments.String, Description: "new status", Values: []string{"done", "todo", "toggle"}},
+			{Name: "daily", Type: typeBoolean, Description: "only today's daily note"},
+			{Name: "state", Type: typeString, Description: "filter", Values: []string{"todo", "done"}},
+			{Name: "overdue", Type: typeBoolean, Description: "due before today, not done"},
+			{Name: "due-before", Type: typeString, Description: "date"},
+			{Name: "ref", Type: typeString, Description: "one task, such as Inbox.md:8"},
+			{Name: "set", Type: typeString, Description: "new status", Values: []string{"done", "todo", "toggle"}},
 		},
 		operations: []operation{
 			// The line numbers are needed for ref in a later call.
@@ -113,11 +111,11 @@ var tools = []Tool{
 	},
 	{
 		Name: "bases", Title: "Bases", Toolset: "bases", rows: true, paging: allPaging,
-		args: append([]arguments.Property{
-			{Name: "path", Type: arguments.String, Description: "base, or note that contains one"},
-			{Name: "file", Type: arguments.String, Description: "or its name"},
-			{Name: "view", Type: arguments.String, Description: "view name or number"},
-			{Name: "check", Type: arguments.Boolean, Description: "list problems, with positions"},
+		args: append([]property{
+			{Name: "path", Type: typeString, Description: "base, or note that contains one"},
+			{Name: "file", Type: typeString, Description: "or its name"},
+			{Name: "view", Type: typeString, Description: "view name or number"},
+			{Name: "check", Type: typeBoolean, Description: "list problems, with positions"},
 		}, queryArguments...),
 		operations: []operation{
 			{command: "bases", description: "Lists the bases of the vault."},
@@ -129,8 +127,8 @@ var tools = []Tool{
 	},
 	{
 		Name: "query_notes", Title: "Query notes", Toolset: "bases", rows: true, paging: allPaging,
-		args: append([]arguments.Property{
-			{Name: "all", Type: arguments.Boolean, Description: "also files that are not notes"},
+		args: append([]property{
+			{Name: "all", Type: typeBoolean, Description: "also files that are not notes"},
 		}, queryArguments...),
 		operations: []operation{
 			{command: "query", description: "Queries notes by properties, tags, links and dates with Obsidian Bases expressions, and returns rows.",
@@ -141,15 +139,15 @@ var tools = []Tool{
 
 // queryArguments are the arguments of a query; queryNames are their names.
 var (
-	queryArguments = []arguments.Property{
-		{Name: "where", Type: arguments.String, Description: `filter, such as file.hasTag("book") && rating >= 4`},
-		{Name: "select", Type: arguments.String, Description: "columns, such as file.name, double: rating * 2"},
-		{Name: "sort", Type: arguments.String, Description: "such as due desc, file.name"},
-		{Name: "group", Type: arguments.String, Description: "property or expression"},
-		{Name: "offset", Type: arguments.Integer, Description: "rows to skip"},
-		{Name: "values", Type: arguments.String, Description: "typed: JSON types instead of text"},
-		{Name: "summaries", Type: arguments.Boolean, Description: "add groups and summaries"},
-		{Name: "explain", Type: arguments.Boolean, Description: "how many rows each filter dropped, and why"},
+	queryArguments = []property{
+		{Name: "where", Type: typeString, Description: `filter, such as file.hasTag("book") && rating >= 4`},
+		{Name: "select", Type: typeString, Description: "columns, such as file.name, double: rating * 2"},
+		{Name: "sort", Type: typeString, Description: "such as due desc, file.name"},
+		{Name: "group", Type: typeString, Description: "property or expression"},
+		{Name: "offset", Type: typeInteger, Description: "rows to skip"},
+		{Name: "values", Type: typeString, Description: "typed: JSON types instead of text"},
+		{Name: "summaries", Type: typeBoolean, Description: "add groups and summaries"},
+		{Name: "explain", Type: typeBoolean, Description: "how many rows each filter dropped, and why"},
 	}
 	queryNames  = []string{"where", "select", "sort", "group", "offset", "values", "summaries", "explain"}
 	withGroups  = map[string]string{"group": "groups", "summaries": "groups"}
@@ -157,11 +155,11 @@ var (
 )
 
 var (
-	notePath    = arguments.Property{Name: "path", Type: arguments.String, Description: "path of the note"}
-	noteName    = arguments.Property{Name: "file", Type: arguments.String, Description: "or its name, as in a link"}
-	partHeading = arguments.Property{Name: "heading", Type: arguments.String, Description: "heading; A#B is B under A"}
-	partBlock   = arguments.Property{Name: "block", Type: arguments.String, Description: "block id"}
-	partLines   = arguments.Property{Name: "lines", Type: arguments.String, Description: "such as 12-20"}
+	notePath    = property{Name: "path", Type: typeString, Description: "path of the note"}
+	noteName    = property{Name: "file", Type: typeString, Description: "or its name, as in a link"}
+	partHeading = property{Name: "heading", Type: typeString, Description: "heading; A#B is B under A"}
+	partBlock   = property{Name: "block", Type: typeString, Description: "block id"}
+	partLines   = property{Name: "lines", Type: typeString, Description: "such as 12-20"}
 
 	noteTarget     = []string{"path", "file"}
 	partOfNote     = []string{"heading", "block", "lines"}

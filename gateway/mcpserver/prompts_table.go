@@ -1,14 +1,17 @@
-package prompts
+package mcpserver
 
-import "fmt"
+import (
+	"cmp"
+	"fmt"
+)
 
 // All returns the prompts, in the order in which they are listed.
-func All() []Prompt {
-	return []Prompt{
+func allPrompts() []promptTask {
+	return []promptTask{
 		{
 			Name: "morning-review", Title: "Morning review",
 			Description: "Start the day: plans, open items, recent work",
-			arguments: []Argument{
+			arguments: []promptArgument{
 				dateArgument,
 				numberArgument("days", "number of days before it to read", 1, maxDays, 1, 2, 3, 7, 14),
 			},
@@ -17,13 +20,13 @@ func All() []Prompt {
 		{
 			Name: "evening-journal", Title: "Evening journal",
 			Description: "End the day: a short journal entry from today's note, its tasks and the changed notes",
-			arguments:   []Argument{headingArgument},
+			arguments:   []promptArgument{headingArgument},
 			write:       eveningJournal,
 		},
 		{
 			Name: "weekly-rollup", Title: "Weekly summary",
 			Description: "Summarize several days: done, decided and open items, each with a link",
-			arguments: []Argument{
+			arguments: []promptArgument{
 				dateArgument,
 				numberArgument("days", "number of days up to it", 1, maxDays, 7, 14, 28, 31),
 				headingArgument,
@@ -33,7 +36,7 @@ func All() []Prompt {
 		{
 			Name: "surprise-me", Title: "Surprise me",
 			Description: "Pick random notes and find connections between them",
-			arguments: []Argument{
+			arguments: []promptArgument{
 				numberArgument("count", "number of notes", 1, maxCount, 3, 1, 2, 5, 10),
 				numberArgument("min-age", "only notes unchanged for this number of days", 0, maxAge, 0, 7, 30, 90, 365),
 			},
@@ -42,7 +45,7 @@ func All() []Prompt {
 		{
 			Name: "inbox-triage", Title: "Inbox triage",
 			Description: "Sort the notes of an inbox folder: where each belongs, its tags, its tasks",
-			arguments: []Argument{
+			arguments: []promptArgument{
 				folderArgument,
 				numberArgument("count", "number of notes", 1, maxTriaged, 10, 5, 20),
 			},
@@ -51,7 +54,7 @@ func All() []Prompt {
 		{
 			Name: "briefing", Title: "Briefing",
 			Description: "Prepare for a topic or a meeting from what the notes say, each point with its source",
-			arguments: []Argument{
+			arguments: []promptArgument{
 				topicArgument,
 				numberArgument("days", "number of days to look back", 1, maxLookBack, 14, 7, 30, 90),
 			},
@@ -121,4 +124,66 @@ func surpriseMe(d *draft) string {
 	return d.text("Surprise me with my own notes from my Obsidian vault.",
 		"Then tell me about connections between these notes, or with my day, that I may not see myself, and ask me one question about them. "+
 			"Name the notes, and quote up to one sentence of each. Change nothing.")
+}
+
+// Placeholders in calls. They name no note of the user: a call with the path of a hidden
+// note would be left out of the text, which would say that there is one.
+const (
+	somePath   = "NOTE.md"
+	someFolder = "FOLDER/"
+)
+
+func inboxTriage(d *draft) string {
+	folder, count := cmp.Or(d.arguments["folder"], defaultInbox), d.number("count", 10)
+	d.step("Notes to sort", "files", callParams{"folder": folder, "ext": "md"})
+	d.step("Folders of the vault", "folders", nil)
+	d.step("Tags of the vault", "tags", callParams{"counts": true, "sort": "count"})
+	d.step(fmt.Sprintf("Text of up to %d of the notes, one call each (replace %s by the path)", count, somePath), "read", callParams{"path": somePath})
+	return d.text(fmt.Sprintf("Help me sort the notes in the folder %q of my Obsidian vault.", folder),
+		"Then propose for each note, in a table with one row per note: what it is about in up to ten words, the existing folder it belongs to or \"keep\", "+
+			"up to three existing tags, the tasks in it. Say where you are not sure. Propose no deletion. "+d.sorting())
+}
+
+// sorting says what to do with proposals: carry out those that the user agrees to, as far
+// as the policy permits that.
+func (d *draft) sorting() string {
+	move, moves := d.call("move", callParams{"path": somePath, "to": someFolder})
+	tag, tags := d.call("property:set", callParams{"path": somePath, "name": "tags", "value": "TAG, TAG", "type": "list"})
+	if !moves && !tags {
+		return "Change nothing: changing my notes is disabled."
+	}
+	text := "Show me the table and ask which rows are right. Only for those, one note at a time:"
+	if tags {
+		text += " set its tags, keeping those it has: " + tag
+	}
+	if tags && moves {
+		text += "; then"
+	}
+	if moves {
+		text += " move it: " + move
+	}
+	return text
+}
+
+func briefing(d *draft) string {
+	topic, days := d.arguments["topic"], d.number("days", 14)
+	if !d.step("Today's note, tasks that are due, late or left over, recent changes", "briefing", nil) {
+		d.step("Today's note", "daily:read", nil)
+	}
+	if topic != "" {
+		d.step("Lines about the topic", "search:context", callParams{"query": topic, "limit": 20})
+	}
+	d.step(fmt.Sprintf("Notes changed in the last %d days", days), "recent", callParams{"since": isoDate(d.today.AddDate(0, 0, -days)), "limit": 30})
+	d.step("Text of up to five of the notes that matter most, one call each (replace "+somePath+" by the path)", "read", callParams{"path": somePath})
+	d.step("Notes related to the most important one", "related", callParams{"path": somePath, "limit": 10})
+	return d.text(briefingAim(topic),
+		"Then write a briefing of up to 25 lines in the language of my notes: where things are, decisions with their dates, open questions and tasks, people, what to do next. "+
+			"Name the source note of each point as a link, such as [["+isoDate(d.today)+"]]. Say what the notes do not answer, and add nothing that is not in them. Change nothing.")
+}
+
+func briefingAim(topic string) string {
+	if topic == "" {
+		return "Brief me on my day from my Obsidian vault."
+	}
+	return fmt.Sprintf("Brief me on %q from my Obsidian vault.", topic)
 }

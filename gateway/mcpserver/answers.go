@@ -1,16 +1,73 @@
 package mcpserver
 
 import (
+	"bytes"
+	"encoding/json"
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"vaultwicket/allowlist"
 	"vaultwicket/gateway"
-	"vaultwicket/gateway/failure"
+	"vaultwicket/gateway/mcpserver/wire"
 )
+
+// marked returns an answer of the gateway as it leaves: with marks around the text of notes,
+// where that is configured. Everything with such text passes here, and nowhere twice.
+func marked[T interface{ Marked() T }](h handler, answer T) T {
+	if !h.MarkUntrusted {
+		return answer
+	}
+	return answer.Marked()
+}
+
+func answer(result gateway.Result) (*mcp.CallToolResult, error) { return reply(result, !result.OK) }
+
+// reply puts the same JSON into the text and into the structured content: some clients
+// show a model only one of them. HTML escaping would turn every < into six characters.
+func reply(content any, failed bool) (*mcp.CallToolResult, error) {
+	e := encoders.Get().(*encoder)
+	e.Reset()
+	err := e.json.Encode(content)
+	text := strings.TrimSuffix(e.String(), "\n")
+	if e.Cap() <= maxPooled {
+		encoders.Put(e)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("encode the result: %w", err)
+	}
+	result := mcp.NewToolResultStructured(wire.Compact(text), text)
+	result.IsError = failed
+	return result, nil
+}
+
+// encoder encodes results as JSON in a buffer that is used again.
+type encoder struct {
+	bytes.Buffer
+	json *json.Encoder
+}
+
+var encoders = sync.Pool{New: func() any {
+	e := &encoder{}
+	e.json = json.NewEncoder(e)
+	e.json.SetEscapeHTML(false)
+	return e
+}}
+
+// maxPooled is the size up to which the buffer of an encoder is kept.
+const maxPooled = 64 << 10
+
+// withImage returns an answer with an image as one more content, if there is one.
+func withImage(answer *mcp.CallToolResult, image *gateway.Image) *mcp.CallToolResult {
+	if image != nil {
+		answer.Content = append(answer.Content, mcp.NewImageContent(image.Base64, image.MediaType))
+	}
+	return answer
+}
 
 // form makes what the client sees of a result.
 type form func(gateway.Result) (*mcp.CallToolResult, error)
@@ -30,11 +87,11 @@ func (h handler) form(request gateway.Request) form {
 
 // unstructured takes the output schema from a tool that answers with text: a client may
 // refuse an answer without the structured content that a schema promises.
-func (h handler) unstructured(t mcp.Tool, err error) (mcp.Tool, error) {
+func (h handler) unstructured(t mcp.Tool) mcp.Tool {
 	if h.Text {
 		t.RawOutputSchema = nil
 	}
-	return t, err
+	return t
 }
 
 // inText is a result as the text of its output, byte for byte, and a line of its own
@@ -46,7 +103,11 @@ func inText(r gateway.Result, request gateway.Request) *mcp.CallToolResult {
 	if r.Error != nil && strings.HasPrefix(output, "Error: ") { // the message says it better
 		_, output, _ = strings.Cut(output, "\n")
 	}
-	for _, text := range []string{explained(r.Error), output, lastLine(r, request)} {
+	failed := ""
+	if r.Error != nil {
+		failed = strings.TrimSuffix(r.Error.Message+"\n"+r.Error.Hint, "\n")
+	}
+	for _, text := range []string{failed, output, lastLine(r, request)} {
 		if text != "" {
 			result.Content = append(result.Content, mcp.NewTextContent(text))
 		}
@@ -55,25 +116,6 @@ func inText(r gateway.Result, request gateway.Request) *mcp.CallToolResult {
 		result.Content = append(result.Content, mcp.NewTextContent("done"))
 	}
 	return result
-}
-
-func explained(e *failure.Error) string {
-	switch {
-	case e == nil:
-		return ""
-	case e.Hint == "":
-		return e.Message
-	}
-	return e.Message + "\n" + e.Hint
-}
-
-// quotedPath returns a path in quotes that nothing in it can end: a file may have a name that
-// reads like the facts behind it.
-func quotedPath(path string) string {
-	if path == "" {
-		return ""
-	}
-	return strconv.Quote(path)
 }
 
 // lastLine has the facts of a result that are not in its text, and its notices above
@@ -85,8 +127,8 @@ func lastLine(r gateway.Result, request gateway.Request) string {
 			facts = append(facts, name+"="+value)
 		}
 	}
-	if request.Params["path"] != allowlist.Text(r.Path) {
-		fact("path", quotedPath(r.Path))
+	if r.Path != "" && request.Params["path"] != allowlist.Text(r.Path) {
+		fact("path", strconv.Quote(r.Path)) // a file may have a name that reads like the facts after it
 	}
 	fact("hash", r.Hash)
 	if r.Change != nil {

@@ -1,0 +1,254 @@
+package mcpserver
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"vaultwicket/allowlist"
+	"vaultwicket/gateway"
+	"vaultwicket/gateway/mcpserver/wire"
+)
+
+// toolName is the tool that is always listed.
+const toolName = "obsidianCli"
+
+const (
+	maxText   = 1 << 20 // bytes in one value: far beyond any note written by hand
+	maxParams = 64      // no command has half as many
+
+	// maxTotalText is the maximum size of all values of a call, in bytes.
+	maxTotalText = 2 << 20
+)
+
+// callNames are the arguments of obsidianCli.
+var callNames = []string{"command", "params", "vault", "dryRun", "fields", "limit", "cursor", "expectHash", "idempotencyKey"}
+
+// toolCall is what the arguments of obsidianCli or a typed tool ask for. A missing argument and
+// null are the zero value.
+type toolCall struct {
+	gateway.Request
+	DryRun bool
+}
+
+// decodeCall decodes the arguments of obsidianCli, of which command is required.
+func decodeCall(raw json.RawMessage) (c toolCall, err *argumentError) {
+	fields, err := anyObject("", raw)
+	if err != nil {
+		return c, err
+	}
+	if err := known("", fields, callNames, "; command parameters go into params"); err != nil {
+		return c, err.misplaced(fields)
+	}
+	command, err := decodeText("command", fields.Get("command"))
+	if err != nil {
+		return c, err
+	}
+	if command == "" {
+		return c, wrongArgument(badRequest, "command", "is missing", nameCommand)
+	}
+	params, err := decodeParams(fields.Get("params"))
+	if err != nil {
+		return c, err
+	}
+	if err := c.decodeCommon(fields); err != nil {
+		return toolCall{}, err
+	}
+	c.Command, c.Params = command, params
+	return c, c.decodeTexts(fields)
+}
+
+// decodeCommon and decodeTexts decode the arguments that every tool for one call has.
+func (c *toolCall) decodeCommon(fields wire.Fields) (err *argumentError) {
+	if c.DryRun, err = decodeBool("dryRun", fields.Get("dryRun")); err != nil {
+		return err
+	}
+	if c.Fields, err = decodeList("fields", fields.Get("fields")); err != nil {
+		return err
+	}
+	c.Limit, err = decodeCount("limit", fields.Get("limit"))
+	return err
+}
+
+func (c *toolCall) decodeTexts(fields wire.Fields) (err *argumentError) {
+	for _, text := range []struct {
+		name string
+		to   *string
+	}{{"cursor", &c.Cursor}, {"expectHash", &c.ExpectHash}, {"idempotencyKey", &c.IdempotencyKey}, {"vault", &c.Vault}} {
+		if *text.to, err = decodeText(text.name, fields.Get(text.name)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+const nameCommand = `name a command, such as {"command": "daily:read"}`
+
+// decodeParams decodes the parameters of a command.
+func decodeParams(raw json.RawMessage) (allowlist.Params, *argumentError) {
+	raw, err := unwrap("params", raw)
+	if err != nil {
+		return nil, err
+	}
+	if wire.IsString(raw) {
+		return nil, wrongArgument(badValue, "params", "must be an object, not a string", `send an object, such as {"path": "A.md"}`)
+	}
+	fields, err := paramFields("params", raw)
+	if err != nil {
+		return nil, err.asObject(raw)
+	}
+	params, total := allowlist.Params{}, 0
+	for _, f := range sorted(fields) {
+		name := string(f.Name)
+		value, size, err := decodeValue("params."+name, f.Value)
+		if err != nil {
+			return nil, err
+		}
+		if total += size; total > maxTotalText {
+			return nil, wrongArgument(badValue, "params", fmt.Sprintf("contains more than %d bytes of text", maxTotalText), "send less text per call")
+		}
+		if value != (allowlist.Value{}) {
+			params[name] = value
+		}
+	}
+	return params, nil
+}
+
+// unwrap returns the object in a text, which some models write instead of the object.
+// Anything else it returns unchanged.
+func unwrap(field string, raw json.RawMessage) (json.RawMessage, *argumentError) {
+	if !wire.IsString(raw) {
+		return raw, nil
+	}
+	text, err := decodeText(field, raw)
+	return json.RawMessage(strings.Trim(text, wire.Space)), err
+}
+
+// paramFields decodes the parameters of a command one level deep.
+func paramFields(field string, raw json.RawMessage) (wire.Fields, *argumentError) {
+	fields, err := anyObject(field, raw)
+	if err == nil && len(fields) > maxParams {
+		err = wrongArgument(badRequest, field, fmt.Sprintf("has %d keys", len(fields)), fmt.Sprintf("send up to %d", maxParams))
+	}
+	return fields, err
+}
+
+// property is one argument of a tool in its JSON Schema. An argument that is passed on as
+// a command parameter has the name of the parameter.
+type property struct {
+	Name        string
+	Type        argumentType
+	Description string // for a model
+	// Values are the values of an argument that selects something in the tool itself.
+	// Those of a command parameter are in the allowlist.
+	Values   []string
+	Required bool
+}
+
+// argumentType is the type of an argument in a JSON Schema.
+type argumentType string
+
+// The types of arguments.
+const (
+	typeString  argumentType = "string"
+	typeInteger argumentType = "integer"
+	typeBoolean argumentType = "boolean"
+	typeStrings argumentType = "array" // of strings
+)
+
+// schema returns the JSON Schema of the argument.
+func (p property) schema() map[string]any {
+	schema := map[string]any{"type": p.Type, "description": p.Description}
+	if p.Type == typeStrings {
+		schema["items"] = map[string]any{"type": typeString}
+	}
+	if p.Values != nil {
+		schema["enum"] = p.Values
+	}
+	return schema
+}
+
+// paging are the arguments for long answers.
+var paging = []property{
+	{Name: "fields", Type: typeStrings, Description: "row fields to return"},
+	{Name: "limit", Type: typeInteger, Description: "max rows"},
+	{Name: "cursor", Type: typeString, Description: "of a truncated result"},
+}
+
+// writing are the arguments of tools that can change something.
+var writing = []property{
+	{Name: "dryRun", Type: typeBoolean, Description: "preview only"},
+	{Name: "expectHash", Type: typeString, Description: "change only a note with this hash"},
+	{Name: "idempotencyKey", Type: typeString, Description: "run once per key"},
+}
+
+// outputSchema is the JSON Schema of the results of obsidianCli and of the typed tools. It fits
+// results, failures and dry runs. Clients built on one of the SDKs drop a result that does
+// not fit, so it requires no more than what all three have. It is in every list of tools
+// once for each, so it names the fields that clients use most and no more.
+const outputSchema = `{"type":"object","properties":{` +
+	`"ok":{"type":"boolean"},"stdout":{"type":"string"}},` +
+	`"required":["ok"],"additionalProperties":true}`
+
+// otherArguments are what other tools call an argument of obsidianCli.
+var otherArguments = map[string]string{
+	"arguments": "params", "args": "params", "parameters": "params", "parameter": "params", "param": "params", "options": "params", "input": "params", "flags": "params", "kwargs": "params",
+	"cmd": "command", "action": "command", "operation": "command", "tool": "command", "commandName": "command", "method": "command", "function": "command",
+	"dry_run": "dryRun", "preview": "dryRun", "max_results": "limit", "maxResults": "limit", "page": "cursor", "next": "cursor", "hash": "expectHash", "expect_hash": "expectHash",
+}
+
+// misplaced returns the error about an unknown argument with what to send instead, where
+// it is a parameter of the command, or is called otherwise elsewhere.
+func (e *argumentError) misplaced(fields wire.Fields) *argumentError {
+	if other := otherArguments[e.field]; other != "" && e.reason == "" {
+		return wrongArgument(badRequest, e.field, "", fmt.Sprintf("did you mean %q?", other))
+	}
+	name, err := decodeText("command", fields.Get("command"))
+	command, unknownCommand := allowlist.Describe(name)
+	if err != nil || unknownCommand != nil || e.reason != "" {
+		return e
+	}
+	params, err := paramFields("params", fields.Get("params"))
+	if err != nil {
+		return e
+	}
+	moved := map[string]json.RawMessage{}
+	for _, f := range params {
+		moved[string(f.Name)] = f.Value
+	}
+	for _, f := range fields {
+		isParam := slices.ContainsFunc(command.Params, func(p allowlist.Param) bool { return p.Name == string(f.Name) })
+		if isParam && !slices.Contains(callNames, string(f.Name)) {
+			moved[string(f.Name)] = f.Value
+		}
+	}
+	if _, ok := moved[e.field]; !ok {
+		return e
+	}
+	hint := "put the parameters into params"
+	if text := string(wire.Encode(map[string]any{"command": name, "params": moved})); len(text) <= maxShownCall {
+		hint += ": " + strings.TrimSpace(text)
+	}
+	return wrongArgument(badRequest, e.field, "", hint)
+}
+
+// asObject returns the error about parameters that are no JSON with the object that they
+// stand for, where they are written as on a command line.
+func (e *argumentError) asObject(text json.RawMessage) *argumentError {
+	params := map[string]string{}
+	for _, word := range strings.Fields(string(text)) {
+		key, value, found := strings.Cut(word, "=")
+		if !found || strings.ContainsAny(key, `{}[]":`) || len(text) > maxShownCall {
+			return e
+		}
+		params[key] = strings.Trim(value, `"'`)
+	}
+	if len(params) == 0 {
+		return e
+	}
+	return wrongArgument(e.code, e.field, e.reason, "send an object: "+string(wire.Encode(params)))
+}
+
+// maxShownCall is the longest call that a hint writes out.
+const maxShownCall = 400

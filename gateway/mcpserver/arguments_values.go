@@ -1,0 +1,272 @@
+package mcpserver
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf16"
+	"unicode/utf8"
+
+	"vaultwicket/allowlist"
+	"vaultwicket/allowlist/quote"
+	"vaultwicket/gateway/mcpserver/wire"
+)
+
+// decodeObject decodes an object one level deep that has no other keys than names. A missing
+// value and null are an empty one.
+func decodeObject(field string, raw json.RawMessage, names []string) (wire.Fields, *argumentError) {
+	fields, err := anyObject(field, raw)
+	if err != nil {
+		return nil, err
+	}
+	return fields, known(field, fields, names, "")
+}
+
+// anyObject is [decodeObject] for an object with any keys.
+func anyObject(field string, raw json.RawMessage) (wire.Fields, *argumentError) {
+	if wire.IsNull(raw) {
+		return nil, nil
+	}
+	if !utf8.Valid(raw) || !json.Valid(raw) {
+		return nil, wrongArgument(badRequest, field, "must be valid JSON", "send a JSON object")
+	}
+	fields, err := wire.Lint(raw, nil)
+	if err != nil {
+		return nil, wrongArgument(badRequest, field, "must not contain "+err.Error(), "send each key once, and plain values")
+	}
+	if fields == nil {
+		return nil, wrongArgument(badRequest, field, "must be an object, not "+typeName(raw), `send an object, such as {"name": "value"}`)
+	}
+	return fields, nil
+}
+
+// sorted returns fields in the order of their names, so that the same error is found
+// first.
+func sorted(fields wire.Fields) wire.Fields {
+	fields.Sort()
+	return fields
+}
+
+// known rejects fields that are none of names. more is added to the hint.
+func known(field string, fields wire.Fields, names []string, more string) *argumentError {
+	for _, f := range sorted(fields) {
+		name := string(f.Name)
+		if slices.Contains(names, name) {
+			continue
+		}
+		hint := "valid arguments: " + strings.Join(names, ", ") + more
+		if near := quote.Nearest(name, names); near != "" {
+			hint = fmt.Sprintf("did you mean %q?", near)
+		}
+		return wrongArgument(badRequest, strings.TrimPrefix(field+"."+name, "."), "", hint)
+	}
+	return nil
+}
+
+// decodeValue decodes the value of a command parameter, and returns how many bytes of text it
+// has. null is the zero Value. raw must be valid JSON without space around it.
+func decodeValue(field string, raw json.RawMessage) (allowlist.Value, int, *argumentError) {
+	switch raw[0] {
+	case 'n':
+		return allowlist.Value{}, 0, nil
+	case 't', 'f':
+		return allowlist.Flag(raw[0] == 't'), 0, nil
+	case '"':
+		text, err := decodeText(field, raw)
+		return allowlist.Text(text), len(text), err
+	case '{', '[':
+		return allowlist.Value{}, 0, wrongArgument(badValue, field, "is "+typeName(raw), "send a string, an integer, true, false or null")
+	}
+	if !plainInteger(string(raw)) {
+		return allowlist.Value{}, 0, wrongArgument(badValue, field, fmt.Sprintf("is %s, not a plain integer within 2^53", wire.Clip(string(raw))), "write integers in digits, such as 1000, and anything else as a string")
+	}
+	return allowlist.Number(string(raw)), 0, nil
+}
+
+// plainInteger reports whether a JSON number is written in digits alone and is the same
+// to a reader that uses floating point.
+func plainInteger(literal string) bool {
+	n, err := strconv.ParseInt(literal, 10, 64)
+	return err == nil && -wire.MaxInteger <= n && n <= wire.MaxInteger && literal != "-0"
+}
+
+// decodeBool decodes true or false, or the text of one of them, which some models write. A
+// missing value and null are false.
+func decodeBool(field string, raw json.RawMessage) (bool, *argumentError) {
+	switch string(raw) {
+	case "", "null", "false", `"false"`:
+		return false, nil
+	case "true", `"true"`:
+		return true, nil
+	}
+	return false, wrongArgument(badValue, field, "is "+typeName(raw)+", not true or false", "send true or false without quotes")
+}
+
+// maxItems is the maximum length of a list of names: no row of an answer has half as many
+// fields.
+const maxItems = 64
+
+// decodeCount decodes an integer of at least 1, in digits or as the text of them. A missing
+// value and null are 0.
+func decodeCount(field string, raw json.RawMessage) (int, *argumentError) {
+	if wire.IsNull(raw) {
+		return 0, nil
+	}
+	digits := string(raw)
+	if wire.IsString(raw) {
+		var err *argumentError
+		if digits, err = decodeText(field, raw); err != nil {
+			return 0, err
+		}
+	}
+	n, err := strconv.ParseInt(digits, 10, 64)
+	if err != nil || !plainInteger(digits) || strconv.FormatInt(n, 10) != digits || n < 1 || int64(int(n)) != n {
+		return 0, wrongArgument(badValue, field, fmt.Sprintf("is %s, not an integer of at least 1", wire.Clip(string(raw))), "send an integer in digits, such as 20")
+	}
+	return int(n), nil
+}
+
+// decodeList decodes a list of strings, or a list as text, or a string that is taken for a list
+// with one item. A missing value and null are nil.
+func decodeList(field string, raw json.RawMessage) ([]string, *argumentError) {
+	if wire.IsNull(raw) {
+		return nil, nil
+	}
+	if wire.IsString(raw) {
+		text, err := decodeText(field, raw)
+		if err != nil {
+			return nil, err
+		}
+		inside := strings.Trim(text, wire.Space)
+		if !strings.HasPrefix(inside, "[") || !json.Valid([]byte(inside)) {
+			return []string{text}, nil
+		}
+		raw = json.RawMessage(inside)
+	}
+	var items []json.RawMessage
+	if json.Unmarshal(raw, &items) != nil {
+		return nil, wrongArgument(badValue, field, "is "+typeName(raw)+", not a list", `send a list of strings, such as ["path"]`)
+	}
+	if len(items) > maxItems {
+		return nil, wrongArgument(badValue, field, fmt.Sprintf("has %d items", len(items)), fmt.Sprintf("send up to %d", maxItems))
+	}
+	texts := make([]string, len(items))
+	for i, item := range items {
+		inside := fmt.Sprintf("%s[%d]", field, i)
+		if !wire.IsString(item) {
+			return nil, wrongArgument(badValue, inside, "is "+typeName(item)+", not a string", "send a string")
+		}
+		var err *argumentError
+		if texts[i], err = decodeText(inside, item); err != nil {
+			return nil, err
+		}
+	}
+	return texts, nil
+}
+
+// typeName names the type of a JSON value in an error.
+func typeName(raw json.RawMessage) string {
+	switch strings.TrimLeft(string(raw), wire.Space)[0] {
+	case '{':
+		return "an object"
+	case '[':
+		return "a list"
+	case '"':
+		return "a string"
+	case 't', 'f':
+		return "a boolean"
+	case 'n':
+		return "null"
+	}
+	return "a number"
+}
+
+// decodeText decodes a string of up to 1 MiB. A missing value and null are empty.
+func decodeText(field string, raw json.RawMessage) (string, *argumentError) {
+	if wire.IsNull(raw) {
+		return "", nil
+	}
+	text, ok := wire.String(raw)
+	if !ok {
+		return "", wrongArgument(badValue, field, "is "+typeName(raw)+", not a string", "send a string")
+	}
+	if loneSurrogate(raw) {
+		return "", wrongArgument(badValue, field, `contains half of a surrogate pair, such as "\ud83d" alone`, "send whole characters")
+	}
+	if len(text) > maxText {
+		return "", wrongArgument(badValue, field, fmt.Sprintf("is %d bytes long", len(text)), fmt.Sprintf("send up to %d bytes per value", maxText))
+	}
+	return text, nil
+}
+
+// loneSurrogate reports whether a JSON string escapes half of a surrogate pair.
+// encoding/json replaces it by U+FFFD without an error, and a note would lose a character.
+func loneSurrogate(raw json.RawMessage) bool {
+	for rest := string(raw); ; {
+		at := strings.IndexByte(rest, '\\')
+		if at < 0 {
+			return false
+		}
+		unit, size := escape(rest[at:])
+		rest = rest[at+size:]
+		if !utf16.IsSurrogate(unit) {
+			continue
+		}
+		low, size := escape(rest)
+		if utf16.DecodeRune(unit, low) == utf8.RuneError {
+			return true
+		}
+		rest = rest[size:]
+	}
+}
+
+// escape returns the UTF-16 unit of the \u escape that text begins with, or 0,
+// and the length of the escape.
+func escape(text string) (rune, int) {
+	if !strings.HasPrefix(text, `\`) {
+		return 0, 0
+	}
+	if !strings.HasPrefix(text, `\u`) || len(text) < 6 {
+		return 0, 2
+	}
+	unit, err := strconv.ParseUint(text[2:6], 16, 16)
+	if err != nil {
+		return 0, 2
+	}
+	return rune(unit), 6
+}
+
+// The codes of an [argumentError].
+const (
+	badRequest = "bad_request" // the shape is wrong
+	badValue   = "bad_value"   // one value is wrong
+)
+
+// argumentError says what is wrong with the arguments of a tool call.
+type argumentError struct{ code, field, reason, hint string }
+
+// wrongArgument returns the error for the argument at field, such as "params.content", or for
+// the arguments as a whole if field is empty. reason continues a sentence that begins with the
+// argument: "is missing"; it is empty for an argument that the tool does not have. hint is what
+// to send instead.
+func wrongArgument(code, field, reason, hint string) *argumentError {
+	return &argumentError{code, field, reason, hint}
+}
+
+// Code is the error code, such as "bad_request".
+func (e *argumentError) Code() string { return e.code }
+
+// Hint says what to send instead.
+func (e *argumentError) Hint() string { return e.hint }
+
+func (e *argumentError) Error() string {
+	switch {
+	case e.reason == "":
+		return fmt.Sprintf("unknown argument %q", wire.Clip(e.field))
+	case e.field == "":
+		return "the arguments " + e.reason
+	}
+	return fmt.Sprintf("argument %q %s", wire.Clip(e.field), e.reason)
+}

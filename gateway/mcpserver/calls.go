@@ -1,0 +1,237 @@
+package mcpserver
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"runtime/debug"
+	"sync/atomic"
+	"time"
+
+	"github.com/mark3labs/mcp-go/mcp"
+	"github.com/mark3labs/mcp-go/server"
+
+	"vaultwicket/exec/progress"
+	"vaultwicket/gateway"
+	"vaultwicket/gateway/failure"
+	"vaultwicket/gateway/mcpserver/wire"
+	"vaultwicket/gateway/observe"
+)
+
+// call handles calls of obsidianCli and, with readsOnly, of obsidianRead: the gateway checks that
+// such a call only reads, by the effect of the whole call.
+func (h handler) call(readsOnly bool) server.ToolHandlerFunc {
+	return func(ctx context.Context, req mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+		call, refused := decodeCall(req.Params.RawArguments)
+		if refused != nil {
+			return h.form(gateway.Request{})(gateway.Reject(call.Command, refused))
+		}
+		call.ReadsOnly = readsOnly
+		return h.run(ctx, req, call, h.form(call.Request))
+	}
+}
+
+// typed handles calls of a typed tool. readsOnly is what its hints promise.
+func (h handler) typed(t *typedTool, readsOnly bool) server.ToolHandlerFunc {
+	return func(ctx context.Context, req mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+		call, refused := t.decode(req.Params.RawArguments)
+		if refused != nil {
+			return answer(gateway.Reject(t.Name, refused))
+		}
+		call.ReadsOnly = readsOnly
+		return h.run(ctx, req, call, func(r gateway.Result) (*mcp.CallToolResult, error) { return reply(t.content(r), !r.OK) })
+	}
+}
+
+// run runs one call, or previews it, for every tool but obsidianBatch.
+func (h handler) run(ctx context.Context, req mcp.CallToolRequest, call toolCall, form form) (*mcp.CallToolResult, error) {
+	ctx, stop := report(ctx, req)
+	defer stop()
+	peer, request := wire.PeerOf(ctx), call.Request
+	request.Caller, request.Client, request.Surface = peer.Caller, clientName(ctx), surface(peer)
+	if call.DryRun {
+		plan := h.Gateway.DryRun(ctx, request)
+		return reply(marked(h, plan), !plan.OK)
+	}
+	elicitation, ask := h.elicit(ctx, req.Params)
+	request.Ask, request.Answers, request.OneSession = ask, elicitation.answers(), !peer.Shared
+	request.MaxOutput, request.Keep, request.Taken = h.MaxOutput, true, peer.AcceptedAt
+	result := h.Gateway.Do(ctx, request)
+	if question := elicitation.inputRequest(); question != nil {
+		return question, nil
+	}
+	answer, err := form(marked(h, result))
+	if err != nil {
+		return nil, err
+	}
+	return withImage(answer, result.Image), nil
+}
+
+// changes reports whether a call of a tool would change something: such calls keep their
+// order. A dry run, or a call that is denied, changes nothing. No arguments are valid both for
+// a single call and a batch.
+func (h handler) changes(tool string, raw json.RawMessage) bool {
+	if tool == readName {
+		return false
+	}
+	decode := decodeCall
+	t := typedToolNamed(tool)
+	if t != nil {
+		decode = t.decode
+	}
+	call, refused := decode(raw)
+	if refused == nil {
+		return !call.DryRun && h.Gateway.Changes(call.Request)
+	}
+	batch, err := decodeBatch(raw)
+	return t == nil && err == nil && h.Gateway.BatchChanges(batch)
+}
+
+// surface returns the name of the transport in the audit log.
+func surface(p *wire.Peer) string {
+	if p.Caller != "" {
+		return "http"
+	}
+	return "mcp" // standard input is one session without a name
+}
+
+// progressInterval is the time between two progress notifications. Most calls end before
+// the first one.
+const progressInterval = time.Second
+
+// report sends progress notifications for a call that has a progress token: how far it has
+// come where that is known, and the elapsed seconds. The call is to be made with the context
+// that report returns. stop ends the notifications and returns when no more will be sent:
+// clients drop those that arrive after the result.
+func report(ctx context.Context, req mcp.CallToolRequest) (_ context.Context, stop func()) {
+	if req.Params.Meta == nil || req.Params.Meta.ProgressToken == nil {
+		return ctx, func() {}
+	}
+	var latest atomic.Pointer[progress.Count]
+	counted := progress.With(ctx, func(c progress.Count) { latest.Store(&c) })
+	ctx, cancel := context.WithCancel(ctx)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		ticker := time.NewTicker(progressInterval)
+		defer ticker.Stop()
+		for p := (rising{}); ; {
+			select {
+			case <-ctx.Done():
+				return
+			case <-ticker.C:
+			}
+			params := p.next(latest.Load())
+			params["progressToken"] = req.Params.Meta.ProgressToken
+			if err := wire.Notify(ctx, string(mcp.MethodNotificationProgress), params); err != nil {
+				return // the client has disconnected, or has cancelled the call
+			}
+		}
+	}()
+	return counted, func() {
+		cancel()
+		<-done
+	}
+}
+
+// rising makes the parameters of one notification after the other. The protocol wants
+// progress to rise with each; a count that does not is in the message alone.
+type rising struct{ seconds, progress int }
+
+// next returns the parameters for one more second. The count is nil where none is known.
+func (r *rising) next(count *progress.Count) map[string]any {
+	r.seconds++
+	message := fmt.Sprintf("running for %d s", r.seconds)
+	if count == nil {
+		r.progress++
+		return map[string]any{"progress": r.progress, "message": message}
+	}
+	params := map[string]any{"message": message + ", " + count.String()}
+	if count.Done > r.progress {
+		r.progress = count.Done
+		params["total"] = count.Total
+	} else {
+		r.progress++
+	}
+	params["progress"] = r.progress
+	return params
+}
+
+// The keys of the trace context in the _meta of a request.
+const (
+	traceParentKey = "traceparent"
+	traceStateKey  = "tracestate"
+)
+
+// keepTrace puts the trace context of a request into the context of its call.
+func keepTrace(next server.ToolHandlerFunc) server.ToolHandlerFunc {
+	return func(ctx context.Context, req mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+		if meta := req.Params.Meta; meta != nil {
+			parent, _ := meta.AdditionalFields[traceParentKey].(string)
+			state, _ := meta.AdditionalFields[traceStateKey].(string)
+			ctx = observe.WithTrace(ctx, observe.Trace{Parent: parent, State: state})
+		}
+		return next(ctx, req)
+	}
+}
+
+// recoverPanics answers a panic of a handler with a fixed text. The recovery of mcp-go
+// returns the panic value, which can contain text of a note.
+func recoverPanics(log *slog.Logger) server.ToolHandlerMiddleware {
+	return func(next server.ToolHandlerFunc) server.ToolHandlerFunc {
+		return func(ctx context.Context, req mcp.CallToolRequest) (result *mcp.CallToolResult, err error) {
+			defer func() {
+				if r := recover(); r != nil {
+					observe.LogPanic(log, "tool", r, debug.Stack())
+					result, err = answer(gateway.Fault(req.Params.Name))
+				}
+			}()
+			return next(ctx, req)
+		}
+	}
+}
+
+// errInternal is what a client is told about a panic: the panic value can contain text of
+// a note.
+var errInternal = errors.New("internal error; please report it, the log has the details")
+
+// guarded returns the result of do. A panic in it is logged with its stack and becomes
+// errInternal.
+func guarded[T any](log *slog.Logger, where string, do func() (T, error)) (result T, err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			observe.LogPanic(log, where, r, debug.Stack())
+			var none T
+			result, err = none, errInternal
+		}
+	}()
+	return do()
+}
+
+// recoverResource and recoverPrompt are [recoverPanics] for resources and prompts.
+func (h handler) recoverResource(next server.ResourceHandlerFunc) server.ResourceHandlerFunc {
+	return func(ctx context.Context, req mcp.ReadResourceRequest) ([]mcp.ResourceContents, error) {
+		return guarded(h.Log, "resource", func() ([]mcp.ResourceContents, error) { return next(ctx, req) })
+	}
+}
+
+func (h handler) recoverPrompt(next server.PromptHandlerFunc) server.PromptHandlerFunc {
+	return func(ctx context.Context, req mcp.GetPromptRequest) (*mcp.GetPromptResult, error) {
+		return guarded(h.Log, "prompt", func() (*mcp.GetPromptResult, error) { return next(ctx, req) })
+	}
+}
+
+// visibleError returns an error as a client may see it, with its hint in the message: a
+// protocol error has no other field for it.
+func visibleError(err error) error {
+	var e *failure.Error
+	if !errors.As(err, &e) {
+		e = failure.Of(err)
+	}
+	if e.Hint == "" {
+		return errors.New(e.Message)
+	}
+	return errors.New(e.Message + "; " + e.Hint)
+}

@@ -1,0 +1,258 @@
+package mcpserver
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"log/slog"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/mark3labs/mcp-go/mcp"
+	"github.com/mark3labs/mcp-go/server"
+
+	"vaultwicket/allowlist"
+	"vaultwicket/exec/progress"
+	"vaultwicket/gateway"
+	"vaultwicket/gateway/failure"
+	"vaultwicket/gateway/mcpserver/wire"
+	"vaultwicket/gateway/observe"
+)
+
+func textsOf(t *testing.T, r *mcp.CallToolResult) (texts []string) {
+	t.Helper()
+	for _, c := range r.Content {
+		texts = append(texts, c.(mcp.TextContent).Text)
+	}
+	return texts
+}
+
+// A result in text is the output byte for byte and one line with what is not in it.
+func TestAResultInText(t *testing.T) {
+	h := handler{Config: Config{Text: true}, sealers: &sealers{}}
+	byPath := gateway.Request{Command: "read", Params: allowlist.Params{"path": allowlist.Text("a b.md")}}
+	for _, test := range []struct {
+		name    string
+		request gateway.Request
+		result  gateway.Result
+		want    []string
+	}{
+		{"a note that was named by its path", byPath, gateway.Result{OK: true, Stdout: "# A\n\"x\" <y>\n", Path: "a b.md", Hash: "0123456789abcdef", Backend: "embedded", Vault: "V"},
+			[]string{"# A\n\"x\" <y>\n", "hash=0123456789abcdef"}},
+		{"a note that was named otherwise", gateway.Request{Command: "daily:read"}, gateway.Result{OK: true, Stdout: "x", Path: "a b.md", Hash: "0123456789abcdef"},
+			[]string{"x", `path="a b.md" hash=0123456789abcdef`}},
+		{"a line in a path is none of ours", gateway.Request{Command: "daily:read"}, gateway.Result{OK: true, Stdout: "x", Path: "a\ncode=internal.md"},
+			[]string{"x", `path="a\ncode=internal.md"`}},
+		{"a listing", gateway.Request{Command: "files"}, gateway.Result{OK: true, Stdout: "a.md\n"}, []string{"a.md\n"}},
+		{"a part", gateway.Request{Command: "files"}, gateway.Result{OK: true, Stdout: "a.md\n", Truncated: &gateway.Truncated{ShownBytes: 5, TotalBytes: 10, Cursor: "abc.5"}},
+			[]string{"a.md\n", "cursor=abc.5"}},
+		{"a change", byPath, gateway.Result{OK: true, Stdout: "Appended\n", Path: "a b.md", Hash: "0123456789abcdef", Change: &gateway.Change{ID: "i1", Added: 1}},
+			[]string{"Appended\n", "hash=0123456789abcdef change=i1"}},
+		{"nothing found", gateway.Request{Command: "files"}, gateway.Result{OK: true, Notices: []string{"no file", "really"}}, []string{"no file\nreally"}},
+		{"nothing at all", gateway.Request{Command: "files"}, gateway.Result{OK: true}, []string{"done"}},
+		{"a failure", byPath, gateway.Result{Error: &failure.Error{Code: "not_found", Message: "file not found", Hint: "look it up"}},
+			[]string{"file not found\nlook it up", "code=not_found"}},
+		{"a failure with output", byPath, gateway.Result{Stdout: "no", Stderr: "why\n", Error: &failure.Error{Code: "cli_error", Message: "it failed"}},
+			[]string{"it failed", "no", "standard error: why\ncode=cli_error"}},
+		{"a conflict", byPath, gateway.Result{Stdout: "Error: The note has changed.\n-a\n+b\n", Error: &failure.Error{Code: "conflict", Message: "the note has changed"}},
+			[]string{"the note has changed", "-a\n+b\n", "code=conflict"}},
+	} {
+		got, err := h.form(test.request)(test.result)
+		if err != nil || got.IsError == test.result.OK || got.StructuredContent != nil {
+			t.Errorf("%s: %+v, %v", test.name, got, err)
+		}
+		if texts := textsOf(t, got); !slices.Equal(texts, test.want) {
+			t.Errorf("%s: %q, want %q", test.name, texts, test.want)
+		}
+	}
+}
+
+// What text costs over the note itself: four bytes count as a token.
+func TestWhatAResultInTextCosts(t *testing.T) {
+	note := strings.Repeat("one \"line\"\n", 40)
+	result := gateway.Result{OK: true, Command: "read", Stdout: note, Path: "a.md", Hash: "0123456789abcdef", Backend: "embedded", Vault: "V"}
+	request := gateway.Request{Command: "read", Params: allowlist.Params{"path": allowlist.Text("a.md")}}
+	got, _ := handler{Config: Config{Text: true}, sealers: &sealers{}}.form(request)(result)
+	if over := (len(strings.Join(textsOf(t, got), "")) - len(note)) / 4; over > 15 {
+		t.Errorf("about %d tokens over the note", over)
+	}
+}
+
+// Where answers are text the tools promise no structure; typed tools and the batch do.
+func TestToolsThatAnswerInTextHaveNoOutputSchema(t *testing.T) {
+	for _, inText := range []bool{false, true} {
+		c := Config{Gateway: gatewayWith(t, everything), Version: "1", Toolsets: []string{"all"}, MaxOutput: 1 << 10, Text: inText}
+		s, err := newServer(c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for name, tool := range s.MCP.ListTools() {
+			encoded, err := json.Marshal(tool.Tool)
+			want := !inText || name != toolName && name != readName
+			if got := strings.Contains(string(encoded), `"outputSchema"`); err != nil || got != want {
+				t.Errorf("in text %v: %s has an output schema: %v", inText, name, got)
+			}
+		}
+	}
+}
+
+// heardBy is the context of a request whose client hears every notification.
+func heardBy(ctx context.Context, hear func(method string, params map[string]any) error) context.Context {
+	return (&server.MCPServer{}).WithContext(ctx, &wire.Peer{Send: func(line []byte) error {
+		var n struct {
+			Method string
+			Params map[string]any
+		}
+		if err := json.Unmarshal(line, &n); err != nil {
+			return err
+		}
+		return hear(n.Method, n.Params)
+	}})
+}
+
+// hears records what a client hears of a call that takes as long as it is given.
+func hears(t *testing.T, token mcp.ProgressToken, takes time.Duration, end func(context.CancelFunc), fails error) (heard []int) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		ctx = heardBy(ctx, func(method string, params map[string]any) error {
+			if method != "notifications/progress" || params["progressToken"] != token {
+				t.Errorf("%s %v", method, params)
+			}
+			heard = append(heard, int(params["progress"].(float64)))
+			return fails
+		})
+		req := mcp.CallToolRequest{}
+		req.Params.Meta = &mcp.Meta{ProgressToken: token}
+		_, stop := report(ctx, req)
+		time.Sleep(takes)
+		if end != nil {
+			end(cancel)
+			time.Sleep(5 * time.Second)
+		}
+		stop()
+		before := len(heard)
+		time.Sleep(10 * time.Second)
+		if len(heard) != before {
+			t.Error("something was said behind the answer")
+		}
+	})
+	return heard
+}
+
+func TestProgressRisesAndEndsBeforeTheAnswer(t *testing.T) {
+	for _, tt := range []struct {
+		name  string
+		takes time.Duration
+		token mcp.ProgressToken
+		end   func(context.CancelFunc)
+		fails error
+		want  int
+	}{
+		{"a call below a second", 900 * time.Millisecond, "t", nil, nil, 0},
+		{"a call of three seconds and a half", 3500 * time.Millisecond, "t", nil, nil, 3},
+		{"a token that is a number", 1500 * time.Millisecond, float64(7), nil, nil, 1},
+		{"no token", 5 * time.Second, nil, nil, nil, 0},
+		{"a call that is cancelled", 2500 * time.Millisecond, "t", func(cancel context.CancelFunc) { cancel() }, nil, 2},
+		{"a client that has gone", 5500 * time.Millisecond, "t", nil, errors.New("gone"), 1},
+	} {
+		heard := hears(t, tt.token, tt.takes, tt.end, tt.fails)
+		if len(heard) != tt.want {
+			t.Errorf("%s: heard %v, want %d", tt.name, heard, tt.want)
+		}
+		for i, n := range heard {
+			if n != i+1 {
+				t.Errorf("%s: heard %v", tt.name, heard)
+			}
+		}
+	}
+}
+
+// A count that is known is told with its total, and what is told always rises.
+func TestCountsAreTold(t *testing.T) {
+	count := func(done, total int, of progress.Kind) *progress.Count {
+		return &progress.Count{Done: done, Total: total, Of: of}
+	}
+	var r rising
+	for _, tt := range []struct {
+		count   *progress.Count
+		told    int
+		total   any
+		message string
+	}{
+		{nil, 1, nil, "running for 1 s"},
+		{count(0, 40, progress.Operations), 2, nil, "running for 2 s, 0 of 40 operations"},
+		{count(900, 2000, progress.Read), 900, 2000, "running for 3 s, 900 of 2000 files read"},
+		{count(2000, 2500, progress.Read), 2000, 2500, "running for 4 s, 2000 of 2500 files read"},
+		{count(2000, 2500, progress.Read), 2001, nil, "running for 5 s, 2000 of 2500 files read"},
+		{count(3, 12, progress.Changed), 2002, nil, "running for 6 s, 3 of 12 files changed"},
+	} {
+		got := r.next(tt.count)
+		if got["progress"] != tt.told || got["total"] != tt.total || got["message"] != tt.message {
+			t.Errorf("%+v is told as %v, want %d of %v, %q", tt.count, got, tt.told, tt.total, tt.message)
+		}
+	}
+}
+
+// What a call counts reaches its client, and not the client of another call.
+func TestTheCountsOfACallAreItsOwn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var heard []any
+		var mu sync.Mutex // each call tells from its own goroutine
+		ctx := heardBy(t.Context(), func(_ string, params map[string]any) error {
+			mu.Lock()
+			defer mu.Unlock()
+			heard = append(heard, params["progressToken"], params["progress"], params["total"])
+			return nil
+		})
+		call := func(token mcp.ProgressToken) (context.Context, func()) {
+			req := mcp.CallToolRequest{}
+			req.Params.Meta = &mcp.Meta{ProgressToken: token}
+			return report(ctx, req)
+		}
+		one, stopOne := call("one")
+		time.Sleep(10 * time.Millisecond)
+		_, stopTwo := call("two")
+		progress.Of(one)(progress.Count{Done: 7, Total: 9, Of: progress.Read})
+		time.Sleep(progressInterval + 100*time.Millisecond)
+		stopOne()
+		stopTwo()
+		if want := []any{"one", 7.0, 9.0, "two", 1.0, nil}; !slices.Equal(heard, want) {
+			t.Errorf("heard %v, want %v", heard, want)
+		}
+	})
+}
+
+// logTo returns a logger that writes to the output of a test.
+func logTo(t *testing.T) *slog.Logger { return slog.New(slog.NewTextHandler(t.Output(), nil)) }
+
+func TestTheTraceOfACallIsInItsContext(t *testing.T) {
+	const parent = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
+	for _, tt := range []struct {
+		name string
+		meta map[string]any
+		want observe.Trace
+	}{
+		{"both keys", map[string]any{"traceparent": parent, "tracestate": "a=b"}, observe.Trace{Parent: parent, State: "a=b"}},
+		{"a number for a parent", map[string]any{"traceparent": 1}, observe.Trace{}},
+		{"a state alone", map[string]any{"tracestate": "a=b"}, observe.Trace{}},
+		{"no meta", nil, observe.Trace{}},
+	} {
+		var got observe.Trace
+		handler := keepTrace(func(ctx context.Context, _ mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+			got = observe.TraceOf(ctx)
+			return nil, nil
+		})
+		var req mcp.CallToolRequest
+		if tt.meta != nil {
+			req.Params.Meta = mcp.NewMetaFromMap(tt.meta)
+		}
+		if _, err := handler(t.Context(), req); err != nil || got != tt.want {
+			t.Errorf("%s: %+v, %v", tt.name, got, err)
+		}
+	}
+}

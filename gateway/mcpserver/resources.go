@@ -1,0 +1,317 @@
+package mcpserver
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/mark3labs/mcp-go/mcp"
+	"github.com/mark3labs/mcp-go/server"
+
+	"vaultwicket/allowlist"
+	"vaultwicket/allowlist/quote"
+	"vaultwicket/gateway"
+	"vaultwicket/gateway/catalog"
+	"vaultwicket/gateway/mcpserver/wire"
+)
+
+// The URIs of the resources.
+const (
+	scheme       = "vaultwicket://"
+	commandsURI  = scheme + "commands"
+	policyURI    = scheme + "policy"
+	statusURI    = scheme + "status"
+	helpPrefix   = scheme + "help/"
+	helpURI      = helpPrefix + "{command}"
+	outputPrefix = scheme + "output/"
+	outputURI    = outputPrefix + "{id}"
+
+	mimeJSON = "application/json"
+	mimeText = "text/plain"
+)
+
+// fixedResource is a resource with one URI and a JSON text.
+type fixedResource struct {
+	uri, name, title, description string
+	read                          func() any
+}
+
+// fixed are the resources that always exist. None of them contains data of a note, so they
+// can be read while vaultwicket is paused.
+func (h handler) fixed(began time.Time) []fixedResource {
+	return []fixedResource{
+		{commandsURI, "commands", "Commands", "every command: tier, effect, signature, whether it is permitted, and if not, why and who can change that", h.commands},
+		{policyURI, "policy", "Policy", "settings of each vault and their sources", func() any { return h.Gateway.Policies() }},
+		{statusURI, "status", "Status", "whether calls are enabled, available backends, limits", func() any { return h.status(began) }},
+	}
+}
+
+// addResources registers the resources and the completion of their URIs. There are no
+// notifications about changes: a client reads again.
+func (h handler) addResources(s *server.MCPServer, hooks *server.Hooks) {
+	for _, option := range []server.ServerOption{
+		server.WithResourceCapabilities(false, false), // before AddResource, see tools
+		server.WithCompletions(),
+		server.WithResourceHandlerMiddleware(h.recoverResource),
+		server.WithResourceCompletionProvider(completer{h}),
+	} {
+		option(s)
+	}
+	fixed := h.fixed(time.Now())
+	for _, r := range fixed {
+		s.AddResource(
+			mcp.NewResource(r.uri, r.name, mcp.WithResourceTitle(r.title), mcp.WithResourceDescription(r.description), mcp.WithMIMEType(mimeJSON)),
+			func(context.Context, mcp.ReadResourceRequest) ([]mcp.ResourceContents, error) {
+				return jsonContents(r.uri, r.read())
+			})
+	}
+	s.AddResourceTemplate(mcp.NewResourceTemplate(helpURI, "help", mcp.WithTemplateTitle("Help"), mcp.WithTemplateMIMEType(mimeText),
+		mcp.WithTemplateDescription("one command: parameters, tier, effect, whether it is permitted and how the user can change that")), h.readHelp)
+	s.AddResourceTemplate(mcp.NewResourceTemplate(outputURI, "output", mcp.WithTemplateTitle("Output"), mcp.WithTemplateMIMEType(mimeText),
+		mcp.WithTemplateDescription("the rest of a truncated result, by its cursor")), h.readOutput)
+	hooks.AddBeforeReadResource(finder{h, fixed}.find)
+}
+
+// commands is the whole table, one entry per command: the output of "vaultwicket commands
+// --all --json" without the details of help.
+func (h handler) commands() any {
+	entries := []catalog.Entry{}
+	for _, c := range h.Gateway.Listing() {
+		entries = append(entries, c.Entry())
+	}
+	return entries
+}
+
+func (h handler) status(began time.Time) any {
+	return struct {
+		Version string `json:"version"`
+		gateway.Status
+		UptimeSeconds int64 `json:"uptimeSeconds"`
+	}{h.Version, h.Gateway.Status(), int64(time.Since(began).Seconds())}
+}
+
+// readHelp returns the help of the command that [finder.find] has looked up.
+func (h handler) readHelp(_ context.Context, req mcp.ReadResourceRequest) ([]mcp.ResourceContents, error) {
+	name, ok := segment(req.Params.URI, helpPrefix)
+	if !ok {
+		return nil, errMissing
+	}
+	listed, err := h.Gateway.Explain(name)
+	if err != nil {
+		return nil, visibleError(err)
+	}
+	return textContents(req.Params.URI, mimeText, listed.Explained().Text()), nil
+}
+
+func textContents(uri, mime, text string) []mcp.ResourceContents {
+	return []mcp.ResourceContents{mcp.TextResourceContents{URI: uri, MIMEType: mime, Text: text}}
+}
+
+func jsonContents(uri string, value any) ([]mcp.ResourceContents, error) {
+	var text bytes.Buffer
+	encoder := json.NewEncoder(&text)
+	encoder.SetEscapeHTML(false) // a model reads it
+	if err := encoder.Encode(value); err != nil {
+		return nil, fmt.Errorf("encode %s: %w", uri, err)
+	}
+	return textContents(uri, mimeJSON, strings.TrimSuffix(text.String(), "\n")), nil
+}
+
+// maxURI is the maximum length of a URI that is looked up, in bytes. Valid ones are shorter
+// than a tenth of it.
+const maxURI = 512
+
+// errMissing is returned by a handler for a URI that [finder.find] should have rejected.
+var errMissing = errors.New("resource not found")
+
+// finder checks that a resource exists before mcp-go looks for a handler. An error of a
+// handler always gets the code of an internal error. mcp-go returns the right code for a
+// missing resource, which differs between the two protocol generations, only for a URI
+// without a handler: so the URI of a missing resource is replaced by such a one.
+type finder struct {
+	handler
+	fixed []fixedResource
+}
+
+// find replaces the URI by its canonical spelling, or by an explanation that is no URI.
+func (f finder) find(ctx context.Context, _ any, req *mcp.ReadResourceRequest) {
+	uri, err := guarded(f.Log, "resource", func() (string, error) { return f.canonical(ctx, req.Params.URI), nil })
+	if err == nil { // otherwise the handler fails in the same way
+		req.Params.URI = uri
+	}
+}
+
+func (f finder) canonical(ctx context.Context, uri string) string {
+	if len(uri) > maxURI {
+		return missing(uri, "the URI is too long")
+	}
+	for _, r := range f.fixed {
+		if r.uri == uri {
+			return uri
+		}
+	}
+	switch {
+	case strings.HasPrefix(uri, helpPrefix):
+		return f.canonicalHelp(uri)
+	case strings.HasPrefix(uri, outputPrefix):
+		return f.canonicalOutput(ctx, uri)
+	}
+	return missing(uri, f.nearest(uri))
+}
+
+// canonicalHelp returns the canonical URI of the help of a command, given plain or
+// percent-encoded.
+func (f finder) canonicalHelp(uri string) string {
+	name, ok := segment(uri, helpPrefix)
+	if !ok {
+		return missing(uri, commandsURI+" lists the commands")
+	}
+	if _, err := allowlist.Describe(name); err == nil {
+		return helpPrefix + url.QueryEscape(name)
+	}
+	if near := allowlist.Meant(name); near != "" {
+		return missing(uri, "did you mean "+helpPrefix+near+"?")
+	}
+	return missing(uri, commandsURI+" lists the commands")
+}
+
+// nearest suggests a URI, or lists all.
+func (f finder) nearest(uri string) string {
+	names := []string{strings.TrimPrefix(helpURI, scheme), strings.TrimPrefix(outputURI, scheme)}
+	for _, r := range f.fixed {
+		names = append(names, strings.TrimPrefix(r.uri, scheme))
+	}
+	if name, ours := strings.CutPrefix(uri, scheme); ours {
+		if near := quote.Nearest(name, names[2:]); near != "" {
+			return "did you mean " + scheme + near + "?"
+		}
+	}
+	return "valid: " + scheme + strings.Join(names, ", "+scheme)
+}
+
+// segment returns the path segment after the prefix of a URI, decoded once. ok is false if
+// it is empty, more than one segment, or badly encoded.
+func segment(uri, prefix string) (text string, ok bool) {
+	rest, found := strings.CutPrefix(uri, prefix)
+	text, err := url.PathUnescape(rest)
+	return text, found && err == nil && rest != "" && !strings.ContainsAny(rest, "/?#")
+}
+
+// missing returns an explanation in place of a URI. It contains a space, so no handler has
+// it.
+func missing(uri, hint string) string {
+	return wire.Clip(uri) + " (" + hint + ")"
+}
+
+// maxResource is the maximum size of one resource text, in bytes. A client reads a resource
+// for itself, so it is larger than a result for a model.
+const maxResource = 1 << 20
+
+// The keys in the _meta of an output.
+const (
+	metaNext    = "vaultwicket/next"    // URI of the next page
+	metaNotices = "vaultwicket/notices" // notices of the result
+)
+
+// canonicalOutput checks that the rest of a result is still kept.
+func (f finder) canonicalOutput(ctx context.Context, uri string) string {
+	cursor, ok := segment(uri, outputPrefix)
+	if !ok || url.QueryEscape(cursor) != cursor {
+		return missing(uri, "use the cursor exactly as in the result")
+	}
+	if f.Gateway.Admits() != nil {
+		return uri // the handler returns the reason
+	}
+	if err := f.Gateway.Kept(wire.PeerOf(ctx).Caller, cursor); err != nil {
+		return missing(uri, visibleError(err).Error())
+	}
+	return uri
+}
+
+// readOutput returns the next page of a truncated result, as the tool would return it, with
+// a larger limit.
+func (h handler) readOutput(ctx context.Context, req mcp.ReadResourceRequest) ([]mcp.ResourceContents, error) {
+	cursor, ok := segment(req.Params.URI, outputPrefix)
+	if !ok {
+		return nil, errMissing
+	}
+	if err := h.Gateway.Admits(); err != nil {
+		return nil, visibleError(err)
+	}
+	result := h.Gateway.Do(ctx, gateway.Request{
+		Cursor: cursor, MaxOutput: maxResource, Limit: math.MaxInt, Keep: true, Caller: wire.PeerOf(ctx).Caller, Client: clientName(ctx), Surface: surface(wire.PeerOf(ctx)),
+	})
+	if !result.OK {
+		return nil, visibleError(result.Error)
+	}
+	result = marked(h, result)
+	contents := mcp.TextResourceContents{URI: req.Params.URI, MIMEType: mimeText, Text: result.Stdout, Meta: map[string]any{}}
+	if result.Rows() {
+		contents.MIMEType = mimeJSON
+	}
+	if next := result.Truncated.Cursor; next != "" {
+		contents.Meta[metaNext] = outputPrefix + next
+	}
+	if len(result.Notices) > 0 {
+		contents.Meta[metaNotices] = result.Notices
+	}
+	return []mcp.ResourceContents{contents}, nil
+}
+
+// maxCompletions is the maximum of the protocol for one result.
+const maxCompletions = 100
+
+// completer completes the names of commands and the arguments of prompts. It never
+// completes the name of a note or a folder or text of a note, because it may be hidden.
+type completer struct{ handler }
+
+// CompleteResourceArgument completes the command of vaultwicket://help/{command}.
+func (c completer) CompleteResourceArgument(_ context.Context, uri string, argument mcp.CompleteArgument, _ mcp.CompleteContext) (*mcp.Completion, error) {
+	return guarded(c.Log, "completion", func() (*mcp.Completion, error) {
+		if uri != helpURI || argument.Name != "command" {
+			return &mcp.Completion{}, nil
+		}
+		return complete(argument.Value, allowlist.Names()), nil
+	})
+}
+
+// CompletePromptArgument completes the argument of a prompt.
+func (c completer) CompletePromptArgument(_ context.Context, name string, argument mcp.CompleteArgument, _ mcp.CompleteContext) (*mcp.Completion, error) {
+	return guarded(c.Log, "completion", func() (*mcp.Completion, error) {
+		p, err := findPrompt(name)
+		if err != nil {
+			return &mcp.Completion{}, nil
+		}
+		for _, a := range p.argumentsFor(c.Gateway.VaultNames()) {
+			if a.Name == argument.Name && a.suggest != nil {
+				return complete(argument.Value, a.suggest(noon(c.clock()))), nil
+			}
+		}
+		return &mcp.Completion{}, nil
+	})
+}
+
+// complete returns the words that begin with the typed text, then those that contain it
+// elsewhere, each in the given order.
+func complete(typed string, words []string) *mcp.Completion {
+	typed = strings.ToLower(typed)
+	var prefixed, containing []string
+	for _, word := range words {
+		switch folded := strings.ToLower(word); {
+		case strings.HasPrefix(folded, typed):
+			prefixed = append(prefixed, word)
+		case strings.Contains(folded, typed):
+			containing = append(containing, word)
+		}
+	}
+	all := slices.Concat(prefixed, containing)
+	shown := all[:min(len(all), maxCompletions)]
+	return &mcp.Completion{Values: shown, Total: len(all), HasMore: len(all) > len(shown)}
+}

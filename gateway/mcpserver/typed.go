@@ -1,0 +1,298 @@
+package mcpserver
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"vaultwicket/allowlist"
+	"vaultwicket/allowlist/quote"
+	"vaultwicket/gateway"
+	"vaultwicket/gateway/mcpserver/wire"
+)
+
+// typedTool is a tool for one job, with arguments of its own. It can do nothing that obsidianCli
+// cannot: each call of it is one call of one command, and goes the same way. Its schema and its
+// decoder are made from the same row of [typedTools].
+type typedTool struct {
+	Name, Title string
+	Toolset     string // the toolset that lists it
+
+	args       []property
+	operations []operation
+	// paging names the arguments of [paging] that it has.
+	paging []string
+	// writes says that some of its calls can change something.
+	writes bool
+	// rows says that JSON output is returned as rows, see [typedTool.content].
+	rows bool
+}
+
+// operation is a command that a tool runs.
+type operation struct {
+	command     string
+	description string // a sentence of the description, listed if the command is enabled
+	// when names the arguments of which one must be given to select this operation, with
+	// the value is if that is not empty. The operation without it is the default.
+	when []string
+	is   string
+	// params names the arguments that are parameters of the command.
+	params []string
+	// flagArgument names the argument whose value is the name of a flag of the command.
+	flagArgument string
+	// always names the flags that the command always gets.
+	always []string
+	// implied names the flag that the command gets with an argument.
+	implied map[string]string
+	// objectWith names the flags with which the output is one object. It is not split into
+	// pages by rows, so limit is then a parameter of the command.
+	objectWith []string
+}
+
+// typedToolNamed returns the typed tool of that name, or nil.
+func typedToolNamed(name string) *typedTool {
+	for i := range typedTools {
+		if typedTools[i].Name == name {
+			return &typedTools[i]
+		}
+	}
+	return nil
+}
+
+// pick returns the operation that the arguments select, nil if there is none.
+func (t *typedTool) pick(given map[string]allowlist.Value) *operation {
+	var fallback *operation
+	for i := range t.operations {
+		switch o := &t.operations[i]; {
+		case o.when == nil:
+			fallback = o
+		case o.selected(given):
+			return o
+		}
+	}
+	return fallback
+}
+
+func (o *operation) selected(given map[string]allowlist.Value) bool {
+	return slices.ContainsFunc(o.when, func(name string) bool {
+		value, ok := given[name]
+		return ok && (o.is == "" || value == allowlist.Text(o.is))
+	})
+}
+
+// uses reports whether an argument has a meaning for the operation.
+func (o *operation) uses(name string) bool {
+	return name == o.flagArgument || slices.Contains(o.when, name) || slices.Contains(o.params, name)
+}
+
+// commandParams are the parameters of the command of an operation, made from the
+// arguments of a call.
+func (t *typedTool) commandParams(o *operation, given map[string]allowlist.Value) allowlist.Params {
+	params := allowlist.Params{}
+	for _, name := range o.params {
+		if value, ok := given[name]; ok {
+			params[name] = value
+		}
+	}
+	for _, name := range t.values(o.flagArgument) {
+		if given[o.flagArgument] == allowlist.Text(name) {
+			params[name] = allowlist.Flag(true)
+		}
+	}
+	for _, name := range o.always {
+		params[name] = allowlist.Flag(true)
+	}
+	for name, flag := range o.implied {
+		if _, ok := given[name]; ok {
+			params[flag] = allowlist.Flag(true)
+		}
+	}
+	return params
+}
+
+// values returns the values of an argument that selects something in the tool.
+func (t *typedTool) values(name string) []string {
+	for i := range t.args {
+		if t.args[i].Name == name {
+			return t.args[i].Values
+		}
+	}
+	return nil
+}
+
+// decode decodes the arguments of a call as strictly as those of obsidianCli, and as
+// tolerantly: null, false for a flag and a missing argument are the same, numbers and
+// booleans may be text. Arguments that the policy disables are decoded too, so that the
+// answer can say which setting disables them.
+func (t *typedTool) decode(raw json.RawMessage) (c toolCall, err *argumentError) {
+	fields, err := decodeObject("", raw, t.names())
+	if err != nil {
+		return c, err
+	}
+	given, err := t.take(fields)
+	if err != nil {
+		return c, err
+	}
+	o := t.pick(given)
+	if err := t.checkFit(o, given); err != nil {
+		return c, err
+	}
+	c.Command, c.Params = o.command, t.commandParams(o, given)
+	if err := c.decodeCommon(fields); err != nil {
+		return c, err
+	}
+	if err := c.decodeTexts(fields); err != nil {
+		return c, err
+	}
+	if c.Limit > 0 && slices.ContainsFunc(o.objectWith, func(flag string) bool { return c.Params[flag] != allowlist.Value{} }) {
+		c.Params["limit"], c.Limit = allowlist.Number(strconv.Itoa(c.Limit)), 0
+	}
+	if c.Cursor != "" && len(given) == 0 {
+		c.Command, c.Params = "", nil // the cursor knows which command it was
+	}
+	return c, nil
+}
+
+// names are all arguments of the tool, whatever the policy.
+func (t *typedTool) names() []string {
+	var names []string
+	for i := range t.args {
+		names = append(names, t.args[i].Name)
+	}
+	names = append(append(names, t.paging...), "vault")
+	if t.writes {
+		for _, p := range writing {
+			names = append(names, p.Name)
+		}
+	}
+	return names
+}
+
+// take moves the arguments that are the tool's own out of fields. It leaves out null,
+// and false for a flag.
+func (t *typedTool) take(fields wire.Fields) (map[string]allowlist.Value, *argumentError) {
+	given, total := map[string]allowlist.Value{}, 0
+	for i := range t.args {
+		a := &t.args[i]
+		value, size, err := decodeArgument(a, fields.Take(a.Name))
+		if err != nil {
+			return nil, err
+		}
+		if total += size; total > maxTotalText {
+			return nil, wrongArgument(badValue, a.Name, fmt.Sprintf("exceeds %d bytes of text in one call", maxTotalText), "send less text per call")
+		}
+		if value != (allowlist.Value{}) {
+			given[a.Name] = value
+		}
+	}
+	return given, nil
+}
+
+// decodeArgument decodes the value of one argument, and returns how many bytes of text it
+// has. The zero Value means that it is not given. The allowlist checks the value further.
+func decodeArgument(a *property, raw json.RawMessage) (allowlist.Value, int, *argumentError) {
+	switch {
+	case wire.IsNull(raw) && a.Required:
+		return allowlist.Value{}, 0, wrongArgument(badRequest, a.Name, "is missing", sendOneOf(a.Values))
+	case wire.IsNull(raw):
+		return allowlist.Value{}, 0, nil
+	case a.Type == typeBoolean:
+		on, err := decodeBool(a.Name, raw)
+		if err != nil || !on {
+			return allowlist.Value{}, 0, err
+		}
+		return allowlist.Flag(true), 0, nil
+	case a.Values == nil:
+		return decodeValue(a.Name, raw)
+	}
+	choice, err := decodeText(a.Name, raw)
+	if err == nil && !slices.Contains(a.Values, choice) {
+		err = wrongArgument(badValue, a.Name, fmt.Sprintf("has the invalid value %q", wire.Clip(choice)), sendOneOf(a.Values)+quote.DidYouMean(choice, a.Values))
+	}
+	return allowlist.Text(choice), len(choice), err
+}
+
+func sendOneOf(values []string) string { return "send one of " + strings.Join(values, ", ") }
+
+// checkFit rejects arguments without a meaning for the operation: to ignore one would run
+// another call than the one that was meant.
+func (t *typedTool) checkFit(o *operation, given map[string]allowlist.Value) *argumentError {
+	for _, name := range slices.Sorted(maps.Keys(given)) {
+		if o.uses(name) {
+			continue
+		}
+		for _, other := range o.when {
+			if _, ok := given[other]; ok && o.is == "" {
+				return wrongArgument(allowlist.CodeConflict, name, fmt.Sprintf("cannot be combined with %q", other), "send only one of the two")
+			}
+		}
+		if o.is != "" {
+			return wrongArgument(allowlist.CodeConflict, name, fmt.Sprintf("cannot be combined with %s %q", o.when[0], o.is), "with it send "+strings.Join(o.params, ", "))
+		}
+		return wrongArgument(allowlist.CodeMissingParam, name, "requires "+orList(t.selectors(name)), "send that too, or leave this out")
+	}
+	return nil
+}
+
+// selectors returns the arguments that select an operation which uses the named one.
+func (t *typedTool) selectors(name string) []string {
+	var selectors []string
+	for i := range t.operations {
+		if t.operations[i].uses(name) {
+			selectors = append(selectors, t.operations[i].when...)
+		}
+	}
+	return selectors
+}
+
+func orList(names []string) string {
+	quoted := make([]string, len(names))
+	for i, name := range names {
+		quoted[i] = fmt.Sprintf("%q", name)
+	}
+	return strings.Join(quoted, " or ")
+}
+
+// rowsResult is a result with rows in place of the text of the output.
+type rowsResult struct {
+	gateway.Result
+	Stdout    *string         `json:"stdout,omitempty"` // hides the one of Result
+	Rows      json.RawMessage `json:"rows"`
+	Total     *int            `json:"total,omitempty"`
+	Groups    json.RawMessage `json:"groups,omitempty"`
+	Summaries json.RawMessage `json:"summaries,omitempty"`
+	Explain   json.RawMessage `json:"explain,omitempty"`
+}
+
+// content returns what a client sees of the result of a call. A tool with rows returns
+// them as JSON instead of as text; if the output is not JSON, such as a part of a row that
+// is larger than a page, it stays in stdout.
+func (t *typedTool) content(r gateway.Result) any {
+	if !t.rows || !r.Rows() || !json.Valid([]byte(r.Stdout)) {
+		return r
+	}
+	out := rowsResult{Result: r, Rows: json.RawMessage(r.Stdout)}
+	if r.Stdout[0] == '[' {
+		return out
+	}
+	out.Rows = nil
+	if json.Unmarshal([]byte(r.Stdout), &struct {
+		Rows, Groups, Summaries, Explain *json.RawMessage
+		Total                            **int
+	}{&out.Rows, &out.Groups, &out.Summaries, &out.Explain, &out.Total}) != nil || out.Rows == nil {
+		return r
+	}
+	return out
+}
+
+// outputRows is the JSON Schema of the results of tools with rows, see [outputSchema].
+const outputRows = `{"type":"object","properties":{` +
+	`"ok":{"type":"boolean"},"command":{"type":"string"},` +
+	`"rows":{"type":"array","items":{"type":"object","additionalProperties":true}},"total":{"type":"integer"},` +
+	`"stdout":{"type":"string"},` +
+	`"error":{"type":"object","properties":{"code":{"type":"string"},"message":{"type":"string"},"hint":{"type":"string"}},` +
+	`"required":["code","message"],"additionalProperties":true}},` +
+	`"required":["ok","command"],"additionalProperties":true}`
