@@ -54,9 +54,8 @@ gateway/registry             :
 gateway/observe              : allowlist gateway/failure
 gateway/observe/telemetry    : allowlist/quote exec gateway/failure gateway/observe
 gateway/ui/activity          : gateway/state/audit policy
-gateway/ui/auth              : gateway/httpguard
 gateway/difference           : gateway/clean
-gateway/ui                   : gateway gateway/admission gateway/catalog gateway/clean gateway/consent gateway/difference gateway/failure gateway/httpguard gateway/state/approvals gateway/state/audit gateway/state/journal gateway/state/paths gateway/state/running gateway/ui/activity gateway/ui/auth gateway/notes tiers
+gateway/ui                   : gateway gateway/admission gateway/catalog gateway/clean gateway/consent gateway/difference gateway/failure gateway/httpguard gateway/state/approvals gateway/state/audit gateway/state/journal gateway/state/paths gateway/state/running gateway/ui/activity gateway/notes tiers
 gateway/mcpserver            : allowlist allowlist/day allowlist/quote exec/progress gateway gateway/catalog gateway/clean gateway/consent gateway/failure gateway/mcpserver/streamable gateway/mcpserver/wire gateway/observe gateway/state/approvals tiers
 gateway/mcpserver/wire       : allowlist/quote
 gateway/mcpserver/streamable : gateway/httpguard gateway/mcpserver/wire gateway/state/paths gateway/state/private
@@ -127,7 +126,7 @@ var capabilities = []struct{ imported, importers, why string }{
 	{"unsafe", "exec/process/child_windows.go", "the job object of Windows takes a pointer"},
 	{"reflect", "", "types are known"},
 	{"plugin", "", "code is linked"},
-	{"net/http", "gateway/httpguard/ gateway/mcpserver/streamable/ gateway/ui/ gateway/ui/auth/ gateway/observe/telemetry/", "the network is used by servers over HTTP and for traces only"},
+	{"net/http", "gateway/httpguard/ gateway/mcpserver/streamable/ gateway/ui/ gateway/observe/telemetry/", "the network is used by servers over HTTP and for traces only"},
 	{"go.opentelemetry.io/otel/sdk/trace", "gateway/observe/telemetry/", "what a collector is told is written in one place"},
 	{"go.opentelemetry.io/otel/trace", "gateway/observe/telemetry/", "what a collector is told is written in one place"},
 }

@@ -72,10 +72,6 @@ func (p *page) approvals(request) view {
 	return v
 }
 
-func (p *page) approve(r request) view { return p.decide(r, true) }
-
-func (p *page) deny(r request) view { return p.decide(r, false) }
-
 // decide answers one question: the one with the code of the form, which was shown with it.
 func (p *page) decide(r request, approve bool) view {
 	code := r.PostForm.Get("code")

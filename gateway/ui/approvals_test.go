@@ -15,7 +15,7 @@ import (
 // An answer that no caller can use is not asked for.
 func TestQuestionsOfEndedSessions(t *testing.T) {
 	state := filepath.Join(t.TempDir(), "state")
-	v := visit(t, state)
+	v := openPage(t, state)
 	end, err := running.Register(running.Folder(state), running.Server{Session: "7-alive", Transport: "http"})
 	if err != nil {
 		t.Fatal(err)

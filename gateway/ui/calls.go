@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"fmt"
 	"html/template"
 	"net/http"
 	"net/url"
@@ -127,4 +128,92 @@ func (p *page) oneCall(r request) view {
 		return view{template: "missing", title: "Not found", status: http.StatusNotFound}
 	}
 	return view{template: "call", title: "Call", data: callData{call, lines}}
+}
+
+// chart is a chart of bars, which the page draws as SVG, with a title and a description; the
+// numbers are in a table beside it.
+type chart struct {
+	Width, Height int
+	Title, About  string
+	Bars          []bar
+	Labels        []label
+}
+
+// bar is one part of a bar. Class is allowed, failed, asked or denied, and Title what it shows.
+type bar struct {
+	X, Y, Width, Height int
+	Class, Title        string
+}
+
+// label is a text below the bars.
+type label struct {
+	X    int
+	Text string
+}
+
+const (
+	width, height = 720, 120
+	below         = 18 // for the labels
+	mostLabels    = 8
+	mostBars      = 168 // a week of hours; more are put together
+)
+
+// chartOf returns a chart of the calls of some hours, in the time zone in.
+func chartOf(hours []activity.Hour, in *time.Location) chart {
+	hours, each := together(hours)
+	c := chart{Width: width, Height: height, Title: "Calls over time"}
+	most, calls, denied := 1, 0, 0
+	for _, h := range hours {
+		all := h.Allowed + h.Denied + h.Failed + h.Asked
+		most, calls, denied = max(most, all), calls+all, denied+h.Denied
+	}
+	switch {
+	case calls == 0:
+		c.About = "No calls"
+	case each == 1:
+		c.About = fmt.Sprintf("%d calls, %d denied; at most %d in an hour", calls, denied, most)
+	default:
+		c.About = fmt.Sprintf("%d calls, %d denied; at most %d in %d hours", calls, denied, most, each)
+	}
+	for i, h := range hours {
+		x, next := i*width/len(hours), (i+1)*width/len(hours)
+		y := height - below
+		for _, part := range []struct { // from the bottom
+			calls int
+			class string
+		}{{h.Allowed, "allowed"}, {h.Failed, "failed"}, {h.Asked, "asked"}, {h.Denied, "denied"}} {
+			if part.calls == 0 {
+				continue
+			}
+			tall := max(1, part.calls*(height-below-4)/most)
+			y -= tall
+			title := fmt.Sprintf("%s: %d %s", h.Start.In(in).Format("Mon 2 Jan 15:04"), part.calls, part.class)
+			c.Bars = append(c.Bars, bar{x, max(0, y), max(1, next-x-1), tall, part.class, title})
+		}
+	}
+	form := "15:04"
+	if len(hours)*each > 48 {
+		form = "2 Jan"
+	}
+	every := max(1, (len(hours)+mostLabels-1)/mostLabels)
+	for i := 0; i < len(hours); i += every {
+		c.Labels = append(c.Labels, label{i * width / len(hours), hours[i].Start.In(in).Format(form)})
+	}
+	return c
+}
+
+// together puts neighbouring hours together when there are too many for one chart.
+func together(hours []activity.Hour) (fewer []activity.Hour, each int) {
+	each = (len(hours) + mostBars - 1) / mostBars
+	if each <= 1 {
+		return hours, 1
+	}
+	for i, h := range hours {
+		if i%each == 0 {
+			fewer = append(fewer, activity.Hour{Start: h.Start})
+		}
+		sum := &fewer[len(fewer)-1]
+		sum.Allowed, sum.Denied, sum.Failed, sum.Asked = sum.Allowed+h.Allowed, sum.Denied+h.Denied, sum.Failed+h.Failed, sum.Asked+h.Asked
+	}
+	return fewer, each
 }

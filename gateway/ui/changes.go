@@ -184,13 +184,9 @@ func (p *page) oneChange(r request) view {
 	vault, id := r.URL.Query().Get("vault"), r.rest
 	data, err := p.changeOf(vault, id)
 	if err != nil {
-		return missingChange(err)
+		return view{template: "missing", title: "Not found", status: http.StatusNotFound, problem: problemOf(err)}
 	}
 	return view{template: "change", title: "Change", data: data}
-}
-
-func missingChange(err error) view {
-	return view{template: "missing", title: "Not found", status: http.StatusNotFound, problem: problemOf(err)}
 }
 
 func (p *page) changeOf(vault, id string) (changeData, error) {
@@ -251,30 +247,21 @@ func (p *page) textOf(kept *journal.Journal, vault, path string, image journal.I
 // undoForm is what a form asks to take back: one change, the batch of it, or its session.
 type undoForm struct{ Vault, ID, What, Confirm string }
 
-func undoFormOf(values url.Values) undoForm {
-	return undoForm{values.Get("vault"), values.Get("id"), values.Get("what"), values.Get("confirm")}
-}
-
-// words are the parameters of the command undo.
-func (f undoForm) words() []string {
-	switch f.What {
-	case "batch", "session":
-		return []string{f.What + "=" + f.ID}
-	}
-	return []string{"id=" + f.ID}
-}
-
 // undo takes changes back with the command undo, as the terminal does. If that requires
 // approval, the question is shown first, and only what was shown is approved.
 func (p *page) undo(r request) view {
-	form := undoFormOf(r.PostForm)
+	form := undoForm{r.PostForm.Get("vault"), r.PostForm.Get("id"), r.PostForm.Get("what"), r.PostForm.Get("confirm")}
+	which := "id"
+	if form.What == "batch" || form.What == "session" {
+		which = form.What
+	}
 	var asked *consent.Question
 	ctx := context.WithoutCancel(r.Context()) // a window that is closed does not cut a change off
 	result := p.Gateway.Do(ctx, gateway.Request{
-		Command: "undo", Words: form.words(), Vault: form.Vault, Caller: Surface, Client: Surface, Surface: Surface, Owner: true,
+		Command: "undo", Words: []string{which + "=" + form.ID}, Vault: form.Vault, Caller: Surface, Client: Surface, Surface: Surface, Owner: true,
 		Ask: func(_ context.Context, q consent.Question) consent.Reply {
-			if isConfirmed(form.Confirm, q) {
-				return consent.Yes
+			if digest, err := hex.DecodeString(strings.TrimSpace(form.Confirm)); err == nil && subtle.ConstantTimeCompare(digest, q.Digest[:]) == 1 {
+				return consent.Yes // the form confirms exactly this question
 			}
 			asked = &q
 			return consent.Void // not a denial: the user is shown it now
@@ -294,10 +281,4 @@ func (p *page) undo(r request) view {
 	}
 	data.Question, data.Digest, data.Undo = asked, hex.EncodeToString(asked.Digest[:]), form
 	return view{template: "change", title: "Change", data: data, goTo: one}
-}
-
-// isConfirmed reports whether a form confirms exactly this question.
-func isConfirmed(confirm string, q consent.Question) bool {
-	digest, err := hex.DecodeString(strings.TrimSpace(confirm))
-	return err == nil && subtle.ConstantTimeCompare(digest, q.Digest[:]) == 1
 }

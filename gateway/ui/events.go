@@ -51,8 +51,6 @@ type events struct {
 	version uint64 // rises with each change: a view and what was told since are of one
 }
 
-func newEvents(p *page) *events { return &events{page: p, open: map[chan event]bool{}} }
-
 // serve answers with a stream of events.
 func (e *events) serve(w http.ResponseWriter, r *http.Request) {
 	ctx, cancel := context.WithCancel(r.Context())
@@ -101,7 +99,18 @@ func (e *events) subscribe(version string) chan event {
 	if e.stop == nil {
 		ctx, stop := context.WithCancel(context.Background())
 		e.stop = stop
-		go e.watch(ctx)
+		go func() {
+			tick := time.NewTicker(lookEvery)
+			defer tick.Stop()
+			for {
+				select {
+				case <-ctx.Done():
+					return
+				case <-tick.C:
+				}
+				e.check()
+			}
+		}()
 	}
 	return told
 }
@@ -113,19 +122,6 @@ func (e *events) unsubscribe(told chan event) {
 	if len(e.open) == 0 {
 		e.stop()
 		e.stop = nil
-	}
-}
-
-func (e *events) watch(ctx context.Context) {
-	tick := time.NewTicker(lookEvery)
-	defer tick.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-tick.C:
-		}
-		e.check()
 	}
 }
 
@@ -176,7 +172,14 @@ func (e *events) look() {
 			gate, e.newest = latest[0].Outcome(), latest[0].Number
 		}
 	}
-	stamp := e.stampOf()
+	var b strings.Builder // tells one state of the small files from another
+	for _, name := range []string{admission.PauseFile(p.State), consent.Folder(p.State), running.Folder(p.State)} {
+		if info, err := os.Lstat(name); err == nil {
+			fmt.Fprint(&b, info.ModTime().UnixNano())
+		}
+		b.WriteByte(';')
+	}
+	stamp := b.String()
 	if stamp != e.stamp || e.pending > 0 { // one that waits may have expired
 		if questions, _, _, err := p.questions(); err == nil {
 			if stamp != e.stamp || len(questions) != e.pending {
@@ -192,17 +195,4 @@ func (e *events) look() {
 		found.Gate, found.Calls = gate, calls
 		e.send(found)
 	}
-}
-
-// stampOf tells one state of the small files from another: of the pause, the approvals and
-// the running servers.
-func (e *events) stampOf() string {
-	var b strings.Builder
-	for _, name := range []string{admission.PauseFile(e.page.State), consent.Folder(e.page.State), running.Folder(e.page.State)} {
-		if info, err := os.Lstat(name); err == nil {
-			fmt.Fprint(&b, info.ModTime().UnixNano())
-		}
-		b.WriteByte(';')
-	}
-	return b.String()
 }

@@ -27,8 +27,8 @@ type visitor struct {
 	client *http.Client
 }
 
-// visit opens the page of a state folder.
-func visit(t *testing.T, state string) *visitor {
+// openPage opens the page of a state folder.
+func openPage(t *testing.T, state string) *visitor {
 	t.Helper()
 	if !paths.MakePrivate(state) {
 		t.Fatal("no state folder")
@@ -101,7 +101,7 @@ func (v *visitor) send(view, action string, form url.Values) (location string) {
 
 // A browser that goes back to the answer of a form would ask whether to send it again.
 func TestFormsLeadToAView(t *testing.T) {
-	v := visit(t, filepath.Join(t.TempDir(), "state"))
+	v := openPage(t, filepath.Join(t.TempDir(), "state"))
 	planned := v.send("policy/try", "policy/try", url.Values{"command": {"eval"}, "params": {"code=1"}})
 	for range 2 { // it can be loaded again
 		if status, _, body := v.do(http.MethodGet, planned, nil); status != http.StatusOK || !strings.Contains(body, "outcome deny") || !strings.Contains(body, ">code=1</textarea>") {
@@ -127,7 +127,7 @@ func TestFormsLeadToAView(t *testing.T) {
 // That calls are denied is shown as long as it is so, whatever a form has led to.
 func TestANoteEndsWithWhatItIsAbout(t *testing.T) {
 	state := filepath.Join(t.TempDir(), "state")
-	v := visit(t, state)
+	v := openPage(t, state)
 	paused := v.send("", "pause/pause", url.Values{"from": {"settings"}})
 	const note = "Every running server denies every call until"
 	if _, _, body := v.do(http.MethodGet, paused, nil); !strings.Contains(body, `role="status">Paused. `+note) || !strings.HasSuffix(paused, "/settings") {

@@ -3,6 +3,9 @@ package ui
 import (
 	"time"
 
+	"vaultwicket/gateway/admission"
+	"vaultwicket/gateway/failure"
+	"vaultwicket/gateway/state/paths"
 	"vaultwicket/gateway/state/running"
 	"vaultwicket/gateway/ui/activity"
 )
@@ -39,7 +42,12 @@ func (p *page) overview(r request) view {
 	data.Questions = p.shownQuestions(questions)
 	servers, serversErr := running.List(running.Folder(p.State))
 	for _, s := range servers {
-		data.Servers = append(data.Servers, p.shownServerOf(s, now))
+		shown := shownServer{Server: s, Up: lasted(max(0, now.Sub(s.Since)))}
+		shown.Minute = p.calls.Page(activity.Filter{Session: s.Session, Since: now.Add(-time.Minute)}, 0, 0).Total
+		if last, ok := p.calls.Latest(s.Session); ok {
+			shown.Client, shown.Last = last.Client, &last
+		}
+		data.Servers = append(data.Servers, shown)
 	}
 	v.data = data
 	for _, err := range []error{err, questionsErr, serversErr} {
@@ -50,17 +58,51 @@ func (p *page) overview(r request) view {
 	return v
 }
 
-func (p *page) shownServerOf(s running.Server, now time.Time) shownServer {
-	shown := shownServer{Server: s, Up: lasted(max(0, now.Sub(s.Since)))}
-	shown.Minute = p.calls.Page(activity.Filter{Session: s.Session, Since: now.Add(-time.Minute)}, 0, 0).Total
-	if last, ok := p.calls.Latest(s.Session); ok {
-		shown.Client, shown.Last = last.Client, &last
-	}
-	return shown
-}
-
 // midnight is when the day of a time began, in the zone of the machine.
 func midnight(t time.Time) time.Time {
 	t = t.Local()
 	return time.Date(t.Year(), t.Month(), t.Day(), 0, 0, 0, 0, t.Location())
+}
+
+// pause has every server deny every call.
+func (p *page) pause(r request) view {
+	if !paths.MakePrivate(p.State) {
+		return view{goTo: backTo(r)}.failed(failure.New(failure.CodeState, "it must be a folder that only you can access", "not paused: the state folder cannot be used"))
+	}
+	if err := admission.Pause(p.State, p.Now()); err != nil {
+		return view{goTo: backTo(r)}.failed(failure.New(failure.CodeState, `try "vaultwicket pause" in a terminal`, "not paused: %v", err))
+	}
+	return view{goTo: backTo(r)}
+}
+
+// resume ends a pause.
+func (p *page) resume(r request) view {
+	if _, err := admission.Resume(p.State); err != nil {
+		return view{goTo: backTo(r)}.failed(failure.New(failure.CodeState, "delete the file", "still paused: %v", err))
+	}
+	return view{goTo: backTo(r)}
+}
+
+// backTo returns the view that a form was sent from, which is in every view.
+func backTo(r request) string {
+	switch from := r.PostForm.Get("from"); from {
+	case "activity", "approvals", "changes", "policy", "health", "settings":
+		return from
+	}
+	return ""
+}
+
+// settings shows every setting with its origin, and what to write for another value. It
+// changes nothing: what loosens the policy takes who starts the next server.
+func (p *page) settings(r request) view {
+	v := view{template: "settings", title: "Settings", data: Settings{}}
+	if p.Settings == nil {
+		return v
+	}
+	settings, err := p.Config.Settings()
+	v.data = settings
+	if err != nil {
+		return v.failed(err)
+	}
+	return v
 }

@@ -2,6 +2,7 @@ package ui
 
 import (
 	"net/http"
+	"slices"
 	"strings"
 
 	"vaultwicket/gateway"
@@ -56,42 +57,32 @@ func (p *page) policy(r request) view {
 			data.View = one
 		}
 	}
-	for _, command := range list {
-		data.add(command)
+	for _, l := range list { // in the order of tiers
+		c := commandOfMatrix{l.Explained(), "disabled"}
+		switch {
+		case l.Enabled() && confirms(data.View, l.Effect):
+			c.State = "approval"
+		case l.Enabled():
+			c.State = "enabled"
+		}
+		data.Counts[c.State]++
+		at := slices.IndexFunc(data.Tiers, func(t tierOfMatrix) bool { return t.Tier == c.Tier })
+		if at < 0 {
+			at = len(data.Tiers)
+			data.Tiers = append(data.Tiers, tierOfMatrix{Tier: c.Tier})
+		}
+		data.Tiers[at].Commands = append(data.Tiers[at].Commands, c)
+		if c.State != "disabled" {
+			data.Tiers[at].Enabled++
+		}
 	}
 	v.data = data
 	return v
 }
 
-// add puts a command into the part of its tier: the table is in the order of tiers.
-func (d *policyData) add(l catalog.Listing) {
-	c := commandOfMatrix{l.Explained(), "disabled"}
-	switch {
-	case l.Enabled() && d.confirms(l.Effect):
-		c.State = "approval"
-	case l.Enabled():
-		c.State = "enabled"
-	}
-	d.Counts[c.State]++
-	at := -1
-	for i, tier := range d.Tiers {
-		if tier.Tier == c.Tier {
-			at = i
-		}
-	}
-	if at < 0 {
-		at = len(d.Tiers)
-		d.Tiers = append(d.Tiers, tierOfMatrix{Tier: c.Tier})
-	}
-	d.Tiers[at].Commands = append(d.Tiers[at].Commands, c)
-	if c.State != "disabled" {
-		d.Tiers[at].Enabled++
-	}
-}
-
 // confirms reports whether the setting confirm requires approval for calls with an effect.
-func (d *policyData) confirms(e tiers.Effect) bool {
-	for _, s := range d.View.Settings {
+func confirms(v catalog.View, e tiers.Effect) bool {
+	for _, s := range v.Settings {
 		if s.Name == "confirm" {
 			return s.Value == "writes" && e.Mutates() || s.Value == "destructive" && e.WorseThan(tiers.Writes)
 		}
@@ -107,10 +98,7 @@ type tryData struct {
 	Plan             *gateway.DryRun
 }
 
-// tryForm shows the form for a preview.
-func (p *page) tryForm(r request) view {
-	return view{template: "try", title: "Try a command", data: p.tryDataOf(r)}
-}
+const tryTitle = "Try a command"
 
 func (p *page) tryDataOf(r request) tryData {
 	data := tryData{Vaults: p.Gateway.VaultNames(), Vault: p.vaultOf(r), Command: r.FormValue("command"), Params: r.FormValue("params")}
@@ -126,7 +114,7 @@ const maxParams = 64
 // try shows what a command would do. Nothing is changed.
 func (p *page) try(r request) view {
 	data := p.tryDataOf(r)
-	v := view{template: "try", title: "Try a command", data: data, goTo: "policy/try"}
+	v := view{template: "try", title: tryTitle, data: data, goTo: "policy/try"}
 	words := []string{}
 	for line := range strings.Lines(data.Params) {
 		if line = strings.TrimRight(line, "\r\n"); strings.TrimSpace(line) != "" {

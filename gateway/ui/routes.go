@@ -2,21 +2,26 @@ package ui
 
 import (
 	"cmp"
+	"crypto/rand"
+	"embed"
 	"errors"
 	"net/http"
+	"net/url"
+	"path"
 	"runtime/debug"
 	"strings"
+	"sync"
 
 	"vaultwicket/gateway/clean"
 	"vaultwicket/gateway/failure"
 	"vaultwicket/gateway/httpguard"
-	"vaultwicket/gateway/ui/auth"
 )
 
 // request is a request that may see the page.
 type request struct {
 	*http.Request
-	auth.Visit
+	visit
+
 	rest    string // of the path, behind that of the route
 	seen    uint64 // the version of what the view shows, see events
 	pending int    // questions
@@ -45,13 +50,13 @@ func (p *page) routing() map[string]route {
 		"activity":          {show: p.activity},
 		"activity/call/":    {show: p.oneCall},
 		"approvals":         {show: p.approvals},
-		"approvals/approve": {act: p.approve},
-		"approvals/deny":    {act: p.deny},
+		"approvals/approve": {act: func(r request) view { return p.decide(r, true) }},
+		"approvals/deny":    {act: func(r request) view { return p.decide(r, false) }},
 		"changes":           {show: p.changes},
 		"changes/one/":      {show: p.oneChange},
 		"changes/undo":      {act: p.undo},
 		"policy":            {show: p.policy},
-		"policy/try":        {show: p.tryForm, act: p.try},
+		"policy/try":        {show: func(r request) view { return view{template: "try", title: tryTitle, data: p.tryDataOf(r)} }, act: p.try},
 		"policy/access":     {show: p.access},
 		"health":            {show: p.healthView},
 		"health/check":      {act: p.checkHealth},
@@ -62,8 +67,13 @@ func (p *page) routing() map[string]route {
 }
 
 // serve answers a request that the guard let through.
-func (p *page) serve(w http.ResponseWriter, r *http.Request, v auth.Visit) {
-	defer p.rescue(w)
+func (p *page) serve(w http.ResponseWriter, r *http.Request, v visit) {
+	defer func() {
+		if fault := recover(); fault != nil {
+			p.Log.Error("a request to the page panicked", "stack", string(debug.Stack()))
+			http.Error(w, "internal error", http.StatusInternalServerError)
+		}
+	}()
 	switch name, isAsset := strings.CutPrefix(v.Path, "assets/"); {
 	case isAsset && r.Method != http.MethodPost:
 		serveAsset(w, r, name)
@@ -72,10 +82,18 @@ func (p *page) serve(w http.ResponseWriter, r *http.Request, v auth.Visit) {
 		p.events.serve(w, r)
 		return
 	}
-	handle, rest, ok := p.find(v.Path, r.Method == http.MethodPost)
+	found, known := p.routes[v.Path]
+	rest := ""
+	if i := strings.LastIndexByte(v.Path, '/'); !known && i >= 0 {
+		found, rest = p.routes[v.Path[:i+1]], v.Path[i+1:]
+	}
+	handle := found.show
+	if r.Method == http.MethodPost {
+		handle = found.act
+	}
 	seen, pending := p.events.check() // before the view is made: it may show more, and never less
 	req := request{r, v, rest, seen, pending}
-	if !ok {
+	if handle == nil {
 		p.write(w, req, view{template: "missing", title: "Not found", status: http.StatusNotFound})
 		return
 	}
@@ -95,27 +113,6 @@ func (p *page) serve(w http.ResponseWriter, r *http.Request, v auth.Visit) {
 	p.write(w, req, answer)
 }
 
-// find returns what answers a path.
-func (p *page) find(path string, change bool) (handle func(request) view, rest string, ok bool) {
-	found, known := p.routes[path]
-	if i := strings.LastIndexByte(path, '/'); !known && i >= 0 {
-		found, rest = p.routes[path[:i+1]], path[i+1:]
-	}
-	handle = found.show
-	if change {
-		handle = found.act
-	}
-	return handle, rest, handle != nil
-}
-
-// rescue answers a request whose handler panicked. It must be deferred itself.
-func (p *page) rescue(w http.ResponseWriter) {
-	if fault := recover(); fault != nil {
-		p.Log.Error("a request to the page panicked", "stack", string(debug.Stack()))
-		http.Error(w, "internal error", http.StatusInternalServerError)
-	}
-}
-
 // failed is a view with an error at its top.
 func (v view) failed(err error) view {
 	v.problem, v.status = problemOf(err), http.StatusUnprocessableEntity
@@ -130,4 +127,78 @@ func problemOf(err error) *failure.Error {
 		return failure.Of(err)
 	}
 	return &failure.Error{Code: failure.CodeState, Message: clean.String(err.Error())}
+}
+
+const (
+	answerField = "answer"
+	maxAnswers  = 32 // the oldest goes first; a page of one is a plan, or a question before an undo
+)
+
+// answers are what forms were answered with, until the view that they lead to shows it. A
+// note or a problem is shown once: it is about what has just happened. A page can be
+// loaded again.
+type answers struct {
+	mu   sync.Mutex
+	list []keptAnswer
+}
+
+type keptAnswer struct {
+	id string
+	view
+}
+
+// keep returns the path that shows an answer.
+func (a *answers) keep(v view) (path string) {
+	if v.template == "" && v.note == "" && v.problem == nil {
+		return v.goTo
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	one := keptAnswer{rand.Text(), v}
+	a.list = append(a.list[max(0, len(a.list)+1-maxAnswers):], one)
+	sign := "?"
+	if strings.Contains(v.goTo, sign) {
+		sign = "&"
+	}
+	return v.goTo + sign + url.Values{answerField: {one.id}}.Encode()
+}
+
+// take returns the answer that a request is for, the zero view if there is none.
+func (a *answers) take(r *http.Request) view {
+	id := r.URL.Query().Get(answerField)
+	if id == "" || r.Method != http.MethodGet {
+		return view{}
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for i := range a.list {
+		if one := &a.list[i]; one.id == id {
+			kept := one.view
+			if kept.template == "" {
+				one.view = view{}
+			}
+			return kept
+		}
+	}
+	return view{}
+}
+
+//go:embed assets/page.css assets/page.js assets/icon.svg
+var assetFiles embed.FS
+
+// assetTypes are the types of the files of the page: browsers do not guess them.
+var assetTypes = map[string]string{".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8", ".svg": "image/svg+xml"}
+
+// serveAsset answers with a file of the page.
+func serveAsset(w http.ResponseWriter, r *http.Request, name string) {
+	content, err := assetFiles.ReadFile(path.Join("assets", path.Base(name)))
+	kind, known := assetTypes[path.Ext(name)]
+	if err != nil || !known || path.Base(name) != name {
+		http.NotFound(w, r)
+		return
+	}
+	w.Header().Set("Content-Type", kind)
+	if r.Method != http.MethodHead {
+		_, _ = w.Write(content)
+	}
 }

@@ -2,8 +2,7 @@
 // taken back. It reads what the subcommands read, and decides and undoes through the same
 // functions; it knows no other way to a vault.
 //
-// The page listens on a loopback address only. Package auth decides who may see it. Every
-// view is HTML that is complete without JavaScript; the script refreshes parts of it when
+// The page listens on a loopback address only. [guard] decides who may see it. Every view is HTML that is complete without JavaScript; the script refreshes parts of it when
 // something happens. Text of notes is in questions and differences only, cleaned as in the
 // terminal and escaped. Notes that are hidden are not in it, except that the owner sees
 // the access rules themselves.
@@ -18,11 +17,7 @@ import (
 	"vaultwicket/gateway"
 	"vaultwicket/gateway/httpguard"
 	"vaultwicket/gateway/ui/activity"
-	"vaultwicket/gateway/ui/auth"
 )
-
-// LinkLife is how long a link can be opened.
-const LinkLife = auth.CodeLife
 
 // Surface is how the audit log names calls and approvals by the page.
 const Surface = "page"
@@ -70,7 +65,7 @@ const (
 // page is the page of one process.
 type page struct {
 	Config
-	guard   *auth.Guard
+	guard   *guard
 	answers answers
 	calls   *activity.Calls
 	streams *httpguard.Streams
@@ -97,18 +92,18 @@ func New(c Config, host string) *Page {
 	}
 	p := &page{Config: c, calls: activity.Open(c.State), streams: httpguard.NewStreams(maxStreams)}
 	p.working, p.stop = context.WithCancel(context.Background())
-	p.events = newEvents(p)
+	p.events = &events{page: p, open: map[chan event]bool{}}
 	p.health = &health{page: p}
 	p.routes = p.routing()
-	p.guard = auth.New(host, c.Now, p.serve)
+	p.guard = newGuard(host, c.Now, p.serve)
 	return &Page{page: p}
 }
 
 // Open returns the path of a link that opens the page once.
 func (p *Page) Open() string { return p.page.guard.Open() }
 
-// Serve answers requests on a listener until ctx ends. What ends it otherwise is the
-// error.
+// Serve answers requests on a listener until ctx ends, and then returns nil. The error is why
+// the listener failed.
 func (p *Page) Serve(ctx context.Context, l net.Listener) error { return p.page.listen(ctx, l) }
 
 func (p *page) listen(ctx context.Context, l net.Listener) error {
@@ -119,7 +114,11 @@ func (p *page) listen(ctx context.Context, l net.Listener) error {
 	s := httpguard.NewServer(base, p.guard, slog.NewLogLogger(p.Log.Handler(), slog.LevelDebug))
 	failed := make(chan error, 1)
 	go func() { failed <- s.Serve(limited) }()
-	go p.load()
+	go func() { // before the first view asks for it
+		if _, err := p.calls.Update(); err != nil {
+			p.Log.Warn("the audit log cannot be read", "error", err.Error())
+		}
+	}()
 	select {
 	case err := <-failed:
 		return err
@@ -136,11 +135,4 @@ func (p *page) listen(ctx context.Context, l net.Listener) error {
 	<-failed
 	p.health.wait(grace)
 	return nil
-}
-
-// load reads the audit log before the first view asks for it.
-func (p *page) load() {
-	if _, err := p.calls.Update(); err != nil {
-		p.Log.Warn("the audit log cannot be read", "error", err.Error())
-	}
 }

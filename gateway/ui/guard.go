@@ -1,0 +1,321 @@
+package ui
+
+import (
+	"crypto/hmac"
+	"crypto/rand"
+	"crypto/sha256"
+	"crypto/subtle"
+	"encoding/base64"
+	"fmt"
+	"html"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"vaultwicket/gateway/httpguard"
+)
+
+const (
+	// bodyLimit bounds a form: it has a few fields, the longest of them the parameters of a
+	// command to try. readLimit is how long it may take to come.
+	bodyLimit = 256 << 10
+	readLimit = 15 * time.Second
+
+	openName   = "open/"       // followed by a code
+	cookieName = "vaultwicket" // the path of the cookie is of one process
+)
+
+// visit is a request that may see the page.
+type visit struct {
+	session *session
+	// Base is the path that all paths of the page begin with; it ends with a slash.
+	Base string
+	// Path is the rest of the path of the request.
+	Path string
+}
+
+// Page is the part of the page that the request is about: the first segment of its path.
+func (v visit) Page() string {
+	page, _, _ := strings.Cut(v.Path, "/")
+	return page
+}
+
+// Token returns what a form of a page must send back in the field [tokenField]. It is good
+// for this session and for changes below this page.
+func (v visit) Token(page string) string { return v.session.token(page) }
+
+// tokenField is the name of the form field with the token.
+const tokenField = "token"
+
+// guard is the handler in front of the page. It is safe for use by several goroutines.
+type guard struct {
+	base     string
+	hosts    httpguard.Hosts
+	sessions *sessions
+	next     func(http.ResponseWriter, *http.Request, visit)
+}
+
+// newGuard returns the handler in front of next. Requests must call it localhost, a loopback
+// address or host. A nil clock is the system's.
+func newGuard(host string, now func() time.Time, next func(http.ResponseWriter, *http.Request, visit)) *guard {
+	if now == nil {
+		now = time.Now
+	}
+	var names []string
+	if name, ok := httpguard.HostName(host); ok {
+		names = append(names, name)
+	}
+	return &guard{base: "/" + random() + "/", hosts: httpguard.NewHosts(names, nil), sessions: &sessions{now: now}, next: next}
+}
+
+// random returns 128 random bits as text for a path or a cookie.
+func random() string {
+	var bits [16]byte
+	_, _ = rand.Read(bits[:]) // never fails
+	return base64.RawURLEncoding.EncodeToString(bits[:])
+}
+
+// Open returns the path of a link that opens the page once, within [LinkLife]. The link
+// before it is no longer good.
+func (g *guard) Open() string { return g.base + openName + g.sessions.newCode() }
+
+// ServeHTTP lets a request through, or says why not. What is decided first is what needs
+// the least of the request.
+func (g *guard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	httpguard.LimitRead(w, readLimit)
+	httpguard.LimitWrite(w)
+	for name, value := range protections {
+		w.Header().Set(name, value)
+	}
+	switch {
+	case !httpguard.IsPath(r):
+		refuse(w, http.StatusBadRequest, "The request target must be a path.")
+	case !g.hosts.Allow(r.Host):
+		refuse(w, http.StatusForbidden, "The Host header is not allowed.")
+	case r.Method != http.MethodGet && r.Method != http.MethodHead && r.Method != http.MethodPost:
+		w.Header().Set("Allow", "GET, HEAD, POST")
+		refuse(w, http.StatusMethodNotAllowed, "Allowed methods: GET, HEAD, POST.")
+	default:
+		g.admit(w, r)
+	}
+}
+
+// admit looks at who sends a request to the page.
+func (g *guard) admit(w http.ResponseWriter, r *http.Request) {
+	path, inside := strings.CutPrefix(r.URL.EscapedPath(), g.base)
+	if code, found := strings.CutPrefix(path, openName); inside && found && r.Method != http.MethodPost {
+		g.trade(w, r, code)
+		return
+	}
+	if isForeign(r) {
+		refuse(w, http.StatusForbidden, "Requests from other pages are not allowed.")
+		return
+	}
+	s := g.sessions.of(r)
+	if !inside || s == nil {
+		refuse(w, http.StatusForbidden, `Open the link that "vaultwicket ui" prints. It works once; press Enter there for another one.`)
+		return
+	}
+	httpguard.MarkAuthenticated(r.Context())
+	v := visit{session: s, Base: g.base, Path: path}
+	if r.Method == http.MethodPost && !acceptsChange(w, r, v) {
+		return
+	}
+	httpguard.EndReadLimit(w) // a change may take longer than its form
+	g.next(w, r, v)
+}
+
+// isForeign reports whether a page of another site, or of another port of this machine,
+// sends a request, or shows the answer inside of itself.
+func isForeign(r *http.Request) bool {
+	site, sent := fetchSite(r.Header)
+	if sent && site != "same-origin" && (site != "none" || r.Method == http.MethodPost) || isEmbedded(r.Header) {
+		return true
+	}
+	origins, sent := r.Header["Origin"]
+	own := len(origins) == 1 && origins[0] == "http://"+r.Host
+	if r.Method != http.MethodPost {
+		return sent && !own
+	}
+	// A form of a page that sends no referrer has the origin "null". So have forms of
+	// pages that hide theirs; browsers say which of the two it is, and no page can.
+	return !own && (len(origins) != 1 || origins[0] != "null" || site != "same-origin")
+}
+
+// fetchSite returns what the browser says of the page that sends a request.
+func fetchSite(h http.Header) (site string, sent bool) {
+	values := h["Sec-Fetch-Site"]
+	if len(values) > 1 {
+		return "", true
+	}
+	return strings.Join(values, ""), len(values) == 1
+}
+
+// isEmbedded reports whether the answer would be shown inside of another page.
+func isEmbedded(h http.Header) bool {
+	switch h.Get("Sec-Fetch-Dest") {
+	case "iframe", "frame", "embed", "object", "fencedframe":
+		return true
+	}
+	return false
+}
+
+// acceptsChange reports whether a change comes from a form of the page that it is about,
+// and answers it if not.
+func acceptsChange(w http.ResponseWriter, r *http.Request, v visit) bool {
+	if kind, _, _ := strings.Cut(r.Header.Get("Content-Type"), ";"); strings.TrimSpace(kind) != "application/x-www-form-urlencoded" {
+		refuse(w, http.StatusUnsupportedMediaType, "Changes are sent as a form.")
+		return false
+	}
+	r.Body = http.MaxBytesReader(w, r.Body, bodyLimit)
+	if err := r.ParseForm(); err != nil {
+		refuse(w, http.StatusBadRequest, "The form cannot be read, or is too long.")
+		return false
+	}
+	if tokens := r.PostForm[tokenField]; len(tokens) != 1 || !hmac.Equal([]byte(tokens[0]), []byte(v.Token(v.Page()))) {
+		refuse(w, http.StatusForbidden, "The form is not of this session. Load the page again.")
+		return false
+	}
+	return true
+}
+
+// policy lets the page load its own files and nothing else: no inline code, no frames, no
+// other machine.
+const contentPolicy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+
+// protections are headers of every answer.
+var protections = map[string]string{
+	"Content-Security-Policy":      contentPolicy,
+	"X-Frame-Options":              "DENY",
+	"X-Content-Type-Options":       "nosniff",
+	"Referrer-Policy":              "no-referrer",
+	"Cache-Control":                "no-store",
+	"Cross-Origin-Opener-Policy":   "same-origin",
+	"Cross-Origin-Resource-Policy": "same-origin",
+	"Permissions-Policy":           "camera=(), microphone=(), geolocation=(), payment=(), usb=()",
+}
+
+// trade gives the cookie to whoever brings the code. The answer is a page that goes on to
+// the first view by itself: were it a redirect, browsers would not send a strict cookie
+// after a link in another program.
+func (g *guard) trade(w http.ResponseWriter, r *http.Request, code string) {
+	if r.Method != http.MethodGet || isEmbedded(r.Header) || r.Header.Get("Sec-Purpose") != "" { // a prefetch would use it up
+		refuse(w, http.StatusForbidden, "Open the link in a browser.")
+		return
+	}
+	cookie := g.sessions.redeem(code, r.Host)
+	switch site, _ := fetchSite(r.Header); {
+	case cookie != "":
+	case g.sessions.of(r) != nil: // a browser that has traded it before
+		w.Header().Set("Location", g.base)
+		w.WriteHeader(http.StatusSeeOther)
+		return
+	case site == "cross-site": // such a browser keeps its cookie back here, and sends it from a page of ours
+		g.goOn(w)
+		return
+	default:
+		refuse(w, http.StatusForbidden, `This link was used before or has expired. Press Enter where "vaultwicket ui" runs for another one.`)
+		return
+	}
+	// Without a domain the cookie is of this host alone, without an age of this run of
+	// the browser. It is not marked as secure: there is no TLS on a loopback address.
+	http.SetCookie(w, &http.Cookie{Name: cookieName, Value: cookie, Path: g.base, HttpOnly: true, SameSite: http.SameSiteStrictMode})
+	g.goOn(w)
+}
+
+// goOn is a page that goes on to the first view.
+func (g *guard) goOn(w http.ResponseWriter) {
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	fmt.Fprintf(w, `<!doctype html><html lang="en"><head><meta charset="utf-8"><title>vaultwicket</title>`+
+		`<meta http-equiv="refresh" content="0; url=%[1]s"><link rel="icon" href="%[1]sassets/icon.svg"></head><body><p><a href="%[1]s">Continue</a></p></body></html>`+"\n", g.base)
+}
+
+// refuse answers with a page that says why, and links nowhere.
+func refuse(w http.ResponseWriter, status int, text string) {
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	w.WriteHeader(status)
+	fmt.Fprintf(w, `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>vaultwicket</title></head>`+
+		`<body><main><h1>%s</h1><p>%s</p></main></body></html>`+"\n", http.StatusText(status), html.EscapeString(text))
+}
+
+// LinkLife is how long a link can be opened.
+const LinkLife = 15 * time.Minute
+
+// maxSessions is how many browsers can have the page open. One more ends the oldest.
+const maxSessions = 16
+
+// sessions are the browsers that have the page open, and the code for the next one.
+type sessions struct {
+	now func() time.Time
+
+	mu    sync.Mutex
+	code  digest // the zero digest for none
+	until time.Time
+	all   []*session
+}
+
+// digest is what is kept of a secret. Digests are compared because a comparison in
+// constant time needs equal lengths.
+type digest [sha256.Size]byte
+
+// session is one browser. Its cookie is good under the host at which the link was opened.
+type session struct {
+	cookie digest
+	host   string
+	key    [sha256.Size]byte // of its tokens
+}
+
+// newCode returns a code, and forgets the one before it.
+func (s *sessions) newCode() string {
+	code := random()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.code, s.until = sha256.Sum256([]byte(code)), s.now().Add(LinkLife)
+	return code
+}
+
+// redeem trades a code for a cookie, once. It returns "" for a wrong code.
+func (s *sessions) redeem(code, host string) (cookie string) {
+	given := digest(sha256.Sum256([]byte(code)))
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.code == (digest{}) || subtle.ConstantTimeCompare(given[:], s.code[:]) != 1 || !s.now().Before(s.until) {
+		return ""
+	}
+	s.code = digest{}
+	cookie = random()
+	made := &session{cookie: sha256.Sum256([]byte(cookie)), host: host, key: sha256.Sum256([]byte(random()))}
+	if len(s.all) >= maxSessions {
+		s.all = slices.Delete(s.all, 0, 1)
+	}
+	s.all = append(s.all, made)
+	return cookie
+}
+
+// of returns the session of a request, nil if it has none.
+func (s *sessions) of(r *http.Request) *session {
+	cookies := r.CookiesNamed(cookieName) // servers on other ports of this host can set some, too
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, cookie := range cookies[:min(len(cookies), maxCookies)] {
+		given := digest(sha256.Sum256([]byte(cookie.Value)))
+		for _, one := range s.all {
+			if subtle.ConstantTimeCompare(given[:], one.cookie[:]) == 1 && one.host == r.Host {
+				return one
+			}
+		}
+	}
+	return nil
+}
+
+// maxCookies of the name are looked at in a request.
+const maxCookies = 16
+
+// token returns the token of a page in the session.
+func (s *session) token(page string) string {
+	mac := hmac.New(sha256.New, s.key[:])
+	_, _ = mac.Write([]byte(page)) // never fails
+	return base64.RawURLEncoding.EncodeToString(mac.Sum(nil))
+}

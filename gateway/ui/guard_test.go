@@ -1,0 +1,342 @@
+package ui
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+)
+
+func TestALinkOpensOnce(t *testing.T) {
+	d := newGuard("", nil, func(http.ResponseWriter, *http.Request, visit) {})
+	link := d.Open()
+	for _, method := range []string{http.MethodHead, http.MethodPost} { // neither uses it up
+		r := httptest.NewRequest(method, link, nil)
+		r.Host = "localhost"
+		w := httptest.NewRecorder()
+		d.ServeHTTP(w, r)
+		if w.Code != http.StatusForbidden || len(w.Result().Cookies()) > 0 {
+			t.Errorf("%s: %d, %v", method, w.Code, w.Result().Cookies())
+		}
+	}
+	if w := get(d, link+"x"); w.Code != http.StatusForbidden {
+		t.Errorf("a longer code: %d", w.Code)
+	}
+	first := get(d, link)
+	if first.Code != http.StatusOK || !strings.Contains(first.Body.String(), `content="0; url=`+d.base+`"`) {
+		t.Fatalf("%d %s", first.Code, first.Body)
+	}
+	cookie := first.Result().Cookies()[0]
+	if !cookie.HttpOnly || cookie.SameSite != http.SameSiteStrictMode || cookie.Domain != "" || cookie.Path != d.base || cookie.MaxAge != 0 || !cookie.Expires.IsZero() {
+		t.Errorf("cookie %+v", cookie)
+	}
+	if again := get(d, link); again.Code != http.StatusForbidden || len(again.Result().Cookies()) > 0 {
+		t.Errorf("a replay: %d", again.Code)
+	}
+}
+
+// A browser that has the page open is led to it by a link that was used, also from a page
+// of another site, where it sends no strict cookie. Any other is told so by the page.
+func TestALinkThatWasUsedLeadsToThePage(t *testing.T) {
+	d := newGuard("", nil, func(http.ResponseWriter, *http.Request, visit) {})
+	link := d.Open()
+	cookie := get(d, link).Result().Cookies()[0]
+	for _, test := range []struct {
+		site   string
+		cookie bool
+		want   int
+	}{{"none", true, 303}, {"same-origin", true, 303}, {"cross-site", false, 200}, {"none", false, 403}, {"same-site", false, 403}} {
+		r := httptest.NewRequest(http.MethodGet, link, nil)
+		r.Host = "127.0.0.1:4567"
+		r.Header.Set("Sec-Fetch-Site", test.site)
+		if test.cookie {
+			r.AddCookie(cookie)
+		}
+		w := httptest.NewRecorder()
+		d.ServeHTTP(w, r)
+		leads := w.Header().Get("Location") == d.base || strings.Contains(w.Body.String(), `content="0; url=`+d.base+`"`)
+		if w.Code != test.want || leads != (test.want != 403) || len(w.Result().Cookies()) > 0 {
+			t.Errorf("%+v: %d %s", test, w.Code, w.Body)
+		}
+	}
+}
+
+func TestALinkExpiresAndIsReplaced(t *testing.T) {
+	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	d := newGuard("", func() time.Time { return now }, nil)
+	old := d.Open()
+	next := d.Open()
+	if w := get(d, old); w.Code != http.StatusForbidden {
+		t.Errorf("the link before: %d", w.Code)
+	}
+	now = now.Add(LinkLife)
+	if w := get(d, next); w.Code != http.StatusForbidden {
+		t.Errorf("after its time: %d", w.Code)
+	}
+	if d.Open(); len(d.sessions.all) != 0 {
+		t.Error("a session without a code")
+	}
+}
+
+func TestAFrameOrAPrefetchDoesNotUseALinkUp(t *testing.T) {
+	d := newGuard("", nil, func(http.ResponseWriter, *http.Request, visit) {})
+	link := d.Open()
+	for name, value := range map[string]string{"Sec-Fetch-Dest": "iframe", "Sec-Purpose": "prefetch;prerender"} {
+		r := httptest.NewRequest(http.MethodGet, link, nil)
+		r.Host = "localhost"
+		r.Header.Set(name, value)
+		w := httptest.NewRecorder()
+		if d.ServeHTTP(w, r); w.Code != http.StatusForbidden {
+			t.Errorf("%s: %d", name, w.Code)
+		}
+	}
+	cookieOf(t, d)
+}
+
+// Whoever knows the address, and not the link, learns nothing from any path.
+func TestWithoutACookieEveryPathIsTheSame(t *testing.T) {
+	d := newGuard("", nil, func(http.ResponseWriter, *http.Request, visit) {})
+	want := get(d, "/").Body.String()
+	for _, path := range []string{"/favicon.ico", d.base, d.base + "approvals", d.base + "assets/page.css", d.base + "events", "/mcp", "/%2e%2e/"} {
+		if w := get(d, path); w.Code != http.StatusForbidden || w.Body.String() != want {
+			t.Errorf("%s: %d %s", path, w.Code, w.Body)
+		}
+	}
+	if strings.Contains(want, d.base) {
+		t.Error("the answer names the path")
+	}
+}
+
+func TestChangesAreFormsThatAreShort(t *testing.T) {
+	d := newGuard("", nil, func(http.ResponseWriter, *http.Request, visit) {})
+	cookie := cookieOf(t, d)
+	token := url.Values{tokenField: {d.sessions.all[0].token("pause")}}.Encode()
+	for name, test := range map[string]struct {
+		kind, body string
+		want       int
+	}{
+		"a form":                    {"application/x-www-form-urlencoded; charset=utf-8", token, 200},
+		"JSON":                      {"application/json", "{}", 415},
+		"text":                      {"text/plain", token, 415},
+		"no type":                   {"", token, 415},
+		"two tokens":                {"application/x-www-form-urlencoded", token + "&" + token, 403},
+		"a form that is too long":   {"application/x-www-form-urlencoded", token + "&x=" + strings.Repeat("x", bodyLimit), 400},
+		"a form that is not one":    {"application/x-www-form-urlencoded", token + "&%zz", 400},
+		"a token in the query only": {"application/x-www-form-urlencoded", "", 403},
+	} {
+		r := httptest.NewRequest(http.MethodPost, d.base+"pause?"+token, strings.NewReader(test.body))
+		r.Host = "127.0.0.1:4567"
+		r.Header.Set("Origin", "http://127.0.0.1:4567")
+		r.Header.Set("Content-Type", test.kind)
+		r.AddCookie(&http.Cookie{Name: cookieName, Value: cookie})
+		w := httptest.NewRecorder()
+		if d.ServeHTTP(w, r); w.Code != test.want {
+			t.Errorf("%s: %d, want %d", name, w.Code, test.want)
+		}
+	}
+}
+
+func TestTheOldestSessionIsReplaced(t *testing.T) {
+	d := newGuard("", nil, func(http.ResponseWriter, *http.Request, visit) {})
+	first := cookieOf(t, d)
+	for range maxSessions {
+		cookieOf(t, d)
+	}
+	r := httptest.NewRequest(http.MethodGet, d.base, nil)
+	r.Host = "127.0.0.1:4567"
+	r.AddCookie(&http.Cookie{Name: cookieName, Value: first})
+	w := httptest.NewRecorder()
+	if d.ServeHTTP(w, r); w.Code != http.StatusForbidden || len(d.sessions.all) != maxSessions {
+		t.Errorf("%d with %d sessions", w.Code, len(d.sessions.all))
+	}
+}
+
+// deadlines is an answer that keeps the last limit for reading.
+type deadlines struct {
+	*httptest.ResponseRecorder
+	read time.Time
+}
+
+func (d *deadlines) SetReadDeadline(at time.Time) error {
+	d.read = at
+	return nil
+}
+
+// The time in which a form must come is not the time that a change may take.
+func TestTheLimitForReadingEndsWithTheForm(t *testing.T) {
+	w := &deadlines{ResponseRecorder: httptest.NewRecorder()}
+	reached := false
+	g := newGuard("", nil, func(http.ResponseWriter, *http.Request, visit) {
+		if reached = true; !w.read.IsZero() {
+			t.Errorf("the request is cancelled at %v", w.read)
+		}
+	})
+	cookie := cookieOf(t, g)
+	r := httptest.NewRequest(http.MethodPost, g.base+"changes/undo", strings.NewReader(url.Values{tokenField: {g.sessions.all[0].token("changes")}}.Encode()))
+	r.Host = "127.0.0.1:4567"
+	r.Header.Set("Origin", "http://127.0.0.1:4567")
+	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	r.AddCookie(&http.Cookie{Name: cookieName, Value: cookie})
+	if g.ServeHTTP(w, r); !reached {
+		t.Error("the request was refused")
+	}
+	refused := &deadlines{ResponseRecorder: httptest.NewRecorder()}
+	r.Header.Del("Cookie")
+	if g.ServeHTTP(refused, r); refused.read.IsZero() {
+		t.Error("whoever has no cookie may send for ever")
+	}
+}
+
+// attempt is one request of the matrix, in words.
+type attempt struct{ host, origin, site, dest, cookie, token, method, path string }
+
+// verdict is what the specification says of an attempt. It shares nothing with the code.
+func (a attempt) verdict() int {
+	loopback := map[string]bool{"127.0.0.1:4567": true, "localhost:4567": true, "127.0.0.1:9": true, "[::1]:4567": true}
+	change := a.method == "POST"
+	switch {
+	case !loopback[a.host]:
+		return 403 // a name that was made to point here
+	case a.method != "GET" && a.method != "HEAD" && !change:
+		return 405
+	case a.path == "outside", a.cookie != "good" && a.cookie != "besides another", a.host != "127.0.0.1:4567":
+		return 403 // no session, or one of another host
+	case a.dest == "iframe":
+		return 403 // framing
+	case a.site == "same-site", a.site == "cross-site":
+		return 403 // another page, of another port too
+	case a.site == "none" && change:
+		return 403 // no form is sent by hand
+	case !change && a.origin != "-" && a.origin != "http://127.0.0.1:4567":
+		return 403
+	case change && a.origin == "null" && a.site != "same-origin":
+		return 403 // a page that hides its origin
+	case change && a.origin != "null" && a.origin != "http://127.0.0.1:4567":
+		return 403 // another origin, or none
+	case change && a.token != "good":
+		return 403
+	}
+	return 200
+}
+
+// secrets are the values that the words of an attempt stand for.
+type secrets struct{ base, cookie, other, token, otherPage, otherSession string }
+
+func (a attempt) request(s secrets) *http.Request {
+	path := map[string]string{"page": s.base + "approvals/approve", "outside": "/approvals/approve"}[a.path]
+	body := ""
+	if token, given := map[string]string{"good": s.token, "wrong": altered(s.token), "other page": s.otherPage, "other session": s.otherSession}[a.token]; given {
+		body = url.Values{tokenField: {token}}.Encode()
+	}
+	r := httptest.NewRequest(a.method, path, strings.NewReader(body))
+	r.Host = a.host
+	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	for name, value := range map[string]string{"Origin": a.origin, "Sec-Fetch-Site": a.site, "Sec-Fetch-Dest": a.dest} {
+		if value != "-" {
+			r.Header.Set(name, value)
+		}
+	}
+	switch a.cookie {
+	case "good":
+		r.Header.Set("Cookie", cookieName+"="+s.cookie)
+	case "wrong":
+		r.Header.Set("Cookie", cookieName+"="+altered(s.cookie))
+	case "of another process":
+		r.Header.Set("Cookie", cookieName+"="+s.other)
+	case "besides another":
+		r.Header.Set("Cookie", cookieName+"=x; "+cookieName+"="+s.cookie)
+	}
+	return r
+}
+
+// altered returns a secret whose first character is another one.
+func altered(secret string) string {
+	if secret[0] == 'x' {
+		return "y" + secret[1:]
+	}
+	return "x" + secret[1:]
+}
+
+// Every combination of what a browser or a program may send is answered as the rule says.
+func TestMatrix(t *testing.T) {
+	reached := 0
+	d := newGuard("", nil, func(http.ResponseWriter, *http.Request, visit) { reached++ })
+	s := secrets{base: d.base, cookie: cookieOf(t, d)}
+	s.token, s.otherPage = d.sessions.all[0].token("approvals"), d.sessions.all[0].token("changes")
+	foreign := newGuard("", nil, nil)
+	s.other = cookieOf(t, foreign)
+	s.otherSession = foreign.sessions.all[0].token("approvals")
+	count := 0
+	every(func(a attempt) {
+		before := reached
+		w := httptest.NewRecorder()
+		d.ServeHTTP(w, a.request(s))
+		want := a.verdict()
+		if w.Code != want || (reached > before) != (want == 200) {
+			t.Fatalf("%+v: %d, want %d", a, w.Code, want)
+		}
+		checkProtected(t, w.Header())
+		count++
+	})
+	t.Logf("%d requests, %d of them reached the page", count, reached)
+}
+
+func every(visit func(attempt)) {
+	for _, host := range []string{"127.0.0.1:4567", "localhost:4567", "127.0.0.1:9", "[::1]:4567", "evil.example", "localhost.evil.example:4567", "0.0.0.0:4567", ""} {
+		for _, origin := range []string{"-", "http://127.0.0.1:4567", "https://127.0.0.1:4567", "http://127.0.0.1:9", "http://localhost:4567", "null", "https://evil.example"} {
+			for _, site := range []string{"-", "none", "same-origin", "same-site", "cross-site"} {
+				for _, cookie := range []string{"none", "good", "wrong", "of another process", "besides another"} {
+					for _, token := range []string{"none", "good", "wrong", "other page", "other session"} {
+						for _, method := range []string{"GET", "HEAD", "POST", "PUT", "DELETE", "OPTIONS"} {
+							for _, path := range []string{"page", "outside"} {
+								for _, dest := range []string{"document", "iframe"} {
+									visit(attempt{host, origin, site, dest, cookie, token, method, path})
+								}
+							}
+						}
+					}
+				}
+			}
+		}
+	}
+}
+
+// checkProtected requires the header of every answer, whatever it is.
+func checkProtected(t *testing.T, h http.Header) {
+	t.Helper()
+	policy := h.Get("Content-Security-Policy")
+	for _, part := range []string{"default-src 'none'", "frame-ancestors 'none'", "base-uri 'none'", "form-action 'self'"} {
+		if !strings.Contains(policy, part) {
+			t.Fatalf("policy %q lacks %s", policy, part)
+		}
+	}
+	if strings.Contains(policy, "unsafe") || strings.Contains(policy, "http") || strings.Contains(policy, "data:") {
+		t.Fatalf("policy %q", policy)
+	}
+	for name, want := range map[string]string{"Cache-Control": "no-store", "Referrer-Policy": "no-referrer", "X-Frame-Options": "DENY", "X-Content-Type-Options": "nosniff", "Cross-Origin-Resource-Policy": "same-origin", "Access-Control-Allow-Origin": ""} {
+		if got := h.Get(name); got != want {
+			t.Fatalf("%s is %q, want %q", name, got, want)
+		}
+	}
+}
+
+// cookieOf opens the page with the link and returns the cookie.
+func cookieOf(t *testing.T, d *guard) string {
+	t.Helper()
+	w := get(d, d.Open())
+	cookies := w.Result().Cookies()
+	if w.Code != http.StatusOK || len(cookies) != 1 {
+		t.Fatalf("the link answers %d with %d cookies", w.Code, len(cookies))
+	}
+	return cookies[0].Value
+}
+
+func get(d *guard, path string) *httptest.ResponseRecorder {
+	r := httptest.NewRequest(http.MethodGet, path, nil)
+	r.Host = "127.0.0.1:4567"
+	w := httptest.NewRecorder()
+	d.ServeHTTP(w, r)
+	return w
+}
