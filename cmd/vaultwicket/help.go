@@ -29,7 +29,7 @@ func help(_ context.Context, std terminal.Streams, args []string) error {
 	}
 	c, found := subcommandNamed(args[0])
 	if !found {
-		return unknownSubcommand(args[0])
+		return unknownSubcommand(args[0], args[1:])
 	}
 	return exit.Silent(run([]string{c.Name, "--help"}, std))
 }

@@ -40,7 +40,7 @@ func run(args []string, std terminal.Streams) int {
 	}
 	c, found := subcommandNamed(args[0])
 	if !found {
-		return exit.Print(std.Err, unknownSubcommand(args[0]))
+		return exit.Print(std.Err, unknownSubcommand(args[0], args[1:]))
 	}
 	err := c.run(ctx, std, args[1:])
 	var usage *flags.Help

@@ -46,13 +46,22 @@ func runners() map[string]runner {
 	}
 }
 
-func unknownSubcommand(name string) error {
+// unknownSubcommand explains a name that is no subcommand; after are the words after it.
+func unknownSubcommand(name string, after []string) error {
 	var names []string
 	for _, c := range manual.Commands() {
 		names = append(names, c.Name)
 	}
 	err := &exit.UsageError{Reason: fmt.Sprintf("unknown command %q", quote.Short(name)), Advice: `"vaultwicket help" shows the commands`}
-	if near := quote.Nearest(name, names); near != "" {
+	spaced := ""
+	if len(after) > 0 {
+		if _, unknown := allowlist.Describe(name + ":" + after[0]); unknown == nil { // "daily read"
+			spaced = name + ":" + after[0]
+		}
+	}
+	if spaced != "" {
+		err.Advice = fmt.Sprintf(`did you mean "vaultwicket run %s"?`, spaced)
+	} else if near := quote.Nearest(name, names); near != "" {
 		err.Advice = fmt.Sprintf("did you mean %q?", near)
 	} else if _, known := allowlist.Describe(name); known == nil {
 		err.Advice = fmt.Sprintf(`"vaultwicket run %[1]s" runs this command of a vault, "vaultwicket explain %[1]s" describes it`, name)

@@ -45,8 +45,12 @@ func Of(std terminal.Streams, args []string, more func(*settings.Flags)) (m doct
 	if invalid == nil && len(rest) > 0 {
 		return m, false, &exit.UsageError{Reason: fmt.Sprintf("doctor: unexpected argument %q", quote.Short(rest[0])), Advice: "doctor takes only flags"}
 	}
-	if _, _, without := settings.NewFlags("doctor").Load(std, nil); invalid != nil && without == nil {
-		return m, false, invalid // it is the flags
+	var file []string // a file that is no good is a finding, also when a flag names it
+	if given := f.Lookup(settings.FileFlag); given.Changed {
+		file = []string{"--" + settings.FileFlag, given.Value.String()}
+	}
+	if _, _, without := settings.NewFlags("doctor").Load(std, file); invalid != nil && without == nil {
+		return m, false, invalid // it is the other flags
 	}
 	state := paths.State(std.Getenv, "")
 	executable, err := os.Executable()
