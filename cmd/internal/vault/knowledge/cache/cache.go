@@ -1,29 +1,28 @@
-// Package cache keeps what a call has read of a vault for the calls behind it:
-// of every note its path, its stamp, its text, what was found in it, and the filter
-// by which a search passes over it.
+// Package cache keeps what a call has read of a vault for the calls after it: of every
+// note its path, its stamp, its text, its facts, and the filter by which a search skips it.
 //
-// It lies in the user's own folder for such things, never in the vault, in two
-// files. The table names the notes; it is small, read whole, and replaced by
-// renaming a new one. The pack holds texts, facts and filters; it is only ever written
-// behind the length that the table in force states, so that whoever reads by an
-// older table is not disturbed. It is read piece by piece and never mapped: a
-// mapped file that somebody cuts short kills the process.
+// It is in the user's own folder of caches, never in the vault, in two files. The table
+// names the notes; it is small, read whole, and replaced by renaming a new one. The pack
+// has texts, facts and filters; it is only ever written after the length that the current
+// table states, so readers of an older table are not disturbed. It is read piece by piece
+// and never mapped: truncating a mapped file kills the process (SIGBUS).
 //
-// The cache is not the truth and may be thrown away at any time. Nothing is
-// synced to the disk, for checksums tell what arrived there and what did not:
-// what is harmed is missing and is never answered with. It does not find out by
-// itself whether a file has changed. The caller compares stamps, and puts in
-// nothing under a stamp that is not settled.
+// The cache is not the truth and may be deleted at any time. Nothing is synced to the
+// disk; checksums show what arrived there: damaged pieces count as missing and are never
+// returned. It does not detect whether a file has changed. The caller compares stamps, and
+// puts nothing under a stamp that is not settled.
 package cache
 
 import (
+	"os"
 	"sync"
+	"sync/atomic"
 
 	"vaultwicket/cmd/internal/vault/disk/system"
 )
 
-// Cache is what was kept of a vault at one moment. It does not change; it is
-// safe for use by several goroutines.
+// Cache is the kept state of a vault at one moment. It does not change; it is safe for
+// concurrent use.
 type Cache struct {
 	place   place
 	program string
@@ -35,9 +34,9 @@ type Cache struct {
 	closed bool
 }
 
-// Open reads the cache of the vault at an absolute path, which is kept in the
-// folder dir. It never fails: what is missing, damaged, of another vault, of
-// another program, or in a folder that others can write to is an empty cache.
+// Open reads the cache of the vault at an absolute path, which is kept in the folder dir.
+// It never fails: a cache that is missing, damaged, of another vault, of another program,
+// or in a folder that others can write to is empty.
 func Open(dir, vault, program string) *Cache {
 	c := &Cache{place: newPlace(dir, vault), program: program, seen: sight{size: missing}, table: &table{}}
 	if !system.IsPrivate(dir) {
@@ -45,7 +44,7 @@ func Open(dir, vault, program string) *Cache {
 	}
 	// The pack may be replaced between the two openings; then the table was too.
 	for range 3 {
-		data, seen := c.place.readTable()
+		data, seen := c.place.readTable(maxTable)
 		c.seen = seen
 		t, ok := parseTable(data, vault, program)
 		if !ok {
@@ -63,12 +62,12 @@ func Open(dir, vault, program string) *Cache {
 	return c
 }
 
-// Share returns the same cache once more, which is closed by itself.
+// Share returns another handle of the same cache, which is closed separately.
 func (c *Cache) Share() *Cache {
 	return &Cache{place: c.place, program: c.program, seen: c.seen, table: c.table, pack: c.pack.share()}
 }
 
-// Close gives the files back. Records and texts cannot be read any more.
+// Close closes the files. Records and texts cannot be read any more.
 func (c *Cache) Close() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -82,7 +81,7 @@ func (c *Cache) Close() error {
 // Len returns how many files are kept.
 func (c *Cache) Len() int { return c.table.count }
 
-// Record is one file as it was kept. The zero Record holds nothing.
+// Record is one file as it was kept. The zero Record is empty.
 type Record struct {
 	cache *Cache
 	place int // in the table
@@ -90,21 +89,45 @@ type Record struct {
 
 func (r Record) entry() entry {
 	if r.cache == nil {
-		return entry{text: nothing, facts: nothing, filter: nothing}
+		return entry{spans: noSpans}
 	}
 	return r.cache.table.entry(r.place)
 }
 
+func (r Record) has(what part) bool { return r.entry().spans[what].isKept() }
+
 // HasFacts reports whether facts are kept.
-func (r Record) HasFacts() bool { return r.entry().facts.isKept() }
+func (r Record) HasFacts() bool { return r.has(factsPart) }
 
 // HasText reports whether the text is kept.
-func (r Record) HasText() bool { return r.entry().text.isKept() }
+func (r Record) HasText() bool { return r.has(textPart) }
 
 // HasFilter reports whether the filter of the text is kept.
-func (r Record) HasFilter() bool { return r.entry().filter.isKept() }
+func (r Record) HasFilter() bool { return r.has(filterPart) }
 
-// Find returns what is kept of the file with exactly this path and stamp.
+// harm notes that a part is damaged, so that the next update does not keep it: otherwise
+// it would stay damaged for as long as the file is the same.
+func (r Record) harm(what part) {
+	t := r.cache.table
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.harmed == nil {
+		t.harmed = map[int][parts]bool{}
+	}
+	now := t.harmed[r.place]
+	now[what] = true
+	t.harmed[r.place] = now
+}
+
+// harmed returns which parts turned out to be damaged.
+func (r Record) harmed() [parts]bool {
+	t := r.cache.table
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.harmed[r.place]
+}
+
+// Find returns the record of the file with exactly this path and stamp.
 func (c *Cache) Find(path string, stamp system.Stamp) (Record, bool) {
 	i, ok := c.table.find(path)
 	if !ok || c.table.stamp(i) != stamp {
@@ -113,39 +136,94 @@ func (c *Cache) Find(path string, stamp system.Stamp) (Record, bool) {
 	return Record{c, i}, true
 }
 
-// Text reads the text of a file into buf, which is reused if it is large
-// enough. ok is false if it is not kept, or damaged: then the file has to be
-// read, and put in again.
-func (c *Cache) Text(r Record, buf []byte) (text []byte, ok bool) {
-	e := r.entry()
-	if !e.text.isKept() || !c.owns(r) {
-		return nil, false
-	}
-	text, ok = c.pack.read(e.text, buf)
-	if !ok {
-		r.harm(textPart)
-	}
-	return text, ok
-}
+// Text reads the text of a file into buf, which is reused if it is large enough. ok is
+// false if it is not kept, or damaged: then the file has to be read, and put in again.
+func (c *Cache) Text(r Record, buf []byte) (text []byte, ok bool) { return c.read(r, textPart, buf) }
 
-// Facts returns what was found in a file. ok is false if that is not kept, or
-// damaged.
+// Facts returns the facts of a file. ok is false if they are not kept, or damaged.
 func (c *Cache) Facts(r Record) (facts string, ok bool) {
-	e := r.entry()
-	if !e.facts.isKept() || !c.owns(r) {
-		return "", false
-	}
 	scratch := scratches.Get().(*scratch)
 	defer scratch.put()
-	data, ok := c.pack.read(e.facts, scratch.bytes)
+	data, ok := c.read(r, factsPart, scratch.bytes)
 	if !ok {
-		r.harm(factsPart)
 		return "", false
 	}
 	scratch.bytes = data[:0]
 	return string(data), true
 }
 
-// owns reports whether a record lies in the pack of c: one of a cache from
-// which c was made does, unless the pack was made anew.
+func (c *Cache) read(r Record, what part, buf []byte) (data []byte, ok bool) {
+	s := r.entry().spans[what]
+	if !s.isKept() || !c.owns(r) {
+		return nil, false
+	}
+	if data, ok = c.pack.read(s, buf); !ok {
+		r.harm(what)
+	}
+	return data, ok
+}
+
+// owns reports whether a record is in the pack of c: one of a cache from which c was made
+// is, unless the pack was rewritten.
 func (c *Cache) owns(r Record) bool { return c.pack != nil && c.pack == r.cache.pack }
+
+// pack is an open pack. It is shared by a cache and those made from it, and closed by the
+// last of them.
+type pack struct {
+	id    packID
+	file  *os.File
+	users atomic.Int32
+}
+
+func newPack(id packID, file *os.File) *pack {
+	p := &pack{id: id, file: file}
+	p.users.Store(1)
+	return p
+}
+
+// share returns p for one more user.
+func (p *pack) share() *pack {
+	if p != nil {
+		p.users.Add(1)
+	}
+	return p
+}
+
+func (p *pack) release() error {
+	if p == nil || p.users.Add(-1) > 0 {
+		return nil
+	}
+	return p.file.Close()
+}
+
+// read returns the bytes of s, in buf if they fit. ok is false if they are missing or not
+// those that were written.
+func (p *pack) read(s span, buf []byte) (data []byte, ok bool) {
+	data = resize(buf, int(s.size))
+	if _, err := p.file.ReadAt(data, int64(s.at)); err != nil {
+		return nil, false
+	}
+	return data, checksum(data) == s.sum
+}
+
+// resize returns a slice of that length, in buf if it fits.
+func resize(buf []byte, size int) []byte {
+	if cap(buf) < size {
+		return make([]byte, size)
+	}
+	return buf[:size]
+}
+
+// maxScratch is the largest buffer that is kept for the next use.
+const maxScratch = 1 << 20
+
+// scratch is a reusable buffer.
+type scratch struct{ bytes []byte }
+
+var scratches = sync.Pool{New: func() any { return &scratch{} }}
+
+func (s *scratch) put() {
+	if cap(s.bytes) <= maxScratch {
+		scratches.Put(s)
+	}
+}

@@ -437,7 +437,7 @@ func TestAFilterOutlivesFactsAndIsGoneWhenDamaged(t *testing.T) {
 	if !r.HasFilter() {
 		t.Fatal("the filter went when facts came")
 	}
-	flip(t, glob(t, dir, "*.pack")[0], int64(r.entry().filter.at))
+	flip(t, glob(t, dir, "*.pack")[0], int64(r.entry().spans[filterPart].at))
 	c2.Filters([]Record{r}, func(_ int, filter []byte, ok bool) {
 		if ok {
 			t.Errorf("a damaged filter is answered with: %q", filter)
@@ -480,7 +480,7 @@ func TestAFilterComesBesideWhatIsThere(t *testing.T) {
 	if !r.HasFilter() || !r.HasFacts() || !r.HasText() {
 		t.Error("something of the note is missing")
 	}
-	flip(t, glob(t, dir, "*.pack")[0], int64(r.entry().text.at))
+	flip(t, glob(t, dir, "*.pack")[0], int64(r.entry().spans[textPart].at))
 	if _, ok := next.Text(r, nil); ok {
 		t.Fatal("a damaged text is answered with")
 	}

@@ -217,7 +217,7 @@ func TestWhatIsDamagedIsLeftBehindWithTheGarbage(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer file.Close()
-	if _, err := file.WriteAt([]byte("\xff"), int64(r.entry().text.at)); err != nil {
+	if _, err := file.WriteAt([]byte("\xff"), int64(r.entry().spans[textPart].at)); err != nil {
 		t.Fatal(err)
 	}
 	u := c.Update()

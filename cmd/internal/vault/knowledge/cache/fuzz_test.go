@@ -28,7 +28,7 @@ func FuzzTable(f *testing.F) {
 				if place, ok := table.find(items[i].path); !ok || place != i {
 					t.Fatalf("path %d is found at %d, %v", i, place, ok)
 				}
-				for _, s := range []span{items[i].text, items[i].facts, items[i].filter} {
+				for _, s := range items[i].spans {
 					if s.isKept() && (s.at > table.length || s.end() > table.length) {
 						t.Fatalf("%+v lies behind %d", s, table.length)
 					}

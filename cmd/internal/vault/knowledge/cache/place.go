@@ -16,9 +16,8 @@ import (
 	"vaultwicket/cmd/internal/vault/disk/system"
 )
 
-// The ends of names in the folder of caches. Each name begins with that of the
-// vault's cache; those of packs and half-written tables go on with something
-// random.
+// The suffixes of names in the folder of caches. Each name begins with that of the vault's
+// cache; those of packs and half-written tables continue with a random id.
 const (
 	tableEnd = ".table"
 	lockEnd  = ".lock"
@@ -26,7 +25,7 @@ const (
 	halfEnd  = ".half"
 )
 
-// place is where the files of one cache lie.
+// place is the location of the files of one cache.
 type place struct{ dir, vault, stem string }
 
 func newPlace(dir, vault string) place {
@@ -45,8 +44,8 @@ func randomID() (id [16]byte) {
 	return id
 }
 
-// sight is what tells one state of the table's file from another: its size, or
-// that there is none, and its head, in which something random stands.
+// sight tells one state of the table's file from another: its size, or that there is none,
+// and its head, which has a random id.
 type sight struct {
 	size int64
 	head [headSize]byte
@@ -63,16 +62,9 @@ func sightOf(table []byte, size int64) sight {
 	return s
 }
 
-// readTable returns what the table's file holds, nothing if it cannot be one.
-func (p place) readTable() ([]byte, sight) { return p.readTableUpTo(maxTable) }
-
-// look returns the sight alone.
-func (p place) look() sight {
-	_, seen := p.readTableUpTo(headSize)
-	return seen
-}
-
-func (p place) readTableUpTo(limit int64) ([]byte, sight) {
+// readTable returns the first bytes of the table's file, up to a limit, nothing if it
+// cannot be a table.
+func (p place) readTable(limit int64) ([]byte, sight) {
 	file, err := openRegular(p.fixed(tableEnd), os.O_RDONLY)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, sight{size: missing}
@@ -92,8 +84,8 @@ func (p place) readTableUpTo(limit int64) ([]byte, sight) {
 	return data, sightOf(data, info.Size())
 }
 
-// openPack opens a pack for reading; it is nil unless the pack is as long as its
-// table says.
+// openPack opens a pack for reading; it is nil unless the pack is as long as its table
+// says.
 func (p place) openPack(id packID, length uint64) *pack {
 	file, err := openRegular(p.random(id, packEnd), os.O_RDONLY)
 	if err != nil {
@@ -112,10 +104,14 @@ var replacing = system.Retrying{Sleep: time.Sleep, InUse: func(err error) bool {
 	return system.IsInUse(err) || runtime.GOOS == "windows" && errors.Is(err, fs.ErrPermission)
 }}
 
-// writeTable puts a table in the place of the one in force.
+// writeTable replaces the current table.
 func (p place) writeTable(table []byte) error {
 	half := p.random(randomID(), halfEnd)
-	err := writeNew(half, table)
+	file, err := create(half)
+	if err == nil {
+		_, err = file.Write(table)
+		err = errors.Join(err, file.Close())
+	}
 	if err == nil {
 		err = replacing.Repeat(half, func() error { return os.Rename(half, p.fixed(tableEnd)) })
 	}
@@ -125,10 +121,9 @@ func (p place) writeTable(table []byte) error {
 	return err
 }
 
-// sweep removes what is of no use any more: the packs before this one and what
-// processes left behind that came to an early end. It may be called only under
-// the lock. What another system does not remove while it is open is removed at
-// a later time.
+// sweep removes obsolete files: the packs before this one and those of processes that
+// were killed. It may be called only under the lock. A file that cannot be removed while
+// it is open (Windows) is removed later.
 func (p place) sweep(keep packID) {
 	entries, _ := os.ReadDir(p.dir)
 	for _, e := range entries {
@@ -140,9 +135,9 @@ func (p place) sweep(keep packID) {
 	}
 }
 
-// lock keeps other processes from updating this cache until the file that it
-// returns is closed. It is nil if another one is at it, or the system has no
-// locks: two updates at once would harm what they keep, though only that.
+// lock keeps other processes from updating this cache until the file that it returns is
+// closed. It is nil if another process has the lock, or the system has no locks: two
+// concurrent updates would damage the cache, though only that.
 func (p place) lock() *os.File {
 	file, err := openRegular(p.fixed(lockEnd), os.O_RDWR)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -163,12 +158,15 @@ func (p place) lock() *os.File {
 
 var errIrregular = errors.New("is not a regular file")
 
-// openRegular opens what is a file, and no link to one.
+// openRegular opens a regular file, and no link to one.
 func openRegular(name string, flag int) (*os.File, error) {
-	seen, err := lstat(name)
+	seen, err := os.Lstat(name)
 	if err != nil {
 		return nil, err
 	}
+	// On Windows SameFile looks up later, by the name, which file was seen, and finds one
+	// that replaced it; a first call makes it remember.
+	os.SameFile(seen, seen)
 	if !seen.Mode().IsRegular() {
 		return nil, &fs.PathError{Op: "open", Path: name, Err: errIrregular}
 	}
@@ -183,27 +181,7 @@ func openRegular(name string, flag int) (*os.File, error) {
 	return file, nil
 }
 
-// create makes a file that only its owner can read. It never opens one that is
-// there.
+// create makes a file that only its owner can read. It never opens an existing one.
 func create(name string) (*os.File, error) {
 	return os.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_EXCL|system.NoFollow, 0o600)
-}
-
-func writeNew(name string, data []byte) error {
-	file, err := create(name)
-	if err != nil {
-		return err
-	}
-	_, err = file.Write(data)
-	return errors.Join(err, file.Close())
-}
-
-// lstat is os.Lstat, and remembers which file it saw: on Windows os.SameFile would look
-// for that later by the name, and find a file that took its place.
-func lstat(name string) (fs.FileInfo, error) {
-	info, err := os.Lstat(name)
-	if err == nil {
-		os.SameFile(info, info)
-	}
-	return info, err
 }

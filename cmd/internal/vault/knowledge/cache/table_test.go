@@ -9,9 +9,9 @@ import (
 
 // rows are the rows of a table whose pack has 32 bytes.
 var rows = []item{
-	{"a.md", entry{system.Stamp{Size: 1, Modified: 2, Changed: 3, Inode: 4}, span{0, 10, 5}, span{10, 20, 6}, span{30, 2, 7}}},
-	{"b/c.md", entry{system.Stamp{Size: 7}, span{32, 0, 0}, nothing, nothing}},
-	{"b/d.md", entry{system.Stamp{Size: 7}, nothing, span{30, 2, 0}, nothing}},
+	{"a.md", entry{system.Stamp{Size: 1, Modified: 2, Changed: 3, Inode: 4}, [parts]span{{0, 10, 5}, {10, 20, 6}, {30, 2, 7}}}},
+	{"b/c.md", entry{system.Stamp{Size: 7}, [parts]span{{32, 0, 0}, nothing, nothing}}},
+	{"b/d.md", entry{system.Stamp{Size: 7}, [parts]span{nothing, {30, 2, 0}, nothing}}},
 }
 
 func tableOf(p packID, length uint64, items ...item) []byte {
@@ -48,11 +48,11 @@ func TestTablesThatMakeNoSense(t *testing.T) {
 		"a pack of absurd length":       tableOf(packID{2}, 1<<63),
 		"texts in no pack":              tableOf(packID{}, 0, rows...),
 		"facts behind the end":          tableOf(packID{2}, 31, rows[2]),
-		"a filter behind the end":       with(func(e *entry) { e.filter = span{at: 31, size: 2} }),
-		"a text behind the end":         with(func(e *entry) { e.text = span{at: 23, size: 10} }),
-		"a text that begins behind it":  with(func(e *entry) { e.text = span{at: 33} }),
-		"a text whose end flows over":   with(func(e *entry) { e.text = span{at: 1<<64 - 2, size: 10} }),
-		"a text that is not and has so": with(func(e *entry) { e.text = span{at: nothing.at, size: 1} }),
+		"a filter behind the end":       with(func(e *entry) { e.spans[filterPart] = span{at: 31, size: 2} }),
+		"a text behind the end":         with(func(e *entry) { e.spans[textPart] = span{at: 23, size: 10} }),
+		"a text that begins behind it":  with(func(e *entry) { e.spans[textPart] = span{at: 33} }),
+		"a text whose end flows over":   with(func(e *entry) { e.spans[textPart] = span{at: 1<<64 - 2, size: 10} }),
+		"a text that is not and has so": with(func(e *entry) { e.spans[textPart] = span{at: nothing.at, size: 1} }),
 	} {
 		if _, ok := parseTable(data, testVault, testProgram); ok {
 			t.Errorf("%s: it is a table", name)

@@ -1,6 +1,7 @@
 package cache
 
 import (
+	"cmp"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -9,22 +10,21 @@ import (
 )
 
 const (
-	// maxRun is how much is read at once. What is longer by itself is read alone.
+	// maxRun is how many bytes are read at once. A longer piece is read alone.
 	maxRun = 256 << 10
-	// maxGap is how much of no interest is read along: it costs no more than
-	// reading twice.
+	// maxGap is how many unneeded bytes are read along: that costs no more than another
+	// read.
 	maxGap = 8 << 10
 )
 
-// Texts reads many texts with few calls of the system. It calls visit once for
-// every record, with its place in records, from several goroutines and in no
-// particular order, and returns when the last call has. The text is valid until
-// visit returns; ok is as that of Text.
+// Texts reads many texts with few system calls. It calls visit once for every record, with
+// its index in records, from several goroutines and in no particular order, and returns
+// when the last call has. The text is valid until visit returns; ok is that of Text.
 func (c *Cache) Texts(records []Record, visit func(i int, text []byte, ok bool)) {
 	c.each(records, textPart, visit)
 }
 
-// EachFacts does so with what was found in texts.
+// EachFacts does so with facts.
 func (c *Cache) EachFacts(records []Record, visit func(i int, facts []byte, ok bool)) {
 	c.each(records, factsPart, visit)
 }
@@ -32,18 +32,6 @@ func (c *Cache) EachFacts(records []Record, visit func(i int, facts []byte, ok b
 // Filters does so with the filters of texts.
 func (c *Cache) Filters(records []Record, visit func(i int, filter []byte, ok bool)) {
 	c.each(records, filterPart, visit)
-}
-
-// span is where a part of a record lies.
-func (r Record) span(what part) span {
-	e := r.entry()
-	switch what {
-	case factsPart:
-		return e.facts
-	case filterPart:
-		return e.filter
-	}
-	return e.text
 }
 
 // piece is one span to be read.
@@ -55,19 +43,14 @@ type piece struct {
 func (c *Cache) each(records []Record, what part, visit func(i int, data []byte, ok bool)) {
 	pieces := make([]piece, 0, len(records))
 	for i, r := range records {
-		s := r.span(what)
+		s := r.entry().spans[what]
 		if !s.isKept() || !c.owns(r) {
 			visit(i, nil, false)
 			continue
 		}
 		pieces = append(pieces, piece{s, i})
 	}
-	slices.SortFunc(pieces, func(a, b piece) int {
-		if a.at < b.at {
-			return -1
-		}
-		return int(min(a.at-b.at, 1))
-	})
+	slices.SortFunc(pieces, func(a, b piece) int { return cmp.Compare(a.at, b.at) })
 	c.readRuns(runs(pieces), func(p piece, data []byte, ok bool) {
 		if !ok || checksum(data) != p.sum {
 			records[p.i].harm(what)
@@ -77,8 +60,7 @@ func (c *Cache) each(records []Record, what part, visit func(i int, data []byte,
 	})
 }
 
-// runs cuts pieces, which are in the order of the pack, into what is read at
-// once.
+// runs groups pieces, which are in the order of the pack, into what is read at once.
 func runs(pieces []piece) [][]piece {
 	var out [][]piece
 	for start := 0; start < len(pieces); {
@@ -93,8 +75,6 @@ func runs(pieces []piece) [][]piece {
 	}
 	return out
 }
-
-func (s span) end() uint64 { return s.at + uint64(s.size) }
 
 // readRuns reads runs on all processors and calls visit for every piece. ok is
 // false for one that cannot be read.

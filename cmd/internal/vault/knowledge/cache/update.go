@@ -3,14 +3,16 @@ package cache
 import (
 	"errors"
 	"os"
+	"slices"
+	"strings"
 	"sync"
 
 	"vaultwicket/cmd/internal/vault/disk/system"
 )
 
-// Update is the next state of a cache while it is being made. Every file that is
-// to be in it is named once, by Keep, AddFacts, AddFilter or Put; the others are
-// forgotten. It is safe for use by several goroutines, and a nil Update does nothing.
+// Update is the next state of a cache in the making. Every file that is to be in it is
+// named once, by Keep, AddFacts, AddFilter or Put; the others are forgotten. It is safe
+// for concurrent use, and a nil Update does nothing.
 type Update struct {
 	base *Cache
 	pack *pack // that of base
@@ -25,12 +27,12 @@ type Update struct {
 	failure error
 }
 
-// errNoUpdate is the answer to Commit without an update, or after its end.
+// errNoUpdate is the error of Commit without an update, or after its end.
 var errNoUpdate = errors.New("the cache is not being updated")
 
-// Update begins the next state. It is nil if another process is at it, if one
-// has saved since c was opened, or if the folder cannot be written to. Each
-// Update has to be ended by Commit or Discard.
+// Update begins the next state. It is nil if another process is updating the cache, if one
+// has saved since c was opened, or if the folder cannot be written to. Each Update has to
+// be ended by Commit or Discard.
 func (c *Cache) Update() *Update { return c.update(maxPack) }
 
 func (c *Cache) update(limit uint64) *Update {
@@ -43,7 +45,7 @@ func (c *Cache) update(limit uint64) *Update {
 	if lock == nil {
 		return nil
 	}
-	if c.place.look() != c.seen {
+	if _, now := c.place.readTable(headSize); now != c.seen {
 		lock.Close()
 		return nil
 	}
@@ -54,10 +56,10 @@ func (c *Cache) update(limit uint64) *Update {
 	}
 }
 
-// Keep keeps the file at path as it is in r, which comes from the cache that is
-// updated. What turned out to be damaged is forgotten instead.
+// Keep keeps the file at path as it is in r, which is a record of the cache that is
+// updated. A record with a damaged part is forgotten instead.
 func (u *Update) Keep(path string, r Record) {
-	if u == nil || !u.base.knows(r) || r.isHarmed(wholePart) {
+	if u == nil || !u.base.knows(r) || r.harmed() != [parts]bool{} {
 		return
 	}
 	u.mu.Lock()
@@ -75,46 +77,49 @@ func (u *Update) Keep(path string, r Record) {
 	u.fresh = append(u.fresh, &item{path, r.entry()})
 }
 
-// AddFacts keeps the text in r and puts facts beside it.
-func (u *Update) AddFacts(path string, r Record, facts string) {
-	if u == nil || !u.base.knows(r) || r.isHarmed(textPart) {
-		return
-	}
-	it := &item{path, r.entry()}
-	it.facts = nothing
-	if r.isHarmed(filterPart) {
-		it.filter = nothing
-	}
-	u.add(it, Found{Facts: facts}, func() error { return nil })
-}
+// AddFacts keeps the record r and adds facts to it.
+func (u *Update) AddFacts(path string, r Record, facts string) { u.amend(path, r, factsPart, facts) }
 
-// AddFilter keeps what is in r and puts the filter of its text beside it.
+// AddFilter keeps the record r and adds the filter of its text to it.
 func (u *Update) AddFilter(path string, r Record, filter string) {
-	if u == nil || !u.base.knows(r) || r.isHarmed(textPart) {
+	u.amend(path, r, filterPart, filter)
+}
+
+// amend keeps the record r with another facts or filter part, and without damaged ones.
+func (u *Update) amend(path string, r Record, what part, data string) {
+	if u == nil || !u.base.knows(r) {
+		return
+	}
+	harmed := r.harmed()
+	if harmed[textPart] {
 		return
 	}
 	it := &item{path, r.entry()}
-	it.filter = nothing
-	if r.isHarmed(factsPart) {
-		it.facts = nothing
+	for p := range it.spans {
+		if harmed[p] || part(p) == what {
+			it.spans[p] = nothing
+		}
 	}
-	u.add(it, Found{Filter: filter}, func() error { return nil })
+	var found [parts]string
+	found[what] = data
+	u.add(it, found, nil)
 }
 
-// Found is what was found out about a text. What is "" is not known.
+// Found is what was found in a text. "" is unknown.
 type Found struct{ Facts, Filter string }
 
-// Put keeps a file that is new or was changed. Facts are added when somebody wants
-// them. Nothing is kept under the zero stamp.
+// Put keeps a file that is new or was changed. Facts may be added later. Nothing is kept
+// under the zero stamp.
 func (u *Update) Put(path string, state system.Stamp, text []byte, found Found) {
 	if u == nil || state == (system.Stamp{}) {
 		return
 	}
-	it := &item{path, entry{state, span{sum: checksum(text)}, nothing, nothing}}
-	u.add(it, found, func() error { return u.writer.addText(text, &it.text) })
+	it := &item{path, entry{state, noSpans}}
+	it.spans[textPart] = span{sum: checksum(text)}
+	u.add(it, [parts]string{factsPart: found.Facts, filterPart: found.Filter}, &text)
 }
 
-// knows reports whether what r says lies in the pack that c has, or in none.
+// knows reports whether the pieces of r are in the pack of c, or missing.
 func (c *Cache) knows(r Record) bool {
 	if r.cache == nil {
 		return false
@@ -123,37 +128,39 @@ func (c *Cache) knows(r Record) bool {
 	return r.cache.pack == c.pack && e.isWithin(c.table.length)
 }
 
-// add adds an item. Its text is written by addText; what was found in it, here.
-func (u *Update) add(it *item, found Found, addText func() error) {
+// add adds an item and writes what was found in its text, and the text unless that is nil.
+func (u *Update) add(it *item, found [parts]string, text *[]byte) {
 	scratch := scratches.Get().(*scratch)
 	defer scratch.put()
-	scratch.bytes = append(append(scratch.bytes[:0], found.Facts...), found.Filter...)
-	facts, filter := scratch.bytes[:len(found.Facts)], scratch.bytes[len(found.Facts):]
-	if len(facts) > 0 {
-		it.facts = span{sum: checksum(facts)}
-	}
-	if len(filter) > 0 {
-		it.filter = span{sum: checksum(filter)}
+	scratch.bytes = scratch.bytes[:0]
+	var data [parts][]byte
+	for p, piece := range found {
+		if piece != "" {
+			start := len(scratch.bytes)
+			scratch.bytes = append(scratch.bytes, piece...)
+			data[p] = scratch.bytes[start:]
+			it.spans[p] = span{sum: checksum(data[p])}
+		}
 	}
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	if u.ended || u.failure != nil {
 		return
 	}
-	u.failure = addText()
-	if len(facts) > 0 && u.failure == nil {
-		u.failure = u.writer.addFacts(facts, &it.facts)
+	if text != nil {
+		u.failure = u.writer.add(textPart, *text, &it.spans[textPart])
 	}
-	if len(filter) > 0 && u.failure == nil {
-		u.failure = u.writer.addFilter(filter, &it.filter)
+	for p, piece := range data {
+		if piece != nil && u.failure == nil {
+			u.failure = u.writer.add(part(p), piece, &it.spans[p])
+		}
 	}
 	if !it.isEmpty() {
 		u.fresh = append(u.fresh, it)
 	}
 }
 
-// Discard ends the update and leaves the cache as it was. After Commit it does
-// nothing.
+// Discard ends the update and leaves the cache as it was. After Commit it does nothing.
 func (u *Update) Discard() {
 	if u == nil {
 		return
@@ -171,4 +178,115 @@ func (u *Update) end() {
 	u.ended = true
 	_ = u.pack.release()
 	u.lock.Close()
+}
+
+// maxGarbage is how many bytes of a pack may be unused in any case. Beyond that, no more
+// than half of it may.
+const maxGarbage = 1 << 20
+
+// Commit ends the update and returns the new cache; both have to be closed. It writes
+// nothing if nothing has changed. After an error the cache on the disk is as it was.
+func (u *Update) Commit() (*Cache, error) {
+	if u == nil {
+		return nil, errNoUpdate
+	}
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if u.ended {
+		return nil, errNoUpdate
+	}
+	defer u.end()
+	if u.failure == nil && u.rest == 0 && len(u.fresh) == 0 {
+		return u.base.Share(), nil
+	}
+	next, err := u.save()
+	if err != nil {
+		u.writer.undo()
+		return nil, err
+	}
+	return next, nil
+}
+
+func (u *Update) save() (*Cache, error) {
+	if err := errors.Join(u.failure, u.writer.flush()); err != nil {
+		return nil, err
+	}
+	items := u.items()
+	live := uint64(0)
+	for _, it := range items {
+		for _, s := range it.spans {
+			live += uint64(s.size)
+		}
+	}
+	if length := u.writer.end; length > live && length-live > max(maxGarbage, length/2) {
+		if err := u.compact(items); err != nil {
+			return nil, err
+		}
+		items = slices.DeleteFunc(items, func(it item) bool { return it.isEmpty() })
+	}
+	c, w := u.base, u.writer
+	data := makeTable(randomID(), w.id, w.end, c.place.vault, c.program, items)
+	t, ok := parseTable(data, c.place.vault, c.program)
+	if !ok {
+		return nil, errors.New("the table would be too long")
+	}
+	if err := c.place.writeTable(data); err != nil {
+		return nil, err
+	}
+	next := &Cache{place: c.place, program: c.program, seen: sightOf(data, int64(len(data))), table: t, pack: w.finish()}
+	c.place.sweep(w.id)
+	return next, nil
+}
+
+// items returns the rows of the table, in its order.
+func (u *Update) items() []item {
+	// The last of several for one path counts.
+	slices.Reverse(u.fresh)
+	slices.SortStableFunc(u.fresh, func(a, b *item) int { return strings.Compare(a.path, b.path) })
+	fresh := slices.CompactFunc(u.fresh, func(a, b *item) bool { return a.path == b.path })
+
+	items := make([]item, 0, len(u.kept)-u.rest+len(fresh))
+	for place, kept := range u.kept {
+		path := u.base.table.path(place)
+		for len(fresh) > 0 && fresh[0].path < path {
+			items, fresh = append(items, *fresh[0]), fresh[1:]
+		}
+		if kept && (len(fresh) == 0 || fresh[0].path != path) {
+			items = append(items, item{path, u.base.table.entry(place)})
+		}
+	}
+	for _, it := range fresh {
+		items = append(items, *it)
+	}
+	return items
+}
+
+// compact copies all pieces of items into a new pack, and updates their places. Damaged
+// ones are left out.
+func (u *Update) compact(items []item) (err error) {
+	old := u.writer
+	w := newWriter(old.place, nil, 0, old.limit)
+	var buf []byte
+	for i := range items {
+		for p := range items[i].spans {
+			s := &items[i].spans[p]
+			if err != nil || !s.isKept() {
+				continue
+			}
+			data, ok := old.read(*s, buf)
+			if !ok {
+				*s = nothing
+				continue
+			}
+			buf = data
+			err = w.add(part(p), data, s)
+		}
+	}
+	if err = errors.Join(err, w.flush()); err != nil {
+		w.undo()
+		return err
+	}
+	old.undo()
+	u.writer = w
+	return nil
 }

@@ -7,11 +7,10 @@ import (
 )
 
 const (
-	// maxPack bounds a pack. What is beyond is not kept: a vault of that size is
-	// searched from its files.
+	// maxPack bounds a pack, in bytes. A vault of that size is searched from its files.
 	maxPack = 4 << 30
-	// factsShare is what facts may take beyond that, as a part of it: they are
-	// small, and cost most to find again.
+	// factsShare is the part of it that facts and filters may take in addition: they are
+	// small, and cost most to compute again.
 	factsShare = 4
 
 	stagedTexts   = 512 << 10
@@ -19,33 +18,33 @@ const (
 	stagedFilters = 256 << 10
 )
 
-// writer appends to a pack: to the one that is there, or to a new one. It
-// touches the disk when there is something to write. Texts, facts and filters are
-// collected apart, so that each are read in large pieces. One goroutine writes what is
-// full: those that look through notes do not wait for the disk, nor two writes for each other.
+// writer appends to a pack: to the existing one, or to a new one. It touches the disk when
+// there is something to write. Texts, facts and filters are collected separately, so that
+// each are read in large pieces. One goroutine writes full batches: those that scan notes
+// do not wait for the disk, nor two writes for each other.
 type writer struct {
 	place  place
 	base   *pack // nil for a new one
 	id     packID
 	file   *os.File // nil until something is written
-	start  uint64   // where what is new begins
+	start  uint64   // where the new bytes begin
 	end    uint64   // how much is written, or is about to be
 	staged uint64   // how much waits to be
 	limit  uint64
 
-	texts, facts, filters staging
+	stagings [parts]staging
 
-	full    chan batch // nil while nobody writes
+	full    chan batch // nil while no goroutine writes
 	writing sync.WaitGroup
 	failure error // of the goroutine that writes, once it has ended
 }
 
-// staging is what waits to be written together.
+// staging is data that waits to be written together.
 type staging struct {
 	bytes   []byte
 	most    int
-	waiting []*span     // their places count from the start of bytes
-	spare   chan []byte // memory of batches that are written
+	waiting []*span     // their places are relative to the start of bytes
+	spare   chan []byte // memory of written batches
 }
 
 // batch is what is written at once.
@@ -60,60 +59,50 @@ const ahead = 1
 
 func newWriter(p place, base *pack, start, limit uint64) *writer {
 	w := &writer{place: p, base: base, start: start, end: start, limit: limit}
-	w.texts.init(stagedTexts)
-	w.facts.init(stagedFacts)
-	w.filters.init(stagedFilters)
+	for i, most := range [parts]int{stagedTexts, stagedFacts, stagedFilters} {
+		w.stagings[i] = staging{most: most, spare: make(chan []byte, ahead+1)}
+	}
 	if base != nil {
 		w.id = base.id
 	}
 	return w
 }
 
-func (s *staging) init(most int) { s.most, s.spare = most, make(chan []byte, ahead+1) }
-
-// memory returns memory for what waits.
-func (s *staging) memory() []byte {
-	select {
-	case bytes := <-s.spare:
-		return bytes[:0]
-	default:
-		return make([]byte, 0, s.most)
+// add writes a part and sets its place; the checksum is set already. A part for which
+// there is no room stays nothing.
+func (w *writer) add(what part, data []byte, s *span) error {
+	size, limit := uint64(len(data)), w.limit
+	if what != textPart {
+		limit += limit / factsShare
 	}
-}
-
-// addText writes a text and sets where it lies; the checksum is set already. A
-// text for which there is no room stays nothing.
-func (w *writer) addText(text []byte, s *span) error { return w.add(&w.texts, text, s, w.limit) }
-
-// addFacts does so with facts.
-func (w *writer) addFacts(facts []byte, s *span) error {
-	return w.add(&w.facts, facts, s, w.limit+w.limit/factsShare)
-}
-
-// addFilter does so with a filter, for which there is as much room as for facts.
-func (w *writer) addFilter(filter []byte, s *span) error {
-	return w.add(&w.filters, filter, s, w.limit+w.limit/factsShare)
-}
-
-func (w *writer) add(to *staging, data []byte, s *span, limit uint64) error {
-	size := uint64(len(data))
 	if size >= 1<<32 || w.end+w.staged+size > limit {
 		*s = nothing
 		return nil
 	}
 	s.size = uint32(size)
+	to := &w.stagings[what]
 	if len(to.bytes)+len(data) > to.most {
 		if err := w.flushOne(to); err != nil {
 			return err
 		}
 	}
-	if len(data) > to.most {
+	if len(data) > to.most { // too long to wait
+		if err := w.open(); err != nil {
+			return err
+		}
 		s.at = w.end
-		return w.write(data)
+		_, err := w.file.WriteAt(data, int64(w.end))
+		w.end += size
+		return err
 	}
 	s.at = uint64(len(to.bytes))
 	if to.bytes == nil {
-		to.bytes = to.memory()
+		select {
+		case bytes := <-to.spare:
+			to.bytes = bytes[:0]
+		default:
+			to.bytes = make([]byte, 0, to.most)
+		}
 	}
 	to.bytes = append(to.bytes, data...)
 	to.waiting = append(to.waiting, s)
@@ -121,12 +110,16 @@ func (w *writer) add(to *staging, data []byte, s *span, limit uint64) error {
 	return nil
 }
 
-// flush writes what waits.
+// flush writes all data that waits.
 func (w *writer) flush() error {
-	return errors.Join(w.flushOne(&w.texts), w.flushOne(&w.facts), w.flushOne(&w.filters), w.await())
+	var failed []error
+	for i := range w.stagings {
+		failed = append(failed, w.flushOne(&w.stagings[i]))
+	}
+	return errors.Join(append(failed, w.await())...)
 }
 
-// flushOne gives what waits in one staging to the goroutine that writes.
+// flushOne gives the data of one staging to the goroutine that writes.
 func (w *writer) flushOne(s *staging) error {
 	if len(s.waiting) == 0 {
 		return nil
@@ -148,7 +141,7 @@ func (w *writer) flushOne(s *staging) error {
 	return nil
 }
 
-// writeBatches writes batches until there are no more. Behind an error it writes nothing.
+// writeBatches writes batches until there are no more. After an error it writes nothing.
 func writeBatches(file *os.File, full <-chan batch) (err error) {
 	for p := range full {
 		if err == nil {
@@ -162,7 +155,7 @@ func writeBatches(file *os.File, full <-chan batch) (err error) {
 	return err
 }
 
-// await waits until all that is full is written.
+// await waits until all batches are written.
 func (w *writer) await() error {
 	if w.full != nil {
 		close(w.full)
@@ -172,17 +165,7 @@ func (w *writer) await() error {
 	return w.failure
 }
 
-// write writes what is too long to wait.
-func (w *writer) write(data []byte) error {
-	if err := w.open(); err != nil {
-		return err
-	}
-	_, err := w.file.WriteAt(data, int64(w.end))
-	w.end += uint64(len(data))
-	return err
-}
-
-// open opens the pack that was there, the very same, or makes one.
+// open opens the existing pack, if it was not replaced, or makes one.
 func (w *writer) open() (err error) {
 	if w.file != nil {
 		return nil
@@ -196,26 +179,18 @@ func (w *writer) open() (err error) {
 	if err != nil {
 		return err
 	}
-	if err := sameFile(file, w.base.file); err != nil {
+	one, err := file.Stat()
+	if err == nil {
+		var other os.FileInfo
+		if other, err = w.base.file.Stat(); err == nil && !os.SameFile(one, other) {
+			err = errors.New("the pack was replaced")
+		}
+	}
+	if err != nil {
 		file.Close()
 		return err
 	}
 	w.file = file
-	return nil
-}
-
-func sameFile(a, b *os.File) error {
-	one, err := a.Stat()
-	if err != nil {
-		return err
-	}
-	other, err := b.Stat()
-	if err != nil {
-		return err
-	}
-	if !os.SameFile(one, other) {
-		return errors.New("the pack was replaced")
-	}
 	return nil
 }
 
@@ -230,8 +205,8 @@ func (w *writer) read(s span, buf []byte) ([]byte, bool) {
 	return nil, false
 }
 
-// finish gives back the pack for reading, nil if there is none. What lies behind
-// the end was left there by a process that did not finish.
+// finish returns the pack for reading, nil if there is none. The bytes after the end were
+// left by a process that did not finish.
 func (w *writer) finish() *pack {
 	if w.file == nil {
 		return w.base.share()
@@ -244,7 +219,7 @@ func (w *writer) finish() *pack {
 	return w.base.share()
 }
 
-// undo leaves things as they were.
+// undo restores the state before.
 func (w *writer) undo() {
 	_ = w.await() // what could not be written is gone as well
 	if w.file == nil {
