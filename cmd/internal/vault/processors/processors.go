@@ -4,6 +4,7 @@ package processors
 
 import (
 	"runtime"
+	"sync"
 	"sync/atomic"
 )
 
@@ -22,3 +23,24 @@ func Keep() {
 
 // Count returns how many goroutines of a call may work at once, at least one.
 func Count() int { return max(1, runtime.GOMAXPROCS(0)-int(kept.Load())) }
+
+// Each divides a list of a length into ranges of share elements, calls do for each range
+// from as many goroutines as [Count] allows, and returns when the last call has.
+func Each(length, share int, do func(start, end int)) {
+	var next atomic.Int64
+	work := func() {
+		for {
+			end := int(next.Add(int64(share)))
+			if end-share >= length {
+				return
+			}
+			do(end-share, min(end, length))
+		}
+	}
+	var others sync.WaitGroup
+	for range min(Count(), (length+share-1)/share) - 1 {
+		others.Go(work)
+	}
+	work()
+	others.Wait()
+}

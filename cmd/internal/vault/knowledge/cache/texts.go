@@ -3,8 +3,6 @@ package cache
 import (
 	"cmp"
 	"slices"
-	"sync"
-	"sync/atomic"
 
 	"vaultwicket/cmd/internal/vault/processors"
 )
@@ -51,12 +49,17 @@ func (c *Cache) each(records []Record, what part, visit func(i int, data []byte,
 		pieces = append(pieces, piece{s, i})
 	}
 	slices.SortFunc(pieces, func(a, b piece) int { return cmp.Compare(a.at, b.at) })
-	c.readRuns(runs(pieces), func(p piece, data []byte, ok bool) {
-		if !ok || checksum(data) != p.sum {
-			records[p.i].harm(what)
-			data, ok = nil, false
-		}
-		visit(p.i, data, ok)
+	all := runs(pieces)
+	processors.Each(len(all), 1, func(n, _ int) {
+		scratch := scratches.Get().(*scratch)
+		defer scratch.put()
+		scratch.bytes = c.readRun(all[n], scratch.bytes, func(p piece, data []byte, ok bool) {
+			if !ok || checksum(data) != p.sum {
+				records[p.i].harm(what)
+				data, ok = nil, false
+			}
+			visit(p.i, data, ok)
+		})
 	})
 }
 
@@ -76,30 +79,8 @@ func runs(pieces []piece) [][]piece {
 	return out
 }
 
-// readRuns reads runs on all processors and calls visit for every piece. ok is
-// false for one that cannot be read.
-func (c *Cache) readRuns(runs [][]piece, visit func(p piece, data []byte, ok bool)) {
-	var next atomic.Int64
-	work := func() {
-		scratch := scratches.Get().(*scratch)
-		defer scratch.put()
-		for {
-			n := int(next.Add(1)) - 1
-			if n >= len(runs) {
-				return
-			}
-			scratch.bytes = c.readRun(runs[n], scratch.bytes, visit)
-		}
-	}
-	var others sync.WaitGroup
-	for range min(processors.Count(), len(runs)) - 1 {
-		others.Go(work)
-	}
-	work()
-	others.Wait()
-}
-
-// readRun reads one run into buf and returns the buffer that it was read into.
+// readRun reads one run into buf, calls visit for each of its pieces, and returns the
+// buffer that it was read into. ok is false for a piece that cannot be read.
 func (c *Cache) readRun(run []piece, buf []byte, visit func(p piece, data []byte, ok bool)) []byte {
 	from, end := run[0].at, uint64(0)
 	for _, p := range run {

@@ -7,9 +7,9 @@ import (
 	"vaultwicket/cmd/internal/vault/lookup"
 )
 
-// changed returns the graph of other files, of which most are the same. It resolves the
-// links of those files alone that are new or changed, or have a link that a name may
-// concern that came or went.
+// changed returns the graph of other files, of which most are the same. It resolves only
+// the links of files that are new or changed, or have a link that an added or removed name
+// may concern.
 func (l *linked) changed(files []*File, names *lookup.Files) *Graph {
 	d := compare(l.files, files)
 	again := l.concerned(&d, files)
@@ -56,21 +56,14 @@ func (l *linked) concerned(d *difference, files []*File) []int32 {
 		}
 	}
 	if len(d.added) > 0 {
-		again = append(again, l.wanting(keys, d.to)...)
+		for place, to := range d.to {
+			if to >= 0 && slices.ContainsFunc(l.graph.Unresolved(place), func(m Missing) bool { return keys[m.wants] }) {
+				again = append(again, to)
+			}
+		}
 	}
 	slices.Sort(again)
 	return slices.Compact(again)
-}
-
-// wanting returns the new places of the files with a link that leads nowhere and has one
-// of some keys.
-func (l *linked) wanting(keys map[lookup.Key]bool, to []int32) (places []int32) {
-	for place := range to {
-		if to[place] >= 0 && slices.ContainsFunc(l.graph.Unresolved(place), func(m Missing) bool { return keys[m.wants] }) {
-			places = append(places, to[place])
-		}
-	}
-	return places
 }
 
 // replaced returns the lists of all files: those of the files at the sorted places again
@@ -95,11 +88,11 @@ func replaced[T any](before *rows[T], to, again []int32, fresh *rows[T], files i
 	return after
 }
 
-// backwards returns the edges the other way round, of which those from the files at the
-// places again are out of fresh.
+// backwards returns the reversed edges, of which those from the files at the places again
+// are out of fresh.
 func (g *Graph) backwards(to, again []int32, fresh *rows[Edge], files int) rows[Edge] {
 	added := turned(again, fresh)
-	stays := slices.Clone(to) // where a file is whose edges are as they were
+	stays := slices.Clone(to) // the place of a file whose edges are unchanged
 	isAgain := make([]bool, files)
 	for _, place := range again {
 		isAgain[place] = true
@@ -149,4 +142,65 @@ func turned(places []int32, out *rows[Edge]) (all []backEdge) {
 	}
 	slices.SortFunc(all, func(a, b backEdge) int { return cmp.Compare(a.target, b.target) })
 	return all
+}
+
+// difference is the difference between two lists of files in the order of listings.
+type difference struct {
+	to      []int32 // where each file of the old list is in the new one, or gone
+	removed []int32 // places in the old list
+	added   []int32 // places in the new list
+	changed []int32 // places in the new list of files with the same path and another content
+}
+
+// gone is the place of a removed file.
+const gone = -1
+
+func (d *difference) sameNames() bool { return len(d.removed)+len(d.added) == 0 }
+
+// Kept returns for each file of a list the place of the same one in another list, or -1 if
+// it is new or changed. Both lists are in the order of listings.
+func Kept(before, after []*File) []int32 {
+	kept := make([]int32, len(after))
+	for i := range kept {
+		kept[i] = gone
+	}
+	d := compare(before, after)
+	for old, place := range d.to {
+		if place >= 0 && before[old] == after[place] {
+			kept[place] = int32(old)
+		}
+	}
+	return kept
+}
+
+func compare(before, after []*File) difference {
+	d := difference{to: make([]int32, len(before))}
+	i, k := 0, 0
+	for i < len(before) || k < len(after) {
+		c := 0
+		switch {
+		case i == len(before):
+			c = 1
+		case k == len(after):
+			c = -1
+		case before[i] != after[k]:
+			c = inOrder(before[i], after[k])
+		}
+		switch {
+		case c < 0:
+			d.to[i] = gone
+			d.removed = append(d.removed, int32(i))
+			i++
+		case c > 0:
+			d.added = append(d.added, int32(k))
+			k++
+		default:
+			d.to[i] = int32(k)
+			if before[i] != after[k] {
+				d.changed = append(d.changed, int32(k))
+			}
+			i, k = i+1, k+1
+		}
+	}
+	return d
 }

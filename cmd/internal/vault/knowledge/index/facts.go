@@ -10,21 +10,21 @@ import (
 	"vaultwicket/cmd/internal/vault/markdown"
 )
 
-// Found is what a note or a canvas holds.
+// Found is what was found in a note or a canvas.
 type Found struct {
-	// Note is what stands in the body. Of a canvas it has the links alone.
+	// Note is the scan of the body. Of a canvas it has only the links.
 	markdown.Note
-	// Properties are those of the frontmatter. A block that is no YAML has none,
-	// as in the app.
+	// Properties are those of the frontmatter. A block that is no YAML has none, as in the
+	// app.
 	Properties frontmatter.Properties
 }
 
-// Facts are a Found in few bytes, because a vault has very many of them: an
-// eighth of what it takes in memory otherwise. What is asked of them is read
-// from the bytes each time, in microseconds. They are "" where nothing is known.
+// Facts are a Found in few bytes, because a vault has very many of them: an eighth of its
+// size in memory. Each question is answered from the bytes, in microseconds. They are ""
+// where nothing is known.
 type Facts string
 
-// Pack returns the facts that f is.
+// Pack returns f as facts.
 func (f *Found) Pack() Facts { return Facts(f.appendBinary(nil)) }
 
 func (f *Found) appendBinary(b []byte) []byte {
@@ -65,7 +65,7 @@ func (f Facts) Tasks() []markdown.Task { return readTasks(f.list(taskList)) }
 // Headings returns the headings in the order of the text.
 func (f Facts) Headings() []markdown.Heading { return readHeadings(f.list(headingList)) }
 
-// BodyTags returns the tags of the text behind the properties, in its order.
+// BodyTags returns the tags of the text after the properties, in its order.
 func (f Facts) BodyTags() []markdown.Tag { return readTags(f.list(tagList)) }
 
 // Tags returns the tags with their "#", those of the properties first, each
@@ -79,8 +79,8 @@ func (f Facts) Tags() []string {
 	return note.appendTagTexts(tags)
 }
 
-// mayNameTags reports whether one of the packed properties may be called "tags", in any case.
-// Most notes have none, and all of them are asked.
+// mayNameTags reports whether one of the packed properties may be called "tags", in any
+// case. Most notes have none, and this is asked of all of them.
 func mayNameTags(packed string) bool {
 	for i := 1; i < len(packed); i++ {
 		if packed[i]|0x20 == 'g' && packed[i-1]|0x20 == 'a' {
@@ -104,8 +104,8 @@ func (f Facts) Links() []markdown.Link {
 	return append(all, links...)
 }
 
-// EachLink visits what Links returns, one after the other. The link that visit is given
-// changes after it.
+// EachLink visits the links in the order of Links. The link that visit gets changes after
+// it.
 func (f Facts) EachLink(visit func(*markdown.Link)) {
 	note, r := f.open()
 	if strings.Contains(r.rest(), "[") { // few properties are links
@@ -116,32 +116,33 @@ func (f Facts) EachLink(visit func(*markdown.Link)) {
 	note.eachLink(visit)
 }
 
-// Read returns what a text holds as the file at a path; "" if nobody looks
-// through such files.
-func Read(path disk.Path, text []byte) Facts {
-	return read(path, text, func(_ *packer, packed []byte) Facts { return Facts(packed) })
-}
+// Read returns the facts of a text as the file at a path; "" if files of that kind have
+// none.
+func Read(path disk.Path, text []byte) Facts { return read(path, text, false) }
 
-// readTogether is Read for many files of which all are kept or none: their facts share pieces
-// of memory, which takes less time than a piece for each.
-func readTogether(path disk.Path, text []byte) Facts { return read(path, text, (*packer).together) }
-
-func read(path disk.Path, text []byte, keep func(*packer, []byte) Facts) Facts {
+// read is Read. With together it is for many files of which all are kept or none: their
+// facts share pieces of memory, which takes less time than a piece for each.
+func read(path disk.Path, text []byte, together bool) Facts {
 	switch path.Ext() {
 	case "md":
 		p := packers.Get().(*packer)
 		defer packers.Put(p)
-		return keep(p, p.pack(text))
+		found := foundIn(p.scanner.Scan(text), text, p.properties.Parse)
+		p.packed = found.appendBinary(p.packed[:0])
+		if together {
+			return Facts(p.shared.Copy(p.packed))
+		}
+		return Facts(p.packed)
 	case "canvas":
 		return readCanvas(text).Pack()
 	}
 	return ""
 }
 
-// IsRead reports whether the file at a path is of a kind that holds facts.
+// IsRead reports whether the file at a path is of a kind that has facts.
 func IsRead(path disk.Path) bool { return path.Ext() == "md" || path.Ext() == "canvas" }
 
-// packer finds the facts of one note after the other in the same memory.
+// packer computes the facts of one note after the other in the same memory.
 type packer struct {
 	scanner    markdown.Scanner
 	properties frontmatter.Parser
@@ -151,23 +152,13 @@ type packer struct {
 
 var packers = sync.Pool{New: func() any { return new(packer) }}
 
-// pack returns the facts of a note, which are good until the next call.
-func (p *packer) pack(text []byte) []byte {
-	found := foundIn(p.scanner.Scan(text), text, p.properties.Parse)
-	p.packed = found.appendBinary(p.packed[:0])
-	return p.packed
-}
-
-// together returns a copy of packed facts behind those of other files.
-func (p *packer) together(packed []byte) Facts { return Facts(p.shared.Copy(packed)) }
-
-// ReadNote returns what a text holds as a note.
+// ReadNote returns what is found in a text as a note.
 func ReadNote(text []byte) *Found {
 	found := foundIn(markdown.Scan(text), text, frontmatter.Parse)
 	return &found
 }
 
-// foundIn adds the properties to what was found in the body of a note.
+// foundIn adds the properties to the scan of a note.
 func foundIn(note markdown.Note, text []byte, parse func([]byte) (frontmatter.Properties, error)) Found {
 	found := Found{Note: note}
 	block := text[note.Frontmatter.Start:note.Frontmatter.End]
@@ -177,8 +168,8 @@ func foundIn(note markdown.Note, text []byte, parse func([]byte) (frontmatter.Pr
 	return found
 }
 
-// readCanvas finds the links of a canvas: its file nodes, and what its text
-// nodes link to (release notes of 1.12.0). A canvas that is no JSON has none.
+// readCanvas finds the links of a canvas: its file nodes, and the links of its text nodes
+// (release notes of 1.12.0). A canvas that is no JSON has none.
 func readCanvas(text []byte) *Found {
 	var canvas struct {
 		Nodes []struct {

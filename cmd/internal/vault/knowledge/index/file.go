@@ -5,17 +5,18 @@ import (
 
 	"vaultwicket/cmd/internal/vault/disk"
 	"vaultwicket/cmd/internal/vault/disk/system"
+	"vaultwicket/cmd/internal/vault/processors"
 	"vaultwicket/cmd/internal/vault/query/trigram"
 )
 
-// File is one file of the vault. What is known of it does not change.
+// File is one file of the vault. It does not change.
 type File struct {
 	Path disk.Path
-	// Stamp is that of the moment in which the file was read. It is zero for a
-	// file that was written meanwhile, and for one in which nobody looks.
+	// Stamp is that of the moment in which the file was read. It is zero for a file that
+	// was written meanwhile, and for one that is not read.
 	Stamp system.Stamp
-	// Filter is that of the text of a note. It is "" where the text was not read
-	// for this index.
+	// Filter is that of the text of a note. It is "" where the text was not read for this
+	// index.
 	Filter trigram.Filter
 
 	settled  bool // the stamp can be trusted: as long as it stays, the facts do
@@ -33,15 +34,14 @@ func newFile(path disk.Path, s system.Stamp, facts Facts, settled bool) *File {
 // IsNote reports whether the file is a Markdown note.
 func (f *File) IsNote() bool { return f.Path.Ext() == "md" }
 
-// Settled reports whether the file still holds the facts as long as its stamp
-// stays the same.
+// Settled reports whether the facts are valid as long as the stamp stays the same.
 func (f *File) Settled() bool { return f.settled }
 
 // HasFacts reports whether there are facts, wherever they are.
 func (f *File) HasFacts() bool { return f.hasFacts }
 
-// Facts are what a note or a canvas holds. They are "" for other files and for one that
-// could not be read.
+// Facts are those of a note or a canvas. They are "" for other files and for one that could
+// not be read.
 func (f *File) Facts() Facts {
 	if facts := f.facts.Load(); facts != nil {
 		return *facts
@@ -51,10 +51,9 @@ func (f *File) Facts() Facts {
 	return facts
 }
 
-// Shelf gives back facts that were taken out of memory. It is used by several goroutines.
+// Shelf returns facts that were taken out of memory. It is used by several goroutines.
 type Shelf struct {
-	// Get returns the facts of a file. It never fails: what it finds damaged it finds out
-	// again.
+	// Get returns the facts of a file. It never fails: damaged facts are computed again.
 	Get func(*File) Facts
 	// GetAll calls give for those of many files that it can read together, with the place
 	// of each, from several goroutines.
@@ -64,7 +63,7 @@ type Shelf struct {
 // fewShelved is how many files are read one by one.
 const fewShelved = 64
 
-// unshelve has the facts of many files in memory, as far as they can be read together.
+// unshelve brings the facts of many files into memory, as far as they can be read together.
 func unshelve(files []*File) {
 	var shelved []*File
 	for _, f := range files {
@@ -77,9 +76,28 @@ func unshelve(files []*File) {
 	}
 }
 
-// Shelve takes the facts of a file out of memory. They are asked of the shelf when they
-// are needed next.
+// Shelve takes the facts of a file out of memory. The shelf returns them when they are
+// needed next.
 func (f *File) Shelve(on *Shelf) {
 	f.shelf.Store(on)
 	f.facts.Store(nil)
+}
+
+// share is how many files one goroutine takes at a time.
+const share = 64
+
+// Collect asks each file with facts a question, on all processors, and returns
+// the answers in the order of the files. The answer for a file without facts is
+// the zero value.
+func Collect[T any](files []*File, ask func(Facts) T) []T {
+	unshelve(files)
+	answers := make([]T, len(files))
+	processors.Each(len(files), share, func(start, end int) {
+		for i := start; i < end; i++ {
+			if files[i].HasFacts() {
+				answers[i] = ask(files[i].Facts())
+			}
+		}
+	})
+	return answers
 }

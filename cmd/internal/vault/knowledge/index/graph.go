@@ -1,23 +1,33 @@
 package index
 
-import "vaultwicket/cmd/internal/vault/lookup"
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
 
-// Graph says which file leads to which, counted by occurrences: in the body, as embeds and
-// in properties alike. Places are those of Files. It does not change.
+	"vaultwicket/cmd/internal/vault/lookup"
+	"vaultwicket/cmd/internal/vault/markdown"
+	"vaultwicket/cmd/internal/vault/processors"
+)
+
+// Graph says which file links to which, counted by occurrences: in the body, as embeds and
+// in properties alike. Places are indices of Files. It does not change.
 type Graph struct {
 	out, in rows[Edge]
 	missing rows[Missing]
 }
 
-// Out returns where the links of the file at a place lead, in the order of listings. A link
-// of a note to itself counts.
+// Out returns the targets of the links of the file at a place, in the order of listings. A
+// link of a note to itself counts.
 func (g *Graph) Out(place int) []Edge { return g.out.at(place) }
 
-// In returns where the links to the file at a place come from, in the order of listings.
+// In returns the sources of the links to the file at a place, in the order of listings.
 func (g *Graph) In(place int) []Edge { return g.in.at(place) }
 
-// Unresolved returns the targets of the file at a place that lead nowhere, as they are
-// written, without heading or block, each once and sorted.
+// Unresolved returns the missing targets of the file at a place, as they are written,
+// without heading or block, each once and sorted.
 func (g *Graph) Unresolved(place int) []Missing { return g.missing.at(place) }
 
 // Len returns how many files there are.
@@ -26,7 +36,7 @@ func (g *Graph) Len() int { return g.out.len() }
 // Edge is all links from one file to another.
 type Edge struct{ Place, Count int32 }
 
-// Missing is all links of one file to something that is not there.
+// Missing is all links of one file to one missing target.
 type Missing struct {
 	Key   string
 	Count int32
@@ -37,7 +47,7 @@ type Missing struct {
 // anyKey stands for links that any new file may concern.
 const anyKey lookup.Key = 0
 
-// rows are lists, one behind the other in the same memory.
+// rows are lists, one after the other in the same memory.
 type rows[T any] struct {
 	ends []int32 // where each list ends
 	all  []T
@@ -57,18 +67,10 @@ func (r *rows[T]) at(i int) []T {
 	return r.all[start:r.ends[i]:r.ends[i]]
 }
 
-// started is where the list begins that has not ended.
-func (r *rows[T]) started() int {
-	if len(r.ends) == 0 {
-		return 0
-	}
-	return int(r.ends[len(r.ends)-1])
-}
-
-// end ends the last list. Its elements are those added to all since the one before ended.
+// end ends the last list: the elements that were added to all since the one before ended.
 func (r *rows[T]) end() { r.ends = append(r.ends, int32(len(r.all))) }
 
-// add puts all lists of another behind those of r.
+// add appends all lists of another to those of r.
 func (r *rows[T]) add(other rows[T]) {
 	start := int32(len(r.all))
 	r.all = append(r.all, other.all...)
@@ -77,7 +79,7 @@ func (r *rows[T]) add(other rows[T]) {
 	}
 }
 
-// inverse turns edges round.
+// inverse reverses edges.
 func inverse(out *rows[Edge]) rows[Edge] {
 	in := rows[Edge]{make([]int32, out.len()), make([]Edge, len(out.all))}
 	next := make([]int32, out.len()+1)
@@ -95,4 +97,146 @@ func inverse(out *rows[Edge]) rows[Edge] {
 		}
 	}
 	return in
+}
+
+// derived are the names and the graph of an index, computed when they are needed: from
+// those of an index before, where there is one, otherwise from nothing.
+type derived struct {
+	names func() *lookup.Files
+	graph func() *Graph
+	// The last ones computed, of this index or one before; may be nil.
+	named  atomic.Pointer[named]
+	linked atomic.Pointer[linked]
+}
+
+// named are the names of a list of files.
+type named struct {
+	files []*File
+	names *lookup.Files
+}
+
+// linked are the links of a list of files.
+type linked struct {
+	named
+	graph *Graph
+}
+
+// Graph returns the links of the vault.
+func (x *Index) Graph() *Graph { return x.graph() }
+
+func (x *Index) paths() []string {
+	paths := make([]string, len(x.Files))
+	for i, f := range x.Files {
+		paths[i] = f.Path.String()
+	}
+	return paths
+}
+
+// deriveNames computes the names of x, from before if that is not nil.
+func (x *Index) deriveNames(before *named) *lookup.Files {
+	if before == nil {
+		return lookup.New(x.paths())
+	}
+	d := compare(before.files, x.Files)
+	if d.sameNames() {
+		return before.names
+	}
+	return before.names.Moved(d.to, x.paths())
+}
+
+// deriveGraph computes the graph of x, from before if that is not nil.
+func (x *Index) deriveGraph(before *linked, names *lookup.Files) *Graph {
+	if before != nil {
+		return before.changed(x.Files, names)
+	}
+	g := new(Graph)
+	g.out, g.missing = resolveAll(x.Files, names)
+	g.in = inverse(&g.out)
+	return g
+}
+
+// resolveAll resolves the links of some files, on all processors. The lists are in the
+// order of the files.
+func resolveAll(files []*File, names *lookup.Files) (rows[Edge], rows[Missing]) {
+	unshelve(files)
+	shares := make([]resolver, (len(files)+share-1)/share)
+	memory := sync.Pool{New: func() any { return new(resolverMemory) }}
+	processors.Each(len(files), share, func(start, end int) {
+		m := memory.Get().(*resolverMemory)
+		defer memory.Put(m)
+		for _, f := range files[start:end] {
+			shares[start/share].resolve(f, names, m)
+		}
+	})
+	edges, missing := 0, 0
+	for i := range shares {
+		edges += len(shares[i].out.all)
+		missing += len(shares[i].missing.all)
+	}
+	out, lost := newRows[Edge](len(files), edges), newRows[Missing](len(files), missing)
+	for i := range shares {
+		out.add(shares[i].out)
+		lost.add(shares[i].missing)
+	}
+	return out, lost
+}
+
+// resolver collects where the links of some files lead.
+type resolver struct {
+	out     rows[Edge]
+	missing rows[Missing]
+}
+
+// resolverMemory is reused from file to file.
+type resolverMemory struct {
+	places []int32
+	lost   []Missing
+}
+
+func (r *resolver) resolve(f *File, names *lookup.Files, m *resolverMemory) {
+	m.places, m.lost = m.places[:0], m.lost[:0]
+	if f.HasFacts() {
+		source := f.Path.String()
+		f.Facts().EachLink(func(link *markdown.Link) {
+			if place, ok := names.Resolve(link.Path, source); ok {
+				m.places = append(m.places, int32(place))
+				return
+			}
+			m.lost = append(m.lost, Missing{unresolvedKey(link), 1, lookup.KeyOf(link.Path, source)})
+		})
+		slices.Sort(m.places)
+		slices.SortFunc(m.lost, func(a, b Missing) int { return cmp.Compare(a.Key, b.Key) })
+	}
+	for i, place := range m.places {
+		if i > 0 && place == m.places[i-1] {
+			r.out.all[len(r.out.all)-1].Count++
+		} else {
+			r.out.all = append(r.out.all, Edge{place, 1})
+		}
+	}
+	r.out.end()
+	for i, lost := range m.lost {
+		if i > 0 && lost.Key == m.lost[i-1].Key {
+			before := &r.missing.all[len(r.missing.all)-1]
+			before.Count++
+			if before.wants != lost.wants {
+				before.wants = anyKey
+			}
+			continue
+		}
+		lost.Key = strings.Clone(lost.Key) // a part of the facts would keep all of them in memory
+		r.missing.all = append(r.missing.all, lost)
+	}
+	r.missing.end()
+}
+
+// unresolvedKey is the name under which the app lists a missing target: the path without
+// its extension .md, spelled as written. The slash with which a canvas names a path of the
+// vault was added by readCanvas.
+func unresolvedKey(link *markdown.Link) string {
+	key := strings.TrimSuffix(link.Path, ".md")
+	if !strings.HasPrefix(link.Target, "/") {
+		return strings.TrimPrefix(key, "/")
+	}
+	return key
 }

@@ -1,17 +1,24 @@
-// Package index knows what the files of a vault hold: the headings, links,
-// tags, tasks and properties of every note, and which note leads to which.
+// Package index has the headings, links, tags, tasks and properties of every note of a
+// vault, and which note links to which.
 //
-// An [Index] is the state of a vault at one moment and does not change. A new
-// one is built from the old: only files whose size or time differ are read
-// again. One file that cannot be read, or vanishes meanwhile, never spoils the
-// rest. The index holds no text: a search reads the notes.
+// An [Index] is the state of a vault at one moment and does not change. A new one is built
+// from the old: only files whose size or time differ are read again. A file that cannot be
+// read, or vanishes meanwhile, does not affect the rest. The index has no texts: a search
+// reads the notes.
 package index
 
 import (
+	"errors"
+	"io/fs"
+	"slices"
+	"strings"
+	"sync"
 	"time"
 
 	"vaultwicket/cmd/internal/vault/disk"
 	"vaultwicket/cmd/internal/vault/disk/system"
+	"vaultwicket/cmd/internal/vault/lookup"
+	"vaultwicket/cmd/internal/vault/query/trigram"
 	"vaultwicket/cmd/internal/vault/tally"
 )
 
@@ -30,10 +37,10 @@ type Memory interface {
 	HasAny() bool
 	// Recall returns the facts of the file with exactly this path and stamp.
 	Recall(disk.Path, system.Stamp) (Facts, bool)
-	// WantsFilters reports whether notes that are read get a filter, which only searches use.
+	// WantsFilters reports whether notes that are read get a filter, for searches.
 	WantsFilters() bool
-	// Learn is told of every file that had to be read, and its text, if its stamp
-	// is settled. It does not keep the text.
+	// Learn gets every file that had to be read, and its text, if its stamp is settled. It
+	// does not keep the text.
 	Learn(*File, []byte)
 	// Learned is called once no other file will be learned by this look.
 	Learned()
@@ -48,7 +55,7 @@ func (Forgetful) HasAny() bool { return false }
 // Recall knows nothing.
 func (Forgetful) Recall(disk.Path, system.Stamp) (Facts, bool) { return "", false }
 
-// WantsFilters says yes: what is not kept is used at once.
+// WantsFilters says yes: they are used at once.
 func (Forgetful) WantsFilters() bool { return true }
 
 // Learn learns nothing.
@@ -57,10 +64,10 @@ func (Forgetful) Learn(*File, []byte) {}
 // Learned does nothing.
 func (Forgetful) Learned() {}
 
-// Build looks at every file below folder and reads those that neither old, which
-// may be nil, nor memory knows as they are. Its error is that of listing the
-// vault's own folder. begun is a moment before the call: stamps
-// that are younger are not trusted. The files are counted, unless t is nil.
+// Build looks at every file below folder and reads those whose current state neither old,
+// which may be nil, nor memory has. Its error is that of listing the vault's own folder.
+// begun is a moment before the call: younger stamps are not trusted. The files are
+// counted, unless t is nil.
 func Build(folder *disk.Folder, old *Index, memory Memory, begun time.Time, t *tally.Tally) (*Index, error) {
 	l := newLook(old, memory, begun)
 	l.tally, l.first = t, old == nil
@@ -72,23 +79,237 @@ func Build(folder *disk.Folder, old *Index, memory Memory, begun time.Time, t *t
 	return newIndex(l.files, l.old), nil
 }
 
-// newIndex makes an index of files in the order of listings, where old, which
-// may be nil, was the one before.
+// newIndex makes an index of files in the order of listings, where old, which may be nil,
+// was the one before.
 func newIndex(files []*File, old *Index) *Index {
 	x := &Index{Files: files}
-	x.deriveFrom(old)
+	if old != nil {
+		x.named.Store(old.named.Load())
+		x.linked.Store(old.linked.Load())
+	}
+	x.names = sync.OnceValue(func() *lookup.Files {
+		names := x.deriveNames(x.named.Load())
+		x.named.Store(&named{x.Files, names})
+		return names
+	})
+	x.graph = sync.OnceValue(func() *Graph {
+		names := x.names()
+		g := x.deriveGraph(x.linked.Load(), names)
+		x.linked.Store(&linked{named{x.Files, names}, g})
+		return g
+	})
 	return x
 }
 
-// Resolve returns where in Files the file is to which a link leads that stands
-// in no note: the one that the parameter file= means.
+// Resolve returns the place in Files of the target of a link that is in no note: the one
+// that the parameter file= means.
 func (x *Index) Resolve(name string) (place int, ok bool) { return x.names().Resolve(name, "") }
 
-// Place returns where in Files the file with exactly this path is.
+// Place returns the place in Files of the file with exactly this path.
 func (x *Index) Place(path string) (place int, ok bool) { return x.names().Index(path) }
 
-// ResolveFrom returns where in Files the file is to which a link leads that is in
-// the file source. target is the path part of the link.
+// ResolveFrom returns the place in Files of the target of a link in the file source.
+// target is the path part of the link.
 func (x *Index) ResolveFrom(target, source string) (place int, ok bool) {
 	return x.names().Resolve(target, source)
+}
+
+// look collects the current files of a vault. It is used by several goroutines.
+type look struct {
+	old    *Index // may be nil
+	known  map[disk.Path]*File
+	memory Memory
+	begun  time.Time
+	tally  *tally.Tally // may be nil
+	first  bool         // of this vault: nearly all files are read, and stay
+
+	mu    sync.Mutex
+	files []*File
+}
+
+func newLook(old *Index, memory Memory, begun time.Time) *look {
+	l := &look{old: old, memory: memory, begun: begun}
+	if old != nil {
+		l.known = make(map[disk.Path]*File, len(old.Files))
+		for _, f := range old.Files {
+			l.known[f.Path] = f
+		}
+	}
+	return l
+}
+
+func (l *look) visit(e disk.Entry) {
+	if e.IsDir {
+		return
+	}
+	l.add(l.at(e.Path, e))
+	l.tally.Done()
+}
+
+func (l *look) add(f *File) {
+	if f == nil {
+		return
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.files = append(l.files, f)
+}
+
+// source is a file that can be looked at and read: a [disk.Entry].
+type source interface {
+	Stamp() (system.Stamp, error)
+	ReadInto([]byte) ([]byte, system.Stamp, error)
+}
+
+// at returns the file at a path as it is now, with the least necessary work. It is nil if
+// the file is gone.
+func (l *look) at(path disk.Path, from source) *File {
+	known := l.known[path]
+	if !IsRead(path) {
+		if known != nil {
+			return known
+		}
+		return newFile(path, system.Stamp{}, "", false)
+	}
+	if known == nil && !l.memory.HasAny() {
+		return l.read(path, from) // no stamp can save the read
+	}
+	now, err := from.Stamp()
+	if err != nil {
+		return nil
+	}
+	if known != nil && known.settled && known.Stamp == now {
+		return known
+	}
+	if facts, ok := l.memory.Recall(path, now); ok {
+		return newFile(path, now, facts, true)
+	}
+	return l.read(path, from)
+}
+
+// buffers are for the texts of files while they are scanned.
+var buffers = sync.Pool{New: func() any { return new([]byte) }}
+
+// maxBuffer is the largest buffer that is kept for the next file.
+const maxBuffer = 256 << 10
+
+func (l *look) read(path disk.Path, from source) *File {
+	buf := buffers.Get().(*[]byte)
+	defer func() {
+		if cap(*buf) <= maxBuffer {
+			buffers.Put(buf)
+		}
+	}()
+	text, state, err := from.ReadInto(*buf)
+	if err != nil {
+		if _, err := from.Stamp(); err != nil {
+			return nil
+		}
+		return newFile(path, system.Stamp{}, "", false) // it exists, and stays without facts
+	}
+	*buf = text
+	f := newFile(path, state, read(path, text, l.first), state.Settled(l.begun))
+	if f.IsNote() && l.memory.WantsFilters() {
+		f.Filter = trigram.Of(text)
+	}
+	if f.settled {
+		l.memory.Learn(f, text)
+	}
+	return f
+}
+
+// Update returns the index after changes at some paths: of files, or of folders with
+// everything below them, that may be new, changed or gone. Paths that no file of the vault
+// can have are ignored.
+func (x *Index) Update(folder *disk.Folder, paths []string, memory Memory, begun time.Time) (*Index, error) {
+	l := newLook(nil, memory, begun)
+	// A change may be reported in another spelling, or by a short name: the path as the disk
+	// has it counts, too. Paths below others are left out.
+	all := slices.Clone(paths)
+	for _, told := range paths {
+		if path, err := disk.ParsePath(told); err == nil {
+			if path, err = folder.Named(path); err == nil {
+				all = append(all, path.String())
+			}
+		}
+	}
+	slices.Sort(all)
+	var changes []string
+	for _, path := range all {
+		if !isBelow(path, changes) {
+			changes = append(changes, path)
+		}
+	}
+	for _, changed := range changes {
+		path, err := disk.ParsePath(changed)
+		if err != nil {
+			continue
+		}
+		if _, err := folder.Stamp(path); err == nil {
+			l.add(l.at(path, byPath{folder, path}))
+			continue
+		}
+		// It is gone, unreadable, or a folder.
+		if err := folder.WalkParallel(path, l.visit); err != nil && !disk.IsMissing(err) && !errors.Is(err, fs.ErrPermission) {
+			return nil, err
+		}
+	}
+	return newIndex(x.replace(changes, l.files), x), nil
+}
+
+// With returns the index of the vault in which a file has been written.
+func (x *Index) With(path disk.Path, text []byte, written time.Time) *Index {
+	s := system.Stamp{Size: int64(len(text)), Modified: written.UnixNano()}
+	return newIndex(x.replace([]string{path.String()}, []*File{newFile(path, s, Read(path, text), false)}), x)
+}
+
+// byPath is a file that is read by its path.
+type byPath struct {
+	folder *disk.Folder
+	path   disk.Path
+}
+
+func (b byPath) Stamp() (system.Stamp, error) { return b.folder.Stamp(b.path) }
+
+func (b byPath) ReadInto([]byte) ([]byte, system.Stamp, error) { return b.folder.ReadHere(b.path) }
+
+// few is how many paths are compared with a path one by one.
+const few = 8
+
+// isBelow reports whether a path, or a folder above it, is one of the sorted paths.
+func isBelow(path string, paths []string) bool {
+	if len(paths) <= few {
+		return slices.ContainsFunc(paths, func(above string) bool {
+			rest, ok := strings.CutPrefix(path, above)
+			return ok && (rest == "" || rest[0] == '/')
+		})
+	}
+	for end := len(path); end > 0; end = strings.LastIndexByte(path[:end], '/') {
+		if _, found := slices.BinarySearch(paths, path[:end]); found {
+			return true
+		}
+	}
+	return false
+}
+
+// replace returns the files with those below the changed paths replaced by others, in the
+// order of listings.
+func (x *Index) replace(changed []string, fresh []*File) []*File {
+	sortFiles(fresh)
+	kept := make([]*File, 0, len(x.Files))
+	for _, f := range x.Files {
+		if !isBelow(f.Path.String(), changed) {
+			kept = append(kept, f)
+		}
+	}
+	if len(fresh) == 0 {
+		return kept
+	}
+	files := make([]*File, 0, len(kept)+len(fresh))
+	for _, f := range fresh {
+		before, _ := slices.BinarySearchFunc(kept, f, inOrder)
+		files = append(append(files, kept[:before]...), f)
+		kept = kept[before:]
+	}
+	return append(files, kept...)
 }
