@@ -96,7 +96,7 @@ func readNote(r *reader) (n markdown.Note) {
 type packed string
 
 // list returns the reader of one list. It has nothing to read if p is no packed note.
-func (p packed) list(n int) *reader {
+func (p packed) list(n int) reader {
 	r := newReader(string(p))
 	for range numbers {
 		r.int()
@@ -114,7 +114,7 @@ func (p packed) eachLink(visit func(*markdown.Link)) {
 	count, _ := r.readCount(leastLink)
 	for range count {
 		link = markdown.Link{}
-		readLink(r, &link, &l)
+		readLink(&r, &link, &l)
 		visit(&link)
 	}
 }
@@ -126,7 +126,7 @@ func (p packed) appendTagTexts(texts []string) []string {
 	texts = slices.Grow(texts, count)
 	for range count {
 		texts = append(texts, r.string())
-		l.read(r)
+		l.read(&r)
 	}
 	return texts
 }

@@ -15,7 +15,7 @@ import (
 
 func readBack(n markdown.Note) (markdown.Note, bool) {
 	r := newReader(string(appendNote(nil, &n)))
-	got := readNote(r)
+	got := readNote(&r)
 	return got, r.done()
 }
 
@@ -28,12 +28,13 @@ func TestEveryFieldOfANoteIsWritten(t *testing.T) {
 			t.Fatalf("%+v became %+v, %v", n, got, ok)
 		}
 		f := (&Found{Note: n}).Pack()
-		if !reflect.DeepEqual(readLinks(f.list(linkList)), n.Links) || !reflect.DeepEqual(f.BodyTags(), n.Tags) || !reflect.DeepEqual(f.Tasks(), n.Tasks) || !reflect.DeepEqual(f.Headings(), n.Headings) {
+		if !reflect.DeepEqual(readListOf(f, linkList, readLinks), n.Links) || !reflect.DeepEqual(f.BodyTags(), n.Tags) || !reflect.DeepEqual(f.Tasks(), n.Tasks) || !reflect.DeepEqual(f.Headings(), n.Headings) {
 			t.Fatalf("%+v: links %+v, tags %+v, tasks %+v", n, f.Links(), f.BodyTags(), f.Tasks())
 		}
 	})
 	for _, p := range []packed{"", "\x00", "\xff\xff", "\x02\x02\x02\x02\x02\xff"} {
-		if readLinks(p.list(linkList)) != nil || readTags(p.list(tagList)) != nil || readTasks(p.list(taskList)) != nil {
+		links, tags, tasks := p.list(linkList), p.list(tagList), p.list(taskList)
+		if readLinks(&links) != nil || readTags(&tags) != nil || readTasks(&tasks) != nil {
 			t.Errorf("%q has lists", p)
 		}
 	}
@@ -57,14 +58,14 @@ func TestAPathLongerThanItsTarget(t *testing.T) {
 	n := markdown.Note{Links: []markdown.Link{{Target: "abc", Path: "abc"}}}
 	b := bytes.Replace(appendNote(nil, &n), []byte("abc\x03"), []byte("abc\x04"), 1)
 	r := newReader(string(b))
-	if readNote(r); r.done() {
+	if readNote(&r); r.done() {
 		t.Error("it is read")
 	}
 }
 
 func readPropertiesBack(p frontmatter.Properties) (frontmatter.Properties, bool) {
 	r := newReader(string(appendProperties(nil, p)))
-	got := readProperties(r, frontmatter.MaxDepth)
+	got := readProperties(&r, frontmatter.MaxDepth)
 	return got, r.done()
 }
 

@@ -37,36 +37,40 @@ func (f Facts) Known() bool { return f != "" }
 
 // Found returns everything at once.
 func (f Facts) Found() *Found {
-	note, r := f.open()
-	return &Found{readNote(newReader(string(note))), readProperties(r, frontmatter.MaxDepth)}
+	packed, r := f.open()
+	note := newReader(string(packed))
+	return &Found{readNote(&note), readProperties(&r, frontmatter.MaxDepth)}
 }
 
-// open returns the packed note, and the reader of the properties.
-func (f Facts) open() (packed, *reader) {
+// open returns the packed note, and the reader of the properties, by value: none of them
+// is allocated.
+func (f Facts) open() (packed, reader) {
 	r := newReader(string(f))
 	note := packed(r.string())
 	return note, r
 }
 
-func (f Facts) list(n int) *reader {
+// readListOf reads one list of the note.
+func readListOf[T any](f Facts, n int, read func(*reader) []T) []T {
 	note, _ := f.open()
-	return note.list(n)
+	r := note.list(n)
+	return read(&r)
 }
 
 // Properties returns those of the frontmatter.
 func (f Facts) Properties() frontmatter.Properties {
 	_, r := f.open()
-	return readProperties(r, frontmatter.MaxDepth)
+	return readProperties(&r, frontmatter.MaxDepth)
 }
 
 // Tasks returns the tasks in the order of the text.
-func (f Facts) Tasks() []markdown.Task { return readTasks(f.list(taskList)) }
+func (f Facts) Tasks() []markdown.Task { return readListOf(f, taskList, readTasks) }
 
 // Headings returns the headings in the order of the text.
-func (f Facts) Headings() []markdown.Heading { return readHeadings(f.list(headingList)) }
+func (f Facts) Headings() []markdown.Heading { return readListOf(f, headingList, readHeadings) }
 
 // BodyTags returns the tags of the text after the properties, in its order.
-func (f Facts) BodyTags() []markdown.Tag { return readTags(f.list(tagList)) }
+func (f Facts) BodyTags() []markdown.Tag { return readListOf(f, tagList, readTags) }
 
 // Tags returns the tags with their "#", those of the properties first, each
 // as often as it occurs.
@@ -74,7 +78,7 @@ func (f Facts) Tags() []string {
 	note, r := f.open()
 	var tags []string
 	if mayNameTags(r.rest()) {
-		tags = frontmatter.Tags(readProperties(r, frontmatter.MaxDepth))
+		tags = frontmatter.Tags(readProperties(&r, frontmatter.MaxDepth))
 	}
 	return note.appendTagTexts(tags)
 }
@@ -92,7 +96,7 @@ func mayNameTags(packed string) bool {
 
 // Links returns all links, those of the properties first.
 func (f Facts) Links() []markdown.Link {
-	links := readLinks(f.list(linkList))
+	links := readListOf(f, linkList, readLinks)
 	inProperties := frontmatter.Links(f.Properties())
 	if len(inProperties) == 0 {
 		return links
@@ -109,7 +113,7 @@ func (f Facts) Links() []markdown.Link {
 func (f Facts) EachLink(visit func(*markdown.Link)) {
 	note, r := f.open()
 	if strings.Contains(r.rest(), "[") { // few properties are links
-		for _, link := range frontmatter.Links(readProperties(r, frontmatter.MaxDepth)) {
+		for _, link := range frontmatter.Links(readProperties(&r, frontmatter.MaxDepth)) {
 			visit(&link.Link)
 		}
 	}

@@ -53,7 +53,7 @@ type reader struct {
 	failed    bool
 }
 
-func newReader(text string) *reader { return &reader{text: text, unclaimed: len(text)} }
+func newReader(text string) reader { return reader{text: text, unclaimed: len(text)} }
 
 // done reports whether all was read and nothing failed.
 func (r *reader) done() bool { return !r.failed && r.at == len(r.text) }
@@ -154,7 +154,7 @@ func readList[T any](r *reader, least int) []T {
 // readSized reads what appendSized wrote by a reader of its own, which must read all of it.
 func readSized[T any](r *reader, read func(*reader) T) T {
 	part := newReader(r.string())
-	v := read(part)
+	v := read(&part)
 	if !part.done() {
 		r.fail()
 	}

@@ -28,7 +28,7 @@ func TestEverythingIsReadAsItWasWritten(t *testing.T) {
 		if got := r.float(); math.Float64bits(got) != math.Float64bits(float) {
 			t.Fatalf("float %v", got)
 		}
-		got := readList[int](r, 1)
+		got := readList[int](&r, 1)
 		if len(got) != len(list) || (got == nil) != (list == nil) {
 			t.Fatalf("list %v of %v", got, list)
 		}
@@ -63,7 +63,7 @@ func TestNothingIsBelieved(t *testing.T) {
 	}
 	for _, tt := range tests {
 		r := newReader(tt.text)
-		tt.read(r)
+		tt.read(&r)
 		if r.done() {
 			t.Errorf("%s: it is done", tt.name)
 		}
