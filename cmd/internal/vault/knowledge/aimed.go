@@ -11,25 +11,25 @@ import (
 	"vaultwicket/cmd/internal/vault/query/trigram"
 )
 
-// aimed is what the cache has of each file of an index, by its place there.
+// aimed are the records of the cache for each file of an index, by its place there.
 type aimed struct {
 	index *index.Index // nil before the first use
 	files []aimedFile
 }
 
-// aimedFile is all that a search looks at of each file, in one place of the memory: large
-// vaults do not fit into the caches of a processor.
+// aimedFile is all that a search looks at of each file, contiguous in memory: large vaults
+// do not fit into the caches of a processor.
 type aimedFile struct {
 	path   disk.Path
-	filter trigram.Filter // of the text of the record, or of that which was read for the index
+	filter trigram.Filter // of the text of the record, or of the one read for the index
 	record cache.Record
 	isNote bool
 	isNFC  bool // the path is in Unicode normal form C, as queries compare it
 	isMade bool // the filter was made of the text in the cache, which has none
 }
 
-// withAimed calls use with the cache, and with what it has of each file of an index. Both
-// are use's own, and no lock is held: what takes long keeps nothing waiting.
+// withAimed calls use with the cache, and with its records of the files of an index. Both
+// are use's own, and no lock is held meanwhile.
 func (k *Store) withAimed(x *index.Index, use func(*cache.Cache, aimed)) {
 	k.awaitSaving()
 	k.keep.RLock()
@@ -47,7 +47,7 @@ func (k *Store) withAimed(x *index.Index, use func(*cache.Cache, aimed)) {
 	use(c, has)
 }
 
-// aim finds out what the cache has of each file of an index.
+// aim looks up the record of each file of an index.
 func (k *Store) aim(x *index.Index) {
 	k.keep.Lock()
 	defer k.keep.Unlock()
@@ -79,8 +79,8 @@ func (k *Store) aim(x *index.Index) {
 	k.aimed = next
 }
 
-// beforeIn returns where the very same file was in an index, which may be nil, for files
-// that are asked for in the order of listings.
+// beforeIn returns a function that finds the place of the same file in an index, which may
+// be nil, for files in the order of listings.
 func beforeIn(old *index.Index) func(*index.File) (place int, ok bool) {
 	if old == nil {
 		return func(*index.File) (int, bool) { return 0, false }
@@ -99,8 +99,8 @@ func beforeIn(old *index.Index) func(*index.File) (place int, ok bool) {
 	}
 }
 
-// readFilters gets the filters of some files from the cache, or makes them of the texts there.
-// What is damaged is as good as nothing.
+// readFilters reads the filters of some files from the cache, or makes them of the texts
+// there. Damaged ones count as missing.
 func (k *Store) readFilters(to aimed, places []int) {
 	kept, made := make([]cache.Record, 0, len(places)), make([]cache.Record, 0, len(places))
 	var keptOf, madeOf []int
@@ -125,8 +125,8 @@ func (k *Store) readFilters(to aimed, places []int) {
 	})
 }
 
-// keepFilters puts into the cache file the filters that were made for searches. It is called
-// under the lock.
+// keepFilters puts into the cache file the filters that were made for searches. It is
+// called under the lock.
 func (k *Store) keepFilters() {
 	k.awaitSaving()
 	if update := k.updateWithFilters(); update != nil {
@@ -136,8 +136,8 @@ func (k *Store) keepFilters() {
 	}
 }
 
-// updateWithFilters returns the cache as it is, with the filters that were made; nil if there
-// are none.
+// updateWithFilters returns an update of the cache that adds the filters that were made;
+// nil if there are none.
 func (k *Store) updateWithFilters() *cache.Update {
 	k.keep.RLock()
 	defer k.keep.RUnlock()

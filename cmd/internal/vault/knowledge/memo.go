@@ -4,11 +4,13 @@ import (
 	"slices"
 	"sync"
 
+	"vaultwicket/cmd/internal/vault/disk"
 	"vaultwicket/cmd/internal/vault/knowledge/index"
+	"vaultwicket/cmd/internal/vault/order"
 )
 
-// Memo keeps what was computed from the facts of files, for the next call on the
-// same files. The zero value is empty. It is used by several goroutines.
+// Memo caches values computed from the facts of files, for the next call on the same files.
+// The zero value is empty. It is safe for concurrent use.
 type Memo struct {
 	mu      sync.Mutex
 	entries map[string]*memoEntry
@@ -21,21 +23,29 @@ type memoEntry struct {
 	value any
 }
 
-// Derived is a value that is computed from the facts of files, and kept under
-// its name. Nobody changes the value.
+// Derived is a value that is computed from the facts of files, and cached under its name.
+// It must not be changed.
 type Derived[T any] struct {
 	Name    string
 	Compute func([]*index.File) T
-	// Follow computes the value for files out of the last one, which was for other files: most
-	// of them are the same, and both lists are in the order of listings. nil computes it from
-	// nothing.
+	// Follow computes the value for files from the last one, which was for other files: most
+	// of them are the same, and both lists are in the order of listings. nil means Compute.
 	Follow func(last T, before, files []*index.File) T
 }
 
 // Of returns the value for a list of files. It computes it if the last one was
 // for another list; calls for the same value wait for one another.
 func (d *Derived[T]) Of(m *Memo, files []*index.File) T {
-	e := m.entry(d.Name)
+	m.mu.Lock()
+	if m.entries == nil {
+		m.entries = map[string]*memoEntry{}
+	}
+	e := m.entries[d.Name]
+	if e == nil {
+		e = &memoEntry{}
+		m.entries[d.Name] = e
+	}
+	m.mu.Unlock()
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	switch {
@@ -63,14 +73,35 @@ func (m *Memo) Forget() {
 	m.entries = nil
 }
 
-func (m *Memo) entry(name string) *memoEntry {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if m.entries == nil {
-		m.entries = map[string]*memoEntry{}
+// folderList are the folders of a vault in one state.
+type folderList struct {
+	state uint64
+	paths []string
+}
+
+// Folders returns the paths of all visible folders of the vault, in the order of listings.
+// The list must not be changed. The error is that of the disk.
+func (k *Store) Folders(from View) ([]string, error) {
+	state, known := k.StateIfCurrent(from)
+	if kept := k.folders.Load(); known && kept != nil && kept.state == state {
+		return kept.paths, nil
 	}
-	if m.entries[name] == nil {
-		m.entries[name] = &memoEntry{}
+	paths, err := FoldersBelow(from.Folder, disk.Path{})
+	if err == nil && known { // a change since then makes another state
+		k.folders.Store(&folderList{state, paths})
 	}
-	return m.entries[name]
+	return paths, err
+}
+
+// FoldersBelow returns the paths of the folders below one, in the order of listings. The
+// error is that of the disk.
+func FoldersBelow(folder *disk.Folder, under disk.Path) (found []string, err error) {
+	var mu sync.Mutex
+	err = folder.WalkFolders(under, func(path disk.Path) {
+		mu.Lock()
+		defer mu.Unlock()
+		found = append(found, path.String())
+	})
+	order.Sort(found)
+	return found, err
 }

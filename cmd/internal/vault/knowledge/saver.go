@@ -7,13 +7,11 @@ import (
 	"vaultwicket/cmd/internal/vault/disk/system"
 	"vaultwicket/cmd/internal/vault/knowledge/cache"
 	"vaultwicket/cmd/internal/vault/knowledge/index"
-	"vaultwicket/cmd/internal/vault/query/trigram"
 )
 
-// saver stands between a look at every note and the cache file: what is kept
-// there is not read from the vault, and what is read is kept. One that saw
-// everything is saved, one that did not is discarded. A cache that cannot be
-// written is done without.
+// saver is between a look at every note and the cache file: a kept text is not read from
+// the vault, and a text that is read is kept. A saver that saw everything is saved, one
+// that did not is discarded. A cache that cannot be written is ignored.
 type saver struct {
 	cache   *cache.Cache
 	filters bool   // of notes that an index reads
@@ -36,11 +34,11 @@ func (k *Store) saver() *saver { return &saver{cache: k.cache, filters: k.Reside
 // HasAny reports whether there is a cache with anything in it.
 func (s *saver) HasAny() bool { return s.cache != nil && s.cache.Len() > 0 }
 
-// WantsFilters says no in a process for one call: if there is a search later, that makes them
-// of the texts in the cache.
+// WantsFilters says no in a process for one call: a later search makes them of the texts in
+// the cache.
 func (s *saver) WantsFilters() bool { return s.filters }
 
-// find returns what the cache file holds of a note.
+// find returns the record of a note in the cache file.
 func (s *saver) find(path disk.Path, stamp system.Stamp) (cache.Record, bool) {
 	if s.cache == nil {
 		return cache.Record{}, false
@@ -65,8 +63,8 @@ func (s *saver) writing() *cache.Update {
 	return s.update
 }
 
-// Recall returns facts from the cache file. Where it has the text alone, left
-// there by a search, the facts are found in that.
+// Recall returns facts from the cache file. Where that has only the text, left by a search,
+// they are computed from it.
 func (s *saver) Recall(path disk.Path, stamp system.Stamp) (index.Facts, bool) {
 	record, ok := s.find(path, stamp)
 	if !ok {
@@ -89,7 +87,7 @@ func (s *saver) Learn(f *index.File, text []byte) {
 	s.put(f.Path, f.Stamp, text, cache.Found{Facts: string(f.Facts()), Filter: string(f.Filter)})
 }
 
-// Learned has what was learned saved while the rest of the index is made.
+// Learned starts saving while the rest of the index is made.
 func (s *saver) Learned() {
 	if s.learned != nil {
 		s.learned()
@@ -100,24 +98,8 @@ func (s *saver) put(path disk.Path, stamp system.Stamp, text []byte, found cache
 	s.writing().Put(path.String(), stamp, text, found)
 }
 
-// filter makes the filter of a text that was kept without one.
-func (s *saver) filter(path disk.Path, record cache.Record, text []byte) {
-	if update := s.writing(); update != nil {
-		update.AddFilter(path.String(), record, string(trigram.Of(text)))
-	}
-}
-
-// keep keeps what the cache file holds of files.
-func (s *saver) keep(files []*index.File) {
-	for _, f := range files {
-		if f.HasFacts() {
-			s.find(f.Path, f.Stamp)
-		}
-	}
-}
-
-// save keeps what was seen and learned, and nothing else. It returns the cache
-// that came of it, nil if it is the one there was.
+// save keeps what was seen and learned, and nothing else. It returns the new cache, nil if
+// it is unchanged or cannot be written.
 func (s *saver) save() *cache.Cache {
 	if !s.begun && len(s.seen) == s.cache.Len() {
 		return nil
@@ -128,7 +110,7 @@ func (s *saver) save() *cache.Cache {
 	}
 	next, err := update.Commit()
 	if err != nil {
-		return nil // the next call tries again; nothing depends on it
+		return nil // the next call tries again
 	}
 	return next
 }
@@ -139,8 +121,7 @@ func (s *saver) discard() {
 	}
 }
 
-// save puts into the cache file what changed since it was written. It is called
-// under the lock.
+// save puts changes since the last write into the cache file. It is called under the lock.
 func (k *Store) save() {
 	k.awaitSaving()
 	s := k.saver()
@@ -160,7 +141,7 @@ func (k *Store) save() {
 	k.behind = 0
 }
 
-// adopt puts a cache in the place of the one there is, unless it is nil.
+// adopt replaces the cache, unless next is nil.
 func (k *Store) adopt(next *cache.Cache) {
 	if next == nil {
 		return
@@ -173,8 +154,8 @@ func (k *Store) adopt(next *cache.Cache) {
 	k.cache, k.aimed = next, aimed{}
 }
 
-// walking returns the saver for a search that walks. In a worker it only finds:
-// there the index is what is kept.
+// walking returns the saver for a search that walks. In a worker it only reads the cache:
+// there the index is saved.
 func (k *Store) walking(from View) *saver {
 	if !k.Resident {
 		k.mu.Lock()
@@ -193,8 +174,7 @@ func (k *Store) walking(from View) *saver {
 	return s
 }
 
-// walkedOver ends what walking began. What was learned is kept if all notes were
-// seen.
+// walkedOver ends a search that walking began. New texts are kept if all notes were seen.
 func (k *Store) walkedOver(s *saver, whole bool) {
 	if k.Resident {
 		if s.cache != nil {

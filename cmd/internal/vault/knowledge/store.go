@@ -1,5 +1,5 @@
-// Package knowledge is what is known of the files of a vault from earlier calls: the
-// index, the cache file, and values computed from the facts of files.
+// Package knowledge keeps what earlier calls found in the files of a vault: the index, the
+// cache file, and values computed from the facts of files.
 //
 // It never answers for a file without being sure that the file is unchanged.
 package knowledge
@@ -26,22 +26,20 @@ type View struct {
 	Folder *disk.Folder
 	Path   string // of the folder, absolute
 	Env    func(string) string
-	Now    func() time.Time // of the machine, for which files are young
+	Now    func() time.Time // of the machine, to tell which files are young
 	Tally  *tally.Tally     // of the call; may be nil
 }
 
-// Store is what is known of the files of a vault from before: what a worker
-// found out for the calls that came before, and what the cache file holds of
-// other processes. It is never asked what a file holds without being sure that
-// the file is still the same.
+// Store is what is known of the files of a vault: the index of a worker from the calls
+// before, and the cache file of earlier processes.
 //
-// Where the folder can be watched, an index is right until a change is told.
-// Elsewhere, and after too many changes, every file is looked at again, which
-// reads only those that changed.
+// Where the folder can be watched, an index is valid until a change is reported. Elsewhere,
+// and after too many changes, every file is looked at again, which reads only those that
+// changed.
 type Store struct {
 	Resident bool // for many calls, as in a worker
 
-	mu      sync.Mutex // held while somebody looks
+	mu      sync.Mutex // held during a look
 	folder  *disk.Folder
 	last    *index.Index
 	changes uint64                  // how often last was replaced by another index
@@ -52,7 +50,7 @@ type Store struct {
 	behind  int                     // changes that the cache file does not know
 	closing bool
 	resting bool         // no call has come since Rest
-	shelf   *cache.Cache // from which the facts come that Rest took out of memory; nil if there are none
+	shelf   *cache.Cache // has the facts that Rest took out of memory; may be nil
 
 	saving sync.RWMutex // locked while the first look is written to the cache file, beside its answer
 	keep   sync.RWMutex // for reading while the cache is read from
@@ -63,18 +61,17 @@ type Store struct {
 }
 
 const (
-	// maxTrust is how long an index is believed that is only told of changes: a
-	// write through a mapped file, or by another name of the file, is not told.
+	// maxTrust is how long an index is trusted that only follows reported changes: a write
+	// through a mapped file, or by another name of the file, is not reported.
 	maxTrust = 30 * time.Second
-	// maxBehind is how many changed notes a worker reads from the vault at each
-	// search before it puts them into the cache file.
+	// maxBehind is how many changed notes a worker reads from the vault at each search
+	// before it puts them into the cache file.
 	maxBehind = 256
 )
 
-// Index returns the index of folder as it is now. Calls that come while somebody
-// looks wait and look once more, so that none answers from before it was asked.
-// One that is cancelled does not wait; the look it has begun is of use for the
-// next.
+// Index returns the index of the folder as it is now. Calls that come during a look wait
+// and look once more, so that none answers from a state before it came. A cancelled call
+// does not wait; the look it began serves the next.
 func (k *Store) Index(from View) (*index.Index, error) {
 	if !k.Resident {
 		k.mu.Lock()
@@ -104,15 +101,14 @@ func (k *Store) Index(from View) (*index.Index, error) {
 	}
 }
 
-// IndexIfCurrent returns the index if all changes since are known one by one, so that
-// it costs next to nothing to bring it up to date. Else it has one made for the
-// calls to come.
+// IndexIfCurrent returns the index if all changes since are known one by one, so that it
+// costs almost nothing to update it. Otherwise it starts making one for later calls.
 func (k *Store) IndexIfCurrent(from View) (*index.Index, bool) {
 	if !k.Resident {
 		return nil, false
 	}
 	if !k.mu.TryLock() {
-		return nil, false // somebody looks at everything
+		return nil, false // a look at everything is in progress
 	}
 	k.resting = false
 	if !k.canFollow(from) {
@@ -120,7 +116,7 @@ func (k *Store) IndexIfCurrent(from View) (*index.Index, bool) {
 		go func() {
 			defer k.mu.Unlock()
 			from.Tally = nil    // the call does not wait for this
-			_, _ = k.look(from) // the call that needs it is told of its error
+			_, _ = k.look(from) // the call that needs the index gets the error
 		}()
 		return nil, false
 	}
@@ -129,8 +125,8 @@ func (k *Store) IndexIfCurrent(from View) (*index.Index, bool) {
 	return x, err == nil
 }
 
-// IndexIfMade is [Store.IndexIfCurrent] that has no index made: for what takes less time than
-// to make one, and may be all that is ever asked.
+// IndexIfMade is [Store.IndexIfCurrent] that makes no index: for a call that takes less time
+// than making one, and may be the only one.
 func (k *Store) IndexIfMade(from View) (*index.Index, bool) {
 	if !k.Resident || !k.mu.TryLock() {
 		return nil, false
@@ -144,14 +140,13 @@ func (k *Store) IndexIfMade(from View) (*index.Index, bool) {
 	return x, err == nil
 }
 
-// canFollow reports whether there is an index that only has to be told of changes.
+// canFollow reports whether there is an index that can follow reported changes.
 func (k *Store) canFollow(from View) bool {
 	return k.last != nil && k.watcher != nil && k.folder == from.Folder
 }
 
-// State brings the index up to date and returns a number that is another one after each
-// change of a file. ok is false where changes are not told: then nothing can be said
-// without looking at every file.
+// State updates the index and returns a number that differs after each change of a file. ok
+// is false where changes are not reported.
 func (k *Store) State(from View) (number uint64, ok bool) {
 	if _, err := k.Index(from); err != nil {
 		return 0, false
@@ -193,7 +188,7 @@ func (k *Store) lookAtChanges(from View) (*index.Index, error) {
 		return k.lookAtAll(from)
 	case !told.none():
 		x, err := k.last.Update(k.folder, told.paths, index.Forgetful{}, from.Now())
-		k.last = x // nil after an error: what was told is told once
+		k.last = x // nil after an error: changes are reported once
 		k.behind += len(told.paths)
 		return x, err
 	}
@@ -205,7 +200,13 @@ func (k *Store) lookAtAll(from View) (*index.Index, error) {
 	k.awaitSaving()
 	s := k.saver()
 	if k.last == nil {
-		s.learned = func() { k.saveBeside(s) }
+		s.learned = func() { // save while the index is sorted and answered from
+			k.saving.Lock()
+			go func() {
+				defer k.saving.Unlock()
+				k.adopt(s.save())
+			}()
+		}
 	}
 	x, err := index.Build(k.folder, k.last, s, from.Now(), from.Tally)
 	k.last = x
@@ -214,30 +215,24 @@ func (k *Store) lookAtAll(from View) (*index.Index, error) {
 		return nil, err
 	}
 	if s.learned == nil && s.begun {
-		s.keep(x.Files) // those of the index before were not looked for in the cache
+		for _, f := range x.Files { // those of the index before were not looked up in the cache
+			if f.HasFacts() {
+				s.find(f.Path, f.Stamp)
+			}
+		}
 		k.adopt(s.save())
 	}
 	return x, nil
 }
 
-// saveBeside writes what the first look has found while it is sorted and answered.
-func (k *Store) saveBeside(s *saver) {
-	k.saving.Lock()
-	go func() {
-		defer k.saving.Unlock()
-		k.adopt(s.save())
-	}()
-}
-
-// awaitSaving waits until the cache has what the first look has found. What asks the cache
-// calls it before it takes keep.
+// awaitSaving waits until the cache has the results of the first look. Readers of the cache
+// call it before they lock keep.
 func (k *Store) awaitSaving() {
 	k.saving.RLock()
 	defer k.saving.RUnlock()
 }
 
-// attend makes ready for the first look at a folder. The watch begins before
-// the look does.
+// attend prepares the first look at a folder. The watch begins before the look.
 func (k *Store) attend(from View) {
 	if k.folder == from.Folder {
 		return
@@ -257,8 +252,7 @@ func (k *Store) attend(from View) {
 	}
 }
 
-// BuildID tells this build from every other one: what an older one found in
-// a note may not be what this one would.
+// BuildID identifies this build: another one may find other facts in a note.
 var BuildID = sync.OnceValue(func() string {
 	path, err := os.Executable()
 	if err != nil {
@@ -271,9 +265,8 @@ var BuildID = sync.OnceValue(func() string {
 	return fmt.Sprintf("%s %d %d", release.Version, info.Size(), info.ModTime().UnixNano())
 })
 
-// quiet is how long nothing must have changed before the index is brought up to
-// date although nobody asks: in time for the next call, and once for a program
-// that writes many files.
+// quiet is how long nothing must have changed before the index is updated without a call:
+// in time for the next one, and once for a program that writes many files (debounce).
 const quiet = 50 * time.Millisecond
 
 // follow keeps the index up to date until the watch ends.
@@ -297,16 +290,23 @@ func (k *Store) follow(w *watcher, from View) {
 	}
 }
 
-// refresh looks at what has changed and makes what calls ask of an index. Calls that come
-// meanwhile wait for the look alone.
+// refresh updates the index and computes its graph and records in advance. Calls that come
+// meanwhile wait only for the look.
 func (k *Store) refresh(w *watcher, from View) {
-	if x := k.lookFor(w, from); x != nil {
+	current := func() bool { return k.watcher == w && k.last != nil }
+	k.mu.Lock()
+	var x *index.Index
+	if current() {
+		x, _ = k.look(from) // an error is returned at the next call
+	}
+	k.mu.Unlock()
+	if x != nil {
 		x.Graph()
 		k.aim(x)
 	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if k.watcher != w || k.last == nil {
+	if !current() {
 		return
 	}
 	if k.behind > maxBehind {
@@ -317,40 +317,25 @@ func (k *Store) refresh(w *watcher, from View) {
 	}
 }
 
-// lookFor brings the index up to date for a watch that has told of changes. It is nil
-// where there is none to bring up to date.
-func (k *Store) lookFor(w *watcher, from View) *index.Index {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	if k.watcher != w || k.last == nil {
-		return nil
-	}
-	x, err := k.look(from)
-	if err != nil {
-		return nil // it is told at the next call
-	}
-	return x
-}
-
-// verify looks at every file, in case a change was not told.
+// verify looks at every file, in case a change was not reported.
 func (k *Store) verify(w *watcher, from View) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if k.watcher == w && k.last != nil && k.asked && time.Since(k.looked) >= maxTrust {
 		k.asked = false
 		k.changes++
-		_, _ = k.lookAtAll(from) // an error is told at the next call
+		_, _ = k.lookAtAll(from) // an error is returned at the next call
 	}
 }
 
-// Touch notes a change by a call of this process: the next one has to see it.
+// Touch notes a change by a call of this process: the next call has to see it.
 func (k *Store) Touch(path disk.Path) {
 	if w := k.told.Load(); w != nil {
 		w.touch(path.String())
 	}
 }
 
-// Close keeps what was learned, and gives back what is open.
+// Close saves what is new, and closes what is open.
 func (k *Store) Close() {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -378,4 +363,71 @@ func (k *Store) release() {
 		k.cache.Close()
 	}
 	k.cache, k.aimed = nil, aimed{}
+}
+
+// Rest takes the facts that the cache file has out of memory, until a call needs them. The
+// index stays, with names, links and the filters of searches. Filters that are not in the
+// cache file are put there.
+func (k *Store) Rest() {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.resting = true
+	k.keepFilters()
+	k.shelve()
+}
+
+// shelve is called under the lock.
+func (k *Store) shelve() {
+	if k.last == nil {
+		return
+	}
+	k.withAimed(k.last, func(c *cache.Cache, has aimed) {
+		if c == nil {
+			return
+		}
+		from := c.Share()
+		shelf := shelfOf(from, k.folder)
+		for i, f := range k.last.Files {
+			if has.files[i].record.HasFacts() {
+				f.Shelve(shelf)
+			}
+		}
+		// A call that still uses the shelf before reads the note instead.
+		if k.shelf != nil {
+			k.shelf.Close()
+		}
+		k.shelf = from
+	})
+}
+
+// shelfOf returns a shelf that reads facts from a cache, or where they are damaged, from
+// the vault.
+func shelfOf(from *cache.Cache, folder *disk.Folder) *index.Shelf {
+	get := func(f *index.File) index.Facts {
+		if record, ok := from.Find(f.Path.String(), f.Stamp); ok {
+			if facts, ok := from.Facts(record); ok {
+				return index.Facts(facts)
+			}
+		}
+		text, _, err := folder.ReadHere(f.Path)
+		if err != nil {
+			return ""
+		}
+		return index.Read(f.Path, text)
+	}
+	getAll := func(files []*index.File, give func(int, index.Facts)) {
+		var records []cache.Record
+		var places []int
+		for i, f := range files {
+			if record, ok := from.Find(f.Path.String(), f.Stamp); ok && record.HasFacts() {
+				records, places = append(records, record), append(places, i)
+			}
+		}
+		from.EachFacts(records, func(i int, facts []byte, ok bool) {
+			if ok {
+				give(places[i], index.Facts(facts))
+			}
+		})
+	}
+	return &index.Shelf{Get: get, GetAll: getAll}
 }

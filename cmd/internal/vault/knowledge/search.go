@@ -4,10 +4,17 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+	"unicode/utf8"
+
+	"golang.org/x/text/unicode/norm"
 
 	"vaultwicket/cmd/internal/vault/disk"
+	"vaultwicket/cmd/internal/vault/frontmatter"
 	"vaultwicket/cmd/internal/vault/knowledge/cache"
 	"vaultwicket/cmd/internal/vault/knowledge/index"
+	"vaultwicket/cmd/internal/vault/markdown"
+	"vaultwicket/cmd/internal/vault/processors"
+	"vaultwicket/cmd/internal/vault/query"
 	"vaultwicket/cmd/internal/vault/query/trigram"
 )
 
@@ -15,16 +22,14 @@ import (
 type Scope struct {
 	Folder   disk.Path
 	Excluded func(path string) bool
-	Texts    bool // the texts of the notes are asked for
-	// Seen, if it is not nil, is told how many notes there are, some at a time.
+	Texts    bool // the texts of the notes are needed
+	// Seen, if it is not nil, counts the notes.
 	Seen *atomic.Int64
-	// Wanted, if it is not nil, is called for each note before there is a text: whether
-	// the note is to be visited. It may ask for the path and the filter alone. It is
-	// called from several goroutines.
+	// Wanted, if it is not nil, is called for each note before there is a text: whether the
+	// note is to be visited. It may use only the path and the filter. It is called from
+	// several goroutines.
 	Wanted func(*Note) bool
 }
-
-func (s Scope) contains(path disk.Path) bool { return path.Ext() == "md" && !s.Excluded(path.String()) }
 
 func (s Scope) saw(notes int) {
 	if s.Seen != nil {
@@ -34,10 +39,9 @@ func (s Scope) saw(notes int) {
 
 func (s Scope) wants(n *Note) bool { return s.Wanted == nil || s.Wanted(n) }
 
-// EachNote visits every note that is wanted, from several goroutines. Texts come
-// from the cache file where it has them, for one large file is read in a
-// fraction of the time that thousands of small ones take; the others are read in
-// the vault, and only if the visit asks.
+// EachNote visits every wanted note, from several goroutines. Texts are from the cache file
+// where it has them, for one large file is read in a fraction of the time that thousands
+// of small ones take; the others are read from the vault, and only if the visit needs them.
 func (k *Store) EachNote(from View, s Scope, visit func(*Note)) error {
 	if x, ok := k.IndexIfCurrent(from); ok {
 		k.eachIndexed(x, from, s, visit)
@@ -46,8 +50,8 @@ func (k *Store) EachNote(from View, s Scope, visit func(*Note)) error {
 	return k.eachWalked(from, s, visit)
 }
 
-// eachWalked looks at the stamp of every note. What had to be read is kept for
-// the next search.
+// eachWalked looks at the stamp of every note. Texts that had to be read are kept for the
+// next search.
 func (k *Store) eachWalked(from View, s Scope, visit func(*Note)) error {
 	w := walked{Scope: s, begun: from.Now(), saver: k.walking(from), visit: visit}
 	err := from.Folder.Counting(from.Tally.Found).WalkParallel(s.Folder, func(e disk.Entry) {
@@ -91,21 +95,20 @@ func (w *walked) take(e disk.Entry) {
 		}
 		record, _ = w.saver.find(e.Path, stamp)
 	}
-	if !w.contains(e.Path) {
+	if e.Path.Ext() != "md" || w.Excluded(e.Path.String()) {
 		return
 	}
 	w.saw(1)
-	switch {
-	case w.Texts && record.HasText():
+	if w.Texts && record.HasText() {
 		w.mu.Lock()
 		defer w.mu.Unlock()
 		w.kept = append(w.kept, walkedNote{e.Path, record})
-	default:
-		buf := buffers.Get().(*[]byte)
-		defer buffers.Put(buf)
-		if n := (&Note{File: e.Path.String(), read: func() []byte { return w.read(e, buf) }}); w.wants(n) {
-			w.visit(n)
-		}
+		return
+	}
+	buf := buffers.Get().(*[]byte)
+	defer buffers.Put(buf)
+	if n := (&Note{File: e.Path.String(), read: func() []byte { return w.read(e, buf) }}); w.wants(n) {
+		w.visit(n)
 	}
 }
 
@@ -144,20 +147,21 @@ func (w *walked) visitKept(from View) {
 		kept := n.hasText
 		w.visit(n)
 		if kept && !records[i].HasFilter() {
-			w.saver.filter(n.path, records[i], n.text)
+			if update := w.saver.writing(); update != nil {
+				update.AddFilter(n.path.String(), records[i], string(trigram.Of(n.text)))
+			}
 		}
 	})
 }
 
-// buffers hold the text of the notes that are being searched. Nothing that a
-// hit keeps lies in them.
+// buffers are for the texts of notes during a search. A hit keeps no reference to them.
 var buffers = sync.Pool{New: func() any { return new([]byte) }}
 
-// eachIndexed looks at no file but those that the cache does not have.
+// eachIndexed reads only the files that the cache does not have.
 func (k *Store) eachIndexed(x *index.Index, from View, s Scope, visit func(*Note)) {
 	k.withAimed(x, func(c *cache.Cache, has aimed) {
 		notes := make([]*Note, len(has.files))
-		eachShare(len(has.files), func(start, end int) {
+		processors.Each(len(has.files), share, func(start, end int) {
 			var next *Note // one that was not wanted makes room for the next
 			seen := 0
 			for i := start; i < end; i++ {
@@ -189,7 +193,7 @@ func (k *Store) eachIndexed(x *index.Index, from View, s Scope, visit func(*Note
 			}
 		}
 		visitTexts(c, records, cached, func(i int) { visit(cached[i]) })
-		eachShare(len(rest), func(start, end int) {
+		processors.Each(len(rest), share, func(start, end int) {
 			for _, n := range rest[start:end] {
 				visit(n)
 			}
@@ -197,8 +201,8 @@ func (k *Store) eachIndexed(x *index.Index, from View, s Scope, visit func(*Note
 	})
 }
 
-// visitTexts gives notes their texts from the cache, except where that is harmed, and visits
-// each by its place.
+// visitTexts sets the texts of notes from the cache, except damaged ones, and visits each by
+// its index.
 func visitTexts(c *cache.Cache, records []cache.Record, notes []*Note, visit func(i int)) {
 	c.Texts(records, func(i int, text []byte, ok bool) {
 		if ok {
@@ -206,4 +210,102 @@ func visitTexts(c *cache.Cache, records []cache.Record, notes []*Note, visit fun
 		}
 		visit(i)
 	})
+}
+
+// share is how many notes one goroutine takes at a time.
+const share = 64
+
+// only returns the elements of a list for which keep is set.
+func only[T any](list []T, keep []bool) []T {
+	var some []T
+	for i, element := range list {
+		if keep[i] {
+			some = append(some, element)
+		}
+	}
+	return some
+}
+
+// Note is a note during a search. It is read at most once, and scanned only if the query
+// needs that and the index has no facts.
+type Note struct {
+	File string
+	// Rank is above that of the notes before it in the order of listings, or 0 if
+	// there was no index.
+	Rank int
+
+	from    *View
+	path    disk.Path
+	isNFC   bool          // File is known to be in normal form C
+	read    func() []byte // instead of a read by its path
+	text    []byte
+	hasText bool
+	indexed *index.File // nil if there was no index
+	// Filter is that of the text, the zero one if it is not known.
+	Filter trigram.Filter
+	found  *index.Found // nil until it is needed
+}
+
+// Path is the path of the note in Unicode normal form C, in which queries compare it.
+func (s *Note) Path() string {
+	if s.isNFC {
+		return s.File
+	}
+	for i := range len(s.File) {
+		if s.File[i] >= utf8.RuneSelf {
+			return norm.NFC.String(s.File)
+		}
+	}
+	return s.File
+}
+
+// Text is empty for a note that cannot be read: it is found by its name alone.
+func (s *Note) Text() []byte {
+	switch {
+	case s.hasText:
+	case s.read != nil:
+		s.text = s.read()
+	default:
+		s.text, _, _ = s.from.Folder.ReadHere(s.path)
+	}
+	s.hasText = true
+	return s.text
+}
+
+// Scan returns the parts of the note, from the index where it has them.
+func (s *Note) Scan() *markdown.Note {
+	switch {
+	case s.found != nil:
+	case s.indexed != nil && s.indexed.HasFacts():
+		s.found = s.indexed.Facts().Found()
+	default:
+		s.found = index.ReadNote(s.Text())
+	}
+	return &s.found.Note
+}
+
+// Properties returns the properties of the note, as a query compares them.
+func (s *Note) Properties() []query.Property {
+	s.Scan()
+	properties := make([]query.Property, len(s.found.Properties))
+	for i, property := range s.found.Properties {
+		values := []frontmatter.Value{property.Value}
+		if property.Value.Kind() == frontmatter.List {
+			values = property.Value.List()
+		}
+		properties[i].Name = property.Key
+		for _, v := range values {
+			value := query.Value{Text: v.String()}
+			switch v.Kind() {
+			case frontmatter.Null:
+				value.Kind = query.Nothing
+			case frontmatter.Number:
+				value.Kind, value.Number = query.Number, v.Float()
+			case frontmatter.Bool:
+				value.Kind = query.Truth
+			}
+			properties[i].Values = append(properties[i].Values, value)
+		}
+	}
+	return properties
 }
