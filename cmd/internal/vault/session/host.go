@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"vaultwicket/cmd/internal/vault/answer"
-	"vaultwicket/cmd/internal/vault/bases/source"
+	"vaultwicket/cmd/internal/vault/bases"
 	"vaultwicket/cmd/internal/vault/disk"
 	"vaultwicket/cmd/internal/vault/disk/system"
 	"vaultwicket/cmd/internal/vault/kept"
@@ -35,7 +35,7 @@ type Host struct {
 	Pause     func(context.Context, time.Duration)
 	Knowledge knowledge.Store
 	Memo      knowledge.Memo // of what was computed for the whole vault
-	Bases     source.Memory
+	Bases     bases.Memory
 	// Kept are answers of which a part was sent; nil where the process ends with one.
 	Kept *kept.Store
 	// Tally makes what tells the gateway how far a call has come; nil tells nothing.

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"vaultwicket/cmd/internal/vault/answer"
-	"vaultwicket/cmd/internal/vault/bases/view"
+	"vaultwicket/cmd/internal/vault/bases"
 	"vaultwicket/cmd/internal/vault/disk"
 	"vaultwicket/cmd/internal/vault/frontmatter"
 	"vaultwicket/cmd/internal/vault/grammar"
@@ -44,19 +44,19 @@ func checkBase(v *session.Vault, p grammar.Values) (answer.Reply, error) {
 }
 
 // problemsOf returns what is wrong with a base, also where it is no YAML.
-func problemsOf(text []byte) ([]view.Problem, error) {
-	base, err := view.Read(text)
+func problemsOf(text []byte) ([]bases.Problem, error) {
+	base, err := bases.Read(text)
 	var malformed *frontmatter.Malformed
 	switch {
 	case errors.As(err, &malformed):
-		return []view.Problem{{Line: malformed.Line, Fatal: true, Text: malformed.Reason, Position: -1}}, nil
+		return []bases.Problem{{Line: malformed.Line, Fatal: true, Text: malformed.Reason, Position: -1}}, nil
 	case err != nil:
 		return nil, err
 	}
 	return base.Problems, nil
 }
 
-func problemsJSON(problems []view.Problem) string {
+func problemsJSON(problems []bases.Problem) string {
 	type row struct {
 		Line       int    `json:"line,omitempty"`
 		Severity   string `json:"severity"`

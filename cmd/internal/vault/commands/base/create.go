@@ -10,10 +10,8 @@ import (
 	"strings"
 
 	"vaultwicket/cmd/internal/vault/answer"
-	"vaultwicket/cmd/internal/vault/bases/eval"
-	"vaultwicket/cmd/internal/vault/bases/source"
-	"vaultwicket/cmd/internal/vault/bases/value"
-	"vaultwicket/cmd/internal/vault/bases/view"
+	"vaultwicket/cmd/internal/vault/bases"
+	"vaultwicket/cmd/internal/vault/bases/formula"
 	"vaultwicket/cmd/internal/vault/command"
 	"vaultwicket/cmd/internal/vault/disk"
 	"vaultwicket/cmd/internal/vault/edit"
@@ -43,7 +41,7 @@ func createInBase(v *session.Vault, p grammar.Values) (command.Proposal, error) 
 	}
 	shown, err := base.View(p["view"])
 	if err != nil {
-		shown = view.View{}
+		shown = bases.View{}
 	}
 	implied := base.Implied(shown)
 	folder := strings.Trim(cmp.Or(implied.Folder, gopath.Dir("/"+path.String())), "/")
@@ -63,20 +61,20 @@ func createInBase(v *session.Vault, p grammar.Values) (command.Proposal, error) 
 
 // madeToFit adds the links that the filters ask for to the text of a new note, and says which
 // filters it does not pass then.
-func madeToFit(v *session.Vault, base *view.Base, shown view.View, path, made disk.Path, text []byte, links []string) (fitting []byte, notice string, err error) {
+func madeToFit(v *session.Vault, base *bases.Base, shown bases.View, path, made disk.Path, text []byte, links []string) (fitting []byte, notice string, err error) {
 	files, err := baseFiles(v, path.String())
 	if err != nil || base.Fatal() != nil {
 		return text, "", err
 	}
 	x := files.Index
-	planned := func() (eval.Environment, value.Entry) {
+	planned := func() (formula.Environment, formula.Entry) {
 		files.Index = x.With(made, text, v.Clock())
-		all := new(source.Memory).New(files.Config)
+		all := new(bases.Memory).New(files.Config)
 		return all.Source().Environment, all.Entry(made.String())
 	}
 	env, entry := planned()
 	for _, link := range links {
-		program, err := view.ParseExpression("file.hasLink(" + strconv.Quote(link) + ")")
+		program, err := bases.ParseExpression("file.hasLink(" + strconv.Quote(link) + ")")
 		if err != nil {
 			continue
 		}
@@ -98,7 +96,7 @@ func madeToFit(v *session.Vault, base *view.Base, shown view.View, path, made di
 
 // withImplied returns a text with the properties that are asked for and that it
 // does not have.
-func withImplied(text []byte, i view.Implied) ([]byte, error) {
+func withImplied(text []byte, i bases.Implied) ([]byte, error) {
 	found, err := propertiesIn(text)
 	if err != nil {
 		return nil, err
@@ -141,13 +139,13 @@ func propertiesIn(text []byte) (frontmatter.Properties, error) {
 }
 
 // writtenValue returns a literal of an expression as the value of a property.
-func writtenValue(v value.Value) (frontmatter.Value, error) {
+func writtenValue(v formula.Value) (frontmatter.Value, error) {
 	switch v.Kind() {
-	case value.Number:
+	case formula.Number:
 		return frontmatter.ParseValue(v.Text(), frontmatter.TypeNumber)
-	case value.Boolean:
+	case formula.Boolean:
 		return frontmatter.ParseValue(v.Text(), frontmatter.TypeCheckbox)
-	case value.String:
+	case formula.String:
 		return frontmatter.ParseValue(v.Text(), frontmatter.TypeText)
 	}
 	return frontmatter.Value{}, nil

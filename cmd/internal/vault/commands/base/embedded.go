@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"vaultwicket/cmd/internal/vault/answer"
-	"vaultwicket/cmd/internal/vault/bases/view"
+	"vaultwicket/cmd/internal/vault/bases"
 	"vaultwicket/cmd/internal/vault/disk"
 	"vaultwicket/cmd/internal/vault/knowledge/index"
 	"vaultwicket/cmd/internal/vault/markdown"
@@ -14,7 +14,7 @@ import (
 
 // noteBase is a base in a note: a code block, or the embed of a base file.
 type noteBase struct {
-	base *view.Base
+	base *bases.Base
 	view string // "" for its first view
 	// one says that the embed shows this view alone.
 	one bool
@@ -22,7 +22,7 @@ type noteBase struct {
 
 // embeddedBase returns the base of a note that has a view, by its name or by its
 // number among all views of the note; without a name it is the first.
-func embeddedBase(v *session.Vault, path disk.Path, text []byte, name string) (*view.Base, string, error) {
+func embeddedBase(v *session.Vault, path disk.Path, text []byte, name string) (*bases.Base, string, error) {
 	found, err := basesIn(v, path, text)
 	if err != nil {
 		return nil, "", err
@@ -44,7 +44,7 @@ func embeddedBase(v *session.Vault, path disk.Path, text []byte, name string) (*
 			names = append(names, known)
 		}
 	}
-	return nil, "", noView(&view.UnknownView{Name: name, Known: names})
+	return nil, "", noView(&bases.UnknownView{Name: name, Known: names})
 }
 
 // views are the names of the views that the note shows.
@@ -91,7 +91,7 @@ func basesIn(v *session.Vault, path disk.Path, text []byte) (found []noteBase, e
 }
 
 // embedOf returns the base that a link embeds, with the view behind its "#".
-func embedOf(base *view.Base, l markdown.Link) noteBase {
+func embedOf(base *bases.Base, l markdown.Link) noteBase {
 	name := strings.TrimPrefix(l.Subpath, "#")
 	return noteBase{base: base, view: name, one: name != ""}
 }

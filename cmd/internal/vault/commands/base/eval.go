@@ -5,9 +5,8 @@ import (
 	"encoding/json"
 
 	"vaultwicket/cmd/internal/vault/answer"
-	"vaultwicket/cmd/internal/vault/bases/eval"
-	"vaultwicket/cmd/internal/vault/bases/value"
-	"vaultwicket/cmd/internal/vault/bases/view"
+	"vaultwicket/cmd/internal/vault/bases"
+	"vaultwicket/cmd/internal/vault/bases/formula"
 	"vaultwicket/cmd/internal/vault/grammar"
 	"vaultwicket/cmd/internal/vault/session"
 )
@@ -18,7 +17,7 @@ func evaluate(v *session.Vault, p grammar.Values) (answer.Reply, error) {
 	if err != nil {
 		return answer.Reply{}, err
 	}
-	program, err := view.ParseExpression(p["expr"])
+	program, err := bases.ParseExpression(p["expr"])
 	if err != nil {
 		return answer.Reply{}, answer.Misuse("Invalid value for expr: %v", err)
 	}
@@ -51,26 +50,26 @@ func evaluate(v *session.Vault, p grammar.Values) (answer.Reply, error) {
 	return answer.Text(got.Text()), nil
 }
 
-func evaluated(ctx context.Context, env eval.Environment, e value.Entry, program *eval.Program) (value.Value, error) {
-	session := eval.NewSession(ctx, env)
+func evaluated(ctx context.Context, env formula.Environment, e formula.Entry, program *formula.Program) (formula.Value, error) {
+	session := formula.NewSession(ctx, env)
 	got := session.Row(e).Eval(program)
 	return got, session.Err()
 }
 
 // valueJSON is a value with its type and its text.
-func valueJSON(v value.Value) string {
+func valueJSON(v formula.Value) string {
 	answer, err := json.Marshal(struct {
 		Type  string          `json:"type"`
 		Text  string          `json:"text"`
 		Value json.RawMessage `json:"value"`
-	}{v.Kind().String(), v.Text(), view.TypedJSON(v)})
+	}{v.Kind().String(), v.Text(), bases.TypedJSON(v)})
 	if err != nil {
 		return "null" // its parts are JSON already
 	}
 	return string(answer)
 }
 
-func formulasOf(v *session.Vault, text string) (*view.Base, error) {
+func formulasOf(v *session.Vault, text string) (*bases.Base, error) {
 	path, err := v.PathOf(text)
 	if err != nil || path.Ext() != baseExtension {
 		return nil, answer.BaseNotFound(text)

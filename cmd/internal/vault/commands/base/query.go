@@ -9,10 +9,8 @@ import (
 	"strings"
 
 	"vaultwicket/cmd/internal/vault/answer"
-	"vaultwicket/cmd/internal/vault/bases/eval"
-	"vaultwicket/cmd/internal/vault/bases/source"
-	"vaultwicket/cmd/internal/vault/bases/value"
-	"vaultwicket/cmd/internal/vault/bases/view"
+	"vaultwicket/cmd/internal/vault/bases"
+	"vaultwicket/cmd/internal/vault/bases/formula"
 	"vaultwicket/cmd/internal/vault/commands/metadata"
 	"vaultwicket/cmd/internal/vault/disk"
 	"vaultwicket/cmd/internal/vault/frontmatter"
@@ -36,10 +34,10 @@ func queryBase(v *session.Vault, p grammar.Values) (answer.Reply, error) {
 
 // queryVault answers a query that is not in any base.
 func queryVault(v *session.Vault, p grammar.Values) (answer.Reply, error) {
-	return answerQuery(v, &view.Base{}, "", "", p, p.Has("all"))
+	return answerQuery(v, &bases.Base{}, "", "", p, p.Has("all"))
 }
 
-func answerQuery(v *session.Vault, base *view.Base, viewName, this string, p grammar.Values, everyFile bool) (answer.Reply, error) {
+func answerQuery(v *session.Vault, base *bases.Base, viewName, this string, p grammar.Values, everyFile bool) (answer.Reply, error) {
 	q, err := parseQuery(base, viewName, p)
 	if err != nil {
 		return answer.Reply{}, err
@@ -55,17 +53,17 @@ func answerQuery(v *session.Vault, base *view.Base, viewName, this string, p gra
 	}
 	src := files.Source()
 	if !everyFile {
-		src = src.Only(func(e value.Entry) bool { return strings.HasSuffix(e.Path(), ".md") })
+		src = src.Only(func(e formula.Entry) bool { return strings.HasSuffix(e.Path(), ".md") })
 	}
 	table, err := base.Run(v.Ctx, src, q)
 	if err != nil {
 		return answer.Reply{}, queryFailed(err)
 	}
 	var said answer.Reply
-	if format := cmp.Or(p["format"], view.JSON); format != view.JSON {
+	if format := cmp.Or(p["format"], bases.JSON); format != bases.JSON {
 		said.Text = table.Print(format)
 	} else {
-		said.Text = table.JSON(view.Details{
+		said.Text = table.JSON(bases.Details{
 			Typed: p["values"] == "typed", Groups: p.Has("groups"), Summaries: p.Has("summaries"), Explain: p.Has("explain"),
 		})
 	}
@@ -77,18 +75,18 @@ func answerQuery(v *session.Vault, base *view.Base, viewName, this string, p gra
 
 // noRows says why a query has no rows: it asks for a property that no note has, or the
 // filters drop them all.
-func noRows(v *session.Vault, q view.Query) (string, error) {
+func noRows(v *session.Vault, q bases.Query) (string, error) {
 	known, err := metadata.PropertyNames(v)
 	if err != nil {
 		return "", err
 	}
-	for _, name := range view.Properties(q.Where) {
+	for _, name := range bases.Properties(q.Where) {
 		if slices.ContainsFunc(known, func(other string) bool { return strings.EqualFold(name, other) }) {
 			continue
 		}
 		notice := fmt.Sprintf("no note has the property %q", answer.Verbatim(name))
 		switch hint := answer.DidYouMean(nearest.Names(name, known)); {
-		case eval.IsFunction(name):
+		case formula.IsFunction(name):
 			notice += "; the function is " + name + "()"
 		case hint != "":
 			notice += "; " + hint
@@ -111,8 +109,8 @@ func existing(v *session.Vault, typed string) (string, error) {
 }
 
 // parseQuery reads what a request lays over a view.
-func parseQuery(base *view.Base, viewName string, p grammar.Values) (q view.Query, err error) {
-	q = view.Query{View: viewName, Explain: p.Has("explain")}
+func parseQuery(base *bases.Base, viewName string, p grammar.Values) (q bases.Query, err error) {
+	q = bases.Query{View: viewName, Explain: p.Has("explain")}
 	read := func(name string, parse func(text string) error) {
 		if err != nil || !p.Has(name) {
 			return
@@ -121,11 +119,11 @@ func parseQuery(base *view.Base, viewName string, p grammar.Values) (q view.Quer
 			err = answer.Misuse("Invalid value for %s: %s: %v", name, answer.Verbatim(p[name]), failed)
 		}
 	}
-	read("where", func(text string) (err error) { q.Where, err = view.ParseExpression(text); return err })
-	read("select", func(text string) (err error) { q.Columns, err = view.ParseColumns(text, base.Label); return err })
-	read("sort", func(text string) (err error) { q.Sort, err = view.ParseKeys(text); return err })
+	read("where", func(text string) (err error) { q.Where, err = bases.ParseExpression(text); return err })
+	read("select", func(text string) (err error) { q.Columns, err = bases.ParseColumns(text, base.Label); return err })
+	read("sort", func(text string) (err error) { q.Sort, err = bases.ParseKeys(text); return err })
 	read("group", func(text string) error {
-		key, err := view.ParseKey(text)
+		key, err := bases.ParseKey(text)
 		q.Group = &key
 		return err
 	})
@@ -145,8 +143,8 @@ func count(text string, least int) (int, error) {
 
 // queryFailed says why a query has no answer.
 func queryFailed(err error) error {
-	var unknown *view.UnknownView
-	var broken *view.Error
+	var unknown *bases.UnknownView
+	var broken *bases.Error
 	switch {
 	case errors.As(err, &unknown):
 		return noView(unknown)
@@ -157,7 +155,7 @@ func queryFailed(err error) error {
 }
 
 // noView names the views that a base has instead.
-func noView(unknown *view.UnknownView) error {
+func noView(unknown *bases.UnknownView) error {
 	kind := answer.NotFoundNearest
 	if len(unknown.Known) > 0 {
 		kind.Hint = fmt.Sprintf("the views are %s", answer.List(unknown.Known, maxViews))
@@ -170,7 +168,7 @@ const maxViews = 12
 
 // baseFiles returns the files of the vault as expressions see them. this is the
 // path for which this stands.
-func baseFiles(v *session.Vault, this string) (*source.Vault, error) {
+func baseFiles(v *session.Vault, this string) (*bases.Vault, error) {
 	x, err := v.Index()
 	if err != nil {
 		return nil, err
@@ -183,7 +181,7 @@ func baseFiles(v *session.Vault, this string) (*source.Vault, error) {
 	if err != nil {
 		return nil, err
 	}
-	return v.Host.Bases.New(source.Config{Folder: v.Disk, Index: x, Types: types, Now: v.Clock(), Excluded: excluded, This: this}), nil
+	return v.Host.Bases.New(bases.Config{Folder: v.Disk, Index: x, Types: types, Now: v.Clock(), Excluded: excluded, This: this}), nil
 }
 
 // baseOrNote finds out which base a request means. A note by its path may have
@@ -197,7 +195,7 @@ func baseOrNote(v *session.Vault, p grammar.Values) (disk.Path, error) {
 
 // readBase reads a base, or the one in a note that has a view. It returns the name
 // of the view in the base.
-func readBase(v *session.Vault, path disk.Path, viewName string) (*view.Base, string, error) {
+func readBase(v *session.Vault, path disk.Path, viewName string) (*bases.Base, string, error) {
 	text, err := v.Disk.Read(path)
 	if disk.IsMissing(err) {
 		return nil, "", answer.BaseNotFound(path.String())
@@ -214,8 +212,8 @@ func readBase(v *session.Vault, path disk.Path, viewName string) (*view.Base, st
 
 // parseBase reads the text of a base. Like the app it says no more of one that is
 // no YAML than the reason.
-func parseBase(text []byte) (*view.Base, error) {
-	base, err := view.Read(text)
+func parseBase(text []byte) (*bases.Base, error) {
+	base, err := bases.Read(text)
 	var malformed *frontmatter.Malformed
 	if errors.As(err, &malformed) {
 		return nil, answer.Failure("%v", malformed)

@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"vaultwicket/cmd/internal/vault/answer"
-	"vaultwicket/cmd/internal/vault/bases/view"
+	"vaultwicket/cmd/internal/vault/bases"
 	"vaultwicket/cmd/internal/vault/command"
 	"vaultwicket/cmd/internal/vault/commands/metadata"
 	"vaultwicket/cmd/internal/vault/grammar"
@@ -54,7 +54,7 @@ func counted(n int, noun string) string {
 }
 
 // rowsOf answers the view that a call changes.
-func rowsOf(v *session.Vault, p grammar.Values) (*view.Table, error) {
+func rowsOf(v *session.Vault, p grammar.Values) (*bases.Table, error) {
 	path, err := base(v, p)
 	if err != nil {
 		return nil, err
@@ -67,7 +67,7 @@ func rowsOf(v *session.Vault, p grammar.Values) (*view.Table, error) {
 	if err != nil {
 		return nil, err
 	}
-	q.Columns = []view.Column{}
+	q.Columns = []bases.Column{}
 	files, err := baseFiles(v, path.String())
 	if err != nil {
 		return nil, err

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"vaultwicket/cmd/internal/vault/answer"
-	"vaultwicket/cmd/internal/vault/bases/view"
+	"vaultwicket/cmd/internal/vault/bases"
 	"vaultwicket/cmd/internal/vault/command"
 	"vaultwicket/cmd/internal/vault/disk"
 	"vaultwicket/cmd/internal/vault/edit"
@@ -60,7 +60,7 @@ func fitsKind(made disk.Path, text []byte) error {
 			return answer.BadValue.Failure("The content of %q is not a canvas in JSON.", answer.Verbatim(made.String()))
 		}
 	case "base":
-		read, err := view.Read(text)
+		read, err := bases.Read(text)
 		if err == nil {
 			err = read.Fatal()
 		}

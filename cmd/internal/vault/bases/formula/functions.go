@@ -1,0 +1,218 @@
+package formula
+
+import (
+	"math"
+	"strings"
+
+	"vaultwicket/cmd/internal/vault/moment"
+)
+
+func globalFunctions() map[string]function {
+	one := func(name string, kind Kind, run func(*call) Value) function {
+		return function{params: []param{{name, kind}}, required: 1, run: run}
+	}
+	return map[string]function{
+		"date":       one("input", Null, (*call).date),
+		"duration":   one("value", Null, (*call).duration),
+		"now":        {run: func(c *call) Value { return OfMoment(Moment{Time: c.row.Now, HasTime: true}) }},
+		"today":      {run: func(c *call) Value { return OfMoment(Moment{Time: c.row.Now}.Day()) }},
+		"list":       one("element", Null, (*call).listOf),
+		"number":     one("input", Null, (*call).number),
+		"min":        {required: 1, more: true, run: func(c *call) Value { return c.extreme(math.Min) }},
+		"max":        {required: 1, more: true, run: func(c *call) Value { return c.extreme(math.Max) }},
+		"link":       {params: []param{{"path", Null}, {"display", Null}}, required: 1, run: (*call).link},
+		"file":       one("path", Null, (*call).file),
+		"image":      one("path", Null, (*call).image),
+		"icon":       one("name", Null, textual(OfIcon)),
+		"html":       one("html", Null, textual(OfHTML)),
+		"escapeHTML": one("html", Null, textual(func(s string) Value { return Bounded(escapeHTML.Replace(s)) })),
+		"random":     {run: func(c *call) Value { return OfNumber(c.row.Random()) }},
+	}
+}
+
+// textual is a function of the text of its argument. Of null it is null.
+func textual(make func(string) Value) func(*call) Value {
+	return func(c *call) Value {
+		if c.arg(0).IsNull() {
+			return Value{}
+		}
+		return make(c.arg(0).Text())
+	}
+}
+
+var escapeHTML = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", `"`, "&quot;", "'", "&#39;")
+
+// typeError says that the first argument is of a kind that a function does not
+// take.
+func (c *call) typeError(parameter string, want Kind) Value {
+	return checked(c.name, param{parameter, want}, c.arg(0))
+}
+
+func (c *call) date() Value {
+	v := c.arg(0)
+	switch {
+	case v.IsNull() || v.Kind() == Date:
+		return v
+	case v.Kind() == Link:
+		t, _ := v.Target()
+		v = OfText(t.Text)
+	case !v.Kind().IsText():
+		return c.typeError("input", String)
+	}
+	m, ok := ParseDate(v.Text(), c.row.Now.Location())
+	if !ok {
+		return Failure(`Unable to parse "` + v.Text() + `" as a date.`)
+	}
+	return OfMoment(m)
+}
+
+func (c *call) duration() Value {
+	v := c.arg(0)
+	switch {
+	case v.IsNull() || v.Kind() == Duration:
+		return v
+	case !v.Kind().IsText():
+		return c.typeError("value", String)
+	}
+	s, ok := ParseSpan(v.Text())
+	if !ok {
+		return Failure(`Unable to parse "` + v.Text() + `" as a duration.`)
+	}
+	return OfSpan(s)
+}
+
+// listOf returns a list as it is, and anything else as the element of one; of
+// null it is the empty list.
+func (c *call) listOf() Value {
+	switch v := c.arg(0); v.Kind() {
+	case List:
+		return v
+	case Null:
+		return OfList(nil)
+	default:
+		return OfList([]Value{v})
+	}
+}
+
+func (c *call) number() Value {
+	v := c.arg(0)
+	switch {
+	case v.IsNull() || v.Kind() == Number:
+		return v
+	case v.Kind() == Boolean:
+		return OfNumber(v.Num())
+	case v.Kind() == Date:
+		m, _ := v.Moment()
+		return OfNumber(float64(m.Time.UnixMilli()))
+	}
+	text := v.Text()
+	if n, ok := ParseNumber(text); ok && v.Kind().IsText() && strings.TrimFunc(text, IsSpace) != "" {
+		return OfNumber(n)
+	}
+	return Failure(`Unable to parse "` + text + `" as a number.`)
+}
+
+// extreme returns the least or the greatest number. Null is passed over.
+func (c *call) extreme(of func(a, b float64) float64) Value {
+	result := Value{}
+	for _, v := range c.args {
+		switch {
+		case v.IsNull():
+		case v.Kind() != Number:
+			return checked(c.name, param{"values", Number}, v)
+		case result.IsNull():
+			result = v
+		default:
+			result = OfNumber(of(result.Num(), v.Num()))
+		}
+	}
+	return result
+}
+
+func (c *call) link() Value {
+	v := c.arg(0)
+	t, isLink := v.Target()
+	switch {
+	case v.IsNull():
+		return v
+	case isLink:
+	case v.Kind() == File:
+		t = Target{Text: v.Entry().Path()}
+	case v.Kind().IsText():
+		var written bool
+		if t, written = ParseLink(v.Text(), c.row.entry.Path()); !written {
+			t = Target{Text: v.Text(), From: c.row.entry.Path()}
+		}
+	default:
+		return c.typeError("path", String)
+	}
+	if display := c.arg(1); !display.IsNull() {
+		t.Display = display.Text()
+	}
+	return OfTarget(t)
+}
+
+// file finds a file as a link in the row's own file would.
+func (c *call) file() Value {
+	switch v := c.arg(0); {
+	case v.IsNull() || v.Kind() == File:
+		return v
+	case v.Kind() == Link || v.Kind().IsText():
+		return OfEntry(c.row.meant(v, c.row.entry))
+	}
+	return c.typeError("path", String)
+}
+
+func (c *call) image() Value {
+	v := c.arg(0)
+	t, isLink := v.Target()
+	switch {
+	case v.IsNull() || v.Kind() == Image:
+		return v
+	case isLink:
+		return OfImage(t.Text)
+	case v.Kind() == File || v.Kind().IsText():
+		return OfImage(v.Text())
+	}
+	return c.typeError("path", String)
+}
+
+func numberMethods() map[string]function {
+	of := func(f func(float64) float64) function {
+		return function{run: func(c *call) Value { return OfNumber(f(c.on.Num())) }}
+	}
+	digits := []param{{"digits", Number}}
+	return map[string]function{
+		"abs": of(math.Abs), "ceil": of(math.Ceil), "floor": of(math.Floor),
+		"round": {params: digits, run: func(c *call) Value {
+			return OfNumber(Round(c.on.Num(), int(max(-maxDigits, min(c.arg(0).Num(), maxDigits)))))
+		}},
+		"toFixed": {params: []param{{"precision", Number}}, required: 1, run: func(c *call) Value {
+			n := c.arg(0).Num()
+			if !(n >= 0 && n <= maxDigits) {
+				return Failure("toFixed() digits argument must be between 0 and 100")
+			}
+			return OfText(Fixed(c.on.Num(), int(n)))
+		}},
+	}
+}
+
+// maxDigits is what JavaScript takes for a number of decimals.
+const maxDigits = 100
+
+func dateMethods() map[string]function {
+	of := func(f func(*call, Moment) Value) func(*call) Value {
+		return func(c *call) Value {
+			m, _ := c.on.Moment()
+			return f(c, m)
+		}
+	}
+	return map[string]function{
+		"date": {run: of(func(_ *call, m Moment) Value { return OfMoment(m.Day()) })},
+		"time": {run: of(func(_ *call, m Moment) Value { return OfText(m.Time.Format("15:04:05")) })},
+		"format": {params: []param{{"format", String}}, required: 1, run: of(func(c *call, m Moment) Value {
+			return Bounded(moment.Format(m.Time, c.arg(0).Text()))
+		})},
+		"relative": {run: of(func(c *call, m Moment) Value { return OfText(m.Relative(c.row.Now)) })},
+	}
+}

@@ -1,0 +1,437 @@
+package formula
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"strings"
+	"unicode/utf16"
+	"unicode/utf8"
+
+	"vaultwicket/cmd/internal/vault/bases/syntax"
+	"vaultwicket/cmd/internal/vault/order"
+)
+
+// Calculate returns a op b. What cannot be calculated is an error with the app's
+// sentence; an operand that is an error is the result.
+func (w *World) Calculate(op syntax.Operator, a, b Value) Value {
+	switch {
+	case a.kind == Error:
+		return a
+	case b.kind == Error:
+		return b
+	case a.kind == Number && b.kind == Number:
+		return OfNumber(calculate(op, a.number, b.number))
+	case op == syntax.Add && a.kind == List:
+		return appended(a, b)
+	case a.kind == Date || b.kind == Date:
+		return w.calculateDate(op, a, b)
+	case a.kind == Duration || b.kind == Duration:
+		return w.calculateSpan(op, a, b)
+	case op == syntax.Add && (a.kind.IsText() || b.kind.IsText()):
+		return concatenated(a.Text(), b.Text())
+	case a.kind == Null || b.kind == Null:
+		return Value{}
+	case op == syntax.Subtract && a.kind == String && b.kind == String:
+		return w.subtractTexts(a, b)
+	}
+	return invalidOperator(a, b)
+}
+
+func calculate(op syntax.Operator, a, b float64) float64 {
+	switch op {
+	case syntax.Add:
+		return a + b
+	case syntax.Subtract:
+		return a - b
+	case syntax.Multiply:
+		return a * b
+	case syntax.Divide:
+		return a / b
+	}
+	return math.Mod(a, b)
+}
+
+func invalidOperator(a, b Value) Value {
+	return Failure("Invalid operator between " + a.kind.String() + " and " + b.kind.String())
+}
+
+func concatenated(a, b string) Value {
+	if len(a)+len(b) > MaxText {
+		return Failure(errTooLong)
+	}
+	return OfText(a + b)
+}
+
+// appended returns a list with another one, or with one element more, behind it.
+func appended(list, v Value) Value {
+	more := []Value{v}
+	if v.kind == List {
+		more = v.Items()
+	}
+	return OfList(slices.Concat(list.Items(), more))
+}
+
+// subtractTexts returns the duration between two texts that are dates.
+func (w *World) subtractTexts(a, b Value) Value {
+	x, isX := w.Date(a)
+	y, isY := w.Date(b)
+	if !isX || !isY {
+		return invalidOperator(a, b)
+	}
+	return OfSpan(Span{Millis: between(y.Time, x.Time)})
+}
+
+// calculateDate moves a date by a duration, or returns the duration between two
+// dates.
+func (w *World) calculateDate(op syntax.Operator, a, b Value) Value {
+	if a.kind == Null || b.kind == Null {
+		return Value{}
+	}
+	if op == syntax.Add && b.kind == Date {
+		a, b = b, a // a duration may stand on either side
+		if span, ok := w.Duration(b); ok {
+			return moved(a, span)
+		}
+		return invalidOperator(b, a)
+	}
+	x, isX := w.Date(a)
+	if span, ok := w.Duration(b); ok && a.kind == Date && (op == syntax.Add || op == syntax.Subtract) {
+		if op == syntax.Subtract {
+			span = span.Times(-1)
+		}
+		return moved(a, span)
+	}
+	if y, isY := w.Date(b); isX && isY && op == syntax.Subtract {
+		return OfSpan(Span{Millis: between(y.Time, x.Time)})
+	}
+	return invalidOperator(a, b)
+}
+
+func moved(date Value, by Span) Value {
+	m, _ := date.Moment()
+	t, ok := by.after(m.Time)
+	if !ok {
+		return Failure("Invalid date")
+	}
+	return inRange(Moment{t, m.HasTime || by.HasClock()})
+}
+
+// calculateSpan adds and subtracts durations, and multiplies and divides one by
+// a number behind it.
+func (w *World) calculateSpan(op syntax.Operator, a, b Value) Value {
+	if a.kind == Null || b.kind == Null {
+		return Value{}
+	}
+	x, isX := w.Duration(a)
+	y, isY := w.Duration(b)
+	switch {
+	case op == syntax.Add && isX && isY:
+		return finite(x.Plus(y))
+	case op == syntax.Subtract && isX && isY:
+		return finite(x.Plus(y.Times(-1)))
+	case op == syntax.Multiply && a.kind == Duration && b.kind == Number:
+		return finite(x.Times(b.number))
+	case op == syntax.Divide && a.kind == Duration && b.kind == Number:
+		return finite(x.Times(1 / b.number))
+	}
+	return invalidOperator(a, b)
+}
+
+// finite returns a duration, or an error if it has no length.
+func finite(s Span) Value {
+	if length := s.Months + s.Days + s.Millis; length-length != 0 {
+		return Failure("Invalid duration")
+	}
+	return OfSpan(s)
+}
+
+// Negated returns -v.
+func Negated(v Value) Value {
+	switch v.kind {
+	case Null, Error:
+		return v
+	case Number:
+		return OfNumber(-v.number)
+	case Duration:
+		s, _ := v.Span()
+		return OfSpan(s.Times(-1))
+	}
+	return Failure("Invalid operator between Number and " + v.kind.String())
+}
+
+// Compare returns the order of two values for < and its like: negative, 0 or
+// positive. It is false where they have none, and then every such comparison is
+// false. Texts are compared by UTF-16 code units.
+func (w *World) Compare(a, b Value) (c int, ok bool) {
+	switch {
+	case a.kind == Null || b.kind == Null:
+		return 0, false
+	case a.kind == Date || b.kind == Date:
+		x, isX := w.Date(a)
+		y, isY := w.Date(b)
+		return x.Time.Compare(y.Time), isX && isY
+	case a.kind == Duration || b.kind == Duration:
+		x, isX := w.Duration(a)
+		y, isY := w.Duration(b)
+		return cmp.Compare(x.Milliseconds(w.Now), y.Milliseconds(w.Now)), isX && isY
+	case a.kind.IsText() && b.kind.IsText():
+		return compareUnits(a.Text(), b.Text()), true
+	}
+	x, isX := a.asNumber()
+	y, isY := b.asNumber()
+	return cmp.Compare(x, y), isX && isY && x == x && y == y
+}
+
+// compareUnits compares two texts by their UTF-16 code units, which differs from
+// the order of their bytes where a character needs two of them.
+func compareUnits(a, b string) int {
+	i := 0
+	for i < len(a) && i < len(b) && a[i] == b[i] {
+		i++
+	}
+	for i > 0 && (i < len(a) && isContinuation(a[i]) || i < len(b) && isContinuation(b[i])) {
+		i--
+	}
+	return cmp.Compare(firstUnit(a[i:]), firstUnit(b[i:]))
+}
+
+func isContinuation(c byte) bool { return c&0xc0 == 0x80 }
+
+// firstUnit returns what decides the order of a text: its first two units, -1
+// for an empty one.
+func firstUnit(s string) int {
+	if s == "" {
+		return -1
+	}
+	r, _ := utf8.DecodeRuneInString(s)
+	if high, low := utf16.EncodeRune(r); high != utf8.RuneError {
+		return int(high)<<16 | int(low)
+	}
+	return int(r) << 16
+}
+
+// Sort compares two values for the order of rows, of groups and of sort():
+// numbers, dates, durations and booleans by their value, all else by its text in
+// the order of listings. Where [Value.Unsorted] ones go is for the caller to say.
+func (w *World) Sort(a, b Value) int {
+	switch {
+	case a.kind == Number && b.kind == Number, a.kind == Boolean && b.kind == Boolean:
+		return cmp.Compare(a.number, b.number)
+	case a.kind == Date && b.kind == Date:
+		x, _ := a.Moment()
+		y, _ := b.Moment()
+		return x.Time.Compare(y.Time)
+	case a.kind == Duration && b.kind == Duration:
+		x, _ := a.Span()
+		y, _ := b.Span()
+		return cmp.Compare(x.Milliseconds(w.Now), y.Milliseconds(w.Now))
+	}
+	return collate(a.Text(), b.Text())
+}
+
+// collate is the order of listings, in which texts that differ in case alone are
+// equal.
+func collate(a, b string) int {
+	if strings.EqualFold(a, b) {
+		return 0
+	}
+	return order.Compare(a, b)
+}
+
+// Unsorted reports whether v has no place among others and comes last in both
+// directions: null and errors.
+func (v Value) Unsorted() bool { return v.kind == Null || v.kind == Error }
+
+// Sorted returns items in ascending order, those without a place behind all
+// others; equal ones stay in their order.
+func (w *World) Sorted(items []Value) []Value {
+	sorted := slices.Clone(items)
+	slices.SortStableFunc(sorted, func(a, b Value) int {
+		if a.Unsorted() || b.Unsorted() {
+			return compareBools(a.Unsorted(), b.Unsorted())
+		}
+		return w.Sort(a, b)
+	})
+	return sorted
+}
+
+// compareBools has false before true.
+func compareBools(a, b bool) int {
+	switch {
+	case a == b:
+		return 0
+	case b:
+		return -1
+	}
+	return 1
+}
+
+// Equal reports whether a == b. It never fails: values that cannot be compared
+// are different.
+func (w *World) Equal(a, b Value) bool {
+	if a.kind > b.kind { // the rules are symmetric
+		a, b = b, a
+	}
+	switch {
+	case a.kind == Null || b.kind == Null:
+		return a.kind == b.kind
+	case a.kind == List || b.kind == List:
+		return w.equalLists(a, b)
+	case a.kind == Date || b.kind == Date:
+		return w.equalDates(a, b)
+	case a.kind == Duration || b.kind == Duration:
+		x, isX := w.Duration(a)
+		y, isY := w.Duration(b)
+		return isX && isY && x.Milliseconds(w.Now) == y.Milliseconds(w.Now)
+	case a.kind == Object && b.kind == Object:
+		return w.equalObjects(a.Fields(), b.Fields())
+	case a.kind == Link || b.kind == Link || a.kind == File || b.kind == File:
+		return w.equalFiles(a, b)
+	case a.kind == Tag || b.kind == Tag:
+		return equalTags(a, b)
+	case a.kind == RegExp || b.kind == RegExp:
+		return a.kind == b.kind && a.Text() == b.Text()
+	}
+	return looselyEqual(a, b)
+}
+
+// equalLists compares element by element. A list of one equals its element.
+func (w *World) equalLists(a, b Value) bool {
+	if a.kind != b.kind {
+		if b.kind == List {
+			a, b = b, a
+		}
+		return len(a.Items()) == 1 && w.Equal(a.Items()[0], b)
+	}
+	x, y := a.Items(), b.Items()
+	if len(x) != len(y) {
+		return false
+	}
+	for i := range x {
+		if !w.Equal(x[i], y[i]) {
+			return false
+		}
+	}
+	return true
+}
+
+// equalDates compares the moment, or the day where one of the two is only a day.
+func (w *World) equalDates(a, b Value) bool {
+	x, isX := w.Date(a)
+	y, isY := w.Date(b)
+	if !isX || !isY {
+		return false
+	}
+	if x.HasTime && y.HasTime {
+		return x.Time.UnixMilli() == y.Time.UnixMilli()
+	}
+	return x.Day().Time.Equal(y.Day().Time)
+}
+
+func (w *World) equalObjects(a, b *Fields) bool {
+	if len(a.Keys) != len(b.Keys) {
+		return false
+	}
+	for i, key := range a.Keys {
+		other, found := b.find(key)
+		if !found || !w.Equal(a.Values[i], other) {
+			return false
+		}
+	}
+	return true
+}
+
+// equalFiles compares links and files by the file that they mean. Of a link that
+// leads nowhere the text counts. A text equals a link that is written the same
+// way, and the file of that path.
+func (w *World) equalFiles(a, b Value) bool {
+	if a.kind == String {
+		return w.equalsText(b, a.text)
+	}
+	x, y := w.meant(a), w.meant(b)
+	if x != nil || y != nil {
+		return x != nil && y != nil && x.Path() == y.Path()
+	}
+	s, isLink := a.Target()
+	t, isOther := b.Target()
+	return isLink && isOther && pathOf(s.Text) == pathOf(t.Text)
+}
+
+func (w *World) equalsText(v Value, text string) bool {
+	if e := v.Entry(); e != nil {
+		return e.Path() == text
+	}
+	t, isLink := v.Target()
+	if !isLink {
+		return false
+	}
+	if other, ok := ParseLink(text, t.From); ok {
+		return w.equalFiles(v, OfTarget(other))
+	}
+	return t.Text == text
+}
+
+// meant returns the file that a link or a file is, nil if there is none.
+func (w *World) meant(v Value) Entry {
+	if t, ok := v.Target(); ok {
+		return w.Follow(t)
+	}
+	return v.Entry()
+}
+
+// pathOf returns what of a link is its path.
+func pathOf(target string) string {
+	path, _, _ := strings.Cut(target, "#")
+	return path
+}
+
+// ParseLink returns the link that a text consists of. Its display is what stands
+// behind the last bar.
+func ParseLink(text, from string) (Target, bool) {
+	inner, opened := strings.CutPrefix(text, "[[")
+	inner, closed := strings.CutSuffix(inner, "]]")
+	if !opened || !closed || strings.Contains(inner, "]]") || strings.Contains(inner, "[[") || strings.TrimSpace(inner) == "" {
+		return Target{}, false
+	}
+	t := Target{Text: strings.TrimSpace(inner), From: from}
+	if i := strings.LastIndexByte(inner, '|'); i >= 0 {
+		t.Text, t.Display = strings.TrimSpace(inner[:i]), strings.TrimSpace(inner[i+1:])
+	}
+	return t, true
+}
+
+// equalTags compares without the "#" and without regard to case.
+func equalTags(a, b Value) bool {
+	return a.kind.IsText() && b.kind.IsText() && strings.EqualFold(bareTag(a.text), bareTag(b.text))
+}
+
+func bareTag(tag string) string { return strings.TrimPrefix(tag, "#") }
+
+// IsTagOrBelow reports whether tag is the wanted one or one within it: both may
+// have a "#", and case does not count.
+func IsTagOrBelow(tag, wanted string) bool {
+	tag, wanted = strings.ToLower(bareTag(tag)), strings.ToLower(bareTag(wanted))
+	return wanted != "" && (tag == wanted || strings.HasPrefix(tag, wanted+"/"))
+}
+
+// looselyEqual compares texts, numbers and booleans as JavaScript's == does.
+func looselyEqual(a, b Value) bool {
+	if a.kind.IsText() && b.kind.IsText() {
+		return a.text == b.text
+	}
+	x, isX := a.asNumber()
+	y, isY := b.asNumber()
+	return isX && isY && x == y
+}
+
+// asNumber converts as JavaScript does where it compares with a number.
+func (v Value) asNumber() (float64, bool) {
+	switch {
+	case v.kind == Number || v.kind == Boolean:
+		return v.number, true
+	case v.kind.IsText():
+		return ParseNumber(v.text)
+	}
+	return 0, false
+}

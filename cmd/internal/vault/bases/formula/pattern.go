@@ -1,0 +1,164 @@
+package formula
+
+import (
+	"strings"
+	"time"
+
+	"vaultwicket/cmd/internal/vault/regex"
+)
+
+// Pattern is a regular expression literal in the dialect of JavaScript, compiled.
+type Pattern struct {
+	Body, Flags string
+	compiled    *regex.Regexp
+}
+
+// OfPattern returns a regular expression.
+func OfPattern(p *Pattern) Value { return Value{kind: RegExp, ref: p} }
+
+// Pattern returns the regular expression that v is, nil for every other value.
+func (v Value) Pattern() *Pattern {
+	p, _ := v.ref.(*Pattern)
+	return p
+}
+
+// eachMatch visits the matches of a regular expression, the first or all of them. It is an
+// error if that takes more of the budget than there is, which ends the session.
+func (r *Row) eachMatch(pattern Value, text string, all bool, visit func(*regex.Match) bool) Value {
+	alive := r.alive
+	defer func() { r.let(alive) }()
+	r.alive += 5 * int64(len(text)) // the engine takes its characters apart
+	if r.hold(Value{}) {
+		r.err = r.budget.Match(pattern.Text(), func(left time.Duration) error {
+			begun, re := time.Now(), *pattern.Pattern().compiled
+			re.MatchTimeout = left
+			match, err := re.FindStringMatch(text)
+			for err == nil && match != nil && visit(match) && all && r.spend(4) {
+				re.MatchTimeout = max(0, left-time.Since(begun))
+				match, err = re.FindNextMatch(match)
+			}
+			return err
+		})
+	}
+	if r.err != nil {
+		return r.ended()
+	}
+	return Value{}
+}
+
+// replaceMatches returns text with what a template makes of the first match, or
+// of all.
+func (c *call) replaceMatches(pattern Value, text, template string) Value {
+	var out strings.Builder
+	end := 0
+	failed := c.row.eachMatch(pattern, text, strings.Contains(pattern.Pattern().Flags, "g"), func(m *regex.Match) bool {
+		start, length := m.ByteRange()
+		out.WriteString(text[end:start])
+		expand(&out, template, text, m)
+		end = start + length
+		return out.Len() <= MaxText
+	})
+	if failed.IsError() {
+		return failed
+	}
+	out.WriteString(text[end:])
+	return Bounded(out.String())
+}
+
+// expand writes a template: $1 to $99 and $<name> are groups, $& is the match, $`
+// and $' are what stands before and behind it, and $$ is a dollar sign. Everything
+// else is itself. It ends where the text is longer than one may be.
+func expand(out *strings.Builder, template, text string, m *regex.Match) {
+	for out.Len() <= MaxText {
+		i := strings.IndexByte(template, '$')
+		if i < 0 || i+1 == len(template) {
+			out.WriteString(template)
+			return
+		}
+		out.WriteString(template[:i])
+		with, size := reference(template[i+1:], text, m)
+		if size == 0 {
+			with = "$"
+		}
+		out.WriteString(with)
+		template = template[i+1+size:]
+	}
+}
+
+// reference returns what stands for the characters behind a dollar sign, and how
+// many they are; 0 if they mean nothing.
+func reference(rest, text string, m *regex.Match) (with string, size int) {
+	start, length := m.ByteRange()
+	switch rest[0] {
+	case '$':
+		return "$", 1
+	case '&':
+		return m.String(), 1
+	case '`':
+		return text[:start], 1
+	case '\'':
+		return text[start+length:], 1
+	case '<':
+		name, _, closed := strings.Cut(rest[1:], ">")
+		if g := m.GroupByName(name); closed && g != nil && hasNames(m) {
+			return g.String(), len(name) + 2
+		}
+		return "", 0
+	}
+	for digits := 2; digits > 0; digits-- {
+		if n, ok := groupNumber(rest, digits); ok && n > 0 && n < m.GroupCount() {
+			return m.GroupByNumber(n).String(), digits
+		}
+	}
+	return "", 0
+}
+
+func groupNumber(text string, digits int) (n int, ok bool) {
+	if len(text) < digits {
+		return 0, false
+	}
+	for _, c := range []byte(text[:digits]) {
+		if c < '0' || c > '9' {
+			return 0, false
+		}
+		n = n*10 + int(c-'0')
+	}
+	return n, true
+}
+
+// hasNames reports whether a group of a match has a name of its own.
+func hasNames(m *regex.Match) bool {
+	for _, g := range m.Groups() {
+		if strings.Trim(g.Name, "0123456789") != "" {
+			return true
+		}
+	}
+	return false
+}
+
+// splitMatches parts text at the matches. Groups are parts of their own, as in
+// JavaScript, which does not part before the first character or behind the last.
+func (c *call) splitMatches(pattern Value, text string) Value {
+	var parts []Value
+	end := 0
+	failed := c.row.eachMatch(pattern, text, true, func(m *regex.Match) bool {
+		start, length := m.ByteRange()
+		if length == 0 && (start == 0 && end == 0 || start >= len(text) || start == end && start == 0) {
+			return true
+		}
+		parts = append(parts, OfText(text[end:start]))
+		for _, g := range m.Groups()[1:] {
+			if len(g.Captures) == 0 {
+				parts = append(parts, Value{})
+				continue
+			}
+			parts = append(parts, OfText(g.String()))
+		}
+		end = start + length
+		return len(parts) < MaxElements
+	})
+	if failed.IsError() {
+		return failed
+	}
+	return OfList(append(parts, OfText(text[end:])))
+}

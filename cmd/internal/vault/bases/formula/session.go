@@ -1,0 +1,366 @@
+package formula
+
+import (
+	"context"
+	"strings"
+
+	"vaultwicket/cmd/internal/vault/bases/syntax"
+	"vaultwicket/cmd/internal/vault/budget"
+	"vaultwicket/cmd/internal/vault/regex"
+)
+
+// Program is an expression that can be evaluated.
+type Program struct {
+	source   string
+	node     syntax.Node
+	err      *syntax.Error
+	broken   string // the error that it is, without an expression
+	patterns map[*syntax.Regex]Value
+}
+
+// Compile reads an expression. One that is none can be evaluated all the same:
+// it is an error each time.
+func Compile(source string) *Program {
+	p := &Program{source: source, patterns: map[*syntax.Regex]Value{}}
+	node, err := syntax.Parse(source)
+	if err != nil {
+		p.err = err.(*syntax.Error) // Parse has no others
+		return p
+	}
+	p.node = node
+	syntax.Walk(node, func(n syntax.Node) {
+		if literal, ok := n.(*syntax.Regex); ok {
+			p.patterns[literal] = compilePattern(literal.Body, literal.Flags)
+		}
+	})
+	return p
+}
+
+// Source returns the expression as it is written.
+func (p *Program) Source() string { return p.source }
+
+// IsEmpty reports whether the expression is nothing but blanks.
+func (p *Program) IsEmpty() bool {
+	return p.broken == "" && strings.TrimFunc(p.source, IsSpace) == ""
+}
+
+// Problem returns why the expression is none, nil if it is one.
+func (p *Program) Problem() *syntax.Error { return p.err }
+
+// Node returns the expression, nil if it is none.
+func (p *Program) Node() syntax.Node { return p.node }
+
+// Broken returns a program that is an error with a sentence each time.
+func Broken(sentence string) *Program { return &Program{broken: sentence} }
+
+// compilePattern returns a regular expression, or an error if it is none.
+func compilePattern(body, flags string) Value {
+	compiled, err := regex.Compile(body, regex.Flags{
+		IgnoreCase: strings.Contains(flags, "i"), Multiline: strings.Contains(flags, "m"),
+		DotAll: strings.Contains(flags, "s"), Unicode: strings.ContainsAny(flags, "uv"),
+	}, budget.Default.Match)
+	if err != nil {
+		return Failure("Invalid regular expression: /" + body + "/: " + err.Error())
+	}
+	return OfPattern(&Pattern{Body: body, Flags: flags, compiled: compiled})
+}
+
+// Environment is the vault and the moment in which expressions are evaluated.
+type Environment struct {
+	World
+	// Backlinks returns the list of links to the files that link to one, in the order
+	// of listings, each shown by its name without the extension.
+	Backlinks func(Entry) Value
+	// Leads reports whether a link or an embed of one file leads to another.
+	Leads func(from, to Entry) bool
+	// Dangles reports whether a file may have a link that leads nowhere and is written
+	// like path, without regard to case. It may say so of one that has none.
+	Dangles func(from Entry, path string) bool
+	// Random returns a number from 0 to below 1.
+	Random func() float64
+	// This is the file for which this stands, nil if there is none.
+	This Entry
+	// Formulas are those of the base, by name.
+	Formulas map[string]*Program
+}
+
+// Session is one query: its expressions use the budget of its context. It is to be used by
+// one goroutine.
+type Session struct {
+	Environment
+	budget *budget.Budget
+	steps  int
+	unpaid int // of the steps
+	err    error
+	depth  int
+	files  map[fileKey]Entry
+
+	// alive is how many bytes the values have that are being worked with, kept of them those
+	// of formulas, and held how many of the budget that takes.
+	alive, kept, held int64
+}
+
+const (
+	maxDepth = 200 // formulas and calls within each other
+	// payEvery is how many steps are taken from the budget at once, and holdStep how many
+	// bytes.
+	payEvery = 256
+	holdStep = 64 << 10
+)
+
+// NewSession begins a query, which ends with ctx and its budget.
+func NewSession(ctx context.Context, env Environment) *Session {
+	return &Session{Environment: env, budget: budget.From(ctx), files: map[fileKey]Entry{}}
+}
+
+// Err returns why the session ended before its time: an error of the budget. What was
+// evaluated after that is worthless.
+func (s *Session) Err() error { return s.err }
+
+// Steps returns how many steps were taken.
+func (s *Session) Steps() int { return s.steps }
+
+// spend takes n steps from the budget, and reports whether there were as many.
+func (s *Session) spend(n int) bool {
+	s.steps += n
+	if s.unpaid += n; s.err == nil && s.unpaid >= payEvery {
+		s.err = s.budget.Step(int64(s.unpaid))
+		s.unpaid = 0
+	}
+	return s.err == nil
+}
+
+// hold counts what a new value takes, and reports whether there is as much.
+func (s *Session) hold(v Value) bool {
+	if s.alive += int64(v.Shallow()); s.err == nil && s.alive > s.held {
+		more := max(holdStep, s.alive-s.held)
+		if s.err = s.budget.Hold(more); s.err == nil {
+			s.held += more
+		}
+	}
+	return s.err == nil
+}
+
+// let says that of what is alive only so many bytes are.
+func (s *Session) let(alive int64) {
+	s.alive = alive
+	if spare := s.held - alive; spare > 16*holdStep {
+		s.budget.Release(spare - holdStep)
+		s.held -= spare - holdStep
+	}
+}
+
+// Keep counts a value of which the query keeps the text for its answer.
+func (s *Session) Keep(v Value) bool {
+	if s.err == nil {
+		s.err = s.budget.Put(int64(v.Deep()))
+	}
+	return s.err == nil
+}
+
+// Forgetting calls do, and then forgets what formulas it has evaluated, unless it returns
+// true.
+func (s *Session) Forgetting(do func() (keep bool)) bool {
+	alive, kept := s.alive, s.kept
+	keep := do()
+	if !keep {
+		s.kept = kept
+		s.let(alive)
+	}
+	return keep
+}
+
+// ended is what everything evaluates to when the budget is used up.
+func (s *Session) ended() Value { return Failure(s.err.Error()) }
+
+// What a step pays for: so many bytes that are looked at, or that a new value takes.
+const (
+	bytesRead = 64
+	bytesMade = 16
+)
+
+// made takes what a new value costs.
+func (s *Session) made(v Value) Value {
+	if !s.spend(v.Size()/bytesMade) || !s.hold(v) {
+		return s.ended()
+	}
+	return v
+}
+
+// fileKey is a name of a file and from where it counts.
+type fileKey struct{ name, from string }
+
+// resolve finds the file that a name means, and remembers it.
+func (s *Session) resolve(name, from string) Entry {
+	if s.Resolve == nil {
+		return nil
+	}
+	key := fileKey{name, from}
+	e, known := s.files[key]
+	if !known {
+		if len(s.files) >= maxFiles {
+			clear(s.files)
+		}
+		e = s.Resolve(name, from)
+		s.files[key] = e
+	}
+	return e
+}
+
+// maxFiles bounds the names that are remembered.
+const maxFiles = 4096
+
+// Row is a file for which expressions are evaluated. Each formula is evaluated
+// once.
+type Row struct {
+	*Session
+	entry    Entry
+	formulas map[*Program]*cell
+}
+
+// cell is a formula of a row. While it has no value, it is being evaluated.
+type cell struct {
+	value Value
+	known bool
+}
+
+// Row returns the row of a file. That of nil has no properties, and its file is
+// null: it is for expressions about values alone.
+func (s *Session) Row(e Entry) *Row {
+	if e == nil {
+		e = noFile
+	}
+	return &Row{Session: s, entry: e}
+}
+
+// Entry returns the file of the row.
+func (r *Row) Entry() Entry { return r.entry }
+
+// Eval evaluates an expression.
+func (r *Row) Eval(p *Program) Value { return r.run(p, nil) }
+
+// EvalValues evaluates the expression of a summary, in which values is the list
+// of the values of a column.
+func (r *Row) EvalValues(p *Program, values Value) Value {
+	return r.run(p, &scope{values: &values})
+}
+
+func (r *Row) run(p *Program, s *scope) Value {
+	switch {
+	case p.broken != "":
+		return Failure(p.broken)
+	case p.err != nil:
+		return Failure(p.err.Error())
+	}
+	if r.depth >= maxDepth {
+		return Failure("Formulas and calls are nested too deeply.")
+	}
+	r.depth++
+	defer func() { r.depth-- }()
+	e := evaluation{row: r, program: p}
+	alive, kept := r.alive, r.kept
+	v := e.eval(p.node, s)
+	r.let(alive + r.kept - kept) // of what it took, the formulas stay
+	return v
+}
+
+// Cycle is what the app says of a formula that needs its own value.
+const Cycle = "Infinite loop detected in formula"
+
+// Formula returns the value of a formula, null if there is none of that name.
+func (r *Row) Formula(name string) Value {
+	p := r.Formulas[name]
+	if p == nil {
+		return Value{}
+	}
+	c := r.formulas[p]
+	switch {
+	case c == nil:
+		if r.formulas == nil {
+			r.formulas = make(map[*Program]*cell, len(r.Formulas))
+		}
+		c = &cell{}
+		r.formulas[p] = c
+		c.value = r.run(p, nil)
+		c.known = true
+		if size := int64(c.value.Deep()); r.hold(c.value) {
+			r.alive, r.kept = r.alive+size-int64(c.value.Shallow()), r.kept+size
+		}
+	case !c.known:
+		return Failure(Cycle)
+	}
+	return c.value
+}
+
+// Property returns the value of a property of the row, null if it has none.
+func (r *Row) Property(name string) Value { return property(r.entry, name) }
+
+func property(e Entry, name string) Value {
+	v, _ := e.Property(name)
+	return v
+}
+
+// scope is what a name means within the argument of a list method.
+type scope struct {
+	outer    *scope
+	element  Value
+	index    int
+	inLambda bool
+	acc      Value
+	hasAcc   bool
+	values   *Value // of a summary
+}
+
+// lookup returns what a name means in the scope, and false if it means nothing
+// there.
+func (s *scope) lookup(name string) (Value, bool) {
+	for ; s != nil; s = s.outer {
+		switch {
+		case s.inLambda && name == "value":
+			return s.element, true
+		case s.inLambda && name == "index":
+			return OfNumber(float64(s.index)), true
+		case s.hasAcc && name == "acc":
+			return s.acc, true
+		case s.values != nil && name == "values":
+			return *s.values, true
+		}
+	}
+	return Value{}, false
+}
+
+// evaluation is one expression that is being evaluated.
+type evaluation struct {
+	row     *Row
+	program *Program
+}
+
+// namespace returns what of a row a name stands for, "" if it is a name like any
+// other.
+func namespace(n syntax.Node) string {
+	if name, ok := n.(*syntax.Name); ok {
+		switch name.Text {
+		case "note", "file", "formula", "this":
+			return name.Text
+		}
+	}
+	return ""
+}
+
+// Cell returns the value of a property by its id: file.x, formula.x, note.x, or x
+// alone, which is note.x. It is null for what does not exist.
+func (r *Row) Cell(id string) Value {
+	space, name, found := strings.Cut(id, ".")
+	switch {
+	case found && space == "file":
+		if !IsFileField(name) {
+			return Value{}
+		}
+		return r.fileField(r.entry, name)
+	case found && space == "formula":
+		return r.Formula(name)
+	case found && space == "note":
+		return r.Property(name)
+	}
+	return r.Property(id)
+}

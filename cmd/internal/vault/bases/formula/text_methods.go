@@ -1,0 +1,214 @@
+package formula
+
+import (
+	"math"
+	"strings"
+	"unicode"
+	"unicode/utf16"
+	"unicode/utf8"
+)
+
+func textMethods() map[string]function {
+	any := func(name string) []param { return []param{{name, Null}} }
+	return map[string]function{
+		"contains":    {params: any("value"), required: 1, run: textTest(strings.Contains)},
+		"startsWith":  {params: any("query"), required: 1, run: textTest(strings.HasPrefix)},
+		"endsWith":    {params: any("query"), required: 1, run: textTest(strings.HasSuffix)},
+		"containsAll": {required: 1, more: true, run: func(c *call) Value { return c.textContains(true) }},
+		"containsAny": {required: 1, more: true, run: func(c *call) Value { return c.textContains(false) }},
+		"lower":       {run: func(c *call) Value { return Bounded(lower(c.on.Text())) }},
+		"title":       {run: func(c *call) Value { return Bounded(title(c.on.Text())) }},
+		"trim":        {run: func(c *call) Value { return OfText(strings.TrimFunc(c.on.Text(), IsSpace)) }},
+		"reverse":     {run: func(c *call) Value { return Bounded(reverseText(c.on.Text())) }},
+		"repeat":      {params: []param{{"count", Number}}, required: 1, run: (*call).repeat},
+		"slice": {params: []param{{"start", Number}, {"end", Number}}, required: 1, run: func(c *call) Value {
+			return OfText(sliceText(c.on.Text(), c.arg(0).Num(), c.arg(1).Num(), len(c.args) > 1))
+		}},
+		"split":   {params: []param{{"separator", Null}, {"n", Number}}, required: 1, run: (*call).split},
+		"replace": {params: []param{{"pattern", Null}, {"replacement", Null}}, required: 2, run: (*call).replace},
+	}
+}
+
+// textTest compares without regard to case. Null is in no text.
+func textTest(test func(text, wanted string) bool) func(*call) Value {
+	return func(c *call) Value {
+		if c.arg(0).IsNull() {
+			return OfBool(false)
+		}
+		return OfBool(test(lower(c.on.Text()), lower(c.arg(0).Text())))
+	}
+}
+
+// textContains reports whether the text has all, or any, of the arguments, or of
+// the elements of one that is a list.
+func (c *call) textContains(all bool) Value {
+	text := lower(c.on.Text())
+	for _, wanted := range flattened(c.args) {
+		if !c.row.spend(1 + len(text)/bytesRead) {
+			return c.row.ended()
+		}
+		if found := !wanted.IsNull() && strings.Contains(text, lower(wanted.Text())); found != all {
+			return OfBool(found)
+		}
+	}
+	return OfBool(all)
+}
+
+// flattened returns the arguments with those that are lists taken apart.
+func flattened(args []Value) []Value {
+	var all []Value
+	for _, v := range args {
+		if v.Kind() == List {
+			all = append(all, v.Items()...)
+			continue
+		}
+		all = append(all, v)
+	}
+	return all
+}
+
+// title has the first letter of each word in upper case and the rest in lower
+// case. Words are parted by blanks.
+func title(s string) string {
+	var out strings.Builder
+	first := true
+	for _, r := range lower(s) {
+		if first {
+			r = unicode.ToUpper(r)
+		}
+		first = IsSpace(r)
+		out.WriteRune(r)
+	}
+	return out.String()
+}
+
+func (c *call) repeat() Value {
+	text, n := c.on.Text(), c.arg(0).Num()
+	if !(n >= 1) || text == "" {
+		return OfText("")
+	}
+	if math.Floor(n)*float64(len(text)) > MaxText {
+		return Bounded(strings.Repeat(" ", MaxText+1))
+	}
+	return OfText(strings.Repeat(text, int(n)))
+}
+
+func (c *call) split() Value {
+	text, separator := c.on.Text(), c.arg(0)
+	var parts Value
+	switch {
+	case separator.Kind() == RegExp:
+		parts = c.splitMatches(separator, text)
+	case separator.IsNull():
+		parts = OfList([]Value{OfText(text)})
+	default:
+		parts = splitText(text, separator.Text())
+	}
+	if n := c.arg(1); n.Kind() == Number && !parts.IsError() {
+		_, end := bounds(len(parts.Items()), 0, max(n.Num(), 0), true)
+		return OfList(parts.Items()[:end])
+	}
+	return parts
+}
+
+func splitText(text, separator string) Value {
+	count := strings.Count(text, separator) + 1
+	if separator == "" {
+		count = utf8.RuneCountInString(text)
+	}
+	if count > MaxElements {
+		return OfList(make([]Value, MaxElements+1))
+	}
+	parts := make([]Value, 0, count)
+	for _, part := range strings.Split(text, separator) {
+		parts = append(parts, OfText(part))
+	}
+	return OfList(parts)
+}
+
+func (c *call) replace() Value {
+	text, pattern, with := c.on.Text(), c.arg(0), c.arg(1).Text()
+	if pattern.Kind() == RegExp {
+		return c.replaceMatches(pattern, text, with)
+	}
+	if pattern.IsNull() {
+		return checked(c.name, param{"pattern", String}, pattern)
+	}
+	wanted := pattern.Text()
+	if grown := strings.Count(text, wanted) * (len(with) - len(wanted)); len(text)+grown > MaxText {
+		return Bounded(strings.Repeat(" ", MaxText+1))
+	}
+	return OfText(strings.ReplaceAll(text, wanted, with))
+}
+
+// Lengths and places in texts count UTF-16 code units, as JavaScript does.
+
+func isASCII(s string) bool {
+	for i := range len(s) {
+		if s[i] >= utf8.RuneSelf {
+			return false
+		}
+	}
+	return true
+}
+
+func unitLength(s string) int {
+	n := 0
+	for _, r := range s {
+		n += max(1, utf16.RuneLen(r))
+	}
+	return n
+}
+
+// sliceText returns a text from one place to another. Half of a character is
+// U+FFFD.
+func sliceText(s string, from, to float64, hasEnd bool) string {
+	if isASCII(s) {
+		start, end := bounds(len(s), from, to, hasEnd)
+		return s[start:end]
+	}
+	units := utf16.Encode([]rune(s))
+	start, end := bounds(len(units), from, to, hasEnd)
+	return string(utf16.Decode(units[start:end]))
+}
+
+// bounds are the places that JavaScript's slice means: negative ones count from
+// the end.
+func bounds(length int, from, to float64, hasEnd bool) (start, end int) {
+	if !hasEnd {
+		to = float64(length)
+	}
+	start, end = bound(length, from), bound(length, to)
+	return start, max(start, end)
+}
+
+func bound(length int, at float64) int {
+	at = math.Trunc(at)
+	switch n := float64(length); {
+	case at != at || at <= -n:
+		return 0
+	case at < 0:
+		return length + int(at)
+	case at >= n:
+		return length
+	}
+	return int(at)
+}
+
+// reverseText turns the units of a text round. A character of two units falls
+// apart into two U+FFFD.
+func reverseText(s string) string {
+	units := utf16.Encode([]rune(s))
+	for i, j := 0, len(units)-1; i < j; i, j = i+1, j-1 {
+		units[i], units[j] = units[j], units[i]
+	}
+	return string(utf16.Decode(units))
+}
+
+// lower is JavaScript's toLowerCase, which keeps the dot of a Turkish capital I.
+func lower(s string) string {
+	if strings.Contains(s, "İ") {
+		s = strings.ReplaceAll(s, "İ", "i\u0307")
+	}
+	return strings.ToLower(s)
+}

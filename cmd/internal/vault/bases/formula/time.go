@@ -1,0 +1,390 @@
+package formula
+
+import (
+	"fmt"
+	"math"
+	"regexp"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+)
+
+// Layouts in which a date prints.
+const (
+	dayLayout    = "2006-01-02"
+	momentLayout = "2006-01-02T15:04:05"
+)
+
+// String returns the date as a cell shows it: local, without a zone.
+func (m Moment) String() string {
+	if m.HasTime {
+		return m.Time.Format(momentLayout)
+	}
+	return m.Time.Format(dayLayout)
+}
+
+// Day returns the date without its clock part.
+func (m Moment) Day() Moment {
+	y, month, d := m.Time.Date()
+	return Moment{Time: time.Date(y, month, d, 0, 0, 0, 0, m.Time.Location())}
+}
+
+// ParseProperty reads the text of a property that is a date by itself:
+// YYYY-MM-DD, alone or followed by a clock part behind a T or a blank.
+func ParseProperty(text string, zone *time.Location) (Moment, bool) {
+	if len(text) < len(dayLayout) || text[4] != '-' {
+		return Moment{}, false
+	}
+	return parseDashed(text, zone)
+}
+
+// ParseDate reads the text of a date as date() does: as a property, or written
+// without dashes as YYYYMMDD or YYYYMMDDHHmm, or as a link to a day. Blanks at the
+// ends do not count.
+func ParseDate(text string, zone *time.Location) (Moment, bool) {
+	text = strings.TrimFunc(text, IsSpace)
+	if inner, ok := strings.CutPrefix(text, "[["); ok && strings.HasSuffix(inner, "]]") {
+		text = strings.TrimSuffix(inner, "]]")
+	}
+	if len(text) >= len(dayLayout) && text[4] == '-' {
+		return parseDashed(text, zone)
+	}
+	switch len(text) {
+	case 8:
+		day, err := time.ParseInLocation("20060102", text, zone)
+		return Moment{Time: day}, err == nil
+	case 12:
+		t, err := time.ParseInLocation("200601021504", text, zone)
+		return Moment{t, true}, err == nil
+	}
+	return Moment{}, false
+}
+
+func parseDashed(text string, zone *time.Location) (Moment, bool) {
+	day, rest := text[:len(dayLayout)], text[len(dayLayout):]
+	date, err := time.ParseInLocation(dayLayout, day, zone)
+	if err != nil || rest == "" {
+		return Moment{Time: date}, err == nil
+	}
+	if rest[0] != 'T' && rest[0] != ' ' {
+		return Moment{}, false
+	}
+	t, ok := parseClock(date, rest[1:], zone)
+	return Moment{t, true}, ok
+}
+
+// parseClock reads HH:mm, HH:mm:ss or HH:mm:ss.fff and a zone, Z or ±hh:mm,
+// which is converted to the local one.
+func parseClock(date time.Time, text string, zone *time.Location) (time.Time, bool) {
+	clock, offset, zoned, ok := cutZone(text)
+	if !ok {
+		return time.Time{}, false
+	}
+	seconds, fraction, _ := strings.Cut(clock, ".")
+	parts := strings.Split(seconds, ":")
+	if len(parts) < 2 || len(parts) > 3 || fraction != "" && len(parts) != 3 {
+		return time.Time{}, false
+	}
+	var numbers [3]int
+	limits := [...]int{24, 60, 60}
+	for i, part := range parts {
+		n, err := strconv.Atoi(part)
+		if err != nil || len(part) != 2 || n < 0 || n >= limits[i] {
+			return time.Time{}, false
+		}
+		numbers[i] = n
+	}
+	millis, ok := parseFraction(fraction)
+	if !ok {
+		return time.Time{}, false
+	}
+	if zoned {
+		zone = time.FixedZone("", offset)
+	}
+	y, month, d := date.Date()
+	t := time.Date(y, month, d, numbers[0], numbers[1], numbers[2], millis*int(time.Millisecond), zone)
+	return t.In(date.Location()), true
+}
+
+// parseFraction reads the digits behind the seconds as milliseconds.
+func parseFraction(digits string) (int, bool) {
+	if digits == "" {
+		return 0, true
+	}
+	if len(digits) > 9 || strings.Trim(digits, "0123456789") != "" {
+		return 0, false
+	}
+	n, err := strconv.Atoi((digits + "00")[:3])
+	return n, err == nil
+}
+
+// cutZone returns a clock without its zone, and the zone's offset in seconds.
+func cutZone(text string) (clock string, offset int, zoned, ok bool) {
+	if clock, ok := strings.CutSuffix(text, "Z"); ok {
+		return clock, 0, true, true
+	}
+	i := strings.LastIndexAny(text, "+-")
+	if i < 0 {
+		return text, 0, false, true
+	}
+	hours, minutes, _ := strings.Cut(text[i+1:], ":")
+	if len(hours) == 4 {
+		hours, minutes = hours[:2], hours[2:]
+	}
+	h, err := strconv.Atoi(hours)
+	m := 0
+	if err == nil && minutes != "" {
+		m, err = strconv.Atoi(minutes)
+	}
+	if err != nil || len(hours) != 2 || h > 23 || m < 0 || m > 59 {
+		return "", 0, false, false
+	}
+	offset = h*3600 + m*60
+	if text[i] == '-' {
+		offset = -offset
+	}
+	return text[:i], offset, true, true
+}
+
+// addMonths moves a time by calendar months. A day that the month does not have
+// becomes its last one.
+func addMonths(t time.Time, months int) time.Time {
+	y, month, day := t.Date()
+	first := time.Date(y, month+time.Month(months), 1, 0, 0, 0, 0, time.UTC)
+	last := first.AddDate(0, 1, -1).Day()
+	hour, minute, second := t.Clock()
+	return time.Date(first.Year(), first.Month(), min(day, last), hour, minute, second, t.Nanosecond(), t.Location())
+}
+
+// Bounds of the years that a date can have: those that print with four digits.
+const (
+	minYear = 0
+	maxYear = 9999
+)
+
+// inRange returns a date, or an error if its year cannot be written.
+func inRange(m Moment) Value {
+	if y := m.Time.Year(); y < minYear || y > maxYear {
+		return Failure("Invalid date")
+	}
+	return OfMoment(m)
+}
+
+// Span is a duration. Its parts are kept apart, because a month has no fixed
+// length, and a day has none where clocks are changed. Weeks are seven days.
+type Span struct {
+	Months, Days, Millis float64
+}
+
+// Lengths of what has a fixed one, in milliseconds, and of a month on average:
+// 400 years have 146,097 days.
+const (
+	millisPerSecond = 1000
+	millisPerMinute = 60 * millisPerSecond
+	millisPerHour   = 60 * millisPerMinute
+	millisPerDay    = 24 * millisPerHour
+	daysPerMonth    = 146097.0 / 4800
+)
+
+// units are the words of a duration text. A capital M is a month, a small one a
+// minute.
+var units = map[string]Span{
+	"y": {Months: 12}, "year": {Months: 12}, "years": {Months: 12},
+	"M": {Months: 1}, "month": {Months: 1}, "months": {Months: 1},
+	"w": {Days: 7}, "week": {Days: 7}, "weeks": {Days: 7},
+	"d": {Days: 1}, "day": {Days: 1}, "days": {Days: 1},
+	"h": {Millis: millisPerHour}, "hour": {Millis: millisPerHour}, "hours": {Millis: millisPerHour},
+	"m": {Millis: millisPerMinute}, "minute": {Millis: millisPerMinute}, "minutes": {Millis: millisPerMinute},
+	"s": {Millis: millisPerSecond}, "second": {Millis: millisPerSecond}, "seconds": {Millis: millisPerSecond},
+}
+
+// ParseSpan reads the text of a duration: a number and one unit, or ISO 8601 with
+// a clock part.
+func ParseSpan(text string) (Span, bool) {
+	text = strings.TrimFunc(text, IsSpace)
+	if len(text) > 64 {
+		return Span{}, false
+	}
+	sign, rest := 1.0, text
+	if after, ok := strings.CutPrefix(text, "-"); ok {
+		sign, rest = -1, after
+	} else {
+		rest = strings.TrimPrefix(text, "+")
+	}
+	if strings.HasPrefix(rest, "P") {
+		s, ok := parseISO(rest)
+		return s.Times(sign), ok
+	}
+	digits := strings.IndexFunc(rest, func(r rune) bool { return (r < '0' || r > '9') && r != '.' })
+	if digits <= 0 {
+		return Span{}, false
+	}
+	count, err := strconv.ParseFloat(rest[:digits], 64)
+	unit, known := units[strings.TrimLeft(rest[digits:], " ")]
+	return unit.Times(sign * count), known && err == nil
+}
+
+var isoForm = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^P(?:(\d+(?:\.\d+)?)Y)?(?:(\d+(?:\.\d+)?)M)?(?:(\d+(?:\.\d+)?)W)?(?:(\d+(?:\.\d+)?)D)?T(?:(\d+(?:\.\d+)?)H)?(?:(\d+(?:\.\d+)?)M)?(?:(\d+(?:\.\d+)?)S)?$`)
+})
+
+// parseISO reads P1DT2H and its like.
+func parseISO(text string) (Span, bool) {
+	found := isoForm().FindStringSubmatch(text)
+	if found == nil || strings.Join(found[1:], "") == "" {
+		return Span{}, false
+	}
+	var s Span
+	for i, unit := range [...]string{"y", "M", "w", "d", "h", "m", "s"} {
+		if found[i+1] != "" {
+			count, _ := strconv.ParseFloat(found[i+1], 64) // only digits
+			s = s.Plus(units[unit].Times(count))
+		}
+	}
+	return s, true
+}
+
+// Plus returns the sum of two durations, part by part.
+func (s Span) Plus(t Span) Span {
+	return Span{s.Months + t.Months, s.Days + t.Days, s.Millis + t.Millis}
+}
+
+// Times returns the duration so many times.
+func (s Span) Times(n float64) Span { return Span{s.Months * n, s.Days * n, s.Millis * n} }
+
+// HasClock reports whether adding s to a date gives it a clock part.
+func (s Span) HasClock() bool { return s.Millis != 0 }
+
+// Bounds of what is added to a date: more leads out of all years.
+const (
+	maxMonths = 12 * 20_000
+	maxDays   = 366 * 20_000
+	maxMillis = maxDays * millisPerDay
+)
+
+// after returns the time that is s behind t: months by the calendar first, then
+// days by the calendar, then the clock part. It is false if that is out of range.
+func (s Span) after(t time.Time) (time.Time, bool) {
+	if !(math.Abs(s.Months) <= maxMonths && math.Abs(s.Days) <= maxDays && math.Abs(s.Millis) <= maxMillis) {
+		return t, false
+	}
+	t = addMonths(t, int(math.Round(s.Months)))
+	t = t.AddDate(0, 0, int(math.Round(s.Days)))
+	whole := math.Trunc(s.Millis)
+	for whole != 0 { // a time.Duration reaches 292 years
+		part := max(min(whole, maxDuration), -maxDuration)
+		t = t.Add(time.Duration(part) * time.Millisecond)
+		whole -= part
+	}
+	return t, true
+}
+
+const maxDuration = float64(math.MaxInt64 / int64(time.Millisecond) / 2)
+
+// Milliseconds returns the length of s if it begins at now.
+func (s Span) Milliseconds(now time.Time) float64 {
+	if s.Months == 0 && s.Days == 0 {
+		return s.Millis
+	}
+	then, ok := s.after(now)
+	if !ok {
+		return (s.Months*daysPerMonth+s.Days)*millisPerDay + s.Millis
+	}
+	return between(now, then)
+}
+
+// between returns how many milliseconds lie between two times.
+func between(from, to time.Time) float64 { return float64(to.UnixMilli() - from.UnixMilli()) }
+
+// Field returns the whole of s in a unit, years to milliseconds, in any case;
+// parts of the calendar count from now.
+func (s Span) Field(name string, now time.Time) (float64, bool) {
+	millis := s.Milliseconds(now)
+	switch strings.ToLower(name) {
+	case "years":
+		return millis / millisPerDay / daysPerMonth / 12, true
+	case "months":
+		return millis / millisPerDay / daysPerMonth, true
+	case "weeks":
+		return millis / millisPerDay / 7, true
+	case "days":
+		return millis / millisPerDay, true
+	case "hours":
+		return millis / millisPerHour, true
+	case "minutes":
+		return millis / millisPerMinute, true
+	case "seconds":
+		return millis / millisPerSecond, true
+	case "milliseconds":
+		return millis, true
+	}
+	return 0, false
+}
+
+// Humanize returns s in words, without its sign, by the thresholds of moment.js.
+func (s Span) Humanize() string {
+	days := s.Days + math.Round(s.Months*daysPerMonth) // whole days of the months, as moment.js counts all units below
+	millis := days*millisPerDay + s.Millis
+	months := math.Abs(roundAway(s.Months + (s.Days+s.Millis/millisPerDay)/daysPerMonth))
+	return inWords(counts{
+		seconds: math.Abs(roundAway(millis / millisPerSecond)), minutes: math.Abs(roundAway(millis / millisPerMinute)),
+		hours: math.Abs(roundAway(millis / millisPerHour)), days: math.Abs(roundAway(millis / millisPerDay)), months: months,
+		years: math.Abs(roundAway((s.Months + (s.Days+s.Millis/millisPerDay)/daysPerMonth) / 12)),
+	})
+}
+
+// roundAway is the rounding of moment.js: of the amount, so that a sign changes
+// nothing.
+func roundAway(f float64) float64 { return math.Copysign(roundHalfUp(math.Abs(f)), f) }
+
+// counts are a duration in each of its units, rounded.
+type counts struct{ seconds, minutes, hours, days, months, years float64 }
+
+func inWords(c counts) string {
+	switch {
+	case c.seconds < 45:
+		return "a few seconds"
+	case c.minutes <= 1:
+		return "a minute"
+	case c.minutes < 45:
+		return fmt.Sprintf("%.0f minutes", c.minutes)
+	case c.hours <= 1:
+		return "an hour"
+	case c.hours < 22:
+		return fmt.Sprintf("%.0f hours", c.hours)
+	case c.days <= 1:
+		return "a day"
+	case c.days < 26:
+		return fmt.Sprintf("%.0f days", c.days)
+	case c.months <= 1:
+		return "a month"
+	case c.months < 11:
+		return fmt.Sprintf("%.0f months", c.months)
+	case c.years <= 1:
+		return "a year"
+	}
+	return fmt.Sprintf("%.0f years", c.years)
+}
+
+// Relative returns how long m is ahead of now or behind it, in words.
+func (m Moment) Relative(now time.Time) string {
+	s := difference(now, m.Time)
+	if s.Months > 0 || s.Millis > 0 {
+		return "in " + s.Humanize()
+	}
+	return s.Humanize() + " ago"
+}
+
+// difference returns the way from one time to another in whole calendar months
+// and what is left.
+func difference(from, to time.Time) Span {
+	if to.Before(from) {
+		return difference(to, from).Times(-1)
+	}
+	months := (to.Year()-from.Year())*12 + int(to.Month()) - int(from.Month())
+	if addMonths(from, months).After(to) {
+		months--
+	}
+	return Span{Months: float64(months), Millis: between(addMonths(from, months), to)}
+}

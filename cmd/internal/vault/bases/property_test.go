@@ -1,0 +1,261 @@
+package bases
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"vaultwicket/cmd/internal/vault/bases/formula"
+	_ "vaultwicket/tests/sameseed"
+)
+
+// anyVault makes notes with the properties k, of one kind a vault, and n and v, of
+// every kind. Several notes have the same value, and some have none.
+func anyVault(t *rapid.T) []*note {
+	kinds := map[string]*rapid.Generator[any]{
+		"number": rapid.Custom(func(t *rapid.T) any { return rapid.IntRange(-3, 12).Draw(t, "number") }),
+		"text":   rapid.Custom(func(t *rapid.T) any { return rapid.StringMatching(`[abAB]?[0-9]{0,2}`).Draw(t, "text") }),
+		"bool":   rapid.Custom(func(t *rapid.T) any { return rapid.Bool().Draw(t, "bool") }),
+		"date":   rapid.Custom(func(t *rapid.T) any { return day(fmt.Sprintf("2025-01-%02d", rapid.IntRange(1, 9).Draw(t, "day"))) }),
+	}
+	names := slices.Sorted(maps.Keys(kinds))
+	same := kinds[rapid.SampledFrom(names).Draw(t, "kind")]
+	var notes []*note
+	for i := range rapid.IntRange(0, 14).Draw(t, "notes") {
+		n := with(fmt.Sprintf("%s/note %d.md", rapid.SampledFrom([]string{"x", "Y", "z 10", "z 9"}).Draw(t, "folder"), i%5+i/5*100))
+		set := func(name string, of *rapid.Generator[any]) {
+			if rapid.IntRange(0, 4).Draw(t, "has "+name) > 0 {
+				n.fields.Keys, n.fields.Values = append(n.fields.Keys, name), append(n.fields.Values, asValue(of.Draw(t, name)))
+			}
+		}
+		set("k", same)
+		set("n", kinds["number"])
+		set("v", kinds[rapid.SampledFrom(names).Draw(t, "kind of v")])
+		notes = append(notes, n)
+	}
+	return notes
+}
+
+func pathsOf(t *Table) []string {
+	var paths []string
+	for _, row := range t.Rows {
+		paths = append(paths, row.Path)
+	}
+	return paths
+}
+
+func ask(t *rapid.T, base string, notes []*note, q Query) *Table {
+	b, err := Read([]byte(base))
+	if err != nil {
+		t.Fatalf("%s\n%v", base, err)
+	}
+	table, err := b.Run(t.Context(), vaultOf(notes), q)
+	if err != nil {
+		t.Fatalf("%s\n%v", base, err)
+	}
+	return table
+}
+
+// anyFilter makes a filter that never fails, or one that always does.
+var anyFilter = rapid.Custom(func(t *rapid.T) string {
+	return rapid.SampledFrom([]string{"k > 3", `v == "a1"`, "n", "!v", "k == v", "v.isEmpty()", "n % 2 == 0", "k && n < 5", `v.isType("string")`, "nope()", "v.map(value)", "n >= k || v == true", "1 +"}).Draw(t, "statement")
+})
+
+// A filter and its negation part the rows: each row is in one of them, in the same
+// order.
+func TestAFilterAndItsNegationPartTheRows(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		notes := anyVault(t)
+		parts := rapid.SliceOfN(anyFilter, 1, 3).Draw(t, "parts")
+		mode := rapid.SampledFrom([]string{"and", "or", "not"}).Draw(t, "mode")
+		quoted := make([]string, len(parts))
+		for i, p := range parts {
+			quoted[i] = "'" + p + "'"
+		}
+		filter := "{" + mode + ": [" + strings.Join(quoted, ", ") + "]}"
+		all := pathsOf(ask(t, "", notes, Query{}))
+		kept := pathsOf(ask(t, "filters: "+filter, notes, Query{}))
+		dropped := pathsOf(ask(t, "filters: {not: ["+filter+"]}", notes, Query{}))
+		for _, path := range all {
+			if slices.Contains(kept, path) == slices.Contains(dropped, path) {
+				t.Errorf("%s: %s is in both or in neither", filter, path)
+			}
+		}
+		inOrder := func(some []string) bool {
+			return slices.Equal(some, slices.DeleteFunc(slices.Clone(all), func(p string) bool { return !slices.Contains(some, p) }))
+		}
+		if len(kept)+len(dropped) != len(all) || !inOrder(kept) || !inOrder(dropped) {
+			t.Errorf("%s keeps %q and drops %q of %q", filter, kept, dropped, all)
+		}
+	})
+}
+
+// The filters of the base and of a view mean the same as both in one and.
+func TestFiltersOfBaseAndViewAreJoined(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		notes, a, b := anyVault(t), anyFilter.Draw(t, "a"), anyFilter.Draw(t, "b")
+		both := pathsOf(ask(t, fmt.Sprintf("filters: '%s'\nviews: [{filters: '%s'}]", a, b), notes, Query{}))
+		one := pathsOf(ask(t, fmt.Sprintf("filters: {and: ['%s', '%s']}", a, b), notes, Query{}))
+		none := pathsOf(ask(t, fmt.Sprintf("filters: {not: [{or: [{not: ['%s']}, {not: ['%s']}]}]}", a, b), notes, Query{}))
+		where := pathsOf(ask(t, fmt.Sprintf("filters: '%s'", a), notes, Query{Where: formula.Compile(b)}))
+		if !slices.Equal(both, one) || !slices.Equal(one, none) || !slices.Equal(one, where) {
+			t.Errorf("%s and %s: %q, %q, %q, %q", a, b, both, one, none, where)
+		}
+	})
+}
+
+// Rows with equal keys stay in the order of their paths, in both directions; rows
+// without a key are last in both.
+func TestSortIsStableAndHasEmptyLast(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		notes := anyVault(t)
+		direction := rapid.SampledFrom([]string{"ASC", "DESC"}).Draw(t, "direction")
+		table := ask(t, "views: [{order: [n], sort: [{property: n, direction: "+direction+"}]}]", notes, Query{})
+		want := slices.Clone(vaultOf(notes).Files)
+		slices.SortStableFunc(want, func(a, b formula.Entry) int {
+			x, hasX := a.Property("n")
+			y, hasY := b.Property("n")
+			switch {
+			case !hasX || !hasY:
+				return cmp.Compare(b2i(!hasX), b2i(!hasY))
+			case direction == "DESC":
+				return cmp.Compare(y.Num(), x.Num())
+			}
+			return cmp.Compare(x.Num(), y.Num())
+		})
+		for i, row := range table.Rows {
+			if row.Path != want[i].Path() {
+				t.Fatalf("row %d is %s, want %s", i, row.Path, want[i].Path())
+			}
+		}
+	})
+}
+
+func b2i(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// The groups, one after the other, are all rows. Within a group rows are in the
+// order that they have without groups, and no group comes twice.
+func TestGroupsAreTheRows(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		notes := anyVault(t)
+		direction := rapid.SampledFrom([]string{"ASC", "DESC"}).Draw(t, "direction")
+		sort := rapid.SampledFrom([]string{"", ", sort: [{property: n, direction: DESC}]", ", sort: [{property: v}, {property: file.name}]"}).Draw(t, "sort")
+		flat := ask(t, "views: [{order: [k]"+sort+"}]", notes, Query{})
+		grouped := ask(t, "views: [{order: [k], groupBy: {property: k, direction: "+direction+"}"+sort+"}]", notes, Query{})
+		alone := ask(t, "views: [{order: [k], sort: [{property: k, direction: "+direction+"}]}]", notes, Query{})
+		if len(grouped.Rows) != len(flat.Rows) || len(grouped.Rows) != len(alone.Rows) {
+			t.Fatalf("%d rows in groups, %d without", len(grouped.Rows), len(flat.Rows))
+		}
+		start, seen := 0, map[string]bool{}
+		for _, g := range grouped.Groups {
+			rows := grouped.Rows[start : start+g.Rows]
+			start += g.Rows
+			key := strings.ToLower(g.Key.Kind().String() + g.Key.Text())
+			if seen[key] {
+				t.Errorf("the group %q comes twice", key)
+			}
+			seen[key] = true
+			var want []string
+			for _, row := range flat.Rows {
+				if strings.EqualFold(row.Cells[0].Kind().String()+row.Cells[0].Text(), key) {
+					want = append(want, row.Path)
+				}
+			}
+			if got := pathsOf(&Table{Rows: rows}); !slices.Equal(got, want) {
+				t.Errorf("the group %q has %q, want %q", key, got, want)
+			}
+		}
+		if start != len(grouped.Rows) {
+			t.Errorf("the groups have %d of %d rows", start, len(grouped.Rows))
+		}
+	})
+}
+
+// Limit and offset cut one piece out of the rows; the total does not change.
+func TestLimitAndOffsetCut(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		notes := anyVault(t)
+		limit, offset := rapid.IntRange(-1, 16).Draw(t, "limit"), rapid.IntRange(0, 16).Draw(t, "offset")
+		const base = "views: [{order: [k], groupBy: {property: k}, sort: [{property: n}]"
+		all := ask(t, base+"}]", notes, Query{})
+		cut := ask(t, fmt.Sprintf("%s, limit: %d}]", base, limit), notes, Query{Offset: offset})
+		want := pathsOf(all)[min(offset, len(all.Rows)):]
+		if limit > 0 {
+			want = want[:min(limit, len(want))]
+		}
+		if got := pathsOf(cut); !slices.Equal(got, want) || cut.Total != len(all.Rows) {
+			t.Errorf("limit %d, offset %d: %q of %d, want %q", limit, offset, got, cut.Total, want)
+		}
+		rows := 0
+		for _, g := range cut.Groups {
+			rows += g.Rows
+		}
+		if rows != len(cut.Rows) {
+			t.Errorf("the groups have %d of %d rows", rows, len(cut.Rows))
+		}
+	})
+}
+
+// The built-in summaries are what a loop over the numbers makes of them.
+func TestSummariesAreAFold(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		notes := anyVault(t)
+		limit := rapid.IntRange(0, 10).Draw(t, "limit")
+		names := []string{"Average", "Min", "Max", "Sum", "Range", "Median", "Stddev", "Empty", "Filled", "Unique"}
+		table := ask(t, fmt.Sprintf("views: [{order: [n], sort: [{property: k}], limit: %d}]", limit), notes, Query{})
+		cells := []formula.Value{}
+		for _, row := range table.Rows {
+			cells = append(cells, row.Cells[0])
+		}
+		want := fold(cells)
+		for _, name := range names {
+			got := ask(t, fmt.Sprintf("views: [{order: [n], sort: [{property: k}], limit: %d, summaries: {n: %s}}]", limit, name), notes, Query{}).Summaries[0]
+			w, has := want[name]
+			if got.Value.IsNull() == has || has && math.Abs(got.Value.Num()-w) > 1e-9 {
+				t.Errorf("%s of %v is %q, want %v, %v", name, cells, got.Value.Text(), w, has)
+			}
+		}
+	})
+}
+
+// fold makes the summaries that there are of some cells.
+func fold(cells []formula.Value) map[string]float64 {
+	var sum, squares, empty float64
+	var numbers []float64
+	different := map[float64]bool{}
+	for _, c := range cells {
+		if c.IsNull() {
+			empty++
+			continue
+		}
+		sum += c.Num()
+		numbers = append(numbers, c.Num())
+		different[c.Num()] = true
+	}
+	all := map[string]float64{"Empty": empty, "Filled": float64(len(numbers)), "Unique": float64(len(different))}
+	if len(numbers) == 0 {
+		return all
+	}
+	slices.Sort(numbers)
+	n := float64(len(numbers))
+	for _, x := range numbers {
+		squares += (x - sum/n) * (x - sum/n)
+	}
+	all["Sum"], all["Min"], all["Max"] = sum, numbers[0], numbers[len(numbers)-1]
+	all["Range"] = all["Max"] - all["Min"]
+	all["Average"] = sum / float64(len(cells))
+	all["Median"] = (numbers[(len(numbers)-1)/2] + numbers[len(numbers)/2]) / 2
+	all["Stddev"] = math.Sqrt(squares / n)
+	return all
+}

@@ -1,0 +1,353 @@
+package bases
+
+import (
+	"cmp"
+	"math/rand/v2"
+	"path"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"vaultwicket/cmd/internal/vault/bases/formula"
+	"vaultwicket/cmd/internal/vault/disk"
+	"vaultwicket/cmd/internal/vault/disk/system"
+	"vaultwicket/cmd/internal/vault/frontmatter"
+	"vaultwicket/cmd/internal/vault/knowledge/index"
+	"vaultwicket/cmd/internal/vault/markdown"
+	"vaultwicket/cmd/internal/vault/order"
+)
+
+// Config is the vault as one query sees it.
+type Config struct {
+	Folder *disk.Folder
+	Index  *index.Index
+	// Types are those that the user assigned to properties, by lower-case name.
+	Types map[string]string
+	// Now is the moment of the query; its location is the local zone.
+	Now time.Time
+	// Excluded reports whether a file can be no row. Links still lead to it.
+	Excluded func(path string) bool
+	// This is the path for which this stands, "" for none.
+	This string
+}
+
+// Vault is a vault for one query. It is safe for use by several goroutines.
+type Vault struct {
+	Config
+	files  []file
+	memory *Memory
+}
+
+// Memory keeps what was worked out of a vault for the queries to come: the
+// properties of its notes and the order of its names. The zero Memory is empty.
+// It is safe for use by several goroutines.
+type Memory struct {
+	mu      sync.Mutex
+	index   *index.Index
+	columns []column // by the place of the file in index
+	byName  []int32
+}
+
+// Forget drops what was computed for the queries before.
+func (m *Memory) Forget() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.index, m.columns, m.byName = nil, nil, nil
+}
+
+// New returns the vault of a query.
+func (m *Memory) New(c Config) *Vault {
+	v := &Vault{Config: c, memory: m, files: make([]file, len(c.Index.Files))}
+	columns := m.columnsOf(c.Index)
+	for i, f := range c.Index.Files {
+		v.files[i] = file{vault: v, place: int32(i), indexed: f, column: &columns[i]}
+	}
+	return v
+}
+
+// columnsOf returns the properties of the files of an index. Those of files that
+// have not changed since the last one are taken over.
+func (m *Memory) columnsOf(x *index.Index) []column {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.index == x {
+		return m.columns
+	}
+	columns := make([]column, len(x.Files))
+	if m.index != nil {
+		known := make(map[*index.File]*column, len(m.index.Files))
+		for i, f := range m.index.Files {
+			known[f] = &m.columns[i]
+		}
+		for i, f := range x.Files {
+			if c := known[f]; c != nil {
+				columns[i].properties.Store(c.properties.Load())
+			}
+		}
+	}
+	m.index, m.columns, m.byName = x, columns, nil
+	return columns
+}
+
+// byNameOf returns the places of the files of an index in the order of their
+// names.
+func (m *Memory) byNameOf(x *index.Index) []int32 {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.index == x && m.byName != nil {
+		return m.byName
+	}
+	names := make([]string, len(x.Files))
+	places := make([]int32, len(x.Files))
+	for i, f := range x.Files {
+		names[i], places[i] = nameOf(f.Path.String()), int32(i)
+	}
+	slices.SortFunc(places, func(a, b int32) int {
+		return cmp.Or(order.Compare(names[a], names[b]), cmp.Compare(a, b)) // files are in the order of their paths
+	})
+	if m.index == x {
+		m.byName = places
+	}
+	return places
+}
+
+// nameOf is file.name: without the extension for a note.
+func nameOf(p string) string { return strings.TrimSuffix(path.Base(p), ".md") }
+
+// Source returns the vault as a query of a base takes it.
+func (v *Vault) Source() Source {
+	s := Source{Environment: v.environment()}
+	kept := make([]int32, len(v.files)) // place among the rows, -1 for none
+	for i := range v.files {
+		if v.Excluded != nil && v.Excluded(v.files[i].Path()) {
+			kept[i] = -1
+			continue
+		}
+		kept[i] = int32(len(s.Files))
+		s.Files = append(s.Files, &v.files[i])
+	}
+	s.ByName = func() []int32 {
+		var places []int32
+		for _, place := range v.memory.byNameOf(v.Index) {
+			if kept[place] >= 0 {
+				places = append(places, kept[place])
+			}
+		}
+		return places
+	}
+	return s
+}
+
+func (v *Vault) environment() formula.Environment {
+	return formula.Environment{
+		World:     formula.World{Now: v.Now, Resolve: v.resolve},
+		Backlinks: v.backlinks,
+		Leads:     v.leads,
+		Dangles:   v.dangles,
+		Random:    rand.Float64,
+		This:      v.Entry(v.This),
+	}
+}
+
+// Entry returns the file at a path, nil if there is none.
+func (v *Vault) Entry(path string) formula.Entry {
+	if place, ok := v.Index.Place(path); ok && path != "" {
+		return &v.files[place]
+	}
+	return nil
+}
+
+// resolve finds the file to which a link leads. Its heading or block does not
+// count; one that is nothing else leads to the file that holds it.
+func (v *Vault) resolve(target, from string) formula.Entry {
+	name, _, _ := strings.Cut(target, "#")
+	if place, ok := v.Index.ResolveFrom(name, from); ok {
+		return &v.files[place]
+	}
+	return nil
+}
+
+func (v *Vault) backlinks(of formula.Entry) formula.Value {
+	f, ok := of.(*file)
+	if !ok {
+		return formula.OfList(nil)
+	}
+	edges := v.Index.Graph().In(int(f.place))
+	return formula.OfUnmade(len(edges), func() []formula.Value {
+		links := make([]formula.Value, len(edges))
+		for i, edge := range edges {
+			links[i] = v.files[edge.Place].link()
+		}
+		return links
+	})
+}
+
+// dangles compares the names by which the index lists targets that lead nowhere,
+// which have no extension of a note.
+func (v *Vault) dangles(from formula.Entry, path string) bool {
+	f, ok := from.(*file)
+	if !ok {
+		return false
+	}
+	wanted := bare(path)
+	return slices.ContainsFunc(v.Index.Graph().Unresolved(int(f.place)), func(m index.Missing) bool { return strings.EqualFold(bare(m.Key), wanted) })
+}
+
+// bare is a path without the slash before it and without the extension of a note.
+func bare(path string) string {
+	const note = ".md"
+	if at := len(path) - len(note); at >= 0 && strings.EqualFold(path[at:], note) {
+		path = path[:at]
+	}
+	return strings.TrimPrefix(path, "/")
+}
+
+func (v *Vault) leads(from, to formula.Entry) bool {
+	a, isFile := from.(*file)
+	b, isOther := to.(*file)
+	if !isFile || !isOther {
+		return false
+	}
+	_, found := slices.BinarySearchFunc(v.Index.Graph().Out(int(a.place)), b.place, func(e index.Edge, place int32) int { return cmp.Compare(e.Place, place) })
+	return found
+}
+
+// column is what is kept of a file: its properties.
+type column struct {
+	properties atomic.Pointer[frontmatter.Properties]
+}
+
+// of returns the properties of a file.
+func (c *column) of(f *index.File) frontmatter.Properties {
+	if known := c.properties.Load(); known != nil {
+		return *known
+	}
+	var properties frontmatter.Properties
+	if f.IsNote() && f.HasFacts() {
+		properties = f.Facts().Properties()
+	}
+	c.properties.Store(&properties)
+	return properties
+}
+
+// file is a file of the vault in a query. It implements [formula.Entry].
+type file struct {
+	vault   *Vault
+	place   int32
+	indexed *index.File
+	column  *column
+}
+
+func (f *file) Path() string { return f.indexed.Path.String() }
+
+// link returns a link to the file that is shown by its name.
+func (f *file) link() formula.Value {
+	full := f.Path()
+	return formula.OfLinkTo(f, strings.TrimSuffix(path.Base(full), path.Ext(full)))
+}
+
+func (f *file) Size() int64 {
+	if f.indexed.Stamp != (system.Stamp{}) {
+		return f.indexed.Stamp.Size
+	}
+	size, _, _ := f.look()
+	return size
+}
+
+func (f *file) Modified() time.Time {
+	if f.indexed.Stamp != (system.Stamp{}) {
+		return time.Unix(0, f.indexed.Stamp.Modified)
+	}
+	_, _, modified := f.look()
+	return modified
+}
+
+func (f *file) Created() time.Time {
+	_, created, _ := f.look()
+	return created
+}
+
+// look asks the disk. A file that is not there has the time of its stamp.
+func (f *file) look() (size int64, created, modified time.Time) {
+	opened, err := f.vault.Folder.Open(f.indexed.Path)
+	if err != nil {
+		return 0, time.Unix(0, f.indexed.Stamp.Modified), time.Unix(0, f.indexed.Stamp.Modified)
+	}
+	defer opened.Close()
+	return opened.Info.Size(), opened.Born(), opened.Info.ModTime()
+}
+
+func (f *file) Property(name string) (formula.Value, bool) {
+	p, found := f.column.of(f.indexed).Lookup(name)
+	if !found {
+		return formula.Value{}, false
+	}
+	return f.vault.property(p, f.Path()), true
+}
+
+func (f *file) Properties() formula.Value {
+	fields := &formula.Fields{AnyCase: true}
+	for _, p := range f.column.of(f.indexed) {
+		fields.Keys = append(fields.Keys, p.Key)
+		fields.Values = append(fields.Values, f.vault.property(p, f.Path()))
+	}
+	return formula.OfFields(fields)
+}
+
+// Tags has each tag once, those of the properties first.
+func (f *file) Tags() formula.Value {
+	var tags []formula.Value
+	known := map[string]bool{}
+	for _, tag := range f.indexed.Facts().Tags() {
+		if key := strings.ToLower(tag); !known[key] {
+			known[key] = true
+			tags = append(tags, formula.OfTag(tag))
+		}
+	}
+	return formula.OfList(tags)
+}
+
+// Links are those of the properties, then those of the body, then the embeds.
+func (f *file) Links() formula.Value {
+	if !f.indexed.HasFacts() {
+		return formula.OfList(nil)
+	}
+	found := f.indexed.Facts().Found()
+	var links []formula.Value
+	for _, l := range frontmatter.Links(found.Properties) {
+		links = append(links, formula.OfTarget(formula.Target{Text: l.Link.Target, Display: l.Link.Display, From: f.Path()}))
+	}
+	return formula.OfList(append(append(links, f.shown(found, false)...), f.shown(found, true)...))
+}
+
+func (f *file) Embeds() formula.Value {
+	if !f.indexed.HasFacts() {
+		return formula.OfList(nil)
+	}
+	return formula.OfList(f.shown(f.indexed.Facts().Found(), true))
+}
+
+// shown returns the links of the body, or its embeds, with the text that the app
+// shows for each.
+func (f *file) shown(found *index.Found, embeds bool) []formula.Value {
+	var links []formula.Value
+	for _, l := range found.Note.Links {
+		if l.Embed != embeds {
+			continue
+		}
+		links = append(links, formula.OfTarget(formula.Target{Text: l.Target, Display: shownText(l), From: f.Path()}))
+	}
+	return links
+}
+
+// shownText returns what the app shows for a link: what is written, else the
+// target with its heading or block behind an angle bracket.
+func shownText(l markdown.Link) string {
+	if l.Display != "" {
+		return l.Display
+	}
+	parts := strings.FieldsFunc(l.Target, func(r rune) bool { return r == '#' })
+	return strings.Join(parts, " > ")
+}
