@@ -10,10 +10,9 @@ import (
 	"sync"
 )
 
-// ConnLimiter is a listener that bounds the connections. When there are too many, one has to go: the oldest
-// from which no request with the token has come, so that whoever has none cannot
-// keep those out who have; if there is none such, the one that has been between two
-// requests for longest.
+// ConnLimiter is a listener that limits the open connections. At the limit it closes one for the
+// next: the oldest without an authenticated request, so that a client without the token cannot
+// keep others out, or else the one that has been idle between two requests for longest.
 type ConnLimiter struct {
 	net.Listener
 	max int
@@ -24,22 +23,22 @@ type ConnLimiter struct {
 	idle            *list.List // of authenticated *conn, longest idle first
 }
 
-// conn is one of them.
+// conn is a connection of a [ConnLimiter].
 type conn struct {
 	net.Conn
 	limiter       *ConnLimiter
-	authenticated bool          // a request with the token came over it
-	list          *list.List    // in which it is: one of the gate's, or nil
+	authenticated bool          // it had an authenticated request
+	list          *list.List    // the list of the limiter that it is in, or nil
 	element       *list.Element // in list
-	released      bool          // it has no place any more
+	released      bool          // it is not counted any more
 }
 
-// NewConnLimiter returns a listener that has max connections open at most.
+// NewConnLimiter returns a listener with up to max open connections.
 func NewConnLimiter(l net.Listener, max int) *ConnLimiter {
 	return &ConnLimiter{Listener: l, max: max, unauthenticated: list.New(), idle: list.New()}
 }
 
-// Accept returns the next connection that there is room for.
+// Accept returns the next connection. One for which none can be closed is closed itself.
 func (g *ConnLimiter) Accept() (net.Conn, error) {
 	for {
 		raw, err := g.Listener.Accept()
@@ -58,7 +57,7 @@ func (g *ConnLimiter) Accept() (net.Conn, error) {
 	}
 }
 
-// admit takes in c, and names who has to go for it.
+// admit counts c, and returns the connection to close for it, if any.
 func (g *ConnLimiter) admit(c *conn) (evicted *conn, ok bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -86,7 +85,7 @@ func (g *ConnLimiter) move(c *conn, to *list.List) {
 	}
 }
 
-// release gives the place of a connection free, once.
+// release stops counting a connection.
 func (g *ConnLimiter) release(c *conn) {
 	if !c.released {
 		c.released = true
@@ -95,7 +94,7 @@ func (g *ConnLimiter) release(c *conn) {
 	}
 }
 
-// Close closes a connection and gives its place free.
+// Close closes a connection and stops counting it.
 func (c *conn) Close() error {
 	c.limiter.mu.Lock()
 	c.limiter.release(c)
@@ -103,7 +102,7 @@ func (c *conn) Close() error {
 	return c.Conn.Close()
 }
 
-// CloseUnauthenticated closes all connections without a request with the token.
+// CloseUnauthenticated closes all connections without an authenticated request.
 func (g *ConnLimiter) CloseUnauthenticated() {
 	g.mu.Lock()
 	var all []*conn
@@ -118,7 +117,7 @@ func (g *ConnLimiter) CloseUnauthenticated() {
 
 type connKey struct{}
 
-// connOf returns the connection below one of net/http, nil if it is none of ours.
+// connOf returns the connection below one of net/http, nil if it is not of a [ConnLimiter].
 func connOf(c net.Conn) *conn {
 	if wrapped, ok := c.(*tls.Conn); ok {
 		c = wrapped.NetConn()
@@ -127,13 +126,12 @@ func connOf(c net.Conn) *conn {
 	return ours
 }
 
-// WithConn puts a connection into the context of its requests. It is the hook of
-// net/http for that.
-func WithConn(ctx context.Context, c net.Conn) context.Context {
+// withConn puts a connection into the context of its requests: the ConnContext of an http.Server.
+func withConn(ctx context.Context, c net.Conn) context.Context {
 	return context.WithValue(ctx, connKey{}, connOf(c))
 }
 
-// MarkAuthenticated notes that a request with the token came over the connection of ctx.
+// MarkAuthenticated records that the connection of ctx had an authenticated request.
 func MarkAuthenticated(ctx context.Context) {
 	if c, _ := ctx.Value(connKey{}).(*conn); c != nil {
 		c.limiter.mu.Lock()
@@ -145,9 +143,9 @@ func MarkAuthenticated(ctx context.Context) {
 	}
 }
 
-// TrackState notes when a connection is between two requests. It is the hook of
-// net/http for that.
-func TrackState(raw net.Conn, state http.ConnState) {
+// trackState records when a connection is idle between two requests: the ConnState of an
+// http.Server.
+func trackState(raw net.Conn, state http.ConnState) {
 	c := connOf(raw)
 	if c == nil {
 		return

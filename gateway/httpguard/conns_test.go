@@ -15,7 +15,7 @@ func TestAGateBehindTLSKnowsItsConnections(t *testing.T) {
 	if _, ok := g.admit(c); !ok {
 		t.Fatal("not admitted")
 	}
-	MarkAuthenticated(WithConn(t.Context(), tls.Server(c, &tls.Config{})))
+	MarkAuthenticated(withConn(t.Context(), tls.Server(c, &tls.Config{})))
 	if g.unauthenticated.Len() != 0 || g.open != 1 || !c.authenticated {
 		t.Errorf("%d unauthenticated of %d", g.unauthenticated.Len(), g.open)
 	}

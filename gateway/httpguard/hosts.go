@@ -2,23 +2,23 @@ package httpguard
 
 import (
 	"crypto/x509"
+	"net/http"
 	"net/netip"
+	"net/url"
 	"strconv"
 	"strings"
 )
 
-// Hosts decides by which names we may be called. A page of a browser can make a
-// name of its own point to this machine, and is then let talk to it as to its own
-// server; the name stays in the Host header and gives it away. So only names that
-// are known to be ours pass, on every address. The port says nothing and is not
-// looked at: it changes on the way through tunnels and containers.
+// Hosts is the allowlist of names in Host headers. A web page can have its own name resolve to
+// this machine, and the browser then takes this server for its own (DNS rebinding); the Host
+// header still has that name. The port is not compared: tunnels and containers change it.
 type Hosts struct {
 	names map[string]bool
 	leaf  *x509.Certificate // nil without TLS
 }
 
-// NewHosts returns the hosts that are called localhost, or one of names, as [HostName]
-// returns them, or a name in the certificate leaf, which may be nil.
+// NewHosts returns an allowlist of localhost, loopback addresses, names, as [HostName] returns
+// them, and the names in the certificate leaf, which may be nil.
 func NewHosts(names []string, leaf *x509.Certificate) Hosts {
 	h := Hosts{map[string]bool{"localhost": true}, leaf}
 	for _, name := range names {
@@ -27,7 +27,7 @@ func NewHosts(names []string, leaf *x509.Certificate) Hosts {
 	return h
 }
 
-// Allow reports whether a Host header is one of ours.
+// Allow reports whether a Host header has an allowed name.
 func (h Hosts) Allow(header string) bool {
 	name, ok := HostName(header)
 	if !ok {
@@ -42,9 +42,9 @@ func (h Hosts) Allow(header string) bool {
 	return h.leaf != nil && h.leaf.VerifyHostname(name) == nil
 }
 
-// HostName returns the host of a Host header in lower case, and an address as
-// package netip writes it. It knows "name", "name:port", "[::1]" and "[::1]:port",
-// and nothing else: what browsers and proxies read differently is refused.
+// HostName returns the host of a Host header in lower case, an address as package netip formats
+// it. ok is false for all but "name", "name:port", "[::1]" and "[::1]:port": browsers and proxies
+// read other forms differently.
 func HostName(header string) (string, bool) {
 	name, port, found := header, "", false
 	if end := strings.IndexByte(header, ']'); strings.HasPrefix(header, "[") && end > 0 {
@@ -68,7 +68,7 @@ func HostName(header string) (string, bool) {
 
 const maxName = 253 // of a name in the DNS
 
-// plain reports whether a name holds only what names of hosts hold.
+// plain reports whether a name has only characters of host names.
 func plain(name string) bool {
 	for _, c := range []byte(name) {
 		if c != '.' && c != '-' && c != '_' && (c < '0' || c > '9') && (c < 'a' || c > 'z') && (c < 'A' || c > 'Z') {
@@ -78,13 +78,13 @@ func plain(name string) bool {
 	return name != "" && len(name) <= maxName
 }
 
-// IsPort reports whether text is the number of a port, as it is usually written.
+// IsPort reports whether text is a port number in its usual form.
 func IsPort(text string) bool {
 	number, err := strconv.ParseUint(text, 10, 16)
 	return err == nil && number > 0 && text[0] != '+' && text[0] != '0'
 }
 
-// Bracketed puts the brackets around an address of version 6 that has none.
+// Bracketed returns entry, in brackets if it is an IPv6 address without.
 func Bracketed(entry string) string {
 	if ip, err := netip.ParseAddr(entry); err == nil && ip.Is6() {
 		return "[" + entry + "]"
@@ -92,8 +92,58 @@ func Bracketed(entry string) string {
 	return entry
 }
 
-// Unspecified reports whether a host is the address that stands for all of a machine.
+// Unspecified reports whether a host is 0.0.0.0 or ::, all addresses of a machine.
 func Unspecified(name string) bool {
 	ip, err := netip.ParseAddr(name)
 	return err == nil && ip.IsUnspecified()
+}
+
+// Origins are the web origins whose pages may send requests, as browsers write
+// them: see [CanonicalOrigin].
+type Origins map[string]bool
+
+// CanonicalOrigin returns an origin as a browser would send it.
+func CanonicalOrigin(entry string) (string, bool) {
+	u, err := url.Parse(entry)
+	if err != nil || u.Scheme == "" || u.User != nil || strings.Trim(u.Path, "/") != "" || strings.ContainsAny(entry, "?#") {
+		return "", false
+	}
+	name, ok := HostName(u.Host)
+	if !ok {
+		return "", false
+	}
+	scheme, port := strings.ToLower(u.Scheme), u.Port()
+	origin := scheme + "://" + Bracketed(name)
+	if port == "" || scheme == "http" && port == "80" || scheme == "https" && port == "443" {
+		return origin, true
+	}
+	return origin + ":" + port, true
+}
+
+// OriginKind is what the headers say of the page that sent a request.
+type OriginKind uint8
+
+// The kinds of origin.
+const (
+	Foreign  OriginKind = iota // a page of an origin that is not listed
+	NoOrigin                   // no page, or one of this server
+	Listed                     // a page of a listed origin
+)
+
+// Judge returns the kind of origin of a request, from Origin and Sec-Fetch-Site. Only browsers
+// send these headers, and no page can change them.
+func (o Origins) Judge(h http.Header) OriginKind {
+	origin, sent := h["Origin"]
+	switch {
+	case sent && len(origin) == 1 && o[origin[0]]:
+		return Listed
+	case sent:
+		return Foreign
+	}
+	for _, site := range h["Sec-Fetch-Site"] {
+		if site != "none" && site != "same-origin" {
+			return Foreign
+		}
+	}
+	return NoOrigin
 }

@@ -1,3 +1,8 @@
+// Package httpguard has the checks that the MCP transport and the local page make before all
+// others: the Host header, against DNS rebinding, the origin, against CSRF, and limits of time,
+// connections and streams.
+//
+// It knows no token and no path. A request that passes is not authenticated.
 package httpguard
 
 import (
@@ -6,24 +11,25 @@ import (
 	"net"
 	"net/http"
 	"strings"
+	"sync"
 	"time"
 )
 
-// How long a client may take.
+// Limits of time for a client.
 const (
-	HeadLimit = 10 * time.Second // for the head of a request
+	HeadLimit = 10 * time.Second // for the request line and headers
 	IdleLimit = 2 * time.Minute  // between two requests
 
-	headSize = 16 << 10 // of the head, in bytes; net/http adds 4 KiB
+	headSize = 16 << 10 // of the request line and headers, in bytes; net/http adds 4 KiB
 
-	// writeLimit bounds how long a client may take to read what it is sent: a message,
-	// not a stream, which may be silent for hours.
+	// writeLimit is how long a client may take to read one message. A stream may be silent for
+	// hours.
 	writeLimit = 30 * time.Second
 )
 
-// NewServer returns a server of HTTP/1.1 for the connections of a [ConnLimiter]: there a
-// connection carries one request at a time, so the limit of connections is one of
-// requests too. base is the context of all requests.
+// NewServer returns an HTTP/1.1 server for the connections of a [ConnLimiter]: a connection has
+// one request at a time, so the limit of connections is one of requests too. base is the context
+// of all requests.
 func NewServer(base context.Context, h http.Handler, log *log.Logger) *http.Server {
 	s := &http.Server{
 		Handler:                      h,
@@ -33,33 +39,84 @@ func NewServer(base context.Context, h http.Handler, log *log.Logger) *http.Serv
 		MaxHeaderBytes:               headSize,
 		ErrorLog:                     log,
 		BaseContext:                  func(net.Listener) context.Context { return base },
-		ConnContext:                  WithConn,
-		ConnState:                    TrackState,
+		ConnContext:                  withConn,
+		ConnState:                    trackState,
 		Protocols:                    &http.Protocols{},
 	}
 	s.Protocols.SetHTTP1(true)
 	return s
 }
 
-// IsPath reports whether the target of a request is a path, and not a whole address as a
-// proxy takes it.
+// IsPath reports whether the target of a request is a path, and not a URL as for a proxy.
 func IsPath(r *http.Request) bool { return r.URL.Host == "" && strings.HasPrefix(r.RequestURI, "/") }
 
-// LimitRead bounds how long the rest of the request may take to come, and
-// [LimitWrite] the first of the answer to leave. The limits are of the connection, so
-// they replace what is left of an earlier request. The writer of a test has none.
+// LimitRead sets how long the client may take to send the rest of the request. The limit is one
+// of the connection, so it replaces that of an earlier request. It does nothing for the writer of
+// a test.
 func LimitRead(w http.ResponseWriter, limit time.Duration) {
 	_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(limit))
 }
 
-// EndReadLimit ends a limit of [LimitRead] once the request has come. Otherwise net/http
-// takes a client that has nothing more to say for one that has left, and cancels the
-// request.
+// EndReadLimit ends the limit of [LimitRead] for a request that is complete. Otherwise net/http,
+// which reads on to notice a client that disconnects, cancels the request at the limit.
 func EndReadLimit(w http.ResponseWriter) {
 	_ = http.NewResponseController(w).SetReadDeadline(time.Time{})
 }
 
-// LimitWrite bounds how long a client may take to read what comes next.
+// LimitWrite sets how long the client may take to read what is written next.
 func LimitWrite(w http.ResponseWriter) {
 	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(writeLimit))
+}
+
+// Streams limits the responses that end only with the client or the server, so that connections
+// are left for other requests.
+type Streams struct {
+	max int
+
+	mu     sync.Mutex
+	open   map[int]func() // how to end each
+	next   int
+	closed bool
+}
+
+// NewStreams returns Streams that allows max at once.
+func NewStreams(max int) *Streams { return &Streams{max: max, open: map[int]func(){}} }
+
+// Add adds a stream that cancel ends; done must be called at its end. ok is false if there are too
+// many, or after [Streams.Close].
+func (s *Streams) Add(cancel func()) (done func(), ok bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed || len(s.open) >= s.max {
+		return nil, false
+	}
+	key := s.next
+	s.next++
+	s.open[key] = cancel
+	return func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		delete(s.open, key)
+	}, true
+}
+
+// Count returns how many streams are open.
+func (s *Streams) Count() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.open)
+}
+
+// Close ends all streams, and refuses further ones.
+func (s *Streams) Close() {
+	s.mu.Lock()
+	s.closed = true
+	var all []func()
+	for _, cancel := range s.open {
+		all = append(all, cancel)
+	}
+	s.mu.Unlock()
+	for _, cancel := range all {
+		cancel()
+	}
 }

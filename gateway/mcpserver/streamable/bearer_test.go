@@ -121,7 +121,7 @@ func attemptWith(ctx context.Context, b *bearer, text string) int {
 // No comparison but the one in constant time looks at a token or its sum.
 func TestTokensAreComparedInConstantTime(t *testing.T) {
 	set := token.NewFileSet()
-	file, err := parser.ParseFile(set, "bearer.go", nil, 0)
+	file, err := parser.ParseFile(set, "access.go", nil, 0)
 	if err != nil {
 		t.Fatal(err)
 	}

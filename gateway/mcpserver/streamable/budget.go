@@ -8,13 +8,13 @@ import (
 )
 
 const (
-	// bodies is how many messages of the greatest size may be worked on at once.
-	// Decoded, each costs several times its bytes.
+	// bodies is how many messages of the maximum size may be in progress at once. A decoded
+	// message needs several times its size.
 	bodies = 4
-	// ownBodies is how many of them one sender may have.
+	// ownBodies is how many of them can be of one sender.
 	ownBodies = 3
-	// stalled is how long a message may take for the next progress bytes of it while
-	// others need room.
+	// stalled is how long a message may take for its next progress bytes while others need
+	// memory.
 	stalled  = time.Second
 	progress = 8 << 10
 )
@@ -25,9 +25,9 @@ var (
 	errDropped    = errors.New("the message was dropped while it came")
 )
 
-// parcels are the messages that are coming in or being worked on. They count the
-// bytes that have come, so that a slow message costs what it has sent and no more;
-// one that has stalled makes room for others.
+// messageBudget limits the memory of messages that are being read or answered. It counts the
+// bytes received, so that a slow message costs no more than it has sent; one that has stalled is
+// dropped when others need its memory.
 type messageBudget struct {
 	limit, share int64 // in bytes, of all and of one sender
 	now          func() time.Time
@@ -38,16 +38,16 @@ type messageBudget struct {
 	coming   map[*reservation]struct{}
 }
 
-// parcel is one message.
+// reservation is the part of the budget that one message has.
 type reservation struct {
 	all    *messageBudget
 	sender string
-	cut    func() // ends the reading of it
+	cut    func() // ends the read
 
-	// The rest is under the lock of all.
+	// The fields below are protected by the mutex of all.
 	size    int64
-	last    time.Time // when enough of it had come
-	since   int64     // how much has come since
+	last    time.Time // when the last progress bytes were complete
+	since   int64     // bytes received since
 	dropped bool
 	over    bool
 }
@@ -56,8 +56,8 @@ func newMessageBudget(largest int64) *messageBudget {
 	return &messageBudget{limit: bodies * largest, share: ownBodies * largest, now: time.Now, bySender: map[string]int64{}, coming: map[*reservation]struct{}{}}
 }
 
-// begin notes a message that is going to come. cut is called, if at all, before end
-// returns. The caller calls end.
+// begin opens the reservation of a message, which the caller must end. cut may be called until
+// end returns.
 func (a *messageBudget) begin(sender string, cut func()) *reservation {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -66,7 +66,7 @@ func (a *messageBudget) begin(sender string, cut func()) *reservation {
 	return p
 }
 
-// add counts bytes that have come. The error says that there is no room for them.
+// add counts received bytes. The error says that there is no memory for them.
 func (p *reservation) add(n int64) error {
 	a := p.all
 	a.mu.Lock()
@@ -93,8 +93,8 @@ func (p *reservation) add(n int64) error {
 	return nil
 }
 
-// dropStalled drops one of the messages that may go: that of which nothing came for
-// longest, if that is long enough.
+// dropStalled drops the message that has stalled for longest, of those that may be dropped. It is
+// false if there is none.
 func (a *messageBudget) dropStalled(may func(*reservation) bool) bool {
 	var out *reservation
 	for p := range a.coming {
@@ -111,7 +111,7 @@ func (a *messageBudget) dropStalled(may func(*reservation) bool) bool {
 	return true
 }
 
-// arrived notes that all of the message is there.
+// arrived records that the message is complete: it cannot be dropped any more.
 func (p *reservation) arrived() {
 	p.all.mu.Lock()
 	defer p.all.mu.Unlock()
@@ -124,7 +124,7 @@ func (p *reservation) wasDropped() bool {
 	return p.dropped
 }
 
-// end gives the room of a message back.
+// end returns the reservation to the budget.
 func (p *reservation) end() {
 	p.all.mu.Lock()
 	defer p.all.mu.Unlock()
@@ -144,7 +144,7 @@ func (p *reservation) release() {
 	}
 }
 
-// counted counts what is read of a message.
+// counted counts the bytes read of a message.
 type counted struct {
 	from io.Reader
 	*reservation

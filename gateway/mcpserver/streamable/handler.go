@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"runtime"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -14,14 +15,14 @@ import (
 )
 
 const (
-	// bodyLimit bounds how long a client may take to send a message after its head,
-	// and unreadLimit how long net/http waits for one that is refused unread: it takes
-	// in a short one before it answers.
+	// bodyLimit is how long a client may take to send a message after the headers, and
+	// unreadLimit how long net/http waits for one that is refused unread: it reads a short
+	// one before it answers.
 	bodyLimit   = 30 * time.Second
 	unreadLimit = 5 * time.Second
 )
 
-// The paths there are.
+// Routes.
 const (
 	endpoint    = "/mcp"
 	healthPath  = "/healthz"
@@ -29,14 +30,14 @@ const (
 	metricsPath = "/metrics"
 )
 
-// handler checks HTTP requests before mcp-go sees them.
+// handler checks HTTP requests and has those that pass answered.
 type handler struct {
 	Config
 	hosts    httpguard.Hosts
 	origins  httpguard.Origins
 	bearer   *bearer
 	sessions *sessions
-	budget   *messageBudget // bytes of messages that are being worked on
+	budget   *messageBudget // bytes of messages in progress
 	streams  *httpguard.Streams
 
 	mu      sync.Mutex
@@ -56,12 +57,26 @@ func newHandler(c Config, h httpguard.Hosts) (*handler, error) {
 		sessions: newSessions(c.MaxSessions, c.Idle), budget: newMessageBudget(c.MaxBody), empty: make(chan struct{}),
 		streams: httpguard.NewStreams(max(1, c.MaxConnections/2)),
 	}
-	d.sessions.opened, d.sessions.ended = d.opened, d.ended
+	d.sessions.opened = func(x *session) {
+		if d.Opened != nil {
+			d.Opened(x.caller)
+		}
+	}
+	d.sessions.ended = func(x *session) {
+		d.forget(x)
+		if d.Ended != nil {
+			d.Ended(x.caller)
+		}
+	}
 	return d, nil
 }
 
-// ServeHTTP lets a request through, or says why not. What is decided first is
-// what needs the least of the request.
+// forget has mcp-go drop what it keeps of a session.
+func (d *handler) forget(x *session) { d.Server.MCP.UnregisterSession(context.Background(), x.id) }
+
+// ServeHTTP answers a request or says why not. The checks that need least of the request come
+// first: its Host header against DNS rebinding, then its origin against CSRF, then the path and
+// the token.
 func (d *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	httpguard.LimitRead(w, unreadLimit)
 	httpguard.LimitWrite(w) // net/http may say "100 Continue" by itself
@@ -76,128 +91,108 @@ func (d *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	defer d.leave()
 	defer d.rescue(w)
 	if len(r.TransferEncoding) > 0 {
-		// net/http drops a Content-Length beside it. Whoever forwards to us may not
-		// have, so nothing that follows on this connection is to be trusted.
+		// net/http drops a Content-Length beside it. A proxy before us may not have, so
+		// nothing that follows on this connection can be trusted (request smuggling).
 		h.Set("Connection", "close")
 	}
-	if d.rejectForeign(w, r) {
-		return
-	}
-	d.route(w, r)
-}
-
-// rejectForeign rejects requests with a foreign Host header, and those of web pages that are
-// not listed. It reports whether it did.
-func (d *handler) rejectForeign(w http.ResponseWriter, r *http.Request) bool {
 	if !httpguard.IsPath(r) {
 		refuse(w, http.StatusBadRequest, "the request target must be a path")
-		return true
+		return
 	}
 	if !d.hosts.Allow(r.Host) {
 		refuse(w, http.StatusForbidden, "the Host header is not allowed")
-		return true
+		return
 	}
-	w.Header().Set("Vary", "Origin")
-	switch d.origins.Judge(r.Header) {
+	h.Set("Vary", "Origin")
+	origin := d.origins.Judge(r.Header)
+	switch origin {
 	case httpguard.Foreign:
 		refuse(w, http.StatusForbidden, "requests from this origin are not allowed")
-		return true
+		return
 	case httpguard.Listed:
-		share(w.Header(), r.Header.Get("Origin"))
+		h.Set("Access-Control-Allow-Origin", r.Header.Get("Origin"))
+		h.Set("Access-Control-Expose-Headers", "Mcp-Session-Id, Retry-After, WWW-Authenticate")
 	}
-	return false
-}
 
-// route answers one of the paths. All but the health need the token.
-func (d *handler) route(w http.ResponseWriter, r *http.Request) {
 	path, _, _ := strings.Cut(r.RequestURI, "?")
-	handler, ok := map[string]func(http.ResponseWriter, *http.Request, owner){
-		endpoint: d.serveMCP, readyPath: d.serveReady, metricsPath: d.serveMetrics,
-	}[path]
 	switch {
 	case path == healthPath:
-		serveHealth(w, r)
+		if allowed(w, r, http.MethodGet, http.MethodHead) {
+			refuse(w, http.StatusOK, "ok")
+		}
 		return
-	case !ok || path == metricsPath && d.Metrics == nil:
+	case path != endpoint && path != readyPath && (path != metricsPath || d.Metrics == nil):
 		refuse(w, http.StatusNotFound, "not found; the MCP endpoint is "+endpoint)
 		return
-	case path == endpoint && isPreflight(r) && r.Header.Get("Origin") != "": // which is listed
-		preflight(w)
+	case path == endpoint && origin == httpguard.Listed && r.Method == http.MethodOptions && r.Header.Get("Access-Control-Request-Method") != "":
+		preflight(h)
+		w.WriteHeader(http.StatusNoContent)
 		return
 	}
-	if by, ok := d.bearer.admit(w, r); ok {
-		httpguard.MarkAuthenticated(r.Context())
-		handler(w, r, by)
-	}
-}
-
-func serveHealth(w http.ResponseWriter, r *http.Request) {
-	if allowed(w, r, http.MethodGet, http.MethodHead) {
-		say(w, http.StatusOK, "ok")
-	}
-}
-
-func (d *handler) serveReady(w http.ResponseWriter, r *http.Request, _ owner) {
-	if !allowed(w, r, http.MethodGet, http.MethodHead) {
+	by, ok := d.bearer.admit(w, r)
+	if !ok {
 		return
 	}
-	if d.Ready != nil {
-		if err := d.Ready(); err != nil {
-			refuse(w, http.StatusServiceUnavailable, "not ready: "+err.Error())
-			return
-		}
-	}
-	say(w, http.StatusOK, "ok")
-}
-
-func (d *handler) serveMetrics(w http.ResponseWriter, r *http.Request, _ owner) {
-	if allowed(w, r, http.MethodGet, http.MethodHead) {
-		w.Header().Set("Content-Type", "text/plain; version=0.0.4; charset=utf-8")
+	httpguard.MarkAuthenticated(r.Context())
+	switch {
+	case path == endpoint:
+		d.serveMCP(w, r, by)
+	case !allowed(w, r, http.MethodGet, http.MethodHead):
+	case path == metricsPath:
+		h.Set("Content-Type", "text/plain; version=0.0.4; charset=utf-8")
 		d.Metrics(w)
+	default:
+		if d.Ready != nil {
+			if err := d.Ready(); err != nil {
+				refuse(w, http.StatusServiceUnavailable, "not ready: "+err.Error())
+				return
+			}
+		}
+		refuse(w, http.StatusOK, "ok")
 	}
 }
 
-// allowed answers other methods than those of the list.
+// allowed reports whether the method of a request is in the list, and answers it if not.
 func allowed(w http.ResponseWriter, r *http.Request, methods ...string) bool {
-	for _, m := range methods {
-		if r.Method == m {
-			return true
-		}
+	if slices.Contains(methods, r.Method) {
+		return true
 	}
 	w.Header().Set("Allow", strings.Join(methods, ", "))
 	refuse(w, http.StatusMethodNotAllowed, "allowed methods: "+strings.Join(methods, ", "))
 	return false
 }
 
-func refuse(w http.ResponseWriter, status int, text string) { say(w, status, text) }
-
-func say(w http.ResponseWriter, status int, text string) {
+// refuse answers with a line of text.
+func refuse(w http.ResponseWriter, status int, text string) {
 	httpguard.LimitWrite(w)
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 	w.WriteHeader(status)
 	fmt.Fprintln(w, text)
 }
 
-// rescue answers a request of which the handler panicked. It must be deferred
-// itself. Without an answer net/http would send an empty 200.
-func (d *handler) rescue(w http.ResponseWriter) {
-	if fault := recover(); fault != nil {
-		d.report(fault)
-		refuse(w, http.StatusInternalServerError, "internal error")
-	}
+// refuseBusy refuses a request that may succeed later.
+func refuseBusy(w http.ResponseWriter, text string) {
+	w.Header().Set("Retry-After", "30")
+	refuse(w, http.StatusServiceUnavailable, text)
 }
 
-// report tells who runs the server of a panic: what Go itself found in full, any
-// other by its type, because what is in it may be of a note.
-func (d *handler) report(fault any) {
+// rescue answers a request whose handler panicked: net/http would send an empty 200. The log
+// has a runtime error in full and any other value by its type, because it can contain text of a
+// note. rescue must be deferred itself.
+func (d *handler) rescue(w http.ResponseWriter) {
+	fault := recover()
+	if fault == nil {
+		return
+	}
 	what := fmt.Sprintf("%T", fault)
 	if found, ok := fault.(runtime.Error); ok {
 		what = found.Error()
 	}
 	d.Log.Error("a request panicked", "panic", what, "stack", string(debug.Stack()))
+	refuse(w, http.StatusInternalServerError, "internal error")
 }
 
-// enter and leave count the requests that are going on.
+// enter counts a running request. It is false when the server stops.
 func (d *handler) enter() bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -216,7 +211,7 @@ func (d *handler) leave() {
 	}
 }
 
-// stop lets no more requests in. The channel is closed when none is left.
+// stop refuses further requests. The channel is closed when none is running.
 func (d *handler) stop() <-chan struct{} {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -228,20 +223,3 @@ func (d *handler) stop() <-chan struct{} {
 	}
 	return d.empty
 }
-
-// opened and ended pass on what becomes of sessions.
-func (d *handler) opened(x *session) {
-	if d.Opened != nil {
-		d.Opened(x.caller)
-	}
-}
-
-func (d *handler) ended(x *session) {
-	d.forget(x)
-	if d.Ended != nil {
-		d.Ended(x.caller)
-	}
-}
-
-// forget has mcp-go drop what it keeps of a session.
-func (d *handler) forget(x *session) { d.Server.MCP.UnregisterSession(context.Background(), x.id) }

@@ -1,12 +1,21 @@
 package streamable
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
-	"crypto/x509"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
 	"net"
 	"net/netip"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strconv"
 	"strings"
+	"time"
 
 	"vaultwicket/gateway/httpguard"
 )
@@ -41,14 +50,14 @@ func parseAddr(text string) (address, error) {
 	return address{network: "tcp", text: text, host: host}, nil
 }
 
-// private reports whether nobody but this machine can reach the address.
+// private reports whether only this machine can reach the address.
 func (a address) private() bool {
 	ip, err := netip.ParseAddr(a.host)
 	return a.network == "unix" || strings.EqualFold(a.host, "localhost") || err == nil && ip.IsLoopback()
 }
 
-// checkTLS refuses an address without the certificate that it needs, and half of
-// one.
+// checkTLS returns an error for an address without the certificate that it needs, and for a
+// certificate without its key or the other way around.
 func checkTLS(c Config, a address) error {
 	switch {
 	case c.TLSCert == "" && c.TLSKey == "" && !a.private():
@@ -64,8 +73,7 @@ func checkTLS(c Config, a address) error {
 	return nil
 }
 
-// certificate loads the key pair of a config, nil when it names none and needs
-// none.
+// certificate loads the key pair of a config, nil if it names and needs none.
 func certificate(c Config, a address) (*tls.Certificate, error) {
 	if err := checkTLS(c, a); err != nil || c.TLSCert == "" {
 		return nil, err
@@ -85,15 +93,7 @@ func certificate(c Config, a address) (*tls.Certificate, error) {
 	return &pair, nil
 }
 
-// leaf is the certificate itself, nil without one.
-func leaf(pair *tls.Certificate) *x509.Certificate {
-	if pair == nil {
-		return nil
-	}
-	return pair.Leaf
-}
-
-// listen opens the address. What it returns does not speak TLS itself.
+// listen opens the address, without TLS.
 func listen(ctx context.Context, a address, shown string) (net.Listener, error) {
 	if a.network == "unix" {
 		return listenSocket(a.text)
@@ -102,7 +102,7 @@ func listen(ctx context.Context, a address, shown string) (net.Listener, error) 
 	if err != nil {
 		return nil, &SettingError{Setting: "http", Value: shown, Reason: "cannot listen", cause: err, hint: "choose another port, or 0 for a free one"}
 	}
-	// The name localhost may stand for anything in the file of hosts.
+	// The hosts file can give the name localhost any address.
 	if a.private() && !loopback(l) {
 		l.Close()
 		return nil, &SettingError{Setting: "http", Value: shown, Reason: "is not a loopback address on this machine", hint: "use 127.0.0.1"}
@@ -115,7 +115,7 @@ func loopback(l net.Listener) bool {
 	return ok && at.IP.IsLoopback()
 }
 
-// urlOf returns the address of the endpoint for people and clients.
+// urlOf returns the URL of the endpoint for the user and clients.
 func urlOf(l net.Listener, a address, pair *tls.Certificate) string {
 	if a.network == "unix" {
 		return "unix:" + a.text
@@ -130,6 +130,177 @@ func urlOf(l net.Listener, a address, pair *tls.Certificate) string {
 	if httpguard.Unspecified(host) {
 		host = "localhost"
 	}
-	_, port, _ := net.SplitHostPort(l.Addr().String()) // a listener's own address has one
+	_, port, _ := net.SplitHostPort(l.Addr().String())
 	return scheme + "://" + net.JoinHostPort(host, port) + endpoint
+}
+
+// listener returns the listener of a config, or opens the address. A listener that is not valid
+// is closed.
+func listener(ctx context.Context, c Config, a address) (net.Listener, error) {
+	if c.Listener == nil {
+		return listen(ctx, a, c.Addr)
+	}
+	if err := checkPassed(c.Listener, a, c.Addr); err != nil {
+		c.Listener.Close()
+		return nil, err
+	}
+	return c.Listener, nil
+}
+
+// checkPassed returns an error for a listener that is not at the address: the checks were of the
+// address, so a socket that more can reach must not be served.
+func checkPassed(l net.Listener, a address, shown string) error {
+	wrong := func(reason, hint string) error {
+		return &SettingError{Setting: "http", Value: shown, Reason: reason, hint: hint}
+	}
+	elsewhere := wrong("is not the address of the socket that was passed, "+l.Addr().String(), "use the same address in the socket unit and in --http")
+	if a.network == "unix" {
+		at, ok := l.Addr().(*net.UnixAddr)
+		if !ok || at.Name != a.text {
+			return elsewhere
+		}
+		if info, err := os.Lstat(a.text); err != nil || info.Mode().Type() != fs.ModeSocket || info.Mode().Perm()&0o077 != 0 {
+			return wrong("can be reached by other users", "set SocketMode=0600 in the socket unit")
+		}
+		return nil
+	}
+	at, ok := l.Addr().(*net.TCPAddr)
+	_, port, _ := net.SplitHostPort(a.text) // parseAddr has checked it
+	if !ok || port != "0" && port != strconv.Itoa(at.Port) || a.private() && !loopback(l) {
+		return elsewhere
+	}
+	if ip, err := netip.ParseAddr(a.host); err == nil && !ip.IsUnspecified() && ip.Unmap() != at.AddrPort().Addr().Unmap() {
+		return elsewhere
+	}
+	return nil
+}
+
+const (
+	// maxSocket is the maximum length of the path of a socket on all supported systems, in bytes.
+	maxSocket = 103
+
+	// whileMade is the maximum length of the path, below the folder of the socket, at which
+	// the socket is made, see [listenSocket].
+	whileMade = len("/.vaultwicket-4294967295/s")
+)
+
+// canSocket returns an error for a path where no socket is possible.
+func canSocket(path string) error {
+	switch {
+	case runtime.GOOS == "windows":
+		return &SettingError{Setting: "http", Value: "unix:" + path, Reason: "is not supported on Windows", hint: `use "127.0.0.1:8765"`}
+	case !filepath.IsAbs(path):
+		return &SettingError{Setting: "http", Value: "unix:" + path, Reason: "is not an absolute path", hint: `such as "unix:/run/user/1000/vaultwicket.sock"`}
+	case max(len(path), len(filepath.Dir(path))+whileMade) > maxSocket:
+		return &SettingError{Setting: "http", Value: "unix:" + path, Reason: "is too long for a socket", hint: "choose a shorter path"}
+	}
+	return nil
+}
+
+// socket is a listener on a path, which it removes when it closes, if it is still its own.
+type socket struct {
+	net.Listener
+	path string
+	own  fs.FileInfo
+}
+
+// listenSocket makes a socket that only this user can connect to. It is made in a private
+// folder and renamed to its path: at no moment can others connect, or is there no socket while
+// an old one is replaced.
+func listenSocket(path string) (net.Listener, error) {
+	if err := canReplace(path); err != nil {
+		return nil, err
+	}
+	wrong := func(err error) error {
+		return &SettingError{Setting: "http", Value: "unix:" + path, Reason: "cannot listen", cause: err, hint: "the folder must exist and belong to you"}
+	}
+	dir, err := os.MkdirTemp(filepath.Dir(path), ".vaultwicket-")
+	if err != nil {
+		return nil, wrong(err)
+	}
+	defer os.RemoveAll(dir)
+	made := filepath.Join(dir, "s")
+	l, err := net.ListenUnix("unix", &net.UnixAddr{Name: made, Net: "unix"})
+	if err != nil {
+		return nil, wrong(err)
+	}
+	l.SetUnlinkOnClose(false)
+	err = os.Chmod(made, 0o600)
+	own, missing := os.Lstat(made)
+	if err = cmp.Or(err, missing); err == nil {
+		err = os.Rename(made, path)
+	}
+	if err != nil {
+		l.Close()
+		return nil, wrong(err)
+	}
+	return &socket{l, path, own}, nil
+}
+
+// canReplace returns an error for a path with anything but a socket, or with a socket in use.
+func canReplace(path string) error {
+	info, err := os.Lstat(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil
+	case err != nil:
+		return &SettingError{Setting: "http", Value: "unix:" + path, Reason: "cannot be accessed", cause: err}
+	case info.Mode().Type() != fs.ModeSocket:
+		return &SettingError{Setting: "http", Value: "unix:" + path, Reason: "already exists and is not a socket", hint: "choose another path; only an old socket is replaced"}
+	}
+	c, err := net.DialTimeout("unix", path, time.Second)
+	switch {
+	case err == nil:
+		c.Close()
+		return &SettingError{Setting: "http", Value: "unix:" + path, Reason: "is in use by another server", hint: "stop that one, or choose another path"}
+	case !refused(err):
+		return &SettingError{Setting: "http", Value: "unix:" + path, Reason: "already exists and may be in use", cause: err, hint: "remove it if it is not in use"}
+	}
+	return nil
+}
+
+// Close stops listening and removes the path.
+func (s *socket) Close() error {
+	if info, err := os.Lstat(s.path); err == nil && os.SameFile(info, s.own) {
+		_ = os.Remove(s.path) // an old socket does no harm
+	}
+	return s.Listener.Close()
+}
+
+// maxPEM is the maximum size of a file of certificates or of a key in bytes. A chain has some
+// ten thousand.
+const maxPEM = 1 << 20
+
+const pemHint = "name a file in PEM form"
+
+// readPEM reads the file that a setting names. It may be a link, as programs that renew
+// certificates make, but must lead to a regular file: opening a pipe would wait for a writer.
+// The error is a *SettingError, without text of the file.
+func readPEM(setting, path string) ([]byte, error) {
+	fail := func(reason, hint string, cause error) ([]byte, error) {
+		return nil, &SettingError{Setting: setting, Value: path, Reason: reason, hint: hint, cause: cause}
+	}
+	info, err := os.Stat(path)
+	switch {
+	case err != nil:
+		return fail("cannot be read", pemHint, err)
+	case !info.Mode().IsRegular():
+		return fail("is not a regular file", pemHint, nil)
+	}
+	file, err := os.OpenFile(path, os.O_RDONLY|nonblocking, 0)
+	if err != nil {
+		return fail("cannot be read", pemHint, err)
+	}
+	defer file.Close()
+	if info, err = file.Stat(); err != nil || !info.Mode().IsRegular() {
+		return fail("is not a regular file", pemHint, err)
+	}
+	text, err := io.ReadAll(io.LimitReader(file, maxPEM+1))
+	switch {
+	case err != nil:
+		return fail("cannot be read", pemHint, err)
+	case len(text) > maxPEM:
+		return fail(fmt.Sprintf("is larger than %d bytes", maxPEM), pemHint, nil)
+	}
+	return text, nil
 }

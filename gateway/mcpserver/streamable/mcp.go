@@ -16,11 +16,11 @@ import (
 	"vaultwicket/gateway/mcpserver/wire"
 )
 
-// heartbeat is the time between two signs of life on the stream of a session, so
-// that what lies between does not take it for dead.
+// heartbeat is the time between two pings on the stream of a session, so that no proxy takes the
+// connection for dead.
 const heartbeat = time.Minute
 
-// serveMCP answers a request to the endpoint from who has the token.
+// serveMCP answers a request to the endpoint that has the token.
 func (d *handler) serveMCP(w http.ResponseWriter, r *http.Request, by owner) {
 	if !allowed(w, r, http.MethodPost, http.MethodGet, http.MethodDelete) || !rejectDuplicates(w, r.Header) {
 		return
@@ -38,7 +38,7 @@ func (d *handler) serveMCP(w http.ResponseWriter, r *http.Request, by owner) {
 	}
 }
 
-// get opens the stream of a session, on which the server speaks unasked.
+// get opens the stream of a session, for messages that belong to no request.
 func (d *handler) get(w http.ResponseWriter, r *http.Request, by owner) {
 	if !accepts(r.Header, eventStream) {
 		refuse(w, http.StatusNotAcceptable, "Accept must include "+eventStream)
@@ -58,15 +58,15 @@ func (d *handler) get(w http.ResponseWriter, r *http.Request, by owner) {
 	}
 	defer done()
 	d.sessions.listen(x, cancel)
-	clearReadDeadline(w)
+	httpguard.EndReadLimit(w)
 	answer := &response{w: w}
 	answer.begin()
 	client := wire.Peer{Session: x.Session, Caller: x.caller, Send: answer.send}
 	client.SendNotifications(ctx, heartbeat)
 }
 
-// stream takes in a stream that cancel ends, or answers that there are too many.
-// done must be called at its end.
+// stream adds a stream that cancel ends, or answers that there are too many. done must be called
+// at its end.
 func (d *handler) stream(w http.ResponseWriter, cancel func()) (done func(), ok bool) {
 	if done, ok = d.streams.Add(cancel); !ok {
 		refuseBusy(w, "too many streams are open")
@@ -74,7 +74,7 @@ func (d *handler) stream(w http.ResponseWriter, cancel func()) (done func(), ok 
 	return done, ok
 }
 
-// delete ends a session, and all that is going on in it.
+// delete ends a session and its requests.
 func (d *handler) delete(w http.ResponseWriter, r *http.Request, by owner) {
 	if x := d.session(w, r, by); x != nil {
 		d.sessions.finish(x)
@@ -83,7 +83,7 @@ func (d *handler) delete(w http.ResponseWriter, r *http.Request, by owner) {
 	}
 }
 
-// post takes a message.
+// post accepts a message.
 func (d *handler) post(w http.ResponseWriter, r *http.Request, by owner) {
 	if !d.checkHeaders(w, r) {
 		return
@@ -181,7 +181,7 @@ func (d *handler) postRequest(w http.ResponseWriter, r *http.Request, by owner, 
 		}
 		defer done()
 	}
-	clearReadDeadline(w)
+	httpguard.EndReadLimit(w)
 	reply, code := d.Server.AppendResponse(ctx, nil, client, m.Message)
 	reply = append(reply, '\n')
 	if opens {
@@ -206,19 +206,19 @@ func (d *handler) postRequest(w http.ResponseWriter, r *http.Request, by owner, 
 	answer.finish(status, reply)
 }
 
-// maxClientName bounds what is kept of the name of a client.
+// maxClientName is how much is kept of the name of a client, in bytes.
 const maxClientName = 64
 
-// clientOf returns which program a request is from, as far as it can be told.
+// clientOf returns which program sent a request.
 func clientOf(r *http.Request, m received) client {
 	var info struct {
 		Name string `json:"name"`
 	}
-	_ = json.Unmarshal(m.params.ClientInfo, &info) // what is wrong with it, mcp-go says
+	_ = json.Unmarshal(m.params.ClientInfo, &info) // mcp-go reports what is wrong with it
 	return client{remoteHost(r), strings.Clone(info.Name[:min(len(info.Name), maxClientName)])}
 }
 
-// remoteHost returns where a request comes from.
+// remoteHost returns the address that a request comes from, without the port.
 func remoteHost(r *http.Request) string {
 	host, _, err := net.SplitHostPort(r.RemoteAddr)
 	if err != nil {
@@ -227,7 +227,7 @@ func remoteHost(r *http.Request) string {
 	return host
 }
 
-// session enters the session that a request names, or answers it.
+// session enters the session that a request names, or answers the request.
 func (d *handler) session(w http.ResponseWriter, r *http.Request, by owner) *session {
 	id := r.Header.Get(server.HeaderKeySessionID)
 	if id == "" {
@@ -247,21 +247,10 @@ func (d *handler) session(w http.ResponseWriter, r *http.Request, by owner) *ses
 	return x
 }
 
-// clearReadDeadline takes the limit of time from a request that has come in whole: net/http
-// waits for the client to go away by reading on.
-func clearReadDeadline(w http.ResponseWriter) {
-	_ = http.NewResponseController(w).SetReadDeadline(time.Time{})
-}
-
-// refuseBusy refuses what may work later.
-func refuseBusy(w http.ResponseWriter, text string) {
-	w.Header().Set("Retry-After", "30")
-	refuse(w, http.StatusServiceUnavailable, text)
-}
-
+// replyWith answers with a JSON document.
 func replyWith(w http.ResponseWriter, status int, reply []byte) {
 	httpguard.LimitWrite(w)
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
-	_, _ = w.Write(reply) // a client that has gone is no matter here
+	_, _ = w.Write(reply) // the client may have gone
 }

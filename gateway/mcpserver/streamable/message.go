@@ -35,8 +35,8 @@ func (m *received) isEmpty() bool {
 	return m.Failure == nil && (wire.IsNull(m.Result) || strings.Trim(string(m.Result), "{}"+wire.Space) == "")
 }
 
-// checkHeaders reports whether the headers are those of a message that is taken, and
-// answers the others.
+// checkHeaders reports whether the headers are those of a message that is accepted, and answers
+// the request if not.
 func (d *handler) checkHeaders(w http.ResponseWriter, r *http.Request) bool {
 	kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	if err != nil || kind != "application/json" {
@@ -58,8 +58,8 @@ func (d *handler) checkHeaders(w http.ResponseWriter, r *http.Request) bool {
 	return true
 }
 
-// senderOf returns whose share of the memory a message is counted in: that of its
-// session, or of who connects from the same place.
+// senderOf returns whose share of the memory budget a message has: that of its session, or of
+// its address.
 func (d *handler) senderOf(r *http.Request, by owner) string {
 	if id := r.Header.Get(server.HeaderKeySessionID); id != "" && d.sessions.has(id, by) {
 		return id
@@ -72,8 +72,8 @@ func tooLarge(w http.ResponseWriter) {
 	refuse(w, http.StatusRequestEntityTooLarge, "the message is too long")
 }
 
-// readBody reads a body up to its limits of size and time, and as long as there is
-// room for it.
+// readBody reads a body within its limits of size and time and within the memory budget, or
+// answers the request.
 func readBody(w http.ResponseWriter, r *http.Request, p *reservation, limit int64) ([]byte, bool) {
 	httpguard.LimitRead(w, bodyLimit)
 	body, err := io.ReadAll(counted{http.MaxBytesReader(w, r.Body, limit), p})
@@ -155,8 +155,7 @@ func modernStatus(code int) int {
 	return http.StatusOK
 }
 
-// accepts reports whether a client takes a type of answer. One that does not say
-// takes any.
+// accepts reports whether a client accepts a media type. Without the header it accepts any.
 func accepts(h http.Header, kind string) bool {
 	values := h["Accept"]
 	if len(values) == 0 {
@@ -173,13 +172,13 @@ func accepts(h http.Header, kind string) bool {
 	return false
 }
 
-// singleHeaders are the headers that a decision hangs on. Two readers of two of them may
-// not look at the same.
+// singleHeaders are the headers that decisions depend on. Of two of a name, readers may use
+// different ones.
 var singleHeaders = []string{
 	"Content-Type", "Content-Encoding", mcp.HeaderProtocolVersion, server.HeaderKeySessionID, "Mcp-Method", "Mcp-Name", "Last-Event-Id",
 }
 
-// rejectDuplicates refuses a request that has one of them twice.
+// rejectDuplicates reports whether none of them appears twice, and answers the request if one does.
 func rejectDuplicates(w http.ResponseWriter, h http.Header) bool {
 	for _, name := range singleHeaders {
 		if len(h.Values(name)) > 1 {

@@ -1,27 +1,146 @@
 package streamable
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"io"
 	"log/slog"
 	"net"
 	"net/http"
 	"time"
 
 	"vaultwicket/gateway/httpguard"
+	"vaultwicket/gateway/mcpserver/wire"
 )
 
 const (
-	// shutdownLimit is how long requests that were cut off may take to end. A process
-	// that one of them started is stopped within less.
-	shutdownLimit = 2 * time.Second
+	defaultSessions    = 1000
+	defaultIdle        = 30 * time.Minute
+	defaultBody        = 4 << 20 // as on stdio: the longest arguments of a call, escaped
+	defaultConnections = 256     // an agent needs two or three
+	defaultGrace       = 10 * time.Second
 )
 
-// Serve listens and answers until ctx ends, and returns when nothing is left of
-// it. Requests that run then may go on for the time of grace; those that must be
-// cut off are ErrCut. A setting that is wrong or unsafe is a *SettingError, and
-// nothing was served. listening is called with the address of the endpoint once
-// clients can connect; it may be nil.
+// Config configures a server. Server, Addr and Token are required.
+type Config struct {
+	// Server answers the requests that pass.
+	Server *wire.Server
+
+	// Addr is where to listen: "127.0.0.1:8765", "localhost:0", "[::1]:80",
+	// "0.0.0.0:8080" for all addresses, or "unix:/absolute/path".
+	Addr string
+
+	// Listener is an open listener at Addr, such as a socket of systemd, which Serve closes;
+	// nil opens Addr.
+	Listener net.Listener
+
+	// TLSCert and TLSKey name PEM files. Both are required unless Addr is a loopback address
+	// or a socket: the token is not sent unencrypted.
+	TLSCert, TLSKey string
+
+	// Origins are the web origins whose pages may send requests, such as
+	// "https://app.example". Requests of other programs than browsers need none.
+	Origins []string
+
+	// Hosts are valid names in a Host header besides "localhost", loopback addresses, the
+	// host of Addr and the names in the certificate.
+	Hosts []string
+
+	// Token is the bearer token of clients: at least 32 random bytes, as text. See [Token].
+	Token string
+
+	// MaxSessions is the maximum number of open sessions (0: 1000), MaxConnections that of
+	// connections (0: 256).
+	MaxSessions, MaxConnections int
+
+	// Idle is how long a session without a request lasts (0: 30 minutes).
+	Idle time.Duration
+
+	// Grace is how long running requests may continue when the server stops (0: 10 seconds).
+	// It should be a little longer than the time limit of a call.
+	Grace time.Duration
+
+	// MaxBody is the maximum size of the body of a request in bytes (0: 4 MiB).
+	MaxBody int64
+
+	// Ready returns why calls are not possible now, for /readyz; nil is always ready.
+	Ready func() error
+
+	// Metrics writes the answer of /metrics, in the text format of Prometheus; nil is 404.
+	Metrics func(io.Writer)
+
+	// Opened and Ended are called with the caller (see [callerOf]) of each session that opens
+	// or ends. Both may be nil; they must not block.
+	Opened, Ended func(caller string)
+
+	// Log receives messages for the operator, without tokens, session ids or text of
+	// messages; nil discards them.
+	Log *slog.Logger
+}
+
+// complete returns c with its defaults. The error says what is wrong with c.
+func (c Config) complete() (Config, error) {
+	c.MaxSessions = cmp.Or(c.MaxSessions, defaultSessions)
+	c.MaxConnections = cmp.Or(c.MaxConnections, defaultConnections)
+	c.Idle = cmp.Or(c.Idle, defaultIdle)
+	c.Grace = cmp.Or(c.Grace, defaultGrace)
+	c.MaxBody = cmp.Or(c.MaxBody, defaultBody)
+	if c.Log == nil {
+		c.Log = slog.New(slog.DiscardHandler)
+	}
+	if c.MaxSessions < 0 || c.MaxConnections < 0 || c.Idle < 0 || c.Grace < 0 || c.MaxBody < 0 {
+		return c, &SettingError{Setting: "http", Reason: "negative limit", hint: "leave it out for the default"}
+	}
+	if c.Server == nil {
+		return c, errNoServer
+	}
+	if reason := Weakness(c.Token); reason != "" {
+		return c, &SettingError{Setting: "token-file", Reason: "the token " + reason, hint: "leave it out and one is created at the first start"}
+	}
+	return c, nil
+}
+
+// CheckAddr returns a *SettingError for a text that is not valid for Config.Addr on this system.
+// Like the other checks it reads no file, opens no port and resolves no name.
+func CheckAddr(text string) error {
+	_, err := parseAddr(text)
+	return err
+}
+
+// CheckOrigin returns a *SettingError for a text that is not valid in Config.Origins.
+func CheckOrigin(text string) error {
+	_, err := parseOrigin(text)
+	return err
+}
+
+// CheckHost returns a *SettingError for a text that is not valid in Config.Hosts.
+func CheckHost(text string) error {
+	_, err := parseHost(text)
+	return err
+}
+
+// CheckTLS returns a *SettingError if TLSCert, TLSKey and Addr of a config cannot be combined. It
+// does not read the files.
+func CheckTLS(c Config) error {
+	at, err := parseAddr(c.Addr)
+	if err != nil {
+		return err
+	}
+	return checkTLS(c, at)
+}
+
+// shutdownLimit is how long interrupted requests may take to end. A process that one of them
+// started is stopped in less.
+const shutdownLimit = 2 * time.Second
+
+// Serve serves until ctx ends, and returns when no connection and no goroutine is left. Running
+// requests may continue for the time of grace; if some must be interrupted, it returns [ErrCut].
+// It returns a *SettingError, before it serves anything, for a setting that is wrong or unsafe.
+// listening is called with the URL of the endpoint once clients can connect; it may be nil.
 func Serve(ctx context.Context, c Config, listening func(url string)) error {
 	c, err := c.complete()
 	if err != nil {
@@ -35,7 +154,11 @@ func Serve(ctx context.Context, c Config, listening func(url string)) error {
 	if err != nil {
 		return err
 	}
-	names, err := newHosts(hostOf(at), c.Hosts, leaf(pair))
+	var leaf *x509.Certificate
+	if pair != nil {
+		leaf = pair.Leaf
+	}
+	names, err := newHosts(httpguard.Bracketed(at.host), c.Hosts, leaf)
 	if err != nil {
 		return err
 	}
@@ -53,15 +176,17 @@ func Serve(ctx context.Context, c Config, listening func(url string)) error {
 	return d.serve(ctx, httpguard.NewConnLimiter(l, c.MaxConnections), pair)
 }
 
-func hostOf(a address) string { return httpguard.Bracketed(a.host) }
-
 // serve answers on a listener until ctx ends.
 func (d *handler) serve(ctx context.Context, g *httpguard.ConnLimiter, pair *tls.Certificate) error {
 	base, cut := context.WithCancel(context.WithoutCancel(ctx)) // requests outlive ctx, for the time of grace
 	defer cut()
-	s := httpguard.NewServer(base, d, slog.NewLogLogger(quiet{d.Log.Handler()}, slog.LevelDebug))
+	s := httpguard.NewServer(base, d, slog.NewLogLogger(d.Log.Handler(), slog.LevelDebug))
 	failed := make(chan error, 1)
-	go func() { failed <- s.Serve(encrypted(g, pair)) }()
+	var l net.Listener = g
+	if pair != nil {
+		l = tls.NewListener(g, &tls.Config{Certificates: []tls.Certificate{*pair}, NextProtos: []string{"http/1.1"}, MinVersion: tls.VersionTLS12})
+	}
+	go func() { failed <- s.Serve(l) }()
 	select {
 	case err := <-failed: // the listener broke
 		d.close(s, g, cut)
@@ -73,15 +198,8 @@ func (d *handler) serve(ctx context.Context, g *httpguard.ConnLimiter, pair *tls
 	}
 }
 
-func encrypted(l net.Listener, pair *tls.Certificate) net.Listener {
-	if pair == nil {
-		return l
-	}
-	return tls.NewListener(l, &tls.Config{Certificates: []tls.Certificate{*pair}, NextProtos: []string{"http/1.1"}, MinVersion: tls.VersionTLS12})
-}
-
-// close ends in this order: what would never end by itself, then what is idle, then
-// what is running when its time is over, then every connection.
+// close ends, in this order: streams, which would never end by themselves, idle connections,
+// requests that still run after the time of grace, and all connections.
 func (d *handler) close(s *http.Server, g *httpguard.ConnLimiter, cut context.CancelFunc) error {
 	d.stop()
 	d.streams.Close()
@@ -98,7 +216,43 @@ func (d *handler) close(s *http.Server, g *httpguard.ConnLimiter, cut context.Ca
 		}
 		err = ErrCut
 	}
-	_ = s.Close() // what is still open has had its time
+	_ = s.Close()
 	d.sessions.close()
 	return err
 }
+
+// SettingError is a setting with which no server starts: it is wrong or unsafe, or not possible
+// on this machine.
+type SettingError struct {
+	Setting string // its name, such as "http" or "allow-origin"
+	Value   string // "" if it is secret or does not matter
+	Reason  string // what is wrong with it, to follow it in a sentence
+	hint    string
+	cause   error
+}
+
+func (e *SettingError) Error() string {
+	text := e.Setting
+	if e.Value != "" {
+		text = fmt.Sprintf("%s %q", e.Setting, e.Value)
+	}
+	if e.cause != nil {
+		return fmt.Sprintf("%s: %s: %v", text, e.Reason, e.cause)
+	}
+	return text + ": " + e.Reason
+}
+
+// Code is that of a wrong request.
+func (e *SettingError) Code() string { return "bad_request" }
+
+// Hint says what would be right, "" if the error does.
+func (e *SettingError) Hint() string { return e.hint }
+
+// Unwrap returns the error of the system, nil if there is none.
+func (e *SettingError) Unwrap() error { return e.cause }
+
+// errNoServer is a mistake of the program, not of a setting.
+var errNoServer = errors.New("Config.Server is missing")
+
+// ErrCut is returned by a server that stopped before every request was answered.
+var ErrCut = errors.New("the server stopped before all requests were completed")

@@ -3,7 +3,10 @@ package streamable
 import (
 	"context"
 	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
+	"slices"
 	"sync"
 	"time"
 
@@ -15,32 +18,31 @@ var (
 	errStopped = errors.New("the server is stopping")
 )
 
-// sessions are those of clients of the protocols that have them. An id is 130
-// random bits, and good only for the token it was given to.
+// sessions are the open sessions of the protocol versions that have them. An id has 130
+// random bits, and is valid only with the token that it was issued for.
 //
-// Where there are too many, one in which nothing is going on ends for the next: the
-// one that was idle for longest, of the client that has the most. So a client that
-// leaves its sessions behind, or opens very many, costs its own and not those of
-// others.
+// At the limit an idle session is evicted for a new one: the least recently used (LRU) of the
+// client that has the most. So a client that abandons its sessions, or opens very many, loses
+// its own and not those of others.
 type sessions struct {
 	max    int
 	idle   time.Duration
 	opened func(*session)
-	ended  func(*session) // whatever is kept for it elsewhere is to go
+	ended  func(*session)
 
 	mu      sync.Mutex
 	byID    map[string]*session
 	clients map[client]int // how many sessions each has
-	rests   uint64         // how often a session became idle
+	rests   uint64         // how often a session became idle, the clock of the LRU order
 	closed  bool
 }
 
-// client tells the programs apart that share a token: by where they connect from and
-// by the name that they give themselves.
+// client distinguishes programs that share a token: by the address that they connect from and
+// the name that they give themselves.
 type client struct{ host, name string }
 
-// session is one of them. It ends when nothing was going on in it for a while,
-// when its client says so, or with the server, and ends its requests with it.
+// session ends when it was idle for some time, when its client ends it, or with the server. Its
+// requests end with it.
 type session struct {
 	*wire.Session
 	id     string
@@ -48,12 +50,12 @@ type session struct {
 	client client
 	caller string
 
-	version string // of the protocol that was agreed on; set before the id is given out
+	version string // of the protocol, as negotiated
 
 	ctx context.Context // until the session ends
 	end context.CancelFunc
 
-	requests int         // going on
+	requests int         // running
 	timer    *time.Timer // of the idle end, while there are none
 	rested   uint64      // when it became idle, in the count of all
 	turn     int         // of timers: one that was stopped too late must not end it
@@ -66,8 +68,8 @@ func newSessions(max int, idle time.Duration) *sessions {
 	return &sessions{max: max, idle: idle, opened: nothing, ended: nothing, byID: map[string]*session{}, clients: map[client]int{}}
 }
 
-// begin opens a session with its first request going on. The error is errFull or
-// errStopped.
+// begin opens a session with its first request running; [sessions.leave] must follow. The error
+// is errFull or errStopped.
 func (s *sessions) begin(by owner, from client, version string) (*session, error) {
 	id := rand.Text()
 	x := &session{Session: wire.NewSession(id), id: id, owner: by, client: from, caller: callerOf("session", []byte(id)), version: version, requests: 1}
@@ -85,7 +87,7 @@ func (s *sessions) begin(by owner, from client, version string) (*session, error
 	return x, nil
 }
 
-// add takes a session in, and returns the one that has to end for it.
+// add adds a session, and returns the one that is evicted for it, if any.
 func (s *sessions) add(x *session) (out *session, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -93,9 +95,9 @@ func (s *sessions) add(x *session) (out *session, err error) {
 	case s.closed:
 		return nil, errStopped
 	case s.busy(x.client) >= max(1, s.max/2) && s.max > 1:
-		return nil, errFull // in which something is going on, so none of them can end
+		return nil, errFull // none of them is idle
 	case len(s.byID) >= s.max:
-		s.clients[x.client]++ // with the one that it wants
+		s.clients[x.client]++ // with the new one
 		out = s.surplus()
 		s.release(x.client)
 		if out == nil {
@@ -108,7 +110,7 @@ func (s *sessions) add(x *session) (out *session, err error) {
 	return out, nil
 }
 
-// busy counts the sessions of a client in which something is going on.
+// busy counts the sessions of a client that are not idle.
 func (s *sessions) busy(of client) (n int) {
 	if s.clients[of] < s.max/2 {
 		return 0 // it does not matter
@@ -121,8 +123,7 @@ func (s *sessions) busy(of client) (n int) {
 	return n
 }
 
-// surplus returns the session that can best be done without, nil where something is
-// going on in all of them.
+// surplus returns the session to evict, nil if none is idle.
 func (s *sessions) surplus() (out *session) {
 	for _, x := range s.byID {
 		switch {
@@ -136,7 +137,7 @@ func (s *sessions) surplus() (out *session) {
 	return out
 }
 
-// drop takes a session out. It is called under the lock.
+// drop removes a session, with mu held.
 func (s *sessions) drop(x *session) {
 	delete(s.byID, x.id)
 	s.release(x.client)
@@ -159,9 +160,8 @@ func (s *sessions) has(id string, by owner) bool {
 	return x != nil && x.owner == by
 }
 
-// enter begins a request in a session; [sessions.leave] must follow. It is nil
-// when there is none with this id, or it is somebody else's: that is the same to
-// who asks.
+// enter begins a request in a session; [sessions.leave] must follow. It returns nil if there is
+// no such session, or it belongs to another owner: the caller must not learn which.
 func (s *sessions) enter(id string, by owner) *session {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -190,7 +190,7 @@ func (s *sessions) leave(x *session) {
 	x.timer = time.AfterFunc(s.idle, func() { s.expire(x, turn) })
 }
 
-// expire ends a session unless something has happened in it since.
+// expire ends a session unless it was used since the timer of that turn began.
 func (s *sessions) expire(x *session, turn int) {
 	s.remove(x, func() bool { return x.turn == turn })
 }
@@ -200,11 +200,10 @@ func (s *sessions) finish(x *session) {
 	s.remove(x, func() bool { return true })
 }
 
-// remove ends a session if it is open and the condition holds, which is asked
-// under the lock.
-func (s *sessions) remove(x *session, holds func() bool) {
+// remove ends a session if it is open and the condition, evaluated with mu held, is true.
+func (s *sessions) remove(x *session, condition func() bool) {
 	s.mu.Lock()
-	if s.byID[x.id] != x || !holds() {
+	if s.byID[x.id] != x || !condition() {
 		s.mu.Unlock()
 		return
 	}
@@ -214,8 +213,8 @@ func (s *sessions) remove(x *session, holds func() bool) {
 	s.ended(x)
 }
 
-// listen makes cancel the end of the stream of a session. It has one: a client
-// that opens another has lost the first, which ends.
+// listen records how to end the stream of a session. A session has one: a client that opens
+// another has lost the first, which ends.
 func (s *sessions) listen(x *session, cancel context.CancelFunc) {
 	s.mu.Lock()
 	before := x.stream
@@ -226,7 +225,7 @@ func (s *sessions) listen(x *session, cancel context.CancelFunc) {
 	}
 }
 
-// close ends all sessions; no other begins.
+// close ends all sessions, and refuses further ones.
 func (s *sessions) close() {
 	s.mu.Lock()
 	s.closed = true
@@ -238,4 +237,57 @@ func (s *sessions) close() {
 	for _, x := range all {
 		s.finish(x)
 	}
+}
+
+// ongoing are the running requests of a session, which a client can cancel by their ids
+// (specification of 2025-11-25, "Cancellation").
+type ongoing struct {
+	mu       sync.Mutex
+	requests []*cancellable
+}
+
+type cancellable struct {
+	id  any // string or float64
+	end func()
+}
+
+// begin adds a request that end cancels; done must be called when it is over.
+func (o *ongoing) begin(id any, end func()) (done func()) {
+	r := &cancellable{id, end}
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.requests = append(o.requests, r)
+	return func() {
+		o.mu.Lock()
+		defer o.mu.Unlock()
+		o.requests = slices.DeleteFunc(o.requests, func(other *cancellable) bool { return other == r })
+	}
+}
+
+// cancel cancels the requests with an id: one, if the client follows the protocol.
+func (o *ongoing) cancel(id any) {
+	var ends []func()
+	o.mu.Lock()
+	for _, r := range o.requests {
+		if r.id == id {
+			ends = append(ends, r.end)
+		}
+	}
+	o.mu.Unlock()
+	for _, end := range ends {
+		end()
+	}
+}
+
+// callerOf returns a stable, short name for the holder of a secret of a kind, safe for logs and
+// no credential. The kind is part of the digest, so that no digest is valid for two kinds.
+//
+// Until protocol 2025-11-25 a client opens a session, and the caller is a digest of its id: two
+// agents are two callers although they share a token, and a caller ends with its session. Since
+// 2026-07-28 there are no sessions, and everything that a client says about itself is its own
+// choice and could be the name of another. So the caller is a digest of the token: all clients of
+// that protocol version that share a token are one caller.
+func callerOf(kind string, secret []byte) string {
+	sum := sha256.Sum256(append([]byte("vaultwicket "+kind+"\x00"), secret...))
+	return kind + "-" + hex.EncodeToString(sum[:8])
 }

@@ -25,10 +25,10 @@ const (
 	tokenSet   = "-._~+/" // besides letters and digits, RFC 6750
 )
 
-// Token reads the token in the file path, and makes the file with a new one if it is
-// not there; made tells of that. The file must be a regular one of this user that
-// nobody else may read, and hold one token and at most a newline. The error is a
-// *SettingError; it never holds what is in the file.
+// Token returns the token in the file at path. If there is no file, it is created with a new
+// token and made is true. The file must be a regular one of this user that no other user can
+// read, with one token and at most a newline. The error is a *SettingError, without text of the
+// file.
 func Token(path string) (token string, made bool, err error) {
 	token, err = readToken(path)
 	if !errors.Is(err, fs.ErrNotExist) {
@@ -47,8 +47,7 @@ func tokenError(path, reason, hint string, cause error) error {
 	return &SettingError{Setting: "token-file", Value: path, Reason: reason, hint: hint, cause: cause}
 }
 
-// readToken reads a file that is there. fs.ErrNotExist is in the error when it is
-// not.
+// readToken reads a file. The error wraps fs.ErrNotExist if there is none.
 func readToken(path string) (string, error) {
 	file, err := private.OpenLinked(path, os.O_RDONLY) // makeToken gives it two names for a moment
 	if err != nil {
@@ -66,7 +65,7 @@ func readToken(path string) (string, error) {
 	return token, nil
 }
 
-// unreadable is the error for a file that could not be opened, or must not be used.
+// unreadable returns the error for a file that could not be opened, or must not be used.
 func unreadable(path string, err error) error {
 	var unsafe *private.Unsafe
 	if !errors.As(err, &unsafe) {
@@ -83,8 +82,8 @@ func unreadable(path string, err error) error {
 	return tokenError(path, unsafe.Reason(), "try again", nil)
 }
 
-// makeToken makes the file with a new token. It appears whole or not at all, and
-// never replaces one that is there: the error is then fs.ErrExist.
+// makeToken creates the file with a new token, atomically. It never replaces a file: the error is
+// then fs.ErrExist.
 func makeToken(path string) error {
 	dir := filepath.Dir(path)
 	if !paths.MakePrivate(dir) {
@@ -96,7 +95,7 @@ func makeToken(path string) error {
 	}
 	defer os.Remove(file.Name())
 	secret := make([]byte, tokenBytes)
-	rand.Read(secret) // it ends the program rather than fail
+	rand.Read(secret)
 	_, err = fmt.Fprintln(file, base64.RawURLEncoding.EncodeToString(secret))
 	err = errors.Join(err, file.Sync(), file.Close())
 	if err != nil {
@@ -105,7 +104,7 @@ func makeToken(path string) error {
 	return os.Link(file.Name(), path)
 }
 
-// Weakness says why a text is no bearer token that Config takes, "" if it is one.
+// Weakness returns why a text is not valid for Config.Token, "" if it is.
 func Weakness(token string) string {
 	different := map[rune]bool{}
 	for _, c := range strings.TrimRight(token, "=") {

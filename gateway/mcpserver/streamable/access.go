@@ -1,0 +1,171 @@
+package streamable
+
+import (
+	"context"
+	"crypto/sha256"
+	"crypto/subtle"
+	"crypto/x509"
+	"log/slog"
+	"net/http"
+	"net/netip"
+	"strings"
+	"sync"
+	"time"
+
+	"vaultwicket/gateway/httpguard"
+)
+
+// newHosts returns the hosts of an address and a list of further names.
+func newHosts(addr string, more []string, leaf *x509.Certificate) (httpguard.Hosts, error) {
+	var names []string
+	if name, ok := httpguard.HostName(addr); ok && !httpguard.Unspecified(name) {
+		names = append(names, name)
+	}
+	for _, entry := range more {
+		name, err := parseHost(entry)
+		if err != nil {
+			return httpguard.Hosts{}, err
+		}
+		names = append(names, name)
+	}
+	return httpguard.NewHosts(names, leaf), nil
+}
+
+// parseHost reads an entry of Config.Hosts. The error is a *SettingError.
+func parseHost(entry string) (string, error) {
+	name, ok := httpguard.HostName(httpguard.Bracketed(entry))
+	if !ok || withPort(entry) {
+		return "", &SettingError{Setting: "allow-host", Value: entry, Reason: "is not a host name", hint: `use a name or an address without a port, such as "notes.example"`}
+	}
+	return name, nil
+}
+
+func withPort(entry string) bool {
+	_, err := netip.ParseAddr(entry)
+	return err != nil && !strings.HasSuffix(entry, "]") && strings.Contains(entry, ":")
+}
+
+// newOrigins reads Config.Origins. The error is a *SettingError.
+func newOrigins(list []string) (httpguard.Origins, error) {
+	allowed := httpguard.Origins{}
+	for _, entry := range list {
+		origin, err := parseOrigin(entry)
+		if err != nil {
+			return nil, err
+		}
+		allowed[origin] = true
+	}
+	return allowed, nil
+}
+
+// parseOrigin reads an entry of Config.Origins. The error is a *SettingError.
+func parseOrigin(entry string) (string, error) {
+	origin, ok := httpguard.CanonicalOrigin(entry)
+	if !ok {
+		return "", &SettingError{Setting: "allow-origin", Value: entry, Reason: "is not a web origin", hint: `use a scheme and a host without a path, such as "https://app.example" or "http://localhost:3000"`}
+	}
+	return origin, nil
+}
+
+// preflight answers what a page of a listed origin may send (CORS).
+func preflight(h http.Header) {
+	h.Set("Access-Control-Allow-Methods", "POST, GET, DELETE")
+	h.Set("Access-Control-Allow-Headers", "Authorization, Content-Type, Accept, Last-Event-ID, Mcp-Session-Id, MCP-Protocol-Version, Mcp-Method, Mcp-Name")
+	h.Set("Access-Control-Max-Age", "600")
+}
+
+const (
+	// wrongGap is the time between two answers to a wrong token. A token of 32 random bytes
+	// cannot be guessed at any rate; the limit keeps attempts cheap for the server.
+	wrongGap = 100 * time.Millisecond
+
+	// wrongWait is the maximum delay of such an answer, and with [wrongGap] limits how many
+	// wait. Beyond it the answer is 429 at once.
+	wrongWait = 2 * time.Second
+
+	// warnInterval is the minimum time between two messages about wrong tokens.
+	warnInterval = time.Minute
+)
+
+// owner is the digest of the token of a request.
+type owner [sha256.Size]byte
+
+// bearer checks the token. A request with the right one never waits for others: the delay of
+// wrong ones comes after the comparison.
+type bearer struct {
+	want owner
+	log  *slog.Logger
+
+	mu     sync.Mutex
+	turn   time.Time // when the next wrong token may be answered
+	told   time.Time
+	wrongs int // since told
+}
+
+func newBearer(token string, log *slog.Logger) *bearer {
+	return &bearer{want: sha256.Sum256([]byte(token)), log: log}
+}
+
+// admit returns the owner of a request, or answers it. It compares digests, because a comparison
+// in constant time needs equal lengths.
+func (b *bearer) admit(w http.ResponseWriter, r *http.Request) (owner, bool) {
+	token, given := bearerToken(r.Header)
+	sum := owner(sha256.Sum256([]byte(token)))
+	if given && subtle.ConstantTimeCompare(sum[:], b.want[:]) == 1 {
+		return sum, true
+	}
+	status := http.StatusUnauthorized
+	if given && !b.delay(r.Context(), r.RemoteAddr) {
+		status = http.StatusTooManyRequests
+		w.Header().Set("Retry-After", "2")
+	}
+	w.Header().Set("WWW-Authenticate", "Bearer")
+	w.Header().Set("Connection", "close")
+	refuse(w, status, http.StatusText(status))
+	return owner{}, false
+}
+
+// bearerToken returns the token of the Authorization header, of which there must be one.
+func bearerToken(h http.Header) (string, bool) {
+	values := h["Authorization"]
+	if len(values) != 1 {
+		return "", false
+	}
+	scheme, token, _ := strings.Cut(values[0], " ")
+	token = strings.TrimLeft(token, " ")
+	return token, strings.EqualFold(scheme, "Bearer") && token != ""
+}
+
+// delay waits for the turn of a wrong token. It is false, at once, if too many wait.
+func (b *bearer) delay(ctx context.Context, remote string) bool {
+	wait, ok := b.queue(time.Now(), remote)
+	if !ok {
+		return false
+	}
+	timer := time.NewTimer(wait)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-ctx.Done():
+	}
+	return true
+}
+
+// queue returns how long to wait for a turn, and logs wrong tokens, at most one message a minute.
+func (b *bearer) queue(now time.Time, remote string) (time.Duration, bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.wrongs++
+	if now.Sub(b.told) >= warnInterval {
+		b.log.Warn("invalid bearer token", "from", remote, "times", b.wrongs)
+		b.told, b.wrongs = now, 0
+	}
+	if b.turn.Before(now) {
+		b.turn = now
+	}
+	if b.turn.Sub(now) >= wrongWait {
+		return 0, false
+	}
+	b.turn = b.turn.Add(wrongGap)
+	return b.turn.Sub(now), true
+}
