@@ -301,7 +301,7 @@ func (c *corpusCase) judgeSet(t *testing.T, value Value, forms []string) {
 		return
 	}
 	got, found := propertiesIn(t, edited).Lookup(c.key)
-	if !found || !got.Value.equal(value) {
+	if !found || !got.Value.Equal(value) {
 		t.Errorf("%q reads as %s, want %s", edited, got.Value.JSON(), value.JSON())
 	}
 	c.judgeOthers(t, note, edited)

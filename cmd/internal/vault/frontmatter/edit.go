@@ -5,14 +5,16 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sort"
 	"strings"
 	"unicode/utf8"
+
+	"go.yaml.in/yaml/v4"
 
 	"vaultwicket/cmd/internal/vault/markdown"
 )
 
-// Refusal says why an edit was not made: it would have changed more than it
-// should, or was not possible without.
+// Refusal says why an edit was not made: it would have changed more than it should.
 type Refusal struct {
 	Line   int // within the block, as that of [Malformed]; 0 if it concerns the whole
 	Reason string
@@ -25,15 +27,13 @@ func (r *Refusal) Error() string {
 	return fmt.Sprintf("line %d: %s", r.Line, r.Reason)
 }
 
-// Set returns the note text with a property set to value. Only the lines of
-// that property change: its key stays as it is spelled, and so does a comment
-// behind it. One that is not there is added at the end of the block, or in a
-// block of its own in front of the body. A property that has the value already
-// is left as it is written.
+// Set returns the note text with a property set to value. Only the lines of that property
+// change: its key stays as it is spelled, and so does a comment after it. A new property
+// is added at the end of the block, or in a new block before the body. A property that has
+// the value already stays as it is written.
 //
-// Nothing is returned that does not read back as the same properties with this
-// change alone. The errors are *[Malformed] for a block that cannot be read, and
-// *[Refusal].
+// The result is checked to read back as the same properties with this change alone. The
+// errors are *[Malformed] for a block that cannot be read, and *[Refusal].
 func Set(text []byte, key string, value Value) ([]byte, error) {
 	if reason := unusable(key); reason != "" {
 		return nil, &Refusal{Reason: reason}
@@ -48,7 +48,7 @@ func Set(text []byte, key string, value Value) ([]byte, error) {
 		return nil, err
 	case !found:
 		return b.add(key, value)
-	case b.properties[place].Value.equal(value):
+	case b.properties[place].Value.Equal(value):
 		return text, nil
 	}
 	return b.replace(place, value)
@@ -57,16 +57,21 @@ func Set(text []byte, key string, value Value) ([]byte, error) {
 // IsList reports whether a property of the note text is a list. It is none in a block that
 // cannot be read.
 func IsList(text []byte, key string) bool {
-	found := markdown.Scan(text)
-	properties, err := Parse(text[found.Frontmatter.Start:found.Frontmatter.End])
+	_, properties, err := scan(text)
 	property, ok := properties.Lookup(key)
 	return err == nil && ok && property.Value.Kind() == List
 }
 
-// Remove returns the note text without a property, and whether it had it. The
-// block goes with its last property, for an empty one is none, unless comments
-// are left in it, or what follows would be taken for another block. The errors
-// are those of [Set].
+// scan returns the parts and the properties of the note text.
+func scan(text []byte) (markdown.Note, Properties, error) {
+	found := markdown.Scan(text)
+	properties, err := Parse(text[found.Frontmatter.Start:found.Frontmatter.End])
+	return found, properties, err
+}
+
+// Remove returns the note text without a property, and whether it had it. The block is
+// removed with its last property, unless comments are left in it, or the text after it
+// would be taken for another block. The errors are those of [Set].
 func Remove(text []byte, key string) (edited []byte, found bool, err error) {
 	b, err := open(text)
 	if err != nil {
@@ -76,7 +81,15 @@ func Remove(text []byte, key string) (edited []byte, found bool, err error) {
 	if err != nil || !found {
 		return text, false, err
 	}
-	edited, err = b.remove(place)
+	want := slices.Delete(slices.Clone(b.properties), place, place+1)
+	left := splice(b.block(), b.trimmed(place), "")
+	if len(want) == 0 && len(bytes.TrimSpace(left)) == 0 {
+		bare := splice(b.text, markdown.Span{Start: b.front, End: b.body}, "")
+		if markdown.Scan(bare).Body == 0 {
+			return bare, true, nil
+		}
+	}
+	edited, err = b.checked(splice(b.text, b.span, string(left)), want, b.properties[place].Line)
 	return edited, err == nil, err
 }
 
@@ -93,10 +106,10 @@ func unusable(key string) string {
 	return ""
 }
 
-// note is a note whose properties are about to be edited.
+// note is a note whose properties are edited.
 type note struct {
 	text       []byte
-	front      int           // where the block stands or would stand: behind a byte order mark
+	front      int           // where the block is or would be: after a byte order mark
 	span       markdown.Span // between the fences
 	body       int
 	properties Properties
@@ -105,16 +118,15 @@ type note struct {
 
 // open reads the properties of the note text.
 func open(text []byte) (*note, error) {
-	found := markdown.Scan(text)
-	b := &note{text: text, span: found.Frontmatter, body: found.Body}
+	found, properties, err := scan(text)
+	if err != nil {
+		return nil, err
+	}
+	b := &note{text: text, span: found.Frontmatter, body: found.Body, properties: properties}
 	b.front = len(text) - len(bytes.TrimPrefix(text, []byte("\ufeff")))
 	if !b.hasBlock() {
 		b.body = b.front
 		return b, nil
-	}
-	var err error
-	if b.properties, err = Parse(b.block()); err != nil {
-		return nil, err
 	}
 	b.entries, err = entries(b.block(), b.properties)
 	return b, err
@@ -137,7 +149,7 @@ func (b *note) find(key string) (place int, found bool, err error) {
 	return place, true, nil
 }
 
-// add writes a property that is not there.
+// add writes a new property.
 func (b *note) add(key string, value Value) ([]byte, error) {
 	want := append(slices.Clone(b.properties), Property{Key: key, Value: value})
 	if !b.hasBlock() {
@@ -172,7 +184,12 @@ func (b *note) replace(place int, value Value) ([]byte, error) {
 	indent, at := b.indent(), b.trimmed(place)
 	first := b.firstLine(place)
 	end := breakBefore(b.text, b.span.Start+first.End)
-	key, comment := b.around(place, first)
+	// The key stays as it is written, and the comment at the end of its line.
+	line := b.block()[first.Start:first.End]
+	key, comment := indent+writtenKey(b.properties[place].Key)+":", ""
+	if colon, ok := behindKey(line); ok {
+		key, comment = string(line[:colon]), b.comment(first, colon)
+	}
 	return b.first(value, func(form string) ([]byte, error) {
 		line, rest, _ := strings.Cut(form, "\n")
 		lines := key + withBreaks(line+comment+"\n"+rest, end)
@@ -181,12 +198,14 @@ func (b *note) replace(place int, value Value) ([]byte, error) {
 	}, indent)
 }
 
-// first tries the ways to write a value, each beginning behind the colon of its
-// key, until one can be read back. A text of several lines has two: what
-// follows might be taken for a part of it.
+// first tries the forms of a value, each beginning after the colon of its key, until one
+// reads back. A text of several lines has two: the lines after it might be taken for a
+// part of it.
 func (b *note) first(value Value, try func(form string) ([]byte, error), indent string) ([]byte, error) {
-	if err := value.check(); err != nil {
-		return nil, err
+	for _, v := range value.each() {
+		if v.kind == String && !utf8.ValidString(v.text) { // no note can have it
+			return nil, &Refusal{Reason: "the value is not valid UTF-8"}
+		}
 	}
 	var w yamlWriter
 	w.value(value, indent)
@@ -199,38 +218,14 @@ func (b *note) first(value Value, try func(form string) ([]byte, error), indent 
 	return edited, err
 }
 
-// check refuses a text that no note can hold.
-func (v Value) check() error {
-	for _, value := range v.each() {
-		if value.kind == String && !utf8.ValidString(value.text) {
-			return &Refusal{Reason: "the value is not valid UTF-8"}
-		}
-	}
-	return nil
-}
-
-// remove takes out the lines of the property at place.
-func (b *note) remove(place int) ([]byte, error) {
-	want := slices.Delete(slices.Clone(b.properties), place, place+1)
-	left := splice(b.block(), b.trimmed(place), "")
-	if len(want) == 0 && len(bytes.TrimSpace(left)) == 0 {
-		bare := splice(b.text, markdown.Span{Start: b.front, End: b.body}, "")
-		if markdown.Scan(bare).Body == 0 {
-			return bare, nil
-		}
-	}
-	return b.checked(splice(b.text, b.span, string(left)), want, b.properties[place].Line)
-}
-
 // checked returns edited if its properties are want and its body is that of the
 // note.
 func (b *note) checked(edited []byte, want Properties, line int) ([]byte, error) {
-	found := markdown.Scan(edited)
-	got, err := Parse(edited[found.Frontmatter.Start:found.Frontmatter.End])
+	found, got, err := scan(edited)
 	var malformed *Malformed
 	switch {
 	case errors.As(err, &malformed):
-		// Its line is one of a note that nobody has.
+		// Its line is one of a note that is not kept.
 		return nil, &Refusal{line, "with this change the properties could not be read: " + malformed.Reason}
 	case !same(got, want):
 		return nil, &Refusal{line, "this change cannot be made without changing other properties"}
@@ -247,3 +242,219 @@ func splice(text []byte, at markdown.Span, bytes string) []byte {
 	out = append(out, bytes...)
 	return append(out, text[at.End:]...)
 }
+
+// Rename returns the note text with another name for a property, and whether it had the
+// property. Its value stays as it is written, and so does its place. If another property
+// has the new name, in any case, the error is a *[Refusal]; the others are those of [Set].
+func Rename(text []byte, key, to string) (edited []byte, found bool, err error) {
+	if reason := unusable(to); reason != "" {
+		return nil, false, &Refusal{Reason: reason}
+	}
+	b, err := open(text)
+	if err != nil {
+		return nil, false, err
+	}
+	place, found, err := b.find(key)
+	if err != nil || !found {
+		return text, false, err
+	}
+	old := b.properties[place]
+	if old.Key == to {
+		return text, true, nil
+	}
+	for i, other := range b.properties {
+		if i != place && strings.EqualFold(other.Key, to) {
+			return nil, false, &Refusal{other.Line, fmt.Sprintf("there is a property %q already", other.Key)}
+		}
+	}
+	first := b.firstLine(place)
+	line := b.block()[first.Start:first.End]
+	colon, ok := behindKey(line)
+	if !ok {
+		return nil, false, &Refusal{old.Line, "the name of this property is not a plain text"}
+	}
+	want := slices.Clone(b.properties)
+	want[place].Key = to
+	start := len(line) - len(bytes.TrimLeft(line, " "))
+	at := b.span.Start + first.Start
+	edited, err = b.checked(splice(b.text, markdown.Span{Start: at + start, End: at + colon}, writtenKey(to)+":"), want, old.Line)
+	return edited, err == nil, err
+}
+
+// entry is the place of a property in its block: whole lines.
+type entry struct {
+	markdown.Span
+	twice bool // two keys are one as text, such as 1 and "1"
+}
+
+// entries finds the lines of every property of a block, with the comments and blank lines
+// after it.
+func entries(block []byte, properties Properties) ([]entry, error) {
+	if len(properties) == 0 {
+		return nil, nil
+	}
+	document, err := load(shield(block))
+	if err != nil {
+		return nil, malformed(err)
+	}
+	root := document.Content[0]
+	if root.Kind != yaml.MappingNode || root.Style&yaml.FlowStyle != 0 {
+		return nil, &Refusal{root.Line, "the properties are in braces, not on lines of their own"}
+	}
+	lines := lineStarts(block)
+	all := make([]entry, 0, len(properties))
+	names := builder{nodes: maxNodes}
+	at := map[string]int{}
+	for i := 0; i+1 < len(root.Content); i += 2 {
+		name, err := names.key(root.Content[i], map[scalarKey]bool{})
+		if err != nil {
+			return nil, err
+		}
+		span := markdown.Span{Start: lines[root.Content[i].Line-1], End: len(block)}
+		if i+2 < len(root.Content) {
+			span.End = lines[root.Content[i+2].Line-1]
+		}
+		if place, ok := at[name]; ok {
+			all[place].twice = true
+			continue
+		}
+		at[name] = len(all)
+		all = append(all, entry{Span: span})
+	}
+	return all, nil
+}
+
+// lineStarts returns where each line of a block begins. A carriage return alone ends a line
+// of YAML, too. After the last break one more begins.
+func lineStarts(block []byte) []int {
+	starts := []int{0}
+	for n, b := range block {
+		if b == '\n' || b == '\r' && (n+1 == len(block) || block[n+1] != '\n') {
+			starts = append(starts, n+1)
+		}
+	}
+	return starts
+}
+
+// trimmed returns the span of the entry at place without the comments and blank lines after
+// it: those that can be removed and change nothing.
+func (b *note) trimmed(place int) markdown.Span {
+	block, at := b.block(), b.entries[place].Span
+	ends := []int{at.End} // of the entry, if idle lines are removed from its end
+	starts := lineStarts(block[at.Start:at.End])
+	for n := len(starts) - 1; n > 0; n-- {
+		start := at.Start + starts[n]
+		if start == at.End {
+			continue
+		}
+		if !isIdle(block[start:ends[len(ends)-1]]) {
+			break
+		}
+		ends = append(ends, start)
+	}
+	kept := sort.Search(len(ends), func(n int) bool {
+		return n > 0 && !b.reads(splice(block, markdown.Span{Start: ends[n], End: at.End}, ""))
+	})
+	return markdown.Span{Start: at.Start, End: ends[kept-1]}
+}
+
+// isIdle reports whether a line may be no part of the value above it: a blank
+// one, a comment that is not indented, or the end of the document.
+func isIdle(line []byte) bool {
+	line = bytes.TrimRight(line, " \t\r\n")
+	return len(line) == 0 || line[0] == '#' || string(line) == "..."
+}
+
+// reads reports whether another block has the same properties.
+func (b *note) reads(block []byte) bool {
+	got, err := Parse(block)
+	return err == nil && same(got, b.properties)
+}
+
+// firstLine returns the first line of the entry at place, its break included.
+func (b *note) firstLine(place int) markdown.Span {
+	at := b.entries[place].Span
+	starts := lineStarts(b.block()[at.Start:at.End])
+	return markdown.Span{Start: at.Start, End: at.Start + starts[min(1, len(starts)-1)]}
+}
+
+// behindKey returns where on its line a key ends, colon included. Keys other than a plain
+// or quoted text are not read.
+func behindKey(line []byte) (at int, ok bool) {
+	at = len(line) - len(bytes.TrimLeft(line, " "))
+	if at == len(line) || bytes.IndexByte([]byte("?&*!{["), line[at]) >= 0 {
+		return 0, false
+	}
+	if mark := line[at]; mark == '"' || mark == '\'' {
+		size := quotedSize(line[at:])
+		if size == 0 {
+			return 0, false
+		}
+		at += size
+	}
+	for ; at+1 < len(line); at++ {
+		if line[at] == ':' && bytes.IndexByte([]byte(" \t\r\n"), line[at+1]) >= 0 {
+			return at + 1, true
+		}
+	}
+	return 0, false
+}
+
+// quotedSize returns the length of the quoted text at the start of text, 0 if it does not
+// end.
+func quotedSize(text []byte) int {
+	mark := text[0]
+	for n := 1; n < len(text); n++ {
+		switch {
+		case text[n] == '\\' && mark == '"':
+			n++
+		case text[n] == mark && mark == '\'' && n+1 < len(text) && text[n+1] == mark:
+			n++
+		case text[n] == mark:
+			return n + 1
+		}
+	}
+	return 0
+}
+
+// maxMarks bounds how many marks on one line are tried for a comment: each parses the whole
+// block.
+const maxMarks = 16
+
+// comment returns the comment on a line of the block after from, with the blanks before it.
+// It is one if the block reads the same without it.
+func (b *note) comment(line markdown.Span, from int) string {
+	block := b.block()
+	text := bytes.TrimRight(block[line.Start:line.End], "\r\n")
+	tried := 0
+	for n := from; n < len(text) && tried < maxMarks; n++ {
+		if text[n] != '#' || !isBlank(text[n-1]) {
+			continue
+		}
+		tried++
+		start := from + len(bytes.TrimRight(text[from:n], " \t"))
+		span := markdown.Span{Start: line.Start + start, End: line.Start + len(text)}
+		if b.reads(splice(block, span, "")) {
+			return string(text[start:])
+		}
+	}
+	return ""
+}
+
+// lineBreak returns the break of the line of at.
+func lineBreak(text []byte, at int) string {
+	if n := bytes.IndexByte(text[at:], '\n'); n >= 0 {
+		return breakBefore(text, at+n+1)
+	}
+	return "\n"
+}
+
+// breakBefore returns the line break that ends at at.
+func breakBefore(text []byte, at int) string {
+	if bytes.HasSuffix(text[:at], []byte("\r\n")) {
+		return "\r\n"
+	}
+	return "\n"
+}
+
+func withBreaks(lines, end string) string { return strings.ReplaceAll(lines, "\n", end) }

@@ -236,12 +236,12 @@ func setSound(t interface{ Fatalf(string, ...any) }, note []byte, key string, va
 	p, _ := Parse(note[old.Frontmatter.Start:old.Frontmatter.End])
 	q, err := Parse(edited[now.Frontmatter.Start:now.Frontmatter.End])
 	got, found := q.Lookup(key)
-	if err != nil || !found || !got.Value.equal(value) {
+	if err != nil || !found || !got.Value.Equal(value) {
 		t.Fatalf("Set(%q, %q, %s) = %q", note, key, value.JSON(), edited)
 	}
 	for _, other := range p {
 		kept, ok := q.Lookup(other.Key)
-		if other.Key != got.Key && (!ok || !kept.Value.equal(other.Value)) {
+		if other.Key != got.Key && (!ok || !kept.Value.Equal(other.Value)) {
 			t.Fatalf("Set(%q, %q) changed %q: %q", note, key, other.Key, edited)
 		}
 	}

@@ -6,18 +6,18 @@ import (
 	"unicode/utf8"
 )
 
-// JSON returns the properties as the app prints them: indented by two blanks,
-// in their own types, with numbers as JavaScript writes them. What JSON cannot
-// say (infinity) is null there.
+// JSON returns the properties as the app prints them: indented by two blanks, in their own
+// types, with numbers as JavaScript writes them. Values that JSON lacks (infinity) are
+// null.
 func (p Properties) JSON() string {
 	return string(Value{kind: Map, more: p}.appendJSON(nil, "\n", true))
 }
 
-// JSON returns v as it stands in the JSON of its properties.
+// JSON returns v as it is in the JSON of its properties.
 func (v Value) JSON() string { return string(v.appendJSON(nil, "\n", true)) }
 
-// appendJSON appends v, on lines of its own for each part if indented is set;
-// indent is the line end and the indent of the line that v begins on.
+// appendJSON appends v, each part on lines of its own if indented is set; indent is the
+// line break and the indent of the line on which v begins.
 func (v Value) appendJSON(out []byte, indent string, indented bool) []byte {
 	inner := indent
 	if indented {
@@ -25,7 +25,7 @@ func (v Value) appendJSON(out []byte, indent string, indented bool) []byte {
 	}
 	switch v.kind {
 	case Bool:
-		return append(out, word(v.truth)...)
+		return append(out, strconv.FormatBool(v.truth)...)
 	case Number:
 		if !isFinite(v.number) {
 			return append(out, "null"...)
@@ -45,9 +45,10 @@ func (v Value) appendList(out []byte, indent, inner string) []byte {
 	if len(v.List()) == 0 {
 		return append(out, "[]"...)
 	}
-	for i, element := range v.List() {
-		out = append(out, opener(i, '[')...)
-		out = append(out, inner...)
+	open := byte('[')
+	for _, element := range v.List() {
+		out = append(append(out, open), inner...)
+		open = ','
 		out = element.appendJSON(out, inner, inner != indent)
 	}
 	return append(append(out, indent...), ']')
@@ -57,9 +58,10 @@ func (v Value) appendMap(out []byte, indent, inner string) []byte {
 	if len(v.Fields()) == 0 {
 		return append(out, "{}"...)
 	}
-	for i, field := range v.Fields() {
-		out = append(out, opener(i, '{')...)
-		out = append(out, inner...)
+	open := byte('{')
+	for _, field := range v.Fields() {
+		out = append(append(out, open), inner...)
+		open = ','
 		out = AppendQuoted(out, field.Key)
 		out = append(out, ':')
 		if inner != indent {
@@ -70,16 +72,8 @@ func (v Value) appendMap(out []byte, indent, inner string) []byte {
 	return append(append(out, indent...), '}')
 }
 
-// opener returns what stands before an element: the bracket before the first.
-func opener(i int, bracket byte) string {
-	if i == 0 {
-		return string(rune(bracket))
-	}
-	return ","
-}
-
-// AppendQuoted appends text as a JSON string, escaping no more than it must:
-// encoding/json would escape what is dangerous in HTML as well.
+// AppendQuoted appends text as a JSON string, escaping no more than it must: encoding/json
+// would escape characters with a meaning in HTML as well.
 func AppendQuoted(out []byte, text string) []byte {
 	const digits = "0123456789abcdef"
 	out = append(out, '"')
@@ -97,13 +91,4 @@ func AppendQuoted(out []byte, text string) []byte {
 		text = text[size:]
 	}
 	return append(out, '"')
-}
-
-// yamlEscape returns how a control character is written in double quotes.
-func yamlEscape(r rune) string {
-	const named, letters = "\x00\a\b\t\n\v\f\r\x1b", "0abtnvfre"
-	if n := strings.IndexRune(named, r); n >= 0 {
-		return `\` + letters[n:n+1]
-	}
-	return `\x` + strconv.FormatInt(0x100|int64(r), 16)[1:]
 }

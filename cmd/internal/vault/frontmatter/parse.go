@@ -1,10 +1,9 @@
-// Package frontmatter reads the properties of a note: the YAML block at its
+// Package frontmatter reads and edits the properties of a note: the YAML block at its
 // start.
 //
-// A library takes the YAML apart, but for simple blocks; what a plain word means is
-// decided here, by the core schema of YAML 1.2, because the app does so and Go's libraries do
-// not. The package does not find the block, does not change it, and never
-// follows an alias further than its limits allow.
+// A library parses the YAML, but for simple blocks; the meaning of a plain word is decided
+// here, by the core schema of YAML 1.2, because the app does so and Go's libraries do not.
+// No alias is followed further than the limits allow.
 package frontmatter
 
 import (
@@ -18,7 +17,7 @@ import (
 
 const (
 	maxSize  = 1 << 20 // bytes; a block of properties is a screenful
-	maxNodes = 100_000 // values, aliases followed: what a few lines of aliases can ask for is without bounds
+	maxNodes = 100_000 // values, aliases followed: a few lines of aliases can expand without bounds
 )
 
 // MaxDepth is how deep values may be nested; each level is a call on the stack.
@@ -37,8 +36,8 @@ func (m *Malformed) Error() string {
 	return fmt.Sprintf("line %d: %s", m.Line, m.Reason)
 }
 
-// Parse reads the block between the fences. An empty one, or one of comments,
-// has no properties and is none the worse for it. The error is a *[Malformed].
+// Parse reads the block between the fences. An empty one, or one of comments, is valid and
+// has no properties. The error is a *[Malformed].
 func Parse(block []byte) (Properties, error) { return new(Parser).Parse(block) }
 
 // Parser reads one block after the other, all in the same memory. The zero Parser is ready for
@@ -66,8 +65,8 @@ func (p *Parser) Parse(block []byte) (Properties, error) {
 	return nil, &Malformed{line, "no list of keys and values"}
 }
 
-// ParseDocument reads a whole file of YAML by the same rules, whatever it is, and
-// notes the line of each value. An empty one is null. The error is a *[Malformed].
+// ParseDocument reads a whole YAML file of any kind by the same rules, and records the line
+// of each value. An empty one is null. The error is a *[Malformed].
 func ParseDocument(text []byte) (Value, error) {
 	if len(text) > maxSize {
 		return Value{}, &Malformed{Reason: fmt.Sprintf("longer than %d bytes", maxSize)}
@@ -75,20 +74,16 @@ func ParseDocument(text []byte) (Value, error) {
 	value, _, err := readBlock(text, true)
 	var m *Malformed
 	if errors.As(err, &m) {
-		return Value{}, &Malformed{min(m.Line, lastLine(text)), m.Reason}
+		// A document that ends too early ends on the last line that is not empty, but for the
+		// library on the one below. In a note that is the line of the closing fence; a file
+		// has none.
+		last := bytes.Count(text, []byte("\n")) + bytes.Count(text, []byte("\r")) - bytes.Count(text, []byte("\r\n"))
+		if end := text[len(text)-1]; end != '\n' && end != '\r' {
+			last++
+		}
+		return Value{}, &Malformed{min(m.Line, last), m.Reason}
 	}
 	return value, err
-}
-
-// lastLine returns the number of the last line of a text that is not empty. What
-// ends too early is on it, while the library has it on the one below. In a note
-// that is the line of the closing fence; a file does not have it.
-func lastLine(text []byte) int {
-	n := bytes.Count(text, []byte("\n")) + bytes.Count(text, []byte("\r")) - bytes.Count(text, []byte("\r\n"))
-	if last := text[len(text)-1]; last != '\n' && last != '\r' {
-		n++
-	}
-	return n
 }
 
 // readBlock returns the value of a text and the line on which it begins.
@@ -106,15 +101,15 @@ func readBlock(text []byte, lines bool) (v Value, line int, err error) {
 	return v, root.Line, err
 }
 
-// load takes the YAML apart. A text that escapes a character by halves, as JSON
-// does, is tried again with the halves joined.
+// load parses the YAML. A text that escapes a character as a surrogate pair, as JSON does,
+// is tried again with the pairs joined.
 func load(block []byte) (yaml.Node, error) {
 	document := yaml.Node{}
 	err := yaml.Load(block, &document)
 	if err == nil {
 		return document, nil
 	}
-	joined, ok := joinHalves(string(block))
+	joined, ok := joinSurrogates(string(block))
 	if !ok {
 		return document, err
 	}
@@ -122,7 +117,7 @@ func load(block []byte) (yaml.Node, error) {
 	return document, yaml.Load([]byte(joined), &document)
 }
 
-// isEmpty reports whether block holds nothing but blank lines and comments.
+// isEmpty reports whether block consists of blank lines and comments.
 func isEmpty(block string) bool {
 	for line := range strings.Lines(block) {
 		line = strings.TrimLeft(line, " \t\r\n")
@@ -149,35 +144,30 @@ func malformed(err error) error {
 // builder turns nodes into values.
 type builder struct {
 	nodes int  // how many more may be made
-	lines bool // note where each begins
+	lines bool // record where each begins
 }
 
-func (b *builder) value(n *yaml.Node, depth int) (Value, error) {
-	v, err := b.anywhere(n, depth)
+func (b *builder) value(n *yaml.Node, depth int) (v Value, err error) {
+	b.nodes--
+	switch {
+	case b.nodes < 0:
+		err = &Malformed{n.Line, "too many values"}
+	case depth == 0:
+		err = &Malformed{n.Line, "values are nested too deep"}
+	case n.Kind == yaml.AliasNode:
+		// One within its own anchor is nested without end.
+		v, err = b.value(n.Alias, depth-1)
+	case n.Kind == yaml.SequenceNode:
+		v, err = b.list(n, depth)
+	case n.Kind == yaml.MappingNode:
+		v, err = b.fields(n, depth)
+	default:
+		v = scalar(n)
+	}
 	if b.lines {
 		v.line = int32(n.Line)
 	}
 	return v, err
-}
-
-func (b *builder) anywhere(n *yaml.Node, depth int) (Value, error) {
-	b.nodes--
-	if b.nodes < 0 {
-		return Value{}, &Malformed{n.Line, "too many values"}
-	}
-	if depth == 0 {
-		return Value{}, &Malformed{n.Line, "values are nested too deep"}
-	}
-	switch n.Kind {
-	case yaml.AliasNode:
-		// One that stands in what it stands for is nested without end.
-		return b.value(n.Alias, depth-1)
-	case yaml.SequenceNode:
-		return b.list(n, depth)
-	case yaml.MappingNode:
-		return b.fields(n, depth)
-	}
-	return scalar(n), nil
 }
 
 func (b *builder) list(n *yaml.Node, depth int) (Value, error) {
@@ -223,8 +213,8 @@ type scalarKey struct {
 	text string
 }
 
-// key returns the text of a key and notes it in seen. A list or map as a key is
-// legal: "{{date}}" in a template is one.
+// key returns the text of a key and adds it to seen. A list or map as a key is legal:
+// "{{date}}" in a template is one.
 func (b *builder) key(n *yaml.Node, seen map[scalarKey]bool) (string, error) {
 	if n.Kind == yaml.AliasNode {
 		n = n.Alias
@@ -243,8 +233,8 @@ func (b *builder) key(n *yaml.Node, seen map[scalarKey]bool) (string, error) {
 	return key.text, nil
 }
 
-// scalar returns the value of a scalar node: that of its text if it is plain,
-// else a string, unless it names a type that fits.
+// scalar returns the value of a scalar node: that of its text if it is plain, otherwise a
+// string, unless it names a type that fits.
 func scalar(n *yaml.Node) Value {
 	text := unshield(n.Value)
 	plain := Value{kind: String, text: text}
@@ -269,4 +259,84 @@ func fits(tag string, v Value) bool {
 		return tag == "!!int" && whole || tag == "!!float" && !whole
 	}
 	return true
+}
+
+// keyWriter writes a list or a map as a key, as the app does: on one line.
+type keyWriter struct {
+	b   *builder
+	out strings.Builder
+}
+
+func (w *keyWriter) node(n *yaml.Node, depth int) error {
+	w.b.nodes--
+	if w.b.nodes < 0 || depth == 0 {
+		return &Malformed{n.Line, "a key contains too much"}
+	}
+	switch n.Kind {
+	case yaml.AliasNode:
+		w.out.WriteString("*" + n.Value)
+		return nil
+	case yaml.SequenceNode:
+		return w.list(n, depth)
+	case yaml.MappingNode:
+		return w.fields(n, depth)
+	}
+	switch {
+	case n.Style&yaml.SingleQuotedStyle != 0:
+		w.out.WriteString("'" + strings.ReplaceAll(n.Value, "'", "''") + "'")
+	case n.Style&yaml.DoubleQuotedStyle != 0:
+		w.out.Write(AppendQuoted(nil, n.Value))
+	default:
+		w.out.WriteString(n.Value)
+	}
+	return nil
+}
+
+func (w *keyWriter) list(n *yaml.Node, depth int) error {
+	if len(n.Content) == 0 {
+		w.out.WriteString("[]")
+		return nil
+	}
+	for i, node := range n.Content {
+		w.out.WriteString(separator(i, "[ "))
+		if err := w.node(node, depth-1); err != nil {
+			return err
+		}
+	}
+	w.out.WriteString(" ]")
+	return nil
+}
+
+func (w *keyWriter) fields(n *yaml.Node, depth int) error {
+	if len(n.Content) == 0 {
+		w.out.WriteString("{}")
+		return nil
+	}
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		key, value := n.Content[i], n.Content[i+1]
+		w.out.WriteString(separator(i, "{ "))
+		if key.Kind == yaml.MappingNode || key.Kind == yaml.SequenceNode {
+			w.out.WriteString("? ")
+		}
+		if err := w.node(key, depth-1); err != nil {
+			return err
+		}
+		if value.Kind == yaml.ScalarNode && value.Value == "" && value.Style == 0 {
+			continue
+		}
+		w.out.WriteString(": ")
+		if err := w.node(value, depth-1); err != nil {
+			return err
+		}
+	}
+	w.out.WriteString(" }")
+	return nil
+}
+
+// separator returns the text before an element: opening before the first.
+func separator(i int, opening string) string {
+	if i == 0 {
+		return opening
+	}
+	return ", "
 }

@@ -8,8 +8,9 @@ import (
 )
 
 // Most blocks are a few lines with a word, a number, a date or a short list in each,
-// sometimes a comment or a text of several lines. They are read here, in a tenth of the time that the library takes. What is read here means
-// the same there, which a test checks; everything else, right or wrong, is left to it.
+// sometimes a comment or a text of several lines. They are read here, in a tenth of the
+// time that the library takes, with the same result, which a test checks; everything else,
+// valid or not, is left to the library.
 
 const (
 	maxSimple    = 8 << 10 // bytes: the library limits how much a block may have
@@ -67,7 +68,7 @@ func isSimpleText(block []byte) bool {
 // simpleReader reads line by line.
 type simpleReader struct {
 	rest       string
-	line       int // the number of the line at hand
+	line       int // the number of the current line
 	properties Properties
 
 	open   bool    // the last key has no value yet
@@ -111,7 +112,7 @@ func (r *simpleReader) item(text string, indent int) bool {
 	return true
 }
 
-// property reads a key and what is on its line.
+// property reads a key and the rest of its line.
 func (r *simpleReader) property(line string) bool {
 	key, text, ok := strings.Cut(line, ":")
 	if !ok || !r.isNew(key) || text != "" && text[0] != ' ' {
@@ -123,7 +124,7 @@ func (r *simpleReader) property(line string) bool {
 	return ok
 }
 
-// value reads what is on the line of a key, and the lines of a text that begins behind it.
+// value reads the rest of the line of a key, and the lines of a literal text.
 func (r *simpleReader) value(text string) (Value, bool) {
 	r.open, r.items = text == "", nil
 	switch {
@@ -165,21 +166,17 @@ func (r *simpleReader) literal() (Value, bool) {
 	return Value{kind: String, text: text.String()}, indent > 0
 }
 
-// isNew reports whether text is a simple key that is not there.
+// isNew reports whether the text before a colon is a key without quotes that is a string
+// and not a duplicate.
 func (r *simpleReader) isNew(key string) bool {
-	return isSimpleKey(key) && !slices.ContainsFunc(r.properties, func(p Property) bool { return p.Key == key })
-}
-
-// isSimpleKey reports whether text in front of a colon is a key that is not in quotes and
-// is a string.
-func isSimpleKey(key string) bool {
 	if key == "" || len(key) > maxSimpleKey || key[len(key)-1] == ' ' || !isSimpleStart(key) || isDigit(key[0]) {
 		return false
 	}
-	return resolve(key).kind == String && !strings.Contains(key, " #")
+	return resolve(key).kind == String && !strings.Contains(key, " #") &&
+		!slices.ContainsFunc(r.properties, func(p Property) bool { return p.Key == key })
 }
 
-// isSimpleStart reports whether a text begins with what has no meaning of its own.
+// isSimpleStart reports whether a text begins with a character without a meaning in YAML.
 func isSimpleStart(text string) bool {
 	b := text[0]
 	return 'a' <= b|0x20 && b|0x20 <= 'z' || isDigit(b) || b >= utf8.RuneSelf || b == '_' || b == '(' || b == '/' || b == '.' || b == '+'
@@ -207,8 +204,8 @@ func simpleScalar(text string) (Value, bool) {
 	return resolve(text), true
 }
 
-// simpleElement reads a value within brackets. A colon without a blank behind it may part
-// a key from a value there.
+// simpleElement reads a value within brackets. A colon without a blank after it may
+// separate a key from a value there.
 func simpleElement(text string) (Value, bool) {
 	if text == "" || text[0] != '"' && text[0] != '\'' && strings.ContainsAny(text, "[]{}:#?") {
 		return Value{}, false

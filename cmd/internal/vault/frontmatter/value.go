@@ -2,7 +2,11 @@ package frontmatter
 
 import (
 	"math"
+	"slices"
+	"strconv"
 	"strings"
+
+	"vaultwicket/cmd/internal/vault/markdown"
 )
 
 // Properties are the properties of a note in the order they are written.
@@ -49,7 +53,7 @@ const (
 type Value struct {
 	kind   Kind
 	truth  bool
-	line   int32 // on which it begins, 0 where nobody asked
+	line   int32 // on which it begins, 0 if not recorded
 	number float64
 	text   string // of a string, or of a number as it was written
 	more   any    // of a list its []Value, of a map its Properties
@@ -85,12 +89,11 @@ func (v Value) IsTrue() bool { return v.truth }
 // Float returns the number that v is, or 0.
 func (v Value) Float() float64 { return v.number }
 
-// Text returns the string that v is, or the number as it is written in the
-// note, or "".
+// Text returns the string that v is, or the number as it is written in the note, or "".
 func (v Value) Text() string { return v.text }
 
 // Line returns the line on which v begins, counted from 1, if it was read by
-// [ParseDocument]; else 0.
+// [ParseDocument]; otherwise 0.
 func (v Value) Line() int { return int(v.line) }
 
 // List returns the elements of a list. The caller must not change them.
@@ -99,7 +102,7 @@ func (v Value) List() []Value {
 	return list
 }
 
-// Fields returns what a map holds. The caller must not change it.
+// Fields returns the fields of a map. The caller must not change them.
 func (v Value) Fields() Properties {
 	fields, _ := v.more.(Properties)
 	return fields
@@ -128,7 +131,10 @@ func (v Value) Type() Type {
 	case Number:
 		return TypeNumber
 	case List:
-		return listType(v.List())
+		if slices.ContainsFunc(v.List(), func(element Value) bool { return element.kind != String }) {
+			return TypeUnknown
+		}
+		return TypeMultitext
 	case Map:
 		return TypeUnknown
 	}
@@ -136,15 +142,6 @@ func (v Value) Type() Type {
 		return TypeDate
 	}
 	return TypeText
-}
-
-func listType(list []Value) Type {
-	for _, element := range list {
-		if element.kind != String {
-			return TypeUnknown
-		}
-	}
-	return TypeMultitext
 }
 
 // isDate reports whether text has the form YYYY-MM-DD.
@@ -170,7 +167,7 @@ func (v Value) String() string {
 	case Null:
 		return ""
 	case Bool:
-		return word(v.truth)
+		return strconv.FormatBool(v.truth)
 	case Number:
 		return FormatNumber(v.number)
 	case String:
@@ -179,12 +176,121 @@ func (v Value) String() string {
 	return string(v.appendJSON(nil, "", false))
 }
 
-func word(truth bool) string {
-	if truth {
-		return "true"
-	}
-	return "false"
-}
-
 // isFinite reports whether f can be written in JSON.
 func isFinite(f float64) bool { return !math.IsNaN(f) && !math.IsInf(f, 0) }
+
+// same reports whether two notes have the same properties in the same order.
+func same(a, b Properties) bool {
+	return slices.EqualFunc(a, b, func(x, y Property) bool { return x.Key == y.Key && x.Value.Equal(y.Value) })
+}
+
+// Equal reports whether two values are the same, and of the same kind. How a number is
+// written does not matter.
+func (v Value) Equal(w Value) bool {
+	if v.kind != w.kind {
+		return false
+	}
+	switch v.kind {
+	case Bool:
+		return v.truth == w.truth
+	case Number:
+		return v.number == w.number || math.IsNaN(v.number) && math.IsNaN(w.number)
+	case List:
+		return slices.EqualFunc(v.List(), w.List(), Value.Equal)
+	case Map:
+		return same(v.Fields(), w.Fields())
+	}
+	return v.text == w.text
+}
+
+// Union returns the list of the elements of v followed by those of w that it lacks. It
+// reports false if one of the two is no list.
+func (v Value) Union(w Value) (Value, bool) {
+	if v.kind != List || w.kind != List {
+		return v, false
+	}
+	all := Value{kind: List, more: slices.Clone(v.List())}
+	for _, element := range w.List() {
+		if !slices.ContainsFunc(all.List(), element.Equal) {
+			all.more = append(all.List(), element)
+		}
+	}
+	return all, true
+}
+
+// Tags returns the tags in the properties, each with its "#", in their order: those of the
+// key tags, in any case, that are strings and tags by the rules for the body. A comma does
+// not separate tags: "a, b" is no tag.
+func Tags(p Properties) []string {
+	var tags []string
+	for _, text := range texts(p, "tags") {
+		if name, ok := markdown.TagName(strings.TrimSpace(text)); ok {
+			tags = append(tags, "#"+name)
+		}
+	}
+	return tags
+}
+
+// Aliases returns the other names of the note: the strings of the key aliases,
+// in any case, without empty ones.
+func Aliases(p Properties) []string {
+	var aliases []string
+	for _, text := range texts(p, "aliases") {
+		if alias := strings.TrimSpace(text); alias != "" {
+			aliases = append(aliases, alias)
+		}
+	}
+	return aliases
+}
+
+// texts returns the strings that are the values of a name, or in their lists.
+func texts(p Properties, name string) []string {
+	var out []string
+	for _, property := range p {
+		if !strings.EqualFold(property.Key, name) {
+			continue
+		}
+		for _, value := range property.Value.each() {
+			if value.kind == String {
+				out = append(out, value.text)
+			}
+		}
+	}
+	return out
+}
+
+// each returns the elements of a list, or the one value that v is.
+func (v Value) each() []Value {
+	if v.kind == List {
+		return v.List()
+	}
+	return []Value{v}
+}
+
+// Link is a link in a property.
+type Link struct {
+	// Key is the name of the property; for an element of a list, a dot and its index follow.
+	Key  string
+	Link markdown.Link
+}
+
+// Links returns the links in the properties: the values and elements of lists that are
+// strings and consist of one link. Without quotes a wikilink is a nested list to YAML, and
+// therefore none.
+func Links(p Properties) []Link {
+	var links []Link
+	for _, property := range p {
+		for i, value := range property.Value.each() {
+			link, ok := markdown.ParseLink(value.text)
+			if value.kind != String || !ok {
+				continue
+			}
+			key := property.Key
+			if property.Value.kind == List {
+				key += "." + strconv.Itoa(i)
+			}
+			links = append(links, Link{key, link})
+		}
+	}
+	return links
+}

@@ -1,10 +1,12 @@
 package frontmatter
 
-import "strings"
+import (
+	"strconv"
+	"strings"
+)
 
-// YAML returns the properties as lines of YAML, written as the app writes them.
-// It is how they look after the app changed one; comments and the quotes of
-// the note are not in it.
+// YAML returns the properties as lines of YAML, as the app writes them after a change:
+// without the comments and quotes of the note.
 func (p Properties) YAML() string {
 	var w yamlWriter
 	w.fields(p, "")
@@ -16,8 +18,8 @@ func (p Property) YAML() string { return Properties{p}.YAML() }
 
 type yamlWriter struct{ out strings.Builder }
 
-// fields writes a map whose lines begin with indent; that of the first line is
-// there already.
+// fields writes a map whose lines begin with indent; that of the first line is written
+// already.
 func (w *yamlWriter) fields(p Properties, indent string) {
 	for i, property := range p {
 		if i > 0 {
@@ -29,7 +31,7 @@ func (w *yamlWriter) fields(p Properties, indent string) {
 	}
 }
 
-// value writes what stands behind the colon of a key.
+// value writes a value after the colon of its key.
 func (w *yamlWriter) value(v Value, indent string) {
 	switch {
 	case v.kind == Null:
@@ -67,14 +69,23 @@ func (w *yamlWriter) block(v Value, indent string) {
 	}
 }
 
-// written returns a value that is on the line of its key or dash, at least in
-// the beginning; further lines of a text begin with indent.
+// written returns a value that begins on the line of its key or dash; further lines of a
+// text begin with indent.
 func written(v Value, indent string) string {
 	switch v.kind {
 	case Bool:
-		return word(v.truth)
-	case Number:
-		return writtenNumber(v)
+		return strconv.FormatBool(v.truth)
+	case Number: // as JavaScript prints it, except for the words of YAML
+		switch text := FormatNumber(v.number); text {
+		case "Infinity":
+			return ".inf"
+		case "-Infinity":
+			return "-.inf"
+		case "NaN":
+			return ".nan"
+		default:
+			return text
+		}
 	case List:
 		return "[]"
 	case Map:
@@ -83,36 +94,18 @@ func written(v Value, indent string) string {
 	return writtenText(v.text, indent)
 }
 
-// writtenNumber writes a number as JavaScript prints it, save those for which
-// YAML has words of its own.
-func writtenNumber(v Value) string {
-	switch text := FormatNumber(v.number); text {
-	case "Infinity":
-		return ".inf"
-	case "-Infinity":
-		return "-.inf"
-	case "NaN":
-		return ".nan"
-	default:
-		return text
-	}
-}
-
-// writtenKey writes a key, which has no lines of its own, and must not look like
-// the mark between two documents.
+// writtenKey writes a key, which is one line, and must not look like the mark between two
+// documents.
 func writtenKey(key string) string {
-	if strings.Contains(key, "\n") || isMarker(key) {
+	isMark := len(key) > 3 && (key[:3] == "---" || key[:3] == "...") && isBlank(key[3])
+	if strings.Contains(key, "\n") || isMark {
 		return quoted(key)
 	}
 	return writtenText(key, "")
 }
 
-func isMarker(line string) bool {
-	return len(line) > 3 && (line[:3] == "---" || line[:3] == "...") && isBlank(line[3])
-}
-
-// writtenText writes a string: plain if that reads as the same string, else in
-// quotes, or as a block if it has several lines.
+// writtenText writes a string: plain if that reads as the same string, otherwise in quotes,
+// or as a block if it has several lines.
 func writtenText(text, indent string) string {
 	switch {
 	case hasControl(text):
@@ -125,8 +118,7 @@ func writtenText(text, indent string) string {
 	return quoted(text)
 }
 
-// hasControl reports whether text holds a character that only double quotes
-// can express.
+// hasControl reports whether text has a character that only double quotes can express.
 func hasControl(text string) bool {
 	return strings.ContainsFunc(text, func(r rune) bool {
 		return r < ' ' && r != '\t' && r != '\n' || 0x7f <= r && r <= 0x9f
@@ -160,8 +152,7 @@ func isPlain(text string) bool {
 
 func isBlank(b byte) bool { return b == ' ' || b == '\t' }
 
-// quoted writes text in double quotes, or in single ones if it holds double
-// ones alone.
+// quoted writes text in double quotes, or in single ones if it contains only double ones.
 func quoted(text string) string {
 	if strings.Contains(text, `"`) && !strings.ContainsAny(text, "'\n") && !hasControl(text) {
 		return "'" + text + "'"
@@ -187,6 +178,15 @@ func doubleQuoted(text string) string {
 	return out.String()
 }
 
+// yamlEscape returns the escape of a control character in double quotes.
+func yamlEscape(r rune) string {
+	const named, letters = "\x00\a\b\t\n\v\f\r\x1b", "0abtnvfre"
+	if n := strings.IndexRune(named, r); n >= 0 {
+		return `\` + letters[n:n+1]
+	}
+	return `\x` + strconv.FormatInt(0x100|int64(r), 16)[1:]
+}
+
 // blockText writes a text of several lines in literal style.
 func blockText(text, indent string) string {
 	body := strings.TrimRight(text, "\n\t ")
@@ -206,20 +206,11 @@ func blockText(text, indent string) string {
 	}
 	leading := len(text) - len(strings.TrimLeft(text, "\n"))
 	rest := strings.TrimSuffix(text[leading:], "\n")
-	return header + "\n" + indent + strings.Repeat("\n"+indent, leading) + indentLines(rest, indent)
-}
-
-// indentLines puts indent before every line but the first and empty ones.
-func indentLines(text, indent string) string {
-	var out strings.Builder
-	for i, line := range strings.Split(text, "\n") {
-		if i > 0 {
-			out.WriteByte('\n')
-			if line != "" {
-				out.WriteString(indent)
-			}
+	lines := strings.Split(rest, "\n")
+	for i, line := range lines[1:] {
+		if line != "" {
+			lines[i+1] = indent + line
 		}
-		out.WriteString(line)
 	}
-	return out.String()
+	return header + "\n" + indent + strings.Repeat("\n"+indent, leading) + strings.Join(lines, "\n")
 }

@@ -2,6 +2,7 @@ package frontmatter
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -10,13 +11,12 @@ import (
 	"vaultwicket/cmd/internal/vault/markdown"
 )
 
-// RewriteLinks returns a block with other links in its properties, those that
-// [Links] finds. change is asked for each, which comes as it reads and taken
-// apart, with its line in the block; it returns the text to stand in its place,
-// or "" to leave it. The text keeps its quotes, and nothing else changes.
+// RewriteLinks returns a block with other links in its properties, those that [Links]
+// finds. change gets each as text and parsed, with its line in the block; it returns the
+// replacement, or "" to keep it. The text keeps its quotes, and nothing else changes.
 //
-// left are the links that could not be changed, with their lines in the block:
-// all of them where the block would not read back as the same properties.
+// left are the links that could not be changed, with their lines in the block: all of them
+// where the block would not read back as the same properties.
 func RewriteLinks(block []byte, change func(text string, link markdown.Link) string) (edited []byte, changed int, left []markdown.Link) {
 	if !bytes.Contains(block, []byte("](")) && !bytes.Contains(block, []byte("[[")) && !bytes.ContainsRune(block, '\\') {
 		return block, 0, nil
@@ -37,10 +37,9 @@ func RewriteLinks(block []byte, change func(text string, link markdown.Link) str
 	return edited, changed, left
 }
 
-// rewriteTexts returns a block with other strings as the values, or in the lists, of
-// the properties whose keys are concerned. change is asked for each; it returns the
-// text to stand in its place, or "" to leave it. left are those that could not be
-// changed, as in [RewriteLinks].
+// rewriteTexts returns a block with other strings as the values, or in the lists, of the
+// properties whose keys are concerned. change gets each; it returns the replacement, or ""
+// to keep it. left are those that could not be changed, as in [RewriteLinks].
 func rewriteTexts(block []byte, concerned func(key string) bool, change func(text string, line int) string) (edited []byte, changed int, left []textAt) {
 	properties, err := Parse(block)
 	if err != nil || len(properties) == 0 {
@@ -69,8 +68,8 @@ func rewriteTexts(block []byte, concerned func(key string) bool, change func(tex
 type rewriter struct {
 	block  []byte
 	lines  []int
-	seen   map[*yaml.Node]bool // what stands for several values is changed once
-	texts  map[string]string   // old strings, and what they become
+	seen   map[*yaml.Node]bool // the node of several values is changed once
+	texts  map[string]string   // old strings and their replacements
 	change func(text string, line int) string
 
 	edits []patch
@@ -84,7 +83,7 @@ type textAt struct {
 	line int
 }
 
-// patch is a piece of the block and what stands in its place.
+// patch is a piece of the block and its replacement.
 type patch struct {
 	markdown.Span
 	text string
@@ -131,11 +130,21 @@ func (r *rewriter) scalar(n *yaml.Node) {
 	r.done = append(r.done, it)
 }
 
-// place returns where a string stands in the block, and how another is written
-// there.
+// place returns the span of a string in the block, and how another is written there.
 func (r *rewriter) place(n *yaml.Node, old, text string) (at markdown.Span, written string, ok bool) {
-	start := r.offset(n.Line, n.Column)
-	start = skipMarks(r.block, start)
+	start := r.lines[n.Line-1]
+	for column := 1; column < n.Column && start < len(r.block); column++ {
+		_, size := utf8.DecodeRune(r.block[start:])
+		start += size
+	}
+	for start < len(r.block) && (r.block[start] == '&' || r.block[start] == '!') { // an anchor or a type
+		for start < len(r.block) && bytes.IndexByte([]byte(" \t\r\n"), r.block[start]) < 0 {
+			start++
+		}
+		for start < len(r.block) && isBlank(r.block[start]) {
+			start++
+		}
+	}
 	if start >= len(r.block) {
 		return at, "", false
 	}
@@ -153,31 +162,8 @@ func (r *rewriter) place(n *yaml.Node, old, text string) (at markdown.Span, writ
 	return markdown.Span{Start: start, End: start + size}, written, size > 0
 }
 
-// offset returns where a character stands, lines and columns counted from 1.
-func (r *rewriter) offset(line, column int) int {
-	at := r.lines[line-1]
-	for ; column > 1 && at < len(r.block); column-- {
-		_, size := utf8.DecodeRune(r.block[at:])
-		at += size
-	}
-	return at
-}
-
-// skipMarks passes the anchor and the type in front of a value.
-func skipMarks(block []byte, at int) int {
-	for at < len(block) && (block[at] == '&' || block[at] == '!') {
-		for at < len(block) && bytes.IndexByte([]byte(" \t\r\n"), block[at]) < 0 {
-			at++
-		}
-		for at < len(block) && isBlank(block[at]) {
-			at++
-		}
-	}
-	return at
-}
-
-// lineBelow finds a string that stands alone on the first line below the mark
-// of a text in block style.
+// lineBelow finds a string that is alone on the first line below the mark of a text in
+// block style.
 func (r *rewriter) lineBelow(mark int, old, text string) (at markdown.Span, written string, ok bool) {
 	from := mark
 	for {
@@ -196,8 +182,8 @@ func (r *rewriter) lineBelow(mark int, old, text string) (at markdown.Span, writ
 	}
 }
 
-// apply returns the block with all edits made. They are in the order of the
-// block, save for those of aliases.
+// apply returns the block with all edits made. They are in the order of the block, except
+// for those of aliases.
 func (r *rewriter) apply() []byte {
 	out, at := []byte(nil), 0
 	for _, p := range r.edits {
@@ -210,7 +196,7 @@ func (r *rewriter) apply() []byte {
 	return append(out, r.block[at:]...)
 }
 
-// expected returns the properties as they should read.
+// expected returns the properties that the rewritten block should have.
 func (r *rewriter) expected(p Properties, concerned func(key string) bool) Properties {
 	out := make(Properties, len(p))
 	for i, property := range p {
@@ -236,4 +222,84 @@ func (r *rewriter) renamed(v Value) Value {
 		v.text = other
 	}
 	return v
+}
+
+// RewriteTags returns the note text with other tags in its properties, those that [Tags]
+// finds. change gets each, without its "#", and returns its replacement, or "" to keep it.
+// A tag keeps its quotes and its "#", and nothing else changes; only where that would make
+// a duplicate, in any case, the list is rewritten without it.
+//
+// A tag that cannot be changed so is a *[Refusal]; a block that cannot be read has no
+// tags.
+func RewriteTags(text []byte, change func(name string) string) (edited []byte, changed int, err error) {
+	found := markdown.Scan(text)
+	block := text[found.Frontmatter.Start:found.Frontmatter.End]
+	rewritten, changed, left := rewriteTexts(block, isTags, func(text string, _ int) string { return renamedTag(text, change) })
+	switch {
+	case len(left) > 0:
+		return nil, 0, &Refusal{left[0].line, "tag " + left[0].text + " cannot be changed where it is"}
+	case changed == 0:
+		return text, 0, nil
+	}
+	edited = splice(text, found.Frontmatter, string(rewritten))
+	before, now := tagList(text), tagList(edited)
+	once := unique(now)
+	if len(once) == len(now) || len(unique(before)) < len(before) {
+		return edited, changed, nil
+	}
+	list := Value{kind: List, more: []Value{}}
+	for _, tag := range once {
+		list.more = append(list.List(), Value{kind: String, text: tag})
+	}
+	edited, err = Set(edited, "tags", list)
+	return edited, changed, err
+}
+
+func isTags(key string) bool { return strings.EqualFold(key, "tags") }
+
+// renamedTag returns the string for another tag with the "#" and the blanks of text.
+func renamedTag(text string, change func(name string) string) string {
+	bare := strings.TrimSpace(text)
+	name, ok := markdown.TagName(bare)
+	if !ok {
+		return ""
+	}
+	to := change(name)
+	if to == "" || to == name {
+		return ""
+	}
+	if strings.HasPrefix(bare, "#") {
+		to = "#" + to
+	}
+	lead := strings.Index(text, bare)
+	return text[:lead] + to + text[lead+len(bare):]
+}
+
+// tagList returns the elements of the property tags if it is a list of strings.
+func tagList(text []byte) (elements []string) {
+	_, properties, err := scan(text)
+	if err != nil {
+		return nil
+	}
+	tags, _ := properties.Lookup("tags")
+	for _, value := range tags.Value.List() {
+		if value.Kind() != String {
+			return nil
+		}
+		elements = append(elements, value.Text())
+	}
+	return elements
+}
+
+// unique returns tags without duplicates, in any case.
+func unique(tags []string) (once []string) {
+	for _, tag := range tags {
+		same := func(other string) bool {
+			return strings.EqualFold(strings.TrimPrefix(strings.TrimSpace(other), "#"), strings.TrimPrefix(strings.TrimSpace(tag), "#"))
+		}
+		if !slices.ContainsFunc(once, same) {
+			once = append(once, tag)
+		}
+	}
+	return once
 }

@@ -8,15 +8,14 @@ import (
 	"time"
 )
 
-// The names that a caller has for the types of properties, where they are not
-// those of [Type].
+// The names of types in parameters, where they are not those of [Type].
 const (
 	typeList     Type = "list"
 	typeDatetime Type = "datetime"
 )
 
-// Mistyped says that a text is no value of the type that was asked for. Its
-// sentences are those of the app where they are known.
+// Mistyped says that a text is no value of the requested type. Its sentences are those of
+// the app where they are known.
 type Mistyped struct {
 	Type   Type
 	Text   string
@@ -25,14 +24,13 @@ type Mistyped struct {
 
 func (m *Mistyped) Error() string { return m.Reason }
 
-// ParseValue reads the value of a property as it is typed: as one of a type, or
-// as what it looks like if the type is "". The types are text, list, number,
-// checkbox, date and datetime, and "multitext", which is a list. The error is a
-// *[Mistyped].
+// ParseValue reads the value of a property as it is typed: as one of a type, or as the type
+// it looks like if that is "". The types are text, list, number, checkbox, date and
+// datetime, and "multitext", which is a list. The error is a *[Mistyped].
 //
-// A list is parted at commas outside of links, and blanks around its elements are dropped; "[]"
-// is one without elements, and no text at all is one empty element. A JSON array
-// of strings is taken for what it says: only so can an element without a link hold a comma. An
+// A list is split at commas outside of links, and blanks around its elements are dropped;
+// "[]" is one without elements, and no text at all is one empty element. It can also be a
+// JSON array of strings: only there can an element without a link contain a comma. An
 // empty date is null.
 func ParseValue(typed string, as Type) (Value, error) {
 	switch as {
@@ -56,9 +54,8 @@ func ParseValue(typed string, as Type) (Value, error) {
 
 func text(typed string) Value { return Value{kind: String, text: typed} }
 
-// guess reads what a text looks like. Numbers with zeros in front, or of more
-// digits than the app can keep, are more often codes: they stay text, and so do
-// commas and brackets with something in them.
+// guess infers the type of a text. Numbers with leading zeros, or of more digits than the
+// app can keep, are more often codes: they stay text, and so do lists, except "[]".
 func guess(typed string) Value {
 	switch {
 	case typed == "true" || typed == "false":
@@ -73,7 +70,7 @@ func guess(typed string) Value {
 	return text(typed)
 }
 
-// list parts a text into elements.
+// list splits a text into elements.
 func list(typed string) Value {
 	var elements []string
 	if json.Unmarshal([]byte(typed), &elements) != nil || elements == nil {
@@ -108,8 +105,8 @@ func number(typed string) (Value, error) {
 	return Value{kind: Number, number: f, text: digits}, nil
 }
 
-// isExact reports whether a number, of which the app keeps 53 bits, is the one
-// that was typed: whether a whole number is small enough.
+// isExact reports whether a number, of which the app keeps 53 bits, is the typed one:
+// whether a whole number is small enough.
 func isExact(f float64, typed string) bool {
 	return strings.ContainsAny(typed, ".eE") || math.Abs(f) < 1<<53
 }
@@ -124,8 +121,8 @@ func checkbox(typed string) (Value, error) {
 	return Value{}, &Mistyped{TypeCheckbox, typed, "Invalid checkbox: " + typed + ". Use true or false"}
 }
 
-// moment reads a date, or a date and a time, in one of its forms. It must be
-// one of the calendar.
+// moment reads a date, or a date and a time, in one of its forms. It must exist in the
+// calendar.
 func moment(typed string, as Type, reason string, forms ...string) (Value, error) {
 	typed = strings.TrimSpace(typed)
 	if typed == "" {
