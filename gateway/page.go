@@ -26,9 +26,9 @@ func formOf(call allowlist.Call) pages.Form {
 	case call.Reply().JSON:
 		return pages.JSON
 	case format == "csv":
-		return pages.BareCSV // the embedded program writes no heading
+		return pages.CSV
 	case format == "tsv":
-		return pages.TSV
+		return pages.Text
 	}
 	switch call.Reply().Headings {
 	case allowlist.ArrowHeadings:

@@ -40,7 +40,7 @@ func TestPagesStaySmallAsStringsOfJSON(t *testing.T) {
 		"rows":            "[" + strings.Repeat(`{"a":"\"\"\"\"\"\"\"\""},`, 60) + `{"a":""}]`,
 		"a row":           `["` + strings.Repeat(`\"`, 900) + `"]`,
 	} {
-		for _, form := range []pages.Form{pages.Text, pages.JSON, pages.TSV} {
+		for _, form := range []pages.Form{pages.Text, pages.JSON} {
 			got, at := "", pages.Position{}
 			for turns := 0; ; turns++ {
 				page, err := pages.CutForJSON(pages.Whole{Text: whole, Form: form}, at, pages.Limit{Bytes: most})

@@ -7,47 +7,39 @@ import (
 	"vaultwicket/allowlist/quote"
 )
 
-// Codes of the errors, as programs know them.
-const (
-	codeBadValue   = "bad_value"
-	codeBadRequest = "bad_request"
-	codeNotFound   = "not_found"
-)
-
 const sendAsItWas = "send the cursor of the latest answer, as it was"
 
-// Invalid says that something cannot be as it was given: a cursor, a position, a
-// limit or a list of fields.
+// Invalid is an invalid cursor, position, limit or list of fields.
 type Invalid struct {
-	What   string // what it is
-	Reason string // what is wrong with it
-	Advice string // what would be right
+	What   string // such as "fields"
+	Reason string // why it is invalid
+	Advice string // for the hint
 }
 
-// Code returns the name of the error for programs: bad_value.
-func (*Invalid) Code() string { return codeBadValue }
+// Code returns bad_value.
+func (*Invalid) Code() string { return "bad_value" }
 
 func (e *Invalid) Error() string { return e.What + " " + e.Reason }
 
-// Hint says what would be right.
+// Hint returns the advice.
 func (e *Invalid) Hint() string { return e.Advice }
 
 // FieldError says that no row has a field that was asked for.
 type FieldError struct {
 	Field   string
-	Present []string // the names of the fields that are there, sorted, at most 40, each at most 61 characters
-	More    bool     // there are others, which Present has no room for
-	Nearest string   // the one that may be meant, "" if none is near
+	Present []string // names of fields that the rows have, sorted, at most 40, each at most 61 characters
+	More    bool     // the rows have others, too
+	Nearest string   // the one that was most likely meant, "" if none is near
 }
 
-// Code returns the name of the error for programs: bad_value.
-func (*FieldError) Code() string { return codeBadValue }
+// Code returns bad_value.
+func (*FieldError) Code() string { return "bad_value" }
 
 func (e *FieldError) Error() string {
 	return fmt.Sprintf("fields: no row has a field %s", quoted(e.Field))
 }
 
-// Hint names the fields that are there.
+// Hint lists the fields of the rows.
 func (e *FieldError) Hint() string {
 	if len(e.Present) == 0 {
 		return "the rows have no fields at all; leave fields out"
@@ -66,25 +58,25 @@ func (e *FieldError) Hint() string {
 	return hint
 }
 
-// NoRows says that fields cannot be chosen, because a text has none.
+// NoRows says that a text has no fields to choose from.
 type NoRows struct{ Reason string }
 
-// Code returns the name of the error for programs: bad_request.
-func (*NoRows) Code() string { return codeBadRequest }
+// Code returns bad_request.
+func (*NoRows) Code() string { return "bad_request" }
 
 func (e *NoRows) Error() string { return "fields cannot be chosen: the answer " + e.Reason }
 
-// Hint says what would be right.
+// Hint returns the advice.
 func (*NoRows) Hint() string {
 	return "leave fields out; they are for rows that are objects of JSON"
 }
 
-// Gone says that nothing is kept under an id for a session: it was there too long,
-// or had to make room, or never was.
+// Gone says that no text is kept under an id for a session: it has expired, was evicted, or
+// never existed.
 type Gone struct{}
 
-// Code returns the name of the error for programs: not_found.
-func (*Gone) Code() string { return codeNotFound }
+// Code returns not_found.
+func (*Gone) Code() string { return "not_found" }
 
 func (*Gone) Error() string { return "the rest of this answer is not kept any more" }
 

@@ -3,6 +3,7 @@ package pages
 import (
 	"encoding/json"
 	"fmt"
+	"iter"
 	"maps"
 	"slices"
 	"strings"
@@ -10,94 +11,106 @@ import (
 	"vaultwicket/allowlist/quote"
 )
 
-// maxFields is how many fields can be asked for; rows are not that wide.
-const maxFields = 100
+const (
+	maxFields = 100 // that can be asked for; rows are not that wide
+	// maxPresent is how many names an error lists: enough for the columns of a
+	// table, and not so much that the advice is longer than the answer.
+	maxPresent = 40
+	// maxNames is how many are compared to find the nearest one.
+	maxNames = 1000
+)
 
-// Fields chooses fields of each row of an array of objects, or of one object. In
-// the result they stand in the order in which they are asked for, rows one a
-// line; keys and values have the bytes that they had. A row that lacks a field is
-// shown without it. Of a key that a row has twice the last one counts, as in
-// encoding/json. An array without rows is returned as it is.
+// Fields chooses fields of each row of an array of objects, or of one object. In the result
+// they are in the order in which they are asked for, one row a line; keys and values keep
+// their bytes. A row that lacks a field is shown without it. Of a key that a row has twice the
+// last one counts, as in encoding/json. An array without rows is returned as it is.
 //
-// near picks the name that a wrong one may be meant to be, "" if none is near;
+// near returns the name that an unknown one was most likely meant to be, "" if none is near;
 // it may be nil.
 //
 // The errors are *[Invalid] for a list that is empty, too long or names a field
-// twice, *[NoRows] for what is no JSON or not made of objects, and *[FieldError]
+// twice, *[NoRows] for a text that is no JSON or not made of objects, and *[FieldError]
 // for a field that no row has.
 func Fields(text string, fields []string, near func(word string, names []string) string) (string, error) {
-	c, err := newChoice(fields)
-	if err != nil {
-		return "", err
+	switch {
+	case len(fields) == 0:
+		return "", &Invalid{"fields", "is an empty list", "name a field, or leave fields out"}
+	case len(fields) > maxFields:
+		return "", &Invalid{"fields", fmt.Sprintf("has more than %d names", maxFields), "name fewer, or leave fields out"}
 	}
-	rows, err := objectsOf(text)
-	if err != nil {
-		return "", err
+	places := make(map[string]int, len(fields)) // of the fields in the order asked for
+	for i, name := range fields {
+		if _, twice := places[name]; twice {
+			return "", &Invalid{"fields", "has " + quoted(name) + " twice", "name each field once"}
+		}
+		places[name] = i
 	}
-	if rows.count == 0 {
+	rows := surveyed(text)
+	if !rows.isJSON {
+		return "", &NoRows{"is not JSON"}
+	}
+	objects := rowsOfJSON(text, rows)
+	number := 0
+	for object := range objects {
+		if number++; object[0] == '{' {
+			continue
+		}
+		if rows.isArray {
+			return "", &NoRows{fmt.Sprintf("has %s as row %d, not an object", kindOf(object), number)}
+		}
+		return "", &NoRows{"is " + kindOf(object) + ", not an object"}
+	}
+	if number == 0 {
 		return text, nil
 	}
+	var out strings.Builder
 	before, end := "", ""
 	if rows.isArray {
 		before, end = "[", "]"
 	}
-	rows.each(func(object string) {
-		c.out.WriteString(before)
-		c.add(object)
-		before = ",\n"
-	})
-	c.out.WriteString(end)
-	if i := slices.Index(c.found, false); i >= 0 {
-		return "", fieldError(fields[i], rows, near)
-	}
-	return c.out.String(), nil
-}
-
-// objects are the rows of an array of objects, or one object.
-type objects struct {
-	text    string
-	first   int // where the first one begins
-	count   int
-	isArray bool
-}
-
-func objectsOf(text string) (objects, error) {
-	rows := surveyed(text)
-	if !rows.isJSON {
-		return objects{}, &NoRows{"is not JSON"}
-	}
-	o := objects{text: text, first: skipSpace(text, 0), count: 1}
-	if rows.isArray {
-		o.first, _ = firstRow(text)
-		o.count, o.isArray = rows.count, true
-	}
-	return o, o.check()
-}
-
-// each calls visit with each object in turn.
-func (o objects) each(visit func(object string)) {
-	at := o.first
-	for range o.count {
-		end, next, _ := row(o.text, at)
-		visit(o.text[at:end])
-		at = next
-	}
-}
-
-// check refuses a row that is no object.
-func (o objects) check() (err error) {
-	number := 0
-	o.each(func(object string) {
-		number++
-		switch {
-		case object[0] == '{' || err != nil:
-		case o.isArray:
-			err = &NoRows{fmt.Sprintf("has %s as row %d, not an object", kindOf(object), number)}
-		default:
-			err = &NoRows{"is " + kindOf(object) + ", not an object"}
+	found, chosen := make([]bool, len(fields)), make([]string, len(fields)) // in any row; of one row, "" where it has none
+	for object := range objects {
+		clear(chosen)
+		members(object, func(key, member string) {
+			if i, asked := places[key]; asked {
+				found[i], chosen[i] = true, member
+			}
+		})
+		out.WriteString(before + "{")
+		separator := ""
+		for _, member := range chosen {
+			if member != "" {
+				out.WriteString(separator)
+				out.WriteString(member)
+				separator = ","
+			}
 		}
-	})
-	return err
+		out.WriteByte('}')
+		before = ",\n"
+	}
+	out.WriteString(end)
+	if i := slices.Index(found, false); i >= 0 {
+		return "", missingField(fields[i], objects, near)
+	}
+	return out.String(), nil
+}
+
+// rowsOfJSON returns the elements of an array, or the one value that other JSON is.
+func rowsOfJSON(text string, rows Rows) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		at, count := skipSpace(text, 0), 1
+		if rows.isArray {
+			at, _ = firstRow(text)
+			count = rows.count
+		}
+		for range count {
+			end, next, _ := element(text, at)
+			if !yield(text[at:end]) {
+				return
+			}
+			at = next
+		}
+	}
 }
 
 // kindOf names the kind of a value by its first character.
@@ -115,99 +128,41 @@ func kindOf(value string) string {
 	return "a number"
 }
 
-// choice is the fields that are asked for, and what was found of them.
-type choice struct {
-	index  map[string]int // the place of a field in the order asked for
-	found  []bool         // in any row
-	member []string       // of one row: the key and the value, "" where there is none
-	out    strings.Builder
-}
-
-func newChoice(fields []string) (*choice, error) {
-	switch {
-	case len(fields) == 0:
-		return nil, &Invalid{"fields", "is an empty list", "name a field, or leave fields out"}
-	case len(fields) > maxFields:
-		return nil, &Invalid{"fields", fmt.Sprintf("has more than %d names", maxFields), "name fewer, or leave fields out"}
-	}
-	c := &choice{make(map[string]int, len(fields)), make([]bool, len(fields)), make([]string, len(fields)), strings.Builder{}}
-	for i, name := range fields {
-		if _, twice := c.index[name]; twice {
-			return nil, &Invalid{"fields", "has " + quoted(name) + " twice", "name each field once"}
-		}
-		c.index[name] = i
-	}
-	return c, nil
-}
-
-// add writes what is chosen of an object.
-func (c *choice) add(object string) {
-	clear(c.member)
-	members(object, func(key, member string) {
-		if i, asked := c.index[key]; asked {
-			c.found[i] = true
-			c.member[i] = member
-		}
-	})
-	separator := "{"
-	for _, member := range c.member {
-		if member != "" {
-			c.out.WriteString(separator)
-			c.out.WriteString(member)
-			separator = ","
-		}
-	}
-	if separator == "{" {
-		c.out.WriteByte('{')
-	}
-	c.out.WriteByte('}')
-}
-
-// members calls visit with the key of each member of a valid object, and with
-// the member itself as it is written.
+// members calls visit with the key of each member of a valid object, and with the member as it
+// is written. It is no iterator because that would be an allocation for each object.
 func members(object string, visit func(key, member string)) {
 	at := skipSpace(object, 1)
 	for object[at] != '}' {
 		keyEnd := stringEnd(object, at)
-		start := skipSpace(object, skipSpace(object, keyEnd)+1) // behind the colon
+		start := skipSpace(object, skipSpace(object, keyEnd)+1) // after the colon
 		end := value(object, start)
-		visit(unquoted(object[at:keyEnd]), object[at:end])
-		at = skipSpace(object, end)
-		if object[at] == ',' {
+		key := object[at+1 : keyEnd-1]
+		if strings.IndexByte(key, '\\') >= 0 {
+			key = unquoted(object[at:keyEnd])
+		}
+		visit(key, object[at:end])
+		if at = skipSpace(object, end); object[at] == ',' {
 			at = skipSpace(object, at+1)
 		}
 	}
 }
 
-// unquoted returns what a valid string of JSON stands for.
-func unquoted(literal string) string {
-	plain := literal[1 : len(literal)-1]
-	if strings.IndexByte(plain, '\\') < 0 {
-		return plain
-	}
-	var text string
-	_ = json.Unmarshal([]byte(literal), &text) // what is valid can be read
+// unquoted returns the text of a valid JSON string.
+func unquoted(literal string) (text string) {
+	_ = json.Unmarshal([]byte(literal), &text)
 	return text
 }
 
-const (
-	// maxPresent is how many names an error lists: enough for the columns of a
-	// table, and not so much that the advice is longer than the answer.
-	maxPresent = 40
-	// maxNames is how many are looked at to find the nearest one.
-	maxNames = 1000
-)
-
-// fieldError says which fields the objects have in place of one.
-func fieldError(field string, rows objects, near func(string, []string) string) error {
+// missingField is the error that no object has a field. It lists those that they have.
+func missingField(field string, objects iter.Seq[string], near func(string, []string) string) error {
 	seen := map[string]bool{}
-	rows.each(func(object string) {
+	for object := range objects {
 		members(object, func(key, _ string) {
 			if len(seen) < maxNames {
 				seen[key] = true
 			}
 		})
-	})
+	}
 	names := slices.Sorted(maps.Keys(seen))
 	e := &FieldError{Field: field, More: len(names) > maxPresent}
 	if near != nil {

@@ -157,11 +157,11 @@ func checkOrder(t failer, got string, fields []string) {
 	for _, row := range rows {
 		last := -1
 		members(string(row), func(key, _ string) {
-			if i := slices.Index(fields, key); i <= last {
+			i := slices.Index(fields, key)
+			if i <= last {
 				t.Fatalf("%q for %q: key %q", got, fields, key)
-			} else {
-				last = i
 			}
+			last = i
 		})
 	}
 }

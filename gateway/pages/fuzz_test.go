@@ -66,7 +66,7 @@ func FuzzParseCursor(f *testing.F) {
 	f.Fuzz(func(t *testing.T, cursor string) {
 		id, at, err := ParseCursor(cursor)
 		switch {
-		case err == nil && (Cursor(id, at) != cursor || !isID(id) || at.At < 0 || at.Until < 0 || at.At > maxOffset || at.Until > maxOffset):
+		case err == nil && (Cursor(id, at) != cursor || len(id) != idLength || strings.Trim(id, idLetters) != "" || at.At < 0 || at.Until < 0 || at.At > maxOffset || at.Until > maxOffset):
 			t.Fatalf("%q: %s, %+v", cursor, id, at)
 		case err != nil && (id != "" || at != Position{}):
 			t.Fatalf("%q: %s, %+v, %v", cursor, id, at, err)

@@ -38,7 +38,7 @@ func TestCut(t *testing.T) {
 		{"no more than an eighth is", Text, Limit{16, 0}, "1234567890123\n5678", []string{"~2 1234567890123\n56", "~0 78"}},
 		{"a text of the size of a page", Text, Limit{16, 0}, "12345678901234\n6", []string{"2 12345678901234\n6"}},
 		{"a number of lines", Text, Limit{80, 2}, "a\n\nb\r\nc\n", []string{"2 a\n\n", "2 b\r\nc\n"}},
-		{"a line that is longer than a page counts once", TSV, Limit{8, 1}, "123456789\nb\n", []string{"~1 12345678", "~1 9\nb\n"}},
+		{"a line that is longer than a page counts once", Text, Limit{8, 1}, "123456789\nb\n", []string{"~1 12345678", "~1 9\nb\n"}},
 		{"a return is not parted from its newline", Text, Limit{8, 0}, "1234567\r\n", []string{"~1 1234567", "~0 \r\n"}},
 		{"characters stay whole", Text, Limit{8, 0}, "日本語", []string{"~1 日本", "~0 語"}},
 		{"a letter keeps its marks", Text, Limit{8, 0}, "1234567e\u0301", []string{"~1 1234567", "~0 e\u0301"}},
@@ -53,16 +53,14 @@ func TestCut(t *testing.T) {
 		{"a heading that is larger than a page", Headed, Limit{8, 0}, "==> A <==\na\n", []string{"~0 ==> A <=", "~1 =\na\n"}},
 		{"rows with numbers below their files", Numbered, Limit{80, 1}, "A.md\n3: x\n4: y\nB.md\n1: z\n", []string{"1 A.md\n3: x\n", "1 4: y\n", "1 B.md\n1: z\n"}},
 
-		{"the heading stands on the first page and is no row", CSV, Limit{80, 1}, "k,v\na,1\nb,2\n", []string{"1 k,v\na,1\n", "1 b,2\n"}},
-		{"every record of bare CSV counts", BareCSV, Limit{80, 1}, "a,1\nb,2\n", []string{"1 a,1\n", "1 b,2\n"}},
-		{"a record holds line ends", BareCSV, Limit{11, 0}, "\"a\n\"\"b\",1\nb,2\n", []string{"1 \"a\n\"\"b\",1\n", "1 b,2\n"}},
-		{"a record that is larger than a page", BareCSV, Limit{8, 0}, "a\n\"234567890\"\nb\n", []string{"1 a\n", "~1 \"2345678", "~0 90\"\n", "1 b\n"}},
-		{"a record of the size of a page", BareCSV, Limit{8, 0}, "1234567\nb\n", []string{"1 1234567\n", "1 b\n"}},
-		{"a heading that is larger than a page", CSV, Limit{8, 0}, "123456789\nb\n", []string{"~0 12345678", "~0 9\n", "1 b\n"}},
-		{"empty lines are no rows", CSV, Limit{80, 1}, "\r\nk\n\na\n\n\nb\n\n", []string{"1 \r\nk\n\na\n", "1 \n\nb\n", "0 \n"}},
-		{"a record that ends with a comma", BareCSV, Limit{80, 1}, "a,\nb,", []string{"1 a,\n", "1 b,"}},
-		{"a quotation mark without its second one", BareCSV, Limit{80, 0}, "a\n\"b\nc\n", []string{"2 a\n\"b\nc\n"}},
-		{"quotation marks where none should be", BareCSV, Limit{80, 1}, "a\"b\n\"c\"d\ne\"\nf", []string{"1 a\"b\n", "1 \"c\"d\ne\"\n", "1 f"}},
+		{"every record of bare CSV counts", CSV, Limit{80, 1}, "a,1\nb,2\n", []string{"1 a,1\n", "1 b,2\n"}},
+		{"a record holds line ends", CSV, Limit{11, 0}, "\"a\n\"\"b\",1\nb,2\n", []string{"1 \"a\n\"\"b\",1\n", "1 b,2\n"}},
+		{"a record that is larger than a page", CSV, Limit{8, 0}, "a\n\"234567890\"\nb\n", []string{"1 a\n", "~1 \"2345678", "~0 90\"\n", "1 b\n"}},
+		{"a record of the size of a page", CSV, Limit{8, 0}, "1234567\nb\n", []string{"1 1234567\n", "1 b\n"}},
+		{"empty lines are no rows", CSV, Limit{80, 1}, "\r\na\n\n\nb\n\n", []string{"1 \r\na\n", "1 \n\nb\n", "0 \n"}},
+		{"a record that ends with a comma", CSV, Limit{80, 1}, "a,\nb,", []string{"1 a,\n", "1 b,"}},
+		{"a quotation mark without its second one", CSV, Limit{80, 0}, "a\n\"b\nc\n", []string{"2 a\n\"b\nc\n"}},
+		{"quotation marks where none should be", CSV, Limit{80, 1}, "a\"b\n\"c\"d\ne\"\nf", []string{"1 a\"b\n", "1 \"c\"d\ne\"\n", "1 f"}},
 
 		{"an array that fits", JSON, Limit{80, 0}, " [1,\n2] \n", []string{"2  [1,\n2] \n"}},
 		{"an array is cut by bytes", JSON, Limit{9, 0}, `[100,200,300]`, []string{"2 [100,200]", "1 [300]"}},
@@ -122,7 +120,6 @@ func TestCutRefuses(t *testing.T) {
 		limit Limit
 		want  string
 	}{
-		{"a form that there is not", formCount, Position{}, Limit{}, "form 7 is not one of pages"},
 		{"a page that is too small", Text, Position{}, Limit{Bytes: 7}, "size of a page is 7 bytes, which is below 8"},
 		{"a page below zero", Text, Position{}, Limit{Bytes: -1}, "size of a page is -1 bytes, which is below 8"},
 		{"rows below zero", Text, Position{}, Limit{Rows: -1}, "number of rows is -1, which is below zero"},
@@ -130,7 +127,7 @@ func TestCutRefuses(t *testing.T) {
 		{"a place behind the end", Text, Position{At: len(whole)}, Limit{}, "position is outside of the answer"},
 		{"a row that ends where it begins", JSON, Position{At: 1, Until: 1}, Limit{}, "position is outside of the answer"},
 		{"a row that ends behind the end", CSV, Position{At: 1, Until: len(whole) + 1}, Limit{}, "position is outside of the answer"},
-		{"a row in a text", TSV, Position{At: 1, Until: 3}, Limit{}, "position is of an answer of another form"},
+		{"a row in a text", Text, Position{At: 1, Until: 3}, Limit{}, "position is of an answer of another form"},
 		{"a place in a character", Text, Position{At: 2}, Limit{}, "position is within a character"},
 		{"a place between return and newline", Text, Position{At: 4}, Limit{}, "position is within a character"},
 		{"a row that ends in a character", JSON, Position{Until: 2}, Limit{}, "position is within a character"},
@@ -174,12 +171,11 @@ func TestRows(t *testing.T) {
 		whole string
 		want  int
 	}{
-		{Text, "", 0}, {Text, "\n", 1}, {Text, "a\nb", 2}, {TSV, "a\tb\nc\td\n", 2},
-		{CSV, "", 0}, {CSV, "k\n", 0}, {CSV, "k\na\n\n", 1}, {BareCSV, "a\n\"b\nc\"\n", 2},
+		{Text, "", 0}, {Text, "\n", 1}, {Text, "a\nb", 2},
+		{CSV, "", 0}, {CSV, "k\na\n\n", 2}, {CSV, "a\n\"b\nc\"\n", 2},
 		{JSON, "", 0}, {JSON, "[]", 0}, {JSON, " [ ] ", 0}, {JSON, "[1,[2,3]]", 2}, {JSON, `{"a":[1,2]}`, 1}, {JSON, "7", 1},
 		{JSON, "[1,]", 1}, {JSON, "[,1]", 1}, {JSON, "[1", 1}, {JSON, "[", 1}, {JSON, "[] 1", 1}, {JSON, "[1,2,", 1}, {JSON, "[1,2] 3", 1}, {JSON, "[1] 2]", 1},
 		{JSON, "[1 2]", 1}, {JSON, "[1:2]", 1}, {JSON, `["a`, 1}, {JSON, `["a\`, 1}, {JSON, "[nul]", 1}, {JSON, "[{]", 1}, {JSON, "[{],}]", 1},
-		{formCount, "a\n", 0},
 	}
 	for _, test := range tests {
 		if got := rowsOf(test.whole, test.form); got != test.want {

@@ -3,11 +3,13 @@ package pages
 import (
 	"crypto/rand"
 	"slices"
+	"strconv"
+	"strings"
 	"sync"
 	"time"
 )
 
-// Limits bound what a [Store] keeps. One that is not above zero means nothing.
+// Limits bound what a [Store] keeps. A store with one that is not above zero keeps nothing.
 type Limits struct {
 	PerSession int           // texts of one session
 	Total      int           // texts of all sessions, some hundreds at most
@@ -15,18 +17,16 @@ type Limits struct {
 	Age        time.Duration // since a text was last put or got
 }
 
-// Store keeps texts until their rest is fetched, in memory, each for one session.
-// Where room is needed the text goes first that was not used for the longest
-// time. It is safe for use by several goroutines; the zero Store keeps nothing.
+// Store is an LRU cache of texts whose rest may be fetched, each for one session. It is safe
+// for concurrent use; the zero Store keeps nothing.
 //
-// T is what the caller wants to know about a text again. It is not counted, so
-// it has to be small.
+// T is data of the caller about a text. It is not counted, so it has to be small.
 type Store[T any] struct {
 	limits Limits
 	now    func() time.Time
 
 	mu    sync.Mutex
-	texts []*kept[T] // the one that was not used for the longest time first
+	texts []*kept[T] // the least recently used first
 	bytes int64
 }
 
@@ -46,19 +46,18 @@ func NewStore[T any](limits Limits, now func() time.Time) *Store[T] {
 	return &Store[T]{limits: limits, now: now}
 }
 
-// Put keeps a text and returns the id under which its session finds it: 26
-// letters and digits that nobody can guess. It is not ok if the text is too large
-// to be kept at all.
+// Put keeps a text and returns the id under which its session finds it: 26 random letters and
+// digits. It is not ok if the text is too large to be kept at all.
 func (s *Store[T]) Put(session, text string, about T) (id string, ok bool) {
-	fresh := &kept[T]{id: rand.Text(), session: session, text: text, about: about}
-	if !s.put(fresh, false) {
+	id = rand.Text()
+	if !s.put(&kept[T]{id: id, session: session, text: text, about: about}, false) {
 		return "", false
 	}
-	return fresh.id, true
+	return id, true
 }
 
-// Replace puts another text in the place of one that is kept. It is not ok, and the one before
-// stays, if there is none, or if the text is too large to be kept.
+// Replace replaces a kept text. It is not ok, and the text stays, if there is none with the
+// id, or if the new one is too large to be kept.
 func (s *Store[T]) Replace(session, id, text string, about T) (ok bool) {
 	return s.put(&kept[T]{id: id, session: session, text: text, about: about}, true)
 }
@@ -71,23 +70,40 @@ func (s *Store[T]) put(fresh *kept[T], replaces bool) (ok bool) {
 	defer s.mu.Unlock()
 	fresh.used = s.now()
 	s.sweep(fresh.used)
-	found := false
+	found, ofSession := false, 0
 	s.forget(func(k *kept[T]) bool {
 		same := k.id == fresh.id && k.session == fresh.session
 		found = found || same
+		if k.session == fresh.session && !same {
+			ofSession++
+		}
 		return same
 	})
 	if replaces && !found {
-		return false // it was dropped, or had to make room
+		return false // it was dropped or evicted
 	}
-	s.evictFor(fresh)
+	count := len(s.texts)
+	s.forget(func(k *kept[T]) bool {
+		surplus := k.session == fresh.session && ofSession >= s.limits.PerSession
+		if surplus {
+			ofSession, count = ofSession-1, count-1
+		}
+		return surplus
+	})
+	s.forget(func(k *kept[T]) bool {
+		surplus := count >= s.limits.Total || s.bytes+fresh.size() > s.limits.Bytes
+		if surplus {
+			count--
+		}
+		return surplus
+	})
 	s.texts = append(s.texts, fresh)
 	s.bytes += fresh.size()
 	return true
 }
 
-// Get returns a text and what was said about it, and keeps it for longer. The
-// error is a *[Gone], also for the id of another session.
+// Get returns a text and the data about it, and marks it as used. The error is a *[Gone], also
+// for the id of another session.
 func (s *Store[T]) Get(session, id string) (text string, about T, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -106,15 +122,14 @@ func (s *Store[T]) Get(session, id string) (text string, about T, err error) {
 	return "", about, &Gone{}
 }
 
-// Drop forgets all texts of a session.
+// Drop drops all texts of a session.
 func (s *Store[T]) Drop(session string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.forget(func(k *kept[T]) bool { return k.session == session })
 }
 
-// Sweep forgets what is past its age. Put and Get do so too; it is for a caller
-// that wants the memory back although nobody asks for anything.
+// Sweep drops expired texts. Put and Get do so too; it frees memory while neither is called.
 func (s *Store[T]) Sweep() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -126,36 +141,11 @@ func (s *Store[T]) Sweep() {
 func (s *Store[T]) sweep(now time.Time) {
 	s.forget(func(k *kept[T]) bool {
 		age := now.Sub(k.used)
-		return age >= s.limits.Age || age < 0 // a clock that was put back prolongs nothing
+		return age >= s.limits.Age || age < 0 // a clock that is set back prolongs nothing
 	})
 }
 
-// evictFor forgets what has to go so that a text can be kept.
-func (s *Store[T]) evictFor(fresh *kept[T]) {
-	ofSession := 0
-	for _, k := range s.texts {
-		if k.session == fresh.session {
-			ofSession++
-		}
-	}
-	s.forget(func(k *kept[T]) bool {
-		surplus := k.session == fresh.session && ofSession >= s.limits.PerSession
-		if surplus {
-			ofSession--
-		}
-		return surplus
-	})
-	count := len(s.texts)
-	s.forget(func(k *kept[T]) bool {
-		surplus := count >= s.limits.Total || s.bytes+fresh.size() > s.limits.Bytes
-		if surplus {
-			count--
-		}
-		return surplus
-	})
-}
-
-// forget drops the texts for which the answer is yes, asked in order of use.
+// forget drops the texts for which goes returns true, called in order of use.
 func (s *Store[T]) forget(goes func(*kept[T]) bool) {
 	s.texts = slices.DeleteFunc(s.texts, func(k *kept[T]) bool {
 		if !goes(k) {
@@ -166,9 +156,52 @@ func (s *Store[T]) forget(goes func(*kept[T]) bool) {
 	})
 }
 
-// Clear forgets everything.
+// Clear drops everything.
 func (s *Store[T]) Clear() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.forget(func(*kept[T]) bool { return true })
+}
+
+const (
+	idLength  = 26 // of crypto/rand.Text: 130 random bits
+	idLetters = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567"
+	// maxOffset is the length of the longest text that a cursor can point into.
+	maxOffset = 1 << 30
+	maxCursor = idLength + 2*len(".1073741824")
+)
+
+// Cursor returns a position in a kept text as at most 48 letters, digits and
+// full stops: the id of [Store.Put], and a position of [Cut].
+func Cursor(id string, at Position) string {
+	cursor := id + "." + strconv.Itoa(at.At)
+	if at.Until > 0 {
+		cursor += "." + strconv.Itoa(at.Until)
+	}
+	return cursor
+}
+
+// ParseCursor reads what [Cursor] wrote, and nothing else. It does not check the id, and
+// [Cut] checks the position. The error is an *[Invalid].
+func ParseCursor(cursor string) (id string, at Position, err error) {
+	bad := &Invalid{"cursor " + quoted(cursor), "is not one of an answer", sendAsItWas}
+	if len(cursor) > maxCursor {
+		return "", Position{}, bad
+	}
+	id, offsets, _ := strings.Cut(cursor, ".")
+	start, until, _ := strings.Cut(offsets, ".")
+	at = Position{offset(start), offset(until)}
+	if len(id) != idLength || strings.Trim(id, idLetters) != "" || Cursor(id, at) != cursor {
+		return "", Position{}, bad
+	}
+	return id, at, nil
+}
+
+// offset reads a number. Text that is none becomes 0, which is written differently.
+func offset(s string) int {
+	n, err := strconv.ParseUint(s, 10, 32)
+	if err != nil || n > maxOffset {
+		return 0
+	}
+	return int(n)
 }

@@ -23,7 +23,7 @@ func newClock() *clock { return &clock{time.Date(2026, 11, 20, 9, 0, 0, 0, time.
 func put(t *testing.T, s *Store[int], session, text string, about int) string {
 	t.Helper()
 	id, ok := s.Put(session, text, about)
-	if !ok || !isID(id) {
+	if !ok || len(id) != idLength || strings.Trim(id, idLetters) != "" {
 		t.Fatalf("Put(%s, %s) = %s, %v", session, text, id, ok)
 	}
 	return id

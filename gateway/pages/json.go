@@ -5,6 +5,35 @@ import (
 	"strings"
 )
 
+// surveyed reads a text of form JSON.
+func surveyed(text string) Rows {
+	w := walk{s: text}
+	return w.survey()
+}
+
+// survey reads the text.
+func (w *walk) survey() Rows {
+	isJSON := w.run()
+	if _, isArray := firstRow(w.s); !isJSON || !isArray {
+		return Rows{known: true, isJSON: isJSON}
+	}
+	return Rows{known: true, isJSON: true, isArray: true, count: w.rows}
+}
+
+// maxCompact bounds the text that [Compact] works on, in bytes: it makes a copy.
+const maxCompact = 4 << 20
+
+// Compact returns JSON without the space between its tokens, which costs a model as much
+// as the values do, and what it has seen of its rows. Keys and values keep their bytes. What
+// is no JSON, or longer than 4 MiB, is returned as it is.
+func Compact(text string) (compact string, rows Rows) {
+	w := walk{s: text, compacts: len(text) <= maxCompact}
+	if rows = w.survey(); !rows.isJSON {
+		return text, rows
+	}
+	return w.compact(), rows
+}
+
 // walk reads a text of JSON once, from its start to its end, without recursion. It says
 // whether it is JSON as encoding/json sees it, and how many rows it has, and copies its
 // tokens without the space between them where that is asked for.
@@ -267,6 +296,78 @@ func plainEnd(s string, at int) int {
 	}
 	for at < len(s) && s[at] >= ' ' && s[at] != '"' && s[at] != '\\' {
 		at++
+	}
+	return at
+}
+
+// The functions below find where values of JSON begin and end, by quotation marks and
+// brackets, without recursion; walk checks whether a text is JSON.
+
+// space is what may stand between the tokens of JSON.
+const space = " \t\r\n"
+
+func skipSpace(s string, at int) int {
+	for at < len(s) && (s[at] == ' ' || s[at] == '\n' || s[at] == '\r' || s[at] == '\t') {
+		at++
+	}
+	return at
+}
+
+// value returns the end of the value at an offset, the offset itself if there is
+// none.
+func value(s string, at int) int {
+	depth := 0
+	for at < len(s) {
+		switch s[at] {
+		case '"':
+			at = stringEnd(s, at)
+		case '{', '[':
+			depth++
+			at++
+			continue
+		case '}', ']':
+			if depth == 0 {
+				return at
+			}
+			depth--
+			at++
+		case ',', ':', ' ', '\t', '\r', '\n':
+			if depth == 0 {
+				return at
+			}
+			at++
+			continue
+		default:
+			at = scalarEnd(s, at)
+		}
+		if depth == 0 {
+			return at
+		}
+	}
+	return at
+}
+
+// stringEnd returns the offset behind the string that begins at an offset.
+func stringEnd(s string, at int) int {
+	for at = plainEnd(s, at+1); at < len(s); at = plainEnd(s, at) {
+		switch s[at] {
+		case '"':
+			return at + 1
+		case '\\':
+			at++
+		}
+		at++ // a control character: it was no JSON
+	}
+	return len(s)
+}
+
+// scalarEnd returns the end of the number or the word that begins at an offset.
+func scalarEnd(s string, at int) int {
+	for at++; at < len(s); at++ {
+		switch s[at] {
+		case '"', '{', '[', '}', ']', ',', ':', ' ', '\t', '\r', '\n':
+			return at
+		}
 	}
 	return at
 }
