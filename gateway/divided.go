@@ -11,19 +11,20 @@ import (
 	"vaultwicket/gateway/pages"
 )
 
-// divided is an answer of which the program has sent the first part and kept the whole.
+// divided is an answer of which the program sent the first part and keeps the whole. For the
+// first page of 1.5 MB of JSON it saves half the time, and 29 MiB of memory of the gateway.
 type divided struct {
 	reported
 	out exec.Outcome // without its text
-	// received is how many bytes of the whole have come, plain that they are shown as they
-	// are: then more of them are put behind them.
+	// received is how many bytes of the whole have arrived, plain that they are shown without
+	// changes: then further parts can be appended.
 	received int
 	plain    bool
 }
 
-// pageOf has a program send no more of an answer than the first page of it needs, and in the
-// form of pages, see page. What holds names of files between its rows is not divided, nor is a
-// note, of which the hash of the whole is told.
+// pageOf makes a program send only as much of an answer as the first page needs, in the form of
+// pages, see page. An answer with headings between its rows is not divided, nor is a note, for
+// which the hash of the whole is needed.
 func (r Request) pageOf(ctx context.Context, call allowlist.Call) context.Context {
 	if !r.Keep || r.batch != "" || call.Effect().Mutates() {
 		return ctx
@@ -39,7 +40,7 @@ func (r Request) pageOf(ctx context.Context, call allowlist.Call) context.Contex
 	return exec.FirstPart(ctx, exec.Part{Bytes: r.MaxOutput + 1, Lines: form.HasLines()})
 }
 
-// dividedFrom returns what is known of an answer of which the first part came, nil for one that
+// dividedFrom returns the state of an answer of which the first part arrived, nil for one that
 // is whole. The part becomes a text by itself: of the rows of an array, an array.
 func (r reported) dividedFrom(out *exec.Outcome) *divided {
 	if out.Kept == nil {
@@ -57,7 +58,7 @@ func (r reported) dividedFrom(out *exec.Outcome) *divided {
 	return d
 }
 
-// whole returns all of the answer. The result with an error says why it cannot be had.
+// whole returns all of the answer. The result with an error is that of the call.
 func (d *divided) whole(ctx context.Context) (Result, error) {
 	text, err := d.more(ctx, 0, d.out.Kept.Bytes)
 	if err != nil {
@@ -68,7 +69,7 @@ func (d *divided) whole(ctx context.Context) (Result, error) {
 	return d.result(out, nil), nil
 }
 
-// more returns a part of the answer as it is kept.
+// more fetches a part of the answer.
 func (d *divided) more(ctx context.Context, from, atLeast int) (string, error) {
 	text, err := d.out.Kept.More(ctx, from, atLeast)
 	if errors.Is(err, exec.ErrNotKept) {
@@ -80,7 +81,7 @@ func (d *divided) more(ctx context.Context, from, atLeast int) (string, error) {
 // total is how many bytes the pages of the answer have.
 func (d *divided) total() int64 {
 	if d.route.call.Reply().JSON {
-		return int64(d.out.Kept.Bytes) - 1 // the line break behind an array is left out
+		return int64(d.out.Kept.Bytes) - 1 // without the line break after an array
 	}
 	return int64(d.out.Kept.Bytes)
 }
@@ -88,8 +89,8 @@ func (d *divided) total() int64 {
 // mostAtOnce is how many bytes a program is asked for beyond what a page needs.
 const mostAtOnce = 1 << 20
 
-// extend returns what is kept of a divided answer, with as much more of it as the page of a
-// request needs; or all of it, where that is asked for or a part cannot be put behind another.
+// extend returns the stored part of a divided answer with as much more of it as the page of a
+// request needs; or all of it, where that is asked for or a part cannot be appended.
 func (s storedAnswer) extend(ctx context.Context, req Request, from storedText, all bool) (storedAnswer, storedText, error) {
 	for s.answer.divided != nil {
 		d := *s.answer.divided
@@ -101,9 +102,9 @@ func (s storedAnswer) extend(ctx context.Context, req Request, from storedText, 
 			if page, err := s.pageAt(req, from); err != nil || !page.Last() {
 				return s, from, err
 			}
-			missing = req.MaxOutput // the page would end with what has come
+			missing = req.MaxOutput // the page would end with what has arrived
 		}
-		// Whoever reads on gets more at once each time: a copy is made of what there is.
+		// Each further page fetches more at once, because the text is copied each time.
 		text, err := d.more(ctx, d.received, max(missing, min(d.received, mostAtOnce)))
 		if err != nil {
 			return s, from, err
@@ -112,37 +113,33 @@ func (s storedAnswer) extend(ctx context.Context, req Request, from storedText, 
 		if shown == "" || !report.None() {
 			return s.undivided(ctx, from)
 		}
-		s, from.text = s.with(d, from.text, shown)
+		isArray, before := d.route.call.Reply().JSON, from.text
+		if isArray {
+			before = strings.TrimSuffix(before, "]")
+			if d.received+len(shown) < d.out.Kept.Bytes {
+				shown = strings.TrimSuffix(shown, "\n") // which every part ends with
+			}
+		}
+		d.received += len(shown)
+		from.text = before + shown
+		if d.received < d.out.Kept.Bytes {
+			if isArray {
+				from.text += "]"
+			}
+			s.answer.divided = &d
+			continue
+		}
+		whole := from.text
+		if isArray {
+			from.text = strings.TrimSuffix(from.text, "\n")
+		}
+		s.answer.divided, s.answer.rows, s.whole = nil, pages.Rows{}, wholeOf(whole, from.text)
+		s = s.withRows(from.text)
 	}
 	return s, from, nil
 }
 
-// with returns what is kept with more of the answer behind it.
-func (s storedAnswer) with(d divided, before, more string) (storedAnswer, string) {
-	isArray := d.route.call.Reply().JSON
-	if isArray {
-		before = strings.TrimSuffix(before, "]")
-		if d.received+len(more) < d.out.Kept.Bytes {
-			more = strings.TrimSuffix(more, "\n") // which every part ends with
-		}
-	}
-	d.received += len(more)
-	text := before + more
-	if s.answer.divided = &d; d.received < d.out.Kept.Bytes {
-		if isArray {
-			text += "]"
-		}
-		return s, text
-	}
-	whole := text
-	if isArray {
-		text = strings.TrimSuffix(text, "\n")
-	}
-	s.answer.divided, s.answer.rows, s.whole = nil, pages.Rows{}, wholeOf(whole, text)
-	return s.withRows(text), text
-}
-
-// withRows returns what is kept with the number of rows of the whole answer.
+// withRows returns the stored answer with the number of its rows.
 func (s storedAnswer) withRows(text string) storedAnswer {
 	s.answer.Stdout = text
 	s.answer = s.answer.counted()
@@ -150,7 +147,7 @@ func (s storedAnswer) withRows(text string) storedAnswer {
 	return s
 }
 
-// undivided returns all of a divided answer as it would be kept if it had come at once.
+// undivided fetches all of a divided answer.
 func (s storedAnswer) undivided(ctx context.Context, from storedText) (storedAnswer, storedText, error) {
 	whole, err := s.answer.divided.whole(ctx)
 	if err != nil {
@@ -159,29 +156,17 @@ func (s storedAnswer) undivided(ctx context.Context, from storedText) (storedAns
 	return s.filledWith(whole, from)
 }
 
-// filledWith returns what is kept with all of the answer in place of its first part.
+// filledWith returns the stored answer with all of its text in place of the first part.
 func (s storedAnswer) filledWith(whole Result, from storedText) (storedAnswer, storedText, error) {
 	answer := whole
 	if answer.form == pages.JSON {
 		answer.Stdout, answer.rows = pages.Compact(answer.Stdout)
 	}
 	if at := min(from.at.At, len(from.text)-1); at < 0 || !strings.HasPrefix(answer.Stdout, from.text[:at]) {
-		return s, from, &pages.Gone{} // the position would be another one
+		return s, from, &pages.Gone{} // the position would be a different one
 	}
 	from.text = answer.Stdout
 	answer.Stdout, answer.raw = "", ""
 	s.answer, s.whole = answer, wholeOf(whole.Stdout, from.text)
 	return s.withRows(from.text), from, nil
-}
-
-// madeAgain is extend for an answer that the program has forgotten: it had to make room. From
-// the same state it makes the same one again.
-func (g *vaultGateway) madeAgain(ctx context.Context, hold *exec.Hold, req Request, from storedText, first storedAnswer) (storedAnswer, storedText, error) {
-	state := first.answer.state
-	first.answer.state = "" // so that it is not left out
-	whole, _ := g.readAgain(ctx, hold, req, first)
-	if first.answer.state = state; !whole.OK || state == "" || whole.state != state {
-		return first, from, &pages.Gone{}
-	}
-	return first.filledWith(whole, from)
 }

@@ -39,7 +39,7 @@ func formOf(call allowlist.Call) pages.Form {
 	return pages.Text
 }
 
-// firstPage chooses the fields of an answer and keeps what is more than a page.
+// firstPage chooses the fields of an answer and stores the rest after its first page.
 func (g *vaultGateway) firstPage(req Request, whole Result) Result {
 	g.answers.Sweep()
 	answer := whole
@@ -57,16 +57,15 @@ func (g *vaultGateway) firstPage(req Request, whole Result) Result {
 	return shown
 }
 
-// withoutText is the result of a read whose answer cannot be shown as it was
-// asked for.
+// withoutText is the result of a read whose answer cannot be shown as requested.
 func withoutText(r Result, err error) Result {
 	r.OK, r.Stdout, r.Truncated, r.Error = false, "", nil, failure.Of(err)
 	r.raw, r.missingPart = "", ""
 	return r
 }
 
-// page cuts an answer that is longer than the request wants it. The rest of what
-// a call read is kept; what a call did is told in a line. JSON for a model is compact.
+// page cuts an answer that is longer than the request permits. The rest of the answer to a
+// read is stored. JSON for a model is compact.
 func (g *vaultGateway) page(req Request, answer Result, whole string) Result {
 	if req.Keep && answer.form == pages.JSON {
 		answer.Stdout, answer.rows = pages.Compact(answer.Stdout)
@@ -88,12 +87,11 @@ func (g *vaultGateway) page(req Request, answer Result, whole string) Result {
 	return shown
 }
 
-// longNote says how to read less of a note than its pages.
 const longNote = "this is a part of a long note; outline lists its headings, and note:section prints the section of one, or some lines"
 
-// numbered returns a page with the numbers of its rows in the answer that it is a part
-// of, which begins at a position; known are some of the rows before it. They are not known
-// where the middle of the answer is missing, nor within a row of JSON.
+// numbered returns a page that begins at a position of an answer with the numbers of its rows;
+// known are rows counted before. The numbers are not known where the middle of the answer is
+// missing, nor within a row of JSON.
 func (r Result) numbered(answer Result, at pages.Position, known pages.Counted) Result {
 	if r.Truncated == nil || answer.missingPart != "" || answer.form != r.form {
 		return r
@@ -114,7 +112,7 @@ func (r Result) numbered(answer Result, at pages.Position, known pages.Counted) 
 	return r
 }
 
-// storeRest keeps an answer, and returns the cursor of its next page.
+// storeRest stores an answer, and returns the cursor of its next page.
 func (g *vaultGateway) storeRest(req Request, answer Result, whole string, next pages.Position) string {
 	call, err := req.parse()
 	if err != nil || call.Effect() != tiers.Reads || len(call.String()) > maxKeptCall {
@@ -137,9 +135,8 @@ func (g *vaultGateway) storeRest(req Request, answer Result, whole string, next 
 	return pages.Cursor(id, next)
 }
 
-// nextPage answers with the page of a cursor. It takes all stages of
-// the request once more: the page is only for those whom the policy would still
-// let read it, and when the answer would now be another one they are told.
+// nextPage returns the page of a cursor. The request takes all stages once more: the policy
+// must still permit it, and a notice says that the answer has changed since.
 func (g *vaultGateway) nextPage(ctx context.Context, hold *exec.Hold, req Request) Result {
 	from, first, page, err := g.resolveCursor(req)
 	if err != nil {
@@ -151,12 +148,18 @@ func (g *vaultGateway) nextPage(ctx context.Context, hold *exec.Hold, req Reques
 		return g.page(req, now, "")
 	}
 	if first.request.visibility != g.rules.Fingerprint() {
-		return failed(req.Command, &pages.Gone{}) // it may name a note that is hidden since
+		return failed(req.Command, &pages.Gone{}) // it may name a note that was hidden since
 	}
 	if first.answer.divided != nil {
 		first, from, err = first.extend(exec.WithHold(ctx, hold), req, from, compares)
 		if gone := (*pages.Gone)(nil); errors.As(err, &gone) && !compares {
-			first, from, err = g.madeAgain(ctx, hold, req, from, first)
+			// The program evicted it. From the same state it makes the same answer again.
+			again := first
+			again.answer.state = "" // so that the text is not left out
+			whole, _ := g.readAgain(ctx, hold, req, again)
+			if state := first.answer.state; whole.OK && state != "" && whole.state == state {
+				first, from, err = first.filledWith(whole, from)
+			}
 		}
 		if err == nil {
 			page, err = first.pageAt(req, from)
@@ -167,7 +170,11 @@ func (g *vaultGateway) nextPage(ctx context.Context, hold *exec.Hold, req Reques
 	}
 	answer := first.answer
 	answer.Notices = slices.Clone(answer.Notices)
-	if compares && first.hasChanged(now.Stdout, from.text) {
+	changed := now.Stdout != from.text
+	if first.whole != nil {
+		changed = checksumOf(now.Stdout) != *first.whole
+	}
+	if compares && changed {
 		answer.Notices = append(answer.Notices, "the answer has changed since its first page; this page is of the earlier answer")
 	}
 	answer.Stdout = from.text
@@ -178,7 +185,7 @@ func (g *vaultGateway) nextPage(ctx context.Context, hold *exec.Hold, req Reques
 	if counted, ok := pages.Before(from.text, answer.form, page.Next, shown.Truncated.To); ok && shown.Truncated.To > 0 {
 		first.counted = counted
 	}
-	g.answers.Replace(req.Caller, from.id, from.text, first) // if it is too large, it comes again for each page
+	g.answers.Replace(req.Caller, from.id, from.text, first) // if it is too large, it is fetched again for each page
 	return shown
 }
 
@@ -188,8 +195,8 @@ type storedText struct {
 	at       pages.Position // where the page begins
 }
 
-// resolveCursor returns the page that a request asks for, and what is kept of the answer. It
-// starts nothing. Of a divided answer there is no page yet.
+// resolveCursor returns the page of the cursor of a request, and the stored answer. It starts
+// nothing. Of a divided answer there is no page yet.
 func (g *shared) resolveCursor(req Request) (from storedText, first storedAnswer, page pages.Page, err error) {
 	id, at, err := pages.ParseCursor(req.Cursor)
 	if err != nil {
@@ -206,10 +213,9 @@ func (g *shared) resolveCursor(req Request) (from storedText, first storedAnswer
 	return from, first, page, err
 }
 
-// readAgain carries out the request of a page once more, in the name of who asks
-// now. What would be another answer each time, and a note that is as it was, is only
-// judged once more; an answer from an index that is as it was is left out. Then there is
-// no text to compare.
+// readAgain carries out the request of a page once more, for the caller of now. A random
+// answer, and a note that has not changed, is only judged once more; an answer from an index
+// that has not changed is left out. Then there is no text to compare.
 func (g *vaultGateway) readAgain(ctx context.Context, hold *exec.Hold, req Request, first storedAnswer) (now Result, compares bool) {
 	again := first.request
 	again.Fields, again.Limit = nil, 0 // of the whole
@@ -227,7 +233,7 @@ func (g *vaultGateway) readAgain(ctx context.Context, hold *exec.Hold, req Reque
 	return Result{OK: true, Command: again.Command, ExitCode: -1}, false
 }
 
-// continues refuses a request that is not the one that its cursor belongs to.
+// continues refuses a request that differs from the one of its cursor.
 func (r Request) continues(before storedAnswer) error {
 	first := before.request
 	asked := r
@@ -250,8 +256,7 @@ func (r Request) continues(before storedAnswer) error {
 	return nil
 }
 
-// continued names the command and the vault of a request that leaves them to its
-// cursor.
+// continued fills in the command and the vault of a request that has only a cursor.
 func (g *Gateway) continued(req Request) Request {
 	if req.Cursor == "" || req.Command != "" && req.Vault != "" {
 		return req
@@ -266,8 +271,7 @@ func (g *Gateway) continued(req Request) Request {
 	return req
 }
 
-// Kept returns an error unless the rest of an answer is kept behind a cursor of
-// the caller.
+// Kept returns an error unless the answer of a cursor of the caller is stored.
 func (g *Gateway) Kept(caller, cursor string) error {
 	id, _, err := pages.ParseCursor(cursor)
 	if err == nil {
@@ -276,36 +280,28 @@ func (g *Gateway) Kept(caller, cursor string) error {
 	return err
 }
 
-// Forget drops what is kept for a caller who will not come back.
+// Forget drops the stored answers of a caller whose session has ended.
 func (g *Gateway) Forget(caller string) { g.answers.Drop(caller) }
 
-// storeLimits bound what is kept of answers that were shown in part: a whole one of
-// the largest kind, while another one is read, is what a gateway has memory for.
+// storeLimits bound the stored answers: the gateway has memory for one of the largest kind
+// while another one is read.
 var storeLimits = pages.Limits{PerSession: 16, Total: 512, Bytes: 17 << 20, Age: 10 * time.Minute}
 
-// maxKeptCall bounds the bytes of a call whose answer is kept: its parameters are
-// kept with it.
+// maxKeptCall bounds a call whose answer is stored, in bytes: its parameters are stored with it.
 const maxKeptCall = 64 << 10
 
-// storedAnswer is what is known of an answer whose rest is kept: everything but its text.
+// storedAnswer is an answer of which the rest is stored, without its text.
 type storedAnswer struct {
-	request Request // as it came, without the way to ask
+	request Request // without Ask
 	call    allowlist.Call
 	answer  Result
-	whole   *checksum     // of the text before fields were chosen, nil where that is the one that is kept
-	note    notes.Stamp   // of the one note that the text is, where that is known
+	whole   *checksum     // of the text before fields were chosen, nil if it is the stored one
+	note    notes.Stamp   // of the note whose text it is, where that is known
 	counted pages.Counted // the rows before the page that is likely to be next
 }
 
-// hasChanged reports whether an answer is another one than that of which a text was kept.
-func (s storedAnswer) hasChanged(answer, kept string) bool {
-	if s.whole == nil {
-		return answer != kept
-	}
-	return checksumOf(answer) != *s.whole
-}
-
-// wholeOf returns what is kept of an answer to tell whether it has changed.
+// wholeOf returns the checksum by which a later answer is compared, nil if that is compared with
+// the stored text.
 func wholeOf(answer, kept string) *checksum {
 	if answer == kept { // it is the same string, mostly
 		return nil
@@ -314,22 +310,22 @@ func wholeOf(answer, kept string) *checksum {
 	return &sum
 }
 
-// checksum tells answers of one process apart: nobody who writes notes knows the seed, so
-// that another answer has the same one by a chance of 2^-64 only.
+// checksum is a keyed hash: writers of notes do not know the seed, so that two answers collide
+// with a chance of 2^-64.
 type checksum struct {
 	size int
 	hash uint64
 }
 
-// seed is drawn anew by every process, with which all that it keeps goes.
+// seed is drawn by each process.
 var seed = maphash.MakeSeed()
 
-// checksumOf reads a text once and copies nothing of it.
+// checksumOf makes no copy.
 func checksumOf(text string) checksum {
 	return checksum{len(text), maphash.String(seed, text)}
 }
 
-// pageAt returns the page of an answer that is kept, from where a request wants it.
+// pageAt returns the page of a stored answer at the position of a request.
 func (s storedAnswer) pageAt(req Request, from storedText) (pages.Page, error) {
 	whole := pages.Whole{Text: from.text, Form: s.answer.form, Rows: s.answer.rows}
 	return pages.CutForJSON(whole, from.at, pages.Limit{Bytes: req.MaxOutput, Rows: cmp.Or(req.Limit, s.request.Limit)})

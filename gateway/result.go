@@ -69,7 +69,7 @@ func failed(command string, err error) Result {
 	return Result{Command: clean.String(quote.Short(command)), ExitCode: -1, Error: failure.Of(err)}
 }
 
-// endedIn ends the record of a call that was let through with its result.
+// endedIn ends the record of an admitted call with its result.
 func (r Result) endedIn(line *audit.Record) Result {
 	end := audit.End{Backend: r.Backend, ExitCode: r.ExitCode, Lost: r.lost, After: r.Hash}
 	if r.Error != nil {
@@ -97,21 +97,22 @@ func confirmedPath(call allowlist.Call, stdout string) string {
 	return ""
 }
 
-// Reject is the result of a request that was rejected before it reached the gateway: err is a fact about the request and carries a code and a hint.
+// Reject is the result of a request that was rejected before it reached the gateway: err is a
+// fact about the request and has a code and a hint.
 func Reject(command string, err error) Result { return failed(command, err) }
 
 // Fault is the result of a request on which vaultwicket itself failed.
 func Fault(command string) Result { return failed(command, failure.ErrInternal) }
 
-// Rows reports whether Stdout is JSON that a program can read by itself.
+// Rows reports whether Stdout is complete JSON.
 func (r Result) Rows() bool { return r.OK && r.form == pages.JSON }
 
 // Output returns the command's standard output byte for byte, also where
-// Stdout had to be repaired or clipped.
+// Stdout was cleaned or cut.
 func (r Result) Output() string { return r.raw }
 
-// Gap says what is missing in Output, "" when it is whole: of an answer that is
-// larger than what is kept, the middle was dropped.
+// Gap says what is missing in Output, "" if it is whole: the middle of an answer that exceeds
+// the limit was dropped.
 func (r Result) Gap() string { return r.missingPart }
 
 // Change says what a call did to the note that it was about. Hashes are those
@@ -126,7 +127,7 @@ type Change struct {
 	Removed int `json:"removed"`
 }
 
-// shown returns text as it may be shown, and notes what had to be changed.
+// shown returns text as it may be shown, with a notice about what was changed.
 func (r *Result) shown(s, stream string) string {
 	text, read, report := clean.Start(s, int(storeLimits.Bytes))
 	if !report.None() {
@@ -139,16 +140,23 @@ func (r *Result) shown(s, stream string) string {
 	return text
 }
 
-// leastStderr is how many bytes of standard error are shown at the least, so that
-// a short message of a program stays whole whatever the limit is.
+// leastStderr is how many bytes of standard error are shown at least, so that a short message
+// stays whole whatever the limit is.
 const leastStderr = 512
 
 // cut returns the first page of a result, and where the next one begins; the zero
-// Position where there is none. A limit of 0 bytes is none. What the program said
-// besides gets a sixteenth more: of a failure both are shown.
+// Position where there is none. A limit of 0 bytes is none. Standard error gets a sixteenth
+// more.
 func (r Result) cut(limit pages.Limit) (Result, pages.Position, error) {
 	if most := max(limit.Bytes/16, leastStderr); limit.Bytes > 0 && len(r.Stderr) > most {
-		shown := cutText(r.Stderr, most)
+		end := most // at most: whole characters, and whole lines where that costs no more than an eighth
+		for end > 0 && !utf8.RuneStart(r.Stderr[end]) {
+			end--
+		}
+		if newline := strings.LastIndexByte(r.Stderr[:end], '\n'); newline >= most-most/8 {
+			end = newline + 1
+		}
+		shown := r.Stderr[:end]
 		r.Notices = append(slices.Clone(r.Notices), fmt.Sprintf("stderr: truncated, the first %d of %d bytes are shown", len(shown), len(r.Stderr)))
 		r.Stderr = shown + "…"
 	}
@@ -162,18 +170,17 @@ func (r Result) cut(limit pages.Limit) (Result, pages.Position, error) {
 	return r.showing(page), page.Next, nil
 }
 
-// whole is the text of a result that is to be cut into pages.
+// whole is the text of a result, to be cut into pages.
 func (r Result) whole() pages.Whole { return pages.Whole{Text: r.Stdout, Form: r.form, Rows: r.rows} }
 
-// counted returns the result with the number of its rows, which every page tells.
+// counted returns the result with the number of its rows, which every page reports.
 func (r Result) counted() Result {
 	whole, _ := r.whole().Counted()
 	r.rows = whole.Rows
 	return r
 }
 
-// showing returns the result with a page of its text. A part of a row is nothing
-// that a program can read.
+// showing returns the result with a page of its text.
 func (r Result) showing(page pages.Page) Result {
 	total := int64(len(r.Stdout))
 	switch {
@@ -185,7 +192,7 @@ func (r Result) showing(page pages.Page) Result {
 	if r.missingPart != "" {
 		r.Notices = append(slices.Clone(r.Notices), r.missingPart)
 	}
-	// A copy: the page would hold the whole answer in memory.
+	// A copy: the page would keep the whole answer in memory.
 	r.Stdout, r.rows, r.Truncated = strings.Clone(page.Text), pages.Rows{}, &Truncated{ShownBytes: len(page.Text), TotalBytes: total}
 	if page.Partial {
 		if r.form == pages.JSON {
@@ -198,27 +205,14 @@ func (r Result) showing(page pages.Page) Result {
 	return r
 }
 
-// cutText returns at most limit bytes of s, whole characters, and whole lines
-// when that costs no more than an eighth.
-func cutText(s string, limit int) string {
-	end := limit
-	for end > 0 && !utf8.RuneStart(s[end]) {
-		end--
-	}
-	if newline := strings.LastIndexByte(s[:end], '\n'); newline >= limit-limit/8 {
-		end = newline + 1
-	}
-	return s[:end]
-}
-
 // Image is an image that a call has read.
 type Image struct {
 	MediaType string
 	Base64    string // its bytes
 }
 
-// takeImage takes the image out of an outcome that has one. What is left of the answer
-// is the line about it. An image of which a part was dropped is none.
+// takeImage removes the image from an outcome that has one, and leaves the line about it. A
+// truncated image is dropped.
 func takeImage(out *exec.Outcome) *Image {
 	if out.Image == "" {
 		return nil
