@@ -14,7 +14,7 @@ import (
 	"vaultwicket/cmd/internal/vault/disk"
 	"vaultwicket/cmd/internal/vault/frontmatter"
 	"vaultwicket/cmd/internal/vault/knowledge/index"
-	"vaultwicket/cmd/internal/vault/nearest"
+	"vaultwicket/cmd/internal/vault/lookup"
 	"vaultwicket/cmd/internal/vault/session"
 )
 
@@ -66,7 +66,7 @@ func hintForFile(v *session.Vault, missing answer.Missing, files, folders []stri
 	if folder := sameFolder(typed, folders); folder != "" {
 		return fmt.Sprintf("%s is a folder: list its notes with files folder=%s", quoted(folder), quoted(folder))
 	}
-	if near := nearest.Paths(typed, only(files, missing.Ext)); len(near) > 0 {
+	if near := lookup.NearestPaths(typed, only(files, missing.Ext)); len(near) > 0 {
 		return answer.DidYouMean(near)
 	}
 	slash := strings.LastIndexByte(strings.Trim(typed, "/"), '/')
@@ -74,7 +74,7 @@ func hintForFile(v *session.Vault, missing answer.Missing, files, folders []stri
 		return hintForAlias(v, typed)
 	}
 	parent := strings.Trim(typed, "/")[:slash]
-	if near := nearest.Paths(parent, folders); len(near) > 0 && sameFolder(parent, folders) == "" {
+	if near := lookup.NearestPaths(parent, folders); len(near) > 0 && sameFolder(parent, folders) == "" {
 		return fmt.Sprintf("folder %s not found; %s", quoted(parent), answer.DidYouMean(near))
 	}
 	return ""
@@ -120,7 +120,7 @@ func hintForFolder(typed string, files, folders []string) string {
 		}
 		return fmt.Sprintf("did you mean %s? %s is a file in it", quoted(folder), quoted(note))
 	}
-	return answer.DidYouMean(nearest.Paths(typed, folders))
+	return answer.DidYouMean(lookup.NearestPaths(typed, folders))
 }
 
 // sameFolder returns the folder with this path, "" if there is none.

@@ -1,9 +1,9 @@
-// Package lookup finds the file that a link leads to.
+// Package lookup finds files by name: the file that a link leads to, and the names
+// nearest to a mistyped one.
 //
-// The rules are those of the app, as observed there on whole vaults: an exact
-// path first, then the folder of the note that holds the link, then the
-// shortest path. Wikilinks and Markdown links share them. Aliases, headings and
-// blocks play no part.
+// The rules for links are those of the app, as observed on whole vaults: an exact path
+// first, then the folder of the note that contains the link, then the shortest path.
+// Wikilinks and Markdown links share them. Aliases, headings and blocks play no part.
 package lookup
 
 import (
@@ -16,16 +16,16 @@ import (
 	"vaultwicket/cmd/internal/vault/order"
 )
 
-// Files are the files of a vault, ready for looking up. It does not change and
-// may be used by several goroutines.
+// Files is an index of the paths of a vault. It is immutable and safe for use by several
+// goroutines.
 type Files struct {
 	paths  []string
 	byPath table // by folded path: several where only case differs
 	byName table // by folded last segment
 }
 
-// New returns the files with these paths, which count from the vault's folder.
-// They may come in any order. The slice must not change any more.
+// New returns the index of paths, which are relative to the vault's folder and in any
+// order. It keeps the slice, which must not change afterwards.
 func New(paths []string) *Files {
 	f := &Files{paths: paths}
 	places := make([]int32, len(paths))
@@ -37,7 +37,7 @@ func New(paths []string) *Files {
 	return f
 }
 
-// entries are those of files, to be found by their paths and by their names.
+// entries returns the table entries of files, by path and by name.
 func (f *Files) entries(places []int32) (byPath, byName []entry) {
 	byPath, byName = make([]entry, len(places)), make([]entry, len(places))
 	var key []byte
@@ -49,8 +49,7 @@ func (f *Files) entries(places []int32) (byPath, byName []entry) {
 	return byPath, byName
 }
 
-// compare puts those with the fewest characters first, and of several the first in the
-// order of listings.
+// compare orders by the number of characters, then by the order of listings.
 func (f *Files) compare(a, b int32) int {
 	if c := cmp.Compare(units(f.paths[a]), units(f.paths[b])); c != 0 {
 		return c
@@ -64,7 +63,7 @@ func (f *Files) Len() int { return len(f.paths) }
 // Path returns the path of the i-th file.
 func (f *Files) Path(i int) string { return f.paths[i] }
 
-// Index returns the place of the file with exactly this path.
+// Index returns the place of the file with exactly this path, with regard to case.
 func (f *Files) Index(path string) (i int, ok bool) {
 	var memory [128]byte
 	for _, e := range f.byPath.run(hash(appendFolded(memory[:0], path))) {
@@ -75,8 +74,8 @@ func (f *Files) Index(path string) (i int, ok bool) {
 	return 0, false
 }
 
-// Named returns how many files have this name, which is the last segment of a
-// path with its extension.
+// Named returns how many files have this name (the last segment of a path, with its
+// extension), ignoring case.
 func (f *Files) Named(name string) (n int) {
 	key := appendFolded(nil, name)
 	for _, e := range f.byName.run(hash(key)) {
@@ -87,10 +86,10 @@ func (f *Files) Named(name string) (n int) {
 	return n
 }
 
-// Resolve returns the place of the file to which a link in the note source
-// leads. target is the path part of the link, without heading or block and
-// percent-decoded; an empty one is the note itself. A source of "" stands for
-// the vault's folder, from which the parameter file= is resolved.
+// Resolve returns the place of the file to which a link in the note source leads. target
+// is the path part of the link, percent-decoded, without heading or block; an empty one
+// is the note itself. With an empty source the link is resolved from the vault's folder,
+// as the parameter file= is.
 func (f *Files) Resolve(target, source string) (i int, ok bool) {
 	if target == "" {
 		return f.Index(source)
@@ -99,8 +98,8 @@ func (f *Files) Resolve(target, source string) (i int, ok bool) {
 	wanted, fixed := anchor(target, folder)
 	var memory [128]byte
 	key := appendFolded(memory[:0], wanted)
-	// A link may stand for the file as it is called where that has an extension, and
-	// else for a note. A file without an extension can therefore never be linked to.
+	// A link names a file with its extension, or a note without it. So a file that has
+	// no extension cannot be linked to.
 	if strings.Contains(base(wanted), ".") {
 		if i, ok := f.find(key, folder, fixed); ok {
 			return i, true
@@ -109,11 +108,11 @@ func (f *Files) Resolve(target, source string) (i int, ok bool) {
 	return f.find(append(key, note...), folder, fixed)
 }
 
-// note is the extension that a link need not have.
+// note is the extension that a link may omit.
 const note = ".md"
 
-// anchor turns a link that counts from a certain folder into a path of the
-// vault. Such a link is not looked for elsewhere.
+// anchor turns an absolute or relative link into a path of the vault, which is not
+// searched for elsewhere (fixed).
 func anchor(target, folder string) (wanted string, fixed bool) {
 	switch {
 	case strings.HasPrefix(target, "/"):
@@ -124,7 +123,7 @@ func anchor(target, folder string) (wanted string, fixed bool) {
 	return target, false
 }
 
-// find returns the best file for one folded name.
+// find returns the best file for a folded name.
 func (f *Files) find(wanted []byte, folder string, fixed bool) (int, bool) {
 	named := f.byName.run(hash(last(wanted)))
 	if fixed || len(named) > 1 {
@@ -146,7 +145,7 @@ func (f *Files) find(wanted []byte, folder string, fixed bool) (int, bool) {
 	return 0, false
 }
 
-// at returns the best of the files at one folded path.
+// at returns the best of the files with a folded path.
 func (f *Files) at(key []byte) (int, bool) {
 	for _, e := range f.byPath.run(hash(key)) {
 		if folds(f.paths[e.place], key) {
@@ -172,3 +171,64 @@ func parent(p string) string {
 func base(p string) string { return p[strings.LastIndexByte(p, '/')+1:] }
 
 func last(key []byte) []byte { return key[bytes.LastIndexByte(key, '/')+1:] }
+
+// Moved returns the index after a change of paths, in less time than [New]: the file at
+// place i is at to[i], or deleted where that is negative; the paths at all other places
+// are of new files. It keeps paths, which must not change afterwards.
+func (f *Files) Moved(to []int32, paths []string) *Files {
+	if !f.byPath.fits(len(paths)) {
+		return New(paths)
+	}
+	kept := make([]bool, len(paths))
+	for _, place := range to {
+		if place >= 0 {
+			kept[place] = true
+		}
+	}
+	var fresh []int32
+	for place, known := range kept {
+		if !known {
+			fresh = append(fresh, int32(place))
+		}
+	}
+	next := &Files{paths: paths}
+	byPath, byName := next.entries(fresh)
+	next.byPath, next.byName = f.byPath.moved(to, byPath, next.compare), f.byName.moved(to, byName, next.compare)
+	return next
+}
+
+// Key is a hash of the last segment of a link. Links with different keys lead to
+// different files; links with the same key may, too.
+type Key uint32
+
+// KeyOf returns the key of a link. The arguments are those of [Files.Resolve].
+func KeyOf(target, source string) Key {
+	wanted, _ := anchor(target, parent(source))
+	var memory [128]byte
+	name := appendFolded(memory[:0], base(wanted))
+	return Key(hash(bytes.TrimSuffix(name, []byte(note))))
+}
+
+// Keys returns the keys of all links that may lead to the file at a path.
+func Keys(path string) [2]Key {
+	var memory [128]byte
+	name := bytes.TrimSuffix(appendFolded(memory[:0], base(path)), []byte(note))
+	return [2]Key{Key(hash(name)), Key(hash(bytes.TrimSuffix(name, []byte(note))))}
+}
+
+// Rivals returns the places of all files that a link to a path may lead to instead. The
+// path need not be one of the files.
+func (f *Files) Rivals(path string) (places []int32) {
+	name := appendFolded(nil, base(path))
+	shorter, isNote := bytes.CutSuffix(name, []byte(note))
+	names := [][]byte{name, append(bytes.Clone(name), note...)}
+	if isNote {
+		names = append(names, shorter)
+	}
+	for _, key := range names {
+		for _, e := range f.byName.run(hash(key)) {
+			places = append(places, e.place)
+		}
+	}
+	return places
+}

@@ -9,9 +9,8 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// Fold is the form in which names are compared: case is ignored, and the two
-// spellings that Unicode has of many letters are one, because systems differ in
-// which they store.
+// Fold returns the form in which names are compared: lower case, in Unicode normal form C,
+// because file systems differ in the form that they store.
 func Fold(name string) string {
 	lower := strings.ToLower(name)
 	if norm.NFC.IsNormalString(lower) {
@@ -20,22 +19,22 @@ func Fold(name string) string {
 	return norm.NFC.String(lower)
 }
 
-// appendFolded writes Fold(name) behind key.
+// appendFolded appends Fold(name) to key.
 func appendFolded(key []byte, name string) []byte {
-	start := len(key)
+	start, composed := len(key), true
 	for i := range len(name) {
 		c := name[i]
 		if c >= utf8.RuneSelf {
-			return appendFoldedRunes(key[:start], name)
+			key = key[:start]
+			composed = false
+			break
 		}
 		key = append(key, lower(c))
 	}
-	return key
-}
-
-func appendFoldedRunes(key []byte, name string) []byte {
-	start := len(key)
-	composed := true
+	if composed {
+		return key
+	}
+	composed = true
 	for _, r := range name {
 		r = unicode.ToLower(r)
 		composed = composed && isComposed(r)
@@ -47,14 +46,13 @@ func appendFoldedRunes(key []byte, name string) []byte {
 	return append(key[:start], Fold(name)...)
 }
 
-// isComposed reports whether a character is one of the many that stay as they are in
-// normal form C, whatever is beside them: Latin and Cyrillic letters and ideographs.
+// isComposed reports whether normal form C keeps a character, whatever its neighbours are.
+// It knows Latin and Cyrillic letters and ideographs; others are normalized to find out.
 func isComposed(r rune) bool {
 	return r < 0x300 || 0x400 <= r && r < 0x483 || 0x4e00 <= r && r < 0xa000
 }
 
-// isPlain reports whether Fold(name) has every character in lower case where name has it,
-// and nothing else.
+// isPlain reports whether Fold(name) is name in lower case, each character in its place.
 func isPlain(name string) bool {
 	for _, r := range name {
 		if r < utf8.RuneSelf {
@@ -74,7 +72,7 @@ func lower(c byte) byte {
 	return c
 }
 
-// folds reports whether Fold(name) is key, which is folded.
+// folds reports whether Fold(name) equals key, which is folded.
 func folds(name string, key []byte) bool {
 	if len(name) == len(key) && lowers(name, key) {
 		return true
@@ -82,8 +80,8 @@ func folds(name string, key []byte) bool {
 	return !isPlain(name) && Fold(name) == string(key)
 }
 
-// ends reports whether Fold(path) is key, which is folded, or ends in it at the beginning
-// of a segment.
+// ends reports whether Fold(path) equals key, which is folded, or ends with it at a
+// segment border.
 func ends(path string, key []byte) bool {
 	start := len(path) - len(key)
 	if start >= 0 && (start == 0 || path[start-1] == '/') && lowers(path[start:], key) {
@@ -96,8 +94,8 @@ func ends(path string, key []byte) bool {
 	return ok && (len(before) == 0 || before[len(before)-1] == '/')
 }
 
-// lowers reports whether key is name, which has as many bytes, in lower case. The form
-// need not be looked at: key is in normal form.
+// lowers reports whether key is name in lower case. Both have the same number of bytes, and
+// key is in normal form.
 func lowers(name string, key []byte) bool {
 	for i := 0; i < len(key); {
 		if c := name[i]; c < utf8.RuneSelf {

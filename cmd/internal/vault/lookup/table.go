@@ -7,7 +7,7 @@ import (
 	"slices"
 )
 
-// seed is one for the whole process, so that hashes of one time are those of another.
+// seed is one for the process, so that a [Key] can be kept and compared later.
 var seed = maphash.MakeSeed()
 
 func hash(key []byte) uint32 { return uint32(maphash.Bytes(seed, key) >> 32) }
@@ -18,15 +18,15 @@ type entry struct {
 	place int32
 }
 
-// table finds files by the hash of a key. It has no pointers and takes twelve bytes a
-// file: a vault has very many of them.
+// table is a hash table of files in buckets. It has no pointers and takes twelve bytes a
+// file, because a vault may have 100,000 of them.
 type table struct {
-	shift   uint8   // the bits of a hash above it tell the bucket
-	starts  []int32 // where in entries each bucket begins, and where the last one ends
+	shift   uint8   // hash >> shift is the bucket
+	starts  []int32 // offsets of the buckets in entries, and the end of the last one
 	entries []entry
 }
 
-// newTable takes the entries. Of those with one hash the first by compare come first.
+// newTable makes a table; entries with the same hash are ordered by compare.
 func newTable(entries []entry, compare func(a, b int32) int) table {
 	t := table{shift: uint8(32 - bits.Len(uint(len(entries))))}
 	t.starts = make([]int32, 1<<(32-t.shift)+1)
@@ -61,7 +61,7 @@ func sortEntries(entries []entry, compare func(a, b int32) int) {
 	})
 }
 
-// run returns the entries with a hash.
+// run returns the entries that have a hash.
 func (t *table) run(hash uint32) []entry {
 	b := hash >> t.shift
 	bucket := t.entries[t.starts[b]:t.starts[b+1]]
@@ -76,15 +76,14 @@ func (t *table) run(hash uint32) []entry {
 	return bucket[start:end]
 }
 
-// fits reports whether the table has about as many buckets as it should have for a
-// number of files.
+// fits reports whether the number of buckets suits a number of files.
 func (t *table) fits(files int) bool {
 	buckets := len(t.starts) - 1
 	return files < 2*buckets && buckets <= 4*files+4
 }
 
-// moved returns the table after a change: a file at place i is at to[i], or gone where
-// that is negative. The others are added.
+// moved returns the table after a change: the file at place i is at to[i], or deleted where
+// that is negative; added are new.
 func (t *table) moved(to []int32, added []entry, compare func(a, b int32) int) table {
 	next := table{shift: t.shift, starts: make([]int32, len(t.starts)), entries: make([]entry, 0, len(t.entries)+len(added))}
 	slices.SortFunc(added, func(a, b entry) int { return cmp.Compare(a.hash, b.hash) })

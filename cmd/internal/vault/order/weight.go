@@ -9,8 +9,7 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// A weight is the place of one character among all others. The classes follow
-// each other.
+// A weight is the rank of a character. Each class has a range of its own.
 type weight uint32
 
 const (
@@ -18,31 +17,31 @@ const (
 	marks    weight = 1 << 24 // blanks and punctuation
 	symbols  weight = 2 << 24
 	currency weight = 3 << 24
-	digit    weight = 4 << 24 // the first of a run; the run itself is compared by value
+	digit    weight = 4 << 24 // starts a run, which is compared by value
 	letters  weight = 5 << 24
 )
 
-// The order of the usual blanks, punctuation and symbols in the root
-// collation. Those that are not listed stand behind these, by code point.
+// The order of common blanks, punctuation and symbols in the root collation. Others follow
+// them by code point.
 const (
 	markOrder     = "\t\n\v\f\r _-–—―〜・,、;:!¡?¿.。·'‹›\"«»()[]{}「」§¶@*/\\&#%†‡•"
 	symbolOrder   = "`´^¯¨¸°©®←→↑↓⇒+±÷×<=>¬|¦~★☆✅✓✔❤"
 	currencyOrder = "¤¢$£¥€₹"
 
-	unlisted = 1 << 16 // is added to a character that is not listed
+	unlisted = 1 << 16 // added to characters that are not listed
 )
 
-// reader takes a text apart into weights.
+// reader splits a text into weights.
 type reader struct {
 	rest    string
 	ascii   *[utf8.RuneSelf]weight
-	pending []rune // what is left of a character that counts as several
+	pending []rune // rest of a character that decomposes into several
 }
 
 func newReader(text string) reader { return reader{rest: text, ascii: ofASCII()} }
 
-// next returns the weight of the next character that counts, or end. Behind a
-// digit the run has still to be taken with number.
+// next returns the weight of the next character that is not ignored, or end. After digit
+// the caller reads the run with number.
 func (r *reader) next() weight {
 	for {
 		if len(r.pending) > 0 {
@@ -68,7 +67,7 @@ func (r *reader) next() weight {
 	}
 }
 
-// number takes the digit run at the front.
+// number reads a run of digits.
 func (r *reader) number() string {
 	n := 0
 	for n < len(r.rest) && isDigit(r.rest[n]) {
@@ -79,8 +78,8 @@ func (r *reader) number() string {
 	return run
 }
 
-// ofASCII has the weights of ASCII characters: end for control characters, which do not
-// count.
+// ofASCII returns the weights of ASCII characters: end for control characters, which are
+// ignored.
 var ofASCII = sync.OnceValue(func() *[utf8.RuneSelf]weight {
 	var table [utf8.RuneSelf]weight
 	for c := range table {
@@ -93,7 +92,7 @@ var ofASCII = sync.OnceValue(func() *[utf8.RuneSelf]weight {
 	return &table
 })
 
-// listed returns the weight of a character in the orders above, or end.
+// listed returns the weight of a listed character, or end.
 func listed(r rune) weight {
 	if i := strings.IndexRune(markOrder, r); i >= 0 {
 		return marks + weight(i) + 1
@@ -107,7 +106,7 @@ func listed(r rune) weight {
 	return end
 }
 
-// weigh returns the weight of a rune that came out of decompose.
+// weigh returns the weight of a decomposed rune.
 func weigh(r rune) weight {
 	if known := listed(r); known != end {
 		return known
@@ -116,8 +115,7 @@ func weigh(r rune) weight {
 	case unicode.IsLetter(r):
 		return letters + weight(r)
 	case unicode.IsNumber(r):
-		// Digits of other scripts, fractions and the like: behind the numbers
-		// that are compared by value, before every letter.
+		// Digits of other scripts and fractions sort after numbers and before letters.
 		return digit + weight(r) + 1
 	case unicode.IsPunct(r) || unicode.IsSpace(r):
 		return marks + unlisted + weight(r)
@@ -127,8 +125,8 @@ func weigh(r rune) weight {
 	return symbols + unlisted + weight(r)
 }
 
-// decompose moves the character at the front into pending as the base letters
-// that count: lower case, without accents. Formatting characters vanish.
+// decompose moves the next character to pending as base letters in lower case, without
+// accents and formatting characters.
 func (r *reader) decompose() {
 	char, size := utf8.DecodeRuneInString(r.rest)
 	text := r.rest[:size]
@@ -145,9 +143,8 @@ func (r *reader) decompose() {
 	}
 }
 
-// appendLetters spells out the letters that Unicode does not decompose but a
-// collator treats as another letter with an ornament, and quotes and hyphens
-// that it treats as the plain ones.
+// appendLetters replaces letters that Unicode does not decompose but a collator treats as
+// variants of others, and typographic quotes and hyphens.
 func appendLetters(to []rune, letter rune) []rune {
 	switch letter {
 	case 'ß':

@@ -15,7 +15,7 @@ import (
 	"vaultwicket/cmd/internal/vault/disk"
 	"vaultwicket/cmd/internal/vault/frontmatter"
 	"vaultwicket/cmd/internal/vault/grammar"
-	"vaultwicket/cmd/internal/vault/nearest"
+	"vaultwicket/cmd/internal/vault/lookup"
 	"vaultwicket/cmd/internal/vault/session"
 )
 
@@ -85,7 +85,7 @@ func noRows(v *session.Vault, q bases.Query) (string, error) {
 			continue
 		}
 		notice := fmt.Sprintf("no note has the property %q", answer.Verbatim(name))
-		switch hint := answer.DidYouMean(nearest.Names(name, known)); {
+		switch hint := answer.DidYouMean(lookup.NearestNames(name, known)); {
 		case formula.IsFunction(name):
 			notice += "; the function is " + name + "()"
 		case hint != "":
@@ -160,7 +160,7 @@ func noView(unknown *bases.UnknownView) error {
 	if len(unknown.Known) > 0 {
 		kind.Hint = fmt.Sprintf("the views are %s", answer.List(unknown.Known, maxViews))
 	}
-	return kind.DidYouMean(nearest.Names(unknown.Name, unknown.Known), "%v", unknown)
+	return kind.DidYouMean(lookup.NearestNames(unknown.Name, unknown.Known), "%v", unknown)
 }
 
 // maxViews bounds how many views a hint lists.

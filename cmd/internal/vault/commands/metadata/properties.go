@@ -12,7 +12,7 @@ import (
 	"vaultwicket/cmd/internal/vault/grammar"
 	"vaultwicket/cmd/internal/vault/knowledge"
 	"vaultwicket/cmd/internal/vault/knowledge/index"
-	"vaultwicket/cmd/internal/vault/nearest"
+	"vaultwicket/cmd/internal/vault/lookup"
 	"vaultwicket/cmd/internal/vault/order"
 	"vaultwicket/cmd/internal/vault/session"
 )
@@ -245,7 +245,7 @@ func noProperty(wanted string, found frontmatter.Properties) error {
 	for _, property := range found {
 		names = append(names, property.Key)
 	}
-	return answer.NotFoundNearest.DidYouMean(nearest.Names(wanted, names), "Property %q not found. The note has %s.", answer.Verbatim(wanted), answer.List(names, maxListed))
+	return answer.NotFoundNearest.DidYouMean(lookup.NearestNames(wanted, names), "Property %q not found. The note has %s.", answer.Verbatim(wanted), answer.List(names, maxListed))
 }
 
 // maxListed bounds how many properties an error lists.

@@ -9,7 +9,7 @@ import (
 	"vaultwicket/cmd/internal/vault/answer"
 	"vaultwicket/cmd/internal/vault/grammar"
 	"vaultwicket/cmd/internal/vault/knowledge"
-	"vaultwicket/cmd/internal/vault/nearest"
+	"vaultwicket/cmd/internal/vault/lookup"
 	"vaultwicket/cmd/internal/vault/session"
 )
 
@@ -83,7 +83,7 @@ func tag(v *session.Vault, p grammar.Values) (answer.Reply, error) {
 	if err != nil {
 		return answer.Reply{}, err
 	}
-	return answer.Reply{}, answer.NotFoundTag.DidYouMean(nearest.Names(p["name"], names), "Tag %q not found.", answer.Verbatim(name))
+	return answer.Reply{}, answer.NotFoundTag.DidYouMean(lookup.NearestNames(p["name"], names), "Tag %q not found.", answer.Verbatim(name))
 }
 
 // TagNames returns the tags of the notes that the caller may see, with "#".

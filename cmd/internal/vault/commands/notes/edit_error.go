@@ -9,8 +9,8 @@ import (
 
 	"vaultwicket/cmd/internal/vault/answer"
 	"vaultwicket/cmd/internal/vault/edit"
+	"vaultwicket/cmd/internal/vault/lookup"
 	"vaultwicket/cmd/internal/vault/markdown"
-	"vaultwicket/cmd/internal/vault/nearest"
 )
 
 // Edit makes an edit and explains the error, which names the places in the
@@ -73,9 +73,9 @@ func likeMissing(found markdown.Note, missing *edit.NotFound) []string {
 			names = append(names, h.Text)
 		}
 		wanted := missing.Wanted[strings.LastIndexByte(missing.Wanted, '#')+1:]
-		return nearest.Names(wanted, names)
+		return lookup.NearestNames(wanted, names)
 	case "block":
-		return nearest.Names(strings.TrimPrefix(missing.Wanted, "^"), blockIDs(found))
+		return lookup.NearestNames(strings.TrimPrefix(missing.Wanted, "^"), blockIDs(found))
 	}
 	return nil
 }

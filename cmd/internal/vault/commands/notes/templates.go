@@ -7,8 +7,8 @@ import (
 	"vaultwicket/cmd/internal/vault/answer"
 	"vaultwicket/cmd/internal/vault/disk"
 	"vaultwicket/cmd/internal/vault/grammar"
+	"vaultwicket/cmd/internal/vault/lookup"
 	"vaultwicket/cmd/internal/vault/moment"
-	"vaultwicket/cmd/internal/vault/nearest"
 	"vaultwicket/cmd/internal/vault/order"
 	"vaultwicket/cmd/internal/vault/session"
 )
@@ -126,5 +126,5 @@ func template(v *session.Vault, folder disk.Path, name string) (disk.Path, error
 	if err != nil {
 		return disk.Path{}, err
 	}
-	return disk.Path{}, answer.NotFound.DidYouMean(nearest.Paths(name, names), "Template %q not found.", answer.Verbatim(name))
+	return disk.Path{}, answer.NotFound.DidYouMean(lookup.NearestPaths(name, names), "Template %q not found.", answer.Verbatim(name))
 }

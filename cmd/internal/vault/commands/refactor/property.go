@@ -10,7 +10,7 @@ import (
 	"vaultwicket/cmd/internal/vault/frontmatter"
 	"vaultwicket/cmd/internal/vault/grammar"
 	"vaultwicket/cmd/internal/vault/knowledge/index"
-	"vaultwicket/cmd/internal/vault/nearest"
+	"vaultwicket/cmd/internal/vault/lookup"
 	"vaultwicket/cmd/internal/vault/session"
 )
 
@@ -31,7 +31,7 @@ func renameProperty(v *session.Vault, p grammar.Values) (command.Proposal, error
 		if err != nil {
 			return command.Proposal{}, err
 		}
-		return command.Proposal{}, answer.NotFound.DidYouMean(nearest.Names(name, known), "Property %q not found.", answer.Verbatim(name))
+		return command.Proposal{}, answer.NotFound.DidYouMean(lookup.NearestNames(name, known), "Property %q not found.", answer.Verbatim(name))
 	}
 	changes := scope.For(v)
 	for _, path := range notes {

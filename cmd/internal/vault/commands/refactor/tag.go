@@ -12,8 +12,8 @@ import (
 	"vaultwicket/cmd/internal/vault/frontmatter"
 	"vaultwicket/cmd/internal/vault/grammar"
 	"vaultwicket/cmd/internal/vault/knowledge/index"
+	"vaultwicket/cmd/internal/vault/lookup"
 	"vaultwicket/cmd/internal/vault/markdown"
-	"vaultwicket/cmd/internal/vault/nearest"
 	"vaultwicket/cmd/internal/vault/session"
 )
 
@@ -35,7 +35,7 @@ func renameTag(v *session.Vault, p grammar.Values) (command.Proposal, error) {
 		if err != nil {
 			return command.Proposal{}, err
 		}
-		return command.Proposal{}, answer.NotFoundTag.DidYouMean(nearest.Names(r.from, known), "Tag %q not found.", answer.Verbatim("#"+r.from))
+		return command.Proposal{}, answer.NotFoundTag.DidYouMean(lookup.NearestNames(r.from, known), "Tag %q not found.", answer.Verbatim("#"+r.from))
 	}
 	changes, places := scope.For(v), 0
 	for _, path := range notes {

@@ -1,4 +1,4 @@
-package nearest
+package lookup
 
 import (
 	"slices"
@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-func TestPaths(t *testing.T) {
+func TestNearestPaths(t *testing.T) {
 	files := []string{
 		"Ideas/Bread.md", "Ideas/Sourdough starter.md", "Ideas/Tea.md", "Projects/Website redesign.md", "Projects/Kitchen.md", "Projects/Meeting notes.md",
 		"People/Ana.md", "Journal/2026-11-20.md", "Journal/2026-11-21.md", "Books.base", "Images/oven.png", "Übung/Käse.md",
@@ -43,7 +43,7 @@ func TestPaths(t *testing.T) {
 		"///":                          "",
 		strings.Repeat("Bread ", 100):  "",
 	} {
-		got := Paths(wanted, files)
+		got := NearestPaths(wanted, files)
 		if want == "" && len(got) > 0 || want != "" && (len(got) == 0 || got[0] != want) {
 			t.Errorf("%q: %q, want %q first", wanted, got, want)
 		}
@@ -53,22 +53,22 @@ func TestPaths(t *testing.T) {
 // TestTheFolderDecides between notes of one name.
 func TestTheFolderDecides(t *testing.T) {
 	files := []string{"A/Plan.md", "B/Plan.md", "C/Plan.md", "Plan.md", "D/Plan.md"}
-	got := Paths("B/Paln.md", files)
-	if len(got) != Most || got[0] != "B/Plan.md" {
+	got := NearestPaths("B/Paln.md", files)
+	if len(got) != maxNearest || got[0] != "B/Plan.md" {
 		t.Errorf("got %q", got)
 	}
-	if got := Paths("X/Plan.md", files); len(got) != Most || got[0] != "Plan.md" {
+	if got := NearestPaths("X/Plan.md", files); len(got) != maxNearest || got[0] != "Plan.md" {
 		t.Errorf("without the folder: %q", got)
 	}
 }
 
-func TestNames(t *testing.T) {
+func TestNearestNames(t *testing.T) {
 	names := []string{"Bread", "Ingredients", "Method", "Open questions", "#baking", "#recipe/bread", "status", "due-date", "Übersicht"}
 	for wanted, want := range map[string]string{
 		"Methd": "Method", "method": "Method", "ingredient": "Ingredients", "questions": "Open questions", "Questions, open": "Open questions",
 		"bakin": "#baking", "#Baking": "#baking", "recipe": "#recipe/bread", "staus": "status", "due_date": "due-date", "duedate": "due-date", "ubersicht": "Übersicht", "x": "", "Appendix": "", "ingredient list": "Ingredients",
 	} {
-		got := Names(wanted, names)
+		got := NearestNames(wanted, names)
 		if want == "" && len(got) > 0 || want != "" && (len(got) == 0 || got[0] != want) {
 			t.Errorf("%q: %q, want %q first", wanted, got, want)
 		}
@@ -77,15 +77,15 @@ func TestNames(t *testing.T) {
 
 // FuzzNames: what is suggested is one of the names, once, and the name itself comes
 // first where it is there.
-func FuzzNames(f *testing.F) {
+func FuzzNearestNames(f *testing.F) {
 	f.Add("Braed", "Bread|Tea|Ideas/Bread.md")
 	f.Add("\xff", "a|\xff|b")
 	f.Fuzz(func(t *testing.T, wanted, list string) {
 		names := strings.Split(list, "|")
 		slices.Sort(names)
 		names = slices.Compact(names)
-		for _, got := range [][]string{Names(wanted, names), Paths(wanted, names)} {
-			if len(got) > Most {
+		for _, got := range [][]string{NearestNames(wanted, names), NearestPaths(wanted, names)} {
+			if len(got) > maxNearest {
 				t.Errorf("%d suggestions", len(got))
 			}
 			for i, name := range got {

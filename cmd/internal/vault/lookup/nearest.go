@@ -1,9 +1,4 @@
-// Package nearest finds, among names that are there, those that a name was most
-// likely meant to be: of notes, folders, headings, tags, properties.
-//
-// It sees what it is given and nothing else: whoever calls it gives it the names
-// that the caller may see.
-package nearest
+package lookup
 
 import (
 	"cmp"
@@ -15,47 +10,54 @@ import (
 	"unicode/utf8"
 
 	"vaultwicket/allowlist/quote"
-	"vaultwicket/cmd/internal/vault/lookup"
 	"vaultwicket/cmd/internal/vault/order"
 	"vaultwicket/cmd/internal/vault/processors"
 )
 
-// Most is how many names are suggested at most: whoever reads them picks one.
-const Most = 3
+const (
+	maxNearest = 3   // suggestions; a reader picks one
+	maxWanted  = 256 // bytes; a longer text is not compared
 
-// maxWanted is the longest name that is compared: a longer one is a text.
-const maxWanted = 256
+	// nameShare is how many names one goroutine compares at a time.
+	nameShare = 512
+)
 
-// closeness says how much a name resembles what was wanted; less is closer.
+// closeness is how much a name resembles the wanted one; less is closer.
 type closeness int
 
 const (
-	same       closeness = iota // but for case, blanks and punctuation
+	same       closeness = iota // except for case, blanks and punctuation
 	sameWords                   // in another order
-	begins                      // the name begins with what was wanted
-	isBegun                     // what was wanted begins with the name
-	contains                    // one is within the other
-	mistyped                    // plus the number of mistakes
+	begins                      // the name begins with the wanted one
+	isBegun                     // the wanted one begins with the name
+	contains                    // one contains the other
+	mistyped                    // plus the edit distance
 	sharesWord closeness = 100
 	unlike     closeness = 1000
 )
 
-// Names returns the names that wanted was most likely meant to be, the best first
-// and at most [Most].
-func Names(wanted string, names []string) []string {
+// NearestNames returns up to three of the names that wanted was most likely meant to be
+// (of headings, tags, properties), the best first. It suggests only from names: the caller
+// passes those that may be shown.
+func NearestNames(wanted string, names []string) []string {
 	key := newWanted(withoutExt(wanted))
 	return best(wanted, key, names, func() func(string) closeness {
 		return func(name string) closeness { return key.compare(plain(name)) }
 	})
 }
 
-// Paths is [Names] for paths, of which the last segment counts before the folders.
-// What is written around a path in a link is left out.
-func Paths(typed string, paths []string) []string {
-	typed = strings.Trim(bare(typed), "/")
+// NearestPaths is [NearestNames] for paths, of which the last segment counts more than the
+// folders. Link syntax around typed is ignored: [[Note#Heading|text]] is Note.
+func NearestPaths(typed string, paths []string) []string {
+	typed = strings.TrimSpace(typed)
+	typed = strings.TrimSuffix(strings.TrimPrefix(strings.TrimPrefix(typed, "!"), "[["), "]]")
+	if i := strings.IndexAny(typed, "#|"); i > 0 {
+		typed = typed[:i]
+	}
+	typed = strings.Trim(strings.ReplaceAll(strings.ReplaceAll(typed, "%20", " "), `\`, "/"), "/")
 	key, base, folder := newWanted(withoutExt(typed)), newWanted(stem(typed)), plain(path.Dir("/"+typed))
 	return best(typed, key, paths, func() func(string) closeness {
-		last, plainLast := "", "" // the folder of the path before: many lie in the same
+		last, plainLast := "", "" // the folder of the previous path: many share one
 		return func(candidate string) closeness {
 			dir := candidate[:max(0, strings.LastIndexByte(candidate, '/'))]
 			if dir != last {
@@ -77,40 +79,29 @@ func Paths(typed string, paths []string) []string {
 	})
 }
 
-// few is how many names are not worth a second processor.
-const few = 512
-
-type match struct {
-	name string
-	at   closeness
-}
-
-func (m match) compare(other match) int {
-	return cmp.Or(cmp.Compare(m.at, other.at), cmp.Compare(len(m.name), len(other.name)), cmp.Compare(m.name, other.name))
-}
-
-// best returns the names that are closest. closeTo makes what says how close a name is, for
-// one goroutine.
+// best returns the closest names. closeTo returns a function for one goroutine.
 func best(typed string, key wanted, names []string, closeTo func() func(string) closeness) []string {
 	if key.text == "" || len(typed) > maxWanted {
 		return nil
 	}
-	var mu sync.Mutex
-	var all sync.WaitGroup
-	found := order.NewFirst(Most, match.compare)
-	for some := range slices.Chunk(names, max(few, len(names)/processors.Count()+1)) {
-		all.Go(func() {
-			closeness := closeTo()
-			for _, name := range some {
-				if at := closeness(name); at < unlike {
-					mu.Lock()
-					found.Add(match{name, at})
-					mu.Unlock()
-				}
-			}
-		})
+	type match struct {
+		name string
+		at   closeness
 	}
-	all.Wait()
+	found := order.NewFirst(maxNearest, func(a, b match) int {
+		return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(len(a.name), len(b.name)), cmp.Compare(a.name, b.name))
+	})
+	var mu sync.Mutex
+	processors.Each(len(names), nameShare, func(start, end int) {
+		closeness := closeTo()
+		for _, name := range names[start:end] {
+			if at := closeness(name); at < unlike {
+				mu.Lock()
+				found.Add(match{name, at})
+				mu.Unlock()
+			}
+		}
+	})
 	var list []string
 	for _, m := range found.Sorted() {
 		list = append(list, m.name)
@@ -118,19 +109,24 @@ func best(typed string, key wanted, names []string, closeTo func() func(string) 
 	return list
 }
 
-// wanted is a name to which others are compared, with what each comparison needs of it.
+// wanted is a name that others are compared to, prepared for the comparisons.
 type wanted struct {
 	text     string // plain
 	inOrder  string // its words, sorted
 	letters  []rune
 	words    []string
-	mistakes int // that are allowed
+	mistakes int // allowed edit distance
 }
 
 func newWanted(name string) wanted {
 	text := plain(name)
 	w := wanted{text: text, inOrder: sorted(text), letters: []rune(text), words: strings.Fields(text)}
-	w.mistakes = allowed(len(w.letters))
+	switch n := len(w.letters); {
+	case n >= 5:
+		w.mistakes = min(max(2, n/4), 6)
+	case n >= 3:
+		w.mistakes = 1
+	}
 	return w
 }
 
@@ -150,8 +146,10 @@ func (w wanted) compare(name string) closeness {
 	case len(w.text) >= 4 && strings.Contains(name, w.text), len(name) >= 4 && strings.Contains(w.text, name):
 		return contains
 	}
-	if n := w.mistakesIn(name); n <= w.mistakes {
-		return mistyped + closeness(n)
+	if d := utf8.RuneCountInString(name) - len(w.letters); d <= w.mistakes && -d <= w.mistakes {
+		if n := quote.Mistakes(w.letters, []rune(name), w.mistakes); n <= w.mistakes {
+			return mistyped + closeness(n)
+		}
 	}
 	if w.sharesWord(name) {
 		return sharesWord
@@ -159,8 +157,7 @@ func (w wanted) compare(name string) closeness {
 	return unlike
 }
 
-// isSame reports whether a text is a plain folder and a plain name one behind the other, but
-// for blanks.
+// isSame reports whether text is folder followed by name, both plain, ignoring blanks.
 func isSame(text, folder, name string) bool {
 	for _, part := range []string{folder, name} {
 		for _, c := range []byte(part) {
@@ -176,29 +173,8 @@ func isSame(text, folder, name string) bool {
 	return text == ""
 }
 
-// mistakesIn counts the mistakes that make a name of what was wanted, up to one more than are
-// allowed.
-func (w wanted) mistakesIn(name string) int {
-	if n := utf8.RuneCountInString(name) - len(w.letters); n > w.mistakes || -n > w.mistakes {
-		return w.mistakes + 1
-	}
-	return quote.Mistakes(w.letters, []rune(name), w.mistakes)
-}
-
-// allowed is how many mistakes a name may have and be recognized.
-func allowed(n int) int {
-	switch {
-	case n < 3:
-		return 0
-	case n < 5:
-		return 1
-	default:
-		return min(max(2, n/4), 6)
-	}
-}
-
-// sharesWord reports whether two names have a word of four letters or more, or its
-// beginning.
+// sharesWord reports whether both names have a word of four letters or more, or its
+// beginning, in common.
 func (w wanted) sharesWord(name string) bool {
 	for other := range strings.FieldsSeq(name) {
 		for _, word := range w.words {
@@ -216,10 +192,10 @@ func sorted(name string) string {
 	return strings.Join(words, " ")
 }
 
-// plain is a name as it is compared: folded, its words with one blank between them
-// and nothing else.
+// plain returns the form of a name that is compared: folded, its words separated by one
+// blank, without punctuation.
 func plain(name string) string {
-	folded := lookup.Fold(name)
+	folded := Fold(name)
 	words := make([]byte, 0, len(folded))
 	ended := false
 	for len(folded) > 0 {
@@ -247,14 +223,4 @@ func withoutExt(name string) string {
 		return name
 	}
 	return name[:dot]
-}
-
-// bare takes a path out of a link or an address: [[Note#Heading|text]].
-func bare(wanted string) string {
-	wanted = strings.TrimSpace(wanted)
-	wanted = strings.TrimSuffix(strings.TrimPrefix(strings.TrimPrefix(wanted, "!"), "[["), "]]")
-	if i := strings.IndexAny(wanted, "#|"); i > 0 {
-		wanted = wanted[:i]
-	}
-	return strings.ReplaceAll(strings.ReplaceAll(wanted, "%20", " "), `\`, "/")
 }
