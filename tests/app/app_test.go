@@ -1,11 +1,8 @@
 package app
 
 import (
-	"bufio"
-	"bytes"
 	"encoding/json"
 	"fmt"
-	"io"
 	"os"
 	osexec "os/exec"
 	"path/filepath"
@@ -13,7 +10,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"vaultwicket/gateway"
 	"vaultwicket/tests/rig"
@@ -22,24 +18,17 @@ import (
 // fakeApp is the program tests/fakeobsidian, built once.
 var fakeApp = sync.OnceValues(func() (string, error) {
 	to := filepath.Join(filepath.Dir(rig.Binary), "fakeobsidian")
-	out, err := osexec.Command("go", "build", "-o", to, "vaultwicket/tests/fakeobsidian").CombinedOutput()
-	if err != nil {
-		return "", fmt.Errorf("%w: %s", err, out)
-	}
-	return to, nil
+	return to, rig.Build("vaultwicket/tests/fakeobsidian", to)
 })
 
 // appVault is a vault, an app that has it open, and a server that speaks MCP.
 type appVault struct {
+	*rig.StdioServer
 	t      *testing.T
 	dir    string // the folder of the vault
 	home   string
 	client string // the link through which the fake is called
 	name   string // the app's name for the vault
-	in     io.WriteCloser
-	out    *bufio.Reader
-	log    bytes.Buffer
-	sent   int
 }
 
 // appFault is a fault of the fake, see tests/fakeobsidian.
@@ -124,55 +113,24 @@ func (a *appVault) serve(settings string, flags ...string) *appVault {
 	server := osexec.Command(rig.Binary, append([]string{"serve", "--config=" + file}, flags...)...)
 	server.Dir = a.home
 	server.Env = []string{"HOME=" + a.home, "PATH=" + os.Getenv("PATH"), "TMPDIR=" + os.TempDir(), "VAULTWICKET_NOW=" + appToday + "T10:42:00Z", "TZ=UTC"}
-	server.Stderr = &a.log
-	var err error
-	if a.in, err = server.StdinPipe(); err != nil {
-		a.t.Fatal(err)
-	}
-	out, err := server.StdoutPipe()
-	if err != nil {
-		a.t.Fatal(err)
-	}
-	a.out = bufio.NewReader(out)
-	if err := server.Start(); err != nil {
-		a.t.Fatal(err)
-	}
-	watchdog := time.AfterFunc(rig.Deadline, func() { server.Process.Kill() })
+	a.StdioServer = rig.StartStdio(a.t, server)
 	a.t.Cleanup(func() {
-		a.in.Close()
-		_, _ = io.Copy(io.Discard, a.out)
-		_ = server.Wait()
-		watchdog.Stop()
+		a.End()
 		a.strict()
 	})
-	a.send(`{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}`)
+	a.Send(rig.Handshake("{}"))
 	a.receive()
-	a.send(`{"jsonrpc":"2.0","method":"notifications/initialized"}`)
+	a.Send(`{"jsonrpc":"2.0","method":"notifications/initialized"}`)
 	return a
 }
 
-func (a *appVault) send(line string) {
+// receive returns the next answer.
+func (a *appVault) receive() (answer rig.Answer) {
 	a.t.Helper()
-	if _, err := io.WriteString(a.in, line+"\n"); err != nil {
-		a.t.Fatalf("%v; the log:\n%s", err, a.log.String())
+	for len(answer.ID) == 0 {
+		a.Next(&answer)
 	}
-}
-
-func (a *appVault) receive() rig.Answer {
-	a.t.Helper()
-	for {
-		var answer rig.Answer
-		line, err := a.out.ReadBytes('\n')
-		if err == nil {
-			err = json.Unmarshal(line, &answer)
-		}
-		if err != nil {
-			a.t.Fatalf("%q: %v; the log:\n%s", line, err, a.log.String())
-		}
-		if len(answer.ID) > 0 {
-			return answer
-		}
-	}
+	return answer
 }
 
 // ask sends a call of a tool; arguments are pairs, those that begin with a dash
@@ -197,12 +155,8 @@ func (a *appVault) ask(tool, command string, pairs ...string) {
 
 func (a *appVault) askFor(tool string, arguments map[string]any) {
 	a.t.Helper()
-	a.sent++
-	text, err := json.Marshal(map[string]any{"jsonrpc": "2.0", "id": a.sent, "method": "tools/call", "params": map[string]any{"name": tool, "arguments": arguments}})
-	if err != nil {
-		a.t.Fatal(err)
-	}
-	a.send(string(text))
+	a.IDs++
+	a.Send(rig.JSON(a.t, map[string]any{"jsonrpc": "2.0", "id": a.IDs, "method": "tools/call", "params": map[string]any{"name": tool, "arguments": arguments}}))
 }
 
 // do calls a command and returns its result.
@@ -244,12 +198,4 @@ func (a *appVault) strict() {
 	if err != nil || json.Unmarshal(text, &left) != nil || len(left.Faults) > 0 {
 		a.t.Errorf("faults that never happened: %+v, %v", left.Faults, err)
 	}
-}
-
-// errorCode is the code of a result, "" for a success.
-func errorCode(r gateway.Result) string {
-	if r.Error == nil {
-		return ""
-	}
-	return r.Error.Code
 }

@@ -26,7 +26,7 @@ func TestBrokenJSONOfTheApp(t *testing.T) {
 	a.serve(howNamed[0].settings)
 	for _, kind := range []string{"half an answer", "answer twice"} {
 		a.tell(false, appFault{Command: "search", Kind: kind})
-		if got := a.do("search", "query", "text", "format", "json"); errorCode(got) != "cli_error" {
+		if got := a.do("search", "query", "text", "format", "json"); rig.CodeOf(got) != "cli_error" {
 			t.Errorf("%s: %+v, %+v", kind, got, got.Error)
 		}
 		if got := a.do("search", "query", "text", "format", "json"); !got.OK || !json.Valid([]byte(got.Stdout)) {
@@ -82,7 +82,7 @@ func TestVersionOfAnAppThatStarts(t *testing.T) {
 			t.Errorf("%q once: %+v, %+v", says, got, got.Error)
 		}
 		a.tell(false, appFault{Command: "version", Kind: "says", Text: says}, appFault{Command: "version", Kind: "says", Text: says})
-		if got := a.do("version"); errorCode(got) != "vault_starting" {
+		if got := a.do("version"); rig.CodeOf(got) != "vault_starting" {
 			t.Errorf("%q twice: %+v, %+v", says, got, got.Error)
 		}
 	}
@@ -185,7 +185,7 @@ func TestTheAppUnderRules(t *testing.T) {
 			t.Errorf("%+v: %s", f, text)
 		}
 	}
-	if got := a.do("backlinks", "path", "Plan.md"); errorCode(got) != "access_denied" || !strings.Contains(got.Error.Hint, "set backend to auto") {
+	if got := a.do("backlinks", "path", "Plan.md"); rig.CodeOf(got) != "access_denied" || !strings.Contains(got.Error.Hint, "set backend to auto") {
 		t.Errorf("what reaches other notes: %+v", got.Error)
 	}
 	if a.get("Private/Secret.md") != "hidden" {
@@ -211,7 +211,7 @@ func TestTheAppsMissingNamesHaveNearOnes(t *testing.T) {
 		{"append", []string{"path", "Plian.md", "content", "x"}, "", "Plian.md"},
 	} {
 		got := a.do(test.command, test.pairs...)
-		if errorCode(got) != "not_found" || got.Backend != "obsidian" || !strings.HasPrefix(got.Error.Hint, test.hint) {
+		if rig.CodeOf(got) != "not_found" || got.Backend != "obsidian" || !strings.HasPrefix(got.Error.Hint, test.hint) {
 			t.Errorf("%s %v: %+v, %+v", test.command, test.pairs, got, got.Error)
 		}
 		if test.other != "" && a.get(test.other) != "(missing)" {

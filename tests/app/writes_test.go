@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"vaultwicket/gateway"
+	"vaultwicket/tests/rig"
 )
 
 // appNotes are the notes of a vault before each change.
@@ -136,7 +137,7 @@ func TestAnAppThatDoesSomethingElse(t *testing.T) {
 		w.fault.Command = w.command
 		a.tell(false, w.fault)
 		got := a.do(w.command, w.pairs...)
-		if errorCode(got) != w.code || (got.Change != nil) != w.changed {
+		if rig.CodeOf(got) != w.code || (got.Change != nil) != w.changed {
 			t.Errorf("%s: %+v, %+v, want %q", w.name, got, got.Error, w.code)
 		}
 		if !strings.Contains(strings.Join(got.Notices, "\n"), w.notice) {
@@ -168,7 +169,7 @@ func TestWritesThroughTheAppWithOtherFeatures(t *testing.T) {
 	}
 
 	read := a.do("read", "path", "Plan.md")
-	if wrong := a.do("property:set", append(due, "-expectHash", "0123456789abcdef")...); errorCode(wrong) != "conflict" || a.get("Plan.md") != appNotes["Plan.md"] {
+	if wrong := a.do("property:set", append(due, "-expectHash", "0123456789abcdef")...); rig.CodeOf(wrong) != "conflict" || a.get("Plan.md") != appNotes["Plan.md"] {
 		t.Errorf("with another hash: %+v", wrong.Error)
 	}
 	first := a.do("property:set", append(due, "-expectHash", read.Hash, "-idempotencyKey", "monday")...)

@@ -123,7 +123,7 @@ const logHead = "# Log"
 type writer struct {
 	name    string
 	left    *atomic.Int64
-	through *rig.Session
+	through *rig.StdioServer
 	err     error
 	// The lines by what was answered: ok, or conflict.
 	done, refused []string

@@ -1,7 +1,6 @@
 package consent
 
 import (
-	"bufio"
 	"bytes"
 	"encoding/json"
 	"fmt"
@@ -21,15 +20,9 @@ import (
 
 // session is a client of the built server whose person can be asked.
 type session struct {
-	t       *testing.T
-	modern  bool
-	can     string
-	server  *osexec.Cmd
-	in      io.WriteCloser
-	out     *bufio.Reader
-	log     bytes.Buffer
-	ids     int
-	harness *rig.Harness
+	*rig.StdioServer
+	modern bool
+	can    string
 }
 
 // openSession starts the server on the vault of a harness, with its own state.
@@ -41,41 +34,19 @@ func openSession(o *rig.Harness, modern bool, can string) *session {
 // startSession does the same with other settings.
 func startSession(o *rig.Harness, modern bool, can string, flags []string) *session {
 	o.T.Helper()
-	s := &session{t: o.T, modern: modern, can: can, harness: o}
-	s.server = osexec.Command(rig.Binary, append([]string{"serve", "--config=none", "--vault=" + o.Vault}, flags...)...)
-	s.server.Env = append(os.Environ(), "HOME="+o.T.TempDir(), "XDG_STATE_HOME="+o.State)
-	s.server.Stderr = &s.log
-	var err error
-	if s.in, err = s.server.StdinPipe(); err != nil {
-		o.T.Fatal(err)
-	}
-	out, err := s.server.StdoutPipe()
-	if err != nil {
-		o.T.Fatal(err)
-	}
-	s.out = bufio.NewReader(out)
-	if err := s.server.Start(); err != nil {
-		o.T.Fatal(err)
-	}
-	watchdog := time.AfterFunc(rig.Deadline, func() { s.server.Process.Kill() })
-	o.T.Cleanup(func() { watchdog.Stop(); s.server.Process.Kill(); s.server.Wait() })
+	server := osexec.Command(rig.Binary, append([]string{"serve", "--config=none", "--vault=" + o.Vault}, flags...)...)
+	server.Env = append(os.Environ(), "HOME="+o.T.TempDir(), "XDG_STATE_HOME="+o.State)
+	s := &session{rig.StartStdio(o.T, server), modern, can}
 	if !modern {
-		s.send(`{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":` + can + `,"clientInfo":{"name":"t","version":"1"}}}`)
+		s.Send(rig.Handshake(can))
 		s.next()
-		s.send(`{"jsonrpc":"2.0","method":"notifications/initialized"}`)
+		s.Send(`{"jsonrpc":"2.0","method":"notifications/initialized"}`)
 	}
 	return s
 }
 
 // again starts one more server of the same kind.
 func (s *session) again(o *rig.Harness) *session { return openSession(o, s.modern, s.can) }
-
-func (s *session) send(line string) {
-	s.t.Helper()
-	if _, err := io.WriteString(s.in, line+"\n"); err != nil {
-		s.t.Fatal(err)
-	}
-}
 
 // said is a message of the server, as far as these tests look at it.
 type said struct {
@@ -89,59 +60,46 @@ type said struct {
 }
 
 func (s *session) next() (m said) {
-	s.t.Helper()
-	line, err := s.out.ReadBytes('\n')
-	if err == nil {
-		err = json.Unmarshal(line, &m)
-	}
-	if err != nil {
-		s.t.Fatalf("%q: %v; the log:\n%s", line, err, s.log.String())
-	}
+	s.T.Helper()
+	s.Next(&m)
 	return m
 }
 
 // call sends a call; more are further members of its params.
 func (s *session) call(arguments, more string) {
-	s.t.Helper()
-	s.ids++
+	s.T.Helper()
+	s.IDs++
 	if s.modern {
 		more += `,"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"t","version":"1"},"io.modelcontextprotocol/clientCapabilities":` + s.can + `}`
 	}
-	s.send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"obsidianCli","arguments":%s%s}}`, s.ids, arguments, more))
+	s.Send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"obsidianCli","arguments":%s%s}}`, s.IDs, arguments, more))
 }
 
 // ask sends a call and returns the message that asks about it.
 func (s *session) ask(arguments string) said {
-	s.t.Helper()
+	s.T.Helper()
 	s.call(arguments, "")
 	m := s.next()
 	if s.modern && m.Result.ResultType != "input_required" || !s.modern && m.Method != "elicitation/create" {
-		s.t.Fatalf("not asked: %+v", m)
+		s.T.Fatalf("not asked: %+v", m)
 	}
 	return m
 }
 
 // reply sends an answer of the person, and does not wait.
 func (s *session) reply(asked said, arguments, answer string) {
-	s.t.Helper()
+	s.T.Helper()
 	if s.modern {
 		s.call(arguments, fmt.Sprintf(`,"inputResponses":{"confirm":%s},"requestState":%q`, answer, asked.Result.RequestState))
 		return
 	}
-	s.send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":%s}`, asked.ID, answer))
+	s.Send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":%s}`, asked.ID, answer))
 }
 
 func (s *session) answer(asked said, arguments, answer string) gateway.Result {
-	s.t.Helper()
+	s.T.Helper()
 	s.reply(asked, arguments, answer)
 	return s.next().Result.StructuredContent
-}
-
-// end closes the input and waits for the end of the server.
-func (s *session) end() error {
-	s.in.Close()
-	_, _ = io.Copy(io.Discard, s.out)
-	return s.server.Wait()
 }
 
 const (
@@ -191,8 +149,8 @@ func TestThePersonIsAskedOverStdio(t *testing.T) {
 		if got := s.next().Result.StructuredContent; !strings.Contains(got.Stdout, "root\nx") {
 			t.Errorf("got %+v", got)
 		}
-		if err := s.end(); err != nil {
-			t.Errorf("the server ended with %v; its log:\n%s", err, s.log.String())
+		if err := s.End(); err != nil {
+			t.Errorf("the server ended with %v; its log:\n%s", err, s.Log.String())
 		}
 	})
 }
@@ -245,7 +203,7 @@ func TestAStateEndsWithTheServer(t *testing.T) {
 	o := rig.NewHarness(t, nil)
 	s := openSession(o, true, formsOnly)
 	asked := s.ask(appendIt)
-	if err := s.end(); err != nil {
+	if err := s.End(); err != nil {
 		t.Error(err)
 	}
 	s = openSession(o, true, formsOnly)
@@ -259,8 +217,8 @@ func TestAServerThatEndsWhileItAsks(t *testing.T) {
 		before := rig.TreeOf(t, o.Vault)
 		s.ask(deleteIt)
 		begun := time.Now()
-		if err := s.end(); err != nil {
-			t.Errorf("at the end of the input it ended with %v; its log:\n%s", err, s.log.String())
+		if err := s.End(); err != nil {
+			t.Errorf("at the end of the input it ended with %v; its log:\n%s", err, s.Log.String())
 		}
 		if took := time.Since(begun); took > 10*time.Second {
 			t.Errorf("it took %v", took)
@@ -273,12 +231,12 @@ func TestAServerThatEndsWhileItAsks(t *testing.T) {
 	eachEra(t, func(t *testing.T, o *rig.Harness, s *session) {
 		before := rig.TreeOf(t, o.Vault)
 		s.ask(deleteIt)
-		if err := s.server.Process.Signal(syscall.SIGTERM); err != nil {
+		if err := s.Process.Process.Signal(syscall.SIGTERM); err != nil {
 			t.Fatal(err)
 		}
-		_, _ = io.Copy(io.Discard, s.out)
-		if err := s.server.Wait(); err != nil {
-			t.Errorf("at the signal it ended with %v; its log:\n%s", err, s.log.String())
+		_, _ = io.Copy(io.Discard, s.Out)
+		if err := s.Process.Wait(); err != nil {
+			t.Errorf("at the signal it ended with %v; its log:\n%s", err, s.Log.String())
 		}
 		left(t, o, before)
 	})
@@ -304,12 +262,12 @@ func TestACallThatIsCancelledWhileThePersonIsAsked(t *testing.T) {
 	s := openSession(o, false, formsOnly)
 	before := rig.TreeOf(t, o.Vault)
 	asked := s.ask(deleteIt)
-	s.send(fmt.Sprintf(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":%d}}`, s.ids))
+	s.Send(fmt.Sprintf(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":%d}}`, s.IDs))
 	s.reply(asked, deleteIt, rig.Accept)
 	if got := s.answer(s.ask(appendIt), appendIt, rig.Decline); rig.CodeOf(got) != "unconfirmed" {
 		t.Errorf("the next one: %+v", got)
 	}
-	if err := s.end(); err != nil {
+	if err := s.End(); err != nil {
 		t.Error(err)
 	}
 	left(t, o, before)

@@ -67,7 +67,7 @@ func TestTheTerminalAnswersForAClientThatCannotAsk(t *testing.T) {
 				t.Fatalf("%d questions wait, and the answer is %+v", len(waiting), first.Error)
 			}
 			for _, typed := range []string{"no\n", "yes\n"} {
-				shown, err := atTerminal(t, s.server.Env, typed, "approve", waiting[0].Code)
+				shown, err := atTerminal(t, s.Process.Env, typed, "approve", waiting[0].Code)
 				if (err == nil) != (typed == "yes\n") || !strings.Contains(shown, `removes: "Inbox/a.md"`) {
 					t.Fatalf("%q at the terminal: %v\n%s", typed, err, shown)
 				}

@@ -131,7 +131,7 @@ type asking struct {
 func askEverything(t *testing.T, o *rig.Harness, flags []string) *asking {
 	t.Helper()
 	a := &asking{session: startSession(o, false, `{}`, flags), secrets: []string{rig.Binary, o.State}}
-	a.session.t = t
+	a.session.T = t
 	a.ask("tools/list", `{}`)
 	a.ask("prompts/list", `{}`)
 	for _, uri := range append([]string{"vaultwicket://commands", "vaultwicket://policy", "vaultwicket://status"}, helpPages()...) {
@@ -178,16 +178,16 @@ func paramsFor(c allowlist.Command) string {
 }
 
 func (a *asking) ask(method, params string) {
-	a.t.Helper()
-	a.ids++
-	a.send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":%q,"params":%s}`, a.ids, method, params))
-	line, err := a.out.ReadBytes('\n')
+	a.T.Helper()
+	a.IDs++
+	a.Send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":%q,"params":%s}`, a.IDs, method, params))
+	line, err := a.Line()
 	if err != nil {
-		a.t.Fatalf("%s %s: %v\n%s", method, params, err, a.log.String())
+		a.T.Fatalf("%s %s: %v\n%s", method, params, err, a.Log.String())
 	}
 	var message any
 	if err := json.Unmarshal(line, &message); err != nil {
-		a.t.Fatal(err)
+		a.T.Fatal(err)
 	}
 	a.answers++
 	a.look(method+" "+params, message)
@@ -195,12 +195,12 @@ func (a *asking) ask(method, params string) {
 
 // look looks at every text of an answer by itself, as a hint begins one.
 func (a *asking) look(what string, value any) {
-	a.t.Helper()
+	a.T.Helper()
 	switch value := value.(type) {
 	case map[string]any:
 		for name, inner := range value {
 			if name == "shell" || name == "program" {
-				a.t.Errorf("%s: the answer has %q", what, name)
+				a.T.Errorf("%s: the answer has %q", what, name)
 			}
 			a.look(what, inner)
 		}
@@ -215,11 +215,11 @@ func (a *asking) look(what string, value any) {
 			return
 		}
 		if found := wayAround(value); found != "" {
-			a.t.Errorf("%s: %q shows a way around: %q", what, found, value)
+			a.T.Errorf("%s: %q shows a way around: %q", what, found, value)
 		}
 		for _, secret := range a.secrets {
 			if strings.Contains(value, secret) {
-				a.t.Errorf("%s: names %q: %q", what, secret, value)
+				a.T.Errorf("%s: names %q: %q", what, secret, value)
 			}
 		}
 	}

@@ -25,7 +25,7 @@ func longTasks(t *testing.T, unclean bool) *reader {
 		}
 		rig.WriteFile(t, filepath.Join(r.vault, fmt.Sprintf("Note %02d.md", note)), []byte(text))
 	}
-	r.Session = rig.StartSession(t, r.home, append(rig.EverythingEnabled(r.vault), "--max-output=2KiB")...)
+	r.StdioServer = rig.StartSession(t, r.home, append(rig.EverythingEnabled(r.vault), "--max-output=2KiB")...)
 	return r
 }
 
@@ -54,7 +54,7 @@ func TestPagesOfADividedAnswer(t *testing.T) {
 			var text strings.Builder
 			rows := []json.RawMessage{}
 			for page, arguments := 1, map[string]any{"command": c.command, "params": c.params}; ; page++ {
-				got := r.result(arguments)
+				got := r.Result(arguments)
 				if !got.OK || len(got.Stdout) > 2<<10 {
 					t.Fatalf("%v, page %d: %d bytes, %+v", c, page, len(got.Stdout), got.Error)
 				}
@@ -105,7 +105,7 @@ func TestAChangeBetweenPagesOfADividedAnswer(t *testing.T) {
 	first, next := r.secondPage()
 	rig.WriteFile(t, filepath.Join(r.vault, "A first note.md"), []byte(rig.Repeat(100, "- [ ] something else %d\n")))
 	for end := time.Now().Add(20 * time.Second); ; time.Sleep(10 * time.Millisecond) {
-		got := r.result(next)
+		got := r.Result(next)
 		if !got.OK || first.Stdout+got.Stdout != whole[:len(first.Stdout)+len(got.Stdout)] {
 			t.Fatalf("%+v, %s", got.Error, got.Stdout)
 		}
@@ -127,11 +127,11 @@ func TestADividedAnswerThatWasForgottenIsMadeAgain(t *testing.T) {
 	for range 12 { // each is kept
 		r.secondPage()
 	}
-	got := r.result(next)
+	got := r.Result(next)
 	if !got.OK || len(got.Notices) > 0 || first.Stdout+got.Stdout != whole[:len(first.Stdout)+len(got.Stdout)] {
 		t.Fatalf("%+v, %q, %s", got.Error, got.Notices, got.Stdout)
 	}
-	for text := first.Stdout; ; got = r.result(map[string]any{"command": "tasks", "cursor": got.Truncated.Cursor}) {
+	for text := first.Stdout; ; got = r.Result(map[string]any{"command": "tasks", "cursor": got.Truncated.Cursor}) {
 		if !got.OK {
 			t.Fatalf("%+v", got.Error)
 		}
@@ -159,7 +159,7 @@ func TestTheRestOfADividedAnswerGoesWithItsWorker(t *testing.T) {
 		t.Fatal(err)
 	}
 	r.first(taskListings[0], nil) // of another worker: the folder is another one
-	got := r.result(next)
+	got := r.Result(next)
 	isGone := !got.OK && got.Error.Code == "not_found" && strings.Contains(got.Error.Hint, "without a cursor")
 	if isNext := got.OK && strings.HasPrefix(whole, first.Stdout+got.Stdout); !isGone && !isNext {
 		t.Errorf("what went with a worker: %+v, %s", got.Error, got.Stdout)

@@ -16,6 +16,7 @@ import (
 
 	"vaultwicket/allowlist"
 	"vaultwicket/gateway"
+	"vaultwicket/tests/long"
 	"vaultwicket/tests/rig"
 )
 
@@ -105,7 +106,7 @@ func listingCalls(t *testing.T) (all []listingCall) {
 
 // reader is a client that reads long answers of the library.
 type reader struct {
-	*rig.Session
+	*rig.StdioServer
 	t           *testing.T
 	vault, home string
 }
@@ -115,7 +116,7 @@ func openLibrary(t *testing.T, flags ...string) *reader {
 	t.Helper()
 	r := &reader{t: t, vault: filepath.Join(t.TempDir(), "Library"), home: t.TempDir()}
 	fillLibrary(t, r.vault)
-	r.Session = rig.StartSession(t, r.home, append(append(rig.EverythingEnabled(r.vault), "--max-output=1KiB"), flags...)...)
+	r.StdioServer = rig.StartSession(t, r.home, append(append(rig.EverythingEnabled(r.vault), "--max-output=1KiB"), flags...)...)
 	return r
 }
 
@@ -138,30 +139,12 @@ func (r *reader) run(c listingCall) string {
 	return string(out)
 }
 
-// result calls the tool.
-func (r *reader) result(arguments map[string]any) gateway.Result {
-	r.t.Helper()
-	answer, err := r.Exchange("tools/call", map[string]any{"name": "obsidianCli", "arguments": arguments})
-	var message rig.Answer
-	var result gateway.Result
-	if err == nil {
-		err = json.Unmarshal(answer, &message)
-	}
-	if err == nil {
-		err = json.Unmarshal(message.Result.StructuredContent, &result)
-	}
-	if err != nil {
-		r.t.Fatalf("%v: %.300s: %v", arguments, answer, err)
-	}
-	return result
-}
-
 // first asks for the first page of an answer; more are further arguments.
 func (r *reader) first(c listingCall, more map[string]any) gateway.Result {
 	r.t.Helper()
 	arguments := map[string]any{"command": c.command, "params": c.params}
 	maps.Copy(arguments, more)
-	got := r.result(arguments)
+	got := r.Result(arguments)
 	if !got.OK {
 		r.t.Fatalf("%v: %+v", c, got.Error)
 	}
@@ -182,7 +165,7 @@ func (r *reader) all(c listingCall, more map[string]any) (pages []gateway.Result
 		if len(pages)%2 == 0 {
 			arguments["params"] = c.params
 		}
-		if page = r.result(arguments); !page.OK || (len(page.Notices) > 0) != (c.json() && !json.Valid([]byte(betweenMarks(page.Stdout)))) {
+		if page = r.Result(arguments); !page.OK || (len(page.Notices) > 0) != (c.json() && !json.Valid([]byte(betweenMarks(page.Stdout)))) {
 			r.t.Fatalf("%v, page %d: %+v, %q", c, len(pages)+1, page.Error, page.Notices)
 		}
 	}
@@ -215,17 +198,17 @@ func TestPagesOfEveryListingAreTheAnswerOfRun(t *testing.T) {
 	t.Parallel()
 	r := openLibrary(t)
 	for i := range 60 { // so that there is a history
-		r.result(map[string]any{"command": "append", "params": map[string]any{"path": "Hub.md", "content": rig.Repeat(2, fmt.Sprintf("addition %d.%%d\n", i))}})
-		r.result(map[string]any{"command": "append", "params": map[string]any{"path": fmt.Sprintf("Spokes/Spoke %02d.md", i), "content": "something more"}})
+		r.Result(map[string]any{"command": "append", "params": map[string]any{"path": "Hub.md", "content": rig.Repeat(2, fmt.Sprintf("addition %d.%%d\n", i))}})
+		r.Result(map[string]any{"command": "append", "params": map[string]any{"path": fmt.Sprintf("Spokes/Spoke %02d.md", i), "content": "something more"}})
 	}
-	paged := map[string]bool{}
-	for _, c := range listingCalls(t) {
+	paged, mine := map[string]bool{}, long.Shard(t, 3)
+	for i, c := range listingCalls(t) {
 		want := r.run(c)
 		for _, limit := range []int{0, 7} {
 			more := map[string]any{"limit": limit}
 			if limit == 0 {
 				more = nil
-			} else if testing.Short() || !c.json() && len(c.params) > len(listingParams[c.command]) {
+			} else if testing.Short() || !mine(i) || !c.json() && len(c.params) > len(listingParams[c.command]) {
 				continue
 			}
 			pages := r.all(c, more)
@@ -331,7 +314,7 @@ func TestFieldsOfRowsOnPages(t *testing.T) {
 		for _, fields := range choices {
 			r.rows(c, r.all(c, map[string]any{"fields": fields}), 0, want(fields))
 		}
-		wrong := r.result(map[string]any{"command": c.command, "params": c.params, "fields": []string{keys[0] + "s"}})
+		wrong := r.Result(map[string]any{"command": c.command, "params": c.params, "fields": []string{keys[0] + "s"}})
 		if rig.CodeOf(wrong) != "bad_value" || wrong.Stdout != "" || slices.ContainsFunc(keys, func(key string) bool { return !strings.Contains(wrong.Error.Hint, `"`+key+`"`) }) {
 			t.Errorf("%v: a field that is not there: %+v, want a hint with %q", c, wrong.Error, keys)
 		}
@@ -478,8 +461,8 @@ func TestTheVaultChangesBetweenThePages(t *testing.T) {
 	if err := os.Remove(filepath.Join(r.vault, "Lonely", "Alone 07.md")); err != nil {
 		t.Fatal(err)
 	}
-	second := r.result(next)
-	for end := time.Now().Add(20 * time.Second); len(second.Notices) == 0 && time.Now().Before(end); second = r.result(next) {
+	second := r.Result(next)
+	for end := time.Now().Add(20 * time.Second); len(second.Notices) == 0 && time.Now().Before(end); second = r.Result(next) {
 		time.Sleep(5 * time.Millisecond) // the worker is told of the change a moment after it
 	}
 	if !second.OK || !strings.HasPrefix(want, first.Stdout+second.Stdout) || len(second.Notices) != 1 || !strings.Contains(second.Notices[0], "has changed since its first page") {
@@ -498,7 +481,7 @@ func TestTheVaultChangesBetweenThePages(t *testing.T) {
 		"only a cursor":  {"command": "read", "cursor": note.Truncated.Cursor, "params": map[string]any{"path": "Hub.md"}},
 		"a hidden path ": {"command": "read", "params": map[string]any{"path": "Hub.md"}},
 	} {
-		if got := r.result(arguments); rig.CodeOf(got) != "not_found" || strings.Contains(got.Stdout, "Spoke") || strings.Contains(got.Stdout, "Part") {
+		if got := r.Result(arguments); rig.CodeOf(got) != "not_found" || strings.Contains(got.Stdout, "Spoke") || strings.Contains(got.Stdout, "Part") {
 			t.Errorf("%s, behind a change of the patterns: %+v", what, got)
 		}
 	}

@@ -23,7 +23,7 @@ const (
 // many have to keep to the limits.
 func TestAReadTakesFewSystemCalls(t *testing.T) {
 	s := rig.ServeOn(t, rig.SampleVault(t), "--tier=v1")
-	s.Read(t)
+	s.Read()
 	account := fmt.Sprintf("/proc/%d/io", s.Process.Process.Pid)
 	if _, err := os.ReadFile(account); err != nil {
 		t.Skipf("the kernel keeps no accounts: %v", err)
@@ -32,8 +32,8 @@ func TestAReadTakesFewSystemCalls(t *testing.T) {
 	counted, within := map[systemCalls]int{}, 0
 	for n := 0; n < calls && within < enough; n++ {
 		before := systemCallsOf(t, account)
-		s.Send(t, `{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"obsidianCli","arguments":{"command":"read","params":{"path":"Tides.md"}}}}`)
-		if answer := fmt.Sprint(s.Read(t)); !strings.Contains(answer, "Two a day.") {
+		s.Send(`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"obsidianCli","arguments":{"command":"read","params":{"path":"Tides.md"}}}}`)
+		if answer := fmt.Sprint(s.Read()); !strings.Contains(answer, "Two a day.") {
 			t.Fatal(answer)
 		}
 		after := systemCallsOf(t, account)

@@ -1,7 +1,6 @@
 package mcp
 
 import (
-	"bufio"
 	"cmp"
 	"encoding/base64"
 	"encoding/json"
@@ -99,46 +98,34 @@ func playCalls(t *testing.T, more string) (lines []string) {
 	server := exec.Command(rig.Binary, "serve", "--config=none", "--backend=embedded", "--vault="+vault, "--tier=v3", "--allow-mutations", "--toolsets=all",
 		"--max-output=8KiB", "--rate=0", "--rate-mutations=0", "--rate-mutations-hour=0")
 	server.Env = append(os.Environ(), "VAULTWICKET_NOW=2026-11-21T09:30:00+01:00", "TZ=UTC", "HOME="+home, "XDG_STATE_HOME="+home, "XDG_CACHE_HOME="+home)
-	in, err := server.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	out, err := server.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := server.Start(); err != nil {
-		t.Fatal(err)
-	}
-	answers := bufio.NewReader(out)
-	send := func(format string, parts ...any) { fmt.Fprintf(in, format+"\n", parts...) }
+	client := rig.StartStdio(t, server)
 	receive := func() (line string, m struct{ ID, Method any }) {
-		line, err := answers.ReadString('\n')
-		if err != nil || json.Unmarshal([]byte(line), &m) != nil {
-			t.Fatalf("%q, %v", line, err)
+		text, err := client.Line()
+		if err != nil || json.Unmarshal(text, &m) != nil {
+			t.Fatalf("%q, %v", text, err)
 		}
-		return line, m
+		return string(text), m
 	}
-	send(`{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{"elicitation":{}},"clientInfo":{"name":"t","version":"1"}}}`)
+	client.Send(rig.Handshake(`{"elicitation":{}}`))
 	receive()
-	send(`{"jsonrpc":"2.0","id":0,"method":"tools/list"}`)
+	client.Send(`{"jsonrpc":"2.0","id":0,"method":"tools/list"}`)
 	listed, _ := receive()
 	for i, call := range callsOfEveryTool(t, listed) {
-		send("%s", call.message(i, more))
+		client.Send(call.message(i, more))
 		for {
 			line, m := receive()
 			lines = append(lines, call.arguments+"\n"+line)
 			if m.Method == nil {
 				break
 			}
-			send(acceptance, m.ID)
+			client.Send(fmt.Sprintf(acceptance, m.ID))
 		}
 	}
-	in.Close()
-	if rest, _ := io.ReadAll(answers); len(rest) > 0 {
-		t.Errorf("behind the end came %s", rest)
+	client.In.Close()
+	if rest, _ := io.ReadAll(client.Out); len(rest) > 0 {
+		t.Errorf("after the last answer came %s", rest)
 	}
-	if err := server.Wait(); err != nil {
+	if err := client.Process.Wait(); err != nil {
 		t.Error(err)
 	}
 	return withoutChances(append(lines, auditLines(t, home)...), vault)

@@ -38,14 +38,14 @@ func TestTracesHoldNothingOfTheVault(t *testing.T) {
 	vault := filepath.Join(t.TempDir(), "CANARYVault")
 	rig.WriteFile(t, filepath.Join(vault, "CANARY.md"), []byte("CANARY\n"))
 	s := rig.ServeOn(t, vault, "--tier=v3")
-	s.Read(t)
+	s.Read()
 	for _, arguments := range []string{
 		`{"command":"read","params":{"path":"CANARY.md"}}`, `{"command":"search","params":{"query":"CANARY"}}`, `{"command":"CANARY"}`,
 		`{"command":"append","params":{"path":"CANARY.md","content":"CANARY"}}`, `{"command":"read","params":{"path":"CANARY-gone.md"}}`,
 	} {
-		s.Send(t, `{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"obsidianCli","arguments":`+arguments+
+		s.Send(`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"obsidianCli","arguments":` + arguments +
 			`,"_meta":{"traceparent":"00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01","tracestate":"a=b","baggage":"c=CANARY"}}}`)
-		s.Read(t)
+		s.Read()
 	}
 	s.In.Close()
 	io.Copy(io.Discard, s.Out)

@@ -52,11 +52,11 @@ func newBusyServer(t *testing.T, way, timeout string, flags ...string) *busyServ
 	if way == onStdio {
 		h.stdio = rig.StartServerIn(t, home, flags...)
 		h.process = h.stdio.Process
-		h.stdio.Send(t, rig.Handshake("{}"))
-		h.stdio.Read(t)
-		h.stdio.Send(t, rig.ToolCall(1, warmUp))
-		h.stdio.Read(t)
-		h.stdio.Send(t, rig.ToolCall(2, hanging))
+		h.stdio.Send(rig.Handshake("{}"))
+		h.stdio.Read()
+		h.stdio.Send(rig.ToolCall(1, warmUp))
+		h.stdio.Read()
+		h.stdio.Send(rig.ToolCall(2, hanging))
 	} else {
 		if way == onSocket {
 			h.socket = filepath.Join(shortFolder(t), "s")
@@ -341,7 +341,7 @@ func (h *busyServer) stopReading() {
 		h.unread = askUnread(h.http, longCall).Body
 		return
 	}
-	h.stdio.Send(h.t, rig.ToolCall(10, longCall))
+	h.stdio.Send(rig.ToolCall(10, longCall))
 	if text, err := h.stdio.Out.Peek(10); err != nil {
 		h.t.Fatalf("%q, %v", text, err)
 	}

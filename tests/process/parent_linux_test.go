@@ -33,7 +33,7 @@ type host struct {
 
 func startHost(t *testing.T, words ...string) *host {
 	t.Helper()
-	h := &host{StdioServer: &rig.StdioServer{Process: exec.Command("sh", append([]string{"-c", hostScript}, append([]string{hostScript}, words...)...)...)}}
+	h := &host{StdioServer: &rig.StdioServer{T: t, Process: exec.Command("sh", append([]string{"-c", hostScript}, append([]string{hostScript}, words...)...)...)}}
 	h.Process.Env = append(os.Environ(), "HOME="+t.TempDir(), "BINARY="+rig.Binary, "VAULT="+rig.SampleVault(t))
 	theirs, in, err := os.Pipe()
 	if err != nil {
@@ -58,10 +58,10 @@ func startHost(t *testing.T, words ...string) *host {
 	})
 	pids := h.pids(t, append([]string{"server"}, words...))
 	h.server, h.between = pids["server"], pids["between"]
-	h.Send(t, `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}`)
-	h.Read(t)
-	h.Send(t, `{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"obsidianCli","arguments":{"command":"random:read"}}}`)
-	h.Read(t)
+	h.Send(rig.Handshake("{}"))
+	h.Read()
+	h.Send(rig.ToolCall(2, `{"command":"random:read"}`))
+	h.Read()
 	workers := rig.WorkersOf(t, h.server)
 	if len(workers) != 1 {
 		t.Fatalf("the server has the children %v, want one worker", workers)
@@ -102,7 +102,7 @@ func TestTheServerEndsWithTheProgramThatStartedIt(t *testing.T) {
 		"which is killed and waited for": func(t *testing.T, h *host) { h.Process.Process.Kill(); h.Process.Wait() },
 		"which ends with open calls and nobody to read the answers": func(t *testing.T, h *host) {
 			for id := range 50 {
-				h.Send(t, fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"obsidianCli","arguments":{"command":"random:read"}}}`, 10+id))
+				h.Send(rig.ToolCall(10+id, `{"command":"random:read"}`))
 			}
 			h.Stdout.Close()
 			h.Process.Process.Kill()
@@ -135,11 +135,11 @@ func TestNothingIsLeftBehindAClosedOutputWithAnOpenCall(t *testing.T) {
 	t.Parallel()
 	s := rig.ServeHanging(t, "--timeout=1s")
 	io.WriteString(s.In, `{"jsonrpc":"2.0","id":3,"method":"ping"}`+"\n")
-	s.Read(t)
+	s.Read()
 	if err := s.Stdout.Close(); err != nil {
 		t.Fatal(err)
 	}
-	s.ChildEnds(t)
+	s.ChildEnds()
 	rig.WaitFor(t, "the server ends", func() bool { return rig.Gone(s.Process.Process.Pid) })
 }
 

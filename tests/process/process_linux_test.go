@@ -17,10 +17,10 @@ import (
 func TestTheClientEndsWhenItsCallIsCancelled(t *testing.T) {
 	t.Parallel()
 	s := rig.ServeHanging(t)
-	s.Send(t, `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":2}}`)
-	s.ChildEnds(t)
-	s.Send(t, `{"jsonrpc":"2.0","id":3,"method":"ping"}`)
-	if got := s.Read(t); got["id"] != 3.0 {
+	s.Send(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":2}}`)
+	s.ChildEnds()
+	s.Send(`{"jsonrpc":"2.0","id":3,"method":"ping"}`)
+	if got := s.Read(); got["id"] != 3.0 {
 		t.Errorf("behind a cancelled call came %v, want the answer to the ping alone", got)
 	}
 }
@@ -28,24 +28,24 @@ func TestTheClientEndsWhenItsCallIsCancelled(t *testing.T) {
 func TestTheClientEndsWithItsTimeLimit(t *testing.T) {
 	t.Parallel()
 	s := rig.ServeHanging(t, "--timeout=1s")
-	result := s.Read(t)["result"].(map[string]any)["structuredContent"].(map[string]any)
+	result := s.Read()["result"].(map[string]any)["structuredContent"].(map[string]any)
 	if code := result["error"].(map[string]any)["code"]; code != "timeout" {
 		t.Errorf("code %v, want timeout", code)
 	}
-	s.ChildEnds(t)
+	s.ChildEnds()
 }
 
 func TestAnOpenCallIsAnsweredWhenTheInputEnds(t *testing.T) {
 	t.Parallel()
 	s := rig.ServeHanging(t, "--timeout=1s")
 	s.In.Close()
-	if got := s.Read(t); got["id"] != 2.0 {
+	if got := s.Read(); got["id"] != 2.0 {
 		t.Errorf("got %v, want the answer to the open call", got)
 	}
 	if err := s.Process.Wait(); err != nil {
 		t.Errorf("the server ended with %v", err)
 	}
-	s.ChildEnds(t)
+	s.ChildEnds()
 }
 
 func TestTheClientEndsOnSIGTERM(t *testing.T) {
@@ -54,7 +54,7 @@ func TestTheClientEndsOnSIGTERM(t *testing.T) {
 	if err := s.Process.Process.Signal(syscall.SIGTERM); err != nil {
 		t.Fatal(err)
 	}
-	s.ChildEnds(t)
+	s.ChildEnds()
 	io.Copy(io.Discard, s.Out)
 	if err := s.Process.Wait(); err != nil {
 		t.Errorf("the server ended with %v", err)
@@ -67,7 +67,7 @@ func TestTheClientEndsWhenTheServerIsKilledOutright(t *testing.T) {
 	if err := s.Process.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
-	s.ChildEnds(t)
+	s.ChildEnds()
 }
 
 func TestTheServerEndsWhenNobodyReadsItsAnswers(t *testing.T) {

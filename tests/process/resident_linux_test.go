@@ -108,10 +108,10 @@ func TestALongNoteIsStreamed(t *testing.T) {
 	note := bytes.Repeat([]byte("0123456789abcde\n"), 20<<20/16)
 	rig.WriteFile(t, filepath.Join(vault, "Long.md"), note)
 	s := rig.ServeOn(t, vault, "--tier=v1")
-	s.Read(t)
+	s.Read()
 	for id := 2; id < 12; id++ {
-		s.Send(t, fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"obsidianCli","arguments":{"command":"read","params":{"path":"Long.md"}}}}`, id))
-		result := s.Read(t)["result"].(map[string]any)["structuredContent"].(map[string]any)
+		s.Send(rig.ToolCall(id, `{"command":"read","params":{"path":"Long.md"}}`))
+		result := s.Read()["result"].(map[string]any)["structuredContent"].(map[string]any)
 		cut, ok := result["truncated"].(map[string]any)
 		if !ok || cut["totalBytes"] != float64(len(note)) {
 			t.Fatalf("truncated %v, %v", result["truncated"], result["error"])
@@ -152,8 +152,8 @@ func TestAKilledWorkerIsReplaced(t *testing.T) {
 	}
 	// Not a mere zombie: threads of one may still hold the pipe.
 	rig.WaitFor(t, "the worker is waited for", func() bool { return errors.Is(syscall.Kill(worker, 0), syscall.ESRCH) })
-	s.Send(t, `{"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"name":"obsidianCli","arguments":{"command":"random:read"}}}`)
-	if result := s.Read(t)["result"].(map[string]any)["structuredContent"].(map[string]any); result["ok"] != true {
+	s.Send(rig.ToolCall(3, `{"command":"random:read"}`))
+	if result := s.Read()["result"].(map[string]any)["structuredContent"].(map[string]any); result["ok"] != true {
 		t.Errorf("behind a killed worker: %v", result)
 	}
 }

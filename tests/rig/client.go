@@ -1,15 +1,11 @@
 package rig
 
 import (
-	"bufio"
-	"bytes"
 	"encoding/json"
 	"fmt"
-	"io"
 	"net/http"
 	"os"
 	"strings"
-	"time"
 
 	"vaultwicket/gateway"
 )
@@ -38,31 +34,9 @@ const statelessMeta = `{"io.modelcontextprotocol/protocolVersion":"2026-07-28","
 func (r *Rig) Stdio(modern bool, answer string) *Client {
 	r.T.Helper()
 	e := &Client{Rig: r, Name: "stdio", answer: answer}
-	server := r.command(append([]string{"serve"}, r.Flags...)...)
-	log := &bytes.Buffer{}
-	server.Stderr = log
-	in, err := server.StdinPipe()
-	if err != nil {
-		r.T.Fatal(err)
-	}
-	out, err := server.StdoutPipe()
-	if err != nil {
-		r.T.Fatal(err)
-	}
-	if err := server.Start(); err != nil {
-		r.T.Fatal(err)
-	}
-	e.Process = server.Process
-	watchdog := time.AfterFunc(Deadline, func() { server.Process.Kill() })
-	r.T.Cleanup(func() { in.Close(); _, _ = io.Copy(io.Discard, out); _ = server.Wait(); watchdog.Stop() })
-	lines, ids := bufio.NewReader(out), 0
-	next := func() (line []byte) {
-		line, err := lines.ReadBytes('\n')
-		if err != nil {
-			r.T.Fatalf("%v; the log:\n%s", err, log)
-		}
-		return line
-	}
+	s := StartStdio(r.T, r.command(append([]string{"serve"}, r.Flags...)...))
+	e.Process = s.Process.Process
+	r.T.Cleanup(func() { s.End() })
 	if modern {
 		e.Name = "stdio without a session"
 	} else {
@@ -70,31 +44,28 @@ func (r *Rig) Stdio(modern bool, answer string) *Client {
 		if answer != "" {
 			capabilities = `{"elicitation":{}}`
 		}
-		fmt.Fprintln(in, Handshake(capabilities))
-		next()
-		fmt.Fprintln(in, `{"jsonrpc":"2.0","method":"notifications/initialized"}`)
+		s.Send(Handshake(capabilities))
+		s.Read()
+		s.Send(`{"jsonrpc":"2.0","method":"notifications/initialized"}`)
 	}
 	e.Ask = func(method string, params map[string]any) Answer {
 		r.T.Helper()
 		if modern {
 			params["_meta"] = json.RawMessage(statelessMeta)
 		}
-		ids++
-		fmt.Fprintln(in, JSON(r.T, map[string]any{"jsonrpc": "2.0", "id": ids, "method": method, "params": params}))
+		s.IDs++
+		s.Send(JSON(r.T, map[string]any{"jsonrpc": "2.0", "id": s.IDs, "method": method, "params": params}))
 		for {
 			var m struct {
 				Answer
 				Method string
 				Params struct{ Message string }
 			}
-			line := next()
-			if err := json.Unmarshal(line, &m); err != nil {
-				r.T.Fatalf("%s: %v", line, err)
-			}
+			s.Next(&m)
 			switch {
 			case m.Method == "elicitation/create":
 				e.Forms = append(e.Forms, m.Params.Message)
-				fmt.Fprintf(in, `{"jsonrpc":"2.0","id":%s,"result":%s}`+"\n", m.ID, e.answer)
+				s.Send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":%s}`, m.ID, e.answer))
 			case m.Method == "":
 				return m.Answer
 			}

@@ -50,7 +50,7 @@ func (b Built) Run() int {
 	}
 	defer os.RemoveAll(folder)
 	Binary = filepath.Join(folder, "vaultwicket")
-	if err := build(Binary); err != nil {
+	if err := Build("vaultwicket/cmd/vaultwicket", Binary); err != nil {
 		return status(fmt.Errorf("build: %w", err))
 	}
 	waitTogether()
@@ -74,15 +74,15 @@ func status(err error) int {
 	return 2
 }
 
-// build makes the program at a path. The go command keeps what "go run" linked, so
+// Build makes a program of the module at a path. The go command keeps what "go run" linked, so
 // that of all packages of tests only the first one waits for the linker: it has this
 // very process, run again, copy the program.
-func build(to string) error {
+func Build(program, to string) error {
 	self, err := os.Executable()
 	if err != nil {
 		return err
 	}
-	run := exec.Command("go", "run", "-exec", "'"+self+"'", "vaultwicket/cmd/vaultwicket")
+	run := exec.Command("go", "run", "-exec", "'"+self+"'", program)
 	run.Env = append(os.Environ(), copyTo+"="+to)
 	run.Stdout, run.Stderr = os.Stderr, os.Stderr
 	return run.Run()

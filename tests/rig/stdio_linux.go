@@ -1,14 +1,10 @@
 package rig
 
 import (
-	"bufio"
 	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -67,75 +63,30 @@ func Gone(pid int) bool {
 	return err != nil || bytes.Contains(stat, []byte(") Z "))
 }
 
-// StdioServer is a server with one call under way on a hanging client.
-type StdioServer struct {
-	Process *exec.Cmd
-	In      io.WriteCloser
-	Out     *bufio.Reader
-	Stdout  io.Closer
-	child   int
-}
-
+// ServeHanging starts a server with one call under way on a hanging client.
 func ServeHanging(t *testing.T, flags ...string) *StdioServer {
 	t.Helper()
 	client, pidFile := HangingClient(t)
-	s := startServer(t, append([]string{"--cli=" + client}, flags...)...)
-	s.Send(t, `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}`)
-	s.Read(t)
-	s.Send(t, `{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"obsidianCli","arguments":{"command":"random:read"}}}`)
+	s := StartServerIn(t, t.TempDir(), append([]string{"--cli=" + client}, flags...)...)
+	s.Send(Handshake("{}"))
+	s.Read()
+	s.Send(ToolCall(2, `{"command":"random:read"}`))
 	s.child = WaitForChild(t, pidFile)
 	return s
 }
 
-// startServer starts a server with a home of its own.
-func startServer(t *testing.T, flags ...string) *StdioServer {
-	t.Helper()
-	return StartServerIn(t, t.TempDir(), flags...)
-}
-
+// StartServerIn starts a server with a home.
 func StartServerIn(t *testing.T, home string, flags ...string) *StdioServer {
 	t.Helper()
-	s := &StdioServer{Process: exec.Command(Binary, append([]string{"serve", "--config=none", "--rate=0", "--rate-mutations=0", "--rate-mutations-hour=0"}, flags...)...)}
-	s.Process.Env = append(os.Environ(), "HOME="+home)
-	var err error
-	if s.In, err = s.Process.StdinPipe(); err != nil {
-		t.Fatal(err)
-	}
-	out, err := s.Process.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	s.Out, s.Stdout = bufio.NewReader(out), out
-	if err := s.Process.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { s.Process.Process.Kill(); s.Process.Wait() })
-	return s
+	process := serve(append([]string{"--config=none"}, flags...)...)
+	process.Env = append(os.Environ(), "HOME="+home)
+	return StartStdio(t, process)
 }
 
-func (s *StdioServer) Send(t *testing.T, line string) {
-	t.Helper()
-	if _, err := io.WriteString(s.In, line+"\n"); err != nil {
-		t.Fatal(err)
-	}
-}
-
-func (s *StdioServer) Read(t *testing.T) map[string]any {
-	t.Helper()
-	line, err := s.Out.ReadBytes('\n')
-	if err != nil {
-		t.Fatal(err)
-	}
-	var message map[string]any
-	if err := json.Unmarshal(line, &message); err != nil {
-		t.Fatalf("%s: %v", line, err)
-	}
-	return message
-}
-
-func (s *StdioServer) ChildEnds(t *testing.T) {
-	t.Helper()
-	WaitFor(t, "the client ends", func() bool { return Gone(s.child) })
+// ChildEnds waits for the end of the hanging client.
+func (s *StdioServer) ChildEnds() {
+	s.T.Helper()
+	WaitFor(s.T, "the client ends", func() bool { return Gone(s.child) })
 }
 
 func SampleVault(t *testing.T) string {
@@ -150,7 +101,7 @@ func SampleVault(t *testing.T) string {
 // ServeOn starts a server on a vault, with the first answer still to be read.
 func ServeOn(t *testing.T, vault string, flags ...string) *StdioServer {
 	t.Helper()
-	s := startServer(t, append([]string{"--backend=embedded", "--vault=" + vault}, flags...)...)
-	s.Send(t, `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}`)
+	s := StartServerIn(t, t.TempDir(), append([]string{"--backend=embedded", "--vault=" + vault}, flags...)...)
+	s.Send(Handshake("{}"))
 	return s
 }

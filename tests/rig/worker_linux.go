@@ -67,9 +67,9 @@ func WorkersOf(t *testing.T, parent int) (pids []int) {
 func ServeResident(t *testing.T) (s *StdioServer, worker int) {
 	t.Helper()
 	s = ServeOn(t, SampleVault(t))
-	s.Read(t)
-	s.Send(t, `{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"obsidianCli","arguments":{"command":"random:read"}}}`)
-	s.Read(t)
+	s.Read()
+	s.Send(ToolCall(2, `{"command":"random:read"}`))
+	s.Read()
 	pids := WorkersOf(t, s.Process.Process.Pid)
 	if len(pids) != 1 {
 		t.Fatalf("children %v, want one worker", pids)

@@ -1,8 +1,6 @@
 package wire
 
 import (
-	"bufio"
-	"bytes"
 	"flag"
 	"io"
 	"os"
@@ -11,7 +9,6 @@ import (
 	"regexp"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/rogpeppe/go-internal/txtar"
 
@@ -88,27 +85,12 @@ func converse(t *testing.T, vault string, flags []string, session string) string
 	t.Helper()
 	server := exec.Command(rig.Binary, append([]string{"serve", "--config=none", "--backend=embedded", "--vault=" + vault}, flags...)...)
 	server.Env = append(os.Environ(), "VAULTWICKET_NOW=2026-11-21T09:30:00+01:00", "HOME="+t.TempDir())
-	var log bytes.Buffer
-	server.Stderr = &log
-	in, err := server.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	out, err := server.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := server.Start(); err != nil {
-		t.Fatal(err)
-	}
-	watchdog := time.AfterFunc(rig.Deadline, func() { server.Process.Kill() })
-	defer watchdog.Stop()
-	answers := bufio.NewReader(out)
+	s := rig.StartStdio(t, server)
 	var got strings.Builder
 	for line := range strings.Lines(session) {
 		if strings.HasPrefix(line, "< ") {
-			answer, _ := answers.ReadString('\n')
-			got.WriteString("< " + stable(answer, vault))
+			answer, _ := s.Line()
+			got.WriteString("< " + stable(string(answer), vault))
 			continue
 		}
 		got.WriteString(line)
@@ -119,21 +101,21 @@ func converse(t *testing.T, vault string, flags []string, session string) string
 			text = strings.TrimPrefix(strings.TrimPrefix(line, ">"), " ")
 		}
 		if strings.HasPrefix(line, ">") {
-			if _, err := io.WriteString(in, text); err != nil {
+			if _, err := io.WriteString(s.In, text); err != nil {
 				t.Fatalf("send %q: %v", line, err)
 			}
 			if last {
-				in.Close()
+				s.In.Close()
 			}
 		}
 	}
-	in.Close()
-	rest, _ := io.ReadAll(answers)
+	s.In.Close()
+	rest, _ := io.ReadAll(s.Out)
 	for line := range strings.Lines(string(rest)) {
 		got.WriteString("< " + stable(line, vault))
 	}
 	if err := server.Wait(); err != nil {
-		t.Errorf("the server ended with %v; its log:\n%s", err, log.String())
+		t.Errorf("the server ended with %v; its log:\n%s", err, s.Log.String())
 	}
 	return got.String()
 }

@@ -36,7 +36,7 @@ var notes = map[string]string{
 type vault struct {
 	t       *testing.T
 	folder  string
-	session *rig.Session
+	session *rig.StdioServer
 	inText  bool
 }
 
