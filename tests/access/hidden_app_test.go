@@ -13,6 +13,7 @@ import (
 	"vaultwicket/allowlist"
 	"vaultwicket/exec"
 	"vaultwicket/gateway"
+	"vaultwicket/tests/long"
 	"vaultwicket/tests/rig"
 )
 
@@ -63,7 +64,7 @@ func TestTheAppIsNotAskedWhatCouldTell(t *testing.T) {
 			for _, c := range allowlist.Commands() {
 				requests = append(requests, appRequests(c)...)
 			}
-			for round, says := range []string{"Hid/Secret.md zqxone\n", "", "No matches found.\n"} {
+			for round, says := range []string{"Hid/Secret.md zqxone\n", "", "No matches found.\n"}[:long.Count(2, 3)] {
 				rig.WriteFile(t, filepath.Join(folder, "says"), []byte(says))
 				for i, req := range requests {
 					said := h.ask(req)
@@ -87,7 +88,7 @@ func TestTheAppIsNotAskedWhatCouldTell(t *testing.T) {
 					t.Errorf("the app was asked %q", line)
 				}
 			}
-			t.Logf("%d requests, three times; the app was started %d times", len(requests), len(lines))
+			t.Logf("%d requests, each time; the app was started %d times", len(requests), len(lines))
 			if allowed < 50 {
 				t.Errorf("the app was asked only %d times: too few to mean anything", allowed)
 			}

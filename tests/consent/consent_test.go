@@ -45,7 +45,7 @@ func TestWhatChangesWhileThePersonThinksIsShownAgain(t *testing.T) {
 		"one more note that is linked": {[]string{"rename", "path=Inbox/a.md", "name=z"}, func(o *rig.Harness) { o.Write("root.md", "see [[Inbox/a]]\n") }, "rename"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			o := rig.NewHarness(t, nil)
+			o := rig.NewHarness(t, rig.OneShot) // a worker is notified of a change a moment later
 			var left [32]byte
 			result, asked := o.Do(c.words, rig.First(func() { c.meddle(o); left = rig.TreeOf(t, o.Vault) }))
 			if code := rig.CodeOf(result); len(asked) != 1 || code != "conflict" && code != "not_found" && code != "already_exists" {

@@ -14,6 +14,7 @@ import (
 	"vaultwicket/gateway/state/journal"
 	"vaultwicket/policy"
 	"vaultwicket/policy/access"
+	"vaultwicket/tests/long"
 	"vaultwicket/tests/rig"
 )
 
@@ -282,6 +283,9 @@ func TestABatchIsUndoneAsOne(t *testing.T) {
 // used up.
 func TestAFullJournalRefusesTheNextChange(t *testing.T) {
 	t.Parallel()
+	if !long.Enabled() {
+		t.Skip("LONG_TESTS is not set: it writes a hundred megabytes")
+	}
 	o := careful(t)
 	ids := []string{}
 	for i := range 20 {

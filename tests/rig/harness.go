@@ -45,7 +45,7 @@ func NewHarness(t *testing.T, change func(*gateway.Config)) *Harness {
 	FillVault(t, o.Vault)
 	environment := map[string]string{"XDG_STATE_HOME": o.State, "VAULTWICKET_NOW": "2026-11-21T09:30:00+01:00"}
 	getenv := func(name string) string { return environment[name] }
-	runner := exec.New(exec.Config{CLI: "/nowhere/obsidian", Self: Binary, Getenv: getenv})
+	runner := exec.New(exec.Config{CLI: "/nowhere/obsidian", Self: Binary, Resident: true, Getenv: getenv})
 	t.Cleanup(func() { runner.Close() })
 	o.Config = gateway.Config{
 		Policy: policy.Policy{Ceiling: tiers.V1, Mutations: true, UI: true, Confirm: policy.ConfirmWrites, MinVersion: tiers.DefaultMinimum},
@@ -57,6 +57,12 @@ func NewHarness(t *testing.T, change func(*gateway.Config)) *Harness {
 	}
 	o.Gateway = gateway.New(o.Config)
 	return o
+}
+
+// OneShot has a process of its own answer each call, which reads the vault as it is then.
+func OneShot(c *gateway.Config) {
+	c.Runner.Close()
+	c.Runner = exec.New(exec.Config{CLI: "/nowhere/obsidian", Self: Binary, Getenv: c.Getenv})
 }
 
 func FillVault(t *testing.T, folder string) {
