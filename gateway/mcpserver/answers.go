@@ -94,9 +94,8 @@ func (h handler) unstructured(t mcp.Tool) mcp.Tool {
 	return t
 }
 
-// inText is a result as the text of its output, byte for byte, and a line of its own
-// behind it with what a later call may need. A note cannot write that line: it is another
-// content block.
+// inText is a result as the text of its output, byte for byte, and a content block after it with
+// what a later call may need. A note cannot write into that block.
 func inText(r gateway.Result, request gateway.Request) *mcp.CallToolResult {
 	result := &mcp.CallToolResult{Content: []mcp.Content{}, IsError: !r.OK}
 	output := r.Stdout
@@ -118,8 +117,8 @@ func inText(r gateway.Result, request gateway.Request) *mcp.CallToolResult {
 	return result
 }
 
-// lastLine has the facts of a result that are not in its text, and its notices above
-// them. The path is left out where the caller gave it.
+// lastLine has the notices of a result and then, on one line, its facts that are not in the text.
+// The path is left out where the caller gave it.
 func lastLine(r gateway.Result, request gateway.Request) string {
 	var facts []string
 	fact := func(name, value string) {

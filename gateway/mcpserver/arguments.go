@@ -233,8 +233,8 @@ func (e *argumentError) misplaced(fields wire.Fields) *argumentError {
 	return wrongArgument(badRequest, e.field, "", hint)
 }
 
-// asObject returns the error about parameters that are no JSON with the object that they
-// stand for, where they are written as on a command line.
+// asObject returns the error about parameters that are no JSON; where they are written as on a
+// command line, the hint has them as an object.
 func (e *argumentError) asObject(text json.RawMessage) *argumentError {
 	params := map[string]string{}
 	for _, word := range strings.Fields(string(text)) {

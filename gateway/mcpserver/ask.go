@@ -37,7 +37,7 @@ const (
 // A client of an earlier protocol version gets a request of the server, and the call waits.
 // Since 2026-07-28 the result of the call says that input is required, and the client sends
 // the call again with the answer and the state that it was given. The state is sealed,
-// because it comes back as a parameter like any other.
+// because the client returns it as a parameter like any other.
 type elicitation struct {
 	sealer  *approvals.Sealer
 	wait    time.Duration
@@ -61,9 +61,6 @@ func (s *sealers) sealer() (*approvals.Sealer, error) {
 	return s.made, s.err
 }
 
-// timeout is how long to wait for an answer.
-func (s *sealers) timeout() time.Duration { return cmp.Or(s.wait, answerTimeout) }
-
 // answers reports whether a request contains the answer to an earlier question.
 func (i *elicitation) answers() bool { return i != nil && i.params.RequestState != "" }
 
@@ -80,7 +77,7 @@ func (h handler) elicit(ctx context.Context, params mcp.CallToolParams) (*elicit
 	if err != nil {
 		return nil, nil
 	}
-	i := &elicitation{sealer: sealer, wait: h.sealers.timeout(), params: params}
+	i := &elicitation{sealer: sealer, wait: cmp.Or(h.sealers.wait, answerTimeout), params: params}
 	return i, i.ask
 }
 
@@ -105,7 +102,7 @@ func (i *elicitation) ask(_ context.Context, q consent.Question) consent.Reply {
 	if !q.InForm {
 		return consent.NoWay
 	}
-	bound := approvals.Bound{Vault: orDash(q.Vault), Digest: q.Digest, Caller: orDash(q.Caller)}
+	bound := approvals.Bound{Vault: cmp.Or(q.Vault, "-"), Digest: q.Digest, Caller: cmp.Or(q.Caller, "-")}
 	if i.params.RequestState == "" {
 		state, err := i.sealer.Seal(bound, i.wait)
 		if err != nil {
@@ -135,7 +132,7 @@ func (h handler) askNow(ctx context.Context, q consent.Question) consent.Reply {
 	if !q.InForm {
 		return consent.NoWay
 	}
-	waiting, cancel := context.WithTimeout(ctx, h.sealers.timeout())
+	waiting, cancel := context.WithTimeout(ctx, cmp.Or(h.sealers.wait, answerTimeout))
 	defer cancel()
 	result, err := h.mcp.RequestElicitation(waiting, mcp.ElicitationRequest{
 		Request: mcp.Request{Method: string(mcp.MethodElicitationCreate)}, Params: dialog(q),
@@ -144,7 +141,7 @@ func (h handler) askNow(ctx context.Context, q consent.Question) consent.Reply {
 	case err != nil && ctx.Err() == nil && (waiting.Err() != nil || errors.Is(err, wire.ErrNoClient)):
 		return consent.NoWay
 	case err != nil:
-		return consent.Void // the call was cancelled, or the client failed: the user has not answered
+		return consent.Void // the call was cancelled, or the client failed
 	}
 	return replyOf(result, q)
 }
@@ -192,20 +189,12 @@ func replyOf(result *mcp.ElicitationResult, q consent.Question) consent.Reply {
 	return consent.Misfit
 }
 
-// inputRequest returns the request for input that replaces the result, nil if the result
-// is to be returned.
+// inputRequest returns the request for input that replaces the result, nil for none.
 func (i *elicitation) inputRequest() *mcp.CallToolResult {
 	if i == nil {
 		return nil
 	}
 	return i.pending
-}
-
-func orDash(s string) string {
-	if s == "" {
-		return "-"
-	}
-	return s
 }
 
 // clientName is the name that the client of a request gives itself. It is for display

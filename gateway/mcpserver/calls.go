@@ -193,8 +193,7 @@ func recoverPanics(log *slog.Logger) server.ToolHandlerMiddleware {
 	}
 }
 
-// errInternal is what a client is told about a panic: the panic value can contain text of
-// a note.
+// errInternal is sent in place of a panic value, which can contain text of a note.
 var errInternal = errors.New("internal error; please report it, the log has the details")
 
 // guarded returns the result of do. A panic in it is logged with its stack and becomes

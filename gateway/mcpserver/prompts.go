@@ -19,8 +19,8 @@ import (
 	"vaultwicket/gateway/mcpserver/wire"
 )
 
-// addPrompts registers the prompts. The list does not depend on the policy: what is
-// disabled is left out of the texts.
+// addPrompts registers the prompts. The list does not depend on the policy: the texts leave
+// disabled calls out.
 func (h handler) addPrompts(s *server.MCPServer, hooks *server.Hooks) {
 	for _, option := range []server.ServerOption{
 		server.WithPromptCapabilities(false), // before AddPrompt, see tools

@@ -47,9 +47,21 @@ type fixedResource struct {
 // can be read while vaultwicket is paused.
 func (h handler) fixed(began time.Time) []fixedResource {
 	return []fixedResource{
-		{commandsURI, "commands", "Commands", "every command: tier, effect, signature, whether it is permitted, and if not, why and who can change that", h.commands},
+		{commandsURI, "commands", "Commands", "every command: tier, effect, signature, whether it is permitted, and if not, why and who can change that", func() any {
+			entries := []catalog.Entry{} // as "vaultwicket commands --all --json", without the details of help
+			for _, c := range h.Gateway.Listing() {
+				entries = append(entries, c.Entry())
+			}
+			return entries
+		}},
 		{policyURI, "policy", "Policy", "settings of each vault and their sources", func() any { return h.Gateway.Policies() }},
-		{statusURI, "status", "Status", "whether calls are enabled, available backends, limits", func() any { return h.status(began) }},
+		{statusURI, "status", "Status", "whether calls are enabled, available backends, limits", func() any {
+			return struct {
+				Version string `json:"version"`
+				gateway.Status
+				UptimeSeconds int64 `json:"uptimeSeconds"`
+			}{h.Version, h.Gateway.Status(), int64(time.Since(began).Seconds())}
+		}},
 	}
 }
 
@@ -69,7 +81,13 @@ func (h handler) addResources(s *server.MCPServer, hooks *server.Hooks) {
 		s.AddResource(
 			mcp.NewResource(r.uri, r.name, mcp.WithResourceTitle(r.title), mcp.WithResourceDescription(r.description), mcp.WithMIMEType(mimeJSON)),
 			func(context.Context, mcp.ReadResourceRequest) ([]mcp.ResourceContents, error) {
-				return jsonContents(r.uri, r.read())
+				var text bytes.Buffer
+				encoder := json.NewEncoder(&text)
+				encoder.SetEscapeHTML(false) // a model reads it
+				if err := encoder.Encode(r.read()); err != nil {
+					return nil, fmt.Errorf("encode %s: %w", r.uri, err)
+				}
+				return []mcp.ResourceContents{mcp.TextResourceContents{URI: r.uri, MIMEType: mimeJSON, Text: strings.TrimSuffix(text.String(), "\n")}}, nil
 			})
 	}
 	s.AddResourceTemplate(mcp.NewResourceTemplate(helpURI, "help", mcp.WithTemplateTitle("Help"), mcp.WithTemplateMIMEType(mimeText),
@@ -77,24 +95,6 @@ func (h handler) addResources(s *server.MCPServer, hooks *server.Hooks) {
 	s.AddResourceTemplate(mcp.NewResourceTemplate(outputURI, "output", mcp.WithTemplateTitle("Output"), mcp.WithTemplateMIMEType(mimeText),
 		mcp.WithTemplateDescription("the rest of a truncated result, by its cursor")), h.readOutput)
 	hooks.AddBeforeReadResource(finder{h, fixed}.find)
-}
-
-// commands is the whole table, one entry per command: the output of "vaultwicket commands
-// --all --json" without the details of help.
-func (h handler) commands() any {
-	entries := []catalog.Entry{}
-	for _, c := range h.Gateway.Listing() {
-		entries = append(entries, c.Entry())
-	}
-	return entries
-}
-
-func (h handler) status(began time.Time) any {
-	return struct {
-		Version string `json:"version"`
-		gateway.Status
-		UptimeSeconds int64 `json:"uptimeSeconds"`
-	}{h.Version, h.Gateway.Status(), int64(time.Since(began).Seconds())}
 }
 
 // readHelp returns the help of the command that [finder.find] has looked up.
@@ -107,21 +107,7 @@ func (h handler) readHelp(_ context.Context, req mcp.ReadResourceRequest) ([]mcp
 	if err != nil {
 		return nil, visibleError(err)
 	}
-	return textContents(req.Params.URI, mimeText, listed.Explained().Text()), nil
-}
-
-func textContents(uri, mime, text string) []mcp.ResourceContents {
-	return []mcp.ResourceContents{mcp.TextResourceContents{URI: uri, MIMEType: mime, Text: text}}
-}
-
-func jsonContents(uri string, value any) ([]mcp.ResourceContents, error) {
-	var text bytes.Buffer
-	encoder := json.NewEncoder(&text)
-	encoder.SetEscapeHTML(false) // a model reads it
-	if err := encoder.Encode(value); err != nil {
-		return nil, fmt.Errorf("encode %s: %w", uri, err)
-	}
-	return textContents(uri, mimeJSON, strings.TrimSuffix(text.String(), "\n")), nil
+	return []mcp.ResourceContents{mcp.TextResourceContents{URI: req.Params.URI, MIMEType: mimeText, Text: listed.Explained().Text()}}, nil
 }
 
 // maxURI is the maximum length of a URI that is looked up, in bytes. Valid ones are shorter

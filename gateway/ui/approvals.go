@@ -12,9 +12,9 @@ import (
 	"vaultwicket/gateway/state/running"
 )
 
-// questions returns the questions that nobody has answered, the oldest first: a new one
-// never moves those that are being read. Those that wait are for callers that can still
-// use the answer.
+// questions returns the pending questions, the oldest first, so that a new one never moves those
+// that the user is reading. Those in ended are of callers that cannot use the answer any more.
+// damaged counts files that cannot be read.
 func (p *page) questions() (waiting, ended []approvals.Question, damaged int, err error) {
 	all, unreadable, err := approvals.Open(consent.Folder(p.State), p.Now).List()
 	servers, unknown := running.List(running.Folder(p.State))
@@ -30,9 +30,9 @@ func (p *page) questions() (waiting, ended []approvals.Question, damaged int, er
 	return waiting, ended, len(unreadable), err
 }
 
-// hasEnded reports whether a caller cannot call again: it is a process, which its name
-// begins with, or a session of HTTP, and the server has ended. Callers at a terminal and
-// those that are known by their token can.
+// hasEnded reports whether a caller cannot call again: a process, whose name begins with its
+// number, or an HTTP session, after its server has ended. A terminal, or a client that is
+// identified by its token, can call again.
 func hasEnded(caller string, servers []running.Server) bool {
 	kind, _, _ := strings.Cut(caller, "-")
 	if _, err := strconv.Atoi(kind); err == nil {
@@ -44,11 +44,11 @@ func hasEnded(caller string, servers []running.Server) bool {
 // approvalsData is what the view of approvals shows.
 type approvalsData struct {
 	Questions []shownQuestion
-	Ended     []shownQuestion // nobody can use their answers
+	Ended     []shownQuestion // of sessions that have ended
 	Damaged   int             // files that cannot be read
 }
 
-// shownQuestion is a question as it is shown.
+// shownQuestion is a question in a view.
 type shownQuestion struct {
 	approvals.Question
 	Left string // how long it can be answered
@@ -61,7 +61,7 @@ func (p *page) shownQuestions(list []approvals.Question) (shown []shownQuestion)
 	return shown
 }
 
-// approvals shows the questions that wait, each with its whole difference.
+// approvals shows the pending questions, each with its whole difference.
 func (p *page) approvals(request) view {
 	v := view{template: "approvals", title: "Approvals"}
 	waiting, ended, damaged, err := p.questions()
@@ -72,7 +72,7 @@ func (p *page) approvals(request) view {
 	return v
 }
 
-// decide answers one question: the one with the code of the form, which was shown with it.
+// decide answers the question with the code of the form.
 func (p *page) decide(r request, approve bool) view {
 	code := r.PostForm.Get("code")
 	_, ended, _, _ := p.questions() // what cannot be read cannot be answered
@@ -89,7 +89,7 @@ func (p *page) decide(r request, approve bool) view {
 	return view{goTo: "approvals", note: "Denied."}
 }
 
-// decideError says what to do about a question that could not be answered.
+// decideError returns the error about a question that could not be answered, with a hint.
 func decideError(err error) error {
 	var answered *approvals.Answered
 	var unusable *approvals.Unusable

@@ -20,9 +20,9 @@ import (
 const (
 	// changesOfPage is how many changes one page of the view has.
 	changesOfPage = 50
-	// maxShownSteps bounds the files of a change that are shown.
+	// maxShownSteps is the maximum number of files of a change in the view.
 	maxShownSteps = 20
-	// maxSideBytes and maxSideRows bound what is compared and shown of one file.
+	// maxSideBytes and maxSideRows limit the difference of one file.
 	maxSideBytes = 8 << 20
 	maxSideRows  = 2000
 )
@@ -136,10 +136,11 @@ type sideRow struct {
 	LeftLine, RightLine   int
 	Left, Right           string
 	LeftNoEnd, RightNoEnd bool   // the text ends without a newline here
-	Gap                   string // what is not shown before the next row
+	Gap                   string // the lines that are left out before the next row
 }
 
-// sidesOf puts what is added beside what is removed in the same place.
+// sidesOf returns the rows of a difference side by side: an added line is beside the line that was
+// removed in its place.
 func sidesOf(c difference.Change) (rows []sideRow) {
 	added, removed := c.Left()
 	old := 0
@@ -208,8 +209,8 @@ func (p *page) changeOf(vault, id string) (changeData, error) {
 	return data, nil
 }
 
-// shownFileOf returns the rows of one file. The text after a change is kept only if
-// another change followed; else it is the note itself, if it is still the same.
+// shownFileOf returns the rows of one file. The journal has the text after a change only if another
+// change followed; otherwise it is the note itself, if that still has its hash.
 func (p *page) shownFileOf(kept *journal.Journal, vault string, s journal.Step) shownFile {
 	f := shownFile{Step: s}
 	if s.Before.Size > maxSideBytes || s.After.Size > maxSideBytes {
@@ -244,11 +245,11 @@ func (p *page) textOf(kept *journal.Journal, vault, path string, image journal.I
 	return p.Gateway.NoteWithHash(vault, path, image.Hash)
 }
 
-// undoForm is what a form asks to take back: one change, the batch of it, or its session.
+// undoForm is a form that undoes one change, its batch, or its session.
 type undoForm struct{ Vault, ID, What, Confirm string }
 
-// undo takes changes back with the command undo, as the terminal does. If that requires
-// approval, the question is shown first, and only what was shown is approved.
+// undo undoes changes with the command undo, as the terminal does. If that requires approval, the
+// question is shown first, and the form confirms that question by its digest.
 func (p *page) undo(r request) view {
 	form := undoForm{r.PostForm.Get("vault"), r.PostForm.Get("id"), r.PostForm.Get("what"), r.PostForm.Get("confirm")}
 	which := "id"

@@ -19,14 +19,14 @@ import (
 )
 
 const (
-	// lookEvery is the time between two looks at the files while a page is open. A look
-	// that finds nothing new takes some microseconds.
+	// lookEvery is the polling interval for the files while a page is open. A poll without
+	// news takes some microseconds.
 	lookEvery = 250 * time.Millisecond
-	signEvery = 15 * time.Second // a sign of life on a stream
+	signEvery = 15 * time.Second // a keep-alive comment on a stream
 )
 
-// event is what an open page is told: which parts have changed, what the new calls came to,
-// and how many questions wait. It has no text of anybody else.
+// event tells an open page which parts have changed, the outcome of the latest call, and how many
+// questions are pending. It has no text of clients or notes.
 type event struct {
 	Parts   []string `json:"parts"`
 	Gate    string   `json:"gate,omitempty"` // the outcome of the latest call
@@ -36,8 +36,8 @@ type event struct {
 	version uint64
 }
 
-// events tells open pages what has changed. It looks at the files as long as a page is
-// open, and before each view is made.
+// events sends changes to open pages. It polls the files while a page is open, and before each
+// view.
 type events struct {
 	page *page
 
@@ -48,7 +48,7 @@ type events struct {
 	newest  uint64
 	stamp   string
 	pending int
-	version uint64 // rises with each change: a view and what was told since are of one
+	version uint64 // rises with each change; a view has the version that it was made at
 }
 
 // serve answers with a stream of events.
@@ -85,8 +85,8 @@ func (e *events) serve(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// subscribe returns a channel for one page, and begins to look at the files for the first.
-// A page of another version is told at once to read its view again.
+// subscribe returns the channel of one page, and begins to poll for the first. A page with another
+// version gets an event at once, so that it loads its view again.
 func (e *events) subscribe(version string) chan event {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -125,8 +125,8 @@ func (e *events) unsubscribe(told chan event) {
 	}
 }
 
-// check looks for what is new, and returns of which version a view is that is made now, and
-// how many questions wait.
+// check polls, and returns the version of a view that is made now, and how many questions are
+// pending.
 func (e *events) check() (version uint64, pending int) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -134,7 +134,7 @@ func (e *events) check() (version uint64, pending int) {
 	return e.version, e.pending
 }
 
-// tell tells open pages that one part has changed.
+// tell sends open pages an event about one part.
 func (e *events) tell(part string) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -146,8 +146,7 @@ func (e *events) now(parts ...string) event {
 	return event{Parts: parts, Pending: e.pending, Paused: admission.PausedSince(e.page.State) != nil, version: e.version}
 }
 
-// send does not wait: a page that does not read is behind anyway, and reads all of the
-// view at the next event.
+// send does not wait for a slow page, which loads the whole view at the next event.
 func (e *events) send(one event) {
 	for told := range e.open {
 		select {
@@ -157,7 +156,7 @@ func (e *events) send(one event) {
 	}
 }
 
-// look tells what is new since the last look.
+// look sends an event about the changes since the last look, with mu held.
 func (e *events) look() {
 	p := e.page
 	var parts []string

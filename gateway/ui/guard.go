@@ -18,8 +18,8 @@ import (
 )
 
 const (
-	// bodyLimit bounds a form: it has a few fields, the longest of them the parameters of a
-	// command to try. readLimit is how long it may take to come.
+	// bodyLimit is the maximum size of a form in bytes, and readLimit the time limit for reading
+	// it. Its longest field has the parameters of a command.
 	bodyLimit = 256 << 10
 	readLimit = 15 * time.Second
 
@@ -27,7 +27,7 @@ const (
 	cookieName = "vaultwicket" // the path of the cookie is of one process
 )
 
-// visit is a request that may see the page.
+// visit is an authenticated request.
 type visit struct {
 	session *session
 	// Base is the path that all paths of the page begin with; it ends with a slash.
@@ -36,7 +36,7 @@ type visit struct {
 	Path string
 }
 
-// Page is the part of the page that the request is about: the first segment of its path.
+// Page returns the part of the page that the request is for: the first segment of its path.
 func (v visit) Page() string {
 	page, _, _ := strings.Cut(v.Path, "/")
 	return page
@@ -49,7 +49,13 @@ func (v visit) Token(page string) string { return v.session.token(page) }
 // tokenField is the name of the form field with the token.
 const tokenField = "token"
 
-// guard is the handler in front of the page. It is safe for use by several goroutines.
+// guard is the handler that authenticates requests for the page. It does not know what a request
+// does, so no route can forget a check.
+//
+// A link with a one-time code trades for a cookie. Every other request needs the cookie, and every
+// change also the token of the page whose form sent it (CSRF). All paths are below a random one:
+// browsers send cookies to all ports of a host, and the path keeps this one from other local
+// servers. Without the cookie all paths have the same answer. It is safe for concurrent use.
 type guard struct {
 	base     string
 	hosts    httpguard.Hosts
@@ -57,8 +63,8 @@ type guard struct {
 	next     func(http.ResponseWriter, *http.Request, visit)
 }
 
-// newGuard returns the handler in front of next. Requests must call it localhost, a loopback
-// address or host. A nil clock is the system's.
+// newGuard returns a guard that calls next for authenticated requests. The Host header must have
+// localhost, a loopback address or host. A nil clock is the system clock.
 func newGuard(host string, now func() time.Time, next func(http.ResponseWriter, *http.Request, visit)) *guard {
 	if now == nil {
 		now = time.Now
@@ -77,12 +83,12 @@ func random() string {
 	return base64.RawURLEncoding.EncodeToString(bits[:])
 }
 
-// Open returns the path of a link that opens the page once, within [LinkLife]. The link
-// before it is no longer good.
+// Open returns the path of a link that opens the page once, within [LinkLife]. It invalidates the
+// previous link.
 func (g *guard) Open() string { return g.base + openName + g.sessions.newCode() }
 
-// ServeHTTP lets a request through, or says why not. What is decided first is what needs
-// the least of the request.
+// ServeHTTP passes a request on or says why not. The checks that need least of the request come
+// first: the Host header, against DNS rebinding, then origin, cookie and token.
 func (g *guard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	httpguard.LimitRead(w, readLimit)
 	httpguard.LimitWrite(w)
@@ -102,7 +108,7 @@ func (g *guard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// admit looks at who sends a request to the page.
+// admit checks who sends a request.
 func (g *guard) admit(w http.ResponseWriter, r *http.Request) {
 	path, inside := strings.CutPrefix(r.URL.EscapedPath(), g.base)
 	if code, found := strings.CutPrefix(path, openName); inside && found && r.Method != http.MethodPost {
@@ -197,9 +203,9 @@ var protections = map[string]string{
 	"Permissions-Policy":           "camera=(), microphone=(), geolocation=(), payment=(), usb=()",
 }
 
-// trade gives the cookie to whoever brings the code. The answer is a page that goes on to
-// the first view by itself: were it a redirect, browsers would not send a strict cookie
-// after a link in another program.
+// trade sets the cookie for a request with the code. The answer is a page that loads the first
+// view by itself: after a redirect from a link in another program, browsers would not send a
+// SameSite=Strict cookie.
 func (g *guard) trade(w http.ResponseWriter, r *http.Request, code string) {
 	if r.Method != http.MethodGet || isEmbedded(r.Header) || r.Header.Get("Sec-Purpose") != "" { // a prefetch would use it up
 		refuse(w, http.StatusForbidden, "Open the link in a browser.")
@@ -225,14 +231,14 @@ func (g *guard) trade(w http.ResponseWriter, r *http.Request, code string) {
 	g.goOn(w)
 }
 
-// goOn is a page that goes on to the first view.
+// goOn answers with a page that loads the first view.
 func (g *guard) goOn(w http.ResponseWriter) {
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	fmt.Fprintf(w, `<!doctype html><html lang="en"><head><meta charset="utf-8"><title>vaultwicket</title>`+
 		`<meta http-equiv="refresh" content="0; url=%[1]s"><link rel="icon" href="%[1]sassets/icon.svg"></head><body><p><a href="%[1]s">Continue</a></p></body></html>`+"\n", g.base)
 }
 
-// refuse answers with a page that says why, and links nowhere.
+// refuse answers with a page that says why, without a link.
 func refuse(w http.ResponseWriter, status int, text string) {
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	w.WriteHeader(status)
@@ -243,10 +249,10 @@ func refuse(w http.ResponseWriter, status int, text string) {
 // LinkLife is how long a link can be opened.
 const LinkLife = 15 * time.Minute
 
-// maxSessions is how many browsers can have the page open. One more ends the oldest.
+// maxSessions is the maximum number of browsers. One more ends the oldest session.
 const maxSessions = 16
 
-// sessions are the browsers that have the page open, and the code for the next one.
+// sessions are the browsers that have a cookie, and the code for the next one.
 type sessions struct {
 	now func() time.Time
 
@@ -256,8 +262,8 @@ type sessions struct {
 	all   []*session
 }
 
-// digest is what is kept of a secret. Digests are compared because a comparison in
-// constant time needs equal lengths.
+// digest is stored in place of a secret. Digests are compared because a comparison in constant
+// time needs equal lengths.
 type digest [sha256.Size]byte
 
 // session is one browser. Its cookie is good under the host at which the link was opened.
@@ -267,7 +273,7 @@ type session struct {
 	key    [sha256.Size]byte // of its tokens
 }
 
-// newCode returns a code, and forgets the one before it.
+// newCode returns a code, and invalidates the previous one.
 func (s *sessions) newCode() string {
 	code := random()
 	s.mu.Lock()

@@ -50,8 +50,7 @@ type health struct {
 
 const (
 	healthLimit = time.Minute
-	// healthWait is how long a view waits for a check that it has begun: mostly it is over
-	// by then.
+	// healthWait is how long a view waits for a check that it has begun. Most end in less.
 	healthWait = 1500 * time.Millisecond
 	// healthFresh is how old a check may be without another one.
 	healthFresh = 10 * time.Minute
@@ -80,8 +79,7 @@ func (h *health) begin() (done chan struct{}) {
 	return done
 }
 
-// wait waits for the check that is running, so that no program that it has started is left
-// behind.
+// wait waits for the running check, so that no program that it has started outlives the page.
 func (h *health) wait(ctx context.Context) {
 	h.mu.Lock()
 	done := h.done
@@ -101,7 +99,7 @@ func (h *health) latest() healthData {
 	return h.data
 }
 
-// checked checks everything.
+// checked runs all checks.
 func (p *page) checked(ctx context.Context) healthData {
 	data := healthData{State: p.State, Go: runtime.Version(), At: p.Now()}
 	if p.Health != nil {

@@ -32,7 +32,7 @@ type shownServer struct {
 // latestCalls is how many calls the first view shows.
 const latestCalls = 8
 
-// overview shows how things are: what waits, who serves, what was called today.
+// overview shows the pending questions, the running servers and the calls of the day.
 func (p *page) overview(r request) view {
 	v := view{template: "overview", title: "Overview"}
 	_, err := p.calls.Update()
@@ -92,8 +92,8 @@ func backTo(r request) string {
 	return ""
 }
 
-// settings shows every setting with its origin, and what to write for another value. It
-// changes nothing: what loosens the policy takes who starts the next server.
+// settings shows every setting with its origin, and the lines for another value. It changes
+// nothing: a looser policy needs a restart by the user.
 func (p *page) settings(r request) view {
 	v := view{template: "settings", title: "Settings", data: Settings{}}
 	if p.Settings == nil {

@@ -55,7 +55,7 @@ type frame struct {
 	Now                          time.Time
 	Problem                      *failure.Error
 	Note                         string
-	Refresh                      bool // again in a while, for who has no script
+	Refresh                      bool // load again after some seconds, for browsers without script
 	Data                         any
 }
 

@@ -22,20 +22,20 @@ type request struct {
 	*http.Request
 	visit
 
-	rest    string // of the path, behind that of the route
+	rest    string // of the path, after that of the route
 	seen    uint64 // the version of what the view shows, see events
 	pending int    // questions
 }
 
-// view is the answer to a request: a page, or where to go on. The answer to a form is
-// always the second: a page would be sent again by a browser that goes back to it.
+// view is the answer to a request: a page, or a redirect. A form is always answered with a redirect
+// (post/redirect/get), so that a browser that goes back does not send it again.
 type view struct {
 	template string // its file, without the end
 	title    string
 	data     any
 	status   int            // 0 is 200
 	problem  *failure.Error // told at the top
-	note     string         // what was done
+	note     string         // about the change that was made
 	goTo     string         // a path of the page, which then shows the rest of this view
 }
 
@@ -66,7 +66,7 @@ func (p *page) routing() map[string]route {
 	}
 }
 
-// serve answers a request that the guard let through.
+// serve answers an authenticated request.
 func (p *page) serve(w http.ResponseWriter, r *http.Request, v visit) {
 	defer func() {
 		if fault := recover(); fault != nil {
@@ -134,9 +134,8 @@ const (
 	maxAnswers  = 32 // the oldest goes first; a page of one is a plan, or a question before an undo
 )
 
-// answers are what forms were answered with, until the view that they lead to shows it. A
-// note or a problem is shown once: it is about what has just happened. A page can be
-// loaded again.
+// answers are the answers to forms, until the view after the redirect shows them. A note or a
+// problem is shown once; a page can be loaded again.
 type answers struct {
 	mu   sync.Mutex
 	list []keptAnswer

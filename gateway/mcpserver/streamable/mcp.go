@@ -148,8 +148,7 @@ func (d *handler) open(w http.ResponseWriter, r *http.Request, by owner, m recei
 	return x
 }
 
-// unanswered is what a client is told whose request was ended: its session was, or
-// the server.
+// unanswered answers a request that ended with its session or the server.
 const unanswered = "the request was interrupted; what it has changed is unknown"
 
 // postRequest answers a request of a session, or of a client without one. It ends with the

@@ -10,5 +10,5 @@ import (
 // nonblocking does not wait for the other end of a pipe.
 const nonblocking = syscall.O_NONBLOCK
 
-// refused reports whether a socket said that nobody listens on it.
+// refused reports whether no process listens on a socket.
 func refused(err error) bool { return errors.Is(err, syscall.ECONNREFUSED) }

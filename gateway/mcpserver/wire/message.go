@@ -186,7 +186,7 @@ const reserved = "io.modelcontextprotocol/"
 // A call is plain if mcp-go would only pass its name, arguments and _meta on to the tool. It is
 // not with any other field (a task, the answer to a question), with a key of the protocol in
 // its _meta (such as that of the version without a handshake), or with what mcp-go cannot
-// decode: a _meta that is no object, a number that no float64 holds.
+// decode: a _meta that is no object, a number that is too large for a float64.
 func (m *Message) readCall(l *linter) {
 	name := l.params.Get("name")
 	tool, named := String(name)

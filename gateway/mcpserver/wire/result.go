@@ -51,7 +51,7 @@ func lengthOf(r *mcp.CallToolResult) int {
 	return length + length/8 + around
 }
 
-// around is for what stands around the texts of a result.
+// around is room for the rest of a result, in bytes.
 const around = 256
 
 // appendStructured appends the structured content, if there is one, and the end.
@@ -93,7 +93,7 @@ func appendContent(to []byte, content []mcp.Content) (_ []byte, err error) {
 	return to, nil
 }
 
-// appendAny appends a value as encoding/json encodes it, and what comes behind it.
+// appendAny appends a value as encoding/json encodes it, and then end.
 func appendAny(to []byte, value any, end string) ([]byte, error) {
 	encoded, err := json.Marshal(value)
 	if err != nil {

@@ -76,7 +76,7 @@ func (s *Session) Answer(m Message) bool {
 type Peer struct {
 	*Session
 	Caller     string    // who sent it, "" on standard input: a digest of the session or the token
-	Shared     bool      // Caller is all who hold a token, and not one session
+	Shared     bool      // Caller is every client with the token, and not one session
 	AcceptedAt time.Time // when the request was read: it may have waited for minutes
 	// Send writes a message to the client before the response to the request. The error says
 	// that it could not be sent: the request is over, or the client has gone.
@@ -109,9 +109,9 @@ func Notify(ctx context.Context, method string, params map[string]any) error {
 	return PeerOf(ctx).Send(line)
 }
 
-// SendNotifications sends what mcp-go tells the session, with no relation to a request, until ctx
-// ends or nothing can be sent. Every beat it sends a ping, so that what is between does not
-// take the connection for dead; 0 is for none.
+// SendNotifications sends the notifications of mcp-go that belong to no request, until ctx ends or
+// nothing can be sent. Every beat it sends a ping, so that no proxy takes the connection for dead; 0
+// is for none.
 func (p *Peer) SendNotifications(ctx context.Context, beat time.Duration) {
 	var beats <-chan time.Time
 	if beat > 0 {

@@ -99,7 +99,7 @@ func wait(ctx context.Context, done <-chan struct{}) error {
 	return context.Cause(ctx)
 }
 
-// readAll accepts messages until the input ends or the server stops, and rejects what is none.
+// readAll accepts messages until the input ends or the server stops, and rejects invalid ones.
 func (c *conn) readAll(lines *lineReader) {
 	defer c.endInput()
 	for c.waitForCapacity() {

@@ -144,7 +144,7 @@ func Lint(document []byte, exact map[int][]string) (Fields, error) {
 	return append(Fields{}, l.fields...), nil
 }
 
-// linters are linters that nobody uses: their slices are used again.
+// linters are released linters, whose slices are used again.
 var linters = sync.Pool{New: func() any { return &linter{} }}
 
 // maxPooled is the number of fields up to which the slices of a linter are kept.
@@ -179,7 +179,7 @@ type linter struct {
 	fields Fields // of the outermost object
 	params Fields // of the object in its field params
 	inner  Fields // what params is in
-	// huge says that a number may be one that no float64 holds.
+	// huge says that a number may be too large for a float64.
 	huge bool
 }
 
@@ -252,7 +252,7 @@ func (l *linter) close(depth, begin int) {
 		if l.fields = l.open[begin:]; l.fields == nil {
 			l.fields = Fields{}
 		}
-		return // nothing comes behind it
+		return // it is the last
 	case depth == 2 && begin > 0 && string(l.open[begin-1].Name) == "params":
 		l.inner = append(l.inner, l.open[begin:]...)
 		l.params = l.inner
@@ -318,7 +318,7 @@ func mayOverflow(literal []byte) bool {
 	return len(literal) > maxDigits || isNumber(literal) && bytes.ContainsAny(literal, "eE")
 }
 
-// maxDigits is a length of numbers without an exponent that a float64 holds.
+// maxDigits is a length up to which a float64 has room for a number without an exponent.
 const maxDigits = 300
 
 func isNumber(literal []byte) bool {

@@ -2,9 +2,8 @@
 // tens of bytes each, and answers what the page asks about them: the newest ones that a
 // filter wants, one with all its lines, and figures of a time.
 //
-// The log is read once from near its end, and then only what is new. Names are what
-// clients have chosen, and are cleaned when they are shown. The log has no text and no
-// path of a note, so none is here.
+// The log is read once from near its end, and then its new lines. Names are chosen by clients, and
+// are cleaned when they are shown. The log has no text and no path of a note, so none is here.
 package activity
 
 import (
@@ -20,11 +19,11 @@ import (
 )
 
 const (
-	// firstRead bounds what is read of each part of the log at the start, in bytes: some
-	// 150,000 lines. What is older is listed by "vaultwicket audit list".
+	// firstRead is how many bytes at the end of each part of the log are read at the start:
+	// some 150,000 lines. "vaultwicket audit list" lists older ones.
 	firstRead = 64 << 20
 
-	// maxCalls bounds what is kept. The oldest quarter goes when it is reached.
+	// maxCalls is the maximum number of calls. At the limit the oldest quarter is dropped.
 	maxCalls = 200_000
 )
 
@@ -51,7 +50,7 @@ type row struct {
 	number   uint64 // in its session, 0 for a line that is about no call
 	seq      uint64 // of such a line in its part of the log
 	lines    int32  // index of its last line in Calls.lines, -1 for none
-	count    uint32 // of calls that it stands for, mostly 0 for one
+	count    uint32 // of calls in one row, 0 for one
 	exit     int16
 	ended    bool
 	approved bool
@@ -80,8 +79,8 @@ func Open(state string) *Calls {
 	}
 }
 
-// Update reads what is new in the log. It returns how many lines were read since [Open], by
-// which callers tell whether there is something that they have not seen.
+// Update reads the new lines of the log. It returns how many lines were read since [Open]: callers
+// compare it to learn whether there are new ones.
 func (c *Calls) Update() (read uint64, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -28,7 +28,7 @@ type Call struct {
 	Ended, Approved                  bool
 	Exit                             int
 	Duration                         time.Duration
-	Count                            int // of calls that it stands for, 0 for one
+	Count                            int // of calls in one row, 0 for one
 }
 
 func (c *Calls) call(number uint64, r *row) Call {

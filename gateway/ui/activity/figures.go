@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Figures are what the calls of agents in a time come to.
+// Figures are statistics of the calls of agents in a period.
 type Figures struct {
 	Calls, Denied, Failed, Asked, Changes int
 	// Hours are the hours of the time, the oldest first, without gaps.
