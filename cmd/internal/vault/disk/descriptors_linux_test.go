@@ -14,13 +14,9 @@ import (
 func starved(t *testing.T, more int, try func()) {
 	t.Helper()
 	var limit unix.Rlimit
-	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &limit); err != nil {
-		t.Fatal(err)
-	}
+	must(t, unix.Getrlimit(unix.RLIMIT_NOFILE, &limit))
 	next, err := unix.Open(".", unix.O_RDONLY|unix.O_CLOEXEC, 0) // the lowest number that is free
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	unix.Close(next)
 	lowered := limit
 	lowered.Cur = uint64(next + more)
@@ -28,9 +24,7 @@ func starved(t *testing.T, more int, try func()) {
 		t.Skip("the limit cannot be changed here:", err)
 	}
 	defer func() {
-		if err := unix.Setrlimit(unix.RLIMIT_NOFILE, &limit); err != nil {
-			t.Fatal(err)
-		}
+		must(t, unix.Setrlimit(unix.RLIMIT_NOFILE, &limit))
 	}()
 	try()
 }
@@ -38,8 +32,7 @@ func starved(t *testing.T, more int, try func()) {
 // A process that can open no more files says so, at whichever of its steps: it
 // neither stops nor takes a note for another or for an empty one.
 func TestWithoutDescriptorsNothingIsGuessed(t *testing.T) {
-	dir := t.TempDir()
-	plant(t, dir, map[string]string{"a/b/n.md": "text", "n.md": "other"})
+	dir := planted(t, map[string]string{"a/b/n.md": "text", "n.md": "other"})
 	folder := openFolder(t, dir)
 	path := mustPath(t, "a/b/n.md")
 	rootedRead := func() (string, error) {

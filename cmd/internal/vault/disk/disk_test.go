@@ -21,21 +21,23 @@ func plant(t testing.TB, dir string, files map[string]string) {
 	t.Helper()
 	for path, text := range files {
 		full := filepath.Join(dir, filepath.FromSlash(path))
-		if err := os.MkdirAll(filepath.Dir(full), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(full, []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.MkdirAll(filepath.Dir(full), 0o755))
+		must(t, os.WriteFile(full, []byte(text), 0o644))
 	}
+}
+
+// planted returns a folder with files, given by path and text.
+func planted(t testing.TB, files map[string]string) (dir string) {
+	t.Helper()
+	dir = t.TempDir()
+	plant(t, dir, files)
+	return dir
 }
 
 func openFolder(t testing.TB, dir string) *Folder {
 	t.Helper()
 	folder, err := Open(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() { folder.Close() })
 	return folder
 }
@@ -43,9 +45,7 @@ func openFolder(t testing.TB, dir string) *Folder {
 func mustPath(t testing.TB, text string) Path {
 	t.Helper()
 	path, err := ParsePath(text)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return path
 }
 
@@ -209,9 +209,7 @@ func walked(t *testing.T, folder *Folder, under Path) (met []string) {
 		}
 		met = append(met, name)
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	slices.Sort(met)
 	return met
 }
@@ -248,11 +246,8 @@ func TestWalk(t *testing.T) {
 }
 
 func TestEditKeepsTheModeAndAnswersBothTexts(t *testing.T) {
-	dir := t.TempDir()
-	plant(t, dir, map[string]string{"n.md": "old"})
-	if err := os.Chmod(filepath.Join(dir, "n.md"), 0o640); err != nil {
-		t.Fatal(err)
-	}
+	dir := planted(t, map[string]string{"n.md": "old"})
+	must(t, os.Chmod(filepath.Join(dir, "n.md"), 0o640))
 	before, after, err := openFolder(t, dir).Edit(mustPath(t, "n.md"), func(text []byte) []byte { return append(text, "+"...) })
 	if err != nil || string(before) != "old" || string(after) != "old+" {
 		t.Fatalf("%q, %q, %v", before, after, err)
@@ -271,12 +266,9 @@ func TestEditRefusesWhatSomebodyElseChanged(t *testing.T) {
 		"now a folder": func(path string) error { return errors.Join(os.Remove(path), os.Mkdir(path, 0o755)) },
 	} {
 		t.Run(name, func(t *testing.T) {
-			dir := t.TempDir()
-			plant(t, dir, map[string]string{"n.md": "old"})
+			dir := planted(t, map[string]string{"n.md": "old"})
 			_, _, err := openFolder(t, dir).Edit(mustPath(t, "n.md"), func([]byte) []byte {
-				if err := meddle(filepath.Join(dir, "n.md")); err != nil {
-					t.Fatal(err)
-				}
+				must(t, meddle(filepath.Join(dir, "n.md")))
 				return []byte("ours")
 			})
 			if !errors.Is(err, ErrChanged) {
@@ -293,11 +285,8 @@ func TestEditRefusesWhatSomebodyElseChanged(t *testing.T) {
 }
 
 func TestEditRefusesReadOnlyNotesAndLinks(t *testing.T) {
-	dir := t.TempDir()
-	plant(t, dir, map[string]string{"locked.md": "old", "real.md": "old"})
-	if err := os.Chmod(filepath.Join(dir, "locked.md"), 0o444); err != nil {
-		t.Fatal(err)
-	}
+	dir := planted(t, map[string]string{"locked.md": "old", "real.md": "old"})
+	must(t, os.Chmod(filepath.Join(dir, "locked.md"), 0o444))
 	if err := os.Symlink("real.md", filepath.Join(dir, "link.md")); err != nil {
 		t.Skip("no symbolic links here")
 	}
@@ -373,8 +362,7 @@ func TestWritesAtTheSameTimeAllArrive(t *testing.T) {
 		t.Skip("no lock on folders here")
 	}
 	const writers = 20
-	dir := t.TempDir()
-	plant(t, dir, map[string]string{"n.md": ""})
+	dir := planted(t, map[string]string{"n.md": ""})
 	var group sync.WaitGroup
 	for range writers {
 		group.Go(func() {
@@ -396,8 +384,7 @@ func TestWritesAtTheSameTimeAllArrive(t *testing.T) {
 }
 
 func TestSizesBeyondTheLimitAreRefused(t *testing.T) {
-	dir := t.TempDir()
-	plant(t, dir, map[string]string{"big.md": ""})
+	dir := planted(t, map[string]string{"big.md": ""})
 	if err := os.Truncate(filepath.Join(dir, "big.md"), MaxNote+1); err != nil {
 		t.Skip("no sparse files here")
 	}
@@ -412,8 +399,7 @@ func TestSizesBeyondTheLimitAreRefused(t *testing.T) {
 }
 
 func TestConfig(t *testing.T) {
-	dir := t.TempDir()
-	plant(t, dir, map[string]string{".obsidian/app.json": "{}"})
+	dir := planted(t, map[string]string{".obsidian/app.json": "{}"})
 	folder := openFolder(t, dir)
 	if text, err := folder.Config("app.json"); err != nil || string(text) != "{}" {
 		t.Errorf("%q, %v", text, err)
@@ -423,5 +409,16 @@ func TestConfig(t *testing.T) {
 	}
 	if _, err := openFolder(t, t.TempDir()).Config("app.json"); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("a missing settings folder: %v", err)
+	}
+}
+
+// must fails the test on any error.
+func must(t interface {
+	Helper()
+	Fatal(...any)
+}, errs ...error) {
+	t.Helper()
+	if err := errors.Join(errs...); err != nil {
+		t.Fatal(err)
 	}
 }

@@ -13,12 +13,8 @@ import (
 // comes back.
 func TestANoteThatICloudTookIsNotMadeAgain(t *testing.T) {
 	folder, root := t.TempDir(), filepath.Join("Ideas", system.CloudStub("Bread.md"))
-	if err := os.Mkdir(filepath.Join(folder, "Ideas"), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(folder, root), []byte("stub"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Mkdir(filepath.Join(folder, "Ideas"), 0o700))
+	must(t, os.WriteFile(filepath.Join(folder, root), []byte("stub"), 0o600))
 	f := openFolder(t, folder)
 	gone, other := mustPath(t, "Ideas/Bread.md"), mustPath(t, "Ideas/Breads.md")
 	if !f.HasStub(gone) || f.HasStub(other) {

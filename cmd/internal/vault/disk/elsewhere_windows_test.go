@@ -16,25 +16,17 @@ import (
 func TestWhatIsInTheCloudIsFetchedForItsReaderOnly(t *testing.T) {
 	folder := t.TempDir()
 	for _, name := range []string{"Here.md", "Away.md"} {
-		if err := os.WriteFile(filepath.Join(folder, name), []byte("text"), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(filepath.Join(folder, name), []byte("text"), 0o600))
 	}
 	away, err := windows.UTF16PtrFromString(filepath.Join(folder, "Away.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := windows.SetFileAttributes(away, windows.FILE_ATTRIBUTE_OFFLINE); err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
+	must(t, windows.SetFileAttributes(away, windows.FILE_ATTRIBUTE_OFFLINE))
 	if now, err := windows.GetFileAttributes(away); err != nil || now&windows.FILE_ATTRIBUTE_OFFLINE == 0 {
 		t.Skipf("this file system does not keep the attribute: %x, %v", now, err)
 	}
 	f := openFolder(t, folder)
 	met := map[string]error{}
-	if err := f.Walk(Path{}, func(e Entry) { _, _, met[e.Path.String()] = e.Read() }); err != nil {
-		t.Fatal(err)
-	}
+	must(t, f.Walk(Path{}, func(e Entry) { _, _, met[e.Path.String()] = e.Read() }))
 	if met["Here.md"] != nil || !errors.Is(met["Away.md"], system.ErrElsewhere) {
 		t.Errorf("read on a walk: %v", met)
 	}

@@ -139,8 +139,7 @@ func everyFault(t *testing.T, sys faulty, before map[string]string, act func(*Fo
 		if n > 50 {
 			t.Fatal("the write never succeeded")
 		}
-		dir := t.TempDir()
-		plant(t, dir, before)
+		dir := planted(t, before)
 		folder := openFolder(t, dir)
 		broken := sys
 		broken.n = n
@@ -177,9 +176,7 @@ func temporaries(t *testing.T, dir string) (found []string) {
 		}
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return found
 }
 

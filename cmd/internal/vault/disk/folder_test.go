@@ -11,20 +11,15 @@ import (
 // A folder that is another one by the time it is open is not entered, and does
 // not stay open.
 func TestAFolderThatWasReplacedIsNotEntered(t *testing.T) {
-	dir := t.TempDir()
-	plant(t, dir, map[string]string{"a/n.md": "a", "b/n.md": "b"})
+	dir := planted(t, map[string]string{"a/n.md": "a", "b/n.md": "b"})
 	info := func(name string) fs.FileInfo {
 		seen, err := os.Lstat(filepath.Join(dir, name))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		return seen
 	}
 	open := func() *os.Root {
 		sub, err := os.OpenRoot(filepath.Join(dir, "a"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		t.Cleanup(func() { sub.Close() })
 		return sub
 	}
@@ -46,8 +41,7 @@ func TestAFolderThatWasReplacedIsNotEntered(t *testing.T) {
 
 // What is refused is named, by every place and by the steps between folders.
 func TestARefusalNamesWhatItIsAbout(t *testing.T) {
-	dir := t.TempDir()
-	plant(t, dir, map[string]string{"real.md": "", "folder/a.md": ""})
+	dir := planted(t, map[string]string{"real.md": "", "folder/a.md": ""})
 	folder := openFolder(t, dir)
 	for kind, at := range places(t, folder) {
 		_, stepped := at.step("real.md")
@@ -75,9 +69,7 @@ func TestInfoIsThatOfTheFolderWhereverItIs(t *testing.T) {
 		t.Skip("an open folder cannot be moved here")
 	}
 	want, err := os.Stat(filepath.Join(outer, "moved"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if got, err := folder.Info(); err != nil || !os.SameFile(got, want) {
 		t.Errorf("%v, %v", got, err)
 	}
@@ -85,15 +77,10 @@ func TestInfoIsThatOfTheFolderWhereverItIs(t *testing.T) {
 
 // A folder that was closed opens nothing any more.
 func TestAClosedFolder(t *testing.T) {
-	dir := t.TempDir()
-	plant(t, dir, map[string]string{"a/n.md": "text"})
+	dir := planted(t, map[string]string{"a/n.md": "text"})
 	folder, err := Open(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := folder.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
+	must(t, folder.Close())
 	for name, try := range map[string]func() error{
 		"Info":  func() error { _, err := folder.Info(); return err },
 		"enter": func() error { _, err := folder.enter(nil); return err },
@@ -110,8 +97,7 @@ func TestAClosedFolder(t *testing.T) {
 
 // The file of patterns is read like a note: nothing but a regular file is.
 func TestIgnored(t *testing.T) {
-	dir := t.TempDir()
-	plant(t, dir, map[string]string{"n.md": "text"})
+	dir := planted(t, map[string]string{"n.md": "text"})
 	folder, name := openFolder(t, dir), filepath.Join(dir, ".vaultwicketignore")
 	if text, err := folder.Ignored(); !errors.Is(err, fs.ErrNotExist) || text != nil {
 		t.Errorf("without the file: %q, %v", text, err)
@@ -123,9 +109,7 @@ func TestIgnored(t *testing.T) {
 		}
 		os.Remove(name)
 	}
-	if err := os.WriteFile(name, []byte("private/\n"), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(name, []byte("private/\n"), 0o644))
 	if text, err := folder.Ignored(); err != nil || string(text) != "private/\n" {
 		t.Errorf("%q, %v", text, err)
 	}
@@ -133,8 +117,7 @@ func TestIgnored(t *testing.T) {
 
 // The limits in bytes, written out.
 func TestSizeLimits(t *testing.T) {
-	dir := t.TempDir()
-	plant(t, dir, map[string]string{"note.md": "", ".obsidian/most.json": "", ".obsidian/more.json": "", ".vaultwicketignore": ""})
+	dir := planted(t, map[string]string{"note.md": "", ".obsidian/most.json": "", ".obsidian/more.json": "", ".vaultwicketignore": ""})
 	for name, size := range map[string]int64{"note.md": 134_217_729, ".obsidian/most.json": 16_777_216, ".obsidian/more.json": 16_777_217, ".vaultwicketignore": 61_441} {
 		if os.Truncate(filepath.Join(dir, name), size) != nil {
 			t.Skip("no sparse files here")

@@ -15,13 +15,9 @@ import (
 func hold(t *testing.T, path string, share uint32) (release func()) {
 	t.Helper()
 	name, err := windows.UTF16PtrFromString(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	handle, err := windows.CreateFile(name, windows.GENERIC_READ, share, nil, windows.OPEN_EXISTING, 0, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return func() { windows.CloseHandle(handle) }
 }
 
@@ -34,8 +30,7 @@ func TestANoteThatAnotherProgramHasOpen(t *testing.T) {
 		"Remove": func(f *Folder) error { return f.Remove(Path{"A.md"}, []byte("text")) },
 		"Trash":  func(f *Folder) error { _, err := f.Trash(Path{"A.md"}, []byte("text")); return err },
 	} {
-		dir := t.TempDir()
-		plant(t, dir, map[string]string{"A.md": "text"})
+		dir := planted(t, map[string]string{"A.md": "text"})
 		folder := openFolder(t, dir)
 		release := hold(t, filepath.Join(dir, "A.md"), windows.FILE_SHARE_READ)
 		err := call(folder)
@@ -51,8 +46,7 @@ func TestANoteThatAnotherProgramHasOpen(t *testing.T) {
 
 // One that may not even be read meanwhile is no missing note.
 func TestANoteThatAnotherProgramLocks(t *testing.T) {
-	dir := t.TempDir()
-	plant(t, dir, map[string]string{"A.md": "text"})
+	dir := planted(t, map[string]string{"A.md": "text"})
 	defer hold(t, filepath.Join(dir, "A.md"), 0)()
 	if _, err := openFolder(t, dir).Read(Path{"A.md"}); !errors.Is(err, system.ErrInUse) || IsMissing(err) {
 		t.Errorf("read: %v", err)

@@ -100,8 +100,7 @@ func TestAHardLinkedFileIsAFileWhereNothingIsHidden(t *testing.T) {
 // Two names that differ in the case of letters can be two names of one file: then
 // a rename from the one to the other would do nothing and say that it did.
 func TestARenameToASecondNameOfTheFile(t *testing.T) {
-	dir := t.TempDir()
-	plant(t, dir, map[string]string{"a.md": "text"})
+	dir := planted(t, map[string]string{"a.md": "text"})
 	if err := os.Link(filepath.Join(dir, "a.md"), filepath.Join(dir, "A.md")); err != nil {
 		t.Skip("one name in two spellings, or no hard links: ", err)
 	}

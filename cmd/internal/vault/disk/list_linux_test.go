@@ -22,15 +22,10 @@ func dirent(name string, kind byte) []byte {
 }
 
 func TestEntriesOfAFolder(t *testing.T) {
-	dir := t.TempDir()
-	plant(t, dir, map[string]string{"file.md": "", "folder/x": ""})
-	if err := os.Symlink("file.md", dir+"/link.md"); err != nil {
-		t.Fatal(err)
-	}
+	dir := planted(t, map[string]string{"file.md": "", "folder/x": ""})
+	must(t, os.Symlink("file.md", dir+"/link.md"))
 	at, err := openFolder(t, dir).place(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer at.close()
 	cut := dirent("b.md", unix.DT_REG)
 	endless := dirent("b.md", unix.DT_REG)
@@ -58,9 +53,7 @@ func TestEntriesOfAFolder(t *testing.T) {
 
 func TestAWalkLeavesNothingOpen(t *testing.T) {
 	folder := tree(t, "a/b/c/one.md", "a/two.md", "d/three.md", "four.md", access.IgnoreFile)
-	if err := os.Mkdir(folder.root.Name()+"/empty", 0o755); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Mkdir(folder.root.Name()+"/empty", 0o755))
 	defer debug.SetGCPercent(debug.SetGCPercent(-1)) // which would close what is forgotten
 	open := func() int {
 		found, err := os.ReadDir("/proc/self/fd")
@@ -71,16 +64,10 @@ func TestAWalkLeavesNothingOpen(t *testing.T) {
 	}
 	before := open()
 	for range 20 {
-		if err := folder.Walk(Path{}, func(e Entry) { e.Read() }); err != nil {
-			t.Fatal(err)
-		}
-		if err := folder.WalkParallel(Path{}, func(e Entry) { e.Read() }); err != nil {
-			t.Fatal(err)
-		}
+		must(t, folder.Walk(Path{}, func(e Entry) { e.Read() }))
+		must(t, folder.WalkParallel(Path{}, func(e Entry) { e.Read() }))
 		root, err := folder.enter([]string{"a"})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		folder.Ignored()
 		at := rooted{dir: root}
 		at.list()

@@ -26,9 +26,7 @@ func contents(t testing.TB, dir string) map[string]string {
 		files[filepath.ToSlash(rel)] = string(text)
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return files
 }
 
@@ -84,8 +82,7 @@ func TestChanges(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			dir := t.TempDir()
-			plant(t, dir, start)
+			dir := planted(t, start)
 			err := test.act(openFolder(t, dir))
 			if !errors.Is(err, test.want) || test.want == nil && err != nil {
 				t.Errorf("error %v, want %v", err, test.want)
@@ -114,11 +111,8 @@ func expectName(got, want string) error {
 }
 
 func TestChangesThatAreRefused(t *testing.T) {
-	dir := t.TempDir()
-	plant(t, dir, map[string]string{"a.md": "text", "ro.md": "text", "f/x.md": ""})
-	if err := os.Chmod(filepath.Join(dir, "ro.md"), 0o444); err != nil {
-		t.Fatal(err)
-	}
+	dir := planted(t, map[string]string{"a.md": "text", "ro.md": "text", "f/x.md": ""})
+	must(t, os.Chmod(filepath.Join(dir, "ro.md"), 0o444))
 	f := openFolder(t, dir)
 	for _, test := range []struct {
 		name, want string
@@ -140,22 +134,17 @@ func TestChangesThatAreRefused(t *testing.T) {
 }
 
 func TestAFileComesBackFromTheTrashAsItWas(t *testing.T) {
-	dir := t.TempDir()
-	plant(t, dir, map[string]string{"a.md": "text"})
+	dir := planted(t, map[string]string{"a.md": "text"})
 	full := filepath.Join(dir, "a.md")
 	then := time.Date(2020, 1, 2, 3, 4, 5, 0, time.UTC)
-	if err := errors.Join(os.Chmod(full, 0o600), os.Chtimes(full, then, then)); err != nil {
-		t.Fatal(err)
-	}
+	must(t, errors.Join(os.Chmod(full, 0o600), os.Chtimes(full, then, then)))
 	f := openFolder(t, dir)
 	name, err := f.Trash(mustPath(t, "a.md"), []byte("text"))
 	if err == nil {
 		err = f.Untrash(name, mustPath(t, "a.md"), []byte("text"))
 	}
 	info, also := os.Stat(full)
-	if err := errors.Join(err, also); err != nil {
-		t.Fatal(err)
-	}
+	must(t, errors.Join(err, also))
 	if runtime.GOOS != "windows" && info.Mode().Perm() != 0o600 || !info.ModTime().Equal(then) {
 		t.Errorf("mode %v, time %v", info.Mode(), info.ModTime())
 	}
@@ -183,8 +172,7 @@ func eachFault(t *testing.T, sys faulty, files map[string]string, act func(*Fold
 		if n > 50 {
 			t.Fatal("it never succeeded")
 		}
-		dir := t.TempDir()
-		plant(t, dir, files)
+		dir := planted(t, files)
 		folder, broken := openFolder(t, dir), sys
 		broken.n = n
 		folder.sys = &broken

@@ -210,8 +210,7 @@ func (o onlyFolders) Sees(_ string, folder bool) bool { return folder == bool(o)
 func (o onlyFolders) Enters(string) bool              { return true }
 
 func TestAViewIsAskedAboutAFileAsAFile(t *testing.T) {
-	dir := t.TempDir()
-	plant(t, dir, map[string]string{"a/n.md": "text"})
+	dir := planted(t, map[string]string{"a/n.md": "text"})
 	whole := openFolder(t, dir)
 	if _, err := whole.WithView(onlyFolders(true)).Read(mustPath(t, "a/n.md")); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("a file was taken for a folder: %v", err)
@@ -232,9 +231,7 @@ func TestAViewIsAskedAboutAFileAsAFile(t *testing.T) {
 func walkedIn(t *testing.T, f *Folder, under string) []string {
 	t.Helper()
 	at, err := ParseFolder(under)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	told := func(walk func(Path, func(Entry)) error) []string {
 		names := entries(t, walk, at)
 		if err := walk(at, func(Entry) {}); err != nil {
@@ -252,12 +249,9 @@ func walkedIn(t *testing.T, f *Folder, under string) []string {
 // A walk that begins in a folder which is not seen meets what is seen in it; if
 // there is nothing, the folder is missing, in the words of one that is.
 func TestAWalkFromAFolderThatIsNotSeen(t *testing.T) {
-	dir := t.TempDir()
-	plant(t, dir, map[string]string{"shut/a/in.md": "", "shut/b.md": "", "dark/c.md": "", "file": "", "open/d.md": ""})
+	dir := planted(t, map[string]string{"shut/a/in.md": "", "shut/b.md": "", "dark/c.md": "", "file": "", "open/d.md": ""})
 	for _, name := range []string{"bare/x", "empty"} {
-		if err := os.MkdirAll(filepath.Join(dir, name), 0o755); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.MkdirAll(filepath.Join(dir, name), 0o755))
 	}
 	view := levels{"shut": false, "shut/a": true, "shut/gone": true, "dark": false, "file": false, "file/x": true, "gone": false, "gone/x": true, "bare": false, "bare/x/y": true}
 	folder := openFolder(t, dir).WithView(view)
@@ -292,13 +286,9 @@ func TestFailureOfAWalk(t *testing.T) {
 	refused := &Refusal{Path: "shut", Reason: "is a symbolic link"}
 	folder := openFolder(t, t.TempDir()).WithView(levels{"shut": false, "shut/a": true, "open": true})
 	hidden, err := folder.walker(under, func(Entry) {})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	seen, err := folder.walker(Path{"open"}, func(Entry) {})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for _, test := range []struct {
 		name string
 		err  error
@@ -320,8 +310,7 @@ func TestFailureOfAWalk(t *testing.T) {
 
 // What is refused is refused in the same words, whatever is there.
 func TestWordsForWhatIsNotSeen(t *testing.T) {
-	dir := t.TempDir()
-	plant(t, dir, map[string]string{"a/there.md": "text"})
+	dir := planted(t, map[string]string{"a/there.md": "text"})
 	folder := openFolder(t, dir).WithView(levels{"a": false})
 	for _, name := range []string{"a/there.md", "a/gone.md"} {
 		_, err := folder.Open(mustPath(t, name))

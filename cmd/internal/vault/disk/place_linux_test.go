@@ -15,18 +15,13 @@ import (
 // What is opened here is not handed to programs that are started meanwhile, and
 // a terminal does not become that of the process.
 func TestDescriptorsStayInTheProcess(t *testing.T) {
-	dir := t.TempDir()
-	plant(t, dir, map[string]string{"a/n.md": ""})
+	dir := planted(t, map[string]string{"a/n.md": ""})
 	at, err := openFolder(t, dir).place([]string{"a"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer at.close()
 	folder := at.(descriptor).fd
 	file, err := openat(folder, "n.md", openAsFile)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer unix.Close(file)
 	for name, fd := range map[string]int{"folder": folder, "file": file} {
 		if flags, err := unix.FcntlInt(uintptr(fd), unix.F_GETFD, 0); err != nil || flags&unix.FD_CLOEXEC == 0 {
@@ -40,13 +35,10 @@ func TestDescriptorsStayInTheProcess(t *testing.T) {
 
 // The errors of this place read like those of package os.
 func TestErrorsOfDescriptors(t *testing.T) {
-	dir := t.TempDir()
-	plant(t, dir, map[string]string{"n.md": "text"})
+	dir := planted(t, map[string]string{"n.md": "text"})
 	folder := openFolder(t, dir)
 	at, err := folder.place(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer at.close()
 	said := map[string]error{}
 	_, said["openat none: no such file or directory"] = at.step("none")
@@ -69,12 +61,9 @@ func TestErrorsOfDescriptors(t *testing.T) {
 }
 
 func TestReadOfDescriptors(t *testing.T) {
-	dir := t.TempDir()
-	plant(t, dir, map[string]string{"n.md": "text"})
+	dir := planted(t, map[string]string{"n.md": "text"})
 	fd, err := unix.Open(filepath.Join(dir, "n.md"), openAsFile, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer unix.Close(fd)
 	file, buf := openFile{fd: fd, name: "n.md"}, make([]byte, 3)
 	for i, step := range []struct {
@@ -93,19 +82,12 @@ func TestReadOfDescriptors(t *testing.T) {
 
 // What a descriptor says about a file is what package os says.
 func TestInfoOfDescriptors(t *testing.T) {
-	dir := t.TempDir()
-	plant(t, dir, map[string]string{"n.md": "text"})
-	if err := os.Chmod(filepath.Join(dir, "n.md"), 0o640); err != nil {
-		t.Fatal(err)
-	}
+	dir := planted(t, map[string]string{"n.md": "text"})
+	must(t, os.Chmod(filepath.Join(dir, "n.md"), 0o640))
 	want, err := os.Lstat(filepath.Join(dir, "n.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	at, err := openFolder(t, dir).place(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer at.close()
 	got, err := at.info("n.md")
 	if err != nil || got.Name() != want.Name() || got.Size() != want.Size() || got.Mode() != want.Mode() || !got.ModTime().Equal(want.ModTime()) || got.IsDir() {

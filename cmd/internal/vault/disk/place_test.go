@@ -16,13 +16,9 @@ import (
 func places(t *testing.T, folder *Folder) map[string]place {
 	t.Helper()
 	native, err := folder.place(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	root, err := folder.enter(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() { native.close(); root.Close() })
 	return map[string]place{"native": native, "rooted": rooted{root, folder.view != nil}}
 }
@@ -38,8 +34,7 @@ func wrong(err error, reason string) bool {
 }
 
 func TestEveryPlaceHasTheSameErrors(t *testing.T) {
-	dir := t.TempDir()
-	plant(t, dir, map[string]string{"real.md": "real", "folder.md/a.md": "a", "big.md": ""})
+	dir := planted(t, map[string]string{"real.md": "real", "folder.md/a.md": "a", "big.md": ""})
 	want := map[string]string{"nothing.md": "", "folder.md": "is a folder"}
 	for name, to := range map[string]string{"link.md": "real.md", "dangling.md": "nowhere", "round.md": "round.md", "door.md": "folder.md"} {
 		if os.Symlink(to, filepath.Join(dir, name)) == nil {
@@ -94,12 +89,9 @@ func TestAFileThatMayNotBeReadHasAStamp(t *testing.T) {
 	if os.Geteuid() == 0 {
 		t.Skip("root reads every file")
 	}
-	dir := t.TempDir()
-	plant(t, dir, map[string]string{"shut.md": "text", "folder/a.md": ""})
+	dir := planted(t, map[string]string{"shut.md": "text", "folder/a.md": ""})
 	for _, name := range []string{"shut.md", "folder"} {
-		if err := os.Chmod(filepath.Join(dir, name), 0); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.Chmod(filepath.Join(dir, name), 0))
 	}
 	t.Cleanup(func() { os.Chmod(filepath.Join(dir, "folder"), 0o755) })
 	for kind, at := range places(t, openFolder(t, dir)) {
@@ -116,8 +108,7 @@ func TestAFileThatMayNotBeReadHasAStamp(t *testing.T) {
 }
 
 func TestEveryPlaceListsTheSame(t *testing.T) {
-	dir := t.TempDir()
-	plant(t, dir, map[string]string{"a.md": "", ".hidden": "", ".folder/x": "", "b/c.md": "", "a name of several words, which is longer.md": ""})
+	dir := planted(t, map[string]string{"a.md": "", ".hidden": "", ".folder/x": "", "b/c.md": "", "a name of several words, which is longer.md": ""})
 	_ = os.Symlink("a.md", filepath.Join(dir, "link.md"))
 	special(t, dir)
 	for kind, at := range places(t, openFolder(t, dir)) {
@@ -133,8 +124,7 @@ func TestEveryPlaceListsTheSame(t *testing.T) {
 
 // A place leads to the places in it, and is of no use once it is closed.
 func TestAStepLeadsToAPlace(t *testing.T) {
-	dir := t.TempDir()
-	plant(t, dir, map[string]string{"a/b/n.md": "text"})
+	dir := planted(t, map[string]string{"a/b/n.md": "text"})
 	for kind, at := range places(t, openFolder(t, dir)) {
 		a, err := at.step("a")
 		if err != nil {
@@ -187,8 +177,7 @@ var replaced = map[string]struct {
 func TestAFileThatIsReplacedAfterItsListingIsRefused(t *testing.T) {
 	for name, test := range replaced {
 		for how, walk := range map[string]func(*Folder, Path, func(Entry)) error{"Walk": (*Folder).Walk, "WalkParallel": (*Folder).WalkParallel} {
-			dir := t.TempDir()
-			plant(t, dir, map[string]string{"sub/n.md": "text"})
+			dir := planted(t, map[string]string{"sub/n.md": "text"})
 			visited := 0
 			err := walk(openFolder(t, dir), Path{}, func(e Entry) {
 				if e.IsDir {
@@ -223,9 +212,7 @@ func TestAFolderThatIsReplacedAfterItsListingCountsAsEmpty(t *testing.T) {
 			"a link":  func(full string) error { return errors.Join(os.Remove(full), os.Symlink("..", full)) },
 		} {
 			dir := t.TempDir()
-			if err := os.Mkdir(filepath.Join(dir, "sub"), 0o755); err != nil {
-				t.Fatal(err)
-			}
+			must(t, os.Mkdir(filepath.Join(dir, "sub"), 0o755))
 			visited := 0
 			err := walk(openFolder(t, dir), Path{}, func(e Entry) {
 				visited++

@@ -15,8 +15,7 @@ func TestReadAnswersEveryByte(t *testing.T) {
 		"empty": "", "short": "a", "odd bytes": "\ufeff\r\n\x00\xff", "long": strings.Repeat("0123456789", 100_000),
 	} {
 		t.Run(name, func(t *testing.T) {
-			dir := t.TempDir()
-			plant(t, dir, map[string]string{"n.md": text})
+			dir := planted(t, map[string]string{"n.md": text})
 			if got, err := openFolder(t, dir).Read(mustPath(t, "n.md")); err != nil || string(got) != text {
 				t.Errorf("%d bytes of %d, %v", len(got), len(text), err)
 			}
@@ -25,17 +24,12 @@ func TestReadAnswersEveryByte(t *testing.T) {
 }
 
 func TestAFileThatChangesWhileItIsReadIsReadToItsEnd(t *testing.T) {
-	dir := t.TempDir()
-	plant(t, dir, map[string]string{"n.md": "12345"})
+	dir := planted(t, map[string]string{"n.md": "12345"})
 	folder := openFolder(t, dir)
 	for _, now := range []string{"123", "123456789"} {
 		file, err := folder.Open(mustPath(t, "n.md"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(filepath.Join(dir, "n.md"), []byte(now), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
+		must(t, os.WriteFile(filepath.Join(dir, "n.md"), []byte(now), 0o644))
 		if got, err := readAll(file, MaxNote); err != nil || string(got) != now {
 			t.Errorf("read %q, %v, want %q", got, err, now)
 		}
@@ -44,12 +38,9 @@ func TestAFileThatChangesWhileItIsReadIsReadToItsEnd(t *testing.T) {
 }
 
 func TestAFileThatOutgrowsTheLimitWhileItIsReadIsRefused(t *testing.T) {
-	dir := t.TempDir()
-	plant(t, dir, map[string]string{"n.md": "12345"})
+	dir := planted(t, map[string]string{"n.md": "12345"})
 	file, err := openFolder(t, dir).Open(mustPath(t, "n.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer file.Close()
 	plant(t, dir, map[string]string{"n.md": "123456789"})
 	var size *SizeError
@@ -59,8 +50,7 @@ func TestAFileThatOutgrowsTheLimitWhileItIsReadIsRefused(t *testing.T) {
 }
 
 func TestStatAndOpenAgree(t *testing.T) {
-	dir := t.TempDir()
-	plant(t, dir, map[string]string{"a/n.md": "12345"})
+	dir := planted(t, map[string]string{"a/n.md": "12345"})
 	folder := openFolder(t, dir)
 	for path, there := range map[string]bool{"a/n.md": true, "a": false, "a/x.md": false, "a/n.md/x": false, "b/n.md": false} {
 		info, err := folder.Stat(mustPath(t, path))
@@ -80,12 +70,9 @@ func TestStatAndOpenAgree(t *testing.T) {
 }
 
 func TestBornIsNotAfterTheLastChange(t *testing.T) {
-	dir := t.TempDir()
-	plant(t, dir, map[string]string{"n.md": ""})
+	dir := planted(t, map[string]string{"n.md": ""})
 	file, err := openFolder(t, dir).Open(mustPath(t, "n.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer file.Close()
 	// The two clocks of a file system may differ by a tick.
 	if born := file.Born(); born.IsZero() || born.After(file.Info.ModTime().Add(time.Second)) {
@@ -94,8 +81,7 @@ func TestBornIsNotAfterTheLastChange(t *testing.T) {
 }
 
 func TestOpenWantsAFolder(t *testing.T) {
-	dir := t.TempDir()
-	plant(t, dir, map[string]string{"n.md": ""})
+	dir := planted(t, map[string]string{"n.md": ""})
 	if _, err := Open(filepath.Join(dir, "n.md")); err == nil {
 		t.Error("a file was opened as a vault")
 	}
@@ -105,16 +91,11 @@ func TestOpenWantsAFolder(t *testing.T) {
 }
 
 func TestAFileOutlivesItsFolder(t *testing.T) {
-	dir := t.TempDir()
-	plant(t, dir, map[string]string{"n.md": "text"})
+	dir := planted(t, map[string]string{"n.md": "text"})
 	folder, err := Open(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	file, err := folder.Open(mustPath(t, "n.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer file.Close()
 	folder.Close()
 	if got, err := readAll(file, MaxNote); err != nil || string(got) != "text" {

@@ -25,8 +25,7 @@ func TestPatience(t *testing.T) {
 	}
 	for name, call := range calls {
 		for _, open := range []int{0, 1, 6, 7, 1000} {
-			dir := t.TempDir()
-			plant(t, dir, map[string]string{"A.md": "text"})
+			dir := planted(t, map[string]string{"A.md": "text"})
 			folder := openFolder(t, dir)
 			left, waited := open, time.Duration(0)
 			violate := violating{folder.sys, func() bool { left--; return left >= 0 }}
@@ -81,9 +80,7 @@ func (v violating) Remove(dir *os.Root, name string) error {
 func listedIn(t *testing.T, dir string) (files []string) {
 	t.Helper()
 	entries, err := os.ReadDir(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for _, e := range entries {
 		if text, err := os.ReadFile(filepath.Join(dir, e.Name())); err == nil {
 			files = append(files, e.Name()+"="+string(text))

@@ -94,21 +94,14 @@ func TestAStampTellsAChangeWhoseTimeWasPutBack(t *testing.T) {
 	}
 	for name, change := range touched {
 		t.Run(name, func(t *testing.T) {
-			dir := t.TempDir()
-			plant(t, dir, map[string]string{"n.md": "old"})
+			dir := planted(t, map[string]string{"n.md": "old"})
 			folder, full := openFolder(t, dir), filepath.Join(dir, "n.md")
 			before, err := folder.Stamp(mustPath(t, "n.md"))
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			// The clock of the file system may stand still for a moment.
 			for range 1_000_000 {
-				if err := change(full); err != nil {
-					t.Fatal(err)
-				}
-				if err := os.Chtimes(full, time.Time{}, time.Unix(0, before.Modified)); err != nil {
-					t.Fatal(err)
-				}
+				must(t, change(full))
+				must(t, os.Chtimes(full, time.Time{}, time.Unix(0, before.Modified)))
 				after, err := folder.Stamp(mustPath(t, "n.md"))
 				if err != nil || after.Modified != before.Modified || after.Size != before.Size {
 					t.Fatalf("%+v, %v", after, err)

@@ -107,8 +107,7 @@ func TestAStampedReadIsOneStateOfTheFileOrUnknown(t *testing.T) {
 }
 
 func TestReadIntoUsesTheMemoryItIsGiven(t *testing.T) {
-	dir := t.TempDir()
-	plant(t, dir, map[string]string{"long.md": strings.Repeat("long ", 1000), "short.md": "short", "empty.md": ""})
+	dir := planted(t, map[string]string{"long.md": strings.Repeat("long ", 1000), "short.md": "short", "empty.md": ""})
 	for kind, at := range places(t, openFolder(t, dir)) {
 		buf, _, err := at.read("long.md", make([]byte, 3, 7))
 		if err != nil || string(buf) != strings.Repeat("long ", 1000) {
@@ -131,8 +130,7 @@ func TestReadIntoUsesTheMemoryItIsGiven(t *testing.T) {
 }
 
 func TestAReadBesideAWriterNeverLiesAboutTheSize(t *testing.T) {
-	dir := t.TempDir()
-	plant(t, dir, map[string]string{"n.md": "a"})
+	dir := planted(t, map[string]string{"n.md": "a"})
 	for kind, at := range places(t, openFolder(t, dir)) {
 		var done atomic.Bool
 		var writer sync.WaitGroup

@@ -21,9 +21,7 @@ func exchange(t testing.TB, dir, name, target string) {
 		// A link that stays inside is one that os.Root follows.
 		err = os.Symlink(filepath.Join("..", target), full)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 }
 
 // swappedVault is a vault in which the rules hide Private and let nobody write

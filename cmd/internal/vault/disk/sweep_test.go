@@ -72,13 +72,9 @@ func TestSweepGoesByTheLastChange(t *testing.T) {
 	dir := memory.Folder(t)
 	plant(t, dir, map[string]string{tempName: "x"})
 	full := filepath.Join(dir, tempName)
-	if err := os.Chtimes(full, time.Unix(1, 0), time.Unix(1, 0)); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Chtimes(full, time.Unix(1, 0), time.Unix(1, 0)))
 	info, err := os.Stat(full)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if system.StampOf(info).Changed == 0 {
 		t.Skip("this system does not tell")
 	}

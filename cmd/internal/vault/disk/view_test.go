@@ -96,18 +96,14 @@ func TestEveryMethodByPathIsListed(t *testing.T) {
 		listed[method.name] = true
 	}
 	files, err := filepath.Glob("*.go")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	found := 0
 	for _, name := range files {
 		if strings.HasSuffix(name, "_test.go") {
 			continue
 		}
 		file, err := parser.ParseFile(token.NewFileSet(), name, nil, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		for _, decl := range file.Decls {
 			f, ok := decl.(*ast.FuncDecl)
 			if !ok || f.Recv == nil || !f.Name.IsExported() || receiver(f) != "Folder" {
@@ -150,13 +146,10 @@ func mentions(kind ast.Expr, name string) (found bool) {
 // Whatever is at a hidden path, every method answers as if nothing was there, in
 // the same words, and leaves it as it is.
 func TestNoMethodReachesWhatIsHidden(t *testing.T) {
-	dir := t.TempDir()
-	plant(t, dir, map[string]string{
+	dir := planted(t, map[string]string{
 		"seen.md": "text", "Hidden/there.md": "text", "Hidden/Open/in.md": "text", "one.md": "text", "file/x.md": "text", ".trash/old.md": "text",
 	})
-	if err := os.Symlink("seen.md", filepath.Join(dir, "Hidden", "link.md")); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Symlink("seen.md", filepath.Join(dir, "Hidden", "link.md")))
 	view := levels{"Hidden": false, "Hidden/Open": true, "Hidden/Open/Shut": false, "one.md": false, "none": false, "file": false}
 	folder := openFolder(t, dir).WithView(view)
 	before := treeText(t, dir)
@@ -209,16 +202,13 @@ func treeText(t *testing.T, dir string) string {
 		}
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return out.String()
 }
 
 // A method that answers on what is seen answers as if nothing was hidden.
 func TestAViewIsInNobodysWay(t *testing.T) {
-	dir := t.TempDir()
-	plant(t, dir, map[string]string{"a/b/seen.md": "text", "Hidden/x.md": "text"})
+	dir := planted(t, map[string]string{"a/b/seen.md": "text", "Hidden/x.md": "text"})
 	folder := openFolder(t, dir).WithView(levels{"Hidden": false})
 	seen := mustPath(t, "a/b/seen.md")
 	if text, err := folder.Read(seen); string(text) != "text" || err != nil {
@@ -240,8 +230,7 @@ func TestAViewIsInNobodysWay(t *testing.T) {
 
 // The settings that are written are not the affair of a view, whatever it hides.
 func TestAViewDoesNotHideTheBookmarks(t *testing.T) {
-	dir := t.TempDir()
-	plant(t, dir, map[string]string{".obsidian/bookmarks.json": "{}"})
+	dir := planted(t, map[string]string{".obsidian/bookmarks.json": "{}"})
 	if text, err := openFolder(t, dir).WithView(levels{"": false}).Read(Bookmarks()); string(text) != "{}" {
 		t.Errorf("%q, %v", text, err)
 	}
@@ -253,9 +242,7 @@ func TestWalksMeetExactlyWhatTheViewSees(t *testing.T) {
 	paths := rapid.Map(rapid.SliceOfN(segments, 1, 3), func(s []string) string { return strings.Join(s, "/") })
 	rapid.Check(t, func(rt *rapid.T) {
 		dir, err := os.MkdirTemp("", "view-")
-		if err != nil {
-			rt.Fatal(err)
-		}
+		must(rt, err)
 		defer os.RemoveAll(dir)
 		for _, path := range rapid.SliceOfN(paths, 0, 8).Draw(rt, "files") {
 			full := filepath.Join(dir, path)
@@ -265,9 +252,7 @@ func TestWalksMeetExactlyWhatTheViewSees(t *testing.T) {
 		}
 		view := levels(rapid.MapOfN(rapid.OneOf(paths, rapid.Just("")), rapid.Bool(), 0, 4).Draw(rt, "view"))
 		whole, err := Open(dir)
-		if err != nil {
-			rt.Fatal(err)
-		}
+		must(rt, err)
 		defer whole.Close()
 		folder := whole.WithView(view)
 		for _, under := range append(entries(rt, whole.Walk, Path{}), "", "missing", "a/missing") {
@@ -331,9 +316,7 @@ func TestAWalkCountsWhatIsSeen(t *testing.T) {
 	dir := t.TempDir()
 	for _, name := range []string{"a.md", "pic.png", "Open/b.md", "Open/Deep/c.md", "Private/d.md", "Private/e.md", "Private/Deep/f.md"} {
 		file := filepath.Join(dir, filepath.FromSlash(name))
-		if err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o755), os.WriteFile(file, nil, 0o644)); err != nil {
-			t.Fatal(err)
-		}
+		must(t, errors.Join(os.MkdirAll(filepath.Dir(file), 0o755), os.WriteFile(file, nil, 0o644)))
 	}
 	for _, tt := range []struct {
 		view View

@@ -23,8 +23,7 @@ func tree(t testing.TB, files ...string) *Folder {
 	for _, name := range files {
 		texts[name] = "text of " + name
 	}
-	dir := t.TempDir()
-	plant(t, dir, texts)
+	dir := planted(t, texts)
 	return openFolder(t, dir)
 }
 
@@ -39,13 +38,9 @@ func TestAParallelWalkMeetsWhatAWalkMeets(t *testing.T) {
 	folder := tree(t, append(files, ".hidden/x.md", "a/.b/x.md", "top.md", "a/b/c/d/e/f.txt")...)
 	for _, under := range []string{"", "many", "deep", "a/b"} {
 		at, err := ParseFolder(under)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		var want, got []string
-		if err := folder.Walk(at, func(e Entry) { want = append(want, fmt.Sprint(e.Path, e.IsDir)) }); err != nil {
-			t.Fatal(err)
-		}
+		must(t, folder.Walk(at, func(e Entry) { want = append(want, fmt.Sprint(e.Path, e.IsDir)) }))
 		var mu sync.Mutex
 		err = folder.WalkParallel(at, func(e Entry) {
 			mu.Lock()
@@ -107,9 +102,7 @@ func TestAFolderThatMayNotBeEnteredIsEmpty(t *testing.T) {
 	}
 	folder := tree(t, "open/one.md", "shut/two.md")
 	shut := filepath.Join(folder.root.Name(), "shut")
-	if err := os.Chmod(shut, 0); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Chmod(shut, 0))
 	t.Cleanup(func() { os.Chmod(shut, 0o755) })
 	files := 0
 	var mu sync.Mutex
@@ -177,9 +170,7 @@ func TestAChildIsWhatParsePathMakesOfIt(t *testing.T) {
 	folder := rapid.SampledFrom([]string{"", "a", "a/b c", strings.Repeat("d/", maxSegments-2) + "d", strings.Repeat("d/", maxSegments-1) + "d", strings.Repeat(strings.Repeat("y", 255)+"/", 15) + "y"})
 	rapid.Check(t, func(t *rapid.T) {
 		at, err := ParseFolder(folder.Draw(t, "folder"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		name := strings.Join(rapid.SliceOfN(piece, 0, 3).Draw(t, "name"), "")
 		if strings.Contains(name, "/") {
 			if child, ok := at.child(name); ok {

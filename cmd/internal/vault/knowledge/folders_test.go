@@ -17,9 +17,7 @@ func TestFoldersAreKeptUntilAChange(t *testing.T) {
 	list := func() []string {
 		t.Helper()
 		folders, err := k.Folders(from)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		return folders
 	}
 	wait := func(want ...string) {
@@ -45,9 +43,7 @@ func TestFoldersAreKeptUntilAChange(t *testing.T) {
 		{func() error { return os.Remove(full("C/In")) }, []string{"a", "C"}},
 	}
 	for _, s := range steps {
-		if err := s.do(); err != nil {
-			t.Fatal(err)
-		}
+		must(t, s.do())
 		wait(s.want...)
 	}
 	kept := func() bool { a, b := list(), list(); return &a[0] == &b[0] }

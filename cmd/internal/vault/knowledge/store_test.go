@@ -2,6 +2,7 @@ package knowledge
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -27,9 +28,7 @@ func residentOn(t *testing.T, notes int) (*Store, View) {
 		write(t, dir, n, fmt.Sprintf("# Note %d\nword%d\n", n, n))
 	}
 	folder, err := disk.Open(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	k := &Store{Resident: true}
 	t.Cleanup(func() { k.Close(); folder.Close() })
 	env := func(name string) string {
@@ -45,9 +44,7 @@ func residentOn(t *testing.T, notes int) (*Store, View) {
 
 func write(t *testing.T, dir string, n int, text string) {
 	t.Helper()
-	if err := os.WriteFile(filepath.Join(dir, fmt.Sprintf("%03d.md", n)), []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(filepath.Join(dir, fmt.Sprintf("%03d.md", n)), []byte(text), 0o600))
 }
 
 // filtersIn returns how many files of the cache have a text, and how many a filter.
@@ -103,9 +100,7 @@ func searchWithoutFilters(t *testing.T, kept bool) {
 	worker := &Store{Resident: true}
 	t.Cleanup(worker.Close)
 	y, err := worker.Index(from)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	worker.withAimed(y, func(_ *cache.Cache, has aimed) {
 		for _, f := range has.files {
 			if f.filter == "" || !f.isMade {
@@ -161,9 +156,7 @@ func readFromVault(t *testing.T, k *Store, from View, text string) (found, read 
 			hits.Add(1)
 		}
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return int(hits.Load()), int(reads.Load())
 }
 
@@ -180,9 +173,7 @@ func TestALookAtAllFilesKeepsTheCache(t *testing.T) {
 		}
 	}
 	write(t, from.Path, 3, "changed to word7\n")
-	if err := os.Remove(filepath.Join(from.Path, "005.md")); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Remove(filepath.Join(from.Path, "005.md")))
 	lookAgain(t, k, from)
 	if found, read := readFromVault(t, k, from, "word7"); k.cache.Len() != notes-1 || found != 2 || read != 0 {
 		t.Errorf("after a change the cache has %d notes; a search finds %d and reads %d in the vault", k.cache.Len(), found, read)
@@ -203,9 +194,7 @@ func TestALookAtAllFilesKeepsTheCache(t *testing.T) {
 func TestPathsAreComparedInNormalFormC(t *testing.T) {
 	k, from := residentOn(t, 1)
 	for _, name := range []string{"Cafe\u0301.md", "Caf\u00e9 2.md", "Tea \U0001f375.md"} {
-		if err := os.WriteFile(filepath.Join(from.Path, name), []byte("text"), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(filepath.Join(from.Path, name), []byte("text"), 0o600))
 		for range 2 {
 			lookAgain(t, k, from)
 			var mu sync.Mutex
@@ -271,5 +260,16 @@ func TestALongSearchHoldsUpNothing(t *testing.T) {
 		}
 		close(end)
 		<-ended
+	}
+}
+
+// must fails the test on any error.
+func must(t interface {
+	Helper()
+	Fatal(...any)
+}, errs ...error) {
+	t.Helper()
+	if err := errors.Join(errs...); err != nil {
+		t.Fatal(err)
 	}
 }

@@ -40,9 +40,7 @@ func watching(t *testing.T, files ...string) *watched {
 	if errors.Is(err, errUnwatchable) {
 		t.Skip(err)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	h.w = w
 	t.Cleanup(w.close)
 	h.learn(w.take())
@@ -117,32 +115,26 @@ func (h *watched) compare(what string) {
 
 func TestWhatChangesIsNamed(t *testing.T) {
 	h := watching(t, "a.md", "deep/er/b.md", ".obsidian/app.json")
-	must := func(err error) {
-		t.Helper()
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
 	h.write("a.md", "changed")
 	h.compare("a change")
 	h.write("deep/er/new/c.md", "c")
 	h.compare("a file in a new folder")
 	h.write("deep/er/new/c.md", "again")
 	h.compare("a change in that folder")
-	must(os.Rename(h.path("deep/er/new/c.md"), h.path("c.md")))
+	must(t, os.Rename(h.path("deep/er/new/c.md"), h.path("c.md")))
 	h.compare("a move")
-	must(os.Rename(h.path("deep"), h.path("other")))
+	must(t, os.Rename(h.path("deep"), h.path("other")))
 	h.compare("a moved folder")
 	h.write("other/er/b.md", "changed")
 	h.compare("a change below the moved folder")
 	h.write("deep/er/b.md", "another")
 	h.compare("a new folder with the old name")
-	must(os.RemoveAll(h.path("other")))
+	must(t, os.RemoveAll(h.path("other")))
 	h.compare("a removed folder")
-	must(os.Remove(h.path("a.md")))
+	must(t, os.Remove(h.path("a.md")))
 	h.compare("a removed file")
-	must(os.WriteFile(h.path("c.md.tmp"), []byte("swapped"), 0o644))
-	must(os.Rename(h.path("c.md.tmp"), h.path("c.md")))
+	must(t, os.WriteFile(h.path("c.md.tmp"), []byte("swapped"), 0o644))
+	must(t, os.Rename(h.path("c.md.tmp"), h.path("c.md")))
 	h.compare("a file saved by a swap")
 }
 
@@ -221,7 +213,9 @@ func TestWhatWasNotToldMeansEverything(t *testing.T) {
 	if c := h.w.take(); !c.all {
 		t.Errorf("took %+v", c)
 	}
+	h.w.mu.Lock()
 	h.w.blind = true
+	h.w.mu.Unlock()
 	for range 2 {
 		if c := h.w.take(); !c.all {
 			t.Errorf("took %+v from a watcher that does not see everything", c)

@@ -26,9 +26,7 @@ func filled(b *testing.B, n int) (dir string, files []file) {
 		u.Put(f.path, f.stamp, text, f.found())
 	}
 	c, err := u.Commit()
-	if err != nil {
-		b.Fatal(err)
-	}
+	must(b, err)
 	c.Close()
 	return dir, files
 }
@@ -138,9 +136,7 @@ func BenchmarkUpdate(b *testing.B) {
 				}
 				u.Put(files[0].path, files[0].stamp, []byte("text"), Found{})
 				next, err := u.Commit()
-				if err != nil {
-					b.Fatal(err)
-				}
+				must(b, err)
 				c.Close()
 				c = next
 				b.StopTimer()
@@ -167,9 +163,7 @@ func BenchmarkFill(b *testing.B) {
 			u.Put(f.path, f.stamp, texts[i], Found{Facts: facts[i]})
 		}
 		next, err := u.Commit()
-		if err != nil {
-			b.Fatal(err)
-		}
+		must(b, err)
 		next.Close()
 		c.Close()
 	}

@@ -1,6 +1,7 @@
 package cache
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -69,9 +70,7 @@ func save(t testing.TB, dir string, files ...file) {
 		u.Put(f.path, f.stamp, f.text(), f.found())
 	}
 	c, err := u.Commit()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	c.Close()
 }
 
@@ -144,9 +143,7 @@ func someFiles(n int) []file {
 func glob(t testing.TB, dir, pattern string) []string {
 	t.Helper()
 	names, err := filepath.Glob(filepath.Join(dir, pattern))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return names
 }
 
@@ -178,9 +175,7 @@ func TestTheCacheOfSomethingElseIsEmpty(t *testing.T) {
 	// Even if a table lies where that of another vault would.
 	own, other := newPlace(dir, testVault), newPlace(dir, "/other")
 	for _, name := range tableAndPack(t, dir) {
-		if err := os.Rename(name, strings.Replace(name, own.stem, other.stem, 1)); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.Rename(name, strings.Replace(name, own.stem, other.stem, 1)))
 	}
 	if c := Open(dir, "/other", testProgram); c.Len() != 0 {
 		t.Error("another vault's, renamed")
@@ -209,9 +204,7 @@ func TestFactsAreAddedLater(t *testing.T) {
 	u := open(t, dir).Update()
 	u.Put(f.path, f.stamp, f.text(), Found{})
 	c, err := u.Commit()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer c.Close()
 	r, _ := c.Find(f.path, f.stamp)
 	if _, ok := c.Facts(r); ok || r.HasFacts() || !r.HasText() {
@@ -220,9 +213,7 @@ func TestFactsAreAddedLater(t *testing.T) {
 	u = c.Update()
 	u.AddFacts(f.path, r, f.facts())
 	c2, err := u.Commit()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer c2.Close()
 	checkAll(t, c2, f)
 	checkAll(t, open(t, dir), f)
@@ -244,9 +235,7 @@ func TestNothingIsWrittenIfNothingChanged(t *testing.T) {
 		u.Keep(f.path, r)
 	}
 	same, err := u.Commit()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	c.Close()
 	checkAll(t, same, files...)
 	if after, _ := os.Stat(table); !os.SameFile(before, after) {
@@ -259,9 +248,7 @@ func TestNothingIsWrittenIfNothingChanged(t *testing.T) {
 		u.Keep(f.path, r)
 	}
 	less, err := u.Commit()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	same.Close()
 	checkAll(t, less, files[1:]...)
 	less.Close()
@@ -286,9 +273,7 @@ func TestOnlyOneUpdatesAtATime(t *testing.T) {
 	u = other.Update()
 	u.Put("b.md", system.Stamp{Size: 1}, []byte("b"), Found{})
 	c, err := u.Commit()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer c.Close()
 	if one.Update() != nil {
 		t.Error("an update of what is out of date")
@@ -348,9 +333,7 @@ func TestOfSeveralTheLastCounts(t *testing.T) {
 	u.Keep(f.path, r)
 	u.Keep("b.md", r) // renamed
 	next, err := u.Commit()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer next.Close()
 	r, ok := next.Find("b.md", old.stamp)
 	text, _ := next.Text(r, nil)
@@ -372,9 +355,7 @@ func TestARecordOfAnotherPackIsNotKept(t *testing.T) {
 	u.Keep(f.path, r)
 	u.AddFacts(f.path, r, f.facts())
 	c, err := u.Commit()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer c.Close()
 	if c.Len() != 0 {
 		t.Errorf("%d files", c.Len())
@@ -389,9 +370,7 @@ func TestBeyondTheLimitOnlyFactsAreKept(t *testing.T) {
 	u.Put(large.path, large.stamp, large.text(), large.found())
 	u.Put("c.md", large.stamp, large.text(), Found{})
 	c, err := u.Commit()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer c.Close()
 	if text, _ := small.check(t, c); !text {
 		t.Error("a text within the limit is not kept")
@@ -420,17 +399,13 @@ func TestAFilterOutlivesFactsAndIsGoneWhenDamaged(t *testing.T) {
 	u := open(t, dir).Update()
 	u.Put(f.path, f.stamp, f.text(), Found{Filter: f.filter()})
 	c, err := u.Commit()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer c.Close()
 	r, _ := c.Find(f.path, f.stamp)
 	u = c.Update()
 	u.AddFacts(f.path, r, f.facts())
 	c2, err := u.Commit()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer c2.Close()
 	checkAll(t, c2, f)
 	r, _ = c2.Find(f.path, f.stamp)
@@ -446,9 +421,7 @@ func TestAFilterOutlivesFactsAndIsGoneWhenDamaged(t *testing.T) {
 	u = c2.Update()
 	u.Keep(f.path, r)
 	c3, err := u.Commit()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer c3.Close()
 	if _, ok := c3.Find(f.path, f.stamp); ok {
 		t.Error("a note with a damaged filter was kept")
@@ -460,9 +433,7 @@ func TestAFilterComesBesideWhatIsThere(t *testing.T) {
 	u := open(t, dir).Update()
 	u.Put(f.path, f.stamp, f.text(), Found{Facts: f.facts()})
 	c, err := u.Commit()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer c.Close()
 	r, _ := c.Find(f.path, f.stamp)
 	if r.HasFilter() {
@@ -471,9 +442,7 @@ func TestAFilterComesBesideWhatIsThere(t *testing.T) {
 	u = c.Update()
 	u.AddFilter(f.path, r, f.filter())
 	next, err := u.Commit()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer next.Close()
 	checkAll(t, next, f)
 	r, _ = next.Find(f.path, f.stamp)
@@ -487,9 +456,7 @@ func TestAFilterComesBesideWhatIsThere(t *testing.T) {
 	u = next.Update()
 	u.AddFilter(f.path, r, f.filter())
 	last, err := u.Commit()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer last.Close()
 	if _, ok := last.Find(f.path, f.stamp); ok {
 		t.Error("a note with a damaged text was kept")
@@ -500,9 +467,7 @@ func TestAFilterComesBesideWhatIsThere(t *testing.T) {
 func flip(t *testing.T, name string, at int64) {
 	t.Helper()
 	file, err := os.OpenFile(name, os.O_RDWR, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer file.Close()
 	b := make([]byte, 1)
 	if _, err := file.ReadAt(b, at); err != nil {
@@ -510,6 +475,17 @@ func flip(t *testing.T, name string, at int64) {
 	}
 	b[0] ^= 1
 	if _, err := file.WriteAt(b, at); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// must fails the test on any error.
+func must(t interface {
+	Helper()
+	Fatal(...any)
+}, errs ...error) {
+	t.Helper()
+	if err := errors.Join(errs...); err != nil {
 		t.Fatal(err)
 	}
 }

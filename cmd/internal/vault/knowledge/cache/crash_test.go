@@ -73,24 +73,16 @@ func harm(t *testing.T, files []file, change func(data []byte, try func(what str
 	save(t, origin, files...)
 	for i, name := range tableAndPack(t, origin) {
 		data, err := os.ReadFile(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		other := tableAndPack(t, origin)[1-i]
 		change(data, func(what string, data []byte) {
 			dir := t.TempDir()
-			if err := os.WriteFile(filepath.Join(dir, filepath.Base(name)), data, 0o600); err != nil {
-				t.Fatal(err)
-			}
-			if err := os.Link(other, filepath.Join(dir, filepath.Base(other))); err != nil {
-				t.Fatal(err)
-			}
+			must(t, os.WriteFile(filepath.Join(dir, filepath.Base(name)), data, 0o600))
+			must(t, os.Link(other, filepath.Join(dir, filepath.Base(other))))
 			defer os.RemoveAll(dir)
 			whole, _ := os.ReadFile(other)
 			survives(t, dir, fmt.Sprintf("%s, %s", filepath.Ext(name), what), files)
-			if err := os.WriteFile(other, whole, 0o600); err != nil {
-				t.Fatal(err)
-			}
+			must(t, os.WriteFile(other, whole, 0o600))
 		})
 	}
 }
@@ -125,9 +117,7 @@ func TestWhatACrashLeftIsSweptUp(t *testing.T) {
 	pack := glob(t, dir, "*.pack")[0]
 	half := [][]byte{make([]byte, 100), []byte("junk")}
 	for _, name := range []string{p.random(randomID(), packEnd), p.random(randomID(), halfEnd), others.random(randomID(), packEnd)} {
-		if err := os.WriteFile(name, half[0], 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(name, half[0], 0o600))
 	}
 	appendTo(t, pack, make([]byte, 1<<20))
 	checkAll(t, open(t, dir), files...)
@@ -141,9 +131,7 @@ func TestWhatACrashLeftIsSweptUp(t *testing.T) {
 	}
 	u.Put(more.path, more.stamp, more.text(), more.found())
 	next, err := u.Commit()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	checkAll(t, next, append(files, more)...)
 	next.Close()
 	if info, _ := os.Stat(pack); info == nil || info.Size() > 1<<20 {
@@ -157,9 +145,7 @@ func TestWhatACrashLeftIsSweptUp(t *testing.T) {
 func appendTo(t *testing.T, name string, data []byte) {
 	t.Helper()
 	file, err := os.OpenFile(name, os.O_WRONLY|os.O_APPEND, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if _, err = file.Write(data); err != nil {
 		t.Fatal(err)
 	}
@@ -181,9 +167,7 @@ func TestGarbageIsLeftBehind(t *testing.T) {
 		u.Keep(f.path, r)
 	}
 	c, err := u.Commit()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	checkAll(t, c, small...)
 	checkAll(t, old, append(small, large)...)
 	r, _ := old.Find(small[1].path, small[1].stamp)
@@ -213,9 +197,7 @@ func TestWhatIsDamagedIsLeftBehindWithTheGarbage(t *testing.T) {
 	c := open(t, dir)
 	r, _ := c.Find(small[5].path, small[5].stamp)
 	file, err := os.OpenFile(glob(t, dir, "*.pack")[0], os.O_WRONLY, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer file.Close()
 	if _, err := file.WriteAt([]byte("\xff"), int64(r.entry().spans[textPart].at)); err != nil {
 		t.Fatal(err)
@@ -226,9 +208,7 @@ func TestWhatIsDamagedIsLeftBehindWithTheGarbage(t *testing.T) {
 		u.Keep(f.path, r)
 	}
 	next, err := u.Commit()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer next.Close()
 	for i, f := range small {
 		r, _ := next.Find(f.path, f.stamp)
@@ -243,9 +223,7 @@ func TestAPackThatIsTooShortIsNone(t *testing.T) {
 	save(t, dir, someFiles(9)...)
 	pack := glob(t, dir, "*.pack")[0]
 	info, _ := os.Stat(pack)
-	if err := os.Truncate(pack, info.Size()-1); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Truncate(pack, info.Size()-1))
 	if c := open(t, dir); c.Len() != 0 {
 		t.Errorf("%d files", c.Len())
 	}
@@ -261,12 +239,8 @@ func TestACommitThatFailsLeavesWhatWas(t *testing.T) {
 	before, _ := os.ReadFile(pack)
 	c := open(t, dir)
 	// Another pack in the place of the one that is open.
-	if err := os.Rename(pack, pack+".away"); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(pack, before, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Rename(pack, pack+".away"))
+	must(t, os.WriteFile(pack, before, 0o600))
 	u := c.Update()
 	u.Put("a.md", files[0].stamp, []byte("a"), Found{})
 	if next, err := u.Commit(); err == nil {
@@ -290,9 +264,7 @@ func TestAWriteThatFailsFailsTheCommit(t *testing.T) {
 	u.Keep(f.path, r)
 	first := fileOf("first.md", 2, stagedTexts+1) // it is written at once
 	u.Put(first.path, first.stamp, first.text(), Found{})
-	if err := u.writer.file.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, u.writer.file.Close())
 	var puts sync.WaitGroup
 	for n := range 4 {
 		puts.Go(func() {

@@ -37,9 +37,7 @@ type model struct {
 func TestAnyUpdatesOfTwoProcessesAreAMap(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		dir, err := os.MkdirTemp("", "cache")
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		m := &model{dir: dir}
 		for i := range m.handles {
 			m.handles[i] = m.open()
@@ -108,9 +106,7 @@ func (m *model) update(t *rapid.T, i int) {
 		return
 	}
 	c, err := u.Commit()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if m.added || !maps.Equal(next, h.files) {
 		m.state++
 	}

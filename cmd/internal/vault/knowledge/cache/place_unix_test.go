@@ -27,26 +27,18 @@ func TestFilesArePrivate(t *testing.T) {
 func TestAFolderOfOthersIsNotUsed(t *testing.T) {
 	dir := t.TempDir()
 	save(t, dir, someFiles(3)...)
-	if err := os.Chmod(dir, 0o777); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Chmod(dir, 0o777))
 	if c := open(t, dir); c.Len() != 0 || c.Update() != nil {
 		t.Error("one that everybody can write to is")
 	}
-	if err := os.Chmod(dir, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Chmod(dir, 0o700))
 	link := filepath.Join(t.TempDir(), "link")
-	if err := os.Symlink(dir, link); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Symlink(dir, link))
 	if c := open(t, link); c.Len() != 0 || c.Update() != nil {
 		t.Error("one behind a link is")
 	}
 	file := filepath.Join(t.TempDir(), "file")
-	if err := os.WriteFile(file, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(file, nil, 0o600))
 	if c := open(t, file); c.Len() != 0 || c.Update() != nil {
 		t.Error("a file is")
 	}
@@ -63,12 +55,8 @@ func TestWhatIsNoFileIsNoCache(t *testing.T) {
 			dir := t.TempDir()
 			save(t, dir, files...)
 			name := glob(t, dir, "*"+end)[0]
-			if err := os.Rename(name, name+".away"); err != nil {
-				t.Fatal(err)
-			}
-			if err := make(name); err != nil {
-				t.Fatal(err)
-			}
+			must(t, os.Rename(name, name+".away"))
+			must(t, make(name))
 			c := open(t, dir)
 			if want := map[bool]int{end == lockEnd: len(files)}[true]; c.Len() != want {
 				t.Errorf("%s as %s: %d files, want %d", end, kind, c.Len(), want)
@@ -96,9 +84,7 @@ func TestAFolderThatCannotBeWrittenToIsRead(t *testing.T) {
 	}
 	dir, files := t.TempDir(), someFiles(3)
 	save(t, dir, files...)
-	if err := os.Chmod(dir, 0o500); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Chmod(dir, 0o500))
 	defer os.Chmod(dir, 0o700)
 	c := open(t, dir)
 	checkAll(t, c, files...)

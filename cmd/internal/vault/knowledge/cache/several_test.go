@@ -136,9 +136,7 @@ func TestSeveralGoroutinesFillOneUpdate(t *testing.T) {
 	}
 	all.Wait()
 	next, err := u.Commit()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer next.Close()
 	for range 4 {
 		all.Go(func() { checkAll(t, next, files...) })

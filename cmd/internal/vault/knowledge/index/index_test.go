@@ -1,6 +1,7 @@
 package index
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"math/rand/v2"
@@ -30,9 +31,7 @@ func newVault(t testing.TB, files map[string]string) *vault {
 		v.put(name, text)
 	}
 	folder, err := disk.Open(v.dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() { folder.Close() })
 	v.folder = folder
 	return v
@@ -135,9 +134,7 @@ func TestManyFilesAreSortedAsFewAre(t *testing.T) {
 		files := make([]*File, size)
 		for i := range files {
 			path, err := disk.ParsePath(fmt.Sprintf("%c/note %d.md", 'a'+rune(random.IntN(3)), random.IntN(size)))
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			files[i] = newFile(path, system.Stamp{}, "", true)
 		}
 		want := slices.SortedStableFunc(slices.Values(files), inOrder)
@@ -152,13 +149,9 @@ func TestOnlyWhatChangedIsReadAgain(t *testing.T) {
 	old := v.build(nil)
 	v.put("longer.md", "#b #bb")
 	v.put("new.md", "#e")
-	if err := os.Remove(filepath.Join(v.dir, "gone.md")); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Remove(filepath.Join(v.dir, "gone.md")))
 	v.put("later.md", "#x")
-	if err := os.Chtimes(filepath.Join(v.dir, "later.md"), time.Time{}, time.Now().Add(time.Hour)); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Chtimes(filepath.Join(v.dir, "later.md"), time.Time{}, time.Now().Add(time.Hour)))
 	x := v.build(old)
 	kept, tags := map[string]bool{}, map[string]string{}
 	for _, f := range x.Files {
@@ -182,9 +175,7 @@ func TestAFileThatCannotBeReadSpoilsNothing(t *testing.T) {
 		t.Skip("root reads every file")
 	}
 	v := newVault(t, map[string]string{"shut.md": "[[open]]", "open.md": "[[shut]]"})
-	if err := os.Chmod(filepath.Join(v.dir, "shut.md"), 0); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Chmod(filepath.Join(v.dir, "shut.md"), 0))
 	x := v.build(nil)
 	place, ok := x.Place("shut.md")
 	if !ok || x.Files[place].Facts().Known() || edges(x) != "open.md>shut.md*1" {
@@ -238,4 +229,15 @@ func BenchmarkBuild(b *testing.B) {
 			newIndex(x.Files, old).Graph()
 		}
 	})
+}
+
+// must fails the test on any error.
+func must(t interface {
+	Helper()
+	Fatal(...any)
+}, errs ...error) {
+	t.Helper()
+	if err := errors.Join(errs...); err != nil {
+		t.Fatal(err)
+	}
 }

@@ -13,24 +13,16 @@ import (
 // A change that is told of a file in another spelling is one of that file.
 func TestUpdateKnowsOneNameOfAFile(t *testing.T) {
 	dir := folding.Dir(t, folding.APFS)
-	if err := os.Mkdir(filepath.Join(dir, "Pub"), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Mkdir(filepath.Join(dir, "Pub"), 0o755))
 	write := func(path, text string) {
-		if err := os.WriteFile(filepath.Join(dir, filepath.FromSlash(path)), []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(filepath.Join(dir, filepath.FromSlash(path)), []byte(text), 0o644))
 	}
 	write("Pub/Note.md", "# One")
 	folder, err := disk.Open(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer folder.Close()
 	x, err := Build(folder, nil, Forgetful{}, time.Now(), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for i, told := range []string{"PUB/note.MD", "pub", "Pub/Note.md"} {
 		want := "# " + string(rune('a'+i))
 		write("Pub/Note.md", want)

@@ -127,9 +127,7 @@ func TestWhatIsRememberedIsNotReadAgain(t *testing.T) {
 	m := &memory{facts: map[string]Facts{}}
 	build := func() *Index {
 		x, err := Build(v.folder, nil, m, later, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		return x
 	}
 	first, second := build(), build()
