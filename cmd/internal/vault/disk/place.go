@@ -47,14 +47,6 @@ func (f *Folder) place(segments []string) (place, error) {
 	return at, nil
 }
 
-// placeOf is place for the folder of the file at p, if that may be seen.
-func (f *Folder) placeOf(p Path) (place, error) {
-	if err := f.admit(p); err != nil {
-		return nil, err
-	}
-	return f.place(p.parents())
-}
-
 // rooted is a place that goes through an os.Root.
 type rooted struct {
 	dir    *os.Root

@@ -19,7 +19,7 @@ import (
 //
 // It is as confined as an os.Root, for the same reasons. A name is one segment without a
 // slash and not "..", so the kernel looks it up in this folder alone; O_NOFOLLOW refuses a
-// link in the same step that opens, whatever happened since the folder was listed; and the
+// link in the same step that opens, even if the folder was changed since it was listed; and the
 // descriptor stays with its folder when that is moved.
 type descriptor struct {
 	fd     int

@@ -48,7 +48,10 @@ func (f *Folder) Read(p Path) ([]byte, error) {
 // stamp is zero if the file was written meanwhile, because the text may be half old and
 // half new then.
 func (f *Folder) ReadStamped(p Path) ([]byte, system.Stamp, error) {
-	at, err := f.placeOf(p)
+	if err := f.admit(p); err != nil {
+		return nil, system.Stamp{}, err
+	}
+	at, err := f.place(p.parents())
 	if err != nil {
 		return nil, system.Stamp{}, err
 	}

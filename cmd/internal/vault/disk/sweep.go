@@ -29,7 +29,7 @@ func isTemporary(name string) bool {
 }
 
 // Sweep removes the temporary files that were last changed before a moment: those of a
-// writer that was killed. It looks wherever this program writes, whatever the view hides,
+// writer that was killed. It looks wherever this program writes, also where the view hides it,
 // enters no link, and removes only regular files of that name. It returns how many
 // temporary files are left, which are younger or could not be removed, and an error if it
 // could not look everywhere.

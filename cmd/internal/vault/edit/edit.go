@@ -177,14 +177,14 @@ func (d *doc) keepsFront(edited *doc) bool {
 	return bytes.Equal(edited.text[:front.End], d.text[:front.End])
 }
 
-// keeps reports whether everything that the index knows of the note outside a span is the
+// keeps reports whether everything that the index has of the note outside a span is the
 // same when the span is size bytes long.
 func (d *doc) keeps(edited *doc, at markdown.Span, size int) bool {
 	now := markdown.Span{Start: at.Start, End: at.Start + size}
 	return slices.Equal(d.facts(at), edited.facts(now))
 }
 
-// fact is one thing that the index knows, and its place, counted from the start of the
+// fact is one thing that the index has, and its place, counted from the start of the
 // note or, after the edit, from its end.
 type fact struct {
 	what, text string

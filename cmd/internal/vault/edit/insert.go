@@ -36,7 +36,7 @@ func Insert(text []byte, where Where, t Target, content string) ([]byte, error) 
 		at = d.sectionEnd(d.headingAt(span.Start))
 	case where == After && t.kind == block:
 		b, _ := d.found.Block(t.name)
-		at = max(d.next(max(span.Start, span.End-1)), d.next(d.startOf(b.Line))) // an id that stands alone is below its block
+		at = max(d.next(max(span.Start, span.End-1)), d.next(d.startOf(b.Line))) // an id of its own is below its block
 	default:
 		if where == Before {
 			at = span.Start

@@ -34,42 +34,33 @@ func (v Value) appendJSON(out []byte, indent string, indented bool) []byte {
 	case String:
 		return AppendQuoted(out, v.text)
 	case List:
-		return v.appendList(out, indent, inner)
+		if len(v.List()) == 0 {
+			return append(out, "[]"...)
+		}
+		open := byte('[')
+		for _, element := range v.List() {
+			out = append(append(out, open), inner...)
+			open = ','
+			out = element.appendJSON(out, inner, indented)
+		}
+		return append(append(out, indent...), ']')
 	case Map:
-		return v.appendMap(out, indent, inner)
+		if len(v.Fields()) == 0 {
+			return append(out, "{}"...)
+		}
+		open := byte('{')
+		for _, field := range v.Fields() {
+			out = append(append(out, open), inner...)
+			open = ','
+			out = append(AppendQuoted(out, field.Key), ':')
+			if indented {
+				out = append(out, ' ')
+			}
+			out = field.Value.appendJSON(out, inner, indented)
+		}
+		return append(append(out, indent...), '}')
 	}
 	return append(out, "null"...)
-}
-
-func (v Value) appendList(out []byte, indent, inner string) []byte {
-	if len(v.List()) == 0 {
-		return append(out, "[]"...)
-	}
-	open := byte('[')
-	for _, element := range v.List() {
-		out = append(append(out, open), inner...)
-		open = ','
-		out = element.appendJSON(out, inner, inner != indent)
-	}
-	return append(append(out, indent...), ']')
-}
-
-func (v Value) appendMap(out []byte, indent, inner string) []byte {
-	if len(v.Fields()) == 0 {
-		return append(out, "{}"...)
-	}
-	open := byte('{')
-	for _, field := range v.Fields() {
-		out = append(append(out, open), inner...)
-		open = ','
-		out = AppendQuoted(out, field.Key)
-		out = append(out, ':')
-		if inner != indent {
-			out = append(out, ' ')
-		}
-		out = field.Value.appendJSON(out, inner, inner != indent)
-	}
-	return append(append(out, indent...), '}')
 }
 
 // AppendQuoted appends text as a JSON string, escaping no more than it must: encoding/json

@@ -234,7 +234,7 @@ func (r *rewriter) renamed(v Value) Value {
 func RewriteTags(text []byte, change func(name string) string) (edited []byte, changed int, err error) {
 	found := markdown.Scan(text)
 	block := text[found.Frontmatter.Start:found.Frontmatter.End]
-	rewritten, changed, left := rewriteTexts(block, isTags, func(text string, _ int) string { return renamedTag(text, change) })
+	rewritten, changed, left := rewriteTexts(block, func(key string) bool { return strings.EqualFold(key, "tags") }, func(text string, _ int) string { return renamedTag(text, change) })
 	switch {
 	case len(left) > 0:
 		return nil, 0, &Refusal{left[0].line, "tag " + left[0].text + " cannot be changed where it is"}
@@ -254,8 +254,6 @@ func RewriteTags(text []byte, change func(name string) string) (edited []byte, c
 	edited, err = Set(edited, "tags", list)
 	return edited, changed, err
 }
-
-func isTags(key string) bool { return strings.EqualFold(key, "tags") }
 
 // renamedTag returns the string for another tag with the "#" and the blanks of text.
 func renamedTag(text string, change func(name string) string) string {

@@ -111,7 +111,7 @@ func (v Value) Fields() Properties {
 // Type is the app's word for the type of a property.
 type Type string
 
-// The types that can be told from a value. The app has others, such as
+// The types that can be inferred from a value. The app has others, such as
 // datetime, which a user assigns.
 const (
 	TypeText      Type = "text"

@@ -66,7 +66,7 @@ func same(a, b []*index.File) bool {
 	return slices.Equal(a, b)
 }
 
-// Forget drops all values. They are computed again when they are asked for.
+// Forget drops all values. They are computed again when they are needed.
 func (m *Memo) Forget() {
 	m.mu.Lock()
 	defer m.mu.Unlock()

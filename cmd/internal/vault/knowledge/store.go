@@ -26,7 +26,7 @@ type View struct {
 	Folder *disk.Folder
 	Path   string // of the folder, absolute
 	Env    func(string) string
-	Now    func() time.Time // of the machine, to tell which files are young
+	Now    func() time.Time // of the machine, to see which files are young
 	Tally  *tally.Tally     // of the call; may be nil
 }
 
@@ -47,7 +47,7 @@ type Store struct {
 	told    atomic.Pointer[watcher] // the same, without the lock
 	looked  time.Time               // at every file
 	asked   bool                    // for the index, since it was verified
-	behind  int                     // changes that the cache file does not know
+	behind  int                     // changes that are not in the cache file
 	closing bool
 	resting bool         // no call has come since Rest
 	shelf   *cache.Cache // has the facts that Rest took out of memory; may be nil
@@ -57,7 +57,7 @@ type Store struct {
 	cache  *cache.Cache // nil before the first use
 	aimed  aimed
 
-	folders atomic.Pointer[folderList] // that were asked for last; nil if none were
+	folders atomic.Pointer[folderList] // the last ones; may be nil
 }
 
 const (

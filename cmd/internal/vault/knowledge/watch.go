@@ -22,7 +22,7 @@ const maxNamed = 4096
 
 // changes are what may have changed since the last call of take.
 type changes struct {
-	// paths are relative to the folder, with slashes. A folder stands for everything
+	// paths are relative to the folder, with slashes. A folder means everything
 	// below it.
 	paths []string
 	// all says that any path may have changed.

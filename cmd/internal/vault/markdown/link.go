@@ -29,14 +29,6 @@ func (b *brackets) push(open bracket) {
 	b.size++
 }
 
-func (b *brackets) pop() (bracket, bool) {
-	if b.size == 0 {
-		return bracket{}, false
-	}
-	b.size--
-	return b.open[b.size], true
-}
-
 // linked forgets the brackets around a link, for no link contains another. An embed may
 // contain one, and be contained.
 func (b *brackets) linked() {
@@ -140,8 +132,12 @@ func (s *scanner) addLink(link Link, target string, embed bool) {
 // closeBracket reads the target of an inline link, if the bracket at at closes
 // the text of one.
 func (s *scanner) closeBracket(at int, line segment) int {
-	open, ok := s.brackets.pop()
-	if !ok || at+1 >= line.end || s.text[at+1] != '(' {
+	if s.brackets.size == 0 {
+		return at + 1
+	}
+	s.brackets.size--
+	open := s.brackets.open[s.brackets.size]
+	if at+1 >= line.end || s.text[at+1] != '(' {
 		return at + 1
 	}
 	r := reader{text: s.text[at+2 : line.end]}

@@ -21,17 +21,17 @@ type scanner struct {
 	// Memory for the target of a link.
 	unescaped, decoded []byte
 	note               Note
-	line               int // the number of the line at hand
+	line               int // the number of the current line
 
 	stack [maxDepth]container
 	depth int // how many of stack are open
-	raw   raw // the block at hand, if its lines are not to be read
+	raw   raw // the current block, if its lines are not to be read
 	para  []segment
 	start int  // where the open paragraph begins, the mark of its item included
 	lazy  bool // whether its last line lacks the marks of its containers
-	item  int  // the list mark on the line at hand, or noItem
+	item  int  // the list mark on the current line, or noItem
 
-	top     section // the outermost block at hand
+	top     section // the current outermost block
 	before  section // the one above it
 	blanked bool    // whether a blank line came after top
 
@@ -160,7 +160,7 @@ func isFence(line []byte) bool {
 	return len(line) >= 3 && string(line[:3]) == "---" && len(bytes.TrimRight(line, " \t")) == 3
 }
 
-// scanLine adds a line to the block at hand, or begins another.
+// scanLine adds a line to the current block, or begins another.
 func (s *scanner) scanLine(at, end int) {
 	if s.depth == 0 && s.raw.kind == notRaw && at < end && (isLetter(s.text[at]) || s.text[at] >= utf8.RuneSelf) {
 		// No container is open, and this line opens none: it can only be of a paragraph.

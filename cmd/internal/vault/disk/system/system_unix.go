@@ -95,7 +95,7 @@ func control(file *os.File, call func(fd int) error) (err error) {
 const lockPatience = 5 * time.Second
 
 // Lock keeps other processes of this program from writing into dir until unlock is called.
-// It leaves no file behind and ends with the process. Where the file system has no such
+// It leaves no file and ends with the process. Where the file system has no such
 // locks it does nothing.
 func Lock(dir *os.Root) (unlock func()) {
 	handle, err := dir.Open(".")

@@ -61,11 +61,77 @@ func appendNote(b []byte, n *markdown.Note) []byte {
 	for _, number := range [numbers]int{n.Frontmatter.Start, n.Frontmatter.End - n.Frontmatter.Start, n.Body, n.BodyLine, n.Size} {
 		b = appendInt(b, number)
 	}
-	b = appendSized(b, func(b []byte) []byte { return appendHeadings(b, n.Headings) })
-	b = appendSized(b, func(b []byte) []byte { return appendLinks(b, n.Links) })
-	b = appendSized(b, func(b []byte) []byte { return appendTags(b, n.Tags) })
-	b = appendSized(b, func(b []byte) []byte { return appendTasks(b, n.Tasks) })
-	return appendSized(b, func(b []byte) []byte { return appendBlocks(b, n.Blocks) })
+	b = appendSized(b, func(b []byte) []byte {
+		b = appendCount(b, n.Headings)
+		l := last{}
+		for _, h := range n.Headings {
+			b = appendInt(b, h.Level)
+			b = appendText(b, h.Text)
+			b = l.append(b, h.Line, h.At)
+		}
+		return b
+	})
+	b = appendSized(b, func(b []byte) []byte {
+		b = appendCount(b, n.Links)
+		l := last{}
+		for i := range n.Links {
+			b = appendLink(b, &n.Links[i], &l)
+		}
+		return b
+	})
+	b = appendSized(b, func(b []byte) []byte {
+		b = appendCount(b, n.Tags)
+		l := last{}
+		for _, tag := range n.Tags {
+			b = appendText(b, tag.Text)
+			b = l.append(b, tag.Line, tag.At)
+		}
+		return b
+	})
+	b = appendSized(b, func(b []byte) []byte {
+		b = appendCount(b, n.Tasks)
+		l := last{}
+		for _, task := range n.Tasks {
+			b = appendInt(b, int(task.Mark))
+			b = appendText(b, task.Text)
+			b = l.append(b, task.Line, task.MarkAt.Start)
+			b = appendInt(b, task.MarkAt.End-task.MarkAt.Start)
+		}
+		return b
+	})
+	return appendSized(b, func(b []byte) []byte {
+		b = appendCount(b, n.Blocks)
+		l := last{}
+		for _, block := range n.Blocks {
+			b = appendText(b, block.ID)
+			b = l.append(b, block.Line, block.Span.Start)
+			b = appendInt(b, block.Span.End-block.Span.Start)
+		}
+		return b
+	})
+}
+
+func appendLink(b []byte, l *markdown.Link, at *last) []byte {
+	form := uint64(l.Style) << linkStyle
+	if l.Embed {
+		form |= linkEmbeds
+	}
+	splits := len(l.Path)+len(l.Subpath) == len(l.Target) &&
+		strings.HasPrefix(l.Target, l.Path) && strings.HasSuffix(l.Target, l.Subpath)
+	if splits {
+		form |= linkSplits
+	}
+	b = binary.AppendUvarint(b, form)
+	b = appendText(b, l.Target)
+	if splits {
+		b = binary.AppendUvarint(b, uint64(len(l.Path)))
+	} else {
+		b = appendText(b, l.Path)
+		b = appendText(b, l.Subpath)
+	}
+	b = appendText(b, l.Display)
+	b = at.append(b, l.Line, l.Span.Start)
+	return appendInt(b, l.Span.End-l.Span.Start)
 }
 
 // numbers is how many numbers precede the lists of a note.
@@ -131,17 +197,6 @@ func (p packed) appendTagTexts(texts []string) []string {
 	return texts
 }
 
-func appendHeadings(b []byte, headings []markdown.Heading) []byte {
-	b = appendCount(b, headings)
-	l := last{}
-	for _, h := range headings {
-		b = appendInt(b, h.Level)
-		b = appendText(b, h.Text)
-		b = l.append(b, h.Line, h.At)
-	}
-	return b
-}
-
 func readHeadings(r *reader) []markdown.Heading {
 	headings := readList[markdown.Heading](r, leastHeading)
 	l := last{}
@@ -151,35 +206,6 @@ func readHeadings(r *reader) []markdown.Heading {
 		h.Line, h.At = l.read(r)
 	}
 	return headings
-}
-
-func appendLinks(b []byte, links []markdown.Link) []byte {
-	b = appendCount(b, links)
-	at := last{}
-	for i := range links {
-		l := &links[i]
-		form := uint64(l.Style) << linkStyle
-		if l.Embed {
-			form |= linkEmbeds
-		}
-		splits := len(l.Path)+len(l.Subpath) == len(l.Target) &&
-			strings.HasPrefix(l.Target, l.Path) && strings.HasSuffix(l.Target, l.Subpath)
-		if splits {
-			form |= linkSplits
-		}
-		b = binary.AppendUvarint(b, form)
-		b = appendText(b, l.Target)
-		if splits {
-			b = binary.AppendUvarint(b, uint64(len(l.Path)))
-		} else {
-			b = appendText(b, l.Path)
-			b = appendText(b, l.Subpath)
-		}
-		b = appendText(b, l.Display)
-		b = at.append(b, l.Line, l.Span.Start)
-		b = appendInt(b, l.Span.End-l.Span.Start)
-	}
-	return b
 }
 
 func readLinks(r *reader) []markdown.Link {
@@ -207,16 +233,6 @@ func readLink(r *reader, l *markdown.Link, at *last) {
 	l.Span.End = l.Span.Start + r.int()
 }
 
-func appendTags(b []byte, tags []markdown.Tag) []byte {
-	b = appendCount(b, tags)
-	l := last{}
-	for _, tag := range tags {
-		b = appendText(b, tag.Text)
-		b = l.append(b, tag.Line, tag.At)
-	}
-	return b
-}
-
 func readTags(r *reader) []markdown.Tag {
 	tags := readList[markdown.Tag](r, leastTag)
 	l := last{}
@@ -225,18 +241,6 @@ func readTags(r *reader) []markdown.Tag {
 		tags[i].Line, tags[i].At = l.read(r)
 	}
 	return tags
-}
-
-func appendTasks(b []byte, tasks []markdown.Task) []byte {
-	b = appendCount(b, tasks)
-	l := last{}
-	for _, task := range tasks {
-		b = appendInt(b, int(task.Mark))
-		b = appendText(b, task.Text)
-		b = l.append(b, task.Line, task.MarkAt.Start)
-		b = appendInt(b, task.MarkAt.End-task.MarkAt.Start)
-	}
-	return b
 }
 
 func readTasks(r *reader) []markdown.Task {
@@ -249,17 +253,6 @@ func readTasks(r *reader) []markdown.Task {
 		task.MarkAt.End = task.MarkAt.Start + r.int()
 	}
 	return tasks
-}
-
-func appendBlocks(b []byte, blocks []markdown.Block) []byte {
-	b = appendCount(b, blocks)
-	l := last{}
-	for _, block := range blocks {
-		b = appendText(b, block.ID)
-		b = l.append(b, block.Line, block.Span.Start)
-		b = appendInt(b, block.Span.End-block.Span.Start)
-	}
-	return b
 }
 
 func readBlocks(r *reader) []markdown.Block {
@@ -287,8 +280,8 @@ func appendProperties(b []byte, p frontmatter.Properties) []byte {
 	return b
 }
 
-// appendValue asks the parts of a value and not its kind, so that it is restored as it
-// was, whatever made it.
+// appendValue writes the parts of a value independently of its kind, so that every value is
+// restored exactly.
 func appendValue(b []byte, v frontmatter.Value) []byte {
 	head := len(b)
 	b = append(b, byte(v.Kind())&kindBits)

@@ -84,7 +84,7 @@ func (f Facts) Tags() []string {
 }
 
 // mayNameTags reports whether one of the packed properties may be called "tags", in any
-// case. Most notes have none, and this is asked of all of them.
+// case. Most notes have none, and this is checked for all.
 func mayNameTags(packed string) bool {
 	for i := 1; i < len(packed); i++ {
 		if packed[i]|0x20 == 'g' && packed[i-1]|0x20 == 'a' {

@@ -86,9 +86,9 @@ func (f *File) Shelve(on *Shelf) {
 // share is how many files one goroutine takes at a time.
 const share = 64
 
-// Collect asks each file with facts a question, on all processors, and returns
-// the answers in the order of the files. The answer for a file without facts is
-// the zero value.
+// Collect calls ask for the facts of each file that has some, on all processors, and
+// returns the results in the order of the files. That of a file without facts is the zero
+// value.
 func Collect[T any](files []*File, ask func(Facts) T) []T {
 	unshelve(files)
 	answers := make([]T, len(files))

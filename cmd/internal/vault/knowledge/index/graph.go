@@ -44,7 +44,7 @@ type Missing struct {
 	wants lookup.Key
 }
 
-// anyKey stands for links that any new file may concern.
+// anyKey is the key of links that any new file may concern.
 const anyKey lookup.Key = 0
 
 // rows are lists, one after the other in the same memory.

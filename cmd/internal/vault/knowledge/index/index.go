@@ -52,7 +52,7 @@ type Forgetful struct{}
 // HasAny says no.
 func (Forgetful) HasAny() bool { return false }
 
-// Recall knows nothing.
+// Recall returns false.
 func (Forgetful) Recall(disk.Path, system.Stamp) (Facts, bool) { return "", false }
 
 // WantsFilters says yes: they are used at once.

@@ -7,7 +7,7 @@ import (
 )
 
 // Facts are written as numbers and texts, one after the other, without types or names of
-// fields: a reader asks in the order of the writer. Everything that is read shares the
+// fields: a reader reads in the order of the writer. Everything that is read shares the
 // memory of one string. The bytes are untrusted: no length is believed that the rest could
 // not fill, and nothing panics.
 
