@@ -9,70 +9,18 @@ import (
 	"vaultwicket/cmd/internal/vault/markdown"
 )
 
-// canvas changes the file nodes of a canvas and the links in its text nodes. It
-// writes into the strings of the JSON alone; all else stays as it is laid out.
-func (m *Move) canvas(text []byte, source string) (edited []byte, changed int, left []Left) {
-	var edits []edit
-	for _, node := range canvasNodes(text) {
-		some, n, lost := m.node(text, node, source)
-		edits = append(edits, some...)
-		changed += n
-		left = append(left, lost...)
-	}
-	return apply(text, edits), changed, left
-}
-
-// node returns the edits to one node.
-func (m *Move) node(text []byte, n node, source string) (edits []edit, changed int, left []Left) {
-	line := func(at int) int { return 1 + bytes.Count(text[:at], []byte("\n")) }
-	switch n.kind {
-	case "file":
-		file := unquote(text[n.file.Start:n.file.End])
-		if to, concerned := m.nodeFile(file, source); concerned {
-			if !utf8.ValidString(to) {
-				return nil, 0, []Left{{line(n.file.Start), file, unwritable}}
-			}
-			return []edit{{n.file, string(quote(to))}}, 1, nil
-		}
-	case "text":
-		inner := []byte(unquote(text[n.text.Start:n.text.End]))
-		edits, changed, left = m.body(inner, markdown.Scan(inner), source)
-		if changed > 0 {
-			edits = onto(text[n.text.Start:n.text.End], n.text.Start, edits)
-		}
-		for i := range left {
-			left[i].Line = line(n.text.Start)
-		}
-	}
-	return edits, changed, left
-}
-
-// nodeFile returns the file that a node has to name, if it names another. A node
-// has a path of the vault, and the app knows it by its exact letters.
-func (m *Move) nodeFile(file, source string) (to string, concerned bool) {
-	if file == m.from {
-		return m.to, m.from != m.to
-	}
-	return m.destination("/"+file, source)
-}
-
-// node is one node of a canvas: its type, and where its strings stand, quotes
-// included.
+// node is a node of a canvas: its type, and the places of its strings with their quotes.
 type node struct {
 	kind                string
 	file, subpath, text markdown.Span
 }
 
-// canvasNodes returns the nodes of a canvas, none if it is no valid JSON.
+// canvasNodes returns the nodes of a canvas that have a file or a text, none if it is not
+// valid JSON.
 func canvasNodes(text []byte) []node {
 	if !json.Valid(text) {
 		return nil
 	}
-	return nodes(text)
-}
-
-// nodes finds the nodes of a canvas, which is valid JSON.
-func nodes(text []byte) []node {
 	r := reader{text: text, json: json.NewDecoder(bytes.NewReader(text))}
 	var all []node
 	r.object(func(key string) bool {
@@ -107,14 +55,14 @@ type reader struct {
 	json *json.Decoder
 }
 
-// next returns the token that follows, nil at the end.
+// next returns the next token, nil at the end.
 func (r *reader) next() json.Token {
 	token, _ := r.json.Token() // the text is valid: its end is the only error
 	return token
 }
 
-// object reads a value; if it is an object, value is called behind every key.
-// value reports false if it left the value alone.
+// object reads a value; if it is an object, value is called after every key and returns
+// false if it did not read the value.
 func (r *reader) object(value func(key string) bool) {
 	if r.next() != json.Delim('{') {
 		return
@@ -128,8 +76,8 @@ func (r *reader) object(value func(key string) bool) {
 	r.next()
 }
 
-// array reads a value; if it is an array, element is called for each. Elements
-// must be read.
+// array reads an array and calls element for each object in it, which element has to read.
+// It returns false, without reading, if the value is not an array.
 func (r *reader) array(element func()) bool {
 	if r.peek() != '[' {
 		return false
@@ -146,14 +94,14 @@ func (r *reader) array(element func()) bool {
 	return true
 }
 
-// string reads a value and says where it stands, if it is a string.
+// string reads a value and returns its place; ok is false if it is not a string.
 func (r *reader) string() (markdown.Span, bool) {
 	start := r.start()
 	r.skip()
 	return markdown.Span{Start: start, End: int(r.json.InputOffset())}, r.text[start] == '"'
 }
 
-// skip passes a value.
+// skip reads a value.
 func (r *reader) skip() {
 	var value json.RawMessage
 	_ = r.json.Decode(&value) // the text is valid
@@ -173,4 +121,68 @@ func (r *reader) peek() byte {
 		return r.text[at]
 	}
 	return 0
+}
+
+// unquote decodes a JSON string.
+func unquote(quoted []byte) string {
+	var text string
+	_ = json.Unmarshal(quoted, &text) // it is part of valid JSON
+	return text
+}
+
+// quote encodes a JSON string with as few escapes as possible.
+func quote(text string) []byte {
+	var out strings.Builder
+	encoder := json.NewEncoder(&out)
+	encoder.SetEscapeHTML(false)
+	_ = encoder.Encode(text) // a string always encodes
+	return bytes.TrimSuffix([]byte(out.String()), []byte("\n"))
+}
+
+// onto turns edits to the decoded text of a JSON string into edits to the encoded one, which
+// begins at the offset at.
+func onto(quoted []byte, at int, edits []edit) []edit {
+	out := make([]edit, len(edits))
+	from, said := 1, 0 // offsets in quoted and in the decoded text
+	advance := func(to int) int {
+		for said < to {
+			if quoted[from] < utf8.RuneSelf && quoted[from] != '\\' {
+				said++
+				from++
+				continue
+			}
+			size := unitSize(quoted[from:])
+			said += len(unquote(append(append([]byte{'"'}, quoted[from:from+size]...), '"')))
+			from += size
+		}
+		return from
+	}
+	for i, e := range edits {
+		written := quote(e.text)
+		out[i].Start = at + advance(e.Start)
+		out[i].End = at + advance(e.End)
+		out[i].text = string(written[1 : len(written)-1])
+	}
+	return out
+}
+
+// unitSize returns the length of the first character in an encoded string: an escape, a pair
+// of surrogate escapes, or the bytes of a character.
+func unitSize(quoted []byte) int {
+	switch {
+	case quoted[0] != '\\':
+		size := 1
+		for quoted[size] >= 0x80 && quoted[size] < 0xc0 {
+			size++
+		}
+		return size
+	case quoted[1] != 'u':
+		return len(`\n`)
+	}
+	const escape = len(`\ud83d`)
+	low := bytes.HasPrefix(quoted[escape:], []byte(`\u`))
+	if low && strings.EqualFold(string(quoted[2]), "d") && len(unquote([]byte(`"`+string(quoted[:2*escape])+`"`))) == 4 {
+		return 2 * escape
+	}
+	return escape
 }

@@ -7,52 +7,7 @@ import (
 	"vaultwicket/cmd/internal/vault/markdown"
 )
 
-// The reasons for which a link is left as it is.
-const (
-	unwritable = "no link can hold the new path"
-	unlocated  = "the link cannot be taken apart"
-	disturbed  = "with the new path other links would be read differently"
-)
-
-// link returns the edits to a link in a note at source, which reads raw: none
-// if it needs no other target. reason says why it cannot have it.
-func (m *Move) link(raw string, old markdown.Link, source string) (edits []edit, reason string) {
-	file, concerned := m.destination(old.Path, source)
-	if !concerned {
-		return nil, ""
-	}
-	parts, ok := split(raw, old)
-	if !ok {
-		return nil, unlocated
-	}
-	for _, target := range m.targets(old, m.path(source), file) {
-		for _, written := range parts.spellings(target) {
-			if parts.reads(written, target, old.Subpath) {
-				return m.edits(parts, old, file, written), ""
-			}
-		}
-	}
-	return nil, unwritable
-}
-
-// edits are the new target, and the display text if that changes with it.
-func (m *Move) edits(p parts, old markdown.Link, file, written string) []edit {
-	target := edit{p.path, written}
-	shown := p.raw[p.display.Start:p.display.End]
-	renamed := m.display(old, file)
-	switch {
-	case renamed == shown || shown != old.Display || !isPlain(shown) || !isPlain(renamed):
-		return []edit{target}
-	case p.style == markdown.Wikilink:
-		return []edit{target, {p.display, renamed}}
-	}
-	return []edit{{p.display, renamed}, target}
-}
-
-// isPlain reports whether a display text means nothing but itself.
-func isPlain(display string) bool { return !strings.ContainsAny(display, "[]|`\\<$#") }
-
-// parts says where in a link its pieces stand.
+// parts are the places of the pieces of a link.
 type parts struct {
 	raw           string
 	style         markdown.LinkStyle
@@ -60,35 +15,26 @@ type parts struct {
 	display, path markdown.Span
 }
 
-// split takes a link apart.
-func split(raw string, link markdown.Link) (parts, bool) {
+// split finds the pieces of ![[path#sub|display]] or ![display](path#sub "title").
+func split(raw string, link markdown.Link) (p parts, ok bool) {
 	if link.Style == markdown.Wikilink {
-		return splitWikilink(raw, link)
+		start := strings.Index(raw, "[[") + len("[[")
+		inner := raw[start : len(raw)-len("]]")]
+		start += len(inner) - len(strings.TrimLeftFunc(inner, unicode.IsSpace))
+		p := parts{raw: raw, path: markdown.Span{Start: start, End: start + len(link.Path)}}
+		rest, ok := strings.CutPrefix(raw[start:], link.Path)
+		if !ok {
+			return p, false
+		}
+		bar := strings.IndexByte(rest, '|')
+		if at := strings.Index(rest[bar+1:], link.Display); bar >= 0 && at >= 0 {
+			at += p.path.End + bar + 1
+			p.display = markdown.Span{Start: at, End: at + len(link.Display)}
+		}
+		return p, true
 	}
-	return splitInline(raw, link)
-}
-
-// splitWikilink finds the pieces of ![[path#sub|display]].
-func splitWikilink(raw string, link markdown.Link) (parts, bool) {
-	start := strings.Index(raw, "[[") + len("[[")
-	inner := raw[start : len(raw)-len("]]")]
-	start += len(inner) - len(strings.TrimLeftFunc(inner, unicode.IsSpace))
-	p := parts{raw: raw, path: markdown.Span{Start: start, End: start + len(link.Path)}}
-	rest, ok := strings.CutPrefix(raw[start:], link.Path)
-	if !ok {
-		return p, false
-	}
-	bar := strings.IndexByte(rest, '|')
-	if at := strings.Index(rest[bar+1:], link.Display); bar >= 0 && at >= 0 {
-		at += p.path.End + bar + 1
-		p.display = markdown.Span{Start: at, End: at + len(link.Display)}
-	}
-	return p, true
-}
-
-// splitInline finds the pieces of ![display](path#sub "title"). The target
-// begins behind the first "](" that makes a link of what follows.
-func splitInline(raw string, link markdown.Link) (parts, bool) {
+	// The target of an inline link begins after the first "](" that makes the same link
+	// of the rest.
 	open := strings.IndexByte(raw, '[') + 1
 	for from := open; ; {
 		n := strings.Index(raw[from:], "](")
@@ -106,8 +52,8 @@ func splitInline(raw string, link markdown.Link) (parts, bool) {
 	}
 }
 
-// findPath finds the path of an inline link whose target begins at or behind
-// start. It ends where the link to a part of the file begins.
+// findPath finds the path of an inline link whose target begins at or after start. It ends
+// before the subpath.
 func (p *parts) findPath(start int) {
 	start += len(p.raw[start:]) - len(strings.TrimLeft(p.raw[start:], " \t"))
 	p.angle = p.raw[start] == '<'
@@ -127,19 +73,18 @@ func (p *parts) findPath(start int) {
 	p.path = markdown.Span{Start: start, End: min(end, len(p.raw)-1)}
 }
 
-// reads reports whether the link would lead to target and the same part of it,
-// if its path were written so.
-func (p parts) reads(written, target, subpath string) bool {
-	text := strings.TrimPrefix(p.raw[:p.path.Start], "!") + written + p.raw[p.path.End:]
+// reads reports whether the link leads to file and subpath if written replaces the span at.
+func (p parts) reads(at markdown.Span, written, file, subpath string) bool {
+	text := strings.TrimPrefix(p.raw[:at.Start], "!") + written + p.raw[at.End:]
 	if p.style == markdown.Inline {
-		text = "[x" + p.raw[p.display.End:p.path.Start] + written + p.raw[p.path.End:]
+		text = "[x" + p.raw[p.display.End:at.Start] + written + p.raw[at.End:]
 	}
 	link, ok := markdown.ParseLink(text)
-	return ok && link.Path == target && link.Subpath == subpath && link.Style == p.style
+	return ok && link.Path == file && link.Subpath == subpath && link.Style == p.style
 }
 
-// spellings are the ways to write a path in a link of this kind, best first:
-// as the app does, which encodes hardly anything, and with more encoded.
+// spellings returns the ways to write a path in a link of this kind, best first: as the app
+// does, which encodes little, and with more percent-encoded.
 func (p parts) spellings(path string) []string {
 	switch {
 	case p.style == markdown.Wikilink:
@@ -150,8 +95,7 @@ func (p parts) spellings(path string) []string {
 	return []string{encode(path, " \\"), encode(path, " \\%()<>`$[]*_!\"'{|}~")}
 }
 
-// encode writes some characters, and control characters always, as percent
-// escapes.
+// encode percent-encodes marks and control characters.
 func encode(path, marks string) string {
 	const digits = "0123456789ABCDEF"
 	var out strings.Builder

@@ -1,123 +1,179 @@
-// Package relink changes the links of notes and canvases so that they lead
-// where they led before a file was renamed or moved.
+// Package relink changes the links of notes and canvases so that they lead where they led
+// before a file was moved or a heading renamed.
 //
-// It knows no folder: it works on the text of one file and on the paths of the
-// vault before and after. Of a link only the target changes, and of a file only
-// its links. A link that still leads to the right file is left alone, and so is
-// one that led nowhere. What is no link to the app (in code, in HTML comments)
-// is none here.
+// It opens no file: it works on the text of one file and on the paths of the vault before
+// and after. Only the target of a link changes, and only links of a file. A link that still
+// leads to the right file is left alone, and so is one that led nowhere. Links in code and
+// HTML comments are not links, as in the app.
 package relink
 
 import (
+	"bytes"
+	"cmp"
 	"path"
+	"slices"
 	"strings"
 
-	"vaultwicket/cmd/internal/vault/lookup"
+	"vaultwicket/cmd/internal/vault/frontmatter"
 	"vaultwicket/cmd/internal/vault/markdown"
 )
 
-// Format says how a target is written: the app's setting newLinkFormat.
-type Format uint8
-
-const (
-	// Shortest is the name alone where no other file has it, else the path.
-	Shortest Format = iota
-	// Relative counts from the folder of the note.
-	Relative
-	// Absolute counts from the vault's folder.
-	Absolute
-)
-
-// ParseFormat reads the setting. Whatever it does not know is what the app
-// does without one.
-func ParseFormat(setting string) Format {
-	switch setting {
-	case "relative":
-		return Relative
-	case "absolute":
-		return Absolute
-	}
-	return Shortest
-}
-
-// Move is one file that gets another path. It does not change and may be used
-// by several goroutines.
-type Move struct {
-	from, to      string
-	before, after *lookup.Files
-	format        Format
-	names         map[string]bool // folded names by which the file may be meant
-}
-
-// New returns the move of the file from to the path to. before and after are
-// the files of the vault, with the file at from and at to.
-func New(from, to string, before, after *lookup.Files, format Format) *Move {
-	m := &Move{from: from, to: to, before: before, after: after, format: format, names: map[string]bool{}}
-	for _, p := range []string{from, to} {
-		name := lookup.Fold(path.Base(p))
-		m.names[name] = true
-		m.names[strings.TrimSuffix(name, ".md")] = true
-	}
-	return m
-}
-
-// Left is a link that leads elsewhere now, because it could not be written.
+// Left is a link that leads elsewhere after the change, because it could not be rewritten.
 type Left struct {
-	Line   int
+	Line   int // from 1
 	Target string
 	Reason string
 }
 
-// Concerns reports whether a link in the file source, which is its path before
-// the move, has to change. It is quick for the many that need not.
-func (m *Move) Concerns(link markdown.Link, source string) bool {
-	_, concerned := m.destination(link.Path, source)
-	return concerned
+// The reasons for a [Left].
+const (
+	unwritable        = "no link can hold the new path"
+	unwritableHeading = "no link can hold the new heading"
+	unlocated         = "the link cannot be taken apart"
+	disturbed         = "with the new path other links would be read differently"
+)
+
+// change is a [Move] or a [Heading]. A source is the path of the file with the links, before
+// the change.
+type change interface {
+	// Concerns reports whether a link has to be rewritten.
+	Concerns(link markdown.Link, source string) bool
+	// link returns the edits to a link that reads raw: none if it need not be rewritten.
+	// reason is why it cannot be.
+	link(raw string, old markdown.Link, source string) (edits []edit, reason string)
+	// keeps reports whether a link of the edited text is right where old was before.
+	keeps(old, edited markdown.Link, source string) bool
+	// file returns the JSON string that replaces one of a file node, nil if none is to
+	// be. reason is why it cannot be.
+	file(text []byte, n node, source string) (at markdown.Span, written []byte, reason string)
 }
 
-// Rewrite returns the text of the file source, which is its path before the
-// move, with its links changed, and how many those are. Files other than notes
-// and canvases have no links. text is never modified; where nothing changes it
-// is returned.
-func (m *Move) Rewrite(text []byte, source string) (edited []byte, changed int, left []Left) {
+// edit replaces a span of a text.
+type edit struct {
+	markdown.Span
+	text string
+}
+
+// rewrite returns the text of a file with its links rewritten, how many those are, and the
+// ones that could not be. Only notes and canvases have links. text is never modified;
+// without edits it is returned.
+func rewrite(c change, text []byte, source string) (edited []byte, changed int, left []Left) {
+	var edits []edit
 	switch strings.ToLower(path.Ext(source)) {
 	case ".md":
-		return m.note(text, source)
+		edits, changed, left = note(c, text, source)
 	case ".canvas":
-		return m.canvas(text, source)
+		edits, changed, left = canvas(c, text, source)
 	}
-	return text, 0, nil
+	return apply(text, edits), changed, left
 }
 
-// path returns the path after the move of a file that was at p.
-func (m *Move) path(p string) string {
-	if p == m.from {
-		return m.to
+// note returns the edits to a note: to its properties, then to its body.
+func note(c change, text []byte, source string) (edits []edit, changed int, left []Left) {
+	const fence = 1 // line above the properties
+	found := markdown.Scan(text)
+	front := found.Frontmatter
+	block, inProperties, lost := frontmatter.RewriteLinks(text[front.Start:front.End], func(raw string, link markdown.Link) string {
+		edits, reason := c.link(raw, link, source)
+		if reason != "" {
+			left = append(left, Left{link.Line + fence, link.Target, reason})
+		}
+		if len(edits) == 0 {
+			return ""
+		}
+		return string(apply([]byte(raw), edits))
+	})
+	for _, link := range lost {
+		left = append(left, Left{link.Line + fence, link.Target, unlocated})
 	}
-	return p
+	if inProperties > 0 {
+		edits = append(edits, edit{front, string(block)})
+	}
+	inBody, changed, more := body(c, text, found, source)
+	return append(edits, inBody...), inProperties + changed, append(left, more...)
 }
 
-// destination returns where a link in source has to lead, if it does not.
-func (m *Move) destination(target, source string) (wanted string, concerned bool) {
-	if target == "" || source != m.from && !m.mayMean(target) {
-		return "", false
+// body returns the edits to the links of a Markdown text. There are none if the edited text
+// would have other tags or links than those that were rewritten.
+func body(c change, text []byte, found markdown.Note, source string) (edits []edit, changed int, left []Left) {
+	for _, link := range found.Links {
+		if !c.Concerns(link, source) {
+			continue
+		}
+		some, reason := c.link(string(text[link.Span.Start:link.Span.End]), link, source)
+		if reason != "" {
+			left = append(left, Left{link.Line, link.Target, reason})
+			continue
+		}
+		for _, e := range some {
+			e.Start += link.Span.Start
+			e.End += link.Span.Start
+			edits = append(edits, e)
+		}
+		changed += min(len(some), 1)
 	}
-	i, ok := m.before.Resolve(target, source)
-	if !ok {
-		return "", false
+	if changed == 0 {
+		return nil, 0, left
 	}
-	wanted = m.path(m.before.Path(i))
-	return wanted, !m.leads(target, m.path(source), wanted)
+	// The target of a link comes after the links in its text.
+	slices.SortFunc(edits, func(a, b edit) int { return cmp.Compare(a.Start, b.Start) })
+	then := markdown.Scan(apply(text, edits))
+	sameTags := slices.EqualFunc(found.Tags, then.Tags, func(a, b markdown.Tag) bool { return a.Text == b.Text })
+	if sameTags && slices.EqualFunc(found.Links, then.Links, func(a, b markdown.Link) bool {
+		return a.Style == b.Style && a.Embed == b.Embed && c.keeps(a, b, source)
+	}) {
+		return edits, changed, left
+	}
+	left = nil
+	for _, link := range found.Links {
+		if c.Concerns(link, source) {
+			left = append(left, Left{link.Line, link.Target, disturbed})
+		}
+	}
+	return nil, 0, left
 }
 
-// mayMean reports whether the last part of target is a name that the moved file
-// has or had: no other link can lead elsewhere than before.
-func (m *Move) mayMean(target string) bool {
-	return m.names[lookup.Fold(target[strings.LastIndexByte(target, '/')+1:])]
+// canvas returns the edits to the file nodes of a canvas and to the links in its text nodes.
+// They are inside strings of the JSON; the rest keeps its layout.
+func canvas(c change, text []byte, source string) (edits []edit, changed int, left []Left) {
+	line := func(at int) int { return 1 + bytes.Count(text[:at], []byte("\n")) }
+	for _, n := range canvasNodes(text) {
+		switch n.kind {
+		case "file":
+			at, written, reason := c.file(text, n, source)
+			if reason != "" {
+				left = append(left, Left{line(at.Start), unquote(text[at.Start:at.End]), reason})
+			}
+			if written != nil {
+				edits = append(edits, edit{at, string(written)})
+				changed++
+			}
+		case "text":
+			inner := []byte(unquote(text[n.text.Start:n.text.End]))
+			some, more, lost := body(c, inner, markdown.Scan(inner), source)
+			edits = append(edits, onto(text[n.text.Start:n.text.End], n.text.Start, some)...)
+			changed += more
+			for _, l := range lost {
+				left = append(left, Left{line(n.text.Start), l.Target, l.Reason})
+			}
+		}
+	}
+	return edits, changed, left
 }
 
-// leads reports whether target leads from a note to a file after the move.
-func (m *Move) leads(target, note, file string) bool {
-	i, ok := m.after.Resolve(target, note)
-	return ok && m.after.Path(i) == file
+// apply returns text with the edits made, which are in order of place.
+func apply(text []byte, edits []edit) []byte {
+	if len(edits) == 0 {
+		return text
+	}
+	size := len(text)
+	for _, e := range edits {
+		size += len(e.text) - (e.End - e.Start)
+	}
+	out, at := make([]byte, 0, size), 0
+	for _, e := range edits {
+		out = append(append(out, text[at:e.Start]...), e.text...)
+		at = e.End
+	}
+	return append(out, text[at:]...)
 }

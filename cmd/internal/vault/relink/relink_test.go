@@ -123,7 +123,7 @@ func pathsOf(text []byte, source string) (links []markdown.Link) {
 		if !json.Valid(text) {
 			return nil
 		}
-		for _, n := range nodes(text) {
+		for _, n := range canvasNodes(text) {
 			if n.kind == "file" {
 				links = append(links, markdown.Link{Path: "/" + unquote(text[n.file.Start:n.file.End])})
 				continue
