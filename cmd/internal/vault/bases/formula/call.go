@@ -1,8 +1,6 @@
 package formula
 
 import (
-	"maps"
-	"slices"
 	"strings"
 	"sync"
 
@@ -48,7 +46,7 @@ func (c *call) arg(i int) Value {
 
 func (e *evaluation) call(n *syntax.Call, s *scope) Value {
 	if e.row.depth >= maxDepth {
-		return Failure("Formulas and calls are nested too deeply.")
+		return failure("Formulas and calls are nested too deeply.")
 	}
 	e.row.depth++
 	defer func() { e.row.depth-- }()
@@ -62,7 +60,7 @@ func (e *evaluation) call(n *syntax.Call, s *scope) Value {
 	if v := e.eval(n.Function, s); v.IsError() {
 		return v
 	}
-	return Failure(`Cannot find function ""`)
+	return failure(`Cannot find function ""`)
 }
 
 func (e *evaluation) global(name string, args []syntax.Node, s *scope) Value {
@@ -71,7 +69,7 @@ func (e *evaluation) global(name string, args []syntax.Node, s *scope) Value {
 	}
 	f, known := globals()[name]
 	if !known {
-		return Failure(`Cannot find function "` + name + `"`)
+		return failure(`Cannot find function "` + name + `"`)
 	}
 	return e.apply(f, &call{evaluation: e, name: name, nodes: args, scope: s})
 }
@@ -96,56 +94,43 @@ func (e *evaluation) choose(args []syntax.Node, s *scope) Value {
 func countArgs(name string, given, least, most int) Value {
 	switch {
 	case given < least:
-		return Failure(`Cannot call function "` + name + `", not enough arguments.`)
+		return failure(`Cannot call function "` + name + `", not enough arguments.`)
 	case given > most:
-		return Failure(`Cannot call function "` + name + `", too many arguments.`)
+		return failure(`Cannot call function "` + name + `", too many arguments.`)
 	}
 	return Value{}
 }
 
-// method calls a method. Of null every one is null, but for those that ask
-// whether something is there.
+// method calls a method. Of null every one is null, except those that ask about its content.
 func (e *evaluation) method(on Value, name string, args []syntax.Node, s *scope) Value {
 	switch {
 	case on.IsError():
 		return on
 	case on.IsNull():
-		return e.ofNull(name, args, s)
+		switch name {
+		case "isEmpty":
+			return OfBool(true)
+		case "toString":
+			return OfText("")
+		case "isTruthy", "contains", "containsAll", "containsAny":
+			return OfBool(false)
+		case "isType":
+			return e.apply(anyMethods()[name], &call{evaluation: e, name: name, nodes: args, scope: s})
+		}
+		return Value{}
 	}
-	f, known := methodOf(on.Kind(), name)
+	// Its own method, that of a text where the kind is one, or one that every value has.
+	f, known := methods()[on.Kind()][name]
+	if !known && on.Kind().isText() {
+		f, known = methods()[String][name]
+	}
 	if !known {
-		return Failure(`Cannot find function "` + name + `" on type ` + on.Kind().String())
+		f, known = anyMethods()[name]
+	}
+	if !known {
+		return failure(`Cannot find function "` + name + `" on type ` + on.Kind().String())
 	}
 	return e.apply(f, &call{evaluation: e, name: name, on: on, nodes: args, scope: s})
-}
-
-func (e *evaluation) ofNull(name string, args []syntax.Node, s *scope) Value {
-	switch name {
-	case "isEmpty":
-		return OfBool(true)
-	case "toString":
-		return OfText("")
-	case "isTruthy", "contains", "containsAll", "containsAny":
-		return OfBool(false)
-	case "isType":
-		return e.apply(anyMethods()[name], &call{evaluation: e, name: name, nodes: args, scope: s})
-	}
-	return Value{}
-}
-
-// methodOf finds the method of a kind: its own, that of a text where the kind is
-// one, or one that every value has.
-func methodOf(kind Kind, name string) (function, bool) {
-	if f, ok := methods()[kind][name]; ok {
-		return f, true
-	}
-	if kind.IsText() {
-		if f, ok := methods()[String][name]; ok {
-			return f, true
-		}
-	}
-	f, ok := anyMethods()[name]
-	return f, ok
 }
 
 // apply evaluates the arguments, checks them and runs a function.
@@ -181,10 +166,10 @@ func (e *evaluation) apply(f function, c *call) Value {
 
 // checked returns v, or an error if it is not of the kind that a parameter takes.
 func checked(function string, p param, v Value) Value {
-	if p.kind == Null || p.kind == v.Kind() || p.kind == String && v.Kind().IsText() {
+	if p.kind == Null || p.kind == v.Kind() || p.kind == String && v.Kind().isText() {
 		return v
 	}
-	return Failure(`Type error in "` + function + `", parameter "` + p.name + `". Expected ` + p.kind.String() + `, given ` + v.Kind().String() + `.`)
+	return failure(`Type error in "` + function + `", parameter "` + p.name + `". Expected ` + p.kind.String() + `, given ` + v.Kind().String() + `.`)
 }
 
 // each evaluates the first argument for every element, until do returns false.
@@ -203,9 +188,6 @@ func (c *call) each(items []Value, inner scope, do func(i int, v Value, s *scope
 	}
 	return Value{}
 }
-
-// sortedNames returns the keys of a map in order.
-func sortedNames[T any](of map[string]T) []string { return slices.Sorted(maps.Keys(of)) }
 
 // tables are the functions and methods. They are made at their first use: what is
 // in them refers to them.
@@ -248,7 +230,7 @@ func commonMethods() map[string]function {
 	return map[string]function{
 		"isTruthy": {run: func(c *call) Value { return OfBool(c.on.Truthy()) }},
 		"isEmpty":  {run: func(c *call) Value { return OfBool(c.on.Empty()) }},
-		"toString": {run: func(c *call) Value { return Bounded(c.on.Text()) }},
+		"toString": {run: func(c *call) Value { return bounded(c.on.Text()) }},
 		"isType": {params: []param{{"type", String}}, required: 1, run: func(c *call) Value {
 			return OfBool(strings.EqualFold(c.on.Kind().String(), c.arg(0).Text()))
 		}},

@@ -1,6 +1,8 @@
 package formula
 
 import (
+	"maps"
+	"slices"
 	"strings"
 
 	"vaultwicket/cmd/internal/vault/bases/syntax"
@@ -22,13 +24,22 @@ func (e *evaluation) eval(n syntax.Node, s *scope) Value {
 	case *syntax.Name:
 		return e.name(n, s)
 	case *syntax.List:
-		return e.list(n, s)
+		items := make([]Value, len(n.Items))
+		for i, item := range n.Items {
+			if items[i] = e.eval(item, s); items[i].IsError() {
+				return items[i]
+			}
+		}
+		return e.row.made(OfList(items))
 	case *syntax.Unary:
 		return e.unary(n, s)
 	case *syntax.Binary:
 		return e.binary(n, s)
 	case *syntax.Member:
-		return e.member(n, s)
+		if v, ok := e.inNamespace(n.X, n.Name); ok {
+			return v
+		}
+		return e.row.field(e.eval(n.X, s), n.Name)
 	case *syntax.Index:
 		return e.index(n, s)
 	case *syntax.Call:
@@ -45,45 +56,36 @@ func (e *evaluation) name(n *syntax.Name, s *scope) Value {
 	case "file":
 		return e.row.fileField(e.row.entry, "file")
 	case "this":
-		return OfEntry(e.row.This)
+		return ofEntry(e.row.This)
 	case "note":
 		return e.row.entry.Properties()
 	case "formula":
-		return e.allFormulas()
+		f := &Fields{}
+		for _, name := range slices.Sorted(maps.Keys(e.row.Formulas)) {
+			f.Keys = append(f.Keys, name)
+			f.Values = append(f.Values, e.row.Formula(name))
+		}
+		return OfFields(f)
 	}
 	return e.row.Property(n.Text)
 }
 
-// allFormulas returns the formulas as an object.
-func (e *evaluation) allFormulas() Value {
-	f := &Fields{}
-	for _, name := range sortedNames(e.row.Formulas) {
-		f.Keys = append(f.Keys, name)
-		f.Values = append(f.Values, e.row.Formula(name))
-	}
-	return OfFields(f)
-}
-
-func (e *evaluation) list(n *syntax.List, s *scope) Value {
-	items := make([]Value, len(n.Items))
-	for i, item := range n.Items {
-		items[i] = e.eval(item, s)
-		if items[i].IsError() {
-			return items[i]
-		}
-	}
-	return e.row.made(OfList(items))
-}
-
 func (e *evaluation) unary(n *syntax.Unary, s *scope) Value {
-	v := e.eval(n.X, s)
-	if n.Op == syntax.Negate {
-		return Negated(v)
-	}
-	if v.IsError() {
+	switch v := e.eval(n.X, s); {
+	case v.IsError():
 		return v
+	case n.Op == syntax.Not:
+		return OfBool(!v.Truthy())
+	case v.kind == Null:
+		return v
+	case v.kind == Number:
+		return OfNumber(-v.number)
+	case v.kind == Duration:
+		span, _ := v.Span()
+		return OfSpan(span.times(-1))
+	default:
+		return failure("Invalid operator between Number and " + v.kind.String())
 	}
-	return OfBool(!v.Truthy())
 }
 
 // binary evaluates from left to right; the chain of operands on the left, which
@@ -133,57 +135,42 @@ func (e *evaluation) operate(n *syntax.Binary, left Value, s *scope) Value {
 	case syntax.NotEqual:
 		return OfBool(!e.row.Equal(left, right))
 	case syntax.Less, syntax.Greater, syntax.LessEqual, syntax.GreaterEqual:
-		return OfBool(e.ordered(n.Op, left, right))
+		c, ok := e.row.Compare(left, right)
+		switch n.Op {
+		case syntax.Less:
+			return OfBool(ok && c < 0)
+		case syntax.Greater:
+			return OfBool(ok && c > 0)
+		case syntax.LessEqual:
+			return OfBool(ok && c <= 0)
+		}
+		return OfBool(ok && c >= 0)
 	}
-	return e.row.made(e.row.Calculate(n.Op, left, right))
+	return e.row.made(e.row.calculate(n.Op, left, right))
 }
 
-func (e *evaluation) ordered(op syntax.Operator, a, b Value) bool {
-	c, ok := e.row.Compare(a, b)
-	switch op {
-	case syntax.Less:
-		return ok && c < 0
-	case syntax.Greater:
-		return ok && c > 0
-	case syntax.LessEqual:
-		return ok && c <= 0
-	}
-	return ok && c >= 0
-}
-
-func (e *evaluation) member(n *syntax.Member, s *scope) Value {
-	if v, ok := e.inNamespace(n.X, n.Name); ok {
-		return v
-	}
-	return e.row.field(e.eval(n.X, s), n.Name)
-}
-
-// inNamespace returns what a name means behind note, file, formula or this.
-func (e *evaluation) inNamespace(of syntax.Node, name string) (Value, bool) {
+// inNamespace returns the meaning of a name after note, file, formula or this; ok is false
+// after anything else.
+func (e *evaluation) inNamespace(of syntax.Node, name string) (v Value, ok bool) {
 	switch namespace(of) {
 	case "note":
 		return e.row.Property(name), true
 	case "formula":
 		return e.row.Formula(name), true
 	case "this":
-		return e.row.ofThis(name), true
+		switch {
+		case e.row.This == nil:
+			return Value{}, true
+		case name == "file":
+			return ofEntry(e.row.This), true
+		case name == "note":
+			return e.row.This.Properties(), true
+		}
+		return property(e.row.This, name), true
 	case "file":
 		return e.row.fileField(e.row.entry, name), true
 	}
 	return Value{}, false
-}
-
-// ofThis returns this.name: the file, or a property of it.
-func (r *Row) ofThis(name string) Value {
-	switch {
-	case r.This == nil:
-		return Value{}
-	case name == "file":
-		return OfEntry(r.This)
-	case name == "note":
-		return r.This.Properties()
-	}
-	return property(r.This, name)
 }
 
 func (e *evaluation) index(n *syntax.Index, s *scope) Value {
@@ -205,7 +192,7 @@ func (e *evaluation) index(n *syntax.Index, s *scope) Value {
 	case Object:
 		return of.Fields().Lookup(key.Text())
 	}
-	return Failure(`Cannot access index "` + key.Text() + `" of non-array value`)
+	return failure(`Cannot access index "` + key.Text() + `" of non-array value`)
 }
 
 // element returns an element of a list, null where there is none.
@@ -241,11 +228,11 @@ func (r *Row) field(of Value, name string) Value {
 			return OfNumber(float64(of.Len()))
 		}
 	default:
-		if of.Kind().IsText() && name == "length" {
+		if of.Kind().isText() && name == "length" {
 			return OfNumber(float64(unitLength(of.Text())))
 		}
 	}
-	return Failure(`Cannot find "` + name + `" on type ` + of.Kind().String())
+	return failure(`Cannot find "` + name + `" on type ` + of.Kind().String())
 }
 
 // dateField returns a part of a date in the local zone, in any case of its name.

@@ -8,7 +8,7 @@ import (
 
 func linkMethods() map[string]function {
 	return map[string]function{
-		"asFile": {run: func(c *call) Value { return OfEntry(c.row.meant(c.on, c.row.entry)) }},
+		"asFile": {run: func(c *call) Value { return ofEntry(c.row.meant(c.on, c.row.entry)) }},
 		"linksTo": {params: []param{{"file", Null}}, required: 1, run: func(c *call) Value {
 			from := c.row.meant(c.on, c.row.entry)
 			to := c.row.meant(c.arg(0), c.row.entry)
@@ -38,7 +38,8 @@ func fileMethods() map[string]function {
 			return OfBool(false)
 		}},
 		"inFolder": {params: []param{{"folder", Null}}, required: 1, run: func(c *call) Value {
-			return OfBool(!c.arg(0).IsNull() && inFolder(c.on.Entry().Path(), c.arg(0).Text()))
+			folder := strings.Trim(c.arg(0).Text(), "/") // "" and "/" are the vault's own
+			return OfBool(!c.arg(0).IsNull() && (folder == "" || strings.HasPrefix(c.on.Entry().Path(), folder+"/")))
 		}},
 	}
 }
@@ -52,7 +53,7 @@ func (r *Row) meant(v Value, from Entry) Entry {
 	t, isLink := v.Target()
 	switch {
 	case isLink:
-	case v.Kind().IsText() && v.Text() != "":
+	case v.Kind().isText() && v.Text() != "":
 		var written bool
 		if t, written = ParseLink(v.Text(), from.Path()); !written {
 			t = Target{Text: v.Text(), From: from.Path()}
@@ -91,13 +92,6 @@ func (r *Row) hasLink(from Entry, to Value) bool {
 	return false
 }
 
-// inFolder reports whether a file lies in a folder or below it. The vault's own
-// folder is "/" or nothing.
-func inFolder(file, folder string) bool {
-	folder = strings.Trim(folder, "/")
-	return folder == "" || strings.HasPrefix(file, folder+"/")
-}
-
 // fileField returns a field of a file, in any case of its name.
 func (r *Row) fileField(e Entry, name string) Value {
 	if e == nil || e == noFile {
@@ -105,7 +99,7 @@ func (r *Row) fileField(e Entry, name string) Value {
 	}
 	switch strings.ToLower(name) {
 	case "file":
-		return OfEntry(e)
+		return ofEntry(e)
 	case "properties":
 		return e.Properties()
 	case "tags":
@@ -123,11 +117,7 @@ func (r *Row) fileField(e Entry, name string) Value {
 	case "mtime":
 		return OfMoment(Moment{Time: e.Modified().In(r.Now.Location()), HasTime: true})
 	}
-	return nameField(e.Path(), name)
-}
-
-// nameField returns a field that is a part of the path.
-func nameField(file, name string) Value {
+	file := e.Path()
 	full, ext := path.Base(file), path.Ext(file)
 	switch strings.ToLower(name) {
 	case "path":
@@ -144,17 +134,12 @@ func nameField(file, name string) Value {
 	case "ext":
 		return OfText(strings.TrimPrefix(ext, "."))
 	case "folder":
-		return OfText(folderOf(file))
+		if i := strings.LastIndexByte(file, '/'); i >= 0 {
+			return OfText(file[:i])
+		}
+		return OfText("/")
 	}
-	return Failure(`Cannot find "` + name + `" on type File`)
-}
-
-// folderOf returns the folder of a file, "/" for the vault's own.
-func folderOf(file string) string {
-	if i := strings.LastIndexByte(file, '/'); i >= 0 {
-		return file[:i]
-	}
-	return "/"
+	return failure(`Cannot find "` + name + `" on type File`)
 }
 
 // IsFileField reports whether a file has a field of that name.
@@ -167,7 +152,7 @@ func IsFileField(name string) bool {
 	return false
 }
 
-// noFile stands where an expression is about no file.
+// noFile is the file of an expression that is not about one.
 var noFile Entry = nothing{}
 
 type nothing struct{}

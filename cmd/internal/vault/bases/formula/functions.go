@@ -23,9 +23,9 @@ func globalFunctions() map[string]function {
 		"link":       {params: []param{{"path", Null}, {"display", Null}}, required: 1, run: (*call).link},
 		"file":       one("path", Null, (*call).file),
 		"image":      one("path", Null, (*call).image),
-		"icon":       one("name", Null, textual(OfIcon)),
-		"html":       one("html", Null, textual(OfHTML)),
-		"escapeHTML": one("html", Null, textual(func(s string) Value { return Bounded(escapeHTML.Replace(s)) })),
+		"icon":       one("name", Null, textual(ofIcon)),
+		"html":       one("html", Null, textual(ofHTML)),
+		"escapeHTML": one("html", Null, textual(func(s string) Value { return bounded(escapeHTML.Replace(s)) })),
 		"random":     {run: func(c *call) Value { return OfNumber(c.row.Random()) }},
 	}
 }
@@ -56,12 +56,12 @@ func (c *call) date() Value {
 	case v.Kind() == Link:
 		t, _ := v.Target()
 		v = OfText(t.Text)
-	case !v.Kind().IsText():
+	case !v.Kind().isText():
 		return c.typeError("input", String)
 	}
-	m, ok := ParseDate(v.Text(), c.row.Now.Location())
+	m, ok := parseDate(v.Text(), c.row.Now.Location())
 	if !ok {
-		return Failure(`Unable to parse "` + v.Text() + `" as a date.`)
+		return failure(`Unable to parse "` + v.Text() + `" as a date.`)
 	}
 	return OfMoment(m)
 }
@@ -71,12 +71,12 @@ func (c *call) duration() Value {
 	switch {
 	case v.IsNull() || v.Kind() == Duration:
 		return v
-	case !v.Kind().IsText():
+	case !v.Kind().isText():
 		return c.typeError("value", String)
 	}
 	s, ok := ParseSpan(v.Text())
 	if !ok {
-		return Failure(`Unable to parse "` + v.Text() + `" as a duration.`)
+		return failure(`Unable to parse "` + v.Text() + `" as a duration.`)
 	}
 	return OfSpan(s)
 }
@@ -106,10 +106,10 @@ func (c *call) number() Value {
 		return OfNumber(float64(m.Time.UnixMilli()))
 	}
 	text := v.Text()
-	if n, ok := ParseNumber(text); ok && v.Kind().IsText() && strings.TrimFunc(text, IsSpace) != "" {
+	if n, ok := ParseNumber(text); ok && v.Kind().isText() && strings.TrimFunc(text, IsSpace) != "" {
 		return OfNumber(n)
 	}
-	return Failure(`Unable to parse "` + text + `" as a number.`)
+	return failure(`Unable to parse "` + text + `" as a number.`)
 }
 
 // extreme returns the least or the greatest number. Null is passed over.
@@ -138,7 +138,7 @@ func (c *call) link() Value {
 	case isLink:
 	case v.Kind() == File:
 		t = Target{Text: v.Entry().Path()}
-	case v.Kind().IsText():
+	case v.Kind().isText():
 		var written bool
 		if t, written = ParseLink(v.Text(), c.row.entry.Path()); !written {
 			t = Target{Text: v.Text(), From: c.row.entry.Path()}
@@ -157,8 +157,8 @@ func (c *call) file() Value {
 	switch v := c.arg(0); {
 	case v.IsNull() || v.Kind() == File:
 		return v
-	case v.Kind() == Link || v.Kind().IsText():
-		return OfEntry(c.row.meant(v, c.row.entry))
+	case v.Kind() == Link || v.Kind().isText():
+		return ofEntry(c.row.meant(v, c.row.entry))
 	}
 	return c.typeError("path", String)
 }
@@ -170,9 +170,9 @@ func (c *call) image() Value {
 	case v.IsNull() || v.Kind() == Image:
 		return v
 	case isLink:
-		return OfImage(t.Text)
-	case v.Kind() == File || v.Kind().IsText():
-		return OfImage(v.Text())
+		return ofImage(t.Text)
+	case v.Kind() == File || v.Kind().isText():
+		return ofImage(v.Text())
 	}
 	return c.typeError("path", String)
 }
@@ -185,14 +185,14 @@ func numberMethods() map[string]function {
 	return map[string]function{
 		"abs": of(math.Abs), "ceil": of(math.Ceil), "floor": of(math.Floor),
 		"round": {params: digits, run: func(c *call) Value {
-			return OfNumber(Round(c.on.Num(), int(max(-maxDigits, min(c.arg(0).Num(), maxDigits)))))
+			return OfNumber(round(c.on.Num(), int(max(-maxDigits, min(c.arg(0).Num(), maxDigits)))))
 		}},
 		"toFixed": {params: []param{{"precision", Number}}, required: 1, run: func(c *call) Value {
 			n := c.arg(0).Num()
 			if !(n >= 0 && n <= maxDigits) {
-				return Failure("toFixed() digits argument must be between 0 and 100")
+				return failure("toFixed() digits argument must be between 0 and 100")
 			}
-			return OfText(Fixed(c.on.Num(), int(n)))
+			return OfText(fixed(c.on.Num(), int(n)))
 		}},
 	}
 }
@@ -211,8 +211,8 @@ func dateMethods() map[string]function {
 		"date": {run: of(func(_ *call, m Moment) Value { return OfMoment(m.Day()) })},
 		"time": {run: of(func(_ *call, m Moment) Value { return OfText(m.Time.Format("15:04:05")) })},
 		"format": {params: []param{{"format", String}}, required: 1, run: of(func(c *call, m Moment) Value {
-			return Bounded(moment.Format(m.Time, c.arg(0).Text()))
+			return bounded(moment.Format(m.Time, c.arg(0).Text()))
 		})},
-		"relative": {run: of(func(c *call, m Moment) Value { return OfText(m.Relative(c.row.Now)) })},
+		"relative": {run: of(func(c *call, m Moment) Value { return OfText(m.relative(c.row.Now)) })},
 	}
 }

@@ -3,8 +3,10 @@ package formula
 import (
 	"context"
 	"errors"
+	"maps"
 	"math"
 	"runtime"
+	"slices"
 	"testing"
 	"time"
 
@@ -25,7 +27,7 @@ func (n note) Property(name string) (Value, bool) {
 
 func (n note) Properties() Value {
 	f := &Fields{}
-	for _, name := range sortedNames(n.properties) {
+	for _, name := range slices.Sorted(maps.Keys(n.properties)) {
 		f.Keys = append(f.Keys, name)
 		f.Values = append(f.Values, n.properties[name])
 	}
@@ -87,7 +89,7 @@ func FuzzEval(f *testing.F) {
 			return
 		}
 		text := v.Text()
-		if len(text) > 2*MaxText {
+		if len(text) > 2*maxText {
 			t.Errorf("%q is a text of %d bytes", source, len(text))
 		}
 		again := NewSession(ctx, environment(n)).Row(n).Eval(p)

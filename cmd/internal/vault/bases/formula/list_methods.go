@@ -19,14 +19,11 @@ func listMethods() map[string]function {
 		"reduce":      {params: []param{lambda[0], {"initial", Null}}, required: 2, lambda: true, run: (*call).reduce},
 		"flat":        {run: func(c *call) Value { return OfList(flat(nil, c.on.Items())) }},
 		"join": {params: []param{{"separator", Null}}, required: 1, run: func(c *call) Value {
-			return Bounded(Join(c.on.Items(), c.arg(0).Text()))
+			return bounded(join(c.on.Items(), c.arg(0).Text()))
 		}},
 		"reverse": {run: func(c *call) Value {
-			items := c.on.Items()
-			turned := make([]Value, len(items))
-			for i, item := range items {
-				turned[len(items)-1-i] = item
-			}
+			turned := slices.Clone(c.on.Items())
+			slices.Reverse(turned)
 			return OfList(turned)
 		}},
 		"slice": {params: []param{{"start", Number}, {"end", Number}}, required: 1, run: func(c *call) Value {
@@ -61,8 +58,8 @@ func (r *Row) listHas(items []Value, wanted Value) (found, ok bool) {
 		if !r.spend(1 + min(item.Size(), wanted.Size())/bytesRead) {
 			return false, false
 		}
-		if item.Kind() == Tag && wanted.Kind().IsText() {
-			if IsTagOrBelow(item.Text(), wanted.Text()) {
+		if item.Kind() == Tag && wanted.Kind().isText() {
+			if isTagOrBelow(item.Text(), wanted.Text()) {
 				return true, true
 			}
 			continue
@@ -78,7 +75,7 @@ func (r *Row) listHas(items []Value, wanted Value) (found, ok bool) {
 // that is a list is taken apart, unless the list is one of lists.
 func (c *call) listContains(all bool) Value {
 	items, wanted := c.on.Items(), c.args
-	if !hasLists(items) {
+	if !slices.ContainsFunc(items, func(v Value) bool { return v.Kind() == List }) {
 		wanted = flattened(wanted)
 	}
 	for _, w := range wanted {
@@ -88,15 +85,6 @@ func (c *call) listContains(all bool) Value {
 		}
 	}
 	return OfBool(all)
-}
-
-func hasLists(items []Value) bool {
-	for _, item := range items {
-		if item.Kind() == List {
-			return true
-		}
-	}
-	return false
 }
 
 func (c *call) filter() Value {
@@ -140,7 +128,7 @@ func (c *call) reduce() Value {
 // flat appends items with nested lists taken apart at every depth.
 func flat(to, items []Value) []Value {
 	for _, item := range items {
-		if len(to) > MaxElements {
+		if len(to) > maxElements {
 			return to
 		}
 		if item.Kind() == List {
@@ -216,8 +204,6 @@ func median(numbers []float64, _ int) float64 {
 func least(numbers []float64, _ int) float64    { return slices.Min(numbers) }
 func greatest(numbers []float64, _ int) float64 { return slices.Max(numbers) }
 
-func spread(numbers []float64, _ int) float64 { return slices.Max(numbers) - slices.Min(numbers) }
-
 // deviation is that of the numbers as a whole population.
 func deviation(numbers []float64, _ int) float64 {
 	average, total := sum(numbers, 0)/float64(len(numbers)), 0.0
@@ -275,7 +261,7 @@ func numeric(of func([]float64, int) float64) func([]Value) Value {
 func rangeOf(values []Value) Value {
 	first, ok := extremeDate(values, -1).Moment()
 	if !ok {
-		return summarize(values, spread)
+		return summarize(values, func(numbers []float64, _ int) float64 { return slices.Max(numbers) - slices.Min(numbers) })
 	}
 	last, _ := extremeDate(values, 1).Moment()
 	return OfSpan(Span{Millis: float64(last.Time.UnixMilli() - first.Time.UnixMilli())})

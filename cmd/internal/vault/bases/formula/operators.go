@@ -12,74 +12,56 @@ import (
 	"vaultwicket/cmd/internal/vault/order"
 )
 
-// Calculate returns a op b. What cannot be calculated is an error with the app's
+// calculate returns a op b. What cannot be calculated is an error with the app's
 // sentence; an operand that is an error is the result.
-func (w *World) Calculate(op syntax.Operator, a, b Value) Value {
+func (w *World) calculate(op syntax.Operator, a, b Value) Value {
 	switch {
 	case a.kind == Error:
 		return a
 	case b.kind == Error:
 		return b
 	case a.kind == Number && b.kind == Number:
-		return OfNumber(calculate(op, a.number, b.number))
+		switch op {
+		case syntax.Add:
+			return OfNumber(a.number + b.number)
+		case syntax.Subtract:
+			return OfNumber(a.number - b.number)
+		case syntax.Multiply:
+			return OfNumber(a.number * b.number)
+		case syntax.Divide:
+			return OfNumber(a.number / b.number)
+		}
+		return OfNumber(math.Mod(a.number, b.number))
 	case op == syntax.Add && a.kind == List:
-		return appended(a, b)
+		more := []Value{b}
+		if b.kind == List {
+			more = b.Items()
+		}
+		return OfList(slices.Concat(a.Items(), more))
 	case a.kind == Date || b.kind == Date:
 		return w.calculateDate(op, a, b)
 	case a.kind == Duration || b.kind == Duration:
 		return w.calculateSpan(op, a, b)
-	case op == syntax.Add && (a.kind.IsText() || b.kind.IsText()):
-		return concatenated(a.Text(), b.Text())
+	case op == syntax.Add && (a.kind.isText() || b.kind.isText()):
+		x, y := a.Text(), b.Text()
+		if len(x)+len(y) > maxText {
+			return tooLong
+		}
+		return OfText(x + y)
 	case a.kind == Null || b.kind == Null:
 		return Value{}
 	case op == syntax.Subtract && a.kind == String && b.kind == String:
-		return w.subtractTexts(a, b)
+		x, isX := w.Date(a)
+		y, isY := w.Date(b)
+		if isX && isY {
+			return OfSpan(Span{Millis: between(y.Time, x.Time)})
+		}
 	}
 	return invalidOperator(a, b)
 }
 
-func calculate(op syntax.Operator, a, b float64) float64 {
-	switch op {
-	case syntax.Add:
-		return a + b
-	case syntax.Subtract:
-		return a - b
-	case syntax.Multiply:
-		return a * b
-	case syntax.Divide:
-		return a / b
-	}
-	return math.Mod(a, b)
-}
-
 func invalidOperator(a, b Value) Value {
-	return Failure("Invalid operator between " + a.kind.String() + " and " + b.kind.String())
-}
-
-func concatenated(a, b string) Value {
-	if len(a)+len(b) > MaxText {
-		return Failure(errTooLong)
-	}
-	return OfText(a + b)
-}
-
-// appended returns a list with another one, or with one element more, behind it.
-func appended(list, v Value) Value {
-	more := []Value{v}
-	if v.kind == List {
-		more = v.Items()
-	}
-	return OfList(slices.Concat(list.Items(), more))
-}
-
-// subtractTexts returns the duration between two texts that are dates.
-func (w *World) subtractTexts(a, b Value) Value {
-	x, isX := w.Date(a)
-	y, isY := w.Date(b)
-	if !isX || !isY {
-		return invalidOperator(a, b)
-	}
-	return OfSpan(Span{Millis: between(y.Time, x.Time)})
+	return failure("Invalid operator between " + a.kind.String() + " and " + b.kind.String())
 }
 
 // calculateDate moves a date by a duration, or returns the duration between two
@@ -98,7 +80,7 @@ func (w *World) calculateDate(op syntax.Operator, a, b Value) Value {
 	x, isX := w.Date(a)
 	if span, ok := w.Duration(b); ok && a.kind == Date && (op == syntax.Add || op == syntax.Subtract) {
 		if op == syntax.Subtract {
-			span = span.Times(-1)
+			span = span.times(-1)
 		}
 		return moved(a, span)
 	}
@@ -112,10 +94,19 @@ func moved(date Value, by Span) Value {
 	m, _ := date.Moment()
 	t, ok := by.after(m.Time)
 	if !ok {
-		return Failure("Invalid date")
+		return failure("Invalid date")
 	}
-	return inRange(Moment{t, m.HasTime || by.HasClock()})
+	if y := t.Year(); y < minYear || y > maxYear {
+		return failure("Invalid date")
+	}
+	return OfMoment(Moment{t, m.HasTime || by.Millis != 0})
 }
+
+// minYear and maxYear bound the years of dates: those that print with four digits.
+const (
+	minYear = 0
+	maxYear = 9999
+)
 
 // calculateSpan adds and subtracts durations, and multiplies and divides one by
 // a number behind it.
@@ -127,13 +118,13 @@ func (w *World) calculateSpan(op syntax.Operator, a, b Value) Value {
 	y, isY := w.Duration(b)
 	switch {
 	case op == syntax.Add && isX && isY:
-		return finite(x.Plus(y))
+		return finite(x.plus(y))
 	case op == syntax.Subtract && isX && isY:
-		return finite(x.Plus(y.Times(-1)))
+		return finite(x.plus(y.times(-1)))
 	case op == syntax.Multiply && a.kind == Duration && b.kind == Number:
-		return finite(x.Times(b.number))
+		return finite(x.times(b.number))
 	case op == syntax.Divide && a.kind == Duration && b.kind == Number:
-		return finite(x.Times(1 / b.number))
+		return finite(x.times(1 / b.number))
 	}
 	return invalidOperator(a, b)
 }
@@ -141,23 +132,9 @@ func (w *World) calculateSpan(op syntax.Operator, a, b Value) Value {
 // finite returns a duration, or an error if it has no length.
 func finite(s Span) Value {
 	if length := s.Months + s.Days + s.Millis; length-length != 0 {
-		return Failure("Invalid duration")
+		return failure("Invalid duration")
 	}
 	return OfSpan(s)
-}
-
-// Negated returns -v.
-func Negated(v Value) Value {
-	switch v.kind {
-	case Null, Error:
-		return v
-	case Number:
-		return OfNumber(-v.number)
-	case Duration:
-		s, _ := v.Span()
-		return OfSpan(s.Times(-1))
-	}
-	return Failure("Invalid operator between Number and " + v.kind.String())
 }
 
 // Compare returns the order of two values for < and its like: negative, 0 or
@@ -175,7 +152,7 @@ func (w *World) Compare(a, b Value) (c int, ok bool) {
 		x, isX := w.Duration(a)
 		y, isY := w.Duration(b)
 		return cmp.Compare(x.Milliseconds(w.Now), y.Milliseconds(w.Now)), isX && isY
-	case a.kind.IsText() && b.kind.IsText():
+	case a.kind.isText() && b.kind.isText():
 		return compareUnits(a.Text(), b.Text()), true
 	}
 	x, isX := a.asNumber()
@@ -227,16 +204,11 @@ func (w *World) Sort(a, b Value) int {
 		y, _ := b.Span()
 		return cmp.Compare(x.Milliseconds(w.Now), y.Milliseconds(w.Now))
 	}
-	return collate(a.Text(), b.Text())
-}
-
-// collate is the order of listings, in which texts that differ in case alone are
-// equal.
-func collate(a, b string) int {
-	if strings.EqualFold(a, b) {
+	x, y := a.Text(), b.Text()
+	if strings.EqualFold(x, y) {
 		return 0
 	}
-	return order.Compare(a, b)
+	return order.Compare(x, y)
 }
 
 // Unsorted reports whether v has no place among others and comes last in both
@@ -248,23 +220,17 @@ func (v Value) Unsorted() bool { return v.kind == Null || v.kind == Error }
 func (w *World) Sorted(items []Value) []Value {
 	sorted := slices.Clone(items)
 	slices.SortStableFunc(sorted, func(a, b Value) int {
-		if a.Unsorted() || b.Unsorted() {
-			return compareBools(a.Unsorted(), b.Unsorted())
+		switch {
+		case a.Unsorted() && b.Unsorted():
+			return 0
+		case a.Unsorted():
+			return 1
+		case b.Unsorted():
+			return -1
 		}
 		return w.Sort(a, b)
 	})
 	return sorted
-}
-
-// compareBools has false before true.
-func compareBools(a, b bool) int {
-	switch {
-	case a == b:
-		return 0
-	case b:
-		return -1
-	}
-	return 1
 }
 
 // Equal reports whether a == b. It never fails: values that cannot be compared
@@ -278,8 +244,16 @@ func (w *World) Equal(a, b Value) bool {
 		return a.kind == b.kind
 	case a.kind == List || b.kind == List:
 		return w.equalLists(a, b)
-	case a.kind == Date || b.kind == Date:
-		return w.equalDates(a, b)
+	case a.kind == Date || b.kind == Date: // of two, one without a clock part is compared by day
+		x, isX := w.Date(a)
+		y, isY := w.Date(b)
+		switch {
+		case !isX || !isY:
+			return false
+		case x.HasTime && y.HasTime:
+			return x.Time.UnixMilli() == y.Time.UnixMilli()
+		}
+		return x.Day().Time.Equal(y.Day().Time)
 	case a.kind == Duration || b.kind == Duration:
 		x, isX := w.Duration(a)
 		y, isY := w.Duration(b)
@@ -289,11 +263,15 @@ func (w *World) Equal(a, b Value) bool {
 	case a.kind == Link || b.kind == Link || a.kind == File || b.kind == File:
 		return w.equalFiles(a, b)
 	case a.kind == Tag || b.kind == Tag:
-		return equalTags(a, b)
+		return a.kind.isText() && b.kind.isText() && strings.EqualFold(bareTag(a.text), bareTag(b.text))
 	case a.kind == RegExp || b.kind == RegExp:
 		return a.kind == b.kind && a.Text() == b.Text()
+	case a.kind.isText() && b.kind.isText():
+		return a.text == b.text
 	}
-	return looselyEqual(a, b)
+	x, isX := a.asNumber()
+	y, isY := b.asNumber()
+	return isX && isY && x == y
 }
 
 // equalLists compares element by element. A list of one equals its element.
@@ -304,29 +282,7 @@ func (w *World) equalLists(a, b Value) bool {
 		}
 		return len(a.Items()) == 1 && w.Equal(a.Items()[0], b)
 	}
-	x, y := a.Items(), b.Items()
-	if len(x) != len(y) {
-		return false
-	}
-	for i := range x {
-		if !w.Equal(x[i], y[i]) {
-			return false
-		}
-	}
-	return true
-}
-
-// equalDates compares the moment, or the day where one of the two is only a day.
-func (w *World) equalDates(a, b Value) bool {
-	x, isX := w.Date(a)
-	y, isY := w.Date(b)
-	if !isX || !isY {
-		return false
-	}
-	if x.HasTime && y.HasTime {
-		return x.Time.UnixMilli() == y.Time.UnixMilli()
-	}
-	return x.Day().Time.Equal(y.Day().Time)
+	return slices.EqualFunc(a.Items(), b.Items(), w.Equal)
 }
 
 func (w *World) equalObjects(a, b *Fields) bool {
@@ -401,28 +357,14 @@ func ParseLink(text, from string) (Target, bool) {
 	return t, true
 }
 
-// equalTags compares without the "#" and without regard to case.
-func equalTags(a, b Value) bool {
-	return a.kind.IsText() && b.kind.IsText() && strings.EqualFold(bareTag(a.text), bareTag(b.text))
-}
-
+// bareTag returns a tag without its "#".
 func bareTag(tag string) string { return strings.TrimPrefix(tag, "#") }
 
-// IsTagOrBelow reports whether tag is the wanted one or one within it: both may
+// isTagOrBelow reports whether tag is the wanted one or one within it: both may
 // have a "#", and case does not count.
-func IsTagOrBelow(tag, wanted string) bool {
+func isTagOrBelow(tag, wanted string) bool {
 	tag, wanted = strings.ToLower(bareTag(tag)), strings.ToLower(bareTag(wanted))
 	return wanted != "" && (tag == wanted || strings.HasPrefix(tag, wanted+"/"))
-}
-
-// looselyEqual compares texts, numbers and booleans as JavaScript's == does.
-func looselyEqual(a, b Value) bool {
-	if a.kind.IsText() && b.kind.IsText() {
-		return a.text == b.text
-	}
-	x, isX := a.asNumber()
-	y, isY := b.asNumber()
-	return isX && isY && x == y
 }
 
 // asNumber converts as JavaScript does where it compares with a number.
@@ -430,7 +372,7 @@ func (v Value) asNumber() (float64, bool) {
 	switch {
 	case v.kind == Number || v.kind == Boolean:
 		return v.number, true
-	case v.kind.IsText():
+	case v.kind.isText():
 		return ParseNumber(v.text)
 	}
 	return 0, false

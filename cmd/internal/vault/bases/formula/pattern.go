@@ -7,35 +7,26 @@ import (
 	"vaultwicket/cmd/internal/vault/regex"
 )
 
-// Pattern is a regular expression literal in the dialect of JavaScript, compiled.
-type Pattern struct {
-	Body, Flags string
+// pattern is a regular expression literal in the dialect of JavaScript, compiled.
+type pattern struct {
+	body, flags string
 	compiled    *regex.Regexp
-}
-
-// OfPattern returns a regular expression.
-func OfPattern(p *Pattern) Value { return Value{kind: RegExp, ref: p} }
-
-// Pattern returns the regular expression that v is, nil for every other value.
-func (v Value) Pattern() *Pattern {
-	p, _ := v.ref.(*Pattern)
-	return p
 }
 
 // eachMatch visits the matches of a regular expression, the first or all of them. It is an
 // error if that takes more of the budget than there is, which ends the session.
-func (r *Row) eachMatch(pattern Value, text string, all bool, visit func(*regex.Match) bool) Value {
+func (r *Row) eachMatch(re Value, text string, all bool, visit func(*regex.Match) bool) Value {
 	alive := r.alive
 	defer func() { r.let(alive) }()
 	r.alive += 5 * int64(len(text)) // the engine takes its characters apart
 	if r.hold(Value{}) {
-		r.err = r.budget.Match(pattern.Text(), func(left time.Duration) error {
-			begun, re := time.Now(), *pattern.Pattern().compiled
-			re.MatchTimeout = left
-			match, err := re.FindStringMatch(text)
+		r.err = r.budget.Match(re.Text(), func(left time.Duration) error {
+			begun, engine := time.Now(), *re.ref.(*pattern).compiled
+			engine.MatchTimeout = left
+			match, err := engine.FindStringMatch(text)
 			for err == nil && match != nil && visit(match) && all && r.spend(4) {
-				re.MatchTimeout = max(0, left-time.Since(begun))
-				match, err = re.FindNextMatch(match)
+				engine.MatchTimeout = max(0, left-time.Since(begun))
+				match, err = engine.FindNextMatch(match)
 			}
 			return err
 		})
@@ -48,28 +39,28 @@ func (r *Row) eachMatch(pattern Value, text string, all bool, visit func(*regex.
 
 // replaceMatches returns text with what a template makes of the first match, or
 // of all.
-func (c *call) replaceMatches(pattern Value, text, template string) Value {
+func (c *call) replaceMatches(re Value, text, template string) Value {
 	var out strings.Builder
 	end := 0
-	failed := c.row.eachMatch(pattern, text, strings.Contains(pattern.Pattern().Flags, "g"), func(m *regex.Match) bool {
+	failed := c.row.eachMatch(re, text, strings.Contains(re.ref.(*pattern).flags, "g"), func(m *regex.Match) bool {
 		start, length := m.ByteRange()
 		out.WriteString(text[end:start])
 		expand(&out, template, text, m)
 		end = start + length
-		return out.Len() <= MaxText
+		return out.Len() <= maxText
 	})
 	if failed.IsError() {
 		return failed
 	}
 	out.WriteString(text[end:])
-	return Bounded(out.String())
+	return bounded(out.String())
 }
 
 // expand writes a template: $1 to $99 and $<name> are groups, $& is the match, $`
 // and $' are what stands before and behind it, and $$ is a dollar sign. Everything
 // else is itself. It ends where the text is longer than one may be.
 func expand(out *strings.Builder, template, text string, m *regex.Match) {
-	for out.Len() <= MaxText {
+	for out.Len() <= maxText {
 		i := strings.IndexByte(template, '$')
 		if i < 0 || i+1 == len(template) {
 			out.WriteString(template)
@@ -100,7 +91,11 @@ func reference(rest, text string, m *regex.Match) (with string, size int) {
 		return text[start+length:], 1
 	case '<':
 		name, _, closed := strings.Cut(rest[1:], ">")
-		if g := m.GroupByName(name); closed && g != nil && hasNames(m) {
+		named := false // whether a group has a name of its own
+		for _, g := range m.Groups() {
+			named = named || strings.Trim(g.Name, "0123456789") != ""
+		}
+		if g := m.GroupByName(name); closed && g != nil && named {
 			return g.String(), len(name) + 2
 		}
 		return "", 0
@@ -126,22 +121,12 @@ func groupNumber(text string, digits int) (n int, ok bool) {
 	return n, true
 }
 
-// hasNames reports whether a group of a match has a name of its own.
-func hasNames(m *regex.Match) bool {
-	for _, g := range m.Groups() {
-		if strings.Trim(g.Name, "0123456789") != "" {
-			return true
-		}
-	}
-	return false
-}
-
 // splitMatches parts text at the matches. Groups are parts of their own, as in
 // JavaScript, which does not part before the first character or behind the last.
-func (c *call) splitMatches(pattern Value, text string) Value {
+func (c *call) splitMatches(re Value, text string) Value {
 	var parts []Value
 	end := 0
-	failed := c.row.eachMatch(pattern, text, true, func(m *regex.Match) bool {
+	failed := c.row.eachMatch(re, text, true, func(m *regex.Match) bool {
 		start, length := m.ByteRange()
 		if length == 0 && (start == 0 && end == 0 || start >= len(text) || start == end && start == 0) {
 			return true
@@ -155,7 +140,7 @@ func (c *call) splitMatches(pattern Value, text string) Value {
 			parts = append(parts, OfText(g.String()))
 		}
 		end = start + length
-		return len(parts) < MaxElements
+		return len(parts) < maxElements
 	})
 	if failed.IsError() {
 		return failed

@@ -60,9 +60,9 @@ func compilePattern(body, flags string) Value {
 		DotAll: strings.Contains(flags, "s"), Unicode: strings.ContainsAny(flags, "uv"),
 	}, budget.Default.Match)
 	if err != nil {
-		return Failure("Invalid regular expression: /" + body + "/: " + err.Error())
+		return failure("Invalid regular expression: /" + body + "/: " + err.Error())
 	}
-	return OfPattern(&Pattern{Body: body, Flags: flags, compiled: compiled})
+	return Value{kind: RegExp, ref: &pattern{body, flags, compiled}}
 }
 
 // Environment is the vault and the moment in which expressions are evaluated.
@@ -132,7 +132,7 @@ func (s *Session) spend(n int) bool {
 
 // hold counts what a new value takes, and reports whether there is as much.
 func (s *Session) hold(v Value) bool {
-	if s.alive += int64(v.Shallow()); s.err == nil && s.alive > s.held {
+	if s.alive += int64(v.shallow()); s.err == nil && s.alive > s.held {
 		more := max(holdStep, s.alive-s.held)
 		if s.err = s.budget.Hold(more); s.err == nil {
 			s.held += more
@@ -153,7 +153,7 @@ func (s *Session) let(alive int64) {
 // Keep counts a value of which the query keeps the text for its answer.
 func (s *Session) Keep(v Value) bool {
 	if s.err == nil {
-		s.err = s.budget.Put(int64(v.Deep()))
+		s.err = s.budget.Put(int64(v.deep()))
 	}
 	return s.err == nil
 }
@@ -171,7 +171,7 @@ func (s *Session) Forgetting(do func() (keep bool)) bool {
 }
 
 // ended is what everything evaluates to when the budget is used up.
-func (s *Session) ended() Value { return Failure(s.err.Error()) }
+func (s *Session) ended() Value { return failure(s.err.Error()) }
 
 // What a step pays for: so many bytes that are looked at, or that a new value takes.
 const (
@@ -248,12 +248,12 @@ func (r *Row) EvalValues(p *Program, values Value) Value {
 func (r *Row) run(p *Program, s *scope) Value {
 	switch {
 	case p.broken != "":
-		return Failure(p.broken)
+		return failure(p.broken)
 	case p.err != nil:
-		return Failure(p.err.Error())
+		return failure(p.err.Error())
 	}
 	if r.depth >= maxDepth {
-		return Failure("Formulas and calls are nested too deeply.")
+		return failure("Formulas and calls are nested too deeply.")
 	}
 	r.depth++
 	defer func() { r.depth-- }()
@@ -283,11 +283,11 @@ func (r *Row) Formula(name string) Value {
 		r.formulas[p] = c
 		c.value = r.run(p, nil)
 		c.known = true
-		if size := int64(c.value.Deep()); r.hold(c.value) {
-			r.alive, r.kept = r.alive+size-int64(c.value.Shallow()), r.kept+size
+		if size := int64(c.value.deep()); r.hold(c.value) {
+			r.alive, r.kept = r.alive+size-int64(c.value.shallow()), r.kept+size
 		}
 	case !c.known:
-		return Failure(Cycle)
+		return failure(Cycle)
 	}
 	return c.value
 }

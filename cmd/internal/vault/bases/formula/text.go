@@ -10,21 +10,20 @@ import (
 	"vaultwicket/cmd/internal/vault/frontmatter"
 )
 
-// MaxText bounds a text in bytes.
-const MaxText = 16 << 20
+// maxText bounds a text in bytes.
+const maxText = 16 << 20
 
-// errTooLong is what is said of a longer one.
-const errTooLong = "A text has at most 16 MiB."
+var tooLong = failure("A text has at most 16 MiB.")
 
-// Bounded returns a text, or an error if it is too long.
-func Bounded(text string) Value {
-	if len(text) > MaxText {
-		return Failure(errTooLong)
+// bounded returns a text, or an error if it is too long.
+func bounded(text string) Value {
+	if len(text) > maxText {
+		return tooLong
 	}
 	return OfText(text)
 }
 
-// Text returns what toString() makes of v, which is also what a cell shows.
+// Text returns the result of toString(), which a cell shows.
 func (v Value) Text() string {
 	switch v.kind {
 	case String, HTML, Icon, URL, Tag:
@@ -32,17 +31,12 @@ func (v Value) Text() string {
 	case Number:
 		return frontmatter.FormatNumber(v.number)
 	case Boolean:
-		return truthWord(v.number != 0)
+		return strconv.FormatBool(v.number != 0)
 	case Error:
 		return "Error: " + v.text
 	case Image:
 		return "![](" + v.text + ")"
 	}
-	return v.composedText()
-}
-
-// composedText is the text of what is more than one.
-func (v Value) composedText() string {
 	if t, ok := v.Target(); ok {
 		return t.String()
 	}
@@ -50,27 +44,20 @@ func (v Value) composedText() string {
 	case Moment:
 		return ref.String()
 	case Span:
-		return ref.Humanize()
+		return ref.humanize()
 	case []Value, *unmade:
-		return Join(v.Items(), ", ")
+		return join(v.Items(), ", ")
 	case *Fields:
 		return string(v.appendJSON(nil))
 	case Entry:
 		return ref.Path()
-	case *Pattern:
-		return "/" + ref.Body + "/" + ref.Flags
+	case *pattern:
+		return "/" + ref.body + "/" + ref.flags
 	}
 	return ""
 }
 
-func truthWord(truth bool) string {
-	if truth {
-		return "true"
-	}
-	return "false"
-}
-
-// String returns the link as it is written.
+// String returns the link as a wikilink.
 func (t Target) String() string {
 	if t.Display == "" {
 		return "[[" + t.Text + "]]"
@@ -78,25 +65,24 @@ func (t Target) String() string {
 	return "[[" + t.Text + "|" + t.Display + "]]"
 }
 
-// Join returns the texts of items with separator between them; that of null is
-// empty. What would be longer than a text may be ends with the element that is.
-func Join(items []Value, separator string) string {
+// join returns the texts of items with separator between them; that of null is
+// empty. It stops after the element that makes the result longer than maxText.
+func join(items []Value, separator string) string {
 	var out strings.Builder
 	for i, item := range items {
 		if i > 0 {
 			out.WriteString(separator)
 		}
 		out.WriteString(item.Text())
-		if out.Len() > MaxText {
+		if out.Len() > maxText {
 			break
 		}
 	}
 	return out.String()
 }
 
-// JSON returns v as JSON without blanks: numbers, booleans, lists and objects as
-// such, null for null and for numbers that JSON does not have, and the text of
-// everything else.
+// JSON returns v as compact JSON: numbers, booleans, lists and objects in their own types,
+// null also for numbers that JSON does not have, and the text of everything else.
 func (v Value) JSON() []byte { return v.appendJSON(nil) }
 
 func (v Value) appendJSON(out []byte) []byte {
@@ -119,8 +105,7 @@ func (v Value) appendJSON(out []byte) []byte {
 	return frontmatter.AppendQuoted(out, v.Text())
 }
 
-// appendAll appends elements between brackets, each behind its key, if there are
-// keys.
+// appendAll appends elements between brackets, each after its key, if there are keys.
 func appendAll(out []byte, opening, closing byte, items []Value, keys []string) []byte {
 	out = append(out, opening)
 	for i, item := range items {
@@ -131,7 +116,7 @@ func appendAll(out []byte, opening, closing byte, items []Value, keys []string) 
 			out = append(frontmatter.AppendQuoted(out, keys[i]), ':')
 		}
 		out = item.appendJSON(out)
-		if len(out) > MaxText {
+		if len(out) > maxText {
 			break
 		}
 	}
@@ -158,8 +143,7 @@ func (v Value) Truthy() bool {
 	return true
 }
 
-// Empty reports what isEmpty() does: there is nothing in v. A number, a boolean,
-// a date and a file never are empty.
+// Empty reports the result of isEmpty(). Numbers, booleans, dates and files are never empty.
 func (v Value) Empty() bool {
 	switch v.kind {
 	case Null:
@@ -169,10 +153,10 @@ func (v Value) Empty() bool {
 	case Object:
 		return len(v.Fields().Keys) == 0
 	}
-	return v.kind.IsText() && v.kind != Link && v.text == ""
+	return v.kind.isText() && v.kind != Link && v.text == ""
 }
 
-// Size returns about how many bytes v takes besides itself, with all that is in it.
+// Size estimates the bytes of memory of v and all it contains, without v itself.
 func (v Value) Size() int {
 	if v.kind == List || v.kind == Object {
 		return v.extent().elements * valueSize
@@ -183,8 +167,8 @@ func (v Value) Size() int {
 // valueSize is how many bytes of memory a value takes in a list.
 const valueSize = 48
 
-// Shallow returns how many bytes of memory v takes, without those of its elements.
-func (v Value) Shallow() int {
+// shallow returns the bytes of memory of v without its elements.
+func (v Value) shallow() int {
 	switch v.kind {
 	case List:
 		return valueSize * (1 + v.Len())
@@ -194,25 +178,24 @@ func (v Value) Shallow() int {
 	return len(v.text)
 }
 
-// Deep returns how many bytes of memory v takes, with its elements. One that is there twice
-// counts twice.
-func (v Value) Deep() int {
-	n := v.Shallow()
+// deep returns the bytes of memory of v with its elements. A shared element counts each time.
+func (v Value) deep() int {
+	n := v.shallow()
 	switch v.kind {
 	case List:
 		for _, item := range v.Items() {
-			n += item.Deep()
+			n += item.deep()
 		}
 	case Object:
 		for _, item := range v.Fields().Values {
-			n += item.Deep()
+			n += item.deep()
 		}
 	}
 	return n
 }
 
-// ParseNumber reads a number as JavaScript converts a text to one: blanks at
-// the ends do not count, the whole rest has to be a number, and nothing is 0.
+// ParseNumber converts a text to a number as JavaScript does: surrounding blanks are ignored,
+// the whole rest has to be a number, and an empty text is 0.
 func ParseNumber(text string) (float64, bool) {
 	text = strings.TrimFunc(text, IsSpace)
 	switch text {
@@ -225,7 +208,12 @@ func ParseNumber(text string) (float64, bool) {
 	}
 	if len(text) > 2 && text[0] == '0' {
 		if base := map[byte]int{'x': 16, 'o': 8, 'b': 2}[text[1]|0x20]; base != 0 {
-			return parseInteger(text[2:], base)
+			n, ok := new(big.Int).SetString(text[2:], base)
+			if !ok || strings.Trim(text[2:], "0123456789abcdefABCDEF") != "" {
+				return 0, false
+			}
+			number, _ := new(big.Float).SetInt(n).Float64()
+			return number, true
 		}
 	}
 	if strings.Trim(text, "0123456789+-.eE") != "" {
@@ -235,17 +223,8 @@ func ParseNumber(text string) (float64, bool) {
 	return number, err == nil || math.IsInf(number, 0)
 }
 
-func parseInteger(digits string, base int) (float64, bool) {
-	n, ok := new(big.Int).SetString(digits, base)
-	if !ok || strings.Trim(digits, "0123456789abcdefABCDEF") != "" {
-		return 0, false
-	}
-	number, _ := new(big.Float).SetInt(n).Float64()
-	return number, true
-}
-
-// Round rounds half towards positive infinity, to a number of decimals.
-func Round(number float64, decimals int) float64 {
+// round rounds half towards positive infinity, to a number of decimals.
+func round(number float64, decimals int) float64 {
 	if decimals == 0 {
 		return roundHalfUp(number)
 	}
@@ -266,9 +245,9 @@ func roundHalfUp(number float64) float64 {
 	return floor
 }
 
-// Fixed writes a number with so many decimals, at most 100: the exact value is
-// rounded, halves away from zero. Numbers from 1e21 on are written in short.
-func Fixed(number float64, decimals int) string {
+// fixed is toFixed(): the exact value rounded to 0 to 100 decimals, halves away from zero.
+// Numbers from 1e21 on are written in exponential form.
+func fixed(number float64, decimals int) string {
 	if math.IsNaN(number) || math.IsInf(number, 0) || math.Abs(number) >= 1e21 {
 		return OfNumber(number).Text()
 	}

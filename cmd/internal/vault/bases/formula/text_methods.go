@@ -16,10 +16,10 @@ func textMethods() map[string]function {
 		"endsWith":    {params: any("query"), required: 1, run: textTest(strings.HasSuffix)},
 		"containsAll": {required: 1, more: true, run: func(c *call) Value { return c.textContains(true) }},
 		"containsAny": {required: 1, more: true, run: func(c *call) Value { return c.textContains(false) }},
-		"lower":       {run: func(c *call) Value { return Bounded(lower(c.on.Text())) }},
-		"title":       {run: func(c *call) Value { return Bounded(title(c.on.Text())) }},
+		"lower":       {run: func(c *call) Value { return bounded(lower(c.on.Text())) }},
+		"title":       {run: func(c *call) Value { return bounded(title(c.on.Text())) }},
 		"trim":        {run: func(c *call) Value { return OfText(strings.TrimFunc(c.on.Text(), IsSpace)) }},
-		"reverse":     {run: func(c *call) Value { return Bounded(reverseText(c.on.Text())) }},
+		"reverse":     {run: func(c *call) Value { return bounded(reverseText(c.on.Text())) }},
 		"repeat":      {params: []param{{"count", Number}}, required: 1, run: (*call).repeat},
 		"slice": {params: []param{{"start", Number}, {"end", Number}}, required: 1, run: func(c *call) Value {
 			return OfText(sliceText(c.on.Text(), c.arg(0).Num(), c.arg(1).Num(), len(c.args) > 1))
@@ -87,8 +87,8 @@ func (c *call) repeat() Value {
 	if !(n >= 1) || text == "" {
 		return OfText("")
 	}
-	if math.Floor(n)*float64(len(text)) > MaxText {
-		return Bounded(strings.Repeat(" ", MaxText+1))
+	if math.Floor(n)*float64(len(text)) > maxText {
+		return tooLong
 	}
 	return OfText(strings.Repeat(text, int(n)))
 }
@@ -102,28 +102,25 @@ func (c *call) split() Value {
 	case separator.IsNull():
 		parts = OfList([]Value{OfText(text)})
 	default:
-		parts = splitText(text, separator.Text())
+		between := separator.Text()
+		count := strings.Count(text, between) + 1
+		if between == "" {
+			count = utf8.RuneCountInString(text)
+		}
+		if count > maxElements {
+			return tooMany
+		}
+		items := make([]Value, 0, count)
+		for part := range strings.SplitSeq(text, between) {
+			items = append(items, OfText(part))
+		}
+		parts = OfList(items)
 	}
 	if n := c.arg(1); n.Kind() == Number && !parts.IsError() {
 		_, end := bounds(len(parts.Items()), 0, max(n.Num(), 0), true)
 		return OfList(parts.Items()[:end])
 	}
 	return parts
-}
-
-func splitText(text, separator string) Value {
-	count := strings.Count(text, separator) + 1
-	if separator == "" {
-		count = utf8.RuneCountInString(text)
-	}
-	if count > MaxElements {
-		return OfList(make([]Value, MaxElements+1))
-	}
-	parts := make([]Value, 0, count)
-	for _, part := range strings.Split(text, separator) {
-		parts = append(parts, OfText(part))
-	}
-	return OfList(parts)
 }
 
 func (c *call) replace() Value {
@@ -135,8 +132,8 @@ func (c *call) replace() Value {
 		return checked(c.name, param{"pattern", String}, pattern)
 	}
 	wanted := pattern.Text()
-	if grown := strings.Count(text, wanted) * (len(with) - len(wanted)); len(text)+grown > MaxText {
-		return Bounded(strings.Repeat(" ", MaxText+1))
+	if grown := strings.Count(text, wanted) * (len(with) - len(wanted)); len(text)+grown > maxText {
+		return tooLong
 	}
 	return OfText(strings.ReplaceAll(text, wanted, with))
 }

@@ -39,10 +39,10 @@ func ParseProperty(text string, zone *time.Location) (Moment, bool) {
 	return parseDashed(text, zone)
 }
 
-// ParseDate reads the text of a date as date() does: as a property, or written
+// parseDate reads the text of a date as date() does: as a property, or written
 // without dashes as YYYYMMDD or YYYYMMDDHHmm, or as a link to a day. Blanks at the
 // ends do not count.
-func ParseDate(text string, zone *time.Location) (Moment, bool) {
+func parseDate(text string, zone *time.Location) (Moment, bool) {
 	text = strings.TrimFunc(text, IsSpace)
 	if inner, ok := strings.CutPrefix(text, "[["); ok && strings.HasSuffix(inner, "]]") {
 		text = strings.TrimSuffix(inner, "]]")
@@ -95,9 +95,12 @@ func parseClock(date time.Time, text string, zone *time.Location) (time.Time, bo
 		}
 		numbers[i] = n
 	}
-	millis, ok := parseFraction(fraction)
-	if !ok {
-		return time.Time{}, false
+	millis := 0
+	if fraction != "" {
+		if len(fraction) > 9 || strings.Trim(fraction, "0123456789") != "" {
+			return time.Time{}, false
+		}
+		millis, _ = strconv.Atoi((fraction + "00")[:3]) // only digits
 	}
 	if zoned {
 		zone = time.FixedZone("", offset)
@@ -105,18 +108,6 @@ func parseClock(date time.Time, text string, zone *time.Location) (time.Time, bo
 	y, month, d := date.Date()
 	t := time.Date(y, month, d, numbers[0], numbers[1], numbers[2], millis*int(time.Millisecond), zone)
 	return t.In(date.Location()), true
-}
-
-// parseFraction reads the digits behind the seconds as milliseconds.
-func parseFraction(digits string) (int, bool) {
-	if digits == "" {
-		return 0, true
-	}
-	if len(digits) > 9 || strings.Trim(digits, "0123456789") != "" {
-		return 0, false
-	}
-	n, err := strconv.Atoi((digits + "00")[:3])
-	return n, err == nil
 }
 
 // cutZone returns a clock without its zone, and the zone's offset in seconds.
@@ -155,20 +146,6 @@ func addMonths(t time.Time, months int) time.Time {
 	last := first.AddDate(0, 1, -1).Day()
 	hour, minute, second := t.Clock()
 	return time.Date(first.Year(), first.Month(), min(day, last), hour, minute, second, t.Nanosecond(), t.Location())
-}
-
-// Bounds of the years that a date can have: those that print with four digits.
-const (
-	minYear = 0
-	maxYear = 9999
-)
-
-// inRange returns a date, or an error if its year cannot be written.
-func inRange(m Moment) Value {
-	if y := m.Time.Year(); y < minYear || y > maxYear {
-		return Failure("Invalid date")
-	}
-	return OfMoment(m)
 }
 
 // Span is a duration. Its parts are kept apart, because a month has no fixed
@@ -213,8 +190,18 @@ func ParseSpan(text string) (Span, bool) {
 		rest = strings.TrimPrefix(text, "+")
 	}
 	if strings.HasPrefix(rest, "P") {
-		s, ok := parseISO(rest)
-		return s.Times(sign), ok
+		found := isoForm().FindStringSubmatch(rest)
+		if found == nil || strings.Join(found[1:], "") == "" {
+			return Span{}, false
+		}
+		var s Span
+		for i, unit := range [...]string{"y", "M", "w", "d", "h", "m", "s"} {
+			if found[i+1] != "" {
+				count, _ := strconv.ParseFloat(found[i+1], 64) // only digits
+				s = s.plus(units[unit].times(sign * count))
+			}
+		}
+		return s, true
 	}
 	digits := strings.IndexFunc(rest, func(r rune) bool { return (r < '0' || r > '9') && r != '.' })
 	if digits <= 0 {
@@ -222,39 +209,20 @@ func ParseSpan(text string) (Span, bool) {
 	}
 	count, err := strconv.ParseFloat(rest[:digits], 64)
 	unit, known := units[strings.TrimLeft(rest[digits:], " ")]
-	return unit.Times(sign * count), known && err == nil
+	return unit.times(sign * count), known && err == nil
 }
 
 var isoForm = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^P(?:(\d+(?:\.\d+)?)Y)?(?:(\d+(?:\.\d+)?)M)?(?:(\d+(?:\.\d+)?)W)?(?:(\d+(?:\.\d+)?)D)?T(?:(\d+(?:\.\d+)?)H)?(?:(\d+(?:\.\d+)?)M)?(?:(\d+(?:\.\d+)?)S)?$`)
 })
 
-// parseISO reads P1DT2H and its like.
-func parseISO(text string) (Span, bool) {
-	found := isoForm().FindStringSubmatch(text)
-	if found == nil || strings.Join(found[1:], "") == "" {
-		return Span{}, false
-	}
-	var s Span
-	for i, unit := range [...]string{"y", "M", "w", "d", "h", "m", "s"} {
-		if found[i+1] != "" {
-			count, _ := strconv.ParseFloat(found[i+1], 64) // only digits
-			s = s.Plus(units[unit].Times(count))
-		}
-	}
-	return s, true
-}
-
-// Plus returns the sum of two durations, part by part.
-func (s Span) Plus(t Span) Span {
+// plus returns the sum of two durations, part by part.
+func (s Span) plus(t Span) Span {
 	return Span{s.Months + t.Months, s.Days + t.Days, s.Millis + t.Millis}
 }
 
-// Times returns the duration so many times.
-func (s Span) Times(n float64) Span { return Span{s.Months * n, s.Days * n, s.Millis * n} }
-
-// HasClock reports whether adding s to a date gives it a clock part.
-func (s Span) HasClock() bool { return s.Millis != 0 }
+// times returns the duration so many times.
+func (s Span) times(n float64) Span { return Span{s.Months * n, s.Days * n, s.Millis * n} }
 
 // Bounds of what is added to a date: more leads out of all years.
 const (
@@ -322,65 +290,51 @@ func (s Span) Field(name string, now time.Time) (float64, bool) {
 	return 0, false
 }
 
-// Humanize returns s in words, without its sign, by the thresholds of moment.js.
-func (s Span) Humanize() string {
-	days := s.Days + math.Round(s.Months*daysPerMonth) // whole days of the months, as moment.js counts all units below
+// humanize returns s in words, without its sign, by the thresholds of moment.js.
+func (s Span) humanize() string {
+	amount := func(f float64) float64 { return roundHalfUp(math.Abs(f)) }
+	days := s.Days + math.Round(s.Months*daysPerMonth) // moment.js counts smaller units in whole days of the months
 	millis := days*millisPerDay + s.Millis
-	months := math.Abs(roundAway(s.Months + (s.Days+s.Millis/millisPerDay)/daysPerMonth))
-	return inWords(counts{
-		seconds: math.Abs(roundAway(millis / millisPerSecond)), minutes: math.Abs(roundAway(millis / millisPerMinute)),
-		hours: math.Abs(roundAway(millis / millisPerHour)), days: math.Abs(roundAway(millis / millisPerDay)), months: months,
-		years: math.Abs(roundAway((s.Months + (s.Days+s.Millis/millisPerDay)/daysPerMonth) / 12)),
-	})
-}
-
-// roundAway is the rounding of moment.js: of the amount, so that a sign changes
-// nothing.
-func roundAway(f float64) float64 { return math.Copysign(roundHalfUp(math.Abs(f)), f) }
-
-// counts are a duration in each of its units, rounded.
-type counts struct{ seconds, minutes, hours, days, months, years float64 }
-
-func inWords(c counts) string {
+	calendar := s.Months + (s.Days+s.Millis/millisPerDay)/daysPerMonth // months
 	switch {
-	case c.seconds < 45:
+	case amount(millis/millisPerSecond) < 45:
 		return "a few seconds"
-	case c.minutes <= 1:
+	case amount(millis/millisPerMinute) <= 1:
 		return "a minute"
-	case c.minutes < 45:
-		return fmt.Sprintf("%.0f minutes", c.minutes)
-	case c.hours <= 1:
+	case amount(millis/millisPerMinute) < 45:
+		return fmt.Sprintf("%.0f minutes", amount(millis/millisPerMinute))
+	case amount(millis/millisPerHour) <= 1:
 		return "an hour"
-	case c.hours < 22:
-		return fmt.Sprintf("%.0f hours", c.hours)
-	case c.days <= 1:
+	case amount(millis/millisPerHour) < 22:
+		return fmt.Sprintf("%.0f hours", amount(millis/millisPerHour))
+	case amount(millis/millisPerDay) <= 1:
 		return "a day"
-	case c.days < 26:
-		return fmt.Sprintf("%.0f days", c.days)
-	case c.months <= 1:
+	case amount(millis/millisPerDay) < 26:
+		return fmt.Sprintf("%.0f days", amount(millis/millisPerDay))
+	case amount(calendar) <= 1:
 		return "a month"
-	case c.months < 11:
-		return fmt.Sprintf("%.0f months", c.months)
-	case c.years <= 1:
+	case amount(calendar) < 11:
+		return fmt.Sprintf("%.0f months", amount(calendar))
+	case amount(calendar/12) <= 1:
 		return "a year"
 	}
-	return fmt.Sprintf("%.0f years", c.years)
+	return fmt.Sprintf("%.0f years", amount(calendar/12))
 }
 
-// Relative returns how long m is ahead of now or behind it, in words.
-func (m Moment) Relative(now time.Time) string {
+// relative returns how long m is ahead of now or behind it, in words.
+func (m Moment) relative(now time.Time) string {
 	s := difference(now, m.Time)
 	if s.Months > 0 || s.Millis > 0 {
-		return "in " + s.Humanize()
+		return "in " + s.humanize()
 	}
-	return s.Humanize() + " ago"
+	return s.humanize() + " ago"
 }
 
 // difference returns the way from one time to another in whole calendar months
 // and what is left.
 func difference(from, to time.Time) Span {
 	if to.Before(from) {
-		return difference(to, from).Times(-1)
+		return difference(to, from).times(-1)
 	}
 	months := (to.Year()-from.Year())*12 + int(to.Month()) - int(from.Month())
 	if addMonths(from, months).After(to) {

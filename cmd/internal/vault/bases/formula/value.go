@@ -48,9 +48,9 @@ var kindNames = [...]string{
 // String returns the name of the kind, as isType() and error messages have it.
 func (k Kind) String() string { return kindNames[k] }
 
-// IsText reports whether values of this kind answer the members of a text: the
+// isText reports whether values of this kind answer the members of a text: the
 // app derives links, addresses and tags from String.
-func (k Kind) IsText() bool {
+func (k Kind) isText() bool {
 	switch k {
 	case String, Link, HTML, Icon, Image, URL, Tag:
 		return true
@@ -90,14 +90,14 @@ func OfBool(truth bool) Value {
 	return Value{kind: Boolean}
 }
 
-// OfHTML returns text that is markup.
-func OfHTML(text string) Value { return Value{kind: HTML, text: text} }
+// ofHTML returns text that is markup.
+func ofHTML(text string) Value { return Value{kind: HTML, text: text} }
 
-// OfIcon returns the icon of a name.
-func OfIcon(name string) Value { return Value{kind: Icon, text: name} }
+// ofIcon returns the icon of a name.
+func ofIcon(name string) Value { return Value{kind: Icon, text: name} }
 
-// OfImage returns the image of a source, which is a path or an address.
-func OfImage(source string) Value { return Value{kind: Image, text: source} }
+// ofImage returns the image of a source, which is a path or an address.
+func ofImage(source string) Value { return Value{kind: Image, text: source} }
 
 // OfURL returns an address.
 func OfURL(address string) Value { return Value{kind: URL, text: address} }
@@ -105,8 +105,8 @@ func OfURL(address string) Value { return Value{kind: URL, text: address} }
 // OfTag returns a tag, given with its "#".
 func OfTag(tag string) Value { return Value{kind: Tag, text: tag} }
 
-// Failure returns an error with a sentence.
-func Failure(sentence string) Value { return Value{kind: Error, text: sentence} }
+// failure returns an error with a sentence.
+func failure(sentence string) Value { return Value{kind: Error, text: sentence} }
 
 // Message returns the sentence of an error, "" for every other value.
 func (v Value) Message() string {
@@ -152,7 +152,7 @@ func (v Value) Span() (Span, bool) {
 // Bounds of lists and objects. A query that reaches them would be of no use to
 // anybody.
 const (
-	MaxElements = 1_000_000
+	maxElements = 1_000_000
 	maxNesting  = 100
 )
 
@@ -160,7 +160,7 @@ const (
 // with all that is in these: an element that is there twice counts twice.
 type extent struct{ depth, elements int }
 
-const extentShift = 1 << 24 // more than MaxElements
+const extentShift = 1 << 24 // more than maxElements
 
 // number is the extent as it is kept in a value.
 func (e extent) number() float64 { return float64(e.depth*extentShift + e.elements) }
@@ -180,21 +180,21 @@ func OfList(items []Value) Value {
 	for _, item := range items {
 		e := item.extent()
 		all.depth = max(all.depth, e.depth)
-		if all.elements += e.elements; all.elements > MaxElements {
+		if all.elements += e.elements; all.elements > maxElements {
 			break
 		}
 	}
 	all.depth++
 	switch {
-	case all.elements > MaxElements:
+	case all.elements > maxElements:
 		return tooMany
 	case all.depth > maxNesting:
-		return Failure("Lists are nested at most " + strconv.Itoa(maxNesting) + " levels deep.")
+		return failure("Lists are nested at most " + strconv.Itoa(maxNesting) + " levels deep.")
 	}
 	return Value{kind: List, number: all.number(), ref: items}
 }
 
-var tooMany = Failure("A list has at most " + strconv.Itoa(MaxElements) + " elements.")
+var tooMany = failure("A list has at most " + strconv.Itoa(maxElements) + " elements.")
 
 // unmade is a list whose elements are made when they are asked for.
 type unmade struct {
@@ -206,7 +206,7 @@ type unmade struct {
 // They are what items returns, which is called once, when they are asked for. Too many
 // are an error.
 func OfUnmade(count int, items func() []Value) Value {
-	if count > MaxElements {
+	if count > maxElements {
 		return tooMany
 	}
 	return Value{kind: List, number: extent{1, count}.number(), ref: &unmade{count, sync.OnceValue(items)}}
@@ -325,8 +325,8 @@ type Entry interface {
 	Embeds() Value
 }
 
-// OfEntry returns a file, null for a nil one.
-func OfEntry(e Entry) Value {
+// ofEntry returns a file, null for a nil one.
+func ofEntry(e Entry) Value {
 	if e == nil {
 		return Value{}
 	}
@@ -364,7 +364,7 @@ func (w *World) Follow(t Target) Entry {
 // Date returns v as a date if it is one, or a text that is one.
 func (w *World) Date(v Value) (Moment, bool) {
 	if v.kind == String {
-		return ParseDate(v.text, w.zone())
+		return parseDate(v.text, w.zone())
 	}
 	return v.Moment()
 }
