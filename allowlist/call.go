@@ -8,15 +8,15 @@ import (
 	"vaultwicket/tiers"
 )
 
-// Call is a request that has been held against the table. Only [Parse] and
-// [ParseWords] make one; it cannot be changed afterwards, and the zero Call is
-// good for nothing: its tier is None and its effect Unknown.
+// Call is a request that was checked against the table. Only [Parse] and
+// [ParseWords] make one; it is immutable, and the zero Call cannot be run: its tier is None and
+// its effect Unknown.
 type Call struct {
 	row    *row
 	vault  string
 	args   []arg // sorted by compareArgs
 	effect tiers.Effect
-	loses  string // see Losing
+	loses  string // see WithLoss
 	shows  bool
 }
 
@@ -27,8 +27,7 @@ type arg struct {
 	kind       kind
 }
 
-// compareArgs sorts values before flags, and both by key: the order in which
-// they stand in the argument list.
+// compareArgs sorts values before flags, and both by key: the order of the argument list.
 func compareArgs(a, b arg) int {
 	if a.kind == kindFlag != (b.kind == kindFlag) {
 		if a.kind == kindFlag {
@@ -120,8 +119,8 @@ func (c Call) Since() tiers.Version {
 // targetParams are the parameters that name the note a call works on.
 var targetParams = [...]string{"path", "file", "ref", "daily"}
 
-// UsesOpenNote reports whether the call works on the note that is open in the app,
-// because it names none.
+// UsesOpenNote reports whether the call names no note, so that it works on the one that is open
+// in the app.
 func (c Call) UsesOpenNote() bool {
 	if c.row == nil {
 		return true
@@ -132,7 +131,7 @@ func (c Call) UsesOpenNote() bool {
 	return c.has("active")
 }
 
-// Reply returns what the command prints.
+// Reply describes what the call prints.
 func (c Call) Reply() Reply {
 	if c.row == nil {
 		return Reply{}
@@ -146,7 +145,7 @@ func (c Call) Reply() Reply {
 	case c.has("total"):
 		reply.Kind, reply.JSON = Facts, false // a bare number, whatever the format (recorded on 1.12.7)
 	case reply.Kind == Paths && (c.has("counts") || c.has("verbose") || format == "csv"):
-		reply.Kind = Lines // something stands beside each path
+		reply.Kind = Lines // with a column after each path
 	}
 	switch {
 	case given || reply.Kind == Facts:
@@ -204,7 +203,7 @@ func (c Call) has(key string) bool {
 	return given
 }
 
-// String returns the call as one line for people: not for a shell.
+// String returns the call as one line for people, not for a shell.
 func (c Call) String() string { return strings.Join(c.Items(), " ") }
 
 func (r *row) minimum() tiers.Version {
@@ -212,4 +211,107 @@ func (r *row) minimum() tiers.Version {
 		return tiers.Version{1, 12, 0}
 	}
 	return r.since
+}
+
+// PathAccess returns which access the paths of the call need.
+func (c Call) PathAccess() PathAccess {
+	if c.row == nil {
+		return AccessByEffect
+	}
+	return c.row.access
+}
+
+// PrintsNote reports whether the answer of the call is the text of one note, from its
+// first byte to its last.
+func (c Call) PrintsNote() bool { return c.row != nil && c.row.printsNote }
+
+// IsDaily reports whether the call is about the daily note of some day, so that it may
+// be about another note tomorrow.
+func (c Call) IsDaily() bool { return c.row != nil && c.row.target == targetDaily }
+
+// IsRandom reports whether the same call has another answer each time.
+func (c Call) IsRandom() bool { return c.row != nil && c.row.random }
+
+// OwnAnswer returns what the gateway itself answers the call with.
+func (c Call) OwnAnswer() OwnAnswer {
+	if c.row == nil {
+		return AnswersNothing
+	}
+	return c.row.ownAnswer
+}
+
+// NamedPath is a path that a call names.
+type NamedPath struct {
+	Param string
+	Path  string // canonical, without a slash at its end; "" is the root folder
+	// Folder says that it is a folder; To that a file is moved there.
+	Folder, To bool
+}
+
+// NamedPaths lists the paths of notes and folders that the call names, in the order of
+// its arguments, without names that are resolved like links.
+func (c Call) NamedPaths() []NamedPath {
+	var list []NamedPath
+	for _, a := range c.args {
+		s := NamedPath{Param: a.key, Path: a.value}
+		switch a.kind {
+		case kindPath, kindNewPath:
+		case kindRef:
+			s.Path = a.value[:strings.LastIndexByte(a.value, ':')]
+		case kindFolder:
+			s.Folder = true
+		case kindDestination:
+			s.To, s.Folder = true, strings.HasSuffix(a.value, "/")
+		default:
+			continue
+		}
+		s.Path = strings.TrimSuffix(s.Path, "/")
+		list = append(list, s)
+	}
+	return list
+}
+
+// TouchesOneNote reports whether the call reads and changes no other note than the one
+// whose path it names.
+func (c Call) TouchesOneNote() bool {
+	if c.row == nil || c.row.reach != reachNote || c.has("template") {
+		return false
+	}
+	for _, s := range c.NamedPaths() {
+		if !s.Folder && !s.To {
+			return true
+		}
+	}
+	return false
+}
+
+// TouchesNoNote reports whether the call reads and changes no note at all.
+func (c Call) TouchesNoNote() bool { return c.row != nil && c.row.reach == reachNothing }
+
+// DailyPath returns the question that StepReadDaily asks, about the vault of the call.
+func (c Call) DailyPath() (Call, error) {
+	asked, err := Parse("daily:path", nil)
+	asked.vault = c.vault
+	return asked, err
+}
+
+// HasStep reports whether a step is part of the call when the app runs it.
+func (c Call) HasStep(s Step) bool {
+	switch s {
+	case StepLocate:
+		_, named := c.Named()
+		return named
+	case StepLocateNew:
+		_, named := c.NamesNew()
+		return named
+	}
+	if c.row == nil {
+		return false
+	}
+	for _, r := range c.row.steps {
+		if r.step == s && (r.without == "" || !c.has(r.without)) {
+			return true
+		}
+	}
+	return false
 }

@@ -7,8 +7,8 @@ import (
 	"vaultwicket/tiers"
 )
 
-// Command describes a row for people and programs. It is a copy: nothing in it
-// leads back to the table.
+// Command describes a row for people and programs. It is a copy that shares nothing with the
+// table.
 type Command struct {
 	Name    string
 	Summary string
@@ -118,7 +118,7 @@ func (c Command) Brief(allowed func(Param) bool) string {
 	return c.signature(allowed, true)
 }
 
-// Ellipsis stands for parameters that [Command.Brief] leaves out.
+// Ellipsis marks that [Command.Brief] leaves out parameters.
 const Ellipsis = "…"
 
 func (c Command) signature(allowed func(Param) bool, brief bool) string {
@@ -148,8 +148,7 @@ func (c Command) signature(allowed func(Param) bool, brief bool) string {
 }
 
 func (p Param) written() string {
-	switch p.Kind {
-	case kindNames[kindFlag]:
+	if p.Kind == kindNames[kindFlag] {
 		return p.Name
 	}
 	return p.Name + "=" + strings.Join(p.Choices, "|")

@@ -37,10 +37,9 @@ var hints = [...]string{
 
 func (k kind) String() string { return kindNames[k] }
 
-// check turns v into the text that stands behind "key=", by the bounds of the
-// parameter's kind. The text is the caller's bytes: a value is passed on as it
-// is or refused with the reason. The one exception is the slash at the end of
-// a folder, which is dropped.
+// check returns the text after "key=", or the reason why v is invalid for the kind of the
+// parameter. The text has the caller's bytes, but for the slash at the end of a folder, which
+// is dropped.
 func (p *param) check(v Value) (text, reason string) {
 	if v.form != textForm && (v.form != numberForm || !p.kind.takesNumber()) {
 		return "", fmt.Sprintf("want %s, got %s", p.wants(), v.describe())
@@ -67,27 +66,41 @@ func (p *param) check(v Value) (text, reason string) {
 		return v.text, p.checkNumber(v.text)
 	case kindDate:
 		return v.text, checkDate(v.text)
-	case kindAge:
-		return v.text, p.checkAge(v.text)
+	case kindAge: // a number of days, or words for the day since which it counts
+		reason := p.checkNumber(v.text)
+		if reason != "" && strings.Trim(v.text, "0123456789") != "" {
+			reason = checkDate(v.text)
+		}
+		return v.text, reason
 	case kindChoice:
-		return v.text, p.checkChoice(v.text)
-	case kindChar:
-		return v.text, checkChar(v.text)
+		if !slices.Contains(p.choices, v.text) {
+			return v.text, fmt.Sprintf("has no value %q, want %s", quote.Short(v.text), p.wants()) + quote.DidYouMean(v.text, p.choices)
+		}
+	case kindChar: // one code point between the brackets of a task
+		if r, size := utf8.DecodeRuneInString(v.text); size != len(v.text) || unprintable(r) {
+			return v.text, fmt.Sprintf("is %q, want exactly one printable character", quote.Short(v.text))
+		}
 	case kindURL:
 		return v.text, checkURL(v.text)
 	case kindWord:
-		return v.text, checkCommandName(v.text)
+		if find(v.text) == nil {
+			reason := fmt.Sprintf("unknown command %q", quote.Short(v.text))
+			if near := Meant(v.text); near != "" {
+				reason += fmt.Sprintf("; did you mean %q?", near)
+			}
+			return v.text, reason
+		}
 	}
 	return v.text, ""
 }
 
-// takesNumber reports whether a number may stand where the kind is wanted: its
-// digits are then the text, as in a property that is set to 2026.
+// takesNumber reports whether a number is valid for the kind: its digits are then the text, as
+// in a property that is set to 2026.
 func (k kind) takesNumber() bool { return k == kindNumber || k == kindAge || k.free() }
 
-// checkBytes holds what is true of every kind: NUL ends an argument for the
-// kernel, other encodings than UTF-8 have no place in an answer, and an empty
-// value means something different for every handler of the app.
+// checkBytes checks what applies to every kind: NUL ends an argument for the
+// kernel, answers are UTF-8, and an empty value means something different for every handler of
+// the app.
 func (p *param) checkBytes(s string) string {
 	switch {
 	case s == "" && p.required:
@@ -104,8 +117,8 @@ func (p *param) checkBytes(s string) string {
 	return ""
 }
 
-// flagged reads the value of a flag. "true" and "false" as text are taken as
-// well, because command lines and some models have nothing else.
+// flagged reads the value of a flag. Text "true" and "false" is accepted, because command lines
+// and some models have nothing else.
 func flagged(v Value) (on bool, reason string) {
 	switch {
 	case v.form == flagOn || v.form == textForm && v.text == "true":
@@ -179,8 +192,8 @@ func (p *param) checkNumber(s string) string {
 // largest is the upper bound of a number.
 func (p *param) largest() int64 { return cmp.Or(p.most, maxNumber) }
 
-// checkDate takes days that exist, and words for days. Which day a word refers to is
-// decided where the call is carried out, by the clock of the vault.
+// checkDate accepts days that exist, and words for days. Which day a word refers to is
+// decided when the call is carried out, by the clock of the vault.
 func checkDate(s string) string {
 	if _, err := day.Parse(s); err != nil {
 		return fmt.Sprintf("invalid date %q: %s", quote.Short(s), err)
@@ -188,35 +201,7 @@ func checkDate(s string) string {
 	return ""
 }
 
-// checkAge takes a number of days, and words for the day since which it counts.
-func (p *param) checkAge(s string) string {
-	if reason := p.checkNumber(s); reason == "" || strings.Trim(s, "0123456789") == "" {
-		return reason
-	}
-	return checkDate(s)
-}
-
-func (p *param) checkChoice(s string) string {
-	if slices.Contains(p.choices, s) {
-		return ""
-	}
-	reason := fmt.Sprintf("has no value %q, want %s", quote.Short(s), p.wants())
-	if near := quote.Nearest(s, p.choices); near != "" {
-		reason += fmt.Sprintf("; did you mean %q?", near)
-	}
-	return reason
-}
-
-// checkChar takes one code point that can stand between the brackets of a task.
-func checkChar(s string) string {
-	r, size := utf8.DecodeRuneInString(s)
-	if size != len(s) || unprintable(r) {
-		return fmt.Sprintf("is %q, want exactly one printable character", quote.Short(s))
-	}
-	return ""
-}
-
-// checkURL takes absolute web addresses only: other schemes reach local files,
+// checkURL accepts absolute web addresses only: other schemes reach local files,
 // other programs or the app's own commands.
 func checkURL(s string) string {
 	if len(s) > maxURLBytes {
@@ -227,15 +212,4 @@ func checkURL(s string) string {
 		return fmt.Sprintf("is %q, want an address that begins with https:// or http://", quote.Short(s))
 	}
 	return ""
-}
-
-func checkCommandName(s string) string {
-	if find(s) != nil {
-		return ""
-	}
-	reason := fmt.Sprintf("unknown command %q", quote.Short(s))
-	if near := Meant(s); near != "" {
-		reason += fmt.Sprintf("; did you mean %q?", near)
-	}
-	return reason
 }

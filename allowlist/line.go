@@ -17,21 +17,21 @@ const (
 	stdinFromBytes = 4 << 10     // longer text goes to the embedded program on standard input
 )
 
-// Carrier is the way on which a call reaches its program, with the limits that
-// hold there. The zero Carrier has the narrowest.
+// Carrier is how a call reaches its program, with the limits of that way. The zero Carrier has
+// the narrowest limits.
 type Carrier struct {
 	embedded bool
 	os       string
 }
 
-// ToApp is the official CLI on an operating system, named as in runtime.GOOS.
+// ToApp is the Obsidian CLI on an operating system, named as in runtime.GOOS.
 func ToApp(goos string) Carrier { return Carrier{os: goos} }
 
-// ToEmbedded is the embedded vault CLI on an operating system. It takes one
-// value on standard input, so that one text can be long or delicate.
+// ToEmbedded is the embedded CLI on an operating system. It takes one
+// value on standard input, so that one text can be long or contain backslashes.
 func ToEmbedded(goos string) Carrier { return Carrier{embedded: true, os: goos} }
 
-// Line is a call written out for a program.
+// Line is a call as the arguments of a program.
 type Line struct {
 	// Argv begins with vault=… when a vault is set, then the command, its bare
 	// value, sorted key=value items and sorted flags. The program itself is not
@@ -43,9 +43,9 @@ type Line struct {
 	Stdin      string
 }
 
-// Line writes c out for a carrier. A value arrives byte for byte or there is an
-// error, a [*ParseError] with CodeContentUnsafe or CodeContentTooLong. A target
-// that the app does not know is refused on the way to it with
+// Line returns the arguments of the call for a carrier. A value arrives byte for byte or there
+// is an error, a [*ParseError] with CodeContentUnsafe or CodeContentTooLong. A target
+// that the app does not know is refused with
 // CodeTargetRequired, because the app would work on the open note instead.
 func (c Call) Line(k Carrier) (Line, error) {
 	var line Line
@@ -53,9 +53,16 @@ func (c Call) Line(k Carrier) (Line, error) {
 		return line, &ParseError{code: CodeUnknownCommand, Reason: "is empty"}
 	}
 	if k.embedded {
-		line.StdinParam, line.Stdin = c.forStdin()
+		// A text that would be rewritten, otherwise a long one, is not put into an argument.
+		i := slices.IndexFunc(c.args, func(a arg) bool { return a.kind.free() && rewritten(a.value) })
+		if i < 0 {
+			i = slices.IndexFunc(c.args, func(a arg) bool { return a.kind.free() && len(a.value) > stdinFromBytes })
+		}
+		if i >= 0 {
+			line.StdinParam, line.Stdin = c.args[i].key, c.args[i].value
+		}
 	} else if key := c.embeddedOnlyParam(); key != "" {
-		return line, c.refuse(CodeTargetRequired, key, "is known to the embedded vault CLI only, and the app would change the note that is open")
+		return Line{}, c.refuse(CodeTargetRequired, key, "is known to the embedded vault CLI only, and the app would change the note that is open")
 	}
 	if i := slices.IndexFunc(c.row.embeddedWith, c.hasAll); i >= 0 && !k.embedded {
 		return Line{}, c.refuse(CodeTargetRequired, c.row.embeddedWith[i][0], "the app does not take it together with "+strings.Join(c.row.embeddedWith[i][1:], ", "))
@@ -73,25 +80,11 @@ func (c Call) Line(k Carrier) (Line, error) {
 	}
 	line.Argv = c.itemsWithout(line.StdinParam)
 	if reason, key := k.tooLong(line.Argv); reason != "" {
-		return Line{}, c.tooLong(key, reason)
+		err := c.refuse(CodeContentTooLong, key, reason)
+		err.hint = "send less at once; the user can set vault to the folder of the vault, and the embedded backend takes it"
+		return Line{}, err
 	}
 	return line, nil
-}
-
-// forStdin picks the text that is better not in an argument: one that would be
-// rewritten, else a long one.
-func (c Call) forStdin() (key, value string) {
-	for _, a := range c.args {
-		if a.kind.free() && rewritten(a.value) {
-			return a.key, a.value
-		}
-	}
-	for _, a := range c.args {
-		if a.kind.free() && len(a.value) > stdinFromBytes {
-			return a.key, a.value
-		}
-	}
-	return "", ""
 }
 
 // free reports whether a value of this kind can hold a backslash followed by a
@@ -107,9 +100,7 @@ func rewritten(s string) bool {
 	return strings.Contains(s, `\n`) || strings.Contains(s, `\t`) || strings.Contains(s, `\r`)
 }
 
-// items writes the whole call as arguments.
-// Items returns the call as the arguments that it stands for, before anything is
-// done to carry them safely: what tells one call from another.
+// Items returns the call as arguments, without regard to a carrier. No other call has the same.
 func (c Call) Items() []string { return c.itemsWithout("") }
 
 func (c Call) itemsWithout(key string) []string {
@@ -129,7 +120,7 @@ func (c Call) itemsWithout(key string) []string {
 	return items
 }
 
-// item is the argument as the CLI will see it.
+// item is the argument as the CLI gets it.
 func (a arg) item() string {
 	switch a.kind {
 	case kindFlag:
@@ -192,11 +183,5 @@ func isASCII(s string) bool {
 func (c Call) unsafe(key string) *ParseError {
 	err := c.refuse(CodeContentUnsafe, key, `contains a backslash followed by n, t or r, which the Obsidian CLI would turn into a line break or a tab`)
 	err.hint = `for a line break send the line break itself; text with backslashes needs the embedded backend: the user can set vault to the folder of the vault`
-	return err
-}
-
-func (c Call) tooLong(key, reason string) *ParseError {
-	err := c.refuse(CodeContentTooLong, key, reason)
-	err.hint = "send less at once; the user can set vault to the folder of the vault, and the embedded backend takes it"
 	return err
 }

@@ -11,8 +11,8 @@ import (
 	"vaultwicket/tiers"
 )
 
-// Meant returns the command that a name was most likely meant to be: one that is
-// spelled alike, or what other tools call it. It is "" when none is close.
+// Meant returns the command that a name was most likely meant to be: one with a similar name,
+// or the one that other tools call so. It is "" when none is close.
 func Meant(name string) string {
 	if len(name) > quote.Limit {
 		return ""
@@ -57,7 +57,7 @@ func wordsOf(name string) []string {
 	return strings.FieldsFunc(spaced.String(), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
 }
 
-// fillers are words in the names of tools that do not tell them apart.
+// fillers are words in the names of tools that do not distinguish them.
 var fillers = []string{"obsidian", "vault", "vaultwicket", "cli", "tool", "command", "the", "a", "my", "all", "md", "markdown", "content", "contents", "by", "in", "for", "of", "local", "mcp", "simple", "help"}
 
 // subjects are what most commands are about.
@@ -67,8 +67,8 @@ func without(words, others []string) []string {
 	return slices.DeleteFunc(slices.Clone(words), func(word string) bool { return slices.Contains(others, word) })
 }
 
-// unknownCommand says which command was meant, and where parameters go that were
-// written behind its name.
+// unknownCommand is the error for a name that is no command, with the command that was most
+// likely meant, also of a whole command line.
 func unknownCommand(name string) *ParseError {
 	err := &ParseError{code: CodeUnknownCommand, Command: name, Reason: unknown}
 	if hint := hintForLine(name); hint != "" {
@@ -79,8 +79,7 @@ func unknownCommand(name string) *ParseError {
 	return err
 }
 
-// hintForLine is the hint for a command line in place of a name: the call that it
-// stands for.
+// hintForLine is the hint for a command line in place of a name: its call as JSON.
 func hintForLine(line string) string {
 	words := splitLine(line)
 	for len(words) > 1 && slices.Contains([]string{"obsidian", "vaultwicket", "run"}, words[0]) {
@@ -102,7 +101,7 @@ func hintForLine(line string) string {
 // maxLine is the longest command line for which the call is written out.
 const maxLine = 400
 
-// written is the call of a command with some words, as JSON.
+// written is the call of a command with some words, as the JSON arguments of the tool.
 func (r *row) written(words []string) string {
 	params := map[string]any{}
 	var rest []string
@@ -120,26 +119,21 @@ func (r *row) written(words []string) string {
 	if p := r.firstParam(params); p != nil && len(rest) > 0 {
 		params[p.name] = strings.Join(rest, " ")
 	}
-	return callJSON(r.name, params)
-}
-
-// callJSON writes a call as the arguments of the tool.
-func callJSON(name string, params map[string]any) string {
 	var text strings.Builder
 	encoder := json.NewEncoder(&text)
 	encoder.SetEscapeHTML(false)
 	err := encoder.Encode(struct {
 		Command string         `json:"command"`
 		Params  map[string]any `json:"params"`
-	}{name, params})
+	}{r.name, params})
 	if err != nil {
 		return ""
 	}
 	return strings.TrimSpace(text.String())
 }
 
-// firstParam is the parameter that a bare text stands for: the first required one that
-// is not given, else the path of a note.
+// firstParam is the parameter of a bare text: the first required one that is not given,
+// otherwise the path of a note.
 func (r *row) firstParam(given map[string]any) *param {
 	for i := range r.params {
 		if p := &r.params[i]; p.required && given[p.name] == nil {
@@ -177,4 +171,101 @@ func splitLine(line string) (words []string) {
 		words = append(words, word.String())
 	}
 	return words
+}
+
+// otherName returns the command that other tools, shells and agents call by some words,
+// which are in the order of the alphabet.
+func otherName(words string) string {
+	for _, row := range otherNamesOf {
+		for other := range strings.SplitSeq(row.others, "; ") {
+			if other == words {
+				return row.command
+			}
+		}
+	}
+	return ""
+}
+
+// otherNamesOf lists the other names by command.
+var otherNamesOf = [...]struct{ command, others string }{
+	{"read", "cat; cat note; content file get; content get note; content note; fetch; fetch note; file get; file read; file read text; get; get note; " +
+		"get page; load; load note; note open read; note print; note read; note show; note view; page read; print; show; view"},
+	{"files", "all files; all list; all notes; browse; dir; dir files in; dir files in list; dir list; directory list; directory tree; enumerate notes; " +
+		"file list; files find; files get; files in list vault; files list; files search; files show; folder list; get notes; glob; index; list; " +
+		"list note; list notes; list vault; ls; notes; tree"},
+	{"folders", "directories; directories list; dirs; dirs list; folders list"},
+	{"create", "add note; apply template; content put; create file; create from template; create note; create template; file write; from note template; " +
+		"insert note; make note; new; new note; note put; note save; note upsert; note write; put; save; template use; touch; write"},
+	{"append", "add; add content; add note text; add note to; add text; append content; append file; append file to; append note; append note to; " +
+		"append text; append update; concat"},
+	{"prepend", "add top; content prepend; insert top; note prepend"},
+	{"note:replace", "and find replace; and replace search; apply patch; change note; content patch; edit; edit file; edit note; editor replace str; " +
+		"file in replace; file patch; find replace; in note replace; modify; modify note; note patch; note update; patch; replace; replace search; " +
+		"replace str; replace text; sed; update"},
+	{"note:insert", "after insert; at insert; before insert; content insert; insert; insert text"},
+	{"note:set-section", "edit section; heading patch; heading update; patch section; replace section; section set; section update"},
+	{"note:section", "block; block get; block read; get heading; get section; head; heading; heading note; heading read; lines; lines note; lines read; " +
+		"read section; section; tail"},
+	{"delete", "archive; archive note; del; delete file; delete note; file remove; note remove; remove; rm; trash; unlink"},
+	{"move", "file move; move note; move to; mv; relocate"},
+	{"rename", "file rename; note rename; rename to"},
+	{"search", "all search; complex search; content files search; content search; find; find note; find notes; find text; full search text; grep; locate; " +
+		"lookup; md search; note search; notes search; query search; rg; search semantic; search simple; search text; search vault"},
+	{"search:context", "context search; context search with; grep lines; lines search; matches; matches search; search snippets"},
+	{"daily:read", "daily get; daily get note; daily note; daily note open; daily note read; daily open; daily read; daily show; daily today; daily view; " +
+		"diary; get note periodic; get today; journal; journal read; note today; read today; show today; today"},
+	{"daily:append", "add daily; add daily note; add daily to; add inbox; add journal; add quick; append daily; append daily note; append daily to; " +
+		"append journal; append log; capture; capture quick; daily insert; daily log; daily update; daily write; journal write; log"},
+	{"daily:range", "all daily; daily list; daily notes; daily range; daily week; journal list; journal range; notes week; week"},
+	{"random:read", "get note random; get random; note random; note random read; notes random; pick random; random read; shuffle; surprise"},
+	{"properties", "front matter; frontmatter; frontmatter get; frontmatter note; frontmatter read; get metadata; get properties; info properties; " +
+		"list properties; list property; metadata; metadata note; note properties; properties read; yaml"},
+	{"property:read", "field get; frontmatter property; get property; property read; property show; property value"},
+	{"property:set", "add property; add tag; add tags; create property; edit frontmatter; field set; frontmatter manage; frontmatter set; frontmatter update; " +
+		"manage tags; metadata set; metadata update; properties set; properties update; property set; property update; property write; set status"},
+	{"property:remove", "delete property; frontmatter remove; property remove; property unset; remove tag"},
+	{"tags", "all list tags; all tag; all tags; cloud tag; get tags; list tag; list tags; show tags"},
+	{"tag", "by files tag; by get notes tag; by list notes tag; by notes tag; by search tag; by tag; files tag; find tag; notes tag; notes tag with; " +
+		"search tag"},
+	{"tasks", "all task; checklist; find task; find tasks; get tasks; list task; list tasks; list todo; list todos; open tasks; query tasks; search task; " +
+		"search tasks; tasks todo; todo; todos"},
+	{"task", "check task; close task; complete task; done; done mark; done task; finish task; mark task; set task; task toggle; task update; todo toggle"},
+	{"links", "forward links; get links; link list; links list; links note; links out; links outgoing; outgoing; outlinks"},
+	{"backlinks", "back links; backlink; backlinks get; backlinks list; backlinks note; incoming; incoming links; inlinks; linked mentions; linked notes; " +
+		"links to; mentions; references"},
+	{"recent", "changed; changed recently; changes; changes get recent; changes recent; files recent; get recent; last modified; latest; list notes recent; " +
+		"list recent; modified; modified recently; notes recent; notes recents; recently updated; updated"},
+	{"outline", "contents of table; contents table; document get map; document map; get headings; get outline; heading list; headings; headings list; " +
+		"headings note; note outline; note structure; structure; structure summary; toc"},
+	{"templates", "all template; get templates; list template; list templates"},
+	{"template:read", "get template; read template; show template"},
+	{"template:insert", "add template; insert template"},
+	{"wordcount", "count; count word; count words; note stats; stats; wc; words"},
+	{"file", "details; exists; exists file; exists note; file get info; file info; file metadata; file stat; info; info note; note stat; stat"},
+	{"folder", "folder info; folder size; folder stat"},
+	{"vault", "about; info vault; stats vault; status vault"},
+	{"vaults", "all list vault; available list vaults; available vaults; get vaults; list vaults"},
+	{"undo", "back roll; change revert; change undo; changes undo; history undo; last undo; restore; revert; rollback"},
+	{"undo:list", "change list; changes history; changes journal; changes list; list undo"},
+	{"history:read", "get version; read version; show version"},
+	{"unresolved", "broken links; check links; dead links; links missing; links unresolved"},
+	{"orphans", "files orphan; find orphans; links notes without; list orphans; notes orphan; notes orphaned; notes unlinked; orphan"},
+	{"bookmarks", "bookmark list; bookmarks list; favorites; favourites; starred"},
+	{"query", "base; by find property; by property search; database; dataview; dataview query; dql; filter; frontmatter search; notes query; " +
+		"property search; sql; table"},
+	{"bases", "base list; bases list"},
+	{"base:query", "base get; base query; base read; base run"},
+	{"related", "find related; find similar; notes related; notes similar; similar"},
+	{"attachments", "attachment list; attachments list; images; images list; media"},
+	{"canvas:read", "canvas; canvas get; canvas read"},
+	{"vault:replace", "all in notes replace; all replace; bulk replace; mass replace; replace search vault"},
+	{"tag:rename", "rename tag; rename tags"},
+	{"property:rename", "properties rename; property rename"},
+	{"help", "available commands; can do what you; capabilities; commands help; commands list; get help; list tools; man; tools; usage"},
+	{"unique", "new zettel; note unique; note zettelkasten; zettel; zettelkasten"},
+	{"aliases", "alias; alias list; aliases get; aliases list"},
+	{"open", "app in show; file open; file show; in obsidian open; note open"},
+	{"daily:ensure", "create daily; create daily note; daily make note; daily new; daily new note; day start"},
+	{"periodic:read", "get note weekly; month note; monthly; monthly note; note quarterly; note week; note weekly; note yearly; weekly"},
+	{"task:add", "add task; add todo; create task; create todo; new task; new todo"},
 }

@@ -8,9 +8,9 @@ import (
 	"vaultwicket/allowlist/quote"
 )
 
-// otherParams are what other tools call a parameter. Of those behind a name the first
-// that the command has is meant. They are made at each mistake: as a variable, which calls
-// a function, they would have the rows copied at the start of the program (shared.go).
+// otherParams are names of parameters in other tools, with ours that can be meant: the first
+// that the command has. It is a function because a variable that calls one makes the program
+// copy the rows at its start (shared.go).
 func otherParams() map[string][]string {
 	return map[string][]string{
 		"note": {"path", "file", "name", "content"}, "filename": {"path", "file", "name"}, "filepath": {"path", "folder"}, "notepath": {"path"}, "notename": {"file", "name"},
@@ -43,12 +43,16 @@ func (c *Call) unknownParam(key string, bare bool) *ParseError {
 		err.hint = "leave it out"
 	case word == "copy":
 		err.Reason = "not allowed: it would overwrite the clipboard of the user"
-	case c.row.isCommand(word):
+	case find(c.row.name+":"+word) != nil: // as in "daily read"
 		err.hint = fmt.Sprintf("did you mean the command %q?", c.row.name+":"+word)
 	case word == "" || word == "=":
 		err.hint = "write a parameter as name=value, without blanks around ="
 	case meant != "":
-		err.hint = fmt.Sprintf("did you mean %q?", meant) + c.row.remark(word, meant)
+		err.hint = fmt.Sprintf("did you mean %q?", meant)
+		folder := slices.Contains(otherParams()[strings.Join(wordsOf(word), "")], "folder")
+		if p := c.row.param(meant); p != nil && p.kind == kindPath && folder {
+			err.hint += " It names one note; \"files\" lists a folder"
+		}
 	case len(c.row.params) == 0:
 		err.hint = "the command takes no parameters"
 	case bare && c.row.firstText() != "":
@@ -57,12 +61,6 @@ func (c *Call) unknownParam(key string, bare bool) *ParseError {
 		err.hint = "valid parameters: " + strings.Join(c.row.paramNames(), ", ")
 	}
 	return err
-}
-
-// isCommand reports whether a word makes another command of this one, as in "daily read".
-func (r *row) isCommand(word string) bool {
-	_, err := Describe(r.name + ":" + word)
-	return err == nil
 }
 
 // firstText is the parameter that a command cannot do without, if that is a text.
@@ -92,29 +90,26 @@ func (r *row) meantParam(word string) string {
 	return quote.Nearest(strings.ToLower(word), names)
 }
 
-// remark says in which way the parameter that was meant differs from the one that was
-// given.
-func (r *row) remark(given, meant string) string {
-	folder := slices.Contains(otherParams()[strings.Join(wordsOf(given), "")], "folder")
-	if p := r.param(meant); p != nil && p.kind == kindPath && folder {
-		return " It names one note; \"files\" lists a folder"
-	}
-	return ""
-}
-
-// mend is the hint for a value that a parameter does not take: the one that was most
-// likely meant, or the other parameter that is.
+// mend is the hint for an invalid value: the value or the parameter that was most likely meant.
 func (r *row) mend(p *param, v Value) string {
 	text := strings.TrimSpace(v.text)
 	switch p.kind {
 	case kindChar:
-		return r.mendStatus(text)
+		for flag, words := range map[string][]string{"todo": openWords, "done": doneWords} { // words for a status
+			if slices.Contains(words, strings.ToLower(text)) && r.param(flag) != nil {
+				return "use " + flag + "=true"
+			}
+		}
+		return "status is the one character between the brackets of a task, such as x"
 	case kindPath, kindNewPath, kindLink, kindBase, kindFolder:
 		return mendPath(p, text)
 	case kindFlag:
 		return "send true, or leave it out"
 	case kindNumber:
-		return mendNumber(p, text)
+		digits := strings.Trim(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ #+=") // of "20 rows"
+		if digits != text && p.checkNumber(digits) == "" {
+			return fmt.Sprintf("did you mean %q?", digits)
+		}
 	}
 	return ""
 }
@@ -125,18 +120,7 @@ var (
 	doneWords = []string{"done", "complete", "completed", "finished", "closed", "checked", "true", "[x]"}
 )
 
-// mendStatus turns a word for a status into the flag for it.
-func (r *row) mendStatus(text string) string {
-	lower := strings.ToLower(text)
-	for flag, words := range map[string][]string{"todo": openWords, "done": doneWords} {
-		if slices.Contains(words, lower) && r.param(flag) != nil {
-			return "use " + flag + "=true"
-		}
-	}
-	return "status is the one character between the brackets of a task, such as x"
-}
-
-// mendPath returns the path of the vault that was meant by one written in another way.
+// mendPath is the hint for a path that is written in another way.
 func mendPath(p *param, text string) string {
 	mended := strings.ReplaceAll(strings.Trim(text, "\"'`"), `\`, "/")
 	mended = strings.TrimSuffix(strings.TrimPrefix(strings.TrimPrefix(mended, "!"), "[["), "]]")
@@ -151,21 +135,4 @@ func mendPath(p *param, text string) string {
 		return ""
 	}
 	return fmt.Sprintf("did you mean %q?", quote.Short(mended))
-}
-
-// mendNumber takes the number out of a text, such as "20 rows".
-func mendNumber(p *param, text string) string {
-	digits := strings.Trim(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ #+=")
-	if digits == text || p.checkNumber(digits) != "" {
-		return ""
-	}
-	return fmt.Sprintf("did you mean %q?", digits)
-}
-
-// mendConflict says how to get what two parameters together were meant for.
-func mendConflict(given []string) string {
-	if slices.Contains(given, "file") && slices.Contains(given, "path") {
-		return "path alone names the note"
-	}
-	return fmt.Sprintf("leave %q or %q out", given[1], given[0])
 }

@@ -1,11 +1,10 @@
-// Package allowlist knows which commands of the Obsidian CLI exist, what they
-// may carry and how dangerous they are, and it is the only maker of a [Call].
+// Package allowlist has the table of the commands of the Obsidian CLI, with their parameters
+// and effects, and it is the only maker of a [Call].
 //
-// The table is data: one row a command, in files by tier. [Parse] holds a
-// request against its row. What is not in a row is refused, because the CLI
-// itself ignores what it does not know, so that a typing error would become
-// another command (recorded on 1.12.7). Nothing here touches the world, and
-// nothing here decides whether a call is allowed: that is package policy.
+// The table is data: one row a command, in files by tier. [Parse] checks a request against its
+// row. Unknown parameters are refused, because the CLI itself ignores them, so that a typing
+// error would become another command (recorded on 1.12.7). The package has no side effects,
+// and does not decide whether a call is allowed: that is package policy.
 package allowlist
 
 import (
@@ -14,16 +13,17 @@ import (
 	"slices"
 	"strings"
 
+	"vaultwicket/allowlist/quote"
 	"vaultwicket/tiers"
 )
 
-// Parse holds a request against the table and returns the call it stands for.
+// Parse checks a request against the table and returns its call.
 //
 // name is the exact name of a command. The params are those of the table; an
 // absent value and a flag that is false are left out. The error is always a
-// [*ParseError] and names what would be right.
+// [*ParseError] with a hint.
 //
-// The parameters of a restricted command are not looked at: nothing can run it,
+// The parameters of a restricted command are not checked: nothing can run it,
 // so the answer should be that and not a missing parameter.
 func Parse(name string, params Params) (Call, error) {
 	r := find(name)
@@ -46,8 +46,8 @@ func Parse(name string, params Params) (Call, error) {
 	return call, nil
 }
 
-// ParseWords is Parse for a command line: every word is key=value, the bare
-// name of a flag, or the one bare value of a command that takes one. A
+// ParseWords is Parse for a command line: every word is key=value, the name of a flag, or the
+// one bare value of a command that takes one, even if it is the name of a parameter. A
 // parameter given twice is refused, where the app would keep the last.
 func ParseWords(name string, words []string) (Call, error) {
 	r := find(name)
@@ -59,37 +59,21 @@ func ParseWords(name string, words []string) (Call, error) {
 	}
 	params := make(Params, len(words))
 	for _, word := range words {
-		key, value := r.readWord(word)
+		key, text, found := strings.Cut(word, "=")
+		value := Text(text)
+		if !found {
+			value = Flag(true)
+			// A row with a parameter that is written without key= has no flags.
+			if i := slices.IndexFunc(r.params, func(p param) bool { return p.kind == kindWord }); i >= 0 {
+				key, value = r.params[i].name, Text(word)
+			}
+		}
 		if _, twice := params[key]; twice {
 			return Call{}, &ParseError{code: CodeConflict, Command: name, Param: key, Reason: "given more than once"}
 		}
 		params[key] = value
 	}
 	return Parse(name, params)
-}
-
-// readWord splits one word of a command line. "command" is both the name of the
-// bare value of help and a command that help explains: as a word it is the
-// latter.
-func (r *row) readWord(word string) (key string, value Value) {
-	if key, text, found := strings.Cut(word, "="); found {
-		return key, Text(text)
-	}
-	if bare := r.bareParam(); bare != nil {
-		return bare.name, Text(word)
-	}
-	return word, Flag(true)
-}
-
-// bareParam returns the parameter that is written without key=, or nil. A row
-// that has one has no flags.
-func (r *row) bareParam() *param {
-	for i := range r.params {
-		if r.params[i].kind == kindWord {
-			return &r.params[i]
-		}
-	}
-	return nil
 }
 
 // take checks one parameter and adds it to the call.
@@ -123,21 +107,16 @@ func (c *Call) take(key string, v Value) error {
 		return err
 	}
 	c.args = append(c.args, arg{key: p.name, value: v.text, kind: p.kind})
-	c.escalate(p.name)
-	return nil
-}
-
-// escalate raises the effect of the call to that of one of its parameters.
-func (c *Call) escalate(key string) {
-	for _, e := range c.row.when {
+	for _, e := range c.row.when { // the effect of the call is the worst one
 		if e.param == key && e.effect.WorseThan(c.effect) {
 			c.effect = e.effect
 		}
 	}
 	c.shows = c.shows || slices.Contains(c.row.shows, key)
+	return nil
 }
 
-// checkGroups holds the parameters against what the row says of them together.
+// checkGroups checks which parameters are required, and which go together.
 func (c *Call) checkGroups() error {
 	for i := range c.row.params {
 		if p := &c.row.params[i]; p.required && !c.has(p.name) {
@@ -152,11 +131,15 @@ func (c *Call) checkGroups() error {
 		}
 	}
 	for _, group := range c.row.exclusive {
-		if given := c.given(group); len(given) > 1 {
-			err := c.refuse(CodeConflict, given[1], fmt.Sprintf("cannot be combined with %q", given[0]))
-			err.hint = mendConflict(given)
-			return err
+		given := slices.DeleteFunc(slices.Clone(group), func(key string) bool { return !c.has(key) })
+		if len(given) < 2 {
+			continue
 		}
+		err := c.refuse(CodeConflict, given[1], fmt.Sprintf("cannot be combined with %q", given[0]))
+		if err.hint = fmt.Sprintf("leave %q or %q out", given[1], given[0]); slices.Contains(given, "file") && slices.Contains(given, "path") {
+			err.hint = "path alone names the note"
+		}
+		return err
 	}
 	for _, n := range c.row.needs {
 		if c.has(n.param) && !slices.ContainsFunc(n.with, c.has) {
@@ -164,16 +147,6 @@ func (c *Call) checkGroups() error {
 		}
 	}
 	return nil
-}
-
-func (c *Call) given(group []string) []string {
-	var given []string
-	for _, key := range group {
-		if c.has(key) {
-			given = append(given, key)
-		}
-	}
-	return given
 }
 
 func (c *Call) refuse(code, key, reason string) *ParseError {
@@ -193,3 +166,98 @@ func orList(names []string) string {
 	}
 	return strings.Join(quoted, " or ")
 }
+
+// Params are the parameters of a request by name, before anything is known
+// about them. A name that is missing and the zero [Value] mean the same.
+type Params map[string]Value
+
+// Value is one parameter value as a caller gave it: text, a number or a flag.
+// The zero Value is absent, like null in JSON.
+type Value struct {
+	text string
+	form form
+}
+
+type form uint8
+
+const (
+	absent form = iota
+	textForm
+	numberForm
+	flagOn
+	flagOff
+)
+
+// Text is a value given as text.
+func Text(s string) Value { return Value{text: s, form: textForm} }
+
+// Number is a value given as a number, in the digits the caller wrote. Nothing
+// is converted here, so no digit is lost to floating point.
+func Number(literal string) Value { return Value{text: literal, form: numberForm} }
+
+// Flag is true or false. False is the same as leaving the flag out.
+func Flag(on bool) Value {
+	if on {
+		return Value{form: flagOn}
+	}
+	return Value{form: flagOff}
+}
+
+// Text returns the text or the digits of a value, "" for a flag.
+func (v Value) Text() string { return v.text }
+
+// describe names the form of v in an error message.
+func (v Value) describe() string {
+	switch v.form {
+	case textForm:
+		return "text"
+	case numberForm:
+		return "a number"
+	case flagOn, flagOff:
+		return "true or false"
+	}
+	return "nothing"
+}
+
+// The codes of a [ParseError].
+const (
+	CodeUnknownCommand = "unknown_command"
+	CodeUnknownParam   = "unknown_param"
+	CodeMissingParam   = "missing_param"
+	CodeBadValue       = "bad_value"
+	CodeConflict       = "conflicting_params"
+	CodeTargetRequired = "target_required"
+	CodeContentUnsafe  = "content_unsafe"
+	CodeContentTooLong = "content_too_long"
+)
+
+// ParseError says why a request is no call. It is the caller's move: the same
+// request will fail again.
+type ParseError struct {
+	code    string
+	Command string // as given
+	Param   string // the parameter at fault, "" when it is the command
+	Reason  string // lower case, no full stop
+	hint    string
+}
+
+// Code returns one of the Code constants of this package.
+func (e *ParseError) Code() string { return e.code }
+
+// Hint returns what would be right, or "" when the reason says it all.
+func (e *ParseError) Hint() string { return e.hint }
+
+func (e *ParseError) Error() string {
+	switch {
+	case e.code == CodeUnknownCommand && e.Reason == unknown:
+		return fmt.Sprintf("unknown command %q", quote.Short(e.Command))
+	case e.code == CodeUnknownParam && e.Reason == unknown:
+		return fmt.Sprintf("command %q: unknown parameter %q", quote.Short(e.Command), quote.Short(e.Param))
+	case e.Param == "":
+		return fmt.Sprintf("command %q: %s", quote.Short(e.Command), e.Reason)
+	}
+	return fmt.Sprintf("command %q: parameter %q: %s", quote.Short(e.Command), quote.Short(e.Param), e.Reason)
+}
+
+// unknown is the reason for a name that is not in the table.
+const unknown = "unknown"

@@ -371,10 +371,13 @@ func TestAFlagHasNoValue(t *testing.T) {
 // A parameter makes the effect of its call worse and never better.
 func TestEscalationNeverLowers(t *testing.T) {
 	r := &row{name: "x", effect: tiers.Writes, when: []escalation{{"shows", tiers.Shows}, {"writes", tiers.Writes}, {"destroys", tiers.Destroys}, {"destroys", tiers.Writes}}}
+	for _, key := range []string{"shows", "writes", "destroys", "other"} {
+		r.params = append(r.params, param{name: key, kind: kindFlag})
+	}
 	for key, want := range map[string]tiers.Effect{"shows": tiers.Writes, "writes": tiers.Writes, "destroys": tiers.Destroys, "other": tiers.Writes} {
 		call := Call{row: r, effect: r.effect}
-		if call.escalate(key); call.effect != want {
-			t.Errorf("%s: %v, want %v", key, call.effect, want)
+		if err := call.take(key, Flag(true)); err != nil || call.effect != want {
+			t.Errorf("%s: %v, want %v (%v)", key, call.effect, want, err)
 		}
 	}
 }

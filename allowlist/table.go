@@ -1,8 +1,6 @@
 package allowlist
 
-import (
-	"vaultwicket/tiers"
-)
+import "vaultwicket/tiers"
 
 // table holds every row, by tier. There is no map: 115 string comparisons cost
 // less than the package initialisation that a map of rows would need.
@@ -81,3 +79,134 @@ func LimitOf(name string) RowLimit {
 	}
 	return LimitedRows
 }
+
+// What many rows have in common. Rows copy it, so it is as constant as they are. The
+// lists of choices have names of their own, and no variable of this package calls a
+// function or appends, because the compiler then lays out the whole table and no copying
+// is left for the start of the program.
+
+var (
+	tableForms = []string{"json", "tsv", "csv"}
+	textOrJSON = []string{"text", "json"}
+	countOnly  = []string{"count"}
+	panes      = []string{"tab", "split", "window"}
+	origins    = []string{"core", "community"}
+	sides      = []string{"before", "after"}
+
+	taskPriorities = []string{"highest", "high", "medium", "normal", "low", "lowest"}
+	taskOrders     = []string{"due", "priority", "path"}
+	taskGroups     = []string{"due", "note", "heading", "tag"}
+	notePeriods    = []string{"day", "week", "month", "quarter", "year"}
+	taskDates      = []string{"due", "scheduled", "start"}
+
+	baseFormats = []string{"json", "csv", "tsv", "md", "paths"}
+	textOrTyped = []string{"text", "typed"}
+)
+
+var (
+	noteByName = param{name: "file", kind: kindLink, summary: "The note by its name, as in a link"}
+	noteByPath = param{name: "path", kind: kindPath, summary: "The note by its path in the vault"}
+	baseByName = param{name: "file", kind: kindBase, summary: "The base by its name, as in a link"}
+	baseByPath = param{name: "path", kind: kindPath, summary: "The base by its path in the vault"}
+
+	// base:views of the app knows no other base than the open one.
+	ourBaseByName = param{name: "file", kind: kindBase, embeddedOnly: true, summary: "The base by its name, as in a link"}
+	ourBaseByPath = param{name: "path", kind: kindPath, embeddedOnly: true, summary: "The base by its path in the vault"}
+
+	onlyTotal   = param{name: "total", kind: kindFlag, summary: "Answer with the number only"}
+	onlyActive  = param{name: "active", kind: kindFlag, rare: true, summary: "Only the note that is open in the app"}
+	asTable     = param{name: "format", kind: kindChoice, rare: true, choices: tableForms, summary: "Output format"}
+	withCounts  = param{name: "counts", kind: kindFlag, summary: "Add how often each occurs"}
+	sortByCount = param{name: "sort", kind: kindChoice, choices: countOnly, rare: true, summary: "Most frequent first instead of by name"}
+
+	// Another day than today is an extension of the embedded vault CLI: the app
+	// ignores date= and answers with today's note (reported on 1.12).
+	onDay    = param{name: "date", kind: kindDate, embeddedOnly: true, summary: "The note of this day, such as 2026-11-21, yesterday, -3d or monday"}
+	daysAway = param{name: "offset", kind: kindNumber, rare: true, least: -maxDays, most: maxDays, embeddedOnly: true, summary: "Days from today; -1 is yesterday"}
+
+	ensuredDay  = param{name: "date", kind: kindDate, summary: "The note of this day, such as tomorrow"}
+	whichPeriod = param{name: "period", kind: kindChoice, choices: notePeriods, required: true, summary: "How long the time is that the note is about"}
+	tersePeriod = param{name: "period", kind: kindChoice, choices: notePeriods, required: true, terse: true, summary: "How long the time is that the note is about"}
+	dayInPeriod = param{name: "date", kind: kindDate, summary: "A day in it, such as 2026-W47 or last month (default: today)"}
+
+	newText     = param{name: "content", kind: kindContent, required: true, summary: "The text to add"}
+	inlineEnd   = param{name: "inline", kind: kindFlag, rare: true, summary: "Continue the last line"}
+	inlineStart = param{name: "inline", kind: kindFlag, rare: true, summary: "Put no line break behind the text"}
+	openAfter   = param{name: "open", kind: kindFlag, rare: true, summary: "Show the note afterwards"}
+	openNewTab  = param{name: "newtab", kind: kindFlag, rare: true, summary: "With open: in a new tab"}
+	openPane    = param{name: "paneType", kind: kindChoice, choices: panes, rare: true, summary: "With open: where"}
+	inNewTab    = param{name: "newtab", kind: kindFlag, rare: true, summary: "In a new tab"}
+
+	// Below a heading is an extension: the app ignores heading= and writes at the
+	// end of the note.
+	belowHeading = param{name: "heading", kind: kindName, embeddedOnly: true, summary: "Below this heading, before the next one; A#B is B below A"}
+
+	// Changes across the vault. A name is rarely meant in one folder only.
+	inFolder   = param{name: "folder", kind: kindFolder, rare: true, summary: "Only notes in this folder and below"}
+	ofSearch   = param{name: "query", kind: kindText, rare: true, summary: "Only notes that this search finds"}
+	newName    = param{name: "to", kind: kindName, required: true, summary: "The new name"}
+	setFolder  = param{name: "folder", kind: kindFolder, embeddedOnly: true, rare: true, summary: "In place of one note: all notes in this folder and below"}
+	setResults = param{name: "query", kind: kindText, embeddedOnly: true, rare: true, summary: "In place of one note: all notes that this search finds"}
+
+	makeHeading   = param{name: "create-heading", kind: kindFlag, rare: true, summary: "Make the heading if it is missing"}
+	createHeading = param{name: "create-heading", kind: kindFlag, embeddedOnly: true, rare: true, summary: "Make the heading if it is missing"}
+
+	dueDay     = param{name: "due", kind: kindDate, summary: "The day until which it is to be done"}
+	plannedDay = param{name: "scheduled", kind: kindDate, rare: true, summary: "The day on which it is planned"}
+	firstDay   = param{name: "start", kind: kindDate, rare: true, summary: "The first day on which it can be done"}
+
+	inToday     = param{name: "daily", kind: kindFlag, summary: "In today's daily note, made if it is missing"}
+	partHeading = param{name: "heading", kind: kindName, summary: "The section of this heading; A#B is B below A"}
+	partBlock   = param{name: "block", kind: kindName, summary: "The block with this id"}
+	partLines   = param{name: "lines", kind: kindName, summary: "These lines, such as 12-20"}
+
+	pluginID     = param{name: "id", kind: kindName, required: true, summary: "The id of the plugin"}
+	pluginFilter = param{name: "filter", kind: kindChoice, choices: origins, rare: true, summary: "Only plugins of this origin"}
+	themeName    = param{name: "name", kind: kindName, required: true, summary: "The name of the theme"}
+	switchOn     = param{name: "on", kind: kindFlag, summary: "Switch it on"}
+	switchOff    = param{name: "off", kind: kindFlag, summary: "Switch it off"}
+)
+
+var (
+	fileOrPath          = [][]string{{"file", "path"}}
+	oneOfNotes          = [][]string{{"file", "path", "active"}}
+	oneOfParts          = [][]string{{"heading", "block", "lines"}}
+	namedPart           = [][]string{{"file", "path", "daily"}, {"heading", "block", "lines"}}
+	onOrOff             = [][]string{{"on", "off"}}
+	tabNeeds            = []need{{"newtab", []string{"open"}}}
+	paneAndHeadingNeeds = []need{{"paneType", []string{"open"}}, {"create-heading", []string{"heading"}}}
+
+	headingNeeds = []need{{"create-heading", []string{"heading"}}}
+	paneNeeds    = []need{{"paneType", []string{"open"}}}
+	showsOpen    = []string{"open"}
+	showsNewTab  = []string{"open", "newtab"}
+)
+
+const (
+	maxDays     = 36525 // a century in days
+	maxBriefing = 100
+	maxRandom   = 20   // more notes than an agent reads at once
+	maxRecent   = 1000 // as a page of a listing
+)
+
+var (
+	dayOrOffset     = [][]string{{"date", "offset"}}
+	inlineOrHeading = [][]string{{"heading", "inline"}}
+)
+
+// These lay a query over the view of a base, or stand alone in query.
+var (
+	queryWhere     = param{name: "where", kind: kindText, embeddedOnly: true, summary: "One more filter, an expression of bases"}
+	querySelect    = param{name: "select", kind: kindText, embeddedOnly: true, summary: "Columns, each a property or \"label: expression\""}
+	querySort      = param{name: "sort", kind: kindText, embeddedOnly: true, summary: "Properties or expressions, such as \"due desc, file.name\""}
+	queryGroup     = param{name: "group", kind: kindText, embeddedOnly: true, rare: true, summary: "Property or expression to group by"}
+	queryLimit     = param{name: "limit", kind: kindNumber, least: 1, most: maxRows, embeddedOnly: true, summary: "Maximum number of rows"}
+	queryOffset    = param{name: "offset", kind: kindNumber, most: maxRows, embeddedOnly: true, rare: true, summary: "Rows to leave out at the beginning"}
+	queryValues    = param{name: "values", kind: kindChoice, choices: textOrTyped, embeddedOnly: true, rare: true, summary: "JSON values as text or in their own types"}
+	queryGroups    = param{name: "groups", kind: kindFlag, embeddedOnly: true, rare: true, summary: "Add the groups to JSON"}
+	querySummaries = param{name: "summaries", kind: kindFlag, embeddedOnly: true, rare: true, summary: "Add the summaries to JSON"}
+	queryExplain   = param{name: "explain", kind: kindFlag, embeddedOnly: true, rare: true, summary: "Add to JSON how many rows each filter dropped"}
+	queryThis      = param{name: "this", kind: kindPath, embeddedOnly: true, rare: true, summary: "The note that this refers to, default: the base"}
+)
+
+const maxRows = 1_000_000 // more than any vault has files
