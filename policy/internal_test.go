@@ -94,7 +94,8 @@ func TestTheVersionOfAVerdict(t *testing.T) {
 		{tiers.Version{1, 12, 7}, tiers.Version{1, 12, 2}, tiers.Version{1, 12, 7}},
 		{tiers.Version{1, 12, 7}, tiers.Version{1, 13, 0}, tiers.Version{1, 13, 0}},
 	} {
-		for _, v := range (Policy{MinVersion: test.set}).judge(subject{since: test.since}) {
+		for _, rule := range rules {
+			v := rule.judge(Policy{MinVersion: test.set}, subject{since: test.since})
 			if want := "requires Obsidian " + test.want.String() + " or newer"; v.Rule == "version" && v.Why != want {
 				t.Errorf("%q, want %q", v.Why, want)
 			}

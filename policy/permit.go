@@ -1,6 +1,10 @@
 package policy
 
 import (
+	"slices"
+	"strconv"
+	"strings"
+
 	"vaultwicket/allowlist"
 	"vaultwicket/tiers"
 )
@@ -11,7 +15,7 @@ type Permit struct{ *grant }
 
 // Preview is the authority to have the embedded program work out what one call would
 // change, and nothing else: no step can be derived from it, and package exec runs
-// nothing else with it. Only a [Decision] grants one. The zero Preview grants nothing.
+// only that with it. Only a [Decision] grants one. The zero Preview grants nothing.
 type Preview struct {
 	_ struct{} // otherwise a Preview could be converted into a Permit
 	*grant
@@ -28,8 +32,8 @@ type Grant interface {
 	sealed()
 }
 
-// grant is what a policy says about how one call may be run. It is not changed after
-// it is made. Its methods return the zero value for nil.
+// grant says how one call may be run. It is immutable. Its methods return the zero value for
+// nil.
 type grant struct {
 	call    allowlist.Call
 	minimum tiers.Version
@@ -38,8 +42,7 @@ type grant struct {
 	access   string
 	confined bool
 	// by is the policy that granted it, which also judges the steps of the call.
-	// separate says that the call has nothing to do with any note, and that nobody is
-	// shown what else is answered.
+	// separate says that the call is about no note, and that its answer is not shown.
 	by       Policy
 	separate bool
 }
@@ -86,3 +89,145 @@ func (g *grant) MinVersion() tiers.Version {
 }
 
 func (g *grant) sealed() {}
+
+// The app carries out some calls in steps, see [allowlist.Step], and each step needs a
+// permit of its own. The methods below derive it from the permit of the whole call:
+// every step only reads, stays in the vault of the call, and is granted only to calls
+// that take it. The zero Permit derives zero Permits.
+
+// Probe returns the permit for the question that comes before the first call
+// of a program: which version are you?
+func (p Permit) Probe() Permit {
+	return p.step("version", nil).unconfined(true)
+}
+
+// Help returns the permit to ask the program which commands it has.
+func (p Permit) Help() Permit {
+	return p.step("help", nil).unconfined(true)
+}
+
+// VaultPath returns the permit to ask where the vault of the call is, which
+// tells whether the app means the vault that was configured.
+func (p Permit) VaultPath() Permit {
+	return p.step("vault", allowlist.Params{"info": allowlist.Text("path")}).unconfined(false)
+}
+
+// DailyPath returns the permit to ask where today's daily note is. It is granted to
+// calls that take StepReadDaily.
+func (p Permit) DailyPath() Permit {
+	if !p.Call().HasStep(allowlist.StepReadDaily) {
+		return Permit{}
+	}
+	return p.derive(p.Call().DailyPath())
+}
+
+// ReadDaily returns the permit to read the note at path in place of the call. It is
+// granted to calls that take StepReadDaily. The path is judged: it is confined if it
+// is hidden.
+func (p Permit) ReadDaily(path string) Permit {
+	if !p.Call().HasStep(allowlist.StepReadDaily) {
+		return Permit{}
+	}
+	permit := p.step("read", allowlist.Params{"path": allowlist.Text(path)})
+	if permit.Valid() {
+		permit.confined = p.confined && p.by.confines(permit.call)
+	}
+	return permit
+}
+
+// Exists returns the permit to ask whether the note that the call would make exists
+// already. key is "path" or "file". It is granted to calls that take StepAbsent.
+func (p Permit) Exists(key, value string) Permit {
+	if !p.Call().HasStep(allowlist.StepAbsent) {
+		return Permit{}
+	}
+	return p.step("file", allowlist.Params{key: allowlist.Text(value)})
+}
+
+// Locate returns the permit to ask which note a name stands for: the call is
+// then judged again with the path in place of the name. It is granted to calls
+// that take StepLocate.
+func (p Permit) Locate() Permit {
+	name, ok := p.Call().Named()
+	if !ok {
+		return Permit{}
+	}
+	return p.step("file", allowlist.Params{"file": allowlist.Text(name)})
+}
+
+// unconfined returns the permit for a question that no note has to do with, which any
+// program may answer.
+func (p Permit) unconfined(separate bool) Permit {
+	if p.Valid() {
+		p.confined, p.separate = false, separate
+	}
+	return p
+}
+
+// step returns a permit of its own for one step, the zero Permit if it is no call.
+func (p Permit) step(name string, params allowlist.Params) Permit {
+	if !p.Valid() {
+		return Permit{}
+	}
+	call, err := allowlist.Parse(name, params)
+	if vault := p.call.Vault(); err == nil && vault != "" {
+		call, err = call.In(vault)
+	}
+	return p.derive(call, err)
+}
+
+// derive returns the permit for the call of a step.
+func (p Permit) derive(call allowlist.Call, err error) Permit {
+	if err != nil || !p.Valid() {
+		return Permit{}
+	}
+	step := *p.grant
+	step.call = call
+	return Permit{&step}
+}
+
+// ServerPermit is the authority to start this binary as an MCP server, for the demo, which is
+// its client. Only [Policy.Server] grants one; the zero ServerPermit grants nothing.
+type ServerPermit struct {
+	policy *Policy
+	folder string
+}
+
+// Server returns the permit to start a server on the vault in folder, with the
+// embedded backend and exactly the rights of p: a caller that cannot run a call
+// cannot start a server that can. It is the zero ServerPermit if a list of p has a name that is
+// no command: in an argument such a name could become others, or an empty list that disables
+// nothing.
+func (p Policy) Server(folder string) ServerPermit {
+	known := allowlist.Names()
+	unknown := func(name string) bool { return !slices.Contains(known, name) }
+	if slices.ContainsFunc(p.Disable, unknown) || slices.ContainsFunc(p.EnableOnly, unknown) || p.Access.Restrict() {
+		return ServerPermit{} // access rules are no flag
+	}
+	p.Disable, p.EnableOnly = slices.Clone(p.Disable), slices.Clone(p.EnableOnly)
+	return ServerPermit{policy: &p, folder: folder}
+}
+
+// Valid reports whether s was granted by a policy and names a folder.
+func (s ServerPermit) Valid() bool { return s.policy != nil && s.folder != "" }
+
+// Args returns the arguments of the server, "serve" first, nil for the zero
+// ServerPermit. The server reads no settings file, which could enable more than p.
+func (s ServerPermit) Args() []string {
+	if !s.Valid() {
+		return nil
+	}
+	p := s.policy
+	args := []string{"serve", "--config=none", "--backend=embedded", "--vault=" + s.folder,
+		"--tier=" + p.Ceiling.String(), "--confirm=" + p.Confirm.String(), "--min-cli-version=" + p.MinVersion.String(),
+		"--allow-mutations=" + strconv.FormatBool(p.Mutations), "--allow-publish=" + strconv.FormatBool(p.Publish), "--allow-ui=" + strconv.FormatBool(p.UI)}
+	for _, list := range []struct {
+		flag  string
+		names []string
+	}{{"--disable=", p.Disable}, {"--enable-only=", p.EnableOnly}} {
+		if len(list.names) > 0 {
+			args = append(args, list.flag+strings.Join(list.names, ","))
+		}
+	}
+	return args
+}

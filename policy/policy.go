@@ -1,55 +1,55 @@
-// Package policy answers one question: may this session do this call?
+// Package policy decides whether a session may make a call.
 //
-// [Policy.Decide] holds a call against an ordered list of rules. The first rule
-// that refuses gives the answer; if none does and a person need not be asked,
-// the answer is a [Permit], the only thing with which package exec starts a
-// process. Nothing else makes a Permit, and the zero Policy grants none.
+// [Policy.Decide] checks a call against an ordered list of rules. The first denial is the
+// answer; if there is none and no approval is required, the answer is a [Permit], without which
+// package exec starts no process. Nothing else makes a Permit, and the zero Policy grants none.
 package policy
 
 import (
 	"fmt"
+	"slices"
 
 	"vaultwicket/allowlist"
 	"vaultwicket/policy/access"
 	"vaultwicket/tiers"
 )
 
-// Policy is what a person has opened. It is plain data so that settings can be
-// laid over it; the zero value opens nothing and asks about every change.
+// Policy is what the user has enabled. It is plain data so that settings can be combined; the
+// zero value enables nothing and requires approval of every change.
 type Policy struct {
-	// Ceiling is the highest tier that is open.
+	// Ceiling is the highest enabled tier.
 	Ceiling tiers.Tier
-	// Mutations opens calls that change something.
+	// Mutations enables calls that change something.
 	Mutations bool
-	// Publish opens, besides Mutations, what leaves the machine.
+	// Publish enables, together with Mutations, what leaves the machine.
 	Publish bool
-	// UI opens calls that move the focus or open a view.
+	// UI enables calls that move the focus or open a view.
 	UI bool
-	// Confirm says before which changes a person has to be asked.
+	// Confirm says which changes require approval.
 	Confirm Confirm
-	// Disable closes single commands; EnableOnly, when it is not empty, closes
-	// all others. Neither opens anything.
+	// Disable disables single commands; EnableOnly, if it is not empty, disables
+	// all others. Neither enables anything.
 	Disable, EnableOnly []string
 	// Access says what may be done with which note. Ignores says that the vault
-	// has a file of patterns that hides more.
+	// has an ignore file, which hides more.
 	Access  access.Rules
 	Ignores bool
-	// Origins says for people where a setting comes from, by its name.
+	// Origins says where a setting comes from, by its name, for messages.
 	Origins map[string]string
 	// MinVersion is the oldest app that is used. Below tiers.MinimumFloor the
 	// policy grants nothing.
 	MinVersion tiers.Version
 }
 
-// Confirm says before which changes a person has to be asked.
+// Confirm says which changes require approval.
 type Confirm uint8
 
 const (
-	// ConfirmWrites asks before every change. It is the zero value.
+	// ConfirmWrites is every change. It is the zero value.
 	ConfirmWrites Confirm = iota
-	// ConfirmDestructive asks before what removes, replaces or publishes.
+	// ConfirmDestructive is a change that removes, replaces or publishes.
 	ConfirmDestructive
-	// ConfirmNever asks before nothing.
+	// ConfirmNever is no change.
 	ConfirmNever
 )
 
@@ -76,15 +76,13 @@ func (c Confirm) asksBefore() string {
 
 // ParseConfirm reads "never", "destructive" or "writes".
 func ParseConfirm(s string) (Confirm, error) {
-	for i, name := range confirmNames {
-		if name == s {
-			return Confirm(i), nil
-		}
+	if i := slices.Index(confirmNames[:], s); i >= 0 {
+		return Confirm(i), nil
 	}
 	return ConfirmWrites, fmt.Errorf("invalid value %q for confirm: want never, destructive or writes", s)
 }
 
-// firstDenial asks the rules until one refuses.
+// firstDenial is that of the first rule that denies.
 func (p Policy) firstDenial(s subject) *Denial {
 	for _, rule := range rules {
 		if denial := rule.refuse(p, s); denial != nil {
@@ -94,14 +92,19 @@ func (p Policy) firstDenial(s subject) *Denial {
 	return nil
 }
 
-// Judge returns the verdict of every rule, in order, the ones behind a refusal
-// too: a dry run shows them all.
+// Judge returns the verdict of every rule, in order, also of those after a denial: a dry run
+// shows them all.
 func (p Policy) Judge(call allowlist.Call) []RuleVerdict {
-	return p.judge(subjectOf(call))
+	s := subjectOf(call)
+	verdicts := make([]RuleVerdict, 0, len(rules))
+	for _, rule := range rules {
+		verdicts = append(verdicts, rule.judge(p, s))
+	}
+	return verdicts
 }
 
-// Lists reports whether the plain form of a command is open, and if not, which
-// rule closes it. It is what listings are made of; it grants nothing.
+// Lists returns why the plain form of a command is denied, nil if it is enabled or requires
+// approval. It is for lists of commands; it grants nothing.
 func (p Policy) Lists(command allowlist.Command) *Denial {
 	s := subject{
 		valid: true, name: command.Name, tier: command.Tier, effect: command.Effect,
@@ -115,18 +118,10 @@ func (p Policy) Lists(command allowlist.Command) *Denial {
 	return nil
 }
 
-// Allows reports whether a parameter of a listed command is open.
+// Allows reports whether a parameter of a listed command is enabled.
 func (p Policy) Allows(param allowlist.Param) bool {
 	changes := param.Effect != tiers.Unknown && param.Effect.Mutates()
 	return (!changes || p.Mutations) && (!param.Shows || p.UI)
-}
-
-func (p Policy) judge(s subject) []RuleVerdict {
-	verdicts := make([]RuleVerdict, 0, len(rules))
-	for _, rule := range rules {
-		verdicts = append(verdicts, rule.judge(p, s))
-	}
-	return verdicts
 }
 
 // subject is what the rules look at: a call, or the plain form of a command.
@@ -148,4 +143,52 @@ func subjectOf(call allowlist.Call) subject {
 		shows: call.Shows(), sends: call.Sends(), fallsBack: call.UsesOpenNote(), since: call.Since(),
 		spells: call.NamedPaths(), access: call.PathAccess(),
 	}
+}
+
+// Tighten returns the policy that allows what both p and q allow, and requires approval where
+// one of them does. A running server takes new settings in this way, so that it never gets more
+// rights than it was started with. The origins are those of q.
+func (p Policy) Tighten(q Policy) Policy {
+	t := Policy{
+		Ceiling:   min(p.ceiling(), q.ceiling()),
+		Mutations: p.Mutations && q.Mutations, Publish: p.Publish && q.Publish, UI: p.UI && q.UI,
+		Confirm: min(p.confirm(), q.confirm()), // the strictest is the first
+		Disable: slices.Concat(p.Disable, q.Disable),
+		Access:  p.Access.Meet(q.Access), Ignores: p.Ignores || q.Ignores,
+		Origins:    q.Origins,
+		MinVersion: tiers.Later(p.MinVersion, q.MinVersion),
+	}
+	if p.MinVersion.Before(tiers.MinimumFloor) || q.MinVersion.Before(tiers.MinimumFloor) {
+		t.MinVersion = tiers.Version{} // one of the two grants nothing
+	}
+	switch {
+	case len(p.EnableOnly) == 0:
+		t.EnableOnly = q.EnableOnly
+	case len(q.EnableOnly) == 0:
+		t.EnableOnly = p.EnableOnly
+	default:
+		t.EnableOnly = slices.DeleteFunc(slices.Clone(p.EnableOnly), func(name string) bool { return !slices.Contains(q.EnableOnly, name) })
+		if len(t.EnableOnly) == 0 {
+			t.Ceiling = tiers.None // an empty list would close nothing
+		}
+	}
+	slices.Sort(t.Disable)
+	t.Disable = slices.Compact(t.Disable)
+	return t
+}
+
+// ceiling returns the ceiling, None for a value that opens nothing.
+func (p Policy) ceiling() tiers.Tier {
+	if p.Ceiling > tiers.V3 {
+		return tiers.None
+	}
+	return p.Ceiling
+}
+
+// confirm returns what is asked about, every change for a value that is none.
+func (p Policy) confirm() Confirm {
+	if p.Confirm > ConfirmNever {
+		return ConfirmWrites
+	}
+	return p.Confirm
 }

@@ -1,21 +1,20 @@
 package policy
 
 import (
+	"path"
 	"slices"
 
 	"vaultwicket/allowlist"
+	"vaultwicket/policy/access"
 	"vaultwicket/tiers"
 )
 
-// rules are asked in this order; the first refusal is the answer. A rule
-// returns nil when it has nothing against the subject. Adding a rule means
-// adding it here.
+// rules apply in this order; the first denial is the answer. The check of a rule returns nil
+// if it passes the subject.
 var rules = [...]rule{
 	{"known", known, func(Policy, subject) string { return "known command" }},
 	{"restricted", notRestricted, func(Policy, subject) string { return "not permanently restricted" }},
-	{"tier", tierOpen, func(p Policy, s subject) string {
-		return tierRequired(p, s)
-	}},
+	{"tier", tierOpen, tierRequired},
 	{"enabled", commandEnabled, func(Policy, subject) string { return "not disabled" }},
 	{"mutations", mutationsOpen, func(p Policy, s subject) string {
 		return "effect " + s.effect.String() + ", mutations are " + onOff(p.Mutations)
@@ -28,19 +27,19 @@ var rules = [...]rule{
 		return "requires Obsidian " + tiers.Later(p.MinVersion, s.since).String() + " or newer"
 	}},
 	{"confirm", confirmed, func(p Policy, s subject) string {
-		return "effect " + s.effect.String() + becauseOf(s) + ", requires approval: " + p.Confirm.asksBefore()
+		return effectAndLoss(s) + ", requires approval: " + p.Confirm.asksBefore()
 	}},
 }
 
-// rule is one reason to refuse, with the name it has in a dry run and what it
-// says when it has nothing against a call.
+// rule is one reason for a denial, with its name in a dry run and its message for a call that
+// it passes.
 type rule struct {
 	name  string
 	check func(Policy, subject) *Denial
 	pass  func(Policy, subject) string
 }
 
-// refuse returns what the rule has against s, nil when it has nothing.
+// refuse returns the denial of s, nil if the rule passes it.
 func (r rule) refuse(p Policy, s subject) *Denial {
 	denial := r.check(p, s)
 	if denial != nil {
@@ -60,7 +59,7 @@ func (r rule) judge(p Policy, s subject) RuleVerdict {
 	return RuleVerdict{Rule: r.name, Verdict: Deny, Why: denial.Reason, denial: denial}
 }
 
-// known refuses the zero call, which no table row stands behind.
+// known denies the zero call, which has no row in the table.
 func known(_ Policy, s subject) *Denial {
 	if s.valid {
 		return nil
@@ -68,9 +67,8 @@ func known(_ Policy, s subject) *Denial {
 	return deny(CodeRestricted, "", "not a call of a known command", "")
 }
 
-// notRestricted refuses for good what runs code, administers the app or shows
-// what is on its screen. There is no setting to look at, so that no mistake in a
-// setting can open it.
+// notRestricted always denies what runs code, administers the app or shows its screen. It
+// depends on no setting, so that no mistake in a setting can enable it.
 func notRestricted(_ Policy, s subject) *Denial {
 	if s.tier != tiers.Restricted {
 		return nil
@@ -82,20 +80,16 @@ func tierOpen(p Policy, s subject) *Denial {
 	if p.Ceiling.Opens(s.tier) {
 		return nil
 	}
-	return deny(CodeTierClosed, "tier", tierRequired(p, s), opensWith(s.tier))
+	hint := ""
+	if tiers.V3.Opens(s.tier) {
+		hint = "the user can set tier to " + s.tier.String()
+	}
+	return deny(CodeTierClosed, "tier", tierRequired(p, s), hint)
 }
 
 // tierRequired says which tier the subject requires and which is enabled.
 func tierRequired(p Policy, s subject) string {
 	return "requires tier " + s.tier.String() + " (current: " + p.Ceiling.String() + ")"
-}
-
-// opensWith names the setting that opens a tier, "" where none does.
-func opensWith(t tiers.Tier) string {
-	if !tiers.V3.Opens(t) {
-		return ""
-	}
-	return "the user can set tier to " + t.String()
 }
 
 func commandEnabled(p Policy, s subject) *Denial {
@@ -115,8 +109,8 @@ func mutationsOpen(p Policy, s subject) *Denial {
 	return deny(CodeMutationsOff, "allow-mutations", "changes are disabled (read-only mode)", "the user can set allow-mutations to true")
 }
 
-// publishOpen looks at sends besides the effect: opening a web address changes
-// nothing, but the address can carry a note out.
+// publishOpen regards sends besides the effect: opening a web address changes
+// nothing, but the address can contain a note.
 func publishOpen(p Policy, s subject) *Denial {
 	if p.Publish || !leaves(s) {
 		return nil
@@ -124,14 +118,14 @@ func publishOpen(p Policy, s subject) *Denial {
 	return deny(CodeMutationsOff, "allow-publish", "can send text off this machine; publishing is disabled", "the user can set allow-publish to true")
 }
 
-// leaves counts whatever is worse than publishing too, but for administering:
-// saving a layout of panes sends nothing anywhere.
+// leaves reports whether the call can send data off the machine. So can every effect that is
+// worse than publishing, but for administering: saving a layout of panes sends nothing.
 func leaves(s subject) bool {
 	return s.sends || s.effect.WorseThan(tiers.Destroys) && s.effect != tiers.Administers
 }
 
-// targetNamed refuses a change to whatever note the person happens to have
-// open: the caller cannot know which one that is.
+// targetNamed denies a change to the note that the user has open: the caller cannot know which
+// one that is.
 func targetNamed(_ Policy, s subject) *Denial {
 	if !s.fallsBack || !s.effect.Mutates() {
 		return nil
@@ -150,8 +144,8 @@ func uiOpen(p Policy, s subject) *Denial {
 	return deny(CodeDisabled, "allow-ui", "opens a view or moves the focus; disabled by allow-ui", "the user can set allow-ui to true")
 }
 
-// versionSet refuses when no usable minimum is set. The installed version is
-// compared later by package exec, with what the permit asks for.
+// versionSet denies if no usable minimum is set. Package exec later compares the installed
+// version with that of the permit.
 func versionSet(p Policy, s subject) *Denial {
 	if !p.MinVersion.Before(tiers.MinimumFloor) {
 		return nil
@@ -176,12 +170,12 @@ func confirmed(p Policy, s subject) *Denial {
 	return deny(CodeUnconfirmed, "confirm", changes(s)+"; requires user approval", "the user can change with the setting confirm which calls need approval")
 }
 
-// becauseOf says why the effect is worse than that of the command.
-func becauseOf(s subject) string {
+// effectAndLoss is the effect, with the reason if it is worse than that of the command.
+func effectAndLoss(s subject) string {
 	if s.loses == "" {
-		return ""
+		return "effect " + s.effect.String()
 	}
-	return " (it " + s.loses + ")"
+	return "effect " + s.effect.String() + " (it " + s.loses + ")"
 }
 
 // changes says what the subject does to the vault, for messages.
@@ -214,4 +208,98 @@ func leavesOrNot(s subject) string {
 		return ""
 	}
 	return ", and nothing leaves the machine"
+}
+
+// accessAllows checks the paths that a call names against the access rules.
+//
+// A note of level none is not denied here: the call goes to the embedded
+// program, which enforces the rules and finds no such note, so that the answer is
+// that of a missing note. Other notes that a call touches are judged there too.
+func accessAllows(p Policy, s subject) *Denial {
+	if !p.Access.Restrict() && !p.Ignores {
+		return nil
+	}
+	if s.fallsBack {
+		return deny(CodeTargetRequired, "access", "requires a target because there are access rules", "name the note with path= or file=")
+	}
+	for _, spelled := range s.spells {
+		has := p.Access.Level(spelled.Path)
+		if has == access.None || has >= s.needs(spelled) {
+			continue
+		}
+		return deny(CodeAccess, "access",
+			spelled.Param+"= has access "+has.String()+" (needs "+s.needs(spelled).String()+")",
+			"the user can raise it in the table [vaults.access] of the settings file")
+	}
+	return nil
+}
+
+func accessPasses(p Policy, _ subject) string {
+	if !p.Access.Restrict() && !p.Ignores {
+		return "no access rules"
+	}
+	return "the given paths are allowed; other notes are checked when they are reached"
+}
+
+// needs returns the level that a named path must have.
+func (s subject) needs(spelled allowlist.NamedPath) access.Level {
+	switch {
+	case spelled.To:
+		return access.Write
+	case spelled.Folder:
+		return access.None // what is in it is judged, not the folder
+	}
+	if s.loses != "" && s.access != allowlist.AccessToRead {
+		return access.Delete
+	}
+	switch {
+	case s.access == allowlist.AccessToWrite, s.access == allowlist.AccessToMove && !s.leaves(spelled.Path):
+		return access.Write
+	case s.access == allowlist.AccessToMove:
+		return access.Delete
+	}
+	switch s.effect {
+	case tiers.Writes:
+		if s.access == allowlist.AccessToRead {
+			return access.Read
+		}
+		return access.Write
+	case tiers.Destroys:
+		return access.Delete
+	}
+	return access.Read
+}
+
+// leaves reports whether a move takes the note out of its folder.
+func (s subject) leaves(from string) bool {
+	for _, spelled := range s.spells {
+		if !spelled.To {
+			continue
+		}
+		to := spelled.Path
+		if !spelled.Folder {
+			to = path.Dir(to)
+		}
+		return path.Clean("/"+to) != path.Dir("/"+from)
+	}
+	return true
+}
+
+// confines reports whether a call may only be run by a program that enforces the rules: it
+// could reveal hidden notes, or touch more than the rules allow.
+func (p Policy) confines(call allowlist.Call) bool {
+	switch {
+	case !p.Access.Restrict() && !p.Ignores, call.TouchesNoNote():
+		return false
+	case !call.TouchesOneNote():
+		return p.Ignores || p.Access.Hide() || call.Effect().Mutates() || call.UsesOpenNote()
+	case p.Ignores:
+		return true
+	}
+	for _, spelled := range call.NamedPaths() {
+		if p.Access.Level(spelled.Path) == access.None {
+			return true
+		}
+	}
+	return false
 }
