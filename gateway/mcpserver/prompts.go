@@ -34,18 +34,15 @@ func (h handler) addPrompts(s *server.MCPServer, hooks *server.Hooks) {
 		for _, a := range p.argumentsFor(h.Gateway.VaultNames()) {
 			listed.Arguments = append(listed.Arguments, mcp.PromptArgument{Name: a.Name, Description: a.Description})
 		}
-		s.AddPrompt(listed, h.prompt)
+		s.AddPrompt(listed, func(_ context.Context, req mcp.GetPromptRequest) (*mcp.GetPromptResult, error) {
+			text, err := PromptText(h.Gateway, p.Name, req.Params.Arguments, h.clock())
+			if err != nil {
+				return nil, visibleError(err)
+			}
+			return mcp.NewGetPromptResult(p.Description, []mcp.PromptMessage{mcp.NewPromptMessage(mcp.RoleUser, mcp.NewTextContent(text))}), nil
+		})
 	}
 	hooks.AddBeforeGetPrompt(h.checkPrompt)
-}
-
-func (h handler) prompt(_ context.Context, req mcp.GetPromptRequest) (*mcp.GetPromptResult, error) {
-	text, err := PromptText(h.Gateway, req.Params.Name, req.Params.Arguments, h.clock())
-	if err != nil {
-		return nil, visibleError(err)
-	}
-	p, _ := findPrompt(req.Params.Name)
-	return mcp.NewGetPromptResult(p.Description, []mcp.PromptMessage{mcp.NewPromptMessage(mcp.RoleUser, mcp.NewTextContent(text))}), nil
 }
 
 // checkPrompt replaces the name of an unknown prompt, or of one with an invalid argument,

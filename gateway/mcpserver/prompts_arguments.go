@@ -24,7 +24,14 @@ const (
 var (
 	dateArgument = promptArgument{
 		Name: "date", Description: "YYYY-MM-DD, yesterday, -3d or monday; default: today",
-		check: checkDay, suggest: suggestDays,
+		check: checkDay,
+		suggest: func(today time.Time) []string { // the days of a month
+			list := []string{"today", "yesterday"}
+			for back := 2; back <= maxDays; back++ {
+				list = append(list, isoDate(today.AddDate(0, 0, -back)))
+			}
+			return list
+		},
 	}
 	headingArgument = promptArgument{
 		Name: "heading", Description: "heading of today's note to add the text under; default: end of the note",
@@ -80,12 +87,6 @@ func vaultArgument(vaults []string) promptArgument {
 	}
 }
 
-// The words for days that are suggested.
-const (
-	wordToday     = "today"
-	wordYesterday = "yesterday"
-)
-
 // parseDay parses a day. The empty text is today, and a week its first day.
 func parseDay(text string, today time.Time) (time.Time, error) {
 	if text == "" {
@@ -103,15 +104,6 @@ func checkDay(text string) string {
 		return fmt.Sprintf("is %q: want a day from 0001-01-01 on", wire.Clip(text))
 	}
 	return ""
-}
-
-// suggestDays returns the days of the last month.
-func suggestDays(today time.Time) []string {
-	list := []string{wordToday, wordYesterday}
-	for back := 2; back <= maxDays; back++ {
-		list = append(list, isoDate(today.AddDate(0, 0, -back)))
-	}
-	return list
 }
 
 // valueCheck returns the check of an argument that becomes a parameter of a command: it

@@ -116,7 +116,11 @@ func (h handler) server() (*wire.Server, error) {
 		return nil, err
 	}
 	hooks := &server.Hooks{}
-	hooks.AddAfterListTools(h.hideTools)
+	hooks.AddAfterListTools(func(_ context.Context, _ any, _ *mcp.ListToolsRequest, list *mcp.ListToolsResult) {
+		if h.Gateway.Disabled() { // a call is denied with an explanation
+			list.Tools = []mcp.Tool{}
+		}
+	})
 	h.mcp = server.NewMCPServer("vaultwicket", h.Version,
 		server.WithTitle("vaultwicket"),
 		server.WithDescription("A safe gateway for Obsidian vaults"),
@@ -159,14 +163,6 @@ func (b toolbox) checkName(_ context.Context, _ any, req *mcp.CallToolRequest) {
 	if _, known := b.handlers[req.Params.Name]; !known {
 		req.Params.Name = fmt.Sprintf("%s (the tools are %s; a command such as daily:read goes into the parameter command)",
 			wire.Clip(req.Params.Name), strings.Join(slices.Sorted(maps.Keys(b.handlers)), ", "))
-	}
-}
-
-// hideTools empties the list of tools while the setting enabled is false. A call is then
-// denied with an explanation.
-func (h handler) hideTools(_ context.Context, _ any, _ *mcp.ListToolsRequest, list *mcp.ListToolsResult) {
-	if h.Gateway.Disabled() {
-		list.Tools = []mcp.Tool{}
 	}
 }
 

@@ -232,28 +232,22 @@ func (t *typedTool) checkFit(o *operation, given map[string]allowlist.Value) *ar
 		if o.is != "" {
 			return wrongArgument(allowlist.CodeConflict, name, fmt.Sprintf("cannot be combined with %s %q", o.when[0], o.is), "with it send "+strings.Join(o.params, ", "))
 		}
-		return wrongArgument(allowlist.CodeMissingParam, name, "requires "+orList(t.selectors(name)), "send that too, or leave this out")
+		return wrongArgument(allowlist.CodeMissingParam, name, "requires "+strings.Join(t.selectors(name), " or "), "send that too, or leave this out")
 	}
 	return nil
 }
 
-// selectors returns the arguments that select an operation which uses the named one.
+// selectors returns the arguments, quoted, that select an operation which uses the named one.
 func (t *typedTool) selectors(name string) []string {
 	var selectors []string
 	for i := range t.operations {
 		if t.operations[i].uses(name) {
-			selectors = append(selectors, t.operations[i].when...)
+			for _, selector := range t.operations[i].when {
+				selectors = append(selectors, strconv.Quote(selector))
+			}
 		}
 	}
 	return selectors
-}
-
-func orList(names []string) string {
-	quoted := make([]string, len(names))
-	for i, name := range names {
-		quoted[i] = fmt.Sprintf("%q", name)
-	}
-	return strings.Join(quoted, " or ")
 }
 
 // rowsResult is a result with rows in place of the text of the output.

@@ -134,17 +134,13 @@ func enabledValues(a property, operations []enabledOperation) (used bool, values
 		}
 	}
 	for _, value := range a.Values {
-		if slices.ContainsFunc(operations, func(o enabledOperation) bool { return o.isSelectedBy(a.Name, value) }) {
+		if slices.ContainsFunc(operations, func(o enabledOperation) bool { // the value selects something enabled
+			return o.is == value && slices.Contains(o.when, a.Name) || o.flagArgument == a.Name && o.param(value) != nil
+		}) {
 			used, values = true, append(values, value)
 		}
 	}
 	return used, values
-}
-
-// isSelectedBy reports whether a value of an argument that selects something in the tool
-// selects something that is enabled.
-func (o *enabledOperation) isSelectedBy(name, value string) bool {
-	return o.is == value && slices.Contains(o.when, name) || o.flagArgument == name && o.param(value) != nil
 }
 
 // requiredByAll reports whether every enabled operation requires the argument.

@@ -34,15 +34,11 @@ func newHosts(addr string, more []string, leaf *x509.Certificate) (httpguard.Hos
 // parseHost reads an entry of Config.Hosts. The error is a *SettingError.
 func parseHost(entry string) (string, error) {
 	name, ok := httpguard.HostName(httpguard.Bracketed(entry))
-	if !ok || withPort(entry) {
+	_, notIP := netip.ParseAddr(entry)
+	if !ok || notIP != nil && !strings.HasSuffix(entry, "]") && strings.Contains(entry, ":") { // the last is a port
 		return "", &SettingError{Setting: "allow-host", Value: entry, Reason: "is not a host name", hint: `use a name or an address without a port, such as "notes.example"`}
 	}
 	return name, nil
-}
-
-func withPort(entry string) bool {
-	_, err := netip.ParseAddr(entry)
-	return err != nil && !strings.HasSuffix(entry, "]") && strings.Contains(entry, ":")
 }
 
 // newOrigins reads Config.Origins. The error is a *SettingError.

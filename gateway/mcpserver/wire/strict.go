@@ -106,9 +106,6 @@ func (f Fields) Sort() {
 	slices.SortFunc(f, func(a, b Field) int { return bytes.Compare(a.Name, b.Name) })
 }
 
-// has reports whether there is a field of that name.
-func (f Fields) has(name string) bool { return f.Get(name) != nil }
-
 // fewFields is up to how many fields of an object names are compared one by one.
 const fewFields = 16
 
@@ -222,7 +219,14 @@ func (l *linter) list(depth int) error {
 func (l *linter) object(depth int) error {
 	begin, seen := len(l.open), names(nil)
 	for l.skip(); l.peek() != '}'; {
-		key := l.takeKey()
+		raw := l.takeString()
+		l.peek()
+		l.skip() // the colon
+		key := raw[1 : len(raw)-1]
+		if bytes.IndexByte(raw, '\\') >= 0 {
+			text, _ := unescaped(raw) // the document is valid
+			key = []byte(text)
+		}
 		if !seen.add(key, l.open[begin:]) {
 			return fmt.Errorf("duplicate key %q", Clip(string(key)))
 		}
@@ -260,19 +264,6 @@ func (l *linter) close(depth, begin int) {
 	l.open = l.open[:begin]
 }
 
-// takeKey consumes a key and its colon.
-func (l *linter) takeKey() []byte {
-	raw := l.takeString()
-	l.peek()
-	l.skip()
-	if bytes.IndexByte(raw, '\\') < 0 {
-		return raw[1 : len(raw)-1]
-	}
-	var key string
-	_ = json.Unmarshal(raw, &key) // the document is valid
-	return []byte(key)
-}
-
 // peek skips white space and returns the next byte without consuming it.
 func (l *linter) peek() byte {
 	for strings.IndexByte(Space, l.rest[0]) >= 0 {
@@ -308,22 +299,15 @@ func (l *linter) takeLiteral() {
 	if end < 0 {
 		end = len(l.rest)
 	}
-	l.huge = l.huge || mayOverflow(l.rest[:end])
+	// encoding/json refuses a number that is too large for a float64 where it decodes any value.
+	literal := l.rest[:end]
+	isNumber := literal[0] == '-' || '0' <= literal[0] && literal[0] <= '9'
+	l.huge = l.huge || len(literal) > maxDigits || isNumber && bytes.ContainsAny(literal, "eE")
 	l.rest = l.rest[end:]
-}
-
-// mayOverflow reports whether a literal may be a number that is too large for a float64:
-// encoding/json refuses those where it decodes any value.
-func mayOverflow(literal []byte) bool {
-	return len(literal) > maxDigits || isNumber(literal) && bytes.ContainsAny(literal, "eE")
 }
 
 // maxDigits is a length up to which a float64 has room for a number without an exponent.
 const maxDigits = 300
-
-func isNumber(literal []byte) bool {
-	return literal[0] == '-' || '0' <= literal[0] && literal[0] <= '9'
-}
 
 // rightSpelling returns the name of which a key at a depth is another spelling, or "".
 func (l *linter) rightSpelling(key []byte, depth int) string {

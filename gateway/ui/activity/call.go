@@ -177,22 +177,18 @@ func (c *Calls) One(id string) (call Call, lines []audit.Line, ok bool) {
 	}
 	for number, r := range c.backward(0) {
 		if ending == max(r.number, r.seq) && c.id(r) == id {
-			return c.call(number, r), c.linesFor(r), true
+			for _, at := range c.linesOf(*r) {
+				if l, found := c.parts[c.lines[at].part].At(c.lines[at].place); found {
+					lines = append(lines, l)
+				}
+			}
+			slices.SortStableFunc(lines, func(a, b audit.Line) int {
+				return cmp.Or(a.Time.Compare(b.Time), cmp.Compare(a.Seq, b.Seq))
+			})
+			return c.call(number, r), lines, true
 		}
 	}
 	return call, nil, false
-}
-
-func (c *Calls) linesFor(r *row) (lines []audit.Line) {
-	for _, at := range c.linesOf(*r) {
-		if l, found := c.parts[c.lines[at].part].At(c.lines[at].place); found {
-			lines = append(lines, l)
-		}
-	}
-	slices.SortStableFunc(lines, func(a, b audit.Line) int {
-		return cmp.Or(a.Time.Compare(b.Time), cmp.Compare(a.Seq, b.Seq))
-	})
-	return lines
 }
 
 // Latest returns the newest call of a session.

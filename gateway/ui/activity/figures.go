@@ -42,7 +42,7 @@ const (
 func (c *Calls) Figures(f Filter, now time.Time) (figures Figures) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	t := newTally(c)
+	t := &tally{calls: c, hours: map[int64]*Hour{}, commands: map[Count]int{}, denials: map[Count]int{}}
 	wants := c.wanted(f)
 	oldest := now
 	for number, r := range c.backward(0) {
@@ -68,10 +68,6 @@ type tally struct {
 	commands  map[Count]int
 	denials   map[Count]int
 	durations []uint32
-}
-
-func newTally(c *Calls) *tally {
-	return &tally{calls: c, hours: map[int64]*Hour{}, commands: map[Count]int{}, denials: map[Count]int{}}
 }
 
 func (t *tally) add(number uint64, r *row) {
