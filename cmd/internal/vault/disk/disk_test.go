@@ -383,21 +383,6 @@ func TestWritesAtTheSameTimeAllArrive(t *testing.T) {
 	}
 }
 
-func TestSizesBeyondTheLimitAreRefused(t *testing.T) {
-	dir := planted(t, map[string]string{"big.md": ""})
-	if err := os.Truncate(filepath.Join(dir, "big.md"), MaxNote+1); err != nil {
-		t.Skip("no sparse files here")
-	}
-	folder := openFolder(t, dir)
-	var size *SizeError
-	if _, err := folder.Read(mustPath(t, "big.md")); !errors.As(err, &size) || size.Size != MaxNote+1 {
-		t.Errorf("reading: %v", err)
-	}
-	if _, _, err := folder.Edit(mustPath(t, "big.md"), func(text []byte) []byte { return text }); !errors.As(err, &size) {
-		t.Errorf("editing: %v", err)
-	}
-}
-
 func TestConfig(t *testing.T) {
 	dir := planted(t, map[string]string{".obsidian/app.json": "{}"})
 	folder := openFolder(t, dir)

@@ -128,6 +128,9 @@ func TestSizeLimits(t *testing.T) {
 	if _, err := folder.Read(mustPath(t, "note.md")); !errors.As(err, &size) || size.Limit != 134_217_728 {
 		t.Errorf("a note: %v", err)
 	}
+	if _, _, err := folder.Edit(mustPath(t, "note.md"), func(text []byte) []byte { return text }); !errors.As(err, &size) || size.Size != 134_217_729 {
+		t.Errorf("editing a note: %v", err)
+	}
 	if text, err := folder.Config("most.json"); err != nil || len(text) != 16_777_216 {
 		t.Errorf("settings as large as can be: %d bytes, %v", len(text), err)
 	}

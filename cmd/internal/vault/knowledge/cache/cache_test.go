@@ -62,16 +62,27 @@ func open(t testing.TB, dir string) *Cache {
 	return c
 }
 
-// save puts files in the place of what dir holds.
+// commit ends an update and returns the new cache.
+func commit(t interface {
+	Helper()
+	Fatal(...any)
+	Cleanup(func())
+}, u *Update) *Cache {
+	t.Helper()
+	c, err := u.Commit()
+	must(t, err)
+	t.Cleanup(func() { c.Close() })
+	return c
+}
+
+// save replaces the cache in dir.
 func save(t testing.TB, dir string, files ...file) {
 	t.Helper()
 	u := open(t, dir).Update()
 	for _, f := range files {
 		u.Put(f.path, f.stamp, f.text(), f.found())
 	}
-	c, err := u.Commit()
-	must(t, err)
-	c.Close()
+	commit(t, u).Close()
 }
 
 type reporter interface{ Errorf(string, ...any) }
@@ -203,18 +214,14 @@ func TestFactsAreAddedLater(t *testing.T) {
 	dir, f := t.TempDir(), fileOf("a.md", 1, 500)
 	u := open(t, dir).Update()
 	u.Put(f.path, f.stamp, f.text(), Found{})
-	c, err := u.Commit()
-	must(t, err)
-	defer c.Close()
+	c := commit(t, u)
 	r, _ := c.Find(f.path, f.stamp)
 	if _, ok := c.Facts(r); ok || r.HasFacts() || !r.HasText() {
 		t.Fatal("facts that were not put are found, or the text is not")
 	}
 	u = c.Update()
 	u.AddFacts(f.path, r, f.facts())
-	c2, err := u.Commit()
-	must(t, err)
-	defer c2.Close()
+	c2 := commit(t, u)
 	checkAll(t, c2, f)
 	checkAll(t, open(t, dir), f)
 	// A record goes on to be of use in a cache that was made from its own.
@@ -234,8 +241,7 @@ func TestNothingIsWrittenIfNothingChanged(t *testing.T) {
 		r, _ := c.Find(f.path, f.stamp)
 		u.Keep(f.path, r)
 	}
-	same, err := u.Commit()
-	must(t, err)
+	same := commit(t, u)
 	c.Close()
 	checkAll(t, same, files...)
 	if after, _ := os.Stat(table); !os.SameFile(before, after) {
@@ -247,8 +253,7 @@ func TestNothingIsWrittenIfNothingChanged(t *testing.T) {
 		r, _ := same.Find(f.path, f.stamp)
 		u.Keep(f.path, r)
 	}
-	less, err := u.Commit()
-	must(t, err)
+	less := commit(t, u)
 	same.Close()
 	checkAll(t, less, files[1:]...)
 	less.Close()
@@ -272,9 +277,7 @@ func TestOnlyOneUpdatesAtATime(t *testing.T) {
 	}
 	u = other.Update()
 	u.Put("b.md", system.Stamp{Size: 1}, []byte("b"), Found{})
-	c, err := u.Commit()
-	must(t, err)
-	defer c.Close()
+	commit(t, u)
 	if one.Update() != nil {
 		t.Error("an update of what is out of date")
 	}
@@ -332,9 +335,7 @@ func TestOfSeveralTheLastCounts(t *testing.T) {
 	u.Put(f.path, f.stamp, f.text(), f.found())
 	u.Keep(f.path, r)
 	u.Keep("b.md", r) // renamed
-	next, err := u.Commit()
-	must(t, err)
-	defer next.Close()
+	next := commit(t, u)
 	r, ok := next.Find("b.md", old.stamp)
 	text, _ := next.Text(r, nil)
 	if next.Len() != 2 || !ok || string(text) != string(old.text()) {
@@ -354,9 +355,7 @@ func TestARecordOfAnotherPackIsNotKept(t *testing.T) {
 	u := open(t, other).Update()
 	u.Keep(f.path, r)
 	u.AddFacts(f.path, r, f.facts())
-	c, err := u.Commit()
-	must(t, err)
-	defer c.Close()
+	c := commit(t, u)
 	if c.Len() != 0 {
 		t.Errorf("%d files", c.Len())
 	}
@@ -369,9 +368,7 @@ func TestBeyondTheLimitOnlyFactsAreKept(t *testing.T) {
 	u.Put(small.path, small.stamp, small.text(), Found{})
 	u.Put(large.path, large.stamp, large.text(), large.found())
 	u.Put("c.md", large.stamp, large.text(), Found{})
-	c, err := u.Commit()
-	must(t, err)
-	defer c.Close()
+	c := commit(t, u)
 	if text, _ := small.check(t, c); !text {
 		t.Error("a text within the limit is not kept")
 	}
@@ -398,15 +395,11 @@ func TestAFilterOutlivesFactsAndIsGoneWhenDamaged(t *testing.T) {
 	dir, f := t.TempDir(), fileOf("a.md", 1, 500)
 	u := open(t, dir).Update()
 	u.Put(f.path, f.stamp, f.text(), Found{Filter: f.filter()})
-	c, err := u.Commit()
-	must(t, err)
-	defer c.Close()
+	c := commit(t, u)
 	r, _ := c.Find(f.path, f.stamp)
 	u = c.Update()
 	u.AddFacts(f.path, r, f.facts())
-	c2, err := u.Commit()
-	must(t, err)
-	defer c2.Close()
+	c2 := commit(t, u)
 	checkAll(t, c2, f)
 	r, _ = c2.Find(f.path, f.stamp)
 	if !r.HasFilter() {
@@ -420,9 +413,7 @@ func TestAFilterOutlivesFactsAndIsGoneWhenDamaged(t *testing.T) {
 	})
 	u = c2.Update()
 	u.Keep(f.path, r)
-	c3, err := u.Commit()
-	must(t, err)
-	defer c3.Close()
+	c3 := commit(t, u)
 	if _, ok := c3.Find(f.path, f.stamp); ok {
 		t.Error("a note with a damaged filter was kept")
 	}
@@ -432,18 +423,14 @@ func TestAFilterComesBesideWhatIsThere(t *testing.T) {
 	dir, f := t.TempDir(), fileOf("a.md", 1, 500)
 	u := open(t, dir).Update()
 	u.Put(f.path, f.stamp, f.text(), Found{Facts: f.facts()})
-	c, err := u.Commit()
-	must(t, err)
-	defer c.Close()
+	c := commit(t, u)
 	r, _ := c.Find(f.path, f.stamp)
 	if r.HasFilter() {
 		t.Fatal("there is a filter already")
 	}
 	u = c.Update()
 	u.AddFilter(f.path, r, f.filter())
-	next, err := u.Commit()
-	must(t, err)
-	defer next.Close()
+	next := commit(t, u)
 	checkAll(t, next, f)
 	r, _ = next.Find(f.path, f.stamp)
 	if !r.HasFilter() || !r.HasFacts() || !r.HasText() {
@@ -455,9 +442,7 @@ func TestAFilterComesBesideWhatIsThere(t *testing.T) {
 	}
 	u = next.Update()
 	u.AddFilter(f.path, r, f.filter())
-	last, err := u.Commit()
-	must(t, err)
-	defer last.Close()
+	last := commit(t, u)
 	if _, ok := last.Find(f.path, f.stamp); ok {
 		t.Error("a note with a damaged text was kept")
 	}
@@ -470,13 +455,11 @@ func flip(t *testing.T, name string, at int64) {
 	must(t, err)
 	defer file.Close()
 	b := make([]byte, 1)
-	if _, err := file.ReadAt(b, at); err != nil {
-		t.Fatal(err)
-	}
+	_, err = file.ReadAt(b, at)
+	must(t, err)
 	b[0] ^= 1
-	if _, err := file.WriteAt(b, at); err != nil {
-		t.Fatal(err)
-	}
+	_, err = file.WriteAt(b, at)
+	must(t, err)
 }
 
 // must fails the test on any error.

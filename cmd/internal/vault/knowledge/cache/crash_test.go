@@ -130,8 +130,7 @@ func TestWhatACrashLeftIsSweptUp(t *testing.T) {
 		u.Keep(f.path, r)
 	}
 	u.Put(more.path, more.stamp, more.text(), more.found())
-	next, err := u.Commit()
-	must(t, err)
+	next := commit(t, u)
 	checkAll(t, next, append(files, more)...)
 	next.Close()
 	if info, _ := os.Stat(pack); info == nil || info.Size() > 1<<20 {
@@ -166,8 +165,7 @@ func TestGarbageIsLeftBehind(t *testing.T) {
 		r, _ := old.Find(f.path, f.stamp)
 		u.Keep(f.path, r)
 	}
-	c, err := u.Commit()
-	must(t, err)
+	c := commit(t, u)
 	checkAll(t, c, small...)
 	checkAll(t, old, append(small, large)...)
 	r, _ := old.Find(small[1].path, small[1].stamp)
@@ -207,9 +205,7 @@ func TestWhatIsDamagedIsLeftBehindWithTheGarbage(t *testing.T) {
 		r, _ := c.Find(f.path, f.stamp)
 		u.Keep(f.path, r)
 	}
-	next, err := u.Commit()
-	must(t, err)
-	defer next.Close()
+	next := commit(t, u)
 	for i, f := range small {
 		r, _ := next.Find(f.path, f.stamp)
 		if text, facts := f.check(t, next); text != (i != 5) || text != r.HasText() || !facts {

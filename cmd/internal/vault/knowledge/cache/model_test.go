@@ -105,8 +105,7 @@ func (m *model) update(t *rapid.T, i int) {
 		u.Discard()
 		return
 	}
-	c, err := u.Commit()
-	must(t, err)
+	c := commit(t, u)
 	if m.added || !maps.Equal(next, h.files) {
 		m.state++
 	}

@@ -135,9 +135,7 @@ func TestSeveralGoroutinesFillOneUpdate(t *testing.T) {
 		})
 	}
 	all.Wait()
-	next, err := u.Commit()
-	must(t, err)
-	defer next.Close()
+	next := commit(t, u)
 	for range 4 {
 		all.Go(func() { checkAll(t, next, files...) })
 	}
