@@ -12,7 +12,6 @@ import (
 	"vaultwicket/gateway/consent"
 	"vaultwicket/gateway/failure"
 	"vaultwicket/gateway/observe"
-	"vaultwicket/gateway/state/approvals"
 	"vaultwicket/gateway/state/audit"
 	"vaultwicket/policy"
 	"vaultwicket/policy/access"
@@ -147,7 +146,7 @@ func (g *vaultGateway) questionOfBatch(ctx context.Context, plan *batchPlan) (q 
 	if len(asked) == 1 {
 		heading = fmt.Sprintf("A batch of %d operations, one of which needs approval:", len(plan.steps))
 	}
-	q.Lines, q.Text = []approvals.Line{{Text: heading}}, heading
+	q.Lines, q.Text = []consent.Line{{Text: heading}}, heading
 	for i, step := range asked {
 		if len(step.references()) > 0 {
 			return q, nil, failure.New(failure.CodeUnconfirmed, "send it alone, with the value itself", "operation %q requires user approval, and the user cannot be shown what it takes from another one", quote.Short(step.ClientID))
@@ -157,7 +156,7 @@ func (g *vaultGateway) questionOfBatch(ctx context.Context, plan *batchPlan) (q 
 			return q, nil, inOperation(step.ClientID, err)
 		}
 		each = append(each, one)
-		q.Lines, q.InForm = append(append(q.Lines, approvals.Line{}), one.Lines...), q.InForm && one.InForm && i < maxAsked
+		q.Lines, q.InForm = append(append(q.Lines, consent.Line{}), one.Lines...), q.InForm && one.InForm && i < maxAsked
 		if i < maxAsked {
 			q.Text += "\n\n" + one.Text
 		}
@@ -168,9 +167,9 @@ func (g *vaultGateway) questionOfBatch(ctx context.Context, plan *batchPlan) (q 
 		q.Text += fmt.Sprintf("\n\n… left out: %d operations", n)
 	}
 	if besides := g.besides(ctx, plan); len(besides) > 0 {
-		q.Lines = append(append(q.Lines, approvals.Line{}), besides...)
+		q.Lines = append(append(q.Lines, consent.Line{}), besides...)
 		if n := len(besides) - maxBesides; n > 0 {
-			besides, q.InForm = append(besides[:maxBesides:maxBesides], approvals.Line{Text: fmt.Sprintf("… left out: %d lines", n)}), false
+			besides, q.InForm = append(besides[:maxBesides:maxBesides], consent.Line{Text: fmt.Sprintf("… left out: %d lines", n)}), false
 		}
 		q.Text += "\n\n" + consent.Draw(besides)
 	}
@@ -182,9 +181,9 @@ func (g *vaultGateway) questionOfBatch(ctx context.Context, plan *batchPlan) (q 
 // besides describes the operations of a batch that need no approval: what those that change
 // something would change on the notes as they are, or what they name where that is not known
 // before the batch runs.
-func (g *vaultGateway) besides(ctx context.Context, plan *batchPlan) (lines []approvals.Line) {
+func (g *vaultGateway) besides(ctx context.Context, plan *batchPlan) (lines []consent.Line) {
 	say := func(format string, args ...any) {
-		lines = append(lines, approvals.Line{Text: fmt.Sprintf(format, args...)})
+		lines = append(lines, consent.Line{Text: fmt.Sprintf(format, args...)})
 	}
 	reads := 0
 	for i := range plan.steps {
@@ -225,7 +224,7 @@ func (g *vaultGateway) besides(ctx context.Context, plan *batchPlan) (lines []ap
 }
 
 // spelled shows the names and paths that an operation has.
-func (s batchStep) spelled() (lines []approvals.Line) {
+func (s batchStep) spelled() (lines []consent.Line) {
 	command, _ := allowlist.Describe(s.plan.call.Name())
 	for _, p := range command.Params {
 		if from, ok := s.From[p.Name]; ok {

@@ -9,7 +9,6 @@ import (
 	"testing"
 
 	"vaultwicket/gateway/consent"
-	"vaultwicket/gateway/state/approvals"
 	"vaultwicket/gateway/state/paths"
 	"vaultwicket/policy"
 )
@@ -37,9 +36,9 @@ func replies(r consent.Reply, asked *consent.Question) consent.Asker {
 
 func (f *fixture) approve(got Result) {
 	f.t.Helper()
-	store := approvals.Open(consent.Folder(paths.State(f.config.Getenv, "")), nil)
+	store := consent.OpenStore(consent.Folder(paths.State(f.config.Getenv, "")), nil)
 	list, _, err := store.List()
-	list = slices.DeleteFunc(list, func(q approvals.Question) bool { return q.State != approvals.Pending })
+	list = slices.DeleteFunc(list, func(q consent.StoredQuestion) bool { return q.State != consent.Pending })
 	if code(got) != "unconfirmed" || err != nil || len(list) != 1 {
 		f.t.Fatalf("%+v: %d questions wait, %v", got.Error, len(list), err)
 	}

@@ -12,7 +12,6 @@ import (
 	"vaultwicket/gateway/consent"
 	"vaultwicket/gateway/failure"
 	"vaultwicket/gateway/observe"
-	"vaultwicket/gateway/state/approvals"
 )
 
 // DryRun is a plan for people and programs: what would run, and the verdict of every rule.
@@ -37,7 +36,7 @@ type DryRun struct {
 	// Files are those that would change, Diff is how; a long diff is truncated.
 	Files   []consent.PlannedFile `json:"files,omitempty"`
 	Diff    string                `json:"diff,omitempty"`
-	Shown   []approvals.Line      `json:"-"` // the same for people, see [consent.Changes]
+	Shown   []consent.Line        `json:"-"` // the same for people, see [consent.Changes]
 	Notices []string              `json:"notices,omitempty"`
 	Error   *failure.Error        `json:"error,omitempty"`
 }

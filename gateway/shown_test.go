@@ -7,9 +7,9 @@ import (
 	"testing"
 
 	"vaultwicket/gateway/clean"
+	"vaultwicket/gateway/consent"
 	"vaultwicket/gateway/failure"
 	"vaultwicket/gateway/pages"
-	"vaultwicket/gateway/state/approvals"
 )
 
 // forbidden are texts that no way out may let through.
@@ -112,7 +112,7 @@ func TestAllTextOfNotesIsMarked(t *testing.T) {
 	conflict := Result{Backend: "embedded", Stdout: "Error: conflict\n-x\n", Stderr: "noise\n", Error: &failure.Error{Code: "conflict"}}.Marked()
 	isMarked("a conflict", conflict.Stdout, "Error: conflict\n-x\n")
 	isMarked("standard error", conflict.Stderr, "noise\n")
-	plan := DryRun{Diff: "-x\n", Shown: []approvals.Line{{Text: "x"}}}.Marked()
+	plan := DryRun{Diff: "-x\n", Shown: []consent.Line{{Text: "x"}}}.Marked()
 	isMarked("a difference", plan.Diff, "-x\n")
 	if plan.Shown != nil {
 		t.Errorf("%v is shown beside it", plan.Shown)

@@ -32,9 +32,8 @@ exec/progress                :
 exec/acl                     :
 exec/suitable                : exec/acl exec/way allowlist/quote
 exec/way                     :
-gateway                      : allowlist allowlist/quote exec exec/progress gateway/admission gateway/catalog gateway/clean gateway/consent gateway/difference gateway/failure gateway/idempotency gateway/names gateway/notes gateway/observe gateway/pages gateway/state/audit gateway/registry gateway/state/approvals gateway/state/journal gateway/state/paths policy policy/access tiers
+gateway                      : allowlist allowlist/quote exec exec/progress gateway/admission gateway/catalog gateway/clean gateway/consent gateway/difference gateway/failure gateway/idempotency gateway/names gateway/notes gateway/observe gateway/pages gateway/state/audit gateway/registry gateway/state/journal gateway/state/paths policy policy/access tiers
 gateway/idempotency          : gateway/failure gateway/state/journal
-gateway/state/approvals      : gateway/state/private
 gateway/state/audit          : allowlist allowlist/quote gateway/failure gateway/observe gateway/state/private policy tiers
 gateway/catalog              : gateway/failure policy policy/access allowlist tiers
 gateway/clean                :
@@ -42,7 +41,7 @@ gateway/failure              : allowlist/quote gateway/clean
 gateway/state/journal        : gateway/state/private
 gateway/notes                : gateway/failure gateway/names policy policy/access allowlist allowlist/quote
 gateway/admission            : gateway/failure gateway/state/private
-gateway/consent              : gateway/clean gateway/difference gateway/failure gateway/state/approvals gateway/state/audit allowlist allowlist/quote tiers
+gateway/consent              : gateway/clean gateway/difference gateway/failure gateway/state/audit allowlist allowlist/quote tiers gateway/state/private
 gateway/httpguard            :
 gateway/names                :
 gateway/pages                : allowlist/quote
@@ -55,12 +54,12 @@ gateway/observe              : allowlist gateway/failure
 gateway/observe/telemetry    : allowlist/quote exec gateway/failure gateway/observe
 gateway/ui/activity          : gateway/state/audit policy
 gateway/difference           : gateway/clean
-gateway/ui                   : gateway gateway/admission gateway/catalog gateway/clean gateway/consent gateway/difference gateway/failure gateway/httpguard gateway/state/approvals gateway/state/audit gateway/state/journal gateway/state/paths gateway/state/running gateway/ui/activity gateway/notes tiers
-gateway/mcpserver            : allowlist allowlist/day allowlist/quote exec/progress gateway gateway/catalog gateway/clean gateway/consent gateway/failure gateway/mcpserver/streamable gateway/mcpserver/wire gateway/observe gateway/state/approvals tiers
+gateway/ui                   : gateway gateway/admission gateway/catalog gateway/clean gateway/consent gateway/difference gateway/failure gateway/httpguard gateway/state/audit gateway/state/journal gateway/state/paths gateway/state/running gateway/ui/activity gateway/notes tiers
+gateway/mcpserver            : allowlist allowlist/day allowlist/quote exec/progress gateway gateway/catalog gateway/clean gateway/consent gateway/failure gateway/mcpserver/streamable gateway/mcpserver/wire gateway/observe tiers
 gateway/mcpserver/wire       : allowlist/quote
 gateway/mcpserver/streamable : gateway/httpguard gateway/mcpserver/wire gateway/state/paths gateway/state/private
 cmd/vaultwicket              : allowlist allowlist/quote cmd/internal/approver cmd/internal/auditlog cmd/internal/calls cmd/internal/clients cmd/internal/clients/command cmd/internal/clients/program cmd/internal/compare cmd/internal/completion cmd/internal/demo cmd/internal/doctor cmd/internal/doctor/machine cmd/internal/drift cmd/internal/exit cmd/internal/flags cmd/internal/history cmd/internal/listing cmd/internal/manual cmd/internal/rawvault cmd/internal/release cmd/internal/screen cmd/internal/servers cmd/internal/settings cmd/internal/terminal cmd/internal/wiring exec gateway gateway/admission gateway/clean gateway/failure gateway/mcpserver gateway/state/paths tiers
-cmd/internal/approver        : allowlist/quote cmd/internal/exit cmd/internal/flags cmd/internal/identity cmd/internal/screen cmd/internal/settings cmd/internal/terminal gateway/clean gateway/consent gateway/failure gateway/state/approvals
+cmd/internal/approver        : allowlist/quote cmd/internal/exit cmd/internal/flags cmd/internal/identity cmd/internal/screen cmd/internal/settings cmd/internal/terminal gateway/clean gateway/consent gateway/failure
 cmd/internal/calls           : allowlist/quote cmd/internal/exit cmd/internal/identity cmd/internal/screen cmd/internal/settings cmd/internal/terminal cmd/internal/wiring exec/progress gateway gateway/consent gateway/mcpserver
 cmd/internal/history         : allowlist/quote cmd/internal/calls cmd/internal/exit cmd/internal/flags cmd/internal/identity cmd/internal/screen cmd/internal/settings cmd/internal/terminal cmd/internal/wiring gateway gateway/failure gateway/state/journal
 cmd/internal/identity        :
@@ -77,7 +76,7 @@ cmd/internal/safefile        : exec/acl exec/way
 cmd/internal/settings        : allowlist allowlist/quote cmd/internal/exit cmd/internal/flags cmd/internal/logging cmd/internal/safefile cmd/internal/terminal exec gateway gateway/admission gateway/mcpserver gateway/mcpserver/streamable gateway/registry gateway/state/paths gateway/notes policy policy/access tiers
 cmd/internal/compare         : gateway
 cmd/internal/drift           : allowlist gateway/state/paths
-cmd/internal/doctor          : cmd/internal/clients cmd/internal/settings cmd/internal/vault/disk/system exec gateway gateway/failure gateway/state/approvals gateway/state/audit gateway/state/journal gateway/state/paths gateway/state/private gateway/state/running gateway/clean policy policy/access gateway/consent tiers
+cmd/internal/doctor          : cmd/internal/clients cmd/internal/settings cmd/internal/vault/disk/system exec gateway gateway/failure gateway/consent gateway/state/audit gateway/state/journal gateway/state/paths gateway/state/private gateway/state/running gateway/clean policy policy/access tiers
 cmd/internal/doctor/machine  : allowlist/quote cmd/internal/clients cmd/internal/clients/program cmd/internal/doctor cmd/internal/exit cmd/internal/flags cmd/internal/identity cmd/internal/rawvault cmd/internal/release cmd/internal/settings cmd/internal/terminal cmd/internal/wiring gateway gateway/admission gateway/failure gateway/registry gateway/state/journal gateway/state/paths
 cmd/internal/completion      : allowlist
 cmd/internal/exit            : cmd/internal/terminal gateway/failure

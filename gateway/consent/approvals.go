@@ -1,9 +1,18 @@
-// Package consent asks the user for approval of a call: what they are shown, who asks
-// them in which way, what is pending in a terminal, what they declined, and which earlier
+// Package consent asks the user for approval of a call: what they are shown, who asks them
+// in which way, what is pending in a terminal, what they declined, and which earlier
 // approval is good for this call.
 //
-// An approval is good for one call by one caller on the notes as the user was shown them,
-// which a digest of all of them tells. It decides nothing about the call itself.
+// An approval is bound to the exact call, by one caller on the notes as the user was shown
+// them, which a digest of all of them identifies; it expires and is valid for one call. What
+// is not proved to be such an approval is refused. There are three kinds. A [Sealer] makes
+// the state that travels through a client which can ask the user itself, and returns with
+// the answer. A [Store] keeps questions in a folder for clients that cannot ask; the user
+// answers them in a terminal, outside the model's reach. A [Standing] keeps an approval for
+// one session and one folder, and never covers a destructive call.
+//
+// The package decides nothing about the call itself. It protects against a client and a
+// model, not against another program of the same user that writes to the folder: that
+// program could as well change the vault itself.
 package consent
 
 import (
@@ -16,7 +25,7 @@ import (
 	"vaultwicket/allowlist/quote"
 	"vaultwicket/gateway/clean"
 	"vaultwicket/gateway/failure"
-	"vaultwicket/gateway/state/approvals"
+	"vaultwicket/gateway/state/audit"
 )
 
 // Folder returns where questions wait in the state folder for a person
@@ -26,8 +35,8 @@ func Folder(state string) string { return filepath.Join(state, "approvals") }
 // Approvals asks the user for approval of calls, and knows what they approved and
 // declined.
 type Approvals struct {
-	store     *approvals.Store // nil where there is no folder for it
-	standing  *approvals.Standing
+	store     *Store // nil where there is no folder for it
+	standing  *Standing
 	attention *attention
 }
 
@@ -46,9 +55,9 @@ type Requester struct {
 // New returns the approvals in a state folder. With "" a user can only be asked by the
 // way of the request.
 func New(state string) *Approvals {
-	c := &Approvals{standing: approvals.NewStanding(time.Now), attention: newAttention(time.Now)}
+	c := &Approvals{standing: NewStanding(time.Now), attention: newAttention(time.Now)}
 	if state != "" {
-		c.store = approvals.Open(Folder(state), time.Now)
+		c.store = OpenStore(Folder(state), time.Now)
 	}
 	return c
 }
@@ -115,7 +124,7 @@ func (a *Approvals) Request(ctx context.Context, by Requester, q Question, refus
 	case Void:
 		return Approval{}, failure.New(failure.CodeUnconfirmed, "send the call again, without an answer: the user is asked again", "command %q: the answer is not one to this call on the notes as they are, or comes too late", q.Command)
 	}
-	if pending.State == approvals.Pending {
+	if pending.State == Pending {
 		return Approval{}, waiting(q)
 	}
 	return Approval{}, a.leaveQuestion(vault, q, by, refusal)
@@ -148,11 +157,11 @@ func (a *Approvals) standsFor(standing string, q Question) bool {
 
 // redeem takes an approval that was given outside of the client, and says where. Without
 // one it says what became of the question; an error is the answer to the call.
-func (a *Approvals) redeem(vault string, q Question, caller string) (by string, pending *approvals.Ungranted, err error) {
+func (a *Approvals) redeem(vault string, q Question, caller string) (by string, pending *Ungranted, err error) {
 	if a.store == nil {
-		return "", &approvals.Ungranted{}, nil
+		return "", &Ungranted{}, nil
 	}
-	denied, err := a.store.IsDenied(vault, approvals.Digest(q.Call), caller)
+	denied, err := a.store.IsDenied(vault, q.Call, caller)
 	switch {
 	case err != nil:
 		return "", nil, unreadable(q, err)
@@ -160,13 +169,13 @@ func (a *Approvals) redeem(vault string, q Question, caller string) (by string, 
 		return "", nil, declinedError(q.Command)
 	}
 	grant, err := a.store.Redeem(vault, q.Digest, caller)
-	var ungranted *approvals.Ungranted
+	var ungranted *Ungranted
 	switch {
 	case err == nil && grant.Valid():
 		return grant.Question().By, nil, nil
 	case !errors.As(err, &ungranted):
 		return "", nil, unreadable(q, err)
-	case ungranted.State == approvals.Denied:
+	case ungranted.State == Denied:
 		return "", nil, declinedError(q.Command)
 	}
 	return "", ungranted, nil
@@ -181,10 +190,10 @@ func (a *Approvals) leaveQuestion(vault string, q Question, by Requester, refusa
 	if a.store == nil {
 		return refusal
 	}
-	_, err := a.store.Ask(approvals.Question{
-		Session: by.Caller, Client: clean.Line(quote.Short(by.Client)), Vault: vault, Command: q.Command, Text: q.Text, Lines: q.Lines, Digest: q.Digest, Call: approvals.Digest(q.Call),
+	_, err := a.store.Ask(StoredQuestion{
+		Session: by.Caller, Client: clean.Line(quote.Short(by.Client)), Vault: vault, Command: q.Command, Text: q.Text, Lines: q.Lines, Digest: q.Digest, Call: q.Call,
 	})
-	var open *approvals.StillOpen
+	var open *StillOpen
 	switch {
 	case errors.As(err, &open):
 		return failure.New(failure.CodeUnconfirmed, `wait until the user has answered; the command approvals lists your questions, and withdraws those that are not needed`,
@@ -203,13 +212,13 @@ func waiting(q Question) error {
 }
 
 // Waiting returns the questions of a caller that wait for the user, the oldest first.
-func (a *Approvals) Waiting(caller string) (list []approvals.Question, err error) {
+func (a *Approvals) Waiting(caller string) (list []StoredQuestion, err error) {
 	if a.store == nil {
 		return nil, nil
 	}
 	all, _, err := a.store.List()
 	for _, q := range all {
-		if q.Session == caller && q.State == approvals.Pending {
+		if q.Session == caller && q.State == Pending {
 			list = append(list, q)
 		}
 	}
@@ -217,4 +226,60 @@ func (a *Approvals) Waiting(caller string) (list []approvals.Question, err error
 }
 
 // Withdraw takes back a question of a caller that waits for the user.
-func (a *Approvals) Withdraw(q approvals.Question) error { return a.store.Withdraw(q) }
+func (a *Approvals) Withdraw(q StoredQuestion) error { return a.store.Withdraw(q) }
+
+// Answer is what the user has decided about a question that they were shown.
+type Answer struct {
+	Code    string // of the question
+	Approve bool   // false denies
+	By      string // where they were shown it, such as "terminal" or "page"
+	Session string // of the process that shows it
+}
+
+// Decide stores an answer in the state folder, for the call that waits for it, and notes it
+// in the audit log. The errors are those of [Store.Approve].
+func Decide(state string, a Answer) (StoredQuestion, error) {
+	store := OpenStoreAt(Folder(state), time.Now, a.By)
+	answer, decision := store.Deny, "deny"
+	if a.Approve {
+		answer, decision = store.Approve, "approve"
+	}
+	q, err := answer(a.Code)
+	if err != nil {
+		return q, err
+	}
+	// The answer counts without the line: the call itself is not carried out unless its
+	// own lines, which say where it was approved, can be written.
+	_ = audit.OpenLogs(state).Write(audit.Line{
+		Kind: "approval", Decision: decision, By: a.By, Session: a.Session, Client: clean.Line(q.Client),
+		Vault: clean.Line(q.Vault), Command: clean.Line(q.Command), Effect: clean.Line(q.Effect),
+	}, true, true)
+	return q, nil
+}
+
+// Reply is what came of a question.
+type Reply uint8
+
+const (
+	// NoWay is the zero value: the person cannot be asked in this way.
+	NoWay Reply = iota
+	// No: the user declined.
+	No
+	// Later: the person is being asked, and the caller sends the call again with
+	// the answer.
+	Later
+	// Yes to this call.
+	Yes
+	// YesHere to this call, and to those that change notes in the same folder
+	// until the session ends, but for destructive ones.
+	YesHere
+	// Dismissed: the user closed the question without an answer.
+	Dismissed
+	// Misfit: the client says yes with something that the form has not asked for.
+	Misfit
+	// Void: what came is no answer to this question, so the user has not declined.
+	Void
+)
+
+// Asker asks a person and waits for the answer, no longer than ctx lasts.
+type Asker func(ctx context.Context, q Question) Reply

@@ -4,15 +4,14 @@ import (
 	"testing"
 	"time"
 
-	"vaultwicket/gateway/state/approvals"
 	"vaultwicket/gateway/state/audit"
 )
 
 func TestADecisionIsInTheAuditLog(t *testing.T) {
 	for _, approve := range []bool{true, false} {
 		state := t.TempDir()
-		store := approvals.Open(Folder(state), time.Now)
-		q, err := store.Ask(approvals.Question{Session: "s1", Client: "agent", Vault: "Notes", Command: "delete", Text: "Allow?", Digest: approvals.Digest{1}})
+		store := OpenStore(Folder(state), time.Now)
+		q, err := store.Ask(StoredQuestion{Session: "s1", Client: "agent", Vault: "Notes", Command: "delete", Text: "Allow?", Digest: Digest{1}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -20,9 +19,9 @@ func TestADecisionIsInTheAuditLog(t *testing.T) {
 			t.Fatal(err)
 		}
 		want := audit.Line{Kind: "approval", Decision: "deny", By: "page", Session: "p1", Client: "agent", Vault: "Notes", Command: "delete"}
-		state2 := approvals.Denied
+		state2 := Denied
 		if approve {
-			want.Decision, state2 = "approve", approvals.Approved
+			want.Decision, state2 = "approve", Approved
 		}
 		lines := 0
 		for line, err := range audit.Lines(state, audit.Filter{}) {

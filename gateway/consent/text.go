@@ -11,7 +11,6 @@ import (
 	"vaultwicket/gateway/clean"
 	"vaultwicket/gateway/difference"
 	"vaultwicket/gateway/failure"
-	"vaultwicket/gateway/state/approvals"
 	"vaultwicket/tiers"
 )
 
@@ -27,9 +26,9 @@ var (
 )
 
 const (
-	leastRows   = 6       // of one of several questions that are asked together
-	lineBytes   = 4 << 10 // of a line
-	maxDeciding = 32 << 10
+	leastRows    = 6       // of one of several questions that are asked together
+	maxShownLine = 4 << 10 // of a line
+	maxDeciding  = 32 << 10
 	// leastDeciding is that of one of several questions that are asked together.
 	leastDeciding = 4 << 10
 	maxShownName  = 512 // bytes of a path, of which the ends say most
@@ -57,7 +56,7 @@ func (q *Question) Describe(call allowlist.Call, changes []difference.Change, to
 				"command %q requires user approval, and the value of %q is too long to ask about: %d bytes with the others before it, of %d", q.Command, name, size, max(leastDeciding, maxDeciding/together))
 		}
 	}
-	show := func(e extent) ([]approvals.Line, bool) {
+	show := func(e extent) ([]Line, bool) {
 		return q.lines(call, changes, extent{max(e.rows/together, leastRows), e.bytes / together})
 	}
 	q.Lines, _ = show(whole)
@@ -71,7 +70,7 @@ func (q *Question) Describe(call allowlist.Call, changes []difference.Change, to
 
 // lines writes a question, and reports whether it tells all that a form has to tell: each
 // file with something of its change, and what decides in full.
-func (q Question) lines(call allowlist.Call, changes []difference.Change, show extent) (lines []approvals.Line, tells bool) {
+func (q Question) lines(call allowlist.Call, changes []difference.Change, show extent) (lines []Line, tells bool) {
 	tells = true
 	lines = words(fmt.Sprintf("Allow %q in the vault %s?", q.Command, quoted(cmp.Or(q.Vault, "of the app"))), fmt.Sprintf("It %s.", cmp.Or(call.Loss(), whatItDoes(call.Effect()))))
 	if q.Broken != "" {
@@ -109,7 +108,7 @@ func (q Question) lines(call allowlist.Call, changes []difference.Change, show e
 }
 
 // valueLines shows a value, and reports whether it does so in full.
-func valueLines(value string, show extent) (lines []approvals.Line, complete bool) {
+func valueLines(value string, show extent) (lines []Line, complete bool) {
 	c := difference.Of(nil, []byte(value))
 	if c.Binary {
 		return words("not a text"), false
@@ -117,7 +116,7 @@ func valueLines(value string, show extent) (lines []approvals.Line, complete boo
 	shown := fit([]difference.Change{c}, extent{max(1, show.rows), show.bytes}, maxDeciding)[0]
 	complete = true
 	for _, l := range shown.Lines {
-		lines = append(lines, linesOf(l, approvals.Quoted)...)
+		lines = append(lines, linesOf(l, Quoted)...)
 		complete = complete && len(l.Cuts) == 0
 	}
 	if left, _ := shown.Left(); left > 0 {
@@ -127,18 +126,18 @@ func valueLines(value string, show extent) (lines []approvals.Line, complete boo
 }
 
 // Changes shows the changes of files, one for each.
-func Changes(files []PlannedFile, changes []difference.Change) []approvals.Line {
+func Changes(files []PlannedFile, changes []difference.Change) []Line {
 	lines, _ := fileLines(files, changes, whole, true)
 	return lines
 }
 
 // fileLines shows files with their changes. It reports whether all files are there, and of
 // each something of what changes. placed says that it is told where in a file a part is.
-func fileLines(files []PlannedFile, changes []difference.Change, show extent, placed bool) (lines []approvals.Line, all bool) {
+func fileLines(files []PlannedFile, changes []difference.Change, show extent, placed bool) (lines []Line, all bool) {
 	all = true
 	n, rows := 0, 0
 	for n < len(files) {
-		next := rowsOf([]approvals.Line{files[n].Named()}) + min(1, len(changes[n].Lines))
+		next := rowsOf([]Line{files[n].Named()}) + min(1, len(changes[n].Lines))
 		if rows+next > show.rows-min(1, len(files)-n-1) && n > 0 {
 			break
 		}
@@ -146,9 +145,9 @@ func fileLines(files []PlannedFile, changes []difference.Change, show extent, pl
 	}
 	left := show.rows
 	for _, f := range files[:n] {
-		left -= rowsOf([]approvals.Line{f.Named()})
+		left -= rowsOf([]Line{f.Named()})
 	}
-	shown := fit(changes[:n], extent{left, show.bytes}, lineBytes)
+	shown := fit(changes[:n], extent{left, show.bytes}, maxShownLine)
 	for range 2 { // what is left out takes rows that say so, and more is left out then
 		said := 0
 		for _, c := range shown {
@@ -156,7 +155,7 @@ func fileLines(files []PlannedFile, changes []difference.Change, show extent, pl
 				said++
 			}
 		}
-		shown = fit(changes[:n], extent{left - said, show.bytes}, lineBytes)
+		shown = fit(changes[:n], extent{left - said, show.bytes}, maxShownLine)
 	}
 	for i, c := range shown {
 		part, told := changeLines(c, placed)
@@ -173,7 +172,7 @@ func fileLines(files []PlannedFile, changes []difference.Change, show extent, pl
 }
 
 // changeLines shows what changes in one file.
-func changeLines(c difference.Change, placed bool) (lines []approvals.Line, told bool) {
+func changeLines(c difference.Change, placed bool) (lines []Line, told bool) {
 	if c.Binary {
 		return words("not a text"), true
 	}
@@ -183,7 +182,7 @@ func changeLines(c difference.Change, placed bool) (lines []approvals.Line, told
 			lines = append(lines, words(fmt.Sprintf("at line %d:", at))...)
 		}
 		for _, l := range hunk {
-			lines = append(lines, linesOf(l, approvals.LineKind(l.Sign))...)
+			lines = append(lines, linesOf(l, LineKind(l.Sign))...)
 			told = told || l.Sign != difference.Same
 			if l.NoEnd && l.Sign != difference.Same && slices.ContainsFunc(hunk, func(other difference.Line) bool {
 				return other.Text == l.Text && other.Sign != l.Sign && !other.NoEnd
@@ -203,28 +202,28 @@ func fit(changes []difference.Change, show extent, line int) []difference.Change
 	line = min(line, rowWidth*max(1, show.rows/max(1, 2*len(changes))))
 	return difference.Fit(changes, difference.Extent{
 		Rows: show.rows, Bytes: show.bytes, Line: line, Place: 1,
-		Cost: func(l difference.Line) int { return rowsOf(linesOf(l, approvals.LineKind(l.Sign))) },
+		Cost: func(l difference.Line) int { return rowsOf(linesOf(l, LineKind(l.Sign))) },
 	})
 }
 
 // linesOf returns the lines that show a line of a change. The first one begins it, also
 // where its beginning is left out.
-func linesOf(l difference.Line, kind approvals.LineKind) (lines []approvals.Line) {
+func linesOf(l difference.Line, kind LineKind) (lines []Line) {
 	done := 0
 	for _, cut := range l.Cuts {
-		lines = append(lines, approvals.Line{Kind: kind, Text: l.Text[done:cut.At], More: len(lines) > 0})
+		lines = append(lines, Line{Kind: kind, Text: l.Text[done:cut.At], More: len(lines) > 0})
 		lines = append(lines, words("… left out: "+counted(cut.Bytes, "byte"))...)
 		done = cut.At
 	}
 	if len(l.Cuts) == 0 || done < len(l.Text) {
-		lines = append(lines, approvals.Line{Kind: kind, Text: l.Text[done:], More: len(l.Cuts) > 0})
+		lines = append(lines, Line{Kind: kind, Text: l.Text[done:], More: len(l.Cuts) > 0})
 	}
 	return lines
 }
 
-func words(texts ...string) (lines []approvals.Line) {
+func words(texts ...string) (lines []Line) {
 	for _, text := range texts {
-		lines = append(lines, approvals.Line{Text: text})
+		lines = append(lines, Line{Text: text})
 	}
 	return lines
 }
@@ -239,7 +238,7 @@ func counted(n int, thing string) string {
 // Row is a row of a question on a screen. Its text begins with what tells the kinds apart
 // where there is no other way.
 type Row struct {
-	Kind approvals.LineKind
+	Kind LineKind
 	Text string
 }
 
@@ -256,12 +255,12 @@ const (
 // that somebody else has chosen would begin a row. A row of a note or a value has a bar
 // before it, a row that goes on has an ellipsis after the bar, and of a change every row
 // has its sign.
-func Rows(lines []approvals.Line, columns int) (rows []Row) {
+func Rows(lines []Line, columns int) (rows []Row) {
 	for _, l := range lines {
 		first, further := "", "  "
 		switch l.Kind {
-		case approvals.Words:
-		case approvals.Quoted:
+		case Words:
+		case Quoted:
 			first, further = "> ", ">…"
 		default:
 			first, further = "│ "+string(l.Kind), "│…"+string(l.Kind)
@@ -286,10 +285,10 @@ func SignOf(row string) string {
 	return ""
 }
 
-func rowsOf(lines []approvals.Line) (n int) { return len(Rows(lines, Columns)) }
+func rowsOf(lines []Line) (n int) { return len(Rows(lines, Columns)) }
 
 // Draw returns the rows of lines as one text, without a newline at the end.
-func Draw(lines []approvals.Line) string {
+func Draw(lines []Line) string {
 	var b strings.Builder
 	for i, row := range Rows(lines, Columns) {
 		if i > 0 {

@@ -13,7 +13,6 @@ import (
 
 	"vaultwicket/gateway/consent"
 	"vaultwicket/gateway/mcpserver/wire"
-	"vaultwicket/gateway/state/approvals"
 )
 
 const (
@@ -39,7 +38,7 @@ const (
 // the call again with the answer and the state that it was given. The state is sealed,
 // because the client returns it as a parameter like any other.
 type elicitation struct {
-	sealer  *approvals.Sealer
+	sealer  *consent.Sealer
 	wait    time.Duration
 	params  mcp.CallToolParams
 	pending *mcp.CallToolResult // the request for input that replaces the result
@@ -52,12 +51,12 @@ type sealers struct {
 	wait time.Duration
 
 	once sync.Once
-	made *approvals.Sealer
+	made *consent.Sealer
 	err  error
 }
 
-func (s *sealers) sealer() (*approvals.Sealer, error) {
-	s.once.Do(func() { s.made, s.err = approvals.NewSealer(rand.Reader, s.now) })
+func (s *sealers) sealer() (*consent.Sealer, error) {
+	s.once.Do(func() { s.made, s.err = consent.NewSealer(rand.Reader, s.now) })
 	return s.made, s.err
 }
 

@@ -19,7 +19,6 @@ import (
 	"vaultwicket/gateway"
 	"vaultwicket/gateway/consent"
 	"vaultwicket/gateway/mcpserver/wire"
-	"vaultwicket/gateway/state/approvals"
 	"vaultwicket/gateway/state/paths"
 	"vaultwicket/policy"
 	"vaultwicket/tests/talk"
@@ -33,7 +32,7 @@ type booth struct {
 	era       era
 	can       string // the capabilities that the client names
 	called    string
-	approvals *approvals.Store
+	approvals *consent.Store
 	ids       int
 }
 
@@ -80,7 +79,7 @@ esac
 		t.Fatal(err)
 	}
 	getenv := func(name string) string { return map[string]string{"XDG_STATE_HOME": state}[name] }
-	b.approvals = approvals.Open(consent.Folder(paths.State(getenv, "")), nil)
+	b.approvals = consent.OpenStore(consent.Folder(paths.State(getenv, "")), nil)
 	open := policy.Policy{Ceiling: tiers.V2, Mutations: true, Confirm: policy.ConfirmWrites, MinVersion: tiers.DefaultMinimum}
 	gw := gateway.New(gateway.Config{
 		Vaults:  []gateway.Served{{Vault: gateway.Vault{Name: "Work"}, Policy: open}, {Vault: gateway.Vault{Name: "Home"}, Policy: open}},
@@ -454,10 +453,10 @@ func TestWhoCannotBeAskedIsToldOfTheTerminal(t *testing.T) {
 func (b *booth) approve() { b.T.Helper(); b.answerOpen(b.approvals.Approve) }
 func (b *booth) deny()    { b.T.Helper(); b.answerOpen(b.approvals.Deny) }
 
-func (b *booth) answerOpen(answer func(code string) (approvals.Question, error)) {
+func (b *booth) answerOpen(answer func(code string) (consent.StoredQuestion, error)) {
 	b.T.Helper()
 	list, _, err := b.approvals.List()
-	list = slices.DeleteFunc(list, func(q approvals.Question) bool { return q.State != approvals.Pending })
+	list = slices.DeleteFunc(list, func(q consent.StoredQuestion) bool { return q.State != consent.Pending })
 	if err != nil || len(list) != 1 {
 		b.T.Fatalf("%d questions wait, %v", len(list), err)
 	}

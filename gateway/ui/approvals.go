@@ -8,7 +8,6 @@ import (
 
 	"vaultwicket/gateway/consent"
 	"vaultwicket/gateway/failure"
-	"vaultwicket/gateway/state/approvals"
 	"vaultwicket/gateway/state/running"
 )
 
@@ -20,7 +19,7 @@ func (p *page) questions() (waiting, ended []approvals.Question, damaged int, er
 	servers, unknown := running.List(running.Folder(p.State))
 	for _, q := range all {
 		switch {
-		case q.State != approvals.Pending:
+		case q.State != consent.Pending:
 		case unknown == nil && hasEnded(q.Session, servers):
 			ended = append(ended, q)
 		default:
@@ -50,11 +49,11 @@ type approvalsData struct {
 
 // shownQuestion is a question in a view.
 type shownQuestion struct {
-	approvals.Question
+	consent.StoredQuestion
 	Left string // how long it can be answered
 }
 
-func (p *page) shownQuestions(list []approvals.Question) (shown []shownQuestion) {
+func (p *page) shownQuestions(list []consent.StoredQuestion) (shown []shownQuestion) {
 	for _, q := range list {
 		shown = append(shown, shownQuestion{q, lasted(max(0, q.Expires.Sub(p.Now())))})
 	}
@@ -76,14 +75,14 @@ func (p *page) approvals(request) view {
 func (p *page) decide(r request, approve bool) view {
 	code := r.PostForm.Get("code")
 	_, ended, _, _ := p.questions() // what cannot be read cannot be answered
-	if approve && slices.ContainsFunc(ended, func(q approvals.Question) bool { return q.Code == code }) {
+	if approve && slices.ContainsFunc(ended, func(q consent.StoredQuestion) bool { return q.Code == code }) {
 		return view{goTo: "approvals"}.failed(failure.New(failure.CodeBadRequest, "the agent can repeat the call in a new session to request approval again", "the session that asked has ended"))
 	}
 	q, err := consent.Decide(p.State, consent.Answer{Code: code, Approve: approve, By: Surface, Session: p.Session})
 	if err != nil {
 		return view{goTo: "approvals"}.failed(decideError(err))
 	}
-	if q.State == approvals.Approved {
+	if q.State == consent.Approved {
 		return view{goTo: "approvals", note: "Approved: valid for one call, on the notes as they were shown."}
 	}
 	return view{goTo: "approvals", note: "Denied."}
@@ -91,8 +90,8 @@ func (p *page) decide(r request, approve bool) view {
 
 // decideError returns the error about a question that could not be answered, with a hint.
 func decideError(err error) error {
-	var answered *approvals.Answered
-	var unusable *approvals.Unusable
+	var answered *consent.Answered
+	var unusable *consent.Unusable
 	switch {
 	case errors.As(err, &unusable):
 		return failure.New(failure.CodeState, "it must be a folder that only you can access", "%v", err)

@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	"vaultwicket/gateway/consent"
-	"vaultwicket/gateway/state/approvals"
 	"vaultwicket/gateway/state/running"
 )
 
@@ -22,7 +21,7 @@ func TestQuestionsOfEndedSessions(t *testing.T) {
 	}
 	codes := map[string]string{}
 	for i, caller := range []string{"7-alive", "8-gone", "session-1", "token-1", "terminal"} {
-		q, err := approvals.Open(consent.Folder(state), nil).Ask(approvals.Question{Session: caller, Vault: "v", Command: "delete", Text: "x", Digest: approvals.Digest{byte(i + 1)}})
+		q, err := consent.OpenStore(consent.Folder(state), nil).Ask(consent.StoredQuestion{Session: caller, Vault: "v", Command: "delete", Text: "x", Digest: consent.Digest{byte(i + 1)}})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -14,7 +14,6 @@ import (
 	"vaultwicket/gateway/clean"
 	"vaultwicket/gateway/consent"
 	"vaultwicket/gateway/difference"
-	"vaultwicket/gateway/state/approvals"
 )
 
 func TestTheLastNewlineIsNoChangeOfItsLine(t *testing.T) {
@@ -305,7 +304,7 @@ func TestQuestionsAreReadBackAsTheChange(t *testing.T) {
 			if len(changes) > 20 && q.InForm {
 				t.Error("a form is used for it")
 			}
-			stored, err := approvals.Open(filepath.Join(t.TempDir(), "a"), nil).Ask(approvals.Question{Session: "s", Vault: "v", Command: "c", Text: q.Text, Lines: q.Lines, Digest: approvals.Digest{1}})
+			stored, err := consent.OpenStore(filepath.Join(t.TempDir(), "a"), nil).Ask(consent.StoredQuestion{Session: "s", Vault: "v", Command: "c", Text: q.Text, Lines: q.Lines, Digest: consent.Digest{1}})
 			if err != nil || !slices.Equal(stored.Lines, q.Lines) {
 				t.Errorf("it is stored with %d of %d lines, %v", len(stored.Lines), len(q.Lines), err)
 			}

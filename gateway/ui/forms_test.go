@@ -15,7 +15,6 @@ import (
 	"vaultwicket/gateway"
 	"vaultwicket/gateway/admission"
 	"vaultwicket/gateway/consent"
-	"vaultwicket/gateway/state/approvals"
 	"vaultwicket/gateway/state/paths"
 )
 
@@ -108,7 +107,7 @@ func TestFormsLeadToAView(t *testing.T) {
 			t.Errorf("the plan answers %d: %s", status, body)
 		}
 	}
-	q, err := approvals.Open(consent.Folder(v.page.State), nil).Ask(approvals.Question{Session: "terminal", Vault: "v", Command: "delete", Text: "x", Digest: approvals.Digest{1}})
+	q, err := consent.OpenStore(consent.Folder(v.page.State), nil).Ask(consent.StoredQuestion{Session: "terminal", Vault: "v", Command: "delete", Text: "x", Digest: consent.Digest{1}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -15,7 +15,6 @@ import (
 	"vaultwicket/gateway/clean"
 	"vaultwicket/gateway/consent"
 	"vaultwicket/gateway/failure"
-	"vaultwicket/gateway/state/approvals"
 )
 
 //go:embed templates/*.html
@@ -152,12 +151,12 @@ func settingValue(value any) string {
 type questionRow struct{ Class, Text string }
 
 // classes are those of the kinds of lines that are not of this program.
-var classes = map[approvals.LineKind]string{
-	approvals.Quoted: "quoted", approvals.Same: "quoted", approvals.Removed: "removed", approvals.Added: "added",
+var classes = map[consent.LineKind]string{
+	consent.Quoted: "quoted", consent.Same: "quoted", consent.Removed: "removed", consent.Added: "added",
 }
 
 // questionRows returns the rows of a question.
-func questionRows(lines []approvals.Line) (rows []questionRow) {
+func questionRows(lines []consent.Line) (rows []questionRow) {
 	for _, row := range consent.Rows(lines, consent.Columns) {
 		rows = append(rows, questionRow{classes[row.Kind], row.Text})
 	}

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"vaultwicket/gateway/state/approvals"
+	"vaultwicket/gateway/consent"
 )
 
 func TestTimesInWords(t *testing.T) {
@@ -36,17 +36,17 @@ func TestTimesInWords(t *testing.T) {
 // on each.
 func TestRowsOfQuestions(t *testing.T) {
 	for _, test := range []struct {
-		line approvals.Line
+		line consent.Line
 		want []questionRow
 	}{
-		{approvals.Line{Text: "+ not added"}, []questionRow{{"", "+ not added"}}},
-		{approvals.Line{Kind: approvals.Quoted, Text: "-x"}, []questionRow{{"quoted", "> -x"}}},
-		{approvals.Line{Kind: approvals.Same, Text: "-x"}, []questionRow{{"quoted", "│  -x"}}},
-		{approvals.Line{Kind: approvals.Removed, Text: "+x"}, []questionRow{{"removed", "│ -+x"}}},
-		{approvals.Line{Kind: approvals.Added, Text: strings.Repeat("a", 76) + "-b"}, []questionRow{{"added", "│ +" + strings.Repeat("a", 76)}, {"added", "│…+-b"}}},
-		{approvals.Line{Kind: approvals.Added, Text: "-b", More: true}, []questionRow{{"added", "│…+-b"}}},
+		{consent.Line{Text: "+ not added"}, []questionRow{{"", "+ not added"}}},
+		{consent.Line{Kind: consent.Quoted, Text: "-x"}, []questionRow{{"quoted", "> -x"}}},
+		{consent.Line{Kind: consent.Same, Text: "-x"}, []questionRow{{"quoted", "│  -x"}}},
+		{consent.Line{Kind: consent.Removed, Text: "+x"}, []questionRow{{"removed", "│ -+x"}}},
+		{consent.Line{Kind: consent.Added, Text: strings.Repeat("a", 76) + "-b"}, []questionRow{{"added", "│ +" + strings.Repeat("a", 76)}, {"added", "│…+-b"}}},
+		{consent.Line{Kind: consent.Added, Text: "-b", More: true}, []questionRow{{"added", "│…+-b"}}},
 	} {
-		if got := questionRows([]approvals.Line{test.line}); !slices.Equal(got, test.want) {
+		if got := questionRows([]consent.Line{test.line}); !slices.Equal(got, test.want) {
 			t.Errorf("%+v: %+q", test.line, got)
 		}
 	}

@@ -14,7 +14,6 @@ import (
 	"vaultwicket/gateway"
 	"vaultwicket/gateway/admission"
 	"vaultwicket/gateway/consent"
-	"vaultwicket/gateway/state/approvals"
 	"vaultwicket/gateway/state/paths"
 	"vaultwicket/policy"
 	"vaultwicket/policy/access"
@@ -348,7 +347,7 @@ func TestNobodyIsAskedAboutWhatWouldFail(t *testing.T) {
 		got, _ := o.Batch([]gateway.Operation{rig.Operation("a", "append", "path=root.md", "content=x"), rig.Operation("b", "delete", "path=gone.md")})
 		return got.Error.Code
 	})
-	if rest, _, err := approvals.Open(consent.Folder(paths.State(o.Config.Getenv, "")), nil).List(); len(rest) > 0 || err != nil {
+	if rest, _, err := consent.OpenStore(consent.Folder(paths.State(o.Config.Getenv, "")), nil).List(); len(rest) > 0 || err != nil {
 		t.Errorf("on the desk there are %v, %v", rest, err)
 	}
 }

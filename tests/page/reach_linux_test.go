@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"vaultwicket/gateway/consent"
-	"vaultwicket/gateway/state/approvals"
 	"vaultwicket/gateway/state/audit"
 	"vaultwicket/tests/rig"
 )
@@ -118,7 +117,7 @@ func TestHostileTextIsText(t *testing.T) {
 		if err := logs.Write(line, false, false); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := approvals.Open(consent.Folder(state), time.Now).Ask(approvals.Question{Session: fmt.Sprint(i), Client: printable(text), Vault: printable(text), Command: printable(text), Text: printable(text), Digest: approvals.Digest{byte(i + 1)}}); err != nil {
+		if _, err := consent.OpenStore(consent.Folder(state), time.Now).Ask(consent.StoredQuestion{Session: fmt.Sprint(i), Client: printable(text), Vault: printable(text), Command: printable(text), Text: printable(text), Digest: consent.Digest{byte(i + 1)}}); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -15,7 +15,6 @@ import (
 	"vaultwicket/exec"
 	"vaultwicket/gateway"
 	"vaultwicket/gateway/consent"
-	"vaultwicket/gateway/state/approvals"
 	"vaultwicket/gateway/state/audit"
 	"vaultwicket/gateway/state/paths"
 	"vaultwicket/policy"
@@ -181,11 +180,11 @@ func (o *Harness) Batch(operations []gateway.Operation, answers ...func(consent.
 }
 
 // Approve says yes to the one question that waits, and deny says no.
-func (o *Harness) Approve() { o.T.Helper(); o.answerOpen((*approvals.Store).Approve) }
+func (o *Harness) Approve() { o.T.Helper(); o.answerOpen((*consent.Store).Approve) }
 
-func (o *Harness) Deny() { o.T.Helper(); o.answerOpen((*approvals.Store).Deny) }
+func (o *Harness) Deny() { o.T.Helper(); o.answerOpen((*consent.Store).Deny) }
 
-func (o *Harness) answerOpen(answer func(*approvals.Store, string) (approvals.Question, error)) {
+func (o *Harness) answerOpen(answer func(*consent.Store, string) (consent.StoredQuestion, error)) {
 	o.T.Helper()
 	waiting := o.Waiting()
 	if len(waiting) != 1 {
@@ -196,18 +195,18 @@ func (o *Harness) answerOpen(answer func(*approvals.Store, string) (approvals.Qu
 	}
 }
 
-func (o *Harness) store() *approvals.Store {
-	return approvals.Open(consent.Folder(paths.State(o.Config.Getenv, "")), nil)
+func (o *Harness) store() *consent.Store {
+	return consent.OpenStore(consent.Folder(paths.State(o.Config.Getenv, "")), nil)
 }
 
 // Waiting are the questions that nobody has answered yet.
-func (o *Harness) Waiting() []approvals.Question {
+func (o *Harness) Waiting() []consent.StoredQuestion {
 	o.T.Helper()
 	list, _, err := o.store().List()
 	if err != nil {
 		o.T.Fatal(err)
 	}
-	return slices.DeleteFunc(list, func(q approvals.Question) bool { return q.State != approvals.Pending })
+	return slices.DeleteFunc(list, func(q consent.StoredQuestion) bool { return q.State != consent.Pending })
 }
 
 // Decisions are what the audit log has of decisions, as "decision effect code".

@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"vaultwicket/gateway/consent"
-	"vaultwicket/gateway/state/approvals"
 	"vaultwicket/gateway/state/audit"
 	"vaultwicket/tests/rig"
 
@@ -40,8 +39,8 @@ type finding struct {
 func TestEveryViewIsAccessible(t *testing.T) {
 	w := begin(t, nil)
 	w.lively()
-	gone := approvals.Question{Session: "1-gone", Vault: "Notes", Command: "delete", Text: "x", Lines: []approvals.Line{{Text: "x"}}, Digest: approvals.Digest{1}}
-	if _, err := approvals.Open(consent.Folder(w.Home+"/.local/state/vaultwicket"), time.Now).Ask(gone); err != nil {
+	gone := consent.StoredQuestion{Session: "1-gone", Vault: "Notes", Command: "delete", Text: "x", Lines: []consent.Line{{Text: "x"}}, Digest: consent.Digest{1}}
+	if _, err := consent.OpenStore(consent.Folder(w.Home+"/.local/state/vaultwicket"), time.Now).Ask(gone); err != nil {
 		t.Fatal(err)
 	}
 	w.Must("pause")
@@ -240,8 +239,8 @@ func TestHostileText(t *testing.T) {
 	if err := logs.Write(line, true, false); err != nil {
 		t.Fatal(err)
 	}
-	q := approvals.Question{Session: "s", Client: evil, Vault: evil, Command: evil, Text: evil, Lines: []approvals.Line{{Text: evil}, {Kind: approvals.Added, Text: evil}}, Digest: approvals.Digest{1}}
-	if _, err := approvals.Open(consent.Folder(state), time.Now).Ask(q); err != nil {
+	q := consent.StoredQuestion{Session: "s", Client: evil, Vault: evil, Command: evil, Text: evil, Lines: []consent.Line{{Text: evil}, {Kind: consent.Added, Text: evil}}, Digest: consent.Digest{1}}
+	if _, err := consent.OpenStore(consent.Folder(state), time.Now).Ask(q); err != nil {
 		t.Fatal(err)
 	}
 	b := w.open()

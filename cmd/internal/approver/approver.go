@@ -16,7 +16,6 @@ import (
 	"vaultwicket/gateway/clean"
 	"vaultwicket/gateway/consent"
 	"vaultwicket/gateway/failure"
-	"vaultwicket/gateway/state/approvals"
 )
 
 // List is "vaultwicket approvals": the questions that wait for a person.
@@ -44,7 +43,7 @@ func List(_ context.Context, std terminal.Streams, args []string) error {
 	now := time.Now()
 	list := []waiting{}
 	for _, q := range questions {
-		if q.State == approvals.Pending {
+		if q.State == consent.Pending {
 			list = append(list, waitingOf(q, now))
 		}
 	}
@@ -128,29 +127,29 @@ func Deny(_ context.Context, std terminal.Streams, args []string) error {
 
 // questionOf finds the question with a code, which its reader has to be shown: no question
 // is answered unseen.
-func questionOf(std terminal.Streams, code string) (store, approvals.Question, error) {
+func questionOf(std terminal.Streams, code string) (store, consent.StoredQuestion, error) {
 	d, err := openStore(std)
 	if err != nil {
-		return d, approvals.Question{}, err
+		return d, consent.StoredQuestion{}, err
 	}
 	questions, err := d.questions(std)
 	if err != nil {
-		return d, approvals.Question{}, err
+		return d, consent.StoredQuestion{}, err
 	}
 	for _, q := range questions {
 		if !strings.EqualFold(bare(q.Code), bare(code)) {
 			continue
 		}
-		if q.State != approvals.Pending {
-			return d, q, storeError(&approvals.Answered{Question: q.Code, State: q.State})
+		if q.State != consent.Pending {
+			return d, q, storeError(&consent.Answered{Question: q.Code, State: q.State})
 		}
 		return d, q, nil
 	}
-	return d, approvals.Question{}, storeError(&approvals.Unknown{What: code})
+	return d, consent.StoredQuestion{}, storeError(&consent.Unknown{What: code})
 }
 
 // rowsOf returns the whole question in rows for a terminal.
-func rowsOf(q approvals.Question, stream any) (rows []string) {
+func rowsOf(q consent.StoredQuestion, stream any) (rows []string) {
 	columns, ok := terminal.Width(stream)
 	if !ok {
 		columns = consent.Columns

@@ -10,12 +10,11 @@ import (
 	"vaultwicket/cmd/internal/exit"
 	"vaultwicket/cmd/internal/terminal"
 	"vaultwicket/gateway/consent"
-	"vaultwicket/gateway/state/approvals"
 	"vaultwicket/gateway/state/paths"
 )
 
 // withApprovals returns a world with a home of its own, and the approvals in it.
-func withApprovals(t *testing.T) (std terminal.Streams, out, errs *strings.Builder, d *approvals.Store) {
+func withApprovals(t *testing.T) (std terminal.Streams, out, errs *strings.Builder, d *consent.Store) {
 	t.Helper()
 	home := t.TempDir()
 	out, errs = &strings.Builder{}, &strings.Builder{}
@@ -26,7 +25,7 @@ func withApprovals(t *testing.T) (std terminal.Streams, out, errs *strings.Build
 	if !paths.MakePrivate(state) {
 		t.Fatal("no state folder")
 	}
-	return std, out, errs, approvals.Open(consent.Folder(state), time.Now)
+	return std, out, errs, consent.OpenStore(consent.Folder(state), time.Now)
 }
 
 // answer runs a subcommand and returns its exit status.
@@ -36,10 +35,10 @@ func answer(t *testing.T, name string, std terminal.Streams, args ...string) int
 	return exit.Print(std.Err, subcommands[name](t.Context(), std, args))
 }
 
-func question(session string) approvals.Question {
-	return approvals.Question{
+func question(session string) consent.StoredQuestion {
+	return consent.StoredQuestion{
 		Session: session, Client: `evil", session "mine`, Vault: "Notes", Command: "delete",
-		Text: "Allow \"delete\"?\n│ AAAA-BBBB  asked 1s ago", Digest: approvals.Digest{1},
+		Text: "Allow \"delete\"?\n│ AAAA-BBBB  asked 1s ago", Digest: consent.Digest{1},
 	}
 }
 
@@ -85,7 +84,7 @@ func TestAnAnswerIsForOneQuestion(t *testing.T) {
 		t.Fatalf("status %d, %s", status, errs)
 	}
 	for session, granted := range map[string]bool{"first": true, "second": false} {
-		grant, err := d.Redeem("Notes", approvals.Digest{1}, session)
+		grant, err := d.Redeem("Notes", consent.Digest{1}, session)
 		if grant.Valid() != granted || (err == nil) != granted {
 			t.Errorf("%s is granted %v, %v", session, grant.Valid(), err)
 		}
@@ -131,7 +130,7 @@ func TestApproveNeedsATerminal(t *testing.T) {
 		if status := answer(t, "approve", std, args...); status != want || out.Len() > 0 {
 			t.Errorf("%s: status %d, want %d: %s%s", what, status, want, out, errs)
 		}
-		if grant, err := d.Redeem("Notes", approvals.Digest{1}, "mine"); grant.Valid() || err == nil {
+		if grant, err := d.Redeem("Notes", consent.Digest{1}, "mine"); grant.Valid() || err == nil {
 			t.Fatalf("%s: it is approved", what)
 		}
 	}

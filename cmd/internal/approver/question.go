@@ -9,7 +9,6 @@ import (
 	"vaultwicket/cmd/internal/screen"
 	"vaultwicket/gateway/clean"
 	"vaultwicket/gateway/consent"
-	"vaultwicket/gateway/state/approvals"
 )
 
 // waiting is a question as "approvals --json" prints it.
@@ -26,7 +25,7 @@ type waiting struct {
 	Text        string    `json:"text"`
 }
 
-func waitingOf(q approvals.Question, now time.Time) waiting {
+func waitingOf(q consent.StoredQuestion, now time.Time) waiting {
 	return waiting{
 		Code: q.Code, Asked: q.Made, AgeSeconds: wholeSeconds(now.Sub(q.Made)), Expires: q.Expires, LeftSeconds: wholeSeconds(q.Expires.Sub(now)),
 		Session: clean.Line(q.Session), Client: clean.Line(q.Client), Vault: clean.Line(q.Vault), Command: clean.Line(q.Command), Text: shownText(q.Text),

@@ -11,17 +11,16 @@ import (
 	"vaultwicket/gateway/clean"
 	"vaultwicket/gateway/consent"
 	"vaultwicket/gateway/failure"
-	"vaultwicket/gateway/state/approvals"
 )
 
 // store is where questions wait.
 type store struct {
-	*approvals.Store
+	*consent.Store
 	state string // the folder
 }
 
 // decide stores the answer to a question that was shown in this terminal.
-func (d store) decide(code string, approve bool) (approvals.Question, error) {
+func (d store) decide(code string, approve bool) (consent.StoredQuestion, error) {
 	return consent.Decide(d.state, consent.Answer{Code: code, Approve: approve, By: identity.AtTerminal, Session: identity.Session()})
 }
 
@@ -30,12 +29,12 @@ func openStore(std terminal.Streams) (store, error) {
 	if err != nil {
 		return store{}, err
 	}
-	return store{approvals.Open(consent.Folder(state), time.Now), state}, nil
+	return store{consent.OpenStore(consent.Folder(state), time.Now), state}, nil
 }
 
 // questions returns the questions that have not expired, and says which cannot be
 // read.
-func (d store) questions(std terminal.Streams) ([]approvals.Question, error) {
+func (d store) questions(std terminal.Streams) ([]consent.StoredQuestion, error) {
 	questions, damaged, err := d.List()
 	if err != nil {
 		return nil, storeError(err)
@@ -48,13 +47,13 @@ func (d store) questions(std terminal.Streams) ([]approvals.Question, error) {
 
 // storeError says why a question could not be answered.
 func storeError(err error) error {
-	var answered *approvals.Answered
-	var unusable *approvals.Unusable
+	var answered *consent.Answered
+	var unusable *consent.Unusable
 	cause := &failure.Error{Code: "not_found", Message: err.Error(), Hint: `"vaultwicket approvals" lists the pending ones; repeat the call to request approval again`}
 	switch {
 	case errors.As(err, &unusable):
 		return exit.New(exit.NotReady, err.Error(), "it must be a folder that only you can access")
-	case errors.As(err, &answered) && answered.State == approvals.Approved:
+	case errors.As(err, &answered) && answered.State == consent.Approved:
 		cause.Hint = "repeat the call: the approval is valid for one call"
 	case errors.As(err, &answered):
 		cause.Hint = "approval can be requested again after this one expires"

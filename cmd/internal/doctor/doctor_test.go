@@ -21,7 +21,6 @@ import (
 	"vaultwicket/gateway"
 	"vaultwicket/gateway/consent"
 	"vaultwicket/gateway/failure"
-	"vaultwicket/gateway/state/approvals"
 	"vaultwicket/gateway/state/audit"
 	"vaultwicket/gateway/state/journal"
 	"vaultwicket/gateway/state/running"
@@ -152,8 +151,8 @@ func (p *patient) auditLine() {
 
 func (p *patient) ask() {
 	p.t.Helper()
-	_, err := approvals.Open(consent.Folder(p.State), p.Now).Ask(approvals.Question{
-		Vault: "Notes", Command: "delete", Digest: approvals.Digest{1}, Session: "agent", Text: "Allow this?", Expires: now.Add(time.Hour),
+	_, err := consent.OpenStore(consent.Folder(p.State), p.Now).Ask(consent.StoredQuestion{
+		Vault: "Notes", Command: "delete", Digest: consent.Digest{1}, Session: "agent", Text: "Allow this?", Expires: now.Add(time.Hour),
 	})
 	check(p.t, err)
 }

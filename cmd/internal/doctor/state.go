@@ -12,7 +12,6 @@ import (
 	"vaultwicket/gateway"
 	"vaultwicket/gateway/clean"
 	"vaultwicket/gateway/consent"
-	"vaultwicket/gateway/state/approvals"
 	"vaultwicket/gateway/state/audit"
 	"vaultwicket/gateway/state/journal"
 	"vaultwicket/gateway/state/paths"
@@ -80,14 +79,14 @@ func (m Machine) servers(r *Report) {
 const maxServers = 8
 
 func (m Machine) pending(r *Report) {
-	open, damaged, err := approvals.Open(consent.Folder(m.State), m.Now).List()
+	open, damaged, err := consent.OpenStore(consent.Folder(m.State), m.Now).List()
 	if err != nil {
 		r.problem("approvals-unreadable", err.Error(), "requests that wait for approval cannot be approved", "remove the folder; open questions are asked again")
 		return
 	}
 	waiting := 0
 	for _, q := range open {
-		if q.State == approvals.Pending {
+		if q.State == consent.Pending {
 			waiting++
 		}
 	}

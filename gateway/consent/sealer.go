@@ -1,11 +1,13 @@
-package approvals
+package consent
 
 import (
 	"crypto/hmac"
 	"crypto/rand"
 	"crypto/sha256"
+	"encoding/base64"
 	"encoding/binary"
 	"io"
+	"maps"
 	"sync"
 	"time"
 )
@@ -171,3 +173,100 @@ func (s *Sealer) mac(text []byte) tag {
 	mac.Write(text)
 	return tag(mac.Sum(nil))
 }
+
+type (
+	nonce [16]byte
+	tag   [sha256.Size]byte
+)
+
+// ticket is what a state says: a version, a nonce and an expiry, the tag of the
+// call that it is for, and the tag of all of that.
+type ticket struct {
+	nonce  nonce
+	expiry time.Duration // by the stopwatch of the Sealer
+	call   tag
+	seal   tag
+}
+
+const (
+	ticketVersion = 1
+	headBytes     = 1 + len(nonce{}) + 8
+	ticketBytes   = headBytes + 2*sha256.Size
+)
+
+// stateText is the one way to write a ticket as text: bits that carry nothing
+// are zero.
+var stateText = base64.RawURLEncoding.Strict()
+
+// head returns what comes before the tags.
+func (t ticket) head() []byte {
+	head := append([]byte{ticketVersion}, t.nonce[:]...)
+	return binary.BigEndian.AppendUint64(head, uint64(t.expiry))
+}
+
+func (t ticket) encode() string {
+	data := append(t.head(), t.call[:]...)
+	return stateText.EncodeToString(append(data, t.seal[:]...))
+}
+
+// decodeTicket reads a state. It reports false for text that encode never
+// returns.
+func decodeTicket(state string) (t ticket, ok bool) {
+	if len(state) != stateText.EncodedLen(ticketBytes) {
+		return ticket{}, false
+	}
+	// The decoder skips line ends, so the length tells whether there were any.
+	data, err := stateText.DecodeString(state)
+	if err != nil || len(data) != ticketBytes || data[0] != ticketVersion {
+		return ticket{}, false
+	}
+	rest := data[1:]
+	rest = rest[copy(t.nonce[:], rest):]
+	t.expiry = time.Duration(binary.BigEndian.Uint64(rest))
+	rest = rest[8:]
+	rest = rest[copy(t.call[:], rest):]
+	copy(t.seal[:], rest)
+	return t, true
+}
+
+// maxSpent is how many used states are remembered until they expire. Nobody
+// answers so many questions in an hour; a client that does is left without
+// answers until the first of them have expired.
+const maxSpent = 4096
+
+// spent remembers which tickets were used.
+type spent struct {
+	used map[nonce]time.Duration // until when
+	// void is raised instead of remembering more: tickets that expire up to then
+	// count as used.
+	void time.Duration
+}
+
+func newSpent() spent { return spent{used: map[nonce]time.Duration{}} }
+
+// refuse returns an error unless t is still good.
+func (s *spent) refuse(t ticket, now time.Duration) error {
+	_, used := s.used[t.nonce]
+	switch {
+	case now >= t.expiry:
+		return &Refused{SealExpired}
+	case used:
+		return &Refused{SealUsed}
+	case t.expiry <= s.void:
+		return &Refused{SealFull}
+	}
+	return nil
+}
+
+// isFull forgets what has expired, if it has to, and reports whether there is no
+// room for one more.
+func (s *spent) isFull(now time.Duration) bool {
+	if len(s.used) >= maxSpent {
+		maps.DeleteFunc(s.used, func(_ nonce, expiry time.Duration) bool { return now >= expiry })
+	}
+	return len(s.used) >= maxSpent
+}
+
+func (s *spent) add(t ticket) { s.used[t.nonce] = t.expiry }
+
+func (s *spent) voidUntil(expiry time.Duration) { s.void = max(s.void, expiry) }

@@ -1,4 +1,4 @@
-package approvals
+package consent
 
 import (
 	"errors"
@@ -75,7 +75,7 @@ func TestANoIsNoYes(t *testing.T) {
 
 func TestAnAnswerIsGivenOnce(t *testing.T) {
 	d, _ := newStore(t)
-	type act = func(string) (Question, error)
+	type act = func(string) (StoredQuestion, error)
 	for n, test := range []struct {
 		first, then act
 		want        State
@@ -117,11 +117,11 @@ func TestAYesIsForOneCallOnly(t *testing.T) {
 	q := ask(t, d, about(1))
 	_, err := d.Approve(q.Code)
 	must(t, err)
-	for name, change := range map[string]func(*Question){
-		"another vault":   func(q *Question) { q.Vault = "notes" },
-		"another call":    func(q *Question) { q.Digest[31] ^= 1 },
-		"another session": func(q *Question) { q.Session += "1" },
-		"swapped":         func(q *Question) { q.Vault, q.Session = q.Session, q.Vault },
+	for name, change := range map[string]func(*StoredQuestion){
+		"another vault":   func(q *StoredQuestion) { q.Vault = "notes" },
+		"another call":    func(q *StoredQuestion) { q.Digest[31] ^= 1 },
+		"another session": func(q *StoredQuestion) { q.Session += "1" },
+		"swapped":         func(q *StoredQuestion) { q.Vault, q.Session = q.Session, q.Vault },
 	} {
 		other := q
 		change(&other)
@@ -140,8 +140,8 @@ func TestAYesIsForOneCallOnly(t *testing.T) {
 }
 
 func TestAQuestionExpires(t *testing.T) {
-	for name, answer := range map[string]func(*Store, string) (Question, error){
-		"pending":  func(*Store, string) (Question, error) { return Question{}, nil },
+	for name, answer := range map[string]func(*Store, string) (StoredQuestion, error){
+		"pending":  func(*Store, string) (StoredQuestion, error) { return StoredQuestion{}, nil },
 		"approved": (*Store).Approve,
 		"denied":   (*Store).Deny,
 	} {
@@ -210,7 +210,7 @@ func TestACodeIsReadAsAPersonTypesIt(t *testing.T) {
 		strings.Replace(q.Code, q.Code[:1], "0", 1), strings.Replace(q.Code, q.Code[:1], "ſ", 1),
 		strings.Replace(q.Code, q.Code[:1], "\x00", 1), "desk.lock", strings.Repeat("2", 1<<20),
 	} {
-		for _, act := range []func(string) (Question, error){d.Approve, d.Deny} {
+		for _, act := range []func(string) (StoredQuestion, error){d.Approve, d.Deny} {
 			var unknown *Unknown
 			if got, err := act(typed); !errors.As(err, &unknown) || got.Code != "" || len(err.Error()) > 300 {
 				t.Errorf("%.40q: %+v, %v", typed, got, err)
@@ -255,7 +255,7 @@ func TestCodesAreEvenAndUnambiguous(t *testing.T) {
 
 func TestQuestionsAreBounded(t *testing.T) {
 	d, c := newStore(t)
-	var first Question
+	var first StoredQuestion
 	for n := range maxPending {
 		q := ask(t, d, by(byte(n+1)))
 		if n == 0 {
@@ -277,7 +277,7 @@ func TestQuestionsAreBounded(t *testing.T) {
 }
 
 // by is a question that a session of its own asks.
-func by(n byte) Question {
+func by(n byte) StoredQuestion {
 	q := about(n)
 	q.Session = fmt.Sprint("session ", n)
 	return q
@@ -302,7 +302,7 @@ func TestASessionHasEightOpenQuestions(t *testing.T) {
 	if again := ask(t, d, about(1)); again.Code != first.Code {
 		t.Errorf("the same call: %+v", again)
 	}
-	for _, answer := range []func(string) (Question, error){d.Approve, d.Deny} {
+	for _, answer := range []func(string) (StoredQuestion, error){d.Approve, d.Deny} {
 		_, err := answer(first.Code)
 		must(t, err)
 		first = ask(t, d, about(30)) // an answered one is not open
@@ -339,7 +339,7 @@ func TestAQuestionAboutTheSameCallTakesThePlace(t *testing.T) {
 	if _, err := d.Approve(old.Code); !errors.As(err, &unknown) {
 		t.Errorf("the first one: %v", err)
 	}
-	for name, change := range map[string]func(*Question){"another vault": func(q *Question) { q.Vault = "Home" }, "no call": func(q *Question) { q.Call = Digest{} }, "another call": func(q *Question) { q.Call = Digest{8} }} {
+	for name, change := range map[string]func(*StoredQuestion){"another vault": func(q *StoredQuestion) { q.Vault = "Home" }, "no call": func(q *StoredQuestion) { q.Call = Digest{} }, "another call": func(q *StoredQuestion) { q.Call = Digest{8} }} {
 		other := about(3)
 		other.Call = Digest{9}
 		change(&other)
@@ -418,26 +418,26 @@ func TestAnsweredQuestionsAreBoundedToo(t *testing.T) {
 
 func TestWhatCannotBeAsked(t *testing.T) {
 	d, c := newStore(t)
-	for name, spoil := range map[string]func(*Question){
-		"no digest":            func(q *Question) { q.Digest = Digest{} },
-		"no session":           func(q *Question) { q.Session = "" },
-		"no vault":             func(q *Question) { q.Vault = "" },
-		"no command":           func(q *Question) { q.Command = "" },
-		"no text":              func(q *Question) { q.Text = "" },
-		"too long a text":      func(q *Question) { q.Text = strings.Repeat("a", maxText+1) },
-		"too long a name":      func(q *Question) { q.Client = strings.Repeat("a", maxField+1) },
-		"too many parameters":  func(q *Question) { q.Params = make([]string, maxParams+1) },
-		"too long a parameter": func(q *Question) { q.Params = []string{strings.Repeat("a", maxField)} },
-		"an escape sequence":   func(q *Question) { q.Text = "\x1b[2Jsafe" },
-		"a line that is redone": func(q *Question) {
+	for name, spoil := range map[string]func(*StoredQuestion){
+		"no digest":            func(q *StoredQuestion) { q.Digest = Digest{} },
+		"no session":           func(q *StoredQuestion) { q.Session = "" },
+		"no vault":             func(q *StoredQuestion) { q.Vault = "" },
+		"no command":           func(q *StoredQuestion) { q.Command = "" },
+		"no text":              func(q *StoredQuestion) { q.Text = "" },
+		"too long a text":      func(q *StoredQuestion) { q.Text = strings.Repeat("a", maxText+1) },
+		"too long a name":      func(q *StoredQuestion) { q.Client = strings.Repeat("a", maxField+1) },
+		"too many parameters":  func(q *StoredQuestion) { q.Params = make([]string, maxParams+1) },
+		"too long a parameter": func(q *StoredQuestion) { q.Params = []string{strings.Repeat("a", maxField)} },
+		"an escape sequence":   func(q *StoredQuestion) { q.Text = "\x1b[2Jsafe" },
+		"a line that is redone": func(q *StoredQuestion) {
 			q.Text = "delete\rread"
 		},
-		"a turned line":        func(q *Question) { q.Text = "a\u202eb" },
-		"a line end in a name": func(q *Question) { q.Client = "agent\nvault: Other" },
-		"another line end":     func(q *Question) { q.Effect = "reads\u2028" },
-		"no UTF-8":             func(q *Question) { q.Vault = "\xff" },
-		"expired":              func(q *Question) { q.Expires = c.now() },
-		"too long a life":      func(q *Question) { q.Expires = c.now().Add(maxLife + 1) },
+		"a turned line":        func(q *StoredQuestion) { q.Text = "a\u202eb" },
+		"a line end in a name": func(q *StoredQuestion) { q.Client = "agent\nvault: Other" },
+		"another line end":     func(q *StoredQuestion) { q.Effect = "reads\u2028" },
+		"no UTF-8":             func(q *StoredQuestion) { q.Vault = "\xff" },
+		"expired":              func(q *StoredQuestion) { q.Expires = c.now() },
+		"too long a life":      func(q *StoredQuestion) { q.Expires = c.now().Add(maxLife + 1) },
 	} {
 		q := about(1)
 		spoil(&q)
@@ -499,10 +499,10 @@ func TestLookingMakesNothing(t *testing.T) {
 	}
 	for _, dir := range []string{"", "approvals", "./approvals"} {
 		var unusable *Unusable
-		if _, err := Open(dir, nil).Ask(about(1)); !errors.As(err, &unusable) {
+		if _, err := OpenStore(dir, nil).Ask(about(1)); !errors.As(err, &unusable) {
 			t.Errorf("%q: %v", dir, err)
 		}
-		if _, _, err := Open(dir, nil).List(); !errors.As(err, &unusable) {
+		if _, _, err := OpenStore(dir, nil).List(); !errors.As(err, &unusable) {
 			t.Errorf("%q: %v", dir, err)
 		}
 	}
@@ -532,7 +532,7 @@ func TestAHundredGoroutinesAndOneIsGranted(t *testing.T) {
 	for n := range 100 {
 		store := d
 		if n%10 == 0 {
-			store = Open(d.dir, c.now) // as another process has
+			store = OpenStore(d.dir, c.now) // as another process has
 		}
 		done.Go(func() {
 			grant, err := redeem(store, q)
@@ -560,7 +560,7 @@ func TestANoCountsMoreThanAYes(t *testing.T) {
 	now := time.Now()
 	yes, no := about(1), about(1)
 	yes.State, no.State = Approved, Denied
-	for _, live := range [][]Question{{yes, no}, {no, yes}} {
+	for _, live := range [][]StoredQuestion{{yes, no}, {no, yes}} {
 		if got := (content{now: now, live: live}).find(yes.Vault, yes.Digest, yes.Session); got.State != Denied {
 			t.Errorf("%v", got.State)
 		}
@@ -576,8 +576,8 @@ func TestTheStoreIsAsItsModel(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer os.RemoveAll(dir)
-		d := Open(filepath.Join(dir, "approvals"), c.now)
-		model := map[Digest]Question{}
+		d := OpenStore(filepath.Join(dir, "approvals"), c.now)
+		model := map[Digest]StoredQuestion{}
 		forget := func() {
 			for digest, q := range model {
 				if !c.now().Before(q.Expires) {
@@ -585,8 +585,8 @@ func TestTheStoreIsAsItsModel(t *testing.T) {
 				}
 			}
 		}
-		pick := func(t *rapid.T) Question { return by(rapid.ByteRange(1, 4).Draw(t, "call")) }
-		answer := func(act func(string) (Question, error), state State) func(t *rapid.T) {
+		pick := func(t *rapid.T) StoredQuestion { return by(rapid.ByteRange(1, 4).Draw(t, "call")) }
+		answer := func(act func(string) (StoredQuestion, error), state State) func(t *rapid.T) {
 			return func(t *rapid.T) {
 				forget()
 				q := model[pick(t).Digest]

@@ -1,4 +1,4 @@
-package approvals
+package consent
 
 import (
 	"errors"
@@ -10,7 +10,7 @@ import (
 )
 
 // storeCalls is how many calls to the disk a question takes until it is redeemed.
-func storeCalls(t *testing.T, answer func(*Store, string) (Question, error)) int {
+func storeCalls(t *testing.T, answer func(*Store, string) (StoredQuestion, error)) int {
 	t.Helper()
 	d, _ := newStore(t)
 	counted := &faults.System{}
@@ -25,7 +25,7 @@ func storeCalls(t *testing.T, answer func(*Store, string) (Question, error)) int
 // Whatever call to the disk fails, a yes is granted at most once, a no is never
 // a yes, and what was told to have failed is no yes.
 func TestAnyCallToTheDiskMayFail(t *testing.T) {
-	for name, answer := range map[string]func(*Store, string) (Question, error){"approve": (*Store).Approve, "deny": (*Store).Deny} {
+	for name, answer := range map[string]func(*Store, string) (StoredQuestion, error){"approve": (*Store).Approve, "deny": (*Store).Deny} {
 		calls := storeCalls(t, answer)
 		if calls < 10 {
 			t.Fatalf("%d calls", calls)
@@ -55,7 +55,7 @@ func TestAnyCallToTheDiskMayFail(t *testing.T) {
 					}
 				}
 				// Somebody else looks at it on a disk that works.
-				again := Open(d.dir, c.now)
+				again := OpenStore(d.dir, c.now)
 				if _, damaged := listed(t, again); len(damaged) != 0 {
 					t.Errorf("%s, call %d, broken %v: %v", name, n, broken, damaged)
 				}

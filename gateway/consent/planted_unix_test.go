@@ -1,6 +1,6 @@
 //go:build unix
 
-package approvals
+package consent
 
 import (
 	"errors"

@@ -1,6 +1,12 @@
-package approvals
+package consent
 
 import (
+	"bytes"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"io"
 	"slices"
 	"strings"
 	"time"
@@ -31,7 +37,7 @@ func (s State) String() string { return stateNames[min(int(s), len(stateNames)-1
 // of anything else, and UTF-8 without characters that act on a terminal or turn the
 // direction of a line: the caller makes sure that no text poses as another
 // question.
-type Question struct {
+type StoredQuestion struct {
 	Code    string // such as 7ZBC-2GX4
 	State   State
 	Made    time.Time
@@ -48,7 +54,7 @@ type Question struct {
 	Digest  Digest // taken, needed: of the exact call
 	// Call is taken: the digest of the call whatever the notes contain, by which a call
 	// that was denied is known again; zero for none.
-	Call   Digest
+	Call   CallDigest
 	Params []string // taken: the names of the parameters
 }
 
@@ -84,7 +90,7 @@ const (
 
 // check returns an error unless q is a question that can be shown: complete, not
 // too large, and without characters that steer a terminal or reorder a line.
-func (q Question) check() error {
+func (q StoredQuestion) check() error {
 	if (q.Digest == Digest{}) {
 		return &Invalid{"digest", "is empty"}
 	}
@@ -149,9 +155,9 @@ func isUnprintable(r rune) bool {
 func isUnprintableText(r rune) bool { return r != '\n' && r != '\t' && isUnprintable(r) }
 
 // prepared returns q as it is stored, without a code.
-func (q Question) prepared(now time.Time) (Question, error) {
+func (q StoredQuestion) prepared(now time.Time) (StoredQuestion, error) {
 	if err := q.check(); err != nil {
-		return Question{}, err
+		return StoredQuestion{}, err
 	}
 	now = now.UTC().Round(0)
 	if q.Expires.IsZero() {
@@ -159,7 +165,7 @@ func (q Question) prepared(now time.Time) (Question, error) {
 	}
 	q.Expires = q.Expires.UTC().Round(0)
 	if life := q.Expires.Sub(now); life <= 0 || life > maxLife {
-		return Question{}, &Invalid{"expires", "is not within an hour"}
+		return StoredQuestion{}, &Invalid{"expires", "is not within an hour"}
 	}
 	q.Made, q.State, q.By, q.Params = now, Pending, "", slices.Clone(q.Params)
 	return q, nil
@@ -170,12 +176,12 @@ func (q Question) prepared(now time.Time) (Question, error) {
 const setBack = time.Minute
 
 // isLive reports whether q can still be answered, and its answer used.
-func (q Question) isLive(now time.Time) bool {
+func (q StoredQuestion) isLive(now time.Time) bool {
 	return now.Before(q.Expires) && now.After(q.Made.Add(-setBack))
 }
 
 // denied returns q as denied, which lasts as long as a question that was just asked.
-func (q Question) denied(now time.Time) Question {
+func (q StoredQuestion) denied(now time.Time) StoredQuestion {
 	q.State = Denied
 	until := now.UTC().Round(0).Add(defaultLife)
 	if last := q.Made.Add(maxLife); until.After(last) {
@@ -189,11 +195,145 @@ func (q Question) denied(now time.Time) Question {
 
 // isSameCall reports whether q and other are about one call of one session, whatever
 // the notes were.
-func (q Question) isSameCall(other Question) bool {
-	return q.Call != Digest{} && q.Call == other.Call && q.Vault == other.Vault && q.Session == other.Session
+func (q StoredQuestion) isSameCall(other StoredQuestion) bool {
+	return q.Call != CallDigest{} && q.Call == other.Call && q.Vault == other.Vault && q.Session == other.Session
 }
 
 // isFor reports whether q was asked about this call in this session.
-func (q Question) isFor(vault string, digest Digest, session string) bool {
+func (q StoredQuestion) isFor(vault string, digest Digest, session string) bool {
 	return q.Vault == vault && q.Digest == digest && q.Session == session
+}
+
+// Digest is the digest of an exact call. The zero Digest stands for none and is
+// refused.
+type Digest = [sha256.Size]byte
+
+// maxLife is how long a question may wait for an answer. A user who was away
+// for longer has to be shown it again: the notes may have changed.
+const maxLife = time.Hour
+
+// record is a question in its file. Its sum is that of the record without it.
+type record struct {
+	Sum     string    `json:"sum"`
+	Code    string    `json:"code"`
+	State   string    `json:"state"`
+	Made    time.Time `json:"made"`
+	Expires time.Time `json:"expires"`
+	Session string    `json:"session"`
+	Client  string    `json:"client"`
+	Vault   string    `json:"vault"`
+	Command string    `json:"command"`
+	Effect  string    `json:"effect"`
+	Text    string    `json:"text"`
+	Digest  string    `json:"digest"`
+	Call    string    `json:"call,omitempty"`
+	Params  []string  `json:"params,omitempty"`
+	By      string    `json:"by,omitempty"`
+	Lines   []Line    `json:"lines,omitempty"`
+}
+
+// maxRecord is more than the largest question takes: each byte of it six times,
+// as JSON writes some characters.
+const maxRecord = 1 << 20
+
+// kept are the states that a file can have.
+var kept = []State{Pending, Approved, Denied}
+
+// encode writes q as the content of its file.
+func (q StoredQuestion) encode() ([]byte, error) {
+	code, _ := parseCode(q.Code)
+	r := record{
+		Code: code, State: q.State.String(), Made: q.Made, Expires: q.Expires,
+		Session: q.Session, Client: q.Client, Vault: q.Vault, Command: q.Command, Effect: q.Effect,
+		Text: q.Text, Digest: hex.EncodeToString(q.Digest[:]), Params: q.Params, By: q.By, Lines: q.Lines,
+	}
+	if q.Call != (CallDigest{}) {
+		r.Call = hex.EncodeToString(q.Call[:])
+	}
+	data, err := json.Marshal(r)
+	if err != nil {
+		return nil, err
+	}
+	sum := sha256.Sum256(data)
+	r.Sum = hex.EncodeToString(sum[:])
+	data, err = json.Marshal(r)
+	return append(data, '\n'), err
+}
+
+// parseQuestion reads the file of the question with a code. It takes nothing but
+// what encode writes, to the byte: a field that is unknown, twice or in other
+// letters would mean something else to another reader.
+func parseQuestion(code string, data []byte) (StoredQuestion, bool) {
+	var r record
+	if len(data) > maxRecord || json.Unmarshal(data, &r) != nil || r.Code != code || !isCode(code) {
+		return StoredQuestion{}, false
+	}
+	q, ok := r.question()
+	if !ok || q.check() != nil || !q.Made.Before(q.Expires) || q.Expires.Sub(q.Made) > maxLife {
+		return StoredQuestion{}, false
+	}
+	again, err := q.encode()
+	return q, err == nil && bytes.Equal(again, data)
+}
+
+func (r record) question() (StoredQuestion, bool) {
+	state := slices.IndexFunc(kept, func(s State) bool { return s.String() == r.State })
+	digest, err := hex.DecodeString(r.Digest)
+	if state < 0 || err != nil || len(digest) != len(Digest{}) {
+		return StoredQuestion{}, false
+	}
+	var call CallDigest
+	if of, err := hex.DecodeString(r.Call); err != nil || len(of) != copy(call[:], of) || len(of) != 0 && len(of) != len(call) {
+		return StoredQuestion{}, false
+	}
+	return StoredQuestion{
+		Code: displayCode(r.Code), State: kept[state], Made: r.Made.UTC(), Expires: r.Expires.UTC(),
+		Session: r.Session, Client: r.Client, Vault: r.Vault, Command: r.Command, Effect: r.Effect,
+		Text: r.Text, Digest: Digest(digest), Call: call, Params: r.Params, By: r.By, Lines: r.Lines,
+	}, true
+}
+
+// alphabet has no two characters that the user could take for each other: no 0
+// and O, no 1, I and L.
+const alphabet = "23456789ABCDEFGHJKMNPQRSTUVWXYZ"
+
+const codeLength = 8 // of 31 characters: nobody meets the code of another question by mistake
+
+// newCode makes a code that nobody can guess.
+func newCode() string { return codeFrom(rand.Reader) }
+
+// codeFrom makes a code of a source that never fails, every code as likely as another.
+func codeFrom(source io.Reader) string {
+	const fair = 256 - 256%len(alphabet)
+	code := make([]byte, 0, codeLength)
+	for len(code) < codeLength {
+		var random [1]byte
+		_, _ = io.ReadFull(source, random[:])
+		if int(random[0]) < fair {
+			code = append(code, alphabet[int(random[0])%len(alphabet)])
+		}
+	}
+	return string(code)
+}
+
+// displayCode writes a code as the user reads it.
+func displayCode(code string) string { return code[:codeLength/2] + "-" + code[codeLength/2:] }
+
+// parseCode reads a code as the user types it. It reports false for what no
+// question can have, so a code can be part of a file name.
+func parseCode(typed string) (code string, ok bool) {
+	code = strings.Map(upper, strings.ReplaceAll(typed, "-", ""))
+	return code, isCode(code)
+}
+
+// upper leaves alone what is not ASCII: some of it has capitals that are.
+func upper(r rune) rune {
+	if 'a' <= r && r <= 'z' {
+		return r - 'a' + 'A'
+	}
+	return r
+}
+
+func isCode(text string) bool {
+	return len(text) == codeLength && strings.Trim(text, alphabet) == ""
 }

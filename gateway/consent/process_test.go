@@ -1,4 +1,4 @@
-package approvals
+package consent
 
 import (
 	"bufio"
@@ -21,7 +21,7 @@ func TestMain(m *testing.M) { killed.Main(m, childOf, child) }
 
 // child does what it is told, a line at a time, and says a line for each.
 func child(dir string) {
-	d := Open(dir, nil)
+	d := OpenStore(dir, nil)
 	lines := bufio.NewScanner(os.Stdin)
 	for lines.Scan() {
 		var n int
@@ -159,7 +159,7 @@ func TestEightProcessesAndOneIsGranted(t *testing.T) {
 
 func TestKilledBetweenApprovingAndRedeeming(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "approvals")
-	d := Open(dir, nil)
+	d := OpenStore(dir, nil)
 	h := startHelper(t, dir)
 	code := h.do("ask 1")
 	if got := h.do("approve " + code); got != "approved" {
@@ -204,7 +204,7 @@ func TestKilledAtEachCallToTheDisk(t *testing.T) {
 		}
 		h.kill()
 		stages[stage]++
-		d := Open(dir, nil)
+		d := OpenStore(dir, nil)
 		if _, damaged := listed(t, d); len(damaged) != 0 {
 			t.Errorf("killed at %d: %v", n, damaged)
 		}

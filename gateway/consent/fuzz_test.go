@@ -1,4 +1,4 @@
-package approvals
+package consent
 
 import (
 	"bytes"
@@ -56,7 +56,7 @@ func FuzzOpen(f *testing.F) {
 // been asked, and is written again to the byte.
 func FuzzQuestion(f *testing.F) {
 	d, _ := newStore(f)
-	for n, act := range []func(string) (Question, error){d.Approve, d.Deny, nil} {
+	for n, act := range []func(string) (StoredQuestion, error){d.Approve, d.Deny, nil} {
 		q := ask(f, d, about(byte(n+1)))
 		if act != nil {
 			_, err := act(q.Code)

@@ -1,4 +1,4 @@
-package approvals
+package consent
 
 import (
 	"errors"
@@ -39,28 +39,28 @@ func (c *clock) pass(d time.Duration) {
 func newStore(t testing.TB) (*Store, *clock) {
 	t.Helper()
 	c := newClock()
-	return Open(filepath.Join(t.TempDir(), "state", "approvals"), c.now), c
+	return OpenStore(filepath.Join(t.TempDir(), "state", "approvals"), c.now), c
 }
 
 // about makes a question about the n-th call.
-func about(n byte) Question {
-	return Question{
+func about(n byte) StoredQuestion {
+	return StoredQuestion{
 		Session: "session-1", Client: "an agent", Vault: "Notes", Command: "delete", Effect: "destroys",
 		Text: "delete <Inbox/Plan.md>?\n\t\"milk & eggs\"\n", Digest: Digest{n, 1}, Params: []string{"path", "permanent"},
 	}
 }
 
-func ask(t testing.TB, d *Store, q Question) Question {
+func ask(t testing.TB, d *Store, q StoredQuestion) StoredQuestion {
 	t.Helper()
 	asked, err := d.Ask(q)
 	must(t, err)
 	return asked
 }
 
-func redeem(d *Store, q Question) (Grant, error) { return d.Redeem(q.Vault, q.Digest, q.Session) }
+func redeem(d *Store, q StoredQuestion) (Grant, error) { return d.Redeem(q.Vault, q.Digest, q.Session) }
 
 // wantUngranted fails unless redeeming says this.
-func wantUngranted(t testing.TB, d *Store, q Question, want State) {
+func wantUngranted(t testing.TB, d *Store, q StoredQuestion, want State) {
 	t.Helper()
 	grant, err := redeem(d, q)
 	var ungranted *Ungranted
@@ -79,7 +79,7 @@ func wantReason(t testing.TB, err error, want Reason) {
 }
 
 // fileOf returns the path of the file of a question, and what is in it.
-func fileOf(t testing.TB, d *Store, q Question) (path string, data []byte) {
+func fileOf(t testing.TB, d *Store, q StoredQuestion) (path string, data []byte) {
 	t.Helper()
 	path = d.path(q.Code)
 	data, err := os.ReadFile(path)
@@ -87,7 +87,7 @@ func fileOf(t testing.TB, d *Store, q Question) (path string, data []byte) {
 	return path, data
 }
 
-func listed(t testing.TB, d *Store) (questions []Question, damaged []*Damaged) {
+func listed(t testing.TB, d *Store) (questions []StoredQuestion, damaged []*Damaged) {
 	t.Helper()
 	questions, damaged, err := d.List()
 	must(t, err)

@@ -1,4 +1,4 @@
-package approvals
+package consent
 
 import (
 	"bytes"
@@ -11,7 +11,7 @@ import (
 )
 
 // wantDamaged fails unless the file of q is told as damaged, and is no answer.
-func wantDamaged(t *testing.T, d *Store, q Question, name string) {
+func wantDamaged(t *testing.T, d *Store, q StoredQuestion, name string) {
 	t.Helper()
 	list, damaged := listed(t, d)
 	if len(list) != 0 || len(damaged) != 1 || damaged[0].Name != name {
@@ -20,7 +20,7 @@ func wantDamaged(t *testing.T, d *Store, q Question, name string) {
 	wantUngranted(t, d, q, Unasked)
 }
 
-func approved(t *testing.T) (d *Store, q Question, path string, data []byte) {
+func approved(t *testing.T) (d *Store, q StoredQuestion, path string, data []byte) {
 	t.Helper()
 	d, _ = newStore(t)
 	q = ask(t, d, about(1))
@@ -92,16 +92,16 @@ func TestADamagedFileIsNoYes(t *testing.T) {
 
 // What is well made but says what is never written is no question either.
 func TestARecordThatSaysTooMuchIsDamaged(t *testing.T) {
-	for name, spoil := range map[string]func(*Question){
-		"a life too long":      func(q *Question) { q.Expires = q.Made.Add(maxLife + 1) },
-		"no life":              func(q *Question) { q.Expires = q.Made },
-		"a text too long":      func(q *Question) { q.Text = strings.Repeat("a", maxText+1) },
-		"an escape sequence":   func(q *Question) { q.Text = "\x1b[2J" },
-		"no session":           func(q *Question) { q.Session = "" },
-		"a state that is none": func(q *Question) { q.State = Expired },
-		"unasked":              func(q *Question) { q.State = Unasked },
-		"another code":         func(q *Question) { q.Code = "2222-2223" },
-		"another time zone":    func(q *Question) { q.Made = q.Made.In(time.FixedZone("", 3600)) },
+	for name, spoil := range map[string]func(*StoredQuestion){
+		"a life too long":      func(q *StoredQuestion) { q.Expires = q.Made.Add(maxLife + 1) },
+		"no life":              func(q *StoredQuestion) { q.Expires = q.Made },
+		"a text too long":      func(q *StoredQuestion) { q.Text = strings.Repeat("a", maxText+1) },
+		"an escape sequence":   func(q *StoredQuestion) { q.Text = "\x1b[2J" },
+		"no session":           func(q *StoredQuestion) { q.Session = "" },
+		"a state that is none": func(q *StoredQuestion) { q.State = Expired },
+		"unasked":              func(q *StoredQuestion) { q.State = Unasked },
+		"another code":         func(q *StoredQuestion) { q.Code = "2222-2223" },
+		"another time zone":    func(q *StoredQuestion) { q.Made = q.Made.In(time.FixedZone("", 3600)) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			d, q, path, _ := approved(t)

@@ -1,8 +1,10 @@
-package approvals
+package consent
 
 import (
+	"context"
 	"errors"
 	"io/fs"
+	"path/filepath"
 	"slices"
 	"sync"
 	"time"
@@ -42,7 +44,7 @@ const (
 // Open returns the store in the folder dir, an absolute path outside of any
 // vault. It reads nothing; a folder that is missing is made by the first
 // question. A nil clock is the system's.
-func Open(dir string, now func() time.Time) *Store {
+func OpenStore(dir string, now func() time.Time) *Store {
 	if now == nil {
 		now = time.Now
 	}
@@ -51,8 +53,8 @@ func Open(dir string, now func() time.Time) *Store {
 
 // OpenAt is [Open] for a program in which the user answers. Answers are marked with by,
 // such as "terminal".
-func OpenAt(dir string, now func() time.Time, by string) *Store {
-	d := Open(dir, now)
+func OpenStoreAt(dir string, now func() time.Time, by string) *Store {
+	d := OpenStore(dir, now)
 	d.by = by
 	return d
 }
@@ -65,12 +67,12 @@ func OpenAt(dir string, now func() time.Time, by string) *Store {
 // because notes were changed, takes its place.
 //
 // Its errors are *[Invalid], *[StillOpen], *[Full] and *[Unusable].
-func (d *Store) Ask(q Question) (Question, error) {
+func (d *Store) Ask(q StoredQuestion) (StoredQuestion, error) {
 	if _, err := q.prepared(d.now()); err != nil {
-		return Question{}, err
+		return StoredQuestion{}, err
 	}
 	if err := private.MakeFolder(d.system, d.dir); err != nil {
-		return Question{}, unusable(d.dir, err)
+		return StoredQuestion{}, unusable(d.dir, err)
 	}
 	err := d.withLock(func(s content) error {
 		if before := s.find(q.Vault, q.Digest, q.Session); before.State != Unasked {
@@ -97,7 +99,7 @@ func (d *Store) Ask(q Question) (Question, error) {
 		return d.save(q)
 	})
 	if err != nil {
-		return Question{}, err
+		return StoredQuestion{}, err
 	}
 	return q, nil
 }
@@ -105,7 +107,7 @@ func (d *Store) Ask(q Question) (Question, error) {
 // List returns the questions that have not expired, the oldest first, and what
 // cannot be read of the rest. Questions that have expired are dropped. Its error
 // is *[Unusable].
-func (d *Store) List() (questions []Question, damaged []*Damaged, err error) {
+func (d *Store) List() (questions []StoredQuestion, damaged []*Damaged, err error) {
 	err = d.withContent(func(s content) error {
 		questions, damaged = s.live, s.damaged
 		return nil
@@ -120,15 +122,15 @@ func (d *Store) List() (questions []Question, damaged []*Damaged, err error) {
 // Its errors are *[Unknown], also for a question that has expired, *[Answered],
 // *[Damaged] and *[Unusable]. With the last one the question may be gone; the
 // others have changed nothing.
-func (d *Store) Approve(code string) (Question, error) { return d.answer(code, Approved) }
+func (d *Store) Approve(code string) (StoredQuestion, error) { return d.answer(code, Approved) }
 
 // Deny denies the question in the same way. The denial lasts ten minutes.
-func (d *Store) Deny(code string) (Question, error) { return d.answer(code, Denied) }
+func (d *Store) Deny(code string) (StoredQuestion, error) { return d.answer(code, Denied) }
 
-func (d *Store) answer(typed string, state State) (answered Question, err error) {
+func (d *Store) answer(typed string, state State) (answered StoredQuestion, err error) {
 	code, ok := parseCode(typed)
 	if !ok {
-		return Question{}, &Unknown{typed}
+		return StoredQuestion{}, &Unknown{typed}
 	}
 	err = d.withContent(func(s content) error {
 		q, err := s.byCode(code)
@@ -153,13 +155,13 @@ func (d *Store) answer(typed string, state State) (answered Question, err error)
 
 // Grant is the right to make one call, once. Only [Store.Redeem] gives one; the
 // zero Grant is worthless.
-type Grant struct{ question Question }
+type Grant struct{ question StoredQuestion }
 
 // Valid reports whether the Grant is one.
 func (g Grant) Valid() bool { return g.question.State == Approved }
 
 // Question returns the question that the user approved.
-func (g Grant) Question() Question { return g.question }
+func (g Grant) Question() StoredQuestion { return g.question }
 
 // Redeem takes the approval of a call, if the session that asked for it has one. It
 // is gone before Redeem returns, whatever happens then: of several callers, in
@@ -191,10 +193,10 @@ func (d *Store) Redeem(vault string, digest Digest, session string) (grant Grant
 
 // IsDenied reports whether the user denied a call to a session, whatever the notes were
 // then. Its error is *[Unusable].
-func (d *Store) IsDenied(vault string, call Digest, session string) (denied bool, err error) {
+func (d *Store) IsDenied(vault string, call CallDigest, session string) (denied bool, err error) {
 	err = d.withContent(func(s content) error {
-		denied = slices.ContainsFunc(s.live, func(q Question) bool {
-			return q.State == Denied && q.isSameCall(Question{Vault: vault, Session: session, Call: call})
+		denied = slices.ContainsFunc(s.live, func(q StoredQuestion) bool {
+			return q.State == Denied && q.isSameCall(StoredQuestion{Vault: vault, Session: session, Call: call})
 		})
 		return nil
 	})
@@ -203,7 +205,7 @@ func (d *Store) IsDenied(vault string, call Digest, session string) (denied bool
 
 // Withdraw takes back a question that waits for its answer, given with its code. Its errors
 // are *[Unknown], *[Answered], *[Damaged] and *[Unusable].
-func (d *Store) Withdraw(q Question) error {
+func (d *Store) Withdraw(q StoredQuestion) error {
 	code, _ := parseCode(q.Code)
 	return d.withContent(func(s content) error {
 		now, err := s.byCode(code)
@@ -218,13 +220,13 @@ func (d *Store) Withdraw(q Question) error {
 }
 
 // withdraw takes a question back that nobody has answered.
-func (d *Store) withdraw(s *content, open Question) error {
-	s.live = slices.DeleteFunc(s.live, func(q Question) bool { return q.Code == open.Code })
+func (d *Store) withdraw(s *content, open StoredQuestion) error {
+	s.live = slices.DeleteFunc(s.live, func(q StoredQuestion) bool { return q.Code == open.Code })
 	return d.remove(open)
 }
 
 // remove removes the file of q for good.
-func (d *Store) remove(q Question) error {
+func (d *Store) remove(q StoredQuestion) error {
 	path := d.path(q.Code)
 	err := d.system.Remove(path)
 	if errors.Is(err, fs.ErrNotExist) { // somebody has, in spite of the lock
@@ -234,4 +236,49 @@ func (d *Store) remove(q Question) error {
 		err = d.system.SyncFolder(d.dir)
 	}
 	return unusable(path, err)
+}
+
+const lockFile = "desk.lock"
+
+const patience = 10 * time.Second // the lock is held for a few small files
+
+// withContent runs do with what is in the folder, while nobody else changes it. Where
+// nothing was ever asked that is nothing, and nothing is made.
+func (d *Store) withContent(do func(content) error) error {
+	if !filepath.IsAbs(d.dir) {
+		return unusable(d.dir, &private.Unsafe{Path: d.dir, Problem: private.NotAbsolute})
+	}
+	err := private.CheckFolder(d.dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return do(content{now: d.now()})
+	}
+	if err != nil {
+		return unusable(d.dir, err)
+	}
+	return d.withLock(do)
+}
+
+// withLock does the same in a folder that is there.
+func (d *Store) withLock(do func(content) error) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	unlock, err := d.lock()
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	s, err := d.readContent()
+	if err != nil {
+		return err
+	}
+	return do(s)
+}
+
+func (d *Store) lock() (unlock func(), err error) {
+	path := filepath.Join(d.dir, lockFile)
+	unlock, err = private.Lock(context.Background(), path, patience)
+	if errors.Is(err, context.DeadlineExceeded) {
+		return nil, &Unusable{Path: path, Reason: "held by another process", Cause: err}
+	}
+	return unlock, unusable(path, err)
 }

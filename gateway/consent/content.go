@@ -1,4 +1,4 @@
-package approvals
+package consent
 
 import (
 	"errors"
@@ -24,8 +24,8 @@ const (
 // content is what is in the folder while its lock is held.
 type content struct {
 	now     time.Time
-	live    []Question // the oldest first
-	expired []Question // no longer there
+	live    []StoredQuestion // the oldest first
+	expired []StoredQuestion // no longer there
 	damaged []*Damaged
 }
 
@@ -59,7 +59,7 @@ func (d *Store) readContent() (content, error) {
 			}
 		}
 	}
-	slices.SortStableFunc(s.live, func(a, b Question) int { return a.Made.Compare(b.Made) })
+	slices.SortStableFunc(s.live, func(a, b StoredQuestion) int { return a.Made.Compare(b.Made) })
 	return s, nil
 }
 
@@ -82,28 +82,28 @@ func (d *Store) names() ([]string, error) {
 
 // readQuestion reads the file of a question. Its errors are *[Damaged] for what
 // is not the file that was written, and *[Unusable].
-func readQuestion(path string) (Question, error) {
+func readQuestion(path string) (StoredQuestion, error) {
 	name := filepath.Base(path)
 	data, err := private.Read(path, maxRecord)
 	var unsafe *private.Unsafe
 	switch {
 	case errors.As(err, &unsafe):
-		return Question{}, &Damaged{name, unsafe.Reason()}
+		return StoredQuestion{}, &Damaged{name, unsafe.Reason()}
 	case errors.Is(err, fs.ErrPermission):
-		return Question{}, &Damaged{name, "cannot be read"}
+		return StoredQuestion{}, &Damaged{name, "cannot be read"}
 	case err != nil: // it may be readable in a moment, and be a denial
-		return Question{}, unusable(path, err)
+		return StoredQuestion{}, unusable(path, err)
 	}
 	q, ok := parseQuestion(strings.TrimSuffix(name, recordSuffix), data)
 	if !ok {
-		return Question{}, &Damaged{name, "is not what was written"}
+		return StoredQuestion{}, &Damaged{name, "is not what was written"}
 	}
 	return q, nil
 }
 
 // find returns the question about a call, the zero Question if there is none. If
 // there are two, a denial counts more than an approval.
-func (s content) find(vault string, digest Digest, session string) (found Question) {
+func (s content) find(vault string, digest Digest, session string) (found StoredQuestion) {
 	for _, q := range s.live {
 		if q.isFor(vault, digest, session) && q.State > found.State {
 			found = q
@@ -113,7 +113,7 @@ func (s content) find(vault string, digest Digest, session string) (found Questi
 }
 
 // openOf returns the questions of a session that wait for their answers.
-func (s content) openOf(session string) (open []Question) {
+func (s content) openOf(session string) (open []StoredQuestion) {
 	for _, q := range s.live {
 		if q.Session == session && q.State == Pending {
 			open = append(open, q)
@@ -123,7 +123,7 @@ func (s content) openOf(session string) (open []Question) {
 }
 
 // findExpired returns the question that has expired about a call, as such.
-func (s content) findExpired(vault string, digest Digest, session string) (found Question) {
+func (s content) findExpired(vault string, digest Digest, session string) (found StoredQuestion) {
 	for _, q := range s.expired {
 		if q.isFor(vault, digest, session) {
 			found, found.State = q, Expired
@@ -132,7 +132,7 @@ func (s content) findExpired(vault string, digest Digest, session string) (found
 	return found
 }
 
-func (s content) byCode(code string) (Question, error) {
+func (s content) byCode(code string) (StoredQuestion, error) {
 	for _, q := range s.live {
 		if q.Code == displayCode(code) {
 			return q, nil
@@ -140,10 +140,10 @@ func (s content) byCode(code string) (Question, error) {
 	}
 	for _, damaged := range s.damaged {
 		if damaged.Name == code+recordSuffix {
-			return Question{}, damaged
+			return StoredQuestion{}, damaged
 		}
 	}
-	return Question{}, &Unknown{displayCode(code)}
+	return StoredQuestion{}, &Unknown{displayCode(code)}
 }
 
 func (s content) pending() (count int) {
@@ -178,7 +178,7 @@ func (d *Store) path(shownCode string) string {
 // save writes the file of q all at once, in place of what was there. If that
 // fails, the file may be gone, and q with it: no answer is better than one that
 // the user was told has failed.
-func (d *Store) save(q Question) error {
+func (d *Store) save(q StoredQuestion) error {
 	data, err := q.encode()
 	if err != nil {
 		return err
