@@ -11,7 +11,6 @@ import (
 	"vaultwicket/allowlist"
 	"vaultwicket/allowlist/quote"
 	"vaultwicket/exec/frame"
-	"vaultwicket/exec/noise"
 	"vaultwicket/policy"
 )
 
@@ -123,10 +122,10 @@ func (q question) judgeEmbedded(v *verdict) {
 func (q question) clean(v *verdict) {
 	var out, err []string
 	whole := len(v.stdout)
-	v.stdout, out = noise.Cut(v.stdout, noise.Line)
-	v.stderr, err = noise.Cut(v.stderr, noise.ErrorLine)
+	v.stdout, out = cutNoise(v.stdout, isNoise)
+	v.stderr, err = cutNoise(v.stderr, isErrorNoise)
 	if q.reply.Kind != allowlist.Content || q.windows {
-		v.stdout = noise.CutBlank(v.stdout)
+		v.stdout = cutBlank(v.stdout)
 	}
 	if v.cut {
 		v.gap = max(v.gap-(whole-len(v.stdout)), 0)

@@ -5,7 +5,7 @@ import (
 	"sync"
 	"testing"
 
-	"vaultwicket/exec/progress"
+	"vaultwicket/exec/frame"
 )
 
 // counted is what the embedded program prints on standard error while it works.
@@ -20,8 +20,8 @@ func TestCountsAreToldAndAreNoPartOfTheAnswer(t *testing.T) {
 		program Program
 	}{"one call": {oneShot, p}, "worker": {resident, q}} {
 		var mu sync.Mutex
-		var told []progress.Count
-		ctx := progress.With(t.Context(), func(c progress.Count) {
+		var told []frame.Progress
+		ctx := frame.WithProgress(t.Context(), func(c frame.Progress) {
 			mu.Lock()
 			defer mu.Unlock()
 			told = append(told, c)
@@ -31,7 +31,7 @@ func TestCountsAreToldAndAreNoPartOfTheAnswer(t *testing.T) {
 			t.Errorf("%s: %q, %v", name, out.Stderr, err)
 		}
 		mu.Lock()
-		if want := []progress.Count{{Done: 1, Total: 3, Of: progress.Read}, {Done: 3, Total: 3, Of: progress.Read}, {Done: 1, Total: 1, Of: progress.Changed}}; !slices.Equal(told, want) {
+		if want := []frame.Progress{{Done: 1, Total: 3, Of: frame.FilesRead}, {Done: 3, Total: 3, Of: frame.FilesRead}, {Done: 1, Total: 1, Of: frame.FilesChanged}}; !slices.Equal(told, want) {
 			t.Errorf("%s: told %v, want %v", name, told, want)
 		}
 		mu.Unlock()

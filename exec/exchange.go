@@ -10,7 +10,6 @@ import (
 
 	"vaultwicket/exec/frame"
 	"vaultwicket/exec/process"
-	"vaultwicket/exec/progress"
 )
 
 // exchange is one call that a worker has open. Until done is closed it belongs
@@ -18,10 +17,10 @@ import (
 type exchange struct {
 	id             uint32
 	stdout, stderr *process.Stream
-	messages       *progress.Filter // to stderr
-	sent           int              // of stdout
-	large          chan struct{}    // closed when the worker waits for more
-	granted        bool             // that it sends all; under the lock of the worker
+	messages       *frame.ProgressFilter // to stderr
+	sent           int                   // of stdout
+	large          chan struct{}         // closed when the worker waits for more
+	granted        bool                  // that it sends all; under the lock of the worker
 	end            frame.End
 	lost           string // how the worker ended, if it did before the call
 	done           chan struct{}
@@ -42,7 +41,7 @@ func (w *worker) ask(ctx context.Context, command Command) (e process.Ending, un
 	defer func() { <-w.slots }()
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
-	x := &exchange{stdout: e.Stdout, stderr: e.Stderr, messages: progress.NewFilter(e.Stderr, progress.Of(ctx)), large: make(chan struct{}), done: make(chan struct{})}
+	x := &exchange{stdout: e.Stdout, stderr: e.Stderr, messages: frame.NewProgressFilter(e.Stderr, frame.ProgressOf(ctx)), large: make(chan struct{}), done: make(chan struct{})}
 	for _, s := range [...]*process.Stream{x.stdout, x.stderr} {
 		s.OnFlood(func() { stop(process.ErrFlood) })
 	}

@@ -303,5 +303,5 @@ func mustPermit(name string, params map[string]string) policy.Permit {
 type params = map[string]string
 
 // noise1 is two lines that an app newer than its installer prints in front of answers.
-const noise1 = "Loading updated app package /home/me/.config/obsidian/obsidian-1.12.7.asar\n" +
+const noise1 = "2026-05-04 13:56:24 Loading updated app package /home/me/.config/obsidian/obsidian-1.12.7.asar\n" +
 	"Your Obsidian installer is out of date. Please download the latest installer from the website.\n"

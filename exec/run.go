@@ -11,7 +11,6 @@ import (
 
 	"vaultwicket/exec/frame"
 	"vaultwicket/exec/process"
-	"vaultwicket/exec/progress"
 	"vaultwicket/policy"
 )
 
@@ -153,7 +152,7 @@ func (r *Runner) attempt(ctx context.Context, permit policy.Grant, p Program, co
 	c := process.Child{
 		Path: command.Path, Name: p.name, Args: command.Args, Env: r.env(p.backend),
 		Stdin: command.Stdin, Embedded: p.backend == embeddedBackend, Keep: r.config.MaxKept, Capacity: holdOf(ctx).take,
-		Progress: progress.Of(ctx),
+		Progress: frame.ProgressOf(ctx),
 	}
 	if turn != nil {
 		c.Ended = turn.end

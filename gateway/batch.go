@@ -10,7 +10,7 @@ import (
 
 	"vaultwicket/allowlist/quote"
 	"vaultwicket/exec"
-	"vaultwicket/exec/progress"
+	"vaultwicket/exec/frame"
 	"vaultwicket/gateway/consent"
 	"vaultwicket/gateway/failure"
 	"vaultwicket/gateway/observe"
@@ -158,7 +158,7 @@ type batchRun struct {
 	failed  bool
 	images  atomic.Int64 // how many bytes of images there are so far
 
-	tell     func(progress.Count)
+	tell     func(frame.Progress)
 	finished atomic.Int64 // operations
 }
 
@@ -168,8 +168,8 @@ func (g *vaultGateway) carryOutBatch(ctx context.Context, plan *batchPlan) Batch
 	for i, step := range plan.steps {
 		r.done[i] = OperationResult{ClientID: step.ClientID, Status: statusSkipped}
 	}
-	r.tell = progress.Of(ctx)
-	ctx = progress.With(ctx, nil) // the progress of an operation is not that of the batch
+	r.tell = frame.ProgressOf(ctx)
+	ctx = frame.WithProgress(ctx, nil) // the progress of an operation is not that of the batch
 	r.count(0)
 	for _, stage := range plan.stages() {
 		if r.failed && plan.batch.Atomic {
@@ -222,7 +222,7 @@ func (r *batchRun) report(ctx context.Context) BatchResult {
 
 // count reports that more operations are done.
 func (r *batchRun) count(more int64) {
-	r.tell(progress.Count{Done: int(r.finished.Add(more)), Total: len(r.steps), Of: progress.Operations})
+	r.tell(frame.Progress{Done: int(r.finished.Add(more)), Total: len(r.steps), Of: frame.Operations})
 }
 
 // skip skips the operations after the first failure of an atomic batch.

@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"vaultwicket/allowlist"
-	"vaultwicket/exec/progress"
+	"vaultwicket/exec/frame"
 	"vaultwicket/gateway/failure"
 	"vaultwicket/tiers"
 )
@@ -301,7 +301,7 @@ func TestACancelledBatchKeepsWhatIsDone(t *testing.T) {
 		t.Fatal(at, err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
-	ctx = progress.With(ctx, func(c progress.Count) {
+	ctx = frame.WithProgress(ctx, func(c frame.Progress) {
 		if c.Done == 1 {
 			cancel()
 		}
@@ -330,7 +330,7 @@ func TestABatchCountsItsOperations(t *testing.T) {
 	f := newFixture(t, embeddedOnly).embedded(createsN, readsGo, readsN)
 	var mu sync.Mutex
 	var told []string
-	ctx := progress.With(t.Context(), func(c progress.Count) {
+	ctx := frame.WithProgress(t.Context(), func(c frame.Progress) {
 		mu.Lock()
 		defer mu.Unlock()
 		told = append(told, c.String())

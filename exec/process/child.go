@@ -18,7 +18,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"vaultwicket/exec/progress"
+	"vaultwicket/exec/frame"
 )
 
 const (
@@ -44,7 +44,7 @@ type Child struct {
 	// kept. nil is always.
 	Capacity func(context.Context) bool
 	// Progress is told how far the embedded program has come. nil is nobody.
-	Progress func(progress.Count)
+	Progress func(frame.Progress)
 	// Ended is called when the process has ended and its output is still being read, where
 	// the system tells: on Linux. nil is nobody.
 	Ended func()
@@ -111,7 +111,7 @@ func (c Child) Run(ctx context.Context) Ending {
 	}
 	cmd.Stdout, cmd.Stderr = e.Stdout, e.Stderr
 	if c.Embedded {
-		messages := progress.NewFilter(e.Stderr, c.tell)
+		messages := frame.NewProgressFilter(e.Stderr, c.tell)
 		cmd.Stderr = messages
 		defer func() { _ = messages.Flush() }() // a stream takes everything
 	}
@@ -148,7 +148,7 @@ func (c Child) Run(ctx context.Context) Ending {
 	return e
 }
 
-func (c Child) tell(count progress.Count) {
+func (c Child) tell(count frame.Progress) {
 	if c.Progress != nil {
 		c.Progress(count)
 	}

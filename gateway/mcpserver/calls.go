@@ -13,7 +13,7 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
 
-	"vaultwicket/exec/progress"
+	"vaultwicket/exec/frame"
 	"vaultwicket/gateway"
 	"vaultwicket/gateway/failure"
 	"vaultwicket/gateway/mcpserver/wire"
@@ -109,8 +109,8 @@ func report(ctx context.Context, req mcp.CallToolRequest) (_ context.Context, st
 	if req.Params.Meta == nil || req.Params.Meta.ProgressToken == nil {
 		return ctx, func() {}
 	}
-	var latest atomic.Pointer[progress.Count]
-	counted := progress.With(ctx, func(c progress.Count) { latest.Store(&c) })
+	var latest atomic.Pointer[frame.Progress]
+	counted := frame.WithProgress(ctx, func(c frame.Progress) { latest.Store(&c) })
 	ctx, cancel := context.WithCancel(ctx)
 	done := make(chan struct{})
 	go func() {
@@ -141,7 +141,7 @@ func report(ctx context.Context, req mcp.CallToolRequest) (_ context.Context, st
 type rising struct{ seconds, progress int }
 
 // next returns the parameters for one more second. The count is nil where none is known.
-func (r *rising) next(count *progress.Count) map[string]any {
+func (r *rising) next(count *frame.Progress) map[string]any {
 	r.seconds++
 	message := fmt.Sprintf("running for %d s", r.seconds)
 	if count == nil {

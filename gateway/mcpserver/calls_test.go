@@ -16,7 +16,7 @@ import (
 	"github.com/mark3labs/mcp-go/server"
 
 	"vaultwicket/allowlist"
-	"vaultwicket/exec/progress"
+	"vaultwicket/exec/frame"
 	"vaultwicket/gateway"
 	"vaultwicket/gateway/failure"
 	"vaultwicket/gateway/mcpserver/wire"
@@ -174,22 +174,22 @@ func TestProgressRisesAndEndsBeforeTheAnswer(t *testing.T) {
 
 // A count that is known is told with its total, and what is told always rises.
 func TestCountsAreTold(t *testing.T) {
-	count := func(done, total int, of progress.Kind) *progress.Count {
-		return &progress.Count{Done: done, Total: total, Of: of}
+	count := func(done, total int, of frame.ProgressKind) *frame.Progress {
+		return &frame.Progress{Done: done, Total: total, Of: of}
 	}
 	var r rising
 	for _, tt := range []struct {
-		count   *progress.Count
+		count   *frame.Progress
 		told    int
 		total   any
 		message string
 	}{
 		{nil, 1, nil, "running for 1 s"},
-		{count(0, 40, progress.Operations), 2, nil, "running for 2 s, 0 of 40 operations"},
-		{count(900, 2000, progress.Read), 900, 2000, "running for 3 s, 900 of 2000 files read"},
-		{count(2000, 2500, progress.Read), 2000, 2500, "running for 4 s, 2000 of 2500 files read"},
-		{count(2000, 2500, progress.Read), 2001, nil, "running for 5 s, 2000 of 2500 files read"},
-		{count(3, 12, progress.Changed), 2002, nil, "running for 6 s, 3 of 12 files changed"},
+		{count(0, 40, frame.Operations), 2, nil, "running for 2 s, 0 of 40 operations"},
+		{count(900, 2000, frame.FilesRead), 900, 2000, "running for 3 s, 900 of 2000 files read"},
+		{count(2000, 2500, frame.FilesRead), 2000, 2500, "running for 4 s, 2000 of 2500 files read"},
+		{count(2000, 2500, frame.FilesRead), 2001, nil, "running for 5 s, 2000 of 2500 files read"},
+		{count(3, 12, frame.FilesChanged), 2002, nil, "running for 6 s, 3 of 12 files changed"},
 	} {
 		got := r.next(tt.count)
 		if got["progress"] != tt.told || got["total"] != tt.total || got["message"] != tt.message {
@@ -217,7 +217,7 @@ func TestTheCountsOfACallAreItsOwn(t *testing.T) {
 		one, stopOne := call("one")
 		time.Sleep(10 * time.Millisecond)
 		_, stopTwo := call("two")
-		progress.Of(one)(progress.Count{Done: 7, Total: 9, Of: progress.Read})
+		frame.ProgressOf(one)(frame.Progress{Done: 7, Total: 9, Of: frame.FilesRead})
 		time.Sleep(progressInterval + 100*time.Millisecond)
 		stopOne()
 		stopTwo()

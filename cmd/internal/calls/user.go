@@ -9,7 +9,7 @@ import (
 	"vaultwicket/cmd/internal/screen"
 	"vaultwicket/cmd/internal/terminal"
 	"vaultwicket/cmd/internal/wiring"
-	"vaultwicket/exec/progress"
+	"vaultwicket/exec/frame"
 	"vaultwicket/gateway"
 	"vaultwicket/gateway/consent"
 )
@@ -36,7 +36,7 @@ func newUser(o wiring.Opened, command string) *user {
 
 // counting is ctx for a call of which p shows how far it has come.
 func counting(ctx context.Context, p *screen.Progress) context.Context {
-	return progress.With(ctx, func(c progress.Count) { p.Count(c.String()) })
+	return frame.WithProgress(ctx, func(c frame.Progress) { p.Count(c.String()) })
 }
 
 // asker returns the function that asks the user at the terminal for an approval. It

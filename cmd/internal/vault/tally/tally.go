@@ -8,7 +8,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"vaultwicket/exec/progress"
+	"vaultwicket/exec/frame"
 )
 
 const (
@@ -26,14 +26,14 @@ type Tally struct {
 	begun       time.Time
 
 	mu  sync.Mutex
-	of  progress.Kind
+	of  frame.ProgressKind
 	out io.Writer // nil once the call has ended
 }
 
 // New returns a Tally of files that are read, whose lines go to out. If out has a method
 // Flush, that is called after each.
 func New(out io.Writer) *Tally {
-	t := &Tally{of: progress.Read, out: out, begun: time.Now()}
+	t := &Tally{of: frame.FilesRead, out: out, begun: time.Now()}
 	t.next.Store(int64(after))
 	return t
 }
@@ -63,7 +63,7 @@ func (t *Tally) tell(done int) {
 	if t.out == nil {
 		return
 	}
-	c := progress.Count{Done: done, Total: max(int(t.total.Load()), done), Of: t.of}
+	c := frame.Progress{Done: done, Total: max(int(t.total.Load()), done), Of: t.of}
 	_, _ = io.WriteString(t.out, c.Line()) // whoever has gone need not know
 	if held, ok := t.out.(interface{ Flush() error }); ok {
 		_ = held.Flush()
@@ -77,7 +77,7 @@ func (t *Tally) Changing(files int) {
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.of = progress.Changed
+	t.of = frame.FilesChanged
 	t.done.Store(0)
 	t.total.Store(int64(files))
 }

@@ -1,6 +1,6 @@
 // Package noise knows what programs around the Obsidian CLI print in front of its answer:
 // warnings of the installer, of Electron and of Chromium.
-package noise
+package exec
 
 import "strings"
 
@@ -25,7 +25,7 @@ var (
 
 // Cut takes noise lines from the start of a stream and returns them. What
 // comes after the first other line is kept, whatever it looks like.
-func Cut(text string, isNoise func(string) bool) (rest string, noise []string) {
+func cutNoise(text string, isNoise func(string) bool) (rest string, noise []string) {
 	for rest = text; len(noise) < maxNoise; {
 		line, after, _ := strings.Cut(rest, "\n")
 		line = strings.Trim(line, "\r")
@@ -38,7 +38,7 @@ func Cut(text string, isNoise func(string) bool) (rest string, noise []string) {
 }
 
 // Line reports whether a line of either stream is noise.
-func Line(line string) bool {
+func isNoise(line string) bool {
 	line = withoutTime(line)
 	for _, sentence := range noiseSentences {
 		if strings.HasPrefix(line, sentence) {
@@ -61,8 +61,8 @@ func Line(line string) bool {
 
 // ErrorLine also knows the warnings of the runtime of the older client,
 // which are seen on standard error of machines without a display.
-func ErrorLine(line string) bool {
-	return Line(line) || chromiumLog(line) ||
+func isErrorNoise(line string) bool {
+	return isNoise(line) || chromiumLog(line) ||
 		strings.HasPrefix(line, "(electron) ") || strings.HasPrefix(line, "(node:")
 }
 
@@ -98,7 +98,7 @@ func withoutTime(line string) string {
 
 // CutBlank takes one empty line from the start, unless nothing else is there:
 // recorded on Windows in front of several answers.
-func CutBlank(text string) string {
+func cutBlank(text string) string {
 	for _, blank := range [...]string{"\r\n", "\n"} {
 		if rest, found := strings.CutPrefix(text, blank); found && rest != "" {
 			return rest

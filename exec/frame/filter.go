@@ -1,4 +1,4 @@
-package progress
+package frame
 
 import (
 	"bytes"
@@ -8,9 +8,9 @@ import (
 
 // Filter is standard error of the embedded program without its counts. It is for one
 // goroutine.
-type Filter struct {
+type ProgressFilter struct {
 	to   io.Writer
-	tell func(Count)
+	tell func(Progress)
 	// begun is a line that may become one with a count; passing says that the current line
 	// is none.
 	begun   []byte
@@ -18,10 +18,12 @@ type Filter struct {
 }
 
 // NewFilter passes on to a writer what is no line with a count, and tells the counts.
-func NewFilter(to io.Writer, tell func(Count)) *Filter { return &Filter{to: to, tell: tell} }
+func NewProgressFilter(to io.Writer, tell func(Progress)) *ProgressFilter {
+	return &ProgressFilter{to: to, tell: tell}
+}
 
 // Write implements [io.Writer]. The error is that of the writer behind it.
-func (f *Filter) Write(p []byte) (int, error) {
+func (f *ProgressFilter) Write(p []byte) (int, error) {
 	for rest := p; len(rest) > 0; {
 		end := bytes.IndexByte(rest, '\n') + 1
 		whole := end > 0
@@ -37,19 +39,19 @@ func (f *Filter) Write(p []byte) (int, error) {
 }
 
 // longest is the length of a line with a count.
-const longest = len(mark) + 64
+const maxProgressLine = len(progressMark) + 64
 
 // piece takes a piece of one line. whole says that it ends the line.
-func (f *Filter) piece(p []byte, whole bool) error {
+func (f *ProgressFilter) piece(p []byte, whole bool) error {
 	if f.passing {
 		f.passing = !whole
 		_, err := f.to.Write(p)
 		return err
 	}
 	f.begun = append(f.begun, p...)
-	line := string(f.begun[:min(len(f.begun), longest)])
-	possible := len(f.begun) < longest && (strings.HasPrefix(line, mark) || strings.HasPrefix(mark, line))
-	if c, ok := Parse(line); whole && possible && ok {
+	line := string(f.begun[:min(len(f.begun), maxProgressLine)])
+	possible := len(f.begun) < maxProgressLine && (strings.HasPrefix(line, progressMark) || strings.HasPrefix(progressMark, line))
+	if c, ok := ParseProgress(line); whole && possible && ok {
 		f.begun = f.begun[:0]
 		f.tell(c)
 		return nil
@@ -63,7 +65,7 @@ func (f *Filter) piece(p []byte, whole bool) error {
 
 // Flush passes on the beginning of a line that was not ended. It is called when nothing
 // more comes.
-func (f *Filter) Flush() error {
+func (f *ProgressFilter) Flush() error {
 	_, err := f.to.Write(f.begun)
 	f.begun = f.begun[:0]
 	return err

@@ -1,4 +1,4 @@
-package progress
+package frame
 
 import (
 	"context"
@@ -9,17 +9,17 @@ import (
 
 func TestCounts(t *testing.T) {
 	for _, tt := range []struct {
-		count Count
+		count Progress
 		text  string
 	}{
-		{Count{120, 3000, Read}, "120 of 3000 files read"},
-		{Count{1, 2, Changed}, "1 of 2 files changed"},
-		{Count{3, 10, Operations}, "3 of 10 operations"},
+		{Progress{120, 3000, FilesRead}, "120 of 3000 files read"},
+		{Progress{1, 2, FilesChanged}, "1 of 2 files changed"},
+		{Progress{3, 10, Operations}, "3 of 10 operations"},
 	} {
 		if got := tt.count.String(); got != tt.text {
 			t.Errorf("%+v: %q, want %q", tt.count, got, tt.text)
 		}
-		got, ok := Parse(tt.count.Line())
+		got, ok := ParseProgress(tt.count.Line())
 		if want := tt.count.Of != Operations; ok != want || ok && got != tt.count {
 			t.Errorf("%q is read as %+v, %v", tt.count.Line(), got, ok)
 		}
@@ -29,7 +29,7 @@ func TestCounts(t *testing.T) {
 		"vaultwicket-progress: read 3 2", "vaultwicket-progress: secret 1 2", "vaultwicket-progress: read 1 99999999999", " vaultwicket-progress: read 1 2",
 		"vaultwicket-progress: read 1 2\n\n", "vaultwicket-facts: read 1 2",
 	} {
-		if c, ok := Parse(line); ok {
+		if c, ok := ParseProgress(line); ok {
 			t.Errorf("%q is read as %+v", line, c)
 		}
 	}
@@ -42,8 +42,8 @@ func TestFilter(t *testing.T) {
 	const want = "one\nvaultwicket-progress: read x 2\n\nvaultwicket-prog\ntwo vaultwicket-progress: read 1 1\nvaultwicket-facts: {}\nvaultwicket-progress: read 1 "
 	for size := 1; size <= len(printed); size++ {
 		var out strings.Builder
-		var told []Count
-		f := NewFilter(&out, func(c Count) { told = append(told, c) })
+		var told []Progress
+		f := NewProgressFilter(&out, func(c Progress) { told = append(told, c) })
 		for piece := range slices.Chunk([]byte(printed), size) {
 			if n, err := f.Write(piece); n != len(piece) || err != nil {
 				t.Fatal(n, err)
@@ -52,7 +52,7 @@ func TestFilter(t *testing.T) {
 		if err := f.Flush(); err != nil {
 			t.Fatal(err)
 		}
-		if out.String() != want || !slices.Equal(told, []Count{{1, 2, Read}, {2, 2, Changed}}) {
+		if out.String() != want || !slices.Equal(told, []Progress{{1, 2, FilesRead}, {2, 2, FilesChanged}}) {
 			t.Fatalf("in pieces of %d bytes: %q, %v", size, out.String(), told)
 		}
 	}
@@ -61,29 +61,29 @@ func TestFilter(t *testing.T) {
 // A line without an end is not kept in memory.
 func TestALongLineIsPassedOn(t *testing.T) {
 	var out strings.Builder
-	f := NewFilter(&out, func(Count) { t.Error("a count") })
-	for _, text := range []string{mark, strings.Repeat("1", 1000), strings.Repeat("x", 1000)} {
+	f := NewProgressFilter(&out, func(Progress) { t.Error("a count") })
+	for _, text := range []string{progressMark, strings.Repeat("1", 1000), strings.Repeat("x", 1000)} {
 		if _, err := f.Write([]byte(text)); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if out.Len() != len(mark)+2000 || len(f.begun) > 0 {
+	if out.Len() != len(progressMark)+2000 || len(f.begun) > 0 {
 		t.Errorf("%d bytes are passed on, %d kept", out.Len(), len(f.begun))
 	}
 }
 
 func TestTheContextTells(t *testing.T) {
-	Of(context.Background())(Count{1, 2, Read}) // nobody wants to know
-	Of(With(context.Background(), nil))(Count{1, 2, Read})
-	var told Count
-	ctx := With(context.Background(), func(c Count) { told = c })
-	Of(ctx)(Count{1, 2, Read})
-	if told != (Count{1, 2, Read}) {
+	ProgressOf(context.Background())(Progress{1, 2, FilesRead}) // nobody wants to know
+	ProgressOf(WithProgress(context.Background(), nil))(Progress{1, 2, FilesRead})
+	var told Progress
+	ctx := WithProgress(context.Background(), func(c Progress) { told = c })
+	ProgressOf(ctx)(Progress{1, 2, FilesRead})
+	if told != (Progress{1, 2, FilesRead}) {
 		t.Errorf("told %+v", told)
 	}
-	told = Count{}
-	Of(With(ctx, nil))(Count{1, 2, Read})
-	if told != (Count{}) {
+	told = Progress{}
+	ProgressOf(WithProgress(ctx, nil))(Progress{1, 2, FilesRead})
+	if told != (Progress{}) {
 		t.Error("somebody is told who does not want to know any more")
 	}
 }

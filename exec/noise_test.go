@@ -1,12 +1,9 @@
-package noise
+package exec
 
 import (
 	"strings"
 	"testing"
 )
-
-const noise1 = "2026-05-04 13:56:24 Loading updated app package /home/me/.config/obsidian/obsidian-1.12.7.asar\n" +
-	"Your Obsidian installer is out of date. Please download the latest installer from the website.\n"
 
 func TestCutNoise(t *testing.T) {
 	tests := []struct {
@@ -28,7 +25,7 @@ func TestCutNoise(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			rest, noise := Cut(tt.text, Line)
+			rest, noise := cutNoise(tt.text, isNoise)
 			if rest != tt.rest || len(noise) != tt.noise {
 				t.Errorf("rest %q, noise %q", rest, noise)
 			}
@@ -42,18 +39,18 @@ func TestWarningsOfTheRuntime(t *testing.T) {
 		"(electron) 'x' is deprecated", "(node:4711) Warning: x",
 	}
 	for _, line := range lines {
-		if !ErrorLine(line) || Line(line) {
-			t.Errorf("%q: noise on stderr %v, on stdout %v", line, ErrorLine(line), Line(line))
+		if !isErrorNoise(line) || isNoise(line) {
+			t.Errorf("%q: noise on stderr %v, on stdout %v", line, isErrorNoise(line), isNoise(line))
 		}
 	}
-	if ErrorLine("[draft] ERROR: x") {
+	if isErrorNoise("[draft] ERROR: x") {
 		t.Error("a line of a person was taken for noise")
 	}
 }
 
 func TestCutBlank(t *testing.T) {
 	for text, want := range map[string]string{"\nx\n": "x\n", "\r\nx": "x", "\n": "\n", "": "", "x\n\n": "x\n\n", "\n\nx": "\nx"} {
-		if got := CutBlank(text); got != want {
+		if got := cutBlank(text); got != want {
 			t.Errorf("%q: %q, want %q", text, got, want)
 		}
 	}

@@ -4,7 +4,7 @@
 //
 // A count is only of what the caller may see. It is for display: nothing depends on it, and
 // a count that is missing or late is no fault.
-package progress
+package frame
 
 import (
 	"context"
@@ -14,23 +14,23 @@ import (
 )
 
 // Count is how far a call has come. The zero Count is nothing known.
-type Count struct {
+type Progress struct {
 	Done, Total int // Total is of what is known so far, and may rise
-	Of          Kind
+	Of          ProgressKind
 }
 
 // Kind says what is counted.
-type Kind string
+type ProgressKind string
 
 // What is counted.
 const (
-	Read       Kind = "read"       // files of the vault
-	Changed    Kind = "changed"    // files of the vault
-	Operations Kind = "operations" // of a batch
+	FilesRead    ProgressKind = "read"       // files of the vault
+	FilesChanged ProgressKind = "changed"    // files of the vault
+	Operations   ProgressKind = "operations" // of a batch
 )
 
 // String returns the count for people, such as "120 of 3000 files read".
-func (c Count) String() string {
+func (c Progress) String() string {
 	if c.Of == Operations {
 		return fmt.Sprintf("%d of %d operations", c.Done, c.Total)
 	}
@@ -39,46 +39,48 @@ func (c Count) String() string {
 
 // mark begins a line of the embedded program with a count. Nothing else that it prints on
 // standard error begins so.
-const mark = "vaultwicket-progress: "
+const progressMark = "vaultwicket-progress: "
 
 // Line returns the count as the embedded program prints it, with a line break.
-func (c Count) Line() string { return fmt.Sprintf("%s%s %d %d\n", mark, c.Of, c.Done, c.Total) }
+func (c Progress) Line() string {
+	return fmt.Sprintf("%s%s %d %d\n", progressMark, c.Of, c.Done, c.Total)
+}
 
 // maxCount is more files than a vault has.
-const maxCount = 1 << 30
+const maxFiles = 1 << 30
 
 // Parse reads what Line returns, with or without the line break.
-func Parse(line string) (c Count, ok bool) {
-	text, marked := strings.CutPrefix(strings.TrimSuffix(line, "\n"), mark)
+func ParseProgress(line string) (c Progress, ok bool) {
+	text, marked := strings.CutPrefix(strings.TrimSuffix(line, "\n"), progressMark)
 	words := strings.Split(text, " ")
 	if !marked || len(words) != 3 {
-		return Count{}, false
+		return Progress{}, false
 	}
 	done, err := strconv.ParseUint(words[1], 10, 31)
 	if err != nil {
-		return Count{}, false
+		return Progress{}, false
 	}
 	total, err := strconv.ParseUint(words[2], 10, 31)
-	c = Count{int(done), int(total), Kind(words[0])}
-	ok = err == nil && total <= maxCount && done <= total && (c.Of == Read || c.Of == Changed)
+	c = Progress{int(done), int(total), ProgressKind(words[0])}
+	ok = err == nil && total <= maxFiles && done <= total && (c.Of == FilesRead || c.Of == FilesChanged)
 	if !ok {
-		return Count{}, false
+		return Progress{}, false
 	}
 	return c, true
 }
 
-type key struct{}
+type progressKey struct{}
 
 // With has tell called with the counts of a call. It is called from any goroutine, and not
 // after the call has returned; nil is nobody.
-func With(ctx context.Context, tell func(Count)) context.Context {
-	return context.WithValue(ctx, key{}, tell)
+func WithProgress(ctx context.Context, tell func(Progress)) context.Context {
+	return context.WithValue(ctx, progressKey{}, tell)
 }
 
 // Of returns who wants to know how far the call of ctx has come. It is never nil.
-func Of(ctx context.Context) (tell func(Count)) {
-	if tell, _ = ctx.Value(key{}).(func(Count)); tell == nil {
-		return func(Count) {}
+func ProgressOf(ctx context.Context) (tell func(Progress)) {
+	if tell, _ = ctx.Value(progressKey{}).(func(Progress)); tell == nil {
+		return func(Progress) {}
 	}
 	return tell
 }
