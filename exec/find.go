@@ -9,7 +9,7 @@ import (
 	"sync"
 	"time"
 
-	"vaultwicket/exec/suitable"
+	"vaultwicket/exec/trust"
 )
 
 // searchAgain is how long a failed search is remembered: a user who has just
@@ -147,16 +147,6 @@ func (r *Runner) inspect(candidate string) (path string, file fs.FileInfo, err e
 	return path, file, checkWay(candidate)
 }
 
-// suitable refuses a file that must not be started. The path is absolute and without
-// links.
-func (r *Runner) suitable(path string, file fs.FileInfo) error {
-	at := suitable.Surroundings{Vaults: r.config.Vaults, Home: r.config.Getenv("HOME")}
-	if reason := suitable.File(path, file, at); reason != "" {
-		return unsuitable(path, reason)
-	}
-	return nil
-}
-
 func unsuitable(path, reason string) *Unavailable {
 	return &Unavailable{code: CodeUnsuitable, program: path, reason: reason,
 		hint: "the user can set cli to the full path of the native client (obsidian-cli, on Windows Obsidian.com), which installers from 1.12.7 on bring"}
@@ -164,7 +154,7 @@ func unsuitable(path, reason string) *Unavailable {
 
 // checkWay refuses a path that another user can redirect to another program.
 func checkWay(path string) error {
-	reason, err := suitable.Way(path)
+	reason, err := trust.Way(path)
 	switch {
 	case err != nil:
 		return cannotLookAt(path, err)

@@ -7,8 +7,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-
-	"vaultwicket/exec/suitable"
 )
 
 const harmless = "#!/bin/sh\necho 1.12.7\n"
@@ -46,7 +44,7 @@ func TestSuitable(t *testing.T) {
 		{"an executable of Windows", func(t *testing.T) string { return place(t, "Obsidian.exe", harmless, 0o755) }, "app itself"},
 		{"too large for a client", func(t *testing.T) string {
 			path := place(t, "obsidian", harmless, 0o755)
-			if err := os.Truncate(path, suitable.MaxClientSize+1); err != nil {
+			if err := os.Truncate(path, maxClientSize+1); err != nil {
 				t.Fatal(err)
 			}
 			return path

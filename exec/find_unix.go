@@ -5,14 +5,12 @@ package exec
 import (
 	"path/filepath"
 	"runtime"
-
-	"vaultwicket/exec/suitable"
 )
 
 // fileNames are the files that a bare name stands for.
 func fileNames(name string) []string {
 	if name == defaultCLI {
-		return []string{name, suitable.NativeName}
+		return []string{name, nativeName}
 	}
 	return []string{name}
 }
@@ -25,11 +23,11 @@ func wellKnown(getenv func(string) string) []string {
 		all = append(all, filepath.Join(home, ".local", "bin", defaultCLI))
 	}
 	if runtime.GOOS == "darwin" {
-		all = append(all, "/Applications/Obsidian.app/Contents/MacOS/"+suitable.NativeName, "/usr/local/bin/"+defaultCLI)
+		all = append(all, "/Applications/Obsidian.app/Contents/MacOS/"+nativeName, "/usr/local/bin/"+defaultCLI)
 		if filepath.IsAbs(home) {
-			all = append(all, filepath.Join(home, "Applications", "Obsidian.app", "Contents", "MacOS", suitable.NativeName))
+			all = append(all, filepath.Join(home, "Applications", "Obsidian.app", "Contents", "MacOS", nativeName))
 		}
 		return all
 	}
-	return append(all, "/opt/Obsidian/"+suitable.NativeName)
+	return append(all, "/opt/Obsidian/"+nativeName)
 }

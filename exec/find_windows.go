@@ -2,15 +2,13 @@ package exec
 
 import (
 	"path/filepath"
-
-	"vaultwicket/exec/suitable"
 )
 
 // fileNames are the files that a bare name stands for. ".exe" is never added:
 // Obsidian.exe is the app, which answers a captured call with nothing.
 func fileNames(name string) []string {
 	if name == defaultCLI {
-		return []string{suitable.ShimName, suitable.NativeName + ".com"}
+		return []string{shimName, nativeName + ".com"}
 	}
 	if filepath.Ext(name) != "" {
 		return []string{name}
@@ -26,7 +24,7 @@ func wellKnown(getenv func(string) string) []string {
 		{"ProgramFiles", "Obsidian"}, {"ProgramFiles(x86)", "Obsidian"},
 	} {
 		if base := getenv(place.variable); filepath.IsAbs(base) {
-			all = append(all, filepath.Join(base, place.folder, suitable.ShimName))
+			all = append(all, filepath.Join(base, place.folder, shimName))
 		}
 	}
 	return all

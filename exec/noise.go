@@ -1,5 +1,3 @@
-// Package noise knows what programs around the Obsidian CLI print in front of its answer:
-// warnings of the installer, of Electron and of Chromium.
 package exec
 
 import "strings"

@@ -10,12 +10,12 @@ import (
 // allowedImports says which packages of this module a package may import. It is a
 // statement of policy: do not change it to fix a build.
 //
-// Both programs of the binary import allowlist/day, allowlist/quote, exec/frame, exec/progress,
+// Both programs of the binary import allowlist/day, allowlist/quote, exec/frame,
 // gateway/state/journal, gateway/names, gateway/state/paths, gateway/registry,
 // and policy/access: the words for days, what messages repeat, the protocol
-// between the two, how far a call has come, the journal, the names and locations of files, the app's list of
+// between the two, the journal, the names and locations of files, the app's list of
 // vaults, and the access rules. These packages import nothing of this module but
-// allowlist/quote, gateway/state/private, which opens private files and asks exec/acl for
+// allowlist/quote, gateway/state/private, which opens private files, exec/trust, which reads
 // the access lists of Windows, and packages below themselves.
 const allowedImports = `
 tiers                        :
@@ -24,15 +24,11 @@ allowlist/day                : allowlist/quote
 allowlist/quote              :
 policy                       : policy/access allowlist tiers
 policy/access                :
-exec                         : exec/noise exec/suitable exec/frame exec/process exec/progress exec/way policy allowlist tiers allowlist/quote
+exec                         : exec/trust exec/frame exec/process policy allowlist tiers allowlist/quote
 exec/frame                   :
-exec/process                 : exec/frame exec/progress
-exec/noise                   :
-exec/progress                :
-exec/acl                     :
-exec/suitable                : exec/acl exec/way allowlist/quote
-exec/way                     :
-gateway                      : allowlist allowlist/quote exec exec/progress gateway/admission gateway/catalog gateway/clean gateway/consent gateway/difference gateway/failure gateway/idempotency gateway/names gateway/notes gateway/observe gateway/pages gateway/state/audit gateway/registry gateway/state/journal gateway/state/paths policy policy/access tiers
+exec/trust                   : allowlist/quote
+exec/process                 : exec/frame
+gateway                      : allowlist allowlist/quote exec exec/frame gateway/admission gateway/catalog gateway/clean gateway/consent gateway/difference gateway/failure gateway/idempotency gateway/names gateway/notes gateway/observe gateway/pages gateway/state/audit gateway/registry gateway/state/journal gateway/state/paths policy policy/access tiers
 gateway/idempotency          : gateway/failure gateway/state/journal
 gateway/state/audit          : allowlist allowlist/quote gateway/failure gateway/observe gateway/state/private policy tiers
 gateway/catalog              : gateway/failure policy policy/access allowlist tiers
@@ -46,7 +42,7 @@ gateway/httpguard            :
 gateway/names                :
 gateway/pages                : allowlist/quote
 gateway/state/paths          : gateway/state/private
-gateway/state/private        : exec/acl
+gateway/state/private        : exec/trust
 gateway/state/running        : gateway/state/private
 gateway/state/private/faults : gateway/state/private
 gateway/registry             :
@@ -55,16 +51,16 @@ gateway/observe/telemetry    : allowlist/quote exec gateway/failure gateway/obse
 gateway/ui/activity          : gateway/state/audit policy
 gateway/difference           : gateway/clean
 gateway/ui                   : gateway gateway/admission gateway/catalog gateway/clean gateway/consent gateway/difference gateway/failure gateway/httpguard gateway/state/audit gateway/state/journal gateway/state/paths gateway/state/running gateway/ui/activity gateway/notes tiers
-gateway/mcpserver            : allowlist allowlist/day allowlist/quote exec/progress gateway gateway/catalog gateway/clean gateway/consent gateway/failure gateway/mcpserver/streamable gateway/mcpserver/wire gateway/observe tiers
+gateway/mcpserver            : allowlist allowlist/day allowlist/quote exec/frame gateway gateway/catalog gateway/clean gateway/consent gateway/failure gateway/mcpserver/streamable gateway/mcpserver/wire gateway/observe tiers
 gateway/mcpserver/wire       : allowlist/quote
 gateway/mcpserver/streamable : gateway/httpguard gateway/mcpserver/wire gateway/state/paths gateway/state/private
 cmd/vaultwicket              : allowlist allowlist/quote cmd/internal/approver cmd/internal/auditlog cmd/internal/calls cmd/internal/clients cmd/internal/clients/command cmd/internal/clients/program cmd/internal/compare cmd/internal/completion cmd/internal/demo cmd/internal/doctor cmd/internal/doctor/machine cmd/internal/drift cmd/internal/exit cmd/internal/flags cmd/internal/history cmd/internal/listing cmd/internal/manual cmd/internal/rawvault cmd/internal/release cmd/internal/screen cmd/internal/servers cmd/internal/settings cmd/internal/terminal cmd/internal/wiring exec gateway gateway/admission gateway/clean gateway/failure gateway/mcpserver gateway/state/paths tiers
 cmd/internal/approver        : allowlist/quote cmd/internal/exit cmd/internal/flags cmd/internal/identity cmd/internal/screen cmd/internal/settings cmd/internal/terminal gateway/clean gateway/consent gateway/failure
-cmd/internal/calls           : allowlist/quote cmd/internal/exit cmd/internal/identity cmd/internal/screen cmd/internal/settings cmd/internal/terminal cmd/internal/wiring exec/progress gateway gateway/consent gateway/mcpserver
+cmd/internal/calls           : allowlist/quote cmd/internal/exit cmd/internal/identity cmd/internal/screen cmd/internal/settings cmd/internal/terminal cmd/internal/wiring exec/frame gateway gateway/consent gateway/mcpserver
 cmd/internal/history         : allowlist/quote cmd/internal/calls cmd/internal/exit cmd/internal/flags cmd/internal/identity cmd/internal/screen cmd/internal/settings cmd/internal/terminal cmd/internal/wiring gateway gateway/failure gateway/state/journal
 cmd/internal/identity        :
 cmd/internal/listing         : allowlist allowlist/quote cmd/internal/drift cmd/internal/exit cmd/internal/screen cmd/internal/settings cmd/internal/terminal cmd/internal/wiring gateway gateway/catalog gateway/notes
-cmd/internal/rawvault        : cmd/internal/exit cmd/internal/safefile cmd/internal/settings cmd/internal/terminal cmd/internal/vault exec gateway gateway/admission gateway/clean gateway/registry gateway/state/paths policy/access
+cmd/internal/rawvault        : cmd/internal/exit exec/trust cmd/internal/settings cmd/internal/terminal cmd/internal/vault exec gateway gateway/admission gateway/clean gateway/registry gateway/state/paths policy/access
 cmd/internal/servers         : allowlist/quote cmd/internal/activation cmd/internal/doctor cmd/internal/doctor/machine cmd/internal/exit cmd/internal/identity cmd/internal/manual cmd/internal/parent cmd/internal/release cmd/internal/screen cmd/internal/settings cmd/internal/terminal cmd/internal/wiring exec gateway/failure gateway/httpguard gateway/mcpserver gateway/mcpserver/streamable gateway/state/paths gateway/state/running gateway/ui
 cmd/internal/wiring          : allowlist/quote cmd/internal/exit cmd/internal/identity cmd/internal/release cmd/internal/screen cmd/internal/settings cmd/internal/terminal cmd/internal/vault exec gateway gateway/clean gateway/observe gateway/observe/telemetry gateway/registry
 cmd/internal/activation      : cmd/internal/exit
@@ -72,8 +68,7 @@ cmd/internal/auditlog        : cmd/internal/exit cmd/internal/flags cmd/internal
 cmd/internal/demo            : cmd/internal/release cmd/internal/terminal cmd/internal/vault exec gateway gateway/failure policy tiers
 cmd/internal/logging         : cmd/internal/terminal gateway/clean gateway/observe
 cmd/internal/parent          : cmd/internal/exit cmd/internal/logging
-cmd/internal/safefile        : exec/acl exec/way
-cmd/internal/settings        : allowlist allowlist/quote cmd/internal/exit cmd/internal/flags cmd/internal/logging cmd/internal/safefile cmd/internal/terminal exec gateway gateway/admission gateway/mcpserver gateway/mcpserver/streamable gateway/registry gateway/state/paths gateway/notes policy policy/access tiers
+cmd/internal/settings        : allowlist allowlist/quote cmd/internal/exit cmd/internal/flags cmd/internal/logging exec/trust cmd/internal/terminal exec gateway gateway/admission gateway/mcpserver gateway/mcpserver/streamable gateway/registry gateway/state/paths gateway/notes policy policy/access tiers
 cmd/internal/compare         : gateway
 cmd/internal/drift           : allowlist gateway/state/paths
 cmd/internal/doctor          : cmd/internal/clients cmd/internal/settings cmd/internal/vault/disk/system exec gateway gateway/failure gateway/consent gateway/state/audit gateway/state/journal gateway/state/paths gateway/state/private gateway/state/running gateway/clean policy policy/access tiers
@@ -84,14 +79,14 @@ cmd/internal/flags           : cmd/internal/exit allowlist/day allowlist/quote
 cmd/internal/screen          : allowlist/quote cmd/internal/flags cmd/internal/terminal gateway/clean tiers
 cmd/internal/manual          : cmd/internal/flags cmd/internal/screen
 cmd/internal/terminal        : gateway/clean
-cmd/internal/clients         : cmd/internal/clients/edit cmd/internal/clients/edit/* exec/acl exec/suitable exec/way gateway/state/private
+cmd/internal/clients         : cmd/internal/clients/edit cmd/internal/clients/edit/* exec/trust gateway/state/private
 cmd/internal/clients/command : cmd/internal/clients
 cmd/internal/clients/edit    :
 cmd/internal/clients/edit/jsonc : cmd/internal/clients/edit
 cmd/internal/clients/edit/toml : cmd/internal/clients/edit
 cmd/internal/clients/edit/yaml : cmd/internal/clients/edit
 cmd/internal/clients/program : exec/process
-cmd/internal/vault           : cmd/internal/vault/* cmd/internal/release allowlist allowlist/day allowlist/quote exec/frame exec/progress gateway/state/journal gateway/names gateway/state/paths gateway/registry policy/access gateway/difference
+cmd/internal/vault           : cmd/internal/vault/* cmd/internal/release allowlist allowlist/day allowlist/quote exec/frame gateway/state/journal gateway/names gateway/state/paths gateway/registry policy/access gateway/difference
 cmd/internal/release         :
 packaging                    : packaging/facts
 packaging/bundle             :

@@ -1,25 +1,26 @@
-// Package progress counts how far a call has come: notes read of those found, operations of
-// a batch. A count passes from the embedded program to the gateway as a line on standard
-// error, and within the gateway through the context of the call.
-//
-// A count is only of what the caller may see. It is for display: nothing depends on it, and
-// a count that is missing or late is no fault.
 package frame
 
 import (
+	"bytes"
 	"context"
 	"fmt"
+	"io"
 	"strconv"
 	"strings"
 )
 
-// Count is how far a call has come. The zero Count is nothing known.
+// Progress is how far a call has come: files read of those found, operations of a batch. It
+// passes from the embedded program to the gateway as a line on standard error, and within
+// the gateway through the context of the call.
+//
+// It counts only what the caller may see. It is for display: nothing depends on it, and a
+// count that is missing or late is no fault. The zero Progress is unknown.
 type Progress struct {
-	Done, Total int // Total is of what is known so far, and may rise
+	Done, Total int // Total counts what is known so far, and may rise
 	Of          ProgressKind
 }
 
-// Kind says what is counted.
+// ProgressKind says what is counted.
 type ProgressKind string
 
 // What is counted.
@@ -29,58 +30,118 @@ const (
 	Operations   ProgressKind = "operations" // of a batch
 )
 
-// String returns the count for people, such as "120 of 3000 files read".
-func (c Progress) String() string {
-	if c.Of == Operations {
-		return fmt.Sprintf("%d of %d operations", c.Done, c.Total)
+// String returns the progress for people, such as "120 of 3000 files read".
+func (p Progress) String() string {
+	if p.Of == Operations {
+		return fmt.Sprintf("%d of %d operations", p.Done, p.Total)
 	}
-	return fmt.Sprintf("%d of %d files %s", c.Done, c.Total, c.Of)
+	return fmt.Sprintf("%d of %d files %s", p.Done, p.Total, p.Of)
 }
 
-// mark begins a line of the embedded program with a count. Nothing else that it prints on
-// standard error begins so.
+// progressMark begins a line of the embedded program with its progress. No other line that
+// it prints on standard error begins so.
 const progressMark = "vaultwicket-progress: "
 
-// Line returns the count as the embedded program prints it, with a line break.
-func (c Progress) Line() string {
-	return fmt.Sprintf("%s%s %d %d\n", progressMark, c.Of, c.Done, c.Total)
+const (
+	maxProgressLine = len(progressMark) + 64
+	maxFiles        = 1 << 30 // more than a vault has
+)
+
+// Line returns the progress as the embedded program prints it, with a line break.
+func (p Progress) Line() string {
+	return fmt.Sprintf("%s%s %d %d\n", progressMark, p.Of, p.Done, p.Total)
 }
 
-// maxCount is more files than a vault has.
-const maxFiles = 1 << 30
-
-// Parse reads what Line returns, with or without the line break.
-func ParseProgress(line string) (c Progress, ok bool) {
+// parseProgress reads the text that [Progress.Line] returns, with or without the line break.
+func parseProgress(line string) (Progress, bool) {
 	text, marked := strings.CutPrefix(strings.TrimSuffix(line, "\n"), progressMark)
 	words := strings.Split(text, " ")
-	if !marked || len(words) != 3 {
+	if !marked || len(words) != 3 || words[0] != string(FilesRead) && words[0] != string(FilesChanged) {
 		return Progress{}, false
 	}
-	done, err := strconv.ParseUint(words[1], 10, 31)
-	if err != nil {
+	done, errDone := strconv.ParseUint(words[1], 10, 31)
+	total, errTotal := strconv.ParseUint(words[2], 10, 31)
+	if errDone != nil || errTotal != nil || total > maxFiles || done > total {
 		return Progress{}, false
 	}
-	total, err := strconv.ParseUint(words[2], 10, 31)
-	c = Progress{int(done), int(total), ProgressKind(words[0])}
-	ok = err == nil && total <= maxFiles && done <= total && (c.Of == FilesRead || c.Of == FilesChanged)
-	if !ok {
-		return Progress{}, false
-	}
-	return c, true
+	return Progress{int(done), int(total), ProgressKind(words[0])}, true
 }
 
 type progressKey struct{}
 
-// With has tell called with the counts of a call. It is called from any goroutine, and not
-// after the call has returned; nil is nobody.
+// WithProgress returns a context whose call reports its progress to tell, from any goroutine
+// and not after the call has returned. A nil tell takes no reports.
 func WithProgress(ctx context.Context, tell func(Progress)) context.Context {
 	return context.WithValue(ctx, progressKey{}, tell)
 }
 
-// Of returns who wants to know how far the call of ctx has come. It is never nil.
+// ProgressOf returns the function that takes the progress of the call of ctx, never nil.
 func ProgressOf(ctx context.Context) (tell func(Progress)) {
 	if tell, _ = ctx.Value(progressKey{}).(func(Progress)); tell == nil {
 		return func(Progress) {}
 	}
 	return tell
+}
+
+// ProgressFilter removes the lines with progress from standard error of the embedded
+// program. It is for one goroutine.
+type ProgressFilter struct {
+	to   io.Writer
+	tell func(Progress)
+	// begun is a line that may become one with progress; passing says that the current line
+	// is none.
+	begun   []byte
+	passing bool
+}
+
+// NewProgressFilter returns a filter that writes other lines to a writer, and passes each
+// progress to tell.
+func NewProgressFilter(to io.Writer, tell func(Progress)) *ProgressFilter {
+	return &ProgressFilter{to: to, tell: tell}
+}
+
+// Write implements [io.Writer]. The error is that of the underlying writer.
+func (f *ProgressFilter) Write(p []byte) (int, error) {
+	for rest := p; len(rest) > 0; {
+		end := bytes.IndexByte(rest, '\n') + 1
+		whole := end > 0
+		if !whole {
+			end = len(rest)
+		}
+		if err := f.writePiece(rest[:end], whole); err != nil {
+			return 0, err
+		}
+		rest = rest[end:]
+	}
+	return len(p), nil
+}
+
+// writePiece takes a piece of one line. whole says that it ends the line.
+func (f *ProgressFilter) writePiece(p []byte, whole bool) error {
+	if f.passing {
+		f.passing = !whole
+		_, err := f.to.Write(p)
+		return err
+	}
+	f.begun = append(f.begun, p...)
+	line := string(f.begun[:min(len(f.begun), maxProgressLine)])
+	possible := len(f.begun) < maxProgressLine && (strings.HasPrefix(line, progressMark) || strings.HasPrefix(progressMark, line))
+	if c, ok := parseProgress(line); whole && possible && ok {
+		f.begun = f.begun[:0]
+		f.tell(c)
+		return nil
+	}
+	if possible && !whole {
+		return nil
+	}
+	f.passing = !whole
+	return f.Flush()
+}
+
+// Flush writes the beginning of a line that was not ended. It is called at the end of the
+// stream.
+func (f *ProgressFilter) Flush() error {
+	_, err := f.to.Write(f.begun)
+	f.begun = f.begun[:0]
+	return err
 }

@@ -19,7 +19,7 @@ func TestCounts(t *testing.T) {
 		if got := tt.count.String(); got != tt.text {
 			t.Errorf("%+v: %q, want %q", tt.count, got, tt.text)
 		}
-		got, ok := ParseProgress(tt.count.Line())
+		got, ok := parseProgress(tt.count.Line())
 		if want := tt.count.Of != Operations; ok != want || ok && got != tt.count {
 			t.Errorf("%q is read as %+v, %v", tt.count.Line(), got, ok)
 		}
@@ -29,7 +29,7 @@ func TestCounts(t *testing.T) {
 		"vaultwicket-progress: read 3 2", "vaultwicket-progress: secret 1 2", "vaultwicket-progress: read 1 99999999999", " vaultwicket-progress: read 1 2",
 		"vaultwicket-progress: read 1 2\n\n", "vaultwicket-facts: read 1 2",
 	} {
-		if c, ok := ParseProgress(line); ok {
+		if c, ok := parseProgress(line); ok {
 			t.Errorf("%q is read as %+v", line, c)
 		}
 	}

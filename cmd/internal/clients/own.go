@@ -3,7 +3,7 @@ package clients
 import (
 	"vaultwicket/cmd/internal/clients/edit"
 	"vaultwicket/cmd/internal/clients/edit/jsonc"
-	"vaultwicket/exec/suitable"
+	"vaultwicket/exec/trust"
 )
 
 // ownCommand is how a client changes its settings of the user by itself.
@@ -40,8 +40,8 @@ func (i Installer) ownProgram(c Client, scope Scope, vaults ...string) string {
 	if program == "" {
 		return ""
 	}
-	at := suitable.Surroundings{Vaults: func() []string { return vaults }, Home: i.System.home()}
-	if reason, err := suitable.Place(program, at); reason != "" || err != nil {
+	at := trust.Surroundings{Vaults: func() []string { return vaults }, Home: i.System.home()}
+	if reason, err := trust.Place(program, at); reason != "" || err != nil {
 		return ""
 	}
 	return program

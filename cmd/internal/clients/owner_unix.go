@@ -10,7 +10,7 @@ import (
 	"path/filepath"
 	"syscall"
 
-	"vaultwicket/exec/way"
+	"vaultwicket/exec/trust"
 )
 
 // ownedByUser reports whether a file belongs to the user of this process.
@@ -30,11 +30,8 @@ func resolveWithin(name string, links int) (string, error) {
 	if links == 0 {
 		return "", &fs.PathError{Op: "follow", Path: name, Err: syscall.ELOOP}
 	}
-	err := way.Walk(name, func(_, entry string, info fs.FileInfo) error {
-		if info.Mode()&fs.ModeSymlink == 0 {
-			return nil
-		}
-		if stat, ok := info.Sys().(*syscall.Stat_t); !ok || stat.Uid != 0 && !ownedByUser(entry, info) {
+	err := trust.Walk(name, func(_, entry string, info fs.FileInfo) error {
+		if info.Mode()&fs.ModeSymlink != 0 && !trust.Owned(entry, info) {
 			return &Error{Environment, fmt.Sprintf("%q is behind the symbolic link %q of another user", name, entry), ""}
 		}
 		return nil

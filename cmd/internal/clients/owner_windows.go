@@ -8,26 +8,18 @@ import (
 
 	"golang.org/x/sys/windows"
 
-	"vaultwicket/exec/acl"
-	"vaultwicket/exec/way"
+	"vaultwicket/exec/trust"
 )
 
 // ownedByUser reports whether a file belongs to the user of this process or to an
 // administrator: what an elevated process of the user makes is the administrators'.
-func ownedByUser(name string, _ fs.FileInfo) bool {
-	descriptor, err := acl.Of(name)
-	if err != nil {
-		return false
-	}
-	found, err := descriptor.Check(0)
-	return err == nil && !found.Own
-}
+func ownedByUser(name string, info fs.FileInfo) bool { return trust.Owned(name, info) }
 
 // resolve follows the symbolic links of a path, that need not exist. A link that
 // neither this user nor an administrator made is an error.
 func resolve(name string) (string, error) {
-	err := way.Walk(name, func(_, entry string, info fs.FileInfo) error {
-		if way.IsLink(entry, info) && !ownedByUser(entry, info) {
+	err := trust.Walk(name, func(_, entry string, info fs.FileInfo) error {
+		if trust.IsLink(entry, info) && !ownedByUser(entry, info) {
 			return &Error{Environment, fmt.Sprintf("%q is behind the symbolic link %q of another user", name, entry), ""}
 		}
 		return nil

@@ -6,15 +6,15 @@ import (
 	"path/filepath"
 	"testing"
 
-	"vaultwicket/exec/acl"
+	"vaultwicket/exec/trust"
 	"vaultwicket/gateway/state/private"
 	"vaultwicket/tests/rights"
 )
 
 // everybodys reports whether every user has one of the rights to a file.
-func everybodys(t *testing.T, name string, wanted acl.Rights) bool {
+func everybodys(t *testing.T, name string, wanted trust.Rights) bool {
 	t.Helper()
-	descriptor, err := acl.Of(name)
+	descriptor, err := trust.Of(name)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -35,7 +35,7 @@ func TestTheAccessListStays(t *testing.T) {
 		rights.Allow(t, name, tt.file)
 		rights.Allow(t, filepath.Dir(name), tt.folder)
 		m.install(t, c, User, server("vaultwicket"))
-		if got := everybodys(t, name, acl.All); got != (tt.file != "") {
+		if got := everybodys(t, name, trust.All); got != (tt.file != "") {
 			t.Errorf("%+v: everybody has rights: %v", tt, got)
 		}
 	}
@@ -63,7 +63,7 @@ func TestBackupsAreTheUsersAlone(t *testing.T) {
 	if err := private.CheckFolder(filepath.Dir(backup)); err != nil {
 		t.Error(err)
 	}
-	if everybodys(t, backup, acl.All) {
+	if everybodys(t, backup, trust.All) {
 		t.Errorf("everybody has rights to %q", backup)
 	}
 	rights.Allow(t, filepath.Dir(backup), "(A;OICI;FR;;;WD)")

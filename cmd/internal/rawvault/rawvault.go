@@ -11,11 +11,11 @@ import (
 	"fmt"
 
 	"vaultwicket/cmd/internal/exit"
-	"vaultwicket/cmd/internal/safefile"
 	"vaultwicket/cmd/internal/settings"
 	"vaultwicket/cmd/internal/terminal"
 	"vaultwicket/cmd/internal/vault"
 	"vaultwicket/exec"
+	"vaultwicket/exec/trust"
 	"vaultwicket/gateway"
 	"vaultwicket/gateway/admission"
 	"vaultwicket/gateway/clean"
@@ -91,7 +91,7 @@ func rulesByHand(args []string, std terminal.Streams) (access.Rules, error) {
 			switch {
 			case registry.SameFolder(folder, args[0]):
 				rules = rules.Meet(served.Policy.Access)
-			case safefile.VaultAround(args[0], []string{folder}) != "", safefile.VaultAround(folder, []string{args[0]}) != "":
+			case trust.VaultAround(args[0], []string{folder}) != "", trust.VaultAround(folder, []string{args[0]}) != "":
 				return access.Rules{}, exit.New(exit.Denied,
 					fmt.Sprintf("folder %q: overlaps the vault %q, which has access rules", args[0], folder), "use the folder of the vault itself")
 			}

@@ -9,8 +9,8 @@ import (
 	"runtime"
 
 	"vaultwicket/cmd/internal/exit"
-	"vaultwicket/cmd/internal/safefile"
 	"vaultwicket/cmd/internal/terminal"
+	"vaultwicket/exec/trust"
 )
 
 // noFile is the name that stands for no settings file.
@@ -101,7 +101,7 @@ func openDocument(at place) (document, error) {
 	if at.name == "" {
 		return document{}, nil
 	}
-	content, info, err := safefile.Read(at.name)
+	content, info, err := trust.ReadFile(at.name)
 	if errors.Is(err, fs.ErrNotExist) && at.origin == "" {
 		return document{place: at}, nil
 	}
@@ -122,7 +122,7 @@ func unusable(at place, err error) error {
 	if at.origin != "" {
 		who = " (" + at.origin + ")"
 	}
-	var unsafe *safefile.UnsafeError
+	var unsafe *trust.Unsafe
 	if errors.As(err, &unsafe) {
 		return &exit.UsageError{Reason: fmt.Sprintf("settings file %q%s: %s", at.name, who, unsafe.Reason), Advice: unsafe.Advice}
 	}
@@ -139,7 +139,7 @@ func (d document) outsideVaults(std terminal.Streams, s Settings) error {
 		return nil
 	}
 	if vault := s.VaultAround(std, d.name); vault != "" {
-		return unusable(d.place, &safefile.UnsafeError{
+		return unusable(d.place, &trust.Unsafe{
 			Reason: fmt.Sprintf("is inside the vault %q, where an agent may write", vault), Advice: "move it out of the vault, and name it with --config",
 		})
 	}

@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"vaultwicket/cmd/internal/exit"
-	"vaultwicket/cmd/internal/safefile"
+	"vaultwicket/exec/trust"
 )
 
 func TestUnsafeFilesAreRefused(t *testing.T) {
@@ -73,17 +73,17 @@ func TestAFileOfSomebodyElseIsRefused(t *testing.T) {
 	}
 	file := writeSettings(t, "tier = \"v1\"\n")
 	must(t, os.Chown(file, 12345, 12345))
-	if _, _, err := safefile.Read(file); err == nil || !strings.Contains(err.Error(), "belongs to another user") {
+	if _, _, err := trust.ReadFile(file); err == nil || !strings.Contains(err.Error(), "belongs to another user") {
 		t.Errorf("a file of another user: %v", err)
 	}
 	own := writeSettings(t, "tier = \"v1\"\n")
 	link := filepath.Join(t.TempDir(), "link")
 	must(t, os.Symlink(filepath.Dir(own), link))
-	if _, _, err := safefile.Read(filepath.Join(link, "config.toml")); err != nil {
+	if _, _, err := trust.ReadFile(filepath.Join(link, "config.toml")); err != nil {
 		t.Errorf("behind a link of our own: %v", err)
 	}
 	must(t, os.Lchown(link, 12345, 12345))
-	if _, _, err := safefile.Read(filepath.Join(link, "config.toml")); err == nil || !strings.Contains(err.Error(), "is reached through the link") {
+	if _, _, err := trust.ReadFile(filepath.Join(link, "config.toml")); err == nil || !strings.Contains(err.Error(), "is reached through the link") {
 		t.Errorf("behind a link of another user: %v", err)
 	}
 }
@@ -94,10 +94,10 @@ func TestALinkThatLeadsNowhereIsRefused(t *testing.T) {
 	}
 	round := filepath.Join(t.TempDir(), "round")
 	must(t, os.Symlink(round, round))
-	if _, _, err := safefile.Read(filepath.Join(round, "config.toml")); err == nil {
+	if _, _, err := trust.ReadFile(filepath.Join(round, "config.toml")); err == nil {
 		t.Error("a file behind a link to itself is read")
 	}
-	if err := safefile.CheckFolder(round); err == nil {
+	if err := trust.CheckFolder(round); err == nil {
 		t.Error("a link to itself is a safe way")
 	}
 }

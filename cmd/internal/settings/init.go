@@ -11,8 +11,8 @@ import (
 	"strings"
 
 	"vaultwicket/cmd/internal/exit"
-	"vaultwicket/cmd/internal/safefile"
 	"vaultwicket/cmd/internal/terminal"
+	"vaultwicket/exec/trust"
 )
 
 // initConfig is "config init": a settings file with every setting and its default as a
@@ -57,7 +57,7 @@ func writeNew(name string, content []byte) error {
 	if err := os.MkdirAll(folder, 0o700); err != nil {
 		return cannotWrite(name, err)
 	}
-	if err := safefile.CheckFolder(folder); err != nil {
+	if err := trust.CheckFolder(folder); err != nil {
 		return unusable(place{name: name}, err)
 	}
 	temporary, err := os.CreateTemp(folder, ".config-*.toml") // mode 0600

@@ -9,8 +9,8 @@ import (
 
 	"vaultwicket/allowlist/quote"
 	"vaultwicket/cmd/internal/exit"
-	"vaultwicket/cmd/internal/safefile"
 	"vaultwicket/cmd/internal/terminal"
+	"vaultwicket/exec/trust"
 	"vaultwicket/gateway"
 	"vaultwicket/gateway/registry"
 	"vaultwicket/tiers"
@@ -134,5 +134,5 @@ func (s Settings) VaultFolders(std terminal.Streams) []string {
 // VaultAround returns the folder of the vault that contains a file or would contain
 // it, "" for none.
 func (s Settings) VaultAround(std terminal.Streams, name string) string {
-	return safefile.VaultAround(name, s.VaultFolders(std))
+	return trust.VaultAround(name, s.VaultFolders(std))
 }

@@ -9,14 +9,14 @@ import (
 
 	"golang.org/x/sys/windows"
 
-	"vaultwicket/exec/acl"
+	"vaultwicket/exec/trust"
 )
 
 // accounts are who may own and access what is private: this user first, then the system
 // and the administrators, who can take every file anyway. Owner rights (S-1-3-4) and the
 // creator (S-1-3-0) stand for the owner of a file.
 var accounts = sync.OnceValues(func() ([]string, error) {
-	user, err := acl.User()
+	user, err := trust.User()
 	if err != nil {
 		return nil, err
 	}
@@ -56,7 +56,7 @@ func checkAccess(name string, _ fs.FileInfo) error {
 	if err != nil {
 		return &fs.PathError{Op: "user", Path: name, Err: err}
 	}
-	descriptor, err := acl.Of(name)
+	descriptor, err := trust.Of(name)
 	if err != nil {
 		return err
 	}
@@ -71,14 +71,14 @@ func checkAccess(name string, _ fs.FileInfo) error {
 
 // foreignIn returns an account that has any right by a descriptor and is not among the
 // given SIDs, also to what is made in a folder; "" if there is none.
-func foreignIn(descriptor acl.Descriptor, sids []string) string {
+func foreignIn(descriptor trust.Descriptor, sids []string) string {
 	for _, entry := range descriptor.Entries {
 		if !entry.Denies && !slices.Contains(sids, entry.Account) {
-			return acl.NameOf(entry.Account)
+			return trust.NameOf(entry.Account)
 		}
 	}
 	return ""
 }
 
 // remedy is a command that leaves rights to this user alone.
-func (e *Unsafe) remedy() string { return acl.Remedy(e.Path, e.Account) }
+func (e *Unsafe) remedy() string { return trust.Remedy(e.Path, e.Account) }

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"vaultwicket/exec/acl"
+	"vaultwicket/exec/trust"
 	"vaultwicket/tests/rights"
 )
 
@@ -35,7 +35,7 @@ func TestForeignAccountsInDescriptors(t *testing.T) {
 		{"O:BAD:(A;;FA)", true},
 		{"O:BAD:(A;;FA;;;S-1-5-21-1-2-3-1002)", true},
 	} {
-		if got := foreignIn(acl.Parse(tt.descriptor), sids); (got != "") != tt.found {
+		if got := foreignIn(trust.Parse(tt.descriptor), sids); (got != "") != tt.found {
 			t.Errorf("%s: %q, want one: %v", tt.descriptor, got, tt.found)
 		}
 	}

@@ -1,6 +1,6 @@
 //go:build !windows
 
-package acl
+package trust
 
 // fromSystem knows no accounts of Windows.
 func fromSystem(alias string) string { return alias }

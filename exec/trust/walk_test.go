@@ -1,6 +1,6 @@
 //go:build unix
 
-package way_test
+package trust_test
 
 import (
 	"errors"
@@ -11,7 +11,7 @@ import (
 	"syscall"
 	"testing"
 
-	"vaultwicket/exec/way"
+	"vaultwicket/exec/trust"
 )
 
 func TestWalk(t *testing.T) {
@@ -42,7 +42,7 @@ func TestWalk(t *testing.T) {
 	} {
 		var got []string
 		// Not by Join, which would take the ".." out.
-		err := way.Walk(root+"/"+test.path, func(folder, entry string, info fs.FileInfo) error {
+		err := trust.Walk(root+"/"+test.path, func(folder, entry string, info fs.FileInfo) error {
 			if filepath.Dir(entry) != folder || info.Name() != filepath.Base(entry) {
 				t.Errorf("%s: visited %q in %q, and it is %q", test.path, entry, folder, info.Name())
 			}
@@ -57,7 +57,7 @@ func TestWalk(t *testing.T) {
 	}
 	stop := errors.New("stop")
 	visits := 0
-	if err := way.Walk(root, func(string, string, fs.FileInfo) error { visits++; return stop }); err != stop || visits != 1 {
+	if err := trust.Walk(root, func(string, string, fs.FileInfo) error { visits++; return stop }); err != stop || visits != 1 {
 		t.Errorf("stopped with %v after %d visits", err, visits)
 	}
 }

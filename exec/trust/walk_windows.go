@@ -1,4 +1,4 @@
-package way
+package trust
 
 import (
 	"io/fs"

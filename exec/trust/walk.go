@@ -1,6 +1,4 @@
-// Package way walks a path name by name, as the system does, for those who have to
-// know who could change where it leads.
-package way
+package trust
 
 import (
 	"io/fs"

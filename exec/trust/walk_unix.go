@@ -1,6 +1,6 @@
 //go:build unix
 
-package way
+package trust
 
 import (
 	"io/fs"

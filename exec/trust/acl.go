@@ -1,0 +1,211 @@
+package trust
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+)
+
+// everybody is the account that every user belongs to.
+const everybody = "S-1-1-0"
+
+// Entry gives rights to one account, or takes them away.
+type Entry struct {
+	Account string // a SID; an alias such as DA where this system knows no SID for it
+	Rights  Rights
+	// Denies reports that the rights are taken away.
+	Denies bool
+	// InheritOnly reports that the entry is for what is made in the folder, and not for
+	// the folder itself.
+	InheritOnly bool
+}
+
+// Descriptor says who owns a file or folder and what is allowed to whom.
+type Descriptor struct {
+	Owner   string // a SID, as in [Entry]; "" if it is not known
+	Entries []Entry
+}
+
+// Parse reads a security descriptor in its text form. It never fails: without a list, for
+// an entry that cannot be read and where one has a condition, everybody has all rights.
+func Parse(text string) Descriptor {
+	d := Descriptor{Owner: ownerIn(text)}
+	_, list, found := strings.Cut(text, "D:")
+	if list, _, _ = strings.Cut(list, "S:"); !found || strings.Contains(list, "NO_ACCESS_CONTROL") || hasCondition(text) {
+		d.Entries = []Entry{{Account: everybody, Rights: All}}
+		return d
+	}
+	_, entries, found := strings.Cut(list, "(")
+	if !found {
+		return d // an empty list gives no rights
+	}
+	for entry := range strings.SplitSeq(entries, "(") {
+		d.Entries = append(d.Entries, parseEntry(strings.TrimRight(entry, ")")))
+	}
+	return d
+}
+
+// hasCondition reports whether there are brackets in brackets. A condition can contain
+// what looks like another part of the descriptor.
+func hasCondition(text string) bool {
+	inside := false
+	for _, r := range text {
+		switch {
+		case r == '(' && inside:
+			return true
+		case r == '(', r == ')':
+			inside = r == '('
+		}
+	}
+	return false
+}
+
+// ownerIn returns the SID after O:, which ends where the next part begins.
+func ownerIn(text string) string {
+	owner, found := strings.CutPrefix(text, "O:")
+	if !found {
+		return ""
+	}
+	for _, next := range []string{"G:", "D:", "S:"} {
+		owner, _, _ = strings.Cut(owner, next)
+	}
+	return SIDOf(owner)
+}
+
+// parseEntry reads an entry without its brackets.
+func parseEntry(text string) Entry {
+	fields := strings.Split(text, ";")
+	if len(fields) < 6 || fields[5] == "" {
+		return Entry{Account: everybody, Rights: All}
+	}
+	return Entry{
+		Account: SIDOf(fields[5]), Rights: rightsIn(fields[2]), InheritOnly: hasFlag(fields[1], "IO"),
+		Denies: slices.Contains([]string{"D", "OD", "XD"}, fields[0]),
+	}
+}
+
+// hasFlag looks for a flag of two letters in a field of such flags.
+func hasFlag(field, flag string) bool {
+	for len(field) >= 2 {
+		if field[:2] == flag {
+			return true
+		}
+		field = field[2:]
+	}
+	return false
+}
+
+// Beyond returns an account that is given one of the rights to the file or folder itself
+// and is none of trusted, "" if there is none. Entries that deny are not counted against
+// those that allow.
+func (d Descriptor) Beyond(trusted []string, rights Rights) (account string) {
+	for _, e := range d.Entries {
+		if !e.Denies && !e.InheritOnly && e.Rights&rights != 0 && !slices.Contains(trusted, e.Account) {
+			return e.Account
+		}
+	}
+	return ""
+}
+
+// OwnedBy reports whether the owner is one of trusted. An owner can change the list.
+func (d Descriptor) OwnedBy(trusted []string) bool { return slices.Contains(trusted, d.Owner) }
+
+// administrators are the accounts that can take every file anyway: the system, the group
+// of the administrators, the one that installs programs and updates, and the first
+// administrators of this machine, its domain and its forest.
+var administrators = sync.OnceValue(func() []string {
+	return []string{
+		"S-1-5-18", "S-1-5-32-544", "S-1-5-80-956008885-3418522649-1831038044-1853292631-2271478464",
+		SIDOf("LA"), SIDOf("DA"), SIDOf("EA"),
+	}
+})
+
+// TrustedBy returns who may change what a user relies on: the user with this SID, and
+// who has the rights of an administrator. Owner rights and the creator stand for the
+// owner of a file, who is looked at as such.
+func TrustedBy(user string) []string {
+	return append([]string{user, "S-1-3-4", "S-1-3-0"}, administrators()...)
+}
+
+// aliases are the accounts that descriptors name by two letters and that have the same
+// SID on every machine.
+var aliases = map[string]string{
+	"WD": everybody, "CO": "S-1-3-0", "CG": "S-1-3-1", "OW": "S-1-3-4", "NU": "S-1-5-2", "IU": "S-1-5-4", "SU": "S-1-5-6", "AN": "S-1-5-7",
+	"PS": "S-1-5-10", "AU": "S-1-5-11", "RC": "S-1-5-12", "SY": "S-1-5-18", "LS": "S-1-5-19", "NS": "S-1-5-20",
+	"BA": "S-1-5-32-544", "BU": "S-1-5-32-545", "BG": "S-1-5-32-546", "PU": "S-1-5-32-547", "AC": "S-1-15-2-1",
+}
+
+// SIDOf returns the SID for an alias such as WD. What is no alias, or one that this system
+// does not know, is returned as it is.
+func SIDOf(alias string) string {
+	if sid, known := aliases[alias]; known {
+		return sid
+	}
+	return fromSystem(alias)
+}
+
+// Rights is a set of rights to a file or folder, as Windows numbers them.
+type Rights uint32
+
+// Rights that change something. For a folder WriteData is to add files and AppendData to
+// add folders.
+const (
+	WriteData       Rights = 0x2
+	AppendData      Rights = 0x4
+	writeExtended   Rights = 0x10
+	DeleteChild     Rights = 0x40
+	WriteAttributes Rights = 0x100
+	Delete          Rights = 0x10000
+	WriteList       Rights = 0x40000
+	WriteOwner      Rights = 0x80000
+	maximumAllowed  Rights = 0x2000000
+	genericAll      Rights = 0x10000000
+	genericWrite    Rights = 0x40000000
+
+	All Rights = 0xffffffff
+)
+
+// What lets an account replace a program or a file, or turn a path elsewhere.
+const (
+	// ChangeFile is to write to a file, to delete or rename it, or to give oneself the
+	// right. An attribute of a file can make a link of it.
+	ChangeFile = WriteData | AppendData | writeExtended | WriteAttributes | genericWrite | takeOver | Delete
+	// ReplaceIn is to delete or rename what is in a folder.
+	ReplaceIn = DeleteChild | takeOver
+	// AddTo is to make files and folders in a folder.
+	AddTo = WriteData | AppendData | genericWrite | takeOver
+	// MoveAway is to delete or rename a folder or a link itself.
+	MoveAway = Delete | takeOver
+
+	takeOver = WriteList | WriteOwner | genericAll | maximumAllowed
+)
+
+// named are the rights that have a code of two letters. Those of the registry and of
+// directory services are not rights to files, but some codes stand for their numbers.
+var named = map[string]Rights{
+	"GA": genericAll, "GW": genericWrite, "GX": 0x20000000, "GR": 0x80000000,
+	"RC": 0x20000, "SD": Delete, "WD": WriteList, "WO": WriteOwner,
+	"FA": 0x1f01ff, "FR": 0x120089, "FW": 0x120116, "FX": 0x1200a0,
+	"CC": 0x1, "DC": WriteData, "LC": AppendData, "SW": 0x8, "RP": writeExtended, "WP": 0x20, "DT": DeleteChild, "LO": 0x80, "CR": WriteAttributes,
+}
+
+// rightsIn reads the rights of an entry: a number, or codes without anything between.
+func rightsIn(text string) Rights {
+	if n, err := strconv.ParseUint(text, 0, 32); err == nil {
+		return Rights(n)
+	}
+	var all Rights
+	for len(text) > 0 {
+		if len(text) < 2 {
+			return All
+		}
+		rights, known := named[text[:2]]
+		if !known {
+			return All
+		}
+		all |= rights
+		text = text[2:]
+	}
+	return all
+}

@@ -1,0 +1,133 @@
+//go:build unix
+
+package trust
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"runtime"
+	"syscall"
+
+	"vaultwicket/allowlist/quote"
+)
+
+const (
+	anyExecute  = 0o111
+	othersWrite = 0o002
+	groupWrites = 0o020
+)
+
+const (
+	// NoFollow are flags for opening: follow no link that took the place of the file, and
+	// do not wait for the writer of a pipe that did.
+	NoFollow = syscall.O_NOFOLLOW | Nonblocking
+	// Nonblocking is a flag for opening: do not wait for the writer of a pipe.
+	Nonblocking = syscall.O_NONBLOCK
+)
+
+// macAdmins is the group of the administrators of a Mac, who may become root and can write
+// where programs are installed.
+const macAdmins = 80
+
+// Owned reports whether a file, folder or link belongs to this user or to root. info is from
+// Lstat.
+func Owned(_ string, info fs.FileInfo) bool {
+	stat, ok := info.Sys().(*syscall.Stat_t)
+	return ok && (stat.Uid == 0 || int(stat.Uid) == os.Geteuid())
+}
+
+// safeProgram refuses what cannot be executed, what another user could have changed, and
+// what would run with other rights than this process has.
+func safeProgram(path string, file fs.FileInfo) string {
+	mode := file.Mode()
+	stat, known := file.Sys().(*syscall.Stat_t)
+	switch {
+	case mode.Perm()&anyExecute == 0:
+		return "is not executable"
+	case mode&(fs.ModeSetuid|fs.ModeSetgid) != 0:
+		return "has the set-uid or set-gid bit, and would run with the rights of another user or group"
+	case mode.Perm()&othersWrite != 0:
+		return "can be changed by every user of this machine"
+	case !known:
+		return "does not tell who owns it"
+	case !Owned(path, file):
+		return "belongs to another user"
+	case mode.Perm()&groupWrites != 0 && int(stat.Gid) != os.Getegid():
+		return "can be changed by a group of users"
+	}
+	return ""
+}
+
+// safeStep refuses a folder in which another user can replace an entry. In a sticky one no
+// other user can replace a folder, whose owner is checked in its turn; but every user can
+// make a file or a link there, a hard link to a program of root included.
+func safeStep(folder, _ string, entry fs.FileInfo) (reason string, err error) {
+	info, err := os.Lstat(folder)
+	if err != nil {
+		return "", err
+	}
+	mode := info.Mode()
+	if mode.Perm()&othersWrite != 0 && (mode&fs.ModeSticky == 0 || !entry.IsDir()) {
+		return "is in a folder that every user of this machine can change, " + quote.Quoted(folder), nil
+	}
+	stat, known := info.Sys().(*syscall.Stat_t)
+	switch {
+	case !known:
+		return "is in the folder " + quote.Quoted(folder) + ", which does not tell who owns it", nil
+	case !Owned(folder, info):
+		return "is in the folder " + quote.Quoted(folder) + ", which belongs to another user", nil
+	case mode.Perm()&groupWrites != 0 && mode.Perm()&othersWrite == 0 &&
+		int(stat.Gid) != os.Getegid() && (runtime.GOOS != "darwin" || stat.Gid != macAdmins):
+		return "is in the folder " + quote.Quoted(folder) + ", which a group of users can change", nil
+	}
+	return "", nil
+}
+
+// safeFile refuses a file that another user owns or can write.
+func safeFile(name string, _ *os.File, info fs.FileInfo) error {
+	switch mode := info.Mode().Perm(); {
+	case !Owned(name, info):
+		return &Unsafe{"belongs to another user", fmt.Sprintf("copy it, or as root: chown %d %q", os.Geteuid(), name)}
+	case mode&othersWrite != 0:
+		return &Unsafe{fmt.Sprintf("can be written by others (mode %04o)", mode), fmt.Sprintf("chmod 600 %q", name)}
+	case mode&groupWrites != 0:
+		return &Unsafe{fmt.Sprintf("can be written by its group (mode %04o)", mode), fmt.Sprintf("chmod 600 %q", name)}
+	}
+	return nil
+}
+
+// CheckFolder refuses a folder that another user can redirect: through a link of theirs, or
+// because they can rename an entry on the path to it. The error is an [*Unsafe] or that of
+// Lstat.
+func CheckFolder(folder string) error {
+	// In a folder that every user can write, and that is not sticky, they can replace
+	// entries of others.
+	check := func(name string, info fs.FileInfo) error {
+		if info.Mode().Perm()&othersWrite == 0 || info.Mode()&fs.ModeSticky != 0 {
+			return nil
+		}
+		return &Unsafe{fmt.Sprintf("is in the folder %q, which others can write (mode %04o)", name, info.Mode().Perm()), fmt.Sprintf("chmod o-w %q", name)}
+	}
+	root, err := os.Lstat("/")
+	if err != nil {
+		return err
+	}
+	if err := check("/", root); err != nil {
+		return err
+	}
+	err = Walk(folder, func(_, entry string, info fs.FileInfo) error {
+		switch {
+		case info.Mode()&fs.ModeSymlink == 0:
+			return check(entry, info)
+		case !Owned(entry, info):
+			return &Unsafe{fmt.Sprintf("is reached through the link %q, which belongs to another user", entry), "use a path without it"}
+		}
+		return nil
+	})
+	if errors.Is(err, syscall.ELOOP) {
+		return &Unsafe{"is reached through too many links", "use a path without them"}
+	}
+	return err
+}

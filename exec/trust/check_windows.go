@@ -1,0 +1,154 @@
+package trust
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"syscall"
+
+	"vaultwicket/allowlist/quote"
+)
+
+// Flags for opening; there are none on Windows, where whether a name is a link is checked
+// before it is opened.
+const NoFollow, Nonblocking = 0, 0
+
+// Owned reports whether a file, folder or link belongs to this user or to an administrator:
+// an elevated process of the user makes files that belong to the administrators.
+func Owned(name string, _ fs.FileInfo) bool {
+	found, err := othersOf(name, 0)
+	return err == nil && !found.Own
+}
+
+// othersOf returns what other users can do with a file, folder or link.
+func othersOf(name string, rights Rights) (Others, error) {
+	descriptor, err := Of(name)
+	if err != nil {
+		return Others{}, err
+	}
+	return descriptor.Check(rights)
+}
+
+// reason says what they can do, in words that follow the name of the file, "" for nothing.
+func (o Others) reason() string {
+	switch {
+	case o.Own:
+		return "belongs to another user"
+	case o.Account != "":
+		return "can be changed by " + quote.Quoted(o.Account)
+	}
+	return ""
+}
+
+// safeProgram refuses what another user than this one and the administrators owns or can
+// change. The mode bits are made up on Windows: the access list decides.
+func safeProgram(path string, _ fs.FileInfo) string {
+	found, err := othersOf(path, ChangeFile)
+	if err != nil {
+		return "has access rights that cannot be read"
+	}
+	return found.reason()
+}
+
+// safeStep refuses a folder in which another user can replace an entry, and a link or folder
+// that another user can replace. The root of a drive often lets every user make folders; in
+// the folder of the program no other user may: libraries are loaded from there.
+func safeStep(folder, entry string, info fs.FileInfo) (reason string, err error) {
+	rights := ReplaceIn
+	if !info.IsDir() {
+		rights |= AddTo
+	}
+	if folder != filepath.Dir(folder) {
+		rights |= MoveAway
+	}
+	found, err := othersOf(folder, rights)
+	if err != nil {
+		return "", err
+	}
+	if reason := found.reason(); reason != "" {
+		return "is in the folder " + quote.Quoted(folder) + ", which " + reason, nil
+	}
+	if !IsLink(entry, info) {
+		return "", nil
+	}
+	if found, err = othersOf(entry, ChangeFile); err != nil {
+		return "", err
+	}
+	if reason := found.reason(); reason != "" {
+		return "is reached through the link " + quote.Quoted(entry) + ", which " + reason, nil
+	}
+	return "", nil
+}
+
+// safeFile refuses a file that another user than this one and the administrators owns or can
+// write.
+func safeFile(name string, file *os.File, _ fs.FileInfo) error {
+	descriptor, err := OfOpen(file)
+	if err != nil {
+		return err
+	}
+	found, err := descriptor.Check(ChangeFile)
+	switch {
+	case err != nil:
+		return err
+	case found.Own:
+		return &Unsafe{"belongs to another user", fmt.Sprintf("copy it, or as administrator: %s", takeOwnership(name))}
+	case found.Account != "":
+		return &Unsafe{fmt.Sprintf("can be written by %q", found.Account), Remedy(name, found.Account)}
+	}
+	return nil
+}
+
+// takeOwnership is a command that gives a file or folder to this user.
+func takeOwnership(name string) string {
+	user, err := User()
+	if err != nil {
+		return fmt.Sprintf(`takeown /f "%s"`, name)
+	}
+	return fmt.Sprintf(`icacls "%s" /setowner "*%s"`, name, user)
+}
+
+// CheckFolder refuses a folder that another user can redirect: through a link of theirs, or
+// because they can rename an entry on the path to it. The error is an [*Unsafe] or that of
+// the system.
+func CheckFolder(folder string) error {
+	// A folder is safe if no other user can rename it or replace entries of others in it.
+	check := func(name string) error {
+		rights := ReplaceIn
+		if name != filepath.Dir(name) {
+			rights |= MoveAway
+		}
+		found, err := othersOf(name, rights)
+		switch {
+		case err != nil:
+			return err
+		case found.Own:
+			return &Unsafe{fmt.Sprintf("is in the folder %q, which belongs to another user", name), "as administrator: " + takeOwnership(name)}
+		case found.Account != "": // other accounts may need their rights to a folder
+			return &Unsafe{fmt.Sprintf("is in the folder %q, which %q can write", name, found.Account),
+				fmt.Sprintf(`keep the file below your profile, or: icacls "%s" /inheritance:d /remove:g "%s"`, name, found.Account)}
+		}
+		return nil
+	}
+	err := Walk(folder, func(around, entry string, info fs.FileInfo) error {
+		if around == filepath.Dir(around) {
+			if err := check(around); err != nil {
+				return err
+			}
+		}
+		if !IsLink(entry, info) {
+			return check(entry)
+		}
+		found, err := othersOf(entry, ChangeFile)
+		if err != nil || !found.Own && found.Account == "" {
+			return err
+		}
+		return &Unsafe{fmt.Sprintf("is reached through the link %q, which another user can change", entry), "use a path without it"}
+	})
+	if errors.Is(err, syscall.ELOOP) {
+		return &Unsafe{"is reached through too many links", "use a path without them"}
+	}
+	return err
+}

@@ -1,0 +1,90 @@
+// Package trust answers one question: which users can change a file, or what a path leads
+// to. It checks every folder and link on a path, the owner and the permissions of files, and
+// on Windows their access lists; what it does not understand counts as open to all.
+//
+// Programs that are started, settings that are read and folders of private files are checked
+// with it, each by rules of its own. It starts nothing and changes nothing.
+package trust
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+const maxFile = 1 << 20 // settings are some hundred bytes
+
+// Unsafe says why a settings file is not used, and how the user can correct it: a user who
+// can write it can open every gate.
+type Unsafe struct{ Reason, Advice string }
+
+func (e *Unsafe) Error() string { return e.Reason }
+
+// ReadFile reads a regular file of at most 1 MiB that no other user can write or replace.
+// The info is from before it was read. The error is an [*Unsafe] or that of the system.
+func ReadFile(name string) ([]byte, fs.FileInfo, error) {
+	seen, err := os.Lstat(name)
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := checkKind(seen); err != nil { // opening a pipe would wait for a writer
+		return nil, nil, err
+	}
+	if err := CheckFolder(filepath.Dir(name)); err != nil {
+		return nil, nil, err
+	}
+	f, err := os.OpenFile(name, os.O_RDONLY|NoFollow, 0)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := errors.Join(checkKind(info), safeFile(name, f, info)); err != nil {
+		return nil, nil, err
+	}
+	content, err := io.ReadAll(io.LimitReader(f, maxFile+1))
+	if err == nil && len(content) > maxFile {
+		return nil, nil, tooLarge()
+	}
+	return content, info, err
+}
+
+func checkKind(info fs.FileInfo) error {
+	switch {
+	case info.Mode()&fs.ModeSymlink != 0:
+		return &Unsafe{"is a symbolic link", "use the path of the file itself with --config"}
+	case !info.Mode().IsRegular():
+		return &Unsafe{"is not a regular file", `"vaultwicket config init" creates a settings file`}
+	case info.Size() > maxFile:
+		return tooLarge()
+	}
+	return nil
+}
+
+func tooLarge() error {
+	return &Unsafe{fmt.Sprintf("is larger than %d bytes", maxFile), "check that this is the right file"}
+}
+
+// VaultAround returns the vault that contains a file or would contain it, "" for none. It
+// compares folders by identity, not by name, so that links and letter case do not matter.
+func VaultAround(name string, vaults []string) string {
+	existing := name // or the nearest folder above it that exists
+	for _, err := os.Lstat(existing); err != nil && existing != filepath.Dir(existing); _, err = os.Lstat(existing) {
+		existing = filepath.Dir(existing)
+	}
+	if whole, err := filepath.EvalSymlinks(existing); err == nil {
+		name = whole
+	}
+	for _, vault := range vaults {
+		if info, err := os.Stat(vault); err == nil && (isFolder(name, info) || inside(name, info)) {
+			return vault
+		}
+	}
+	return ""
+}

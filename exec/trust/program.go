@@ -1,0 +1,105 @@
+package trust
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"vaultwicket/allowlist/quote"
+)
+
+// Surroundings is where a program must not be. The zero value is nowhere.
+type Surroundings struct {
+	// Vaults lists the folders of the vaults; nil is none.
+	Vaults func() []string
+	// Home is the home folder of the user, "" if it is not known.
+	Home string
+}
+
+// Program says why a file must not be started, in words that follow its name, "" if it may:
+// it is no regular file, another user could have changed it, or it is where an agent or a
+// cloned repository could have put it, in a vault or the working folder. The path is
+// absolute and without links; file is from Lstat. [Way] checks the folders.
+func Program(path string, file fs.FileInfo, at Surroundings) (reason string) {
+	if !file.Mode().IsRegular() {
+		return "is not a regular file"
+	}
+	if reason := safeProgram(path, file); reason != "" {
+		return reason
+	}
+	if at.Vaults != nil {
+		for _, vault := range at.Vaults() {
+			if info, err := os.Stat(vault); err == nil && inside(path, info) {
+				return "is inside the vault " + quote.Quoted(vault)
+			}
+		}
+	}
+	work, err := os.Getwd()
+	if err != nil {
+		return ""
+	}
+	info, err := os.Stat(work)
+	if err != nil || !inside(path, info) {
+		return ""
+	}
+	home := at.Home
+	if !filepath.IsAbs(home) {
+		home = string(filepath.Separator)
+	}
+	// A session that starts in the home folder, or in a folder above it, is no project.
+	if inside(filepath.Join(home, "x"), info) && !isFolder(filepath.Dir(path), info) {
+		return ""
+	}
+	return "is inside the working folder"
+}
+
+// Place is [Way] and [Program] for a path whose links are followed.
+func Place(path string, at Surroundings) (reason string, err error) {
+	if reason, err = Way(path); reason != "" || err != nil {
+		return reason, err
+	}
+	if path, err = filepath.EvalSymlinks(path); err != nil {
+		return "", err
+	}
+	file, err := os.Lstat(path)
+	if err != nil {
+		return "", err
+	}
+	return Program(path, file, at), nil
+}
+
+// Way checks every folder on the path to a program, through the links as they are: a user
+// who can rename an entry on it, or redirect a link, can put another program in its place.
+// It says why a path is not safe, in words that follow it, "" if it is. The path is absolute.
+func Way(path string) (reason string, err error) {
+	errUnsafe := errors.New("a folder is not safe")
+	err = Walk(path, func(folder, entry string, info fs.FileInfo) (err error) {
+		if reason, err = safeStep(folder, entry, info); reason != "" {
+			return errUnsafe
+		}
+		return err
+	})
+	if err == errUnsafe {
+		err = nil
+	}
+	return reason, err
+}
+
+// inside reports whether a folder is one of those around path. Folders are compared by
+// identity, so that no spelling of a path matters.
+func inside(path string, folder fs.FileInfo) bool {
+	for dir := filepath.Dir(path); ; dir = filepath.Dir(dir) {
+		if isFolder(dir, folder) {
+			return true
+		}
+		if dir == filepath.Dir(dir) {
+			return false
+		}
+	}
+}
+
+func isFolder(dir string, folder fs.FileInfo) bool {
+	info, err := os.Stat(dir)
+	return err == nil && os.SameFile(info, folder)
+}
