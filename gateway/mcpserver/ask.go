@@ -101,7 +101,7 @@ func (i *elicitation) ask(_ context.Context, q consent.Question) consent.Reply {
 	if !q.InForm {
 		return consent.NoWay
 	}
-	bound := approvals.Bound{Vault: cmp.Or(q.Vault, "-"), Digest: q.Digest, Caller: cmp.Or(q.Caller, "-")}
+	bound := consent.Bound{Vault: cmp.Or(q.Vault, "-"), Digest: q.Digest, Caller: cmp.Or(q.Caller, "-")}
 	if i.params.RequestState == "" {
 		state, err := i.sealer.Seal(bound, i.wait)
 		if err != nil {

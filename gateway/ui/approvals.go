@@ -14,8 +14,8 @@ import (
 // questions returns the pending questions, the oldest first, so that a new one never moves those
 // that the user is reading. Those in ended are of callers that cannot use the answer any more.
 // damaged counts files that cannot be read.
-func (p *page) questions() (waiting, ended []approvals.Question, damaged int, err error) {
-	all, unreadable, err := approvals.Open(consent.Folder(p.State), p.Now).List()
+func (p *page) questions() (waiting, ended []consent.StoredQuestion, damaged int, err error) {
+	all, unreadable, err := consent.OpenStore(consent.Folder(p.State), p.Now).List()
 	servers, unknown := running.List(running.Folder(p.State))
 	for _, q := range all {
 		switch {
