@@ -13,18 +13,17 @@ import (
 	"vaultwicket/cmd/internal/vault/bases/formula"
 )
 
-// Base is a base as its file says it. [Read] makes one; the zero Base has no view
-// of its own and every file as a row.
+// Base is a parsed base file, see [Read]. The zero Base has no view and every file as a row.
 type Base struct {
 	Filter   *Filter // nil: every file
 	Formulas map[string]*formula.Program
-	// Labels are display names by the id of the property, as it is written.
+	// Labels are display names by property id as written.
 	Labels map[string]string
-	// Properties are the ids that the base names, in the order of the file.
+	// Properties are the configured property ids, in the order of the file.
 	Properties []string
 	Summaries  map[string]*formula.Program
 	Views      []View
-	// Problems are all that is wrong, in the order of the file.
+	// Problems are errors and warnings, in the order of the file.
 	Problems []Problem
 }
 
@@ -40,8 +39,7 @@ type View struct {
 	Summaries []ColumnSummary
 }
 
-// Key is what rows are sorted or grouped by: a property, or, where a caller
-// asked for it, an expression.
+// Key is what rows are sorted or grouped by: a property, or in a [Query] an expression.
 type Key struct {
 	Property   string
 	Expression *formula.Program
@@ -51,28 +49,26 @@ type Key struct {
 // ColumnSummary is the summary of a column.
 type ColumnSummary struct{ Property, Name string }
 
-// Problem is something that is wrong with a base file.
+// Problem is an error or a warning about a base file.
 type Problem struct {
-	// Line is that of the file, counted from 1; 0 where it concerns all of it.
+	// Line is counted from 1; 0 is the whole file.
 	Line int
-	// Fatal says that the base cannot be answered at all, as in the app.
+	// Fatal means that no query can be answered, as in the app.
 	Fatal bool
-	// Text is the sentence of the app where it has one.
+	// Text is the sentence of the app, if it has one.
 	Text string
-	// Position is where in an expression it is, in UTF-16 code units; -1 if it
-	// is not about an expression. Expression is that one.
+	// Position is the place in Expression in UTF-16 code units, -1 without one.
 	Position   int
 	Expression string
 }
 
-// Error is why a base cannot be answered.
+// Error is the error of a base with a fatal problem.
 type Error struct{ Problem }
 
 // Error returns the sentence of the app.
 func (e *Error) Error() string { return e.Text }
 
-// Fatal returns the first problem for which the base cannot be answered, as an
-// [*Error]; nil if there is none.
+// Fatal returns the first fatal problem as an [*Error], nil if there is none.
 func (b *Base) Fatal() error {
 	for _, p := range b.Problems {
 		if p.Fatal {
@@ -82,7 +78,7 @@ func (b *Base) Fatal() error {
 	return nil
 }
 
-// Severity is error for what keeps the base from being answered, else warning.
+// Severity returns "error" for a fatal problem, otherwise "warning".
 func (p Problem) Severity() string {
 	if p.Fatal {
 		return "error"
@@ -90,7 +86,7 @@ func (p Problem) Severity() string {
 	return "warning"
 }
 
-// String returns the problem in one line, with the line of the file in front.
+// String returns the problem in one line, after the line number.
 func (p Problem) String() string {
 	text := p.Severity() + ": " + p.Text
 	if p.Line > 0 {
@@ -102,8 +98,7 @@ func (p Problem) String() string {
 	return text
 }
 
-// Filter decides which files are rows: an expression, or several filters of which
-// all, any or none have to hold.
+// Filter selects the files that are rows: an expression, or filters combined by a [Mode].
 type Filter struct {
 	// Expression is nil for a filter of Parts.
 	Expression *formula.Program
@@ -112,7 +107,7 @@ type Filter struct {
 	Line       int // in the file, 0 if it is not from one
 }
 
-// Mode says how many of the parts of a filter have to hold.
+// Mode combines the parts of a filter: and, or, or not (none of them).
 type Mode uint8
 
 // The modes.
@@ -124,11 +119,11 @@ const (
 
 var modeNames = [...]string{All: "and", Any: "or", None: "not"}
 
-// String returns the key of the mode in a file.
+// String returns the key of the mode in a base file.
 func (m Mode) String() string { return modeNames[m] }
 
-// Holds reports whether a row passes. Of the parts no more are evaluated than are
-// needed, from left to right. An expression that fails does not hold.
+// Holds reports whether a row passes; nil passes every row. Parts are evaluated from left to
+// right until the result is known. An expression that fails is false.
 func (f *Filter) Holds(row *formula.Row) bool {
 	if f == nil {
 		return true
@@ -144,8 +139,7 @@ func (f *Filter) Holds(row *formula.Row) bool {
 	return f.Mode != Any
 }
 
-// statements are the parts of a filter of which all have to hold; one of another
-// kind is a statement by itself.
+// statements returns the parts of a filter under and; any other filter is one statement.
 func (f *Filter) statements() []*Filter {
 	if f == nil {
 		return nil
@@ -161,7 +155,7 @@ func (f *Filter) statements() []*Filter {
 }
 
 // Unmet returns the filters of the base and of a view that a file does not pass, each in one
-// line. The error is that of a session.
+// line. The error is that of the budget of ctx.
 func (b *Base) Unmet(ctx context.Context, env formula.Environment, v View, e formula.Entry) (unmet []string, err error) {
 	env.Formulas = b.Formulas
 	session := formula.NewSession(ctx, env)
@@ -189,16 +183,15 @@ func (f *Filter) String() string {
 	return text + ")"
 }
 
-// fileLabels are the words of the app for the fields of a file; those that are not
-// here stand for themselves.
+// fileLabels are the labels of the app for the fields of a file.
 var fileLabels = map[string]string{
 	"name": "file name", "basename": "file base name", "fullname": "file full name", "path": "file path", "folder": "folder", "ext": "file extension",
 	"size": "file size", "ctime": "created time", "mtime": "modified time", "tags": "file tags", "links": "file links", "embeds": "file embeds",
 	"backlinks": "file backlinks", "properties": "properties", "file": "file",
 }
 
-// Label returns what is written above a column: the display name of the property,
-// else the word of the app, else its name.
+// Label returns the label of a column: the display name of the property, otherwise the label
+// of the app, otherwise the name.
 func (b *Base) Label(id string) string {
 	space, name, found := strings.Cut(id, ".")
 	if space != "file" && space != "formula" && space != "note" || !found {

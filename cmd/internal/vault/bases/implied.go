@@ -7,8 +7,8 @@ import (
 	"vaultwicket/cmd/internal/vault/bases/syntax"
 )
 
-// Implied is what a note has to be to pass the filters of a view, as far as they
-// say so plainly: by a property that equals a literal, a tag, a link, or a folder.
+// Implied is what a note needs to pass the filters of a view, as far as they require it
+// directly: a property that equals a literal, a tag, a link, or a folder.
 type Implied struct {
 	// Folder is where the note has to be: "/" is the vault's own folder, "" is any.
 	Folder string
@@ -25,12 +25,16 @@ type ImpliedProperty struct {
 	Value formula.Value // null: any
 }
 
-// Implied returns what the filters of the base and of a view ask of a note. Only
-// statements of which all have to hold say anything.
+// Implied returns the requirements of the filters of the base and of a view. Statements under
+// or and not are ignored.
 func (b *Base) Implied(v View) Implied {
 	var i Implied
 	for _, id := range v.Order {
-		if name, ok := noteProperty(id); ok {
+		space, name, found := strings.Cut(id, ".")
+		switch {
+		case !found || space != "file" && space != "formula" && space != "note":
+			i.set(id, formula.Value{})
+		case space == "note":
 			i.set(name, formula.Value{})
 		}
 	}
@@ -40,19 +44,6 @@ func (b *Base) Implied(v View) Implied {
 		}
 	}
 	return i
-}
-
-// noteProperty returns the name of the property that an id means, and false if it
-// is none of a note.
-func noteProperty(id string) (string, bool) {
-	space, name, found := strings.Cut(id, ".")
-	switch {
-	case found && (space == "file" || space == "formula"):
-		return "", false
-	case found && space == "note":
-		return name, true
-	}
-	return id, true
 }
 
 // set notes a property. A value takes the place of none.
@@ -68,7 +59,7 @@ func (i *Implied) set(name string, v formula.Value) {
 	i.Properties = append(i.Properties, ImpliedProperty{name, v})
 }
 
-// from takes what a statement asks for; of the sides of && both.
+// from adds the requirements of a statement, and those of both sides of &&.
 func (i *Implied) from(n syntax.Node) {
 	switch n := n.(type) {
 	case *syntax.Binary:
@@ -85,7 +76,7 @@ func (i *Implied) from(n syntax.Node) {
 	}
 }
 
-// equal takes a property, or the folder, that equals a literal.
+// equal adds a property, or the folder, that equals a literal.
 func (i *Implied) equal(x, y syntax.Node) {
 	v, isLiteral := literal(y)
 	if !isLiteral {
@@ -100,7 +91,7 @@ func (i *Implied) equal(x, y syntax.Node) {
 	}
 }
 
-// called takes file.inFolder("x"), file.hasTag("x"), tags.contains("x"), file.hasLink("x") and
+// called adds those of file.inFolder("x"), file.hasTag("x"), tags.contains("x"), file.hasLink("x") and
 // file.hasLink(link("x")).
 func (i *Implied) called(n *syntax.Call) {
 	method, ok := n.Function.(*syntax.Member)
@@ -140,7 +131,7 @@ func isFileMember(n syntax.Node, name string) bool {
 	return ok && of.Text == "file"
 }
 
-// propertyName returns the property that x, note.x or note["x"] means.
+// propertyName returns the name in x, note.x or note["x"].
 func propertyName(n syntax.Node) (string, bool) {
 	switch n := n.(type) {
 	case *syntax.Name:

@@ -25,7 +25,7 @@ site: https://example.org
 
 func TestLinks(t *testing.T) {
 	v := newVault(t, linked, "B.base")
-	session := formula.NewSession(context.Background(), v.environment())
+	session := formula.NewSession(context.Background(), v.Source().Environment)
 	check := func(note string, s subject) {
 		t.Run(s.subject, func(t *testing.T) { s.check(t, session.Row(v.Entry(note))) })
 	}
@@ -54,7 +54,7 @@ func TestLinks(t *testing.T) {
 // this is the note that holds a base, with its properties.
 func TestThis(t *testing.T) {
 	v := newVault(t, linked, "dir/Hub.md")
-	session := formula.NewSession(context.Background(), v.environment())
+	session := formula.NewSession(context.Background(), v.Source().Environment)
 	s := subject{"this is a note", documented, [][2]string{
 		{`this`, "dir/Hub.md"}, {`this.file.name`, "Hub"}, {`this.up`, "[[Top]]"}, {`this.note.up`, "[[Top]]"}, {`this.UP`, "[[Top]]"}, {`this.note.UP`, "[[Top]]"}, {`this["up"]`, "[[Top]]"}, {`this.up == file("Top")`, "true"}, {`this.none`, null}, {`this.file.hasLink(file)`, "true"}, {`file.hasLink(this)`, "true"},
 		{`file != this`, "true"}, {`this.up.asFile() == file`, "true"}, {`list(this.more).contains(link("dir/Leaf"))`, "true"}, {`link("Hub") == this`, "true"}, {`this.isType("file")`, "true"}, {`file.links.contains(this)`, "true"},

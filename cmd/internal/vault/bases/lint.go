@@ -10,9 +10,8 @@ import (
 	"vaultwicket/cmd/internal/vault/bases/syntax"
 )
 
-// references notes what a base refers to and does not have: functions, formulas
-// and summaries, and the formulas that need their own value. Nothing of it keeps
-// the base from being answered.
+// references reports references to functions, formulas, fields and summaries that do not
+// exist, and formulas that need their own value, as warnings.
 func (r *reader) references() {
 	for _, name := range slices.Sorted(maps.Keys(r.base.Formulas)) {
 		line := r.lines["formula "+name]
@@ -26,24 +25,35 @@ func (r *reader) references() {
 	}
 	r.inFilter("Filters: ", r.base.Filter)
 	for i, v := range r.base.Views {
-		r.inView(v, r.views[i])
-	}
-}
-
-func (r *reader) inView(v View, line int) {
-	where := fmt.Sprintf("View %q: ", v.Name)
-	r.inFilter(where, v.Filter)
-	for _, id := range idsOf(v) {
-		r.inID(where, id, line)
-	}
-	for _, s := range v.Summaries {
-		if _, own := r.base.Summaries[s.Name]; !own && !formula.IsSummary(s.Name) {
-			r.warn(line, "%sno summary is called %q", where, s.Name)
+		line, where := r.views[i], fmt.Sprintf("View %q: ", v.Name)
+		r.inFilter(where, v.Filter)
+		ids := slices.Clone(v.Order)
+		for _, key := range v.Sort {
+			ids = append(ids, key.Property)
+		}
+		if v.Group != nil {
+			ids = append(ids, v.Group.Property)
+		}
+		for _, s := range v.Summaries {
+			ids = append(ids, s.Property)
+		}
+		for _, id := range ids {
+			if name, ok := strings.CutPrefix(id, "formula."); ok && r.base.Formulas[name] == nil {
+				r.warn(line, "%sno formula is called %q", where, name)
+			}
+			if name, ok := strings.CutPrefix(id, "file."); ok && !formula.IsFileField(name) {
+				r.warn(line, "%sa file has no field %q", where, name)
+			}
+		}
+		for _, s := range v.Summaries {
+			if _, own := r.base.Summaries[s.Name]; !own && !formula.IsSummary(s.Name) {
+				r.warn(line, "%sno summary is called %q", where, s.Name)
+			}
 		}
 	}
 }
 
-// needs reports whether a formula refers to another one, also by way of others.
+// needs reports whether a formula refers to the wanted one, directly or through others.
 func (r *reader) needs(name, wanted string, seen map[string]bool) bool {
 	p := r.base.Formulas[name]
 	if p == nil || p.Node() == nil || seen[name] {
@@ -59,7 +69,7 @@ func (r *reader) needs(name, wanted string, seen map[string]bool) bool {
 	return found
 }
 
-// formulaOf returns the name of the formula that formula.x or formula["x"] means.
+// formulaOf returns the name in formula.x or formula["x"].
 func formulaOf(n syntax.Node) (string, bool) {
 	switch n := n.(type) {
 	case *syntax.Member:
@@ -73,30 +83,6 @@ func formulaOf(n syntax.Node) (string, bool) {
 		}
 	}
 	return "", false
-}
-
-// idsOf returns the properties that a view names.
-func idsOf(v View) []string {
-	ids := slices.Clone(v.Order)
-	for _, key := range v.Sort {
-		ids = append(ids, key.Property)
-	}
-	if v.Group != nil {
-		ids = append(ids, v.Group.Property)
-	}
-	for _, s := range v.Summaries {
-		ids = append(ids, s.Property)
-	}
-	return ids
-}
-
-func (r *reader) inID(where, id string, line int) {
-	if name, ok := strings.CutPrefix(id, "formula."); ok && r.base.Formulas[name] == nil {
-		r.warn(line, "%sno formula is called %q", where, name)
-	}
-	if name, ok := strings.CutPrefix(id, "file."); ok && !formula.IsFileField(name) {
-		r.warn(line, "%sa file has no field %q", where, name)
-	}
 }
 
 func (r *reader) inFilter(where string, f *Filter) {
@@ -124,8 +110,8 @@ func (r *reader) inProgram(where string, p *formula.Program, line int) {
 	})
 }
 
-// unknown says what a part of an expression refers to that does not exist, and
-// where in bytes; "" if there is nothing to say.
+// unknown describes a reference of a node that does not exist, and its place in bytes; ""
+// if there is none.
 func (r *reader) unknown(n syntax.Node) (text string, at int) {
 	if name, ok := formulaOf(n); ok && r.base.Formulas[name] == nil {
 		return fmt.Sprintf("no formula is called %q", name), n.Position()

@@ -24,31 +24,40 @@ const (
 // Formats are all of them.
 func Formats() []string { return []string{JSON, CSV, TSV, Markdown, Paths} }
 
-// Print writes the rows in one of the forms; in JSON every value is a text or
-// null. Groups and summaries are not printed, as in the app.
+// Print returns the rows in one of the forms; in JSON every value is a text or null. Groups
+// and summaries are omitted, as in the app.
 func (t *Table) Print(format string) string {
+	var lines []string
 	switch format {
 	case CSV:
-		return t.csv()
+		for _, record := range t.texts() {
+			for i, cell := range record {
+				if strings.ContainsAny(cell, ",\"\r\n") {
+					record[i] = `"` + strings.ReplaceAll(cell, `"`, `""`) + `"`
+				}
+			}
+			lines = append(lines, strings.Join(record, ","))
+		}
 	case TSV:
-		return t.tsv()
-	case Markdown:
-		return t.markdown()
+		for _, record := range t.texts() {
+			for i, cell := range record {
+				record[i] = inLine.Replace(cell)
+			}
+			lines = append(lines, strings.Join(record, "\t"))
+		}
 	case Paths:
-		return t.paths()
+		for _, row := range t.Rows {
+			lines = append(lines, row.Path)
+		}
+	case Markdown:
+		lines = t.markdown()
+	default:
+		return t.json(textJSON)
 	}
-	return t.json(textJSON)
+	return strings.Join(lines, "\n")
 }
 
-func (t *Table) paths() string {
-	var out strings.Builder
-	for _, row := range t.Rows {
-		out.WriteString(row.Path + "\n")
-	}
-	return strings.TrimSuffix(out.String(), "\n")
-}
-
-// texts are the labels and then the cells of the rows.
+// texts returns the labels, then the cells of each row.
 func (t *Table) texts() [][]string {
 	all := make([][]string, 0, len(t.Rows)+1)
 	labels := make([]string, len(t.Columns))
@@ -66,43 +75,15 @@ func (t *Table) texts() [][]string {
 	return all
 }
 
-func (t *Table) csv() string {
-	var out strings.Builder
-	for _, record := range t.texts() {
-		for i, cell := range record {
-			if i > 0 {
-				out.WriteByte(',')
-			}
-			if strings.ContainsAny(cell, ",\"\r\n") {
-				cell = `"` + strings.ReplaceAll(cell, `"`, `""`) + `"`
-			}
-			out.WriteString(cell)
-		}
-		out.WriteByte('\n')
-	}
-	return strings.TrimSuffix(out.String(), "\n")
-}
-
-// inLine keeps a cell in its line and its column.
+// inLine replaces line ends and tabs in a cell.
 var inLine = strings.NewReplacer("\t", " ", "\r\n", " ", "\n", " ", "\r", " ")
 
-func (t *Table) tsv() string {
-	var lines []string
-	for _, record := range t.texts() {
-		for i, cell := range record {
-			record[i] = inLine.Replace(cell)
-		}
-		lines = append(lines, strings.Join(record, "\t"))
-	}
-	return strings.Join(lines, "\n")
-}
-
-// inTable keeps a cell in its place of a Markdown table.
+// inTable escapes a cell of a Markdown table.
 var inTable = strings.NewReplacer("|", `\|`, "\r\n", " ", "\n", " ", "\r", " ")
 
 const minWidth = 3 // of a column, so that its dashes are a delimiter
 
-func (t *Table) markdown() string {
+func (t *Table) markdown() (lines []string) {
 	records := t.texts()
 	widths := make([]int, len(t.Columns))
 	for _, record := range records {
@@ -115,17 +96,16 @@ func (t *Table) markdown() string {
 	for i, w := range widths {
 		dashes[i] = strings.Repeat("-", w)
 	}
-	var lines []string
 	for n, record := range records {
 		lines = append(lines, tableLine(record, widths))
 		if n == 0 {
 			lines = append(lines, tableLine(dashes, widths))
 		}
 	}
-	return strings.Join(lines, "\n")
+	return lines
 }
 
-// tableLine centres the cells; what does not divide goes to the right.
+// tableLine centres the cells; an odd blank goes to the right.
 func tableLine(cells []string, widths []int) string {
 	var out strings.Builder
 	out.WriteByte('|')
@@ -140,9 +120,10 @@ func tableLine(cells []string, widths []int) string {
 func displayWidth(text string) int {
 	n := 0
 	for _, r := range text {
+		kind := width.LookupRune(r).Kind()
 		switch {
 		case unicode.In(r, unicode.Mn, unicode.Me, unicode.Cf):
-		case isWide(r):
+		case kind == width.EastAsianWide || kind == width.EastAsianFullwidth:
 			n += 2
 		default:
 			n++
@@ -151,12 +132,7 @@ func displayWidth(text string) int {
 	return n
 }
 
-func isWide(r rune) bool {
-	kind := width.LookupRune(r).Kind()
-	return kind == width.EastAsianWide || kind == width.EastAsianFullwidth
-}
-
-// textJSON is a cell in which everything is a text.
+// textJSON returns a cell as a JSON string, or null.
 func textJSON(v formula.Value) []byte {
 	if v.IsNull() {
 		return []byte("null")
@@ -164,7 +140,7 @@ func textJSON(v formula.Value) []byte {
 	return quoted(v.Text())
 }
 
-// TypedJSON is a cell in its own type; what JSON does not know is a text.
+// TypedJSON returns a cell in its own JSON type, or as a string if JSON has none.
 func TypedJSON(v formula.Value) []byte {
 	if v.IsError() {
 		return quoted(v.Text())
@@ -203,8 +179,8 @@ type field struct {
 	json []byte
 }
 
-// fields are the path and the cells of a row. Of two with one label the later one
-// is the value, in the place of the earlier.
+// fields returns the path and the cells of a row. Of two with the same label the later value
+// replaces the earlier one.
 func (t *Table) fields(row Row, cell func(formula.Value) []byte) []field {
 	fields := []field{{"path", quoted(row.Path)}}
 	at := map[string]int{"path": 0}
@@ -222,15 +198,15 @@ func (t *Table) fields(row Row, cell func(formula.Value) []byte) []field {
 
 func quoted(text string) []byte { return frontmatter.AppendQuoted(nil, text) }
 
-// Details say what more than rows an answer in JSON has.
+// Details select what an answer in JSON has in addition to rows.
 type Details struct {
 	Typed             bool // values in their own types, not as texts
 	Groups, Summaries bool
 	Explain           bool
 }
 
-// JSON writes the rows as [Table.Print] does, or, where more is wanted, an object
-// with rows, total and what is wanted.
+// JSON returns the rows as [Table.Print] does, or, if d selects more, an object with rows,
+// total and the selected parts.
 func (t *Table) JSON(d Details) string {
 	cell := textJSON
 	if d.Typed {
@@ -251,7 +227,10 @@ func (t *Table) JSON(d Details) string {
 		answer.Summaries = summariesJSON(t.Summaries, cell)
 	}
 	if d.Explain && t.Explain != nil {
-		answer.Explain = t.Explain.json()
+		answer.Explain = &explainJSON{Files: t.Explain.Files, Steps: t.Explain.Steps, Filters: []filterJSON{}}
+		for _, f := range t.Explain.Filters {
+			answer.Explain.Filters = append(answer.Explain.Filters, filterJSON{f.Statement, f.Asked, f.Dropped, f.Failed, f.Error})
+		}
 	}
 	var out bytes.Buffer
 	encoder := json.NewEncoder(&out)
@@ -261,7 +240,7 @@ func (t *Table) JSON(d Details) string {
 	return string(bytes.TrimSuffix(out.Bytes(), []byte("\n")))
 }
 
-// detailed is the object that has the rows in it.
+// detailed is the JSON object of an answer with details.
 type detailed struct {
 	Rows      json.RawMessage `json:"rows"`
 	Total     int             `json:"total"` // rows without limit and offset
@@ -290,7 +269,7 @@ func summariesJSON(all []Summary, cell func(formula.Value) []byte) []summaryJSON
 	return out
 }
 
-// explainJSON says how an answer came about.
+// explainJSON is an [Explanation] in JSON.
 type explainJSON struct {
 	Files   int          `json:"files"`
 	Filters []filterJSON `json:"filters"`
@@ -303,12 +282,4 @@ type filterJSON struct {
 	Dropped int    `json:"dropped"`
 	Failed  int    `json:"failed,omitempty"`
 	Error   string `json:"error,omitempty"`
-}
-
-func (e *Explanation) json() *explainJSON {
-	out := &explainJSON{Files: e.Files, Steps: e.Steps, Filters: []filterJSON{}}
-	for _, f := range e.Filters {
-		out.Filters = append(out.Filters, filterJSON{f.Statement, f.Asked, f.Dropped, f.Failed, f.Error})
-	}
-	return out
 }

@@ -20,12 +20,12 @@ func (v *Vault) property(p frontmatter.Property, from string) formula.Value {
 	return v.value(p.Value, v.Types[name], from)
 }
 
-// verbatim stands for the type of a property whose texts stay texts, whatever
-// they look like: a name of a note can look like a date.
+// verbatim is the type of a property whose texts are not converted: an alias may look like
+// a date.
 const verbatim = "verbatim"
 
-// value converts what is written in a note. declared is the type that the user
-// assigned to the property, "" for none.
+// value converts a value of a note. declared is the type that the user assigned to the
+// property, "" for none.
 func (v *Vault) value(w frontmatter.Value, declared, from string) formula.Value {
 	switch w.Kind() {
 	case frontmatter.Bool:
@@ -33,9 +33,12 @@ func (v *Vault) value(w frontmatter.Value, declared, from string) formula.Value 
 	case frontmatter.Number:
 		return formula.OfNumber(w.Float())
 	case frontmatter.List:
+		if declared != verbatim { // a type that is assigned to the property is not that of its elements
+			declared = ""
+		}
 		items := make([]formula.Value, 0, len(w.List()))
 		for _, item := range w.List() {
-			items = append(items, v.value(item, elementType(declared), from))
+			items = append(items, v.value(item, declared, from))
 		}
 		return formula.OfList(items)
 	case frontmatter.Map:
@@ -51,16 +54,7 @@ func (v *Vault) value(w frontmatter.Value, declared, from string) formula.Value 
 	return formula.Value{}
 }
 
-// elementType is the type of what is in a list: one that is assigned to a property
-// says nothing of it.
-func elementType(declared string) string {
-	if declared == verbatim {
-		return verbatim
-	}
-	return ""
-}
-
-// text converts a text by what it looks like, or by its declared type.
+// text converts a text by its form, or by its declared type.
 func (v *Vault) text(text, declared, from string) formula.Value {
 	switch declared {
 	case verbatim:
@@ -91,8 +85,7 @@ func (v *Vault) text(text, declared, from string) formula.Value {
 	return formula.OfText(text)
 }
 
-// isAddress reports whether a text is one absolute address with a scheme and
-// nothing else.
+// isAddress reports whether a text is an absolute URL.
 func isAddress(text string) bool {
 	if !strings.Contains(text, "://") || strings.ContainsAny(text, " \t\n") {
 		return false
@@ -101,7 +94,7 @@ func isAddress(text string) bool {
 	return err == nil && u.Scheme != "" && u.Host != ""
 }
 
-// tagList returns tags with their "#", also of what is written as one text.
+// tagList returns tags with their "#", from a list or from one text.
 func tagList(w frontmatter.Value) formula.Value {
 	var tags []formula.Value
 	add := func(text string) {

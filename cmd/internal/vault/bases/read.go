@@ -12,9 +12,8 @@ import (
 	"vaultwicket/cmd/internal/vault/frontmatter"
 )
 
-// Read reads the text of a base file. The error is a [*frontmatter.Malformed] if
-// it is no YAML; all else that is wrong is in Problems. Keys that are not known
-// are passed over, as in the app.
+// Read parses a base file. The error is a [*frontmatter.Malformed] if it is not YAML; all
+// else is in Problems. Unknown keys are ignored, as in the app.
 func Read(text []byte) (*Base, error) {
 	document, err := frontmatter.ParseDocument(text)
 	if err != nil {
@@ -24,7 +23,22 @@ func Read(text []byte) (*Base, error) {
 	switch document.Kind() {
 	case frontmatter.Null:
 	case frontmatter.Map:
-		r.top(document.Fields())
+		for _, field := range document.Fields() {
+			switch v := field.Value; field.Key {
+			case "filters":
+				r.base.Filter = r.filter(v, "Unable to parse filters: ")
+			case "formulas":
+				r.formulas(v)
+			case "properties":
+				r.properties(v)
+			case "display":
+				r.display(v)
+			case "summaries":
+				r.summaries(v)
+			case "views":
+				r.readViews(v)
+			}
+		}
 	default:
 		r.fatal(document.Line(), "Query is an invalid format. It should be a YAML object.")
 	}
@@ -33,17 +47,17 @@ func Read(text []byte) (*Base, error) {
 	return r.base, nil
 }
 
-// reader collects a base and what is wrong with it.
+// reader collects a base and its problems.
 type reader struct {
 	base *Base
-	// lines are those of the formulas and summaries, by "formula x" and "summary x",
-	// and views those of the views.
+	// lines are the lines of formulas and summaries, by "formula x" and "summary x";
+	// views are the lines of the views.
 	lines map[string]int
 	views []int
 }
 
-// fatal notes why the base cannot be answered. The sentence becomes an error, so names in it
-// are as in a Go string; the format has the quotes.
+// fatal adds a fatal problem. It becomes an error, so names are escaped as in a Go string;
+// the format has the quotes.
 func (r *reader) fatal(line int, format string, args ...any) {
 	for i, arg := range args {
 		if name, ok := arg.(string); ok {
@@ -58,8 +72,8 @@ func (r *reader) warn(line int, format string, args ...any) {
 	r.base.Problems = append(r.base.Problems, Problem{Line: line, Text: fmt.Sprintf(format, args...), Position: -1})
 }
 
-// expression reads one, and notes what is wrong with it. A base with a broken
-// expression can be answered: a filter does not hold, a cell is an error.
+// expression compiles an expression and adds its problem, which is not fatal: a broken filter
+// is false, and a cell is an error.
 func (r *reader) expression(v frontmatter.Value, where string) *formula.Program {
 	p := formula.Compile(v.String())
 	if problem := p.Problem(); problem != nil {
@@ -70,26 +84,7 @@ func (r *reader) expression(v frontmatter.Value, where string) *formula.Program 
 	return p
 }
 
-func (r *reader) top(fields frontmatter.Properties) {
-	for _, field := range fields {
-		switch v := field.Value; field.Key {
-		case "filters":
-			r.base.Filter = r.filter(v, "Unable to parse filters: ")
-		case "formulas":
-			r.formulas(v)
-		case "properties":
-			r.properties(v)
-		case "display":
-			r.display(v)
-		case "summaries":
-			r.summaries(v)
-		case "views":
-			r.readViews(v)
-		}
-	}
-}
-
-// filter reads a filter, nil for nothing.
+// filter reads a filter, nil for null.
 func (r *reader) filter(v frontmatter.Value, where string) *Filter {
 	switch v.Kind() {
 	case frontmatter.Null:
@@ -103,7 +98,7 @@ func (r *reader) filter(v frontmatter.Value, where string) *Filter {
 	return nil
 }
 
-// group reads a filter of several.
+// group reads a filter with parts.
 func (r *reader) group(v frontmatter.Value, where string) *Filter {
 	fields := v.Fields()
 	if len(fields) == 0 {
@@ -134,8 +129,7 @@ func (r *reader) group(v frontmatter.Value, where string) *Filter {
 	return nil
 }
 
-// isObject reports whether a value of the file is a mapping or nothing, and notes
-// that it should be.
+// isObject reports whether a value is a mapping or null, and adds the problem if not.
 func (r *reader) isObject(v frontmatter.Value, key string) bool {
 	if v.Kind() != frontmatter.Map && v.Kind() != frontmatter.Null {
 		r.fatal(v.Line(), `"%s" must be a object`, key) // sic
@@ -177,7 +171,7 @@ func (r *reader) properties(v frontmatter.Value) {
 	}
 }
 
-// display reads the display names of an old file.
+// display reads the display names of the older file format.
 func (r *reader) display(v frontmatter.Value) {
 	if !r.isObject(v, "display") {
 		return
@@ -227,8 +221,7 @@ func (r *reader) readViews(v frontmatter.Value) {
 	}
 }
 
-// view reads one view. Files written by hand often lack a name, so that is no
-// reason not to answer.
+// view reads a view. A missing name is only a warning: files written by hand often lack it.
 func (r *reader) view(v frontmatter.Value, number int) View {
 	fields := v.Fields()
 	view := View{}
@@ -244,35 +237,53 @@ func (r *reader) view(v frontmatter.Value, number int) View {
 		r.fatal(kind.Line, `"type" must be a string in view "%s"`, view.Name)
 	}
 	for _, field := range fields {
-		r.viewField(&view, field)
+		switch v := field.Value; field.Key {
+		case "filters":
+			view.Filter = r.filter(v, fmt.Sprintf(`Unable to parse filters in view "%s": `, view.Name))
+		case "order":
+			for _, item := range r.listOf(v, "order", view.Name) {
+				if item.Kind() != frontmatter.String {
+					r.fatal(item.Line(), `"order" values must all be of type string in view "%s"`, view.Name)
+				}
+				view.Order = append(view.Order, item.String())
+			}
+		case "sort":
+			for _, item := range r.listOf(v, "sort", view.Name) {
+				if item.Kind() != frontmatter.Map {
+					r.fatal(item.Line(), `"sort" values must all be of type object in view "%s"`, view.Name)
+				} else if key, ok := r.key(item, view.Name); ok {
+					view.Sort = append(view.Sort, key)
+				}
+			}
+		case "groupBy", "group_by":
+			view.Group = nil
+			if field.Key == "groupBy" && v.Kind() != frontmatter.Map && v.Kind() != frontmatter.Null {
+				r.fatal(field.Line, `"groupBy" must be a object in view "%s"`, view.Name) // sic
+			} else if v.Kind() != frontmatter.Null {
+				if key, ok := r.key(v, view.Name); ok {
+					view.Group = &key
+				}
+			}
+		case "limit":
+			switch n := v.Float(); {
+			case v.Kind() != frontmatter.Number && v.Kind() != frontmatter.Null:
+				r.warn(v.Line(), `"limit" must be a number in view "%s"`, view.Name)
+			case n >= 1:
+				view.Limit = int(min(n, math.MaxInt32))
+			}
+		case "summaries":
+			if v.Kind() != frontmatter.Map && v.Kind() != frontmatter.Null {
+				r.fatal(v.Line(), `"summaries" must be a object in view "%s"`, view.Name)
+			}
+			for _, s := range v.Fields() {
+				view.Summaries = append(view.Summaries, ColumnSummary{s.Key, s.Value.String()})
+			}
+		}
 	}
 	return view
 }
 
-func (r *reader) viewField(view *View, field frontmatter.Property) {
-	switch v := field.Value; field.Key {
-	case "filters":
-		view.Filter = r.filter(v, fmt.Sprintf(`Unable to parse filters in view "%s": `, view.Name))
-	case "order":
-		view.Order = r.order(v, view.Name)
-	case "sort":
-		view.Sort = r.sort(v, view.Name)
-	case "groupBy", "group_by":
-		view.Group = r.groupBy(field, view.Name)
-	case "limit":
-		view.Limit = r.limit(v, view.Name)
-	case "summaries":
-		if v.Kind() != frontmatter.Map && v.Kind() != frontmatter.Null {
-			r.fatal(v.Line(), `"summaries" must be a object in view "%s"`, view.Name)
-			return
-		}
-		for _, s := range v.Fields() {
-			view.Summaries = append(view.Summaries, ColumnSummary{s.Key, s.Value.String()})
-		}
-	}
-}
-
-// listOf returns the elements of a list of a view, and notes that it should be one.
+// listOf returns the elements of a list of a view, and adds the problem if it is not one.
 func (r *reader) listOf(v frontmatter.Value, key, view string) []frontmatter.Value {
 	if v.Kind() != frontmatter.List && v.Kind() != frontmatter.Null {
 		r.fatal(v.Line(), `"%s" must be a array in view "%s"`, key, view)
@@ -280,30 +291,7 @@ func (r *reader) listOf(v frontmatter.Value, key, view string) []frontmatter.Val
 	return v.List()
 }
 
-func (r *reader) order(v frontmatter.Value, view string) (ids []string) {
-	for _, item := range r.listOf(v, "order", view) {
-		if item.Kind() != frontmatter.String {
-			r.fatal(item.Line(), `"order" values must all be of type string in view "%s"`, view)
-		}
-		ids = append(ids, item.String())
-	}
-	return ids
-}
-
-func (r *reader) sort(v frontmatter.Value, view string) (keys []Key) {
-	for _, item := range r.listOf(v, "sort", view) {
-		if item.Kind() != frontmatter.Map {
-			r.fatal(item.Line(), `"sort" values must all be of type object in view "%s"`, view)
-			continue
-		}
-		if key, ok := r.key(item, view); ok {
-			keys = append(keys, key)
-		}
-	}
-	return keys
-}
-
-// key reads what is sorted or grouped by. Old files call the property a column.
+// key reads a sort or group key. The older file format calls the property a column.
 func (r *reader) key(v frontmatter.Value, view string) (Key, bool) {
 	if v.Kind() == frontmatter.String {
 		return Key{Property: v.Text()}, true
@@ -322,35 +310,4 @@ func (r *reader) key(v frontmatter.Value, view string) (Key, bool) {
 		r.warn(direction.Line, `"direction" must be ASC or DESC in view "%s"`, view)
 	}
 	return Key{Property: property.Value.Text(), Descending: strings.EqualFold(text, "DESC")}, true
-}
-
-func (r *reader) groupBy(field frontmatter.Property, view string) *Key {
-	switch {
-	case field.Value.Kind() == frontmatter.Null:
-		return nil
-	case field.Key == "groupBy" && field.Value.Kind() != frontmatter.Map:
-		r.fatal(field.Line, `"groupBy" must be a object in view "%s"`, view) // sic
-		return nil
-	}
-	key, ok := r.key(field.Value, view)
-	if !ok {
-		return nil
-	}
-	return &key
-}
-
-// limit reads how many rows there are at most; what is no number above 0 is none.
-func (r *reader) limit(v frontmatter.Value, view string) int {
-	n := v.Float()
-	switch {
-	case v.Kind() == frontmatter.Null:
-		return 0
-	case v.Kind() != frontmatter.Number:
-		r.warn(v.Line(), `"limit" must be a number in view "%s"`, view)
-		return 0
-	}
-	if !(n >= 1) {
-		return 0
-	}
-	return int(min(n, math.MaxInt32))
 }

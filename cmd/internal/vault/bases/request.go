@@ -3,13 +3,14 @@ package bases
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"vaultwicket/cmd/internal/vault/bases/formula"
 	"vaultwicket/cmd/internal/vault/bases/syntax"
 )
 
-// Source is the vault that a query is about.
+// Source are the files that a query reads.
 type Source struct {
 	formula.Environment
 	// Files are all files that can be rows, in the order of listings.
@@ -19,23 +20,23 @@ type Source struct {
 	ByName func() []int32
 }
 
-// Query says what is asked of a base.
+// Query is a request to a base.
 type Query struct {
-	// View is the name of a view, or, if there is none of that name, its number
-	// counted from 1. Without a name it is the first view.
+	// View is the name of a view, or, if none has that name, its number from 1. "" is the
+	// first view.
 	View string
-	// What follows is laid over the view. Where is one more filter; Columns, Sort and
-	// Group replace those of the view; a Limit above 0 replaces its limit.
+	// Where is an additional filter. Columns, Sort and Group replace those of the view if
+	// they are not nil, Limit if it is above 0.
 	Where         *formula.Program
 	Columns       []Column
 	Sort          []Key
 	Group         *Key
 	Limit, Offset int
-	// Explain notes what each filter does.
+	// Explain counts the effect of each filter.
 	Explain bool
 }
 
-// Column is a property, or an expression, and the label above it.
+// Column is a property or an expression, and its label.
 type Column struct {
 	ID, Label  string
 	Expression *formula.Program
@@ -45,11 +46,11 @@ type Column struct {
 type Table struct {
 	Columns []Column
 	Rows    []Row
-	// Groups are those of the rows in their order; without groupBy there are none.
+	// Groups are in the order of the rows; there are none without groupBy.
 	Groups []Group
-	// Summaries are those of all rows, in the order of the view.
+	// Summaries are over all rows, in the order of the view.
 	Summaries []Summary
-	// Total is how many rows there are without limit and offset.
+	// Total is the number of rows without limit and offset.
 	Total   int
 	Explain *Explanation
 }
@@ -60,38 +61,37 @@ type Row struct {
 	Cells []formula.Value
 }
 
-// Group is what rows that follow each other have in common.
+// Group is a run of rows with the same key.
 type Group struct {
 	Key       formula.Value
 	Rows      int
 	Summaries []Summary
 }
 
-// Summary is that of a column.
+// Summary is the summary of a column.
 type Summary struct {
 	ID, Name string
 	Value    formula.Value
 }
 
-// Explanation says how an answer came about.
+// Explanation are the counts of a query.
 type Explanation struct {
-	Files   int // that were looked at
+	Files   int // candidates for rows
 	Filters []FilterCount
 	Steps   int
 }
 
-// FilterCount says of how many rows a statement was asked and how many it
-// dropped. A statement behind one that drops a row is not asked.
+// FilterCount is how many rows a statement was evaluated for and how many it dropped. A row
+// that is dropped is not tested against later statements.
 type FilterCount struct {
 	Statement      string
 	Asked, Dropped int
-	// Failed is how many of them were dropped because of an error, and Error the
-	// first of these.
+	// Failed is how many of the dropped rows failed with an error; Error is the first one.
 	Failed int
 	Error  string
 }
 
-// UnknownView says that a base has no view of a name.
+// UnknownView is the error for a view that a base does not have.
 type UnknownView struct {
 	Name  string
 	Known []string
@@ -102,7 +102,7 @@ func (u *UnknownView) Error() string {
 	return fmt.Sprintf("View not found: %s\nAvailable views: %s", u.Name, strings.Join(u.Known, ", "))
 }
 
-// View returns the view that a query names. The error is an [*UnknownView].
+// View returns the view with a name, see [Query]. The error is an [*UnknownView].
 func (b *Base) View(name string) (View, error) {
 	if name == "" {
 		if len(b.Views) == 0 {
@@ -117,24 +117,13 @@ func (b *Base) View(name string) (View, error) {
 		}
 		unknown.Known = append(unknown.Known, v.Name)
 	}
-	if n, ok := viewNumber(name); ok && n <= len(b.Views) {
+	if n, err := strconv.ParseUint(name, 10, 16); err == nil && 1 <= n && int(n) <= len(b.Views) {
 		return b.Views[n-1], nil
 	}
 	return View{}, unknown
 }
 
-func viewNumber(text string) (int, bool) {
-	n := 0
-	for _, c := range text {
-		if c < '0' || c > '9' || n > 1000 {
-			return 0, false
-		}
-		n = n*10 + int(c-'0')
-	}
-	return n, n > 0
-}
-
-// Only returns the source with those files as rows that are wanted.
+// Only returns the source with the wanted files as rows.
 func (s Source) Only(wanted func(formula.Entry) bool) Source {
 	kept := make([]int32, len(s.Files))
 	byName, all := s.ByName, s.Files
@@ -158,13 +147,13 @@ func (s Source) Only(wanted func(formula.Entry) bool) Source {
 	return s
 }
 
-// Invalid says that a text of a request is not what it should be.
+// Invalid is a text of a request that does not parse.
 type Invalid struct{ Text, Reason string }
 
 func (i *Invalid) Error() string { return i.Reason }
 
-// ParseExpression reads an expression of a request. Unlike one of a file it is
-// refused if it is none. The error is an [*Invalid].
+// ParseExpression parses an expression of a request, where one that does not parse is an
+// error, an [*Invalid].
 func ParseExpression(text string) (*formula.Program, error) {
 	p := formula.Compile(text)
 	if problem := p.Problem(); problem != nil {
@@ -173,13 +162,13 @@ func ParseExpression(text string) (*formula.Program, error) {
 	return p, nil
 }
 
-// Properties returns the names of the properties of notes that an expression reads, each
-// once, in the order of the text.
+// Properties returns the names of the note properties that an expression reads, each once, in
+// the order of the text.
 func Properties(p *formula.Program) (names []string) {
 	if p == nil || p.Node() == nil {
 		return nil
 	}
-	skip := map[syntax.Node]bool{} // what names no property where it is
+	skip := map[syntax.Node]bool{} // names of functions
 	syntax.Walk(p.Node(), func(n syntax.Node) {
 		if call, ok := n.(*syntax.Call); ok {
 			skip[call.Function] = true
@@ -192,44 +181,46 @@ func Properties(p *formula.Program) (names []string) {
 	return names
 }
 
-// ofLists are the names that the functions of lists give to what they visit.
+// ofLists are the names that list functions bind in their argument.
 var ofLists = []string{"value", "index", "acc"}
 
-// ParseColumns reads columns with commas between them: ids of properties or
-// expressions, each with a label and a colon in front if another one than its text
-// is wanted. label returns the label of an id.
+// ParseColumns parses columns separated by commas: ids of properties or expressions, each
+// after an optional label and a colon. label returns the default label of an id. The error
+// is an [*Invalid], or about more than maxColumns.
 func ParseColumns(text string, label func(id string) string) ([]Column, error) {
 	var columns []Column
 	for _, part := range parts(text) {
 		if len(columns) == maxColumns {
 			return nil, fmt.Errorf("more than %d columns", maxColumns)
 		}
-		name, expression, labelled := cutLabel(part)
+		colon := -1
+		outside(part, func(i int, c byte) bool {
+			if c == ':' {
+				colon = i
+			}
+			return colon < 0
+		})
+		expression := strings.TrimSpace(part[colon+1:])
 		program, err := ParseExpression(expression)
 		if err != nil {
 			return nil, err
 		}
-		c := Column{Label: name, Expression: program}
+		c := Column{Label: expression, Expression: program}
 		if isID(program.Node()) {
-			c.ID, c.Expression = strings.TrimSpace(expression), nil
+			c = Column{ID: expression, Label: label(expression)}
 		}
-		switch {
-		case labelled:
-		case c.ID != "":
-			c.Label = label(c.ID)
-		default:
-			c.Label = strings.TrimSpace(expression)
+		if colon >= 0 {
+			c.Label = strings.Trim(strings.TrimSpace(part[:colon]), `"'`)
 		}
 		columns = append(columns, c)
 	}
 	return columns, nil
 }
 
-// maxColumns bounds those of a query, each of which may be an expression.
+// maxColumns bounds the columns of a query, each of which may be an expression.
 const maxColumns = 100
 
-// ParseKeys reads what is sorted by, with commas between: ids or expressions, each
-// with asc or desc behind it if the direction matters.
+// ParseKeys parses sort keys separated by commas, see [ParseKey].
 func ParseKeys(text string) ([]Key, error) {
 	var keys []Key
 	for _, part := range parts(text) {
@@ -242,7 +233,8 @@ func ParseKeys(text string) ([]Key, error) {
 	return keys, nil
 }
 
-// ParseKey reads one of them.
+// ParseKey parses a sort key: an id or an expression, optionally followed by asc (the
+// default) or desc. The error is an [*Invalid].
 func ParseKey(text string) (Key, error) {
 	text = strings.TrimSpace(text)
 	key := Key{}
@@ -265,8 +257,8 @@ func ParseKey(text string) (Key, error) {
 	return key, nil
 }
 
-// isID reports whether an expression is the id of a property: a name, or one
-// behind file, note or formula.
+// isID reports whether an expression is the id of a property: a name, alone or after file,
+// note or formula.
 func isID(n syntax.Node) bool {
 	switch n := n.(type) {
 	case *syntax.Name:
@@ -278,8 +270,7 @@ func isID(n syntax.Node) bool {
 	return false
 }
 
-// parts returns the texts between the commas that stand in no bracket and in no
-// quotes.
+// parts splits a text at the commas outside brackets and quotes.
 func parts(text string) []string {
 	var all []string
 	start := 0
@@ -293,23 +284,8 @@ func parts(text string) []string {
 	return append(all, text[start:])
 }
 
-// cutLabel returns the label in front of a colon, and what stands behind it.
-func cutLabel(text string) (label, expression string, labelled bool) {
-	at := -1
-	outside(text, func(i int, c byte) bool {
-		if c == ':' {
-			at = i
-		}
-		return at < 0
-	})
-	if at < 0 {
-		return "", strings.TrimSpace(text), false
-	}
-	return strings.Trim(strings.TrimSpace(text[:at]), `"'`), strings.TrimSpace(text[at+1:]), true
-}
-
-// outside visits the characters of an expression that stand in no bracket and in
-// no quotes, until visit returns false.
+// outside visits the characters of an expression outside brackets and quotes, until visit
+// returns false.
 func outside(text string, visit func(i int, c byte) bool) {
 	depth, quote := 0, byte(0)
 	for i := 0; i < len(text); i++ {

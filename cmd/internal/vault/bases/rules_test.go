@@ -119,7 +119,7 @@ var rules = []subject{
 
 func TestRules(t *testing.T) {
 	v := newVault(t, examples, "Q.base")
-	session := formula.NewSession(context.Background(), v.environment())
+	session := formula.NewSession(context.Background(), v.Source().Environment)
 	for _, s := range rules {
 		t.Run(s.subject, func(t *testing.T) { s.check(t, session.Row(v.Entry("Proj/Plan.md"))) })
 	}

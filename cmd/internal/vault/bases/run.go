@@ -1,8 +1,8 @@
 package bases
 
 import (
+	"cmp"
 	"context"
-	"errors"
 	"slices"
 
 	"vaultwicket/cmd/internal/vault/bases/formula"
@@ -20,15 +20,6 @@ func (b *Base) Run(ctx context.Context, src Source, q Query) (*Table, error) {
 	}
 	src.Formulas = b.Formulas
 	r := run{base: b, query: q, source: src, session: formula.NewSession(ctx, src.Environment)}
-	table := r.table(laidOver(v, q))
-	if err := r.session.Err(); err != nil {
-		return nil, err
-	}
-	return table, nil
-}
-
-// laidOver returns a view with what a query says in its place.
-func laidOver(v View, q Query) View {
 	if q.Sort != nil {
 		v.Sort = q.Sort
 	}
@@ -38,19 +29,20 @@ func laidOver(v View, q Query) View {
 	if q.Limit > 0 {
 		v.Limit = q.Limit
 	}
-	return v
+	table := r.table(v)
+	if err := r.session.Err(); err != nil {
+		return nil, err
+	}
+	return table, nil
 }
 
-// run is a query that is being answered.
+// run is the state of a query.
 type run struct {
 	base    *Base
 	query   Query
 	source  Source
 	session *formula.Session
 }
-
-// errEnded stops the loops when the session has ended.
-var errEnded = errors.New("the session has ended")
 
 func (r *run) table(v View) *Table {
 	t := &Table{Columns: r.columns(v)}
@@ -75,7 +67,7 @@ func (r *run) table(v View) *Table {
 	return t
 }
 
-// columns returns those of the query, of the view, or those that the base names.
+// columns returns those of the query, otherwise of the view, otherwise of the base.
 func (r *run) columns(v View) []Column {
 	if r.query.Columns != nil {
 		return r.query.Columns
@@ -96,13 +88,13 @@ func (r *run) columns(v View) []Column {
 	return columns
 }
 
-// statement is a filter of which all rows are asked in turn.
+// statement is a filter that rows have to pass, with the counts for Explain.
 type statement struct {
 	filter *Filter
 	FilterCount
 }
 
-// statements are those of the base, of the view and of the query.
+// statements returns the filters of the base, of the view and of the query.
 func (r *run) statements(v View) []*statement {
 	filters := append(r.base.Filter.statements(), v.Filter.statements()...)
 	if r.query.Where != nil {
@@ -118,37 +110,34 @@ func (r *run) statements(v View) []*statement {
 	return all
 }
 
-// ranked is a row with what it is sorted by.
+// ranked is a row with its sort keys.
 type ranked struct {
 	*formula.Row
 	group formula.Value
 	keys  []formula.Value
 }
 
-// passing returns the rows that pass all statements, in the order that they have
-// without being sorted.
+// passing returns the rows that pass all statements: by path if the view sorts them, which
+// keeps that order for equal rows, otherwise by name.
 func (r *run) passing(v View, statements []*statement) []ranked {
 	var rows []ranked
-	each := func(e formula.Entry) error {
+	each := func(e formula.Entry) bool {
 		row := r.session.Row(e)
 		if r.session.Forgetting(func() bool { return r.passes(row, statements) }) {
 			rows = append(rows, ranked{Row: row})
 		}
-		if r.session.Err() != nil {
-			return errEnded
-		}
-		return nil
+		return r.session.Err() == nil
 	}
-	if len(v.Sort) > 0 { // rows that are equal are ordered by their path
+	if len(v.Sort) > 0 {
 		for _, e := range r.source.Files {
-			if each(e) != nil {
+			if !each(e) {
 				break
 			}
 		}
 		return rows
 	}
 	for _, place := range r.source.ByName() {
-		if each(r.source.Files[place]) != nil {
+		if !each(r.source.Files[place]) {
 			break
 		}
 	}
@@ -163,23 +152,14 @@ func (r *run) passes(row *formula.Row, statements []*statement) bool {
 		}
 		s.Dropped++
 		if r.query.Explain && s.filter.Expression != nil {
-			s.failed(row)
+			if v := row.Eval(s.filter.Expression); v.IsError() {
+				s.Failed++
+				s.Error = cmp.Or(s.Error, v.Message())
+			}
 		}
 		return false
 	}
 	return true
-}
-
-// failed notes the error for which a statement does not hold, if it is one.
-func (s *statement) failed(row *formula.Row) {
-	v := row.Eval(s.filter.Expression)
-	if !v.IsError() {
-		return
-	}
-	s.Failed++
-	if s.Error == "" {
-		s.Error = v.Message()
-	}
 }
 
 // sorted puts rows into groups and into order.
@@ -214,8 +194,8 @@ func (r *run) sorted(v View, rows []ranked) []ranked {
 	return rows
 }
 
-// uncheckMissing makes a checkbox that a row does not have one that is not
-// checked. A key is a checkbox if every row that has it has a boolean.
+// uncheckMissing sets a missing checkbox to unchecked. A key is a checkbox if it is a boolean
+// in every row that has it.
 func uncheckMissing(rows []ranked, key int) {
 	isCheckbox := false
 	for _, row := range rows {
@@ -234,7 +214,7 @@ func uncheckMissing(rows []ranked, key int) {
 	}
 }
 
-// valueOf is kept while rows are sorted.
+// valueOf returns a sort key, and counts it in the budget.
 func (r *run) valueOf(row *formula.Row, key Key) (v formula.Value) {
 	if key.Expression != nil {
 		v = row.Eval(key.Expression)
@@ -245,7 +225,7 @@ func (r *run) valueOf(row *formula.Row, key Key) (v formula.Value) {
 	return v
 }
 
-// compare has nothing and errors last in both directions.
+// compare orders null and errors last in both directions.
 func (r *run) compare(a, b formula.Value, descending bool) int {
 	switch {
 	case a.Unsorted() && b.Unsorted():
@@ -277,7 +257,7 @@ func (r *run) cells(row *formula.Row, columns []Column) []formula.Value {
 	return cells
 }
 
-// groups are the runs of rows with the same key.
+// groups returns the runs of sorted rows with the same key.
 func (r *run) groups(v View, rows []ranked) []Group {
 	if v.Group == nil {
 		return nil
@@ -298,7 +278,7 @@ func (r *run) groups(v View, rows []ranked) []Group {
 	return groups
 }
 
-// summaries are those of the view for some rows. One of the base hides one of the
+// summaries returns the summaries of a view for some rows. One of the base hides one of the
 // app with the same name.
 func (r *run) summaries(v View, rows []ranked) []Summary {
 	var all []Summary
@@ -307,19 +287,13 @@ func (r *run) summaries(v View, rows []ranked) []Summary {
 		for i, row := range rows {
 			values[i] = row.Cell(s.Property)
 		}
-		all = append(all, Summary{s.Property, s.Name, r.summary(s.Name, values)})
+		summary := Summary{ID: s.Property, Name: s.Name}
+		if own := r.base.Summaries[s.Name]; own == nil {
+			summary.Value = formula.Summarize(s.Name, values)
+		} else if summary.Value = formula.OfList(values); !summary.Value.IsError() {
+			summary.Value = r.session.Row(nil).EvalValues(own, summary.Value)
+		}
+		all = append(all, summary)
 	}
 	return all
-}
-
-func (r *run) summary(name string, values []formula.Value) formula.Value {
-	own := r.base.Summaries[name]
-	if own == nil {
-		return formula.Summarize(name, values)
-	}
-	list := formula.OfList(values)
-	if list.IsError() {
-		return list
-	}
-	return r.session.Row(nil).EvalValues(own, list)
 }

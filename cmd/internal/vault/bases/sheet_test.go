@@ -176,7 +176,7 @@ var sheet = []subject{
 
 func TestSheet(t *testing.T) {
 	v := newVault(t, examples, "Q.base")
-	session := formula.NewSession(context.Background(), v.environment())
+	session := formula.NewSession(context.Background(), v.Source().Environment)
 	for _, s := range sheet {
 		t.Run(s.subject, func(t *testing.T) { s.check(t, session.Row(v.Entry("Proj/Plan.md"))) })
 	}

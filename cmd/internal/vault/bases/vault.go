@@ -15,21 +15,20 @@ import (
 	"vaultwicket/cmd/internal/vault/disk/system"
 	"vaultwicket/cmd/internal/vault/frontmatter"
 	"vaultwicket/cmd/internal/vault/knowledge/index"
-	"vaultwicket/cmd/internal/vault/markdown"
 	"vaultwicket/cmd/internal/vault/order"
 )
 
-// Config is the vault as one query sees it.
+// Config is the vault of a query.
 type Config struct {
 	Folder *disk.Folder
 	Index  *index.Index
 	// Types are those that the user assigned to properties, by lower-case name.
 	Types map[string]string
-	// Now is the moment of the query; its location is the local zone.
+	// Now is the time of the query; its location is the local zone.
 	Now time.Time
-	// Excluded reports whether a file can be no row. Links still lead to it.
+	// Excluded reports whether a file is never a row, nil for none. Links still lead to it.
 	Excluded func(path string) bool
-	// This is the path for which this stands, "" for none.
+	// This is the path of the file named this, "" for none.
 	This string
 }
 
@@ -40,17 +39,16 @@ type Vault struct {
 	memory *Memory
 }
 
-// Memory keeps what was worked out of a vault for the queries to come: the
-// properties of its notes and the order of its names. The zero Memory is empty.
-// It is safe for use by several goroutines.
+// Memory caches the properties of notes and the order of names between queries. The zero
+// Memory is empty. It is safe for use by several goroutines.
 type Memory struct {
 	mu      sync.Mutex
 	index   *index.Index
-	columns []column // by the place of the file in index
+	columns []column // by place in index
 	byName  []int32
 }
 
-// Forget drops what was computed for the queries before.
+// Forget empties the cache.
 func (m *Memory) Forget() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -67,8 +65,8 @@ func (m *Memory) New(c Config) *Vault {
 	return v
 }
 
-// columnsOf returns the properties of the files of an index. Those of files that
-// have not changed since the last one are taken over.
+// columnsOf returns the properties of the files of an index. It reuses those of files that
+// have not changed since the previous index.
 func (m *Memory) columnsOf(x *index.Index) []column {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -91,8 +89,8 @@ func (m *Memory) columnsOf(x *index.Index) []column {
 	return columns
 }
 
-// byNameOf returns the places of the files of an index in the order of their
-// names.
+// byNameOf returns the places of the files of an index ordered by name, then by path. The
+// caller must not change them.
 func (m *Memory) byNameOf(x *index.Index) []int32 {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -102,7 +100,7 @@ func (m *Memory) byNameOf(x *index.Index) []int32 {
 	names := make([]string, len(x.Files))
 	places := make([]int32, len(x.Files))
 	for i, f := range x.Files {
-		names[i], places[i] = nameOf(f.Path.String()), int32(i)
+		names[i], places[i] = strings.TrimSuffix(path.Base(f.Path.String()), ".md"), int32(i) // file.name
 	}
 	slices.SortFunc(places, func(a, b int32) int {
 		return cmp.Or(order.Compare(names[a], names[b]), cmp.Compare(a, b)) // files are in the order of their paths
@@ -113,42 +111,27 @@ func (m *Memory) byNameOf(x *index.Index) []int32 {
 	return places
 }
 
-// nameOf is file.name: without the extension for a note.
-func nameOf(p string) string { return strings.TrimSuffix(path.Base(p), ".md") }
-
-// Source returns the vault as a query of a base takes it.
+// Source returns the files of the vault for [Base.Run].
 func (v *Vault) Source() Source {
-	s := Source{Environment: v.environment()}
-	kept := make([]int32, len(v.files)) // place among the rows, -1 for none
+	s := Source{
+		Environment: formula.Environment{
+			World:     formula.World{Now: v.Now, Resolve: v.resolve},
+			Backlinks: v.backlinks,
+			Leads:     v.leads,
+			Dangles:   v.dangles,
+			Random:    rand.Float64,
+			This:      v.Entry(v.This),
+		},
+		Files:  make([]formula.Entry, len(v.files)),
+		ByName: func() []int32 { return v.memory.byNameOf(v.Index) },
+	}
 	for i := range v.files {
-		if v.Excluded != nil && v.Excluded(v.files[i].Path()) {
-			kept[i] = -1
-			continue
-		}
-		kept[i] = int32(len(s.Files))
-		s.Files = append(s.Files, &v.files[i])
+		s.Files[i] = &v.files[i]
 	}
-	s.ByName = func() []int32 {
-		var places []int32
-		for _, place := range v.memory.byNameOf(v.Index) {
-			if kept[place] >= 0 {
-				places = append(places, kept[place])
-			}
-		}
-		return places
+	if v.Excluded == nil {
+		return s
 	}
-	return s
-}
-
-func (v *Vault) environment() formula.Environment {
-	return formula.Environment{
-		World:     formula.World{Now: v.Now, Resolve: v.resolve},
-		Backlinks: v.backlinks,
-		Leads:     v.leads,
-		Dangles:   v.dangles,
-		Random:    rand.Float64,
-		This:      v.Entry(v.This),
-	}
+	return s.Only(func(e formula.Entry) bool { return !v.Excluded(e.Path()) })
 }
 
 // Entry returns the file at a path, nil if there is none.
@@ -159,8 +142,8 @@ func (v *Vault) Entry(path string) formula.Entry {
 	return nil
 }
 
-// resolve finds the file to which a link leads. Its heading or block does not
-// count; one that is nothing else leads to the file that holds it.
+// resolve returns the file to which a link leads, ignoring its heading or block. A link that
+// is only a heading or block leads to its own file.
 func (v *Vault) resolve(target, from string) formula.Entry {
 	name, _, _ := strings.Cut(target, "#")
 	if place, ok := v.Index.ResolveFrom(name, from); ok {
@@ -184,8 +167,8 @@ func (v *Vault) backlinks(of formula.Entry) formula.Value {
 	})
 }
 
-// dangles compares the names by which the index lists targets that lead nowhere,
-// which have no extension of a note.
+// dangles searches the unresolved links of a file in the index, which lists them without
+// the extension of a note.
 func (v *Vault) dangles(from formula.Entry, path string) bool {
 	f, ok := from.(*file)
 	if !ok {
@@ -195,7 +178,7 @@ func (v *Vault) dangles(from formula.Entry, path string) bool {
 	return slices.ContainsFunc(v.Index.Graph().Unresolved(int(f.place)), func(m index.Missing) bool { return strings.EqualFold(bare(m.Key), wanted) })
 }
 
-// bare is a path without the slash before it and without the extension of a note.
+// bare returns a path without a leading slash and the extension of a note.
 func bare(path string) string {
 	const note = ".md"
 	if at := len(path) - len(note); at >= 0 && strings.EqualFold(path[at:], note) {
@@ -214,7 +197,7 @@ func (v *Vault) leads(from, to formula.Entry) bool {
 	return found
 }
 
-// column is what is kept of a file: its properties.
+// column caches the properties of a file.
 type column struct {
 	properties atomic.Pointer[frontmatter.Properties]
 }
@@ -269,7 +252,8 @@ func (f *file) Created() time.Time {
 	return created
 }
 
-// look asks the disk. A file that is not there has the time of its stamp.
+// look reads the size and times from the disk. A file that cannot be opened has the time of
+// its stamp.
 func (f *file) look() (size int64, created, modified time.Time) {
 	opened, err := f.vault.Folder.Open(f.indexed.Path)
 	if err != nil {
@@ -296,7 +280,7 @@ func (f *file) Properties() formula.Value {
 	return formula.OfFields(fields)
 }
 
-// Tags has each tag once, those of the properties first.
+// Tags returns each tag once, those of the properties first.
 func (f *file) Tags() formula.Value {
 	var tags []formula.Value
 	known := map[string]bool{}
@@ -309,7 +293,7 @@ func (f *file) Tags() formula.Value {
 	return formula.OfList(tags)
 }
 
-// Links are those of the properties, then those of the body, then the embeds.
+// Links returns those of the properties, then those of the body, then the embeds.
 func (f *file) Links() formula.Value {
 	if !f.indexed.HasFacts() {
 		return formula.OfList(nil)
@@ -329,25 +313,19 @@ func (f *file) Embeds() formula.Value {
 	return formula.OfList(f.shown(f.indexed.Facts().Found(), true))
 }
 
-// shown returns the links of the body, or its embeds, with the text that the app
-// shows for each.
+// shown returns the links or the embeds of the body, each with the text that the app
+// displays for it.
 func (f *file) shown(found *index.Found, embeds bool) []formula.Value {
 	var links []formula.Value
 	for _, l := range found.Note.Links {
 		if l.Embed != embeds {
 			continue
 		}
-		links = append(links, formula.OfTarget(formula.Target{Text: l.Target, Display: shownText(l), From: f.Path()}))
+		display := l.Display
+		if display == "" {
+			display = strings.Join(strings.FieldsFunc(l.Target, func(r rune) bool { return r == '#' }), " > ")
+		}
+		links = append(links, formula.OfTarget(formula.Target{Text: l.Target, Display: display, From: f.Path()}))
 	}
 	return links
-}
-
-// shownText returns what the app shows for a link: what is written, else the
-// target with its heading or block behind an angle bracket.
-func shownText(l markdown.Link) string {
-	if l.Display != "" {
-		return l.Display
-	}
-	parts := strings.FieldsFunc(l.Target, func(r rune) bool { return r == '#' })
-	return strings.Join(parts, " > ")
 }

@@ -8,7 +8,7 @@ import (
 	"unicode/utf8"
 )
 
-// kind says what a token is.
+// kind is the kind of a token.
 type kind uint8
 
 const (
@@ -20,44 +20,40 @@ const (
 	symbol // an operator, a bracket, a comma or a dot
 )
 
-// token is one word of an expression.
+// token is a lexical element of an expression.
 type token struct {
 	kind  kind
 	at    int
-	text  string // of a symbol and a name as written, of a string what it says, of a regex its body
+	text  string // symbol or name as written, content of a string, body of a regex
 	flags string
 	value float64
 }
 
-// lexer takes an expression apart. Whether a slash divides or begins a regular
-// expression depends on the token before it.
+// lexer splits an expression into tokens. Whether a slash divides or begins a regular
+// expression depends on the previous token.
 type lexer struct {
 	source  string
 	at      int
-	operand bool // the token before was an operand, so that a slash divides
+	operand bool // the previous token ends an operand, so that a slash divides
 }
 
-// symbols are ordered so that a longer one is found before its beginning.
+// symbols has longer ones before their prefixes.
 var symbols = []string{"||", "&&", "==", "!=", "<=", ">=", "<", ">", "+", "-", "*", "/", "%", "!", "(", ")", "[", "]", ",", "."}
 
 func (l *lexer) next() (token, error) {
-	l.skipSpace()
+	for l.at < len(l.source) {
+		r, size := utf8.DecodeRuneInString(l.source[l.at:])
+		if !unicode.IsSpace(r) && r != '\ufeff' {
+			break
+		}
+		l.at += size
+	}
 	t, err := l.read()
 	if err != nil {
 		return token{}, err
 	}
 	l.operand = t.kind != end && t.kind != symbol || t.text == ")" && t.kind == symbol || t.text == "]" && t.kind == symbol
 	return t, nil
-}
-
-func (l *lexer) skipSpace() {
-	for l.at < len(l.source) {
-		r, size := utf8.DecodeRuneInString(l.source[l.at:])
-		if !unicode.IsSpace(r) && r != '\ufeff' {
-			return
-		}
-		l.at += size
-	}
 }
 
 func (l *lexer) read() (token, error) {
@@ -99,8 +95,8 @@ func nameLength(s string) int {
 	return len(s)
 }
 
-// number reads digits with a fraction and an exponent. Directly behind it no
-// name and no dot may follow: the app refuses 1.round() and 12px.
+// number reads digits with a fraction and an exponent. A name or a dot may not follow
+// directly: the app refuses 1.round() and 12px.
 func (l *lexer) number() (token, error) {
 	start := l.at
 	digits := func() {
@@ -113,7 +109,16 @@ func (l *lexer) number() (token, error) {
 		l.at++
 		digits()
 	}
-	l.exponent(digits)
+	if rest := l.source[l.at:]; rest != "" && rest[0]|0x20 == 'e' {
+		size := 1
+		if len(rest) > size && (rest[size] == '+' || rest[size] == '-') {
+			size++
+		}
+		if len(rest) > size && isDigit(rest[size]) {
+			l.at += size
+			digits()
+		}
+	}
 	if r, _ := utf8.DecodeRuneInString(l.source[l.at:]); l.has(".") || l.at < len(l.source) && beginsName(r) {
 		return token{}, l.fail(l.at, "a number cannot be followed by "+strconv.QuoteRune(r)+"; put it in parentheses")
 	}
@@ -124,26 +129,9 @@ func (l *lexer) number() (token, error) {
 	return token{kind: number, at: start, value: value}, nil
 }
 
-// exponent reads one, if a digit follows the letter and its sign.
-func (l *lexer) exponent(digits func()) {
-	rest := l.source[l.at:]
-	if rest == "" || rest[0]|0x20 != 'e' {
-		return
-	}
-	size := 1
-	if len(rest) > size && (rest[size] == '+' || rest[size] == '-') {
-		size++
-	}
-	if len(rest) > size && isDigit(rest[size]) {
-		l.at += size
-		digits()
-	}
-}
-
 func (l *lexer) has(s string) bool { return strings.HasPrefix(l.source[l.at:], s) }
 
-// escapes are the characters behind a backslash that mean something else. A
-// backslash before any other character is a character of the text.
+// escapes are the escape sequences. A backslash before any other character is literal.
 var escapes = map[byte]byte{'n': '\n', 't': '\t', 'r': '\r', '\\': '\\', '\'': '\'', '"': '"'}
 
 func (l *lexer) string(quote byte) (token, error) {
@@ -164,8 +152,8 @@ func (l *lexer) string(quote byte) (token, error) {
 	return token{}, l.fail(start, "the text has no closing quote")
 }
 
-// regex reads /body/flags. A slash that is escaped or in a character class does
-// not end the body.
+// regex reads /body/flags. An escaped slash, or one in a character class, does not end the
+// body.
 func (l *lexer) regex() (token, error) {
 	start, class := l.at, false
 	for i := start + 1; i < len(l.source); i++ {
@@ -180,7 +168,16 @@ func (l *lexer) regex() (token, error) {
 			class = false
 		case c == '/' && !class:
 			l.at = i + 1 + nameLength(l.source[i+1:])
-			return l.checkedRegex(token{kind: regex, at: start, text: l.source[start+1 : i], flags: l.source[i+1 : l.at]})
+			t := token{kind: regex, at: start, text: l.source[start+1 : i], flags: l.source[i+1 : l.at]}
+			for i, f := range t.flags {
+				if !strings.ContainsRune(regexFlags, f) || strings.ContainsRune(t.flags[:i], f) {
+					return token{}, l.fail(start, "invalid flags of a regular expression: "+strconv.Quote(t.flags))
+				}
+			}
+			if t.text == "" {
+				return token{}, l.fail(start, "comments are not supported")
+			}
+			return t, nil
 		}
 	}
 	return token{}, l.fail(start, "the regular expression has no closing slash")
@@ -188,17 +185,5 @@ func (l *lexer) regex() (token, error) {
 
 // regexFlags are those of JavaScript.
 const regexFlags = "dgimsuvy"
-
-func (l *lexer) checkedRegex(t token) (token, error) {
-	for i, f := range t.flags {
-		if !strings.ContainsRune(regexFlags, f) || strings.ContainsRune(t.flags[:i], f) {
-			return token{}, l.fail(t.at, "invalid flags of a regular expression: "+strconv.Quote(t.flags))
-		}
-	}
-	if t.text == "" {
-		return token{}, l.fail(t.at, "comments are not supported")
-	}
-	return t, nil
-}
 
 func (l *lexer) fail(at int, reason string) error { return newError(l.source, at, reason) }

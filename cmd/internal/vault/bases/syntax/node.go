@@ -1,5 +1,5 @@
-// Package syntax parses the expressions of bases: filters, formulas and
-// summaries. It evaluates nothing, and knows neither functions nor properties.
+// Package syntax parses the expressions of bases: filters, formulas and summaries. It does
+// not know functions or properties.
 //
 // The grammar, lowest precedence first; all binary operators are
 // left-associative:
@@ -10,9 +10,14 @@
 // template string.
 package syntax
 
-// Node is a part of an expression. The types of this package are all there are.
+import (
+	"fmt"
+	"unicode/utf16"
+)
+
+// Node is a node of the syntax tree, one of the types of this package.
 type Node interface {
-	// Position is where the part begins, in bytes from the start of the text.
+	// Position is the offset of the node in bytes.
 	Position() int
 }
 
@@ -22,7 +27,7 @@ type at int
 // Position implements [Node].
 func (a at) Position() int { return int(a) }
 
-// Null is the literal null, and an expression without any text.
+// Null is the literal null, and an empty expression.
 type Null struct{ at }
 
 // Bool is the literal true or false.
@@ -37,7 +42,7 @@ type Number struct {
 	Value float64
 }
 
-// String is a quoted text, its escapes resolved.
+// String is a string literal, with its escapes resolved.
 type String struct {
 	at
 	Value string
@@ -49,8 +54,7 @@ type Regex struct {
 	Body, Flags string
 }
 
-// Name is a bare name: of a property, of a namespace such as file, or, as the
-// function of a [Call], of a function.
+// Name is an identifier: a property, a namespace such as file, or the function of a [Call].
 type Name struct {
 	at
 	Text string
@@ -89,8 +93,8 @@ type Index struct {
 	X, Key Node
 }
 
-// Call is a call of Function, which is a [Name] or a [Member] in every
-// expression that can be evaluated. Its position is that of the parenthesis.
+// Call is a call of Function; only a [Name] or a [Member] can be called. Its position is that
+// of the parenthesis.
 type Call struct {
 	at
 	Function Node
@@ -128,12 +132,13 @@ var operatorTexts = [...]string{
 // String returns the operator as it is written.
 func (o Operator) String() string { return operatorTexts[o] }
 
-// Walk visits a node and all nodes below it, a node before those below it.
+// Walk visits a node and all nodes below it, parents first.
 func Walk(n Node, visit func(Node)) {
 	visit(n)
+	var children []Node
 	switch n := n.(type) {
 	case *List:
-		walkAll(n.Items, visit)
+		children = n.Items
 	case *Unary:
 		Walk(n.X, visit)
 	case *Binary:
@@ -146,12 +151,30 @@ func Walk(n Node, visit func(Node)) {
 		Walk(n.Key, visit)
 	case *Call:
 		Walk(n.Function, visit)
-		walkAll(n.Args, visit)
+		children = n.Args
+	}
+	for _, child := range children {
+		Walk(child, visit)
 	}
 }
 
-func walkAll(nodes []Node, visit func(Node)) {
-	for _, n := range nodes {
-		Walk(n, visit)
-	}
+// Error is a syntax error.
+type Error struct {
+	// Position is the offset of the error in UTF-16 code units, as in the app, and At in
+	// bytes.
+	Position, At int
+	// Reason is the cause, which the app does not tell.
+	Reason string
 }
+
+// Error returns the sentence of the app.
+func (e *Error) Error() string {
+	return fmt.Sprintf("Unable to parse formula. (position %d)", e.Position)
+}
+
+func newError(source string, at int, reason string) *Error {
+	return &Error{Position: Units(source, at), At: at, Reason: reason}
+}
+
+// Units converts an offset in bytes to one in UTF-16 code units.
+func Units(source string, at int) int { return len(utf16.Encode([]rune(source[:at]))) }

@@ -2,15 +2,16 @@ package syntax
 
 import "strconv"
 
-// Limits of an expression. Nobody writes one by hand that comes near them; they
-// bound the stack and the memory of whoever evaluates it.
+// Limits of an expression, far above what is written by hand. They bound the stack and the
+// memory of parser and evaluation.
 const (
 	maxLength = 64 << 10 // bytes
-	maxDepth  = 100      // parentheses, lists, calls and prefix operators within each other
+	maxDepth  = 100      // nested parentheses, lists, calls and prefix operators
 	maxNodes  = 16 << 10
+	maxChain  = 200 // members and calls after one operand: each is a level of the tree
 )
 
-// Parse reads an expression. Text without any is null. The error is an [*Error].
+// Parse parses an expression. An empty one is null. The error is an [*Error].
 func Parse(source string) (Node, error) {
 	if len(source) > maxLength {
 		return nil, newError(source, maxLength, "an expression has at most "+strconv.Itoa(maxLength)+" bytes")
@@ -49,7 +50,7 @@ func (p *parser) advance() (err error) {
 	return err
 }
 
-// binary are the operators between operands, with their precedence.
+// binary are the binary operators with their precedence.
 var binary = map[string]struct {
 	operator   Operator
 	precedence int
@@ -59,8 +60,7 @@ var binary = map[string]struct {
 	"+": {Add, 4}, "-": {Subtract, 4}, "*": {Multiply, 5}, "/": {Divide, 5}, "%": {Remainder, 5},
 }
 
-// expression reads operands and the operators between them that bind tighter
-// than least.
+// expression reads operands and the operators between them whose precedence is above least.
 func (p *parser) expression(least int) (Node, error) {
 	left, err := p.prefix()
 	for err == nil && p.token.kind == symbol {
@@ -78,7 +78,7 @@ func (p *parser) expression(least int) (Node, error) {
 	return left, err
 }
 
-// nested has read run one level deeper.
+// nested calls read one level deeper.
 func (p *parser) nested(read func() (Node, error)) (Node, error) {
 	p.depth++
 	defer func() { p.depth-- }()
@@ -109,7 +109,7 @@ func (p *parser) prefix() (Node, error) {
 // is reports whether the next token is this symbol.
 func (p *parser) is(text string) bool { return p.token.kind == symbol && p.token.text == text }
 
-// take skips the next token, which has to be this symbol.
+// take reads the next token, which has to be this symbol.
 func (p *parser) take(text string) error {
 	if !p.is(text) {
 		return p.unexpected()
@@ -117,23 +117,36 @@ func (p *parser) take(text string) error {
 	return p.advance()
 }
 
-// maxChain bounds the members and calls behind one operand: each is a level of
-// the tree.
-const maxChain = 200
-
 func (p *parser) postfix() (Node, error) {
 	node, err := p.primary()
 	for n := 0; err == nil; n++ {
 		if n == maxChain {
 			return nil, p.fail(p.token.at, "at most "+strconv.Itoa(maxChain)+" members and calls can follow each other")
 		}
+		position := p.token.at
 		switch {
-		case p.is("."):
-			node, err = p.member(node)
-		case p.is("["):
-			node, err = p.index(node)
 		case p.is("("):
-			node, err = p.call(node)
+			var args []Node
+			args, err = p.items(")")
+			node = &Call{at(position), node, args}
+		case p.is("["):
+			if err = p.advance(); err != nil {
+				return nil, err
+			}
+			key, failed := p.inner()
+			if failed != nil {
+				return nil, failed
+			}
+			node, err = &Index{at(position), node, key}, p.take("]")
+		case p.is("."):
+			if err = p.advance(); err != nil {
+				return nil, err
+			}
+			if p.token.kind != name {
+				return nil, p.unexpected()
+			}
+			node = &Member{at(p.token.at), node, p.token.text}
+			err = p.advance()
 		default:
 			return node, nil
 		}
@@ -141,42 +154,12 @@ func (p *parser) postfix() (Node, error) {
 	return nil, err
 }
 
-func (p *parser) member(of Node) (Node, error) {
-	if err := p.advance(); err != nil {
-		return nil, err
-	}
-	if p.token.kind != name {
-		return nil, p.unexpected()
-	}
-	node := &Member{at(p.token.at), of, p.token.text}
-	return node, p.advance()
-}
-
-func (p *parser) index(of Node) (Node, error) {
-	position := p.token.at
-	if err := p.advance(); err != nil {
-		return nil, err
-	}
-	key, err := p.inner()
-	if err != nil {
-		return nil, err
-	}
-	return &Index{at(position), of, key}, p.take("]")
-}
-
-func (p *parser) call(function Node) (Node, error) {
-	position := p.token.at
-	args, err := p.items(")")
-	return &Call{at(position), function, args}, err
-}
-
 // inner reads an expression between brackets.
 func (p *parser) inner() (Node, error) {
 	return p.nested(func() (Node, error) { return p.expression(0) })
 }
 
-// items reads an opening bracket, expressions with commas between them, and the
-// closing bracket.
+// items reads an opening bracket, expressions separated by commas, and the closing bracket.
 func (p *parser) items(closing string) (items []Node, err error) {
 	if err := p.advance(); err != nil {
 		return nil, err
@@ -215,36 +198,24 @@ func (p *parser) primary() (Node, error) {
 		items, err := p.items("]")
 		return &List{at(t.at), items}, err
 	}
-	node := literal(t)
-	if node == nil {
+	var node Node
+	switch {
+	case t.kind == number:
+		node = &Number{at(t.at), t.value}
+	case t.kind == text:
+		node = &String{at(t.at), t.text}
+	case t.kind == regex:
+		node = &Regex{at(t.at), t.text, t.flags}
+	case t.kind != name:
 		return nil, p.unexpected()
+	case t.text == "true" || t.text == "false":
+		node = &Bool{at(t.at), t.text == "true"}
+	case t.text == "null":
+		node = &Null{at(t.at)}
+	default:
+		node = &Name{at(t.at), t.text}
 	}
 	return node, p.advance()
-}
-
-// literal returns the node that consists of one token, nil if there is none.
-func literal(t token) Node {
-	switch t.kind {
-	case number:
-		return &Number{at(t.at), t.value}
-	case text:
-		return &String{at(t.at), t.text}
-	case regex:
-		return &Regex{at(t.at), t.text, t.flags}
-	case name:
-		return named(t)
-	}
-	return nil
-}
-
-func named(t token) Node {
-	switch t.text {
-	case "true", "false":
-		return &Bool{at(t.at), t.text == "true"}
-	case "null":
-		return &Null{at(t.at)}
-	}
-	return &Name{at(t.at), t.text}
 }
 
 func (p *parser) unexpected() error {
