@@ -166,10 +166,15 @@ func (b *booth) asked(tool, arguments string, id int) question {
 func (b *booth) reply(q question, answer string) (call int) {
 	b.T.Helper()
 	if b.era == legacyEra {
-		b.Send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":%s}`, wire.Encode(q.id), answer))
+		b.respond(q.id, answer)
 		return q.call
 	}
 	return b.tool(q.tool, q.arg, fmt.Sprintf(`,"inputResponses":{"confirm":%s},"requestState":%q`, answer, q.state))
+}
+
+// respond sends the response to a request of the server.
+func (b *booth) respond(id any, result string) {
+	b.Send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":%s}`, wire.Encode(id), result))
 }
 
 // answer sends the answer to a question and returns what came of the call.
@@ -483,7 +488,7 @@ func TestSilenceLeavesTheQuestionForTheTerminal(t *testing.T) {
 	q := b.ask(removal)
 	first := b.result(q.call)
 	b.refused("nobody answered", first)
-	b.Send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":%s}`, wire.Encode(q.id), accepted))
+	b.respond(q.id, accepted)
 	b.idle("an answer that comes too late")
 	b.approve()
 	b.runs("approved", b.result(b.tool("obsidianCli", removal, "")), removed)
@@ -501,7 +506,7 @@ func TestAnAnswerToAnotherQuestionIsNone(t *testing.T) {
 		t.Errorf("an answer without one is taken: %+v", m)
 	}
 	got := b.answer(q, declined)
-	b.Send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":%s}`, wire.Encode(q.id), accepted))
+	b.respond(q.id, accepted)
 	b.refused("a no, and then a yes", got)
 }
 
@@ -509,7 +514,7 @@ func TestACancelledCallNeverRuns(t *testing.T) {
 	b := openBooth(t, legacyEra, formsOnly, nil)
 	q := b.ask(removal)
 	b.Send(cancel(q.call))
-	b.Send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":%s}`, wire.Encode(q.id), accepted))
+	b.respond(q.id, accepted)
 	b.idle("cancelled while the person was asked")
 
 	q = b.ask(removal)
@@ -521,7 +526,7 @@ func TestACancelledCallNeverRuns(t *testing.T) {
 	b.Send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":%s}`, wire.Encode(q.id), accepted), cancel(q.call))
 	for id := b.tool("obsidianCli", addition, ""); ; {
 		if m := b.Next(); m.Method != "" {
-			b.Send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":%s}`, wire.Encode(m.ID), declined))
+			b.respond(m.ID, declined)
 		} else if fmt.Sprint(m.ID) == fmt.Sprint(id) {
 			break
 		}

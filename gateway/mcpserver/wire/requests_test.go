@@ -266,12 +266,10 @@ func TestACallThatIsCancelledBeforeItBegins(t *testing.T) {
 }
 
 // The time that a call waits before it is begun counts for its limit.
-func TestACallKnowsWhenItWasTakenIn(t *testing.T) { eachPath(t, testACallKnowsWhenItWasTakenIn) }
-
-func testACallKnowsWhenItWasTakenIn(t *testing.T, p path) {
+func TestACallKnowsWhenItWasTakenIn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		told := make(chan time.Time, 1)
-		c := newConn(p.toy(io.Discard, func(ctx context.Context, _ mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+		c := newConn(plain.toy(io.Discard, func(ctx context.Context, _ mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 			told <- PeerOf(ctx).AcceptedAt
 			return mcp.NewToolResultText("x"), nil
 		}), io.Discard, time.Hour)

@@ -128,10 +128,6 @@ func (p path) run(t *testing.T, in io.Reader, tool server.ToolHandlerFunc) map[s
 }
 
 func TestEveryRequestIsAnsweredBeforeTheEnd(t *testing.T) {
-	eachPath(t, testEveryRequestIsAnsweredBeforeTheEnd)
-}
-
-func testEveryRequestIsAnsweredBeforeTheEnd(t *testing.T, p path) {
 	var most, now atomic.Int64
 	slow := func(ctx context.Context, req mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		most.Store(max(most.Load(), now.Add(1)))
@@ -144,7 +140,7 @@ func testEveryRequestIsAnsweredBeforeTheEnd(t *testing.T, p path) {
 		lines = append(lines, call(id))
 	}
 	lines = append(lines, call("last, without a newline"))
-	answers := p.run(t, strings.NewReader(strings.Join(lines, "\n")), slow)
+	answers := plain.run(t, strings.NewReader(strings.Join(lines, "\n")), slow)
 	if len(answers) != 1002 {
 		t.Fatalf("%d answers", len(answers))
 	}
@@ -194,12 +190,10 @@ func TestAnAnswerOfTheClientIsNotAnswered(t *testing.T) {
 	}
 }
 
-func TestLargeMessagePassesWhole(t *testing.T) { eachPath(t, testLargeMessagePassesWhole) }
-
-func testLargeMessagePassesWhole(t *testing.T, p path) {
+func TestLargeMessagePassesWhole(t *testing.T) {
 	text := strings.Repeat("é", 1<<20)
 	line := `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"work","arguments":{"n":"` + text + `"}}}`
-	answers := p.run(t, strings.NewReader(line), echo)
+	answers := plain.run(t, strings.NewReader(line), echo)
 	var result mcp.CallToolResult
 	if err := json.Unmarshal(answers["1"].Result, &result); err != nil {
 		t.Fatal(err)
@@ -231,11 +225,9 @@ func testCancelRunning(t *testing.T, p path) {
 	}
 }
 
-func TestCancelQueued(t *testing.T) { eachPath(t, testCancelQueued) }
-
-func testCancelQueued(t *testing.T, p path) {
+func TestCancelQueued(t *testing.T) {
 	g := newGate()
-	k, _ := start(t, p.toy(t.Output(), g.call), talk.Patience)
+	k, _ := start(t, plain.toy(t.Output(), g.call), talk.Patience)
 	const more = 100
 	for id := range maxRunning + more {
 		k.Send(call(id))
@@ -261,11 +253,9 @@ func testCancelQueued(t *testing.T, p path) {
 	}
 }
 
-func TestIDsOfOpenRequestsAreTaken(t *testing.T) { eachPath(t, testIDsOfOpenRequestsAreTaken) }
-
-func testIDsOfOpenRequestsAreTaken(t *testing.T, p path) {
+func TestIDsOfOpenRequestsAreTaken(t *testing.T) {
 	g := newGate()
-	k, _ := start(t, p.toy(t.Output(), g.call), talk.Patience)
+	k, _ := start(t, plain.toy(t.Output(), g.call), talk.Patience)
 	k.Send(call(1))
 	talk.Receive(t, g.started)
 	// A broken message must not seem to be the answer either.
@@ -290,12 +280,8 @@ func testIDsOfOpenRequestsAreTaken(t *testing.T, p path) {
 }
 
 func TestNothingIsReadWhileTooManyAreOpen(t *testing.T) {
-	eachPath(t, testNothingIsReadWhileTooManyAreOpen)
-}
-
-func testNothingIsReadWhileTooManyAreOpen(t *testing.T, p path) {
 	g := newGate()
-	k, c := start(t, p.toy(t.Output(), g.call), talk.Patience)
+	k, c := start(t, plain.toy(t.Output(), g.call), talk.Patience)
 	sent := make(chan int, 1)
 	var count atomic.Int64
 	go func() {
@@ -326,11 +312,9 @@ func testNothingIsReadWhileTooManyAreOpen(t *testing.T, p path) {
 	}
 }
 
-func TestGraceIsOver(t *testing.T) { eachPath(t, testGraceIsOver) }
-
-func testGraceIsOver(t *testing.T, p path) {
+func TestGraceIsOver(t *testing.T) {
 	g := newGate()
-	k, _ := start(t, p.toy(t.Output(), g.call), 50*time.Millisecond)
+	k, _ := start(t, plain.toy(t.Output(), g.call), 50*time.Millisecond)
 	for id := range maxRunning + 3 {
 		k.Send(call(id))
 	}
@@ -353,11 +337,9 @@ func testGraceIsOver(t *testing.T, p path) {
 	}
 }
 
-func TestContextEnds(t *testing.T) { eachPath(t, testContextEnds) }
-
-func testContextEnds(t *testing.T, p path) {
+func TestContextEnds(t *testing.T) {
 	g := newGate()
-	k, _ := start(t, p.toy(t.Output(), g.call), talk.Patience)
+	k, _ := start(t, plain.toy(t.Output(), g.call), talk.Patience)
 	k.Send(call(1))
 	talk.Receive(t, g.started)
 	signal := errors.New("signal")
@@ -379,16 +361,14 @@ func (c *closedPipe) Write([]byte) (int, error) {
 	return 0, syscall.EPIPE
 }
 
-func TestOutputIsClosed(t *testing.T) { eachPath(t, testOutputIsClosed) }
-
-func testOutputIsClosed(t *testing.T, p path) {
+func TestOutputIsClosed(t *testing.T) {
 	g := newGate()
 	reader, in := io.Pipe()
 	defer in.Close()
 	out := &closedPipe{}
 	done := make(chan error, 1)
 	go func() {
-		done <- Serve(t.Context(), p.toy(t.Output(), g.call), reader, out, talk.Patience)
+		done <- Serve(t.Context(), plain.toy(t.Output(), g.call), reader, out, talk.Patience)
 	}()
 	for _, line := range []string{call(1), call(2)} {
 		if _, err := io.WriteString(in, line+"\n"); err != nil {
