@@ -1,4 +1,4 @@
-package mistakes
+package work
 
 // kitchen is a vault with names that are easily mistaken.
 var kitchen = map[string]string{

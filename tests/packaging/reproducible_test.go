@@ -1,4 +1,4 @@
-package builds
+package packaging
 
 import (
 	"bytes"

@@ -1,4 +1,4 @@
-package mistakes
+package work
 
 import (
 	"encoding/json"

@@ -1,2 +1,0 @@
-// Package builds has tests of how the program is built.
-package builds
