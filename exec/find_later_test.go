@@ -4,17 +4,17 @@ import (
 	"path/filepath"
 	"testing"
 
-	"vaultwicket/tests/named"
+	"vaultwicket/tests/programs"
 )
 
 // A CLI that is installed right after somebody looked for it is found by the next call.
 func TestLookingForTheAppIsNotRemembered(t *testing.T) {
 	folder := t.TempDir()
-	r := New(Config{CLI: filepath.Join(folder, named.File("obsidian")), Self: "/nowhere/vaultwicket"})
+	r := New(Config{CLI: filepath.Join(folder, programs.File("obsidian")), Self: "/nowhere/vaultwicket"})
 	if r.HasApp() {
 		t.Fatal("there is an app")
 	}
-	named.Self(t, folder, "obsidian")
+	programs.Self(t, folder, "obsidian")
 	if _, err := r.App(); err != nil || !r.HasApp() {
 		t.Errorf("not found: %v", err)
 	}

@@ -22,7 +22,7 @@ import (
 	"vaultwicket/allowlist"
 	"vaultwicket/policy"
 	"vaultwicket/tests/memory"
-	"vaultwicket/tests/named"
+	"vaultwicket/tests/programs"
 	"vaultwicket/tiers"
 )
 
@@ -216,7 +216,7 @@ func meet(self string, parties int) {
 // that each was played.
 func fake(t testing.TB, name string, s script) string {
 	t.Helper()
-	path := named.Self(t, t.TempDir(), name)
+	path := programs.Self(t, t.TempDir(), name)
 	text, _ := json.Marshal(s)
 	if err := os.WriteFile(path+".fake", text, 0o600); err != nil {
 		t.Fatal(err)

@@ -16,7 +16,7 @@ import (
 
 	"vaultwicket/exec/frame"
 	"vaultwicket/policy"
-	"vaultwicket/tests/named"
+	"vaultwicket/tests/programs"
 )
 
 // residentRunner returns a Runner with fake workers, one for each way to play.
@@ -309,7 +309,7 @@ func TestWorkersThatAreNone(t *testing.T) {
 }
 
 func TestAProgramThatIsNotThere(t *testing.T) {
-	r := New(Config{Self: filepath.Join(t.TempDir(), named.File("none")), Resident: true})
+	r := New(Config{Self: filepath.Join(t.TempDir(), programs.File("none")), Resident: true})
 	defer r.Close()
 	p, err := r.Embedded(t.TempDir())
 	if err != nil {

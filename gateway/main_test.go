@@ -16,7 +16,7 @@ import (
 	"vaultwicket/exec/frame"
 	"vaultwicket/policy"
 	"vaultwicket/tests/memory"
-	"vaultwicket/tests/named"
+	"vaultwicket/tests/programs"
 	"vaultwicket/tiers"
 )
 
@@ -27,7 +27,7 @@ import (
 // the output for a status, with a code behind it for that of a failure.
 func TestMain(m *testing.M) {
 	switch {
-	case named.Of(os.Args[0]) == "obsidian":
+	case programs.Of(os.Args[0]) == "obsidian":
 		// os.Exit lets the race detector sleep for a second, so none of these calls it.
 		syscall.Exit(play(filepath.Join(filepath.Dir(os.Args[0]), "answers"), os.Args[1:]))
 	case len(os.Args) > 2 && os.Args[1] == "vault":
@@ -106,7 +106,7 @@ func newFixture(t *testing.T, change func(*Config)) *fixture {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f.cli = named.Self(t, f.folder, "obsidian")
+	f.cli = programs.Self(t, f.folder, "obsidian")
 	f.config = Config{
 		Policy: policy.Policy{
 			Ceiling: tiers.V3, Mutations: true, Publish: true, UI: true,

@@ -12,12 +12,12 @@ import (
 	"testing"
 
 	"vaultwicket/gateway/state/private/faults"
-	"vaultwicket/tests/killed"
+	"vaultwicket/tests/programs"
 )
 
 const childOf = "APPROVALS_TEST_CHILD_OF"
 
-func TestMain(m *testing.M) { killed.Main(m, childOf, child) }
+func TestMain(m *testing.M) { programs.Main(m, childOf, child) }
 
 // child does what it is told, a line at a time, and says a line for each.
 func child(dir string) {

@@ -10,13 +10,13 @@ import (
 	"strings"
 	"testing"
 
-	"vaultwicket/tests/killed"
 	"vaultwicket/tests/long"
+	"vaultwicket/tests/programs"
 )
 
 const childOf = "AUDIT_TEST_CHILD_OF"
 
-func TestMain(m *testing.M) { killed.Main(m, childOf, child) }
+func TestMain(m *testing.M) { programs.Main(m, childOf, child) }
 
 // childLimits make a process rotate every few lines.
 var childLimits = Limits{FileSize: 20_000, Files: 1 << 20}
@@ -99,9 +99,9 @@ func TestKilledAtAnyMoment(t *testing.T) {
 			l, said := newLog(t, childLimits), ""
 			for range lives {
 				// Two of them, so that one often goes on while the other is killed.
-				saidOne, saidTwo := killed.NewSpeech(rand.IntN(most)), killed.NewSpeech(rand.IntN(most))
+				saidOne, saidTwo := programs.NewSpeech(rand.IntN(most)), programs.NewSpeech(rand.IntN(most))
 				one, two := start(t, l.folder.dir, saidOne), start(t, l.folder.dir, saidTwo)
-				said += whole(killed.AfterLines(t, one, saidOne)) + whole(killed.AfterLines(t, two, saidTwo))
+				said += whole(programs.AfterLines(t, one, saidOne)) + whole(programs.AfterLines(t, two, saidTwo))
 				if r := verified(t, l); r.Broken != nil {
 					t.Fatalf("broken: %v", r.Broken)
 				}

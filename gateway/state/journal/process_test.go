@@ -11,13 +11,13 @@ import (
 	"strings"
 	"testing"
 
-	"vaultwicket/tests/killed"
 	"vaultwicket/tests/long"
+	"vaultwicket/tests/programs"
 )
 
 const childOf = "JOURNAL_TEST_CHILD_OF"
 
-func TestMain(m *testing.M) { killed.Main(m, childOf, child) }
+func TestMain(m *testing.M) { programs.Main(m, childOf, child) }
 
 // child changes notes until it is killed, or was asked to do so many, and says
 // what was confirmed.
@@ -123,8 +123,8 @@ func TestKilledAtAnyMoment(t *testing.T) {
 			dir, all := t.TempDir(), ""
 			must(t, os.Chmod(dir, 0o700))
 			for range lives {
-				said := killed.NewSpeech(rand.IntN(maxSaid))
-				all += killed.AfterLines(t, start(t, dir, 0, said), said)
+				said := programs.NewSpeech(rand.IntN(maxSaid))
+				all += programs.AfterLines(t, start(t, dir, 0, said), said)
 			}
 			confirmed := verify(t, dir, all)
 			if confirmed < lives {

@@ -1,7 +1,7 @@
-// Package named lets a test have a program under a name of its choice: a link to one
-// that exists, or a copy on Windows. Programs that tests start are the
-// test binary itself, which plays the part that its name says.
-package named
+// Package programs is for tests that start processes, as a rule the test binary itself:
+// a program has a name of the test's choice, which says what part it plays, and is killed
+// at any moment of its work.
+package programs
 
 import (
 	"os"
@@ -11,8 +11,8 @@ import (
 	"testing"
 )
 
-// Program makes the program at original appear as name in folder, and returns its
-// path.
+// Program makes the program at original appear as name in folder, through a link or, on
+// Windows, as a copy, and returns its path.
 func Program(t testing.TB, original, folder, name string) string {
 	t.Helper()
 	path := filepath.Join(folder, File(name))

@@ -1,7 +1,4 @@
-// Package killed has tests kill a process of theirs at any moment of its work, and
-// keep what it said until then: what a process has promised has to be there when it
-// is gone.
-package killed
+package programs
 
 import (
 	"bytes"
