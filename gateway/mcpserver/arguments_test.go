@@ -10,7 +10,7 @@ import (
 
 	"vaultwicket/allowlist"
 	"vaultwicket/gateway"
-	"vaultwicket/tests/strictjson"
+	"vaultwicket/tests/talk"
 )
 
 func TestDecodeArguments(t *testing.T) {
@@ -150,7 +150,7 @@ func FuzzDecodeArguments(f *testing.F) {
 			if err := json.Unmarshal([]byte(text), &params); err != nil {
 				t.Fatalf("accepted params %q: %v", text, err)
 			}
-			if err := strictjson.DuplicateKey([]byte(text)); err != nil {
+			if err := talk.DuplicateKey([]byte(text)); err != nil {
 				t.Errorf("accepted %v", err)
 			}
 		} else if !ok && plain.Params != nil && !isText {
@@ -159,7 +159,7 @@ func FuzzDecodeArguments(f *testing.F) {
 		if want := values(params); !maps.Equal(got.Params, want) {
 			t.Errorf("%q: params %v, want %v", raw, got.Params, want)
 		}
-		if err := strictjson.DuplicateKey(raw); err != nil {
+		if err := talk.DuplicateKey(raw); err != nil {
 			t.Errorf("accepted %v", err)
 		}
 	})

@@ -1,5 +1,5 @@
-// Package talk runs a server on pipes and exchanges JSON-RPC messages with it, for the
-// tests of the server and of its transport.
+// Package talk runs a server on pipes, exchanges JSON-RPC messages with it and finds
+// duplicate keys in them, for the tests of the server and of its transport.
 package talk
 
 import (

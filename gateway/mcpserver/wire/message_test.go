@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"vaultwicket/allowlist/quote"
-	"vaultwicket/tests/strictjson"
+	"vaultwicket/tests/talk"
 )
 
 func TestDecodeMessage(t *testing.T) {
@@ -195,7 +195,7 @@ func FuzzDecodeMessage(f *testing.F) {
 		if got.Cancels != nil && loose.Params["requestId"] != got.Cancels {
 			t.Errorf("%q: cancels %v", line, got.Cancels)
 		}
-		if err := strictjson.DuplicateKey(line); err != nil {
+		if err := talk.DuplicateKey(line); err != nil {
 			t.Errorf("accepted %v", err)
 		}
 	})

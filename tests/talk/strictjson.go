@@ -1,6 +1,4 @@
-// Package strictjson finds duplicate keys in JSON independently of the decoders under
-// test.
-package strictjson
+package talk
 
 import (
 	"bytes"
@@ -10,7 +8,7 @@ import (
 )
 
 // DuplicateKey returns an error if an object in raw, at any depth, has a key twice,
-// or if raw is not JSON.
+// or if raw is not JSON. It is independent of the decoders under test.
 func DuplicateKey(raw []byte) error {
 	decoder := json.NewDecoder(bytes.NewReader(raw))
 	decoder.UseNumber() // a number may be larger than any float64
