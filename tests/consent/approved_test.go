@@ -230,41 +230,6 @@ func TestADeclinedBatchIsOneQuestion(t *testing.T) {
 	}
 }
 
-// One dialog of a caller is open at a time, and eight questions wait in the terminal.
-func TestOneDialogOfACallerIsOpen(t *testing.T) {
-	t.Parallel()
-	o := rig.NewHarness(t, func(c *gateway.Config) { c.Limits.Calls = 0 })
-	another := gateway.Request{Command: "append", Caller: "me"}
-	full := 0
-	send := func(req gateway.Request, n int) {
-		req.Words = []string{"path=root.md", fmt.Sprint("content=", n)}
-		got := o.Gateway.Do(t.Context(), req)
-		if rig.CodeOf(got) != "unconfirmed" {
-			t.Fatalf("call %d: %+v", n, got)
-		}
-		if strings.Contains(got.Error.Message, "8 approvals of this session are still pending") {
-			full++
-		}
-	}
-	req := gateway.Request{Command: "delete", Words: []string{"path=root.md"}, Caller: "me", Ask: func(context.Context, consent.Question) consent.Reply {
-		for n := range 70 {
-			next := another
-			next.Ask = func(context.Context, consent.Question) consent.Reply { t.Error("asked as well"); return consent.No }
-			send(next, n)
-		}
-		return consent.Void
-	}}
-	if got := o.Gateway.Do(t.Context(), req); rig.CodeOf(got) != "unconfirmed" || full != 62 || len(o.Waiting()) != 8 {
-		t.Errorf("%d of 62 were refused, %d wait; %+v", full, len(o.Waiting()), got.Error)
-	}
-	theirs := another
-	theirs.Caller = "you"
-	full = 0
-	if send(theirs, 100); full > 0 || len(o.Waiting()) != 9 {
-		t.Error("one caller keeps another from asking")
-	}
-}
-
 // A yes for a folder lasts as long as a session. Who has none is asked every time.
 func TestThereIsNoStandingYesWithoutASession(t *testing.T) {
 	t.Parallel()

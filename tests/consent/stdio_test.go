@@ -171,45 +171,6 @@ func TestANoteThatChangesUnderTheQuestion(t *testing.T) {
 	})
 }
 
-func TestOfManyRetriesOneRuns(t *testing.T) {
-	t.Parallel()
-	o := rig.NewHarness(t, nil)
-	s := openSession(o, true, formsOnly)
-	asked := s.ask(appendIt)
-	const many = 50
-	for range many {
-		s.reply(asked, appendIt, rig.Accept)
-	}
-	done := 0
-	for range many {
-		switch got := s.next().Result.StructuredContent; {
-		case got.OK:
-			done++
-		case rig.CodeOf(got) != "unconfirmed":
-			t.Errorf("got %+v", got)
-		}
-	}
-	if done != 1 || o.Read("root.md") != "root\nx" {
-		t.Errorf("%d ran, the note is %q", done, o.Read("root.md"))
-	}
-	o.Refusing("once more", "unconfirmed", func() string { return rig.CodeOf(s.answer(asked, appendIt, rig.Accept)) })
-	o.Write("root.md", "root\n") // as it was when the state was made
-	o.Refusing("with the note as it was", "unconfirmed", func() string { return rig.CodeOf(s.answer(asked, appendIt, rig.Accept)) })
-}
-
-// A state is worth nothing to another run of the server, on the same vault.
-func TestAStateEndsWithTheServer(t *testing.T) {
-	t.Parallel()
-	o := rig.NewHarness(t, nil)
-	s := openSession(o, true, formsOnly)
-	asked := s.ask(appendIt)
-	if err := s.End(); err != nil {
-		t.Error(err)
-	}
-	s = openSession(o, true, formsOnly)
-	o.Refusing("in another run", "unconfirmed", func() string { return rig.CodeOf(s.answer(asked, appendIt, rig.Accept)) })
-}
-
 // An open question ends with the server, and nothing of it is left.
 func TestAServerThatEndsWhileItAsks(t *testing.T) {
 	t.Parallel()
@@ -254,21 +215,4 @@ func left(t *testing.T, o *rig.Harness, before [32]byte) {
 			t.Errorf("%s is left: %q", filepath.Dir(name), line)
 		}
 	}
-}
-
-func TestACallThatIsCancelledWhileThePersonIsAsked(t *testing.T) {
-	t.Parallel()
-	o := rig.NewHarness(t, nil)
-	s := openSession(o, false, formsOnly)
-	before := rig.TreeOf(t, o.Vault)
-	asked := s.ask(deleteIt)
-	s.Send(fmt.Sprintf(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":%d}}`, s.IDs))
-	s.reply(asked, deleteIt, rig.Accept)
-	if got := s.answer(s.ask(appendIt), appendIt, rig.Decline); rig.CodeOf(got) != "unconfirmed" {
-		t.Errorf("the next one: %+v", got)
-	}
-	if err := s.End(); err != nil {
-		t.Error(err)
-	}
-	left(t, o, before)
 }

@@ -272,8 +272,10 @@ func TestChangesByDifferentToolsKeepTheirOrder(t *testing.T) {
 			s.send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":`+call+`}}`, s.ids, line))
 			want.WriteString(line + "\n")
 		}
+		s.ids++
+		s.send(rig.ToolCall(s.ids, `{"command":"random:read"}`)) // which may be answered before the changes
 	}
-	for range 3 * rounds {
+	for range 4 * rounds {
 		if m := s.next(); m.Result.IsError {
 			t.Errorf("%+v", m)
 		}
