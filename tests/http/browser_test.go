@@ -189,21 +189,3 @@ func TestWhatAPageOfABrowserReaches(t *testing.T) {
 	}
 	t.Logf("%d requests of pages", tried)
 }
-
-// Without a word of the browser about the page, what is left is the token: it
-// cannot be put into the address, a cookie or the body.
-func TestATokenIsOnlyOneInItsHeader(t *testing.T) {
-	t.Parallel()
-	s := rig.ServeHTTP(t, "--backend=embedded", "--vault="+t.TempDir())
-	for _, path := range []string{"/mcp?access_token=" + rig.Token, "/mcp?token=" + rig.Token, "/mcp#" + rig.Token, "/mcp"} {
-		answer, err := s.Client.Do(s.Request(t.Context(), http.MethodPost, path, "access_token="+rig.Token,
-			"Authorization", "", "Cookie", "token="+rig.Token+"; Authorization=Bearer "+rig.Token, "X-Api-Key", rig.Token, "Proxy-Authorization", "Bearer "+rig.Token))
-		if err != nil {
-			t.Fatal(err)
-		}
-		answer.Body.Close()
-		if answer.StatusCode != http.StatusUnauthorized {
-			t.Errorf("%s: status %d", path, answer.StatusCode)
-		}
-	}
-}

@@ -1,7 +1,6 @@
 package mcp
 
 import (
-	"bufio"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -22,16 +21,15 @@ import (
 	"vaultwicket/gateway/mcpserver"
 	"vaultwicket/policy"
 	"vaultwicket/tests/rig"
+	"vaultwicket/tests/talk"
 	"vaultwicket/tiers"
 )
 
 // typedServer is a server with every toolset, in this process, on a true vault.
 type typedServer struct {
+	*talk.Talk
 	t     *testing.T
 	vault string
-	state string
-	in    io.Writer
-	out   *bufio.Reader
 	ids   int
 	asked int // questions that came, and were answered with a yes
 }
@@ -48,35 +46,22 @@ var notesTyped = map[string]string{
 func newTypedServer(t *testing.T, p policy.Policy, marks bool) *typedServer {
 	t.Helper()
 	t.Setenv("VAULTWICKET_NOW", "2026-11-21T09:30:00+01:00")
-	s := &typedServer{t: t, vault: filepath.Join(t.TempDir(), "Notes"), state: t.TempDir()}
+	s := &typedServer{t: t, vault: filepath.Join(t.TempDir(), "Notes")}
+	state := t.TempDir()
 	s.fill()
 	p.UI, p.MinVersion = true, tiers.DefaultMinimum
 	runner := exec.New(exec.Config{CLI: "/nowhere/obsidian", Self: rig.Binary})
-	getenv := func(name string) string { return map[string]string{"XDG_STATE_HOME": s.state}[name] }
+	getenv := func(name string) string { return map[string]string{"XDG_STATE_HOME": state}[name] }
 	gw := gateway.New(gateway.Config{Policy: p, Vault: gateway.Vault{Folder: s.vault}, Runner: runner, Backend: gateway.Embedded, Session: "typed", Getenv: getenv, Log: slog.New(slog.NewTextHandler(t.Output(), nil))})
-	theirs, in := io.Pipe()
-	out, ours := io.Pipe()
-	s.in, s.out = in, bufio.NewReaderSize(out, 1<<20)
-	ctx, stop := context.WithTimeout(context.Background(), 5*rig.Deadline)
-	done := make(chan error, 1)
-	go func() {
-		done <- mcpserver.ServeStdio(ctx, mcpserver.Config{
+	t.Cleanup(runner.Close)
+	s.Talk = talk.Start(t, func(ctx context.Context, in io.Reader, out io.Writer) error {
+		return mcpserver.ServeStdio(ctx, mcpserver.Config{
 			Gateway: gw, Version: "1", Toolsets: []string{"all"}, MaxOutput: 4 << 10, MarkUntrusted: marks, Grace: rig.Deadline, Log: slog.New(slog.NewTextHandler(t.Output(), nil)),
-		}, theirs, ours)
-		ours.Close()
-	}()
-	t.Cleanup(func() {
-		in.Close()
-		_, _ = io.Copy(io.Discard, s.out)
-		if err := <-done; err != nil {
-			t.Errorf("the server ended with %v", err)
-		}
-		stop()
-		runner.Close()
+		}, in, out)
 	})
-	s.send(`{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{"elicitation":{}},"clientInfo":{"name":"t","version":"1"}}}`)
+	s.Send(rig.Handshake(`{"elicitation":{}}`))
 	s.next()
-	s.send(`{"jsonrpc":"2.0","method":"notifications/initialized"}`)
+	s.Send(talk.Initialized)
 	return s
 }
 
@@ -95,18 +80,9 @@ func (s *typedServer) fill() {
 	}
 }
 
-func (s *typedServer) send(line string) {
-	s.t.Helper()
-	if _, err := io.WriteString(s.in, line+"\n"); err != nil {
-		s.t.Fatal(err)
-	}
-}
-
 // message is a message of the server, as far as these tests look at it.
 type message struct {
-	ID     json.RawMessage
-	Method string
-	Error  *struct{ Message string }
+	talk.Message
 	Result struct {
 		Content           []struct{ Text string }
 		StructuredContent json.RawMessage
@@ -122,12 +98,11 @@ type message struct {
 
 func (s *typedServer) next() (m message) {
 	s.t.Helper()
-	line, err := s.out.ReadBytes('\n')
-	if err == nil {
-		err = json.Unmarshal(line, &m)
-	}
-	if err != nil {
-		s.t.Fatalf("%q: %v", line, err)
+	m.Message = s.Next()
+	if m.Message.Result != nil {
+		if err := json.Unmarshal(m.Message.Result, &m.Result); err != nil {
+			s.t.Fatal(err)
+		}
 	}
 	return m
 }
@@ -136,11 +111,11 @@ func (s *typedServer) next() (m message) {
 func (s *typedServer) call(tool, arguments string) message {
 	s.t.Helper()
 	s.ids++
-	s.send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":%q,"arguments":%s}}`, s.ids, tool, arguments))
+	s.Send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":%q,"arguments":%s}}`, s.ids, tool, arguments))
 	m := s.next()
 	for m.Method == "elicitation/create" {
 		s.asked++
-		s.send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":%s}`, m.ID, rig.Accept))
+		s.Send(fmt.Sprintf(acceptance, m.ID))
 		m = s.next()
 	}
 	if m.Error != nil || len(m.Result.Content) != 1 || !sameJSON(m.Result.Content[0].Text, string(m.Result.StructuredContent)) {
@@ -183,7 +158,7 @@ func resultOf(t *testing.T, m message) (r gateway.Result) {
 func (s *typedServer) schemas() map[string]*jsonschema.Resolved {
 	s.t.Helper()
 	s.ids++
-	s.send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"tools/list"}`, s.ids))
+	s.Send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"tools/list"}`, s.ids))
 	schemas := map[string]*jsonschema.Resolved{}
 	for _, tool := range s.next().Result.Tools {
 		var published jsonschema.Schema

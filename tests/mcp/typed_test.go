@@ -239,7 +239,7 @@ func TestThePersonIsAskedAboutTypedToolsByTheAnswer(t *testing.T) {
 	s := newTypedServer(t, policy.Policy{Ceiling: tiers.V1, Mutations: true, Confirm: policy.ConfirmWrites}, false)
 	const call = `{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"tasks","arguments":{"ref":%q,"set":"done"}%s,"_meta":{` +
 		`"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"t","version":"1"},"io.modelcontextprotocol/clientCapabilities":{"elicitation":{}}}}}`
-	s.send(fmt.Sprintf(call, 1, "Inbox/Plan.md:3", ""))
+	s.Send(fmt.Sprintf(call, 1, "Inbox/Plan.md:3", ""))
 	asked := s.next().Result
 	if asked.ResultType != "input_required" || asked.RequestState == "" {
 		t.Fatalf("not asked: %+v", asked)
@@ -247,7 +247,7 @@ func TestThePersonIsAskedAboutTypedToolsByTheAnswer(t *testing.T) {
 	yes := fmt.Sprintf(`,"inputResponses":{"confirm":%s},"requestState":%q`, rig.Accept, asked.RequestState)
 	before := s.notes()
 	for id, test := range []struct{ ref, code string }{{"2026-11-21.md:2", "unconfirmed"}, {"Inbox/Plan.md:3", ""}, {"Inbox/Plan.md:3", "unconfirmed"}} {
-		s.send(fmt.Sprintf(call, 2+id, test.ref, yes))
+		s.Send(fmt.Sprintf(call, 2+id, test.ref, yes))
 		if r := resultOf(t, s.next()); rig.CodeOf(r) != test.code || (s.notes() != before) != (id > 0) {
 			t.Errorf("call %d: %+v", id, r)
 		}
@@ -269,11 +269,11 @@ func TestChangesByDifferentToolsKeepTheirOrder(t *testing.T) {
 		} {
 			line := fmt.Sprintf("%d-%d", i, j)
 			s.ids++
-			s.send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":`+call+`}}`, s.ids, line))
+			s.Send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":`+call+`}}`, s.ids, line))
 			want.WriteString(line + "\n")
 		}
 		s.ids++
-		s.send(rig.ToolCall(s.ids, `{"command":"random:read"}`)) // which may be answered before the changes
+		s.Send(rig.ToolCall(s.ids, `{"command":"random:read"}`)) // which may be answered before the changes
 	}
 	for range 4 * rounds {
 		if m := s.next(); m.Result.IsError {
