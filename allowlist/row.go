@@ -227,9 +227,9 @@ type rowStep struct {
 }
 
 var (
-	// daily:read of the app makes a missing note (recorded on 1.13.7).
+	// In the app daily:read makes a missing note (recorded on 1.13.7).
 	readsDailyByPath = []rowStep{{step: StepReadDaily}}
-	// create of the app makes a numbered copy beside a note that exists, and reports
+	// In the app create makes a numbered copy beside a note that exists, and reports
 	// success (recorded on 1.12.7).
 	createsIfAbsent = []rowStep{{StepAbsent, "overwrite"}}
 )

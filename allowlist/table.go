@@ -109,7 +109,7 @@ var (
 	baseByName = param{name: "file", kind: kindBase, summary: "The base by its name, as in a link"}
 	baseByPath = param{name: "path", kind: kindPath, summary: "The base by its path in the vault"}
 
-	// base:views of the app knows no other base than the open one.
+	// In the app base:views knows no other base than the open one.
 	ourBaseByName = param{name: "file", kind: kindBase, embeddedOnly: true, summary: "The base by its name, as in a link"}
 	ourBaseByPath = param{name: "path", kind: kindPath, embeddedOnly: true, summary: "The base by its path in the vault"}
 

@@ -57,7 +57,7 @@ func isNoise(line string) bool {
 	return false
 }
 
-// ErrorLine also knows the warnings of the runtime of the older client,
+// isErrorNoise also knows the warnings of the runtime of the older client,
 // which are seen on standard error of machines without a display.
 func isErrorNoise(line string) bool {
 	return isNoise(line) || chromiumLog(line) ||
@@ -94,7 +94,7 @@ func withoutTime(line string) string {
 	return line[len(timeShape):]
 }
 
-// CutBlank takes one empty line from the start, unless nothing else is there:
+// cutBlank takes one empty line from the start, unless nothing else is there:
 // recorded on Windows in front of several answers.
 func cutBlank(text string) string {
 	for _, blank := range [...]string{"\r\n", "\n"} {

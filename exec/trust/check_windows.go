@@ -11,7 +11,7 @@ import (
 	"vaultwicket/allowlist/quote"
 )
 
-// Flags for opening; there are none on Windows, where whether a name is a link is checked
+// NoFollow and Nonblocking are flags for opening; there are none on Windows, where whether a name is a link is checked
 // before it is opened.
 const NoFollow, Nonblocking = 0, 0
 

@@ -4,7 +4,7 @@
 // model obeys, or show letters in another order than they are read.
 //
 // [Text] is for results, [Stream] the same for text that comes in pieces,
-// [Line] for messages and logs, [Fence] and [Excerpt] for foreign text amid
+// [Line] for messages and logs, [Fence] for foreign text amid
 // our own. Nothing is silently lost: what is not shown stands there as an
 // escape such as \u{202e}, and a [Report] counts it. The escapes are for the
 // reader. They cannot be turned back, because a note may hold the same

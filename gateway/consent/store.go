@@ -41,7 +41,7 @@ const (
 	maxKept = 4 * maxPending
 )
 
-// Open returns the store in the folder dir, an absolute path outside of any
+// OpenStore returns the store in the folder dir, an absolute path outside of any
 // vault. It reads nothing; a folder that is missing is made by the first
 // question. A nil clock is the system's.
 func OpenStore(dir string, now func() time.Time) *Store {
@@ -51,7 +51,7 @@ func OpenStore(dir string, now func() time.Time) *Store {
 	return &Store{dir: dir, now: now, system: private.Disk{}}
 }
 
-// OpenAt is [Open] for a program in which the user answers. Answers are marked with by,
+// OpenStoreAt is [OpenStore] for a program in which the user answers. Answers are marked with by,
 // such as "terminal".
 func OpenStoreAt(dir string, now func() time.Time, by string) *Store {
 	d := OpenStore(dir, now)

@@ -32,7 +32,7 @@ var stateNames = [...]string{"unasked", "pending", "approved", "denied", "expire
 // String returns the name of the state, as it is in its file.
 func (s State) String() string { return stateNames[min(int(s), len(stateNames)-1)] }
 
-// Question is a question to the user about one call. What [Store.Ask] takes of it
+// StoredQuestion is a question to the user about one call. What [Store.Ask] takes of it
 // is marked; the rest is what it gives. It takes 16 KiB of text, 128 KiB of lines, 1 KiB
 // of anything else, and UTF-8 without characters that act on a terminal or turn the
 // direction of a line: the caller makes sure that no text poses as another
@@ -50,7 +50,7 @@ type StoredQuestion struct {
 	Effect  string // taken
 	Text    string // taken, needed: the question in a few rows, made fit for it by the caller
 	Lines   []Line // taken: the whole question, while it waits for its answer
-	By      string // where the user answered, see [OpenAt]; "" before that
+	By      string // where the user answered, see [OpenStoreAt]; "" before that
 	Digest  Digest // taken, needed: of the exact call
 	// Call is taken: the digest of the call whatever the notes contain, by which a call
 	// that was denied is known again; zero for none.

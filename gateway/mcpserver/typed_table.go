@@ -1,6 +1,6 @@
 package mcpserver
 
-// tools is the table of the typed tools, by toolset. The valid values of an argument are
+// typedTools is the table of the typed tools, by toolset. The valid values of an argument are
 // those of the parameter of the same name in the allowlist.
 var typedTools = []typedTool{
 	{

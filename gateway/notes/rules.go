@@ -39,7 +39,7 @@ type ruleNames struct {
 	at      time.Time
 }
 
-// New returns the rules of a vault with a policy. folder returns the folder of the vault,
+// NewRules returns the rules of a vault with a policy. folder returns the folder of the vault,
 // "" where it is not known; it is asked when the rules are first used.
 func NewRules(p policy.Policy, folder func() string) *Rules {
 	r := &Rules{folder: folder, names: names.In(func() (*os.Root, error) { return os.OpenRoot(folder()) })}

@@ -187,7 +187,7 @@ func acceptsChange(w http.ResponseWriter, r *http.Request, v visit) bool {
 	return true
 }
 
-// policy lets the page load its own files and nothing else: no inline code, no frames, no
+// contentPolicy lets the page load its own files and nothing else: no inline code, no frames, no
 // other machine.
 const contentPolicy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 

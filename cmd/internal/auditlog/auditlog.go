@@ -54,7 +54,7 @@ func auditParts(state string) []auditPart {
 	}
 }
 
-// tellAudit says why the log could not be read.
+// auditError says why the log could not be read.
 func auditError(err error) error {
 	hint := "it must be a folder that only you can access"
 	var busy *audit.Busy

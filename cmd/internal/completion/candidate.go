@@ -4,7 +4,7 @@
 // A script passes the words of the line to "vaultwicket __complete", the last one being
 // the one that is completed, maybe empty. The answer is a candidate a line, with a
 // description behind a tab, and at last a line with a colon and a number: the sum of
-// [NoSpace] and [Files]. The form is that of the completion of cobra, which the scripts
+// [NoSpace] and [NoFiles]. The form is that of the completion of cobra, which the scripts
 // of other programs use as well.
 package completion
 

@@ -37,7 +37,7 @@ func Parse(name string, args []string, define func(Set)) ([]string, error) {
 	return s.Args(), err
 }
 
-// Parse reads the flags of args. The error is a [*Help] or a [*UsageError].
+// Parse reads the flags of args. The error is a [*Help] or a [*exit.UsageError].
 func (s Set) Parse(args []string) error {
 	err := s.FlagSet.Parse(args)
 	var unknown *pflag.NotExistError

@@ -69,8 +69,8 @@ type parent struct {
 	direct func() int                         // the number of the process above this one
 }
 
-// newParent looks at a process once. The error is a [*wrongUse] if it is not
-// there.
+// newParent looks at a process once. The error is a [*exit.UsageError] if it does
+// not exist.
 func newParent(pid int, lookUp func(int) (processInfo, error), direct func() int) (*parent, error) {
 	p := &parent{pid: pid, lookUp: lookUp, direct: direct}
 	first, err := lookUp(pid)

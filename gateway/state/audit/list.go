@@ -155,7 +155,7 @@ type snapshotFile struct {
 	size   int64
 }
 
-// accept opens all files of a log, the oldest first. Of a folder that is missing
+// takeSnapshot opens all files of a log, the oldest first. Of a folder that is missing
 // it returns none.
 func (p folder) takeSnapshot() (s *snapshot, err error) {
 	if err := unusable(p.dir, private.CheckFolder(p.dir)); errors.Is(err, fs.ErrNotExist) {

@@ -42,7 +42,7 @@ func (e *mappedEnd) IsAt(size int64) bool {
 	return ok && last == '\n' && next == 0
 }
 
-// pair reads the bytes before and at an offset. Neither can be read if somebody made the
+// bytesAround reads the bytes before and at an offset. Neither can be read if somebody made the
 // file shorter by whole pages, or if the disk does not give them back.
 func bytesAround(part []byte, at int64) (before, here byte, ok bool) {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
@@ -50,7 +50,7 @@ func bytesAround(part []byte, at int64) (before, here byte, ok bool) {
 	return part[at-1], part[at], true
 }
 
-// Map maps the part of a file that ends at size. [End.IsAt] speaks of this file from then
+// Map maps the part of a file that ends at size. [mappedEnd.IsAt] reports on this file from then
 // on. Without a mapping, such as on another file system, it reports false.
 func (e *mappedEnd) Map(file syscall.Conn, size int64) {
 	from := size - size%partSize

@@ -26,7 +26,7 @@ type Records struct {
 	count   atomic.Uint64
 }
 
-// New returns the records of a session in a state folder, "" for none.
+// NewRecords returns the records of a session in a state folder, "" for none.
 func NewRecords(state, session string) *Records {
 	r := &Records{logs: OpenLogs(state), session: session}
 	r.late.Logs = r.logs

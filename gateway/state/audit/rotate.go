@@ -200,7 +200,7 @@ func rotatedNumber(name string) (number uint64, ok bool) {
 	return number, err == nil && number > 0 && rotatedName(number) == name
 }
 
-// list is what is in the folder.
+// content is the list of files in the folder.
 type content struct {
 	rotated []uint64 // the numbers of the rotated files, rising
 	current bool

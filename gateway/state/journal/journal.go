@@ -93,9 +93,8 @@ type Journal struct {
 	cleaned    time.Time // when old segments were last looked for
 	older      int64     // what the segments before the tail take, when last looked at
 	unrecorded unrecorded
-	// indexes of segments that are read, by number
-	seenMu sync.Mutex
-	seen   map[uint64]*index
+	seenMu     sync.Mutex
+	seen       map[uint64]*index // of the segments that are read, by number
 }
 
 // OpenAs returns the journal of the vault at an absolute path, which is kept below

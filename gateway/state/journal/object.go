@@ -47,7 +47,7 @@ type object struct {
 	Data   []byte `json:"data,omitempty"`
 }
 
-// How a record begins: Key, the hash, NoteKey and the [NoteID].
+// How a record begins: objectKey, the hash, noteKey and the id of the note.
 const (
 	objectKey = `{"object":"`
 	noteKey   = `","note":"`
@@ -110,7 +110,7 @@ func (o object) isSound() bool {
 func (o object) IsWhole() bool { return o.File && o.Base == "" }
 
 // newObject returns the record of a whole text, of which hash is the SHA-256, as a version
-// of the note with this [NoteID]. ok is false if it is too long
+// of the note with this id. ok is false if it is too long
 // for a line.
 func newObject(hash, note string, text []byte) (o object, ok bool) {
 	if len(text) > maxPacked {

@@ -142,7 +142,7 @@ func listRecord(key, id string, first int, list []byte) []byte {
 	return append(append(record, list...), '}')
 }
 
-// recordOfEntry is a part of a list as it is read.
+// part is a part of a list as it is read.
 type part struct {
 	ID    string
 	First int

@@ -40,7 +40,7 @@ type segment struct {
 	last    time.Time // when it was last written to
 }
 
-// list is what is in the folder.
+// content is the list of files in the folder.
 type content struct {
 	segments  []segment // by number
 	temporary []string

@@ -24,7 +24,7 @@ type Reply struct {
 	Text   string
 	rows   rows // follow text
 	tight  rows // the same in JSON without space between its tokens, if there are any
-	// body follows text. It is an open note, so that an answer of any size
+	// Body follows the text. It is an open note, so that an answer of any size
 	// passes through a small buffer.
 	Body *disk.File
 	// Notice is what the user or the agent has to know of the answer, such as why it is
@@ -34,14 +34,14 @@ type Reply struct {
 	// told on standard error where nobody asks for a report.
 	Truncated bool
 
-	// note is the path of the one note that the answer concerns, if it concerns
+	// Note is the path of the one note that the answer concerns, if it concerns
 	// one; change says what became of it, if it was written.
 	Note   disk.Path
 	Change *Change
 	Entry  string // of the journal, which can take the change back
-	// overtaken says that the note is not any more what the change made of it.
+	// Overtaken says that the note is not any more what the change made of it.
 	Overtaken bool
-	// lineEnds says that the text got the line ends of the note.
+	// LineEnds says that the text got the line ends of the note.
 	LineEnds bool
 	// Image is the media type of an image, whose bytes are the last line of Text in
 	// base64; "" for other answers.

@@ -25,7 +25,7 @@ type Command struct {
 	// Positional names the parameter that a bare word gives, "" if none is taken, and
 	// Escaped one in which escapes are expanded as in the text of a note.
 	Positional, Escaped string
-	// run answers a command that reads. One that may change the vault has plan in
+	// Run answers a command that reads. One that may change the vault has Plan in
 	// its place, which says what it would do and touches nothing.
 	Run  func(*session.Vault, grammar.Values) (answer.Reply, error)
 	Plan func(*session.Vault, grammar.Values) (Proposal, error)
@@ -34,10 +34,10 @@ type Command struct {
 	OfIndex bool
 	// OfFiles says the same of an answer for which no index is made where none is current.
 	OfFiles bool
-	// shows reports whether a request of a command with a plan only shows
+	// OnlyReads reports whether a request of a command with a plan only shows
 	// something, nil means that none does.
 	OnlyReads func(grammar.Values) bool
-	// meant judges what the app made of a file, where it is not byte for byte what
+	// Verify judges what the app made of a file, where it is not byte for byte what
 	// was planned. With nil nothing else is what was asked for.
 	Verify Verifier
 }

@@ -23,19 +23,19 @@ type Proposal struct {
 	Message string // what is printed once they are done
 	Note    disk.Path
 	Notice  string // what the caller has to know of it, "" for nothing
-	// replaces says that what the note held is thrown away as a whole.
+	// Replaces says that what the note held is thrown away as a whole.
 	Replaces bool
-	// undoes is the entry of the journal that this takes back, "" mostly.
+	// Undoes is the entry of the journal that this takes back, "" mostly.
 	Undoes string
 	Also   []string // further entries that are taken back together
-	// own says that the caller made that change: whoever may make a note may take
-	// it away again. latest says that it is also the caller's last one.
+	// OwnChange says that the caller made that change: who may make a note may
+	// remove it again. Latest says that it is also the caller's last one.
 	OwnChange, Latest bool
 	// lineEnds says that the text got the line ends of the note; asGiven is what the
 	// note would hold without that.
 	lineEnds bool
 	asGiven  []byte
-	// reading is an answer that changes nothing, in place of steps.
+	// ReadAnswer is an answer that changes nothing, in place of steps.
 	ReadAnswer *answer.Reply
 	// Broken are the links of other notes that do not lead to their file any more.
 	Broken Broken

@@ -1,5 +1,5 @@
 // Package disk is the only way to a vault's files. Everything starts from one os.Root,
-// opened once, and goes on one path segment at a time: through further os.Roots, or where
+// opened once, and goes on one path segment at a time: through further roots, or where
 // files are only looked at and read, through a place (openat). What was checked in an open
 // folder is done in that open folder, with names of one segment ([system.Calls]), so a
 // folder that is replaced by a link meanwhile leads nowhere (TOCTOU).

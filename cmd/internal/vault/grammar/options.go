@@ -8,15 +8,15 @@ import (
 
 // WriteOptions says how a command that writes is carried out.
 type WriteOptions struct {
-	Mode   string // planSwitch, beginSwitch or endSwitch; "" carries the call out
+	Mode   string // PlanSwitch, BeginSwitch or EndSwitch; "" carries the call out
 	ID     string // of the entry in the journal, "" for a new one
 	Expect string // the hash that the note has to have, "" for any
 	Caller string // on whose behalf it is done, "" for nobody known
 	Client string // what the client calls itself, "" for nothing
 	Batch  string // what is the same for all calls of a batch, "" for a single one
-	// sparing refuses a change that loses much: nobody was asked about it.
+	// RefuseDestructive refuses a change that loses much: nobody was asked about it.
 	RefuseDestructive bool
-	// approved is the digest of the change that a user was shown, "" for any.
+	// Approved is the digest of the change that a user was shown, "" for any.
 	Approved string
 }
 

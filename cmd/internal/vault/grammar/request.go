@@ -12,11 +12,11 @@ import (
 type Request struct {
 	Command string
 	Args    []string
-	// literal holds values that did not come as arguments. They are taken as
+	// Literal holds values that did not come as arguments. They are taken as
 	// they are, with no escape expanded.
 	Literal map[string]string
 	Options WriteOptions
-	// writes says that the call may change something, and not only show what it
+	// MayWrite says that the call may change something, and not only show what it
 	// would change.
 	MayWrite bool
 }

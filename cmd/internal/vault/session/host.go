@@ -31,7 +31,7 @@ import (
 type Host struct {
 	Env func(string) string
 	Now func() time.Time // of the machine, for which files are young
-	// pause waits, but no longer than the call lasts.
+	// Pause waits, but no longer than the call lasts.
 	Pause     func(context.Context, time.Duration)
 	Knowledge knowledge.Store
 	Memo      knowledge.Memo // of what was computed for the whole vault
@@ -41,13 +41,13 @@ type Host struct {
 	// Tally makes what tells the gateway how far a call has come; nil tells nothing.
 	Tally func(messages io.Writer) *tally.Tally
 
-	// confine locks the process into folders; it is nil where the process is not
-	// ours alone, as in tests. sandbox is what came of it.
+	// confineTo locks the process into folders; it is nil where the process is not
+	// ours alone, as in tests. Sandbox is the result.
 	confineTo func(folders []string) system.Confinement
 	Sandbox   system.Confinement
 	locked    sync.Once
-	// homeless says that there was no vault then: one that is made later lies
-	// behind the wall.
+	// VaultMissing says that there was no vault then: the process cannot reach one
+	// that is made later.
 	VaultMissing bool
 	AppVaults    func() []registry.Vault // the app's list of vaults
 

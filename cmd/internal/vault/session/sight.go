@@ -72,7 +72,7 @@ func (v *Vault) SeesFolder(path string) bool {
 	return err == nil && v.Disk.Sees(at, true)
 }
 
-// patterns returns what the ignore file of a folder holds now.
+// patternsOf returns the patterns of the ignore file of a folder.
 func patternsOf(folder *disk.Folder) (string, error) {
 	patterns, err := folder.Ignored()
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {

@@ -22,13 +22,13 @@ type Vault struct {
 	Name string
 	Path string // of the folder, absolute
 	Disk *disk.Folder
-	// rules and sight say what may be done with which note, and which are there.
+	// Rules and sight say what may be done with which note, and which are there.
 	Rules access.Rules
 	Sight *Sight // nil if all are
 	Host  *Host  // what is kept between calls
-	// forGateway says that the answer may be read by an agent.
+	// ForGateway says that the answer may be read by an agent.
 	ForGateway bool
-	// ctx ends when nobody waits for the answer any more. A vault is made for one
+	// Ctx ends when nobody waits for the answer any more. A vault is made for one
 	// call.
 	Ctx context.Context
 
