@@ -7,16 +7,17 @@ import (
 	"math/bits"
 	"slices"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"vaultwicket/cmd/internal/vault/query/trigram"
 )
 
-// needle is text to be found in other text, with or without regard to case.
+// needle is a text to search for, with or without regard to case.
 //
-// Notes are mostly ASCII and mostly do not hold what is searched for, so that
-// case is the fast one: eight bytes at a time are held against two bytes of the
-// needle that are rare, and only where both agree the whole is compared.
+// Notes are mostly ASCII and mostly do not contain it, so that case is fast: eight bytes at a
+// time are compared with two rare bytes of the needle, and only where both match the whole is
+// compared.
 type needle struct {
 	text  []byte // folded unless exact
 	exact bool
@@ -31,7 +32,7 @@ type needle struct {
 	anchors [][]byte
 }
 
-// verdict is what the finder of a place wants next.
+// verdict is the answer to a match: what to search next.
 type verdict uint8
 
 const (
@@ -65,8 +66,7 @@ func newNeedle(text string, exact bool) *needle {
 	return n
 }
 
-// each calls try for every place of the needle in text, from left to right,
-// until try has enough.
+// each calls try for every occurrence in text, from left to right, until it returns stop.
 func (n *needle) each(text []byte, try func(start, end int) verdict) {
 	switch {
 	case len(n.text) == 0:
@@ -98,9 +98,8 @@ func eachExact(text, wanted []byte, try func(start, end int) verdict) {
 	}
 }
 
-// patience is how many bytes may be compared in vain, for each byte of the text,
-// before a finder gives up being clever. It keeps texts that repeat themselves
-// from costing their length times that of the needle.
+// patience is how many bytes per byte of text may be compared in vain before a finder falls
+// back to eachFolded. It prevents quadratic time on repetitive texts.
 const patience = 8
 
 func (n *needle) eachASCII(text []byte, try func(start, end int) verdict) {
@@ -131,7 +130,7 @@ func (n *needle) eachASCII(text []byte, try func(start, end int) verdict) {
 	}
 }
 
-// commonFolded returns how many bytes at the start of text are those of wanted.
+// commonFolded returns the length of the common prefix of text, folded, and wanted.
 func commonFolded(text, wanted []byte) int {
 	for i, c := range wanted {
 		if foldByte(text[i]) != c {
@@ -141,7 +140,7 @@ func commonFolded(text, wanted []byte) int {
 	return len(wanted)
 }
 
-// eachFolded is the finder for texts on which the others lose their patience.
+// eachFolded folds the whole text first.
 func (n *needle) eachFolded(text []byte, from int, try func(start, end int) verdict) {
 	folded, origin := foldAll(text[from:])
 	eachExact(folded, n.text, func(start, end int) verdict {
@@ -149,8 +148,7 @@ func (n *needle) eachFolded(text []byte, from int, try func(start, end int) verd
 	})
 }
 
-// eachRune looks for one character of the needle, in all its cases, and
-// compares around it.
+// eachRune searches one character of the needle in all its cases and compares around it.
 func (n *needle) eachRune(text []byte, try func(start, end int) verdict) {
 	var buffer [4]int
 	next := buffer[:0]
@@ -194,7 +192,7 @@ func leftmost(places []int) int {
 	return first
 }
 
-// indexFrom returns where wanted is next, or the length of the text.
+// indexFrom returns the next offset of wanted, or the length of the text.
 func indexFrom(text, wanted []byte, from int) int {
 	if i := bytes.Index(text[from:], wanted); i >= 0 {
 		return from + i
@@ -224,20 +222,19 @@ func (n *needle) around(text []byte, anchor int, wasted *int) (start, end int, o
 	return start, end, true
 }
 
-// sameRune reports whether r, read with a size, folds to wanted. A byte that is
-// no UTF-8 is no character.
+// sameRune reports whether a decoded rune folds to wanted. An invalid byte does not.
 func sameRune(r rune, size int, wanted rune) bool {
 	return fold(r) == wanted && (r != utf8.RuneError || size > 1)
 }
 
-// pair is two bytes of an ASCII needle and where in it they are.
+// pair is two bytes of an ASCII needle and their offsets in it.
 type pair struct {
 	first, second         byte
 	atFirst, atSecond     int
 	caseFirst, caseSecond byte // 0x20 for letters, which then match in both cases
 }
 
-// common are bytes of usual text, the most frequent first.
+// common are bytes of usual text, by frequency.
 const common = " etaoinsrhldcumfpgwybv\nk,.-01x'jqz"
 
 // rarity ranks a folded byte.
@@ -279,8 +276,8 @@ const (
 	word      = 8
 )
 
-// each calls try wherever a needle of the size could begin, until it says
-// false. A place that try then finds wrong is possible, a missed one is not.
+// each calls try for every offset where a needle of the size may begin, until it returns false.
+// There are false positives but no false negatives.
 func (p pair) each(text []byte, size int, try func(start int) bool) {
 	starts := len(text) - size + 1
 	if starts <= 0 {
@@ -308,7 +305,7 @@ func (p pair) each(text []byte, size int, try func(start int) bool) {
 	}
 }
 
-// rarestRune returns the index of the rune to look for.
+// rarestRune returns the index of the rarest rune.
 func rarestRune(runes []rune) int {
 	rank := func(r rune) int {
 		if r < utf8.RuneSelf {
@@ -318,4 +315,62 @@ func rarestRune(runes []rune) int {
 	}
 	best := slices.MaxFunc(runes, func(a, b rune) int { return rank(a) - rank(b) })
 	return slices.Index(runes, best)
+}
+
+// fold lower-cases a character as [trigram.Fold] does.
+func fold(r rune) rune { return trigram.Fold(r) }
+
+func foldByte(c byte) byte {
+	if 'A' <= c && c <= 'Z' {
+		return c + ('a' - 'A')
+	}
+	return c
+}
+
+const (
+	dottedI = 'İ' // folds to an ASCII letter, and no other character folds to it
+	kelvin  = '\u212a'
+)
+
+// variants returns every character that folds to the same one as r.
+func variants(r rune) []rune {
+	same := []rune{fold(r)}
+	for v := unicode.SimpleFold(same[0]); v != same[0]; v = unicode.SimpleFold(v) {
+		if fold(v) == same[0] {
+			same = append(same, v)
+		}
+	}
+	if same[0] == 'i' {
+		same = append(same, dottedI)
+	}
+	return same
+}
+
+// foldAll returns the folded text, and for each of its bytes, and its end, the offset of the
+// original character. Invalid bytes are copied.
+func foldAll(text []byte) (folded []byte, from []int) {
+	folded = make([]byte, 0, len(text)+utf8.UTFMax)
+	from = make([]int, 0, len(text)+utf8.UTFMax)
+	for at := 0; at < len(text); {
+		r, size := utf8.DecodeRune(text[at:])
+		if r == utf8.RuneError && size == 1 {
+			folded = append(folded, text[at])
+		} else {
+			folded = utf8.AppendRune(folded, fold(r))
+		}
+		for len(from) < len(folded) {
+			from = append(from, at)
+		}
+		at += size
+	}
+	return folded, append(from, len(text))
+}
+
+// holdsStrays reports whether text has characters outside ASCII that fold to k or i.
+func holdsStrays(text []byte, k, i bool) bool {
+	return k && bytes.Contains(text, []byte(string(kelvin))) || i && bytes.Contains(text, []byte(string(dottedI)))
+}
+
+func foldString(text string) []byte {
+	return append([]byte{}, strings.Map(fold, text)...)
 }

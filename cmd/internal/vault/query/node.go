@@ -9,24 +9,23 @@ import (
 
 // node is a part of a query.
 type node interface {
-	// match holds the node against a scope. A search that collects gets the
-	// places of everything that counted for the match.
+	// match matches the node in a scope. A search that collects gets the places of the matches.
 	match(s *search, in scope) bool
-	// possible reports whether any part of text could match, judged by what is
-	// cheap. If it says no, none does.
+	// possible reports whether any part of text could match, by a cheap check without false
+	// negatives.
 	possible(text []byte) bool
-	// foresee says what match will in every scope of the note of s whose text has
-	// this filter. It does not ask for the text.
+	// foresee returns the outlook of match in every scope of a note whose text has this filter.
+	// It does not read the text.
 	foresee(s *search, text trigram.Filter) Outlook
-	// cost ranks nodes: a cheap one is tried first.
+	// cost ranks nodes: cheap ones are tried first.
 	cost() cost
 	needsText() bool
 	// write appends the node as query text.
 	write(to []byte) []byte
 }
 
-// cost is roughly what a node has to look at. Matching has no effect but its
-// result, so the order of trying cannot change what is found.
+// cost is what a node has to read. Matching has no side effects, so the order does not change
+// the result.
 type cost uint8
 
 const (
@@ -37,7 +36,7 @@ const (
 	runsRegex
 )
 
-// every matches where each of its terms does.
+// every matches if all terms do.
 type every struct {
 	terms   []node // as written
 	ordered []node // cheap ones first
@@ -94,7 +93,7 @@ func (n *every) write(to []byte) []byte {
 	return to
 }
 
-// either matches where one of its terms does.
+// either matches if one of the terms does.
 type either struct {
 	terms   []node
 	ordered []node
@@ -149,7 +148,7 @@ func (n *either) write(to []byte) []byte {
 	return to
 }
 
-// not matches where its term does not.
+// not matches if its term does not.
 type not struct{ term node }
 
 func (n not) match(s *search, in scope) bool {
@@ -172,8 +171,7 @@ func (n not) write(to []byte) []byte {
 	return writeInside(append(to, '-'), n.term, !isGroup(n.term))
 }
 
-// writeInside writes a node that is part of another one, in parentheses unless
-// it can stand bare.
+// writeInside writes a nested node, in parentheses unless bare.
 func writeInside(to []byte, n node, bare bool) []byte {
 	if bare {
 		return n.write(to)
@@ -199,4 +197,62 @@ func highest(terms []node) cost {
 		most = max(most, term.cost())
 	}
 	return most
+}
+
+// operator is a name with a term. Operators that only change where or how to look were applied
+// to the terms below by the parser.
+type operator struct {
+	name string
+	term node
+}
+
+func (o *operator) match(s *search, in scope) bool { return o.term.match(s, in) }
+func (o *operator) possible(text []byte) bool      { return o.term.possible(text) }
+func (o *operator) cost() cost                     { return o.term.cost() }
+func (o *operator) needsText() bool                { return o.term.needsText() }
+
+func (o *operator) foresee(s *search, text trigram.Filter) Outlook {
+	return o.term.foresee(s, text)
+}
+
+func (o *operator) write(to []byte) []byte {
+	return writeInside(append(append(to, o.name...), ':'), o.term, !isGroup(o.term))
+}
+
+// setting is the context of a term in the query.
+type setting struct {
+	exact  bool
+	field  field
+	depth  int
+	scopes int
+}
+
+// apply returns the setting inside an operator, and for operators that divide the text how they
+// do; ok is false for an unknown operator.
+func (set setting) apply(name string) (inside setting, divides bool, k kind, ok bool) {
+	inside = set
+	switch name {
+	case "file":
+		inside.field = inName
+	case "path":
+		inside.field = inPath
+	case "content":
+		inside.field = inText
+	case "tag":
+		inside.field = inTags
+	case "match-case":
+		inside.exact = true
+	case "ignore-case":
+		inside.exact = false
+	default:
+		if k, ok = dividers[name]; !ok {
+			return set, false, 0, false
+		}
+		inside.field, inside.scopes, divides = inText, set.scopes+1, true
+	}
+	return inside, divides, k, true
+}
+
+var dividers = map[string]kind{
+	"line": lines, "block": blocks, "section": sections, "task": tasks, "task-todo": openTasks, "task-done": doneTasks,
 }

@@ -11,7 +11,15 @@ import (
 	"vaultwicket/cmd/internal/vault/regex"
 )
 
-// parser reads a query from left to right and never goes back.
+// The limits of a query.
+const (
+	maxLength = 4 << 10 // bytes; a query is typed, or pasted from a sentence
+	maxDepth  = 32      // of parentheses, dashes and operators in each other; it bounds the stack
+	maxScopes = 4       // of operators that divide a text; each may multiply the work by the depth of headings
+	maxTerms  = 256     // each can cost one pass over the text
+)
+
+// parser reads a query from left to right without backtracking.
 type parser struct {
 	text     string
 	at       int
@@ -35,7 +43,7 @@ func (p *parser) whole(set setting) (node, error) {
 	return root, nil
 }
 
-// alternatives reads terms with OR between them.
+// alternatives reads terms separated by OR.
 func (p *parser) alternatives(set setting) (node, error) {
 	var sides []node
 	for {
@@ -52,7 +60,7 @@ func (p *parser) alternatives(set setting) (node, error) {
 	}
 }
 
-// sequence reads terms side by side.
+// sequence reads adjacent terms.
 func (p *parser) sequence(set setting, behindOR bool) (node, error) {
 	var terms []node
 	for p.blanks(); !p.atEnd(set) && !p.atOR(); p.blanks() {
@@ -74,7 +82,7 @@ func (p *parser) sequence(set setting, behindOR bool) (node, error) {
 	return nil, p.fail(p.at, "group_empty", "there is nothing in the parentheses", "write terms between them, or \"()\" for the text")
 }
 
-// term reads one term. What encloses it has left at least one character.
+// term reads one term. At least one character is left.
 func (p *parser) term(set setting) (node, error) {
 	if set.depth++; set.depth > maxDepth || set.scopes > maxScopes {
 		return nil, p.fail(p.at, "query_too_deep", "too many parts inside of each other", "use fewer parentheses and operators inside of each other")
@@ -119,27 +127,28 @@ func (p *parser) negation(set setting) (node, error) {
 }
 
 func (p *parser) group(set setting) (node, error) {
-	start := p.at
+	open := p.fail(p.at, "group_open", "a parenthesis is not closed", "add \")\", or put the text in quotes")
 	p.at++
 	inner, err := p.alternatives(set)
 	if err != nil {
-		return nil, p.openGroup(err, start)
+		return nil, p.preferred(err, open)
 	}
 	if !p.take(')') {
-		return nil, p.fail(start, "group_open", "a parenthesis is not closed", "add \")\", or put the text in quotes")
+		return nil, open
 	}
 	return inner, nil
 }
 
-// openGroup prefers to report an open parenthesis over the emptiness it causes.
-func (p *parser) openGroup(err error, start int) error {
+// preferred returns the error about an open bracket in place of that about the empty group
+// it causes at the end of the query.
+func (p *parser) preferred(err, open error) error {
 	if known, ok := err.(*ParseError); ok && known.code == "group_empty" && p.done() {
-		return p.fail(start, "group_open", "a parenthesis is not closed", "add \")\", or put the text in quotes")
+		return open
 	}
 	return err
 }
 
-// operatorName reads the name and the colon of an operator, if one is here.
+// operatorName reads the name and colon of an operator, if there is one.
 func (p *parser) operatorName(set setting) (string, bool) {
 	if set.field == inValues {
 		return "", false
@@ -180,8 +189,8 @@ func (p *parser) operation(set setting, name string) (node, error) {
 	return &part{operator: op, kind: k}, nil
 }
 
-// composed returns a text in the normal form that the paths of notes are looked
-// for in; texts of notes are searched as they are.
+// composed returns a text in normal form C if it is searched in a path; texts of notes are
+// searched as they are.
 func (s setting) composed(raw string) string {
 	if s.field == inName || s.field == inPath {
 		return norm.NFC.String(raw)
@@ -230,7 +239,7 @@ func (p *parser) tag(start int, text string, found pattern) (node, error) {
 	if text == "#" {
 		return nil, p.fail(start, "operator_empty", "a tag without a name", "write tag:#name, or tag:\"\" for any tag")
 	}
-	return &tagTerm{pattern: found, name: tagName(text)}, nil
+	return &tagTerm{pattern: found, name: foldString(strings.TrimSuffix(strings.TrimPrefix(text, "#"), "/"))}, nil
 }
 
 func (p *parser) value(start int, found pattern) (node, error) {
@@ -245,7 +254,7 @@ func (p *parser) value(start int, found pattern) (node, error) {
 	return v, nil
 }
 
-// word reads up to what cannot be part of a word.
+// word reads up to a character that ends a word.
 func (p *parser) word(set setting) string {
 	ends := `()"`
 	if set.field == inValues {
@@ -299,15 +308,10 @@ func (p *parser) regex(exact bool) (*regexTerm, error) {
 	}
 	re, err := newRegex(source, flags, exact)
 	if err != nil {
-		return nil, p.fail(start, "regex_bad", "not a regex: "+complaint(err), "write it as in JavaScript, or put the text in quotes if it is not one")
+		said, _, _ := strings.Cut(err.Error(), " in `") // the engine repeats the regex
+		return nil, p.fail(start, "regex_bad", "not a regex: "+strings.TrimPrefix(said, "error parsing regexp: "), "write it as in JavaScript, or put the text in quotes if it is not one")
 	}
 	return re, nil
-}
-
-// complaint shortens the sentence of the engine, which repeats the regex.
-func complaint(err error) string {
-	said, _, _ := strings.Cut(err.Error(), " in `")
-	return strings.TrimPrefix(said, "error parsing regexp: ")
 }
 
 func (p *parser) flags() (string, error) {
@@ -322,12 +326,12 @@ func (p *parser) flags() (string, error) {
 	return p.text[start:p.at], nil
 }
 
-// atEnd reports whether a closing bracket or the end of the query is here.
+// atEnd reports whether the next character closes the group, or the query ends.
 func (p *parser) atEnd(set setting) bool {
 	return p.done() || p.text[p.at] == ')' || p.text[p.at] == ']' && set.field == inValues
 }
 
-// atOR reports whether the word OR is here, alone.
+// atOR reports whether the next word is OR.
 func (p *parser) atOR() bool {
 	rest, ok := strings.CutPrefix(p.text[p.at:], "OR")
 	if !ok {
@@ -351,7 +355,7 @@ func (p *parser) atBlank() bool {
 
 func (p *parser) done() bool { return p.at >= len(p.text) }
 
-// take steps over a character if it is here.
+// take reads a character if it is next.
 func (p *parser) take(c byte) bool {
 	if p.done() || p.text[p.at] != c {
 		return false
@@ -368,7 +372,7 @@ func (p *parser) closesNothing() error {
 	return p.fail(p.at, "group_unopened", fmt.Sprintf("%q closes nothing", p.text[p.at:p.at+1]), "remove it, or put the text in quotes")
 }
 
-// fail reports trouble at an offset.
+// fail returns the error at an offset.
 func (p *parser) fail(at int, code, reason, hint string) error {
 	return &ParseError{code: code, At: 1 + utf8.RuneCountInString(p.text[:at]), Reason: reason, hint: hint}
 }

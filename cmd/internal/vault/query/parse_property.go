@@ -2,7 +2,7 @@ package query
 
 import "strings"
 
-// property reads [name], [name:value] or several names with OR between them.
+// property reads [name], [name:value] or several names separated by OR.
 func (p *parser) property(set setting) (node, error) {
 	start := p.at
 	if set.field == inValues {
@@ -17,7 +17,7 @@ func (p *parser) property(set setting) (node, error) {
 	if p.take(':') {
 		set.field = inValues
 		if found.value, err = p.alternatives(set); err != nil {
-			return nil, p.openProperty(err, start)
+			return nil, p.preferred(err, p.propertyOpen(start))
 		}
 	}
 	switch {
@@ -27,14 +27,6 @@ func (p *parser) property(set setting) (node, error) {
 		return nil, p.closesNothing()
 	}
 	return nil, p.propertyOpen(start)
-}
-
-// openProperty prefers to report an open bracket over the emptiness it causes.
-func (p *parser) openProperty(err error, start int) error {
-	if known, ok := err.(*ParseError); ok && known.code == "group_empty" && p.done() {
-		return p.propertyOpen(start)
-	}
-	return err
 }
 
 func (p *parser) propertyOpen(start int) error {
@@ -49,35 +41,31 @@ func (p *parser) names(start, depth int) ([]propertyName, error) {
 	var all []propertyName
 	for {
 		p.blanks()
-		some, err := p.nameOrGroup(start, depth)
-		if err != nil {
-			return nil, err
+		if p.take('(') {
+			open := p.fail(p.at-1, "group_open", "a parenthesis is not closed", "add \")\", or put the name in quotes")
+			names, err := p.names(start, depth)
+			if err == nil && !p.take(')') {
+				err = open
+			}
+			if err != nil {
+				return nil, err
+			}
+			all = append(all, names...)
+		} else {
+			name, err := p.name(start)
+			if err != nil {
+				return nil, err
+			}
+			if p.terms++; p.terms > maxTerms {
+				return nil, p.fail(p.at, "query_too_long", "too many terms", "write a shorter query")
+			}
+			all = append(all, name)
 		}
-		all = append(all, some...)
 		if p.blanks(); !p.atOR() {
 			return all, nil
 		}
 		p.at += len("OR")
 	}
-}
-
-func (p *parser) nameOrGroup(start, depth int) ([]propertyName, error) {
-	if p.take('(') {
-		group := p.at - 1
-		names, err := p.names(start, depth)
-		if err == nil && !p.take(')') {
-			err = p.fail(group, "group_open", "a parenthesis is not closed", "add \")\", or put the name in quotes")
-		}
-		return names, err
-	}
-	name, err := p.name(start)
-	if err != nil {
-		return nil, err
-	}
-	if p.terms++; p.terms > maxTerms {
-		return nil, p.fail(p.at, "query_too_long", "too many terms", "write a shorter query")
-	}
-	return []propertyName{name}, nil
 }
 
 func (p *parser) name(start int) (propertyName, error) {
@@ -99,7 +87,7 @@ func (p *parser) name(start int) (propertyName, error) {
 	return propertyName{pattern: words{raw: raw}, name: foldString(raw)}, nil
 }
 
-// bareName reads words with single blanks between them.
+// bareName reads words separated by blanks.
 func (p *parser) bareName() string {
 	var parts []string
 	for p.blanks(); !p.done() && !p.atOR(); p.blanks() {

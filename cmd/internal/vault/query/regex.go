@@ -2,22 +2,26 @@ package query
 
 import (
 	"bytes"
+	"errors"
+	"io"
+	"regexp"
+	"regexp/syntax"
 	"strings"
 	"sync"
 	"time"
+	"unicode/utf8"
 
 	"vaultwicket/cmd/internal/vault/budget"
 	"vaultwicket/cmd/internal/vault/query/trigram"
 	"vaultwicket/cmd/internal/vault/regex"
 )
 
-// regexTerm is a regular expression in the dialect of JavaScript, with the flag m.
+// regexTerm is a regular expression of JavaScript with the flag m.
 //
-// Two engines know it. The one of the standard library takes time linear in the
-// text, so it is used for what means the same there; see translate. Everything
-// else (look-around, back-references, flag u) goes to an engine that backtracks.
-// Both are stopped when the budget of the call is used up, and see characters, where
-// JavaScript sees halves of those outside the basic plane unless told otherwise.
+// There are two engines. That of the standard library takes linear time and is used for regexes
+// with the same meaning there, see translator. Everything else (look-around, back-references,
+// flag u) is matched by a backtracking engine. Both are stopped by the budget of the call, and
+// work on characters, where JavaScript without the flag u works on UTF-16 code units.
 type regexTerm struct {
 	source, flags string
 
@@ -28,8 +32,7 @@ type regexTerm struct {
 	required *needle              // text without which there is no match; nil if not known
 }
 
-// newRegex compiles a regex. The flag i makes it ignore case, whatever exact
-// says; g and d mean nothing here.
+// newRegex compiles a regex. The flag i overrides exact; g and d have no effect.
 func newRegex(source, flags string, exact bool) (*regexTerm, error) {
 	exact = exact && !strings.Contains(flags, "i")
 	dotAll, unicode := strings.Contains(flags, "s"), strings.Contains(flags, "u")
@@ -52,17 +55,11 @@ func newRegex(source, flags string, exact bool) (*regexTerm, error) {
 	}
 	if !unicode {
 		r.required = requiredText(source, exact)
-		r.linear, r.anchored = linearRegex(source, exact, dotAll)
+		if t := (translator{source: source, exact: exact, dotAll: dotAll}); t.run() {
+			r.linear, r.anchored = newLinear(t.out.String()), t.anchored
+		}
 	}
 	return r, nil
-}
-
-func linearRegex(source string, exact, dotAll bool) (l *linear, anchored bool) {
-	t := translator{source: source, exact: exact, dotAll: dotAll}
-	if !t.run() {
-		return nil, false
-	}
-	return newLinear(t.out.String()), t.anchored
 }
 
 func (r *regexTerm) each(b *budget.Budget, text []byte, many bool, try func(start, end int) verdict) {
@@ -84,11 +81,11 @@ func (r *regexTerm) each(b *budget.Budget, text []byte, many bool, try func(star
 	_ = r.eachBacktracking(b, text, many, visit)
 }
 
-// largeText is from when on the backtracking engine has one text at a time: it takes five times
-// its size.
+// largeText is the size above which the backtracking engine processes one text at a time: it
+// takes five times the size.
 const largeText = 256 << 10
 
-// eachBacktracking visits the places of the regex until visit returns false.
+// eachBacktracking visits the matches until visit returns false.
 func (r *regexTerm) eachBacktracking(b *budget.Budget, text []byte, many bool, visit func(start, end int) bool) error {
 	if len(text) > largeText {
 		r.alone.Lock()
@@ -112,8 +109,7 @@ func (r *regexTerm) eachBacktracking(b *budget.Budget, text []byte, many bool, v
 	})
 }
 
-// endsLinesSimply reports whether text has none of the other characters that
-// end a line in JavaScript.
+// endsLinesSimply reports whether text has no line end of JavaScript other than "\n".
 func endsLinesSimply(text []byte) bool {
 	return bytes.IndexByte(text, '\r') < 0 && !bytes.Contains(text, []byte("\u2028")) && !bytes.Contains(text, []byte("\u2029"))
 }
@@ -132,4 +128,127 @@ func (r *regexTerm) cost() cost { return runsRegex }
 func (r *regexTerm) write(to []byte) []byte {
 	to = append(append(append(to, '/'), r.source...), '/')
 	return append(to, r.flags...)
+}
+
+// linear is a regex for the engine of the standard library, which takes time proportional to
+// text times regex and can be interrupted only where it reads character by character. So a
+// short text is matched in one call, and a long one through a reader that stops at the time
+// limit.
+type linear struct {
+	first  *regexp.Regexp
+	onward func() *regexp.Regexp // that matches one character, which is known already, and then from there on
+	size   int                   // instructions
+}
+
+const (
+	// maxInstructions bounds what one character of a text takes, and the memory of a match.
+	maxInstructions = 1 << 14
+	// littleWork is how many instructions a call of the engine may look at without being
+	// interruptible: a few milliseconds. Above it the engine is as slow by itself.
+	littleWork = 1 << 18
+	// lookEvery is how many instructions pass before the time and the context are looked at.
+	lookEvery = 1 << 15
+)
+
+// newLinear compiles a regex. It returns nil if the engine refuses its repetitions or it is too
+// large.
+func newLinear(source string) *linear {
+	parsed, err := syntax.Parse(source, syntax.Perl)
+	if err != nil {
+		return nil
+	}
+	l := &linear{size: instructions(parsed)}
+	if l.size > maxInstructions {
+		return nil
+	}
+	l.first = regexp.MustCompile(source)
+	l.onward = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\A(?s:.)(?s:.*?)(` + source + ")") })
+	return l
+}
+
+// instructions estimates the number of instructions of a regex.
+func instructions(re *syntax.Regexp) int {
+	n := 1 + len(re.Rune)/2
+	if re.Op == syntax.OpLiteral {
+		n = 1 + len(re.Rune)
+	}
+	for _, sub := range re.Sub {
+		n += 1 + instructions(sub)
+	}
+	if re.Op == syntax.OpRepeat {
+		n *= max(re.Min+1, re.Max)
+	}
+	return n
+}
+
+// each visits the matches in a text as FindAllIndex does, until visit returns false. The errors
+// are those of [budget.Budget.Match].
+func (l *linear) each(b *budget.Budget, source string, text []byte, visit func(start, end int) bool) error {
+	for at, behind := 0, -1; at <= len(text); {
+		var place []int
+		err := b.Match(source, func(left time.Duration) (err error) {
+			place, err = l.next(b, left, text, at)
+			return err
+		})
+		if err != nil || place == nil {
+			return err
+		}
+		start, end := place[0], place[1]
+		isNew := start < end || start != behind
+		behind = end
+		if end == at {
+			_, size := utf8.DecodeRune(text[at:])
+			end += max(size, 1)
+		}
+		at = end
+		if isNew && !visit(start, behind) {
+			return nil
+		}
+	}
+	return nil
+}
+
+// next returns the first match at or after an offset, nil if there is none.
+func (l *linear) next(b *budget.Budget, left time.Duration, text []byte, at int) (place []int, err error) {
+	re, group, from := l.first, 0, 0
+	if at > 0 { // what is before decides whether a word or a line begins
+		_, size := utf8.DecodeLastRune(text[:at])
+		re, group, from = l.onward(), 2, at-size
+	}
+	if rest := text[from:]; len(rest) <= littleWork/l.size {
+		place = re.FindSubmatchIndex(rest)
+	} else {
+		begun := time.Now()
+		in := &interruptible{text: rest, every: lookEvery/l.size + 1, over: func() bool { return b.Err() != nil || time.Since(begun) >= left }}
+		if place = re.FindReaderSubmatchIndex(in); in.stopped {
+			return nil, errStopped
+		}
+	}
+	if place == nil {
+		return nil, nil
+	}
+	return []int{from + place[group], from + place[group+1]}, nil
+}
+
+var errStopped = errors.New("the match was stopped")
+
+// interruptible is a reader that stops when the match has to end.
+type interruptible struct {
+	text        []byte
+	every, left int // characters, until over is asked again
+	over        func() bool
+	stopped     bool
+}
+
+// ReadRune implements [io.RuneReader].
+func (t *interruptible) ReadRune() (rune, int, error) {
+	if t.left--; t.left < 0 {
+		t.left, t.stopped = t.every, t.over()
+	}
+	if t.stopped || len(t.text) == 0 {
+		return 0, 0, io.EOF
+	}
+	r, size := utf8.DecodeRune(t.text)
+	t.text = t.text[size:]
+	return r, size, nil
 }

@@ -21,7 +21,7 @@ const (
 	kinds // how many there are
 )
 
-// part holds its term against every line, block, section or task alone.
+// part matches its term in each line, block, section or task separately.
 type part struct {
 	operator
 	kind kind
@@ -40,7 +40,7 @@ func (p *part) match(s *search, in scope) bool {
 	return found
 }
 
-// foresee is never sure of a match: there may be nothing to divide.
+// foresee is at most Perhaps: there may be no part.
 func (p *part) foresee(s *search, text trigram.Filter) Outlook {
 	return min(Perhaps, p.term.foresee(s, text))
 }
@@ -49,8 +49,7 @@ func (p *part) possible(text []byte) bool { return p.term.possible(text) }
 func (p *part) cost() cost                { return max(splitsText, p.term.cost()) }
 func (p *part) needsText() bool           { return true }
 
-// divide calls do for every piece of a range until it says false. A piece that
-// reaches beyond the range is cut.
+// divide calls do for each piece of a range, clipped to it, until it returns false.
 func (s *search) divide(k kind, within span, do func(span) bool) {
 	if k == lines {
 		s.divideLines(within, do)
@@ -85,7 +84,7 @@ func (s *search) divideLines(within span, do func(span) bool) {
 	}
 }
 
-// piecesOf returns the pieces of the whole text, in their order.
+// piecesOf returns the pieces of the whole text in order.
 func (s *search) piecesOf(k kind) []span {
 	if s.hasParts[k] {
 		return s.parts[k]
@@ -108,8 +107,8 @@ func (s *search) piecesOf(k kind) []span {
 	return s.parts[k]
 }
 
-// splitSections returns what stands before the first heading, and from each
-// heading on what stands before the next one that ends its section.
+// splitSections returns the text before the first heading, and for each heading the text up to
+// the next one that ends its section.
 func (s *search) splitSections(ends func(level, next int) bool) []span {
 	text, headings := s.textOf(), s.scanOf().Headings
 	starts := make([]int, 0, len(headings))
@@ -120,15 +119,15 @@ func (s *search) splitSections(ends func(level, next int) bool) []span {
 		}
 		starts = append(starts, at)
 	}
-	if len(starts) == 0 || starts[0] > 0 {
-		first := append(slices.Clone(starts), len(text))[0]
-		return append([]span{{0, first}}, sectionSpans(starts, len(text), func(i, j int) bool { return ends(headings[i].Level, headings[j].Level) })...)
+	all := sectionSpans(starts, len(text), func(i, j int) bool { return ends(headings[i].Level, headings[j].Level) })
+	if first := append(starts, len(text))[0]; first > 0 || len(starts) == 0 {
+		return slices.Insert(all, 0, span{0, first})
 	}
-	return sectionSpans(starts, len(text), func(i, j int) bool { return ends(headings[i].Level, headings[j].Level) })
+	return all
 }
 
-// sectionSpans returns the section of each heading. The open ones are kept on a
-// stack, so that deep headings do not cost the square of their number.
+// sectionSpans returns the section of each heading. Open sections are on a stack, so that deep
+// headings do not take quadratic time.
 func sectionSpans(starts []int, size int, ends func(i, j int) bool) []span {
 	spans := make([]span, len(starts))
 	var open []int
@@ -143,8 +142,8 @@ func sectionSpans(starts []int, size int, ends func(i, j int) bool) []span {
 	return spans
 }
 
-// splitTasks returns the text of each task whose mark is wanted: from behind
-// the box to the end of its block, so without the items below it.
+// splitTasks returns the text of each task whose mark is wanted: after the box, to the end of
+// its block, without nested items.
 func (s *search) splitTasks(wanted func(mark rune) bool) []span {
 	blocks, size := s.piecesOf(blocks), len(s.textOf())
 	var spans []span
@@ -160,4 +159,127 @@ func (s *search) splitTasks(wanted func(mark rune) bool) []span {
 		spans = append(spans, span{start, end})
 	}
 	return spans
+}
+
+// splitBlocks divides a text into the blocks of its Markdown: paragraphs, list items, headings,
+// quotes, tables, and whole fences of code, math and comments. The text before body is one
+// block.
+func splitBlocks(text []byte, body int) []span {
+	b := blockSplitter{text: text}
+	if body = min(body, len(text)); body > 0 {
+		b.done = append(b.done, span{0, body})
+	}
+	for at := body; at < len(text); {
+		end := at + lineLength(text[at:])
+		b.line(span{at, end})
+		at = end + 1
+	}
+	b.finish()
+	return b.done
+}
+
+// blockSplitter processes a text line by line.
+type blockSplitter struct {
+	text    []byte
+	done    []span
+	current span
+	open    bool // current is a block that may go on
+
+	depth   int    // of the quote that current is in
+	heading bool   // current is a heading
+	until   []byte // what ends the fence that current is; empty if it is none
+}
+
+func (b *blockSplitter) line(at span) {
+	if len(b.until) > 0 {
+		rest, depth := unquote(b.text[at.start:at.end], b.depth)
+		if depth == b.depth {
+			b.current.end = at.end
+			closes := bytes.Contains(rest, b.until)
+			if b.until[0] == '`' || b.until[0] == '~' {
+				closes = len(rest) >= len(b.until) && len(bytes.Trim(rest, string(b.until[:1]))) == 0
+			}
+			if closes {
+				b.finish()
+			}
+			return
+		}
+		b.finish()
+	}
+	rest, depth := unquote(b.text[at.start:at.end], maxDepth)
+	if len(rest) == 0 && depth == 0 {
+		b.finish()
+		return
+	}
+	until, heading := opens(rest), isHeading(rest)
+	if len(until) > 0 || heading || b.heading || depth != b.depth || isItem(rest) {
+		b.finish()
+	}
+	if !b.open {
+		b.current.start, b.open = at.start, true
+	}
+	b.current.end = at.end
+	b.depth, b.until, b.heading = depth, until, heading
+}
+
+func (b *blockSplitter) finish() {
+	if b.open {
+		b.done = append(b.done, b.current)
+	}
+	b.open, b.until, b.heading, b.depth = false, nil, false, 0
+}
+
+// unquote removes up to most quote marks, and surrounding blanks.
+func unquote(line []byte, most int) (rest []byte, depth int) {
+	rest = bytes.TrimSpace(line)
+	for depth < most && len(rest) > 0 && rest[0] == '>' {
+		rest = bytes.TrimSpace(rest[1:])
+		depth++
+	}
+	return rest, depth
+}
+
+// opens returns the text that closes the fence that a line opens, nil if it opens none.
+func opens(line []byte) []byte {
+	for _, mark := range []string{"```", "~~~"} {
+		if fence := bytes.TrimLeft(line, mark[:1]); len(line)-len(fence) >= len(mark) && !bytes.Contains(fence, []byte("`")) {
+			return line[:len(line)-len(fence)]
+		}
+	}
+	for _, marks := range [][2]string{{"$$", "$$"}, {"%%", "%%"}, {"<!--", "-->"}} {
+		if rest, ok := bytes.CutPrefix(line, []byte(marks[0])); ok && !bytes.Contains(rest, []byte(marks[1])) {
+			return []byte(marks[1])
+		}
+	}
+	return nil
+}
+
+func isHeading(line []byte) bool {
+	rest := bytes.TrimLeft(line, "#")
+	level := len(line) - len(rest)
+	return 1 <= level && level <= 6 && (len(rest) == 0 || rest[0] == ' ' || rest[0] == '\t')
+}
+
+// isItem reports whether a line begins a list item.
+func isItem(line []byte) bool {
+	rest := bytes.TrimLeft(line, "0123456789")
+	marks := "-*+"
+	if len(rest) < len(line) {
+		marks = ".)"
+	}
+	if len(rest) == 0 || bytes.IndexByte([]byte(marks), rest[0]) < 0 {
+		return false
+	}
+	return len(rest) == 1 || rest[1] == ' ' || rest[1] == '\t'
+}
+
+// span is a range of bytes.
+type span struct{ start, end int }
+
+// lineLength returns the length of the first line without its end.
+func lineLength(text []byte) int {
+	if i := bytes.IndexByte(text, '\n'); i >= 0 {
+		return i
+	}
+	return len(text)
 }

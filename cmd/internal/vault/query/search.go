@@ -4,13 +4,13 @@ import (
 	"bytes"
 	"strings"
 	"sync"
+	"unicode/utf8"
 
 	"vaultwicket/cmd/internal/vault/budget"
 	"vaultwicket/cmd/internal/vault/markdown"
 )
 
-// search is one query held against one note. It remembers what the note was
-// asked for.
+// search is the match of one query against one note. It caches what it asked of the note.
 type search struct {
 	note   Note
 	budget *budget.Budget
@@ -31,10 +31,10 @@ type search struct {
 	hasParts         [kinds]bool
 }
 
-// searches are used again: each note of a vault takes one for a moment.
+// searches is a pool: each note of a vault takes a search for a short time.
 var searches = sync.Pool{New: func() any { return new(search) }}
 
-// begin returns a search that is given back by end.
+// begin returns a search; release it by end.
 func begin(n Note, b *budget.Budget) *search {
 	s := searches.Get().(*search)
 	*s = search{note: n, budget: b, path: s.path[:0], found: s.found[:0]}
@@ -47,8 +47,8 @@ func (s *search) end() {
 	searches.Put(s)
 }
 
-// spend counts that so much text is looked at, and reports whether the search goes on. The budget
-// is told of many steps at once: several goroutines share it.
+// spend counts bytes that are read and reports whether the search may continue. It charges the
+// shared budget in batches.
 func (s *search) spend(bytes int) bool {
 	const stepBytes, atOnce = 256, 1 << 12
 	if s.steps += 1 + int64(bytes)/stepBytes; s.steps < atOnce {
@@ -59,23 +59,21 @@ func (s *search) spend(bytes int) bool {
 	return err == nil
 }
 
-// scope is the part of a note that counts at the moment.
+// scope is the part of a note that is matched.
 type scope struct {
 	span
 	whole  bool    // the whole note, path and frontmatter included
 	values []Value // inside of a property
 }
 
-// everything is the scope of a whole note. Its span is not used: to know the
-// length of the text means to read it.
+// everything is the scope of a whole note. Its span is unused, because it would need the text.
 var everything = scope{whole: true}
 
-// maxLines is how many lines of one note are reported: the app stops there for a whole
+// maxLines bounds the reported lines of one note; the app stops at that number for a whole
 // search.
 const maxLines = 100_000
 
-// put remembers a place, as an offset into the text. One that is in the line of
-// the place before adds nothing.
+// put adds an offset in the text, unless it is in the line of the previous one.
 func (s *search) put(at int) {
 	if !s.collects || len(s.found) >= maxLines {
 		return
@@ -135,8 +133,7 @@ func (s *search) propertiesOf() []Property {
 	return s.properties
 }
 
-// tagsOf returns the tags of the note: those of the frontmatter at no place,
-// then those of the text.
+// tagsOf returns the tags of the frontmatter, then those of the text.
 func (s *search) tagsOf() []tag {
 	if s.hasTags {
 		return s.tags
@@ -151,4 +148,62 @@ func (s *search) tagsOf() []tag {
 		s.tags = append(s.tags, tag{text: []byte(t.Text), at: t.At})
 	}
 	return s.tags
+}
+
+// Line is a line of a note with a match.
+type Line struct {
+	Line int // from 1
+	// Text is the line; of one longer than maxLineText an excerpt around the first match.
+	Text string
+}
+
+const (
+	// maxLineText bounds the text of a line in bytes: more than a long paragraph.
+	// Some notes are one line of megabytes.
+	maxLineText = 1 << 10
+	ellipsis    = "…" // stands for what an excerpt leaves out
+)
+
+// linesAt returns the lines that contain the offsets.
+func linesAt(text []byte, places []int) []Line {
+	lines := []Line{} // not nil: the note was found
+	number, end := 0, -1
+	for _, at := range places {
+		if at <= end {
+			continue
+		}
+		number += 1 + bytes.Count(text[end+1:at], []byte("\n"))
+		start := 1 + bytes.LastIndexByte(text[:at], '\n')
+		end = at + lineLength(text[at:])
+		line := bytes.TrimSuffix(text[start:end], []byte("\r"))
+		lines = append(lines, Line{Line: number, Text: excerpt(line, at-start)})
+	}
+	return lines
+}
+
+// excerpt returns a line, or of a long one an excerpt of whole characters around an offset,
+// with a quarter of it before.
+func excerpt(line []byte, at int) string {
+	if len(line) <= maxLineText {
+		return string(line)
+	}
+	start := max(0, min(at-maxLineText/4, len(line)-maxLineText))
+	end := start + maxLineText
+	before, after := "", ""
+	if start > 0 {
+		start, before = nextRune(line, start), ellipsis
+	}
+	if end < len(line) {
+		end, after = nextRune(line, end-utf8.UTFMax), ellipsis
+	}
+	return before + string(line[start:end]) + after
+}
+
+// nextRune returns the offset of the first character at or after an offset. Invalid bytes are
+// characters.
+func nextRune(text []byte, at int) int {
+	for n := 0; n < utf8.UTFMax && at < len(text) && !utf8.RuneStart(text[at]); n++ {
+		at++
+	}
+	return at
 }

@@ -2,25 +2,29 @@ package query
 
 import (
 	"bytes"
+	"slices"
+	"strconv"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"vaultwicket/cmd/internal/vault/budget"
 	"vaultwicket/cmd/internal/vault/query/trigram"
 )
 
-// pattern is what a single term looks for.
+// pattern is what a term searches for.
 type pattern interface {
-	// each calls try for the places in text, from left to right, until it has
-	// enough. If many is not set, one place is enough from the start.
+	// each calls try for the matches in text, from left to right, until it has enough. Without
+	// many, the first one is enough.
 	each(b *budget.Budget, text []byte, many bool, try func(start, end int) verdict)
 	possible(text []byte) bool
-	// grams are what every text has in which there is a place.
+	// grams are the trigrams that every matching text contains.
 	grams() trigram.Word
 	cost() cost
 	write(to []byte) []byte
 }
 
-// field is where a term looks.
+// field is where a term searches.
 type field uint8
 
 const (
@@ -32,7 +36,7 @@ const (
 	inValues
 )
 
-// term looks for a pattern in the text or the path.
+// term searches for a pattern in the text or the path.
 type term struct {
 	pattern
 	field field
@@ -63,8 +67,7 @@ func (t *term) foundIn(s *search, name []byte) bool {
 	return found
 }
 
-// names reports whether the term is found in the path, and not only in the
-// extension.
+// names reports whether the path matches outside its extension.
 func (t *term) names(s *search) bool {
 	path := s.pathOf()
 	stem := len(path)
@@ -125,7 +128,7 @@ func (t *term) cost() cost {
 
 func (t *term) needsText() bool { return t.field != inName && t.field != inPath }
 
-// words is a word of the query: it is found anywhere, inside of words, too.
+// words is a word of the query, which also matches inside words.
 type words struct {
 	needle *needle
 	raw    string
@@ -140,7 +143,7 @@ func (w words) grams() trigram.Word       { return w.needle.grams }
 func (w words) cost() cost                { return looksAtText }
 func (w words) write(to []byte) []byte    { return append(to, w.raw...) }
 
-// phrase is text that does not begin or end inside of a word.
+// phrase is text that has a word boundary at both ends.
 type phrase struct {
 	needle *needle
 	raw    string
@@ -158,11 +161,10 @@ func (p phrase) each(_ *budget.Budget, text []byte, _ bool, try func(start, end 
 func (p phrase) possible(text []byte) bool { return p.needle.in(text) }
 func (p phrase) grams() trigram.Word       { return p.needle.grams }
 func (p phrase) cost() cost                { return looksAtText }
-func (p phrase) write(to []byte) []byte    { return appendQuoted(to, p.raw) }
 
-func appendQuoted(to []byte, text string) []byte {
+func (p phrase) write(to []byte) []byte {
 	to = append(to, '"')
-	to = append(to, strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(text)...)
+	to = append(to, strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(p.raw)...)
 	return append(to, '"')
 }
 
@@ -175,3 +177,175 @@ func (n *needle) in(text []byte) bool {
 	})
 	return found
 }
+
+// joins reports whether r forms a word with an adjacent such character.
+func joins(r rune) bool {
+	if r < utf8.RuneSelf {
+		return '0' <= r && r <= '9' || 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || r == '_'
+	}
+	return (unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r)) && !standsAlone(r)
+}
+
+// standsAlone reports whether r is of a script without blanks between words or, as Korean, with
+// suffixes: each character is a word.
+func standsAlone(r rune) bool {
+	return unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar) ||
+		r == 'ー' // shared by two scripts, so in neither table
+}
+
+// cutsWord reports whether an offset is inside a word.
+func cutsWord(text []byte, at int) bool {
+	before, _ := utf8.DecodeLastRune(text[:at])
+	after, _ := utf8.DecodeRune(text[at:])
+	return joins(before) && joins(after)
+}
+
+// property matches if a property with one of the names has a matching value.
+type property struct {
+	names []propertyName
+	value node // nil if the name is enough
+}
+
+func (p *property) match(s *search, _ scope) bool {
+	return slices.ContainsFunc(s.propertiesOf(), func(have Property) bool {
+		return p.named(s, have.Name) && (p.value == nil || p.value.match(s, scope{whole: true, values: have.Values}))
+	})
+}
+
+func (p *property) named(s *search, name string) bool {
+	return slices.ContainsFunc(p.names, func(n propertyName) bool { return n.fits(s, name) })
+}
+
+// foresee cannot exclude a match: names and values may be escaped in the frontmatter.
+func (p *property) foresee(*search, trigram.Filter) Outlook { return Perhaps }
+
+func (p *property) possible([]byte) bool { return true }
+func (p *property) cost() cost           { return looksAtIndex }
+func (p *property) needsText() bool      { return true }
+
+func (p *property) write(to []byte) []byte {
+	to = append(to, '[')
+	for i, name := range p.names {
+		if i > 0 {
+			to = append(to, " OR "...)
+		}
+		to = name.write(to)
+	}
+	if p.value != nil {
+		to = p.value.write(append(to, ':'))
+	}
+	return append(to, ']')
+}
+
+// propertyName is an alternative name of a property.
+type propertyName struct {
+	pattern        // as written
+	name    []byte // folded; nil for a regex
+}
+
+func (n propertyName) fits(s *search, name string) bool {
+	if n.name == nil {
+		return (&term{pattern: n.pattern}).foundIn(s, []byte(name))
+	}
+	return bytes.Equal(foldString(name), n.name)
+}
+
+// valueTerm matches if one of the values of a property does.
+type valueTerm struct {
+	pattern
+	fits func(Value) bool // decides before the pattern, if not nil
+	only bool             // decides alone
+}
+
+func (v *valueTerm) match(s *search, in scope) bool {
+	return slices.ContainsFunc(in.values, func(have Value) bool {
+		if v.fits != nil && v.fits(have) {
+			return true
+		}
+		return !v.only && have.Kind != Nothing && (&term{pattern: v.pattern}).foundIn(s, []byte(have.Text))
+	})
+}
+
+func (v *valueTerm) foresee(*search, trigram.Filter) Outlook { return Perhaps }
+
+func (v *valueTerm) possible([]byte) bool { return true }
+func (v *valueTerm) needsText() bool      { return true }
+
+// newValueWord handles the words with a special meaning: null, TRUE, FALSE, <5 and >5. ok is
+// false for a comparison without a number.
+func newValueWord(w words) (*valueTerm, bool) {
+	switch {
+	case strings.EqualFold(w.raw, "null"):
+		return &valueTerm{pattern: w, only: true, fits: func(v Value) bool { return v.Kind == Nothing }}, true
+	case strings.EqualFold(w.raw, "true"), strings.EqualFold(w.raw, "false"):
+		return &valueTerm{pattern: w, fits: func(v Value) bool { return v.Kind == Truth && strings.EqualFold(v.Text, w.raw) }}, true
+	case w.raw[0] == '<', w.raw[0] == '>':
+		limit, err := strconv.ParseFloat(w.raw[1:], 64)
+		return &valueTerm{pattern: w, only: true, fits: func(v Value) bool {
+			return v.Kind == Number && (w.raw[0] == '<' && v.Number < limit || w.raw[0] == '>' && v.Number > limit)
+		}}, err == nil
+	}
+	return &valueTerm{pattern: w}, true
+}
+
+// tag is a tag with its "#" and its offset in the text, -1 for one in the frontmatter.
+type tag struct {
+	text []byte
+	at   int
+}
+
+// propertyTags returns the tags of the property. Values that cannot be a tag are ignored, also
+// a list in one string.
+func propertyTags(p Property) []tag {
+	var tags []tag
+	for _, v := range p.Values {
+		name := strings.TrimPrefix(v.Text, "#")
+		unfit := func(r rune) bool {
+			return unicode.IsSpace(r) || strings.ContainsRune("!\"#$%&'()*+,.:;<=>?@[\\]^{|}~`", r)
+		}
+		if v.Kind == Words && name != "" && !strings.ContainsFunc(name, unfit) {
+			tags = append(tags, tag{text: []byte("#" + name), at: -1})
+		}
+	}
+	return tags
+}
+
+// tagTerm matches if one of the tags does.
+type tagTerm struct {
+	pattern        // as written
+	name    []byte // folded, without "#"; nil for a regex
+}
+
+func (t *tagTerm) match(s *search, in scope) bool {
+	found := false
+	for _, tag := range s.tagsOf() {
+		if !in.whole && (tag.at < in.start || tag.at >= in.end) || !t.fits(s, tag.text) {
+			continue
+		}
+		found = true
+		if tag.at >= 0 {
+			s.put(tag.at)
+		}
+		if !s.collects {
+			break
+		}
+	}
+	return found
+}
+
+// fits reports whether a tag is the wanted one or nested in it.
+func (t *tagTerm) fits(s *search, text []byte) bool {
+	if t.name == nil {
+		return (&term{pattern: t.pattern}).foundIn(s, text)
+	}
+	have := foldString(string(text[1:]))
+	rest, ok := bytes.CutPrefix(have, t.name)
+	return ok && (len(rest) == 0 || len(t.name) == 0 || rest[0] == '/')
+}
+
+// foresee cannot exclude a match: a tag in the frontmatter may be escaped.
+func (t *tagTerm) foresee(*search, trigram.Filter) Outlook { return Perhaps }
+
+func (t *tagTerm) possible([]byte) bool { return true }
+func (t *tagTerm) cost() cost           { return max(looksAtIndex, t.pattern.cost()) }
+func (t *tagTerm) needsText() bool      { return true }

@@ -1,19 +1,21 @@
 package query
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"vaultwicket/cmd/internal/vault/regex"
 )
 
-// translator writes a regex of JavaScript (without the flag u) in the dialect of
-// the standard library. It takes only what it can give the same meaning, and
-// only what another parser has found to be a regex.
+// translator translates a regex of JavaScript, without the flag u, to the syntax of the
+// standard library. It refuses what would not have the same meaning. Its input is a valid
+// regex.
 //
-// What differs, and how it is treated: "." excludes four characters there and
-// one here; \s includes more there; the flag i compares upper-cased characters
-// one by one there, so that k is not the Kelvin sign; "^" and "$" know four
-// characters that end a line there, which is left to the caller.
+// The differences: "." excludes four characters in JavaScript and one here; \s includes more
+// there; the flag i compares upper-cased characters one by one there, so that k is not the
+// Kelvin sign; "^" and "$" know four line ends there, which the caller checks.
 type translator struct {
 	source string
 	exact  bool
@@ -29,7 +31,7 @@ const (
 	lineEnds   = `\n\r\x{2028}\x{2029}`
 )
 
-// run reports whether the translation is complete.
+// run translates and reports whether it succeeded.
 func (t *translator) run() bool {
 	for t.at < len(t.source) {
 		if !t.step() {
@@ -49,9 +51,20 @@ func (t *translator) step() bool {
 	case '(':
 		return t.group()
 	case '{':
-		return t.repeat()
+		size := repetition(t.source[t.at:])
+		if size == 0 {
+			t.out.WriteString(`\{`)
+			break
+		}
+		t.out.WriteString(t.source[t.at : t.at+size])
+		t.at += size
+		return true
 	case '.':
-		t.dot()
+		if t.dotAll {
+			t.out.WriteString("(?s:.)")
+		} else {
+			t.out.WriteString("[^" + lineEnds + "]")
+		}
 	case '^', '$':
 		t.anchored = true
 		t.out.WriteString("(?m:" + string(c) + ")")
@@ -66,15 +79,7 @@ func (t *translator) step() bool {
 	return true
 }
 
-func (t *translator) dot() {
-	if t.dotAll {
-		t.out.WriteString("(?s:.)")
-		return
-	}
-	t.out.WriteString("[^" + lineEnds + "]")
-}
-
-// literal writes a character in all its cases.
+// literal writes a character in both cases.
 func (t *translator) literal(r rune) bool {
 	same, ok := t.cases(r)
 	if !ok {
@@ -97,8 +102,8 @@ func (t *translator) inClass(runes ...rune) {
 
 func isWordByte(c byte) bool { return joins(rune(c)) || c < ' ' || c == ' ' }
 
-// cases returns the characters that a literal one stands for. It knows the
-// alphabets in which case is simple.
+// cases returns the characters that a literal matches; ok is false outside alphabets with
+// simple case.
 func (t *translator) cases(r rune) ([]rune, bool) {
 	other := unicode.SimpleFold(r)
 	switch {
@@ -116,8 +121,7 @@ func (t *translator) cases(r rune) ([]rune, bool) {
 
 func isASCIILetter(r rune) bool { return 'a' <= r|0x20 && r|0x20 <= 'z' }
 
-// group writes the beginning of a group that captures or does not: nothing here
-// refers to one.
+// group writes the start of a group as non-capturing, since nothing refers to it.
 func (t *translator) group() bool {
 	rest := t.source[t.at+1:]
 	t.out.WriteString("(?:")
@@ -131,19 +135,6 @@ func (t *translator) group() bool {
 	default:
 		t.at++
 	}
-	return true
-}
-
-// repeat writes a counted repetition, or the brace itself if it is none.
-func (t *translator) repeat() bool {
-	size := repetition(t.source[t.at:])
-	if size == 0 {
-		t.out.WriteString(`\{`)
-		t.at++
-		return true
-	}
-	t.out.WriteString(t.source[t.at : t.at+size])
-	t.at += size
 	return true
 }
 
@@ -182,8 +173,8 @@ func (t *translator) escape() bool {
 	return true
 }
 
-// readEscape reads an escape outside of a class: a character, or the letter of
-// a class or a boundary. The size is 0 for those that are read elsewhere.
+// readEscape reads an escape outside a class: a character, or the letter of a class or
+// boundary. The size is 0 for others.
 func readEscape(text string) (r rune, class byte, size int) {
 	if len(text) < 2 {
 		return 0, 0, 0
@@ -205,7 +196,7 @@ func readEscape(text string) (r rune, class byte, size int) {
 	return rune(c), 0, 2
 }
 
-// readHex reads an escape with so many hexadecimal digits.
+// readHex reads an escape with hexadecimal digits.
 func readHex(text string, digits int) (r rune, class byte, size int) {
 	if len(text) < 2+digits {
 		return 0, 0, 0
@@ -246,8 +237,8 @@ func (t *translator) class() bool {
 	return true
 }
 
-// classItem writes a character, a range or an escape, and returns its length; 0
-// if it cannot be written.
+// classItem writes a character, a range or an escape, and returns its length; 0 if it cannot be
+// translated.
 func (t *translator) classItem(text string) int {
 	low, class, size := readClassRune(text)
 	if size == 0 {
@@ -255,7 +246,15 @@ func (t *translator) classItem(text string) int {
 	}
 	ranged := len(text) > size+1 && text[size] == '-' && text[size+1] != ']'
 	if class != 0 {
-		return t.classEscape(class, size, ranged)
+		switch {
+		case ranged || class == 'b' || class == 'B' || class == 'S':
+			return 0
+		case class == 's':
+			t.out.WriteString(spaceClass)
+		default:
+			t.out.WriteString(`\` + string(class))
+		}
+		return size
 	}
 	if !ranged {
 		return t.classRunes(size, low, low)
@@ -267,18 +266,6 @@ func (t *translator) classItem(text string) int {
 	return t.classRunes(size+1+more, low, high)
 }
 
-func (t *translator) classEscape(class byte, size int, ranged bool) int {
-	switch {
-	case ranged || class == 'b' || class == 'B' || class == 'S':
-		return 0
-	case class == 's':
-		t.out.WriteString(spaceClass)
-	default:
-		t.out.WriteString(`\` + string(class))
-	}
-	return size
-}
-
 func readClassRune(text string) (r rune, class byte, size int) {
 	if strings.HasPrefix(text, `\`) {
 		return readEscape(text)
@@ -287,7 +274,7 @@ func readClassRune(text string) (r rune, class byte, size int) {
 	return r, 0, size
 }
 
-// classRunes writes a range and its letters in the other case.
+// classRunes writes a range in both cases.
 func (t *translator) classRunes(size int, low, high rune) int {
 	if low == high {
 		same, ok := t.cases(low)
@@ -315,4 +302,60 @@ func (t *translator) classRange(low, high rune) {
 	t.inClass(low)
 	t.out.WriteByte('-')
 	t.inClass(high)
+}
+
+// What is read off a regex before any engine has it: text that every match must
+// contain.
+
+// minRequired is the length from which a required text is searched first.
+const minRequired = 2
+
+// requiredText returns the longest text that every match of a regex contains, nil if none is
+// found. It considers only ASCII outside groups: it is an optimization.
+func requiredText(source string, exact bool) *needle {
+	var runs []string
+	var run []byte
+	end := func() { runs, run = append(runs, string(run)), nil }
+	depth := 0
+	for at := 0; at < len(source); at = regex.Next(source, at) {
+		c := source[at]
+		switch {
+		case c == '(':
+			depth++
+			end()
+		case c == ')':
+			depth--
+			end()
+		case depth > 0:
+		case c == '|':
+			return nil
+		case c == '*' || c == '?':
+			run = run[:max(len(run)-1, 0)]
+			end()
+		case c == '{':
+			run = run[:max(len(run)-1, 0)]
+			end()
+			at += max(repetition(source[at:])-1, 0)
+		case c == '\\':
+			r, class, size := readEscape(source[at:])
+			if size != 2 {
+				return nil // what follows may belong to the escape
+			}
+			if class != 0 {
+				end()
+				break
+			}
+			run = append(run, byte(r))
+		case strings.IndexByte("+^$.[]}", c) >= 0 || c >= utf8.RuneSelf:
+			end()
+		default:
+			run = append(run, c)
+		}
+	}
+	end()
+	best := slices.MaxFunc(runs, func(a, b string) int { return len(a) - len(b) })
+	if len(best) < minRequired {
+		return nil
+	}
+	return newNeedle(best, exact)
 }

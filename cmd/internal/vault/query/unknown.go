@@ -13,8 +13,8 @@ var Operators = []string{
 	"file", "path", "content", "tag", "line", "block", "section", "task", "task-todo", "task-done", "match-case", "ignore-case",
 }
 
-// unknownOperator returns the name before a colon that is written like an operator and
-// is none, "" if there is no such name. The parser stays where it is.
+// unknownOperator returns a name before a colon that looks like an operator but is none,
+// otherwise "". It reads nothing.
 func (p *parser) unknownOperator(set setting) string {
 	if set.field != anywhere && set.field != inText {
 		return ""
@@ -30,7 +30,7 @@ func (p *parser) unknownOperator(set setting) string {
 	return ""
 }
 
-// noOperator says what to write in place of an operator that does not exist.
+// noOperator returns the error for an unknown operator, with advice.
 func (p *parser) noOperator(name string) error {
 	value := p.text[p.at+len(name)+1:]
 	if end := strings.IndexAny(value, " ()"); end > 0 {
@@ -44,7 +44,7 @@ func (p *parser) noOperator(name string) error {
 // CodeNoOperator is the code of a [ParseError] about an operator that does not exist.
 const CodeNoOperator = "operator_unknown"
 
-// otherNames are what operators are called elsewhere.
+// otherNames are names of operators in other programs.
 var otherNames = map[string][]string{
 	"tag":       {"tags", "hashtag", "label", "labels", "is"},
 	"file":      {"title", "name", "filename", "file-name", "note", "intitle", "basename"},
@@ -58,13 +58,13 @@ var otherNames = map[string][]string{
 	"block":     {"blocks", "paragraph"},
 }
 
-// dates are names for times: the search language has no operator for them.
+// dates are names of times, for which the search language has no operator.
 var dates = []string{
 	"modified", "mtime", "updated", "changed", "edited", "since", "after", "before", "date", "day", "created", "ctime", "on", "newer", "older", "last-modified", "file.mtime",
 	"file.ctime", "modified_at", "updated_at", "created_at",
 }
 
-// mend is the first advice on an operator that does not exist.
+// mend returns the advice for an unknown operator.
 func mend(lower, name, value string) string {
 	if slices.Contains(dates, lower) {
 		return "the search language has no dates: use the command \"recent\" with since=, or \"query\" with where="

@@ -1,38 +1,38 @@
-// Package regex compiles regular expressions of JavaScript for an engine that
-// backtracks, with bounds for the time and the memory of a match.
+// Package regex compiles regular expressions of JavaScript for a backtracking engine, with
+// bounds for the time and memory of a match.
 //
-// It refuses what other dialects know and JavaScript does not. The engine sees
-// characters, where JavaScript sees halves of those outside of the basic plane.
+// It refuses constructs that JavaScript does not have. The engine works on characters, where
+// JavaScript without the flag u works on UTF-16 code units.
 package regex
 
 import (
+	"errors"
+	"strings"
 	"time"
 	"unicode/utf8"
 
 	"github.com/dlclark/regexp2/v2"
 )
 
-// Regexp is a compiled regular expression. A match that takes too long, or too
-// much memory, is an error.
+// Regexp is a compiled regular expression. A match that exceeds its time or memory is an error.
 type Regexp = regexp2.Regexp
 
-// Match is a match of one, its groups and their places.
+// Match is a match with its groups.
 type Match = regexp2.Match
 
-// Flags of a regular expression; those that only concern how often it is applied
-// mean nothing here.
+// Flags of a regular expression that change what it matches.
 type Flags struct {
 	IgnoreCase, Multiline, DotAll, Unicode bool
 }
 
-// The engine has one clock for all matches, which goes forward in these steps while there are
-// any: so much later than it has to a match may end.
+// The engine has one clock for all matches, which advances in these steps: a match may end that
+// much after its limit.
 func init() { regexp2.SetTimeoutCheckPeriod(10 * time.Millisecond) }
 
-// maxStack bounds the memory of a match, in integers: 32 MiB.
+// maxStack bounds the backtracking stack of a match, in integers: 32 MiB.
 const maxStack = 4 << 20
 
-// Compile compiles source. limit bounds the time of one match; it is not exact.
+// Compile compiles source. limit bounds the time of one match, approximately.
 func Compile(source string, flags Flags, limit time.Duration) (*Regexp, error) {
 	if err := check(source); err != nil {
 		return nil, err
@@ -59,7 +59,7 @@ func Compile(source string, flags Flags, limit time.Duration) (*Regexp, error) {
 	return compiled, nil
 }
 
-// Within returns the same expression with a shorter limit for the time of one match.
+// Within returns re with the lower of its limit and this one.
 func Within(re *Regexp, limit time.Duration) *Regexp {
 	if limit >= re.MatchTimeout {
 		return re
@@ -69,8 +69,8 @@ func Within(re *Regexp, limit time.Duration) *Regexp {
 	return &limited
 }
 
-// EachPlace visits the places of an expression in a text, in bytes, until visit returns false. The
-// limit of the expression is that of all matches together.
+// EachPlace visits the matches in a text, as byte ranges, until visit returns false. The limit
+// of re applies to all of them together.
 func EachPlace(re *Regexp, text string, visit func(start, end int) bool) error {
 	begun, limit := time.Now(), re.MatchTimeout
 	left := *re
@@ -93,4 +93,65 @@ func EachPlace(re *Regexp, text string, visit func(start, end int) bool) error {
 		start := offset(char)
 		return visit(start, offset(behind))
 	})
+}
+
+// maxBroad is the maximum number of negated escapes inside classes: each can take the engine 15
+// milliseconds to compile.
+const maxBroad = 32
+
+// check refuses groups that JavaScript does not have, and regexes that take too long to
+// compile.
+func check(source string) error {
+	broad := 0
+	for at := 0; at < len(source); {
+		next := Next(source, at)
+		piece := source[at:next]
+		if len(piece) > len(`\W`) {
+			broad += strings.Count(piece, `\W`) + strings.Count(piece, `\S`) + strings.Count(piece, `\D`)
+		}
+		if rest, ok := strings.CutPrefix(source[at:], "(?"); ok && (rest == "" || strings.IndexByte("=!<:", rest[0]) < 0) {
+			if flags, _, found := strings.Cut(rest, ":"); !found || strings.Trim(flags, "ims-") != "" {
+				return errors.New("unknown kind of group")
+			}
+		}
+		at = next
+	}
+	if broad > maxBroad {
+		return errors.New(`too many of \W, \S and \D in classes`)
+	}
+	return nil
+}
+
+// cheapSpelling returns an equivalent regex that the engine compiles in microseconds when case
+// is ignored: broad classes are cheap only as the negation of narrow ones.
+func cheapSpelling(source string, dotAll bool) string {
+	var out strings.Builder
+	for at := 0; at < len(source); {
+		next := Next(source, at)
+		piece := source[at:next]
+		switch {
+		case piece == `\W` || piece == `\S` || piece == `\D`:
+			piece = `[^\` + strings.ToLower(piece[1:]) + "]"
+		case piece == "." && !dotAll:
+			piece = `[^\n\r\u2028\u2029]`
+		}
+		out.WriteString(piece)
+		at = next
+	}
+	return out.String()
+}
+
+// Next returns the offset after the character, escape or class at an offset.
+func Next(source string, at int) int {
+	switch source[at] {
+	case '\\':
+		return min(at+2, len(source))
+	case '[':
+		for at++; at < len(source) && source[at] != ']'; at++ {
+			if source[at] == '\\' {
+				at++
+			}
+		}
+	}
+	return min(at+1, len(source))
 }

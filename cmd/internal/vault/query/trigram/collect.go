@@ -2,6 +2,8 @@ package trigram
 
 import (
 	"encoding/binary"
+	"sync"
+	"unicode"
 	"unicode/utf8"
 )
 
@@ -10,13 +12,13 @@ const (
 	highBits  = 0x80 * everyByte
 	atOnce    = 8 // trigrams
 
-	// chunk is how much of a text is lower-cased at a time. A character in lower case
-	// takes at most half as much again as it took.
+	// chunk is how many bytes are lower-cased at a time. Lower case takes at most half as much
+	// again.
 	chunk    = 4 << 10
 	maxChunk = chunk + chunk/2 + wordSize
 )
 
-// look notes every trigram of a text in lower case.
+// look adds every trigram of a text in lower case.
 func (m *maker) look(text []byte) {
 	have := 0 // bytes from the chunk before
 	for len(text) > 0 {
@@ -30,7 +32,7 @@ func (m *maker) look(text []byte) {
 	}
 }
 
-// chunkSize returns how much of a text is a chunk that cuts no character.
+// chunkSize returns the size of the next chunk, which does not split a character.
 func chunkSize(text []byte) int {
 	if len(text) <= chunk {
 		return len(text)
@@ -60,8 +62,8 @@ func (m *maker) addAll(folded []byte) {
 	}
 }
 
-// fold writes a text in lower case, and returns how long it is then: a word at a time
-// where there is nothing but ASCII.
+// fold writes a text in lower case, eight bytes at a time where it is ASCII, and returns the
+// length of the result.
 func (m *maker) fold(to, text []byte) (length int) {
 	at := 0
 	for at < len(text) {
@@ -81,8 +83,8 @@ func (m *maker) fold(to, text []byte) (length int) {
 	return length
 }
 
-// foldWords writes the words that a text begins with in lower case, up to the first that is
-// not all ASCII, and returns how long they are.
+// foldWords lower-cases words of eight bytes up to the first that is not ASCII, and returns
+// their length.
 func foldWords(to, text []byte) (length int) {
 	for ; length <= len(text)-wordSize && length <= len(to)-wordSize; length += wordSize {
 		word := binary.LittleEndian.Uint64(text[length:])
@@ -100,8 +102,8 @@ func lowerWord(word uint64) uint64 {
 	return word | (fromA^behindZ)&highBits>>2
 }
 
-// foldRune writes the first character of a text in lower case, and returns its length
-// before and after. A byte that is no character stays.
+// foldRune lower-cases the first character and returns its length before and after. An invalid
+// byte is copied.
 func (m *maker) foldRune(to, text []byte) (size, folded int) {
 	first := text[0]
 	switch {
@@ -122,3 +124,43 @@ func (m *maker) foldRune(to, text []byte) (size, folded int) {
 	}
 	return size, utf8.EncodeRune(to, Fold(r))
 }
+
+// Fold lower-cases one character.
+func Fold(r rune) rune {
+	switch {
+	case r < utf8.RuneSelf:
+		return rune(lower[byte(r)])
+	case firstIdeograph <= r && r <= lastIdeograph:
+		return r
+	}
+	return unicode.ToLower(r)
+}
+
+// Scripts without upper case between these, which whole notes are written in.
+const (
+	firstIdeograph = 0x2e80
+	lastIdeograph  = 0xa4cf
+)
+
+// lower is a table of ASCII in lower case; other bytes are unchanged.
+var lower = func() (table [256]byte) {
+	for i := range table {
+		table[i] = byte(i)
+		if 'A' <= i && i <= 'Z' {
+			table[i] += 'a' - 'A'
+		}
+	}
+	return table
+}()
+
+// shortRune is the first character that takes more than two bytes.
+const shortRune = 0x800
+
+// shortRunes returns the lower case of the characters below shortRune: those of most alphabets.
+var shortRunes = sync.OnceValue(func() *[shortRune]uint16 {
+	var table [shortRune]uint16
+	for r := range table {
+		table[r] = uint16(Fold(rune(r)))
+	}
+	return &table
+})

@@ -1,9 +1,8 @@
-// Package trigram makes small filters of texts: a filter tells of a word whether it may
-// be in the text, without the text.
+// Package trigram makes small Bloom-like filters of texts, which tell whether a text may
+// contain a word.
 //
-// A filter is a set of bits, one for each sequence of three bytes in the text when it is
-// lower-cased. A bit may stand for several sequences, so that a filter sometimes says
-// "perhaps" of a word that is not there. It never says "no" of one that is.
+// A filter is a bitmap of the hashed trigrams (three bytes) of the lower-cased text. Bits may
+// be shared, so there are false positives but no false negatives.
 package trigram
 
 import (
@@ -12,21 +11,20 @@ import (
 	"sync"
 )
 
-// Filter is the filter of one text. The zero Filter is that of a text of which nothing is
-// known: any word may be in it. It is as long as its text has different trigrams: a
-// quarter to a half of the bits are set.
+// Filter is the filter of a text. The zero Filter may contain any word. Its length depends on
+// the number of different trigrams: a quarter to a half of the bits are set.
 type Filter string
 
 const (
 	size     = 3 // bytes of a trigram
 	wordSize = 8 // bytes of a word of bits
 
-	// maxBits is the length of the longest filter in bits, as a power of two, and minBits
-	// that of the shortest.
+	// maxBits and minBits are the lengths of the longest and the shortest filter, as powers of
+	// two.
 	maxBits = 15
 	minBits = 6
 
-	// fewTrigrams is of how many no text has enough to have them several times.
+	// fewTrigrams is the length up to which a text is assumed not to repeat trigrams.
 	fewTrigrams = 512
 )
 
@@ -44,7 +42,7 @@ func Of(text []byte) Filter {
 	return m.shrink()
 }
 
-// maker makes filters. The zero maker is ready for use, by one goroutine at a time.
+// maker makes filters. The zero maker is ready for use. It is not safe for concurrent use.
 type maker struct {
 	seen []byte // 1 for each bit that is set: bytes are faster to write than bits
 	drop int    // how many bits of a hash are not its place in seen
@@ -57,7 +55,7 @@ type maker struct {
 	short *[shortRune]uint16 // nil before the first character that is no ASCII
 }
 
-// begin makes room for so many trigrams.
+// begin makes room for a number of trigrams.
 func (m *maker) begin(trigrams int) {
 	places := minBits
 	for places < maxBits && trigrams > enough(1<<places) {
@@ -66,21 +64,20 @@ func (m *maker) begin(trigrams int) {
 	m.seen, m.drop = m.all[:1<<places], 32-places
 }
 
-// hash spreads a trigram, of which the first byte is the lowest, over a number. Its
-// highest bits are the place of the trigram's bit in a filter, as many of them as the
-// filter has room for. A fourth byte makes no difference.
+// hash spreads a trigram, whose first byte is the lowest, over 32 bits. The highest bits are
+// its place in a filter. A fourth byte is ignored.
 func hash(trigram uint32) uint32 { return trigram * (0x9e3779 << 8) }
 
-// trigram returns the first three bytes as hash takes them.
+// trigram returns the first three bytes for hash.
 func trigram(text []byte) uint32 {
 	return uint32(text[0]) | uint32(text[1])<<8 | uint32(text[2])<<16
 }
 
-// gather brings the lowest bits of eight bytes, of which the others are 0, together in the
-// highest byte of the product.
+// gather collects the lowest bits of eight bytes, whose other bits are 0, in the highest byte
+// of the product.
 const gather = 0x0102040810204080
 
-// pack makes bits of what was seen, and clears that.
+// pack converts seen to bits and clears it.
 func (m *maker) pack() {
 	for i := range len(m.seen) / 64 {
 		eights := m.seen[i*64 : i*64+64]
@@ -93,15 +90,15 @@ func (m *maker) pack() {
 	clear(m.seen)
 }
 
-// collect finds the trigrams of a text, and reports whether not more than about half of the
-// bits are set, or there is no room for more.
+// collect adds the trigrams of a text. It reports whether at most about half of the bits are
+// set, or the filter has its maximum length.
 func (m *maker) collect(text []byte) bool {
 	m.look(text)
 	m.pack()
 	return len(m.seen) == len(m.all) || count(m.bits()) <= len(m.seen)/2
 }
 
-// bits returns the words of bits.
+// bits returns the words of the bitmap.
 func (m *maker) bits() []uint64 { return m.set[:len(m.seen)/64] }
 
 func count(set []uint64) (n int) {
@@ -111,9 +108,9 @@ func count(set []uint64) (n int) {
 	return n
 }
 
-// shrink returns the bits that are set. Each second one is laid over the one before it as
-// long as not more than half of them are set then. A text with too many, which is one of
-// many hundred kilobytes, has no filter: it would hardly ever say "no".
+// shrink returns the filter, halved (each bit merged with the next) while at most half of the
+// bits are set. A text with too many trigrams, of hundreds of kilobytes, gets no filter: it
+// would rarely exclude a word.
 func (m *maker) shrink() Filter {
 	set := m.bits()
 	if count(set) > enough(len(m.seen)) {
@@ -131,7 +128,7 @@ func (m *maker) shrink() Filter {
 	return Filter(m.out[:len(set)*wordSize])
 }
 
-// countHalved counts the bits that are set once the others are laid over them.
+// countHalved counts the bits that are set after halving.
 func countHalved(set []uint64) (n int) {
 	for _, word := range set {
 		n += bits.OnesCount64((word | word>>1) & 0x5555555555555555)
@@ -139,8 +136,7 @@ func countHalved(set []uint64) (n int) {
 	return n
 }
 
-// halved lays each second bit over the one before it, and puts the 32 that this makes
-// together.
+// halved merges each bit with the next and returns the 32 results.
 func halved(word uint64) uint64 {
 	word = (word | word>>1) & 0x5555555555555555
 	word = (word | word>>1) & 0x3333333333333333
@@ -150,14 +146,14 @@ func halved(word uint64) uint64 {
 	return (word | word>>16) & 0xffffffff
 }
 
-// enough is how many trigrams so many bits have room for, some of which meet.
+// enough is how many trigrams fit in a number of bits, with collisions.
 func enough(bits int) int { return bits * 7 / 10 }
 
-// Word is what a text has to have for a word to be in it.
+// Word are the trigrams of a word.
 type Word []uint32
 
-// WordOf returns what a text has to have for a word to be in it. The word is lower-cased
-// by [Fold]. One of less than three bytes asks for nothing.
+// WordOf returns the trigrams of a word that is lower-cased by [Fold]. Words of less than three
+// bytes have none, so that any text may contain them.
 func WordOf(folded []byte) Word {
 	var w Word
 	for at := 0; at+size <= len(folded); at++ {
@@ -166,8 +162,7 @@ func WordOf(folded []byte) Word {
 	return w
 }
 
-// MayHold reports whether the word may be in the text. If not, no place in the text is
-// the word when both are lower-cased.
+// MayHold reports whether the text may contain the word, ignoring case. If not, it does not.
 func (f Filter) MayHold(w Word) bool {
 	if f == "" {
 		return true
@@ -182,7 +177,7 @@ func (f Filter) MayHold(w Word) bool {
 	return true
 }
 
-// Read returns the filter that was kept as bytes; the zero Filter if they can be none.
+// Read returns a filter from its bytes, the zero Filter if their number is invalid.
 func Read(kept []byte) Filter {
 	if n := len(kept); n < wordSize || n > 1<<maxBits/8 || n&(n-1) != 0 {
 		return ""
