@@ -1,9 +1,9 @@
-// Package budget bounds what one call may use: bytes that are alive, bytes of its answer, steps
-// and time of matching. A call has one budget, which comes with its context, and every engine
-// that makes text or walks over much charges it.
+// Package budget bounds the resources of one call: live bytes, bytes of its answer, steps, and
+// time of regular expressions. A call has one budget, which comes with its context, and every
+// engine that makes text or reads much charges it.
 //
-// All budgets of a process share a ceiling for what is alive, see ceiling.go. It bounds what is
-// charged, which is what grows with a request; indexes and caches have bounds of their own.
+// All budgets of a process share a ceiling for live bytes, see ceiling. It bounds what is
+// charged, which grows with the request; indexes and caches have bounds of their own.
 package budget
 
 import (
@@ -16,22 +16,22 @@ import (
 	"vaultwicket/exec/frame"
 )
 
-// Limits of a call. A limit that is zero is that of [Default].
+// Limits of a call. A zero limit is that of [Default].
 type Limits struct {
-	Alive int64         // bytes that are in memory at once
+	Alive int64         // bytes in memory at once
 	Put   int64         // bytes of the answer
 	Steps int64         // a step takes less than a microsecond
-	Match time.Duration // of all processors, for regular expressions
+	Match time.Duration // processor time of regular expressions
 }
 
-// Default has the limits of every call. A query of everything in a vault of 100,000 notes is
-// far below them.
+// Default are the limits of a call. A query of everything in a vault of 100,000 notes is far
+// below them.
 var Default = Limits{Alive: 64 << 20, Put: 32 << 20, Steps: 20_000_000, Match: 2 * time.Second}
 
-// lookEvery is how many steps may pass before the context is looked at: a few milliseconds.
+// lookEvery is how many steps may pass between two checks of the context: a few milliseconds.
 const lookEvery = 1 << 13
 
-// Budget is what one call may use. Once something has run out, every method returns the same
+// Budget is what one call may use. After a limit is exceeded, every method returns the same
 // error. It is safe for use by several goroutines.
 type Budget struct {
 	limits Limits
@@ -43,11 +43,11 @@ type Budget struct {
 	mu         sync.Mutex
 	alive, put int64
 	ceiling    *ceiling
-	shared     int64 // of alive, what the common part has granted
-	reserved   bool  // it has the reserve
+	shared     int64 // bytes of alive taken from the common share
+	reserved   bool  // the call has the reserve
 }
 
-// New returns a budget of which nothing is used.
+// New returns an unused budget.
 func New(limits Limits) *Budget {
 	orDefault := func(of *int64, standard int64) {
 		if *of == 0 {
@@ -65,14 +65,14 @@ func New(limits Limits) *Budget {
 
 type key struct{}
 
-// With returns the context of the call that has the budget. What the budget has of the ceiling
-// is given back when ctx ends.
+// With returns the context of the call that has the budget. Its share of the ceiling is
+// released when ctx ends.
 func With(ctx context.Context, b *Budget) context.Context {
 	b.ctx = ctx
 	return context.WithValue(ctx, key{}, b)
 }
 
-// From returns the budget that comes with a context, a fresh one if there is none.
+// From returns the budget of a context, a new one with default limits if there is none.
 func From(ctx context.Context) *Budget {
 	if b, ok := ctx.Value(key{}).(*Budget); ok {
 		return b
@@ -82,7 +82,7 @@ func From(ctx context.Context) *Budget {
 	return b
 }
 
-// Err returns why the call has to end: an [*Overrun], or the error of its context.
+// Err returns the error that ends the call: an [*Overrun], or that of its context.
 func (b *Budget) Err() error {
 	if err := b.err.Load(); err != nil {
 		return err
@@ -90,9 +90,9 @@ func (b *Budget) Err() error {
 	return b.ctx.Err()
 }
 
-// Hold counts bytes that are alive from now on. It has to be called before they are made. It may
-// wait for other calls, and so is not to be called under a lock that another call needs. The
-// error is an [*Overrun] or that of the context.
+// Hold counts bytes that become live. Call it before they are allocated. It may wait for other
+// calls, so do not call it under a lock that another call needs. The error is an [*Overrun] or
+// that of the context.
 func (b *Budget) Hold(bytes int64) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -114,15 +114,15 @@ func (b *Budget) hold(bytes int64) error {
 	return nil
 }
 
-// Release counts bytes that are not alive any more.
+// Release counts bytes that are no longer live.
 func (b *Budget) Release(bytes int64) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.alive = max(b.alive-bytes, 0)
 }
 
-// Put counts bytes of the answer. They are alive too, until the call ends. The errors are those
-// of [Budget.Hold].
+// Put counts bytes of the answer, which are live until the call ends. The errors are those of
+// [Budget.Hold].
 func (b *Budget) Put(bytes int64) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -136,8 +136,8 @@ func (b *Budget) Put(bytes int64) error {
 	return b.hold(bytes)
 }
 
-// Step counts steps, and looks at the context every few milliseconds. The error is an
-// [*Overrun] or that of the context.
+// Step counts steps and checks the context every few milliseconds. The error is an [*Overrun]
+// or that of the context.
 func (b *Budget) Step(n int64) error {
 	if err := b.err.Load(); err != nil {
 		return err
@@ -152,12 +152,12 @@ func (b *Budget) Step(n int64) error {
 	return nil
 }
 
-// Steps returns how many steps were taken.
+// Steps returns the number of steps taken.
 func (b *Budget) Steps() int64 { return b.steps.Load() }
 
-// Match runs a match of a regular expression and counts the time that it takes. The match has to
-// end in about the time that is left, with an error if it is not done then. The error is an
-// [*Overrun] that names the expression, or that of the context; then the match is worthless.
+// Match runs a match of a regular expression and counts its time. match has to return an error
+// if it is not done in about the time left. The error of Match is an [*Overrun] that names the
+// expression, or that of the context; then the result of the match is meaningless.
 func (b *Budget) Match(pattern string, match func(left time.Duration) error) error {
 	left := b.limits.Match - time.Duration(b.match.Load())
 	unfinished := false
@@ -169,20 +169,15 @@ func (b *Budget) Match(pattern string, match func(left time.Duration) error) err
 	if err := b.Err(); err != nil || left > 0 && !unfinished {
 		return err
 	}
-	return b.end(frame.CodeTimeout, "avoid repetition inside repetition, or narrow the search with other terms or a folder",
-		"the regular expression %q takes more than %v for what it has to look at", shown(pattern), b.limits.Match)
-}
-
-// shown is as much of an expression as a message has room for.
-func shown(pattern string) string {
-	const most = 80
-	if runes := []rune(pattern); len(runes) > most {
-		return string(runes[:most]) + "…"
+	const maxShown = 80 // characters of the expression in the message
+	if runes := []rune(pattern); len(runes) > maxShown {
+		pattern = string(runes[:maxShown]) + "…"
 	}
-	return pattern
+	return b.end(frame.CodeTimeout, "avoid repetition inside repetition, or narrow the search with other terms or a folder",
+		"the regular expression %q takes more than %v for what it has to look at", pattern, b.limits.Match)
 }
 
-// end notes the first thing that ran out.
+// end records the first limit that was exceeded.
 func (b *Budget) end(code, hint, format string, args ...any) error {
 	b.err.CompareAndSwap(nil, &Overrun{code: code, reason: fmt.Sprintf(format, args...), hint: hint})
 	return b.err.Load()
@@ -195,14 +190,76 @@ func size(bytes int64) string {
 	return fmt.Sprintf("%d bytes", bytes)
 }
 
-// Overrun says what of a budget ran out, and its limit.
+// Overrun is the error of an exceeded limit.
 type Overrun struct{ code, reason, hint string }
 
-// Code is output_limit for bytes, and timeout for steps and time.
+// Code returns output_limit for bytes, and timeout for steps and time.
 func (o *Overrun) Code() string { return o.code }
 
-// Error says what ran out and how much there was.
+// Error names the limit.
 func (o *Overrun) Error() string { return o.reason }
 
-// Hint says what would be right.
+// Hint returns the advice.
 func (o *Overrun) Hint() string { return o.hint }
+
+// The shares of the ceiling for the live bytes of all calls. Each call has a small share of its
+// own, so that short calls never wait. Beyond it calls take from a common share, and when that
+// is used up, wait for the reserve, which one call has at a time and which is enough for the
+// largest. So the call with the reserve can always end, and the others after it.
+const (
+	ownShare    = 1 << 20
+	commonShare = 32 << 20
+	commonStep  = 1 << 20 // taken at once
+	maxWait     = 5 * time.Second
+)
+
+// ceiling is the ceiling of a process. An element in a channel is a part that is taken.
+type ceiling struct{ common, reserve chan struct{} }
+
+func newCeiling() *ceiling {
+	return &ceiling{common: make(chan struct{}, commonShare/commonStep), reserve: make(chan struct{}, 1)}
+}
+
+var ofProcess = newCeiling()
+
+// share takes what a call needs of the ceiling for a number of live bytes. The caller holds the
+// lock.
+func (b *Budget) share(alive int64) error {
+	for !b.reserved && alive > ownShare+b.shared {
+		if b.shared == 0 {
+			context.AfterFunc(b.ctx, b.giveBack)
+		}
+		select {
+		case b.ceiling.common <- struct{}{}:
+			b.shared += commonStep
+			continue
+		default:
+		}
+		patience := time.NewTimer(maxWait)
+		select {
+		case b.ceiling.reserve <- struct{}{}:
+			b.reserved = true
+		case <-b.ctx.Done():
+		case <-patience.C:
+			_ = b.end(frame.CodeTimeout, "try again in a moment, or ask for less", "other calls use the memory that there is for all of them")
+		}
+		patience.Stop()
+		if err := b.Err(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// giveBack releases the share of a call.
+func (b *Budget) giveBack() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for ; b.shared > 0; b.shared -= commonStep {
+		<-b.ceiling.common
+	}
+	if b.reserved {
+		b.reserved = false
+		<-b.ceiling.reserve
+	}
+}
