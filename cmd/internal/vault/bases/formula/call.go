@@ -8,15 +8,15 @@ import (
 	"vaultwicket/cmd/internal/vault/regex"
 )
 
-// function is a row of the tables of functions and methods.
+// function is a function or method.
 type function struct {
-	// params are the names and the kinds of the parameters; the kind Null takes
-	// every value. The first required ones have to be given.
+	// params are the names and kinds of the parameters; Null takes every kind. The first
+	// required ones are mandatory.
 	params   []param
 	required int
-	// more takes any number of values behind params.
+	// more allows any number of arguments after params.
 	more bool
-	// lambda says that the first argument is evaluated anew for each element.
+	// lambda means that the first argument is evaluated for each element.
 	lambda bool
 	run    func(*call) Value
 }
@@ -74,7 +74,7 @@ func (e *evaluation) global(name string, args []syntax.Node, s *scope) Value {
 	return e.apply(f, &call{evaluation: e, name: name, nodes: args, scope: s})
 }
 
-// choose evaluates the condition of if() and then one of the two others.
+// choose is if(): it evaluates the condition and one of the branches.
 func (e *evaluation) choose(args []syntax.Node, s *scope) Value {
 	if v := countArgs("if", len(args), 2, 3); v.IsError() {
 		return v
@@ -164,7 +164,7 @@ func (e *evaluation) apply(f function, c *call) Value {
 	return e.row.made(f.run(c))
 }
 
-// checked returns v, or an error if it is not of the kind that a parameter takes.
+// checked returns v, or an error if a parameter does not take its kind.
 func checked(function string, p param, v Value) Value {
 	if p.kind == Null || p.kind == v.Kind() || p.kind == String && v.Kind().isText() {
 		return v
@@ -172,8 +172,8 @@ func checked(function string, p param, v Value) Value {
 	return failure(`Type error in "` + function + `", parameter "` + p.name + `". Expected ` + p.kind.String() + `, given ` + v.Kind().String() + `.`)
 }
 
-// each evaluates the first argument for every element, until do returns false.
-// The result is an error of one of them, else null.
+// each evaluates the first argument for every element, until do returns false. It returns the
+// first error, otherwise null.
 func (c *call) each(items []Value, inner scope, do func(i int, v Value, s *scope) bool) Value {
 	inner.outer, inner.inLambda = c.scope, true
 	for i, item := range items {
@@ -189,8 +189,8 @@ func (c *call) each(items []Value, inner scope, do func(i int, v Value, s *scope
 	return Value{}
 }
 
-// tables are the functions and methods. They are made at their first use: what is
-// in them refers to them.
+// tables are the functions and methods. They are made at first use, because they refer to
+// functions that read them.
 var tables struct {
 	once    sync.Once
 	globals map[string]function
@@ -206,21 +206,19 @@ func makeTables() {
 	}
 }
 
-// globals are the functions that are called by their name alone; if() is
-// evaluated by choose.
+// globals returns the functions that are not methods; if() is not among them, see choose.
 func globals() map[string]function {
 	tables.once.Do(makeTables)
 	return tables.globals
 }
 
-// anyMethods are those of every value.
+// anyMethods returns the methods of every kind.
 func anyMethods() map[string]function {
 	tables.once.Do(makeTables)
 	return tables.any
 }
 
-// methods are those of the kinds. Every kind that is a text has those of String
-// besides its own.
+// methods returns the methods by kind. Every kind that is a text also has those of String.
 func methods() map[Kind]map[string]function {
 	tables.once.Do(makeTables)
 	return tables.kinds
@@ -266,7 +264,7 @@ func patternMethods() map[string]function {
 	}
 }
 
-// IsFunction reports whether a function that is called by its name alone exists.
+// IsFunction reports whether a function exists that is not a method.
 func IsFunction(name string) bool {
 	_, known := globals()[name]
 	return known || name == "if"

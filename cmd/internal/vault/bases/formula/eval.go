@@ -88,8 +88,8 @@ func (e *evaluation) unary(n *syntax.Unary, s *scope) Value {
 	}
 }
 
-// binary evaluates from left to right; the chain of operands on the left, which
-// can be long, is taken apart without recursion.
+// binary evaluates from left to right. The chain of left operands, which may be long, is walked
+// without recursion.
 func (e *evaluation) binary(n *syntax.Binary, s *scope) Value {
 	var chain []*syntax.Binary
 	var first syntax.Node = n
@@ -235,7 +235,7 @@ func (r *Row) field(of Value, name string) Value {
 	return failure(`Cannot find "` + name + `" on type ` + of.Kind().String())
 }
 
-// dateField returns a part of a date in the local zone, in any case of its name.
+// dateField returns a part of a date in the local zone; name is case-insensitive.
 func dateField(m Moment, name string) (Value, bool) {
 	t, n := m.Time, 0
 	switch strings.ToLower(name) {

@@ -44,8 +44,8 @@ func fileMethods() map[string]function {
 	}
 }
 
-// meant returns the file that a file, a link or a text stands for, nil if there is
-// none. A text is a link in the file from; its heading or block does not count.
+// meant returns the file that a file, a link or a text refers to, nil if there is none. A text
+// is resolved as a link in the file from, without its heading or block.
 func (r *Row) meant(v Value, from Entry) Entry {
 	if e := v.Entry(); e != nil {
 		return e
@@ -65,9 +65,8 @@ func (r *Row) meant(v Value, from Entry) Entry {
 	return r.resolve(name, t.From)
 }
 
-// hasLink reports whether a file links to another one. Of a link that leads
-// nowhere it is what is written that counts, without its heading or block and
-// without regard to case.
+// hasLink reports whether a file links to another. An unresolved target is compared as written,
+// without its heading or block and ignoring case.
 func (r *Row) hasLink(from Entry, to Value) bool {
 	if to.IsNull() {
 		return false
@@ -92,7 +91,7 @@ func (r *Row) hasLink(from Entry, to Value) bool {
 	return false
 }
 
-// fileField returns a field of a file, in any case of its name.
+// fileField returns a field of a file; name is case-insensitive.
 func (r *Row) fileField(e Entry, name string) Value {
 	if e == nil || e == noFile {
 		return Value{}
@@ -142,7 +141,7 @@ func (r *Row) fileField(e Entry, name string) Value {
 	return failure(`Cannot find "` + name + `" on type File`)
 }
 
-// IsFileField reports whether a file has a field of that name.
+// IsFileField reports whether files have a field with that name, ignoring case.
 func IsFileField(name string) bool {
 	switch strings.ToLower(name) {
 	case "file", "properties", "tags", "links", "embeds", "backlinks", "size", "ctime", "mtime",

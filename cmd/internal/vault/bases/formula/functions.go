@@ -30,7 +30,7 @@ func globalFunctions() map[string]function {
 	}
 }
 
-// textual is a function of the text of its argument. Of null it is null.
+// textual applies a function to the text of the argument. The result for null is null.
 func textual(make func(string) Value) func(*call) Value {
 	return func(c *call) Value {
 		if c.arg(0).IsNull() {
@@ -42,8 +42,7 @@ func textual(make func(string) Value) func(*call) Value {
 
 var escapeHTML = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", `"`, "&quot;", "'", "&#39;")
 
-// typeError says that the first argument is of a kind that a function does not
-// take.
+// typeError returns the error for a first argument of the wrong kind.
 func (c *call) typeError(parameter string, want Kind) Value {
 	return checked(c.name, param{parameter, want}, c.arg(0))
 }
@@ -81,8 +80,7 @@ func (c *call) duration() Value {
 	return OfSpan(s)
 }
 
-// listOf returns a list as it is, and anything else as the element of one; of
-// null it is the empty list.
+// listOf is list(): a list as it is, null as the empty list, anything else as a list of one.
 func (c *call) listOf() Value {
 	switch v := c.arg(0); v.Kind() {
 	case List:
@@ -112,7 +110,7 @@ func (c *call) number() Value {
 	return failure(`Unable to parse "` + text + `" as a number.`)
 }
 
-// extreme returns the least or the greatest number. Null is passed over.
+// extreme returns the least or the greatest number and ignores null.
 func (c *call) extreme(of func(a, b float64) float64) Value {
 	result := Value{}
 	for _, v := range c.args {
@@ -152,7 +150,7 @@ func (c *call) link() Value {
 	return OfTarget(t)
 }
 
-// file finds a file as a link in the row's own file would.
+// file is file(): it resolves a link in the file of the row.
 func (c *call) file() Value {
 	switch v := c.arg(0); {
 	case v.IsNull() || v.Kind() == File:
@@ -197,7 +195,7 @@ func numberMethods() map[string]function {
 	}
 }
 
-// maxDigits is what JavaScript takes for a number of decimals.
+// maxDigits is the limit of JavaScript for decimals.
 const maxDigits = 100
 
 func dateMethods() map[string]function {

@@ -43,7 +43,7 @@ func listMethods() map[string]function {
 	}
 }
 
-// tested returns the answer of a test, or the end of the session.
+// tested returns the result of a test, or the error of an ended session.
 func (c *call) tested(found, ok bool) Value {
 	if !ok {
 		return c.row.ended()
@@ -51,8 +51,8 @@ func (c *call) tested(found, ok bool) Value {
 	return OfBool(found)
 }
 
-// listHas reports whether a list has an element. Of tags one that lies within it
-// will do. ok is false when the session has ended.
+// listHas reports whether a list contains a value; of tags also one below the wanted tag. ok is
+// false when the session has ended.
 func (r *Row) listHas(items []Value, wanted Value) (found, ok bool) {
 	for _, item := range items {
 		if !r.spend(1 + min(item.Size(), wanted.Size())/bytesRead) {
@@ -71,8 +71,8 @@ func (r *Row) listHas(items []Value, wanted Value) (found, ok bool) {
 	return false, true
 }
 
-// listContains reports whether the list has all, or any, of the arguments. One
-// that is a list is taken apart, unless the list is one of lists.
+// listContains reports whether the list contains all, or any, of the arguments. An argument
+// that is a list stands for its elements, unless the list contains lists.
 func (c *call) listContains(all bool) Value {
 	items, wanted := c.on.Items(), c.args
 	if !slices.ContainsFunc(items, func(v Value) bool { return v.Kind() == List }) {
@@ -125,7 +125,7 @@ func (c *call) reduce() Value {
 	return result
 }
 
-// flat appends items with nested lists taken apart at every depth.
+// flat appends items and, recursively, the elements of nested lists.
 func flat(to, items []Value) []Value {
 	for _, item := range items {
 		if len(to) > maxElements {
@@ -151,10 +151,10 @@ func (c *call) sorted() Value {
 	return OfList(c.row.Sorted(c.on.Items()))
 }
 
-// sortSteps is what an element of a list costs to sort, about.
+// sortSteps is the approximate cost of sorting one element.
 const sortSteps = 8
 
-// unique keeps the first of elements that are of one kind and written the same.
+// unique keeps the first of elements with the same kind and text.
 func (c *call) unique() Value {
 	type written struct {
 		kind Kind
@@ -175,8 +175,8 @@ func (c *call) unique() Value {
 	return OfList(kept)
 }
 
-// summary is a method of a list that makes one number of the numbers in it; it is
-// null if there are none. all is how many elements the list has.
+// summary is a method that reduces the numbers of a list to one; null without numbers. all is
+// the length of the list.
 func summary(of func(numbers []float64, all int) float64) function {
 	return function{run: func(c *call) Value { return summarize(c.on.Items(), of) }}
 }
@@ -204,7 +204,7 @@ func median(numbers []float64, _ int) float64 {
 func least(numbers []float64, _ int) float64    { return slices.Min(numbers) }
 func greatest(numbers []float64, _ int) float64 { return slices.Max(numbers) }
 
-// deviation is that of the numbers as a whole population.
+// deviation is the population standard deviation.
 func deviation(numbers []float64, _ int) float64 {
 	average, total := sum(numbers, 0)/float64(len(numbers)), 0.0
 	for _, n := range numbers {
@@ -213,8 +213,7 @@ func deviation(numbers []float64, _ int) float64 {
 	return math.Sqrt(total / float64(len(numbers)))
 }
 
-// extremeDate returns the first date, for -1, or the last, for 1; null if there
-// is none.
+// extremeDate returns the first date (direction -1) or the last (1), null without dates.
 func extremeDate(items []Value, direction int) Value {
 	result := Value{}
 	var best Moment
@@ -227,7 +226,7 @@ func extremeDate(items []Value, direction int) Value {
 	return result
 }
 
-// summaries are those of the app, by their names.
+// summaries are the built-in summaries of the app by name.
 var summaries = map[string]func([]Value) Value{
 	"Average": numeric(mean), "Min": numeric(least), "Max": numeric(greatest), "Sum": numeric(sum), "Median": numeric(median), "Stddev": numeric(deviation),
 	"Earliest":  func(values []Value) Value { return extremeDate(values, -1) },
@@ -240,11 +239,11 @@ var summaries = map[string]func([]Value) Value{
 	"Unique":    unique,
 }
 
-// IsSummary reports whether the app has a summary of that name.
+// IsSummary reports whether the app has a built-in summary with that name.
 func IsSummary(name string) bool { return summaries[name] != nil }
 
-// Summarize returns what a summary of the app makes of the values of a column,
-// null if it has none of that name.
+// Summarize applies a built-in summary to the values of a column. It returns null for an
+// unknown name.
 func Summarize(name string, values []Value) Value {
 	if of := summaries[name]; of != nil {
 		return of(values)
@@ -256,8 +255,8 @@ func numeric(of func([]float64, int) float64) func([]Value) Value {
 	return func(values []Value) Value { return summarize(values, of) }
 }
 
-// rangeOf is the way from the least to the greatest number, or from the first to
-// the last date.
+// rangeOf is the difference between the least and the greatest number, or the duration between
+// the first and the last date.
 func rangeOf(values []Value) Value {
 	first, ok := extremeDate(values, -1).Moment()
 	if !ok {
@@ -279,7 +278,7 @@ func counted(test func(Value) bool) func([]Value) Value {
 	}
 }
 
-// unique counts the different values, nothing left out.
+// unique counts the different values, ignoring empty ones.
 func unique(values []Value) Value {
 	known := map[string]bool{}
 	for _, v := range values {

@@ -12,8 +12,8 @@ import (
 	"vaultwicket/cmd/internal/vault/order"
 )
 
-// calculate returns a op b. What cannot be calculated is an error with the app's
-// sentence; an operand that is an error is the result.
+// calculate returns a op b. An operand that is an error is the result; an invalid operation is
+// an error with the app's sentence.
 func (w *World) calculate(op syntax.Operator, a, b Value) Value {
 	switch {
 	case a.kind == Error:
@@ -108,8 +108,7 @@ const (
 	maxYear = 9999
 )
 
-// calculateSpan adds and subtracts durations, and multiplies and divides one by
-// a number behind it.
+// calculateSpan adds and subtracts durations, and multiplies and divides one by a number.
 func (w *World) calculateSpan(op syntax.Operator, a, b Value) Value {
 	if a.kind == Null || b.kind == Null {
 		return Value{}
@@ -129,7 +128,7 @@ func (w *World) calculateSpan(op syntax.Operator, a, b Value) Value {
 	return invalidOperator(a, b)
 }
 
-// finite returns a duration, or an error if it has no length.
+// finite returns a duration, or an error if it is not finite.
 func finite(s Span) Value {
 	if length := s.Months + s.Days + s.Millis; length-length != 0 {
 		return failure("Invalid duration")
@@ -137,9 +136,9 @@ func finite(s Span) Value {
 	return OfSpan(s)
 }
 
-// Compare returns the order of two values for < and its like: negative, 0 or
-// positive. It is false where they have none, and then every such comparison is
-// false. Texts are compared by UTF-16 code units.
+// Compare orders two values for < and the like: negative, 0 or positive. ok is false if they
+// are not comparable; then each such comparison is false. Texts are compared by UTF-16 code
+// units.
 func (w *World) Compare(a, b Value) (c int, ok bool) {
 	switch {
 	case a.kind == Null || b.kind == Null:
@@ -160,8 +159,8 @@ func (w *World) Compare(a, b Value) (c int, ok bool) {
 	return cmp.Compare(x, y), isX && isY && x == x && y == y
 }
 
-// compareUnits compares two texts by their UTF-16 code units, which differs from
-// the order of their bytes where a character needs two of them.
+// compareUnits compares two texts by UTF-16 code units. That differs from the order of bytes
+// for characters outside the basic plane.
 func compareUnits(a, b string) int {
 	i := 0
 	for i < len(a) && i < len(b) && a[i] == b[i] {
@@ -175,8 +174,7 @@ func compareUnits(a, b string) int {
 
 func isContinuation(c byte) bool { return c&0xc0 == 0x80 }
 
-// firstUnit returns what decides the order of a text: its first two units, -1
-// for an empty one.
+// firstUnit returns the first two code units of a text as a number, -1 for an empty one.
 func firstUnit(s string) int {
 	if s == "" {
 		return -1
@@ -188,9 +186,9 @@ func firstUnit(s string) int {
 	return int(r) << 16
 }
 
-// Sort compares two values for the order of rows, of groups and of sort():
-// numbers, dates, durations and booleans by their value, all else by its text in
-// the order of listings. Where [Value.Unsorted] ones go is for the caller to say.
+// Sort orders two values for rows, groups and sort(): numbers, dates, durations and booleans by
+// value, others by text in the order of listings. The caller places those that are
+// [Value.Unsorted].
 func (w *World) Sort(a, b Value) int {
 	switch {
 	case a.kind == Number && b.kind == Number, a.kind == Boolean && b.kind == Boolean:
@@ -211,12 +209,10 @@ func (w *World) Sort(a, b Value) int {
 	return order.Compare(x, y)
 }
 
-// Unsorted reports whether v has no place among others and comes last in both
-// directions: null and errors.
+// Unsorted reports whether v sorts last in both directions: null and errors.
 func (v Value) Unsorted() bool { return v.kind == Null || v.kind == Error }
 
-// Sorted returns items in ascending order, those without a place behind all
-// others; equal ones stay in their order.
+// Sorted returns items in ascending order, with unsorted ones last. It is stable.
 func (w *World) Sorted(items []Value) []Value {
 	sorted := slices.Clone(items)
 	slices.SortStableFunc(sorted, func(a, b Value) int {
@@ -233,8 +229,7 @@ func (w *World) Sorted(items []Value) []Value {
 	return sorted
 }
 
-// Equal reports whether a == b. It never fails: values that cannot be compared
-// are different.
+// Equal reports whether a == b. Values that are not comparable are different.
 func (w *World) Equal(a, b Value) bool {
 	if a.kind > b.kind { // the rules are symmetric
 		a, b = b, a
@@ -274,7 +269,7 @@ func (w *World) Equal(a, b Value) bool {
 	return isX && isY && x == y
 }
 
-// equalLists compares element by element. A list of one equals its element.
+// equalLists compares lists by element. A list of one equals its element.
 func (w *World) equalLists(a, b Value) bool {
 	if a.kind != b.kind {
 		if b.kind == List {
@@ -298,9 +293,8 @@ func (w *World) equalObjects(a, b *Fields) bool {
 	return true
 }
 
-// equalFiles compares links and files by the file that they mean. Of a link that
-// leads nowhere the text counts. A text equals a link that is written the same
-// way, and the file of that path.
+// equalFiles compares the files that links and files refer to; unresolved links are compared as
+// written. A text equals a link with the same source, and the file with that path.
 func (w *World) equalFiles(a, b Value) bool {
 	if a.kind == String {
 		return w.equalsText(b, a.text)
@@ -328,7 +322,7 @@ func (w *World) equalsText(v Value, text string) bool {
 	return t.Text == text
 }
 
-// meant returns the file that a link or a file is, nil if there is none.
+// meant returns the file that v is or links to, nil if there is none.
 func (w *World) meant(v Value) Entry {
 	if t, ok := v.Target(); ok {
 		return w.Follow(t)
@@ -336,14 +330,14 @@ func (w *World) meant(v Value) Entry {
 	return v.Entry()
 }
 
-// pathOf returns what of a link is its path.
+// pathOf returns a link target without its heading or block.
 func pathOf(target string) string {
 	path, _, _ := strings.Cut(target, "#")
 	return path
 }
 
-// ParseLink returns the link that a text consists of. Its display is what stands
-// behind the last bar.
+// ParseLink parses a text that is one wikilink in the file from. The display text follows the
+// last bar.
 func ParseLink(text, from string) (Target, bool) {
 	inner, opened := strings.CutPrefix(text, "[[")
 	inner, closed := strings.CutSuffix(inner, "]]")
@@ -360,14 +354,14 @@ func ParseLink(text, from string) (Target, bool) {
 // bareTag returns a tag without its "#".
 func bareTag(tag string) string { return strings.TrimPrefix(tag, "#") }
 
-// isTagOrBelow reports whether tag is the wanted one or one within it: both may
-// have a "#", and case does not count.
+// isTagOrBelow reports whether tag is the wanted one or nested in it. A "#" is optional in
+// both, and case is ignored.
 func isTagOrBelow(tag, wanted string) bool {
 	tag, wanted = strings.ToLower(bareTag(tag)), strings.ToLower(bareTag(wanted))
 	return wanted != "" && (tag == wanted || strings.HasPrefix(tag, wanted+"/"))
 }
 
-// asNumber converts as JavaScript does where it compares with a number.
+// asNumber converts v as JavaScript does in a comparison with a number.
 func (v Value) asNumber() (float64, bool) {
 	switch {
 	case v.kind == Number || v.kind == Boolean:

@@ -13,8 +13,8 @@ type pattern struct {
 	compiled    *regex.Regexp
 }
 
-// eachMatch visits the matches of a regular expression, the first or all of them. It is an
-// error if that takes more of the budget than there is, which ends the session.
+// eachMatch visits the first match of a regular expression or all. Running out of budget is an
+// error that ends the session.
 func (r *Row) eachMatch(re Value, text string, all bool, visit func(*regex.Match) bool) Value {
 	alive := r.alive
 	defer func() { r.let(alive) }()
@@ -37,8 +37,7 @@ func (r *Row) eachMatch(re Value, text string, all bool, visit func(*regex.Match
 	return Value{}
 }
 
-// replaceMatches returns text with what a template makes of the first match, or
-// of all.
+// replaceMatches replaces the first match, or with the flag g all, by an expanded template.
 func (c *call) replaceMatches(re Value, text, template string) Value {
 	var out strings.Builder
 	end := 0
@@ -56,9 +55,9 @@ func (c *call) replaceMatches(re Value, text, template string) Value {
 	return bounded(out.String())
 }
 
-// expand writes a template: $1 to $99 and $<name> are groups, $& is the match, $`
-// and $' are what stands before and behind it, and $$ is a dollar sign. Everything
-// else is itself. It ends where the text is longer than one may be.
+// expand writes a template: $1 to $99 and $<name> are groups, $& is the match, $` and $' are
+// the text before and after it, $$ is a dollar sign. All else is literal. It stops when the
+// text exceeds maxText.
 func expand(out *strings.Builder, template, text string, m *regex.Match) {
 	for out.Len() <= maxText {
 		i := strings.IndexByte(template, '$')
@@ -76,8 +75,8 @@ func expand(out *strings.Builder, template, text string, m *regex.Match) {
 	}
 }
 
-// reference returns what stands for the characters behind a dollar sign, and how
-// many they are; 0 if they mean nothing.
+// reference returns the replacement for the characters after a dollar sign and how many they
+// are, 0 if they are literal.
 func reference(rest, text string, m *regex.Match) (with string, size int) {
 	start, length := m.ByteRange()
 	switch rest[0] {
@@ -121,8 +120,8 @@ func groupNumber(text string, digits int) (n int, ok bool) {
 	return n, true
 }
 
-// splitMatches parts text at the matches. Groups are parts of their own, as in
-// JavaScript, which does not part before the first character or behind the last.
+// splitMatches splits text at the matches. As in JavaScript, groups are parts of their own, and
+// empty matches at the ends do not split.
 func (c *call) splitMatches(re Value, text string) Value {
 	var parts []Value
 	end := 0

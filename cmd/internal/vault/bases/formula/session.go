@@ -9,7 +9,7 @@ import (
 	"vaultwicket/cmd/internal/vault/regex"
 )
 
-// Program is an expression that can be evaluated.
+// Program is a compiled expression.
 type Program struct {
 	source   string
 	node     syntax.Node
@@ -18,8 +18,7 @@ type Program struct {
 	patterns map[*syntax.Regex]Value
 }
 
-// Compile reads an expression. One that is none can be evaluated all the same:
-// it is an error each time.
+// Compile compiles an expression. One that does not parse evaluates to its error.
 func Compile(source string) *Program {
 	p := &Program{source: source, patterns: map[*syntax.Regex]Value{}}
 	node, err := syntax.Parse(source)
@@ -39,21 +38,21 @@ func Compile(source string) *Program {
 // Source returns the expression as it is written.
 func (p *Program) Source() string { return p.source }
 
-// IsEmpty reports whether the expression is nothing but blanks.
+// IsEmpty reports whether the expression is blank.
 func (p *Program) IsEmpty() bool {
 	return p.broken == "" && strings.TrimFunc(p.source, IsSpace) == ""
 }
 
-// Problem returns why the expression is none, nil if it is one.
+// Problem returns the syntax error, nil if there is none.
 func (p *Program) Problem() *syntax.Error { return p.err }
 
-// Node returns the expression, nil if it is none.
+// Node returns the syntax tree, nil if the expression does not parse.
 func (p *Program) Node() syntax.Node { return p.node }
 
-// Broken returns a program that is an error with a sentence each time.
+// Broken returns a program that evaluates to an error with a sentence.
 func Broken(sentence string) *Program { return &Program{broken: sentence} }
 
-// compilePattern returns a regular expression, or an error if it is none.
+// compilePattern returns a regular expression, or an error if it does not compile.
 func compilePattern(body, flags string) Value {
 	compiled, err := regex.Compile(body, regex.Flags{
 		IgnoreCase: strings.Contains(flags, "i"), Multiline: strings.Contains(flags, "m"),
@@ -65,27 +64,27 @@ func compilePattern(body, flags string) Value {
 	return Value{kind: RegExp, ref: &pattern{body, flags, compiled}}
 }
 
-// Environment is the vault and the moment in which expressions are evaluated.
+// Environment is what expressions can read.
 type Environment struct {
 	World
-	// Backlinks returns the list of links to the files that link to one, in the order
-	// of listings, each shown by its name without the extension.
+	// Backlinks returns the links to the files that link to a file, in the order of listings,
+	// each displayed as the name without extension.
 	Backlinks func(Entry) Value
 	// Leads reports whether a link or an embed of one file leads to another.
 	Leads func(from, to Entry) bool
-	// Dangles reports whether a file may have a link that leads nowhere and is written
-	// like path, without regard to case. It may say so of one that has none.
+	// Dangles reports whether a file may have an unresolved link to path, ignoring case. False
+	// positives are allowed.
 	Dangles func(from Entry, path string) bool
-	// Random returns a number from 0 to below 1.
+	// Random returns a number in [0, 1).
 	Random func() float64
-	// This is the file for which this stands, nil if there is none.
+	// This is the file named this, nil if there is none.
 	This Entry
-	// Formulas are those of the base, by name.
+	// Formulas are the formulas of the base by name.
 	Formulas map[string]*Program
 }
 
-// Session is one query: its expressions use the budget of its context. It is to be used by
-// one goroutine.
+// Session is the evaluation of one query within the budget of its context. It is not safe for
+// concurrent use.
 type Session struct {
 	Environment
 	budget *budget.Budget
@@ -95,32 +94,31 @@ type Session struct {
 	depth  int
 	files  map[fileKey]Entry
 
-	// alive is how many bytes the values have that are being worked with, kept of them those
-	// of formulas, and held how many of the budget that takes.
+	// alive is the bytes of live values, kept the part of them in cached formulas, and held the
+	// bytes taken from the budget for them.
 	alive, kept, held int64
 }
 
 const (
 	maxDepth = 200 // formulas and calls within each other
-	// payEvery is how many steps are taken from the budget at once, and holdStep how many
-	// bytes.
+	// payEvery is how many steps are taken from the budget at once, holdStep how many bytes.
 	payEvery = 256
 	holdStep = 64 << 10
 )
 
-// NewSession begins a query, which ends with ctx and its budget.
+// NewSession starts a query with the budget of ctx.
 func NewSession(ctx context.Context, env Environment) *Session {
 	return &Session{Environment: env, budget: budget.From(ctx), files: map[fileKey]Entry{}}
 }
 
-// Err returns why the session ended before its time: an error of the budget. What was
-// evaluated after that is worthless.
+// Err returns the error of the budget that ended the session, nil if none did. Values evaluated
+// after it are meaningless.
 func (s *Session) Err() error { return s.err }
 
-// Steps returns how many steps were taken.
+// Steps returns the number of steps taken.
 func (s *Session) Steps() int { return s.steps }
 
-// spend takes n steps from the budget, and reports whether there were as many.
+// spend counts n steps and reports whether the budget allows them.
 func (s *Session) spend(n int) bool {
 	s.steps += n
 	if s.unpaid += n; s.err == nil && s.unpaid >= payEvery {
@@ -130,7 +128,7 @@ func (s *Session) spend(n int) bool {
 	return s.err == nil
 }
 
-// hold counts what a new value takes, and reports whether there is as much.
+// hold counts the bytes of a new value and reports whether the budget allows them.
 func (s *Session) hold(v Value) bool {
 	if s.alive += int64(v.shallow()); s.err == nil && s.alive > s.held {
 		more := max(holdStep, s.alive-s.held)
@@ -141,7 +139,7 @@ func (s *Session) hold(v Value) bool {
 	return s.err == nil
 }
 
-// let says that of what is alive only so many bytes are.
+// let sets the bytes of live values, and releases spare bytes of the budget.
 func (s *Session) let(alive int64) {
 	s.alive = alive
 	if spare := s.held - alive; spare > 16*holdStep {
@@ -150,7 +148,7 @@ func (s *Session) let(alive int64) {
 	}
 }
 
-// Keep counts a value of which the query keeps the text for its answer.
+// Keep counts a value of the answer and reports whether the budget allows it.
 func (s *Session) Keep(v Value) bool {
 	if s.err == nil {
 		s.err = s.budget.Put(int64(v.deep()))
@@ -158,8 +156,7 @@ func (s *Session) Keep(v Value) bool {
 	return s.err == nil
 }
 
-// Forgetting calls do, and then forgets what formulas it has evaluated, unless it returns
-// true.
+// Forgetting calls do and, unless it returns true, releases the formulas evaluated in it.
 func (s *Session) Forgetting(do func() (keep bool)) bool {
 	alive, kept := s.alive, s.kept
 	keep := do()
@@ -170,16 +167,16 @@ func (s *Session) Forgetting(do func() (keep bool)) bool {
 	return keep
 }
 
-// ended is what everything evaluates to when the budget is used up.
+// ended is the value of every expression after the session has ended.
 func (s *Session) ended() Value { return failure(s.err.Error()) }
 
-// What a step pays for: so many bytes that are looked at, or that a new value takes.
+// Bytes per step: bytes read, and bytes of a new value.
 const (
 	bytesRead = 64
 	bytesMade = 16
 )
 
-// made takes what a new value costs.
+// made counts the cost of a new value.
 func (s *Session) made(v Value) Value {
 	if !s.spend(v.Size()/bytesMade) || !s.hold(v) {
 		return s.ended()
@@ -187,10 +184,10 @@ func (s *Session) made(v Value) Value {
 	return v
 }
 
-// fileKey is a name of a file and from where it counts.
+// fileKey is a link target and the file that contains it.
 type fileKey struct{ name, from string }
 
-// resolve finds the file that a name means, and remembers it.
+// resolve returns the file that a link leads to, from a cache.
 func (s *Session) resolve(name, from string) Entry {
 	if s.Resolve == nil {
 		return nil
@@ -207,25 +204,23 @@ func (s *Session) resolve(name, from string) Entry {
 	return e
 }
 
-// maxFiles bounds the names that are remembered.
+// maxFiles bounds the cache of resolved links.
 const maxFiles = 4096
 
-// Row is a file for which expressions are evaluated. Each formula is evaluated
-// once.
+// Row is a file for which expressions are evaluated. Each formula is evaluated once.
 type Row struct {
 	*Session
 	entry    Entry
 	formulas map[*Program]*cell
 }
 
-// cell is a formula of a row. While it has no value, it is being evaluated.
+// cell is a formula of a row; while known is false it is being evaluated.
 type cell struct {
 	value Value
 	known bool
 }
 
-// Row returns the row of a file. That of nil has no properties, and its file is
-// null: it is for expressions about values alone.
+// Row returns the row of a file. The row of nil has no properties and a null file.
 func (s *Session) Row(e Entry) *Row {
 	if e == nil {
 		e = noFile
@@ -239,8 +234,8 @@ func (r *Row) Entry() Entry { return r.entry }
 // Eval evaluates an expression.
 func (r *Row) Eval(p *Program) Value { return r.run(p, nil) }
 
-// EvalValues evaluates the expression of a summary, in which values is the list
-// of the values of a column.
+// EvalValues evaluates the expression of a summary, where the name values is the list of the
+// values of a column.
 func (r *Row) EvalValues(p *Program, values Value) Value {
 	return r.run(p, &scope{values: &values})
 }
@@ -264,10 +259,10 @@ func (r *Row) run(p *Program, s *scope) Value {
 	return v
 }
 
-// Cycle is what the app says of a formula that needs its own value.
+// Cycle is the sentence of the app about a formula that needs its own value.
 const Cycle = "Infinite loop detected in formula"
 
-// Formula returns the value of a formula, null if there is none of that name.
+// Formula returns the value of a formula, null for an unknown name.
 func (r *Row) Formula(name string) Value {
 	p := r.Formulas[name]
 	if p == nil {
@@ -300,7 +295,7 @@ func property(e Entry, name string) Value {
 	return v
 }
 
-// scope is what a name means within the argument of a list method.
+// scope binds names in the argument of a list method or in a summary.
 type scope struct {
 	outer    *scope
 	element  Value
@@ -311,8 +306,7 @@ type scope struct {
 	values   *Value // of a summary
 }
 
-// lookup returns what a name means in the scope, and false if it means nothing
-// there.
+// lookup returns the value of a name that is bound in the scope.
 func (s *scope) lookup(name string) (Value, bool) {
 	for ; s != nil; s = s.outer {
 		switch {
@@ -329,14 +323,13 @@ func (s *scope) lookup(name string) (Value, bool) {
 	return Value{}, false
 }
 
-// evaluation is one expression that is being evaluated.
+// evaluation is the evaluation of one expression.
 type evaluation struct {
 	row     *Row
 	program *Program
 }
 
-// namespace returns what of a row a name stands for, "" if it is a name like any
-// other.
+// namespace returns note, file, formula or this if n is one of these names, otherwise "".
 func namespace(n syntax.Node) string {
 	if name, ok := n.(*syntax.Name); ok {
 		switch name.Text {
@@ -347,8 +340,8 @@ func namespace(n syntax.Node) string {
 	return ""
 }
 
-// Cell returns the value of a property by its id: file.x, formula.x, note.x, or x
-// alone, which is note.x. It is null for what does not exist.
+// Cell returns the value of a property by its id: file.x, formula.x, note.x, or x, which is
+// note.x. It is null if it does not exist.
 func (r *Row) Cell(id string) Value {
 	space, name, found := strings.Cut(id, ".")
 	switch {

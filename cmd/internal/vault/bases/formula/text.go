@@ -15,7 +15,7 @@ const maxText = 16 << 20
 
 var tooLong = failure("A text has at most 16 MiB.")
 
-// bounded returns a text, or an error if it is too long.
+// bounded returns a text, or an error if it is longer than maxText.
 func bounded(text string) Value {
 	if len(text) > maxText {
 		return tooLong
@@ -123,7 +123,7 @@ func appendAll(out []byte, opening, closing byte, items []Value, keys []string) 
 	return append(out, closing)
 }
 
-// Truthy reports whether a filter takes v for true.
+// Truthy reports whether v is true as a condition.
 func (v Value) Truthy() bool {
 	switch v.kind {
 	case Null, Error:
@@ -223,7 +223,7 @@ func ParseNumber(text string) (float64, bool) {
 	return number, err == nil || math.IsInf(number, 0)
 }
 
-// round rounds half towards positive infinity, to a number of decimals.
+// round rounds half towards positive infinity to a number of decimals.
 func round(number float64, decimals int) float64 {
 	if decimals == 0 {
 		return roundHalfUp(number)
@@ -235,8 +235,7 @@ func round(number float64, decimals int) float64 {
 	return number
 }
 
-// roundHalfUp is Math.round: 0.49999999999999994 is nearer to 0, although adding
-// a half to it gives 1.
+// roundHalfUp is Math.round: adding a half would round 0.49999999999999994 to 1.
 func roundHalfUp(number float64) float64 {
 	floor := math.Floor(number)
 	if number-floor >= 0.5 {
@@ -255,5 +254,5 @@ func fixed(number float64, decimals int) string {
 	return exact.FloatString(decimals)
 }
 
-// IsSpace reports whether JavaScript's trim() removes r.
+// IsSpace reports whether trim() of JavaScript removes r.
 func IsSpace(r rune) bool { return unicode.IsSpace(r) && r != '\u0085' || r == '\ufeff' }

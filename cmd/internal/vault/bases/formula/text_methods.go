@@ -29,7 +29,7 @@ func textMethods() map[string]function {
 	}
 }
 
-// textTest compares without regard to case. Null is in no text.
+// textTest is a test of two texts, ignoring case. It is false for null.
 func textTest(test func(text, wanted string) bool) func(*call) Value {
 	return func(c *call) Value {
 		if c.arg(0).IsNull() {
@@ -39,8 +39,8 @@ func textTest(test func(text, wanted string) bool) func(*call) Value {
 	}
 }
 
-// textContains reports whether the text has all, or any, of the arguments, or of
-// the elements of one that is a list.
+// textContains reports whether the text contains all, or any, of the arguments or elements of
+// arguments that are lists.
 func (c *call) textContains(all bool) Value {
 	text := lower(c.on.Text())
 	for _, wanted := range flattened(c.args) {
@@ -54,7 +54,7 @@ func (c *call) textContains(all bool) Value {
 	return OfBool(all)
 }
 
-// flattened returns the arguments with those that are lists taken apart.
+// flattened returns the arguments with lists replaced by their elements.
 func flattened(args []Value) []Value {
 	var all []Value
 	for _, v := range args {
@@ -67,8 +67,8 @@ func flattened(args []Value) []Value {
 	return all
 }
 
-// title has the first letter of each word in upper case and the rest in lower
-// case. Words are parted by blanks.
+// title returns the words, separated by blanks, with the first letter in upper case and the
+// rest in lower case.
 func title(s string) string {
 	var out strings.Builder
 	first := true
@@ -138,7 +138,7 @@ func (c *call) replace() Value {
 	return OfText(strings.ReplaceAll(text, wanted, with))
 }
 
-// Lengths and places in texts count UTF-16 code units, as JavaScript does.
+// Lengths and offsets of texts are in UTF-16 code units, as in JavaScript.
 
 func isASCII(s string) bool {
 	for i := range len(s) {
@@ -157,8 +157,7 @@ func unitLength(s string) int {
 	return n
 }
 
-// sliceText returns a text from one place to another. Half of a character is
-// U+FFFD.
+// sliceText is slice() of a text. Half of a surrogate pair becomes U+FFFD.
 func sliceText(s string, from, to float64, hasEnd bool) string {
 	if isASCII(s) {
 		start, end := bounds(len(s), from, to, hasEnd)
@@ -169,8 +168,8 @@ func sliceText(s string, from, to float64, hasEnd bool) string {
 	return string(utf16.Decode(units[start:end]))
 }
 
-// bounds are the places that JavaScript's slice means: negative ones count from
-// the end.
+// bounds returns the range of slice() of JavaScript, where negative offsets are relative to the
+// end.
 func bounds(length int, from, to float64, hasEnd bool) (start, end int) {
 	if !hasEnd {
 		to = float64(length)
@@ -192,8 +191,7 @@ func bound(length int, at float64) int {
 	return int(at)
 }
 
-// reverseText turns the units of a text round. A character of two units falls
-// apart into two U+FFFD.
+// reverseText reverses the code units of a text. A surrogate pair becomes two U+FFFD.
 func reverseText(s string) string {
 	units := utf16.Encode([]rune(s))
 	for i, j := 0, len(units)-1; i < j; i, j = i+1, j-1 {
@@ -202,7 +200,7 @@ func reverseText(s string) string {
 	return string(utf16.Decode(units))
 }
 
-// lower is JavaScript's toLowerCase, which keeps the dot of a Turkish capital I.
+// lower is toLowerCase() of JavaScript, which keeps the dot of İ.
 func lower(s string) string {
 	if strings.Contains(s, "İ") {
 		s = strings.ReplaceAll(s, "İ", "i\u0307")

@@ -10,13 +10,13 @@ import (
 	"time"
 )
 
-// Layouts in which a date prints.
+// Layouts of dates in cells.
 const (
 	dayLayout    = "2006-01-02"
 	momentLayout = "2006-01-02T15:04:05"
 )
 
-// String returns the date as a cell shows it: local, without a zone.
+// String returns the date as in a cell: local, without a zone.
 func (m Moment) String() string {
 	if m.HasTime {
 		return m.Time.Format(momentLayout)
@@ -30,8 +30,8 @@ func (m Moment) Day() Moment {
 	return Moment{Time: time.Date(y, month, d, 0, 0, 0, 0, m.Time.Location())}
 }
 
-// ParseProperty reads the text of a property that is a date by itself:
-// YYYY-MM-DD, alone or followed by a clock part behind a T or a blank.
+// ParseProperty parses a property that is a date: YYYY-MM-DD, optionally followed by T or a
+// blank and a clock part.
 func ParseProperty(text string, zone *time.Location) (Moment, bool) {
 	if len(text) < len(dayLayout) || text[4] != '-' {
 		return Moment{}, false
@@ -39,9 +39,8 @@ func ParseProperty(text string, zone *time.Location) (Moment, bool) {
 	return parseDashed(text, zone)
 }
 
-// parseDate reads the text of a date as date() does: as a property, or written
-// without dashes as YYYYMMDD or YYYYMMDDHHmm, or as a link to a day. Blanks at the
-// ends do not count.
+// parseDate parses the argument of date(): the form of a property, YYYYMMDD, YYYYMMDDHHmm, or a
+// link to a day. Surrounding blanks are ignored.
 func parseDate(text string, zone *time.Location) (Moment, bool) {
 	text = strings.TrimFunc(text, IsSpace)
 	if inner, ok := strings.CutPrefix(text, "[["); ok && strings.HasSuffix(inner, "]]") {
@@ -74,8 +73,8 @@ func parseDashed(text string, zone *time.Location) (Moment, bool) {
 	return Moment{t, true}, ok
 }
 
-// parseClock reads HH:mm, HH:mm:ss or HH:mm:ss.fff and a zone, Z or ±hh:mm,
-// which is converted to the local one.
+// parseClock parses HH:mm, HH:mm:ss or HH:mm:ss.fff and an optional zone, Z or ±hh:mm. The
+// result is in the location of date.
 func parseClock(date time.Time, text string, zone *time.Location) (time.Time, bool) {
 	clock, offset, zoned, ok := cutZone(text)
 	if !ok {
@@ -138,8 +137,7 @@ func cutZone(text string) (clock string, offset int, zoned, ok bool) {
 	return text[:i], offset, true, true
 }
 
-// addMonths moves a time by calendar months. A day that the month does not have
-// becomes its last one.
+// addMonths adds calendar months. A day that the month does not have becomes its last day.
 func addMonths(t time.Time, months int) time.Time {
 	y, month, day := t.Date()
 	first := time.Date(y, month+time.Month(months), 1, 0, 0, 0, 0, time.UTC)
@@ -148,14 +146,13 @@ func addMonths(t time.Time, months int) time.Time {
 	return time.Date(first.Year(), first.Month(), min(day, last), hour, minute, second, t.Nanosecond(), t.Location())
 }
 
-// Span is a duration. Its parts are kept apart, because a month has no fixed
-// length, and a day has none where clocks are changed. Weeks are seven days.
+// Span is a duration. Months and days are separate, because their lengths vary with the
+// calendar and with daylight saving time. A week is seven days.
 type Span struct {
 	Months, Days, Millis float64
 }
 
-// Lengths of what has a fixed one, in milliseconds, and of a month on average:
-// 400 years have 146,097 days.
+// Lengths in milliseconds, and the average length of a month: 400 years have 146,097 days.
 const (
 	millisPerSecond = 1000
 	millisPerMinute = 60 * millisPerSecond
@@ -164,8 +161,7 @@ const (
 	daysPerMonth    = 146097.0 / 4800
 )
 
-// units are the words of a duration text. A capital M is a month, a small one a
-// minute.
+// units are the units of a duration text; M is a month, m a minute.
 var units = map[string]Span{
 	"y": {Months: 12}, "year": {Months: 12}, "years": {Months: 12},
 	"M": {Months: 1}, "month": {Months: 1}, "months": {Months: 1},
@@ -176,8 +172,7 @@ var units = map[string]Span{
 	"s": {Millis: millisPerSecond}, "second": {Millis: millisPerSecond}, "seconds": {Millis: millisPerSecond},
 }
 
-// ParseSpan reads the text of a duration: a number and one unit, or ISO 8601 with
-// a clock part.
+// ParseSpan parses a duration: a number and one unit, or ISO 8601 with a clock part.
 func ParseSpan(text string) (Span, bool) {
 	text = strings.TrimFunc(text, IsSpace)
 	if len(text) > 64 {
@@ -221,18 +216,18 @@ func (s Span) plus(t Span) Span {
 	return Span{s.Months + t.Months, s.Days + t.Days, s.Millis + t.Millis}
 }
 
-// times returns the duration so many times.
+// times returns the duration multiplied by n.
 func (s Span) times(n float64) Span { return Span{s.Months * n, s.Days * n, s.Millis * n} }
 
-// Bounds of what is added to a date: more leads out of all years.
+// Bounds of a duration that is added to a date; larger ones leave the range of years.
 const (
 	maxMonths = 12 * 20_000
 	maxDays   = 366 * 20_000
 	maxMillis = maxDays * millisPerDay
 )
 
-// after returns the time that is s behind t: months by the calendar first, then
-// days by the calendar, then the clock part. It is false if that is out of range.
+// after returns t plus s: months, then days by the calendar, then the clock part. ok is false
+// if s is out of range.
 func (s Span) after(t time.Time) (time.Time, bool) {
 	if !(math.Abs(s.Months) <= maxMonths && math.Abs(s.Days) <= maxDays && math.Abs(s.Millis) <= maxMillis) {
 		return t, false
@@ -250,7 +245,7 @@ func (s Span) after(t time.Time) (time.Time, bool) {
 
 const maxDuration = float64(math.MaxInt64 / int64(time.Millisecond) / 2)
 
-// Milliseconds returns the length of s if it begins at now.
+// Milliseconds returns the length of s from now on.
 func (s Span) Milliseconds(now time.Time) float64 {
 	if s.Months == 0 && s.Days == 0 {
 		return s.Millis
@@ -262,11 +257,11 @@ func (s Span) Milliseconds(now time.Time) float64 {
 	return between(now, then)
 }
 
-// between returns how many milliseconds lie between two times.
+// between returns the milliseconds from one time to another.
 func between(from, to time.Time) float64 { return float64(to.UnixMilli() - from.UnixMilli()) }
 
-// Field returns the whole of s in a unit, years to milliseconds, in any case;
-// parts of the calendar count from now.
+// Field returns s in a unit, "years" to "milliseconds", ignoring case; months and days are
+// counted from now.
 func (s Span) Field(name string, now time.Time) (float64, bool) {
 	millis := s.Milliseconds(now)
 	switch strings.ToLower(name) {
@@ -290,7 +285,7 @@ func (s Span) Field(name string, now time.Time) (float64, bool) {
 	return 0, false
 }
 
-// humanize returns s in words, without its sign, by the thresholds of moment.js.
+// humanize returns the absolute value of s in words, with the thresholds of moment.js.
 func (s Span) humanize() string {
 	amount := func(f float64) float64 { return roundHalfUp(math.Abs(f)) }
 	days := s.Days + math.Round(s.Months*daysPerMonth) // moment.js counts smaller units in whole days of the months
@@ -321,7 +316,7 @@ func (s Span) humanize() string {
 	return fmt.Sprintf("%.0f years", amount(calendar/12))
 }
 
-// relative returns how long m is ahead of now or behind it, in words.
+// relative returns the distance of m from now in words.
 func (m Moment) relative(now time.Time) string {
 	s := difference(now, m.Time)
 	if s.Months > 0 || s.Millis > 0 {
@@ -330,8 +325,7 @@ func (m Moment) relative(now time.Time) string {
 	return s.humanize() + " ago"
 }
 
-// difference returns the way from one time to another in whole calendar months
-// and what is left.
+// difference returns the duration between two times in whole calendar months and a rest.
 func difference(from, to time.Time) Span {
 	if to.Before(from) {
 		return difference(to, from).times(-1)

@@ -16,10 +16,10 @@ import (
 	"time"
 )
 
-// Kind says what a [Value] is.
+// Kind is the type of a [Value].
 type Kind uint8
 
-// The kinds of values. The zero Kind is that of a missing property.
+// The kinds. A missing property is Null.
 const (
 	Null Kind = iota
 	String
@@ -45,11 +45,11 @@ var kindNames = [...]string{
 	Link: "Link", File: "File", RegExp: "RegExp", HTML: "HTML", Icon: "Icon", Image: "Image", URL: "URL", Tag: "Tag", Error: "Error",
 }
 
-// String returns the name of the kind, as isType() and error messages have it.
+// String returns the name of the kind in isType() and in error messages.
 func (k Kind) String() string { return kindNames[k] }
 
-// isText reports whether values of this kind answer the members of a text: the
-// app derives links, addresses and tags from String.
+// isText reports whether the kind has the methods of a text: the app derives links, URLs and
+// tags from String.
 func (k Kind) isText() bool {
 	switch k {
 	case String, Link, HTML, Icon, Image, URL, Tag:
@@ -58,8 +58,8 @@ func (k Kind) isText() bool {
 	return false
 }
 
-// Value is a value of an expression. The zero Value is null. Values are to be
-// compared with [World.Equal].
+// Value is an immutable value of an expression. The zero Value is null. Compare values with
+// [World.Equal].
 type Value struct {
 	kind   Kind
 	number float64 // of a number, 0 or 1 of a boolean; of a list and an object see extent
@@ -67,13 +67,13 @@ type Value struct {
 	ref    any     // what is more than that
 }
 
-// Kind returns what v is.
+// Kind returns the kind of v.
 func (v Value) Kind() Kind { return v.kind }
 
 // IsNull reports whether v is null.
 func (v Value) IsNull() bool { return v.kind == Null }
 
-// IsError reports whether v is the failure of an operation.
+// IsError reports whether v is an error.
 func (v Value) IsError() bool { return v.kind == Error }
 
 // OfText returns a text.
@@ -90,25 +90,25 @@ func OfBool(truth bool) Value {
 	return Value{kind: Boolean}
 }
 
-// ofHTML returns text that is markup.
+// ofHTML returns an HTML text.
 func ofHTML(text string) Value { return Value{kind: HTML, text: text} }
 
-// ofIcon returns the icon of a name.
+// ofIcon returns an icon by name.
 func ofIcon(name string) Value { return Value{kind: Icon, text: name} }
 
-// ofImage returns the image of a source, which is a path or an address.
+// ofImage returns an image by path or URL.
 func ofImage(source string) Value { return Value{kind: Image, text: source} }
 
-// OfURL returns an address.
+// OfURL returns a URL.
 func OfURL(address string) Value { return Value{kind: URL, text: address} }
 
-// OfTag returns a tag, given with its "#".
+// OfTag returns a tag; tag includes the "#".
 func OfTag(tag string) Value { return Value{kind: Tag, text: tag} }
 
 // failure returns an error with a sentence.
 func failure(sentence string) Value { return Value{kind: Error, text: sentence} }
 
-// Message returns the sentence of an error, "" for every other value.
+// Message returns the sentence of an error, otherwise "".
 func (v Value) Message() string {
 	if v.kind != Error {
 		return ""
@@ -116,7 +116,7 @@ func (v Value) Message() string {
 	return v.text
 }
 
-// Num returns the number that v is, and 1 for true; 0 for every other value.
+// Num returns the number, 1 for true, otherwise 0.
 func (v Value) Num() float64 {
 	if v.kind != Number && v.kind != Boolean {
 		return 0
@@ -124,17 +124,16 @@ func (v Value) Num() float64 {
 	return v.number
 }
 
-// Moment is what a date is: a time in the local zone, and whether the clock part
-// of it is known.
+// Moment is a date: a local time, and whether its clock part is known.
 type Moment struct {
 	Time    time.Time
 	HasTime bool
 }
 
-// OfMoment returns a date. One without a clock part is at midnight.
+// OfMoment returns a date. Without a clock part its time is midnight.
 func OfMoment(m Moment) Value { return Value{kind: Date, ref: m} }
 
-// Moment returns the date that v is, and false for every other value.
+// Moment returns the date; ok is false for other kinds.
 func (v Value) Moment() (Moment, bool) {
 	m, ok := v.ref.(Moment)
 	return m, ok
@@ -143,26 +142,25 @@ func (v Value) Moment() (Moment, bool) {
 // OfSpan returns a duration.
 func OfSpan(s Span) Value { return Value{kind: Duration, ref: s} }
 
-// Span returns the duration that v is, and false for every other value.
+// Span returns the duration; ok is false for other kinds.
 func (v Value) Span() (Span, bool) {
 	s, ok := v.ref.(Span)
 	return s, ok
 }
 
-// Bounds of lists and objects. A query that reaches them would be of no use to
-// anybody.
+// Bounds of lists and objects, beyond any useful query.
 const (
 	maxElements = 1_000_000
 	maxNesting  = 100
 )
 
-// extent is how deep a list or an object is nested, and how many elements it has
-// with all that is in these: an element that is there twice counts twice.
+// extent is the nesting depth and the total number of elements of a list or object. A shared
+// element counts each time.
 type extent struct{ depth, elements int }
 
 const extentShift = 1 << 24 // more than maxElements
 
-// number is the extent as it is kept in a value.
+// number encodes the extent in the number of a value.
 func (e extent) number() float64 { return float64(e.depth*extentShift + e.elements) }
 
 func (v Value) extent() extent {
@@ -173,8 +171,8 @@ func (v Value) extent() extent {
 	return extent{n / extentShift, n % extentShift}
 }
 
-// OfList returns a list, which keeps items. It is an error if they are too many,
-// all that is in them counted, or nested too deeply.
+// OfList returns a list, which keeps items. It returns an error if the total number of elements
+// is above maxElements or the nesting too deep.
 func OfList(items []Value) Value {
 	all := extent{elements: len(items)}
 	for _, item := range items {
@@ -196,15 +194,14 @@ func OfList(items []Value) Value {
 
 var tooMany = failure("A list has at most " + strconv.Itoa(maxElements) + " elements.")
 
-// unmade is a list whose elements are made when they are asked for.
+// unmade is a list whose elements are made on demand.
 type unmade struct {
 	count int
 	items func() []Value
 }
 
-// OfUnmade returns a list of so many elements, none of which is a list or an object.
-// They are what items returns, which is called once, when they are asked for. Too many
-// are an error.
+// OfUnmade returns a list of count elements, which items makes on demand, once. None of them
+// may be a list or an object. It returns an error if there are too many.
 func OfUnmade(count int, items func() []Value) Value {
 	if count > maxElements {
 		return tooMany
@@ -212,8 +209,7 @@ func OfUnmade(count int, items func() []Value) Value {
 	return Value{kind: List, number: extent{1, count}.number(), ref: &unmade{count, sync.OnceValue(items)}}
 }
 
-// Items returns the elements of a list, nil for every other value. The caller
-// must not change them.
+// Items returns the elements of a list, otherwise nil. The caller must not change them.
 func (v Value) Items() []Value {
 	switch ref := v.ref.(type) {
 	case []Value:
@@ -224,7 +220,7 @@ func (v Value) Items() []Value {
 	return nil
 }
 
-// Len returns the number of elements of a list, 0 for every other value.
+// Len returns the number of elements of a list, otherwise 0.
 func (v Value) Len() int {
 	if ref, ok := v.ref.(*unmade); ok {
 		return ref.count
@@ -236,8 +232,8 @@ func (v Value) Len() int {
 type Fields struct {
 	Keys   []string
 	Values []Value
-	// AnyCase says that a key is also found by another spelling of its case, as the
-	// properties of a note are.
+	// AnyCase makes keys case-insensitive where no key matches exactly, as for the properties
+	// of a note.
 	AnyCase bool
 }
 
@@ -260,8 +256,7 @@ func (f *Fields) find(key string) (v Value, found bool) {
 	return Value{}, false
 }
 
-// OfFields returns an object, which keeps f. It is an error if f is nested too
-// deeply.
+// OfFields returns an object, which keeps f, or an error as [OfList] does.
 func OfFields(f *Fields) Value {
 	nested := OfList(f.Values)
 	if nested.IsError() {
@@ -270,8 +265,7 @@ func OfFields(f *Fields) Value {
 	return Value{kind: Object, number: nested.number, ref: f}
 }
 
-// Fields returns the contents of an object, and those of an empty one for every
-// other value.
+// Fields returns the contents of an object, empty for other kinds.
 func (v Value) Fields() *Fields {
 	if f, ok := v.ref.(*Fields); ok {
 		return f
@@ -279,7 +273,7 @@ func (v Value) Fields() *Fields {
 	return &Fields{}
 }
 
-// Target is where a link leads and how it is shown.
+// Target is the destination and display text of a link.
 type Target struct {
 	Text    string // as written, with heading or block
 	Display string // "" if none was written
@@ -289,10 +283,10 @@ type Target struct {
 // OfTarget returns a link.
 func OfTarget(t Target) Value { return Value{kind: Link, ref: t} }
 
-// OfLinkTo returns a link to a file, with the text by which it is shown.
+// OfLinkTo returns a link to a file with a display text.
 func OfLinkTo(e Entry, display string) Value { return Value{kind: Link, text: display, ref: e} }
 
-// Target returns the link that v is, and false for every other value.
+// Target returns the link; ok is false for other kinds.
 func (v Value) Target() (Target, bool) {
 	switch ref := v.ref.(type) {
 	case Target:
@@ -307,25 +301,23 @@ func (v Value) Target() (Target, bool) {
 
 // Entry is a file of the vault. Two entries with the same path are the same file.
 type Entry interface {
-	// Path counts from the vault's folder, with slashes.
+	// Path is relative to the vault's folder, with slashes.
 	Path() string
-	// Size is in bytes. Created and Modified are when the file was made and last
-	// changed.
+	// Size is in bytes. Created and Modified are the times of the file.
 	Size() int64
 	Created() time.Time
 	Modified() time.Time
-	// Property returns a property by its name, first as it is spelled, then without
-	// regard to case. It is null where the key has no value. Only notes have any.
+	// Property returns a property of a note by name: an exact match first, then ignoring case.
 	Property(name string) (v Value, found bool)
-	// Properties returns all of them as an object.
+	// Properties returns all properties as an object.
 	Properties() Value
-	// Tags, Links and Embeds return lists; of links, embeds are the last.
+	// Tags, Links and Embeds return lists. Links include embeds, last.
 	Tags() Value
 	Links() Value
 	Embeds() Value
 }
 
-// ofEntry returns a file, null for a nil one.
+// ofEntry returns a file, null for nil.
 func ofEntry(e Entry) Value {
 	if e == nil {
 		return Value{}
@@ -333,7 +325,7 @@ func ofEntry(e Entry) Value {
 	return Value{kind: File, ref: e}
 }
 
-// Entry returns the file that v is, nil for every other value.
+// Entry returns the file, nil for other kinds.
 func (v Value) Entry() Entry {
 	if v.kind != File {
 		return nil
@@ -341,19 +333,19 @@ func (v Value) Entry() Entry {
 	return v.ref.(Entry)
 }
 
-// World is what operations on values need to know besides the values.
+// World is the context of operations on values.
 type World struct {
-	// Now is the present moment; its location is the local zone.
+	// Now is the current time; its location is the local zone.
 	Now time.Time
-	// Resolve returns the file to which a link in the file from leads, nil if there
-	// is none. A heading or a block in target does not count.
+	// Resolve returns the file that a link in the file from leads to, nil if none. target may
+	// include a heading or block, which is ignored.
 	Resolve func(target, from string) Entry
 }
 
-// zone is the local one.
+// zone is the local zone.
 func (w *World) zone() *time.Location { return w.Now.Location() }
 
-// Follow returns the file to which a link leads, nil if there is none.
+// Follow returns the file that a link leads to, nil if none.
 func (w *World) Follow(t Target) Entry {
 	if w.Resolve == nil {
 		return nil
@@ -361,7 +353,7 @@ func (w *World) Follow(t Target) Entry {
 	return w.Resolve(t.Text, t.From)
 }
 
-// Date returns v as a date if it is one, or a text that is one.
+// Date returns v as a date if it is one or a text that is one.
 func (w *World) Date(v Value) (Moment, bool) {
 	if v.kind == String {
 		return parseDate(v.text, w.zone())
@@ -369,7 +361,7 @@ func (w *World) Date(v Value) (Moment, bool) {
 	return v.Moment()
 }
 
-// Duration returns v as a duration if it is one, or a text that is one.
+// Duration returns v as a duration if it is one or a text that is one.
 func (w *World) Duration(v Value) (Span, bool) {
 	if v.kind == String {
 		return ParseSpan(v.text)
