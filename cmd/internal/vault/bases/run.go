@@ -180,12 +180,12 @@ func (r *run) sorted(v View, rows []ranked) []ranked {
 	}
 	slices.SortStableFunc(rows, func(a, b ranked) int {
 		if v.Group != nil {
-			if c := r.compare(a.group, b.group, v.Group.Descending); c != 0 {
+			if c := r.session.Order(a.group, b.group, v.Group.Descending); c != 0 {
 				return c
 			}
 		}
 		for i, key := range v.Sort {
-			if c := r.compare(a.keys[i], b.keys[i], key.Descending); c != 0 {
+			if c := r.session.Order(a.keys[i], b.keys[i], key.Descending); c != 0 {
 				return c
 			}
 		}
@@ -225,23 +225,6 @@ func (r *run) valueOf(row *formula.Row, key Key) (v formula.Value) {
 	return v
 }
 
-// compare orders null and errors last in both directions.
-func (r *run) compare(a, b formula.Value, descending bool) int {
-	switch {
-	case a.Unsorted() && b.Unsorted():
-		return 0
-	case a.Unsorted():
-		return 1
-	case b.Unsorted():
-		return -1
-	}
-	c := r.session.Sort(a, b)
-	if descending {
-		return -c
-	}
-	return c
-}
-
 func (r *run) cells(row *formula.Row, columns []Column) []formula.Value {
 	cells := make([]formula.Value, len(columns))
 	for i, c := range columns {
@@ -265,7 +248,7 @@ func (r *run) groups(v View, rows []ranked) []Group {
 	var groups []Group
 	for start := 0; start < len(rows); {
 		end := start + 1
-		for end < len(rows) && r.compare(rows[start].group, rows[end].group, false) == 0 {
+		for end < len(rows) && r.session.Order(rows[start].group, rows[end].group, false) == 0 {
 			end++
 		}
 		key := rows[start].group

@@ -93,7 +93,16 @@ func (p *parser) term(set setting) (node, error) {
 	switch p.text[p.at] {
 	case '-':
 		p.special = true
-		return p.negation(set)
+		start := p.at
+		p.at++
+		if p.atEnd(set) || p.atBlank() {
+			return nil, p.fail(start, "dash_alone", "a dash with nothing behind it", "write -term to exclude a term, or \"-\" for the dash itself")
+		}
+		inner, err := p.term(set)
+		if err != nil {
+			return nil, err
+		}
+		return not{inner}, nil
 	case '(':
 		p.special = true
 		return p.group(set)
@@ -111,19 +120,6 @@ func (p *parser) term(set setting) (node, error) {
 		return nil, p.noOperator(name)
 	}
 	return p.leaf(set)
-}
-
-func (p *parser) negation(set setting) (node, error) {
-	start := p.at
-	p.at++
-	if p.atEnd(set) || p.atBlank() {
-		return nil, p.fail(start, "dash_alone", "a dash with nothing behind it", "write -term to exclude a term, or \"-\" for the dash itself")
-	}
-	inner, err := p.term(set)
-	if err != nil {
-		return nil, err
-	}
-	return not{inner}, nil
 }
 
 func (p *parser) group(set setting) (node, error) {

@@ -52,7 +52,15 @@ func (p *part) needsText() bool           { return true }
 // divide calls do for each piece of a range, clipped to it, until it returns false.
 func (s *search) divide(k kind, within span, do func(span) bool) {
 	if k == lines {
-		s.divideLines(within, do)
+		text := s.textOf()
+		for start := within.start; start < within.end; {
+			next := start + lineLength(text[start:within.end])
+			line := bytes.TrimSuffix(text[start:next], []byte("\r"))
+			if !do(span{start, start + len(line)}) {
+				return
+			}
+			start = next + 1
+		}
 		return
 	}
 	pieces := s.piecesOf(k)
@@ -69,18 +77,6 @@ func (s *search) divide(k kind, within span, do func(span) bool) {
 		if !do(span{max(piece.start, within.start), min(piece.end, within.end)}) {
 			return
 		}
-	}
-}
-
-func (s *search) divideLines(within span, do func(span) bool) {
-	text := s.textOf()
-	for start := within.start; start < within.end; {
-		next := start + lineLength(text[start:within.end])
-		line := bytes.TrimSuffix(text[start:next], []byte("\r"))
-		if !do(span{start, start + len(line)}) {
-			return
-		}
-		start = next + 1
 	}
 }
 

@@ -199,10 +199,48 @@ var tables struct {
 }
 
 func makeTables() {
-	tables.globals, tables.any = globalFunctions(), commonMethods()
+	tables.globals = globalFunctions()
+	tables.any = map[string]function{
+		"isTruthy": {run: func(c *call) Value { return OfBool(c.on.Truthy()) }},
+		"isEmpty":  {run: func(c *call) Value { return OfBool(c.on.Empty()) }},
+		"toString": {run: func(c *call) Value { return bounded(c.on.Text()) }},
+		"isType": {params: []param{{"type", String}}, required: 1, run: func(c *call) Value {
+			return OfBool(strings.EqualFold(c.on.Kind().String(), c.arg(0).Text()))
+		}},
+	}
 	tables.kinds = map[Kind]map[string]function{
-		String: textMethods(), Number: numberMethods(), Date: dateMethods(), List: listMethods(),
-		Link: linkMethods(), File: fileMethods(), Object: objectMethods(), RegExp: patternMethods(),
+		String: textMethods(), Number: numberMethods(), Date: dateMethods(), List: listMethods(), File: fileMethods(),
+		Link: {
+			"asFile": {run: func(c *call) Value { return ofEntry(c.row.meant(c.on, c.row.entry)) }},
+			"linksTo": {params: []param{{"file", Null}}, required: 1, run: func(c *call) Value {
+				from := c.row.meant(c.on, c.row.entry)
+				to := c.row.meant(c.arg(0), c.row.entry)
+				return OfBool(from != nil && to != nil && c.row.Leads(from, to))
+			}},
+		},
+		Object: {
+			"keys": {run: func(c *call) Value {
+				var keys []Value
+				for _, key := range c.on.Fields().Keys {
+					keys = append(keys, OfText(key))
+				}
+				return OfList(keys)
+			}},
+			"values": {run: func(c *call) Value { return OfList(c.on.Fields().Values) }},
+		},
+		RegExp: {
+			"matches": {params: []param{{"value", Null}}, required: 1, run: func(c *call) Value {
+				if c.arg(0).IsNull() {
+					return OfBool(false)
+				}
+				matched := false
+				failed := c.row.eachMatch(c.on, c.arg(0).Text(), false, func(*regex.Match) bool { matched = true; return false })
+				if failed.IsError() {
+					return failed
+				}
+				return OfBool(matched)
+			}},
+		},
 	}
 }
 
@@ -222,46 +260,6 @@ func anyMethods() map[string]function {
 func methods() map[Kind]map[string]function {
 	tables.once.Do(makeTables)
 	return tables.kinds
-}
-
-func commonMethods() map[string]function {
-	return map[string]function{
-		"isTruthy": {run: func(c *call) Value { return OfBool(c.on.Truthy()) }},
-		"isEmpty":  {run: func(c *call) Value { return OfBool(c.on.Empty()) }},
-		"toString": {run: func(c *call) Value { return bounded(c.on.Text()) }},
-		"isType": {params: []param{{"type", String}}, required: 1, run: func(c *call) Value {
-			return OfBool(strings.EqualFold(c.on.Kind().String(), c.arg(0).Text()))
-		}},
-	}
-}
-
-func objectMethods() map[string]function {
-	return map[string]function{
-		"keys": {run: func(c *call) Value {
-			var keys []Value
-			for _, key := range c.on.Fields().Keys {
-				keys = append(keys, OfText(key))
-			}
-			return OfList(keys)
-		}},
-		"values": {run: func(c *call) Value { return OfList(c.on.Fields().Values) }},
-	}
-}
-
-func patternMethods() map[string]function {
-	return map[string]function{
-		"matches": {params: []param{{"value", Null}}, required: 1, run: func(c *call) Value {
-			if c.arg(0).IsNull() {
-				return OfBool(false)
-			}
-			matched := false
-			failed := c.row.eachMatch(c.on, c.arg(0).Text(), false, func(*regex.Match) bool { matched = true; return false })
-			if failed.IsError() {
-				return failed
-			}
-			return OfBool(matched)
-		}},
-	}
 }
 
 // IsFunction reports whether a function exists that is not a method.

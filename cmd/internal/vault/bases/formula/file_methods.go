@@ -6,17 +6,6 @@ import (
 	"time"
 )
 
-func linkMethods() map[string]function {
-	return map[string]function{
-		"asFile": {run: func(c *call) Value { return ofEntry(c.row.meant(c.on, c.row.entry)) }},
-		"linksTo": {params: []param{{"file", Null}}, required: 1, run: func(c *call) Value {
-			from := c.row.meant(c.on, c.row.entry)
-			to := c.row.meant(c.arg(0), c.row.entry)
-			return OfBool(from != nil && to != nil && c.row.Leads(from, to))
-		}},
-	}
-}
-
 func fileMethods() map[string]function {
 	return map[string]function{
 		"asLink": {params: []param{{"display", Null}}, run: func(c *call) Value {

@@ -148,7 +148,9 @@ func (c *call) sorted() Value {
 	if !c.row.spend(cost) {
 		return c.row.ended()
 	}
-	return OfList(c.row.Sorted(c.on.Items()))
+	sorted := slices.Clone(c.on.Items())
+	slices.SortStableFunc(sorted, func(a, b Value) int { return c.row.Order(a, b, false) })
+	return OfList(sorted)
 }
 
 // sortSteps is the approximate cost of sorting one element.

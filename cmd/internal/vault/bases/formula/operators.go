@@ -186,10 +186,21 @@ func firstUnit(s string) int {
 	return int(r) << 16
 }
 
-// Sort orders two values for rows, groups and sort(): numbers, dates, durations and booleans by
-// value, others by text in the order of listings. The caller places those that are
-// [Value.Unsorted].
-func (w *World) Sort(a, b Value) int {
+// Order compares two values for rows, groups and sort(): numbers, dates, durations and booleans
+// by value, others by text in the order of listings. Null and errors are last in both
+// directions.
+func (w *World) Order(a, b Value, descending bool) int {
+	lastA, lastB := a.kind == Null || a.kind == Error, b.kind == Null || b.kind == Error
+	switch {
+	case lastA && lastB:
+		return 0
+	case lastA:
+		return 1
+	case lastB:
+		return -1
+	case descending:
+		a, b = b, a
+	}
 	switch {
 	case a.kind == Number && b.kind == Number, a.kind == Boolean && b.kind == Boolean:
 		return cmp.Compare(a.number, b.number)
@@ -207,26 +218,6 @@ func (w *World) Sort(a, b Value) int {
 		return 0
 	}
 	return order.Compare(x, y)
-}
-
-// Unsorted reports whether v sorts last in both directions: null and errors.
-func (v Value) Unsorted() bool { return v.kind == Null || v.kind == Error }
-
-// Sorted returns items in ascending order, with unsorted ones last. It is stable.
-func (w *World) Sorted(items []Value) []Value {
-	sorted := slices.Clone(items)
-	slices.SortStableFunc(sorted, func(a, b Value) int {
-		switch {
-		case a.Unsorted() && b.Unsorted():
-			return 0
-		case a.Unsorted():
-			return 1
-		case b.Unsorted():
-			return -1
-		}
-		return w.Sort(a, b)
-	})
-	return sorted
 }
 
 // Equal reports whether a == b. Values that are not comparable are different.

@@ -29,7 +29,15 @@ func Compile(source string) *Program {
 	p.node = node
 	syntax.Walk(node, func(n syntax.Node) {
 		if literal, ok := n.(*syntax.Regex); ok {
-			p.patterns[literal] = compilePattern(literal.Body, literal.Flags)
+			compiled, err := regex.Compile(literal.Body, regex.Flags{
+				IgnoreCase: strings.Contains(literal.Flags, "i"), Multiline: strings.Contains(literal.Flags, "m"),
+				DotAll: strings.Contains(literal.Flags, "s"), Unicode: strings.ContainsAny(literal.Flags, "uv"),
+			}, budget.Default.Match)
+			if err != nil {
+				p.patterns[literal] = failure("Invalid regular expression: /" + literal.Body + "/: " + err.Error())
+				return
+			}
+			p.patterns[literal] = Value{kind: RegExp, ref: &pattern{literal.Body, literal.Flags, compiled}}
 		}
 	})
 	return p
@@ -51,18 +59,6 @@ func (p *Program) Node() syntax.Node { return p.node }
 
 // Broken returns a program that evaluates to an error with a sentence.
 func Broken(sentence string) *Program { return &Program{broken: sentence} }
-
-// compilePattern returns a regular expression, or an error if it does not compile.
-func compilePattern(body, flags string) Value {
-	compiled, err := regex.Compile(body, regex.Flags{
-		IgnoreCase: strings.Contains(flags, "i"), Multiline: strings.Contains(flags, "m"),
-		DotAll: strings.Contains(flags, "s"), Unicode: strings.ContainsAny(flags, "uv"),
-	}, budget.Default.Match)
-	if err != nil {
-		return failure("Invalid regular expression: /" + body + "/: " + err.Error())
-	}
-	return Value{kind: RegExp, ref: &pattern{body, flags, compiled}}
-}
 
 // Environment is what expressions can read.
 type Environment struct {
