@@ -54,37 +54,31 @@ gateway/ui                   : gateway gateway/admission gateway/catalog gateway
 gateway/mcpserver            : allowlist allowlist/day allowlist/quote exec/frame gateway gateway/catalog gateway/clean gateway/consent gateway/failure gateway/mcpserver/streamable gateway/mcpserver/wire gateway/observe tiers
 gateway/mcpserver/wire       : allowlist/quote
 gateway/mcpserver/streamable : gateway/httpguard gateway/mcpserver/wire gateway/state/paths gateway/state/private
-cmd/vaultwicket              : allowlist allowlist/quote cmd/internal/approver cmd/internal/auditlog cmd/internal/calls cmd/internal/clients cmd/internal/clients/command cmd/internal/clients/program cmd/internal/compare cmd/internal/completion cmd/internal/demo cmd/internal/doctor cmd/internal/doctor/machine cmd/internal/drift cmd/internal/exit cmd/internal/flags cmd/internal/history cmd/internal/listing cmd/internal/manual cmd/internal/rawvault cmd/internal/release cmd/internal/screen cmd/internal/servers cmd/internal/settings cmd/internal/terminal cmd/internal/wiring exec gateway gateway/admission gateway/clean gateway/failure gateway/mcpserver gateway/state/paths tiers
-cmd/internal/approver        : allowlist/quote cmd/internal/exit cmd/internal/flags cmd/internal/identity cmd/internal/screen cmd/internal/settings cmd/internal/terminal gateway/clean gateway/consent gateway/failure
-cmd/internal/calls           : allowlist/quote cmd/internal/exit cmd/internal/identity cmd/internal/screen cmd/internal/settings cmd/internal/terminal cmd/internal/wiring exec/frame gateway gateway/consent gateway/mcpserver
-cmd/internal/history         : allowlist/quote cmd/internal/calls cmd/internal/exit cmd/internal/flags cmd/internal/identity cmd/internal/screen cmd/internal/settings cmd/internal/terminal cmd/internal/wiring gateway gateway/failure gateway/state/journal
-cmd/internal/identity        :
-cmd/internal/listing         : allowlist allowlist/quote cmd/internal/drift cmd/internal/exit cmd/internal/screen cmd/internal/settings cmd/internal/terminal cmd/internal/wiring gateway gateway/catalog gateway/notes
-cmd/internal/rawvault        : cmd/internal/exit exec/trust cmd/internal/settings cmd/internal/terminal cmd/internal/vault exec gateway gateway/admission gateway/clean gateway/registry gateway/state/paths policy/access
-cmd/internal/servers         : allowlist/quote cmd/internal/activation cmd/internal/doctor cmd/internal/doctor/machine cmd/internal/exit cmd/internal/identity cmd/internal/manual cmd/internal/parent cmd/internal/release cmd/internal/screen cmd/internal/settings cmd/internal/terminal cmd/internal/wiring exec gateway/failure gateway/httpguard gateway/mcpserver gateway/mcpserver/streamable gateway/state/paths gateway/state/running gateway/ui
-cmd/internal/wiring          : allowlist/quote cmd/internal/exit cmd/internal/identity cmd/internal/release cmd/internal/screen cmd/internal/settings cmd/internal/terminal cmd/internal/vault exec gateway gateway/clean gateway/observe gateway/observe/telemetry gateway/registry
-cmd/internal/activation      : cmd/internal/exit
-cmd/internal/auditlog        : cmd/internal/exit cmd/internal/flags cmd/internal/screen cmd/internal/settings cmd/internal/terminal gateway gateway/clean gateway/state/audit allowlist/quote
-cmd/internal/demo            : cmd/internal/release cmd/internal/terminal cmd/internal/vault exec gateway gateway/failure policy tiers
-cmd/internal/logging         : cmd/internal/terminal gateway/clean gateway/observe
-cmd/internal/parent          : cmd/internal/exit cmd/internal/logging
-cmd/internal/settings        : allowlist allowlist/quote cmd/internal/exit cmd/internal/flags cmd/internal/logging exec/trust cmd/internal/terminal exec gateway gateway/admission gateway/mcpserver gateway/mcpserver/streamable gateway/registry gateway/state/paths gateway/notes policy policy/access tiers
+cmd/vaultwicket              : allowlist allowlist/quote cmd/internal/approver cmd/internal/auditlog cmd/internal/calls cmd/internal/clients cmd/internal/clients/command cmd/internal/clients/program cmd/internal/compare cmd/internal/completion cmd/internal/demo cmd/internal/doctor cmd/internal/doctor/machine cmd/internal/drift cmd/internal/terminal cmd/internal/history cmd/internal/listing cmd/internal/manual cmd/internal/rawvault cmd/internal/release cmd/internal/servers cmd/internal/settings exec gateway gateway/admission gateway/clean gateway/failure gateway/mcpserver gateway/state/paths tiers
+cmd/internal/approver        : allowlist/quote cmd/internal/terminal cmd/internal/settings gateway/clean gateway/consent gateway/failure
+cmd/internal/calls           : allowlist/quote cmd/internal/terminal cmd/internal/settings exec/frame gateway gateway/consent gateway/mcpserver
+cmd/internal/history         : allowlist/quote cmd/internal/calls cmd/internal/terminal cmd/internal/settings gateway gateway/failure gateway/state/journal
+cmd/internal/listing         : allowlist allowlist/quote cmd/internal/drift cmd/internal/terminal cmd/internal/settings gateway gateway/catalog gateway/notes
+cmd/internal/rawvault        : cmd/internal/terminal exec/trust cmd/internal/settings cmd/internal/vault exec gateway gateway/admission gateway/clean gateway/registry gateway/state/paths policy/access
+cmd/internal/servers         : allowlist/quote cmd/internal/activation cmd/internal/doctor cmd/internal/doctor/machine cmd/internal/terminal cmd/internal/settings cmd/internal/manual cmd/internal/parent cmd/internal/release exec gateway/failure gateway/httpguard gateway/mcpserver gateway/mcpserver/streamable gateway/state/paths gateway/state/running gateway/ui
+cmd/internal/activation      : cmd/internal/terminal
+cmd/internal/auditlog        : cmd/internal/terminal cmd/internal/settings gateway gateway/clean gateway/state/audit allowlist/quote
+cmd/internal/demo            : allowlist/day cmd/internal/release cmd/internal/terminal exec gateway gateway/failure policy tiers
+cmd/internal/parent          : cmd/internal/terminal cmd/internal/settings
+cmd/internal/settings        : allowlist allowlist/day allowlist/quote cmd/internal/release cmd/internal/terminal exec exec/trust gateway gateway/admission gateway/clean gateway/mcpserver/streamable gateway/notes gateway/observe gateway/observe/telemetry gateway/registry gateway/state/paths policy policy/access tiers
 cmd/internal/compare         : gateway
 cmd/internal/drift           : allowlist gateway/state/paths
 cmd/internal/doctor          : cmd/internal/clients cmd/internal/settings cmd/internal/vault/disk/system exec gateway gateway/failure gateway/consent gateway/state/audit gateway/state/journal gateway/state/paths gateway/state/private gateway/state/running gateway/clean policy policy/access tiers
-cmd/internal/doctor/machine  : allowlist/quote cmd/internal/clients cmd/internal/clients/program cmd/internal/doctor cmd/internal/exit cmd/internal/flags cmd/internal/identity cmd/internal/rawvault cmd/internal/release cmd/internal/settings cmd/internal/terminal cmd/internal/wiring gateway gateway/admission gateway/failure gateway/registry gateway/state/journal gateway/state/paths
+cmd/internal/doctor/machine  : allowlist/quote cmd/internal/clients cmd/internal/clients/program cmd/internal/doctor cmd/internal/terminal cmd/internal/settings cmd/internal/rawvault cmd/internal/release gateway gateway/admission gateway/failure gateway/registry gateway/state/journal gateway/state/paths
 cmd/internal/completion      : allowlist
-cmd/internal/exit            : cmd/internal/terminal gateway/failure
-cmd/internal/flags           : cmd/internal/exit allowlist/day allowlist/quote
-cmd/internal/screen          : allowlist/quote cmd/internal/flags cmd/internal/terminal gateway/clean tiers
-cmd/internal/manual          : cmd/internal/flags cmd/internal/screen
-cmd/internal/terminal        : gateway/clean
+cmd/internal/manual          : cmd/internal/terminal
+cmd/internal/terminal        : allowlist/day allowlist/quote gateway/clean gateway/failure tiers
 cmd/internal/clients         : cmd/internal/clients/edit cmd/internal/clients/edit/* exec/trust gateway/state/private
 cmd/internal/clients/command : cmd/internal/clients
 cmd/internal/clients/edit    :
-cmd/internal/clients/edit/jsonc : cmd/internal/clients/edit
-cmd/internal/clients/edit/toml : cmd/internal/clients/edit
-cmd/internal/clients/edit/yaml : cmd/internal/clients/edit
+cmd/internal/clients/edit/jsonc: cmd/internal/clients/edit
+cmd/internal/clients/edit/toml: cmd/internal/clients/edit
+cmd/internal/clients/edit/yaml: cmd/internal/clients/edit
 cmd/internal/clients/program : exec/process
 cmd/internal/vault           : cmd/internal/vault/* cmd/internal/release allowlist allowlist/day allowlist/quote exec/frame gateway/state/journal gateway/names gateway/state/paths gateway/registry policy/access gateway/difference
 cmd/internal/release         :
@@ -104,7 +98,7 @@ var capabilities = []struct{ imported, importers, why string }{
 	{"os/exec", "exec/process/", "nothing else starts a process"},
 	{"github.com/mark3labs/mcp-go/mcp", "gateway/mcpserver/ gateway/mcpserver/streamable/ gateway/mcpserver/wire/", "the protocol stays at the edge"},
 	{"github.com/mark3labs/mcp-go/server", "gateway/mcpserver/ gateway/mcpserver/streamable/ gateway/mcpserver/wire/", "the protocol stays at the edge"},
-	{"github.com/spf13/pflag", "cmd/internal/flags/", "flags are read in one place"},
+	{"github.com/spf13/pflag", "cmd/internal/terminal/", "flags are read in one place"},
 	{"github.com/hashicorp/go-version", "exec/", "versions are read where they are printed"},
 	{"github.com/sourcegraph/conc/panics", "gateway/", "faults are caught where requests live"},
 	{"github.com/pelletier/go-toml/v2", "cmd/internal/settings/ cmd/internal/clients/edit/toml/", "settings are read in one place, and those of MCP clients in another"},
@@ -113,7 +107,7 @@ var capabilities = []struct{ imported, importers, why string }{
 	{"github.com/landlock-lsm/go-landlock/landlock", "cmd/internal/vault/disk/system/", "a process locks itself in once"},
 	{"github.com/git-pkgs/gitignore", "policy/access/", "patterns hide where files are looked for; its New would start git"},
 	{"github.com/clipperhouse/uax29/v2/graphemes", "gateway/pages/", "texts are cut in one place"},
-	{"github.com/clipperhouse/displaywidth", "cmd/internal/screen/", "lines are cut to the terminal in one place"},
+	{"github.com/clipperhouse/displaywidth", "cmd/internal/terminal/", "lines are cut to the terminal in one place"},
 	{"golang.org/x/term", "cmd/internal/terminal/", "a terminal is asked for its size in one place"},
 	{"golang.org/x/time/rate", "gateway/admission/", "calls are let through in one place"},
 	{"github.com/VictoriaMetrics/metrics", "gateway/observe/telemetry/", "what is counted is named in one place, where names of notes are not known"},

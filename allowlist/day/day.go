@@ -3,7 +3,7 @@
 //
 // Every date parameter and flag is read here, by the gateway and by the embedded
 // CLI, so that a word means the same everywhere. What a word refers to depends on
-// the moment that the caller gives, and its time zone; nothing here reads a clock.
+// the moment that the caller gives, and its time zone.
 package day
 
 import (

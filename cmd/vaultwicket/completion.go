@@ -11,13 +11,9 @@ import (
 	"vaultwicket/allowlist/quote"
 	"vaultwicket/cmd/internal/clients"
 	"vaultwicket/cmd/internal/completion"
-	"vaultwicket/cmd/internal/exit"
-	"vaultwicket/cmd/internal/flags"
 	"vaultwicket/cmd/internal/manual"
-	"vaultwicket/cmd/internal/screen"
 	"vaultwicket/cmd/internal/settings"
 	"vaultwicket/cmd/internal/terminal"
-	"vaultwicket/cmd/internal/wiring"
 	"vaultwicket/gateway"
 	"vaultwicket/gateway/mcpserver"
 )
@@ -27,17 +23,17 @@ const completeName = "__complete"
 
 // printCompletion is "vaultwicket completion": the script for a shell.
 func printCompletion(_ context.Context, std terminal.Streams, args []string) error {
-	args, err := flags.Parse("completion", args, nil)
+	args, err := terminal.ParseFlags("completion", args, nil)
 	if err != nil {
 		return err
 	}
 	shells := strings.Join(completion.Shells, ", ")
 	if len(args) != 1 {
-		return &exit.UsageError{Reason: "completion: one shell is needed", Advice: "use one of " + shells}
+		return &terminal.UsageError{Reason: "completion: one shell is needed", Advice: "use one of " + shells}
 	}
 	script, known := completion.Script(args[0])
 	if !known {
-		return &exit.UsageError{Reason: fmt.Sprintf("completion: unknown shell %q", quote.Short(args[0])), Advice: "use one of " + shells}
+		return &terminal.UsageError{Reason: fmt.Sprintf("completion: unknown shell %q", quote.Short(args[0])), Advice: "use one of " + shells}
 	}
 	_, err = io.WriteString(std.Out, script)
 	return err
@@ -68,7 +64,7 @@ func complete(ctx context.Context, std terminal.Streams, words []string) error {
 // choicesOf returns the values of a flag, nil where any value will do.
 func choicesOf(flag string) []string {
 	if flag == "color" {
-		return screen.Colors
+		return terminal.Colors
 	}
 	return settings.Choices(flag)
 }
@@ -93,7 +89,7 @@ const (
 func notesFor(ctx context.Context, std terminal.Streams, line []string, prefix string) []string {
 	ctx, cancel := context.WithTimeout(ctx, completionTime)
 	defer cancel()
-	o, err := wiring.Open(line[0], std, settingsIn(line[1:]), nil)
+	o, err := settings.Open(line[0], std, settingsIn(line[1:]), nil)
 	if err != nil {
 		return nil
 	}

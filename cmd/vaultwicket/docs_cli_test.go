@@ -4,9 +4,8 @@ import (
 	"fmt"
 	"strings"
 
-	"vaultwicket/cmd/internal/exit"
-	"vaultwicket/cmd/internal/flags"
 	"vaultwicket/cmd/internal/manual"
+	"vaultwicket/cmd/internal/terminal"
 )
 
 // cliPage is the page about the subcommands, from the table that help and manual pages are
@@ -25,7 +24,7 @@ func cliPage() string {
 		b.WriteString(subcommandSection(c))
 	}
 	b.WriteString("\n## Exit status\n\n" + tableHead("status", "meaning"))
-	for _, one := range exit.Meanings {
+	for _, one := range terminal.ExitMeanings {
 		b.WriteString(tableRow(fmt.Sprint(one.Status), one.Meaning))
 	}
 	b.WriteString("\nThe codes of failures are in [codes](codes.md). `doctor` has statuses of its own, see above.\n" +
@@ -59,4 +58,4 @@ func subcommandSection(c manual.Command) string {
 	return b.String()
 }
 
-func flagRow(f flags.Flag) string { return tableRow(code(f.Form()), f.Usage) }
+func flagRow(f terminal.Flag) string { return tableRow(code(f.Form()), f.Usage) }

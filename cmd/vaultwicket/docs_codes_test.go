@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"vaultwicket/cmd/internal/exit"
+	"vaultwicket/cmd/internal/terminal"
 	"vaultwicket/gateway/failure"
 )
 
@@ -17,7 +17,7 @@ func codesPage() string {
 		fmt.Fprintf(&b, "\n## %s\n\n%s\n\n%s", class.title, class.text, tableHead("code", "status", "means", "what to do"))
 		for _, c := range failure.Codes() {
 			if c.Class == class.class {
-				b.WriteString(tableRow(code(c.Name), fmt.Sprint(exit.StatusOfClass(c.Class)), codeTexts[c.Name].meaning, codeTexts[c.Name].mend))
+				b.WriteString(tableRow(code(c.Name), fmt.Sprint(terminal.StatusOfClass(c.Class)), codeTexts[c.Name].meaning, codeTexts[c.Name].mend))
 			}
 		}
 	}

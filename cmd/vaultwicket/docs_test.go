@@ -14,7 +14,7 @@ import (
 	"testing"
 
 	"vaultwicket/allowlist"
-	"vaultwicket/cmd/internal/exit"
+	"vaultwicket/cmd/internal/terminal"
 	"vaultwicket/gateway"
 	"vaultwicket/gateway/consent"
 	"vaultwicket/gateway/failure"
@@ -139,7 +139,7 @@ func shellWords(t *testing.T, line string) []string {
 func TestDocsNameEveryCode(t *testing.T) {
 	content := page(t, "codes.md")
 	for _, c := range failure.Codes() {
-		if want := fmt.Sprintf("\n| `%s` | %d | ", c.Name, exit.StatusOfClass(c.Class)); strings.Count(content, want) != 1 {
+		if want := fmt.Sprintf("\n| `%s` | %d | ", c.Name, terminal.StatusOfClass(c.Class)); strings.Count(content, want) != 1 {
 			t.Errorf("%q does not stand there once", want)
 		}
 	}

@@ -5,8 +5,6 @@ import (
 
 	"vaultwicket/cmd/internal/doctor"
 	"vaultwicket/cmd/internal/doctor/machine"
-	"vaultwicket/cmd/internal/exit"
-	"vaultwicket/cmd/internal/screen"
 	"vaultwicket/cmd/internal/settings"
 	"vaultwicket/cmd/internal/terminal"
 )
@@ -14,11 +12,11 @@ import (
 // runDoctor is "vaultwicket doctor": it checks the installation. The exit status is 0
 // where all is well, 1 with warnings and 4 with a problem.
 func runDoctor(ctx context.Context, std terminal.Streams, args []string) error {
-	var look screen.Options
+	var look terminal.ScreenOptions
 	var strict bool
 	m, asJSON, err := machine.Of(std, args, func(f *settings.Flags) {
-		look.ColorFlag(f.Set)
-		f.Set.BoolVar(&strict, "strict", false, "end with status 1 if there are warnings")
+		look.ColorFlag(f.FlagSet)
+		f.BoolVar(&strict, "strict", false, "end with status 1 if there are warnings")
 	})
 	if err != nil {
 		return err
@@ -30,18 +28,18 @@ func runDoctor(ctx context.Context, std terminal.Streams, args []string) error {
 	if asJSON {
 		err = report.JSON(std.Out)
 	} else {
-		s := screen.New(std, look, m.Now())
+		s := terminal.NewScreen(std, look, m.Now())
 		err = report.Print(std.Out, doctor.Look{Clean: terminal.Visible, Paint: func(l doctor.Level, text string) string { return s.Paint(levelStyles[l], text) }})
 	}
 	if err != nil {
 		return err
 	}
-	warned := exit.Done
+	warned := terminal.ExitDone
 	if strict {
-		warned = exit.Failed
+		warned = terminal.ExitFailed
 	}
-	return exit.Silent(map[doctor.Level]int{doctor.OK: exit.Done, doctor.Warning: warned, doctor.Problem: exit.NotReady}[report.Worst()])
+	return terminal.Silent(map[doctor.Level]int{doctor.OK: terminal.ExitDone, doctor.Warning: warned, doctor.Problem: terminal.ExitNotReady}[report.Worst()])
 }
 
 // levelStyles are the colours of findings.
-var levelStyles = map[doctor.Level]screen.Style{doctor.OK: screen.Good, doctor.Warning: screen.Alert, doctor.Problem: screen.Bad}
+var levelStyles = map[doctor.Level]terminal.Style{doctor.OK: terminal.Good, doctor.Warning: terminal.Alert, doctor.Problem: terminal.Bad}

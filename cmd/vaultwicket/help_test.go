@@ -9,7 +9,6 @@ import (
 
 	"vaultwicket/allowlist"
 	"vaultwicket/cmd/internal/clients"
-	"vaultwicket/cmd/internal/exit"
 	"vaultwicket/cmd/internal/manual"
 	"vaultwicket/cmd/internal/settings"
 	"vaultwicket/cmd/internal/terminal"
@@ -31,19 +30,19 @@ func TestEverySubcommandHasHelpAndVersion(t *testing.T) {
 	_, version, _ := printed("version")
 	_, overview, _ := printed("help")
 	for _, flag := range []string{"-h", "--help"} {
-		if status, out, _ := printed(flag); status != exit.Done || out != overview {
+		if status, out, _ := printed(flag); status != terminal.ExitDone || out != overview {
 			t.Errorf("%s prints, with status %d\n%s", flag, status, out)
 		}
 	}
 	for _, c := range manual.Commands() {
 		_, want, _ := printed("help", c.Name)
 		for _, flag := range []string{"-h", "--help"} {
-			if status, out, complaint := printed(c.Name, flag); status != exit.Done || out != want || complaint != "" || !strings.Contains(out, "\nExamples\n  # "+c.Examples[0].What+"\n  "+c.Examples[0].Line+"\n") {
+			if status, out, complaint := printed(c.Name, flag); status != terminal.ExitDone || out != want || complaint != "" || !strings.Contains(out, "\nExamples\n  # "+c.Examples[0].What+"\n  "+c.Examples[0].Line+"\n") {
 				t.Errorf("%s %s: status %d\n%s\n%s", c.Name, flag, status, out, complaint)
 			}
 		}
 		for _, flag := range []string{"-V", "--version"} {
-			if status, out, complaint := printed(c.Name, flag); status != exit.Done || out != version || complaint != "" {
+			if status, out, complaint := printed(c.Name, flag); status != terminal.ExitDone || out != version || complaint != "" {
 				t.Errorf("%s %s: status %d\n%s\n%s", c.Name, flag, status, out, complaint)
 			}
 		}
@@ -128,11 +127,11 @@ func TestSettingsAreToldFromOtherFlags(t *testing.T) {
 
 func TestManualPages(t *testing.T) {
 	status, list, _ := printed("man", "--list")
-	if status != exit.Done || !strings.Contains(list, "vaultwicket.1\n") || !strings.Contains(list, "vaultwicket-dry-run.1\n") || !strings.Contains(list, "vaultwicket-settings.5\n") {
+	if status != terminal.ExitDone || !strings.Contains(list, "vaultwicket.1\n") || !strings.Contains(list, "vaultwicket-dry-run.1\n") || !strings.Contains(list, "vaultwicket-settings.5\n") {
 		t.Errorf("status %d\n%s", status, list)
 	}
 	folder := t.TempDir()
-	if status, _, complaint := printed("man", "--write", folder); status != exit.Done {
+	if status, _, complaint := printed("man", "--write", folder); status != terminal.ExitDone {
 		t.Fatal(complaint)
 	}
 	for name := range strings.FieldsSeq(list) {
@@ -148,7 +147,7 @@ func TestManualPages(t *testing.T) {
 		}
 	}
 	for _, args := range [][]string{{"runn"}, {"run", "serve"}, {"--list", "run"}, {"--list", "--write", "x"}} {
-		if status, out, complaint := printed(append([]string{"man"}, args...)...); status != exit.Invalid || out != "" || !strings.Contains(complaint, "hint: ") {
+		if status, out, complaint := printed(append([]string{"man"}, args...)...); status != terminal.ExitInvalid || out != "" || !strings.Contains(complaint, "hint: ") {
 			t.Errorf("man %q: status %d, %s%s", args, status, out, complaint)
 		}
 	}

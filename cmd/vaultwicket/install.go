@@ -13,8 +13,6 @@ import (
 	"vaultwicket/cmd/internal/clients"
 	"vaultwicket/cmd/internal/clients/command"
 	"vaultwicket/cmd/internal/clients/program"
-	"vaultwicket/cmd/internal/exit"
-	"vaultwicket/cmd/internal/flags"
 	"vaultwicket/cmd/internal/settings"
 	"vaultwicket/cmd/internal/terminal"
 	"vaultwicket/tiers"
@@ -23,7 +21,7 @@ import (
 // install is "vaultwicket install": an entry for vaultwicket in the settings of an MCP
 // client.
 func install(ctx context.Context, std terminal.Streams, args []string) error {
-	return changeClient(ctx, std, "install", args, func(f flags.Set, o *command.Options) {
+	return changeClient(ctx, std, "install", args, func(f terminal.FlagSet, o *command.Options) {
 		f.BoolVar(&o.List, "list", false, "list the clients that were found, and what is installed")
 		f.BoolVar(&o.JSON, "json", false, "with --list: print JSON")
 		f.StringVar(&o.Vault, "vault", "", "name or id of a vault, or its folder (with a separator, such as ./Notes)")
@@ -39,12 +37,12 @@ func install(ctx context.Context, std terminal.Streams, args []string) error {
 
 // uninstall is "vaultwicket uninstall": it removes the entry.
 func uninstall(ctx context.Context, std terminal.Streams, args []string) error {
-	return changeClient(ctx, std, "uninstall", args, func(_ flags.Set, o *command.Options) { o.Remove = true })
+	return changeClient(ctx, std, "uninstall", args, func(_ terminal.FlagSet, o *command.Options) { o.Remove = true })
 }
 
-func changeClient(ctx context.Context, std terminal.Streams, name string, args []string, define func(flags.Set, *command.Options)) error {
+func changeClient(ctx context.Context, std terminal.Streams, name string, args []string, define func(terminal.FlagSet, *command.Options)) error {
 	s := command.Session{Out: std.Out, Err: std.Err, Nearest: quote.Nearest, Clean: terminal.Visible}
-	rest, err := flags.Parse(name, args, func(f flags.Set) {
+	rest, err := terminal.ParseFlags(name, args, func(f terminal.FlagSet) {
 		define(f, &s.Options)
 		f.BoolVar(&s.All, "all", false, "every client that was found")
 		f.StringVar(&s.Scope, "scope", string(clients.User), "user, or project for the current folder")
@@ -56,7 +54,7 @@ func changeClient(ctx context.Context, std terminal.Streams, name string, args [
 		return err
 	}
 	if len(rest) > 1 {
-		return &exit.UsageError{Reason: fmt.Sprintf("%s: unexpected argument %q", name, quote.Short(rest[1])), Advice: name + " takes one client, or --all"}
+		return &terminal.UsageError{Reason: fmt.Sprintf("%s: unexpected argument %q", name, quote.Short(rest[1])), Advice: name + " takes one client, or --all"}
 	}
 	if len(rest) == 1 {
 		s.Client = rest[0]
@@ -64,7 +62,7 @@ func changeClient(ctx context.Context, std terminal.Streams, name string, args [
 	if s.Tier != "" {
 		tier, err := tiers.ParseTier(s.Tier)
 		if err != nil {
-			return &exit.UsageError{Reason: name + ": --tier: " + err.Error()}
+			return &terminal.UsageError{Reason: name + ": --tier: " + err.Error()}
 		}
 		s.Tier = tier.String()
 	}
@@ -90,10 +88,10 @@ func changeClient(ctx context.Context, std terminal.Streams, name string, args [
 	var known *clients.Error
 	switch {
 	case errors.Is(err, command.ErrDeclined):
-		return exit.New(exit.Denied, err.Error(), "")
+		return terminal.Fail(terminal.ExitDenied, err.Error(), "")
 	case errors.As(err, &known):
-		status := map[clients.Class]int{clients.Usage: exit.Invalid, clients.Environment: exit.NotReady, clients.Conflict: exit.Failed}[known.Class]
-		return exit.New(status, known.Reason, known.Help)
+		status := map[clients.Class]int{clients.Usage: terminal.ExitInvalid, clients.Environment: terminal.ExitNotReady, clients.Conflict: terminal.ExitFailed}[known.Class]
+		return terminal.Fail(status, known.Reason, known.Help)
 	}
 	return err
 }

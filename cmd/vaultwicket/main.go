@@ -3,7 +3,7 @@
 //
 // This package has the table of subcommands, what is told of them (help, manual pages,
 // completion), and the subcommands that are a few lines each. The others are packages below
-// cmd/internal, by subject; cmd/internal/wiring puts the gateway together.
+// cmd/internal, by subject; cmd/internal/settings puts the gateway together.
 //
 //go:generate go test -run TestDocsHold -update .
 package main
@@ -13,8 +13,6 @@ import (
 	"errors"
 	"os"
 
-	"vaultwicket/cmd/internal/exit"
-	"vaultwicket/cmd/internal/flags"
 	"vaultwicket/cmd/internal/rawvault"
 	"vaultwicket/cmd/internal/terminal"
 )
@@ -33,24 +31,24 @@ func run(args []string, std terminal.Streams) int {
 	ctx, stop := untilSignal(context.Background(), std.Err)
 	defer stop()
 	if len(args) == 0 {
-		return exit.Print(std.Err, &exit.UsageError{Reason: "no command given", Advice: `"vaultwicket help" lists the commands`})
+		return terminal.PrintError(std.Err, &terminal.UsageError{Reason: "no command given", Advice: `"vaultwicket help" lists the commands`})
 	}
 	if args[0] == completeName {
-		return exit.Print(std.Err, complete(ctx, std, args[1:]))
+		return terminal.PrintError(std.Err, complete(ctx, std, args[1:]))
 	}
 	c, found := subcommandNamed(args[0])
 	if !found {
-		return exit.Print(std.Err, unknownSubcommand(args[0], args[1:]))
+		return terminal.PrintError(std.Err, unknownSubcommand(args[0], args[1:]))
 	}
 	err := c.run(ctx, std, args[1:])
-	var usage *flags.Help
-	var version *flags.Version
+	var usage *terminal.HelpRequested
+	var version *terminal.VersionRequested
 	switch {
 	case errors.As(err, &usage):
 		printUsage(std, c, usage.Flags)
-		return exit.Done
+		return terminal.ExitDone
 	case errors.As(err, &version):
 		err = printVersion(ctx, std, nil)
 	}
-	return exit.Print(std.Err, err)
+	return terminal.PrintError(std.Err, err)
 }

@@ -9,8 +9,6 @@ import (
 	"strconv"
 
 	"vaultwicket/allowlist/quote"
-	"vaultwicket/cmd/internal/exit"
-	"vaultwicket/cmd/internal/flags"
 	"vaultwicket/cmd/internal/manual"
 	"vaultwicket/cmd/internal/release"
 	"vaultwicket/cmd/internal/settings"
@@ -21,7 +19,7 @@ import (
 func printManual(_ context.Context, std terminal.Streams, args []string) error {
 	var list bool
 	var folder string
-	rest, err := flags.Parse("man", args, func(f flags.Set) {
+	rest, err := terminal.ParseFlags("man", args, func(f terminal.FlagSet) {
 		f.BoolVar(&list, "list", false, "list the files of the pages")
 		f.StringVar(&folder, "write", "", "write all pages below this folder, in man1 and man5")
 	})
@@ -29,7 +27,7 @@ func printManual(_ context.Context, std terminal.Streams, args []string) error {
 	case err != nil:
 		return err
 	case len(rest) > 1 || len(rest) > 0 && (list || folder != "") || list && folder != "":
-		return &exit.UsageError{Reason: "man takes one page, --list or --write", Advice: `"vaultwicket man run" prints the page of run`}
+		return &terminal.UsageError{Reason: "man takes one page, --list or --write", Advice: `"vaultwicket man run" prints the page of run`}
 	case list:
 		for _, page := range manualSource().Pages() {
 			fmt.Fprintln(std.Out, page.File())
@@ -44,7 +42,7 @@ func printManual(_ context.Context, std terminal.Streams, args []string) error {
 	}
 	page, found := manualSource().Page(name)
 	if !found {
-		return &exit.UsageError{Reason: fmt.Sprintf("unknown manual page %q%s", quote.Short(name), quote.DidYouMean(name, manual.Names())), Advice: `"vaultwicket man --list" lists the pages`}
+		return &terminal.UsageError{Reason: fmt.Sprintf("unknown manual page %q%s", quote.Short(name), quote.DidYouMean(name, manual.Names())), Advice: `"vaultwicket man --list" lists the pages`}
 	}
 	if terminal.IsTerminal(std.Out) {
 		terminal.Notef(std.Err, "this is the source of the page; read it with: vaultwicket man %s | man -l -", name)
@@ -62,7 +60,7 @@ func writePages(folder string) error {
 			err = os.WriteFile(filepath.Join(place, page.File()), []byte(page.Text), 0o644)
 		}
 		if err != nil {
-			return &exit.UsageError{Reason: fmt.Sprintf("write the manual pages: %v", err), Advice: "choose a folder that you can write to"}
+			return &terminal.UsageError{Reason: fmt.Sprintf("write the manual pages: %v", err), Advice: "choose a folder that you can write to"}
 		}
 	}
 	return nil
@@ -78,7 +76,7 @@ func manualSource() manual.Source {
 		s.Settings.List = append(s.Settings.List, manual.Setting(one))
 	}
 	s.Settings.Vault, s.Settings.Levels = factsOf(settings.DescribeVault()), factsOf(settings.DescribeLevels())
-	for _, one := range exit.Meanings {
+	for _, one := range terminal.ExitMeanings {
 		s.Statuses = append(s.Statuses, manual.Fact{Name: strconv.Itoa(one.Status), About: one.Meaning})
 	}
 	return s

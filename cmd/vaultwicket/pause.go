@@ -6,8 +6,6 @@ import (
 	"time"
 
 	"vaultwicket/allowlist/quote"
-	"vaultwicket/cmd/internal/exit"
-	"vaultwicket/cmd/internal/flags"
 	"vaultwicket/cmd/internal/settings"
 	"vaultwicket/cmd/internal/terminal"
 	"vaultwicket/gateway/admission"
@@ -31,17 +29,17 @@ func pause(_ context.Context, std terminal.Streams, args []string) error {
 	}
 	name := admission.PauseFile(state)
 	if !paths.MakePrivate(state) {
-		return exit.New(exit.NotReady, fmt.Sprintf("not paused: cannot create %q as a private folder", state), "")
+		return terminal.Fail(terminal.ExitNotReady, fmt.Sprintf("not paused: cannot create %q as a private folder", state), "")
 	}
 	if err := admission.Pause(state, time.Now()); err != nil {
-		return exit.New(exit.NotReady, "not paused: "+err.Error(), "")
+		return terminal.Fail(terminal.ExitNotReady, "not paused: "+err.Error(), "")
 	}
 	if place := std.Getenv("XDG_STATE_HOME"); place != "" { // a desktop program may have started one without it
 		terminal.Notef(std.Err, "this applies to servers that also have XDG_STATE_HOME=%s", clean.Line(place))
 	}
 	since := admission.PausedSince(state)
 	if asJSON {
-		return exit.JSON(std.Out, pauseState{Paused: true, Since: since, File: name}, exit.Done)
+		return terminal.PrintJSON(std.Out, pauseState{Paused: true, Since: since, File: name}, terminal.ExitDone)
 	}
 	text := "paused"
 	if since != nil {
@@ -60,26 +58,26 @@ func resume(_ context.Context, std terminal.Streams, args []string) error {
 	name := admission.PauseFile(state)
 	was, err := admission.Resume(state)
 	if err != nil {
-		return exit.New(exit.NotReady, "still paused: "+err.Error(), "delete the file")
+		return terminal.Fail(terminal.ExitNotReady, "still paused: "+err.Error(), "delete the file")
 	}
 	text := "resumed"
 	if !was {
 		text = "was not paused"
 	}
 	if asJSON {
-		return exit.JSON(std.Out, pauseState{File: name}, exit.Done)
+		return terminal.PrintJSON(std.Out, pauseState{File: name}, terminal.ExitDone)
 	}
 	fmt.Fprintf(std.Out, "%s: calls are allowed\n", text)
 	return nil
 }
 
 func pauseWords(name string, std terminal.Streams, args []string) (state string, asJSON bool, err error) {
-	rest, err := flags.Parse(name, args, func(f flags.Set) { f.BoolVar(&asJSON, "json", false, "print JSON") })
+	rest, err := terminal.ParseFlags(name, args, func(f terminal.FlagSet) { f.BoolVar(&asJSON, "json", false, "print JSON") })
 	if err != nil {
 		return "", false, err
 	}
 	if len(rest) > 0 {
-		return "", false, &exit.UsageError{Reason: fmt.Sprintf("%s: unexpected argument %q", name, quote.Short(rest[0])), Advice: "it applies to every server of this user"}
+		return "", false, &terminal.UsageError{Reason: fmt.Sprintf("%s: unexpected argument %q", name, quote.Short(rest[0])), Advice: "it applies to every server of this user"}
 	}
 	state, err = settings.StateFolder(std)
 	return state, asJSON, err

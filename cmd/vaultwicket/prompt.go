@@ -6,35 +6,34 @@ import (
 	"strings"
 
 	"vaultwicket/allowlist/quote"
-	"vaultwicket/cmd/internal/exit"
+	"vaultwicket/cmd/internal/settings"
 	"vaultwicket/cmd/internal/terminal"
-	"vaultwicket/cmd/internal/wiring"
 	"vaultwicket/gateway/mcpserver"
 )
 
 // promptText is "vaultwicket prompt": the text of an MCP prompt, made for the
 // settings in force, to be given to an agent whose client has tools alone.
 func promptText(_ context.Context, std terminal.Streams, args []string) error {
-	o, err := wiring.Open("prompt", std, args, nil)
+	o, err := settings.Open("prompt", std, args, nil)
 	if err != nil {
 		return err
 	}
 	if len(o.Rest) == 0 {
-		return &exit.UsageError{Reason: "no prompt given", Advice: "the prompts are " + strings.Join(mcpserver.PromptNames(), ", ")}
+		return &terminal.UsageError{Reason: "no prompt given", Advice: "the prompts are " + strings.Join(mcpserver.PromptNames(), ", ")}
 	}
 	arguments := map[string]string{}
 	for _, word := range o.Rest[1:] {
 		name, value, ok := strings.Cut(word, "=")
 		if _, twice := arguments[name]; twice || !ok {
-			return &exit.UsageError{Reason: fmt.Sprintf("invalid or duplicate argument %q", quote.Short(word)), Advice: "write key=value, such as days=3"}
+			return &terminal.UsageError{Reason: fmt.Sprintf("invalid or duplicate argument %q", quote.Short(word)), Advice: "write key=value, such as days=3"}
 		}
 		arguments[name] = value
 	}
-	clock, err := wiring.Clock(std)
+	clock, err := settings.Clock(std)
 	if err != nil {
 		return err
 	}
-	text, err := mcpserver.PromptText(o.Gateway, o.Rest[0], arguments, wiring.DayClock(clock, o.DayStart)())
+	text, err := mcpserver.PromptText(o.Gateway, o.Rest[0], arguments, settings.DayClock(clock, o.DayStart)())
 	if err != nil {
 		return err
 	}

@@ -9,8 +9,6 @@ import (
 	"vaultwicket/cmd/internal/approver"
 	"vaultwicket/cmd/internal/auditlog"
 	"vaultwicket/cmd/internal/calls"
-	"vaultwicket/cmd/internal/exit"
-	"vaultwicket/cmd/internal/flags"
 	"vaultwicket/cmd/internal/history"
 	"vaultwicket/cmd/internal/listing"
 	"vaultwicket/cmd/internal/manual"
@@ -40,7 +38,7 @@ func runners() map[string]runner {
 		"config": settings.Command, "install": install, "uninstall": uninstall, "doctor": runDoctor, "demo": runDemo,
 		"version": printVersion, "completion": printCompletion, "man": printManual, "help": help,
 		rawvault.Name: func(_ context.Context, _ terminal.Streams, args []string) error {
-			_, err := flags.Parse(rawvault.Name, args, nil)
+			_, err := terminal.ParseFlags(rawvault.Name, args, nil)
 			return err
 		},
 	}
@@ -52,7 +50,7 @@ func unknownSubcommand(name string, after []string) error {
 	for _, c := range manual.Commands() {
 		names = append(names, c.Name)
 	}
-	err := &exit.UsageError{Reason: fmt.Sprintf("unknown command %q", quote.Short(name)), Advice: `"vaultwicket help" shows the commands`}
+	err := &terminal.UsageError{Reason: fmt.Sprintf("unknown command %q", quote.Short(name)), Advice: `"vaultwicket help" shows the commands`}
 	spaced := ""
 	if len(after) > 0 {
 		if _, unknown := allowlist.Describe(name + ":" + after[0]); unknown == nil { // "daily read"

@@ -6,8 +6,6 @@ import (
 
 	"vaultwicket/allowlist/quote"
 	"vaultwicket/cmd/internal/drift"
-	"vaultwicket/cmd/internal/exit"
-	"vaultwicket/cmd/internal/flags"
 	"vaultwicket/cmd/internal/release"
 	"vaultwicket/cmd/internal/terminal"
 )
@@ -15,12 +13,12 @@ import (
 // printVersion is "vaultwicket version".
 func printVersion(_ context.Context, std terminal.Streams, args []string) error {
 	var asJSON bool
-	rest, err := flags.Parse("version", args, func(f flags.Set) { f.BoolVar(&asJSON, "json", false, "print JSON, with all modules") })
+	rest, err := terminal.ParseFlags("version", args, func(f terminal.FlagSet) { f.BoolVar(&asJSON, "json", false, "print JSON, with all modules") })
 	if err != nil {
 		return err
 	}
 	if len(rest) > 0 {
-		return &exit.UsageError{Reason: fmt.Sprintf("version: unexpected argument %q", quote.Short(rest[0])), Advice: "the one flag is --json"}
+		return &terminal.UsageError{Reason: fmt.Sprintf("version: unexpected argument %q", quote.Short(rest[0])), Advice: "the one flag is --json"}
 	}
 	known, isKnown := drift.Known(std.Getenv)
 	build := release.ThisBuild()
@@ -32,7 +30,7 @@ func printVersion(_ context.Context, std terminal.Streams, args []string) error 
 		if isKnown {
 			facts.Obsidian = &known
 		}
-		return exit.JSON(std.Out, facts, exit.Done)
+		return terminal.PrintJSON(std.Out, facts, terminal.ExitDone)
 	}
 	fmt.Fprintf(std.Out, "vaultwicket %s\n%s", build.Version, build.Lines())
 	if isKnown {

@@ -8,7 +8,7 @@ import (
 	"os"
 	"strconv"
 
-	"vaultwicket/cmd/internal/exit"
+	"vaultwicket/cmd/internal/terminal"
 )
 
 // first is the number of the first descriptor that is passed.
@@ -16,14 +16,14 @@ const first = 3
 
 // Listener returns the socket that was passed to this process, nil if there is none. The
 // process with the id pid is this one: variables that a parent was given mean nothing. An
-// error is a [*exit.UsageError] for a number of sockets other than one, or for a
+// error is a [*terminal.UsageError] for a number of sockets other than one, or for a
 // descriptor that cannot be listened on.
 func Listener(getenv func(string) string, pid int) (net.Listener, error) {
 	if getenv("LISTEN_PID") != strconv.Itoa(pid) {
 		return nil, nil
 	}
 	if n := getenv("LISTEN_FDS"); n != "1" {
-		return nil, &exit.UsageError{Reason: fmt.Sprintf("the service manager passes %q sockets, want 1", n), Advice: "give the socket unit one ListenStream"}
+		return nil, &terminal.UsageError{Reason: fmt.Sprintf("the service manager passes %q sockets, want 1", n), Advice: "give the socket unit one ListenStream"}
 	}
 	return listener(first)
 }
@@ -43,5 +43,5 @@ func listener(descriptor uintptr) (net.Listener, error) {
 }
 
 func unusable(err error) error {
-	return &exit.UsageError{Reason: fmt.Sprintf("the socket of the service manager cannot be used: %v", err), Advice: "use ListenStream in the socket unit"}
+	return &terminal.UsageError{Reason: fmt.Sprintf("the socket of the service manager cannot be used: %v", err), Advice: "use ListenStream in the socket unit"}
 }

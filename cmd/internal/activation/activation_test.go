@@ -4,7 +4,7 @@ import (
 	"errors"
 	"testing"
 
-	"vaultwicket/cmd/internal/exit"
+	"vaultwicket/cmd/internal/terminal"
 )
 
 func TestOnlyVariablesForThisProcessCount(t *testing.T) {
@@ -19,7 +19,7 @@ func TestOneSocketIsTaken(t *testing.T) {
 	for _, n := range []string{"", "0", "2", "x"} {
 		env := map[string]string{"LISTEN_PID": "42", "LISTEN_FDS": n}
 		l, err := Listener(func(name string) string { return env[name] }, 42)
-		if _, ok := errors.AsType[*exit.UsageError](err); !ok || l != nil {
+		if _, ok := errors.AsType[*terminal.UsageError](err); !ok || l != nil {
 			t.Errorf("%q sockets give %v, %v", n, l, err)
 		}
 	}
@@ -28,7 +28,7 @@ func TestOneSocketIsTaken(t *testing.T) {
 // A descriptor that is not open is refused, and does not end in a panic.
 func TestWhatIsNoSocketIsRefused(t *testing.T) {
 	l, err := listener(1 << 20)
-	if _, ok := errors.AsType[*exit.UsageError](err); !ok || l != nil {
+	if _, ok := errors.AsType[*terminal.UsageError](err); !ok || l != nil {
 		t.Errorf("it gives %v, %v", l, err)
 	}
 }

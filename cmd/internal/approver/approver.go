@@ -9,9 +9,6 @@ import (
 	"time"
 
 	"vaultwicket/allowlist/quote"
-	"vaultwicket/cmd/internal/exit"
-	"vaultwicket/cmd/internal/flags"
-	"vaultwicket/cmd/internal/screen"
 	"vaultwicket/cmd/internal/terminal"
 	"vaultwicket/gateway/clean"
 	"vaultwicket/gateway/consent"
@@ -21,8 +18,8 @@ import (
 // List is "vaultwicket approvals": the questions that wait for a person.
 func List(_ context.Context, std terminal.Streams, args []string) error {
 	var asJSON bool
-	var look screen.Options
-	rest, err := flags.Parse("approvals", args, func(f flags.Set) {
+	var look terminal.ScreenOptions
+	rest, err := terminal.ParseFlags("approvals", args, func(f terminal.FlagSet) {
 		f.BoolVar(&asJSON, "json", false, "print JSON")
 		look.Flags(f)
 	})
@@ -30,7 +27,7 @@ func List(_ context.Context, std terminal.Streams, args []string) error {
 		return err
 	}
 	if len(rest) > 0 {
-		return &exit.UsageError{Reason: fmt.Sprintf("approvals: unexpected argument %q", quote.Short(rest[0])), Advice: `"vaultwicket approve CODE" approves one`}
+		return &terminal.UsageError{Reason: fmt.Sprintf("approvals: unexpected argument %q", quote.Short(rest[0])), Advice: `"vaultwicket approve CODE" approves one`}
 	}
 	store, err := openStore(std)
 	if err != nil {
@@ -48,7 +45,7 @@ func List(_ context.Context, std terminal.Streams, args []string) error {
 		}
 	}
 	if asJSON {
-		return exit.JSON(std.Out, list, exit.Done)
+		return terminal.PrintJSON(std.Out, list, terminal.ExitDone)
 	}
 	if len(list) == 0 {
 		terminal.Notef(std.Err, "no pending approvals")
@@ -57,7 +54,7 @@ func List(_ context.Context, std terminal.Streams, args []string) error {
 		if i > 0 {
 			fmt.Fprintln(std.Out)
 		}
-		w.print(std.Out, screen.New(std, look, now))
+		w.print(std.Out, terminal.NewScreen(std, look, now))
 	}
 	return nil
 }
@@ -66,7 +63,7 @@ func List(_ context.Context, std terminal.Streams, args []string) error {
 // for at the terminal that the process belongs to, not on standard input, which a
 // program can fill; there is no way to give it without one.
 func Approve(ctx context.Context, std terminal.Streams, args []string) error {
-	rest, err := flags.Parse("approve", args, nil)
+	rest, err := terminal.ParseFlags("approve", args, nil)
 	if err != nil {
 		return err
 	}
@@ -75,7 +72,7 @@ func Approve(ctx context.Context, std terminal.Streams, args []string) error {
 	}
 	console, err := std.OpenConsole()
 	if err != nil {
-		return exit.Of(&failure.Error{
+		return terminal.FailureOf(&failure.Error{
 			Code: "unconfirmed", Message: "approve requires a terminal: " + err.Error(),
 			Hint: "run it in a terminal window",
 		})
@@ -86,7 +83,7 @@ func Approve(ctx context.Context, std terminal.Streams, args []string) error {
 		return err
 	}
 	if !terminal.Pages(ctx, console, console, rowsOf(q, console)) || !terminal.Confirm(ctx, console, console, "Allow this?") {
-		return exit.Of(&failure.Error{
+		return terminal.FailureOf(&failure.Error{
 			Code: "unconfirmed", Message: fmt.Sprintf("approval %s is still pending", q.Code),
 			Hint: fmt.Sprintf(`"vaultwicket deny %s" denies it`, q.Code),
 		})
@@ -99,12 +96,12 @@ func Approve(ctx context.Context, std terminal.Streams, args []string) error {
 }
 
 func oneCode(name string) error {
-	return &exit.UsageError{Reason: name + " requires one code", Advice: `"vaultwicket approvals" lists the pending approvals with their codes`}
+	return &terminal.UsageError{Reason: name + " requires one code", Advice: `"vaultwicket approvals" lists the pending approvals with their codes`}
 }
 
 // Deny is "vaultwicket deny CODE": a person's no to a question.
 func Deny(_ context.Context, std terminal.Streams, args []string) error {
-	rest, err := flags.Parse("deny", args, nil)
+	rest, err := terminal.ParseFlags("deny", args, nil)
 	if err != nil {
 		return err
 	}

@@ -7,7 +7,6 @@ import (
 	"testing"
 	"time"
 
-	"vaultwicket/cmd/internal/exit"
 	"vaultwicket/cmd/internal/terminal"
 	"vaultwicket/gateway/consent"
 	"vaultwicket/gateway/state/paths"
@@ -32,7 +31,7 @@ func withApprovals(t *testing.T) (std terminal.Streams, out, errs *strings.Build
 func answer(t *testing.T, name string, std terminal.Streams, args ...string) int {
 	t.Helper()
 	subcommands := map[string]func(context.Context, terminal.Streams, []string) error{"approvals": List, "approve": Approve, "deny": Deny}
-	return exit.Print(std.Err, subcommands[name](t.Context(), std, args))
+	return terminal.PrintError(std.Err, subcommands[name](t.Context(), std, args))
 }
 
 func question(session string) consent.StoredQuestion {
@@ -49,7 +48,7 @@ func TestNoTextPosesAsAQuestion(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if status := answer(t, "approvals", std); status != exit.Done || errs.Len() > 0 {
+	if status := answer(t, "approvals", std); status != terminal.ExitDone || errs.Len() > 0 {
 		t.Fatalf("status %d, %s", status, errs)
 	}
 	for i, line := range strings.Split(strings.TrimSuffix(out.String(), "\n"), "\n") {
@@ -74,13 +73,13 @@ func TestAnAnswerIsForOneQuestion(t *testing.T) {
 	}
 	person := &atConsole{}
 	std.Console = person.open("yes\n")
-	if status := answer(t, "approve", std, strings.ToLower(bare(first.Code))); status != exit.Done {
+	if status := answer(t, "approve", std, strings.ToLower(bare(first.Code))); status != terminal.ExitDone {
 		t.Fatalf("status %d, %s", status, errs)
 	}
 	if !strings.HasPrefix(out.String(), "approved "+first.Code+": delete in Notes, once, until ") || !strings.Contains(person.seen.String(), first.Text) || errs.Len() > 0 {
 		t.Errorf("got %s\n%s\n%s", out, errs, &person.seen)
 	}
-	if status := answer(t, "deny", std, second.Code); status != exit.Done {
+	if status := answer(t, "deny", std, second.Code); status != terminal.ExitDone {
 		t.Fatalf("status %d, %s", status, errs)
 	}
 	for session, granted := range map[string]bool{"first": true, "second": false} {
@@ -91,8 +90,8 @@ func TestAnAnswerIsForOneQuestion(t *testing.T) {
 	}
 	for _, name := range []string{"approve", "deny"} {
 		for _, code := range []string{first.Code, second.Code, "ZZZZ-ZZZZ", "../../x", ""} {
-			if status := answer(t, name, std, code); status != exit.Failed {
-				t.Errorf("%s %q ends with %d, want %d", name, code, status, exit.Failed)
+			if status := answer(t, name, std, code); status != terminal.ExitFailed {
+				t.Errorf("%s %q ends with %d, want %d", name, code, status, terminal.ExitFailed)
 			}
 		}
 	}
@@ -134,17 +133,17 @@ func TestApproveNeedsATerminal(t *testing.T) {
 			t.Fatalf("%s: it is approved", what)
 		}
 	}
-	refused("no terminal", exit.Denied, q.Code)
+	refused("no terminal", terminal.ExitDenied, q.Code)
 	if !strings.Contains(errs.String(), "error: approve requires a terminal") {
 		t.Errorf("got %s", errs)
 	}
-	refused("a switch", exit.Invalid, "--yes", q.Code)
+	refused("a switch", terminal.ExitInvalid, "--yes", q.Code)
 	for _, typed := range []string{"", "no\n", "yes", "\n"} {
 		std.Console = (&atConsole{}).open(typed)
-		refused("typed "+typed, exit.Denied, q.Code)
+		refused("typed "+typed, terminal.ExitDenied, q.Code)
 	}
 	std.Console = (&atConsole{}).open("yes\n")
-	if status := answer(t, "approve", std, q.Code); status != exit.Done {
+	if status := answer(t, "approve", std, q.Code); status != terminal.ExitDone {
 		t.Errorf("status %d: %s", status, errs)
 	}
 }

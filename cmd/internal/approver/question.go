@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"vaultwicket/cmd/internal/screen"
+	"vaultwicket/cmd/internal/terminal"
 	"vaultwicket/gateway/clean"
 	"vaultwicket/gateway/consent"
 )
@@ -43,8 +43,8 @@ func shownText(text string) string {
 
 // print writes a question. Its text is set off, so that no row of it stands where
 // a code does.
-func (w waiting) print(out io.Writer, s screen.Screen) {
-	fmt.Fprintf(out, "%s  %s\n", s.Paint(screen.Strong, w.Code), w.times(s))
+func (w waiting) print(out io.Writer, s terminal.Screen) {
+	fmt.Fprintf(out, "%s  %s\n", s.Paint(terminal.Strong, w.Code), w.times(s))
 	who := "session " + inQuotes(w.Session)
 	if w.Client != "" {
 		who = "client " + inQuotes(w.Client) + ", " + who
@@ -58,14 +58,14 @@ func (w waiting) print(out io.Writer, s screen.Screen) {
 
 // times says when the question was asked and how long it can be answered: on a terminal as
 // people say it, unless times are asked for in full.
-func (w waiting) times(s screen.Screen) string {
+func (w waiting) times(s terminal.Screen) string {
 	switch told := s.Time(w.Asked); {
 	case !s.IsTerminal():
 		return fmt.Sprintf("asked %s ago, %s left", time.Duration(w.AgeSeconds)*time.Second, time.Duration(w.LeftSeconds)*time.Second)
 	case told == w.Asked.UTC().Format(time.RFC3339):
 		return fmt.Sprintf("asked %s, expires %s", told, w.Expires.UTC().Format(time.RFC3339))
 	default:
-		return "asked " + told + ", " + s.Paint(screen.Alert, screen.Span(time.Duration(w.LeftSeconds)*time.Second)+" left")
+		return "asked " + told + ", " + s.Paint(terminal.Alert, terminal.Span(time.Duration(w.LeftSeconds)*time.Second)+" left")
 	}
 }
 

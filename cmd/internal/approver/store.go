@@ -4,8 +4,6 @@ import (
 	"errors"
 	"time"
 
-	"vaultwicket/cmd/internal/exit"
-	"vaultwicket/cmd/internal/identity"
 	"vaultwicket/cmd/internal/settings"
 	"vaultwicket/cmd/internal/terminal"
 	"vaultwicket/gateway/clean"
@@ -21,7 +19,7 @@ type store struct {
 
 // decide stores the answer to a question that was shown in this terminal.
 func (d store) decide(code string, approve bool) (consent.StoredQuestion, error) {
-	return consent.Decide(d.state, consent.Answer{Code: code, Approve: approve, By: identity.AtTerminal, Session: identity.Session()})
+	return consent.Decide(d.state, consent.Answer{Code: code, Approve: approve, By: settings.AtTerminal, Session: settings.Session()})
 }
 
 func openStore(std terminal.Streams) (store, error) {
@@ -52,11 +50,11 @@ func storeError(err error) error {
 	cause := &failure.Error{Code: "not_found", Message: err.Error(), Hint: `"vaultwicket approvals" lists the pending ones; repeat the call to request approval again`}
 	switch {
 	case errors.As(err, &unusable):
-		return exit.New(exit.NotReady, err.Error(), "it must be a folder that only you can access")
+		return terminal.Fail(terminal.ExitNotReady, err.Error(), "it must be a folder that only you can access")
 	case errors.As(err, &answered) && answered.State == consent.Approved:
 		cause.Hint = "repeat the call: the approval is valid for one call"
 	case errors.As(err, &answered):
 		cause.Hint = "approval can be requested again after this one expires"
 	}
-	return exit.Of(cause)
+	return terminal.FailureOf(cause)
 }

@@ -14,8 +14,6 @@ import (
 	"time"
 
 	"vaultwicket/allowlist/quote"
-	"vaultwicket/cmd/internal/exit"
-	"vaultwicket/cmd/internal/flags"
 	"vaultwicket/cmd/internal/settings"
 	"vaultwicket/cmd/internal/terminal"
 	"vaultwicket/gateway/clean"
@@ -37,10 +35,10 @@ func Command(ctx context.Context, std terminal.Streams, args []string) error {
 	case "export":
 		return exportAudit(ctx, std, args[1:])
 	case "-h", "--help", "-V", "--version":
-		_, err := flags.Parse("audit", args[:1], func(f flags.Set) { new(auditQuery).flags(f) })
+		_, err := terminal.ParseFlags("audit", args[:1], func(f terminal.FlagSet) { new(auditQuery).flags(f) })
 		return err
 	}
-	return &exit.UsageError{Reason: "usage: vaultwicket audit list | verify | export FILE", Advice: `"vaultwicket audit --help" shows the flags`}
+	return &terminal.UsageError{Reason: "usage: vaultwicket audit list | verify | export FILE", Advice: `"vaultwicket audit --help" shows the flags`}
 }
 
 // auditPart is one of the two logs that the audit log is made of.
@@ -61,7 +59,7 @@ func auditError(err error) error {
 	if errors.As(err, &busy) {
 		hint = "try again"
 	}
-	return exit.New(exit.NotReady, err.Error(), hint)
+	return terminal.Fail(terminal.ExitNotReady, err.Error(), hint)
 }
 
 // auditReport is what "audit verify --json" prints: about the lines of changes,
@@ -89,12 +87,12 @@ type auditBreak struct {
 // verifyAudit is "vaultwicket audit verify": whether the log is as it was written.
 func verifyAudit(std terminal.Streams, args []string) error {
 	var asJSON bool
-	rest, err := flags.Parse("audit verify", args, func(f flags.Set) { f.BoolVar(&asJSON, "json", false, "print JSON") })
+	rest, err := terminal.ParseFlags("audit verify", args, func(f terminal.FlagSet) { f.BoolVar(&asJSON, "json", false, "print JSON") })
 	if err != nil {
 		return err
 	}
 	if len(rest) > 0 {
-		return &exit.UsageError{Reason: fmt.Sprintf("audit verify: unexpected argument %q", quote.Short(rest[0])), Advice: "it verifies the whole log"}
+		return &terminal.UsageError{Reason: fmt.Sprintf("audit verify: unexpected argument %q", quote.Short(rest[0])), Advice: "it verifies the whole log"}
 	}
 	state, err := settings.StateFolder(std)
 	if err != nil {
@@ -112,7 +110,7 @@ func verifyAudit(std terminal.Streams, args []string) error {
 	if asJSON {
 		return printReports(std, reports)
 	}
-	var broken exit.Several
+	var broken terminal.Several
 	for i, r := range reports {
 		if r.Broken != nil {
 			broken = append(broken, parts[i].broken(r))
@@ -133,17 +131,17 @@ func (p auditPart) broken(r audit.Report) error {
 	if r.Lines > 1 {
 		hint = fmt.Sprintf("entries up to number %d are intact, later ones are not reliable", r.Last-1)
 	}
-	return exit.New(exit.Failed, fmt.Sprintf("audit log (%s) was changed or damaged: %s", p.about, clean.Line(r.Broken.String())), hint+"; keep a copy of "+clean.Line(p.folder))
+	return terminal.Fail(terminal.ExitFailed, fmt.Sprintf("audit log (%s) was changed or damaged: %s", p.about, clean.Line(r.Broken.String())), hint+"; keep a copy of "+clean.Line(p.folder))
 }
 
 func printReports(std terminal.Streams, reports []audit.Report) error {
 	report, calls := reportOf(reports[0]), reportOf(reports[1])
 	report.Calls = &calls
-	status := exit.Done
+	status := terminal.ExitDone
 	if report.OK = report.OK && calls.OK; !report.OK {
-		status = exit.Failed
+		status = terminal.ExitFailed
 	}
-	return exit.JSON(std.Out, report, status)
+	return terminal.PrintJSON(std.Out, report, status)
 }
 
 func reportOf(r audit.Report) auditReport {
@@ -177,12 +175,12 @@ func intactLog(r audit.Report) string {
 
 // exportAudit is "vaultwicket audit export": all lines, as they stand in the log.
 func exportAudit(ctx context.Context, std terminal.Streams, args []string) error {
-	rest, err := flags.Parse("audit export", args, nil)
+	rest, err := terminal.ParseFlags("audit export", args, nil)
 	if err != nil {
 		return err
 	}
 	if len(rest) != 1 || rest[0] == "" {
-		return &exit.UsageError{Reason: "audit export requires one file", Advice: `"-" writes to standard output`}
+		return &terminal.UsageError{Reason: "audit export requires one file", Advice: `"-" writes to standard output`}
 	}
 	state, err := settings.StateFolder(std)
 	if err != nil {
@@ -211,9 +209,9 @@ func exportAudit(ctx context.Context, std terminal.Streams, args []string) error
 
 func cannotMake(name string, err error) error {
 	if errors.Is(err, fs.ErrExist) {
-		return &exit.UsageError{Reason: fmt.Sprintf("audit export: %q already exists", quote.Short(name)), Advice: "choose a file that does not exist"}
+		return &terminal.UsageError{Reason: fmt.Sprintf("audit export: %q already exists", quote.Short(name)), Advice: "choose a file that does not exist"}
 	}
-	return &exit.UsageError{Reason: fmt.Sprintf("audit export %q: %v", quote.Short(name), errors.Unwrap(err))}
+	return &terminal.UsageError{Reason: fmt.Sprintf("audit export %q: %v", quote.Short(name), errors.Unwrap(err))}
 }
 
 // exported counts what was exported.
@@ -268,13 +266,13 @@ func (e exported) report(std terminal.Streams, err error) error {
 	var coded interface{ Code() string }
 	switch {
 	case errors.Is(err, context.Canceled):
-		return exit.New(exit.Interrupted, "nothing was exported: cancelled", "")
+		return terminal.Fail(terminal.ExitInterrupted, "nothing was exported: cancelled", "")
 	case errors.As(err, &coded):
 		return auditError(err)
 	case err != nil:
-		return exit.New(exit.NotReady, "nothing was exported: "+err.Error(), "")
+		return terminal.Fail(terminal.ExitNotReady, "nothing was exported: "+err.Error(), "")
 	case e.damaged > 0:
-		return exit.New(exit.Failed, fmt.Sprintf("%d lines of the audit log cannot be read and are not in the export", e.damaged), `"vaultwicket audit verify" shows details`)
+		return terminal.Fail(terminal.ExitFailed, fmt.Sprintf("%d lines of the audit log cannot be read and are not in the export", e.damaged), `"vaultwicket audit verify" shows details`)
 	case len(e.parts) == 0:
 		terminal.Notef(std.Err, "no entries")
 	}

@@ -10,7 +10,6 @@ import (
 	"testing"
 	"time"
 
-	"vaultwicket/cmd/internal/screen"
 	"vaultwicket/cmd/internal/terminal"
 	"vaultwicket/gateway/state/audit"
 )
@@ -23,9 +22,9 @@ func TestADayHasBothItsEnds(t *testing.T) {
 }
 
 // plainScreen is standard output that is no terminal.
-func plainScreen(out io.Writer) screen.Screen {
+func plainScreen(out io.Writer) terminal.Screen {
 	none := func(string) (string, bool) { return "", false }
-	return screen.New(terminal.Streams{Out: out, Lookup: none}, screen.Options{}, time.Time{})
+	return terminal.NewScreen(terminal.Streams{Out: out, Lookup: none}, terminal.ScreenOptions{}, time.Time{})
 }
 
 // hostile is what a client can choose as its name, and the cell for it.

@@ -10,9 +10,6 @@ import (
 	"time"
 
 	"vaultwicket/allowlist/quote"
-	"vaultwicket/cmd/internal/exit"
-	"vaultwicket/cmd/internal/flags"
-	"vaultwicket/cmd/internal/screen"
 	"vaultwicket/cmd/internal/settings"
 	"vaultwicket/cmd/internal/terminal"
 	"vaultwicket/gateway/clean"
@@ -24,13 +21,13 @@ type auditQuery struct {
 	since, until string
 	filter       audit.Filter
 	json, csv    bool
-	screen       screen.Options
+	screen       terminal.ScreenOptions
 }
 
 const auditLines = 100 // a screen or two; who wants all says so
 
-func (q *auditQuery) flags(f flags.Set) {
-	f.StringVar(&q.since, "since", "", "start time: "+flags.MomentHelp)
+func (q *auditQuery) flags(f terminal.FlagSet) {
+	f.StringVar(&q.since, "since", "", "start time: "+terminal.MomentHelp)
 	f.StringVar(&q.until, "until", "", "end time, in the same formats (dates inclusive)")
 	f.StringVar(&q.filter.Command, "command", "", "only this command")
 	f.StringVar(&q.filter.Decision, "decision", "", "only this decision: "+strings.Join(auditDecisions, ", "))
@@ -49,23 +46,23 @@ var auditDecisions = []string{"allow", "ask", "reply", "deny"}
 func (q *auditQuery) parse(rest []string, now time.Time) (err error) {
 	switch {
 	case len(rest) > 0:
-		return &exit.UsageError{Reason: fmt.Sprintf("audit list: unexpected argument %q", quote.Short(rest[0])), Advice: `"vaultwicket audit list --help" shows the flags`}
+		return &terminal.UsageError{Reason: fmt.Sprintf("audit list: unexpected argument %q", quote.Short(rest[0])), Advice: `"vaultwicket audit list --help" shows the flags`}
 	case q.json && q.csv:
-		return &exit.UsageError{Reason: "--json and --csv cannot be combined"}
+		return &terminal.UsageError{Reason: "--json and --csv cannot be combined"}
 	case q.filter.Limit < 0:
-		return &exit.UsageError{Reason: fmt.Sprintf("flag --limit: invalid value %d, want 0 or more", q.filter.Limit), Advice: "0 shows all entries"}
+		return &terminal.UsageError{Reason: fmt.Sprintf("flag --limit: invalid value %d, want 0 or more", q.filter.Limit), Advice: "0 shows all entries"}
 	case q.filter.Decision != "" && !slices.Contains(auditDecisions, q.filter.Decision):
-		return &exit.UsageError{Reason: fmt.Sprintf("flag --decision: unknown decision %q%s", quote.Short(q.filter.Decision), quote.DidYouMean(q.filter.Decision, auditDecisions)),
+		return &terminal.UsageError{Reason: fmt.Sprintf("flag --decision: unknown decision %q%s", quote.Short(q.filter.Decision), quote.DidYouMean(q.filter.Decision, auditDecisions)),
 			Advice: "the decisions are " + strings.Join(auditDecisions, ", ")}
 	}
-	if q.filter.Since, err = flags.Moment("since", q.since, now, false); err != nil {
+	if q.filter.Since, err = terminal.ParseMoment("since", q.since, now, false); err != nil {
 		return err
 	}
-	if q.filter.Until, err = flags.Moment("until", q.until, now, true); err != nil {
+	if q.filter.Until, err = terminal.ParseMoment("until", q.until, now, true); err != nil {
 		return err
 	}
 	if !q.filter.Since.IsZero() && !q.filter.Until.IsZero() && !q.filter.Since.Before(q.filter.Until) {
-		return &exit.UsageError{Reason: fmt.Sprintf("--since %q is not before --until %q", quote.Short(q.since), quote.Short(q.until))}
+		return &terminal.UsageError{Reason: fmt.Sprintf("--since %q is not before --until %q", quote.Short(q.since), quote.Short(q.until))}
 	}
 	return nil
 }
@@ -73,7 +70,7 @@ func (q *auditQuery) parse(rest []string, now time.Time) (err error) {
 // listAudit is "vaultwicket audit list".
 func listAudit(ctx context.Context, std terminal.Streams, args []string) error {
 	var q auditQuery
-	rest, err := flags.Parse("audit list", args, q.flags)
+	rest, err := terminal.ParseFlags("audit list", args, q.flags)
 	if err != nil {
 		return err
 	}
@@ -85,7 +82,7 @@ func listAudit(ctx context.Context, std terminal.Streams, args []string) error {
 	if err != nil {
 		return err
 	}
-	var to lineWriter = newLineTable(screen.New(std, q.screen, now))
+	var to lineWriter = newLineTable(terminal.NewScreen(std, q.screen, now))
 	switch {
 	case q.json:
 		to = newLineArray(std.Out)
@@ -99,7 +96,7 @@ func listAudit(ctx context.Context, std terminal.Streams, args []string) error {
 	for line, err := range newest(std, audit.Lines(state, q.filter), limit) {
 		switch {
 		case ctx.Err() != nil:
-			return exit.Silent(exit.Interrupted)
+			return terminal.Silent(terminal.ExitInterrupted)
 		case isDamage(err):
 			noteDamage(std, err)
 			continue

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"time"
 
-	"vaultwicket/cmd/internal/screen"
+	"vaultwicket/cmd/internal/terminal"
 	"vaultwicket/gateway/clean"
 	"vaultwicket/gateway/state/audit"
 )
@@ -24,14 +24,14 @@ type lineWriter interface {
 
 // lineTable prints lines for people.
 type lineTable struct {
-	screen screen.Screen
-	*screen.Table
+	screen terminal.Screen
+	*terminal.Table
 }
 
-func newLineTable(s screen.Screen) *lineTable {
+func newLineTable(s terminal.Screen) *lineTable {
 	return &lineTable{s, s.Table(
-		screen.Column{Title: "no"}, screen.Column{Title: "when"}, screen.Column{Title: "decision"},
-		screen.Column{Title: "command", Min: 8}, screen.Column{Title: "vault", Min: 4}, screen.Column{Title: "details", Min: 8},
+		terminal.Column{Title: "no"}, terminal.Column{Title: "when"}, terminal.Column{Title: "decision"},
+		terminal.Column{Title: "command", Min: 8}, terminal.Column{Title: "vault", Min: 4}, terminal.Column{Title: "details", Min: 8},
 	)}
 }
 
@@ -44,8 +44,8 @@ func (t *lineTable) write(l audit.Line) error {
 		}
 	}
 	what := whatHappened(l)
-	t.Add(screen.Text(strconv.FormatUint(l.Seq, 10)), screen.Text(t.screen.Time(l.Time)), screen.Cell{Text: what, Style: screen.DecisionStyles[what]},
-		screen.Text(cmp.Or(l.Command, "-")), screen.Text(cmp.Or(l.Vault, "-")), screen.Text(facts(l)))
+	t.Add(terminal.Text(strconv.FormatUint(l.Seq, 10)), terminal.Text(t.screen.Time(l.Time)), terminal.Cell{Text: what, Style: terminal.DecisionStyles[what]},
+		terminal.Text(cmp.Or(l.Command, "-")), terminal.Text(cmp.Or(l.Vault, "-")), terminal.Text(facts(l)))
 	return nil
 }
 

@@ -8,10 +8,8 @@ import (
 	"os"
 
 	"vaultwicket/allowlist/quote"
-	"vaultwicket/cmd/internal/exit"
-	"vaultwicket/cmd/internal/identity"
+	"vaultwicket/cmd/internal/settings"
 	"vaultwicket/cmd/internal/terminal"
-	"vaultwicket/cmd/internal/wiring"
 	"vaultwicket/gateway"
 	"vaultwicket/gateway/mcpserver"
 )
@@ -23,14 +21,14 @@ const (
 
 // Batch is "vaultwicket batch": operations from a file, their results as JSON.
 func Batch(ctx context.Context, std terminal.Streams, args []string) error {
-	o, err := wiring.Open("batch", std, args, wiring.Stay)
+	o, err := settings.Open("batch", std, args, settings.Stay)
 	if err != nil {
 		return err
 	}
 	defer o.Runner.Close()
 	defer o.Gateway.Flush()
 	if len(o.Rest) != 1 {
-		return &exit.UsageError{Reason: "batch requires one file", Advice: `"-" reads the operations from standard input`}
+		return &terminal.UsageError{Reason: "batch requires one file", Advice: `"-" reads the operations from standard input`}
 	}
 	input, err := readBatch(ctx, std, o.Rest[0])
 	if err != nil {
@@ -38,11 +36,11 @@ func Batch(ctx context.Context, std terminal.Streams, args []string) error {
 	}
 	operations, err := mcpserver.DecodeBatch(input)
 	if err != nil {
-		return exit.JSON(std.Out, gateway.RejectBatch(err), exit.StatusOf(err))
+		return terminal.PrintJSON(std.Out, gateway.RejectBatch(err), terminal.StatusOf(err))
 	}
 	user := newUser(o, "batch")
 	operations.MaxOutput = maxBatchOutput
-	operations.Ask, operations.Caller, operations.Client, operations.Surface = user.asker(), identity.AtTerminal, identity.AtTerminal, identity.AtTerminal
+	operations.Ask, operations.Caller, operations.Client, operations.Surface = user.asker(), settings.AtTerminal, settings.AtTerminal, settings.AtTerminal
 	result := o.Gateway.DoBatch(counting(ctx, user.progress), operations)
 	user.progress.Stop()
 	if user.declined && result.Error != nil {
@@ -51,7 +49,7 @@ func Batch(ctx context.Context, std terminal.Streams, args []string) error {
 	if o.MarkUntrusted {
 		result = result.Marked()
 	}
-	return exit.JSON(std.Out, result, worstStatus(result.Failures()))
+	return terminal.PrintJSON(std.Out, result, worstStatus(result.Failures()))
 }
 
 // readBatch reads a file, or standard input. Nobody waits for input that does
@@ -61,7 +59,7 @@ func readBatch(ctx context.Context, std terminal.Streams, name string) ([]byte, 
 	if name != "-" {
 		file, err := os.Open(name)
 		if err != nil {
-			return nil, &exit.UsageError{Reason: fmt.Sprintf("batch %q: %v", quote.Short(name), errors.Unwrap(err)), Advice: `use a JSON file, or "-" for standard input`}
+			return nil, &terminal.UsageError{Reason: fmt.Sprintf("batch %q: %v", quote.Short(name), errors.Unwrap(err)), Advice: `use a JSON file, or "-" for standard input`}
 		}
 		defer file.Close()
 		in = file
@@ -77,15 +75,15 @@ func readBatch(ctx context.Context, std terminal.Streams, name string) ([]byte, 
 	}()
 	select {
 	case <-ctx.Done():
-		return nil, exit.Silent(exit.Interrupted)
+		return nil, terminal.Silent(terminal.ExitInterrupted)
 	case r := <-done:
 		switch {
 		case r.err != nil:
-			return nil, &exit.UsageError{Reason: fmt.Sprintf("batch %q: %v", quote.Short(name), r.err)}
+			return nil, &terminal.UsageError{Reason: fmt.Sprintf("batch %q: %v", quote.Short(name), r.err)}
 		case len(r.input) > maxBatchInput:
-			return nil, &exit.UsageError{Reason: fmt.Sprintf("batch %q is longer than %d bytes", quote.Short(name), maxBatchInput), Advice: "split it into several files"}
+			return nil, &terminal.UsageError{Reason: fmt.Sprintf("batch %q is longer than %d bytes", quote.Short(name), maxBatchInput), Advice: "split it into several files"}
 		case len(r.input) == 0:
-			return nil, &exit.UsageError{Reason: fmt.Sprintf("batch %q is empty", quote.Short(name)), Advice: `send {"operations": [{"clientId": "c1", "command": "daily:read"}]}`}
+			return nil, &terminal.UsageError{Reason: fmt.Sprintf("batch %q is empty", quote.Short(name)), Advice: `send {"operations": [{"clientId": "c1", "command": "daily:read"}]}`}
 		}
 		return r.input, nil
 	}
@@ -93,9 +91,9 @@ func readBatch(ctx context.Context, std terminal.Streams, name string) ([]byte, 
 
 // worstStatus returns the highest exit status of some failures.
 func worstStatus(codes []string) int {
-	status := exit.Done
+	status := terminal.ExitDone
 	for _, code := range codes {
-		status = max(status, exit.StatusOfCode(code))
+		status = max(status, terminal.StatusOfCode(code))
 	}
 	return status
 }

@@ -7,11 +7,8 @@ import (
 	"strings"
 	"time"
 
-	"vaultwicket/cmd/internal/exit"
-	"vaultwicket/cmd/internal/screen"
 	"vaultwicket/cmd/internal/settings"
 	"vaultwicket/cmd/internal/terminal"
-	"vaultwicket/cmd/internal/wiring"
 	"vaultwicket/gateway"
 	"vaultwicket/gateway/consent"
 )
@@ -20,10 +17,10 @@ import (
 // every rule and the difference that a change would make. Nothing is changed.
 func DryRun(ctx context.Context, std terminal.Streams, args []string) error {
 	var stdin string
-	var look screen.Options
-	o, err := wiring.Open("dry-run", std, args, func(f *settings.Flags) {
+	var look terminal.ScreenOptions
+	o, err := settings.Open("dry-run", std, args, func(f *settings.Flags) {
 		stdinFlag(f, &stdin)
-		look.ColorFlag(f.Set)
+		look.ColorFlag(f.FlagSet)
 	})
 	if err != nil {
 		return err
@@ -39,41 +36,41 @@ func DryRun(ctx context.Context, std terminal.Streams, args []string) error {
 	if o.MarkUntrusted {
 		plan = plan.Marked()
 	}
-	status := exit.Done
+	status := terminal.ExitDone
 	if !plan.OK {
-		status = exit.StatusOfResult(plan.Error)
+		status = terminal.StatusOfResult(plan.Error)
 	}
 	if o.JSON {
-		return exit.JSON(std.Out, plan, status)
+		return terminal.PrintJSON(std.Out, plan, status)
 	}
-	if err := printPlan(std.Out, screen.New(std, look, time.Time{}), plan); err != nil {
+	if err := printPlan(std.Out, terminal.NewScreen(std, look, time.Time{}), plan); err != nil {
 		return err
 	}
-	if status != exit.Done {
-		return exit.Of(plan.Error)
+	if status != terminal.ExitDone {
+		return terminal.FailureOf(plan.Error)
 	}
 	return nil
 }
 
-func printPlan(out io.Writer, s screen.Screen, plan gateway.DryRun) error {
+func printPlan(out io.Writer, s terminal.Screen, plan gateway.DryRun) error {
 	facts := s.Facts()
-	facts.Add("decision", plan.Decision, screen.DecisionStyles[plan.Decision])
-	facts.Add("command", plan.Command, screen.Strong)
-	facts.Add("tier", plan.Tier, screen.Plain)
-	facts.Add("effect", plan.Effect, screen.EffectStyles[plan.Effect])
-	facts.Add("backend", plan.Backend, screen.Plain)
-	facts.Add("program", plan.Program, screen.Plain)
+	facts.Add("decision", plan.Decision, terminal.DecisionStyles[plan.Decision])
+	facts.Add("command", plan.Command, terminal.Strong)
+	facts.Add("tier", plan.Tier, terminal.Plain)
+	facts.Add("effect", plan.Effect, terminal.EffectStyles[plan.Effect])
+	facts.Add("backend", plan.Backend, terminal.Plain)
+	facts.Add("program", plan.Program, terminal.Plain)
 	for i, item := range plan.Argv {
-		facts.Add(fmt.Sprintf("argv[%d]", i), item, screen.Plain)
+		facts.Add(fmt.Sprintf("argv[%d]", i), item, terminal.Plain)
 	}
 	if plan.Stdin != nil {
-		facts.Add("stdin", fmt.Sprintf("%d bytes", plan.Stdin.Bytes), screen.Plain)
+		facts.Add("stdin", fmt.Sprintf("%d bytes", plan.Stdin.Bytes), terminal.Plain)
 	}
 	for _, notice := range plan.Notices {
-		facts.Add("note", notice, screen.Alert)
+		facts.Add("note", notice, terminal.Alert)
 	}
 	for _, r := range plan.Rules {
-		facts.Add("rule "+r.Rule, strings.TrimSpace(r.Verdict+"  "+r.Why), screen.DecisionStyles[r.Verdict])
+		facts.Add("rule "+r.Rule, strings.TrimSpace(r.Verdict+"  "+r.Why), terminal.DecisionStyles[r.Verdict])
 	}
 	if err := facts.Print(); err != nil {
 		return err

@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"vaultwicket/allowlist/quote"
-	"vaultwicket/cmd/internal/exit"
 	"vaultwicket/cmd/internal/settings"
 	"vaultwicket/cmd/internal/terminal"
 )
@@ -36,21 +35,21 @@ func withInput(std terminal.Streams, words []string, param string) ([]string, er
 	})
 	switch {
 	case at >= 0 && param != "":
-		return words, &exit.UsageError{Reason: fmt.Sprintf("--stdin cannot be combined with %q", quote.Short(words[at])), Advice: "standard input is one value: leave one of them out"}
+		return words, &terminal.UsageError{Reason: fmt.Sprintf("--stdin cannot be combined with %q", quote.Short(words[at])), Advice: "standard input is one value: leave one of them out"}
 	case at >= 0:
 		param, _, _ = strings.Cut(words[at], "=")
 		words = slices.Delete(slices.Clone(words), at, at+1)
 	case param == "":
 		return words, nil
 	case strings.Contains(param, "="):
-		return words, &exit.UsageError{Reason: fmt.Sprintf("flag --stdin: %q is not the name of a parameter", quote.Short(param)), Advice: "use --stdin content"}
+		return words, &terminal.UsageError{Reason: fmt.Sprintf("flag --stdin: %q is not the name of a parameter", quote.Short(param)), Advice: "use --stdin content"}
 	}
 	text, err := io.ReadAll(io.LimitReader(std.In, maxInput+1))
 	switch {
 	case err != nil:
-		return words, &exit.UsageError{Reason: fmt.Sprintf("read standard input: %v", err)}
+		return words, &terminal.UsageError{Reason: fmt.Sprintf("read standard input: %v", err)}
 	case len(text) > maxInput:
-		return words, &exit.UsageError{Reason: fmt.Sprintf("standard input is longer than %d bytes", maxInput), Advice: "write less at once"}
+		return words, &terminal.UsageError{Reason: fmt.Sprintf("standard input is longer than %d bytes", maxInput), Advice: "write less at once"}
 	}
 	return append(slices.Clip(words), param+"="+string(text)), nil
 }

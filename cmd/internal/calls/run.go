@@ -10,10 +10,8 @@ import (
 	"strings"
 
 	"vaultwicket/allowlist/quote"
-	"vaultwicket/cmd/internal/exit"
 	"vaultwicket/cmd/internal/settings"
 	"vaultwicket/cmd/internal/terminal"
-	"vaultwicket/cmd/internal/wiring"
 	"vaultwicket/gateway"
 )
 
@@ -21,7 +19,7 @@ import (
 // output is the command's own: byte for byte, unless a terminal would read it.
 func Run(ctx context.Context, std terminal.Streams, args []string) error {
 	var once condition
-	o, err := wiring.Open("run", std, args, once.flags)
+	o, err := settings.Open("run", std, args, once.flags)
 	if err != nil {
 		return err
 	}
@@ -36,8 +34,8 @@ func Run(ctx context.Context, std terminal.Streams, args []string) error {
 
 // Do carries out a request that was typed in a terminal, and prints the result: the
 // command's own output, or all of it as JSON. An error that the user has seen already is an
-// [exit.Silent].
-func Do(ctx context.Context, o wiring.Opened, req gateway.Request) error {
+// [terminal.Silent].
+func Do(ctx context.Context, o settings.Opened, req gateway.Request) error {
 	user := newUser(o, req.Command)
 	result := o.Gateway.Do(counting(ctx, user.progress), typed(user, req))
 	user.progress.Stop()
@@ -51,9 +49,9 @@ func Do(ctx context.Context, o wiring.Opened, req gateway.Request) error {
 }
 
 // report prints a result: the command's own output, or all of it as JSON.
-func report(o wiring.Opened, result gateway.Result) error {
+func report(o settings.Opened, result gateway.Result) error {
 	if o.JSON {
-		return exit.JSON(o.Std.Out, result, exit.StatusOfResult(result.Error))
+		return terminal.PrintJSON(o.Std.Out, result, terminal.StatusOfResult(result.Error))
 	}
 	notices := result.Notices
 	if gap := result.Gap(); gap != "" {
@@ -70,7 +68,7 @@ func report(o wiring.Opened, result gateway.Result) error {
 			}
 			fmt.Fprint(o.Std.Err, terminal.Visible(difference))
 		}
-		return exit.Of(result.Error)
+		return terminal.FailureOf(result.Error)
 	}
 	output := result.Output()
 	if o.MarkUntrusted || terminal.IsTerminal(o.Std.Out) {
@@ -93,14 +91,14 @@ func (c *condition) flags(f *settings.Flags) {
 
 // request reads the command and its words, and the value of one parameter from standard
 // input if that is asked for.
-func request(o wiring.Opened, stdin string) (gateway.Request, error) {
+func request(o settings.Opened, stdin string) (gateway.Request, error) {
 	if len(o.Rest) == 0 {
-		return gateway.Request{}, &exit.UsageError{Reason: "no vault command given", Advice: `"vaultwicket commands" lists what is allowed`}
+		return gateway.Request{}, &terminal.UsageError{Reason: "no vault command given", Advice: `"vaultwicket commands" lists what is allowed`}
 	}
 	command, words := o.Rest[0], append([]string{}, o.Rest[1:]...)
 	for _, word := range words {
 		if name, _, _ := strings.Cut(strings.TrimPrefix(word, "--"), "="); strings.HasPrefix(word, "--") && o.Flags.Lookup(name) != nil {
-			return gateway.Request{}, &exit.UsageError{
+			return gateway.Request{}, &terminal.UsageError{
 				Reason: fmt.Sprintf("flag %q must come before the command %q", quote.Short(word), quote.Short(command)),
 				Advice: fmt.Sprintf("put it before the command: vaultwicket %s %s … %s", o.Flags.Name(), quote.Short(word), quote.Short(command)),
 			}

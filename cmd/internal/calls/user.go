@@ -4,11 +4,8 @@ import (
 	"context"
 	"fmt"
 
-	"vaultwicket/cmd/internal/exit"
-	"vaultwicket/cmd/internal/identity"
-	"vaultwicket/cmd/internal/screen"
+	"vaultwicket/cmd/internal/settings"
 	"vaultwicket/cmd/internal/terminal"
-	"vaultwicket/cmd/internal/wiring"
 	"vaultwicket/exec/frame"
 	"vaultwicket/gateway"
 	"vaultwicket/gateway/consent"
@@ -17,25 +14,25 @@ import (
 // typed returns a request as one that was typed in a terminal, where user is asked.
 func typed(user *user, req gateway.Request) gateway.Request {
 	req.Owner = true
-	req.Ask, req.Caller, req.Client, req.Surface = user.asker(), identity.AtTerminal, identity.AtTerminal, identity.AtTerminal
+	req.Ask, req.Caller, req.Client, req.Surface = user.asker(), settings.AtTerminal, settings.AtTerminal, settings.AtTerminal
 	return req
 }
 
 // user is who sits at the terminal of a command, if anybody does.
 type user struct {
 	std      terminal.Streams
-	progress *screen.Progress
+	progress *terminal.Progress
 	declined bool // an approval that the command asked for
 }
 
 // newUser returns who typed a command, and begins to tell them of its progress: the caller
 // stops that when there is a result.
-func newUser(o wiring.Opened, command string) *user {
+func newUser(o settings.Opened, command string) *user {
 	return &user{std: o.Std, progress: o.Progress(command)}
 }
 
 // counting is ctx for a call of which p shows how far it has come.
-func counting(ctx context.Context, p *screen.Progress) context.Context {
+func counting(ctx context.Context, p *terminal.Progress) context.Context {
 	return frame.WithProgress(ctx, func(c frame.Progress) { p.Count(c.String()) })
 }
 
@@ -68,5 +65,5 @@ func (u *user) asker() consent.Asker {
 // its advice for a model, is not for them.
 func (u *user) cancelled() error {
 	fmt.Fprintln(u.std.Err, "Cancelled. Nothing was changed.")
-	return exit.Silent(exit.Denied)
+	return terminal.Silent(terminal.ExitDenied)
 }

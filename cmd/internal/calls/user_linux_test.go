@@ -8,7 +8,6 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"vaultwicket/cmd/internal/screen"
 	"vaultwicket/cmd/internal/terminal"
 	"vaultwicket/gateway/consent"
 )
@@ -43,7 +42,7 @@ func TestAPersonIsAskedAtATerminal(t *testing.T) {
 		t.Fatal("a terminal is not taken for one")
 	}
 	asker := func(std terminal.Streams) consent.Asker {
-		return (&user{std: std, progress: screen.StartProgress(screen.NewMessages(std.Err), "delete", "")}).asker()
+		return (&user{std: std, progress: terminal.StartProgress(terminal.NewMessages(std.Err), "delete", "")}).asker()
 	}
 	if asker(terminal.Streams{In: program, Err: &strings.Builder{}}) != nil || asker(terminal.Streams{In: strings.NewReader(""), Err: program}) != nil {
 		t.Error("somebody is asked who does not see the question, or cannot answer")

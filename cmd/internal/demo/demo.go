@@ -12,8 +12,8 @@ import (
 	"strings"
 	"time"
 
+	"vaultwicket/allowlist/day"
 	"vaultwicket/cmd/internal/terminal"
-	"vaultwicket/cmd/internal/vault"
 	"vaultwicket/exec"
 	"vaultwicket/gateway"
 	"vaultwicket/gateway/failure"
@@ -55,7 +55,7 @@ func Run(ctx context.Context, std terminal.Streams, now time.Time, newRunner fun
 func demoVariables(folder string, now time.Time) map[string]string {
 	return map[string]string{
 		"XDG_STATE_HOME": filepath.Join(folder, "state"), "XDG_CACHE_HOME": filepath.Join(folder, "cache"),
-		vault.NowVariable: now.Format(time.RFC3339),
+		day.NowVariable: now.Format(time.RFC3339),
 	}
 }
 

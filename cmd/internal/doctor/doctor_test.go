@@ -15,8 +15,8 @@ import (
 	"time"
 
 	"vaultwicket/cmd/internal/clients"
-	"vaultwicket/cmd/internal/exit"
 	"vaultwicket/cmd/internal/settings"
+	"vaultwicket/cmd/internal/terminal"
 	"vaultwicket/exec"
 	"vaultwicket/gateway"
 	"vaultwicket/gateway/consent"
@@ -249,7 +249,7 @@ var faults = []struct {
 	}},
 	{"state-none", Problem, func(p *patient) { p.State = "" }},
 	{"state-unsafe", Problem, func(p *patient) {
-		p.StateUnsafe = &exit.UsageError{Reason: "state folder: is inside the vault", Advice: "move it"}
+		p.StateUnsafe = &terminal.UsageError{Reason: "state folder: is inside the vault", Advice: "move it"}
 	}},
 	{"state-read-only", Problem, func(p *patient) { p.StateReadOnly = "state folder: not writable" }},
 	{"disk-full", Warning, func(p *patient) { p.free = 10 << 20 }},

@@ -5,9 +5,8 @@ import (
 	"fmt"
 	"time"
 
-	"vaultwicket/cmd/internal/exit"
-	"vaultwicket/cmd/internal/screen"
-	"vaultwicket/cmd/internal/wiring"
+	"vaultwicket/cmd/internal/settings"
+	"vaultwicket/cmd/internal/terminal"
 	"vaultwicket/gateway/state/journal"
 )
 
@@ -51,24 +50,24 @@ func keptChangeOf(e journal.Entry) keptChange {
 // clipHash is the hash of a note as results have it.
 func clipHash(hash string) string { return hash[:min(len(hash), 16)] }
 
-func printChanges(o wiring.Opened, s screen.Screen, changes []keptChange) error {
+func printChanges(o settings.Opened, s terminal.Screen, changes []keptChange) error {
 	if o.JSON {
-		return exit.JSON(o.Std.Out, changes, exit.Done)
+		return terminal.PrintJSON(o.Std.Out, changes, terminal.ExitDone)
 	}
 	table := s.Table(
-		screen.Column{Title: "change", Below: true}, screen.Column{Title: "when", OnTerminal: true}, screen.Column{Title: "state"},
-		screen.Column{Title: "command", Min: 8}, screen.Column{Title: "client", Min: 6}, screen.Column{Title: "files", Min: 10},
+		terminal.Column{Title: "change", Below: true}, terminal.Column{Title: "when", OnTerminal: true}, terminal.Column{Title: "state"},
+		terminal.Column{Title: "command", Min: 8}, terminal.Column{Title: "client", Min: 6}, terminal.Column{Title: "files", Min: 10},
 	)
 	for _, c := range changes {
-		table.Add(screen.Text(c.ID), screen.Text(s.Time(c.Time)), screen.Cell{Text: c.State, Style: stateStyles[c.State]},
-			screen.Text(c.Command), screen.Text(cmp.Or(c.Client, c.Caller, "-")), screen.Text(filesOf(c)))
+		table.Add(terminal.Text(c.ID), terminal.Text(s.Time(c.Time)), terminal.Cell{Text: c.State, Style: stateStyles[c.State]},
+			terminal.Text(c.Command), terminal.Text(cmp.Or(c.Client, c.Caller, "-")), terminal.Text(filesOf(c)))
 	}
 	return table.Flush()
 }
 
 // stateStyles are the colours of the states of changes.
-var stateStyles = map[string]screen.Style{
-	journal.Done.String(): screen.Good, journal.Begun.String(): screen.Alert, journal.Undone.String(): screen.Faint, journal.Failed.String(): screen.Bad,
+var stateStyles = map[string]terminal.Style{
+	journal.Done.String(): terminal.Good, journal.Begun.String(): terminal.Alert, journal.Undone.String(): terminal.Faint, journal.Failed.String(): terminal.Bad,
 }
 
 func filesOf(c keptChange) string {
@@ -82,39 +81,39 @@ func filesOf(c keptChange) string {
 	return text
 }
 
-func printEntry(s screen.Screen, c keptChange) error {
+func printEntry(s terminal.Screen, c keptChange) error {
 	facts := s.Facts()
-	facts.Add("id", c.ID, screen.Strong)
-	facts.Add("time", entryTime(s, c.Time), screen.Plain)
+	facts.Add("id", c.ID, terminal.Strong)
+	facts.Add("time", entryTime(s, c.Time), terminal.Plain)
 	facts.Add("state", c.State, stateStyles[c.State])
-	facts.Add("backend", c.Backend, screen.Plain)
-	facts.Add("session", c.Session, screen.Plain)
-	facts.Add("caller", c.Caller, screen.Plain)
-	facts.Add("client", c.Client, screen.Plain)
-	facts.Add("batch", c.Batch, screen.Plain)
-	facts.Add("command", c.Command, screen.Plain)
+	facts.Add("backend", c.Backend, terminal.Plain)
+	facts.Add("session", c.Session, terminal.Plain)
+	facts.Add("caller", c.Caller, terminal.Plain)
+	facts.Add("client", c.Client, terminal.Plain)
+	facts.Add("batch", c.Batch, terminal.Plain)
+	facts.Add("command", c.Command, terminal.Plain)
 	for _, p := range c.Params {
-		facts.Add("parameter", p, screen.Plain)
+		facts.Add("parameter", p, terminal.Plain)
 	}
-	facts.Add("note", c.Note, screen.Plain)
-	facts.Add("undoes", c.Undoes, screen.Plain)
+	facts.Add("note", c.Note, terminal.Plain)
+	facts.Add("undoes", c.Undoes, terminal.Plain)
 	for _, id := range c.Also {
-		facts.Add("undoes", id, screen.Plain)
+		facts.Add("undoes", id, terminal.Plain)
 	}
-	facts.Add("undone by", c.UndoneBy, screen.Plain)
+	facts.Add("undone by", c.UndoneBy, terminal.Plain)
 	for _, f := range c.Files {
 		line := f.Path
 		if f.From != "" {
 			line = f.From + " -> " + f.Path
 		}
-		facts.Add("file", fmt.Sprintf("%s  %s -> %s", line, orNone(f.Before), orNone(f.After)), screen.Plain)
+		facts.Add("file", fmt.Sprintf("%s  %s -> %s", line, orNone(f.Before), orNone(f.After)), terminal.Plain)
 	}
 	return facts.Print()
 }
 
 // entryTime is the exact time of a change; on a terminal it is also told how long ago that
 // was.
-func entryTime(s screen.Screen, t time.Time) string {
+func entryTime(s terminal.Screen, t time.Time) string {
 	exact := t.Format(time.RFC3339)
 	if told := s.Time(t); s.IsTerminal() && told != t.UTC().Format(time.RFC3339) {
 		return exact + " (" + told + ")"

@@ -7,12 +7,8 @@ import (
 	"context"
 	"time"
 
-	"vaultwicket/cmd/internal/exit"
-	"vaultwicket/cmd/internal/flags"
-	"vaultwicket/cmd/internal/screen"
 	"vaultwicket/cmd/internal/settings"
 	"vaultwicket/cmd/internal/terminal"
-	"vaultwicket/cmd/internal/wiring"
 	"vaultwicket/gateway/failure"
 	"vaultwicket/gateway/state/journal"
 )
@@ -20,7 +16,7 @@ import (
 // Journal is "vaultwicket journal": what was changed, and what undo can take back.
 func Journal(_ context.Context, std terminal.Streams, args []string) error {
 	var q journalQuery
-	o, err := wiring.Open("journal", std, args, q.flags)
+	o, err := settings.Open("journal", std, args, q.flags)
 	if err != nil {
 		return err
 	}
@@ -31,44 +27,44 @@ func Journal(_ context.Context, std terminal.Streams, args []string) error {
 	}
 	kept, err := o.Gateway.Journal("")
 	if err != nil {
-		return exit.Of(failure.Of(err))
+		return terminal.FailureOf(failure.Of(err))
 	}
 	switch {
 	case len(o.Rest) == 1 && o.Rest[0] == "list" && q.limit > 0:
-		return listJournal(o, screen.New(std, q.screen, now), kept, wanted)
+		return listJournal(o, terminal.NewScreen(std, q.screen, now), kept, wanted)
 	case len(o.Rest) == 2 && o.Rest[0] == "show":
-		return showEntry(o, screen.New(std, q.screen, now), kept, o.Rest[1])
+		return showEntry(o, terminal.NewScreen(std, q.screen, now), kept, o.Rest[1])
 	}
-	return &exit.UsageError{Reason: "usage: vaultwicket journal list | show ID", Advice: `"vaultwicket help journal" shows the flags`}
+	return &terminal.UsageError{Reason: "usage: vaultwicket journal list | show ID", Advice: `"vaultwicket help journal" shows the flags`}
 }
 
 // journalQuery is which changes a person wants to see.
 type journalQuery struct {
 	limit        int
 	since, until string
-	screen       screen.Options
+	screen       terminal.ScreenOptions
 }
 
 func (q *journalQuery) flags(f *settings.Flags) {
 	f.IntVar(&q.limit, "limit", 50, "maximum number of changes")
-	f.StringVar(&q.since, "since", "", "start time: "+flags.MomentHelp)
+	f.StringVar(&q.since, "since", "", "start time: "+terminal.MomentHelp)
 	f.StringVar(&q.until, "until", "", "end time, in the same formats (dates inclusive)")
-	q.screen.Flags(f.Set)
+	q.screen.Flags(f.FlagSet)
 }
 
 func (q *journalQuery) filter(now time.Time) (f journal.Filter, err error) {
 	f.Limit = q.limit
-	if f.Since, err = flags.Moment("since", q.since, now, false); err != nil {
+	if f.Since, err = terminal.ParseMoment("since", q.since, now, false); err != nil {
 		return f, err
 	}
-	f.Until, err = flags.Moment("until", q.until, now, true)
+	f.Until, err = terminal.ParseMoment("until", q.until, now, true)
 	return f, err
 }
 
-func listJournal(o wiring.Opened, s screen.Screen, kept *journal.Journal, wanted journal.Filter) error {
+func listJournal(o settings.Opened, s terminal.Screen, kept *journal.Journal, wanted journal.Filter) error {
 	entries, damage, err := kept.Entries(wanted)
 	if err != nil {
-		return exit.Of(&failure.Error{Code: "not_found", Message: err.Error()})
+		return terminal.FailureOf(&failure.Error{Code: "not_found", Message: err.Error()})
 	}
 	for _, d := range damage {
 		terminal.Notef(o.Std.Err, "the journal is damaged: %s, byte %d: %s", d.File, d.Offset, d.Reason)
@@ -83,17 +79,17 @@ func listJournal(o wiring.Opened, s screen.Screen, kept *journal.Journal, wanted
 	return printChanges(o, s, changes)
 }
 
-func showEntry(o wiring.Opened, s screen.Screen, kept *journal.Journal, id string) error {
+func showEntry(o settings.Opened, s terminal.Screen, kept *journal.Journal, id string) error {
 	e, err := kept.Entry(id)
 	if err == nil && !e.SeenBy(o.Gateway.Visible("")) {
 		err = &journal.Unknown{What: id}
 	}
 	if err != nil {
-		return exit.Of(&failure.Error{Code: "not_found", Message: err.Error(), Hint: `"vaultwicket journal list" shows the ids`})
+		return terminal.FailureOf(&failure.Error{Code: "not_found", Message: err.Error(), Hint: `"vaultwicket journal list" shows the ids`})
 	}
 	c := keptChangeOf(e)
 	if o.JSON {
-		return exit.JSON(o.Std.Out, c, exit.Done)
+		return terminal.PrintJSON(o.Std.Out, c, terminal.ExitDone)
 	}
 	return printEntry(s, c)
 }

@@ -8,12 +8,8 @@ import (
 
 	"vaultwicket/allowlist/quote"
 	"vaultwicket/cmd/internal/calls"
-	"vaultwicket/cmd/internal/exit"
-	"vaultwicket/cmd/internal/identity"
-	"vaultwicket/cmd/internal/screen"
 	"vaultwicket/cmd/internal/settings"
 	"vaultwicket/cmd/internal/terminal"
-	"vaultwicket/cmd/internal/wiring"
 	"vaultwicket/gateway"
 	"vaultwicket/gateway/failure"
 	"vaultwicket/gateway/state/journal"
@@ -23,7 +19,7 @@ import (
 type undoFlags struct {
 	batch   string
 	session string
-	screen  screen.Options // of undo list
+	screen  terminal.ScreenOptions // of undo list
 }
 
 // ofLatest is the value of --session without one.
@@ -33,7 +29,7 @@ func (u *undoFlags) add(f *settings.Flags) {
 	f.StringVar(&u.batch, "batch", "", "take back the whole batch that the change with this id belongs to")
 	f.StringVar(&u.session, "session", "", "take back all changes of the session of the change with this id (default: of the latest change)")
 	f.Lookup("session").NoOptDefVal = ofLatest
-	u.screen.Flags(f.Set)
+	u.screen.Flags(f.FlagSet)
 }
 
 // Undo is "vaultwicket undo": the command undo through the same gateway.
@@ -44,7 +40,7 @@ func (u *undoFlags) add(f *settings.Flags) {
 // something.
 func Undo(ctx context.Context, std terminal.Streams, args []string) error {
 	var u undoFlags
-	o, err := wiring.Open("undo", std, args, u.add)
+	o, err := settings.Open("undo", std, args, u.add)
 	if err != nil {
 		return err
 	}
@@ -54,21 +50,21 @@ func Undo(ctx context.Context, std terminal.Streams, args []string) error {
 	id := ""
 	switch {
 	case len(o.Rest) == 1 && o.Rest[0] == "list":
-		return listUndoable(o, screen.New(std, u.screen, time.Now()))
+		return listUndoable(o, terminal.NewScreen(std, u.screen, time.Now()))
 	case len(o.Rest) > 1:
-		return &exit.UsageError{Reason: fmt.Sprintf("undo: unexpected argument %q", quote.Short(o.Rest[1])), Advice: `"vaultwicket journal list" shows the ids`}
+		return &terminal.UsageError{Reason: fmt.Sprintf("undo: unexpected argument %q", quote.Short(o.Rest[1])), Advice: `"vaultwicket journal list" shows the ids`}
 	case len(o.Rest) == 1:
 		id = o.Rest[0]
 	}
 	words, cause := toUndo(o, u, id)
 	if cause != nil {
-		return exit.Of(cause)
+		return terminal.FailureOf(cause)
 	}
 	return calls.Do(ctx, o, gateway.Request{Command: "undo", Words: words})
 }
 
 // toUndo returns the parameters of the command undo.
-func toUndo(o wiring.Opened, u undoFlags, id string) ([]string, *failure.Error) {
+func toUndo(o settings.Opened, u undoFlags, id string) ([]string, *failure.Error) {
 	words := []string{}
 	if id != "" {
 		words = append(words, "id="+id)
@@ -90,7 +86,7 @@ func toUndo(o wiring.Opened, u undoFlags, id string) ([]string, *failure.Error) 
 		return words, nil // nor will the command find one
 	case u.session == ofLatest:
 		return append(words, "session="+latest.ID), nil
-	case latest.Caller == identity.AtTerminal:
+	case latest.Caller == settings.AtTerminal:
 		return words, nil
 	}
 	terminal.Notef(o.Std.Err, "the latest change was made by %s: %s %s",
@@ -107,14 +103,14 @@ func callerOf(e journal.Entry) string {
 
 // listUndoable is "vaultwicket undo list": the changes that can be taken back, of every
 // caller.
-func listUndoable(o wiring.Opened, s screen.Screen) error {
+func listUndoable(o settings.Opened, s terminal.Screen) error {
 	changes := []keptChange{}
 	err := o.Gateway.Undoable("", func(e journal.Entry) bool {
 		changes = append(changes, keptChangeOf(e))
 		return len(changes) < maxListed
 	})
 	if err != nil {
-		return exit.Of(failure.Of(err))
+		return terminal.FailureOf(failure.Of(err))
 	}
 	return printChanges(o, s, changes)
 }

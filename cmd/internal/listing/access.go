@@ -6,28 +6,27 @@ import (
 	"io"
 	"text/tabwriter"
 
-	"vaultwicket/cmd/internal/exit"
+	"vaultwicket/cmd/internal/settings"
 	"vaultwicket/cmd/internal/terminal"
-	"vaultwicket/cmd/internal/wiring"
 	"vaultwicket/gateway/notes"
 )
 
 // Access is "vaultwicket access PATH": what agents can do with a note or folder, and
 // which rule or which file says so. No program is started.
 func Access(_ context.Context, std terminal.Streams, args []string) error {
-	o, err := wiring.Open("access", std, args, nil)
+	o, err := settings.Open("access", std, args, nil)
 	if err != nil {
 		return err
 	}
 	if len(o.Rest) != 1 {
-		return &exit.UsageError{Reason: "access requires one path of a note or folder in the vault", Advice: "for example: vaultwicket access Ideas/Bread.md"}
+		return &terminal.UsageError{Reason: "access requires one path of a note or folder in the vault", Advice: "for example: vaultwicket access Ideas/Bread.md"}
 	}
 	a, err := o.Gateway.AccessOf("", o.Rest[0])
 	if err != nil {
 		return err
 	}
 	if o.JSON {
-		return exit.JSON(std.Out, a, exit.Done)
+		return terminal.PrintJSON(std.Out, a, terminal.ExitDone)
 	}
 	return printAccess(std.Out, a)
 }

@@ -9,27 +9,24 @@ import (
 	"time"
 
 	"vaultwicket/allowlist/quote"
-	"vaultwicket/cmd/internal/exit"
-	"vaultwicket/cmd/internal/screen"
 	"vaultwicket/cmd/internal/settings"
 	"vaultwicket/cmd/internal/terminal"
-	"vaultwicket/cmd/internal/wiring"
 	"vaultwicket/gateway/catalog"
 )
 
 // Commands is "vaultwicket commands".
 func Commands(ctx context.Context, std terminal.Streams, args []string) error {
 	var all bool
-	var look screen.Options
-	o, err := wiring.Open("commands", std, args, func(f *settings.Flags) {
+	var look terminal.ScreenOptions
+	o, err := settings.Open("commands", std, args, func(f *settings.Flags) {
 		f.BoolVar(&all, "all", false, "also the commands that are not enabled, and why not")
-		look.ColorFlag(f.Set)
+		look.ColorFlag(f.FlagSet)
 	})
 	if err != nil {
 		return err
 	}
 	if len(o.Rest) > 0 {
-		return &exit.UsageError{Reason: fmt.Sprintf("commands: unexpected argument %q", quote.Short(o.Rest[0])), Advice: `"vaultwicket explain COMMAND" shows one command`}
+		return &terminal.UsageError{Reason: fmt.Sprintf("commands: unexpected argument %q", quote.Short(o.Rest[0])), Advice: `"vaultwicket explain COMMAND" shows one command`}
 	}
 	commands := []catalog.Explained{}
 	for _, c := range o.Gateway.Listing() {
@@ -41,51 +38,51 @@ func Commands(ctx context.Context, std terminal.Streams, args []string) error {
 		commands = append(commands, drifted(ctx, o)...)
 	}
 	if o.JSON {
-		return exit.JSON(std.Out, commands, exit.Done)
+		return terminal.PrintJSON(std.Out, commands, terminal.ExitDone)
 	}
-	return commandTable(screen.New(std, look, time.Time{}), commands, all)
+	return commandTable(terminal.NewScreen(std, look, time.Time{}), commands, all)
 }
 
 // commandTable prints the parameters of commands, or with all whether each is enabled.
-func commandTable(s screen.Screen, commands []catalog.Explained, all bool) error {
-	last := []screen.Column{{Title: "command and its parameters", Min: 10}}
+func commandTable(s terminal.Screen, commands []catalog.Explained, all bool) error {
+	last := []terminal.Column{{Title: "command and its parameters", Min: 10}}
 	if all {
-		last = []screen.Column{{Title: "command"}, {Title: "enabled", Min: 10}}
+		last = []terminal.Column{{Title: "command"}, {Title: "enabled", Min: 10}}
 	}
-	table := s.Table(append([]screen.Column{{Title: "tier"}, {Title: "effect"}}, last...)...)
+	table := s.Table(append([]terminal.Column{{Title: "tier"}, {Title: "effect"}}, last...)...)
 	for _, c := range commands {
-		effect := screen.Cell{Text: c.Effect, Style: screen.EffectStyles[c.Effect]}
+		effect := terminal.Cell{Text: c.Effect, Style: terminal.EffectStyles[c.Effect]}
 		if all {
-			table.Add(screen.Text(c.Tier), effect, screen.Text(c.Name), enabledCell(c.Why))
+			table.Add(terminal.Text(c.Tier), effect, terminal.Text(c.Name), enabledCell(c.Why))
 		} else {
-			table.Add(screen.Text(c.Tier), effect, screen.Text(c.Signature))
+			table.Add(terminal.Text(c.Tier), effect, terminal.Text(c.Signature))
 		}
 	}
 	return table.Flush()
 }
 
-func enabledCell(why string) screen.Cell {
+func enabledCell(why string) terminal.Cell {
 	if why == "" {
-		return screen.Cell{Text: "allowed", Style: screen.Good}
+		return terminal.Cell{Text: "allowed", Style: terminal.Good}
 	}
-	return screen.Cell{Text: why, Style: screen.Faint}
+	return terminal.Cell{Text: why, Style: terminal.Faint}
 }
 
 // Explain is "vaultwicket explain COMMAND".
 func Explain(_ context.Context, std terminal.Streams, args []string) error {
-	o, err := wiring.Open("explain", std, args, nil)
+	o, err := settings.Open("explain", std, args, nil)
 	if err != nil {
 		return err
 	}
 	if len(o.Rest) != 1 {
-		return &exit.UsageError{Reason: "explain requires one command", Advice: `"vaultwicket commands --all" lists them`}
+		return &terminal.UsageError{Reason: "explain requires one command", Advice: `"vaultwicket commands --all" lists them`}
 	}
 	c, err := o.Gateway.Explain(o.Rest[0])
 	if err != nil {
 		return err
 	}
 	if o.JSON {
-		return exit.JSON(std.Out, c.Explained(), exit.Done)
+		return terminal.PrintJSON(std.Out, c.Explained(), terminal.ExitDone)
 	}
 	if _, err := io.WriteString(std.Out, c.Explained().Text()); err != nil {
 		return fmt.Errorf("write the output: %w", err)

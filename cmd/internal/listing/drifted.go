@@ -5,8 +5,8 @@ import (
 
 	"vaultwicket/allowlist"
 	"vaultwicket/cmd/internal/drift"
+	"vaultwicket/cmd/internal/settings"
 	"vaultwicket/cmd/internal/terminal"
-	"vaultwicket/cmd/internal/wiring"
 	"vaultwicket/gateway"
 	"vaultwicket/gateway/catalog"
 )
@@ -14,7 +14,7 @@ import (
 // drifted compares the commands of the installed app with the table, and returns those that
 // are new there as commands that nothing enables. Where the app is not used or does not
 // answer there are none.
-func drifted(ctx context.Context, o wiring.Opened) (unknown []catalog.Explained) {
+func drifted(ctx context.Context, o settings.Opened) (unknown []catalog.Explained) {
 	if o.Backend == gateway.Embedded {
 		return nil
 	}

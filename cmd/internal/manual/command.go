@@ -2,7 +2,7 @@
 // writes the help on the screen and the manual pages from the same table.
 package manual
 
-import "vaultwicket/cmd/internal/flags"
+import "vaultwicket/cmd/internal/terminal"
 
 // Command is a subcommand as help and manual describe it.
 type Command struct {
@@ -19,7 +19,7 @@ type Command struct {
 type Example struct{ What, Line string }
 
 // Flags are the flags of a subcommand: its own, and the settings.
-type Flags struct{ Own, Settings []flags.Flag }
+type Flags struct{ Own, Settings []terminal.Flag }
 
 // groups are the groups of subcommands, in the order of the help.
 var groups = []string{start, use, consent, review, configure, other}

@@ -5,8 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"vaultwicket/cmd/internal/flags"
-	"vaultwicket/cmd/internal/screen"
+	"vaultwicket/cmd/internal/terminal"
 )
 
 const (
@@ -20,7 +19,7 @@ const (
 
 // OverviewText returns the help of the whole program: its commands in groups. hidden are names
 // of commands that are left out.
-func OverviewText(s screen.Screen, hidden ...string) string {
+func OverviewText(s terminal.Screen, hidden ...string) string {
 	p := page{screen: s, width: min(s.Width(pipeWidth), maxWidth)}
 	p.wrap("", "vaultwicket is a policy-enforcing gateway (MCP server) for Obsidian vaults.")
 	p.line("")
@@ -53,7 +52,7 @@ const allSettings = "serve"
 var commonSettings = []string{"vault", "tier", "allow-mutations", "config", "profile"}
 
 // Text returns the help of a command with its flags.
-func (c Command) Text(s screen.Screen, f Flags) string {
+func (c Command) Text(s terminal.Screen, f Flags) string {
 	p := page{screen: s, width: min(s.Width(pipeWidth), maxWidth)}
 	p.wrap("", strings.TrimSpace("vaultwicket "+c.Name+" "+c.Usage))
 	p.wrap("  ", c.Summary)
@@ -65,7 +64,7 @@ func (c Command) Text(s screen.Screen, f Flags) string {
 	if c.Name == allSettings {
 		p.flags("Settings, also as variables and in the settings file", f.Settings)
 	} else if len(f.Settings) > 0 {
-		p.flags("Settings", slices.DeleteFunc(slices.Clone(f.Settings), func(f flags.Flag) bool { return !slices.Contains(commonSettings, f.Name) }))
+		p.flags("Settings", slices.DeleteFunc(slices.Clone(f.Settings), func(f terminal.Flag) bool { return !slices.Contains(commonSettings, f.Name) }))
 		p.line("")
 		p.wrap("", "All other settings have flags, too: \"vaultwicket help "+allSettings+"\" lists them.")
 	}
@@ -75,7 +74,7 @@ func (c Command) Text(s screen.Screen, f Flags) string {
 
 // page collects the lines of a help text.
 type page struct {
-	screen screen.Screen
+	screen terminal.Screen
 	width  int
 	text   strings.Builder
 }
@@ -84,12 +83,12 @@ func (p *page) line(text string) { p.text.WriteString(text + "\n") }
 
 func (p *page) heading(text string) {
 	p.line("")
-	p.line(p.screen.Paint(screen.Strong, text))
+	p.line(p.screen.Paint(terminal.Strong, text))
 }
 
 // wrap writes a paragraph with indent before each line.
 func (p *page) wrap(indent, text string) {
-	for _, line := range screen.Wrap(text, max(p.width-len(indent), 1)) {
+	for _, line := range terminal.Wrap(text, max(p.width-len(indent), 1)) {
 		p.line(indent + line)
 	}
 }
@@ -101,19 +100,19 @@ func (p *page) pairs(rows [][2]string, names int) {
 	column := len(indent) + names + 2
 	for _, row := range rows {
 		if p.width-column < minText {
-			p.line(indent + p.screen.Paint(screen.Name, row[0]))
+			p.line(indent + p.screen.Paint(terminal.Name, row[0]))
 			p.wrap(indent+indent+indent, row[1])
 			continue
 		}
-		name := indent + p.screen.Paint(screen.Name, row[0]) + strings.Repeat(" ", names-len(row[0])+2)
-		for _, line := range screen.Wrap(row[1], p.width-column) {
+		name := indent + p.screen.Paint(terminal.Name, row[0]) + strings.Repeat(" ", names-len(row[0])+2)
+		for _, line := range terminal.Wrap(row[1], p.width-column) {
 			p.line(strings.TrimRight(name+line, " "))
 			name = strings.Repeat(" ", column)
 		}
 	}
 }
 
-func (p *page) flags(title string, list []flags.Flag) {
+func (p *page) flags(title string, list []terminal.Flag) {
 	if len(list) == 0 {
 		return
 	}
@@ -135,7 +134,7 @@ func (p *page) examples(list []Example) {
 
 func (p *page) commandLines(list []Example) {
 	for _, e := range list {
-		p.wrap("  ", p.screen.Paint(screen.Faint, "# "+e.What))
+		p.wrap("  ", p.screen.Paint(terminal.Faint, "# "+e.What))
 		p.line(fmt.Sprintf("  %s", e.Line))
 	}
 }

@@ -6,12 +6,10 @@ import (
 	"testing"
 	"time"
 
-	"vaultwicket/cmd/internal/flags"
-	"vaultwicket/cmd/internal/screen"
 	"vaultwicket/cmd/internal/terminal"
 )
 
-func plain(env ...string) screen.Screen {
+func plain(env ...string) terminal.Screen {
 	lookup := func(name string) (string, bool) {
 		for _, entry := range env {
 			if key, value, _ := strings.Cut(entry, "="); key == name {
@@ -20,7 +18,7 @@ func plain(env ...string) screen.Screen {
 		}
 		return "", false
 	}
-	return screen.New(terminal.Streams{Out: io.Discard, Lookup: lookup}, screen.Options{}, time.Time{})
+	return terminal.NewScreen(terminal.Streams{Out: io.Discard, Lookup: lookup}, terminal.ScreenOptions{}, time.Time{})
 }
 
 func TestHelpHasGroupsAndExamples(t *testing.T) {
@@ -49,8 +47,8 @@ func TestHelpHasGroupsAndExamples(t *testing.T) {
 func TestHelpOfACommand(t *testing.T) {
 	c := Command{Name: "do", Usage: "[flags] THING", Summary: "do a thing", About: []string{"It does it once."}, Examples: []Example{{"a thing", "vaultwicket do it"}}}
 	f := Flags{
-		Own:      []flags.Flag{{Name: "json", Usage: "print JSON"}, {Name: "limit", Value: "N", Usage: strings.Repeat("many words ", 12) + "end"}},
-		Settings: []flags.Flag{{Name: "tier", Value: "VALUE", Usage: "highest tier"}, {Name: "max-sessions", Value: "VALUE", Usage: "of serve"}},
+		Own:      []terminal.Flag{{Name: "json", Usage: "print JSON"}, {Name: "limit", Value: "N", Usage: strings.Repeat("many words ", 12) + "end"}},
+		Settings: []terminal.Flag{{Name: "tier", Value: "VALUE", Usage: "highest tier"}, {Name: "max-sessions", Value: "VALUE", Usage: "of serve"}},
 	}
 	want := `vaultwicket do [flags] THING
   do a thing

@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"vaultwicket/cmd/internal/flags"
+	"vaultwicket/cmd/internal/terminal"
 )
 
 // sample is a source with texts that mdoc would obey if they were not escaped.
@@ -22,8 +22,8 @@ func sample() Source {
 				return Flags{}
 			}
 			return Flags{
-				Own:      []flags.Flag{{Name: "one", Value: "VALUE", Usage: `a \path "quoted", 'so' – with ~ and ^`}, {Name: "two", Usage: ".Sh at the start. A second sentence"}},
-				Settings: []flags.Flag{{Name: "tier", Value: "VALUE", Usage: "tier"}},
+				Own:      []terminal.Flag{{Name: "one", Value: "VALUE", Usage: `a \path "quoted", 'so' – with ~ and ^`}, {Name: "two", Usage: ".Sh at the start. A second sentence"}},
+				Settings: []terminal.Flag{{Name: "tier", Value: "VALUE", Usage: "tier"}},
 			}
 		},
 		Settings: Settings{

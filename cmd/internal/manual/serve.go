@@ -4,7 +4,7 @@ import (
 	"regexp"
 	"sync"
 
-	"vaultwicket/cmd/internal/screen"
+	"vaultwicket/cmd/internal/terminal"
 )
 
 // plainWord is a value that every shell takes as it is.
@@ -13,7 +13,7 @@ var plainWord = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile
 // ServeText explains a server to a user who started it by hand: what it waits for, how a
 // client comes to start it, how to try it out, how to stop it. vault is the name, id or folder
 // that was given, "" for none.
-func ServeText(s screen.Screen, vault string) string {
+func ServeText(s terminal.Screen, vault string) string {
 	flag := ""
 	if plainWord().MatchString(vault) {
 		flag = " --vault " + vault

@@ -10,8 +10,8 @@ import (
 	"strconv"
 	"time"
 
-	"vaultwicket/cmd/internal/exit"
-	"vaultwicket/cmd/internal/logging"
+	"vaultwicket/cmd/internal/settings"
+	"vaultwicket/cmd/internal/terminal"
 )
 
 // PID is the flag --parent-pid; 0 is none. It is no setting: it is about
@@ -69,13 +69,13 @@ type parent struct {
 	direct func() int                         // the number of the process above this one
 }
 
-// newParent looks at a process once. The error is a [*exit.UsageError] if it does
+// newParent looks at a process once. The error is a [*terminal.UsageError] if it does
 // not exist.
 func newParent(pid int, lookUp func(int) (processInfo, error), direct func() int) (*parent, error) {
 	p := &parent{pid: pid, lookUp: lookUp, direct: direct}
 	first, err := lookUp(pid)
 	if pid == os.Getpid() || errors.Is(err, errNoProcess) {
-		return nil, &exit.UsageError{
+		return nil, &terminal.UsageError{
 			Reason: fmt.Sprintf("flag --parent-pid: no other running process has the id %d", pid),
 			Advice: "use the id of the process that starts the server",
 		}
@@ -156,7 +156,7 @@ func Watch(ctx context.Context, pid PID, log *slog.Logger) (_ context.Context, s
 	go func() {
 		defer close(done)
 		if p.wait(ctx, ended) {
-			log.Log(ctx, logging.LevelNote, "parent process has ended, stopping the server", "pid", int(pid))
+			log.Log(ctx, settings.LevelNote, "parent process has ended, stopping the server", "pid", int(pid))
 			cancel()
 		}
 	}()

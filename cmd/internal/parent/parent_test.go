@@ -9,7 +9,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"vaultwicket/cmd/internal/exit"
+	"vaultwicket/cmd/internal/terminal"
 )
 
 // processTable is a table of processes. A process without a line is hidden.
@@ -70,8 +70,8 @@ func TestAParentThatIsNotThereStopsTheStart(t *testing.T) {
 	table := processTable{20: errNoProcess}
 	for _, pid := range []int{20, os.Getpid()} {
 		_, err := newParent(pid, table.lookUp, os.Getppid)
-		var wrong *exit.UsageError
-		if !errors.As(err, &wrong) || !strings.Contains(err.Error(), "--parent-pid") || wrong.Hint() == "" || exit.StatusOf(err) != exit.Invalid {
+		var wrong *terminal.UsageError
+		if !errors.As(err, &wrong) || !strings.Contains(err.Error(), "--parent-pid") || wrong.Hint() == "" || terminal.StatusOf(err) != terminal.ExitInvalid {
 			t.Errorf("%d: %v", pid, err)
 		}
 	}

@@ -10,7 +10,6 @@ package rawvault
 import (
 	"fmt"
 
-	"vaultwicket/cmd/internal/exit"
 	"vaultwicket/cmd/internal/settings"
 	"vaultwicket/cmd/internal/terminal"
 	"vaultwicket/cmd/internal/vault"
@@ -36,11 +35,11 @@ func Run(args []string, std terminal.Streams) int {
 	getenv := std.Getenv
 	if !exec.StartedByGateway(getenv) {
 		if err := notPaused(std); err != nil {
-			return exit.Print(std.Err, err)
+			return terminal.PrintError(std.Err, err)
 		}
 		rules, err := rulesByHand(args, std)
 		if err != nil {
-			return exit.Print(std.Err, err)
+			return terminal.PrintError(std.Err, err)
 		}
 		getenv = withRules(getenv, rules)
 	}
@@ -49,8 +48,8 @@ func Run(args []string, std terminal.Streams) int {
 	}
 	out := clean.NewStream(std.Out)
 	status := vault.Main(args, std.In, out, std.Err, getenv)
-	if err := out.Flush(); err != nil && status == exit.Done {
-		status = exit.Failed
+	if err := out.Flush(); err != nil && status == terminal.ExitDone {
+		status = terminal.ExitFailed
 	}
 	return status
 }
@@ -64,9 +63,9 @@ func notPaused(std terminal.Streams) error {
 	paused, err := admission.IsPaused(state)
 	switch {
 	case err != nil:
-		return exit.New(exit.NotReady, fmt.Sprintf("state folder %q: %v", state, err), "the pause state is kept there; make it a folder that only you can access")
+		return terminal.Fail(terminal.ExitNotReady, fmt.Sprintf("state folder %q: %v", state, err), "the pause state is kept there; make it a folder that only you can access")
 	case paused:
-		return exit.New(exit.Denied, "vaultwicket is paused", `"vaultwicket resume" ends the pause`)
+		return terminal.Fail(terminal.ExitDenied, "vaultwicket is paused", `"vaultwicket resume" ends the pause`)
 	}
 	return nil
 }
@@ -92,7 +91,7 @@ func rulesByHand(args []string, std terminal.Streams) (access.Rules, error) {
 			case registry.SameFolder(folder, args[0]):
 				rules = rules.Meet(served.Policy.Access)
 			case trust.VaultAround(args[0], []string{folder}) != "", trust.VaultAround(folder, []string{args[0]}) != "":
-				return access.Rules{}, exit.New(exit.Denied,
+				return access.Rules{}, terminal.Fail(terminal.ExitDenied,
 					fmt.Sprintf("folder %q: overlaps the vault %q, which has access rules", args[0], folder), "use the folder of the vault itself")
 			}
 		}

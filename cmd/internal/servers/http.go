@@ -10,9 +10,8 @@ import (
 	"sync/atomic"
 
 	"vaultwicket/cmd/internal/activation"
-	"vaultwicket/cmd/internal/exit"
+	"vaultwicket/cmd/internal/settings"
 	"vaultwicket/cmd/internal/terminal"
-	"vaultwicket/cmd/internal/wiring"
 	"vaultwicket/gateway/mcpserver"
 	"vaultwicket/gateway/mcpserver/streamable"
 	"vaultwicket/gateway/state/paths"
@@ -26,7 +25,7 @@ const tokenVariable = "VAULTWICKET_TOKEN"
 const tokenName = "token"
 
 // serveHTTP serves MCP at the address of the settings.
-func serveHTTP(ctx context.Context, o wiring.Opened, c mcpserver.Config) error {
+func serveHTTP(ctx context.Context, o settings.Opened, c mcpserver.Config) error {
 	if err := outsideVaults(o, "tls-key", o.HTTP.Key); err != nil {
 		return err
 	}
@@ -59,13 +58,13 @@ func serveHTTP(ctx context.Context, o wiring.Opened, c mcpserver.Config) error {
 
 // tokenOf returns the bearer token and where it is. Where there is none yet it is
 // made.
-func tokenOf(o wiring.Opened) (token, from string, err error) {
+func tokenOf(o settings.Opened) (token, from string, err error) {
 	if text := o.Std.Getenv(tokenVariable); text != "" {
 		if o.HTTP.TokenFile != "" {
-			return "", "", &exit.UsageError{Reason: fmt.Sprintf("the setting %q and the environment %q both give a token", "token-file", tokenVariable), Advice: "leave one of the two out"}
+			return "", "", &terminal.UsageError{Reason: fmt.Sprintf("the setting %q and the environment %q both give a token", "token-file", tokenVariable), Advice: "leave one of the two out"}
 		}
 		if reason := streamable.Weakness(text); reason != "" {
-			return "", "", &exit.UsageError{Reason: fmt.Sprintf("environment %q: the token %s", tokenVariable, reason), Advice: "use 32 random bytes, such as the token file that vaultwicket creates"}
+			return "", "", &terminal.UsageError{Reason: fmt.Sprintf("environment %q: the token %s", tokenVariable, reason), Advice: "use 32 random bytes, such as the token file that vaultwicket creates"}
 		}
 		return text, "the environment " + tokenVariable, nil
 	}
@@ -73,7 +72,7 @@ func tokenOf(o wiring.Opened) (token, from string, err error) {
 	if file == "" {
 		state := paths.State(o.Std.Getenv, "")
 		if state == "" {
-			return "", "", &exit.UsageError{Reason: "no location for the HTTP token", Advice: "set --token-file"}
+			return "", "", &terminal.UsageError{Reason: "no location for the HTTP token", Advice: "set --token-file"}
 		}
 		if !paths.MakePrivate(state) {
 			return "", "", fmt.Errorf("state folder %q: %s", state, cmp.Or(paths.Unsafe(state), "cannot be made"))
@@ -88,7 +87,7 @@ func tokenOf(o wiring.Opened) (token, from string, err error) {
 }
 
 // outsideVaults refuses a secret file, "" for none, that an agent could read.
-func outsideVaults(o wiring.Opened, setting, file string) error {
+func outsideVaults(o settings.Opened, setting, file string) error {
 	if file == "" {
 		return nil
 	}
@@ -96,7 +95,7 @@ func outsideVaults(o wiring.Opened, setting, file string) error {
 	if vault == "" {
 		return nil
 	}
-	return &exit.UsageError{Reason: fmt.Sprintf("%s %q is inside the vault %q, where an agent may read", setting, file, vault), Advice: "move it out of the vault"}
+	return &terminal.UsageError{Reason: fmt.Sprintf("%s %q is inside the vault %q, where an agent may read", setting, file, vault), Advice: "move it out of the vault"}
 }
 
 // ended is how a server ends: a signal is the ordinary way.

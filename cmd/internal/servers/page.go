@@ -13,12 +13,9 @@ import (
 	"vaultwicket/allowlist/quote"
 	"vaultwicket/cmd/internal/doctor"
 	"vaultwicket/cmd/internal/doctor/machine"
-	"vaultwicket/cmd/internal/exit"
-	"vaultwicket/cmd/internal/identity"
 	"vaultwicket/cmd/internal/release"
 	"vaultwicket/cmd/internal/settings"
 	"vaultwicket/cmd/internal/terminal"
-	"vaultwicket/cmd/internal/wiring"
 	"vaultwicket/exec"
 	"vaultwicket/gateway/failure"
 	"vaultwicket/gateway/httpguard"
@@ -33,14 +30,14 @@ const anyPort = "127.0.0.1:0"
 // read: who has the link can approve.
 func Page(ctx context.Context, std terminal.Streams, args []string) error {
 	var own pageFlags
-	o, err := wiring.Open("ui", std, args, own.add)
+	o, err := settings.Open("ui", std, args, own.add)
 	if err != nil {
 		return err
 	}
 	defer o.Runner.Close()
 	defer o.Gateway.Flush()
 	if len(o.Rest) > 0 {
-		return &exit.UsageError{Reason: fmt.Sprintf("ui: unexpected argument %q", quote.Short(o.Rest[0])), Advice: `"vaultwicket help ui" shows the flags`}
+		return &terminal.UsageError{Reason: fmt.Sprintf("ui: unexpected argument %q", quote.Short(o.Rest[0])), Advice: `"vaultwicket help ui" shows the flags`}
 	}
 	state, err := settings.StateFolder(std)
 	if err != nil {
@@ -48,7 +45,7 @@ func Page(ctx context.Context, std terminal.Streams, args []string) error {
 	}
 	console, err := std.OpenConsole()
 	if err != nil {
-		return exit.Of(&failure.Error{Code: failure.CodeUnconfirmed, Message: "ui requires a terminal, which shows the link: " + err.Error(), Hint: "run it in a terminal window"})
+		return terminal.FailureOf(&failure.Error{Code: failure.CodeUnconfirmed, Message: "ui requires a terminal, which shows the link: " + err.Error(), Hint: "run it in a terminal window"})
 	}
 	defer console.Close()
 	l, err := listenLoopback(ctx, own.listen)
@@ -57,7 +54,7 @@ func Page(ctx context.Context, std terminal.Streams, args []string) error {
 	}
 	defer settings.ReloadOnChange(ctx, o.Gateway, o.Flags, o.Settings, std, o.Log)()
 	page := ui.New(ui.Config{
-		Gateway: o.Gateway, State: state, Session: identity.Session(), Version: release.Version, Log: o.Log,
+		Gateway: o.Gateway, State: state, Session: settings.Session(), Version: release.Version, Log: o.Log,
 		Settings: func() (ui.Settings, error) { return pageSettings(o) }, Health: func(ctx context.Context) []ui.Finding { return findings(ctx, std, args) },
 	}, "")
 	if std.Getenv("GOGC") == "" {
@@ -86,7 +83,7 @@ func showLinks(console io.ReadWriter, link func() string) {
 // listenLoopback listens on an address that only this machine can reach.
 func listenLoopback(ctx context.Context, address string) (net.Listener, error) {
 	refused := func(reason string) error {
-		return &exit.UsageError{Reason: fmt.Sprintf("--listen %q %s", quote.Short(address), reason), Advice: `use one such as "127.0.0.1:8766" or "[::1]:8766"`}
+		return &terminal.UsageError{Reason: fmt.Sprintf("--listen %q %s", quote.Short(address), reason), Advice: `use one such as "127.0.0.1:8766" or "[::1]:8766"`}
 	}
 	host, port, err := net.SplitHostPort(address)
 	if err != nil || port != "0" && !httpguard.IsPort(port) {
@@ -97,13 +94,13 @@ func listenLoopback(ctx context.Context, address string) (net.Listener, error) {
 	}
 	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", address)
 	if err != nil {
-		return nil, exit.New(exit.NotReady, fmt.Sprintf("cannot listen on %s: %v", address, err), "choose another port, or leave --listen out for a free one")
+		return nil, terminal.Fail(terminal.ExitNotReady, fmt.Sprintf("cannot listen on %s: %v", address, err), "choose another port, or leave --listen out for a free one")
 	}
 	return l, nil
 }
 
 // pageSettings are the settings as the page shows them.
-func pageSettings(o wiring.Opened) (ui.Settings, error) {
+func pageSettings(o settings.Opened) (ui.Settings, error) {
 	rows, file, err := o.Flags.List(o.Std)
 	if err != nil {
 		return ui.Settings{}, err

@@ -4,9 +4,8 @@ import (
 	"os"
 	"time"
 
-	"vaultwicket/cmd/internal/identity"
 	"vaultwicket/cmd/internal/release"
-	"vaultwicket/cmd/internal/wiring"
+	"vaultwicket/cmd/internal/settings"
 	"vaultwicket/gateway/state/paths"
 	"vaultwicket/gateway/state/running"
 )
@@ -14,13 +13,13 @@ import (
 // register notes in the state folder that this server runs, until end is called. It does
 // not keep the first answer waiting, and a server without a place for it serves all the
 // same.
-func register(o wiring.Opened) (end func()) {
+func register(o settings.Opened) (end func()) {
 	state := paths.State(o.Std.Getenv, "")
 	if state == "" || o.VaultAround(o.Std, state) != "" {
 		return func() {}
 	}
 	s := running.Server{
-		Session: identity.Session(), PID: os.Getpid(), Since: time.Now().UTC(), Version: release.Version, Transport: "stdio", Vaults: o.Gateway.VaultNames(),
+		Session: settings.Session(), PID: os.Getpid(), Since: time.Now().UTC(), Version: release.Version, Transport: "stdio", Vaults: o.Gateway.VaultNames(),
 		CallsMinute: o.Limits.Calls, ChangesMinute: o.Limits.Mutations, ChangesHour: o.Limits.MutationsHour,
 	}
 	if o.HTTP.Addr != "" {

@@ -13,14 +13,11 @@ import (
 	"time"
 
 	"vaultwicket/allowlist/quote"
-	"vaultwicket/cmd/internal/exit"
 	"vaultwicket/cmd/internal/manual"
 	"vaultwicket/cmd/internal/parent"
 	"vaultwicket/cmd/internal/release"
-	"vaultwicket/cmd/internal/screen"
 	"vaultwicket/cmd/internal/settings"
 	"vaultwicket/cmd/internal/terminal"
-	"vaultwicket/cmd/internal/wiring"
 	"vaultwicket/exec"
 	"vaultwicket/gateway/mcpserver"
 )
@@ -43,7 +40,7 @@ const serveMemory = 42 << 20
 // Serve is "vaultwicket serve": MCP on standard input and output, or over HTTP.
 func Serve(ctx context.Context, std terminal.Streams, args []string) error {
 	var own serveFlags
-	o, err := wiring.Open("serve", std, args, own.add)
+	o, err := settings.Open("serve", std, args, own.add)
 	if err != nil {
 		return err
 	}
@@ -59,12 +56,12 @@ func Serve(ctx context.Context, std terminal.Streams, args []string) error {
 		debug.SetMemoryLimit(serveMemory)
 	}
 	if len(o.Rest) > 0 {
-		return &exit.UsageError{Reason: fmt.Sprintf("serve: unexpected argument %q", quote.Short(o.Rest[0])), Advice: `"vaultwicket help serve" shows the flags`}
+		return &terminal.UsageError{Reason: fmt.Sprintf("serve: unexpected argument %q", quote.Short(o.Rest[0])), Advice: `"vaultwicket help serve" shows the flags`}
 	}
 	if err := o.CheckVaultFolders(); err != nil {
 		return err
 	}
-	clock, err := wiring.Clock(std)
+	clock, err := settings.Clock(std)
 	if err != nil {
 		return err
 	}
@@ -81,7 +78,7 @@ func Serve(ctx context.Context, std terminal.Streams, args []string) error {
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 	c := mcpserver.Config{
 		Gateway: o.Gateway, Version: release.Version, Toolsets: o.Toolsets,
-		MaxOutput: o.MaxOutput, MarkUntrusted: o.MarkUntrusted, Text: o.ResultFormat == "text", Grace: o.Timeout + serveGrace, Log: o.Log, Now: wiring.DayClock(clock, o.DayStart),
+		MaxOutput: o.MaxOutput, MarkUntrusted: o.MarkUntrusted, Text: o.ResultFormat == "text", Grace: o.Timeout + serveGrace, Log: o.Log, Now: settings.DayClock(clock, o.DayStart),
 	}
 	if o.HTTP.Addr != "" {
 		return logged(o, ended(serveHTTP(ctx, o, c)))
@@ -115,31 +112,31 @@ func collectLater() (stop func() bool) {
 
 // explainServer tells a user who typed the command at a terminal what it waits for. A client
 // is at a pipe, and what it does with standard error is not known: it is told nothing.
-func explainServer(o wiring.Opened) {
+func explainServer(o settings.Opened) {
 	std := o.Std
 	if !terminal.IsTerminal(std.In) || !terminal.IsTerminal(std.Out) || !terminal.IsTerminal(std.Err) || o.LogJSON {
 		return
 	}
 	onError := std
 	onError.Out = std.Err
-	fmt.Fprint(std.Err, manual.ServeText(screen.Default(onError), cmp.Or(o.Vault.Name, o.Vault.Folder, o.Vault.ID)))
+	fmt.Fprint(std.Err, manual.ServeText(terminal.DefaultScreen(onError), cmp.Or(o.Vault.Name, o.Vault.Folder, o.Vault.ID)))
 }
 
 // serveFlags are the flags of serve that are no settings.
 type serveFlags struct{ parent parent.PID }
 
 func (s *serveFlags) add(f *settings.Flags) {
-	wiring.Stay(f)
+	settings.Stay(f)
 	f.Observed = true
 	f.Var(&s.parent, "parent-pid", "exit when this process ends; for programs that start the server")
 }
 
 // logged reports what ended a server in the form of its messages, where a program
 // reads them.
-func logged(o wiring.Opened, err error) error {
+func logged(o settings.Opened, err error) error {
 	if err == nil || !o.LogJSON {
 		return err
 	}
-	o.Log.Error(err.Error(), "hint", exit.HintOf(err))
-	return exit.Silent(exit.StatusOf(err))
+	o.Log.Error(err.Error(), "hint", terminal.HintOf(err))
+	return terminal.Silent(terminal.StatusOf(err))
 }

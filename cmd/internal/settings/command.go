@@ -1,15 +1,21 @@
 package settings
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"maps"
 	"slices"
+	"strconv"
 	"strings"
+	"text/tabwriter"
 
 	"vaultwicket/allowlist/quote"
-	"vaultwicket/cmd/internal/exit"
 	"vaultwicket/cmd/internal/terminal"
+	"vaultwicket/gateway"
+	"vaultwicket/gateway/notes"
 )
 
 // configActions are the words behind "vaultwicket config".
@@ -34,9 +40,9 @@ func Command(_ context.Context, std terminal.Streams, args []string) error {
 		names = append(names, action.name)
 	}
 	if f.NArg() != 1 {
-		return &exit.UsageError{Reason: "usage: vaultwicket config show|check|path|init|schema", Advice: "one of " + strings.Join(names, ", ")}
+		return &terminal.UsageError{Reason: "usage: vaultwicket config show|check|path|init|schema", Advice: "one of " + strings.Join(names, ", ")}
 	}
-	return &exit.UsageError{
+	return &terminal.UsageError{
 		Reason: fmt.Sprintf("unknown action %q%s", quote.Short(f.Arg(0)), quote.DidYouMean(f.Arg(0), names)),
 		Advice: "one of " + strings.Join(names, ", "),
 	}
@@ -52,7 +58,7 @@ func printConfigPath(f *Flags, std terminal.Streams) error {
 		return at.missing()
 	}
 	if f.JSON {
-		return exit.JSON(std.Out, map[string]string{"path": at.name}, exit.Done)
+		return terminal.PrintJSON(std.Out, map[string]string{"path": at.name}, terminal.ExitDone)
 	}
 	_, err = fmt.Fprintln(std.Out, at.name)
 	return err
@@ -62,9 +68,9 @@ func printConfigPath(f *Flags, std terminal.Streams) error {
 // to be.
 func (p place) missing() error {
 	if p.origin != "" {
-		return &exit.UsageError{Reason: fmt.Sprintf("the settings file is %q (%s)", noFile, p.origin), Advice: "set one with --config"}
+		return &terminal.UsageError{Reason: fmt.Sprintf("the settings file is %q (%s)", noFile, p.origin), Advice: "set one with --config"}
 	}
-	return &exit.UsageError{Reason: "no location for a settings file", Advice: "set one with --config"}
+	return &terminal.UsageError{Reason: "no location for a settings file", Advice: "set one with --config"}
 }
 
 // checked is what "config check --json" prints.
@@ -103,9 +109,9 @@ func checkConfig(f *Flags, std terminal.Streams) error {
 	}
 	switch {
 	case f.JSON && err == nil:
-		return exit.JSON(std.Out, answer, exit.Done)
+		return terminal.PrintJSON(std.Out, answer, terminal.ExitDone)
 	case f.JSON:
-		return exit.JSON(std.Out, answer, exit.StatusOf(err))
+		return terminal.PrintJSON(std.Out, answer, terminal.StatusOf(err))
 	case err == nil:
 		_, err = fmt.Fprintln(std.Out, "OK")
 		return err
@@ -113,4 +119,130 @@ func checkConfig(f *Flags, std terminal.Streams) error {
 		return file.each()
 	}
 	return err
+}
+
+// shownConfig is what "config show --json" prints.
+type shownConfig struct {
+	File     string         `json:"file,omitempty"`
+	Settings []shownSetting `json:"settings"`
+	Vaults   []shownVault   `json:"vaults"`
+}
+
+type shownSetting struct {
+	Name   string `json:"name"`
+	Value  any    `json:"value"`
+	Origin string `json:"origin"`
+}
+
+// shownVault is a vault that is served, with what is its own; the first is the
+// default one. Where the app chooses it, nothing is known of it.
+type shownVault struct {
+	Name   string            `json:"name,omitempty"`
+	ID     string            `json:"id,omitempty"`
+	Folder string            `json:"folder,omitempty"`
+	Ignore string            `json:"ignoreFile,omitempty"` // "" if there is none
+	Tier   string            `json:"tier"`
+	Origin string            `json:"origin"`           // of the tier
+	Access map[string]string `json:"access,omitempty"` // as written
+}
+
+// showConfig is "config show": every setting with its origin.
+func showConfig(f *Flags, std terminal.Streams) error {
+	s, err := f.read(std)
+	if err == nil {
+		err = f.agree(&s)
+	}
+	if err != nil {
+		return err
+	}
+	shown := shownConfig{Settings: []shownSetting{}, Vaults: []shownVault{}}
+	if f.file.info != nil {
+		shown.File = f.file.name
+	}
+	for i, row := range table {
+		shown.Settings = append(shown.Settings, shownSetting{row.name, row.valueOf(f.raws[i].text), f.raws[i].origin})
+	}
+	for _, served := range s.Served {
+		shown.Vaults = append(shown.Vaults, s.shownVaultOf(served))
+	}
+	if f.JSON {
+		return terminal.PrintJSON(std.Out, shown, terminal.ExitDone)
+	}
+	return printShown(std.Out, shown)
+}
+
+// valueOf returns the text of a setting, which is known to be right, as the type
+// that it has in the settings file.
+func (s setting) valueOf(text string) any {
+	switch s.kind {
+	case boolean:
+		return text == "true"
+	case numeric:
+		n, _ := strconv.Atoi(text) // it was read before
+		return n
+	case list:
+		return append([]string{}, names(text)...)
+	}
+	return text
+}
+
+func (s Settings) shownVaultOf(served gateway.Served) shownVault {
+	shown := shownVault{
+		Name: served.Name, ID: served.ID, Folder: served.Folder, Ignore: notes.IgnoreFile(served.Folder),
+		Tier: served.Policy.Ceiling.String(), Origin: served.Policy.Origins["tier"],
+	}
+	for _, t := range s.tables {
+		if t.Vault == served.Vault && len(t.levels) > 0 {
+			shown.Access = map[string]string{}
+			for path, level := range t.levels {
+				shown.Access[path] = level.String()
+			}
+		}
+	}
+	return shown
+}
+
+func printShown(out io.Writer, shown shownConfig) error {
+	w := tabwriter.NewWriter(out, 0, 8, 2, ' ', 0)
+	for _, s := range shown.Settings {
+		fmt.Fprintf(w, "%s\t%s\t%s\n", s.Name, terminal.Visible(shownValue(s.Value)), terminal.Visible(s.Origin))
+	}
+	w.Flush()
+	for _, v := range shown.Vaults {
+		fmt.Fprintln(out)
+		for _, line := range v.lines() {
+			fmt.Fprintf(w, "%s\t%s\n", line[0], terminal.Visible(line[1]))
+		}
+		if err := w.Flush(); err != nil {
+			return fmt.Errorf("write the output: %w", err)
+		}
+	}
+	return nil
+}
+
+func shownValue(value any) string {
+	text := fmt.Sprint(value)
+	if names, ok := value.([]string); ok {
+		text = strings.Join(names, ",")
+	}
+	return cmp.Or(text, "–")
+}
+
+// lines returns what is known of a vault, as name and value.
+func (v shownVault) lines() [][2]string {
+	lines := [][2]string{{"vault", cmp.Or(v.Name, v.Folder, v.ID, "chosen by the app")}}
+	if v.ID != "" {
+		lines = append(lines, [2]string{"  id", v.ID})
+	}
+	if v.Folder != "" {
+		lines = append(lines, [2]string{"  folder", v.Folder})
+	}
+	if v.Ignore != "" {
+		lines = append(lines, [2]string{"  ignore file", v.Ignore})
+	}
+	lines = append(lines, [2]string{"  tier", v.Tier + " (" + v.Origin + ")"})
+	for _, path := range slices.Sorted(maps.Keys(v.Access)) {
+		lines = append(lines, [2]string{"  access " + strconv.Quote(path), v.Access[path]})
+	}
+	return lines
 }

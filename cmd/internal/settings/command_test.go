@@ -12,20 +12,20 @@ import (
 	"strings"
 	"testing"
 
-	"vaultwicket/cmd/internal/exit"
+	"vaultwicket/cmd/internal/terminal"
 )
 
 // configure runs "vaultwicket config" and returns its status and what it says.
 func configure(env map[string]string, args ...string) (status int, out, messages string) {
 	std := world(env)
-	status = exit.Print(std.Err, Command(context.Background(), std, args))
+	status = terminal.PrintError(std.Err, Command(context.Background(), std, args))
 	return status, std.Out.(*bytes.Buffer).String(), std.Err.(*bytes.Buffer).String()
 }
 
 func TestInitWritesAFileThatChangesNothing(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "a", "b", "config.toml")
 	status, out, messages := configure(nil, "init", "--config="+file)
-	if status != exit.Done || out != file+"\n" {
+	if status != terminal.ExitDone || out != file+"\n" {
 		t.Fatalf("status %d, %q, %q", status, out, messages)
 	}
 	info, err := os.Stat(file)
@@ -86,7 +86,7 @@ func TestTheExamplesOfInitAreRight(t *testing.T) {
 func TestInitNeverWritesOverAFile(t *testing.T) {
 	file := writeSettings(t, "tier = \"v1\"\n")
 	status, _, messages := configure(nil, "init", "--config="+file)
-	if status != exit.Invalid || !strings.Contains(messages, "already exists") {
+	if status != terminal.ExitInvalid || !strings.Contains(messages, "already exists") {
 		t.Errorf("status %d, %q", status, messages)
 	}
 	if content, err := os.ReadFile(file); err != nil || string(content) != "tier = \"v1\"\n" {
@@ -97,7 +97,7 @@ func TestInitNeverWritesOverAFile(t *testing.T) {
 	}
 	link := filepath.Join(t.TempDir(), "config.toml")
 	if os.Symlink(filepath.Join(t.TempDir(), "nothing"), link) == nil {
-		if status, _, messages = configure(nil, "init", "--config="+link); status != exit.Invalid || !strings.Contains(messages, "already exists") {
+		if status, _, messages = configure(nil, "init", "--config="+link); status != terminal.ExitInvalid || !strings.Contains(messages, "already exists") {
 			t.Errorf("a link that leads nowhere: status %d, %q", status, messages)
 		}
 	}
@@ -112,7 +112,7 @@ func TestInitNeverWritesIntoAVault(t *testing.T) {
 			args = append(args, "--vault="+vault)
 		}
 		status, _, messages := configure(env, args...)
-		if _, err := os.Lstat(filepath.Dir(file)); status != exit.Invalid || !strings.Contains(messages, "is inside the vault") || err == nil {
+		if _, err := os.Lstat(filepath.Dir(file)); status != terminal.ExitInvalid || !strings.Contains(messages, "is inside the vault") || err == nil {
 			t.Errorf("%s: status %d, %q", name, status, messages)
 		}
 	}
@@ -125,7 +125,7 @@ func TestInitRefusesAFolderOfOthers(t *testing.T) {
 	folder := t.TempDir()
 	must(t, os.Chmod(folder, 0o777))
 	status, _, messages := configure(nil, "init", "--config="+filepath.Join(folder, "config.toml"))
-	if entries, _ := os.ReadDir(folder); status != exit.Invalid || !strings.Contains(messages, "which others can write") || len(entries) > 0 {
+	if entries, _ := os.ReadDir(folder); status != terminal.ExitInvalid || !strings.Contains(messages, "which others can write") || len(entries) > 0 {
 		t.Errorf("status %d, %q, %v", status, messages, entries)
 	}
 }
@@ -142,7 +142,7 @@ func TestWhyThereIsNoFile(t *testing.T) {
 			{map[string]string{"HOME": "", "APPDATA": ""}, []string{action}, "no location for a settings file"},
 		} {
 			status, out, messages := configure(test.env, test.args...)
-			if status != exit.Invalid || out != "" || !strings.Contains(messages, test.want) {
+			if status != terminal.ExitInvalid || out != "" || !strings.Contains(messages, test.want) {
 				t.Errorf("%q in %v: status %d, %q %q", test.args, test.env, status, out, messages)
 			}
 		}
@@ -150,22 +150,22 @@ func TestWhyThereIsNoFile(t *testing.T) {
 }
 
 func TestCheckTellsAll(t *testing.T) {
-	if status, out, messages := configure(map[string]string{"XDG_STATE_HOME": t.TempDir()}, "check", "--config="+writeSettings(t, "")); status != exit.Done || out != "OK\n" || messages != "" {
+	if status, out, messages := configure(map[string]string{"XDG_STATE_HOME": t.TempDir()}, "check", "--config="+writeSettings(t, "")); status != terminal.ExitDone || out != "OK\n" || messages != "" {
 		t.Errorf("status %d, %q, %q", status, out, messages)
 	}
 	file := writeSettings(t, "teir = 1\n\nrate = \"x\"\n")
 	status, out, messages := configure(nil, "check", "--config="+file)
 	want := "vaultwicket: error: settings file " + strconv.Quote(file) + ": line 1: unknown setting \"teir\"; did you mean \"tier\"?\n" +
 		"vaultwicket: error: settings file " + strconv.Quote(file) + ": line 3: setting \"rate\": is text, want a whole number, without quotes\n"
-	if status != exit.Invalid || out != "" || messages != want {
+	if status != terminal.ExitInvalid || out != "" || messages != want {
 		t.Errorf("status %d, %q,\n%s", status, out, messages)
 	}
 	var answer checked
 	status, out, _ = configure(nil, "check", "--json", "--config="+file)
-	if err := json.Unmarshal([]byte(out), &answer); err != nil || status != exit.Invalid || answer.OK || len(answer.Problems) != 2 || answer.Problems[1].Line != 3 {
+	if err := json.Unmarshal([]byte(out), &answer); err != nil || status != terminal.ExitInvalid || answer.OK || len(answer.Problems) != 2 || answer.Problems[1].Line != 3 {
 		t.Errorf("status %d, %s (%v)", status, out, err)
 	}
-	if status, _, messages = configure(map[string]string{"VAULTWICKET_TIER": "v9"}, "check", "--config=none"); status != exit.Invalid || !strings.Contains(messages, "VAULTWICKET_TIER") {
+	if status, _, messages = configure(map[string]string{"VAULTWICKET_TIER": "v9"}, "check", "--config=none"); status != terminal.ExitInvalid || !strings.Contains(messages, "VAULTWICKET_TIER") {
 		t.Errorf("status %d, %q", status, messages)
 	}
 }
@@ -174,7 +174,7 @@ func TestCheckTellsOfHalfACertificate(t *testing.T) {
 	half := filepath.Join(t.TempDir(), "one.pem")
 	for given, missing := range map[string]string{"tls-cert": "tls-key", "tls-key": "tls-cert"} {
 		status, out, messages := configure(nil, "check", "--config=none", "--http=127.0.0.1:8765", "--"+given+"="+half)
-		if status != exit.Invalid || !strings.Contains(out+messages, missing) {
+		if status != terminal.ExitInvalid || !strings.Contains(out+messages, missing) {
 			t.Errorf("%s alone: status %d, %q %q", given, status, out, messages)
 		}
 	}
@@ -199,8 +199,8 @@ func TestCheckTellsWhatTheServerWouldRefuse(t *testing.T) {
 			continue // there are no such sockets
 		}
 		status, out, messages := configure(nil, append([]string{"check", "--config=none"}, test.args...)...)
-		fine := status == exit.Done && out == "OK\n"
-		if fine != (test.want == "") || !fine && (status != exit.Invalid || !strings.Contains(messages, test.want) || !strings.Contains(messages, "hint: ")) {
+		fine := status == terminal.ExitDone && out == "OK\n"
+		if fine != (test.want == "") || !fine && (status != terminal.ExitInvalid || !strings.Contains(messages, test.want) || !strings.Contains(messages, "hint: ")) {
 			t.Errorf("%q: status %d, %q %q, want %q", test.args, status, out, messages, test.want)
 		}
 	}
@@ -210,7 +210,7 @@ func TestShowSaysWhereEachValueComesFrom(t *testing.T) {
 	file := writeSettings(t, threeVaults)
 	status, out, messages := configure(map[string]string{"VAULTWICKET_CONFIRM": "never"}, "show", "--config="+file, "--disable=read,files", "--json")
 	var shown shownConfig
-	if err := json.Unmarshal([]byte(out), &shown); err != nil || status != exit.Done || len(shown.Settings) != len(table) || shown.File != file {
+	if err := json.Unmarshal([]byte(out), &shown); err != nil || status != terminal.ExitDone || len(shown.Settings) != len(table) || shown.File != file {
 		t.Fatalf("status %d, %q, %v, %s", status, messages, err, out)
 	}
 	values := map[string]string{}
@@ -239,7 +239,7 @@ func TestShowSaysWhereEachValueComesFrom(t *testing.T) {
 }
 
 func TestPathIsWhereTheFileWouldBe(t *testing.T) {
-	if status, out, _ := configure(nil, "path", "--config="+drive+"/x/../y.toml"); status != exit.Done || out != onDrive("/y.toml")+"\n" {
+	if status, out, _ := configure(nil, "path", "--config="+drive+"/x/../y.toml"); status != terminal.ExitDone || out != onDrive("/y.toml")+"\n" {
 		t.Errorf("status %d, %q", status, out)
 	}
 	if runtime.GOOS == "linux" {
@@ -247,7 +247,7 @@ func TestPathIsWhereTheFileWouldBe(t *testing.T) {
 			t.Errorf("by the home folder: %q", out)
 		}
 	}
-	if status, _, messages := configure(nil, "path", "--config="); status != exit.Invalid || !strings.Contains(messages, "the name is empty") {
+	if status, _, messages := configure(nil, "path", "--config="); status != terminal.ExitInvalid || !strings.Contains(messages, "the name is empty") {
 		t.Errorf("status %d, %q", status, messages)
 	}
 }
@@ -256,11 +256,11 @@ func TestConfigTakesOneWordOfItsOwn(t *testing.T) {
 	for args, want := range map[string]string{
 		"": "usage: vaultwicket config show|check|path|init|schema", "show check": "usage: vaultwicket config show|check|path|init|schema", "shwo": `unknown action "shwo"; did you mean "show"?`, "show --teir=v1": "unknown flag",
 	} {
-		if status, _, messages := configure(nil, strings.Fields(args)...); status != exit.Invalid || !strings.Contains(messages, want) {
+		if status, _, messages := configure(nil, strings.Fields(args)...); status != terminal.ExitInvalid || !strings.Contains(messages, want) {
 			t.Errorf("%q: status %d, %q", args, status, messages)
 		}
 	}
-	if status, out, _ := configure(nil, "schema"); status != exit.Done || !json.Valid([]byte(out)) {
+	if status, out, _ := configure(nil, "schema"); status != terminal.ExitDone || !json.Valid([]byte(out)) {
 		t.Errorf("schema: status %d", status)
 	}
 }

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"vaultwicket/cmd/internal/exit"
+	"vaultwicket/cmd/internal/terminal"
 )
 
 // TestWrongFilesStopTheStart writes each mistake into a file of its own. The
@@ -85,8 +85,8 @@ func TestWrongFilesStopTheStart(t *testing.T) {
 			t.Errorf("%s: %v, want %q", tt.name, err, tt.want)
 			continue
 		}
-		if exit.StatusOf(err) != exit.Invalid {
-			t.Errorf("%s ends with %d", tt.name, exit.StatusOf(err))
+		if terminal.StatusOf(err) != terminal.ExitInvalid {
+			t.Errorf("%s ends with %d", tt.name, terminal.StatusOf(err))
 		}
 	}
 }

@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"runtime"
 
-	"vaultwicket/cmd/internal/exit"
 	"vaultwicket/cmd/internal/terminal"
 	"vaultwicket/exec/trust"
 )
@@ -34,7 +33,7 @@ func (f *Flags) place(std terminal.Streams) (place, error) {
 	case name == noFile:
 		return place{origin: origin}, nil
 	case name == "" && origin != "":
-		return place{}, &exit.UsageError{Reason: "settings file (" + origin + "): the name is empty", Advice: `use "none" for no file`}
+		return place{}, &terminal.UsageError{Reason: "settings file (" + origin + "): the name is empty", Advice: `use "none" for no file`}
 	case name == "":
 		folder, err := configFolder(std.Getenv)
 		if err != nil {
@@ -44,7 +43,7 @@ func (f *Flags) place(std terminal.Streams) (place, error) {
 	}
 	whole, err := filepath.Abs(name)
 	if err != nil {
-		return place{}, &exit.UsageError{Reason: fmt.Sprintf("settings file %q (%s): %v", name, origin, err)}
+		return place{}, &terminal.UsageError{Reason: fmt.Sprintf("settings file %q (%s): %v", name, origin, err)}
 	}
 	return place{whole, origin}, nil
 }
@@ -124,13 +123,13 @@ func unusable(at place, err error) error {
 	}
 	var unsafe *trust.Unsafe
 	if errors.As(err, &unsafe) {
-		return &exit.UsageError{Reason: fmt.Sprintf("settings file %q%s: %s", at.name, who, unsafe.Reason), Advice: unsafe.Advice}
+		return &terminal.UsageError{Reason: fmt.Sprintf("settings file %q%s: %s", at.name, who, unsafe.Reason), Advice: unsafe.Advice}
 	}
 	var path *os.PathError
 	if errors.As(err, &path) {
 		err = path.Err
 	}
-	return &exit.UsageError{Reason: fmt.Sprintf("settings file %q%s: %v", at.name, who, err)}
+	return &terminal.UsageError{Reason: fmt.Sprintf("settings file %q%s: %v", at.name, who, err)}
 }
 
 // outsideVaults refuses a file that lies in a vault: an agent may write there.

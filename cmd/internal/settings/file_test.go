@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"vaultwicket/cmd/internal/exit"
+	"vaultwicket/cmd/internal/terminal"
 	"vaultwicket/exec/trust"
 )
 
@@ -46,7 +46,7 @@ func TestUnsafeFilesAreRefused(t *testing.T) {
 		fine + ".other": {"no such file", ""},
 	} {
 		_, _, err := NewFlags("run").Load(world(nil), []string{"--config=" + name})
-		var wrong *exit.UsageError
+		var wrong *terminal.UsageError
 		if !errors.As(err, &wrong) || !strings.Contains(wrong.Reason, want.reason) || !strings.Contains(wrong.Advice, want.mend) {
 			t.Errorf("%s: %v, want %q", name, err, want.reason)
 			continue

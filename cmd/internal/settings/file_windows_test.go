@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"vaultwicket/cmd/internal/exit"
+	"vaultwicket/cmd/internal/terminal"
 	"vaultwicket/tests/rights"
 )
 
@@ -34,7 +34,7 @@ func TestFilesThatOthersCanWriteAreRefused(t *testing.T) {
 			rights.Allow(t, filepath.Dir(file), tt.folder)
 			rights.Allow(t, around, tt.around)
 			_, _, err := NewFlags("run").Load(world(nil), []string{"--config=" + file})
-			var wrong *exit.UsageError
+			var wrong *terminal.UsageError
 			switch {
 			case tt.reason == "" && err != nil:
 				t.Error(err)

@@ -8,8 +8,7 @@ import (
 	"strings"
 
 	"vaultwicket/allowlist/quote"
-	"vaultwicket/cmd/internal/exit"
-	"vaultwicket/gateway/mcpserver"
+	"vaultwicket/cmd/internal/terminal"
 	"vaultwicket/gateway/mcpserver/streamable"
 )
 
@@ -44,11 +43,15 @@ func setMaxSessions(s *Settings, text string) (err error) {
 	return err
 }
 
+// toolsets are the sets of tools that mcpserver.ToolsetNames returns. The settings list them
+// themselves, so that a subcommand without a server does not import the server.
+var toolsets = []string{"cli", "batch", "daily", "search", "notes", "tasks", "bases", "all"}
+
 func setToolsets(s *Settings, text string) error {
 	s.Toolsets = nil
 	for _, name := range names(text) {
-		if !slices.Contains(mcpserver.ToolsetNames(), name) {
-			return fmt.Errorf("unknown toolset %q: want %s%s", quote.Short(name), strings.Join(mcpserver.ToolsetNames(), ", "), quote.DidYouMean(name, mcpserver.ToolsetNames()))
+		if !slices.Contains(toolsets, name) {
+			return fmt.Errorf("unknown toolset %q: want %s%s", quote.Short(name), strings.Join(toolsets, ", "), quote.DidYouMean(name, toolsets))
 		}
 		s.Toolsets = append(s.Toolsets, name)
 	}
@@ -132,7 +135,7 @@ func names(text string) []string {
 func (f *Flags) CheckWithoutHTTP() error {
 	for _, name := range []string{"tls-cert", "tls-key", "token-file", "allow-origin", "allow-host", "max-sessions"} {
 		if r := f.raws[settingIndex(name)]; r.byFlag() && r.text != "" {
-			return &exit.UsageError{Reason: fmt.Sprintf("flag %q requires HTTP", "--"+name), Advice: "add --http ADDRESS"}
+			return &terminal.UsageError{Reason: fmt.Sprintf("flag %q requires HTTP", "--"+name), Advice: "add --http ADDRESS"}
 		}
 	}
 	return nil

@@ -10,7 +10,6 @@ import (
 	"strconv"
 	"strings"
 
-	"vaultwicket/cmd/internal/exit"
 	"vaultwicket/cmd/internal/terminal"
 	"vaultwicket/exec/trust"
 )
@@ -37,7 +36,7 @@ func initConfig(f *Flags, std terminal.Streams) error {
 		return err
 	}
 	if vault := s.VaultAround(std, at.name); vault != "" {
-		return &exit.UsageError{Reason: fmt.Sprintf("%q is inside the vault %q, where an agent may write", at.name, vault), Advice: "choose another path with --config"}
+		return &terminal.UsageError{Reason: fmt.Sprintf("%q is inside the vault %q, where an agent may write", at.name, vault), Advice: "choose another path with --config"}
 	}
 	if err := writeNew(at.name, []byte(initialConfig())); err != nil {
 		return err
@@ -47,7 +46,7 @@ func initConfig(f *Flags, std terminal.Streams) error {
 }
 
 func thereAlready(name string) error {
-	return &exit.UsageError{Reason: fmt.Sprintf("settings file %q already exists", name), Advice: `"vaultwicket config show" shows its settings`}
+	return &terminal.UsageError{Reason: fmt.Sprintf("settings file %q already exists", name), Advice: `"vaultwicket config show" shows its settings`}
 }
 
 // writeNew writes a file that only this user can read, as a whole or not at all,
@@ -94,7 +93,7 @@ func publish(temporary, name string) error {
 // cannotWrite is the error for a place where nothing can be written: the person
 // named it, or has to name another.
 func cannotWrite(name string, err error) error {
-	return &exit.UsageError{Reason: fmt.Sprintf("write the settings file %q: %v", name, err), Advice: "choose another path with --config"}
+	return &terminal.UsageError{Reason: fmt.Sprintf("write the settings file %q: %v", name, err), Advice: "choose another path with --config"}
 }
 
 // exampleFolder is a folder as this system writes it; it need not be there.

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"path/filepath"
 
-	"vaultwicket/cmd/internal/exit"
 	"vaultwicket/cmd/internal/terminal"
 	"vaultwicket/exec"
 	"vaultwicket/gateway/state/paths"
@@ -72,7 +71,7 @@ func StateFolder(std terminal.Streams) (string, error) {
 	if state := paths.State(std.Getenv, ""); state != "" {
 		return state, nil
 	}
-	return "", exit.New(exit.NotReady, "no location for the state folder", "set HOME or XDG_STATE_HOME to an absolute path")
+	return "", terminal.Fail(terminal.ExitNotReady, "no location for the state folder", "set HOME or XDG_STATE_HOME to an absolute path")
 }
 
 // ForVersion returns the policy for the question which version the app has, as a person

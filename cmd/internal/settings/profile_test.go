@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"vaultwicket/cmd/internal/exit"
+	"vaultwicket/cmd/internal/terminal"
 	"vaultwicket/policy"
 	"vaultwicket/tiers"
 )
@@ -67,7 +67,7 @@ func TestAnUnknownProfileStopsTheStart(t *testing.T) {
 		"--config=none --profile=home":         `no settings file defines [profiles.home]`,
 	} {
 		_, _, err := NewFlags("run").Load(world(nil), strings.Fields(args))
-		if err == nil || !strings.Contains(err.Error(), want) || exit.StatusOf(err) != exit.Invalid {
+		if err == nil || !strings.Contains(err.Error(), want) || terminal.StatusOf(err) != terminal.ExitInvalid {
 			t.Errorf("%s: %v, want %q", args, err, want)
 		}
 	}

@@ -2,7 +2,6 @@ package settings
 
 import (
 	"vaultwicket/allowlist"
-	"vaultwicket/cmd/internal/exit"
 	"vaultwicket/cmd/internal/terminal"
 	"vaultwicket/policy/access"
 )
@@ -14,7 +13,7 @@ type object = map[string]any
 // editors. It knows the form of a value; what a value means, such as whether a
 // profile is there, is for "config check".
 func printSchema(_ *Flags, std terminal.Streams) error {
-	return exit.JSON(std.Out, configSchema(), exit.Done)
+	return terminal.PrintJSON(std.Out, configSchema(), terminal.ExitDone)
 }
 
 func configSchema() object {

@@ -14,10 +14,8 @@ import (
 	"log/slog"
 	"time"
 
-	"vaultwicket/cmd/internal/logging"
 	"vaultwicket/gateway"
 	"vaultwicket/gateway/admission"
-	"vaultwicket/gateway/mcpserver"
 	"vaultwicket/policy"
 )
 
@@ -99,7 +97,7 @@ var table = [...]setting{
 	{name: "log-level", fallback: "warn", usage: "minimum log level: debug, info, warn or error", form: form{choices: logLevels}, fixed: true, set: setLogLevel},
 	{name: "log-format", fallback: "text", usage: "log format: text or json", form: form{choices: logFormats}, fixed: true, set: setLogFormat},
 	{name: "max-sessions", fallback: "1000", kind: numeric, usage: "maximum HTTP sessions, 1 to 100000", form: form{least: 1, most: maxSessions}, fixed: true, set: setMaxSessions},
-	{name: "toolsets", fallback: "cli", kind: list, usage: "additional toolsets: cli, batch, daily, search, notes, tasks, bases, all (flag: comma-separated)", form: form{choices: mcpserver.ToolsetNames()}, fixed: true, set: setToolsets},
+	{name: "toolsets", fallback: "cli", kind: list, usage: "additional toolsets: cli, batch, daily, search, notes, tasks, bases, all (flag: comma-separated)", form: form{choices: toolsets}, fixed: true, set: setToolsets},
 	{name: "http", usage: "address for MCP over HTTP, such as 127.0.0.1:8765 or unix:/path/socket (default: stdio)", fixed: true, set: setHTTP},
 	{name: "token-file", usage: "private file with the bearer token for HTTP, created if missing (default: token in the state folder)", fixed: true, set: setTokenFile},
 	{name: "tls-cert", usage: "TLS certificate for HTTP (PEM file), required beyond loopback", fixed: true, set: setTLSCert},
@@ -126,7 +124,7 @@ var (
 )
 
 // Logger returns what writes the messages that the settings ask for.
-func (s Settings) Logger(out io.Writer) *slog.Logger { return logging.New(out, s.logLevel, s.LogJSON) }
+func (s Settings) Logger(out io.Writer) *slog.Logger { return NewLogger(out, s.logLevel, s.LogJSON) }
 
 // settingOf returns the row of a setting by its name.
 func settingOf(name string) (setting, bool) {

@@ -5,14 +5,15 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
-	"vaultwicket/cmd/internal/exit"
 	"vaultwicket/cmd/internal/terminal"
 	"vaultwicket/gateway"
 	"vaultwicket/gateway/admission"
+	"vaultwicket/gateway/mcpserver"
 	"vaultwicket/policy"
 	"vaultwicket/tiers"
 )
@@ -189,8 +190,8 @@ func TestWrongValuesStopTheStart(t *testing.T) {
 			t.Errorf("--%s=%q: %v, want %q", tt.name, tt.value, err, tt.want)
 			continue
 		}
-		if exit.StatusOf(err) != exit.Invalid {
-			t.Errorf("--%s=%q ends with %d", tt.name, tt.value, exit.StatusOf(err))
+		if terminal.StatusOf(err) != terminal.ExitInvalid {
+			t.Errorf("--%s=%q ends with %d", tt.name, tt.value, terminal.StatusOf(err))
 		}
 	}
 }
@@ -225,7 +226,7 @@ func TestVariablesWithOurPrefixAreSettings(t *testing.T) {
 		"VAULTWICKET_tier":           "", "VAULTWICKET_": "",
 	} {
 		_, _, err := NewFlags("run").Load(world(map[string]string{name: "x"}), []string{"--config=none"})
-		if err == nil || !strings.Contains(err.Error(), "unknown environment variable") || !strings.Contains(err.(*exit.UsageError).Advice, want) {
+		if err == nil || !strings.Contains(err.Error(), "unknown environment variable") || !strings.Contains(err.(*terminal.UsageError).Advice, want) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -233,5 +234,11 @@ func TestVariablesWithOurPrefixAreSettings(t *testing.T) {
 		if _, _, err := NewFlags("run").Load(world(map[string]string{name: "x"}), []string{"--config=none"}); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
+	}
+}
+
+func TestTheToolsetsAreThoseOfTheServer(t *testing.T) {
+	if want := mcpserver.ToolsetNames(); !slices.Equal(toolsets, want) {
+		t.Errorf("the setting takes %q, the server %q", toolsets, want)
 	}
 }

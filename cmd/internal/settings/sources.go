@@ -3,11 +3,11 @@ package settings
 import (
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"vaultwicket/allowlist/quote"
-	"vaultwicket/cmd/internal/exit"
-	"vaultwicket/cmd/internal/flags"
 	"vaultwicket/cmd/internal/terminal"
 )
 
@@ -54,7 +54,7 @@ func (r *raw) byFlag() bool { return strings.HasPrefix(r.origin, flagOrigin) }
 
 // Flags is the flag set of one subcommand that works with the settings.
 type Flags struct {
-	flags.Set
+	terminal.FlagSet
 	raws   [len(table)]raw
 	given  [len(table)]raw // as the flags alone have them
 	config raw
@@ -72,7 +72,7 @@ const FileFlag = "config"
 // NewFlags returns the flags of a subcommand: every setting, the file of the
 // settings, and --json.
 func NewFlags(name string) *Flags {
-	f := &Flags{Set: flags.New(name)}
+	f := &Flags{FlagSet: terminal.NewFlagSet(name)}
 	f.SetInterspersed(!takesCall(name))
 	for i, s := range table {
 		f.raws[i] = raw{name: s.name, boolean: s.kind == boolean}
@@ -148,7 +148,7 @@ func (f *Flags) apply(s *Settings, i int) error {
 		r.text, r.origin = table[i].fallback, "default"
 	}
 	if err := table[i].set(s, r.text); err != nil {
-		return &exit.UsageError{Reason: fmt.Sprintf("setting %q (%s): %v", table[i].name, r.origin, err)}
+		return &terminal.UsageError{Reason: fmt.Sprintf("setting %q (%s): %v", table[i].name, r.origin, err)}
 	}
 	return nil
 }
@@ -220,9 +220,40 @@ func unknownVariable(name string) error {
 	for _, s := range Names() {
 		known = append(known, VariableOf(s))
 	}
-	err := &exit.UsageError{Reason: fmt.Sprintf("unknown environment variable %q", quote.Short(name))}
+	err := &terminal.UsageError{Reason: fmt.Sprintf("unknown environment variable %q", quote.Short(name))}
 	if near := quote.Nearest(name, known); near != "" {
 		err.Advice = fmt.Sprintf("did you mean %q?", near)
 	}
 	return err
+}
+
+// fromProfile lays the chosen profile over the rest of the file. The name "" is
+// no profile, so that a flag or the environment can do without the one that the
+// file names.
+func (f *Flags) fromProfile() error {
+	chosen := f.raws[settingIndex("profile")]
+	if chosen.text == "" {
+		return nil
+	}
+	values, ok := f.file.profiles[chosen.text]
+	if !ok {
+		return f.unknownProfile(chosen)
+	}
+	for name, text := range values {
+		f.fill(settingIndex(name), text, fmt.Sprintf("profile %s in %s", chosen.text, f.file.name))
+	}
+	return nil
+}
+
+func (f *Flags) unknownProfile(chosen raw) error {
+	reason := fmt.Sprintf("setting %q (%s): no settings file defines [profiles.%s]", "profile", chosen.origin, quote.Short(chosen.text))
+	if f.file.info != nil {
+		reason = fmt.Sprintf("setting %q (%s): %s", "profile", chosen.origin, f.file.noProfile(chosen.text))
+	}
+	return &terminal.UsageError{Reason: reason}
+}
+
+// noProfile says that the file has no such profile.
+func (d document) noProfile(name string) string {
+	return fmt.Sprintf("unknown profile %q%s", quote.Short(name), quote.DidYouMean(name, slices.Sorted(maps.Keys(d.profiles))))
 }

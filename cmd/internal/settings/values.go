@@ -10,7 +10,6 @@ import (
 
 	"vaultwicket/allowlist"
 	"vaultwicket/allowlist/quote"
-	"vaultwicket/cmd/internal/logging"
 	"vaultwicket/gateway"
 	"vaultwicket/gateway/registry"
 	"vaultwicket/policy"
@@ -247,7 +246,7 @@ func parseNumber(text string, least, most int) (int, error) {
 }
 
 func setLogLevel(s *Settings, text string) error {
-	level, known := logging.Levels[text]
+	level, known := Levels[text]
 	if !known {
 		return fmt.Errorf("invalid log level %q: want debug, info, warn or error%s", quote.Short(text), quote.DidYouMean(text, logLevels))
 	}

@@ -1,12 +1,15 @@
-// Package terminal is what a command sees of the terminal: its streams, whether a
-// stream is a terminal, the confirmation that a user types, and messages on standard
-// error.
+// Package terminal is the command line as a subcommand sees it: its streams and flags,
+// confirmations, tables and colours, messages on standard error, and exit statuses. It is
+// the only package that uses pflag, and the one place that prints errors.
 package terminal
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"os"
+
+	"golang.org/x/term"
 
 	"vaultwicket/gateway/clean"
 )
@@ -49,4 +52,55 @@ func Message(w io.Writer, label, text string) {
 // Notef writes a note: a fact that the user should know and that is no error.
 func Notef(w io.Writer, format string, args ...any) {
 	Message(w, Note, fmt.Sprintf(format, args...))
+}
+
+// Streams are the input, output and environment of a command.
+type Streams struct {
+	In       io.Reader
+	Out, Err io.Writer
+	Lookup   func(string) (string, bool)
+	Environ  func() []string
+	// Console opens the terminal of the process; nil if there is none.
+	Console func() (io.ReadWriteCloser, error)
+}
+
+// OpenConsole opens the terminal that the process belongs to.
+func (s Streams) OpenConsole() (io.ReadWriteCloser, error) {
+	if s.Console == nil {
+		return nil, errors.New("this process has no terminal")
+	}
+	return s.Console()
+}
+
+// Getenv returns the value of an environment variable, "" if it is not set.
+func (s Streams) Getenv(name string) string {
+	value, _ := s.Lookup(name)
+	return value
+}
+
+// defaultWidth is the number of columns of a terminal that does not tell it.
+const defaultWidth = 80
+
+// Width returns the number of columns of a terminal; ok is false if stream is none.
+func Width(stream any) (columns int, ok bool) {
+	columns, _, ok = size(stream)
+	return columns, ok
+}
+
+// Height returns the number of rows of a terminal; ok is false if stream is none, or one
+// that does not tell it.
+func Height(stream any) (rows int, ok bool) {
+	_, rows, ok = size(stream)
+	return rows, ok && rows > 0
+}
+
+func size(stream any) (columns, rows int, ok bool) {
+	file, isFile := stream.(*os.File)
+	if !isFile || !term.IsTerminal(int(file.Fd())) {
+		return 0, 0, false
+	}
+	if columns, rows, err := term.GetSize(int(file.Fd())); err == nil && columns > 0 {
+		return columns, rows, true
+	}
+	return defaultWidth, 0, true
 }

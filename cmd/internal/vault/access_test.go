@@ -19,6 +19,7 @@ import (
 	"pgregory.net/rapid"
 
 	"vaultwicket/allowlist"
+	"vaultwicket/allowlist/day"
 	"vaultwicket/cmd/internal/vault/answer"
 	"vaultwicket/cmd/internal/vault/command"
 	"vaultwicket/cmd/internal/vault/grammar"
@@ -249,7 +250,7 @@ type site struct {
 
 func newSite(t *rapid.T, root string, y *yard) *site {
 	s := &site{t: t, dir: filepath.Join(root, "Home"), state: filepath.Join(root, "state"), y: y}
-	s.env = map[string]string{session.NowVariable: saturday, "XDG_STATE_HOME": s.state, "XDG_CACHE_HOME": s.state, session.AccessVariable: mustRules(t, y.rules).String(), command.SessionVariable: "agent"}
+	s.env = map[string]string{day.NowVariable: saturday, "XDG_STATE_HOME": s.state, "XDG_CACHE_HOME": s.state, session.AccessVariable: mustRules(t, y.rules).String(), command.SessionVariable: "agent"}
 	return s
 }
 

@@ -5,9 +5,9 @@ import (
 	"strings"
 	"testing"
 
+	"vaultwicket/allowlist/day"
 	"vaultwicket/cmd/internal/vault/answer"
 	"vaultwicket/cmd/internal/vault/grammar"
-	"vaultwicket/cmd/internal/vault/session"
 )
 
 // planDigest is the digest of the change that a call would make.
@@ -70,7 +70,7 @@ func TestAnApprovedChangeIsTheOneThatWasShown(t *testing.T) {
 func TestAnApprovedTemplateMayTellTheTime(t *testing.T) {
 	h := build(t, map[string]string{"T/t.md": "{{date}} {{time}}", ".obsidian/templates.json": `{"folder":"T"}`})
 	digest := h.planDigest("create", "path=new.md", "template=t")
-	h.env[session.NowVariable] = saturday[:len("2026-11-21T")] + "23:59:00+01:00"
+	h.env[day.NowVariable] = saturday[:len("2026-11-21T")] + "23:59:00+01:00"
 	h.expect(answer.ExitDone, "Created: new.md\n", grammar.ApprovedSwitch, digest, "create", "path=new.md", "template=t")
 	if got := h.get("new.md"); got != "2026-11-21 23:59" {
 		t.Errorf("the note is %q", got)

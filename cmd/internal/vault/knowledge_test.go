@@ -13,11 +13,11 @@ import (
 	"testing"
 	"time"
 
+	"vaultwicket/allowlist/day"
 	"vaultwicket/cmd/internal/vault/answer"
 	"vaultwicket/cmd/internal/vault/knowledge"
 	"vaultwicket/cmd/internal/vault/knowledge/cache"
 	"vaultwicket/cmd/internal/vault/resident"
-	"vaultwicket/cmd/internal/vault/session"
 )
 
 // library is a vault with a cache, long after its files were written.
@@ -66,7 +66,7 @@ func (h *testVault) answers() string {
 
 func (h *testVault) without() *testVault {
 	bare := *h
-	bare.env = map[string]string{session.NowVariable: saturday}
+	bare.env = map[string]string{day.NowVariable: saturday}
 	return &bare
 }
 

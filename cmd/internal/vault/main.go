@@ -20,7 +20,6 @@ import (
 	"io"
 	"runtime/debug"
 	"slices"
-	"time"
 
 	"vaultwicket/cmd/internal/vault/answer"
 	"vaultwicket/cmd/internal/vault/budget"
@@ -186,10 +185,3 @@ func spaced(said answer.Reply, line grammar.Line) answer.Reply {
 	}
 	return said
 }
-
-// NowVariable names the environment variable that sets the clock, as RFC 3339.
-const NowVariable = session.NowVariable
-
-// Clock returns the clock that a value of [NowVariable] sets: the machine's if the
-// value is empty, otherwise one that is stopped at that moment.
-func Clock(now string) (func() time.Time, error) { return session.Clock(now) }

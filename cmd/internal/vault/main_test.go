@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"vaultwicket/allowlist"
+	"vaultwicket/allowlist/day"
 	"vaultwicket/cmd/internal/vault/answer"
 	"vaultwicket/cmd/internal/vault/grammar"
 	"vaultwicket/cmd/internal/vault/resident"
@@ -42,7 +43,7 @@ type testVault struct {
 
 func build(t testing.TB, files map[string]string) *testVault {
 	t.Helper()
-	h := &testVault{t: t, dir: filepath.Join(t.TempDir(), "Home"), env: map[string]string{session.NowVariable: saturday, "XDG_STATE_HOME": t.TempDir()}}
+	h := &testVault{t: t, dir: filepath.Join(t.TempDir(), "Home"), env: map[string]string{day.NowVariable: saturday, "XDG_STATE_HOME": t.TempDir()}}
 	if err := os.Mkdir(h.dir, 0o755); err != nil {
 		t.Fatal(err)
 	}
@@ -279,11 +280,11 @@ func TestVersionIsNotMistakenForTheApp(t *testing.T) {
 
 func TestClockVariable(t *testing.T) {
 	h := build(t, nil)
-	h.env[session.NowVariable] = "yesterday"
+	h.env[day.NowVariable] = "yesterday"
 	h.expect(answer.ExitMisuse, "Error: VAULTWICKET_NOW is not a time of the form 2006-01-02T15:04:05Z: \"yesterday\"\n", "daily:path")
-	h.env[session.NowVariable] = "2026-12-31T23:59:59-11:00"
+	h.env[day.NowVariable] = "2026-12-31T23:59:59-11:00"
 	h.expect(answer.ExitDone, "2026-12-31.md\n", "daily:path")
-	delete(h.env, session.NowVariable)
+	delete(h.env, day.NowVariable)
 	if status, path, _ := h.run("daily:path"); status != answer.ExitDone || len(path) != len("2026-12-31.md\n") {
 		t.Errorf("by the machine's clock: %d, %q", status, path)
 	}

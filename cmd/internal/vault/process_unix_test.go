@@ -11,8 +11,8 @@ import (
 	"syscall"
 	"testing"
 
+	"vaultwicket/allowlist/day"
 	"vaultwicket/cmd/internal/vault/answer"
-	"vaultwicket/cmd/internal/vault/session"
 	"vaultwicket/tests/memory"
 )
 
@@ -47,7 +47,7 @@ func start(t *testing.T, lifelineNumber string, args ...string) *child {
 	outRead, outWrite := pipe(t)
 	lifeRead, lifeWrite := pipe(t)
 	process, err := os.StartProcess(os.Args[0], append(os.Args[:1:1], args...), &os.ProcAttr{
-		Env:   []string{childVariable + "=1", lifelineVariable + "=" + lifelineNumber, session.NowVariable + "=" + saturday, "XDG_STATE_HOME=" + stateHome(t)},
+		Env:   []string{childVariable + "=1", lifelineVariable + "=" + lifelineNumber, day.NowVariable + "=" + saturday, "XDG_STATE_HOME=" + stateHome(t)},
 		Files: []*os.File{inRead, outWrite, os.Stderr, lifeRead},
 	})
 	if err != nil {

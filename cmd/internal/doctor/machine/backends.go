@@ -8,11 +8,9 @@ import (
 	"strings"
 
 	"vaultwicket/cmd/internal/clients/program"
-	"vaultwicket/cmd/internal/identity"
 	"vaultwicket/cmd/internal/rawvault"
 	"vaultwicket/cmd/internal/settings"
 	"vaultwicket/cmd/internal/terminal"
-	"vaultwicket/cmd/internal/wiring"
 	"vaultwicket/gateway"
 	"vaultwicket/gateway/failure"
 	"vaultwicket/gateway/state/journal"
@@ -21,13 +19,13 @@ import (
 // versionOfApp asks the Obsidian CLI, through the gate like every call: with a policy
 // that lets nothing else through.
 func versionOfApp(ctx context.Context, s settings.Settings, std terminal.Streams) (string, *failure.Error) {
-	runner, err := wiring.NewRunner(s, std, false, nil)
+	runner, err := settings.NewRunner(s, std, false, nil)
 	if err != nil {
 		return "", failure.Of(err)
 	}
 	defer runner.Close()
 	g := gateway.New(gateway.Config{
-		Policy: s.ForVersion(), Runner: runner, Backend: gateway.App, Session: identity.Session(), Getenv: std.Getenv, Log: slog.New(slog.DiscardHandler),
+		Policy: s.ForVersion(), Runner: runner, Backend: gateway.App, Session: settings.Session(), Getenv: std.Getenv, Log: slog.New(slog.DiscardHandler),
 	})
 	answer := g.Do(ctx, gateway.Request{Command: "version"})
 	if answer.Error != nil {
@@ -39,12 +37,12 @@ func versionOfApp(ctx context.Context, s settings.Settings, std terminal.Streams
 // journals opens journals as a server of the settings would.
 func journals(s settings.Settings, std terminal.Streams) func(gateway.Vault) (*journal.Journal, error) {
 	return func(v gateway.Vault) (*journal.Journal, error) {
-		runner, err := wiring.NewRunner(s, std, false, nil)
+		runner, err := settings.NewRunner(s, std, false, nil)
 		if err != nil {
 			return nil, err
 		}
 		defer runner.Close()
-		g := gateway.New(gateway.Config{Vault: v, Runner: runner, Backend: gateway.Embedded, Session: identity.Session(), Getenv: std.Getenv, Log: slog.New(slog.DiscardHandler)})
+		g := gateway.New(gateway.Config{Vault: v, Runner: runner, Backend: gateway.Embedded, Session: settings.Session(), Getenv: std.Getenv, Log: slog.New(slog.DiscardHandler)})
 		return g.Journal("")
 	}
 }

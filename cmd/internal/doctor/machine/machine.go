@@ -17,8 +17,6 @@ import (
 	"vaultwicket/allowlist/quote"
 	"vaultwicket/cmd/internal/clients"
 	"vaultwicket/cmd/internal/doctor"
-	"vaultwicket/cmd/internal/exit"
-	"vaultwicket/cmd/internal/flags"
 	"vaultwicket/cmd/internal/release"
 	"vaultwicket/cmd/internal/settings"
 	"vaultwicket/cmd/internal/terminal"
@@ -37,13 +35,13 @@ func Of(std terminal.Streams, args []string, more func(*settings.Flags)) (m doct
 		more(f)
 	}
 	s, rest, invalid := f.Load(std, args)
-	var help *flags.Help
-	var version *flags.Version
+	var help *terminal.HelpRequested
+	var version *terminal.VersionRequested
 	if errors.As(invalid, &help) || errors.As(invalid, &version) {
 		return m, false, invalid
 	}
 	if invalid == nil && len(rest) > 0 {
-		return m, false, &exit.UsageError{Reason: fmt.Sprintf("doctor: unexpected argument %q", quote.Short(rest[0])), Advice: "doctor takes only flags"}
+		return m, false, &terminal.UsageError{Reason: fmt.Sprintf("doctor: unexpected argument %q", quote.Short(rest[0])), Advice: "doctor takes only flags"}
 	}
 	var file []string // a file that is no good is a finding, also when a flag names it
 	if given := f.Lookup(settings.FileFlag); given.Changed {

@@ -2,19 +2,14 @@ package session
 
 import (
 	"context"
-	"fmt"
 	"math/rand/v2"
 	"path/filepath"
-	"time"
 
+	"vaultwicket/allowlist/day"
 	"vaultwicket/cmd/internal/vault/answer"
 	"vaultwicket/cmd/internal/vault/grammar"
 	"vaultwicket/gateway/registry"
 )
-
-// NowVariable sets the clock, for tests and scripts: a moment in the form of RFC
-// 3339, whose offset is the time zone.
-const NowVariable = "VAULTWICKET_NOW"
 
 // ActiveVariable says which note is focused, by its path in the vault.
 const ActiveVariable = "VAULTWICKET_ACTIVE"
@@ -23,7 +18,7 @@ const ActiveVariable = "VAULTWICKET_ACTIVE"
 // call.
 func (h *Host) Open(ctx context.Context, l grammar.Line) (*Vault, error) {
 	env := h.Env
-	clock, err := Clock(env(NowVariable))
+	clock, err := day.Clock(env(day.NowVariable))
 	if err != nil {
 		return nil, answer.Misuse("%v", err)
 	}
@@ -41,18 +36,4 @@ func (h *Host) Open(ctx context.Context, l grammar.Line) (*Vault, error) {
 		return nil, answer.ErrVaultNotFound
 	}
 	return v, h.OpenFolder(path, v)
-}
-
-// Clock returns the clock that a value of [NowVariable] sets: the machine's if it
-// is empty, else one that stands still. What is built on the day that the embedded
-// CLI takes for today has to ask this clock.
-func Clock(now string) (func() time.Time, error) {
-	if now == "" {
-		return time.Now, nil
-	}
-	fixed, err := time.Parse(time.RFC3339, now)
-	if err != nil {
-		return nil, fmt.Errorf("%s is not a time of the form 2006-01-02T15:04:05Z: %q", NowVariable, now)
-	}
-	return func() time.Time { return fixed }, nil
 }

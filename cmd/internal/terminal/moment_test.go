@@ -1,4 +1,4 @@
-package flags
+package terminal
 
 import (
 	"testing"
@@ -35,7 +35,7 @@ func TestMoments(t *testing.T) {
 		{text: "2026-13-01", wrong: true},
 		{text: "2026-11-20 08:00", wrong: true},
 	} {
-		got, err := Moment("since", test.text, now, test.end)
+		got, err := ParseMoment("since", test.text, now, test.end)
 		if (err != nil) != test.wrong || !got.Equal(test.want) {
 			t.Errorf("%q (end %v) is %v, %v, want %v", test.text, test.end, got, err, test.want)
 		}

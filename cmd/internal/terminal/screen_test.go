@@ -1,4 +1,4 @@
-package screen
+package terminal
 
 import (
 	"io"
@@ -6,9 +6,6 @@ import (
 	"strings"
 	"testing"
 	"time"
-
-	"vaultwicket/cmd/internal/flags"
-	"vaultwicket/cmd/internal/terminal"
 )
 
 func TestWhoDecidesOnColours(t *testing.T) {
@@ -50,24 +47,24 @@ func TestWhoDecidesOnColours(t *testing.T) {
 
 func TestColorIsOneOfThree(t *testing.T) {
 	for _, value := range Colors {
-		var o Options
-		if _, err := flags.Parse("test", []string{"--color", value, "--exact-times"}, o.Flags); err != nil || o.Color != Color(value) || !o.Exact {
+		var o ScreenOptions
+		if _, err := ParseFlags("test", []string{"--color", value, "--exact-times"}, o.Flags); err != nil || o.Color != Color(value) || !o.Exact {
 			t.Errorf("%s: %+v, %v", value, o, err)
 		}
 	}
-	var o Options
-	if _, err := flags.Parse("test", []string{"--color=allways"}, o.ColorFlag); err == nil || !strings.Contains(err.Error(), `want auto, always, never; did you mean "always"?`) {
+	var o ScreenOptions
+	if _, err := ParseFlags("test", []string{"--color=allways"}, o.ColorFlag); err == nil || !strings.Contains(err.Error(), `want auto, always, never; did you mean "always"?`) {
 		t.Errorf("got %v", err)
 	}
 }
 
 func TestAStreamIsNoTerminal(t *testing.T) {
 	none := func(string) (string, bool) { return "", false }
-	s := New(terminal.Streams{Out: io.Discard, Lookup: none}, Options{}, time.Time{})
+	s := NewScreen(Streams{Out: io.Discard, Lookup: none}, ScreenOptions{}, time.Time{})
 	if s.IsTerminal() || s.Width(70) != 70 || s.Paint(Bad, "x") != "x" {
 		t.Errorf("%+v", s)
 	}
-	if s := New(terminal.Streams{Out: io.Discard, Lookup: none}, Options{Color: "always"}, time.Time{}); s.Paint(Bad, "x") != "\x1b[31mx\x1b[0m" || s.Paint(Bad, "") != "" {
+	if s := NewScreen(Streams{Out: io.Discard, Lookup: none}, ScreenOptions{Color: "always"}, time.Time{}); s.Paint(Bad, "x") != "\x1b[31mx\x1b[0m" || s.Paint(Bad, "") != "" {
 		t.Errorf("%+v", s)
 	}
 }

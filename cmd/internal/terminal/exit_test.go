@@ -1,4 +1,4 @@
-package exit
+package terminal
 
 import (
 	"fmt"
@@ -18,7 +18,7 @@ func TestEveryClassHasAStatusOfTheTable(t *testing.T) {
 }
 
 func TestErrorsArePrintedWithTheirHints(t *testing.T) {
-	denied := New(Denied, "denied", "")
+	denied := Fail(ExitDenied, "denied", "")
 	for _, tt := range []struct {
 		err    error
 		status int
@@ -32,7 +32,7 @@ func TestErrorsArePrintedWithTheirHints(t *testing.T) {
 		{fmt.Errorf("write the output: %w", io.ErrShortWrite), 70, "vaultwicket: error: write the output: short write\n"},
 	} {
 		var out strings.Builder
-		if got := Print(&out, tt.err); got != tt.status || out.String() != tt.want {
+		if got := PrintError(&out, tt.err); got != tt.status || out.String() != tt.want {
 			t.Errorf("%v: status %d and %q, want %d and %q", tt.err, got, out.String(), tt.status, tt.want)
 		}
 	}

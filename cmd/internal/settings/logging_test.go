@@ -1,4 +1,4 @@
-package logging
+package settings
 
 import (
 	"bytes"
@@ -31,7 +31,7 @@ func TestMessagesForPeople(t *testing.T) {
 		}, "vaultwicket: warning: w a=1 g.b=2 g.h.c=3 g.d=4\n"},
 	} {
 		var out bytes.Buffer
-		tt.say(New(&out, slog.LevelWarn, false))
+		tt.say(NewLogger(&out, slog.LevelWarn, false))
 		if out.String() != tt.want {
 			t.Errorf("%s: %q, want %q", tt.name, out.String(), tt.want)
 		}
@@ -51,7 +51,7 @@ func TestMessagesForPrograms(t *testing.T) {
 		{"what a terminal would obey", func(l *slog.Logger) { l.Warn("a\u202eb", "error", errors.New("c\u009bd")) }, map[string]any{"level": "WARN", "msg": `a\u{202e}b`, "error": `c\u{9b}d`}},
 	} {
 		var out bytes.Buffer
-		tt.say(New(&out, slog.LevelInfo, true))
+		tt.say(NewLogger(&out, slog.LevelInfo, true))
 		var got map[string]any
 		if err := json.Unmarshal(out.Bytes(), &got); err != nil || bytes.Count(out.Bytes(), []byte("\n")) != 1 {
 			t.Errorf("%s: %q is no line of JSON: %v", tt.name, out.String(), err)

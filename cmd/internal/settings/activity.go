@@ -1,4 +1,4 @@
-package wiring
+package settings
 
 import (
 	"context"

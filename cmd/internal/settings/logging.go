@@ -1,6 +1,4 @@
-// Package logging writes the log of a server: lines for people or JSON for programs.
-// Control sequences of a terminal appear as escapes.
-package logging
+package settings
 
 import (
 	"context"
@@ -24,9 +22,9 @@ var Levels = map[string]slog.Level{
 	"debug": slog.LevelDebug, "info": slog.LevelInfo, "warn": slog.LevelWarn, "error": slog.LevelError,
 }
 
-// New returns what writes messages to out: lines for people, or a JSON
+// NewLogger returns what writes messages to out: lines for people, or a JSON
 // object a line. Whatever a terminal would obey stands there as an escape.
-func New(out io.Writer, level slog.Level, inJSON bool) *slog.Logger {
+func NewLogger(out io.Writer, level slog.Level, inJSON bool) *slog.Logger {
 	if inJSON {
 		return slog.New(slog.NewJSONHandler(out, &slog.HandlerOptions{Level: level, ReplaceAttr: forJSON}))
 	}
@@ -36,7 +34,7 @@ func New(out io.Writer, level slog.Level, inJSON bool) *slog.Logger {
 // forJSON shows what a terminal would obey, and names the levels as log tools do.
 func forJSON(_ []string, a slog.Attr) slog.Attr {
 	if level, is := a.Value.Any().(slog.Level); is && a.Key == slog.LevelKey {
-		return slog.String(slog.LevelKey, standard(level).String())
+		return slog.String(slog.LevelKey, standardLevel(level).String())
 	}
 	switch a.Value.Kind() {
 	case slog.KindString:
@@ -47,8 +45,8 @@ func forJSON(_ []string, a slog.Attr) slog.Attr {
 	return a
 }
 
-// standard returns the nearest level below that log tools know.
-func standard(level slog.Level) slog.Level {
+// standardLevel returns the nearest level below that log tools know.
+func standardLevel(level slog.Level) slog.Level {
 	for _, known := range []slog.Level{slog.LevelError, slog.LevelWarn, slog.LevelInfo} {
 		if level >= known {
 			return known
@@ -117,7 +115,7 @@ func labelOf(level slog.Level) string {
 	case level >= slog.LevelWarn:
 		return "warning"
 	}
-	return strings.ToLower(standard(level).String())
+	return strings.ToLower(standardLevel(level).String())
 }
 
 // writeAttr writes one attribute. An empty one says nothing and is left out.

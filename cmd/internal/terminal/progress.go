@@ -1,13 +1,12 @@
-package screen
+package terminal
 
 import (
 	"fmt"
 	"io"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
-
-	"vaultwicket/cmd/internal/terminal"
 )
 
 // Progress tells the user that work goes on: one line on standard error, once the work has
@@ -38,7 +37,7 @@ func StartProgress(stderr io.Writer, text, hint string) *Progress {
 	if shared {
 		stderr = messages.out
 	}
-	width, isTerminal := terminal.Width(stderr)
+	width, isTerminal := Width(stderr)
 	if !isTerminal {
 		return p
 	}
@@ -127,4 +126,26 @@ func (p *Progress) Stop() {
 	default:
 		close(p.done)
 	}
+}
+
+// Messages is standard error for messages that may come while a [Progress] is shown: its
+// line is removed before one.
+type Messages struct {
+	out      io.Writer
+	progress atomic.Pointer[Progress]
+}
+
+// NewMessages returns what writes to stderr.
+func NewMessages(stderr io.Writer) *Messages { return &Messages{out: stderr} }
+
+// Write writes a whole message.
+func (m *Messages) Write(text []byte) (int, error) {
+	p := m.progress.Load()
+	if p == nil {
+		return m.out.Write(text)
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.remove()
+	return m.out.Write(text)
 }

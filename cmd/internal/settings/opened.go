@@ -1,0 +1,225 @@
+package settings
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+	"time"
+
+	"vaultwicket/allowlist/day"
+	"vaultwicket/allowlist/quote"
+	"vaultwicket/cmd/internal/release"
+	"vaultwicket/cmd/internal/terminal"
+	"vaultwicket/exec"
+	"vaultwicket/gateway"
+	"vaultwicket/gateway/clean"
+	"vaultwicket/gateway/observe"
+	"vaultwicket/gateway/observe/telemetry"
+	"vaultwicket/gateway/registry"
+)
+
+// Opened is a subcommand's settings, its gateway and the rest of its words.
+type Opened struct {
+	*Flags
+	Settings
+	Std     terminal.Streams
+	Runner  *exec.Runner
+	Gateway *gateway.Gateway
+	Log     *slog.Logger
+	Metrics *telemetry.Metrics // nil where nobody could read them
+	Traces  *telemetry.Tracing // nil where there is no collector
+	Rest    []string
+	// Activity is told of the calls of a server.
+	Activity *Activity
+
+	messages *terminal.Messages // where Log writes, and where progress is shown
+}
+
+// Open reads the settings of a subcommand and builds its gateway. more adds flags of its
+// own, nil for none. The caller closes the runner.
+func Open(name string, std terminal.Streams, args []string, more func(*Flags)) (Opened, error) {
+	f := NewFlags(name)
+	if more != nil {
+		more(f)
+	}
+	s, rest, err := f.Load(std, args)
+	if err != nil {
+		return Opened{}, err
+	}
+	messages := terminal.NewMessages(std.Err)
+	o := Opened{Flags: f, Settings: s, Std: std, Log: s.Logger(messages), messages: messages, Rest: rest}
+	if err := o.checkPlaces(); err != nil {
+		return Opened{}, err
+	}
+	if f.Observed {
+		o.openObservers()
+	}
+	if o.Runner, err = NewRunner(s, std, f.Resident, o.watcher()); err != nil {
+		return Opened{}, err
+	}
+	if err := o.checkVaultName(); err != nil {
+		return Opened{}, err
+	}
+	o.Gateway = NewGateway(s, std, o.Runner, o.Log, o.observer())
+	o.Follow(nil)
+	return o, nil
+}
+
+// Stay is for a subcommand that serves many calls: the embedded program stays
+// with it, until it closes its runner.
+func Stay(f *Flags) { f.Resident = true }
+
+// checkPlaces refuses places that an agent or somebody else could write to. What only
+// keeps changes from being made is told once, by a server. The client is looked at
+// again before each start of it, and here so that a server says at once what every
+// call would.
+func (o Opened) checkPlaces() error {
+	warning, err := o.CheckState(o.Std)
+	if err != nil || !o.Observed {
+		return err
+	}
+	if warning != "" {
+		o.Log.Warn(warning)
+	}
+	return o.CheckCLI(o.Flags, o.Std)
+}
+
+// NewRunner returns what starts programs. With resident set it keeps them
+// running, and is closed by the caller.
+func NewRunner(s Settings, std terminal.Streams, resident bool, watch exec.Watcher) (*exec.Runner, error) {
+	self, err := os.Executable()
+	if err != nil {
+		return nil, fmt.Errorf("find this program: %w", err)
+	}
+	vaults := func() []string { return s.VaultFolders(std) }
+	return exec.New(exec.Config{
+		CLI: s.CLI, Self: self, Timeout: s.Timeout, Vaults: vaults, Resident: resident, Session: Session(), Getenv: std.Getenv, Watch: watch,
+		DayStart: s.DayStart,
+	}), nil
+}
+
+// NewGateway returns a gateway of settings with a runner. observer is nil where nobody is
+// told of the calls.
+func NewGateway(s Settings, std terminal.Streams, runner *exec.Runner, log *slog.Logger, observer observe.Observer) *gateway.Gateway {
+	return gateway.New(gateway.Config{
+		Vaults: s.Served, Runner: runner, Backend: s.Backend, Limits: s.Limits, Disabled: !s.Enabled, OwnDay: s.DayStart > 0,
+		Session: Session(), Getenv: std.Getenv, Log: log, Observe: observer,
+	})
+}
+
+// Progress tells the user that a command takes time, and when that is to be expected. The
+// caller stops it when there is a result.
+func (o Opened) Progress(command string) *terminal.Progress {
+	return terminal.StartProgress(o.messages, clean.Line(quote.Short(command))+" is running", "the first call in a large vault takes longer; Ctrl-C cancels")
+}
+
+// CheckVaultFolders refuses to serve a vault whose folder is not there: the user would
+// see it only in the answers to calls.
+func (o Opened) CheckVaultFolders() error {
+	for _, served := range o.Served {
+		if served.Folder == "" {
+			continue
+		}
+		if _, err := o.Runner.Embedded(served.Folder); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// checkVaultName refuses a vault that is given by the name of a folder here and that the
+// app does not know: a folder needs a separator, or it is the name of a vault of the app.
+// Where there is a CLI and no list of vaults to look into, the app decides.
+func (o Opened) checkVaultName() error {
+	name := o.Vault.Name
+	if name == "" || o.Vault.Folder != "" {
+		return nil
+	}
+	if info, err := os.Stat(name); err != nil || !info.IsDir() {
+		return nil
+	}
+	known := registry.VaultFolders(o.Std.Getenv)
+	if slices.ContainsFunc(known, func(folder string) bool { return filepath.Base(folder) == name }) {
+		return nil
+	}
+	if len(known) == 0 && o.Runner.HasApp() {
+		return nil
+	}
+	return terminal.Fail(terminal.ExitNotReady, fmt.Sprintf("unknown vault %q", name), fmt.Sprintf("did you mean .%c%s? A folder is given with a separator", filepath.Separator, name))
+}
+
+// openObservers opens what is told of the calls. The variables of OpenTelemetry
+// are those of every program of a machine, so a wrong one is no reason not to
+// serve.
+func (o *Opened) openObservers() {
+	if o.HTTP.Addr != "" { // else nobody could read them
+		o.Metrics = telemetry.NewMetrics(release.Version)
+	}
+	traces, err := telemetry.OpenTracing(telemetry.TracingConfig{Getenv: o.Std.Getenv, Version: release.Version, Log: o.Log})
+	var wrong *telemetry.ConfigError
+	if errors.As(err, &wrong) {
+		o.Log.Warn("tracing is off: "+wrong.Error(), "hint", wrong.Hint())
+	}
+	o.Traces, o.Activity = traces, &Activity{}
+}
+
+// observer returns who is told of the calls, nil if nobody is.
+func (o Opened) observer() observe.Observer {
+	var all []observe.Observer
+	if o.Metrics != nil {
+		all = append(all, o.Metrics)
+	}
+	if o.Traces != nil {
+		all = append(all, o.Traces)
+	}
+	if o.Activity != nil {
+		all = append(all, o.Activity)
+	}
+	return observe.All(all...)
+}
+
+// watcher returns who is told of the programs, nil if nobody is.
+func (o Opened) watcher() exec.Watcher {
+	if o.Traces == nil {
+		return nil
+	}
+	return o.Traces
+}
+
+// Follow has the metrics ask what is running. sessions is nil where there are none.
+func (o Opened) Follow(sessions func() int) {
+	if o.Metrics != nil {
+		o.Metrics.Follow(telemetry.Sources{Load: o.Gateway.Load, Children: o.Runner.Children, Sessions: sessions})
+	}
+}
+
+// Clock returns the clock by which a day has its name: the one of the embedded
+// CLI, which an environment variable sets for tests and scripts. What is recorded,
+// awaited or limited goes by the machine's clock.
+func Clock(std terminal.Streams) (func() time.Time, error) {
+	clock, err := day.Clock(std.Getenv(day.NowVariable))
+	if err != nil {
+		return nil, &terminal.UsageError{Reason: err.Error(), Advice: "unset it: it is for tests and scripts"}
+	}
+	return clock, nil
+}
+
+// DayClock returns a clock whose day is the one that counts as today where a day begins at
+// an hour: it is that much late.
+func DayClock(clock func() time.Time, dayStart int) func() time.Time {
+	return func() time.Time { return clock().Add(-time.Duration(dayStart) * time.Hour) }
+}
+
+// AtTerminal is the caller, the client and the surface of a command that is typed
+// in a terminal. It is the same for all of them, so that an approval given with
+// "vaultwicket approve" in one window is valid for the command that is typed again
+// in another.
+const AtTerminal = "terminal"
+
+// Session names what this process does.
+var Session = sync.OnceValue(func() string { return fmt.Sprintf("%d-%08x", os.Getpid(), rand.Uint32()) })

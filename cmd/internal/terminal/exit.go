@@ -1,0 +1,168 @@
+package terminal
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"vaultwicket/gateway/failure"
+)
+
+// The exit statuses. Scripts rely on them.
+const (
+	ExitDone        = 0
+	ExitFailed      = 1  // the command ran and failed
+	ExitInvalid     = 2  // the request or a setting is invalid
+	ExitDenied      = 3  // denied by policy
+	ExitNotReady    = 4  // the CLI, the app, the vault or the state folder is not ready
+	ExitInterrupted = 5  // timeout, cancelled, outcome unknown
+	ExitInternal    = 70 // internal error; EX_SOFTWARE of sysexits.h
+)
+
+// ExitMeanings are the exit statuses with what each means, for documents.
+var ExitMeanings = []struct {
+	Status  int
+	Meaning string
+}{
+	{ExitDone, "done"},
+	{ExitFailed, "the command ran and failed"},
+	{ExitInvalid, "the request or a setting is invalid"},
+	{ExitDenied, "denied by the policy"},
+	{ExitNotReady, "the CLI, the app, the vault or the state folder is not ready"},
+	{ExitInterrupted, "timeout, cancelled, or the outcome is unknown"},
+	{ExitInternal, "internal error"},
+}
+
+// statuses are the exit statuses of the classes of failures.
+var statuses = [...]int{
+	failure.Bug:          ExitInternal,
+	failure.BadRequest:   ExitInvalid,
+	failure.Refused:      ExitDenied,
+	failure.Surroundings: ExitNotReady,
+	failure.Answered:     ExitFailed,
+	failure.Halted:       ExitInterrupted,
+}
+
+// StatusOfClass returns the exit status of a class of failures.
+func StatusOfClass(class failure.Class) int { return statuses[class] }
+
+// StatusOfCode returns the exit status of an error code.
+func StatusOfCode(code string) int { return StatusOfClass(failure.ClassOf(code)) }
+
+// StatusOfResult returns the exit status of a result, whose failure may be nil.
+func StatusOfResult(cause *failure.Error) int {
+	if cause == nil {
+		return ExitDone
+	}
+	return StatusOfCode(cause.Code)
+}
+
+// StatusOf returns the exit status of an error: that of its code, else the one of an
+// internal error.
+func StatusOf(err error) int {
+	var silent Silent
+	var failed *Failure
+	var coded interface{ Code() string }
+	switch {
+	case err == nil:
+		return ExitDone
+	case errors.As(err, &silent):
+		return int(silent)
+	case errors.As(err, &failed):
+		return failed.Status
+	case errors.As(err, &coded):
+		return StatusOfCode(coded.Code())
+	}
+	return ExitInternal
+}
+
+// PrintError prints err on w, with its hint, and returns the exit status for it.
+// A [Several] is printed error by error, a [Silent] not at all.
+func PrintError(w io.Writer, err error) int {
+	switch e := err.(type) {
+	case nil, Silent:
+	case Several:
+		status := ExitDone
+		for _, one := range e {
+			status = max(status, PrintError(w, one))
+		}
+		return status
+	default:
+		Message(w, Error, err.Error())
+		if hint := HintOf(err); hint != "" {
+			Message(w, Hint, hint)
+		}
+	}
+	return StatusOf(err)
+}
+
+// HintOf returns the hint of an error, "" if it has none.
+func HintOf(err error) string {
+	if hinted, ok := err.(interface{ Hint() string }); ok {
+		return hinted.Hint()
+	}
+	return ""
+}
+
+// PrintJSON writes value as indented JSON. The returned error ends the command with
+// a status; it is nil for [ExitDone].
+func PrintJSON(out io.Writer, value any, status int) error {
+	encoder := json.NewEncoder(out)
+	encoder.SetEscapeHTML(false)
+	encoder.SetIndent("", "  ")
+	if err := encoder.Encode(value); err != nil {
+		return fmt.Errorf("write the output: %w", err)
+	}
+	if status != ExitDone {
+		return Silent(status)
+	}
+	return nil
+}
+
+// UsageError is the error for an invalid command line or setting. The hint may be "".
+type UsageError struct{ Reason, Advice string }
+
+func (e *UsageError) Error() string { return e.Reason }
+
+// Code is the code of an invalid request.
+func (e *UsageError) Code() string { return "bad_request" }
+
+// Hint says what to do, "" if there is nothing to say.
+func (e *UsageError) Hint() string { return e.Advice }
+
+// Failure is an error that ends a command with a certain status. The hint may be "".
+type Failure struct {
+	Status          int
+	Message, Advice string
+}
+
+func (e *Failure) Error() string { return e.Message }
+
+// Hint says what to do, "" if there is nothing to say.
+func (e *Failure) Hint() string { return e.Advice }
+
+// Fail returns a [Failure].
+func Fail(status int, message, hint string) error { return &Failure{status, message, hint} }
+
+// FailureOf returns a failure of the gateway as an error.
+func FailureOf(e *failure.Error) error { return Fail(StatusOfCode(e.Code), e.Message, e.Hint) }
+
+// Several are errors that are printed one after the other. The exit status is the
+// highest of theirs.
+type Several []error
+
+func (e Several) Error() string {
+	var texts []string
+	for _, err := range e {
+		texts = append(texts, err.Error())
+	}
+	return strings.Join(texts, "\n")
+}
+
+// Silent ends a command with a status and prints nothing: the output has said
+// everything.
+type Silent int
+
+func (Silent) Error() string { return "" }

@@ -1,0 +1,139 @@
+package terminal
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"vaultwicket/allowlist/day"
+	"vaultwicket/allowlist/quote"
+)
+
+// FlagSet is the flag set of a subcommand.
+type FlagSet struct{ *pflag.FlagSet }
+
+// NewFlagSet returns an empty flag set. The name is the words of the subcommand, such
+// as "audit list".
+func NewFlagSet(name string) FlagSet {
+	s := FlagSet{pflag.NewFlagSet(name, pflag.ContinueOnError)}
+	s.SortFlags = false
+	s.Usage = func() {} // main prints the help, on standard output
+	return s
+}
+
+// ParseFlags reads the flags of a subcommand that has no settings, and so works when
+// they are invalid. It returns the other words. define adds the flags; it may be nil.
+func ParseFlags(name string, args []string, define func(FlagSet)) ([]string, error) {
+	s := NewFlagSet(name)
+	if define != nil {
+		define(s)
+	}
+	err := s.Parse(args)
+	return s.Args(), err
+}
+
+// Parse reads the flags of args. The error is a [*HelpRequested] or a [*UsageError].
+func (s FlagSet) Parse(args []string) error {
+	err := s.FlagSet.Parse(args)
+	var unknown *pflag.NotExistError
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, pflag.ErrHelp):
+		return &HelpRequested{s.list()}
+	case errors.As(err, &unknown) && slices.Contains(versionFlags, unknown.GetSpecifiedName()):
+		return &VersionRequested{}
+	case errors.As(err, &unknown):
+		return s.unknownFlag(unknown.GetSpecifiedName())
+	}
+	return &UsageError{Reason: err.Error(), Advice: fmt.Sprintf(`"vaultwicket help %s" shows the flags`, s.Name())}
+}
+
+func (s FlagSet) unknownFlag(name string) error {
+	err := &UsageError{Reason: fmt.Sprintf("unknown flag %q", quote.Short("--"+name))}
+	var names []string
+	s.VisitAll(func(flag *pflag.Flag) { names = append(names, flag.Name) })
+	if near := quote.Nearest(name, names); near != "" {
+		err.Advice = fmt.Sprintf("did you mean %q?", "--"+near)
+	}
+	return err
+}
+
+// versionFlags are -V and --version, which every subcommand has.
+var versionFlags = []string{"V", "version"}
+
+// HelpRequested is the error for -h and --help: what the flags are.
+type HelpRequested struct{ Flags []Flag }
+
+func (*HelpRequested) Error() string { return "help requested" }
+
+// VersionRequested is the error for -V and --version.
+type VersionRequested struct{}
+
+func (*VersionRequested) Error() string { return "version requested" }
+
+// Flag is a flag as help shows it.
+type Flag struct {
+	Name  string
+	Value string // what stands for its value, "" if it takes none
+	Usage string // with its default
+}
+
+// Form returns the flag as it is written, such as "--limit N".
+func (f Flag) Form() string {
+	if f.Value == "" {
+		return "--" + f.Name
+	}
+	return "--" + f.Name + " " + f.Value
+}
+
+// list returns the flags of s in the order of their definition.
+func (s FlagSet) list() (list []Flag) {
+	s.VisitAll(func(flag *pflag.Flag) {
+		f := Flag{Name: flag.Name, Usage: flag.Usage}
+		switch flag.Value.Type() {
+		case "bool":
+		case "int":
+			f.Value = "N"
+		default:
+			f.Value = "VALUE"
+		}
+		isZero := slices.Contains([]string{"", "0", "false"}, flag.DefValue)
+		if !isZero && !strings.Contains(flag.Usage, "(default ") {
+			f.Usage += " (default " + flag.DefValue + ")"
+		}
+		list = append(list, f)
+	})
+	return list
+}
+
+// MomentHelp says in the help of a flag what [ParseMoment] reads.
+const MomentHelp = "a date (2026-11-21, yesterday, -3d, monday), a time (RFC 3339) or an age (24h)"
+
+// ParseMoment reads the value of a flag: a date, a time or how long ago that was; "" is
+// the zero time. A date stands for its first moment in the time zone of now, or for
+// its end. The error is an [*UsageError].
+func ParseMoment(flag, text string, now time.Time, end bool) (time.Time, error) {
+	if text == "" {
+		return time.Time{}, nil
+	}
+	if t, err := time.Parse(time.RFC3339, text); err == nil {
+		return t, nil
+	}
+	if ago, err := time.ParseDuration(strings.TrimPrefix(text, "-")); err == nil && ago >= 0 {
+		return now.Add(-ago), nil
+	}
+	span, err := day.Read(text, now, day.Past)
+	switch {
+	case err != nil:
+		return time.Time{}, &UsageError{Reason: fmt.Sprintf("flag --%s: invalid date, time or duration %q", flag, quote.Short(text)),
+			Advice: "use 2026-11-21, yesterday, -3d, monday, 2026-W47, 2026-11-21T09:30:00Z or 24h"}
+	case end:
+		return span.End(), nil
+	}
+	return span.First, nil
+}
