@@ -36,17 +36,34 @@ const (
 	runsRegex
 )
 
-// every matches if all terms do.
-type every struct {
+// group is what every and either have in common.
+type group struct {
 	terms   []node // as written
 	ordered []node // cheap ones first
 }
+
+func newGroup(terms []node) group {
+	return group{terms, slices.SortedStableFunc(slices.Values(terms), func(a, b node) int { return cmp.Compare(a.cost(), b.cost()) })}
+}
+
+func (g group) cost() cost {
+	most := looksAtPath
+	for _, term := range g.terms {
+		most = max(most, term.cost())
+	}
+	return most
+}
+
+func (g group) needsText() bool { return slices.ContainsFunc(g.terms, node.needsText) }
+
+// every matches if all terms do.
+type every struct{ group }
 
 func newEvery(terms []node) node {
 	if len(terms) == 1 {
 		return terms[0]
 	}
-	return &every{terms: terms, ordered: byCost(terms)}
+	return &every{newGroup(terms)}
 }
 
 func (n *every) match(s *search, in scope) bool {
@@ -79,10 +96,6 @@ func (n *every) foresee(s *search, text trigram.Filter) Outlook {
 	return least
 }
 
-func (n *every) cost() cost { return highest(n.terms) }
-
-func (n *every) needsText() bool { return slices.ContainsFunc(n.terms, node.needsText) }
-
 func (n *every) write(to []byte) []byte {
 	for i, term := range n.terms {
 		if i > 0 {
@@ -94,16 +107,13 @@ func (n *every) write(to []byte) []byte {
 }
 
 // either matches if one of the terms does.
-type either struct {
-	terms   []node
-	ordered []node
-}
+type either struct{ group }
 
 func newEither(terms []node) node {
 	if len(terms) == 1 {
 		return terms[0]
 	}
-	return &either{terms: terms, ordered: byCost(terms)}
+	return &either{newGroup(terms)}
 }
 
 func (n *either) match(s *search, in scope) bool {
@@ -132,10 +142,6 @@ func (n *either) foresee(s *search, text trigram.Filter) Outlook {
 	}
 	return most
 }
-
-func (n *either) cost() cost { return highest(n.terms) }
-
-func (n *either) needsText() bool { return slices.ContainsFunc(n.terms, node.needsText) }
 
 func (n *either) write(to []byte) []byte {
 	for i, term := range n.terms {
@@ -185,18 +191,6 @@ func isGroup(n node) bool {
 		return true
 	}
 	return false
-}
-
-func byCost(terms []node) []node {
-	return slices.SortedStableFunc(slices.Values(terms), func(a, b node) int { return cmp.Compare(a.cost(), b.cost()) })
-}
-
-func highest(terms []node) cost {
-	most := looksAtPath
-	for _, term := range terms {
-		most = max(most, term.cost())
-	}
-	return most
 }
 
 // operator is a name with a term. Operators that only change where or how to look were applied

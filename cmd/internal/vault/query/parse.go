@@ -208,7 +208,7 @@ func (p *parser) leaf(set setting) (node, error) {
 		if err != nil {
 			return nil, err
 		}
-		text, found = raw, phrase{needle: newNeedle(set.composed(raw), set.exact), raw: raw}
+		text, found = raw, phrase{words{needle: newNeedle(set.composed(raw), set.exact), raw: raw}}
 	case '/':
 		re, err := p.regex(set.exact)
 		if err != nil {

@@ -71,7 +71,7 @@ func (p *parser) names(start, depth int) ([]propertyName, error) {
 func (p *parser) name(start int) (propertyName, error) {
 	if !p.done() && p.text[p.at] == '"' {
 		raw, err := p.quoted()
-		return propertyName{pattern: phrase{raw: raw}, name: foldString(raw)}, err
+		return propertyName{pattern: phrase{words{raw: raw}}, name: foldString(raw)}, err
 	}
 	if !p.done() && p.text[p.at] == '/' {
 		re, err := p.regex(false)

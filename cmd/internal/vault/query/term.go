@@ -144,10 +144,7 @@ func (w words) cost() cost                { return looksAtText }
 func (w words) write(to []byte) []byte    { return append(to, w.raw...) }
 
 // phrase is text that has a word boundary at both ends.
-type phrase struct {
-	needle *needle
-	raw    string
-}
+type phrase struct{ words }
 
 func (p phrase) each(_ *budget.Budget, text []byte, _ bool, try func(start, end int) verdict) {
 	p.needle.each(text, func(start, end int) verdict {
@@ -157,10 +154,6 @@ func (p phrase) each(_ *budget.Budget, text []byte, _ bool, try func(start, end 
 		return try(start, end)
 	})
 }
-
-func (p phrase) possible(text []byte) bool { return p.needle.in(text) }
-func (p phrase) grams() trigram.Word       { return p.needle.grams }
-func (p phrase) cost() cost                { return looksAtText }
 
 func (p phrase) write(to []byte) []byte {
 	to = append(to, '"')
@@ -208,12 +201,9 @@ type property struct {
 
 func (p *property) match(s *search, _ scope) bool {
 	return slices.ContainsFunc(s.propertiesOf(), func(have Property) bool {
-		return p.named(s, have.Name) && (p.value == nil || p.value.match(s, scope{whole: true, values: have.Values}))
+		named := slices.ContainsFunc(p.names, func(n propertyName) bool { return n.fits(s, have.Name) })
+		return named && (p.value == nil || p.value.match(s, scope{whole: true, values: have.Values}))
 	})
-}
-
-func (p *property) named(s *search, name string) bool {
-	return slices.ContainsFunc(p.names, func(n propertyName) bool { return n.fits(s, name) })
 }
 
 // foresee cannot exclude a match: names and values may be escaped in the frontmatter.
