@@ -1,11 +1,16 @@
 package catalog
 
 import (
+	"cmp"
+	"fmt"
+	"strings"
+	"text/tabwriter"
+
 	"vaultwicket/tiers"
 )
 
 // Entry is a command in one line, for programs. Code, Rule and Hint say why its
-// plain form is denied, or cannot be answered here, and how the user can change that;
+// plain form is denied, or no program answers it, and how the user can change that;
 // they are empty if Allowed is true.
 type Entry struct {
 	Name      string `json:"name"`
@@ -18,8 +23,8 @@ type Entry struct {
 	Hint      string `json:"hint,omitempty"`
 }
 
-// Explained is all that is known of a command. Its method Text says the same to
-// people and models.
+// Explained is a command with all its properties. Its method Text is the same for people and
+// models.
 type Explained struct {
 	Entry
 	Why       string           `json:"why,omitempty"` // it is closed
@@ -86,4 +91,84 @@ func (l Listing) Explained() Explained {
 		e.Params = append(e.Params, item)
 	}
 	return e
+}
+
+// Text describes the command in plain text: its signature, what it does, whether
+// it is allowed and how the user can change that, its parameters. It ends with a
+// line break.
+func (e Explained) Text() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s\n  %s\n\n", e.Signature, e.Summary)
+	w := tabwriter.NewWriter(&b, 2, 8, 2, ' ', 0)
+	effects, since, allowed := e.Effect, "Obsidian "+e.Since, "yes"
+	if e.Effect != e.MaxEffect {
+		effects += ", with some parameters " + e.MaxEffect
+	}
+	if e.Extension {
+		since = "no Obsidian: the embedded program answers, and needs the folder of the vault"
+	}
+	if !e.Allowed {
+		allowed = strings.TrimSuffix("no: "+e.Why+"; "+e.Hint, "; ")
+	}
+	fmt.Fprintf(w, "  tier\t%s\n  effect\t%s\n  since\t%s\n  allowed\t%s\n", e.Tier, effects, since, allowed)
+	w.Flush()
+	if len(e.Params) > 0 {
+		b.WriteByte('\n')
+	}
+	for _, p := range e.Params {
+		fmt.Fprintf(w, "  %s\t%s\t%s\n", p.Name, cmp.Or(strings.Join(p.Choices, "|"), p.Kind), p.Summary+p.remarks())
+	}
+	w.Flush()
+	return b.String()
+}
+
+func (p ExplainedParam) remarks() string {
+	var notes []string
+	if p.Required {
+		notes = append(notes, "required")
+	}
+	if p.Effect != "" {
+		notes = append(notes, "effect "+p.Effect)
+	}
+	if p.Closed {
+		notes = append(notes, "disabled by the policy")
+	}
+	if p.Refused != "" {
+		notes = append(notes, "refused: "+p.Refused)
+	}
+	if len(notes) == 0 {
+		return ""
+	}
+	return " (" + strings.Join(notes, "; ") + ")"
+}
+
+// Overview returns the enabled commands as text for a user at a terminal, with their
+// signatures and summaries.
+func Overview(v Vault) string {
+	var b strings.Builder
+	for _, c := range List([]Vault{v}) {
+		if c.Enabled() {
+			fmt.Fprintf(&b, "%s\n  %s\n", c.Signature(), c.Summary)
+		}
+	}
+	return b.String()
+}
+
+// agentRules are what a caller of a tool has to know about every command.
+const agentRules = `Put a command's parameters into params by name: {"command":"daily:read","params":{"offset":-1}}.
+A flag is true. Values are literal text: no quotes, no key=value, no escapes.
+Name a note with path (as in results) or file (its name, as in a link). help with params {"command":"NAME"} explains one command.
+`
+
+// AgentOverview returns the enabled commands as text for an agent, in one line each. It
+// has their parameters in the description of the tool.
+func AgentOverview(v Vault) string {
+	var b strings.Builder
+	b.WriteString(agentRules + "Enabled commands:\n")
+	for _, c := range List([]Vault{v}) {
+		if c.Enabled() {
+			fmt.Fprintf(&b, "%s: %s\n", c.Name, c.Summary)
+		}
+	}
+	return b.String()
 }

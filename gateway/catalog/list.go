@@ -20,17 +20,16 @@ type Vault struct {
 	Programs Programs
 }
 
-// Listing is a command with what is known of it in the vaults. It is enabled if it is in
-// one of them.
+// Listing is a command with its state in the vaults. It is enabled if it is in one of them.
 type Listing struct {
 	allowlist.Command
 	// Denial says why the plain form is denied, nil if it is enabled.
 	Denial *policy.Denial
-	// Missing says why no program can answer the command, nil when one can. A call is
-	// not refused for it: the program may be there by then.
+	// Missing says why no program can answer the command, nil if one can. A call is not
+	// refused for it: the program may be installed by then.
 	Missing *failure.Error
 	closed  []bool // which of Params no policy enables
-	whole   bool   // the signature shows them too
+	whole   bool   // the signature has them too
 }
 
 // Enabled reports whether the command is permitted and a program can answer it.
@@ -57,8 +56,8 @@ func (l Listing) shows(p allowlist.Param) bool {
 	return l.whole || at >= 0 && !l.closed[at]
 }
 
-// listed says what is known of a command: of the first vault in which it is enabled, and
-// of the default one if it is enabled in none.
+// listed returns the state of a command: in the first vault in which it is enabled, and
+// in the default one if it is enabled in none.
 func listed(vaults []Vault, c allowlist.Command) Listing {
 	l := Listing{Command: c}
 	for i, v := range vaults {
@@ -69,18 +68,9 @@ func listed(vaults []Vault, c allowlist.Command) Listing {
 	}
 	l.closed = make([]bool, len(c.Params))
 	for i, p := range c.Params {
-		l.closed[i] = !allowedBy(vaults, p)
+		l.closed[i] = !slices.ContainsFunc(vaults, func(v Vault) bool { return v.Policy.Allows(p) })
 	}
 	return l
-}
-
-func allowedBy(vaults []Vault, param allowlist.Param) bool {
-	for _, v := range vaults {
-		if v.Policy.Allows(param) {
-			return true
-		}
-	}
-	return false
 }
 
 // Explain returns one command, with all of its parameters in the signature. The error
@@ -95,8 +85,8 @@ func Explain(vaults []Vault, name string) (Listing, error) {
 	return l, nil
 }
 
-// Worst returns the most severe effect that any enabled call can have: what a client
-// has to know before it sends calls without asking its user.
+// Worst returns the most severe effect that any enabled call can have. A client needs it to
+// decide whether to ask its user before calls.
 func Worst(listing []Listing) tiers.Effect {
 	worst := tiers.Reads
 	for _, l := range listing {
@@ -115,9 +105,9 @@ func Worst(listing []Listing) tiers.Effect {
 	return worst
 }
 
-// Enabled returns a command with those of its parameters that one of the vaults enables
-// which enable the command. ok is false for a command that none of them enables or that
-// no program can answer, and for one that does not exist.
+// Enabled returns a command with the parameters that are enabled in one of the vaults in which
+// the command is. ok is false if it is enabled in none of them or no program can answer it, and
+// for an unknown command.
 func Enabled(vaults []Vault, name string) (enabled allowlist.Command, ok bool) {
 	enabled, err := allowlist.Describe(name)
 	if err != nil {
@@ -125,7 +115,31 @@ func Enabled(vaults []Vault, name string) (enabled allowlist.Command, ok bool) {
 	}
 	vaults = slices.DeleteFunc(slices.Clone(vaults), func(v Vault) bool { return !listed([]Vault{v}, enabled).Enabled() })
 	enabled.Params = slices.DeleteFunc(enabled.Params, func(p allowlist.Param) bool {
-		return p.Refused != "" || !allowedBy(vaults, p)
+		return p.Refused != "" || !slices.ContainsFunc(vaults, func(v Vault) bool { return v.Policy.Allows(p) })
 	})
 	return enabled, len(vaults) > 0
+}
+
+// Programs says which programs can be started for a vault. The app counts where its CLI is
+// installed: only a call tells whether it runs.
+type Programs struct{ App, Embedded bool }
+
+// missing says why no program can answer a command, nil if one can, and nil if there is no
+// program at all: then the error of a call says more.
+func (p Programs) missing(c allowlist.Command) *failure.Error {
+	switch {
+	case p.App == p.Embedded:
+		return nil
+	case !p.App && c.NeedsApp:
+		return &failure.Error{
+			Code: failure.CodeNeedsApp, Message: "requires the Obsidian app, which is not used here",
+			Hint: "the user can install the Obsidian CLI, open the vault in Obsidian and set backend to auto",
+		}
+	case !p.Embedded && c.EmbeddedOnly:
+		return &failure.Error{
+			Code: failure.CodeVaultNotFound, Message: "requires the embedded backend, which needs the folder of the vault",
+			Hint: "the user can set vault to the folder of the vault",
+		}
+	}
+	return nil
 }

@@ -5,8 +5,7 @@ import (
 	"vaultwicket/policy/access"
 )
 
-// View is what may be done in one vault, for a caller that wants to know
-// it before it asks.
+// View is what a policy allows in one vault, for callers.
 type View struct {
 	Vault    string        `json:"vault,omitempty"` // "" where the app chooses
 	Settings []SettingView `json:"settings"`
@@ -21,12 +20,11 @@ type SettingView struct {
 	Origin string `json:"origin,omitempty"`
 }
 
-// AccessView tells of the access rules no more than callers may know: whether
-// there are any, and what may be done where no rule for a folder or a note says
-// otherwise, if there are. It names no path and counts none, not even those that may be read:
-// a rule for a part of a hidden folder has the name of that folder in it, and a
-// hidden note has to be like one that was never there. Root is left out where it
-// is none. What a path allows a caller learns when it asks for that path.
+// AccessView is what callers may know of the access rules: whether there are any, and the level
+// of the root. It names no path and counts none, not even those that may be read: a rule for a
+// part of a hidden folder contains the name of that folder, and a hidden note must look like
+// one that never existed. Root is left out if it is none. A caller learns the level of a path
+// when it uses the path.
 type AccessView struct {
 	Rules bool   `json:"rules"`
 	Root  string `json:"root,omitempty"` // r, rw or rwd

@@ -1,7 +1,6 @@
-// Package clean decides what may leave the gateway as text: for a model, for a
-// terminal, for a log and for a person who is asked. Notes are written by
-// others, and text can command a terminal, hide words from the reader whom a
-// model obeys, or show letters in another order than they are read.
+// Package clean makes text safe to show: to a model, on a terminal, in a log and in a question
+// to the user. Notes can be written by others, and text can control a terminal, hide words from
+// people that a model reads, or show letters in another order than they are read.
 //
 // [Text] is for results, [Stream] the same for text that comes in pieces,
 // [Line] for messages and logs, [Fence] for foreign text amid
@@ -23,6 +22,8 @@
 package clean
 
 import (
+	"fmt"
+	"io"
 	"strings"
 	"unicode/utf8"
 )
@@ -71,4 +72,131 @@ func Strings(list []string) []string {
 		list[i] = String(list[i])
 	}
 	return list
+}
+
+// Report counts what was changed in a text. The sum of its fields is the number
+// of code points that are no longer there, where a run of invalid bytes is one.
+type Report struct {
+	Invalid   int // runs of bytes that are no UTF-8, each shown as U+FFFD
+	Controls  int // C0, C1 and delete, returns that overwrite a line, U+2028 and U+2029
+	Escapes   int // ESC and the C1 characters that open or close a terminal sequence
+	Invisible int // nobody sees them where they stand: zero width, tags, fillers, noncharacters
+	Bidi      int // direction: embeddings, overrides, isolates, and marks away from right-to-left text
+	Marks     int // combining marks beyond the eighth on one letter
+	BOM       int // 1 for a byte order mark at the start, which is left out
+}
+
+// None reports whether nothing was changed.
+func (r Report) None() bool { return r == Report{} }
+
+// Notice says in one sentence what was changed in what, "" if nothing was.
+func (r Report) Notice(what string) string {
+	var said []string
+	if escaped, plural := r.escaped(); plural {
+		said = append(said, escaped+" are shown as escapes")
+	} else if escaped != "" {
+		said = append(said, escaped+" is shown as an escape")
+	}
+	if r.Invalid > 0 {
+		said = append(said, "bytes that are no UTF-8 are shown as U+FFFD in "+counted(r.Invalid, "place"))
+	}
+	if r.BOM > 0 {
+		said = append(said, "the byte order mark is left out")
+	}
+	if said == nil {
+		return ""
+	}
+	return what + ": " + strings.Join(said, "; ")
+}
+
+// escaped lists what stands as an escape, and whether that is more than one.
+func (r Report) escaped() (list string, plural bool) {
+	var items []string
+	total := 0
+	for _, item := range []struct {
+		n    int
+		name string
+	}{
+		{r.Escapes, "terminal control sequence"},
+		{r.Controls, "control character"},
+		{r.Bidi, "direction control"},
+		{r.Invisible, "invisible character"},
+		{r.Marks, "piled combining mark"},
+	} {
+		total += item.n
+		if item.n > 0 {
+			items = append(items, counted(item.n, item.name))
+		}
+	}
+	if last := len(items) - 1; last > 0 {
+		return strings.Join(items[:last], ", ") + " and " + items[last], true
+	}
+	return strings.Join(items, ""), total > 1
+}
+
+// counted is n things, in words.
+func counted(n int, thing string) string {
+	if n == 1 {
+		return "1 " + thing
+	}
+	return fmt.Sprintf("%d %ss", n, thing)
+}
+
+// count notes one code point of kind k that is shown as an escape.
+func (r *Report) count(k kind) {
+	switch k {
+	case control, carriage:
+		r.Controls++
+	case escape:
+		r.Escapes++
+	case bidirectional, direction:
+		r.Bidi++
+	case mark:
+		r.Marks++
+	default:
+		r.Invisible++
+	}
+}
+
+// Stream cleans text that comes in pieces, with what [Text] makes of the whole:
+// characters, sequences and neighbours may be divided between two pieces. It
+// keeps back no more than what it cannot judge yet, a few bytes.
+type Stream struct {
+	to      io.Writer
+	cleaner cleaner
+	pending string
+}
+
+// NewStream returns a stream that writes clean text to w.
+func NewStream(w io.Writer) *Stream { return &Stream{to: w} }
+
+// Write cleans p and writes what can be judged. An error is one of the writer.
+func (s *Stream) Write(p []byte) (int, error) {
+	if err := s.write(s.pending+string(p), false); err != nil {
+		return 0, err
+	}
+	return len(p), nil
+}
+
+// Flush ends the text: what was kept back is judged with nothing behind it.
+// What is written afterwards begins another text, with the same report.
+func (s *Stream) Flush() error {
+	err := s.write(s.pending, true)
+	s.cleaner = cleaner{report: s.cleaner.report}
+	return err
+}
+
+// Report counts what was changed up to here.
+func (s *Stream) Report() Report { return s.cleaner.report }
+
+func (s *Stream) write(text string, last bool) error {
+	var out strings.Builder
+	from, n := s.cleaner.run(&out, text, last)
+	out.WriteString(text[from:n])
+	s.pending = text[n:]
+	if out.Len() == 0 {
+		return nil
+	}
+	_, err := io.WriteString(s.to, out.String())
+	return err
 }

@@ -3,18 +3,19 @@ package clean
 import (
 	"strconv"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 )
 
-// cleaner knows of the text before a place what the rules ask about it. Each
-// rule looks at what is shown on the left and at a character on the right that
-// is shown in any case; so the second time Text finds nothing to change.
+// cleaner is the state of the text before a place that the rules need. Each rule depends on
+// the shown text on the left and on a character on the right that is shown in any case, so that
+// Text is idempotent.
 type cleaner struct {
 	report  Report
 	most    int  // bytes of output after which run stops before the next escape, 0 for no bound
 	size    int  // bytes of output so far
 	counts  bool // only size is wanted
-	started bool // something has gone by
+	started bool // this is not the start of the text
 	prev    rune // the code point before, if it is shown as itself; else hidden or broken
 	base    rune // the last that is neither mark nor selector nor joiner, if shown as itself
 	marks   int  // combining marks since base
@@ -34,7 +35,7 @@ const end rune = 0 // what follows the last character: none that a rule asks for
 func (c *cleaner) run(out *strings.Builder, s string, last bool) (from, n int) {
 	i := 0
 	for i < len(s) {
-		if k, r := calmRun(s[i:]); k > 0 {
+		if k, r := plainRun(s[i:]); k > 0 {
 			c.pass(r)
 			i += k
 			continue
@@ -69,7 +70,11 @@ func (c *cleaner) run(out *strings.Builder, s string, last bool) (from, n int) {
 			i += size + c.raise(rest)
 			continue
 		}
-		if c.belongs(k, r, following(rest)) {
+		next := end
+		if rest != "" {
+			next, _ = utf8.DecodeRuneInString(rest)
+		}
+		if c.belongs(k, r, next) {
 			c.keep(k, r)
 			i += size
 			continue
@@ -131,10 +136,10 @@ const maxEscape = 10
 // longText is how long a text is, in bytes, of which a copy matters.
 const longText = 64 << 10
 
-// pass goes on behind a character that is shown in any case.
+// pass continues after a character that is shown in any case.
 func (c *cleaner) pass(r rune) { c.prev, c.base, c.marks = r, r, 0 }
 
-// keep goes on behind a character of kind k that is shown where it stands.
+// keep continues after a character of kind k that is shown here.
 func (c *cleaner) keep(k kind, r rune) {
 	switch k {
 	case mark, graphemeJoiner:
@@ -145,8 +150,8 @@ func (c *cleaner) keep(k kind, r rune) {
 	c.prev = r
 }
 
-// hide goes on behind a character that is shown as an escape. Marks behind a
-// mark that is too many are too many, too.
+// hide continues after a character that is shown as an escape. Marks after one that is too many
+// are too many, too.
 func (c *cleaner) hide(k kind) {
 	c.report.count(k)
 	c.prev, c.base = hidden, hidden
@@ -155,7 +160,7 @@ func (c *cleaner) hide(k kind) {
 	}
 }
 
-// repair goes on behind a byte that is no UTF-8.
+// repair continues after an invalid byte.
 func (c *cleaner) repair(out *strings.Builder) {
 	if c.prev == broken {
 		return
@@ -165,7 +170,7 @@ func (c *cleaner) repair(out *strings.Builder) {
 	c.prev, c.base, c.marks = broken, hidden, 0
 }
 
-// raise goes on behind a black flag and returns the length of the tags that
+// raise continues after a black flag and returns the length of the tags that
 // make it another flag.
 func (c *cleaner) raise(rest string) int {
 	c.pass(blackFlag)
@@ -176,16 +181,7 @@ func (c *cleaner) raise(rest string) int {
 	return n
 }
 
-// following returns the first character of s.
-func following(s string) rune {
-	if s == "" {
-		return end
-	}
-	r, _ := utf8.DecodeRuneInString(s)
-	return r
-}
-
-// maxPending bounds what a place has to wait for: a black flag and its tags.
+// maxPending bounds the text that has to be kept for the next piece: a black flag and its tags.
 const maxPending = 4 + len(tagsOfEngland)
 
 // undecided reports whether a character of kind k depends on more than rest.
@@ -197,4 +193,127 @@ func undecided(k kind, rest string) bool {
 		return tagsMayFollow(rest)
 	}
 	return !utf8.FullRuneInString(rest)
+}
+
+// belongs reports whether r, of kind k, is shown here.
+func (c *cleaner) belongs(k kind, r, next rune) bool {
+	switch k {
+	case mark:
+		return c.marks < maxMarks
+	case carriage: // a line end; alone it would overwrite the line
+		return next == '\n'
+	case joiner:
+		return c.joins(r, next)
+	case direction: // ordinary typography beside right-to-left text: UAX #9 section 2.6
+		return rightToLeft(c.before()) || c.stays(next) && rightToLeft(next)
+	case wordSpace: // where a line may break in scripts without spaces: Unicode 23.2
+		return unspaced(c.before()) && c.stays(next) && unspaced(next)
+	case selector:
+		return c.selects(r, next)
+	case mongolian:
+		return c.shapes(r, next)
+	case graphemeJoiner: // holds two marks in their order: Unicode 23.2
+		return c.prev != cgj && c.marks+1 < maxMarks && kindOf(next) == mark
+	case filler: // a Hangul syllable without its first consonant or its vowel: Unicode 3.12
+		vowel := 0x1161 <= next && next <= 0x11a7 || 0xd7b0 <= next && next <= 0xd7c6
+		consonant := 0x1100 <= c.prev && c.prev <= 0x115e || 0xa960 <= c.prev && c.prev <= 0xa97c
+		return r == choseong && vowel || r == jungseong && consonant
+	case notation:
+		return kindOf(c.prev) != notation && notationOf(c.before(), r) || c.stays(next) && notationOf(next, r)
+	}
+	return false
+}
+
+// stays reports whether next is shown in any case, so that a rule may depend on it.
+func (c *cleaner) stays(next rune) bool {
+	switch kindOf(next) {
+	case plain, flag:
+		return true
+	case mark:
+		return c.marks < maxMarks
+	}
+	return false
+}
+
+// before returns the letter to which a character after prev would belong. After a
+// joiner or a direction mark there is none, so that they do not accumulate.
+func (c *cleaner) before() rune {
+	switch c.prev {
+	case zwsp, zwnj, zwj, lrm, rlm, alm, mvs:
+		return hidden
+	}
+	return c.base
+}
+
+// joins judges the zero width joiner and non-joiner. They shape the letters of
+// cursive and Indic scripts (UAX #31 section 2.3, Unicode 9.2, 12.1 and 23.2):
+// also at the end or the start of a word, and between a letter and a number or a
+// foreign word. The joiner makes one emoji of several (UAX #29 rule GB11).
+func (c *cleaner) joins(r, next rune) bool {
+	if r == zwj && pictographic(next) && c.afterEmoji() {
+		return true
+	}
+	switch c.prev {
+	case zwnj, zwj:
+		return false
+	}
+	return usesJoiners(c.before()) || c.stays(next) && usesJoiners(next)
+}
+
+// afterEmoji reports whether an emoji ends here, with the selector, the skin
+// tone or the tags it may carry.
+func (c *cleaner) afterEmoji() bool {
+	switch {
+	case c.prev == selector1+15:
+		return pictographic(c.base)
+	case c.prev == cancelTag, 0x1f3fb <= c.prev && c.prev <= 0x1f3ff:
+		return true
+	}
+	return pictographic(c.prev)
+}
+
+// selects judges a variation selector: one, directly behind a character that
+// has variants (Unicode 23.4, UTS #37 for ideographs, UTS #51 for emoji).
+// Elsewhere a row of them can carry any bytes unseen.
+func (c *cleaner) selects(r, next rune) bool {
+	switch {
+	case r >= selector17:
+		return unicode.Is(unicode.Unified_Ideograph, c.prev)
+	case r >= selector1+14: // as text, as emoji
+		isKeycap := next == keycap && ('0' <= c.prev && c.prev <= '9' || c.prev == '#' || c.prev == '*')
+		return pictographic(c.prev) || isKeycap
+	case r < selector1+3 && variable(c.prev):
+		return true
+	case r == selector1 && c.prev == '0': // with a stroke
+		return true
+	}
+	return r < selector1+7 && isHieroglyph(c.prev) // rotated
+}
+
+// shapes judges the Mongolian selectors and the vowel separator: Unicode 13.5.
+func (c *cleaner) shapes(r, next rune) bool {
+	if r == mvs {
+		return isMongolian(c.before()) && isMongolian(next)
+	}
+	return isMongolian(c.prev)
+}
+
+func isMongolian(r rune) bool {
+	return unicode.Is(unicode.Mongolian, r) && unicode.IsLetter(r)
+}
+
+func isHieroglyph(r rune) bool {
+	return unicode.Is(unicode.Egyptian_Hieroglyphs, r) && unicode.IsLetter(r)
+}
+
+// notationOf reports whether r is written beside format for what it formats:
+// hieroglyphs (Unicode 11.4), shorthand (21.6) and music (21.2).
+func notationOf(r, format rune) bool {
+	switch {
+	case format < 0x13440:
+		return isHieroglyph(r)
+	case format < 0x1d000:
+		return unicode.Is(unicode.Duployan, r)
+	}
+	return 0x1d100 <= r && r < 0x1d200
 }

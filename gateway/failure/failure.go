@@ -1,10 +1,8 @@
-// Package failure is what the gateway says when a call is not carried out: the codes
-// and their classes, the errors that the gateway itself makes, and the form in which a
-// client sees any error.
+// Package failure has the errors of calls: the codes and their classes, the errors of the
+// gateway itself, and the form in which a client gets any error.
 //
 // Codes are for programs and stable. The text and the hint of an error are for people and
-// may change. An error without a code is an internal error, of which a client sees
-// nothing but that.
+// may change. An error without a code is an internal error, of which a client gets no text.
 package failure
 
 import (
@@ -15,8 +13,7 @@ import (
 	"vaultwicket/gateway/clean"
 )
 
-// Codes that the gateway itself answers with, besides those of the packages
-// below it.
+// Codes of the gateway itself, besides those of the packages that it imports.
 const (
 	CodeVaultNotFound = "vault_not_found"
 	CodeAlreadyExists = "already_exists"
@@ -40,7 +37,7 @@ const (
 	CodeState         = "state_unavailable"
 )
 
-// RequestError is a failure that the gateway itself finds.
+// RequestError is an error of the gateway itself.
 type RequestError struct {
 	code, reason, hint string
 }
@@ -48,7 +45,7 @@ type RequestError struct {
 // Code returns the stable code of the failure.
 func (e *RequestError) Code() string { return e.code }
 
-// Hint says how to mend it, "" when the error says it all.
+// Hint says what to do, "" if the error says it all.
 func (e *RequestError) Hint() string { return e.hint }
 
 func (e *RequestError) Error() string { return e.reason }
@@ -58,27 +55,27 @@ func New(code, hint, format string, args ...any) *RequestError {
 	return &RequestError{code: code, hint: hint, reason: fmt.Sprintf(format, args...)}
 }
 
-// Error is a failure as callers see it. Message and Hint are for people and
+// Error is a failure as callers get it. Message and Hint are for people and
 // may change; Code is for programs and may not.
 type Error struct {
 	Code    string `json:"code"`
 	Message string `json:"message"`
 	Hint    string `json:"hint,omitempty"`
-	// Rule is that of the policy which refused, "" for another failure.
+	// Rule is the rule of the policy that denied the call, "" for another failure.
 	Rule string `json:"rule,omitempty"`
 }
 
-// Error makes it an error, for where one has to be returned.
+// Error returns the message.
 func (e *Error) Error() string { return e.Message }
 
-// CodedError is an error that a client may see.
+// CodedError is an error that clients get.
 type CodedError interface {
 	error
 	Code() string
 	Hint() string
 }
 
-// Of returns an error as clients see it. One without a code is an internal error, and
+// Of returns an error as clients get it. One without a code is an internal error, and
 // its text is for the log only.
 func Of(err error) *Error {
 	var c CodedError
@@ -88,16 +85,15 @@ func Of(err error) *Error {
 	return &Error{Code: c.Code(), Message: Sentence(c.Error()), Hint: Sentence(c.Hint()), Rule: RuleOf(err)}
 }
 
-// maxSentence bounds what a client sees of a message, a hint or a notice: the longest lists the
-// names of forty fields.
+// maxSentence bounds a message, a hint or a notice, in bytes: the longest lists the names of
+// forty fields.
 const maxSentence = 4 << 10
 
-// Sentence returns a message, a hint or a notice as a client may see it: on one line, so that
-// no name in it can begin another one, without what is not printable, and bounded.
+// Sentence returns a message, a hint or a notice for clients: printable, bounded and on one
+// line, so that no name in it can begin another one.
 func Sentence(text string) string { return quote.Clip(clean.Line(text), maxSentence) }
 
-// Sentences puts the elements of a list into their places as [Sentence] returns them, and
-// returns the list.
+// Sentences replaces each element of a list by its [Sentence], and returns the list.
 func Sentences(list []string) []string {
 	for i := range list {
 		list[i] = Sentence(list[i])
@@ -105,7 +101,7 @@ func Sentences(list []string) []string {
 	return list
 }
 
-// ErrInternal is all that a client sees of an internal error.
+// ErrInternal is an internal error as clients get it.
 var ErrInternal = New(CodeInternal, "please report it; the log has the details", "internal error")
 
 // RuleOf returns the rule of the policy that an error names, such as a policy.Denial, ""
@@ -115,4 +111,65 @@ func RuleOf(err error) string {
 		return denial.RefusedBy()
 	}
 	return ""
+}
+
+// Class says who can resolve a failure.
+type Class uint8
+
+const (
+	// Bug is the zero value: an internal error, and any code that is not listed.
+	Bug Class = iota
+	// BadRequest: the caller can ask differently.
+	BadRequest
+	// Refused: the user can change a setting.
+	Refused
+	// Surroundings: something is wrong with the installation or the machine.
+	Surroundings
+	// Answered: the program ran and answered with an error.
+	Answered
+	// Halted: the program was stopped.
+	Halted
+)
+
+// Code is one of the stable error codes, with its class.
+type Code struct {
+	Name  string
+	Class Class
+}
+
+// Codes lists every error code that a result can carry. Programs rely on
+// them: a code is never renamed, and a new one is added at the end of its class.
+func Codes() []Code { return append([]Code(nil), codes...) }
+
+var codes = []Code{
+	{"unknown_command", BadRequest}, {"unknown_param", BadRequest}, {"missing_param", BadRequest},
+	{"bad_value", BadRequest}, {"conflicting_params", BadRequest}, {"target_required", BadRequest},
+	{"content_unsafe", BadRequest}, {"content_too_long", BadRequest}, {"bad_request", BadRequest},
+
+	{"tier_closed", Refused}, {"restricted_command", Refused}, {"command_disabled", Refused},
+	{"mutations_off", Refused}, {"access_denied", Refused}, {"unconfirmed", Refused},
+	{"rate_limited", Refused}, {"paused", Refused},
+
+	{"cli_not_found", Surroundings}, {"cli_unsuitable", Surroundings}, {"cli_too_old", Surroundings},
+	{"cli_disabled", Surroundings}, {"cli_crashed", Surroundings}, {"app_not_running", Surroundings},
+	{"vault_not_found", Surroundings}, {"vault_starting", Surroundings},
+	{"unsupported_platform", Surroundings}, {"needs_app", Surroundings}, {"state_unavailable", Surroundings},
+
+	{"not_found", Answered}, {"already_exists", Answered}, {"ambiguous", Answered},
+	{"conflict", Answered}, {"not_configured", Answered}, {"empty_output", Answered},
+	{"not_applied", Answered}, {"cli_error", Answered},
+
+	{"timeout", Halted}, {"cancelled", Halted}, {"outcome_unknown", Halted}, {"output_limit", Halted},
+
+	{"internal", Bug},
+}
+
+// ClassOf returns the class of a code, Bug for a code that is not listed.
+func ClassOf(code string) Class {
+	for _, c := range codes {
+		if c.Name == code {
+			return c.Class
+		}
+	}
+	return Bug
 }

@@ -7,18 +7,18 @@ import (
 )
 
 const (
-	// trust is how long it is believed of a folder that it tells spellings apart:
+	// trust is how long it is cached that a folder distinguishes spellings:
 	// another one may be mounted in its place.
 	trust = 30 * time.Second
-	// settling is how old a change of a folder has to be for its time to tell the
-	// next one apart. The clock of FAT counts in two seconds.
+	// settling is how old a change of a folder has to be for the next one to have another
+	// time. FAT has a resolution of two seconds.
 	settling = 2 * time.Second
-	// maxFolders and maxNames bound what is remembered.
+	// maxFolders and maxNames bound the cache.
 	maxFolders = 4096
 	maxNames   = 100_000
 )
 
-// knack is what a folder does with the spellings of a name.
+// knack says which spellings of a name a folder distinguishes.
 type knack uint8
 
 const (
@@ -27,7 +27,7 @@ const (
 	foldsAny                    // neither is sure
 )
 
-// memory is what was found out about folders, by their paths.
+// memory caches what was learned about folders, by their paths.
 type memory struct {
 	now func() time.Time
 
@@ -42,29 +42,16 @@ type learned struct {
 	at time.Time
 }
 
-// listing is what a folder held when it had this stamp.
+// listing is the names in a folder when it had this stamp.
 type listing struct {
 	stamp
 	names map[string]struct{}
 }
 
-// stamp is another one after a folder was changed. The zero stamp is that of
-// a folder of which nothing is known.
+// stamp is different after a change of a folder. The zero stamp is that of an unknown folder.
 type stamp struct{ modified time.Time }
 
-func stampOf(at level) stamp {
-	info, err := at.info()
-	if err != nil {
-		return stamp{}
-	}
-	return stamp{info.ModTime()}
-}
-
-func newMemory(now func() time.Time) *memory {
-	return &memory{now: now, knacks: map[string]learned{}, listings: map[string]listing{}}
-}
-
-// tellsAll reports whether every folder on a path is known to tell the name in it
+// tellsAll reports whether every folder on a path is known to distinguish the name in it
 // from all other spellings, so that the path is as the disk has it.
 func (m *memory) tellsAll(path string) bool {
 	m.mu.Lock()
@@ -98,7 +85,7 @@ func (m *memory) knows(folder, asked string, now time.Time) bool {
 	return l.knack&tellsForm != 0 || otherForm(asked) == asked
 }
 
-// folds reports whether a folder is known to take spellings for one another.
+// folds reports whether a folder is known to ignore case or normal form.
 func (m *memory) folds(folder string) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -106,7 +93,7 @@ func (m *memory) folds(folder string) bool {
 	return ok && l.knack == foldsAny && m.now().Sub(l.at) <= trust
 }
 
-// note remembers what a folder does.
+// note caches what was learned about a folder.
 func (m *memory) note(folder string, k knack, apart bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -126,7 +113,7 @@ func (m *memory) note(folder string, k knack, apart bool) {
 	m.knacks[strings.Clone(folder)] = l
 }
 
-// lists reports whether a folder that has not changed since listed the name.
+// lists reports whether a folder listed the name and has not changed since.
 func (m *memory) lists(folder string, s stamp, name string) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -138,8 +125,8 @@ func (m *memory) lists(folder string, s stamp, name string) bool {
 	return listed
 }
 
-// keep remembers what a folder lists, unless it is too young to tell when that
-// changes.
+// keep caches what a folder lists, unless it was changed so recently that the next change could
+// have the same stamp.
 func (m *memory) keep(folder string, s stamp, begun time.Time, names []string) {
 	if s == (stamp{}) || s.modified.Add(settling).After(begun) || len(names) > maxNames {
 		return

@@ -1,35 +1,34 @@
-// Package names finds out by which name the disk knows a file. On many systems
-// one file answers to several: other cases of its letters, other Unicode normal
-// forms, short names such as PROJEC~1. Rules and records that knew the others
-// could be passed by with one of them.
+// Package names finds the name that the disk has for a file. On many systems
+// one file has several: other cases of its letters, other Unicode normal
+// forms, short names such as PROJEC~1. With another one, rules and records could be bypassed.
 //
-// What a folder lists is the name. It is asked for only where it can differ from
-// the asked one: whether a folder takes spellings for one another is found out
-// with another spelling of a name that is in it, and remembered for a while. So a
-// folder that tells all spellings apart costs nothing most of the time.
+// The name is the one that the folder lists. The folder is listed only where that can differ
+// from the given name: whether a folder ignores case or normal form is tested with another
+// spelling of a name in it, and cached for a while. So a folder that distinguishes all
+// spellings costs nothing most of the time.
 //
-// The package imports nothing of ours: the gateway uses it and so does the
-// program that works in the vault.
+// The gateway uses the package, and so does the embedded program.
 package names
 
 import (
 	"errors"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"runtime"
 	"strings"
 	"time"
 )
 
-// Folder finds names in one folder, at any depth. It is safe for use by several
-// goroutines. The zero Folder is worthless.
+// Folder finds names in one folder, at any depth. It is safe for concurrent use. Use [In] to
+// make one.
 type Folder struct {
 	open   func() (level, error)
 	memory *memory
 }
 
-// In returns what finds names in the folder that open opens. It is called when
-// something is not remembered, and closed afterwards. Links are not followed.
+// In returns the Folder of the root that open opens. It is opened when a name is not cached, and
+// closed afterwards. Links are not followed.
 func In(open func() (*os.Root, error)) *Folder {
 	return newFolder(func() (level, error) {
 		root, err := open()
@@ -41,14 +40,13 @@ func In(open func() (*os.Root, error)) *Folder {
 }
 
 func newFolder(open func() (level, error)) *Folder {
-	return &Folder{open: open, memory: newMemory(time.Now)}
+	return &Folder{open: open, memory: &memory{now: time.Now, knacks: map[string]learned{}, listings: map[string]listing{}}}
 }
 
-// Name returns a path, segments joined by slashes, with the name in place of each
-// segment by which its folder lists it. From the first segment on that is not
-// there, the path is as it was asked for. The error is fs.ErrNotExist for what
-// answers to a name and is listed under none, and that of the folder if it cannot
-// be opened.
+// Name returns a path, segments joined by slashes, with each segment as its folder lists it.
+// From the first segment on that does not exist, the path is as given. The error is
+// fs.ErrNotExist for a file that can be opened by the name and is listed under none, and that
+// of the folder if it cannot be opened.
 func (f *Folder) Name(path string) (string, error) {
 	if path == "" || f.memory.tellsAll(path) {
 		return path, nil
@@ -88,7 +86,7 @@ type entry struct {
 	info fs.FileInfo
 }
 
-// nameIn returns what a folder has under the name asked. folder is its path.
+// nameIn returns the entry of a folder for the name asked. folder is its path.
 func (f *Folder) nameIn(at level, folder, asked string) (entry, error) {
 	info, err := at.lstat(asked)
 	if err != nil {
@@ -101,8 +99,8 @@ func (f *Folder) nameIn(at level, folder, asked string) (entry, error) {
 	return f.listed(at, folder, seen)
 }
 
-// learn finds out with the other spellings of a name whether the folder takes
-// them for the same. It reports whether it found out anything.
+// learn tests with the other spellings of a name whether the folder takes
+// them for the same. It reports whether it learned anything.
 func (f *Folder) learn(at level, folder string, seen entry) (learned bool) {
 	if runtime.GOOS == "windows" || f.memory.folds(folder) {
 		return false // any name may be a short one; to list is as fast as to ask
@@ -119,7 +117,7 @@ func (f *Folder) learn(at level, folder string, seen entry) (learned bool) {
 	return learned
 }
 
-// apart reports whether another spelling leads to another file, or to none.
+// apart reports whether another spelling leads to a different file, or to none.
 func (f *Folder) apart(at level, seen entry, other string) bool {
 	info, err := at.lstat(other)
 	if err != nil {
@@ -130,7 +128,10 @@ func (f *Folder) apart(at level, seen entry, other string) bool {
 
 // listed returns what was seen under the name that its folder lists.
 func (f *Folder) listed(at level, folder string, seen entry) (entry, error) {
-	stamp := stampOf(at)
+	stamp := stamp{}
+	if info, err := at.info(); err == nil {
+		stamp.modified = info.ModTime()
+	}
 	if f.memory.lists(folder, stamp, seen.name) {
 		return seen, nil
 	}
@@ -150,8 +151,7 @@ func (f *Folder) listed(at level, folder string, seen entry) (entry, error) {
 	return entry{name, seen.info}, nil
 }
 
-// learnFrom has one of the names of a folder tell about it, for those that say
-// nothing themselves, such as 2026.
+// learnFrom learns from one of the names of a folder, for names without letters, such as 2026.
 func (f *Folder) learnFrom(at level, folder string, names []string) {
 	for _, name := range names {
 		if otherCase(name) == name {
@@ -164,8 +164,8 @@ func (f *Folder) learnFrom(at level, folder string, names []string) {
 	}
 }
 
-// pick returns which of the names of a folder is that of the file that was seen:
-// the one it was seen under, another spelling of it, or any that leads to it.
+// pick returns the name of a file that was seen, among those of its folder: the one it was
+// seen under, another spelling of it, or any that leads to it.
 func pick(at level, names []string, seen entry) (name string, ok bool) {
 	var spellings, others []string
 	for _, name := range names {
@@ -194,4 +194,41 @@ func join(folder, name string) string {
 		return folder + name
 	}
 	return folder + "/" + name
+}
+
+// Identity returns the one path of a folder: absolute, without links, and each
+// segment as the disk has it. As far as that cannot be found out, the path is as
+// it was given.
+func Identity(folder string) string {
+	abs, err := filepath.Abs(folder)
+	if err != nil {
+		return folder
+	}
+	abs = withoutPrefix(abs)
+	if real, err := filepath.EvalSymlinks(abs); err == nil {
+		abs = real
+	}
+	volume := filepath.VolumeName(abs)
+	top := volume + string(filepath.Separator)
+	rest := strings.Trim(filepath.ToSlash(abs[len(volume):]), "/")
+	named, err := newFolder(func() (level, error) { return plain(top), nil }).Name(rest)
+	if err != nil {
+		named = rest
+	}
+	return strings.ToUpper(volume) + string(filepath.Separator) + filepath.FromSlash(named)
+}
+
+// withoutPrefix returns a path of Windows without what turns its own rules about
+// names off: \\?\C:\Vault is C:\Vault.
+func withoutPrefix(path string) string {
+	rest, ok := strings.CutPrefix(path, `\\?\`)
+	switch {
+	case !ok:
+		return path
+	case len(rest) >= 4 && strings.EqualFold(rest[:4], `UNC\`):
+		return `\\` + rest[4:]
+	case filepath.VolumeName(rest) != "":
+		return rest
+	}
+	return path
 }

@@ -29,7 +29,7 @@ import (
 )
 
 // openFile opens the file at a path in the folder of a vault and returns its size
-// in bytes. It returns nil where there is none, and where it is not a regular file.
+// in bytes. It returns nil if there is none, and if it is not a regular file.
 func openFile(folder, path string) (*os.File, int64) {
 	root, info := lookAt(folder, path)
 	if root == nil {
@@ -47,8 +47,8 @@ func openFile(folder, path string) (*os.File, int64) {
 	return file, info.Size()
 }
 
-// lookAt opens the folder of a vault that has a regular file at a path. Opening
-// anything else, such as a pipe, may block.
+// lookAt opens the folder of a vault if it has a regular file at a path: to open anything
+// else, such as a pipe, may block.
 func lookAt(folder, path string) (*os.Root, fs.FileInfo) {
 	if folder == "" || path == "" {
 		return nil, nil

@@ -2,10 +2,19 @@ package observe
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
 	"log/slog"
+	"os"
+	"runtime"
+	"slices"
+	"strings"
+	"syscall"
 )
 
-// LevelBug is the level of what is a fault of ours.
+// LevelBug is the level of internal errors.
 const LevelBug = slog.LevelError + 4
 
 // callLog is the observer that writes one line a call.
@@ -15,7 +24,7 @@ type callLog struct {
 }
 
 // NewCallLog returns an observer that logs the end of every call at the level
-// info, nil if log does not take that.
+// info, nil if log is not enabled for it.
 func NewCallLog(log *slog.Logger, session string) Observer {
 	if !log.Enabled(context.Background(), slog.LevelInfo) {
 		return nil
@@ -59,4 +68,104 @@ func (k CallKind) String() string {
 		return kindNames[k]
 	}
 	return ""
+}
+
+// LogPanic logs a recovered panic with its stack and the command or tool, which must not be text
+// of a caller. See [FaultAttrs] for the value.
+func LogPanic(log *slog.Logger, where string, value any, stack []byte) {
+	attrs := append(FaultAttrs(value), slog.String("in", where), slog.String("stack", string(stack)))
+	log.LogAttrs(context.Background(), LevelBug, "panic", attrs...)
+}
+
+// FaultAttrs describes an internal error for the log. The text of most errors and panics can
+// contain a path, a parameter or a piece of a note, so it has the types of the errors, and the
+// text of the innermost one only if its type has fixed texts.
+func FaultAttrs(fault any) []slog.Attr {
+	err, ok := fault.(error)
+	if !ok {
+		return []slog.Attr{slog.String("kind", fmt.Sprintf("%T", fault))}
+	}
+	kinds := fmt.Sprintf("%T", err)
+	for {
+		inner := errors.Unwrap(err)
+		if inner == nil {
+			break
+		}
+		err = inner
+		kinds += " > " + fmt.Sprintf("%T", err)
+	}
+	attrs := []slog.Attr{slog.String("kind", kinds)}
+	if text, fixed := fixedText(err); fixed {
+		attrs = append(attrs, slog.String("fault", text))
+	}
+	return attrs
+}
+
+// fixedText returns the text of an error that cannot contain anything from outside.
+func fixedText(err error) (text string, fixed bool) {
+	switch err := err.(type) {
+	case runtime.Error:
+		return err.Error(), true
+	case syscall.Errno:
+		return err.Error(), true
+	}
+	if slices.Contains(plainErrors, err) {
+		return err.Error(), true
+	}
+	return "", false
+}
+
+// plainErrors are errors of the standard library with fixed texts.
+var plainErrors = []error{
+	io.EOF, io.ErrUnexpectedEOF, io.ErrShortWrite, io.ErrClosedPipe, fs.ErrInvalid, fs.ErrPermission, fs.ErrExist, fs.ErrNotExist, fs.ErrClosed,
+	os.ErrProcessDone, os.ErrDeadlineExceeded, context.Canceled, context.DeadlineExceeded,
+}
+
+// Trace is the W3C trace context of a call, for logs and traces.
+type Trace struct {
+	Parent string // traceparent
+	State  string // tracestate
+}
+
+const (
+	traceParentLength = 55  // of version 00, the only one whose rest is known
+	maxTraceState     = 512 // that every vendor should propagate, by the recommendation
+)
+
+type traceKey struct{}
+
+// WithTrace returns a context whose calls belong to a trace. An invalid parent, by W3C trace
+// context, version 00, is dropped together with the state, and so is a state of more than 512
+// bytes or with other than printable ASCII: both are text from outside.
+func WithTrace(ctx context.Context, t Trace) context.Context {
+	if !validTraceParent(t.Parent) {
+		return ctx
+	}
+	unprintable := func(r rune) bool { return r < ' ' || r > '~' }
+	if len(t.State) > maxTraceState || strings.ContainsFunc(t.State, unprintable) {
+		t.State = ""
+	}
+	return context.WithValue(ctx, traceKey{}, t)
+}
+
+// TraceOf returns the trace of a context, the zero Trace for none.
+func TraceOf(ctx context.Context) Trace {
+	t, _ := ctx.Value(traceKey{}).(Trace)
+	return t
+}
+
+func validTraceParent(s string) bool {
+	if len(s) != traceParentLength {
+		return false
+	}
+	parts := strings.Split(s, "-")
+	if len(parts) != 4 || parts[0] != "00" || len(parts[1]) != 32 || len(parts[2]) != 16 || len(parts[3]) != 2 {
+		return false
+	}
+	for _, part := range parts {
+		if strings.Trim(part, "0123456789abcdef") != "" {
+			return false
+		}
+	}
+	return strings.Trim(parts[1], "0") != "" && strings.Trim(parts[2], "0") != ""
 }

@@ -1,36 +1,39 @@
-// Package observe tells logs, metrics and traces about calls: what kind of call it is
-// and what came of it, and never what is in it.
+// Package observe passes calls on to logs, metrics and traces: the kind of a call and its
+// outcome, never its content.
 package observe
 
 import (
 	"context"
 	"time"
+
+	"vaultwicket/allowlist"
+	"vaultwicket/gateway/failure"
 )
 
-// Observer is told of every call that comes to a gateway, for logs, metrics
-// and traces. It learns what kind of call it is and what came of it, and never
-// what is in it: no parameter, no name of a note, no path, no text.
+// Observer is notified of every call of a gateway, for logs, metrics and traces. It gets the
+// kind of the call and its outcome, and never its content: no parameter, no name of a note, no
+// path, no text.
 //
-// It is called in the middle of calls, by several goroutines at once: it must
-// come back at once, and a panic of it is one of the call.
+// It is called during calls, by several goroutines at once: it must return quickly, and its
+// panic is one of the call.
 type Observer interface {
-	// Begin is told of a call before anything is decided about it. The context
-	// that it returns goes with the call, so that an observer finds its call again
-	// where a program is run for it; it is ctx, or made from it. What is returned
-	// is told the rest, by one goroutine at a time; nil wants to hear nothing.
+	// Begin is called before anything is decided about a call. The context
+	// that it returns, ctx or one derived from it, goes with the call, so that an observer
+	// can find its call when a program runs for it. The CallObserver, which may be nil, is
+	// called by one goroutine at a time.
 	Begin(ctx context.Context, call CallStart) (context.Context, CallObserver)
 }
 
-// CallObserver is told how one call goes on.
+// CallObserver is notified of the rest of one call.
 type CallObserver interface {
-	// Decided is told of each decision, none for a call that is given its first
-	// answer again. It is told what the audit log is told.
+	// Decided is called for each decision in the audit log. A call that returns its first
+	// answer again has none.
 	Decided(decision Decision)
-	// End is told what came of the call. It comes once, behind everything else.
+	// End is called once, after everything else.
 	End(end CallEnd)
 }
 
-// CallKind says what a call is part of.
+// CallKind says whether a call is part of a batch.
 type CallKind uint8
 
 const (
@@ -44,24 +47,24 @@ const (
 	OnlyPlanned
 )
 
-// CallStart is what is known of a call at its beginning.
+// CallStart is a call at its beginning.
 type CallStart struct {
 	// Command is a name from the table, "batch", or "unknown" for all others: it
 	// has few values, whatever callers send.
 	Command string
-	// Surface is the way by which the call came: "mcp", "terminal" and the like.
+	// Surface is where the call came from, such as "mcp" or "terminal".
 	Surface string
 	Kind    CallKind
 }
 
-// Decision is what was decided about a call.
+// Decision is the decision about a call.
 type Decision struct {
-	Decision string // allow, ask, reply (a person said yes), plan or deny
+	Decision string // allow, ask, reply (the user approved), plan or deny
 	Rule     string // of the policy, "" where it was none
 	Code     string // the error code of ask and deny
 }
 
-// CallEnd is what came of a call.
+// CallEnd is the outcome of a call.
 type CallEnd struct {
 	Code     string // an error code of the table, "ok" for success
 	Decision string // the last one, "" where there was none
@@ -72,8 +75,8 @@ type CallEnd struct {
 	Duration time.Duration
 }
 
-// All returns an observer that passes everything on to each of list, in
-// this order; nil in the list are left out. With none it is nil.
+// All returns an observer that calls each of list, in this order, without those that are nil.
+// It is nil if there are none.
 func All(list ...Observer) Observer {
 	var all observers
 	for _, o := range list {
@@ -120,8 +123,98 @@ func (all callObservers) End(end CallEnd) {
 	}
 }
 
-// Load is what a gateway has to do at a moment.
+// Load is the number of calls in a gateway.
 type Load struct {
-	Running int // calls that hold a place
-	Waiting int // calls that wait for one, or for the change before theirs
+	Running int
+	Waiting int // for calls to end, or for earlier changes
+}
+
+// BatchCommand is the command that a batch as a whole goes by.
+const BatchCommand = "batch"
+
+// The code of a success, and the command for every name that is not in the table.
+const (
+	codeOK         = "ok"
+	unknownCommand = "unknown"
+)
+
+// KnownCommand returns the name of a command, or "unknown": callers can send any text as a name.
+func KnownCommand(name string) string {
+	if name == BatchCommand {
+		return name
+	}
+	if _, err := allowlist.Describe(name); err != nil {
+		return unknownCommand
+	}
+	return name
+}
+
+// Call is an observed call. The methods of a nil Call, which has no observer, do nothing.
+type Call struct {
+	by    CallObserver
+	begun time.Time
+	end   CallEnd
+}
+
+// callKey is where the context of a call has its [Call].
+type callKey struct{}
+
+// Begin begins to observe a call; with a nil observer it costs nothing. The context that it
+// returns goes with the call.
+func Begin(ctx context.Context, observer Observer, kind CallKind, command, surface string) (context.Context, *Call) {
+	if observer == nil {
+		return ctx, nil
+	}
+	ctx, by := observer.Begin(ctx, CallStart{Command: KnownCommand(command), Surface: surface, Kind: kind})
+	if by == nil {
+		return ctx, nil
+	}
+	c := &Call{by: by, begun: time.Now()}
+	return context.WithValue(ctx, callKey{}, c), c
+}
+
+// CallOf returns the call of a context, nil if it has no observer.
+func CallOf(ctx context.Context) *Call {
+	c, _ := ctx.Value(callKey{}).(*Call)
+	return c
+}
+
+// Decided passes on what was decided about the call.
+func (c *Call) Decided(d Decision) {
+	if c == nil {
+		return
+	}
+	c.end.Decision, c.end.Rule = d.Decision, d.Rule
+	c.by.Decided(d)
+}
+
+// Planned notes what would be decided about a call that is only planned.
+func (c *Call) Planned(decision string) {
+	if c != nil {
+		c.end.Decision = decision
+	}
+}
+
+// Described notes what the call is.
+func (c *Call) Described(call allowlist.Call) {
+	if c != nil && call.Valid() {
+		c.end.Effect = call.Effect().String()
+	}
+}
+
+// Ended reports the end of the call. A failure without an error is an internal one.
+func (c *Call) Ended(ok bool, cause *failure.Error, backend string, bytes int) {
+	if c == nil {
+		return
+	}
+	code := codeOK
+	switch {
+	case ok:
+	case cause == nil || failure.ClassOf(cause.Code) == failure.Bug: // a kept answer is read from a file, and may have any code
+		code = failure.CodeInternal
+	default:
+		code = cause.Code
+	}
+	c.end.Code, c.end.Backend, c.end.Bytes, c.end.Duration = code, backend, bytes, time.Since(c.begun)
+	c.by.End(c.end)
 }

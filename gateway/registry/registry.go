@@ -16,7 +16,7 @@ import (
 type Vault struct {
 	ID     string
 	Folder string  // absolute
-	Opened float64 // when it was opened last, in milliseconds; 0 if the list does not say
+	Opened float64 // when it was opened last, in milliseconds; 0 if unknown
 }
 
 // Name is what the app calls a vault: the last part of its folder.
@@ -68,10 +68,9 @@ func readFile(name string) []Vault {
 	return list
 }
 
-// openRegular opens a file, or the one that a link leads to, nil if it is not a
-// regular one: to open a pipe would wait for a writer, and a device may never
-// end. It looks before it opens and again afterwards, in case the name was given
-// to something else in between.
+// openRegular opens a file, or the target of a link, nil if it is not a regular one: to open a
+// pipe would wait for a writer, and a device may never end. It checks before and after it opens
+// the file, which can be replaced in between (TOCTOU).
 func openRegular(name string) *os.File {
 	if info, err := os.Stat(name); err != nil || !info.Mode().IsRegular() {
 		return nil
@@ -87,7 +86,7 @@ func openRegular(name string) *os.File {
 	return f
 }
 
-// folders returns where the app keeps its settings for all vaults: that of the
+// folders returns where the app has its settings for all vaults: that of the
 // plain installation first (help page "How Obsidian stores data"), then those of
 // Flatpak and Snap, as seen in use.
 func folders(env func(string) string) []string {
@@ -121,8 +120,8 @@ func IsID(text string) bool {
 	return len(text) == 16 && strings.Trim(text, "0123456789abcdef") == ""
 }
 
-// SameFolder reports whether two paths are those of one folder. Folders that are
-// not there are the same by their names.
+// SameFolder reports whether two paths are those of one folder. Folders that do not exist are
+// compared by name.
 func SameFolder(a, b string) bool {
 	if filepath.Clean(a) == filepath.Clean(b) {
 		return true
@@ -130,4 +129,73 @@ func SameFolder(a, b string) bool {
 	infoA, errA := os.Stat(a)
 	infoB, errB := os.Stat(b)
 	return errA == nil && errB == nil && os.SameFile(infoA, infoB)
+}
+
+// Wanted is a vault as the settings name it, by one or more of the three. The zero Wanted
+// is the one that the app chooses.
+type Wanted struct {
+	Name   string // as the app knows it
+	ID     string // the app's id, see [IsID]
+	Folder string // absolute
+}
+
+// Place is a vault as the two programs want it named.
+type Place struct {
+	App    string // the value of vault= for the app, "" for the app's choice
+	Folder string // "" when not known
+	// Unlisted says that the app does not know a vault in the folder, so that it cannot
+	// be asked.
+	Unlisted bool
+}
+
+// Locate completes what is known of a vault from the app's list: a name or an id gets its
+// folder, a folder gets the name by which the app knows it, or its id where the
+// name is that of two vaults. An id goes before a folder, and a folder that the
+// app knows before a name. Where there is no list the app is asked by the name that is
+// wanted.
+func Locate(list []Vault, w Wanted) Place {
+	at := slices.IndexFunc(list, func(v Vault) bool { return w.Folder != "" && SameFolder(v.Folder, w.Folder) })
+	if at >= 0 && w.ID == "" {
+		w.Name = "" // it is what callers say, and the app may call another vault so
+	}
+	switch {
+	case w.ID != "":
+		return Place{App: w.ID, Folder: cmp.Or(w.Folder, folderOf(list, func(v Vault) bool { return v.ID == w.ID }))}
+	case w.Name != "":
+		return Place{App: w.Name, Folder: cmp.Or(w.Folder, folderOf(list, func(v Vault) bool { return v.Name() == w.Name }))}
+	case w.Folder == "":
+		return Place{}
+	case at < 0:
+		return Place{Folder: w.Folder, Unlisted: true}
+	}
+	if folderOf(list, func(v Vault) bool { return v.Name() == list[at].Name() }) == "" {
+		return Place{App: list[at].ID, Folder: w.Folder} // two vaults of that name
+	}
+	return Place{App: list[at].Name(), Folder: w.Folder}
+}
+
+// folderOf returns the folder of the one vault that matches, "" if none or
+// several do.
+func folderOf(list []Vault, match func(Vault) bool) string {
+	folder := ""
+	for _, v := range list {
+		if !match(v) {
+			continue
+		}
+		if folder != "" {
+			return ""
+		}
+		folder = v.Folder
+	}
+	return folder
+}
+
+// VaultFolders returns the folders of the vaults of the list in the environment env. An
+// agent may write into any of them.
+func VaultFolders(env func(string) string) []string {
+	var list []string
+	for _, v := range Read(env) {
+		list = append(list, v.Folder)
+	}
+	return list
 }

@@ -1,6 +1,9 @@
 package names
 
 import (
+	"io/fs"
+	"os"
+	"path/filepath"
 	"runtime"
 	"strings"
 	"unicode"
@@ -71,4 +74,56 @@ func isASCII(name string) bool {
 		}
 	}
 	return true
+}
+
+// level is one open folder.
+type level interface {
+	lstat(name string) (fs.FileInfo, error)
+	list() ([]string, error)
+	enter(name string) (level, error)
+	info() (fs.FileInfo, error)
+	close()
+}
+
+// rooted is a folder that names cannot lead out of.
+type rooted struct{ dir *os.Root }
+
+func (r rooted) lstat(name string) (fs.FileInfo, error) { return r.dir.Lstat(name) }
+func (r rooted) info() (fs.FileInfo, error)             { return r.dir.Stat(".") }
+func (r rooted) close()                                 { r.dir.Close() }
+
+func (r rooted) enter(name string) (level, error) {
+	sub, err := r.dir.OpenRoot(name)
+	if err != nil {
+		return nil, err
+	}
+	return rooted{sub}, nil
+}
+
+func (r rooted) list() ([]string, error) {
+	handle, err := r.dir.Open(".")
+	if err != nil {
+		return nil, err
+	}
+	defer handle.Close()
+	return handle.Readdirnames(-1)
+}
+
+// plain is a folder by its path, which may be one that cannot be opened.
+type plain string
+
+func (p plain) lstat(name string) (fs.FileInfo, error) {
+	return os.Lstat(filepath.Join(string(p), name))
+}
+func (p plain) info() (fs.FileInfo, error)       { return os.Stat(string(p)) }
+func (p plain) enter(name string) (level, error) { return plain(filepath.Join(string(p), name)), nil }
+func (p plain) close()                           {}
+
+func (p plain) list() ([]string, error) {
+	handle, err := os.Open(string(p))
+	if err != nil {
+		return nil, err
+	}
+	defer handle.Close()
+	return handle.Readdirnames(-1)
 }

@@ -1,0 +1,162 @@
+// Package tiers holds the two words every decision is made of: the [Tier] a
+// command belongs to and the [Effect] a call has.
+//
+// It decides nothing and imports nothing of vaultwicket. In both types the zero
+// value is the cautious one: [None] opens no command, [Unknown] counts as the
+// worst effect.
+package tiers
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// Tier is a group of commands that is opened together. Tiers are cumulative:
+// a ceiling of [V1] opens v0 and v1.
+type Tier uint8
+
+const (
+	// None opens nothing. As the tier of a command it matches no ceiling.
+	None Tier = iota
+	// V0 holds daily and random notes, help and version.
+	V0
+	// V1 adds properties, tags, tasks, files and search.
+	V1
+	// V2 adds history, links, bases, publish and templates.
+	V2
+	// V3 adds the other harmless commands: workspace, bookmarks, vault facts.
+	V3
+	// Restricted commands run code or administer the app. No ceiling opens them.
+	Restricted
+)
+
+var tierNames = [...]string{None: "none", V0: "v0", V1: "v1", V2: "v2", V3: "v3", Restricted: "restricted"}
+
+// String returns the name used in settings and results, such as "v1".
+func (t Tier) String() string {
+	if int(t) < len(tierNames) {
+		return tierNames[t]
+	}
+	return fmt.Sprintf("tier(%d)", uint8(t))
+}
+
+// Opens reports whether a ceiling of t lets commands of tier c through.
+// Restricted and None are never opened and never open anything.
+func (t Tier) Opens(c Tier) bool {
+	return t <= V3 && c >= V0 && c <= V3 && c <= t
+}
+
+// ParseTier reads a ceiling from a setting: "v0", "v1", "v2" or "v3", in either case.
+// Neither "none" nor "restricted" is a ceiling, so both are errors.
+func ParseTier(s string) (Tier, error) {
+	for t := V0; t <= V3; t++ {
+		if strings.EqualFold(tierNames[t], s) {
+			return t, nil
+		}
+	}
+	return None, fmt.Errorf("invalid tier %q (use v0, v1, v2 or v3)", s)
+}
+
+// Effect is the most severe thing a call does, counted over its command and
+// its parameters together.
+type Effect uint8
+
+const (
+	// Unknown is the zero value and worse than every other effect.
+	Unknown Effect = iota
+	// Reads changes neither the vault nor the app.
+	Reads
+	// Shows moves the focus or opens a view; the vault stays as it is.
+	Shows
+	// Writes makes or changes notes or user data that can be brought back.
+	Writes
+	// Destroys removes, replaces or restores over what is there.
+	Destroys
+	// Publishes changes what the public network can see.
+	Publishes
+	// Administers changes configuration, plugins or the running app.
+	Administers
+	// Executes runs code.
+	Executes
+)
+
+var effectNames = [...]string{
+	Unknown: "unknown", Reads: "read", Shows: "ui", Writes: "write",
+	Destroys: "destructive", Publishes: "publish", Administers: "admin", Executes: "exec",
+}
+
+// String returns the name used in results, such as "write".
+func (e Effect) String() string {
+	if int(e) < len(effectNames) {
+		return effectNames[e]
+	}
+	return fmt.Sprintf("effect(%d)", uint8(e))
+}
+
+// WorseThan reports whether e is more severe than other. Unknown, and any
+// value outside the list, is worse than everything that is known.
+func (e Effect) WorseThan(other Effect) bool { return e.severity() > other.severity() }
+
+// Mutates reports whether e needs the mutation gate: everything above Shows.
+func (e Effect) Mutates() bool { return e.WorseThan(Shows) }
+
+func (e Effect) severity() int {
+	if e == Unknown || e > Executes {
+		return int(Executes) + 1
+	}
+	return int(e)
+}
+
+// Version is a release of the Obsidian app as major, minor and patch, such as
+// 1.12.7. The zero Version stands for "not known" and satisfies no minimum.
+type Version [3]int
+
+// MinimumFloor is the lowest minimum a setting may ask for. Before 1.12.2 the
+// CLI answered from the current vault when the named one did not exist, and
+// "silent" and "all" had the opposite defaults (release notes of 1.12.2).
+var MinimumFloor = Version{1, 12, 2}
+
+// DefaultMinimum is the first release whose installer brings the native client
+// (release notes of 1.12.7).
+var DefaultMinimum = Version{1, 12, 7}
+
+// ParseVersion reads exactly "major.minor.patch" in plain digits.
+func ParseVersion(s string) (Version, error) {
+	parts := strings.Split(s, ".")
+	if len(parts) != 3 {
+		return Version{}, fmt.Errorf("invalid version %q: want three numbers such as 1.12.7", s)
+	}
+	var v Version
+	for i, part := range parts {
+		n, err := strconv.ParseUint(part, 10, 16)
+		if err != nil {
+			return Version{}, fmt.Errorf("invalid version %q: want three numbers such as 1.12.7", s)
+		}
+		v[i] = int(n)
+	}
+	return v, nil
+}
+
+// String returns the version as the app prints it.
+func (v Version) String() string {
+	return strconv.Itoa(v[0]) + "." + strconv.Itoa(v[1]) + "." + strconv.Itoa(v[2])
+}
+
+// Before reports whether v is an earlier release than other.
+func (v Version) Before(other Version) bool {
+	for i := range v {
+		if v[i] != other[i] {
+			return v[i] < other[i]
+		}
+	}
+	return false
+}
+
+// Later returns the later of two releases.
+func Later(a, b Version) Version {
+	if a.Before(b) {
+		return b
+	}
+	return a
+}
