@@ -12,6 +12,7 @@ import (
 )
 
 func TestTheOwnerSeesTheAccessOfFolders(t *testing.T) {
+	t.Parallel()
 	rules, err := access.New(map[string]access.Level{"/": access.Read, "Private": access.None})
 	if err != nil {
 		t.Fatal(err)

@@ -17,6 +17,7 @@ import (
 )
 
 func TestLimitsSayWhenToComeBack(t *testing.T) {
+	t.Parallel()
 	read := Request{Command: "daily:path"}
 	write := Request{Command: "daily:append", Params: params("content", "x")}
 	for _, tt := range []struct {
@@ -62,6 +63,7 @@ func TestLimitsSayWhenToComeBack(t *testing.T) {
 
 // A refused call takes nothing from the limit of changes.
 func TestARefusedChangeDoesNotCount(t *testing.T) {
+	t.Parallel()
 	f := newFixture(t, func(c *Config) {
 		c.Backend, c.Limits, c.Policy.Confirm = Embedded, admission.Limits{Mutations: 1}, policy.ConfirmNever
 	}).
@@ -77,6 +79,7 @@ func TestARefusedChangeDoesNotCount(t *testing.T) {
 }
 
 func TestPauseReachesEveryGateway(t *testing.T) {
+	t.Parallel()
 	f := newFixture(t, func(c *Config) { c.Backend = Embedded }).embedded(`--facts vault=Work daily:path => D.md\n`)
 	other := New(f.config) // another server on the same machine
 	batch := Batch{Operations: []Operation{{ClientID: "a", Request: Request{Command: "daily:path"}}}}
@@ -115,6 +118,7 @@ func TestPauseReachesEveryGateway(t *testing.T) {
 
 // What waits for its turn when a person pauses has not begun, and does not begin.
 func TestAPauseStopsWhatWaits(t *testing.T) {
+	t.Parallel()
 	for _, change := range []bool{false, true} {
 		f := newFixture(t, func(c *Config) { c.Backend, c.Limits.Parallel = Embedded, 1 }).embedded(``)
 		place, req := f.gateway.running, Request{Command: "daily:path"}
@@ -144,6 +148,7 @@ func TestAPauseStopsWhatWaits(t *testing.T) {
 
 // What is running can be tightened and never loosened, by any order of settings.
 func TestTightenNeverLoosens(t *testing.T) {
+	t.Parallel()
 	f := newFixture(t, func(c *Config) {
 		c.Backend, c.Limits, c.Policy.Ceiling = Embedded, admission.Limits{Calls: 10}, tiers.V1
 	}).embedded(`--facts vault=Work tags => #a\n`, `--facts vault=Work daily:path => D.md\n`)
@@ -171,6 +176,7 @@ func TestTightenNeverLoosens(t *testing.T) {
 }
 
 func TestSeveralVaults(t *testing.T) {
+	t.Parallel()
 	f := newFixture(t, nil)
 	second := f.config.Policy
 	second.Mutations = false
@@ -206,6 +212,7 @@ func TestSeveralVaults(t *testing.T) {
 // Where it cannot be told whether the gateway is paused nothing is answered, and the
 // answer does not say that it is.
 func TestAnUnusableStateFolderIsNoPause(t *testing.T) {
+	t.Parallel()
 	file := filepath.Join(t.TempDir(), "file")
 	if err := os.WriteFile(file, nil, 0o600); err != nil {
 		t.Fatal(err)
@@ -224,6 +231,7 @@ func TestAnUnusableStateFolderIsNoPause(t *testing.T) {
 }
 
 func TestCallsAtOnce(t *testing.T) {
+	t.Parallel()
 	for set, want := range map[int]int{-1: 4, 0: 4, 1: 1, 7: 7} {
 		slots, got := New(Config{Limits: admission.Limits{Parallel: set}}).running, 0
 		for ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond); ; got++ {

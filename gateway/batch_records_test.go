@@ -30,6 +30,7 @@ func logOf(t *testing.T, f *fixture) string {
 
 // What is decided about a batch before its first operation is in the log too.
 func TestABatchThatIsNotBegunIsInTheLog(t *testing.T) {
+	t.Parallel()
 	publish := operation("p", "publish:add", "path", "a.md")
 	for _, test := range []struct {
 		name  string
@@ -70,6 +71,7 @@ func slicesOf(o Operation, n int) []Operation {
 // Of a value that is taken from a result nothing is known before, and what stands
 // in its place is not in the log.
 func TestTheLogOfABatchHasNoStandIns(t *testing.T) {
+	t.Parallel()
 	f := newFixture(t, func(c *Config) { c.Backend, c.Policy.Mutations = Embedded, false }).embedded()
 	f.gateway.DoBatch(t.Context(), Batch{Operations: []Operation{operation("a", "read", "path", "a.md"), operation("b", "append", "path", "b.md").taking("content", "a", "stdout")}})
 	lines := auditOf(t, f)
@@ -84,6 +86,7 @@ func TestTheLogOfABatchHasNoStandIns(t *testing.T) {
 
 // While everything is refused nobody is asked, and nothing is started.
 func TestABatchWhilePaused(t *testing.T) {
+	t.Parallel()
 	f := openAsking(t, nil)
 	if err := errors.Join(os.MkdirAll(f.state(), 0o700), os.WriteFile(admission.PauseFile(f.state()), nil, 0o600)); err != nil {
 		t.Fatal(err)
@@ -102,6 +105,7 @@ func TestABatchWhilePaused(t *testing.T) {
 
 // A batch that is refused, or about which somebody is asked, is a call to the limits.
 func TestABatchThatIsNotBegunCounts(t *testing.T) {
+	t.Parallel()
 	for name, command := range map[string]string{"refused": "eval", "asked about": "publish:add"} {
 		f := openAsking(t, func(c *Config) { c.Limits.Calls = 2 })
 		asked := 0
@@ -118,6 +122,7 @@ func TestABatchThatIsNotBegunCounts(t *testing.T) {
 
 // A batch that was done under its key is not asked about again.
 func TestAnAnsweredBatchIsNotAskedAbout(t *testing.T) {
+	t.Parallel()
 	f := openAsking(t, nil)
 	asked := 0
 	batch := Batch{

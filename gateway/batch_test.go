@@ -64,6 +64,7 @@ const (
 func asked(answer string) string { return strings.SplitN(answer, " => ", 2)[0] }
 
 func TestABatch(t *testing.T) {
+	t.Parallel()
 	closed := func(c *Config) { c.Backend, c.Policy.Mutations = Embedded, false }
 	for _, test := range []struct {
 		name     string
@@ -183,6 +184,7 @@ func TestABatch(t *testing.T) {
 }
 
 func TestFieldsOfResultsAreTakenWholeOrNotAtAll(t *testing.T) {
+	t.Parallel()
 	f := newFixture(t, embeddedOnly)
 	conditional := operation("c2", "append", "content", "x", "path", "N.md")
 	conditional.HashFrom = Reference{"c1", "hash"}
@@ -221,6 +223,7 @@ func TestFieldsOfResultsAreTakenWholeOrNotAtAll(t *testing.T) {
 // However many outputs are referred to, what is kept of all of them is bounded, and
 // how long each may be does not depend on the others.
 func TestReferredOutputsShareTheirRoom(t *testing.T) {
+	t.Parallel()
 	for _, wanted := range []int{1, 8, 9, 50, MaxOperations - 1} {
 		p := &batchPlan{steps: make([]batchStep, MaxOperations)}
 		for i := range wanted {
@@ -236,6 +239,7 @@ func TestReferredOutputsShareTheirRoom(t *testing.T) {
 // Every parameter that can be taken from a result has a stand-in that the table
 // takes, and the effect of a call does not depend on which value it is.
 func TestEveryParameterHasAStandIn(t *testing.T) {
+	t.Parallel()
 	for _, c := range allowlist.Commands() {
 		if c.Tier == tiers.Restricted {
 			continue
@@ -257,6 +261,7 @@ func TestEveryParameterHasAStandIn(t *testing.T) {
 }
 
 func TestStages(t *testing.T) {
+	t.Parallel()
 	read := func(id string) Operation { return operation(id, "read", "path", "N.md") }
 	f := newFixture(t, embeddedOnly)
 	plan, at, err := f.gateway.vaults[0].planBatch(Batch{Operations: []Operation{
@@ -281,6 +286,7 @@ func TestStages(t *testing.T) {
 }
 
 func TestACancelledBatchBeginsNothingMore(t *testing.T) {
+	t.Parallel()
 	f := newFixture(t, embeddedOnly).embedded(readsN)
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
@@ -295,6 +301,7 @@ func TestACancelledBatchBeginsNothingMore(t *testing.T) {
 
 // One that is cancelled while it runs keeps what is done.
 func TestACancelledBatchKeepsWhatIsDone(t *testing.T) {
+	t.Parallel()
 	f := newFixture(t, embeddedOnly).embedded(readsN, createsN)
 	plan, at, err := f.gateway.vaults[0].planBatch(Batch{Operations: []Operation{operation("c1", "read", "path", "N.md"), operation("c2", "create", "path", "N.md")}})
 	if err != nil {
@@ -312,6 +319,7 @@ func TestACancelledBatchKeepsWhatIsDone(t *testing.T) {
 }
 
 func TestAnAtomicBatchStopsAtTheFirstFailure(t *testing.T) {
+	t.Parallel()
 	f := newFixture(t, embeddedOnly).embedded(createsN, readsGo, readsN)
 	got := f.gateway.DoBatch(context.Background(), Batch{Atomic: true, Operations: []Operation{
 		operation("c1", "create", "path", "N.md"), operation("c2", "read", "path", "gone.md"), operation("c3", "read", "path", "N.md"), operation("c4", "create", "path", "O.md"),
@@ -327,6 +335,7 @@ func TestAnAtomicBatchStopsAtTheFirstFailure(t *testing.T) {
 // TestABatchCountsItsOperations: the count is of those that are done, and what an operation
 // counts is not told.
 func TestABatchCountsItsOperations(t *testing.T) {
+	t.Parallel()
 	f := newFixture(t, embeddedOnly).embedded(createsN, readsGo, readsN)
 	var mu sync.Mutex
 	var told []string
@@ -346,6 +355,7 @@ func TestABatchCountsItsOperations(t *testing.T) {
 
 // What became of the changes of a batch that failed is told for each of them.
 func TestTakingBack(t *testing.T) {
+	t.Parallel()
 	const id = "20261121T083000.000000000Z-00aa"
 	undoes := `--write --change ID --facts vault=Work undo id=` + id + ` => `
 	for name, test := range map[string]struct {
@@ -378,6 +388,7 @@ func TestTakingBack(t *testing.T) {
 }
 
 func TestABatchWithAKeyIsCarriedOutOnce(t *testing.T) {
+	t.Parallel()
 	f := newFixture(t, embeddedOnly).embedded(createsN, readsN)
 	batch := Batch{IdempotencyKey: "monday", Operations: []Operation{operation("c1", "create", "path", "N.md"), operation("c2", "read").taking("path", "c1", "path")}}
 	first := f.gateway.DoBatch(context.Background(), batch)
@@ -409,6 +420,7 @@ func TestABatchWithAKeyIsCarriedOutOnce(t *testing.T) {
 }
 
 func TestABatchThatDidNothingMayBeTriedAgain(t *testing.T) {
+	t.Parallel()
 	f := newFixture(t, embeddedOnly).embedded(readsGo)
 	batch := Batch{IdempotencyKey: "k", Operations: []Operation{
 		operation("c1", "read", "path", "gone.md"), operation("c2", "append", "content", "x").taking("path", "c1", "path"),
@@ -421,6 +433,7 @@ func TestABatchThatDidNothingMayBeTriedAgain(t *testing.T) {
 }
 
 func TestTheOutputOfABatchIsBounded(t *testing.T) {
+	t.Parallel()
 	f := newFixture(t, embeddedOnly).embedded(`--facts vault=Work read path=N.md => ` + strings.Repeat(`line\n`, 10000))
 	var batch Batch
 	for i := range 2 {
@@ -450,6 +463,7 @@ func TestTheOutputOfABatchIsBounded(t *testing.T) {
 // one by one. The program here really keeps notes, so that a read which does not
 // find what a write in front of it has done would be seen.
 func TestABatchAnswersAsSingleCallsDo(t *testing.T) {
+	t.Parallel()
 	started := time.Now()
 	for seed := uint64(0); seed < 25 && (seed < 1 || time.Since(started) < 4*time.Second); seed++ { // every call is a process
 		random := rand.New(rand.NewPCG(seed, 4))

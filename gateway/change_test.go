@@ -20,6 +20,7 @@ const (
 // What the app does is kept before and looked at after it, and told by what is
 // there, whatever the app says.
 func TestTheWorkOfTheAppIsKeptAndChecked(t *testing.T) {
+	t.Parallel()
 	begin, end := strings.SplitN(begins, " => ", 2)[0], strings.TrimSuffix(ends, " => ")
 	did := strings.SplitN(appends, " => ", 2)[0]
 	for _, test := range []struct {
@@ -78,6 +79,7 @@ func TestTheWorkOfTheAppIsKeptAndChecked(t *testing.T) {
 }
 
 func TestWithoutAFolderNothingIsKept(t *testing.T) {
+	t.Parallel()
 	f := newFixture(t, func(c *Config) { c.Vault.Folder = "" }).app(versionLine, appends)
 	request := Request{Command: "append", Params: params("path", "A.md", "content", "x")}
 	got := f.gateway.Do(context.Background(), request)
@@ -95,6 +97,7 @@ func TestWithoutAFolderNothingIsKept(t *testing.T) {
 }
 
 func TestOneWriterAtATime(t *testing.T) {
+	t.Parallel()
 	f := newFixture(t, nil).app(versionLine, appends)
 	kept, err := f.gateway.vaults[0].journal(f.vault)
 	if err != nil {
@@ -117,6 +120,7 @@ func TestOneWriterAtATime(t *testing.T) {
 }
 
 func TestAHashIsExpected(t *testing.T) {
+	t.Parallel()
 	const conflict = `exit 1 conflict Error: Conflict: "A.md" has the hash 1111111111111111, not 0123456789abcdef.\n`
 	f := newFixture(t, func(c *Config) { c.Backend = Embedded }).
 		embedded(`--write --change ID --expect 0123456789abcdef --facts vault=Work append content=x path=A.md => ` + conflict)
@@ -127,6 +131,7 @@ func TestAHashIsExpected(t *testing.T) {
 }
 
 func TestACallWithAKeyIsCarriedOutOnce(t *testing.T) {
+	t.Parallel()
 	const line = `--write --change ID --facts vault=Work append content=x path=A.md`
 	f := newFixture(t, func(c *Config) { c.Backend = Embedded }).embedded(line + ` => Appended to: A.md\n`)
 	request := Request{Command: "append", Params: params("path", "A.md", "content", "x"), IdempotencyKey: "monday"}
@@ -153,6 +158,7 @@ func TestACallWithAKeyIsCarriedOutOnce(t *testing.T) {
 }
 
 func TestADryRunShowsTheDifference(t *testing.T) {
+	t.Parallel()
 	const plan = `{"path":"a.md","files":[{"path":"a.md","before":"aa","removed":1,"lines":[{"sign":"-","old":1,"text":"x"}]}]}`
 	for _, confirm := range []policy.Confirm{policy.ConfirmNever, policy.ConfirmDestructive} {
 		f := newFixture(t, func(c *Config) { c.Policy.Confirm = confirm })

@@ -61,6 +61,7 @@ func (f *fixture) published() (count int) {
 // What only the app can do is not planned; the yes is still one for the note as it
 // was.
 func TestAYesToPublishIsForTheTextThatWasThere(t *testing.T) {
+	t.Parallel()
 	f := openAsking(t, nil)
 	note := filepath.Join(f.vault, "a.md")
 	write := func(text string) {
@@ -100,6 +101,7 @@ func TestAYesToPublishIsForTheTextThatWasThere(t *testing.T) {
 
 // Where nobody knows what a call would change, a yes is for that call alone.
 func TestAYesForAFolderNeedsToKnowWhatChanges(t *testing.T) {
+	t.Parallel()
 	f := openAsking(t, func(c *Config) { c.Vault.Folder = "" })
 	var asked consent.Question
 	req := Request{Command: "append", Params: params("path", "In/a.md", "content", "x"), Ask: replies(consent.YesHere, &asked)}
@@ -115,6 +117,7 @@ func TestAYesForAFolderNeedsToKnowWhatChanges(t *testing.T) {
 
 // An answer that is none of the known ones is no yes.
 func TestUnknownRepliesAreNone(t *testing.T) {
+	t.Parallel()
 	f := openAsking(t, nil)
 	for reply := range consent.Reply(255) {
 		if reply == consent.Yes || reply == consent.YesHere {
@@ -130,6 +133,7 @@ func TestUnknownRepliesAreNone(t *testing.T) {
 
 // Without a place for the store a call that needs a yes is refused as it is.
 func TestWithoutAPlaceNobodyIsAskedLater(t *testing.T) {
+	t.Parallel()
 	f := openAsking(t, func(c *Config) { c.Getenv = nil })
 	got := f.gateway.Do(t.Context(), Request{Command: "publish:add", Params: params("path", "a.md")})
 	if code(got) != "unconfirmed" || !strings.Contains(got.Error.Hint, "the setting confirm") || f.published() > 0 {
@@ -139,6 +143,7 @@ func TestWithoutAPlaceNobodyIsAskedLater(t *testing.T) {
 
 // A store that cannot be used, or is full, is no yes.
 func TestApprovalsThatFailApproveNothing(t *testing.T) {
+	t.Parallel()
 	f := openAsking(t, nil)
 	folder := consent.Folder(paths.State(f.config.Getenv, ""))
 	if err := os.MkdirAll(filepath.Dir(folder), 0o700); err != nil {
@@ -158,6 +163,7 @@ func TestApprovalsThatFailApproveNothing(t *testing.T) {
 
 // TestTheDigestTellsEverythingApart changes one thing after the other.
 func TestTheDigestTellsEverythingApart(t *testing.T) {
+	t.Parallel()
 	f := openAsking(t, nil)
 	d := f.gateway.vaults[0]
 	plan := func(req Request) Plan {

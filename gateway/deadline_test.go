@@ -10,6 +10,7 @@ import (
 // The time in which a person was asked does not count, and a call that was taken in
 // too long ago is refused before anybody is asked.
 func TestTheLimitCountsFromWhenACallWasTakenIn(t *testing.T) {
+	t.Parallel()
 	f := newFixture(t, embeddedOnly).embedded(`--facts vault=Work version => 1.12.7\n`)
 	late := Request{Command: "read", Params: params("path", "N.md"), Taken: time.Now().Add(-f.gateway.runner.Timeout())}
 	if got := f.gateway.Do(t.Context(), late); code(got) != "timeout" || got.Error.Hint == "" || got.ExitCode != -1 {
@@ -28,6 +29,7 @@ func TestTheLimitCountsFromWhenACallWasTakenIn(t *testing.T) {
 // A page of a note that did not change is not read again, however long the note is;
 // one that did is.
 func TestAPageOfANoteIsNotReadAgain(t *testing.T) {
+	t.Parallel()
 	text := ""
 	for i := range 40 {
 		text += fmt.Sprintf("line %d of the note\n", i)

@@ -17,6 +17,7 @@ import (
 // is run. Permits and permitted only tell a client what would be decided, and nothing is
 // run by what they say.
 func TestTheFunctionsThatDecide(t *testing.T) {
+	t.Parallel()
 	var found []string
 	err := filepath.WalkDir(".", func(name string, _ fs.DirEntry, err error) error {
 		if err != nil || !strings.HasSuffix(name, ".go") || strings.HasSuffix(name, "_test.go") {

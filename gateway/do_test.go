@@ -31,6 +31,7 @@ func code(r Result) string {
 }
 
 func TestDo(t *testing.T) {
+	t.Parallel()
 	tests := []struct {
 		name          string
 		change        func(*Config)
@@ -246,6 +247,7 @@ func TestDo(t *testing.T) {
 // The names of months and weekdays are in the language of the app: the app is asked for a
 // path with a name once, and again when the day or the settings change.
 func TestThePathOfTheDailyNoteIsRemembered(t *testing.T) {
+	t.Parallel()
 	f := newFixture(t, nil).app(versionLine, `vault=Work daily:path => 22 novembre.md\n`, `vault=Work read path=22 novembre.md => text\n`).
 		embedded(`--facts vault=Work daily:path => 22 November.md\n`)
 	for range 2 {
@@ -266,6 +268,7 @@ func TestThePathOfTheDailyNoteIsRemembered(t *testing.T) {
 }
 
 func TestDoNamesTheWayItTook(t *testing.T) {
+	t.Parallel()
 	f := newFixture(t, nil).embedded(`--stdin content --write --change ID --facts vault=Work daily:append => Added to: a.md\n`)
 	got := f.gateway.Do(context.Background(), Request{Command: "daily:append", Params: params("content", `\t`)})
 	if len(got.Notices) != 1 || !strings.Contains(got.Notices[0], "embedded backend") {
@@ -274,6 +277,7 @@ func TestDoNamesTheWayItTook(t *testing.T) {
 }
 
 func TestDoWaitsForASlotOnlyAsLongAsItsCallerDoes(t *testing.T) {
+	t.Parallel()
 	for _, command := range []string{"daily:path", "daily:append"} {
 		f := newFixture(t, func(c *Config) { c.Limits.Parallel = 1 })
 		if _, err := f.gateway.running.Acquire(t.Context(), "else"); err != nil {
@@ -289,6 +293,7 @@ func TestDoWaitsForASlotOnlyAsLongAsItsCallerDoes(t *testing.T) {
 }
 
 func TestAChangeWaitsForTheOneBeforeIt(t *testing.T) {
+	t.Parallel()
 	f := newFixture(t, nil)
 	if _, err := f.gateway.vaults[0].writing.Acquire(t.Context(), "else"); err != nil {
 		t.Fatal(err)
@@ -311,6 +316,7 @@ func contentFor(command string) allowlist.Params {
 }
 
 func TestAFaultOfOursIsAnsweredAndLogged(t *testing.T) {
+	t.Parallel()
 	var log strings.Builder
 	g := New(Config{Runner: nil, Log: slog.New(slog.NewTextHandler(&log, nil)), Policy: newFixture(t, nil).config.Policy})
 	got := g.Do(context.Background(), Request{Command: "daily:path"}) // without a runner this is a nil pointer
@@ -323,6 +329,7 @@ func TestAFaultOfOursIsAnsweredAndLogged(t *testing.T) {
 }
 
 func TestAnErrorWithoutACodeIsAFaultAndLogged(t *testing.T) {
+	t.Parallel()
 	var log strings.Builder
 	g := New(Config{Log: slog.New(slog.NewTextHandler(&log, nil))})
 	g.logFault(io.ErrUnexpectedEOF)
@@ -337,6 +344,7 @@ func TestAnErrorWithoutACodeIsAFaultAndLogged(t *testing.T) {
 }
 
 func TestAPlanWithoutAProgramIsAFault(t *testing.T) {
+	t.Parallel()
 	g := New(Config{Runner: exec.New(exec.Config{})})
 	if got := g.vaults[0].carryOut(context.Background(), Plan{}); code(got) != "internal" {
 		t.Errorf("code %q, want internal", code(got))

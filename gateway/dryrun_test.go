@@ -8,6 +8,7 @@ import (
 )
 
 func TestDryRunChangesNothing(t *testing.T) {
+	t.Parallel()
 	tests := []struct {
 		name     string
 		change   func(*Config)
@@ -63,6 +64,7 @@ func TestDryRunChangesNothing(t *testing.T) {
 }
 
 func TestDryRunShowsEveryRule(t *testing.T) {
+	t.Parallel()
 	f := newFixture(t, func(c *Config) { c.Policy.Mutations = false })
 	got := f.gateway.DryRun(t.Context(), Request{Command: "delete", Params: params("path", "a.md")})
 	verdicts := map[string]string{}
@@ -82,6 +84,7 @@ func TestDryRunShowsEveryRule(t *testing.T) {
 // An agent is not shown how the program is started, and of a call that is not
 // allowed not what it would be given.
 func TestADryRunForAnAgentShowsNoProgram(t *testing.T) {
+	t.Parallel()
 	for _, test := range []struct {
 		name    string
 		change  func(*Config)
@@ -105,6 +108,7 @@ func TestADryRunForAnAgentShowsNoProgram(t *testing.T) {
 
 // A line break in a value begins no line in what is pasted.
 func TestALineToPasteIsOneLine(t *testing.T) {
+	t.Parallel()
 	f := newFixture(t, func(c *Config) { c.Backend = Embedded })
 	for _, value := range []string{"a\nb", "\n", "a\r\nrm -rf /", "x\u2028y", "a\u0085b"} {
 		got := f.gateway.DryRun(t.Context(), Request{Command: "property:set", Params: params("path", "a.md", "name", "k", "value", value), AtTerminal: true})
@@ -115,6 +119,7 @@ func TestALineToPasteIsOneLine(t *testing.T) {
 }
 
 func TestADryRunGoesOnWithNothing(t *testing.T) {
+	t.Parallel()
 	f := newFixture(t, nil)
 	plan := f.gateway.DryRun(context.Background(), Request{Command: "files", Cursor: "x"})
 	if plan.OK || plan.Decision != "deny" || plan.Error == nil || plan.Error.Code != "bad_request" {

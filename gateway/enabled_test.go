@@ -19,6 +19,7 @@ func paramNames(c allowlist.Command) string {
 }
 
 func TestOpened(t *testing.T) {
+	t.Parallel()
 	const reading, writing = "ref file path line daily", "ref file path line status toggle daily done todo date"
 	for name, test := range map[string]struct {
 		policies []policy.Policy
@@ -51,6 +52,7 @@ func TestOpened(t *testing.T) {
 // A promise to read only holds against every policy, and for the whole call. What
 // the policy is against keeps the answer of the policy.
 func TestReadsOnly(t *testing.T) {
+	t.Parallel()
 	params := func(key, value string) allowlist.Params { return allowlist.Params{key: allowlist.Text(value)} }
 	f := newFixture(t, nil)
 	for name, test := range map[string]struct {
@@ -100,6 +102,7 @@ func firstOfErrors(err error) error {
 // TestReadsOnlyKeepsToTheTable holds the promise against every command that
 // needs no parameter.
 func TestReadsOnlyKeepsToTheTable(t *testing.T) {
+	t.Parallel()
 	f := newFixture(t, nil)
 	reads := 0
 	for _, c := range allowlist.Commands() {
@@ -121,6 +124,7 @@ func TestReadsOnlyKeepsToTheTable(t *testing.T) {
 }
 
 func TestAPromiseThatIsBrokenIsInTheAuditLog(t *testing.T) {
+	t.Parallel()
 	f := newFixture(t, nil)
 	f.gateway.Do(t.Context(), Request{Command: "delete", Params: allowlist.Params{"path": allowlist.Text("A.md")}, ReadsOnly: true})
 	lines := auditOf(t, f)

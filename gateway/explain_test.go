@@ -19,6 +19,7 @@ import (
 // TestHelpForOneCommandStartsNothing: the gateway explains a command by itself, on
 // every way to a call, with its lines in the audit log.
 func TestHelpForOneCommandStartsNothing(t *testing.T) {
+	t.Parallel()
 	f := newFixture(t, func(c *Config) { c.Session = "session" })
 	req := Request{Command: "help", Params: params("command", "daily:append")}
 	got := f.gateway.Do(t.Context(), req)
@@ -46,6 +47,7 @@ func TestHelpForOneCommandStartsNothing(t *testing.T) {
 // command it lists those that are enabled, and no program is asked, which would say
 // how it is started.
 func TestHelpForOneCommandIsDecidedLikeAnyCall(t *testing.T) {
+	t.Parallel()
 	closed := newFixture(t, func(c *Config) { c.Policy.Disable = []string{"help"} })
 	req := Request{Command: "help", Params: params("command", "read")}
 	if got := closed.gateway.Do(t.Context(), req); code(got) != "command_disabled" || got.Stdout != "" {
@@ -74,6 +76,7 @@ func TestHelpForOneCommandIsDecidedLikeAnyCall(t *testing.T) {
 }
 
 func TestTextExplainsEveryCommand(t *testing.T) {
+	t.Parallel()
 	for _, p := range []policy.Policy{{}, {Ceiling: tiers.V3, UI: true, Mutations: true, Publish: true, Confirm: policy.ConfirmNever}} {
 		g := gatewayWith(p)
 		for _, name := range allowlist.Names() {
@@ -105,6 +108,7 @@ func allowedWord(e catalog.Explained) string {
 }
 
 func TestTextTellsWhichParametersAreClosed(t *testing.T) {
+	t.Parallel()
 	l, err := gatewayWith(policy.Policy{Ceiling: tiers.V1, UI: true}).Explain("task")
 	if err != nil {
 		t.Fatal(err)
@@ -119,6 +123,7 @@ func TestTextTellsWhichParametersAreClosed(t *testing.T) {
 }
 
 func TestPermitsAsksThePolicyOfTheVault(t *testing.T) {
+	t.Parallel()
 	reads := policy.Policy{Ceiling: tiers.V0, MinVersion: tiers.DefaultMinimum}
 	writes := policy.Policy{Ceiling: tiers.V1, Mutations: true, MinVersion: tiers.DefaultMinimum}
 	g := New(Config{Vaults: []Served{{Vault{Name: "Reads"}, reads}, {Vault{Name: "Writes"}, writes}}})
@@ -148,6 +153,7 @@ func TestPermitsAsksThePolicyOfTheVault(t *testing.T) {
 // TestPoliciesTellNoPath: whatever the rules are, the view says no more than that
 // there are some, and the level of the root.
 func TestPoliciesTellNoPath(t *testing.T) {
+	t.Parallel()
 	for root, want := range map[access.Level]string{access.None: "", access.Read: "r", access.Write: "rw", access.Delete: "rwd"} {
 		rules, err := access.New(map[string]access.Level{"/": root, "Hidden/Part": access.Delete})
 		if err != nil {
@@ -164,6 +170,7 @@ func TestPoliciesTellNoPath(t *testing.T) {
 }
 
 func TestStatusLooksAndStartsNothing(t *testing.T) {
+	t.Parallel()
 	for _, tt := range []struct {
 		name   string
 		change func(*Config)

@@ -24,6 +24,7 @@ func (o tightening) Decided(observe.Decision) { o.tighten() }
 func (o tightening) End(observe.CallEnd)      {}
 
 func TestWhatWasReadWhileThePolicyChangedIsNotKept(t *testing.T) {
+	t.Parallel()
 	answer, _ := listing(60)
 	var f *fixture
 	stricter := false
@@ -45,6 +46,7 @@ func TestWhatWasReadWhileThePolicyChangedIsNotKept(t *testing.T) {
 }
 
 func TestSightIsByTheRulesAndTheIgnoreFile(t *testing.T) {
+	t.Parallel()
 	f := newFixture(t, func(c *Config) {
 		rules, err := access.New(map[string]access.Level{"/": access.Read, "Private": access.None})
 		if err != nil {

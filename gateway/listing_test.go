@@ -15,6 +15,7 @@ func gatewayWith(p policy.Policy) *Gateway {
 }
 
 func TestListingFollowsThePolicy(t *testing.T) {
+	t.Parallel()
 	open := map[string]bool{}
 	for _, c := range gatewayWith(policy.Policy{Ceiling: tiers.V1, UI: true}).Listing() {
 		open[c.Name] = c.Denial == nil
@@ -30,6 +31,7 @@ func TestListingFollowsThePolicy(t *testing.T) {
 }
 
 func TestWorst(t *testing.T) {
+	t.Parallel()
 	tests := []struct {
 		name   string
 		policy policy.Policy
@@ -51,6 +53,7 @@ func TestWorst(t *testing.T) {
 }
 
 func TestExplainShowsWhatIsClosedToo(t *testing.T) {
+	t.Parallel()
 	c, err := gatewayWith(policy.Policy{}).Explain("task")
 	if err != nil || c.Denial == nil || !strings.Contains(c.Signature(), "toggle") {
 		t.Errorf("got %+v, %v", c, err)

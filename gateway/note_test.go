@@ -16,6 +16,7 @@ import (
 // What the app would take for a name is found out first; the call then runs
 // with the path, and with no other.
 func TestANameIsResolvedBeforeTheCallIsJudged(t *testing.T) {
+	t.Parallel()
 	for _, test := range []struct {
 		name, located, answer string
 		command               string
@@ -66,6 +67,7 @@ func TestANameIsResolvedBeforeTheCallIsJudged(t *testing.T) {
 // The app hides whether a note ends with a line break; the size of the file
 // does not.
 func TestTheHashIsThatOfTheNotesBytes(t *testing.T) {
+	t.Parallel()
 	hash := func(text string) string {
 		sum := sha256.Sum256([]byte(text))
 		return hex.EncodeToString(sum[:8])
@@ -90,6 +92,7 @@ func TestTheHashIsThatOfTheNotesBytes(t *testing.T) {
 }
 
 func TestNoHashWithoutTheNotesFile(t *testing.T) {
+	t.Parallel()
 	outside := filepath.Join(t.TempDir(), "x.md")
 	if err := os.WriteFile(outside, []byte("text"), 0o600); err != nil {
 		t.Fatal(err)

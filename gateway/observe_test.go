@@ -59,6 +59,7 @@ func (n *notebook) told() string {
 }
 
 func TestWhatObserversAreTold(t *testing.T) {
+	t.Parallel()
 	for _, tt := range []struct {
 		name   string
 		change func(*Config)
@@ -131,6 +132,7 @@ func TestWhatObserversAreTold(t *testing.T) {
 // TestObserversAreToldWhatTheAuditLogIs counts the decisions and the ends of many
 // calls of every kind in both.
 func TestObserversAreToldWhatTheAuditLogIs(t *testing.T) {
+	t.Parallel()
 	calls := 500
 	if testing.Short() {
 		calls = 150
@@ -187,6 +189,7 @@ func TestObserversAreToldWhatTheAuditLogIs(t *testing.T) {
 }
 
 func TestTheContextOfAnObserverReachesTheOthers(t *testing.T) {
+	t.Parallel()
 	var first, second notebook
 	both := observe.All(nil, &first, &second)
 	ctx, call := both.Begin(context.Background(), observe.CallStart{Command: "read"})

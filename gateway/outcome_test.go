@@ -97,6 +97,7 @@ var outcomes = []struct {
 // the real one, so the journal is as well: each change that is named can be taken
 // back by its id.
 func TestTheTruthIsToldWhateverTheClientSays(t *testing.T) {
+	t.Parallel()
 	own := filepath.Join(t.TempDir(), "vaultwicket")
 	if out, err := osexec.Command("go", "build", "-o", own, "vaultwicket/cmd/vaultwicket").CombinedOutput(); err != nil {
 		t.Fatalf("build: %v\n%s", err, out)

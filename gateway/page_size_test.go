@@ -29,6 +29,7 @@ func inJSONString(t *testing.T, text string) int {
 }
 
 func TestPagesStaySmallAsStringsOfJSON(t *testing.T) {
+	t.Parallel()
 	const most = 400
 	for name, whole := range map[string]string{
 		"text":            strings.Repeat("a line of a note\n", 200),
@@ -63,6 +64,7 @@ func TestPagesStaySmallAsStringsOfJSON(t *testing.T) {
 }
 
 func TestAnAnswerWithoutALimitIsWhole(t *testing.T) {
+	t.Parallel()
 	whole := strings.Repeat("\"\n", 5000)
 	if got, next, err := (Result{Stdout: whole, Stderr: whole}).cut(pages.Limit{}); err != nil || next != (pages.Position{}) || got.Stdout != whole || got.Stderr != whole {
 		t.Errorf("got %d bytes, %v", len(got.Stdout), err)
@@ -70,6 +72,7 @@ func TestAnAnswerWithoutALimitIsWhole(t *testing.T) {
 }
 
 func TestAFirstPageIsABeginningOfWholeCharacters(t *testing.T) {
+	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		text, limit := rapid.String().Draw(t, "text"), rapid.IntRange(pages.MinBytes, 60).Draw(t, "limit")
 		got, next, err := Result{Stdout: text, raw: text}.cut(pages.Limit{Bytes: limit})
@@ -89,6 +92,7 @@ func TestAFirstPageIsABeginningOfWholeCharacters(t *testing.T) {
 // An answer of which the middle was dropped keeps its size, and each page of it
 // says what is missing.
 func TestAPageTellsWhatWasDropped(t *testing.T) {
+	t.Parallel()
 	text := strings.Repeat("a", 700)
 	answer := Result{Stdout: text, raw: text, missingPart: "what is missing", Notices: []string{"first"}, Truncated: &Truncated{ShownBytes: len(text), TotalBytes: 5000}}
 	got, next, err := answer.cut(pages.Limit{Bytes: 70})
@@ -102,6 +106,7 @@ func TestAPageTellsWhatWasDropped(t *testing.T) {
 
 // A text of characters that are shown as escapes is cut where the store of answers ends.
 func TestATextOfEscapesIsBounded(t *testing.T) {
+	t.Parallel()
 	var r Result
 	whole := strings.Repeat("\u202e", 5<<20)
 	text := r.shown(whole, "stdout")
@@ -112,6 +117,7 @@ func TestATextOfEscapesIsBounded(t *testing.T) {
 
 // What a program prints as it fails is no answer, and still goes to a model.
 func TestAFailureIsNoLongerThanAnAnswer(t *testing.T) {
+	t.Parallel()
 	answer, _ := listing(60)
 	f := newFixture(t, func(c *Config) { c.Backend = Embedded }).embedded(answer)
 	req := paged("files")
@@ -131,6 +137,7 @@ func TestAFailureIsNoLongerThanAnAnswer(t *testing.T) {
 }
 
 func TestTheSharesOfABatchLeaveRoomForWhatStandsAroundThem(t *testing.T) {
+	t.Parallel()
 	f := newFixture(t, embeddedOnly).embedded(`--facts vault=Work read path=N.md => ` + strings.Repeat(`line\n`, 10000))
 	var batch Batch
 	for i := range MaxOperations {

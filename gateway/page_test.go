@@ -40,6 +40,7 @@ func following(t *testing.T, req Request, answer Result) Request {
 }
 
 func TestPagesTogetherAreTheWhole(t *testing.T) {
+	t.Parallel()
 	answer, whole := listing(60)
 	f := newFixture(t, func(c *Config) { c.Backend = Embedded }).embedded(answer)
 	req := paged("files")
@@ -74,6 +75,7 @@ func TestPagesTogetherAreTheWhole(t *testing.T) {
 }
 
 func TestRowsOfJSONStayJSON(t *testing.T) {
+	t.Parallel()
 	f := newFixture(t, func(c *Config) { c.Backend = Embedded }).
 		embedded(`--compact --facts vault=Work tags format=json counts => [{"tag":"#a","count":3},{"tag":"#b","count":2},{"tag":"#c","count":1}]\n`)
 	req := Request{Command: "tags", Params: params("format", "json"), Fields: []string{"tag"}, Limit: 2, Keep: true}
@@ -100,6 +102,7 @@ func TestRowsOfJSONStayJSON(t *testing.T) {
 }
 
 func TestAPieceOfARowIsNoJSON(t *testing.T) {
+	t.Parallel()
 	row := `{"tag":"#` + strings.Repeat("a", 500) + `"}`
 	f := newFixture(t, func(c *Config) { c.Backend = Embedded }).embedded(`--compact --facts vault=Work tags format=json => [` + row + `]\n`)
 	req := paged("tags", "format", "json")
@@ -120,6 +123,7 @@ func TestAPieceOfARowIsNoJSON(t *testing.T) {
 }
 
 func TestAChangedSourceIsTold(t *testing.T) {
+	t.Parallel()
 	answer, whole := listing(60)
 	f := newFixture(t, func(c *Config) { c.Backend = Embedded }).embedded(answer)
 	req := paged("files")
@@ -137,6 +141,7 @@ func TestAChangedSourceIsTold(t *testing.T) {
 
 // Of a listing in JSON another text is kept than the one that tells whether it has changed.
 func TestAChangedSourceInJSONIsTold(t *testing.T) {
+	t.Parallel()
 	const asked = `--compact --facts vault=Work tags format=json counts => `
 	f := newFixture(t, func(c *Config) { c.Backend = Embedded }).embedded(asked + `[{"tag": "#a","count": 3},{"tag": "#b","count": 2}]\n`)
 	req := Request{Command: "tags", Params: params("format", "json"), Fields: []string{"tag"}, Limit: 1, Keep: true}
@@ -155,6 +160,7 @@ func TestAChangedSourceInJSONIsTold(t *testing.T) {
 // Where the program says that its answer would be the one of before, it leaves it out, and
 // the page is of the answer that is kept.
 func TestAnAnswerThatIsTheSameIsLeftOut(t *testing.T) {
+	t.Parallel()
 	answer, whole := listing(60)
 	const state = "0123456789abcdef"
 	said := func(report, text string) string {
@@ -176,6 +182,7 @@ func TestAnAnswerThatIsTheSameIsLeftOut(t *testing.T) {
 
 // A note may be hidden between two pages, and the kept answer name it.
 func TestWhatWasKeptIsForgottenWithItsPatterns(t *testing.T) {
+	t.Parallel()
 	answer, _ := listing(60)
 	f := newFixture(t, func(c *Config) { c.Backend = Embedded }).embedded(answer)
 	file := filepath.Join(f.config.Vault.Folder, access.IgnoreFile)
@@ -200,6 +207,7 @@ func TestWhatWasKeptIsForgottenWithItsPatterns(t *testing.T) {
 
 // What is random is not drawn again for its second page.
 func TestAPageOfARandomNoteIsOfThatNote(t *testing.T) {
+	t.Parallel()
 	text := strings.Repeat("a line of the note\n", 30)
 	f := newFixture(t, func(c *Config) { c.Backend = Embedded }).
 		embedded(`--facts vault=Work random:read => ` + strings.ReplaceAll(text, "\n", `\n`))
@@ -214,6 +222,7 @@ func TestAPageOfARandomNoteIsOfThatNote(t *testing.T) {
 }
 
 func TestACursorIsGoodForItsOwnAnswerOnly(t *testing.T) {
+	t.Parallel()
 	answer, _ := listing(60)
 	f := newFixture(t, func(c *Config) { c.Backend = Embedded }).embedded(answer)
 	req := paged("files")
@@ -252,6 +261,7 @@ func TestACursorIsGoodForItsOwnAnswerOnly(t *testing.T) {
 }
 
 func TestWhatWasKeptPassesThePolicyAgain(t *testing.T) {
+	t.Parallel()
 	answer, _ := listing(60)
 	f := newFixture(t, func(c *Config) { c.Backend, c.Limits = Embedded, admission.Limits{Calls: 3} }).embedded(answer)
 	req := paged("files")
@@ -273,6 +283,7 @@ func TestWhatWasKeptPassesThePolicyAgain(t *testing.T) {
 }
 
 func TestOnlyWhatWasReadIsKept(t *testing.T) {
+	t.Parallel()
 	long := strings.Repeat("x", 500)
 	f := newFixture(t, func(c *Config) { c.Backend = Embedded }).
 		embedded(`--facts vault=Work files => exit 1 Error: ` + long + `\n`)
@@ -290,6 +301,7 @@ func TestOnlyWhatWasReadIsKept(t *testing.T) {
 }
 
 func TestPagesOfWritesAreRefused(t *testing.T) {
+	t.Parallel()
 	f := newFixture(t, func(c *Config) { c.Backend = Embedded })
 	for _, req := range []Request{
 		{Command: "daily:append", Params: params("content", "x"), Limit: 1},
@@ -308,6 +320,7 @@ func TestPagesOfWritesAreRefused(t *testing.T) {
 
 // The first page was of another vault than the default one; its cursor says so.
 func TestACursorKnowsItsVault(t *testing.T) {
+	t.Parallel()
 	answer, _ := listing(60)
 	f := newFixture(t, nil).embedded(answer)
 	f.config.Backend = Embedded
@@ -326,6 +339,7 @@ func TestACursorKnowsItsVault(t *testing.T) {
 
 // The hint names what is missing, and not what is there already.
 func TestWhatToDoWhereFieldsCannotBeChosen(t *testing.T) {
+	t.Parallel()
 	f := newFixture(t, func(c *Config) { c.Backend = Embedded }).
 		embedded(`--facts vault=Work search format=json query=a => ["A.md"]\n`)
 	for name, test := range map[string]struct {
@@ -345,6 +359,7 @@ func TestWhatToDoWhereFieldsCannotBeChosen(t *testing.T) {
 }
 
 func TestTheRestIsOneAnswer(t *testing.T) {
+	t.Parallel()
 	answer, whole := listing(60)
 	f := newFixture(t, func(c *Config) { c.Backend = Embedded }).embedded(answer)
 	req := paged("files")
@@ -363,6 +378,7 @@ func TestTheRestIsOneAnswer(t *testing.T) {
 
 // TestTheFirstPageOfALongNoteSaysHowToReadLess: a page of rows within a limit does not.
 func TestTheFirstPageOfALongNoteSaysHowToReadLess(t *testing.T) {
+	t.Parallel()
 	f := newFixture(t, embeddedOnly).embedded(`--facts vault=Work read path=N.md => ` + strings.Repeat(`line\n`, 1000))
 	req := paged("read", "path", "N.md")
 	page := f.gateway.Do(context.Background(), req)
@@ -375,6 +391,7 @@ func TestTheFirstPageOfALongNoteSaysHowToReadLess(t *testing.T) {
 }
 
 func TestALimitMeansRowsWhereverItIsGiven(t *testing.T) {
+	t.Parallel()
 	answer, _ := listing(60)
 	limit := func(pairs ...string) allowlist.Params { return params(append([]string{"limit"}, pairs...)...) }
 	for _, test := range []struct {
@@ -412,6 +429,7 @@ func TestALimitMeansRowsWhereverItIsGiven(t *testing.T) {
 }
 
 func TestAHeadingIsNoRow(t *testing.T) {
+	t.Parallel()
 	f := newFixture(t, func(c *Config) { c.Backend = Embedded; c.Policy.Ceiling = tiers.V1 }).
 		embedded(`--facts vault=Work tasks todo verbose => A.md\n3: - [ ] one\n4: - [ ] two\nB.md\n1: - [ ] three\n`)
 	req := Request{Command: "tasks", Params: params(), Limit: 2, Keep: true}

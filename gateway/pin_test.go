@@ -8,6 +8,7 @@ import (
 )
 
 func TestAPinnedVaultIsTheOneThatTheAppMeans(t *testing.T) {
+	t.Parallel()
 	pin := func(c *Config) { c.Vault.Pinned = true }
 	f := newFixture(t, pin)
 	f.app(versionLine, "vault=Work vault info=path => "+f.vault+`\n`, "vault=Work tags => #a\\n")

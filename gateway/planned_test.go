@@ -15,6 +15,7 @@ import (
 // TestAChangeIsWorkedOutOnce counts how often the embedded program is asked what a call
 // would do: once a request, however often the plan is looked at.
 func TestAChangeIsWorkedOutOnce(t *testing.T) {
+	t.Parallel()
 	const hash = "982d9e3eb996f559" // of "text"
 	change := func(words, path string) []string {
 		return []string{

@@ -12,6 +12,7 @@ import (
 // A call for what is hidden gets the answer of what is missing, from the gateway
 // and from its observers, and the audit log has the refusal with its rule.
 func TestTheAuditLogTellsHiddenFromMissing(t *testing.T) {
+	t.Parallel()
 	rules, err := access.New(map[string]access.Level{"/": access.Delete, "Private": access.None})
 	if err != nil {
 		t.Fatal(err)

@@ -19,6 +19,7 @@ var longName = strings.Repeat("long name ", 10)
 // refusals by policy stay: the refused ones have next to no lines. With a line each, 600,000
 // would flush every line about changes out of a log of 32 files.
 func TestCallsRefusedForTheirRateFlushNothing(t *testing.T) {
+	t.Parallel()
 	manyRefused := long.Count(30_000, 600_000)
 	f := newFixture(t, func(c *Config) { c.Backend, c.Session, c.Limits.Calls = Embedded, "s", 3 }).
 		embedded(`--write --change ID --facts vault=Work daily:append content=x => Added to: D.md\n`)
@@ -60,6 +61,7 @@ func TestCallsRefusedForTheirRateFlushNothing(t *testing.T) {
 // The first call that is refused in a period has its line at once, and the others
 // are in one line a client when the period is over.
 func TestCallsRefusedForTheirRateAreCounted(t *testing.T) {
+	t.Parallel()
 	f := newFixture(t, func(c *Config) { c.Backend, c.Session, c.Limits.Calls = Embedded, "s", 1 })
 	do := func(client string) {
 		f.gateway.Do(t.Context(), Request{Command: "nothing", Caller: "me", Client: client, Surface: "mcp"})
@@ -99,6 +101,7 @@ func TestCallsRefusedForTheirRateAreCounted(t *testing.T) {
 
 // A period ends by itself, whether another call comes or not.
 func TestAPeriodEndsByItself(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		written := make(chan audit.Line, 2)
 		l := audit.Limited{Write: func(line audit.Line) { written <- line }}

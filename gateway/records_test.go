@@ -38,6 +38,7 @@ const secret = "s3cret-text-of-a-note"
 // Whatever is started has a line in the log before it is: for every command of
 // the table, done, refused, planned, asked about and in a batch, on both programs.
 func TestEveryStartHasAnAuditLine(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("takes seconds, one call after the other")
 	}
@@ -173,6 +174,7 @@ func readAll(t *testing.T, folder string) string {
 // What changes something is not begun when that cannot be logged; what only
 // reads is not held up.
 func TestNothingIsChangedWithoutAnAuditLine(t *testing.T) {
+	t.Parallel()
 	for name, spoil := range map[string]func(t *testing.T, f *fixture){
 		"no place": func(_ *testing.T, f *fixture) {
 			f.config.Getenv = func(string) string { return "" }
@@ -217,6 +219,7 @@ func TestNothingIsChangedWithoutAnAuditLine(t *testing.T) {
 }
 
 func TestALineNamesTheRuleAndTheEnd(t *testing.T) {
+	t.Parallel()
 	f := newFixture(t, func(c *Config) {
 		c.Backend, c.Session, c.Policy.Mutations = Embedded, "s", false
 	}).embedded(`--facts vault=Work daily:path => D.md\n`)
@@ -245,6 +248,7 @@ func TestALineNamesTheRuleAndTheEnd(t *testing.T) {
 
 // A request for a vault that is none is refused like every other, in the log too.
 func TestAnUnknownVaultIsInTheLog(t *testing.T) {
+	t.Parallel()
 	f := newFixture(t, nil)
 	f.gateway.Do(t.Context(), Request{Command: "files", Vault: "Nowhere"})
 	f.gateway.DoBatch(t.Context(), Batch{Vault: "Nowhere", Operations: []Operation{operation("a", "files")}})

@@ -25,6 +25,7 @@ func hidesPrivate(t *testing.T) func(*Config) {
 // With rules that hide notes, a name is resolved by the program that holds the
 // rules, and the app is asked for the path alone.
 func TestUnderRulesANameIsResolvedByTheEmbeddedCLI(t *testing.T) {
+	t.Parallel()
 	const locate = "--facts vault=Work file file=Plan"
 	for _, test := range []struct {
 		name          string
@@ -106,6 +107,7 @@ func TestUnderRulesANameIsResolvedByTheEmbeddedCLI(t *testing.T) {
 
 // A hint names a setting that would help, and none that is set already.
 func TestAHintNamesWhatWouldHelp(t *testing.T) {
+	t.Parallel()
 	for _, test := range []struct {
 		name   string
 		change func(*Config)
@@ -125,6 +127,7 @@ func TestAHintNamesWhatWouldHelp(t *testing.T) {
 
 // A note of the same name in another folder is no obstacle.
 func TestANewNoteIsComparedWithTheFolderForNewNotes(t *testing.T) {
+	t.Parallel()
 	plan := []string{
 		`--plan --facts vault=Work create name=Note => {"path":"Note.md","files":[{"path":"Note.md"}]}\n`,
 		`--write --begin --change ID --facts vault=Work create path=Note.md => {"path":"Note.md","files":[{"path":"Note.md"}]}\n`,
@@ -153,6 +156,7 @@ func TestANewNoteIsComparedWithTheFolderForNewNotes(t *testing.T) {
 // An ignore file hides notes from everybody, and the app does not know it. Which
 // notes it hides is not told.
 func TestWithAnIgnoreFileTheAppIsNotAsked(t *testing.T) {
+	t.Parallel()
 	f := newFixture(t, func(c *Config) { c.Backend, c.Policy.Ignores = App, true })
 	for _, request := range []Request{
 		{Command: "read", Params: params("path", "A.md")}, {Command: "read", Params: params("file", "A")}, {Command: "daily:read"}, {Command: "create", Params: params("name", "A")},

@@ -24,6 +24,7 @@ func mustParse(t *testing.T, name string, p allowlist.Params) allowlist.Call {
 }
 
 func TestAResultAlwaysHasItsFirstSixFields(t *testing.T) {
+	t.Parallel()
 	encoded, err := json.Marshal(Result{})
 	if err != nil {
 		t.Fatal(err)
@@ -34,6 +35,7 @@ func TestAResultAlwaysHasItsFirstSixFields(t *testing.T) {
 }
 
 func TestReport(t *testing.T) {
+	t.Parallel()
 	call := mustParse(t, "rename", params("path", "a.md", "name", "b"))
 	r := route{call: call}
 	t.Run("the path is the one that the client confirmed", func(t *testing.T) {
@@ -63,6 +65,7 @@ func TestReport(t *testing.T) {
 }
 
 func TestConfirmedPath(t *testing.T) {
+	t.Parallel()
 	tests := []struct {
 		command string
 		p       allowlist.Params
@@ -82,6 +85,7 @@ func TestConfirmedPath(t *testing.T) {
 }
 
 func TestRejectAndFault(t *testing.T) {
+	t.Parallel()
 	got := Reject("x", failure.New("bad_request", "write it so", "argument is wrong"))
 	if got.OK || got.ExitCode != -1 || got.Error.Code != "bad_request" || got.Error.Hint != "write it so" {
 		t.Errorf("got %+v", got)
@@ -95,6 +99,7 @@ func TestRejectAndFault(t *testing.T) {
 }
 
 func TestEveryCodeHasAClass(t *testing.T) {
+	t.Parallel()
 	raised := []string{
 		allowlist.CodeUnknownCommand, allowlist.CodeUnknownParam, allowlist.CodeMissingParam, allowlist.CodeBadValue,
 		allowlist.CodeConflict, allowlist.CodeTargetRequired, allowlist.CodeContentUnsafe, allowlist.CodeContentTooLong,

@@ -16,6 +16,7 @@ import (
 // TestTheShellReadsBackWhatWasQuoted asks a real shell, with a program in front
 // that prints its arguments.
 func TestTheShellReadsBackWhatWasQuoted(t *testing.T) {
+	t.Parallel()
 	shell, err := exec.LookPath("sh")
 	if err != nil || runtime.GOOS == "windows" {
 		t.Skip("no POSIX shell")
@@ -32,6 +33,7 @@ func TestTheShellReadsBackWhatWasQuoted(t *testing.T) {
 }
 
 func TestAPastedLineSendsStandardInputToo(t *testing.T) {
+	t.Parallel()
 	shell, err := exec.LookPath("sh")
 	if err != nil || runtime.GOOS == "windows" {
 		t.Skip("no POSIX shell")
@@ -46,6 +48,7 @@ func TestAPastedLineSendsStandardInputToo(t *testing.T) {
 }
 
 func TestTheLineForTheDailyNoteAsksForThePath(t *testing.T) {
+	t.Parallel()
 	got := shellReadLine(own.Command{Path: "/bin/obsidian", Args: []string{"vault=My Work", "daily:path"}})
 	if want := `/bin/obsidian 'vault=My Work' read path="$(/bin/obsidian 'vault=My Work' daily:path)"`; got != want {
 		t.Errorf("got %s, want %s", got, want)

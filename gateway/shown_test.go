@@ -16,6 +16,7 @@ import (
 const forbidden = "\x1b[31m\u202e\u200b\x07\U000e0041"
 
 func TestEveryWayOutIsCleaned(t *testing.T) {
+	t.Parallel()
 	f := newFixture(t, func(c *Config) { c.Backend = Embedded }).embedded(
 		"--facts vault=Work daily:path => a"+forbidden+`b\n`,
 		`--facts vault=Work search format=json query=x => ["a`+"\u202e"+`b \\u{202e}"]\n`,
@@ -81,6 +82,7 @@ func texts(t *testing.T, v any) string {
 }
 
 func TestMarkedTextCannotEndItsOwnMark(t *testing.T) {
+	t.Parallel()
 	first := Result{OK: true, Backend: "embedded", Stdout: "a\n"}.Marked()
 	_, rest, _ := strings.Cut(first.Stdout, "\n")
 	second := Result{OK: true, Backend: "embedded", Stdout: rest}.Marked()
@@ -97,6 +99,7 @@ func TestMarkedTextCannotEndItsOwnMark(t *testing.T) {
 // TestAllTextOfNotesIsMarked: JSON, what stands behind an error, what a program writes on
 // standard error, the difference of a plan and the answers of a batch.
 func TestAllTextOfNotesIsMarked(t *testing.T) {
+	t.Parallel()
 	isMarked := func(what, text, inside string) {
 		t.Helper()
 		lines := strings.SplitAfter(text, "\n")

@@ -11,6 +11,7 @@ import (
 
 // An agent lists its own changes that stand, without those that concern what is hidden.
 func TestAnAgentListsItsOwnChanges(t *testing.T) {
+	t.Parallel()
 	f := newFixture(t, func(c *Config) {
 		c.Policy.Access, _ = access.New(map[string]access.Level{"/": access.Delete, "Secret": access.None})
 	})

@@ -6,6 +6,7 @@ import (
 )
 
 func TestVaultName(t *testing.T) {
+	t.Parallel()
 	for _, tt := range []struct {
 		vault Vault
 		want  string
@@ -20,6 +21,7 @@ func TestVaultName(t *testing.T) {
 
 // What an answer calls the vault is what a caller can say in the next call.
 func TestAnswersCallTheVaultByItsName(t *testing.T) {
+	t.Parallel()
 	f := newFixture(t, func(c *Config) { c.Backend, c.Vault.Name = Embedded, "Main" }).
 		embedded(`--facts vault=Work files => A.md\n`)
 	got := f.gateway.Do(context.Background(), Request{Command: "files"})

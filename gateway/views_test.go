@@ -14,6 +14,7 @@ import (
 // Only what a program can answer is listed. Where there is no program at all, the answer
 // to a call says so.
 func TestOnlyWhatCanBeAnsweredIsListed(t *testing.T) {
+	t.Parallel()
 	noCLI := func(c *Config) {
 		c.Runner = exec.New(exec.Config{CLI: filepath.Join(t.TempDir(), "none"), Self: "/nowhere/vaultwicket"})
 	}
@@ -57,6 +58,7 @@ func TestOnlyWhatCanBeAnsweredIsListed(t *testing.T) {
 
 // A command is listed if one of the vaults has both the permission and the program.
 func TestOneVaultIsEnoughForAListing(t *testing.T) {
+	t.Parallel()
 	on, off := policy.Policy{Ceiling: tiers.V3, UI: true, MinVersion: tiers.DefaultMinimum}, policy.Policy{MinVersion: tiers.DefaultMinimum}
 	for _, test := range []struct {
 		vaults []Served
@@ -79,6 +81,7 @@ func TestOneVaultIsEnoughForAListing(t *testing.T) {
 
 // To enable what no program can answer would help nobody, so the program is what is named.
 func TestAMissingProgramIsToldBeforeADisabledTier(t *testing.T) {
+	t.Parallel()
 	f := newFixture(t, func(c *Config) { c.Backend, c.Policy = Embedded, policy.Policy{MinVersion: tiers.DefaultMinimum} })
 	for name, want := range map[string]string{"tabs": failure.CodeNeedsApp, "read": policy.CodeTierClosed, "eval": policy.CodeRestricted} {
 		l, err := f.gateway.Explain(name)
@@ -91,6 +94,7 @@ func TestAMissingProgramIsToldBeforeADisabledTier(t *testing.T) {
 // An agent is told how a tool takes parameters, and a user at a terminal how a command
 // line does. Neither is told of a command that cannot work.
 func TestHelpIsForWhoAsks(t *testing.T) {
+	t.Parallel()
 	f := newFixture(t, func(c *Config) {
 		c.Backend, c.Policy = Embedded, policy.Policy{MinVersion: tiers.DefaultMinimum, Ceiling: tiers.V0, UI: true}
 	})
