@@ -188,7 +188,7 @@ func (c Call) Params() Params {
 func (c Call) Vault() string { return c.vault }
 
 // In returns the call aimed at a vault, by its name or id. The error is a
-// [*ParseError] when the name cannot stand in an argument.
+// [*ParseError] if the name cannot be in an argument.
 func (c Call) In(vault string) (Call, error) {
 	p := param{name: "vault", kind: kindName}
 	if _, reason := p.check(Text(vault)); reason != "" {

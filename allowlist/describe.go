@@ -105,7 +105,7 @@ func (r *row) describeParam(p *param) Param {
 //
 //	tasks [path= done format=json|tsv|csv]
 //
-// Required parameters stand before the brackets. Parameters for which allowed
+// Required parameters are before the brackets. Parameters for which allowed
 // is false are left out.
 func (c Command) Signature(allowed func(Param) bool) string {
 	return c.signature(allowed, false)

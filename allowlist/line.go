@@ -87,7 +87,7 @@ func (c Call) Line(k Carrier) (Line, error) {
 	return line, nil
 }
 
-// free reports whether a value of this kind can hold a backslash followed by a
+// free reports whether a value of this kind can contain a backslash followed by a
 // letter.
 func (k kind) free() bool {
 	return k == kindText || k == kindContent || k == kindName || k == kindURL

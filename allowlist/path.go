@@ -16,7 +16,7 @@ const (
 
 // canonicalPath checks a vault path and returns "" or the reason against it.
 //
-// The rules hold on every system, because a vault is synced between them: a
+// The rules apply on every system, because a vault is synced between them: a
 // name that is harmless here may be a device or a hidden folder elsewhere. The
 // app joins paths to the vault folder without looking, so whatever passes here
 // reaches the file system.

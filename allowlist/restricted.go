@@ -53,7 +53,7 @@ var restrictedRows = []row{
 		params:  []param{pluginID},
 	},
 	{
-		// Runs whatever lies in the folder of the plugin.
+		// Runs the code in the folder of the plugin.
 		name: "plugin:reload", tier: tiers.Restricted, effect: tiers.Executes, target: targetNone,
 		summary: "Restart a plugin",
 		params:  []param{pluginID},

@@ -119,7 +119,7 @@ type kind uint8
 const (
 	// kindFlag is a bare word: present or absent.
 	kindFlag kind = iota + 1
-	// kindText is free text, such as a query. It may hold line breaks.
+	// kindText is free text, such as a query. It may contain line breaks.
 	kindText
 	// kindContent is text that ends up in a note.
 	kindContent
@@ -194,9 +194,9 @@ const (
 	AnswersNothing OwnAnswer = iota
 	// AnswersHelp is for a call that asks what the gateway allows.
 	AnswersHelp
-	// AnswersUndoList is for a call that asks for the changes of who asks.
+	// AnswersUndoList is for a call that asks for the caller's own changes.
 	AnswersUndoList
-	// AnswersApprovals is for a call that asks for the questions of who asks.
+	// AnswersApprovals is for a call that asks for the caller's pending approvals.
 	AnswersApprovals
 )
 
@@ -207,7 +207,7 @@ type Step uint8
 
 // The zero value is no step.
 const (
-	// StepLocate asks which note a name stands for. The call is then run with the
+	// StepLocate asks which note a name refers to. The call is then run with the
 	// path of the note.
 	StepLocate Step = iota + 1
 	// StepLocateNew works out where the note is going to be made that a call names

@@ -2,7 +2,7 @@ package allowlist
 
 import "vaultwicket/tiers"
 
-// table holds every row, by tier. There is no map: 115 string comparisons cost
+// table has every row, by tier. There is no map: 115 string comparisons cost
 // less than the package initialisation that a map of rows would need.
 var table = [...]struct{ rows []row }{{v0Rows}, {v1Rows}, {v1ContentRows}, {v2Rows}, {v3Rows}, {restrictedRows}}
 
@@ -194,7 +194,7 @@ var (
 	inlineOrHeading = [][]string{{"heading", "inline"}}
 )
 
-// These lay a query over the view of a base, or stand alone in query.
+// These add a query to the view of a base, or are the query of the command query.
 var (
 	queryWhere     = param{name: "where", kind: kindText, embeddedOnly: true, summary: "One more filter, an expression of bases"}
 	querySelect    = param{name: "select", kind: kindText, embeddedOnly: true, summary: "Columns, each a property or \"label: expression\""}

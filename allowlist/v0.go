@@ -102,7 +102,7 @@ var v0Rows = []row{
 		reply: Reply{Kind: Content, Silent: true, Headings: ArrowHeadings},
 	},
 	{
-		// An extension that the gateway answers by itself: it knows who asks.
+		// An extension that the gateway answers itself: it knows the caller.
 		name: "undo:list", tier: tiers.V0, effect: tiers.Reads, target: targetNone, embeddedOnly: true,
 		summary:   "List your changes that undo can take back, newest first",
 		params:    []param{{name: "limit", kind: kindNumber, least: 1, most: maxRecent, rare: true, more: true, summary: "Maximum number of changes (default: 20)"}},

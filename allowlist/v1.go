@@ -54,7 +54,7 @@ var v1Rows = []row{
 		// taken path a numbered copy that it reports as created (recorded on
 		// 1.12.7). So one of the two is required here, and steps looks
 		// first. With a template the app drops content without a word, so the two
-		// exclude each other here. A scripting plugin may run what a template holds;
+		// exclude each other here. A scripting plugin may run code in a template;
 		// that is the vault's own setting, and create stays a write.
 		name: "create", tier: tiers.V1, effect: tiers.Writes, target: targetNone, reach: reachNote,
 		summary: "Create a note; with overwrite, replace one",

@@ -50,7 +50,7 @@ var v1ContentRows = []row{
 		reply: Reply{Kind: Lines, Empty: "No tags found."},
 	},
 	{
-		// With verbose a count stands before the paths.
+		// With verbose a count is printed before the paths.
 		name: "tag", tier: tiers.V1, effect: tiers.Reads, target: targetVault,
 		summary: "List the notes with a tag",
 		params: []param{

@@ -192,8 +192,8 @@ var v2Rows = []row{
 		reply: Reply{Kind: Paths, Empty: "No backlinks found."},
 	},
 	{
-		// A target without a file stands there as it is written, with a remark
-		// behind it, so these lines are no paths.
+		// A target without a file is printed as it is written, with a remark
+		// after it, so these lines are no paths.
 		name: "links", tier: tiers.V2, effect: tiers.Reads,
 		summary: "List the links of a note",
 		params: []param{
@@ -285,7 +285,7 @@ var v2Rows = []row{
 		summary: "Publish a note",
 		params: []param{
 			noteByName, noteByPath,
-			// A yes to this flag would be a yes to notes that nobody named.
+			// An approval of this flag would be one of notes that were not named.
 			{name: "changed", kind: kindFlag, refused: "the call does not name what leaves the machine", summary: "Publish every changed note"},
 		},
 		exclusive: [][]string{{"file", "path", "changed"}},

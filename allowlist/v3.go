@@ -161,7 +161,7 @@ var v3Rows = []row{
 	},
 	{
 		// A template that is set for such notes is applied. The confirmation is
-		// that of create; nobody has recorded one.
+		// that of create; none was recorded.
 		name: "unique", tier: tiers.V3, effect: tiers.Writes, target: targetNone,
 		summary: "Create a note that is named after the present time",
 		shows:   showsOpen,
@@ -175,7 +175,7 @@ var v3Rows = []row{
 		reply: Reply{Kind: Confirmation, Confirms: []string{"Created: "}, Silent: true},
 	},
 	{
-		// Gives away where the vault lies on disk.
+		// Reveals the folder of the vault on disk.
 		name: "vault", tier: tiers.V3, effect: tiers.Reads, target: targetVault,
 		summary: "Show the name, place and size of the vault",
 		params:  []param{{name: "info", kind: kindChoice, choices: []string{"name", "path", "files", "folders", "size"}, rare: true, summary: "This one fact only"}},

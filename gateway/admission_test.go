@@ -4,15 +4,22 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"vaultwicket/gateway/admission"
+	"vaultwicket/gateway/observe"
 	"vaultwicket/policy"
+	"vaultwicket/policy/access"
 	"vaultwicket/tiers"
 )
 
@@ -243,5 +250,172 @@ func TestCallsAtOnce(t *testing.T) {
 		if got != want {
 			t.Errorf("%d is %d calls at once, want %d", set, got, want)
 		}
+	}
+}
+
+// The time in which a person was asked does not count, and a call that was taken in
+// too long ago is refused before anybody is asked.
+func TestTheLimitCountsFromWhenACallWasTakenIn(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t, embeddedOnly).embedded(`--facts vault=Work version => 1.12.7\n`)
+	late := Request{Command: "read", Params: params("path", "N.md"), Taken: time.Now().Add(-f.gateway.runner.Timeout())}
+	if got := f.gateway.Do(t.Context(), late); code(got) != "timeout" || got.Error.Hint == "" || got.ExitCode != -1 {
+		t.Errorf("%+v", got)
+	}
+	if _, own := f.called(); len(own) > 0 {
+		t.Errorf("started %q", own)
+	}
+	ctx, cancel := f.gateway.admission.WithDeadline(t.Context(), late.Taken, time.Minute)
+	defer cancel()
+	if until, _ := ctx.Deadline(); time.Until(until) < 50*time.Second {
+		t.Errorf("%v are left", time.Until(until))
+	}
+}
+
+// A page of a note that did not change is not read again, however long the note is;
+// one that did is.
+func TestAPageOfANoteIsNotReadAgain(t *testing.T) {
+	t.Parallel()
+	text := ""
+	for i := range 40 {
+		text += fmt.Sprintf("line %d of the note\n", i)
+	}
+	for name, age := range map[string]time.Duration{"settled": time.Hour, "young": 0} {
+		f := newFixture(t, func(c *Config) { c.Backend = App }).app(versionLine, `vault=Work read path=N.md => `+escapedLines(text))
+		writeNote(t, f.vault, "N.md", text, age)
+		req := paged("read", "path", "N.md")
+		first := f.gateway.Do(t.Context(), req)
+		before, _ := f.called()
+		second := f.gateway.Do(t.Context(), following(t, req, first))
+		after, _ := f.called()
+		if !second.OK || len(second.Notices) > 0 || first.Stdout == second.Stdout {
+			t.Fatalf("%s: %+v", name, second)
+		}
+		reads := slices.Index(after, "vault=Work read path=N.md")
+		if again := len(after) > len(before); reads < 0 || again != (name == "young") {
+			t.Errorf("%s: %d and %d programs were started", name, len(before), len(after))
+		}
+		f.app(versionLine, `vault=Work read path=N.md => `+escapedLines(text)+"more")
+		writeNote(t, f.vault, "N.md", text+"more", 30*time.Minute)
+		if got := f.gateway.Do(t.Context(), following(t, req, first)); !got.OK || len(got.Notices) != 1 {
+			t.Errorf("%s, changed: %+v", name, got)
+		}
+	}
+}
+
+// The policy is asked about a call where it is planned, where another call takes its
+// place and where it is known what it would remove, and nowhere else, in the packages below
+// this one either: each of these is passed once by a call, so that what was judged is what
+// is run. Permits and permitted only tell a client what would be decided, and nothing is
+// run by what they say.
+func TestTheFunctionsThatDecide(t *testing.T) {
+	t.Parallel()
+	var found []string
+	err := filepath.WalkDir(".", func(name string, _ fs.DirEntry, err error) error {
+		if err != nil || !strings.HasSuffix(name, ".go") || strings.HasSuffix(name, "_test.go") {
+			return err
+		}
+		file, err := parser.ParseFile(token.NewFileSet(), name, nil, 0)
+		if err != nil {
+			return err
+		}
+		for _, decl := range file.Decls {
+			ast.Inspect(decl, func(n ast.Node) bool {
+				if call, ok := n.(*ast.SelectorExpr); ok && call.Sel.Name == "Decide" && !isPackage(call.X, "consent") {
+					found = append(found, filepath.ToSlash(filepath.Dir(name))+"."+decl.(*ast.FuncDecl).Name.Name)
+				}
+				return true
+			})
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	slices.Sort(found)
+	if want := []string{"..Permits", "..Plan", "..replaced", "..withLoss", "notes.permitted"}; !slices.Equal(found, want) {
+		t.Errorf("Decide is called in %v, want %v", found, want)
+	}
+}
+
+// isPackage reports whether an expression is a package of that name: consent.Decide stores
+// what the user decided.
+func isPackage(x ast.Expr, name string) bool {
+	id, ok := x.(*ast.Ident)
+	return ok && id.Name == name
+}
+
+// tightening lays a stricter policy over the one in force while a call is under
+// way.
+type tightening struct{ tighten func() }
+
+func (o tightening) Begin(ctx context.Context, _ observe.CallStart) (context.Context, observe.CallObserver) {
+	return ctx, o
+}
+func (o tightening) Decided(observe.Decision) { o.tighten() }
+func (o tightening) End(observe.CallEnd)      {}
+
+func TestWhatWasReadWhileThePolicyChangedIsNotKept(t *testing.T) {
+	t.Parallel()
+	answer, _ := listing(60)
+	var f *fixture
+	stricter := false
+	f = newFixture(t, func(c *Config) {
+		c.Backend = Embedded
+		c.Observe = tightening{func() {
+			if stricter {
+				f.gateway.Tighten([]policy.Policy{f.config.Policy}, admission.Limits{}, false)
+			}
+		}}
+	}).embedded(answer)
+	req := paged("files")
+	stricter = true
+	next := following(t, req, f.gateway.Do(context.Background(), req))
+	stricter = false
+	if got := f.gateway.Do(context.Background(), next); code(got) != "not_found" || got.Stdout != "" {
+		t.Errorf("a page of what the earlier policy let be read: %+v", got)
+	}
+}
+
+func TestSightIsByTheRulesAndTheIgnoreFile(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t, func(c *Config) {
+		rules, err := access.New(map[string]access.Level{"/": access.Read, "Private": access.None})
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.Policy.Access = rules
+	})
+	file := filepath.Join(f.config.Vault.Folder, access.IgnoreFile)
+	expect := func(when string, want map[string]bool) {
+		t.Helper()
+		sees := f.gateway.Visible("")
+		for path, want := range want {
+			if sees(path) != want {
+				t.Errorf("%s: %q is seen: %v", when, path, !want)
+			}
+		}
+	}
+	write := func(text string) {
+		t.Helper()
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	nothing := map[string]bool{"A.md": false, "Private/A.md": false, "Draft/A.md": false}
+	expect("without a file", map[string]bool{"A.md": true, "private/A.md": false, "Draft/A.md": true})
+	write("Draft/\n!/Private/\n")
+	expect("with patterns", map[string]bool{"A.md": true, "Private/A.md": false, "Draft/A.md": false})
+	write(strings.Repeat("#", access.MaxIgnoreFile+1))
+	expect("with a file that is too long", nothing)
+	if err := os.Remove(file); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink("nowhere", file); err != nil {
+		t.Skip(err)
+	}
+	expect("with a link", nothing)
+	if f.gateway.Visible("Nowhere")("A.md") {
+		t.Error("a note of no vault is seen")
 	}
 }

@@ -223,7 +223,7 @@ func shellQuote(word string) string {
 const shellNewline = `"$nl"`
 
 // withNewline sets the variable for line breaks in front of a line that uses it.
-// A command substitution drops line breaks at its end, so a dot is put behind.
+// A command substitution drops line breaks at its end, so a dot is put after them.
 func withNewline(line string) string {
 	if !strings.Contains(line, shellNewline) {
 		return line
@@ -232,6 +232,5 @@ func withNewline(line string) string {
 }
 
 // plainInShell are characters without a meaning for a shell, in any place but
-// the first of a line, where "=" would make an assignment: the program stands
-// there.
+// the first of a line, where "=" would make an assignment: the program is there.
 const plainInShell = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789@%+=:,./_-"

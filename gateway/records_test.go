@@ -3,15 +3,20 @@ package gateway
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"vaultwicket/allowlist"
 	"vaultwicket/gateway/state/audit"
 	"vaultwicket/policy"
+	"vaultwicket/policy/access"
+	"vaultwicket/tests/long"
 	"vaultwicket/tiers"
 )
 
@@ -254,5 +259,178 @@ func TestAnUnknownVaultIsInTheLog(t *testing.T) {
 	f.gateway.DoBatch(t.Context(), Batch{Vault: "Nowhere", Operations: []Operation{operation("a", "files")}})
 	if got := logOf(t, f); got != "deny files vault_not_found; deny batch vault_not_found" {
 		t.Errorf("the log is %s", got)
+	}
+}
+
+// longName is as long as the name of a client can be in the log.
+var longName = strings.Repeat("long name ", 10)
+
+// However many calls are refused for their rate, the lines about changes and about
+// refusals by policy stay: the refused ones have next to no lines. With a line each, 600,000
+// would flush every line about changes out of a log of 32 files.
+func TestCallsRefusedForTheirRateFlushNothing(t *testing.T) {
+	t.Parallel()
+	manyRefused := long.Count(30_000, 600_000)
+	f := newFixture(t, func(c *Config) { c.Backend, c.Session, c.Limits.Calls = Embedded, "s", 3 }).
+		embedded(`--write --change ID --facts vault=Work daily:append content=x => Added to: D.md\n`)
+	do := func(command string) Result {
+		return f.gateway.Do(context.Background(), Request{Command: command, Params: params("content", "x"), Caller: "me", Client: longName, Surface: "mcp"})
+	}
+	do("daily:append")
+	do("eval")
+	do("daily:append")
+	refused := 0
+	for range manyRefused {
+		if got := do(longName); code(got) == "rate_limited" {
+			refused++
+		} else if code(got) != "unknown_command" { // its time has come
+			t.Fatalf("%+v", got)
+		}
+	}
+	var changes, denied, all int
+	for line, err := range audit.List(audit.AuditFolder(f.state()), audit.Filter{}) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		all++
+		if line.Kind == "end" && line.Effect == "write" {
+			changes++
+		}
+		if line.Decision == "deny" && line.Code == "restricted_command" {
+			denied++
+		}
+	}
+	if changes != 2 || denied != 1 || refused < manyRefused*99/100 {
+		t.Errorf("of two changes and one refusal by policy %d and %d are left, after %d calls refused for their rate", changes, denied, refused)
+	}
+	if most := 10 + manyRefused/1000; all > most {
+		t.Errorf("the log has %d lines, want at most %d", all, most)
+	}
+}
+
+// The first call that is refused in a period has its line at once, and the others
+// are in one line a client when the period is over.
+func TestCallsRefusedForTheirRateAreCounted(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t, func(c *Config) { c.Backend, c.Session, c.Limits.Calls = Embedded, "s", 1 })
+	do := func(client string) {
+		f.gateway.Do(t.Context(), Request{Command: "nothing", Caller: "me", Client: client, Surface: "mcp"})
+	}
+	for range 5 {
+		do("a")
+	}
+	for range 3 {
+		do("b")
+	}
+	for i := range 2 * audit.MaxLimited {
+		do(fmt.Sprint("client ", i))
+	}
+	f.gateway.Flush()
+	f.gateway.Flush() // there is nothing more to write
+	counts, single := map[string]uint64{}, 0
+	for _, line := range auditOf(t, f) {
+		switch {
+		case line.Kind == audit.KindLimited && (line.Code != "rate_limited" || line.Session != "s" || line.Count == 0):
+			t.Errorf("%+v", line)
+		case line.Kind == audit.KindLimited:
+			counts[line.Client] += line.Count
+		case line.Code == "rate_limited":
+			single++
+		}
+	}
+	// One call of the first client passed, and one has a line of its own.
+	if single != 1 || counts["a"] != 3 || counts["b"] != 3 || len(counts) != audit.MaxLimited+1 || counts[""] != 2*audit.MaxLimited-(audit.MaxLimited-2) {
+		t.Errorf("%d lines, %v", single, counts)
+	}
+	do("a")
+	f.gateway.Flush()
+	if lines := auditOf(t, f); lines[len(lines)-1].Code != "rate_limited" || lines[len(lines)-1].Kind != "decision" {
+		t.Errorf("the next period begins with %+v", lines[len(lines)-1])
+	}
+}
+
+// A period ends by itself, whether another call comes or not.
+func TestAPeriodEndsByItself(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		written := make(chan audit.Line, 2)
+		l := audit.Limited{Write: func(line audit.Line) { written <- line }}
+		for range 10 {
+			l.First(audit.Line{Client: "c"})
+		}
+		time.Sleep(audit.LimitedPeriod - time.Second)
+		synctest.Wait()
+		if len(written) != 0 {
+			t.Errorf("before its end: %+v", <-written)
+		}
+		time.Sleep(time.Second)
+		synctest.Wait()
+		if line := <-written; len(written) != 0 || line.Count != 9 || line.Client != "c" || line.DurationMs != audit.LimitedPeriod.Milliseconds() {
+			t.Errorf("%+v", line)
+		}
+		l.First(audit.Line{Client: "c"})
+		time.Sleep(audit.LimitedPeriod)
+		synctest.Wait()
+		if len(written) != 0 {
+			t.Errorf("one call that has its own line: %+v", <-written)
+		}
+	})
+}
+
+// A call for what is hidden gets the answer of what is missing, from the gateway
+// and from its observers, and the audit log has the refusal with its rule.
+func TestTheAuditLogTellsHiddenFromMissing(t *testing.T) {
+	t.Parallel()
+	rules, err := access.New(map[string]access.Level{"/": access.Delete, "Private": access.None})
+	if err != nil {
+		t.Fatal(err)
+	}
+	missing := func(how, path string) string {
+		return `--facts vault=Work read ` + how + `=` + path + ` => exit 1 not_found Error: File "` + path + `" not found.\n`
+	}
+	for _, tt := range []struct {
+		name, path, want string
+		backend          Backend
+	}{
+		{"a typo in a name", "file=Tpyo", "allow read; end read not_found", Embedded},
+		{"a name hidden by a rule", "file=Private/Tax", "allow read; end read access access_denied", Embedded},
+		{"a name hidden by the ignore file", "file=x.draft", "allow read; end read ignore access_denied", Embedded},
+		{"a typo", "Tpyo.md", "allow read; end read not_found", Embedded},
+		{"hidden by a rule", "Private/Tax.md", "deny read access access_denied; end read access access_denied", Embedded},
+		{"hidden by a rule, and not there", "Private/Nothing.md", "deny read access access_denied; end read access access_denied", Embedded},
+		{"hidden by the ignore file", "x.draft.md", "deny read ignore access_denied; end read ignore access_denied", Embedded},
+		{"hidden, and the app is asked for", "Private/Tax.md", "deny read access access_denied; end read access access_denied", App},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			how, path, byName := strings.Cut(tt.path, "=")
+			if !byName {
+				how, path = "path", tt.path
+			}
+			var told notebook
+			f := newFixture(t, func(c *Config) { c.Backend, c.Policy.Access, c.Observe = tt.backend, rules, &told }).
+				app(versionLine).embedded(missing(how, path))
+			if tt.backend == Embedded { // the app is asked nothing where there are patterns
+				if err := os.WriteFile(filepath.Join(f.vault, ".vaultwicketignore"), []byte("*.draft.md\n"), 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+			got := f.gateway.Do(t.Context(), Request{Command: "read", Params: params(how, path)})
+			if code(got) != "not_found" {
+				t.Errorf("the caller is told %+v", got)
+			}
+			if log := logOf(t, f); log != tt.want {
+				t.Errorf("the log is %q, want %q", log, tt.want)
+			}
+			for _, d := range told.decisions {
+				if d.Code == "access_denied" || d.Rule != "" {
+					t.Errorf("observers are told %+v", d)
+				}
+			}
+			for _, e := range told.ends {
+				if e.Code != "not_found" || e.Rule != "" {
+					t.Errorf("observers are told %+v", e)
+				}
+			}
+		})
 	}
 }

@@ -12,7 +12,7 @@ import (
 	"vaultwicket/gateway/notes"
 )
 
-// Request is what a caller asks for, before anything is known about it.
+// Request is an unparsed call of a caller.
 type Request struct {
 	Command string
 	// Vault is the name or id of one of the vaults, "" for the default one.
@@ -25,42 +25,39 @@ type Request struct {
 	// for any.
 	ExpectHash string
 	// IdempotencyKey makes sure that a call with side effects is carried out
-	// once: with the same key and call the first answer is given again.
+	// once: the same key and call return the first answer.
 	IdempotencyKey string
-	// ReadsOnly has every call refused that does more than read, whatever the
-	// policy allows: the way by which it came promises so.
+	// ReadsOnly refuses every call that does more than read, whatever the policy
+	// permits: the tool that sent it promises so.
 	ReadsOnly bool
 	// Fields are those to keep of each row of an answer in JSON, in this order; nil
 	// keeps all.
 	Fields []string
 	// Limit bounds the rows and MaxOutput the bytes of Stdout in one answer; 0 is
-	// no bound. With Keep the rest is kept for a while, for a request with its
-	// cursor.
+	// no bound. With Keep the rest is kept for some minutes, for a request with its cursor.
 	Limit, MaxOutput int
 	Keep             bool
 	// Cursor is that of an earlier answer to the same command: the answer is the
 	// next page of it, as long as the first. The command and its parameters need not
 	// be given again, nor a limit that stays.
 	Cursor string
-	// Ask asks the user of the client, see [consent.Asker]. It is nil
-	// where nobody can be asked.
+	// Ask asks the user of the client, see [consent.Asker]; nil where that is not possible.
 	Ask consent.Asker
-	// AtTerminal says that the answer goes to the user's own terminal. What would
-	// show an agent a way around the gateway is left out of every other one.
+	// AtTerminal says that the answer goes to the user's own terminal. Every other answer
+	// leaves out how the program could be started without the gateway.
 	AtTerminal bool
-	// Owner says that the owner of the notes sends it: at a terminal, or on the page. They
-	// can take changes back during a pause.
+	// Owner says that the owner of the notes sends it, at a terminal or on the page: undo is
+	// possible during a pause then.
 	Owner bool
-	// Caller tells sessions of callers apart, Client is what they call themselves
-	// and Surface the way by which they came: for the audit log, and for what a
-	// yes is good for.
+	// Caller identifies the session, Client is the name that the client gives itself and
+	// Surface where the request came from: for the audit log, and for approvals.
 	Caller, Client, Surface string
-	// Taken is when the request was taken in, which its time limit counts from; zero
-	// is when [Gateway.Do] is called.
+	// Taken is when the request was received, which its time limit counts from; zero
+	// is the start of [Gateway.Do].
 	Taken time.Time
 
-	// OneSession says that the caller is one session of one client, so that a yes
-	// for a folder can last as long as it does.
+	// OneSession says that the caller is one session of one client, so that an approval for
+	// a folder can last for the session.
 	OneSession bool
 	// Answers says that the request brings the user's answer to an earlier one.
 	Answers bool

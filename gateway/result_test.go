@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"slices"
@@ -11,7 +12,10 @@ import (
 	"vaultwicket/allowlist"
 	"vaultwicket/allowlist/quote"
 	"vaultwicket/exec"
+	"vaultwicket/gateway/clean"
+	"vaultwicket/gateway/consent"
 	"vaultwicket/gateway/failure"
+	"vaultwicket/gateway/pages"
 )
 
 func mustParse(t *testing.T, name string, p allowlist.Params) allowlist.Call {
@@ -128,4 +132,125 @@ func TestEveryCodeHasAClass(t *testing.T) {
 	if failure.Codes()[0].Name == "changed" {
 		t.Error("the list of codes can be changed from outside")
 	}
+}
+
+// forbidden are texts that no way out may let through.
+const forbidden = "\x1b[31m\u202e\u200b\x07\U000e0041"
+
+func TestEveryWayOutIsCleaned(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t, func(c *Config) { c.Backend = Embedded }).embedded(
+		"--facts vault=Work daily:path => a"+forbidden+`b\n`,
+		`--facts vault=Work search format=json query=x => ["a`+"\u202e"+`b \\u{202e}"]\n`,
+		"--facts vault=Work tabs => exit 1 not_found Error: \""+forbidden+`" not found.\n`,
+		`--plan --facts vault=Work daily:append content=x => {"files":[{"path":"D.md","lines":[{"sign":"+","new":1,"text":"a\u202eb"}]}]}`,
+	)
+	for _, req := range []Request{
+		{Command: "daily:path"},
+		{Command: "tabs"},
+		{Command: "search", Params: params("query", "x", "format", "json")},
+		{Command: "x" + forbidden},
+		{Command: "read", Params: params("path", "a"+forbidden)},
+		{Command: "search", Params: params("query", forbidden)},
+	} {
+		result := f.gateway.Do(context.Background(), req)
+		plan := f.gateway.DryRun(context.Background(), req)
+		for _, out := range []any{result, plan} {
+			text := texts(t, out)
+			if _, report := clean.Text(text); !report.None() {
+				t.Errorf("%q: %q", req.Command, text)
+			}
+		}
+	}
+	if plan := f.gateway.DryRun(context.Background(), Request{Command: "daily:append", Params: params("content", "x")}); !strings.Contains(plan.Diff, `\u{202e}`) {
+		t.Errorf("the difference is %q", plan.Diff)
+	}
+	result := f.gateway.Do(context.Background(), Request{Command: "search", Params: params("query", "x", "format", "json")})
+	var list []string
+	if err := json.Unmarshal([]byte(result.Stdout), &list); err != nil || list[0] != "a\u202eb \\u{202e}" || strings.Contains(result.Stdout, "\u202e") {
+		t.Errorf("%q is read as %q, %v", result.Stdout, list, err)
+	}
+}
+
+// texts returns all strings in v, a line each.
+func texts(t *testing.T, v any) string {
+	t.Helper()
+	encoded, err := json.Marshal(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var decoded any
+	if err := json.Unmarshal(encoded, &decoded); err != nil {
+		t.Fatal(err)
+	}
+	var b strings.Builder
+	var walk func(any)
+	walk = func(v any) {
+		switch v := v.(type) {
+		case string:
+			b.WriteString(v + "\n")
+		case []any:
+			for _, item := range v {
+				walk(item)
+			}
+		case map[string]any:
+			for _, item := range v {
+				walk(item)
+			}
+		}
+	}
+	walk(decoded)
+	return b.String()
+}
+
+func TestMarkedTextCannotEndItsOwnMark(t *testing.T) {
+	t.Parallel()
+	first := Result{OK: true, Backend: "embedded", Stdout: "a\n"}.Marked()
+	_, rest, _ := strings.Cut(first.Stdout, "\n")
+	second := Result{OK: true, Backend: "embedded", Stdout: rest}.Marked()
+	if !strings.Contains(first.Stdout, "\na\n") || !strings.Contains(second.Stdout, rest) || strings.Count(second.Stdout, lastLine(second.Stdout)) != 1 {
+		t.Errorf("%q and %q", first.Stdout, second.Stdout)
+	}
+	for _, r := range []Result{{OK: true, Backend: "embedded"}, {OK: true, Stdout: "our own words"}} {
+		if r.Marked().Stdout != r.Stdout {
+			t.Errorf("%+v is marked", r)
+		}
+	}
+}
+
+// TestAllTextOfNotesIsMarked: JSON, what stands behind an error, what a program writes on
+// standard error, the difference of a plan and the answers of a batch.
+func TestAllTextOfNotesIsMarked(t *testing.T) {
+	t.Parallel()
+	isMarked := func(what, text, inside string) {
+		t.Helper()
+		lines := strings.SplitAfter(text, "\n")
+		if len(lines) < 3 || !strings.HasPrefix(lines[0], "<<<note text ") || strings.Join(lines[1:len(lines)-2], "") != inside || !strings.HasPrefix(lines[len(lines)-2], "<<<end ") {
+			t.Errorf("%s: %q, want %q between marks", what, text, inside)
+		}
+	}
+	rows := Result{OK: true, Backend: "embedded", Stdout: `["x"]`, form: pages.JSON}.Marked()
+	isMarked("rows", rows.Stdout, "[\"x\"]\n")
+	if rows.Rows() {
+		t.Error("what is between marks is said to be JSON")
+	}
+	conflict := Result{Backend: "embedded", Stdout: "Error: conflict\n-x\n", Stderr: "noise\n", Error: &failure.Error{Code: "conflict"}}.Marked()
+	isMarked("a conflict", conflict.Stdout, "Error: conflict\n-x\n")
+	isMarked("standard error", conflict.Stderr, "noise\n")
+	plan := DryRun{Diff: "-x\n", Shown: []consent.Line{{Text: "x"}}}.Marked()
+	isMarked("a difference", plan.Diff, "-x\n")
+	if plan.Shown != nil {
+		t.Errorf("%v is shown beside it", plan.Shown)
+	}
+	batch := BatchResult{Results: []OperationResult{{Result: rows.answer()}, {Result: &Answer{Backend: "embedded", Stdout: "x\n"}}, {Result: &Answer{Stdout: "our own words"}}, {}}}
+	shown := batch.Marked()
+	isMarked("an operation", shown.Results[1].Result.Stdout, "x\n")
+	if batch.Results[1].Result.Stdout != "x\n" || shown.Results[2].Result.Stdout != "our own words" {
+		t.Errorf("%+v, then %+v", batch.Results, shown.Results)
+	}
+}
+
+func lastLine(s string) string {
+	s = strings.TrimSuffix(s, "\n")
+	return s[strings.LastIndexByte(s, '\n')+1:]
 }

@@ -129,8 +129,8 @@ func needsApproval(err error) bool {
 	return errors.As(err, &denial) && denial.NeedsApproval()
 }
 
-// changesNotes reports whether the call changes what is in the vault, and not
-// what is published or how the app is set up.
+// changesNotes reports whether the call changes files of the vault, not published notes or the
+// settings of the app.
 func (r route) changesNotes() bool {
 	effect := r.call.Effect()
 	return effect == tiers.Writes || effect == tiers.Destroys

@@ -1,13 +1,25 @@
 package gateway
 
 import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
+	"vaultwicket/allowlist"
 	"vaultwicket/exec"
+	"vaultwicket/gateway/admission"
+	"vaultwicket/gateway/catalog"
 	"vaultwicket/gateway/failure"
+	"vaultwicket/gateway/notes"
+	"vaultwicket/gateway/state/journal"
 	"vaultwicket/policy"
+	"vaultwicket/policy/access"
 	"vaultwicket/tiers"
 )
 
@@ -110,5 +122,492 @@ func TestHelpIsForWhoAsks(t *testing.T) {
 		if strings.Contains(text, "\nrandom:") == strings.Contains(text, "\nrandom ") || strings.Contains(text, "daily:append") {
 			t.Errorf("listed:\n%s", text)
 		}
+	}
+}
+
+func TestTheOwnerSeesTheAccessOfFolders(t *testing.T) {
+	t.Parallel()
+	rules, err := access.New(map[string]access.Level{"/": access.Read, "Private": access.None})
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := newFixture(t, func(c *Config) { c.Policy.Access = rules }).embedded()
+	for _, path := range []string{"Private/Deep", "Work", "Old"} {
+		if err := os.MkdirAll(filepath.Join(f.vault, path), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for path, text := range map[string]string{".vaultwicketignore": "Old/\n", "Private/a.md": "secret", "Work/a.md": "milk"} {
+		if err := os.WriteFile(filepath.Join(f.vault, path), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	list, more, err := f.gateway.AccessBelow("", "")
+	if err != nil || more {
+		t.Fatal(more, err)
+	}
+	seen := map[string]notes.Access{}
+	for _, a := range list {
+		seen[a.Path] = a
+	}
+	if a := seen["Private"]; a.Level != "none" || a.Rule != "Private" || a.Read.Allowed {
+		t.Errorf("%+v", a)
+	}
+	if a := seen["Old"]; a.Ignored == nil || a.Ignored.Line != 1 || a.Read.Allowed {
+		t.Errorf("%+v", a)
+	}
+	if a := seen["Work"]; a.Level != "r" || !a.Read.Allowed || a.Change.Allowed {
+		t.Errorf("%+v", a)
+	}
+	if _, _, err := f.gateway.AccessBelow("", "../"); err == nil {
+		t.Error("folders outside of the vault")
+	}
+	for path, text := range map[string]string{"Private/a.md": "secret", "Work/a.md": "milk"} {
+		sum := sha256.Sum256([]byte(text))
+		got, ok := f.gateway.NoteWithHash("", path, hex.EncodeToString(sum[:]))
+		if ok != (path == "Work/a.md") || ok && got != text {
+			t.Errorf("%s: %q, %v", path, got, ok)
+		}
+	}
+}
+
+func gatewayWith(p policy.Policy) *Gateway {
+	p.MinVersion = tiers.DefaultMinimum
+	return New(Config{Policy: p})
+}
+
+func TestListingFollowsThePolicy(t *testing.T) {
+	t.Parallel()
+	open := map[string]bool{}
+	for _, c := range gatewayWith(policy.Policy{Ceiling: tiers.V1, UI: true}).Listing() {
+		open[c.Name] = c.Denial == nil
+		if c.Name == "task" && strings.Contains(c.Signature(), "toggle") {
+			t.Errorf("the signature of task shows what is closed: %s", c.Signature())
+		}
+	}
+	for name, want := range map[string]bool{"daily:read": true, "task": true, "open": true, "daily:append": false, "links": false, "eval": false} {
+		if open[name] != want {
+			t.Errorf("%s is open: %v, want %v", name, open[name], want)
+		}
+	}
+}
+
+func TestWorst(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		name   string
+		policy policy.Policy
+		want   tiers.Effect
+	}{
+		{"nothing is open", policy.Policy{}, tiers.Reads},
+		{"reading only, without the user interface", policy.Policy{Ceiling: tiers.V3}, tiers.Reads},
+		{"reading and showing", policy.Policy{Ceiling: tiers.V3, UI: true}, tiers.Shows},
+		{"daily notes can be written", policy.Policy{Ceiling: tiers.V0, Mutations: true}, tiers.Writes},
+		{"notes can be removed", policy.Policy{Ceiling: tiers.V1, Mutations: true}, tiers.Destroys},
+		{"only a parameter destroys", policy.Policy{Ceiling: tiers.V1, Mutations: true, EnableOnly: []string{"create"}}, tiers.Destroys},
+		{"notes can be published", policy.Policy{Ceiling: tiers.V2, Mutations: true, Publish: true}, tiers.Publishes},
+	}
+	for _, tt := range tests {
+		if got := catalog.Worst(gatewayWith(tt.policy).Listing()); got != tt.want {
+			t.Errorf("%s: %v, want %v", tt.name, got, tt.want)
+		}
+	}
+}
+
+func TestExplainShowsWhatIsClosedToo(t *testing.T) {
+	t.Parallel()
+	c, err := gatewayWith(policy.Policy{}).Explain("task")
+	if err != nil || c.Denial == nil || !strings.Contains(c.Signature(), "toggle") {
+		t.Errorf("got %+v, %v", c, err)
+	}
+	if _, err := gatewayWith(policy.Policy{}).Explain("tusk"); err == nil {
+		t.Error("an unknown command is explained")
+	}
+}
+
+func paramNames(c allowlist.Command) string {
+	var names []string
+	for _, p := range c.Params {
+		names = append(names, p.Name)
+	}
+	return strings.Join(names, " ")
+}
+
+func TestOpened(t *testing.T) {
+	t.Parallel()
+	const reading, writing = "ref file path line daily", "ref file path line status toggle daily done todo date"
+	for name, test := range map[string]struct {
+		policies []policy.Policy
+		command  string
+		params   string // "-" if it is closed
+	}{
+		"what changes is closed": {[]policy.Policy{{Ceiling: tiers.V1, UI: true}}, "task", reading},
+		"all of it is open":      {[]policy.Policy{{Ceiling: tiers.V1, UI: true, Mutations: true}}, "task", writing},
+		"views are closed":       {[]policy.Policy{{Ceiling: tiers.V0, Mutations: true}}, "daily:append", "content paneType inline heading create-heading"},
+		"another tier":           {[]policy.Policy{{Ceiling: tiers.V0}}, "task", "-"},
+		"disabled":               {[]policy.Policy{{Ceiling: tiers.V1, Disable: []string{"task"}}}, "task", "-"},
+		"no such command":        {[]policy.Policy{{Ceiling: tiers.V3}}, "tusk", "-"},
+		"never passed on":        {[]policy.Policy{{Ceiling: tiers.V2, Mutations: true, Publish: true}}, "publish:add", "file path"},
+		"open in one of two":     {[]policy.Policy{{Ceiling: tiers.V0}, {Ceiling: tiers.V1}}, "task", reading},
+		"where the command is open, the parameter is not": {
+			[]policy.Policy{{Ceiling: tiers.V0, Mutations: true}, {Ceiling: tiers.V1}}, "task", reading},
+	} {
+		config := Config{}
+		for _, p := range test.policies {
+			p.MinVersion = tiers.DefaultMinimum
+			config.Vaults = append(config.Vaults, Served{Vault: Vault{Name: "V"}, Policy: p})
+		}
+		c, open := New(config).Enabled(test.command)
+		if open != (test.params != "-") || open && (paramNames(c) != test.params || c.Name != test.command) {
+			t.Errorf("%s: %s [%s], open %v, want [%s]", name, c.Name, paramNames(c), open, test.params)
+		}
+	}
+}
+
+// A promise to read only holds against every policy, and for the whole call. What
+// the policy is against keeps the answer of the policy.
+func TestReadsOnly(t *testing.T) {
+	t.Parallel()
+	params := func(key, value string) allowlist.Params { return allowlist.Params{key: allowlist.Text(value)} }
+	f := newFixture(t, nil)
+	for name, test := range map[string]struct {
+		request Request
+		code    string // "" for what may pass
+	}{
+		"a read":                       {Request{Command: "files"}, ""},
+		"a write":                      {Request{Command: "append", Params: allowlist.Params{"path": allowlist.Text("A.md"), "content": allowlist.Text("x")}}, failure.CodeBadRequest},
+		"a read that a flag makes one": {Request{Command: "task", Params: allowlist.Params{"ref": allowlist.Text("A.md:1"), "toggle": allowlist.Flag(true)}}, failure.CodeBadRequest},
+		"the same without":             {Request{Command: "task", Params: params("ref", "A.md:1")}, ""},
+		"what opens a view":            {Request{Command: "open", Params: params("path", "A.md")}, failure.CodeBadRequest},
+		"what leaves the machine":      {Request{Command: "web", Params: params("url", "https://example.org/")}, failure.CodeBadRequest},
+		"what destroys":                {Request{Command: "delete", Params: params("path", "A.md")}, failure.CodeBadRequest},
+		"what nothing opens":           {Request{Command: "eval"}, policy.CodeRestricted},
+		"what does not exist":          {Request{Command: "reed"}, allowlist.CodeUnknownCommand},
+	} {
+		test.request.ReadsOnly = true
+		_, err := f.gateway.vaults[0].Plan(test.request)
+		if got := failure.Of(firstOfErrors(err)); got.Code != test.code {
+			t.Errorf("%s: %+v, want %q", name, got, test.code)
+		} else if test.code == failure.CodeBadRequest && !strings.Contains(got.Hint, "obsidianCli") {
+			t.Errorf("%s: the hint is %q", name, got.Hint)
+		}
+		if d := f.gateway.DryRun(t.Context(), test.request); d.OK != (test.code == "") || len(d.Argv) > 0 != d.OK {
+			t.Errorf("%s: as a dry run %+v", name, d)
+		}
+		if test.code == "" {
+			continue
+		}
+		if r := f.gateway.Do(t.Context(), test.request); r.OK || r.ExitCode != -1 || r.Error.Code != test.code {
+			t.Errorf("%s: done: %+v", name, r)
+		}
+	}
+	if app, embedded := f.called(); len(app)+len(embedded) > 0 {
+		t.Errorf("started %q, %q", app, embedded)
+	}
+}
+
+// firstOfErrors lets a missing error be looked at like one.
+func firstOfErrors(err error) error {
+	if err == nil {
+		return failure.New("", "", "")
+	}
+	return err
+}
+
+// TestReadsOnlyKeepsToTheTable holds the promise against every command that
+// needs no parameter.
+func TestReadsOnlyKeepsToTheTable(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t, nil)
+	reads := 0
+	for _, c := range allowlist.Commands() {
+		if _, err := allowlist.Parse(c.Name, nil); err != nil || c.Tier == tiers.Restricted {
+			continue
+		}
+		want := c.Effect == tiers.Reads && !c.Shows && !c.Sends
+		_, err := f.gateway.vaults[0].Plan(Request{Command: c.Name, ReadsOnly: true})
+		if refused := err != nil && strings.Contains(err.Error(), "more than read"); want && refused || !want && err == nil {
+			t.Errorf("%s, effect %v: %v", c.Name, c.Effect, err)
+		}
+		if want {
+			reads++
+		}
+	}
+	if reads < 30 {
+		t.Errorf("only %d reads", reads)
+	}
+}
+
+func TestAPromiseThatIsBrokenIsInTheAuditLog(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t, nil)
+	f.gateway.Do(t.Context(), Request{Command: "delete", Params: allowlist.Params{"path": allowlist.Text("A.md")}, ReadsOnly: true})
+	lines := auditOf(t, f)
+	if len(lines) == 0 || lines[len(lines)-1].Decision != "deny" || lines[len(lines)-1].Code != failure.CodeBadRequest || lines[len(lines)-1].Command != "delete" {
+		t.Errorf("the log holds %+v", lines)
+	}
+}
+
+// TestHelpForOneCommandStartsNothing: the gateway explains a command by itself, on
+// every way to a call, with its lines in the audit log.
+func TestHelpForOneCommandStartsNothing(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t, func(c *Config) { c.Session = "session" })
+	req := Request{Command: "help", Params: params("command", "daily:append")}
+	got := f.gateway.Do(t.Context(), req)
+	if !got.OK || got.ExitCode != -1 || got.Backend != "" || !strings.HasPrefix(got.Stdout, "daily:append content=") || got.Output() != got.Stdout {
+		t.Errorf("do: %+v", got)
+	}
+	lines := auditOf(t, f)
+	if len(lines) != 2 || lines[0].Decision != "allow" || lines[1].Kind != "end" || lines[0].Params[0].Name != "command" {
+		t.Errorf("the log has %+v", lines)
+	}
+	dry := f.gateway.DryRun(t.Context(), req)
+	if !dry.OK || dry.Decision != "allow" || dry.Program != "" || !slices.Contains(dry.Notices, "vaultwicket answers this itself; no program is started") {
+		t.Errorf("dry run: %+v", dry)
+	}
+	batch := f.gateway.DoBatch(t.Context(), Batch{Operations: []Operation{{ClientID: "a", Request: req}}})
+	if !batch.OK || batch.Results[0].Result.Stdout != got.Stdout {
+		t.Errorf("batch: %+v", batch)
+	}
+	if app, own := f.called(); len(app)+len(own) > 0 {
+		t.Errorf("started %q and %q", app, own)
+	}
+}
+
+// TestHelpForOneCommandIsDecidedLikeAnyCall: it is judged like every call. Without a
+// command it lists those that are enabled, and no program is asked, which would say
+// how it is started.
+func TestHelpForOneCommandIsDecidedLikeAnyCall(t *testing.T) {
+	t.Parallel()
+	closed := newFixture(t, func(c *Config) { c.Policy.Disable = []string{"help"} })
+	req := Request{Command: "help", Params: params("command", "read")}
+	if got := closed.gateway.Do(t.Context(), req); code(got) != "command_disabled" || got.Stdout != "" {
+		t.Errorf("disabled: %+v", got)
+	}
+	if dry := closed.gateway.DryRun(t.Context(), req); dry.OK || len(dry.Notices) > 0 {
+		t.Errorf("disabled, dry run: %+v", dry)
+	}
+	off := newFixture(t, func(c *Config) { c.Disabled = true })
+	if got := off.gateway.Do(t.Context(), req); code(got) != "paused" {
+		t.Errorf("switched off: %+v", got)
+	}
+	open := newFixture(t, func(c *Config) {
+		c.Policy.Ceiling, c.Policy.Mutations, c.Policy.Disable = tiers.V0, false, []string{"random"}
+	})
+	got := open.gateway.Do(t.Context(), Request{Command: "help"})
+	if !got.OK || got.Backend != "" || !strings.Contains(got.Stdout, "\ndaily:read: ") || strings.Contains(got.Stdout, "daily:append") || strings.Contains(got.Stdout, "\nrandom: ") || strings.Contains(got.Stdout, "\nsearch") {
+		t.Errorf("help alone: %+v", got)
+	}
+	if app, own := open.called(); len(app)+len(own) > 0 {
+		t.Errorf("started %q and %q", app, own)
+	}
+	if got := open.gateway.Do(t.Context(), Request{Command: "help", Params: params("command", "reed")}); code(got) != "bad_value" {
+		t.Errorf("no command: %+v", got)
+	}
+}
+
+func TestTextExplainsEveryCommand(t *testing.T) {
+	t.Parallel()
+	for _, p := range []policy.Policy{{}, {Ceiling: tiers.V3, UI: true, Mutations: true, Publish: true, Confirm: policy.ConfirmNever}} {
+		g := gatewayWith(p)
+		for _, name := range allowlist.Names() {
+			l, err := g.Explain(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			e := l.Explained()
+			text := e.Text()
+			for _, want := range append([]string{e.Signature + "\n", e.Summary, e.Tier, e.Effect, e.Why, e.Hint}, allowedWord(e)) {
+				if !strings.Contains(text, want) {
+					t.Errorf("%s: %q is not in\n%s", name, want, text)
+				}
+			}
+			for _, param := range e.Params {
+				if !strings.Contains(text, "  "+param.Name+" ") || !strings.Contains(text, param.Summary) || !strings.Contains(text, param.Refused) {
+					t.Errorf("%s: parameter %+v is not in\n%s", name, param, text)
+				}
+			}
+		}
+	}
+}
+
+func allowedWord(e catalog.Explained) string {
+	if e.Allowed {
+		return "allowed  yes\n"
+	}
+	return "allowed  no: "
+}
+
+func TestTextTellsWhichParametersAreClosed(t *testing.T) {
+	t.Parallel()
+	l, err := gatewayWith(policy.Policy{Ceiling: tiers.V1, UI: true}).Explain("task")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if text := l.Explained().Text(); !strings.Contains(text, "(effect write; disabled by the policy)") || strings.Count(text, "disabled by the policy") != 5 {
+		t.Errorf("the text is\n%s", text)
+	}
+	open, err := gatewayWith(policy.Policy{Ceiling: tiers.V1, UI: true, Mutations: true}).Explain("task")
+	if err != nil || strings.Contains(open.Explained().Text(), "disabled by the policy") {
+		t.Errorf("%v, the text is\n%s", err, open.Explained().Text())
+	}
+}
+
+func TestPermitsAsksThePolicyOfTheVault(t *testing.T) {
+	t.Parallel()
+	reads := policy.Policy{Ceiling: tiers.V0, MinVersion: tiers.DefaultMinimum}
+	writes := policy.Policy{Ceiling: tiers.V1, Mutations: true, MinVersion: tiers.DefaultMinimum}
+	g := New(Config{Vaults: []Served{{Vault{Name: "Reads"}, reads}, {Vault{Name: "Writes"}, writes}}})
+	for _, tt := range []struct {
+		name string
+		req  Request
+		code string
+	}{
+		{"the default vault", Request{Command: "daily:read"}, ""},
+		{"closed in the default vault", Request{Command: "daily:append", Params: params("content", "x")}, "mutations_off"},
+		{"asked about in the other", Request{Command: "daily:append", Vault: "Writes", Params: params("content", "x")}, ""},
+		{"a higher tier", Request{Command: "tasks"}, "tier_closed"},
+		{"the same in the other", Request{Command: "tasks", Vault: "Writes"}, ""},
+		{"no such vault", Request{Command: "daily:read", Vault: "None"}, "vault_not_found"},
+		{"no call", Request{Command: "daily:read", Params: params("date", "soon")}, "bad_value"},
+	} {
+		got := ""
+		if err := g.Permits(tt.req); err != nil {
+			got = failure.Of(err).Code
+		}
+		if got != tt.code {
+			t.Errorf("%s: %q, want %q", tt.name, got, tt.code)
+		}
+	}
+}
+
+// TestPoliciesTellNoPath: whatever the rules are, the view says no more than that
+// there are some, and the level of the root.
+func TestPoliciesTellNoPath(t *testing.T) {
+	t.Parallel()
+	for root, want := range map[access.Level]string{access.None: "", access.Read: "r", access.Write: "rw", access.Delete: "rwd"} {
+		rules, err := access.New(map[string]access.Level{"/": root, "Hidden/Part": access.Delete})
+		if err != nil {
+			t.Fatal(err)
+		}
+		views := gatewayWith(policy.Policy{Access: rules}).Policies()
+		if got := views[0].Access; got != (catalog.AccessView{Rules: true, Root: want}) {
+			t.Errorf("root %s: %+v", root, got)
+		}
+	}
+	if got := gatewayWith(policy.Policy{}).Policies()[0].Access; got != (catalog.AccessView{}) {
+		t.Errorf("without rules: %+v", got)
+	}
+}
+
+func TestStatusLooksAndStartsNothing(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		name   string
+		change func(*Config)
+		want   []BackendStatus
+	}{
+		{"both", nil, []BackendStatus{{Name: "obsidian", Usable: true}, {Name: "embedded", Usable: true}}},
+		{"the app alone", func(c *Config) { c.Backend = App }, []BackendStatus{{Name: "obsidian", Usable: true}}},
+		{"no app", func(c *Config) {
+			c.Runner = exec.New(exec.Config{CLI: filepath.Join(t.TempDir(), "none"), Self: filepath.Join(t.TempDir(), "vaultwicket")})
+		},
+			[]BackendStatus{{Name: "obsidian", Code: "cli_not_found"}, {Name: "embedded", Usable: true}}},
+		{"no folder", func(c *Config) { c.Vault.Folder = "" }, []BackendStatus{{Name: "obsidian", Usable: true}, {Name: "embedded", Code: "vault_not_found"}}},
+		{"a folder that is gone", func(c *Config) { c.Vault.Folder, c.Backend = filepath.Join(c.Vault.Folder, "gone"), Embedded },
+			[]BackendStatus{{Name: "embedded", Code: "vault_not_found"}}},
+		{"a folder that the app does not know", func(c *Config) { c.Vault.Name = "" }, []BackendStatus{{Name: "obsidian", Code: "vault_not_found"}, {Name: "embedded", Usable: true}}},
+	} {
+		f := newFixture(t, tt.change)
+		got := f.gateway.Status()
+		if !got.Enabled || got.Paused || got.Limits.Parallel != admission.DefaultParallel || !slices.Equal(got.Vaults[0].Backends, tt.want) {
+			t.Errorf("%s: %+v, want %+v", tt.name, got, tt.want)
+		}
+		if app, own := f.called(); len(app)+len(own) > 0 {
+			t.Errorf("%s: started %q and %q", tt.name, app, own)
+		}
+	}
+}
+
+func TestVaultName(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		vault Vault
+		want  string
+	}{
+		{Vault{}, ""}, {Vault{Name: "Work", Folder: "/x"}, "Work"}, {Vault{Folder: "/home/me/Notes"}, "Notes"}, {Vault{ID: "0123456789abcdef"}, "0123456789abcdef"},
+	} {
+		if got := New(Config{Vault: tt.vault}).VaultName(); got != tt.want {
+			t.Errorf("%+v is called %q, want %q", tt.vault, got, tt.want)
+		}
+	}
+}
+
+// What an answer calls the vault is what a caller can say in the next call.
+func TestAnswersCallTheVaultByItsName(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t, func(c *Config) { c.Backend, c.Vault.Name = Embedded, "Main" }).
+		embedded(`--facts vault=Work files => A.md\n`)
+	got := f.gateway.Do(context.Background(), Request{Command: "files"})
+	if !got.OK || got.Vault != "Main" {
+		t.Errorf("got %q, %+v", got.Vault, got.Error)
+	}
+	if again := f.gateway.Do(context.Background(), Request{Command: "files", Vault: got.Vault}); !again.OK {
+		t.Errorf("got %+v", again.Error)
+	}
+	if plan := f.gateway.DryRun(context.Background(), Request{Command: "files"}); plan.Vault != "Main" {
+		t.Errorf("planned for %q", plan.Vault)
+	}
+}
+
+// An agent lists its own changes that stand, without those that concern what is hidden.
+func TestAnAgentListsItsOwnChanges(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t, func(c *Config) {
+		c.Policy.Access, _ = access.New(map[string]access.Level{"/": access.Delete, "Secret": access.None})
+	})
+	kept, err := f.gateway.Journal("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	begin := func(caller, path, batch, undoes string) string {
+		id := journal.NewID(time.Now())
+		e := journal.Entry{ID: id, Time: time.Now(), Session: "s", Caller: caller, Command: "append", Backend: "embedded", Batch: batch, Undoes: undoes,
+			Steps: []journal.Step{{Path: path, After: journal.Image{Exists: true, Hash: strings.Repeat("0", 64)}}}}
+		if err := kept.Begin(e, nil); err != nil {
+			t.Fatal(err)
+		}
+		if err := kept.End(id, journal.Done, nil, ""); err != nil {
+			t.Fatal(err)
+		}
+		return id
+	}
+	first := begin("me", "a.md", "", "")
+	begin("you", "b.md", "", "")
+	begin("me", "Secret/c.md", "", "")
+	second := begin("me", "d.md", "b1", "")
+	list := func(params ...string) Result {
+		return f.gateway.Do(t.Context(), Request{Command: "undo:list", Words: append([]string{}, params...), Caller: "me"})
+	}
+	rows := strings.Split(strings.TrimSuffix(list().Stdout, "\n"), "\n")
+	if len(rows) != 2 || !strings.HasPrefix(rows[0], second+"\t") || !strings.HasSuffix(rows[0], "\tappend\td.md\tbatch b1") || !strings.HasPrefix(rows[1], first+"\t") || !strings.HasSuffix(rows[1], "\tappend\ta.md") {
+		t.Errorf("listed %q", rows)
+	}
+	if got := list("limit=1").Stdout; strings.Count(got, "\n") != 1 {
+		t.Errorf("one is asked for: %q", got)
+	}
+	undo := begin("me", "a.md", "", first)
+	if err := kept.MarkUndone(first, undo); err != nil {
+		t.Fatal(err)
+	}
+	if got := list().Stdout; strings.Contains(got, first) || strings.Contains(got, undo) || !strings.Contains(got, second) {
+		t.Errorf("after an undo: %q", got)
+	}
+	if got := f.gateway.Do(t.Context(), Request{Command: "undo:list", Caller: "somebody else"}); got.Stdout != "No change of yours can be undone.\n" || !got.OK {
+		t.Errorf("another caller: %+v", got)
+	}
+	if app, own := f.called(); len(app)+len(own) > 0 {
+		t.Errorf("started %q and %q", app, own)
 	}
 }

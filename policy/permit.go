@@ -144,7 +144,7 @@ func (p Permit) Exists(key, value string) Permit {
 	return p.step("file", allowlist.Params{key: allowlist.Text(value)})
 }
 
-// Locate returns the permit to ask which note a name stands for: the call is
+// Locate returns the permit to ask which note a name refers to: the call is
 // then judged again with the path in place of the name. It is granted to calls
 // that take StepLocate.
 func (p Permit) Locate() Permit {

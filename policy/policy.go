@@ -63,7 +63,7 @@ func (c Confirm) String() string {
 	return fmt.Sprintf("confirm(%d)", uint8(c))
 }
 
-// asksBefore names in a dry run what a person is asked about.
+// asksBefore describes in a dry run which changes require approval.
 func (c Confirm) asksBefore() string {
 	switch c {
 	case ConfirmNever:
@@ -185,7 +185,7 @@ func (p Policy) ceiling() tiers.Tier {
 	return p.Ceiling
 }
 
-// confirm returns what is asked about, every change for a value that is none.
+// confirm returns which changes require approval, every change for an invalid value.
 func (p Policy) confirm() Confirm {
 	if p.Confirm > ConfirmNever {
 		return ConfirmWrites

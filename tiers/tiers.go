@@ -1,5 +1,5 @@
-// Package tiers holds the two words every decision is made of: the [Tier] a
-// command belongs to and the [Effect] a call has.
+// Package tiers has the vocabulary of every decision: the [Tier] of a command, the [Effect] of a
+// call, and the [Version] of the app.
 //
 // It decides nothing and imports nothing of vaultwicket. In both types the zero
 // value is the cautious one: [None] opens no command, [Unknown] counts as the
@@ -19,7 +19,7 @@ type Tier uint8
 const (
 	// None opens nothing. As the tier of a command it matches no ceiling.
 	None Tier = iota
-	// V0 holds daily and random notes, help and version.
+	// V0 has daily and random notes, help and version.
 	V0
 	// V1 adds properties, tags, tasks, files and search.
 	V1
@@ -109,7 +109,7 @@ func (e Effect) severity() int {
 }
 
 // Version is a release of the Obsidian app as major, minor and patch, such as
-// 1.12.7. The zero Version stands for "not known" and satisfies no minimum.
+// 1.12.7. The zero Version means "not known" and satisfies no minimum.
 type Version [3]int
 
 // MinimumFloor is the lowest minimum a setting may ask for. Before 1.12.2 the

@@ -16,8 +16,8 @@ import (
 	"vaultwicket/allowlist/quote"
 )
 
-// Direction says on which side of today a word lies that does not tell: the name
-// of a weekday, and a length of time without a sign.
+// Direction says whether a word that does not tell, the name of a weekday or a length of time
+// without a sign, is in the past or in the future.
 type Direction int
 
 const (
@@ -42,7 +42,7 @@ type Words struct {
 // day, in the time zone of the moment that the words were resolved with.
 type Span struct{ First, Last time.Time }
 
-// End returns the first moment behind the span.
+// End returns the first moment after the span.
 func (s Span) End() time.Time { return startOf(dateOf(s.Last).add(1), s.Last.Location()) }
 
 // MaxDays is how far from today words may lead: a century.

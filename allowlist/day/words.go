@@ -89,7 +89,7 @@ var distanceForm = sync.OnceValue(func() *regexp.Regexp {
 })
 
 // distance reads how far away from today a day is. The letter m alone is no unit: in
-// lengths of time it stands for minutes.
+// lengths of time it means minutes.
 func distance(text string) (Words, bool) {
 	for _, past := range []string{"last ", "past "} { // "last 7 days" begins 7 days ago
 		if rest, ok := strings.CutPrefix(text, past); ok {

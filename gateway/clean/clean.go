@@ -4,9 +4,9 @@
 //
 // [Text] is for results, [Stream] the same for text that comes in pieces,
 // [Line] for messages and logs, [Fence] for foreign text amid
-// our own. Nothing is silently lost: what is not shown stands there as an
+// our own. Nothing is silently lost: a character that is not shown becomes an
 // escape such as \u{202e}, and a [Report] counts it. The escapes are for the
-// reader. They cannot be turned back, because a note may hold the same
+// reader. They cannot be turned back, because a note may contain the same
 // characters; who needs the bytes reads the bytes.
 //
 // What ordinary writing needs stays: joiners in Persian and Malayalam, variants
@@ -29,7 +29,7 @@ import (
 )
 
 // Text returns s as it may be shown, and what was changed. The result is valid
-// UTF-8; of the C0 controls it holds newline, tab and the return before a
+// UTF-8; of the C0 controls it has newline, tab and the return before a
 // newline; Text leaves it as it is. Where there is nothing to change the result
 // is s itself.
 //
@@ -80,7 +80,7 @@ type Report struct {
 	Invalid   int // runs of bytes that are no UTF-8, each shown as U+FFFD
 	Controls  int // C0, C1 and delete, returns that overwrite a line, U+2028 and U+2029
 	Escapes   int // ESC and the C1 characters that open or close a terminal sequence
-	Invisible int // nobody sees them where they stand: zero width, tags, fillers, noncharacters
+	Invisible int // invisible in their place: zero width, tags, fillers, noncharacters
 	Bidi      int // direction: embeddings, overrides, isolates, and marks away from right-to-left text
 	Marks     int // combining marks beyond the eighth on one letter
 	BOM       int // 1 for a byte order mark at the start, which is left out
@@ -109,7 +109,7 @@ func (r Report) Notice(what string) string {
 	return what + ": " + strings.Join(said, "; ")
 }
 
-// escaped lists what stands as an escape, and whether that is more than one.
+// escaped lists the escaped characters, and whether there is more than one.
 func (r Report) escaped() (list string, plural bool) {
 	var items []string
 	total := 0
@@ -178,7 +178,7 @@ func (s *Stream) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// Flush ends the text: what was kept back is judged with nothing behind it.
+// Flush ends the text: the pending rest is judged as its end.
 // What is written afterwards begins another text, with the same report.
 func (s *Stream) Flush() error {
 	err := s.write(s.pending, true)

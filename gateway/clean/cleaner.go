@@ -272,7 +272,7 @@ func (c *cleaner) afterEmoji() bool {
 	return pictographic(c.prev)
 }
 
-// selects judges a variation selector: one, directly behind a character that
+// selects judges a variation selector: one, directly after a character that
 // has variants (Unicode 23.4, UTS #37 for ideographs, UTS #51 for emoji).
 // Elsewhere a row of them can carry any bytes unseen.
 func (c *cleaner) selects(r, next rune) bool {

@@ -40,7 +40,7 @@ func Line(s string) string {
 	return out.String()
 }
 
-// escapeInLine returns what stands for r, encoded as coded, "" for r itself.
+// escapeInLine returns the escape of r, encoded as coded, "" for none.
 func escapeInLine(r rune, coded string, marks *int) string {
 	if r == utf8.RuneError && len(coded) == 1 {
 		*marks = 0

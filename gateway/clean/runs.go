@@ -112,7 +112,7 @@ func unprintable(x uint64) uint64 {
 }
 
 // specialBytes has the high bit set of each byte of x that is not printable ASCII,
-// newline or tab; those behind the first may be wrong. With the high bits masked
+// newline or tab; those after the first may be wrong. With the high bits masked
 // no addition reaches the next byte.
 func specialBytes(x uint64) uint64 {
 	low := x &^ highs

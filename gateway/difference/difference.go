@@ -1,6 +1,6 @@
-// Package difference holds what changes in the text of a file as lines: made where both
-// texts are, cut down to what a person can read, and drawn where it is shown. No line is
-// ever found again by a sign at its beginning, so that no text can pose as a change.
+// Package difference has the difference of two texts of a file, as lines: made where both texts
+// are, shortened to what people can read, and drawn by each surface. Nothing parses signs at the
+// beginning of lines, so that no text can pose as a change.
 package difference
 
 import (
@@ -23,7 +23,7 @@ const (
 )
 
 // Change is how the text of one file changes. Lines are those that are kept, in their
-// order: what is not among them is counted only.
+// order; the others are only counted.
 type Change struct {
 	Added   int    `json:"added,omitempty"`   // lines, of all
 	Removed int    `json:"removed,omitempty"` // lines, of all
@@ -43,7 +43,7 @@ type Line struct {
 	// other side, in bytes of Text.
 	From int `json:"from,omitempty"`
 	To   int `json:"to,omitempty"`
-	// Cuts are what was left out of Text, by its place.
+	// Cuts are the parts left out of Text, by their places.
 	Cuts []Cut `json:"cuts,omitempty"`
 }
 
@@ -220,7 +220,7 @@ func ends(text []byte, n int) (kept []rawLine) {
 }
 
 // add completes a line with its text, of which a part differs from another line. It is
-// cleaned behind a sign: a byte order mark at its beginning is shown. Of a very long one
+// cleaned after a sign: a byte order mark at its beginning is shown. Of a very long one
 // what differs is taken.
 func (m *maker) add(l Line, text []byte, from, to int) {
 	if len(m.Lines) >= maxLines {

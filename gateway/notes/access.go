@@ -11,7 +11,7 @@ import (
 )
 
 // Access is what agents can do with a note or folder, and why. It is for the owner of the
-// vault: it tells of what is hidden.
+// vault: it reveals hidden notes.
 type Access struct {
 	Vault string `json:"vault,omitempty"` // as callers name it
 	Path  string `json:"path"`            // as the disk has it

@@ -19,8 +19,8 @@ import (
 	"vaultwicket/policy/access"
 )
 
-// Rules are what holds for the notes of one vault. They are safe for use by several
-// goroutines.
+// Rules are the policy in force for one vault, with the names of its notes on the disk. They are
+// safe for concurrent use.
 type Rules struct {
 	folder func() string // of the vault, "" where it is not known
 	policy atomic.Pointer[policy.Policy]
@@ -53,7 +53,7 @@ func (r *Rules) Tighten(p policy.Policy) {
 	r.policy.Store(&tightened)
 }
 
-// Policy returns the policy in force. Its access rules also hold for the names that the
+// Policy returns the policy in force. Its access rules also apply to the names that the
 // disk has for their paths.
 func (r *Rules) Policy() policy.Policy { return r.PolicyAt(Fingerprint{}) }
 
@@ -72,7 +72,7 @@ func (r *Rules) PolicyAt(seen Fingerprint) policy.Policy {
 	return p
 }
 
-// withDiskNames returns rules that also hold for the names that the disk has for
+// withDiskNames returns rules that also apply to the names that the disk has for
 // their paths.
 func (r *Rules) withDiskNames(rules access.Rules) access.Rules {
 	if !rules.Restrict() || r.folder() == "" {
@@ -98,7 +98,7 @@ func (r *Rules) withDiskNames(rules access.Rules) access.Rules {
 type Fingerprint struct {
 	patterns [sha256.Size]byte // zero for none
 	policy   *policy.Policy
-	// looked says that somebody has looked, ignores that there is an ignore file.
+	// looked says that it is not the zero Fingerprint, ignores that there is an ignore file.
 	looked, ignores bool
 }
 
@@ -151,8 +151,8 @@ func (r *Rules) Named(call allowlist.Call) (named allowlist.Call, hidden bool) {
 // noteExtension is what callers leave out of a path.
 const noteExtension = ".md"
 
-// withExtensions returns the call with .md behind a path that leads to no file where
-// it leads to a note with it. A note that is hidden is not there: the path stays.
+// withExtensions returns the call with .md added to a path that leads to no file, if it leads
+// to a note with it. A note that is hidden is not there: the path stays.
 func (r *Rules) withExtensions(call allowlist.Call) allowlist.Call {
 	completed, err := call.WithNoteExtensions(func(asked string) string {
 		if strings.HasSuffix(asked, noteExtension) || r.isFile(asked) || !r.isFile(asked+noteExtension) {

@@ -71,14 +71,14 @@ func (w *walk) run() bool {
 			if len(w.open) == 0 {
 				return w.at == len(w.s)
 			}
-			if inside, ok = w.behindValue(); !ok {
+			if inside, ok = w.afterValue(); !ok {
 				return false
 			}
 		}
 	}
 }
 
-// value goes behind a scalar or an empty container, or into another one, up to its first value.
+// value advances past a scalar or an empty container, or into another one, to its first value.
 func (w *walk) value() (inside, ok bool) {
 	if w.at == len(w.s) {
 		return false, false
@@ -115,8 +115,8 @@ func (w *walk) enter(closing byte) (inside, ok bool) {
 	return true, w.beforeValue()
 }
 
-// behindValue goes behind the comma or the closing bracket that follows a value.
-func (w *walk) behindValue() (inside, ok bool) {
+// afterValue advances past the comma or the closing bracket that follows a value.
+func (w *walk) afterValue() (inside, ok bool) {
 	last := len(w.open) - 1
 	switch {
 	case w.at == len(w.s):
@@ -133,7 +133,7 @@ func (w *walk) behindValue() (inside, ok bool) {
 	return true, w.beforeValue()
 }
 
-// beforeValue counts a row, or goes behind the key of a member.
+// beforeValue counts a row, or advances past the key of a member.
 func (w *walk) beforeValue() bool {
 	if last := len(w.open) - 1; w.open[last] == ']' {
 		if last == 0 {
@@ -153,7 +153,7 @@ func (w *walk) beforeValue() bool {
 	return true
 }
 
-// skip goes behind the space at its place, and leaves it out of the copy.
+// skip advances past space, and leaves it out of the copy.
 func (w *walk) skip() {
 	if w.at == len(w.s) || w.s[w.at] > ' ' {
 		return
@@ -172,8 +172,8 @@ func (w *walk) skip() {
 // sample is how much of a text tells how much of the rest is space.
 const sample = 4 << 10
 
-// copyTo copies what was not copied yet. Space for the rest is taken once, by what became of
-// the text up to here: each time a builder grows, a copy of the text is left behind.
+// copyTo copies the text that was not copied yet. Memory for the rest is allocated once, estimated
+// from the text so far: each time a builder grows, the old copy becomes garbage.
 func (w *walk) copyTo(end int) {
 	tokens := w.s[w.copied:end]
 	if missing := len(tokens) - (w.out.Cap() - w.out.Len()); missing > 0 && end > sample {
@@ -203,7 +203,7 @@ func (w *walk) word(word string) bool {
 	return ok
 }
 
-// string goes behind the string at its place.
+// string advances past a string.
 func (w *walk) string() bool {
 	for w.at++; ; {
 		w.at = plainEnd(w.s, w.at)
@@ -219,7 +219,7 @@ func (w *walk) string() bool {
 	}
 }
 
-// escape goes behind the escape at its place.
+// escape advances past an escape.
 func (w *walk) escape() bool {
 	rest := w.s[w.at+1:]
 	switch {
@@ -240,7 +240,7 @@ func (w *walk) escape() bool {
 	return true
 }
 
-// number goes behind the number at its place.
+// number advances past a number.
 func (w *walk) number() bool {
 	if w.s[w.at] == '-' {
 		w.at++
@@ -303,7 +303,7 @@ func plainEnd(s string, at int) int {
 // The functions below find where values of JSON begin and end, by quotation marks and
 // brackets, without recursion; walk checks whether a text is JSON.
 
-// space is what may stand between the tokens of JSON.
+// space has the characters that may separate the tokens of JSON.
 const space = " \t\r\n"
 
 func skipSpace(s string, at int) int {
@@ -347,7 +347,7 @@ func value(s string, at int) int {
 	return at
 }
 
-// stringEnd returns the offset behind the string that begins at an offset.
+// stringEnd returns the offset after the string that begins at an offset.
 func stringEnd(s string, at int) int {
 	for at = plainEnd(s, at+1); at < len(s); at = plainEnd(s, at) {
 		switch s[at] {

@@ -50,7 +50,7 @@ func newExporter(to collector, version string, warn *warner) *exporter {
 		Transport: &http.Transport{
 			Proxy: http.ProxyFromEnvironment, TLSHandshakeTimeout: dialTimeout, MaxIdleConns: 1, IdleConnTimeout: time.Minute, ForceAttemptHTTP2: true,
 		},
-		// The headers of a request can hold a secret that is meant for one host.
+		// The headers of a request can contain a secret that is meant for one host.
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}
 	return e
