@@ -16,10 +16,17 @@
 package exec
 
 import (
+	"context"
+	"fmt"
+	"io"
 	"os"
+	"path/filepath"
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"vaultwicket/exec/process"
+	"vaultwicket/policy"
 )
 
 const (
@@ -115,3 +122,148 @@ func (r *Runner) environments() func(backend) []string {
 		return app()
 	}
 }
+
+// Outcome is what came of a call that was permitted. Together with a nil error
+// it says one of two things: Failure is nil and the call did what it was asked
+// to, or Failure says what the client answered instead. With an error it holds
+// what had been gathered until then.
+type Outcome struct {
+	// Stdout and Stderr are what the program printed, cleaned of noise. They are
+	// bytes as they came: nothing makes sure that they are valid UTF-8.
+	Stdout, Stderr string
+	// ExitCode is the exit status, 128 and the number of the signal for a
+	// program that died by one, and -1 when no process ran.
+	ExitCode int
+	// Duration is how long the program ran, both times when it was asked again.
+	Duration time.Duration
+	// Total is how long Stdout would be if nothing had been dropped. Cut says
+	// that its middle was dropped, at the offset CutAt.
+	Total int64
+	Cut   bool
+	CutAt int
+	// Notices are remarks for people: noise that was taken out of the streams,
+	// the sentence of an empty answer, an outdated installer.
+	Notices []string
+	// Path, Hash and Before are what the embedded program reported: the note,
+	// the hash of its content and the hash it had before. The app reports none.
+	// Change is the entry of the journal that can take the change back.
+	Path, Hash, Before, Change string
+	// Added and Removed are the lines of all notes that a change made and took away;
+	// Loses says that it took away so much that it was destructive.
+	Added, Removed int
+	Destructive    bool
+	// Image is the media type of an image, whose bytes are the last line of Stdout in
+	// base64; "" for other answers.
+	Image string
+	// State names what the answer of the embedded program was made from, "" where it cannot
+	// say. Unchanged says that it is the state of [UnlessState], and nothing was answered.
+	State     string
+	Unchanged bool
+	// Kept is the answer of which Stdout is the first part, see [FirstPart]; nil where
+	// Stdout is all of it.
+	Kept *KeptAnswer
+	// Failure is nil when the call did what it was asked to.
+	Failure *Failure
+}
+
+// notRun is the outcome of a call for which no process was started.
+func notRun() Outcome { return Outcome{ExitCode: process.NoExit} }
+
+// Peer is our own binary as an MCP server, with us as its client. It ends when
+// In is closed, with the context it was started with, by Stop, and with this
+// process.
+type Peer struct {
+	In  io.WriteCloser
+	Out io.Reader
+
+	process *process.Process
+	path    string
+}
+
+// Serve starts a server. The error is [ErrNoPermit], or an [*Unavailable] when
+// this binary cannot be started.
+//
+// What the server prints on standard error is dropped. The caller reads Out and
+// calls Wait or Stop in the end.
+func (r *Runner) Serve(ctx context.Context, permit policy.ServerPermit) (*Peer, error) {
+	if !permit.Valid() {
+		return nil, ErrNoPermit
+	}
+	self := r.config.Self
+	if !filepath.IsAbs(self) {
+		return nil, selfNotAbsolute(self)
+	}
+	p, err := process.Start(ctx, process.Child{Path: self, Name: self, Args: permit.Args(), Env: r.env(embeddedBackend), Embedded: true})
+	if err != nil {
+		return nil, cannotStart(self, err)
+	}
+	return &Peer{In: p.In, Out: p.Out, process: p, path: self}, nil
+}
+
+// Wait waits for the end of the server and closes the pipes: read Out to its
+// end before. The error is nil when the server ended with status 0 or was
+// stopped by us, else an [*Unavailable] with CodeCrashed.
+func (p *Peer) Wait() error {
+	end := p.process.Ending()
+	p.process.Close()
+	switch {
+	case end.Kind == process.Stopped, end.Kind == process.Exited && end.Exit == 0:
+		return nil
+	case end.Kind == process.Crashed:
+		return crashed(p.path, end.How, false)
+	}
+	return &Unavailable{code: CodeCrashed, program: p.path, reason: fmt.Sprintf("ended as a server with status %d", end.Exit),
+		hint: "the user can look for its messages in the log of the gateway"}
+}
+
+// Stop ends the server and comes back when it is gone. A server that has ended
+// is left alone.
+func (p *Peer) Stop() { p.process.Stop() }
+
+// Children is what a [Runner] has running at a moment.
+type Children struct {
+	// Processes are programs that were started for one call each.
+	Processes int
+	// Workers are resident programs, those included that begin or end.
+	Workers int
+	// WorkerMemory is the resident memory of the workers together in bytes, 0
+	// where it is not known: it is on Linux.
+	WorkerMemory int64
+	// Waiting are calls in the queue of the app.
+	Waiting int
+}
+
+// Children counts what is running. It may be called at any time, and waits for
+// no call.
+func (r *Runner) Children() Children {
+	c := Children{Processes: int(r.processes.Load()), Waiting: int(r.queued.Load())}
+	for _, pid := range r.pool.pids() {
+		c.Workers++
+		if pid > 0 {
+			c.WorkerMemory += process.MemoryOf(pid)
+		}
+	}
+	return c
+}
+
+// pids returns the process of each worker, 0 for one that takes no requests yet.
+func (p *pool) pids() []int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	var pids []int
+	for w := range p.all {
+		pid := 0
+		select {
+		case <-w.begun:
+			pid = w.pid
+		default:
+		}
+		pids = append(pids, pid)
+	}
+	return pids
+}
+
+// ReapOrphans reaps processes that the Obsidian CLI has started and left behind, until
+// ctx ends. Only the first process of a Linux container gets such ones; in another it
+// returns at once.
+func ReapOrphans(ctx context.Context) { process.ReapOrphans(ctx) }

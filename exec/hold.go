@@ -2,7 +2,17 @@ package exec
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
 	"sync"
+	"time"
+
+	"vaultwicket/allowlist"
+	"vaultwicket/exec/process"
+	"vaultwicket/policy"
 )
 
 // Hold is the right of one call to hold a large answer. A [Runner] gives it to one
@@ -76,4 +86,126 @@ func (r *Runner) holding(ctx context.Context) (held context.Context, end func())
 func holdOf(ctx context.Context) *Hold {
 	h, _ := ctx.Value(holdKey{}).(*Hold)
 	return h
+}
+
+// withhold takes from an answer of the app what could name a note that the
+// caller may not see. The app knows nothing of the rules: its error texts suggest
+// other notes, and anything can be on its standard error. What was asked for stays,
+// and so do the sentences that say no more than the call itself did.
+func (a *attempt) withhold(permit policy.Grant) {
+	q, v := questionOf(permit, Program{backend: appBackend}), &a.verdict
+	v.stderr = ""
+	v.notices = slices.DeleteFunc(v.notices, func(notice string) bool { return notice != q.reply.Empty })
+	switch {
+	case a.Kind != process.Exited, v.unavailable != nil:
+		v.stdout, v.cut = "", false
+	case v.failure != nil && v.failure.code != CodeEmptyOutput && !q.isKnownRefusal(trimmed(v.stdout)):
+		v.stdout, v.cut = "", false
+		v.failure = &Failure{code: v.failure.code, hint: v.failure.hint, reason: fmt.Sprintf("the Obsidian app answered command %q with an error", q.name)}
+	case v.failure == nil && q.reply.Kind == allowlist.Confirmation:
+		v.stdout = q.knownConfirmation(firstLine(v.stdout))
+	}
+}
+
+// Missing is what the app answers to a call on a note that does not exist: the
+// answer for one that is hidden. It is the zero Outcome for a call that names none.
+func Missing(call allowlist.Call) Outcome {
+	for _, s := range call.NamedPaths() {
+		text := fmt.Sprintf("Error: File \"%s\" not found.", s.Path)
+		return Outcome{Stdout: text + "\n", Total: int64(len(text)) + 1, Failure: question{name: call.Name(), reply: call.Reply()}.refusal(text, 0)}
+	}
+	return notRun()
+}
+
+// isKnownRefusal reports whether text is an error that repeats nothing but what
+// the call itself names.
+func (q question) isKnownRefusal(text string) bool {
+	switch text {
+	case textNoActiveFile, textNoTemplates, "Error: Destination file already exists!", "Error: File is not a markdown file.",
+		"Error: Invalid date format. Use YYYY-MM-DD":
+		return true
+	}
+	rest, isError := strings.CutPrefix(text, prefixError)
+	what, rest, quoted := strings.Cut(rest, ` "`)
+	return isError && quoted && isWord(what) && slices.ContainsFunc(q.values, func(value string) bool {
+		return rest == value+`" not found.` || rest == value+`" already exists.`
+	})
+}
+
+// knownConfirmation returns a confirmation if it names what the call names, else
+// its first words alone.
+func (q question) knownConfirmation(line string) string {
+	for _, prefix := range q.reply.Confirms {
+		rest, ok := strings.CutPrefix(line, prefix)
+		if !ok {
+			continue
+		}
+		for _, value := range q.values {
+			if rest == value || rest == value+".md" || strings.HasPrefix(rest, value+": ") {
+				return line + "\n"
+			}
+		}
+		return strings.TrimRight(prefix, ": ") + "\n"
+	}
+	return ""
+}
+
+// KeptAnswer is an answer to a permitted call that a resident embedded program has kept, when it
+// sent the first part, see [FirstPart]. To fetch it starts no process.
+type KeptAnswer struct {
+	Bytes, Rows int // that it has
+
+	worker  *worker
+	id      string
+	timeout time.Duration
+}
+
+// ErrNotKept says that an answer is not kept any more: its process has ended, or needed the
+// room.
+var ErrNotKept = errors.New("the answer is not kept any more")
+
+// More fetches some of the answer: so many bytes at least and a few rows more at most, or all
+// up to its end. from is where an earlier part ended. Behind a part that does not end its line
+// a line break is added. It can be fetched again, for some time, and is kept under the [Hold]
+// of ctx. The error is [ErrNotKept], or a [*Stopped].
+func (k *KeptAnswer) More(ctx context.Context, from, atLeast int) (string, error) {
+	atLeast = max(min(atLeast, k.Bytes-from), 0)
+	w := k.worker
+	if !w.pool.reacquire(w) {
+		return "", ErrNotKept
+	}
+	defer w.pool.release(w)
+	ctx, cancel := context.WithTimeout(ctx, k.timeout)
+	defer cancel()
+	e, _ := w.ask(ctx, Command{Args: []string{"vault", w.at.folder, "--kept", k.id, strconv.Itoa(from), strconv.Itoa(atLeast)}, Prefix: 2})
+	if e.Kind == process.Stopped {
+		return "", stoppedBy(e.Cause, k.timeout, false)
+	}
+	text, _ := e.Stdout.Text()
+	if e.Kind != process.Exited || e.Exit != 0 || len(text) < atLeast || e.Stdout.Cut() {
+		return "", ErrNotKept
+	}
+	return text, nil
+}
+
+// keptOf returns what the worker that answered has kept, nil for nothing.
+func (r *Runner) keptOf(a attempt) *KeptAnswer {
+	kept := a.facts.Whole
+	if kept == nil || a.worker == nil {
+		return nil
+	}
+	return &KeptAnswer{Bytes: kept.Bytes, Rows: kept.Rows, worker: a.worker, id: kept.ID, timeout: r.config.Timeout}
+}
+
+// reacquire is acquire for a worker that has answered already. It reports false when that
+// takes no more calls.
+func (p *pool) reacquire(w *worker) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.closed || w.retired {
+		return false
+	}
+	w.inFlight++
+	w.resumeChecks()
+	return true
 }

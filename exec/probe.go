@@ -3,10 +3,14 @@ package exec
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
+
+	goversion "github.com/hashicorp/go-version"
 
 	"vaultwicket/allowlist/quote"
 	"vaultwicket/policy"
+	"vaultwicket/tiers"
 )
 
 // ready makes sure that the app behind the client may run the call: the file is
@@ -94,3 +98,88 @@ func (r *Runner) learnRelease(known *release) {
 }
 
 func (r *Runner) forgetRelease() { r.learnRelease(nil) }
+
+// release is what the client answered to the question for its version. The app
+// updates itself, the installer does not.
+type release struct {
+	app       tiers.Version
+	installer tiers.Version // zero when the answer did not name one
+}
+
+// parseRelease reads "1.12.7" or "1.12.7 (installer 1.12.4)" and nothing else.
+func parseRelease(line string) (release, bool) {
+	app, installer, two := strings.Cut(line, " (installer ")
+	first, ok := parseVersion(app)
+	if !ok || !two {
+		return release{app: first}, ok
+	}
+	installer, closed := strings.CutSuffix(installer, ")")
+	second, ok := parseVersion(installer)
+	return release{app: first, installer: second}, ok && closed
+}
+
+// parseVersion takes three numbers. The library alone would take much more, a
+// single number too.
+func parseVersion(s string) (tiers.Version, bool) {
+	if strings.Count(s, ".") != 2 || strings.Trim(s, "0123456789.") != "" {
+		return tiers.Version{}, false
+	}
+	v, err := goversion.NewVersion(s)
+	if err != nil {
+		return tiers.Version{}, false
+	}
+	segments := v.Segments()
+	return tiers.Version{segments[0], segments[1], segments[2]}, true
+}
+
+// check compares the app with the oldest one that may run a call.
+func (r release) check(program string, minimum tiers.Version) error {
+	if !r.app.Before(minimum) {
+		return nil
+	}
+	return &Unavailable{
+		code: CodeTooOld, program: program,
+		reason: fmt.Sprintf("belongs to Obsidian %s, and the call needs %s", r.app, minimum),
+		hint:   "the user can update Obsidian to " + minimum.String() + " or newer",
+	}
+}
+
+// notice remarks on an installer from before the native client. It is no error:
+// the client that was found is not the Electron executable.
+func (r release) notice() []string {
+	native := tiers.DefaultMinimum // the first one with the native client
+	if r.installer == (tiers.Version{}) || !r.installer.Before(native) {
+		return nil
+	}
+	return []string{fmt.Sprintf("the Obsidian installer is %s; installers from %s on bring a faster client, "+
+		"download the latest one and register the command line interface again", r.installer, native)}
+}
+
+// Watcher is told of every program that answers for a [Runner], for traces. It
+// learns nothing of what is asked and answered. It is called by many goroutines
+// at once and must come back at once.
+type Watcher interface {
+	// BeginRun is told that a program is going to be asked: "obsidian" or
+	// "embedded". What it returns, unless nil, is told how that ended: the exit
+	// status, -1 if nothing ran, and the code of the error or the failure, "" for
+	// none. ctx is the one of Run.
+	BeginRun(ctx context.Context, backend string) (end func(exitCode int, code string))
+}
+
+// codeIn returns the code of what went wrong, "" if nothing did. An error without
+// one is an internal error.
+func codeIn(out Outcome, err error) string {
+	coded, ok := err.(interface{ Code() string })
+	switch {
+	case ok:
+		return coded.Code()
+	case err != nil:
+		return codeFault
+	case out.Failure != nil:
+		return out.Failure.Code()
+	}
+	return ""
+}
+
+// codeFault is what the gateway calls an error without a code.
+const codeFault = "internal"

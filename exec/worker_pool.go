@@ -2,6 +2,8 @@ package exec
 
 import (
 	"context"
+	"errors"
+	"hash/maphash"
 	"sync"
 	"time"
 
@@ -145,4 +147,159 @@ func (p *pool) close() {
 	}
 	p.mu.Unlock()
 	p.lives.Wait()
+}
+
+// sizes is how long the large answers of a worker were the last time, by what was asked. The
+// same listing is asked for again and again, and an answer of about the same length then takes
+// its space at once: each time it grows, a copy is left behind. Of two calls that come to the
+// same place the later one is known.
+type sizes struct {
+	mu    sync.Mutex
+	known [32]struct {
+		call uint64 // its hash
+		size int64
+	}
+}
+
+var sizesSeed = maphash.MakeSeed()
+
+func callHash(words []string) uint64 {
+	var h maphash.Hash
+	h.SetSeed(sizesSeed)
+	for _, word := range words {
+		_, _ = h.WriteString(word) // it takes everything
+		_ = h.WriteByte(0)
+	}
+	return h.Sum64()
+}
+
+// of returns how long the answer to a call was, 0 where that is not known.
+func (s *sizes) of(call uint64) int64 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if known := s.known[call%uint64(len(s.known))]; known.call == call {
+		return known.size
+	}
+	return 0
+}
+
+// keep notes how long the answer to a call is.
+func (s *sizes) keep(call uint64, size int64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	known := &s.known[call%uint64(len(s.known))]
+	known.call, known.size = call, size
+}
+
+// This is how workers end that nobody stops: after a while without calls, or
+// when they use too much memory. What is here is called under the pool's lock.
+
+// watch begins to look at the worker from time to time.
+func (w *worker) watch() {
+	w.pool.mu.Lock()
+	defer w.pool.mu.Unlock()
+	w.healthTimer = time.AfterFunc(w.pool.limits.checkHealth, w.checkHealth)
+}
+
+// resumeChecks has the worker checked soon: it has a call.
+func (w *worker) resumeChecks() {
+	if w.checksPaused {
+		w.checksPaused = false
+		w.healthTimer.Reset(w.pool.limits.checkHealth)
+	}
+}
+
+// checkHealth ends the worker if it is time, and schedules the next check. It takes the
+// lock itself.
+func (w *worker) checkHealth() {
+	used := process.MemoryOf(w.pid)
+	p := w.pool
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	rest := time.Since(w.idleSince)
+	switch {
+	case w.retired && w.inFlight == 0:
+		return
+	case used > p.limits.stopAbove:
+		w.stop("used too much memory")
+		return
+	case used > p.limits.full, w.inFlight == 0 && rest >= p.limits.idle:
+		w.retire()
+	}
+	w.checksPaused = w.inFlight == 0 && rest >= p.limits.checkHealth
+	next := p.limits.checkHealth
+	if w.checksPaused {
+		next = max(p.limits.idle-rest, p.limits.checkHealth)
+	}
+	w.healthTimer.Reset(next)
+}
+
+// retire takes the worker from those that take calls.
+func (w *worker) retire() {
+	w.retired = true
+	if w.pool.taking[w.at] == w {
+		delete(w.pool.taking, w.at)
+	}
+	w.closeInputIfIdle()
+}
+
+// closeInputIfIdle has a worker end that takes no more calls and has none: it sees
+// the end of its input. One that does not is stopped.
+func (w *worker) closeInputIfIdle() {
+	if !w.retired || w.inFlight > 0 || w.inputClosed {
+		return
+	}
+	w.inputClosed = true
+	select {
+	case <-w.begun:
+	default:
+		w.stop("was not needed any more")
+		return
+	}
+	if w.failed == nil {
+		_ = w.peer.In.Close() // it may have ended by itself
+		time.AfterFunc(process.StopGrace, w.end)
+	}
+}
+
+// turn is the right of one call to use the app, which answers one call at a time. It is
+// used by one goroutine. nil is a turn that is somebody else's to begin and end.
+type turn struct {
+	r    *Runner
+	held bool
+}
+
+// turn returns a turn that has not begun.
+func (r *Runner) turn() *turn { return &turn{r: r} }
+
+// begin waits until no other call uses the app. A turn that has begun and not ended goes
+// on.
+func (t *turn) begin(ctx context.Context) error {
+	if t == nil || t.held {
+		return nil
+	}
+	if err := ctx.Err(); err != nil {
+		return stoppedBy(err, t.r.config.Timeout, false)
+	}
+	t.r.queued.Add(1)
+	defer t.r.queued.Add(-1)
+	select {
+	case t.r.queue <- struct{}{}:
+		t.held = true
+		return nil
+	case <-ctx.Done():
+		if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+			return &Stopped{code: CodeTimeout, reason: "the time limit passed while the call was queued: the app answers one call at a time",
+				hint: "nothing was changed; try again later, with fewer calls at once"}
+		}
+		return stoppedBy(ctx.Err(), t.r.config.Timeout, false)
+	}
+}
+
+// end lets the next call use the app. It may be called again.
+func (t *turn) end() {
+	if t != nil && t.held {
+		t.held = false
+		<-t.r.queue
+	}
 }

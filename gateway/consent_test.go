@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"vaultwicket/gateway/consent"
-	"vaultwicket/gateway/state/paths"
+	"vaultwicket/gateway/state/private"
 	"vaultwicket/policy"
 )
 
@@ -37,7 +37,7 @@ func replies(r consent.Reply, asked *consent.Question) consent.Asker {
 
 func (f *fixture) approve(got Result) {
 	f.t.Helper()
-	store := consent.OpenStore(consent.Folder(paths.State(f.config.Getenv, "")), nil)
+	store := consent.OpenStore(consent.Folder(private.StateFolder(f.config.Getenv, "")), nil)
 	list, _, err := store.List()
 	list = slices.DeleteFunc(list, func(q consent.StoredQuestion) bool { return q.State != consent.Pending })
 	if code(got) != "unconfirmed" || err != nil || len(list) != 1 {
@@ -146,7 +146,7 @@ func TestWithoutAPlaceNobodyIsAskedLater(t *testing.T) {
 func TestApprovalsThatFailApproveNothing(t *testing.T) {
 	t.Parallel()
 	f := openAsking(t, nil)
-	folder := consent.Folder(paths.State(f.config.Getenv, ""))
+	folder := consent.Folder(private.StateFolder(f.config.Getenv, ""))
 	if err := os.MkdirAll(filepath.Dir(folder), 0o700); err != nil {
 		t.Fatal(err)
 	}

@@ -26,7 +26,7 @@ import (
 	"vaultwicket/gateway/pages"
 	"vaultwicket/gateway/registry"
 	"vaultwicket/gateway/state/audit"
-	"vaultwicket/gateway/state/paths"
+	"vaultwicket/gateway/state/private"
 	"vaultwicket/policy"
 )
 
@@ -130,16 +130,16 @@ func New(c Config) *Gateway {
 	if c.Vaults == nil {
 		c.Vaults = []Served{{c.Vault, c.Policy}}
 	}
-	state := paths.State(c.Getenv, "")
+	state := private.StateFolder(c.Getenv, "")
 	for _, served := range c.Vaults {
-		if served.Folder != "" && paths.State(c.Getenv, served.Folder) == "" {
+		if served.Folder != "" && private.StateFolder(c.Getenv, served.Folder) == "" {
 			state = "" // it would be in that vault
 		}
 	}
 	g := &Gateway{shared: &shared{
 		runner: c.Runner, backend: c.Backend, ownDay: c.OwnDay, running: admission.NewSemaphore(c.Limits.Parallel), session: c.Session, log: c.Log, getenv: c.Getenv,
 		observer:  observe.All(c.Observe, observe.NewCallLog(c.Log, c.Session)),
-		admission: admission.New(c.Limits, c.Disabled, paths.State(c.Getenv, ""), c.Runner.Timeout), consent: consent.New(state), records: audit.NewRecords(state, c.Session),
+		admission: admission.New(c.Limits, c.Disabled, private.StateFolder(c.Getenv, ""), c.Runner.Timeout), consent: consent.New(state), records: audit.NewRecords(state, c.Session),
 		answers: pages.NewStore[storedAnswer](storeLimits, time.Now),
 	}}
 	for _, served := range c.Vaults {

@@ -15,7 +15,7 @@ import (
 	"vaultwicket/gateway/clean"
 	"vaultwicket/gateway/failure"
 	"vaultwicket/gateway/state/journal"
-	"vaultwicket/gateway/state/paths"
+	"vaultwicket/gateway/state/private"
 )
 
 // defaultUndoList is how many changes undo:list names.
@@ -78,7 +78,7 @@ func (g *vaultGateway) journal(folder string) (*journal.Journal, error) {
 	if err != nil {
 		return nil, err
 	}
-	state := paths.State(g.getenv, abs)
+	state := private.StateFolder(g.getenv, abs)
 	if state == "" {
 		return nil, failure.New(failure.CodeNotConfigured, "the user can set XDG_STATE_HOME to a folder outside of the vault", "no folder for the journal outside the vault")
 	}

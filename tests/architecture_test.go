@@ -11,11 +11,11 @@ import (
 // statement of policy: do not change it to fix a build.
 //
 // Both programs of the binary import allowlist/day, allowlist/quote, exec/frame,
-// gateway/state/journal, gateway/names, gateway/state/paths, gateway/registry,
+// gateway/state/journal, gateway/names, gateway/registry,
 // and policy/access: the words for days, what messages repeat, the protocol
-// between the two, the journal, the names and locations of files, the app's list of
+// between the two, the journal, the names of files, the app's list of
 // vaults, and the access rules. These packages import nothing of this module but
-// allowlist/quote, gateway/state/private, which opens private files, exec/trust, which reads
+// allowlist/quote, gateway/state/private, which opens private files and locates them, exec/trust, which reads
 // the access lists of Windows, and packages below themselves.
 const allowedImports = `
 tiers                        :
@@ -28,7 +28,7 @@ exec                         : exec/trust exec/frame exec/process policy allowli
 exec/frame                   :
 exec/trust                   : allowlist/quote
 exec/process                 : exec/frame
-gateway                      : allowlist allowlist/quote exec exec/frame gateway/admission gateway/catalog gateway/clean gateway/consent gateway/difference gateway/failure gateway/idempotency gateway/names gateway/notes gateway/observe gateway/pages gateway/state/audit gateway/registry gateway/state/journal gateway/state/paths policy policy/access tiers
+gateway                      : allowlist allowlist/quote exec exec/frame gateway/admission gateway/catalog gateway/clean gateway/consent gateway/difference gateway/failure gateway/idempotency gateway/names gateway/notes gateway/observe gateway/pages gateway/state/audit gateway/registry gateway/state/journal gateway/state/private policy policy/access tiers
 gateway/idempotency          : gateway/failure gateway/state/journal
 gateway/state/audit          : allowlist allowlist/quote gateway/failure gateway/observe gateway/state/private policy tiers
 gateway/catalog              : gateway/failure policy policy/access allowlist tiers
@@ -41,35 +41,32 @@ gateway/consent              : gateway/clean gateway/difference gateway/failure 
 gateway/httpguard            :
 gateway/names                :
 gateway/pages                : allowlist/quote
-gateway/state/paths          : gateway/state/private
 gateway/state/private        : exec/trust
-gateway/state/running        : gateway/state/private
-gateway/state/private/faults : gateway/state/private
 gateway/registry             :
 gateway/observe              : allowlist gateway/failure
 gateway/observe/telemetry    : allowlist/quote exec gateway/failure gateway/observe
 gateway/ui/activity          : gateway/state/audit policy
 gateway/difference           : gateway/clean
-gateway/ui                   : gateway gateway/admission gateway/catalog gateway/clean gateway/consent gateway/difference gateway/failure gateway/httpguard gateway/state/audit gateway/state/journal gateway/state/paths gateway/state/running gateway/ui/activity gateway/notes tiers
+gateway/ui                   : gateway gateway/admission gateway/catalog gateway/clean gateway/consent gateway/difference gateway/failure gateway/httpguard gateway/state/audit gateway/state/journal gateway/state/private gateway/ui/activity gateway/notes tiers
 gateway/mcpserver            : allowlist allowlist/day allowlist/quote exec/frame gateway gateway/catalog gateway/clean gateway/consent gateway/failure gateway/mcpserver/streamable gateway/mcpserver/wire gateway/observe tiers
 gateway/mcpserver/wire       : allowlist/quote
-gateway/mcpserver/streamable : gateway/httpguard gateway/mcpserver/wire gateway/state/paths gateway/state/private
-cmd/vaultwicket              : allowlist allowlist/quote cmd/internal/approver cmd/internal/auditlog cmd/internal/calls cmd/internal/clients cmd/internal/clients/command cmd/internal/clients/program cmd/internal/compare cmd/internal/completion cmd/internal/demo cmd/internal/doctor cmd/internal/doctor/machine cmd/internal/drift cmd/internal/terminal cmd/internal/history cmd/internal/listing cmd/internal/manual cmd/internal/rawvault cmd/internal/release cmd/internal/servers cmd/internal/settings exec gateway gateway/admission gateway/clean gateway/failure gateway/mcpserver gateway/state/paths tiers
+gateway/mcpserver/streamable : gateway/httpguard gateway/mcpserver/wire gateway/state/private
+cmd/vaultwicket              : allowlist allowlist/quote cmd/internal/approver cmd/internal/auditlog cmd/internal/calls cmd/internal/clients cmd/internal/clients/command cmd/internal/clients/program cmd/internal/compare cmd/internal/completion cmd/internal/demo cmd/internal/doctor cmd/internal/doctor/machine cmd/internal/drift cmd/internal/terminal cmd/internal/history cmd/internal/listing cmd/internal/manual cmd/internal/rawvault cmd/internal/release cmd/internal/servers cmd/internal/settings exec gateway gateway/admission gateway/clean gateway/failure gateway/mcpserver gateway/state/private tiers
 cmd/internal/approver        : allowlist/quote cmd/internal/terminal cmd/internal/settings gateway/clean gateway/consent gateway/failure
 cmd/internal/calls           : allowlist/quote cmd/internal/terminal cmd/internal/settings exec/frame gateway gateway/consent gateway/mcpserver
 cmd/internal/history         : allowlist/quote cmd/internal/calls cmd/internal/terminal cmd/internal/settings gateway gateway/failure gateway/state/journal
 cmd/internal/listing         : allowlist allowlist/quote cmd/internal/drift cmd/internal/terminal cmd/internal/settings gateway gateway/catalog gateway/notes
-cmd/internal/rawvault        : cmd/internal/terminal exec/trust cmd/internal/settings cmd/internal/vault exec gateway gateway/admission gateway/clean gateway/registry gateway/state/paths policy/access
-cmd/internal/servers         : allowlist/quote cmd/internal/activation cmd/internal/doctor cmd/internal/doctor/machine cmd/internal/terminal cmd/internal/settings cmd/internal/manual cmd/internal/parent cmd/internal/release exec gateway/failure gateway/httpguard gateway/mcpserver gateway/mcpserver/streamable gateway/state/paths gateway/state/running gateway/ui
+cmd/internal/rawvault        : cmd/internal/terminal exec/trust cmd/internal/settings cmd/internal/vault exec gateway gateway/admission gateway/clean gateway/registry gateway/state/private policy/access
+cmd/internal/servers         : allowlist/quote cmd/internal/activation cmd/internal/doctor cmd/internal/doctor/machine cmd/internal/terminal cmd/internal/settings cmd/internal/manual cmd/internal/parent cmd/internal/release exec gateway/failure gateway/httpguard gateway/mcpserver gateway/mcpserver/streamable gateway/state/private gateway/ui
 cmd/internal/activation      : cmd/internal/terminal
 cmd/internal/auditlog        : cmd/internal/terminal cmd/internal/settings gateway gateway/clean gateway/state/audit allowlist/quote
 cmd/internal/demo            : allowlist/day cmd/internal/release cmd/internal/terminal exec gateway gateway/failure policy tiers
 cmd/internal/parent          : cmd/internal/terminal cmd/internal/settings
-cmd/internal/settings        : allowlist allowlist/day allowlist/quote cmd/internal/release cmd/internal/terminal exec exec/trust gateway gateway/admission gateway/clean gateway/mcpserver/streamable gateway/notes gateway/observe gateway/observe/telemetry gateway/registry gateway/state/paths policy policy/access tiers
+cmd/internal/settings        : allowlist allowlist/day allowlist/quote cmd/internal/release cmd/internal/terminal exec exec/trust gateway gateway/admission gateway/clean gateway/mcpserver/streamable gateway/notes gateway/observe gateway/observe/telemetry gateway/registry gateway/state/private policy policy/access tiers
 cmd/internal/compare         : gateway
-cmd/internal/drift           : allowlist gateway/state/paths
-cmd/internal/doctor          : cmd/internal/clients cmd/internal/settings cmd/internal/vault/disk/system exec gateway gateway/failure gateway/consent gateway/state/audit gateway/state/journal gateway/state/paths gateway/state/private gateway/state/running gateway/clean policy policy/access tiers
-cmd/internal/doctor/machine  : allowlist/quote cmd/internal/clients cmd/internal/clients/program cmd/internal/doctor cmd/internal/terminal cmd/internal/settings cmd/internal/rawvault cmd/internal/release gateway gateway/admission gateway/failure gateway/registry gateway/state/journal gateway/state/paths
+cmd/internal/drift           : allowlist gateway/state/private
+cmd/internal/doctor          : cmd/internal/clients cmd/internal/settings cmd/internal/vault/disk/system exec gateway gateway/failure gateway/consent gateway/state/audit gateway/state/journal gateway/state/private gateway/clean policy policy/access tiers
+cmd/internal/doctor/machine  : allowlist/quote cmd/internal/clients cmd/internal/clients/program cmd/internal/doctor cmd/internal/terminal cmd/internal/settings cmd/internal/rawvault cmd/internal/release gateway gateway/admission gateway/failure gateway/registry gateway/state/journal gateway/state/private
 cmd/internal/completion      : allowlist
 cmd/internal/manual          : cmd/internal/terminal
 cmd/internal/terminal        : allowlist/day allowlist/quote gateway/clean gateway/failure tiers
@@ -80,7 +77,7 @@ cmd/internal/clients/edit/jsonc: cmd/internal/clients/edit
 cmd/internal/clients/edit/toml: cmd/internal/clients/edit
 cmd/internal/clients/edit/yaml: cmd/internal/clients/edit
 cmd/internal/clients/program : exec/process
-cmd/internal/vault           : cmd/internal/vault/* cmd/internal/release allowlist allowlist/day allowlist/quote exec/frame gateway/state/journal gateway/names gateway/state/paths gateway/registry policy/access gateway/difference
+cmd/internal/vault           : cmd/internal/vault/* cmd/internal/release allowlist allowlist/day allowlist/quote exec/frame gateway/state/journal gateway/names gateway/state/private gateway/registry policy/access gateway/difference
 cmd/internal/release         :
 packaging                    : packaging/facts
 packaging/bundle             :

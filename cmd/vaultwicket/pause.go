@@ -10,7 +10,7 @@ import (
 	"vaultwicket/cmd/internal/terminal"
 	"vaultwicket/gateway/admission"
 	"vaultwicket/gateway/clean"
-	"vaultwicket/gateway/state/paths"
+	"vaultwicket/gateway/state/private"
 )
 
 // pauseState is what "pause --json" and "resume --json" print.
@@ -28,7 +28,7 @@ func pause(_ context.Context, std terminal.Streams, args []string) error {
 		return err
 	}
 	name := admission.PauseFile(state)
-	if !paths.MakePrivate(state) {
+	if !private.EnsureFolder(state) {
 		return terminal.Fail(terminal.ExitNotReady, fmt.Sprintf("not paused: cannot create %q as a private folder", state), "")
 	}
 	if err := admission.Pause(state, time.Now()); err != nil {

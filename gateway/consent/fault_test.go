@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"vaultwicket/gateway/state/private"
-	"vaultwicket/gateway/state/private/faults"
+	"vaultwicket/tests/faults"
 )
 
 // storeCalls is how many calls to the disk a question takes until it is redeemed.

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"vaultwicket/gateway/state/private/faults"
+	"vaultwicket/tests/faults"
 	"vaultwicket/tests/programs"
 )
 

@@ -8,7 +8,7 @@ import (
 
 	"vaultwicket/gateway/consent"
 	"vaultwicket/gateway/failure"
-	"vaultwicket/gateway/state/running"
+	"vaultwicket/gateway/state/private"
 )
 
 // questions returns the pending questions, the oldest first, so that a new one never moves those
@@ -16,7 +16,7 @@ import (
 // damaged counts files that cannot be read.
 func (p *page) questions() (waiting, ended []consent.StoredQuestion, damaged int, err error) {
 	all, unreadable, err := consent.OpenStore(consent.Folder(p.State), p.Now).List()
-	servers, unknown := running.List(running.Folder(p.State))
+	servers, unknown := private.Servers(private.ServersFolder(p.State))
 	for _, q := range all {
 		switch {
 		case q.State != consent.Pending:
@@ -32,12 +32,12 @@ func (p *page) questions() (waiting, ended []consent.StoredQuestion, damaged int
 // hasEnded reports whether a caller cannot call again: a process, whose name begins with its
 // number, or an HTTP session, after its server has ended. A terminal, or a client that is
 // identified by its token, can call again.
-func hasEnded(caller string, servers []running.Server) bool {
+func hasEnded(caller string, servers []private.Server) bool {
 	kind, _, _ := strings.Cut(caller, "-")
 	if _, err := strconv.Atoi(kind); err == nil {
-		return !slices.ContainsFunc(servers, func(s running.Server) bool { return s.Session == caller })
+		return !slices.ContainsFunc(servers, func(s private.Server) bool { return s.Session == caller })
 	}
-	return kind == "session" && !slices.ContainsFunc(servers, func(s running.Server) bool { return s.Transport == "http" })
+	return kind == "session" && !slices.ContainsFunc(servers, func(s private.Server) bool { return s.Transport == "http" })
 }
 
 // approvalsData is what the view of approvals shows.

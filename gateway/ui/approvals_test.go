@@ -8,14 +8,14 @@ import (
 	"testing"
 
 	"vaultwicket/gateway/consent"
-	"vaultwicket/gateway/state/running"
+	"vaultwicket/gateway/state/private"
 )
 
 // An answer that no caller can use is not asked for.
 func TestQuestionsOfEndedSessions(t *testing.T) {
 	state := filepath.Join(t.TempDir(), "state")
 	v := openPage(t, state)
-	end, err := running.Register(running.Folder(state), running.Server{Session: "7-alive", Transport: "http"})
+	end, err := private.RegisterServer(private.ServersFolder(state), private.Server{Session: "7-alive", Transport: "http"})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -14,7 +14,7 @@ import (
 	"vaultwicket/gateway/admission"
 	"vaultwicket/gateway/consent"
 	"vaultwicket/gateway/httpguard"
-	"vaultwicket/gateway/state/running"
+	"vaultwicket/gateway/state/private"
 	"vaultwicket/gateway/ui/activity"
 )
 
@@ -172,7 +172,7 @@ func (e *events) look() {
 		}
 	}
 	var b strings.Builder // tells one state of the small files from another
-	for _, name := range []string{admission.PauseFile(p.State), consent.Folder(p.State), running.Folder(p.State)} {
+	for _, name := range []string{admission.PauseFile(p.State), consent.Folder(p.State), private.ServersFolder(p.State)} {
 		if info, err := os.Lstat(name); err == nil {
 			fmt.Fprint(&b, info.ModTime().UnixNano())
 		}

@@ -15,7 +15,7 @@ import (
 	"vaultwicket/gateway"
 	"vaultwicket/gateway/admission"
 	"vaultwicket/gateway/consent"
-	"vaultwicket/gateway/state/paths"
+	"vaultwicket/gateway/state/private"
 )
 
 // visitor is a browser that has the page open.
@@ -29,7 +29,7 @@ type visitor struct {
 // openPage opens the page of a state folder.
 func openPage(t *testing.T, state string) *visitor {
 	t.Helper()
-	if !paths.MakePrivate(state) {
+	if !private.EnsureFolder(state) {
 		t.Fatal("no state folder")
 	}
 	p := New(Config{Gateway: gateway.New(gateway.Config{Runner: exec.New(exec.Config{})}), State: state, Session: "1-page"}, "")

@@ -5,8 +5,7 @@ import (
 
 	"vaultwicket/gateway/admission"
 	"vaultwicket/gateway/failure"
-	"vaultwicket/gateway/state/paths"
-	"vaultwicket/gateway/state/running"
+	"vaultwicket/gateway/state/private"
 	"vaultwicket/gateway/ui/activity"
 )
 
@@ -22,7 +21,7 @@ type overviewData struct {
 
 // shownServer is a running server with what the audit log says of it.
 type shownServer struct {
-	running.Server
+	private.Server
 	Client string // of its latest call, "" before the first
 	Up     string
 	Minute int // calls in the last minute
@@ -40,7 +39,7 @@ func (p *page) overview(r request) view {
 	data := overviewData{Health: p.health.latest(), Today: p.calls.Figures(activity.Filter{Since: midnight(now)}, now), Latest: p.calls.Page(activity.Filter{}, 0, latestCalls).Calls}
 	questions, _, _, questionsErr := p.questions()
 	data.Questions = p.shownQuestions(questions)
-	servers, serversErr := running.List(running.Folder(p.State))
+	servers, serversErr := private.Servers(private.ServersFolder(p.State))
 	for _, s := range servers {
 		shown := shownServer{Server: s, Up: lasted(max(0, now.Sub(s.Since)))}
 		shown.Minute = p.calls.Page(activity.Filter{Session: s.Session, Since: now.Add(-time.Minute)}, 0, 0).Total
@@ -66,7 +65,7 @@ func midnight(t time.Time) time.Time {
 
 // pause has every server deny every call.
 func (p *page) pause(r request) view {
-	if !paths.MakePrivate(p.State) {
+	if !private.EnsureFolder(p.State) {
 		return view{goTo: backTo(r)}.failed(failure.New(failure.CodeState, "it must be a folder that only you can access", "not paused: the state folder cannot be used"))
 	}
 	if err := admission.Pause(p.State, p.Now()); err != nil {

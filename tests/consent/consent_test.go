@@ -14,7 +14,7 @@ import (
 	"vaultwicket/gateway"
 	"vaultwicket/gateway/admission"
 	"vaultwicket/gateway/consent"
-	"vaultwicket/gateway/state/paths"
+	"vaultwicket/gateway/state/private"
 	"vaultwicket/policy"
 	"vaultwicket/policy/access"
 	"vaultwicket/tests/rig"
@@ -71,7 +71,7 @@ func TestWhatChangesWhileThePersonThinksIsShownAgain(t *testing.T) {
 func TestAYesDoesNotReachPastWhatWasClosedMeanwhile(t *testing.T) {
 	t.Parallel()
 	o := rig.NewHarness(t, nil)
-	pause := admission.PauseFile(paths.State(o.Config.Getenv, ""))
+	pause := admission.PauseFile(private.StateFolder(o.Config.Getenv, ""))
 	o.Refusing("paused", "paused", func() string {
 		got, _ := o.Do([]string{"delete", "path=root.md"}, rig.First(func() { rig.WriteFile(t, pause, nil) }))
 		os.Remove(pause)
@@ -347,7 +347,7 @@ func TestNobodyIsAskedAboutWhatWouldFail(t *testing.T) {
 		got, _ := o.Batch([]gateway.Operation{rig.Operation("a", "append", "path=root.md", "content=x"), rig.Operation("b", "delete", "path=gone.md")})
 		return got.Error.Code
 	})
-	if rest, _, err := consent.OpenStore(consent.Folder(paths.State(o.Config.Getenv, "")), nil).List(); len(rest) > 0 || err != nil {
+	if rest, _, err := consent.OpenStore(consent.Folder(private.StateFolder(o.Config.Getenv, "")), nil).List(); len(rest) > 0 || err != nil {
 		t.Errorf("on the desk there are %v, %v", rest, err)
 	}
 }

@@ -9,7 +9,7 @@ import (
 
 	"vaultwicket/gateway"
 	"vaultwicket/gateway/admission"
-	"vaultwicket/gateway/state/paths"
+	"vaultwicket/gateway/state/private"
 	"vaultwicket/policy"
 	"vaultwicket/tests/rig"
 )
@@ -37,7 +37,7 @@ func TestLimitsStopNoBatchHalfWay(t *testing.T) {
 	if got, _ := o.Do([]string{"create", "path=more.md", "content=x"}, nil); rig.CodeOf(got) != "rate_limited" {
 		t.Errorf("one more: %+v", got.Error)
 	}
-	state := paths.State(func(name string) string { return map[string]string{"XDG_STATE_HOME": o.State}[name] }, "")
+	state := private.StateFolder(func(name string) string { return map[string]string{"XDG_STATE_HOME": o.State}[name] }, "")
 	if err := os.WriteFile(filepath.Clean(admission.PauseFile(state)), nil, 0o600); err != nil {
 		t.Fatal(err)
 	}

@@ -8,7 +8,7 @@ import (
 	"vaultwicket/gateway"
 	"vaultwicket/gateway/admission"
 	"vaultwicket/gateway/consent"
-	"vaultwicket/gateway/state/paths"
+	"vaultwicket/gateway/state/private"
 	"vaultwicket/policy"
 	"vaultwicket/policy/access"
 	"vaultwicket/tests/rig"
@@ -46,7 +46,7 @@ var shuttings = map[string]shutting{
 	"hidden": tighter("not_found", levels(map[string]access.Level{"/": access.Delete, "Inbox": access.None})),
 	"ignore": {"not_found", func(o *rig.Harness) { o.Write(".vaultwicketignore", "/Inbox/\n") }},
 	"pause": {"paused", func(o *rig.Harness) {
-		rig.WriteFile(o.T, admission.PauseFile(paths.State(o.Config.Getenv, "")), nil)
+		rig.WriteFile(o.T, admission.PauseFile(private.StateFolder(o.Config.Getenv, "")), nil)
 	}},
 	"limits": {"rate_limited", func(o *rig.Harness) {
 		o.Gateway.Tighten([]policy.Policy{o.Config.Policy}, admission.Limits{MutationsHour: 1}, false)

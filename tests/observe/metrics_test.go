@@ -17,7 +17,7 @@ import (
 	"vaultwicket/gateway"
 	"vaultwicket/gateway/observe/telemetry"
 	"vaultwicket/gateway/state/audit"
-	"vaultwicket/gateway/state/paths"
+	"vaultwicket/gateway/state/private"
 	"vaultwicket/policy"
 	"vaultwicket/tests/rig"
 )
@@ -138,7 +138,7 @@ func TestTheMetricsAgreeWithTheAuditLog(t *testing.T) {
 func auditedCalls(t *testing.T, o *rig.Harness) (ends, decisions map[string]int, calls int) {
 	t.Helper()
 	ends, decisions = map[string]int{}, map[string]int{}
-	for line, err := range audit.Lines(paths.State(o.Config.Getenv, ""), audit.Filter{}) {
+	for line, err := range audit.Lines(private.StateFolder(o.Config.Getenv, ""), audit.Filter{}) {
 		if err != nil {
 			t.Fatal(err)
 		}

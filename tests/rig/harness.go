@@ -16,7 +16,7 @@ import (
 	"vaultwicket/gateway"
 	"vaultwicket/gateway/consent"
 	"vaultwicket/gateway/state/audit"
-	"vaultwicket/gateway/state/paths"
+	"vaultwicket/gateway/state/private"
 	"vaultwicket/policy"
 	"vaultwicket/tiers"
 )
@@ -196,7 +196,7 @@ func (o *Harness) answerOpen(answer func(*consent.Store, string) (consent.Stored
 }
 
 func (o *Harness) store() *consent.Store {
-	return consent.OpenStore(consent.Folder(paths.State(o.Config.Getenv, "")), nil)
+	return consent.OpenStore(consent.Folder(private.StateFolder(o.Config.Getenv, "")), nil)
 }
 
 // Waiting are the questions that nobody has answered yet.

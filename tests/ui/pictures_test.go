@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"vaultwicket/gateway/state/audit"
-	"vaultwicket/gateway/state/running"
+	"vaultwicket/gateway/state/private"
 	"vaultwicket/tests/rig"
 
 	"github.com/chromedp/chromedp"
@@ -81,7 +81,7 @@ func aDay(t *testing.T, r *rig.Rig) {
 			}
 		}
 	}
-	remove, err := running.Register(running.Folder(state), running.Server{Session: "1-day", PID: 4711, Since: now.Add(-5 * time.Hour), Version: "0.1.0", Transport: "stdio", Vaults: []string{"Notes"}, CallsMinute: 120})
+	remove, err := private.RegisterServer(private.ServersFolder(state), private.Server{Session: "1-day", PID: 4711, Since: now.Add(-5 * time.Hour), Version: "0.1.0", Transport: "stdio", Vaults: []string{"Notes"}, CallsMinute: 120})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,7 +9,7 @@ import (
 
 	"vaultwicket/cmd/internal/terminal"
 	"vaultwicket/gateway/consent"
-	"vaultwicket/gateway/state/paths"
+	"vaultwicket/gateway/state/private"
 )
 
 // withApprovals returns a world with a home of its own, and the approvals in it.
@@ -20,8 +20,8 @@ func withApprovals(t *testing.T) (std terminal.Streams, out, errs *strings.Build
 	std = terminal.Streams{In: strings.NewReader(""), Out: out, Err: errs, Lookup: func(name string) (string, bool) {
 		return home, name == "XDG_STATE_HOME"
 	}}
-	state := paths.State(std.Getenv, "")
-	if !paths.MakePrivate(state) {
+	state := private.StateFolder(std.Getenv, "")
+	if !private.EnsureFolder(state) {
 		t.Fatal("no state folder")
 	}
 	return std, out, errs, consent.OpenStore(consent.Folder(state), time.Now)

@@ -23,7 +23,7 @@ import (
 	"vaultwicket/gateway/failure"
 	"vaultwicket/gateway/state/audit"
 	"vaultwicket/gateway/state/journal"
-	"vaultwicket/gateway/state/running"
+	"vaultwicket/gateway/state/private"
 	"vaultwicket/policy"
 	"vaultwicket/policy/access"
 	"vaultwicket/tiers"
@@ -255,7 +255,7 @@ var faults = []struct {
 	{"disk-full", Warning, func(p *patient) { p.free = 10 << 20 }},
 	{"paused", Warning, func(p *patient) { p.paused = true }},
 	{"servers-unknown", Warning, func(p *patient) {
-		check(p.t, os.WriteFile(running.Folder(p.State), nil, 0o600))
+		check(p.t, os.WriteFile(private.ServersFolder(p.State), nil, 0o600))
 	}},
 	{"approvals-pending", Warning, (*patient).ask},
 	{"approvals-damaged", Warning, func(p *patient) {
@@ -365,7 +365,7 @@ func TestFaultsOfSomeFileSystems(t *testing.T) {
 
 func TestRunningServersAreListed(t *testing.T) {
 	p := healthy(t)
-	remove, err := running.Register(running.Folder(p.State), running.Server{
+	remove, err := private.RegisterServer(private.ServersFolder(p.State), private.Server{
 		Session: "4711-a", PID: 4711, Since: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC), Transport: "stdio", Vaults: []string{"Work", "Home\x1b"},
 	})
 	check(t, err)

@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"vaultwicket/gateway/state/private"
-	"vaultwicket/gateway/state/running"
 )
 
 // Of a token in its file. A shorter one can be guessed.
@@ -41,8 +40,8 @@ func (m Machine) http(ctx context.Context, r *Report) {
 // address reports an address on which no server can listen. While a server of vaultwicket
 // serves HTTP, the address may be its own.
 func (m Machine) address(ctx context.Context, addr string, r *Report) {
-	all, _ := running.List(running.Folder(m.State))
-	if strings.HasPrefix(addr, "unix:") || slices.ContainsFunc(all, func(s running.Server) bool { return s.Transport == "http" }) {
+	all, _ := private.Servers(private.ServersFolder(m.State))
+	if strings.HasPrefix(addr, "unix:") || slices.ContainsFunc(all, func(s private.Server) bool { return s.Transport == "http" }) {
 		return
 	}
 	if err := m.Listen(ctx, addr); err != nil {

@@ -14,8 +14,7 @@ import (
 	"vaultwicket/gateway/consent"
 	"vaultwicket/gateway/state/audit"
 	"vaultwicket/gateway/state/journal"
-	"vaultwicket/gateway/state/paths"
-	"vaultwicket/gateway/state/running"
+	"vaultwicket/gateway/state/private"
 )
 
 // leastFree is how many bytes should be free where changes are recorded: a change of a
@@ -55,9 +54,9 @@ func (m Machine) state(_ context.Context, r *Report) {
 
 // servers lists the servers of this user that are running.
 func (m Machine) servers(r *Report) {
-	all, err := running.List(running.Folder(m.State))
+	all, err := private.Servers(private.ServersFolder(m.State))
 	if err != nil {
-		r.warn("servers-unknown", err.Error(), "running servers cannot be listed, here and on the local page", fmt.Sprintf("remove %q; each server that starts makes it again", running.Folder(m.State)))
+		r.warn("servers-unknown", err.Error(), "running servers cannot be listed, here and on the local page", fmt.Sprintf("remove %q; each server that starts makes it again", private.ServersFolder(m.State)))
 		return
 	}
 	if len(all) == 0 {
@@ -129,8 +128,8 @@ func (m Machine) cache(r *Report) {
 		if v.Folder == "" {
 			continue
 		}
-		cache := paths.Cache(m.Getenv, v.Folder)
-		if cache == "" || paths.Unwritable(cache) != nil || paths.Unsafe(cache) != "" {
+		cache := private.CacheFolder(m.Getenv, v.Folder)
+		if cache == "" || private.Unwritable(cache) != nil || private.WhyUnsafe(cache) != "" {
 			r.warn("cache-unusable", fmt.Sprintf("nothing can be kept in the cache folder %q", cache), "the first call after each start reads every note again", "set XDG_CACHE_HOME to a private folder outside the vault")
 			return
 		}

@@ -15,7 +15,7 @@ import (
 	"sync"
 
 	"vaultwicket/allowlist"
-	"vaultwicket/gateway/state/paths"
+	"vaultwicket/gateway/state/private"
 )
 
 // Drift is what a version of the app has more and less than the table.
@@ -84,7 +84,7 @@ const (
 
 // file is where a result is kept, "" if there is no cache folder.
 func file(getenv func(string) string) string {
-	folder := paths.Cache(getenv, "")
+	folder := private.CacheFolder(getenv, "")
 	if folder == "" {
 		return ""
 	}

@@ -19,7 +19,7 @@ import (
 	"vaultwicket/gateway/admission"
 	"vaultwicket/gateway/clean"
 	"vaultwicket/gateway/registry"
-	"vaultwicket/gateway/state/paths"
+	"vaultwicket/gateway/state/private"
 	"vaultwicket/policy/access"
 )
 
@@ -56,7 +56,7 @@ func Run(args []string, std terminal.Streams) int {
 
 // notPaused is an error while everything is refused, and where that cannot be told.
 func notPaused(std terminal.Streams) error {
-	state := paths.State(std.Getenv, "")
+	state := private.StateFolder(std.Getenv, "")
 	if state == "" {
 		return nil // nothing can be paused
 	}

@@ -14,7 +14,7 @@ import (
 	"vaultwicket/cmd/internal/terminal"
 	"vaultwicket/gateway/mcpserver"
 	"vaultwicket/gateway/mcpserver/streamable"
-	"vaultwicket/gateway/state/paths"
+	"vaultwicket/gateway/state/private"
 )
 
 // tokenVariable holds the bearer token itself, for places where a file is more
@@ -70,12 +70,12 @@ func tokenOf(o settings.Opened) (token, from string, err error) {
 	}
 	file := o.HTTP.TokenFile
 	if file == "" {
-		state := paths.State(o.Std.Getenv, "")
+		state := private.StateFolder(o.Std.Getenv, "")
 		if state == "" {
 			return "", "", &terminal.UsageError{Reason: "no location for the HTTP token", Advice: "set --token-file"}
 		}
-		if !paths.MakePrivate(state) {
-			return "", "", fmt.Errorf("state folder %q: %s", state, cmp.Or(paths.Unsafe(state), "cannot be made"))
+		if !private.EnsureFolder(state) {
+			return "", "", fmt.Errorf("state folder %q: %s", state, cmp.Or(private.WhyUnsafe(state), "cannot be made"))
 		}
 		file = filepath.Join(state, tokenName)
 	}

@@ -6,19 +6,18 @@ import (
 
 	"vaultwicket/cmd/internal/release"
 	"vaultwicket/cmd/internal/settings"
-	"vaultwicket/gateway/state/paths"
-	"vaultwicket/gateway/state/running"
+	"vaultwicket/gateway/state/private"
 )
 
 // register notes in the state folder that this server runs, until end is called. It does
 // not keep the first answer waiting, and a server without a place for it serves all the
 // same.
 func register(o settings.Opened) (end func()) {
-	state := paths.State(o.Std.Getenv, "")
+	state := private.StateFolder(o.Std.Getenv, "")
 	if state == "" || o.VaultAround(o.Std, state) != "" {
 		return func() {}
 	}
-	s := running.Server{
+	s := private.Server{
 		Session: settings.Session(), PID: os.Getpid(), Since: time.Now().UTC(), Version: release.Version, Transport: "stdio", Vaults: o.Gateway.VaultNames(),
 		CallsMinute: o.Limits.Calls, ChangesMinute: o.Limits.Mutations, ChangesHour: o.Limits.MutationsHour,
 	}
@@ -27,7 +26,7 @@ func register(o settings.Opened) (end func()) {
 	}
 	registered := make(chan func(), 1)
 	go func() {
-		remove, err := running.Register(running.Folder(state), s)
+		remove, err := private.RegisterServer(private.ServersFolder(state), s)
 		if err != nil {
 			o.Log.Debug("this server is not in the list of running servers", "error", err.Error())
 			remove = func() {}

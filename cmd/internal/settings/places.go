@@ -6,7 +6,7 @@ import (
 
 	"vaultwicket/cmd/internal/terminal"
 	"vaultwicket/exec"
-	"vaultwicket/gateway/state/paths"
+	"vaultwicket/gateway/state/private"
 	"vaultwicket/policy"
 	"vaultwicket/tiers"
 )
@@ -30,17 +30,17 @@ const hintState = "set XDG_STATE_HOME to a private folder outside all vaults"
 // could pause, resume, approve or forge. The warning is for one that nothing can be
 // kept in: notes can be read then, and no change is made.
 func (s Settings) CheckState(std terminal.Streams) (warning string, err error) {
-	state := paths.State(std.Getenv, "")
+	state := private.StateFolder(std.Getenv, "")
 	if state == "" {
 		return "no location for the state folder: changes and pause are unavailable", nil
 	}
 	if vault := s.VaultAround(std, state); vault != "" {
 		return "", &UnsafePathError{codeState, fmt.Sprintf("state folder %q: is inside the vault %q, where an agent may write", state, vault), hintState}
 	}
-	if reason := paths.Unsafe(state); reason != "" {
-		return "", &UnsafePathError{codeState, fmt.Sprintf("state folder %q: %s", state, reason), hintUnsafe(paths.Remedy(state))}
+	if reason := private.WhyUnsafe(state); reason != "" {
+		return "", &UnsafePathError{codeState, fmt.Sprintf("state folder %q: %s", state, reason), hintUnsafe(private.RemedyFor(state))}
 	}
-	if err := paths.Unwritable(state); err != nil {
+	if err := private.Unwritable(state); err != nil {
 		return fmt.Sprintf("state folder %q: not writable, changes are unavailable: %v", state, err), nil
 	}
 	return "", nil
@@ -68,7 +68,7 @@ func (s Settings) CheckCLI(f *Flags, std terminal.Streams) error {
 
 // StateFolder returns the folder of the pause, the audit log and the approvals.
 func StateFolder(std terminal.Streams) (string, error) {
-	if state := paths.State(std.Getenv, ""); state != "" {
+	if state := private.StateFolder(std.Getenv, ""); state != "" {
 		return state, nil
 	}
 	return "", terminal.Fail(terminal.ExitNotReady, "no location for the state folder", "set HOME or XDG_STATE_HOME to an absolute path")

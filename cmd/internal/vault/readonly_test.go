@@ -8,7 +8,7 @@ import (
 
 	"vaultwicket/cmd/internal/vault/answer"
 	"vaultwicket/cmd/internal/vault/grammar"
-	"vaultwicket/gateway/state/paths"
+	"vaultwicket/gateway/state/private"
 )
 
 // writingSamples are the arguments with which every command that writes gets as far as
@@ -51,7 +51,7 @@ func TestWithoutTheSwitchNothingIsChanged(t *testing.T) {
 		t.Errorf("only %d commands write", writers)
 	}
 	h.expect(answer.ExitDone, "# H\n- [ ] x\n", "read", "path=a.md")
-	if journal := paths.State(func(name string) string { return h.env[name] }, h.dir); h.exists(journal) {
+	if journal := private.StateFolder(func(name string) string { return h.env[name] }, h.dir); h.exists(journal) {
 		t.Error("there is a state folder")
 	}
 	h.expect(answer.ExitDone, "status\t \ntext\t- [ ] x\nfile\ta.md\nline\t2\n", "task", "ref=a.md:2") // shows a task

@@ -9,7 +9,7 @@ import (
 
 	"vaultwicket/cmd/internal/vault/answer"
 	"vaultwicket/cmd/internal/vault/session"
-	"vaultwicket/gateway/state/paths"
+	"vaultwicket/gateway/state/private"
 	"vaultwicket/policy/access"
 )
 
@@ -30,7 +30,7 @@ func status(h *session.Host, folder string) answer.Reply {
 		{"folder", path},
 		{"sandbox", h.Sandbox.String()},
 		{"ignore file", ignoreFile(path)},
-		{"cache", cmp.Or(paths.Cache(h.Env, path), "none: no place outside the vault")},
+		{"cache", cmp.Or(private.CacheFolder(h.Env, path), "none: no place outside the vault")},
 	} {
 		table.Rows = append(table.Rows, line[:])
 	}

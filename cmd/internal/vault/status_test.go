@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"vaultwicket/cmd/internal/vault/answer"
-	"vaultwicket/gateway/state/paths"
+	"vaultwicket/gateway/state/private"
 )
 
 // A process that is locked in still answers everything about its vault, and
@@ -14,7 +14,7 @@ func TestStatus(t *testing.T) {
 	h := build(t, map[string]string{"a.md": "a"})
 	h.env["HOME"] = t.TempDir()
 	h.env["LOCALAPPDATA"] = h.env["HOME"] // which Windows asks for
-	h.expect(answer.ExitDone, "folder\t"+h.dir+"\nsandbox\tnone: the process is shared\nignore file\tnone\ncache\t"+paths.Cache(func(n string) string { return h.env[n] }, h.dir)+"\n", "--status")
+	h.expect(answer.ExitDone, "folder\t"+h.dir+"\nsandbox\tnone: the process is shared\nignore file\tnone\ncache\t"+private.CacheFolder(func(n string) string { return h.env[n] }, h.dir)+"\n", "--status")
 	h.env["HOME"], h.env["LOCALAPPDATA"] = "", ""
 	h.expect(answer.ExitDone, "folder\t"+h.dir+"\nsandbox\tnone: the process is shared\nignore file\tnone\ncache\tnone: no place outside the vault\n", "--status")
 	h.put(".vaultwicketignore", "secret.md\n")

@@ -12,7 +12,6 @@ import (
 	"path/filepath"
 	"strings"
 
-	"vaultwicket/gateway/state/paths"
 	"vaultwicket/gateway/state/private"
 )
 
@@ -86,8 +85,8 @@ func unreadable(path string, err error) error {
 // then fs.ErrExist.
 func makeToken(path string) error {
 	dir := filepath.Dir(path)
-	if !paths.MakePrivate(dir) {
-		return fmt.Errorf("its folder %s", cmp.Or(paths.Unsafe(dir), "cannot be made"))
+	if !private.EnsureFolder(dir) {
+		return fmt.Errorf("its folder %s", cmp.Or(private.WhyUnsafe(dir), "cannot be made"))
 	}
 	file, err := os.CreateTemp(dir, ".token-") // mode 0600
 	if err != nil {

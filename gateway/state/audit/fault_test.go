@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"testing"
 
-	"vaultwicket/gateway/state/private/faults"
+	"vaultwicket/tests/faults"
 )
 
 // TestEveryFault lets each call that changes the disk fail once, or for good, in

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"vaultwicket/gateway/state/private/faults"
+	"vaultwicket/tests/faults"
 )
 
 // settledAndMapped has the log look at a settled folder, and fails unless it asks the system for

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"vaultwicket/gateway/state/private/faults"
+	"vaultwicket/tests/faults"
 )
 
 // confirmed is what a journal has said that it keeps.

@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"vaultwicket/gateway/state/private/faults"
+	"vaultwicket/tests/faults"
 )
 
 func TestAKeyHasOneCall(t *testing.T) {

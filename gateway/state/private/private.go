@@ -11,8 +11,8 @@
 // access it. Folders are made so, and files inherit it from them.
 //
 // Calls that change the disk go through a [System], so that a test can let the
-// n-th of them fail (package faults). The package imports no other package of
-// this program but the one that reads access lists of Windows.
+// n-th of them fail. The package also knows where state and cache are on each system, and
+// which servers of this user are running.
 package private
 
 import (

@@ -6,8 +6,11 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"sync"
 	"syscall"
+
+	"golang.org/x/sys/unix"
 )
 
 const (
@@ -49,3 +52,15 @@ func isReadOnly(err error) bool { return errors.Is(err, syscall.EROFS) }
 func mkdir(name string) error { return os.Mkdir(name, 0o700) }
 
 func rename(from, to string) error { return os.Rename(from, to) }
+
+// writable is an error where nothing can be made in a folder, or in the place where
+// it would be made.
+func writable(dir string) error {
+	for {
+		err := unix.Access(dir, unix.W_OK|unix.X_OK)
+		if !errors.Is(err, fs.ErrNotExist) || dir == filepath.Dir(dir) {
+			return err
+		}
+		dir = filepath.Dir(dir)
+	}
+}

@@ -23,7 +23,7 @@ import (
 	"vaultwicket/gateway/admission"
 	"vaultwicket/gateway/failure"
 	"vaultwicket/gateway/registry"
-	"vaultwicket/gateway/state/paths"
+	"vaultwicket/gateway/state/private"
 )
 
 // Of is this machine with the settings of a command line, which may have the flags
@@ -50,7 +50,7 @@ func Of(std terminal.Streams, args []string, more func(*settings.Flags)) (m doct
 	if _, _, without := settings.NewFlags("doctor").Load(std, file); invalid != nil && without == nil {
 		return m, false, invalid // it is the other flags
 	}
-	state := paths.State(std.Getenv, "")
+	state := private.StateFolder(std.Getenv, "")
 	executable, err := os.Executable()
 	if err != nil {
 		return m, false, err

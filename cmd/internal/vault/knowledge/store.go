@@ -17,7 +17,7 @@ import (
 	"vaultwicket/cmd/internal/vault/knowledge/cache"
 	"vaultwicket/cmd/internal/vault/knowledge/index"
 	"vaultwicket/cmd/internal/vault/tally"
-	"vaultwicket/gateway/state/paths"
+	"vaultwicket/gateway/state/private"
 )
 
 // View is a vault as one call sees it.
@@ -240,7 +240,7 @@ func (k *Store) attend(from View) {
 	k.release()
 	k.folder = from.Folder
 	k.keep.Lock()
-	k.cache = cache.Open(paths.Cache(from.Env, from.Path), from.Path, BuildID())
+	k.cache = cache.Open(private.CacheFolder(from.Env, from.Path), from.Path, BuildID())
 	k.keep.Unlock()
 	if !k.Resident || k.closing {
 		return

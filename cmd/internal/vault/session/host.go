@@ -20,7 +20,7 @@ import (
 	"vaultwicket/gateway/names"
 	"vaultwicket/gateway/registry"
 	"vaultwicket/gateway/state/journal"
-	"vaultwicket/gateway/state/paths"
+	"vaultwicket/gateway/state/private"
 	"vaultwicket/policy/access"
 )
 
@@ -104,8 +104,8 @@ func (h *Host) Confine(vault string, list bool) {
 		_, err := os.Stat(vault)
 		h.VaultMissing = err != nil
 		folders := []string{vault}
-		for _, dir := range []string{paths.Cache(h.Env, vault), paths.State(h.Env, vault)} {
-			if paths.MakePrivate(dir) {
+		for _, dir := range []string{private.CacheFolder(h.Env, vault), private.StateFolder(h.Env, vault)} {
+			if private.EnsureFolder(dir) {
 				folders = append(folders, dir)
 			}
 		}

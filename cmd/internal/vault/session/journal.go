@@ -3,12 +3,12 @@ package session
 import (
 	"vaultwicket/cmd/internal/vault/answer"
 	"vaultwicket/gateway/state/journal"
-	"vaultwicket/gateway/state/paths"
+	"vaultwicket/gateway/state/private"
 )
 
 // Journal returns the journal of the vault.
 func (v *Vault) Journal() (*journal.Journal, error) {
-	dir := paths.State(v.Host.Env, v.Path)
+	dir := private.StateFolder(v.Host.Env, v.Path)
 	if dir == "" {
 		return nil, answer.Failure("Nothing can be changed: the journal needs a folder outside the vault. Set XDG_STATE_HOME to a folder.")
 	}

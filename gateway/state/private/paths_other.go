@@ -1,6 +1,6 @@
 //go:build !unix
 
-package paths
+package private
 
 // writable is not known before something is created.
 func writable(string) error { return nil }

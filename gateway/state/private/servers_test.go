@@ -1,4 +1,4 @@
-package running
+package private
 
 import (
 	"os"
@@ -12,7 +12,7 @@ import (
 // TestMain is also a server that is killed.
 func TestMain(m *testing.M) {
 	if dir := os.Getenv("REGISTER_IN"); dir != "" {
-		remove, err := Register(dir, Server{Session: "1-killed"})
+		remove, err := RegisterServer(dir, Server{Session: "1-killed"})
 		if err != nil {
 			os.Exit(1)
 		}
@@ -25,7 +25,7 @@ func TestMain(m *testing.M) {
 
 func TestAServerIsListedWhileItRuns(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "servers")
-	if list, err := List(dir); len(list) > 0 || err != nil {
+	if list, err := Servers(dir); len(list) > 0 || err != nil {
 		t.Fatalf("%v, %v in no folder", list, err)
 	}
 	begun := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
@@ -33,18 +33,18 @@ func TestAServerIsListedWhileItRuns(t *testing.T) {
 	two := Server{Session: "2-two", PID: 2, Since: begun.Add(time.Second), Transport: "http"}
 	var remove []func()
 	for _, s := range []Server{one, two} {
-		r, err := Register(dir, s)
+		r, err := RegisterServer(dir, s)
 		if err != nil {
 			t.Fatal(err)
 		}
 		remove = append(remove, r)
 	}
-	list, err := List(dir)
+	list, err := Servers(dir)
 	if err != nil || len(list) != 2 || list[0].Session != "2-two" || list[1].CallsMinute != 120 || !slices.Equal(list[1].Vaults, one.Vaults) || !list[1].Since.Equal(begun) {
 		t.Errorf("%+v, %v", list, err)
 	}
 	remove[0]()
-	if list, _ := List(dir); len(list) != 1 || list[0].Session != "2-two" {
+	if list, _ := Servers(dir); len(list) != 1 || list[0].Session != "2-two" {
 		t.Errorf("%+v after one has ended", list)
 	}
 	remove[1]()
@@ -69,12 +69,12 @@ func TestAKilledServerIsNotListed(t *testing.T) {
 	if _, err := out.Read(make([]byte, 20)); err != nil {
 		t.Fatal(err)
 	}
-	if list, err := List(dir); len(list) != 1 || err != nil {
+	if list, err := Servers(dir); len(list) != 1 || err != nil {
 		t.Errorf("%v, %v while it runs", list, err)
 	}
 	_ = c.Process.Kill()
 	_ = c.Wait()
-	if list, err := List(dir); len(list) != 0 || err != nil {
+	if list, err := Servers(dir); len(list) != 0 || err != nil {
 		t.Errorf("%v, %v when it was killed", list, err)
 	}
 	if left, _ := os.ReadDir(dir); len(left) > 0 {
@@ -84,7 +84,7 @@ func TestAKilledServerIsNotListed(t *testing.T) {
 
 func TestFilesThatAreNoneAreIgnored(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "servers")
-	remove, err := Register(dir, Server{Session: "1-one"})
+	remove, err := RegisterServer(dir, Server{Session: "1-one"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -97,11 +97,11 @@ func TestFilesThatAreNoneAreIgnored(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "1-one.json"), []byte("{"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if list, err := List(dir); len(list) > 0 || err != nil {
+	if list, err := Servers(dir); len(list) > 0 || err != nil {
 		t.Errorf("%+v, %v", list, err)
 	}
 	for _, name := range []string{"", "a/b", "..", "A"} {
-		if _, err := Register(dir, Server{Session: name}); err == nil {
+		if _, err := RegisterServer(dir, Server{Session: name}); err == nil {
 			t.Errorf("session %q is registered", name)
 		}
 	}

@@ -1,6 +1,4 @@
-// Package paths says where this program keeps what is not the user's own: by
-// the rules of each system, and never in a vault.
-package paths
+package private
 
 import (
 	"errors"
@@ -9,21 +7,18 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
-
-	"vaultwicket/gateway/state/private"
 )
 
 const programFolder = "vaultwicket" // of this program, within the places for all programs
 
-// Cache returns where this program keeps what it can find out again, ""
-// where there is no such place or it is in the vault: this program keeps nothing there.
-func Cache(env func(string) string, vault string) string {
+// CacheFolder returns the folder for files that this program can make again, by the rules of
+// the system, "" if there is none or it is in the vault: this program keeps no files there.
+func CacheFolder(env func(string) string, vault string) string {
 	return outside(vault, baseFolder(env, "XDG_CACHE_HOME", ".cache", "Library/Caches"))
 }
 
-// State returns where this program keeps what must not be lost, in the
-// same way.
-func State(env func(string) string, vault string) string {
+// StateFolder returns the folder for files that must not be lost, in the same way.
+func StateFolder(env func(string) string, vault string) string {
 	return outside(vault, baseFolder(env, "XDG_STATE_HOME", ".local/state", "Library/Application Support"))
 }
 
@@ -94,11 +89,11 @@ func resolved(path string) string {
 	return path
 }
 
-// Unsafe says why a folder must not hold what is the user's alone, "" if it may. One
-// that does not exist may: MakePrivate makes it private.
-func Unsafe(dir string) string {
-	err := private.CheckFolder(dir)
-	var unsafe *private.Unsafe
+// WhyUnsafe says why a folder must not contain private files, "" if it may. One that does not
+// exist may: [EnsureFolder] makes it private.
+func WhyUnsafe(dir string) string {
+	err := CheckFolder(dir)
+	var unsafe *Unsafe
 	switch {
 	case err == nil, errors.Is(err, fs.ErrNotExist):
 		return ""
@@ -108,28 +103,28 @@ func Unsafe(dir string) string {
 	return "cannot be accessed: " + errors.Unwrap(err).Error()
 }
 
-// Remedy returns the command by which the user can restrict an unsafe folder to
+// RemedyFor returns the command by which the user can restrict an unsafe folder to
 // themselves, "" where there is none.
-func Remedy(dir string) string {
-	var unsafe *private.Unsafe
-	if errors.As(private.CheckFolder(dir), &unsafe) {
+func RemedyFor(dir string) string {
+	var unsafe *Unsafe
+	if errors.As(CheckFolder(dir), &unsafe) {
 		return unsafe.Remedy()
 	}
 	return ""
 }
 
-// Unwritable is an error where nothing can be kept in a folder, be it there or to be
+// Unwritable returns an error if no file can be made in a folder, which exists or would be
 // made. It makes nothing.
 func Unwritable(dir string) error { return writable(dir) }
 
-// MakePrivate makes a folder that only this user can look into. It reports
-// false where that cannot be, and for one that others can look into.
-func MakePrivate(dir string) bool {
+// EnsureFolder makes a folder that only this user can access, if it is missing. It reports
+// false if that fails, and for a folder that others can access.
+func EnsureFolder(dir string) bool {
 	if dir == "" || os.MkdirAll(filepath.Dir(dir), 0o700) != nil {
 		return false
 	}
-	if err := (private.Disk{}).Mkdir(dir); err != nil && !os.IsExist(err) {
+	if err := (Disk{}).Mkdir(dir); err != nil && !os.IsExist(err) {
 		return false
 	}
-	return Unsafe(dir) == ""
+	return WhyUnsafe(dir) == ""
 }

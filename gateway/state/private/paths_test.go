@@ -1,4 +1,4 @@
-package paths
+package private
 
 import (
 	"errors"
@@ -7,6 +7,8 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+
+	"vaultwicket/tests/folding"
 )
 
 func TestWhereTheCacheIs(t *testing.T) {
@@ -34,19 +36,19 @@ func TestWhereTheCacheIs(t *testing.T) {
 		{"the vault lies beside it by name", home, vault + "2", vault, vault + "2/vaultwicket"},
 	} {
 		env := map[string]string{"HOME": test.home, "XDG_CACHE_HOME": test.variable}
-		if got := Cache(func(name string) string { return env[name] }, test.vault); got != test.want {
+		if got := CacheFolder(func(name string) string { return env[name] }, test.vault); got != test.want {
 			t.Errorf("%s: %q, want %q", test.name, got, test.want)
 		}
 	}
 	env := map[string]string{"HOME": home}
-	if got := State(func(name string) string { return env[name] }, vault); got != home+"/.local/state/vaultwicket" {
+	if got := StateFolder(func(name string) string { return env[name] }, vault); got != home+"/.local/state/vaultwicket" {
 		t.Errorf("the state is in %q", got)
 	}
 }
 
 func TestAPrivateFolderIsMade(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "a", "b")
-	if !MakePrivate(dir) {
+	if !EnsureFolder(dir) {
 		t.Fatal("not made")
 	}
 	if info, err := os.Stat(dir); err != nil || runtime.GOOS != "windows" && info.Mode().Perm() != 0o700 {
@@ -56,7 +58,7 @@ func TestAPrivateFolderIsMade(t *testing.T) {
 	if err := os.WriteFile(file, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if MakePrivate("") || MakePrivate(file) || MakePrivate(filepath.Join(file, "x")) {
+	if EnsureFolder("") || EnsureFolder(file) || EnsureFolder(filepath.Join(file, "x")) {
 		t.Error("a file was taken for a folder")
 	}
 }
@@ -77,7 +79,7 @@ func TestAFolderThatIsOpenToOthersIsUnsafe(t *testing.T) {
 		if err := errors.Join(os.Mkdir(dir, 0o700), os.Chmod(dir, tt.mode)); err != nil {
 			t.Fatal(err)
 		}
-		if got := Unsafe(dir); tt.want == "" && got != "" || !strings.HasPrefix(got, tt.want) || MakePrivate(dir) != (tt.want == "") {
+		if got := WhyUnsafe(dir); tt.want == "" && got != "" || !strings.HasPrefix(got, tt.want) || EnsureFolder(dir) != (tt.want == "") {
 			t.Errorf("%s: %q, want %q", tt.name, got, tt.want)
 		}
 	}
@@ -88,7 +90,7 @@ func TestAFolderThatIsOpenToOthersIsUnsafe(t *testing.T) {
 	for path, want := range map[string]string{
 		file: "is not a folder", link: "is not a folder", filepath.Join(file, "x"): "cannot be accessed: not a directory", filepath.Join(base, "none"): "",
 	} {
-		if got := Unsafe(path); got != want {
+		if got := WhyUnsafe(path); got != want {
 			t.Errorf("%q: %q, want %q", path, got, want)
 		}
 	}
@@ -99,8 +101,35 @@ func TestAFolderThatIsOpenToOthersIsUnsafe(t *testing.T) {
 		if err := os.Chown(filepath.Join(base, "own"), 4711, 0); err != nil {
 			t.Fatal(err)
 		}
-		if got := Unsafe(filepath.Join(base, "own")); got != "belongs to another user" {
+		if got := WhyUnsafe(filepath.Join(base, "own")); got != "belongs to another user" {
 			t.Errorf("of another user: %q", got)
+		}
+	}
+}
+
+// A place within the vault is one in every spelling of the two.
+func TestAnotherSpellingOfTheVaultIsTheVault(t *testing.T) {
+	dir := folding.Dir(t, folding.APFS)
+	vault := filepath.Join(dir, "Home")
+	if err := os.Mkdir(vault, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for _, test := range []struct {
+		vault, place string
+		within       bool
+	}{
+		{"Home", "Home/State", true}, {"Home", "HOME/State", true}, {"hOME", "Home/a/b/c", true}, {"HOME", "home", true},
+		{"Home", "Other/State", false}, {"Home", "Home2", false},
+	} {
+		place := filepath.Join(dir, filepath.FromSlash(test.place))
+		env := func(name string) string {
+			if name == "XDG_STATE_HOME" {
+				return place
+			}
+			return ""
+		}
+		if got := StateFolder(env, filepath.Join(dir, test.vault)); (got == "") != test.within {
+			t.Errorf("the state of %s in %s is kept in %q", test.vault, test.place, got)
 		}
 	}
 }

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"vaultwicket/gateway/state/private"
-	"vaultwicket/gateway/state/private/faults"
+	"vaultwicket/tests/faults"
 )
 
 // Whichever call fails, a file that is replaced has all of its old content or all

@@ -1,0 +1,144 @@
+package private
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Server is a server of this user that is running. Each one keeps a small file in a private
+// folder, and a lock beside it as long as it lives: however a process ends, its lock ends
+// with it, and no process id has to be trusted. A file has no path, no token and no data of
+// a call.
+type Server struct {
+	// Session is the name of the process in the audit log and the journal.
+	Session string    `json:"session"`
+	PID     int       `json:"pid"`
+	Since   time.Time `json:"since"`
+	Version string    `json:"version"`
+	// Transport is "stdio" or "http".
+	Transport string   `json:"transport"`
+	Vaults    []string `json:"vaults"`
+	// Limits are those in force at the start; 0 is no limit.
+	CallsMinute   int `json:"callsPerMinute"`
+	ChangesMinute int `json:"mutationsPerMinute"`
+	ChangesHour   int `json:"mutationsPerHour"`
+}
+
+// ServersFolder returns the folder of the files in the state folder.
+func ServersFolder(state string) string { return filepath.Join(state, "servers") }
+
+const (
+	serverFile    = ".json"
+	serverLock    = ".lock"
+	maxServerFile = 64 << 10 // a few hundred names of vaults
+	maxServers    = 256      // that are looked at: more servers than anybody runs
+)
+
+// RegisterServer notes that a server runs, until remove is called or the process ends. Its
+// session must be a name of letters, digits and dashes.
+func RegisterServer(dir string, s Server) (remove func(), err error) {
+	if !isSession(s.Session) {
+		return nil, errors.New("the session has no name for a file")
+	}
+	if err := MakeFolder(Disk{}, dir); err != nil {
+		return nil, err
+	}
+	text, err := json.Marshal(s)
+	if err != nil {
+		return nil, err
+	}
+	file, lock := filepath.Join(dir, s.Session+serverFile), filepath.Join(dir, s.Session+serverLock)
+	unlock, err := tryLockNow(lock)
+	if err != nil {
+		return nil, err
+	}
+	if err := writeServer(file, append(text, '\n')); err != nil {
+		removeServer(file, lock, unlock)
+		return nil, err
+	}
+	return func() { removeServer(file, lock, unlock) }, nil
+}
+
+// writeServer makes a file that does not exist. It need not survive the machine, so it is not made
+// durable, which would cost a server milliseconds.
+func writeServer(name string, text []byte) error {
+	file, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = file.Write(text)
+	return errors.Join(err, file.Close())
+}
+
+func isSession(session string) bool {
+	return session != "" && len(session) <= 64 && strings.Trim(session, "abcdefghijklmnopqrstuvwxyz0123456789-") == ""
+}
+
+// tryLockNow does not wait: a lock that is held is an error.
+func tryLockNow(path string) (unlock func(), err error) {
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	return Lock(ctx, path, 0)
+}
+
+// removeServer removes the files of a server. A file that is open cannot be removed on every
+// system, so the lock is released first.
+func removeServer(file, lock string, unlock func()) {
+	_ = os.Remove(file)
+	unlock()
+	_ = os.Remove(lock)
+}
+
+// Servers returns the servers that are running, the latest first, and removes what ended
+// ones have left. A folder that is missing has none.
+func Servers(dir string) ([]Server, error) {
+	if err := CheckFolder(dir); errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	} else if err != nil {
+		return nil, err
+	}
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return nil, err
+	}
+	var servers []Server
+	for _, entry := range entries {
+		session, found := strings.CutSuffix(entry.Name(), serverFile)
+		if !found || !isSession(session) || len(servers) == maxServers {
+			continue
+		}
+		if s, ok := readServer(dir, session); ok {
+			servers = append(servers, s)
+		}
+	}
+	slices.SortFunc(servers, func(a, b Server) int {
+		return cmp.Or(b.Since.Compare(a.Since), cmp.Compare(a.Session, b.Session))
+	})
+	return servers, nil
+}
+
+// readServer returns the server of a file if it runs.
+func readServer(dir, session string) (s Server, ok bool) {
+	file, lock := filepath.Join(dir, session+serverFile), filepath.Join(dir, session+serverLock)
+	unlock, err := tryLockNow(lock)
+	if err == nil {
+		removeServer(file, lock, unlock)
+		return s, false
+	}
+	if !errors.Is(err, context.Canceled) {
+		return s, false // it cannot be told
+	}
+	text, err := Read(file, maxServerFile)
+	if err != nil || len(text) > maxServerFile || json.Unmarshal(text, &s) != nil || s.Session != session {
+		return Server{}, false
+	}
+	return s, true
+}
