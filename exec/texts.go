@@ -176,7 +176,7 @@ var (
 	packageKinds = [...]string{"updated app package", "main app package"}
 )
 
-// Cut takes noise lines from the start of a stream and returns them. What
+// cutNoise takes noise lines from the start of a stream and returns them. What
 // comes after the first other line is kept, whatever it looks like.
 func cutNoise(text string, isNoise func(string) bool) (rest string, noise []string) {
 	for rest = text; len(noise) < maxNoise; {
@@ -190,7 +190,7 @@ func cutNoise(text string, isNoise func(string) bool) (rest string, noise []stri
 	return rest, noise
 }
 
-// Line reports whether a line of either stream is noise.
+// isNoise reports whether a line of either stream is noise.
 func isNoise(line string) bool {
 	line = withoutTime(line)
 	for _, sentence := range noiseSentences {
@@ -212,7 +212,7 @@ func isNoise(line string) bool {
 	return false
 }
 
-// ErrorLine also knows the warnings of the runtime of the older client,
+// isErrorNoise also knows the warnings of the runtime of the older client,
 // which are seen on standard error of machines without a display.
 func isErrorNoise(line string) bool {
 	return isNoise(line) || chromiumLog(line) ||
@@ -249,7 +249,7 @@ func withoutTime(line string) string {
 	return line[len(timeShape):]
 }
 
-// CutBlank takes one empty line from the start, unless nothing else is there:
+// cutBlank takes one empty line from the start, unless nothing else is there:
 // recorded on Windows in front of several answers.
 func cutBlank(text string) string {
 	for _, blank := range [...]string{"\r\n", "\n"} {

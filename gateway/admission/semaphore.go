@@ -2,8 +2,12 @@ package admission
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"sync"
+	"time"
+
+	"vaultwicket/gateway/failure"
 )
 
 // Semaphore bounds the calls that run at once, and is fair to their callers: a caller with
@@ -160,4 +164,55 @@ func (s *Semaphore) Waiting() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return len(s.waiting)
+}
+
+type pastPause struct{}
+
+// PastPause returns the context of a call that a pause does not keep: of the owner, who takes
+// a change back.
+func PastPause(ctx context.Context) context.Context { return context.WithValue(ctx, pastPause{}, true) }
+
+func passesPause(ctx context.Context) bool { return ctx.Value(pastPause{}) != nil }
+
+// Acquire acquires each of the semaphores for a caller, in their order. It waits until
+// ctx is done, and not through a pause. release releases them.
+func (a *Controller) Acquire(ctx context.Context, caller, command string, semaphores ...*Semaphore) (release func(), err error) {
+	var acquired []*Semaphore
+	release = func() {
+		for _, s := range acquired {
+			s.Release(caller)
+		}
+	}
+	for _, s := range semaphores {
+		waited, err := s.Acquire(ctx, caller)
+		if err != nil {
+			release()
+			return nil, a.NotStarted(err, command)
+		}
+		acquired = append(acquired, s)
+		if !waited {
+			continue
+		}
+		if err := a.Open(); err != nil && !passesPause(ctx) {
+			release()
+			return nil, err
+		}
+	}
+	return release, nil
+}
+
+// WithDeadline bounds how long a call may take since it was received: the time in which
+// it waits counts, the time in which the user was asked does not.
+func (a *Controller) WithDeadline(ctx context.Context, received time.Time, asking time.Duration) (context.Context, context.CancelFunc) {
+	return context.WithDeadline(ctx, received.Add(a.timeout()+asking))
+}
+
+// NotStarted returns the error of a call that ended while it waited, by the error of its
+// context.
+func (a *Controller) NotStarted(err error, command string) error {
+	if errors.Is(err, context.DeadlineExceeded) {
+		return failure.New(failure.CodeTimeout, "nothing was changed; send fewer calls at once, or try again later",
+			"command %q: the time limit of %v passed while the call waited for its turn", command, a.timeout())
+	}
+	return failure.New(failure.CodeCancelled, "", "command %q: cancelled before it started", command)
 }

@@ -122,16 +122,6 @@ func (s content) openOf(session string) (open []StoredQuestion) {
 	return open
 }
 
-// findExpired returns the question that has expired about a call, as such.
-func (s content) findExpired(vault string, digest Digest, session string) (found StoredQuestion) {
-	for _, q := range s.expired {
-		if q.isFor(vault, digest, session) {
-			found, found.State = q, Expired
-		}
-	}
-	return found
-}
-
 func (s content) byCode(code string) (StoredQuestion, error) {
 	for _, q := range s.live {
 		if q.Code == displayCode(code) {
@@ -159,15 +149,11 @@ func (s content) pending() (count int) {
 func (s content) freeCode() string {
 	for {
 		code := newCode()
-		if _, err := s.byCode(code); isUnknown(err) {
+		var unknown *Unknown
+		if _, err := s.byCode(code); errors.As(err, &unknown) {
 			return displayCode(code)
 		}
 	}
-}
-
-func isUnknown(err error) bool {
-	var unknown *Unknown
-	return errors.As(err, &unknown)
 }
 
 func (d *Store) path(shownCode string) string {

@@ -81,7 +81,9 @@ func (d *Store) Ask(q StoredQuestion) (StoredQuestion, error) {
 		}
 		open := s.openOf(q.Session)
 		if same := slices.IndexFunc(open, q.isSameCall); same >= 0 {
-			if err := d.withdraw(&s, open[same]); err != nil {
+			withdrawn := open[same] // nobody has answered it
+			s.live = slices.DeleteFunc(s.live, func(q StoredQuestion) bool { return q.Code == withdrawn.Code })
+			if err := d.remove(withdrawn); err != nil {
 				return err
 			}
 		} else if len(open) >= maxOpen {
@@ -178,7 +180,11 @@ func (d *Store) Redeem(vault string, digest Digest, session string) (grant Grant
 		q := s.find(vault, digest, session)
 		if q.State != Approved {
 			if q.State == Unasked {
-				q = s.findExpired(vault, digest, session)
+				for _, expired := range s.expired {
+					if expired.isFor(vault, digest, session) {
+						q, q.State = expired, Expired
+					}
+				}
 			}
 			return &Ungranted{q.State, q.Code, q.Expires}
 		}
@@ -217,12 +223,6 @@ func (d *Store) Withdraw(q StoredQuestion) error {
 		}
 		return d.remove(now)
 	})
-}
-
-// withdraw takes a question back that nobody has answered.
-func (d *Store) withdraw(s *content, open StoredQuestion) error {
-	s.live = slices.DeleteFunc(s.live, func(q StoredQuestion) bool { return q.Code == open.Code })
-	return d.remove(open)
 }
 
 // remove removes the file of q for good.

@@ -29,21 +29,12 @@ func Lines(state string, f Filter) iter.Seq2[Line, error] {
 	if f.Limit <= 0 {
 		return all
 	}
-	return newest(all, f.Limit)
-}
-
-// newest yields the last of some lines, and the errors among them.
-func newest(all iter.Seq2[Line, error], limit int) iter.Seq2[Line, error] {
-	type item struct {
-		line Line
-		err  error
-	}
 	return func(yield func(Line, error) bool) {
 		var last []item // of both parts no more than twice the limit
 		for line, err := range all {
 			last = append(last, item{line, err})
 		}
-		for _, it := range last[max(0, len(last)-limit):] {
+		for _, it := range last[max(0, len(last)-f.Limit):] {
 			if !yield(it.line, it.err) {
 				return
 			}

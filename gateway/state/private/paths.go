@@ -113,10 +113,6 @@ func RemedyFor(dir string) string {
 	return ""
 }
 
-// Unwritable returns an error if no file can be made in a folder, which exists or would be
-// made. It makes nothing.
-func Unwritable(dir string) error { return writable(dir) }
-
 // EnsureFolder makes a folder that only this user can access, if it is missing. It reports
 // false if that fails, and for a folder that others can access.
 func EnsureFolder(dir string) bool {

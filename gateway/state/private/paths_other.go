@@ -2,5 +2,5 @@
 
 package private
 
-// writable is not known before something is created.
-func writable(string) error { return nil }
+// Unwritable returns no error: it is not known before a file is made.
+func Unwritable(string) error { return nil }

@@ -53,9 +53,9 @@ func mkdir(name string) error { return os.Mkdir(name, 0o700) }
 
 func rename(from, to string) error { return os.Rename(from, to) }
 
-// writable is an error where nothing can be made in a folder, or in the place where
-// it would be made.
-func writable(dir string) error {
+// Unwritable returns an error if no file can be made in a folder, which exists or would be
+// made. It makes nothing.
+func Unwritable(dir string) error {
 	for {
 		err := unix.Access(dir, unix.W_OK|unix.X_OK)
 		if !errors.Is(err, fs.ErrNotExist) || dir == filepath.Dir(dir) {
