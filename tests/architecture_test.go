@@ -51,7 +51,7 @@ gateway/ui                   : gateway gateway/admission gateway/catalog gateway
 gateway/mcpserver            : allowlist allowlist/day allowlist/quote exec/frame gateway gateway/catalog gateway/clean gateway/consent gateway/failure gateway/mcpserver/streamable gateway/mcpserver/wire gateway/observe tiers
 gateway/mcpserver/wire       : allowlist/quote
 gateway/mcpserver/streamable : gateway/httpguard gateway/mcpserver/wire gateway/state/private
-cmd/vaultwicket              : allowlist allowlist/quote cmd/internal/approver cmd/internal/auditlog cmd/internal/calls cmd/internal/clients cmd/internal/clients/command cmd/internal/clients/program cmd/internal/compare cmd/internal/completion cmd/internal/demo cmd/internal/doctor cmd/internal/doctor/machine cmd/internal/drift cmd/internal/terminal cmd/internal/history cmd/internal/listing cmd/internal/manual cmd/internal/rawvault cmd/internal/release cmd/internal/servers cmd/internal/settings exec gateway gateway/admission gateway/clean gateway/failure gateway/mcpserver gateway/state/private tiers
+cmd/vaultwicket              : allowlist allowlist/quote cmd/internal/approver cmd/internal/auditlog cmd/internal/calls cmd/internal/clients cmd/internal/compare cmd/internal/completion cmd/internal/demo cmd/internal/doctor cmd/internal/doctor/machine cmd/internal/drift cmd/internal/terminal cmd/internal/history cmd/internal/listing cmd/internal/manual cmd/internal/rawvault cmd/internal/release cmd/internal/servers cmd/internal/settings exec gateway gateway/admission gateway/clean gateway/failure gateway/mcpserver gateway/state/private tiers
 cmd/internal/approver        : allowlist/quote cmd/internal/terminal cmd/internal/settings gateway/clean gateway/consent gateway/failure
 cmd/internal/calls           : allowlist/quote cmd/internal/terminal cmd/internal/settings exec/frame gateway gateway/consent gateway/mcpserver
 cmd/internal/history         : allowlist/quote cmd/internal/calls cmd/internal/terminal cmd/internal/settings gateway gateway/failure gateway/state/journal
@@ -66,17 +66,15 @@ cmd/internal/settings        : allowlist allowlist/day allowlist/quote cmd/inter
 cmd/internal/compare         : gateway
 cmd/internal/drift           : allowlist gateway/state/private
 cmd/internal/doctor          : cmd/internal/clients cmd/internal/settings cmd/internal/vault/disk/system exec gateway gateway/failure gateway/consent gateway/state/audit gateway/state/journal gateway/state/private gateway/clean policy policy/access tiers
-cmd/internal/doctor/machine  : allowlist/quote cmd/internal/clients cmd/internal/clients/program cmd/internal/doctor cmd/internal/terminal cmd/internal/settings cmd/internal/rawvault cmd/internal/release gateway gateway/admission gateway/failure gateway/registry gateway/state/journal gateway/state/private
+cmd/internal/doctor/machine  : allowlist/quote cmd/internal/clients cmd/internal/doctor cmd/internal/terminal cmd/internal/settings cmd/internal/rawvault cmd/internal/release gateway gateway/admission gateway/failure gateway/registry gateway/state/journal gateway/state/private
 cmd/internal/completion      : allowlist
 cmd/internal/manual          : cmd/internal/terminal
 cmd/internal/terminal        : allowlist/day allowlist/quote gateway/clean gateway/failure tiers
-cmd/internal/clients         : cmd/internal/clients/edit cmd/internal/clients/edit/* exec/trust gateway/state/private
-cmd/internal/clients/command : cmd/internal/clients
+cmd/internal/clients         : cmd/internal/clients/edit cmd/internal/clients/edit/* exec/process exec/trust gateway/state/private
 cmd/internal/clients/edit    :
 cmd/internal/clients/edit/jsonc: cmd/internal/clients/edit
 cmd/internal/clients/edit/toml: cmd/internal/clients/edit
 cmd/internal/clients/edit/yaml: cmd/internal/clients/edit
-cmd/internal/clients/program : exec/process
 cmd/internal/vault           : cmd/internal/vault/* cmd/internal/release allowlist allowlist/day allowlist/quote exec/frame gateway/state/journal gateway/names gateway/state/private gateway/registry policy/access gateway/difference
 cmd/internal/release         :
 packaging                    : packaging/facts

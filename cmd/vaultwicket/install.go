@@ -11,8 +11,6 @@ import (
 
 	"vaultwicket/allowlist/quote"
 	"vaultwicket/cmd/internal/clients"
-	"vaultwicket/cmd/internal/clients/command"
-	"vaultwicket/cmd/internal/clients/program"
 	"vaultwicket/cmd/internal/settings"
 	"vaultwicket/cmd/internal/terminal"
 	"vaultwicket/tiers"
@@ -21,7 +19,7 @@ import (
 // install is "vaultwicket install": an entry for vaultwicket in the settings of an MCP
 // client.
 func install(ctx context.Context, std terminal.Streams, args []string) error {
-	return changeClient(ctx, std, "install", args, func(f terminal.FlagSet, o *command.Options) {
+	return changeClient(ctx, std, "install", args, func(f terminal.FlagSet, o *clients.Options) {
 		f.BoolVar(&o.List, "list", false, "list the clients that were found, and what is installed")
 		f.BoolVar(&o.JSON, "json", false, "with --list: print JSON")
 		f.StringVar(&o.Vault, "vault", "", "name or id of a vault, or its folder (with a separator, such as ./Notes)")
@@ -37,11 +35,11 @@ func install(ctx context.Context, std terminal.Streams, args []string) error {
 
 // uninstall is "vaultwicket uninstall": it removes the entry.
 func uninstall(ctx context.Context, std terminal.Streams, args []string) error {
-	return changeClient(ctx, std, "uninstall", args, func(_ terminal.FlagSet, o *command.Options) { o.Remove = true })
+	return changeClient(ctx, std, "uninstall", args, func(_ terminal.FlagSet, o *clients.Options) { o.Remove = true })
 }
 
-func changeClient(ctx context.Context, std terminal.Streams, name string, args []string, define func(terminal.FlagSet, *command.Options)) error {
-	s := command.Session{Out: std.Out, Err: std.Err, Nearest: quote.Nearest, Clean: terminal.Visible}
+func changeClient(ctx context.Context, std terminal.Streams, name string, args []string, define func(terminal.FlagSet, *clients.Options)) error {
+	s := clients.Session{Out: std.Out, Err: std.Err, Nearest: quote.Nearest, Clean: terminal.Visible}
 	rest, err := terminal.ParseFlags(name, args, func(f terminal.FlagSet) {
 		define(f, &s.Options)
 		f.BoolVar(&s.All, "all", false, "every client that was found")
@@ -76,7 +74,7 @@ func changeClient(ctx context.Context, std terminal.Streams, name string, args [
 		return err
 	}
 	system := clients.System{OS: runtime.GOOS, Getenv: std.Getenv, Project: folder}
-	s.Installer = clients.Installer{System: system, Backups: filepath.Join(state, "clients"), Run: program.Run, Now: time.Now}
+	s.Installer = clients.Installer{System: system, Backups: filepath.Join(state, "clients"), Run: clients.Run, Now: time.Now}
 	s.Binary = system.Binary(executable)
 	s.Confirm = func(ctx context.Context) (yes, asked bool) {
 		if !terminal.IsTerminal(std.In) || !terminal.IsTerminal(std.Err) {
@@ -87,7 +85,7 @@ func changeClient(ctx context.Context, std terminal.Streams, name string, args [
 	err = s.Run(ctx)
 	var known *clients.Error
 	switch {
-	case errors.Is(err, command.ErrDeclined):
+	case errors.Is(err, clients.ErrDeclined):
 		return terminal.Fail(terminal.ExitDenied, err.Error(), "")
 	case errors.As(err, &known):
 		status := map[clients.Class]int{clients.Usage: terminal.ExitInvalid, clients.Environment: terminal.ExitNotReady, clients.Conflict: terminal.ExitFailed}[known.Class]

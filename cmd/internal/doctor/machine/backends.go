@@ -7,7 +7,7 @@ import (
 	"log/slog"
 	"strings"
 
-	"vaultwicket/cmd/internal/clients/program"
+	"vaultwicket/cmd/internal/clients"
 	"vaultwicket/cmd/internal/rawvault"
 	"vaultwicket/cmd/internal/settings"
 	"vaultwicket/cmd/internal/terminal"
@@ -49,7 +49,7 @@ func journals(s settings.Settings, std terminal.Streams) func(gateway.Vault) (*j
 
 // sandboxOf asks the embedded CLI what it is locked into for a vault.
 func sandboxOf(ctx context.Context, self, folder string) (string, error) {
-	printed, complaint, err := program.Ask(ctx, []string{self, rawvault.Name, folder, "--status"}, "")
+	printed, complaint, err := clients.Ask(ctx, []string{self, rawvault.Name, folder, "--status"}, "")
 	if err != nil {
 		return "", fmt.Errorf("%w: %s", err, firstLine(complaint))
 	}

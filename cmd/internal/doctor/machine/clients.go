@@ -11,7 +11,6 @@ import (
 
 	"vaultwicket/allowlist/quote"
 	"vaultwicket/cmd/internal/clients"
-	"vaultwicket/cmd/internal/clients/program"
 )
 
 // hello is the first message of a client.
@@ -32,7 +31,7 @@ func starter(system clients.System) func(context.Context, []string) (name, versi
 }
 
 func greet(ctx context.Context, argv []string) (name, version string, err error) {
-	printed, complaint, err := program.Ask(ctx, argv, hello)
+	printed, complaint, err := clients.Ask(ctx, argv, hello)
 	var answer struct {
 		Result struct {
 			ServerInfo struct{ Name, Version string }

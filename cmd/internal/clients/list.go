@@ -1,19 +1,17 @@
-package command
+package clients
 
 import (
 	"encoding/json"
 	"fmt"
 	"strings"
 	"text/tabwriter"
-
-	"vaultwicket/cmd/internal/clients"
 )
 
 // list shows the clients that were found, with the entries of vaultwicket, and names
 // the others.
 func (s Session) list() error {
-	var states []clients.State
-	for _, c := range clients.All() {
+	var states []State
+	for _, c := range All() {
 		states = append(states, s.Installer.State(c))
 	}
 	if s.JSON {
@@ -45,7 +43,7 @@ func (s Session) list() error {
 }
 
 // summary says in a few words whether vaultwicket is installed.
-func summary(state clients.State) string {
+func summary(state State) string {
 	if state.Problem != "" {
 		return "file cannot be read"
 	}

@@ -1,7 +1,4 @@
-// Package command is what "vaultwicket install" and "vaultwicket uninstall" do with
-// their flags: it shows a change, asks, and makes it. It decides nothing about a file:
-// package clients does.
-package command
+package clients
 
 import (
 	"context"
@@ -13,8 +10,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-
-	"vaultwicket/cmd/internal/clients"
 )
 
 // Options are the flags of both commands.
@@ -33,7 +28,7 @@ type Options struct {
 // Session is one run of a command.
 type Session struct {
 	Options
-	Installer clients.Installer
+	Installer Installer
 	Binary    string // absolute path of this program
 	Out, Err  io.Writer
 	// Confirm asks the user. It reports asked as false where nobody can answer.
@@ -43,7 +38,7 @@ type Session struct {
 	Clean func(string) string
 }
 
-// Run does what the options say. The error is an [*clients.Error], [ErrDeclined] or
+// Run does what the options say. The error is an [*Error], [ErrDeclined] or
 // one of writing the output.
 func (s Session) Run(ctx context.Context) error {
 	if err := s.check(); err != nil {
@@ -58,7 +53,7 @@ func (s Session) Run(ctx context.Context) error {
 	case s.All:
 		return s.all(ctx)
 	}
-	c, ok := clients.Find(s.Client)
+	c, ok := Find(s.Client)
 	if !ok {
 		return s.unknown()
 	}
@@ -74,13 +69,13 @@ func (s Session) Run(ctx context.Context) error {
 // ErrDeclined is the error where the user was asked and did not say yes.
 var ErrDeclined = errors.New("nothing was written: the user declined")
 
-func usage(reason, help string) *clients.Error {
-	return &clients.Error{Class: clients.Usage, Reason: reason, Help: help}
+func usage(reason, help string) *Error {
+	return &Error{Class: Usage, Reason: reason, Help: help}
 }
 
 func (s Session) unknown() error {
 	help := `"vaultwicket install --list" shows the clients`
-	if near := s.Nearest(s.Client, clients.IDs()); near != "" {
+	if near := s.Nearest(s.Client, IDs()); near != "" {
 		help = fmt.Sprintf("did you mean %q?", near)
 	}
 	return usage(fmt.Sprintf("unknown client %q", s.Client), help)
@@ -95,9 +90,9 @@ func (s Session) check() error {
 		return usage("a client, --all and --list exclude each other", "")
 	case s.Client == "" && (s.Print || s.Link):
 		return usage("--print and --link need a client", "")
-	case s.Scope != string(clients.User) && s.Scope != string(clients.Project):
+	case s.Scope != string(User) && s.Scope != string(Project):
 		return usage(fmt.Sprintf("invalid value %q for --scope", s.Scope), "use user or project")
-	case s.All && s.Scope == string(clients.Project):
+	case s.All && s.Scope == string(Project):
 		return usage("--all is for the scope user", "name a client for a project")
 	case s.URL == "":
 		return nil
@@ -124,8 +119,8 @@ func isLoopback(address string) bool {
 }
 
 // server is what the entry starts.
-func (s Session) server() (clients.Server, error) {
-	server := clients.Server{Name: s.Name, Command: s.Binary, URL: s.URL, Token: s.Token, System: s.Installer.System.OS}
+func (s Session) server() (Server, error) {
+	server := Server{Name: s.Name, Command: s.Binary, URL: s.URL, Token: s.Token, System: s.Installer.System.OS}
 	vault := s.Vault
 	if strings.ContainsAny(vault, `/\`) || vault == "." || vault == ".." {
 		folder, err := filepath.Abs(vault)
@@ -133,19 +128,19 @@ func (s Session) server() (clients.Server, error) {
 			return server, usage(fmt.Sprintf("vault %q: %v", s.Vault, err), "")
 		}
 		if info, err := os.Stat(folder); err != nil || !info.IsDir() {
-			return server, &clients.Error{Class: clients.Environment, Reason: fmt.Sprintf("vault folder %q does not exist", folder), Help: "check --vault"}
+			return server, &Error{Class: Environment, Reason: fmt.Sprintf("vault folder %q does not exist", folder), Help: "check --vault"}
 		}
 		vault = folder
 	}
-	if s.URL == "" && clients.Temporary(s.Binary) {
-		return server, &clients.Error{Class: clients.Environment, Reason: `this program was started by "go run" and will be deleted`, Help: "build or install vaultwicket first"}
+	if s.URL == "" && Temporary(s.Binary) {
+		return server, &Error{Class: Environment, Reason: `this program was started by "go run" and will be deleted`, Help: "build or install vaultwicket first"}
 	}
-	server.Args = clients.Args(vault, s.Edit, s.Tier)
+	server.Args = Args(vault, s.Edit, s.Tier)
 	return server, nil
 }
 
 // print shows the entry for a client, and where it goes.
-func (s Session) print(c clients.Client) error {
+func (s Session) print(c Client) error {
 	server, err := s.server()
 	if err != nil {
 		return err
@@ -154,7 +149,7 @@ func (s Session) print(c clients.Client) error {
 	if err != nil {
 		return err
 	}
-	if file := s.Installer.System.File(c, clients.Scope(s.Scope)); file != "" {
+	if file := s.Installer.System.File(c, Scope(s.Scope)); file != "" {
 		fmt.Fprintf(s.Err, "%s: add this to %s\n", c.Name, s.Clean(file))
 	} else {
 		fmt.Fprintf(s.Err, "%s: add this to its settings\n", c.Name)
@@ -169,7 +164,7 @@ func (s Session) print(c clients.Client) error {
 	return nil
 }
 
-func (s Session) link(c clients.Client) error {
+func (s Session) link(c Client) error {
 	server, err := s.server()
 	if err != nil {
 		return err
@@ -185,14 +180,14 @@ func (s Session) link(c clients.Client) error {
 // all handles every client that was found and is written.
 func (s Session) all(ctx context.Context) error {
 	done, failed := 0, 0
-	var first *clients.Error
-	for _, c := range clients.All() {
-		if _, ok := c.Writes(clients.User); !ok || s.Installer.System.Found(c) == "" {
+	var first *Error
+	for _, c := range All() {
+		if _, ok := c.Writes(User); !ok || s.Installer.System.Found(c) == "" {
 			continue
 		}
 		err := s.one(ctx, c)
 		done++
-		var known *clients.Error
+		var known *Error
 		switch {
 		case err == nil:
 		case errors.As(err, &known) && ctx.Err() == nil:
@@ -208,16 +203,16 @@ func (s Session) all(ctx context.Context) error {
 		}
 	}
 	if done == 0 {
-		return &clients.Error{Class: clients.Environment, Reason: "no client was found", Help: `name one; "vaultwicket install --list" shows the clients`}
+		return &Error{Class: Environment, Reason: "no client was found", Help: `name one; "vaultwicket install --list" shows the clients`}
 	}
 	if first != nil {
-		return &clients.Error{Class: first.Class, Reason: fmt.Sprintf("%d of %d clients failed", failed, done), Help: first.Help}
+		return &Error{Class: first.Class, Reason: fmt.Sprintf("%d of %d clients failed", failed, done), Help: first.Help}
 	}
 	return nil
 }
 
 // one plans a change for a client, shows it, asks, and makes it.
-func (s Session) one(ctx context.Context, c clients.Client) error {
+func (s Session) one(ctx context.Context, c Client) error {
 	change, err := s.plan(c)
 	if err != nil {
 		return err
@@ -263,19 +258,19 @@ func (s Session) one(ctx context.Context, c clients.Client) error {
 	return nil
 }
 
-func (s Session) plan(c clients.Client) (*clients.Change, error) {
+func (s Session) plan(c Client) (*Change, error) {
 	if s.Remove {
-		return s.Installer.Uninstall(c, clients.Scope(s.Scope), s.Name)
+		return s.Installer.Uninstall(c, Scope(s.Scope), s.Name)
 	}
 	server, err := s.server()
 	if err != nil {
 		return nil, err
 	}
-	return s.Installer.Install(c, clients.Scope(s.Scope), server, s.Replace)
+	return s.Installer.Install(c, Scope(s.Scope), server, s.Replace)
 }
 
 // show writes what a change does.
-func (s Session) show(change *clients.Change) error {
+func (s Session) show(change *Change) error {
 	var b strings.Builder
 	for _, argv := range change.Commands {
 		fmt.Fprintf(&b, "$ %s\n", shellLine(argv))
@@ -286,9 +281,9 @@ func (s Session) show(change *clients.Change) error {
 	case s.URL != "":
 		fmt.Fprintf(&b, "The client takes the token from the environment variable %s; set it to what the token file of the server contains.\n", s.Token)
 	default:
-		means := clients.ReadMeans
+		means := ReadMeans
 		if s.Edit {
-			means = clients.EditMeans
+			means = EditMeans
 		}
 		b.WriteString(means + "\n")
 	}

@@ -1,4 +1,4 @@
-package command
+package clients
 
 import (
 	"bytes"
@@ -10,8 +10,6 @@ import (
 	"strings"
 	"testing"
 	"time"
-
-	"vaultwicket/cmd/internal/clients"
 )
 
 // session is a run on an empty machine.
@@ -26,7 +24,7 @@ func session(t *testing.T) (*Session, *bytes.Buffer) {
 	getenv := func(name string) string { return env[name] }
 	return &Session{
 		Options:   Options{Client: "cursor", Name: "vaultwicket", Scope: "user", Token: "T"},
-		Installer: clients.Installer{System: clients.System{OS: runtime.GOOS, Getenv: getenv, Project: root}, Backups: filepath.Join(root, "state"), Now: time.Now},
+		Installer: Installer{System: System{OS: runtime.GOOS, Getenv: getenv, Project: root}, Backups: filepath.Join(root, "state"), Now: time.Now},
 		Binary:    "/usr/bin/vaultwicket", Out: &out, Err: &out,
 		Confirm: func(context.Context) (bool, bool) { return false, false },
 		Nearest: func(string, []string) string { return "" },
@@ -64,7 +62,7 @@ func TestWrongOptionsAreRefused(t *testing.T) {
 		s, out := session(t)
 		test.change(s)
 		err := s.Run(context.Background())
-		var known *clients.Error
+		var known *Error
 		if !errors.As(err, &known) || !strings.Contains(known.Reason+known.Help, test.want) {
 			t.Errorf("%s: the error is %v, want %q", test.name, err, test.want)
 		}
@@ -80,7 +78,7 @@ func TestWrongOptionsAreRefused(t *testing.T) {
 func TestOnlyAYesWrites(t *testing.T) {
 	s, out := session(t)
 	s.Confirm = func(context.Context) (bool, bool) { return false, true }
-	file := s.Installer.System.File(mustFind(t, "cursor"), clients.User)
+	file := s.Installer.System.File(mustFind(t, "cursor"), User)
 	if err := s.Run(context.Background()); !errors.Is(err, ErrDeclined) {
 		t.Errorf("the error is %v", err)
 	}
@@ -130,9 +128,9 @@ func TestAllGoesOnAfterAFailure(t *testing.T) {
 	}
 }
 
-func mustFind(t *testing.T, id string) clients.Client {
+func mustFind(t *testing.T, id string) Client {
 	t.Helper()
-	c, ok := clients.Find(id)
+	c, ok := Find(id)
 	if !ok {
 		t.Fatalf("there is no client %q", id)
 	}

@@ -1,6 +1,6 @@
 //go:build unix
 
-package program_test
+package clients_test
 
 import (
 	"context"
@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"vaultwicket/cmd/internal/clients/program"
+	"vaultwicket/cmd/internal/clients"
 )
 
 func script(t *testing.T, text string) string {
@@ -23,21 +23,21 @@ func script(t *testing.T, text string) string {
 
 func TestRun(t *testing.T) {
 	ctx := context.Background()
-	output, err := program.Run(ctx, []string{script(t, `printf '<%s>' "$@"; echo bad >&2; exit 3`), "a b", "$HOME", ""})
+	output, err := clients.Run(ctx, []string{script(t, `printf '<%s>' "$@"; echo bad >&2; exit 3`), "a b", "$HOME", ""})
 	if output != "<a b><$HOME><>\nbad" || err == nil {
 		t.Errorf("the output is %q, %v", output, err)
 	}
-	if output, err := program.Run(ctx, []string{script(t, "yes | head -c 100000")}); err != nil || len(output) > 16<<10 || !strings.HasPrefix(output, "y") {
+	if output, err := clients.Run(ctx, []string{script(t, "yes | head -c 100000")}); err != nil || len(output) > 16<<10 || !strings.HasPrefix(output, "y") {
 		t.Errorf("a long output has %d bytes, %v", len(output), err)
 	}
 	for _, argv := range [][]string{nil, {"sh"}, {"./client"}} {
-		if _, err := program.Run(ctx, argv); err == nil {
+		if _, err := clients.Run(ctx, argv); err == nil {
 			t.Errorf("%q was run", argv)
 		}
 	}
 	ended, cancel := context.WithCancel(ctx)
 	cancel()
-	if _, err := program.Run(ended, []string{script(t, "sleep 60")}); err == nil {
+	if _, err := clients.Run(ended, []string{script(t, "sleep 60")}); err == nil {
 		t.Error("a program was run after the end")
 	}
 }

@@ -1,8 +1,4 @@
-// Package program runs the commands that clients have for their own settings, such as
-// "claude mcp add-json". The installer uses it on behalf of the user who typed the
-// command, and nothing that serves an agent does. It starts absolute paths from the
-// table of clients with the user's own environment, without a shell.
-package program
+package clients
 
 import (
 	"context"
