@@ -57,11 +57,9 @@ cmd/internal/calls           : allowlist/quote cmd/internal/terminal cmd/interna
 cmd/internal/history         : allowlist/quote cmd/internal/calls cmd/internal/terminal cmd/internal/settings gateway gateway/failure gateway/state/journal
 cmd/internal/listing         : allowlist allowlist/quote cmd/internal/drift cmd/internal/terminal cmd/internal/settings gateway gateway/catalog gateway/notes
 cmd/internal/rawvault        : cmd/internal/terminal exec/trust cmd/internal/settings cmd/internal/vault exec gateway gateway/admission gateway/clean gateway/registry gateway/state/private policy/access
-cmd/internal/servers         : allowlist/quote cmd/internal/activation cmd/internal/doctor cmd/internal/doctor/machine cmd/internal/terminal cmd/internal/settings cmd/internal/manual cmd/internal/parent cmd/internal/release exec gateway/failure gateway/httpguard gateway/mcpserver gateway/mcpserver/streamable gateway/state/private gateway/ui
-cmd/internal/activation      : cmd/internal/terminal
+cmd/internal/servers         : allowlist/quote cmd/internal/doctor cmd/internal/doctor/machine cmd/internal/manual cmd/internal/release cmd/internal/settings cmd/internal/terminal exec gateway/failure gateway/httpguard gateway/mcpserver gateway/mcpserver/streamable gateway/state/private gateway/ui
 cmd/internal/auditlog        : cmd/internal/terminal cmd/internal/settings gateway gateway/clean gateway/state/audit allowlist/quote
 cmd/internal/demo            : allowlist/day cmd/internal/release cmd/internal/terminal exec gateway gateway/failure policy tiers
-cmd/internal/parent          : cmd/internal/terminal cmd/internal/settings
 cmd/internal/settings        : allowlist allowlist/day allowlist/quote cmd/internal/release cmd/internal/terminal exec exec/trust gateway gateway/admission gateway/clean gateway/mcpserver/streamable gateway/notes gateway/observe gateway/observe/telemetry gateway/registry gateway/state/private policy policy/access tiers
 cmd/internal/compare         : gateway
 cmd/internal/drift           : allowlist gateway/state/private

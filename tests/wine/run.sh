@@ -124,7 +124,7 @@ all)
 --quick)
 	use
 	run ./exec/trust ./exec/process ./gateway/state/private ./gateway/admission ./gateway/names ./gateway/registry \
-		./policy/access ./cmd/internal/parent ./cmd/internal/settings ./cmd/internal/vault/lookup ./cmd/internal/vault/edit
+		./policy/access ./cmd/internal/servers ./cmd/internal/settings ./cmd/internal/vault/lookup ./cmd/internal/vault/edit
 	run -run 'Search|WellKnown|Suitable|TheWayTo|OthersCan' ./exec
 	run -run 'AccessList|Backups' ./cmd/internal/clients
 	run -run 'Short|Spelling|OneJournal' ./cmd/internal/vault

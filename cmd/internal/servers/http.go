@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"sync/atomic"
 
-	"vaultwicket/cmd/internal/activation"
 	"vaultwicket/cmd/internal/settings"
 	"vaultwicket/cmd/internal/terminal"
 	"vaultwicket/gateway/mcpserver"
@@ -33,7 +32,7 @@ func serveHTTP(ctx context.Context, o settings.Opened, c mcpserver.Config) error
 	if err != nil {
 		return err
 	}
-	passed, err := activation.Listener(o.Std.Getenv, os.Getpid())
+	passed, err := Listener(o.Std.Getenv, os.Getpid())
 	if err != nil {
 		return err
 	}

@@ -14,7 +14,6 @@ import (
 
 	"vaultwicket/allowlist/quote"
 	"vaultwicket/cmd/internal/manual"
-	"vaultwicket/cmd/internal/parent"
 	"vaultwicket/cmd/internal/release"
 	"vaultwicket/cmd/internal/settings"
 	"vaultwicket/cmd/internal/terminal"
@@ -65,7 +64,7 @@ func Serve(ctx context.Context, std terminal.Streams, args []string) error {
 	if err != nil {
 		return err
 	}
-	ctx, free, err := parent.Watch(ctx, own.parent, o.Log)
+	ctx, free, err := Watch(ctx, own.parent, o.Log)
 	if err != nil {
 		return err
 	}
@@ -123,7 +122,7 @@ func explainServer(o settings.Opened) {
 }
 
 // serveFlags are the flags of serve that are no settings.
-type serveFlags struct{ parent parent.PID }
+type serveFlags struct{ parent PID }
 
 func (s *serveFlags) add(f *settings.Flags) {
 	settings.Stay(f)

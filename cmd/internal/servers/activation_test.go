@@ -1,4 +1,4 @@
-package activation
+package servers
 
 import (
 	"errors"

@@ -1,4 +1,4 @@
-package parent
+package servers
 
 import (
 	"context"

@@ -1,5 +1,4 @@
-// Package parent ends a server when the process that started it is gone.
-package parent
+package servers
 
 import (
 	"context"

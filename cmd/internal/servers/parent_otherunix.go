@@ -1,6 +1,6 @@
 //go:build unix && !linux && !darwin
 
-package parent
+package servers
 
 import (
 	"errors"

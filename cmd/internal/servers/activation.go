@@ -1,6 +1,4 @@
-// Package activation takes the socket that a service manager has opened for the program,
-// by the protocol of systemd: descriptor 3, announced in LISTEN_PID and LISTEN_FDS.
-package activation
+package servers
 
 import (
 	"fmt"
