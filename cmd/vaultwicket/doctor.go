@@ -4,7 +4,6 @@ import (
 	"context"
 
 	"vaultwicket/cmd/internal/doctor"
-	"vaultwicket/cmd/internal/doctor/machine"
 	"vaultwicket/cmd/internal/settings"
 	"vaultwicket/cmd/internal/terminal"
 )
@@ -14,7 +13,7 @@ import (
 func runDoctor(ctx context.Context, std terminal.Streams, args []string) error {
 	var look terminal.ScreenOptions
 	var strict bool
-	m, asJSON, err := machine.Of(std, args, func(f *settings.Flags) {
+	m, asJSON, err := doctor.ThisMachine(std, args, func(f *settings.Flags) {
 		look.ColorFlag(f.FlagSet)
 		f.BoolVar(&strict, "strict", false, "end with status 1 if there are warnings")
 	})

@@ -12,7 +12,6 @@ import (
 
 	"vaultwicket/allowlist/quote"
 	"vaultwicket/cmd/internal/doctor"
-	"vaultwicket/cmd/internal/doctor/machine"
 	"vaultwicket/cmd/internal/release"
 	"vaultwicket/cmd/internal/settings"
 	"vaultwicket/cmd/internal/terminal"
@@ -114,7 +113,7 @@ func pageSettings(o settings.Opened) (ui.Settings, error) {
 
 // findings are what doctor finds, with the settings of this command.
 func findings(ctx context.Context, std terminal.Streams, args []string) (list []ui.Finding) {
-	m, _, err := machine.Of(std, args, new(pageFlags).add)
+	m, _, err := doctor.ThisMachine(std, args, new(pageFlags).add)
 	if err != nil {
 		return []ui.Finding{{Check: "doctor", Level: string(doctor.Problem), What: err.Error()}}
 	}

@@ -1,0 +1,182 @@
+package doctor
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"os"
+	"path/filepath"
+	"runtime"
+	"runtime/debug"
+	"slices"
+	"strings"
+	"time"
+
+	"vaultwicket/allowlist/quote"
+	"vaultwicket/cmd/internal/clients"
+	"vaultwicket/cmd/internal/release"
+	"vaultwicket/cmd/internal/settings"
+	"vaultwicket/cmd/internal/terminal"
+	"vaultwicket/gateway"
+	"vaultwicket/gateway/admission"
+	"vaultwicket/gateway/failure"
+	"vaultwicket/gateway/registry"
+	"vaultwicket/gateway/state/journal"
+	"vaultwicket/gateway/state/private"
+)
+
+// ThisMachine is this machine with the settings of a command line, which may have the flags
+// that more adds. Invalid settings are what is checked; an invalid command line is an
+// error.
+func ThisMachine(std terminal.Streams, args []string, more func(*settings.Flags)) (m Machine, asJSON bool, err error) {
+	f := settings.NewFlags("doctor")
+	if more != nil {
+		more(f)
+	}
+	s, rest, invalid := f.Load(std, args)
+	var help *terminal.HelpRequested
+	var version *terminal.VersionRequested
+	if errors.As(invalid, &help) || errors.As(invalid, &version) {
+		return m, false, invalid
+	}
+	if invalid == nil && len(rest) > 0 {
+		return m, false, &terminal.UsageError{Reason: fmt.Sprintf("doctor: unexpected argument %q", quote.Short(rest[0])), Advice: "doctor takes only flags"}
+	}
+	var file []string // a file that is no good is a finding, also when a flag names it
+	if given := f.Lookup(settings.FileFlag); given.Changed {
+		file = []string{"--" + settings.FileFlag, given.Value.String()}
+	}
+	if _, _, without := settings.NewFlags("doctor").Load(std, file); invalid != nil && without == nil {
+		return m, false, invalid // it is the other flags
+	}
+	state := private.StateFolder(std.Getenv, "")
+	executable, err := os.Executable()
+	if err != nil {
+		return m, false, err
+	}
+	project, _ := os.Getwd() // an unknown one has no settings of clients
+	system := clients.System{OS: runtime.GOOS, Getenv: std.Getenv, Project: project}
+	m = Machine{
+		OS: runtime.GOOS, Getenv: std.Getenv, Now: time.Now, Version: release.Version, Built: committed(),
+		Settings: s, Invalid: invalid, Known: registry.VaultFolders(std.Getenv), State: state,
+		Paused:  func() bool { paused, err := admission.IsPaused(state); return paused || err != nil },
+		Clients: clients.Installer{System: system, Backups: filepath.Join(state, "clients"), Now: time.Now},
+		Listen: func(ctx context.Context, addr string) error {
+			l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", addr)
+			if err != nil {
+				return err
+			}
+			return l.Close()
+		},
+		Start: starter(system), Free: Free, Elevated: Elevated,
+		Embedded: func(ctx context.Context, folder string) (string, error) { return sandboxOf(ctx, executable, folder) },
+	}
+	if invalid == nil {
+		m.StateReadOnly, m.StateUnsafe = s.CheckState(std)
+		m.App = func(ctx context.Context) (string, *failure.Error) { return versionOfApp(ctx, s, std) }
+		m.Journal = journals(s, std)
+	}
+	return m, f.JSON, nil
+}
+
+// committed is when the source was committed, as the build noted it.
+func committed() (at time.Time) {
+	if build, ok := debug.ReadBuildInfo(); ok {
+		for _, setting := range build.Settings {
+			if setting.Key == "vcs.time" {
+				at, _ = time.Parse(time.RFC3339, setting.Value)
+			}
+		}
+	}
+	return at
+}
+
+// versionOfApp asks the Obsidian CLI, through the gate like every call: with a policy
+// that lets nothing else through.
+func versionOfApp(ctx context.Context, s settings.Settings, std terminal.Streams) (string, *failure.Error) {
+	runner, err := settings.NewRunner(s, std, false, nil)
+	if err != nil {
+		return "", failure.Of(err)
+	}
+	defer runner.Close()
+	g := gateway.New(gateway.Config{
+		Policy: s.ForVersion(), Runner: runner, Backend: gateway.App, Session: settings.Session(), Getenv: std.Getenv, Log: slog.New(slog.DiscardHandler),
+	})
+	answer := g.Do(ctx, gateway.Request{Command: "version"})
+	if answer.Error != nil {
+		return "", answer.Error
+	}
+	return strings.TrimSpace(answer.Stdout), nil
+}
+
+// journals opens journals as a server of the settings would.
+func journals(s settings.Settings, std terminal.Streams) func(gateway.Vault) (*journal.Journal, error) {
+	return func(v gateway.Vault) (*journal.Journal, error) {
+		runner, err := settings.NewRunner(s, std, false, nil)
+		if err != nil {
+			return nil, err
+		}
+		defer runner.Close()
+		g := gateway.New(gateway.Config{Vault: v, Runner: runner, Backend: gateway.Embedded, Session: settings.Session(), Getenv: std.Getenv, Log: slog.New(slog.DiscardHandler)})
+		return g.Journal("")
+	}
+}
+
+// sandboxOf asks the embedded CLI what it is locked into for a vault.
+func sandboxOf(ctx context.Context, self, folder string) (string, error) {
+	printed, complaint, err := clients.Ask(ctx, []string{self, "vault", folder, "--status"}, "")
+	if err != nil {
+		return "", fmt.Errorf("%w: %s", err, firstLine(complaint))
+	}
+	for line := range strings.Lines(printed) {
+		if held, found := strings.CutPrefix(line, "sandbox\t"); found {
+			return strings.TrimSpace(held), nil
+		}
+	}
+	return "", errors.New("it does not say what it is locked into")
+}
+
+// hello is the first message of a client.
+const hello = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"vaultwicket-doctor","version":"1"}}}` + "\n"
+
+// starter returns what starts the command of an entry as a client would, and asks who
+// answers.
+func starter(system clients.System) func(context.Context, []string) (name, version string, err error) {
+	return func(ctx context.Context, command []string) (name, version string, err error) {
+		argv := slices.Clone(command)
+		if !filepath.IsAbs(argv[0]) {
+			if argv[0] = system.Program(argv[0]); argv[0] == "" {
+				return "", "", fmt.Errorf("%q is not on the PATH", command[0])
+			}
+		}
+		return greet(ctx, argv)
+	}
+}
+
+func greet(ctx context.Context, argv []string) (name, version string, err error) {
+	printed, complaint, err := clients.Ask(ctx, argv, hello)
+	var answer struct {
+		Result struct {
+			ServerInfo struct{ Name, Version string }
+		}
+	}
+	line, _, _ := strings.Cut(printed, "\n")
+	if json.Unmarshal([]byte(line), &answer) == nil && answer.Result.ServerInfo.Name != "" {
+		return answer.Result.ServerInfo.Name, answer.Result.ServerInfo.Version, nil
+	}
+	if err == nil {
+		err = errors.New("it does not answer initialize")
+	}
+	if said := firstLine(complaint); said != "" {
+		err = fmt.Errorf("%w: %s", err, said)
+	}
+	return "", "", err
+}
+
+func firstLine(text string) string {
+	line, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
+	return quote.Short(line)
+}
