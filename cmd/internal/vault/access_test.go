@@ -20,11 +20,8 @@ import (
 
 	"vaultwicket/allowlist"
 	"vaultwicket/allowlist/day"
-	"vaultwicket/cmd/internal/vault/answer"
 	"vaultwicket/cmd/internal/vault/command"
-	"vaultwicket/cmd/internal/vault/grammar"
 	"vaultwicket/cmd/internal/vault/resident"
-	"vaultwicket/cmd/internal/vault/session"
 	"vaultwicket/gateway/state/journal"
 	"vaultwicket/policy/access"
 	_ "vaultwicket/tests/sameseed"
@@ -46,7 +43,7 @@ func TestPatternsThatCannotBeUsed(t *testing.T) {
 			if err := make(h.file(".vaultwicketignore")); err != nil {
 				t.Fatal(err)
 			}
-			for _, row := range table() {
+			for _, row := range table {
 				args := []string{row.Name}
 				for _, p := range paramsOf(row) {
 					if p.Required {
@@ -54,7 +51,7 @@ func TestPatternsThatCannotBeUsed(t *testing.T) {
 					}
 				}
 				status, stdout, _ := h.run(args...)
-				if status == answer.ExitDone || !strings.Contains(stdout, "so nothing is answered") {
+				if status == command.ExitDone || !strings.Contains(stdout, "so nothing is answered") {
 					t.Errorf("%s answers %d, %q", row.Name, status, stdout)
 				}
 			}
@@ -66,8 +63,8 @@ func TestPatternsThatCannotBeUsed(t *testing.T) {
 func TestRulesThatCannotBeRead(t *testing.T) {
 	h := build(t, map[string]string{"a.md": "x"})
 	for _, rules := range []string{"{", "[]", "null", `[{"a":"none"}] `[:8], `[{"a":"x"}]`, `[{"/a":"r"}]`} {
-		h.env[session.AccessVariable] = rules
-		if status, stdout, _ := h.run("read", "path=a.md"); status == answer.ExitDone || !strings.Contains(stdout, "nothing is answered") {
+		h.env[command.AccessVariable] = rules
+		if status, stdout, _ := h.run("read", "path=a.md"); status == command.ExitDone || !strings.Contains(stdout, "nothing is answered") {
 			t.Errorf("with the rules %q: %d, %q", rules, status, stdout)
 		}
 	}
@@ -106,7 +103,7 @@ type yard struct {
 	marked   []string // bookmarks
 	moved    bool     // a note came from a hidden folder, and another went there
 	changed  bool     // the one that came was changed since
-	sight    *session.Sight
+	sight    *command.Sight
 }
 
 // cellar is what is hidden.
@@ -148,9 +145,9 @@ var hiddenBlocks = append([]string{"---\ntags: [zqxtag, tag]\nPROP: zqxvalue\nzq
 func noteText(t *rapid.T, path string, blocks, lines []string) string {
 	switch filepath.Ext(path) {
 	case ".canvas":
-		return `{"nodes":[{"id":"1","type":"file","file":"` + rapid.SampledFrom([]string{"A/Plan.md", "Hid/Note.md", "Plan.md"}).Draw(t, "node") + `"},{"id":"2","type":"text","text":` + answer.QuoteJSON(rapid.SampledFrom(lines).Draw(t, "text")) + `}]}`
+		return `{"nodes":[{"id":"1","type":"file","file":"` + rapid.SampledFrom([]string{"A/Plan.md", "Hid/Note.md", "Plan.md"}).Draw(t, "node") + `"},{"id":"2","type":"text","text":` + command.QuoteJSON(rapid.SampledFrom(lines).Draw(t, "text")) + `}]}`
 	case ".base":
-		pry := func(label string) string { return answer.QuoteJSON(rapid.SampledFrom(prying).Draw(t, label)) }
+		pry := func(label string) string { return command.QuoteJSON(rapid.SampledFrom(prying).Draw(t, label)) }
 		return "filters: " + rapid.SampledFrom([]string{"'true'", pry("filter")}).Draw(t, "filters") + "\nformulas: {look: " + pry("formula") + "}\nviews:\n  - type: table\n    name: " +
 			rapid.SampledFrom([]string{"One", "Two"}).Draw(t, "view") + "\n    order: [file.path, formula.look, note.prop]\n    summaries: {formula.look: Unique, file.size: Sum, note.prop: Filled}\n"
 	}
@@ -171,7 +168,7 @@ var someYard = rapid.Custom(func(t *rapid.T) *yard {
 		y.patterns = strings.Join(rapid.SliceOfN(rapid.SampledFrom([]string{"*.draft.md", "D/", "/Idea.md", "A/**/Note.md", "!A/B/C/Note.md", "*.canvas", "[Pp]lan.md", "!/Plan.md", "b/"}), 1, 3).Draw(t, "lines"), "\n") + "\n"
 	}
 	y.patterns += "*zqx*\n" // what no answer may hold is hidden wherever it lies
-	y.sight = session.NewSight(mustRules(t, y.rules), y.patterns)
+	y.sight = command.NewSight(mustRules(t, y.rules), y.patterns)
 	for _, folder := range yardFolders {
 		if y.sight.Sees(folder, true) && rapid.IntRange(0, 3).Draw(t, folder) > 0 {
 			y.folders = append(y.folders, folder)
@@ -250,7 +247,7 @@ type site struct {
 
 func newSite(t *rapid.T, root string, y *yard) *site {
 	s := &site{t: t, dir: filepath.Join(root, "Home"), state: filepath.Join(root, "state"), y: y}
-	s.env = map[string]string{day.NowVariable: saturday, "XDG_STATE_HOME": s.state, "XDG_CACHE_HOME": s.state, session.AccessVariable: mustRules(t, y.rules).String(), command.SessionVariable: "agent"}
+	s.env = map[string]string{day.NowVariable: saturday, "XDG_STATE_HOME": s.state, "XDG_CACHE_HOME": s.state, command.AccessVariable: mustRules(t, y.rules).String(), command.SessionVariable: "agent"}
 	return s
 }
 
@@ -289,10 +286,10 @@ func (s *site) build(c *cellar, ids []string) {
 func (s *site) work(c *cellar, ids []string) {
 	open := map[string]string{}
 	maps.Copy(open, s.env)
-	open[session.AccessVariable], open[command.SessionVariable] = "", "person"
+	open[command.AccessVariable], open[command.SessionVariable] = "", "person"
 	n := 0
 	run := func(seen bool, args ...string) {
-		at := session.NewHost(func(name string) string { return open[name] }, nil)
+		at := command.NewHost(func(name string) string { return open[name] }, nil)
 		at.Tally = nil
 		defer at.Close()
 		id := journal.NewID(time.Now())
@@ -302,7 +299,7 @@ func (s *site) work(c *cellar, ids []string) {
 		}
 		at.Now = func() time.Time { return youth.Add(time.Duration(n) * time.Minute) }
 		var out bytes.Buffer
-		if status := perform(at, resident.Call{Ctx: context.Background(), Args: append([]string{s.dir, grammar.WriteSwitch, "--change", id}, args...), Stdin: strings.NewReader(""), Stdout: &out, Stderr: &out}); status != answer.ExitDone && seen {
+		if status := perform(at, resident.Call{Ctx: context.Background(), Args: append([]string{s.dir, command.WriteSwitch, "--change", id}, args...), Stdin: strings.NewReader(""), Stdout: &out, Stderr: &out}); status != command.ExitDone && seen {
 			s.t.Logf("%q: %s", args, &out)
 		}
 	}
@@ -372,30 +369,30 @@ func (s *site) fill(c *cellar) {
 	if active == "" {
 		active = c.active
 	}
-	s.write(".obsidian/workspace.json", `{"active":"1","main":{"id":"1","state":{"state":{"file":`+answer.QuoteJSON(active)+`}}},"lastOpenFiles":["`+strings.Join(recent, `","`)+`"]}`)
+	s.write(".obsidian/workspace.json", `{"active":"1","main":{"id":"1","state":{"state":{"file":`+command.QuoteJSON(active)+`}}},"lastOpenFiles":["`+strings.Join(recent, `","`)+`"]}`)
 	var marks []string
 	for _, path := range c.marked {
-		marks = append(marks, `{"type":"file","path":`+answer.QuoteJSON(path)+`,"title":"zqxtitle"}`, `{"type":"group","title":"zqxgroup","items":[{"type":"folder","path":"Hid"}]}`)
+		marks = append(marks, `{"type":"file","path":`+command.QuoteJSON(path)+`,"title":"zqxtitle"}`, `{"type":"group","title":"zqxgroup","items":[{"type":"folder","path":"Hid"}]}`)
 	}
 	for _, path := range s.y.marked {
-		marks = append(marks, `{"type":"file","path":`+answer.QuoteJSON(path)+`,"title":"seen"}`)
+		marks = append(marks, `{"type":"file","path":`+command.QuoteJSON(path)+`,"title":"seen"}`)
 	}
 	s.write(".obsidian/bookmarks.json", `{"items":[`+strings.Join(marks, ",")+`]}`)
 }
 
 // newHost is what a process keeps. For it every file was left alone for a while,
 // so that it is kept in mind and in the cache.
-func (s *site) newHost() *session.Host {
-	at := session.NewHost(func(name string) string { return s.env[name] }, nil)
+func (s *site) newHost() *command.Host {
+	at := command.NewHost(func(name string) string { return s.env[name] }, nil)
 	at.Tally = nil
 	at.Now = func() time.Time { return time.Now().Add(time.Minute) }
 	return at
 }
 
-func (s *site) on(at *session.Host, args ...string) string {
+func (s *site) on(at *command.Host, args ...string) string {
 	s.calls++
 	var stdout, stderr bytes.Buffer
-	status := perform(at, resident.Call{Ctx: context.Background(), Args: append([]string{s.dir, grammar.WriteSwitch}, args...), Stdin: strings.NewReader(""), Stdout: &stdout, Stderr: &stderr})
+	status := perform(at, resident.Call{Ctx: context.Background(), Args: append([]string{s.dir, command.WriteSwitch}, args...), Stdin: strings.NewReader(""), Stdout: &stdout, Stderr: &stderr})
 	said := fmt.Sprintf("%d\n%s\n%s", status, &stdout, withoutState(stderr.String()))
 	if strings.Contains(strings.ToLower(said), canary) {
 		s.t.Errorf("%q tells what is hidden:\n%s", args, said)
@@ -516,7 +513,7 @@ func values(c command.Command, p allowlist.Param, ids []string) []string {
 
 // callsFor returns calls of every command, with parameters drawn by chance.
 func callsFor(random *rand.Rand, each int, ids []string, which func(command.Command) bool) (calls [][]string) {
-	for _, row := range table() {
+	for _, row := range table {
 		if !which(row) {
 			continue
 		}
@@ -554,7 +551,7 @@ func TestCallsAreDrawnOfEveryCommandAndParameter(t *testing.T) {
 		}
 		drawn[args[0]] = true
 	}
-	for _, row := range table() {
+	for _, row := range table {
 		if !drawn[row.Name] {
 			t.Errorf("no call of %s is drawn", row.Name)
 		}
@@ -651,22 +648,22 @@ func TestAnswersDoNotDependOnWhatIsHidden(t *testing.T) {
 		}
 		cases, asked = cases+1, asked+s.calls
 	})
-	t.Logf("%d vaults, %d commands, %d answers", cases, len(table()), asked)
+	t.Logf("%d vaults, %d commands, %d answers", cases, len(table), asked)
 }
 
 // overlook has a person, who sees everything, fill the cache.
 func (s *site) overlook() {
 	open := map[string]string{}
 	maps.Copy(open, s.env)
-	open[session.AccessVariable] = ""
+	open[command.AccessVariable] = ""
 	patterns := filepath.Join(s.dir, ".vaultwicketignore")
 	s.must(os.Remove(patterns))
 	for _, args := range [][]string{{"search", "query=a"}, {"tags"}} {
-		at := session.NewHost(func(name string) string { return open[name] }, nil)
+		at := command.NewHost(func(name string) string { return open[name] }, nil)
 		at.Tally = nil
 		at.Now = func() time.Time { return time.Now().Add(time.Minute) }
 		var out bytes.Buffer
-		perform(at, resident.Call{Ctx: context.Background(), Args: append([]string{s.dir, grammar.WriteSwitch}, args...), Stdin: strings.NewReader(""), Stdout: &out, Stderr: &out})
+		perform(at, resident.Call{Ctx: context.Background(), Args: append([]string{s.dir, command.WriteSwitch}, args...), Stdin: strings.NewReader(""), Stdout: &out, Stderr: &out})
 		at.Close()
 	}
 	s.write(".vaultwicketignore", s.y.patterns)
@@ -804,12 +801,12 @@ func vaultWithRights(t *testing.T, settings string) *testVault {
 		"append path=r/a.md content=more", "append path=w/a.md content=more", "create path=w/made.md content=x", "create path=d/made.md content=x", "create path=r/made.md content=x",
 		"create path=w/gone.md content=x", "delete path=w/gone.md", "create path=w/old.md content=x", "move path=w/old.md to=w/sub/new.md", "create path=r/out.md content=x", "delete path=r/out.md",
 	} {
-		if status, stdout, _ := h.run(strings.Fields(call)...); status != answer.ExitDone {
+		if status, stdout, _ := h.run(strings.Fields(call)...); status != command.ExitDone {
 			t.Fatalf("%s: %s", call, stdout)
 		}
 	}
 	h.env[command.SessionVariable] = "agent"
-	h.env[session.AccessVariable] = mustRules(t, map[string]string{"/": "r", "none": "none", "w": "rw", "d": "rwd"}).String()
+	h.env[command.AccessVariable] = mustRules(t, map[string]string{"/": "r", "none": "none", "w": "rw", "d": "rwd"}).String()
 	return h
 }
 
@@ -859,12 +856,12 @@ func TestRights(t *testing.T) {
 			call = strings.ReplaceAll(call, fmt.Sprint("ID", i), id)
 		}
 		before := h.tree()
-		for _, words := range [][]string{append([]string{grammar.PlanSwitch}, strings.Fields(call)...), strings.Fields(call)} {
+		for _, words := range [][]string{append([]string{command.PlanSwitch}, strings.Fields(call)...), strings.Fields(call)} {
 			status, stdout, _ := h.run(words...)
-			if (status == answer.ExitDone) != test.allowed {
+			if (status == command.ExitDone) != test.allowed {
 				t.Errorf("%q answers %d, %q", words, status, stdout)
 			}
-			if after := h.tree(); (words[0] == grammar.PlanSwitch || !test.allowed) && after != before {
+			if after := h.tree(); (words[0] == command.PlanSwitch || !test.allowed) && after != before {
 				t.Errorf("%q left\n%s\nbefore\n%s", words, after, before)
 			}
 		}
@@ -879,23 +876,23 @@ func TestRights(t *testing.T) {
 func TestUndoOfWhatTheCallerMade(t *testing.T) {
 	h := vaultWithRights(t, "")
 	h.run("create", "path=w/nobodys.md")
-	if status, stdout, _ := h.run("undo"); status == answer.ExitDone {
+	if status, stdout, _ := h.run("undo"); status == command.ExitDone {
 		t.Errorf("undo of what no known caller made: %s", stdout)
 	}
 	for _, call := range []string{"create path=w/mine.md content=x", "create path=w/mine.md template=T"} {
 		h := vaultWithRights(t, "")
 		before := h.tree()
-		if status, stdout, _ := h.run(append([]string{grammar.CallerSwitch, "agent"}, strings.Fields(call)...)...); status != answer.ExitDone {
+		if status, stdout, _ := h.run(append([]string{command.CallerSwitch, "agent"}, strings.Fields(call)...)...); status != command.ExitDone {
 			t.Fatalf("%s: %s", call, stdout)
 		}
 		id := h.changes()[0]
-		h.expect(answer.ExitFailed, "Error: Nothing to undo.\n", grammar.CallerSwitch, "another", "undo")
-		for _, other := range [][]string{{grammar.CallerSwitch, "another"}, nil} {
-			if status, stdout, _ := h.run(append(other, "undo", id)...); status == answer.ExitDone || !strings.Contains(stdout, "Access denied") {
+		h.expect(command.ExitFailed, "Error: Nothing to undo.\n", command.CallerSwitch, "another", "undo")
+		for _, other := range [][]string{{command.CallerSwitch, "another"}, nil} {
+			if status, stdout, _ := h.run(append(other, "undo", id)...); status == command.ExitDone || !strings.Contains(stdout, "Access denied") {
 				t.Errorf("undo by %q: %s", other, stdout)
 			}
 		}
-		if status, stdout, _ := h.run(grammar.CallerSwitch, "agent", "undo"); status != answer.ExitDone || h.tree() != before {
+		if status, stdout, _ := h.run(command.CallerSwitch, "agent", "undo"); status != command.ExitDone || h.tree() != before {
 			t.Errorf("undo by the same caller: %s", stdout)
 		}
 	}
@@ -904,12 +901,12 @@ func TestUndoOfWhatTheCallerMade(t *testing.T) {
 // Where a caller may not delete, it cannot delete by an undo of its own undo.
 func TestUndoOfAnUndoIsNoWayToDelete(t *testing.T) {
 	h := build(t, map[string]string{"w/a.md": "text"})
-	h.run(grammar.CallerSwitch, "owner", "delete", "path=w/a.md", "permanent")
-	h.env[session.AccessVariable] = vaultWithRights(t, "").env[session.AccessVariable]
-	if status, out, _ := h.run(grammar.CallerSwitch, "agent", "undo", h.changes()[0]); status != answer.ExitDone || h.get("w/a.md") != "text" {
+	h.run(command.CallerSwitch, "owner", "delete", "path=w/a.md", "permanent")
+	h.env[command.AccessVariable] = vaultWithRights(t, "").env[command.AccessVariable]
+	if status, out, _ := h.run(command.CallerSwitch, "agent", "undo", h.changes()[0]); status != command.ExitDone || h.get("w/a.md") != "text" {
 		t.Fatalf("status %d, %q", status, out)
 	}
-	if status, out, _ := h.run(grammar.CallerSwitch, "agent", "undo", h.changes()[1]); status == answer.ExitDone || h.get("w/a.md") != "text" {
+	if status, out, _ := h.run(command.CallerSwitch, "agent", "undo", h.changes()[1]); status == command.ExitDone || h.get("w/a.md") != "text" {
 		t.Errorf("status %d, %q", status, out)
 	}
 }
@@ -922,19 +919,19 @@ func TestVersionsOfANoteThatWasHidden(t *testing.T) {
 		"create path=none/s.md content=zqxone", "append path=none/s.md content=zqxtwo", "create path=none/s.md content=three overwrite", "move path=none/s.md to=r/s.md",
 		"create path=r/l.md content=four", "append path=r/l.md content=five", "move path=r/l.md to=none/l.md", "bookmark file=none/l.md title=zqxtitle",
 	} {
-		if status, stdout, _ := h.run(strings.Fields(call)...); status != answer.ExitDone {
+		if status, stdout, _ := h.run(strings.Fields(call)...); status != command.ExitDone {
 			t.Fatalf("%s: %s", call, stdout)
 		}
 	}
 	h.put(".obsidian/bookmarks.json", `{"items":[{"type":"file","path":"/none/zqx.md"},{"type":"file","path":"./none/zqx.md"},{"type":"folder","path":"none/zqx/"},{"type":"file","path":"x.md"},{"type":"folder","path":"/"}]}`)
-	h.env[session.AccessVariable] = mustRules(t, map[string]string{"/": "rwd", "none": "none"}).String()
+	h.env[command.AccessVariable] = mustRules(t, map[string]string{"/": "rwd", "none": "none"}).String()
 	calls := []string{"history:list", "history path=r/s.md", "history:read path=r/s.md", "diff path=r/s.md from=1", "history:restore path=r/s.md version=1", "history path=r/l.md", "history path=none/l.md", "undo", "bookmarks", "bookmarks verbose"}
 	for _, id := range h.changes() {
 		calls = append(calls, "undo "+id, "--plan undo "+id)
 	}
 	for _, call := range calls {
 		status, stdout, _ := h.run(strings.Fields(call)...)
-		if strings.Contains(stdout, canary) || call == "history:list" && stdout != "r/l.md\n" && stdout != "" || strings.HasPrefix(call, "history:read") && status == answer.ExitDone {
+		if strings.Contains(stdout, canary) || call == "history:list" && stdout != "r/l.md\n" && stdout != "" || strings.HasPrefix(call, "history:read") && status == command.ExitDone {
 			t.Errorf("%s answers %d, %q", call, status, stdout)
 		}
 		if call == "bookmarks" && stdout != "x.md\n/\n" {

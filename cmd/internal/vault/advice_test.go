@@ -4,8 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"vaultwicket/cmd/internal/vault/answer"
-	"vaultwicket/cmd/internal/vault/session"
+	"vaultwicket/cmd/internal/vault/command"
 	"vaultwicket/exec/frame"
 )
 
@@ -34,7 +33,7 @@ func (h *testVault) failure(args ...string) frame.Failure {
 	h.t.Helper()
 	status, _, stderr := h.run(append([]string{"--facts"}, args...)...)
 	_, _, failure := frame.CutReport(stderr)
-	if status == answer.ExitDone || failure.Code == "" {
+	if status == command.ExitDone || failure.Code == "" {
 		h.t.Errorf("%q: status %d, %q", args, status, stderr)
 	}
 	return failure
@@ -62,8 +61,8 @@ func TestWhatWasNotFoundNamesWhatIsNear(t *testing.T) {
 		{"random:read|folder=Project", `did you mean "Projects"?`},
 		{"search|query=x|path=Project", `did you mean "Projects"?`},
 		{"files|folder=Zebra", "names are case-sensitive; the command folders lists the folders"},
-		{"read|path=Ideas/Cloudy.md", answer.HintInCloud},
-		{"outline|path=Ideas/Cloudy", answer.HintInCloud},
+		{"read|path=Ideas/Cloudy.md", command.HintInCloud},
+		{"outline|path=Ideas/Cloudy", command.HintInCloud},
 		{"read|path=Private/Gone.md", frame.HintNotFound},
 		{"tag:rename|name=bakin|to=x", `did you mean "#baking"?`},
 		{"tag:rename|name=bakery2|to=x|folder=Idea", `did you mean "Ideas"?`},
@@ -73,7 +72,7 @@ func TestWhatWasNotFoundNamesWhatIsNear(t *testing.T) {
 		{"property:set|path=Ideas/Bread.md|name=due|type=date|value=2026-W02-3", `"2026-W02-3" is value=2026-01-07`},
 		{"note:section|path=Ideas/Bread.md|heading=Methd", `did you mean "Method"?`},
 		{"note:section|path=Ideas/Bread.md|heading=Bread#ingredient", `did you mean "Ingredients"?`},
-		{"note:section|path=Ideas/Bread.md|heading=Zebra", answer.NotFoundHeading.Hint},
+		{"note:section|path=Ideas/Bread.md|heading=Zebra", command.NotFoundHeading.Hint},
 		{"note:section|path=Ideas/Bread.md|block=dogh", `did you mean "dough"?`},
 		{"note:section|path=Ideas/Bread.md|lines=40", "the command outline shows the lines of headings; wordcount tells how long the note is"},
 		{"tag|name=bakin", `did you mean "#baking"?`},
@@ -136,7 +135,7 @@ func TestAnEmptyAnswerSaysWhy(t *testing.T) {
 	} {
 		status, _, stderr := h.run(append([]string{"--facts"}, strings.Split(tt.args, "|")...)...)
 		rest, facts, _ := frame.CutReport(stderr)
-		if status != answer.ExitDone || facts.Notice != tt.notice || rest != "" {
+		if status != command.ExitDone || facts.Notice != tt.notice || rest != "" {
 			t.Errorf("%s: status %d, %q, want %q", tt.args, status, stderr, tt.notice)
 		}
 	}
@@ -145,7 +144,7 @@ func TestAnEmptyAnswerSaysWhy(t *testing.T) {
 // TestAdviceStaysInWhatTheRulesShow for the access rules of a vault.
 func TestAdviceStaysInWhatTheRulesShow(t *testing.T) {
 	h := kitchen(t)
-	h.env[session.AccessVariable] = `[{"/":"r","Ideas":"none"}]`
+	h.env[command.AccessVariable] = `[{"/":"r","Ideas":"none"}]`
 	for _, args := range []string{"read|path=Ideas/Braed.md", "read|path=Bread.md", "read|file=Braed", "files|folder=Idea", "tag|name=bakin", "search|query=x|path=Ideas"} {
 		got := h.failure(strings.Split(args, "|")...)
 		if strings.Contains(got.Hint, "Bread") || strings.Contains(got.Hint, `"Ideas`) || strings.Contains(got.Hint, "baking") {

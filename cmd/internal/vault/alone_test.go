@@ -4,18 +4,15 @@ import (
 	"testing"
 	"time"
 
-	"vaultwicket/cmd/internal/vault/answer"
 	"vaultwicket/cmd/internal/vault/command"
 	"vaultwicket/cmd/internal/vault/disk"
-	"vaultwicket/cmd/internal/vault/grammar"
-	"vaultwicket/cmd/internal/vault/session"
 )
 
 // A change that takes long to work out keeps no other writer waiting, and is made of the
 // notes as they are then.
 func TestAPlanKeepsNoWriterWaiting(t *testing.T) {
 	h := build(t, map[string]string{"a.md": "a", "b.md": "b"})
-	v := &session.Vault{Path: h.dir, Ctx: t.Context(), Host: session.NewHost(func(name string) string { return h.env[name] }, nil), Clock: time.Now}
+	v := &command.Vault{Path: h.dir, Ctx: t.Context(), Host: command.NewHost(func(name string) string { return h.env[name] }, nil), Clock: time.Now}
 	if err := v.Host.OpenFolder(h.dir, v); err != nil {
 		t.Fatal(err)
 	}
@@ -25,7 +22,7 @@ func TestAPlanKeepsNoWriterWaiting(t *testing.T) {
 	}
 	planned, others := make(chan struct{}), make(chan struct{})
 	plans := 0
-	slow := command.Command{Name: "append", Plan: func(v *session.Vault, _ grammar.Values) (command.Proposal, error) {
+	slow := command.Command{Name: "append", Plan: func(v *command.Vault, _ command.Values) (command.Proposal, error) {
 		before, err := v.Disk.Read(path)
 		if plans++; plans == 1 {
 			close(planned)
@@ -35,12 +32,12 @@ func TestAPlanKeepsNoWriterWaiting(t *testing.T) {
 	}}
 	ended := make(chan error)
 	go func() {
-		_, err := command.Write(v, slow, grammar.Values{}, grammar.WriteOptions{})
+		_, err := command.Write(v, slow, command.Values{}, command.WriteOptions{})
 		ended <- err
 	}()
 	<-planned
 	for _, call := range []string{"b.md", "a.md"} { // they would wait for ever
-		if status, out, _ := h.run("append", "path="+call, "content=other"); status != answer.ExitDone {
+		if status, out, _ := h.run("append", "path="+call, "content=other"); status != command.ExitDone {
 			t.Errorf("%s: %d, %q", call, status, out)
 		}
 	}

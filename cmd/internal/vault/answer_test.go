@@ -1,11 +1,6 @@
 package vault
 
 import (
-	"vaultwicket/cmd/internal/vault/answer"
-	"vaultwicket/cmd/internal/vault/grammar"
-	"vaultwicket/cmd/internal/vault/session"
-	"vaultwicket/exec/frame"
-
 	"bytes"
 	"context"
 	"io/fs"
@@ -13,6 +8,9 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"vaultwicket/cmd/internal/vault/command"
+	"vaultwicket/exec/frame"
 )
 
 // snapshot describes every file and folder of the vault, hidden ones included.
@@ -26,7 +24,7 @@ func (h *testVault) snapshot() (text string, files, folders int) {
 		}
 		files++
 		content, err := os.ReadFile(path)
-		out.WriteString(path + "\t" + answer.Digest(content) + "\n")
+		out.WriteString(path + "\t" + command.Digest(content) + "\n")
 		return err
 	})
 	if err != nil {
@@ -37,15 +35,15 @@ func (h *testVault) snapshot() (text string, files, folders int) {
 
 func TestABodyThatCannotBeReadIsAFailure(t *testing.T) {
 	h := build(t, map[string]string{"a.md": "text"})
-	v, err := session.NewHost(func(string) string { return "" }, nil).Open(context.Background(), grammar.Line{Folder: h.dir})
+	v, err := command.NewHost(func(string) string { return "" }, nil).Open(context.Background(), command.Line{Folder: h.dir})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer v.Disk.Close()
-	said := respond(v, grammar.Request{Command: "read", Args: []string{"path=a.md"}})
+	said := respond(v, command.Request{Command: "read", Args: []string{"path=a.md"}})
 	said.Close() // as if the disk went away before the text was read
 	var out bytes.Buffer
-	if status := said.Print(&out); status != answer.ExitFailed || !strings.HasPrefix(out.String(), "Error: reading stopped: ") || !strings.HasSuffix(out.String(), "\n") {
+	if status := said.Print(&out); status != command.ExitFailed || !strings.HasPrefix(out.String(), "Error: reading stopped: ") || !strings.HasSuffix(out.String(), "\n") {
 		t.Errorf("status %d, %q", status, &out)
 	}
 	if got := said.Report(); got.Code != frame.CodeCLIError || !strings.HasPrefix(got.Reason, "Error: reading stopped: ") {

@@ -6,16 +6,15 @@ import (
 	"testing"
 
 	"vaultwicket/allowlist/day"
-	"vaultwicket/cmd/internal/vault/answer"
-	"vaultwicket/cmd/internal/vault/grammar"
+	"vaultwicket/cmd/internal/vault/command"
 )
 
 // planDigest is the digest of the change that a call would make.
 func (h *testVault) planDigest(call ...string) string {
 	h.t.Helper()
 	var plan struct{ Digest string }
-	status, out, _ := h.run(append([]string{grammar.PlanSwitch}, call...)...)
-	if status != answer.ExitDone || json.Unmarshal([]byte(out), &plan) != nil || len(plan.Digest) != 64 {
+	status, out, _ := h.run(append([]string{command.PlanSwitch}, call...)...)
+	if status != command.ExitDone || json.Unmarshal([]byte(out), &plan) != nil || len(plan.Digest) != 64 {
 		h.t.Fatalf("%s: status %d, %s", call, status, out)
 	}
 	return plan.Digest
@@ -44,13 +43,13 @@ func TestAnApprovedChangeIsTheOneThatWasShown(t *testing.T) {
 				"n.md": "text", "l.md": "see [[n]]", "h.md": "# H\n", "T/t.md": "{{time}}", "T/u.md": "plain",
 				".obsidian/templates.json": `{"folder":"T"}`, ".obsidian/app.json": `{"alwaysUpdateLinks":true}`,
 			})
-			h.expect(answer.ExitDone, "Appended to: n.md\n", "append", "path=n.md", "content=x")
+			h.expect(command.ExitDone, "Appended to: n.md\n", "append", "path=n.md", "content=x")
 			call := strings.Fields(test.call)
 			digest := h.planDigest(call...)
 			test.meddle(h)
 			before := h.texts(true)
-			status, out, _ := h.run(append([]string{grammar.ApprovedSwitch, digest}, call...)...)
-			if status != answer.ExitFailed || !strings.HasPrefix(out, "Error: Conflict: ") {
+			status, out, _ := h.run(append([]string{command.ApprovedSwitch, digest}, call...)...)
+			if status != command.ExitFailed || !strings.HasPrefix(out, "Error: Conflict: ") {
 				t.Errorf("status %d, %q", status, out)
 			}
 			for path, text := range h.texts(true) {
@@ -58,7 +57,7 @@ func TestAnApprovedChangeIsTheOneThatWasShown(t *testing.T) {
 					t.Errorf("%s is %q", path, text)
 				}
 			}
-			if status, out, _ := h.run(append([]string{grammar.ApprovedSwitch, h.planDigest(call...)}, call...)...); status != answer.ExitDone {
+			if status, out, _ := h.run(append([]string{command.ApprovedSwitch, h.planDigest(call...)}, call...)...); status != command.ExitDone {
 				t.Errorf("as it is: status %d, %q", status, out)
 			}
 		})
@@ -71,7 +70,7 @@ func TestAnApprovedTemplateMayTellTheTime(t *testing.T) {
 	h := build(t, map[string]string{"T/t.md": "{{date}} {{time}}", ".obsidian/templates.json": `{"folder":"T"}`})
 	digest := h.planDigest("create", "path=new.md", "template=t")
 	h.env[day.NowVariable] = saturday[:len("2026-11-21T")] + "23:59:00+01:00"
-	h.expect(answer.ExitDone, "Created: new.md\n", grammar.ApprovedSwitch, digest, "create", "path=new.md", "template=t")
+	h.expect(command.ExitDone, "Created: new.md\n", command.ApprovedSwitch, digest, "create", "path=new.md", "template=t")
 	if got := h.get("new.md"); got != "2026-11-21 23:59" {
 		t.Errorf("the note is %q", got)
 	}
@@ -80,10 +79,10 @@ func TestAnApprovedTemplateMayTellTheTime(t *testing.T) {
 func TestAnApprovalIsADigest(t *testing.T) {
 	h := build(t, map[string]string{"n.md": "text"})
 	for _, digest := range []string{"", "x", strings.Repeat("0", 63), strings.Repeat("G", 64)} {
-		if status, out, _ := h.run(grammar.ApprovedSwitch, digest, "delete", "path=n.md"); status != answer.ExitMisuse || h.get("n.md") != "text" {
+		if status, out, _ := h.run(command.ApprovedSwitch, digest, "delete", "path=n.md"); status != command.ExitMisuse || h.get("n.md") != "text" {
 			t.Errorf("%q: status %d, %q", digest, status, out)
 		}
 	}
-	h.expect(answer.ExitFailed, "Error: Conflict: the change is not the one that was approved, because notes were changed since.\n",
-		grammar.ApprovedSwitch, strings.Repeat("0", 64), "delete", "path=n.md")
+	h.expect(command.ExitFailed, "Error: Conflict: the change is not the one that was approved, because notes were changed since.\n",
+		command.ApprovedSwitch, strings.Repeat("0", 64), "delete", "path=n.md")
 }

@@ -4,24 +4,24 @@ import (
 	"strings"
 	"testing"
 
-	"vaultwicket/cmd/internal/vault/answer"
+	"vaultwicket/cmd/internal/vault/command"
 	"vaultwicket/exec/frame"
 )
 
 func TestBaseCreate(t *testing.T) {
 	h := build(t, map[string]string{"b/Books.base": "views: []\n", "a.md": "", "taken.md": "", "taken 1.md": ""})
 	h.steps([]turn{
-		{"by the name of the base", "base:create file=Books name=Dune content=x", answer.ExitDone, "Created: Dune.md\n"},
-		{"a taken name gets a number", "base:create path=b/Books.base name=Dune", answer.ExitDone, "Created: Dune 1.md\n"},
-		{"without a name, and with a view that nobody knows", "base:create path=b/Books.base view=None open newtab", answer.ExitDone, "Created: Untitled.md\n"},
-		{"a name may bring its extension", "base:create path=b/Books.base name=x.md", answer.ExitDone, "Created: x.md\n"},
-		{"a dot in a name", "base:create path=b/Books.base name=v1.2", answer.ExitDone, "Created: v1.2.md\n"},
-		{"a base that is not there", "base:create path=c.base name=x", answer.ExitFailed, "Error: Base file not found: c.base\n"},
-		{"nor by its name", "base:create file=None name=x", answer.ExitFailed, "Error: Base file not found: None.base\n"},
-		{"a note is no base", "base:create path=a.md name=x", answer.ExitFailed, "Error: Not a base file: \"a.md\"\n"},
-		{"no base at all", "base:create name=x", answer.ExitFailed, "Error: No active file. Use file=<name> or path=<path> to specify a file.\n"},
-		{"a name with a folder", "base:create path=b/Books.base name=c/x", answer.ExitMisuse, "Error: Invalid value for name: c/x. It is a name without a folder.\n"},
-		{"a name that no note can have", "base:create path=b/Books.base name=.x", answer.ExitFailed, "Error: File \"b/.x.md\" cannot be created: path \"b/.x.md\": has a hidden segment.\n"},
+		{"by the name of the base", "base:create file=Books name=Dune content=x", command.ExitDone, "Created: Dune.md\n"},
+		{"a taken name gets a number", "base:create path=b/Books.base name=Dune", command.ExitDone, "Created: Dune 1.md\n"},
+		{"without a name, and with a view that nobody knows", "base:create path=b/Books.base view=None open newtab", command.ExitDone, "Created: Untitled.md\n"},
+		{"a name may bring its extension", "base:create path=b/Books.base name=x.md", command.ExitDone, "Created: x.md\n"},
+		{"a dot in a name", "base:create path=b/Books.base name=v1.2", command.ExitDone, "Created: v1.2.md\n"},
+		{"a base that is not there", "base:create path=c.base name=x", command.ExitFailed, "Error: Base file not found: c.base\n"},
+		{"nor by its name", "base:create file=None name=x", command.ExitFailed, "Error: Base file not found: None.base\n"},
+		{"a note is no base", "base:create path=a.md name=x", command.ExitFailed, "Error: Not a base file: \"a.md\"\n"},
+		{"no base at all", "base:create name=x", command.ExitFailed, "Error: No active file. Use file=<name> or path=<path> to specify a file.\n"},
+		{"a name with a folder", "base:create path=b/Books.base name=c/x", command.ExitMisuse, "Error: Invalid value for name: c/x. It is a name without a folder.\n"},
+		{"a name that no note can have", "base:create path=b/Books.base name=.x", command.ExitFailed, "Error: File \"b/.x.md\" cannot be created: path \"b/.x.md\": has a hidden segment.\n"},
 	})
 	if h.get("b/Dune.md") != "x" || h.get("b/Dune 1.md") != "" {
 		t.Errorf("the notes are %q, %q", h.get("b/Dune.md"), h.get("b/Dune 1.md"))
@@ -46,11 +46,11 @@ views:
     filters: status == "done"
     order: [status]
 `})
-	h.expect(answer.ExitDone, "Created: Dune.md\n", "base:create", "path=b/Books.base", "name=Dune", "content=Text")
+	h.expect(command.ExitDone, "Created: Dune.md\n", "base:create", "path=b/Books.base", "name=Dune", "content=Text")
 	if got, want := h.get("Shelf/Dune.md"), "---\nrating:\nauthor:\nkind: novel\ntags:\n  - book\n---\nText"; got != want {
 		t.Errorf("the note is %q, want %q", got, want)
 	}
-	h.expect(answer.ExitDone, "Created: Ubik.md\n", "base:create", "path=b/Books.base", "view=Done", "name=Ubik", "content=---\nstatus: new\n---\nText")
+	h.expect(command.ExitDone, "Created: Ubik.md\n", "base:create", "path=b/Books.base", "view=Done", "name=Ubik", "content=---\nstatus: new\n---\nText")
 	if got, want := h.get("Shelf/Ubik.md"), "---\nstatus: new\nkind: novel\ntags:\n  - book\n---\nText"; got != want {
 		t.Errorf("the note is %q, want %q", got, want)
 	}
@@ -74,7 +74,7 @@ func TestBaseCreateLinksAndTellsWhatIsUnmet(t *testing.T) {
 		}
 		status, out, stderr := h.run(args...)
 		_, facts, _ := frame.CutReport(stderr)
-		if got := h.get("b/New.md"); status != answer.ExitDone || got != test.want || facts.Notice != test.notice {
+		if got := h.get("b/New.md"); status != command.ExitDone || got != test.want || facts.Notice != test.notice {
 			t.Errorf("%s: status %d, %s%s, the note is %q, want %q", test.filters, status, out, stderr, got, test.want)
 		}
 		if _, rows, _ := h.run("base:query", "path=b/All.base", "format=paths"); strings.Contains(rows, "New.md") == (test.notice != "") {
@@ -87,9 +87,9 @@ func TestBaseCreateLinksAndTellsWhatIsUnmet(t *testing.T) {
 // which both can be the vault's own.
 func TestBaseCreateInTheFolderOfTheVault(t *testing.T) {
 	h := build(t, map[string]string{"Top.base": "views: []\n", "b/Up.base": "filters: file.folder == \"/\"\n", "b/Down.base": "filters: file.inFolder(\"c/d/\")\n"})
-	h.expect(answer.ExitDone, "Created: a.md\n", "base:create", "path=Top.base", "name=a")
-	h.expect(answer.ExitDone, "Created: b.md\n", "base:create", "path=b/Up.base", "name=b")
-	h.expect(answer.ExitDone, "Created: c.md\n", "base:create", "path=b/Down.base", "name=c")
+	h.expect(command.ExitDone, "Created: a.md\n", "base:create", "path=Top.base", "name=a")
+	h.expect(command.ExitDone, "Created: b.md\n", "base:create", "path=b/Up.base", "name=b")
+	h.expect(command.ExitDone, "Created: c.md\n", "base:create", "path=b/Down.base", "name=c")
 	for _, path := range []string{"a.md", "b.md", "c/d/c.md"} {
 		if got := h.get(path); got != "" {
 			t.Errorf("%s is %q", path, got)

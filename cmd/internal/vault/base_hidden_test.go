@@ -4,8 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"vaultwicket/cmd/internal/vault/answer"
-	"vaultwicket/cmd/internal/vault/session"
+	"vaultwicket/cmd/internal/vault/command"
 )
 
 // Every expression that pries, wherever an expression can be given, has the same
@@ -26,7 +25,7 @@ func TestBasesDoNotDependOnWhatIsHidden(t *testing.T) {
 	}
 	pry := func(hidden map[string]string) (answers []string, answered int) {
 		h := build(t, seen)
-		h.env[session.AccessVariable] = mustRules(t, map[string]string{"/": "rwd", "Hid": "none", "Hid/Open": "r"}).String()
+		h.env[command.AccessVariable] = mustRules(t, map[string]string{"/": "rwd", "Hid": "none", "Hid/Open": "r"}).String()
 		for path, text := range hidden {
 			h.put(path, text)
 		}
@@ -35,7 +34,7 @@ func TestBasesDoNotDependOnWhatIsHidden(t *testing.T) {
 			if strings.Contains(stdout+stderr, canary) {
 				t.Errorf("%q tells what is hidden: %s%s", args, stdout, stderr)
 			}
-			if status == answer.ExitDone {
+			if status == command.ExitDone {
 				answered++
 			}
 			answers = append(answers, strings.Join(args, " ")+"\n"+stdout+stderr)
@@ -44,7 +43,7 @@ func TestBasesDoNotDependOnWhatIsHidden(t *testing.T) {
 			if testing.Short() && i%3 != 0 {
 				continue
 			}
-			h.put("Look.base", "filters: "+answer.QuoteJSON(expression)+"\nformulas: {look: "+answer.QuoteJSON(expression)+"}\nviews:\n  - {type: table, name: One, order: [file.path, formula.look], summaries: {formula.look: Unique}}\n"+
+			h.put("Look.base", "filters: "+command.QuoteJSON(expression)+"\nformulas: {look: "+command.QuoteJSON(expression)+"}\nviews:\n  - {type: table, name: One, order: [file.path, formula.look], summaries: {formula.look: Unique}}\n"+
 				"  - {type: table, name: Two, order: [file.path, formula.look], groupBy: {property: formula.look, direction: ASC}}\n")
 			ask("base:query", "path=Look.base", "summaries", "groups", "explain")
 			ask("base:query", "path=Look.base", "view=Two", "this=Plan.md", "values=typed", "groups")

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"vaultwicket/cmd/internal/vault/answer"
+	"vaultwicket/cmd/internal/vault/command"
 )
 
 const saturdayMS = "1795244707000"
@@ -34,7 +34,7 @@ func TestBookmarkIsAdded(t *testing.T) {
 			if test.before != "(missing)" {
 				h.put(".obsidian/bookmarks.json", test.before)
 			}
-			h.expect(answer.ExitDone, "Bookmarked: https://x.org/?a&b\n", "bookmark", "url=https://x.org/?a&b")
+			h.expect(command.ExitDone, "Bookmarked: https://x.org/?a&b\n", "bookmark", "url=https://x.org/?a&b")
 			got := h.get(".obsidian/bookmarks.json")
 			if got != test.want || !json.Valid([]byte(got)) {
 				t.Errorf("the file is\n%s\nwant\n%s", got, test.want)
@@ -50,19 +50,19 @@ func TestBookmarkIsAdded(t *testing.T) {
 func TestWhatCanBeBookmarked(t *testing.T) {
 	h := build(t, map[string]string{"f/a.md": "x", ".obsidian/app.json": "{}", ".obsidian/bookmarks.json": `{"items":[]}`})
 	h.steps([]turn{
-		{"a file", "bookmark file=f/a.md", answer.ExitDone, "Bookmarked: f/a.md\n"},
-		{"a heading in it", "bookmark file=f/a.md subpath=H title=T", answer.ExitDone, "Bookmarked: f/a.md#H\n"},
-		{"a block in it", "bookmark file=f/a.md subpath=^b", answer.ExitDone, "Bookmarked: f/a.md#^b\n"},
-		{"a folder", "bookmark folder=f/", answer.ExitDone, "Bookmarked: f\n"},
-		{"the whole vault", "bookmark folder=/", answer.ExitDone, "Bookmarked: /\n"},
-		{"a search", "bookmark search=tag:#x", answer.ExitDone, "Bookmarked: tag:#x\n"},
-		{"all of them are listed", "bookmarks total", answer.ExitDone, "6\n"},
-		{"a file that is not there", "bookmark file=a.md", answer.ExitFailed, "Error: File \"a.md\" not found.\n"},
-		{"a hidden file", "bookmark file=.obsidian/app.json", answer.ExitFailed, "Error: File \".obsidian/app.json\" not found.\n"},
-		{"a folder that is not there", "bookmark folder=g", answer.ExitFailed, "Error: Folder \"g\" not found.\n"},
-		{"nothing", "bookmark title=x", answer.ExitMisuse, "Error: Use exactly one of file=<path>, folder=<path>, search=<query>, url=<address>.\n"},
-		{"two things", "bookmark folder=f search=x", answer.ExitMisuse, "Error: Use exactly one of file=<path>, folder=<path>, search=<query>, url=<address>.\n"},
-		{"a part of nothing", "bookmark folder=f subpath=x", answer.ExitMisuse, "Error: Use subpath=<heading> with file=<path>.\n"},
+		{"a file", "bookmark file=f/a.md", command.ExitDone, "Bookmarked: f/a.md\n"},
+		{"a heading in it", "bookmark file=f/a.md subpath=H title=T", command.ExitDone, "Bookmarked: f/a.md#H\n"},
+		{"a block in it", "bookmark file=f/a.md subpath=^b", command.ExitDone, "Bookmarked: f/a.md#^b\n"},
+		{"a folder", "bookmark folder=f/", command.ExitDone, "Bookmarked: f\n"},
+		{"the whole vault", "bookmark folder=/", command.ExitDone, "Bookmarked: /\n"},
+		{"a search", "bookmark search=tag:#x", command.ExitDone, "Bookmarked: tag:#x\n"},
+		{"all of them are listed", "bookmarks total", command.ExitDone, "6\n"},
+		{"a file that is not there", "bookmark file=a.md", command.ExitFailed, "Error: File \"a.md\" not found.\n"},
+		{"a hidden file", "bookmark file=.obsidian/app.json", command.ExitFailed, "Error: File \".obsidian/app.json\" not found.\n"},
+		{"a folder that is not there", "bookmark folder=g", command.ExitFailed, "Error: Folder \"g\" not found.\n"},
+		{"nothing", "bookmark title=x", command.ExitMisuse, "Error: Use exactly one of file=<path>, folder=<path>, search=<query>, url=<address>.\n"},
+		{"two things", "bookmark folder=f search=x", command.ExitMisuse, "Error: Use exactly one of file=<path>, folder=<path>, search=<query>, url=<address>.\n"},
+		{"a part of nothing", "bookmark folder=f subpath=x", command.ExitMisuse, "Error: Use subpath=<heading> with file=<path>.\n"},
 	})
 	const first = `{"items":[{"type":"file","ctime":` + saturdayMS + `,"path":"f/a.md"},{"type":"file","ctime":` + saturdayMS + `,"path":"f/a.md","subpath":"#H","title":"T"},`
 	if got := h.get(".obsidian/bookmarks.json"); !strings.HasPrefix(got, first) {
@@ -74,7 +74,7 @@ func TestBookmarksThatCannotBeUsed(t *testing.T) {
 	for _, text := range []string{"[]", "null", "{", `{"items":{}}`, `{"items":1}`, "3"} {
 		h := build(t, map[string]string{".obsidian/bookmarks.json": text})
 		status, out, _ := h.run("bookmark", "search=x")
-		if status != answer.ExitFailed || !strings.HasPrefix(out, "Error: Cannot use the bookmarks in .obsidian/bookmarks.json: ") || h.get(".obsidian/bookmarks.json") != text {
+		if status != command.ExitFailed || !strings.HasPrefix(out, "Error: Cannot use the bookmarks in .obsidian/bookmarks.json: ") || h.get(".obsidian/bookmarks.json") != text {
 			t.Errorf("%q: status %d, %q", text, status, out)
 		}
 	}

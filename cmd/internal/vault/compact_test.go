@@ -5,7 +5,7 @@ import (
 	"encoding/json"
 	"testing"
 
-	"vaultwicket/cmd/internal/vault/answer"
+	"vaultwicket/cmd/internal/vault/command"
 )
 
 // A listing in JSON has no space between its tokens where the gateway asks for that; the
@@ -21,7 +21,7 @@ func TestCompactJSONHasTheSameTokens(t *testing.T) {
 		}
 		want := spaced.stdout
 		var tight bytes.Buffer
-		if words[len(words)-1] == "format=json" && spaced.end.Status == answer.ExitDone && json.Compact(&tight, []byte(spaced.stdout)) == nil {
+		if words[len(words)-1] == "format=json" && spaced.end.Status == command.ExitDone && json.Compact(&tight, []byte(spaced.stdout)) == nil {
 			want = tight.String() + "\n"
 		}
 		if compact.stdout != want {

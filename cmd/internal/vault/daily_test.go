@@ -8,7 +8,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"vaultwicket/cmd/internal/vault/answer"
+	"vaultwicket/cmd/internal/vault/command"
 	"vaultwicket/cmd/internal/vault/markdown"
 )
 
@@ -30,13 +30,13 @@ func TestTodaysPath(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			h := build(t, map[string]string{".obsidian/daily-notes.json": test.settings})
-			h.expect(answer.ExitDone, test.want+"\n", "daily:path")
+			h.expect(command.ExitDone, test.want+"\n", "daily:path")
 			if h.get(test.want) != "(missing)" {
 				t.Error("asking for the path made the note")
 			}
 		})
 	}
-	build(t, nil).expect(answer.ExitDone, "2026-11-21.md\n", "daily:path")
+	build(t, nil).expect(command.ExitDone, "2026-11-21.md\n", "daily:path")
 }
 
 func TestSettingsThatCannotBeUsed(t *testing.T) {
@@ -48,14 +48,14 @@ func TestSettingsThatCannotBeUsed(t *testing.T) {
 		{"leading into a hidden folder", `{"folder":".obsidian"}`, "Error: .obsidian/daily-notes.json leads to no note of the vault: "},
 		{"without a name", `{"format":"[]"}`, "Error: .obsidian/daily-notes.json leads to no note of the vault: "},
 	} {
-		for _, command := range []string{"daily", "daily:path", "daily:read", "daily:append content=x", "daily:prepend content=x"} {
-			t.Run(test.name+", "+command, func(t *testing.T) {
+		for _, typed := range []string{"daily", "daily:path", "daily:read", "daily:append content=x", "daily:prepend content=x"} {
+			t.Run(test.name+", "+typed, func(t *testing.T) {
 				h := build(t, map[string]string{".obsidian/daily-notes.json": test.settings})
-				status, got, stderr := h.run(strings.Fields(command)...)
-				if status != answer.ExitFailed || !strings.HasPrefix(got, test.want) || stderr != "" {
+				status, got, stderr := h.run(strings.Fields(typed)...)
+				if status != command.ExitFailed || !strings.HasPrefix(got, test.want) || stderr != "" {
 					t.Errorf("status %d, %q, stderr %q", status, got, stderr)
 				}
-				h.expect(answer.ExitDone, "0\n", "files", "total")
+				h.expect(command.ExitDone, "0\n", "files", "total")
 			})
 		}
 	}
@@ -63,16 +63,16 @@ func TestSettingsThatCannotBeUsed(t *testing.T) {
 
 func TestDaily(t *testing.T) {
 	h := build(t, map[string]string{".obsidian/daily-notes.json": `{"folder":"D","template":"T"}`, "T.md": "# {{title}}\n"})
-	h.expect(answer.ExitFailed, "Error: File \"D/2026-11-21.md\" not found.\n", "daily:read")
+	h.expect(command.ExitFailed, "Error: File \"D/2026-11-21.md\" not found.\n", "daily:read")
 	if h.get("D/2026-11-21.md") != "(missing)" {
 		t.Error("reading made the note")
 	}
-	h.expect(answer.ExitDone, "D/2026-11-21.md\n", "daily", "paneType=split")
-	h.expect(answer.ExitDone, "# 2026-11-21\n", "daily:read")
+	h.expect(command.ExitDone, "D/2026-11-21.md\n", "daily", "paneType=split")
+	h.expect(command.ExitDone, "# 2026-11-21\n", "daily:read")
 	h.put("D/2026-11-21.md", "mine")
-	h.expect(answer.ExitDone, "D/2026-11-21.md\n", "daily")
-	h.expect(answer.ExitDone, "mine\n", "daily:read")
-	h.expect(answer.ExitMisuse, "Error: Invalid value for paneType: left. Use tab, split, window.\n", "daily", "paneType=left")
+	h.expect(command.ExitDone, "D/2026-11-21.md\n", "daily")
+	h.expect(command.ExitDone, "mine\n", "daily:read")
+	h.expect(command.ExitMisuse, "Error: Invalid value for paneType: left. Use tab, split, window.\n", "daily", "paneType=left")
 }
 
 func TestDailyEdits(t *testing.T) {
@@ -101,7 +101,7 @@ func TestDailyEdits(t *testing.T) {
 			if test.before != missing {
 				h.put(path, test.before)
 			}
-			h.expect(answer.ExitDone, "Added to: "+path+"\n", test.args...)
+			h.expect(command.ExitDone, "Added to: "+path+"\n", test.args...)
 			if got := h.get(path); got != test.want {
 				t.Errorf("the note became %q, want %q", got, test.want)
 			}
@@ -112,21 +112,21 @@ func TestDailyEdits(t *testing.T) {
 func TestContentFromStandardInput(t *testing.T) {
 	h := build(t, nil)
 	h.stdin = "\\nabla \\times\n\ttab\xff"
-	h.expect(answer.ExitDone, "Added to: 2026-11-21.md\n", "--stdin", "content", "daily:append")
+	h.expect(command.ExitDone, "Added to: 2026-11-21.md\n", "--stdin", "content", "daily:append")
 	if got := h.get("2026-11-21.md"); got != h.stdin {
 		t.Errorf("the note became %q", got)
 	}
 	h.steps([]turn{
-		{"and as an argument too", "--stdin content daily:append content=x", answer.ExitMisuse, "Error: Parameter given twice: content\n"},
-		{"a parameter that is not there", "--stdin text daily:append", answer.ExitMisuse, "Error: Unknown parameter: text\nUsage: daily:append content=<text> [paneType=tab|split|window] [inline] [open] [heading=<name>] [create-heading]\n"},
-		{"a flag has no value", "--stdin inline daily:append", answer.ExitMisuse, "Error: Unknown parameter: inline\nUsage: daily:append content=<text> [paneType=tab|split|window] [inline] [open] [heading=<name>] [create-heading]\n"},
-		{"twice", "--stdin content --stdin content daily:append", answer.ExitMisuse, "Error: Unknown switch: --stdin\n"},
+		{"and as an argument too", "--stdin content daily:append content=x", command.ExitMisuse, "Error: Parameter given twice: content\n"},
+		{"a parameter that is not there", "--stdin text daily:append", command.ExitMisuse, "Error: Unknown parameter: text\nUsage: daily:append content=<text> [paneType=tab|split|window] [inline] [open] [heading=<name>] [create-heading]\n"},
+		{"a flag has no value", "--stdin inline daily:append", command.ExitMisuse, "Error: Unknown parameter: inline\nUsage: daily:append content=<text> [paneType=tab|split|window] [inline] [open] [heading=<name>] [create-heading]\n"},
+		{"twice", "--stdin content --stdin content daily:append", command.ExitMisuse, "Error: Unknown switch: --stdin\n"},
 	})
 	h.put("a.md", "A")
 	h.stdin = "a.md"
-	h.expect(answer.ExitDone, "A\n", "vault=Home", "--stdin", "path", "read")
+	h.expect(command.ExitDone, "A\n", "vault=Home", "--stdin", "path", "read")
 	h.stdin = ""
-	h.expect(answer.ExitMisuse, "Error: Missing required parameter: content\n", "--stdin", "content", "daily:append")
+	h.expect(command.ExitMisuse, "Error: Missing required parameter: content\n", "--stdin", "content", "daily:append")
 }
 
 func TestTemplates(t *testing.T) {
@@ -150,7 +150,7 @@ func TestTemplates(t *testing.T) {
 				".obsidian/templates.json": `{"dateFormat":"[ignored]","timeFormat":"HH[h]mm"}`,
 			})
 			status, path, _ := h.run("daily")
-			if got := h.get(strings.TrimSuffix(path, "\n")); status != answer.ExitDone || got != test.want {
+			if got := h.get(strings.TrimSuffix(path, "\n")); status != command.ExitDone || got != test.want {
 				t.Errorf("status %d, %s became %q, want %q", status, path, got, test.want)
 			}
 		})
@@ -159,7 +159,7 @@ func TestTemplates(t *testing.T) {
 
 func TestAppendToAMissingNoteKeepsItsTemplate(t *testing.T) {
 	h := build(t, map[string]string{".obsidian/daily-notes.json": `{"folder":"a/b","template":"T"}`, "T.md": "---\nd: {{date}}\n---\n{{time}}"})
-	h.expect(answer.ExitDone, "Added to: a/b/2026-11-21.md\n", "daily:append", "content=x")
+	h.expect(command.ExitDone, "Added to: a/b/2026-11-21.md\n", "daily:append", "content=x")
 	if got := h.get("a/b/2026-11-21.md"); got != "---\nd: 2026-11-21\n---\n09:05\nx" {
 		t.Errorf("the note became %q", got)
 	}
@@ -170,25 +170,25 @@ func TestBrokenTemplateSettingsStopOnlyWhoNeedsThem(t *testing.T) {
 		".obsidian/daily-notes.json": `{"template":"T"}`, ".obsidian/templates.json": "[]", "T.md": "{{time}}",
 	})
 	status, got, _ := h.run("daily")
-	if status != answer.ExitFailed || !strings.HasPrefix(got, "Error: Cannot use the settings in .obsidian/templates.json: ") || h.get("2026-11-21.md") != "(missing)" {
+	if status != command.ExitFailed || !strings.HasPrefix(got, "Error: Cannot use the settings in .obsidian/templates.json: ") || h.get("2026-11-21.md") != "(missing)" {
 		t.Errorf("status %d, %q", status, got)
 	}
 	h.put("T.md", "{{date}}")
-	h.expect(answer.ExitDone, "2026-11-21.md\n", "daily")
+	h.expect(command.ExitDone, "2026-11-21.md\n", "daily")
 }
 
 func TestDailyNotesThatCannotBeWritten(t *testing.T) {
 	const path = "2026-11-21.md"
-	for _, command := range []string{"daily:append content=x", "daily:prepend content=x", "daily"} {
+	for _, typed := range []string{"daily:append content=x", "daily:prepend content=x", "daily"} {
 		h := build(t, map[string]string{path + "/inner.md": ""})
-		h.expect(answer.ExitFailed, "Error: File \""+path+"\" cannot be written: \""+path+"\" is a folder.\n", strings.Fields(command)...)
+		h.expect(command.ExitFailed, "Error: File \""+path+"\" cannot be written: \""+path+"\" is a folder.\n", strings.Fields(typed)...)
 		h = build(t, map[string]string{"D": "a file", ".obsidian/daily-notes.json": `{"folder":"D"}`})
-		h.expect(answer.ExitFailed, "Error: File \"D/"+path+"\" cannot be written: \"D\" is not a folder.\n", strings.Fields(command)...)
+		h.expect(command.ExitFailed, "Error: File \"D/"+path+"\" cannot be written: \"D\" is not a folder.\n", strings.Fields(typed)...)
 		if runtime.GOOS == "windows" {
 			continue // no path has a colon there
 		}
 		h = build(t, map[string]string{".obsidian/daily-notes.json": `{"format":"HH:mm"}`})
-		h.expect(answer.ExitFailed, "Error: File \"09:05.md\" cannot be written: \"09:05.md\" contains ':', which not every system and link can carry.\n", strings.Fields(command)...)
+		h.expect(command.ExitFailed, "Error: File \"09:05.md\" cannot be written: \"09:05.md\" contains ':', which not every system and link can carry.\n", strings.Fields(typed)...)
 	}
 }
 
@@ -224,17 +224,17 @@ func TestDailyEditsKeepEveryByte(t *testing.T) {
 		old, content := text.Draw(t, "old"), text.Draw(t, "content")
 		h.put(path, old)
 		h.stdin = content
-		command := rapid.SampledFrom([]string{"daily:append", "daily:prepend"}).Draw(t, "command")
-		if status, out, _ := h.run("--stdin", "content", command); status != answer.ExitDone {
+		typed := rapid.SampledFrom([]string{"daily:append", "daily:prepend"}).Draw(t, "command")
+		if status, out, _ := h.run("--stdin", "content", typed); status != command.ExitDone {
 			t.Fatalf("status %d, %q", status, out)
 		}
 		got := h.get(path)
 		content = inLineEndsOf(old, content)
-		if command == "daily:append" && (!strings.HasPrefix(got, old) || !strings.HasSuffix(got, content)) {
+		if typed == "daily:append" && (!strings.HasPrefix(got, old) || !strings.HasSuffix(got, content)) {
 			t.Fatalf("appending %q to %q made %q", content, old, got)
 		}
 		body := markdown.BodyStart([]byte(old))
-		if command == "daily:prepend" && !isInsertion(old, got, body, content) {
+		if typed == "daily:prepend" && !isInsertion(old, got, body, content) {
 			t.Fatalf("prepending %q to %q made %q", content, old, got)
 		}
 		if _, read, _ := h.run("daily:read"); !bytes.HasPrefix([]byte(read), []byte(got)) || len(read) > len(got)+1 {

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"vaultwicket/cmd/internal/vault/answer"
+	"vaultwicket/cmd/internal/vault/command"
 )
 
 func TestNotesOfOtherDays(t *testing.T) {
@@ -15,22 +15,22 @@ func TestNotesOfOtherDays(t *testing.T) {
 		".obsidian/daily-notes.json": `{"folder":"D"}`,
 		"D/2026-11-20.md":            "yesterday", "D/2024-02-29.md": "leap",
 	})
-	h.expect(answer.ExitDone, "yesterday\n", "daily:read", "offset=-1")
-	h.expect(answer.ExitDone, "yesterday\n", "daily:read", "date=2026-11-20")
-	h.expect(answer.ExitDone, "leap\n", "daily:read", "date=2024-02-29")
-	h.expect(answer.ExitDone, "D/2026-11-22.md\n", "daily:path", "offset=1")
-	h.expect(answer.ExitDone, "D/2026-11-21.md\n", "daily:path", "offset=0")
-	h.expect(answer.ExitFailed, "Error: File \"D/2026-11-19.md\" not found.\n", "daily:read", "offset=-2")
-	h.expect(answer.ExitMisuse, noDay("2026-02-30"), "daily:read", "date=2026-02-30")
-	h.expect(answer.ExitMisuse, noDay("someday"), "daily:read", "date=someday")
+	h.expect(command.ExitDone, "yesterday\n", "daily:read", "offset=-1")
+	h.expect(command.ExitDone, "yesterday\n", "daily:read", "date=2026-11-20")
+	h.expect(command.ExitDone, "leap\n", "daily:read", "date=2024-02-29")
+	h.expect(command.ExitDone, "D/2026-11-22.md\n", "daily:path", "offset=1")
+	h.expect(command.ExitDone, "D/2026-11-21.md\n", "daily:path", "offset=0")
+	h.expect(command.ExitFailed, "Error: File \"D/2026-11-19.md\" not found.\n", "daily:read", "offset=-2")
+	h.expect(command.ExitMisuse, noDay("2026-02-30"), "daily:read", "date=2026-02-30")
+	h.expect(command.ExitMisuse, noDay("someday"), "daily:read", "date=someday")
 	for _, words := range []string{"yesterday", "Yesterday", "-1d", "1d", "friday", "2026-W47-5", "1 day ago"} {
-		h.expect(answer.ExitDone, "yesterday\n", "daily:read", "date="+words)
+		h.expect(command.ExitDone, "yesterday\n", "daily:read", "date="+words)
 	}
-	h.expect(answer.ExitDone, "D/2026-11-22.md\n", "daily:path", "date=tomorrow")
-	h.expect(answer.ExitDone, "D/2026-11-16.md\n", "daily:path", "date=2026-W47")
-	h.expect(answer.ExitMisuse, "Error: Invalid number: x\n", "daily:path", "offset=x")
-	h.expect(answer.ExitMisuse, "Error: Invalid number: 99999999\n", "daily:path", "offset=99999999")
-	h.expect(answer.ExitMisuse, "Error: Use date=<date> or offset=<days>, not both.\n", "daily:path", "offset=1", "date=2026-11-20")
+	h.expect(command.ExitDone, "D/2026-11-22.md\n", "daily:path", "date=tomorrow")
+	h.expect(command.ExitDone, "D/2026-11-16.md\n", "daily:path", "date=2026-W47")
+	h.expect(command.ExitMisuse, "Error: Invalid number: x\n", "daily:path", "offset=x")
+	h.expect(command.ExitMisuse, "Error: Invalid number: 99999999\n", "daily:path", "offset=99999999")
+	h.expect(command.ExitMisuse, "Error: Use date=<date> or offset=<days>, not both.\n", "daily:path", "offset=1", "date=2026-11-20")
 }
 
 // noDay is the answer to what is not a day.
@@ -40,14 +40,14 @@ func noDay(text string) string {
 
 func TestDailyRange(t *testing.T) {
 	h := build(t, map[string]string{"2026-11-19.md": "one\n", "2026-11-21.md": "three", "2026-11-20.md/x.md": "a folder has the name"})
-	h.expect(answer.ExitDone, "==> 2026-11-19.md <==\none\n==> 2026-11-20.md (missing) <==\n==> 2026-11-21.md <==\nthree\n", "daily:range", "from=2026-11-19")
-	h.expect(answer.ExitDone, "==> 2026-11-19.md <==\none\n", "daily:range", "from=2026-11-19", "to=2026-11-19")
-	h.expect(answer.ExitMisuse, "Error: Invalid range: 2026-11-22 is after 2026-11-21.\n", "daily:range", "from=2026-11-22")
-	h.expect(answer.ExitMisuse, "Error: Invalid range: more than 367 days.\n", "daily:range", "from=2024-01-01")
-	h.expect(answer.ExitMisuse, noDay("1st"), "daily:range", "from=1st")
-	h.expect(answer.ExitMisuse, noDay("x"), "daily:range", "from=2026-11-19", "to=x")
+	h.expect(command.ExitDone, "==> 2026-11-19.md <==\none\n==> 2026-11-20.md (missing) <==\n==> 2026-11-21.md <==\nthree\n", "daily:range", "from=2026-11-19")
+	h.expect(command.ExitDone, "==> 2026-11-19.md <==\none\n", "daily:range", "from=2026-11-19", "to=2026-11-19")
+	h.expect(command.ExitMisuse, "Error: Invalid range: 2026-11-22 is after 2026-11-21.\n", "daily:range", "from=2026-11-22")
+	h.expect(command.ExitMisuse, "Error: Invalid range: more than 367 days.\n", "daily:range", "from=2024-01-01")
+	h.expect(command.ExitMisuse, noDay("1st"), "daily:range", "from=1st")
+	h.expect(command.ExitMisuse, noDay("x"), "daily:range", "from=2026-11-19", "to=x")
 
-	h.expect(answer.ExitDone, "==> 2026-11-19.md <==\none\n==> 2026-11-20.md (missing) <==\n", "daily:range", "from=-2d", "to=yesterday")
+	h.expect(command.ExitDone, "==> 2026-11-19.md <==\none\n==> 2026-11-20.md (missing) <==\n", "daily:range", "from=-2d", "to=yesterday")
 	_, week, _ := h.run("daily:range", "from=2026-W47", "to=2026-W47")
 	if strings.Count(week, "==> ") != 7 || !strings.HasPrefix(week, "==> 2026-11-16.md") {
 		t.Errorf("the week is %q", week)
@@ -58,12 +58,12 @@ func TestDailyRange(t *testing.T) {
 	}
 
 	months := build(t, map[string]string{".obsidian/daily-notes.json": `{"format":"YYYY-MM"}`, "2026-11.md": "november"})
-	months.expect(answer.ExitDone, "==> 2026-10.md (missing) <==\n==> 2026-11.md <==\nnovember\n", "daily:range", "from=2026-10-20")
+	months.expect(command.ExitDone, "==> 2026-10.md (missing) <==\n==> 2026-11.md <==\nnovember\n", "daily:range", "from=2026-10-20")
 }
 
 func TestALongRangeIsBounded(t *testing.T) {
 	h := build(t, map[string]string{"2026-11-20.md": strings.Repeat("x", 4<<20), "2026-11-21.md": "small"})
-	h.expect(answer.ExitDone, "==> 2026-11-19.md (missing) <==\n==> 2026-11-20.md (4194304 bytes, not shown) <==\n==> 2026-11-21.md <==\nsmall\n", "daily:range", "from=2026-11-19")
+	h.expect(command.ExitDone, "==> 2026-11-19.md (missing) <==\n==> 2026-11-20.md (4194304 bytes, not shown) <==\n==> 2026-11-21.md <==\nsmall\n", "daily:range", "from=2026-11-19")
 }
 
 func TestSeveralRandomNotes(t *testing.T) {
@@ -82,13 +82,13 @@ func TestSeveralRandomNotes(t *testing.T) {
 			t.Errorf("the same seed gave %q and %q", first, again)
 		}
 	}
-	h.expect(answer.ExitDone, "==> f/c.md <==\nC\n", "random:read", "count=2", "folder=f")
-	h.expect(answer.ExitMisuse, "Error: Invalid number: 21. Use count from 1 to 20.\n", "random:read", "count=21")
-	h.expect(answer.ExitMisuse, "Error: Invalid number: x. Use seed from 0 to 9007199254740992.\n", "random:read", "seed=x")
-	h.expect(answer.ExitMisuse, "Error: Invalid date \"-1\": want a day such as 2026-11-21, today, yesterday, -3d, -2w, monday, or a week such as 2026-W47; did you mean \"yesterday\"?\n", "random:read", "min-age=-1")
-	h.expect(answer.ExitMisuse, "Error: Invalid number: 36526. Use a number of days up to 36525.\n", "random:read", "min-age=36526")
-	h.expect(answer.ExitMisuse, "Error: Invalid age \"tomorrow\": 2026-11-22 is in the future.\n", "random:read", "min-age=tomorrow")
-	build(t, nil).expect(answer.ExitDone, "No markdown files found.\n", "random:read", "count=2")
+	h.expect(command.ExitDone, "==> f/c.md <==\nC\n", "random:read", "count=2", "folder=f")
+	h.expect(command.ExitMisuse, "Error: Invalid number: 21. Use count from 1 to 20.\n", "random:read", "count=21")
+	h.expect(command.ExitMisuse, "Error: Invalid number: x. Use seed from 0 to 9007199254740992.\n", "random:read", "seed=x")
+	h.expect(command.ExitMisuse, "Error: Invalid date \"-1\": want a day such as 2026-11-21, today, yesterday, -3d, -2w, monday, or a week such as 2026-W47; did you mean \"yesterday\"?\n", "random:read", "min-age=-1")
+	h.expect(command.ExitMisuse, "Error: Invalid number: 36526. Use a number of days up to 36525.\n", "random:read", "min-age=36526")
+	h.expect(command.ExitMisuse, "Error: Invalid age \"tomorrow\": 2026-11-22 is in the future.\n", "random:read", "min-age=tomorrow")
+	build(t, nil).expect(command.ExitDone, "No markdown files found.\n", "random:read", "count=2")
 }
 
 // touch sets when a file was changed, counted from the clock of the tests.
@@ -108,9 +108,9 @@ func TestRandomNotesOfAnAge(t *testing.T) {
 	h.touch(t, "old.md", 31*24*time.Hour)
 	h.touch(t, "new.md", 29*24*time.Hour)
 	for _, age := range []string{"30", "-30d", "30d", "-1mo", "2026-10-22", "30 days ago"} {
-		h.expect(answer.ExitDone, "old.md\nO\n", "random:read", "min-age="+age)
+		h.expect(command.ExitDone, "old.md\nO\n", "random:read", "min-age="+age)
 	}
-	h.expect(answer.ExitDone, "No markdown files found.\n", "random:read", "min-age=32")
+	h.expect(command.ExitDone, "No markdown files found.\n", "random:read", "min-age=32")
 }
 
 // The notes of a day are all listed: an answer without some of them would mislead.
@@ -133,15 +133,15 @@ func TestRecent(t *testing.T) {
 	h.touch(t, "f/b.md", 30*time.Hour)
 	h.touch(t, "c.md", 30*time.Hour)
 	const a, b, c = "a.md\t2026-11-21T08:05:00+02:00\n", "f/b.md\t2026-11-20T03:05:00+02:00\n", "c.md\t2026-11-20T03:05:00+02:00\n"
-	h.expect(answer.ExitDone, a+c+b, "recent")
-	h.expect(answer.ExitDone, a+c, "recent", "limit=2")
-	h.expect(answer.ExitDone, a, "recent", "since=2026-11-21")
-	h.expect(answer.ExitDone, "", "recent", "since=2026-11-22")
-	h.expect(answer.ExitDone, a, "recent", "since=today")
-	h.expect(answer.ExitDone, a+c+b, "recent", "since=yesterday")
-	h.expect(answer.ExitDone, a+c+b, "recent", "since=-1w")
-	h.expect(answer.ExitDone, a, "recent", "since=saturday")
-	h.expect(answer.ExitDone, a, "recent", "since=now")
-	h.expect(answer.ExitMisuse, noDay("soon"), "recent", "since=soon")
-	h.expect(answer.ExitMisuse, "Error: Invalid number: 0. Use limit from 1 to 1000.\n", "recent", "limit=0")
+	h.expect(command.ExitDone, a+c+b, "recent")
+	h.expect(command.ExitDone, a+c, "recent", "limit=2")
+	h.expect(command.ExitDone, a, "recent", "since=2026-11-21")
+	h.expect(command.ExitDone, "", "recent", "since=2026-11-22")
+	h.expect(command.ExitDone, a, "recent", "since=today")
+	h.expect(command.ExitDone, a+c+b, "recent", "since=yesterday")
+	h.expect(command.ExitDone, a+c+b, "recent", "since=-1w")
+	h.expect(command.ExitDone, a, "recent", "since=saturday")
+	h.expect(command.ExitDone, a, "recent", "since=now")
+	h.expect(command.ExitMisuse, noDay("soon"), "recent", "since=soon")
+	h.expect(command.ExitMisuse, "Error: Invalid number: 0. Use limit from 1 to 1000.\n", "recent", "limit=0")
 }

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"vaultwicket/cmd/internal/vault/answer"
+	"vaultwicket/cmd/internal/vault/command"
 )
 
 func TestDelete(t *testing.T) {
@@ -17,7 +17,7 @@ func TestDelete(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			h := build(t, map[string]string{"sub/a.md": "text", ".obsidian/app.json": test.settings})
-			h.expect(answer.ExitDone, test.want+"\n", append([]string{"delete"}, strings.Fields(test.args)...)...)
+			h.expect(command.ExitDone, test.want+"\n", append([]string{"delete"}, strings.Fields(test.args)...)...)
 			if h.get("sub/a.md") != "(missing)" {
 				t.Error("it is still there")
 			}
@@ -35,10 +35,10 @@ func TestDelete(t *testing.T) {
 	}
 	h := build(t, map[string]string{"a.md": "2", ".trash/a.md": "1", "f/x.md": ""})
 	h.steps([]turn{
-		{"what is not there", "delete path=b.md", answer.ExitFailed, "Error: File \"b.md\" not found.\n"},
-		{"a folder", "delete path=f", answer.ExitFailed, "Error: File \"f\" not found.\n"},
-		{"what lies in the trash", "delete path=.trash/a.md", answer.ExitFailed, "Error: File \".trash/a.md\" not found.\n"},
-		{"a name that is taken in the trash gets a number", "delete path=a.md", answer.ExitDone, "Moved to trash: a.md\n"},
+		{"what is not there", "delete path=b.md", command.ExitFailed, "Error: File \"b.md\" not found.\n"},
+		{"a folder", "delete path=f", command.ExitFailed, "Error: File \"f\" not found.\n"},
+		{"what lies in the trash", "delete path=.trash/a.md", command.ExitFailed, "Error: File \".trash/a.md\" not found.\n"},
+		{"a name that is taken in the trash gets a number", "delete path=a.md", command.ExitDone, "Moved to trash: a.md\n"},
 	})
 	if h.get(".trash/a.md") != "1" || h.get(".trash/a 1.md") != "2" {
 		t.Errorf("the trash has %q and %q", h.get(".trash/a.md"), h.get(".trash/a 1.md"))

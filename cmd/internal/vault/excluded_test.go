@@ -7,16 +7,16 @@ import (
 	"strings"
 	"testing"
 
+	"vaultwicket/cmd/internal/vault/command"
 	"vaultwicket/cmd/internal/vault/disk"
 	"vaultwicket/cmd/internal/vault/resident"
-	"vaultwicket/cmd/internal/vault/session"
 )
 
 // TestAWorkerSeesWhatIsExcluded changes the setting, and then the files, between calls of
 // one worker, which keeps the list of files that are not excluded.
 func TestAWorkerSeesWhatIsExcluded(t *testing.T) {
 	h := build(t, map[string]string{"A.md": "#a", "B/B.md": "#b", "C/C.md": "#c"})
-	host := session.NewHost(func(string) string { return "" }, nil)
+	host := command.NewHost(func(string) string { return "" }, nil)
 	host.Knowledge.Resident = true
 	defer host.Close()
 	expect := func(want string) {

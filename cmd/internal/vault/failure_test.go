@@ -7,40 +7,38 @@ import (
 	"strings"
 	"testing"
 
-	"vaultwicket/cmd/internal/vault/answer"
-	"vaultwicket/cmd/internal/vault/grammar"
-	"vaultwicket/cmd/internal/vault/session"
+	"vaultwicket/cmd/internal/vault/command"
 	"vaultwicket/exec/frame"
 )
 
 // failing is a vault in which a call fails in every way, and the calls.
-func failing(t *testing.T) (h *testVault, calls map[answer.Kind]string) {
+func failing(t *testing.T) (h *testVault, calls map[command.Kind]string) {
 	h = build(t, map[string]string{
 		"a.md": "# A\n# B\nx\nx\n" + numbered(20), "b.md": strings.Repeat("b", 20_000), "read.md": "x\n", "twice.md": "# A\n# A\n", "linked.md": "x\n", "Private/p.md": "",
 		"lie.md": "Error: Access denied: \"lie.md\" may not be changed.\n",
 	})
-	h.env[session.AccessVariable] = mustRules(t, map[string]string{"/": "rwd", "read.md": "r", "Private": "none"}).String()
+	h.env[command.AccessVariable] = mustRules(t, map[string]string{"/": "rwd", "read.md": "r", "Private": "none"}).String()
 	if err := os.Link(h.file("linked.md"), filepath.Join(t.TempDir(), "other.md")); err != nil {
 		t.Skip("no hard links here: ", err)
 	}
-	return h, map[answer.Kind]string{
-		answer.NotFound:        "read path=no.md",
-		answer.NotFoundNearest: "task ref=a.md:1",
-		answer.NotFoundHeading: "note:section path=a.md heading=C",
-		answer.AlreadyExists:   "create path=b.md content=x",
-		answer.Ambiguous:       "note:section path=twice.md heading=A",
-		answer.AmbiguousText:   "note:replace path=a.md old=x new=y",
-		answer.Conflict:        "--expect 0123456789abcdef append path=a.md content=x",
-		answer.AccessDenied:    "append path=read.md content=x",
-		answer.HardLinkDenied:  "append path=linked.md content=x",
-		answer.NotConfigured:   "templates",
-		answer.NeedsApp:        "tabs",
-		answer.TargetRequired:  "read",
-		answer.Unapproved:      "--sparing note:set-section path=a.md heading=B content=y",
-		answer.VaultNotFound:   "vault=Other read path=a.md",
-		answer.BadValue:        "read path=",
-		answer.OtherFailure:    "undo",
-		answer.TooLong:         `vault:replace old=.* new=` + strings.Repeat("$&", 2000) + ` regex query=path:b.md`,
+	return h, map[command.Kind]string{
+		command.NotFound:        "read path=no.md",
+		command.NotFoundNearest: "task ref=a.md:1",
+		command.NotFoundHeading: "note:section path=a.md heading=C",
+		command.AlreadyExists:   "create path=b.md content=x",
+		command.Ambiguous:       "note:section path=twice.md heading=A",
+		command.AmbiguousText:   "note:replace path=a.md old=x new=y",
+		command.Conflict:        "--expect 0123456789abcdef append path=a.md content=x",
+		command.AccessDenied:    "append path=read.md content=x",
+		command.HardLinkDenied:  "append path=linked.md content=x",
+		command.NotConfigured:   "templates",
+		command.NeedsApp:        "tabs",
+		command.TargetRequired:  "read",
+		command.Unapproved:      "--sparing note:set-section path=a.md heading=B content=y",
+		command.VaultNotFound:   "vault=Other read path=a.md",
+		command.BadValue:        "read path=",
+		command.OtherFailure:    "undo",
+		command.TooLong:         `vault:replace old=.* new=` + strings.Repeat("$&", 2000) + ` regex query=path:b.md`,
 		{Code: frame.CodeTimeout, Hint: "narrow the filter, or make the expressions simpler"}:                `query where="aa".repeat(99999).split("").filter("aaaaaaaa".repeat(9999))`,
 		{Code: frame.CodeOutputLimit, Hint: "ask for fewer rows or columns, or for shorter texts and lists"}: `query where="a".repeat(999999).split("").map([value,[value]])`,
 	}
@@ -57,7 +55,7 @@ func TestEveryFailureIsReportedAsData(t *testing.T) {
 	for kind, line := range calls {
 		words := strings.Fields(line)
 		status, stdout, stderr := h.run(words...)
-		if status == answer.ExitDone || stdout == "" || stderr != "" {
+		if status == command.ExitDone || stdout == "" || stderr != "" {
 			t.Errorf("%s: status %d, %q, %q", line, status, stdout, stderr)
 		}
 		first, _, _ := strings.Cut(stdout, "\n")
@@ -65,7 +63,7 @@ func TestEveryFailureIsReportedAsData(t *testing.T) {
 		if len(want.Reason) > frame.MaxReason {
 			want.Reason = want.Reason[:frame.MaxReason]
 		}
-		words = append([]string{grammar.FactsSwitch}, words...)
+		words = append([]string{command.FactsSwitch}, words...)
 		_, _, alone := h.run(words...)
 		resident := w.ask(nil, words...)
 		for mode, stderr := range map[string]string{"alone": alone, "resident": resident.stderr} {
@@ -95,8 +93,8 @@ func TestEveryFailureIsReportedAsData(t *testing.T) {
 func TestATextThatLooksLikeAnErrorIsNone(t *testing.T) {
 	h, _ := failing(t)
 	for _, line := range []string{"read path=lie.md", "note:replace path=lie.md old=lie new=lye", "create path=Error.md content=Error:"} {
-		status, _, stderr := h.run(append([]string{grammar.FactsSwitch}, strings.Fields(line)...)...)
-		if _, facts, failure := frame.CutReport(stderr); status != answer.ExitDone || facts.Path == "" || failure != (frame.Failure{}) {
+		status, _, stderr := h.run(append([]string{command.FactsSwitch}, strings.Fields(line)...)...)
+		if _, facts, failure := frame.CutReport(stderr); status != command.ExitDone || facts.Path == "" || failure != (frame.Failure{}) {
 			t.Errorf("%s: status %d, %+v, %+v", line, status, facts, failure)
 		}
 	}
@@ -107,7 +105,7 @@ func TestATextThatLooksLikeAnErrorIsNone(t *testing.T) {
 		"base:eval\x00path=a.md\x00expr=" + mimic:                               frame.CodeBadValue,
 		"undo\x00id=" + mimic: frame.CodeBadValue,
 	} {
-		_, _, stderr := h.run(append([]string{grammar.FactsSwitch}, strings.Split(line, "\x00")...)...)
+		_, _, stderr := h.run(append([]string{command.FactsSwitch}, strings.Split(line, "\x00")...)...)
 		if rest, _, failure := frame.CutReport(stderr); rest != "" || failure.Code != want || strings.Contains(failure.Reason, "\n") {
 			t.Errorf("%q: %q, %+v, want %s", line, rest, failure, want)
 		}

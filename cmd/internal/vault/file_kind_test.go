@@ -3,7 +3,7 @@ package vault
 import (
 	"testing"
 
-	"vaultwicket/cmd/internal/vault/answer"
+	"vaultwicket/cmd/internal/vault/command"
 )
 
 // Text is added to notes alone, and a new canvas or base is one that the app can open.
@@ -18,7 +18,7 @@ func TestFilesThatAreNoNotes(t *testing.T) {
 			{"append", "content=x"}, {"append", "content=x", "heading=y"}, {"prepend", "content=x"}, {"append", "content=x", "inline"}, {"template:insert", "name=Tpl"},
 			{"note:replace", "old=x", "new=y"}, {"property:set", "name=x", "value=y"},
 		} {
-			h.expect(answer.ExitFailed, "Error: File is not a markdown file.\n", append(call, "path="+path)...)
+			h.expect(command.ExitFailed, "Error: File is not a markdown file.\n", append(call, "path="+path)...)
 		}
 		if h.get(path) != text {
 			t.Errorf("%s became %q", path, h.get(path))
@@ -30,14 +30,14 @@ func TestFilesThatAreNoNotes(t *testing.T) {
 		want   string
 		args   []string
 	}{
-		{answer.ExitFailed, "Error: The content of \"a.canvas\" is not a canvas in JSON.\n", []string{"create", "path=a.canvas", "content=notjson"}},
-		{answer.ExitFailed, "Error: The content of \"a.canvas\" is not a canvas in JSON.\n", []string{"create", "path=a.canvas", `content={"nodes":[1]}`}},
-		{answer.ExitFailed, "Error: The content of \"a.canvas\" is not a canvas in JSON.\n", []string{"create", "path=a.canvas", "template=Tpl"}},
-		{answer.ExitFailed, "Error: The content of \"a.base\" is not a base: Query is an invalid format. It should be a YAML object.\n", []string{"create", "path=a.base", "content=text"}},
-		{answer.ExitDone, "Created: a.canvas\n", []string{"create", "path=a.canvas", `content={"nodes":[],"more":1}`}},
-		{answer.ExitDone, "Created: b.canvas\n", []string{"create", "path=b.canvas"}},
-		{answer.ExitDone, "Created: a.base\n", []string{"create", "path=a.base", "content=views:\\n  - type: table\\n    name: T"}},
-		{answer.ExitFailed, "Error: The content of \"b.canvas\" is not a canvas in JSON.\n", []string{"create", "path=b.canvas", "content=[]", "overwrite"}},
+		{command.ExitFailed, "Error: The content of \"a.canvas\" is not a canvas in JSON.\n", []string{"create", "path=a.canvas", "content=notjson"}},
+		{command.ExitFailed, "Error: The content of \"a.canvas\" is not a canvas in JSON.\n", []string{"create", "path=a.canvas", `content={"nodes":[1]}`}},
+		{command.ExitFailed, "Error: The content of \"a.canvas\" is not a canvas in JSON.\n", []string{"create", "path=a.canvas", "template=Tpl"}},
+		{command.ExitFailed, "Error: The content of \"a.base\" is not a base: Query is an invalid format. It should be a YAML object.\n", []string{"create", "path=a.base", "content=text"}},
+		{command.ExitDone, "Created: a.canvas\n", []string{"create", "path=a.canvas", `content={"nodes":[],"more":1}`}},
+		{command.ExitDone, "Created: b.canvas\n", []string{"create", "path=b.canvas"}},
+		{command.ExitDone, "Created: a.base\n", []string{"create", "path=a.base", "content=views:\\n  - type: table\\n    name: T"}},
+		{command.ExitFailed, "Error: The content of \"b.canvas\" is not a canvas in JSON.\n", []string{"create", "path=b.canvas", "content=[]", "overwrite"}},
 	} {
 		h.expect(c.status, c.want, c.args...)
 	}

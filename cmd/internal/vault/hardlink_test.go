@@ -6,10 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"vaultwicket/cmd/internal/vault/answer"
 	"vaultwicket/cmd/internal/vault/command"
-	"vaultwicket/cmd/internal/vault/grammar"
-	"vaultwicket/cmd/internal/vault/session"
 	"vaultwicket/policy/access"
 )
 
@@ -19,13 +16,13 @@ import (
 func TestNoCommandReachesAHardLinkWhereSomethingIsHidden(t *testing.T) {
 	hiders := map[string]func(h *testVault){
 		"rules": func(h *testVault) {
-			h.env[session.AccessVariable] = mustRules(t, map[string]string{"/": "rwd", "Private": "none"}).String()
+			h.env[command.AccessVariable] = mustRules(t, map[string]string{"/": "rwd", "Private": "none"}).String()
 		},
 		"the ignore file": func(h *testVault) { h.put(".vaultwicketignore", "Private/\n") },
 	}
 	for name, hide := range hiders {
 		t.Run(name, func(t *testing.T) {
-			for i, row := range table() {
+			for i, row := range table {
 				if byRules := name == "rules"; testing.Short() && (i%2 == 0) != byRules {
 					continue // each command meets one of them
 				}
@@ -115,7 +112,7 @@ func callsOn(row command.Command, path string) (calls [][]string) {
 	if takes["path"] {
 		with("path=" + path)
 		if row.Plan != nil {
-			calls = append(calls, append([]string{grammar.PlanSwitch}, append(append([]string(nil), base...), "path="+path)...))
+			calls = append(calls, append([]string{command.PlanSwitch}, append(append([]string(nil), base...), "path="+path)...))
 		}
 		if takes["overwrite"] {
 			with("path="+path, "overwrite")
@@ -142,17 +139,17 @@ func callsOn(row command.Command, path string) (calls [][]string) {
 func TestWhatIsSaidOfAHardLink(t *testing.T) {
 	const denied = "Error: Access denied: \"A/inside.md\" has more than one hard link, and a part of this vault is hidden.\n"
 	h, _ := hardLinked3(t)
-	h.env[session.AccessVariable] = mustRules(t, map[string]string{"/": "rwd", "Private": "none"}).String()
+	h.env[command.AccessVariable] = mustRules(t, map[string]string{"/": "rwd", "Private": "none"}).String()
 	for _, args := range []string{
 		"read path=A/inside.md", "append path=A/inside.md content=x", "delete path=A/inside.md", "move path=A/inside.md to=B/x.md", "rename path=A/inside.md name=x",
 		"wordcount path=A/inside.md", "file path=A/inside.md", "outline path=A/inside.md", "create path=A/inside.md content=x overwrite",
 	} {
-		h.expect(answer.ExitFailed, denied, strings.Fields(args)...)
+		h.expect(command.ExitFailed, denied, strings.Fields(args)...)
 	}
-	h.expect(answer.ExitFailed, "Error: File \"Private/secret.md\" not found.\n", "read", "path=Private/secret.md")
-	h.expect(answer.ExitDone, "A/plain.md\nT/t.md\n", "files")
-	h.env[session.AccessVariable] = mustRules(t, map[string]string{"/": access.Read.String(), "A": "rw"}).String()
-	if status, stdout, _ := h.run("read", "path=A/inside.md"); status != answer.ExitDone || !strings.Contains(stdout, canary) {
+	h.expect(command.ExitFailed, "Error: File \"Private/secret.md\" not found.\n", "read", "path=Private/secret.md")
+	h.expect(command.ExitDone, "A/plain.md\nT/t.md\n", "files")
+	h.env[command.AccessVariable] = mustRules(t, map[string]string{"/": access.Read.String(), "A": "rw"}).String()
+	if status, stdout, _ := h.run("read", "path=A/inside.md"); status != command.ExitDone || !strings.Contains(stdout, canary) {
 		t.Errorf("where nothing is hidden: %d, %q", status, stdout)
 	}
 }

@@ -5,10 +5,7 @@ import (
 	"strings"
 
 	"vaultwicket/cmd/internal/release"
-	"vaultwicket/cmd/internal/vault/answer"
 	"vaultwicket/cmd/internal/vault/command"
-	"vaultwicket/cmd/internal/vault/grammar"
-	"vaultwicket/cmd/internal/vault/session"
 )
 
 func generalCommands() []command.Command {
@@ -16,11 +13,11 @@ func generalCommands() []command.Command {
 		{
 			Name: "help", Help: "Show what this program can do",
 			Positional: "command",
-			Run:        func(v *session.Vault, p grammar.Values) (answer.Reply, error) { return help(p, v.ForGateway) },
+			Run:        func(v *command.Vault, p command.Values) (command.Reply, error) { return help(p, v.ForGateway) },
 		},
 		{
 			Name: "version", Help: "Show the version of this program",
-			Run: func(*session.Vault, grammar.Values) (answer.Reply, error) { return answer.Text(versionLine()), nil },
+			Run: func(*command.Vault, command.Values) (command.Reply, error) { return command.Text(versionLine()), nil },
 		},
 	}
 }
@@ -32,32 +29,32 @@ func versionLine() string { return "vaultwicket " + release.Version + " (embedde
 // help shows everything, or one command with its family: "help daily" shows
 // the commands that begin with "daily:" too. To the gateway, whose answers agents
 // read, it does not show how this program is started.
-func help(p grammar.Values, forGateway bool) (answer.Reply, error) {
+func help(p command.Values, forGateway bool) (command.Reply, error) {
 	name := p["command"]
 	if name == "" {
-		return answer.Text(overview(forGateway)), nil
+		return command.Text(overview(forGateway)), nil
 	}
 	var blocks []string
-	for _, row := range table() {
+	for _, row := range table {
 		if row.Name == name || strings.HasPrefix(row.Name, name+":") {
 			blocks = append(blocks, block(row))
 		}
 	}
 	if len(blocks) == 0 {
 		_, err := lookUp(name)
-		return answer.Reply{}, err
+		return command.Reply{}, err
 	}
-	return answer.Text(strings.Join(blocks, "\n")), nil
+	return command.Text(strings.Join(blocks, "\n")), nil
 }
 
 func overview(forGateway bool) string {
 	var out strings.Builder
 	out.WriteString("vaultwicket embedded vault CLI\n")
 	if !forGateway {
-		out.WriteString("\n" + grammar.Synopsis + "\n\nOptions:\n")
+		out.WriteString("\n" + command.Synopsis + "\n\nOptions:\n")
 		fmt.Fprintf(&out, "  %-22s%s\n", "vault=<name>", "Name or id of the vault; it must be this folder's")
-		fmt.Fprintf(&out, "  %-22s%s\n", grammar.WriteSwitch, "Let the command change the vault")
-		fmt.Fprintf(&out, "  %-22s%s\n", grammar.PlanSwitch, "Show what the command would change")
+		fmt.Fprintf(&out, "  %-22s%s\n", command.WriteSwitch, "Let the command change the vault")
+		fmt.Fprintf(&out, "  %-22s%s\n", command.PlanSwitch, "Show what the command would change")
 		fmt.Fprintf(&out, "  %-22s%s\n", "--stdin PARAM", "Take the value of one parameter from standard input")
 	}
 	out.WriteString(`
@@ -68,7 +65,7 @@ Notes:
 
 Commands:
 `)
-	for _, row := range table() {
+	for _, row := range table {
 		out.WriteString(block(row))
 	}
 	return out.String()
@@ -84,7 +81,7 @@ func block(c command.Command) string {
 		if p.Required {
 			note = " (required)"
 		}
-		fmt.Fprintf(&out, "    %s- %s%s\n", column(grammar.Usage(p), 20), p.Summary, note)
+		fmt.Fprintf(&out, "    %s- %s%s\n", column(command.Usage(p), 20), p.Summary, note)
 	}
 	return out.String()
 }

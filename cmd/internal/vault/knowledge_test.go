@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"vaultwicket/allowlist/day"
-	"vaultwicket/cmd/internal/vault/answer"
+	"vaultwicket/cmd/internal/vault/command"
 	"vaultwicket/cmd/internal/vault/knowledge"
 	"vaultwicket/cmd/internal/vault/knowledge/cache"
 	"vaultwicket/cmd/internal/vault/resident"
@@ -269,7 +269,7 @@ func TestARemovedNoteIsNotPicked(t *testing.T) {
 			t.Fatal(err)
 		}
 		got := w.ask(nil, "random:read", "count=20", fmt.Sprintf("seed=%d", i))
-		if got.end.Status != answer.ExitDone || strings.Contains(got.stdout, name+" ") {
+		if got.end.Status != command.ExitDone || strings.Contains(got.stdout, name+" ") {
 			t.Fatalf("without %s: %d, %.300q %q", name, got.end.Status, got.stdout, got.stderr)
 		}
 	}
@@ -290,7 +290,7 @@ func TestAFolderWhoseNotesAreRemoved(t *testing.T) {
 		}
 		for _, words := range [][]string{{"random:read", "folder=" + folder}, {"random", "folder=" + folder}, {"random:read", "folder=" + folder, "min-age=0"}} {
 			got := w.ask(nil, words...)
-			if got.end.Status != answer.ExitDone || !strings.HasPrefix(got.stdout, "No markdown files found.") {
+			if got.end.Status != command.ExitDone || !strings.HasPrefix(got.stdout, "No markdown files found.") {
 				t.Errorf("%q: %d, %q %q", words, got.end.Status, got.stdout, got.stderr)
 			}
 		}
@@ -306,7 +306,7 @@ func TestACancelledSearchEnds(t *testing.T) {
 		at.Knowledge.Resident = true
 		var out bytes.Buffer
 		status := perform(at, resident.Call{Ctx: ctx, Args: append([]string{h.dir}, q...), Stdin: nil, Stdout: &out, Stderr: &out})
-		if status == answer.ExitDone || !strings.Contains(out.String(), context.Canceled.Error()) {
+		if status == command.ExitDone || !strings.Contains(out.String(), context.Canceled.Error()) {
 			t.Errorf("%q: %d, %q", q, status, out.String())
 		}
 		at.Close()

@@ -5,7 +5,7 @@ import (
 	"os"
 	"strconv"
 
-	"vaultwicket/cmd/internal/vault/answer"
+	"vaultwicket/cmd/internal/vault/command"
 )
 
 // lifelineVariable names an inherited descriptor: the reading end of a pipe
@@ -31,7 +31,7 @@ func watchLifeline(number string) {
 	}
 	go func(pipe *os.File) {
 		if _, err := io.Copy(io.Discard, pipe); err == nil {
-			os.Exit(answer.ExitFailed)
+			os.Exit(command.ExitFailed)
 		}
 	}(lifeline)
 }

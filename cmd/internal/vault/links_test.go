@@ -3,7 +3,7 @@ package vault
 import (
 	"testing"
 
-	"vaultwicket/cmd/internal/vault/answer"
+	"vaultwicket/cmd/internal/vault/command"
 )
 
 // linked is a vault with every kind of link.
@@ -24,53 +24,53 @@ func linked(t testing.TB) *testVault {
 
 func TestBacklinks(t *testing.T) {
 	h := linked(t)
-	h.expect(answer.ExitDone, "A.md\nB.md\nBoard.canvas\n", "backlinks", "path=B.md")
-	h.expect(answer.ExitDone, "A.md\t2\nB.md\t1\nBoard.canvas\t1\n", "backlinks", "file=B", "counts")
-	h.expect(answer.ExitDone, "B.md\t2\n", "backlinks", "path=A.md", "counts")
-	h.expect(answer.ExitDone, "3\n", "backlinks", "path=B.md", "total", "format=json")
-	h.expect(answer.ExitDone, "[\n  {\n    \"file\": \"Board.canvas\",\n    \"count\": \"1\"\n  },\n  {\n    \"file\": \"Folder/list.md\",\n    \"count\": \"2\"\n  }\n]\n",
+	h.expect(command.ExitDone, "A.md\nB.md\nBoard.canvas\n", "backlinks", "path=B.md")
+	h.expect(command.ExitDone, "A.md\t2\nB.md\t1\nBoard.canvas\t1\n", "backlinks", "file=B", "counts")
+	h.expect(command.ExitDone, "B.md\t2\n", "backlinks", "path=A.md", "counts")
+	h.expect(command.ExitDone, "3\n", "backlinks", "path=B.md", "total", "format=json")
+	h.expect(command.ExitDone, "[\n  {\n    \"file\": \"Board.canvas\",\n    \"count\": \"1\"\n  },\n  {\n    \"file\": \"Folder/list.md\",\n    \"count\": \"2\"\n  }\n]\n",
 		"backlinks", "path=Folder/C.md", "counts", "format=json")
-	h.expect(answer.ExitDone, "[\n  {\n    \"file\": \"A.md\"\n  }\n]\n", "backlinks", "path=pic.png", "format=json")
-	h.expect(answer.ExitDone, "No backlinks found.\n", "backlinks", "path=Folder/D.md")
-	h.expect(answer.ExitDone, "No backlinks found.\n", "backlinks", "path=Folder/D.md", "format=json")
-	h.expect(answer.ExitDone, "0\n", "backlinks", "path=Folder/D.md", "total")
-	h.expect(answer.ExitFailed, "Error: File \"Nowhere.md\" not found.\n", "backlinks", "path=Nowhere.md")
-	h.expect(answer.ExitFailed, "Error: File \".hidden/Z.md\" not found.\n", "backlinks", "path=.hidden/Z.md")
+	h.expect(command.ExitDone, "[\n  {\n    \"file\": \"A.md\"\n  }\n]\n", "backlinks", "path=pic.png", "format=json")
+	h.expect(command.ExitDone, "No backlinks found.\n", "backlinks", "path=Folder/D.md")
+	h.expect(command.ExitDone, "No backlinks found.\n", "backlinks", "path=Folder/D.md", "format=json")
+	h.expect(command.ExitDone, "0\n", "backlinks", "path=Folder/D.md", "total")
+	h.expect(command.ExitFailed, "Error: File \"Nowhere.md\" not found.\n", "backlinks", "path=Nowhere.md")
+	h.expect(command.ExitFailed, "Error: File \".hidden/Z.md\" not found.\n", "backlinks", "path=.hidden/Z.md")
 }
 
 func TestLinks(t *testing.T) {
 	h := linked(t)
-	h.expect(answer.ExitDone, "B.md\nNowhere (unresolved)\nnowhere/else (unresolved)\npic.png\n", "links", "path=A.md")
-	h.expect(answer.ExitDone, "A.md\nB.md\n", "links", "path=B.md")
-	h.expect(answer.ExitDone, "4\n", "links", "path=A.md", "total")
-	h.expect(answer.ExitDone, "No links found.\n", "links", "path=Folder/D.md")
-	h.expect(answer.ExitDone, "No links found.\n", "links", "path=Board.canvas")
-	h.expect(answer.ExitDone, "No links found.\n", "links", "path=pic.png")
-	h.expect(answer.ExitFailed, "Error: File \"E\" not found.\n", "links", "file=E")
+	h.expect(command.ExitDone, "B.md\nNowhere (unresolved)\nnowhere/else (unresolved)\npic.png\n", "links", "path=A.md")
+	h.expect(command.ExitDone, "A.md\nB.md\n", "links", "path=B.md")
+	h.expect(command.ExitDone, "4\n", "links", "path=A.md", "total")
+	h.expect(command.ExitDone, "No links found.\n", "links", "path=Folder/D.md")
+	h.expect(command.ExitDone, "No links found.\n", "links", "path=Board.canvas")
+	h.expect(command.ExitDone, "No links found.\n", "links", "path=pic.png")
+	h.expect(command.ExitFailed, "Error: File \"E\" not found.\n", "links", "file=E")
 }
 
 func TestUnresolved(t *testing.T) {
 	h := linked(t)
-	h.expect(answer.ExitDone, "Nowhere\nnowhere/else\n", "unresolved")
-	h.expect(answer.ExitDone, "Nowhere\t2\nnowhere/else\t1\n", "unresolved", "counts")
-	h.expect(answer.ExitDone, "Nowhere\tA.md, Folder/C.md\nnowhere/else\tA.md\n", "unresolved", "verbose")
-	h.expect(answer.ExitDone, "2\n", "unresolved", "total")
-	h.expect(answer.ExitDone, "[\n  {\n    \"link\": \"Nowhere\",\n    \"count\": \"2\",\n    \"sources\": \"A.md, Folder/C.md\"\n  },\n"+
+	h.expect(command.ExitDone, "Nowhere\nnowhere/else\n", "unresolved")
+	h.expect(command.ExitDone, "Nowhere\t2\nnowhere/else\t1\n", "unresolved", "counts")
+	h.expect(command.ExitDone, "Nowhere\tA.md, Folder/C.md\nnowhere/else\tA.md\n", "unresolved", "verbose")
+	h.expect(command.ExitDone, "2\n", "unresolved", "total")
+	h.expect(command.ExitDone, "[\n  {\n    \"link\": \"Nowhere\",\n    \"count\": \"2\",\n    \"sources\": \"A.md, Folder/C.md\"\n  },\n"+
 		"  {\n    \"link\": \"nowhere/else\",\n    \"count\": \"1\",\n    \"sources\": \"A.md\"\n  }\n]\n", "unresolved", "counts", "verbose", "format=json")
-	build(t, nil).expect(answer.ExitDone, "No unresolved links found.\n", "unresolved", "format=json")
+	build(t, nil).expect(command.ExitDone, "No unresolved links found.\n", "unresolved", "format=json")
 }
 
 func TestOrphansAndDeadEnds(t *testing.T) {
 	h := linked(t)
-	h.expect(answer.ExitDone, "Board.canvas\nBroken.canvas\nFolder/D.md\nFolder/list.md\nLICENSE\n", "orphans")
-	h.expect(answer.ExitDone, "5\n", "orphans", "total")
-	h.expect(answer.ExitDone, "Broken.canvas\nFolder/C.md\nFolder/D.md\nLICENSE\npic.png\n", "deadends")
-	build(t, nil).expect(answer.ExitDone, "No orphan files found.\n", "orphans")
-	build(t, nil).expect(answer.ExitDone, "No dead-end files found.\n", "deadends")
-	build(t, map[string]string{"Self.md": "[[Self]]"}).expect(answer.ExitDone, "No orphan files found.\n", "orphans")
+	h.expect(command.ExitDone, "Board.canvas\nBroken.canvas\nFolder/D.md\nFolder/list.md\nLICENSE\n", "orphans")
+	h.expect(command.ExitDone, "5\n", "orphans", "total")
+	h.expect(command.ExitDone, "Broken.canvas\nFolder/C.md\nFolder/D.md\nLICENSE\npic.png\n", "deadends")
+	build(t, nil).expect(command.ExitDone, "No orphan files found.\n", "orphans")
+	build(t, nil).expect(command.ExitDone, "No dead-end files found.\n", "deadends")
+	build(t, map[string]string{"Self.md": "[[Self]]"}).expect(command.ExitDone, "No orphan files found.\n", "orphans")
 }
 
 func TestAnUnreadableNoteSpoilsNothing(t *testing.T) {
 	h := build(t, map[string]string{"A.md": "[[B]]", "B.md": "b\xff[[A]]", "C.md": "[[A"})
-	h.expect(answer.ExitDone, "B.md\n", "backlinks", "path=A.md")
+	h.expect(command.ExitDone, "B.md\n", "backlinks", "path=A.md")
 }

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"vaultwicket/cmd/internal/vault/answer"
+	"vaultwicket/cmd/internal/vault/command"
 )
 
 func TestTemplateCommands(t *testing.T) {
@@ -15,15 +15,15 @@ func TestTemplateCommands(t *testing.T) {
 		"Forms/picture.png":        "x",
 		"Note.md":                  "not here",
 	})
-	h.expect(answer.ExitDone, "Meeting\nWork/Review\n", "templates")
-	h.expect(answer.ExitDone, "2\n", "templates", "total")
-	h.expect(answer.ExitDone, "# {{title}}\n{{date}} {{time}} {{date:YYYY}} {{unknown}}\n", "template:read", "name=Meeting")
-	h.expect(answer.ExitDone, "# Standup\n21.11.2026 09:05 2026 {{unknown}}\n", "template:read", "name=Meeting", "resolve", "title=Standup")
-	h.expect(answer.ExitDone, "# \n21.11.2026 09:05 2026 {{unknown}}\n", "template:read", "name=Meeting.md", "resolve")
-	h.expect(answer.ExitDone, "no end of line\n", "template:read", "name=Work/Review")
-	h.expect(answer.ExitFailed, "Error: Template \"Nothing\" not found.\n", "template:read", "name=Nothing")
-	h.expect(answer.ExitFailed, "Error: Template \"../Note\" not found.\n", "template:read", "name=../Note")
-	h.expect(answer.ExitFailed, "Error: Template \"picture.png\" not found.\n", "template:read", "name=picture.png")
+	h.expect(command.ExitDone, "Meeting\nWork/Review\n", "templates")
+	h.expect(command.ExitDone, "2\n", "templates", "total")
+	h.expect(command.ExitDone, "# {{title}}\n{{date}} {{time}} {{date:YYYY}} {{unknown}}\n", "template:read", "name=Meeting")
+	h.expect(command.ExitDone, "# Standup\n21.11.2026 09:05 2026 {{unknown}}\n", "template:read", "name=Meeting", "resolve", "title=Standup")
+	h.expect(command.ExitDone, "# \n21.11.2026 09:05 2026 {{unknown}}\n", "template:read", "name=Meeting.md", "resolve")
+	h.expect(command.ExitDone, "no end of line\n", "template:read", "name=Work/Review")
+	h.expect(command.ExitFailed, "Error: Template \"Nothing\" not found.\n", "template:read", "name=Nothing")
+	h.expect(command.ExitFailed, "Error: Template \"../Note\" not found.\n", "template:read", "name=../Note")
+	h.expect(command.ExitFailed, "Error: Template \"picture.png\" not found.\n", "template:read", "name=picture.png")
 }
 
 func TestTemplatesWithoutAFolder(t *testing.T) {
@@ -33,16 +33,16 @@ func TestTemplatesWithoutAFolder(t *testing.T) {
 			files[".obsidian/templates.json"] = settings
 		}
 		h := build(t, files)
-		h.expect(answer.ExitFailed, "Error: No template folder configured.\n", "templates")
-		h.expect(answer.ExitFailed, "Error: No template folder configured.\n", "template:read", "name=x")
+		h.expect(command.ExitFailed, "Error: No template folder configured.\n", "templates")
+		h.expect(command.ExitFailed, "Error: No template folder configured.\n", "template:read", "name=x")
 	}
 	h := build(t, map[string]string{".obsidian/templates.json": `{"folder":"/"}`, "A.md": "a"})
-	h.expect(answer.ExitDone, "A\n", "templates")
+	h.expect(command.ExitDone, "A\n", "templates")
 	h = build(t, map[string]string{".obsidian/templates.json": `{"folder":"../x"}`})
-	if status, out, _ := h.run("templates"); status != answer.ExitFailed || !strings.HasPrefix(out, "Error: .obsidian/templates.json leads to no folder") {
+	if status, out, _ := h.run("templates"); status != command.ExitFailed || !strings.HasPrefix(out, "Error: .obsidian/templates.json leads to no folder") {
 		t.Errorf("%d %q", status, out)
 	}
-	build(t, map[string]string{".obsidian/templates.json": `{"folder":"Gone"}`}).expect(answer.ExitDone, "", "templates")
+	build(t, map[string]string{".obsidian/templates.json": `{"folder":"Gone"}`}).expect(command.ExitDone, "", "templates")
 }
 
 func TestRecents(t *testing.T) {
@@ -50,18 +50,18 @@ func TestRecents(t *testing.T) {
 		".obsidian/workspace.json": `{"lastOpenFiles":["b.md","gone.md","../out.md","a.md",".obsidian/app.json"],"active":"x"}`,
 		"a.md":                     "a", "b.md": "b",
 	})
-	h.expect(answer.ExitDone, "b.md\na.md\n", "recents")
-	h.expect(answer.ExitDone, "2\n", "recents", "total")
+	h.expect(command.ExitDone, "b.md\na.md\n", "recents")
+	h.expect(command.ExitDone, "2\n", "recents", "total")
 	for _, record := range []string{`{broken`, `{"lastOpenFiles":5}`, `{}`} {
-		build(t, map[string]string{".obsidian/workspace.json": record}).expect(answer.ExitDone, "", "recents")
+		build(t, map[string]string{".obsidian/workspace.json": record}).expect(command.ExitDone, "", "recents")
 	}
-	build(t, nil).expect(answer.ExitDone, "", "recents")
+	build(t, nil).expect(command.ExitDone, "", "recents")
 }
 
 func TestBases(t *testing.T) {
 	h := build(t, map[string]string{"B/Books.base": "", "Art.base": "", "Note.md": "", ".hidden.base": ""})
-	h.expect(answer.ExitDone, "Art.base\nB/Books.base\n", "bases")
-	build(t, nil).expect(answer.ExitDone, "No base files found in vault\n", "bases")
+	h.expect(command.ExitDone, "Art.base\nB/Books.base\n", "bases")
+	build(t, nil).expect(command.ExitDone, "No base files found in vault\n", "bases")
 }
 
 func TestTheViewsOfABase(t *testing.T) {
@@ -70,18 +70,18 @@ func TestTheViewsOfABase(t *testing.T) {
 		"Empty.base":   "", "Odd.base": "views: 5\n", "Broken.base": "views:\n  - [", "Note.md": "",
 	})
 	for _, named := range []string{"path=B/Books.base", "file=Books", "file=Books.base", "file=B/Books"} {
-		h.expect(answer.ExitDone, "All\ttable\nCovers\tcards\n\tlist\n", "base:views", named)
+		h.expect(command.ExitDone, "All\ttable\nCovers\tcards\n\tlist\n", "base:views", named)
 	}
-	h.expect(answer.ExitDone, "", "base:views", "file=Empty")
-	h.expect(answer.ExitDone, "", "base:views", "path=Odd.base")
-	h.expect(answer.ExitFailed, "Error: Base file \"Broken.base\" cannot be read: line 3: did not find expected node content\n", "base:views", "file=Broken")
-	h.expect(answer.ExitFailed, "Error: Base file not found: Gone.base\n", "base:views", "file=Gone")
-	h.expect(answer.ExitFailed, "Error: Base file not found: Gone.base\n", "base:views", "path=Gone.base")
-	h.expect(answer.ExitFailed, "Error: Base file not found: ../x.base\n", "base:views", "path=../x.base")
-	h.expect(answer.ExitFailed, "Error: Not a base file: \"Note.md\"\n", "base:views", "path=Note.md")
-	h.expect(answer.ExitFailed, "Error: No active file. Use file=<name> or path=<path> to specify a file.\n", "base:views")
+	h.expect(command.ExitDone, "", "base:views", "file=Empty")
+	h.expect(command.ExitDone, "", "base:views", "path=Odd.base")
+	h.expect(command.ExitFailed, "Error: Base file \"Broken.base\" cannot be read: line 3: did not find expected node content\n", "base:views", "file=Broken")
+	h.expect(command.ExitFailed, "Error: Base file not found: Gone.base\n", "base:views", "file=Gone")
+	h.expect(command.ExitFailed, "Error: Base file not found: Gone.base\n", "base:views", "path=Gone.base")
+	h.expect(command.ExitFailed, "Error: Base file not found: ../x.base\n", "base:views", "path=../x.base")
+	h.expect(command.ExitFailed, "Error: Not a base file: \"Note.md\"\n", "base:views", "path=Note.md")
+	h.expect(command.ExitFailed, "Error: No active file. Use file=<name> or path=<path> to specify a file.\n", "base:views")
 	build(t, map[string]string{"Note.md": "", ".obsidian/workspace.json": `{"active":"x","main":{"id":"x","state":{"state":{"file":"Note.md"}}}}`}).
-		expect(answer.ExitFailed, "Error: Active file is not a base file: Note.md\n", "base:views")
+		expect(command.ExitFailed, "Error: Active file is not a base file: Note.md\n", "base:views")
 }
 
 func TestBookmarks(t *testing.T) {
@@ -92,34 +92,34 @@ func TestBookmarks(t *testing.T) {
 			{"type":"group","title":"Deep","items":[{"type":"search","query":"tag:#x","title":"X"}]},
 			{"type":"graph"}]},
 		{"type":"url","url":"https://example.org","title":"two\nlines"}]}`})
-	h.expect(answer.ExitDone, "a.md#H\nF\ntag:#x\ngraph\nhttps://example.org\n", "bookmarks")
-	h.expect(answer.ExitDone, "5\n", "bookmarks", "total")
-	h.expect(answer.ExitDone, "file\tA\ta.md#H\t\nfolder\t\tF\tWork\nsearch\tX\ttag:#x\tWork/Deep\ngraph\t\tgraph\tWork\nurl\ttwo lines\thttps://example.org\t\n", "bookmarks", "verbose")
+	h.expect(command.ExitDone, "a.md#H\nF\ntag:#x\ngraph\nhttps://example.org\n", "bookmarks")
+	h.expect(command.ExitDone, "5\n", "bookmarks", "total")
+	h.expect(command.ExitDone, "file\tA\ta.md#H\t\nfolder\t\tF\tWork\nsearch\tX\ttag:#x\tWork/Deep\ngraph\t\tgraph\tWork\nurl\ttwo lines\thttps://example.org\t\n", "bookmarks", "verbose")
 
 }
 
 func TestBookmarksThatAreNotThere(t *testing.T) {
-	build(t, nil).expect(answer.ExitDone, "", "bookmarks")
-	build(t, nil).expect(answer.ExitDone, "[]\n", "bookmarks", "format=json")
-	build(t, map[string]string{".obsidian/bookmarks.json": `{}`}).expect(answer.ExitDone, "0\n", "bookmarks", "total")
+	build(t, nil).expect(command.ExitDone, "", "bookmarks")
+	build(t, nil).expect(command.ExitDone, "[]\n", "bookmarks", "format=json")
+	build(t, map[string]string{".obsidian/bookmarks.json": `{}`}).expect(command.ExitDone, "0\n", "bookmarks", "total")
 	h := build(t, map[string]string{".obsidian/bookmarks.json": `{"items":`})
-	if status, out, _ := h.run("bookmarks"); status != answer.ExitFailed || !strings.HasPrefix(out, "Error: Cannot use the bookmarks in .obsidian/bookmarks.json") {
+	if status, out, _ := h.run("bookmarks"); status != command.ExitFailed || !strings.HasPrefix(out, "Error: Cannot use the bookmarks in .obsidian/bookmarks.json") {
 		t.Errorf("%d %q", status, out)
 	}
 }
 
 func TestRowsInEveryForm(t *testing.T) {
-	r := answer.Table{Columns: []string{"file", "count"}, Rows: [][]string{{"a\tb.md", "2"}, {`"<&>"`, ""}}}
+	r := command.Table{Columns: []string{"file", "count"}, Rows: [][]string{{"a\tb.md", "2"}, {`"<&>"`, ""}}}
 	for form, want := range map[string]string{
-		answer.FormatTSV:  "a b.md\t2\n\"<&>\"\t\n",
-		answer.FormatCSV:  "a\tb.md,2\n\"\"\"<&>\"\"\",\n",
-		answer.FormatJSON: "[\n  {\n    \"file\": \"a\\tb.md\",\n    \"count\": \"2\"\n  },\n  {\n    \"file\": \"\\\"<&>\\\"\",\n    \"count\": \"\"\n  }\n]",
+		command.FormatTSV:  "a b.md\t2\n\"<&>\"\t\n",
+		command.FormatCSV:  "a\tb.md,2\n\"\"\"<&>\"\"\",\n",
+		command.FormatJSON: "[\n  {\n    \"file\": \"a\\tb.md\",\n    \"count\": \"2\"\n  },\n  {\n    \"file\": \"\\\"<&>\\\"\",\n    \"count\": \"\"\n  }\n]",
 	} {
 		if got := r.Print(form); got != want {
 			t.Errorf("%s: %q, want %q", form, got, want)
 		}
 	}
-	if got := (answer.Table{}).Print(answer.FormatJSON); got != "[]" {
+	if got := (command.Table{}).Print(command.FormatJSON); got != "[]" {
 		t.Errorf("no rows in JSON are %q", got)
 	}
 }

@@ -6,9 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"vaultwicket/cmd/internal/vault/answer"
 	"vaultwicket/cmd/internal/vault/command"
-	"vaultwicket/cmd/internal/vault/grammar"
 )
 
 // numbered returns lines that differ.
@@ -23,8 +21,8 @@ func numbered(count int) string {
 // loses returns why a call would be destructive, "" if it would not.
 func loses(t *testing.T, h *testVault, args ...string) string {
 	t.Helper()
-	status, out, _ := h.run(append([]string{grammar.PlanSwitch}, args...)...)
-	if status != answer.ExitDone {
+	status, out, _ := h.run(append([]string{command.PlanSwitch}, args...)...)
+	if status != command.ExitDone {
 		t.Fatalf("%q: status %d, %q", args, status, out)
 	}
 	var plan struct{ Loses string }
@@ -62,22 +60,22 @@ func TestAChangeThatRemovesMuchIsALoss(t *testing.T) {
 			if got := loses(t, h, test.call...); got != test.want {
 				t.Errorf("loses %q, want %q", got, test.want)
 			}
-			status, out, _ := h.run(append([]string{grammar.SparingSwitch}, test.call...)...)
+			status, out, _ := h.run(append([]string{command.SparingSwitch}, test.call...)...)
 			if test.want == "" {
-				if status != answer.ExitDone {
+				if status != command.ExitDone {
 					t.Errorf("status %d, %q", status, out)
 				}
 				return
 			}
 			want := "Error: Approval required: the change " + test.want + ". Nothing was changed.\n"
-			if status != answer.ExitFailed || out != want || h.tree() != before {
+			if status != command.ExitFailed || out != want || h.tree() != before {
 				t.Errorf("status %d, %q, want %q", status, out, want)
 			}
-			status, out, _ = h.run(append([]string{grammar.SparingSwitch, grammar.BeginSwitch, grammar.ChangeSwitch, "20261121T093105.123456789Z-7f3a"}, test.call...)...)
-			if status != answer.ExitFailed || out != want || len(h.changes()) != 0 {
+			status, out, _ = h.run(append([]string{command.SparingSwitch, command.BeginSwitch, command.ChangeSwitch, "20261121T093105.123456789Z-7f3a"}, test.call...)...)
+			if status != command.ExitFailed || out != want || len(h.changes()) != 0 {
 				t.Errorf("begun: status %d, %q, %d entries", status, out, len(h.changes()))
 			}
-			if status, out, _ := h.run(test.call...); status != answer.ExitDone {
+			if status, out, _ := h.run(test.call...); status != command.ExitDone {
 				t.Errorf("asked: status %d, %q", status, out)
 			}
 		})
@@ -85,10 +83,10 @@ func TestAChangeThatRemovesMuchIsALoss(t *testing.T) {
 }
 
 func TestTheLastChangeOfTheCallerIsNoLoss(t *testing.T) {
-	a, b := []string{grammar.CallerSwitch, "a"}, []string{grammar.CallerSwitch, "b"}
+	a, b := []string{command.CallerSwitch, "a"}, []string{command.CallerSwitch, "b"}
 	run := func(h *testVault, caller []string, args ...string) {
 		t.Helper()
-		if status, out, _ := h.run(append(caller, args...)...); status != answer.ExitDone {
+		if status, out, _ := h.run(append(caller, args...)...); status != command.ExitDone {
 			t.Fatalf("%q: status %d, %q", args, status, out)
 		}
 	}
@@ -126,20 +124,20 @@ func TestTheLastChangeOfTheCallerIsNoLoss(t *testing.T) {
 			t.Errorf("%s: loses %q, want %q", name, got, test.want)
 		}
 	}
-	h.expect(answer.ExitFailed, "Error: Nothing to undo.\n", append(b, "undo")...)
-	run(h, a, grammar.SparingSwitch, "undo")
-	run(h, a, grammar.SparingSwitch, "undo")
+	h.expect(command.ExitFailed, "Error: Nothing to undo.\n", append(b, "undo")...)
+	run(h, a, command.SparingSwitch, "undo")
+	run(h, a, command.SparingSwitch, "undo")
 	if h.get("a.md") != "(missing)" {
 		t.Error("what was made is there")
 	}
-	h.expect(answer.ExitFailed, "Error: Approval required: the change removes the file \"old.md\". Nothing was changed.\n", append(a, grammar.SparingSwitch, "undo", undone)...)
+	h.expect(command.ExitFailed, "Error: Approval required: the change removes the file \"old.md\". Nothing was changed.\n", append(a, command.SparingSwitch, "undo", undone)...)
 }
 
 func TestABatchIsTakenBackAsOne(t *testing.T) {
 	h := build(t, map[string]string{"a.md": "0\n", "b.md": "b\n", "c.md": "c\n"})
 	run := func(args string) {
 		t.Helper()
-		if status, out, _ := h.run(strings.Fields(args)...); status != answer.ExitDone {
+		if status, out, _ := h.run(strings.Fields(args)...); status != command.ExitDone {
 			t.Fatalf("%q: status %d, %q", args, status, out)
 		}
 	}
@@ -159,7 +157,7 @@ func TestABatchIsTakenBackAsOne(t *testing.T) {
 	if paths := planned(t, h, "--caller", "a", "undo"); len(paths) != 5 {
 		t.Errorf("the plan lists %q", paths)
 	}
-	h.expect(answer.ExitDone, want, "--caller", "a", "--sparing", "undo")
+	h.expect(command.ExitDone, want, "--caller", "a", "--sparing", "undo")
 	if got := h.tree(); got != before {
 		t.Fatalf("undone, the vault is\n%s, was\n%s", got, before)
 	}
@@ -168,9 +166,9 @@ func TestABatchIsTakenBackAsOne(t *testing.T) {
 	if got := h.tree(); got != after {
 		t.Fatalf("done again, the vault is\n%s, was\n%s", got, after)
 	}
-	h.expect(answer.ExitFailed, "Error: Nothing to undo.\n", "undo", "batch="+ids[1])
-	h.expect(answer.ExitFailed, "Error: Change "+ids[0]+" belongs to no batch.\n", "undo", "batch="+ids[0])
-	h.expect(answer.ExitMisuse, "Error: Use id=<id> or batch=<id>, not both.\n", "undo", "id="+ids[0], "batch="+ids[1])
+	h.expect(command.ExitFailed, "Error: Nothing to undo.\n", "undo", "batch="+ids[1])
+	h.expect(command.ExitFailed, "Error: Change "+ids[0]+" belongs to no batch.\n", "undo", "batch="+ids[0])
+	h.expect(command.ExitMisuse, "Error: Use id=<id> or batch=<id>, not both.\n", "undo", "id="+ids[0], "batch="+ids[1])
 }
 
 // One operation of a batch that somebody has written over since keeps all of it.
@@ -183,7 +181,7 @@ func TestABatchIsTakenBackWhollyOrNotAtAll(t *testing.T) {
 	before := h.tree()
 	for _, undo := range []string{"undo", "undo batch=" + h.changes()[1]} {
 		status, out, _ := h.run(append([]string{"--caller", "a"}, strings.Fields(undo)...)...)
-		if status != answer.ExitFailed || !strings.HasPrefix(out, `Error: Conflict: "a.md" was changed since.`) || h.tree() != before {
+		if status != command.ExitFailed || !strings.HasPrefix(out, `Error: Conflict: "a.md" was changed since.`) || h.tree() != before {
 			t.Errorf("%s: status %d, %q", undo, status, out)
 		}
 	}
@@ -202,7 +200,7 @@ func TestASessionIsTakenBack(t *testing.T) {
 	if got := loses(t, h, "--caller", "a", "undo", "session="+ids[0]); got != `replaces what "a.md" contains` {
 		t.Errorf("loses %q", got)
 	}
-	if status, out, _ := h.run("undo", "session="+ids[1]); status != answer.ExitDone || h.get("a.md") != "0\n" || h.get("b.md") != "" || h.get("c.md") != "" {
+	if status, out, _ := h.run("undo", "session="+ids[1]); status != command.ExitDone || h.get("a.md") != "0\n" || h.get("b.md") != "" || h.get("c.md") != "" {
 		t.Errorf("status %d, %q", status, out)
 	}
 	h.run("undo", ids[2])
@@ -222,7 +220,7 @@ func TestLinesAreCounted(t *testing.T) {
 	} {
 		status, out, facts := h.run(append([]string{"--facts"}, strings.Fields(test.call)...)...)
 		for _, want := range []string{`"added":` + test.added, `"removed":` + test.removed} {
-			if status != answer.ExitDone || !strings.HasSuffix(want, ":0") && !strings.Contains(facts, want) || strings.HasSuffix(want, ":0") && strings.Contains(facts, want[:8]) {
+			if status != command.ExitDone || !strings.HasSuffix(want, ":0") && !strings.Contains(facts, want) || strings.HasSuffix(want, ":0") && strings.Contains(facts, want[:8]) {
 				t.Errorf("%q: status %d, %q, facts %q, want %s", test.call, status, out, facts, want)
 			}
 		}

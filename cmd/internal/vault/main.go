@@ -21,14 +21,12 @@ import (
 	"runtime/debug"
 	"slices"
 
-	"vaultwicket/cmd/internal/vault/answer"
 	"vaultwicket/cmd/internal/vault/budget"
+	"vaultwicket/cmd/internal/vault/command"
 	"vaultwicket/cmd/internal/vault/disk"
 	"vaultwicket/cmd/internal/vault/disk/system"
-	"vaultwicket/cmd/internal/vault/grammar"
 	"vaultwicket/cmd/internal/vault/processors"
 	"vaultwicket/cmd/internal/vault/resident"
-	"vaultwicket/cmd/internal/vault/session"
 )
 
 // Main runs the embedded vault CLI: args is FOLDER [--write] [--stdin PARAM]
@@ -55,10 +53,10 @@ import (
 func Main(args []string, stdin io.Reader, stdout, stderr io.Writer, env func(string) string) int {
 	watchLifeline(env(lifelineVariable))
 	debug.SetGCPercent(gcPercent(args))
-	if slices.Contains(args, grammar.WorkerSwitch) {
+	if slices.Contains(args, command.WorkerSwitch) {
 		processors.Keep()
 	}
-	return run(session.NewHost(env, system.Confine), resident.Call{Ctx: context.Background(), Args: args, Stdin: stdin, Stdout: stdout, Stderr: stderr})
+	return run(command.NewHost(env, system.Confine), resident.Call{Ctx: context.Background(), Args: args, Stdin: stdin, Stdout: stdout, Stderr: stderr})
 }
 
 // How much garbage the heap may contain, in percent of what is in use. A process
@@ -70,23 +68,23 @@ const (
 )
 
 func gcPercent(args []string) int {
-	if slices.Contains(args, grammar.WorkerSwitch) {
+	if slices.Contains(args, command.WorkerSwitch) {
 		return gcPercentWorker
 	}
 	return gcPercentOneShot
 }
 
 // run is what Main does with the process: answer one call, or many.
-func run(h *session.Host, c resident.Call) int {
-	if len(c.Args) == 2 && c.Args[1] == grammar.WorkerSwitch && grammar.IsFolder(c.Args[0]) {
+func run(h *command.Host, c resident.Call) int {
+	if len(c.Args) == 2 && c.Args[1] == command.WorkerSwitch && command.IsFolder(c.Args[0]) {
 		status := resident.New(h, func(c resident.Call) int { return perform(h, c) }, c.Args[0], c.Stdout).Serve(c.Stdin)
-		if status == answer.ExitDone {
+		if status == command.ExitDone {
 			h.Close() // after a fault nothing is kept
 		}
 		return status
 	}
 	defer h.Close()
-	if len(c.Args) == 2 && c.Args[1] == grammar.StatusSwitch && grammar.IsFolder(c.Args[0]) {
+	if len(c.Args) == 2 && c.Args[1] == command.StatusSwitch && command.IsFolder(c.Args[0]) {
 		said := status(h, c.Args[0])
 		return said.Print(c.Stdout)
 	}
@@ -94,7 +92,7 @@ func run(h *session.Host, c resident.Call) int {
 }
 
 // perform answers one command line and returns the exit status.
-func perform(h *session.Host, c resident.Call) int {
+func perform(h *command.Host, c resident.Call) int {
 	ctx, end := context.WithCancel(c.Ctx)
 	defer end() // what its budget has is given back
 	c.Ctx = budget.With(ctx, budget.New(budget.Limits{}))
@@ -105,9 +103,9 @@ func perform(h *session.Host, c resident.Call) int {
 		fmt.Fprintln(c.Stderr, said.Notice)
 	}
 	switch {
-	case status == answer.ExitDone && known != nil:
+	case status == command.ExitDone && known != nil:
 		fmt.Fprintln(c.Stderr, known.Line())
-	case status != answer.ExitDone && grammar.WantsFacts(c.Args):
+	case status != command.ExitDone && command.WantsFacts(c.Args):
 		fmt.Fprintln(c.Stderr, said.Report().Line())
 	}
 	return status
@@ -115,23 +113,23 @@ func perform(h *session.Host, c resident.Call) int {
 
 // handle answers one command line. The facts are nil unless they were asked
 // for and there are any.
-func handle(h *session.Host, c resident.Call) (answer.Reply, *answer.Facts) {
-	line, err := grammar.ParseLine(c.Args)
+func handle(h *command.Host, c resident.Call) (command.Reply, *command.Facts) {
+	line, err := command.ParseLine(c.Args)
 	if err != nil {
-		return answer.Explain(err), nil
+		return command.Explain(err), nil
 	}
 	if line.Kept.ID != "" {
 		return moreOf(h, line.Kept), nil
 	}
-	req := grammar.Request{Command: line.Command, Args: line.Args, Options: line.Options, MayWrite: line.MayWrite}
+	req := command.Request{Command: line.Command, Args: line.Args, Options: line.Options, MayWrite: line.MayWrite}
 	if line.Stdin != "" {
-		if req.Literal, err = grammar.ReadLiteral(line.Stdin, c.Stdin, disk.MaxNote); err != nil {
-			return answer.Explain(err), nil
+		if req.Literal, err = command.ReadLiteral(line.Stdin, c.Stdin, disk.MaxNote); err != nil {
+			return command.Explain(err), nil
 		}
 	}
 	v, err := h.Open(c.Ctx, line)
 	if err != nil {
-		return answer.Explain(err), nil
+		return command.Explain(err), nil
 	}
 	v.Changes = c.Changes
 	if !line.Facts {
@@ -143,11 +141,11 @@ func handle(h *session.Host, c resident.Call) (answer.Reply, *answer.Facts) {
 	}
 	state := stateOf(v, line) // before the answer: what changes meanwhile is another state
 	if state != "" && state == line.Unless {
-		return answer.Reply{}, answer.Unchanged(state)
+		return command.Reply{}, command.Unchanged(state)
 	}
 	said := spaced(respond(v, req), line)
 	known := said.Facts(v.Disk)
-	if said.Status == answer.ExitDone {
+	if said.Status == command.ExitDone {
 		known = known.FromState(state)
 	}
 	if state != "" {
@@ -159,7 +157,7 @@ func handle(h *session.Host, c resident.Call) (answer.Reply, *answer.Facts) {
 // divided has a worker print the first part of a reply and keep the whole, if that is asked
 // for, and returns the facts with it. It is for an answer from a known state: any other one
 // is made and sent once more for its next page, to see whether it has changed.
-func divided(h *session.Host, said *answer.Reply, part answer.Part, known *answer.Facts) *answer.Facts {
+func divided(h *command.Host, said *command.Reply, part command.Part, known *command.Facts) *command.Facts {
 	whole, ok := said.Divide(part)
 	if !ok {
 		return known
@@ -169,17 +167,17 @@ func divided(h *session.Host, said *answer.Reply, part answer.Part, known *answe
 }
 
 // moreOf returns a part of an answer that a worker has kept.
-func moreOf(h *session.Host, k grammar.Kept) answer.Reply {
+func moreOf(h *command.Host, k command.Kept) command.Reply {
 	if h.Kept != nil {
 		if pieces, ok := h.Kept.Get(k.ID, k.From, k.Bytes); ok {
-			return answer.Pieces(pieces)
+			return command.TextOfPieces(pieces)
 		}
 	}
-	return answer.Explain(answer.Misuse("%s: nothing is kept there.", grammar.KeptSwitch))
+	return command.Explain(command.Misuse("%s: nothing is kept there.", command.KeptSwitch))
 }
 
 // spaced returns a reply with the space that a line asks for.
-func spaced(said answer.Reply, line grammar.Line) answer.Reply {
+func spaced(said command.Reply, line command.Line) command.Reply {
 	if line.Compact {
 		said.Compact()
 	}

@@ -9,7 +9,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"vaultwicket/cmd/internal/vault/answer"
+	"vaultwicket/cmd/internal/vault/command"
 	"vaultwicket/cmd/internal/vault/lookup"
 	"vaultwicket/cmd/internal/vault/markdown"
 	"vaultwicket/exec/frame"
@@ -24,26 +24,26 @@ func TestMoveAndRename(t *testing.T) {
 		want       string
 		at, gone   string // where a.md is afterwards, and is not any more
 	}{
-		{"to a path", "move path=a.md to=b.md", answer.ExitDone, "Moved: a.md -> b.md", "b.md", "a.md"},
-		{"into a folder that is there", "move file=a to=sub/", answer.ExitDone, "Moved: a.md -> sub/a.md", "sub/a.md", "a.md"},
-		{"into folders that are made", "move file=a to=x/y/", answer.ExitDone, "Moved: a.md -> x/y/a.md", "x/y/a.md", "a.md"},
-		{"into the vault's folder, where it is", "move file=a to=/", answer.ExitDone, "Moved: a.md -> a.md", "a.md", ""},
-		{"the extension is kept when it is left out", "move file=a to=x/b", answer.ExitDone, "Moved: a.md -> x/b.md", "x/b.md", "a.md"},
-		{"a word is the name of a file, although a folder has it", "move file=a to=sub", answer.ExitDone, "Moved: a.md -> sub.md", "sub.md", "a.md"},
-		{"a new name", "rename path=a.md name=b", answer.ExitDone, "Renamed: a.md -> b.md", "b.md", "a.md"},
-		{"a dot in a name", "rename path=a.md name=v1.2", answer.ExitDone, "Renamed: a.md -> v1.2.md", "v1.2.md", "a.md"},
-		{"another extension that the app knows", "rename path=a.md name=a.canvas", answer.ExitDone, "Renamed: a.md -> a.canvas", "a.canvas", "a.md"},
-		{"the same name", "rename path=a.md name=a", answer.ExitDone, "Renamed: a.md -> a.md", "a.md", ""},
-		{"only the case changes", "rename path=a.md name=A", answer.ExitDone, "Renamed: a.md -> A.md", "A.md", "a.md"},
-		{"a name that is taken", "rename path=a.md name=taken", answer.ExitFailed, "Error: Destination file already exists!", "a.md", ""},
-		{"a path that is taken", "move path=a.md to=sub/c.md", answer.ExitFailed, "Error: Destination file already exists!", "a.md", ""},
-		{"a folder of that name", "move path=a.md to=dir.md", answer.ExitFailed, "Error: Destination file already exists!", "a.md", ""},
-		{"the source is looked at first", "move path=none.md to=taken.md", answer.ExitFailed, "Error: File \"none.md\" not found.", "a.md", ""},
-		{"a name with a folder", "rename path=a.md name=x/b", answer.ExitMisuse, "Error: Invalid value for name: x/b. Use move to=<path> for another folder.", "a.md", ""},
-		{"out of the vault", "move path=a.md to=../b.md", answer.ExitFailed, "Error: File \"../b.md\" cannot be created: path \"../b.md\": has a hidden segment.", "a.md", ""},
-		{"into the trash", "move path=a.md to=.trash/", answer.ExitFailed, "Error: File \".trash/a.md\" cannot be created: path \".trash/a.md\": has a hidden segment.", "a.md", ""},
-		{"a name that does not travel", "rename path=a.md name=a?", answer.ExitFailed, "Error: File \"a?.md\" cannot be written: \"a?.md\" contains '?', which not every system and link can carry.", "a.md", ""},
-		{"through a file", "move path=a.md to=taken.md/", answer.ExitFailed, "Error: File \"taken.md/a.md\" cannot be written: \"taken.md\" is not a folder.", "a.md", ""},
+		{"to a path", "move path=a.md to=b.md", command.ExitDone, "Moved: a.md -> b.md", "b.md", "a.md"},
+		{"into a folder that is there", "move file=a to=sub/", command.ExitDone, "Moved: a.md -> sub/a.md", "sub/a.md", "a.md"},
+		{"into folders that are made", "move file=a to=x/y/", command.ExitDone, "Moved: a.md -> x/y/a.md", "x/y/a.md", "a.md"},
+		{"into the vault's folder, where it is", "move file=a to=/", command.ExitDone, "Moved: a.md -> a.md", "a.md", ""},
+		{"the extension is kept when it is left out", "move file=a to=x/b", command.ExitDone, "Moved: a.md -> x/b.md", "x/b.md", "a.md"},
+		{"a word is the name of a file, although a folder has it", "move file=a to=sub", command.ExitDone, "Moved: a.md -> sub.md", "sub.md", "a.md"},
+		{"a new name", "rename path=a.md name=b", command.ExitDone, "Renamed: a.md -> b.md", "b.md", "a.md"},
+		{"a dot in a name", "rename path=a.md name=v1.2", command.ExitDone, "Renamed: a.md -> v1.2.md", "v1.2.md", "a.md"},
+		{"another extension that the app knows", "rename path=a.md name=a.canvas", command.ExitDone, "Renamed: a.md -> a.canvas", "a.canvas", "a.md"},
+		{"the same name", "rename path=a.md name=a", command.ExitDone, "Renamed: a.md -> a.md", "a.md", ""},
+		{"only the case changes", "rename path=a.md name=A", command.ExitDone, "Renamed: a.md -> A.md", "A.md", "a.md"},
+		{"a name that is taken", "rename path=a.md name=taken", command.ExitFailed, "Error: Destination file already exists!", "a.md", ""},
+		{"a path that is taken", "move path=a.md to=sub/c.md", command.ExitFailed, "Error: Destination file already exists!", "a.md", ""},
+		{"a folder of that name", "move path=a.md to=dir.md", command.ExitFailed, "Error: Destination file already exists!", "a.md", ""},
+		{"the source is looked at first", "move path=none.md to=taken.md", command.ExitFailed, "Error: File \"none.md\" not found.", "a.md", ""},
+		{"a name with a folder", "rename path=a.md name=x/b", command.ExitMisuse, "Error: Invalid value for name: x/b. Use move to=<path> for another folder.", "a.md", ""},
+		{"out of the vault", "move path=a.md to=../b.md", command.ExitFailed, "Error: File \"../b.md\" cannot be created: path \"../b.md\": has a hidden segment.", "a.md", ""},
+		{"into the trash", "move path=a.md to=.trash/", command.ExitFailed, "Error: File \".trash/a.md\" cannot be created: path \".trash/a.md\": has a hidden segment.", "a.md", ""},
+		{"a name that does not travel", "rename path=a.md name=a?", command.ExitFailed, "Error: File \"a?.md\" cannot be written: \"a?.md\" contains '?', which not every system and link can carry.", "a.md", ""},
+		{"through a file", "move path=a.md to=taken.md/", command.ExitFailed, "Error: File \"taken.md/a.md\" cannot be written: \"taken.md\" is not a folder.", "a.md", ""},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			h := build(t, map[string]string{"a.md": "text", "taken.md": "", "sub/c.md": "", "dir.md/x.md": "", "r.md": "[[a]]"})
@@ -64,9 +64,9 @@ func TestMoveAndRename(t *testing.T) {
 func TestMoveOfOtherFiles(t *testing.T) {
 	h := build(t, map[string]string{"pic.png": "\x89", "LICENSE": "x", "data.json": "{}"})
 	h.steps([]turn{
-		{"an image keeps its extension", "rename path=pic.png name=photo", answer.ExitDone, "Renamed: pic.png -> photo.png\n"},
-		{"a kind that the app does not know", "rename path=data.json name=other", answer.ExitDone, "Renamed: data.json -> other.json\n"},
-		{"a file without an extension", "rename path=LICENSE name=COPYING", answer.ExitDone, "Renamed: LICENSE -> COPYING\n"},
+		{"an image keeps its extension", "rename path=pic.png name=photo", command.ExitDone, "Renamed: pic.png -> photo.png\n"},
+		{"a kind that the app does not know", "rename path=data.json name=other", command.ExitDone, "Renamed: data.json -> other.json\n"},
+		{"a file without an extension", "rename path=LICENSE name=COPYING", command.ExitDone, "Renamed: LICENSE -> COPYING\n"},
 	})
 }
 
@@ -98,7 +98,7 @@ func TestLinksFollowAMove(t *testing.T) {
 			t.Errorf("planning changed %s", path)
 		}
 	}
-	h.expect(answer.ExitDone, "Moved: a.md -> c/Z.md\n", "move", "path=a.md", "to=c/Z.md")
+	h.expect(command.ExitDone, "Moved: a.md -> c/Z.md\n", "move", "path=a.md", "to=c/Z.md")
 	for path, text := range want {
 		if got := h.get(path); got != text {
 			t.Errorf("%s is %q, want %q", path, got, text)
@@ -122,7 +122,7 @@ func planned(t *testing.T, h *testVault, args ...string) (paths []string) {
 	t.Helper()
 	status, out, _ := h.run(append([]string{"--plan"}, args...)...)
 	var plan struct{ Files []struct{ Path string } }
-	if err := json.Unmarshal([]byte(out), &plan); err != nil || status != answer.ExitDone {
+	if err := json.Unmarshal([]byte(out), &plan); err != nil || status != command.ExitDone {
 		t.Fatalf("status %d, %q", status, out)
 	}
 	for _, file := range plan.Files {
@@ -138,7 +138,7 @@ func TestHowLinksAreWritten(t *testing.T) {
 		h := build(t, map[string]string{
 			".obsidian/app.json": `{"alwaysUpdateLinks":true,"newLinkFormat":"` + test.format + `"}`, "a.md": "", "n/b.md": "[[a]] [t](a.md)",
 		})
-		h.expect(answer.ExitDone, "Moved: a.md -> x/z.md\n", "move", "path=a.md", "to=x/z.md")
+		h.expect(command.ExitDone, "Moved: a.md -> x/z.md\n", "move", "path=a.md", "to=x/z.md")
 		if got := h.get("n/b.md"); got != test.want {
 			t.Errorf("%s: %q", test.format, got)
 		}
@@ -147,7 +147,7 @@ func TestHowLinksAreWritten(t *testing.T) {
 
 func TestALinkThatCannotBeWrittenIsNamed(t *testing.T) {
 	h := build(t, map[string]string{".obsidian/app.json": followLinks, "a.md": "", "b.md": "\n$c [[a]] [[d]]", "d.md": ""})
-	h.expect(answer.ExitDone, "Renamed: a.md -> x$y.md\nLink \"a\" in b.md, line 2, is left as it is: with the new path other links would be read differently\n", "rename", "path=a.md", "name=x$y")
+	h.expect(command.ExitDone, "Renamed: a.md -> x$y.md\nLink \"a\" in b.md, line 2, is left as it is: with the new path other links would be read differently\n", "rename", "path=a.md", "name=x$y")
 }
 
 func TestAMoveThatCannotChangeALinkMovesNothing(t *testing.T) {
@@ -156,18 +156,18 @@ func TestAMoveThatCannotChangeALinkMovesNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	before, _, _ := h.snapshot()
-	h.expect(answer.ExitFailed, "Error: File \"c.md\" cannot be written: \"c.md\" is read-only.\n", "rename", "path=a.md", "name=z")
+	h.expect(command.ExitFailed, "Error: File \"c.md\" cannot be written: \"c.md\" is read-only.\n", "rename", "path=a.md", "name=z")
 	if after, _, _ := h.snapshot(); after != before {
 		t.Errorf("the vault is\n%s, was\n%s", after, before)
 	}
-	h.expect(answer.ExitFailed, "Error: Nothing to undo.\n", "undo")
+	h.expect(command.ExitFailed, "Error: Nothing to undo.\n", "undo")
 }
 
 func TestBrokenSettingsStopAMove(t *testing.T) {
 	h := build(t, map[string]string{".obsidian/app.json": "[]", "a.md": "A"})
 	for _, args := range []string{"rename path=a.md name=z", "delete path=a.md"} {
 		status, out, _ := h.run(strings.Fields(args)...)
-		if status != answer.ExitFailed || !strings.HasPrefix(out, "Error: Cannot use the settings in .obsidian/app.json: ") || h.get("a.md") != "A" {
+		if status != command.ExitFailed || !strings.HasPrefix(out, "Error: Cannot use the settings in .obsidian/app.json: ") || h.get("a.md") != "A" {
 			t.Errorf("status %d, %q", status, out)
 		}
 	}
@@ -176,7 +176,7 @@ func TestBrokenSettingsStopAMove(t *testing.T) {
 // The texts are those that were recorded from the app.
 func TestAMoveWithoutADestination(t *testing.T) {
 	h := build(t, map[string]string{"a.md": "A"})
-	h.expect(answer.ExitMisuse, "Error: Missing required parameter: to=<path>\nUsage: move [file=<name>] [path=<path>] to=<path>\n", "move", "path=a.md")
+	h.expect(command.ExitMisuse, "Error: Missing required parameter: to=<path>\nUsage: move [file=<name>] [path=<path>] to=<path>\n", "move", "path=a.md")
 }
 
 // leads returns where the links of a note lead, by the rules of their own room.
@@ -204,7 +204,7 @@ func TestNoLinkLeadsElsewhereAfterAMove(t *testing.T) {
 		from := rapid.SampledFrom(paths).Draw(rt, "from")
 		to := rapid.SampledFrom([]string{"z.md", "c.md", "x/z.md", "x/y/b.md", "w/a.md"}).Draw(rt, "to")
 		list := planned(t, h, "move", "path="+from, "to="+to)
-		h.expect(answer.ExitDone, "Moved: "+from+" -> "+to+"\n", "move", "path="+from, "to="+to)
+		h.expect(command.ExitDone, "Moved: "+from+" -> "+to+"\n", "move", "path="+from, "to="+to)
 		renamed := func(paths []string) []string {
 			paths = slices.Clone(paths)
 			for i, path := range paths {
@@ -243,12 +243,12 @@ func TestAWorkerSeesWhatItMoved(t *testing.T) {
 		{"rename path=x/d.md name=e", "Renamed: x/d.md -> x/e.md\n", "[[e]][[e]]"},
 	} {
 		got := w.ask(nil, strings.Fields(call.args)...)
-		if call.want != "" && got.stdout != call.want || got.end.Status != answer.ExitDone || h.get("b.md") != call.b {
+		if call.want != "" && got.stdout != call.want || got.end.Status != command.ExitDone || h.get("b.md") != call.b {
 			t.Errorf("%s: %+v, b.md is %q, want %q", call.args, got, h.get("b.md"), call.b)
 		}
 	}
 	w.in.Close()
-	w.ends(answer.ExitDone)
+	w.ends(command.ExitDone)
 }
 
 // A vault whose links do not follow a move is told which ones it breaks, and so is who
@@ -263,7 +263,7 @@ func TestBrokenLinksAreCounted(t *testing.T) {
 	} {
 		h := build(t, files)
 		status, _, stderr := h.run(append([]string{"--facts"}, strings.Split(args, "|")...)...)
-		if _, facts, _ := frame.CutReport(stderr); status != answer.ExitDone || facts.Notice != want {
+		if _, facts, _ := frame.CutReport(stderr); status != command.ExitDone || facts.Notice != want {
 			t.Errorf("%s: status %d, notice %q, want %q", args, status, facts.Notice, want)
 		}
 	}

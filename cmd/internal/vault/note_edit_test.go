@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"vaultwicket/cmd/internal/vault/answer"
+	"vaultwicket/cmd/internal/vault/command"
 )
 
 // edited is one call that changes the note A.md.
@@ -20,7 +20,7 @@ func checkEdits(t *testing.T, said string, tests []edited) {
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			h := build(t, map[string]string{"A.md": test.before})
-			h.expect(answer.ExitDone, said+"A.md\n", test.args...)
+			h.expect(command.ExitDone, said+"A.md\n", test.args...)
 			if got := h.get("A.md"); got != test.want {
 				t.Errorf("the note became %q, want %q", got, test.want)
 			}
@@ -75,7 +75,7 @@ func TestEditsTakeTheirTextsFromStandardInput(t *testing.T) {
 	} {
 		h := build(t, map[string]string{"A.md": "# a\n`b` c\n"})
 		h.stdin = `\nabla \times` + "\xff\r\n\t" + strings.Repeat("long ", 100_000) + "end"
-		if status, out, _ := h.run(append([]string{"--stdin", test.stdin}, strings.Fields(test.args)...)...); status != answer.ExitDone {
+		if status, out, _ := h.run(append([]string{"--stdin", test.stdin}, strings.Fields(test.args)...)...); status != command.ExitDone {
 			t.Errorf("%s: status %d, %q", test.args, status, out)
 		}
 		if got := h.get("A.md"); got != fmt.Sprintf(test.want, h.stdin) {
@@ -84,7 +84,7 @@ func TestEditsTakeTheirTextsFromStandardInput(t *testing.T) {
 	}
 	h := build(t, map[string]string{"A.md": `a \nabla b`})
 	h.stdin = `\nabla`
-	h.expect(answer.ExitDone, "Replaced in: A.md\n", "--stdin", "old", "note:replace", "path=A.md", "new=x")
+	h.expect(command.ExitDone, "Replaced in: A.md\n", "--stdin", "old", "note:replace", "path=A.md", "new=x")
 	if got := h.get("A.md"); got != "a x b" {
 		t.Errorf("the note became %q", got)
 	}
@@ -101,7 +101,7 @@ func TestFactsOfEdits(t *testing.T) {
 	} {
 		h := build(t, map[string]string{"A.md": "# H\n- [ ] b\n"})
 		status, _, facts := h.run(append([]string{"--facts"}, strings.Fields(args)...)...)
-		if status != answer.ExitDone || !strings.Contains(facts, `"path":"A.md"`) || strings.Contains(facts, `"change":"`) != changes {
+		if status != command.ExitDone || !strings.Contains(facts, `"path":"A.md"`) || strings.Contains(facts, `"change":"`) != changes {
 			t.Errorf("%s: status %d, %q", args, status, facts)
 		}
 		if changed := h.get("A.md") != "# H\n- [ ] b\n"; changed != changes {
@@ -120,12 +120,12 @@ func TestTodaysNoteIsEdited(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			h := build(t, map[string]string{path: "# Log\n- a\n"})
-			h.expect(answer.ExitDone, test.said+path+"\n", strings.Fields(test.name)...)
+			h.expect(command.ExitDone, test.said+path+"\n", strings.Fields(test.name)...)
 			if got := h.get(path); got != test.want {
 				t.Errorf("the note became %q, want %q", got, test.want)
 			}
 			h = build(t, map[string]string{".obsidian/daily-notes.json": `{"template":"T"}`, "T.md": "# Log\n- a\n"})
-			h.expect(answer.ExitDone, test.said+path+"\n", strings.Fields(test.name)...)
+			h.expect(command.ExitDone, test.said+path+"\n", strings.Fields(test.name)...)
 			if got := h.get(path); got != test.want {
 				t.Errorf("the note that is made became %q, want %q", got, test.want)
 			}
@@ -138,41 +138,41 @@ func TestEditsThatAreRefused(t *testing.T) {
 	h := build(t, map[string]string{"A.md": text, "B.md": "x", "C.txt": "x"})
 	const headings = "The note has \"One\" (line 4), \"Log\" (line 5), \"Two\" (line 7), \"Log\" (line 8).\n"
 	h.steps([]turn{
-		{"no heading of this name", "append path=A.md heading=Three content=x", answer.ExitFailed, "Error: Heading \"Three\" not found. " + headings},
-		{"a heading in code is none", "note:insert path=A.md heading=Code position=after content=x", answer.ExitFailed, "Error: Heading \"Code\" not found. " + headings},
-		{"no headings", "note:set-section path=B.md heading=Log content=x", answer.ExitFailed, "Error: Heading \"Log\" not found. The note has no headings.\n"},
-		{"today's note has none, and is not made", "daily:append heading=Log content=x", answer.ExitFailed, "Error: Heading \"Log\" not found. The note has no headings.\n"},
-		{"two headings of this name", "append path=A.md heading=Log content=x", answer.ExitFailed, "Error: Heading \"Log\" is ambiguous: lines 5, 8.\n"},
-		{"no block", "note:insert path=A.md block=no position=after content=x", answer.ExitFailed, "Error: Block \"no\" not found. The note has \"id\".\n"},
-		{"no line", "note:insert path=A.md lines=99 position=after content=x", answer.ExitFailed, "Error: Line \"99\" not found.\n"},
-		{"no number of a line", "note:insert path=A.md lines=x position=after content=x", answer.ExitMisuse, "Error: Invalid lines: x. Use <n> or <n-m>, counted from 1.\n"},
-		{"the properties", "note:insert path=A.md lines=2 position=after content=x", answer.ExitFailed, "Error: Line 2: the line is one of the properties.\n"},
-		{"text within a table", "note:insert path=A.md lines=11 position=after content=x", answer.ExitFailed,
+		{"no heading of this name", "append path=A.md heading=Three content=x", command.ExitFailed, "Error: Heading \"Three\" not found. " + headings},
+		{"a heading in code is none", "note:insert path=A.md heading=Code position=after content=x", command.ExitFailed, "Error: Heading \"Code\" not found. " + headings},
+		{"no headings", "note:set-section path=B.md heading=Log content=x", command.ExitFailed, "Error: Heading \"Log\" not found. The note has no headings.\n"},
+		{"today's note has none, and is not made", "daily:append heading=Log content=x", command.ExitFailed, "Error: Heading \"Log\" not found. The note has no headings.\n"},
+		{"two headings of this name", "append path=A.md heading=Log content=x", command.ExitFailed, "Error: Heading \"Log\" is ambiguous: lines 5, 8.\n"},
+		{"no block", "note:insert path=A.md block=no position=after content=x", command.ExitFailed, "Error: Block \"no\" not found. The note has \"id\".\n"},
+		{"no line", "note:insert path=A.md lines=99 position=after content=x", command.ExitFailed, "Error: Line \"99\" not found.\n"},
+		{"no number of a line", "note:insert path=A.md lines=x position=after content=x", command.ExitMisuse, "Error: Invalid lines: x. Use <n> or <n-m>, counted from 1.\n"},
+		{"the properties", "note:insert path=A.md lines=2 position=after content=x", command.ExitFailed, "Error: Line 2: the line is one of the properties.\n"},
+		{"text within a table", "note:insert path=A.md lines=11 position=after content=x", command.ExitFailed,
 			"Error: Line 12: the place is inside a table, and the text is not a part of it. Possible: lines 10, 12.\n"},
-		{"no text", "note:replace path=A.md old=third new=x", answer.ExitFailed, "Error: Text \"third\" not found.\n"},
-		{"a text whose first line is there", `note:replace path=A.md old=first\nlast new=x`, answer.ExitFailed, "Error: Text \"first…\" not found. Its first line is on lines 6, 9.\n"},
-		{"several texts", "note:replace path=A.md old=first new=x", answer.ExitFailed, "Error: Text \"first\" matches 2 times: lines 6, 9. Include more surrounding text.\n"},
-		{"several parts", "note:set-section path=A.md heading=One lines=1 content=x", answer.ExitMisuse, "Error: Use heading=<text>, block=<id> or lines=<n-m>, not several.\n"},
-		{"no part", "note:set-section path=A.md content=x", answer.ExitMisuse, "Error: Missing required parameter: heading=<text>, block=<id> or lines=<n-m>\n"},
-		{"no side", "note:insert path=A.md heading=One content=x", answer.ExitMisuse, "Error: Missing required parameter: position=before|after\n" +
+		{"no text", "note:replace path=A.md old=third new=x", command.ExitFailed, "Error: Text \"third\" not found.\n"},
+		{"a text whose first line is there", `note:replace path=A.md old=first\nlast new=x`, command.ExitFailed, "Error: Text \"first…\" not found. Its first line is on lines 6, 9.\n"},
+		{"several texts", "note:replace path=A.md old=first new=x", command.ExitFailed, "Error: Text \"first\" matches 2 times: lines 6, 9. Include more surrounding text.\n"},
+		{"several parts", "note:set-section path=A.md heading=One lines=1 content=x", command.ExitMisuse, "Error: Use heading=<text>, block=<id> or lines=<n-m>, not several.\n"},
+		{"no part", "note:set-section path=A.md content=x", command.ExitMisuse, "Error: Missing required parameter: heading=<text>, block=<id> or lines=<n-m>\n"},
+		{"no side", "note:insert path=A.md heading=One content=x", command.ExitMisuse, "Error: Missing required parameter: position=before|after\n" +
 			"Usage: note:insert [file=<name>] [path=<path>] [daily] [heading=<name>] [block=<name>] [lines=<name>] position=before|after content=<text>\n"},
-		{"no note, whatever is focused", "note:replace old=a new=b", answer.ExitMisuse, "Error: Missing required parameter: path=<path>, file=<name> or daily\n"},
-		{"two notes", "note:replace path=A.md daily old=a new=b", answer.ExitMisuse, "Error: Use file=<name>, path=<path> or daily, not several.\n"},
-		{"another file", "note:replace path=C.txt old=x new=b", answer.ExitFailed, "Error: File is not a markdown file.\n"},
-		{"no headings in another file", "append path=C.txt heading=x content=b", answer.ExitFailed, "Error: File is not a markdown file.\n"},
-		{"a missing note", "note:replace path=D.md old=x new=b", answer.ExitFailed, "Error: File \"D.md\" not found.\n"},
-		{"in the last line and below a heading", "append path=A.md heading=One inline content=x", answer.ExitMisuse, "Error: Use heading=<text> or inline, not both.\n"},
-		{"the start has no heading", "prepend path=A.md heading=One content=x", answer.ExitMisuse, "Error: Unknown parameter: heading\nUsage: prepend [file=<name>] [path=<path>] content=<text> [inline]\n"},
+		{"no note, whatever is focused", "note:replace old=a new=b", command.ExitMisuse, "Error: Missing required parameter: path=<path>, file=<name> or daily\n"},
+		{"two notes", "note:replace path=A.md daily old=a new=b", command.ExitMisuse, "Error: Use file=<name>, path=<path> or daily, not several.\n"},
+		{"another file", "note:replace path=C.txt old=x new=b", command.ExitFailed, "Error: File is not a markdown file.\n"},
+		{"no headings in another file", "append path=C.txt heading=x content=b", command.ExitFailed, "Error: File is not a markdown file.\n"},
+		{"a missing note", "note:replace path=D.md old=x new=b", command.ExitFailed, "Error: File \"D.md\" not found.\n"},
+		{"in the last line and below a heading", "append path=A.md heading=One inline content=x", command.ExitMisuse, "Error: Use heading=<text> or inline, not both.\n"},
+		{"the start has no heading", "prepend path=A.md heading=One content=x", command.ExitMisuse, "Error: Unknown parameter: heading\nUsage: prepend [file=<name>] [path=<path>] content=<text> [inline]\n"},
 	})
 	if got := h.get("A.md"); got != text || h.get("2026-11-21.md") != "(missing)" {
 		t.Errorf("the note became %q", got)
 	}
 	h.put("M.md", strings.Repeat("## h\n", 40)+strings.Repeat("b\n", 20))
 	status, out, _ := h.run("append", "path=M.md", "heading=x", "content=x")
-	if status != answer.ExitFailed || !strings.HasSuffix(out, "\"h\" (line 30) and 10 more.\n") {
+	if status != command.ExitFailed || !strings.HasSuffix(out, "\"h\" (line 30) and 10 more.\n") {
 		t.Errorf("many headings: status %d, %q", status, out)
 	}
-	h.expect(answer.ExitFailed, "Error: Text \"b\" matches 20 times: lines 41, 42, 43, 44, 45, 46, 47, 48, 49, 50 and 10 more. Include more surrounding text.\n", "note:replace", "path=M.md", "old=b", "new=x")
+	h.expect(command.ExitFailed, "Error: Text \"b\" matches 20 times: lines 41, 42, 43, 44, 45, 46, 47, 48, 49, 50 and 10 more. Include more surrounding text.\n", "note:replace", "path=M.md", "old=b", "new=x")
 	long := strings.Repeat("é", 40)
-	h.expect(answer.ExitFailed, "Error: Text \""+long[:60]+"…\" not found.\n", "note:replace", "path=M.md", "old="+long, "new=x")
+	h.expect(command.ExitFailed, "Error: Text \""+long[:60]+"…\" not found.\n", "note:replace", "path=M.md", "old="+long, "new=x")
 }

@@ -8,8 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"vaultwicket/cmd/internal/vault/answer"
-	"vaultwicket/cmd/internal/vault/grammar"
+	"vaultwicket/cmd/internal/vault/command"
 	"vaultwicket/cmd/internal/vault/resident"
 	"vaultwicket/gateway/state/journal"
 )
@@ -31,14 +30,14 @@ type ended struct {
 func (h *testVault) byTheAppIn(app func(), args ...string) (id string, said ended) {
 	h.t.Helper()
 	id = journal.NewID(time.Now())
-	how := []string{grammar.BeginSwitch, grammar.ChangeSwitch, id}
-	if status, out, _ := h.run(append(how, args...)...); status != answer.ExitDone {
+	how := []string{command.BeginSwitch, command.ChangeSwitch, id}
+	if status, out, _ := h.run(append(how, args...)...); status != command.ExitDone {
 		h.t.Fatalf("begin of %q: %d, %s", args, status, out)
 	}
 	app()
-	how[0] = grammar.EndSwitch
+	how[0] = command.EndSwitch
 	status, out, _ := h.run(append(how, args...)...)
-	if err := json.Unmarshal([]byte(out), &said); status != answer.ExitDone || err != nil {
+	if err := json.Unmarshal([]byte(out), &said); status != command.ExitDone || err != nil {
 		h.t.Fatalf("end of %q: %d, %s", args, status, out)
 	}
 	return id, said
@@ -134,7 +133,7 @@ func TestTheWorkOfTheAppIsJudgedByItsMeaning(t *testing.T) {
 			if made := journal.ImageOf([]byte(test.made)); e.State != journal.Done || e.Steps[0].After != made {
 				t.Errorf("the journal has %v, %+v, want %+v", e.State, e.Steps[0].After, made)
 			}
-			if status, out, _ := h.run("undo", id); status != answer.ExitDone {
+			if status, out, _ := h.run("undo", id); status != command.ExitDone {
 				t.Errorf("undo: %d, %s", status, out)
 			}
 			want := test.before
@@ -267,15 +266,15 @@ func TestANoteIsLookedAtUntilItStaysTheSame(t *testing.T) {
 		hosted := h.host()
 		run := func(args ...string) (said ended) {
 			var out strings.Builder
-			status := run(hosted, resident.Call{Ctx: t.Context(), Args: append([]string{h.dir, grammar.WriteSwitch}, args...), Stdin: strings.NewReader(""), Stdout: &out, Stderr: &out})
-			if status != answer.ExitDone {
+			status := run(hosted, resident.Call{Ctx: t.Context(), Args: append([]string{h.dir, command.WriteSwitch}, args...), Stdin: strings.NewReader(""), Stdout: &out, Stderr: &out})
+			if status != command.ExitDone {
 				t.Fatalf("%s: %q: %d, %s", test.name, args, status, out.String())
 			}
 			_ = json.Unmarshal([]byte(out.String()), &said)
 			return said
 		}
 		id, pauses := journal.NewID(time.Now()), 0
-		run(grammar.BeginSwitch, grammar.ChangeSwitch, id, "append", "path=A.md", "content=new")
+		run(command.BeginSwitch, command.ChangeSwitch, id, "append", "path=A.md", "content=new")
 		h.put("A.md", "half")
 		hosted.Pause = func(context.Context, time.Duration) {
 			if pauses < len(test.looks) {
@@ -283,7 +282,7 @@ func TestANoteIsLookedAtUntilItStaysTheSame(t *testing.T) {
 			}
 			pauses++
 		}
-		if said := run(grammar.EndSwitch, grammar.ChangeSwitch, id, "append", "path=A.md", "content=new"); said.State != test.state || pauses > 20 {
+		if said := run(command.EndSwitch, command.ChangeSwitch, id, "append", "path=A.md", "content=new"); said.State != test.state || pauses > 20 {
 			t.Errorf("%s: %+v after %d pauses, want %s", test.name, said, pauses, test.state)
 		}
 	}
@@ -292,9 +291,9 @@ func TestANoteIsLookedAtUntilItStaysTheSame(t *testing.T) {
 // The app would make a text of a list, so it does not carry out the change.
 func TestTheAppMakesNoTextOfAList(t *testing.T) {
 	h := build(t, map[string]string{"A.md": appNote})
-	begin := []string{grammar.BeginSwitch, grammar.ChangeSwitch, journal.NewID(time.Now()), "property:set", "path=A.md", "name=tags", "value=a, b, c"}
-	h.expect(answer.ExitFailed, "Error: The app would make a text of the list \"tags\". type=list keeps it a list.\n", begin...)
-	if status, _, stderr := h.run(append(begin, "type=list")...); status != answer.ExitDone {
+	begin := []string{command.BeginSwitch, command.ChangeSwitch, journal.NewID(time.Now()), "property:set", "path=A.md", "name=tags", "value=a, b, c"}
+	h.expect(command.ExitFailed, "Error: The app would make a text of the list \"tags\". type=list keeps it a list.\n", begin...)
+	if status, _, stderr := h.run(append(begin, "type=list")...); status != command.ExitDone {
 		t.Errorf("with type=list: status %d, %s", status, stderr)
 	}
 }

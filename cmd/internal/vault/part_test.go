@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"vaultwicket/cmd/internal/vault/answer"
+	"vaultwicket/cmd/internal/vault/command"
 	"vaultwicket/exec/frame"
 )
 
@@ -40,7 +40,7 @@ func TestALongAnswerInParts(t *testing.T) {
 	} {
 		words := append([]string{"--compact", "--facts"}, strings.Fields(tt.command)...)
 		whole := w.ask(nil, words...)
-		if whole.end.Status != answer.ExitDone || factsOf(t, whole).Whole != nil {
+		if whole.end.Status != command.ExitDone || factsOf(t, whole).Whole != nil {
 			t.Fatalf("%s: %+v", tt.command, whole.end)
 		}
 		got := w.ask(nil, append([]string{"--part", tt.part}, words...)...)
@@ -58,7 +58,7 @@ func TestALongAnswerInParts(t *testing.T) {
 			t.Errorf("%s: all at once has %d bytes, not %d", tt.command, len(at.stdout), len(whole.stdout))
 		}
 		for _, wrong := range [][]string{{"other", "0", "1"}, {kept.ID, "1", "1"}, {kept.ID, strconv.Itoa(kept.Bytes), "1"}, {kept.ID, "0"}, {kept.ID, "-1", "1"}, {kept.ID, "0", "x"}, {kept.ID, "0", "1", "files"}, {}} {
-			if got := w.ask(nil, append([]string{"--kept"}, wrong...)...); got.end.Status != answer.ExitMisuse {
+			if got := w.ask(nil, append([]string{"--kept"}, wrong...)...); got.end.Status != command.ExitMisuse {
 				t.Errorf("%q is answered with %+v", wrong, got.end)
 			}
 		}
@@ -67,7 +67,7 @@ func TestALongAnswerInParts(t *testing.T) {
 		}
 	}
 	for _, wrong := range []string{"", "0", "-1", "lines:", "x", "4000000000"} {
-		if got := w.ask(nil, "--part", wrong, "files"); got.end.Status != answer.ExitMisuse {
+		if got := w.ask(nil, "--part", wrong, "files"); got.end.Status != command.ExitMisuse {
 			t.Errorf("a part of %q bytes: %+v", wrong, got.end)
 		}
 	}
@@ -85,7 +85,7 @@ func all(t *testing.T, w *talk, kept *frame.Whole, first string) string {
 			return text
 		}
 		part := w.ask(nil, "--kept", kept.ID, strconv.Itoa(len(text)), "4000")
-		if part.end.Status != answer.ExitDone || part.stdout == "" {
+		if part.end.Status != command.ExitDone || part.stdout == "" {
 			t.Fatalf("from %d: %+v", len(text), part.end)
 		}
 		text += part.stdout

@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"vaultwicket/cmd/internal/vault/answer"
+	"vaultwicket/cmd/internal/vault/command"
 	"vaultwicket/exec/frame"
 )
 
@@ -37,7 +37,7 @@ func TestPathsOfPeriodicNotes(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			h := build(t, test.settings)
-			h.expect(answer.ExitDone, test.want+"\n", append([]string{"periodic:path"}, strings.Fields(test.args)...)...)
+			h.expect(command.ExitDone, test.want+"\n", append([]string{"periodic:path"}, strings.Fields(test.args)...)...)
 			if h.get(test.want) != "(missing)" {
 				t.Error("asking for the path made the note")
 			}
@@ -55,22 +55,22 @@ func TestPeriodicNotes(t *testing.T) {
 		"2026-Q4.md":         "quarter",
 		".obsidian/app.json": `{}`,
 	})
-	h.expect(answer.ExitFailed, "Error: File \"W/2026-W47.md\" not found.\n", "periodic:read", "period=week")
-	h.expect(answer.ExitDone, "Added to: W/2026-W47.md\n", "periodic:append", "period=week", "heading=Log", "content=done")
-	h.expect(answer.ExitDone, "# 2026-W47 2026-W47\n2026-11-16 to 11-15, 2026 Week 47, W48\n## Log\ndone\n", "periodic:read", "period=week")
-	h.expect(answer.ExitDone, "## Log\ndone\n", "periodic:read", "period=week", "heading=Log")
-	h.expect(answer.ExitDone, "Added to: 2026-10.md\n", "periodic:append", "period=month", "date=2026-10", "heading=New", "create-heading", "content=x")
-	h.expect(answer.ExitDone, "October Sep\n\n## New\nx\n", "periodic:read", "period=month", "date=2026-10-31")
-	h.expect(answer.ExitDone, "quarter\n", "periodic:read", "period=quarter")
+	h.expect(command.ExitFailed, "Error: File \"W/2026-W47.md\" not found.\n", "periodic:read", "period=week")
+	h.expect(command.ExitDone, "Added to: W/2026-W47.md\n", "periodic:append", "period=week", "heading=Log", "content=done")
+	h.expect(command.ExitDone, "# 2026-W47 2026-W47\n2026-11-16 to 11-15, 2026 Week 47, W48\n## Log\ndone\n", "periodic:read", "period=week")
+	h.expect(command.ExitDone, "## Log\ndone\n", "periodic:read", "period=week", "heading=Log")
+	h.expect(command.ExitDone, "Added to: 2026-10.md\n", "periodic:append", "period=month", "date=2026-10", "heading=New", "create-heading", "content=x")
+	h.expect(command.ExitDone, "October Sep\n\n## New\nx\n", "periodic:read", "period=month", "date=2026-10-31")
+	h.expect(command.ExitDone, "quarter\n", "periodic:read", "period=quarter")
 	h.put(".obsidian/daily-notes.json", `{"format":"[D]/YYYYMMDD","template":"T/day"}`)
 	h.put("T/day.md", "{{date}}\n")
-	h.expect(answer.ExitDone, "Added to: D/20261121.md\n", "periodic:append", "period=day", "content=x")
-	h.expect(answer.ExitDone, "2026-11-21\nx\n", "periodic:read", "period=day")
-	h.expect(answer.ExitDone, "==> W/2026-W44.md (missing) <==\n==> W/2026-W45.md (has no such heading) <==\n==> W/2026-W46.md <==\n## Log\nforty-six\n==> W/2026-W47.md <==\n## Log\ndone\n",
+	h.expect(command.ExitDone, "Added to: D/20261121.md\n", "periodic:append", "period=day", "content=x")
+	h.expect(command.ExitDone, "2026-11-21\nx\n", "periodic:read", "period=day")
+	h.expect(command.ExitDone, "==> W/2026-W44.md (missing) <==\n==> W/2026-W45.md (has no such heading) <==\n==> W/2026-W46.md <==\n## Log\nforty-six\n==> W/2026-W47.md <==\n## Log\ndone\n",
 		"periodic:read", "period=week", "from=2026-10-31", "heading=Log")
-	h.expect(answer.ExitDone, "==> 2026-Q2.md (missing) <==\n==> 2026-Q3.md (missing) <==\n==> 2026-Q4.md <==\nquarter\n", "periodic:read", "period=quarter", "from=2026-06-30", "to=2026-12-31")
+	h.expect(command.ExitDone, "==> 2026-Q2.md (missing) <==\n==> 2026-Q3.md (missing) <==\n==> 2026-Q4.md <==\nquarter\n", "periodic:read", "period=quarter", "from=2026-06-30", "to=2026-12-31")
 	for range 3 {
-		if status, out, _ := h.run("undo"); status != answer.ExitDone {
+		if status, out, _ := h.run("undo"); status != command.ExitDone {
 			t.Fatal(out)
 		}
 	}
@@ -78,27 +78,27 @@ func TestPeriodicNotes(t *testing.T) {
 		t.Error("undo left a note")
 	}
 	h.steps([]turn{
-		{"no period", "periodic:path", answer.ExitMisuse, "Error: Missing required parameter: period=day|week|month|quarter|year\nUsage: periodic:path period=day|week|month|quarter|year [date=<date>]\n"},
-		{"another period", "periodic:path period=decade", answer.ExitMisuse, "Error: Invalid value for period: decade. Use day, week, month, quarter, year.\n"},
-		{"a day and a range", "periodic:read period=week date=today from=today", answer.ExitMisuse, "Error: Use date=<date> or from=<date>, not both.\n"},
-		{"a range without a start", "periodic:read period=week to=today", answer.ExitMisuse, "Error: to=<date> ends a range: give from=<date> too.\n"},
-		{"a range that is too long", "periodic:read period=day from=2024-01-01", answer.ExitMisuse, "Error: Invalid range: more than 367 notes.\n"},
-		{"no day", "periodic:path period=week date=someday", answer.ExitMisuse, noDay("someday")},
+		{"no period", "periodic:path", command.ExitMisuse, "Error: Missing required parameter: period=day|week|month|quarter|year\nUsage: periodic:path period=day|week|month|quarter|year [date=<date>]\n"},
+		{"another period", "periodic:path period=decade", command.ExitMisuse, "Error: Invalid value for period: decade. Use day, week, month, quarter, year.\n"},
+		{"a day and a range", "periodic:read period=week date=today from=today", command.ExitMisuse, "Error: Use date=<date> or from=<date>, not both.\n"},
+		{"a range without a start", "periodic:read period=week to=today", command.ExitMisuse, "Error: to=<date> ends a range: give from=<date> too.\n"},
+		{"a range that is too long", "periodic:read period=day from=2024-01-01", command.ExitMisuse, "Error: Invalid range: more than 367 notes.\n"},
+		{"no day", "periodic:path period=week date=someday", command.ExitMisuse, noDay("someday")},
 	})
 	h.put(periodicFile, `{"weekly":[]}`)
-	h.expect(answer.ExitFailed, "Error: Cannot use the settings in "+periodicFile+".\n", "periodic:path", "period=week")
+	h.expect(command.ExitFailed, "Error: Cannot use the settings in "+periodicFile+".\n", "periodic:path", "period=week")
 	h.put(periodicFile, `{"yearly":{"enabled":true,"folder":"../x"}}`)
-	if status, out, _ := h.run("periodic:path", "period=year"); status != answer.ExitFailed || !strings.HasPrefix(out, "Error: The settings of notes for a year lead to no note of the vault: ") {
+	if status, out, _ := h.run("periodic:path", "period=year"); status != command.ExitFailed || !strings.HasPrefix(out, "Error: The settings of notes for a year lead to no note of the vault: ") {
 		t.Errorf("status %d, %q", status, out)
 	}
 }
 
 func TestDailyEnsure(t *testing.T) {
 	h := build(t, map[string]string{".obsidian/daily-notes.json": `{"folder":"D","template":"T"}`, "T.md": "# {{title}}\n<% tp.date.now() %> {{cursor}} {{VALUE:x}}\n"})
-	if status, out, _ := h.run("daily:ensure", "date=tomorrow"); status != answer.ExitDone || out != "Created: D/2026-11-22.md\n" {
+	if status, out, _ := h.run("daily:ensure", "date=tomorrow"); status != command.ExitDone || out != "Created: D/2026-11-22.md\n" {
 		t.Errorf("status %d, %q", status, out)
 	}
-	h.expect(answer.ExitDone, "Exists: D/2026-11-22.md\n", "daily:ensure", "date=tomorrow")
+	h.expect(command.ExitDone, "Exists: D/2026-11-22.md\n", "daily:ensure", "date=tomorrow")
 	if got := h.get("D/2026-11-22.md"); got != "# 2026-11-22\n<% tp.date.now() %> {{cursor}} {{VALUE:x}}\n" {
 		t.Errorf("the note became %q", got)
 	}
@@ -120,7 +120,7 @@ func TestDailyEnsure(t *testing.T) {
 
 func TestSectionsOfDailyNotes(t *testing.T) {
 	h := build(t, map[string]string{"2026-11-19.md": "## Log\none\n## Else\n", "2026-11-20.md": "text", "2026-11-21.md": "## Log\n## Log\n"})
-	h.expect(answer.ExitDone, "==> 2026-11-18.md (missing) <==\n==> 2026-11-19.md <==\n## Log\none\n==> 2026-11-20.md (has no such heading) <==\n==> 2026-11-21.md (has 2 headings of that name) <==\n",
+	h.expect(command.ExitDone, "==> 2026-11-18.md (missing) <==\n==> 2026-11-19.md <==\n## Log\none\n==> 2026-11-20.md (has no such heading) <==\n==> 2026-11-21.md (has 2 headings of that name) <==\n",
 		"daily:range", "from=-3d", "heading=log")
 }
 
@@ -128,13 +128,13 @@ func TestCreateFromATemplateWithText(t *testing.T) {
 	h := build(t, map[string]string{".obsidian/templates.json": `{"folder":"T"}`, "T/Meeting.md": "# {{title}}\n<% tp.file.cursor() %>\n"})
 	status, out, stderr := h.run("--facts", "create", "path=M/Ada.md", "template=Meeting", `content=- agenda\n`)
 	_, facts, _ := frame.CutReport(stderr)
-	if status != answer.ExitDone || out != "Created: M/Ada.md\n" || !strings.HasSuffix(facts.Notice, "Templater commands (<% %>): 1") {
+	if status != command.ExitDone || out != "Created: M/Ada.md\n" || !strings.HasSuffix(facts.Notice, "Templater commands (<% %>): 1") {
 		t.Errorf("status %d, %q, %q", status, out, stderr)
 	}
 	if got := h.get("M/Ada.md"); got != "# Ada\n<% tp.file.cursor() %>\n- agenda\n" {
 		t.Errorf("the note became %q", got)
 	}
-	h.expect(answer.ExitFailed, "Error: Template \"None\" not found.\n", "create", "path=N.md", "template=None", "content=x")
+	h.expect(command.ExitFailed, "Error: Template \"None\" not found.\n", "create", "path=N.md", "template=None", "content=x")
 }
 
 func TestBriefing(t *testing.T) {
@@ -155,16 +155,16 @@ func TestBriefing(t *testing.T) {
 		"==> Tasks due today <==\n2026-11-21.md:2: - [ ] now 📅 2026-11-21\n",
 		"==> Recently changed notes <==\n" + changed,
 	}
-	h.expect(answer.ExitDone, strings.Join(parts, "\n"), "briefing")
-	h.expect(answer.ExitDone, strings.Join(append(parts, "==> Old note: Old.md <==\nold\n"), "\n"), "briefing", "old-note")
+	h.expect(command.ExitDone, strings.Join(parts, "\n"), "briefing")
+	h.expect(command.ExitDone, strings.Join(append(parts, "==> Old note: Old.md <==\nold\n"), "\n"), "briefing", "old-note")
 	_, few, _ := h.run("briefing", "limit=1")
 	if !strings.Contains(few, "Home.md:1: - [ ] late 📅 2026-11-01\n… and 1 more\n") || strings.Contains(few, "later") {
 		t.Errorf("got %q", few)
 	}
-	h.expect(answer.ExitMisuse, "Error: Invalid number: 0. Use limit from 1 to 100.\n", "briefing", "limit=0")
+	h.expect(command.ExitMisuse, "Error: Invalid number: 0. Use limit from 1 to 100.\n", "briefing", "limit=0")
 
 	empty := build(t, nil)
-	empty.expect(answer.ExitDone, "Briefing for Saturday, 2026-11-21\n\n==> Today: 2026-11-21.md (missing) <==\n\n==> Open tasks of 2026-11-20.md: none <==\n\n==> Overdue tasks: none <==\n\n"+
+	empty.expect(command.ExitDone, "Briefing for Saturday, 2026-11-21\n\n==> Today: 2026-11-21.md (missing) <==\n\n==> Open tasks of 2026-11-20.md: none <==\n\n==> Overdue tasks: none <==\n\n"+
 		"==> Tasks due today: none <==\n\n==> Recently changed notes: none <==\n\n==> Old note: none is unchanged for 90 days <==\n", "briefing", "old-note")
 	empty.put("2026-11-21.md", strings.Repeat("a line of text\n", 1000))
 	if _, out, _ := empty.run("briefing"); len(out) > 9<<10 || !strings.Contains(out, "… 6810 more bytes\n") {

@@ -12,7 +12,7 @@ import (
 	"testing"
 
 	"vaultwicket/allowlist/day"
-	"vaultwicket/cmd/internal/vault/answer"
+	"vaultwicket/cmd/internal/vault/command"
 	"vaultwicket/tests/memory"
 )
 
@@ -89,10 +89,10 @@ func TestACutLifelineEndsTheProcess(t *testing.T) {
 		t.Fatal(err)
 	}
 	c.lifeline.Close() // standard input stays open: only this can end it
-	if status, out := c.wait(t); status != answer.ExitFailed || out != "" {
+	if status, out := c.wait(t); status != command.ExitFailed || out != "" {
 		t.Errorf("status %d, %q", status, out)
 	}
-	h.expect(answer.ExitDone, "0\n", "files", "total")
+	h.expect(command.ExitDone, "0\n", "files", "total")
 }
 
 func TestWithAWholeLifelineTheProcessDoesItsWork(t *testing.T) {
@@ -108,7 +108,7 @@ func TestWithAWholeLifelineTheProcessDoesItsWork(t *testing.T) {
 		}
 		c.stdin.Close()
 		defer func() {
-			if status, out := c.wait(t); status != answer.ExitDone || out != "Added to: 2026-11-21.md\n" {
+			if status, out := c.wait(t); status != command.ExitDone || out != "Added to: 2026-11-21.md\n" {
 				t.Errorf("lifeline %q: status %d, %q", number, status, out)
 			}
 			if got := vaults[number].get("2026-11-21.md"); got != "text" {
@@ -126,7 +126,7 @@ func TestManyProcessesAppendToOneNote(t *testing.T) {
 		children = append(children, start(t, "3", h.dir, "--write", "daily:append", "content=line"))
 	}
 	for _, c := range children {
-		if status, out := c.wait(t); status != answer.ExitDone {
+		if status, out := c.wait(t); status != command.ExitDone {
 			t.Errorf("status %d, %q", status, out)
 		}
 	}

@@ -3,7 +3,7 @@ package vault
 import (
 	"testing"
 
-	"vaultwicket/cmd/internal/vault/answer"
+	"vaultwicket/cmd/internal/vault/command"
 )
 
 func TestPropertyIsSet(t *testing.T) {
@@ -39,7 +39,7 @@ func TestPropertyIsSet(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			h := build(t, map[string]string{"A.md": test.before, ".obsidian/types.json": types})
 			said := "Set " + test.args[0][len("name="):] + ": " + test.args[1][len("value="):] + "\n"
-			h.expect(answer.ExitDone, said, append([]string{"property:set", "path=A.md"}, test.args...)...)
+			h.expect(command.ExitDone, said, append([]string{"property:set", "path=A.md"}, test.args...)...)
 			if got := h.get("A.md"); got != test.want {
 				t.Errorf("the note became %q, want %q", got, test.want)
 			}
@@ -56,7 +56,7 @@ func TestPropertyIsRemoved(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			h := build(t, map[string]string{"A.md": test.before})
-			h.expect(answer.ExitDone, "Removed: a\n", "property:remove", "file=A", "name=a")
+			h.expect(command.ExitDone, "Removed: a\n", "property:remove", "file=A", "name=a")
 			if got := h.get("A.md"); got != test.want {
 				t.Errorf("the note became %q, want %q", got, test.want)
 			}
@@ -72,33 +72,33 @@ func TestPropertiesThatCannotBeChanged(t *testing.T) {
 	h := build(t, notes)
 	const setUsage = "Usage: property:set name=<name> value=<value> [type=text|list|number|checkbox|date|datetime] [file=<name>] [path=<path>] [folder=<path>] [query=<text>]\n"
 	h.steps([]turn{
-		{"no number", "property:set path=A.md name=x value=abc type=number", answer.ExitMisuse, "Error: Invalid number: abc\n"},
-		{"no date", "property:set path=A.md name=x value=21.11.2026 type=date", answer.ExitMisuse, "Error: Invalid date format. Use YYYY-MM-DD\n"},
-		{"no number, and the user made it one", "property:set path=A.md name=N value=abc", answer.ExitMisuse,
+		{"no number", "property:set path=A.md name=x value=abc type=number", command.ExitMisuse, "Error: Invalid number: abc\n"},
+		{"no date", "property:set path=A.md name=x value=21.11.2026 type=date", command.ExitMisuse, "Error: Invalid date format. Use YYYY-MM-DD\n"},
+		{"no number, and the user made it one", "property:set path=A.md name=N value=abc", command.ExitMisuse,
 			"Error: Invalid number: abc. In this vault \"N\" is of the type number; type= sets it to another.\n"},
-		{"no type", "property:set path=A.md name=x value=1 type=tags", answer.ExitMisuse, "Error: Invalid value for type: tags. Use text, list, number, checkbox, date, datetime.\n"},
-		{"no value", "property:set path=A.md name=x", answer.ExitMisuse, "Error: Missing required parameter: value=<value>\n" + setUsage},
-		{"an empty value", "property:set path=A.md name=x value=", answer.ExitMisuse, "Error: Missing required parameter: value\n"},
-		{"broken YAML, by its line in the note", "property:set path=Bad.md name=x value=1", answer.ExitFailed,
+		{"no type", "property:set path=A.md name=x value=1 type=tags", command.ExitMisuse, "Error: Invalid value for type: tags. Use text, list, number, checkbox, date, datetime.\n"},
+		{"no value", "property:set path=A.md name=x", command.ExitMisuse, "Error: Missing required parameter: value=<value>\n" + setUsage},
+		{"an empty value", "property:set path=A.md name=x value=", command.ExitMisuse, "Error: Missing required parameter: value\n"},
+		{"broken YAML, by its line in the note", "property:set path=Bad.md name=x value=1", command.ExitFailed,
 			"Error: The properties of \"Bad.md\" cannot be changed: line 4: did not find expected ',' or ']'.\n"},
-		{"also to remove", "property:remove path=Bad.md name=a", answer.ExitFailed,
+		{"also to remove", "property:remove path=Bad.md name=a", command.ExitFailed,
 			"Error: The properties of \"Bad.md\" cannot be changed: line 4: did not find expected ',' or ']'.\n"},
-		{"a key twice", "property:set path=Twice.md name=b value=1", answer.ExitFailed, "Error: The properties of \"Twice.md\" cannot be changed: line 4: key \"a\" appears twice.\n"},
-		{"properties in braces", "property:set path=Braces.md name=b value=1", answer.ExitFailed,
+		{"a key twice", "property:set path=Twice.md name=b value=1", command.ExitFailed, "Error: The properties of \"Twice.md\" cannot be changed: line 4: key \"a\" appears twice.\n"},
+		{"properties in braces", "property:set path=Braces.md name=b value=1", command.ExitFailed,
 			"Error: The properties of \"Braces.md\" cannot be changed: line 2: the properties are in braces, not on lines of their own.\n"},
-		{"another file", "property:set path=p.png name=x value=1", answer.ExitFailed, "Error: File is not a markdown file.\n"},
-		{"a missing note", "property:remove path=B.md name=x", answer.ExitFailed, "Error: File \"B.md\" not found.\n"},
-		{"no note", "property:remove name=x", answer.ExitFailed, "Error: No active file. Use file=<name> or path=<path> to specify a file.\n"},
+		{"another file", "property:set path=p.png name=x value=1", command.ExitFailed, "Error: File is not a markdown file.\n"},
+		{"a missing note", "property:remove path=B.md name=x", command.ExitFailed, "Error: File \"B.md\" not found.\n"},
+		{"no note", "property:remove name=x", command.ExitFailed, "Error: No active file. Use file=<name> or path=<path> to specify a file.\n"},
 	})
-	h.expect(answer.ExitFailed, "Error: The properties of \"A.md\" cannot be changed: the name of a property is one line.\n", "property:set", "path=A.md", "name=a\nb", "value=1")
+	h.expect(command.ExitFailed, "Error: The properties of \"A.md\" cannot be changed: the name of a property is one line.\n", "property:set", "path=A.md", "name=a\nb", "value=1")
 	for path, text := range notes {
 		if got := h.get(path); got != text {
 			t.Errorf("%s became %q", path, got)
 		}
 	}
 	h.put(".obsidian/types.json", "[")
-	if status, out, _ := h.run("property:set", "path=A.md", "name=x", "value=1"); status != answer.ExitFailed || h.get("A.md") != notes["A.md"] {
+	if status, out, _ := h.run("property:set", "path=A.md", "name=x", "value=1"); status != command.ExitFailed || h.get("A.md") != notes["A.md"] {
 		t.Errorf("with types that cannot be read: status %d, %q", status, out)
 	}
-	h.expect(answer.ExitDone, "Set x: 1\n", "property:set", "path=A.md", "name=x", "value=1", "type=number")
+	h.expect(command.ExitDone, "Set x: 1\n", "property:set", "path=A.md", "name=x", "value=1", "type=number")
 }

@@ -6,8 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"vaultwicket/cmd/internal/vault/answer"
-	"vaultwicket/cmd/internal/vault/grammar"
+	"vaultwicket/cmd/internal/vault/command"
 	"vaultwicket/gateway/state/private"
 )
 
@@ -30,7 +29,7 @@ func TestWithoutTheSwitchNothingIsChanged(t *testing.T) {
 	h := build(t, map[string]string{"a.md": "# H\n- [ ] x\n", "T.md": "t"})
 	h.readOnly = true
 	writers := 0
-	for _, row := range table() {
+	for _, row := range table {
 		if !row.Writes() {
 			continue
 		}
@@ -42,7 +41,7 @@ func TestWithoutTheSwitchNothingIsChanged(t *testing.T) {
 		for _, before := range []string{"", "--change 20261121T080507.000000000Z-00ff", "--begin --change 20261121T080507.000000000Z-00ff", "--end --change 20261121T080507.000000000Z-00ff"} {
 			args := append(strings.Fields(before), append([]string{row.Name}, strings.Fields(given)...)...)
 			status, out, _ := h.run(args...)
-			if want := "Error: " + row.Name + " changes the vault, and this program only reads. Put --write before the command.\n"; status != answer.ExitMisuse || out != want {
+			if want := "Error: " + row.Name + " changes the vault, and this program only reads. Put --write before the command.\n"; status != command.ExitMisuse || out != want {
 				t.Errorf("%q: status %d, %q", args, status, out)
 			}
 		}
@@ -50,17 +49,17 @@ func TestWithoutTheSwitchNothingIsChanged(t *testing.T) {
 	if writers < 15 {
 		t.Errorf("only %d commands write", writers)
 	}
-	h.expect(answer.ExitDone, "# H\n- [ ] x\n", "read", "path=a.md")
+	h.expect(command.ExitDone, "# H\n- [ ] x\n", "read", "path=a.md")
 	if journal := private.StateFolder(func(name string) string { return h.env[name] }, h.dir); h.exists(journal) {
 		t.Error("there is a state folder")
 	}
-	h.expect(answer.ExitDone, "status\t \ntext\t- [ ] x\nfile\ta.md\nline\t2\n", "task", "ref=a.md:2") // shows a task
-	if status, out, _ := h.run("--plan", "append", "path=a.md", "content=x"); status != answer.ExitDone || !strings.Contains(out, `"sign":"+","new":3,"text":"x"`) {
+	h.expect(command.ExitDone, "status\t \ntext\t- [ ] x\nfile\ta.md\nline\t2\n", "task", "ref=a.md:2") // shows a task
+	if status, out, _ := h.run("--plan", "append", "path=a.md", "content=x"); status != command.ExitDone || !strings.Contains(out, `"sign":"+","new":3,"text":"x"`) {
 		t.Errorf("a plan: %d, %q", status, out)
 	}
-	h.expect(answer.ExitMisuse, "Error: Unknown switch: --write\n", "read", "path=a.md", "--write")
+	h.expect(command.ExitMisuse, "Error: Unknown switch: --write\n", "read", "path=a.md", "--write")
 	h.readOnly = false
-	h.expect(answer.ExitDone, "Appended to: a.md\n", "append", "path=a.md", "content=x")
+	h.expect(command.ExitDone, "Appended to: a.md\n", "append", "path=a.md", "content=x")
 	if !slices.Contains(strings.Split(h.get("a.md"), "\n"), "x") {
 		t.Errorf("with the switch: %q", h.get("a.md"))
 	}
@@ -71,11 +70,11 @@ func TestTheHelpOfTheGatewayShowsNoRawProgram(t *testing.T) {
 	h := build(t, nil)
 	for _, args := range [][]string{{"--facts", "help"}, {"--facts", "help", "append"}} {
 		status, out, _ := h.run(args...)
-		if status != answer.ExitDone || strings.Contains(out, "vaultwicket vault") || strings.Contains(out, "--") || !strings.Contains(out, "append") {
+		if status != command.ExitDone || strings.Contains(out, "vaultwicket vault") || strings.Contains(out, "--") || !strings.Contains(out, "append") {
 			t.Errorf("%q: %d, %q", args, status, out)
 		}
 	}
-	if _, out, _ := h.run("help"); !strings.Contains(out, grammar.Synopsis) || !strings.Contains(out, "--write") {
+	if _, out, _ := h.run("help"); !strings.Contains(out, command.Synopsis) || !strings.Contains(out, "--write") {
 		t.Errorf("by hand: %q", out)
 	}
 }

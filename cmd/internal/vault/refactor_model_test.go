@@ -8,10 +8,9 @@ import (
 
 	"pgregory.net/rapid"
 
-	"vaultwicket/cmd/internal/vault/answer"
+	"vaultwicket/cmd/internal/vault/command"
 	"vaultwicket/cmd/internal/vault/frontmatter"
 	"vaultwicket/cmd/internal/vault/knowledge/index"
-	"vaultwicket/cmd/internal/vault/session"
 )
 
 // drawnNote is a note with the marks that the changes across a vault look for, in
@@ -53,7 +52,7 @@ func TestChangesAcrossTheVaultAgainstAModel(t *testing.T) {
 			}).Draw(rt, "call")
 			status, out, _ := h.run(call...)
 			after := h.texts(true)
-			if status != answer.ExitDone {
+			if status != command.ExitDone {
 				if !maps.Equal(before, after) {
 					rt.Fatalf("%q says %q and made %q of %q", call, out, after, before)
 				}
@@ -66,7 +65,7 @@ func TestChangesAcrossTheVaultAgainstAModel(t *testing.T) {
 			}
 		}
 		for _, before := range slices.Backward(states) {
-			if status, out, _ := h.run("undo"); status != answer.ExitDone {
+			if status, out, _ := h.run("undo"); status != command.ExitDone {
 				rt.Fatalf("undo: %q", out)
 			}
 			if got := h.texts(true); !maps.Equal(got, before) {
@@ -160,17 +159,17 @@ func TestChangesAcrossTheVaultObeyTheRules(t *testing.T) {
 	rules := map[string]string{"/": "rwd", "R": "r", "Hid": "none"}
 	for name, params := range calls {
 		h := build(t, files)
-		h.env[session.AccessVariable] = mustRules(t, rules).String()
+		h.env[command.AccessVariable] = mustRules(t, rules).String()
 		before := h.texts(true)
 		call := append([]string{name}, strings.Fields(params)...)
 		status, out, _ := h.run(call...)
-		if status == answer.ExitDone || out != "Error: Access denied: \"R/r.md\" may not be changed.\n" || !maps.Equal(before, h.texts(true)) {
+		if status == command.ExitDone || out != "Error: Access denied: \"R/r.md\" may not be changed.\n" || !maps.Equal(before, h.texts(true)) {
 			t.Errorf("%q: %d, %q", call, status, out)
 		}
 		delete(rules, "R")
-		h.env[session.AccessVariable] = mustRules(t, rules).String()
+		h.env[command.AccessVariable] = mustRules(t, rules).String()
 		rules["R"] = "r"
-		if status, out, _ := h.run(call...); status != answer.ExitDone || strings.Contains(out, "4") {
+		if status, out, _ := h.run(call...); status != command.ExitDone || strings.Contains(out, "4") {
 			t.Errorf("%q: %d, %q", call, status, out)
 		}
 		after := h.texts(true)
@@ -179,9 +178,9 @@ func TestChangesAcrossTheVaultObeyTheRules(t *testing.T) {
 		}
 	}
 	h := build(t, files)
-	h.env[session.AccessVariable] = mustRules(t, rules).String()
-	h.expect(answer.ExitFailed, "Error: Tag \"#u\" not found.\n", "tag:rename", "name=u", "to=n")
+	h.env[command.AccessVariable] = mustRules(t, rules).String()
+	h.expect(command.ExitFailed, "Error: Tag \"#u\" not found.\n", "tag:rename", "name=u", "to=n")
 	for _, folder := range []string{"Hid", "Nowhere"} {
-		h.expect(answer.ExitFailed, "Error: Folder \""+folder+"\" not found.\n", "vault:replace", "old=a", "new=b", "folder="+folder)
+		h.expect(command.ExitFailed, "Error: Folder \""+folder+"\" not found.\n", "vault:replace", "old=a", "new=b", "folder="+folder)
 	}
 }

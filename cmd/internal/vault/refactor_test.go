@@ -10,8 +10,8 @@ import (
 	"testing"
 	"time"
 
-	"vaultwicket/cmd/internal/vault/answer"
 	"vaultwicket/cmd/internal/vault/budget"
+	"vaultwicket/cmd/internal/vault/command"
 )
 
 // changed runs a call on a vault and compares all notes with what they shall be; those
@@ -20,7 +20,7 @@ func changed(t *testing.T, files map[string]string, said string, want map[string
 	t.Helper()
 	h := build(t, files)
 	before := h.texts(true)
-	h.expect(answer.ExitDone, said+"\n", call...)
+	h.expect(command.ExitDone, said+"\n", call...)
 	after := maps.Clone(before)
 	maps.Copy(after, want)
 	for path, text := range h.texts(true) {
@@ -34,7 +34,7 @@ func changed(t *testing.T, files map[string]string, said string, want map[string
 	if ids := h.changes(); len(ids) != 1 {
 		t.Errorf("%q is %d changes", call, len(ids))
 	}
-	if status, out, _ := h.run("undo"); status != answer.ExitDone {
+	if status, out, _ := h.run("undo"); status != command.ExitDone {
 		t.Errorf("undo: %q", out)
 	}
 	if got := h.texts(true); !maps.Equal(got, before) {
@@ -48,7 +48,7 @@ func refused(t *testing.T, files map[string]string, said string, call ...string)
 	h := build(t, files)
 	before := h.texts(true)
 	status, out, _ := h.run(call...)
-	if status == answer.ExitDone || !strings.HasPrefix(out, "Error: "+said) {
+	if status == command.ExitDone || !strings.HasPrefix(out, "Error: "+said) {
 		t.Errorf("%q: %d, %q, want %q", call, status, out, said)
 	}
 	if got := h.texts(true); !maps.Equal(got, before) {
@@ -266,10 +266,10 @@ func TestAChangeOfManyNotesIsDestructive(t *testing.T) {
 		}
 		before := h.texts(true)
 		status, said, _ := h.run("--sparing", "tag:rename", "name=old", "to=new")
-		if (status == answer.ExitDone) != (want == "") || want != "" && (!strings.Contains(said, "the change affects 21 notes. Nothing was changed.") || !maps.Equal(before, h.texts(true))) {
+		if (status == command.ExitDone) != (want == "") || want != "" && (!strings.Contains(said, "the change affects 21 notes. Nothing was changed.") || !maps.Equal(before, h.texts(true))) {
 			t.Errorf("%d notes, and nobody was asked: %d, %q", n, status, said)
 		}
-		if status, said, _ := h.run("tag:rename", "name=text", "to=x"); status == answer.ExitDone {
+		if status, said, _ := h.run("tag:rename", "name=text", "to=x"); status == command.ExitDone {
 			t.Errorf("a word is a tag: %q", said)
 		}
 	}

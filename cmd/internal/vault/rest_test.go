@@ -10,12 +10,12 @@ import (
 	"testing"
 	"time"
 
+	"vaultwicket/cmd/internal/vault/command"
 	"vaultwicket/cmd/internal/vault/resident"
-	"vaultwicket/cmd/internal/vault/session"
 )
 
 // asked returns what a host answers to all questions.
-func (h *testVault) asked(at *session.Host) string {
+func (h *testVault) asked(at *command.Host) string {
 	var all strings.Builder
 	for _, q := range questions {
 		var out, errs bytes.Buffer
@@ -26,7 +26,7 @@ func (h *testVault) asked(at *session.Host) string {
 }
 
 // eventually asks until the answers are those that a process without memory gives.
-func (h *testVault) eventually(t *testing.T, what string, at *session.Host) {
+func (h *testVault) eventually(t *testing.T, what string, at *command.Host) {
 	t.Helper()
 	want := h.without().answers()
 	got := h.asked(at)

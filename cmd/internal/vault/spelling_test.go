@@ -7,8 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"vaultwicket/cmd/internal/vault/answer"
-	"vaultwicket/cmd/internal/vault/session"
+	"vaultwicket/cmd/internal/vault/command"
 	"vaultwicket/tests/folding"
 )
 
@@ -52,7 +51,7 @@ func (h *testVault) names(folder string) (names []string) {
 // folders keep.
 func TestShortNamesPassNothing(t *testing.T) {
 	for what, hide := range map[string]func(h *testVault){
-		"rules":       func(h *testVault) { h.env[session.AccessVariable] = `[{"/":"rwd","My private":"none"}]` },
+		"rules":       func(h *testVault) { h.env[command.AccessVariable] = `[{"/":"rwd","My private":"none"}]` },
 		"ignore file": func(h *testVault) { h.put(".vaultwicketignore", "My private/\n") },
 	} {
 		t.Run(what, func(t *testing.T) {
@@ -64,8 +63,8 @@ func TestShortNamesPassNothing(t *testing.T) {
 				for _, note := range []string{"Secret note.md", secret, "new.md"} {
 					h.passesNothing(t, folder+"/"+note)
 				}
-				h.expect(answer.ExitFailed, "Error: Folder \""+folder+"\" not found.\n", "files", "folder="+folder)
-				h.expect(answer.ExitFailed, "Error: Folder \""+folder+"\" not found.\n", "search", "query=secret", "path="+folder)
+				h.expect(command.ExitFailed, "Error: Folder \""+folder+"\" not found.\n", "files", "folder="+folder)
+				h.expect(command.ExitFailed, "Error: Folder \""+folder+"\" not found.\n", "search", "query=secret", "path="+folder)
 			}
 			if got := h.names("My private"); !slices.Equal(got, []string{"Secret note.md"}) || h.get("My private/Secret note.md") != "secret" {
 				t.Errorf("the hidden folder has %q, and the note %q", got, h.get("My private/Secret note.md"))
@@ -84,7 +83,7 @@ func (h *testVault) passesNothing(t *testing.T, path string) {
 		{"note:replace", "path=" + path, "old=secret", "new=x"}, {"history", "path=" + path}, {"bookmark", "file=" + path},
 	} {
 		status, out, stderr := h.run(args...)
-		if status == answer.ExitDone || strings.Contains(strings.ReplaceAll(out+stderr, path, ""), "ecret") {
+		if status == command.ExitDone || strings.Contains(strings.ReplaceAll(out+stderr, path, ""), "ecret") {
 			t.Errorf("%q: status %d, %q, %q", args, status, out, stderr)
 		}
 	}
@@ -126,7 +125,7 @@ func TestACallInAnotherSpelling(t *testing.T) {
 						args = []string{"tasks", "path=" + asked}
 					}
 					status, out, facts := h.run(append([]string{"--facts"}, args...)...)
-					if status != answer.ExitDone || args[0] != "tasks" && !strings.Contains(facts, `"path":"`+stored+`"`) {
+					if status != command.ExitDone || args[0] != "tasks" && !strings.Contains(facts, `"path":"`+stored+`"`) {
 						t.Errorf("%q: status %d, %q, %q", args, status, out, facts)
 					}
 					if got := h.names("Pub"); !slices.Equal(got, []string{name}) {
@@ -134,17 +133,17 @@ func TestACallInAnotherSpelling(t *testing.T) {
 					}
 				}
 			}
-			h.expect(answer.ExitDone, stored+"\n", "history:list")
-			h.expect(answer.ExitDone, stored+"\n", "files", "folder=PUB")
-			h.expect(answer.ExitDone, stored+"\n", "search", "query=task", "path=PUB")
-			h.expect(answer.ExitDone, stored+"\n", "search", "query=path:"+strings.ToLower(decomposed))
-			h.expect(answer.ExitDone, "Daily/2026-11-21.md\n", "daily:path")
-			h.expect(answer.ExitDone, "Added to: Daily/2026-11-21.md\n", "daily:append", "content=x")
+			h.expect(command.ExitDone, stored+"\n", "history:list")
+			h.expect(command.ExitDone, stored+"\n", "files", "folder=PUB")
+			h.expect(command.ExitDone, stored+"\n", "search", "query=task", "path=PUB")
+			h.expect(command.ExitDone, stored+"\n", "search", "query=path:"+strings.ToLower(decomposed))
+			h.expect(command.ExitDone, "Daily/2026-11-21.md\n", "daily:path")
+			h.expect(command.ExitDone, "Added to: Daily/2026-11-21.md\n", "daily:append", "content=x")
 			if got := h.names("Daily"); !slices.Equal(got, []string{"2026-11-21.md", "x.md"}) {
 				t.Errorf("the daily notes are %q", got)
 			}
-			h.expect(answer.ExitDone, "Created: Pub/New.md\n", "create", "path=pUB/New.md", "content=x")
-			h.expect(answer.ExitFailed, "Error: File \"Pub/New.md\" already exists.\n", "create", "path=pub/new.md", "content=x")
+			h.expect(command.ExitDone, "Created: Pub/New.md\n", "create", "path=pUB/New.md", "content=x")
+			h.expect(command.ExitFailed, "Error: File \"Pub/New.md\" already exists.\n", "create", "path=pub/new.md", "content=x")
 		})
 	}
 }
@@ -153,25 +152,25 @@ func TestAMoveInAnotherSpelling(t *testing.T) {
 	h := buildFolding(t, folding.APFS, map[string]string{
 		"Pub/A.md": "a", "Pub/Links.md": "[[Pub/A]]", ".obsidian/app.json": `{"alwaysUpdateLinks":true}`, "Sub/x.md": "", "Sub/y.md": "",
 	})
-	h.expect(answer.ExitDone, "Moved: Pub/A.md -> Sub/moved.md\n", "move", "path=PUB/a.md", "to=SUB/moved.md")
+	h.expect(command.ExitDone, "Moved: Pub/A.md -> Sub/moved.md\n", "move", "path=PUB/a.md", "to=SUB/moved.md")
 	if got := h.get("Pub/Links.md"); got != "[[moved]]" {
 		t.Errorf("the link became %q", got)
 	}
 	status, out, _ := h.run("undo")
-	if status != answer.ExitDone || !strings.HasSuffix(out, "move Pub/A.md and 1 more\n") || !slices.Equal(h.names("Pub"), []string{"A.md", "Links.md"}) {
+	if status != command.ExitDone || !strings.HasSuffix(out, "move Pub/A.md and 1 more\n") || !slices.Equal(h.names("Pub"), []string{"A.md", "Links.md"}) {
 		t.Errorf("undo: %d, %q, %q", status, out, h.names("Pub"))
 	}
-	h.expect(answer.ExitDone, "Renamed: Pub/A.md -> Pub/B.md\n", "rename", "path=pub/A.MD", "name=B")
-	h.expect(answer.ExitFailed, "Error: Destination file already exists!\n", "move", "path=pub/b.md", "to=PUB/links.md")
-	h.expect(answer.ExitFailed, "Error: File \"PUB/B.md\" already exists. This system takes it for \"Pub/B.md\", and a move does not rename folders.\n", "move", "path=Pub/B.md", "to=PUB/B.md")
+	h.expect(command.ExitDone, "Renamed: Pub/A.md -> Pub/B.md\n", "rename", "path=pub/A.MD", "name=B")
+	h.expect(command.ExitFailed, "Error: Destination file already exists!\n", "move", "path=pub/b.md", "to=PUB/links.md")
+	h.expect(command.ExitFailed, "Error: File \"PUB/B.md\" already exists. This system takes it for \"Pub/B.md\", and a move does not rename folders.\n", "move", "path=Pub/B.md", "to=PUB/B.md")
 	if got := h.names("."); !slices.Equal(got, []string{".obsidian", "Pub", "Sub"}) {
 		t.Errorf("the folders are %q", got)
 	}
-	h.expect(answer.ExitDone, "Moved to trash: Sub/x.md\n", "delete", "path=sub/X.md")
+	h.expect(command.ExitDone, "Moved to trash: Sub/x.md\n", "delete", "path=sub/X.md")
 	if got := h.names(".trash"); !slices.Equal(got, []string{"x.md"}) {
 		t.Errorf("the trash has %q", got)
 	}
-	if status, out, _ = h.run("undo"); status != answer.ExitDone || !slices.Equal(h.names("Sub"), []string{"x.md", "y.md"}) {
+	if status, out, _ = h.run("undo"); status != command.ExitDone || !slices.Equal(h.names("Sub"), []string{"x.md", "y.md"}) {
 		t.Errorf("undo of a deletion: %d, %q, %q", status, out, h.names("Sub"))
 	}
 }
@@ -182,11 +181,11 @@ func TestAnotherSpellingIsANewName(t *testing.T) {
 	if err := os.Rename(h.file("Pub/A.md"), h.file("Pub/a.md")); err != nil || !slices.Contains(h.names("Pub"), "a.md") {
 		t.Skipf("the case of a name does not change here by rename (%v): %q", err, h.names("Pub"))
 	}
-	h.expect(answer.ExitDone, "Renamed: Pub/a.md -> Pub/A.md\n", "rename", "path=PUB/A.md", "name=A")
+	h.expect(command.ExitDone, "Renamed: Pub/a.md -> Pub/A.md\n", "rename", "path=PUB/A.md", "name=A")
 	if got := h.names("Pub"); !slices.Equal(got, []string{"A.md", "Links.md"}) {
 		t.Errorf("renamed: %q", got)
 	}
-	if status, out, _ := h.run("undo"); status != answer.ExitDone || !slices.Equal(h.names("Pub"), []string{"Links.md", "a.md"}) {
+	if status, out, _ := h.run("undo"); status != command.ExitDone || !slices.Equal(h.names("Pub"), []string{"Links.md", "a.md"}) {
 		t.Errorf("undo: %d, %q, %q", status, out, h.names("Pub"))
 	}
 }
@@ -197,11 +196,11 @@ func TestASpellingThatIsKeptIsNoSuccess(t *testing.T) {
 	if err := os.Rename(h.file("Pub/A.md"), h.file("Pub/a.md")); err != nil || !slices.Contains(h.names("Pub"), "A.md") {
 		t.Skipf("the case of a name changes here (%v): %q", err, h.names("Pub"))
 	}
-	h.expect(answer.ExitFailed, "Error: File \"Pub/a.md\" cannot be written: \"A.md\" is not renamed: the file system has kept the name and takes \"a.md\" for the same.\n", "rename", "path=Pub/A.md", "name=a")
+	h.expect(command.ExitFailed, "Error: File \"Pub/a.md\" cannot be written: \"A.md\" is not renamed: the file system has kept the name and takes \"a.md\" for the same.\n", "rename", "path=Pub/A.md", "name=a")
 	if got, links := h.names("Pub"), h.get("Pub/Links.md"); !slices.Equal(got, []string{"A.md", "Links.md"}) || links != "[[A]]" {
 		t.Errorf("the folder has %q, and the link is %q", got, links)
 	}
-	if status, out, _ := h.run("undo"); status == answer.ExitDone {
+	if status, out, _ := h.run("undo"); status == command.ExitDone {
 		t.Errorf("undo: %q", out)
 	}
 }
@@ -214,21 +213,21 @@ func TestAGrantInAnotherSpelling(t *testing.T) {
 		if !h.leads(rule) || !h.leads(decomposed) {
 			continue // Windows tells normal forms apart
 		}
-		h.env[session.AccessVariable] = `[{"` + rule + `":"rw"}]`
-		h.expect(answer.ExitDone, "Appended to: "+stored+"/a.md\n", "append", "path="+composed+"/a.md", "content=x")
-		h.expect(answer.ExitFailed, "Error: Access denied: \""+stored+"/a.md\" may not be deleted.\n", "delete", "path="+decomposed+"/a.md")
+		h.env[command.AccessVariable] = `[{"` + rule + `":"rw"}]`
+		h.expect(command.ExitDone, "Appended to: "+stored+"/a.md\n", "append", "path="+composed+"/a.md", "content=x")
+		h.expect(command.ExitFailed, "Error: Access denied: \""+stored+"/a.md\" may not be deleted.\n", "delete", "path="+decomposed+"/a.md")
 	}
 }
 
 // Every way to write the vault's folder leads to one journal.
 func TestOneJournalForEverySpellingOfTheVault(t *testing.T) {
 	h := buildFolding(t, folding.APFS, map[string]string{"A.md": "one"})
-	h.expect(answer.ExitDone, "Appended to: A.md\n", "append", "path=A.md", "content=two")
+	h.expect(command.ExitDone, "Appended to: A.md\n", "append", "path=A.md", "content=two")
 	h.dir = filepath.Join(filepath.Dir(h.dir), "HOME")
-	h.expect(answer.ExitDone, "Appended to: A.md\n", "append", "path=A.md", "content=three")
+	h.expect(command.ExitDone, "Appended to: A.md\n", "append", "path=A.md", "content=three")
 	h.dir = filepath.Join(filepath.Dir(h.dir), "home")
 	for _, want := range []string{"one\ntwo", "one"} {
-		if status, out, _ := h.run("undo"); status != answer.ExitDone || h.get("A.md") != want {
+		if status, out, _ := h.run("undo"); status != command.ExitDone || h.get("A.md") != want {
 			t.Errorf("undo: %d, %q, the note is %q, want %q", status, out, h.get("A.md"), want)
 		}
 	}
@@ -240,7 +239,7 @@ func TestSearchByPathInEveryForm(t *testing.T) {
 		h := build(t, map[string]string{stored + ".md": "x"})
 		for _, asked := range []string{composed, decomposed} {
 			for _, query := range []string{"path:" + asked, "file:" + asked, `path:"` + asked + `"`} {
-				h.expect(answer.ExitDone, stored+".md\n", "search", "query="+query)
+				h.expect(command.ExitDone, stored+".md\n", "search", "query="+query)
 			}
 		}
 	}

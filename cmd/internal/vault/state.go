@@ -10,14 +10,13 @@ import (
 	"sync"
 	"time"
 
-	"vaultwicket/cmd/internal/vault/grammar"
-	"vaultwicket/cmd/internal/vault/session"
+	"vaultwicket/cmd/internal/vault/command"
 )
 
 // stateOf names the state from which a call is answered, "" if the answer depends on more
 // than the index and the day, or if nobody can say without looking at every file. The same
 // call of the same state has the same answer. No two processes have a state in common.
-func stateOf(v *session.Vault, line grammar.Line) string {
+func stateOf(v *command.Vault, line command.Line) string {
 	row, err := lookUp(line.Command)
 	if err != nil || !row.OfIndex && !row.OfFiles || !v.Host.Knowledge.Resident || slices.ContainsFunc(line.Args, isOfTheMoment) {
 		return ""

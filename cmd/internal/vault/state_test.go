@@ -5,14 +5,14 @@ import (
 	"testing"
 	"time"
 
-	"vaultwicket/cmd/internal/vault/answer"
+	"vaultwicket/cmd/internal/vault/command"
 	"vaultwicket/exec/frame"
 )
 
 // factsOf are the facts behind the answer to a call that succeeded.
 func factsOf(t *testing.T, s said) frame.Facts {
 	t.Helper()
-	if s.end.Status != answer.ExitDone {
+	if s.end.Status != command.ExitDone {
 		t.Fatalf("%+v", s)
 	}
 	_, facts, _ := frame.CutReport(s.stderr)
@@ -47,7 +47,7 @@ func TestAnAnswerOfAKnownStateIsLeftOut(t *testing.T) {
 	if old := w.ask(nil, "--unless", state, "--facts", "tags", "counts"); old.stdout != changed.stdout {
 		t.Errorf("of an old state: %+v", old)
 	}
-	if done := w.ask(nil, "append", "path=New.md", "content=#newer"); done.end.Status != answer.ExitDone {
+	if done := w.ask(nil, "append", "path=New.md", "content=#newer"); done.end.Status != command.ExitDone {
 		t.Fatalf("%+v", done)
 	}
 	if own := w.ask(nil, "--unless", facts.State, "--facts", "tags", "counts"); !strings.Contains(own.stdout, "#newer") {
@@ -96,7 +96,7 @@ func TestStateIsOfTheIndexAlone(t *testing.T) {
 		t.Errorf("a process for one call has a state: %s", stderr)
 	}
 	for _, wrong := range []string{"", "x", state + "0", strings.Repeat("G", 16)} {
-		if got := w.ask(nil, "--unless", wrong, "tags"); got.end.Status != answer.ExitMisuse {
+		if got := w.ask(nil, "--unless", wrong, "tags"); got.end.Status != command.ExitMisuse {
 			t.Errorf("the state %q: %+v", wrong, got)
 		}
 	}

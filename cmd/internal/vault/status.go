@@ -7,8 +7,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"vaultwicket/cmd/internal/vault/answer"
-	"vaultwicket/cmd/internal/vault/session"
+	"vaultwicket/cmd/internal/vault/command"
 	"vaultwicket/gateway/state/private"
 	"vaultwicket/policy/access"
 )
@@ -16,16 +15,16 @@ import (
 // status says how the program would work on a folder: what it is locked into,
 // and where it keeps what it knows. It opens the vault, so that one that cannot
 // be opened is said.
-func status(h *session.Host, folder string) answer.Reply {
+func status(h *command.Host, folder string) command.Reply {
 	path, err := filepath.Abs(folder)
 	if err != nil {
-		return answer.Explain(answer.ErrVaultNotFound)
+		return command.Explain(command.ErrVaultNotFound)
 	}
 	h.Confine(path, false)
-	if err := h.OpenFolder(path, &session.Vault{}); err != nil {
-		return answer.Explain(err)
+	if err := h.OpenFolder(path, &command.Vault{}); err != nil {
+		return command.Explain(err)
 	}
-	table := answer.Table{}
+	table := command.Table{}
 	for _, line := range [][2]string{
 		{"folder", path},
 		{"sandbox", h.Sandbox.String()},
@@ -34,7 +33,7 @@ func status(h *session.Host, folder string) answer.Reply {
 	} {
 		table.Rows = append(table.Rows, line[:])
 	}
-	return table.Reply(answer.FormatTSV)
+	return table.Reply(command.FormatTSV)
 }
 
 // ignoreFile returns where the file is that hides notes of a vault.

@@ -4,7 +4,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"vaultwicket/cmd/internal/vault/answer"
+	"vaultwicket/cmd/internal/vault/command"
 	"vaultwicket/gateway/state/private"
 )
 
@@ -14,12 +14,12 @@ func TestStatus(t *testing.T) {
 	h := build(t, map[string]string{"a.md": "a"})
 	h.env["HOME"] = t.TempDir()
 	h.env["LOCALAPPDATA"] = h.env["HOME"] // which Windows asks for
-	h.expect(answer.ExitDone, "folder\t"+h.dir+"\nsandbox\tnone: the process is shared\nignore file\tnone\ncache\t"+private.CacheFolder(func(n string) string { return h.env[n] }, h.dir)+"\n", "--status")
+	h.expect(command.ExitDone, "folder\t"+h.dir+"\nsandbox\tnone: the process is shared\nignore file\tnone\ncache\t"+private.CacheFolder(func(n string) string { return h.env[n] }, h.dir)+"\n", "--status")
 	h.env["HOME"], h.env["LOCALAPPDATA"] = "", ""
-	h.expect(answer.ExitDone, "folder\t"+h.dir+"\nsandbox\tnone: the process is shared\nignore file\tnone\ncache\tnone: no place outside the vault\n", "--status")
+	h.expect(command.ExitDone, "folder\t"+h.dir+"\nsandbox\tnone: the process is shared\nignore file\tnone\ncache\tnone: no place outside the vault\n", "--status")
 	h.put(".vaultwicketignore", "secret.md\n")
-	h.expect(answer.ExitDone, "folder\t"+h.dir+"\nsandbox\tnone: the process is shared\nignore file\t"+filepath.Join(h.dir, ".vaultwicketignore")+"\ncache\tnone: no place outside the vault\n", "--status")
-	h.expect(answer.ExitMisuse, "Error: --status must be the only argument after the folder.\n", "--status", "files")
+	h.expect(command.ExitDone, "folder\t"+h.dir+"\nsandbox\tnone: the process is shared\nignore file\t"+filepath.Join(h.dir, ".vaultwicketignore")+"\ncache\tnone: no place outside the vault\n", "--status")
+	h.expect(command.ExitMisuse, "Error: --status must be the only argument after the folder.\n", "--status", "files")
 	h.dir += "gone"
-	h.expect(answer.ExitFailed, "Vault not found.\n", "--status")
+	h.expect(command.ExitFailed, "Vault not found.\n", "--status")
 }

@@ -8,9 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"vaultwicket/cmd/internal/vault/answer"
-	"vaultwicket/cmd/internal/vault/grammar"
-	"vaultwicket/cmd/internal/vault/session"
+	"vaultwicket/cmd/internal/vault/command"
 )
 
 // Whatever a command does with a note, a folder that is exchanged for a link at
@@ -33,9 +31,9 @@ func TestNoCommandFollowsAFolderThatBecameALink(t *testing.T) {
 			moments := 0
 			for n := 1; n <= moments+1; n++ {
 				h := build(t, files)
-				h.env[session.AccessVariable] = mustRules(t, map[string]string{"/": "rwd", "Private": "none", "Kept": "r"}).String()
+				h.env[command.AccessVariable] = mustRules(t, map[string]string{"/": "rwd", "Private": "none", "Kept": "r"}).String()
 				if words == "undo" {
-					h.expect(answer.ExitDone, "Moved to trash: A/sub/gone.md\n", "delete", "path=A/sub/gone.md")
+					h.expect(command.ExitDone, "Moved to trash: A/sub/gone.md\n", "delete", "path=A/sub/gone.md")
 				}
 				said, calls := h.exchanging(n, target, strings.Fields(words))
 				moments = max(moments, calls)
@@ -56,11 +54,11 @@ func TestNoCommandFollowsAFolderThatBecameALink(t *testing.T) {
 // exchanging carries out a command and puts a link to target in the place of the
 // folder A/sub before the n-th call that changes the disk. It returns how many
 // such calls were made.
-func (h *testVault) exchanging(n int, target string, words []string) (said answer.Reply, calls int) {
+func (h *testVault) exchanging(n int, target string, words []string) (said command.Reply, calls int) {
 	h.t.Helper()
 	at := h.host()
 	defer at.Close()
-	v, err := at.Open(context.Background(), grammar.Line{Folder: h.dir})
+	v, err := at.Open(context.Background(), command.Line{Folder: h.dir})
 	if err != nil {
 		h.t.Fatal(err)
 	}
@@ -73,5 +71,5 @@ func (h *testVault) exchanging(n int, target string, words []string) (said answe
 		}
 		return nil
 	})
-	return respond(v, grammar.Request{Command: words[0], Args: words[1:], MayWrite: true}), calls
+	return respond(v, command.Request{Command: words[0], Args: words[1:], MayWrite: true}), calls
 }

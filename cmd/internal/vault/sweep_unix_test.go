@@ -12,8 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"vaultwicket/cmd/internal/vault/answer"
-	"vaultwicket/cmd/internal/vault/grammar"
+	"vaultwicket/cmd/internal/vault/command"
 )
 
 // temporaryFiles are the files of this program that are left in a vault.
@@ -39,7 +38,7 @@ func temporaryFiles(t *testing.T, h *testVault) (names []string) {
 // short steps and stands still while the test looks.
 func killWhileWriting(t *testing.T, h *testVault) bool {
 	t.Helper()
-	c := start(t, "3", h.dir, grammar.WriteSwitch, "--stdin", "content", "create", "path=A/B/large.md", "overwrite")
+	c := start(t, "3", h.dir, command.WriteSwitch, "--stdin", "content", "create", "path=A/B/large.md", "overwrite")
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
@@ -76,7 +75,7 @@ func TestWhatAKilledWriterLeftIsRemoved(t *testing.T) {
 	}
 	expect := func(when string, left bool, words ...string) {
 		t.Helper()
-		if status, stdout, _ := h.run(words...); status != answer.ExitDone {
+		if status, stdout, _ := h.run(words...); status != command.ExitDone {
 			t.Errorf("%s: %d, %q", when, status, stdout)
 		}
 		if got := temporaryFiles(t, h); len(got) > 0 != left {
@@ -86,17 +85,17 @@ func TestWhatAKilledWriterLeftIsRemoved(t *testing.T) {
 	expect("a write while it is young", true, "append", "path=n.md", "content=1")
 	h.later = time.Hour
 	expect("a read", true, "read", "path=n.md")
-	expect("a dry run", true, grammar.PlanSwitch, "append", "path=n.md", "content=2")
+	expect("a dry run", true, command.PlanSwitch, "append", "path=n.md", "content=2")
 	expect("a write", false, "append", "path=n.md", "content=3")
 
 	// A file that no journal knows of is left to a worker.
 	h.put("A/.vaultwicket-0123456789abcdef.tmp", "from elsewhere")
 	expect("a write that does not look", true, "append", "path=n.md", "content=4")
 	w := h.worker()
-	if got := w.ask(nil, "read", "path=n.md"); got.end.Status != answer.ExitDone || len(temporaryFiles(t, h)) != 1 {
+	if got := w.ask(nil, "read", "path=n.md"); got.end.Status != command.ExitDone || len(temporaryFiles(t, h)) != 1 {
 		t.Errorf("a worker that reads: %+v, %q", got, temporaryFiles(t, h))
 	}
-	if got := w.ask(nil, "append", "path=n.md", "content=5"); got.end.Status != answer.ExitDone || len(temporaryFiles(t, h)) != 0 {
+	if got := w.ask(nil, "append", "path=n.md", "content=5"); got.end.Status != command.ExitDone || len(temporaryFiles(t, h)) != 0 {
 		t.Errorf("a worker that writes: %+v, %q", got, temporaryFiles(t, h))
 	}
 }
@@ -106,7 +105,7 @@ func TestWhatAKilledWriterLeftIsRemoved(t *testing.T) {
 func TestASecondKilledWriterIsNotForgotten(t *testing.T) {
 	h := build(t, map[string]string{"n.md": "text"})
 	h.env["XDG_STATE_HOME"] = stateHome(t)
-	v, err := h.host().Open(t.Context(), grammar.Line{Folder: h.dir})
+	v, err := h.host().Open(t.Context(), command.Line{Folder: h.dir})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -127,12 +126,12 @@ func TestASecondKilledWriterIsNotForgotten(t *testing.T) {
 	if err := os.Chtimes(left, soon, soon); err != nil {
 		t.Fatal(err)
 	}
-	h.expect(answer.ExitDone, "Appended to: n.md\n", "append", "path=n.md", "content=1")
+	h.expect(command.ExitDone, "Appended to: n.md\n", "append", "path=n.md", "content=1")
 	if len(temporaryFiles(t, h)) != 1 {
 		t.Error("a young file is removed")
 	}
 	h.later = 20 * time.Minute
-	h.expect(answer.ExitDone, "Appended to: n.md\n", "append", "path=n.md", "content=2")
+	h.expect(command.ExitDone, "Appended to: n.md\n", "append", "path=n.md", "content=2")
 	if got := temporaryFiles(t, h); len(got) != 0 {
 		t.Errorf("%q are left", got)
 	}

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"vaultwicket/cmd/internal/vault/answer"
+	"vaultwicket/cmd/internal/vault/command"
 )
 
 const pluginData = ".obsidian/plugins/obsidian-tasks-plugin/data.json"
@@ -52,10 +52,10 @@ func TestCompletingARecurringTask(t *testing.T) {
 					t.Errorf("the plan is %q and left %q", out, h.get("A.md"))
 				}
 				status, out, _ := h.run(args...)
-				if got := h.get("A.md"); status != answer.ExitDone || got != wrap(test.want) || test.said != "" && out != test.said {
+				if got := h.get("A.md"); status != command.ExitDone || got != wrap(test.want) || test.said != "" && out != test.said {
 					t.Errorf("status %d, %q\nthe note became %q\nwant            %q", status, out, got, wrap(test.want))
 				}
-				if status, out, _ := h.run("undo"); status != answer.ExitDone || h.get("A.md") != wrap(test.note) {
+				if status, out, _ := h.run("undo"); status != command.ExitDone || h.get("A.md") != wrap(test.note) {
 					t.Errorf("undo: %q left %q", out, h.get("A.md"))
 				}
 			})
@@ -78,19 +78,19 @@ func TestTasksThatCannotBeCompleted(t *testing.T) {
 	text := "- [ ] a 🔁 every other week 📅 2026-11-20\n- [ ] b 🔁 every day 📅 2026-02-30\n- [ ] c 🏁 delete\n    - below\n"
 	h := withPlugin(t, `{}`, map[string]string{"A.md": text})
 	h.steps([]turn{
-		{"a rule that is none", "task ref=A.md:1 done", answer.ExitFailed,
+		{"a rule that is none", "task ref=A.md:1 done", command.ExitFailed,
 			"Error: Task \"A.md:1\" cannot be completed: the recurrence \"every other week\" is not understood: \"other\" is not understood there. Its mark alone can be changed once the text is mended.\n"},
-		{"a date that does not exist", "task ref=A.md:2 toggle", answer.ExitFailed,
+		{"a date that does not exist", "task ref=A.md:2 toggle", command.ExitFailed,
 			"Error: Task \"A.md:2\" cannot be completed: the date 2026-02-30 does not exist, so the next one cannot be computed. Its mark alone can be changed once the text is mended.\n"},
-		{"one that has others below it", "task ref=A.md:3 done", answer.ExitFailed, "Error: Task \"A.md:3\" cannot be completed: it says that it is to be deleted then, and there are items below it.\n"},
-		{"a day without a change", "task ref=A.md:1 date=today", answer.ExitMisuse, "Error: date=<date> is the day on which a task is done: give done, toggle or status=<mark> too.\n"},
-		{"a day that is none", "task ref=A.md:1 done date=soon", answer.ExitMisuse, noDay("soon")},
+		{"one that has others below it", "task ref=A.md:3 done", command.ExitFailed, "Error: Task \"A.md:3\" cannot be completed: it says that it is to be deleted then, and there are items below it.\n"},
+		{"a day without a change", "task ref=A.md:1 date=today", command.ExitMisuse, "Error: date=<date> is the day on which a task is done: give done, toggle or status=<mark> too.\n"},
+		{"a day that is none", "task ref=A.md:1 done date=soon", command.ExitMisuse, noDay("soon")},
 	})
 	if h.get("A.md") != text {
 		t.Errorf("the note became %q", h.get("A.md"))
 	}
 	h.put(pluginData, "{")
-	if status, out, _ := h.run("task", "ref=A.md:1", "done"); status != answer.ExitFailed || !strings.Contains(out, "Cannot use the settings in "+pluginData) {
+	if status, out, _ := h.run("task", "ref=A.md:1", "done"); status != command.ExitFailed || !strings.Contains(out, "Cannot use the settings in "+pluginData) {
 		t.Errorf("status %d, %q", status, out)
 	}
 }
@@ -115,10 +115,10 @@ func TestTaskAdd(t *testing.T) {
 				args = append(args, strings.ReplaceAll(arg, "_", " "))
 			}
 			status, out, _ := h.run(args...)
-			if got := h.get("A.md"); status != answer.ExitDone || strings.TrimRight(got, "\n") != strings.TrimRight(test.want, "\n") || test.said != "" && out != "Task added to: "+test.said+"\n" {
+			if got := h.get("A.md"); status != command.ExitDone || strings.TrimRight(got, "\n") != strings.TrimRight(test.want, "\n") || test.said != "" && out != "Task added to: "+test.said+"\n" {
 				t.Errorf("status %d, %q\nthe note became %q\nwant            %q", status, out, got, test.want)
 			}
-			if status, out, _ := h.run("undo"); status != answer.ExitDone || h.get("A.md") != test.note {
+			if status, out, _ := h.run("undo"); status != command.ExitDone || h.get("A.md") != test.note {
 				t.Errorf("undo: %q left %q", out, h.get("A.md"))
 			}
 		})
@@ -127,11 +127,11 @@ func TestTaskAdd(t *testing.T) {
 
 func TestTaskAddToTodaysNote(t *testing.T) {
 	h := build(t, map[string]string{".obsidian/daily-notes.json": `{"folder":"D","template":"T"}`, "T.md": "# {{date}}\n## Tasks\n## Log\n"})
-	h.expect(answer.ExitDone, "Task added to: D/2026-11-21.md:3\n", "task:add", "daily", "heading=Tasks", "content=call")
+	h.expect(command.ExitDone, "Task added to: D/2026-11-21.md:3\n", "task:add", "daily", "heading=Tasks", "content=call")
 	if got := h.get("D/2026-11-21.md"); got != "# 2026-11-21\n## Tasks\n- [ ] call\n\n## Log\n" {
 		t.Errorf("the note became %q", got)
 	}
-	if status, out, _ := h.run("undo"); status != answer.ExitDone {
+	if status, out, _ := h.run("undo"); status != command.ExitDone {
 		t.Error(out)
 	}
 	if h.get("D/2026-11-21.md") != "(missing)" {
@@ -142,19 +142,19 @@ func TestTaskAddToTodaysNote(t *testing.T) {
 func TestTasksThatCannotBeAdded(t *testing.T) {
 	h := build(t, map[string]string{"A.md": "```\ncode\n"})
 	h.steps([]turn{
-		{"nowhere", "task:add content=a", answer.ExitMisuse, "Error: Missing required parameter: path=<path>, file=<name> or daily\n"},
-		{"twice", "task:add content=a path=A.md daily", answer.ExitMisuse, "Error: Use file=<name>, path=<path> or daily, not several.\n"},
-		{"no text", "task:add path=A.md content=-", answer.ExitMisuse, "Error: Invalid value for content: a task is one line of text.\n"},
-		{"in code", "task:add path=A.md content=a", answer.ExitFailed, "Error: The task cannot be added to \"A.md\": at that place the line would not be a task.\n"},
-		{"a heading without a name", "task:add path=A.md content=a create-heading", answer.ExitMisuse, "Error: create-heading makes the heading that heading=<text> names: give it too.\n"},
-		{"a missing heading", "task:add path=A.md content=a heading=B", answer.ExitFailed, "Error: Heading \"B\" not found. The note has no headings.\n"},
-		{"a rule that is none", "task:add path=A.md content=a recurs=weekly", answer.ExitMisuse,
+		{"nowhere", "task:add content=a", command.ExitMisuse, "Error: Missing required parameter: path=<path>, file=<name> or daily\n"},
+		{"twice", "task:add content=a path=A.md daily", command.ExitMisuse, "Error: Use file=<name>, path=<path> or daily, not several.\n"},
+		{"no text", "task:add path=A.md content=-", command.ExitMisuse, "Error: Invalid value for content: a task is one line of text.\n"},
+		{"in code", "task:add path=A.md content=a", command.ExitFailed, "Error: The task cannot be added to \"A.md\": at that place the line would not be a task.\n"},
+		{"a heading without a name", "task:add path=A.md content=a create-heading", command.ExitMisuse, "Error: create-heading makes the heading that heading=<text> names: give it too.\n"},
+		{"a missing heading", "task:add path=A.md content=a heading=B", command.ExitFailed, "Error: Heading \"B\" not found. The note has no headings.\n"},
+		{"a rule that is none", "task:add path=A.md content=a recurs=weekly", command.ExitMisuse,
 			"Error: Invalid value for recurs: it does not begin with \"every\". Use a rule such as \"every week on Friday\" or \"every 2 months when done\".\n"},
-		{"a day that is none", "task:add path=A.md content=a due=soon", answer.ExitMisuse, noDay("soon")},
-		{"a missing note", "task:add path=B.md content=a", answer.ExitFailed, "Error: File \"B.md\" not found.\n"},
+		{"a day that is none", "task:add path=A.md content=a due=soon", command.ExitMisuse, noDay("soon")},
+		{"a missing note", "task:add path=B.md content=a", command.ExitFailed, "Error: File \"B.md\" not found.\n"},
 	})
-	h.expect(answer.ExitMisuse, "Error: Invalid value for content: a task is one line of text.\n", "task:add", "path=A.md", "content=a\nb")
-	h.expect(answer.ExitMisuse, "Error: Invalid value for content: a task is one line of text.\n", "task:add", "path=A.md", "content= - ")
+	h.expect(command.ExitMisuse, "Error: Invalid value for content: a task is one line of text.\n", "task:add", "path=A.md", "content=a\nb")
+	h.expect(command.ExitMisuse, "Error: Invalid value for content: a task is one line of text.\n", "task:add", "path=A.md", "content= - ")
 }
 
 func TestTaskReschedule(t *testing.T) {
@@ -167,7 +167,7 @@ func TestTaskReschedule(t *testing.T) {
 	} {
 		h := build(t, map[string]string{"A.md": "\r\n" + test.line + "\r\nx"})
 		args := append([]string{"task:reschedule", "ref=A.md:2"}, strings.Fields(test.args)...)
-		h.expect(answer.ExitDone, "Rescheduled: A.md:2\n"+strings.TrimPrefix(test.want, "> ")+"\n", args...)
+		h.expect(command.ExitDone, "Rescheduled: A.md:2\n"+strings.TrimPrefix(test.want, "> ")+"\n", args...)
 		if got := h.get("A.md"); got != "\r\n"+test.want+"\r\nx" {
 			t.Errorf("%s became %q", test.line, got)
 		}
@@ -177,20 +177,20 @@ func TestTaskReschedule(t *testing.T) {
 	}
 	h := build(t, map[string]string{"A.md": "- [ ] a 📅 2026-11-20\ntext\n"})
 	h.steps([]turn{
-		{"no date", "task:reschedule ref=A.md:1", answer.ExitMisuse, "Error: Missing required parameter: due=<date>, scheduled=<date>, start=<date> or clear=<name>\n"},
-		{"one date twice", "task:reschedule ref=A.md:1 due=today clear=due", answer.ExitMisuse, "Error: Use due=<date> or clear=due, not both.\n"},
-		{"no task", "task:reschedule ref=A.md:2 due=today", answer.ExitFailed, "Error: Task \"A.md:2\" not found. The nearest are line 1 \"- [ ] a 📅 2026-11-20\".\n"},
-		{"the same date", "task:reschedule ref=A.md:1 due=2026-11-20", answer.ExitDone, "Rescheduled: A.md:1\n- [ ] a 📅 2026-11-20\n"},
+		{"no date", "task:reschedule ref=A.md:1", command.ExitMisuse, "Error: Missing required parameter: due=<date>, scheduled=<date>, start=<date> or clear=<name>\n"},
+		{"one date twice", "task:reschedule ref=A.md:1 due=today clear=due", command.ExitMisuse, "Error: Use due=<date> or clear=due, not both.\n"},
+		{"no task", "task:reschedule ref=A.md:2 due=today", command.ExitFailed, "Error: Task \"A.md:2\" not found. The nearest are line 1 \"- [ ] a 📅 2026-11-20\".\n"},
+		{"the same date", "task:reschedule ref=A.md:1 due=2026-11-20", command.ExitDone, "Rescheduled: A.md:1\n- [ ] a 📅 2026-11-20\n"},
 	})
 }
 
 func TestAppendUnderAHeadingThatIsMade(t *testing.T) {
 	h := build(t, map[string]string{"A.md": "# A\n"})
-	h.expect(answer.ExitDone, "Appended to: A.md\n", "append", "path=A.md", "heading=Log", "create-heading", "content=x")
-	h.expect(answer.ExitDone, "Appended to: A.md\n", "append", "path=A.md", "heading=Log", "create-heading", "content=y")
-	h.expect(answer.ExitDone, "Added to: 2026-11-21.md\n", "daily:append", "heading=Log", "create-heading", "content=x")
-	h.expect(answer.ExitMisuse, "Error: create-heading makes the heading that heading=<text> names: give it too.\n", "append", "path=A.md", "create-heading", "content=y")
-	h.expect(answer.ExitMisuse, "Error: create-heading makes the heading that heading=<text> names: give it too.\n", "daily:append", "create-heading", "content=y")
+	h.expect(command.ExitDone, "Appended to: A.md\n", "append", "path=A.md", "heading=Log", "create-heading", "content=x")
+	h.expect(command.ExitDone, "Appended to: A.md\n", "append", "path=A.md", "heading=Log", "create-heading", "content=y")
+	h.expect(command.ExitDone, "Added to: 2026-11-21.md\n", "daily:append", "heading=Log", "create-heading", "content=x")
+	h.expect(command.ExitMisuse, "Error: create-heading makes the heading that heading=<text> names: give it too.\n", "append", "path=A.md", "create-heading", "content=y")
+	h.expect(command.ExitMisuse, "Error: create-heading makes the heading that heading=<text> names: give it too.\n", "daily:append", "create-heading", "content=y")
 	if a, today := h.get("A.md"), h.get("2026-11-21.md"); a != "# A\n\n## Log\nx\n\ny\n" || today != "## Log\nx" {
 		t.Errorf("the notes became %q and %q", a, today)
 	}

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"vaultwicket/cmd/internal/vault/answer"
+	"vaultwicket/cmd/internal/vault/command"
 )
 
 func TestTaskIsChanged(t *testing.T) {
@@ -30,7 +30,7 @@ func TestTaskIsChanged(t *testing.T) {
 					return "\ufefftext" + end + "  - [" + mark + "] one" + end + "- [ ] two [ ]" + end + "\xff"
 				}
 				h := build(t, map[string]string{"A.md": note(test.mark)})
-				h.expect(answer.ExitDone, strings.ReplaceAll(shown, "%", test.want), append([]string{"task", "path=A.md", "line=2"}, strings.Fields(test.args)...)...)
+				h.expect(command.ExitDone, strings.ReplaceAll(shown, "%", test.want), append([]string{"task", "path=A.md", "line=2"}, strings.Fields(test.args)...)...)
 				if got := h.get("A.md"); got != note(test.want) {
 					t.Errorf("the note became %q", got)
 				}
@@ -42,7 +42,7 @@ func TestTaskIsChanged(t *testing.T) {
 func TestTaskIsNamedInEveryWay(t *testing.T) {
 	for _, args := range []string{"ref=N/A.md:1", "path=N/A.md line=1", "file=a line=1", "daily line=1"} {
 		h := build(t, map[string]string{"N/A.md": "- [ ] a", ".obsidian/daily-notes.json": `{"folder":"N","format":"[A]"}`})
-		h.expect(answer.ExitDone, "status\tx\ntext\t- [x] a\nfile\tN/A.md\nline\t1\n", append([]string{"task", "done"}, strings.Fields(args)...)...)
+		h.expect(command.ExitDone, "status\tx\ntext\t- [x] a\nfile\tN/A.md\nline\t1\n", append([]string{"task", "done"}, strings.Fields(args)...)...)
 		if got := h.get("N/A.md"); got != "- [x] a" {
 			t.Errorf("%s: the note became %q", args, got)
 		}
@@ -53,18 +53,18 @@ func TestTasksThatCannotBeChanged(t *testing.T) {
 	text := "- [ ] a\n\ntext\n```\n- [ ] code\n```\n- [ ] b\n\n\n\n- [ ] c\n- [ ] d\n- [ ] e"
 	h := build(t, map[string]string{"A.md": text, "B.md": "text", "C.txt": "- [ ] a"})
 	h.steps([]turn{
-		{"the nearest tasks are named", "task path=A.md line=5 done", answer.ExitFailed,
+		{"the nearest tasks are named", "task path=A.md line=5 done", command.ExitFailed,
 			"Error: Task \"A.md:5\" not found. The nearest are line 1 \"- [ ] a\", line 7 \"- [ ] b\", line 11 \"- [ ] c\", line 12 \"- [ ] d\".\n"},
-		{"behind the end", "task ref=A.md:99 toggle", answer.ExitFailed,
+		{"behind the end", "task ref=A.md:99 toggle", command.ExitFailed,
 			"Error: Task \"A.md:99\" not found. The nearest are line 7 \"- [ ] b\", line 11 \"- [ ] c\", line 12 \"- [ ] d\", line 13 \"- [ ] e\".\n"},
-		{"a note without any", "task path=B.md line=1 done", answer.ExitFailed, "Error: Task \"B.md:1\" not found. The note has none.\n"},
-		{"a file that is no note", "task path=C.txt line=1 done", answer.ExitFailed, "Error: Task \"C.txt:1\" not found. Only Markdown notes have tasks.\n"},
-		{"a missing note", "task path=D.md line=1 done", answer.ExitFailed, "Error: File \"D.md\" not found.\n"},
-		{"today's note is not made for it", "task daily line=1 done", answer.ExitFailed, "Error: File \"2026-11-21.md\" not found.\n"},
-		{"two changes", "task path=A.md line=1 done todo", answer.ExitMisuse, "Error: Use toggle, done, todo or status=<mark>, not several.\n"},
-		{"two characters", "task path=A.md line=1 status=xx", answer.ExitMisuse, "Error: Invalid status: xx. Use one character.\n"},
-		{"half a character", "task path=A.md line=1 status=\xc3", answer.ExitMisuse, "Error: Invalid status: \xc3. Use one character.\n"},
-		{"a mark that would be none", "task path=A.md line=1 status=\x01", answer.ExitFailed, "Error: Line 1: this character cannot be the mark of a task.\n"},
+		{"a note without any", "task path=B.md line=1 done", command.ExitFailed, "Error: Task \"B.md:1\" not found. The note has none.\n"},
+		{"a file that is no note", "task path=C.txt line=1 done", command.ExitFailed, "Error: Task \"C.txt:1\" not found. Only Markdown notes have tasks.\n"},
+		{"a missing note", "task path=D.md line=1 done", command.ExitFailed, "Error: File \"D.md\" not found.\n"},
+		{"today's note is not made for it", "task daily line=1 done", command.ExitFailed, "Error: File \"2026-11-21.md\" not found.\n"},
+		{"two changes", "task path=A.md line=1 done todo", command.ExitMisuse, "Error: Use toggle, done, todo or status=<mark>, not several.\n"},
+		{"two characters", "task path=A.md line=1 status=xx", command.ExitMisuse, "Error: Invalid status: xx. Use one character.\n"},
+		{"half a character", "task path=A.md line=1 status=\xc3", command.ExitMisuse, "Error: Invalid status: \xc3. Use one character.\n"},
+		{"a mark that would be none", "task path=A.md line=1 status=\x01", command.ExitFailed, "Error: Line 1: this character cannot be the mark of a task.\n"},
 	})
 	if got := h.get("A.md"); got != text {
 		t.Errorf("the note became %q", got)

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"vaultwicket/cmd/internal/vault/answer"
+	"vaultwicket/cmd/internal/vault/command"
 )
 
 // errands is a vault with tasks of all kinds; today is 2026-11-21.
@@ -45,7 +45,7 @@ func TestTasksWithTheirDates(t *testing.T) {
 		if !strings.HasSuffix(want, "\n") {
 			want += "\n"
 		}
-		h.expect(answer.ExitDone, want, append([]string{"tasks"}, strings.Fields(test.args)...)...)
+		h.expect(command.ExitDone, want, append([]string{"tasks"}, strings.Fields(test.args)...)...)
 	}
 }
 
@@ -81,25 +81,25 @@ func TestFiltersOfTasksThatContradict(t *testing.T) {
 	h := build(t, errands)
 	for _, args := range []string{"overdue done", "no-due overdue", "no-due due=2026-11-21", "no-due due-before=2026-11-21", "folder=Work path=Home.md", "folder=Work daily"} {
 		status, out, _ := h.run(append([]string{"tasks"}, strings.Fields(args)...)...)
-		if status != answer.ExitMisuse || !strings.Contains(out, "not several") {
+		if status != command.ExitMisuse || !strings.Contains(out, "not several") {
 			t.Errorf("%s: status %d, %q", args, status, out)
 		}
 	}
-	h.expect(answer.ExitMisuse, noDay("soon"), "tasks", "due=soon")
-	h.expect(answer.ExitMisuse, "Error: Invalid value for priority: urgent. Use highest, high, medium, normal, low, lowest.\n", "tasks", "priority=urgent")
-	h.expect(answer.ExitFailed, "Error: Folder \"Wrk\" not found.\n", "tasks", "folder=Wrk")
-	h.expect(answer.ExitFailed, "Error: Folder \"../x\" not found.\n", "tasks", "folder=../x")
+	h.expect(command.ExitMisuse, noDay("soon"), "tasks", "due=soon")
+	h.expect(command.ExitMisuse, "Error: Invalid value for priority: urgent. Use highest, high, medium, normal, low, lowest.\n", "tasks", "priority=urgent")
+	h.expect(command.ExitFailed, "Error: Folder \"Wrk\" not found.\n", "tasks", "folder=Wrk")
+	h.expect(command.ExitFailed, "Error: Folder \"../x\" not found.\n", "tasks", "folder=../x")
 }
 
 // A day that begins later than at midnight is one on which a task of yesterday is not late.
 func TestTheHourAtWhichADayBegins(t *testing.T) {
 	h := build(t, errands)
 	h.env["VAULTWICKET_DAY_START"] = "12" // it is five past nine
-	h.expect(answer.ExitDone, "1\n", "tasks", "overdue", "total")
-	h.expect(answer.ExitDone, "2026-11-20.md\n", "daily:path")
-	h.expect(answer.ExitDone, "2026-11-19.md\n", "daily:path", "offset=-1")
+	h.expect(command.ExitDone, "1\n", "tasks", "overdue", "total")
+	h.expect(command.ExitDone, "2026-11-20.md\n", "daily:path")
+	h.expect(command.ExitDone, "2026-11-19.md\n", "daily:path", "offset=-1")
 	h.env["VAULTWICKET_DAY_START"] = "9"
-	h.expect(answer.ExitDone, "2026-11-21.md\n", "daily:path")
+	h.expect(command.ExitDone, "2026-11-21.md\n", "daily:path")
 	h.env["VAULTWICKET_DAY_START"] = "24"
-	h.expect(answer.ExitMisuse, "Error: VAULTWICKET_DAY_START is not an hour from 0 to 12: \"24\"\n", "daily:path")
+	h.expect(command.ExitMisuse, "Error: VAULTWICKET_DAY_START is not an hour from 0 to 12: \"24\"\n", "daily:path")
 }

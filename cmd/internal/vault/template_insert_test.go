@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"vaultwicket/cmd/internal/vault/answer"
+	"vaultwicket/cmd/internal/vault/command"
 )
 
 func TestTemplateInsert(t *testing.T) {
@@ -21,7 +21,7 @@ func TestTemplateInsert(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			h := build(t, map[string]string{"n.md": test.note, "T/t.md": test.template, ".obsidian/templates.json": `{"folder":"T"}`})
-			h.expect(answer.ExitDone, "Inserted into: n.md\n", "template:insert", "name=t", "path=n.md")
+			h.expect(command.ExitDone, "Inserted into: n.md\n", "template:insert", "name=t", "path=n.md")
 			if got := h.get("n.md"); got != test.want {
 				t.Errorf("the note is %q, want %q", got, test.want)
 			}
@@ -37,19 +37,19 @@ func TestTemplatesThatCannotBeInserted(t *testing.T) {
 	h := build(t, map[string]string{
 		"n.md": "text", "bad.md": "---\na: 1\na: 2\n---\n", "x.canvas": "{}", "T/t.md": "---\nb: 1\n---\nx", "T/odd.md": "---\na: [\n---\nx",
 	})
-	h.expect(answer.ExitFailed, "Error: No template folder configured.\n", "template:insert", "name=t", "path=n.md")
+	h.expect(command.ExitFailed, "Error: No template folder configured.\n", "template:insert", "name=t", "path=n.md")
 	h.put(".obsidian/templates.json", `{"folder":"T"}`)
 	h.steps([]turn{
-		{"a template that is not there", "template:insert name=none path=n.md", answer.ExitFailed, "Error: Template \"none\" not found.\n"},
-		{"a note that is not there", "template:insert name=t path=none.md", answer.ExitFailed, "Error: File \"none.md\" not found.\n"},
-		{"no note", "template:insert name=t", answer.ExitFailed, "Error: No active file. Use file=<name> or path=<path> to specify a file.\n"},
-		{"a canvas", "template:insert name=t path=x.canvas", answer.ExitFailed, "Error: File is not a markdown file.\n"},
+		{"a template that is not there", "template:insert name=none path=n.md", command.ExitFailed, "Error: Template \"none\" not found.\n"},
+		{"a note that is not there", "template:insert name=t path=none.md", command.ExitFailed, "Error: File \"none.md\" not found.\n"},
+		{"no note", "template:insert name=t", command.ExitFailed, "Error: No active file. Use file=<name> or path=<path> to specify a file.\n"},
+		{"a canvas", "template:insert name=t path=x.canvas", command.ExitFailed, "Error: File is not a markdown file.\n"},
 	})
 	for args, want := range map[string]string{
 		"name=t path=bad.md": "Error: The properties of \"bad.md\" cannot be changed: line 3: ", "name=odd path=n.md": "Error: The properties of template \"odd\" cannot be read: line ",
 	} {
 		status, out, _ := h.run(append([]string{"template:insert"}, strings.Fields(args)...)...)
-		if status != answer.ExitFailed || !strings.HasPrefix(out, want) {
+		if status != command.ExitFailed || !strings.HasPrefix(out, want) {
 			t.Errorf("%s: status %d, %q", args, status, out)
 		}
 	}

@@ -11,8 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"vaultwicket/cmd/internal/vault/answer"
-	"vaultwicket/cmd/internal/vault/grammar"
+	"vaultwicket/cmd/internal/vault/command"
 	"vaultwicket/cmd/internal/vault/resident"
 	"vaultwicket/exec/frame"
 	"vaultwicket/gateway/state/journal"
@@ -20,7 +19,7 @@ import (
 
 // journal returns the journal of the testVault, as the program finds it.
 func (h *testVault) journal() *journal.Journal {
-	v, err := h.host().Open(context.Background(), grammar.Line{Folder: h.dir})
+	v, err := h.host().Open(context.Background(), command.Line{Folder: h.dir})
 	if err != nil {
 		h.t.Fatal(err)
 	}
@@ -75,20 +74,20 @@ func TestUndo(t *testing.T) {
 				h.put(".obsidian/bookmarks.json", "{}")
 			}
 			before := h.tree()
-			if status, out, _ := h.run(strings.Fields(test.call)...); status != answer.ExitDone {
+			if status, out, _ := h.run(strings.Fields(test.call)...); status != command.ExitDone {
 				t.Fatalf("status %d, %q", status, out)
 			}
 			after := h.tree()
 			first := h.changes()[0]
 			for range 3 {
-				h.expect(answer.ExitDone, "Undone: "+first+" "+test.said+"\n", "undo", first)
+				h.expect(command.ExitDone, "Undone: "+first+" "+test.said+"\n", "undo", first)
 				if got := h.tree(); got != before {
 					t.Fatalf("undone, the vault is\n%s, was\n%s", got, before)
 				}
-				h.expect(answer.ExitFailed, "Error: Change "+first+" is already undone.\n", "undo", "id="+first)
-				h.expect(answer.ExitFailed, "Error: Nothing to undo.\n", "undo")
+				h.expect(command.ExitFailed, "Error: Change "+first+" is already undone.\n", "undo", "id="+first)
+				h.expect(command.ExitFailed, "Error: Nothing to undo.\n", "undo")
 				ids := h.changes()
-				if status, out, _ := h.run("undo", ids[len(ids)-1]); status != answer.ExitDone {
+				if status, out, _ := h.run("undo", ids[len(ids)-1]); status != command.ExitDone {
 					t.Fatalf("status %d, %q", status, out)
 				}
 				if got := h.tree(); got != after {
@@ -122,11 +121,11 @@ func TestUndoGoesBackStepByStep(t *testing.T) {
 	}
 	for _, want := range []string{"b.md 012", "b.md 01", "a.md 01", "a.md 0"} {
 		path, text, _ := strings.Cut(want, " ")
-		if status, out, _ := h.run("undo"); status != answer.ExitDone || h.get(path) != text {
+		if status, out, _ := h.run("undo"); status != command.ExitDone || h.get(path) != text {
 			t.Fatalf("status %d, %q; %s is %q, want %q", status, out, path, h.get(path), text)
 		}
 	}
-	h.expect(answer.ExitFailed, "Error: Nothing to undo.\n", "undo")
+	h.expect(command.ExitFailed, "Error: Nothing to undo.\n", "undo")
 }
 
 func TestUndoRefusesWhatSomebodyElseChanged(t *testing.T) {
@@ -164,14 +163,14 @@ func TestUndoRefusesWhatSomebodyElseChanged(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			h := build(t, map[string]string{"a.md": "text\n", "l.md": "[[a]]"})
-			if status, out, _ := h.run(strings.Fields(test.call)...); status != answer.ExitDone {
+			if status, out, _ := h.run(strings.Fields(test.call)...); status != command.ExitDone {
 				t.Fatalf("status %d, %q", status, out)
 			}
 			test.meanwhile(h)
 			before := h.tree()
 			if test.want != "" {
-				h.expect(answer.ExitFailed, test.want, "undo")
-			} else if status, out, _ := h.run("undo"); status != answer.ExitFailed || len(out) > 16<<10+200 || !strings.Contains(out, " more lines added, 0 removed; not shown\n") {
+				h.expect(command.ExitFailed, test.want, "undo")
+			} else if status, out, _ := h.run("undo"); status != command.ExitFailed || len(out) > 16<<10+200 || !strings.Contains(out, " more lines added, 0 removed; not shown\n") {
 				t.Errorf("status %d, %d bytes, end %q", status, len(out), out[len(out)-50:])
 			}
 			if after := h.tree(); after != before {
@@ -187,7 +186,7 @@ func TestOneConflictStopsTheWholeUndo(t *testing.T) {
 	h.put("b.md", "theirs [[z]]")
 	before := h.tree()
 	status, out, _ := h.run("undo")
-	if status != answer.ExitFailed || !strings.HasPrefix(out, "Error: Conflict: \"b.md\" was changed since.") || h.tree() != before {
+	if status != command.ExitFailed || !strings.HasPrefix(out, "Error: Conflict: \"b.md\" was changed since.") || h.tree() != before {
 		t.Errorf("status %d, %q", status, out)
 	}
 }
@@ -196,15 +195,15 @@ func TestWrongIDs(t *testing.T) {
 	h := build(t, nil)
 	const id = "20260101T000000.000000000Z-abcd"
 	h.steps([]turn{
-		{"nothing was changed yet", "undo", answer.ExitFailed, "Error: Nothing to undo.\n"},
-		{"an id that is none", "undo 7", answer.ExitMisuse, "Error: Invalid value for id: 7\n"},
-		{"a change that is not kept", "undo " + id, answer.ExitFailed, "Error: Change \"" + id + "\" not found.\n"},
-		{"two ids", "undo " + id + " id=" + id, answer.ExitMisuse, "Error: Parameter given twice: id\n"},
+		{"nothing was changed yet", "undo", command.ExitFailed, "Error: Nothing to undo.\n"},
+		{"an id that is none", "undo 7", command.ExitMisuse, "Error: Invalid value for id: 7\n"},
+		{"a change that is not kept", "undo " + id, command.ExitFailed, "Error: Change \"" + id + "\" not found.\n"},
+		{"two ids", "undo " + id + " id=" + id, command.ExitMisuse, "Error: Parameter given twice: id\n"},
 	})
 	h.put("a.md", "x")
 	h.env["XDG_STATE_HOME"] = ""
 	status, out, _ := h.run("undo")
-	if status != answer.ExitFailed || !strings.HasPrefix(out, "Error: Nothing can be changed: the journal needs a folder") {
+	if status != command.ExitFailed || !strings.HasPrefix(out, "Error: Nothing can be changed: the journal needs a folder") {
 		t.Errorf("status %d, %q", status, out)
 	}
 }
@@ -249,7 +248,7 @@ func TestUndoOfAChangeThatWasBrokenOff(t *testing.T) {
 			}
 			changed := h.get("a.md") != test.want["a.md"] || test.want["b.md"] != "" && h.get("b.md") != test.want["b.md"]
 			status, out, _ := h.run(args...)
-			if want := named || changed; (status == answer.ExitDone) != want {
+			if want := named || changed; (status == command.ExitDone) != want {
 				t.Errorf("%s: status %d, %q", test.name, status, out)
 			}
 			for path, text := range test.want {
@@ -257,7 +256,7 @@ func TestUndoOfAChangeThatWasBrokenOff(t *testing.T) {
 					t.Errorf("%s: %s is %q, want %q", test.name, path, h.get(path), text)
 				}
 			}
-			if status, _, _ := h.run("undo", "id="+h.changes()[0]); named && status != answer.ExitFailed {
+			if status, _, _ := h.run("undo", "id="+h.changes()[0]); named && status != command.ExitFailed {
 				t.Errorf("%s: it can be undone twice", test.name)
 			}
 		}
@@ -269,7 +268,7 @@ func TestAPathOfTheJournalIsJudged(t *testing.T) {
 		h := build(t, map[string]string{".obsidian/app.json": "{}", ".trash/a.md": ""})
 		id := h.broken(journal.Step{Path: path, After: journal.ImageOf([]byte("{}"))})
 		status, out, _ := h.run("undo", id)
-		if status != answer.ExitFailed || !strings.HasPrefix(out, "Error: Change "+id+" cannot be undone: path ") {
+		if status != command.ExitFailed || !strings.HasPrefix(out, "Error: Change "+id+" cannot be undone: path ") {
 			t.Errorf("%s: status %d, %q", path, status, out)
 		}
 	}
@@ -281,8 +280,8 @@ func TestUndoCanBePlannedAndExpected(t *testing.T) {
 	if paths := planned(t, h, "undo"); len(paths) != 1 || paths[0] != "a.md" || h.get("a.md") != "(missing)" {
 		t.Errorf("the plan lists %q", paths)
 	}
-	h.expect(answer.ExitFailed, "Error: Conflict: \"a.md\" has the hash none, not 0123456789abcdef.\n", "--expect", "0123456789abcdef", "undo")
-	h.expect(answer.ExitFailed, "Error: Conflict: \"a.md\" has the hash none, not 0123456789abcdef.\n", "--plan", "--expect", "0123456789abcdef", "undo")
+	h.expect(command.ExitFailed, "Error: Conflict: \"a.md\" has the hash none, not 0123456789abcdef.\n", "--expect", "0123456789abcdef", "undo")
+	h.expect(command.ExitFailed, "Error: Conflict: \"a.md\" has the hash none, not 0123456789abcdef.\n", "--plan", "--expect", "0123456789abcdef", "undo")
 	_, _, facts := h.run("--facts", "undo")
 	if want := `{"path":"a.md","hash":"982d9e3eb996f559","before":"","change":"ID","added":1}`; entryID.ReplaceAllString(facts, "ID") != "vaultwicket-facts: "+want+"\n" {
 		t.Errorf("facts %q", facts)
@@ -297,7 +296,7 @@ func TestAChangeThatCannotBeKeptIsNotMade(t *testing.T) {
 		t.Fatal(err)
 	}
 	status, out, stderr := h.run("--facts", "append", "path=a.md", "content=x")
-	if status != answer.ExitFailed || !strings.HasPrefix(out, "Error: Nothing was changed, because the journal cannot keep it: ") || h.get("a.md") != "text\n" {
+	if status != command.ExitFailed || !strings.HasPrefix(out, "Error: Nothing was changed, because the journal cannot keep it: ") || h.get("a.md") != "text\n" {
 		t.Errorf("status %d, %q; the note is %q", status, out, h.get("a.md"))
 	}
 	if _, _, failure := frame.CutReport(stderr); failure.Code != frame.CodeStateUnavailable || failure.Hint == "" {
@@ -315,8 +314,8 @@ func TestAnotherWriterIsAConflict(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	var out bytes.Buffer
-	status := run(h.host(), resident.Call{Ctx: ctx, Args: []string{h.dir, grammar.WriteSwitch, "append", "path=a.md", "content=x"}, Stdin: strings.NewReader(""), Stdout: &out, Stderr: io.Discard})
-	if want := "Error: Conflict: another program changes notes of the vault. Nothing was changed.\n"; status != answer.ExitFailed || out.String() != want {
+	status := run(h.host(), resident.Call{Ctx: ctx, Args: []string{h.dir, command.WriteSwitch, "append", "path=a.md", "content=x"}, Stdin: strings.NewReader(""), Stdout: &out, Stderr: io.Discard})
+	if want := "Error: Conflict: another program changes notes of the vault. Nothing was changed.\n"; status != command.ExitFailed || out.String() != want {
 		t.Errorf("status %d, %q, want %q", status, out.String(), want)
 	}
 }

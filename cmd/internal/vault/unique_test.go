@@ -3,7 +3,7 @@ package vault
 import (
 	"testing"
 
-	"vaultwicket/cmd/internal/vault/answer"
+	"vaultwicket/cmd/internal/vault/command"
 )
 
 func TestUnique(t *testing.T) {
@@ -27,20 +27,20 @@ func TestUnique(t *testing.T) {
 				".obsidian/zk-prefixer.json": test.settings, "T/note.md": "# {{title}} at {{time}}\n",
 				"taken/202611210905.md": "", "taken/202611210906.md": "", "days/2026-11-21.md": "",
 			})
-			h.expect(answer.ExitDone, "Created: "+test.path+"\n", append([]string{"unique"}, test.args...)...)
+			h.expect(command.ExitDone, "Created: "+test.path+"\n", append([]string{"unique"}, test.args...)...)
 			if got := h.get(test.path); got != test.text {
 				t.Errorf("it is %q, want %q", got, test.text)
 			}
 		})
 	}
 	h := build(t, map[string]string{".obsidian/app.json": `{"newFileLocation":"folder","newFileFolderPath":"In"}`})
-	h.expect(answer.ExitDone, "Created: In/202611210905.md\n", "unique")
-	h.expect(answer.ExitMisuse, "Error: Invalid value for name: a/b. The folder of unique notes is a setting of the vault.\n", "unique", "name=a/b")
+	h.expect(command.ExitDone, "Created: In/202611210905.md\n", "unique")
+	h.expect(command.ExitMisuse, "Error: Invalid value for name: a/b. The folder of unique notes is a setting of the vault.\n", "unique", "name=a/b")
 	h.put(".obsidian/zk-prefixer.json", `{"format":"[same]"}`)
-	h.expect(answer.ExitDone, "Created: In/same.md\n", "unique")
-	h.expect(answer.ExitFailed, "Error: The names of all unique notes of a day are taken.\n", "unique")
+	h.expect(command.ExitDone, "Created: In/same.md\n", "unique")
+	h.expect(command.ExitFailed, "Error: The names of all unique notes of a day are taken.\n", "unique")
 	h.put(".obsidian/zk-prefixer.json", `{"folder":"../x"}`)
-	h.expect(answer.ExitFailed, "Error: File \"../x/202611210905.md\" cannot be created: path \"../x/202611210905.md\": has a hidden segment.\n", "unique")
+	h.expect(command.ExitFailed, "Error: File \"../x/202611210905.md\" cannot be created: path \"../x/202611210905.md\": has a hidden segment.\n", "unique")
 	h.put(".obsidian/zk-prefixer.json", `{`)
-	h.expect(answer.ExitFailed, "Error: Cannot use the settings in .obsidian/zk-prefixer.json: unexpected end of JSON input\n", "unique")
+	h.expect(command.ExitFailed, "Error: Cannot use the settings in .obsidian/zk-prefixer.json: unexpected end of JSON input\n", "unique")
 }

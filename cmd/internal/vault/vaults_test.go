@@ -6,14 +6,14 @@ import (
 	"runtime"
 	"testing"
 
-	"vaultwicket/cmd/internal/vault/answer"
+	"vaultwicket/cmd/internal/vault/command"
 )
 
 func TestVaults(t *testing.T) {
 	h := build(t, nil)
 	h.env["HOME"] = t.TempDir()
-	h.expect(answer.ExitDone, filepath.Base(h.dir)+"\n", "vaults")
-	h.expect(answer.ExitDone, filepath.Base(h.dir)+"\t"+h.dir+"\n", "vaults", "verbose")
+	h.expect(command.ExitDone, filepath.Base(h.dir)+"\n", "vaults")
+	h.expect(command.ExitDone, filepath.Base(h.dir)+"\t"+h.dir+"\n", "vaults", "verbose")
 	if runtime.GOOS != "linux" {
 		t.Skip("the app's list lies elsewhere")
 	}
@@ -28,7 +28,7 @@ func TestVaults(t *testing.T) {
 		if err := os.WriteFile(filepath.Join(folder, "obsidian.json"), []byte(test[0]), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		h.expect(answer.ExitDone, test[1], "vaults")
+		h.expect(command.ExitDone, test[1], "vaults")
 	}
-	h.expect(answer.ExitDone, "1\n", "vaults", "total")
+	h.expect(command.ExitDone, "1\n", "vaults", "total")
 }

@@ -16,11 +16,8 @@ import (
 	"testing"
 	"time"
 
-	"vaultwicket/cmd/internal/vault/answer"
 	"vaultwicket/cmd/internal/vault/command"
-	"vaultwicket/cmd/internal/vault/grammar"
 	"vaultwicket/cmd/internal/vault/resident"
-	"vaultwicket/cmd/internal/vault/session"
 	"vaultwicket/exec/frame"
 )
 
@@ -102,7 +99,7 @@ func (w *talk) ends(want int) {
 func (w *talk) request(stdin *string, words ...string) (id uint32) {
 	w.t.Helper()
 	w.last++
-	b, ok := frame.AppendRequest(nil, w.last, frame.Request{Input: stdin != nil, Words: append([]string{grammar.WriteSwitch}, words...)})
+	b, ok := frame.AppendRequest(nil, w.last, frame.Request{Input: stdin != nil, Words: append([]string{command.WriteSwitch}, words...)})
 	if !ok {
 		w.t.Fatal("the request is too long")
 	}
@@ -172,7 +169,7 @@ func sample(t testing.TB) *testVault {
 		"One/only.md": "# Only\n", "Long.md": strings.Repeat("a long line of a note\n", 20_000), "pic.png": "\x89PNG",
 		".obsidian/daily-notes.json": `{"folder":"Daily","template":"Tides"}`, ".obsidian/templates.json": `{"folder":"One"}`,
 	})
-	h.env[session.ActiveVariable] = "Moon.md"
+	h.env[command.ActiveVariable] = "Moon.md"
 	for i, name := range []string{"Tides.md", "Moon.md", "empty.md", "bytes.md", "One/only.md", "Long.md", "pic.png"} {
 		then := time.Date(2026, 11, 20, 12, i, 0, 0, time.UTC) // two samples are of one age
 		if err := os.Chtimes(h.file(name), then, then); err != nil {
@@ -198,7 +195,7 @@ var samples = []string{
 // and the samples, each without facts and with them.
 func everyCommandLine() (all []string) {
 	lines := slices.Clone(samples)
-	for _, row := range table() {
+	for _, row := range table {
 		for _, rest := range []string{"", " path=Tides.md", " file=Moon", " total", " --help", " nonsense=1"} {
 			if !strings.HasPrefix(row.Name, "random") {
 				lines = append(lines, row.Name+rest)
@@ -245,7 +242,7 @@ func TestWorkerAnswersAsAProcessDoes(t *testing.T) {
 			t.Errorf("the vaults differ:\n%s\n%s", a, b)
 		}
 		w.in.Close()
-		w.ends(answer.ExitDone)
+		w.ends(command.ExitDone)
 	}
 }
 
@@ -297,7 +294,7 @@ func TestWorkerNeedsAGreeting(t *testing.T) {
 		if _, err := w.hear.Next(); err == nil {
 			t.Errorf("%q was answered with a frame", sent)
 		}
-		w.ends(answer.ExitMisuse)
+		w.ends(command.ExitMisuse)
 	}
 }
 
@@ -318,7 +315,7 @@ func TestWorkerEndsAtWhatIsNoProtocol(t *testing.T) {
 			w.t = t
 			w.send(sent)
 			w.in.Close()
-			w.ends(answer.ExitMisuse)
+			w.ends(command.ExitMisuse)
 		})
 	}
 }
@@ -343,16 +340,15 @@ func TestCancel(t *testing.T) {
 }
 
 func TestAPanicIsAnsweredAndEndsTheWorker(t *testing.T) {
-	known.once.Do(func() { known.rows = everyRow() })
-	rows := known.rows
-	t.Cleanup(func() { known.rows = rows })
-	known.rows = append(slices.Clone(rows), command.Command{Name: "panic", Run: func(*session.Vault, grammar.Values) (answer.Reply, error) { panic("a bug") }})
+	rows := table
+	t.Cleanup(func() { table = rows })
+	table = append(slices.Clone(rows), command.Command{Name: "panic", Run: func(*command.Vault, command.Values) (command.Reply, error) { panic("a bug") }})
 	w := sample(t).worker()
 	got := w.ask(nil, "panic")
-	if !strings.HasPrefix(got.stderr, "panic: a bug\n\ngoroutine ") || got.end != (frame.End{Status: answer.ExitMisuse, Last: true}) {
+	if !strings.HasPrefix(got.stderr, "panic: a bug\n\ngoroutine ") || got.end != (frame.End{Status: command.ExitMisuse, Last: true}) {
 		t.Errorf("%+v", got)
 	}
-	w.ends(answer.ExitMisuse)
+	w.ends(command.ExitMisuse)
 }
 
 func TestAVaultThatIsNotTheOneAnyMore(t *testing.T) {
@@ -379,7 +375,7 @@ func TestAVaultThatIsNotTheOneAnyMore(t *testing.T) {
 			if got := w.ask(nil, "files", "total"); got.stdout != "" || !got.end.Unrun || !got.end.Last {
 				t.Errorf("%+v", got)
 			}
-			w.ends(answer.ExitDone)
+			w.ends(command.ExitDone)
 		})
 	}
 }
@@ -390,7 +386,7 @@ func TestAVaultThatIsNotThereYet(t *testing.T) {
 		t.Fatal(err)
 	}
 	w := h.worker()
-	if got := w.ask(nil, "files"); got.stdout != "Vault not found.\n" || got.end != (frame.End{Status: answer.ExitFailed}) {
+	if got := w.ask(nil, "files"); got.stdout != "Vault not found.\n" || got.end != (frame.End{Status: command.ExitFailed}) {
 		t.Errorf("%+v", got)
 	}
 	h.put("a.md", "")
@@ -408,7 +404,7 @@ func FuzzWorkerInput(f *testing.F) {
 	f.Fuzz(func(t *testing.T, sent []byte) {
 		hello, _ := frame.AppendHello(nil, frame.Hello{Version: frame.Version})
 		var out bytes.Buffer
-		at := session.NewHost(func(string) string { return "" }, nil)
+		at := command.NewHost(func(string) string { return "" }, nil)
 		// Calls that are open at the end are not waited for, and open the folder.
 		var calls sync.RWMutex
 		ended := false
@@ -416,7 +412,7 @@ func FuzzWorkerInput(f *testing.F) {
 			calls.RLock()
 			defer calls.RUnlock()
 			if ended {
-				return answer.ExitFailed
+				return command.ExitFailed
 			}
 			return perform(at, c)
 		}, dir, &out)
@@ -427,7 +423,7 @@ func FuzzWorkerInput(f *testing.F) {
 			at.Close()
 		}()
 		status := w.Serve(bytes.NewReader(append(hello, sent...)))
-		if status != answer.ExitDone && status != answer.ExitMisuse {
+		if status != command.ExitDone && status != command.ExitMisuse {
 			t.Errorf("status %d", status)
 		}
 	})
@@ -461,7 +457,7 @@ func TestALongAnswerWaitsForRoom(t *testing.T) {
 	w.more(1)
 	w.more(1)  // which does nothing
 	w.more(17) // which there is not
-	if rest := w.answers(1)[1]; got+len(rest.stdout) != 20_000*len("a long line of a note\n") || rest.end.Status != answer.ExitDone {
+	if rest := w.answers(1)[1]; got+len(rest.stdout) != 20_000*len("a long line of a note\n") || rest.end.Status != command.ExitDone {
 		t.Errorf("%d bytes, %+v", got+len(rest.stdout), rest.end)
 	}
 	request(3, "read", "path=Long.md")

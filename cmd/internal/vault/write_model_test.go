@@ -14,9 +14,8 @@ import (
 
 	"pgregory.net/rapid"
 
-	"vaultwicket/cmd/internal/vault/answer"
+	"vaultwicket/cmd/internal/vault/command"
 	"vaultwicket/cmd/internal/vault/edit"
-	"vaultwicket/cmd/internal/vault/grammar"
 	"vaultwicket/cmd/internal/vault/resident"
 )
 
@@ -154,7 +153,7 @@ func TestWritesAgainstAModel(t *testing.T) {
 		for range rapid.IntRange(1, 12).Draw(rt, "calls") {
 			call, fine := m.turn(rt)
 			status, out := run(call)
-			if (status == answer.ExitDone) != fine {
+			if (status == command.ExitDone) != fine {
 				rt.Fatalf("%q: status %d, %q", call, status, out)
 			}
 			if got := h.texts(false); !maps.Equal(got, m.notes) {
@@ -162,7 +161,7 @@ func TestWritesAgainstAModel(t *testing.T) {
 			}
 		}
 		for i, before := range slices.Backward(m.undo) {
-			if status, out := run([]string{"undo"}); status != answer.ExitDone {
+			if status, out := run([]string{"undo"}); status != command.ExitDone {
 				rt.Fatalf("undo %d: status %d, %q", i, status, out)
 			}
 			if got := h.texts(false); !maps.Equal(got, before) {
@@ -172,14 +171,14 @@ func TestWritesAgainstAModel(t *testing.T) {
 		if got := h.texts(true); !maps.Equal(got, start) {
 			rt.Fatalf("in the end there is %q", got)
 		}
-		if status, out := run([]string{"undo"}); status != answer.ExitFailed || out != "Error: Nothing to undo.\n" {
+		if status, out := run([]string{"undo"}); status != command.ExitFailed || out != "Error: Nothing to undo.\n" {
 			rt.Fatalf("status %d, %q", status, out)
 		}
 	})
 }
 
 func callOf(h *testVault, args []string, stdout, stderr *bytes.Buffer) resident.Call {
-	return resident.Call{Ctx: context.Background(), Args: append([]string{h.dir, grammar.WriteSwitch}, args...), Stdin: strings.NewReader(""), Stdout: stdout, Stderr: stderr}
+	return resident.Call{Ctx: context.Background(), Args: append([]string{h.dir, command.WriteSwitch}, args...), Stdin: strings.NewReader(""), Stdout: stdout, Stderr: stderr}
 }
 
 // writeKinds are calls of every kind that writes, each behind others that it
@@ -238,7 +237,7 @@ func TestEveryFaultOfEveryWriteLeavesTheOldTreeOrTheNew(t *testing.T) {
 					h.run(strings.Fields(call)...)
 				}
 				before := h.texts(true)
-				var said answer.Reply
+				var said command.Reply
 				if said, failing = h.runFailing(n, dead, strings.Fields(kind.call)); failing {
 					faults++
 				}
@@ -253,10 +252,10 @@ func TestEveryFaultOfEveryWriteLeavesTheOldTreeOrTheNew(t *testing.T) {
 
 // runFailing runs a call of which the n-th change of the disk fails. It reports
 // whether there was one.
-func (h *testVault) runFailing(n int, dead bool, args []string) (said answer.Reply, failing bool) {
+func (h *testVault) runFailing(n int, dead bool, args []string) (said command.Reply, failing bool) {
 	at := h.host()
 	defer at.Close()
-	v, err := at.Open(context.Background(), grammar.Line{Folder: h.dir})
+	v, err := at.Open(context.Background(), command.Line{Folder: h.dir})
 	if err != nil {
 		h.t.Fatal(err)
 	}
@@ -268,30 +267,30 @@ func (h *testVault) runFailing(n int, dead bool, args []string) (said answer.Rep
 		}
 		return nil
 	})
-	said = respond(v, grammar.Request{Command: args[0], Args: args[1:], MayWrite: true})
+	said = respond(v, command.Request{Command: args[0], Args: args[1:], MayWrite: true})
 	return said, calls >= n
 }
 
 // judge looks at what a call has left.
-func (h *testVault) judge(t *testing.T, name string, n int, dead bool, before map[string]string, said answer.Reply) {
+func (h *testVault) judge(t *testing.T, name string, n int, dead bool, before map[string]string, said command.Reply) {
 	t.Helper()
 	left := withoutRemains(h.texts(true), before)
 	same := maps.Equal(left, before)
 	switch {
-	case said.Status == answer.ExitDone && same:
+	case said.Status == command.ExitDone && same:
 		t.Errorf("%s, fault %d: it says %q and did nothing", name, n, said.Text)
-	case said.Status != answer.ExitDone && !same && !strings.Contains(said.Text, "stays changed"):
+	case said.Status != command.ExitDone && !same && !strings.Contains(said.Text, "stays changed"):
 		t.Errorf("%s, fault %d (dead: %v): it says %q and left %q, was %q", name, n, dead, said.Text, left, before)
-	case said.Status != answer.ExitDone && !same && !dead:
+	case said.Status != command.ExitDone && !same && !dead:
 		t.Errorf("%s, fault %d: one fault and it is not taken back: %q", name, n, said.Text)
 	}
 	for path, text := range left {
-		if text != before[path] && said.Status != answer.ExitDone && !strings.Contains(said.Text, path) {
+		if text != before[path] && said.Status != command.ExitDone && !strings.Contains(said.Text, path) {
 			t.Errorf("%s, fault %d: it says %q and changed %s", name, n, said.Text, path)
 		}
 	}
 	ids := h.changes()
-	if status, out, _ := h.run("undo", ids[len(ids)-1]); status != answer.ExitDone && !same {
+	if status, out, _ := h.run("undo", ids[len(ids)-1]); status != command.ExitDone && !same {
 		t.Errorf("%s, fault %d: undo says %q", name, n, out)
 	}
 	if got := withoutRemains(h.texts(true), before); !maps.Equal(got, before) {

@@ -11,9 +11,6 @@ import (
 	"cmp"
 
 	"vaultwicket/allowlist"
-	"vaultwicket/cmd/internal/vault/answer"
-	"vaultwicket/cmd/internal/vault/grammar"
-	"vaultwicket/cmd/internal/vault/session"
 )
 
 // Command is one row of the table of what this program can do. What it can carry and
@@ -27,8 +24,8 @@ type Command struct {
 	Positional, Escaped string
 	// Run answers a command that reads. One that may change the vault has Plan in
 	// its place, which says what it would do and touches nothing.
-	Run  func(*session.Vault, grammar.Values) (answer.Reply, error)
-	Plan func(*session.Vault, grammar.Values) (Proposal, error)
+	Run  func(*Vault, Values) (Reply, error)
+	Plan func(*Vault, Values) (Proposal, error)
 	// OfIndex says that an answer depends on the index, on the day and on the request
 	// alone, unless the request is about the active note or today's.
 	OfIndex bool
@@ -36,7 +33,7 @@ type Command struct {
 	OfFiles bool
 	// OnlyReads reports whether a request of a command with a plan only shows
 	// something, nil means that none does.
-	OnlyReads func(grammar.Values) bool
+	OnlyReads func(Values) bool
 	// Verify judges what the app made of a file, where it is not byte for byte what
 	// was planned. With nil nothing else is what was asked for.
 	Verify Verifier
@@ -47,7 +44,7 @@ func (c Command) Writes() bool { return c.Plan != nil }
 
 // Syntax returns what a command line of the command can carry, and what it is for. A
 // command without a row in allowlist can carry nothing.
-func (c Command) Syntax() (s grammar.Syntax, help string) {
+func (c Command) Syntax() (s Syntax, help string) {
 	row, _ := allowlist.Describe(c.Name)
-	return grammar.Syntax{Name: c.Name, Params: row.Params, Positional: c.Positional, Escaped: c.Escaped}, cmp.Or(c.Help, row.Summary)
+	return Syntax{Name: c.Name, Params: row.Params, Positional: c.Positional, Escaped: c.Escaped}, cmp.Or(c.Help, row.Summary)
 }

@@ -6,10 +6,8 @@ import (
 	"strings"
 
 	"vaultwicket/allowlist/quote"
-	"vaultwicket/cmd/internal/vault/answer"
 	"vaultwicket/cmd/internal/vault/edit"
 	"vaultwicket/cmd/internal/vault/frontmatter"
-	"vaultwicket/cmd/internal/vault/grammar"
 	"vaultwicket/gateway/difference"
 )
 
@@ -137,11 +135,11 @@ const maxNamed = quote.Limit - len("…")
 
 // named is a path in a reason, which a person reads in a question: nothing in it can
 // end the quotation.
-func named(path string) answer.Verbatim {
+func named(path string) Verbatim {
 	if len(path) > maxNamed {
 		path = "…" + strings.ToValidUTF8(path[len(path)-maxNamed:], "")
 	}
-	return answer.Verbatim(strings.ReplaceAll(path, `"`, `\"`))
+	return Verbatim(strings.ReplaceAll(path, `"`, `\"`))
 }
 
 // counts returns how many lines a proposal adds and removes, in all files.
@@ -158,9 +156,9 @@ func (p Proposal) counts() (total edit.LineCounts) {
 }
 
 // unasked refuses a proposal that loses much, where nobody was asked about it.
-func (p Proposal) unasked(how grammar.WriteOptions) error {
+func (p Proposal) unasked(how WriteOptions) error {
 	if why := p.loss(); why != "" && how.RefuseDestructive {
-		return answer.Unapproved.Failure("Approval required: the change %s. Nothing was changed.", why)
+		return Unapproved.Failure("Approval required: the change %s. Nothing was changed.", why)
 	}
 	return nil
 }

@@ -4,11 +4,13 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
 
-	"vaultwicket/cmd/internal/vault/answer"
+	"vaultwicket/cmd/internal/vault/disk"
 	"vaultwicket/cmd/internal/vault/edit"
-	"vaultwicket/cmd/internal/vault/grammar"
-	"vaultwicket/cmd/internal/vault/session"
 	"vaultwicket/gateway/state/journal"
 )
 
@@ -17,17 +19,17 @@ import (
 // it. The caller holds the lock of the journal meanwhile.
 
 // begin keeps what a call is going to change, and shows it as a plan does.
-func begin(v *session.Vault, row Command, values grammar.Values, how grammar.WriteOptions) (answer.Reply, error) {
+func begin(v *Vault, row Command, values Values, how WriteOptions) (Reply, error) {
 	p, err := propose(v, row, values)
 	if err != nil || p.ReadAnswer != nil {
 		return p.answer(), err
 	}
 	if err := errors.Join(p.AppDoesLess, fits(v, p, how), p.unasked(how)); err != nil {
-		return answer.Reply{}, err
+		return Reply{}, err
 	}
 	j, err := v.Journal()
 	if err != nil {
-		return answer.Reply{}, err
+		return Reply{}, err
 	}
 	p.byApp()
 	p.drop(Step.IsNoop)
@@ -35,7 +37,7 @@ func begin(v *session.Vault, row Command, values grammar.Values, how grammar.Wri
 		e := entry(v, row, values, how, p)
 		e.Backend = "obsidian"
 		if err := j.Begin(e, p.content); err != nil {
-			return answer.Reply{}, unjournaled(err)
+			return Reply{}, unjournaled(err)
 		}
 	}
 	return showPlan(v, p)
@@ -50,18 +52,18 @@ const (
 
 // end looks at the files of an entry and notes how it ended. One that is
 // untouched is not noted yet if it may still be carried out.
-func end(v *session.Vault, row Command, values grammar.Values, how grammar.WriteOptions) (answer.Reply, error) {
+func end(v *Vault, row Command, values Values, how WriteOptions) (Reply, error) {
 	j, err := v.Journal()
 	if err != nil {
-		return answer.Reply{}, err
+		return Reply{}, err
 	}
 	e, err := j.Entry(how.ID)
 	if err != nil {
-		return answer.Reply{}, answer.NotFound.Failure("Change %q not found.", answer.Verbatim(how.ID))
+		return Reply{}, NotFound.Failure("Change %q not found.", Verbatim(how.ID))
 	}
 	seen, err := settled(v, j, row, values, e)
 	if err != nil {
-		return answer.Reply{}, err
+		return Reply{}, err
 	}
 	verdict := struct {
 		State   string   `json:"state"`
@@ -88,11 +90,11 @@ func end(v *session.Vault, row Command, values grammar.Values, how grammar.Write
 	if e.State == journal.Begun && verdict.State != untouched {
 		keepSeen(j, e.Caller, seen)
 		if err := j.End(e.ID, journal.Done, after, ""); err != nil {
-			return answer.Reply{}, unjournaled(err)
+			return Reply{}, unjournaled(err)
 		}
 	}
 	text, err := json.Marshal(verdict)
-	return answer.Text(string(text)), err
+	return Text(string(text)), err
 }
 
 // keepSeen keeps what the app wrote, for the same reason as [keepWritten].
@@ -131,9 +133,169 @@ func unjournaled(err error) error {
 	var changed *journal.Changed
 	switch {
 	case errors.As(err, &busy):
-		return answer.Conflict.Failure("Conflict: another program changes notes of the vault. Nothing was changed.")
+		return Conflict.Failure("Conflict: another program changes notes of the vault. Nothing was changed.")
 	case errors.As(err, &changed):
-		return answer.Conflict.Failure("Conflict: %q was changed by another program at the same time. Nothing was changed.", answer.Verbatim(changed.Path))
+		return Conflict.Failure("Conflict: %q was changed by another program at the same time. Nothing was changed.", Verbatim(changed.Path))
 	}
-	return answer.NoJournal.Failure("Nothing was changed, because the journal cannot keep it: %v", err)
+	return NoJournal.Failure("Nothing was changed, because the journal cannot keep it: %v", err)
+}
+
+// traced is what is found of one file that the app was to change.
+type traced struct {
+	step    journal.Step
+	now     FileState
+	old     FileState // what is where the file was before a move
+	state   string
+	style   string
+	follows bool // it was to change only because another file moved
+}
+
+// AppChange is one file before and after the app has carried out a call, for a
+// command to judge.
+type AppChange struct {
+	Entry       journal.Entry
+	Step        journal.Step
+	Before, Now FileState
+}
+
+// Verifier judges a file that is not byte for byte what was planned.
+type Verifier func(v *Vault, p Values, c AppChange) (Verdict, error)
+
+// The app does not write a note in one piece: for a moment the file is empty, or
+// holds a part. So a note that is neither old nor what was asked for is looked at
+// again, until it has stayed the same for a while.
+const (
+	settleEvery = 50 * time.Millisecond
+	settleLooks = 5  // as many in a row have to be the same
+	settleMost  = 20 // of all
+)
+
+// settled is lookBack once the files have stayed the same, or are right.
+func settled(v *Vault, j *journal.Journal, row Command, values Values, e journal.Entry) (seen []traced, err error) {
+	same := 0
+	for range settleMost {
+		before := seen
+		if seen, err = lookBack(v, j, row, values, e); err != nil || stateOf(seen) != otherwise {
+			return seen, err
+		}
+		if same++; !slices.EqualFunc(before, seen, func(a, b traced) bool { return a.now.Equal(b.now) && a.old.Equal(b.old) }) {
+			same = 1
+		}
+		if same == settleLooks {
+			break
+		}
+		v.Host.Pause(v.Ctx, settleEvery)
+	}
+	return seen, nil
+}
+
+// lookBack looks at the files of an entry and says of each what became of it.
+func lookBack(v *Vault, j *journal.Journal, row Command, values Values, e journal.Entry) (seen []traced, err error) {
+	moves := slices.ContainsFunc(e.Steps, func(s journal.Step) bool { return s.From != "" })
+	for _, s := range e.Steps {
+		t := traced{step: s, follows: moves && s.From == ""}
+		if t.now, err = heldAt(v, s.Path); err != nil {
+			return nil, err
+		}
+		if s.From != "" {
+			if t.old, err = heldAt(v, s.From); err != nil {
+				return nil, err
+			}
+		}
+		if err = weigh(v, j, row, values, e, &t); err != nil {
+			return nil, err
+		}
+		seen = append(seen, t)
+	}
+	return seen, nil
+}
+
+// heldAt returns what the file at a path of an entry holds.
+func heldAt(v *Vault, path string) (FileState, error) {
+	at, err := StepPath(v, path)
+	if err != nil {
+		return FileState{}, nil // nothing can be there
+	}
+	return CurrentState(v, at)
+}
+
+// weigh sets the state of one file.
+func weigh(v *Vault, j *journal.Journal, row Command, values Values, e journal.Entry, t *traced) error {
+	s, now := t.step, ImageOf(t.now)
+	t.state = otherwise
+	source := now
+	if s.From != "" {
+		source = ImageOf(t.old)
+	}
+	switch {
+	case s.From != "" && t.old.Exists && !strings.EqualFold(s.From, s.Path): // with the same letters it may be the file itself
+		if source == s.Before && !t.now.Exists {
+			t.state = untouched
+		}
+		return nil
+	case now == s.After:
+		t.state = applied
+		return nil
+	case source == s.Before:
+		t.state = untouched
+		return nil
+	case row.Verify == nil || !t.now.Exists:
+		return nil
+	}
+	before := FileState{}
+	if s.Before.Exists {
+		text, err := j.Object(s.Before.Hash)
+		if err != nil {
+			return nil // it was not kept, because nothing of it was to change
+		}
+		before = Existing(text)
+	}
+	verdict, err := row.Verify(v, values, AppChange{e, s, before, t.now})
+	if err == nil && verdict.Done {
+		t.state, t.style = applied, verdict.Style
+	}
+	return err
+}
+
+// stateOf says what became of the change as a whole. Links of other files that the
+// app did not write anew do not undo a move.
+func stateOf(seen []traced) string {
+	count := map[string]int{}
+	for _, t := range seen {
+		if t.follows && t.state == untouched {
+			count["left"]++
+			continue
+		}
+		count[t.state]++
+	}
+	switch {
+	case count[untouched]+count["left"] == len(seen):
+		return untouched
+	case count[applied]+count["left"] == len(seen):
+		return applied
+	}
+	return otherwise
+}
+
+// noticesOf says in what the files differ from what was planned.
+func noticesOf(seen []traced) (notices []string) {
+	left := 0
+	for _, t := range seen {
+		if t.style != "" && !slices.Contains(notices, t.style) {
+			notices = append(notices, t.style)
+		}
+		if t.follows && t.state == untouched {
+			left++
+		}
+	}
+	if left > 0 && left < len(seen) {
+		notices = append(notices, fmt.Sprintf("the app has not changed the links in %d of the files that link to the moved one", left))
+	}
+	return notices
+}
+
+// AllPaths are the paths of all files of the vault.
+func AllPaths(v *Vault) (paths []string, err error) {
+	err = v.Disk.Walk(disk.Path{}, func(e disk.Entry) { paths = append(paths, e.Path.String()) })
+	return paths, err
 }

@@ -1,11 +1,14 @@
 package command
 
 import (
+	"bytes"
 	"encoding/json"
 
-	"vaultwicket/cmd/internal/vault/answer"
-	"vaultwicket/cmd/internal/vault/session"
+	"github.com/aymanbagabas/go-udiff"
+
+	"vaultwicket/cmd/internal/vault/disk"
 	"vaultwicket/gateway/difference"
+	"vaultwicket/policy/access"
 )
 
 // plannedFile is one file of a plan, as the gateway reads it.
@@ -18,7 +21,7 @@ type plannedFile struct {
 }
 
 // showPlan prints what would be done, as JSON.
-func showPlan(v *session.Vault, p Proposal) (answer.Reply, error) {
+func showPlan(v *Vault, p Proposal) (Reply, error) {
 	plan := struct {
 		Path   string        `json:"path"`
 		Says   string        `json:"says"`
@@ -34,10 +37,10 @@ func showPlan(v *session.Vault, p Proposal) (answer.Reply, error) {
 		}
 		file := plannedFile{Path: s.Path.String(), From: s.From.String()}
 		if s.Before.Exists {
-			file.Before = answer.Digest(s.Before.Text)
+			file.Before = Digest(s.Before.Text)
 		}
 		if s.After.Exists {
-			file.After = answer.Digest(s.After.Text)
+			file.After = Digest(s.After.Text)
 		}
 		plan.Files = append(plan.Files, file)
 		// The first files may take all that is told; what is kept of many stays small.
@@ -49,5 +52,83 @@ func showPlan(v *session.Vault, p Proposal) (answer.Reply, error) {
 		plan.Files[i].Change = c
 	}
 	text, err := json.Marshal(plan)
-	return answer.Text(string(text)), err
+	return Text(string(text)), err
 }
+
+// judge refuses a proposal that does more than the rules allow. It looks at what
+// would be done and not at what was asked for: links in other notes that a move
+// rewrites, the note of today, a note that a template makes.
+func judge(v *Vault, p Proposal) error {
+	if v.Sight == nil && !v.Rules.Restrict() {
+		return nil
+	}
+	loses := p.Undoes == "" && p.loss() != "" // to take a change back is to write
+	for _, s := range p.Steps {
+		if s.IsNoop() {
+			continue
+		}
+		if err := judgeStep(v, s, p); err != nil {
+			return err
+		}
+		if loses && s.Before.Exists && s.Path != disk.Bookmarks() {
+			if err := needs(v, s.source(), access.Delete, "overwritten: the change "+p.loss()); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func judgeStep(v *Vault, s Step, p Proposal) error {
+	switch {
+	case s.Path == disk.Bookmarks() && v.Sight != nil:
+		return AccessDenied.Failure("Access denied: the bookmarks may not be changed, because they name notes that are not to be seen.")
+	case s.Path == disk.Bookmarks():
+		return nil // it is no note
+	case s.IsMove():
+		needed := access.Write
+		if s.From.Folder() != s.Path.Folder() && !p.OwnChange {
+			needed = access.Delete // the note goes from where it was
+		}
+		if err := needs(v, s.From, needed, "moved away"); err != nil {
+			return err
+		}
+		return needs(v, s.Path, access.Write, "made")
+	case !s.After.Exists && !p.OwnChange:
+		return needs(v, s.Path, access.Delete, "deleted")
+	case s.Before.Exists && p.Replaces && s.Path == p.Note:
+		return needs(v, s.Path, access.Delete, "replaced")
+	case s.Before.Exists:
+		return needs(v, s.Path, access.Write, "changed")
+	}
+	return needs(v, s.Path, access.Write, "made")
+}
+
+// needs refuses what a path may not have done to it.
+func needs(v *Vault, at disk.Path, level access.Level, what string) error {
+	if v.Sight.Level(at.String(), v.Rules) >= level {
+		return nil
+	}
+	return AccessDenied.Failure("Access denied: %q may not be %s.", Verbatim(at.String()), what)
+}
+
+// UnifiedDiff shows the difference of two texts, nothing if there is none. Of long ones it
+// shows the beginning and the end of what differs.
+func UnifiedDiff(from, to string, a, b []byte) string {
+	switch {
+	case bytes.Equal(a, b):
+		return ""
+	case len(a)+len(b) <= maxExact && bytes.IndexByte(a, 0) < 0 && bytes.IndexByte(b, 0) < 0:
+		return udiff.Unified(from, to, string(a), string(b))
+	}
+	return difference.Of(a, b).Unified(from, to)
+}
+
+const maxExact = 1 << 20 // bytes of two texts whose difference is shown in full
+
+// What of a plan is told. A move may change the links of every note.
+const (
+	maxPlanned      = 256 << 10 // bytes of all lines together
+	maxPlannedLines = 4000
+	maxPlannedLine  = 8 << 10 // bytes of one line
+)

@@ -8,11 +8,8 @@ import (
 	"slices"
 	"strings"
 
-	"vaultwicket/cmd/internal/vault/answer"
 	"vaultwicket/cmd/internal/vault/disk"
 	"vaultwicket/cmd/internal/vault/edit"
-	"vaultwicket/cmd/internal/vault/grammar"
-	"vaultwicket/cmd/internal/vault/session"
 )
 
 // Proposal is what a command that writes is about to do. It is complete before
@@ -36,7 +33,7 @@ type Proposal struct {
 	lineEnds bool
 	asGiven  []byte
 	// ReadAnswer is an answer that changes nothing, in place of steps.
-	ReadAnswer *answer.Reply
+	ReadAnswer *Reply
 	// Broken are the links of other notes that do not lead to their file any more.
 	Broken Broken
 	// AppDoesLess says what the app would leave out, so that it must not carry out the
@@ -150,7 +147,7 @@ func (p *Proposal) byApp() {
 
 // ProposeEdit returns the proposal to change the note that a request means, which has to
 // be Markdown.
-func ProposeEdit(v *session.Vault, p grammar.Values, said string, edit func(text []byte) ([]byte, error)) (Proposal, error) {
+func ProposeEdit(v *Vault, p Values, said string, edit func(text []byte) ([]byte, error)) (Proposal, error) {
 	t, before, err := v.MarkdownNote(p)
 	if err != nil {
 		return Proposal{}, err
@@ -163,7 +160,7 @@ func ProposeEdit(v *session.Vault, p grammar.Values, said string, edit func(text
 }
 
 // CurrentState returns what the file at path holds now.
-func CurrentState(v *session.Vault, path disk.Path) (FileState, error) {
+func CurrentState(v *Vault, path disk.Path) (FileState, error) {
 	text, err := v.Disk.Read(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return FileState{}, nil
@@ -173,7 +170,7 @@ func CurrentState(v *session.Vault, path disk.Path) (FileState, error) {
 
 // do carries out one step on the disk. It never touches a file that does not
 // hold what the step expects.
-func do(v *session.Vault, s *Step) error {
+func do(v *Vault, s *Step) error {
 	defer touch(v, *s)
 	switch {
 	case s.IsNoop():
@@ -196,7 +193,7 @@ func do(v *session.Vault, s *Step) error {
 }
 
 // bring makes a file, out of the trash if what it shall hold lies there.
-func bring(v *session.Vault, s Step) error {
+func bring(v *Vault, s Step) error {
 	if s.TrashName != "" {
 		err := v.Disk.Untrash(s.TrashName, s.Path, s.After.Text)
 		if !disk.IsMissing(err) && !errors.Is(err, disk.ErrChanged) {
@@ -207,7 +204,7 @@ func bring(v *session.Vault, s Step) error {
 }
 
 // touch has the next call look at what a step concerns.
-func touch(v *session.Vault, s Step) {
+func touch(v *Vault, s Step) {
 	v.Host.Knowledge.Touch(s.Path)
 	if s.IsMove() {
 		v.Host.Knowledge.Touch(s.From)
@@ -217,7 +214,7 @@ func touch(v *session.Vault, s Step) {
 // doAll carries out all steps, or none: those behind a step that failed are not
 // begun, those before it are taken back. What cannot be taken back, because
 // somebody changed it in between, is in the error.
-func doAll(v *session.Vault, steps []Step) error {
+func doAll(v *Vault, steps []Step) error {
 	v.Tally.Changing(len(steps))
 	for i := range steps {
 		err := do(v, &steps[i])
@@ -225,9 +222,9 @@ func doAll(v *session.Vault, steps []Step) error {
 			v.Tally.Done()
 			continue
 		}
-		left := []error{answer.WriteError(steps[i].Path.String(), err), takeBackPart(v, steps[i], err)}
+		left := []error{WriteError(steps[i].Path.String(), err), takeBackPart(v, steps[i], err)}
 		if left[1] == nil && isLate(err) {
-			left[0] = answer.Failure("File %q cannot be written: %v. It was taken back.", answer.Verbatim(steps[i].Path.String()), err)
+			left[0] = Failure("File %q cannot be written: %v. It was taken back.", Verbatim(steps[i].Path.String()), err)
 		}
 		for _, done := range slices.Backward(steps[:i]) {
 			left = append(left, takeBack(v, done))
@@ -247,18 +244,18 @@ func isLate(err error) bool {
 }
 
 // takeBack takes back a step that was done.
-func takeBack(v *session.Vault, s Step) error {
+func takeBack(v *Vault, s Step) error {
 	back := s.inverse()
 	err := do(v, &back)
 	if err == nil || isUndone(v, s) {
 		return nil
 	}
-	return answer.Failure("File %q stays changed: %v", answer.Verbatim(s.Path.String()), err)
+	return Failure("File %q stays changed: %v", Verbatim(s.Path.String()), err)
 }
 
 // takeBackPart takes back what was done of a step that failed: the move before a
 // change, one of two names, or all of it, if the disk told so too late.
-func takeBackPart(v *session.Vault, s Step, why error) error {
+func takeBackPart(v *Vault, s Step, why error) error {
 	refused := errors.Is(why, fs.ErrExist) || errors.Is(why, disk.ErrChanged) && !s.IsMove()
 	if refused || isUndone(v, s) {
 		return nil
@@ -286,7 +283,7 @@ func takeBackPart(v *session.Vault, s Step, why error) error {
 }
 
 // isUndone reports whether everything is as it was before a step.
-func isUndone(v *session.Vault, s Step) bool {
+func isUndone(v *Vault, s Step) bool {
 	source := s.Path
 	if s.IsMove() {
 		if now, err := CurrentState(v, s.Path); err != nil || now.Exists {
@@ -303,7 +300,7 @@ func isUndone(v *session.Vault, s Step) bool {
 func allOf(failures []error) error {
 	lines := make([]string, len(failures))
 	for i, err := range failures {
-		lines[i] = strings.TrimPrefix(answer.Explain(err).Text, "Error: ")
+		lines[i] = strings.TrimPrefix(Explain(err).Text, "Error: ")
 	}
-	return answer.Explain(failures[0]).Kind.Failure("%s", strings.Join(lines, "\n"))
+	return Explain(failures[0]).Kind.Failure("%s", strings.Join(lines, "\n"))
 }

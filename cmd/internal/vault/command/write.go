@@ -2,17 +2,17 @@ package command
 
 import (
 	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"slices"
 	"strings"
 	"time"
 
-	"vaultwicket/cmd/internal/vault/answer"
 	"vaultwicket/cmd/internal/vault/disk"
-	"vaultwicket/cmd/internal/vault/grammar"
-	"vaultwicket/cmd/internal/vault/session"
 	"vaultwicket/gateway/state/journal"
 )
 
@@ -23,30 +23,30 @@ const SessionVariable = "VAULTWICKET_SESSION"
 // Write carries out a command that writes: alone in the vault among all
 // programs of this kind, kept in the journal before anything is touched, and
 // read back afterwards.
-func Write(v *session.Vault, row Command, values grammar.Values, how grammar.WriteOptions) (answer.Reply, error) {
+func Write(v *Vault, row Command, values Values, how WriteOptions) (Reply, error) {
 	switch {
 	case row.OnlyReads != nil && row.OnlyReads(values):
 		p, err := propose(v, row, values)
 		return p.answer(), err
-	case how.Mode != "" && how.Mode != grammar.PlanSwitch && how.ID == "":
-		return answer.Reply{}, answer.Misuse("%s needs %s.", how.Mode, grammar.ChangeSwitch)
-	case how.Mode == grammar.BeginSwitch:
+	case how.Mode != "" && how.Mode != PlanSwitch && how.ID == "":
+		return Reply{}, Misuse("%s needs %s.", how.Mode, ChangeSwitch)
+	case how.Mode == BeginSwitch:
 		return begin(v, row, values, how)
-	case how.Mode == grammar.EndSwitch:
+	case how.Mode == EndSwitch:
 		return end(v, row, values, how)
-	case how.Mode == grammar.PlanSwitch:
+	case how.Mode == PlanSwitch:
 		p, err := propose(v, row, values)
 		if err != nil || p.ReadAnswer != nil {
 			return p.answer(), err
 		}
 		if err := p.expects(how.Expect); err != nil {
-			return answer.Reply{}, err
+			return Reply{}, err
 		}
 		return showPlan(v, p)
 	}
 	j, err := v.Journal()
 	if err != nil {
-		return answer.Reply{}, err
+		return Reply{}, err
 	}
 	p, unlock, err := proposeAlone(v, j, row, values)
 	defer unlock()
@@ -54,7 +54,7 @@ func Write(v *session.Vault, row Command, values grammar.Values, how grammar.Wri
 		return p.answer(), err
 	}
 	if err := errors.Join(fits(v, p, how), p.unasked(how)); err != nil {
-		return answer.Reply{}, err
+		return Reply{}, err
 	}
 	p.drop(Step.IsNoop)
 	notices := []string{v.Origin.Left, p.Notice}
@@ -62,7 +62,7 @@ func Write(v *session.Vault, row Command, values grammar.Values, how grammar.Wri
 		notices = append(notices, "the change "+broken)
 	}
 	notices = slices.DeleteFunc(notices, func(notice string) bool { return notice == "" })
-	said := answer.Reply{Text: p.Message, Notice: strings.Join(notices, "; "), Note: p.Note, Change: p.change(), LineEnds: p.lineEnds}
+	said := Reply{Text: p.Message, Notice: strings.Join(notices, "; "), Note: p.Note, Change: p.change(), LineEnds: p.lineEnds}
 	if len(p.Steps) == 0 {
 		return said, p.nothingLeft(j)
 	}
@@ -80,7 +80,7 @@ const (
 // proposeAlone works out what a call would do, and takes the lock of the journal, under
 // which it is still that. What takes long is worked out without the lock, so that no other
 // writer waits for it.
-func proposeAlone(v *session.Vault, j *journal.Journal, row Command, values grammar.Values) (p Proposal, unlock func(), err error) {
+func proposeAlone(v *Vault, j *journal.Journal, row Command, values Values) (p Proposal, unlock func(), err error) {
 	for range maxPlans {
 		before, begun := j.Extent(), time.Now()
 		if p, err = propose(v, row, values); err != nil || p.ReadAnswer != nil {
@@ -100,11 +100,11 @@ func proposeAlone(v *session.Vault, j *journal.Journal, row Command, values gram
 		}
 		unlock()
 	}
-	return Proposal{}, func() {}, answer.Conflict.Failure("Conflict: notes were changed again and again while the change was worked out. Nothing was changed.")
+	return Proposal{}, func() {}, Conflict.Failure("Conflict: notes were changed again and again while the change was worked out. Nothing was changed.")
 }
 
 // propose works out what a call would do, and refuses what the rules do not allow.
-func propose(v *session.Vault, row Command, values grammar.Values) (Proposal, error) {
+func propose(v *Vault, row Command, values Values) (Proposal, error) {
 	p, err := row.Plan(v, values)
 	if err == nil {
 		err = judge(v, p)
@@ -133,15 +133,15 @@ func (p Proposal) takesBack() []string {
 	return journal.Entry{Undoes: p.Undoes, Also: p.Also}.TakesBack()
 }
 
-func (p Proposal) answer() answer.Reply {
+func (p Proposal) answer() Reply {
 	if p.ReadAnswer != nil {
 		return *p.ReadAnswer
 	}
-	return answer.Reply{}
+	return Reply{}
 }
 
 // carryOut keeps, does, checks and closes.
-func carryOut(v *session.Vault, j *journal.Journal, p Proposal, e journal.Entry) (id string, overtaken bool, err error) {
+func carryOut(v *Vault, j *journal.Journal, p Proposal, e journal.Entry) (id string, overtaken bool, err error) {
 	if err := j.Begin(e, p.content); err != nil {
 		return "", false, unjournaled(err)
 	}
@@ -203,7 +203,7 @@ func (p Proposal) trashed() string {
 // wasOvertaken reads back what was written, and reports whether somebody else has
 // changed it by now. The change was made all the same: it took the place of what
 // the note held before.
-func wasOvertaken(v *session.Vault, steps []Step) bool {
+func wasOvertaken(v *Vault, steps []Step) bool {
 	left := map[disk.Path]FileState{} // of files that several steps touch, the last one says it
 	for _, s := range steps {
 		delete(left, s.From)
@@ -219,7 +219,7 @@ func wasOvertaken(v *session.Vault, steps []Step) bool {
 
 // entry is what the journal keeps of a call: never a value, but the names of
 // its parameters.
-func entry(v *session.Vault, row Command, values grammar.Values, how grammar.WriteOptions, p Proposal) journal.Entry {
+func entry(v *Vault, row Command, values Values, how WriteOptions, p Proposal) journal.Entry {
 	now, id := v.Host.Now(), how.ID
 	if id == "" {
 		id = journal.NewID(now)
@@ -260,29 +260,29 @@ func (p Proposal) content(step journal.Step) (io.ReadCloser, error) {
 }
 
 // change is what the answer says of the note that it is about.
-func (p Proposal) change() *answer.Change {
-	var made *answer.Change
+func (p Proposal) change() *Change {
+	var made *Change
 	for _, s := range p.Steps {
 		if s.Path != p.Note {
 			continue
 		}
 		if made == nil {
-			made = &answer.Change{Lines: p.counts(), Destructive: p.loss() != ""}
+			made = &Change{Lines: p.counts(), Destructive: p.loss() != ""}
 			if s.Before.Exists {
-				made.Before = answer.Digest(s.Before.Text)
+				made.Before = Digest(s.Before.Text)
 			}
 		}
 		if made.After = ""; s.After.Exists {
-			made.After = answer.Digest(s.After.Text)
+			made.After = Digest(s.After.Text)
 		}
 	}
 	return made
 }
 
 // fits refuses a proposal that is not the one that the caller knows.
-func fits(v *session.Vault, p Proposal, how grammar.WriteOptions) error {
+func fits(v *Vault, p Proposal, how WriteOptions) error {
 	if how.Approved != "" && how.Approved != digestOf(v, p) {
-		return answer.Conflict.Failure("Conflict: the change is not the one that was approved, because notes were changed since.")
+		return Conflict.Failure("Conflict: the change is not the one that was approved, because notes were changed since.")
 	}
 	return p.expects(how.Expect)
 }
@@ -298,14 +298,14 @@ func (p Proposal) expects(hash string) error {
 		}
 		now := "none"
 		if s.Before.Exists {
-			now = answer.Digest(s.Before.Text)
+			now = Digest(s.Before.Text)
 		}
 		if now != hash {
-			return answer.Conflict.Failure("Conflict: %q has the hash %s, not %s.", answer.Verbatim(p.Note.String()), now, hash)
+			return Conflict.Failure("Conflict: %q has the hash %s, not %s.", Verbatim(p.Note.String()), now, hash)
 		}
 		return nil
 	}
-	return answer.Conflict.Failure("Conflict: the call concerns no note that has a hash.")
+	return Conflict.Failure("Conflict: the call concerns no note that has a hash.")
 }
 
 const maxRemark = 500
@@ -315,4 +315,53 @@ func shorten(text string) string {
 		text = text[:maxRemark]
 	}
 	return strings.ToValidUTF8(text, "")
+}
+
+// digestOf returns the digest of a change: of the files as they are, of what they
+// would become and of the way there. A user who was shown a plan approves the
+// change with its digest, and another change has another one.
+//
+// The text that a template makes at another minute is another text, so there the
+// template counts in its place.
+func digestOf(v *Vault, p Proposal) string {
+	hash := sha256.New()
+	item := func(text string) { fmt.Fprintf(hash, "%d:%s", len(text), text) }
+	item(v.Origin.Text)
+	for _, s := range p.Steps {
+		if s.IsNoop() {
+			continue
+		}
+		item(s.Path.String())
+		item(s.From.String())
+		fmt.Fprintf(hash, "%t %t;", s.Trash, s.Before.Exists)
+		item(string(s.Before.Text))
+		fmt.Fprintf(hash, "%t %t;", s.After.Exists, v.Origin.Timed)
+		if !v.Origin.Timed {
+			item(string(s.After.Text))
+		}
+	}
+	return hex.EncodeToString(hash.Sum(nil))
+}
+
+// sweepAge is how old a temporary file has to be to count as left behind. No write
+// of this program is under way when it is looked for; one of another machine on a
+// shared folder may be, and ends within seconds.
+const sweepAge = 10 * time.Minute
+
+// sweep removes the temporary files, each a whole note, that a writer left in the
+// vault when it was killed. The caller holds the lock of the journal and is about
+// to write: a process that only reads removes nothing. The vault is searched if
+// the journal tells of such a writer, and once by each worker, for those of which
+// no journal tells.
+func sweep(v *Vault, j *journal.Journal) {
+	since, killed := j.Interrupted()
+	due := killed && v.Host.Now().Sub(since) >= sweepAge
+	first := v.Host.Knowledge.Resident && !v.Host.Swept.Swap(true)
+	if !due && !first {
+		return
+	}
+	left, err := v.Disk.Sweep(v.Host.Now().Add(-sweepAge))
+	if due && left == 0 && err == nil {
+		j.Swept()
+	}
 }

@@ -16,7 +16,7 @@ import (
 	"vaultwicket/cmd/internal/vault/disk"
 	"vaultwicket/cmd/internal/vault/knowledge/cache"
 	"vaultwicket/cmd/internal/vault/knowledge/index"
-	"vaultwicket/cmd/internal/vault/tally"
+	"vaultwicket/exec/frame"
 	"vaultwicket/gateway/state/private"
 )
 
@@ -27,7 +27,7 @@ type View struct {
 	Path   string // of the folder, absolute
 	Env    func(string) string
 	Now    func() time.Time // of the machine, to see which files are young
-	Tally  *tally.Tally     // of the call; may be nil
+	Tally  *frame.Tally     // of the call; may be nil
 }
 
 // Store is what is known of the files of a vault: the index of a worker from the calls

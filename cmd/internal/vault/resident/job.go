@@ -9,7 +9,7 @@ import (
 	"runtime/debug"
 	"sync"
 
-	"vaultwicket/cmd/internal/vault/answer"
+	"vaultwicket/cmd/internal/vault/command"
 	"vaultwicket/exec/frame"
 )
 
@@ -73,7 +73,7 @@ func (j *job) stdin() io.Reader { return bytes.NewReader(j.input) }
 
 // printers are the buffers through which answers pass. They are as large as the
 // one that a reply makes otherwise, and so are taken for it.
-var printers = sync.Pool{New: func() any { return bufio.NewWriterSize(nil, answer.PrintBuffer) }}
+var printers = sync.Pool{New: func() any { return bufio.NewWriterSize(nil, command.PrintBuffer) }}
 
 func (j *job) stdout() io.Writer {
 	j.printer = printers.Get().(*bufio.Writer)

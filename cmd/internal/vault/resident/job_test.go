@@ -8,9 +8,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"vaultwicket/cmd/internal/vault/answer"
-	"vaultwicket/cmd/internal/vault/session"
-	"vaultwicket/cmd/internal/vault/tally"
+	"vaultwicket/cmd/internal/vault/command"
 	"vaultwicket/exec/frame"
 )
 
@@ -43,7 +41,7 @@ func TestMessagesCanBeSentBeforeTheEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var sent bytes.Buffer
 		j := newJob(9, frame.Request{}, &outlet{to: &sent})
-		tally := tally.New(j.stderr())
+		tally := frame.NewTally(j.stderr())
 		tally.Found(1)
 		if _, err := j.stderr().Write([]byte("x")); err != nil || sent.Len() > 0 {
 			t.Errorf("%d bytes are sent, %v", sent.Len(), err)
@@ -68,8 +66,8 @@ func (closedPipe) Write([]byte) (int, error) { return 0, errors.New("broken pipe
 func TestAWorkerWithoutAReaderEnds(t *testing.T) {
 	stdin, in := io.Pipe()
 	defer in.Close()
-	at := session.NewHost(func(string) string { return "" }, nil)
-	w := New(at, func(Call) int { return answer.ExitDone }, t.TempDir(), closedPipe{})
+	at := command.NewHost(func(string) string { return "" }, nil)
+	w := New(at, func(Call) int { return command.ExitDone }, t.TempDir(), closedPipe{})
 	go w.listen(frame.NewReader(stdin))
 	b, _ := frame.AppendRequest(nil, 1, frame.Request{Words: []string{"files"}})
 	if _, err := in.Write(b); err != nil {
@@ -77,7 +75,7 @@ func TestAWorkerWithoutAReaderEnds(t *testing.T) {
 	}
 	select {
 	case status := <-w.exitStatus:
-		if status != answer.ExitFailed {
+		if status != command.ExitFailed {
 			t.Errorf("status %d", status)
 		}
 	case <-time.After(20 * time.Second):

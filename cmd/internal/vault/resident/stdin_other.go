@@ -2,7 +2,9 @@
 
 package resident
 
-import "io"
+import (
+	"io"
+)
 
 // pollable has no counterpart here.
 func pollable(in io.Reader) io.Reader { return in }

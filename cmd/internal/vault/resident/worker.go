@@ -13,11 +13,8 @@ import (
 	"sync"
 	"time"
 
-	"vaultwicket/cmd/internal/vault/answer"
+	"vaultwicket/cmd/internal/vault/command"
 	"vaultwicket/cmd/internal/vault/disk"
-	"vaultwicket/cmd/internal/vault/grammar"
-	"vaultwicket/cmd/internal/vault/kept"
-	"vaultwicket/cmd/internal/vault/session"
 	"vaultwicket/exec/frame"
 )
 
@@ -36,7 +33,7 @@ type Perform func(Call) int
 
 // Worker answers the calls of one gateway on one vault, several at once.
 type Worker struct {
-	host       *session.Host
+	host       *command.Host
 	perform    Perform
 	folder     string
 	out        *outlet
@@ -49,8 +46,8 @@ type Worker struct {
 
 // New returns a worker that answers on stdout. From then on the host keeps what it
 // computes from files.
-func New(h *session.Host, perform Perform, folder string, stdout io.Writer) *Worker {
-	h.Knowledge.Resident, h.Kept = true, &kept.Store{}
+func New(h *command.Host, perform Perform, folder string, stdout io.Writer) *Worker {
+	h.Knowledge.Resident, h.Kept = true, &command.Store{}
 	w := &Worker{host: h, perform: perform, folder: folder, out: &outlet{to: stdout}, exitStatus: make(chan int, 1), open: map[uint32]*job{}}
 	w.rest = time.AfterFunc(restAfter, w.giveBack)
 	return w
@@ -83,7 +80,7 @@ func (w *Worker) Serve(stdin io.Reader) int {
 	}
 	in := frame.NewReader(pollable(stdin))
 	if err := w.handshake(in); err != nil {
-		said := answer.Explain(err)
+		said := command.Explain(err)
 		return said.Print(w.out.to)
 	}
 	go func() { w.end(w.listen(in)) }()
@@ -93,7 +90,7 @@ func (w *Worker) Serve(stdin io.Reader) int {
 // handshake waits for the greeting of the gateway and returns it. A gateway of
 // another version is told ours, and will not send anything else.
 func (w *Worker) handshake(in *frame.Reader) error {
-	refusal := answer.Misuse("%s is for the gateway to use, which must send a greeting first.", grammar.WorkerSwitch)
+	refusal := command.Misuse("%s is for the gateway to use, which must send a greeting first.", command.WorkerSwitch)
 	first, err := in.Next()
 	if err != nil {
 		return refusal
@@ -103,11 +100,11 @@ func (w *Worker) handshake(in *frame.Reader) error {
 	}
 	folder, err := filepath.Abs(w.folder)
 	if err != nil {
-		return answer.ErrVaultNotFound
+		return command.ErrVaultNotFound
 	}
 	hello, ok := frame.AppendHello(nil, frame.Hello{Version: frame.Version, PID: uint32(os.Getpid()), Folder: folder})
 	if !ok {
-		return answer.ErrVaultNotFound
+		return command.ErrVaultNotFound
 	}
 	return w.out.write(hello)
 }
@@ -126,13 +123,13 @@ func (w *Worker) listen(in *frame.Reader) int {
 	for {
 		f, err := in.Next()
 		if err == io.EOF {
-			return answer.ExitDone
+			return command.ExitDone
 		}
 		if err == nil {
 			err = w.take(f)
 		}
 		if err != nil {
-			return answer.ExitMisuse // what the gateway sent is no protocol of ours
+			return command.ExitMisuse // what the gateway sent is no protocol of ours
 		}
 	}
 }
@@ -186,7 +183,7 @@ func (w *Worker) cancel(j *job) {
 	j.cancel()
 	if j.waiting {
 		j.waiting = false
-		go w.answer(j, frame.End{Status: answer.ExitFailed, Unrun: true})
+		go w.answer(j, frame.End{Status: command.ExitFailed, Unrun: true})
 	}
 }
 
@@ -196,14 +193,14 @@ func (w *Worker) run(j *job) {
 	defer func() {
 		if reason := recover(); reason != nil {
 			j.complain(reason)
-			w.answer(j, frame.End{Status: answer.ExitMisuse, Last: true})
-			w.end(answer.ExitMisuse)
+			w.answer(j, frame.End{Status: command.ExitMisuse, Last: true})
+			w.end(command.ExitMisuse)
 		}
 	}()
 	if w.host.FolderMoved() {
 		// The path leads to another folder: another worker has to open it.
-		w.answer(j, frame.End{Status: answer.ExitFailed, Unrun: true, Last: true})
-		w.end(answer.ExitDone)
+		w.answer(j, frame.End{Status: command.ExitFailed, Unrun: true, Last: true})
+		w.end(command.ExitDone)
 		return
 	}
 	status := w.perform(Call{j.ctx, append([]string{w.folder}, j.words...), j.stdin(), j.stdout(), j.stderr(), func() {
@@ -212,7 +209,7 @@ func (w *Worker) run(j *job) {
 	j.release()
 	w.answer(j, frame.End{Status: uint8(status), Last: w.host.VaultMissing})
 	if w.host.VaultMissing {
-		w.end(answer.ExitDone)
+		w.end(command.ExitDone)
 	}
 }
 
@@ -227,7 +224,7 @@ func (w *Worker) answer(j *job, end frame.End) {
 	w.mu.Unlock()
 	j.cancel()
 	if err := w.out.end(j.id, end); err != nil {
-		w.end(answer.ExitFailed) // nobody reads any more
+		w.end(command.ExitFailed) // nobody reads any more
 	}
 }
 

@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"strings"
 	"time"
-
-	"vaultwicket/cmd/internal/vault/task/recurrence"
 )
 
 // Refusal says why a task cannot be changed as asked.
@@ -72,7 +70,7 @@ func dated(text string, from, to rune, today time.Time, s Settings) string {
 
 // nextText returns the text of the next task of one that recurs.
 func nextText(text, written string, today time.Time, s Settings) (string, error) {
-	rule, err := recurrence.Parse(written)
+	rule, err := Parse(written)
 	if err != nil {
 		return "", &Refusal{fmt.Sprintf("the recurrence %q is not understood: %v", written, err)}
 	}
@@ -95,7 +93,7 @@ func nextText(text, written string, today time.Time, s Settings) (string, error)
 
 // moved returns a text whose dates are those of the next task. The due date counts, or else
 // the scheduled one, or else the start; the others keep their distance from it.
-func moved(text string, l Line, rule recurrence.Rule, today time.Time) (string, error) {
+func moved(text string, l Line, rule Rule, today time.Time) (string, error) {
 	var reference time.Time
 	for _, field := range []Field{Start, Scheduled, Due} {
 		date := l.Get(field)

@@ -19,7 +19,7 @@ import (
 	"vaultwicket/cmd/internal/vault/disk/system"
 	"vaultwicket/cmd/internal/vault/lookup"
 	"vaultwicket/cmd/internal/vault/query/trigram"
-	"vaultwicket/cmd/internal/vault/tally"
+	"vaultwicket/exec/frame"
 )
 
 // Index is a vault at one moment. It is safe for use by several goroutines.
@@ -68,7 +68,7 @@ func (Forgetful) Learned() {}
 // which may be nil, nor memory has. Its error is that of listing the vault's own folder.
 // begun is a moment before the call: younger stamps are not trusted. The files are
 // counted, unless t is nil.
-func Build(folder *disk.Folder, old *Index, memory Memory, begun time.Time, t *tally.Tally) (*Index, error) {
+func Build(folder *disk.Folder, old *Index, memory Memory, begun time.Time, t *frame.Tally) (*Index, error) {
 	l := newLook(old, memory, begun)
 	l.tally, l.first = t, old == nil
 	if err := folder.Counting(t.Found).WalkParallel(disk.Path{}, l.visit); err != nil {
@@ -120,7 +120,7 @@ type look struct {
 	known  map[disk.Path]*File
 	memory Memory
 	begun  time.Time
-	tally  *tally.Tally // may be nil
+	tally  *frame.Tally // may be nil
 	first  bool         // of this vault: nearly all files are read, and stay
 
 	mu    sync.Mutex

@@ -1,0 +1,251 @@
+package command
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"strings"
+
+	"vaultwicket/allowlist/quote"
+	"vaultwicket/cmd/internal/vault/budget"
+	"vaultwicket/cmd/internal/vault/disk"
+	"vaultwicket/cmd/internal/vault/disk/system"
+	"vaultwicket/exec/frame"
+)
+
+// Fault is an error whose sentence is what the app would print.
+type Fault struct {
+	Status  int
+	kind    Kind
+	Text    string
+	missing Missing
+}
+
+// Missing is what a request names and the vault does not have, for whoever looks for
+// names that are like it. The zero Missing is nothing.
+type Missing struct {
+	Typed  string // by the caller
+	Folder bool
+	Ext    string // of the files that it can be, "" for any
+}
+
+// Missing returns what was not found, the zero Missing for another failure.
+func (f *Fault) Missing() Missing { return f.missing }
+
+// WithHint returns the failure with another hint.
+func (f *Fault) WithHint(hint string) *Fault {
+	advised := *f
+	advised.kind.Hint = hint
+	return &advised
+}
+
+func (f *Fault) Error() string { return f.Text }
+
+// Failure says that a request was right and could not be fulfilled.
+func Failure(format string, args ...any) error {
+	return OtherFailure.Failure(format, args...)
+}
+
+// Misuse says that a request was wrong.
+func Misuse(format string, args ...any) error {
+	return &Fault{Status: ExitMisuse, kind: BadValue, Text: "Error: " + fmt.Sprintf(format, args...)}
+}
+
+// MisuseWithHint is Misuse with what would be right, for programs.
+func MisuseWithHint(hint, format string, args ...any) error {
+	return &Fault{Status: ExitMisuse, kind: Kind{BadValue.Code, hint}, Text: "Error: " + fmt.Sprintf(format, args...)}
+}
+
+// Explain turns an error into what is printed.
+func Explain(err error) Reply {
+	var known *Fault
+	if errors.As(err, &known) {
+		return Reply{Status: known.Status, Kind: known.kind, Text: known.Text}
+	}
+	var over *budget.Overrun
+	if errors.As(err, &over) {
+		return Reply{Status: ExitFailed, Kind: Kind{over.Code(), over.Hint()}, Text: "Error: " + over.Error()}
+	}
+	return Reply{Status: ExitFailed, Kind: kindOf(err), Text: "Error: " + err.Error()}
+}
+
+// Verbatim is a name or a text in a sentence: of the caller, or of a note, whose writer may want
+// it to read as a sentence of ours. It is printed in quotes that nothing in it can end, cut to
+// what a sentence repeats, and with escapes for what is not printable.
+type Verbatim string
+
+// Format writes the text in quotes, for every verb.
+func (v Verbatim) Format(s fmt.State, _ rune) { _, _ = io.WriteString(s, quote.Quoted(string(v))) }
+
+// List writes the first of some names out, each as a [Verbatim].
+func List(names []string, most int) string {
+	quoted := make([]string, min(len(names), most))
+	for i := range quoted {
+		quoted[i] = quote.Quoted(names[i])
+	}
+	return strings.Join(quoted, ", ")
+}
+
+// Exit statuses.
+const (
+	ExitDone   = 0
+	ExitFailed = 1 // the request was right and could not be fulfilled
+	ExitMisuse = 2 // the request itself, or a variable of the environment, is wrong
+)
+
+// Kind is a kind of failure: what a program is told of it. The sentence is for
+// people. The zero value is that of a success.
+type Kind struct{ Code, Hint string }
+
+var (
+	NotFound        = Kind{frame.CodeNotFound, frame.HintNotFound}
+	NotFoundFolder  = Kind{frame.CodeNotFound, "names are case-sensitive; the command folders lists the folders"}
+	NotFoundTag     = Kind{frame.CodeNotFound, "the command tags lists the tags of the vault"}
+	NotFoundLine    = Kind{frame.CodeNotFound, "the command outline shows the lines of headings; wordcount tells how long the note is"}
+	NotFoundText    = Kind{frame.CodeNotFound, "the text must be exactly that of the note, with its line breaks; read the note again"}
+	NotFoundID      = Kind{frame.CodeNotFound, "the id of a change is change.id in the result that made it; leave id out to take back your latest change"}
+	NotFoundNearest = Kind{frame.CodeNotFound, "use one that the error names, or read the note"}
+	NotFoundHeading = Kind{frame.CodeNotFound, "use one that the error names; where text is added, create-heading makes a heading"}
+	AlreadyExists   = Kind{frame.CodeAlreadyExists, "choose another name"}
+	Ambiguous       = Kind{frame.CodeAmbiguous, "name the note with path="}
+	AmbiguousText   = Kind{frame.CodeAmbiguous, "include more surrounding text"}
+	Conflict        = Kind{frame.CodeConflict, "re-read the note and retry"}
+	UndoConflict    = Kind{frame.CodeConflict, "undo the later change first, or ask the user which text to keep"}
+	InUseConflict   = Kind{frame.CodeConflict, "try again in a moment; the user can close it there"}
+	AccessDenied    = Kind{frame.CodeAccessDenied, "the user can raise the access in the table [vaults.access] of the settings file"}
+	HardLinkDenied  = Kind{frame.CodeAccessDenied, "the user can put a copy in the place of the hard link"}
+	NotConfigured   = Kind{frame.CodeNotConfigured, "the user can set it in the settings of the vault"}
+	NeedsApp        = Kind{frame.CodeNeedsApp, "only the Obsidian app can do this; the user can start it and set backend to auto"}
+	TargetRequired  = Kind{frame.CodeTargetRequired, "name the note with path= or file="}
+	Unapproved      = Kind{frame.CodeUnconfirmed, "the note was changed meanwhile, or by an earlier operation; send the same call again, alone, so that the user can be asked"}
+	NoJournal       = Kind{frame.CodeStateUnavailable, "the user can look at the folder of the journal and its limits; nothing was changed"}
+	VaultNotFound   = Kind{frame.CodeVaultNotFound, "compare the name with the list of the command vaults"}
+	AppDoesLess     = Kind{frame.CodeCLIError, frame.HintAppDoesLess}
+	TooLong         = Kind{frame.CodeContentTooLong, "narrow it with folder= or query="}
+	BadValue        = Kind{frame.CodeBadValue, ""}
+	InCloud         = Kind{frame.CodeCLIError, HintInCloud}
+	OtherFailure    = Kind{frame.CodeCLIError, ""}
+)
+
+// Failure says that a request was right and could not be fulfilled.
+func (k Kind) Failure(format string, args ...any) error {
+	return &Fault{Status: ExitFailed, kind: k, Text: "Error: " + fmt.Sprintf(format, args...)}
+}
+
+// Advise returns the kind with another hint.
+func (k Kind) Advise(hint string) Kind { return Kind{k.Code, hint} }
+
+// DidYouMean is Failure with the names that may have been meant in the hint, if there
+// are any.
+func (k Kind) DidYouMean(names []string, format string, args ...any) error {
+	if hint := DidYouMean(names); hint != "" {
+		k.Hint = hint
+	}
+	return k.Failure(format, args...)
+}
+
+// DidYouMean asks for one of some names, "" if there are none.
+func DidYouMean(names []string) string {
+	var quoted []string
+	for _, name := range names {
+		quoted = append(quoted, fmt.Sprintf("%q", Verbatim(quote.Short(name))))
+	}
+	switch n := len(quoted); n {
+	case 0:
+		return ""
+	case 1:
+		return "did you mean " + quoted[0] + "?"
+	default:
+		return "did you mean " + strings.Join(quoted[:n-1], ", ") + " or " + quoted[n-1] + "?"
+	}
+}
+
+// kindOf returns the kind of an error that has no sentence of the app.
+func kindOf(err error) Kind {
+	if errors.Is(err, fs.ErrExist) {
+		return AlreadyExists
+	}
+	return OtherFailure
+}
+
+// Report returns what the gateway is told of a reply that was not successful.
+func (r *Reply) Report() frame.Failure {
+	return frame.Failure{Code: r.Kind.Code, Hint: r.Kind.Hint, Reason: r.Text}
+}
+
+// HintInCloud is for a note whose content is not on this disk.
+const HintInCloud = "it is in the cloud and not on this disk; the user can have the program that synchronises the vault keep it on this device"
+
+// FileNotFound is the app's sentence for a target that cannot be seen.
+func FileNotFound(asTyped string) error {
+	return &Fault{Status: ExitFailed, kind: NotFound, Text: fmt.Sprintf("Error: File %q not found.", Verbatim(asTyped)), missing: Missing{Typed: asTyped}}
+}
+
+// FolderNotFound is the app's sentence for a folder that cannot be seen.
+func FolderNotFound(asTyped string) error {
+	return &Fault{Status: ExitFailed, kind: NotFoundFolder, Text: fmt.Sprintf("Error: Folder %q not found.", Verbatim(asTyped)), missing: Missing{Typed: asTyped, Folder: true}}
+}
+
+// BaseNotFound is the app's sentence for a base that cannot be seen.
+func BaseNotFound(asTyped string) error {
+	return &Fault{Status: ExitFailed, kind: NotFound, Text: "Error: Base file not found: " + asTyped, missing: Missing{Typed: asTyped, Ext: "base"}}
+}
+
+// ReadError explains why a file could not be opened for reading.
+func ReadError(asTyped string, err error) error {
+	switch {
+	case disk.IsHardLinked(err):
+		return hardLinked(asTyped)
+	case disk.IsMissing(err):
+		return FileNotFound(asTyped)
+	case errors.Is(err, system.ErrInUse):
+		return inUse(asTyped)
+	case system.IsFetching(err):
+		return InCloud.Failure("File %q is in the cloud and could not be fetched.", Verbatim(asTyped))
+	case errors.Is(err, fs.ErrPermission):
+		return Failure("File %q cannot be read: permission denied.", Verbatim(asTyped))
+	}
+	return err
+}
+
+// hardLinked explains why a file with further names is left alone: the rules say
+// nothing about the places that these may be in.
+func hardLinked(path string) error {
+	return HardLinkDenied.Failure("Access denied: %q has more than one hard link, and a part of this vault is hidden.", Verbatim(path))
+}
+
+// inUse says that another program keeps a file from being opened or changed.
+func inUse(path string) error {
+	return InUseConflict.Failure("File %q is open in another program. Nothing was changed.", Verbatim(path))
+}
+
+// WriteError explains why a note could not be written.
+func WriteError(path string, err error) error {
+	var refusal *disk.Refusal
+	switch {
+	case err == nil:
+		return nil
+	case disk.IsHardLinked(err):
+		return hardLinked(path)
+	case errors.As(err, &refusal):
+		return Failure("File %q cannot be written: %q %s.", Verbatim(path), Verbatim(refusal.Path), refusal.Reason)
+	case errors.Is(err, system.ErrInUse):
+		return inUse(path)
+	case errors.Is(err, disk.ErrChanged):
+		return Conflict.Failure("File %q was changed by another program at the same time. Nothing was written.", Verbatim(path))
+	case errors.Is(err, fs.ErrPermission):
+		return Failure("File %q cannot be written: permission denied.", Verbatim(path))
+	}
+	return err
+}
+
+// ErrVaultNotFound is the one answer of the app that does not begin with
+// "Error:".
+var ErrVaultNotFound error = &Fault{Status: ExitFailed, kind: VaultNotFound, Text: "Vault not found."}
+
+// NoActiveFile is the app's sentence for a call without a target while no
+// note is open; the angle brackets are part of it.
+func NoActiveFile() error {
+	return TargetRequired.Failure("No active file. Use file=<name> or path=<path> to specify a file.")
+}

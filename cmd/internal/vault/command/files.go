@@ -1,0 +1,332 @@
+package command
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"vaultwicket/cmd/internal/vault/disk"
+	"vaultwicket/cmd/internal/vault/disk/system"
+	"vaultwicket/cmd/internal/vault/knowledge"
+	"vaultwicket/cmd/internal/vault/knowledge/index"
+	"vaultwicket/cmd/internal/vault/order"
+	"vaultwicket/policy/access"
+)
+
+// Listed is a file that [Vault.EachFile] visits. It can be asked during the visit alone.
+type Listed struct {
+	Path  disk.Path
+	entry disk.Entry  // of a walk
+	known *index.File // nil in a walk
+	looks *disk.Stamper
+}
+
+// IsNote reports whether the file is a note by its extension.
+func (l Listed) IsNote() bool { return l.Path.Ext() == "md" }
+
+// Stamp returns the state of the file, with the errors of [disk.Folder.Open].
+func (l Listed) Stamp() (system.Stamp, error) {
+	switch {
+	case l.known == nil:
+		return l.entry.Stamp()
+	case l.known.Stamp != system.Stamp{}:
+		return l.known.Stamp, nil
+	}
+	return l.looks.Stamp(l.Path) // the index does not look into such a file
+}
+
+// EachFile visits the files below a folder. In a worker with an index that is up to date it
+// looks at no folder, and visits them in the order of listings, as sorted says. The error is
+// that of the disk; a folder that is not there is one.
+func (v *Vault) EachFile(under disk.Path, visit func(Listed)) (sorted bool, err error) {
+	return v.EachEntry(under, visit, nil)
+}
+
+// EachEntry is [Vault.EachFile] that visits the folders too, unless folder is nil.
+func (v *Vault) EachEntry(under disk.Path, file func(Listed), folder func(path string)) (sorted bool, err error) {
+	if files := v.indexedBelow(under); len(files) > 0 {
+		looks := v.Disk.Stamper()
+		defer looks.Close()
+		for _, f := range files {
+			file(Listed{Path: f.Path, known: f, looks: looks})
+		}
+		return true, v.eachFolder(under, folder)
+	}
+	// The index does not tell a folder without files from one that is not there.
+	return false, v.Disk.Walk(under, func(e disk.Entry) {
+		switch {
+		case !e.IsDir:
+			file(Listed{Path: e.Path, entry: e})
+		case folder != nil:
+			folder(e.Path.String())
+		}
+	})
+}
+
+// eachFolder visits the folders below one, as a worker knows them.
+func (v *Vault) eachFolder(under disk.Path, visit func(path string)) error {
+	if visit == nil {
+		return nil
+	}
+	folders, err := v.Host.Knowledge.Folders(v.View())
+	for _, path := range folders {
+		if under == (disk.Path{}) || strings.HasPrefix(path, under.String()+"/") {
+			visit(path)
+		}
+	}
+	return err
+}
+
+// PathsBelow returns the paths of the wanted files below a folder as it was typed, in the
+// order of listings. A folder that is not there is an error, although for the app it is an
+// empty one: nobody can tell the two apart in an answer without rows.
+func (v *Vault) PathsBelow(folder string, wanted func(Listed) bool) (found []string, err error) {
+	sorted, err := v.EachFileBelow(folder, func(l Listed) {
+		if wanted(l) {
+			found = append(found, l.Path.String())
+		}
+	})
+	if !sorted {
+		order.Sort(found)
+	}
+	return found, err
+}
+
+// EachFileBelow is [Vault.EachFile] for a folder as it was typed. The error of one that is
+// not there says so.
+func (v *Vault) EachFileBelow(folder string, visit func(Listed)) (sorted bool, err error) {
+	under, err := v.FolderOf(folder)
+	if err != nil {
+		return false, FolderNotFound(folder)
+	}
+	if sorted, err = v.EachFile(under, visit); disk.IsMissing(err) {
+		err = FolderNotFound(folder)
+	}
+	return sorted, err
+}
+
+// IsThere returns the error of the disk if a folder is not there.
+func (v *Vault) IsThere(folder disk.Path) error {
+	if len(v.indexedBelow(folder)) > 0 {
+		return nil
+	}
+	return v.Disk.Walk(folder, func(disk.Entry) {})
+}
+
+// indexedBelow returns the files below a folder in the order of listings, if there is an index
+// that is up to date, and none otherwise.
+func (v *Vault) indexedBelow(folder disk.Path) []*index.File {
+	x, ok := v.Host.Knowledge.IndexIfMade(v.View())
+	switch {
+	case !ok:
+		return nil
+	case folder == disk.Path{}:
+		return x.Files
+	}
+	var below []*index.File
+	for _, f := range x.Files {
+		if f.Path.Below(folder) {
+			below = append(below, f)
+		}
+	}
+	return below
+}
+
+// Excluded returns the test for files that the user has excluded. They are
+// left out of searches and of the lists of tags and properties; links still
+// lead to and from them.
+func (v *Vault) Excluded() (func(path string) bool, error) {
+	filters, err := v.filters()
+	if err != nil {
+		return nil, err
+	}
+	return excludes(filters), nil
+}
+
+// excludes returns the test for the files that filters exclude.
+func excludes(filters []string) func(path string) bool {
+	tests := make([]func(string) bool, 0, len(filters))
+	for _, filter := range filters {
+		tests = append(tests, exclusion(filter))
+	}
+	return func(path string) bool {
+		return slices.ContainsFunc(tests, func(test func(string) bool) bool { return test(path) })
+	}
+}
+
+// filters returns the user's setting as it is written.
+func (v *Vault) filters() ([]string, error) {
+	var app struct {
+		Filters []string `json:"userIgnoreFilters"`
+	}
+	err := v.ReadConfig("app.json", &app)
+	return app.Filters, err
+}
+
+// exclusion reads one filter: a regular expression between slashes, else the
+// path of a file or the beginning of paths. An expression that this program
+// cannot read excludes nothing.
+func exclusion(filter string) func(path string) bool {
+	if len(filter) > 2 && filter[0] == '/' && strings.HasSuffix(filter, "/") {
+		expression, err := regexp.Compile(filter[1 : len(filter)-1])
+		if err != nil {
+			return func(string) bool { return false }
+		}
+		return expression.MatchString
+	}
+	filter = strings.TrimSuffix(filter, "/")
+	return func(path string) bool {
+		rest, found := strings.CutPrefix(path, filter)
+		return found && filter != "" && (rest == "" || rest[0] == '/')
+	}
+}
+
+// PathOf returns the path that a text means, as the disk has it. Every path that
+// a call or a setting of the vault spells out passes through here or [vault.find],
+// so that rules, records and answers know one name of a note.
+func (v *Vault) PathOf(text string) (disk.Path, error) {
+	asked, err := disk.ParsePath(text)
+	if err != nil {
+		return disk.Path{}, err
+	}
+	return v.NameOnDisk(asked)
+}
+
+// FolderOf is pathOf for a folder.
+func (v *Vault) FolderOf(text string) (disk.Path, error) {
+	asked, err := disk.ParseFolder(text)
+	if err != nil {
+		return disk.Path{}, err
+	}
+	return v.NameOnDisk(asked)
+}
+
+// NameOnDisk returns a path as the disk has it, in the spelling of its names there. A
+// path of which a part does not exist keeps that part. The error says that the path
+// names another file on this system.
+func (v *Vault) NameOnDisk(asked disk.Path) (disk.Path, error) {
+	path, err := v.Disk.Named(asked)
+	if errors.Is(err, fs.ErrNotExist) {
+		err = fmt.Errorf("path %q: names something else on this system", asked)
+	}
+	return path, err
+}
+
+// FindPath is pathOf for a file that a caller takes to be there. The error is the
+// app's sentence for one that is not.
+func (v *Vault) FindPath(typed string) (disk.Path, error) {
+	asked, err := disk.ParsePath(typed)
+	if err != nil {
+		return disk.Path{}, FileNotFound(typed)
+	}
+	path, err := v.Disk.Named(asked)
+	if err != nil {
+		return disk.Path{}, ReadError(typed, err)
+	}
+	return path, nil
+}
+
+// spelled are the access rules with the names that the disk has for their paths: a
+// person writes Work for the folder WORK, or in another Unicode normal form.
+type spelled struct {
+	rules access.Rules
+	names []string // that differ from the written ones, sorted
+	at    time.Time
+}
+
+// respellAfter is how long the names are believed. A rule that takes something
+// away holds in every spelling all the time.
+const respellAfter = time.Second
+
+// respell looks for the names again, and reports whether they are others than
+// before. It is called under the lock, with the folder open.
+func (h *Host) respell() (others bool) {
+	if !h.rules.Restrict() {
+		return false
+	}
+	if now := time.Now(); now.Sub(h.spelled.at) < respellAfter {
+		return false
+	}
+	last := h.spelled
+	h.spelled = spelled{at: time.Now()}
+	h.spelled.rules = h.rules.Named(func(written string) string {
+		name := h.nameOf(written)
+		if name != written {
+			h.spelled.names = append(h.spelled.names, name)
+		}
+		return name
+	})
+	slices.Sort(h.spelled.names)
+	return !slices.Equal(last.names, h.spelled.names)
+}
+
+// nameOf returns the path of a rule as the disk has it.
+func (h *Host) nameOf(written string) string {
+	path, err := disk.ParseFolder(written)
+	if err != nil {
+		return written
+	}
+	if path, err = h.folder.Named(path); err != nil {
+		return written
+	}
+	return path.String()
+}
+
+// NamesOneFile reports whether a call is about one file.
+func NamesOneFile(p Values) bool { return p.Has("file") || p.Has("path") || p.Has("active") }
+
+// IndexedTarget finds the file that a request means in the index.
+func (v *Vault) IndexedTarget(p Values) (x *index.Index, place int, err error) {
+	t, err := v.Target(p)
+	if err != nil {
+		return nil, 0, err
+	}
+	if x, err = v.Index(); err != nil {
+		return nil, 0, err
+	}
+	place, ok := x.Place(t.Path.String())
+	if !ok {
+		return nil, 0, FileNotFound(t.Typed)
+	}
+	return x, place, nil
+}
+
+// ScopedFiles returns the files that a listing is about: the one that is named, the
+// focused one with active, else all that are not excluded. Nobody changes the list.
+func (v *Vault) ScopedFiles(p Values) ([]*index.File, error) {
+	if NamesOneFile(p) {
+		x, place, err := v.IndexedTarget(p)
+		if err != nil {
+			return nil, err
+		}
+		return x.Files[place : place+1], nil
+	}
+	x, err := v.Index()
+	if err != nil {
+		return nil, err
+	}
+	filters, err := v.filters()
+	if err != nil || len(filters) == 0 {
+		return x.Files, err
+	}
+	return included(filters).Of(&v.Host.Memo, x.Files), nil
+}
+
+// included is the list of the files that filters do not exclude. It is kept for the next
+// call: to look at each path takes as long as a short listing.
+func included(filters []string) *knowledge.Derived[[]*index.File] {
+	return &knowledge.Derived[[]*index.File]{Name: "files without " + strings.Join(filters, "\n"), Compute: func(files []*index.File) []*index.File {
+		excluded := excludes(filters)
+		var some []*index.File
+		for _, f := range files {
+			if !excluded(f.Path.String()) {
+				some = append(some, f)
+			}
+		}
+		return some
+	}}
+}

@@ -1,0 +1,209 @@
+package command
+
+import (
+	"bytes"
+	"slices"
+	"strings"
+
+	"vaultwicket/cmd/internal/vault/frontmatter"
+	"vaultwicket/cmd/internal/vault/markdown"
+)
+
+// Verdict says what became of a note. The zero Verdict is that of a change that is
+// not the one that was asked for.
+type Verdict struct {
+	// Done says that the note says what it was to say.
+	Done bool
+	// Style says in what the note differs all the same, "" in nothing.
+	Style string
+}
+
+// Exact is the verdict on a note that is what it was to be, byte for byte.
+var Exact = Verdict{Done: true}
+
+const (
+	lineBreaks   = "the line breaks around the text are those of the app"
+	rewritten    = "the app has written the properties anew, in its own form and without comments"
+	otherLinks   = "the app has written the links in its own form"
+	endsInBreaks = "the app has added a line break at the end"
+)
+
+// maxBreaks is how many line breaks in a row the app may put where it adds text: it
+// ends the line before, and leaves one empty line.
+const maxBreaks = 2
+
+// IsComposedOf judges a note that was to consist of pieces of text, each of which begins
+// a line unless inline says that the second one goes on in the line of the first.
+// The app may put line breaks between them and at the end.
+func IsComposedOf(now []byte, inline bool, pieces ...[]byte) Verdict {
+	rest, at := now, 0
+	for i, piece := range pieces {
+		if i > 0 && len(piece) > 0 {
+			breaks := leadingBreaks(rest, piece)
+			ends := parted(pieces[i-1], piece)
+			if breaks > maxBreaks || breaks == 0 && !ends && !inline || breaks > 0 && inline && !ends {
+				return Verdict{}
+			}
+			for range breaks {
+				rest = withoutBreak(rest)
+			}
+		}
+		after, found := bytes.CutPrefix(rest, piece)
+		if !found {
+			return Verdict{}
+		}
+		at, rest = at+len(piece), after
+	}
+	if countBreaks(rest) > maxBreaks || len(bytes.Trim(rest, "\r\n")) > 0 {
+		return Verdict{}
+	}
+	if len(now) == at {
+		return Exact
+	}
+	return Verdict{Done: true, Style: lineBreaks}
+}
+
+// parted reports whether one piece ends a line, or the next one begins with a line
+// break, so that the app needs none between them.
+func parted(before, piece []byte) bool {
+	return len(before) == 0 || bytes.HasSuffix(before, []byte("\n")) || bytes.HasPrefix(piece, []byte("\n")) || bytes.HasPrefix(piece, []byte("\r\n"))
+}
+
+// leadingBreaks counts the line breaks in front of a piece.
+func leadingBreaks(text, piece []byte) (n int) {
+	for ; !bytes.HasPrefix(text, piece); n++ {
+		rest := withoutBreak(text)
+		if len(rest) == len(text) {
+			return n
+		}
+		text = rest
+	}
+	return n
+}
+
+func withoutBreak(text []byte) []byte {
+	return bytes.TrimPrefix(bytes.TrimPrefix(text, []byte("\r")), []byte("\n"))
+}
+
+func countBreaks(text []byte) int { return bytes.Count(text, []byte("\n")) }
+
+// Ending judges a note that was to be wanted. The app may end it with a line break.
+func Ending(wanted, now []byte) Verdict {
+	rest, found := bytes.CutPrefix(now, wanted)
+	switch {
+	case !found:
+		return Verdict{}
+	case len(rest) == 0:
+		return Exact
+	case len(bytes.TrimLeft(rest, "\r\n")) == 0 && countBreaks(rest) <= 1:
+		return Verdict{Done: true, Style: endsInBreaks}
+	}
+	return Verdict{}
+}
+
+// Properties judges a note whose properties were to be those of wanted, and whose
+// body is not concerned. A note without a block that can be read has none.
+func Properties(wanted, now []byte) Verdict {
+	if bytes.Equal(wanted, now) {
+		return Exact
+	}
+	if !bytes.Equal(wanted[markdown.BodyStart(wanted):], now[markdown.BodyStart(now):]) {
+		return Verdict{}
+	}
+	a, ok := properties(wanted)
+	b, alsoOK := properties(now)
+	if !ok || !alsoOK || !sameProperties(a, b) {
+		return Verdict{}
+	}
+	return Verdict{Done: true, Style: rewritten}
+}
+
+// properties reads those of a note. ok is false for a block that is not YAML.
+func properties(text []byte) (found frontmatter.Properties, ok bool) {
+	block := markdown.Scan(text).Frontmatter
+	found, err := frontmatter.Parse(text[block.Start:block.End])
+	return found, err == nil
+}
+
+// sameProperties reports whether two notes have the same properties, in any order.
+func sameProperties(a, b frontmatter.Properties) bool {
+	return len(a) == len(b) && !slices.ContainsFunc(a, func(p frontmatter.Property) bool {
+		i := slices.IndexFunc(b, func(q frontmatter.Property) bool { return q.Key == p.Key })
+		return i < 0 || !p.Value.Equal(b[i].Value)
+	})
+}
+
+// Links judges a note in which links were to lead elsewhere: wanted has them as
+// they were to be written. same reports whether a link, by the path that it names
+// in wanted and in the note, leads to the same file.
+func Links(wanted, now []byte, same func(wanted, now string) bool) Verdict {
+	if bytes.Equal(wanted, now) {
+		return Exact
+	}
+	a, b := markdown.Scan(wanted), markdown.Scan(now)
+	if len(a.Links) != len(b.Links) || withoutTargets(wanted, a) != withoutTargets(now, b) {
+		return Verdict{}
+	}
+	for i, link := range a.Links {
+		if !sameLink(link, b.Links[i], same) {
+			return Verdict{}
+		}
+	}
+	old, ok := properties(wanted)
+	read, alsoOK := properties(now)
+	if !ok || !alsoOK || !sameLinks(old, read, same) {
+		return Verdict{}
+	}
+	return Verdict{Done: true, Style: otherLinks}
+}
+
+// withoutTargets is the body of a note with an empty mark for each link.
+func withoutTargets(text []byte, found markdown.Note) string {
+	var out strings.Builder
+	at := markdown.BodyStart(text)
+	for _, link := range found.Links {
+		if link.Span.Start < at {
+			continue // within another link, or in the properties
+		}
+		out.Write(text[at:link.Span.Start])
+		out.WriteByte(0)
+		at = link.Span.End
+	}
+	out.Write(text[at:])
+	return out.String()
+}
+
+// sameLinks reports whether two notes have the same properties but for how their
+// links are written.
+func sameLinks(a, b frontmatter.Properties, same func(wanted, now string) bool) bool {
+	return len(a) == len(b) && !slices.ContainsFunc(a, func(p frontmatter.Property) bool {
+		i := slices.IndexFunc(b, func(q frontmatter.Property) bool { return q.Key == p.Key })
+		return i < 0 || !sameLinked(p.Value, b[i].Value, same)
+	})
+}
+
+func sameLinked(v, w frontmatter.Value, same func(wanted, now string) bool) bool {
+	if v.Kind() == frontmatter.List && w.Kind() == frontmatter.List {
+		return slices.EqualFunc(v.List(), w.List(), func(x, y frontmatter.Value) bool { return sameLinked(x, y, same) })
+	}
+	if v.Equal(w) {
+		return true
+	}
+	a, ok := markdown.ParseLink(v.Text())
+	b, alsoOK := markdown.ParseLink(w.Text())
+	return ok && alsoOK && v.Kind() == frontmatter.String && w.Kind() == frontmatter.String && sameLink(a, b, same)
+}
+
+func sameLink(a, b markdown.Link, same func(wanted, now string) bool) bool {
+	shown := a.Display == b.Display || b.Display == ""
+	return shown && a.Subpath == b.Subpath && a.Embed == b.Embed && same(a.Path, b.Path)
+}
+
+// maxRepeated is how many bytes of text are searched for a repetition.
+const maxRepeated = 1 << 20
+
+// AddsOnce reports whether text contains what exactly once more than before
+// does. It is false for a text of more than a megabyte.
+func AddsOnce(text, before []byte, what string) bool {
+	return len(text) <= maxRepeated && (what == "" || bytes.Count(text, []byte(what)) == bytes.Count(before, []byte(what))+1)
+}

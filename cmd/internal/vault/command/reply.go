@@ -1,0 +1,267 @@
+package command
+
+import (
+	"bufio"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"hash"
+	"io"
+	"sync"
+
+	"vaultwicket/cmd/internal/vault/disk"
+	"vaultwicket/cmd/internal/vault/edit"
+	"vaultwicket/exec/frame"
+)
+
+// Reply is what a command has to say.
+type Reply struct {
+	Status int
+	Kind   Kind // of a failure
+	Text   string
+	rows   rows // follow text
+	tight  rows // the same in JSON without space between its tokens, if there are any
+	// Body follows the text. It is an open note, so that an answer of any size
+	// passes through a small buffer.
+	Body *disk.File
+	// Notice is what the user or the agent has to know of the answer, such as why it is
+	// empty. It is one line without text of a note, for the gateway.
+	Notice string
+	// Truncated says that something is missing in the answer, and the notice what: it is
+	// told on standard error where nobody asks for a report.
+	Truncated bool
+
+	// Note is the path of the one note that the answer concerns, if it concerns
+	// one; change says what became of it, if it was written.
+	Note   disk.Path
+	Change *Change
+	Entry  string // of the journal, which can take the change back
+	// Overtaken says that the note is not any more what the change made of it.
+	Overtaken bool
+	// LineEnds says that the text got the line ends of the note.
+	LineEnds bool
+	// Image is the media type of an image, whose bytes are the last line of Text in
+	// base64; "" for other answers.
+	Image string
+	// seen is the hash of body while it is printed.
+	seen hash.Hash
+	// hash is that of the note as it was read for the text, "" if it was not.
+	hash string
+}
+
+// Change is a note before and after a write, and how many lines all files together
+// got and lost.
+type Change struct {
+	Before, After string
+	Lines         edit.LineCounts
+	Destructive   bool // so much that it is destructive
+}
+
+// Text returns a reply of success.
+func Text(text string) Reply { return Reply{Text: text} }
+
+// Nothing returns a reply of success that has nothing to show, and why. sentence is
+// what the app prints then, which may be "".
+func Nothing(sentence, reason string, args ...any) Reply {
+	return Reply{Text: sentence, Notice: fmt.Sprintf(reason, args...)}
+}
+
+// FromNote returns a reply of success that was made from the text of a note.
+func FromNote(note disk.Path, text []byte, answer string) Reply {
+	return Reply{Text: answer, Note: note, hash: Digest(text)}
+}
+
+// Compact has a listing in JSON printed without the space between its tokens. Other replies
+// stay as they are.
+func (r *Reply) Compact() {
+	if r.tight.row != nil {
+		r.rows = r.tight
+	}
+}
+
+// Close releases what the reply has open. A reply that was printed may be closed too.
+func (r *Reply) Close() {
+	if r.Body != nil {
+		r.Body.Close()
+	}
+}
+
+// PrintBuffer is what of an answer is in memory at once.
+const PrintBuffer = 64 << 10
+
+// Print writes the reply and returns the exit status. Like the app it ends
+// every text with a line break and adds none to a text that has one; no text
+// at all stays nothing.
+func (r *Reply) Print(stdout io.Writer) int {
+	out := &lastByte{to: bufio.NewWriterSize(stdout, PrintBuffer)}
+	_, _ = out.WriteString(r.Text)
+	r.rows.print(out)
+	if r.Body != nil {
+		out.endLine()
+		if err := r.stream(out); err != nil {
+			out.endLine()
+			r.Status, r.Kind, r.Text = ExitFailed, OtherFailure, fmt.Sprintf("Error: reading stopped: %v", err)
+			_, _ = out.WriteString(r.Text)
+		}
+	}
+	out.endLine()
+	if err := out.to.Flush(); err != nil {
+		return ExitFailed // nobody reads any more; there is no place left to say so
+	}
+	return r.Status
+}
+
+// stream copies the body, hashing it on the way if that is asked for.
+func (r *Reply) stream(out io.Writer) error {
+	if r.seen != nil {
+		out = io.MultiWriter(out, r.seen)
+	}
+	buffer := copies.Get().(*[copyBuffer]byte)
+	defer copies.Put(buffer)
+	_, err := io.CopyBuffer(out, io.LimitReader(r.Body, disk.MaxNote), buffer[:])
+	return err
+}
+
+// copies are the buffers between a note and its reader, kept for the next call.
+var copies = sync.Pool{New: func() any { return new([copyBuffer]byte) }}
+
+const copyBuffer = 32 << 10
+
+// lastByte remembers whether the text written so far ends its line.
+type lastByte struct {
+	to   *bufio.Writer
+	open bool
+}
+
+func (l *lastByte) Write(text []byte) (int, error) {
+	if len(text) > 0 {
+		l.open = text[len(text)-1] != '\n'
+	}
+	return l.to.Write(text)
+}
+
+func (l *lastByte) WriteString(text string) (int, error) {
+	if text != "" {
+		l.open = text[len(text)-1] != '\n'
+	}
+	return l.to.WriteString(text)
+}
+
+func (l *lastByte) endLine() {
+	if l.open {
+		_, _ = l.Write([]byte("\n"))
+	}
+}
+
+// Digest returns the hash by which a note's bytes are known: the first 16 hex
+// digits of their SHA-256.
+func Digest(text []byte) string {
+	sum := sha256.Sum256(text)
+	return hex.EncodeToString(sum[:8])
+}
+
+// Facts tell the gateway which note an answer concerned and what its bytes
+// were, so that it need not guess either from the text.
+type Facts struct {
+	path string
+	// before is nil if nothing was written, and empty if the note was made.
+	before      *string
+	lines       edit.LineCounts
+	destructive bool
+	entry       string // of the journal, "" if nothing was written
+	// overtaken says that somebody changed what was written right after it was.
+	overtaken bool
+	// lineEnds says that the text got the line ends of the note.
+	lineEnds bool
+	image    string // the media type of an image in the answer
+	// hash is computed once the answer is printed, for the body streams.
+	hash func() string
+	// notice is a remark on the answer.
+	notice string
+	whole  *frame.Whole // that a worker keeps, nil where all of it is printed
+	// state is that of the index; unchanged says that nothing was answered for it.
+	state     string
+	unchanged bool
+}
+
+// Unchanged returns the facts of a reply that is left out, because the state that it would
+// be made from is the one that was asked about.
+func Unchanged(state string) *Facts {
+	return &Facts{state: state, unchanged: true, hash: func() string { return "" }}
+}
+
+// FromState returns the facts with the state from which the reply was made. Both may be
+// absent.
+func (f *Facts) FromState(state string) *Facts {
+	if state == "" {
+		return f
+	}
+	f = f.orNew()
+	f.state = state
+	return f
+}
+
+// OfWhole returns the facts of a part with the whole that a worker keeps under an id. They may
+// be absent.
+func (f *Facts) OfWhole(id string, whole Whole) *Facts {
+	f = f.orNew()
+	f.whole = &frame.Whole{ID: id, Bytes: whole.Size, Rows: whole.Rows}
+	return f
+}
+
+func (f *Facts) orNew() *Facts {
+	if f == nil {
+		return &Facts{hash: func() string { return "" }}
+	}
+	return f
+}
+
+// Line returns what is written on standard error.
+func (f *Facts) Line() string {
+	return frame.Facts{
+		Notice: f.notice, Path: f.path, Hash: f.hash(), Before: f.before, Change: f.entry,
+		Added: f.lines.Added, Removed: f.lines.Removed, Loses: f.destructive, Overtaken: f.overtaken, LineEnds: f.lineEnds, Image: f.image,
+		State: f.state, Unchanged: f.unchanged, Whole: f.whole,
+	}.Line()
+}
+
+// Facts returns the facts about a reply, or nil if it concerns no note and has no
+// notice. The
+// hash of a note that does not exist is empty.
+func (r *Reply) Facts(folder *disk.Folder) *Facts {
+	switch {
+	case r.Status != ExitDone, r.Note == (disk.Path{}) && r.Notice == "":
+		return nil
+	case r.Note == (disk.Path{}):
+		return &Facts{notice: r.Notice, hash: func() string { return "" }}
+	}
+	f := &Facts{notice: r.Notice, path: r.Note.String(), entry: r.Entry, overtaken: r.Overtaken, lineEnds: r.LineEnds, image: r.Image}
+	switch {
+	case r.Change != nil:
+		f.before, f.hash = &r.Change.Before, func() string { return r.Change.After }
+		f.lines, f.destructive = r.Change.Lines, r.Change.Destructive
+	case r.Body != nil:
+		r.seen = sha256.New()
+		f.hash = func() string { return hex.EncodeToString(r.seen.Sum(nil)[:8]) }
+	case r.hash != "":
+		f.hash = func() string { return r.hash }
+	default:
+		known := hashOf(folder, r.Note)
+		f.hash = func() string { return known }
+	}
+	return f
+}
+
+// hashOf returns the digest of a file, or nothing if it cannot be read.
+func hashOf(folder *disk.Folder, note disk.Path) string {
+	file, err := folder.Open(note)
+	if err != nil {
+		return ""
+	}
+	defer file.Close()
+	sum := sha256.New()
+	if _, err := io.Copy(sum, file); err != nil {
+		return ""
+	}
+	return hex.EncodeToString(sum.Sum(nil)[:8])
+}

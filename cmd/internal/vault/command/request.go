@@ -1,0 +1,315 @@
+package command
+
+import (
+	"crypto/sha256"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"vaultwicket/allowlist"
+)
+
+// Request is one call: a command with its arguments as they were typed.
+type Request struct {
+	Command string
+	Args    []string
+	// Literal holds values that did not come as arguments. They are taken as
+	// they are, with no escape expanded.
+	Literal map[string]string
+	Options WriteOptions
+	// MayWrite says that the call may change something, and not only show what it
+	// would change.
+	MayWrite bool
+}
+
+// Values are the values of a request that its command knows, every one of them
+// checked. A flag that is set has a value, one that is not has none.
+type Values map[string]string
+
+// Has reports whether the parameter or flag was given, also with an empty value.
+func (p Values) Has(name string) bool { _, ok := p[name]; return ok }
+
+// Syntax is what a command line of one command can carry.
+type Syntax struct {
+	Name       string
+	Params     []allowlist.Param
+	Positional string // the parameter that a bare word gives, "" if none is taken
+	Escaped    string // a parameter besides texts for notes in which \n and \t are expanded
+}
+
+// Param returns the parameter of that name, and false if the command has none.
+func (s Syntax) Param(name string) (allowlist.Param, bool) {
+	i := slices.IndexFunc(s.Params, func(p allowlist.Param) bool { return p.Name == name })
+	if i < 0 {
+		return allowlist.Param{}, false
+	}
+	return s.Params[i], true
+}
+
+// Usage returns how a parameter is written, without brackets of its own.
+func Usage(p allowlist.Param) string {
+	switch {
+	case isFlag(p):
+		return p.Name
+	case len(p.Choices) > 0:
+		return p.Name + "=" + strings.Join(p.Choices, "|")
+	}
+	return p.Name + "=<" + p.Hint + ">"
+}
+
+// The kinds of the table that count here: one has no value, and in the values of the
+// other escapes are expanded.
+const (
+	flagKind    = "flag"
+	contentKind = "content"
+)
+
+func isFlag(p allowlist.Param) bool { return p.Kind == flagKind }
+
+// usage returns the line that shows how a command is written.
+func (s Syntax) usage() string {
+	words := []string{"Usage:", s.Name}
+	if s.Positional != "" {
+		words = append(words, "[<"+s.Positional+">]")
+	}
+	for _, p := range s.Params {
+		switch {
+		case p.Name == s.Positional:
+		case p.Required:
+			words = append(words, Usage(p))
+		default:
+			words = append(words, "["+Usage(p)+"]")
+		}
+	}
+	return strings.Join(words, " ")
+}
+
+// Parse checks a request against what the command can carry.
+//
+// The app ignores what it does not know, so that a slip of the pen becomes
+// another command. Here every such slip is refused.
+func (s Syntax) Parse(r Request) (Values, error) {
+	values := Values{}
+	for _, arg := range r.Args {
+		if s.Positional != "" && !strings.Contains(arg, "=") && !values.Has(s.Positional) {
+			values[s.Positional] = arg
+			continue
+		}
+		if err := s.take(values, arg); err != nil {
+			return nil, err
+		}
+	}
+	for name, value := range r.Literal {
+		row, ok := s.Param(name)
+		if !ok || isFlag(row) {
+			return nil, s.unknown(name)
+		}
+		if err := s.set(values, row, value); err != nil {
+			return nil, err
+		}
+	}
+	return values, s.complete(values)
+}
+
+// take reads one argument into values.
+func (s Syntax) take(values Values, arg string) error {
+	name, value, hasValue := strings.Cut(arg, "=")
+	row, ok := s.Param(name)
+	if !ok {
+		return s.unknown(name)
+	}
+	if isFlag(row) {
+		// The app takes any value of a flag for yes, "false" included.
+		if hasValue && value != "true" {
+			return Misuse("Invalid value for %s: %s. Leave it out or give it alone.", name, value)
+		}
+		return s.set(values, row, "true")
+	}
+	if !hasValue {
+		return Misuse("Missing value for parameter: %s\n%s", Usage(row), s.usage())
+	}
+	if row.Kind == contentKind || name == s.Escaped {
+		value = expand(value)
+	}
+	return s.set(values, row, value)
+}
+
+// set stores one value. A repeated parameter is refused: the app lets the last
+// one win, which loses the text of the first without a word.
+func (s Syntax) set(values Values, row allowlist.Param, value string) error {
+	switch {
+	case values.Has(row.Name):
+		return Misuse("Parameter given twice: %s", row.Name)
+	case value == "" && row.Required:
+		return Misuse("Missing required parameter: %s", row.Name)
+	case value == "":
+		return Misuse("Missing value for parameter: %s\n%s", Usage(row), s.usage())
+	case len(row.Choices) > 0 && !slices.Contains(row.Choices, value):
+		return Misuse("Invalid value for %s: %s. Use %s.", row.Name, value, strings.Join(row.Choices, ", "))
+	}
+	values[row.Name] = value
+	return nil
+}
+
+// complete refuses values in which something required is missing, or which
+// name two targets.
+func (s Syntax) complete(values Values) error {
+	for _, row := range s.Params {
+		if row.Required && !values.Has(row.Name) {
+			return Misuse("Missing required parameter: %s\n%s", Usage(row), s.usage())
+		}
+	}
+	if values.Has("file") && values.Has("path") {
+		return Misuse("Use file=<name> or path=<path>, not both.")
+	}
+	return nil
+}
+
+func (s Syntax) unknown(name string) error {
+	return Misuse("Unknown parameter: %s\n%s", name, s.usage())
+}
+
+// expand replaces the escapes of the grammar. There is no way to escape the
+// backslash; text that holds such pairs has to come by standard input.
+func expand(value string) string {
+	return strings.NewReplacer(`\n`, "\n", `\t`, "\t").Replace(value)
+}
+
+// PartSwitch is followed by how many bytes of a long listing a worker prints, in whole rows.
+// It keeps the whole, which the facts then name. With "lines:" before the number every line is
+// a row. A process for one call prints everything.
+const PartSwitch = "--part"
+
+// KeptSwitch has a worker print more of an answer that it keeps. Behind it stand the id, the
+// offset at which the last part ended and how many bytes are printed at least; there is no
+// command.
+const KeptSwitch = "--kept"
+
+// Kept is what of an answer a worker is to print. The zero Kept is nothing.
+type Kept struct {
+	ID          string
+	From, Bytes int
+}
+
+// maxPart is more than an answer has that is kept.
+const maxPart = 16 << 20
+
+func parsePart(args []string) (p Part, ok bool) {
+	if len(args) == 0 {
+		return p, false
+	}
+	number, lines := strings.CutPrefix(args[0], "lines:")
+	n, ok := parseSize(number)
+	return Part{Bytes: n, Lines: lines}, ok && n > 0
+}
+
+func parseKept(args []string) (k Kept, ok bool) {
+	if len(args) != 3 || args[0] == "" {
+		return k, false
+	}
+	from, ok1 := parseSize(args[1])
+	bytes, ok2 := parseSize(args[2])
+	return Kept{args[0], from, bytes}, ok1 && ok2
+}
+
+func parseSize(text string) (n int, ok bool) {
+	n, err := strconv.Atoi(text)
+	return n, err == nil && 0 <= n && n <= maxPart
+}
+
+// Number reads a parameter that is a whole number within bounds, or returns
+// what counts without it.
+func (p Values) Number(name string, fallback, least, most int) (int, error) {
+	if !p.Has(name) {
+		return fallback, nil
+	}
+	n, err := strconv.Atoi(p[name])
+	if err != nil || n < least || n > most {
+		return 0, Misuse("Invalid number: %s. Use %s from %d to %d.", p[name], name, least, most)
+	}
+	return n, nil
+}
+
+// WriteOptions says how a command that writes is carried out.
+type WriteOptions struct {
+	Mode   string // PlanSwitch, BeginSwitch or EndSwitch; "" carries the call out
+	ID     string // of the entry in the journal, "" for a new one
+	Expect string // the hash that the note has to have, "" for any
+	Caller string // on whose behalf it is done, "" for nobody known
+	Client string // what the client calls itself, "" for nothing
+	Batch  string // what is the same for all calls of a batch, "" for a single one
+	// RefuseDestructive refuses a change that loses much: nobody was asked about it.
+	RefuseDestructive bool
+	// Approved is the digest of the change that a user was shown, "" for any.
+	Approved string
+}
+
+// The switches for it, which stand before the command.
+const (
+	WriteSwitch  = "--write" // without it nothing is changed and nothing kept
+	PlanSwitch   = "--plan"  // show what would be done, and do nothing
+	BeginSwitch  = "--begin" // keep it besides, for the app to carry it out
+	EndSwitch    = "--end"   // look at what became of that
+	ChangeSwitch = "--change"
+	ExpectSwitch = "--expect"
+
+	CallerSwitch  = "--caller"
+	ClientSwitch  = "--client"
+	BatchSwitch   = "--batch"
+	SparingSwitch = "--sparing"
+	// ApprovedSwitch is followed by the digest of a plan that was shown.
+	ApprovedSwitch = "--approved"
+)
+
+// maxCaller is the longest name of a caller or a batch that the journal keeps.
+const maxCaller = 256
+
+func isName(text string) bool {
+	return text != "" && len(text) <= maxCaller && utf8.ValidString(text)
+}
+
+// FirstSwitch returns the first switch that was given.
+func (m WriteOptions) FirstSwitch() string {
+	switch {
+	case m.Mode != "":
+		return m.Mode
+	case m.ID != "":
+		return ChangeSwitch
+	case m.Caller != "":
+		return CallerSwitch
+	case m.Client != "":
+		return ClientSwitch
+	case m.Batch != "":
+		return BatchSwitch
+	case m.RefuseDestructive:
+		return SparingSwitch
+	case m.Approved != "":
+		return ApprovedSwitch
+	}
+	return ExpectSwitch
+}
+
+// isHash reports whether a text can be the hash of a note.
+func isHash(text string) bool { return len(text) == 16 && strings.Trim(text, "0123456789abcdef") == "" }
+
+// isDigest reports whether a text can be the digest of a change.
+func isDigest(text string) bool {
+	return len(text) == 2*sha256.Size && strings.Trim(text, "0123456789abcdef") == ""
+}
+
+// WorkerSwitch makes a resident worker of this program.
+const WorkerSwitch = "--worker"
+
+// StatusSwitch asks what surrounds the program in place of a command.
+const StatusSwitch = "--status"
+
+// UnlessSwitch is followed by the state that the facts of an earlier answer had. Where a
+// call would answer from the same state, it answers nothing.
+const UnlessSwitch = "--unless"
+
+// CompactSwitch has a listing in JSON printed without the space between its tokens.
+const CompactSwitch = "--compact"
+
+// FactsSwitch has a call end with a report on stderr, for the gateway.
+const FactsSwitch = "--facts"

@@ -1,0 +1,218 @@
+package command
+
+import (
+	"bytes"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Rows returns a reply of success that is made while it is printed, so that a long listing
+// is never in memory as a whole. row appends what comes of each place below count, in
+// their order; it is called once for each, unless nobody reads any more.
+func Rows(count int, row func(b []byte, place int) []byte) Reply {
+	return Reply{rows: rows{count, row}}
+}
+
+// rows are the part of a reply that is made while it is printed.
+type rows struct {
+	count int
+	row   func(b []byte, place int) []byte
+}
+
+// usualRow is what of a buffer has to be left for one more row, or else as much as the
+// longest one so far has taken, up to half of the buffer. A row for which that is not enough
+// is copied.
+const usualRow = 2 << 10
+
+// print writes all rows, many at a time. They are made where they are written from.
+func (r rows) print(out *lastByte) {
+	b := out.to.AvailableBuffer()
+	longest := usualRow
+	for place := range r.count {
+		before := len(b)
+		b = r.row(b, place)
+		longest = max(longest, min(len(b)-before, PrintBuffer/2))
+		if cap(b)-len(b) >= longest {
+			continue
+		}
+		_, _ = out.Write(b)
+		if err := out.to.Flush(); err != nil {
+			return // the one behind it fails in the same way
+		}
+		b = out.to.AvailableBuffer()
+	}
+	_, _ = out.Write(b)
+}
+
+// Listing is a table whose cells are made while it is printed.
+type Listing struct {
+	Columns []string
+	Sparse  bool // cells without text are left out of JSON
+	Rows    int
+	// Cell appends the text of a cell.
+	Cell func(b []byte, row, column int) []byte
+
+	width func(row int) int // how many cells a row has; nil if it has all
+}
+
+func (l *Listing) widthOf(row int) int {
+	if l.width == nil {
+		return len(l.Columns)
+	}
+	return l.width(row)
+}
+
+// Reply returns the listing in one of its forms; nothing asked for is TSV. Like the app,
+// TSV has no line of headings, and CSV is held to the same.
+func (l Listing) Reply(form string) Reply {
+	switch form {
+	case FormatJSON:
+		return l.json()
+	case FormatCSV:
+		return Rows(l.Rows, func(b []byte, row int) []byte { return l.line(b, row, ',', quoteCSV) })
+	}
+	return Rows(l.Rows, func(b []byte, row int) []byte { return l.line(b, row, '\t', keepInCell) })
+}
+
+// line appends the cells of a row. mend rewrites a cell that begins at start.
+func (l *Listing) line(b []byte, row int, between byte, mend func(b []byte, start int) []byte) []byte {
+	for column := range l.widthOf(row) {
+		if column > 0 {
+			b = append(b, between)
+		}
+		start := len(b)
+		b = mend(l.Cell(b, row, column), start)
+	}
+	return append(b, '\n')
+}
+
+// keepInCell keeps a cell in its place: what would look like another cell or another row
+// becomes a blank.
+func keepInCell(b []byte, start int) []byte {
+	if bytes.ContainsAny(b[start:], "\t\r\n") {
+		return append(b[:start], oneLine.Replace(string(b[start:]))...)
+	}
+	return b
+}
+
+var oneLine = strings.NewReplacer("\t", " ", "\r\n", " ", "\n", " ", "\r", " ")
+
+// quoteCSV puts a cell in quotes where package encoding/csv would.
+func quoteCSV(b []byte, start int) []byte {
+	cell := b[start:]
+	first, _ := utf8.DecodeRune(cell)
+	if !bytes.ContainsAny(cell, ",\"\r\n") && !unicode.IsSpace(first) && string(cell) != `\.` {
+		return b
+	}
+	text := strings.ReplaceAll(string(cell), `"`, `""`)
+	return append(append(append(b[:start], '"'), text...), '"')
+}
+
+// json makes an array of objects whose keys keep their order.
+func (l Listing) json() Reply {
+	if l.Rows == 0 {
+		return Text("[]")
+	}
+	said := l.array(spacing{row: "\n  ", key: "\n    ", colon: ": ", end: "\n"})
+	said.tight = l.array(spacing{colon: ":"}).rows
+	return said
+}
+
+// spacing is what stands between the tokens of an array of objects.
+type spacing struct{ row, key, colon, end string }
+
+// array makes the reply. What stands between two cells is put together once: there are very
+// many cells.
+func (l Listing) array(space spacing) Reply {
+	keys := make([][]byte, len(l.Columns))
+	for i, name := range l.Columns {
+		keys[i] = append(AppendJSON([]byte(","+space.key), name), space.colon+`"`...)
+	}
+	open, shut, end := ","+space.row+"{", space.row+"}", space.end+"]"
+	return Rows(l.Rows, func(b []byte, row int) []byte {
+		start := len(b)
+		b = append(b, open...)
+		if row == 0 {
+			b[start] = '['
+		}
+		b = append(l.object(b, row, keys), shut...)
+		if row == l.Rows-1 {
+			b = append(b, end...)
+		}
+		return b
+	})
+}
+
+// object appends the cells of a row behind their keys, each of which begins with a comma and
+// ends with a quote.
+func (l *Listing) object(b []byte, row int, keys [][]byte) []byte {
+	first := len(b)
+	for column, key := range keys[:l.widthOf(row)] {
+		before := len(b)
+		if before == first {
+			key = key[1:]
+		}
+		b = append(b, key...)
+		start := len(b)
+		b = l.Cell(b, row, column)
+		switch text := b[start:]; {
+		case l.Sparse && len(text) == 0:
+			b = b[:before]
+		case plainJSON(text) == len(text):
+			b = append(b, '"')
+		default:
+			b = AppendJSON(b[:start-1], string(text))
+		}
+	}
+	return b
+}
+
+// AppendNumber appends a number as a cell has it.
+func AppendNumber(b []byte, n int) []byte { return strconv.AppendInt(b, int64(n), 10) }
+
+// The forms in which a table is printed.
+const (
+	FormatJSON = "json"
+	FormatTSV  = "tsv"
+	FormatCSV  = "csv"
+)
+
+// Table are a table to be printed. All cells are text: the app prints numbers
+// as strings in JSON too.
+type Table struct {
+	Columns []string
+	Rows    [][]string
+	Sparse  bool // cells without text are left out of JSON
+}
+
+// Reply returns the table in one of its forms, see [Listing.Reply].
+func (r Table) Reply(form string) Reply { return r.listing().Reply(form) }
+
+// Print returns the text of the table in one of its forms.
+func (r Table) Print(form string) string {
+	said := r.Reply(form)
+	text := []byte(said.Text)
+	for place := range said.rows.count {
+		text = said.rows.row(text, place)
+	}
+	return string(text)
+}
+
+// listing returns the table as a listing. A row may have fewer cells than another.
+func (r Table) listing() Listing {
+	return Listing{
+		Columns: r.Columns, Sparse: r.Sparse, Rows: len(r.Rows), width: func(row int) int { return len(r.Rows[row]) },
+		Cell: func(b []byte, row, column int) []byte { return append(b, r.Rows[row][column]...) },
+	}
+}
+
+// Add adds a row of a name and, if they are wanted, its count.
+func (r *Table) Add(counted bool, name, count string) {
+	if counted {
+		r.Rows = append(r.Rows, []string{name, count})
+		return
+	}
+	r.Rows = append(r.Rows, []string{name})
+}

@@ -1,0 +1,273 @@
+package command
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"vaultwicket/allowlist/day"
+	"vaultwicket/allowlist/quote"
+	"vaultwicket/cmd/internal/vault/disk"
+	"vaultwicket/cmd/internal/vault/knowledge"
+	"vaultwicket/cmd/internal/vault/knowledge/index"
+	"vaultwicket/cmd/internal/vault/lookup"
+	"vaultwicket/cmd/internal/vault/markdown"
+	"vaultwicket/exec/frame"
+	"vaultwicket/gateway/registry"
+	"vaultwicket/policy/access"
+)
+
+// Vault is an opened vault with everything that an answer depends on besides
+// the request.
+type Vault struct {
+	Name string
+	Path string // of the folder, absolute
+	Disk *disk.Folder
+	// Rules and sight say what may be done with which note, and which are there.
+	Rules access.Rules
+	Sight *Sight // nil if all are
+	Host  *Host  // what is kept between calls
+	// ForGateway says that the answer may be read by an agent.
+	ForGateway bool
+	// Ctx ends when nobody waits for the answer any more. A vault is made for one
+	// call.
+	Ctx context.Context
+
+	Clock       func() time.Time
+	DayStart    time.Duration   // how long after midnight a day begins
+	Caller      string          // on whose behalf a call writes, "" for nobody known
+	active      string          // the note that counts as focused; if empty the app's own record decides
+	RandomIndex func(n int) int // an index below n, by chance
+
+	Tally *frame.Tally // how far the call has come; nil if nobody wants to know
+
+	Origin Origin // that the proposed change was made from
+	// Changes is called before the first file is changed; nil tells no caller.
+	Changes func()
+}
+
+// Index returns what the files of the vault contain.
+func (v *Vault) Index() (*index.Index, error) { return v.Host.Knowledge.Index(v.View()) }
+
+// View is the vault as the knowledge of earlier calls needs it.
+func (v *Vault) View() knowledge.View {
+	return knowledge.View{Ctx: v.Ctx, Folder: v.Disk, Path: v.Path, Env: v.Host.Env, Now: v.Host.Now, Tally: v.Tally}
+}
+
+// Origin is what a call made a note from.
+type Origin struct {
+	Text  string
+	Timed bool // it was filled in with the date or the time
+	// Left says what of it was not filled in, because only a plugin of the app knows it; ""
+	// if nothing was left.
+	Left string
+}
+
+// ActiveNote returns the path of the focused note. Whether there is one is not
+// looked at, but one that is not to be seen is not focused.
+func (v *Vault) ActiveNote() (string, error) {
+	active, err := v.recordedActive()
+	if err == nil && !v.Sees(active) {
+		return "", NoActiveFile()
+	}
+	return active, err
+}
+
+func (v *Vault) recordedActive() (string, error) {
+	if v.active != "" {
+		return v.active, nil
+	}
+	// The record is the app's own scratch file. One that is missing or that
+	// cannot be understood means that nothing is known to be open.
+	text, err := v.Disk.Config("workspace.json")
+	if err != nil {
+		return "", NoActiveFile()
+	}
+	var space workspace
+	if json.Unmarshal(text, &space) != nil || space.Active == "" {
+		return "", NoActiveFile()
+	}
+	for _, side := range []pane{space.Main, space.Left, space.Right, space.Floating} {
+		if leaf := side.find(space.Active); leaf != nil && leaf.State.State.File != "" {
+			return leaf.State.State.File, nil
+		}
+	}
+	return "", NoActiveFile()
+}
+
+// workspace is the part of workspace.json that says what is focused.
+type workspace struct {
+	Active                      string
+	Main, Left, Right, Floating pane
+}
+
+// pane is a node of the window's layout; a leaf holds a view.
+type pane struct {
+	ID       string
+	Children []pane
+	State    struct{ State struct{ File string } }
+}
+
+func (p *pane) find(id string) *pane {
+	if p.ID == id {
+		return p
+	}
+	for i := range p.Children {
+		if found := p.Children[i].find(id); found != nil {
+			return found
+		}
+	}
+	return nil
+}
+
+// Place says in which part of the vault something was looked for, for notices:
+// the folder as it was typed, or the vault.
+func Place(folder string) string {
+	if bare := strings.Trim(folder, "/"); bare != "" {
+		return fmt.Sprintf("%q", Verbatim(quote.Short(bare)))
+	}
+	return "the vault"
+}
+
+// Count writes a number of things out: "1 note", "6 notes".
+func Count(n int, thing string) string {
+	if n == 1 {
+		return "1 " + thing
+	}
+	return strconv.Itoa(n) + " " + thing + "s"
+}
+
+// ActiveVariable says which note is focused, by its path in the vault.
+const ActiveVariable = "VAULTWICKET_ACTIVE"
+
+// Open returns the vault that a command line names, as it is for this one
+// call.
+func (h *Host) Open(ctx context.Context, l Line) (*Vault, error) {
+	env := h.Env
+	clock, err := day.Clock(env(day.NowVariable))
+	if err != nil {
+		return nil, Misuse("%v", err)
+	}
+	begins, err := dayStart(env(DayStartVariable))
+	if err != nil {
+		return nil, Misuse("%v", err)
+	}
+	path, err := filepath.Abs(l.Folder)
+	if err != nil {
+		return nil, ErrVaultNotFound
+	}
+	h.Confine(path, l.Command == "vaults" || l.Vault != nil && registry.IsID(*l.Vault))
+	v := &Vault{Name: h.nameOfVault(path), Path: path, Host: h, Ctx: ctx, ForGateway: l.Facts, Clock: clock, DayStart: begins, active: env(ActiveVariable), RandomIndex: rand.IntN}
+	if l.Vault != nil && *l.Vault != v.Name && *l.Vault != filepath.Base(path) && !h.isRegistered(*l.Vault, path) {
+		return nil, ErrVaultNotFound
+	}
+	return v, h.OpenFolder(path, v)
+}
+
+// Show replies with the text of a file.
+func (v *Vault) Show(t Target) (Reply, error) {
+	file, err := v.Disk.Open(t.Path)
+	if err != nil {
+		return Reply{}, ReadError(t.Typed, err)
+	}
+	if err := file.TooLarge(); err != nil {
+		file.Close()
+		return Reply{}, err
+	}
+	return Reply{Body: file, Note: t.Path}, nil
+}
+
+// MarkdownNote reads the note that a request means, which has to be Markdown.
+func (v *Vault) MarkdownNote(p Values) (t Target, text []byte, err error) {
+	if t, err = v.Target(p); err != nil {
+		return t, nil, err
+	}
+	if text, err = v.Disk.Read(t.Path); err != nil {
+		return t, nil, ReadError(t.Typed, err)
+	}
+	if t.Path.Ext() != "md" {
+		return t, nil, Failure("File is not a markdown file.")
+	}
+	return t, text, nil
+}
+
+// ScannedNote reads the note that a request means and looks through it. It needs
+// no index: one note is read faster than a vault is looked at.
+func (v *Vault) ScannedNote(p Values) (text []byte, found markdown.Note, err error) {
+	_, text, err = v.MarkdownNote(p)
+	if err != nil {
+		return nil, found, err
+	}
+	return text, markdown.Scan(text), nil
+}
+
+// Target is the file that a request means, and how the caller wrote it.
+type Target struct {
+	Path  disk.Path
+	Typed string
+}
+
+// Target finds out which file is meant: path= exactly, file= as a link would,
+// else the focused note. Whether a file is there is seen when it is opened.
+func (v *Vault) Target(p Values) (Target, error) {
+	if p.Has("file") {
+		path, err := v.Resolve(p["file"])
+		return Target{path, p["file"]}, err
+	}
+	typed := p["path"]
+	if !p.Has("path") {
+		var err error
+		if typed, err = v.ActiveNote(); err != nil {
+			return Target{}, err
+		}
+	}
+	path, err := v.FindPath(typed)
+	return Target{path, typed}, err
+}
+
+// Resolve finds the file that a link with this text would lead to from a note
+// in the vault's folder.
+func (v *Vault) Resolve(name string) (disk.Path, error) {
+	if path, ok := v.exact(name); ok {
+		return path, nil // nothing can be better, and the vault need not be walked
+	}
+	if x, ok := v.Host.Knowledge.IndexIfCurrent(v.View()); ok {
+		if place, ok := x.Resolve(name); ok {
+			return x.Files[place].Path, nil
+		}
+		return disk.Path{}, FileNotFound(name)
+	}
+	var found []string
+	err := v.Disk.Walk(disk.Path{}, func(e disk.Entry) {
+		if !e.IsDir {
+			found = append(found, e.Path.String())
+		}
+	})
+	if err != nil {
+		return disk.Path{}, err
+	}
+	files := lookup.New(found)
+	if i, ok := files.Resolve(name, ""); ok {
+		return disk.ParsePath(files.Path(i))
+	}
+	return disk.Path{}, FileNotFound(name)
+}
+
+// exact answers for the spelling that wins against all others: the path of a
+// file, with its extension or as the name of a note.
+func (v *Vault) exact(name string) (disk.Path, bool) {
+	if !strings.Contains(name[strings.LastIndexByte(name, '/')+1:], ".") {
+		name += ".md"
+	}
+	path, err := v.PathOf(name)
+	if err != nil {
+		return path, false
+	}
+	_, err = v.Disk.Stat(path)
+	return path, err == nil
+}

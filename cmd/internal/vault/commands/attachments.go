@@ -1,0 +1,316 @@
+package commands
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/base64"
+	"encoding/binary"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"vaultwicket/cmd/internal/vault/command"
+	"vaultwicket/cmd/internal/vault/disk"
+	"vaultwicket/cmd/internal/vault/knowledge"
+	"vaultwicket/cmd/internal/vault/knowledge/index"
+	"vaultwicket/cmd/internal/vault/order"
+)
+
+func init() {
+	register(
+		command.Command{Name: "attachments", Run: listAttachments},
+		command.Command{Name: "attachment:read", Run: readAttachment},
+	)
+}
+
+// file is one attachment.
+type file struct {
+	path, kind string
+	size       int64
+	users      []index.Edge // the notes and canvases that link to it or embed it
+}
+
+func listAttachments(v *command.Vault, p command.Values) (command.Reply, error) {
+	x, err := v.Index()
+	if err != nil {
+		return command.Reply{}, err
+	}
+	found, err := find(v, x, p)
+	switch {
+	case err != nil:
+		return command.Reply{}, err
+	case p.Has("total"):
+		return command.Text(strconv.Itoa(len(found))), nil
+	case p["format"] == command.FormatJSON:
+		return inJSON(quotedPaths.Of(&v.Host.Memo, x.Files), found), nil
+	case len(found) == 0:
+		return command.Text("No attachments found."), nil
+	}
+	return inTable(x, found), nil
+}
+
+// find returns the attachments that a request is about, in the order of listings.
+func find(v *command.Vault, x *index.Index, p command.Values) ([]file, error) {
+	var found []file
+	graph := x.Graph()
+	sorted, err := v.EachFileBelow(p["folder"], func(l command.Listed) {
+		extension := l.Path.Ext()
+		if !isAttachment(extension) || p.Has("type") && kindOf(extension) != p["type"] {
+			return
+		}
+		place, ok := x.Place(l.Path.String())
+		if !ok {
+			return
+		}
+		users := graph.In(place)
+		if p.Has("unused") && len(users) > 0 {
+			return
+		}
+		f := file{path: l.Path.String()}
+		if !p.Has("total") {
+			stamp, err := l.Stamp()
+			if err != nil {
+				return // it is gone by now
+			}
+			f.kind, f.size, f.users = kindOf(extension), stamp.Size, users
+		}
+		found = append(found, f)
+	})
+	if !sorted {
+		slices.SortFunc(found, func(a, b file) int { return order.Compare(a.path, b.path) })
+	}
+	return found, err
+}
+
+// maxUsers is how many notes a row of text names; JSON has all.
+const maxUsers = 5
+
+// inTable prints a row for each file, with some of its users.
+func inTable(x *index.Index, found []file) command.Reply {
+	table := command.Table{}
+	for _, f := range found {
+		var names []string
+		for _, user := range f.users[:min(len(f.users), maxUsers)] {
+			names = append(names, x.Files[user.Place].Path.String())
+		}
+		users := strings.Join(names, ", ")
+		if left := len(f.users) - maxUsers; left > 0 {
+			users += fmt.Sprintf(" and %d more", left)
+		}
+		table.Rows = append(table.Rows, []string{f.path, f.kind, strconv.FormatInt(f.size, 10), users})
+	}
+	return table.Reply(command.FormatTSV)
+}
+
+// inJSON prints an array of objects, and [] for no files.
+func inJSON(paths quoted, found []file) command.Reply {
+	if len(found) == 0 {
+		return command.Text("[]")
+	}
+	return command.Rows(len(found), func(b []byte, row int) []byte {
+		f := found[row]
+		b = append(b, '[')
+		if row > 0 {
+			b[len(b)-1] = ','
+		}
+		b = command.AppendJSON(append(b, `{"path":`...), f.path)
+		b = command.AppendJSON(append(b, `,"type":`...), f.kind)
+		b = strconv.AppendInt(append(b, `,"size":`...), f.size, 10)
+		b = append(b, `,"usedIn":[`...)
+		for i, user := range f.users {
+			if i > 0 {
+				b = append(b, ',')
+			}
+			b = append(b, paths.at(user.Place)...)
+		}
+		if b = append(b, "]}"...); row == len(found)-1 {
+			b = append(b, ']')
+		}
+		return b
+	})
+}
+
+// quoted has the paths of all files as JSON strings, by their places, one behind the other: in
+// a large vault many attachments have the same users, and the paths of files lie far apart.
+type quoted struct {
+	text string
+	ends []int
+}
+
+var quotedPaths = &knowledge.Derived[quoted]{Name: "paths as JSON", Compute: func(files []*index.File) quoted {
+	var text []byte
+	ends := make([]int, len(files))
+	for i, f := range files {
+		text = command.AppendJSON(text, f.Path.String())
+		ends[i] = len(text)
+	}
+	return quoted{string(text), ends}
+}}
+
+func (q quoted) at(place int32) string {
+	start := 0
+	if place > 0 {
+		start = q.ends[place-1]
+	}
+	return q.text[start:q.ends[place]]
+}
+
+const (
+	// maxImage is the size of the largest image that is shown. Models take images of a
+	// few megabytes, and as text in a message each is a third larger.
+	maxImage          = 2 << 20
+	maxAttachmentText = 16 << 20 // what is kept of an answer
+)
+
+// readAttachment prints a text as it is. Of an image it prints a line about it and a line with its
+// bytes, which the gateway hands to the client as an image. Of any other file it tells
+// the type and the size.
+func readAttachment(v *command.Vault, p command.Values) (command.Reply, error) {
+	t, err := v.Target(p)
+	if err != nil {
+		return command.Reply{}, err
+	}
+	info, err := v.Disk.Stat(t.Path)
+	if err != nil {
+		return command.Reply{}, command.ReadError(t.Typed, err)
+	}
+	size := info.Size()
+	if size > maxAttachmentText {
+		return command.Text(fmt.Sprintf("%s, %d bytes: too large to be read", promised(t.Path), size)), nil
+	}
+	text, err := v.Disk.Read(t.Path)
+	if err != nil {
+		return command.Reply{}, command.ReadError(t.Typed, err)
+	}
+	kind := mediaType(t.Path, text)
+	switch {
+	case isText(text):
+		return command.FromNote(t.Path, text, string(text)), nil
+	case !isShown(kind):
+		return command.FromNote(t.Path, text, fmt.Sprintf("%s, %d bytes: not a text, and not an image that can be shown", kind, len(text))), nil
+	case len(text) > maxImage:
+		return command.FromNote(t.Path, text, fmt.Sprintf("%s%s, %d bytes: images of up to %d bytes are shown", kind, dimensions(text), len(text), maxImage)), nil
+	}
+	said := command.FromNote(t.Path, text, fmt.Sprintf("%s%s, %d bytes", kind, dimensions(text), len(text)))
+	if v.ForGateway {
+		said.Text += "\n" + base64.StdEncoding.EncodeToString(text)
+		said.Image = kind
+	}
+	return said, nil
+}
+
+// isText reports whether a file can be printed: it is valid UTF-8 without control
+// characters of binary files.
+func isText(text []byte) bool {
+	return utf8.Valid(text) && bytes.IndexByte(text, 0) < 0
+}
+
+// mediaType returns the type of a file by what it contains, or by its name where that
+// says nothing.
+func mediaType(path disk.Path, text []byte) string {
+	return cmp.Or(marked(text), promised(path))
+}
+
+// promised returns the type that the name of a file promises.
+func promised(path disk.Path) string {
+	extension := strings.ToLower(path.Ext())
+	switch kind := kindOf(extension); {
+	case kind == "pdf":
+		return "application/pdf"
+	case kind == other:
+		return "application/octet-stream"
+	default:
+		return kind + "/" + extension
+	}
+}
+
+// kinds are the types of attachments with the extensions that the app opens as such.
+var kinds = []struct{ name, extensions string }{
+	{"image", "avif bmp gif jpeg jpg png svg webp"},
+	{"audio", "flac m4a mp3 oga ogg opus wav"},
+	{"video", "3gp mkv mov mp4 ogv webm"},
+	{"pdf", "pdf"},
+}
+
+// other is the type of files that the app does not open.
+const other = "other"
+
+// kindOf returns the type of a file by its extension.
+func kindOf(extension string) string {
+	extension = strings.ToLower(extension)
+	for _, k := range kinds {
+		for known := range strings.FieldsSeq(k.extensions) {
+			if known == extension {
+				return k.name
+			}
+		}
+	}
+	return other
+}
+
+// isAttachment reports whether a file is no note, canvas or base.
+func isAttachment(extension string) bool {
+	return extension != "md" && extension != "canvas" && extension != "base"
+}
+
+// shown are the media types of the images that clients show to a model.
+var shown = []string{"image/png", "image/jpeg", "image/gif", "image/webp"}
+
+// marks are the bytes with which files of a type begin.
+var marks = []struct {
+	at         int
+	text, kind string
+}{
+	{0, "\x89PNG\r\n\x1a\n", "image/png"}, {0, "\xff\xd8\xff", "image/jpeg"}, {0, "GIF87a", "image/gif"}, {0, "GIF89a", "image/gif"},
+	{8, "WEBPVP8", "image/webp"}, {0, "BM", "image/bmp"}, {4, "ftypavif", "image/avif"}, {0, "%PDF-", "application/pdf"},
+	{0, "PK\x03\x04", "application/zip"}, {0, "ID3", "audio/mpeg"}, {0, "OggS", "application/ogg"}, {0, "fLaC", "audio/flac"}, {0, "\x1a\x45\xdf\xa3", "video/webm"},
+}
+
+// marked returns the type of a file by the bytes with which it begins, "" if they say
+// nothing.
+func marked(text []byte) string {
+	for _, m := range marks {
+		if len(text) > m.at && bytes.HasPrefix(text[m.at:], []byte(m.text)) {
+			return m.kind
+		}
+	}
+	return ""
+}
+
+func isShown(kind string) bool { return slices.Contains(shown, kind) }
+
+// dimensions returns the width and height of an image, "" for a format of which they are
+// not known.
+func dimensions(text []byte) string {
+	var width, height int
+	switch kind := marked(text); {
+	case kind == "image/png" && len(text) >= 24:
+		width, height = int(binary.BigEndian.Uint32(text[16:])), int(binary.BigEndian.Uint32(text[20:]))
+	case kind == "image/gif" && len(text) >= 10:
+		width, height = int(binary.LittleEndian.Uint16(text[6:])), int(binary.LittleEndian.Uint16(text[8:]))
+	case kind == "image/jpeg":
+		width, height = frameOf(text)
+	}
+	if width == 0 || height == 0 {
+		return ""
+	}
+	return fmt.Sprintf(", %dx%d", width, height)
+}
+
+// frameOf returns the size of a JPEG, which is in the first segment that begins a frame.
+func frameOf(text []byte) (width, height int) {
+	const (
+		header = 4 // marker and length
+		frame  = 9 // up to behind the width
+	)
+	for at := 2; at+frame <= len(text) && text[at] == 0xff; {
+		marker, size := text[at+1], int(binary.BigEndian.Uint16(text[at+2:]))
+		if marker >= 0xc0 && marker <= 0xcf && marker != 0xc4 && marker != 0xc8 && marker != 0xcc {
+			return int(binary.BigEndian.Uint16(text[at+header+3:])), int(binary.BigEndian.Uint16(text[at+header+1:]))
+		}
+		at += 2 + size
+	}
+	return 0, 0
+}

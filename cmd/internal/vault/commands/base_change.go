@@ -1,0 +1,269 @@
+package commands
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	gopath "path"
+	"strconv"
+	"strings"
+
+	"vaultwicket/cmd/internal/vault/bases"
+	"vaultwicket/cmd/internal/vault/bases/formula"
+	"vaultwicket/cmd/internal/vault/command"
+	"vaultwicket/cmd/internal/vault/disk"
+	"vaultwicket/cmd/internal/vault/edit"
+	"vaultwicket/cmd/internal/vault/frontmatter"
+	"vaultwicket/cmd/internal/vault/markdown"
+)
+
+func init() {
+	register(
+		command.Command{Name: "base:create", Plan: createInBase, Verify: meansAddedToBase},
+		command.Command{Name: "base:set", Plan: setInBase},
+	)
+}
+
+// createInBase makes a note that the filters of a view take, as far as they say
+// plainly what they ask for, with a key for each property that the view shows. Like
+// the app it takes every name of a view, puts a number behind a name that is taken,
+// and confirms without the folder.
+func createInBase(v *command.Vault, p command.Values) (command.Proposal, error) {
+	path, err := base(v, p)
+	if err != nil {
+		return command.Proposal{}, err
+	}
+	base, _, err := readBase(v, path, "")
+	if err != nil {
+		return command.Proposal{}, err
+	}
+	name := strings.TrimSuffix(cmp.Or(p["name"], "Untitled"), ".md")
+	if strings.ContainsAny(name, `/\`) {
+		return command.Proposal{}, command.Misuse("Invalid value for name: %s. It is a name without a folder.", p["name"])
+	}
+	shown, err := base.View(p["view"])
+	if err != nil {
+		shown = bases.View{}
+	}
+	implied := base.Implied(shown)
+	folder := strings.Trim(cmp.Or(implied.Folder, gopath.Dir("/"+path.String())), "/")
+	made, err := free(v, strings.TrimPrefix(folder+"/"+name, "/"))
+	if err != nil {
+		return command.Proposal{}, err
+	}
+	text, err := withImplied([]byte(p["content"]), implied)
+	if err != nil {
+		return command.Proposal{}, command.Failure("File %q cannot be created: %v.", command.Verbatim(made.String()), err)
+	}
+	proposal := command.Proposal{Message: "Created: " + gopath.Base(made.String()), Note: made}
+	text, proposal.Notice, err = madeToFit(v, base, shown, path, made, text, implied.Links)
+	proposal.Steps = []command.Step{{Path: made, After: command.Existing(text)}}
+	return proposal, err
+}
+
+// madeToFit adds the links that the filters ask for to the text of a new note, and says which
+// filters it does not pass then.
+func madeToFit(v *command.Vault, base *bases.Base, shown bases.View, path, made disk.Path, text []byte, links []string) (fitting []byte, notice string, err error) {
+	files, err := baseFiles(v, path.String())
+	if err != nil || base.Fatal() != nil {
+		return text, "", err
+	}
+	x := files.Index
+	planned := func() (formula.Environment, formula.Entry) {
+		files.Index = x.With(made, text, v.Clock())
+		all := new(bases.Memory).New(files.Config)
+		return all.Source().Environment, all.Entry(made.String())
+	}
+	env, entry := planned()
+	for _, link := range links {
+		program, err := bases.ParseExpression("file.hasLink(" + strconv.Quote(link) + ")")
+		if err != nil {
+			continue
+		}
+		has, err := evaluated(v.Ctx, env, entry, program)
+		if err != nil {
+			return nil, "", queryFailed(err)
+		}
+		if !has.Truthy() {
+			text = edit.Append(text, "[["+link+"]]\n", false)
+			env, entry = planned()
+		}
+	}
+	unmet, err := base.Unmet(v.Ctx, env, shown, entry)
+	if len(unmet) > 0 {
+		notice = "the view does not show the note: it does not pass " + strings.Join(unmet, ", ")
+	}
+	return text, notice, queryFailed(err)
+}
+
+// withImplied returns a text with the properties that are asked for and that it
+// does not have.
+func withImplied(text []byte, i bases.Implied) ([]byte, error) {
+	found, err := propertiesIn(text)
+	if err != nil {
+		return nil, err
+	}
+	set := func(name string, value frontmatter.Value) (err error) {
+		if _, known := found.Lookup(name); !known {
+			text, err = frontmatter.Set(text, name, value)
+		}
+		return err
+	}
+	for _, property := range i.Properties {
+		if property.Name == "tags" && len(i.Tags) > 0 {
+			continue
+		}
+		value, err := writtenValue(property.Value)
+		if err == nil {
+			err = set(property.Name, value)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	if len(i.Tags) == 0 {
+		return text, nil
+	}
+	tags, err := json.Marshal(i.Tags)
+	if err != nil {
+		return nil, err
+	}
+	list, err := frontmatter.ParseValue(string(tags), frontmatter.TypeMultitext)
+	if err != nil {
+		return nil, err
+	}
+	return text, set("tags", list)
+}
+
+func propertiesIn(text []byte) (frontmatter.Properties, error) {
+	block := markdown.Scan(text).Frontmatter
+	return frontmatter.Parse(text[block.Start:block.End])
+}
+
+// writtenValue returns a literal of an expression as the value of a property.
+func writtenValue(v formula.Value) (frontmatter.Value, error) {
+	switch v.Kind() {
+	case formula.Number:
+		return frontmatter.ParseValue(v.Text(), frontmatter.TypeNumber)
+	case formula.Boolean:
+		return frontmatter.ParseValue(v.Text(), frontmatter.TypeCheckbox)
+	case formula.String:
+		return frontmatter.ParseValue(v.Text(), frontmatter.TypeText)
+	}
+	return frontmatter.Value{}, nil
+}
+
+// maxNumbered is how many notes of one name are told apart by numbers.
+const maxNumbered = 10_000
+
+// free returns the path of a note that can be made: what is asked for, or the
+// same with a number.
+func free(v *command.Vault, asked string) (disk.Path, error) {
+	for n := range maxNumbered {
+		text := asked + ".md"
+		if n > 0 {
+			text = asked + " " + strconv.Itoa(n) + ".md"
+		}
+		made, err := v.PathOf(text)
+		if err != nil {
+			return disk.Path{}, command.Failure("File %q cannot be created: %v.", command.Verbatim(text), err)
+		}
+		if _, err := v.Disk.Stat(made); errors.Is(err, fs.ErrNotExist) {
+			return made, nil
+		}
+	}
+	return disk.Path{}, command.AlreadyExists.Failure("File %q already exists.", command.Verbatim(asked+".md"))
+}
+
+// meansAddedToBase judges a note of a base: the app fills in what the filters of
+// the view ask for.
+func meansAddedToBase(_ *command.Vault, p command.Values, c command.AppChange) (command.Verdict, error) {
+	verdict := command.IsComposedOf(c.Now.Text, false, []byte(p["content"]))
+	if !verdict.Done && command.AddsOnce(c.Now.Text, nil, p["content"]) {
+		return command.Verdict{Done: true, Style: "the app has filled in the note by itself"}, nil
+	}
+	return verdict, nil
+}
+
+// maxSet bounds the notes that one call changes: a user has to be able to look
+// through the difference that is shown before.
+const maxSet = 500
+
+// setInBase changes the notes among the rows of a view, as one change that undo
+// takes back as a whole. Nothing is changed if one of them cannot be.
+func setInBase(v *command.Vault, p command.Values) (command.Proposal, error) {
+	table, err := rowsOf(v, p)
+	if err != nil {
+		return command.Proposal{}, err
+	}
+	value, err := NewValue(v, p)
+	if err != nil {
+		return command.Proposal{}, err
+	}
+	var steps []command.Step
+	for _, row := range table.Rows {
+		if !strings.HasSuffix(row.Path, ".md") {
+			continue // only notes have properties
+		}
+		s, err := setting(v, row.Path, value)
+		if err != nil {
+			return command.Proposal{}, err
+		}
+		if !s.IsNoop() {
+			steps = append(steps, s)
+		}
+		if len(steps) > maxSet {
+			return command.Proposal{}, command.Failure("More than %d notes would be changed. Narrow the view with where=<expression> or limit=<n>.", maxSet)
+		}
+	}
+	return command.Proposal{Steps: steps, Message: fmt.Sprintf("Set %s: %s in %s", p["name"], p["value"], counted(len(steps), "note"))}, nil
+}
+
+func counted(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}
+
+// rowsOf answers the view that a call changes.
+func rowsOf(v *command.Vault, p command.Values) (*bases.Table, error) {
+	path, err := base(v, p)
+	if err != nil {
+		return nil, err
+	}
+	base, name, err := readBase(v, path, p["view"])
+	if err != nil {
+		return nil, err
+	}
+	q, err := parseQuery(base, name, p)
+	if err != nil {
+		return nil, err
+	}
+	q.Columns = []bases.Column{}
+	files, err := baseFiles(v, path.String())
+	if err != nil {
+		return nil, err
+	}
+	table, err := base.Run(v.Ctx, files.Source(), q)
+	if err != nil {
+		return nil, queryFailed(err)
+	}
+	return table, nil
+}
+
+// setting returns the step that sets a property of a note.
+func setting(v *command.Vault, name string, value Value) (command.Step, error) {
+	path, err := v.PathOf(name)
+	if err != nil {
+		return command.Step{}, command.FileNotFound(name)
+	}
+	text, err := v.Disk.Read(path)
+	if err != nil {
+		return command.Step{}, command.ReadError(name, err)
+	}
+	edited, err := value.Set(path, text)
+	return command.Step{Path: path, Before: command.Existing(text), After: command.Existing(edited)}, err
+}

@@ -1,0 +1,342 @@
+package commands
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"vaultwicket/cmd/internal/vault/bases"
+	"vaultwicket/cmd/internal/vault/bases/formula"
+	"vaultwicket/cmd/internal/vault/command"
+	"vaultwicket/cmd/internal/vault/disk"
+	"vaultwicket/cmd/internal/vault/frontmatter"
+	"vaultwicket/cmd/internal/vault/knowledge/index"
+	"vaultwicket/cmd/internal/vault/markdown"
+)
+
+func init() {
+	register(
+		command.Command{Name: "bases", Run: listBases},
+		command.Command{Name: "base:views", Run: listViews},
+		command.Command{Name: "base:check", Run: checkBase},
+		command.Command{Name: "base:eval", Run: evaluate},
+	)
+}
+
+const baseExtension = "base"
+
+// listBases has a sentence for nothing that ends without a full stop.
+func listBases(v *command.Vault, _ command.Values) (command.Reply, error) {
+	found, err := v.PathsBelow("", func(l command.Listed) bool { return l.Path.Ext() == baseExtension })
+	if err != nil {
+		return command.Reply{}, err
+	}
+	if len(found) == 0 {
+		return command.Text("No base files found in vault"), nil
+	}
+	return command.Text(strings.Join(found, "\n")), nil
+}
+
+// listViews prints the name and the type of each view, as the app does for the
+// base that is open; file= and path= are ours. A view without a name or type
+// has an empty cell: what the app prints there was never recorded.
+func listViews(v *command.Vault, p command.Values) (command.Reply, error) {
+	base, err := base(v, p)
+	if err != nil {
+		return command.Reply{}, err
+	}
+	text, err := v.Disk.Read(base)
+	if disk.IsMissing(err) {
+		return command.Reply{}, command.BaseNotFound(base.String())
+	}
+	if err != nil {
+		return command.Reply{}, command.ReadError(base.String(), err)
+	}
+	content, err := frontmatter.Parse(text) // a base is one block of YAML
+	if err != nil {
+		return command.Reply{}, command.Failure("Base file %q cannot be read: %v", command.Verbatim(base.String()), err)
+	}
+	views, _ := content.Lookup("views")
+	table := command.Table{}
+	for _, view := range views.Value.List() {
+		name, _ := view.Fields().Lookup("name")
+		kind, _ := view.Fields().Lookup("type")
+		table.Rows = append(table.Rows, []string{name.Value.String(), kind.Value.String()})
+	}
+	return table.Reply(command.FormatTSV), nil
+}
+
+// base finds out which base a request means. The ending may be left out of a
+// name, as for a note.
+func base(v *command.Vault, p command.Values) (disk.Path, error) {
+	if name := p["file"]; name != "" && !strings.HasSuffix(name, "."+baseExtension) {
+		p["file"] = name + "." + baseExtension
+	}
+	t, err := v.Target(p)
+	switch {
+	case err != nil && (p.Has("file") || p.Has("path")):
+		return disk.Path{}, command.BaseNotFound(p["file"] + p["path"])
+	case err != nil:
+		return disk.Path{}, err
+	case t.Path.Ext() == baseExtension:
+		return t.Path, nil
+	case p.Has("path"):
+		return disk.Path{}, command.Failure("Not a base file: %q", command.Verbatim(t.Path.String()))
+	}
+	return disk.Path{}, command.Failure("Active file is not a base file: %s", t.Path)
+}
+
+// checkBase lists all that is wrong with a base.
+func checkBase(v *command.Vault, p command.Values) (command.Reply, error) {
+	path, err := base(v, p)
+	if err != nil {
+		return command.Reply{}, err
+	}
+	text, err := v.Disk.Read(path)
+	if disk.IsMissing(err) {
+		return command.Reply{}, command.BaseNotFound(path.String())
+	}
+	if err != nil {
+		return command.Reply{}, command.ReadError(path.String(), err)
+	}
+	problems, err := problemsOf(text)
+	if err != nil {
+		return command.Reply{}, err
+	}
+	if p["format"] == command.FormatJSON {
+		return command.FromNote(path, text, problemsJSON(problems)), nil
+	}
+	if len(problems) == 0 {
+		return command.FromNote(path, text, "No problems found."), nil
+	}
+	var lines []string
+	for _, problem := range problems {
+		lines = append(lines, problem.String())
+	}
+	return command.FromNote(path, text, strings.Join(lines, "\n")), nil
+}
+
+// problemsOf returns what is wrong with a base, also where it is no YAML.
+func problemsOf(text []byte) ([]bases.Problem, error) {
+	base, err := bases.Read(text)
+	var malformed *frontmatter.Malformed
+	switch {
+	case errors.As(err, &malformed):
+		return []bases.Problem{{Line: malformed.Line, Fatal: true, Text: malformed.Reason, Position: -1}}, nil
+	case err != nil:
+		return nil, err
+	}
+	return base.Problems, nil
+}
+
+func problemsJSON(problems []bases.Problem) string {
+	type row struct {
+		Line       int    `json:"line,omitempty"`
+		Severity   string `json:"severity"`
+		Problem    string `json:"problem"`
+		Expression string `json:"expression,omitempty"`
+		Position   *int   `json:"position,omitempty"`
+	}
+	rows := []row{}
+	for _, problem := range problems {
+		r := row{Line: problem.Line, Severity: problem.Severity(), Problem: problem.Text, Expression: problem.Expression}
+		if problem.Position >= 0 {
+			r.Position = &problem.Position
+		}
+		rows = append(rows, r)
+	}
+	text, err := json.MarshalIndent(rows, "", "  ")
+	if err != nil {
+		return "[]" // strings and numbers always marshal
+	}
+	return string(text)
+}
+
+// evaluate prints the value of one expression for a note.
+func evaluate(v *command.Vault, p command.Values) (command.Reply, error) {
+	t, err := v.Target(p)
+	if err != nil {
+		return command.Reply{}, err
+	}
+	program, err := bases.ParseExpression(p["expr"])
+	if err != nil {
+		return command.Reply{}, command.Misuse("Invalid value for expr: %v", err)
+	}
+	files, err := baseFiles(v, t.Path.String())
+	if err != nil {
+		return command.Reply{}, err
+	}
+	entry := files.Entry(t.Path.String())
+	if entry == nil {
+		return command.Reply{}, command.FileNotFound(t.Typed)
+	}
+	src := files.Source()
+	if p.Has("base") {
+		base, err := formulasOf(v, p["base"])
+		if err != nil {
+			return command.Reply{}, err
+		}
+		src.Formulas = base.Formulas
+	}
+	got, err := evaluated(v.Ctx, src.Environment, entry, program)
+	if err != nil {
+		return command.Reply{}, queryFailed(err)
+	}
+	if got.IsError() {
+		return command.Reply{}, command.Failure("%s", got.Message())
+	}
+	if p["format"] == command.FormatJSON {
+		return command.Text(valueJSON(got)), nil
+	}
+	return command.Text(got.Text()), nil
+}
+
+func evaluated(ctx context.Context, env formula.Environment, e formula.Entry, program *formula.Program) (formula.Value, error) {
+	session := formula.NewSession(ctx, env)
+	got := session.Row(e).Eval(program)
+	return got, session.Err()
+}
+
+// valueJSON is a value with its type and its text.
+func valueJSON(v formula.Value) string {
+	answer, err := json.Marshal(struct {
+		Type  string          `json:"type"`
+		Text  string          `json:"text"`
+		Value json.RawMessage `json:"value"`
+	}{v.Kind().String(), v.Text(), bases.TypedJSON(v)})
+	if err != nil {
+		return "null" // its parts are JSON already
+	}
+	return string(answer)
+}
+
+func formulasOf(v *command.Vault, text string) (*bases.Base, error) {
+	path, err := v.PathOf(text)
+	if err != nil || path.Ext() != baseExtension {
+		return nil, command.BaseNotFound(text)
+	}
+	base, _, err := readBase(v, path, "")
+	return base, err
+}
+
+// noteBase is a base in a note: a code block, or the embed of a base file.
+type noteBase struct {
+	base *bases.Base
+	view string // "" for its first view
+	// one says that the embed shows this view alone.
+	one bool
+}
+
+// embeddedBase returns the base of a note that has a view, by its name or by its
+// number among all views of the note; without a name it is the first.
+func embeddedBase(v *command.Vault, path disk.Path, text []byte, name string) (*bases.Base, string, error) {
+	found, err := basesIn(v, path, text)
+	if err != nil {
+		return nil, "", err
+	}
+	if len(found) == 0 {
+		return nil, "", command.Failure("There is no base in the note: %q", command.Verbatim(path.String()))
+	}
+	if name == "" {
+		return found[0].base, found[0].view, nil
+	}
+	var names []string
+	number := 0
+	for _, b := range found {
+		for _, known := range b.views() {
+			number++
+			if known == name || fmt.Sprint(number) == name {
+				return b.base, known, nil
+			}
+			names = append(names, known)
+		}
+	}
+	return nil, "", noView(&bases.UnknownView{Name: name, Known: names})
+}
+
+// views are the names of the views that the note shows.
+func (b noteBase) views() (names []string) {
+	if b.one {
+		return []string{b.view}
+	}
+	for _, v := range b.base.Views {
+		names = append(names, v.Name)
+	}
+	return names
+}
+
+// basesIn returns the bases of a note, its code blocks first.
+func basesIn(v *command.Vault, path disk.Path, text []byte) (found []noteBase, err error) {
+	for _, block := range codeBlocks(string(text), baseExtension) {
+		base, err := parseBase([]byte(block))
+		if err != nil {
+			return nil, err
+		}
+		found = append(found, noteBase{base: base})
+	}
+	var x *index.Index
+	for _, l := range index.ReadNote(text).Note.Links {
+		if !l.Embed || !strings.HasSuffix(l.Path, "."+baseExtension) {
+			continue
+		}
+		if x == nil {
+			if x, err = v.Index(); err != nil {
+				return nil, err
+			}
+		}
+		place, ok := x.ResolveFrom(l.Path, path.String())
+		if !ok {
+			continue
+		}
+		base, _, err := readBase(v, x.Files[place].Path, "")
+		if err != nil {
+			return nil, err
+		}
+		found = append(found, embedOf(base, l))
+	}
+	return found, nil
+}
+
+// embedOf returns the base that a link embeds, with the view behind its "#".
+func embedOf(base *bases.Base, l markdown.Link) noteBase {
+	name := strings.TrimPrefix(l.Subpath, "#")
+	return noteBase{base: base, view: name, one: name != ""}
+}
+
+// codeBlocks returns the texts of the fenced code blocks of a language.
+func codeBlocks(text, language string) (blocks []string) {
+	var fence, block string
+	wanted := false
+	for line := range strings.Lines(text) {
+		bare := strings.TrimSpace(line)
+		switch mark := fenceOf(line); {
+		case fence == "" && mark != "":
+			fence, block = mark, ""
+			wanted = strings.TrimSpace(bare[len(mark):]) == language
+		case fence != "" && strings.HasPrefix(mark, fence) && strings.Trim(bare, fence[:1]) == "":
+			if wanted {
+				blocks = append(blocks, block)
+			}
+			fence = ""
+		case fence != "":
+			block += line
+		}
+	}
+	return blocks
+}
+
+// fenceOf returns the marks of a fence at the start of a line, "" if there is
+// none.
+func fenceOf(line string) string {
+	rest := strings.TrimLeft(line, " ")
+	if len(line)-len(rest) > 3 || rest == "" || rest[0] != '`' && rest[0] != '~' {
+		return ""
+	}
+	mark := rest[:len(rest)-len(strings.TrimLeft(rest, rest[:1]))]
+	if len(mark) < 3 {
+		return ""
+	}
+	return mark
+}

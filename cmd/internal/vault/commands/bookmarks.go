@@ -1,0 +1,365 @@
+package commands
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"strconv"
+	"strings"
+
+	"vaultwicket/cmd/internal/vault/command"
+	"vaultwicket/cmd/internal/vault/disk"
+)
+
+func init() {
+	register(
+		command.Command{Name: "bookmarks", Run: listBookmarks},
+		command.Command{Name: "bookmark", Plan: addBookmark, Verify: meansBookmarked},
+	)
+}
+
+const bookmarksFile = "bookmarks.json"
+
+// bookmark is one entry of the app's file. Entries of plugins have other kinds
+// and may have other fields.
+type bookmark struct {
+	Type    string     `json:"type"`
+	Title   string     `json:"title"`
+	Path    string     `json:"path"`
+	Subpath string     `json:"subpath"`
+	Query   string     `json:"query"`
+	URL     string     `json:"url"`
+	Items   []bookmark `json:"items"`
+}
+
+// target is what a bookmark leads to; for one that leads nowhere, such as the
+// graph, its kind.
+func (b bookmark) target() string {
+	switch {
+	case b.Path != "":
+		return b.Path + b.Subpath
+	case b.Query != "":
+		return b.Query
+	case b.URL != "":
+		return b.URL
+	}
+	return b.Type
+}
+
+// listBookmarks prints what each bookmark leads to. The layout of the app was
+// never recorded: the plain form has one target a line, verbose puts kind and
+// title in front and the groups behind, and JSON names them all.
+func listBookmarks(v *command.Vault, p command.Values) (command.Reply, error) {
+	text, err := v.Disk.Config(bookmarksFile)
+	var file bookmark
+	if err == nil {
+		err = json.Unmarshal(text, &file)
+	}
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return command.Reply{}, command.Failure("Cannot use the bookmarks in %s: %v", disk.ConfigPath(bookmarksFile), err)
+	}
+	all := command.Table{Columns: []string{"type", "title", "target", "group"}}
+	addBookmarks(&all, seenBookmarks(v, file.Items), nil)
+	switch {
+	case p.Has("total"):
+		return command.Text(strconv.Itoa(len(all.Rows))), nil
+	case len(all.Rows) == 0 && p["format"] != command.FormatJSON:
+		return command.Nothing("", "the vault has no bookmarks"), nil
+	case p["format"] == command.FormatJSON || p.Has("verbose"):
+		return all.Reply(p["format"]), nil
+	}
+	plain := command.Table{Columns: []string{"target"}}
+	for _, cells := range all.Rows {
+		plain.Rows = append(plain.Rows, cells[2:3])
+	}
+	return plain.Reply(p["format"]), nil
+}
+
+// seenBookmarks leaves out what leads to a file or folder that is not seen.
+func seenBookmarks(v *command.Vault, items []bookmark) []bookmark {
+	if v.Sight == nil {
+		return items
+	}
+	var seen []bookmark
+	for _, b := range items {
+		b.Items = seenBookmarks(v, b.Items)
+		if b.Path == "" || b.Type == "folder" && v.SeesFolder(b.Path) || b.Type != "folder" && v.Sees(b.Path) {
+			seen = append(seen, b)
+		}
+	}
+	return seen
+}
+
+// addBookmarks adds entries and what is in groups among them, in their order.
+// A group itself is no bookmark.
+func addBookmarks(r *command.Table, items []bookmark, group []string) {
+	for _, b := range items {
+		if b.Type == "group" {
+			addBookmarks(r, b.Items, append(group[:len(group):len(group)], b.Title))
+			continue
+		}
+		r.Rows = append(r.Rows, []string{b.Type, b.Title, b.target(), strings.Join(group, "/")})
+	}
+}
+
+// newBookmark is an entry as the app writes it, its fields in that order.
+type newBookmark struct {
+	Type    string `json:"type"`
+	Ctime   int64  `json:"ctime"`
+	Path    string `json:"path,omitempty"`
+	Subpath string `json:"subpath,omitempty"`
+	Query   string `json:"query,omitempty"`
+	URL     string `json:"url,omitempty"`
+	Title   string `json:"title,omitempty"`
+}
+
+// addBookmark puts an entry behind the others. The app reads the file again when
+// it changes; what it prints was never recorded.
+func addBookmark(v *command.Vault, p command.Values) (command.Proposal, error) {
+	added, err := parseBookmark(v, p)
+	if err != nil {
+		return command.Proposal{}, err
+	}
+	at := disk.Bookmarks()
+	before, err := command.CurrentState(v, at)
+	if err != nil {
+		return command.Proposal{}, command.ReadError(at.String(), err)
+	}
+	after, err := withBookmark(before.Text, added)
+	if err != nil {
+		return command.Proposal{}, command.Failure("Cannot use the bookmarks in %s: %v", at, err)
+	}
+	shown := bookmark{Type: added.Type, Path: added.Path, Subpath: added.Subpath, Query: added.Query, URL: added.URL}
+	return command.Proposal{Steps: []command.Step{{Path: at, Before: before, After: command.Existing(after)}}, Message: "Bookmarked: " + shown.target(), Note: at}, nil
+}
+
+// parseBookmark takes exactly one thing to be led to, which has to be there if it
+// is in the vault.
+func parseBookmark(v *command.Vault, p command.Values) (newBookmark, error) {
+	var kinds []string
+	for _, kind := range []string{"file", "folder", "search", "url"} {
+		if p.Has(kind) {
+			kinds = append(kinds, kind)
+		}
+	}
+	if len(kinds) != 1 {
+		return newBookmark{}, command.Misuse("Use exactly one of file=<path>, folder=<path>, search=<query>, url=<address>.")
+	}
+	if p.Has("subpath") && !p.Has("file") {
+		return newBookmark{}, command.Misuse("Use subpath=<heading> with file=<path>.")
+	}
+	b := newBookmark{Type: kinds[0], Ctime: v.Clock().UnixMilli(), Query: p["search"], URL: p["url"], Title: p["title"]}
+	switch b.Type {
+	case "file":
+		at, err := v.PathOf(p["file"])
+		if err == nil {
+			_, err = v.Disk.Stat(at)
+		}
+		if err != nil {
+			return newBookmark{}, command.FileNotFound(p["file"])
+		}
+		b.Path, b.Subpath = at.String(), subpath(p["subpath"])
+	case "folder":
+		at, err := v.FolderOf(p["folder"])
+		if err == nil {
+			err = v.IsThere(at)
+		}
+		if err != nil {
+			return newBookmark{}, command.FolderNotFound(p["folder"])
+		}
+		if b.Path = at.String(); b.Path == "" {
+			b.Path = "/"
+		}
+	}
+	return b, nil
+}
+
+// subpath is written with a number sign, in front of the mark of a block too.
+func subpath(typed string) string {
+	if typed == "" || strings.HasPrefix(typed, "#") {
+		return typed
+	}
+	return "#" + typed
+}
+
+// withBookmark returns the text of the app's file with one more entry at its end.
+// All other bytes stay.
+func withBookmark(text []byte, added newBookmark) ([]byte, error) {
+	if len(bytes.TrimSpace(text)) == 0 {
+		return layout{indent: "\n    ", unit: "  "}.around("{\n  \"items\": [", added, "\n  ]\n}"), nil
+	}
+	list, err := findItems(text)
+	if err != nil {
+		return nil, err
+	}
+	return list.with(text, added), nil
+}
+
+// items is where the list of bookmarks stands in its file.
+type items struct {
+	there   bool // in an object without one it is added
+	first   bool // nothing stands in it, or in the object
+	at      int  // behind its last element, or behind the last key
+	indent  string
+	closing string // the blanks in front of the bracket, if it is empty
+}
+
+// findItems reads a file, which has to be an object. If it has several lists, the
+// last one counts, as for the app.
+func findItems(text []byte) (items, error) {
+	var whole map[string]json.RawMessage
+	if err := json.Unmarshal(text, &whole); err != nil {
+		return items{}, err
+	}
+	if whole == nil {
+		return items{}, fmt.Errorf("it is not an object")
+	}
+	decoder := json.NewDecoder(bytes.NewReader(text))
+	_, _ = decoder.Token() // the text is valid from here on
+	found := items{first: true, at: int(decoder.InputOffset())}
+	last := found.at
+	for decoder.More() {
+		key, _ := decoder.Token()
+		if key != "items" {
+			var skipped json.RawMessage
+			_ = decoder.Decode(&skipped)
+			last = int(decoder.InputOffset())
+			continue
+		}
+		list, err := readItems(text, decoder)
+		if err != nil {
+			return items{}, err
+		}
+		found, last = list, int(decoder.InputOffset())
+	}
+	if !found.there {
+		found.first, found.at = len(whole) == 0, last
+		found.indent = blanksBehind(text, bytes.IndexByte(text, '{')+1)
+	}
+	return found, nil
+}
+
+// readItems reads the list of bookmarks.
+func readItems(text []byte, decoder *json.Decoder) (items, error) {
+	opening, _ := decoder.Token()
+	if opening != json.Delim('[') {
+		return items{}, fmt.Errorf("the items are no list")
+	}
+	list := items{there: true, first: true, at: int(decoder.InputOffset())}
+	list.indent = blanksBehind(text, list.at)
+	for decoder.More() {
+		var skipped json.RawMessage
+		_ = decoder.Decode(&skipped)
+		list.first, list.at = false, int(decoder.InputOffset())
+	}
+	if list.first {
+		list.closing = list.indent
+		list.indent = ""
+		if bytes.ContainsRune(text, '\n') {
+			list.indent, list.closing = "\n    ", "\n  "
+		}
+	}
+	_, _ = decoder.Token()
+	return list, nil
+}
+
+// with returns text with one more entry.
+func (l items) with(text []byte, added newBookmark) []byte {
+	before, after := text[:l.at], text[l.at:]
+	comma := ","
+	if l.first {
+		comma = ""
+		after = bytes.TrimLeft(after, " \t\r\n")
+	}
+	how := layout{indent: l.indent, unit: unitOf(l.indent)}
+	if l.there {
+		return how.around(string(before)+comma, added, l.closing+string(after))
+	}
+	key := l.indent + `"items":[`
+	if strings.Contains(l.indent, "\n") {
+		key = l.indent + `"items": [`
+		how.indent += how.unit
+		l.closing = l.indent
+	}
+	return how.around(string(before)+comma+key, added, l.closing+"]"+string(after))
+}
+
+// layout is how an entry is written: on one line, or a line for each field.
+type layout struct{ indent, unit string }
+
+func (l layout) around(before string, added newBookmark, after string) []byte {
+	var out bytes.Buffer
+	out.WriteString(before + l.indent)
+	encoder := json.NewEncoder(&out)
+	encoder.SetEscapeHTML(false)
+	if at := strings.LastIndexByte(l.indent, '\n'); at >= 0 {
+		encoder.SetIndent(l.indent[at+1:], l.unit)
+	}
+	_ = encoder.Encode(added) // texts and a number always encode
+	out.Truncate(out.Len() - len("\n"))
+	out.WriteString(after)
+	return out.Bytes()
+}
+
+// unitOf returns what one level is indented by.
+func unitOf(indent string) string {
+	if strings.Contains(indent, "\t") {
+		return "\t"
+	}
+	return "  "
+}
+
+// blanksBehind returns the blanks that stand in a text from at on.
+func blanksBehind(text []byte, at int) string {
+	rest := text[at:]
+	return string(rest[:len(rest)-len(bytes.TrimLeft(rest, " \t\r\n"))])
+}
+
+// meansBookmarked judges the list of bookmarks: the old ones, and the new one at
+// the end of its level. Times and further fields are for the app to say.
+func meansBookmarked(v *command.Vault, p command.Values, c command.AppChange) (command.Verdict, error) {
+	added, err := parseBookmark(v, p)
+	if err != nil {
+		return command.Verdict{}, err
+	}
+	old, ok := bookmarkItems(c.Before.Text)
+	now, alsoOK := bookmarkItems(c.Now.Text)
+	if !ok || !alsoOK || len(now) != len(old)+1 {
+		return command.Verdict{}, nil
+	}
+	for i, item := range old {
+		if !bytes.Equal(item, now[i]) {
+			return command.Verdict{}, nil
+		}
+	}
+	var last newBookmark
+	if json.Unmarshal(now[len(old)], &last) != nil {
+		return command.Verdict{}, nil
+	}
+	added.Ctime = last.Ctime
+	return command.Verdict{Done: last == added, Style: "the app has written its list of bookmarks anew"}, nil
+}
+
+// bookmarkItems are the entries of the app's file, each without blanks and with its
+// keys in order.
+func bookmarkItems(text []byte) (items []json.RawMessage, ok bool) {
+	var file struct {
+		Items []any `json:"items"`
+	}
+	if len(bytes.TrimSpace(text)) == 0 {
+		return nil, true
+	}
+	if json.Unmarshal(text, &file) != nil {
+		return nil, false
+	}
+	for _, item := range file.Items {
+		same, err := json.Marshal(item)
+		if err != nil {
+			return nil, false
+		}
+		items = append(items, same)
+	}
+	return items, true
+}

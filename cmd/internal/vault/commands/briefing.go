@@ -1,0 +1,160 @@
+package commands
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+	"time"
+
+	"vaultwicket/cmd/internal/vault/command"
+	"vaultwicket/cmd/internal/vault/disk"
+	"vaultwicket/cmd/internal/vault/task"
+)
+
+func init() {
+	register(command.Command{Name: "briefing", Run: brief})
+}
+
+// The bounds of the parts, so that a briefing is a page and not a vault.
+const (
+	fewRows         = 20
+	maxBriefingRows = 100
+	maxBriefingText = 8 << 10 // of a note
+	oldDays         = 90      // how long an old note was not changed
+)
+
+// brief puts the parts one below the other. A part with nothing in it says so.
+func brief(v *command.Vault, p command.Values) (command.Reply, error) {
+	limit, err := p.Number("limit", fewRows, 1, maxBriefingRows)
+	if err != nil {
+		return command.Reply{}, err
+	}
+	today := v.Today()
+	now, err := Today(v)
+	if err != nil {
+		return command.Reply{}, err
+	}
+	before, err := OnDay(v, today.AddDate(0, 0, -1))
+	if err != nil {
+		return command.Reply{}, err
+	}
+	b := briefingPage{v: v, limit: limit}
+	fmt.Fprintf(&b.out, "Briefing for %s, %s\n", today.Weekday(), today.Format(time.DateOnly))
+	b.note("Today", now.Path)
+	day := task.DateOf(today.Format(time.DateOnly))
+	b.tasks(
+		taskPart{"Open tasks of " + before.Path.String(), func(file string, _ task.Date) bool { return file == before.Path.String() }},
+		taskPart{"Overdue tasks", func(_ string, due task.Date) bool { return due != 0 && due < day }},
+		taskPart{"Tasks due today", func(_ string, due task.Date) bool { return due == day }})
+	b.recent()
+	if p.Has("old-note") {
+		b.old(today)
+	}
+	return command.Text(b.out.String()), b.err
+}
+
+// briefingPage is a briefing on the way. The first error ends it.
+type briefingPage struct {
+	v     *command.Vault
+	limit int
+	out   strings.Builder
+	err   error
+}
+
+// note adds the text of a note, or its beginning.
+func (b *briefingPage) note(title string, at disk.Path) {
+	text, err := b.v.Disk.Read(at)
+	switch {
+	case disk.IsMissing(err):
+		b.part(title + ": " + at.String() + " (missing)")
+		return
+	case err != nil:
+		b.part(title + ": " + at.String() + " (cannot be read)")
+		return
+	}
+	b.part(title + ": " + at.String())
+	rest := ""
+	if len(text) > maxBriefingText {
+		cut := strings.LastIndexByte(string(text[:maxBriefingText]), '\n') + 1
+		if cut == 0 {
+			cut = maxBriefingText
+		}
+		rest = fmt.Sprintf("… %d more bytes\n", len(text)-cut)
+		text = text[:cut]
+	}
+	b.out.WriteString(strings.ToValidUTF8(string(text), ""))
+	b.endLine()
+	b.out.WriteString(rest)
+}
+
+// taskPart is a part that lists the open tasks that pass a test.
+type taskPart struct {
+	title  string
+	passes func(file string, due task.Date) bool
+}
+
+// tasks adds parts of open tasks. The tasks of the vault are gone through once for all.
+func (b *briefingPage) tasks(parts ...taskPart) {
+	var tests []func(file string, due task.Date) bool
+	for _, part := range parts {
+		tests = append(tests, part.passes)
+	}
+	lists, err := Open(b.v, b.limit, tests...)
+	if err != nil {
+		b.err = cmp.Or(b.err, err)
+		return
+	}
+	for n, part := range parts {
+		b.rows(part.title, lists[n].Rows, lists[n].Total)
+	}
+}
+
+// recent adds the notes that were changed last.
+func (b *briefingPage) recent() {
+	said, err := Recent(b.v, command.Values{"limit": fmt.Sprint(b.limit)})
+	if err != nil {
+		b.err = cmp.Or(b.err, err)
+		return
+	}
+	rows := strings.SplitAfter(strings.TrimSuffix(said.Text, "\n"), "\n")
+	b.rows("Recently changed notes", rows, len(rows))
+}
+
+// old adds the old note of a day.
+func (b *briefingPage) old(today time.Time) {
+	seed := today.Unix() / (24 * 60 * 60)
+	picked, err := Pick(b.v, command.Values{"min-age": fmt.Sprint(oldDays), "seed": fmt.Sprint(seed)}, 1)
+	switch {
+	case err != nil && b.err == nil:
+		b.err = err
+	case err == nil && len(picked) == 0:
+		b.part(fmt.Sprintf("Old note: none is unchanged for %d days", oldDays))
+	case err == nil:
+		b.note("Old note", picked[0])
+	}
+}
+
+// rows adds a part with the first rows of a list.
+func (b *briefingPage) rows(title string, rows []string, total int) {
+	if total == 0 || rows[0] == "" {
+		b.part(title + ": none")
+		return
+	}
+	b.part(title)
+	for _, row := range rows {
+		b.out.WriteString(row)
+		b.endLine()
+	}
+	if left := total - len(rows); left > 0 {
+		fmt.Fprintf(&b.out, "… and %d more\n", left)
+	}
+}
+
+func (b *briefingPage) part(title string) { b.out.WriteString("\n==> " + title + " <==\n") }
+
+// endLine ends a line that has no end.
+func (b *briefingPage) endLine() {
+	if !strings.HasSuffix(b.out.String(), "\n") {
+		b.out.WriteByte('\n')
+	}
+}

@@ -1,0 +1,327 @@
+package commands
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"vaultwicket/cmd/internal/vault/budget"
+	"vaultwicket/cmd/internal/vault/command"
+)
+
+func init() {
+	register(command.Command{Name: "canvas:read", Run: readCanvas})
+}
+
+const extension = "canvas"
+
+func readCanvas(v *command.Vault, p command.Values) (command.Reply, error) {
+	t, err := v.Target(p)
+	if err != nil {
+		return command.Reply{}, err
+	}
+	text, err := v.Disk.Read(t.Path)
+	switch {
+	case err != nil:
+		return command.Reply{}, command.ReadError(t.Typed, err)
+	case t.Path.Ext() != extension:
+		return command.Reply{}, command.Failure("File is not a canvas: %q", command.Verbatim(t.Path.String()))
+	}
+	board, err := parse(text)
+	if err != nil {
+		return command.Reply{}, command.Failure("Canvas %q cannot be read: %v", command.Verbatim(t.Path.String()), err)
+	}
+	uses := budget.From(v.Ctx)
+	if p["format"] != command.FormatJSON {
+		outline := board.outline()
+		return command.FromNote(t.Path, text, outline), uses.Put(int64(len(outline)))
+	}
+	rows := board.rows()
+	for _, r := range rows {
+		if err := uses.Put(int64(len(r.Text) + len(r.Group) + len(r.ID))); err != nil {
+			return command.Reply{}, err
+		}
+	}
+	list, err := json.Marshal(rows)
+	return command.FromNote(t.Path, text, string(list)), err
+}
+
+// outline prints a canvas: the cards without a group, then each group with its cards,
+// then the edges, which name cards by their numbers.
+func (b *board) outline() string {
+	var out strings.Builder
+	fmt.Fprintf(&out, "%s, %s, %s\n", counted2(len(b.cards), "card"), counted2(len(b.groups), "group"), counted2(len(b.edges), "edge"))
+	cards := map[*node][]*node{}
+	for _, n := range b.cards {
+		cards[n.within] = append(cards[n.within], n)
+	}
+	writeCards(&out, cards[nil])
+	for _, g := range b.groups {
+		out.WriteString("\n# " + g.title() + "\n")
+		writeCards(&out, cards[g])
+	}
+	if len(b.edges) > 0 {
+		out.WriteString("\nEdges\n")
+	}
+	for _, e := range b.edges {
+		out.WriteString(e.from.short() + " " + e.arrow() + " " + e.to.short())
+		if e.Label != "" {
+			out.WriteString(": " + oneLine(e.Label))
+		}
+		out.WriteByte('\n')
+	}
+	return out.String()
+}
+
+func counted2(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return strconv.Itoa(n) + " " + noun + "s"
+}
+
+func writeCards(out *strings.Builder, cards []*node) {
+	for _, n := range cards {
+		text := strings.ReplaceAll(strings.TrimRight(n.content(), "\r\n"), "\n", "\n  ")
+		fmt.Fprintf(out, "[%d] %s\n", n.number, text)
+	}
+}
+
+// How much is repeated of what a canvas calls something: it can be repeated for each card
+// and edge.
+const (
+	maxShort  = 40  // characters of a card
+	maxLabel  = 100 // characters of the label of a group
+	maxAround = 6   // groups around another one
+)
+
+// title is the label of a group after those of the groups around it.
+func (n *node) title() string {
+	if n.titled == "" {
+		n.titled = n.label()
+		around := 0
+		for g := n.within; g != nil; g = g.within {
+			if around++; around > maxAround {
+				n.titled = "… / " + n.titled
+				break
+			}
+			n.titled = g.label() + " / " + n.titled
+		}
+	}
+	return n.titled
+}
+
+func (n *node) label() string {
+	return cmp.Or(shortened(n.Label, maxLabel), "(group without a label)")
+}
+
+// content is what a card shows: its text, the path of its file, or its address.
+func (n *node) content() string {
+	switch n.Type {
+	case "text":
+		return n.Text
+	case "file":
+		return "file: " + n.File + n.Subpath
+	case "link":
+		return "link: " + n.URL
+	}
+	return "(" + cmp.Or(oneLine(n.Type), "card without a type") + ")"
+}
+
+// short names a node in an edge.
+func (n *node) short() string {
+	switch {
+	case n.Type == "group":
+		return "# " + n.title()
+	case n.named == "":
+		n.named = fmt.Sprintf("[%d] %s", n.number, shortened(n.content(), maxShort))
+	}
+	return n.named
+}
+
+func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
+
+// shortened is the beginning of a text in one line, of so many characters.
+func shortened(text string, most int) string {
+	if cut := 4 * most * 2; len(text) > cut { // with as many blanks
+		text = strings.ToValidUTF8(text[:cut], "")
+	}
+	line := []rune(oneLine(text))
+	if len(line) > most {
+		line = append(line[:most], '…')
+	}
+	return string(line)
+}
+
+// arrow shows the ends of an edge. Without a word about it only its second end has one.
+func (e edge) arrow() string {
+	switch {
+	case e.FromEnd == "arrow" && e.ToEnd == "none":
+		return "<-"
+	case e.FromEnd == "arrow":
+		return "<->"
+	case e.ToEnd == "none":
+		return "--"
+	}
+	return "->"
+}
+
+// canvasItem is a row of the outline in JSON: a card, a group or an edge.
+type canvasItem struct {
+	Kind  string `json:"kind"`
+	ID    string `json:"id,omitempty"`
+	Type  string `json:"type,omitempty"`
+	Text  string `json:"text,omitempty"`
+	Group string `json:"group,omitempty"`
+	From  string `json:"from,omitempty"`
+	To    string `json:"to,omitempty"`
+	Arrow string `json:"arrow,omitempty"`
+}
+
+// rows are the cards, groups and edges with their ids.
+func (b *board) rows() []canvasItem {
+	rows := make([]canvasItem, 0, len(b.cards)+len(b.groups)+len(b.edges))
+	for _, n := range b.cards {
+		text := n.content()
+		if n.Type == "link" {
+			text = n.URL
+		} else if n.Type == "file" {
+			text = n.File + n.Subpath
+		}
+		rows = append(rows, canvasItem{Kind: "card", ID: n.ID, Type: n.Type, Text: text, Group: n.group()})
+	}
+	for _, n := range b.groups {
+		rows = append(rows, canvasItem{Kind: "group", ID: n.ID, Text: n.Label, Group: n.group()})
+	}
+	for _, e := range b.edges {
+		rows = append(rows, canvasItem{Kind: "edge", Text: e.Label, From: e.From, To: e.To, Arrow: e.arrow()})
+	}
+	return rows
+}
+
+// group is the title of the group that a node is in, "" for none.
+func (n *node) group() string {
+	if n.within == nil {
+		return ""
+	}
+	return n.within.title()
+}
+
+// board is a canvas, its cards and groups in the order in which they are read: from the
+// top down, and from the left to the right.
+type board struct {
+	groups []*node
+	cards  []*node
+	edges  []edge
+}
+
+// node is a card or a group.
+type node struct {
+	ID      string  `json:"id"`
+	Type    string  `json:"type"`
+	Text    string  `json:"text"`
+	File    string  `json:"file"`
+	Subpath string  `json:"subpath"`
+	URL     string  `json:"url"`
+	Label   string  `json:"label"`
+	X       float64 `json:"x"`
+	Y       float64 `json:"y"`
+	Width   float64 `json:"width"`
+	Height  float64 `json:"height"`
+
+	number int   // of a card in the outline, from 1; 0 for a group
+	within *node // the smallest group around it
+
+	titled, named string // what is repeated of it, made once
+}
+
+// edge leads from one node to another.
+type edge struct {
+	From    string `json:"fromNode"`
+	To      string `json:"toNode"`
+	FromEnd string `json:"fromEnd"`
+	ToEnd   string `json:"toEnd"`
+	Label   string `json:"label"`
+
+	from, to *node
+}
+
+// maxCompared bounds the work of putting nodes into groups: each is compared with each
+// group.
+const maxCompared = 20_000_000
+
+// parse reads a canvas. Nodes of kinds that nobody knows are cards; an edge without two
+// nodes is none.
+func parse(text []byte) (*board, error) {
+	var file struct {
+		Nodes []*node `json:"nodes"`
+		Edges []edge  `json:"edges"`
+	}
+	if len(text) > 0 {
+		if err := json.Unmarshal(text, &file); err != nil {
+			return nil, errors.New("it is not a canvas in JSON")
+		}
+	}
+	b := &board{}
+	byID := map[string]*node{}
+	for _, n := range file.Nodes {
+		switch {
+		case n == nil:
+			continue
+		case n.Type == "group":
+			b.groups = append(b.groups, n)
+		default:
+			b.cards = append(b.cards, n)
+		}
+		byID[n.ID] = n
+	}
+	if len(b.groups)*len(byID) > maxCompared {
+		return nil, errors.New("it has too many groups")
+	}
+	slices.SortStableFunc(b.groups, inReadingOrder)
+	slices.SortStableFunc(b.cards, inReadingOrder)
+	b.arrange()
+	for _, e := range file.Edges {
+		if e.from, e.to = byID[e.From], byID[e.To]; e.from != nil && e.to != nil {
+			b.edges = append(b.edges, e)
+		}
+	}
+	return b, nil
+}
+
+func inReadingOrder(a, b *node) int { return cmp.Or(cmp.Compare(a.Y, b.Y), cmp.Compare(a.X, b.X)) }
+
+// arrange numbers the cards and puts every node into the smallest group around its
+// middle.
+func (b *board) arrange() {
+	for i, n := range b.cards {
+		n.number = i + 1
+		n.within = b.around(n)
+	}
+	for _, n := range b.groups {
+		n.within = b.around(n)
+	}
+}
+
+func (b *board) around(n *node) (smallest *node) {
+	for _, g := range b.groups {
+		switch {
+		case g == n || !g.contains(n) || n.Type == "group" && g.area() <= n.area():
+		case smallest == nil || g.area() < smallest.area():
+			smallest = g
+		}
+	}
+	return smallest
+}
+
+func (n *node) area() float64 { return n.Width * n.Height }
+
+// contains reports whether the middle of another node is in a group.
+func (n *node) contains(other *node) bool {
+	x, y := other.X+other.Width/2, other.Y+other.Height/2
+	return x >= n.X && x <= n.X+n.Width && y >= n.Y && y <= n.Y+n.Height
+}

@@ -1,0 +1,258 @@
+package commands
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"vaultwicket/cmd/internal/vault/command"
+	"vaultwicket/cmd/internal/vault/disk"
+	"vaultwicket/cmd/internal/vault/edit"
+	"vaultwicket/cmd/internal/vault/moment"
+)
+
+func init() {
+	register(
+		command.Command{Name: "daily", Help: "Create today's note if it is missing, and print its path", Plan: daily, Verify: meansDaily(appendedDaily)},
+		command.Command{Name: "daily:ensure", Plan: dailyEnsure},
+		command.Command{Name: "daily:path", Run: dailyPath},
+		command.Command{Name: "daily:read", Run: dailyRead},
+		command.Command{Name: "daily:range", Run: dailyRange},
+		command.Command{Name: "daily:append", Plan: dailyEdit(edit.Append), Verify: meansDaily(appendedDaily)},
+		command.Command{Name: "daily:prepend", Plan: dailyEdit(edit.Prepend), Verify: meansDaily(prepended)},
+	)
+}
+
+// daily makes today's note if it is missing. The app shows it then; nothing
+// can be shown here, so the path is the answer.
+func daily(v *command.Vault, _ command.Values) (command.Proposal, error) {
+	today, err := Today(v)
+	if err != nil {
+		return command.Proposal{}, err
+	}
+	return dailyNote(v, today, today.Path.String(), func(text []byte) ([]byte, error) { return text, nil })
+}
+
+// dailyEnsure makes the note of a day if it is missing, and says which of the two was so. To
+// ask again changes nothing.
+func dailyEnsure(v *command.Vault, p command.Values) (command.Proposal, error) {
+	note, err := namedDay(v, p)
+	if err != nil {
+		return command.Proposal{}, err
+	}
+	proposal, err := dailyNote(v, note, "Created: "+note.Path.String(), func(text []byte) ([]byte, error) { return text, nil })
+	if err == nil && proposal.Steps[0].Before.Exists {
+		proposal.Message = "Exists: " + note.Path.String()
+	}
+	return proposal, err
+}
+
+// dailyNote returns the proposal to change today's note. If it is missing it is
+// made from its template, already changed, so that no half of the work can be
+// seen.
+func dailyNote(v *command.Vault, today DailyNote, said string, edit func([]byte) ([]byte, error)) (command.Proposal, error) {
+	before, err := command.CurrentState(v, today.Path)
+	if err != nil {
+		return command.Proposal{}, command.WriteError(today.Path.String(), err)
+	}
+	if before.Exists {
+		after, err := edit(before.Text)
+		if err != nil {
+			return command.Proposal{}, err
+		}
+		return command.ProposeChange(today.Path, before.Text, after, said), nil
+	}
+	text, err := today.fresh(v)
+	if err != nil {
+		return command.Proposal{}, err
+	}
+	if text, err = edit(text); err != nil {
+		return command.Proposal{}, err
+	}
+	return command.Proposal{Steps: []command.Step{{Path: today.Path, After: command.Existing(text)}}, Message: said, Note: today.Path}, nil
+}
+
+func dailyPath(v *command.Vault, p command.Values) (command.Reply, error) {
+	today, err := namedDay(v, p)
+	return command.Reply{Text: today.Path.String(), Note: today.Path}, err
+}
+
+// dailyRead never makes the note, although the app does: a command that reads
+// must not write.
+func dailyRead(v *command.Vault, p command.Values) (command.Reply, error) {
+	today, err := namedDay(v, p)
+	if err != nil {
+		return command.Reply{}, err
+	}
+	return v.Show(command.Target{Path: today.Path, Typed: today.Path.String()})
+}
+
+// maxRange is how many days one answer covers: a year and a day.
+const maxRange = 367
+
+// dailyRange reads the notes of several days, oldest first. Days without a
+// note are listed as missing.
+func dailyRange(v *command.Vault, p command.Values) (command.Reply, error) {
+	first, last, err := daysOfRange(v, p)
+	if err != nil {
+		return command.Reply{}, err
+	}
+	var notes []disk.Path
+	for day := first; !day.After(last); day = day.AddDate(0, 0, 1) {
+		if len(notes) == maxRange {
+			return command.Reply{}, command.Misuse("Invalid range: more than %d days.", maxRange)
+		}
+		note, err := noteOf(v, day)
+		if err != nil {
+			return command.Reply{}, err
+		}
+		notes = append(notes, note.Path)
+	}
+	return command.Text(several(v, slices.Compact(notes), p["heading"])), nil
+}
+
+// daysOfRange returns a moment of the first and one of the last day. What is a week
+// or a month counts from its first day to its last.
+func daysOfRange(v *command.Vault, p command.Values) (first, last time.Time, err error) {
+	now := v.Today()
+	from, err := command.Days(p["from"], now)
+	if err != nil {
+		return first, last, err
+	}
+	first, last = command.OnDay(now, from.First), now
+	if p.Has("to") {
+		to, err := command.Days(p["to"], now)
+		if err != nil {
+			return first, last, err
+		}
+		last = command.OnDay(now, to.Last)
+	}
+	if last.Before(first) {
+		err = command.Misuse("Invalid range: %s is after %s.", first.Format(time.DateOnly), last.Format(time.DateOnly))
+	}
+	return first, last, err
+}
+
+// dailyEdit returns the command that adds text to today's note in one way.
+func dailyEdit(add adding) func(*command.Vault, command.Values) (command.Proposal, error) {
+	return func(v *command.Vault, p command.Values) (command.Proposal, error) {
+		today, err := Today(v)
+		if err != nil {
+			return command.Proposal{}, err
+		}
+		return dailyNote(v, today, "Added to: "+today.Path.String(), add.of(p))
+	}
+}
+
+// meansDaily judges today's note, which the app makes from its template if it is
+// missing.
+func meansDaily(add func(before, now []byte, p command.Values) command.Verdict) command.Verifier {
+	return func(v *command.Vault, p command.Values, c command.AppChange) (command.Verdict, error) {
+		if c.Before.Exists {
+			return add(c.Before.Text, c.Now.Text, p), nil
+		}
+		today, err := Today(v)
+		if err != nil {
+			return command.Verdict{}, err
+		}
+		fresh, err := today.fresh(v)
+		if err != nil {
+			return command.Verdict{}, err
+		}
+		verdict := add(fresh, c.Now.Text, p)
+		if !verdict.Done && len(fresh) > 0 && command.AddsOnce(c.Now.Text, fresh, p["content"]) {
+			return command.Verdict{Done: true, Style: "the app has made the note from the daily template"}, nil
+		}
+		return verdict, nil
+	}
+}
+
+func appendedDaily(before, now []byte, p command.Values) command.Verdict {
+	return command.IsComposedOf(now, p.Has("inline"), before, []byte(p["content"]))
+}
+
+// The app's settings files that decide about daily notes, and its defaults.
+const (
+	dailyConfig    = "daily-notes.json"
+	templateConfig = "templates.json"
+
+	defaultDate = "YYYY-MM-DD"
+	defaultTime = "HH:mm"
+)
+
+// dailySettings is what the user chose for daily notes. Each may be empty.
+type dailySettings struct {
+	Folder   string `json:"folder"`
+	Format   string `json:"format"`
+	Template string `json:"template"`
+}
+
+// templateSettings is what the user chose for templates. Each may be empty.
+type templateSettings struct {
+	Folder     string `json:"folder"`
+	DateFormat string `json:"dateFormat"`
+	TimeFormat string `json:"timeFormat"`
+}
+
+// DailyNote is the note of a day or another period: where it is, and what its template
+// may say.
+type DailyNote struct {
+	Path     disk.Path
+	template string // as it is set; may be empty
+	date     string // of {{date}}: as the app writes it, or by the format of a plugin
+	now      time.Time
+	period   string // "" for a daily note of the app
+}
+
+// maxDays is how far from today an offset may lead: a century.
+const maxDays = 36525
+
+// namedDay finds out which note belongs to the day that p names, today's if it
+// names none. The time of day is that of now, for templates that ask for it.
+func namedDay(v *command.Vault, p command.Values) (DailyNote, error) {
+	now := v.Today()
+	switch {
+	case p.Has("date") && p.Has("offset"):
+		return DailyNote{}, command.Misuse("Use date=<date> or offset=<days>, not both.")
+	case p.Has("date"):
+		span, err := command.Days(p["date"], now)
+		if err != nil {
+			return DailyNote{}, err
+		}
+		now = command.OnDay(now, span.First)
+	case p.Has("offset"):
+		days, err := strconv.Atoi(p["offset"])
+		if err != nil || days < -maxDays || days > maxDays {
+			return DailyNote{}, command.Misuse("Invalid number: %s", p["offset"])
+		}
+		now = now.AddDate(0, 0, days)
+	}
+	return noteOf(v, now)
+}
+
+// Today finds out which note is today's.
+func Today(v *command.Vault) (DailyNote, error) { return noteOf(v, v.Today()) }
+
+// OnDay finds out which daily note belongs to the day of a moment.
+func OnDay(v *command.Vault, at time.Time) (DailyNote, error) { return noteOf(v, at) }
+
+// noteOf finds out which note belongs to the day of a moment.
+func noteOf(v *command.Vault, now time.Time) (DailyNote, error) {
+	var settings dailySettings
+	if err := v.ReadConfig(dailyConfig, &settings); err != nil {
+		return DailyNote{}, err
+	}
+	if strings.TrimSpace(settings.Format) == "" {
+		settings.Format = defaultDate
+	}
+	text := command.NormalPath(strings.TrimSpace(settings.Folder) + "/" + moment.Format(now, settings.Format))
+	if !strings.HasSuffix(text, ".md") {
+		text += ".md"
+	}
+	path, err := v.PathOf(text)
+	if err != nil {
+		return DailyNote{}, command.Failure("%s leads to no note of the vault: %v", disk.ConfigPath(dailyConfig), err)
+	}
+	return DailyNote{Path: path, template: settings.Template, date: moment.Format(now, defaultDate), now: now}, nil
+}

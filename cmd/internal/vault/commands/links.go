@@ -1,0 +1,234 @@
+package commands
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"vaultwicket/cmd/internal/vault/command"
+	"vaultwicket/cmd/internal/vault/knowledge/index"
+	"vaultwicket/cmd/internal/vault/order"
+)
+
+func init() {
+	register(
+		command.Command{Name: "backlinks", Run: backlinks},
+		command.Command{Name: "links", Run: links},
+		command.Command{Name: "unresolved", OfIndex: true, Run: unresolved},
+		command.Command{Name: "orphans", OfIndex: true, Run: orphans},
+		command.Command{Name: "deadends", OfIndex: true, Run: deadends},
+	)
+}
+
+// backlinks counts a link of a note to itself, and links in properties and
+// canvases, like the app.
+func backlinks(v *command.Vault, p command.Values) (command.Reply, error) {
+	x, place, err := v.IndexedTarget(p)
+	if err != nil {
+		return command.Reply{}, err
+	}
+	sources := x.Graph().In(place)
+	if p.Has("total") {
+		return command.Text(strconv.Itoa(len(sources))), nil
+	}
+	if len(sources) == 0 {
+		return command.Nothing("No backlinks found.", "no file links to %s", command.Place(x.Files[place].Path.String())), nil
+	}
+	table := command.Table{Columns: []string{"file", "count"}}
+	for _, source := range sources {
+		table.Add(p.Has("counts"), x.Files[source.Place].Path.String(), strconv.Itoa(int(source.Count)))
+	}
+	return table.Reply(p["format"]), nil
+}
+
+// links has one line for each target, in the order of listings; those that are
+// not there are marked. Only notes have links here: the app says so of canvases
+// too, although their links count elsewhere.
+func links(v *command.Vault, p command.Values) (command.Reply, error) {
+	if p.Has("depth") || p.Has("direction") || p.Has("limit") {
+		return linksAround(v, p)
+	}
+	x, place, err := v.IndexedTarget(p)
+	if err != nil {
+		return command.Reply{}, err
+	}
+	var targets []string
+	if x.Files[place].IsNote() {
+		for _, target := range x.Graph().Out(place) {
+			targets = append(targets, x.Files[target.Place].Path.String())
+		}
+		for _, missing := range x.Graph().Unresolved(place) {
+			targets = append(targets, missing.Key+" (unresolved)")
+		}
+	}
+	if p.Has("total") {
+		return command.Text(strconv.Itoa(len(targets))), nil
+	}
+	if len(targets) == 0 {
+		return command.Nothing("No links found.", "%s links to nothing", command.Place(x.Files[place].Path.String())), nil
+	}
+	order.Sort(targets)
+	return command.Text(strings.Join(targets, "\n")), nil
+}
+
+func unresolved(v *command.Vault, p command.Values) (command.Reply, error) {
+	x, err := v.Index()
+	if err != nil {
+		return command.Reply{}, err
+	}
+	counts, sources := map[string]int{}, map[string][]string{}
+	graph := x.Graph()
+	for place, source := range x.Files {
+		for _, missing := range graph.Unresolved(place) {
+			counts[missing.Key] += int(missing.Count)
+			sources[missing.Key] = append(sources[missing.Key], source.Path.String())
+		}
+	}
+	if p.Has("total") {
+		return command.Text(strconv.Itoa(len(counts))), nil
+	}
+	if len(counts) == 0 {
+		return command.Text("No unresolved links found."), nil
+	}
+	keys := slices.Collect(maps.Keys(counts))
+	order.Sort(keys)
+	table := command.Table{Columns: []string{"link"}}
+	if p.Has("counts") {
+		table.Columns = append(table.Columns, "count")
+	}
+	if p.Has("verbose") {
+		table.Columns = append(table.Columns, "sources")
+	}
+	for _, key := range keys {
+		cells := []string{key}
+		if p.Has("counts") {
+			cells = append(cells, strconv.Itoa(counts[key]))
+		}
+		if p.Has("verbose") {
+			cells = append(cells, strings.Join(sources[key], ", "))
+		}
+		table.Rows = append(table.Rows, cells)
+	}
+	return table.Reply(p["format"]), nil
+}
+
+// orphans and deadends look at files of every kind, and take the index
+// literally: a link of a note to itself counts, one that leads nowhere does not.
+func orphans(v *command.Vault, p command.Values) (command.Reply, error) {
+	return without(v, p, "No orphan files found.", (*index.Graph).In)
+}
+
+func deadends(v *command.Vault, p command.Values) (command.Reply, error) {
+	return without(v, p, "No dead-end files found.", (*index.Graph).Out)
+}
+
+// without lists the files that have no edge of one direction.
+func without(v *command.Vault, p command.Values, none string, edges func(g *index.Graph, place int) []index.Edge) (command.Reply, error) {
+	x, err := v.Index()
+	if err != nil {
+		return command.Reply{}, err
+	}
+	var alone []string
+	graph := x.Graph()
+	for place, f := range x.Files {
+		if len(edges(graph, place)) == 0 {
+			alone = append(alone, f.Path.String())
+		}
+	}
+	switch {
+	case p.Has("total"):
+		return command.Text(strconv.Itoa(len(alone))), nil
+	case len(alone) == 0:
+		return command.Text(none), nil
+	}
+	return command.Text(strings.Join(alone, "\n")), nil
+}
+
+// Limits of a walk along links: in a few steps it is at most of a vault.
+const (
+	maxDepth     = 5
+	defaultLinks = 200
+	maxLinks     = 1000
+)
+
+// linksAround lists the files that can be reached from a file along its links, the
+// links to it, or both, in up to a number of steps: the nearest first, in the order of
+// listings, each once. Each row has the steps and the file before it on the way.
+func linksAround(v *command.Vault, p command.Values) (command.Reply, error) {
+	depth, err := p.Number("depth", 1, 1, maxDepth)
+	if err != nil {
+		return command.Reply{}, err
+	}
+	limit, err := p.Number("limit", defaultLinks, 1, maxLinks)
+	if err != nil {
+		return command.Reply{}, err
+	}
+	x, place, err := v.IndexedTarget(p)
+	if err != nil {
+		return command.Reply{}, err
+	}
+	found := around(x.Graph(), place, depth, p["direction"])
+	switch {
+	case p.Has("total"):
+		return command.Text(strconv.Itoa(len(found))), nil
+	case len(found) == 0:
+		return command.Text("No links found."), nil
+	}
+	table := command.Table{}
+	for _, f := range found[:min(limit, len(found))] {
+		table.Rows = append(table.Rows, []string{x.Files[f.place].Path.String(), strconv.Itoa(f.steps), x.Files[f.via].Path.String()})
+	}
+	said := table.Reply(command.FormatTSV)
+	if len(found) > limit {
+		said.Truncated = true
+		said.Notice = fmt.Sprintf("Truncated: %d of %d files. Use limit=<n>, or a smaller depth.", limit, len(found))
+	}
+	return said, nil
+}
+
+// reached is a file on a walk along links.
+type reached struct{ place, via, steps int }
+
+// around walks along links from a file, which is not among the files that are found.
+func around(g *index.Graph, from, depth int, direction string) (found []reached) {
+	seen := map[int]bool{from: true}
+	layer := []int{from}
+	for steps := 1; steps <= depth && len(layer) > 0; steps++ {
+		var next []int
+		for _, at := range layer {
+			for _, place := range neighbours(g, at, direction) {
+				if !seen[place] {
+					seen[place] = true
+					next = append(next, place)
+					found = append(found, reached{place, at, steps})
+				}
+			}
+		}
+		slices.Sort(next)
+		layer = next
+	}
+	slices.SortStableFunc(found, func(a, b reached) int {
+		if a.steps != b.steps {
+			return a.steps - b.steps
+		}
+		return a.place - b.place
+	})
+	return found
+}
+
+// neighbours are the files at the other ends of the links of a file.
+func neighbours(g *index.Graph, at int, direction string) (places []int) {
+	if direction != "in" {
+		for _, e := range g.Out(at) {
+			places = append(places, int(e.Place))
+		}
+	}
+	if direction == "in" || direction == "both" {
+		for _, e := range g.In(at) {
+			places = append(places, int(e.Place))
+		}
+	}
+	return places
+}

@@ -1,0 +1,239 @@
+package commands
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"vaultwicket/cmd/internal/vault/command"
+	"vaultwicket/cmd/internal/vault/edit"
+	"vaultwicket/cmd/internal/vault/lookup"
+	"vaultwicket/cmd/internal/vault/markdown"
+)
+
+func init() {
+	register(
+		// These work on no note that is not named: the focused note is the user's choice
+		// not the caller's.
+		command.Command{Name: "note:replace", Plan: replaceInNote},
+		command.Command{Name: "note:insert", Plan: insertText},
+		command.Command{Name: "note:set-section", Plan: setSection},
+	)
+}
+
+func replaceInNote(v *command.Vault, p command.Values) (command.Proposal, error) {
+	return EditNamed(v, p, "Replaced in: ", func(text []byte) ([]byte, error) { return edit.Replace(text, p["old"], p["new"]) })
+}
+
+// insertText puts content on lines of its own. After a heading means after its
+// whole section; append heading= puts text right below the heading's own.
+func insertText(v *command.Vault, p command.Values) (command.Proposal, error) {
+	part, err := partOf(p)
+	if err != nil {
+		return command.Proposal{}, err
+	}
+	where := edit.Before
+	if p["position"] == "after" {
+		where = edit.After
+	}
+	return EditNamed(v, p, "Inserted into: ", func(text []byte) ([]byte, error) { return edit.Insert(text, where, part, p["content"]) })
+}
+
+// setSection replaces a part. Content of nothing but a line break empties a
+// section: an empty value is more often a slip.
+func setSection(v *command.Vault, p command.Values) (command.Proposal, error) {
+	part, err := partOf(p)
+	if err != nil {
+		return command.Proposal{}, err
+	}
+	return EditNamed(v, p, "Section set in: ", func(text []byte) ([]byte, error) { return edit.SetSection(text, part, p["content"]) })
+}
+
+// partOf reads which part of a note a request means.
+func partOf(p command.Values) (edit.Target, error) {
+	if err := onePart(p); err != nil {
+		return edit.Target{}, err
+	}
+	switch {
+	case p.Has("heading"):
+		return edit.Heading(p["heading"]), nil
+	case p.Has("block"):
+		return edit.Block(p["block"]), nil
+	}
+	first, last, err := parseLines(p["lines"])
+	return edit.Lines(first, last), err
+}
+
+// EditNamed returns the proposal to change the note that a request names.
+func EditNamed(v *command.Vault, p command.Values, said string, edit func(text []byte) ([]byte, error)) (command.Proposal, error) {
+	change := func(text []byte) ([]byte, error) {
+		return Edit(text, func() ([]byte, error) { return edit(text) })
+	}
+	named := p.Has("file") || p.Has("path")
+	switch {
+	case p.Has("daily") && named:
+		return command.Proposal{}, command.Misuse("Use file=<name>, path=<path> or daily, not several.")
+	case p.Has("daily"):
+		today, err := Today(v)
+		if err != nil {
+			return command.Proposal{}, err
+		}
+		return dailyNote(v, today, said+today.Path.String(), change)
+	case !named:
+		return command.Proposal{}, command.Misuse("Missing required parameter: path=<path>, file=<name> or daily")
+	}
+	return command.ProposeEdit(v, p, said, change)
+}
+
+// Edit makes an edit and explains the error, which names the places in the
+// text that may have been meant: whoever edits a note by a name has an old or an
+// inexact picture of it.
+func Edit(text []byte, change func() ([]byte, error)) ([]byte, error) {
+	edited, err := change()
+	if err != nil {
+		return nil, explainEditError(markdown.Scan(text), err)
+	}
+	return edited, nil
+}
+
+// explainEditError explains why a part of a note was not found or not changed.
+func explainEditError(found markdown.Note, err error) error {
+	var missing *edit.NotFound
+	var several *edit.Ambiguous
+	var refusal *edit.Refusal
+	switch {
+	case errors.As(err, &missing):
+		return kindOfMissing(missing.What).DidYouMean(likeMissing(found, missing),
+			"%s %q not found.%s", capital(missing.What), command.Verbatim(Excerpt(missing.Wanted)), instead(found, missing))
+	case errors.As(err, &several) && several.What == "text":
+		return command.AmbiguousText.Failure("Text %q matches %d times: %s. Include more surrounding text.",
+			command.Verbatim(Excerpt(several.Wanted)), several.Count, onLines(several.Candidates, several.Count))
+	case errors.As(err, &several):
+		return command.Ambiguous.Failure("%s %q is ambiguous: %s.", capital(several.What), command.Verbatim(several.Wanted), onLines(several.Candidates, several.Count))
+	case errors.As(err, &refusal):
+		text := fmt.Sprintf("Line %d: %s.", refusal.Line, refusal.Reason)
+		if len(refusal.Instead) > 0 {
+			text += " Possible: " + onLines(refusal.Instead, len(refusal.Instead)) + "."
+		}
+		return command.Failure("%s", text)
+	}
+	return err
+}
+
+// kindOfMissing is the kind of failure where a part of a note was not found: the
+// message lists headings and blocks.
+func kindOfMissing(what string) command.Kind {
+	switch what {
+	case "heading":
+		return command.NotFoundHeading
+	case "block":
+		return command.NotFoundNearest
+	case "line":
+		return command.NotFoundLine
+	case "text":
+		return command.NotFoundText
+	}
+	return command.NotFound
+}
+
+// likeMissing returns the names in a note that may have been meant.
+func likeMissing(found markdown.Note, missing *edit.NotFound) []string {
+	switch missing.What {
+	case "heading":
+		var names []string
+		for _, h := range found.Headings {
+			names = append(names, h.Text)
+		}
+		wanted := missing.Wanted[strings.LastIndexByte(missing.Wanted, '#')+1:]
+		return lookup.NearestNames(wanted, names)
+	case "block":
+		return lookup.NearestNames(strings.TrimPrefix(missing.Wanted, "^"), blockIDs(found))
+	}
+	return nil
+}
+
+func blockIDs(found markdown.Note) (ids []string) {
+	for _, b := range found.Blocks {
+		ids = append(ids, b.ID)
+	}
+	return ids
+}
+
+// instead says what is there in place of what was looked for.
+func instead(found markdown.Note, missing *edit.NotFound) string {
+	switch {
+	case missing.What == "text" && len(missing.Near) > 0:
+		return " Its first line is on " + onLines(missing.Near, len(missing.Near)) + "."
+	case missing.What == "block":
+		return listBlocks(found)
+	case missing.What != "heading":
+		return ""
+	case len(found.Headings) == 0:
+		return " The note has no headings."
+	}
+	var names []string
+	for _, h := range found.Headings[:min(len(found.Headings), maxListedHeadings)] {
+		names = append(names, fmt.Sprintf("%q (line %d)", command.Verbatim(Excerpt(h.Text)), h.Line))
+	}
+	list := strings.Join(names, ", ")
+	if left := len(found.Headings) - maxListedHeadings; left > 0 {
+		list += fmt.Sprintf(" and %d more", left)
+	}
+	return " The note has " + list + "."
+}
+
+// listBlocks says which blocks a note has.
+func listBlocks(found markdown.Note) string {
+	ids := blockIDs(found)
+	if len(ids) == 0 {
+		return " The note has no blocks with an id."
+	}
+	list := command.List(ids, maxListedHeadings)
+	if left := len(ids) - maxListedHeadings; left > 0 {
+		list += fmt.Sprintf(" and %d more", left)
+	}
+	return " The note has " + list + "."
+}
+
+// maxListedHeadings bounds how many headings an error lists; the command outline lists
+// all.
+const maxListedHeadings = 30
+
+// onLines writes lines out: "line 4", "lines 4, 9", "lines 4, 9 and 3 more".
+func onLines(all []edit.Candidate, count int) string {
+	var lines []string
+	for _, c := range all {
+		lines = append(lines, strconv.Itoa(c.Line))
+	}
+	text := "lines " + strings.Join(lines, ", ")
+	if len(lines) == 1 {
+		text = "line " + lines[0]
+	}
+	if left := count - len(lines); left > 0 {
+		text += fmt.Sprintf(" and %d more", left)
+	}
+	return text
+}
+
+// maxExcerpt is how much of a text stands in a sentence about it.
+const maxExcerpt = 60
+
+// Excerpt returns the beginning of a text, of its first line with something on
+// it.
+func Excerpt(text string) string {
+	line, rest, _ := strings.Cut(strings.TrimLeft(text, "\r\n"), "\n")
+	line = strings.TrimSuffix(line, "\r")
+	cut := len(line)
+	if cut > maxExcerpt {
+		for cut = maxExcerpt; cut > 0 && !utf8.RuneStart(line[cut]); cut-- {
+		}
+	}
+	if cut < len(line) || rest != "" {
+		return line[:cut] + "…"
+	}
+	return line
+}
+
+func capital(word string) string { return strings.ToUpper(word[:1]) + word[1:] }

@@ -1,0 +1,235 @@
+package commands
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"vaultwicket/allowlist/quote"
+	"vaultwicket/cmd/internal/vault/command"
+	"vaultwicket/cmd/internal/vault/disk"
+	"vaultwicket/cmd/internal/vault/frontmatter"
+	"vaultwicket/cmd/internal/vault/knowledge"
+	"vaultwicket/cmd/internal/vault/markdown"
+)
+
+func init() {
+	register(
+		command.Command{Name: "property:set", Plan: setProperty, Verify: meansSet},
+		command.Command{Name: "property:remove", Plan: removeProperty, Verify: meansRemoved},
+	)
+}
+
+// setProperty changes the lines of one property. The app writes the whole block
+// anew, which loses comments and every other form.
+func setProperty(v *command.Vault, p command.Values) (command.Proposal, error) {
+	if p.Has("folder") || p.Has("query") {
+		return setProperties(v, p)
+	}
+	t, text, err := v.MarkdownNote(p)
+	if err != nil {
+		return command.Proposal{}, err
+	}
+	value, err := NewValue(v, p)
+	if err != nil {
+		return command.Proposal{}, err
+	}
+	edited, err := value.Set(t.Path, text)
+	proposal := command.ProposeChange(t.Path, text, edited, "Set "+p["name"]+": "+p["value"])
+	if !p.Has("type") && value.in(text).Kind() == frontmatter.List && p["value"] != "[]" && frontmatter.IsList(text, p["name"]) {
+		proposal.AppDoesLess = command.AppDoesLess.Failure("The app would make a text of the list %q. type=list keeps it a list.", command.Verbatim(p["name"]))
+	}
+	return proposal, err
+}
+
+// removeProperty says the same of a property that is not there: like the app, and
+// because a note without it is what was asked for.
+func removeProperty(v *command.Vault, p command.Values) (command.Proposal, error) {
+	t, text, err := v.MarkdownNote(p)
+	if err != nil {
+		return command.Proposal{}, err
+	}
+	edited, _, err := frontmatter.Remove(text, p["name"])
+	if err != nil {
+		return command.Proposal{}, PropertyError(t.Path, text, err)
+	}
+	return command.ProposeChange(t.Path, text, edited, "Removed: "+p["name"]), nil
+}
+
+// Value is what a request sets a property to.
+type Value struct {
+	name        string
+	value, list frontmatter.Value // list is in place of value in a note that has a list
+}
+
+// NewValue reads the value of a request. Its type is the one that is given, else the one that
+// the user assigned to the name in this vault, else that of the shape of the value; but what
+// is a list in a note stays one. The app goes by the shape alone, with which a number becomes
+// the text that the user once made it; a value that does not fit the assigned type is refused.
+func NewValue(v *command.Vault, p command.Values) (Value, error) {
+	as, assigned := frontmatter.Type(p["type"]), false
+	if !p.Has("type") {
+		types, err := PropertyTypes(v)
+		if err != nil {
+			return Value{}, err
+		}
+		as, assigned = assignedType(types, p["name"])
+	}
+	value, err := frontmatter.ParseValue(p["value"], as)
+	switch {
+	case err == nil && as == "":
+		list, err := frontmatter.ParseValue(p["value"], frontmatter.TypeMultitext)
+		return Value{p["name"], value, list}, err
+	case err == nil:
+		return Value{p["name"], value, value}, nil
+	case assigned:
+		return Value{}, command.Misuse("%v. In this vault %q is of the type %s; type= sets it to another.", err, command.Verbatim(p["name"]), as)
+	}
+	return Value{}, command.MisuseWithHint(dateMeant(v, p["value"], as), "%v", err)
+}
+
+// in returns the value for one note.
+func (x Value) in(text []byte) frontmatter.Value {
+	if frontmatter.IsList(text, x.name) {
+		return x.list
+	}
+	return x.value
+}
+
+// Set returns the text of the note at a path with the property set.
+func (x Value) Set(at disk.Path, text []byte) ([]byte, error) {
+	edited, err := frontmatter.Set(text, x.name, x.in(text))
+	if err != nil {
+		return nil, PropertyError(at, text, err)
+	}
+	return edited, nil
+}
+
+// dateMeant says which date a word for a day is. The word itself is no value of a date, and
+// nobody has seen the date that it would become.
+func dateMeant(v *command.Vault, word string, as frontmatter.Type) string {
+	if as != frontmatter.TypeDate {
+		return ""
+	}
+	days, err := command.DaysAhead(word, v.Today())
+	if err != nil || days.First != days.Last {
+		return ""
+	}
+	return fmt.Sprintf("%q is value=%s", command.Verbatim(quote.Short(word)), days.First.Format(time.DateOnly))
+}
+
+// assignedType returns the type that a name has in a vault. The three that the
+// app has for itself are lists everywhere.
+func assignedType(types map[string]string, name string) (as frontmatter.Type, ok bool) {
+	name = strings.ToLower(name)
+	switch set := types[name]; set {
+	case "text", "number", "checkbox", "date", "datetime", "multitext":
+		return frontmatter.Type(set), true
+	case "tags", "aliases":
+		return frontmatter.TypeMultitext, true
+	}
+	if slices.Contains(always[:], name) {
+		return frontmatter.TypeMultitext, true
+	}
+	return "", false
+}
+
+// PropertyError explains why the properties of a note cannot be changed, with the line
+// of the note: those of the errors are counted from the start of the block.
+func PropertyError(at disk.Path, text []byte, err error) error {
+	line, reason := 0, err.Error()
+	var malformed *frontmatter.Malformed
+	var refusal *frontmatter.Refusal
+	switch {
+	case errors.As(err, &malformed):
+		line, reason = malformed.Line, malformed.Reason
+	case errors.As(err, &refusal):
+		line, reason = refusal.Line, refusal.Reason
+	}
+	if line == 0 {
+		return command.Failure("The properties of %q cannot be changed: %s.", command.Verbatim(at.String()), reason)
+	}
+	line += bytes.Count(text[:markdown.Scan(text).Frontmatter.Start], []byte("\n"))
+	return command.Failure("The properties of %q cannot be changed: line %d: %s.", command.Verbatim(at.String()), line, reason)
+}
+
+// meansSet judges a property that was set. Without type= the app goes by what the
+// value looks like, where this program goes by the type that the vault gives the
+// name.
+func meansSet(v *command.Vault, p command.Values, c command.AppChange) (command.Verdict, error) {
+	asked, err := NewValue(v, p)
+	if err != nil {
+		return command.Verdict{}, err
+	}
+	value := asked.in(c.Before.Text)
+	for i, candidate := range append([]frontmatter.Value{value}, likeTheApp(p, value)...) {
+		wanted, err := frontmatter.Set(c.Before.Text, p["name"], candidate)
+		if err != nil {
+			continue
+		}
+		if verdict := command.Properties(wanted, c.Now.Text); verdict.Done {
+			if i > 0 && !candidate.Equal(value) {
+				verdict.Style = "the app has given the property another type than vaultwicket would have"
+			}
+			return verdict, nil
+		}
+	}
+	return command.Verdict{}, nil
+}
+
+// likeTheApp are the values that the app may have made of a request: that of the
+// shape where no type was named, a list with its blanks, an empty value as null.
+func likeTheApp(p command.Values, value frontmatter.Value) (others []frontmatter.Value) {
+	if !p.Has("type") {
+		if shaped, err := frontmatter.ParseValue(p["value"], ""); err == nil {
+			others = append(others, shaped)
+		}
+	}
+	if value.Kind() == frontmatter.List {
+		if elements, err := json.Marshal(strings.Split(p["value"], ",")); err == nil {
+			if spaced, err := frontmatter.ParseValue(string(elements), frontmatter.TypeMultitext); err == nil {
+				others = append(others, spaced)
+			}
+		}
+	}
+	if p["value"] == "" && value.Kind() == frontmatter.String {
+		others = append(others, frontmatter.Value{})
+	}
+	return others
+}
+
+// meansRemoved judges a note without a property.
+func meansRemoved(_ *command.Vault, p command.Values, c command.AppChange) (command.Verdict, error) {
+	wanted, _, err := frontmatter.Remove(c.Before.Text, p["name"])
+	if err != nil {
+		return command.Verdict{}, nil
+	}
+	return command.Properties(wanted, c.Now.Text), nil
+}
+
+// setProperties sets a property of all notes of a folder, or of all that a search
+// finds, as one change. It changes nothing if one of them cannot be changed.
+func setProperties(v *command.Vault, p command.Values) (command.Proposal, error) {
+	if command.NamesOneFile(p) {
+		return command.Proposal{}, command.Misuse("Use file=<name> or path=<path> for one note, or folder=<path> and query=<text> for several, not both.")
+	}
+	value, err := NewValue(v, p)
+	if err != nil {
+		return command.Proposal{}, err
+	}
+	notes, err := Notes(v, p, false, func(*knowledge.Note) bool { return true })
+	if err != nil {
+		return command.Proposal{}, err
+	}
+	changes := For(v)
+	for _, path := range notes {
+		if err := changes.Edit(path, func(text []byte) ([]byte, error) { return value.Set(path, text) }); err != nil {
+			return command.Proposal{}, err
+		}
+	}
+	return changes.Proposal("Set " + p["name"] + ": " + p["value"]), nil
+}

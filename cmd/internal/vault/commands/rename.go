@@ -1,0 +1,286 @@
+package commands
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"vaultwicket/cmd/internal/vault/command"
+	"vaultwicket/cmd/internal/vault/disk"
+	"vaultwicket/cmd/internal/vault/edit"
+	"vaultwicket/cmd/internal/vault/frontmatter"
+	"vaultwicket/cmd/internal/vault/knowledge/index"
+	"vaultwicket/cmd/internal/vault/lookup"
+	"vaultwicket/cmd/internal/vault/markdown"
+	"vaultwicket/cmd/internal/vault/relink"
+)
+
+func init() {
+	register(
+		command.Command{Name: "heading:rename", Plan: renameHeading},
+		command.Command{Name: "property:rename", Plan: renameProperty},
+		command.Command{Name: "tag:rename", Plan: renameTag},
+	)
+}
+
+// renameHeading changes the text of a heading, and the links of all notes and canvases
+// that lead to it. It changes nothing if one of them cannot be changed.
+func renameHeading(v *command.Vault, p command.Values) (command.Proposal, error) {
+	if !p.Has("file") && !p.Has("path") {
+		return command.Proposal{}, command.Misuse("Missing required parameter: path=<path> or file=<name>")
+	}
+	t, text, err := v.MarkdownNote(p)
+	if err != nil {
+		return command.Proposal{}, err
+	}
+	place, err := headingOf(text, p["heading"], p["to"])
+	if err != nil {
+		return command.Proposal{}, err
+	}
+	x, err := v.Index()
+	if err != nil {
+		return command.Proposal{}, err
+	}
+	at, ok := x.Place(t.Path.String())
+	if !ok {
+		return command.Proposal{}, command.FileNotFound(t.Typed)
+	}
+	r := headingRename{note: t.Path, place: place, to: strings.TrimSpace(p["to"]), links: renamingIn(x, t.Path, text, place, p["to"])}
+	changes := For(v)
+	for _, source := range r.sources(x, at) {
+		if err := changes.Edit(source, func(text []byte) ([]byte, error) { return r.apply(source, text) }); err != nil {
+			return command.Proposal{}, err
+		}
+	}
+	said := changes.Proposal(fmt.Sprintf("Renamed heading to %q: %s", command.Verbatim(r.to), Counted(r.places, "link")))
+	said.Note = t.Path
+	return said, nil
+}
+
+// headingOf returns the place of the heading that is to be renamed. The new text must
+// be that of no other heading, for links could not tell them apart.
+func headingOf(text []byte, heading, to string) (place int, err error) {
+	found := markdown.Scan(text)
+	if _, err := Edit(text, func() (_ []byte, err error) {
+		place, err = edit.FindHeading(found, heading)
+		return nil, err
+	}); err != nil {
+		return 0, err
+	}
+	for i, other := range found.Headings {
+		if i != place && edit.SameHeading(other.Text, to) {
+			return 0, command.AlreadyExists.Failure("The note has a heading %q already (line %d).", command.Verbatim(other.Text), other.Line)
+		}
+	}
+	_, err = edit.RenameHeading(text, place, to)
+	return place, badHeading(to, err)
+}
+
+// badHeading explains why a text cannot be that of a heading.
+func badHeading(to string, err error) error {
+	var refusal *edit.Refusal
+	if errors.As(err, &refusal) {
+		return command.BadValue.Failure("Invalid value for to: %s. It must be one line that is a heading.", to)
+	}
+	return err
+}
+
+// headingRename is a heading of a note and its new text.
+type headingRename struct {
+	note   disk.Path
+	place  int
+	to     string
+	links  *relink.Heading
+	places int // how many links were changed
+}
+
+func renamingIn(x *index.Index, note disk.Path, text []byte, place int, to string) *relink.Heading {
+	paths := make([]string, len(x.Files))
+	for i, f := range x.Files {
+		paths[i] = f.Path.String()
+	}
+	found := markdown.Scan(text)
+	names := func(subpath string) (parts []int) {
+		for part, heading := range edit.LinkedHeadings(found, subpath) {
+			if heading == place {
+				parts = append(parts, part)
+			}
+		}
+		return parts
+	}
+	return relink.NewHeading(note.String(), lookup.New(paths), names, to)
+}
+
+// sources are the note and all files with links to it.
+func (r *headingRename) sources(x *index.Index, at int) []disk.Path {
+	sources := []disk.Path{r.note}
+	for _, source := range x.Graph().In(at) {
+		if path := x.Files[source.Place].Path; path != r.note {
+			sources = append(sources, path)
+		}
+	}
+	return sources
+}
+
+// apply returns a file with its links changed and, if it is the note, the heading.
+func (r *headingRename) apply(source disk.Path, text []byte) ([]byte, error) {
+	edited, changed, left := r.links.Rewrite(text, source.String())
+	if len(left) > 0 {
+		return nil, command.Failure("Link %q in %q, line %d, cannot be changed: %s. Nothing was changed.", command.Verbatim(left[0].Target), command.Verbatim(source.String()), left[0].Line, left[0].Reason)
+	}
+	r.places += changed
+	if source != r.note {
+		return edited, nil
+	}
+	edited, err := edit.RenameHeading(edited, r.place, r.to)
+	return edited, badHeading(r.to, err)
+}
+
+// renameProperty changes the name of a property and leaves its values as they are
+// written. A note that has the new name, too, is a reason to change nothing: one of
+// the two values would be lost.
+func renameProperty(v *command.Vault, p command.Values) (command.Proposal, error) {
+	name, to := p["name"], strings.TrimSpace(p["to"])
+	notes, err := Indexed(v, p, func(f *index.File) bool {
+		_, ok := f.Facts().Properties().Lookup(name)
+		return ok
+	})
+	if err != nil {
+		return command.Proposal{}, err
+	}
+	if len(notes) == 0 {
+		known, err := PropertyNames(v)
+		if err != nil {
+			return command.Proposal{}, err
+		}
+		return command.Proposal{}, command.NotFound.DidYouMean(lookup.NearestNames(name, known), "Property %q not found.", command.Verbatim(name))
+	}
+	changes := For(v)
+	for _, path := range notes {
+		err := changes.Edit(path, func(text []byte) ([]byte, error) {
+			edited, _, err := frontmatter.Rename(text, name, to)
+			if err != nil {
+				return nil, PropertyError(path, text, err)
+			}
+			return edited, nil
+		})
+		if err != nil {
+			return command.Proposal{}, err
+		}
+	}
+	said := changes.Proposal("Renamed property " + name + " to " + to)
+	remark, err := leftType(v, name, to)
+	said.Message += remark
+	return said, err
+}
+
+// leftType says that the type which the user gave a property stays with the old name:
+// the app keeps it in a settings file, which is the user's.
+func leftType(v *command.Vault, name, to string) (string, error) {
+	types, err := PropertyTypes(v)
+	if err != nil {
+		return "", err
+	}
+	kind, given := types[strings.ToLower(name)]
+	if _, already := types[strings.ToLower(to)]; !given || already {
+		return "", nil
+	}
+	return "\nThe type " + kind + " of " + name + " is not carried over: the user can set it for " + to + " in the app.", nil
+}
+
+// renameTag changes a tag in texts and properties, in whatever case it is written,
+// and the tags below it. What only looks like a tag, in code or in a link, stays.
+func renameTag(v *command.Vault, p command.Values) (command.Proposal, error) {
+	r, err := tagRenaming(p)
+	if err != nil {
+		return command.Proposal{}, err
+	}
+	notes, err := Indexed(v, p, func(f *index.File) bool {
+		return slices.ContainsFunc(f.Facts().Tags(), func(tag string) bool { return r.renamed(tag[1:]) != "" })
+	})
+	if err != nil {
+		return command.Proposal{}, err
+	}
+	if len(notes) == 0 {
+		known, err := TagNames(v)
+		if err != nil {
+			return command.Proposal{}, err
+		}
+		return command.Proposal{}, command.NotFoundTag.DidYouMean(lookup.NearestNames(r.from, known), "Tag %q not found.", command.Verbatim("#"+r.from))
+	}
+	changes, places := For(v), 0
+	for _, path := range notes {
+		err := changes.Edit(path, func(text []byte) ([]byte, error) {
+			edited, n, err := r.apply(path, text)
+			places += n
+			return edited, err
+		})
+		if err != nil {
+			return command.Proposal{}, err
+		}
+	}
+	return changes.Proposal("Renamed tag #" + r.from + " to #" + r.to + ": " + Counted(places, "place")), nil
+}
+
+// tagRename is a tag and its new name, both without "#".
+type tagRename struct{ from, to string }
+
+func tagRenaming(p command.Values) (tagRename, error) {
+	var r tagRename
+	for param, name := range map[string]*string{"name": &r.from, "to": &r.to} {
+		bare, ok := markdown.TagName(p[param])
+		if !ok {
+			return r, command.Misuse("Invalid value for %s: %s. A tag is letters, digits, _, - and /, with something else than digits.", param, p[param])
+		}
+		*name = bare
+	}
+	return r, nil
+}
+
+// renamed returns the new name of a tag, "" if it is another one. Like the app it
+// takes tags that differ in case for one.
+func (r tagRename) renamed(name string) string {
+	size := len(r.from)
+	switch {
+	case strings.EqualFold(name, r.from):
+		return r.to
+	case len(name) > size && name[size] == '/' && strings.EqualFold(name[:size], r.from):
+		return r.to + name[size:]
+	}
+	return ""
+}
+
+// apply returns a note with the tag renamed, and in how many places.
+func (r tagRename) apply(path disk.Path, text []byte) (edited []byte, places int, err error) {
+	edited, inProperties, err := frontmatter.RewriteTags(text, r.renamed)
+	if err != nil {
+		return nil, 0, PropertyError(path, text, err)
+	}
+	found := markdown.Scan(edited)
+	out, at := []byte(nil), 0
+	for _, tag := range found.Tags {
+		to := r.renamed(tag.Text[1:])
+		if to == "" || to == tag.Text[1:] {
+			continue
+		}
+		out = append(append(append(out, edited[at:tag.At]...), '#'), to...)
+		at = tag.At + len(tag.Text)
+		places++
+	}
+	out = append(out, edited[at:]...)
+	if !r.isKept(found, markdown.Scan(out)) {
+		return nil, 0, command.Failure("%q cannot be changed: with the new tag other parts of the note would be read differently.", command.Verbatim(path.String()))
+	}
+	return out, places + inProperties, nil
+}
+
+// isKept reports whether a text has the renamed tags in the place of the old ones,
+// and as many links and headings.
+func (r tagRename) isKept(old, now markdown.Note) bool {
+	same := slices.EqualFunc(old.Tags, now.Tags, func(a, b markdown.Tag) bool {
+		to := r.renamed(a.Text[1:])
+		return b.Text[1:] == a.Text[1:] || b.Text[1:] == to
+	})
+	return same && len(old.Links) == len(now.Links) && len(old.Headings) == len(now.Headings)
+}

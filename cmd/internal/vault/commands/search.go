@@ -1,0 +1,291 @@
+package commands
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+
+	"vaultwicket/cmd/internal/vault/budget"
+	"vaultwicket/cmd/internal/vault/command"
+	"vaultwicket/cmd/internal/vault/disk"
+	"vaultwicket/cmd/internal/vault/knowledge"
+	"vaultwicket/cmd/internal/vault/order"
+	"vaultwicket/cmd/internal/vault/query"
+)
+
+func init() {
+	register(
+		command.Command{Name: "search", Escaped: "query", OfIndex: true, Run: searchPaths},
+		command.Command{Name: "search:context", Escaped: "query", OfIndex: true, Run: searchLines},
+	)
+}
+
+const noMatches = "No matches found."
+
+// searchPaths and searchLines have the same sentence for nothing in every form.
+func searchPaths(v *command.Vault, p command.Values) (command.Reply, error) {
+	found, err := search(v, p, false)
+	switch {
+	case err != nil:
+		return command.Reply{}, err
+	case p.Has("total"):
+		return found.reply(strconv.Itoa(len(found.hits))), nil
+	case len(found.hits) == 0:
+		return found.nothing(p), nil
+	}
+	paths := make([]string, len(found.hits))
+	for i, h := range found.hits {
+		paths[i] = h.path
+		if p["format"] == command.FormatJSON {
+			paths[i] = command.QuoteJSON(h.path)
+		}
+	}
+	if p["format"] == command.FormatJSON {
+		return found.reply("[" + strings.Join(paths, ",") + "]"), nil
+	}
+	return found.reply(strings.Join(paths, "\n")), nil
+}
+
+// result is what a search found, and how it read the query.
+type result struct {
+	hits    []hit
+	reading string // "" for words side by side
+	notes   int    // that were looked at
+}
+
+// reply returns an answer with how the query was read.
+func (r result) reply(text string) command.Reply {
+	said := command.Text(text)
+	if r.reading != "" {
+		said.Notice = "query read as: " + r.reading
+	}
+	return said
+}
+
+// nothing says what was searched in vain.
+func (r result) nothing(p command.Values) command.Reply {
+	said := command.Nothing(noMatches, "none of the %s in %s matches", command.Count(r.notes, "note"), command.Place(p["path"]))
+	if r.notes == 0 {
+		said.Notice = command.Place(p["path"]) + " has no notes"
+	}
+	if r.reading != "" {
+		said.Notice += "; query read as: " + r.reading
+	}
+	return said
+}
+
+func searchLines(v *command.Vault, p command.Values) (command.Reply, error) {
+	found, err := search(v, p, true)
+	if err != nil {
+		return command.Reply{}, err
+	}
+	if len(found.hits) == 0 {
+		return found.nothing(p), nil
+	}
+	text := contextText(found.hits)
+	if p["format"] == command.FormatJSON {
+		text = contextJSON(found.hits)
+	}
+	said := found.reply(text)
+	if text == "" {
+		// Only names were found, and that form has no lines for them.
+		return command.Nothing(noMatches, "%s by name and none by a line of its text: the command search lists them", command.Count(len(found.hits), "note")), nil
+	}
+	if slices.ContainsFunc(found.hits, func(h hit) bool { return h.cut }) {
+		said.Truncated = true
+		said.Notice = fmt.Sprintf("Truncated after %d KiB of lines: narrow the query, or search below a folder with path=.", maxContext>>10)
+	}
+	return said, nil
+}
+
+func contextText(hits []hit) string {
+	var out strings.Builder
+	for _, h := range hits {
+		for _, line := range h.lines {
+			out.WriteString(h.path + ":" + strconv.Itoa(line.Line) + ": " + line.Text + "\n")
+		}
+	}
+	return out.String()
+}
+
+// contextJSON is compact, unlike other JSON of the app. A note that was found
+// by its name alone has no matches.
+func contextJSON(hits []hit) string {
+	var out strings.Builder
+	out.WriteByte('[')
+	for i, h := range hits {
+		if i > 0 {
+			out.WriteByte(',')
+		}
+		out.WriteString(`{"file":` + command.QuoteJSON(h.path) + `,"matches":[`)
+		for j, line := range h.lines {
+			if j > 0 {
+				out.WriteByte(',')
+			}
+			out.WriteString(`{"line":` + strconv.Itoa(line.Line) + `,"text":` + command.QuoteJSON(line.Text) + `}`)
+		}
+		out.WriteString("]}")
+	}
+	out.WriteByte(']')
+	return out.String()
+}
+
+// search returns the notes that a query finds, in the order of listings, and
+// if they are wanted the lines in them. Only notes are found, and none that is
+// excluded.
+func search(v *command.Vault, p command.Values, lines bool) (result, error) {
+	q, err := query.Parse(p["query"], query.Options{CaseSensitive: p.Has("case"), Budget: budget.From(v.Ctx)})
+	if err != nil {
+		return result{}, badQuery(err)
+	}
+	limit, err := p.Number("limit", 0, 1, maxHits)
+	if err != nil {
+		return result{}, err
+	}
+	under, err := v.FolderOf(p["path"])
+	if err != nil {
+		return result{}, command.FolderNotFound(p["path"])
+	}
+	excluded, err := v.Excluded()
+	if err != nil {
+		return result{}, err
+	}
+	var found hits
+	var notes atomic.Int64
+	wanted := func(n *knowledge.Note) bool {
+		if v.Ctx.Err() != nil {
+			return false
+		}
+		outlook := q.Foresee(n, n.Filter)
+		if outlook == query.Always && !lines {
+			found.add(hit{path: n.File, rank: n.Rank})
+			return false
+		}
+		return outlook != query.Never
+	}
+	err = v.Host.Knowledge.EachNote(v.View(), knowledge.Scope{Folder: under, Excluded: excluded, Texts: q.NeedsText(), Seen: &notes, Wanted: wanted}, func(n *knowledge.Note) {
+		if v.Ctx.Err() != nil || !q.Match(n) {
+			return
+		}
+		h := hit{path: n.File, rank: n.Rank}
+		if lines {
+			h.lines = q.Lines(n)
+		}
+		found.add(h)
+	})
+	switch {
+	case disk.IsMissing(err):
+		return result{}, command.FolderNotFound(p["path"])
+	case err != nil:
+		return result{}, err
+	case v.Ctx.Err() != nil:
+		return result{}, v.Ctx.Err()
+	case q.Err() != nil:
+		return result{}, badQuery(q.Err())
+	}
+	if notes.Load() == 0 { // what is remembered does not tell a missing folder from an empty one
+		if _, err := v.EachFileBelow(p["path"], func(command.Listed) {}); err != nil {
+			return result{}, err
+		}
+	}
+	sorted := found.sorted()
+	return result{sorted[:min(len(sorted), cmp.Or(limit, len(sorted)))], q.Reading(), int(notes.Load())}, nil
+}
+
+// maxHits is where the app stops a search.
+const maxHits = 100_000
+
+// badQuery says what is wrong with a query, and what would be right.
+func badQuery(err error) error {
+	var advised interface {
+		error
+		Hint() string
+	}
+	var wrong *query.ParseError
+	switch {
+	case errors.As(err, &wrong) && wrong.Code() == query.CodeNoOperator:
+		return command.MisuseWithHint(wrong.Hint(), "%v.\n%s", err, wrong.Hint())
+	case errors.As(err, &advised) && advised.Hint() != "":
+		return command.Misuse("%v; %s", err, advised.Hint())
+	}
+	return command.Misuse("%v", err)
+}
+
+// hit is a note that was found.
+type hit struct {
+	path  string
+	rank  int // in the order of listings, 0 if it is not known
+	lines []query.Line
+	cut   bool // there are more lines, and they are left out
+}
+
+const (
+	// maxContext bounds the lines of a search in bytes: an agent reads a fraction of
+	// it, and they are in memory several times before they are printed.
+	maxContext = 4 << 20
+	// lineCost is what a line costs besides its text: its number and what holds it.
+	lineCost = 64
+)
+
+// hits collects what is found, from several goroutines. Of the lines it keeps the
+// first ones in the order of listings, as many as an answer holds, whichever note
+// is searched first.
+type hits struct {
+	mu   sync.Mutex
+	all  []hit
+	size int // of the lines, in bytes
+}
+
+func (h *hits) add(one hit) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.all = append(h.all, one)
+	if h.size += one.size(); h.size > 2*maxContext {
+		h.shorten()
+	}
+}
+
+// sorted returns the hits in the order of listings.
+func (h *hits) sorted() []hit {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.shorten()
+	return h.all
+}
+
+// shorten drops the lines behind the last one that an answer holds. The notes
+// stay: how many are found does not depend on it.
+func (h *hits) shorten() {
+	slices.SortFunc(h.all, hit.compare)
+	h.size = 0
+	for i := range h.all {
+		one := &h.all[i]
+		for n, line := range one.lines {
+			if h.size+len(line.Text)+lineCost > maxContext {
+				one.lines, one.cut = slices.Clone(one.lines[:n]), true
+				h.size = maxContext // nothing behind it fits, be it ever so short
+				break
+			}
+			h.size += len(line.Text) + lineCost
+		}
+	}
+}
+
+func (h hit) compare(other hit) int {
+	if h.rank != 0 && other.rank != 0 {
+		return h.rank - other.rank
+	}
+	return order.Compare(h.path, other.path)
+}
+
+func (h hit) size() (bytes int) {
+	for _, line := range h.lines {
+		bytes += len(line.Text) + lineCost
+	}
+	return bytes
+}

@@ -1,0 +1,284 @@
+package commands
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"vaultwicket/cmd/internal/vault/command"
+	"vaultwicket/cmd/internal/vault/order"
+	"vaultwicket/cmd/internal/vault/task"
+)
+
+// filter says which tasks a request is about. Each test that is nil takes all.
+type filter struct {
+	tests []func(*taskItem) bool
+}
+
+// of returns the tasks that a request is about, in their order.
+func (f filter) of(all []taskItem) []*taskItem {
+	found := make([]*taskItem, 0, len(all))
+	for i := range all {
+		if one := &all[i]; f.takes(one) {
+			found = append(found, one)
+		}
+	}
+	return found
+}
+
+func (f filter) takes(one *taskItem) bool {
+	for _, test := range f.tests {
+		if !test(one) {
+			return false
+		}
+	}
+	return true
+}
+
+// filterOf reads the filters of a request.
+func filterOf(v *command.Vault, p command.Values) (filter, error) {
+	if err := contradiction(p); err != nil {
+		return filter{}, err
+	}
+	var f filter
+	add := func(name string, test func(*taskItem) bool) {
+		if p.Has(name) {
+			f.tests = append(f.tests, test)
+		}
+	}
+	add("todo", func(i *taskItem) bool { return i.mark == ' ' })
+	add("done", func(i *taskItem) bool { return i.mark != ' ' })
+	add("status", func(i *taskItem) bool { return p["status"] == string(i.mark) })
+	add("no-due", func(i *taskItem) bool { return i.line.Get(task.Due) == "" })
+	wanted := task.Rank(p["priority"])
+	add("priority", func(i *taskItem) bool { return i.rank == wanted })
+	add("tag", tagged(p["tag"]))
+	if err := f.addDates(v, p); err != nil {
+		return filter{}, err
+	}
+	if p.Has("overdue") {
+		settings, err := pluginSettings(v)
+		if err != nil {
+			return filter{}, err
+		}
+		now := dateOf(v.Today())
+		isOpen := remembered(settings.IsOpen)
+		f.tests = append(f.tests, func(i *taskItem) bool {
+			return isOpen(i.mark) && isDue(i, func(due task.Date) bool { return due < now })
+		})
+	}
+	return f, nil
+}
+
+// remembered returns ask, which is only called once for each of the usual marks.
+func remembered(ask func(mark rune) bool) func(mark rune) bool {
+	var known, said [utf8.RuneSelf]bool
+	return func(mark rune) bool {
+		if mark < 0 || mark >= utf8.RuneSelf {
+			return ask(mark)
+		}
+		if !known[mark] {
+			known[mark], said[mark] = true, ask(mark)
+		}
+		return said[mark]
+	}
+}
+
+func dateOf(day time.Time) task.Date { return task.DateOf(day.Format(time.DateOnly)) }
+
+// addDates adds the filters by the due date.
+func (f *filter) addDates(v *command.Vault, p command.Values) error {
+	for name, fits := range map[string]func(due, first, last task.Date) bool{
+		"due":        func(due, first, last task.Date) bool { return due >= first && due <= last },
+		"due-before": func(due, first, _ task.Date) bool { return due < first },
+		"due-after":  func(due, _, last task.Date) bool { return due > last },
+	} {
+		if !p.Has(name) {
+			continue
+		}
+		days, err := command.DaysAhead(p[name], v.Today())
+		if err != nil {
+			return err
+		}
+		first, last := dateOf(days.First), dateOf(days.Last)
+		f.tests = append(f.tests, func(i *taskItem) bool { return isDue(i, func(due task.Date) bool { return fits(due, first, last) }) })
+	}
+	return nil
+}
+
+// isDue reports whether a task has a due date that fits. One that does not exist never does.
+func isDue(i *taskItem, fits func(due task.Date) bool) bool {
+	return i.due != 0 && fits(i.due) && i.due.Exists()
+}
+
+// tagged takes tasks with a tag, or with one below it, whatever the case.
+func tagged(name string) func(*taskItem) bool {
+	wanted := strings.ToLower(strings.TrimPrefix(name, "#"))
+	return func(i *taskItem) bool {
+		return slices.ContainsFunc(i.tags, func(tag string) bool {
+			rest, found := strings.CutPrefix(strings.ToLower(strings.TrimPrefix(tag, "#")), wanted)
+			return found && (rest == "" || rest[0] == '/')
+		})
+	}
+}
+
+// contradiction refuses filters that no task can fit.
+func contradiction(p command.Values) error {
+	for _, group := range [][]string{{"done", "overdue"}, {"no-due", "overdue", "due"}, {"no-due", "due-before"}, {"no-due", "due-after"}, {"folder", "file", "path", "daily", "active"}} {
+		given := slices.DeleteFunc(slices.Clone(group), func(name string) bool { return !p.Has(name) })
+		if len(given) > 1 {
+			return command.Misuse("Use %s, not several.", strings.Join(given, " or "))
+		}
+	}
+	return nil
+}
+
+// pluginSettings reads the settings of the Tasks plugin, the defaults if there are none.
+func pluginSettings(v *command.Vault) (task.Settings, error) {
+	var settings task.Settings
+	if err := v.ReadConfig("plugins/"+pluginID+"/data.json", &settings); err != nil {
+		return settings, err
+	}
+	var enabled []string
+	if err := v.ReadConfig("community-plugins.json", &enabled); err != nil {
+		return settings, err
+	}
+	settings.Managed = slices.Contains(enabled, pluginID)
+	return settings, nil
+}
+
+// pluginID is the name of the folder of the Tasks plugin.
+const pluginID = "obsidian-tasks-plugin"
+
+// The values of sort= and group=.
+const (
+	byDue      = "due"
+	byPriority = "priority"
+	byPath     = "path"
+	byNote     = "note"
+	byHeading  = "heading"
+	byTag      = "tag"
+)
+
+// arranged returns tasks in the order and the groups that a request asks for. They come in
+// the order of listings.
+func arranged(items []*taskItem, p command.Values) []*taskItem {
+	switch p["sort"] {
+	case byDue:
+		items = sorted(items, keyByDue)
+	case byPriority:
+		items = sorted(items, keyByPriority)
+	}
+	if !p.Has("group") {
+		return items
+	}
+	return grouped(items, p["group"])
+}
+
+// grouped returns tasks by their groups, those of one in the order in which they come.
+func grouped(items []*taskItem, by string) []*taskItem {
+	members, count := map[string][]*taskItem{}, 0
+	for _, one := range items {
+		eachGroup(one, by, func(name string) {
+			members[name] = append(members[name], one)
+			count++
+		})
+	}
+	all, in := make([]taskItem, 0, count), make([]*taskItem, 0, count)
+	for _, name := range slices.SortedFunc(maps.Keys(members), compareGroups) {
+		var at *place
+		for _, one := range members[name] {
+			if at == nil || at.file != one.file {
+				at = &place{one.file, name}
+			}
+			all = append(all, *one) // the task itself is remembered for other calls
+			last := &all[len(all)-1]
+			last.place = at
+			in = append(in, last)
+		}
+	}
+	return in
+}
+
+// key is what a task is sorted by, and where the task was: as numbers, keys compare as the
+// tasks do, and those that are alike stay as they come.
+type key uint64
+
+const (
+	placeBits = 32
+	rankBits  = 3
+	dueBits   = 28
+)
+
+// keyByDue has the earlier due date first, tasks without one last, and the higher priority
+// first among those of one day.
+func keyByDue(i *taskItem, place int) key {
+	return key(dueOrLast(i))<<(rankBits+placeBits) | key(i.rank)<<placeBits | key(place)
+}
+
+// keyByPriority has the higher priority first, and then the earlier due date.
+func keyByPriority(i *taskItem, place int) key {
+	return key(i.rank)<<(dueBits+placeBits) | key(dueOrLast(i))<<placeBits | key(place)
+}
+
+func (k key) place() int { return int(uint32(k)) }
+
+func dueOrLast(i *taskItem) task.Date {
+	if i.due == 0 {
+		return 1<<dueBits - 1
+	}
+	return i.due
+}
+
+// sorted returns tasks in the order of their keys. The keys are made once and are small, the
+// tasks are neither.
+func sorted(items []*taskItem, keyOf func(i *taskItem, place int) key) []*taskItem {
+	keys := make([]key, len(items))
+	for i, one := range items {
+		keys[i] = keyOf(one, i)
+	}
+	slices.Sort(keys)
+	in := make([]*taskItem, len(items))
+	for i, k := range keys {
+		in[i] = items[k.place()]
+	}
+	return in
+}
+
+// The names of the groups of tasks that have no value to be grouped by. They come last.
+const (
+	noDue     = "(no due date)"
+	noHeading = "(no heading)"
+	noTag     = "(no tag)"
+)
+
+// eachGroup visits the names of the groups to which a task belongs: with tags, all of them.
+func eachGroup(i *taskItem, by string, visit func(name string)) {
+	switch {
+	case by == byDue:
+		visit(cmp.Or(i.line.Get(task.Due), noDue))
+	case by == byHeading:
+		visit(cmp.Or(i.heading, noHeading))
+	case by == byTag && len(i.tags) == 0:
+		visit(noTag)
+	case by == byTag:
+		for _, tag := range slices.Compact(slices.Sorted(slices.Values(i.tags))) {
+			visit(tag)
+		}
+	default:
+		visit(i.file)
+	}
+}
+
+func compareGroups(a, b string) int {
+	isNone := func(name string) int {
+		if name == noDue || name == noHeading || name == noTag {
+			return 1
+		}
+		return 0
+	}
+	return cmp.Or(isNone(a)-isNone(b), order.Compare(a, b))
+}

@@ -1,0 +1,365 @@
+package commands
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"vaultwicket/cmd/internal/vault/command"
+	"vaultwicket/cmd/internal/vault/disk"
+	"vaultwicket/cmd/internal/vault/edit"
+	"vaultwicket/cmd/internal/vault/knowledge"
+	"vaultwicket/cmd/internal/vault/knowledge/index"
+	"vaultwicket/cmd/internal/vault/markdown"
+	"vaultwicket/cmd/internal/vault/order"
+	"vaultwicket/cmd/internal/vault/task"
+)
+
+func init() {
+	register(command.Command{Name: "tasks", OfIndex: true, Run: listTasks})
+}
+
+// filters are the parameters that the app does not have. With any of them each row names
+// its file and line, and JSON has all fields.
+var filters = []string{"folder", "due", "due-before", "due-after", "overdue", "no-due", "priority", "tag", "sort", "group", "details"}
+
+// listTasks prints the tasks of the vault, or of one note. Whatever stands in the box, only a
+// blank means open; whether a task is overdue is decided by the statuses of the plugin.
+func listTasks(v *command.Vault, p command.Values) (command.Reply, error) {
+	files, err := scope(v, p)
+	if err != nil {
+		return command.Reply{}, err
+	}
+	wanted, err := filterOf(v, p)
+	if err != nil {
+		return command.Reply{}, err
+	}
+	all := itemsOf(v, p, files)
+	found := wanted.of(all)
+	if p.Has("total") {
+		return command.Text(strconv.Itoa(len(found))), nil
+	}
+	if len(found) == 0 {
+		return none(p, len(all)), nil
+	}
+	return printedTasks(arranged(found, p), p), nil
+}
+
+// none says why no task is listed: how many there are that the request leaves out.
+func none(p command.Values, all int) command.Reply {
+	const sentence = "No tasks found."
+	where := command.Place(p["file"] + p["path"] + p["folder"])
+	switch {
+	case p.Has("daily"):
+		where = "today's daily note"
+	case p.Has("active"):
+		where = "the open note"
+	}
+	switch {
+	case all == 0:
+		return command.Nothing(sentence, "%s has no tasks", where)
+	case isDetailed(p):
+		return command.Nothing(sentence, "none of the %s in %s is wanted by all filters together", command.Count(all, "task"), where)
+	case p.Has("status"):
+		return command.Nothing(sentence, "no task with the status %q in %s (%s of other status)", command.Verbatim(p["status"]), where, command.Count(all, "task"))
+	case p.Has("done"):
+		return command.Nothing(sentence, "no finished task in %s (%s of another kind)", where, command.Count(all, "task"))
+	}
+	return command.Nothing(sentence, "no open task in %s (%s of another kind)", where, command.Count(all, "task"))
+}
+
+// isDetailed reports whether a request asks for more than the app knows of tasks.
+func isDetailed(p command.Values) bool {
+	return slices.ContainsFunc(filters, p.Has)
+}
+
+// itemsOf returns the tasks of files, with what the request needs to know of them. Those of
+// the whole vault are kept for the next call.
+func itemsOf(v *command.Vault, p command.Values, files []*index.File) []taskItem {
+	known := &plainTasks
+	if isDetailed(p) {
+		known = &detailedTasks
+	}
+	if command.NamesOneFile(p) || p.Has("daily") || p.Has("folder") {
+		return known.Compute(files)
+	}
+	return known.Of(&v.Host.Memo, files)
+}
+
+var (
+	plainTasks    = knowledge.Derived[[]taskItem]{Name: "tasks", Compute: plainItems}
+	detailedTasks = knowledge.Derived[[]taskItem]{Name: "tasks in detail", Compute: detailedItems}
+)
+
+// scope returns the files that a request is about: those of [command.Vault.ScopedFiles],
+// today's note or those of a folder.
+func scope(v *command.Vault, p command.Values) ([]*index.File, error) {
+	if p.Has("daily") {
+		return today(v)
+	}
+	files, err := v.ScopedFiles(p)
+	if err != nil || !p.Has("folder") {
+		return files, err
+	}
+	folder, err := v.FolderOf(strings.Trim(p["folder"], "/"))
+	if err != nil {
+		return nil, command.FolderNotFound(p["folder"])
+	}
+	if err = v.IsThere(folder); disk.IsMissing(err) {
+		err = command.FolderNotFound(p["folder"])
+	}
+	return slices.DeleteFunc(slices.Clone(files), func(f *index.File) bool { return !f.Path.Below(folder) }), err
+}
+
+// today returns the daily note, nothing if it is missing.
+func today(v *command.Vault) ([]*index.File, error) {
+	note, err := Today(v)
+	if err != nil {
+		return nil, err
+	}
+	x, err := v.Index()
+	if err != nil {
+		return nil, err
+	}
+	if place, ok := x.Place(note.Path.String()); ok {
+		return x.Files[place : place+1], nil
+	}
+	return nil, nil
+}
+
+// printedTasks returns a list of tasks in the form that a request asks for.
+func printedTasks(items []*taskItem, p command.Values) command.Reply {
+	switch {
+	case p.Has("format"):
+		return listingOf(items, isDetailed(p)).Reply(p["format"])
+	case isDetailed(p) && !p.Has("verbose"):
+		return rows(items, p.Has("group"))
+	}
+	return lines(items, p.Has("verbose"), p.Has("group"))
+}
+
+// columns are the fields of a task in a table. The first ones are those of the app, and the
+// others are known of detailed tasks only.
+var columns = []struct {
+	name   string
+	append func([]byte, *taskItem) []byte
+}{
+	{"status", func(b []byte, i *taskItem) []byte { return utf8.AppendRune(b, i.mark) }},
+	{"text", func(b []byte, i *taskItem) []byte { return append(b, i.text...) }},
+	{"file", func(b []byte, i *taskItem) []byte { return append(b, i.file...) }},
+	{"line", func(b []byte, i *taskItem) []byte { return command.AppendNumber(b, int(i.at)) }},
+	{"group", func(b []byte, i *taskItem) []byte { return append(b, i.group...) }},
+	{"heading", func(b []byte, i *taskItem) []byte { return append(b, i.heading...) }},
+	{"description", func(b []byte, i *taskItem) []byte { return i.line.AppendDescription(b) }},
+	{"due", field(task.Due)}, {"scheduled", field(task.Scheduled)}, {"start", field(task.Start)},
+	{"created", field(task.Created)}, {"done-on", field(task.Done)}, {"cancelled", field(task.Cancelled)},
+	{"priority", field(task.Priority)}, {"recurs", field(task.Recurs)}, {"on-completion", field(task.OnCompletion)},
+	{"id", field(task.ID)}, {"depends-on", field(task.DependsOn)},
+	{"tags", appendTags},
+}
+
+const plainColumns = 4
+
+func field(f task.Field) func([]byte, *taskItem) []byte {
+	return func(b []byte, i *taskItem) []byte { return append(b, i.line.Get(f)...) }
+}
+
+func appendTags(b []byte, i *taskItem) []byte {
+	for n, tag := range i.tags {
+		if n > 0 {
+			b = append(b, ' ')
+		}
+		b = append(b, tag...)
+	}
+	return b
+}
+
+// listingOf returns tasks as a table. In JSON, what a detailed task does not have is left
+// out.
+func listingOf(items []*taskItem, detailed bool) command.Listing {
+	shown := columns[:plainColumns]
+	if detailed {
+		shown = columns
+	}
+	listing := command.Listing{Sparse: detailed, Rows: len(items), Cell: func(b []byte, row, column int) []byte {
+		return shown[column].append(b, items[row])
+	}}
+	for _, c := range shown {
+		listing.Columns = append(listing.Columns, c.name)
+	}
+	return listing
+}
+
+// rows lists a task a line with the place by which it can be named again, and the groups
+// as headings.
+func rows(items []*taskItem, grouped bool) command.Reply {
+	return command.Rows(len(items), func(b []byte, n int) []byte {
+		if grouped && begins(items, n) {
+			b = appendGroup(b, items[n])
+		}
+		return items[n].appendRow(b)
+	})
+}
+
+func (i *taskItem) appendRow(b []byte) []byte {
+	b = append(append(b, i.file...), ':')
+	b = append(command.AppendNumber(b, int(i.at)), ": "...)
+	return append(append(b, i.text...), '\n')
+}
+
+// begins reports whether the task at a place is the first one of its group.
+func begins(items []*taskItem, n int) bool { return n == 0 || items[n].group != items[n-1].group }
+
+func appendGroup(b []byte, i *taskItem) []byte {
+	return append(append(append(b, "==> "...), i.group...), " <==\n"...)
+}
+
+// lines lists the lines alone, or under the name of their file with their numbers. The
+// app's own layout of the second form was never recorded.
+func lines(items []*taskItem, verbose, grouped bool) command.Reply {
+	return command.Rows(len(items), func(b []byte, n int) []byte {
+		i, first := items[n], n == 0
+		if grouped && begins(items, n) {
+			b, first = appendGroup(b, i), true
+		}
+		if verbose {
+			if first || i.file != items[n-1].file {
+				b = append(append(b, i.file...), '\n')
+			}
+			b = append(command.AppendNumber(b, int(i.at)), ": "...)
+		}
+		return append(append(b, i.text...), '\n')
+	})
+}
+
+// showTask prints what is known of one task. The app's own layout was never
+// recorded; this is that of the command file.
+func showTask(t command.Target, task markdown.Task) string {
+	return fmt.Sprintf("status\t%c\ntext\t%s\nfile\t%s\nline\t%d\n", task.Mark, task.Text, t.Path, task.Line)
+}
+
+// taskAt finds the task on a line. Where none is, the nearest ones are named:
+// lines go stale between a listing and a change.
+func taskAt(t command.Target, text []byte, line int) (markdown.Task, error) {
+	where := command.Verbatim(t.Path.String() + ":" + strconv.Itoa(line))
+	if t.Path.Ext() != "md" {
+		return markdown.Task{}, command.NotFoundNearest.Failure("Task %q not found. Only Markdown notes have tasks.", where)
+	}
+	found := markdown.Scan(text)
+	for _, task := range found.Tasks {
+		if task.Line == line {
+			return task, nil
+		}
+	}
+	around := edit.NoTask(found, line).Instead
+	if len(around) == 0 {
+		return markdown.Task{}, command.NotFoundNearest.Failure("Task %q not found. The note has none.", where)
+	}
+	var lines, refs []string
+	for _, task := range around {
+		refs = append(refs, t.Path.String()+":"+strconv.Itoa(task.Line))
+		lines = append(lines, fmt.Sprintf("line %d %q", task.Line, command.Verbatim(Excerpt(task.Text))))
+	}
+	return markdown.Task{}, command.NotFoundNearest.DidYouMean(refs[:min(len(refs), 3)], "Task %q not found. The nearest are %s.", where, strings.Join(lines, ", "))
+}
+
+// taskPlace finds out in which file and on which line the task is.
+func taskPlace(v *command.Vault, p command.Values) (t command.Target, line int, err error) {
+	number := p["line"]
+	if err := oneTaskPlace(p); err != nil {
+		return t, 0, err
+	}
+	switch {
+	case p.Has("ref"):
+		colon := strings.LastIndexByte(p["ref"], ':')
+		if colon < 0 {
+			return t, 0, command.Misuse("Invalid ref: %s. Use <path>:<line>.", p["ref"])
+		}
+		number = p["ref"][colon+1:]
+		t.Typed = p["ref"][:colon]
+		if t.Path, err = v.FindPath(t.Typed); err != nil {
+			return t, 0, err
+		}
+	case p.Has("daily"):
+		today, err := Today(v)
+		if err != nil {
+			return t, 0, err
+		}
+		t = command.Target{Path: today.Path, Typed: today.Path.String()}
+	default:
+		if t, err = v.Target(p); err != nil {
+			return t, 0, err
+		}
+	}
+	if number == "" {
+		return t, 0, command.Misuse("Missing required parameter: line=<n>")
+	}
+	if line, err = strconv.Atoi(number); err != nil || line < 1 {
+		return t, 0, command.Misuse("Invalid number: %s", number)
+	}
+	return t, line, nil
+}
+
+// oneTaskPlace refuses a request that names two tasks.
+func oneTaskPlace(p command.Values) error {
+	named := p.Has("file") || p.Has("path")
+	switch {
+	case p.Has("ref") && (named || p.Has("daily") || p.Has("line")):
+		return command.Misuse("ref=<path:line> names the note and the line: leave out file, path, daily and line.")
+	case p.Has("daily") && named:
+		return command.Misuse("Use file=<name>, path=<path> or daily, not several.")
+	}
+	return nil
+}
+
+// Listed are the first rows of a list of tasks, and how many tasks it has.
+type Listed struct {
+	Rows  []string
+	Total int
+}
+
+// Open lists the tasks of the vault that are still to be done, once for each test, of which
+// it takes those that pass: the earliest due first, a row each, at most limit rows. due is
+// 0 for a task without a due date, or with one that does not exist.
+func Open(v *command.Vault, limit int, tests ...func(file string, due task.Date) bool) ([]Listed, error) {
+	files, err := v.ScopedFiles(nil)
+	if err != nil {
+		return nil, err
+	}
+	settings, err := pluginSettings(v)
+	if err != nil {
+		return nil, err
+	}
+	lists := make([]Listed, len(tests))
+	first := make([]*order.First[key], len(tests))
+	for n := range first {
+		first[n] = order.NewFirst(limit, cmp.Compare[key])
+	}
+	isOpen := remembered(settings.IsOpen)
+	all := detailedTasks.Of(&v.Host.Memo, files)
+	for place := range all {
+		i := &all[place]
+		if !isOpen(i.mark) {
+			continue
+		}
+		due := i.due
+		if !due.Exists() {
+			due = 0
+		}
+		for n, passes := range tests {
+			if passes(i.file, due) {
+				first[n].Add(keyByDue(i, place))
+				lists[n].Total++
+			}
+		}
+	}
+	for n := range lists {
+		for _, k := range first[n].Sorted() {
+			lists[n].Rows = append(lists[n].Rows, string(all[k.place()].appendRow(nil)))
+		}
+	}
+	return lists, nil
+}

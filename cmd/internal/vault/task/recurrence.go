@@ -1,0 +1,387 @@
+package task
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Rule is a recurrence rule. Only [Parse] makes one.
+type Rule struct {
+	unit     unit
+	interval int
+	weekdays []weekday
+	days     []int // of the month; -1 is the last one
+	months   []time.Month
+	// WhenDone says that the next day counts from the day on which the task is done.
+	WhenDone bool
+}
+
+// unit is the length of a period.
+type unit uint8
+
+const (
+	daily unit = iota
+	weekly
+	monthly
+	yearly
+)
+
+// weekday is a day of the week; nth is 0 for every one, 2 for the second of the period and
+// -1 for the last.
+type weekday struct {
+	day time.Weekday
+	nth int
+}
+
+// farthest is how many days ahead a next day is looked for: the 29th of February comes
+// at the latest after eight years, and intervals multiply that.
+const farthest = 200 * 366
+
+// Next returns the first day of the rule after a day, from which the rule counts its
+// periods too; ok is false where there is none within two centuries.
+//
+// A rule that names no day keeps that of its start. Where a month or the February of a
+// year is too short for it, the last day there counts, and not the month behind it.
+func (r Rule) Next(start time.Time) (next time.Time, ok bool) {
+	if len(r.weekdays)+len(r.days)+len(r.months) == 0 && r.unit >= monthly {
+		return r.samePlace(start), true
+	}
+	from := r.from(start)
+	for d := start.AddDate(0, 0, 1); d.Sub(start) < farthest*24*time.Hour; d = d.AddDate(0, 0, 1) {
+		if from.includes(start, d) {
+			return d, true
+		}
+	}
+	return time.Time{}, false
+}
+
+// samePlace returns the same day of the month one period later, or the last one there.
+func (r Rule) samePlace(start time.Time) time.Time {
+	months := r.interval
+	if r.unit == yearly {
+		months *= 12
+	}
+	first := time.Date(start.Year(), start.Month()+time.Month(months), 1, 0, 0, 0, 0, time.UTC)
+	return first.AddDate(0, 0, min(start.Day(), daysIn(first))-1)
+}
+
+func daysIn(t time.Time) int {
+	return time.Date(t.Year(), t.Month()+1, 0, 0, 0, 0, 0, time.UTC).Day()
+}
+
+// from fills in what a rule leaves open with the day of its start.
+func (r Rule) from(start time.Time) Rule {
+	if len(r.weekdays)+len(r.days) > 0 {
+		return r
+	}
+	switch r.unit {
+	case weekly:
+		r.weekdays = []weekday{{day: start.Weekday()}}
+	case monthly, yearly:
+		r.days = []int{start.Day()}
+	}
+	return r
+}
+
+// includes reports whether a day is one of the rule, whose periods count from start.
+func (r Rule) includes(start, d time.Time) bool {
+	if r.periods(start, d)%r.interval != 0 || len(r.months) > 0 && !slices.Contains(r.months, d.Month()) {
+		return false
+	}
+	last := daysIn(d)
+	if len(r.days) > 0 && !slices.ContainsFunc(r.days, func(day int) bool { return day == d.Day() || day == d.Day()-last-1 }) {
+		return false
+	}
+	return len(r.weekdays) == 0 || slices.ContainsFunc(r.weekdays, func(w weekday) bool { return r.falls(w, d) })
+}
+
+// periods returns how many periods lie between two days. A week begins on Monday.
+func (r Rule) periods(start, d time.Time) int {
+	switch r.unit {
+	case daily:
+		return dayNumber(d) - dayNumber(start)
+	case weekly:
+		return (dayNumber(d)+3)/7 - (dayNumber(start)+3)/7 // day 0 was a Thursday
+	case monthly:
+		return 12*(d.Year()-start.Year()) + int(d.Month()) - int(start.Month())
+	}
+	return d.Year() - start.Year()
+}
+
+func dayNumber(t time.Time) int { return int(t.Unix() / (24 * 60 * 60)) }
+
+// falls reports whether a day is that day of the week of its month, or of its year where
+// the rule counts years and names no month.
+func (r Rule) falls(w weekday, d time.Time) bool {
+	number, size := d.Day(), daysIn(d)
+	if r.unit == yearly && len(r.months) == 0 {
+		number, size = d.YearDay(), time.Date(d.Year(), 12, 31, 0, 0, 0, 0, time.UTC).YearDay()
+	}
+	switch {
+	case d.Weekday() != w.day:
+		return false
+	case w.nth == 0 || r.unit < monthly:
+		return true
+	case w.nth > 0:
+		return (number-1)/7+1 == w.nth
+	}
+	return (size-number)/7+1 == -w.nth
+}
+
+// Unknown says why a text is no rule.
+type Unknown struct{ Reason string }
+
+func (u *Unknown) Error() string { return u.Reason }
+
+// Parse reads a rule: "every", a number if wanted, a unit or the names of days or months,
+// and "on" with days; "when done" at the end. Case does not count. The error is an
+// [*Unknown].
+func Parse(text string) (Rule, error) {
+	words := strings.Fields(strings.ToLower(strings.ReplaceAll(text, ",", " , ")))
+	p := parser{rule: Rule{interval: 1}, words: words}
+	if n := len(words); n >= 2 && words[n-2] == "when" && words[n-1] == "done" {
+		p.rule.WhenDone, p.words = true, words[:n-2]
+	}
+	if err := p.parse(); err != nil {
+		return Rule{}, err
+	}
+	return p.rule, nil
+}
+
+// parser takes the words of a rule from the front.
+type parser struct {
+	rule  Rule
+	words []string
+}
+
+func (p *parser) parse() error {
+	if p.next() != "every" {
+		return &Unknown{"it does not begin with \"every\""}
+	}
+	p.skip(1)
+	p.number()
+	word := p.next()
+	switch {
+	case word == "":
+		return &Unknown{"it does not say every what"}
+	case isUnit(word, "day"):
+		p.skip(1)
+	case isUnit(word, "weekday"):
+		p.skip(1)
+		p.rule.unit, p.rule.weekdays = weekly, workdays()
+	case isUnit(word, "week"):
+		p.skip(1)
+		p.rule.unit = weekly
+		return p.on()
+	case isUnit(word, "month"):
+		p.skip(1)
+		p.rule.unit = monthly
+		return p.on()
+	case isUnit(word, "year"):
+		p.skip(1)
+		p.rule.unit = yearly
+		return p.on()
+	case weekdayOf(word) >= 0:
+		p.rule.unit = weekly
+		return p.list(func(word string) bool {
+			day := weekdayOf(word)
+			p.rule.weekdays = append(p.rule.weekdays, weekday{day: day})
+			return day >= 0
+		})
+	case monthOf(word) > 0:
+		p.rule.unit = yearly
+		err := p.list(func(word string) bool {
+			month := monthOf(word)
+			p.rule.months = append(p.rule.months, month)
+			return month > 0
+		})
+		if err != nil {
+			return err
+		}
+		return p.on()
+	}
+	return p.end()
+}
+
+// number takes the interval.
+func (p *parser) number() {
+	word := p.next()
+	if n := slices.Index([]string{"one", "two", "three"}, word); n >= 0 {
+		p.rule.interval = n + 1
+		p.skip(1)
+		return
+	}
+	if n, err := strconv.Atoi(word); err == nil && n > 0 && n <= maxInterval {
+		p.rule.interval = n
+		p.skip(1)
+	}
+}
+
+// maxInterval is the largest number of periods between two days of a rule.
+const maxInterval = 1000
+
+// list takes names between which commas or "and" stand.
+func (p *parser) list(take func(word string) bool) error {
+	for {
+		if !take(p.next()) {
+			return p.unknown()
+		}
+		p.skip(1)
+		if !p.comma() {
+			break
+		}
+	}
+	if monthsOnly := len(p.rule.months) > 0; monthsOnly {
+		return nil
+	}
+	return p.end()
+}
+
+// comma takes what parts two items of a list.
+func (p *parser) comma() (found bool) {
+	for p.next() == "," || p.next() == "and" || p.next() == "or" {
+		p.skip(1)
+		found = true
+	}
+	return found
+}
+
+// on takes the days of a period: "on Monday, Friday", "on the 1st and 24th", "on the 2nd
+// last Friday", "on the last".
+func (p *parser) on() error {
+	if p.next() == "" {
+		return nil
+	}
+	if word := p.next(); word != "on" && word != "in" && word != "the" {
+		return p.unknown()
+	}
+	for again := true; again; {
+		for p.next() == "on" || p.next() == "in" || p.next() == "the" {
+			p.skip(1)
+		}
+		if err := p.item(); err != nil {
+			return err
+		}
+		again = p.comma() || p.next() == "on" || p.next() == "the"
+	}
+	return p.end()
+}
+
+// item takes one day of a period.
+func (p *parser) item() error {
+	nth, err := p.nth()
+	if err != nil {
+		return err
+	}
+	word := p.next()
+	day, month := weekdayOf(word), monthOf(word)
+	switch {
+	case nth != 0 && day >= 0:
+		p.rule.weekdays = append(p.rule.weekdays, weekday{day, nth})
+	case nth != 0:
+		p.rule.days = append(p.rule.days, nth)
+		if !isUnit(word, "day") {
+			return nil
+		}
+	case day >= 0:
+		p.rule.weekdays = append(p.rule.weekdays, weekday{day: day})
+	case isUnit(word, "weekday"):
+		p.rule.weekdays = append(p.rule.weekdays, workdays()...)
+	case month > 0:
+		p.rule.months = append(p.rule.months, month)
+	default:
+		return p.unknown()
+	}
+	p.skip(1)
+	return nil
+}
+
+// nth takes an ordinal: 2 for "2nd", -1 for "last", -2 for "2nd last", 0 for none.
+func (p *parser) nth() (int, error) {
+	word := p.next()
+	if word == "last" {
+		p.skip(1)
+		return -1, nil
+	}
+	n := slices.Index([]string{"first", "second", "third"}, word) + 1
+	for _, ending := range []string{"st", "nd", "rd", "th", "."} {
+		if digits, ordinal := strings.CutSuffix(word, ending); ordinal && n == 0 {
+			if n, _ = strconv.Atoi(digits); n < 0 || n > 31 {
+				return 0, p.unknown()
+			}
+		}
+	}
+	if n == 0 {
+		return 0, nil
+	}
+	if p.skip(1); p.next() == "last" {
+		p.skip(1)
+		return -n, nil
+	}
+	return n, nil
+}
+
+func (p *parser) next() string {
+	if len(p.words) == 0 {
+		return ""
+	}
+	return p.words[0]
+}
+
+func (p *parser) skip(n int) { p.words = p.words[n:] }
+
+func (p *parser) end() error {
+	if len(p.words) > 0 {
+		return p.unknown()
+	}
+	return nil
+}
+
+// unknown says at which word a rule is not understood.
+func (p *parser) unknown() error {
+	switch word := p.next(); word {
+	case "":
+		return &Unknown{"it ends too early"}
+	case "until", "for":
+		return &Unknown{fmt.Sprintf("a rule cannot end: %q is not possible", word)}
+	default:
+		return &Unknown{fmt.Sprintf("%q is not understood there", word)}
+	}
+}
+
+func isUnit(word, unit string) bool { return word == unit || word == unit+"s" }
+
+func workdays() (days []weekday) {
+	for day := time.Monday; day <= time.Friday; day++ {
+		days = append(days, weekday{day: day})
+	}
+	return days
+}
+
+// weekdayOf returns the day that a word names, as a whole or by its first letters; -1 for
+// none.
+func weekdayOf(word string) time.Weekday {
+	for day := time.Sunday; day <= time.Saturday; day++ {
+		if abbreviates(word, day.String(), 2) {
+			return day
+		}
+	}
+	return -1
+}
+
+// monthOf returns the month that a word names, 0 for none.
+func monthOf(word string) time.Month {
+	for month := time.January; month <= time.December; month++ {
+		if abbreviates(word, month.String(), 3) {
+			return month
+		}
+	}
+	return 0
+}
+
+func abbreviates(word, name string, least int) bool {
+	return len(word) >= least && strings.HasPrefix(strings.ToLower(name), word)
+}

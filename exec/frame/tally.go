@@ -1,0 +1,89 @@
+package frame
+
+import (
+	"io"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+const (
+	// tellAfter is how long a call is not told about: nobody looks at most of them.
+	tellAfter = 700 * time.Millisecond
+	// tellApart is the time between two counts.
+	tellApart = 400 * time.Millisecond
+)
+
+// Tally counts the files of one call. A nil Tally counts nothing. It is used by several
+// goroutines.
+type Tally struct {
+	done, total atomic.Int64
+	next        atomic.Int64 // when it is told again, in nanoseconds since begun
+	begun       time.Time
+
+	mu  sync.Mutex
+	of  ProgressKind
+	out io.Writer // nil once the call has ended
+}
+
+// NewTally returns a Tally of files that are read, whose lines go to out. If out has a method
+// Flush, that is called after each.
+func NewTally(out io.Writer) *Tally {
+	t := &Tally{of: FilesRead, out: out, begun: time.Now()}
+	t.next.Store(int64(tellAfter))
+	return t
+}
+
+// Found adds files that are to be done.
+func (t *Tally) Found(files int) {
+	if t != nil {
+		t.total.Add(int64(files))
+	}
+}
+
+// Done counts one file, and tells the count if it is time.
+func (t *Tally) Done() {
+	if t == nil {
+		return
+	}
+	done := t.done.Add(1)
+	now, next := int64(time.Since(t.begun)), t.next.Load()
+	if now >= next && t.next.CompareAndSwap(next, now+int64(tellApart)) {
+		t.tell(int(done))
+	}
+}
+
+func (t *Tally) tell(done int) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.out == nil {
+		return
+	}
+	c := Progress{Done: done, Total: max(int(t.total.Load()), done), Of: t.of}
+	_, _ = io.WriteString(t.out, c.Line()) // whoever has gone need not know
+	if held, ok := t.out.(interface{ Flush() error }); ok {
+		_ = held.Flush()
+	}
+}
+
+// Changing begins to count so many files that are changed, in place of those that are read.
+func (t *Tally) Changing(files int) {
+	if t == nil {
+		return
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.of = FilesChanged
+	t.done.Store(0)
+	t.total.Store(int64(files))
+}
+
+// End tells nothing more: what is behind the last line is another call's.
+func (t *Tally) End() {
+	if t == nil {
+		return
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.out = nil
+}

@@ -1,0 +1,92 @@
+package frame
+
+import (
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// A call is told about when it takes long, now and then, and not when it has ended.
+func TestWhenACountIsTold(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var out strings.Builder
+		tally := NewTally(&out)
+		tally.Found(3000)
+		for range 10 {
+			tally.Done()
+			time.Sleep(tellAfter/10 - 1)
+		}
+		if out.Len() > 0 {
+			t.Errorf("a short call tells %q", out.String())
+		}
+		time.Sleep(100 * time.Nanosecond)
+		for range 100 {
+			tally.Done()
+		}
+		tally.Found(500)
+		time.Sleep(tellApart)
+		tally.Done()
+		const read = "vaultwicket-progress: read 11 3000\nvaultwicket-progress: read 111 3500\n"
+		if out.String() != read {
+			t.Errorf("told %q, want %q", out.String(), read)
+		}
+		out.Reset()
+		tally.Changing(7)
+		time.Sleep(tellApart)
+		tally.Done()
+		if want := "vaultwicket-progress: changed 1 7\n"; out.String() != want {
+			t.Errorf("told %q, want %q", out.String(), want)
+		}
+		tally.End()
+		time.Sleep(time.Hour)
+		tally.Done()
+		if strings.Count(out.String(), "\n") != 1 {
+			t.Errorf("behind the end: %q", out.String())
+		}
+	})
+}
+
+// More is never done than was found, also where a file was found in another way.
+func TestNoMoreIsDoneThanFound(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var out strings.Builder
+		tally := NewTally(&out)
+		time.Sleep(time.Second)
+		tally.Done()
+		if want := "vaultwicket-progress: read 1 1\n"; out.String() != want {
+			t.Errorf("told %q", out.String())
+		}
+	})
+}
+
+func TestNobodyIsTold(t *testing.T) {
+	var none *Tally
+	none.Found(1)
+	none.Changing(1)
+	none.Done()
+	none.End()
+}
+
+func TestManyGoroutinesCount(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var out strings.Builder
+		tally := NewTally(&out)
+		tally.Found(8 * 100)
+		var all sync.WaitGroup
+		for range 8 {
+			all.Go(func() {
+				for range 100 {
+					time.Sleep(20 * time.Millisecond)
+					tally.Done()
+				}
+			})
+		}
+		all.Wait()
+		tally.End()
+		if n := strings.Count(out.String(), "\n"); n < 3 || n > 5 || strings.Count(out.String(), "vaultwicket-progress: read ") != n {
+			t.Errorf("told %q", out.String())
+		}
+	})
+}
