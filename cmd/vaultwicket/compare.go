@@ -2,10 +2,15 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
+	"fmt"
+	"io"
+	"path"
 	"slices"
+	"strings"
+	"text/tabwriter"
 
-	"vaultwicket/cmd/internal/compare"
 	"vaultwicket/cmd/internal/settings"
 	"vaultwicket/cmd/internal/terminal"
 	"vaultwicket/gateway"
@@ -14,9 +19,17 @@ import (
 	"vaultwicket/tiers"
 )
 
+var helpOfCompare = description{
+	Name: "compare", Usage: "[flags]", Group: groupConfigure,
+	Summary: "ask both backends the same reading commands, and show where they differ",
+	Examples: []example{
+		{"needs the Obsidian app", "vaultwicket compare --vault Notes"},
+	},
+}
+
 // compareBackends is "vaultwicket compare": the same reading commands to both backends.
 func compareBackends(ctx context.Context, std terminal.Streams, args []string) error {
-	c := compare.Config{}
+	c := comparison{}
 	o, err := settings.Open("compare", std, args, func(f *settings.Flags) {
 		settings.Stay(f)
 		f.IntVar(&c.Notes, "notes", 25, "maximum number of notes to compare one by one")
@@ -33,7 +46,7 @@ func compareBackends(ctx context.Context, std terminal.Streams, args []string) e
 	defer c.App.Flush()
 	defer c.Embedded.Flush()
 	progress := o.Progress("compare")
-	report, err := compare.Run(ctx, c)
+	report, err := compareAnswers(ctx, c)
 	progress.Stop()
 	var refused *failure.Error
 	switch {
@@ -67,4 +80,242 @@ func reading(o settings.Opened, backend gateway.Backend) *gateway.Gateway {
 	p := &s.Served[0].Policy
 	p.Ceiling, p.Mutations, p.Publish, p.UI = tiers.V3, false, false, false
 	return settings.NewGateway(s, o.Std, o.Runner, o.Log, nil)
+}
+
+// comparison says what is compared.
+type comparison struct {
+	App, Embedded *gateway.Gateway // of one vault, read-only
+	Notes         int              // maximum number of notes that are looked at one by one
+	Texts         bool             // keep the lines that differ
+}
+
+// comparisonReport is what came of a comparison.
+type comparisonReport struct {
+	Vault       string          `json:"vault"`
+	App         string          `json:"app"` // its version
+	Compared    int             `json:"compared"`
+	Same        int             `json:"same"`
+	Order       int             `json:"otherOrder"`
+	Different   int             `json:"different"`
+	Differences []differingCall `json:"differences"`
+}
+
+// differingCall is a call with different answers. Texts has the lines that only one of them
+// has, if they were asked for.
+type differingCall struct {
+	Call         string          `json:"call"`
+	Kind         string          `json:"kind"` // order or different
+	App          answerSize      `json:"app"`
+	Embedded     answerSize      `json:"embedded"`
+	OnlyApp      int             `json:"onlyApp"` // lines
+	OnlyEmbedded int             `json:"onlyEmbedded"`
+	Texts        *differingTexts `json:"texts,omitempty"`
+}
+
+// answerSize is the size of an answer, or the code of a failure.
+type answerSize struct {
+	Lines int    `json:"lines"`
+	Code  string `json:"code,omitempty"`
+}
+
+// differingTexts are the lines that differ, up to maxTexts of each.
+type differingTexts struct {
+	OnlyApp      []string `json:"onlyApp"`
+	OnlyEmbedded []string `json:"onlyEmbedded"`
+}
+
+const (
+	maxTexts  = 20
+	maxValues = 8 // folders, tags, bases, words and templates
+)
+
+// compareAnswers compares. The error is that of the first call: without an app, or without the folder
+// of the vault, there is nothing to compare.
+func compareAnswers(ctx context.Context, c comparison) (comparisonReport, error) {
+	version := c.ask(ctx, c.App, comparedCall{"version", []string{}})
+	if version.Error != nil {
+		return comparisonReport{}, version.Error
+	}
+	files := c.ask(ctx, c.Embedded, comparedCallOf("files", ""))
+	if files.Error != nil {
+		return comparisonReport{}, files.Error
+	}
+	r := comparisonReport{Vault: c.App.VaultName(), App: strings.TrimSpace(version.Output()), Differences: []differingCall{}}
+	for _, one := range c.calls(ctx, linesOf(files.Output())) {
+		if err := ctx.Err(); err != nil {
+			return r, err
+		}
+		r.add(one, c.ask(ctx, c.App, one), c.ask(ctx, c.Embedded, one), c.Texts)
+	}
+	return r, nil
+}
+
+func (c comparison) ask(ctx context.Context, gw *gateway.Gateway, one comparedCall) gateway.Result {
+	return gw.Do(ctx, gateway.Request{Command: one.command, Words: one.words, Caller: "compare", Client: "compare", Surface: "terminal"})
+}
+
+// calls are those of the tables, on what the vault has.
+func (c comparison) calls(ctx context.Context, files []string) []comparedCall {
+	list := func(command string) []string {
+		return linesOf(c.ask(ctx, c.Embedded, comparedCallOf(command, "")).Output())
+	}
+	notes := slices.DeleteFunc(slices.Clone(files), func(file string) bool { return path.Ext(file) != ".md" })
+	sample := spreadOver(notes, c.Notes)
+	var words []string
+	for _, note := range spreadOver(notes, maxValues) {
+		if word := longestWord(strings.TrimSuffix(path.Base(note), ".md")); word != "" && !slices.Contains(words, word) {
+			words = append(words, word)
+		}
+	}
+	folders := slices.DeleteFunc(list("folders"), func(folder string) bool { return folder == "/" })
+	return slices.Concat(
+		callsOf(ofVault, []string{""}), noteCalls(sample), callsOf(ofFolder, spreadOver(folders, maxValues)), callsOf(ofTag, spreadOver(list("tags"), maxValues)),
+		callsOf(ofBase, spreadOver(list("bases"), maxValues)), callsOf(ofName, spreadOver(list("templates"), maxValues)), callsOf(ofWord, words),
+	)
+}
+
+// longestWord returns the longest run of letters of a name.
+func longestWord(name string) (longest string) {
+	for _, word := range strings.FieldsFunc(name, func(r rune) bool { return strings.ContainsRune(` -_.,;:()[]{}"'#/`, r) }) {
+		if len(word) > len(longest) {
+			longest = word
+		}
+	}
+	return longest
+}
+
+func linesOf(text string) (lines []string) {
+	for line := range strings.Lines(text) {
+		lines = append(lines, strings.TrimRight(line, "\r\n"))
+	}
+	return lines
+}
+
+// add judges the two answers to a call.
+func (r *comparisonReport) add(one comparedCall, app, embedded gateway.Result, texts bool) {
+	r.Compared++
+	d := differingCall{Call: one.String(), App: answerSizeOf(app), Embedded: answerSizeOf(embedded)}
+	switch {
+	case app.Error != nil || embedded.Error != nil:
+		if codeOfResult(app) == codeOfResult(embedded) {
+			r.Same++
+			return
+		}
+		d.Kind = "different"
+	case sameAnswer(app.Output(), embedded.Output()):
+		r.Same++
+		return
+	default:
+		onlyApp, onlyEmbedded := linesWithout(linesOf(app.Output()), linesOf(embedded.Output())), linesWithout(linesOf(embedded.Output()), linesOf(app.Output()))
+		d.Kind, d.OnlyApp, d.OnlyEmbedded = "order", len(onlyApp), len(onlyEmbedded)
+		if d.OnlyApp+d.OnlyEmbedded > 0 {
+			d.Kind = "different"
+		}
+		if texts {
+			d.Texts = &differingTexts{firstTexts(onlyApp), firstTexts(onlyEmbedded)}
+		}
+	}
+	if d.Kind == "order" {
+		r.Order++
+	} else {
+		r.Different++
+	}
+	r.Differences = append(r.Differences, d)
+}
+
+func answerSizeOf(r gateway.Result) answerSize {
+	if r.Error != nil {
+		return answerSize{Code: codeOfResult(r)}
+	}
+	return answerSize{Lines: len(linesOf(r.Output()))}
+}
+
+func codeOfResult(r gateway.Result) string {
+	if r.Error == nil {
+		return ""
+	}
+	return r.Error.Code
+}
+
+// sameAnswer reports whether two answers say the same: byte for byte but for the line break at
+// the end, or as JSON.
+func sameAnswer(a, b string) bool {
+	if strings.TrimRight(a, "\r\n") == strings.TrimRight(b, "\r\n") {
+		return true
+	}
+	x, y := canonicalJSON(a), canonicalJSON(b)
+	return x != "" && x == y
+}
+
+// canonicalJSON writes JSON without space and with sorted keys; it returns "" for what is no
+// JSON.
+func canonicalJSON(text string) string {
+	var value any
+	if json.Unmarshal([]byte(text), &value) != nil {
+		return ""
+	}
+	written, err := json.Marshal(value)
+	if err != nil {
+		return ""
+	}
+	return string(written)
+}
+
+// linesWithout returns the lines that others do not have, each as often as it has more of them.
+func linesWithout(lines, others []string) (only []string) {
+	counts := map[string]int{}
+	for _, line := range others {
+		counts[line]++
+	}
+	for _, line := range lines {
+		if counts[line] > 0 {
+			counts[line]--
+			continue
+		}
+		only = append(only, line)
+	}
+	return only
+}
+
+func firstTexts(lines []string) []string {
+	return append([]string{}, lines[:min(len(lines), maxTexts)]...)
+}
+
+// Print writes the differences one a line, and a summary. clean makes a text fit to be
+// shown.
+func (r comparisonReport) Print(out io.Writer, clean func(string) string) error {
+	w := tabwriter.NewWriter(out, 0, 8, 2, ' ', 0)
+	for _, d := range r.Differences {
+		fmt.Fprintf(w, "%s\t%s\tapp: %s\tembedded: %s\t%s\n", d.Kind, clean(d.Call), answerSizeText(d.App), answerSizeText(d.Embedded), differenceText(d))
+		if d.Texts == nil {
+			continue
+		}
+		w.Flush()
+		for _, line := range d.Texts.OnlyApp {
+			fmt.Fprintf(out, "  app       %s\n", clean(line))
+		}
+		for _, line := range d.Texts.OnlyEmbedded {
+			fmt.Fprintf(out, "  embedded  %s\n", clean(line))
+		}
+	}
+	w.Flush()
+	_, err := fmt.Fprintf(out, "%d calls compared with Obsidian %s: %d same, %d in another order, %d different\n", r.Compared, clean(r.App), r.Same, r.Order, r.Different)
+	if err != nil {
+		return fmt.Errorf("write the output: %w", err)
+	}
+	return nil
+}
+
+func answerSizeText(a answerSize) string {
+	if a.Code != "" {
+		return a.Code
+	}
+	return fmt.Sprintf("%d lines", a.Lines)
+}
+
+func differenceText(d differingCall) string {
+	if d.OnlyApp+d.OnlyEmbedded == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%d only in the app, %d only in the embedded CLI", d.OnlyApp, d.OnlyEmbedded)
 }

@@ -2,21 +2,30 @@ package main
 
 import (
 	"context"
+	"embed"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
 	"vaultwicket/allowlist"
 	"vaultwicket/allowlist/quote"
 	"vaultwicket/cmd/internal/clients"
-	"vaultwicket/cmd/internal/completion"
-	"vaultwicket/cmd/internal/manual"
 	"vaultwicket/cmd/internal/settings"
 	"vaultwicket/cmd/internal/terminal"
 	"vaultwicket/gateway"
 	"vaultwicket/gateway/mcpserver"
 )
+
+var helpOfCompletion = description{
+	Name: "completion", Usage: "bash | zsh | fish | powershell", Group: groupOther,
+	Summary: "print the completion script of a shell",
+	About:   []string{"The first lines of each script say how to load it."},
+	Examples: []example{
+		{"for this session of bash", "source <(vaultwicket completion bash)"},
+	},
+}
 
 // completeName is what the scripts call; it is in no help.
 const completeName = "__complete"
@@ -27,11 +36,11 @@ func printCompletion(_ context.Context, std terminal.Streams, args []string) err
 	if err != nil {
 		return err
 	}
-	shells := strings.Join(completion.Shells, ", ")
+	shells := strings.Join(shells, ", ")
 	if len(args) != 1 {
 		return &terminal.UsageError{Reason: "completion: one shell is needed", Advice: "use one of " + shells}
 	}
-	script, known := completion.Script(args[0])
+	script, known := completionScript(args[0])
 	if !known {
 		return &terminal.UsageError{Reason: fmt.Sprintf("completion: unknown shell %q", quote.Short(args[0])), Advice: "use one of " + shells}
 	}
@@ -45,17 +54,17 @@ func complete(ctx context.Context, std terminal.Streams, words []string) error {
 	if n := len(words); n > 0 && words[n-1] == "__empty" { // see the script for PowerShell
 		words[n-1] = ""
 	}
-	p := completion.Program{
+	p := completer{
 		Flags: flagsForCompletion, Choices: choicesOf,
 		Words: map[string][]string{
-			"install": clients.IDs(), "uninstall": clients.IDs(), "prompt": mcpserver.PromptNames(), "completion": completion.Shells, "man": manual.Names(),
+			"install": clients.IDs(), "uninstall": clients.IDs(), "prompt": mcpserver.PromptNames(), "completion": shells, "man": manualNames(),
 			"config": {"show", "check", "path", "init", "schema"}, "audit": {"list", "verify", "export"}, "journal": {"list", "show"},
 			"approvals": {}, "approve": {}, "deny": {}, "pause": {}, "resume": {}, "undo": {}, "commands": {}, "demo": {}, "doctor": {}, "version": {}, "serve": {},
 		},
 		Paths: func(line []string, prefix string) []string { return notesFor(ctx, std, line, prefix) },
 	}
-	for _, c := range manual.Commands() {
-		p.Commands = append(p.Commands, completion.Candidate{Word: c.Name, Description: c.Summary})
+	for _, c := range subcommands() {
+		p.Commands = append(p.Commands, candidate{Word: c.Name, Description: c.Summary})
 		p.Words["help"] = append(p.Words["help"], c.Name)
 	}
 	return p.Complete(words).Print(std.Out)
@@ -70,9 +79,9 @@ func choicesOf(flag string) []string {
 }
 
 // flagsForCompletion returns the flags of a command.
-func flagsForCompletion(name string) (list []completion.Flag) {
+func flagsForCompletion(name string) (list []completedFlag) {
 	for _, f := range flagsOf(name) {
-		list = append(list, completion.Flag{Name: "--" + f.Name, Usage: f.Usage, IsValue: f.Value != ""})
+		list = append(list, completedFlag{Name: "--" + f.Name, Usage: f.Usage, IsValue: f.Value != ""})
 	}
 	return list
 }
@@ -120,4 +129,20 @@ func settingsIn(line []string) (given []string) {
 		}
 	}
 	return nil
+}
+
+//go:embed completion
+var completionScripts embed.FS
+
+// shells are those for which there is a script.
+var shells = []string{"bash", "zsh", "fish", "powershell"}
+
+// completionScript returns what a shell loads to complete the commands of vaultwicket, and how the
+// user has it loaded; ok is false for an unknown shell.
+func completionScript(shell string) (text string, ok bool) {
+	if !slices.Contains(shells, shell) {
+		return "", false
+	}
+	script, err := completionScripts.ReadFile("completion/vaultwicket." + shell)
+	return string(script), err == nil
 }

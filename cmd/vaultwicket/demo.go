@@ -2,14 +2,34 @@ package main
 
 import (
 	"context"
+	"embed"
+	"errors"
 	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
 
+	"vaultwicket/allowlist/day"
 	"vaultwicket/allowlist/quote"
-	"vaultwicket/cmd/internal/demo"
 	"vaultwicket/cmd/internal/settings"
 	"vaultwicket/cmd/internal/terminal"
 	"vaultwicket/exec"
+	"vaultwicket/gateway"
+	"vaultwicket/gateway/failure"
+	"vaultwicket/policy"
+	"vaultwicket/tiers"
 )
+
+var helpOfDemo = description{
+	Name: "demo", Group: groupStart,
+	Summary: "play an MCP session on a built-in vault",
+	Examples: []example{
+		{"needs no vault and no Obsidian", "vaultwicket demo"},
+	},
+}
 
 // runDemo is "vaultwicket demo".
 func runDemo(ctx context.Context, std terminal.Streams, args []string) error {
@@ -24,7 +44,245 @@ func runDemo(ctx context.Context, std terminal.Streams, args []string) error {
 	if err != nil {
 		return err
 	}
-	return demo.Run(ctx, std, clock(), func(std terminal.Streams) (*exec.Runner, error) {
+	return playDemo(ctx, std, clock(), func(std terminal.Streams) (*exec.Runner, error) {
 		return settings.NewRunner(settings.Settings{Timeout: settings.MaxTimeout}, std, false, nil)
 	})
+}
+
+// playDemo is "vaultwicket demo": a whole MCP session on a temporary copy of a
+// small built-in vault, told step by step. The server is this binary, started
+// as a child, as an agent's client would start it.
+func playDemo(ctx context.Context, std terminal.Streams, now time.Time, newRunner func(terminal.Streams) (*exec.Runner, error)) (err error) {
+	folder, remove, err := unpackDemo(now)
+	if err != nil {
+		return fmt.Errorf("make the demo vault: %w", err)
+	}
+	defer func() { err = errors.Join(err, remove()) }()
+	std.Lookup = withVariables(std.Lookup, demoVariables(filepath.Dir(folder), now))
+	runner, err := newRunner(std)
+	if err != nil {
+		return err
+	}
+	t := demoTeller{out: std.Out, now: now}
+	fmt.Fprintf(t.out, "An agent's client starts \"vaultwicket serve\" on a small vault. The settings are the defaults: read-only.\n")
+	if err := t.session(ctx, runner, demoPolicy(false), folder, t.readOnly); err != nil {
+		return err
+	}
+	fmt.Fprintf(t.out, "\nThe user restarts the server with --allow-mutations.\n")
+	if err := t.session(ctx, runner, demoPolicy(true), folder, t.mutating); err != nil {
+		return err
+	}
+	fmt.Fprintf(t.out, "\nEnd of the demo. The temporary vault is removed; nothing else was changed.\n")
+	return nil
+}
+
+// demoVariables is what the servers of the demo get besides the user's environment.
+// All that vaultwicket keeps, such as the audit log, is in folder: the log of the
+// user is about their own vaults. The clock stands still, so that the daily note is
+// still today's when midnight passes.
+func demoVariables(folder string, now time.Time) map[string]string {
+	return map[string]string{
+		"XDG_STATE_HOME": filepath.Join(folder, "state"), "XDG_CACHE_HOME": filepath.Join(folder, "cache"),
+		day.NowVariable: now.Format(time.RFC3339),
+	}
+}
+
+// withVariables returns an environment in which some variables have other values.
+func withVariables(lookup func(string) (string, bool), values map[string]string) func(string) (string, bool) {
+	return func(name string) (string, bool) {
+		if value, ok := values[name]; ok {
+			return value, true
+		}
+		return lookup(name)
+	}
+}
+
+// demoPolicy is the policy as it comes, with the mutation gate as given.
+func demoPolicy(mutations bool) policy.Policy {
+	return policy.Policy{
+		Ceiling: tiers.V0, Mutations: mutations, UI: true,
+		Confirm: policy.ConfirmDestructive, MinVersion: tiers.DefaultMinimum,
+	}
+}
+
+// demoTeller tells what happens, one numbered step after another.
+type demoTeller struct {
+	out  io.Writer
+	now  time.Time
+	step int
+}
+
+// session opens a session, plays a part of the story in it and closes it.
+func (t *demoTeller) session(ctx context.Context, runner *exec.Runner, p policy.Policy, folder string, part func(*demoClient) error) error {
+	client, err := connectDemo(ctx, runner, p, folder)
+	if err != nil {
+		return fmt.Errorf("start the server: %w", err)
+	}
+	if err := part(client); err != nil {
+		client.peer.Stop()
+		return err
+	}
+	return client.close()
+}
+
+// readOnly plays what an agent can and cannot do out of the box.
+func (t *demoTeller) readOnly(c *demoClient) error {
+	tools, err := c.tools()
+	if err != nil {
+		return err
+	}
+	t.say("The client lists the tools.")
+	for _, tool := range tools {
+		t.show(fmt.Sprintf("%s (read-only: %v)\n%s", tool.Name, tool.Annotations.ReadOnlyHint, tool.Description))
+	}
+	steps := []demoStep{
+		{"The agent reads today's note.", "daily:read", nil, ""},
+		{"It asks for a random note from the folder Ideas.", "random:read", map[string]any{"folder": "Ideas"}, ""},
+		{"It tries to add a line to today's note. Changes are off, so nothing is started.", "daily:append", t.milk(), "mutations_off"},
+	}
+	if err := t.play(c, steps); err != nil {
+		return err
+	}
+	if err := t.plan(c); err != nil {
+		return err
+	}
+	return t.play(c, []demoStep{
+		{"It tries to run code in the app. No setting enables that.", "eval", map[string]any{"code": "1+1"}, "restricted_command"},
+	})
+}
+
+// mutating plays the same with the gate open.
+func (t *demoTeller) mutating(c *demoClient) error {
+	return t.play(c, []demoStep{
+		{"The agent adds the line again.", "daily:append", t.milk(), ""},
+		{"And reads the note.", "daily:read", nil, ""},
+	})
+}
+
+func (t *demoTeller) milk() map[string]any {
+	return map[string]any{"content": "- [ ] buy milk (" + t.now.Format("15:04") + ")"}
+}
+
+// demoStep is one call and the code it must fail with, "" for success.
+type demoStep struct {
+	text, command string
+	params        map[string]any
+	want          string
+}
+
+// play carries out steps and fails when one does not end as it should.
+func (t *demoTeller) play(c *demoClient, steps []demoStep) error {
+	for _, s := range steps {
+		t.say(s.text)
+		t.show("→ " + s.command + demoParams(s.params))
+		result, err := c.command(s.command, s.params)
+		if err != nil {
+			return err
+		}
+		t.show(demoResult(result))
+		if code := codeOfFailure(result.Error); code != s.want {
+			return &demoFailure{s.command, code, s.want}
+		}
+	}
+	return nil
+}
+
+// plan shows the dry run of the refused write.
+func (t *demoTeller) plan(c *demoClient) error {
+	t.say("A dry run shows what is required and which rule denies the call.")
+	t.show("→ daily:append, dryRun")
+	var plan gateway.DryRun
+	if err := c.call(map[string]any{"command": "daily:append", "params": t.milk(), "dryRun": true}, &plan); err != nil {
+		return err
+	}
+	lines := []string{"decision: " + plan.Decision}
+	for _, r := range plan.Rules {
+		lines = append(lines, fmt.Sprintf("%-10s %-4s  %s", r.Rule, r.Verdict, r.Why))
+	}
+	t.show(strings.Join(lines, "\n"))
+	if plan.Decision != "deny" {
+		return &demoFailure{"daily:append", plan.Decision, "deny"}
+	}
+	return nil
+}
+
+// demoFailure says that the story did not go as told: a fault of ours.
+type demoFailure struct{ command, got, want string }
+
+func (f *demoFailure) Error() string {
+	return fmt.Sprintf("demo: %s ended with %q, want %q", f.command, f.got, f.want)
+}
+
+func codeOfFailure(cause *failure.Error) string {
+	if cause == nil {
+		return ""
+	}
+	return cause.Code
+}
+
+func demoResult(result gateway.Result) string {
+	if result.Error != nil {
+		text := "✗ " + result.Error.Code + ": " + result.Error.Message
+		if result.Error.Hint != "" {
+			text += "\n  " + result.Error.Hint
+		}
+		return text
+	}
+	text := "✓ " + result.Path
+	if result.Path == "" {
+		text = "✓"
+	}
+	return text + "\n" + strings.TrimRight(result.Stdout, "\n")
+}
+
+func demoParams(params map[string]any) string {
+	text := ""
+	for key, value := range params {
+		text += fmt.Sprintf(" %s=%q", key, value)
+	}
+	return text
+}
+
+func (t *demoTeller) say(text string) {
+	t.step++
+	fmt.Fprintf(t.out, "\n%d. %s\n", t.step, text)
+}
+
+// show prints an answer, set in from the story.
+func (t *demoTeller) show(text string) {
+	for line := range strings.SplitSeq(text, "\n") {
+		fmt.Fprintln(t.out, strings.TrimRight("     "+terminal.Visible(line), " "))
+	}
+}
+
+// demoVault is the vault of the demo: a few notes and the settings of its
+// daily notes.
+//
+//go:embed all:demovault
+var demoVault embed.FS
+
+// demoNote is today's note of the demo.
+const demoNote = "---\ntags: [daily]\n---\n## Plan\n\n- [x] water the plants\n\n## Log\n\n"
+
+// unpackDemo writes the built-in vault into a new temporary folder. The caller
+// removes it with the function that comes back. The daily note is that of now.
+func unpackDemo(now time.Time) (folder string, remove func() error, err error) {
+	today := now.Format(time.DateOnly) // the format in the vault's own settings
+	parent, err := os.MkdirTemp("", "vaultwicket-demo-")
+	if err != nil {
+		return "", nil, err
+	}
+	remove = func() error { return os.RemoveAll(parent) }
+	folder = filepath.Join(parent, "Demo")
+	files, err := fs.Sub(demoVault, "demovault")
+	if err == nil {
+		err = os.CopyFS(folder, files)
+	}
+	if err == nil {
+		err = os.WriteFile(filepath.Join(folder, "Daily", today+".md"), []byte(demoNote), 0o600)
+	}
+	if err != nil {
+		return "", nil, errors.Join(err, remove())
+	}
+	return folder, remove, nil
 }

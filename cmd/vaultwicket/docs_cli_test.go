@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"strings"
 
-	"vaultwicket/cmd/internal/manual"
 	"vaultwicket/cmd/internal/terminal"
 )
 
@@ -16,12 +15,12 @@ func cliPage() string {
 	b.WriteString("`vaultwicket COMMAND [flags] [arguments]`. The same is printed by `vaultwicket help COMMAND`, and as manual pages by `vaultwicket man`. `-h` and `--help`, `-V` and `--version` work behind every command.\n" +
 		"Every [setting](settings.md) is a flag, too, of the commands that have settings.\n")
 	group := ""
-	for _, c := range manual.Commands() {
+	for _, c := range subcommands() {
 		if c.Group != group {
 			group = c.Group
 			fmt.Fprintf(&b, "\n## %s\n", group)
 		}
-		b.WriteString(subcommandSection(c))
+		b.WriteString(subcommandSection(c.description))
 	}
 	b.WriteString("\n## Exit status\n\n" + tableHead("status", "meaning"))
 	for _, one := range terminal.ExitMeanings {
@@ -34,7 +33,7 @@ func cliPage() string {
 	return b.String()
 }
 
-func subcommandSection(c manual.Command) string {
+func subcommandSection(c description) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "\n### %s\n\n`%s`\n\n%s.\n", c.Name, strings.TrimSpace("vaultwicket "+c.Name+" "+c.Usage), strings.ToUpper(c.Summary[:1])+c.Summary[1:])
 	for _, paragraph := range c.About {

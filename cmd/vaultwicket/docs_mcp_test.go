@@ -27,8 +27,8 @@ func gatewayOf(t *testing.T, p policy.Policy) *gateway.Gateway {
 		Runner: exec.New(exec.Config{CLI: filepath.Join(t.TempDir(), "obsidian"), Self: "/nowhere/vaultwicket"})})
 }
 
-// listed is a tool, resource, template or prompt as clients are told of it.
-type listed struct {
+// listedItem is a tool, resource, template or prompt as clients are told of it.
+type listedItem struct {
 	Name, Description, URI, URITemplate, MIMEType string
 	Arguments                                     []struct{ Name, Description string }
 	InputSchema                                   struct {
@@ -43,7 +43,7 @@ type listed struct {
 // served is what a server with a policy tells a client.
 type servedLists struct {
 	instructions                         string
-	tools, resources, templates, prompts []listed
+	tools, resources, templates, prompts []listedItem
 }
 
 // serverLists asks a server what it has, as a client does.
@@ -61,7 +61,7 @@ func serverLists(t *testing.T, p policy.Policy, toolsets ...string) servedLists 
 	}
 	answers := make([]struct {
 		Instructions                                 string
-		Tools, Resources, ResourceTemplates, Prompts []listed
+		Tools, Resources, ResourceTemplates, Prompts []listedItem
 	}, len(methods)+1)
 	for line := range strings.Lines(out.String()) {
 		var answer struct {
@@ -87,7 +87,7 @@ func promptsPage(t *testing.T) string {
 		"```sh\nvaultwicket prompt --vault ~/Notes morning-review days=3\n```\n\n" +
 		"The texts below are those of tier `v2` with `allow-mutations`, on the 21st of November 2026.\n")
 	work := policy.Policy{Ceiling: tiers.V2, Mutations: true, UI: true}
-	byName := map[string]listed{}
+	byName := map[string]listedItem{}
 	for _, p := range serverLists(t, work).prompts {
 		byName[p.Name] = p
 	}
@@ -128,7 +128,7 @@ func mcpPage(t *testing.T) string {
 
 // toolTables describes the arguments of each tool. The tools of the second list
 // that the first has not are there with changes alone.
-func toolTables(t *testing.T, always, all []listed) string {
+func toolTables(t *testing.T, always, all []listedItem) string {
 	t.Helper()
 	there := map[string]bool{}
 	for _, tool := range always {
@@ -145,7 +145,7 @@ func toolTables(t *testing.T, always, all []listed) string {
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
-func argumentTable(tool listed) string {
+func argumentTable(tool listedItem) string {
 	table := tableHead("argument", "type", "")
 	for _, name := range sortedKeys(tool.InputSchema.Properties) {
 		p := tool.InputSchema.Properties[name]
@@ -160,7 +160,7 @@ func argumentTable(tool listed) string {
 
 // toolsetTables describes what each toolset of typed tools adds to the tools that
 // are there without.
-func toolsetTables(t *testing.T, without []listed) string {
+func toolsetTables(t *testing.T, without []listedItem) string {
 	t.Helper()
 	known := map[string]bool{}
 	for _, tool := range without {
@@ -171,7 +171,7 @@ func toolsetTables(t *testing.T, without []listed) string {
 		if name == "all" {
 			continue
 		}
-		var added []listed
+		var added []listedItem
 		for _, tool := range serverLists(t, openPolicy, name).tools {
 			if !known[tool.Name] {
 				added = append(added, tool)
@@ -197,7 +197,7 @@ func resourceTable(s servedLists) string {
 	return out
 }
 
-func promptTable(prompts []listed) string {
+func promptTable(prompts []listedItem) string {
 	out := tableHead("prompt", "arguments", "")
 	for _, p := range prompts {
 		var names []string

@@ -8,6 +8,16 @@ import (
 	"vaultwicket/cmd/internal/terminal"
 )
 
+var helpOfDoctor = description{
+	Name: "doctor", Usage: "[flags]", Group: groupStart,
+	Summary: "check this installation; each problem with its fix",
+	About:   []string{"The exit status is 0 without problems, with --strict 1 if there are warnings, and 4 with problems."},
+	Examples: []example{
+		{"check everything", "vaultwicket doctor"},
+		{"for programs", "vaultwicket doctor --json"},
+	},
+}
+
 // runDoctor is "vaultwicket doctor": it checks the installation. The exit status is 0
 // where all is well, 1 with warnings and 4 with a problem.
 func runDoctor(ctx context.Context, std terminal.Streams, args []string) error {

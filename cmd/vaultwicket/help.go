@@ -7,11 +7,17 @@ import (
 	"slices"
 	"strings"
 
-	"vaultwicket/cmd/internal/manual"
-	"vaultwicket/cmd/internal/rawvault"
 	"vaultwicket/cmd/internal/settings"
 	"vaultwicket/cmd/internal/terminal"
 )
+
+var helpOfHelp = description{
+	Name: "help", Usage: "[COMMAND]", Group: groupOther,
+	Summary: "show this text, or the flags and examples of a command",
+	Examples: []example{
+		{"one command", "vaultwicket help run"},
+	},
+}
 
 // help is "vaultwicket help": the list of commands, or what COMMAND --help prints.
 func help(_ context.Context, std terminal.Streams, args []string) error {
@@ -21,7 +27,7 @@ func help(_ context.Context, std terminal.Streams, args []string) error {
 	}
 	if len(args) == 0 {
 		// The embedded CLI bypasses the gateway; see docs/vault.md.
-		_, err := io.WriteString(std.Out, manual.OverviewText(terminal.DefaultScreen(std), rawvault.Name))
+		_, err := io.WriteString(std.Out, overviewText(terminal.DefaultScreen(std), vaultName))
 		return err
 	}
 	c, found := subcommandNamed(args[0])
@@ -37,10 +43,10 @@ func printUsage(std terminal.Streams, c subcommand, list []terminal.Flag) {
 }
 
 // ownAndSettings tells the flags of one subcommand from those that are settings.
-func ownAndSettings(list []terminal.Flag) (f manual.Flags) {
+func ownAndSettings(list []terminal.Flag) (f flagLists) {
 	names := append(settings.Names(), settings.FileFlag)
 	if !slices.ContainsFunc(list, func(one terminal.Flag) bool { return one.Name == settings.FileFlag }) {
-		return manual.Flags{Own: list} // it has no settings, and a flag of that name is another
+		return flagLists{Own: list} // it has no settings, and a flag of that name is another
 	}
 	for _, one := range list {
 		if slices.Contains(names, one.Name) {

@@ -2,14 +2,15 @@ package main
 
 import (
 	"bytes"
+	"io"
 	"os"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"vaultwicket/allowlist"
 	"vaultwicket/cmd/internal/clients"
-	"vaultwicket/cmd/internal/manual"
 	"vaultwicket/cmd/internal/settings"
 	"vaultwicket/cmd/internal/terminal"
 )
@@ -34,7 +35,7 @@ func TestEverySubcommandHasHelpAndVersion(t *testing.T) {
 			t.Errorf("%s prints, with status %d\n%s", flag, status, out)
 		}
 	}
-	for _, c := range manual.Commands() {
+	for _, c := range subcommands() {
 		_, want, _ := printed("help", c.Name)
 		for _, flag := range []string{"-h", "--help"} {
 			if status, out, complaint := printed(c.Name, flag); status != terminal.ExitDone || out != want || complaint != "" || !strings.Contains(out, "\nExamples\n  # "+c.Examples[0].What+"\n  "+c.Examples[0].Line+"\n") {
@@ -49,24 +50,10 @@ func TestEverySubcommandHasHelpAndVersion(t *testing.T) {
 	}
 }
 
-// TestEverySubcommandIsInTheManual, and nothing else is.
-func TestEverySubcommandIsInTheManual(t *testing.T) {
-	all := runners()
-	for _, c := range manual.Commands() {
-		if all[c.Name] == nil {
-			t.Errorf("%q is described and does not exist", c.Name)
-		}
-		delete(all, c.Name)
-	}
-	for name := range all {
-		t.Errorf("%q is not described", name)
-	}
-}
-
 // TestExamplesAreRight: every example is a line that the program takes.
 func TestExamplesAreRight(t *testing.T) {
-	all := slices.Clone(manual.Overview)
-	for _, c := range manual.Commands() {
+	all := slices.Clone(overviewExamples)
+	for _, c := range subcommands() {
 		all = append(all, c.Examples...)
 	}
 	for _, e := range all {
@@ -82,7 +69,7 @@ func TestExamplesAreRight(t *testing.T) {
 	}
 }
 
-func checkExample(t *testing.T, e manual.Example, c subcommand, words []string) {
+func checkExample(t *testing.T, e example, c subcommand, words []string) {
 	t.Helper()
 	known := map[string]bool{}
 	for _, f := range flagsOf(c.Name) {
@@ -160,4 +147,80 @@ func fileText(t *testing.T, name string) string {
 		t.Fatal(err)
 	}
 	return string(content)
+}
+
+func plainHelp(env ...string) terminal.Screen {
+	lookup := func(name string) (string, bool) {
+		for _, entry := range env {
+			if key, value, _ := strings.Cut(entry, "="); key == name {
+				return value, true
+			}
+		}
+		return "", false
+	}
+	return terminal.NewScreen(terminal.Streams{Out: io.Discard, Lookup: lookup}, terminal.ScreenOptions{}, time.Time{})
+}
+
+func TestHelpHasGroupsAndExamples(t *testing.T) {
+	text := overviewText(plainHelp(), "vault")
+	at := -1
+	for _, group := range groups {
+		found := strings.Index(text, "\n\n"+group+"\n  ")
+		if found <= at {
+			t.Errorf("the group %q is missing or not in its place", group)
+		}
+		at = found
+	}
+	for _, want := range []string{"\n  run         run a command through the gateway\n", "\nExamples\n  # let Claude Code read a folder of notes\n  vaultwicket install claude-code"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("%q is missing in\n%s", want, text)
+		}
+	}
+	if strings.Contains(text, "\n  vault ") || strings.Contains(text, "\x1b") {
+		t.Errorf("a hidden command or an escape is in\n%s", text)
+	}
+	if !strings.Contains(overviewText(plainHelp("CLICOLOR_FORCE=1")), "\x1b[1mExamples\x1b[0m") {
+		t.Error("colours cannot be asked for")
+	}
+}
+
+func TestHelpOfACommand(t *testing.T) {
+	c := description{Name: "do", Usage: "[flags] THING", Summary: "do a thing", About: []string{"It does it once."}, Examples: []example{{"a thing", "vaultwicket do it"}}}
+	f := flagLists{
+		Own:      []terminal.Flag{{Name: "json", Usage: "print JSON"}, {Name: "limit", Value: "N", Usage: strings.Repeat("many words ", 12) + "end"}},
+		Settings: []terminal.Flag{{Name: "tier", Value: "VALUE", Usage: "highest tier"}, {Name: "max-sessions", Value: "VALUE", Usage: "of serve"}},
+	}
+	want := `vaultwicket do [flags] THING
+  do a thing
+
+It does it once.
+
+Flags
+  --json     print JSON
+  --limit N  many words many words many words many words many words many words many words many words
+             many words many words many words many words end
+
+Settings
+  --tier VALUE  highest tier
+
+All other settings have flags, too: "vaultwicket help serve" lists them.
+
+Examples
+  # a thing
+  vaultwicket do it
+`
+	if got := c.Text(plainHelp(), f); got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+	if got := (description{Name: "x", Summary: "y"}).Text(plainHelp(), flagLists{}); strings.Contains(got, "Flags") || strings.Contains(got, "Settings") {
+		t.Errorf("got\n%s", got)
+	}
+}
+
+func TestHelpOnNarrowScreens(t *testing.T) {
+	p := helpWriter{screen: plainHelp(), width: 40}
+	p.pairs([][2]string{{"--a-long-flag VALUE", "what it does, in words"}, {"--b", "more"}}, 19)
+	if want := "  --a-long-flag VALUE\n      what it does, in words\n  --b\n      more\n"; p.text.String() != want {
+		t.Errorf("got\n%s\nwant\n%s", p.text.String(), want)
+	}
 }

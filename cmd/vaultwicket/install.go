@@ -16,6 +16,30 @@ import (
 	"vaultwicket/tiers"
 )
 
+var helpOfInstall = description{
+	Name: "install", Usage: "[flags] CLIENT | --all | --list", Group: groupStart,
+	Summary: "add vaultwicket to an MCP client, after showing the change",
+	About: []string{
+		"The entry is read-only unless --edit is given. The entry does not pre-approve any calls.",
+		"The settings of the client are changed by its own command where it has one, or edited in place: comments, order and foreign entries stay, and a copy is kept.",
+	},
+	Examples: []example{
+		{"which clients are here, and what is installed", "vaultwicket install --list"},
+		{"let a client read a vault", "vaultwicket install cursor --vault ~/Notes"},
+		{"let it change notes, too", "vaultwicket install claude-code --vault ~/Notes --edit"},
+		{"only print the entry", "vaultwicket install zed --vault ~/Notes --print"},
+	},
+}
+
+var helpOfUninstall = description{
+	Name: "uninstall", Usage: "[flags] CLIENT | --all", Group: groupStart,
+	Summary: "remove vaultwicket from an MCP client, after showing the change",
+	Examples: []example{
+		{"remove the entry of one client", "vaultwicket uninstall cursor"},
+		{"show what would be removed everywhere", "vaultwicket uninstall --all --dry-run"},
+	},
+}
+
 // install is "vaultwicket install": an entry for vaultwicket in the settings of an MCP
 // client.
 func install(ctx context.Context, std terminal.Streams, args []string) error {

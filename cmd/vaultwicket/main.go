@@ -1,9 +1,9 @@
 // Command vaultwicket lets an AI agent, or a user at a terminal, use an Obsidian vault
 // within the limits that its owner has set.
 //
-// This package has the table of subcommands, what is told of them (help, manual pages,
-// completion), and the subcommands that are a few lines each. The others are packages below
-// cmd/internal, by subject; cmd/internal/settings puts the gateway together.
+// Each subcommand has a file of its name, with its help text, flags and run function, and a row
+// in the table in subcommands.go; longer ones have several files with that prefix. Help, manual
+// pages and completion are made from the table. cmd/internal/settings builds the gateway.
 //
 //go:generate go test -run TestDocsHold -update .
 package main
@@ -13,7 +13,6 @@ import (
 	"errors"
 	"os"
 
-	"vaultwicket/cmd/internal/rawvault"
 	"vaultwicket/cmd/internal/terminal"
 )
 
@@ -25,8 +24,8 @@ func main() {
 
 // run runs the subcommand that args name and returns the exit status.
 func run(args []string, std terminal.Streams) int {
-	if len(args) > 0 && args[0] == rawvault.Name && (len(args) != 2 || conventions[args[1]] == "") {
-		return rawvault.Run(args[1:], std)
+	if len(args) > 0 && args[0] == vaultName && (len(args) != 2 || conventions[args[1]] == "") {
+		return runVault(args[1:], std)
 	}
 	ctx, stop := untilSignal(context.Background(), std.Err)
 	defer stop()

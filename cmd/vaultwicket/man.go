@@ -9,11 +9,20 @@ import (
 	"strconv"
 
 	"vaultwicket/allowlist/quote"
-	"vaultwicket/cmd/internal/manual"
 	"vaultwicket/cmd/internal/release"
 	"vaultwicket/cmd/internal/settings"
 	"vaultwicket/cmd/internal/terminal"
 )
+
+var helpOfMan = description{
+	Name: "man", Usage: "[--list | --write FOLDER | PAGE]", Group: groupOther,
+	Summary: "print a manual page, or write all of them",
+	About:   []string{"Pages are mdoc source. There is one for the program, one for each command, and \"settings\"."},
+	Examples: []example{
+		{"read a page", "vaultwicket man run | man -l -"},
+		{"install all pages for this user", "vaultwicket man --write ~/.local/share/man"},
+	},
+}
 
 // printManual is "vaultwicket man": a manual page in mdoc, or the files of all of them.
 func printManual(_ context.Context, std terminal.Streams, args []string) error {
@@ -29,7 +38,7 @@ func printManual(_ context.Context, std terminal.Streams, args []string) error {
 	case len(rest) > 1 || len(rest) > 0 && (list || folder != "") || list && folder != "":
 		return &terminal.UsageError{Reason: "man takes one page, --list or --write", Advice: `"vaultwicket man run" prints the page of run`}
 	case list:
-		for _, page := range manualSource().Pages() {
+		for _, page := range newManual().Pages() {
 			fmt.Fprintln(std.Out, page.File())
 		}
 		return nil
@@ -40,9 +49,9 @@ func printManual(_ context.Context, std terminal.Streams, args []string) error {
 	if len(rest) == 1 {
 		name = rest[0]
 	}
-	page, found := manualSource().Page(name)
+	page, found := newManual().Page(name)
 	if !found {
-		return &terminal.UsageError{Reason: fmt.Sprintf("unknown manual page %q%s", quote.Short(name), quote.DidYouMean(name, manual.Names())), Advice: `"vaultwicket man --list" lists the pages`}
+		return &terminal.UsageError{Reason: fmt.Sprintf("unknown manual page %q%s", quote.Short(name), quote.DidYouMean(name, manualNames())), Advice: `"vaultwicket man --list" lists the pages`}
 	}
 	if terminal.IsTerminal(std.Out) {
 		terminal.Notef(std.Err, "this is the source of the page; read it with: vaultwicket man %s | man -l -", name)
@@ -53,7 +62,7 @@ func printManual(_ context.Context, std terminal.Streams, args []string) error {
 
 // writePages writes the files of all pages, as a folder of MANPATH has them.
 func writePages(folder string) error {
-	for _, page := range manualSource().Pages() {
+	for _, page := range newManual().Pages() {
 		place := filepath.Join(folder, "man"+strconv.Itoa(page.Section))
 		err := os.MkdirAll(place, 0o755)
 		if err == nil {
@@ -66,25 +75,25 @@ func writePages(folder string) error {
 	return nil
 }
 
-// manualSource is what the manual is made from.
-func manualSource() manual.Source {
-	s := manual.Source{
+// newManual is what the manual is made from.
+func newManual() manualSource {
+	s := manualSource{
 		Date:  release.Date,
-		Flags: func(command string) manual.Flags { return ownAndSettings(flagsOf(command)) },
+		Flags: func(command string) flagLists { return ownAndSettings(flagsOf(command)) },
 	}
 	for _, one := range settings.Describe() {
-		s.Settings.List = append(s.Settings.List, manual.Setting(one))
+		s.Settings.List = append(s.Settings.List, settingText(one))
 	}
 	s.Settings.Vault, s.Settings.Levels = factsOf(settings.DescribeVault()), factsOf(settings.DescribeLevels())
 	for _, one := range terminal.ExitMeanings {
-		s.Statuses = append(s.Statuses, manual.Fact{Name: strconv.Itoa(one.Status), About: one.Meaning})
+		s.Statuses = append(s.Statuses, fact{Name: strconv.Itoa(one.Status), About: one.Meaning})
 	}
 	return s
 }
 
-func factsOf(pairs [][2]string) (facts []manual.Fact) {
+func factsOf(pairs [][2]string) (facts []fact) {
 	for _, pair := range pairs {
-		facts = append(facts, manual.Fact{Name: pair[0], About: pair[1]})
+		facts = append(facts, fact{Name: pair[0], About: pair[1]})
 	}
 	return facts
 }

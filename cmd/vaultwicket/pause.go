@@ -13,6 +13,22 @@ import (
 	"vaultwicket/gateway/state/private"
 )
 
+var helpOfPause = description{
+	Name: "pause", Usage: "[--json]", Group: groupConsent,
+	Summary: "deny every call immediately, in every running server",
+	Examples: []example{
+		{"stop all agents at once", "vaultwicket pause"},
+	},
+}
+
+var helpOfResume = description{
+	Name: "resume", Usage: "[--json]", Group: groupConsent,
+	Summary: "resume after a pause",
+	Examples: []example{
+		{"end the pause", "vaultwicket resume"},
+	},
+}
+
 // pauseState is what "pause --json" and "resume --json" print.
 type pauseState struct {
 	Paused bool       `json:"paused"`

@@ -11,6 +11,15 @@ import (
 	"vaultwicket/gateway/mcpserver"
 )
 
+var helpOfPrompt = description{
+	Name: "prompt", Usage: "[flags] NAME [key=value …]", Group: groupStart,
+	Summary: "print an MCP prompt, for a client without prompts",
+	Examples: []example{
+		{"the morning review, with three days before", "vaultwicket prompt --vault ~/Notes morning-review days=3"},
+		{"a briefing on a topic", "vaultwicket prompt --vault ~/Notes --tier v1 briefing topic=garden"},
+	},
+}
+
 // promptText is "vaultwicket prompt": the text of an MCP prompt, made for the
 // settings in force, to be given to an agent whose client has tools alone.
 func promptText(_ context.Context, std terminal.Streams, args []string) error {

@@ -6,48 +6,56 @@ import (
 
 	"vaultwicket/allowlist"
 	"vaultwicket/allowlist/quote"
-	"vaultwicket/cmd/internal/approver"
-	"vaultwicket/cmd/internal/auditlog"
-	"vaultwicket/cmd/internal/calls"
-	"vaultwicket/cmd/internal/history"
-	"vaultwicket/cmd/internal/listing"
-	"vaultwicket/cmd/internal/manual"
-	"vaultwicket/cmd/internal/rawvault"
-	"vaultwicket/cmd/internal/servers"
 	"vaultwicket/cmd/internal/settings"
 	"vaultwicket/cmd/internal/terminal"
 )
 
-// subcommand is one of the words that can follow "vaultwicket". Package manual has what is
-// told of it.
+// subcommand is one of the words that can follow "vaultwicket": what help and manual say of
+// it, and the function that runs it with the words after it.
 type subcommand struct {
-	manual.Command
-	run runner
+	description
+	run func(ctx context.Context, std terminal.Streams, args []string) error
 }
 
-// runner runs a subcommand with the words behind it.
-type runner = func(ctx context.Context, std terminal.Streams, args []string) error
-
-// runners are the subcommands. The embedded CLI is another program; of it only the help
-// comes from here.
-func runners() map[string]runner {
-	return map[string]runner{
-		"run": calls.Run, "dry-run": calls.DryRun, "batch": calls.Batch, "journal": history.Journal, "undo": history.Undo, "audit": auditlog.Command,
-		"serve": servers.Serve, "ui": servers.Page, "approvals": approver.List, "approve": approver.Approve, "deny": approver.Deny, "pause": pause, "resume": resume,
-		"commands": listing.Commands, "explain": listing.Explain, "access": listing.Access, "compare": compareBackends, "prompt": promptText,
-		"config": settings.Command, "install": install, "uninstall": uninstall, "doctor": runDoctor, "demo": runDemo,
-		"version": printVersion, "completion": printCompletion, "man": printManual, "help": help,
-		rawvault.Name: func(_ context.Context, _ terminal.Streams, args []string) error {
-			_, err := terminal.ParseFlags(rawvault.Name, args, nil)
-			return err
-		},
+// subcommands returns the table of subcommands, in the order of the help. Each is in the file
+// of its name.
+func subcommands() []subcommand {
+	return []subcommand{
+		{helpOfInstall, install},
+		{helpOfUninstall, uninstall},
+		{helpOfServe, serve},
+		{helpOfPrompt, promptText},
+		{helpOfDoctor, runDoctor},
+		{helpOfDemo, runDemo},
+		{helpOfRun, runCall},
+		{helpOfDryRun, dryRun},
+		{helpOfBatch, runBatch},
+		{helpOfCommands, listCommands},
+		{helpOfExplain, explain},
+		{helpOfVault, vaultFlags},
+		{helpOfApprovals, listApprovals},
+		{helpOfApprove, approve},
+		{helpOfDeny, deny},
+		{helpOfPause, pause},
+		{helpOfResume, resume},
+		{helpOfUI, servePage},
+		{helpOfJournal, showJournal},
+		{helpOfUndo, undo},
+		{helpOfAudit, auditLog},
+		{helpOfConfig, settings.Command},
+		{helpOfAccess, showAccess},
+		{helpOfCompare, compareBackends},
+		{helpOfCompletion, printCompletion},
+		{helpOfMan, printManual},
+		{helpOfVersion, printVersion},
+		{helpOfHelp, help},
 	}
 }
 
 // unknownSubcommand explains a name that is no subcommand; after are the words after it.
 func unknownSubcommand(name string, after []string) error {
 	var names []string
-	for _, c := range manual.Commands() {
+	for _, c := range subcommands() {
 		names = append(names, c.Name)
 	}
 	err := &terminal.UsageError{Reason: fmt.Sprintf("unknown command %q", quote.Short(name)), Advice: `"vaultwicket help" shows the commands`}
@@ -74,9 +82,9 @@ func subcommandNamed(name string) (subcommand, bool) {
 	if convention, known := conventions[name]; known {
 		name = convention
 	}
-	for _, c := range manual.Commands() {
+	for _, c := range subcommands() {
 		if c.Name == name {
-			return subcommand{c, runners()[name]}, true
+			return c, true
 		}
 	}
 	return subcommand{}, false

@@ -5,10 +5,18 @@ import (
 	"fmt"
 
 	"vaultwicket/allowlist/quote"
-	"vaultwicket/cmd/internal/drift"
 	"vaultwicket/cmd/internal/release"
 	"vaultwicket/cmd/internal/terminal"
 )
+
+var helpOfVersion = description{
+	Name: "version", Usage: "[--json]", Group: groupOther,
+	Summary: "print the version and how the program was built",
+	About:   []string{"With --json it prints all modules of the program, too."},
+	Examples: []example{
+		{"for a bug report", "vaultwicket version"},
+	},
+}
 
 // printVersion is "vaultwicket version".
 func printVersion(_ context.Context, std terminal.Streams, args []string) error {
@@ -20,12 +28,12 @@ func printVersion(_ context.Context, std terminal.Streams, args []string) error 
 	if len(rest) > 0 {
 		return &terminal.UsageError{Reason: fmt.Sprintf("version: unexpected argument %q", quote.Short(rest[0])), Advice: "the one flag is --json"}
 	}
-	known, isKnown := drift.Known(std.Getenv)
+	known, isKnown := knownDrift(std.Getenv)
 	build := release.ThisBuild()
 	if asJSON {
 		facts := struct {
 			release.Build
-			Obsidian *drift.Drift `json:"obsidian,omitempty"`
+			Obsidian *drift `json:"obsidian,omitempty"`
 		}{Build: build}
 		if isKnown {
 			facts.Obsidian = &known

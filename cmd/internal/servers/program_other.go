@@ -1,6 +1,0 @@
-//go:build !linux
-
-package servers
-
-// releaseProgram has no counterpart here.
-func releaseProgram() {}

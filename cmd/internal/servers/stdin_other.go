@@ -1,8 +1,0 @@
-//go:build !linux
-
-package servers
-
-import "io"
-
-// ownInput is a matter of Linux, see there.
-func ownInput(in io.Reader) io.Reader { return in }

@@ -1,0 +1,86 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"text/tabwriter"
+
+	"vaultwicket/cmd/internal/settings"
+	"vaultwicket/cmd/internal/terminal"
+	"vaultwicket/gateway/notes"
+)
+
+var helpOfAccess = description{
+	Name: "access", Usage: "[flags] PATH", Group: groupConfigure,
+	Summary: "what agents can do with a note or folder, and which rule says so",
+	Examples: []example{
+		{"may an agent see this folder?", "vaultwicket access --vault ~/Notes Private"},
+	},
+}
+
+// showAccess is "vaultwicket access PATH": what agents can do with a note or folder, and
+// which rule or which file says so. No program is started.
+func showAccess(_ context.Context, std terminal.Streams, args []string) error {
+	o, err := settings.Open("access", std, args, nil)
+	if err != nil {
+		return err
+	}
+	if len(o.Rest) != 1 {
+		return &terminal.UsageError{Reason: "access requires one path of a note or folder in the vault", Advice: "for example: vaultwicket access Ideas/Bread.md"}
+	}
+	a, err := o.Gateway.AccessOf("", o.Rest[0])
+	if err != nil {
+		return err
+	}
+	if o.JSON {
+		return terminal.PrintJSON(std.Out, a, terminal.ExitDone)
+	}
+	return printAccess(std.Out, a)
+}
+
+func printAccess(out io.Writer, a notes.Access) error {
+	w := tabwriter.NewWriter(out, 0, 8, 2, ' ', 0)
+	fact := func(name, value string) { fmt.Fprintf(w, "%s\t%s\n", name, terminal.Visible(value)) }
+	fact("path", a.Path)
+	fact("rule", ruleText(a))
+	if a.Ignored != nil {
+		fact("ignore file", ignoredText(*a.Ignored))
+	}
+	fact("read", permittedText(a.Read))
+	fact("change", permittedText(a.Change))
+	fact("delete", permittedText(a.Delete))
+	if err := w.Flush(); err != nil {
+		return fmt.Errorf("write the output: %w", err)
+	}
+	return nil
+}
+
+func ruleText(a notes.Access) string {
+	switch {
+	case a.Origin == "":
+		return "no access rules"
+	case a.Rule == "":
+		return fmt.Sprintf("%s, no rule covers it (%s)", a.Level, a.Origin)
+	}
+	return fmt.Sprintf("%q = %q (%s)", a.Rule, a.Level, a.Origin)
+}
+
+func ignoredText(i notes.IgnoredBy) string {
+	if i.Line == 0 {
+		return fmt.Sprintf("%s cannot be used, so everything is hidden", i.File)
+	}
+	return fmt.Sprintf("hidden by line %d of %s: %s", i.Line, i.File, i.Pattern)
+}
+
+func permittedText(p notes.Permitted) string {
+	switch {
+	case p.Allowed && p.Why == "":
+		return "yes"
+	case p.Allowed:
+		return "yes: " + p.Why
+	case p.Hint == "":
+		return "no: " + p.Why
+	}
+	return "no: " + p.Why + "; " + p.Hint
+}

@@ -1,0 +1,300 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"vaultwicket/allowlist/quote"
+	"vaultwicket/cmd/internal/settings"
+	"vaultwicket/cmd/internal/terminal"
+	"vaultwicket/gateway/clean"
+	"vaultwicket/gateway/consent"
+	"vaultwicket/gateway/failure"
+)
+
+var helpOfApprovals = description{
+	Name: "approvals", Usage: "[flags]", Group: groupConsent,
+	Summary: "list pending approvals",
+	About:   []string{"A call that requires approval is shown by the MCP client if it supports forms. Otherwise it is pending here, for ten minutes."},
+	Examples: []example{
+		{"what is pending", "vaultwicket approvals"},
+	},
+}
+
+var helpOfApprove = description{
+	Name: "approve", Usage: "CODE", Group: groupConsent,
+	Summary: "approve a pending request, at a terminal",
+	About:   []string{"It shows the request and asks at the terminal, so that an agent cannot approve its own calls. The approval is for this call, once."},
+	Examples: []example{
+		{"decide on a request by its code", "vaultwicket approve 7ZBC-2GX4"},
+	},
+}
+
+var helpOfDeny = description{
+	Name: "deny", Usage: "CODE", Group: groupConsent,
+	Summary: "deny a pending request",
+	Examples: []example{
+		{"deny a request by its code", "vaultwicket deny 7ZBC-2GX4"},
+	},
+}
+
+// listApprovals is "vaultwicket approvals": the questions that wait for a person.
+func listApprovals(_ context.Context, std terminal.Streams, args []string) error {
+	var asJSON bool
+	var look terminal.ScreenOptions
+	rest, err := terminal.ParseFlags("approvals", args, func(f terminal.FlagSet) {
+		f.BoolVar(&asJSON, "json", false, "print JSON")
+		look.Flags(f)
+	})
+	if err != nil {
+		return err
+	}
+	if len(rest) > 0 {
+		return &terminal.UsageError{Reason: fmt.Sprintf("approvals: unexpected argument %q", quote.Short(rest[0])), Advice: `"vaultwicket approve CODE" approves one`}
+	}
+	store, err := openApprovals(std)
+	if err != nil {
+		return err
+	}
+	questions, err := store.questions(std)
+	if err != nil {
+		return err
+	}
+	now := time.Now()
+	list := []waitingApproval{}
+	for _, q := range questions {
+		if q.State == consent.Pending {
+			list = append(list, waitingOf(q, now))
+		}
+	}
+	if asJSON {
+		return terminal.PrintJSON(std.Out, list, terminal.ExitDone)
+	}
+	if len(list) == 0 {
+		terminal.Notef(std.Err, "no pending approvals")
+	}
+	for i, w := range list {
+		if i > 0 {
+			fmt.Fprintln(std.Out)
+		}
+		w.print(std.Out, terminal.NewScreen(std, look, now))
+	}
+	return nil
+}
+
+// approve is "vaultwicket approve CODE": a person's yes to a question. It is asked
+// for at the terminal that the process belongs to, not on standard input, which a
+// program can fill; there is no way to give it without one.
+func approve(ctx context.Context, std terminal.Streams, args []string) error {
+	rest, err := terminal.ParseFlags("approve", args, nil)
+	if err != nil {
+		return err
+	}
+	if len(rest) != 1 {
+		return oneCode("approve")
+	}
+	console, err := std.OpenConsole()
+	if err != nil {
+		return terminal.FailureOf(&failure.Error{
+			Code: "unconfirmed", Message: "approve requires a terminal: " + err.Error(),
+			Hint: "run it in a terminal window",
+		})
+	}
+	defer console.Close()
+	store, q, err := questionOf(std, rest[0])
+	if err != nil {
+		return err
+	}
+	if !terminal.Pages(ctx, console, console, rowsOf(q, console)) || !terminal.Confirm(ctx, console, console, "Allow this?") {
+		return terminal.FailureOf(&failure.Error{
+			Code: "unconfirmed", Message: fmt.Sprintf("approval %s is still pending", q.Code),
+			Hint: fmt.Sprintf(`"vaultwicket deny %s" denies it`, q.Code),
+		})
+	}
+	if q, err = store.decide(q.Code, true); err != nil {
+		return approvalError(err)
+	}
+	fmt.Fprintf(std.Out, "approved %s: %s in %s, once, until %s\n", q.Code, clean.Line(q.Command), clean.Line(q.Vault), q.Expires.Local().Format(time.TimeOnly))
+	return nil
+}
+
+func oneCode(name string) error {
+	return &terminal.UsageError{Reason: name + " requires one code", Advice: `"vaultwicket approvals" lists the pending approvals with their codes`}
+}
+
+// deny is "vaultwicket deny CODE": a person's no to a question.
+func deny(_ context.Context, std terminal.Streams, args []string) error {
+	rest, err := terminal.ParseFlags("deny", args, nil)
+	if err != nil {
+		return err
+	}
+	if len(rest) != 1 {
+		return oneCode("deny")
+	}
+	store, q, err := questionOf(std, rest[0])
+	if err != nil {
+		return err
+	}
+	for _, row := range rowsOf(q, std.Err) {
+		fmt.Fprintln(std.Err, row)
+	}
+	if q, err = store.decide(q.Code, false); err != nil {
+		return approvalError(err)
+	}
+	fmt.Fprintf(std.Out, "denied %s: %s in %s\n", q.Code, clean.Line(q.Command), clean.Line(q.Vault))
+	return nil
+}
+
+// questionOf finds the question with a code, which its reader has to be shown: no question
+// is answered unseen.
+func questionOf(std terminal.Streams, code string) (approvalStore, consent.StoredQuestion, error) {
+	d, err := openApprovals(std)
+	if err != nil {
+		return d, consent.StoredQuestion{}, err
+	}
+	questions, err := d.questions(std)
+	if err != nil {
+		return d, consent.StoredQuestion{}, err
+	}
+	for _, q := range questions {
+		if !strings.EqualFold(bareCode(q.Code), bareCode(code)) {
+			continue
+		}
+		if q.State != consent.Pending {
+			return d, q, approvalError(&consent.Answered{Question: q.Code, State: q.State})
+		}
+		return d, q, nil
+	}
+	return d, consent.StoredQuestion{}, approvalError(&consent.Unknown{What: code})
+}
+
+// rowsOf returns the whole question in rows for a terminal.
+func rowsOf(q consent.StoredQuestion, stream any) (rows []string) {
+	columns, ok := terminal.Width(stream)
+	if !ok {
+		columns = consent.Columns
+	}
+	for _, row := range consent.Rows(q.Lines, columns) {
+		rows = append(rows, row.Text)
+	}
+	if rows == nil { // of a version that kept no lines
+		return strings.Split(shownText(q.Text), "\n")
+	}
+	return rows
+}
+
+// bareCode is a code without its dash, which a person may leave out.
+func bareCode(code string) string { return strings.ReplaceAll(code, "-", "") }
+
+// approvalStore is where questions wait.
+type approvalStore struct {
+	*consent.Store
+	state string // the folder
+}
+
+// decide stores the answer to a question that was shown in this terminal.
+func (d approvalStore) decide(code string, approve bool) (consent.StoredQuestion, error) {
+	return consent.Decide(d.state, consent.Answer{Code: code, Approve: approve, By: settings.AtTerminal, Session: settings.Session()})
+}
+
+func openApprovals(std terminal.Streams) (approvalStore, error) {
+	state, err := settings.StateFolder(std)
+	if err != nil {
+		return approvalStore{}, err
+	}
+	return approvalStore{consent.OpenStore(consent.Folder(state), time.Now), state}, nil
+}
+
+// questions returns the questions that have not expired, and says which cannot be
+// read.
+func (d approvalStore) questions(std terminal.Streams) ([]consent.StoredQuestion, error) {
+	questions, damaged, err := d.List()
+	if err != nil {
+		return nil, approvalError(err)
+	}
+	for _, bad := range damaged {
+		terminal.Notef(std.Err, "%s; it is ignored", clean.Line(bad.Error()))
+	}
+	return questions, nil
+}
+
+// approvalError says why a question could not be answered.
+func approvalError(err error) error {
+	var answered *consent.Answered
+	var unusable *consent.Unusable
+	cause := &failure.Error{Code: "not_found", Message: err.Error(), Hint: `"vaultwicket approvals" lists the pending ones; repeat the call to request approval again`}
+	switch {
+	case errors.As(err, &unusable):
+		return terminal.Fail(terminal.ExitNotReady, err.Error(), "it must be a folder that only you can access")
+	case errors.As(err, &answered) && answered.State == consent.Approved:
+		cause.Hint = "repeat the call: the approval is valid for one call"
+	case errors.As(err, &answered):
+		cause.Hint = "approval can be requested again after this one expires"
+	}
+	return terminal.FailureOf(cause)
+}
+
+// waitingApproval is a question as "approvals --json" prints it.
+type waitingApproval struct {
+	Code        string    `json:"code"`
+	Asked       time.Time `json:"asked"`
+	AgeSeconds  int       `json:"ageSeconds"`
+	Expires     time.Time `json:"expires"`
+	LeftSeconds int       `json:"leftSeconds"`
+	Session     string    `json:"session"`
+	Client      string    `json:"client,omitempty"`
+	Vault       string    `json:"vault"`
+	Command     string    `json:"command"`
+	Text        string    `json:"text"`
+}
+
+func waitingOf(q consent.StoredQuestion, now time.Time) waitingApproval {
+	return waitingApproval{
+		Code: q.Code, Asked: q.Made, AgeSeconds: wholeSeconds(now.Sub(q.Made)), Expires: q.Expires, LeftSeconds: wholeSeconds(q.Expires.Sub(now)),
+		Session: clean.Line(q.Session), Client: clean.Line(q.Client), Vault: clean.Line(q.Vault), Command: clean.Line(q.Command), Text: shownText(q.Text),
+	}
+}
+
+// wholeSeconds is never below zero: a clock may have been put back.
+func wholeSeconds(d time.Duration) int { return max(0, int(d/time.Second)) }
+
+// shownText is the text of a question, as it was made to be shown.
+func shownText(text string) string {
+	text, _ = clean.Text(text)
+	return text
+}
+
+// print writes a question. Its text is set off, so that no row of it stands where
+// a code does.
+func (w waitingApproval) print(out io.Writer, s terminal.Screen) {
+	fmt.Fprintf(out, "%s  %s\n", s.Paint(terminal.Strong, w.Code), w.times(s))
+	who := "session " + inQuotes(w.Session)
+	if w.Client != "" {
+		who = "client " + inQuotes(w.Client) + ", " + who
+	}
+	fmt.Fprintf(out, "  vault %s, command %s, %s\n", inQuotes(w.Vault), inQuotes(w.Command), who)
+	for line := range strings.Lines(w.Text) {
+		line = strings.TrimSuffix(line, "\n")
+		fmt.Fprintf(out, "  %s\n", s.Signed(consent.SignOf(line), line))
+	}
+}
+
+// times says when the question was asked and how long it can be answered: on a terminal as
+// people say it, unless times are asked for in full.
+func (w waitingApproval) times(s terminal.Screen) string {
+	switch told := s.Time(w.Asked); {
+	case !s.IsTerminal():
+		return fmt.Sprintf("asked %s ago, %s left", time.Duration(w.AgeSeconds)*time.Second, time.Duration(w.LeftSeconds)*time.Second)
+	case told == w.Asked.UTC().Format(time.RFC3339):
+		return fmt.Sprintf("asked %s, expires %s", told, w.Expires.UTC().Format(time.RFC3339))
+	default:
+		return "asked " + told + ", " + s.Paint(terminal.Alert, terminal.Span(time.Duration(w.LeftSeconds)*time.Second)+" left")
+	}
+}
+
+// inQuotes sets off a name that somebody else has chosen and that is clean.
+func inQuotes(name string) string { return `"` + strings.ReplaceAll(name, `"`, `\"`) + `"` }

@@ -1,0 +1,149 @@
+package main
+
+import (
+	"context"
+	"io"
+	"strings"
+	"testing"
+	"time"
+
+	"vaultwicket/cmd/internal/terminal"
+	"vaultwicket/gateway/consent"
+	"vaultwicket/gateway/state/private"
+)
+
+// withApprovals returns a world with a home of its own, and the approvals in it.
+func withApprovals(t *testing.T) (std terminal.Streams, out, errs *strings.Builder, d *consent.Store) {
+	t.Helper()
+	home := t.TempDir()
+	out, errs = &strings.Builder{}, &strings.Builder{}
+	std = terminal.Streams{In: strings.NewReader(""), Out: out, Err: errs, Lookup: func(name string) (string, bool) {
+		return home, name == "XDG_STATE_HOME"
+	}}
+	state := private.StateFolder(std.Getenv, "")
+	if !private.EnsureFolder(state) {
+		t.Fatal("no state folder")
+	}
+	return std, out, errs, consent.OpenStore(consent.Folder(state), time.Now)
+}
+
+// runApproval runs a subcommand and returns its exit status.
+func runApproval(t *testing.T, name string, std terminal.Streams, args ...string) int {
+	t.Helper()
+	subcommands := map[string]func(context.Context, terminal.Streams, []string) error{"approvals": listApprovals, "approve": approve, "deny": deny}
+	return terminal.PrintError(std.Err, subcommands[name](t.Context(), std, args))
+}
+
+func storedQuestion(session string) consent.StoredQuestion {
+	return consent.StoredQuestion{
+		Session: session, Client: `evil", session "mine`, Vault: "Notes", Command: "delete",
+		Text: "Allow \"delete\"?\n│ AAAA-BBBB  asked 1s ago", Digest: consent.Digest{1},
+	}
+}
+
+// A text or a name that a client has chosen stands nowhere where a code does.
+func TestNoTextPosesAsAQuestion(t *testing.T) {
+	std, out, errs, d := withApprovals(t)
+	q, err := d.Ask(storedQuestion("theirs"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if status := runApproval(t, "approvals", std); status != terminal.ExitDone || errs.Len() > 0 {
+		t.Fatalf("status %d, %s", status, errs)
+	}
+	for i, line := range strings.Split(strings.TrimSuffix(out.String(), "\n"), "\n") {
+		if (i == 0) != strings.HasPrefix(line, q.Code+"  asked ") || i > 0 && !strings.HasPrefix(line, "  ") {
+			t.Errorf("line %d is %q", i, line)
+		}
+	}
+	if !strings.Contains(out.String(), `client "evil\", session \"mine", session "theirs"`) {
+		t.Errorf("got %s", out)
+	}
+}
+
+func TestAnAnswerIsForOneQuestion(t *testing.T) {
+	std, out, errs, d := withApprovals(t)
+	first, err := d.Ask(storedQuestion("first"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	second, err := d.Ask(storedQuestion("second"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	person := &atConsole{}
+	std.Console = person.open("yes\n")
+	if status := runApproval(t, "approve", std, strings.ToLower(bareCode(first.Code))); status != terminal.ExitDone {
+		t.Fatalf("status %d, %s", status, errs)
+	}
+	if !strings.HasPrefix(out.String(), "approved "+first.Code+": delete in Notes, once, until ") || !strings.Contains(person.seen.String(), first.Text) || errs.Len() > 0 {
+		t.Errorf("got %s\n%s\n%s", out, errs, &person.seen)
+	}
+	if status := runApproval(t, "deny", std, second.Code); status != terminal.ExitDone {
+		t.Fatalf("status %d, %s", status, errs)
+	}
+	for session, granted := range map[string]bool{"first": true, "second": false} {
+		grant, err := d.Redeem("Notes", consent.Digest{1}, session)
+		if grant.Valid() != granted || (err == nil) != granted {
+			t.Errorf("%s is granted %v, %v", session, grant.Valid(), err)
+		}
+	}
+	for _, name := range []string{"approve", "deny"} {
+		for _, code := range []string{first.Code, second.Code, "ZZZZ-ZZZZ", "../../x", ""} {
+			if status := runApproval(t, name, std, code); status != terminal.ExitFailed {
+				t.Errorf("%s %q ends with %d, want %d", name, code, status, terminal.ExitFailed)
+			}
+		}
+	}
+}
+
+// atConsole is a person at the terminal of a process.
+type atConsole struct {
+	io.Reader
+	seen strings.Builder
+}
+
+func (c *atConsole) Write(p []byte) (int, error) { return c.seen.Write(p) }
+func (c *atConsole) Close() error                { return nil }
+
+// open returns what opens the terminal at which somebody types.
+func (c *atConsole) open(typed string) func() (io.ReadWriteCloser, error) {
+	return func() (io.ReadWriteCloser, error) {
+		c.Reader = strings.NewReader(typed)
+		return c, nil
+	}
+}
+
+// A yes on standard input is none, and neither is anything but a yes at the
+// terminal. There is no switch in place of one.
+func TestApproveNeedsATerminal(t *testing.T) {
+	std, out, errs, d := withApprovals(t)
+	q, err := d.Ask(storedQuestion("mine"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	refused := func(what string, want int, args ...string) {
+		t.Helper()
+		errs.Reset()
+		std.In = strings.NewReader("yes\nyes\n")
+		if status := runApproval(t, "approve", std, args...); status != want || out.Len() > 0 {
+			t.Errorf("%s: status %d, want %d: %s%s", what, status, want, out, errs)
+		}
+		if grant, err := d.Redeem("Notes", consent.Digest{1}, "mine"); grant.Valid() || err == nil {
+			t.Fatalf("%s: it is approved", what)
+		}
+	}
+	refused("no terminal", terminal.ExitDenied, q.Code)
+	if !strings.Contains(errs.String(), "error: approve requires a terminal") {
+		t.Errorf("got %s", errs)
+	}
+	refused("a switch", terminal.ExitInvalid, "--yes", q.Code)
+	for _, typed := range []string{"", "no\n", "yes", "\n"} {
+		std.Console = (&atConsole{}).open(typed)
+		refused("typed "+typed, terminal.ExitDenied, q.Code)
+	}
+	std.Console = (&atConsole{}).open("yes\n")
+	if status := runApproval(t, "approve", std, q.Code); status != terminal.ExitDone {
+		t.Errorf("status %d: %s", status, errs)
+	}
+}

@@ -1,0 +1,295 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"time"
+
+	"vaultwicket/allowlist/quote"
+	"vaultwicket/cmd/internal/settings"
+	"vaultwicket/cmd/internal/terminal"
+	"vaultwicket/gateway/clean"
+	"vaultwicket/gateway/state/audit"
+)
+
+var helpOfAudit = description{
+	Name: "audit", Usage: "list [flags] | verify [--json] | export FILE|-", Group: groupReview,
+	Summary: "list, verify or export the audit log",
+	About: []string{
+		"The log has a line for each decision and each outcome, chained by hashes. It contains names, lengths and digests, and never a text of a note.",
+		"\"list\" prints entries, \"verify\" checks that nobody has changed or removed lines, and \"export\" writes all lines as they are.",
+	},
+	Examples: []example{
+		{"what was denied today", "vaultwicket audit list --decision deny --since today"},
+		{"has somebody changed the log?", "vaultwicket audit verify"},
+		{"all lines, as JSON", "vaultwicket audit export audit.jsonl"},
+	},
+}
+
+// auditLog is "vaultwicket audit": what was decided about each call, and how it
+// ended. It shows names, numbers and digests, and never a text.
+func auditLog(ctx context.Context, std terminal.Streams, args []string) error {
+	verb := ""
+	if len(args) > 0 {
+		verb = args[0]
+	}
+	switch verb {
+	case "list":
+		return listAudit(ctx, std, args[1:])
+	case "verify":
+		return verifyAudit(std, args[1:])
+	case "export":
+		return exportAudit(ctx, std, args[1:])
+	case "-h", "--help", "-V", "--version":
+		_, err := terminal.ParseFlags("audit", args[:1], func(f terminal.FlagSet) { new(auditQuery).flags(f) })
+		return err
+	}
+	return &terminal.UsageError{Reason: "usage: vaultwicket audit list | verify | export FILE", Advice: `"vaultwicket audit --help" shows the flags`}
+}
+
+// auditPart is one of the two logs that the audit log is made of.
+type auditPart struct{ about, folder string }
+
+// auditParts returns them, the one whose lines are kept longer first.
+func auditParts(state string) []auditPart {
+	return []auditPart{
+		{"changes, approvals and denials", audit.AuditFolder(state)},
+		{"other calls", audit.CallsFolder(state)},
+	}
+}
+
+// auditError says why the log could not be read.
+func auditError(err error) error {
+	hint := "it must be a folder that only you can access"
+	var busy *audit.Busy
+	if errors.As(err, &busy) {
+		hint = "try again"
+	}
+	return terminal.Fail(terminal.ExitNotReady, err.Error(), hint)
+}
+
+// auditReport is what "audit verify --json" prints: about the lines of changes,
+// approvals and refusals by policy, and in Calls about the others.
+type auditReport struct {
+	OK     bool         `json:"ok"` // of both
+	Files  int          `json:"files"`
+	Lines  int          `json:"lines"`
+	First  uint64       `json:"first"`
+	Last   uint64       `json:"last"`
+	Since  *time.Time   `json:"since,omitempty"` // the time of the first line
+	Hash   string       `json:"hash"`
+	Gaps   int          `json:"gaps"`
+	Torn   int64        `json:"torn"`
+	Broken *auditBreak  `json:"broken,omitempty"`
+	Calls  *auditReport `json:"calls,omitempty"`
+}
+
+type auditBreak struct {
+	File string `json:"file"`
+	Line int    `json:"line"`
+	Why  string `json:"why"`
+}
+
+// verifyAudit is "vaultwicket audit verify": whether the log is as it was written.
+func verifyAudit(std terminal.Streams, args []string) error {
+	var asJSON bool
+	rest, err := terminal.ParseFlags("audit verify", args, func(f terminal.FlagSet) { f.BoolVar(&asJSON, "json", false, "print JSON") })
+	if err != nil {
+		return err
+	}
+	if len(rest) > 0 {
+		return &terminal.UsageError{Reason: fmt.Sprintf("audit verify: unexpected argument %q", quote.Short(rest[0])), Advice: "it verifies the whole log"}
+	}
+	state, err := settings.StateFolder(std)
+	if err != nil {
+		return err
+	}
+	parts := auditParts(state)
+	var reports []audit.Report
+	for _, part := range parts {
+		r, err := audit.Verify(part.folder)
+		if err != nil {
+			return auditError(err)
+		}
+		reports = append(reports, r)
+	}
+	if asJSON {
+		return printReports(std, reports)
+	}
+	var broken terminal.Several
+	for i, r := range reports {
+		if r.Broken != nil {
+			broken = append(broken, parts[i].broken(r))
+			continue
+		}
+		fmt.Fprintf(std.Out, "OK: %s: %s\n", parts[i].about, intactLog(r))
+	}
+	if len(broken) > 0 {
+		return broken
+	}
+	return nil
+}
+
+// broken returns the error for a part that was changed. A line is confirmed by the
+// hash in the next one, so the last line whose hash fits may be the changed one.
+func (p auditPart) broken(r audit.Report) error {
+	hint := "no entry of it is reliable"
+	if r.Lines > 1 {
+		hint = fmt.Sprintf("entries up to number %d are intact, later ones are not reliable", r.Last-1)
+	}
+	return terminal.Fail(terminal.ExitFailed, fmt.Sprintf("audit log (%s) was changed or damaged: %s", p.about, clean.Line(r.Broken.String())), hint+"; keep a copy of "+clean.Line(p.folder))
+}
+
+func printReports(std terminal.Streams, reports []audit.Report) error {
+	report, calls := reportOf(reports[0]), reportOf(reports[1])
+	report.Calls = &calls
+	status := terminal.ExitDone
+	if report.OK = report.OK && calls.OK; !report.OK {
+		status = terminal.ExitFailed
+	}
+	return terminal.PrintJSON(std.Out, report, status)
+}
+
+func reportOf(r audit.Report) auditReport {
+	report := auditReport{OK: r.Broken == nil, Files: r.Files, Lines: r.Lines, First: r.First, Last: r.Last, Hash: r.Hash, Gaps: r.Gaps, Torn: r.Torn}
+	if !r.Since.IsZero() {
+		report.Since = &r.Since
+	}
+	if b := r.Broken; b != nil {
+		report.Broken = &auditBreak{clean.Line(b.File), b.Line, clean.Line(b.Why)}
+	}
+	return report
+}
+
+// intactLog says what a log holds that is as it was written, and from where on.
+func intactLog(r audit.Report) string {
+	if r.Lines == 0 {
+		return "no entries"
+	}
+	text := fmt.Sprintf("%d entries verified, numbers %d to %d, complete since %s, SHA-256 of the last %s", r.Lines, r.First, r.Last, r.Since.UTC().Format(time.RFC3339), r.Hash)
+	if r.First > 1 {
+		text += fmt.Sprintf("; %d older entries were removed by age", r.First-1)
+	}
+	if r.Gaps > 0 {
+		text += fmt.Sprintf("; %d entries truncated by a crash", r.Gaps)
+	}
+	if r.Torn > 0 {
+		text += fmt.Sprintf("; %d bytes at the end truncated by a crash", r.Torn)
+	}
+	return text
+}
+
+// exportAudit is "vaultwicket audit export": all lines, as they stand in the log.
+func exportAudit(ctx context.Context, std terminal.Streams, args []string) error {
+	rest, err := terminal.ParseFlags("audit export", args, nil)
+	if err != nil {
+		return err
+	}
+	if len(rest) != 1 || rest[0] == "" {
+		return &terminal.UsageError{Reason: "audit export requires one file", Advice: `"-" writes to standard output`}
+	}
+	state, err := settings.StateFolder(std)
+	if err != nil {
+		return err
+	}
+	if rest[0] == "-" {
+		done, err := exportLines(ctx, std, state, std.Out)
+		return done.report(std, err)
+	}
+	file, err := os.OpenFile(rest[0], os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return cannotMake(rest[0], err)
+	}
+	done, err := exportLines(ctx, std, state, file)
+	if err == nil {
+		err = file.Sync()
+	}
+	if closed := file.Close(); err == nil {
+		err = closed
+	}
+	if err != nil {
+		_ = os.Remove(rest[0]) // half a log is none
+	}
+	return done.report(std, err)
+}
+
+func cannotMake(name string, err error) error {
+	if errors.Is(err, fs.ErrExist) {
+		return &terminal.UsageError{Reason: fmt.Sprintf("audit export: %q already exists", quote.Short(name)), Advice: "choose a file that does not exist"}
+	}
+	return &terminal.UsageError{Reason: fmt.Sprintf("audit export %q: %v", quote.Short(name), errors.Unwrap(err))}
+}
+
+// exportedLog counts what was exported.
+type exportedLog struct {
+	damaged int
+	parts   []exportedPart
+}
+
+type exportedPart struct {
+	auditPart
+	lines int
+	last  uint64
+	hash  [sha256.Size]byte
+}
+
+// exportLines writes every line that can be read, one part of the log behind the
+// other, so that each keeps its chain; and tells of the other lines.
+func exportLines(ctx context.Context, std terminal.Streams, state string, out io.Writer) (done exportedLog, err error) {
+	to := bufio.NewWriter(out)
+	for _, part := range auditParts(state) {
+		p := exportedPart{auditPart: part}
+		for line, err := range audit.List(part.folder, audit.Filter{}) {
+			if ctx.Err() != nil {
+				return done, ctx.Err()
+			}
+			if isDamage(err) {
+				done.damaged++
+				noteDamage(std, err)
+				continue
+			}
+			if err != nil {
+				return done, err
+			}
+			text, err := encodeLine(line)
+			if err != nil {
+				return done, err
+			}
+			p.lines, p.last, p.hash = p.lines+1, line.Seq, sha256.Sum256([]byte(text))
+			if _, err := to.WriteString(text + "\n"); err != nil {
+				return done, err
+			}
+		}
+		if p.lines > 0 {
+			done.parts = append(done.parts, p)
+		}
+	}
+	return done, to.Flush()
+}
+
+// report says what came of an export. err is why there is none.
+func (e exportedLog) report(std terminal.Streams, err error) error {
+	var coded interface{ Code() string }
+	switch {
+	case errors.Is(err, context.Canceled):
+		return terminal.Fail(terminal.ExitInterrupted, "nothing was exported: cancelled", "")
+	case errors.As(err, &coded):
+		return auditError(err)
+	case err != nil:
+		return terminal.Fail(terminal.ExitNotReady, "nothing was exported: "+err.Error(), "")
+	case e.damaged > 0:
+		return terminal.Fail(terminal.ExitFailed, fmt.Sprintf("%d lines of the audit log cannot be read and are not in the export", e.damaged), `"vaultwicket audit verify" shows details`)
+	case len(e.parts) == 0:
+		terminal.Notef(std.Err, "no entries")
+	}
+	for _, p := range e.parts {
+		terminal.Notef(std.Err, "%s: %d entries, last number %d, SHA-256 %x", p.about, p.lines, p.last, p.hash)
+	}
+	return nil
+}

@@ -1,0 +1,140 @@
+package main
+
+import (
+	"encoding/csv"
+	"encoding/json"
+	"errors"
+	"io"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"vaultwicket/cmd/internal/terminal"
+	"vaultwicket/gateway/state/audit"
+)
+
+func TestADayHasBothItsEnds(t *testing.T) {
+	q := auditQuery{since: "2026-11-20", until: "2026-11-20"}
+	if err := q.parse(nil, time.Now()); err != nil || q.filter.Until.Sub(q.filter.Since) < 23*time.Hour {
+		t.Errorf("from %v to %v, %v", q.filter.Since, q.filter.Until, err)
+	}
+}
+
+// plainScreen is standard output that is no terminal.
+func plainScreen(out io.Writer) terminal.Screen {
+	none := func(string) (string, bool) { return "", false }
+	return terminal.NewScreen(terminal.Streams{Out: out, Lookup: none}, terminal.ScreenOptions{}, time.Time{})
+}
+
+// hostile is what a client can choose as its name, and the cell for it.
+var hostile = []struct{ name, cell string }{
+	{`=HYPERLINK("http://example.com")`, `'=HYPERLINK("http://example.com")`},
+	{"+1", "'+1"},
+	{"-1", "'-1"},
+	{"@SUM(A1)", "'@SUM(A1)"},
+	{"\t=1", `\t=1`},
+	{"＝1", "'＝1"},
+	{"a=b", "a=b"},
+	{"a\nb", `a\nb`},
+	{"a,\"b\"", "a,\"b\""},
+	{"", ""},
+}
+
+func TestSheetsHoldNoFormula(t *testing.T) {
+	var out strings.Builder
+	sheet := newLineSheet(&out)
+	exit := -1
+	for _, h := range hostile {
+		line := audit.Line{Seq: 1, Kind: "end", Client: h.name, Exit: &exit, Params: []audit.Param{{Name: "path"}, {Name: "content"}}}
+		if err := sheet.write(line); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := sheet.end(); err != nil {
+		t.Fatal(err)
+	}
+	rows, err := csv.NewReader(strings.NewReader(out.String())).ReadAll()
+	if err != nil || len(rows) != len(hostile)+1 {
+		t.Fatalf("%d rows, %v", len(rows), err)
+	}
+	cell := func(row []string, name string) string { return row[slices.Index(rows[0], name)] }
+	for i, h := range hostile {
+		row := rows[i+1]
+		if got := cell(row, "client"); got != h.cell {
+			t.Errorf("%q is the cell %q, want %q", h.name, got, h.cell)
+		}
+		if cell(row, "exit") != "-1" || cell(row, "params") != "path content" || cell(row, "vault") != "" {
+			t.Errorf("row %q", row)
+		}
+	}
+}
+
+func TestAnEmptySheetHasItsColumns(t *testing.T) {
+	var out strings.Builder
+	if err := newLineSheet(&out).end(); err != nil || !strings.HasPrefix(out.String(), "seq,time,") {
+		t.Errorf("got %q, %v", out.String(), err)
+	}
+}
+
+func TestArraysAreJSON(t *testing.T) {
+	for n := range 3 {
+		var out strings.Builder
+		array := newLineArray(&out)
+		for i := range n {
+			if err := array.write(audit.Line{Seq: uint64(i + 1), Client: "<a>"}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		var lines []audit.Line
+		if err := errors.Join(array.end(), json.Unmarshal([]byte(out.String()), &lines)); err != nil || len(lines) != n {
+			t.Errorf("%d lines come out as %q: %v", n, out.String(), err)
+		}
+	}
+}
+
+func TestTablesShowNothingThatATerminalObeys(t *testing.T) {
+	var out strings.Builder
+	table := newLineTable(plainScreen(&out))
+	line := audit.Line{Kind: "end\x1b", Decision: "", Command: "a\x1b[2J", Vault: "b\nc", Code: "d\te", Client: "\u202ef", Session: "g\r"}
+	if err := errors.Join(table.write(line), table.end()); err != nil {
+		t.Fatal(err)
+	}
+	if text := out.String(); strings.ContainsAny(text, "\x1b\r\t\u202e") || strings.Count(text, "\n") != 1 {
+		t.Errorf("got %q", text)
+	}
+}
+
+func TestALongTableIsAligned(t *testing.T) {
+	var out strings.Builder
+	table := newLineTable(plainScreen(&out))
+	for i := range 2*tableRows + 1 {
+		if err := table.write(audit.Line{Seq: uint64(i), Kind: "end"}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := table.end(); err != nil || strings.Count(out.String(), "\n") != 2*tableRows+1 {
+		t.Errorf("%d rows, %v", strings.Count(out.String(), "\n"), err)
+	}
+}
+
+// The lines that are shown when there are more than were asked for are the last.
+func TestTheNewestAreShown(t *testing.T) {
+	lines := func(yield func(audit.Line, error) bool) {
+		for seq := range uint64(3) {
+			if !yield(audit.Line{Seq: seq + 1}, nil) {
+				return
+			}
+		}
+	}
+	for limit, want := range map[int][]uint64{0: {1, 2, 3}, 1: {3}, 2: {2, 3}, 3: {1, 2, 3}, 4: {1, 2, 3}} {
+		var note strings.Builder
+		var got []uint64
+		for line := range newestLines(terminal.Streams{Err: &note}, lines, limit) {
+			got = append(got, line.Seq)
+		}
+		if !slices.Equal(got, want) || (note.Len() > 0) != (len(want) < 3) {
+			t.Errorf("limit %d shows %d, want %d; the note is %q", limit, got, want, note.String())
+		}
+	}
+}

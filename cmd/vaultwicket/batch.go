@@ -1,0 +1,109 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"vaultwicket/allowlist/quote"
+	"vaultwicket/cmd/internal/settings"
+	"vaultwicket/cmd/internal/terminal"
+	"vaultwicket/gateway"
+	"vaultwicket/gateway/mcpserver"
+)
+
+var helpOfBatch = description{
+	Name: "batch", Usage: "[flags] FILE|-", Group: groupUse,
+	Summary: "run several commands from a JSON file",
+	About:   []string{"An operation can use results of earlier ones. With \"atomic\": true either all changes are made or none. The results are JSON."},
+	Examples: []example{
+		{"from a file", "vaultwicket batch --vault ~/Notes --tier v1 --allow-mutations batch.json"},
+		{"from standard input", `echo '{"operations": [{"clientId": "c1", "command": "daily:read"}]}' | vaultwicket batch --vault ~/Notes -`},
+	},
+}
+
+const (
+	maxBatchInput  = 4 << 20  // as one message of MCP: 2 MiB of text, and JSON may double it
+	maxBatchOutput = 16 << 20 // as one command prints at most; the operations share it
+)
+
+// runBatch is "vaultwicket batch": operations from a file, their results as JSON.
+func runBatch(ctx context.Context, std terminal.Streams, args []string) error {
+	o, err := settings.Open("batch", std, args, settings.Stay)
+	if err != nil {
+		return err
+	}
+	defer o.Runner.Close()
+	defer o.Gateway.Flush()
+	if len(o.Rest) != 1 {
+		return &terminal.UsageError{Reason: "batch requires one file", Advice: `"-" reads the operations from standard input`}
+	}
+	input, err := readBatch(ctx, std, o.Rest[0])
+	if err != nil {
+		return err
+	}
+	operations, err := mcpserver.DecodeBatch(input)
+	if err != nil {
+		return terminal.PrintJSON(std.Out, gateway.RejectBatch(err), terminal.StatusOf(err))
+	}
+	user := newUser(o, "batch")
+	operations.MaxOutput = maxBatchOutput
+	operations.Ask, operations.Caller, operations.Client, operations.Surface = user.asker(), settings.AtTerminal, settings.AtTerminal, settings.AtTerminal
+	result := o.Gateway.DoBatch(counting(ctx, user.progress), operations)
+	user.progress.Stop()
+	if user.declined && result.Error != nil {
+		_ = user.cancelled() // the status is that of the answer
+	}
+	if o.MarkUntrusted {
+		result = result.Marked()
+	}
+	return terminal.PrintJSON(std.Out, result, worstStatus(result.Failures()))
+}
+
+// readBatch reads a file, or standard input. Nobody waits for input that does
+// not come when a signal does.
+func readBatch(ctx context.Context, std terminal.Streams, name string) ([]byte, error) {
+	in := std.In
+	if name != "-" {
+		file, err := os.Open(name)
+		if err != nil {
+			return nil, &terminal.UsageError{Reason: fmt.Sprintf("batch %q: %v", quote.Short(name), errors.Unwrap(err)), Advice: `use a JSON file, or "-" for standard input`}
+		}
+		defer file.Close()
+		in = file
+	}
+	type read struct {
+		input []byte
+		err   error
+	}
+	done := make(chan read, 1)
+	go func() {
+		input, err := io.ReadAll(io.LimitReader(in, maxBatchInput+1))
+		done <- read{input, err}
+	}()
+	select {
+	case <-ctx.Done():
+		return nil, terminal.Silent(terminal.ExitInterrupted)
+	case r := <-done:
+		switch {
+		case r.err != nil:
+			return nil, &terminal.UsageError{Reason: fmt.Sprintf("batch %q: %v", quote.Short(name), r.err)}
+		case len(r.input) > maxBatchInput:
+			return nil, &terminal.UsageError{Reason: fmt.Sprintf("batch %q is longer than %d bytes", quote.Short(name), maxBatchInput), Advice: "split it into several files"}
+		case len(r.input) == 0:
+			return nil, &terminal.UsageError{Reason: fmt.Sprintf("batch %q is empty", quote.Short(name)), Advice: `send {"operations": [{"clientId": "c1", "command": "daily:read"}]}`}
+		}
+		return r.input, nil
+	}
+}
+
+// worstStatus returns the highest exit status of some failures.
+func worstStatus(codes []string) int {
+	status := terminal.ExitDone
+	for _, code := range codes {
+		status = max(status, terminal.StatusOfCode(code))
+	}
+	return status
+}

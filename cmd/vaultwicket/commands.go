@@ -1,0 +1,132 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"time"
+
+	"vaultwicket/allowlist"
+	"vaultwicket/allowlist/quote"
+	"vaultwicket/cmd/internal/settings"
+	"vaultwicket/cmd/internal/terminal"
+	"vaultwicket/gateway"
+	"vaultwicket/gateway/catalog"
+)
+
+var helpOfCommands = description{
+	Name: "commands", Usage: "[flags] [--all]", Group: groupUse,
+	Summary: "list enabled commands; with --all also the others, and why not",
+	Examples: []example{
+		{"what is enabled by default", "vaultwicket commands"},
+		{"everything, with the reason for each that is not enabled", "vaultwicket commands --all"},
+	},
+}
+
+var helpOfExplain = description{
+	Name: "explain", Usage: "[flags] COMMAND", Group: groupUse,
+	Summary: "describe a command: parameters, tier, effect, whether it is enabled",
+	Examples: []example{
+		{"the parameters of a command", "vaultwicket explain tasks"},
+	},
+}
+
+// listCommands is "vaultwicket commands".
+func listCommands(ctx context.Context, std terminal.Streams, args []string) error {
+	var all bool
+	var look terminal.ScreenOptions
+	o, err := settings.Open("commands", std, args, func(f *settings.Flags) {
+		f.BoolVar(&all, "all", false, "also the commands that are not enabled, and why not")
+		look.ColorFlag(f.FlagSet)
+	})
+	if err != nil {
+		return err
+	}
+	if len(o.Rest) > 0 {
+		return &terminal.UsageError{Reason: fmt.Sprintf("commands: unexpected argument %q", quote.Short(o.Rest[0])), Advice: `"vaultwicket explain COMMAND" shows one command`}
+	}
+	commands := []catalog.Explained{}
+	for _, c := range o.Gateway.Listing() {
+		if all || c.Enabled() {
+			commands = append(commands, c.Explained())
+		}
+	}
+	if all {
+		commands = append(commands, drifted(ctx, o)...)
+	}
+	if o.JSON {
+		return terminal.PrintJSON(std.Out, commands, terminal.ExitDone)
+	}
+	return commandTable(terminal.NewScreen(std, look, time.Time{}), commands, all)
+}
+
+// commandTable prints the parameters of commands, or with all whether each is enabled.
+func commandTable(s terminal.Screen, commands []catalog.Explained, all bool) error {
+	last := []terminal.Column{{Title: "command and its parameters", Min: 10}}
+	if all {
+		last = []terminal.Column{{Title: "command"}, {Title: "enabled", Min: 10}}
+	}
+	table := s.Table(append([]terminal.Column{{Title: "tier"}, {Title: "effect"}}, last...)...)
+	for _, c := range commands {
+		effect := terminal.Cell{Text: c.Effect, Style: terminal.EffectStyles[c.Effect]}
+		if all {
+			table.Add(terminal.Text(c.Tier), effect, terminal.Text(c.Name), enabledCell(c.Why))
+		} else {
+			table.Add(terminal.Text(c.Tier), effect, terminal.Text(c.Signature))
+		}
+	}
+	return table.Flush()
+}
+
+func enabledCell(why string) terminal.Cell {
+	if why == "" {
+		return terminal.Cell{Text: "allowed", Style: terminal.Good}
+	}
+	return terminal.Cell{Text: why, Style: terminal.Faint}
+}
+
+// explain is "vaultwicket explain COMMAND".
+func explain(_ context.Context, std terminal.Streams, args []string) error {
+	o, err := settings.Open("explain", std, args, nil)
+	if err != nil {
+		return err
+	}
+	if len(o.Rest) != 1 {
+		return &terminal.UsageError{Reason: "explain requires one command", Advice: `"vaultwicket commands --all" lists them`}
+	}
+	c, err := o.Gateway.Explain(o.Rest[0])
+	if err != nil {
+		return err
+	}
+	if o.JSON {
+		return terminal.PrintJSON(std.Out, c.Explained(), terminal.ExitDone)
+	}
+	if _, err := io.WriteString(std.Out, c.Explained().Text()); err != nil {
+		return fmt.Errorf("write the output: %w", err)
+	}
+	return nil
+}
+
+// drifted compares the commands of the installed app with the table, and returns those that
+// are new there as commands that nothing enables. Where the app is not used or does not
+// answer there are none.
+func drifted(ctx context.Context, o settings.Opened) (unknown []catalog.Explained) {
+	if o.Backend == gateway.Embedded {
+		return nil
+	}
+	d, err := checkDrift(ctx, o.Std.Getenv, o.Gateway)
+	if err != nil {
+		return nil
+	}
+	for _, notice := range d.Notices() {
+		terminal.Notef(o.Std.Err, "%s", notice)
+	}
+	for _, name := range d.New {
+		unknown = append(unknown, catalog.Explained{
+			Entry:   catalog.Entry{Name: name, Tier: "unknown", Effect: "unknown", Signature: name, Code: allowlist.CodeUnknownCommand},
+			Why:     "new in Obsidian " + d.Version + " and not known to vaultwicket; permanently disabled",
+			Summary: "unknown", MaxEffect: "unknown", Since: "unknown", Params: []catalog.ExplainedParam{},
+		})
+	}
+	return unknown
+}

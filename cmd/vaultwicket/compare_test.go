@@ -1,0 +1,80 @@
+package main
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"vaultwicket/allowlist"
+	"vaultwicket/tiers"
+)
+
+func everyRow() []string {
+	rows := slices.Concat(ofVault, ofFolder, ofTag, ofBase, ofWord, ofName)
+	for _, row := range ofNote {
+		rows = append(rows, row+" path=%")
+	}
+	return rows
+}
+
+// Every reading command that both backends answer is compared, and nothing else is asked.
+func TestEveryReadOfBothBackendsIsCompared(t *testing.T) {
+	asked := map[string]bool{}
+	for _, row := range everyRow() {
+		c := comparedCallOf(row, "A.md")
+		asked[c.command] = true
+		call, err := allowlist.ParseWords(c.command, c.words)
+		if err != nil || call.Effect() != tiers.Reads || call.Shows() || call.Sends() || call.IsRandom() || call.EmbeddedOnly() {
+			t.Errorf("%s: %v, effect %v", row, err, call.Effect())
+		}
+	}
+	for _, c := range allowlist.Commands() {
+		want := c.Tier != tiers.Restricted && c.Effect == tiers.Reads && !c.NeedsApp && !c.EmbeddedOnly && !c.Sends && !slices.Contains(notCompared, c.Name)
+		if asked[c.Name] != want {
+			t.Errorf("%s is compared: %v, want %v", c.Name, asked[c.Name], want)
+		}
+	}
+}
+
+func TestACallIsShownAsItIsTyped(t *testing.T) {
+	for row, want := range map[string]string{
+		"read path=%":            `read path="My \"own\" note.md"`,
+		"files":                  "files",
+		"search query=% total":   `search query="My \"own\" note.md" total`,
+		"base:query format=json": "base:query format=json",
+	} {
+		if got := comparedCallOf(row, `My "own" note.md`).String(); got != want {
+			t.Errorf("%s: %s, want %s", row, got, want)
+		}
+	}
+}
+
+func TestLinesThatDiffer(t *testing.T) {
+	for _, test := range []struct {
+		a, b  string
+		equal bool
+		only  string
+	}{
+		{"a\nb\n", "a\nb", true, ""},
+		{"a\nb\n", "b\na\n", false, ""},
+		{"a\na\nb\n", "b\na\n", false, "a"},
+		{`[{"x": 1, "y": 2}]`, "[\n{\"y\":2,\"x\":1}]\n", true, `[{"x": 1, "y": 2}]`},
+		{"[1]", "[2]", false, "[1]"},
+		{"1.0", "1.00", true, "1.0"},
+	} {
+		if got := sameAnswer(test.a, test.b); got != test.equal {
+			t.Errorf("%q and %q are equal: %v", test.a, test.b, got)
+		}
+		if got := strings.Join(linesWithout(linesOf(test.a), linesOf(test.b)), "|"); got != test.only {
+			t.Errorf("%q without %q: %q, want %q", test.a, test.b, got, test.only)
+		}
+	}
+}
+
+func TestSpread(t *testing.T) {
+	for n, want := range map[int]string{0: "", 1: "a", 2: "a c", 3: "a b d", 5: "a b c d e", 9: "a b c d e"} {
+		if got := strings.Join(spreadOver(strings.Fields("a b c d e"), n), " "); got != want {
+			t.Errorf("%d: %q, want %q", n, got, want)
+		}
+	}
+}

@@ -1,0 +1,101 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"vaultwicket/cmd/internal/settings"
+	"vaultwicket/cmd/internal/terminal"
+	"vaultwicket/gateway"
+	"vaultwicket/gateway/consent"
+)
+
+var helpOfDryRun = description{
+	Name: "dry-run", Usage: "[flags] COMMAND [key=value | flag …]", Group: groupUse,
+	Summary: "preview a command; nothing is changed",
+	About:   []string{"It prints the decision with the verdict of every rule, the program that would be started, and the difference that a change would make. The exit status is that of the decision."},
+	Examples: []example{
+		{"preview a change", `vaultwicket dry-run --vault ~/Notes --allow-mutations daily:append content="buy milk"`},
+		{"why is this denied?", "vaultwicket dry-run eval code=1"},
+	},
+}
+
+// dryRun is "vaultwicket dry-run": the plan of a command, with the verdict of
+// every rule and the difference that a change would make. Nothing is changed.
+func dryRun(ctx context.Context, std terminal.Streams, args []string) error {
+	var stdin string
+	var look terminal.ScreenOptions
+	o, err := settings.Open("dry-run", std, args, func(f *settings.Flags) {
+		stdinFlag(f, &stdin)
+		look.ColorFlag(f.FlagSet)
+	})
+	if err != nil {
+		return err
+	}
+	req, err := typedRequest(o, stdin)
+	if err != nil {
+		return err
+	}
+	req.AtTerminal = true
+	progress := o.Progress(req.Command)
+	plan := o.Gateway.DryRun(counting(ctx, progress), req)
+	progress.Stop()
+	if o.MarkUntrusted {
+		plan = plan.Marked()
+	}
+	status := terminal.ExitDone
+	if !plan.OK {
+		status = terminal.StatusOfResult(plan.Error)
+	}
+	if o.JSON {
+		return terminal.PrintJSON(std.Out, plan, status)
+	}
+	if err := printPlan(std.Out, terminal.NewScreen(std, look, time.Time{}), plan); err != nil {
+		return err
+	}
+	if status != terminal.ExitDone {
+		return terminal.FailureOf(plan.Error)
+	}
+	return nil
+}
+
+func printPlan(out io.Writer, s terminal.Screen, plan gateway.DryRun) error {
+	facts := s.Facts()
+	facts.Add("decision", plan.Decision, terminal.DecisionStyles[plan.Decision])
+	facts.Add("command", plan.Command, terminal.Strong)
+	facts.Add("tier", plan.Tier, terminal.Plain)
+	facts.Add("effect", plan.Effect, terminal.EffectStyles[plan.Effect])
+	facts.Add("backend", plan.Backend, terminal.Plain)
+	facts.Add("program", plan.Program, terminal.Plain)
+	for i, item := range plan.Argv {
+		facts.Add(fmt.Sprintf("argv[%d]", i), item, terminal.Plain)
+	}
+	if plan.Stdin != nil {
+		facts.Add("stdin", fmt.Sprintf("%d bytes", plan.Stdin.Bytes), terminal.Plain)
+	}
+	for _, notice := range plan.Notices {
+		facts.Add("note", notice, terminal.Alert)
+	}
+	for _, r := range plan.Rules {
+		facts.Add("rule "+r.Rule, strings.TrimSpace(r.Verdict+"  "+r.Why), terminal.DecisionStyles[r.Verdict])
+	}
+	if err := facts.Print(); err != nil {
+		return err
+	}
+	for i, row := range consent.Rows(plan.Shown, s.Width(consent.Columns)) {
+		if i == 0 {
+			fmt.Fprintln(out)
+		}
+		fmt.Fprintln(out, s.Signed(string(row.Kind), row.Text))
+	}
+	if plan.Shown == nil && plan.Diff != "" { // with marks
+		fmt.Fprintf(out, "\n%s", plan.Diff)
+	}
+	if plan.Shell != "" {
+		fmt.Fprintf(out, "\n%s\n", plan.Shell)
+	}
+	return nil
+}

@@ -1,0 +1,222 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"time"
+
+	"vaultwicket/cmd/internal/settings"
+	"vaultwicket/cmd/internal/terminal"
+	"vaultwicket/gateway/failure"
+	"vaultwicket/gateway/state/journal"
+)
+
+var helpOfJournal = description{
+	Name: "journal", Usage: "[flags] list | show ID", Group: groupReview,
+	Summary: "list changes",
+	About:   []string{"\"list\" prints the latest changes, \"show\" all of one: its notes with their hashes, who made it, and what undid it. No text of a note is shown."},
+	Examples: []example{
+		{"the latest changes of a vault", "vaultwicket journal list --vault ~/Notes"},
+		{"those since yesterday, with exact times", "vaultwicket journal list --vault ~/Notes --since yesterday --exact-times"},
+	},
+}
+
+// showJournal is "vaultwicket journal": what was changed, and what undo can take back.
+func showJournal(_ context.Context, std terminal.Streams, args []string) error {
+	var q journalQuery
+	o, err := settings.Open("journal", std, args, q.flags)
+	if err != nil {
+		return err
+	}
+	now := time.Now()
+	wanted, err := q.filter(now)
+	if err != nil {
+		return err
+	}
+	kept, err := o.Gateway.Journal("")
+	if err != nil {
+		return terminal.FailureOf(failure.Of(err))
+	}
+	switch {
+	case len(o.Rest) == 1 && o.Rest[0] == "list" && q.limit > 0:
+		return listJournal(o, terminal.NewScreen(std, q.screen, now), kept, wanted)
+	case len(o.Rest) == 2 && o.Rest[0] == "show":
+		return showEntry(o, terminal.NewScreen(std, q.screen, now), kept, o.Rest[1])
+	}
+	return &terminal.UsageError{Reason: "usage: vaultwicket journal list | show ID", Advice: `"vaultwicket help journal" shows the flags`}
+}
+
+// journalQuery is which changes a person wants to see.
+type journalQuery struct {
+	limit        int
+	since, until string
+	screen       terminal.ScreenOptions
+}
+
+func (q *journalQuery) flags(f *settings.Flags) {
+	f.IntVar(&q.limit, "limit", 50, "maximum number of changes")
+	f.StringVar(&q.since, "since", "", "start time: "+terminal.MomentHelp)
+	f.StringVar(&q.until, "until", "", "end time, in the same formats (dates inclusive)")
+	q.screen.Flags(f.FlagSet)
+}
+
+func (q *journalQuery) filter(now time.Time) (f journal.Filter, err error) {
+	f.Limit = q.limit
+	if f.Since, err = terminal.ParseMoment("since", q.since, now, false); err != nil {
+		return f, err
+	}
+	f.Until, err = terminal.ParseMoment("until", q.until, now, true)
+	return f, err
+}
+
+func listJournal(o settings.Opened, s terminal.Screen, kept *journal.Journal, wanted journal.Filter) error {
+	entries, damage, err := kept.Entries(wanted)
+	if err != nil {
+		return terminal.FailureOf(&failure.Error{Code: "not_found", Message: err.Error()})
+	}
+	for _, d := range damage {
+		terminal.Notef(o.Std.Err, "the journal is damaged: %s, byte %d: %s", d.File, d.Offset, d.Reason)
+	}
+	changes := []keptChange{}
+	sees := o.Gateway.Visible("")
+	for _, e := range entries {
+		if e.SeenBy(sees) {
+			changes = append(changes, keptChangeOf(e))
+		}
+	}
+	return printChanges(o, s, changes)
+}
+
+func showEntry(o settings.Opened, s terminal.Screen, kept *journal.Journal, id string) error {
+	e, err := kept.Entry(id)
+	if err == nil && !e.SeenBy(o.Gateway.Visible("")) {
+		err = &journal.Unknown{What: id}
+	}
+	if err != nil {
+		return terminal.FailureOf(&failure.Error{Code: "not_found", Message: err.Error(), Hint: `"vaultwicket journal list" shows the ids`})
+	}
+	c := keptChangeOf(e)
+	if o.JSON {
+		return terminal.PrintJSON(o.Std.Out, c, terminal.ExitDone)
+	}
+	return printEntry(s, c)
+}
+
+// keptChange is an entry as "journal --json" prints it.
+type keptChange struct {
+	ID       string           `json:"id"`
+	Time     time.Time        `json:"time"`
+	State    string           `json:"state"`
+	Backend  string           `json:"backend"`
+	Session  string           `json:"session,omitempty"`
+	Caller   string           `json:"caller,omitempty"`
+	Client   string           `json:"client,omitempty"`
+	Batch    string           `json:"batch,omitempty"`
+	Command  string           `json:"command"`
+	Params   []string         `json:"params"`
+	Note     string           `json:"note,omitempty"`
+	Undoes   string           `json:"undoes,omitempty"`
+	Also     []string         `json:"undoesAlso,omitempty"`
+	UndoneBy string           `json:"undoneBy,omitempty"`
+	Files    []keptChangeFile `json:"files"`
+}
+
+type keptChangeFile struct {
+	Path   string `json:"path"`
+	From   string `json:"from,omitempty"`
+	Before string `json:"before,omitempty"`
+	After  string `json:"after,omitempty"`
+}
+
+func keptChangeOf(e journal.Entry) keptChange {
+	k := keptChange{
+		ID: e.ID, Time: e.Time, State: e.State.String(), Backend: e.Backend, Session: e.Session, Caller: e.Caller, Client: e.Client,
+		Batch: e.Batch, Command: e.Command, Params: e.Params, Note: e.Note, Undoes: e.Undoes, Also: e.Also, UndoneBy: e.UndoneBy, Files: []keptChangeFile{},
+	}
+	for _, s := range e.Steps {
+		k.Files = append(k.Files, keptChangeFile{s.Path, s.From, clipHash(s.Before.Hash), clipHash(s.After.Hash)})
+	}
+	return k
+}
+
+// clipHash is the hash of a note as results have it.
+func clipHash(hash string) string { return hash[:min(len(hash), 16)] }
+
+func printChanges(o settings.Opened, s terminal.Screen, changes []keptChange) error {
+	if o.JSON {
+		return terminal.PrintJSON(o.Std.Out, changes, terminal.ExitDone)
+	}
+	table := s.Table(
+		terminal.Column{Title: "change", Below: true}, terminal.Column{Title: "when", OnTerminal: true}, terminal.Column{Title: "state"},
+		terminal.Column{Title: "command", Min: 8}, terminal.Column{Title: "client", Min: 6}, terminal.Column{Title: "files", Min: 10},
+	)
+	for _, c := range changes {
+		table.Add(terminal.Text(c.ID), terminal.Text(s.Time(c.Time)), terminal.Cell{Text: c.State, Style: stateStyles[c.State]},
+			terminal.Text(c.Command), terminal.Text(cmp.Or(c.Client, c.Caller, "-")), terminal.Text(filesOf(c)))
+	}
+	return table.Flush()
+}
+
+// stateStyles are the colours of the states of changes.
+var stateStyles = map[string]terminal.Style{
+	journal.Done.String(): terminal.Good, journal.Begun.String(): terminal.Alert, journal.Undone.String(): terminal.Faint, journal.Failed.String(): terminal.Bad,
+}
+
+func filesOf(c keptChange) string {
+	if len(c.Files) == 0 {
+		return ""
+	}
+	text := c.Files[0].Path
+	if more := len(c.Files) - 1; more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
+	}
+	return text
+}
+
+func printEntry(s terminal.Screen, c keptChange) error {
+	facts := s.Facts()
+	facts.Add("id", c.ID, terminal.Strong)
+	facts.Add("time", entryTime(s, c.Time), terminal.Plain)
+	facts.Add("state", c.State, stateStyles[c.State])
+	facts.Add("backend", c.Backend, terminal.Plain)
+	facts.Add("session", c.Session, terminal.Plain)
+	facts.Add("caller", c.Caller, terminal.Plain)
+	facts.Add("client", c.Client, terminal.Plain)
+	facts.Add("batch", c.Batch, terminal.Plain)
+	facts.Add("command", c.Command, terminal.Plain)
+	for _, p := range c.Params {
+		facts.Add("parameter", p, terminal.Plain)
+	}
+	facts.Add("note", c.Note, terminal.Plain)
+	facts.Add("undoes", c.Undoes, terminal.Plain)
+	for _, id := range c.Also {
+		facts.Add("undoes", id, terminal.Plain)
+	}
+	facts.Add("undone by", c.UndoneBy, terminal.Plain)
+	for _, f := range c.Files {
+		line := f.Path
+		if f.From != "" {
+			line = f.From + " -> " + f.Path
+		}
+		facts.Add("file", fmt.Sprintf("%s  %s -> %s", line, orNone(f.Before), orNone(f.After)), terminal.Plain)
+	}
+	return facts.Print()
+}
+
+// entryTime is the exact time of a change; on a terminal it is also told how long ago that
+// was.
+func entryTime(s terminal.Screen, t time.Time) string {
+	exact := t.Format(time.RFC3339)
+	if told := s.Time(t); s.IsTerminal() && told != t.UTC().Format(time.RFC3339) {
+		return exact + " (" + told + ")"
+	}
+	return exact
+}
+
+func orNone(hash string) string {
+	if hash == "" {
+		return "none"
+	}
+	return hash
+}

@@ -1,0 +1,185 @@
+package main
+
+import (
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"vaultwicket/cmd/internal/terminal"
+)
+
+// sampleManual is a source with texts that mdoc would obey if they were not escaped.
+func sampleManual() manualSource {
+	return manualSource{
+		Date: time.Date(2026, 11, 22, 0, 0, 0, 0, time.UTC),
+		Flags: func(command string) flagLists {
+			if command != "run" {
+				return flagLists{}
+			}
+			return flagLists{
+				Own:      []terminal.Flag{{Name: "one", Value: "VALUE", Usage: `a \path "quoted", 'so' – with ~ and ^`}, {Name: "two", Usage: ".Sh at the start. A second sentence"}},
+				Settings: []terminal.Flag{{Name: "tier", Value: "VALUE", Usage: "tier"}},
+			}
+		},
+		Settings: settingsTexts{
+			List:  []settingText{{"tier", "VAULTWICKET_TIER", "v0", "highest tier"}, {"vault", "VAULTWICKET_VAULT", "", "vault name"}},
+			Vault: []fact{{"name", "what agents say"}}, Levels: []fact{{"r", "it can be read"}},
+		},
+		Statuses: []fact{{"0", "done"}, {"3", "denied"}},
+	}
+}
+
+// sectionOrder is the order that mdoc(7) prescribes.
+var sectionOrder = []string{"NAME", "SYNOPSIS", "DESCRIPTION", "ENVIRONMENT", "FILES", "EXIT STATUS", "EXAMPLES", "SEE ALSO"}
+
+var knownMacros = strings.Fields("Dd Dt Os Sh Ss Nm Nd Pp Bl It El Bd Ed Xr Fl Ar Cm Ic Ev Pa Li")
+
+// TestPagesAreMdoc checks what a reader of mdoc relies on, with no other program.
+func TestPagesAreMdoc(t *testing.T) {
+	pages := sampleManual().Pages()
+	var names []string
+	for _, p := range pages {
+		names = append(names, p.Name+" "+strconv.Itoa(p.Section))
+	}
+	if len(pages) != len(subcommands())+2 {
+		t.Errorf("%d pages", len(pages))
+	}
+	for _, p := range pages {
+		checkPage(t, p, names)
+	}
+}
+
+func checkPage(t *testing.T, p manualPage, names []string) {
+	t.Helper()
+	lines := strings.Split(strings.TrimSuffix(p.Text, "\n"), "\n")
+	if want := []string{".Dd November 22, 2026", ".Dt " + strings.ToUpper(p.Name) + " " + strconv.Itoa(p.Section), ".Os", ".Sh NAME", ".Nm " + p.Name}; !slices.Equal(lines[:5], want) {
+		t.Errorf("%s begins with %q", p.File(), lines[:5])
+	}
+	section, open := -1, []string{}
+	for i, line := range lines {
+		isLiteral := slices.Contains(open, "Ed")
+		if len(line) > 80 && !isLiteral || line == "" || strings.TrimRight(line, " ") != line || strings.ContainsFunc(line, func(r rune) bool { return r < ' ' || r > '~' }) {
+			t.Errorf("%s, line %d: %q", p.File(), i+1, line)
+		}
+		macro, rest, _ := strings.Cut(strings.TrimPrefix(line, "."), " ")
+		switch {
+		case line[0] != '.':
+			continue
+		case !slices.Contains(knownMacros, macro):
+			t.Errorf("%s, line %d: unknown macro %q", p.File(), i+1, macro)
+		case macro == "Sh":
+			at := slices.Index(sectionOrder, rest)
+			if at <= section {
+				t.Errorf("%s: section %q is unknown or not in its place", p.File(), rest)
+			}
+			section = at
+		case macro == "Bl" || macro == "Bd":
+			open = append(open, "E"+macro[1:])
+		case macro == "El" || macro == "Ed":
+			if len(open) == 0 || open[len(open)-1] != macro {
+				t.Fatalf("%s, line %d: %s ends nothing", p.File(), i+1, macro)
+			}
+			open = open[:len(open)-1]
+		case macro == "Xr" && !slices.Contains(names, strings.TrimSpace(strings.TrimRight(rest, " ,."))):
+			t.Errorf("%s refers to %q, which is no page", p.File(), rest)
+		}
+	}
+	if len(open) > 0 {
+		t.Errorf("%s: %v is missing", p.File(), open)
+	}
+}
+
+// TestMandocHasNoComplaint asks mandoc, where there is one. It may say that other pages
+// are not installed here.
+func TestMandocHasNoComplaint(t *testing.T) {
+	mandoc, err := exec.LookPath("mandoc")
+	if err != nil {
+		t.Skip("no mandoc here; TestPagesAreMdoc checks the structure")
+	}
+	var complaints []string
+	for _, p := range sampleManual().Pages() {
+		command := exec.Command(mandoc, "-Tlint", "-Wall")
+		command.Stdin = strings.NewReader(p.Text)
+		out, _ := command.CombinedOutput() // its status tells of complaints, too
+		for line := range strings.Lines(string(out)) {
+			if !strings.Contains(line, "referenced manual not found") {
+				complaints = append(complaints, p.File()+": "+line)
+			}
+		}
+	}
+	if len(complaints) > 0 {
+		t.Errorf("mandoc says\n%s", strings.Join(complaints, ""))
+	}
+}
+
+func TestPagesTellTheirFlagsAndSettings(t *testing.T) {
+	s := sampleManual()
+	for name, wants := range map[string][]string{
+		"run": {".It Fl \\-one Ar VALUE\nA \\epath \\(dqquoted\\(dq, \\(aqso\\(aq \\[u2013] with \\(ti and \\(ha.\n", ".It Fl \\-two\n\\&.Sh at the start.\nA second sentence.\n",
+			".Xr vaultwicket-settings 5 .", ".Nm vaultwicket\n.Cm run\n[flags] COMMAND [key=value | flag \\[u2026]]\n"},
+		"vaultwicket-run":        {".Nm vaultwicket-run\n"},
+		"vaultwicket-settings.5": {".It Ic tier\nHighest tier.\nDefault: v0.\nVariable:\n.Ev VAULTWICKET_TIER .\n", ".It Ic vault\nVault name.\nVariable:", ".It Ic r\nIt can be read.\n"},
+		"settings":               {"[profiles.careful]"},
+		"vaultwicket":            {".Ss Connect an agent\n", ".It Xr vaultwicket-serve 1\nServe MCP over stdio or HTTP.\n", ".It Li 3\nDenied.\n", ".Ev NO_COLOR"},
+	} {
+		page, found := s.Page(name)
+		if !found {
+			t.Errorf("there is no page %q", name)
+		}
+		for _, want := range wants {
+			if want == ".Ev NO_COLOR" {
+				want = ".It Ev NO_COLOR"
+			}
+			if !strings.Contains(page.Text, want) {
+				t.Errorf("%s: %q is missing in\n%s", name, want, page.Text)
+			}
+		}
+	}
+	for _, name := range []string{"", "runn", "../run", "vaultwicket.5"} {
+		if _, found := s.Page(name); found {
+			t.Errorf("%q is a page", name)
+		}
+	}
+	for _, name := range manualNames() {
+		if _, found := s.Page(name); !found {
+			t.Errorf("%q is no page", name)
+		}
+	}
+}
+
+func TestEveryCommandIsDescribed(t *testing.T) {
+	grouped := 0
+	for _, c := range subcommands() {
+		if c.Summary == "" || len(c.Examples) == 0 || !slices.Contains(groups, c.Group) {
+			t.Errorf("%q lacks a summary, a group or an example", c.Name)
+		}
+		for _, e := range c.Examples {
+			if e.What == "" || strings.HasSuffix(e.What, ".") || !regexp.MustCompile(`\bvaultwicket `+c.Name+`\b`).MatchString(e.Line) {
+				t.Errorf("%q has the example %+v", c.Name, e)
+			}
+		}
+		for _, paragraph := range c.About {
+			if !strings.HasSuffix(paragraph, ".") {
+				t.Errorf("%q: %q is no sentence", c.Name, paragraph)
+			}
+		}
+		grouped++
+	}
+	if grouped < 25 {
+		t.Errorf("only %d commands", grouped)
+	}
+}
+
+// TestSourceFilesOfPages: the name of a file is that of its page and section.
+func TestSourceFilesOfPages(t *testing.T) {
+	for _, p := range sampleManual().Pages() {
+		if filepath.Ext(p.File()) != "."+strconv.Itoa(p.Section) || strings.TrimSuffix(p.File(), filepath.Ext(p.File())) != p.Name {
+			t.Errorf("%q", p.File())
+		}
+	}
+}

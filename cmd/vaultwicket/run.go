@@ -1,0 +1,238 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"vaultwicket/allowlist/quote"
+	"vaultwicket/cmd/internal/settings"
+	"vaultwicket/cmd/internal/terminal"
+	"vaultwicket/exec/frame"
+	"vaultwicket/gateway"
+	"vaultwicket/gateway/consent"
+)
+
+var helpOfRun = description{
+	Name: "run", Usage: "[flags] COMMAND [key=value | flag …]", Group: groupUse,
+	Summary: "run a command through the gateway",
+	About: []string{
+		"Flags come before the command, its parameters after it. \"vaultwicket commands\" lists the commands, \"vaultwicket explain COMMAND\" describes one.",
+		"Standard output has the answer alone, byte for byte unless it is a terminal. Notes and errors go to standard error.",
+	},
+	Examples: []example{
+		{"read today's note", "vaultwicket run --vault ~/Notes daily:read"},
+		{"search", `vaultwicket run --vault ~/Notes --tier v1 search query="garden shed"`},
+		{"add lines from standard input", "date | vaultwicket run --vault ~/Notes --allow-mutations daily:append content=-"},
+		{"all of the result, for programs", "vaultwicket run --vault ~/Notes --json random:read"},
+	},
+}
+
+// runCall is "vaultwicket run": one command through the gateway. Standard
+// output is the command's own: byte for byte, unless a terminal would read it.
+func runCall(ctx context.Context, std terminal.Streams, args []string) error {
+	var once condition
+	o, err := settings.Open("run", std, args, once.flags)
+	if err != nil {
+		return err
+	}
+	req, err := typedRequest(o, once.stdin)
+	if err != nil {
+		return err
+	}
+	req.AtTerminal = true
+	req.ExpectHash, req.IdempotencyKey = once.hash, once.key
+	return doTyped(ctx, o, req)
+}
+
+// doTyped carries out a request that was typed in a terminal, and prints the result: the
+// command's own output, or all of it as JSON. An error that the user has seen already is an
+// [terminal.Silent].
+func doTyped(ctx context.Context, o settings.Opened, req gateway.Request) error {
+	user := newUser(o, req.Command)
+	result := o.Gateway.Do(counting(ctx, user.progress), typed(user, req))
+	user.progress.Stop()
+	if user.declined && result.Error != nil && !o.JSON {
+		return user.cancelled()
+	}
+	if o.MarkUntrusted {
+		result = result.Marked()
+	}
+	return printResult(o, result)
+}
+
+// printResult prints a result: the command's own output, or all of it as JSON.
+func printResult(o settings.Opened, result gateway.Result) error {
+	if o.JSON {
+		return terminal.PrintJSON(o.Std.Out, result, terminal.StatusOfResult(result.Error))
+	}
+	notices := result.Notices
+	if gap := result.Gap(); gap != "" {
+		notices = append(notices, gap)
+	}
+	for _, notice := range notices {
+		terminal.Notef(o.Std.Err, "%s", notice)
+	}
+	if result.Error != nil {
+		if result.Error.Code == "conflict" { // what follows the sentence is the difference
+			_, difference, _ := strings.Cut(result.Output(), "\n")
+			if o.MarkUntrusted {
+				difference = result.Stdout
+			}
+			fmt.Fprint(o.Std.Err, terminal.Visible(difference))
+		}
+		return terminal.FailureOf(result.Error)
+	}
+	output := result.Output()
+	if o.MarkUntrusted || terminal.IsTerminal(o.Std.Out) {
+		output = result.Stdout // without what a terminal would obey
+	}
+	if _, err := io.WriteString(o.Std.Out, output); err != nil {
+		return fmt.Errorf("write the output: %w", err)
+	}
+	return nil
+}
+
+// condition is what a person may ask for besides a change.
+type condition struct{ hash, key, stdin string }
+
+func (c *condition) flags(f *settings.Flags) {
+	f.StringVar(&c.hash, "expect-hash", "", "change a note only if it has this hash")
+	stdinFlag(f, &c.stdin)
+	f.StringVar(&c.key, "idempotency-key", "", "return the first result for a repeated call with this key")
+}
+
+// typedRequest reads the command and its words, and the value of one parameter from standard
+// input if that is asked for.
+func typedRequest(o settings.Opened, stdin string) (gateway.Request, error) {
+	if len(o.Rest) == 0 {
+		return gateway.Request{}, &terminal.UsageError{Reason: "no vault command given", Advice: `"vaultwicket commands" lists what is allowed`}
+	}
+	command, words := o.Rest[0], append([]string{}, o.Rest[1:]...)
+	for _, word := range words {
+		if name, _, _ := strings.Cut(strings.TrimPrefix(word, "--"), "="); strings.HasPrefix(word, "--") && o.Flags.Lookup(name) != nil {
+			return gateway.Request{}, &terminal.UsageError{
+				Reason: fmt.Sprintf("flag %q must come before the command %q", quote.Short(word), quote.Short(command)),
+				Advice: fmt.Sprintf("put it before the command: vaultwicket %s %s … %s", o.Flags.Name(), quote.Short(word), quote.Short(command)),
+			}
+		}
+	}
+	words, err := withInput(o.Std, words, stdin)
+	if err == nil {
+		noteEscapes(o.Std, words)
+	}
+	return gateway.Request{Command: command, Words: words}, err
+}
+
+// fromInput is the value of a parameter that is read from standard input.
+const fromInput = "-"
+
+// inputParams are the parameters for text: of these a dash alone is taken for standard
+// input.
+var inputParams = []string{"content", "new", "old"}
+
+// maxInput bounds what is read from standard input: more than a parameter may have.
+const maxInput = 2 << 20
+
+func stdinFlag(f *settings.Flags, param *string) {
+	f.StringVar(param, "stdin", "", "read the value of this parameter from standard input (content=- does the same)")
+}
+
+// withInput returns the words of a command with the value of one parameter from standard
+// input: that of param, or the one that is written content=-. A line break at the end of
+// the input belongs to it.
+func withInput(std terminal.Streams, words []string, param string) ([]string, error) {
+	at := slices.IndexFunc(words, func(word string) bool {
+		key, value, _ := strings.Cut(word, "=")
+		return value == fromInput && slices.Contains(inputParams, key)
+	})
+	switch {
+	case at >= 0 && param != "":
+		return words, &terminal.UsageError{Reason: fmt.Sprintf("--stdin cannot be combined with %q", quote.Short(words[at])), Advice: "standard input is one value: leave one of them out"}
+	case at >= 0:
+		param, _, _ = strings.Cut(words[at], "=")
+		words = slices.Delete(slices.Clone(words), at, at+1)
+	case param == "":
+		return words, nil
+	case strings.Contains(param, "="):
+		return words, &terminal.UsageError{Reason: fmt.Sprintf("flag --stdin: %q is not the name of a parameter", quote.Short(param)), Advice: "use --stdin content"}
+	}
+	text, err := io.ReadAll(io.LimitReader(std.In, maxInput+1))
+	switch {
+	case err != nil:
+		return words, &terminal.UsageError{Reason: fmt.Sprintf("read standard input: %v", err)}
+	case len(text) > maxInput:
+		return words, &terminal.UsageError{Reason: fmt.Sprintf("standard input is longer than %d bytes", maxInput), Advice: "write less at once"}
+	}
+	return append(slices.Clip(words), param+"="+string(text)), nil
+}
+
+// noteEscapes says that a backslash with an n is no line break, where somebody may have
+// meant one.
+func noteEscapes(std terminal.Streams, words []string) {
+	for _, word := range words {
+		key, value, _ := strings.Cut(word, "=")
+		if slices.Contains(inputParams, key) && strings.Contains(value, `\n`) && !strings.Contains(value, "\n") {
+			terminal.Notef(std.Err, `\n in %s= is written as it is, with its backslash; give lines on standard input with %s=-`, key, key)
+		}
+	}
+}
+
+// typed returns a request as one that was typed in a terminal, where user is asked.
+func typed(user *user, req gateway.Request) gateway.Request {
+	req.Owner = true
+	req.Ask, req.Caller, req.Client, req.Surface = user.asker(), settings.AtTerminal, settings.AtTerminal, settings.AtTerminal
+	return req
+}
+
+// user is who sits at the terminal of a command, if anybody does.
+type user struct {
+	std      terminal.Streams
+	progress *terminal.Progress
+	declined bool // an approval that the command asked for
+}
+
+// newUser returns who typed a command, and begins to tell them of its progress: the caller
+// stops that when there is a result.
+func newUser(o settings.Opened, command string) *user {
+	return &user{std: o.Std, progress: o.Progress(command)}
+}
+
+// counting is ctx for a call of which p shows how far it has come.
+func counting(ctx context.Context, p *terminal.Progress) context.Context {
+	return frame.WithProgress(ctx, func(c frame.Progress) { p.Count(c.String()) })
+}
+
+// asker returns the function that asks the user at the terminal for an approval. It
+// is nil when standard input or standard error is not a terminal; the request then
+// waits for "vaultwicket approve".
+func (u *user) asker() consent.Asker {
+	if !terminal.IsTerminal(u.std.In) || !terminal.IsTerminal(u.std.Err) {
+		return nil
+	}
+	return func(ctx context.Context, q consent.Question) consent.Reply {
+		defer u.progress.Pause()()
+		columns, ok := terminal.Width(u.std.Err)
+		if !ok {
+			columns = consent.Columns
+		}
+		var rows []string
+		for _, row := range consent.Rows(q.Lines, columns) {
+			rows = append(rows, row.Text)
+		}
+		if terminal.Pages(ctx, u.std.In, u.std.Err, rows) && terminal.Confirm(ctx, u.std.In, u.std.Err, "Allow this?") {
+			return consent.Yes
+		}
+		u.declined = true
+		return consent.No
+	}
+}
+
+// cancelled tells the user who declined what came of it. The error for a client, with
+// its advice for a model, is not for them.
+func (u *user) cancelled() error {
+	fmt.Fprintln(u.std.Err, "Cancelled. Nothing was changed.")
+	return terminal.Silent(terminal.ExitDenied)
+}

@@ -1,0 +1,62 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+
+	"golang.org/x/sys/unix"
+
+	"vaultwicket/cmd/internal/terminal"
+	"vaultwicket/gateway/consent"
+)
+
+// openTerminal returns both ends of a terminal.
+func openTerminal(t *testing.T) (person, program *os.File) {
+	t.Helper()
+	person, err := os.OpenFile("/dev/ptmx", os.O_RDWR|unix.O_NOCTTY, 0)
+	if err != nil {
+		t.Skip(err)
+	}
+	t.Cleanup(func() { person.Close() })
+	fd := int(person.Fd())
+	if err := unix.IoctlSetPointerInt(fd, unix.TIOCSPTLCK, 0); err != nil {
+		t.Fatal(err)
+	}
+	number, err := unix.IoctlGetInt(fd, unix.TIOCGPTN)
+	if err != nil {
+		t.Fatal(err)
+	}
+	program, err = os.OpenFile(fmt.Sprintf("/dev/pts/%d", number), os.O_RDWR|unix.O_NOCTTY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { program.Close() })
+	return person, program
+}
+
+func TestAPersonIsAskedAtATerminal(t *testing.T) {
+	person, program := openTerminal(t)
+	if !terminal.IsTerminal(program) {
+		t.Fatal("a terminal is not taken for one")
+	}
+	asker := func(std terminal.Streams) consent.Asker {
+		return (&user{std: std, progress: terminal.StartProgress(terminal.NewMessages(std.Err), "delete", "")}).asker()
+	}
+	if asker(terminal.Streams{In: program, Err: &strings.Builder{}}) != nil || asker(terminal.Streams{In: strings.NewReader(""), Err: program}) != nil {
+		t.Error("somebody is asked who does not see the question, or cannot answer")
+	}
+	ask := asker(terminal.Streams{In: program, Err: program})
+	for _, test := range []struct {
+		typed string
+		want  consent.Reply
+	}{{"yes\n", consent.Yes}, {"no\n", consent.No}, {"folder\n", consent.No}, {"\x04", consent.No}, {"y\n", consent.Yes}} {
+		if _, err := person.WriteString(test.typed); err != nil {
+			t.Fatal(err)
+		}
+		if got := ask(t.Context(), consent.Question{Text: "Allow it?"}); got != test.want {
+			t.Errorf("%q is answered with %v, want %v", test.typed, got, test.want)
+		}
+	}
+}

@@ -1,0 +1,6 @@
+//go:build !linux
+
+package main
+
+// releaseProgram has no counterpart here.
+func releaseProgram() {}

@@ -1,0 +1,163 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"strconv"
+	"time"
+
+	"vaultwicket/cmd/internal/settings"
+	"vaultwicket/cmd/internal/terminal"
+)
+
+// processID is the flag --parent-pid; 0 is none. It is no setting: it is about
+// one start, and only whoever starts the server knows it.
+type processID int
+
+// String returns the number, "" for none.
+func (p *processID) String() string {
+	if *p == 0 {
+		return ""
+	}
+	return strconv.Itoa(int(*p))
+}
+
+// Set reads the number of a process that is there and is not this one.
+func (p *processID) Set(text string) error {
+	pid, err := strconv.ParseInt(text, 10, 32)
+	if err != nil || pid <= 0 {
+		return errors.New("invalid process id")
+	}
+	*p = processID(pid)
+	return nil
+}
+
+func (p *processID) Type() string { return "PID" }
+
+// parentLookEvery is how often a parent is looked at, whose end the system does
+// not tell by itself: soon enough that nothing is left over, and two system calls.
+const parentLookEvery = time.Second
+
+// maxAncestors bounds the way up to a parent. Real ones are a few steps away.
+const maxAncestors = 64
+
+var (
+	// errNoProcess is the answer about a process that has ended. One that nobody
+	// has waited for has ended too.
+	errNoProcess = errors.New("there is no such process")
+	// errHidden is the answer about a process that is there, and of which this
+	// user may not know more.
+	errHidden = errors.New("nothing can be known of the process")
+)
+
+// processInfo is what the system tells of a process.
+type processInfo struct {
+	started uint64 // tells it from a later one with the same number; 0 if it is not known
+	parent  int    // 0 if it is not known
+}
+
+// parentProcess is the process that a server is not to outlive.
+type parentProcess struct {
+	pid    int
+	first  processInfo                        // as it was at the start
+	above  bool                               // it was an ancestor at the start
+	lookUp func(pid int) (processInfo, error) // answers errNoProcess, errHidden or what is known
+	direct func() int                         // the number of the process above this one
+}
+
+// newParent looks at a process once. The error is a [*terminal.UsageError] if it does
+// not exist.
+func newParent(pid int, lookUp func(int) (processInfo, error), direct func() int) (*parentProcess, error) {
+	p := &parentProcess{pid: pid, lookUp: lookUp, direct: direct}
+	first, err := lookUp(pid)
+	if pid == os.Getpid() || errors.Is(err, errNoProcess) {
+		return nil, &terminal.UsageError{
+			Reason: fmt.Sprintf("flag --parent-pid: no other running process has the id %d", pid),
+			Advice: "use the id of the process that starts the server",
+		}
+	}
+	p.first, p.above = first, p.isAbove(false)
+	return p, nil
+}
+
+// gone reports whether the process has ended, is another one with its number, or
+// has lost us: somebody between the two has ended, and nobody up there knows of
+// this server any more.
+func (p *parentProcess) gone() bool {
+	now, err := p.lookUp(p.pid)
+	switch {
+	case errors.Is(err, errNoProcess):
+		return true
+	case err != nil:
+		return false
+	case now.started != p.first.started:
+		return true
+	}
+	return p.above && !p.isAbove(true)
+}
+
+// isAbove reports whether the process is an ancestor of this one, and doubtful
+// where that cannot be known.
+func (p *parentProcess) isAbove(doubtful bool) bool {
+	pid := p.direct()
+	for range maxAncestors {
+		if pid == p.pid {
+			return true
+		}
+		if pid <= 1 {
+			return false
+		}
+		up, err := p.lookUp(pid)
+		if err != nil || up.parent == 0 && up.started == 0 {
+			return doubtful
+		}
+		pid = up.parent
+	}
+	return doubtful
+}
+
+// wait comes back when the process is gone, with true, or when ctx ends. ended is
+// closed when the system says that the process has ended; it may be nil.
+func (p *parentProcess) wait(ctx context.Context, ended <-chan struct{}) bool {
+	look := time.NewTicker(parentLookEvery)
+	defer look.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return false
+		case <-ended:
+			return true
+		case <-look.C:
+			if p.gone() {
+				return true
+			}
+		}
+	}
+}
+
+// watchParent returns a context that ends as with a signal when the process pid is
+// gone. stop is called in the end. With pid 0 there is nobody to wait for.
+func watchParent(ctx context.Context, pid processID, log *slog.Logger) (_ context.Context, stop func(), err error) {
+	if pid == 0 {
+		return ctx, func() {}, nil
+	}
+	ended, forget := endOfProcess(int(pid))
+	p, err := newParent(int(pid), lookUpProcess, os.Getppid)
+	if err != nil {
+		forget()
+		return ctx, nil, err
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		if p.wait(ctx, ended) {
+			log.Log(ctx, settings.LevelNote, "parent process has ended, stopping the server", "pid", int(pid))
+			cancel()
+		}
+	}()
+	return ctx, func() { cancel(); <-done; forget() }, nil
+}

@@ -1,0 +1,136 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"net/netip"
+	"runtime/debug"
+	"time"
+
+	"vaultwicket/allowlist/quote"
+	"vaultwicket/cmd/internal/doctor"
+	"vaultwicket/cmd/internal/release"
+	"vaultwicket/cmd/internal/settings"
+	"vaultwicket/cmd/internal/terminal"
+	"vaultwicket/exec"
+	"vaultwicket/gateway/failure"
+	"vaultwicket/gateway/httpguard"
+	"vaultwicket/gateway/ui"
+)
+
+var helpOfUI = description{
+	Name: "ui", Usage: "[flags] [--listen ADDRESS]", Group: groupReview,
+	Summary: "open a local page: activity, approvals, changes, policy",
+	About: []string{
+		"The link is shown at your terminal and works once, within 15 minutes; Enter shows another one. The page is for this machine only, and ends with the command.",
+	},
+	Examples: []example{
+		{"on a free port", "vaultwicket ui"},
+		{"on a port of your choice", "vaultwicket ui --listen 127.0.0.1:8766"},
+	},
+}
+
+// anyPort has the system choose a port that is free.
+const anyPort = "127.0.0.1:0"
+
+// servePage is "vaultwicket ui": the local page, until the command ends. Its link is shown
+// at the terminal that the process belongs to, not on standard output, which a program can
+// read: who has the link can approve.
+func servePage(ctx context.Context, std terminal.Streams, args []string) error {
+	var own pageFlags
+	o, err := settings.Open("ui", std, args, own.add)
+	if err != nil {
+		return err
+	}
+	defer o.Runner.Close()
+	defer o.Gateway.Flush()
+	if len(o.Rest) > 0 {
+		return &terminal.UsageError{Reason: fmt.Sprintf("ui: unexpected argument %q", quote.Short(o.Rest[0])), Advice: `"vaultwicket help ui" shows the flags`}
+	}
+	state, err := settings.StateFolder(std)
+	if err != nil {
+		return err
+	}
+	console, err := std.OpenConsole()
+	if err != nil {
+		return terminal.FailureOf(&failure.Error{Code: failure.CodeUnconfirmed, Message: "ui requires a terminal, which shows the link: " + err.Error(), Hint: "run it in a terminal window"})
+	}
+	defer console.Close()
+	l, err := listenLoopback(ctx, own.listen)
+	if err != nil {
+		return err
+	}
+	defer settings.ReloadOnChange(ctx, o.Gateway, o.Flags, o.Settings, std, o.Log)()
+	page := ui.New(ui.Config{
+		Gateway: o.Gateway, State: state, Session: settings.Session(), Version: release.Version, Log: o.Log,
+		Settings: func() (ui.Settings, error) { return pageSettings(o) }, Health: func(ctx context.Context) []ui.Finding { return healthFindings(ctx, std, args) },
+	}, "")
+	if std.Getenv("GOGC") == "" {
+		debug.SetGCPercent(serveGarbage) // it stays open all day
+	}
+	go exec.ReapOrphans(ctx)
+	go showLinks(console, func() string { return "http://" + l.Addr().String() + page.Open() })
+	return endedServer(page.Serve(ctx, l))
+}
+
+// pageFlags are the flags of ui that are no settings.
+type pageFlags struct{ listen string }
+
+func (p *pageFlags) add(f *settings.Flags) {
+	f.StringVar(&p.listen, "listen", anyPort, "loopback address and port, such as 127.0.0.1:8766 (port 0: any that is free)")
+}
+
+// showLinks shows a link, and another one for each line that is typed.
+func showLinks(console io.ReadWriter, link func() string) {
+	fmt.Fprintf(console, "%s\nOpen it in a browser. It works once, within %d minutes; press Enter for another one. Ctrl-C ends the page.\n", link(), int(ui.LinkLife/time.Minute))
+	for lines := bufio.NewScanner(console); lines.Scan(); {
+		fmt.Fprintln(console, link())
+	}
+}
+
+// listenLoopback listens on an address that only this machine can reach.
+func listenLoopback(ctx context.Context, address string) (net.Listener, error) {
+	refused := func(reason string) error {
+		return &terminal.UsageError{Reason: fmt.Sprintf("--listen %q %s", quote.Short(address), reason), Advice: `use one such as "127.0.0.1:8766" or "[::1]:8766"`}
+	}
+	host, port, err := net.SplitHostPort(address)
+	if err != nil || port != "0" && !httpguard.IsPort(port) {
+		return nil, refused("is not an address with a port")
+	}
+	if ip, err := netip.ParseAddr(host); err != nil || !ip.IsLoopback() {
+		return nil, refused("is not a loopback address: the page is for this machine only")
+	}
+	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", address)
+	if err != nil {
+		return nil, terminal.Fail(terminal.ExitNotReady, fmt.Sprintf("cannot listen on %s: %v", address, err), "choose another port, or leave --listen out for a free one")
+	}
+	return l, nil
+}
+
+// pageSettings are the settings as the page shows them.
+func pageSettings(o settings.Opened) (ui.Settings, error) {
+	rows, file, err := o.Flags.List(o.Std)
+	if err != nil {
+		return ui.Settings{}, err
+	}
+	shown := ui.Settings{File: file}
+	for _, row := range rows {
+		shown.Rows = append(shown.Rows, ui.Setting(row))
+	}
+	return shown, nil
+}
+
+// healthFindings are what doctor finds, with the settings of this command.
+func healthFindings(ctx context.Context, std terminal.Streams, args []string) (list []ui.Finding) {
+	m, _, err := doctor.ThisMachine(std, args, new(pageFlags).add)
+	if err != nil {
+		return []ui.Finding{{Check: "doctor", Level: string(doctor.Problem), What: err.Error()}}
+	}
+	for _, f := range doctor.Check(ctx, m).Findings {
+		list = append(list, ui.Finding{Check: f.Check, Level: string(f.Level), What: f.What, Why: f.Why, Fix: f.Fix})
+	}
+	return list
+}

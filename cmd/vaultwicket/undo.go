@@ -1,0 +1,141 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"time"
+
+	"vaultwicket/allowlist/quote"
+	"vaultwicket/cmd/internal/settings"
+	"vaultwicket/cmd/internal/terminal"
+	"vaultwicket/gateway"
+	"vaultwicket/gateway/failure"
+	"vaultwicket/gateway/state/journal"
+)
+
+var helpOfUndo = description{
+	Name: "undo", Usage: "[flags] [list | ID | --batch ID | --session[=ID]]", Group: groupReview,
+	Summary: "undo a change (default: the latest), or list what can be undone",
+	About:   []string{"It restores the bytes before the change, unless somebody has changed the note since."},
+	Examples: []example{
+		{"what can be undone", "vaultwicket undo list --vault ~/Notes"},
+		{"undo the latest change of a vault", "vaultwicket undo --vault ~/Notes --allow-mutations"},
+		{"undo all changes of the latest session", "vaultwicket undo --vault ~/Notes --allow-mutations --session"},
+	},
+}
+
+// undoFlags are the flags of "vaultwicket undo".
+type undoFlags struct {
+	batch   string
+	session string
+	screen  terminal.ScreenOptions // of undo list
+}
+
+// ofLatest is the value of --session without one.
+const ofLatest = "latest"
+
+func (u *undoFlags) add(f *settings.Flags) {
+	f.StringVar(&u.batch, "batch", "", "take back the whole batch that the change with this id belongs to")
+	f.StringVar(&u.session, "session", "", "take back all changes of the session of the change with this id (default: of the latest change)")
+	f.Lookup("session").NoOptDefVal = ofLatest
+	u.screen.Flags(f.FlagSet)
+}
+
+// undo is "vaultwicket undo": the command undo through the same gateway.
+//
+// Without an id it is about the latest change of the vault, whoever made it: that
+// is what the owner sees when they look, and want gone. One that another caller
+// made is named to the gateway, which asks about it where it removes or replaces
+// something.
+func undo(ctx context.Context, std terminal.Streams, args []string) error {
+	var u undoFlags
+	o, err := settings.Open("undo", std, args, u.add)
+	if err != nil {
+		return err
+	}
+	if u.session == ofLatest && len(o.Rest) == 1 {
+		u.session, o.Rest = o.Rest[0], nil
+	}
+	id := ""
+	switch {
+	case len(o.Rest) == 1 && o.Rest[0] == "list":
+		return listUndoable(o, terminal.NewScreen(std, u.screen, time.Now()))
+	case len(o.Rest) > 1:
+		return &terminal.UsageError{Reason: fmt.Sprintf("undo: unexpected argument %q", quote.Short(o.Rest[1])), Advice: `"vaultwicket journal list" shows the ids`}
+	case len(o.Rest) == 1:
+		id = o.Rest[0]
+	}
+	words, cause := toUndo(o, u, id)
+	if cause != nil {
+		return terminal.FailureOf(cause)
+	}
+	return doTyped(ctx, o, gateway.Request{Command: "undo", Words: words})
+}
+
+// toUndo returns the parameters of the command undo.
+func toUndo(o settings.Opened, u undoFlags, id string) ([]string, *failure.Error) {
+	words := []string{}
+	if id != "" {
+		words = append(words, "id="+id)
+	}
+	if u.batch != "" {
+		words = append(words, "batch="+u.batch)
+	}
+	if u.session != "" && u.session != ofLatest {
+		words = append(words, "session="+u.session)
+	}
+	if len(words) > 0 && u.session != ofLatest {
+		return words, nil // the command says what does not go together
+	}
+	latest, found, cause := latestChange(o.Gateway)
+	switch {
+	case cause != nil:
+		return nil, cause
+	case !found:
+		return words, nil // nor will the command find one
+	case u.session == ofLatest:
+		return append(words, "session="+latest.ID), nil
+	case latest.Caller == settings.AtTerminal:
+		return words, nil
+	}
+	terminal.Notef(o.Std.Err, "the latest change was made by %s: %s %s",
+		callerOf(latest), latest.Command, terminal.Visible(filesOf(keptChangeOf(latest))))
+	if latest.Batch != "" {
+		return append(words, "batch="+latest.ID), nil
+	}
+	return append(words, "id="+latest.ID), nil
+}
+
+func callerOf(e journal.Entry) string {
+	return cmp.Or(e.Client, e.Caller, "an unknown caller")
+}
+
+// listUndoable is "vaultwicket undo list": the changes that can be taken back, of every
+// caller.
+func listUndoable(o settings.Opened, s terminal.Screen) error {
+	changes := []keptChange{}
+	err := o.Gateway.Undoable("", func(e journal.Entry) bool {
+		changes = append(changes, keptChangeOf(e))
+		return len(changes) < maxListed
+	})
+	if err != nil {
+		return terminal.FailureOf(failure.Of(err))
+	}
+	return printChanges(o, s, changes)
+}
+
+// maxListed is how many changes are listed.
+const maxListed = 50
+
+// latestChange returns the newest change that is not undone and no undo.
+func latestChange(g *gateway.Gateway) (latest journal.Entry, found bool, refusal *failure.Error) {
+	err := g.Undoable("", func(e journal.Entry) bool {
+		latest, found = e, true
+		return false
+	})
+	if err != nil {
+		return latest, false, failure.Of(err)
+	}
+	return latest, found, nil
+}

@@ -1,0 +1,145 @@
+package main
+
+import (
+	"context"
+	"fmt"
+
+	"vaultwicket/cmd/internal/settings"
+	"vaultwicket/cmd/internal/terminal"
+	"vaultwicket/cmd/internal/vault"
+	"vaultwicket/exec"
+	"vaultwicket/exec/trust"
+	"vaultwicket/gateway"
+	"vaultwicket/gateway/admission"
+	"vaultwicket/gateway/clean"
+	"vaultwicket/gateway/registry"
+	"vaultwicket/gateway/state/private"
+	"vaultwicket/policy/access"
+)
+
+var helpOfVault = description{
+	Name: "vault", Usage: "FOLDER [--write] COMMAND [key=value | flag …]", Group: groupUse,
+	Summary: "the embedded CLI itself, without the gateway",
+	About:   []string{"It has no tiers, no approvals and no audit log: do not give it to an agent. It only reads unless --write is given, and keeps the access rules of the settings file."},
+	Examples: []example{
+		{"its commands", "vaultwicket vault ~/Notes help"},
+		{"read a note", "vaultwicket vault ~/Notes read path=Plan.md"},
+	},
+}
+
+// accessVariable gives the embedded program the access rules of a vault.
+const accessVariable = "VAULTWICKET_ACCESS"
+
+// vaultName is the subcommand that is not the gateway.
+const vaultName = "vault"
+
+// runVault runs the embedded CLI, another program in the same binary, with the words after
+// "vaultwicket vault", and returns the exit status.
+//
+// The gateway starts it for each call it has decided about; then it reads no settings, which
+// keeps the start short. Typed by hand it is not the gateway: there are no tiers, no approvals
+// and no audit log. It still obeys the pause and the access rules that the settings have for the
+// vault, and on a terminal prints no control characters.
+func runVault(args []string, std terminal.Streams) int {
+	getenv := std.Getenv
+	if !exec.StartedByGateway(getenv) {
+		if err := notPaused(std); err != nil {
+			return terminal.PrintError(std.Err, err)
+		}
+		rules, err := rulesByHand(args, std)
+		if err != nil {
+			return terminal.PrintError(std.Err, err)
+		}
+		getenv = withRules(getenv, rules)
+	}
+	if !terminal.IsTerminal(std.Out) {
+		return vault.Main(args, std.In, std.Out, std.Err, getenv)
+	}
+	out := clean.NewStream(std.Out)
+	status := vault.Main(args, std.In, out, std.Err, getenv)
+	if err := out.Flush(); err != nil && status == terminal.ExitDone {
+		status = terminal.ExitFailed
+	}
+	return status
+}
+
+// vaultFlags answers --help and --version of the subcommand, of which main runs everything else
+// by [runVault].
+func vaultFlags(_ context.Context, _ terminal.Streams, args []string) error {
+	_, err := terminal.ParseFlags(vaultName, args, nil)
+	return err
+}
+
+// notPaused is an error while everything is refused, and where that cannot be told.
+func notPaused(std terminal.Streams) error {
+	state := private.StateFolder(std.Getenv, "")
+	if state == "" {
+		return nil // nothing can be paused
+	}
+	paused, err := admission.IsPaused(state)
+	switch {
+	case err != nil:
+		return terminal.Fail(terminal.ExitNotReady, fmt.Sprintf("state folder %q: %v", state, err), "the pause state is kept there; make it a folder that only you can access")
+	case paused:
+		return terminal.Fail(terminal.ExitDenied, "vaultwicket is paused", `"vaultwicket resume" ends the pause`)
+	}
+	return nil
+}
+
+// rulesByHand returns the access rules that the settings have for the folder of a
+// command line. A folder within a vault that has rules, or around one, is refused:
+// its paths are not those of the rules.
+func rulesByHand(args []string, std terminal.Streams) (access.Rules, error) {
+	if len(args) == 0 {
+		return access.Rules{}, nil
+	}
+	s, _, err := settings.NewFlags(vaultName).Load(std, nil)
+	if err != nil {
+		return access.Rules{}, err
+	}
+	var rules access.Rules
+	for _, served := range s.Served {
+		if !served.Policy.Access.Restrict() {
+			continue
+		}
+		for _, folder := range foldersOfVault(served.Vault, std) {
+			switch {
+			case registry.SameFolder(folder, args[0]):
+				rules = rules.Meet(served.Policy.Access)
+			case trust.VaultAround(args[0], []string{folder}) != "", trust.VaultAround(folder, []string{args[0]}) != "":
+				return access.Rules{}, terminal.Fail(terminal.ExitDenied,
+					fmt.Sprintf("folder %q: overlaps the vault %q, which has access rules", args[0], folder), "use the folder of the vault itself")
+			}
+		}
+	}
+	return rules, nil
+}
+
+// foldersOfVault returns where a vault of the settings can lie.
+func foldersOfVault(v gateway.Vault, std terminal.Streams) (folders []string) {
+	if v.Folder != "" {
+		return []string{v.Folder}
+	}
+	for _, listed := range registry.Read(std.Getenv) {
+		if v.ID != "" && v.ID == listed.ID || v.ID == "" && v.Name == listed.Name() {
+			folders = append(folders, listed.Folder)
+		}
+	}
+	return folders
+}
+
+// withRules is an environment that has access rules besides its own. What cannot be
+// read there stays, and then nothing is answered.
+func withRules(getenv func(string) string, rules access.Rules) func(string) string {
+	given, err := access.Parse(getenv(accessVariable))
+	if err != nil || !rules.Restrict() {
+		return getenv
+	}
+	text := given.Meet(rules).String()
+	return func(name string) string {
+		if name == accessVariable {
+			return text
+		}
+		return getenv(name)
+	}
+}
