@@ -84,6 +84,7 @@ var capabilities = []struct{ imported, importers, why string }{
 	{"github.com/pelletier/go-toml/v2", "cmd/internal/settings/ cmd/internal/clients/edit/toml/", "settings are read in one place, and those of MCP clients in another"},
 	{"go.yaml.in/yaml/v4", "cmd/internal/vault/frontmatter/ cmd/internal/clients/edit/yaml/", "YAML is read where properties are, and where MCP clients keep their settings"},
 	{"github.com/dlclark/regexp2/v2", "cmd/internal/vault/regex/", "the dialect of the app is compiled in one place"},
+	{"github.com/blevesearch/snowballstem", "cmd/internal/vault/find/", "word forms are compared in one place"},
 	{"github.com/landlock-lsm/go-landlock/landlock", "cmd/internal/vault/disk/system/", "a process locks itself in once"},
 	{"github.com/git-pkgs/gitignore", "policy/access/", "patterns hide where files are looked for; its New would start git"},
 	{"github.com/clipperhouse/uax29/v2/graphemes", "gateway/pages/", "texts are cut in one place"},

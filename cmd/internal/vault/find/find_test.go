@@ -1,0 +1,372 @@
+package find
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"hash/crc32"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+	"unicode/utf8"
+
+	"pgregory.net/rapid"
+
+	_ "vaultwicket/tests/sameseed"
+)
+
+// notes are a small vault: path, then the text of the note.
+type notes map[string]string
+
+var now = time.Date(2026, 11, 22, 10, 0, 0, 0, time.UTC)
+
+// vault makes an index and the vault that it is of. It reads
+// properties in brackets, "#tag" and "[[Target|text]]".
+func (n notes) vault() (*Index, Vault) {
+	x := (&Index{}).Update(func(yield func(Doc) bool) {
+		for _, path := range slices.Sorted(keys(n)) {
+			yield(docOf(path, n[path]))
+		}
+	}, nil)
+	return x, n.around()
+}
+
+func keys(n notes) func(func(string) bool) {
+	return func(yield func(string) bool) {
+		for k := range n {
+			if !yield(k) {
+				return
+			}
+		}
+	}
+}
+
+func docOf(path, text string) Doc {
+	d := Doc{Path: path, Stamp: text, Body: text}
+	if block, found := strings.CutPrefix(text, "---\n"); found {
+		block, d.Body, _ = strings.Cut(block, "---\n")
+		for line := range strings.Lines(block) {
+			name, value, _ := strings.Cut(strings.TrimSpace(line), ": ")
+			values := strings.Split(strings.Trim(value, "[]"), ", ")
+			switch name {
+			case "aliases":
+				d.Aliases = values
+			case "tags":
+				d.Tags = values
+			default:
+				d.Properties = append(d.Properties, values...)
+			}
+		}
+	}
+	for line := range strings.Lines(text) {
+		if heading, found := strings.CutPrefix(line, "# "); found {
+			d.Headings = append(d.Headings, heading)
+		}
+		for word := range strings.FieldsSeq(line) {
+			if strings.HasPrefix(word, "#") && len(word) > 1 {
+				d.Tags = append(d.Tags, word)
+			}
+		}
+	}
+	return d
+}
+
+func everything(string) bool { return true }
+
+func (n notes) around() Vault {
+	return Vault{
+		Now:      now,
+		Modified: func(string) time.Time { return now.AddDate(-1, 0, 0) },
+		Read: func(path string) (c Content, ok bool, err error) {
+			c.Text, ok = n[path]
+			if block, found := strings.CutPrefix(c.Text, "---\n"); found {
+				c.Body = len("---\n") + strings.Index(block, "---\n") + len("---\n")
+			}
+			at := 0
+			for line := range strings.Lines(c.Text) {
+				if heading, found := strings.CutPrefix(line, "# "); found {
+					c.Headings = append(c.Headings, Heading{at, strings.TrimSpace(heading)})
+				}
+				at += len(line)
+			}
+			for rest := c.Text; ; {
+				_, after, found := strings.Cut(rest, "[[")
+				if !found {
+					return c, ok, nil
+				}
+				link, behind, _ := strings.Cut(after, "]]")
+				target, shown, _ := strings.Cut(link, "|")
+				c.Links = append(c.Links, Link{shown, target + ".md"})
+				rest = behind
+			}
+		},
+	}
+}
+
+func (n notes) ask(t *testing.T, question string) Answer {
+	t.Helper()
+	x, v := n.vault()
+	a, err := x.View(everything).Ask(context.Background(), question, v, 10)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return a
+}
+
+var household = notes{
+	"Money/Mortgage.md":         "---\naliases: [home loan]\n---\n# Bank\nThe rate of the mortgage is fixed until 2031.\n",
+	"House/Solar.md":            "# Roof\nThe photovoltaics on the roof make 9 kWp. See the offer of the company.\n",
+	"IT/Login.md":               "# Authentication\nThe service does authentication by passkey, and the token is valid for an hour.\n",
+	"Health/Sleep.md":           "What helps against insomnia: no screens, a cold room. #insomnia\n",
+	"Haus/Versicherung.md":      "Der Beitrag der Wohngebäudeversicherung ist im März fällig und nicht mehr im April.\n",
+	"Daily/2026-11-20.md":       "Called the bank, met [[Money/Mortgage|the credit for the house]] people.\n",
+	"Code/Parser.md":            "The function getUserName reads user_name from src/main.go in v1.2.3.\n",
+	"日本/旅行.md":                  "京都で紅葉を見に行く予定です。\n",
+	"Recipes/Bread.md":          "Flour, water, salt. Knead and let it rest over night. The oven is hot.\n",
+	"Garden/Tomatoes.md":        "Tomatoes want sun and water. The seeds were sown in March.\n",
+	"Work/Meeting with Anna.md": "Anna wants the report on Friday and not on Monday. It is about the budget.\n",
+}
+
+func TestAQuestionFindsItsNote(t *testing.T) {
+	for question, want := range map[string]string{
+		"mortage":                            "Money/Mortgage.md",
+		"photovoltics":                       "House/Solar.md",
+		"authenticate":                       "IT/Login.md",
+		"home loan":                          "Money/Mortgage.md",
+		"tips against insomnia":              "Health/Sleep.md",
+		"where did I write about the ovens?": "Recipes/Bread.md",
+		"Versicherung Beitrag":               "Haus/Versicherung.md",
+		"Beitraege maerz":                    "Haus/Versicherung.md",
+		"Gebäudeversicherung":                "Haus/Versicherung.md",
+		"user name":                          "Code/Parser.md",
+		"getusername":                        "Code/Parser.md",
+		"main.go":                            "Code/Parser.md",
+		"紅葉 京都":                              "日本/旅行.md",
+		"credit of the bank":                 "Daily/2026-11-20.md",
+		`"the report on friday"`:             "Work/Meeting with Anna.md",
+		`"name from src"`:                    "Code/Parser.md",
+		"紅":                                  "日本/旅行.md",
+		"meeting anna budget":                "Work/Meeting with Anna.md",
+		"2026-11-20":                         "Daily/2026-11-20.md",
+	} {
+		a := household.ask(t, question)
+		if len(a.Results) == 0 || a.Results[0].Path != want {
+			t.Errorf("%s: %+v, want %s; tried %+v", question, a.Results, want, a.Tried)
+		}
+	}
+}
+
+func TestNothingRelevantIsNothing(t *testing.T) {
+	for _, question := range []string{"quantum chromodynamics", "kubernetes ingress water", `"friday on report"`, "zzzz", "2026-11-21", "v1.2.4", "", "?!"} {
+		if a := household.ask(t, question); len(a.Results) > 0 {
+			t.Errorf("%s: %+v", question, a.Results)
+		}
+	}
+}
+
+// Whatever is added, changed and removed, in whichever order, and saved and loaded between: the
+// index answers as one that was made at once.
+func TestAnIndexFollowsItsVault(t *testing.T) {
+	words := strings.Fields("mortgage mortgages bank rate water bread Brot Haus Häuser getUserName 京都 紅葉 2026-11-20 solar roof the and is der und")
+	rapid.Check(t, func(t *rapid.T) {
+		n, x := notes{}, &Index{}
+		for range rapid.IntRange(1, 12).Draw(t, "steps") {
+			changed, gone := notes{}, []string{}
+			for range rapid.IntRange(0, 6).Draw(t, "changes") {
+				path := rapid.SampledFrom([]string{"A.md", "B.md", "Bank/C.md", "Haus/D.md", "E.md", "F.md", "Rate.md"}).Draw(t, "path")
+				if rapid.IntRange(0, 3).Draw(t, "remove") == 0 {
+					delete(n, path)
+					delete(changed, path)
+					gone = append(gone, path)
+					continue
+				}
+				n[path] = strings.Join(rapid.SliceOfN(rapid.SampledFrom(words), 1, 8).Draw(t, "text"), " ")
+				changed[path] = n[path]
+			}
+			x = x.Update(func(yield func(Doc) bool) {
+				for _, path := range slices.Sorted(keys(changed)) {
+					yield(docOf(path, changed[path]))
+				}
+			}, gone)
+			if rapid.IntRange(0, 3).Draw(t, "save") == 0 {
+				loaded, err := Load(x.Append(nil, "test"), "test")
+				if err != nil {
+					t.Fatal(err)
+				}
+				x = loaded
+			}
+		}
+		whole, v := n.vault()
+		if x.Len() != len(n) {
+			t.Fatalf("%d files, want %d", x.Len(), len(n))
+		}
+		for range 3 {
+			question := strings.Join(rapid.SliceOfN(rapid.SampledFrom(append(words, "mortage", "Häusern", "rates")), 1, 3).Draw(t, "question"), " ")
+			got, err := x.View(everything).Ask(context.Background(), question, v, 10)
+			want, err2 := whole.View(everything).Ask(context.Background(), question, v, 10)
+			if err != nil || err2 != nil || !reflect.DeepEqual(got, want) {
+				t.Fatalf("%s:\n%+v\n%+v", question, got, want)
+			}
+		}
+		stamps := map[string]string{}
+		for path, text := range n {
+			stamps[path] = text
+		}
+		if changed, gone := x.Stale(stamps); len(changed)+len(gone) > 0 {
+			t.Fatalf("stale: %q, gone: %q", changed, gone)
+		}
+	})
+}
+
+// What a caller may not see changes no byte of what it is answered.
+func TestHiddenFilesChangeNothing(t *testing.T) {
+	words := strings.Fields("mortgage mortgages bank rate water bread Brot Haus Häuser Versicherung getUserName 京都 solar roof the and is of der und ist nicht")
+	hidden := func(path string) bool { return strings.HasPrefix(path, "Hidden/") }
+	rapid.Check(t, func(t *rapid.T) {
+		draw := func(name, folder string, n notes) {
+			for i := range rapid.IntRange(0, 5).Draw(t, name) {
+				text := strings.Join(rapid.SliceOfN(rapid.SampledFrom(words), 1, 20).Draw(t, "text"), " ")
+				n[folder+string(rune('A'+i))+".md"] = text + " [[" + folder + "A|bank rate]] [[Seen/A|solar roof]]"
+			}
+		}
+		seen := notes{}
+		draw("seen", "Seen/", seen)
+		question := strings.Join(rapid.SliceOfN(rapid.SampledFrom(append(words, "mortage", "Haeuser", "watr")), 1, 4).Draw(t, "question"), " ")
+		x, v := seen.vault()
+		want, err := x.View(everything).Ask(context.Background(), question, v, 10)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, part := range []string{"first", "second"} {
+			both := notes{}
+			for path, text := range seen {
+				both[path] = text
+			}
+			draw(part, "Hidden/", both)
+			x, _ := both.vault()
+			got, err := x.View(func(path string) bool { return !hidden(path) }).Ask(context.Background(), question, seen.around(), 10)
+			if err != nil || !reflect.DeepEqual(got, want) {
+				t.Fatalf("%s: %s hidden notes:\n%+v\n%+v", question, part, got, want)
+			}
+		}
+	})
+}
+
+func TestASavedIndexThatIsDamagedIsNotLoaded(t *testing.T) {
+	x, _ := household.vault()
+	saved := x.Append(nil, "this program")
+	if _, err := Load(saved, "another program"); err == nil {
+		t.Error("an index of another program is loaded")
+	}
+	for i := range saved {
+		damaged := slices.Clone(saved)
+		damaged[i] ^= 1 << (i % 8)
+		if _, err := Load(damaged, "this program"); err == nil {
+			t.Errorf("byte %d is changed, and the index is loaded", i)
+		}
+		if _, err := Load(saved[:i], "this program"); err == nil {
+			t.Errorf("cut after byte %d, and the index is loaded", i)
+		}
+	}
+}
+
+func FuzzLoad(f *testing.F) {
+	x, v := household.vault()
+	f.Add(x.Append(nil, "m")[len(magic):])
+	f.Fuzz(func(t *testing.T, saved []byte) {
+		saved = append([]byte(magic), saved...)
+		saved = binary.LittleEndian.AppendUint32(saved, crc32.Checksum(saved, castagnoli))
+		if x, err := Load(saved, "m"); err == nil {
+			x.View(everything).Ask(context.Background(), "home mortage 京都", v, 3)
+		}
+	})
+}
+
+func TestHostileQuestions(t *testing.T) {
+	for name, question := range map[string]string{
+		"a megabyte":    strings.Repeat("water bread ", 90_000),
+		"one long word": strings.Repeat("a", 1<<20),
+		"ten thousand words": strings.Join(func() (list []string) {
+			for i := range 10_000 {
+				list = append(list, "w"+strconv.Itoa(i))
+			}
+			return list
+		}(), " "),
+		"signs":       strings.Repeat(`(a+)+$\x[^]{9,}|*?`, 100),
+		"quotes":      strings.Repeat(`"`, 10_001) + "water",
+		"bidi":        "\u202ewater\u202c \u200bbread\ufeff",
+		"invalid":     "wat\xffer \xf0\x9f bread",
+		"zero":        "\x00\x00 water",
+		"joined":      strings.Repeat("a-b_c/d.", 1000),
+		"ideographic": strings.Repeat("京都", 100_000),
+	} {
+		began := time.Now()
+		a := household.ask(t, question)
+		if len(a.Results) > 10 || len(a.Tried) > maxTerms {
+			t.Errorf("%s: %d results, %d words", name, len(a.Results), len(a.Tried))
+		}
+		if took := time.Since(began); took > 5*time.Second {
+			t.Errorf("%s: %v", name, took)
+		}
+	}
+}
+
+func TestASnippetMarksTheWords(t *testing.T) {
+	a := household.ask(t, "rate mortgage")
+	text, line := a.Results[0].Snippet(0)
+	if text != "The **rate** of the **mortgage** is fixed until 2031." || line != 5 {
+		t.Errorf("%q, line %d", text, line)
+	}
+	long := notes{"L.md": strings.Repeat("word ", 500) + "mortgage " + strings.Repeat("é", 500)}
+	text, _ = long.ask(t, "mortgage").Results[0].Snippet(3)
+	if !strings.Contains(text, "**mortgage**") || len(text) > maxLine+20 || !utf8.ValidString(text) {
+		t.Errorf("%q", text)
+	}
+}
+
+// Of a section that is as long as a book a result has the part with the words.
+func TestALongSectionIsCut(t *testing.T) {
+	line := "nothing of interest in this line\n"
+	before := 3 * MaxSection / len(line)
+	for name, text := range map[string]string{
+		"lines":    strings.Repeat(line, before) + "the mortgage ends\n" + strings.Repeat(line, before),
+		"one line": strings.Repeat("é", MaxSection) + " mortgage " + strings.Repeat("é", MaxSection),
+	} {
+		r := notes{"L.md": text}.ask(t, "mortgage").Results[0]
+		if len(r.Section) > MaxSection || !utf8.ValidString(r.Section) || len(r.Marks) != 1 || r.Section[r.Marks[0].Start:r.Marks[0].End] != "mortgage" {
+			t.Errorf("%s: %d bytes, marks %v", name, len(r.Section), r.Marks)
+		}
+		if want := 1 + strings.Count(text[:strings.Index(text, "mortgage")], "\n"); r.Line != want {
+			t.Errorf("%s: line %d, want %d", name, r.Line, want)
+		}
+	}
+}
+
+// An error while a note is read ends the question; a note that is gone is left out.
+func TestANoteThatCannotBeRead(t *testing.T) {
+	x, v := household.vault()
+	read := v.Read
+	wrong := errors.New("the call may read no more")
+	v.Read = func(path string) (Content, bool, error) { return Content{}, false, wrong }
+	if a, err := x.View(everything).Ask(context.Background(), "mortgage", v, 10); !errors.Is(err, wrong) {
+		t.Errorf("%+v, %v", a, err)
+	}
+	v.Read = func(path string) (Content, bool, error) {
+		if path == "Money/Mortgage.md" {
+			return Content{}, false, nil
+		}
+		return read(path)
+	}
+	a, err := x.View(everything).Ask(context.Background(), "mortgage bank", v, 10)
+	if err != nil || slices.ContainsFunc(a.Results, func(r Result) bool { return r.Path == "Money/Mortgage.md" }) {
+		t.Errorf("%+v, %v", a, err)
+	}
+	ended, end := context.WithCancel(context.Background())
+	end()
+	if _, err := x.View(everything).Ask(ended, "mortgage", v, 10); !errors.Is(err, context.Canceled) {
+		t.Errorf("after the end of the call: %v", err)
+	}
+}

@@ -1,0 +1,413 @@
+// Package find ranks the files of a vault by how well they answer a question that is written as people
+// write: in other word forms, with typing errors, in several languages, in whole sentences.
+//
+// [Index] is an inverted index of the words of files, [View] the part of it that a caller may see, and
+// [View.Ask] answers a question. The package opens no file: texts are given to it, and those of the best
+// files are asked for.
+package find
+
+import (
+	"cmp"
+	"encoding/binary"
+	"math/bits"
+	"slices"
+	"strings"
+)
+
+// Kind says what a file is.
+type Kind uint8
+
+const (
+	Note Kind = iota
+	Canvas
+	Base
+	Attachment // any other file
+)
+
+// Doc is what a file is found by. All but Path may be empty.
+type Doc struct {
+	Path string // in the vault, with /
+	Kind Kind
+	// Stamp tells this content from others: an index that has a Doc with the same Path and Stamp
+	// need not be given it again.
+	Stamp      string
+	Aliases    []string
+	Headings   []string
+	Tags       []string // with or without "#"
+	Properties []string // values as text
+	Links      []string // texts that links show
+	Body       string
+}
+
+// fields are where a word occurs besides the body, a bit each. fieldWeights has their weights.
+type fields uint8
+
+const (
+	inTitle fields = 1 << iota
+	inAlias
+	inHeading
+	inTag
+	inProperty
+	inLink
+	inFolder
+)
+
+// file is what is kept of a Doc.
+type file struct {
+	path     string
+	stamp    string
+	kind     Kind
+	language languageSet // none where it is not known
+	length   int32       // of the body, in words
+}
+
+// segment is an inverted index of some files. It does not change.
+type segment struct {
+	files []file
+	words []string // sorted
+	// letters has a bit for each of the letters a to z of a word, by which words that cannot
+	// be a typing error of another are told apart.
+	letters []uint32
+	ends    []uint32 // of the postings of each word
+	// postings of a word are pairs of a difference of places in files (uvarint) and a byte: the
+	// number of occurrences in the body, at most 127, and in the highest bit whether a byte of
+	// fields follows.
+	postings string
+}
+
+// builder makes a segment. Places are those of the order of add.
+type builder struct {
+	files []file
+	ids   map[string]int
+	words []building
+	forms map[string][]int // ids of the forms of written words, because most are written often
+	seen  []int            // ids in the file that is being added
+}
+
+type building struct {
+	word     string
+	last     int // the place of the last posting, -1 for none
+	count    int // in the body of the file that is being added
+	fields   fields
+	postings []byte
+}
+
+// maxForms bounds the memory of a builder for written words.
+const maxForms = 1 << 17
+
+func newBuilder() *builder { return &builder{ids: map[string]int{}, forms: map[string][]int{}} }
+
+// idsOf returns the ids of the forms of a written word.
+func (b *builder) idsOf(written string) []int {
+	if ids, known := b.forms[written]; known {
+		return ids
+	}
+	var ids []int
+	for _, w := range forms(written) {
+		id, known := b.ids[w]
+		if !known {
+			id = len(b.words)
+			w = strings.Clone(w)
+			b.ids[w] = id
+			b.words = append(b.words, building{word: w, last: -1})
+		}
+		ids = append(ids, id)
+	}
+	if len(b.forms) < maxForms {
+		b.forms[strings.Clone(written)] = ids
+	}
+	return ids
+}
+
+// count counts the words of a text, in a field or with field 0 in the body, and returns how
+// many there are.
+func (b *builder) count(text string, field fields, counts []int) (n int32) {
+	eachWritten(text, func(written string, _ int) {
+		for _, id := range b.idsOf(written) {
+			w := &b.words[id]
+			if w.count == 0 && w.fields == 0 {
+				b.seen = append(b.seen, id)
+			}
+			w.fields |= field
+			if field == 0 {
+				w.count = min(w.count+1, 127)
+				n++
+				if of := stopWords()[w.word]; of != 0 {
+					for set := uint16(of); set != 0; set &= set - 1 {
+						counts[bits.TrailingZeros16(set)]++
+					}
+				}
+			}
+		}
+	})
+	return n
+}
+
+func (b *builder) add(d Doc) {
+	place := len(b.files)
+	counts := make([]int, len(languages))
+	folder, title := splitPath(d.Path, d.Kind)
+	length := b.count(d.Body, 0, counts)
+	b.count(title, inTitle, nil)
+	b.count(folder, inFolder, nil)
+	for _, of := range []struct {
+		field fields
+		texts []string
+	}{{inAlias, d.Aliases}, {inHeading, d.Headings}, {inTag, d.Tags}, {inProperty, d.Properties}, {inLink, d.Links}} {
+		for _, text := range of.texts {
+			b.count(text, of.field, nil)
+		}
+	}
+	for _, id := range b.seen {
+		w := &b.words[id]
+		w.postings = appendPosting(w.postings, place-w.last, w.count, w.fields)
+		w.last, w.count, w.fields = place, 0, 0
+	}
+	b.seen = b.seen[:0]
+	b.files = append(b.files, file{path: d.Path, stamp: d.Stamp, kind: d.Kind, language: likely(counts), length: length})
+}
+
+// splitPath returns the folder and the name without its extension. An attachment is found by its extension as well.
+func splitPath(path string, kind Kind) (folder, title string) {
+	slash := strings.LastIndexByte(path, '/')
+	title = path[slash+1:]
+	if dot := strings.LastIndexByte(title, '.'); dot > 0 && kind != Attachment {
+		title = title[:dot]
+	}
+	return path[:max(slash, 0)], title
+}
+
+func appendPosting(to []byte, step, count int, in fields) []byte {
+	to = binary.AppendUvarint(to, uint64(step))
+	if in == 0 {
+		return append(to, byte(count))
+	}
+	return append(to, byte(count)|0x80, byte(in))
+}
+
+func (b *builder) segment() *segment {
+	slices.SortFunc(b.words, func(x, y building) int { return cmp.Compare(x.word, y.word) })
+	w := writer{segment: segment{files: b.files}}
+	for _, of := range b.words {
+		w.add(of.word, of.postings)
+	}
+	return w.done()
+}
+
+// writer makes a segment of words in their order.
+type writer struct {
+	segment
+	postings []byte
+}
+
+func (w *writer) add(word string, postings []byte) {
+	w.words = append(w.words, word)
+	w.letters = append(w.letters, lettersOf(word))
+	w.postings = append(w.postings, postings...)
+	w.ends = append(w.ends, uint32(len(w.postings)))
+}
+
+func (w *writer) done() *segment {
+	w.segment.postings = string(w.postings)
+	return &w.segment
+}
+
+func lettersOf(word string) (set uint32) {
+	for i := range len(word) {
+		if c := word[i] - 'a'; c < 26 {
+			set |= 1 << c
+		}
+	}
+	return set
+}
+
+// each calls visit with each posting of a word. It ends where the postings of a saved index make no sense.
+func (s *segment) each(word int, visit func(place, count int, in fields)) {
+	from := uint32(0)
+	if word > 0 {
+		from = s.ends[word-1]
+	}
+	postings := s.postings[from:s.ends[word]]
+	place := -1
+	for i := 0; i < len(postings); {
+		step, n := uint64(postings[i]), 1
+		if step >= 0x80 {
+			step, n = uvarint(postings[i:])
+		}
+		if n <= 0 || step == 0 || step > uint64(len(s.files)) || i+n >= len(postings) {
+			return
+		}
+		place += int(step)
+		i += n
+		count, in := postings[i]&0x7f, fields(0)
+		if postings[i] >= 0x80 && i+1 < len(postings) {
+			i++
+			in = fields(postings[i])
+		}
+		i++
+		if place >= len(s.files) {
+			return
+		}
+		visit(place, int(count), in)
+	}
+}
+
+// merge makes one segment of several, without the files that are dead.
+func merge(parts []*segment, dead []map[int]bool) *segment {
+	s := &writer{}
+	places := make([][]int32, len(parts)) // by the place in the part, -1 for a dead file
+	for i, p := range parts {
+		places[i] = make([]int32, len(p.files))
+		for j, f := range p.files {
+			places[i][j] = -1
+			if !dead[i][j] {
+				places[i][j] = int32(len(s.files))
+				s.files = append(s.files, f)
+			}
+		}
+	}
+	at := make([]int, len(parts))
+	var postings []byte
+	for {
+		word, found := "", false
+		for i, p := range parts {
+			if at[i] < len(p.words) && (!found || p.words[at[i]] < word) {
+				word, found = p.words[at[i]], true
+			}
+		}
+		if !found {
+			return s.done()
+		}
+		postings = postings[:0]
+		last := -1
+		for i, p := range parts {
+			if at[i] == len(p.words) || p.words[at[i]] != word {
+				continue
+			}
+			p.each(at[i], func(place, count int, in fields) {
+				if to := int(places[i][place]); to >= 0 {
+					postings = appendPosting(postings, to-last, count, in)
+					last = to
+				}
+			})
+			at[i]++
+		}
+		if last >= 0 {
+			s.add(word, postings)
+		}
+	}
+}
+
+// Index finds files by their words. It does not change: [Index.Update] makes another one that
+// shares what is the same. The zero Index is empty.
+type Index struct {
+	segments []*segment
+	dead     []map[int]bool // by segment: the places of files that are gone or in a later segment
+	places   map[string]placeOf
+}
+
+type placeOf struct{ segment, place int }
+
+// maxSegments bounds how many segments a question has to look at.
+const maxSegments = 6
+
+// Stale returns those paths whose stamp in the index is another one, or that the index lacks, and
+// those that it has and stamps does not.
+func (x *Index) Stale(stamps map[string]string) (changed, gone []string) {
+	for path, stamp := range stamps {
+		at, known := x.places[path]
+		if !known || x.segments[at.segment].files[at.place].stamp != stamp {
+			changed = append(changed, path)
+		}
+	}
+	for path := range x.places {
+		if _, there := stamps[path]; !there {
+			gone = append(gone, path)
+		}
+	}
+	slices.Sort(changed)
+	slices.Sort(gone)
+	return changed, gone
+}
+
+// Update returns an index in which docs replace what x has of their paths, and that has
+// nothing of the paths in gone.
+func (x *Index) Update(docs func(yield func(Doc) bool), gone []string) *Index {
+	b := newBuilder()
+	docs(func(d Doc) bool {
+		b.add(d)
+		return true
+	})
+	next := &Index{segments: slices.Clone(x.segments)}
+	for _, dead := range x.dead {
+		copied := make(map[int]bool, len(dead))
+		for place := range dead {
+			copied[place] = true
+		}
+		next.dead = append(next.dead, copied)
+	}
+	kill := func(path string) {
+		if at, known := x.places[path]; known {
+			next.dead[at.segment][at.place] = true
+		}
+	}
+	for _, path := range gone {
+		kill(path)
+	}
+	for _, f := range b.files {
+		kill(f.path)
+	}
+	if len(b.files) > 0 {
+		next.segments, next.dead = append(next.segments, b.segment()), append(next.dead, map[int]bool{})
+	}
+	next.compact()
+	next.place()
+	return next
+}
+
+// place notes where each file is.
+func (x *Index) place() {
+	x.places = make(map[string]placeOf, len(x.places))
+	for i, s := range x.segments {
+		for j, f := range s.files {
+			if !x.dead[i][j] {
+				x.places[f.path] = placeOf{i, j}
+			}
+		}
+	}
+}
+
+// compact merges the smaller segments when there are many, and drops dead files when
+// they are more than a quarter.
+func (x *Index) compact() {
+	from := len(x.segments)
+	if from > maxSegments {
+		from = 1 // all but the first, which is the largest
+		if len(x.segments[0].files) < 4*x.len(1) {
+			from = 0
+		}
+	}
+	for i, s := range x.segments {
+		if 4*len(x.dead[i]) > len(s.files) {
+			from = min(from, i)
+		}
+	}
+	if from >= len(x.segments) {
+		return
+	}
+	merged := merge(x.segments[from:], x.dead[from:])
+	x.segments, x.dead = x.segments[:from], x.dead[:from]
+	if len(merged.files) > 0 {
+		x.segments, x.dead = append(x.segments, merged), append(x.dead, map[int]bool{})
+	}
+}
+
+func (x *Index) len(from int) (files int) {
+	for i := from; i < len(x.segments); i++ {
+		files += len(x.segments[i].files)
+	}
+	return files
+}
+
+// Len returns the number of files.
+func (x *Index) Len() int { return len(x.places) }

@@ -1,0 +1,98 @@
+package find
+
+import (
+	"math/bits"
+	"strings"
+	"sync"
+
+	"github.com/blevesearch/snowballstem"
+	"github.com/blevesearch/snowballstem/danish"
+	"github.com/blevesearch/snowballstem/dutch"
+	"github.com/blevesearch/snowballstem/english"
+	"github.com/blevesearch/snowballstem/finnish"
+	"github.com/blevesearch/snowballstem/french"
+	"github.com/blevesearch/snowballstem/german"
+	"github.com/blevesearch/snowballstem/italian"
+	"github.com/blevesearch/snowballstem/norwegian"
+	"github.com/blevesearch/snowballstem/portuguese"
+	"github.com/blevesearch/snowballstem/russian"
+	"github.com/blevesearch/snowballstem/spanish"
+	"github.com/blevesearch/snowballstem/swedish"
+)
+
+// languageSet has a bit for each language of [languages].
+type languageSet uint16
+
+// languages are those whose word forms are known. Their stop words are the most frequent words,
+// as compared by [fold]; they tell the language of a note and decide no ranking.
+var languages = []struct {
+	name      string
+	stem      func(*snowballstem.Env) bool
+	stopWords string
+}{
+	{"english", english.Stem, "the of and to a in is it that for on with as was at by this are be from or have an not but you i my we they he she his her its had has were been do did does what which when where who how can will would there their about if so me our your am us than then them just should could into over some any against between during before after while because again under above without within"},
+	{"german", german.Stem, "der die das und ist in den von zu mit sich auf fur nicht ein eine einer eines einem einen als auch es an werden aus er hat dass sie nach wird bei noch wie uber so zum war haben nur oder aber vor zur bis mehr durch man sein wurde sind gegen ohne zwischen wahrend weil ich wir du mein dein unser was wo wann wer warum wenn kann im am um dem des"},
+	{"french", french.Stem, "le la les de des du un une et est en que qui dans pour pas sur au avec ce il elle ne se plus par je son sa ses mon ma mes nous vous ou mais on sont cette aux leur comme ont ete etre fait quand quoi comment"},
+	{"spanish", spanish.Stem, "el la los las de que y a en un una ser se no haber por con su para como estar tener le lo pero mas o este al del es son muy mi sin sobre ya cuando donde quien porque fue ha"},
+	{"italian", italian.Stem, "il lo la i gli le di che e a in un una per con non del della dei delle al alla da dal si sono come ma anche nel nella questo su piu ho ha mi quando dove chi perche"},
+	{"portuguese", portuguese.Stem, "o a os as de que e do da em um uma para com nao por mais dos das como mas ao ele se na no foi sua seu ou quando muito nos ja eu tambem so pelo pela ate isso onde"},
+	{"dutch", dutch.Stem, "de het een van en in is dat op te zijn met voor niet aan er om ook als dan maar bij nog uit naar heeft ik je we ze mijn dit deze over wat waar wie wanneer hoe kan"},
+	{"swedish", swedish.Stem, "och att det i en jag hon som han pa den med var sig for sa till ar men ett om hade de av icke mig du da nu har inte hans kan vad nar hur min"},
+	{"danish", danish.Stem, "og i jeg det at en den til er som pa de med han af for ikke der var mig sig men et har om vi min havde ham hun nu over da fra du ud sin hvad hvor kan"},
+	{"norwegian", norwegian.Stem, "og i jeg det at en et den til er som pa de med han av ikke der sa var meg seg men ett har om vi min mitt ha hadde hun na over da ved fra du ut sin hva hvor kan"},
+	{"finnish", finnish.Stem, "ja on ei se etta oli han mutta ovat joka kun niin myos kuin tai ole sen jos mina sina me te he olla mika missa kuka"},
+	{"russian", russian.Stem, "и в не на я что он с как это по но они мы она так его же от за из у к бы вы о для все то был только до или если где когда кто"},
+}
+
+// fillers are words with which people ask where a note is. They say nothing about it.
+const fillers = "tip tips advice help hints find search show tell look note notes wrote write written writing anything something where what which did say said information info please page document text list vault obsidian " +
+	"tipp tipps rat finde suche zeig zeige notiz notizen geschrieben schrieb steht irgendwas etwas habe hatte bitte seite welche welcher gibt " +
+	"cherche trouve montre ecrit"
+
+// stopWords has the languages of each stop word; fillers are stop words of none.
+var stopWords = sync.OnceValue(func() map[string]languageSet {
+	set := map[string]languageSet{}
+	for i, l := range languages {
+		for w := range strings.FieldsSeq(l.stopWords) {
+			set[w] |= 1 << i
+		}
+	}
+	return set
+})
+
+var fillerWords = sync.OnceValue(func() map[string]bool {
+	set := map[string]bool{}
+	for w := range strings.FieldsSeq(fillers) {
+		set[w] = true
+	}
+	return set
+})
+
+// likely returns the language with most stop words, none where there is no lead over the
+// others: a word of several languages counts in each of them.
+func likely(counts []int) languageSet {
+	best, second := 0, -1
+	for i := 1; i < len(counts); i++ {
+		if counts[i] > counts[best] {
+			best, second = i, counts[best]
+		} else {
+			second = max(second, counts[i])
+		}
+	}
+	if counts[best] < 3 || counts[best]*10 < second*11 {
+		return 0
+	}
+	return 1 << best
+}
+
+// stems returns the stem of a word in each of some languages, without accents, by the bit of the language.
+func stems(word string, of languageSet) (list []string) {
+	list = make([]string, len(languages))
+	for set := uint16(of); set != 0; set &= set - 1 {
+		i := bits.TrailingZeros16(set)
+		env := snowballstem.NewEnv(word)
+		languages[i].stem(env)
+		list[i] = env.Current()
+	}
+	return list
+}

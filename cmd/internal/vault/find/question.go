@@ -1,0 +1,343 @@
+package find
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"math/bits"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// term is a word of a question, with the words of the index that answer it.
+type term struct {
+	text    string // as the user wrote it
+	word    string // folded
+	stop    bool
+	idf     float64
+	answers []answer
+	near    []string // words of the index that are near, where nothing answers
+}
+
+// answer is a word of the index that answers a term.
+type answer struct {
+	word   string
+	weight float64 // 1 for the same word
+	how    string  // "" for the same word, else such as "word form of"
+}
+
+// The weights of words that are not the same. A word form means the same nearly always; a part
+// of a compound often; a typing error is a guess.
+const (
+	formWeight     = 0.85
+	spellingWeight = 0.9
+	partWeight     = 0.6
+	typoWeight     = 0.55
+	farTypoWeight  = 0.4
+)
+
+// maxTerms bounds the words of a question that are looked up: nobody means more.
+const maxTerms = 32
+
+// maxAnswers bounds the words that answer one term, the most frequent forms first.
+const maxAnswers = 24
+
+// MaxPhrases bounds the phrases of a question: each is looked for in the texts of many files.
+const MaxPhrases = 8
+
+// parse returns the terms of a question and its first phrases, each a list of folded words. Stop
+// words and fillers are left out where other words are left.
+func parse(question string) (terms []*term, phrases [][]string) {
+	seen := map[string]bool{}
+	pieces := strings.Split(question, `"`)
+	for i, piece := range pieces {
+		var phrase []string
+		eachWritten(piece, func(written string, _ int) {
+			words, whole := parts(written)
+			phrase = append(phrase, words...)
+			if whole != "" {
+				words = append(words, whole)
+			}
+			for _, w := range words {
+				if !seen[w] && len(terms) < maxTerms {
+					seen[w] = true
+					terms = append(terms, &term{text: written, word: w, stop: stopWords()[w] != 0 || fillerWords()[w] || len(w) == 1 && w[0] < 0x80})
+				}
+			}
+		})
+		if closed := i%2 == 1 && i+1 < len(pieces); closed && len(phrase) > 0 && len(phrases) < MaxPhrases {
+			phrases = append(phrases, phrase)
+		}
+	}
+	if content := slices.DeleteFunc(slices.Clone(terms), func(t *term) bool { return t.stop }); len(content) > 0 {
+		terms = content
+	}
+	return terms, phrases
+}
+
+// lookup is the vocabulary of a view.
+type lookup struct {
+	*View
+	known map[string]usage
+}
+
+// usage is how many visible files have a word, and their languages.
+type usage struct {
+	files     int
+	languages languageSet
+}
+
+func (l *lookup) usage(word string) usage {
+	u, known := l.known[word]
+	if known {
+		return u
+	}
+	for i, s := range l.x.segments {
+		if at, found := slices.BinarySearch(s.words, word); found {
+			s.each(at, func(place, _ int, _ fields) {
+				if l.visible[i][place] {
+					u.files++
+					u.languages |= cmp.Or(s.files[place].language, l.spoken)
+				}
+			})
+		}
+	}
+	l.known[word] = u
+	return u
+}
+
+func (l *lookup) frequency(word string) int { return l.usage(word).files }
+
+// answer fills in what answers a term. Words that only hidden files have answer nothing and are
+// near nothing.
+func (l *lookup) answer(t *term) {
+	ascii := t.word[0] < 0x80
+	if l.frequency(t.word) > 0 {
+		t.answers = append(t.answers, answer{word: t.word, weight: 1})
+	}
+	for _, other := range respelled(t.word) {
+		if l.frequency(other) > 0 {
+			t.answers = append(t.answers, answer{other, spellingWeight, "other spelling of"})
+		}
+	}
+	if len(t.word) > 2 {
+		l.addForms(t)
+	}
+	switch first, size := utf8.DecodeRuneInString(t.word); {
+	case isIdeographic(first) && size == len(t.word):
+		l.addPairs(t)
+	case len(t.word) >= 5 && ascii:
+		l.addParts(t)
+	}
+	if len(t.answers) == 0 && len(t.word) >= 4 {
+		l.addTypos(t)
+	}
+	slices.SortStableFunc(t.answers, func(a, b answer) int {
+		return cmp.Or(cmp.Compare(b.weight, a.weight), cmp.Compare(l.frequency(b.word), l.frequency(a.word)), cmp.Compare(a.word, b.word))
+	})
+	t.answers = t.answers[:min(len(t.answers), maxAnswers)]
+	t.idf = l.idf(l.any(t.answers))
+}
+
+// idf is the weight of a term by how many files have it, as of BM25.
+func (l *lookup) idf(files int) float64 {
+	return math.Log(1 + (float64(l.files)-float64(files)+0.5)/(float64(files)+0.5))
+}
+
+// any returns how many visible files have one of some words.
+func (l *lookup) any(words []answer) (n int) {
+	for i, s := range l.x.segments {
+		has := make([]bool, len(s.files))
+		for _, a := range words {
+			if at, found := slices.BinarySearch(s.words, a.word); found {
+				s.each(at, func(place, _ int, _ fields) {
+					if l.visible[i][place] && !has[place] {
+						has[place] = true
+						n++
+					}
+				})
+			}
+		}
+	}
+	return n
+}
+
+// respelled returns a word without the e of an umlaut that is written with two letters.
+func respelled(word string) (others []string) {
+	for _, pair := range []string{"ae", "oe", "ue"} {
+		if strings.Contains(word, pair) {
+			others = append(others, strings.ReplaceAll(word, pair, pair[:1]))
+		}
+	}
+	return others
+}
+
+func (t *term) has(word string) bool {
+	return slices.ContainsFunc(t.answers, func(a answer) bool { return a.word == word })
+}
+
+// addForms adds the words with the same stem in a language in which both are written. All of
+// them begin as the stem does, or nearly so.
+func (l *lookup) addForms(t *term) {
+	mine := stems(t.word, l.spoken)
+	for _, s := range l.x.segments {
+		from, _ := slices.BinarySearch(s.words, t.word[:min(3, len(t.word))])
+		for i := from; i < len(s.words) && strings.HasPrefix(s.words[i], t.word[:min(3, len(t.word))]); i++ {
+			if t.has(s.words[i]) || len(s.words[i]) > 2*len(t.word)+4 {
+				continue
+			}
+			for j, stem := range stems(s.words[i], l.usage(s.words[i]).languages) {
+				if stem != "" && stem == mine[j] {
+					t.answers = append(t.answers, answer{s.words[i], formWeight, "word form of"})
+					break
+				}
+			}
+		}
+	}
+}
+
+// addPairs adds the bigrams of a single ideograph.
+func (l *lookup) addPairs(t *term) {
+	for _, s := range l.x.segments {
+		for _, w := range s.words {
+			if len(w) <= 2*utf8.UTFMax && strings.Contains(w, t.word) && !t.has(w) && l.frequency(w) > 0 {
+				t.answers = append(t.answers, answer{word: w, weight: 1})
+			}
+		}
+	}
+}
+
+// addParts adds compounds that begin or end with the word, and, where the word is a compound
+// itself, the two words that it is made of.
+func (l *lookup) addParts(t *term) {
+	const least = 3 // letters of the other part
+	for _, s := range l.x.segments {
+		for i, w := range s.words {
+			switch {
+			case len(w) < len(t.word)+least || s.letters[i]&lettersOf(t.word) != lettersOf(t.word):
+			case strings.HasPrefix(w, t.word), strings.HasSuffix(w, t.word):
+				if !t.has(w) && l.frequency(w) > 0 {
+					t.answers = append(t.answers, answer{w, partWeight, "compound with"})
+				}
+			}
+		}
+	}
+	if len(t.answers) > 0 || len(t.word) < 8 {
+		return
+	}
+	for cut := len(t.word) - 4; cut >= 4; cut-- {
+		for _, joint := range []string{"", "s", "n", "en", "es", "er"} {
+			head, found := strings.CutSuffix(t.word[:cut], joint)
+			if tail := t.word[cut:]; found && len(head) >= 4 && l.frequency(head) > 0 && l.frequency(tail) > 0 {
+				t.answers = append(t.answers, answer{tail, partWeight, "part of"}, answer{head, partWeight, "part of"})
+				return
+			}
+		}
+	}
+}
+
+// addTypos adds the words that are one typing error away, two from eight letters on. Those
+// that are nearest win; the others are only named where nothing is found.
+func (l *lookup) addTypos(t *term) {
+	most := 1
+	if len([]rune(t.word)) >= 8 {
+		most = 2
+	}
+	var found []answer
+	judged := map[string]bool{} // a word can be in several segments
+	mask, letters := lettersOf(t.word), []rune(t.word)
+	for _, s := range l.x.segments {
+		for i, w := range s.words {
+			if abs(len(w)-len(t.word)) > 2*most || bits.OnesCount32(s.letters[i]^mask) > 2*most+2 {
+				continue
+			}
+			far := distance(letters, []rune(w), most+1)
+			if far > most+1 || far > most && bits.OnesCount32(s.letters[i]^mask) > 2*most || judged[w] || l.frequency(w) == 0 {
+				continue
+			}
+			judged[w] = true
+			if digitsOf(w) != digitsOf(t.word) {
+				continue // another day, version or number is no typing error
+			}
+			if far > most {
+				if len(w) >= 4 && stopWords()[w] == 0 {
+					t.near = append(t.near, w)
+				}
+				continue
+			}
+			weight := typoWeight
+			if far > 1 {
+				weight = farTypoWeight
+			}
+			found = append(found, answer{w, weight, "typo of"})
+		}
+	}
+	best := 0.0
+	for _, a := range found {
+		best = max(best, a.weight)
+	}
+	for _, a := range found {
+		if a.weight == best {
+			t.answers = append(t.answers, a)
+		} else {
+			t.near = append(t.near, a.word)
+		}
+	}
+	slices.Sort(t.near)
+	t.near = slices.Compact(t.near)
+	t.near = t.near[:min(len(t.near), 5)]
+}
+
+func digitsOf(word string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsDigit(r) {
+			return r
+		}
+		return -1
+	}, word)
+}
+
+// distance is the number of letters that are inserted, left out, replaced or exchanged with
+// the next one between two words, or more than most (optimal string alignment).
+func distance(a, b []rune, most int) int {
+	if abs(len(a)-len(b)) > most {
+		return most + 1
+	}
+	row := make([]int, 3*(len(b)+1))
+	before, last, next := row[:len(b)+1], row[len(b)+1:2*(len(b)+1)], row[2*(len(b)+1):]
+	for j := range last {
+		last[j] = j
+	}
+	for i := 1; i <= len(a); i++ {
+		next[0] = i
+		least := next[0]
+		for j := 1; j <= len(b); j++ {
+			cost := 1
+			if a[i-1] == b[j-1] {
+				cost = 0
+			}
+			next[j] = min(last[j]+1, next[j-1]+1, last[j-1]+cost)
+			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
+				next[j] = min(next[j], before[j-2]+1)
+			}
+			least = min(least, next[j])
+		}
+		if least > most {
+			return most + 1
+		}
+		before, last, next = last, next, before
+	}
+	return last[len(b)]
+}
+
+func abs(n int) int { return max(n, -n) }
+
+// because says how a word answers a term.
+func (a answer) because(t *term) string {
+	if a.how == "" {
+		return ""
+	}
+	return fmt.Sprintf("%q, %s %q", a.word, a.how, t.text)
+}

@@ -1,0 +1,642 @@
+package find
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// The parameters of the ranking. The weights of BM25 with fields are those that serve collections of
+// short texts (k1 and b of Robertson and Zaragoza, "The Probabilistic Relevance Framework", 2009);
+// the weights of fields and bonuses were chosen beforehand, and testdata/questions.tsv asks for no others.
+const (
+	k1 = 1.2
+	b  = 0.5 // notes of one line and of a thousand are of equal use
+	// sectionShare is what the best section of a note adds to the note.
+	sectionShare = 0.6
+	// nearness is the most that words next to each other add, in shares of their weights.
+	nearness = 0.5
+	// perLink is what a link from another good result adds, up to maxLinks of them.
+	perLink, maxLinks = 0.04, 3
+	// anchorShare is the weight of the text of a link for the note that it leads to.
+	anchorShare = 1.2
+	// recency is what a note adds that was changed today; after half a year it is a third.
+	recency    = 0.03
+	recencyAge = 180 * 24 * time.Hour
+	// dayShare is what the daily note of a day adds that the question names.
+	dayShare = 0.5
+	// leastCoverage is the share of a question, by weight, that a result has to answer.
+	leastCoverage = 0.42
+	// candidates is how many notes are read to find their best sections.
+	candidates = 40
+	// maxChecked is how many notes are read where the question has a phrase.
+	maxChecked = 400
+	// MaxSection is how much of a section a result has, in bytes, from its first word that answers.
+	MaxSection = 64 << 10
+	// MaxBody is how much of a text is indexed and read, in bytes. Longer notes are logs and data.
+	MaxBody = 2 << 20
+)
+
+// fieldWeights are the weights of fields, in occurrences in a body of average length.
+var fieldWeights = [...]struct {
+	field  fields
+	name   string
+	weight float64
+}{
+	{inTitle, "title", 6},
+	{inAlias, "alias", 6},
+	{inHeading, "heading", 2.5},
+	{inTag, "tag", 3},
+	{inProperty, "property", 2},
+	{inLink, "link text", 0.5}, // the words are in the body as well
+	{inFolder, "folder", 1.5},
+}
+
+// weightOf is the weight of each set of fields.
+var weightOf = func() (table [256]float32) {
+	for set := range table {
+		for _, f := range fieldWeights {
+			if fields(set)&f.field != 0 {
+				table[set] += float32(f.weight)
+			}
+		}
+	}
+	return table
+}()
+
+// Vault is where the files of an index are.
+type Vault struct {
+	// Wanted reports whether a file is in the part of the vault that is searched; nil is all.
+	Wanted func(path string) bool
+	// Read returns the content of a note or a canvas. ok is false where there is none that can be
+	// read; an error ends the question. No part of a content is kept.
+	Read func(path string) (c Content, ok bool, err error)
+	// Modified returns when a file was changed.
+	Modified func(path string) time.Time
+	// Daily is the path of the daily note of a day that the question names, "" for none.
+	Daily string
+	Now   time.Time // of the day: an answer is the same all day long
+}
+
+// Content is the text of a note.
+type Content struct {
+	Text     string
+	Body     int       // where the sections begin, in bytes: after the properties
+	Headings []Heading // in the order of the text
+	Links    []Link
+}
+
+// Heading begins a section.
+type Heading struct {
+	Offset int // in bytes, of its line
+	Text   string
+}
+
+// Link is a link to another file of the vault; Text is "" where it shows no text of its own.
+type Link struct{ Text, Target string }
+
+// Result is a file that answers a question.
+type Result struct {
+	Path    string
+	Kind    Kind
+	Heading string  // of the best section, "" for the part before the first heading
+	Line    int     // of the best section or the best line in it, from 1; 0 without a text
+	Score   float64 // a result that has all words of the question in one place has about 1 or more
+	Why     []string
+	Section string // the text of the best section, at most [MaxSection] bytes of it
+	Marks   []Mark // the words that answer the question, in Section, in order
+}
+
+// Mark is a range of bytes.
+type Mark struct{ Start, End int }
+
+// Answer is what a question found.
+type Answer struct {
+	Results []Result // best first
+	// Tried says of each word of the question what was looked for, for an answer without results.
+	Tried []Tried
+}
+
+// Tried is a word of a question.
+type Tried struct {
+	Word  string
+	Found []string // words of the vault that answer it
+	// Changed says that none of them is the word itself.
+	Changed bool
+	Near    []string // words of the vault that look like it, where none answers
+	Files   int      // that have an answer
+}
+
+// found is a file during the ranking.
+type found struct {
+	segment, place int
+	path           string
+	score          float64
+	coverage       float64
+	result         Result
+}
+
+func (f *found) before(other *found) int {
+	return cmp.Or(cmp.Compare(other.score, f.score), cmp.Compare(f.path, other.path))
+}
+
+// Ask answers a question with at most limit results. Its errors are those of ctx and of [Vault].Read.
+func (w *View) Ask(ctx context.Context, question string, v Vault, limit int) (Answer, error) {
+	terms, phrases := parse(question)
+	l := &lookup{View: w, known: map[string]usage{}}
+	for _, t := range terms {
+		if err := ctx.Err(); err != nil {
+			return Answer{}, err
+		}
+		l.answer(t)
+	}
+	total := 0.0
+	for _, t := range terms {
+		total += t.idf
+	}
+	q := &ranking{lookup: l, v: v, terms: terms, phrases: phrases, total: max(total, 0.01), matches: map[string][]match{}}
+	list, err := q.rank(ctx)
+	if err != nil {
+		return Answer{}, err
+	}
+	answer := Answer{}
+	for _, f := range list[:min(len(list), limit)] {
+		f.result.Why = append(q.reasons(f), f.result.Why...)
+		answer.Results = append(answer.Results, f.result)
+	}
+	for _, t := range terms {
+		tried := Tried{Word: t.text, Near: t.near, Files: l.any(t.answers), Changed: len(t.answers) > 0 && t.answers[0].how != ""}
+		for _, a := range t.answers {
+			tried.Found = append(tried.Found, a.word)
+		}
+		answer.Tried = append(answer.Tried, tried)
+	}
+	return answer, nil
+}
+
+// View is the part of an index that a caller may see: what it may not see counts in nothing.
+type View struct {
+	x       *Index
+	visible [][]bool // by segment and place
+	files   int      // that are visible
+	average float64  // length of a visible body
+	spoken  languageSet
+}
+
+// View returns the part of the index whose paths are visible.
+func (x *Index) View(visible func(path string) bool) *View {
+	w := &View{x: x}
+	length := 0
+	for i, s := range x.segments {
+		seen := make([]bool, len(s.files))
+		for j := range s.files {
+			if !x.dead[i][j] && visible(s.files[j].path) {
+				seen[j] = true
+				w.files++
+				length += int(s.files[j].length)
+				w.spoken |= s.files[j].language
+			}
+		}
+		w.visible = append(w.visible, seen)
+	}
+	w.spoken = cmp.Or(w.spoken, 1) // english: a vault of short notes does not say
+	w.average = max(1, float64(length)/float64(max(1, w.files)))
+	return w
+}
+
+// sees reports whether a file is in the view.
+func (w *View) sees(path string) bool {
+	at, known := w.x.places[path]
+	return known && w.visible[at.segment][at.place]
+}
+
+// ranking is the work on one question.
+type ranking struct {
+	*lookup
+	v       Vault
+	terms   []*term
+	phrases [][]string
+	total   float64             // weight of all terms
+	matches map[string][]match  // by written word: which terms it answers
+	linked  map[string][]string // which notes that were read link to a file
+}
+
+type match struct {
+	term   int
+	weight float64
+}
+
+func (q *ranking) rank(ctx context.Context) ([]*found, error) {
+	var best []*found // sorted
+	keep := candidates
+	if len(q.phrases) > 0 {
+		keep = maxChecked
+	}
+	for i := range q.x.segments {
+		q.score(i, func(f found) {
+			if len(best) == keep && f.before(best[keep-1]) > 0 {
+				return
+			}
+			at, _ := slices.BinarySearchFunc(best, &f, (*found).before)
+			best = slices.Insert(best, at, &f)
+			best = best[:min(len(best), keep)]
+		})
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+	}
+	q.linked = map[string][]string{}
+	anchors := map[string]string{}
+	var list []*found
+	for _, f := range best {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		if len(list) == candidates {
+			break
+		}
+		has, err := q.look(f, anchors)
+		if err != nil {
+			return nil, err
+		}
+		if has {
+			list = append(list, f)
+		}
+	}
+	list, err := q.follow(list, anchors)
+	if err != nil {
+		return nil, err
+	}
+	list = slices.DeleteFunc(list, func(f *found) bool { return f.coverage < leastCoverage })
+	slices.SortFunc(list, (*found).before)
+	for _, f := range list {
+		f.result.Score = math.Round(100*f.score/q.total) / 100
+	}
+	return list, nil
+}
+
+// score calls visit with each visible file of a segment that has a word of the question.
+func (q *ranking) score(segment int, visit func(found)) {
+	s := q.x.segments[segment]
+	n := len(s.files)
+	score, coverage := make([]float32, n), make([]float32, n)
+	body, elsewhere, strength := make([]float32, n), make([]float32, n), make([]float32, n)
+	var touched, here []int
+	for _, t := range q.terms {
+		here = here[:0]
+		for _, a := range t.answers {
+			at, known := slices.BinarySearch(s.words, a.word)
+			if !known {
+				continue
+			}
+			w := float32(a.weight)
+			s.each(at, func(place, count int, in fields) {
+				if !q.visible[segment][place] {
+					return
+				}
+				if strength[place] == 0 {
+					here = append(here, place)
+				}
+				body[place] += w * float32(count)
+				elsewhere[place] = max(elsewhere[place], w*weightOf[in])
+				strength[place] = max(strength[place], w)
+			})
+		}
+		for _, place := range here {
+			if coverage[place] == 0 {
+				touched = append(touched, place)
+			}
+			long := float32(1 - b + b*float64(s.files[place].length)/q.average)
+			tf := body[place]/long + elsewhere[place]
+			score[place] += float32(t.idf) * tf * (k1 + 1) / (k1 + tf)
+			coverage[place] += float32(t.idf) * strength[place]
+			body[place], elsewhere[place], strength[place] = 0, 0, 0
+		}
+	}
+	for _, place := range touched {
+		f := &s.files[place]
+		if q.v.Wanted != nil && !q.v.Wanted(f.path) {
+			continue
+		}
+		visit(found{segment: segment, place: place, path: f.path, score: float64(score[place]), coverage: float64(coverage[place]) / q.total})
+	}
+}
+
+// look reads a file, finds its best section, and adds what that and its age are worth. It
+// reports whether the file has the phrases of the question.
+func (q *ranking) look(f *found, anchors map[string]string) (has bool, err error) {
+	kind := q.x.segments[f.segment].files[f.place].kind
+	f.result = Result{Path: f.path, Kind: kind}
+	_, title := splitPath(f.path, kind)
+	missing := slices.Clone(q.phrases)
+	missing = slices.DeleteFunc(missing, func(p []string) bool { return hasPhrase(title, p) })
+	if kind == Note || kind == Canvas {
+		content, ok, err := q.v.Read(f.path)
+		if err != nil || !ok {
+			return false, err
+		}
+		missing = slices.DeleteFunc(missing, func(p []string) bool { return hasPhrase(content.Text, p) })
+		if len(missing) == 0 {
+			f.score += sectionShare * q.bestSection(content, &f.result)
+			if kind == Canvas {
+				f.result.Line = 0 // its texts are lines of no file
+			}
+			q.anchors(f.path, content, anchors)
+		}
+	}
+	age := max(0, q.v.Now.Sub(q.v.Modified(f.path)))
+	f.score += recency * q.total * math.Exp(-float64(age)/float64(recencyAge))
+	return len(missing) == 0, nil
+}
+
+// reasons says why a file was found: the fields with words of the question, and the words
+// that are not the ones of the question.
+func (q *ranking) reasons(f *found) (why []string) {
+	s := q.x.segments[f.segment]
+	in := fields(0)
+	for _, t := range q.terms {
+		exact := false
+		var because string
+		for _, a := range t.answers {
+			at, known := slices.BinarySearch(s.words, a.word)
+			if !known {
+				continue
+			}
+			s.each(at, func(place, _ int, of fields) {
+				if place == f.place {
+					in |= of
+					exact = exact || a.how == ""
+					if because == "" {
+						because = a.because(t)
+					}
+				}
+			})
+		}
+		if !exact && because != "" {
+			why = append(why, because)
+		}
+	}
+	var where []string
+	for _, w := range fieldWeights {
+		if in&w.field != 0 && w.field != inLink {
+			where = append(where, w.name)
+		}
+	}
+	return append(where, why...)
+}
+
+// hasPhrase reports whether a text has the words of a phrase one after the other.
+func hasPhrase(text string, phrase []string) (has bool) {
+	var begun []int // how many words each beginning of the phrase has so far
+	eachWritten(text, func(written string, _ int) {
+		if has {
+			return
+		}
+		words, _ := parts(written)
+		for _, w := range words {
+			longer := begun[:0]
+			for _, n := range append(begun, 0) {
+				if phrase[n] != w {
+					continue
+				}
+				if n+1 == len(phrase) {
+					has = true
+					return
+				}
+				longer = append(longer, n+1)
+			}
+			begun = longer
+		}
+	})
+	return has
+}
+
+// matchesOf returns which terms a written word answers.
+func (q *ranking) matchesOf(written string) []match {
+	list, known := q.matches[written]
+	if known {
+		return list
+	}
+	for _, w := range forms(written) {
+		for i, t := range q.terms {
+			for _, a := range t.answers {
+				if a.word == w {
+					list = append(list, match{i, a.weight})
+					break
+				}
+			}
+		}
+	}
+	if len(q.matches) < maxForms {
+		q.matches[strings.Clone(written)] = list
+	}
+	return list
+}
+
+// occurrence is a word of a section that answers a term.
+type occurrence struct {
+	term, word int // word: its number in the section
+	weight     float64
+	mark       Mark
+}
+
+// bestSection returns the weight of the section that answers best, and describes it in r.
+func (q *ranking) bestSection(c Content, r *Result) (best float64) {
+	best = -1
+	start, end := c.Body, c.Body
+	for i := -1; i < len(c.Headings); i++ {
+		from, to, heading := c.Body, len(c.Text), ""
+		if i >= 0 {
+			from, heading = c.Headings[i].Offset, c.Headings[i].Text
+		}
+		if i+1 < len(c.Headings) {
+			to = c.Headings[i+1].Offset
+		}
+		if from >= to {
+			continue
+		}
+		text := c.Text[from:to]
+		var all []occurrence
+		words := 0
+		eachWritten(text, func(written string, start int) {
+			words++
+			for _, m := range q.matchesOf(written) {
+				all = append(all, occurrence{m.term, words, m.weight, Mark{start, start + len(written)}})
+			}
+		})
+		if score := q.section(all, words, heading); score > best && (len(all) > 0 || best < 0) {
+			best = score
+			start, end = from, to
+			r.Heading, r.Marks = heading, nil
+			for _, o := range all {
+				if n := len(r.Marks); n == 0 || r.Marks[n-1] != o.mark {
+					r.Marks = append(r.Marks, o.mark)
+				}
+			}
+		}
+	}
+	r.cut(c.Text, start, end)
+	return max(best, 0)
+}
+
+// cut sets the section, of which a long one begins with the line of its first mark.
+func (r *Result) cut(text string, from, to int) {
+	if to-from > MaxSection {
+		if len(r.Marks) > 0 {
+			begin := strings.LastIndexByte(text[from:from+r.Marks[0].Start], '\n') + 1
+			if r.Marks[0].Start-begin > maxLine { // a line as long as a book
+				begin = runeStart(text[from:to], r.Marks[0].Start-maxLine)
+			}
+			for i := range r.Marks {
+				r.Marks[i] = Mark{r.Marks[i].Start - begin, r.Marks[i].End - begin}
+			}
+			from += begin
+		}
+		to = from + runeStart(text[from:to], min(to-from, MaxSection))
+		r.Marks = slices.DeleteFunc(r.Marks, func(m Mark) bool { return m.End > to-from })
+	}
+	r.Section, r.Line = strings.Clone(text[from:to]), 1+strings.Count(text[:from], "\n")
+	r.Heading = strings.Clone(r.Heading)
+}
+
+// section returns the weight of a section: BM25 over its words, and a bonus for the shortest run
+// of words that has most terms.
+func (q *ranking) section(all []occurrence, words int, heading string) (score float64) {
+	tf, strength := make([]float64, len(q.terms)), make([]float64, len(q.terms))
+	for _, o := range all {
+		tf[o.term] += o.weight
+		strength[o.term] = max(strength[o.term], o.weight)
+	}
+	eachWritten(heading, func(written string, _ int) {
+		for _, m := range q.matchesOf(written) {
+			tf[m.term] += 2 * m.weight
+		}
+	})
+	distinct := 0
+	weight := 0.0
+	for i, t := range q.terms {
+		if tf[i] > 0 {
+			score += t.idf * tf[i] * (k1 + 1) / (tf[i] + k1*(1-b+b*float64(words)/150))
+			distinct++
+			weight += t.idf * strength[i]
+		}
+	}
+	if distinct < 2 {
+		return score
+	}
+	shortest := math.MaxInt
+	last := make([]int, len(q.terms)) // word of the latest occurrence of each term, 0 for none
+	for _, o := range all {
+		last[o.term] = o.word
+		first, seen := math.MaxInt, 0
+		for _, w := range last {
+			if w > 0 {
+				first = min(first, w)
+				seen++
+			}
+		}
+		if seen == distinct {
+			shortest = min(shortest, o.word-first+1)
+		}
+	}
+	if shortest == math.MaxInt { // some are in the heading alone
+		return score
+	}
+	return score + nearness*weight*float64(distinct)/float64(max(distinct, shortest))
+}
+
+// anchors notes where a note links to, and the texts of links that have most of the question:
+// they name the note that they lead to.
+func (q *ranking) anchors(from string, c Content, to map[string]string) {
+	for _, link := range c.Links {
+		if link.Target != from && !slices.Contains(q.linked[link.Target], from) {
+			q.linked[link.Target] = append(q.linked[link.Target], from)
+		}
+		if link.Target == from || to[link.Target] != "" || link.Text == "" || !q.sees(link.Target) {
+			continue
+		}
+		if q.coverageOf(link.Text) >= 0.6 {
+			to[link.Target] = strings.Clone(link.Text)
+		}
+	}
+}
+
+func (q *ranking) coverageOf(text string) (share float64) {
+	strength := make([]float64, len(q.terms))
+	eachWritten(text, func(written string, _ int) {
+		for _, m := range q.matchesOf(written) {
+			strength[m.term] = max(strength[m.term], m.weight)
+		}
+	})
+	for i, t := range q.terms {
+		share += t.idf * strength[i] / q.total
+	}
+	return share
+}
+
+// follow adds what links between results are worth, the targets of links whose texts answer the
+// question, and the daily note of a day that it names.
+func (q *ranking) follow(list []*found, anchors map[string]string) ([]*found, error) {
+	byPath := map[string]*found{}
+	for _, f := range list {
+		byPath[f.path] = f
+	}
+	add := func(path string, share, coverage float64, why string) error {
+		f := byPath[path]
+		if f == nil {
+			at, known := q.x.places[path]
+			if !known || !q.sees(path) || q.v.Wanted != nil && !q.v.Wanted(path) {
+				return nil
+			}
+			f = &found{segment: at.segment, place: at.place, path: path}
+			if has, err := q.look(f, map[string]string{}); err != nil || !has {
+				return err
+			}
+			byPath[path] = f
+			list = append(list, f)
+		}
+		f.score += share * q.total
+		f.coverage = max(f.coverage, coverage)
+		f.result.Why = append(f.result.Why, why)
+		return nil
+	}
+	for _, path := range slices.Sorted(maps.Keys(anchors)) {
+		if err := add(path, anchorShare, q.coverageOf(anchors[path]), "link text "+strconv.Quote(anchors[path])); err != nil {
+			return nil, err
+		}
+	}
+	if q.v.Daily != "" {
+		if err := add(q.v.Daily, dayShare, 1, "daily note of that day"); err != nil {
+			return nil, err
+		}
+	}
+	good := slices.SortedFunc(slices.Values(list), (*found).before)
+	good = good[:min(len(good), candidates/2)]
+	isGood := map[string]bool{}
+	for _, f := range good {
+		isGood[f.path] = true
+	}
+	for _, f := range list {
+		n := 0
+		for _, from := range q.linked[f.path] {
+			if isGood[from] {
+				n++
+			}
+		}
+		if n > 0 {
+			f.score += perLink * q.total * float64(min(n, maxLinks))
+			results := "results"
+			if n == 1 {
+				results = "result"
+			}
+			f.result.Why = append(f.result.Why, fmt.Sprintf("linked from %d %s", n, results))
+		}
+	}
+	return list, nil
+}

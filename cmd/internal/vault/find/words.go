@@ -1,0 +1,197 @@
+package find
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"golang.org/x/text/unicode/norm"
+)
+
+// maxWord is the length in bytes of the longest word that is indexed: what is longer is encoded
+// data, and would fill the vocabulary.
+const maxWord = 64
+
+// token is a word of a text in the form in which words are compared, see [fold].
+type token struct {
+	text       string
+	start, end int // of the written word that it comes from, in bytes
+}
+
+// eachWritten calls visit with each written word of a text: letters, digits and marks, joined by
+// single connectors such as those of a date, a path or snake_case.
+func eachWritten(text string, visit func(word string, start int)) {
+	for i := 0; i < len(text); {
+		r, size := decode(text[i:])
+		if !isWordRune(r) {
+			i += size
+			continue
+		}
+		start := i
+		for i += size; i < len(text); i += size {
+			if r, size = decode(text[i:]); isWordRune(r) {
+				continue
+			}
+			if !strings.ContainsRune("_-./:@", r) {
+				break
+			}
+			if next, _ := decode(text[i+size:]); !isWordRune(next) {
+				break
+			}
+		}
+		visit(text[start:i], start)
+	}
+}
+
+func decode(s string) (rune, int) {
+	if s != "" && s[0] < utf8.RuneSelf {
+		return rune(s[0]), 1
+	}
+	return utf8.DecodeRuneInString(s)
+}
+
+func isWordRune(r rune) bool {
+	if r < utf8.RuneSelf {
+		return 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9'
+	}
+	return unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.Is(unicode.Mn, r)
+}
+
+// forms returns the words that a written word is found by: its parts, and where they mean something
+// together also the whole: hyphenated and underscored words, camel case, dates and versions.
+func forms(written string) []string {
+	words, whole := parts(written)
+	if whole != "" {
+		words = append(words, whole)
+	}
+	return words
+}
+
+// parts returns the words that a written word is made of, at connectors and at the capitals of
+// camel case, and what they are together, "" where that means nothing. Runs of Chinese, Japanese and
+// Korean are their bigrams, because nothing separates their words.
+func parts(written string) (words []string, whole string) {
+	if folded, plain := plainWord(written); plain {
+		return []string{folded}, ""
+	}
+	var cut []string
+	joined, digits := false, false
+	begin := 0
+	part := func(to int) {
+		if to > begin {
+			cut = append(cut, written[begin:to])
+		}
+	}
+	var before rune
+	for i, r := range written {
+		switch {
+		case strings.ContainsRune("_-./:@", r):
+			part(i)
+			begin = i + 1
+			joined = joined || r == '_' || r == '-'
+		case unicode.IsUpper(r) && unicode.IsLower(before):
+			part(i)
+			begin = i
+			joined = true
+		case isIdeographic(r) != isIdeographic(before) && before != 0 && begin < i && !unicode.Is(unicode.Mn, r):
+			part(i)
+			begin = i
+		}
+		digits = digits || unicode.IsDigit(r)
+		before = r
+	}
+	part(len(written))
+	for _, p := range cut {
+		if first, _ := utf8.DecodeRuneInString(p); isIdeographic(first) {
+			words = append(words, bigrams(p)...)
+		} else if w := fold(p); w != "" && len(w) <= maxWord {
+			words = append(words, w)
+		}
+	}
+	if len(cut) < 2 || !joined && !digits || len(written) > maxWord {
+		return words, ""
+	}
+	whole = fold(strings.Map(func(r rune) rune {
+		if r == '_' || r == '-' && !digits {
+			return -1
+		}
+		return r
+	}, written))
+	if first, _ := utf8.DecodeRuneInString(whole); isIdeographic(first) {
+		return words, ""
+	}
+	return words, whole
+}
+
+// plainWord returns a word of ASCII letters with at most the first one in upper case as [fold]
+// does, which are most words.
+func plainWord(written string) (folded string, plain bool) {
+	if len(written) > maxWord {
+		return "", false
+	}
+	for i := range len(written) {
+		if c := written[i]; (c < 'a' || c > 'z') && (i > 0 || c < 'A' || c > 'Z') {
+			return "", false
+		}
+	}
+	return strings.ToLower(written), true
+}
+
+// isIdeographic reports whether a rune is of a script that writes words without spaces.
+func isIdeographic(r rune) bool {
+	return r >= 0x0e00 && unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul, unicode.Thai)
+}
+
+func bigrams(run string) (pairs []string) {
+	runes := []rune(norm.NFKC.String(run))
+	if len(runes) == 1 {
+		return []string{string(runes)}
+	}
+	for i := range len(runes) - 1 {
+		pairs = append(pairs, string(runes[i:i+2]))
+	}
+	return pairs
+}
+
+// letters are those that have no decomposition into a base letter and a mark.
+var letters = strings.NewReplacer("ß", "ss", "æ", "ae", "œ", "oe", "ø", "o", "ł", "l", "đ", "d", "ð", "d", "þ", "th", "ı", "i")
+
+// fold returns a word as words are compared: lower case, without accents, umlauts as their base
+// letter.
+func fold(word string) string {
+	plain := true
+	for i := range len(word) {
+		if c := word[i]; c >= utf8.RuneSelf || 'A' <= c && c <= 'Z' {
+			plain = false
+			break
+		}
+	}
+	if plain {
+		return word
+	}
+	word = strings.ToLower(word)
+	if r, _ := utf8.DecodeRuneInString(word); unicode.Is(unicode.Cyrillic, r) {
+		return strings.ReplaceAll(word, "ё", "е") // the breve of й is no accent
+	}
+	for i := range len(word) {
+		if word[i] >= utf8.RuneSelf {
+			return letters.Replace(strings.Map(func(r rune) rune {
+				if unicode.Is(unicode.Mn, r) {
+					return -1
+				}
+				return r
+			}, norm.NFKD.String(word)))
+		}
+	}
+	return word
+}
+
+// tokens returns the words of a text in its order.
+func tokens(text string) (list []token) {
+	eachWritten(text, func(written string, start int) {
+		for _, w := range forms(written) {
+			list = append(list, token{w, start, start + len(written)})
+		}
+	})
+	return list
+}
