@@ -58,6 +58,7 @@ type Store struct {
 	aimed  aimed
 
 	folders atomic.Pointer[folderList] // the last ones; may be nil
+	words   words
 }
 
 const (
@@ -337,6 +338,7 @@ func (k *Store) Touch(path disk.Path) {
 
 // Close saves what is new, and closes what is open.
 func (k *Store) Close() {
+	k.words.close()
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.closing = true
@@ -365,10 +367,11 @@ func (k *Store) release() {
 	k.cache, k.aimed = nil, aimed{}
 }
 
-// Rest takes the facts that the cache file has out of memory, until a call needs them. The
+// Rest takes the facts and words that the cache has out of memory, until a call needs them. The
 // index stays, with names, links and the filters of searches. Filters that are not in the
 // cache file are put there.
 func (k *Store) Rest() {
+	k.words.rest()
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.resting = true

@@ -104,16 +104,16 @@ var replacing = system.Retrying{Sleep: time.Sleep, InUse: func(err error) bool {
 	return system.IsInUse(err) || runtime.GOOS == "windows" && errors.Is(err, fs.ErrPermission)
 }}
 
-// writeTable replaces the current table.
-func (p place) writeTable(table []byte) error {
+// replace replaces the file with a suffix in one step.
+func (p place) replace(end string, data []byte) error {
 	half := p.random(randomID(), halfEnd)
 	file, err := create(half)
 	if err == nil {
-		_, err = file.Write(table)
+		_, err = file.Write(data)
 		err = errors.Join(err, file.Close())
 	}
 	if err == nil {
-		err = replacing.Repeat(half, func() error { return os.Rename(half, p.fixed(tableEnd)) })
+		err = replacing.Repeat(half, func() error { return os.Rename(half, p.fixed(end)) })
 	}
 	if err != nil {
 		_ = os.Remove(half)

@@ -230,7 +230,7 @@ func (u *Update) save() (*Cache, error) {
 	if !ok {
 		return nil, errors.New("the table would be too long")
 	}
-	if err := c.place.writeTable(data); err != nil {
+	if err := c.place.replace(tableEnd, data); err != nil {
 		return nil, err
 	}
 	next := &Cache{place: c.place, program: c.program, seen: sightOf(data, int64(len(data))), table: t, pack: w.finish()}

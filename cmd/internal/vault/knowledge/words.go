@@ -1,0 +1,286 @@
+package knowledge
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"path"
+	"slices"
+	"strings"
+	"sync"
+
+	"vaultwicket/cmd/internal/vault/budget"
+	"vaultwicket/cmd/internal/vault/disk"
+	"vaultwicket/cmd/internal/vault/find"
+	"vaultwicket/cmd/internal/vault/frontmatter"
+	"vaultwicket/cmd/internal/vault/knowledge/cache"
+	"vaultwicket/cmd/internal/vault/knowledge/index"
+	"vaultwicket/cmd/internal/vault/markdown"
+	"vaultwicket/gateway/state/private"
+)
+
+// words is the index of words of a vault, which is made at the first question that needs it.
+type words struct {
+	turn    sync.Mutex // held while a call brings it up to date
+	folder  *disk.Folder
+	place   cache.Extra
+	of      *index.Index // that index is of; nil if it is not known what index lacks
+	index   *find.Index
+	view    *find.View // of index, without the files that are excluded by filters
+	filters string
+	unsaved int // files that the cache file does not have
+}
+
+const (
+	// maxUnsaved is how many files are read again after a restart at most.
+	maxUnsaved = 500
+	// fewFiles are read one by one. For more it is faster to go through the cached texts.
+	fewFiles = 32
+)
+
+// wordsEnd is the suffix of the file with the index of words in the folder of caches.
+const wordsEnd = ".words"
+
+// Words returns the index of words of the files of x, which is the index of a vault as it is,
+// without the excluded ones; filters tells what excluded excludes. The error is that of the context
+// or the budget of the call. What was read until then serves the next call.
+func (k *Store) Words(from View, x *index.Index, filters string, excluded func(path string) bool) (*find.View, error) {
+	if !k.Resident {
+		return k.wordsInTurn(from, x, filters, excluded)
+	}
+	type made struct {
+		view *find.View
+		err  error
+	}
+	answer := make(chan made, 1)
+	go func() { // a cancelled call does not wait for its turn
+		view, err := k.wordsInTurn(from, x, filters, excluded)
+		answer <- made{view, err}
+	}()
+	select {
+	case m := <-answer:
+		return m.view, m.err
+	case <-from.Ctx.Done():
+		return nil, from.Ctx.Err()
+	}
+}
+
+func (k *Store) wordsInTurn(from View, x *index.Index, filters string, excluded func(path string) bool) (*find.View, error) {
+	w := &k.words
+	w.turn.Lock()
+	defer w.turn.Unlock()
+	if err := from.Ctx.Err(); err != nil {
+		return nil, err
+	}
+	if w.folder != from.Folder {
+		w.save()
+		w.forget()
+		w.folder, w.place = from.Folder, cache.NewExtra(private.CacheFolder(from.Env, from.Path), from.Path, wordsEnd)
+	}
+	if w.view != nil && w.of == x && w.filters == filters {
+		return w.view, nil
+	}
+	if w.index == nil {
+		w.index = &find.Index{}
+		if loaded, err := find.Load(w.place.Read(), BuildID()); err == nil {
+			w.index = loaded
+		}
+	}
+	if changed, gone := w.stale(x); len(changed)+len(gone) > 0 {
+		w.of, w.view = nil, nil
+		var err error
+		read := 0
+		w.index = w.index.Update(func(add func(find.Doc) bool) {
+			read, err = k.eachDoc(from, x, changed, add)
+		}, gone)
+		w.unsaved += read + len(gone)
+		if err != nil {
+			return nil, err
+		}
+	}
+	w.of = x
+	if w.unsaved > maxUnsaved || !k.Resident {
+		w.save()
+	}
+	w.view, w.filters = w.index.View(func(p string) bool { return !excluded(p) }), filters
+	return w.view, nil
+}
+
+// save reports whether the cache file has everything.
+func (w *words) save() bool {
+	if w.unsaved > 0 && w.place.Write(w.index.Append(nil, BuildID())) == nil {
+		w.unsaved = 0
+	}
+	return w.unsaved == 0
+}
+
+func (w *words) forget() { w.index, w.view, w.of, w.unsaved = nil, nil, nil, 0 }
+
+// rest takes the index out of memory if the cache file has it.
+func (w *words) rest() {
+	w.turn.Lock()
+	defer w.turn.Unlock()
+	if w.save() {
+		w.forget()
+	}
+}
+
+func (w *words) close() {
+	w.turn.Lock()
+	defer w.turn.Unlock()
+	w.save()
+	w.forget()
+	w.folder = nil
+}
+
+// stale returns the paths of files that the index of words does not have as they are, and of those
+// that are gone.
+func (w *words) stale(x *index.Index) (changed, gone []string) {
+	if w.of == nil {
+		stamps := make(map[string]string, len(x.Files))
+		for _, f := range x.Files {
+			stamps[f.Path.String()] = stampOf(f)
+		}
+		return w.index.Stale(stamps)
+	}
+	before := make([]bool, len(w.of.Files))
+	now := map[string]bool{}
+	for i, place := range index.Kept(w.of.Files, x.Files) {
+		if place >= 0 {
+			before[place] = true
+			continue
+		}
+		path := x.Files[i].Path.String()
+		changed = append(changed, path)
+		now[path] = true
+	}
+	for i, kept := range before {
+		if path := w.of.Files[i].Path.String(); !kept && !now[path] {
+			gone = append(gone, path)
+		}
+	}
+	return changed, gone
+}
+
+// stampOf tells the content of a file from others. A file that was written a moment ago may change
+// and keep its stamp: it gets one that [docOf] gives to no file.
+func stampOf(f *index.File) string {
+	if !f.Settled() && f.HasFacts() {
+		return "unsettled"
+	}
+	return fmt.Sprintf("%d.%d.%d.%d", f.Stamp.Size, f.Stamp.Modified, f.Stamp.Changed, f.Stamp.Inode)
+}
+
+// eachDoc reads files and adds them one by one. It returns how many it has added.
+func (k *Store) eachDoc(from View, x *index.Index, files []string, add func(find.Doc) bool) (read int, err error) {
+	var mu sync.Mutex
+	missing := make(map[string]bool, len(files))
+	for _, p := range files {
+		missing[p] = true
+	}
+	used := budget.From(from.Ctx)
+	take := func(p string, text []byte) {
+		place, known := x.Place(p)
+		if !known {
+			return
+		}
+		d := docOf(x.Files[place], text)
+		mu.Lock()
+		defer mu.Unlock()
+		if err == nil {
+			err = errors.Join(used.Step(1), from.Ctx.Err())
+		}
+		if err == nil && missing[p] {
+			delete(missing, p)
+			read++
+			add(d)
+		}
+	}
+	if len(files) > fewFiles {
+		wanted := maps.Clone(missing) // which does not change while it is asked
+		from.Tally = nil              // the files are counted by the index
+		walked := k.EachNote(from, Scope{
+			Texts:    true,
+			Excluded: func(string) bool { return false },
+			Wanted:   func(n *Note) bool { return wanted[n.File] && from.Ctx.Err() == nil },
+		}, func(n *Note) { take(n.File, n.Text()) })
+		if err = cmp.Or(err, walked); err != nil {
+			return read, err
+		}
+	}
+	// What is no note, and what was made meanwhile.
+	for _, p := range slices.Sorted(maps.Keys(missing)) {
+		var text []byte
+		if place, known := x.Place(p); known && KindOf(p) <= find.Canvas {
+			text, _ = from.Folder.Read(x.Files[place].Path) // without one it is found by its name
+		}
+		if take(p, text); err != nil {
+			break
+		}
+	}
+	return read, err
+}
+
+// KindOf returns what the file at a path is for package find.
+func KindOf(p string) find.Kind {
+	switch strings.ToLower(path.Ext(p)) {
+	case ".md":
+		return find.Note
+	case ".canvas":
+		return find.Canvas
+	case ".base":
+		return find.Base
+	}
+	return find.Attachment
+}
+
+func docOf(f *index.File, text []byte) find.Doc {
+	d := find.Doc{Path: f.Path.String(), Kind: KindOf(f.Path.String())}
+	if f.Settled() || !f.HasFacts() {
+		d.Stamp = stampOf(f)
+	}
+	switch d.Kind {
+	case find.Canvas:
+		d.Body = CanvasText(text)
+	case find.Note:
+		text = text[:min(len(text), find.MaxBody)]
+		d.Body = string(text[markdown.BodyStart(text):])
+		facts := f.Facts()
+		for _, h := range facts.Headings() {
+			d.Headings = append(d.Headings, h.Text)
+		}
+		properties := facts.Properties()
+		d.Aliases, d.Tags = frontmatter.Aliases(properties), facts.Tags()
+		for _, p := range properties {
+			if !strings.EqualFold(p.Key, "aliases") && !strings.EqualFold(p.Key, "tags") {
+				d.Properties = append(d.Properties, p.Value.Text())
+			}
+		}
+		facts.EachLink(func(l *markdown.Link) {
+			if l.Display != "" {
+				d.Links = append(d.Links, l.Display)
+			}
+		})
+	}
+	return d
+}
+
+// CanvasText returns the texts of a canvas, a line for each card, group and edge; "" where it is none.
+func CanvasText(text []byte) string {
+	type part struct{ Text, Label, File, URL string }
+	var canvas struct{ Nodes, Edges []part }
+	if json.Unmarshal(text, &canvas) != nil {
+		return ""
+	}
+	var lines []string
+	for _, p := range append(canvas.Nodes, canvas.Edges...) {
+		for _, s := range []string{p.Text, p.Label, p.File, p.URL} {
+			if s != "" {
+				lines = append(lines, s)
+			}
+		}
+	}
+	return strings.Join(lines, "\n")
+}
