@@ -71,7 +71,7 @@ echo "identical: $(wc -l <"$work/one/dist/checksums.txt") files of checksums.txt
 cd "$work/one/dist"
 (sha256sum --quiet --check --ignore-missing checksums.txt)
 
-NODE_PATH=$work/npm/node_modules node "$here/packaging/sbom/validate.cjs" ./*.cdx.json
+NODE_PATH=$work/npm/node_modules node "$here/packaging/validate-sbom.cjs" ./*.cdx.json
 echo "lists of modules: $(find . -maxdepth 1 -name '*.cdx.json' | wc -l) fit CycloneDX 1.6"
 
 # as_new runs a command as a user without settings.

@@ -3,9 +3,12 @@
 //
 // A file below templates has the path of its result below the root of the repository. Its
 // actions are written [[ ]], because goreleaser has {{ }} of its own. A test compares the
-// results with the table of package facts.
+// results with the names and texts in facts.go.
 //
-//go:generate go test -run TestFilesAreFresh -update .
+// It also makes what goreleaser does not: MCP bundles, packages for npm, the list of modules
+// (SBOM) and the texts of licences. packaging/pack is the command for it.
+//
+//go:generate go test -run TestFilesAreFresh|TestEveryModuleIsPermissive -update .
 package packaging
 
 import (
@@ -15,8 +18,6 @@ import (
 	"io/fs"
 	"strings"
 	"text/template"
-
-	"vaultwicket/packaging/facts"
 )
 
 //go:embed all:templates
@@ -24,10 +25,10 @@ var templates embed.FS
 
 // values is what a template can name.
 var values = map[string]any{
-	"Name": facts.Name, "Title": facts.Title, "Licence": facts.Licence, "Tagline": facts.Tagline, "Summary": facts.Summary, "Description": facts.Description,
-	"Owner": facts.Owner, "Authors": facts.Authors, "Email": facts.Email, "Repository": facts.Repository, "Homepage": facts.Homepage, "Issues": facts.Issues,
-	"Docs": facts.Docs, "Image": facts.Image, "Registry": facts.Registry, "NPMScope": facts.NPMScope, "Address": facts.Address, "Icons": facts.Icons, "IconSize": "512x512", // of mcpb/icon.png
-	"Keywords": facts.Keywords(), "Tools": facts.Tools(), "Platforms": facts.Platforms(),
+	"Name": Name, "Title": Title, "Licence": Licence, "Tagline": Tagline, "Summary": Summary, "Description": Description,
+	"Owner": Owner, "Authors": Authors, "Email": Email, "Repository": Repository, "Homepage": Homepage, "Issues": Issues,
+	"Docs": Docs, "Image": Image, "Registry": Registry, "NPMScope": NPMScope, "Address": Address, "Icons": Icons, "IconSize": "512x512", // of mcpb/icon.png
+	"Keywords": Keywords(), "Tools": Tools(), "Platforms": Platforms(),
 	"ArchiveFiles": archiveFiles, "PackageFiles": packageFiles, "ZshFolders": zshFolders,
 }
 
@@ -96,3 +97,38 @@ func wrapped(margin, text string) string {
 	}
 	return b.String()
 }
+
+// installed is a file of the repository, or of the folder that stage.sh fills, and where
+// a package of a Linux system puts it.
+type installed struct{ From, To string }
+
+const stage = "packaging/stage/"
+
+// archiveFiles are the documents at the top of every archive.
+var archiveFiles = []string{"LICENSE", "README.md", "CHANGELOG.md", "SECURITY.md"}
+
+// packageFiles are the files of every Linux package but the program.
+var packageFiles = []installed{
+	{stage + "completions/" + Name + ".bash", "/usr/share/bash-completion/completions/" + Name},
+	{stage + "completions/" + Name + ".fish", "/usr/share/fish/vendor_completions.d/" + Name + ".fish"},
+	{"packaging/systemd/" + Name + ".service", "/usr/lib/systemd/user/" + Name + ".service"},
+	{"packaging/systemd/" + Name + ".socket", "/usr/lib/systemd/user/" + Name + ".socket"},
+	{"README.md", "/usr/share/doc/" + Name + "/README.md"},
+	{"SECURITY.md", "/usr/share/doc/" + Name + "/SECURITY.md"},
+	{stage + "THIRD-PARTY-LICENCES.txt", "/usr/share/doc/" + Name + "/THIRD-PARTY-LICENCES.txt"},
+	{"skills/" + Name + "/SKILL.md", "/usr/share/" + Name + "/skills/" + Name + "/SKILL.md"},
+}
+
+// zshFolder is where a kind of package keeps the completions of zsh.
+type zshFolder struct{ Packager, Folder string }
+
+// zshFolders differ: Debian has a folder of its own.
+var zshFolders = []zshFolder{
+	{"deb", "/usr/share/zsh/vendor-completions"},
+	{"rpm", "/usr/share/zsh/site-functions"},
+	{"apk", "/usr/share/zsh/site-functions"},
+	{"archlinux", "/usr/share/zsh/site-functions"},
+}
+
+// label is a name for launchd: that of the registry with dots alone.
+func label(name string) string { return strings.ReplaceAll(name, "/", ".") }

@@ -9,8 +9,6 @@ import (
 	"regexp"
 	"strings"
 	"testing"
-
-	"vaultwicket/packaging/facts"
 )
 
 var update = flag.Bool("update", false, "write the files")
@@ -56,18 +54,18 @@ func TestFilesAreFresh(t *testing.T) {
 
 // The registries and packages limit the texts.
 func TestTextsFitTheirPlaces(t *testing.T) {
-	if n := len(facts.Tagline); n > 80 || strings.HasSuffix(facts.Tagline, ".") {
+	if n := len(Tagline); n > 80 || strings.HasSuffix(Tagline, ".") {
 		t.Errorf("the tagline has %d characters, or a full stop", n)
 	}
-	if !strings.HasSuffix(facts.Summary, ".") || strings.Count(facts.Summary, ".") != 1 {
+	if !strings.HasSuffix(Summary, ".") || strings.Count(Summary, ".") != 1 {
 		t.Error("the summary is not one sentence")
 	}
-	for line := range strings.Lines(wrapped("  ", facts.Description)) {
+	for line := range strings.Lines(wrapped("  ", Description)) {
 		if len(line) > 79 || !strings.HasPrefix(line, "  ") {
 			t.Errorf("the line %q has %d characters", line, len(line))
 		}
 	}
-	if strings.Join(strings.Fields(wrapped("  ", facts.Description)), " ") != facts.Description {
+	if strings.Join(strings.Fields(wrapped("  ", Description)), " ") != Description {
 		t.Error("wrapping changes the text")
 	}
 }

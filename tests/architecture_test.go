@@ -62,13 +62,8 @@ cmd/internal/clients/edit/toml: cmd/internal/clients/edit
 cmd/internal/clients/edit/yaml: cmd/internal/clients/edit
 cmd/internal/vault           : cmd/internal/vault/* cmd/internal/release allowlist allowlist/day allowlist/quote exec/frame gateway/state/journal gateway/names gateway/state/private gateway/registry policy/access gateway/difference
 cmd/internal/release         :
-packaging                    : packaging/facts
-packaging/bundle             :
-packaging/facts              :
-packaging/licences           :
-packaging/npm                : packaging/facts
-packaging/pack               : packaging packaging/bundle packaging/facts packaging/licences packaging/npm packaging/sbom
-packaging/sbom               : packaging/facts
+packaging                    :
+packaging/pack               : packaging
 tests                        :
 `
 

@@ -13,15 +13,10 @@ import (
 	"time"
 
 	"vaultwicket/packaging"
-	"vaultwicket/packaging/bundle"
-	"vaultwicket/packaging/facts"
-	"vaultwicket/packaging/licences"
-	"vaultwicket/packaging/npm"
-	"vaultwicket/packaging/sbom"
 )
 
 func writeSBOM(o options, _ io.Reader, _ io.Writer) error {
-	d, err := sbom.Of(o.binary, o.version, licences.Known())
+	d, err := packaging.ListModules(o.binary, o.version, packaging.KnownLicences())
 	if err != nil {
 		return err
 	}
@@ -34,8 +29,8 @@ func writeSBOM(o options, _ io.Reader, _ io.Writer) error {
 
 // program returns the binary of a platform from the folder that goreleaser builds in. It
 // adds the level of the processor to the names of its folders.
-func program(dist string, p facts.Platform) ([]byte, error) {
-	found, err := filepath.Glob(filepath.Join(dist, facts.Name+"_"+p.OS+"_"+p.Arch+"*", p.Program()))
+func program(dist string, p packaging.Platform) ([]byte, error) {
+	found, err := filepath.Glob(filepath.Join(dist, packaging.Name+"_"+p.OS+"_"+p.Arch+"*", p.Program()))
 	if err != nil {
 		return nil, err
 	}
@@ -67,57 +62,57 @@ const (
 // writeBundle makes the MCP bundle: one file for all Macs, and for Windows and Linux the
 // processor that nearly all of them have, because a bundle cannot choose.
 func writeBundle(o options, _ io.Reader, _ io.Writer) error {
-	files := map[string]bundle.File{}
-	for name, p := range map[string]facts.Platform{
-		"server/" + facts.Name + ".exe":   {OS: "windows", Arch: "amd64"},
-		"server/" + facts.Name + "-linux": {OS: "linux", Arch: "amd64"},
+	files := map[string]packaging.BundleFile{}
+	for name, p := range map[string]packaging.Platform{
+		"server/" + packaging.Name + ".exe":   {OS: "windows", Arch: "amd64"},
+		"server/" + packaging.Name + "-linux": {OS: "linux", Arch: "amd64"},
 	} {
 		content, err := program(o.dist, p)
 		if err != nil {
 			return err
 		}
-		files[name] = bundle.File{Content: content, Program: true}
+		files[name] = packaging.BundleFile{Content: content, Program: true}
 	}
 	universal, err := universal(o.dist)
 	if err != nil {
 		return err
 	}
-	files["server/"+facts.Name] = bundle.File{Content: universal, Program: true}
+	files["server/"+packaging.Name] = packaging.BundleFile{Content: universal, Program: true}
 	made, err := packaging.Files(o.version)
 	if err != nil {
 		return err
 	}
-	files["manifest.json"] = bundle.File{Content: []byte(made["packaging/mcpb/manifest.json"])}
+	files["manifest.json"] = packaging.BundleFile{Content: []byte(made["packaging/mcpb/manifest.json"])}
 	icon, err := os.ReadFile("packaging/mcpb/" + iconFile)
 	if err != nil {
 		return err
 	}
-	files[iconFile] = bundle.File{Content: icon}
+	files[iconFile] = packaging.BundleFile{Content: icon}
 	texts, err := licenceTexts(o.stage)
 	if err != nil {
 		return err
 	}
 	for name, content := range texts {
-		files[name] = bundle.File{Content: content}
+		files[name] = packaging.BundleFile{Content: content}
 	}
 	w, err := os.Create(o.out)
 	if err != nil {
 		return err
 	}
-	return errors.Join(bundle.Write(w, files), w.Close())
+	return errors.Join(packaging.WriteBundle(w, files), w.Close())
 }
 
 // universal is the program for all Macs.
 func universal(dist string) ([]byte, error) {
 	var programs [][]byte
 	for _, arch := range []string{"amd64", "arm64"} {
-		content, err := program(dist, facts.Platform{OS: "darwin", Arch: arch})
+		content, err := program(dist, packaging.Platform{OS: "darwin", Arch: arch})
 		if err != nil {
 			return nil, err
 		}
 		programs = append(programs, content)
 	}
-	return bundle.Universal(programs...)
+	return packaging.Universal(programs...)
 }
 
 // writeNPM lays out all packages for npm.
@@ -126,21 +121,21 @@ func writeNPM(o options, _ io.Reader, _ io.Writer) error {
 	if err != nil {
 		return err
 	}
-	for _, p := range facts.Platforms() {
+	for _, p := range packaging.Platforms() {
 		content, err := program(o.dist, p)
 		if err != nil {
 			return err
 		}
-		if err := npm.Write(o.out, p, o.version, content, texts); err != nil {
+		if err := packaging.WriteNPM(o.out, p, o.version, content, texts); err != nil {
 			return err
 		}
 	}
-	return writeLauncher(filepath.Join(o.out, facts.Name), o.version, texts[licenceFile])
+	return writeLauncher(filepath.Join(o.out, packaging.Name), o.version, texts[licenceFile])
 }
 
 // writeLauncher lays out the package that people install.
 func writeLauncher(folder, version string, licence []byte) error {
-	launcher, err := os.ReadFile("packaging/npm/" + facts.Name + "/launcher.js")
+	launcher, err := os.ReadFile("packaging/npm/" + packaging.Name + "/launcher.js")
 	if err != nil {
 		return err
 	}
@@ -151,7 +146,7 @@ func writeLauncher(folder, version string, licence []byte) error {
 	if err := os.MkdirAll(folder, 0o755); err != nil {
 		return err
 	}
-	from := "packaging/npm/" + facts.Name + "/"
+	from := "packaging/npm/" + packaging.Name + "/"
 	return errors.Join(
 		os.WriteFile(filepath.Join(folder, "package.json"), []byte(made[from+"package.json"]), 0o644),
 		os.WriteFile(filepath.Join(folder, "README.md"), []byte(made[from+"README.md"]), 0o644),
@@ -179,7 +174,7 @@ func writeServer(o options, _ io.Reader, _ io.Writer) error {
 	packages, _ := server["packages"].([]any)
 	server["packages"] = append(packages, map[string]any{
 		"registryType": "mcpb",
-		"identifier":   facts.Repository + "/releases/download/v" + o.version + "/" + filepath.Base(o.bundle),
+		"identifier":   packaging.Repository + "/releases/download/v" + o.version + "/" + filepath.Base(o.bundle),
 		"fileSha256":   hex.EncodeToString(sum[:]),
 		"transport":    map[string]any{"type": "stdio"},
 	})
@@ -196,13 +191,13 @@ func writeLicences(_ options, in io.Reader, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	var modules []licences.Module
+	var modules []packaging.Module
 	for line := range strings.Lines(string(list)) {
 		if f := strings.Split(strings.TrimSuffix(line, "\n"), "\t"); len(f) == 3 {
-			modules = append(modules, licences.Module{Path: f[0], Version: f[1], Folder: f[2]})
+			modules = append(modules, packaging.Module{Path: f[0], Version: f[1], Folder: f[2]})
 		}
 	}
-	text, err := licences.Texts(modules)
+	text, err := packaging.LicenceTexts(modules)
 	if err != nil {
 		return err
 	}
@@ -214,6 +209,6 @@ func writeLicences(_ options, in io.Reader, out io.Writer) error {
 func writeChangelog(o options, _ io.Reader, out io.Writer) error {
 	at := time.Unix(o.seconds, 0).UTC().Format(time.RFC1123Z)
 	_, err := fmt.Fprintf(out, "%s (%s) unstable; urgency=medium\n\n  * See %s/releases/tag/v%s\n\n -- %s <%s>  %s\n",
-		facts.Name, o.version, facts.Repository, o.version, facts.Authors, facts.Email, at)
+		packaging.Name, o.version, packaging.Repository, o.version, packaging.Authors, packaging.Email, at)
 	return err
 }

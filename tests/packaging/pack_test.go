@@ -16,7 +16,7 @@ import (
 
 	"github.com/google/jsonschema-go/jsonschema"
 
-	"vaultwicket/packaging/facts"
+	"vaultwicket/packaging"
 	"vaultwicket/tests/rig"
 )
 
@@ -210,7 +210,7 @@ func TestTheBundleStartsAReadOnlyServer(t *testing.T) {
 	if !strings.Contains(string(out), `"readOnlyHint":true`) {
 		t.Errorf("the server answers %s", out)
 	}
-	for _, tool := range facts.Tools() {
+	for _, tool := range packaging.Tools() {
 		if !strings.Contains(string(out), `"name":"`+tool.Name+`"`) {
 			t.Errorf("the manifest names the tool %s, the server does not", tool.Name)
 		}
@@ -224,7 +224,7 @@ func TestNPMPackagesAreLaidOut(t *testing.T) {
 	}
 	main := decode(t, filepath.Join(out, "vaultwicket", "package.json"))
 	wanted := main["optionalDependencies"].(map[string]any)
-	for _, p := range facts.Platforms() {
+	for _, p := range packaging.Platforms() {
 		package_ := filepath.Join(out, p.NodeOS+"-"+p.NodeArch)
 		one := decode(t, filepath.Join(package_, "package.json"))
 		if one["name"] != p.NPM() || one["version"] != version(t) || wanted[p.NPM()] != version(t) {
@@ -281,7 +281,7 @@ func TestTheRegistryTakesOurServer(t *testing.T) {
 	}
 	for _, i := range released["icons"].([]any) {
 		src := i.(map[string]any)["src"].(string)
-		name, ours := strings.CutPrefix(src, facts.Icons+"/")
+		name, ours := strings.CutPrefix(src, packaging.Icons+"/")
 		if _, err := os.Stat(filepath.Join("..", "..", "packaging", filepath.FromSlash(name))); !ours || err != nil {
 			t.Errorf("the icon %s: %v", src, err)
 		}

@@ -1,7 +1,8 @@
-// Package facts has the names and texts that the packages, manifests and services of
-// vaultwicket repeat, each once. The files below packaging/templates are filled in from
-// them; nothing else says what the program is called or where it is published.
-package facts
+package packaging
+
+// The names and texts that the packages, manifests and services repeat, each once. The files
+// below packaging/templates are filled in from them; nothing else says what the program is
+// called or where it is published.
 
 // What the program is.
 const (

@@ -1,8 +1,4 @@
-// Package licences says under which licence a module is, and lets only permissive ones
-// into the program: those that ask for no more than to be named.
-//
-//go:generate go test -run TestEveryModuleIsPermissive -update .
-package licences
+package packaging
 
 import (
 	_ "embed"
@@ -18,9 +14,9 @@ import (
 // Module is a module of the program and the folder with its files.
 type Module struct{ Path, Version, Folder string }
 
-// kinds are the licences that may be in the program, each with words that no other one
+// licenceKinds are the licences that may be in the program, permissive ones only, each with words that no other one
 // has together. The order counts: BSD-3-Clause is BSD-2-Clause and one more sentence.
-var kinds = []struct {
+var licenceKinds = []struct {
 	id    string
 	words []string
 }{
@@ -35,20 +31,20 @@ var kinds = []struct {
 // permissive if it says that the other licence is a choice.
 var copyleft = []string{"GNU GENERAL PUBLIC LICENSE", "GNU LESSER GENERAL PUBLIC LICENSE", "GNU AFFERO", "GPL v2", "Mozilla Public License", "Eclipse Public License", "Server Side Public License", "Business Source License", "Commons Clause"}
 
-// choice is how a text offers a permissive licence as one of two.
-const choice = "SPDX-License-Identifier: BSD-3-Clause OR "
+// licenceChoice is how a text offers a permissive licence as one of two.
+const licenceChoice = "SPDX-License-Identifier: BSD-3-Clause OR "
 
-// Identify returns the SPDX name of the licence with this text. An error is a text that
+// IdentifyLicence returns the SPDX name of the licence with this text. An error is a text that
 // is none of the permissive licences known here.
-func Identify(text string) (string, error) {
+func IdentifyLicence(text string) (string, error) {
 	words := strings.ToLower(strings.Join(strings.Fields(text), " "))
 	has := func(phrase string) bool { return strings.Contains(words, strings.ToLower(phrase)) }
 	for _, other := range copyleft {
-		if has(other) && !has(choice) {
+		if has(other) && !has(licenceChoice) {
 			return "", fmt.Errorf("the text names %q", other)
 		}
 	}
-	for _, k := range kinds {
+	for _, k := range licenceKinds {
 		if !slices.ContainsFunc(k.words, func(w string) bool { return !has(w) }) {
 			return k.id, nil
 		}
@@ -61,12 +57,12 @@ var exceptions = map[string]struct{ id, words, reason string }{
 	"github.com/hashicorp/go-version": {"MPL-2.0", "Mozilla Public License, version 2.0", "it is used unchanged, and its terms concern its own files; packages name the module and its version"},
 }
 
-// names are how files with licences are called, in lower case.
-var names = []string{"license", "licence", "copying", "notice"}
+// licenceNames are how files with licences are called, in lower case.
+var licenceNames = []string{"license", "licence", "copying", "notice"}
 
-// Of returns the SPDX name of the licence of a module and all of its texts. An error
+// LicenceOf returns the SPDX name of the licence of a module and all of its texts. An error
 // names the module: it has no text, or one that is not permissive.
-func Of(m Module) (id, text string, err error) {
+func LicenceOf(m Module) (id, text string, err error) {
 	entries, err := os.ReadDir(m.Folder)
 	if err != nil {
 		return "", "", fmt.Errorf("%s: %w", m.Path, err)
@@ -84,7 +80,7 @@ func Of(m Module) (id, text string, err error) {
 		if strings.HasPrefix(strings.ToLower(e.Name()), "notice") {
 			continue
 		}
-		found, err := Identify(string(content))
+		found, err := IdentifyLicence(string(content))
 		if e, ok := exceptions[m.Path]; ok && strings.Contains(string(content), e.words) {
 			found, err = e.id, nil
 		}
@@ -103,17 +99,17 @@ func Of(m Module) (id, text string, err error) {
 
 func isLicence(e fs.DirEntry) bool {
 	name := strings.ToLower(e.Name())
-	return e.Type().IsRegular() && !strings.HasSuffix(name, ".go") && slices.ContainsFunc(names, func(n string) bool { return strings.HasPrefix(name, n) })
+	return e.Type().IsRegular() && !strings.HasSuffix(name, ".go") && slices.ContainsFunc(licenceNames, func(n string) bool { return strings.HasPrefix(name, n) })
 }
 
 //go:embed licences.tsv
-var list string
+var licenceList string
 
-// Known returns the licences of all modules of the program, by module, from the list that
+// KnownLicences returns the licences of all modules of the program, by module, from the list that
 // a test compares with the modules themselves.
-func Known() map[string]string {
+func KnownLicences() map[string]string {
 	known := map[string]string{}
-	for line := range strings.Lines(list) {
+	for line := range strings.Lines(licenceList) {
 		if path, id, ok := strings.Cut(strings.TrimSuffix(line, "\n"), "\t"); ok {
 			known[path] = id
 		}
@@ -121,27 +117,27 @@ func Known() map[string]string {
 	return known
 }
 
-// own is the folder of this repository that stands for a module; it is under our licence.
-const own = "github.com/santhosh-tekuri/jsonschema/v6"
+// ownModule is the folder of this repository that stands for a module; it is under our licence.
+const ownModule = "github.com/santhosh-tekuri/jsonschema/v6"
 
-// Texts returns one text with the licences of all modules of the program, for packages.
+// LicenceTexts returns one text with the licences of all modules of the program, for packages.
 // Modules that the program does not contain are left out. An error is a module that is
 // missing, or that may not be in the program.
-func Texts(modules []Module) (string, error) {
+func LicenceTexts(modules []Module) (string, error) {
 	var b strings.Builder
 	b.WriteString("The program contains these modules.\n")
-	missing := Known()
-	delete(missing, own)
+	missing := KnownLicences()
+	delete(missing, ownModule)
 	for _, m := range modules {
 		if _, ok := missing[m.Path]; !ok {
 			continue
 		}
 		delete(missing, m.Path)
-		id, text, err := Of(m)
+		id, text, err := LicenceOf(m)
 		if err != nil {
 			return "", err
 		}
-		fmt.Fprintf(&b, "\n%s\n%s %s (%s)\n%s\n\n%s\n", rule, m.Path, m.Version, id, rule, strings.Trim(text, "\n"))
+		fmt.Fprintf(&b, "\n%s\n%s %s (%s)\n%s\n\n%s\n", licenceRule, m.Path, m.Version, id, licenceRule, strings.Trim(text, "\n"))
 	}
 	for path := range missing {
 		return "", fmt.Errorf("the module %s is missing", path)
@@ -149,4 +145,4 @@ func Texts(modules []Module) (string, error) {
 	return b.String(), nil
 }
 
-const rule = "------------------------------------------------------------------------"
+const licenceRule = "------------------------------------------------------------------------"

@@ -1,18 +1,13 @@
-// Package npm lays out the packages for npm: one for each system with the program, and
-// one with a launcher that depends on all of them and starts the one that npm installed.
-// None has a script that runs when it is installed.
-package npm
+package packaging
 
 import (
 	"encoding/json"
 	"os"
 	"path/filepath"
-
-	"vaultwicket/packaging/facts"
 )
 
-// manifest is the package.json of a package with a program.
-type manifest struct {
+// npmManifest is the package.json of a package with a program.
+type npmManifest struct {
 	Name        string            `json:"name"`
 	Version     string            `json:"version"`
 	Description string            `json:"description"`
@@ -28,20 +23,20 @@ type manifest struct {
 	PreferUnplugged bool `json:"preferUnplugged"`
 }
 
-// Folder is the name of the folder of a platform's package.
-func Folder(p facts.Platform) string { return p.NodeOS + "-" + p.NodeArch }
+// NPMFolder is the name of the folder of a platform's package.
+func NPMFolder(p Platform) string { return p.NodeOS + "-" + p.NodeArch }
 
-// Write makes the package of a platform in a folder of its own below out: the program,
+// WriteNPM makes the npm package of a platform in a folder of its own below out: the program,
 // its manifest, a short page and the licences, by name. An error is a file that cannot be
 // written.
-func Write(out string, p facts.Platform, version string, program []byte, licences map[string][]byte) error {
-	folder := filepath.Join(out, Folder(p))
+func WriteNPM(out string, p Platform, version string, program []byte, licences map[string][]byte) error {
+	folder := filepath.Join(out, NPMFolder(p))
 	if err := os.MkdirAll(filepath.Join(folder, "bin"), 0o755); err != nil {
 		return err
 	}
-	m := manifest{
-		Name: p.NPM(), Version: version, Description: "The program of " + facts.Name + " for " + p.OS + " on " + p.Arch, Licence: facts.Licence, Author: facts.Authors,
-		Homepage: facts.Homepage, Repository: map[string]string{"type": "git", "url": "git+" + facts.Repository + ".git"},
+	m := npmManifest{
+		Name: p.NPM(), Version: version, Description: "The program of " + Name + " for " + p.OS + " on " + p.Arch, Licence: Licence, Author: Authors,
+		Homepage: Homepage, Repository: map[string]string{"type": "git", "url": "git+" + Repository + ".git"},
 		OS: []string{p.NodeOS}, CPU: []string{p.NodeArch}, Files: []string{"bin", "LICENSE", "THIRD-PARTY-LICENCES.txt"},
 		Publish: map[string]any{"access": "public", "provenance": true}, PreferUnplugged: true,
 	}
@@ -49,7 +44,7 @@ func Write(out string, p facts.Platform, version string, program []byte, licence
 	if err != nil {
 		return err
 	}
-	page := "# " + p.NPM() + "\n\n" + m.Description + ". Install the package `" + facts.Name + "`, which starts it.\n"
+	page := "# " + p.NPM() + "\n\n" + m.Description + ". Install the package `" + Name + "`, which starts it.\n"
 	files := map[string][]byte{"package.json": append(text, '\n'), "README.md": []byte(page)}
 	for name, text := range licences {
 		files[name] = text

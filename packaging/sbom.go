@@ -1,7 +1,4 @@
-// Package sbom lists what a program contains as CycloneDX 1.6. It reads the list of
-// modules that the Go linker writes into every binary, so the list cannot differ from
-// what was built, for whatever system. It starts nothing and asks no network.
-package sbom
+package packaging
 
 import (
 	"crypto/sha256"
@@ -13,12 +10,11 @@ import (
 	"runtime/debug"
 	"slices"
 	"strings"
-
-	"vaultwicket/packaging/facts"
 )
 
-// Document is a CycloneDX file, as far as a Go program needs one. It has no time and no
-// random number: the same binary gives the same bytes.
+// Document is a CycloneDX 1.6 file, as far as a Go program needs one. It has no time and no
+// random number: the same binary gives the same bytes. cyclonedx-gomod (v1.10.0) is not used
+// because its output contains the time of the run and names a replaced module by its folder.
 type Document struct {
 	Format       string       `json:"bomFormat"`
 	Spec         string       `json:"specVersion"`
@@ -64,11 +60,12 @@ type dependency struct {
 	DependsOn []string `json:"dependsOn,omitempty"`
 }
 
-// Of returns the list of the binary in a file. The version is that of the release,
+// ListModules returns the modules of the binary in a file, as the Go linker has written them
+// into it, so that the list cannot differ from what was built. The version is that of the release,
 // because a build outside of version control has none in the binary. licences says under
 // which licence a module is, by its path; the list leaves out what it does not know. An
 // error is a file that cannot be read or is not a Go program.
-func Of(file, version string, licences map[string]string) (Document, error) {
+func ListModules(file, version string, licences map[string]string) (Document, error) {
 	info, err := buildinfo.ReadFile(file)
 	if err != nil {
 		return Document{}, fmt.Errorf("read the modules of %q: %w", file, err)
@@ -79,12 +76,12 @@ func Of(file, version string, licences map[string]string) (Document, error) {
 	}
 	sum := sha256.Sum256(content)
 	d := Document{Format: "CycloneDX", Spec: "1.6", Version: 1, Metadata: metadata{component{
-		Type: "application", Ref: info.Main.Path, Name: facts.Name, Version: version, Licences: licensed(facts.Licence),
-		Hashes: []hash{{"SHA-256", hex.EncodeToString(sum[:])}}, Properties: settings(info),
+		Type: "application", Ref: info.Main.Path, Name: Name, Version: version, Licences: licensed(Licence),
+		Hashes: []hash{{"SHA-256", hex.EncodeToString(sum[:])}}, Properties: buildSettings(info),
 	}}}
-	d.Components = append(d.Components, library("stdlib", strings.TrimPrefix(strings.Fields(info.GoVersion)[0], "go"), "", "BSD-3-Clause"))
+	d.Components = append(d.Components, libraryComponent("stdlib", strings.TrimPrefix(strings.Fields(info.GoVersion)[0], "go"), "", "BSD-3-Clause"))
 	for _, m := range info.Deps {
-		d.Components = append(d.Components, module(m, licences))
+		d.Components = append(d.Components, moduleComponent(m, licences))
 	}
 	root := dependency{Ref: info.Main.Path}
 	for _, c := range d.Components {
@@ -94,18 +91,18 @@ func Of(file, version string, licences map[string]string) (Document, error) {
 	return d, nil
 }
 
-// module is the component of a module; a folder of this repository that replaces one has
+// moduleComponent is the component of a module; a folder of this repository that replaces one has
 // the version of what it replaces.
-func module(m *debug.Module, licences map[string]string) component {
+func moduleComponent(m *debug.Module, licences map[string]string) component {
 	if m.Replace != nil {
-		c := library(m.Path, m.Version, m.Replace.Sum, licences[m.Path])
+		c := libraryComponent(m.Path, m.Version, m.Replace.Sum, licences[m.Path])
 		c.Properties = append(c.Properties, property{"go:replace", m.Replace.Path})
 		return c
 	}
-	return library(m.Path, m.Version, m.Sum, licences[m.Path])
+	return libraryComponent(m.Path, m.Version, m.Sum, licences[m.Path])
 }
 
-func library(path, version, sum, licence string) component {
+func libraryComponent(path, version, sum, licence string) component {
 	purl := "pkg:golang/" + path + "@" + version
 	c := component{Type: "library", Ref: purl, Name: path, Version: version, PURL: purl, Licences: licensed(licence)}
 	if sum != "" { // of the module's files, not of one file: go.sum has the same
@@ -123,8 +120,8 @@ func licensed(id string) []licence {
 	return []licence{l}
 }
 
-// settings are how the program was built.
-func settings(info *debug.BuildInfo) []property {
+// buildSettings are how the program was built.
+func buildSettings(info *debug.BuildInfo) []property {
 	all := []property{{"go:version", info.GoVersion}}
 	for _, s := range info.Settings {
 		all = append(all, property{"go:build:" + strings.TrimLeft(s.Key, "-"), s.Value})

@@ -1,12 +1,54 @@
-package bundle
+package packaging
 
 import (
+	"archive/zip"
 	"bytes"
+	"compress/flate"
 	"debug/macho"
 	"encoding/binary"
 	"fmt"
+	"io"
+	"io/fs"
+	"maps"
 	"slices"
+	"time"
 )
+
+// BundleFile is an entry of the bundle.
+type BundleFile struct {
+	Content []byte
+	Program bool // is started
+}
+
+// epoch is the earliest time that a ZIP file can have.
+var epoch = time.Date(1980, 1, 1, 0, 0, 0, 0, time.UTC)
+
+// WriteBundle writes the files, by their slash paths, as an MCP bundle (.mcpb): a ZIP file with
+// a manifest and the program for each system, which a client installs. The same content gives the
+// same bytes: entries are sorted and have a fixed time.
+func WriteBundle(w io.Writer, files map[string]BundleFile) error {
+	z := zip.NewWriter(w)
+	z.RegisterCompressor(zip.Deflate, func(w io.Writer) (io.WriteCloser, error) { return flate.NewWriter(w, flate.BestCompression) })
+	for _, name := range slices.Sorted(maps.Keys(files)) {
+		header := zip.FileHeader{Name: name, Method: zip.Deflate, Modified: epoch}
+		header.SetMode(mode(files[name]))
+		entry, err := z.CreateHeader(&header)
+		if err != nil {
+			return err
+		}
+		if _, err := io.Copy(entry, bytes.NewReader(files[name].Content)); err != nil {
+			return err
+		}
+	}
+	return z.Close()
+}
+
+func mode(f BundleFile) fs.FileMode {
+	if f.Program {
+		return 0o755
+	}
+	return 0o644
+}
 
 // alignment is the power of two at which the programs in a universal file begin: a page
 // of the processors of Apple.

@@ -1,7 +1,6 @@
-package licences
+package packaging
 
 import (
-	"flag"
 	"maps"
 	"os"
 	"os/exec"
@@ -11,13 +10,11 @@ import (
 	"testing"
 )
 
-var update = flag.Bool("update", false, "write licences.tsv")
-
 // modules are those of the program on every system that there are packages for.
 func modules(t *testing.T) []Module {
 	t.Helper()
 	// A result that go test has kept is good for these modules only.
-	if _, err := os.ReadFile(filepath.Join("..", "..", "go.sum")); err != nil {
+	if _, err := os.ReadFile(filepath.Join("..", "go.sum")); err != nil {
 		t.Fatal(err)
 	}
 	all := map[string]Module{}
@@ -43,9 +40,9 @@ func TestEveryModuleIsPermissive(t *testing.T) {
 	var b strings.Builder
 	for _, m := range modules(t) {
 		id := "Apache-2.0"
-		if m.Path != own {
+		if m.Path != ownModule {
 			var err error
-			if id, _, err = Of(m); err != nil {
+			if id, _, err = LicenceOf(m); err != nil {
 				t.Error(err)
 			}
 		}
@@ -55,31 +52,31 @@ func TestEveryModuleIsPermissive(t *testing.T) {
 		if err := os.WriteFile("licences.tsv", []byte(b.String()), 0o644); err != nil {
 			t.Fatal(err)
 		}
-		list = b.String()
+		licenceList = b.String()
 	}
-	if list != b.String() {
-		t.Errorf("licences.tsv is stale; go generate ./packaging/licences writes it. The program has\n%s", b.String())
+	if licenceList != b.String() {
+		t.Errorf("licences.tsv is stale; go generate ./packaging writes it. The program has\n%s", b.String())
 	}
-	if len(Known()) < 20 {
-		t.Errorf("only %d modules", len(Known()))
+	if len(KnownLicences()) < 20 {
+		t.Errorf("only %d modules", len(KnownLicences()))
 	}
 }
 
 func TestPackagesCarryEveryText(t *testing.T) {
 	all := modules(t)
-	text, err := Texts(append(all, Module{"example.org/other", "v1", t.TempDir()}))
+	text, err := LicenceTexts(append(all, Module{"example.org/other", "v1", t.TempDir()}))
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, m := range all {
-		if m.Path != own && !strings.Contains(text, "\n"+m.Path+" "+m.Version+" (") {
+		if m.Path != ownModule && !strings.Contains(text, "\n"+m.Path+" "+m.Version+" (") {
 			t.Errorf("%s is missing", m.Path)
 		}
 	}
 	if strings.Contains(text, "example.org/other") {
 		t.Error("a module that is not in the program is there")
 	}
-	if _, err := Texts(all[1:]); err == nil || !strings.Contains(err.Error(), all[0].Path) {
+	if _, err := LicenceTexts(all[1:]); err == nil || !strings.Contains(err.Error(), all[0].Path) {
 		t.Errorf("a missing module gives %v", err)
 	}
 }
@@ -100,7 +97,7 @@ func TestIdentify(t *testing.T) {
 		{"All rights reserved.", ""},
 		{"", ""},
 	} {
-		if got, err := Identify(test.text); got != test.want || (err == nil) != (test.want != "") {
+		if got, err := IdentifyLicence(test.text); got != test.want || (err == nil) != (test.want != "") {
 			t.Errorf("%.40q is %q (%v), want %q", test.text, got, err, test.want)
 		}
 	}
@@ -115,20 +112,20 @@ func TestEveryTextOfAModuleCounts(t *testing.T) {
 		}
 	}
 	m := Module{"example.org/m", "v1", folder}
-	if _, _, err := Of(m); err == nil {
+	if _, _, err := LicenceOf(m); err == nil {
 		t.Error("a module without a text passes")
 	}
 	write("LICENSE", mit)
 	write("license.go", "package m // GNU GENERAL PUBLIC LICENSE")
-	if id, _, err := Of(m); id != "MIT" || err != nil {
+	if id, _, err := LicenceOf(m); id != "MIT" || err != nil {
 		t.Error(id, err)
 	}
 	write("NOTICE", "a notice")
-	if _, text, err := Of(m); !strings.Contains(text, "a notice") || err != nil {
+	if _, text, err := LicenceOf(m); !strings.Contains(text, "a notice") || err != nil {
 		t.Error(text, err)
 	}
 	write("COPYING", "GNU GENERAL PUBLIC LICENSE")
-	if id, _, err := Of(m); err == nil || !strings.Contains(err.Error(), "example.org/m: COPYING") {
+	if id, _, err := LicenceOf(m); err == nil || !strings.Contains(err.Error(), "example.org/m: COPYING") {
 		t.Errorf("a second text that is not permissive gives %q, %v", id, err)
 	}
 }

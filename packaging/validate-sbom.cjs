@@ -1,6 +1,6 @@
 // Checks lists of modules against the strict schema of CycloneDX 1.6:
 //
-//	NODE_PATH=FOLDER/node_modules node validate.cjs FILE...
+//	NODE_PATH=FOLDER/node_modules node validate-sbom.cjs FILE...
 "use strict";
 
 const { Spec, Validation } = require("@cyclonedx/cyclonedx-library");

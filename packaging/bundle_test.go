@@ -1,6 +1,7 @@
-package bundle
+package packaging
 
 import (
+	"archive/zip"
 	"bytes"
 	"debug/macho"
 	"encoding/binary"
@@ -8,8 +9,41 @@ import (
 	"testing"
 )
 
-// program is the head of a program of macOS, and some bytes.
-func program(cpu macho.Cpu, size int) []byte {
+func TestWrite(t *testing.T) {
+	files := map[string]BundleFile{"manifest.json": {Content: []byte("{}")}, "server/a": {Content: []byte("program"), Program: true}, "LICENSE": {Content: []byte("text")}}
+	var first, second bytes.Buffer
+	for _, b := range []*bytes.Buffer{&first, &second} {
+		if err := WriteBundle(b, files); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if !bytes.Equal(first.Bytes(), second.Bytes()) {
+		t.Error("two bundles of the same files differ")
+	}
+	z, err := zip.NewReader(bytes.NewReader(first.Bytes()), int64(first.Len()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(z.File) != 3 || z.File[0].Name != "LICENSE" || z.File[2].Name != "server/a" {
+		t.Errorf("the entries are %v", z.File)
+	}
+	for _, f := range z.File {
+		want := files[f.Name]
+		r, err := f.Open()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if content, err := io.ReadAll(r); err != nil || !bytes.Equal(content, want.Content) {
+			t.Errorf("%s is %q (%v)", f.Name, content, err)
+		}
+		if f.Mode() != mode(want) || !f.Modified.Equal(epoch) {
+			t.Errorf("%s has the mode %v and the time %v", f.Name, f.Mode(), f.Modified)
+		}
+	}
+}
+
+// machProgram is the head of a program of macOS, and some bytes.
+func machProgram(cpu macho.Cpu, size int) []byte {
 	var b []byte
 	for _, v := range []uint32{macho.Magic64, uint32(cpu), 3, uint32(macho.TypeExec), 0, 0, 0, 0} {
 		b = binary.LittleEndian.AppendUint32(b, v)
@@ -18,7 +52,7 @@ func program(cpu macho.Cpu, size int) []byte {
 }
 
 func TestUniversal(t *testing.T) {
-	intel, arm := program(macho.CpuAmd64, 20_000), program(macho.CpuArm64, 5)
+	intel, arm := machProgram(macho.CpuAmd64, 20_000), machProgram(macho.CpuArm64, 5)
 	one, err := Universal(intel, arm)
 	if err != nil {
 		t.Fatal(err)
@@ -47,7 +81,7 @@ func TestUniversal(t *testing.T) {
 }
 
 func TestUniversalTakesProgramsOfMacOS(t *testing.T) {
-	arm := program(macho.CpuArm64, 5)
+	arm := machProgram(macho.CpuArm64, 5)
 	for name, programs := range map[string][][]byte{"another system": {arm, []byte("\x7fELF and more")}, "twice": {arm, arm}, "nothing": {arm, nil}} {
 		if _, err := Universal(programs...); err == nil {
 			t.Errorf("%s: there is a file", name)
