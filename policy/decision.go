@@ -17,6 +17,7 @@ const (
 	CodeTargetRequired = "target_required"
 	CodeVersion        = "cli_too_old"
 	CodeAccess         = "access_denied"
+	CodeAgent          = "agent_denied"
 )
 
 // Denial says which rule denied a call.

@@ -6,8 +6,10 @@
 package policy
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
+	"time"
 
 	"vaultwicket/allowlist"
 	"vaultwicket/policy/access"
@@ -39,6 +41,12 @@ type Policy struct {
 	// MinVersion is the oldest app that is used. Below tiers.MinimumFloor the
 	// policy grants nothing.
 	MinVersion tiers.Version
+	// Agent is the agent whose rights are in the policy, "" where no agent is defined. Until is
+	// when they end, zero for never; see [Policy.At]. Closed says why nothing is
+	// allowed, "" where something may be.
+	Agent  string
+	Until  time.Time
+	Closed string
 }
 
 // Confirm says which changes require approval.
@@ -93,11 +101,14 @@ func (p Policy) firstDenial(s subject) *Denial {
 }
 
 // Judge returns the verdict of every rule, in order, also of those after a denial: a dry run
-// shows them all.
+// shows them all. The rule about the agent is left out where no agent is defined.
 func (p Policy) Judge(call allowlist.Call) []RuleVerdict {
 	s := subjectOf(call)
 	verdicts := make([]RuleVerdict, 0, len(rules))
 	for _, rule := range rules {
+		if rule.name == agentRule && p.Agent == "" && p.Closed == "" {
+			continue
+		}
 		verdicts = append(verdicts, rule.judge(p, s))
 	}
 	return verdicts
@@ -157,6 +168,7 @@ func (p Policy) Tighten(q Policy) Policy {
 		Access:  p.Access.Meet(q.Access), Ignores: p.Ignores || q.Ignores,
 		Origins:    q.Origins,
 		MinVersion: tiers.Later(p.MinVersion, q.MinVersion),
+		Agent:      cmp.Or(p.Agent, q.Agent), Until: earlier(p.Until, q.Until), Closed: cmp.Or(p.Closed, q.Closed),
 	}
 	if p.MinVersion.Before(tiers.MinimumFloor) || q.MinVersion.Before(tiers.MinimumFloor) {
 		t.MinVersion = tiers.Version{} // one of the two grants nothing

@@ -3,6 +3,7 @@ package policy
 import (
 	"path"
 	"slices"
+	"time"
 
 	"vaultwicket/allowlist"
 	"vaultwicket/policy/access"
@@ -14,6 +15,7 @@ import (
 var rules = [...]rule{
 	{"known", known, func(Policy, subject) string { return "known command" }},
 	{"restricted", notRestricted, func(Policy, subject) string { return "not permanently restricted" }},
+	{agentRule, agentAllowed, func(p Policy, _ subject) string { return "agent " + p.Agent + untilWhen(p) }},
 	{"tier", tierOpen, tierRequired},
 	{"enabled", commandEnabled, func(Policy, subject) string { return "not disabled" }},
 	{"mutations", mutationsOpen, func(p Policy, s subject) string {
@@ -74,6 +76,28 @@ func notRestricted(_ Policy, s subject) *Denial {
 		return nil
 	}
 	return deny(CodeRestricted, "", "runs code in or administers Obsidian; permanently disabled", "the user can do this in the Obsidian app")
+}
+
+// agentRule is the name of the rule about the agent.
+const agentRule = "agent"
+
+// agentAllowed denies everything to an agent without rights.
+func agentAllowed(p Policy, _ subject) *Denial {
+	if p.Closed == "" {
+		return nil
+	}
+	named := ""
+	if p.Agent != "" {
+		named = "agent \"" + p.Agent + "\": "
+	}
+	return deny(CodeAgent, "agent", named+p.Closed, "the user can change the tables [agents] of the settings file")
+}
+
+func untilWhen(p Policy) string {
+	if p.Until.IsZero() {
+		return ""
+	}
+	return ", expires at " + p.Until.Format(time.DateTime)
 }
 
 func tierOpen(p Policy, s subject) *Denial {
@@ -229,9 +253,17 @@ func accessAllows(p Policy, s subject) *Denial {
 		}
 		return deny(CodeAccess, "access",
 			spelled.Param+"= has access "+has.String()+" (needs "+s.needs(spelled).String()+")",
-			"the user can raise it in the table [vaults.access] of the settings file")
+			raiseAccess(p))
 	}
 	return nil
+}
+
+// raiseAccess says how the user can raise the level of a note.
+func raiseAccess(p Policy) string {
+	if p.Agent != "" {
+		return "the user can raise it in the tables [vaults.access] and [agents." + p.Agent + ".access] of the settings file"
+	}
+	return "the user can raise it in the table [vaults.access] of the settings file"
 }
 
 func accessPasses(p Policy, _ subject) string {

@@ -43,6 +43,9 @@ func printAccess(out io.Writer, a notes.Access) error {
 	w := tabwriter.NewWriter(out, 0, 8, 2, ' ', 0)
 	fact := func(name, value string) { fmt.Fprintf(w, "%s\t%s\n", name, terminal.Visible(value)) }
 	fact("path", a.Path)
+	if a.Agent != "" {
+		fact("agent", a.Agent)
+	}
 	fact("rule", ruleText(a))
 	if a.Ignored != nil {
 		fact("ignore file", ignoredText(*a.Ignored))

@@ -146,7 +146,7 @@ var codes = []Code{
 	{"bad_value", BadRequest}, {"conflicting_params", BadRequest}, {"target_required", BadRequest},
 	{"content_unsafe", BadRequest}, {"content_too_long", BadRequest}, {"bad_request", BadRequest},
 
-	{"tier_closed", Refused}, {"restricted_command", Refused}, {"command_disabled", Refused},
+	{"tier_closed", Refused}, {"restricted_command", Refused}, {"command_disabled", Refused}, {"agent_denied", Refused},
 	{"mutations_off", Refused}, {"access_denied", Refused}, {"unconfirmed", Refused},
 	{"rate_limited", Refused}, {"paused", Refused},
 

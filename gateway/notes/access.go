@@ -14,6 +14,7 @@ import (
 // vault: it reveals hidden notes.
 type Access struct {
 	Vault string `json:"vault,omitempty"` // as callers name it
+	Agent string `json:"agent,omitempty"` // whose rights these are, "" where they are those of every caller
 	Path  string `json:"path"`            // as the disk has it
 	// Level is that of the access rules, Rule the path of the one that decides, "" if
 	// none covers the note, and Origin where the rules come from.
@@ -51,7 +52,7 @@ func (r *Rules) AccessOf(path string) (Access, error) {
 		path = named
 	}
 	p := r.Policy()
-	a := Access{Path: path, Level: p.Access.Level(path).String(), Rule: p.Access.Rule(path)}
+	a := Access{Path: path, Agent: p.Agent, Level: p.Access.Level(path).String(), Rule: p.Access.Rule(path)}
 	if p.Access.Restrict() {
 		a.Origin = p.Origins["access"]
 	}
@@ -70,7 +71,9 @@ func (r *Rules) AccessOf(path string) (Access, error) {
 		if err != nil {
 			return Access{}, err
 		}
-		*one.permitted = permitted(p, call, a)
+		if *one.permitted = permitted(p, call, a); p.Closed != "" {
+			one.permitted.Why = p.Closed
+		}
 	}
 	return a, nil
 }

@@ -53,13 +53,13 @@ func (r *Rules) Tighten(p policy.Policy) {
 	r.policy.Store(&tightened)
 }
 
-// Policy returns the policy in force. Its access rules also apply to the names that the
+// Policy returns the policy in force, which allows nothing once it has expired. Its access rules also apply to the names that the
 // disk has for their paths.
 func (r *Rules) Policy() policy.Policy { return r.PolicyAt(Fingerprint{}) }
 
 // PolicyAt is [Rules.Policy] for a request that has looked for the ignore file already.
 func (r *Rules) PolicyAt(seen Fingerprint) policy.Policy {
-	p := *r.policy.Load()
+	p := r.policy.Load().At(time.Now())
 	p.Access = r.withDiskNames(p.Access)
 	switch folder := r.folder(); {
 	case folder == "" || p.Ignores:

@@ -33,6 +33,11 @@ func settingsPage() string {
 		b.WriteString(rowOf(asCode(level[0]), level[1]))
 	}
 	b.WriteString("\n## [profiles.NAME]\n\nAny of the settings above but `profile`, laid over the rest of the file where the profile is chosen.\n")
+	b.WriteString("\n## [agents.NAME]\n\nThe rights of one agent. They only narrow those of the file and of its vaults. A server runs for the agent of the setting `agent`; where agents are defined and it names\n" +
+		"none, for the agent `default`, and without that one nothing is allowed. Other commands without `agent` run for you, the owner. A name has 1 to 64 of `a` to `z`, `0` to `9`, `.`, `-` and `_`.\n\n" + headOf("key", ""))
+	for _, key := range DescribeAgent() {
+		b.WriteString(rowOf(asCode(key[0]), key[1]))
+	}
 	return b.String()
 }
 
@@ -109,6 +114,11 @@ func TestDocsNameEverySetting(t *testing.T) {
 	for _, key := range vaultKeys {
 		if !strings.Contains(content, "\n| `"+key+"` | ") {
 			t.Errorf("the key %s of [[vaults]] is missing", key)
+		}
+	}
+	for _, key := range append(agentSettings, agentKeys...) {
+		if !strings.Contains(content, "\n| `"+key+"` | ") {
+			t.Errorf("the key %s of [agents.NAME] is missing", key)
 		}
 	}
 	for _, name := range envNames(content) {

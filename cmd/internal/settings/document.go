@@ -26,6 +26,7 @@ type document struct {
 	general  map[string]string            // text by name of the setting
 	profiles map[string]map[string]string // the same by name of the profile
 	vaults   []vaultTable
+	agents   agentTables
 	lineOf   func(path ...string) int // the line of a key
 }
 
@@ -83,7 +84,7 @@ func parseDocument(content []byte) (document, []problem) {
 		return document{}, []problem{syntaxProblem(err)}
 	}
 	r := &reading{content: content}
-	d := document{general: r.settings(root, nil), profiles: r.profiles(root["profiles"]), vaults: r.vaults(root["vaults"]), lineOf: r.lineOf}
+	d := document{general: r.settings(root, nil), profiles: r.profiles(root["profiles"]), vaults: r.vaults(root["vaults"]), agents: r.agents(root["agents"]), lineOf: r.lineOf}
 	if name := d.general["profile"]; name != "" && d.profiles[name] == nil {
 		r.report([]string{"profile"}, "setting %q: %s", "profile", d.noProfile(name))
 	}
@@ -135,7 +136,7 @@ func (r *reading) lineOf(path ...string) int {
 }
 
 // tablesBeside are the keys of a file that are no settings.
-var tablesBeside = []string{"vaults", "profiles"}
+var tablesBeside = []string{"vaults", "profiles", "agents"}
 
 // Settings reads the settings of a table: of the file, or of a profile.
 func (r *reading) settings(values map[string]any, path []string) map[string]string {

@@ -94,8 +94,9 @@ func (r *reloader) tighten(i int, f *Flags, s Settings, told *telling) policy.Po
 			told.add(&told.taken, r.of(name, i))
 		}
 	}
-	for _, p := range policyParts {
-		part(p.name, p.closes(wanted, has), p.closes(has, wanted))
+	stricter, looser := policy.Stricter(wanted, has), policy.Stricter(has, wanted)
+	for _, name := range policy.SettingNames() {
+		part(name, slices.Contains(stricter, name), slices.Contains(looser, name))
 	}
 	part("access", accessCloses(wanted, has, r.paths[i]), accessCloses(has, wanted, r.paths[i]))
 	r.served[i].Policy = has.Tighten(wanted)
@@ -221,29 +222,6 @@ func (t *telling) String() string {
 		return "nothing became stricter"
 	}
 	return strings.Join(parts, "; ")
-}
-
-// policyParts are the settings of a policy. Each says whether a allows less than
-// b in something that the setting decides.
-var policyParts = [...]struct {
-	name   string
-	closes func(a, b policy.Policy) bool
-}{
-	{"tier", func(a, b policy.Policy) bool { return a.Ceiling < b.Ceiling }},
-	{"disable", func(a, b policy.Policy) bool { return !within(a.Disable, b.Disable) }},
-	{"enable-only", func(a, b policy.Policy) bool {
-		return len(a.EnableOnly) > 0 && (len(b.EnableOnly) == 0 || !within(b.EnableOnly, a.EnableOnly))
-	}},
-	{"allow-mutations", func(a, b policy.Policy) bool { return !a.Mutations && b.Mutations }},
-	{"allow-publish", func(a, b policy.Policy) bool { return !a.Publish && b.Publish }},
-	{"allow-ui", func(a, b policy.Policy) bool { return !a.UI && b.UI }},
-	{"confirm", func(a, b policy.Policy) bool { return a.Confirm < b.Confirm }}, // the strictest is the first
-	{"min-cli-version", func(a, b policy.Policy) bool { return b.MinVersion.Before(a.MinVersion) }},
-}
-
-// within reports whether every name of a is in b.
-func within(a, b []string) bool {
-	return !slices.ContainsFunc(a, func(name string) bool { return !slices.Contains(b, name) })
 }
 
 // accessCloses reports whether a allows less than b for one of some paths. With

@@ -32,10 +32,8 @@ func (g *tightened) Tighten(policies []policy.Policy, limits admission.Limits, d
 // allowsMore reports whether g allows something that other does not.
 func (g tightened) allowsMore(other tightened) bool {
 	for i := range g.policies {
-		for _, part := range policyParts {
-			if part.closes(other.policies[i], g.policies[i]) {
-				return true
-			}
+		if len(policy.Stricter(other.policies[i], g.policies[i])) > 0 {
+			return true
 		}
 	}
 	for _, part := range limitParts {

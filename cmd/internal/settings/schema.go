@@ -32,6 +32,10 @@ func configSchema() object {
 		"type": "object", "description": "profile to apply to the rest of the file, by the name of the profile", "propertyNames": object{"minLength": 1},
 		"additionalProperties": object{"type": "object", "properties": profile, "additionalProperties": false},
 	}
+	general["agents"] = object{
+		"type": "object", "description": "agents by their names, each with rights that narrow those of the file and of its vaults",
+		"propertyNames": object{"pattern": agentPattern}, "additionalProperties": agentSchema(),
+	}
 	return object{
 		"$schema": "https://json-schema.org/draft/2020-12/schema", "title": "vaultwicket settings",
 		"type": "object", "properties": general, "additionalProperties": false, "$defs": definitions,
@@ -82,11 +86,15 @@ func vaultSchema() object {
 		"anyOf": []object{{"required": []string{"name"}}, {"required": []string{"id"}}, {"required": []string{"folder"}}},
 		"properties": object{
 			"name": name, "id": id, "folder": folder, "tier": tier,
-			"access": object{
-				"type": "object", "minProperties": 1, "description": "what may be done with a folder or note, by its path; \"/\" is the vault, the most specific path wins",
-				"additionalProperties": object{"enum": levelNames()},
-			},
+			"access": accessSchema(),
 		},
+	}
+}
+
+func accessSchema() object {
+	return object{
+		"type": "object", "minProperties": 1, "description": "what may be done with a folder or note, by its path; \"/\" is the vault, the most specific path wins",
+		"additionalProperties": object{"enum": levelNames()},
 	}
 }
 

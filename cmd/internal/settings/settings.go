@@ -37,6 +37,10 @@ type Settings struct {
 	LogJSON       bool
 	Toolsets      []string
 	HTTP          HTTP
+	// Agent is the agent whose rights apply, "" for the owner of the notes, or where no agent
+	// is defined. Agents are all that are defined.
+	Agent  string
+	Agents policy.Agents
 
 	tables []vaultTable     // [[vaults]] of the file
 	Served []gateway.Served // every vault that is served, the default one first
@@ -105,6 +109,7 @@ var table = [...]setting{
 	{name: "allow-origin", kind: list, usage: "web origins allowed to call over HTTP, such as https://app.example (flag: comma-separated)", form: form{pattern: originPattern}, fixed: true, set: setOrigins},
 	{name: "allow-host", kind: list, usage: "additional allowed Host headers, for a proxy in front (flag: comma-separated)", form: form{pattern: hostPattern}, fixed: true, set: setHosts},
 	{name: "enabled", fallback: "true", kind: boolean, usage: "false hides the tools and denies every call", set: setEnabled},
+	{name: "agent", usage: "agent whose rights apply: a table [agents.NAME] of the settings file", form: form{pattern: `^$|` + agentPattern}, fixed: true, set: setAgent},
 	{name: "profile", usage: "profile to apply: a table [profiles.NAME] of the settings file", set: setProfile},
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"vaultwicket/allowlist/quote"
 	"vaultwicket/cmd/internal/terminal"
+	"vaultwicket/policy"
 )
 
 // envPrefix begins the environment variables that are settings.
@@ -59,6 +60,7 @@ type Flags struct {
 	given  [len(table)]raw // as the flags alone have them
 	config raw
 	JSON   bool
+	agent  *string  // of the first reading, which is that of the process
 	file   document // that the settings were read from, the zero one if from none
 
 	// No flags, but set by subcommands: those that stay, and those whose calls are
@@ -120,7 +122,9 @@ func (f *Flags) parse(args []string) error {
 
 // again returns flags that were given as those of f were, and from which the
 // Settings can be read once more. Variables of flags are not touched.
-func (f *Flags) again() *Flags { return &Flags{raws: f.given, given: f.given, config: f.config} }
+func (f *Flags) again() *Flags {
+	return &Flags{raws: f.given, given: f.given, config: f.config, agent: f.agent, Observed: f.Observed}
+}
 
 // read lays the sources over each other. What they say fits each by itself; see
 // agree.
@@ -131,13 +135,22 @@ func (f *Flags) read(std terminal.Streams) (Settings, error) {
 	if err := f.fromFile(std); err != nil {
 		return Settings{}, err
 	}
-	s := Settings{tables: f.file.vaults}
+	s := Settings{tables: f.file.vaults, Agents: f.file.agents.rights()}
 	for i := range table {
 		if err := f.apply(&s, i); err != nil {
 			return Settings{}, err
 		}
 	}
 	s.Policy.Origins = f.origins()
+	if s.Agent == "" && f.Observed && len(s.Agents) > 0 {
+		s.Agent = policy.DefaultAgent
+	}
+	if f.agent == nil {
+		first := s.Agent
+		f.agent = &first
+	}
+	s.Agent = *f.agent
+	s.Limits = stricterLimits(s.Limits, f.file.agents[s.Agent].limits)
 	s.Served = f.everyVault(s)
 	return s, f.file.outsideVaults(std, s)
 }
@@ -156,11 +169,11 @@ func (f *Flags) apply(s *Settings, i int) error {
 // Origins says for every setting of a policy where it comes from.
 func (f *Flags) origins() map[string]string {
 	origins := map[string]string{"access": "default"}
-	for _, part := range policyParts {
-		if i := settingIndex(part.name); i >= 0 {
-			origins[part.name] = f.raws[i].origin
-			if text, inFile := strings.CutSuffix(origins[part.name], f.file.name); inFile && f.file.name != "" {
-				origins[part.name] = text + f.file.base()
+	for _, name := range policy.SettingNames() {
+		if i := settingIndex(name); i >= 0 {
+			origins[name] = f.raws[i].origin
+			if text, inFile := strings.CutSuffix(origins[name], f.file.name); inFile && f.file.name != "" {
+				origins[name] = text + f.file.base()
 			}
 		}
 	}

@@ -14,6 +14,7 @@ import (
 	"vaultwicket/exec/trust"
 	"vaultwicket/gateway"
 	"vaultwicket/gateway/registry"
+	"vaultwicket/policy"
 	"vaultwicket/policy/access"
 	"vaultwicket/tiers"
 )
@@ -85,7 +86,9 @@ func (r *reading) vault(values map[string]any, at []string) vaultTable {
 
 func (r *reading) vaultKey(t *vaultTable, key string, value any, at []string) error {
 	if key == "access" {
-		return r.vaultAccess(t, value, append(at, key))
+		var err error
+		t.levels, t.rules, err = r.access(value, append(at, key), "[vaults.access]")
+		return err
 	}
 	if !slices.Contains(vaultKeys, key) {
 		return fmt.Errorf("unknown key%s", quote.DidYouMean(key, vaultKeys))
@@ -134,28 +137,27 @@ func checkName(text string) error {
 	return err
 }
 
-// vaultAccess reads the table [vaults.access]. An empty one could mean both that
-// nothing is restricted and that nothing is allowed.
-func (r *reading) vaultAccess(t *vaultTable, value any, at []string) error {
+// access reads the table of access rules of a vault or an agent, with its header as messages
+// have it. An empty one could mean both that nothing is restricted and that nothing is allowed.
+func (r *reading) access(value any, at []string, header string) (map[string]access.Level, access.Rules, error) {
 	table, ok := value.(map[string]any)
 	if !ok {
-		return fmt.Errorf(`is %s, want a table [vaults.access] with lines such as "Work" = "rw"`, typeName(value))
+		return nil, access.Rules{}, fmt.Errorf(`is %s, want a table %s with lines such as "Work" = "rw"`, typeName(value), header)
 	}
 	if len(table) == 0 {
-		return fmt.Errorf(`has no rule; leave the table out, or write "/" = "r"`)
+		return nil, access.Rules{}, fmt.Errorf(`has no rule; leave the table out, or write "/" = "r"`)
 	}
-	t.levels = map[string]access.Level{}
+	levels := map[string]access.Level{}
 	for _, path := range slices.Sorted(maps.Keys(table)) {
 		level, err := accessLevel(path, table[path])
 		if err != nil {
 			r.report(append(at, path), "access of %q: %v", quote.Short(path), err)
 			continue
 		}
-		t.levels[path] = level
+		levels[path] = level
 	}
-	var err error
-	t.rules, err = access.New(t.levels)
-	return err
+	rules, err := access.New(levels)
+	return levels, rules, err
 }
 
 func accessLevel(path string, value any) (access.Level, error) {
@@ -190,7 +192,9 @@ func (r *reading) apart(tables []vaultTable, at []string) {
 // be done in it: those of the file, or the one of the setting vault.
 func (f *Flags) everyVault(s Settings) []gateway.Served {
 	if len(s.tables) == 0 {
-		return []gateway.Served{{Vault: s.Vault, Policy: s.Policy}}
+		v := s.Vault
+		label := vaultTable{Vault: v}.label()
+		return []gateway.Served{{Vault: v, Policy: f.forAgent(s, policy.Unlimited(), label, v.Name, v.ID, v.Folder)}}
 	}
 	var all []gateway.Served
 	for _, t := range s.tables {
@@ -199,19 +203,17 @@ func (f *Flags) everyVault(s Settings) []gateway.Served {
 	return all
 }
 
-// servedOf lays the table of a vault over the general policy. Nothing in it
-// opens more.
+// servedOf lays the table of a vault, and the rights of the agent, over the general policy.
+// Nothing in them opens more.
 func (f *Flags) servedOf(t vaultTable, s Settings) gateway.Served {
-	p := s.Policy
-	p.Origins = maps.Clone(p.Origins)
+	own := policy.Unlimited()
 	place := fmt.Sprintf("vault %s in %s", t.label(), f.file.base())
-	if t.tiered && t.tier < p.Ceiling {
-		p.Ceiling, p.Origins["tier"] = t.tier, place
+	own.Origins = map[string]string{"tier": place, "access": place}
+	if t.tiered {
+		own.Ceiling = t.tier
 	}
-	if t.rules.Restrict() {
-		p.Access, p.Origins["access"] = t.rules, place
-	}
-	return gateway.Served{Vault: t.Vault, Policy: p}
+	own.Access = t.rules
+	return gateway.Served{Vault: t.Vault, Policy: f.forAgent(s, own, t.label(), t.Name, t.ID, t.Folder)}
 }
 
 // agree refuses settings that are right one by one and do not fit together, and
@@ -223,6 +225,9 @@ func (f *Flags) agree(s *Settings) error {
 		}
 	}
 	if err := f.pickVaults(s); err != nil {
+		return err
+	}
+	if err := f.pickAgent(s); err != nil {
 		return err
 	}
 	s.Vault = s.Served[0].Vault

@@ -106,7 +106,7 @@ func isRoutine(line Line, mutates bool) bool {
 // policyCodes are the codes of refusals by policy.
 var policyCodes = map[string]bool{
 	policy.CodeTierClosed: true, policy.CodeRestricted: true, policy.CodeDisabled: true, policy.CodeMutationsOff: true,
-	policy.CodeUnconfirmed: true, policy.CodeAccess: true,
+	policy.CodeUnconfirmed: true, policy.CodeAccess: true, policy.CodeAgent: true,
 }
 
 // lateAfter is how long the line of a decision to let a read through may wait for that of

@@ -1,0 +1,163 @@
+package policy
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"time"
+
+	"vaultwicket/policy/access"
+	"vaultwicket/tiers"
+)
+
+// DefaultAgent is the agent of a server or a request that names none.
+const DefaultAgent = "default"
+
+// Agent is a name with rights, which only narrow those of the server and of its vaults. The
+// zero Agent has no rights.
+type Agent struct {
+	// Rights are the most that the agent may do in any vault.
+	Rights Policy
+	// Vaults are the names, ids or folders of the vaults that it may use, nil for every vault.
+	Vaults []string
+	// Expires is the time from which it has no rights, zero for never.
+	Expires time.Time
+	// Ended says why it has no rights, "" for an agent that has some.
+	Ended string
+}
+
+// Agents are the agents that the user has defined, by their names. Without any, nobody is
+// narrowed.
+type Agents map[string]Agent
+
+// InForce returns what the server, one of its vaults and an agent all allow: the policy of the
+// agent in that vault. known are the name, the id and the folder of the vault, as far as it has
+// them. An agent that is not defined, or may not use the vault, is allowed nothing; whether it
+// has expired is for [Policy.At] to say. The name "" is the agent [DefaultAgent].
+func (a Agents) InForce(name string, server, vault Policy, known ...string) Policy {
+	p := server.Narrow(vault)
+	named := cmp.Or(name, DefaultAgent)
+	agent, defined := a[named]
+	switch {
+	case len(a) == 0 && named == DefaultAgent:
+		return p
+	case !defined && name == "":
+		return p.closed(named, "no agent is named, and there is no agent \""+DefaultAgent+"\"")
+	case !defined:
+		return p.closed(named, "the agent is not defined")
+	case agent.Ended != "":
+		return p.closed(named, agent.Ended)
+	case !agent.MayUse(known...):
+		return p.closed(named, "the agent may not use this vault")
+	}
+	p = p.Narrow(agent.Rights)
+	p.Agent, p.Until = named, earlier(p.Until, agent.Expires)
+	return p
+}
+
+// MayUse reports whether the agent may use the vault that has one of the names.
+func (a Agent) MayUse(known ...string) bool {
+	return a.Vaults == nil || slices.ContainsFunc(a.Vaults, func(name string) bool { return name != "" && slices.Contains(known, name) })
+}
+
+// At returns the policy at a time: one that has expired allows nothing.
+func (p Policy) At(now time.Time) Policy {
+	if p.Closed != "" || p.Until.IsZero() || now.Before(p.Until) {
+		return p
+	}
+	return p.closed(p.Agent, "the agent has expired ("+p.Until.Format(time.DateTime)+")")
+}
+
+// nothing hides every note.
+var nothing, _ = access.New(map[string]access.Level{"/": access.None})
+
+// closed returns a policy that allows nothing and hides every note.
+func (p Policy) closed(agent, why string) Policy {
+	origins := map[string]string{}
+	for _, name := range append(SettingNames(), accessSetting) {
+		origins[name] = "agent " + agent
+	}
+	return Policy{Agent: agent, Closed: why, Access: nothing, Ignores: p.Ignores, Origins: origins, MinVersion: p.MinVersion}
+}
+
+// earlier returns the earlier of two times, of which zero is never.
+func earlier(a, b time.Time) time.Time {
+	if a.IsZero() || !b.IsZero() && b.Before(a) {
+		return b
+	}
+	return a
+}
+
+// Unlimited returns the policy that narrows nothing. It is the beginning of the rights of a
+// vault or an agent, of which the user has written only some.
+func Unlimited() Policy {
+	return Policy{Ceiling: tiers.V3, Mutations: true, Publish: true, UI: true, Confirm: ConfirmNever, MinVersion: tiers.MinimumFloor}
+}
+
+// Narrow returns what both p and q allow, as [Policy.Tighten] does. The origin of a setting is
+// that of q where q is stricter, otherwise that of p.
+func (p Policy) Narrow(q Policy) Policy {
+	t := p.Tighten(q)
+	t.Origins = maps.Clone(p.Origins)
+	if t.Origins == nil {
+		t.Origins = map[string]string{}
+	}
+	for _, name := range Stricter(q, p) {
+		t.Origins[name] = q.Origins[name]
+	}
+	if q.Access.Restrict() {
+		origin := q.Origins[accessSetting]
+		if p.Access.Restrict() && p.Origins[accessSetting] != origin {
+			origin = p.Origins[accessSetting] + " and " + origin
+		}
+		t.Origins[accessSetting] = origin
+	}
+	return t
+}
+
+// accessSetting is the name of the access rules among the origins.
+const accessSetting = "access"
+
+// parts are the settings of a policy but for access rules. Each says whether a allows less
+// than b in something that the setting decides.
+var parts = [...]struct {
+	name   string
+	closes func(a, b Policy) bool
+}{
+	{"tier", func(a, b Policy) bool { return a.ceiling() < b.ceiling() }},
+	{"disable", func(a, b Policy) bool { return !within(a.Disable, b.Disable) }},
+	{"enable-only", func(a, b Policy) bool {
+		return len(a.EnableOnly) > 0 && (len(b.EnableOnly) == 0 || !within(b.EnableOnly, a.EnableOnly))
+	}},
+	{"allow-mutations", func(a, b Policy) bool { return !a.Mutations && b.Mutations }},
+	{"allow-publish", func(a, b Policy) bool { return !a.Publish && b.Publish }},
+	{"allow-ui", func(a, b Policy) bool { return !a.UI && b.UI }},
+	{"confirm", func(a, b Policy) bool { return a.confirm() < b.confirm() }}, // the strictest is the first
+	{"min-cli-version", func(a, b Policy) bool { return b.MinVersion.Before(a.MinVersion) }},
+}
+
+// within reports whether every name of a is in b.
+func within(a, b []string) bool {
+	return !slices.ContainsFunc(a, func(name string) bool { return !slices.Contains(b, name) })
+}
+
+// SettingNames returns the names of the settings of a policy but for access rules.
+func SettingNames() []string {
+	var names []string
+	for _, part := range parts {
+		names = append(names, part.name)
+	}
+	return names
+}
+
+// Stricter returns the names of the settings, but for access rules, in which a allows less than
+// b, in the order of [SettingNames].
+func Stricter(a, b Policy) []string {
+	var names []string
+	for _, part := range parts {
+		if part.closes(a, b) {
+			names = append(names, part.name)
+		}
+	}
+	return names
+}
