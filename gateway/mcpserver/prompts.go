@@ -57,13 +57,11 @@ func (h handler) checkPrompt(_ context.Context, _ any, req *mcp.GetPromptRequest
 		return "", err
 	})
 	if wrong := (*promptError)(nil); errors.As(err, &wrong) {
-		var notes []string
-		for _, note := range []string{wrong.Reason, wrong.Hint()} {
-			if note != "" {
-				notes = append(notes, note)
-			}
+		sentence := wrong.Error()
+		if wrong.hint != "" {
+			sentence += "; " + wrong.hint
 		}
-		req.Params.Name = wrong.Prompt + " (" + strings.Join(notes, "; ") + ")"
+		req.Params.Name = wire.Explain(sentence)
 	}
 }
 

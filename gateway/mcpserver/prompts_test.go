@@ -197,7 +197,7 @@ func TestWrongPromptsAreRefused(t *testing.T) {
 		for _, era := range []string{"", "," + modernMeta} {
 			a := d.ask("prompts/get", params+era)
 			message := string(wire.Encode(a.Error.Message))
-			if a.Result != nil || a.Error.Code != -32602 || !strings.Contains(message, says) || len(message) > 400 {
+			if a.Result != nil || a.Error.Code != -32602 || !strings.Contains(message, says) || len(message) > 450 {
 				t.Errorf("%.80s: %d %s, want -32602 and %q", params, a.Error.Code, message, says)
 			}
 		}

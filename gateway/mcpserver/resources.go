@@ -190,10 +190,9 @@ func segment(uri, prefix string) (text string, ok bool) {
 	return text, found && err == nil && rest != "" && !strings.ContainsAny(rest, "/?#")
 }
 
-// missing returns an explanation in place of a URI. It contains a space, so no handler has
-// it.
+// missing returns an explanation in place of a URI.
 func missing(uri, hint string) string {
-	return wire.Clip(uri) + " (" + hint + ")"
+	return wire.Explain(fmt.Sprintf("resource %q not found; %s", wire.Clip(uri), hint))
 }
 
 // maxResource is the maximum size of one resource text, in bytes. A client reads a resource

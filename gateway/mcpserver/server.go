@@ -137,7 +137,7 @@ func (h handler) server() (*wire.Server, error) {
 	hooks.AddBeforeCallTool(tools.checkName)
 	h.addResources(h.mcp, hooks)
 	h.addPrompts(h.mcp, hooks)
-	s := &wire.Server{MCP: h.mcp, Tools: tools.handlers, Log: h.Log}
+	s := &wire.Server{MCP: h.mcp, Tools: tools.handlers, Large: printsImages, Log: h.Log}
 	if view.worst.Mutates() {
 		s.Changes = h.changes // without changes no call needs an order
 	}
@@ -161,8 +161,8 @@ func (b toolbox) add(t mcp.Tool, do server.ToolHandlerFunc) {
 // reason.
 func (b toolbox) checkName(_ context.Context, _ any, req *mcp.CallToolRequest) {
 	if _, known := b.handlers[req.Params.Name]; !known {
-		req.Params.Name = fmt.Sprintf("%s (the tools are %s; a command such as daily:read goes into the parameter command)",
-			wire.Clip(req.Params.Name), strings.Join(slices.Sorted(maps.Keys(b.handlers)), ", "))
+		req.Params.Name = wire.Explain(fmt.Sprintf("unknown tool %q; the tools are %s; a command such as daily:read goes into the parameter command",
+			wire.Clip(req.Params.Name), strings.Join(slices.Sorted(maps.Keys(b.handlers)), ", ")))
 	}
 }
 

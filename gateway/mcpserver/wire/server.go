@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"log/slog"
 	"runtime/debug"
+	"strings"
 
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
@@ -28,6 +29,10 @@ type Server struct {
 	// something; nil means that no call does. On standard input such calls run one at a time,
 	// in the order of arrival: nothing else keeps an order.
 	Changes func(tool string, arguments json.RawMessage) bool
+
+	// Large reports whether the answer to a call may have megabytes. The transports bound how
+	// many such answers are in memory while clients do not read them. nil means that none has.
+	Large func(tool string, arguments json.RawMessage) bool
 
 	// Log receives messages for the operator, without text of messages.
 	Log *slog.Logger
@@ -73,15 +78,27 @@ func (s *Server) AppendResponse(ctx context.Context, to []byte, p *Peer, m Messa
 	} else {
 		answer = s.MCP.HandleMessage(ctx, m.Raw)
 	}
+	if refusal, failed := answer.(mcp.JSONRPCError); failed {
+		code = refusal.Error.Code
+		if _, rest, explains := strings.Cut(refusal.Error.Message, explained); explains {
+			refusal.Error.Message, _, _ = strings.Cut(rest, explained)
+			answer = refusal
+		}
+	}
 	line, err := json.Marshal(answer)
 	if err != nil {
 		return fail(err)
 	}
-	if refusal, failed := answer.(mcp.JSONRPCError); failed {
-		code = refusal.Error.Code
-	}
 	return append(to, line...), code
 }
+
+// explained encloses a sentence that is the whole message of an error response.
+const explained = "\x1e"
+
+// Explain returns a name that does not exist, for a hook to put in place of one that mcp-go would
+// not find: the error response has the right code for the version of the protocol, and the
+// sentence as its message.
+func Explain(sentence string) string { return explained + sentence + explained }
 
 // ErrorResponse returns the error response to a request as mcp-go encodes it.
 func ErrorResponse(id any, code int, text string) []byte {
