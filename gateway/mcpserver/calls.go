@@ -1,6 +1,7 @@
 package mcpserver
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -67,6 +68,12 @@ func (h handler) run(ctx context.Context, req mcp.CallToolRequest, call toolCall
 		return nil, err
 	}
 	return withImage(answer, result.Image), nil
+}
+
+// printsImages reports whether a call may be answered with an image. Arguments that only mention
+// the command count as well: the price is that the call may wait for others.
+func printsImages(_ string, raw json.RawMessage) bool {
+	return bytes.Contains(raw, []byte("attachment"))
 }
 
 // changes reports whether a call of a tool would change something: such calls keep their

@@ -1,6 +1,7 @@
 package streamable
 
 import (
+	"context"
 	"errors"
 	"io"
 	"sync"
@@ -34,6 +35,7 @@ type messageBudget struct {
 
 	mu       sync.Mutex
 	used     int64
+	freed    chan struct{} // is closed when a reservation gets smaller
 	bySender map[string]int64
 	coming   map[*reservation]struct{}
 }
@@ -53,7 +55,7 @@ type reservation struct {
 }
 
 func newMessageBudget(largest int64) *messageBudget {
-	return &messageBudget{limit: bodies * largest, share: ownBodies * largest, now: time.Now, bySender: map[string]int64{}, coming: map[*reservation]struct{}{}}
+	return &messageBudget{limit: bodies * largest, share: ownBodies * largest, now: time.Now, freed: make(chan struct{}), bySender: map[string]int64{}, coming: map[*reservation]struct{}{}}
 }
 
 // begin opens the reservation of a message, which the caller must end. cut may be called until
@@ -91,6 +93,24 @@ func (p *reservation) add(n int64) error {
 	a.used += n
 	a.bySender[p.sender] += n
 	return nil
+}
+
+// awaitLarge adds what a large answer takes, which is as much as a message of the maximum size. It
+// waits until there is memory for it. The error is that of ctx.
+func (p *reservation) awaitLarge(ctx context.Context) error {
+	for {
+		p.all.mu.Lock()
+		freed := p.all.freed
+		p.all.mu.Unlock()
+		if err := p.add(p.all.limit / bodies); !errors.Is(err, errNoShare) && !errors.Is(err, errMemoryFull) {
+			return err
+		}
+		select {
+		case <-freed:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
 }
 
 // dropStalled drops the message that has stalled for longest, of those that may be dropped. It is
@@ -138,6 +158,8 @@ func (p *reservation) release() {
 		return
 	}
 	p.over = true
+	close(a.freed)
+	a.freed = make(chan struct{})
 	a.used -= p.size
 	if a.bySender[p.sender] -= p.size; a.bySender[p.sender] == 0 {
 		delete(a.bySender, p.sender)

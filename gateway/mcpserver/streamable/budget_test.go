@@ -1,8 +1,10 @@
 package streamable
 
 import (
+	"context"
 	"errors"
 	"testing"
+	"testing/synctest"
 	"time"
 )
 
@@ -74,4 +76,41 @@ func (a *messageBudget) budget() int64 {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return a.used
+}
+
+// Large answers wait for memory, of one client and of all, and give it back.
+func TestLargeAnswersWaitForMemory(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		all := newMessageBudget(64 << 10)
+		begin := func(sender string) *reservation {
+			p := all.begin(sender, func() {})
+			p.arrived()
+			return p
+		}
+		var held []*reservation
+		for range ownBodies {
+			held = append(held, begin("a"))
+			if err := held[len(held)-1].awaitLarge(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		short, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		if err := begin("a").awaitLarge(short); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("one client has more than its share: %v", err)
+		}
+		if err := begin("b").awaitLarge(t.Context()); err != nil {
+			t.Errorf("another client: %v", err)
+		}
+		waits := make(chan error, 1)
+		go func() { waits <- begin("c").awaitLarge(t.Context()) }()
+		synctest.Wait()
+		if len(waits) > 0 {
+			t.Errorf("more than all of the memory is used: %v", <-waits)
+		}
+		held[0].end()
+		if err := <-waits; err != nil {
+			t.Error(err)
+		}
+	})
 }

@@ -122,6 +122,12 @@ func (d *handler) post(w http.ResponseWriter, r *http.Request, by owner) {
 	if x != nil {
 		defer d.sessions.leave(x)
 	}
+	if m.Kind == wire.Request && d.Server.Large != nil && d.Server.Large(m.Tool, m.Arguments) {
+		if err := p.awaitLarge(r.Context()); err != nil {
+			refuseBusy(w, err.Error())
+			return
+		}
+	}
 	switch {
 	case m.Kind == wire.Request:
 		d.postRequest(w, r, by, m, x)

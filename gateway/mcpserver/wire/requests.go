@@ -25,6 +25,10 @@ const (
 	// several times its size.
 	maxPendingBytes = 8 << 20
 
+	// maxLarge is the maximum number of calls with large answers that are worked on or whose
+	// answers are unread (backpressure). Each takes up to 10 MiB, encoded and before.
+	maxLarge = 2
+
 	// maxSubscriptions is the maximum number of notification streams. A client needs one.
 	maxSubscriptions = 16
 )
@@ -58,6 +62,7 @@ type conn struct {
 	subscriptions int              // pending subscriptions
 	initializing  bool             // an initialize has started
 	changing      bool             // a call that changes something has started
+	large         int              // started calls with large answers that are not written
 	writing       int              // responses being written
 	stopped       bool             // nothing is started any more
 
@@ -70,6 +75,7 @@ type request struct {
 	Message
 	peer      Peer
 	changes   bool
+	large     bool
 	started   bool
 	cancelled bool
 	ctx       context.Context // once it has started
@@ -103,6 +109,7 @@ func (c *conn) accept(m Message) error {
 	if m.Kind == Request && m.Arguments != nil && c.server.Changes != nil {
 		changes = c.server.Changes(m.Tool, m.Arguments) // it decodes them, for which no other message has to wait
 	}
+	large := m.Kind == Request && c.server.Large != nil && c.server.Large(m.Tool, m.Arguments)
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	defer c.settle()
@@ -120,7 +127,7 @@ func (c *conn) accept(m Message) error {
 	case c.pending[m.ID] != nil:
 		return errDuplicateID
 	}
-	r := &request{Message: m, changes: changes, peer: Peer{Session: c.session, AcceptedAt: time.Now(), Send: c.send}}
+	r := &request{Message: m, changes: changes, large: large, peer: Peer{Session: c.session, AcceptedAt: time.Now(), Send: c.send}}
 	if r.subscribes() {
 		if c.subscriptions == maxSubscriptions {
 			return errTooManySubscriptions
@@ -169,7 +176,7 @@ func (c *conn) remove(r *request) {
 // be called after every change, with the lock held.
 func (c *conn) settle() {
 	for !c.stopped && !c.initializing && c.running < maxRunning && c.ctx.Err() == nil {
-		i := slices.IndexFunc(c.waiting, func(r *request) bool { return !r.changes || !c.changing })
+		i := slices.IndexFunc(c.waiting, func(r *request) bool { return !(r.changes && c.changing) && !(r.large && c.large == maxLarge) })
 		if i < 0 {
 			break
 		}
@@ -182,6 +189,9 @@ func (c *conn) settle() {
 		}
 		c.initializing = r.initializes()
 		c.changing = c.changing || r.changes
+		if r.large {
+			c.large++
+		}
 		select {
 		case c.idle <- r:
 		default:
@@ -222,6 +232,9 @@ func (c *conn) answer(r *request) {
 	}
 	c.update(func() {
 		c.writing--
+		if r.large {
+			c.large--
+		}
 		if c.timer != nil {
 			c.timer.Reset(c.grace)
 		}

@@ -8,11 +8,13 @@ import (
 	"io"
 	"runtime"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/mark3labs/mcp-go/mcp"
+	"github.com/mark3labs/mcp-go/server"
 
 	"vaultwicket/tests/talk"
 )
@@ -322,4 +324,37 @@ func TestLargeAnswersAreNotKept(t *testing.T) {
 	if runtime.ReadMemStats(&memory); memory.HeapAlloc > calls*size/2 {
 		t.Errorf("%d MiB are kept after %d answers of %d MiB", memory.HeapAlloc>>20, calls, size>>20)
 	}
+}
+
+// Calls with large answers wait while the client does not read two of them, and hold up no
+// other call.
+func TestLargeAnswersAreBoundedWhileTheClientDoesNotRead(t *testing.T) {
+	out, in := io.Pipe()
+	defer in.Close()
+	var large atomic.Int32
+	c := newConn(&Server{
+		MCP: server.NewMCPServer("test", "1"),
+		Tools: map[string]server.ToolHandlerFunc{"large": func(context.Context, mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+			large.Add(1)
+			return mcp.NewToolResultText("x"), nil
+		}},
+		Large: func(tool string, _ json.RawMessage) bool { return tool == "large" },
+	}, in, time.Hour)
+	c.ctx, c.fail = t.Context(), func(error) {}
+	for id, tool := range []string{"large", "large", "large", "large", "large", "small"} {
+		if err := c.accept(Message{Kind: Request, ID: id, Method: "tools/call", Tool: tool, Plain: true, Raw: []byte("{}")}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	c.mu.Lock() // nothing is read yet, so nothing is written
+	if c.large != maxLarge || len(c.waiting) != 3 || c.waiting[0].Tool != "large" {
+		t.Errorf("%d large calls have started, %d calls wait", c.large, len(c.waiting))
+	}
+	c.mu.Unlock()
+	go io.Copy(io.Discard, out)
+	c.waitForAnswers()
+	if c.large != 0 || large.Load() != 5 {
+		t.Errorf("%d large calls were made, %d are counted", large.Load(), c.large)
+	}
+	close(c.idle)
 }
