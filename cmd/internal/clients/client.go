@@ -15,9 +15,6 @@ import (
 	"strings"
 
 	"vaultwicket/cmd/internal/clients/edit"
-	"vaultwicket/cmd/internal/clients/edit/jsonc"
-	"vaultwicket/cmd/internal/clients/edit/toml"
-	"vaultwicket/cmd/internal/clients/edit/yaml"
 )
 
 // Scope says for whom a server is installed.
@@ -96,15 +93,15 @@ type editor interface {
 func (f format) editor() editor {
 	switch f {
 	case tomlFormat:
-		return toml.Editor{}
+		return edit.TOML{}
 	case yamlFormat:
-		return yaml.Editor{}
+		return edit.YAML{}
 	case strictJSON:
-		return jsonc.Options{}
+		return edit.JSON{}
 	case commentJSON:
-		return jsonc.Options{Comments: true}
+		return edit.JSON{Comments: true}
 	}
-	return jsonc.Options{Comments: true, TrailingCommas: true}
+	return edit.JSON{Comments: true, TrailingCommas: true}
 }
 
 // Find returns the client with an identifier.

@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"vaultwicket/cmd/internal/clients/edit"
-	"vaultwicket/cmd/internal/clients/edit/jsonc"
 )
 
 // Link returns the address that makes a client ask whether to install the server, ""
@@ -29,18 +28,18 @@ func studioLink(s Server, entry edit.Object) string {
 }
 
 func base64Of(entry edit.Object) string {
-	return url.QueryEscape(base64.StdEncoding.EncodeToString([]byte(jsonc.RenderLine(entry))))
+	return url.QueryEscape(base64.StdEncoding.EncodeToString([]byte(edit.RenderJSONLine(entry))))
 }
 
 func codeLink(scheme string) func(Server, edit.Object) string {
 	return func(s Server, _ edit.Object) string {
 		entry := append(edit.Object{{Key: "name", Value: s.Name}}, commandAndArgs(s)...)
-		return scheme + ":mcp/install?" + escaped(jsonc.RenderLine(entry))
+		return scheme + ":mcp/install?" + escaped(edit.RenderJSONLine(entry))
 	}
 }
 
 func kiroLink(s Server, entry edit.Object) string {
-	return "https://kiro.dev/launch/mcp/add?name=" + url.QueryEscape(s.Name) + "&config=" + escaped(jsonc.RenderLine(entry))
+	return "https://kiro.dev/launch/mcp/add?name=" + url.QueryEscape(s.Name) + "&config=" + escaped(edit.RenderJSONLine(entry))
 }
 
 func gooseLink(s Server, _ edit.Object) string {

@@ -2,7 +2,6 @@ package clients
 
 import (
 	"vaultwicket/cmd/internal/clients/edit"
-	"vaultwicket/cmd/internal/clients/edit/jsonc"
 	"vaultwicket/exec/trust"
 )
 
@@ -18,7 +17,7 @@ type ownCommand struct {
 var claudeCommand = &ownCommand{
 	program: "claude",
 	add: func(program, name string, entry edit.Object, present bool) [][]string {
-		add := []string{program, "mcp", "add-json", name, jsonc.RenderLine(entry), "-s", "user"}
+		add := []string{program, "mcp", "add-json", name, edit.RenderJSONLine(entry), "-s", "user"}
 		if present { // add-json refuses a name that exists
 			return [][]string{{program, "mcp", "remove", name, "-s", "user"}, add}
 		}

@@ -2,9 +2,6 @@ package clients
 
 import (
 	"vaultwicket/cmd/internal/clients/edit"
-	"vaultwicket/cmd/internal/clients/edit/jsonc"
-	"vaultwicket/cmd/internal/clients/edit/toml"
-	"vaultwicket/cmd/internal/clients/edit/yaml"
 )
 
 // Snippet returns what goes into the client's settings for a server, as a whole file
@@ -18,15 +15,15 @@ func (c Client) Snippet(s Server) (string, error) {
 	at := c.at(s.Name)
 	switch c.format {
 	case tomlFormat:
-		return toml.Render(at, entry), nil
+		return edit.RenderTOML(at, entry), nil
 	case yamlFormat:
-		return yaml.Render(at, entry), nil
+		return edit.RenderYAML(at, entry), nil
 	}
 	whole := edit.Object{{Key: s.Name, Value: entry}}
 	for i := len(c.place) - 1; i >= 0; i-- {
 		whole = edit.Object{{Key: c.place[i], Value: whole}}
 	}
-	text := jsonc.Render(whole)
+	text := edit.RenderJSON(whole)
 	if s.URL != "" && c.shape.inputs {
 		// The renderer has no list of objects: the one that there is has a fixed text.
 		text = "{\n" + codeInputs + text[2:]

@@ -6,9 +6,6 @@ import (
 	"testing"
 
 	"vaultwicket/cmd/internal/clients/edit"
-	"vaultwicket/cmd/internal/clients/edit/jsonc"
-	"vaultwicket/cmd/internal/clients/edit/toml"
-	"vaultwicket/cmd/internal/clients/edit/yaml"
 )
 
 func wantMalformed(t *testing.T, e editor, at edit.Place, name, text string, line, column int) {
@@ -24,9 +21,9 @@ func TestMalformedJSONIsRefusedWithItsPlace(t *testing.T) {
 	for _, test := range malformedJSON {
 		wantMalformed(t, relaxed, inServers, test.name, test.text, test.line, test.column)
 	}
-	wantMalformed(t, jsonc.Options{}, inServers, "a comment for a strict client", "{\"a\": 1, // x\n}", 1, 10)
-	wantMalformed(t, jsonc.Options{}, inServers, "a trailing comma for a strict client", "{\"a\": 1,}", 1, 8)
-	wantMalformed(t, jsonc.Options{Comments: true}, inServers, "a trailing comma", "{\n  \"a\": 1, // x\n}", 2, 9)
+	wantMalformed(t, edit.JSON{}, inServers, "a comment for a strict client", "{\"a\": 1, // x\n}", 1, 10)
+	wantMalformed(t, edit.JSON{}, inServers, "a trailing comma for a strict client", "{\"a\": 1,}", 1, 8)
+	wantMalformed(t, edit.JSON{Comments: true}, inServers, "a trailing comma", "{\n  \"a\": 1, // x\n}", 2, 9)
 	wantMalformed(t, relaxed, inServers, "too deep", strings.Repeat("[", 10_000), 1, 502)
 }
 
@@ -39,7 +36,7 @@ func TestMalformedTOMLIsRefusedWithItsPlace(t *testing.T) {
 		{"a header without an end", "\ufeffa = \"ä\"\n[mcp_servers.a\ncommand = 1\n", 2, 15},
 		{"the same key twice", "a = 1\na = 2\n", 2, 1},
 	} {
-		wantMalformed(t, toml.Editor{}, inTables, test.name, test.text, test.line, test.column)
+		wantMalformed(t, edit.TOML{}, inTables, test.name, test.text, test.line, test.column)
 	}
 }
 
@@ -55,7 +52,7 @@ func TestMalformedYAMLIsRefusedWithItsPlace(t *testing.T) {
 		{"a text", "extensions: none\n", 1, 13},
 		{"a list of extensions", "extensions:\n  - a\n", 2, 3},
 	} {
-		wantMalformed(t, yaml.Editor{}, inMapping, test.name, test.text, test.line, test.column)
+		wantMalformed(t, edit.YAML{}, inMapping, test.name, test.text, test.line, test.column)
 	}
 }
 
@@ -65,15 +62,15 @@ func TestWhatCannotBeEditedIsRefused(t *testing.T) {
 		at   edit.Place
 		text string
 	}{
-		{toml.Editor{}, inTables, "mcp_servers = { a = { command = \"x\" } }\n"},
-		{toml.Editor{}, inTables, "mcp_servers = 1\n"},
-		{toml.Editor{}, inTables, "[[mcp_servers]]\na = 1\n"},
-		{yaml.Editor{}, inMapping, "extensions: {a: {type: stdio}}\n"},
-		{yaml.Editor{}, inMapping, "{extensions: {}}\n"},
-		{yaml.Editor{}, inMapping, "a: &x {b: {}}\nextensions: *x\n"},
-		{yaml.Editor{}, inMapping, "a: 1\n---\nb: 2\n"},
-		{yaml.Editor{}, inMapping, "a: |\n  text\n  without an end"},
-		{yaml.Editor{}, inList, "mcpServers: [{name: a}]\n"},
+		{edit.TOML{}, inTables, "mcp_servers = { a = { command = \"x\" } }\n"},
+		{edit.TOML{}, inTables, "mcp_servers = 1\n"},
+		{edit.TOML{}, inTables, "[[mcp_servers]]\na = 1\n"},
+		{edit.YAML{}, inMapping, "extensions: {a: {type: stdio}}\n"},
+		{edit.YAML{}, inMapping, "{extensions: {}}\n"},
+		{edit.YAML{}, inMapping, "a: &x {b: {}}\nextensions: *x\n"},
+		{edit.YAML{}, inMapping, "a: 1\n---\nb: 2\n"},
+		{edit.YAML{}, inMapping, "a: |\n  text\n  without an end"},
+		{edit.YAML{}, inList, "mcpServers: [{name: a}]\n"},
 	} {
 		got, err := test.e.Set([]byte(test.text), test.at, entry)
 		if err == nil {

@@ -7,9 +7,6 @@ import (
 	"testing"
 
 	"vaultwicket/cmd/internal/clients/edit"
-	"vaultwicket/cmd/internal/clients/edit/jsonc"
-	"vaultwicket/cmd/internal/clients/edit/toml"
-	"vaultwicket/cmd/internal/clients/edit/yaml"
 )
 
 // editor is what the three editors have in common.
@@ -26,7 +23,7 @@ var entry = edit.Object{
 	{Key: "enabled", Value: true}, {Key: "timeout", Value: 300},
 }
 
-var relaxed = jsonc.Options{Comments: true, TrailingCommas: true}
+var relaxed = edit.JSON{Comments: true, TrailingCommas: true}
 
 var (
 	inServers = edit.Place{Path: []string{"mcpServers"}, Name: "vaultwicket"}
@@ -126,11 +123,11 @@ func TestJSONKeepsEverythingElse(t *testing.T) {
 func TestTOMLKeepsEverythingElse(t *testing.T) {
 	for _, text := range tomlTexts {
 		for _, s := range spellings(text) {
-			if !holds(t, toml.Editor{}, inTables, s) {
+			if !holds(t, edit.TOML{}, inTables, s) {
 				t.Errorf("cannot be edited:\n%s", s)
 			}
-			set, _ := toml.Editor{}.Set([]byte(s), inTables, entry)
-			if back, _ := (toml.Editor{}).Remove(set, inTables); string(back) != s {
+			set, _ := edit.TOML{}.Set([]byte(s), inTables, entry)
+			if back, _ := (edit.TOML{}).Remove(set, inTables); string(back) != s {
 				t.Errorf("%q: after adding and removing it is\n%q", s, back)
 			}
 		}
@@ -141,7 +138,7 @@ func TestYAMLKeepsEverythingElse(t *testing.T) {
 	for _, text := range yamlTexts {
 		for _, s := range spellings(text) {
 			for _, at := range []edit.Place{inMapping, inList} {
-				if !holds(t, yaml.Editor{}, at, s) {
+				if !holds(t, edit.YAML{}, at, s) {
 					t.Errorf("cannot be edited at %s:\n%s", at, s)
 				}
 			}
@@ -157,7 +154,7 @@ func FuzzJSON(f *testing.F) {
 		f.Add(test.text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		for _, options := range []jsonc.Options{{}, {Comments: true}, relaxed} {
+		for _, options := range []edit.JSON{{}, {Comments: true}, relaxed} {
 			holds(t, options, inServers, text)
 			holds(t, options, inNested, text)
 		}
@@ -168,7 +165,7 @@ func FuzzTOML(f *testing.F) {
 	for _, text := range tomlTexts {
 		f.Add(text)
 	}
-	f.Fuzz(func(t *testing.T, text string) { holds(t, toml.Editor{}, inTables, text) })
+	f.Fuzz(func(t *testing.T, text string) { holds(t, edit.TOML{}, inTables, text) })
 }
 
 func FuzzYAML(f *testing.F) {
@@ -176,7 +173,7 @@ func FuzzYAML(f *testing.F) {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		holds(t, yaml.Editor{}, inMapping, text)
-		holds(t, yaml.Editor{}, inList, text)
+		holds(t, edit.YAML{}, inMapping, text)
+		holds(t, edit.YAML{}, inList, text)
 	})
 }

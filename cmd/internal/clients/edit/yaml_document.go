@@ -1,9 +1,4 @@
-// Package yaml edits an entry of a YAML file: a key of a mapping, or an element of a
-// list that has a field "name". See package edit for what it promises.
-//
-// An entry is put before the first one, in block style. A collection with something
-// in it that is written in flow style is not edited.
-package yaml
+package edit
 
 import (
 	"bytes"
@@ -13,42 +8,42 @@ import (
 	"strings"
 
 	"go.yaml.in/yaml/v4"
-
-	"vaultwicket/cmd/internal/clients/edit"
 )
 
 const (
-	maxDepth = 200     // of nested values
-	maxNodes = 200_000 // aliases counted as what they stand for
+	maxYAMLDepth = 200     // of nested values
+	maxNodes     = 200_000 // aliases counted as what they stand for
 )
 
-// Editor edits YAML files.
-type Editor struct{}
+// YAML edits YAML files: a key of a mapping, or an element of a list that has a field "name". An
+// entry is put before the first one, in block style. A non-empty collection in flow style is not
+// edited.
+type YAML struct{}
 
 // Decode returns the text as a parser would, nil for an empty one. Integers are
 // float64; a scalar of another type is its tag and its text. The error is an
-// [*edit.Malformed] or an [*edit.Unsupported].
-func (Editor) Decode(text []byte) (any, error) {
-	root, err := parse(text)
+// [*Malformed] or an [*Unsupported].
+func (YAML) Decode(text []byte) (any, error) {
+	root, err := parseYAML(text)
 	if err != nil || root == nil {
 		return nil, err
 	}
 	nodes := maxNodes
-	return plain(root, maxDepth, &nodes)
+	return plainYAML(root, maxYAMLDepth, &nodes)
 }
 
-// parse returns the root of the one document of a text, nil for none.
-func parse(text []byte) (*yaml.Node, error) {
-	if err := edit.CheckText(text); err != nil {
+// parseYAML returns the root of the one document of a text, nil for none.
+func parseYAML(text []byte) (*yaml.Node, error) {
+	if err := CheckText(text); err != nil {
 		return nil, err
 	}
-	body := bytes.TrimPrefix(text, []byte(edit.BOM))
-	if blank(body) {
+	body := bytes.TrimPrefix(text, []byte(BOM))
+	if isBlankYAML(body) {
 		return nil, nil
 	}
 	var document yaml.Node
 	if err := yaml.Load(body, &document); err != nil {
-		return nil, malformed(err)
+		return nil, yamlError(err)
 	}
 	if len(document.Content) == 0 {
 		return nil, nil
@@ -60,8 +55,8 @@ func parse(text []byte) (*yaml.Node, error) {
 	return root, nil
 }
 
-// blank reports whether a text has nothing but white space and comments.
-func blank(text []byte) bool {
+// isBlankYAML reports whether a text has nothing but white space and comments.
+func isBlankYAML(text []byte) bool {
 	for line := range bytes.Lines(text) {
 		if line = bytes.TrimSpace(line); len(line) > 0 && line[0] != '#' {
 			return false
@@ -70,29 +65,29 @@ func blank(text []byte) bool {
 	return true
 }
 
-func malformed(err error) error {
+func yamlError(err error) error {
 	var all *yaml.LoadErrors
 	if errors.As(err, &all) && len(all.Errors) > 0 {
 		err = all.Errors[0]
 	}
 	var one *yaml.LoadError
 	if errors.As(err, &one) {
-		return &edit.Malformed{Line: max(one.Mark.Line, 1), Column: max(one.Mark.Column, 1), Reason: one.Message}
+		return &Malformed{Line: max(one.Mark.Line, 1), Column: max(one.Mark.Column, 1), Reason: one.Message}
 	}
-	return &edit.Malformed{Line: 1, Column: 1, Reason: err.Error()}
+	return &Malformed{Line: 1, Column: 1, Reason: err.Error()}
 }
 
-func plain(n *yaml.Node, depth int, nodes *int) (any, error) {
+func plainYAML(n *yaml.Node, depth int, nodes *int) (any, error) {
 	if *nodes--; depth == 0 || *nodes < 0 {
-		return nil, &edit.Malformed{Line: n.Line, Column: n.Column, Reason: "too many nested values or aliases"}
+		return nil, &Malformed{Line: n.Line, Column: n.Column, Reason: "too many nested values or aliases"}
 	}
 	switch n.Kind {
 	case yaml.AliasNode:
-		return plain(n.Alias, depth-1, nodes)
+		return plainYAML(n.Alias, depth-1, nodes)
 	case yaml.SequenceNode:
 		list := make([]any, 0, len(n.Content))
 		for _, item := range n.Content {
-			value, err := plain(item, depth-1, nodes)
+			value, err := plainYAML(item, depth-1, nodes)
 			if err != nil {
 				return nil, err
 			}
@@ -100,15 +95,15 @@ func plain(n *yaml.Node, depth int, nodes *int) (any, error) {
 		}
 		return list, nil
 	case yaml.MappingNode:
-		return plainMapping(n, depth, nodes)
+		return plainYAMLMapping(n, depth, nodes)
 	}
-	return scalar(n), nil
+	return yamlScalar(n), nil
 }
 
-func plainMapping(n *yaml.Node, depth int, nodes *int) (any, error) {
+func plainYAMLMapping(n *yaml.Node, depth int, nodes *int) (any, error) {
 	mapping := make(map[string]any, len(n.Content)/2)
 	for i := 0; i+1 < len(n.Content); i += 2 {
-		key, err := plain(n.Content[i], depth-1, nodes)
+		key, err := plainYAML(n.Content[i], depth-1, nodes)
 		if err != nil {
 			return nil, err
 		}
@@ -117,16 +112,16 @@ func plainMapping(n *yaml.Node, depth int, nodes *int) (any, error) {
 			name = fmt.Sprintf("%T %v", key, key)
 		}
 		if _, twice := mapping[name]; twice && name != "!!merge <<" {
-			return nil, &edit.Malformed{Line: n.Content[i].Line, Column: n.Content[i].Column, Reason: fmt.Sprintf("%q is given twice", name)}
+			return nil, &Malformed{Line: n.Content[i].Line, Column: n.Content[i].Column, Reason: fmt.Sprintf("%q is given twice", name)}
 		}
-		if mapping[name], err = plain(n.Content[i+1], depth-1, nodes); err != nil {
+		if mapping[name], err = plainYAML(n.Content[i+1], depth-1, nodes); err != nil {
 			return nil, err
 		}
 	}
 	return mapping, nil
 }
 
-func scalar(n *yaml.Node) any {
+func yamlScalar(n *yaml.Node) any {
 	switch tag := n.ShortTag(); tag {
 	case "!!str":
 		return n.Value
@@ -144,14 +139,14 @@ func scalar(n *yaml.Node) any {
 	}
 }
 
-// lines is a text with the offsets at which its lines begin.
-type lines struct {
+// yamlLines is a text with the offsets at which its lines begin.
+type yamlLines struct {
 	text   []byte
 	starts []int
 }
 
-func linesOf(text []byte) lines {
-	l := lines{text: text, starts: []int{0}}
+func yamlLinesOf(text []byte) yamlLines {
+	l := yamlLines{text: text, starts: []int{0}}
 	for i, c := range text {
 		if c == '\n' && i+1 < len(text) {
 			l.starts = append(l.starts, i+1)
@@ -162,7 +157,7 @@ func linesOf(text []byte) lines {
 
 // start returns the offset of a line, counted from 1; the end of the text for a line
 // behind the last one.
-func (l lines) start(line int) int {
+func (l yamlLines) start(line int) int {
 	if line > len(l.starts) {
 		return len(l.text)
 	}
@@ -170,21 +165,21 @@ func (l lines) start(line int) int {
 }
 
 // content returns a line without its line end and without a byte order mark.
-func (l lines) content(line int) string {
+func (l yamlLines) content(line int) string {
 	text := strings.TrimRight(string(l.text[l.start(line):l.start(line+1)]), "\r\n")
 	if line == 1 {
-		text = strings.TrimPrefix(text, edit.BOM)
+		text = strings.TrimPrefix(text, BOM)
 	}
 	return text
 }
 
 // offset returns the offset of a column of a line, both counted from 1, columns in
 // characters.
-func (l lines) offset(line, column int) int {
+func (l yamlLines) offset(line, column int) int {
 	text := l.content(line)
 	at := l.start(line+1) - len(l.text[l.start(line):l.start(line+1)])
-	if line == 1 && bytes.HasPrefix(l.text, []byte(edit.BOM)) {
-		at += len(edit.BOM)
+	if line == 1 && bytes.HasPrefix(l.text, []byte(BOM)) {
+		at += len(BOM)
 	}
 	for i := range text {
 		if column--; column == 0 {

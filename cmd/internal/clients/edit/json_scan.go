@@ -1,6 +1,4 @@
-// Package jsonc edits an entry of a JSON file, with or without comments and trailing
-// commas. See package edit for what it promises.
-package jsonc
+package edit
 
 import (
 	"bytes"
@@ -8,31 +6,29 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
-
-	"vaultwicket/cmd/internal/clients/edit"
 )
 
-const maxDepth = 500 // of nested values; settings have ten
+const maxJSONDepth = 500 // of nested values; settings have ten
 
-// node is a value in the text, from start up to end.
-type node struct {
+// jsonNode is a value in the text, from start up to end.
+type jsonNode struct {
 	kind       byte // one of { [ " 0 t f n
 	start, end int
-	members    []member // of an object
-	items      []*node  // of an array
-	text       string   // of a string
+	members    []jsonMember // of an object
+	items      []*jsonNode  // of an array
+	text       string       // of a string
 }
 
-// member is one key of an object.
-type member struct {
+// jsonMember is one key of an object.
+type jsonMember struct {
 	key      string
 	keyStart int
 	gap      int // where the white space before the key begins
-	value    *node
+	value    *jsonNode
 	comma    int // offset of the comma behind the value, -1 for none
 }
 
-func (n *node) find(key string) int {
+func (n *jsonNode) find(key string) int {
 	for i, m := range n.members {
 		if m.key == key {
 			return i
@@ -41,38 +37,38 @@ func (n *node) find(key string) int {
 	return -1
 }
 
-// scanner reads a text once. The first error ends it.
-type scanner struct {
+// jsonScanner reads a text once. The first error ends it.
+type jsonScanner struct {
 	text    []byte
 	at      int
 	last    int // the end of the last token or comment
-	options Options
+	options JSON
 }
 
-// fault is what the scanner panics with; parse returns it.
-type fault struct{ err *edit.Malformed }
+// jsonFault is what the scanner panics with; parse returns it.
+type jsonFault struct{ err *Malformed }
 
-func (s *scanner) fail(offset int, format string, args ...any) {
-	panic(fault{edit.MalformedAt(s.text, offset, fmt.Sprintf(format, args...))})
+func (s *jsonScanner) fail(offset int, format string, args ...any) {
+	panic(jsonFault{MalformedAt(s.text, offset, fmt.Sprintf(format, args...))})
 }
 
-// parse returns the value of a text, nil for one of white space and comments alone.
-func parse(text []byte, options Options) (root *node, err error) {
-	if err := edit.CheckText(text); err != nil {
+// parseJSON returns the value of a text, nil for one of white space and comments alone.
+func parseJSON(text []byte, options JSON) (root *jsonNode, err error) {
+	if err := CheckText(text); err != nil {
 		return nil, err
 	}
 	defer func() {
 		switch f := recover().(type) {
 		case nil:
-		case fault:
+		case jsonFault:
 			root, err = nil, f.err
 		default:
 			panic(f)
 		}
 	}()
-	s := &scanner{text: text, options: options}
-	if bytes.HasPrefix(text, []byte(edit.BOM)) {
-		s.at = len(edit.BOM)
+	s := &jsonScanner{text: text, options: options}
+	if bytes.HasPrefix(text, []byte(BOM)) {
+		s.at = len(BOM)
 	}
 	s.last = s.at
 	s.skip()
@@ -88,7 +84,7 @@ func parse(text []byte, options Options) (root *node, err error) {
 }
 
 // skip passes white space and comments.
-func (s *scanner) skip() {
+func (s *jsonScanner) skip() {
 	for s.at < len(s.text) {
 		switch c := s.text[s.at]; {
 		case c == ' ' || c == '\t' || c == '\n' || c == '\r':
@@ -101,7 +97,7 @@ func (s *scanner) skip() {
 	}
 }
 
-func (s *scanner) comment() {
+func (s *jsonScanner) comment() {
 	end := commentEnd(s.text, s.at)
 	switch {
 	case end == 0:
@@ -136,14 +132,14 @@ func commentEnd(text []byte, at int) int {
 	return 0
 }
 
-func (s *scanner) value(depth int) *node {
-	if depth > maxDepth {
-		s.fail(s.at, "more than %d nested values", maxDepth)
+func (s *jsonScanner) value(depth int) *jsonNode {
+	if depth > maxJSONDepth {
+		s.fail(s.at, "more than %d nested values", maxJSONDepth)
 	}
 	if s.at == len(s.text) {
 		s.fail(s.at, "value expected, found the end of the file")
 	}
-	n := &node{kind: s.text[s.at], start: s.at}
+	n := &jsonNode{kind: s.text[s.at], start: s.at}
 	switch c := n.kind; {
 	case c == '{':
 		s.object(n, depth)
@@ -161,7 +157,7 @@ func (s *scanner) value(depth int) *node {
 	return n
 }
 
-func (s *scanner) object(n *node, depth int) {
+func (s *jsonScanner) object(n *jsonNode, depth int) {
 	s.token()
 	seen := map[string]bool{}
 	for {
@@ -169,7 +165,7 @@ func (s *scanner) object(n *node, depth int) {
 		if s.closes('}', n.start) {
 			return
 		}
-		m := member{keyStart: s.at, gap: s.last, comma: -1}
+		m := jsonMember{keyStart: s.at, gap: s.last, comma: -1}
 		if s.text[s.at] != '"' {
 			s.fail(s.at, "name in double quotes expected")
 		}
@@ -191,7 +187,7 @@ func (s *scanner) object(n *node, depth int) {
 	}
 }
 
-func (s *scanner) array(n *node, depth int) {
+func (s *jsonScanner) array(n *jsonNode, depth int) {
 	s.token()
 	for {
 		s.skip()
@@ -204,15 +200,15 @@ func (s *scanner) array(n *node, depth int) {
 }
 
 // token passes one byte.
-func (s *scanner) token() {
+func (s *jsonScanner) token() {
 	s.at++
 	s.last = s.at
 }
 
 // closes passes the closing bracket, if it is next.
-func (s *scanner) closes(bracket byte, opened int) bool {
+func (s *jsonScanner) closes(bracket byte, opened int) bool {
 	if s.at == len(s.text) {
-		s.fail(s.at, "%q expected: the bracket opened at %s is not closed", string(bracket), position(s.text, opened))
+		s.fail(s.at, "%q expected: the bracket opened at %s is not closed", string(bracket), positionOf(s.text, opened))
 	}
 	if s.text[s.at] != bracket {
 		return false
@@ -221,14 +217,14 @@ func (s *scanner) closes(bracket byte, opened int) bool {
 	return true
 }
 
-func position(text []byte, offset int) string {
-	m := edit.MalformedAt(text, offset, "")
+func positionOf(text []byte, offset int) string {
+	m := MalformedAt(text, offset, "")
 	return fmt.Sprintf("line %d, column %d", m.Line, m.Column)
 }
 
 // comma passes the comma behind a value and returns its offset, -1 where the bracket
 // comes next.
-func (s *scanner) comma(bracket byte) int {
+func (s *jsonScanner) comma(bracket byte) int {
 	s.skip()
 	if s.at == len(s.text) || s.text[s.at] == bracket {
 		return -1
@@ -250,7 +246,7 @@ func (s *scanner) comma(bracket byte) int {
 	return comma
 }
 
-func (s *scanner) str() string {
+func (s *jsonScanner) str() string {
 	start := s.at
 	for s.at++; s.at < len(s.text); s.at++ {
 		switch c := s.text[s.at]; {
@@ -271,7 +267,7 @@ func (s *scanner) str() string {
 	return ""
 }
 
-func (s *scanner) number() {
+func (s *jsonScanner) number() {
 	start := s.at
 	for s.at < len(s.text) && strings.IndexByte("+-.0123456789eE", s.text[s.at]) >= 0 {
 		s.at++
@@ -281,7 +277,7 @@ func (s *scanner) number() {
 	}
 }
 
-func (s *scanner) word() {
+func (s *jsonScanner) word() {
 	for _, word := range []string{"true", "false", "null"} {
 		if bytes.HasPrefix(s.text[s.at:], []byte(word)) {
 			s.at += len(word)
@@ -296,7 +292,7 @@ func (s *scanner) word() {
 }
 
 // plain returns the value as encoding/json would.
-func (n *node) plain(text []byte) any {
+func (n *jsonNode) plain(text []byte) any {
 	if n == nil {
 		return nil
 	}

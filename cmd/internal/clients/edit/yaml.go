@@ -1,26 +1,29 @@
-package yaml
+package edit
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
 	"strings"
+	"sync"
 
 	"go.yaml.in/yaml/v4"
-
-	"vaultwicket/cmd/internal/clients/edit"
 )
 
 // Set returns the text with the entry at a place, added or replaced.
-func (e Editor) Set(text []byte, at edit.Place, entry edit.Object) ([]byte, error) {
+func (e YAML) Set(text []byte, at Place, entry Object) ([]byte, error) {
 	before, err := e.Decode(text)
 	if err != nil {
 		return nil, err
 	}
-	h, err := holderOf(text, at)
+	h, err := yamlHolderOf(text, at)
 	if err != nil {
 		return nil, err
 	}
-	w := writer{newline: edit.Newline(text)}
+	w := yamlWriter{newline: Newline(text)}
 	var changed []byte
 	switch {
 	case h.key == nil:
@@ -38,15 +41,15 @@ func (e Editor) Set(text []byte, at edit.Place, entry edit.Object) ([]byte, erro
 
 // Remove returns the text without the entry at a place, the text itself if there is
 // none. A collection that becomes empty stays.
-func (e Editor) Remove(text []byte, at edit.Place) ([]byte, error) {
+func (e YAML) Remove(text []byte, at Place) ([]byte, error) {
 	before, err := e.Decode(text)
 	if err != nil {
 		return nil, err
 	}
-	if _, found := edit.Lookup(before, at); !found {
+	if _, found := Lookup(before, at); !found {
 		return text, nil
 	}
-	h, err := holderOf(text, at)
+	h, err := yamlHolderOf(text, at)
 	if err != nil {
 		return nil, err
 	}
@@ -54,7 +57,7 @@ func (e Editor) Remove(text []byte, at edit.Place) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	var insertions []edit.Splice
+	var insertions []Splice
 	if len(h.value.Content) == h.step() {
 		colon, err := h.colon()
 		if err != nil {
@@ -64,67 +67,63 @@ func (e Editor) Remove(text []byte, at edit.Place) ([]byte, error) {
 		if at.List {
 			brackets = " []"
 		}
-		insertions = append(insertions, edit.Splice{Start: colon, End: colon, Text: brackets})
+		insertions = append(insertions, Splice{Start: colon, End: colon, Text: brackets})
 	}
 	if end == len(text) && !bytes.HasSuffix(text, []byte("\n")) {
 		start -= lineEnd(text[:start])
 	}
-	changed := edit.Apply(text, append(insertions, edit.Splice{Start: start, End: end})...)
+	changed := Apply(text, append(insertions, Splice{Start: start, End: end})...)
 	return changed, e.verify(before, changed, at, nil)
 }
 
-func lineEnd(text []byte) int {
-	return len(text) - len(bytes.TrimSuffix(bytes.TrimSuffix(text, []byte("\n")), []byte("\r")))
-}
-
-func (e Editor) verify(before any, changed []byte, at edit.Place, entry *edit.Object) error {
+func (e YAML) verify(before any, changed []byte, at Place, entry *Object) error {
 	after, err := e.Decode(changed)
 	if err != nil {
-		return flow(at)
+		return flowStyleError(at)
 	}
-	found, ok := edit.Lookup(after, at)
-	if ok != (entry != nil) || ok && !edit.Equal(found, withName(at, *entry).Plain()) {
-		return flow(at)
+	found, ok := Lookup(after, at)
+	if ok != (entry != nil) || ok && !Equal(found, withName(at, *entry).Plain()) {
+		return flowStyleError(at)
 	}
-	return edit.Verify(before, after, at)
+	return Verify(before, after, at)
 }
 
-func flow(at edit.Place) error {
-	return &edit.Unsupported{Reason: at.Path[0] + " is written in a form that cannot be edited, such as one in brackets"}
+func flowStyleError(at Place) error {
+	return &Unsupported{Reason: at.Path[0] + " is written in a form that cannot be edited, such as one in brackets"}
 }
 
 // appendBlock puts a block behind a text. A text without a line end at its end gets a
 // block without one.
 func appendBlock(text []byte, block, newline string) []byte {
 	out := bytes.Clone(text)
-	if body := bytes.TrimPrefix(text, []byte(edit.BOM)); len(body) > 0 && !bytes.HasSuffix(body, []byte("\n")) {
+	if body := bytes.TrimPrefix(text, []byte(BOM)); len(body) > 0 && !bytes.HasSuffix(body, []byte("\n")) {
 		block = newline + strings.TrimSuffix(block, newline)
 	}
 	return append(out, block...)
 }
 
-// holder is the collection that entries are in; without a key there is none.
-type holder struct {
-	lines
+// yamlHolder is the collection that entries are in; without a key there is none.
+type yamlHolder struct {
+	yamlLines
 	key, value *yaml.Node
 	list       bool
 }
 
-// holderOf finds the collection of a place, whose path has one key.
-func holderOf(text []byte, at edit.Place) (*holder, error) {
-	h := &holder{lines: linesOf(text), list: at.List}
-	root, err := parse(text)
+// yamlHolderOf finds the collection of a place, whose path has one key.
+func yamlHolderOf(text []byte, at Place) (*yamlHolder, error) {
+	h := &yamlHolder{yamlLines: yamlLinesOf(text), list: at.List}
+	root, err := parseYAML(text)
 	if err != nil || root == nil {
 		return h, err
 	}
 	if root.Kind != yaml.MappingNode {
-		return nil, &edit.Malformed{Line: root.Line, Column: root.Column, Reason: "a mapping is needed here, for " + at.Path[0]}
+		return nil, &Malformed{Line: root.Line, Column: root.Column, Reason: "a mapping is needed here, for " + at.Path[0]}
 	}
 	if root.Style&yaml.FlowStyle != 0 {
-		return nil, &edit.Unsupported{Reason: "the file is written in braces"}
+		return nil, &Unsupported{Reason: "the file is written in braces"}
 	}
 	if len(root.Content) > 0 && root.Content[0].Column != 1 {
-		return nil, &edit.Unsupported{Reason: "all of the file is indented"}
+		return nil, &Unsupported{Reason: "all of the file is indented"}
 	}
 	for i := 0; i+1 < len(root.Content); i += 2 {
 		if root.Content[i].Value != at.Path[0] || root.Content[i].Kind != yaml.ScalarNode {
@@ -138,30 +137,30 @@ func holderOf(text []byte, at edit.Place) (*holder, error) {
 
 // check returns an error for a value that is no collection of the kind that is
 // needed, or is written in a form that is not edited.
-func (h *holder) check(at edit.Place) error {
+func (h *yamlHolder) check(at Place) error {
 	kind, name := yaml.MappingNode, "mapping"
 	if h.list {
 		kind, name = yaml.SequenceNode, "list"
 	}
 	switch {
 	case h.value.Kind == yaml.AliasNode:
-		return flow(at)
+		return flowStyleError(at)
 	case h.empty() && (h.value.Kind == kind || h.value.Kind == yaml.ScalarNode):
 		return nil
 	case h.value.Kind != kind:
-		return &edit.Malformed{Line: h.value.Line, Column: h.value.Column, Reason: fmt.Sprintf("a %s is needed here, for %s", name, at.Path[0])}
+		return &Malformed{Line: h.value.Line, Column: h.value.Column, Reason: fmt.Sprintf("a %s is needed here, for %s", name, at.Path[0])}
 	case h.value.Style&yaml.FlowStyle != 0 || h.value.Content[0].Line <= h.key.Line:
-		return flow(at)
+		return flowStyleError(at)
 	}
 	return nil
 }
 
-func (h *holder) empty() bool {
+func (h *yamlHolder) empty() bool {
 	return len(h.value.Content) == 0 && (h.value.Kind != yaml.ScalarNode || h.value.ShortTag() == "!!null")
 }
 
 // step is how many nodes an entry has in the collection.
-func (h *holder) step() int {
+func (h *yamlHolder) step() int {
 	if h.list {
 		return 1
 	}
@@ -169,7 +168,7 @@ func (h *holder) step() int {
 }
 
 // childIndent is the white space before an entry.
-func (h *holder) childIndent() string {
+func (h *yamlHolder) childIndent() string {
 	switch {
 	case h.empty():
 		return "  "
@@ -180,7 +179,7 @@ func (h *holder) childIndent() string {
 }
 
 // colon returns the offset behind the colon of the key.
-func (h *holder) colon() (int, error) {
+func (h *yamlHolder) colon() (int, error) {
 	at := h.offset(h.key.Line, h.key.Column)
 	raw := h.key.Value
 	switch h.key.Style &^ yaml.TaggedStyle {
@@ -192,12 +191,12 @@ func (h *holder) colon() (int, error) {
 	if rest, ok := bytes.CutPrefix(h.text[at:], []byte(raw+":")); ok {
 		return len(h.text) - len(rest), nil
 	}
-	return 0, &edit.Unsupported{Reason: "the key " + h.key.Value + " is written in a form that cannot be edited"}
+	return 0, &Unsupported{Reason: "the key " + h.key.Value + " is written in a form that cannot be edited"}
 }
 
 // fill puts a first entry into an empty collection: what stands for it, such as [],
 // is taken away.
-func (h *holder) fill(block, newline string) ([]byte, error) {
+func (h *yamlHolder) fill(block, newline string) ([]byte, error) {
 	colon, err := h.colon()
 	if err != nil {
 		return nil, err
@@ -214,7 +213,7 @@ func (h *holder) fill(block, newline string) ([]byte, error) {
 	if rest = strings.TrimRight(rest, " \t"); rest != "" {
 		comment := strings.TrimLeft(rest, " \t")
 		if comment[0] != '#' {
-			return nil, &edit.Unsupported{Reason: "the value of " + h.key.Value + " is written in a form that cannot be edited"}
+			return nil, &Unsupported{Reason: "the value of " + h.key.Value + " is written in a form that cannot be edited"}
 		}
 		rest = " " + comment
 	}
@@ -222,11 +221,11 @@ func (h *holder) fill(block, newline string) ([]byte, error) {
 	if len(line) == len(content) { // the last line, without a line end
 		text = strings.TrimSuffix(text, newline)
 	}
-	return edit.Apply(h.text, edit.Splice{Start: colon, End: colon + len(line), Text: text}), nil
+	return Apply(h.text, Splice{Start: colon, End: colon + len(line), Text: text}), nil
 }
 
 // insert replaces an entry, or puts one before the first.
-func (h *holder) insert(at edit.Place, block, newline string) ([]byte, error) {
+func (h *yamlHolder) insert(at Place, block, newline string) ([]byte, error) {
 	start, end, err := h.span(at)
 	if err != nil {
 		return nil, err
@@ -237,21 +236,21 @@ func (h *holder) insert(at edit.Place, block, newline string) ([]byte, error) {
 	} else if !bytes.HasSuffix(h.text[start:end], []byte("\n")) {
 		block = strings.TrimSuffix(block, newline)
 	}
-	return edit.Apply(h.text, edit.Splice{Start: start, End: end, Text: block}), nil
+	return Apply(h.text, Splice{Start: start, End: end, Text: block}), nil
 }
 
 // span returns where an entry is, in whole lines, without the comments behind it;
 // -1 if there is none.
-func (h *holder) span(at edit.Place) (start, end int, err error) {
+func (h *yamlHolder) span(at Place) (start, end int, err error) {
 	for i := 0; i < len(h.value.Content); i += h.step() {
 		n := h.value.Content[i]
-		if !h.list && n.Value != at.Name || h.list && nameOf(n) != at.Name {
+		if !h.list && n.Value != at.Name || h.list && nameOfElement(n) != at.Name {
 			continue
 		}
 		indent := h.childIndent()
 		text := h.content(n.Line)
 		if after, ok := strings.CutPrefix(text, indent); !ok || strings.HasPrefix(after, " ") || h.list != strings.HasPrefix(after, "- ") {
-			return 0, 0, flow(at)
+			return 0, 0, flowStyleError(at)
 		}
 		last := n.Line
 		for line := n.Line + 1; line <= len(h.starts); line++ {
@@ -271,8 +270,8 @@ func (h *holder) span(at edit.Place) (start, end int, err error) {
 	return -1, -1, nil
 }
 
-// nameOf returns the field "name" of an element of a list.
-func nameOf(n *yaml.Node) string {
+// nameOfElement returns the field "name" of an element of a list.
+func nameOfElement(n *yaml.Node) string {
 	if n.Kind == yaml.MappingNode {
 		for i := 0; i+1 < len(n.Content); i += 2 {
 			if n.Content[i].Value == "name" {
@@ -281,4 +280,82 @@ func nameOf(n *yaml.Node) string {
 		}
 	}
 	return ""
+}
+
+// RenderYAML returns an entry with the key that it is below.
+func RenderYAML(at Place, entry Object) string {
+	return at.Path[0] + ":\n" + yamlWriter{"\n"}.entry(at, entry, "  ")
+}
+
+type yamlWriter struct{ newline string }
+
+// withName returns the entry with the field by which a list knows it.
+func withName(at Place, entry Object) Object {
+	if !at.List || slices.ContainsFunc(entry, func(m Member) bool { return m.Key == "name" }) {
+		return entry
+	}
+	return append(Object{{Key: "name", Value: at.Name}}, entry...)
+}
+
+// entry returns the lines of an entry.
+func (w yamlWriter) entry(at Place, entry Object, indent string) string {
+	if !at.List {
+		return indent + yamlString(at.Name) + ":" + w.newline + w.members(entry, indent+"  ")
+	}
+	lines := w.members(withName(at, entry), indent+"  ")
+	return indent + "- " + strings.TrimPrefix(lines, indent+"  ")
+}
+
+func (w yamlWriter) members(object Object, indent string) string {
+	var lines strings.Builder
+	for _, m := range object {
+		lines.WriteString(indent + yamlString(m.Key) + ":" + w.value(m.Value, indent))
+	}
+	return lines.String()
+}
+
+// value returns what is behind a colon, with the line end.
+func (w yamlWriter) value(value any, indent string) string {
+	switch v := value.(type) {
+	case string:
+		return " " + yamlString(v) + w.newline
+	case bool:
+		return " " + strconv.FormatBool(v) + w.newline
+	case int:
+		return " " + strconv.Itoa(v) + w.newline
+	case []string:
+		if len(v) == 0 {
+			return " []" + w.newline
+		}
+		lines := w.newline
+		for _, item := range v {
+			lines += indent + "  - " + yamlString(item) + w.newline
+		}
+		return lines
+	case Object:
+		if len(v) == 0 {
+			return " {}" + w.newline
+		}
+		return w.newline + w.members(v, indent+"  ")
+	}
+	return " null" + w.newline
+}
+
+var plainScalar = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z/][A-Za-z0-9_/.-]*$`) })
+
+// reservedWords are words that some parser of YAML takes for something else than text.
+var reservedWords = []string{"true", "false", "null", "yes", "no", "on", "off", "y", "n"}
+
+// yamlString returns a string as a plain scalar where that is safe, else in double quotes.
+func yamlString(text string) string {
+	if plainScalar().MatchString(text) && !slices.Contains(reservedWords, strings.ToLower(text)) {
+		return text
+	}
+	var out bytes.Buffer
+	encoder := json.NewEncoder(&out)
+	encoder.SetEscapeHTML(false)
+	if encoder.Encode(text) != nil {
+		return `""`
+	}
+	return strings.TrimSuffix(out.String(), "\n")
 }

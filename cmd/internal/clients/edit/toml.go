@@ -1,0 +1,285 @@
+package edit
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/pelletier/go-toml/v2"
+	"github.com/pelletier/go-toml/v2/unstable"
+)
+
+// TOML edits TOML files. An entry is a table with a header of its own, at the end of the text.
+type TOML struct{}
+
+// Decode returns the text as a parser would. The error is an [*Malformed] or an
+// [*Unsupported].
+func (TOML) Decode(text []byte) (any, error) {
+	if err := CheckText(text); err != nil {
+		return nil, err
+	}
+	var value map[string]any
+	body := bytes.TrimPrefix(text, []byte(BOM))
+	err := toml.Unmarshal(body, &value)
+	if err == nil {
+		return any(value), nil
+	}
+	var decoding *toml.DecodeError
+	if !errors.As(err, &decoding) {
+		return nil, &Malformed{Line: 1, Column: 1, Reason: err.Error()}
+	}
+	line, column := decoding.Position()
+	return nil, &Malformed{Line: line, Column: characters(body, line, column), Reason: strings.TrimPrefix(decoding.Error(), "toml: ")}
+}
+
+// characters returns a column in bytes as one in characters.
+func characters(text []byte, line, column int) int {
+	lines := bytes.SplitAfterN(text, []byte("\n"), line+1)
+	if line < 1 || line > len(lines) || column < 1 || column-1 > len(lines[line-1]) {
+		return max(column, 1)
+	}
+	return 1 + utf8.RuneCount(lines[line-1][:column-1])
+}
+
+// Set returns the text with the entry at a place, added or replaced.
+func (e TOML) Set(text []byte, at Place, entry Object) ([]byte, error) {
+	before, err := e.Decode(text)
+	if err != nil {
+		return nil, err
+	}
+	newline := Newline(text)
+	block := renderTOML(at, entry, newline)
+	runs := tomlRunsOf(text, at)
+	var changed []byte
+	if len(runs) == 1 && runs[0].table {
+		r := runs[0]
+		if !bytes.HasSuffix(text[r.start:r.end], []byte("\n")) {
+			block = strings.TrimSuffix(block, newline)
+		}
+		changed = Apply(text, Splice{Start: r.start, End: r.end, Text: block})
+	} else {
+		changed = addBlock(cutRuns(text, runs), block, newline)
+	}
+	return changed, e.verify(before, changed, at, &entry)
+}
+
+// Remove returns the text without the entry at a place, the text itself if there is
+// none.
+func (e TOML) Remove(text []byte, at Place) ([]byte, error) {
+	before, err := e.Decode(text)
+	if err != nil {
+		return nil, err
+	}
+	if _, found := Lookup(before, at); !found {
+		return text, nil
+	}
+	changed := cutRuns(text, tomlRunsOf(text, at))
+	return changed, e.verify(before, changed, at, nil)
+}
+
+// verify makes sure that nothing but the entry differs, and that it is there or not.
+func (e TOML) verify(before any, changed []byte, at Place, entry *Object) error {
+	after, err := e.Decode(changed)
+	if err != nil {
+		return &Unsupported{Reason: at.Path[0] + " is written in a form that cannot be edited, such as an inline table"}
+	}
+	found, ok := Lookup(after, at)
+	if ok != (entry != nil) || ok && !Equal(found, entry.Plain()) {
+		return &Unsupported{Reason: at.String() + " is written in a form that cannot be edited, such as an inline table"}
+	}
+	return Verify(before, after, at)
+}
+
+// addBlock appends a block behind a blank line. A text without a line end at its end gets
+// a block without one.
+func addBlock(text []byte, block, newline string) []byte {
+	out := bytes.Clone(text)
+	switch body := bytes.TrimPrefix(text, []byte(BOM)); {
+	case len(body) == 0:
+	case bytes.HasSuffix(body, []byte("\n")):
+		block = newline + block
+	default:
+		block = newline + newline + strings.TrimSuffix(block, newline)
+	}
+	return append(out, block...)
+}
+
+// tomlRun is a part of the text, in whole lines, that belongs to an entry.
+type tomlRun struct {
+	start, end int
+	table      bool // it begins with a header
+}
+
+// cutRuns takes runs out, with the blank line before a header.
+func cutRuns(text []byte, runs []tomlRun) []byte {
+	var cuts []Splice
+	for _, r := range runs {
+		start := r.start
+		before := bytes.TrimPrefix(text[:start], []byte(BOM))
+		if r.table && !bytes.HasSuffix(text[r.start:r.end], []byte("\n")) {
+			start -= lineEnd(before)
+			before = before[:len(before)-lineEnd(before)]
+		}
+		if rest := before[:len(before)-lineEnd(before)]; r.table && (len(rest) == 0 || bytes.HasSuffix(rest, []byte("\n")) || start < r.start) {
+			start -= lineEnd(before)
+		}
+		cuts = append(cuts, Splice{Start: start, End: r.end})
+	}
+	return Apply(text, cuts...)
+}
+
+// tomlExpression is a header or a key with its value: whole lines.
+type tomlExpression struct {
+	start, end int
+	path       []string
+	table      bool
+}
+
+// tomlRunsOf returns what belongs to an entry, with the comments between its lines.
+func tomlRunsOf(text []byte, at Place) []tomlRun {
+	want := append(slices.Clone(at.Path), at.Name)
+	var runs []tomlRun
+	joined := false
+	for _, x := range tomlExpressions(text) {
+		if len(x.path) < len(want) || !slices.Equal(x.path[:len(want)], want) {
+			joined = false
+			continue
+		}
+		if joined {
+			runs[len(runs)-1].end = x.end
+		} else {
+			runs = append(runs, tomlRun{x.start, x.end, x.table})
+		}
+		joined = true
+	}
+	return runs
+}
+
+// tomlExpressions lists the expressions of a well-formed text.
+func tomlExpressions(text []byte) []tomlExpression {
+	offset := len(text) - len(bytes.TrimPrefix(text, []byte(BOM)))
+	body := text[offset:]
+	var list []tomlExpression
+	var header []string
+	p := unstable.Parser{}
+	p.Reset(body)
+	for p.NextExpression() {
+		node := p.Expression()
+		var path []string
+		first := -1
+		for keys := node.Key(); keys.Next(); {
+			if first < 0 {
+				first = int(keys.Node().Raw.Offset)
+			}
+			path = append(path, string(keys.Node().Data))
+		}
+		table := node.Kind == unstable.Table || node.Kind == unstable.ArrayTable
+		if table {
+			header = path
+		} else {
+			path = append(slices.Clone(header), path...)
+		}
+		list = append(list, tomlExpression{start: bytes.LastIndexByte(body[:first], '\n') + 1 + offset, path: path, table: table})
+	}
+	for i := range list {
+		end := len(text)
+		if i+1 < len(list) {
+			end = list[i+1].start
+		}
+		list[i].end = list[i].start + lastLine(text[list[i].start:end])
+	}
+	return list
+}
+
+// lastLine returns the end of the last line that is neither blank nor a comment.
+func lastLine(text []byte) int {
+	end := 0
+	for at := 0; at < len(text); {
+		next := len(text)
+		if i := bytes.IndexByte(text[at:], '\n'); i >= 0 {
+			next = at + i + 1
+		}
+		if line := bytes.TrimSpace(text[at:next]); len(line) > 0 && line[0] != '#' {
+			end = next
+		}
+		at = next
+	}
+	return end
+}
+
+// RenderTOML returns an entry as a table with its header.
+func RenderTOML(at Place, entry Object) string { return renderTOML(at, entry, "\n") }
+
+func renderTOML(at Place, entry Object, newline string) string {
+	var header []string
+	for _, key := range at.Path {
+		header = append(header, tomlKey(key))
+	}
+	lines := "[" + strings.Join(append(header, tomlKey(at.Name)), ".") + "]" + newline
+	for _, m := range entry {
+		lines += tomlKey(m.Key) + " = " + tomlValue(m.Value) + newline
+	}
+	return lines
+}
+
+func tomlValue(v any) string {
+	switch v := v.(type) {
+	case string:
+		return tomlString(v)
+	case bool:
+		return strconv.FormatBool(v)
+	case int:
+		return strconv.Itoa(v)
+	case []string:
+		var items []string
+		for _, item := range v {
+			items = append(items, tomlString(item))
+		}
+		return "[" + strings.Join(items, ", ") + "]"
+	case Object:
+		if len(v) == 0 {
+			return "{}"
+		}
+		var members []string
+		for _, m := range v {
+			members = append(members, tomlKey(m.Key)+" = "+tomlValue(m.Value))
+		}
+		return "{ " + strings.Join(members, ", ") + " }"
+	}
+	return `""`
+}
+
+func tomlKey(key string) string {
+	for _, r := range key {
+		if (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && r != '-' && r != '_' {
+			return tomlString(key)
+		}
+	}
+	if key == "" {
+		return `""`
+	}
+	return key
+}
+
+// tomlString returns a basic string.
+func tomlString(text string) string {
+	var b strings.Builder
+	b.WriteByte('"')
+	for _, r := range text {
+		switch {
+		case r == '"' || r == '\\':
+			b.WriteByte('\\')
+			b.WriteRune(r)
+		case r < ' ' || r == 0x7f:
+			fmt.Fprintf(&b, `\u%04X`, r)
+		default:
+			b.WriteRune(r)
+		}
+	}
+	b.WriteByte('"')
+	return b.String()
+}
