@@ -9,7 +9,6 @@ import (
 
 	"vaultwicket/allowlist"
 	"vaultwicket/gateway/failure"
-	"vaultwicket/gateway/idempotency"
 	"vaultwicket/gateway/pages"
 	"vaultwicket/gateway/state/journal"
 	"vaultwicket/tiers"
@@ -105,17 +104,17 @@ func (g *vaultGateway) firstBatch(ctx context.Context, plan *batchPlan, answer [
 }
 
 // dispositionOfBatch says what happens to the key of a batch.
-func dispositionOfBatch(plan *batchPlan, result BatchResult) idempotency.Disposition {
-	what := idempotency.Forget
+func dispositionOfBatch(plan *batchPlan, result BatchResult) keyDisposition {
+	what := keyForget
 	for i, done := range result.Results {
 		if done.Result == nil || !plan.steps[i].plan.call.Effect().Mutates() {
 			continue
 		}
-		switch idempotency.DispositionOf(done.Result.Error, done.Result.Change != nil) {
-		case idempotency.StaysClaimed:
-			return idempotency.StaysClaimed
-		case idempotency.Remember:
-			what = idempotency.Remember
+		switch dispositionOf(done.Result.Error, done.Result.Change != nil) {
+		case keyStaysClaimed:
+			return keyStaysClaimed
+		case keyRemember:
+			what = keyRemember
 		}
 	}
 	return what

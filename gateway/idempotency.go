@@ -1,14 +1,17 @@
 package gateway
 
 import (
+	"crypto/sha256"
 	"encoding/json"
+	"errors"
 	"slices"
 	"strings"
+	"time"
 
 	"vaultwicket/allowlist"
 	"vaultwicket/allowlist/quote"
 	"vaultwicket/gateway/failure"
-	"vaultwicket/gateway/idempotency"
+	"vaultwicket/gateway/state/journal"
 )
 
 // once carries out a plan. With an idempotency key a call that changes something is
@@ -31,7 +34,7 @@ func (g *vaultGateway) once(req Request, plan Plan, carryOut func(Plan) Result) 
 	}
 	hidden := g.rules.Digest()
 	result := carryOut(plan)
-	if err := claimed.Settle(idempotency.DispositionOf(result.Error, result.Change != nil), rememberedResult{result, hidden}); err != nil {
+	if err := claimed.Settle(dispositionOf(result.Error, result.Change != nil), rememberedResult{result, hidden}); err != nil {
 		result.Notices = append(result.Notices, notRemembered+err.Error())
 	}
 	return result
@@ -47,7 +50,7 @@ func (a *answered) Error() string { return "the first answer is given again" }
 
 // recall returns the answer that is kept under a key for a call with that digest, nil
 // if there is none. If the journal cannot be read, the call itself says why.
-func (g *vaultGateway) recall(key string, digest idempotency.Digest) []byte {
+func (g *vaultGateway) recall(key string, digest keyDigest) []byte {
 	folder := g.target().Folder
 	if key == "" || folder == "" {
 		return nil
@@ -56,11 +59,11 @@ func (g *vaultGateway) recall(key string, digest idempotency.Digest) []byte {
 	if err != nil {
 		return nil
 	}
-	return idempotency.Recall(kept, key, digest)
+	return recallKey(kept, key, digest)
 }
 
-// claim takes a key of the vault, see [idempotency.Take].
-func (g *vaultGateway) claim(caller, key string, digest idempotency.Digest) (c idempotency.Claim, answer []byte, err error) {
+// claim takes a key of the vault, see [takeKey].
+func (g *vaultGateway) claim(caller, key string, digest keyDigest) (c keyClaim, answer []byte, err error) {
 	folder := g.target().Folder
 	if folder == "" {
 		return c, nil, failure.New(failure.CodeBadRequest, "the user can set vault to the folder of the vault", "idempotencyKey needs the folder of the vault, which is not known")
@@ -69,7 +72,7 @@ func (g *vaultGateway) claim(caller, key string, digest idempotency.Digest) (c i
 	if err != nil {
 		return c, nil, err
 	}
-	return idempotency.Take(kept, caller, key, digest)
+	return takeKey(kept, caller, key, digest)
 }
 
 // Notices about an answer and its key.
@@ -144,4 +147,97 @@ func missing(call allowlist.Call) error {
 		return failure.New(failure.CodeNotFound, "", "file %q not found", quote.Short(name))
 	}
 	return failure.New(failure.CodeNotFound, "", "command %q: the note is not found", call.Name())
+}
+
+// keyDigest identifies a call of a caller.
+type keyDigest = [sha256.Size]byte
+
+// recallKey returns the answer that is kept under a key for the call with a digest, nil if
+// there is none or it cannot be read; [takeKey] returns the error.
+func recallKey(kept *journal.Journal, key string, digest keyDigest) []byte {
+	answer, state, err := kept.Keys().Recall(key, digest, time.Now())
+	if err != nil || state != journal.KeyAnswered {
+		return nil
+	}
+	return append([]byte{}, answer...) // not nil, whatever it is
+}
+
+// keyClaim is the right to carry out the call of an idempotency key. The keys are in the journal
+// of the vault.
+type keyClaim struct {
+	ID string // of the entry of the journal that the call is to have
+
+	keys   journal.Keys
+	key    string
+	digest keyDigest
+}
+
+// takeKey looks a key up for a caller. It returns the first answer if there is one, otherwise the
+// claim. The error is a [*failure.RequestError]: the key is invalid, belongs to another call, or
+// to one whose outcome is unknown.
+func takeKey(kept *journal.Journal, caller, key string, digest keyDigest) (c keyClaim, answer []byte, err error) {
+	c = keyClaim{journal.NewID(time.Now()), kept.Keys().Of(caller), key, digest}
+	answer, state, err := c.keys.Recall(key, digest, time.Now())
+	switch {
+	case err != nil:
+		return keyClaim{}, nil, keyError(err)
+	case state == journal.KeyAnswered:
+		return keyClaim{}, append([]byte{}, answer...), nil
+	}
+	if err := c.keys.Claim(key, digest, c.ID, time.Now()); err != nil {
+		return keyClaim{}, nil, keyError(err)
+	}
+	return c, nil, nil
+}
+
+// keyDisposition says what happens to a key after its call.
+type keyDisposition uint8
+
+const (
+	keyStaysClaimed keyDisposition = iota // the outcome is unknown
+	keyForget                             // nothing was done: the call can be repeated
+	keyRemember                           // the answer is kept
+)
+
+// dispositionOf returns what happens to the key of a call, by its error, nil for none, and
+// whether it has changed something.
+func dispositionOf(cause *failure.Error, changed bool) keyDisposition {
+	switch {
+	case cause != nil && cause.Code == failure.CodeUnknown:
+		return keyStaysClaimed
+	case cause != nil && !changed:
+		return keyForget
+	}
+	return keyRemember
+}
+
+// Settle ends a claim. An answer that is remembered is kept as JSON.
+func (c keyClaim) Settle(d keyDisposition, answer any) error {
+	switch d {
+	case keyForget:
+		return c.keys.Forget(c.key, c.ID)
+	case keyRemember:
+		text, err := json.Marshal(answer)
+		if err != nil {
+			return err
+		}
+		return c.keys.Remember(c.key, c.digest, text, time.Now())
+	}
+	return nil
+}
+
+// keyError returns the error with a code for an error of the journal about a key.
+func keyError(err error) error {
+	var reused *journal.KeyReused
+	var unfinished *journal.Unfinished
+	var invalid *journal.Invalid
+	switch {
+	case errors.As(err, &reused):
+		return failure.New(failure.CodeBadRequest, "use another key", "the idempotency key was used for another call, or by another session")
+	case errors.As(err, &unfinished):
+		return failure.New(failure.CodeUnknown, "look at the note before you try again with another key", "%v", err)
+	case errors.As(err, &invalid):
+		return failure.New(failure.CodeBadRequest, "a key is a short text", "%v", err)
+	}
+	return failure.New(failure.CodeConflict, "try again", "the idempotency key cannot be looked up: %v", err)
 }

@@ -28,8 +28,7 @@ exec                         : exec/trust exec/frame exec/process policy allowli
 exec/frame                   :
 exec/trust                   : allowlist/quote
 exec/process                 : exec/frame
-gateway                      : allowlist allowlist/quote exec exec/frame gateway/admission gateway/catalog gateway/clean gateway/consent gateway/difference gateway/failure gateway/idempotency gateway/names gateway/notes gateway/observe gateway/pages gateway/state/audit gateway/registry gateway/state/journal gateway/state/private policy policy/access tiers
-gateway/idempotency          : gateway/failure gateway/state/journal
+gateway                      : allowlist allowlist/quote exec exec/frame gateway/admission gateway/catalog gateway/clean gateway/consent gateway/difference gateway/failure gateway/names gateway/notes gateway/observe gateway/pages gateway/registry gateway/state/audit gateway/state/journal gateway/state/private policy policy/access tiers
 gateway/state/audit          : allowlist allowlist/quote gateway/failure gateway/observe gateway/state/private policy tiers
 gateway/catalog              : gateway/failure policy policy/access allowlist tiers
 gateway/clean                :

@@ -1,4 +1,4 @@
-package idempotency
+package gateway
 
 import (
 	"crypto/sha256"
@@ -11,27 +11,27 @@ import (
 )
 
 func TestAKeyIsCarriedOutOnce(t *testing.T) {
-	kept := journalOf(t)
-	call, other := Digest(sha256.Sum256([]byte("call"))), Digest(sha256.Sum256([]byte("other")))
-	if got := Recall(kept, "k", call); got != nil {
+	kept := keyJournal(t)
+	call, other := keyDigest(sha256.Sum256([]byte("call"))), keyDigest(sha256.Sum256([]byte("other")))
+	if got := recallKey(kept, "k", call); got != nil {
 		t.Fatalf("recalled %q before the call", got)
 	}
-	claim, answer, err := Take(kept, "me", "k", call)
+	claim, answer, err := takeKey(kept, "me", "k", call)
 	if err != nil || answer != nil || claim.ID == "" {
 		t.Fatalf("got the claim %q, %q, %v", claim.ID, answer, err)
 	}
-	expectCode(t, kept, "k", call, failure.CodeUnknown) // it is under way
-	if err := claim.Settle(Remember, "done"); err != nil {
+	expectKeyCode(t, kept, "k", call, failure.CodeUnknown) // it is under way
+	if err := claim.Settle(keyRemember, "done"); err != nil {
 		t.Fatal(err)
 	}
-	if _, answer, err := Take(kept, "me", "k", call); string(answer) != `"done"` || err != nil {
+	if _, answer, err := takeKey(kept, "me", "k", call); string(answer) != `"done"` || err != nil {
 		t.Errorf("the second time it is %q, %v", answer, err)
 	}
-	if got := Recall(kept, "k", call); string(got) != `"done"` {
+	if got := recallKey(kept, "k", call); string(got) != `"done"` {
 		t.Errorf("recalled %q", got)
 	}
-	expectCode(t, kept, "k", other, failure.CodeBadRequest)
-	if got := Recall(kept, "k", other); got != nil {
+	expectKeyCode(t, kept, "k", other, failure.CodeBadRequest)
+	if got := recallKey(kept, "k", other); got != nil {
 		t.Errorf("recalled %q for another call", got)
 	}
 }
@@ -41,46 +41,46 @@ func TestWhatBecomesOfAKey(t *testing.T) {
 	for _, tt := range []struct {
 		name  string
 		cause *failure.Error
-		want  Disposition
+		want  keyDisposition
 		again string // the code of the next call, "" where it may be carried out
 	}{
-		{"nothing ran", &failure.Error{Code: failure.CodeRateLimited}, Forget, ""},
-		{"not found", &failure.Error{Code: failure.CodeNotFound}, Forget, ""},
-		{"cancelled", &failure.Error{Code: failure.CodeCancelled}, Forget, ""},
-		{"unknown", &failure.Error{Code: failure.CodeUnknown}, StaysClaimed, failure.CodeUnknown},
+		{"nothing ran", &failure.Error{Code: failure.CodeRateLimited}, keyForget, ""},
+		{"not found", &failure.Error{Code: failure.CodeNotFound}, keyForget, ""},
+		{"cancelled", &failure.Error{Code: failure.CodeCancelled}, keyForget, ""},
+		{"unknown", &failure.Error{Code: failure.CodeUnknown}, keyStaysClaimed, failure.CodeUnknown},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			kept := journalOf(t)
-			call := Digest(sha256.Sum256([]byte("call")))
-			claim, _, err := Take(kept, "me", "k", call)
+			kept := keyJournal(t)
+			call := keyDigest(sha256.Sum256([]byte("call")))
+			claim, _, err := takeKey(kept, "me", "k", call)
 			if err != nil {
 				t.Fatal(err)
 			}
-			got := DispositionOf(tt.cause, false)
+			got := dispositionOf(tt.cause, false)
 			if got != tt.want {
 				t.Errorf("got %v, want %v", got, tt.want)
 			}
 			if err := claim.Settle(got, "answer"); err != nil {
 				t.Fatal(err)
 			}
-			expectCode(t, kept, "k", call, tt.again)
+			expectKeyCode(t, kept, "k", call, tt.again)
 		})
 	}
 	for _, cause := range []*failure.Error{nil, {Code: failure.CodeNotFound}} {
-		if got := DispositionOf(cause, true); got != Remember {
+		if got := dispositionOf(cause, true); got != keyRemember {
 			t.Errorf("%v: got %v", cause, got)
 		}
 	}
 }
 
-func journalOf(t *testing.T) *journal.Journal {
+func keyJournal(t *testing.T) *journal.Journal {
 	t.Helper()
 	return journal.OpenAs(filepath.Join(t.TempDir(), "journal"), "vault", "", journal.Limits{})
 }
 
-func expectCode(t *testing.T, kept *journal.Journal, key string, digest Digest, want string) {
+func expectKeyCode(t *testing.T, kept *journal.Journal, key string, digest keyDigest, want string) {
 	t.Helper()
-	_, _, err := Take(kept, "me", key, digest)
+	_, _, err := takeKey(kept, "me", key, digest)
 	var cause *failure.RequestError
 	switch {
 	case want == "" && err != nil:
