@@ -69,11 +69,12 @@ func (g *Gateway) DoBatch(ctx context.Context, b Batch) (result BatchResult) {
 	if b.Taken.IsZero() {
 		b.Taken = started
 	}
+	b.Caller = g.ofAgent(b.Caller)
 	b.Operations = slices.Clone(b.Operations)
 	for i := range b.Operations {
 		b.Operations[i].Request = b.Operations[i].withOneLimit()
 	}
-	ctx, seen := observe.Begin(ctx, g.observer, observe.WholeBatch, observe.BatchCommand, b.Surface)
+	ctx, seen := observe.Begin(ctx, g.observer, observe.WholeBatch, observe.BatchCommand, b.Surface, g.agent)
 	fault := g.guard(observe.BatchCommand, func() {
 		d, err := g.vaultNamed(b.Vault)
 		if err != nil {
@@ -120,14 +121,14 @@ func (g *vaultGateway) doBatch(ctx context.Context, b Batch) BatchResult {
 			changes++
 		}
 	}
-	if err := g.admission.Fits(b.Caller, calls, changes); err != nil {
+	if err := g.admission.Fits(g.accountOf(b.Caller), calls, changes); err != nil {
 		return g.refuseBatch(ctx, b, "", err)
 	}
 	asked := time.Now()
 	if err := g.requestBatchApproval(ctx, plan); err != nil {
 		return refusedBatch("", err)
 	}
-	if err := g.admission.Begin(b.Caller, calls, changes); err != nil {
+	if err := g.admission.Begin(g.accountOf(b.Caller), calls, changes); err != nil {
 		return g.refuseBatch(ctx, b, "", err)
 	}
 	if plan.mutates() {
@@ -290,7 +291,7 @@ const maxImages = 4 << 20
 // step does for one operation what [Gateway.Do] does for a request, while the batch has
 // the semaphore of changes. begun is false for one that was cancelled before.
 func (g *vaultGateway) step(ctx context.Context, hold *exec.Hold, req Request, by approved) (result Result, begun bool) {
-	ctx, seen := observe.Begin(ctx, g.observer, observe.InBatch, req.Command, req.Surface)
+	ctx, seen := observe.Begin(ctx, g.observer, observe.InBatch, req.Command, req.Surface, g.agent)
 	defer func() { seen.Ended(result.OK, result.Error, result.Backend, len(result.Stdout)) }()
 	req.Taken, req.IdempotencyKey = time.Now(), "" // the batch has the key
 	return g.process(ctx, hold, req, by)

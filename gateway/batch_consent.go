@@ -29,7 +29,7 @@ func (g *vaultGateway) requestBatchApproval(ctx context.Context, plan *batchPlan
 	if len(asked) == 0 {
 		return nil
 	}
-	if err := g.admission.Call(plan.batch.Caller); err != nil { // the question counts as a call
+	if err := g.admission.Call(g.accountOf(plan.batch.Caller)); err != nil { // the question counts as a call
 		g.recordOfBatch(ctx, plan.batch, "").Refused(err)
 		return err
 	}
@@ -248,7 +248,7 @@ func inOperation(clientID string, err error) error {
 // refuseBatch ends a batch before any operation is begun. The audit log says which operation
 // was refused, or that it was the batch, and it counts as one call.
 func (g *vaultGateway) refuseBatch(ctx context.Context, b Batch, clientID string, err error) BatchResult {
-	if limit := g.admission.Call(b.Caller); limit != nil {
+	if limit := g.admission.Call(g.accountOf(b.Caller)); limit != nil {
 		clientID, err = "", limit
 	}
 	g.recordOfBatch(ctx, b, clientID).Refused(err)

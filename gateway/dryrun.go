@@ -57,8 +57,9 @@ type Rule struct {
 // change that is allowed or that the user could approve. It starts nothing else, and changes
 // nothing.
 func (g *Gateway) DryRun(ctx context.Context, req Request) (d DryRun) {
+	req.Caller = g.ofAgent(req.Caller)
 	req = req.withOneLimit()
-	ctx, seen := observe.Begin(ctx, g.observer, observe.OnlyPlanned, req.Command, req.Surface)
+	ctx, seen := observe.Begin(ctx, g.observer, observe.OnlyPlanned, req.Command, req.Surface, g.agent)
 	defer func() { seen.Planned(d.Decision); seen.Ended(d.OK, d.Error, d.Backend, 0) }()
 	var at *vaultGateway
 	var err error
@@ -75,7 +76,7 @@ func (g *Gateway) DryRun(ctx context.Context, req Request) (d DryRun) {
 
 func (g *vaultGateway) dryRun(ctx context.Context, req Request) DryRun {
 	line := g.record(ctx, g.name(), req)
-	plan, err := Plan{}, g.admission.Call(req.Caller)
+	plan, err := Plan{}, g.admission.Call(g.accountOf(req.Caller))
 	if err == nil && req.Cursor != "" {
 		err = failure.New(failure.CodeBadRequest, "leave the cursor or dryRun out", "a cursor goes on with an answer, and a dry run has none")
 	}

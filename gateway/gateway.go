@@ -62,6 +62,9 @@ type Config struct {
 	// OwnDay says that a day begins at another hour than that of the app, so that calls
 	// about today's note are carried out by the embedded backend where it can.
 	OwnDay bool
+	// Agent is the agent that every request is of, "" where no agent is defined. What a caller
+	// has is then also bound to the agent: changes, keys, questions, stored answers, rates.
+	Agent string
 	// Session names what this process does, for the audit log and for questions.
 	Session string
 	// Getenv returns the variables that locate the app's list of vaults, the journal, the
@@ -91,6 +94,7 @@ type shared struct {
 	consent   *consent.Approvals
 	records   *audit.Records
 	answers   *pages.Store[storedAnswer]
+	agent     string
 	session   string
 	log       *slog.Logger
 	observer  observe.Observer
@@ -137,9 +141,9 @@ func New(c Config) *Gateway {
 		}
 	}
 	g := &Gateway{shared: &shared{
-		runner: c.Runner, backend: c.Backend, ownDay: c.OwnDay, running: admission.NewSemaphore(c.Limits.Parallel), session: c.Session, log: c.Log, getenv: c.Getenv,
+		runner: c.Runner, backend: c.Backend, ownDay: c.OwnDay, running: admission.NewSemaphore(c.Limits.Parallel), agent: c.Agent, session: c.Session, log: c.Log, getenv: c.Getenv,
 		observer:  observe.All(c.Observe, observe.NewCallLog(c.Log, c.Session)),
-		admission: admission.New(c.Limits, c.Disabled, private.StateFolder(c.Getenv, ""), c.Runner.Timeout), consent: consent.New(state), records: audit.NewRecords(state, c.Session),
+		admission: admission.New(c.Limits, c.Disabled, private.StateFolder(c.Getenv, ""), c.Runner.Timeout), consent: consent.New(state), records: audit.NewRecords(state, c.Agent, c.Session),
 		answers: pages.NewStore[storedAnswer](storeLimits, time.Now),
 	}}
 	for _, served := range c.Vaults {
@@ -231,5 +235,18 @@ func (g *vaultGateway) identity() string {
 	return "folder:" + g.folderIdentity()
 }
 
+// ofAgent returns the name of a caller with the agent, if requests have one. It is for the
+// beginning of a request.
+func (g *shared) ofAgent(caller string) string { return private.CallerOf(g.agent, caller) }
+
+// accountOf returns whose rate limits a request of a caller counts against: those of the agent,
+// whichever of its sessions sends it.
+func (g *shared) accountOf(caller string) string { return cmp.Or(g.agent, caller) }
+
 // callerOf names the caller, also for the journal: this process where it has only one.
-func (g *vaultGateway) callerOf(req Request) string { return cmp.Or(req.Caller, g.session, "gateway") }
+func (g *shared) callerOf(req Request) string {
+	if session := private.SessionOf(req.Caller); session != "" {
+		return req.Caller
+	}
+	return g.ofAgent(cmp.Or(g.session, "gateway"))
+}

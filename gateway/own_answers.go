@@ -61,15 +61,15 @@ func (g *vaultGateway) undoList(plan Plan) (string, error) {
 	return cmp.Or(b.String(), "No change of yours can be undone.\n"), nil
 }
 
-// Undoable calls visit with the changes of a vault, "" for the default one, that can be undone
-// and may be seen, newest first, until it returns false.
-func (g *Gateway) Undoable(vault string, visit func(journal.Entry) bool) error {
+// Undoable calls visit with the changes of a vault, "" for the default one, that an agent made,
+// "" for any caller, that can be undone and may be seen, newest first, until it returns false.
+func (g *Gateway) Undoable(vault, agent string, visit func(journal.Entry) bool) error {
 	kept, err := g.Journal(vault)
 	if err != nil {
 		return err
 	}
 	sees := g.Visible(vault)
-	return kept.EachUndoable(journal.Filter{}, func(e journal.Entry) bool { return !e.SeenBy(sees) || visit(e) })
+	return kept.EachUndoable(journal.Filter{Agent: agent}, func(e journal.Entry) bool { return !e.SeenBy(sees) || visit(e) })
 }
 
 // journal returns the journal of the vault; both programs open it by the same path.

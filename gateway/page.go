@@ -275,13 +275,13 @@ func (g *Gateway) continued(req Request) Request {
 func (g *Gateway) Kept(caller, cursor string) error {
 	id, _, err := pages.ParseCursor(cursor)
 	if err == nil {
-		_, _, err = g.answers.Get(caller, id)
+		_, _, err = g.answers.Get(g.ofAgent(caller), id)
 	}
 	return err
 }
 
 // Forget drops the stored answers of a caller whose session has ended.
-func (g *Gateway) Forget(caller string) { g.answers.Drop(caller) }
+func (g *Gateway) Forget(caller string) { g.answers.Drop(g.ofAgent(caller)) }
 
 // storeLimits bound the stored answers: the gateway has memory for one of the largest kind
 // while another one is read.

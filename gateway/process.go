@@ -24,11 +24,12 @@ import (
 // an internal error included, is in it.
 func (g *Gateway) Do(ctx context.Context, req Request) (result Result) {
 	started := time.Now()
+	req.Caller = g.ofAgent(req.Caller)
 	req = g.continued(req).withOneLimit()
 	if req.Taken.IsZero() {
 		req.Taken = started
 	}
-	ctx, seen := observe.Begin(ctx, g.observer, observe.Single, req.Command, req.Surface)
+	ctx, seen := observe.Begin(ctx, g.observer, observe.Single, req.Command, req.Surface, g.agent)
 	fault := g.guard(req.Command, func() {
 		d, err := g.vaultNamed(req.Vault)
 		if err != nil {
@@ -124,7 +125,7 @@ func (g *vaultGateway) admit(ctx context.Context, req Request, line *audit.Recor
 		if by.inBatch {
 			calls = 0 // the batch has taken them
 		}
-		if err := g.admission.Calling(req.Caller, calls); err != nil {
+		if err := g.admission.Calling(g.accountOf(req.Caller), calls); err != nil {
 			return Plan{}, err
 		}
 	}

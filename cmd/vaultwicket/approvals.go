@@ -14,6 +14,7 @@ import (
 	"vaultwicket/gateway/clean"
 	"vaultwicket/gateway/consent"
 	"vaultwicket/gateway/failure"
+	"vaultwicket/gateway/state/private"
 )
 
 var helpOfApprovals = description{
@@ -246,6 +247,7 @@ type waitingApproval struct {
 	Expires     time.Time `json:"expires"`
 	LeftSeconds int       `json:"leftSeconds"`
 	Session     string    `json:"session"`
+	Agent       string    `json:"agent,omitempty"`
 	Client      string    `json:"client,omitempty"`
 	Vault       string    `json:"vault"`
 	Command     string    `json:"command"`
@@ -255,7 +257,7 @@ type waitingApproval struct {
 func waitingOf(q consent.StoredQuestion, now time.Time) waitingApproval {
 	return waitingApproval{
 		Code: q.Code, Asked: q.Made, AgeSeconds: wholeSeconds(now.Sub(q.Made)), Expires: q.Expires, LeftSeconds: wholeSeconds(q.Expires.Sub(now)),
-		Session: clean.Line(q.Session), Client: clean.Line(q.Client), Vault: clean.Line(q.Vault), Command: clean.Line(q.Command), Text: shownText(q.Text),
+		Session: clean.Line(private.SessionOf(q.Session)), Agent: clean.Line(private.AgentOf(q.Session)), Client: clean.Line(q.Client), Vault: clean.Line(q.Vault), Command: clean.Line(q.Command), Text: shownText(q.Text),
 	}
 }
 
@@ -275,6 +277,9 @@ func (w waitingApproval) print(out io.Writer, s terminal.Screen) {
 	who := "session " + inQuotes(w.Session)
 	if w.Client != "" {
 		who = "client " + inQuotes(w.Client) + ", " + who
+	}
+	if w.Agent != "" {
+		who = "agent " + inQuotes(w.Agent) + ", " + who
 	}
 	fmt.Fprintf(out, "  vault %s, command %s, %s\n", inQuotes(w.Vault), inQuotes(w.Command), who)
 	for line := range strings.Lines(w.Text) {

@@ -33,6 +33,7 @@ func (q *auditQuery) flags(f terminal.FlagSet) {
 	f.StringVar(&q.filter.Decision, "decision", "", "only this decision: "+strings.Join(auditDecisions, ", "))
 	f.StringVar(&q.filter.Vault, "vault", "", "only this vault")
 	f.StringVar(&q.filter.Session, "session", "", "only this session")
+	f.StringVar(&q.filter.Agent, "agent", "", "only this agent")
 	f.StringVar(&q.filter.Code, "code", "", "only this error code")
 	f.IntVar(&q.filter.Limit, "limit", auditLines, "maximum number of entries, the newest (0: all)")
 	f.BoolVar(&q.json, "json", false, "print JSON")

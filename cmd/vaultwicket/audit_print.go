@@ -77,6 +77,7 @@ func auditFacts(l audit.Line) string {
 	add("rule=", l.Rule)
 	add("by=", l.By)
 	add("change=", l.Change)
+	add("agent=", l.Agent)
 	add("client=", l.Client)
 	if l.Repair != nil {
 		add("", l.Repair.Why)

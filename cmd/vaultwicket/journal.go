@@ -10,6 +10,7 @@ import (
 	"vaultwicket/cmd/internal/terminal"
 	"vaultwicket/gateway/failure"
 	"vaultwicket/gateway/state/journal"
+	"vaultwicket/gateway/state/private"
 )
 
 var helpOfJournal = description{
@@ -18,6 +19,7 @@ var helpOfJournal = description{
 	About:   []string{"\"list\" prints the latest changes, \"show\" all of one: its notes with their hashes, who made it, and what undid it. No text of a note is shown."},
 	Examples: []example{
 		{"the latest changes of a vault", "vaultwicket journal list --vault ~/Notes"},
+		{"the changes of one agent", "vaultwicket journal list --vault ~/Notes --agent cursor"},
 		{"those since yesterday, with exact times", "vaultwicket journal list --vault ~/Notes --since yesterday --exact-times"},
 	},
 }
@@ -34,6 +36,7 @@ func showJournal(_ context.Context, std terminal.Streams, args []string) error {
 	if err != nil {
 		return err
 	}
+	wanted.Agent = o.Reviewed
 	kept, err := o.Gateway.Journal("")
 	if err != nil {
 		return terminal.FailureOf(failure.Of(err))
@@ -55,6 +58,7 @@ type journalQuery struct {
 }
 
 func (q *journalQuery) flags(f *settings.Flags) {
+	f.Reviews = true
 	f.IntVar(&q.limit, "limit", 50, "maximum number of changes")
 	f.StringVar(&q.since, "since", "", "start time: "+terminal.MomentHelp)
 	f.StringVar(&q.until, "until", "", "end time, in the same formats (dates inclusive)")
@@ -110,6 +114,7 @@ type keptChange struct {
 	State    string           `json:"state"`
 	Backend  string           `json:"backend"`
 	Session  string           `json:"session,omitempty"`
+	Agent    string           `json:"agent,omitempty"`
 	Caller   string           `json:"caller,omitempty"`
 	Client   string           `json:"client,omitempty"`
 	Batch    string           `json:"batch,omitempty"`
@@ -131,7 +136,7 @@ type keptChangeFile struct {
 
 func keptChangeOf(e journal.Entry) keptChange {
 	k := keptChange{
-		ID: e.ID, Time: e.Time, State: e.State.String(), Backend: e.Backend, Session: e.Session, Caller: e.Caller, Client: e.Client,
+		ID: e.ID, Time: e.Time, State: e.State.String(), Backend: e.Backend, Session: e.Session, Agent: private.AgentOf(e.Caller), Caller: private.SessionOf(e.Caller), Client: e.Client,
 		Batch: e.Batch, Command: e.Command, Params: e.Params, Note: e.Note, Undoes: e.Undoes, Also: e.Also, UndoneBy: e.UndoneBy, Files: []keptChangeFile{},
 	}
 	for _, s := range e.Steps {
@@ -149,13 +154,22 @@ func printChanges(o settings.Opened, s terminal.Screen, changes []keptChange) er
 	}
 	table := s.Table(
 		terminal.Column{Title: "change", Below: true}, terminal.Column{Title: "when", OnTerminal: true}, terminal.Column{Title: "state"},
-		terminal.Column{Title: "command", Min: 8}, terminal.Column{Title: "client", Min: 6}, terminal.Column{Title: "files", Min: 10},
+		terminal.Column{Title: "command", Min: 8}, terminal.Column{Title: "by", Min: 6}, terminal.Column{Title: "files", Min: 10},
 	)
 	for _, c := range changes {
 		table.Add(terminal.Text(c.ID), terminal.Text(s.Time(c.Time)), terminal.Cell{Text: c.State, Style: stateStyles[c.State]},
-			terminal.Text(c.Command), terminal.Text(cmp.Or(c.Client, c.Caller, "-")), terminal.Text(filesOf(c)))
+			terminal.Text(c.Command), terminal.Text(c.by()), terminal.Text(filesOf(c)))
 	}
 	return table.Flush()
+}
+
+// by says who made a change: the agent, and the client program as it calls itself.
+func (c keptChange) by() string {
+	who := cmp.Or(c.Client, c.Caller, "-")
+	if c.Agent != "" {
+		who = c.Agent + " (" + who + ")"
+	}
+	return who
 }
 
 // stateStyles are the colours of the states of changes.
@@ -181,6 +195,7 @@ func printEntry(s terminal.Screen, c keptChange) error {
 	facts.Add("state", c.State, stateStyles[c.State])
 	facts.Add("backend", c.Backend, terminal.Plain)
 	facts.Add("session", c.Session, terminal.Plain)
+	facts.Add("agent", c.Agent, terminal.Plain)
 	facts.Add("caller", c.Caller, terminal.Plain)
 	facts.Add("client", c.Client, terminal.Plain)
 	facts.Add("batch", c.Batch, terminal.Plain)

@@ -12,6 +12,7 @@ import (
 	"vaultwicket/gateway"
 	"vaultwicket/gateway/failure"
 	"vaultwicket/gateway/state/journal"
+	"vaultwicket/gateway/state/private"
 )
 
 var helpOfUndo = description{
@@ -36,6 +37,7 @@ type undoFlags struct {
 const ofLatest = "latest"
 
 func (u *undoFlags) add(f *settings.Flags) {
+	f.Reviews = true
 	f.StringVar(&u.batch, "batch", "", "take back the whole batch that the change with this id belongs to")
 	f.StringVar(&u.session, "session", "", "take back all changes of the session of the change with this id (default: of the latest change)")
 	f.Lookup("session").NoOptDefVal = ofLatest
@@ -88,7 +90,7 @@ func toUndo(o settings.Opened, u undoFlags, id string) ([]string, *failure.Error
 	if len(words) > 0 && u.session != ofLatest {
 		return words, nil // the command says what does not go together
 	}
-	latest, found, cause := latestChange(o.Gateway)
+	latest, found, cause := latestChange(o)
 	switch {
 	case cause != nil:
 		return nil, cause
@@ -108,6 +110,9 @@ func toUndo(o settings.Opened, u undoFlags, id string) ([]string, *failure.Error
 }
 
 func callerOf(e journal.Entry) string {
+	if agent := private.AgentOf(e.Caller); agent != "" {
+		return "the agent " + agent
+	}
 	return cmp.Or(e.Client, e.Caller, "an unknown caller")
 }
 
@@ -115,7 +120,7 @@ func callerOf(e journal.Entry) string {
 // caller.
 func listUndoable(o settings.Opened, s terminal.Screen) error {
 	changes := []keptChange{}
-	err := o.Gateway.Undoable("", func(e journal.Entry) bool {
+	err := o.Gateway.Undoable("", o.Reviewed, func(e journal.Entry) bool {
 		changes = append(changes, keptChangeOf(e))
 		return len(changes) < maxListed
 	})
@@ -128,9 +133,9 @@ func listUndoable(o settings.Opened, s terminal.Screen) error {
 // maxListed is how many changes are listed.
 const maxListed = 50
 
-// latestChange returns the newest change that is not undone and no undo.
-func latestChange(g *gateway.Gateway) (latest journal.Entry, found bool, refusal *failure.Error) {
-	err := g.Undoable("", func(e journal.Entry) bool {
+// latestChange returns the newest change, of the agent whose past is wanted, that is not undone and no undo.
+func latestChange(o settings.Opened) (latest journal.Entry, found bool, refusal *failure.Error) {
+	err := o.Gateway.Undoable("", o.Reviewed, func(e journal.Entry) bool {
 		latest, found = e, true
 		return false
 	})

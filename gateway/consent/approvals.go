@@ -26,6 +26,7 @@ import (
 	"vaultwicket/gateway/clean"
 	"vaultwicket/gateway/failure"
 	"vaultwicket/gateway/state/audit"
+	"vaultwicket/gateway/state/private"
 )
 
 // Folder returns where questions wait in the state folder for a person
@@ -251,7 +252,7 @@ func Decide(state string, a Answer) (StoredQuestion, error) {
 	// The answer counts without the line: the call itself is not carried out unless its
 	// own lines, which say where it was approved, can be written.
 	_ = audit.OpenLogs(state).Write(audit.Line{
-		Kind: "approval", Decision: decision, By: a.By, Session: a.Session, Client: clean.Line(q.Client),
+		Kind: "approval", Decision: decision, By: a.By, Session: a.Session, Agent: clean.Line(private.AgentOf(q.Session)), Client: clean.Line(q.Client),
 		Vault: clean.Line(q.Vault), Command: clean.Line(q.Command), Effect: clean.Line(q.Effect),
 	}, true, true)
 	return q, nil

@@ -54,6 +54,9 @@ func (l *loggedCall) End(end CallEnd) {
 		slog.Float64("durationMs", float64(end.Duration.Microseconds())/1000), slog.String("backend", end.Backend),
 		slog.String("effect", end.Effect), slog.Int("bytes", end.Bytes), slog.String("session", l.session),
 	}
+	if l.call.Agent != "" {
+		attrs = append(attrs, slog.String("agent", l.call.Agent))
+	}
 	if trace := TraceOf(l.ctx); trace != (Trace{}) && l.log.Enabled(l.ctx, slog.LevelDebug) {
 		attrs = append(attrs, slog.String("traceparent", trace.Parent), slog.String("tracestate", trace.State))
 	}

@@ -54,7 +54,9 @@ type CallStart struct {
 	Command string
 	// Surface is where the call came from, such as "mcp" or "terminal".
 	Surface string
-	Kind    CallKind
+	// Agent is the agent that called, "" where no agent is defined.
+	Agent string
+	Kind  CallKind
 }
 
 // Decision is the decision about a call.
@@ -161,11 +163,11 @@ type callKey struct{}
 
 // Begin begins to observe a call; with a nil observer it costs nothing. The context that it
 // returns goes with the call.
-func Begin(ctx context.Context, observer Observer, kind CallKind, command, surface string) (context.Context, *Call) {
+func Begin(ctx context.Context, observer Observer, kind CallKind, command, surface, agent string) (context.Context, *Call) {
 	if observer == nil {
 		return ctx, nil
 	}
-	ctx, by := observer.Begin(ctx, CallStart{Command: KnownCommand(command), Surface: surface, Kind: kind})
+	ctx, by := observer.Begin(ctx, CallStart{Command: KnownCommand(command), Surface: surface, Agent: agent, Kind: kind})
 	if by == nil {
 		return ctx, nil
 	}

@@ -58,7 +58,7 @@ func TestFaultsAreLoggedWithoutWhatWasWorkedOn(t *testing.T) {
 func TestNobodyObservingCostsNothing(t *testing.T) {
 	ctx := t.Context()
 	allocs := testing.AllocsPerRun(100, func() {
-		_, seen := Begin(ctx, nil, Single, "daily:read", "mcp")
+		_, seen := Begin(ctx, nil, Single, "daily:read", "mcp", "")
 		seen.Decided(Decision{Decision: "allow"})
 		seen.Ended(true, nil, "embedded", 10)
 		if CallOf(ctx) != nil {

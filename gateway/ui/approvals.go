@@ -33,6 +33,7 @@ func (p *page) questions() (waiting, ended []consent.StoredQuestion, damaged int
 // number, or an HTTP session, after its server has ended. A terminal, or a client that is
 // identified by its token, can call again.
 func hasEnded(caller string, servers []private.Server) bool {
+	caller = private.SessionOf(caller)
 	kind, _, _ := strings.Cut(caller, "-")
 	if _, err := strconv.Atoi(kind); err == nil {
 		return !slices.ContainsFunc(servers, func(s private.Server) bool { return s.Session == caller })

@@ -195,7 +195,7 @@ func (f *Flags) pickAgent(s *Settings) error {
 	r := f.raws[settingIndex("agent")]
 	agent, defined := s.Agents[s.Agent]
 	switch {
-	case !defined && r.text != "" && (r.text != policy.DefaultAgent || len(s.Agents) > 0):
+	case !defined && !f.Reviews && r.text != "" && (r.text != policy.DefaultAgent || len(s.Agents) > 0):
 		return &terminal.UsageError{
 			Reason: fmt.Sprintf("setting %q (%s): unknown agent %q%s", "agent", r.origin, r.text, quote.DidYouMean(r.text, slices.Collect(maps.Keys(s.Agents)))),
 			Advice: fmt.Sprintf("define it in the settings file as a table [agents.%s]", r.text),
@@ -214,6 +214,14 @@ func (f *Flags) pickAgent(s *Settings) error {
 	}
 	s.Served = usable
 	return nil
+}
+
+// agentName returns the agent that requests are of, "" where no agent is defined.
+func (s Settings) agentName() string {
+	if len(s.Agents) == 0 {
+		return ""
+	}
+	return s.Agent
 }
 
 // DescribeAgent returns the keys of a table "agents.NAME", each with what it means.

@@ -108,7 +108,7 @@ func NewRunner(s Settings, std terminal.Streams, resident bool, watch exec.Watch
 func NewGateway(s Settings, std terminal.Streams, runner *exec.Runner, log *slog.Logger, observer observe.Observer) *gateway.Gateway {
 	return gateway.New(gateway.Config{
 		Vaults: s.Served, Runner: runner, Backend: s.Backend, Limits: s.Limits, Disabled: !s.Enabled, OwnDay: s.DayStart > 0,
-		Session: Session(), Getenv: std.Getenv, Log: log, Observe: observer,
+		Agent: s.agentName(), Session: Session(), Getenv: std.Getenv, Log: log, Observe: observer,
 	})
 }
 

@@ -41,6 +41,8 @@ type Settings struct {
 	// is defined. Agents are all that are defined.
 	Agent  string
 	Agents policy.Agents
+	// Reviewed is the agent whose past is wanted, "" for everybody's, see [Flags.Reviews].
+	Reviewed string
 
 	tables []vaultTable     // [[vaults]] of the file
 	Served []gateway.Served // every vault that is served, the default one first

@@ -66,6 +66,9 @@ type Flags struct {
 	// No flags, but set by subcommands: those that stay, and those whose calls are
 	// counted.
 	Resident, Observed bool
+	// Reviews says that the agent narrows what is shown of the past, and gives no rights: it
+	// may be one that is no longer defined.
+	Reviews bool
 }
 
 // FileFlag is the flag that names the settings file.
@@ -123,7 +126,7 @@ func (f *Flags) parse(args []string) error {
 // again returns flags that were given as those of f were, and from which the
 // Settings can be read once more. Variables of flags are not touched.
 func (f *Flags) again() *Flags {
-	return &Flags{raws: f.given, given: f.given, config: f.config, agent: f.agent, Observed: f.Observed}
+	return &Flags{raws: f.given, given: f.given, config: f.config, agent: f.agent, Observed: f.Observed, Reviews: f.Reviews}
 }
 
 // read lays the sources over each other. What they say fits each by itself; see
@@ -142,6 +145,9 @@ func (f *Flags) read(std terminal.Streams) (Settings, error) {
 		}
 	}
 	s.Policy.Origins = f.origins()
+	if f.Reviews {
+		s.Reviewed, s.Agent = s.Agent, ""
+	}
 	if s.Agent == "" && f.Observed && len(s.Agents) > 0 {
 		s.Agent = policy.DefaultAgent
 	}

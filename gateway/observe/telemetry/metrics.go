@@ -7,6 +7,7 @@
 // the server shows the figures. Traces are off unless the environment names a collector.
 //
 //	vaultwicket_calls_total{command,surface,outcome}           calls that ended, operations of batches too; outcome is ok or a code
+//	vaultwicket_agent_calls_total{agent,outcome}               the same calls by agent, where agents are defined; "other" beyond the first 100
 //	vaultwicket_batches_total{surface,outcome}                 batches as a whole
 //	vaultwicket_dry_runs_total{surface,outcome}
 //	vaultwicket_decisions_total{decision,rule}                 as in the audit log
@@ -53,6 +54,8 @@ type Metrics struct {
 	calls     *byLabels[callLabels, *vm.Counter]
 	batches   *byLabels[outcomeLabels, *vm.Counter]
 	dryRuns   *byLabels[outcomeLabels, *vm.Counter]
+	agents    *byLabels[agentLabels, *vm.Counter]
+	named     agentNames
 	decisions *byLabels[decisionLabels, *vm.Counter]
 	durations *byLabels[durationLabels, *histogram]
 }
@@ -68,6 +71,7 @@ type Sources struct {
 type (
 	callLabels     struct{ command, surface, outcome string }
 	outcomeLabels  struct{ surface, outcome string }
+	agentLabels    struct{ agent, outcome string }
 	decisionLabels struct{ decision, rule string }
 	durationLabels struct{ backend, effect string }
 )
@@ -86,11 +90,37 @@ func NewMetrics(version string) *Metrics {
 		calls: lazily(func(l callLabels) *vm.Counter {
 			return set.GetOrCreateCounter(named("vaultwicket_calls_total", "command", l.command, "surface", l.surface, "outcome", l.outcome))
 		}),
+		agents: lazily(func(l agentLabels) *vm.Counter {
+			return set.GetOrCreateCounter(named("vaultwicket_agent_calls_total", "agent", l.agent, "outcome", l.outcome))
+		}),
 		decisions: lazily(func(l decisionLabels) *vm.Counter {
 			return set.GetOrCreateCounter(named("vaultwicket_decisions_total", "decision", l.decision, "rule", l.rule))
 		}),
 		durations: lazily(func(durationLabels) *histogram { return &histogram{} }),
 	}
+}
+
+// maxAgents bounds the agents that have a label of their own.
+const maxAgents = 100
+
+// agentNames are the agents that have a label of their own: the first ones that called.
+type agentNames struct {
+	mu   sync.Mutex
+	seen map[string]bool
+}
+
+// label returns the label of an agent, "other" beyond the bound.
+func (n *agentNames) label(agent string) string {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.seen == nil {
+		n.seen = map[string]bool{}
+	}
+	if !n.seen[agent] && len(n.seen) >= maxAgents {
+		return "other"
+	}
+	n.seen[agent] = true
+	return agent
 }
 
 // byLabels are the series of one metric, made when their labels first occur.
@@ -169,6 +199,9 @@ func (c *countedCall) End(end observe.CallEnd) {
 		c.dryRuns.of(outcomeLabels{surface, end.Code}).Inc()
 	default:
 		c.calls.of(callLabels{c.call.Command, surface, end.Code}).Inc()
+		if c.call.Agent != "" {
+			c.agents.of(agentLabels{c.named.label(c.call.Agent), end.Code}).Inc()
+		}
 		c.durations.of(durationLabels{cmp.Or(end.Backend, "none"), cmp.Or(end.Effect, "none")}).observe(end.Duration)
 	}
 }

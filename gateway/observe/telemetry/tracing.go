@@ -93,6 +93,7 @@ func (t *Tracing) Close() {
 const (
 	commandKey  = attribute.Key("vaultwicket.command")
 	kindKey     = attribute.Key("vaultwicket.kind")
+	agentKey    = attribute.Key("vaultwicket.agent")
 	surfaceKey  = attribute.Key("vaultwicket.surface")
 	decisionKey = attribute.Key("vaultwicket.decision")
 	ruleKey     = attribute.Key("vaultwicket.rule")
@@ -110,7 +111,7 @@ func (t *Tracing) Begin(ctx context.Context, call observe.CallStart) (context.Co
 		ctx = propagation.TraceContext{}.Extract(ctx, propagation.MapCarrier{"traceparent": named.Parent, "tracestate": named.State})
 	}
 	ctx, span := t.tracer.Start(ctx, "call "+call.Command, trace.WithSpanKind(trace.SpanKindServer), trace.WithAttributes(
-		commandKey.String(call.Command), kindKey.String(call.Kind.String()), surfaceKey.String(call.Surface)))
+		said(commandKey.String(call.Command), kindKey.String(call.Kind.String()), surfaceKey.String(call.Surface), agentKey.String(call.Agent))...))
 	if !span.IsRecording() {
 		return ctx, nil
 	}

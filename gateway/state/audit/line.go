@@ -28,6 +28,7 @@ type Line struct {
 	Kind     string `json:"kind"`
 	Call     string `json:"call,omitempty"` // joins a decision and an end
 	Session  string `json:"session,omitempty"`
+	Agent    string `json:"agent,omitempty"` // that called, "" where no agent is defined
 	Client   string `json:"client,omitempty"`
 	Surface  string `json:"surface,omitempty"`
 	Vault    string `json:"vault,omitempty"`
@@ -115,7 +116,7 @@ func isKind(kind string) bool {
 }
 
 func (line *Line) names() []*string {
-	return []*string{&line.Call, &line.Session, &line.Client, &line.Surface, &line.Vault, &line.Command,
+	return []*string{&line.Call, &line.Session, &line.Agent, &line.Client, &line.Surface, &line.Vault, &line.Command,
 		&line.Effect, &line.Decision, &line.By, &line.Rule, &line.Code, &line.Backend, &line.Change}
 }
 

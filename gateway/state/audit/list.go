@@ -19,7 +19,7 @@ type Filter struct {
 	// all of them.
 	Limit int
 
-	Kind, Command, Decision, Vault, Session, Code string
+	Kind, Command, Decision, Vault, Session, Code, Agent string
 }
 
 func (f Filter) wants(line Line) bool {
@@ -27,7 +27,7 @@ func (f Filter) wants(line Line) bool {
 		return false
 	}
 	for _, pair := range [][2]string{{f.Kind, line.Kind}, {f.Command, line.Command}, {f.Decision, line.Decision},
-		{f.Vault, line.Vault}, {f.Session, line.Session}, {f.Code, line.Code}} {
+		{f.Vault, line.Vault}, {f.Session, line.Session}, {f.Code, line.Code}, {f.Agent, line.Agent}} {
 		if pair[0] != "" && clean(pair[0]) != pair[1] {
 			return false
 		}

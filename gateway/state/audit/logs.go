@@ -221,7 +221,7 @@ type Limited struct {
 }
 
 // limitedBy is what such a line says of the callers.
-type limitedBy struct{ session, client, surface, vault string }
+type limitedBy struct{ session, agent, client, surface, vault string }
 
 // First reports whether a call is the first one of a period, and counts it if it
 // is not.
@@ -233,9 +233,9 @@ func (l *Limited) First(line Line) bool {
 		l.end = time.AfterFunc(LimitedPeriod, l.Flush)
 		return true
 	}
-	by := limitedBy{line.Session, line.Client, line.Surface, line.Vault}
+	by := limitedBy{line.Session, line.Agent, line.Client, line.Surface, line.Vault}
 	if _, known := l.counts[by]; !known && len(l.counts) >= MaxLimited {
-		by = limitedBy{session: line.Session}
+		by = limitedBy{session: line.Session, agent: line.Agent}
 	}
 	l.counts[by]++
 	return false
@@ -252,7 +252,7 @@ func (l *Limited) Flush() {
 	l.mu.Unlock()
 	for by, n := range counts {
 		l.Write(Line{
-			Kind: KindLimited, Session: by.session, Client: by.client, Surface: by.surface, Vault: by.vault,
+			Kind: KindLimited, Session: by.session, Agent: by.agent, Client: by.client, Surface: by.surface, Vault: by.vault,
 			Code: failure.CodeRateLimited, Count: n, DurationMs: time.Since(begun).Milliseconds(),
 		})
 	}

@@ -22,13 +22,15 @@ type Records struct {
 	logs    Logs
 	limited Limited
 	late    late
+	agent   string
 	session string
 	count   atomic.Uint64
 }
 
-// NewRecords returns the records of a session in a state folder, "" for none.
-func NewRecords(state, session string) *Records {
-	r := &Records{logs: OpenLogs(state), session: session}
+// NewRecords returns the records of a session of an agent, "" for none, in a state folder, ""
+// for none.
+func NewRecords(state, agent, session string) *Records {
+	r := &Records{logs: OpenLogs(state), agent: agent, session: session}
 	r.late.Logs = r.logs
 	r.limited.Write = func(line Line) { _ = r.logs.Write(line, false, false) }
 	return r
@@ -44,7 +46,7 @@ type Caller struct{ Client, Surface, Vault, Command string }
 func (r *Records) Begin(c Caller, seen *observe.Call) *Record {
 	return &Record{records: r, begun: time.Now(), seen: seen, line: Line{
 		Call:    fmt.Sprintf("%s-%d", r.session, r.count.Add(1)),
-		Session: r.session, Client: c.Client, Surface: c.Surface, Vault: c.Vault, Command: quote.Short(c.Command),
+		Session: r.session, Agent: r.agent, Client: c.Client, Surface: c.Surface, Vault: c.Vault, Command: quote.Short(c.Command),
 	}}
 }
 

@@ -16,6 +16,7 @@ type Filter struct {
 	OlderThan string // those behind the entry with this id, in the order of listing
 	Session   string // those of one session
 	Caller    string // those of one caller
+	Agent     string // those of the callers of one agent
 	Batch     string // those of one batch
 	Path      string // those that touch what has this path, or had it
 	Brief     bool   // without steps
@@ -48,7 +49,8 @@ func (j *Journal) Entries(f Filter) (entries []Entry, damage []Damage, err error
 }
 
 func (f Filter) wants(e Entry) bool {
-	if f.Session != "" && e.Session != f.Session || f.Caller != "" && e.Caller != f.Caller || f.Batch != "" && e.Batch != f.Batch {
+	if f.Session != "" && e.Session != f.Session || f.Caller != "" && e.Caller != f.Caller || f.Batch != "" && e.Batch != f.Batch ||
+		f.Agent != "" && private.AgentOf(e.Caller) != f.Agent {
 		return false
 	}
 	if e.Time.Before(f.Since) || !f.Until.IsZero() && !e.Time.Before(f.Until) {

@@ -54,7 +54,7 @@ type row struct {
 	exit     int16
 	ended    bool
 	approved bool
-	session, client, surface, vault, command,
+	session, agent, client, surface, vault, command,
 	effect, decision, rule, code, backend, change, kind, by name
 }
 
@@ -149,7 +149,7 @@ func (c *Calls) describe(r *row, l audit.Line) {
 		to    *name
 		value string
 	}{
-		{&r.client, l.Client}, {&r.surface, l.Surface}, {&r.vault, l.Vault}, {&r.command, l.Command}, {&r.effect, l.Effect},
+		{&r.agent, l.Agent}, {&r.client, l.Client}, {&r.surface, l.Surface}, {&r.vault, l.Vault}, {&r.command, l.Command}, {&r.effect, l.Effect},
 		{&r.backend, l.Backend}, {&r.change, l.Change}, {&r.by, l.By},
 	} {
 		set(one.to, one.value)
@@ -254,7 +254,7 @@ func (c *Calls) linesOf(r row) (at []int32) {
 }
 
 func (r *row) all() []*name {
-	return []*name{&r.session, &r.client, &r.surface, &r.vault, &r.command, &r.effect, &r.decision, &r.rule, &r.code, &r.backend, &r.change, &r.kind, &r.by}
+	return []*name{&r.session, &r.agent, &r.client, &r.surface, &r.vault, &r.command, &r.effect, &r.decision, &r.rule, &r.code, &r.backend, &r.change, &r.kind, &r.by}
 }
 
 // backward yields the calls and their numbers, the newest first, from before a number; 0

@@ -20,8 +20,8 @@ type Call struct {
 	Number uint64
 	Time   time.Time
 	// Kind is "" for a call, and that of the line for any other.
-	Kind                                                      string
-	Session, Client, Surface, Vault, Command, Effect, Backend string
+	Kind                                                             string
+	Session, Agent, Client, Surface, Vault, Command, Effect, Backend string
 	// Decision is allow, deny, ask, reply or plan; Ended is false while a call waits for
 	// the user or runs.
 	Decision, Rule, Code, Change, By string
@@ -35,7 +35,7 @@ func (c *Calls) call(number uint64, r *row) Call {
 	t := c.names.text
 	return Call{
 		ID: c.id(r), Number: number, Time: time.UnixMilli(r.at).UTC(), Kind: t(r.kind),
-		Session: t(r.session), Client: t(r.client), Surface: t(r.surface), Vault: t(r.vault), Command: t(r.command), Effect: t(r.effect), Backend: t(r.backend),
+		Session: t(r.session), Agent: t(r.agent), Client: t(r.client), Surface: t(r.surface), Vault: t(r.vault), Command: t(r.command), Effect: t(r.effect), Backend: t(r.backend),
 		Decision: t(r.decision), Rule: t(r.rule), Code: t(r.code), Change: t(r.change), By: t(r.by), Ended: r.ended, Approved: r.approved,
 		Exit: int(r.exit), Duration: time.Duration(r.ms) * time.Millisecond, Count: int(r.count),
 	}
@@ -128,7 +128,7 @@ func unixOr(t time.Time, none int64) int64 {
 }
 
 func (c Call) contains(text string) bool {
-	return slices.ContainsFunc([]string{c.Command, c.Client, c.Vault, c.Code, c.Rule, c.Session, c.Backend, c.Change, c.Kind, c.Surface}, func(name string) bool {
+	return slices.ContainsFunc([]string{c.Command, c.Agent, c.Client, c.Vault, c.Code, c.Rule, c.Session, c.Backend, c.Change, c.Kind, c.Surface}, func(name string) bool {
 		return strings.Contains(strings.ToLower(name), text)
 	})
 }

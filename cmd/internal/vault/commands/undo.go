@@ -10,6 +10,7 @@ import (
 	"vaultwicket/cmd/internal/vault/disk"
 	"vaultwicket/gateway/difference"
 	"vaultwicket/gateway/state/journal"
+	"vaultwicket/gateway/state/private"
 )
 
 func init() {
@@ -84,10 +85,17 @@ func entryOf(v *command.Vault, j *journal.Journal, id string) (journal.Entry, er
 	switch {
 	case err != nil:
 		return e, unfound(id, err)
-	case !e.SeenBy(v.Sees):
+	case !e.SeenBy(v.Sees), ofOtherAgent(v, e):
 		return e, unknownChange(id)
 	}
 	return e, nil
+}
+
+// ofOtherAgent reports whether the caller is an agent, and the change is not one of that agent:
+// then it does not exist for the caller.
+func ofOtherAgent(v *command.Vault, e journal.Entry) bool {
+	agent := private.AgentOf(v.Caller)
+	return agent != "" && private.AgentOf(e.Caller) != agent
 }
 
 // maxTogether is how many changes are taken back together. A batch has a hundred.
@@ -101,7 +109,7 @@ func undoable(v *command.Vault, j *journal.Journal, same func(journal.Entry) boo
 		if !same(e) || !e.Undoable() {
 			return false, nil
 		}
-		if !e.SeenBy(v.Sees) {
+		if !e.SeenBy(v.Sees) || ofOtherAgent(v, e) {
 			return true, command.Failure("Nothing to undo.")
 		}
 		entries = append(entries, e)
