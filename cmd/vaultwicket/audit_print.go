@@ -141,7 +141,7 @@ func newLineSheet(out io.Writer) *lineSheet { return &lineSheet{Writer: csv.NewW
 var sheetColumns = []string{
 	"seq", "time", "exit", "durationMs",
 	"kind", "decision", "call", "session", "client", "surface", "vault", "command", "effect",
-	"rule", "code", "backend", "note", "before", "after", "change", "params",
+	"rule", "code", "backend", "note", "before", "after", "change", "params", "agent",
 }
 
 func (s *lineSheet) write(l audit.Line) error {
@@ -151,7 +151,7 @@ func (s *lineSheet) write(l audit.Line) error {
 	cells := []string{strconv.FormatUint(l.Seq, 10), l.Time.UTC().Format(time.RFC3339Nano), exitCell(l), strconv.FormatInt(l.DurationMs, 10)}
 	for _, name := range []string{
 		l.Kind, l.Decision, l.Call, l.Session, l.Client, l.Surface, l.Vault, l.Command, l.Effect,
-		l.Rule, l.Code, l.Backend, l.Note, l.Before, l.After, l.Change, paramNames(l),
+		l.Rule, l.Code, l.Backend, l.Note, l.Before, l.After, l.Change, paramNames(l), l.Agent,
 	} {
 		cells = append(cells, csvText(name))
 	}

@@ -1,0 +1,9 @@
+package agents
+
+import (
+	"testing"
+
+	"vaultwicket/tests/rig"
+)
+
+func TestMain(m *testing.M) { rig.Main(m) }

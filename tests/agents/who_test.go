@@ -1,0 +1,196 @@
+package agents
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+	"testing"
+
+	"vaultwicket/tests/rig"
+)
+
+// tables are the agents of these tests: two that may write in one folder each, one that reads,
+// and one that has expired.
+const tables = `
+[agents.ann]
+[agents.ann.access]
+"/" = "none"
+"Ann" = "rwd"
+"Both" = "rwd"
+[agents.bob]
+[agents.bob.access]
+"/" = "none"
+"Bob" = "rwd"
+"Both" = "rwd"
+[agents.reader]
+allow-mutations = false
+[agents.late]
+expires = 2001-01-01
+`
+
+var notes = map[string]string{"Ann/Plan.md": "ann's plan zqx\n", "Bob/Plan.md": "bob's plan\n", "Both/Plan.md": "the plan of both\n"}
+
+func newRig(t *testing.T) *rig.Rig {
+	t.Helper()
+	r := rig.New(t, notes)
+	r.Tables = tables
+	return r
+}
+
+// serverOf is a server over standard input for an agent.
+func serverOf(r *rig.Rig, agent string) *rig.Client {
+	r.T.Helper()
+	r.Flags = []string{"--agent=" + agent}
+	defer func() { r.Flags = nil }()
+	return r.Stdio(false, "")
+}
+
+func codeOf(c *rig.Client, call rig.Call) string {
+	result := c.Do(call)
+	if result.Error == nil {
+		return ""
+	}
+	return result.Error.Code
+}
+
+// What one agent has done is in the records under its name, and is nothing that another can
+// list, undo or have answered again.
+func TestOneAgentsChangesAreNotAnothers(t *testing.T) {
+	r := newRig(t)
+	ann, bob := serverOf(r, "ann"), serverOf(r, "bob")
+	first := ann.Do(rig.Calling("append", "path=Both/Plan.md", "content=by ann").With("idempotencyKey", "k1"))
+	if !first.OK || first.Change == nil {
+		t.Fatalf("%+v", first)
+	}
+	second := bob.Do(rig.Calling("append", "path=Bob/Plan.md", "content=by bob"))
+	if !second.OK || second.Change == nil {
+		t.Fatalf("%+v", second)
+	}
+	if got := bob.Do(rig.Calling("undo:list")).Stdout; strings.Contains(got, first.Change.ID) || !strings.Contains(got, second.Change.ID) {
+		t.Errorf("bob can undo %q", got)
+	}
+	missing := bob.Do(rig.Calling("undo", "id=20010101T000000.000000000Z-0000"))
+	other := bob.Do(rig.Calling("undo", "id="+first.Change.ID))
+	if missing.OK || other.OK || missing.Error.Code != other.Error.Code || !strings.Contains(r.Read("Both/Plan.md"), "by ann") {
+		t.Errorf("undoing what ann did: %+v; what nobody did: %+v", other.Error, missing.Error)
+	}
+	if got := bob.Do(rig.Calling("append", "path=Both/Plan.md", "content=by ann").With("idempotencyKey", "k1")); got.OK && strings.Contains(strings.Join(got.Notices, " "), "first time") {
+		t.Errorf("bob gets ann's answer: %+v", got)
+	}
+	if got := ann.Do(rig.Calling("undo", "id="+first.Change.ID)); !got.OK {
+		t.Errorf("ann cannot undo: %+v", got.Error)
+	}
+
+	var changes []struct{ Agent, Client, Command string }
+	list := func(args ...string) (agents []string) {
+		changes = nil
+		if err := json.Unmarshal([]byte(r.Must(args...)), &changes); err != nil {
+			t.Fatal(err)
+		}
+		for _, c := range changes {
+			agents = append(agents, c.Agent)
+		}
+		return agents
+	}
+	if got := list("journal", "list", "--json", "--agent=ann"); len(got) < 2 || slices.ContainsFunc(got, func(a string) bool { return a != "ann" }) {
+		t.Errorf("the changes of ann are by %q", got)
+	}
+	if got := list("journal", "list", "--json"); !slices.Contains(got, "ann") || !slices.Contains(got, "bob") {
+		t.Errorf("all changes are by %q", got)
+	}
+	if got := list("journal", "list", "--json", "--agent=removed"); len(got) != 0 {
+		t.Errorf("the changes of an agent that is not defined are by %q", got)
+	}
+	if got := list("undo", "list", "--json", "--agent=bob"); len(got) == 0 || slices.ContainsFunc(got, func(a string) bool { return a != "bob" }) {
+		t.Errorf("what can be undone of bob is by %q", got)
+	}
+	if got := r.Must("journal", "list"); !strings.Contains(got, "bob (") {
+		t.Errorf("journal list prints\n%s", got)
+	}
+}
+
+// The audit log names the agent of each call, and one that agents and a server without agents
+// have written is whole.
+func TestTheAuditLogNamesTheAgent(t *testing.T) {
+	r := newRig(t)
+	r.Tables = ""
+	before := r.Stdio(false, "")
+	before.Do(rig.Calling("read", "path=Both/Plan.md"))
+	r.Tables = tables
+	ann := serverOf(r, "ann")
+	if got := codeOf(ann, rig.Calling("read", "path=Bob/Plan.md")); got != "not_found" {
+		t.Errorf("ann reads a hidden note: %q", got)
+	}
+	if got := codeOf(serverOf(r, "reader"), rig.Calling("append", "path=Both/Plan.md", "content=x")); got != "mutations_off" {
+		t.Errorf("a reader writes: %q", got)
+	}
+	agentsOf := func(args ...string) map[string]int {
+		counts := map[string]int{}
+		for line := range strings.Lines(r.Must(append([]string{"audit", "export", "-"}, args...)...)) {
+			var l struct{ Agent, Command string }
+			if err := json.Unmarshal([]byte(line), &l); err != nil {
+				t.Fatalf("%v: %s", err, line)
+			}
+			counts[l.Agent]++
+		}
+		return counts
+	}
+	if got := agentsOf(); got["ann"] == 0 || got["reader"] == 0 || got[""] == 0 {
+		t.Errorf("the log has lines of %v", got)
+	}
+	r.Must("audit", "verify")
+	if got := r.Must("audit", "list", "--agent=ann"); !strings.Contains(got, "ann") || strings.Contains(got, "reader") {
+		t.Errorf("the lines of ann are\n%s", got)
+	}
+}
+
+// Who is nobody gets nothing, whatever is asked, and is not told what there is.
+func TestNobodyGetsNothing(t *testing.T) {
+	r := newRig(t)
+	for name, client := range map[string]*rig.Client{"expired": serverOf(r, "late"), "unnamed": r.Stdio(false, "")} {
+		for _, call := range []rig.Call{
+			rig.Calling("read", "path=Both/Plan.md"), rig.Calling("files"), rig.Calling("search", "query=plan"), rig.Calling("daily:read"), rig.Calling("undo:list"),
+			rig.Calling("help"), rig.Calling("append", "path=Both/Plan.md", "content=x"),
+		} {
+			result := client.Do(call)
+			if result.OK || result.Error.Code != "agent_denied" || result.Stdout != "" {
+				t.Errorf("%s: %v: %+v", name, call.Words(), result)
+			}
+		}
+	}
+	if got := r.Read("Both/Plan.md"); got != notes["Both/Plan.md"] {
+		t.Errorf("the note is %q", got)
+	}
+}
+
+// The answers to an agent are the same bytes whatever is in what is hidden from it, while another
+// agent writes there.
+func TestAnotherAgentsNotesChangeNoAnswer(t *testing.T) {
+	r := newRig(t)
+	ann, bob := serverOf(r, "ann"), serverOf(r, "bob")
+	calls := []rig.Call{
+		rig.Calling("files"), rig.Calling("search", "query=zqx"), rig.Calling("search", "query=secret"), rig.Calling("tags"), rig.Calling("read", "path=Bob/Secret.md"),
+		rig.Calling("read", "file=Secret"), rig.Calling("backlinks", "path=Both/Plan.md"), rig.Calling("orphans"), rig.Calling("tasks"), rig.Calling("folders"),
+	}
+	answers := func() (all []string) {
+		for _, call := range calls {
+			result := ann.Do(call)
+			result.DurationMs = 0
+			all = append(all, rig.JSON(t, result))
+		}
+		return all
+	}
+	before := answers()
+	for _, call := range []rig.Call{
+		rig.Calling("create", "path=Bob/Secret.md", "content=secret #tag [[Both/Plan]]\n- [ ] zqx"), rig.Calling("append", "path=Bob/Secret.md", "content=more"), rig.Calling("create", "path=Bob/Deep/zqx.md", "content=x"),
+	} {
+		if got := bob.Do(call); !got.OK {
+			t.Fatalf("%v: %+v", call.Words(), got.Error)
+		}
+		for i, after := range answers() {
+			if after != before[i] {
+				t.Errorf("%v, after %v:\n%s\nbefore:\n%s", calls[i].Words(), call.Words(), after, before[i])
+			}
+		}
+	}
+}
