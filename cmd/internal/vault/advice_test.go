@@ -132,6 +132,12 @@ func TestAnEmptyAnswerSaysWhy(t *testing.T) {
 		{"backlinks|path=Ideas/Bread.md", `no file links to "Ideas/Bread.md"`},
 		{"links|path=Ideas/Bread.md", `"Ideas/Bread.md" links to nothing`},
 		{"search|query=tag:#baking", "query read as: tag:#baking"},
+		{"recent|limit=1", "1 of 4 notes are listed; a higher limit lists more"},
+		{"recent|limit=1|since=2000-01-01", "1 of 4 notes are listed; a higher limit lists more"},
+		{"search|query=e|limit=1", "1 of 4 notes are listed; a higher limit lists more"},
+		{"search:context|query=e|limit=1", "1 of 4 notes are listed; a higher limit lists more"},
+		{"query|limit=1", "1 of 4 rows are listed; a higher limit lists more"},
+		{"query|limit=1|offset=3", ""},
 	} {
 		status, _, stderr := h.run(append([]string{"--facts"}, strings.Split(tt.args, "|")...)...)
 		rest, facts, _ := frame.CutReport(stderr)

@@ -29,7 +29,7 @@ func TestLinksAround(t *testing.T) {
 		{"without depth as the app prints it", "links path=E.md", command.ExitDone, "No links found.\n"},
 	})
 	status, out, stderr := h.run("links", "path=A.md", "depth=3", "limit=2")
-	if status != command.ExitDone || out != "B.md\t1\tA.md\nC.md\t1\tA.md\n" || stderr != "Truncated: 2 of 4 files. Use limit=<n>, or a smaller depth.\n" {
+	if status != command.ExitDone || out != "B.md\t1\tA.md\nC.md\t1\tA.md\n" || stderr != "2 of 4 files are listed; a higher limit lists more\n" {
 		t.Errorf("%d, %q, %q", status, out, stderr)
 	}
 }
@@ -49,6 +49,9 @@ func TestRelated(t *testing.T) {
 	h.expect(command.ExitDone, "Starter.md\ttags #baking; words hydration, levain, sourdough\nBack.md\tlinks here\nFlour.md\tlinked from here\nIndex.md\tlinks here\nOven.md\tlinked from here\n"+
 		"Pizza.md\tboth link to Flour, Oven\nCake.md\tboth linked in Index\n", "related", "path=Bread.md")
 	h.expect(command.ExitDone, "Starter.md\ttags #baking; words hydration, levain, sourdough\n", "related", "file=Bread", "limit=1")
+	if _, _, stderr := h.run("--facts", "related", "file=Bread", "limit=1"); !strings.Contains(stderr, "1 of 7 notes are listed") {
+		t.Errorf("%q", stderr)
+	}
 	h.expect(command.ExitDone, "No related notes found.\n", "related", "path=Far.md")
 	h.expect(command.ExitDone, "No related notes found.\n", "related", "path=pic.png")
 	h.expect(command.ExitDone, "[]\n", "related", "path=Far.md", "format=json")
@@ -154,6 +157,15 @@ func TestAttachmentRead(t *testing.T) {
 		{"a large image", "attachment:read path=large.png", command.ExitDone, "image/png, 3x2, 2097181 bytes: images of up to 2097152 bytes are shown\n"},
 		{"nothing", "attachment:read path=none.png", command.ExitFailed, "Error: File \"none.png\" not found.\n"},
 	})
+	// read prints them for a person, as the app does, and names the right command for an agent.
+	for path, kind := range map[string]string{"pic.png": "image/png", "doc.pdf": "application/pdf", "F/blob": "application/octet-stream"} {
+		if status, _, _ := h.run("read", "path="+path); status != command.ExitDone {
+			t.Errorf("read of %s: status %d", path, status)
+		}
+		if got := h.failure("read", "path="+path); !strings.Contains(got.Reason, "is not a text: "+kind) || !strings.HasPrefix(got.Hint, "attachment:read shows images") {
+			t.Errorf("read of %s: %+v", path, got)
+		}
+	}
 	for path, image := range map[string]string{"pic.png": "image/png", "spoof.txt": "", "doc.pdf": "", "large.png": ""} {
 		_, out, stderr := h.run("--facts", "attachment:read", "path="+path)
 		_, facts, _ := frame.CutReport(stderr)

@@ -74,7 +74,7 @@ func answerQuery(v *command.Vault, base *bases.Base, viewName, this string, p co
 	if table.Total == 0 {
 		said.Notice, err = noRows(v, q)
 	}
-	return said, err
+	return limited(said, q.Offset+len(table.Rows), table.Total, "row"), err
 }
 
 // noRows says why a query has no rows: it asks for a property that no note has, or the

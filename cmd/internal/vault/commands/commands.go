@@ -7,6 +7,7 @@
 package commands
 
 import (
+	"fmt"
 	"slices"
 
 	"vaultwicket/cmd/internal/vault/command"
@@ -19,3 +20,17 @@ func register(rows ...command.Command) { table = append(table, rows...) }
 
 // All returns the rows of all commands of this package, in no particular order.
 func All() []command.Command { return slices.Clone(table) }
+
+// limited returns an answer with some of the things that there are, and says so to the gateway. The
+// app says nothing of what its limit leaves out.
+func limited(said command.Reply, shown, total int, thing string) command.Reply {
+	if shown >= total {
+		return said
+	}
+	notice := fmt.Sprintf("%d of %s are listed; a higher limit lists more", shown, command.Count(total, thing))
+	if said.Notice != "" {
+		notice = said.Notice + "; " + notice
+	}
+	said.Notice = notice
+	return said
+}

@@ -1,8 +1,10 @@
 package commands
 
 import (
+	"bytes"
 	"cmp"
 	"fmt"
+	"io"
 	"maps"
 	"slices"
 	"strconv"
@@ -12,6 +14,7 @@ import (
 	"vaultwicket/cmd/internal/vault/disk"
 	"vaultwicket/cmd/internal/vault/knowledge"
 	"vaultwicket/cmd/internal/vault/knowledge/index"
+	"vaultwicket/exec/frame"
 	"vaultwicket/gateway/registry"
 )
 
@@ -33,7 +36,31 @@ func readFile(v *command.Vault, p command.Values) (command.Reply, error) {
 	if err != nil {
 		return command.Reply{}, err
 	}
+	if v.ForGateway && isBinary(v, t.Path) { // an agent would get thousands of escapes
+		kind := command.Kind{Code: frame.CodeCLIError, Hint: "attachment:read shows images, and the type and size of other files"}
+		return command.Reply{}, kind.Failure("File %q is not a text: %s", command.Verbatim(t.Typed), promised(t.Path))
+	}
 	return v.Show(t)
+}
+
+// isBinary reports whether a file is an image, a PDF or the like by its name, or begins with what no
+// text has.
+func isBinary(v *command.Vault, path disk.Path) bool {
+	extension := strings.ToLower(path.Ext())
+	switch kind := kindOf(extension); {
+	case !isAttachment(extension), extension == "svg":
+		return false
+	case kind != other:
+		return true
+	}
+	file, err := v.Disk.Open(path)
+	if err != nil {
+		return false // the caller says why
+	}
+	defer file.Close()
+	begin := make([]byte, 4096)
+	n, _ := io.ReadFull(file, begin)
+	return bytes.IndexByte(begin[:n], 0) >= 0
 }
 
 func fileInfo(v *command.Vault, p command.Values) (command.Reply, error) {

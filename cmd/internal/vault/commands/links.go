@@ -1,7 +1,6 @@
 package commands
 
 import (
-	"fmt"
 	"maps"
 	"slices"
 	"strconv"
@@ -180,11 +179,8 @@ func linksAround(v *command.Vault, p command.Values) (command.Reply, error) {
 	for _, f := range found[:min(limit, len(found))] {
 		table.Rows = append(table.Rows, []string{x.Files[f.place].Path.String(), strconv.Itoa(f.steps), x.Files[f.via].Path.String()})
 	}
-	said := table.Reply(command.FormatTSV)
-	if len(found) > limit {
-		said.Truncated = true
-		said.Notice = fmt.Sprintf("Truncated: %d of %d files. Use limit=<n>, or a smaller depth.", limit, len(found))
-	}
+	said := limited(table.Reply(command.FormatTSV), len(table.Rows), len(found), "file")
+	said.Truncated = said.Notice != ""
 	return said, nil
 }
 

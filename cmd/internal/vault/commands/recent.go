@@ -48,7 +48,11 @@ func listChanged(v *command.Vault, p command.Values) (command.Reply, error) {
 		since = days.First
 	}
 	first := order.NewFirst(limit, changed.compare)
-	total, err := changedNotes(v, since, first.Add)
+	found := 0
+	total, err := changedNotes(v, since, func(n changed) {
+		found++
+		first.Add(n)
+	})
 	if err != nil {
 		return command.Reply{}, err
 	}
@@ -60,7 +64,7 @@ func listChanged(v *command.Vault, p command.Values) (command.Reply, error) {
 	for _, n := range notes {
 		out.WriteString(n.path + "\t" + n.at.In(now.Location()).Format(time.RFC3339) + "\n")
 	}
-	return command.Text(out.String()), nil
+	return limited(command.Text(out.String()), len(notes), found, "note"), nil
 }
 
 // changed is a note and when it was changed.

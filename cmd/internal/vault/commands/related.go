@@ -50,7 +50,7 @@ func related(v *command.Vault, p command.Values) (command.Reply, error) {
 	rows := s.best(limit)
 	if p["format"] == command.FormatJSON {
 		text, err := json.Marshal(rows)
-		return command.Text(string(text)), err
+		return limited(command.Text(string(text)), len(rows), len(s.evidence), "note"), err
 	}
 	if len(rows) == 0 {
 		return command.Text("No related notes found."), nil
@@ -59,7 +59,7 @@ func related(v *command.Vault, p command.Values) (command.Reply, error) {
 	for _, r := range rows {
 		table.Rows = append(table.Rows, []string{r.Path, strings.Join(r.Reasons, "; ")})
 	}
-	return table.Reply(command.FormatTSV), nil
+	return limited(table.Reply(command.FormatTSV), len(rows), len(s.evidence), "note"), nil
 }
 
 // scores are what speaks for each file of an index, by its place.

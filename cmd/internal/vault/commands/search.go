@@ -54,6 +54,7 @@ func searchPaths(v *command.Vault, p command.Values) (command.Reply, error) {
 // result is what a search found, and how it read the query.
 type result struct {
 	hits    []hit
+	found   int    // notes, of which hits are the first ones
 	reading string // "" for words side by side
 	notes   int    // that were looked at
 }
@@ -64,7 +65,7 @@ func (r result) reply(text string) command.Reply {
 	if r.reading != "" {
 		said.Notice = "query read as: " + r.reading
 	}
-	return said
+	return limited(said, len(r.hits), r.found, "note")
 }
 
 // nothing says what was searched in vain.
@@ -194,7 +195,7 @@ func search(v *command.Vault, p command.Values, lines bool) (result, error) {
 		}
 	}
 	sorted := found.sorted()
-	return result{sorted[:min(len(sorted), cmp.Or(limit, len(sorted)))], q.Reading(), int(notes.Load())}, nil
+	return result{sorted[:min(len(sorted), cmp.Or(limit, len(sorted)))], len(sorted), q.Reading(), int(notes.Load())}, nil
 }
 
 // maxHits is where the app stops a search.
