@@ -164,6 +164,13 @@ var firstCommands = [...]string{
 // either time. The same answer for a command that a plugin brings means that
 // the plugin is off; anything else means that the vault is still changing.
 func afterColdStart(name, first, second string) (*Failure, *Unavailable) {
+	if name == probeCommand && !(question{name: name}).unknownCommand(second) {
+		return nil, &Unavailable{
+			code:   CodeVaultStarting,
+			reason: "the client answered " + quote.Quoted(firstLine(second)) + " in place of its version: the app is starting, or this is not the Obsidian CLI",
+			hint:   "ask again in a few seconds; if the answer stays the same, the user can set cli to the full path of the Obsidian CLI",
+		}
+	}
 	for _, known := range firstCommands {
 		if name == known {
 			return nil, vaultStarting()

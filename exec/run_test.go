@@ -416,3 +416,15 @@ func TestEmbeddedRunsInParallel(t *testing.T) {
 	}
 	wait.Wait()
 }
+
+// What another program says in place of a version is repeated, so that the user can tell it from
+// an app that is starting.
+func TestAProgramThatIsNoObsidianIsNamed(t *testing.T) {
+	says := part{Argv: []string{"version"}, Out: []byte("obsidian theme tool v3\n")}
+	r, p := runnerFor(t, Config{}, fake(t, "obsidian", script{Parts: []part{says, says}}))
+	_, err := r.Run(t.Context(), mustPermit("version", nil), p)
+	var away *Unavailable
+	if !errors.As(err, &away) || !strings.Contains(away.Error(), `"obsidian theme tool v3" in place of its version`) || !strings.Contains(away.Hint(), "set cli to the full path") {
+		t.Errorf("%v", err)
+	}
+}
