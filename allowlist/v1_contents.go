@@ -212,6 +212,25 @@ var v1ContentRows = []row{
 		reply: Reply{Kind: Lines, Silent: true, JSON: true},
 	},
 	{
+		// An extension: search answers with exact words and in no order of relevance.
+		name: "find", tier: tiers.V1, effect: tiers.Reads, target: targetVault, embeddedOnly: true,
+		summary: "Find notes by words or a question, best first, despite typing errors",
+		params: []param{
+			{name: "query", kind: kindText, required: true, summary: "Words or a question; \"a phrase\", -word, tag: and path: as in search"},
+			{name: "folder", kind: kindFolder, rare: true, summary: "Only in this folder and below"},
+			{name: "tag", kind: kindText, rare: true, summary: "Only notes with this tag"},
+			{name: "path-glob", kind: kindText, rare: true, summary: "Only paths of this pattern, such as Work/**/*.md"},
+			{name: "property", kind: kindText, rare: true, summary: "Only notes with this property, or name=value"},
+			{name: "since", kind: kindDate, rare: true, summary: "Only files changed on this day or later, such as -7d or monday"},
+			{name: "type", kind: kindChoice, choices: []string{"note", "canvas", "base", "attachment"}, rare: true, summary: "Only files of this kind"},
+			{name: "limit", kind: kindNumber, least: 1, most: 100, more: true, summary: "Maximum number of files (default: 10)"},
+			{name: "context", kind: kindNumber, least: 1, most: 10, rare: true, summary: "Lines to show around the best one"},
+			{name: "budget", kind: kindNumber, least: 1, most: 20_000, summary: "Print the best sections whole, up to this number of tokens"},
+			{name: "format", kind: kindChoice, choices: textOrJSON, rare: true, summary: "Output format"},
+		},
+		reply: Reply{Kind: Lines, Silent: true},
+	},
+	{
 		// An extension: the app's recents are what was opened, not what was changed.
 		name: "recent", tier: tiers.V1, effect: tiers.Reads, target: targetVault, embeddedOnly: true,
 		summary: "List the notes that were changed last, newest first",

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"hash/maphash"
 	"slices"
+	"strings"
 	"time"
 
 	"vaultwicket/allowlist"
@@ -42,6 +43,7 @@ func formOf(call allowlist.Call) pages.Form {
 // firstPage chooses the fields of an answer and stores the rest after its first page.
 func (g *vaultGateway) firstPage(req Request, whole Result) Result {
 	g.answers.Sweep()
+	whole = g.suggestingFind(req, whole)
 	answer := whole
 	if req.Fields != nil && whole.OK && whole.Stdout != "" {
 		chosen, err := pages.Fields(whole.Stdout, req.Fields, quote.Nearest)
@@ -56,6 +58,43 @@ func (g *vaultGateway) firstPage(req Request, whole Result) Result {
 	}
 	return shown
 }
+
+// suggestingFind returns a result that has found no note with the advice to use find, where that is
+// enabled.
+func (g *vaultGateway) suggestingFind(req Request, r Result) Result {
+	searched := r.Command == "search" || r.Command == "search:context"
+	none := searched && r.OK && r.Stdout == "" && !r.unchanged
+	missing := !searched && r.Error != nil && r.Error.Code == failure.CodeNotFound && req.namesNote()
+	if !none && !missing {
+		return r
+	}
+	if _, enabled := catalog.Enabled([]catalog.Vault{g.listed()}, "find"); !enabled {
+		return r
+	}
+	if none {
+		r.Notices = append(slices.Clone(r.Notices), findsMore)
+		return r
+	}
+	advised := *r.Error
+	advised.Hint = strings.TrimPrefix(advised.Hint+"; "+findsMore, "; ")
+	r.Error = &advised
+	return r
+}
+
+// namesNote reports whether a request is about a note that it names.
+func (req Request) namesNote() bool {
+	words := req.Words
+	for _, name := range []string{"file", "path"} {
+		if value, given := req.Params[name]; given {
+			words = append(slices.Clip(words), name+"="+value.Text())
+		}
+	}
+	return slices.ContainsFunc(words, func(word string) bool {
+		return strings.HasPrefix(word, "file=") || strings.HasPrefix(word, "path=")
+	})
+}
+
+const findsMore = "find ranks the notes that a query means, in other words and with typing errors"
 
 // withoutText is the result of a read whose answer cannot be shown as requested.
 func withoutText(r Result, err error) Result {

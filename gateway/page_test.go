@@ -583,3 +583,40 @@ func TestTheSharesOfABatchLeaveRoomForWhatStandsAroundThem(t *testing.T) {
 		t.Errorf("the answer to %d operations has %d bytes, %v", MaxOperations, len(text), err)
 	}
 }
+
+// A search or a name that leads to no note is answered with the advice to use find, in one line and only
+// where the caller may.
+func TestWhoFindsNoNoteIsToldOfFind(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		disable []string
+		request Request
+		answer  string
+		advised bool
+	}{
+		"a search":            {nil, paged("search", "query", "x"), `search query=x => No matches found.\n`, true},
+		"a search with lines": {nil, paged("search:context", "query", "x"), `search:context query=x => No matches found.\n`, true},
+		"words of a terminal": {nil, Request{Command: "read", Words: []string{"file=Gone"}}, `read file=Gone => exit 1 not_found Error: File "Gone" not found.\n`, true},
+		"a name":              {nil, paged("read", "file", "Gone"), `read file=Gone => exit 1 not_found Error: File "Gone" not found.\n`, true},
+		"a path":              {nil, paged("read", "path", "Gone.md"), `read path=Gone.md => exit 1 not_found Error: File "Gone.md" not found.\n`, true},
+		"a hit":               {nil, paged("search", "query", "x"), `search query=x => A.md\n`, false},
+		"a folder":            {nil, paged("files", "folder", "Gone"), `files folder=Gone => exit 1 not_found Error: Folder "Gone" not found.\n`, false},
+		"a search in one":     {nil, paged("search", "query", "x", "path", "Gone"), `search path=Gone query=x => exit 1 not_found Error: Folder "Gone" not found.\n`, false},
+		"no find":             {[]string{"find"}, paged("search", "query", "x"), `search query=x => No matches found.\n`, false},
+		"a name and no find":  {[]string{"find"}, paged("read", "file", "Gone"), `read file=Gone => exit 1 not_found Error: File "Gone" not found.\n`, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := newFixture(t, func(c *Config) { c.Backend, c.Policy.Disable = Embedded, test.disable }).embedded("--facts vault=Work " + test.answer)
+			r := f.gateway.Do(context.Background(), test.request)
+			said := strings.Join(r.Notices, "\n")
+			if r.Error != nil {
+				if said += r.Error.Hint; strings.Contains(said, "\n") || !strings.Contains(r.Error.Message, "Gone") {
+					t.Errorf("%+v", r.Error)
+				}
+			}
+			if strings.Contains(said, findsMore) != test.advised {
+				t.Errorf("says %q, %+v", said, r.Error)
+			}
+		})
+	}
+}

@@ -38,10 +38,12 @@ var typedTools = []typedTool{
 			{Name: "path", Type: typeString, Description: "only this folder"},
 			{Name: "case", Type: typeBoolean, Description: "case-sensitive"},
 			{Name: "context", Type: typeBoolean, Description: "return matching lines"},
+			{Name: "budget", Type: typeInteger, Description: "max tokens"},
 		},
 		operations: []operation{
 			{command: "search", description: "Lists the notes that match a query.", params: []string{"query", "path", "case"}},
 			{command: "search:context", description: "context returns the matching lines.", when: []string{"context"}, params: []string{"query", "path", "case"}},
+			{command: "find", description: "budget ranks notes and returns the best sections whole.", when: []string{"budget"}, params: []string{"query", "budget"}},
 		},
 	},
 	{

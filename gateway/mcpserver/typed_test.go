@@ -40,6 +40,7 @@ func TestTypedCallsAreRequests(t *testing.T) {
 		{"search_notes", `{"query":"x","path":"A/","case":"true","context":false}`, "search path=A query=x case"},
 		{"search_notes", `{"query":"x","context":true,"case":false}`, "search:context query=x"},
 		{"search_notes", `{"query":"x","context":"true"}`, "search:context query=x"},
+		{"search_notes", `{"query":"the x of y","budget":"1500"}`, "find budget=1500 query=the x of y"},
 		{"recent_notes", `{"since":"2026-11-01","limit":"50"}`, "recent limit=50 since=2026-11-01"},
 		{"read_note", `{"path":"A.md"}`, "read path=A.md"},
 		{"read_note", `{"file":"A","outline":true,"heading":null}`, "outline file=A"},

@@ -34,6 +34,7 @@ var pairs = []struct{ tool, typed, cli string }{
 	{"random_notes", `{"count":21}`, `{"command":"random:read","params":{"count":21}}`},
 	{"search_notes", `{"query":"milk"}`, `{"command":"search","params":{"query":"milk"}}`},
 	{"search_notes", `{"query":"milk","context":"true","path":"Inbox"}`, `{"command":"search:context","params":{"query":"milk","path":"Inbox"}}`},
+	{"search_notes", `{"query":"mlik","budget":100}`, `{"command":"find","params":{"query":"mlik","budget":100}}`},
 	{"search_notes", `{}`, `{"command":"search"}`},
 	{"recent_notes", `{"limit":2}`, `{"command":"recent","params":{"limit":2}}`},
 	{"read_note", `{"file":"Plan"}`, `{"command":"read","params":{"file":"Plan"}}`},

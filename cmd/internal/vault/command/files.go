@@ -158,6 +158,12 @@ func excludes(filters []string) func(path string) bool {
 	}
 }
 
+// Filters tells what [Vault.Excluded] excludes from what it excluded before.
+func (v *Vault) Filters() (string, error) {
+	filters, err := v.filters()
+	return strings.Join(filters, "\n"), err
+}
+
 // filters returns the user's setting as it is written.
 func (v *Vault) filters() ([]string, error) {
 	var app struct {

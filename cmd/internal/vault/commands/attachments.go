@@ -37,7 +37,7 @@ func listAttachments(v *command.Vault, p command.Values) (command.Reply, error) 
 	if err != nil {
 		return command.Reply{}, err
 	}
-	found, err := find(v, x, p)
+	found, err := attachmentsOf(v, x, p)
 	switch {
 	case err != nil:
 		return command.Reply{}, err
@@ -51,8 +51,8 @@ func listAttachments(v *command.Vault, p command.Values) (command.Reply, error) 
 	return inTable(x, found), nil
 }
 
-// find returns the attachments that a request is about, in the order of listings.
-func find(v *command.Vault, x *index.Index, p command.Values) ([]file, error) {
+// attachmentsOf returns the attachments that a request is about, in the order of listings.
+func attachmentsOf(v *command.Vault, x *index.Index, p command.Values) ([]file, error) {
 	var found []file
 	graph := x.Graph()
 	sorted, err := v.EachFileBelow(p["folder"], func(l command.Listed) {

@@ -35,7 +35,7 @@ const (
 	spellingWeight = 0.9
 	partWeight     = 0.6
 	typoWeight     = 0.55
-	farTypoWeight  = 0.4
+	farTypoWeight  = 0.45
 )
 
 // maxTerms bounds the words of a question that are looked up: nobody means more.

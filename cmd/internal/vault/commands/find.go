@@ -1,0 +1,488 @@
+package commands
+
+import (
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+	"unicode/utf8"
+
+	"vaultwicket/allowlist/quote"
+	"vaultwicket/cmd/internal/vault/budget"
+	"vaultwicket/cmd/internal/vault/command"
+	"vaultwicket/cmd/internal/vault/disk"
+	"vaultwicket/cmd/internal/vault/find"
+	"vaultwicket/cmd/internal/vault/frontmatter"
+	"vaultwicket/cmd/internal/vault/knowledge"
+	"vaultwicket/cmd/internal/vault/knowledge/index"
+	"vaultwicket/cmd/internal/vault/markdown"
+	"vaultwicket/cmd/internal/vault/query"
+)
+
+func init() { register(command.Command{Name: "find", OfIndex: true, Run: findNotes}) }
+
+const (
+	fewFound        = 10
+	maxFound        = 100
+	maxContextLines = 10
+	maxTokens       = 20_000
+	// bytesOfToken is how many bytes of ordinary text one token of a model has at least.
+	bytesOfToken = 3
+	// maxQuestion is the length of a query in bytes: a long paragraph.
+	maxQuestion = 4 << 10
+	// costOfFile is what a question has in memory for each file of the vault, in bytes.
+	costOfFile = 24
+)
+
+// finding is one call of find.
+type finding struct {
+	*command.Vault
+	p         command.Values
+	x         *index.Index
+	excluded  func(string) bool
+	operators string // of the query, in the language of search
+	question  string
+	budget    *budget.Budget
+	held      int64 // bytes of the note that is being looked at
+}
+
+// findNotes answers with the notes that a question means, best first.
+func findNotes(v *command.Vault, p command.Values) (command.Reply, error) {
+	f := finding{Vault: v, p: p, budget: budget.From(v.Ctx)}
+	if err := f.readQuery(); err != nil {
+		return command.Reply{}, err
+	}
+	limit, err := p.Number("limit", fewFound, 1, maxFound)
+	if err != nil {
+		return command.Reply{}, err
+	}
+	context, err := p.Number("context", 0, 1, maxContextLines)
+	if err != nil {
+		return command.Reply{}, err
+	}
+	tokens, err := p.Number("budget", 0, 1, maxTokens)
+	if err != nil {
+		return command.Reply{}, err
+	}
+	if f.x, err = v.Index(); err != nil {
+		return command.Reply{}, err
+	}
+	filters, err := v.Filters()
+	if err != nil {
+		return command.Reply{}, err
+	}
+	if f.excluded, err = v.Excluded(); err != nil {
+		return command.Reply{}, err
+	}
+	wanted, err := f.wanted()
+	if err != nil {
+		return command.Reply{}, err
+	}
+	words, err := v.Host.Knowledge.Words(v.View(), f.x, filters, f.excluded)
+	if err != nil {
+		return command.Reply{}, err
+	}
+	files := int64(len(f.x.Files))
+	if err := f.budget.Hold(costOfFile * files); err != nil {
+		return command.Reply{}, err
+	}
+	if err := f.budget.Step(files); err != nil {
+		return command.Reply{}, err
+	}
+	today := v.Today()
+	found, err := words.Ask(v.Ctx, f.question, find.Vault{
+		Now:      time.Date(today.Year(), today.Month(), today.Day(), 0, 0, 0, 0, today.Location()),
+		Wanted:   wanted,
+		Read:     f.read,
+		Daily:    f.daily(),
+		Modified: f.modified,
+	}, limit)
+	f.budget.Release(costOfFile*files + f.held)
+	if err != nil {
+		return command.Reply{}, err
+	}
+	asJSON := p["format"] == command.FormatJSON
+	text := ""
+	switch {
+	case tokens > 0:
+		text = wholeSections(found.Results, tokens*bytesOfToken, asJSON)
+	case asJSON:
+		text = foundJSON(found.Results, context)
+	default:
+		text = foundText(found.Results, context)
+	}
+	if err := f.budget.Put(int64(len(text))); err != nil {
+		return command.Reply{}, err
+	}
+	said := command.Text(text)
+	said.Notice = spelled(found)
+	if len(found.Results) == 0 {
+		said.Notice = nothingFound(found)
+	}
+	return said, nil
+}
+
+// readQuery takes what the language of search has beyond words out of the query: -word,
+// operators such as tag: and path:, and properties in brackets.
+func (f *finding) readQuery() error {
+	text := f.p["query"]
+	if len(text) > maxQuestion {
+		return command.Misuse("The query has %d bytes. Use at most %d: a few words, or a question.", len(text), maxQuestion)
+	}
+	if phrases := strings.Count(text, `"`) / 2; phrases > find.MaxPhrases {
+		return command.Misuse("The query has %d phrases in quotes. Use at most %d.", phrases, find.MaxPhrases)
+	}
+	var words, special []string
+	for _, piece := range pieces.FindAllString(text, -1) {
+		if strings.HasPrefix(piece, "-") && len(piece) > 1 || operator.MatchString(piece) || strings.HasPrefix(piece, "[") {
+			special = append(special, piece)
+		} else {
+			words = append(words, piece)
+		}
+	}
+	f.question, f.operators = strings.Join(words, " "), strings.Join(special, " ")
+	if f.question == "" {
+		return command.MisuseWithHint("The command search lists what operators alone match.", "The query has no words that a note could be about.")
+	}
+	return nil
+}
+
+var (
+	pieces   = regexp.MustCompile(`-?(?:[a-z-]+:)?(?:"[^"]*"|\[[^\]]*\])|\S+`)
+	operator = regexp.MustCompile(`^(?:tag|path|file|content|line|section|block|task|task-todo|task-done|match-case|ignore-case):.`)
+)
+
+func (f *finding) modified(p string) time.Time {
+	if place, there := f.x.Place(p); there {
+		return time.Unix(0, f.x.Files[place].Stamp.Modified)
+	}
+	return time.Time{}
+}
+
+// read returns a note or the texts of a canvas, and charges the call for it. The text before is not
+// needed any more.
+func (f *finding) read(p string) (c find.Content, ok bool, err error) {
+	place, there := f.x.Place(p)
+	if !there {
+		return c, false, nil
+	}
+	f.budget.Release(f.held)
+	f.held = 0
+	size := min(max(0, f.x.Files[place].Stamp.Size), disk.MaxNote)
+	if err := f.budget.Step(1 + size/bytesOfStep); err != nil {
+		return c, false, err
+	}
+	if err := f.budget.Hold(2 * size); err != nil { // as bytes and as text
+		return c, false, err
+	}
+	f.held = 2 * size
+	text, err := f.Disk.Read(f.x.Files[place].Path)
+	if err != nil {
+		return c, false, f.Ctx.Err() // it is gone, or cannot be read
+	}
+	if knowledge.KindOf(p) == find.Canvas {
+		c.Text = knowledge.CanvasText(text)
+		return c, true, nil
+	}
+	text = text[:min(len(text), find.MaxBody)]
+	note := markdown.Scan(text)
+	c.Text, c.Body = string(text), markdown.BodyStart(text)
+	for _, h := range note.Headings {
+		c.Headings = append(c.Headings, find.Heading{Offset: h.At, Text: h.Text})
+	}
+	for _, l := range note.Links {
+		if target, known := f.x.ResolveFrom(l.Path, p); known {
+			c.Links = append(c.Links, find.Link{Text: l.Display, Target: f.x.Files[target].Path.String()})
+		}
+	}
+	return c, true, nil
+}
+
+// bytesOfStep is how much of a text is looked through in a step.
+const bytesOfStep = 64
+
+// wanted is the part of the vault that the parameters and the operators of the query leave, nil for all of it.
+func (f *finding) wanted() (func(string) bool, error) {
+	var all []func(p string, file *index.File) bool
+	if f.p.Has("folder") {
+		under, err := f.FolderOf(f.p["folder"])
+		if err != nil || f.IsThere(under) != nil {
+			return nil, command.FolderNotFound(f.p["folder"])
+		}
+		if under != (disk.Path{}) {
+			below := under.String() + "/"
+			all = append(all, func(p string, _ *index.File) bool { return strings.HasPrefix(p, below) })
+		}
+	}
+	if f.p.Has("path-glob") {
+		glob, err := globOf(f.p["path-glob"])
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, func(p string, _ *index.File) bool { return glob.MatchString(p) })
+	}
+	if kind := f.p["type"]; kind != "" {
+		all = append(all, func(p string, _ *index.File) bool { return knowledge.KindOf(p) == fileKinds[kind] })
+	}
+	if f.p.Has("since") {
+		days, err := command.Days(f.p["since"], f.Today())
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, func(_ string, file *index.File) bool { return file.Stamp.Modified >= days.First.UnixNano() })
+	}
+	if tag := strings.ToLower(strings.TrimPrefix(f.p["tag"], "#")); tag != "" {
+		all = append(all, func(_ string, file *index.File) bool {
+			for _, t := range file.Facts().Tags() {
+				if t = strings.ToLower(strings.TrimPrefix(t, "#")); t == tag || strings.HasPrefix(t, tag+"/") {
+					return true
+				}
+			}
+			return false
+		})
+	}
+	if name, value, valued := strings.Cut(f.p["property"], "="); name != "" {
+		all = append(all, func(_ string, file *index.File) bool {
+			property, has := file.Facts().Properties().Lookup(strings.TrimSpace(name))
+			return has && (!valued || hasValue(property.Value, strings.TrimSpace(value)))
+		})
+	}
+	if f.operators != "" {
+		matches, err := f.matches()
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, func(p string, _ *index.File) bool { return matches[p] })
+	}
+	if len(all) == 0 {
+		return nil, nil
+	}
+	return func(p string) bool {
+		place, there := f.x.Place(p)
+		if !there {
+			return false
+		}
+		for _, wants := range all {
+			if !wants(p, f.x.Files[place]) {
+				return false
+			}
+		}
+		return true
+	}, nil
+}
+
+// hasValue reports whether a property, or an element of it, is what was asked for.
+func hasValue(has frontmatter.Value, wanted string) bool {
+	same := func(v frontmatter.Value) bool { return strings.EqualFold(strings.TrimSpace(v.Text()), wanted) }
+	return same(has) || has.Kind() == frontmatter.List && slices.ContainsFunc(has.List(), same)
+}
+
+var fileKinds = map[string]find.Kind{"note": find.Note, "canvas": find.Canvas, "base": find.Base, "attachment": find.Attachment}
+
+// maxGlob is the length of a pattern of paths in bytes.
+const maxGlob = 1 << 10
+
+// globOf returns the expression of a pattern of paths, in any case: * and ? within a segment, ** across
+// them.
+func globOf(pattern string) (*regexp.Regexp, error) {
+	if len(pattern) > maxGlob || !utf8.ValidString(pattern) {
+		return nil, command.Misuse("Invalid pattern %q. Use at most %d bytes of text, such as Work/**/*.md.", command.Verbatim(quote.Short(pattern)), maxGlob)
+	}
+	var out strings.Builder
+	out.WriteString("(?i)^")
+	for i := 0; i < len(pattern); i++ {
+		switch {
+		case strings.HasPrefix(pattern[i:], "**/"):
+			out.WriteString("(?:.*/)?")
+			i += 2
+		case strings.HasPrefix(pattern[i:], "**"):
+			out.WriteString(".*")
+			i++
+		case pattern[i] == '*':
+			out.WriteString("[^/]*")
+		case pattern[i] == '?':
+			out.WriteString("[^/]")
+		default:
+			out.WriteString(regexp.QuoteMeta(pattern[i : i+1]))
+		}
+	}
+	return regexp.MustCompile(out.String() + "$"), nil
+}
+
+// matches returns the notes that have what the operators of the query ask.
+func (f *finding) matches() (map[string]bool, error) {
+	q, err := query.Parse(f.operators, query.Options{Budget: f.budget})
+	if err != nil {
+		return nil, badQuery(err)
+	}
+	var mu sync.Mutex
+	passed := map[string]bool{}
+	scope := knowledge.Scope{Excluded: f.excluded, Texts: q.NeedsText(), Wanted: func(n *knowledge.Note) bool {
+		return f.Ctx.Err() == nil && q.Foresee(n, n.Filter) != query.Never
+	}}
+	err = f.Host.Knowledge.EachNote(f.View(), scope, func(n *knowledge.Note) {
+		if f.Ctx.Err() == nil && q.Match(n) {
+			mu.Lock()
+			defer mu.Unlock()
+			passed[n.File] = true
+		}
+	})
+	switch {
+	case err != nil:
+		return nil, err
+	case f.Ctx.Err() != nil:
+		return nil, f.Ctx.Err()
+	case q.Err() != nil:
+		return nil, badQuery(q.Err())
+	}
+	return passed, nil
+}
+
+// daily returns the path of the daily note of the day that the question names, "" if it names none.
+func (f *finding) daily() string {
+	for _, word := range strings.Fields(f.question) {
+		word = strings.Trim(word, `"?!.,;:()`)
+		if len(word) < 5 || strings.HasPrefix(word, "-") {
+			continue
+		}
+		days, err := command.Days(word, f.Today())
+		if err != nil || days.Last.Sub(days.First) > 36*time.Hour {
+			continue
+		}
+		if note, err := OnDay(f.Vault, days.First); err == nil {
+			return note.Path.String()
+		}
+	}
+	return ""
+}
+
+// foundRow is a result in JSON.
+type foundRow struct {
+	Path    string   `json:"path"`
+	Heading string   `json:"heading,omitempty"`
+	Line    int      `json:"line,omitempty"`
+	Score   float64  `json:"score"`
+	Why     []string `json:"why,omitempty"`
+	Snippet string   `json:"snippet,omitempty"`
+	Text    string   `json:"text,omitempty"`
+}
+
+func rowOf(r find.Result) foundRow {
+	return foundRow{Path: r.Path, Heading: r.Heading, Line: r.Line, Score: r.Score, Why: r.Why}
+}
+
+// marshal writes rows with < > & as they are.
+func marshal(rows []foundRow) string {
+	var out strings.Builder
+	to := json.NewEncoder(&out)
+	to.SetEscapeHTML(false)
+	_ = to.Encode(rows) // texts and numbers always can be
+	return strings.TrimSuffix(out.String(), "\n")
+}
+
+func foundJSON(results []find.Result, context int) string {
+	rows := make([]foundRow, len(results))
+	for i, r := range results {
+		rows[i] = rowOf(r)
+		rows[i].Snippet, rows[i].Line = r.Snippet(context)
+	}
+	return marshal(rows)
+}
+
+// foundText has for each result a line with the place, and the snippet below it.
+func foundText(results []find.Result, context int) string {
+	var out strings.Builder
+	for _, r := range results {
+		snippet, line := r.Snippet(context)
+		out.WriteString(r.Path)
+		if line > 0 {
+			fmt.Fprintf(&out, ":%d", line)
+		}
+		if r.Heading != "" {
+			out.WriteString("\t# " + r.Heading)
+		}
+		fmt.Fprintf(&out, "\t%.2f", r.Score)
+		if len(r.Why) > 0 {
+			out.WriteString("\t" + strings.Join(r.Why, ", "))
+		}
+		out.WriteByte('\n')
+		for line := range strings.Lines(snippet) {
+			out.WriteString("  " + strings.TrimRight(line, "\r\n") + "\n")
+		}
+	}
+	return strings.TrimSuffix(out.String(), "\n")
+}
+
+// wholeSections returns the best sections whole, as many as fit into a number of bytes; of the first one
+// at least the beginning.
+func wholeSections(results []find.Result, capacity int, asJSON bool) string {
+	rows := []foundRow{}
+	var out strings.Builder
+	for _, r := range results {
+		row := rowOf(r)
+		row.Why, row.Text = nil, strings.TrimSpace(r.Section)
+		head := r.Path
+		if r.Line > 0 {
+			head += fmt.Sprintf(":%d", r.Line)
+		}
+		size := len(head) + len("\n\n\n")
+		if asJSON {
+			size = len(marshal([]foundRow{{Path: row.Path, Heading: row.Heading, Line: row.Line, Score: row.Score, Text: "…"}}))
+		}
+		if size+len(row.Text) > capacity {
+			if len(rows) > 0 {
+				continue
+			}
+			row.Text = strings.ToValidUTF8(row.Text[:max(0, min(len(row.Text), capacity-size))], "") + "…"
+		}
+		capacity -= size + len(row.Text)
+		rows = append(rows, row)
+		out.WriteString(head + "\n" + row.Text + "\n\n")
+	}
+	if asJSON {
+		return marshal(rows)
+	}
+	return strings.TrimRight(out.String(), "\n")
+}
+
+// spelled says which words were found in another spelling only. They are letters and digits, in
+// lower case.
+func spelled(a find.Answer) string {
+	var list []string
+	for _, t := range a.Tried {
+		if len(t.Found) > 0 && t.Changed {
+			list = append(list, fmt.Sprintf("%s as %q", quote.Quoted(t.Word), t.Found[0]))
+		}
+	}
+	if len(list) == 0 {
+		return ""
+	}
+	return "found " + strings.Join(list[:min(len(list), maxSaid)], ", ")
+}
+
+// maxSaid is of how many words a notice tells.
+const maxSaid = 8
+
+// nothingFound says what was looked for in vain.
+func nothingFound(a find.Answer) string {
+	var tried []string
+	for _, t := range a.Tried {
+		switch {
+		case len(t.Found) > 0 && t.Changed:
+			tried = append(tried, fmt.Sprintf("%s as %q: %s", quote.Quoted(t.Word), t.Found[0], command.Count(t.Files, "file")))
+		case len(t.Found) > 0:
+			tried = append(tried, fmt.Sprintf("%s: %s", quote.Quoted(t.Word), command.Count(t.Files, "file")))
+		case len(t.Near) > 0:
+			tried = append(tried, fmt.Sprintf("%s: in no file; near words: %s", quote.Quoted(t.Word), strings.Join(t.Near, ", ")))
+		default:
+			tried = append(tried, quote.Quoted(t.Word)+": in no file")
+		}
+	}
+	if len(tried) == 0 {
+		return "the query has no words"
+	}
+	return "nothing is relevant enough; " + strings.Join(tried[:min(len(tried), maxSaid)], "; ")
+}

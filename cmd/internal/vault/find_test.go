@@ -1,0 +1,238 @@
+package vault
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"vaultwicket/cmd/internal/vault/command"
+)
+
+// withQuestions has notes of a household, one of each other kind of file, and an excluded folder.
+func withQuestions(t *testing.T) *testVault {
+	t.Helper()
+	h := build(t, map[string]string{
+		".obsidian/app.json":         `{"userIgnoreFilters":["Archive"]}`,
+		".obsidian/daily-notes.json": `{"folder":"Daily"}`,
+		"Money/Mortgage.md":          "---\naliases: [home loan]\ntags: [money]\nstatus: open\n---\n# Bank\nThe rate of the mortgage is fixed until 2031.\n\n# Notary\nThe notary keeps the deed.\n",
+		"Money/Rent.md":              "---\nstatus: [closed, archived]\n---\nThe rent of the flat, not the mortgage of a bank. #money/flat\n",
+		"House/Solar.md":             "# Roof\nThe photovoltaics make 9 kWp.\n## Insurance\nThe insurance of the roof ends in May.\n",
+		"Daily/2026-11-20.md":        "Called the plumber.\n",
+		"Plans.canvas":               `{"nodes":[{"id":"1","type":"text","text":"greenhouse with a pump","x":0,"y":0,"width":1,"height":1}],"edges":[]}`,
+		"Books.base":                 "views: []\n",
+		"Files/offer roofer.pdf":     "%PDF",
+		"Archive/Old.md":             "The mortgage of the old photovoltaics.\n",
+	})
+	old := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	if err := os.Chtimes(h.file("Money/Rent.md"), old, old); err != nil {
+		t.Fatal(err)
+	}
+	return h
+}
+
+// rowsOf returns the rows of an answer in JSON.
+func (h *testVault) rowsOf(args ...string) []map[string]any {
+	h.t.Helper()
+	status, out, _ := h.run(append([]string{"find", "format=json"}, args...)...)
+	var rows []map[string]any
+	if err := json.Unmarshal([]byte(out), &rows); err != nil || status != command.ExitDone {
+		h.t.Fatalf("%q: status %d, %q, %v", args, status, out, err)
+	}
+	return rows
+}
+
+func TestFind(t *testing.T) {
+	h := withQuestions(t)
+	for _, test := range []struct {
+		args string // separated by |
+		want string // the paths
+	}{
+		{"query=mortgage rate", "Money/Mortgage.md"},
+		{"query=home loan", "Money/Mortgage.md"},
+		{"query=mortage", "Money/Mortgage.md Money/Rent.md"},
+		{"query=where did I write about insurances?", "House/Solar.md"},
+		{"query=photovoltaics", "House/Solar.md"},
+		{"query=greenhouse", "Plans.canvas"},
+		{"query=books", "Books.base"},
+		{"query=offer roofer", "Files/offer roofer.pdf"},
+		{"query=plumber yesterday", "Daily/2026-11-20.md"},
+		{`query="rate of the mortgage"`, "Money/Mortgage.md"},
+		{`query="mortgage of the rate"`, ""},
+		{"query=mortgage -rent", "Money/Mortgage.md"},
+		{`query=mortgage -"of a bank"`, "Money/Mortgage.md"},
+		{"query=mortgage tag:#money/flat", "Money/Rent.md"},
+		{"query=mortgage path:Mortgage", "Money/Mortgage.md"},
+		{"query=mortgage [status:open]", "Money/Mortgage.md"},
+		{"query=mortgage|folder=House", ""},
+		{"query=mortgage|folder=Money|limit=1", "Money/Mortgage.md"},
+		{"query=mortgage|tag=money", "Money/Mortgage.md Money/Rent.md"},
+		{"query=mortgage|tag=#Money/flat", "Money/Rent.md"},
+		{"query=mortgage|path-glob=money/R*.md", "Money/Rent.md"},
+		{"query=mortgage|path-glob=**/*gage.md", "Money/Mortgage.md"},
+		{"query=mortgage|path-glob=*gage.md", ""},
+		{"query=mortgage|property=status", "Money/Mortgage.md Money/Rent.md"},
+		{"query=mortgage|property=status=Archived", "Money/Rent.md"},
+		{"query=mortgage|property=none", ""},
+		{"query=mortgage|since=2026-02-01", "Money/Mortgage.md"},
+		{"query=roofer roof|type=note", "House/Solar.md"},
+		{"query=roofer roof|type=attachment", "Files/offer roofer.pdf"},
+		{"query=greenhouse pump|type=canvas", "Plans.canvas"},
+		{"query=books|type=base", "Books.base"},
+		{"query=quantum chromodynamics", ""},
+		{"query=?!", ""},
+	} {
+		var paths []string
+		for _, row := range h.rowsOf(strings.Split(test.args, "|")...) {
+			paths = append(paths, row["path"].(string))
+		}
+		if got := strings.Join(paths, " "); got != test.want {
+			t.Errorf("%s: %s, want %s", test.args, got, test.want)
+		}
+	}
+}
+
+func TestTheFormsOfFind(t *testing.T) {
+	h := withQuestions(t)
+	h.expect(command.ExitDone, "House/Solar.md:3\t# Insurance\t2.83\theading\n  ## **Insurance**\n", "find", "query=insurance")
+	status, out, _ := h.run("find", "query=mortage rate", "limit=1", "context=1")
+	if status != command.ExitDone || !strings.Contains(out, "Money/Mortgage.md:6\t# Bank\t") || !strings.Contains(out, `"mortgage", typo of "mortage"`) ||
+		!strings.HasSuffix(out, "\n  # Bank\n  The **rate** of the **mortgage** is fixed until 2031.\n\n") && !strings.HasSuffix(out, "\n  # Bank\n  The **rate** of the **mortgage** is fixed until 2031.\n") {
+		t.Errorf("%d %q", status, out)
+	}
+	row := h.rowsOf("query=mortgage rate")[0]
+	if row["heading"] != "Bank" || row["line"] != 7.0 || row["snippet"] != "The **rate** of the **mortgage** is fixed until 2031." || row["score"].(float64) <= 0 {
+		t.Errorf("%v", row)
+	}
+	h.expect(command.ExitDone, "Money/Mortgage.md:6\n# Bank\nThe rate of the mortgage is fixed until 2031.\n", "find", "query=mortgage rate", "budget=40")
+	h.expect(command.ExitDone, "Plans.canvas\ngreenhouse with a pump\n", "find", "query=greenhouse", "budget=40")
+	for _, format := range []string{"text", "json"} {
+		for _, budget := range []int{1, 30, 60, 1500} {
+			_, out, _ := h.run("find", "query=mortgage", fmt.Sprintf("budget=%d", budget), "format="+format)
+			if most := max(3*budget, 120) + 1; len(out) > most || out == "" {
+				t.Errorf("%d tokens as %s: %d bytes, %q", budget, format, len(out), out)
+			}
+		}
+	}
+	h.expect(command.ExitDone, "", "find", "query=quantum")
+	h.expect(command.ExitDone, "[]\n", "find", "query=quantum", "format=json")
+}
+
+// What was found in another spelling, and what was tried in vain, is in the notice.
+func TestFindSaysWhatItTried(t *testing.T) {
+	h := withQuestions(t)
+	for query, want := range map[string]string{
+		"mortage":       `found "mortage" as "mortgage"`,
+		"quantum":       `nothing is relevant enough; "quantum": in no file`,
+		"insurantze":    `found "insurantze" as "insurance"`,
+		"roff":          `found "roff" as "roof"`,
+		"greenhoussses": `nothing is relevant enough; "greenhoussses": in no file; near words: greenhouse`,
+		"quantum mortgage physics chromodynamics": `nothing is relevant enough; "quantum": in no file; "mortgage": 2 files; "physics": in no file`,
+	} {
+		_, _, said := h.run("--facts", "find", "query="+query)
+		if !strings.Contains(said, strings.ReplaceAll(want, `"`, `\"`)) {
+			t.Errorf("%s: %q, want %q", query, said, want)
+		}
+	}
+}
+
+func TestQueriesThatFindRefuses(t *testing.T) {
+	h := withQuestions(t)
+	for name, test := range map[string]struct {
+		args []string
+		want string
+	}{
+		"a megabyte":         {[]string{"query=" + strings.Repeat("x ", 1<<19)}, "Use at most 4096"},
+		"many phrases":       {[]string{"query=" + strings.Repeat(`"a b" `, 9)}, "Use at most 8"},
+		"operators alone":    {[]string{"query=tag:money -x"}, "no words"},
+		"nothing":            {[]string{"query= "}, "no words"},
+		"a wrong operator":   {[]string{"query=x tag:/(/"}, "query"},
+		"a folder not there": {[]string{"query=x", "folder=Nowhere"}, `Folder "Nowhere" not found`},
+		"a wrong date":       {[]string{"query=x", "since=someday"}, "someday"},
+		"a long pattern":     {[]string{"query=x", "path-glob=" + strings.Repeat("*", 2000)}, "at most 1024 bytes"},
+		"no limit":           {[]string{"query=x", "limit=0"}, "limit from 1 to 100"},
+		"no budget":          {[]string{"query=x", "budget=20001"}, "budget from 1 to 20000"},
+		"much context":       {[]string{"query=x", "context=11"}, "context from 1 to 10"},
+	} {
+		status, out, _ := h.run(append([]string{"find"}, test.args...)...)
+		if status == command.ExitDone || !strings.Contains(out, test.want) || len(out) > 1000 {
+			t.Errorf("%s: %d %.300q", name, status, out)
+		}
+	}
+}
+
+// A hidden note changes no byte of an answer, whether rules or the file of patterns hide it.
+func TestFindKnowsNothingOfHiddenNotes(t *testing.T) {
+	queries := []string{"mortgage", "mortage", "photovoltaics roof", "secret", "secrte", "deed notary", "bank"}
+	ask := func(h *testVault) (all string) {
+		for _, query := range queries {
+			for _, form := range []string{"format=text", "format=json", "budget=200"} {
+				status, out, said := h.run("--facts", "find", "query="+query, form)
+				all += fmt.Sprintln(query, form, status, out, said)
+			}
+		}
+		return all
+	}
+	for name, hide := range map[string]func(*testVault){
+		"rules":    func(h *testVault) { h.env[command.AccessVariable] = `[{"/":"r","Hidden":"none"}]` },
+		"patterns": func(h *testVault) { h.put(".vaultwicketignore", "Hidden/\n") },
+	} {
+		t.Run(name, func(t *testing.T) {
+			h := withQuestions(t)
+			hide(h)
+			want := ask(h)
+			for _, text := range []string{"secret mortgage [[Mortgage|the secret]]", strings.Repeat("mortgage bank photovoltaics secret ", 50)} {
+				h.put("Hidden/A.md", text)
+				h.put("Hidden/B.md", "# Roof\n"+text+"\n[[Solar|secret]] #money")
+				if got := ask(h); got != want {
+					t.Errorf("got  %s\nwant %s", got, want)
+				}
+			}
+		})
+	}
+}
+
+// A worker answers as a process for one call does, before and after changes.
+func TestFindInAWorker(t *testing.T) {
+	h := withQuestions(t)
+	h.env["XDG_CACHE_HOME"], h.env["LOCALAPPDATA"], h.env["HOME"] = t.TempDir(), t.TempDir(), t.TempDir()
+	h.later = time.Hour
+	w := h.worker()
+	expect := func(query string, want ...string) {
+		t.Helper()
+		id := w.request(nil, "find", "query="+query)
+		worker := w.answers(1)[id].stdout
+		if _, alone, _ := h.run("find", "query="+query); worker != alone {
+			t.Errorf("%s: a worker says %q, a process %q", query, worker, alone)
+		}
+		var paths []string
+		for line := range strings.Lines(worker) {
+			if !strings.HasPrefix(line, "  ") {
+				path, _, _ := strings.Cut(line, ":")
+				paths = append(paths, path)
+			}
+		}
+		if !slices.Equal(paths, want) {
+			t.Errorf("%s: %q, want %q", query, paths, want)
+		}
+	}
+	expect("photovoltaics", "House/Solar.md")
+	w.does("create", "path=New.md", "content=The heat pump of the neighbours.")
+	expect("heat pumps neighbour", "New.md")
+	w.does("append", "path=New.md", "content=It is an aerothermal one.")
+	expect("aerothermal", "New.md")
+	w.does("delete", "path=New.md")
+	expect("aerothermal")
+}
+
+// does makes one call and waits for its end.
+func (w *talk) does(words ...string) {
+	w.t.Helper()
+	id := w.request(nil, words...)
+	if a := w.answers(1)[id]; a.end.Status != command.ExitDone {
+		w.t.Fatalf("%q: %+v", words, a)
+	}
+}
