@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"io"
 	"text/tabwriter"
 
 	"vaultwicket/cmd/internal/settings"
@@ -19,8 +18,8 @@ var helpOfAccess = description{
 	},
 }
 
-// showAccess is "vaultwicket access PATH": what agents can do with a note or folder, and
-// which rule or which file says so. No program is started.
+// showAccess is "vaultwicket access PATH": what agents can do with a note or folder, and which
+// rule or ignore file decides. No program is started.
 func showAccess(_ context.Context, std terminal.Streams, args []string) error {
 	o, err := settings.Open("access", std, args, nil)
 	if err != nil {
@@ -36,11 +35,7 @@ func showAccess(_ context.Context, std terminal.Streams, args []string) error {
 	if o.JSON {
 		return terminal.PrintJSON(std.Out, a, terminal.ExitDone)
 	}
-	return printAccess(std.Out, a)
-}
-
-func printAccess(out io.Writer, a notes.Access) error {
-	w := tabwriter.NewWriter(out, 0, 8, 2, ' ', 0)
+	w := tabwriter.NewWriter(std.Out, 0, 8, 2, ' ', 0)
 	fact := func(name, value string) { fmt.Fprintf(w, "%s\t%s\n", name, terminal.Visible(value)) }
 	fact("path", a.Path)
 	if a.Agent != "" {

@@ -43,7 +43,7 @@ var helpOfDeny = description{
 	},
 }
 
-// listApprovals is "vaultwicket approvals": the questions that wait for a person.
+// listApprovals is "vaultwicket approvals": the pending approvals.
 func listApprovals(_ context.Context, std terminal.Streams, args []string) error {
 	var asJSON bool
 	var look terminal.ScreenOptions
@@ -87,9 +87,8 @@ func listApprovals(_ context.Context, std terminal.Streams, args []string) error
 	return nil
 }
 
-// approve is "vaultwicket approve CODE": a person's yes to a question. It is asked
-// for at the terminal that the process belongs to, not on standard input, which a
-// program can fill; there is no way to give it without one.
+// approve is "vaultwicket approve CODE". It asks at the terminal that the process belongs to,
+// not on standard input, which a program can fill; without a terminal nothing can be approved.
 func approve(ctx context.Context, std terminal.Streams, args []string) error {
 	rest, err := terminal.ParseFlags("approve", args, nil)
 	if err != nil {
@@ -127,7 +126,7 @@ func oneCode(name string) error {
 	return &terminal.UsageError{Reason: name + " requires one code", Advice: `"vaultwicket approvals" lists the pending approvals with their codes`}
 }
 
-// deny is "vaultwicket deny CODE": a person's no to a question.
+// deny is "vaultwicket deny CODE".
 func deny(_ context.Context, std terminal.Streams, args []string) error {
 	rest, err := terminal.ParseFlags("deny", args, nil)
 	if err != nil {
@@ -188,7 +187,7 @@ func rowsOf(q consent.StoredQuestion, stream any) (rows []string) {
 	return rows
 }
 
-// bareCode is a code without its dash, which a person may leave out.
+// bareCode returns a code without its dash, which users may omit.
 func bareCode(code string) string { return strings.ReplaceAll(code, "-", "") }
 
 // approvalStore is where questions wait.
@@ -270,8 +269,8 @@ func shownText(text string) string {
 	return text
 }
 
-// print writes a question. Its text is set off, so that no row of it stands where
-// a code does.
+// print writes a question. Its text is indented, so that no line of it can pass for one with a
+// code.
 func (w waitingApproval) print(out io.Writer, s terminal.Screen) {
 	fmt.Fprintf(out, "%s  %s\n", s.Paint(terminal.Strong, w.Code), w.times(s))
 	who := "session " + inQuotes(w.Session)
@@ -288,8 +287,8 @@ func (w waitingApproval) print(out io.Writer, s terminal.Screen) {
 	}
 }
 
-// times says when the question was asked and how long it can be answered: on a terminal as
-// people say it, unless times are asked for in full.
+// times says when the question was asked and when it expires: relative on a terminal, unless
+// exact times are requested.
 func (w waitingApproval) times(s terminal.Screen) string {
 	switch told := s.Time(w.Asked); {
 	case !s.IsTerminal():
@@ -301,5 +300,5 @@ func (w waitingApproval) times(s terminal.Screen) string {
 	}
 }
 
-// inQuotes sets off a name that somebody else has chosen and that is clean.
+// inQuotes quotes a cleaned name that a client has chosen.
 func inQuotes(name string) string { return `"` + strings.ReplaceAll(name, `"`, `\"`) + `"` }

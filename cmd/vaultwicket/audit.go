@@ -32,8 +32,7 @@ var helpOfAudit = description{
 	},
 }
 
-// auditLog is "vaultwicket audit": what was decided about each call, and how it
-// ended. It shows names, numbers and digests, and never a text.
+// auditLog is "vaultwicket audit". It prints names, numbers and digests, and never a text.
 func auditLog(ctx context.Context, std terminal.Streams, args []string) error {
 	verb := ""
 	if len(args) > 0 {
@@ -56,7 +55,7 @@ func auditLog(ctx context.Context, std terminal.Streams, args []string) error {
 // auditPart is one of the two logs that the audit log is made of.
 type auditPart struct{ about, folder string }
 
-// auditParts returns them, the one whose lines are kept longer first.
+// auditParts returns both parts; the one with the longer retention is first.
 func auditParts(state string) []auditPart {
 	return []auditPart{
 		{"changes, approvals and denials", audit.AuditFolder(state)},
@@ -120,7 +119,13 @@ func verifyAudit(std terminal.Streams, args []string) error {
 		reports = append(reports, r)
 	}
 	if asJSON {
-		return printReports(std, reports)
+		report, calls := reportOf(reports[0]), reportOf(reports[1])
+		report.Calls = &calls
+		status := terminal.ExitDone
+		if report.OK = report.OK && calls.OK; !report.OK {
+			status = terminal.ExitFailed
+		}
+		return terminal.PrintJSON(std.Out, report, status)
 	}
 	var broken terminal.Several
 	for i, r := range reports {
@@ -136,24 +141,14 @@ func verifyAudit(std terminal.Streams, args []string) error {
 	return nil
 }
 
-// broken returns the error for a part that was changed. A line is confirmed by the
-// hash in the next one, so the last line whose hash fits may be the changed one.
+// broken returns the error for a part that was changed. A line is confirmed by the hash in the
+// next one, so the last line whose hash matches may be the changed one.
 func (p auditPart) broken(r audit.Report) error {
 	hint := "no entry of it is reliable"
 	if r.Lines > 1 {
 		hint = fmt.Sprintf("entries up to number %d are intact, later ones are not reliable", r.Last-1)
 	}
 	return terminal.Fail(terminal.ExitFailed, fmt.Sprintf("audit log (%s) was changed or damaged: %s", p.about, clean.Line(r.Broken.String())), hint+"; keep a copy of "+clean.Line(p.folder))
-}
-
-func printReports(std terminal.Streams, reports []audit.Report) error {
-	report, calls := reportOf(reports[0]), reportOf(reports[1])
-	report.Calls = &calls
-	status := terminal.ExitDone
-	if report.OK = report.OK && calls.OK; !report.OK {
-		status = terminal.ExitFailed
-	}
-	return terminal.PrintJSON(std.Out, report, status)
 }
 
 func reportOf(r audit.Report) auditReport {
@@ -167,7 +162,7 @@ func reportOf(r audit.Report) auditReport {
 	return report
 }
 
-// intactLog says what a log holds that is as it was written, and from where on.
+// intactLog describes a log that passed verification.
 func intactLog(r audit.Report) string {
 	if r.Lines == 0 {
 		return "no entries"
@@ -185,7 +180,7 @@ func intactLog(r audit.Report) string {
 	return text
 }
 
-// exportAudit is "vaultwicket audit export": all lines, as they stand in the log.
+// exportAudit is "vaultwicket audit export": all lines, byte for byte as in the log.
 func exportAudit(ctx context.Context, std terminal.Streams, args []string) error {
 	rest, err := terminal.ParseFlags("audit export", args, nil)
 	if err != nil {
@@ -214,7 +209,7 @@ func exportAudit(ctx context.Context, std terminal.Streams, args []string) error
 		err = closed
 	}
 	if err != nil {
-		_ = os.Remove(rest[0]) // half a log is none
+		_ = os.Remove(rest[0]) // an incomplete log
 	}
 	return done.report(std, err)
 }
@@ -226,7 +221,7 @@ func cannotMake(name string, err error) error {
 	return &terminal.UsageError{Reason: fmt.Sprintf("audit export %q: %v", quote.Short(name), errors.Unwrap(err))}
 }
 
-// exportedLog counts what was exported.
+// exportedLog counts the exported lines.
 type exportedLog struct {
 	damaged int
 	parts   []exportedPart
@@ -239,8 +234,8 @@ type exportedPart struct {
 	hash  [sha256.Size]byte
 }
 
-// exportLines writes every line that can be read, one part of the log behind the
-// other, so that each keeps its chain; and tells of the other lines.
+// exportLines writes every readable line, one part of the log after the other, so that each
+// keeps its chain; it prints a note for each damaged line.
 func exportLines(ctx context.Context, std terminal.Streams, state string, out io.Writer) (done exportedLog, err error) {
 	to := bufio.NewWriter(out)
 	for _, part := range auditParts(state) {
@@ -273,7 +268,7 @@ func exportLines(ctx context.Context, std terminal.Streams, state string, out io
 	return done, to.Flush()
 }
 
-// report says what came of an export. err is why there is none.
+// report prints the summary of an export, or returns the error err that stopped it.
 func (e exportedLog) report(std terminal.Streams, err error) error {
 	var coded interface{ Code() string }
 	switch {

@@ -16,7 +16,7 @@ import (
 	"vaultwicket/gateway/state/audit"
 )
 
-// auditQuery is which lines a person wants to see, and how.
+// auditQuery selects lines and their output format.
 type auditQuery struct {
 	since, until string
 	filter       audit.Filter
@@ -24,7 +24,7 @@ type auditQuery struct {
 	screen       terminal.ScreenOptions
 }
 
-const auditLines = 100 // a screen or two; who wants all says so
+const auditLines = 100 // a screen or two; --limit 0 shows all
 
 func (q *auditQuery) flags(f terminal.FlagSet) {
 	f.StringVar(&q.since, "since", "", "start time: "+terminal.MomentHelp)
@@ -114,8 +114,7 @@ func listAudit(ctx context.Context, std terminal.Streams, args []string) error {
 	return nil
 }
 
-// newestLines leaves out the first of what is one more than the limit, and says that
-// there are more.
+// newestLines keeps the newest lines up to the limit; if there are more, it prints a note.
 func newestLines(std terminal.Streams, lines iter.Seq2[audit.Line, error], limit int) iter.Seq2[audit.Line, error] {
 	if limit == 0 {
 		return lines

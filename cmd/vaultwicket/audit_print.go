@@ -22,7 +22,7 @@ type lineWriter interface {
 	end() error
 }
 
-// lineTable prints lines for people.
+// lineTable prints lines as a table.
 type lineTable struct {
 	screen terminal.Screen
 	*terminal.Table
@@ -35,7 +35,7 @@ func newLineTable(s terminal.Screen) *lineTable {
 	)}
 }
 
-const tableRows = 1000 // that are aligned with each other
+const tableRows = 1000 // aligned with each other
 
 func (t *lineTable) write(l audit.Line) error {
 	if t.Len() == tableRows {
@@ -51,7 +51,7 @@ func (t *lineTable) write(l audit.Line) error {
 
 func (t *lineTable) end() error { return t.Flush() }
 
-// whatHappened is the decision, or what else the line tells.
+// whatHappened returns the decision, or the kind of a line without one.
 func whatHappened(l audit.Line) string {
 	if l.Decision != "" {
 		return clean.Line(l.Decision)
@@ -119,8 +119,8 @@ func (a *lineArray) end() error {
 	return a.out.Flush()
 }
 
-// encodeLine writes a line as the log does, to the byte, so that the hash in the
-// next one is that of what stands here.
+// encodeLine writes a line byte for byte as the log does, so that the hash in the next line is
+// that of this text.
 func encodeLine(l audit.Line) (string, error) {
 	var text strings.Builder
 	encoder := json.NewEncoder(&text)

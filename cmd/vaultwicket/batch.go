@@ -26,7 +26,7 @@ var helpOfBatch = description{
 
 const (
 	maxBatchInput  = 4 << 20  // as one message of MCP: 2 MiB of text, and JSON may double it
-	maxBatchOutput = 16 << 20 // as one command prints at most; the operations share it
+	maxBatchOutput = 16 << 20 // as the output of one command; the operations share it
 )
 
 // runBatch is "vaultwicket batch": operations from a file, their results as JSON.

@@ -107,9 +107,8 @@ func explain(_ context.Context, std terminal.Streams, args []string) error {
 	return nil
 }
 
-// drifted compares the commands of the installed app with the table, and returns those that
-// are new there as commands that nothing enables. Where the app is not used or does not
-// answer there are none.
+// drifted compares the commands of the installed app with the table, and returns the unknown
+// ones, which nothing enables. It returns none if the app is not used or does not answer.
 func drifted(ctx context.Context, o settings.Opened) (unknown []catalog.Explained) {
 	if o.Backend == gateway.Embedded {
 		return nil

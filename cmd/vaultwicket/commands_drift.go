@@ -15,13 +15,13 @@ import (
 	"vaultwicket/gateway/state/private"
 )
 
-// drift is what a version of the app has more and less than the table.
+// drift is the difference between the commands of a version of the app and the table.
 type drift struct {
 	Version string `json:"version"` // as the app says it
 	// New are commands that vaultwicket does not know.
 	New []string `json:"new"`
-	// Missing are commands of the table that the app does not list. A core plugin that
-	// is off takes its commands away.
+	// Missing are commands of the table that the app does not list. Commands of a disabled
+	// core plugin are missing, too.
 	Missing []string `json:"missing"`
 }
 
@@ -79,7 +79,7 @@ const (
 	maxDriftVersion  = 200
 )
 
-// driftFile is where a result is kept, "" if there is no cache folder.
+// driftFile returns the file of the cached result, "" without a cache folder.
 func driftFile(getenv func(string) string) string {
 	folder := private.CacheFolder(getenv, "")
 	if folder == "" {

@@ -82,14 +82,14 @@ func reading(o settings.Opened, backend gateway.Backend) *gateway.Gateway {
 	return settings.NewGateway(s, o.Std, o.Runner, o.Log, nil)
 }
 
-// comparison says what is compared.
+// comparison configures a comparison.
 type comparison struct {
 	App, Embedded *gateway.Gateway // of one vault, read-only
-	Notes         int              // maximum number of notes that are looked at one by one
+	Notes         int              // maximum number of notes to compare one by one
 	Texts         bool             // keep the lines that differ
 }
 
-// comparisonReport is what came of a comparison.
+// comparisonReport is the result of a comparison.
 type comparisonReport struct {
 	Vault       string          `json:"vault"`
 	App         string          `json:"app"` // its version
@@ -154,7 +154,7 @@ func (c comparison) ask(ctx context.Context, gw *gateway.Gateway, one comparedCa
 	return gw.Do(ctx, gateway.Request{Command: one.command, Words: one.words, Caller: "compare", Client: "compare", Surface: "terminal"})
 }
 
-// calls are those of the tables, on what the vault has.
+// calls returns the calls of the tables, for the notes and names of the vault.
 func (c comparison) calls(ctx context.Context, files []string) []comparedCall {
 	list := func(command string) []string {
 		return linesOf(c.ask(ctx, c.Embedded, comparedCallOf(command, "")).Output())
@@ -247,8 +247,8 @@ func sameAnswer(a, b string) bool {
 	return x != "" && x == y
 }
 
-// canonicalJSON writes JSON without space and with sorted keys; it returns "" for what is no
-// JSON.
+// canonicalJSON writes JSON without white space and with sorted keys; it returns "" for a text
+// that is not JSON.
 func canonicalJSON(text string) string {
 	var value any
 	if json.Unmarshal([]byte(text), &value) != nil {

@@ -2,8 +2,7 @@ package main
 
 import "strings"
 
-// The reading commands that both backends answer, with the parameters that change what is
-// looked at. None of them opens, creates or changes anything.
+// The reading commands that both backends answer, with the parameters that change the result. None of them opens, creates or changes anything.
 var (
 	ofVault = []string{
 		"files", "files total", "files ext=md", "folders", "folders total", "tags", "tags counts", "tags counts sort=count", "tags format=json",
@@ -22,8 +21,8 @@ var (
 	ofName   = []string{"template:read name=%"}
 )
 
-// notCompared are reading commands of both backends that cannot be compared: what they
-// answer is random, is kept by each backend for itself, or needs what the app has open.
+// notCompared are reading commands of both backends that cannot be compared: their answers are
+// random, belong to one backend, or depend on what is open in the app.
 var notCompared = strings.Fields("random:read history history:list history:read diff help property:read task base:views")
 
 // comparedCall is one request to both backends.

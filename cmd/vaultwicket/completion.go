@@ -27,7 +27,7 @@ var helpOfCompletion = description{
 	},
 }
 
-// completeName is what the scripts call; it is in no help.
+// completeName is the hidden subcommand that the scripts call.
 const completeName = "__complete"
 
 // printCompletion is "vaultwicket completion": the script for a shell.
@@ -48,8 +48,7 @@ func printCompletion(_ context.Context, std terminal.Streams, args []string) err
 	return err
 }
 
-// complete answers a script. It fails for nobody: where nothing can be said, there are
-// no candidates.
+// complete answers a script. It never fails: if nothing is known, there are no candidates.
 func complete(ctx context.Context, std terminal.Streams, words []string) error {
 	if n := len(words); n > 0 && words[n-1] == "__empty" { // see the script for PowerShell
 		words[n-1] = ""
@@ -70,7 +69,7 @@ func complete(ctx context.Context, std terminal.Streams, words []string) error {
 	return p.Complete(words).Print(std.Out)
 }
 
-// choicesOf returns the values of a flag, nil where any value will do.
+// choicesOf returns the values of a flag, nil if any value is valid.
 func choicesOf(flag string) []string {
 	if flag == "color" {
 		return terminal.Colors
@@ -93,8 +92,8 @@ const (
 	maxPaths       = 5_000
 )
 
-// notesFor returns the paths of notes that the settings of a line let be seen: it asks the
-// gateway for them, which refuses where listing is not enabled.
+// notesFor returns the paths of notes that are visible with the settings of a line. It asks the
+// gateway, which denies it if listing is not enabled.
 func notesFor(ctx context.Context, std terminal.Streams, line []string, prefix string) []string {
 	ctx, cancel := context.WithTimeout(ctx, completionTime)
 	defer cancel()
@@ -137,8 +136,8 @@ var completionScripts embed.FS
 // shells are those for which there is a script.
 var shells = []string{"bash", "zsh", "fish", "powershell"}
 
-// completionScript returns what a shell loads to complete the commands of vaultwicket, and how the
-// user has it loaded; ok is false for an unknown shell.
+// completionScript returns the script that a shell loads to complete the commands of
+// vaultwicket, with instructions; ok is false for an unknown shell.
 func completionScript(shell string) (text string, ok bool) {
 	if !slices.Contains(shells, shell) {
 		return "", false

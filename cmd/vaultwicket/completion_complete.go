@@ -9,17 +9,17 @@ import (
 	"vaultwicket/allowlist"
 )
 
-// completer is what a command line can name. Functions must not be nil.
+// completer completes command lines. Its functions must not be nil.
 type completer struct {
 	// Commands are the words that can come first, with what each does.
 	Commands []candidate
 	// Flags returns the flags of a command, as its help has them.
 	Flags func(command string) []completedFlag
-	// Words are what may follow a command, beside flags, by its name.
+	// Words are the arguments of a command, by its name.
 	Words map[string][]string
-	// Choices returns the values of a flag, nil where any value will do.
+	// Choices returns the values of a flag, nil if any value is valid.
 	Choices func(flag string) []string
-	// Paths returns the paths of the notes that may be seen and begin with a prefix.
+	// Paths returns the paths of the visible notes that begin with a prefix.
 	Paths func(line []string, prefix string) []string
 }
 
@@ -30,10 +30,10 @@ type completedFlag struct {
 	IsValue bool // a value follows
 }
 
-// takeVaultCommand are the commands behind which a command of a vault follows.
+// takeVaultCommand are the subcommands that are followed by a command of a vault.
 var takeVaultCommand = []string{"run", "dry-run", "explain"}
 
-// Complete returns the candidates for the last of the words behind the program's name.
+// Complete returns the candidates for the last of the words after the program's name.
 func (p completer) Complete(words []string) candidates {
 	if len(words) == 0 {
 		words = []string{""}
@@ -102,8 +102,8 @@ func (p completer) plain(command string, words []string) (plain []string) {
 	return plain
 }
 
-// vaultWord completes the command of a vault, its parameters, and what is known of their
-// values.
+// vaultWord completes the command of a vault, its parameters, and their values if they are
+// known.
 func (p completer) vaultWord(words, given []string, last string) (c candidates) {
 	if len(given) == 0 {
 		for _, command := range allowlist.Commands() {
@@ -130,7 +130,7 @@ func (p completer) vaultWord(words, given []string, last string) (c candidates) 
 		c.add(param.Name+"=", param.Summary)
 	}
 	c = c.below(last)
-	c.Open = len(c.List) > 0 && strings.HasSuffix(c.List[0].Word, "=") // of one flag the word is complete
+	c.Open = len(c.List) > 0 && strings.HasSuffix(c.List[0].Word, "=") // a flag alone is complete
 	return c
 }
 
@@ -179,19 +179,19 @@ type completionDirective int
 
 // The directives, which are added up.
 const (
-	// noSpace puts no blank behind a candidate: more of the word follows.
+	// noSpace adds no space after a candidate: more of the word follows.
 	noSpace completionDirective = 2
 	// noFiles keeps the shell from completing names of files.
 	noFiles completionDirective = 4
 )
 
-// candidate is a word that may stand in the place of the last one.
+// candidate is a possible word with its description.
 type candidate struct{ Word, Description string }
 
-// candidates are what is known of a word.
+// candidates are the possible words, and how the shell uses them.
 type candidates struct {
 	List []candidate
-	// Open says that more follows a candidate, such as the value behind "path=".
+	// Open says that more follows a candidate, such as the value after "path=".
 	Open bool
 	// Files says that the shell completes names of files, too.
 	Files bool
@@ -228,7 +228,7 @@ func (c candidates) Print(out io.Writer) error {
 	return err
 }
 
-// withoutControls leaves out what a terminal would obey.
+// withoutControls removes control characters.
 func withoutControls(text string) string {
 	return strings.Map(func(r rune) rune {
 		if r < ' ' || r == 0x7f || r >= 0x80 && r < 0xa0 {

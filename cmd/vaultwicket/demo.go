@@ -49,9 +49,8 @@ func runDemo(ctx context.Context, std terminal.Streams, args []string) error {
 	})
 }
 
-// playDemo is "vaultwicket demo": a whole MCP session on a temporary copy of a
-// small built-in vault, told step by step. The server is this binary, started
-// as a child, as an agent's client would start it.
+// playDemo plays an MCP session on a temporary copy of a small built-in vault, and explains each
+// step. The server is this binary, started as a child process, as a client would start it.
 func playDemo(ctx context.Context, std terminal.Streams, now time.Time, newRunner func(terminal.Streams) (*exec.Runner, error)) (err error) {
 	folder, remove, err := unpackDemo(now)
 	if err != nil {
@@ -76,10 +75,9 @@ func playDemo(ctx context.Context, std terminal.Streams, now time.Time, newRunne
 	return nil
 }
 
-// demoVariables is what the servers of the demo get besides the user's environment.
-// All that vaultwicket keeps, such as the audit log, is in folder: the log of the
-// user is about their own vaults. The clock stands still, so that the daily note is
-// still today's when midnight passes.
+// demoVariables are added to the environment of the demo's servers. State such as the audit log
+// goes to folder, because the user's own log is about their own vaults. The clock is fixed, so
+// that the daily note is still today's after midnight.
 func demoVariables(folder string, now time.Time) map[string]string {
 	return map[string]string{
 		"XDG_STATE_HOME": filepath.Join(folder, "state"), "XDG_CACHE_HOME": filepath.Join(folder, "cache"),
@@ -105,7 +103,7 @@ func demoPolicy(mutations bool) policy.Policy {
 	}
 }
 
-// demoTeller tells what happens, one numbered step after another.
+// demoTeller prints numbered steps.
 type demoTeller struct {
 	out  io.Writer
 	now  time.Time
@@ -125,7 +123,7 @@ func (t *demoTeller) session(ctx context.Context, runner *exec.Runner, p policy.
 	return client.close()
 }
 
-// readOnly plays what an agent can and cannot do out of the box.
+// readOnly shows what an agent can and cannot do with default settings.
 func (t *demoTeller) readOnly(c *demoClient) error {
 	tools, err := c.tools()
 	if err != nil {
@@ -206,7 +204,7 @@ func (t *demoTeller) plan(c *demoClient) error {
 	return nil
 }
 
-// demoFailure says that the story did not go as told: a fault of ours.
+// demoFailure is the error for a step with an unexpected result, which is an internal error.
 type demoFailure struct{ command, got, want string }
 
 func (f *demoFailure) Error() string {
@@ -264,8 +262,8 @@ var demoVault embed.FS
 // demoNote is today's note of the demo.
 const demoNote = "---\ntags: [daily]\n---\n## Plan\n\n- [x] water the plants\n\n## Log\n\n"
 
-// unpackDemo writes the built-in vault into a new temporary folder. The caller
-// removes it with the function that comes back. The daily note is that of now.
+// unpackDemo writes the built-in vault into a new temporary folder, with a daily note for now.
+// The caller removes the folder with the returned function.
 func unpackDemo(now time.Time) (folder string, remove func() error, err error) {
 	today := now.Format(time.DateOnly) // the format in the vault's own settings
 	parent, err := os.MkdirTemp("", "vaultwicket-demo-")

@@ -95,7 +95,7 @@ type demoTool struct {
 	Annotations       struct{ ReadOnlyHint bool }
 }
 
-// call runs a command through the tool and decodes what it says into result.
+// call runs a command through the tool and decodes the result.
 func (c *demoClient) call(arguments map[string]any, result any) error {
 	var answer struct{ StructuredContent json.RawMessage }
 	if err := c.ask("tools/call", map[string]any{"name": "obsidianCli", "arguments": arguments}, &answer); err != nil {

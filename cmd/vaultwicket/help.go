@@ -19,7 +19,7 @@ var helpOfHelp = description{
 	},
 }
 
-// help is "vaultwicket help": the list of commands, or what COMMAND --help prints.
+// help is "vaultwicket help": the list of commands, or the same as COMMAND --help.
 func help(_ context.Context, std terminal.Streams, args []string) error {
 	args, err := terminal.ParseFlags("help", args, nil)
 	if err != nil {
@@ -37,12 +37,12 @@ func help(_ context.Context, std terminal.Streams, args []string) error {
 	return terminal.Silent(run([]string{c.Name, "--help"}, std))
 }
 
-// printUsage prints what is told of a subcommand.
+// printUsage prints the help of a subcommand.
 func printUsage(std terminal.Streams, c subcommand, list []terminal.Flag) {
 	_, _ = io.WriteString(std.Out, c.Text(terminal.DefaultScreen(std), ownAndSettings(list)))
 }
 
-// ownAndSettings tells the flags of one subcommand from those that are settings.
+// ownAndSettings separates the flags of a subcommand from the settings.
 func ownAndSettings(list []terminal.Flag) (f flagLists) {
 	names := append(settings.Names(), settings.FileFlag)
 	if !slices.ContainsFunc(list, func(one terminal.Flag) bool { return one.Name == settings.FileFlag }) {

@@ -10,7 +10,7 @@ import (
 
 const (
 	// pipeWidth is the width of help that is not read on a terminal, and maxHelpWidth that on
-	// a wide one: longer lines are hard to read.
+	// a wide one, in columns: longer lines are hard to read.
 	pipeWidth    = 100
 	maxHelpWidth = 120
 	// minText is the width of a text next to names; on a narrower terminal it is below.
@@ -45,8 +45,8 @@ func overviewText(s terminal.Screen, hidden ...string) string {
 	return p.text.String()
 }
 
-// allSettings is the command whose help lists every setting. The others have those that are
-// given with a call.
+// allSettings is the command whose help lists every setting. The help of the others has those
+// that are usually given with a call.
 const allSettings = "serve"
 
 var commonSettings = []string{"vault", "tier", "allow-mutations", "config", "profile"}
@@ -93,8 +93,8 @@ func (p *helpWriter) wrap(indent, text string) {
 	}
 }
 
-// pairs writes names, which are up to so many columns wide, with texts next to them, or
-// below where there is no room.
+// pairs writes names, padded to a width of names columns, with texts next to them, or below on a
+// narrow screen.
 func (p *helpWriter) pairs(rows [][2]string, names int) {
 	const indent = "  "
 	column := len(indent) + names + 2
@@ -150,7 +150,7 @@ type description struct {
 	Examples []example
 }
 
-// example is a command line, and what it does.
+// example is a command line and its description.
 type example struct{ What, Line string }
 
 // flagLists are the flags of a subcommand: its own, and the settings.

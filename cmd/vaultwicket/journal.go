@@ -24,7 +24,7 @@ var helpOfJournal = description{
 	},
 }
 
-// showJournal is "vaultwicket journal": what was changed, and what undo can take back.
+// showJournal is "vaultwicket journal": the changes, and which of them can be undone.
 func showJournal(_ context.Context, std terminal.Streams, args []string) error {
 	var q journalQuery
 	o, err := settings.Open("journal", std, args, q.flags)
@@ -50,7 +50,7 @@ func showJournal(_ context.Context, std terminal.Streams, args []string) error {
 	return &terminal.UsageError{Reason: "usage: vaultwicket journal list | show ID", Advice: `"vaultwicket help journal" shows the flags`}
 }
 
-// journalQuery is which changes a person wants to see.
+// journalQuery selects changes.
 type journalQuery struct {
 	limit        int
 	since, until string
@@ -104,7 +104,34 @@ func showEntry(o settings.Opened, s terminal.Screen, kept *journal.Journal, id s
 	if o.JSON {
 		return terminal.PrintJSON(o.Std.Out, c, terminal.ExitDone)
 	}
-	return printEntry(s, c)
+	facts := s.Facts()
+	facts.Add("id", c.ID, terminal.Strong)
+	facts.Add("time", entryTime(s, c.Time), terminal.Plain)
+	facts.Add("state", c.State, stateStyles[c.State])
+	facts.Add("backend", c.Backend, terminal.Plain)
+	facts.Add("session", c.Session, terminal.Plain)
+	facts.Add("agent", c.Agent, terminal.Plain)
+	facts.Add("caller", c.Caller, terminal.Plain)
+	facts.Add("client", c.Client, terminal.Plain)
+	facts.Add("batch", c.Batch, terminal.Plain)
+	facts.Add("command", c.Command, terminal.Plain)
+	for _, p := range c.Params {
+		facts.Add("parameter", p, terminal.Plain)
+	}
+	facts.Add("note", c.Note, terminal.Plain)
+	facts.Add("undoes", c.Undoes, terminal.Plain)
+	for _, id := range c.Also {
+		facts.Add("undoes", id, terminal.Plain)
+	}
+	facts.Add("undone by", c.UndoneBy, terminal.Plain)
+	for _, f := range c.Files {
+		line := f.Path
+		if f.From != "" {
+			line = f.From + " -> " + f.Path
+		}
+		facts.Add("file", fmt.Sprintf("%s  %s -> %s", line, orNone(f.Before), orNone(f.After)), terminal.Plain)
+	}
+	return facts.Print()
 }
 
 // keptChange is an entry as "journal --json" prints it.
@@ -188,39 +215,7 @@ func filesOf(c keptChange) string {
 	return text
 }
 
-func printEntry(s terminal.Screen, c keptChange) error {
-	facts := s.Facts()
-	facts.Add("id", c.ID, terminal.Strong)
-	facts.Add("time", entryTime(s, c.Time), terminal.Plain)
-	facts.Add("state", c.State, stateStyles[c.State])
-	facts.Add("backend", c.Backend, terminal.Plain)
-	facts.Add("session", c.Session, terminal.Plain)
-	facts.Add("agent", c.Agent, terminal.Plain)
-	facts.Add("caller", c.Caller, terminal.Plain)
-	facts.Add("client", c.Client, terminal.Plain)
-	facts.Add("batch", c.Batch, terminal.Plain)
-	facts.Add("command", c.Command, terminal.Plain)
-	for _, p := range c.Params {
-		facts.Add("parameter", p, terminal.Plain)
-	}
-	facts.Add("note", c.Note, terminal.Plain)
-	facts.Add("undoes", c.Undoes, terminal.Plain)
-	for _, id := range c.Also {
-		facts.Add("undoes", id, terminal.Plain)
-	}
-	facts.Add("undone by", c.UndoneBy, terminal.Plain)
-	for _, f := range c.Files {
-		line := f.Path
-		if f.From != "" {
-			line = f.From + " -> " + f.Path
-		}
-		facts.Add("file", fmt.Sprintf("%s  %s -> %s", line, orNone(f.Before), orNone(f.After)), terminal.Plain)
-	}
-	return facts.Print()
-}
-
-// entryTime is the exact time of a change; on a terminal it is also told how long ago that
-// was.
+// entryTime returns the exact time of a change, on a terminal followed by the relative time.
 func entryTime(s terminal.Screen, t time.Time) string {
 	exact := t.Format(time.RFC3339)
 	if told := s.Time(t); s.IsTerminal() && told != t.UTC().Format(time.RFC3339) {

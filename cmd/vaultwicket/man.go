@@ -75,7 +75,7 @@ func writePages(folder string) error {
 	return nil
 }
 
-// newManual is what the manual is made from.
+// newManual returns the source of the manual pages.
 func newManual() manualSource {
 	s := manualSource{
 		Date:  release.Date,

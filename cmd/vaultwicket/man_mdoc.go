@@ -48,7 +48,7 @@ func (d *mdoc) prose(text string) {
 	}
 }
 
-// source writes a line that is no macro, whatever it begins with.
+// source writes a line of text, and escapes a first character that would make it a macro.
 func (d *mdoc) source(line string) {
 	if line == "" {
 		return
@@ -71,7 +71,7 @@ func (d *mdoc) list(tags []string, item func(i int)) {
 	d.macro("El")
 }
 
-// examples writes command lines, each below what it does.
+// examples writes command lines, each after its description.
 func (d *mdoc) examples(list []example) {
 	if len(list) == 0 {
 		return

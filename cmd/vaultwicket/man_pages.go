@@ -14,7 +14,7 @@ const programName = "vaultwicket"
 // settingsPage is the name by which the page about the settings is asked for.
 const settingsPage = "settings"
 
-// manualSource is what the pages are made from.
+// manualSource is the data of the manual pages.
 type manualSource struct {
 	Date time.Time // of the release
 	// Flags returns the flags of a subcommand.
@@ -24,7 +24,7 @@ type manualSource struct {
 	Statuses []fact
 }
 
-// fact is a name with what is told of it.
+// fact is a name with its description.
 type fact struct{ Name, About string }
 
 // manualPage is a manual page.
@@ -183,7 +183,7 @@ func (s manualSource) command(c description) manualPage {
 	return manualPage{Name: name, Section: 1, Text: d.text.String()}
 }
 
-// settingsTexts are what is told of the settings file.
+// settingsTexts describe the settings file.
 type settingsTexts struct {
 	List   []settingText
 	Vault  []fact // the keys of a table [[vaults]]

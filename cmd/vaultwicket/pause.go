@@ -36,8 +36,8 @@ type pauseState struct {
 	File   string     `json:"file"`
 }
 
-// pause is "vaultwicket pause": every server refuses everything, at once. It needs
-// no settings: it has to work when they are what is wrong.
+// pause is "vaultwicket pause": every server denies every call immediately. It reads no
+// settings, because it has to work when they are broken.
 func pause(_ context.Context, std terminal.Streams, args []string) error {
 	state, asJSON, err := pauseWords("pause", std, args)
 	if err != nil {
@@ -65,7 +65,7 @@ func pause(_ context.Context, std terminal.Streams, args []string) error {
 	return nil
 }
 
-// resume is "vaultwicket resume": calls are let through again.
+// resume is "vaultwicket resume": it ends a pause.
 func resume(_ context.Context, std terminal.Streams, args []string) error {
 	state, asJSON, err := pauseWords("resume", std, args)
 	if err != nil {

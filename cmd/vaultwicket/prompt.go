@@ -20,8 +20,8 @@ var helpOfPrompt = description{
 	},
 }
 
-// promptText is "vaultwicket prompt": the text of an MCP prompt, made for the
-// settings in force, to be given to an agent whose client has tools alone.
+// promptText is "vaultwicket prompt": the text of an MCP prompt for the settings in force, for
+// clients that support only tools.
 func promptText(_ context.Context, std terminal.Streams, args []string) error {
 	o, err := settings.Open("prompt", std, args, nil)
 	if err != nil {

@@ -76,7 +76,7 @@ func printResult(o settings.Opened, result gateway.Result) error {
 		terminal.Notef(o.Std.Err, "%s", notice)
 	}
 	if result.Error != nil {
-		if result.Error.Code == "conflict" { // what follows the sentence is the difference
+		if result.Error.Code == "conflict" { // the difference follows the sentence
 			_, difference, _ := strings.Cut(result.Output(), "\n")
 			if o.MarkUntrusted {
 				difference = result.Stdout
@@ -87,7 +87,7 @@ func printResult(o settings.Opened, result gateway.Result) error {
 	}
 	output := result.Output()
 	if o.MarkUntrusted || terminal.IsTerminal(o.Std.Out) {
-		output = result.Stdout // without what a terminal would obey
+		output = result.Stdout // without control characters
 	}
 	if _, err := io.WriteString(o.Std.Out, output); err != nil {
 		return fmt.Errorf("write the output: %w", err)
@@ -95,7 +95,8 @@ func printResult(o settings.Opened, result gateway.Result) error {
 	return nil
 }
 
-// condition is what a person may ask for besides a change.
+// condition has the flags of a change: the expected hash, the idempotency key, and the parameter
+// that is read from standard input.
 type condition struct{ hash, key, stdin string }
 
 func (c *condition) flags(f *settings.Flags) {
@@ -133,7 +134,7 @@ const fromInput = "-"
 // input.
 var inputParams = []string{"content", "new", "old"}
 
-// maxInput bounds what is read from standard input: more than a parameter may have.
+// maxInput bounds standard input, in bytes; it is more than a parameter may have.
 const maxInput = 2 << 20
 
 func stdinFlag(f *settings.Flags, param *string) {
@@ -169,8 +170,7 @@ func withInput(std terminal.Streams, words []string, param string) ([]string, er
 	return append(slices.Clip(words), param+"="+string(text)), nil
 }
 
-// noteEscapes says that a backslash with an n is no line break, where somebody may have
-// meant one.
+// noteEscapes prints a note if a value contains \n, which is not a line break here.
 func noteEscapes(std terminal.Streams, words []string) {
 	for _, word := range words {
 		key, value, _ := strings.Cut(word, "=")
@@ -187,15 +187,15 @@ func typed(user *user, req gateway.Request) gateway.Request {
 	return req
 }
 
-// user is who sits at the terminal of a command, if anybody does.
+// user is the user at the terminal, if there is one.
 type user struct {
 	std      terminal.Streams
 	progress *terminal.Progress
 	declined bool // an approval that the command asked for
 }
 
-// newUser returns who typed a command, and begins to tell them of its progress: the caller
-// stops that when there is a result.
+// newUser returns the user who typed a command and starts to show its progress; the caller stops
+// that when there is a result.
 func newUser(o settings.Opened, command string) *user {
 	return &user{std: o.Std, progress: o.Progress(command)}
 }
@@ -230,8 +230,8 @@ func (u *user) asker() consent.Asker {
 	}
 }
 
-// cancelled tells the user who declined what came of it. The error for a client, with
-// its advice for a model, is not for them.
+// cancelled tells the user who declined that nothing was changed. The error of the result is for
+// clients.
 func (u *user) cancelled() error {
 	fmt.Fprintln(u.std.Err, "Cancelled. Nothing was changed.")
 	return terminal.Silent(terminal.ExitDenied)

@@ -39,15 +39,13 @@ var helpOfServe = description{
 // when the client closes our input: the last of them may just have started.
 const serveGrace = 2 * time.Second
 
-// serveGarbage is how much garbage a server lets come together, in percent of what
-// it holds: half of what Go does by default. That is 4 MiB less after thousands of
-// calls, and no call takes longer for it (measured over 4,000 calls).
+// serveGarbage is the GC percentage of a server: half of Go's default. It saves 4 MiB after
+// thousands of calls, and no call takes longer (measured over 4,000 calls).
 const serveGarbage = 50
 
-// serveMemory is how much memory of its own, in bytes, a server takes before it
-// collects garbage more often. What it keeps at most is less: an answer of the largest
-// kind beside another one that is being read. The files that are mapped, the program
-// itself above all, are not in it.
+// serveMemory is the soft memory limit of a server, in bytes. It is above what a server keeps at
+// most: a response of maximum size beside one that is being read. Mapped files, such as the
+// program itself, do not count.
 const serveMemory = 42 << 20
 
 // serve is "vaultwicket serve": MCP on standard input and output, or over HTTP.
@@ -57,11 +55,12 @@ func serve(ctx context.Context, std terminal.Streams, args []string) error {
 	if err != nil {
 		return err
 	}
-	defer o.Traces.Close() // behind the last call
+	defer o.Traces.Close() // after the last call
 	defer o.Runner.Close()
 	defer o.Gateway.Flush()
 	if std.Getenv("GOGC") == "" {
-		defer collectLater()()
+		// Not now: a collection before the first answer would take a fifth of the start.
+		defer time.AfterFunc(startOver, func() { debug.SetGCPercent(serveGarbage) }).Stop()
 	}
 	defer time.AfterFunc(startOver, giveBack).Stop()
 	defer o.Activity.AfterPause(pauseOver, giveBack)()
@@ -86,8 +85,8 @@ func serve(ctx context.Context, std terminal.Streams, args []string) error {
 	defer registerServer(o)()
 	go exec.ReapOrphans(ctx)
 	defer settings.ReloadOnChange(ctx, o.Gateway, o.Flags, o.Settings, std, o.Log)()
-	// With SIGPIPE watched, a closed output is an error of the write and the
-	// server ends in order; it would be killed in the middle of it otherwise.
+	// With SIGPIPE caught, a closed output is an error of the write and the server shuts down;
+	// otherwise it would be killed.
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 	c := mcpserver.Config{
 		Gateway: o.Gateway, Version: release.Version, Toolsets: o.Toolsets,
@@ -103,28 +102,22 @@ func serve(ctx context.Context, std terminal.Streams, args []string) error {
 	return loggedEnd(o, endedServer(mcpserver.ServeStdio(ctx, c, ownInput(std.In), std.Out)))
 }
 
-// startOver is when a server has surely answered "initialize", if its client is there. What
-// only its start needed is given back then.
+// startOver is the time after which a server has surely answered "initialize", if there is a
+// client. Memory that only the start needed is returned then.
 const startOver = time.Second
 
-// pauseOver is after how long without a call a server gives back what its calls needed. The
-// next call, which takes a millisecond longer for it, is then one of somebody who thinks.
+// pauseOver is the idle time after which a server returns the memory that its calls needed. The
+// next call, which takes a millisecond longer, is then one of a user who was thinking.
 const pauseOver = 10 * time.Second
 
-// giveBack returns memory to the system that a server needs for its start or its calls alone.
+// giveBack returns memory to the system that only the start or calls needed.
 func giveBack() {
 	debug.FreeOSMemory()
 	releaseProgram()
 }
 
-// collectLater bounds the garbage of a server once it has started. A collection before the
-// first answer would be a fifth of all that the start does.
-func collectLater() (stop func() bool) {
-	return time.AfterFunc(startOver, func() { debug.SetGCPercent(serveGarbage) }).Stop
-}
-
-// explainServer tells a user who typed the command at a terminal what it waits for. A client
-// is at a pipe, and what it does with standard error is not known: it is told nothing.
+// explainServer tells a user who typed the command at a terminal what it waits for. It writes
+// nothing for a client, which is at a pipe and may do anything with standard error.
 func explainServer(o settings.Opened) {
 	std := o.Std
 	if !terminal.IsTerminal(std.In) || !terminal.IsTerminal(std.Out) || !terminal.IsTerminal(std.Err) || o.LogJSON {
@@ -144,8 +137,7 @@ func (s *serveFlags) add(f *settings.Flags) {
 	f.Var(&s.parent, "parent-pid", "exit when this process ends; for programs that start the server")
 }
 
-// loggedEnd reports what ended a server in the form of its messages, where a program
-// reads them.
+// loggedEnd logs the error that ended a server if messages are JSON.
 func loggedEnd(o settings.Opened, err error) error {
 	if err == nil || !o.LogJSON {
 		return err
@@ -157,9 +149,9 @@ func loggedEnd(o settings.Opened, err error) error {
 // plainWord is a value that every shell takes as it is.
 var plainWord = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[\w./:@~+-]+$`) })
 
-// serveText explains a server to a user who started it by hand: what it waits for, how a
-// client comes to start it, how to try it out, how to stop it. vault is the name, id or folder
-// that was given, "" for none.
+// serveText explains a server to a user who started it in a terminal: what it waits for, how
+// clients start it, how to try it and how to stop it. vault is the given name, id or folder, ""
+// for none.
 func serveText(s terminal.Screen, vault string) string {
 	flag := ""
 	if plainWord().MatchString(vault) {
@@ -183,9 +175,9 @@ func serveText(s terminal.Screen, vault string) string {
 	return p.text.String()
 }
 
-// registerServer notes in the state folder that this server runs, until end is called. It does
-// not keep the first answer waiting, and a server without a place for it serves all the
-// same.
+// registerServer adds this server to the list of running servers in the state folder, until end
+// is called. It works in the background, so that the first answer does not wait, and the server
+// runs without it.
 func registerServer(o settings.Opened) (end func()) {
 	state := private.StateFolder(o.Std.Getenv, "")
 	if state == "" || o.VaultAround(o.Std, state) != "" {

@@ -12,10 +12,10 @@ import (
 // firstPassed is the number of the first descriptor that is passed.
 const firstPassed = 3
 
-// passedListener returns the socket that was passed to this process, nil if there is none. The
-// process with the id pid is this one: variables that a parent was given mean nothing. An
-// error is a [*terminal.UsageError] for a number of sockets other than one, or for a
-// descriptor that cannot be listened on.
+// passedListener returns the socket that was passed to this process by socket activation, nil if
+// there is none. pid is the id of this process: variables that were meant for a parent are
+// ignored. The error is a [*terminal.UsageError] if the number of sockets is not one, or the
+// descriptor cannot listen.
 func passedListener(getenv func(string) string, pid int) (net.Listener, error) {
 	if getenv("LISTEN_PID") != strconv.Itoa(pid) {
 		return nil, nil

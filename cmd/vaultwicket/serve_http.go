@@ -16,8 +16,8 @@ import (
 	"vaultwicket/gateway/state/private"
 )
 
-// tokenVariable holds the bearer token itself, for places where a file is more
-// trouble than the environment of a process, such as a container.
+// tokenVariable contains the bearer token, for environments such as containers, where a file is
+// inconvenient.
 const tokenVariable = "VAULTWICKET_TOKEN"
 
 // tokenName is the file of the token in the state folder.
@@ -55,8 +55,8 @@ func serveHTTP(ctx context.Context, o settings.Opened, c mcpserver.Config) error
 	})
 }
 
-// tokenOf returns the bearer token and where it is. Where there is none yet it is
-// made.
+// tokenOf returns the bearer token and where it comes from. It creates the token file if it is
+// missing.
 func tokenOf(o settings.Opened) (token, from string, err error) {
 	if text := o.Std.Getenv(tokenVariable); text != "" {
 		if o.HTTP.TokenFile != "" {
@@ -97,7 +97,7 @@ func outsideVaults(o settings.Opened, setting, file string) error {
 	return &terminal.UsageError{Reason: fmt.Sprintf("%s %q is inside the vault %q, where an agent may read", setting, file, vault), Advice: "move it out of the vault"}
 }
 
-// endedServer is how a server ends: a signal is the ordinary way.
+// endedServer returns the error of a server, nil after a signal, which is the ordinary end.
 func endedServer(err error) error {
 	if errors.Is(err, context.Canceled) {
 		return nil

@@ -9,10 +9,10 @@ import (
 	"syscall"
 )
 
-// releaseProgram takes the pages of the program's file out of the memory of the process: most
-// of them only the start needed. Those that are needed come back one by one, from what the
-// system has in its cache of files, which costs the first call about a millisecond. It does
-// nothing where the system does not tell which pages these are.
+// releaseProgram drops the pages of the program's file from the memory of the process: most of
+// them only the start needed. The others are read again from the page cache, which costs the
+// first call about a millisecond. It does nothing if the system does not say which pages these
+// are.
 func releaseProgram() {
 	program, err := os.Readlink("/proc/self/exe")
 	if err != nil {
@@ -28,13 +28,12 @@ func releaseProgram() {
 	}
 }
 
-// mappedSpan is a part of the memory of the process, from its first address up to the one behind it.
+// mappedSpan is a mapped range of memory, from its first address up to the one after it.
 type mappedSpan struct{ from, to uintptr }
 
-// releasable returns the parts that the file of a program is mapped to, as proc(5) describes
-// smaps: those that cannot be written to and have no page of their own, such as one with a
-// breakpoint, or with the addresses of a program that can be loaded anywhere. What is in them
-// is what is in the file.
+// releasable returns the ranges that the file of a program is mapped to, from smaps of proc(5):
+// those that are read-only and have no private page, such as one with a breakpoint or relocated
+// addresses. Their contents are those of the file.
 func releasable(smaps io.Reader, program string) (all []mappedSpan) {
 	var at mappedSpan
 	isProgram := false

@@ -13,8 +13,8 @@ import (
 	"vaultwicket/cmd/internal/terminal"
 )
 
-// processID is the flag --parent-pid; 0 is none. It is no setting: it is about
-// one start, and only whoever starts the server knows it.
+// processID is the flag --parent-pid; 0 is none. It is not a setting, because it is about one
+// start.
 type processID int
 
 // String returns the number, "" for none.
@@ -37,26 +37,23 @@ func (p *processID) Set(text string) error {
 
 func (p *processID) Type() string { return "PID" }
 
-// parentLookEvery is how often a parent is looked at, whose end the system does
-// not tell by itself: soon enough that nothing is left over, and two system calls.
+// parentLookEvery is the polling interval for a parent whose end the system does not report.
 const parentLookEvery = time.Second
 
 // maxAncestors bounds the way up to a parent. Real ones are a few steps away.
 const maxAncestors = 64
 
 var (
-	// errNoProcess is the answer about a process that has ended. One that nobody
-	// has waited for has ended too.
+	// errNoProcess is the error for a process that has ended, also for a zombie.
 	errNoProcess = errors.New("there is no such process")
-	// errHidden is the answer about a process that is there, and of which this
-	// user may not know more.
+	// errHidden is the error for a process that exists and that this user may not inspect.
 	errHidden = errors.New("nothing can be known of the process")
 )
 
-// processInfo is what the system tells of a process.
+// processInfo is what the system reports about a process.
 type processInfo struct {
-	started uint64 // tells it from a later one with the same number; 0 if it is not known
-	parent  int    // 0 if it is not known
+	started uint64 // distinguishes it from a later process with the same id; 0 if unknown
+	parent  int    // 0 if unknown
 }
 
 // parentProcess is the process that a server is not to outlive.
@@ -64,8 +61,8 @@ type parentProcess struct {
 	pid    int
 	first  processInfo                        // as it was at the start
 	above  bool                               // it was an ancestor at the start
-	lookUp func(pid int) (processInfo, error) // answers errNoProcess, errHidden or what is known
-	direct func() int                         // the number of the process above this one
+	lookUp func(pid int) (processInfo, error) // its error is errNoProcess or errHidden
+	direct func() int                         // the id of the parent of this process
 }
 
 // newParent looks at a process once. The error is a [*terminal.UsageError] if it does
@@ -83,9 +80,8 @@ func newParent(pid int, lookUp func(int) (processInfo, error), direct func() int
 	return p, nil
 }
 
-// gone reports whether the process has ended, is another one with its number, or
-// has lost us: somebody between the two has ended, and nobody up there knows of
-// this server any more.
+// gone reports whether the process has ended, its id belongs to another process, or a process
+// between it and this server has ended, so that it is no ancestor any more.
 func (p *parentProcess) gone() bool {
 	now, err := p.lookUp(p.pid)
 	switch {
@@ -119,8 +115,8 @@ func (p *parentProcess) isAbove(doubtful bool) bool {
 	return doubtful
 }
 
-// wait comes back when the process is gone, with true, or when ctx ends. ended is
-// closed when the system says that the process has ended; it may be nil.
+// wait returns true when the process is gone, false when ctx ends. ended is closed when the
+// system reports the end of the process; it may be nil.
 func (p *parentProcess) wait(ctx context.Context, ended <-chan struct{}) bool {
 	look := time.NewTicker(parentLookEvery)
 	defer look.Stop()
@@ -138,8 +134,8 @@ func (p *parentProcess) wait(ctx context.Context, ended <-chan struct{}) bool {
 	}
 }
 
-// watchParent returns a context that ends as with a signal when the process pid is
-// gone. stop is called in the end. With pid 0 there is nobody to wait for.
+// watchParent returns a context that ends, as after a signal, when the process pid is gone. The
+// caller calls stop at the end. With pid 0 nothing is watched.
 func watchParent(ctx context.Context, pid processID, log *slog.Logger) (_ context.Context, stop func(), err error) {
 	if pid == 0 {
 		return ctx, func() {}, nil

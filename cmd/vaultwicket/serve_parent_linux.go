@@ -10,7 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// The fields of /proc/PID/stat behind the name, see proc(5).
+// The fields of /proc/PID/stat after the name, see proc(5).
 const (
 	statState   = 0
 	statParent  = 1
@@ -42,8 +42,8 @@ func lookUpProcess(pid int) (processInfo, error) {
 	return processInfo{started: started, parent: up}, nil
 }
 
-// endOfProcess returns a channel that is closed when a process ends, and what gives it
-// back. Kernels before 5.10 do not tell; the channel then stays open.
+// endOfProcess returns a channel that is closed when a process ends, and a function that
+// releases it. Before Linux 5.10 the channel stays open.
 func endOfProcess(pid int) (ended <-chan struct{}, forget func()) {
 	fd, err := unix.PidfdOpen(pid, unix.PIDFD_NONBLOCK)
 	if err != nil {

@@ -6,8 +6,8 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// forgetWithin is how long a thread that waits for a process may go on when
-// nobody wants to know any more, in milliseconds.
+// forgetWithin is how long, in milliseconds, a thread may still wait for a process after its
+// result is no longer needed.
 const forgetWithin = 500
 
 // lookUpProcess knows whether a process is there. Nobody takes the place of a parent on
@@ -32,8 +32,8 @@ func hasEnded(process windows.Handle, milliseconds uint32) bool {
 	return err == nil && event == windows.WAIT_OBJECT_0
 }
 
-// endOfProcess returns a channel that is closed when a process ends, and what gives it
-// back.
+// endOfProcess returns a channel that is closed when a process ends, and a function that
+// releases it.
 func endOfProcess(pid int) (ended <-chan struct{}, forget func()) {
 	process, err := windows.OpenProcess(windows.SYNCHRONIZE, false, uint32(pid))
 	if err != nil {

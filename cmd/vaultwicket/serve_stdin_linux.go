@@ -6,10 +6,10 @@ import (
 	"syscall"
 )
 
-// ownInput opens a pipe on standard input once more, in a way that lets the
-// runtime wait for it without a thread: a request then reaches its handler about
-// 20 µs earlier. It is a description of its own, so that whoever else holds the
-// pipe does not find it non-blocking. What is no pipe is read as it is.
+// ownInput reopens a pipe on standard input so that the runtime can wait for it without a
+// thread: a request reaches its handler about 20 µs earlier. It is a file description of its
+// own, so that other holders of the pipe do not find it non-blocking. Anything but a pipe is
+// returned unchanged.
 func ownInput(in io.Reader) io.Reader {
 	file, ok := in.(*os.File)
 	if !ok || file != os.Stdin {

@@ -10,8 +10,8 @@ import (
 	"vaultwicket/cmd/internal/terminal"
 )
 
-// subcommand is one of the words that can follow "vaultwicket": what help and manual say of
-// it, and the function that runs it with the words after it.
+// subcommand is one of the words that can follow "vaultwicket": its description for help and
+// manual, and the function that runs it with the words after it.
 type subcommand struct {
 	description
 	run func(ctx context.Context, std terminal.Streams, args []string) error
@@ -52,7 +52,8 @@ func subcommands() []subcommand {
 	}
 }
 
-// unknownSubcommand explains a name that is no subcommand; after are the words after it.
+// unknownSubcommand returns the error for an unknown name, with a suggestion; after are the
+// words after it.
 func unknownSubcommand(name string, after []string) error {
 	var names []string
 	for _, c := range subcommands() {

@@ -36,9 +36,9 @@ var helpOfUI = description{
 // anyPort has the system choose a port that is free.
 const anyPort = "127.0.0.1:0"
 
-// servePage is "vaultwicket ui": the local page, until the command ends. Its link is shown
-// at the terminal that the process belongs to, not on standard output, which a program can
-// read: who has the link can approve.
+// servePage is "vaultwicket ui": the local page, until the command ends. Its link is printed on
+// the terminal that the process belongs to, not on standard output, which a program can read:
+// the link allows to approve requests.
 func servePage(ctx context.Context, std terminal.Streams, args []string) error {
 	var own pageFlags
 	o, err := settings.Open("ui", std, args, own.add)
@@ -123,7 +123,7 @@ func pageSettings(o settings.Opened) (ui.Settings, error) {
 	return shown, nil
 }
 
-// healthFindings are what doctor finds, with the settings of this command.
+// healthFindings are the findings of doctor with the settings of this command.
 func healthFindings(ctx context.Context, std terminal.Streams, args []string) (list []ui.Finding) {
 	m, _, err := doctor.ThisMachine(std, args, new(pageFlags).add)
 	if err != nil {

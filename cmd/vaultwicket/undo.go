@@ -44,11 +44,10 @@ func (u *undoFlags) add(f *settings.Flags) {
 	u.screen.Flags(f.FlagSet)
 }
 
-// undo is "vaultwicket undo": the command undo through the same gateway.
+// undo is "vaultwicket undo": the command undo through the gateway.
 //
-// Without an id it is about the latest change of the vault, whoever made it: that
-// is what the owner sees when they look, and want gone. One that another caller
-// made is named to the gateway, which asks about it where it removes or replaces
+// Without an id it undoes the latest change of the vault, whoever made it. A change of another
+// caller is named to the gateway, which requires approval if the undo removes or replaces
 // something.
 func undo(ctx context.Context, std terminal.Streams, args []string) error {
 	var u undoFlags
@@ -88,14 +87,14 @@ func toUndo(o settings.Opened, u undoFlags, id string) ([]string, *failure.Error
 		words = append(words, "session="+u.session)
 	}
 	if len(words) > 0 && u.session != ofLatest {
-		return words, nil // the command says what does not go together
+		return words, nil // the command reports invalid combinations
 	}
 	latest, found, cause := latestChange(o)
 	switch {
 	case cause != nil:
 		return nil, cause
 	case !found:
-		return words, nil // nor will the command find one
+		return words, nil // the command reports that there is none
 	case u.session == ofLatest:
 		return append(words, "session="+latest.ID), nil
 	case latest.Caller == settings.AtTerminal:

@@ -70,7 +70,7 @@ func vaultFlags(_ context.Context, _ terminal.Streams, args []string) error {
 	return err
 }
 
-// notPaused is an error while everything is refused, and where that cannot be told.
+// notPaused returns an error while vaultwicket is paused, or if that cannot be determined.
 func notPaused(std terminal.Streams) error {
 	state := private.StateFolder(std.Getenv, "")
 	if state == "" {
@@ -115,7 +115,7 @@ func rulesByHand(args []string, std terminal.Streams) (access.Rules, error) {
 	return rules, nil
 }
 
-// foldersOfVault returns where a vault of the settings can lie.
+// foldersOfVault returns the possible folders of a vault of the settings.
 func foldersOfVault(v gateway.Vault, std terminal.Streams) (folders []string) {
 	if v.Folder != "" {
 		return []string{v.Folder}
@@ -128,8 +128,8 @@ func foldersOfVault(v gateway.Vault, std terminal.Streams) (folders []string) {
 	return folders
 }
 
-// withRules is an environment that has access rules besides its own. What cannot be
-// read there stays, and then nothing is answered.
+// withRules returns an environment with access rules in addition to its own. Invalid rules stay,
+// and then every call is denied.
 func withRules(getenv func(string) string, rules access.Rules) func(string) string {
 	given, err := access.Parse(getenv(accessVariable))
 	if err != nil || !rules.Restrict() {
