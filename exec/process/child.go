@@ -179,7 +179,9 @@ func (c Child) command(ctx context.Context) (*osexec.Cmd, error) {
 	cmd := osexec.CommandContext(ctx, c.Path, c.Args...)
 	cmd.Args[0] = c.Name
 	cmd.Env = c.Env
-	cmd.Dir = neutralFolder(c.Path)
+	// Not a folder inside a vault: the client takes the vault around its working folder for the
+	// one to use. This is the root of the volume with the program.
+	cmd.Dir = filepath.VolumeName(c.Path) + string(filepath.Separator)
 	cmd.WaitDelay = PipeGrace
 	return cmd, confine(cmd, c.Embedded)
 }
@@ -212,11 +214,4 @@ func (s *stopper) done() {
 	if s.timer != nil {
 		s.timer.Stop()
 	}
-}
-
-// neutralFolder is where children start: a folder that is never inside a vault,
-// because the client takes the vault around its working folder for the one that
-// is meant. It is the root of the volume the program stands on.
-func neutralFolder(program string) string {
-	return filepath.VolumeName(program) + string(filepath.Separator)
 }

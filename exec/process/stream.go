@@ -94,19 +94,15 @@ func (s *Stream) Write(p []byte) (int, error) {
 		s.roomy, s.full = true, s.capacity != nil && !s.capacity()
 	}
 	if !s.full {
-		s.add(p)
+		n := s.forHead(p)
+		s.grow(n)
+		s.head.Write(p[:n])
+		for rest := p[n:]; len(rest) > 0; {
+			n := s.addToTail(rest)
+			rest = rest[n:]
+		}
 	}
 	return len(p), nil
-}
-
-func (s *Stream) add(p []byte) {
-	n := s.forHead(p)
-	s.grow(n)
-	s.head.Write(p[:n])
-	for rest := p[n:]; len(rest) > 0; {
-		n := s.addToTail(rest)
-		rest = rest[n:]
-	}
 }
 
 // forHead returns how much of p belongs to the head, which ends with a whole
@@ -115,7 +111,7 @@ func (s *Stream) forHead(p []byte) (n int) {
 	if s.headFull {
 		return 0
 	}
-	n = s.headSize() - s.head.Len()
+	n = s.keep - s.keep/8 - s.head.Len() // an eighth is for the end
 	if n > len(p) {
 		return len(p)
 	}
@@ -173,8 +169,6 @@ func (s *Stream) addToTail(p []byte) (n int) {
 	s.next = (s.next + n) % most
 	return n
 }
-
-func (s *Stream) headSize() int { return s.keep - s.keep/8 }
 
 // Kept returns how many bytes are kept.
 func (s *Stream) Kept() int { return s.head.Len() + len(s.tail) }

@@ -38,9 +38,6 @@ func Of(name string) (Descriptor, error) {
 	return of(handle, name)
 }
 
-// OfOpen returns the descriptor of an open file.
-func OfOpen(file *os.File) (Descriptor, error) { return of(windows.Handle(file.Fd()), file.Name()) }
-
 func of(handle windows.Handle, name string) (Descriptor, error) {
 	descriptor, err := windows.GetSecurityInfo(handle, windows.SE_FILE_OBJECT, ownerAndList)
 	if err != nil {

@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"syscall"
 
+	"golang.org/x/sys/windows"
+
 	"vaultwicket/allowlist/quote"
 )
 
@@ -85,7 +87,7 @@ func safeStep(folder, entry string, info fs.FileInfo) (reason string, err error)
 // safeFile refuses a file that another user than this one and the administrators owns or can
 // write.
 func safeFile(name string, file *os.File, _ fs.FileInfo) error {
-	descriptor, err := OfOpen(file)
+	descriptor, err := of(windows.Handle(file.Fd()), file.Name())
 	if err != nil {
 		return err
 	}

@@ -21,8 +21,8 @@ const (
 	absentEnding = ".absent" // there was no file
 )
 
-// backups is the folder with what a file was before each change. They are kept away
-// from the file: some are secret, and some folders are shared or watched.
+// backups is the folder with copies of files before each change. It is separate from their
+// folders, because some files are secret, and some folders are shared or watched.
 type backups struct{ folder string }
 
 func (i Installer) backupsOf(c Client, f file) backups {

@@ -47,8 +47,8 @@ type Client struct {
 	warning               string // what the user should know of the client's own approvals
 }
 
-// files is where a file is, by system; all is for the systems without a list of their
-// own. The first that exists is used, or else the first.
+// files are the possible paths of a file, by system; all is for the systems without a list of
+// their own. The first that exists is used, otherwise the first.
 type files struct{ all, darwin, linux, windows []string }
 
 func (f files) on(system string) []string {
@@ -83,7 +83,7 @@ const (
 	yamlFormat  format = "YAML"
 )
 
-// editor is what changes a file of a format.
+// editor changes files of one format.
 type editor interface {
 	Decode(text []byte) (any, error)
 	Set(text []byte, at edit.Place, entry edit.Object) ([]byte, error)
@@ -141,10 +141,10 @@ func (c Client) Writes(scope Scope) (why string, ok bool) {
 	return unsure, unsure == ""
 }
 
-// AfterChange says what the user does after a change, such as to restart the client.
+// AfterChange returns what the user has to do after a change, such as to restart the client.
 func (c Client) AfterChange() string { return c.after }
 
-// Warning says what the user should know before an agent uses the client, "" for most.
+// Warning returns what the user should know before an agent uses the client, "" for most.
 func (c Client) Warning() string { return c.warning }
 
 func (c Client) at(name string) edit.Place {

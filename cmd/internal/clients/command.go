@@ -38,8 +38,8 @@ type Session struct {
 	Clean func(string) string
 }
 
-// Run does what the options say. The error is an [*Error], [ErrDeclined] or
-// one of writing the output.
+// Run does what the options request. The error is an [*Error], [ErrDeclined] or one of writing
+// the output.
 func (s Session) Run(ctx context.Context) error {
 	if err := s.check(); err != nil {
 		return err
@@ -66,7 +66,7 @@ func (s Session) Run(ctx context.Context) error {
 	return s.one(ctx, c)
 }
 
-// ErrDeclined is the error where the user was asked and did not say yes.
+// ErrDeclined is the error if the user was asked and declined.
 var ErrDeclined = errors.New("nothing was written: the user declined")
 
 func usage(reason, help string) *Error {
@@ -81,7 +81,7 @@ func (s Session) unknown() error {
 	return usage(fmt.Sprintf("unknown client %q", s.Client), help)
 }
 
-// check refuses what cannot be combined.
+// check rejects options that cannot be combined.
 func (s Session) check() error {
 	switch {
 	case s.Client == "" && !s.All && !s.List:
@@ -118,7 +118,7 @@ func isLoopback(address string) bool {
 	return parsed.Hostname() == "localhost" || ip != nil && ip.IsLoopback()
 }
 
-// server is what the entry starts.
+// server returns the server that the entry starts.
 func (s Session) server() (Server, error) {
 	server := Server{Name: s.Name, Command: s.Binary, URL: s.URL, Token: s.Token, System: s.Installer.System.OS}
 	vault := s.Vault
@@ -139,7 +139,7 @@ func (s Session) server() (Server, error) {
 	return server, nil
 }
 
-// print shows the entry for a client, and where it goes.
+// print shows the entry for a client, and its place.
 func (s Session) print(c Client) error {
 	server, err := s.server()
 	if err != nil {
@@ -211,7 +211,7 @@ func (s Session) all(ctx context.Context) error {
 	return nil
 }
 
-// one plans a change for a client, shows it, asks, and makes it.
+// one plans a change for a client, shows it, asks, and applies it.
 func (s Session) one(ctx context.Context, c Client) error {
 	change, err := s.plan(c)
 	if err != nil {
@@ -269,7 +269,7 @@ func (s Session) plan(c Client) (*Change, error) {
 	return s.Installer.Install(c, Scope(s.Scope), server, s.Replace)
 }
 
-// show writes what a change does.
+// show writes the effect of a change.
 func (s Session) show(change *Change) error {
 	var b strings.Builder
 	for _, argv := range change.Commands {

@@ -1,6 +1,6 @@
 package clients
 
-// Class says who can do something about an [Error].
+// Class says who can fix the cause of an [Error].
 type Class int
 
 // The classes of errors.
@@ -19,5 +19,5 @@ type Error struct {
 
 func (e *Error) Error() string { return e.Reason }
 
-// Hint returns what the user can do.
+// Hint returns advice for the user.
 func (e *Error) Hint() string { return e.Help }

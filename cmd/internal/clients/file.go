@@ -75,7 +75,7 @@ func ownFolder(f file) error {
 	}
 }
 
-// environment is the error for what the operating system says about a file.
+// environment returns the error for one of the operating system about a file.
 func environment(name string, err error) *Error {
 	var path *fs.PathError
 	if errors.As(err, &path) {
@@ -97,8 +97,8 @@ func (f file) unchanged() error {
 		"run the command again, with the client closed if this happens again"}
 }
 
-// replace writes the file as a whole, through a temporary file beside it. Its mode, on
-// Windows its access list, stays; a new one gets perm. It is refused if the file changed since it was read.
+// replace writes the whole file through a temporary file in its folder. Its mode, on Windows its
+// access list, stays; a new file gets perm. It fails if the file changed since it was read.
 func (f file) replace(content []byte, perm fs.FileMode) error {
 	folder := filepath.Dir(f.target)
 	if f.missing() {
@@ -144,8 +144,8 @@ func (f file) replace(content []byte, perm fs.FileMode) error {
 	return nil
 }
 
-// publish gives a finished file its name, unless the name is taken. Where a file system
-// has no hard links, a look before has to do.
+// publish gives a finished file its name, unless the name is taken. On a file system without
+// hard links it checks the name first, which is not atomic.
 func publish(temporary, name string) error {
 	err := os.Link(temporary, name)
 	if err == nil || errors.Is(err, fs.ErrExist) {

@@ -39,7 +39,7 @@ type Change struct {
 	verify    func() error
 }
 
-// None reports that there is nothing to do.
+// None reports that nothing has to be changed.
 func (c *Change) None() bool {
 	return len(c.Commands) == 0 && !c.deletes && bytes.Equal(c.before.content, c.after)
 }
@@ -69,7 +69,7 @@ func (c *Change) Diff() string {
 	return text
 }
 
-// plan reads the client's file. The entry is nil if there is none.
+// plan reads the client's file. The entry is nil if it is missing.
 func (i Installer) plan(c Client, scope Scope, name string) (change *Change, entry map[string]any, err error) {
 	if why, ok := c.Writes(scope); !ok {
 		return nil, nil, &Error{Usage, fmt.Sprintf("%s %s; nothing is written for it", c.Name, why), fmt.Sprintf(`"vaultwicket install %s --print" shows what to add by hand`, c.ID)}

@@ -8,9 +8,9 @@ import (
 	"vaultwicket/cmd/internal/clients/edit"
 )
 
-// Link returns the address that makes a client ask whether to install the server, ""
-// for a client without one. It holds the absolute path of the command, so it is good
-// on this machine only.
+// Link returns an address that makes a client offer to install the server, "" for a client
+// without one. It contains the absolute path of the command, so it is valid on this machine
+// only.
 func (c Client) Link(s Server) string {
 	entry, ok := c.shape.entry(s)
 	if c.link == nil || !ok || s.URL != "" {
@@ -50,5 +50,5 @@ func gooseLink(s Server, _ edit.Object) string {
 	return link + "&id=" + escaped(s.Name) + "&name=" + escaped(s.Name)
 }
 
-// escaped is for a part of an address whose reader takes + for itself.
+// escaped escapes a part of an address whose reader does not decode + as a space.
 func escaped(text string) string { return strings.ReplaceAll(url.QueryEscape(text), "+", "%20") }

@@ -23,7 +23,7 @@ func ownedByUser(_ string, info fs.FileInfo) bool {
 // neither this user nor root made is an error.
 func resolve(name string) (string, error) { return resolveWithin(name, maxLinks) }
 
-// maxLinks bounds links that lead to what is missing, which may lead back to themselves.
+// maxLinks bounds a chain of links to a missing target, which may be a loop.
 const maxLinks = 40
 
 func resolveWithin(name string, links int) (string, error) {
@@ -58,5 +58,5 @@ func resolveWithin(name string, links int) (string, error) {
 	return resolveWithin(link, links-1)
 }
 
-// keepRights is a matter of Windows: here the mode is all there is.
+// keepRights does nothing on Unix, where the mode is all there is.
 func keepRights(_, _ string) error { return nil }

@@ -11,8 +11,8 @@ import (
 	"vaultwicket/exec/trust"
 )
 
-// ownedByUser reports whether a file belongs to the user of this process or to an
-// administrator: what an elevated process of the user makes is the administrators'.
+// ownedByUser reports whether a file belongs to the user of this process or to the
+// administrators, who own what an elevated process of the user creates.
 func ownedByUser(name string, info fs.FileInfo) bool { return trust.Owned(name, info) }
 
 // resolve follows the symbolic links of a path, that need not exist. A link that
@@ -35,9 +35,8 @@ func resolve(name string) (string, error) {
 	return filepath.Join(parent, filepath.Base(name)), err
 }
 
-// keepRights gives a new file the access list of the one that it will replace, as it is:
-// what that one has inherited, from this folder or from one that it was in before, the
-// new one has too.
+// keepRights gives a new file the access list of the file that it will replace, including
+// inherited entries.
 func keepRights(from, to string) error {
 	descriptor, err := windows.GetNamedSecurityInfo(from, windows.SE_FILE_OBJECT, windows.DACL_SECURITY_INFORMATION)
 	if err != nil {

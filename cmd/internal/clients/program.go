@@ -16,16 +16,14 @@ const (
 	maxOutput = 8 << 10     // bytes of each output: a message that is repeated, or an answer
 )
 
-// Run starts a program and waits for its end, at most a minute. It returns the
-// beginning and the end of what the program printed, and an error if it could not be
-// started or did not end with status 0.
+// Run starts a program and waits for its end, at most a minute. It returns the beginning and the
+// end of its output, and an error if it could not be started or did not end with status 0.
 func Run(ctx context.Context, argv []string) (output string, err error) {
 	printed, complaint, err := Ask(ctx, argv, "")
 	return strings.TrimSpace(printed + "\n" + complaint), err
 }
 
-// Ask is [Run] for a program that reads a text from its standard input. It returns what
-// the program printed on its two outputs.
+// Ask is [Run] for a program that reads a text from standard input. It returns the two outputs.
 func Ask(ctx context.Context, argv []string, input string) (printed, complaint string, err error) {
 	if len(argv) == 0 || !filepath.IsAbs(argv[0]) {
 		return "", "", fmt.Errorf("%q is not an absolute path", argv)

@@ -6,7 +6,7 @@ import (
 	"vaultwicket/cmd/internal/clients/edit"
 )
 
-// Server is what an entry starts or connects to.
+// Server is the server that an entry starts or connects to.
 type Server struct {
 	Name    string   // of the entry
 	Command string   // absolute path of vaultwicket
@@ -28,8 +28,8 @@ func vaultsIn(words []string) (paths []string) {
 	return paths
 }
 
-// expands returns a word of the entry in which clients would put the value of a variable, ""
-// if there is none. They have no way to write a dollar sign that is one.
+// expands returns a word of the entry in which clients would expand a variable, "" if there is
+// none. They have no way to escape a dollar sign.
 func (s Server) expands() string {
 	for _, word := range append([]string{s.Command}, s.Args...) {
 		if strings.Contains(word, "${") {
@@ -67,7 +67,7 @@ func commandAndArgs(s Server) edit.Object {
 	return edit.Object{{Key: "command", Value: s.Command}, {Key: "args", Value: s.Args}}
 }
 
-// with puts members before or behind those of commandAndArgs.
+// with puts members before or after those of commandAndArgs.
 func with(before, after edit.Object) func(Server) edit.Object {
 	return func(s Server) edit.Object {
 		return append(append(append(edit.Object{}, before...), commandAndArgs(s)...), after...)
@@ -118,8 +118,7 @@ func gooseStdio(s Server) edit.Object {
 	}
 }
 
-// commandOf returns what an entry starts: the command and its arguments, in any of
-// the forms above.
+// commandOf returns the command of an entry and its arguments, in any of the forms above.
 func commandOf(entry map[string]any) []string {
 	if nested, ok := entry["transport"].(map[string]any); ok {
 		entry = nested
@@ -140,7 +139,7 @@ func commandOf(entry map[string]any) []string {
 	return words
 }
 
-// urlOf returns the address in an entry, "" if there is none.
+// urlOf returns the address in an entry, "" for none.
 func urlOf(entry map[string]any) string {
 	for _, key := range []string{"url", "httpUrl", "serverUrl", "uri"} {
 		if text, ok := entry[key].(string); ok {

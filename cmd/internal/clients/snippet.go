@@ -4,9 +4,8 @@ import (
 	"vaultwicket/cmd/internal/clients/edit"
 )
 
-// Snippet returns what goes into the client's settings for a server, as a whole file
-// would have it. The error is an [*Error] for a client that has no form for the
-// server.
+// Snippet returns the entry for a server as a whole settings file would contain it. The error is
+// an [*Error] for a client without a form for the server.
 func (c Client) Snippet(s Server) (string, error) {
 	entry, ok := c.shape.entry(s)
 	if !ok {

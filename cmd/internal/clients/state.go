@@ -9,7 +9,7 @@ import (
 	"vaultwicket/cmd/internal/clients/edit"
 )
 
-// State is what is known of a client on a machine.
+// State is the state of a client on a machine.
 type State struct {
 	Client  string  `json:"client"`
 	Name    string  `json:"name"`
@@ -30,7 +30,7 @@ type Entry struct {
 	Approves string `json:"approves,omitempty"`
 }
 
-// State looks at a client: whether it is there, and its entries for the user.
+// State returns whether a client is installed, and its entries for the user.
 func (i Installer) State(c Client) State {
 	_, writes := c.Writes(User)
 	s := State{Client: c.ID, Name: c.Name, Found: i.System.Found(c), File: i.System.File(c, User), Writes: writes && c.on(i.System.OS)}
@@ -128,10 +128,10 @@ func Args(vault string, edit bool, tier string) []string {
 	return append(args, allowMutations+"=false")
 }
 
-// EditMeans says what an entry with edit allows.
+// EditMeans describes what an entry with edit allows.
 const EditMeans = "The agent can create, change, move and delete notes. Your approval is needed to delete or overwrite a note, to remove a property, to remove or replace more than 10 lines or half of a text, and to change or move more than 20 notes in one call or batch; \"vaultwicket undo\" takes changes back."
 
-// ReadMeans says what an entry without edit allows.
+// ReadMeans describes what an entry without edit allows.
 const ReadMeans = "The agent can read what its tier has and cannot change anything: daily and random notes with v0, all notes and their properties, tags and tasks with \"--tier v1\". \"--edit\" allows changes."
 
 // Temporary reports whether a path is that of a program which "go run" made and deletes.

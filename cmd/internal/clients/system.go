@@ -92,8 +92,8 @@ func (s System) join(root, rest string) string {
 // folder of a package exists where the program is installed.
 const storePackages = "{local}/Packages/"
 
-// File returns the settings file of a client in a scope: the first of its places that
-// exists, else the first. It is "" where there is none.
+// File returns the settings file of a client in a scope: the first of its paths that exists,
+// otherwise the first, "" for none.
 func (s System) File(c Client, scope Scope) string {
 	where := c.user
 	if scope == Project {
@@ -116,7 +116,7 @@ func (s System) File(c Client, scope Scope) string {
 	return first
 }
 
-// Found says by what a client was found on the machine, "" if it was not.
+// Found returns what shows that a client is installed, "" if nothing does.
 func (s System) Found(c Client) string {
 	if !c.on(s.OS) || c.byName {
 		return ""
@@ -140,7 +140,7 @@ func (s System) Found(c Client) string {
 	return ""
 }
 
-// Program returns the absolute path of a program on the PATH, "" if there is none.
+// Program returns the absolute path of a program on the PATH, "" for none.
 func (s System) Program(name string) string {
 	endings := []string{""}
 	if s.OS == "windows" {
@@ -158,9 +158,8 @@ func (s System) Program(name string) string {
 	return ""
 }
 
-// Binary returns the path by which entries name this program: the one on the PATH if it
-// is the same file, because a package manager moves the other at an update, else
-// executable.
+// Binary returns the path of this program for entries: the one on the PATH if it is the same
+// file, because a package manager moves the other one at an update, otherwise executable.
 func (s System) Binary(executable string) string {
 	running, err := os.Stat(executable)
 	if err != nil {

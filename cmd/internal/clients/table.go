@@ -23,8 +23,8 @@ var plain = shape{stdio: commandAndArgs}
 var openCode = shape{stdio: oneCommand(edit.Member{Key: "enabled", Value: true}),
 	http: remote("url", edit.Member{Key: "type", Value: "remote"}), token: "{env:VAR}"}
 
-// table lists the clients. A row says what the client reads; where its file or a form
-// is not known for sure, unsure keeps it from being written.
+// table lists the clients. A client whose file or format is uncertain has unsure set, and its
+// file is not written.
 var table = []Client{
 	{
 		ID: "claude-desktop", Name: "Claude Desktop", format: strictJSON, place: []string{"mcpServers"}, shape: plain, after: restart,
@@ -193,6 +193,6 @@ var table = []Client{
 	{ID: "cherry-studio", Name: "Cherry Studio", format: strictJSON, place: []string{"mcpServers"}, after: "Paste the entry into its settings.", shape: plain, unsure: pasted},
 }
 
-// codeShape asks for a token when the server starts: a second entry of the file, which
-// is printed and not written.
+// codeShape prompts for a token when the server starts: that needs a second entry of the file,
+// which is printed and not written.
 var codeShape = shape{stdio: with(typeStdio, nil), http: remote("url", edit.Member{Key: "type", Value: "http"}), token: "${input:vaultwicket-token}", inputs: true}

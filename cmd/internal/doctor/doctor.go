@@ -11,8 +11,8 @@ import (
 	"vaultwicket/gateway/state/journal"
 )
 
-// Machine is what is checked, and how the programs on it are asked. Functions must not
-// be nil.
+// Machine is the machine to check, and the functions that ask its programs. They must not be
+// nil.
 type Machine struct {
 	OS      string // as runtime.GOOS
 	Getenv  func(string) string
@@ -67,7 +67,7 @@ func Check(ctx context.Context, m Machine) *Report {
 	return r
 }
 
-// hinted is an error that says what to do about it.
+// hinted is an error with a hint.
 type hinted interface {
 	error
 	Hint() string

@@ -16,7 +16,7 @@ const (
 	Problem Level = "problem" // something does not work until it is mended
 )
 
-// Finding is what one check has found.
+// Finding is the result of one check.
 type Finding struct {
 	Check string `json:"check"` // a name that stays the same, such as vault-missing
 	Level Level  `json:"level"`
@@ -25,7 +25,7 @@ type Finding struct {
 	Fix   string `json:"fix,omitempty"` // what to do
 }
 
-// Report is what all checks have found, in the order in which they ran.
+// Report has the findings of all checks, in the order in which they ran.
 type Report struct {
 	Findings []Finding `json:"findings"`
 }

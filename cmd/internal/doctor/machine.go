@@ -28,9 +28,8 @@ import (
 	"vaultwicket/gateway/state/private"
 )
 
-// ThisMachine is this machine with the settings of a command line, which may have the flags
-// that more adds. Invalid settings are what is checked; an invalid command line is an
-// error.
+// ThisMachine is this machine with the settings of a command line, which may have the flags that
+// more adds. Invalid settings become findings; an invalid command line is an error.
 func ThisMachine(std terminal.Streams, args []string, more func(*settings.Flags)) (m Machine, asJSON bool, err error) {
 	f := settings.NewFlags("doctor")
 	if more != nil {
@@ -94,8 +93,8 @@ func committed() (at time.Time) {
 	return at
 }
 
-// versionOfApp asks the Obsidian CLI, through the gate like every call: with a policy
-// that lets nothing else through.
+// versionOfApp asks the Obsidian CLI through the gateway, like every call, with a policy that
+// allows nothing else.
 func versionOfApp(ctx context.Context, s settings.Settings, std terminal.Streams) (string, *failure.Error) {
 	runner, err := settings.NewRunner(s, std, false, nil)
 	if err != nil {
@@ -125,7 +124,7 @@ func journals(s settings.Settings, std terminal.Streams) func(gateway.Vault) (*j
 	}
 }
 
-// sandboxOf asks the embedded CLI what it is locked into for a vault.
+// sandboxOf asks the embedded CLI about its sandbox for a vault.
 func sandboxOf(ctx context.Context, self, folder string) (string, error) {
 	printed, complaint, err := clients.Ask(ctx, []string{self, "vault", folder, "--status"}, "")
 	if err != nil {
@@ -142,8 +141,8 @@ func sandboxOf(ctx context.Context, self, folder string) (string, error) {
 // hello is the first message of a client.
 const hello = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"vaultwicket-doctor","version":"1"}}}` + "\n"
 
-// starter returns what starts the command of an entry as a client would, and asks who
-// answers.
+// starter returns a function that starts the command of an entry as a client would, and returns
+// the name and version of the server.
 func starter(system clients.System) func(context.Context, []string) (name, version string, err error) {
 	return func(ctx context.Context, command []string) (name, version string, err error) {
 		argv := slices.Clone(command)

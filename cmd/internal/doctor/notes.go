@@ -14,10 +14,10 @@ import (
 	"vaultwicket/gateway"
 )
 
-// maxEntries is how many files and folders of a vault are looked at.
+// maxEntries is the maximum number of files and folders of a vault to look at.
 const maxEntries = 500_000
 
-// census counts what is in a vault, with one example of each kind that matters.
+// census counts the contents of a vault, with one example of each relevant kind.
 type census struct {
 	root        string
 	entries     int
@@ -53,7 +53,41 @@ func (m Machine) notes(ctx context.Context, v gateway.Served, r *Report) {
 		if ctx.Err() != nil || c.entries >= maxEntries {
 			return fs.SkipAll
 		}
-		return c.see(name, entry, err)
+		rel, _ := filepath.Rel(c.root, name)
+		if err != nil {
+			c.unreadable.add(rel)
+			if entry != nil && entry.IsDir() {
+				return fs.SkipDir
+			}
+			return nil
+		}
+		if rel == "." {
+			return nil
+		}
+		c.entries++
+		base := entry.Name()
+		if system.IsCloudStub(base) {
+			c.placeholder.add(rel)
+			return nil
+		}
+		if strings.HasPrefix(base, ".") {
+			if entry.IsDir() {
+				return fs.SkipDir
+			}
+			return nil
+		}
+		if key := strings.ToLower(rel); c.names[key] != "" {
+			c.twice.add(rel)
+		} else {
+			c.names[key] = rel
+		}
+		if entry.Type()&fs.ModeSymlink != 0 {
+			c.link(name, rel)
+		}
+		if entry.Type().IsRegular() {
+			c.file(rel, entry)
+		}
+		return nil
 	})
 	if err != nil {
 		r.warn("vault-unreadable", fmt.Sprintf("%q could not be looked through: %v", v.Folder, reason(err)), "notes may be missing in answers", "give your user the right to read it")
@@ -68,44 +102,6 @@ func (m Machine) notes(ctx context.Context, v gateway.Served, r *Report) {
 		r.ok("vault", fmt.Sprintf("vault %q: %s%s", v.Folder, counted(c.notes, "note"), more))
 	}
 	c.report(v.Policy.Mutations, r)
-}
-
-func (c *census) see(name string, entry fs.DirEntry, err error) error {
-	rel, _ := filepath.Rel(c.root, name)
-	if err != nil {
-		c.unreadable.add(rel)
-		if entry != nil && entry.IsDir() {
-			return fs.SkipDir
-		}
-		return nil
-	}
-	if rel == "." {
-		return nil
-	}
-	c.entries++
-	base := entry.Name()
-	if system.IsCloudStub(base) {
-		c.placeholder.add(rel)
-		return nil
-	}
-	if strings.HasPrefix(base, ".") {
-		if entry.IsDir() {
-			return fs.SkipDir
-		}
-		return nil
-	}
-	if key := strings.ToLower(rel); c.names[key] != "" {
-		c.twice.add(rel)
-	} else {
-		c.names[key] = rel
-	}
-	if entry.Type()&fs.ModeSymlink != 0 {
-		c.link(name, rel)
-	}
-	if entry.Type().IsRegular() {
-		c.file(rel, entry)
-	}
-	return nil
 }
 
 func (c *census) file(rel string, entry fs.DirEntry) {

@@ -18,8 +18,8 @@ type Look struct {
 	Paint func(level Level, text string) string
 }
 
-// Print writes a report for people: the findings that need something first to last, each
-// with why it matters and what to do.
+// Print writes a report as text: problems first, each finding with why it matters and how to fix
+// it.
 func (r *Report) Print(out io.Writer, look Look) error {
 	clean := look.Clean
 	for _, f := range r.Findings {

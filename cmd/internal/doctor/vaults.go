@@ -61,8 +61,8 @@ func (m Machine) vaults(ctx context.Context, r *Report) {
 	r.warn("vault-none", "no vault is set", "notes can be read only while the app runs, from the vault that is open there", fix)
 }
 
-// folder checks that there is a folder that can be read. Without one nothing else of the
-// vault can be checked.
+// folder checks that the folder exists and is readable. Without it nothing else of the vault can
+// be checked.
 func (m Machine) folder(v gateway.Served, r *Report) bool {
 	info, err := os.Stat(v.Folder)
 	const why = "no note of it can be read"
@@ -91,7 +91,7 @@ func (m Machine) folder(v gateway.Served, r *Report) bool {
 	return true
 }
 
-// reason is an error of the system without the path, which stands before it.
+// reason is the error of the system without its path, which the message has already.
 func reason(err error) error {
 	var at *fs.PathError
 	if errors.As(err, &at) {
@@ -100,8 +100,8 @@ func reason(err error) error {
 	return err
 }
 
-// appSettings are the files of a vault in which the embedded CLI reads what the app
-// would do, and what is done without them.
+// appSettings are the settings files of the app that the embedded CLI reads, and its behaviour
+// without them.
 var appSettings = map[string]string{
 	"app.json":         "attachments, links and excluded files are treated as if nothing was set",
 	"daily-notes.json": "daily notes are looked for as YYYY-MM-DD in the root of the vault",
@@ -175,8 +175,7 @@ func rulesOf(rules access.Rules) (paths []string) {
 	return slices.Compact(paths)
 }
 
-// nested warns of vaults within each other: the rules of the one do not hold for the
-// other.
+// nested warns of vaults within each other: the rules of one do not apply to the other.
 func (m Machine) nested(r *Report) {
 	for _, outer := range m.Settings.Served {
 		for _, inner := range m.Settings.Served {

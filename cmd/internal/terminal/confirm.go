@@ -7,21 +7,20 @@ import (
 	"strings"
 )
 
-// Confirm asks a question on out and reports whether the line that in then gives is
-// "yes" or "y". Everything else is a no: another word, the end of the input,
-// a line without its end, an answer that comes after ctx has ended.
+// Confirm asks a question on out and reports whether the next line of in is "yes" or "y".
+// Everything else is a no: another word, the end of the input, a line without its end, an answer
+// after ctx has ended.
 //
-// When ctx ends first, the goroutine that reads the line continues until there is
-// one: a read of a terminal cannot be cancelled. The program ends then.
+// If ctx ends first, the goroutine that reads the line continues until there is one, because a
+// read of a terminal cannot be cancelled. The program ends then.
 func Confirm(ctx context.Context, in io.Reader, out io.Writer, question string) bool {
 	fmt.Fprint(out, question+" [y/N] ")
 	answer, ok := ask(ctx, in, out)
 	return ok && (answer == "yes" || answer == "y")
 }
 
-// Pages shows rows on out, which is a terminal: as many as it has room for, and the next
-// ones at each line that in gives. It reports false if ctx ends first, or in: then what is
-// left was not seen.
+// Pages shows rows on out, a terminal, one screen at a time; each line from in shows the next
+// screen. It reports false if ctx or in ends first: then the rest was not seen.
 func Pages(ctx context.Context, in io.Reader, out io.Writer, rows []string) bool {
 	page := len(rows)
 	if height, ok := Height(out); ok && len(rows) > height-2 {
@@ -41,7 +40,7 @@ func Pages(ctx context.Context, in io.Reader, out io.Writer, rows []string) bool
 	}
 }
 
-// ask returns the line that in gives. It is false when ctx ends first, or in.
+// ask returns the next line of in; ok is false if ctx or in ends first.
 func ask(ctx context.Context, in io.Reader, out io.Writer) (line string, ok bool) {
 	type typed struct {
 		line string
@@ -66,9 +65,9 @@ const (
 	maxTyped  = 4 << 10 // a terminal gives no longer line
 )
 
-// readAnswer reads one line and nothing after it: that was typed for whoever reads
-// the terminal next. A line that is too long for an answer is read to its end,
-// because its rest would be a command for the shell.
+// readAnswer reads one line and nothing after it, which is for the next reader of the terminal.
+// A line that is too long for an answer is read to its end, because its rest would be a command
+// for the shell.
 func readAnswer(in io.Reader) (answer string, ok bool) {
 	var line []byte
 	var letter [1]byte

@@ -7,6 +7,6 @@ import (
 	"os"
 )
 
-// OpenConsole opens the terminal that the process belongs to, whatever its standard
-// Streams are. There is none where no person sits in front of it.
+// OpenConsole opens the controlling terminal of the process, whatever its standard Streams are.
+// The error is that there is none.
 func OpenConsole() (io.ReadWriteCloser, error) { return os.OpenFile("/dev/tty", os.O_RDWR, 0) }

@@ -13,8 +13,8 @@ func (c console) Read(p []byte) (int, error)  { return c.keyboard.Read(p) }
 func (c console) Write(p []byte) (int, error) { return c.screen.Write(p) }
 func (c console) Close() error                { return errors.Join(c.keyboard.Close(), c.screen.Close()) }
 
-// OpenConsole opens the console that the process belongs to, whatever its standard
-// Streams are. There is none where no person sits in front of it.
+// OpenConsole opens the console of the process, whatever its standard Streams are. The error is
+// that there is none.
 func OpenConsole() (io.ReadWriteCloser, error) {
 	keyboard, err := os.OpenFile("CONIN$", os.O_RDWR, 0)
 	if err != nil {

@@ -21,7 +21,7 @@ const (
 	ExitInternal    = 70 // internal error; EX_SOFTWARE of sysexits.h
 )
 
-// ExitMeanings are the exit statuses with what each means, for documents.
+// ExitMeanings are the exit statuses and their meanings, for documents.
 var ExitMeanings = []struct {
 	Status  int
 	Meaning string
@@ -59,8 +59,8 @@ func StatusOfResult(cause *failure.Error) int {
 	return StatusOfCode(cause.Code)
 }
 
-// StatusOf returns the exit status of an error: that of its code, else the one of an
-// internal error.
+// StatusOf returns the exit status of an error: that of its code, or the one of an internal
+// error.
 func StatusOf(err error) int {
 	var silent Silent
 	var failed *Failure

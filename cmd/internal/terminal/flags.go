@@ -66,7 +66,7 @@ func (s FlagSet) unknownFlag(name string) error {
 // versionFlags are -V and --version, which every subcommand has.
 var versionFlags = []string{"V", "version"}
 
-// HelpRequested is the error for -h and --help: what the flags are.
+// HelpRequested is the error for -h and --help; it has the flags.
 type HelpRequested struct{ Flags []Flag }
 
 func (*HelpRequested) Error() string { return "help requested" }
@@ -114,9 +114,8 @@ func (s FlagSet) list() (list []Flag) {
 // MomentHelp says in the help of a flag what [ParseMoment] reads.
 const MomentHelp = "a date (2026-11-21, yesterday, -3d, monday), a time (RFC 3339) or an age (24h)"
 
-// ParseMoment reads the value of a flag: a date, a time or how long ago that was; "" is
-// the zero time. A date stands for its first moment in the time zone of now, or for
-// its end. The error is an [*UsageError].
+// ParseMoment reads the value of a flag: a date, a time or an age; "" is the zero time. A date
+// is its first moment in the time zone of now, or its end. The error is an [*UsageError].
 func ParseMoment(flag, text string, now time.Time, end bool) (time.Time, error) {
 	if text == "" {
 		return time.Time{}, nil

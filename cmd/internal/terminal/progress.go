@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// Progress tells the user that work goes on: one line on standard error, once the work has
-// taken a second. Where standard error is no terminal it writes nothing.
+// Progress tells the user that work is in progress: one line on standard error, once the work
+// has taken a second. It writes nothing if standard error is not a terminal.
 type Progress struct {
 	out   io.Writer // nil where there is nobody to tell
 	width int
@@ -28,9 +28,9 @@ type Progress struct {
 // progressInterval is the time until the first line, and between two.
 const progressInterval = time.Second
 
-// StartProgress begins to count the seconds. text says what is done, and hint what to expect
-// while nothing more is known. The caller calls Stop before it prints anything else. stderr
-// may be a [Messages].
+// StartProgress starts to count the seconds. text says what is being done, and hint what to
+// expect until more is known. The caller calls Stop before it prints anything else. stderr may
+// be a [Messages].
 func StartProgress(stderr io.Writer, text, hint string) *Progress {
 	p := &Progress{text: text, hint: hint, done: make(chan struct{})}
 	messages, shared := stderr.(*Messages)
@@ -88,7 +88,7 @@ func (p *Progress) Count(count string) {
 	p.count = count
 }
 
-// echoed is what a terminal shows behind the line for Ctrl-C.
+// echoed is what a terminal shows for Ctrl-C.
 const echoed = len("^C")
 
 // remove takes the line off the screen, by blanks: that works on every terminal.
@@ -99,8 +99,8 @@ func (p *Progress) remove() {
 	}
 }
 
-// Pause removes the line while something else is on the screen, such as a question. The
-// function that it returns goes on.
+// Pause removes the line while something else is on the screen, such as a question. The returned
+// function resumes it.
 func (p *Progress) Pause() (resume func()) {
 	p.set(true)
 	return func() { p.set(false) }
@@ -135,7 +135,7 @@ type Messages struct {
 	progress atomic.Pointer[Progress]
 }
 
-// NewMessages returns what writes to stderr.
+// NewMessages returns a writer to stderr.
 func NewMessages(stderr io.Writer) *Messages { return &Messages{out: stderr} }
 
 // Write writes a whole message.

@@ -38,7 +38,7 @@ func (o *ScreenOptions) ColorFlag(f FlagSet) {
 	f.Var(&o.Color, "color", "colours: auto (on a terminal), always or never (default auto)")
 }
 
-// NewScreen returns the screen of a subcommand. Times are told as seen from now.
+// NewScreen returns the screen of a subcommand. Relative times are relative to now.
 func NewScreen(std Streams, o ScreenOptions, now time.Time) Screen {
 	width, isTerminal := Width(std.Out)
 	s := Screen{out: std.Out, colour: o.Color.on(std.Lookup, isTerminal), exact: o.Exact, now: now}
@@ -54,10 +54,10 @@ func NewScreen(std Streams, o ScreenOptions, now time.Time) Screen {
 // DefaultScreen returns the screen of a subcommand that prints a text and has no [ScreenOptions].
 func DefaultScreen(std Streams) Screen { return NewScreen(std, ScreenOptions{}, time.Time{}) }
 
-// IsTerminal reports whether a user looks at what is printed.
+// IsTerminal reports whether the output is a terminal.
 func (s Screen) IsTerminal() bool { return s.width > 0 }
 
-// Width returns the columns of the terminal, and fallback where there is none.
+// Width returns the columns of the terminal, or fallback without one.
 func (s Screen) Width(fallback int) int {
 	if s.IsTerminal() {
 		return s.width
@@ -86,9 +86,9 @@ func (c *Color) Set(text string) error {
 // Type names the kind of value in the help.
 func (*Color) Type() string { return "string" }
 
-// on decides whether there are colours. The flag decides if it says always or never; then
-// the environment by its conventions: NO_COLOR with any value, CLICOLOR_FORCE other than 0,
-// CLICOLOR=0, TERM=dumb. Nothing given, a terminal has colours.
+// on decides whether to use colours. The flag decides if it is always or never; then the
+// environment by its conventions: NO_COLOR with any value, CLICOLOR_FORCE other than 0,
+// CLICOLOR=0, TERM=dumb. By default a terminal has colours.
 func (c Color) on(lookup func(string) (string, bool), isTerminal bool) bool {
 	value := func(name string) string {
 		text, _ := lookup(name)
@@ -127,8 +127,7 @@ func (s Screen) Paint(style Style, text string) string {
 	return "\x1b[" + string(style) + "m" + text + "\x1b[0m"
 }
 
-// DecisionStyles are the colours of decisions, of the verdicts of rules, and of what became
-// of a call.
+// DecisionStyles are the colours of decisions, verdicts of rules and outcomes of calls.
 var DecisionStyles = map[string]Style{
 	"allow": Good, "reply": Good, "ask": Alert, "deny": Bad, "end": Faint,
 }
@@ -138,7 +137,7 @@ var EffectStyles = map[string]Style{
 	tiers.Writes.String(): Alert, tiers.Destroys.String(): Bad, tiers.Publishes.String(): Bad,
 }
 
-// Signed paints a row of a difference by its sign: what is removed, and what is added.
+// Signed paints a row of a difference by its sign: removed or added.
 func (s Screen) Signed(sign, row string) string {
 	switch sign {
 	case "-":

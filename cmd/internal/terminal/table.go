@@ -100,8 +100,7 @@ func (t *Table) forScripts(rows [][]Cell) string {
 	return t.painted(text.String(), rows)
 }
 
-// painted puts colours into lines that are aligned: each cell is found behind the one
-// before it.
+// painted adds colours to aligned lines: each cell is searched after the one before it.
 func (t *Table) painted(text string, rows [][]Cell) string {
 	var out strings.Builder
 	for _, row := range rows {

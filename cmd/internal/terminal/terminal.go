@@ -14,8 +14,8 @@ import (
 	"vaultwicket/gateway/clean"
 )
 
-// IsTerminal reports whether a stream is a character device other than the null
-// device, which programs are given in place of a terminal.
+// IsTerminal reports whether a stream is a character device other than the null device, which
+// programs often get instead of a terminal.
 func IsTerminal(stream any) bool {
 	file, ok := stream.(*os.File)
 	if !ok {
@@ -49,7 +49,7 @@ func Message(w io.Writer, label, text string) {
 	fmt.Fprintf(w, "vaultwicket: %s: %s\n", label, Visible(text))
 }
 
-// Notef writes a note: a fact that the user should know and that is no error.
+// Notef writes a note: a fact that the user should know and that is not an error.
 func Notef(w io.Writer, format string, args ...any) {
 	Message(w, Note, fmt.Sprintf(format, args...))
 }
@@ -78,17 +78,17 @@ func (s Streams) Getenv(name string) string {
 	return value
 }
 
-// defaultWidth is the number of columns of a terminal that does not tell it.
+// defaultWidth is the number of columns of a terminal that does not report it.
 const defaultWidth = 80
 
-// Width returns the number of columns of a terminal; ok is false if stream is none.
+// Width returns the number of columns of a terminal; ok is false if stream is not one.
 func Width(stream any) (columns int, ok bool) {
 	columns, _, ok = size(stream)
 	return columns, ok
 }
 
-// Height returns the number of rows of a terminal; ok is false if stream is none, or one
-// that does not tell it.
+// Height returns the number of rows of a terminal; ok is false if stream is not one, or does not
+// report it.
 func Height(stream any) (rows int, ok bool) {
 	_, rows, ok = size(stream)
 	return rows, ok && rows > 0

@@ -11,9 +11,8 @@ import (
 // longAgo is when a date says more than a number of days.
 const longAgo = 30 * 24 * time.Hour
 
-// Time returns when something was: "3 min ago" on a terminal, a date where that is long
-// ago or yet to come, and the exact time (RFC 3339, UTC) everywhere else or with
-// --exact-times.
+// Time returns when something happened: "3 min ago" on a terminal, a date if that is long ago or
+// in the future, and the exact time (RFC 3339, UTC) everywhere else or with --exact-times.
 func (s Screen) Time(t time.Time) string {
 	if s.exact || !s.IsTerminal() {
 		return t.UTC().Format(time.RFC3339)
@@ -50,7 +49,7 @@ func Span(d time.Duration) string {
 // depends on the terminal counts as narrow, whatever the locale.
 var columns = displaywidth.Options{}
 
-// ellipsis is put in place of what is cut.
+// ellipsis replaces text that was cut.
 const ellipsis = "…"
 
 // cut returns text in at most width columns. It cuts between characters as a reader sees
@@ -62,7 +61,7 @@ func cut(text string, width int) string {
 	return columns.TruncateString(text, width, ellipsis)
 }
 
-// pad returns text with blanks behind it, in width columns.
+// pad returns text padded with spaces to width columns.
 func pad(text string, width int) string {
 	return text + strings.Repeat(" ", max(0, width-columns.String(text)))
 }

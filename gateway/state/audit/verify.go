@@ -285,7 +285,20 @@ func (w *walker) step(name string, r raw) {
 	l, ok := readLink(r.text)
 	ok = ok && json.Valid(r.text) // one that was cut short begins well
 	if ok && l.follows(w.at) && (w.loose < 0 || w.isExplained(l, r)) {
-		w.accept(name, l, r)
+		if l.kind == kindBreak {
+			w.noteBreak(name, l, r)
+		}
+		if l.kind == kindGap {
+			w.gaps++
+		}
+		w.at = point{l.seq, sha256.Sum256(r.text)}
+		w.file, w.line = name, r.number
+		w.last, w.end, w.open = r.at, r.end, !r.whole
+		w.loose, w.foreign = -1, nil
+		w.lines++
+		if r.end == w.mark {
+			w.marked, w.atMark, w.markNum = true, w.at, r.number
+		}
 		return
 	}
 	here := w.explain(name, r, l, ok)
@@ -297,23 +310,6 @@ func (w *walker) step(name string, r raw) {
 	}
 	if ok && l.kind == kindBreak {
 		w.noteBreak(name, l, r)
-	}
-}
-
-func (w *walker) accept(name string, l link, r raw) {
-	if l.kind == kindBreak {
-		w.noteBreak(name, l, r)
-	}
-	if l.kind == kindGap {
-		w.gaps++
-	}
-	w.at = point{l.seq, sha256.Sum256(r.text)}
-	w.file, w.line = name, r.number
-	w.last, w.end, w.open = r.at, r.end, !r.whole
-	w.loose, w.foreign = -1, nil
-	w.lines++
-	if r.end == w.mark {
-		w.marked, w.atMark, w.markNum = true, w.at, r.number
 	}
 }
 

@@ -15,20 +15,19 @@ import (
 	"unicode/utf8"
 )
 
-// MaxText is the size in bytes up to which a text is edited. The largest settings
-// file of a client that is known holds some megabytes of history.
+// MaxText is the maximum size of a text in bytes. The largest known settings file of a client
+// holds some megabytes of history.
 const MaxText = 32 << 20
 
-// Place says where an entry is: below the keys of Path, under the key Name. With
-// List the value at Path is a list, and the entry is the element whose field "name"
-// is Name.
+// Place is the place of an entry: below the keys of Path, under the key Name. With List the
+// value at Path is a list, and the entry is the element whose field "name" is Name.
 type Place struct {
 	Path []string
 	Name string
 	List bool
 }
 
-// String returns the place as people write it, such as mcpServers.vaultwicket.
+// String returns the place in dotted form, such as mcpServers.vaultwicket.
 func (p Place) String() string { return strings.Join(append(slices.Clone(p.Path), p.Name), ".") }
 
 // Member is a key of an [Object] and its value: a string, a bool, an int, a list of
@@ -230,7 +229,7 @@ func Verify(before, after any, at Place) error {
 	return &Unsupported{"the file cannot be edited without changing something else in it"}
 }
 
-// without returns a parsed value without the entry, and without what is empty then.
+// without returns a parsed value without the entry, and without mappings that become empty.
 func without(value any, path []string, at Place) any {
 	if list, ok := value.([]any); ok && at.List && len(path) == 0 {
 		var rest []any
@@ -266,8 +265,8 @@ func without(value any, path []string, at Place) any {
 	return rest
 }
 
-// Lookup returns the entry at a place of a parsed value. It reports false where there
-// is none, and for one that is no mapping.
+// Lookup returns the entry at a place of a parsed value; ok is false if it is missing or not a
+// mapping.
 func Lookup(value any, at Place) (map[string]any, bool) {
 	for _, key := range at.Path {
 		mapping, _ := value.(map[string]any)

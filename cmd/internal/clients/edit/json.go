@@ -117,8 +117,8 @@ func nestedObject(keys []string, entry Object) Object {
 	return entry
 }
 
-// insert puts a member at the end of an object, behind a comment on the line of the
-// last one. With lines it gets a line of its own.
+// insert adds a member at the end of an object, after a comment on the line of the last one.
+// With lines it gets a line of its own.
 func (s jsonStyle) insert(holder *jsonNode, lines bool, key string, value Object) []byte {
 	closing := s.lineIndent(holder.start)
 	indent := s.memberIndent(holder)
@@ -175,8 +175,8 @@ func removeMember(text []byte, parent, holder *jsonNode, i int) []byte {
 	return Apply(text, cut...)
 }
 
-// sameLineComments returns the end of the comments that follow an offset on its line,
-// the offset itself if there are none.
+// sameLineComments returns the end of the comments that follow an offset on its line, the offset
+// itself without any.
 func sameLineComments(text []byte, at int) int {
 	for next := at; next < len(text); {
 		switch text[next] {
@@ -258,7 +258,7 @@ func (s jsonStyle) memberIndent(holder *jsonNode) string {
 	return s.lineIndent(holder.start) + s.unit
 }
 
-// whole returns a text of white space and comments with an object behind it.
+// whole returns a text of white space and comments followed by an object.
 func (s jsonStyle) whole(text []byte, value Object) []byte {
 	out := bytes.Clone(text)
 	comments := bytes.TrimRight(bytes.TrimPrefix(text, []byte(BOM)), " \t\r\n")

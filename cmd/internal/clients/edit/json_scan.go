@@ -45,7 +45,7 @@ type jsonScanner struct {
 	options JSON
 }
 
-// jsonFault is what the scanner panics with; parse returns it.
+// jsonFault is the panic value of the scanner; parseJSON returns its error.
 type jsonFault struct{ err *Malformed }
 
 func (s *jsonScanner) fail(offset int, format string, args ...any) {
@@ -110,8 +110,8 @@ func (s *jsonScanner) comment() {
 	s.at, s.last = end, end
 }
 
-// commentEnd returns the end of the comment at an offset, without the line end of a
-// line comment; 0 if there is no comment and -1 if it has no end.
+// commentEnd returns the end of the comment at an offset, without the line end of a line
+// comment; 0 if there is no comment and -1 if it is not closed.
 func commentEnd(text []byte, at int) int {
 	switch {
 	case bytes.HasPrefix(text[at:], []byte("//")):
@@ -222,8 +222,7 @@ func positionOf(text []byte, offset int) string {
 	return fmt.Sprintf("line %d, column %d", m.Line, m.Column)
 }
 
-// comma passes the comma behind a value and returns its offset, -1 where the bracket
-// comes next.
+// comma reads the comma after a value and returns its offset, -1 if the bracket follows.
 func (s *jsonScanner) comma(bracket byte) int {
 	s.skip()
 	if s.at == len(s.text) || s.text[s.at] == bracket {

@@ -94,8 +94,8 @@ func (e TOML) verify(before any, changed []byte, at Place, entry *Object) error 
 	return Verify(before, after, at)
 }
 
-// addBlock appends a block behind a blank line. A text without a line end at its end gets
-// a block without one.
+// addBlock appends a block after a blank line. A text without a final line end gets a block
+// without one.
 func addBlock(text []byte, block, newline string) []byte {
 	out := bytes.Clone(text)
 	switch body := bytes.TrimPrefix(text, []byte(BOM)); {
@@ -139,7 +139,7 @@ type tomlExpression struct {
 	table      bool
 }
 
-// tomlRunsOf returns what belongs to an entry, with the comments between its lines.
+// tomlRunsOf returns the lines of an entry, with the comments between them.
 func tomlRunsOf(text []byte, at Place) []tomlRun {
 	want := append(slices.Clone(at.Path), at.Name)
 	var runs []tomlRun

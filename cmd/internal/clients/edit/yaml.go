@@ -92,8 +92,8 @@ func flowStyleError(at Place) error {
 	return &Unsupported{Reason: at.Path[0] + " is written in a form that cannot be edited, such as one in brackets"}
 }
 
-// appendBlock puts a block behind a text. A text without a line end at its end gets a
-// block without one.
+// appendBlock appends a block to a text. A text without a final line end gets a block without
+// one.
 func appendBlock(text []byte, block, newline string) []byte {
 	out := bytes.Clone(text)
 	if body := bytes.TrimPrefix(text, []byte(BOM)); len(body) > 0 && !bytes.HasSuffix(body, []byte("\n")) {
@@ -102,7 +102,7 @@ func appendBlock(text []byte, block, newline string) []byte {
 	return append(out, block...)
 }
 
-// yamlHolder is the collection that entries are in; without a key there is none.
+// yamlHolder is the collection that contains the entries; without a key it does not exist.
 type yamlHolder struct {
 	yamlLines
 	key, value *yaml.Node
@@ -135,8 +135,8 @@ func yamlHolderOf(text []byte, at Place) (*yamlHolder, error) {
 	return h, nil
 }
 
-// check returns an error for a value that is no collection of the kind that is
-// needed, or is written in a form that is not edited.
+// check returns an error for a value that is not a collection of the right kind, or has a form
+// that cannot be edited.
 func (h *yamlHolder) check(at Place) error {
 	kind, name := yaml.MappingNode, "mapping"
 	if h.list {
@@ -178,7 +178,7 @@ func (h *yamlHolder) childIndent() string {
 	return strings.Repeat(" ", h.value.Content[0].Column-1)
 }
 
-// colon returns the offset behind the colon of the key.
+// colon returns the offset after the colon of the key.
 func (h *yamlHolder) colon() (int, error) {
 	at := h.offset(h.key.Line, h.key.Column)
 	raw := h.key.Value
@@ -194,8 +194,7 @@ func (h *yamlHolder) colon() (int, error) {
 	return 0, &Unsupported{Reason: "the key " + h.key.Value + " is written in a form that cannot be edited"}
 }
 
-// fill puts a first entry into an empty collection: what stands for it, such as [],
-// is taken away.
+// fill puts a first entry into an empty collection, in place of its old form, such as [].
 func (h *yamlHolder) fill(block, newline string) ([]byte, error) {
 	colon, err := h.colon()
 	if err != nil {
@@ -239,8 +238,7 @@ func (h *yamlHolder) insert(at Place, block, newline string) ([]byte, error) {
 	return Apply(h.text, Splice{Start: start, End: end, Text: block}), nil
 }
 
-// span returns where an entry is, in whole lines, without the comments behind it;
-// -1 if there is none.
+// span returns the lines of an entry, without the comments after it; -1 if it is missing.
 func (h *yamlHolder) span(at Place) (start, end int, err error) {
 	for i := 0; i < len(h.value.Content); i += h.step() {
 		n := h.value.Content[i]
@@ -314,7 +312,7 @@ func (w yamlWriter) members(object Object, indent string) string {
 	return lines.String()
 }
 
-// value returns what is behind a colon, with the line end.
+// value returns the text after a colon, with the line end.
 func (w yamlWriter) value(value any, indent string) string {
 	switch v := value.(type) {
 	case string:
@@ -343,10 +341,10 @@ func (w yamlWriter) value(value any, indent string) string {
 
 var plainScalar = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z/][A-Za-z0-9_/.-]*$`) })
 
-// reservedWords are words that some parser of YAML takes for something else than text.
+// reservedWords are words that some YAML parsers do not read as strings.
 var reservedWords = []string{"true", "false", "null", "yes", "no", "on", "off", "y", "n"}
 
-// yamlString returns a string as a plain scalar where that is safe, else in double quotes.
+// yamlString returns a string as a plain scalar if that is safe, otherwise in double quotes.
 func yamlString(text string) string {
 	if plainScalar().MatchString(text) && !slices.Contains(reservedWords, strings.ToLower(text)) {
 		return text

@@ -155,8 +155,8 @@ func yamlLinesOf(text []byte) yamlLines {
 	return l
 }
 
-// start returns the offset of a line, counted from 1; the end of the text for a line
-// behind the last one.
+// start returns the offset of a line, counted from 1; the end of the text for a line after the
+// last one.
 func (l yamlLines) start(line int) int {
 	if line > len(l.starts) {
 		return len(l.text)
