@@ -100,6 +100,8 @@ func (g *vaultGateway) doBatch(ctx context.Context, b Batch) BatchResult {
 	if err := g.admission.Open(); err != nil {
 		return g.refuseBatch(ctx, b, "", err)
 	}
+	ctx, end := g.whileEntitled(ctx)
+	defer end()
 	plan, clientID, err := g.planBatch(b)
 	if err != nil {
 		return g.refuseBatch(ctx, b, clientID, err)

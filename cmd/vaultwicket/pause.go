@@ -14,15 +14,16 @@ import (
 )
 
 var helpOfPause = description{
-	Name: "pause", Usage: "[--json]", Group: groupConsent,
+	Name: "pause", Usage: "[--agent NAME] [--json]", Group: groupConsent,
 	Summary: "deny every call immediately, in every running server",
 	Examples: []example{
 		{"stop all agents at once", "vaultwicket pause"},
+		{"stop one agent, also a call under way", "vaultwicket pause --agent cursor"},
 	},
 }
 
 var helpOfResume = description{
-	Name: "resume", Usage: "[--json]", Group: groupConsent,
+	Name: "resume", Usage: "[--agent NAME] [--json]", Group: groupConsent,
 	Summary: "resume after a pause",
 	Examples: []example{
 		{"end the pause", "vaultwicket resume"},
@@ -32,20 +33,31 @@ var helpOfResume = description{
 // pauseState is what "pause --json" and "resume --json" print.
 type pauseState struct {
 	Paused bool       `json:"paused"`
+	Agent  string     `json:"agent,omitempty"` // that is paused alone, "" for all of them
 	Since  *time.Time `json:"since,omitempty"`
-	File   string     `json:"file"`
+	File   string     `json:"file,omitempty"`
 }
 
 // pause is "vaultwicket pause": every server denies every call immediately. It reads no
 // settings, because it has to work when they are broken.
 func pause(_ context.Context, std terminal.Streams, args []string) error {
-	state, asJSON, err := pauseWords("pause", std, args)
+	state, agent, asJSON, err := pauseWords("pause", std, args)
 	if err != nil {
 		return err
 	}
 	name := admission.PauseFile(state)
 	if !private.EnsureFolder(state) {
 		return terminal.Fail(terminal.ExitNotReady, fmt.Sprintf("not paused: cannot create %q as a private folder", state), "")
+	}
+	if agent != "" {
+		if err := admission.PauseAgent(state, agent, time.Now()); err != nil {
+			return terminal.Fail(terminal.ExitNotReady, "not paused: "+err.Error(), "")
+		}
+		if asJSON {
+			return terminal.PrintJSON(std.Out, pauseState{Paused: true, Agent: agent}, terminal.ExitDone)
+		}
+		fmt.Fprintf(std.Out, "agent %s is paused: its calls are denied until \"vaultwicket resume --agent %[1]s\"\n", agent)
+		return nil
 	}
 	if err := admission.Pause(state, time.Now()); err != nil {
 		return terminal.Fail(terminal.ExitNotReady, "not paused: "+err.Error(), "")
@@ -67,9 +79,24 @@ func pause(_ context.Context, std terminal.Streams, args []string) error {
 
 // resume is "vaultwicket resume": it ends a pause.
 func resume(_ context.Context, std terminal.Streams, args []string) error {
-	state, asJSON, err := pauseWords("resume", std, args)
+	state, agent, asJSON, err := pauseWords("resume", std, args)
 	if err != nil {
 		return err
+	}
+	if agent != "" {
+		was, err := admission.ResumeAgent(state, agent)
+		if err != nil {
+			return terminal.Fail(terminal.ExitNotReady, "still paused: "+err.Error(), "delete the file")
+		}
+		if asJSON {
+			return terminal.PrintJSON(std.Out, pauseState{Agent: agent}, terminal.ExitDone)
+		}
+		text := "resumed"
+		if !was {
+			text = "was not paused"
+		}
+		fmt.Fprintf(std.Out, "agent %s %s\n", agent, text)
+		return nil
 	}
 	name := admission.PauseFile(state)
 	was, err := admission.Resume(state)
@@ -87,14 +114,22 @@ func resume(_ context.Context, std terminal.Streams, args []string) error {
 	return nil
 }
 
-func pauseWords(name string, std terminal.Streams, args []string) (state string, asJSON bool, err error) {
-	rest, err := terminal.ParseFlags(name, args, func(f terminal.FlagSet) { f.BoolVar(&asJSON, "json", false, "print JSON") })
+func pauseWords(name string, std terminal.Streams, args []string) (state, agent string, asJSON bool, err error) {
+	rest, err := terminal.ParseFlags(name, args, func(f terminal.FlagSet) {
+		f.BoolVar(&asJSON, "json", false, "print JSON")
+		f.StringVar(&agent, "agent", "", "only this agent")
+	})
 	if err != nil {
-		return "", false, err
+		return "", "", false, err
+	}
+	if agent != "" {
+		if err := settings.CheckAgentName(agent); err != nil {
+			return "", "", false, &terminal.UsageError{Reason: err.Error()}
+		}
 	}
 	if len(rest) > 0 {
-		return "", false, &terminal.UsageError{Reason: fmt.Sprintf("%s: unexpected argument %q", name, quote.Short(rest[0])), Advice: "it applies to every server of this user"}
+		return "", "", false, &terminal.UsageError{Reason: fmt.Sprintf("%s: unexpected argument %q", name, quote.Short(rest[0])), Advice: "it applies to every server of this user"}
 	}
 	state, err = settings.StateFolder(std)
-	return state, asJSON, err
+	return state, agent, asJSON, err
 }

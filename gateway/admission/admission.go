@@ -35,6 +35,8 @@ const DefaultParallel = 4 // more calls at once only wait for the app, which ans
 // and the semaphores of the calls that run at once.
 type Controller struct {
 	pauseFile string               // "" where nothing can be paused
+	state     string               // the folder of the pause file
+	agent     string               // that all calls are of, "" where no agent is defined
 	timeout   func() time.Duration // of a call
 	disabled  atomic.Bool
 
@@ -49,7 +51,13 @@ type Controller struct {
 // is the folder of the file that pauses, "" where nothing can be paused, and timeout the
 // time limit of a call.
 func New(l Limits, disabled bool, state string, timeout func() time.Duration) *Controller {
-	a := &Controller{timeout: timeout, limits: l, callers: map[string]*rate.Limiter{}, minute: limiter(l.Mutations, time.Minute), hour: limiter(l.MutationsHour, time.Hour)}
+	return NewFor("", l, disabled, state, timeout)
+}
+
+// NewFor is [New] for the calls of an agent, "" for none: they are also refused while the agent
+// is paused, and once it is revoked.
+func NewFor(agent string, l Limits, disabled bool, state string, timeout func() time.Duration) *Controller {
+	a := &Controller{agent: agent, state: state, timeout: timeout, limits: l, callers: map[string]*rate.Limiter{}, minute: limiter(l.Mutations, time.Minute), hour: limiter(l.MutationsHour, time.Hour)}
 	a.disabled.Store(disabled)
 	if state != "" {
 		a.pauseFile = PauseFile(state)
@@ -126,7 +134,7 @@ func (a *Controller) Open() error {
 	if paused {
 		return failure.New(failure.CodePaused, `the user can resume it with "vaultwicket resume"`, "vaultwicket is paused")
 	}
-	return nil
+	return a.agentOpen()
 }
 
 // looksPaused reports whether somebody has paused the gateway. The error says why that
@@ -138,10 +146,11 @@ func (a *Controller) looksPaused() (bool, error) {
 	return isThere(a.pauseFile)
 }
 
-// Paused reports whether the gateway is paused. If that cannot be told, it is.
+// Paused reports whether the gateway, or the agent of its calls, is paused or revoked. If that
+// cannot be told, it is.
 func (a *Controller) Paused() bool {
 	paused, err := a.looksPaused()
-	return paused || err != nil
+	return paused || err != nil || a.agentOpen() != nil
 }
 
 // Mutations refuses calls that would change something above the limits of a minute and of an

@@ -31,6 +31,7 @@ const (
 	CodeBadRequest    = "bad_request"
 	CodeUnknown       = "outcome_unknown"
 	CodePaused        = "paused"
+	CodeAgent         = "agent_denied"
 	CodeRateLimited   = "rate_limited"
 	CodeUnconfirmed   = "unconfirmed"
 	CodeBadValue      = "bad_value"

@@ -27,8 +27,8 @@ var agentName = regexp.MustCompile(agentPattern)
 // maxAgents bounds the tables "agents.NAME" of a file.
 const maxAgents = 1000
 
-// checkAgentName says what is wrong with the name of an agent.
-func checkAgentName(name string) error {
+// CheckAgentName says what is wrong with the name of an agent.
+func CheckAgentName(name string) error {
 	if !agentName.MatchString(name) {
 		return fmt.Errorf("invalid agent name %q: want 1 to 64 of a to z, 0 to 9, dot, dash and underscore, not beginning with a sign", quote.Short(name))
 	}
@@ -42,7 +42,7 @@ func setAgent(s *Settings, text string) error {
 	if text == "" {
 		return nil
 	}
-	return checkAgentName(text)
+	return CheckAgentName(text)
 }
 
 // agentTable is one of the tables "agents.NAME" of the file.
@@ -84,7 +84,7 @@ func (r *reading) agents(value any) agentTables {
 	for _, name := range slices.Sorted(maps.Keys(all)) {
 		at := []string{"agents", name}
 		values, ok := all[name].(map[string]any)
-		switch err := checkAgentName(name); {
+		switch err := CheckAgentName(name); {
 		case err != nil:
 			r.report(at, "%v", err)
 		case !ok:

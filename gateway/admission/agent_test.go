@@ -1,0 +1,89 @@
+package admission
+
+import (
+	"context"
+	"errors"
+	"os"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"vaultwicket/gateway/failure"
+)
+
+func codeOf(err error) string {
+	var coded failure.CodedError
+	if errors.As(err, &coded) {
+		return coded.Code()
+	}
+	return ""
+}
+
+// One agent is paused and revoked, and no other one, and no caller without an agent.
+func TestOneAgentIsPausedOrRevoked(t *testing.T) {
+	state := t.TempDir()
+	cursor, other, nobody := NewFor("cursor", Limits{}, false, state, nil), NewFor("cursor.2", Limits{}, false, state, nil), New(Limits{}, false, state, nil)
+	check := func(what, want string) {
+		t.Helper()
+		if got := codeOf(cursor.Open()); got != want {
+			t.Errorf("%s: %q, want %q", what, got, want)
+		}
+		if cursor.Paused() != (want != "") || other.Open() != nil || nobody.Open() != nil || other.Paused() || nobody.Paused() {
+			t.Errorf("%s: others: %v, %v", what, other.Open(), nobody.Open())
+		}
+	}
+	must := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	check("at first", "")
+	must(PauseAgent(state, "cursor", time.Now()))
+	must(PauseAgent(state, "cursor", time.Now()))
+	check("paused", "paused")
+	must(RevokeAgent(state, "cursor", time.Now()))
+	check("revoked too", "agent_denied")
+	if was, err := ResumeAgent(state, "cursor"); !was || err != nil {
+		t.Errorf("%v, %v", was, err)
+	}
+	check("revoked", "agent_denied")
+	if was, err := RestoreAgent(state, "cursor"); !was || err != nil {
+		t.Errorf("%v, %v", was, err)
+	}
+	check("restored", "")
+	if was, err := RestoreAgent(state, "cursor"); was || err != nil {
+		t.Errorf("%v, %v", was, err)
+	}
+	must(os.RemoveAll(state))
+	must(os.WriteFile(state, nil, 0o600))
+	if got := codeOf(cursor.Open()); got != failure.CodeState {
+		t.Errorf("without a state folder: %q", got)
+	}
+}
+
+// A call under way ends soon after its agent is paused.
+func TestACallEndsWithItsAgent(t *testing.T) {
+	state := t.TempDir()
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := NewFor("cursor", Limits{}, false, state, nil).Follow(t.Context())
+		defer cancel()
+		time.Sleep(10 * time.Second)
+		if ctx.Err() != nil {
+			t.Fatal("it ended by itself")
+		}
+		if err := PauseAgent(state, "cursor", time.Now()); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(2 * lookAgain)
+		if !errors.Is(ctx.Err(), context.Canceled) {
+			t.Error("it goes on")
+		}
+		again, cancelAgain := NewFor("other", Limits{}, false, state, nil).Follow(t.Context())
+		time.Sleep(time.Second)
+		if again.Err() != nil {
+			t.Error("the call of another agent ended")
+		}
+		cancelAgain()
+	})
+}

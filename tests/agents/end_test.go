@@ -1,0 +1,97 @@
+package agents
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"vaultwicket/tests/rig"
+)
+
+// within calls what until it is true, at most a second: that is how long an agent may keep its
+// rights after the user has taken them.
+func within(t *testing.T, what string, is func() bool) {
+	t.Helper()
+	begun := time.Now()
+	for !is() {
+		if time.Since(begun) > 10*time.Second {
+			t.Fatalf("%s: not after %v", what, time.Since(begun))
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	t.Logf("%s: after %v", what, time.Since(begun).Round(time.Millisecond))
+}
+
+// An agent that is paused is refused at its next call, in the middle of its session and of a
+// listing, and no other one is.
+func TestAPausedAgentIsRefusedAtOnce(t *testing.T) {
+	r := newRig(t)
+	for i := range 30 {
+		r.Write("Ann/"+strings.Repeat("n", i+1)+".md", "text\n")
+	}
+	ann, bob := serverOf(r, "ann"), serverOf(r, "bob")
+	first := ann.Do(rig.Calling("files").With("limit", 5))
+	if !first.OK || first.Truncated == nil || first.Truncated.Cursor == "" {
+		t.Fatalf("%+v", first)
+	}
+	r.Must("pause", "--agent=ann")
+	next := rig.Call{"command": "files", "cursor": first.Truncated.Cursor}
+	for _, call := range []rig.Call{rig.Calling("read", "path=Ann/Plan.md"), next, rig.Calling("append", "path=Ann/Plan.md", "content=x")} {
+		if got := ann.Do(call); got.OK || got.Error.Code != "paused" || got.Stdout != "" {
+			t.Errorf("%v: %+v", call, got)
+		}
+	}
+	if got := ann.Batch(rig.Calling("read", "path=Ann/Plan.md"), rig.Calling("append", "path=Ann/Plan.md", "content=x")); got.OK {
+		t.Errorf("a batch: %+v", got)
+	}
+	if got := bob.Do(rig.Calling("read", "path=Bob/Plan.md")); !got.OK {
+		t.Errorf("bob: %+v", got.Error)
+	}
+	r.Must("resume", "--agent=ann")
+	if got := ann.Do(rig.Calling("read", "path=Ann/Plan.md")); !got.OK {
+		t.Errorf("after the end of the pause: %+v", got.Error)
+	}
+	if got := r.Read("Ann/Plan.md"); got != notes["Ann/Plan.md"] {
+		t.Errorf("the note is %q", got)
+	}
+}
+
+// An agent whose table is narrowed or removed while its server runs loses the rights there.
+func TestAnAgentEndsInTheMiddleOfItsSession(t *testing.T) {
+	for name, change := range map[string]func(string) string{
+		"removed": func(text string) string {
+			return strings.Replace(text, "[agents.ann]\n[agents.ann.access]", "[agents.other]\n[agents.other.access]", 1)
+		},
+		"expired": func(text string) string {
+			return strings.Replace(text, "[agents.ann]\n", "[agents.ann]\nexpires = 2001-01-01\n", 1)
+		},
+		"no vault": func(text string) string {
+			return strings.Replace(text, "[agents.ann]\n", "[agents.ann]\nvaults = []\n", 1)
+		},
+	} {
+		r := newRig(t)
+		ann := serverOf(r, "ann")
+		if got := ann.Do(rig.Calling("read", "path=Ann/Plan.md")); !got.OK {
+			t.Fatalf("%+v", got.Error)
+		}
+		r.Tables = change(tables)
+		time.Sleep(20 * time.Millisecond) // so that the file has another time
+		r.Save()
+		within(t, name, func() bool { return codeOf(ann, rig.Calling("read", "path=Ann/Plan.md")) == "agent_denied" })
+	}
+}
+
+// A time at which an agent expires passes while its server runs.
+func TestAnAgentExpiresInTheMiddleOfItsSession(t *testing.T) {
+	r := newRig(t)
+	end := time.Now().Add(1500 * time.Millisecond)
+	r.Tables = strings.Replace(tables, "[agents.ann]\n", "[agents.ann]\nexpires = "+end.UTC().Format("2006-01-02T15:04:05.000Z")+"\n", 1)
+	ann := serverOf(r, "ann")
+	if got := ann.Do(rig.Calling("read", "path=Ann/Plan.md")); !got.OK {
+		t.Fatalf("%+v", got.Error)
+	}
+	within(t, "expired", func() bool { return codeOf(ann, rig.Calling("read", "path=Ann/Plan.md")) == "agent_denied" })
+	if time.Now().Before(end) {
+		t.Error("it expired too early")
+	}
+}
