@@ -18,7 +18,7 @@ import (
 // client: the longest recorded one is two lines.
 const maxSentence = 4 << 10
 
-// question is what must be known about a call to understand its answer.
+// question is what judge needs to know about a call to understand its answer.
 type question struct {
 	name      string
 	reply     allowlist.Reply
@@ -46,7 +46,7 @@ func questionOf(permit policy.Grant, p Program) question {
 	return q
 }
 
-// answer is what a program printed and how it ended by itself.
+// answer is the output of a program and its exit status.
 type answer struct {
 	stdout, stderr string
 	cut            bool
@@ -56,8 +56,8 @@ type answer struct {
 	explained      bool          // it reported why the answer is empty
 }
 
-// verdict is what an answer means. At most one of failure, away and cold is
-// set; none of them means success.
+// verdict is the meaning of an answer. At most one of failure, away and cold is set; none of
+// them means success.
 type verdict struct {
 	answer
 	notices     []string
@@ -93,8 +93,8 @@ func (q question) judge(a answer) verdict {
 	return v
 }
 
-// isNoVersion reports whether the app answered the question for its version with
-// something else. While it starts it may say anything (recorded on 1.12.7).
+// isNoVersion reports whether the app answered the question for its version with something else,
+// as it may while it starts (recorded on 1.12.7).
 func (q question) isNoVersion(text string, v verdict) bool {
 	if q.name != probeCommand || v.stdout == "" || v.exit != 0 {
 		return false
@@ -103,8 +103,8 @@ func (q question) isNoVersion(text string, v verdict) bool {
 	return !ok
 }
 
-// judgeEmbedded judges the embedded program, whose exit status tells the truth and
-// which reports the code of a failure. Its texts are for people.
+// judgeEmbedded judges the embedded program, whose exit status is reliable and which reports the
+// code of a failure. Its texts are for people.
 func (q question) judgeEmbedded(v *verdict) {
 	switch reported := v.reported; {
 	case v.exit == 0:
@@ -141,9 +141,8 @@ func (a answer) sentence() string {
 	return trimmed(a.stdout)
 }
 
-// surroundings recognises answers that tell of the app and not of the call. On
-// standard error the text counts wherever it stands: notes are not printed
-// there.
+// surroundings recognises answers about the app instead of the call. On standard error the text
+// counts anywhere, because notes are not printed there.
 func (q question) surroundings(text string, v verdict) *Unavailable {
 	strict := q.reply.Kind == allowlist.Content && v.exit == 0
 	switch {
@@ -252,7 +251,7 @@ func (q question) refusal(text string, exit int) *Failure {
 	return &Failure{code: CodeCLIError, reason: "the client answered " + quote.Quoted(firstLine(text))}
 }
 
-// endedWithStatus is the failure of a program that did not say what is wrong.
+// endedWithStatus is the failure of a program that did not report a reason.
 func endedWithStatus(exit int) *Failure {
 	return &Failure{code: CodeCLIError, reason: fmt.Sprintf("the client ended with status %d", exit),
 		hint: "what it printed on standard error is in the result"}
@@ -260,8 +259,8 @@ func endedWithStatus(exit int) *Failure {
 
 const hintReadBack = "read the note to see whether it changed before asking again"
 
-// settle finishes an answer that is no error: empty results, answers that are
-// missing, and changes that nobody confirmed.
+// settle completes an answer that is not an error: empty results, missing answers and
+// unconfirmed changes.
 func (q question) settle(v *verdict, text string) {
 	switch {
 	case q.name == neverSilent && isBinary(v.stdout) && !slices.ContainsFunc(q.values, isMarkdown):

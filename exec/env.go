@@ -65,8 +65,8 @@ func StartedByGateway(getenv func(string) string) bool {
 	return err == nil && parent > 0 && parent == os.Getppid()
 }
 
-// pick leaves out what is not set or empty. It never returns nil, which os/exec
-// would take for the whole environment of the gateway.
+// pick returns the variables that are set and not empty. It never returns nil, which os/exec
+// would replace by the whole environment of the gateway.
 func pick(getenv func(string) string, lists ...[]string) []string {
 	env := []string{}
 	for _, names := range lists {
@@ -130,7 +130,7 @@ func (p Part) String() string {
 	return strconv.Itoa(p.Bytes)
 }
 
-// withSwitches returns a command of the embedded program with what the context asks for.
+// withSwitches adds the switches that the context requests to a command of the embedded program.
 func (c Command) withSwitches(ctx context.Context) Command {
 	var switches []string
 	if compact, _ := ctx.Value(compactKey{}).(bool); compact {

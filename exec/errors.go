@@ -56,8 +56,8 @@ var (
 	ErrNoProgram = errors.New("no program: the zero Program runs nothing")
 )
 
-// Unavailable says what is wrong with the surroundings of a call: the program,
-// the app or the vault. The same call succeeds once that is mended.
+// Unavailable says what is wrong with the environment of a call: the program, the app or the
+// vault. The same call succeeds once that is fixed.
 type Unavailable struct {
 	code, program, reason, hint string
 	cause                       error

@@ -12,8 +12,8 @@ import (
 	"vaultwicket/exec/process"
 )
 
-// exchange is one call that a worker has open. Until done is closed it belongs
-// to the goroutine that hears the worker, after that to the call.
+// exchange is a call in flight on a worker. Until done is closed it belongs to the goroutine
+// that reads from the worker, after that to the call.
 type exchange struct {
 	id             uint32
 	stdout, stderr *process.Stream
@@ -80,8 +80,7 @@ func (w *worker) ask(ctx context.Context, command Command) (e process.Ending, un
 	return e, unrun && !stopped
 }
 
-// await comes back when the call has ended. A large answer is let come when there
-// is room for it.
+// await returns when the call has ended. It waits for memory before accepting a large response.
 func (w *worker) await(ctx context.Context, x *exchange, command Command) {
 	select {
 	case <-x.done:
@@ -121,9 +120,8 @@ func (x *exchange) receive(piece []byte, granted bool) error {
 	return nil
 }
 
-// ready waits until the worker takes a request. A worker that does not begin
-// within the limit of a call is stopped; calls that waited with it may ask
-// another one.
+// ready waits until the worker accepts requests. A worker that does not start within the limit
+// of a call is stopped; calls that waited with it may use another one.
 func (w *worker) ready(ctx context.Context) (unrun bool, kind process.Kind, cause error) {
 	select {
 	case <-w.begun:
@@ -158,7 +156,7 @@ func (w *worker) waitStopped(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// register gives the call a number. It reports false when the worker has ended.
+// register gives the call a number. It returns false when the worker has ended.
 func (w *worker) register(x *exchange) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -213,7 +211,7 @@ func appendInput(b []byte, id uint32, input string) (out []byte, rest string) {
 	return frame.Append(b, frame.Frame{Kind: frame.KindInput, ID: id}), ""
 }
 
-// write sends what fill makes, as one piece.
+// write sends the frames that fill appends, in one write.
 func (w *worker) write(x *exchange, fill func([]byte) ([]byte, bool)) (started bool, err error) {
 	w.writing.Lock()
 	defer w.writing.Unlock()
@@ -240,8 +238,8 @@ func lostToOtherCall(e process.Ending) bool {
 	return e.Kind == process.Lost && e.How == causeUnfinishedCall
 }
 
-// cancelCall ends a call that nobody waits for any more. It is not waited for: the
-// call comes back when the worker has ended it, or has ended itself.
+// cancelCall cancels a call without waiting for its end: the call returns when the worker has
+// ended it, or has ended itself.
 func (w *worker) cancelCall(x *exchange) {
 	select {
 	case <-x.done:

@@ -36,7 +36,7 @@ const (
 	minKept        = 1 << 10          // error texts and facts must stay whole
 )
 
-// Config says what a [Runner] may start and within which limits.
+// Config configures a [Runner]: what it may start, and its limits.
 type Config struct {
 	// CLI is the name or the absolute path of the official CLI; "" means
 	// "obsidian". A name is looked up, a path is taken alone.
@@ -82,7 +82,7 @@ type Runner struct {
 	processes, queued atomic.Int64 // see Children
 }
 
-// New returns a Runner. It only allocates: nothing is looked up or started.
+// New returns a Runner. It only allocates and starts nothing.
 func New(c Config) *Runner {
 	if c.CLI == "" {
 		c.CLI = defaultCLI
@@ -105,9 +105,8 @@ func New(c Config) *Runner {
 // Timeout returns the limit of one call.
 func (r *Runner) Timeout() time.Duration { return r.config.Timeout }
 
-// Close ends what was kept running, and comes back when it is gone. A call that
-// is open ends with an error, and so does every later one of a resident program.
-// It may be called more than once.
+// Close ends resident programs and returns when they are gone. A call in flight ends with an
+// error, and so does every later one of a resident program. It may be called more than once.
 func (r *Runner) Close() { r.pool.close() }
 
 // environments computes the environment of each kind of program once, at its
@@ -123,10 +122,9 @@ func (r *Runner) environments() func(backend) []string {
 	}
 }
 
-// Outcome is what came of a call that was permitted. Together with a nil error
-// it says one of two things: Failure is nil and the call did what it was asked
-// to, or Failure says what the client answered instead. With an error it holds
-// what had been gathered until then.
+// Outcome is the result of a permitted call. With a nil error the call succeeded if Failure is
+// nil, otherwise Failure is the answer of the client. With an error it has what was collected
+// until then.
 type Outcome struct {
 	// Stdout and Stderr are what the program printed, cleaned of noise. They are
 	// bytes as they came: nothing makes sure that they are valid UTF-8.
@@ -216,11 +214,10 @@ func (p *Peer) Wait() error {
 		hint: "the user can look for its messages in the log of the gateway"}
 }
 
-// Stop ends the server and comes back when it is gone. A server that has ended
-// is left alone.
+// Stop ends the server and returns when it is gone. It does nothing if the server has ended.
 func (p *Peer) Stop() { p.process.Stop() }
 
-// Children is what a [Runner] has running at a moment.
+// Children counts the running processes. It may be called at any time, and waits for no call.
 type Children struct {
 	// Processes are programs that were started for one call each.
 	Processes int
@@ -233,8 +230,7 @@ type Children struct {
 	Waiting int
 }
 
-// Children counts what is running. It may be called at any time, and waits for
-// no call.
+// Children counts the running processes. It may be called at any time, and waits for no call.
 func (r *Runner) Children() Children {
 	c := Children{Processes: int(r.processes.Load()), Waiting: int(r.queued.Load())}
 	for _, pid := range r.pool.pids() {

@@ -17,8 +17,8 @@ import (
 // of a session without one should not search the disk.
 const searchAgain = 5 * time.Second
 
-// client is what a Runner knows about the official CLI. It is found once; after
-// that only the identity of the file is looked at.
+// client is the cached official CLI. It is searched once; after that only the identity of the
+// file is checked.
 type client struct {
 	mu       sync.Mutex
 	program  Program
@@ -67,8 +67,7 @@ func (r *Runner) HasApp() bool {
 	return true
 }
 
-// search takes the first candidate that is suitable. Otherwise the first one
-// that is there says what is wrong.
+// search returns the first suitable candidate, otherwise the error of the first one that exists.
 func (r *Runner) search() (Program, fs.FileInfo, error) {
 	candidates, err := r.candidates()
 	if err != nil {

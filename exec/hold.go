@@ -40,7 +40,7 @@ func WithHold(ctx context.Context, h *Hold) context.Context {
 	return context.WithValue(ctx, holdKey{}, h)
 }
 
-// Release gives the right back, if it is held.
+// Release returns the right, if it is held.
 func (h *Hold) Release() {
 	if h == nil {
 		return
@@ -71,9 +71,9 @@ func (h *Hold) take(ctx context.Context) bool {
 	return h.held
 }
 
-// holding has a program run under a Hold: that of its call, or one of its own. What
-// an earlier program of the same call has left is given back: a call must not wait
-// for its turn while others wait for the end of it.
+// holding runs a program under a Hold: that of its call, or one of its own. Anything that an
+// earlier program of the same call kept is released first, so that a call never waits for its
+// turn while it blocks others.
 func (r *Runner) holding(ctx context.Context) (held context.Context, end func()) {
 	if h := holdOf(ctx); h != nil {
 		h.Release()
@@ -132,7 +132,7 @@ func (q question) isKnownRefusal(text string) bool {
 	})
 }
 
-// knownConfirmation returns a confirmation if it names what the call names, else
+// knownConfirmation returns a confirmation if it contains only names from the call, otherwise
 // its first words alone.
 func (q question) knownConfirmation(line string) string {
 	for _, prefix := range q.reply.Confirms {
@@ -188,7 +188,7 @@ func (k *KeptAnswer) More(ctx context.Context, from, atLeast int) (string, error
 	return text, nil
 }
 
-// keptOf returns what the worker that answered has kept, nil for nothing.
+// keptOf returns the answers that the worker has kept, nil for none.
 func (r *Runner) keptOf(a attempt) *KeptAnswer {
 	kept := a.facts.Whole
 	if kept == nil || a.worker == nil {

@@ -44,8 +44,7 @@ func (r *Runner) ready(ctx context.Context, permit policy.Permit, p Program) (re
 	return remarks, nil
 }
 
-// probe asks the client for its version. Nothing of the call itself has been
-// run when it fails.
+// probe asks the client for its version. If it fails, nothing of the call has run.
 func (r *Runner) probe(ctx context.Context, whole policy.Permit, p Program) (*release, error) {
 	permit := whole.Probe()
 	if !permit.Valid() {
@@ -106,7 +105,7 @@ type release struct {
 	installer tiers.Version // zero when the answer did not name one
 }
 
-// parseRelease reads "1.12.7" or "1.12.7 (installer 1.12.4)" and nothing else.
+// parseRelease accepts only the forms "1.12.7" and "1.12.7 (installer 1.12.4)".
 func parseRelease(line string) (release, bool) {
 	app, installer, two := strings.Cut(line, " (installer ")
 	first, ok := parseVersion(app)
@@ -144,8 +143,8 @@ func (r release) check(program string, minimum tiers.Version) error {
 	}
 }
 
-// notice remarks on an installer from before the native client. It is no error:
-// the client that was found is not the Electron executable.
+// notice warns of an installer from before the native client. It is not an error: the client
+// that was found is not the Electron executable.
 func (r release) notice() []string {
 	native := tiers.DefaultMinimum // the first one with the native client
 	if r.installer == (tiers.Version{}) || !r.installer.Before(native) {
@@ -155,9 +154,8 @@ func (r release) notice() []string {
 		"download the latest one and register the command line interface again", r.installer, native)}
 }
 
-// Watcher is told of every program that answers for a [Runner], for traces. It
-// learns nothing of what is asked and answered. It is called by many goroutines
-// at once and must come back at once.
+// Watcher is notified of every program that answers for a [Runner], for traces, without the call
+// or the answer. It must be safe for concurrent use and return immediately.
 type Watcher interface {
 	// BeginRun is told that a program is going to be asked: "obsidian" or
 	// "embedded". What it returns, unless nil, is told how that ended: the exit
@@ -166,8 +164,7 @@ type Watcher interface {
 	BeginRun(ctx context.Context, backend string) (end func(exitCode int, code string))
 }
 
-// codeIn returns the code of what went wrong, "" if nothing did. An error without
-// one is an internal error.
+// codeIn returns the code of an error, "" for nil. An error without one is an internal error.
 func codeIn(out Outcome, err error) string {
 	coded, ok := err.(interface{ Code() string })
 	switch {
@@ -181,5 +178,5 @@ func codeIn(out Outcome, err error) string {
 	return ""
 }
 
-// codeFault is what the gateway calls an error without a code.
+// codeFault is the code of an error that has none.
 const codeFault = "internal"

@@ -122,7 +122,7 @@ func (p Program) Backend() string {
 // Path returns the absolute path of the binary, "" for the zero Program.
 func (p Program) Path() string { return p.path }
 
-// Command is what is started for a call.
+// Command is a process to start for a call.
 type Command struct {
 	Path string
 	// Args are the arguments behind the name of the program. The first Prefix of
@@ -134,9 +134,8 @@ type Command struct {
 	StdinParam, Stdin string
 }
 
-// Command returns what Run would start for call. It starts nothing. The error
-// is a [*allowlist.ParseError] when the call does not fit on its way, or
-// [ErrNoProgram].
+// Command returns what Run would start for call, and starts nothing. The error is a
+// [*allowlist.ParseError] if the call cannot be passed to the program, or [ErrNoProgram].
 func (p Program) Command(call allowlist.Call) (Command, error) {
 	switch p.backend {
 	case appBackend:

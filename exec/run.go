@@ -46,7 +46,7 @@ func (r *Runner) Preview(ctx context.Context, preview policy.Preview, p Program)
 	return out, err
 }
 
-// watched tells the watcher that p is going to be asked. It is nil without one.
+// watched notifies the watcher that p is about to run. It returns nil without a watcher.
 func (r *Runner) watched(ctx context.Context, p Program) (end func(exitCode int, code string)) {
 	if r.config.Watch == nil {
 		return nil
@@ -137,7 +137,7 @@ func (r *Runner) runWithRetry(ctx context.Context, permit policy.Permit, p Progr
 	return second.result(r, permit)
 }
 
-// attempt is one process: how it ended and what its answer means.
+// attempt is one run of a process: how it ended and what its answer means.
 type attempt struct {
 	process.Ending
 	path     string
@@ -174,7 +174,7 @@ func (r *Runner) attempt(ctx context.Context, permit policy.Grant, p Program, co
 	return classifyEnding(c.Run(ctx), permit, p)
 }
 
-// classifyEnding judges what a process, or a worker in its place, has printed.
+// classifyEnding judges the output of a process or a worker.
 func classifyEnding(e process.Ending, permit policy.Grant, p Program) attempt {
 	a := attempt{Ending: e, path: p.path, embedded: p.backend == embeddedBackend}
 	got := answer{exit: a.Exit, cut: a.Stdout.Cut()}
@@ -194,7 +194,7 @@ func classifyEnding(e process.Ending, permit policy.Grant, p Program) attempt {
 	return a
 }
 
-// result turns an attempt into what the caller of Run gets.
+// result converts an attempt into the results of Run.
 func (a attempt) result(r *Runner, permit policy.Grant) (Outcome, error) {
 	if permit.Guarded() && !a.embedded {
 		a.withhold(permit)
@@ -278,8 +278,8 @@ func crashed(path, how string, mutates bool) *Unavailable {
 	return &Unavailable{code: CodeCrashed, program: path, reason: "died by " + how, hint: hint}
 }
 
-// lost is for a call whose worker ended before it answered, be it through this
-// call or through another one.
+// lost returns the error for a call whose worker ended before it answered, because of this call
+// or another one.
 func lost(path, how string, begun bool) error {
 	if begun {
 		return &Stopped{code: CodeOutcomeUnknown, reason: "the worker of the vault " + how + " before it answered",

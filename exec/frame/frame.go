@@ -20,7 +20,7 @@ import (
 // Version is the version of the protocol. The form of a [Hello] never changes.
 const Version = 3
 
-// Kind says what a frame is.
+// Kind is the kind of a frame.
 type Kind uint8
 
 // The kinds. A worker is sent a hello first, then requests, each followed by
@@ -63,8 +63,8 @@ var bounds = [...]int{
 	KindStdout: MaxChunk, KindStderr: MaxChunk, KindEnd: maxEnd, KindMore: 1, KindChanging: 1,
 }
 
-// headSize is the length of what stands in front of a payload: its length, the
-// kind and the number of the request, big-endian.
+// headSize is the length of a frame header: the payload length, the kind and the number of the
+// request, big-endian.
 const headSize = 4 + 1 + 4
 
 // Frame is one message. ID is the number of the request it belongs to, 0 for a
@@ -75,8 +75,7 @@ type Frame struct {
 	Payload []byte
 }
 
-// Malformed says what is wrong with what the other side sent. The connection is
-// of no use any more.
+// Malformed says what is wrong with a frame. The connection cannot be used any more.
 type Malformed struct{ reason string }
 
 func (m *Malformed) Error() string { return m.reason }
@@ -87,7 +86,7 @@ func Malformedf(format string, args ...any) *Malformed {
 	return &Malformed{fmt.Sprintf(format, args...)}
 }
 
-// Append writes f behind b. The payload must be within the bound of its kind.
+// Append appends f to b. The payload must be within the bound of its kind.
 func Append(b []byte, f Frame) []byte {
 	b = binary.BigEndian.AppendUint32(b, uint32(len(f.Payload)))
 	b = append(b, byte(f.Kind))
@@ -110,9 +109,9 @@ func NewReader(in io.Reader) *Reader {
 	return &Reader{in: bufio.NewReaderSize(in, readBuffer)}
 }
 
-// Next returns the next frame, whose payload is valid until the call behind.
-// The error is io.EOF at the end between two frames, a [*Malformed] for what is
-// no frame, and otherwise the error of reading.
+// Next returns the next frame, whose payload is valid until the next call. The error is io.EOF
+// at the end between two frames, a [*Malformed] for an invalid frame, and otherwise the error of
+// reading.
 func (r *Reader) Next() (Frame, error) {
 	_, _ = r.in.Discard(r.taken) // it was peeked at
 	r.taken = 0
@@ -145,8 +144,8 @@ func (f Frame) bound() (int, error) {
 	return bounds[f.Kind], nil
 }
 
-// payload returns what stands behind the head. It is copied only where it is longer than any
-// piece of input or output, and that buffer is not kept.
+// payload returns the bytes after the header. It copies them only if they are longer than any
+// piece of input or output, and does not keep that buffer.
 func (r *Reader) payload(size int) ([]byte, error) {
 	if whole := headSize + size; whole <= r.in.Size() {
 		frame, err := r.in.Peek(whole)
@@ -165,16 +164,16 @@ func (r *Reader) payload(size int) ([]byte, error) {
 // greeting begins every hello, so that no other program is taken for a worker.
 const greeting = "vaultwicket-worker\n"
 
-// Hello is what both sides say first. A worker also names its process and the
-// folder it serves.
+// Hello is the first message of both sides. A worker also sends its process id and the folder it
+// serves.
 type Hello struct {
 	Version uint32
 	PID     uint32
 	Folder  string
 }
 
-// AppendHello writes h as a frame behind b. ok is false if the name of the
-// folder is too long for one.
+// AppendHello appends h to b as a frame. ok is false if the name of the folder is too long for
+// one.
 func AppendHello(b []byte, h Hello) (out []byte, ok bool) {
 	payload := binary.BigEndian.AppendUint32([]byte(greeting), h.Version)
 	payload = binary.BigEndian.AppendUint32(payload, h.PID)
@@ -202,8 +201,7 @@ type Request struct {
 	Words []string
 }
 
-// AppendRequest writes q as a frame behind b. ok is false if it is longer than
-// MaxRequest.
+// AppendRequest appends q to b as a frame. ok is false if it is longer than MaxRequest.
 func AppendRequest(b []byte, id uint32, q Request) (out []byte, ok bool) {
 	start := len(b)
 	b = Append(b, Frame{Kind: KindRequest, ID: id, Payload: []byte{flags(q.Input, false)}})
@@ -245,7 +243,7 @@ type End struct {
 	Last bool
 }
 
-// AppendEnd writes e as a frame behind b.
+// AppendEnd appends e to b as a frame.
 func AppendEnd(b []byte, id uint32, e End) []byte {
 	return Append(b, Frame{Kind: KindEnd, ID: id, Payload: []byte{e.Status, flags(e.Unrun, e.Last)}})
 }

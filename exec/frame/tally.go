@@ -41,7 +41,7 @@ func (t *Tally) Found(files int) {
 	}
 }
 
-// Done counts one file, and tells the count if it is time.
+// Done counts one file, and reports the count if it is due.
 func (t *Tally) Done() {
 	if t == nil {
 		return
@@ -66,7 +66,7 @@ func (t *Tally) tell(done int) {
 	}
 }
 
-// Changing begins to count so many files that are changed, in place of those that are read.
+// Changing starts to count so many changed files, in place of those that are read.
 func (t *Tally) Changing(files int) {
 	if t == nil {
 		return
@@ -78,7 +78,7 @@ func (t *Tally) Changing(files int) {
 	t.total.Store(int64(files))
 }
 
-// End tells nothing more: what is behind the last line is another call's.
+// End stops the reports: later lines would belong to another call.
 func (t *Tally) End() {
 	if t == nil {
 		return

@@ -26,7 +26,7 @@ const (
 // reference.
 type pipe struct{ reader, writer *os.File }
 
-// lifeline makes the pipe once for the whole process, whose life it stands for.
+// lifeline creates the pipe once for the whole process.
 var lifeline = sync.OnceValues(func() (p pipe, err error) {
 	p.reader, p.writer, err = os.Pipe()
 	return p, err
@@ -63,9 +63,9 @@ func interrupt(p *os.Process, embedded bool) error {
 	return nil
 }
 
-// killGroup ends what is left of the group of our own program. The number of a
-// group is not given away again while it has members.
-func killGroup(pid int) { _ = syscall.Kill(-pid, syscall.SIGKILL) } // nobody may be left, which is the aim
+// killGroup kills the remaining processes of the group of our own program. The id of a group is
+// not reused while it has members.
+func killGroup(pid int) { _ = syscall.Kill(-pid, syscall.SIGKILL) } // an error means that none is left
 
 // exitOf returns the exit status, as a shell would report it, and the signal
 // that ended the process.

@@ -2,6 +2,5 @@
 
 package process
 
-// MemoryOf knows nothing here: the time limit of a call bounds what it can
-// take.
+// MemoryOf always returns unknown here; the time limit of a call bounds its memory.
 func MemoryOf(int) int64 { return 0 }

@@ -4,6 +4,5 @@ package process
 
 import "context"
 
-// ReapOrphans has nothing to do here: containers whose first process may be any
-// program are those of Linux.
+// ReapOrphans does nothing here: only containers on Linux have an arbitrary first process.
 func ReapOrphans(context.Context) {}

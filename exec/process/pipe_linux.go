@@ -11,7 +11,7 @@ import (
 // is in it only.
 const pipeSize = 256 << 10
 
-// widen lets a pipe hold more. Where the system allows no more, it holds what it did.
+// widen enlarges a pipe if the system allows it.
 func widen(pipe *os.File) {
 	raw, err := pipe.SyscallConn()
 	if err != nil {

@@ -118,7 +118,7 @@ func (p *Process) Stop() {
 	p.Close()
 }
 
-// KillGroup ends what the process has started and left behind.
+// KillGroup kills the processes that the process has started and left running.
 func (p *Process) KillGroup() { killGroup(p.PID) }
 
 // Close stops the process and closes the pipes, without waiting for its end. It may

@@ -166,8 +166,7 @@ type point struct {
 
 func (p point) prev() string { return hex.EncodeToString(p.hash[:]) }
 
-// encode appends line, as the one behind p, to buf, and returns the point that it
-// is at.
+// encode appends line, which follows p, to buf, and returns its point in the chain.
 func (p point) encode(buf []byte, line *Line) ([]byte, point, error) {
 	line.Seq, line.Prev = p.seq+1, p.prev()
 	out := bytes.NewBuffer(buf)
@@ -183,7 +182,7 @@ func (p point) encode(buf []byte, line *Line) ([]byte, point, error) {
 	return out.Bytes(), point{line.Seq, sha256.Sum256(text[:len(text)-1])}, nil
 }
 
-// link is what a line says of its place in the chain.
+// link is the place of a line in the chain, as the line says.
 type link struct {
 	seq  uint64
 	prev [sha256.Size]byte
@@ -221,7 +220,7 @@ func readLink(text []byte) (l link, ok bool) {
 	return l, ok && isKind(l.kind)
 }
 
-// quoted returns what follows a prefix up to a quote.
+// quoted returns the text after a prefix up to a quote.
 func quoted(text []byte, prefix string) ([]byte, bool) {
 	rest, ok := bytes.CutPrefix(text, []byte(prefix))
 	end := bytes.IndexByte(rest, '"')

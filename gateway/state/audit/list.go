@@ -62,7 +62,7 @@ func List(dir string, f Filter) iter.Seq2[Line, error] {
 	}
 }
 
-// item is what a list yields.
+// item is an element of a list.
 type item struct {
 	line Line
 	err  error

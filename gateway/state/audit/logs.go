@@ -220,7 +220,7 @@ type Limited struct {
 	end    *time.Timer
 }
 
-// limitedBy is what such a line says of the callers.
+// limitedBy has the callers of such a line.
 type limitedBy struct{ session, agent, client, surface, vault string }
 
 // First reports whether a call is the first one of a period, and counts it if it
@@ -241,7 +241,7 @@ func (l *Limited) First(line Line) bool {
 	return false
 }
 
-// Flush ends the period, if there is one, and writes what was counted.
+// Flush ends the period, if there is one, and writes its counts.
 func (l *Limited) Flush() {
 	l.mu.Lock()
 	counts, begun := l.counts, l.begun

@@ -239,6 +239,5 @@ func (r *Record) write(line Line, durable bool) {
 	_ = r.records.logs.Write(r.truly(line), r.mutates(), durable)
 }
 
-// mutates reports whether the call could change something. What is no call runs
-// nothing.
+// mutates reports whether the call could change something. An invalid call runs nothing.
 func (r *Record) mutates() bool { return r.call.Valid() && r.call.Effect().Mutates() }

@@ -109,8 +109,7 @@ func opened(h private.File, err error) (private.File, fs.FileInfo, error) {
 	return h, info, err
 }
 
-// drop takes the oldest files out of what is kept. Each is verified before: what
-// was done to it would be forgotten with it.
+// drop removes the oldest files. Each is verified before: damage would be forgotten with it.
 func (l *Log) drop(t *tail) error {
 	for t.head.number-t.head.first >= uint64(l.limits.Files) {
 		if young, err := l.isYoung(t, t.head.first); young || err != nil {
@@ -230,8 +229,7 @@ func (l *Log) prepare() error {
 	return unusable(l.folder.dir, private.MakeFolder(l.sys, l.folder.dir))
 }
 
-// replace writes a small file so that at any moment there is all of it, or of
-// the one before.
+// replace writes a small file atomically.
 func (l *Log) replace(name string, text []byte) error {
 	_, err := private.Replace(l.sys, l.folder.file(name+temporarySuffix), l.folder.file(name), text, time.Time{})
 	return err

@@ -14,7 +14,7 @@ import (
 	"vaultwicket/gateway/state/private"
 )
 
-// tail is the file that is written to, and what is known of it.
+// tail is the current file, and what is known of it.
 type tail struct {
 	file, record private.File // the current file and that of the head
 	head         head
@@ -44,7 +44,7 @@ func (t *tail) close() error {
 	return err
 }
 
-// isClean reports whether the head says all that there is.
+// isClean reports whether the head matches the file.
 func (t *tail) isClean() bool {
 	return t.size == t.head.size && t.end == t.head.end && !t.unclosed && len(t.repairs) == 0
 }
@@ -67,7 +67,7 @@ func (l *Log) openTail() (*tail, error) {
 	return t, nil
 }
 
-// findTail reads everything again, and says in t what has to be repaired.
+// findTail reads everything again, and records in t what has to be repaired.
 func (l *Log) findTail(t *tail) error {
 	if err := l.prepare(); err != nil {
 		return err
@@ -141,7 +141,7 @@ func (l *Log) findHead(t *tail, there content, k *key) (why string, err error) {
 	return why, unusable(l.folder.file(headFile), err)
 }
 
-// newestHead makes a head of what the files say.
+// newestHead reconstructs a head from the files.
 func (p folder) newestHead(there content, k *key) (head, error) {
 	h := newHead(k.print())
 	if n := len(there.rotated); n > 0 {
@@ -256,8 +256,8 @@ func (l *Log) findFile(t *tail) (why string, err error) {
 	return why, nil
 }
 
-// adopt takes on the lines behind those that the head knows: whoever wrote them
-// came to an end before the head was written.
+// adopt accepts the lines after those that the head knows: their writer ended before it wrote
+// the head.
 func (t *tail) adopt() (why string, err error) {
 	w := walker{at: t.head.end, last: t.head.last, mark: -1}
 	if err := w.walk(currentFile, t.file, t.head.size, t.size); err != nil {
@@ -377,8 +377,7 @@ func (l *Log) look(t *tail) (fs.FileInfo, error) {
 	return info, errors.Join(err, private.CheckFile(headFile, record))
 }
 
-// follow takes over what another process has written to the same file, if its
-// head says the same.
+// follow adopts what another process has written to the same file, if its head says the same.
 func (t *tail) follow(size int64) bool {
 	var text [headSize]byte
 	if _, err := t.record.ReadAt(text[:], 0); err != nil {

@@ -119,7 +119,7 @@ func (s *snapshot) verify(w *walker, r *Report) (*Break, error) {
 	return nil, nil
 }
 
-// check returns what is wrong in the file that was just walked through.
+// check returns the fault in the file that was just walked, nil for none.
 func (s *snapshot) check(w *walker, f snapshotFile, isMarked bool) *Break {
 	isBehind := f.number == 0 && (!isMarked || w.loose >= s.head.size)
 	switch {
@@ -192,7 +192,7 @@ func (p folder) verifyKey(h head) (*Break, error) {
 	return nil, nil
 }
 
-// String says where the break is, and what it is.
+// String returns the place of the break and its reason.
 func (b *Break) String() string {
 	if b.Line == 0 {
 		return fmt.Sprintf("%s: %s", b.File, b.Why)
@@ -272,7 +272,7 @@ type walker struct {
 	markNum int // the line there
 }
 
-// walk goes through a file between two offsets.
+// walk reads a file between two offsets.
 func (w *walker) walk(name string, in io.ReaderAt, from, to int64) error {
 	w.in, w.end, w.loose, w.open, w.foreign = in, from, -1, false, nil
 	if w.mark == from {

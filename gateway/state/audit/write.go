@@ -22,8 +22,8 @@ import (
 // that nobody was promised.
 func (l *Log) Write(line Line, durable bool) error { return l.WriteAll(durable, line) }
 
-// WriteAll is Write for several lines, which come one behind the other. With an error the
-// first of them may be in the log.
+// WriteAll is Write for several consecutive lines. With an error the first of them may be in the
+// log.
 //
 // Lines of several callers that wait for each other are written at once.
 func (l *Log) WriteAll(durable bool, lines ...Line) error {
@@ -131,7 +131,7 @@ func (l *Log) append(t *tail, all []*waiting) error {
 	return nil
 }
 
-// settle says of the callers whose lines are among the first so many that they are written.
+// settle marks the first so many lines as written for their callers.
 func settle(all []*waiting, done int) {
 	for _, w := range all {
 		if done -= len(w.lines); done < 0 {
@@ -141,8 +141,7 @@ func settle(all []*waiting, done int) {
 	}
 }
 
-// addition is what is written at once: a line, and before it what repairs the
-// end of the file.
+// addition is written at once: a line, preceded by the repair of the end of the file.
 type addition struct {
 	text   []byte
 	end    point
@@ -184,7 +183,7 @@ func (l *Log) compose(t *tail, lines []Line, rotated bool) (a addition, count in
 	return a, count, nil
 }
 
-// commit writes an addition and the head that goes with it.
+// commit writes an addition and its head.
 func (l *Log) commit(t *tail, a addition, durable bool) error {
 	n, err := t.file.Write(a.text)
 	if err == nil && n < len(a.text) {
@@ -286,8 +285,8 @@ func (p folder) lock() (unlock func(), err error) {
 	return unlock, p.lockError(err)
 }
 
-// lockToRead takes the same lock for readers. Where nothing can be
-// written there is no writer, and no need for it.
+// lockToRead takes the same lock for readers. On a read-only file system there is no writer, and
+// it succeeds without a lock.
 func (p folder) lockToRead() (unlock func(), err error) {
 	unlock, err = private.LockToRead(p.file(lockFile), patience)
 	return unlock, p.lockError(err)

@@ -15,7 +15,7 @@ import (
 	"vaultwicket/gateway/state/private"
 )
 
-// batch is what is written at once: all of it is kept, or nothing.
+// batch is written atomically: all of it is kept, or nothing.
 type batch struct {
 	*Journal
 	tail   *tail
@@ -38,8 +38,8 @@ type batch struct {
 // flushAt is how much is collected before it is written.
 const flushAt = 256 << 10
 
-// write gives fill a batch and keeps what it writes. Unless it is to be lazy it
-// is durable then. After an error nothing was written.
+// write passes a batch to fill and writes it. It is durable then, unless lazy. After an error
+// nothing was written.
 func (j *Journal) write(lazy bool, fill func(*batch) error) error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -163,8 +163,7 @@ func (b *batch) fits() bool {
 	return b.older+b.start+b.tail.objects+b.written() <= b.limits.MaxBytes
 }
 
-// freeSpace removes what is old enough. What is young stays, and the batch is
-// refused.
+// freeSpace removes segments that are old enough. If that is not enough, the batch is refused.
 func (b *batch) freeSpace() error {
 	seen, err := b.folder.list()
 	if err != nil {
@@ -259,8 +258,7 @@ const (
 	maxSpent = 4096
 )
 
-// unrecorded is what was stored next to the entries for a caller, which no record says yet: the
-// next outcome does.
+// unrecorded is what was stored for a caller and is in no record yet: the next outcome has it.
 type unrecorded struct {
 	payer string
 	bytes int64

@@ -27,8 +27,7 @@ type Filter struct {
 
 const defaultLimit = 1000
 
-// Entries returns entries, the newest first, and what could not be read on the
-// way to the last of them.
+// Entries returns entries, newest first, and the damage found on the way to the last of them.
 func (j *Journal) Entries(f Filter) (entries []Entry, damage []Damage, err error) {
 	limit := cmp.Or(f.Limit, defaultLimit)
 	behind := f.OlderThan == ""
@@ -59,8 +58,8 @@ func (f Filter) wants(e Entry) bool {
 	return f.Path == "" || slices.ContainsFunc(e.Steps, func(s Step) bool { return s.Path == f.Path || s.From == f.Path })
 }
 
-// Entry returns one entry. If there is none it answers with an *[Unknown], if it
-// cannot be read with a *[Damaged].
+// Entry returns one entry. The error is an *[Unknown] if it does not exist, and a *[Damaged] if
+// it cannot be read.
 func (j *Journal) Entry(id string) (Entry, error) {
 	if _, err := ParseID(id); err != nil {
 		return Entry{}, err
@@ -145,8 +144,7 @@ func (e *Entry) endWith(o outcome) bool {
 	return true
 }
 
-// orphans returns the outcomes whose entry should be there and is not. That of
-// others went with its segment.
+// orphans returns the outcomes whose entry is missing, unless it was removed with its segment.
 func orphans(oldest uint64, later map[string][]locatedOutcome) (damage []Damage) {
 	for id, outcomes := range later {
 		for _, o := range outcomes {
@@ -214,8 +212,7 @@ func (j *Journal) Versions(path string, limit int) (versions []Version, damage [
 	return versions, damage, err
 }
 
-// Damage is something in the journal that could not be read. Everything else
-// could.
+// Damage is a part of the journal that could not be read. All other parts could.
 type Damage struct {
 	File   string // its name in the journal's folder
 	Offset int64
@@ -226,7 +223,7 @@ type Damage struct {
 	Torn bool
 }
 
-// segmentContent is what one segment says.
+// segmentContent is the content of one segment.
 type segmentContent struct {
 	number   uint64
 	gone     bool    // it was removed as too old, in part or in between
@@ -308,7 +305,7 @@ func (r *segmentReader) addDamage(at int64, id, reason string, torn bool) {
 	r.damage = append(r.damage, Damage{r.name, at, id, reason, torn})
 }
 
-// record takes a record whose checksum is right.
+// record reads a record whose checksum is correct.
 func (r *segmentReader) record(record []byte) {
 	switch {
 	case hasKey(record, objectKey):

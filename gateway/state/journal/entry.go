@@ -59,7 +59,7 @@ func (e Entry) TakesBack() []string {
 	return append([]string{e.Undoes}, e.Also...)
 }
 
-// Step is what happens to one file.
+// Step is the change of one file.
 type Step struct {
 	Path string
 	// From is where the file was before, "" if it is not moved. Before is then
@@ -119,7 +119,7 @@ func ParseState(name string) (State, error) {
 	return 0, &Invalid{"state", name, "is not a state"}
 }
 
-// mayFollow reports whether s can be the outcome of what is in state before.
+// mayFollow reports whether s is a valid outcome after the state before.
 func (s State) mayFollow(before State) bool {
 	switch s {
 	case Done, Failed:
@@ -220,7 +220,7 @@ func (i Image) check() error {
 	return nil
 }
 
-// Source is where the bytes of Before lie.
+// Source says where the bytes of Before are.
 func (s Step) Source() string {
 	if s.From != "" {
 		return s.From

@@ -7,9 +7,8 @@ import (
 	"vaultwicket/gateway/state/private"
 )
 
-// Unusable says that the journal cannot be written or read: the
-// disk is full, the folder is read-only, is a link or is accessible to others. What
-// was to be done has left nothing behind.
+// Unusable says that the journal cannot be written or read: the disk is full, the folder is
+// read-only, is a link or is accessible to others. No partial write remains.
 type Unusable struct {
 	Path   string
 	Reason string
@@ -56,7 +55,7 @@ func (e *Busy) Error() string {
 
 func (e *Busy) Unwrap() error { return e.Cause }
 
-// Damaged says that something is not what was written.
+// Damaged says that a record differs from what was written.
 type Damaged struct {
 	What   string // a hash, an id, or the name of a file
 	Reason string
@@ -67,8 +66,7 @@ func (*Damaged) Code() string { return "journal_damaged" }
 
 func (e *Damaged) Error() string { return fmt.Sprintf("journal: %q: %s", e.What, e.Reason) }
 
-// Unknown says that there is no such entry or object; it may have been too old
-// to be kept.
+// Unknown says that an entry or object does not exist; it may have been too old to be kept.
 type Unknown struct{ What string }
 
 // Code returns the name of the error for programs.
@@ -90,9 +88,8 @@ func (e *TooLarge) Error() string {
 	return fmt.Sprintf("journal: %s: larger than the limit (%d)", e.What, e.Limit)
 }
 
-// Full says that there is no room for a change, because what is there is too
-// young to be removed, or because one caller has written its share. Nothing was
-// written.
+// Full says that there is no room for a change, because the entries are too young to be removed,
+// or because one caller has used its share. Nothing was written.
 type Full struct{ Reason string }
 
 // Code returns the name of the error for programs.
@@ -100,7 +97,7 @@ func (*Full) Code() string { return "journal_full" }
 
 func (e *Full) Error() string { return "the journal is full: " + e.Reason }
 
-// Invalid says that a caller gave what no record can hold.
+// Invalid says that a value does not fit a record.
 type Invalid struct{ Field, Value, Reason string }
 
 // Code returns the name of the error for programs.
@@ -110,8 +107,8 @@ func (e *Invalid) Error() string {
 	return fmt.Sprintf("journal: %s %.100q: %s", e.Field, e.Value, e.Reason)
 }
 
-// Changed says that the bytes of a note are not those that its image names:
-// somebody has changed it in between. Nothing was written.
+// Changed says that the bytes of a note do not have the hash of its image: it was changed in
+// between. Nothing was written.
 type Changed struct{ Path string }
 
 // Code returns the name of the error for programs.
@@ -131,9 +128,9 @@ func (e *KeyReused) Error() string {
 	return fmt.Sprintf("the idempotency key was used for another call, journal entry %q", e.ID)
 }
 
-// Unfinished says that the call of an idempotency key was begun and has no
-// answer: it is under way, or was broken off. The journal entry may tell what
-// became of it; there may be none if it was broken off early.
+// Unfinished says that the call of an idempotency key was begun and has no answer: it is in
+// progress, or was interrupted. The journal entry may have its outcome; there may be none if it
+// was interrupted early.
 type Unfinished struct{ ID string }
 
 // Code returns the name of the error for programs.

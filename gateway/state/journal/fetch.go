@@ -27,8 +27,7 @@ func (j *Journal) Object(hash string) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// CopyObject is Object for what is large. What it has written is to be believed
-// only if it returns nil.
+// CopyObject is Object for large objects. The copy is valid only if it returns nil.
 func (j *Journal) CopyObject(out io.Writer, hash string) error {
 	if !isHash(hash) {
 		return &Invalid{"hash", hash, "is not a SHA-256"}
@@ -52,8 +51,7 @@ func (j *Journal) CopyObject(out io.Writer, hash string) error {
 	return result
 }
 
-// eachWith tries the segments that hold an object, the newest first, until one
-// will do.
+// eachWith tries the segments that contain an object, newest first, until one succeeds.
 func (j *Journal) eachWith(hash string, try func(number uint64, s location, text []byte, err error) (stop bool)) error {
 	segments, err := j.segments()
 	if err != nil {
@@ -88,8 +86,7 @@ func (j *Journal) locate(seg segment, hash string) (number uint64, s location, t
 	return ix.number, s, text, err
 }
 
-// maxSeen is how many indexes are remembered. What is undone together lies
-// together.
+// maxSeen is the number of cached indexes. Entries undone together are usually in one segment.
 const maxSeen = 4
 
 // indexOf returns the index of a segment, up to its size. It needs seenMu.
@@ -110,8 +107,8 @@ func (j *Journal) indexOf(seg segment) (*index, error) {
 	return ix, nil
 }
 
-// segments returns what there is to read. Up to those sizes nothing changes any
-// more, so the lock is not needed while it is read.
+// segments returns the segments and their sizes. Up to those sizes they are immutable, so
+// reading needs no lock.
 func (j *Journal) segments() ([]segment, error) {
 	there, err := j.folder.exists()
 	if err != nil || !there {
@@ -146,8 +143,7 @@ func (p folder) text(ix *index, hash string) ([]byte, error) {
 	return text, nil
 }
 
-// chain returns the records that lead to an object, and what the last one starts
-// from.
+// chain returns the records that lead to an object, and the base of the last one.
 func (p folder) chain(ix *index, hash string) (chain []object, start []byte, err error) {
 	name := p.file(segmentName(ix.number))
 	lines, err := private.Open(name, os.O_RDONLY)
@@ -239,7 +235,7 @@ func (p folder) copyFile(out io.Writer, number uint64, image Image) error {
 	return nil
 }
 
-// failing remembers the error of a writer, to tell it from one of the reader.
+// failing remembers the error of a writer, to distinguish it from one of the reader.
 type failing struct {
 	out io.Writer
 	err error
@@ -384,7 +380,7 @@ func cutInt(text []byte, key string) (n int64, rest []byte, ok bool) {
 	return n, text[end:], ok && err == nil
 }
 
-// cutText returns the text behind a key, up to the next quotation mark.
+// cutText returns the text after a key, up to the next quotation mark.
 func cutText(text []byte, key string) (value string, rest []byte, ok bool) {
 	text, ok = bytes.CutPrefix(text, []byte(key))
 	name, rest, ended := bytes.Cut(text, []byte(`"`))

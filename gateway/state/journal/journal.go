@@ -124,7 +124,7 @@ func folderOf(root, vault string) string {
 
 func (p folder) file(name string) string { return filepath.Join(p.dir, name) }
 
-// readmeFile is the file that says whose folder it is.
+// readmeFile is the name of the file that describes the folder.
 const readmeFile = "vault.txt"
 
 // prepare creates the folders that are missing, and returns an error unless they
@@ -163,8 +163,8 @@ func (j *Journal) writeReadme() error {
 	return unusable(j.folder.dir, errors.Join(err, file.Close()))
 }
 
-// exists reports whether anything was ever written, and an error if the
-// folders are not ours alone.
+// exists reports whether anything was ever written. It returns an error if other users can
+// access the folders.
 func (p folder) exists() (bool, error) {
 	if err := p.adoptFormer(); err != nil {
 		return false, err
@@ -177,8 +177,8 @@ func (p folder) exists() (bool, error) {
 	return true, nil
 }
 
-// adoptFormer gives a journal that was kept under another path of the vault its
-// place, unless there is one.
+// adoptFormer renames a journal that was kept under another path of the vault, unless there is a
+// new one.
 func (p folder) adoptFormer() error {
 	if p.former == p.dir {
 		return nil
@@ -196,8 +196,8 @@ func (p folder) adoptFormer() error {
 	return unusable(p.former, err)
 }
 
-// isFolder reports whether there is a folder at dir, and an error unless it
-// belongs to this user alone.
+// isFolder reports whether there is a folder at dir. It returns an error unless it belongs to
+// this user alone.
 func isFolder(dir string) (bool, error) {
 	err := private.CheckFolder(dir)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -252,8 +252,8 @@ func (p folder) lockAppend() (unlock func(), err error) {
 	return unlock, p.lockError(appendLock, err)
 }
 
-// lockToRead does the same for readers. Where nothing can be written,
-// there is no writer, and no need for it.
+// lockToRead takes the lock for a reader. On a read-only file system there is no writer, and it
+// succeeds without a lock.
 func (p folder) lockToRead() (unlock func(), err error) {
 	unlock, err = private.LockToRead(p.file(appendLock), patience)
 	return unlock, p.lockError(appendLock, err)

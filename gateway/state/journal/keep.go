@@ -11,11 +11,11 @@ import (
 	"io"
 )
 
-// Content gives the bytes that a step is going to change, as its Before says. It
-// is asked only for what is not kept yet, in the order of the steps.
+// Content returns the bytes that a step is going to change, as its Before says. It is called
+// only for objects that are not kept yet, in the order of the steps.
 type Content func(Step) (io.ReadCloser, error)
 
-// keepStep keeps what a step changes.
+// keepStep keeps the bytes that a step changes.
 func (b *batch) keepStep(s Step, content Content) error {
 	if !s.Before.Exists || s.isPureMove() || b.isKept(s.Before) {
 		return nil
@@ -77,7 +77,7 @@ func (b *batch) text(hash string) ([]byte, bool) {
 	return text, true
 }
 
-// keep keeps what in gives, if that is what image says.
+// keep stores the bytes of in if they match image.
 func (b *batch) keep(path string, image Image, in io.Reader) error {
 	if image.Size > b.inText {
 		return b.keepFile(path, wholeFile(path, image), image, in)
@@ -177,7 +177,7 @@ func (b *batch) fillFile(half, path string, image Image, in io.Reader) error {
 	return errors.Join(err, out.Close())
 }
 
-// counter counts what is written.
+// counter counts the bytes written.
 type counter struct {
 	out io.Writer
 	n   int64

@@ -46,7 +46,7 @@ const (
 	maxStored = 64 << 20    // of all answers; beyond, keys are refused until some are too old
 )
 
-// keyRecord is what is kept of a key.
+// keyRecord is the record of a key.
 type keyRecord struct {
 	Key    string    `json:"key"` // its hash
 	Digest string    `json:"digest"`
@@ -57,7 +57,7 @@ type keyRecord struct {
 	Answer []byte    `json:"answer,omitempty"`
 }
 
-// KeyState says what is known of a key.
+// KeyState is the state of a key.
 type KeyState uint8
 
 // The states of a key. One that was begun and has no answer is told by the error
@@ -195,7 +195,7 @@ func nameOf(key string) (string, error) {
 func (k Keys) folder() string          { return k.journal.folder.file(keysFolder) }
 func (k Keys) path(name string) string { return filepath.Join(k.folder(), name+keySuffix) }
 
-// locked runs do while nobody else changes keys.
+// locked runs do under the lock of the keys.
 func (k Keys) locked(do func() error) error {
 	j := k.journal
 	j.mu.Lock()
@@ -214,7 +214,7 @@ func (k Keys) locked(do func() error) error {
 	return do()
 }
 
-// read reads what is kept of a key.
+// read reads the record of a key.
 func (k Keys) read(name string) (r keyRecord, err error) {
 	data, err := private.Read(k.path(name), 2*maxAnswer)
 	if err != nil {
@@ -228,7 +228,7 @@ func (k Keys) read(name string) (r keyRecord, err error) {
 	return r, nil
 }
 
-// put replaces what is kept of a key, all at once.
+// put replaces the record of a key atomically.
 func (k Keys) put(name string, r keyRecord) error {
 	r.Key = name
 	record, err := json.Marshal(r)

@@ -268,8 +268,7 @@ func pack(data []byte) []byte {
 	return out.Bytes()
 }
 
-// compressor compresses what is written to it. It is to be closed, and not used
-// afterwards.
+// compressor compresses the bytes written to it. It must be closed, and not used afterwards.
 type compressor struct{ flate *flate.Writer }
 
 // newCompressor returns a compressor that writes to out.
@@ -290,7 +289,7 @@ func (p compressor) Close() error {
 	return err
 }
 
-// unpack returns what was compressed to data, if that is exactly so long.
+// unpack decompresses data, if the result has exactly that length.
 func unpack(data []byte, size int) ([]byte, bool) {
 	out := make([]byte, size)
 	in := flate.NewReader(bytes.NewReader(data))

@@ -40,8 +40,8 @@ type repairRecord struct {
 	Repair string `json:"repair"`
 }
 
-// entryRecord ends what is written when an entry begins. The steps are here if
-// they are few, else in records before it.
+// entryRecord is the last record of a new entry. It has the steps if they are few; otherwise
+// they are in records before it.
 type entryRecord struct {
 	ID      string          `json:"entry"`
 	Count   int             `json:"count"`
@@ -61,7 +61,7 @@ type entryRecord struct {
 	Steps   json.RawMessage `json:"list,omitempty"`
 }
 
-// outcomeRecord ends what is written when an entry ends.
+// outcomeRecord is the record of the end of an entry.
 type outcomeRecord struct {
 	ID    string          `json:"outcome"`
 	State string          `json:"state"`
@@ -294,7 +294,7 @@ func newLineReader(in io.Reader, at int64) *lineReader {
 	return &lineReader{bufio.NewReaderSize(in, 64<<10), at}
 }
 
-// next returns the next line, and io.EOF behind the last one.
+// next returns the next line, and io.EOF after the last one.
 func (r *lineReader) next(buf []byte) (rawLine, []byte, error) {
 	line, buf := rawLine{at: r.at}, buf[:0]
 	for {

@@ -129,8 +129,7 @@ type tail struct {
 	unsure bool
 }
 
-// openTail finds the segment to write to, and reads of it what is not known yet. It
-// may be called only under the lock.
+// openTail finds the current segment and reads its new part. The caller holds the lock.
 func (j *Journal) openTail(now time.Time) (*tail, error) {
 	isTended := now.Sub(j.cleaned).Abs() <= cleanEvery
 	if isTended && j.isCurrent() && !j.isFull(j.tail, now) {
@@ -183,10 +182,10 @@ func (s content) before(number uint64) (total int64) {
 	return total
 }
 
-// cleanEvery is how often a process that runs for long looks for what is too old.
+// cleanEvery is the interval at which a process looks for old segments.
 const cleanEvery = time.Hour
 
-// isCurrent reports whether nobody else has written since this process did.
+// isCurrent reports whether no other process has written since this one did.
 func (j *Journal) isCurrent() bool {
 	if j.tail == nil {
 		return false
@@ -307,8 +306,8 @@ func (j *Journal) removeOld(seen content, need int64, now time.Time) error {
 	return nil
 }
 
-// removeSegment removes the objects last: without its lines a segment is
-// nothing, and what is left of it goes the next time.
+// removeSegment removes the objects last: without its lines a segment does not exist, and
+// remaining objects are removed the next time.
 func (j *Journal) removeSegment(s segment) error {
 	if err := j.remove(segmentName(s.number)); err != nil {
 		return err

@@ -57,7 +57,7 @@ func (b *batch) entry(e Entry) error {
 	return b.value(record)
 }
 
-// aroundEntry is about how long the record of an entry is beside its steps.
+// aroundEntry is about the length of the record of an entry without its steps.
 const aroundEntry = 400
 
 func (b *batch) list(key, id string) func(first int, list []byte) error {
@@ -125,7 +125,7 @@ func (b *batch) outcome(r outcomeRecord, after []Image) error {
 	return b.value(r)
 }
 
-// entryStatus is what is known of an entry.
+// entryStatus is the known state of an entry.
 type entryStatus struct {
 	home  uint64
 	count int
