@@ -285,6 +285,12 @@ func (c Call) TouchesOneNote() bool {
 	return false
 }
 
+// ChangesMany reports whether the call changes the notes that it looks for, in a folder or the
+// whole vault, so that working out the change can take seconds.
+func (c Call) ChangesMany() bool {
+	return c.row != nil && (c.row.many || slices.ContainsFunc(c.row.targets, c.has))
+}
+
 // TouchesNoNote reports whether the call reads and changes no note at all.
 func (c Call) TouchesNoNote() bool { return c.row != nil && c.row.reach == reachNothing }
 

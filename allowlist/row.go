@@ -55,6 +55,8 @@ type row struct {
 	// needsApp marks a command that only the app can answer, or that shows something
 	// there and has nothing else to say.
 	needsApp bool
+	// many marks a command that changes the notes that it looks for in the vault.
+	many bool
 	// embeddedOnly marks an extension that the official CLI does not have.
 	embeddedOnly bool
 	// embeddedWith lists groups of parameters that the app does not take together.

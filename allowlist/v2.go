@@ -77,7 +77,7 @@ var v2Rows = []row{
 	},
 	{
 		// file and path name the base; what is changed are the rows of its view.
-		name: "base:set", tier: tiers.V2, effect: tiers.Writes, embeddedOnly: true,
+		name: "base:set", tier: tiers.V2, effect: tiers.Writes, embeddedOnly: true, many: true,
 		summary: "Set a property of all notes in a view of a base",
 		params: []param{
 			baseByName, baseByPath,
@@ -94,19 +94,19 @@ var v2Rows = []row{
 	{
 		// Four extensions that change many notes at once: all of them or none. They have
 		// no target; what may be changed is judged note by note.
-		name: "tag:rename", tier: tiers.V2, effect: tiers.Writes, target: targetNone, embeddedOnly: true,
+		name: "tag:rename", tier: tiers.V2, effect: tiers.Writes, target: targetNone, embeddedOnly: true, many: true,
 		summary: "Rename a tag, and those below it, in all notes",
 		params:  []param{{name: "name", kind: kindName, required: true, summary: "The tag"}, newName, inFolder},
 		reply:   Reply{Kind: Confirmation, Confirms: []string{"Renamed tag "}},
 	},
 	{
-		name: "property:rename", tier: tiers.V2, effect: tiers.Writes, target: targetNone, embeddedOnly: true,
+		name: "property:rename", tier: tiers.V2, effect: tiers.Writes, target: targetNone, embeddedOnly: true, many: true,
 		summary: "Rename a property in all notes",
 		params:  []param{{name: "name", kind: kindName, required: true, summary: "The property"}, newName, inFolder},
 		reply:   Reply{Kind: Confirmation, Confirms: []string{"Renamed property "}},
 	},
 	{
-		name: "heading:rename", tier: tiers.V2, effect: tiers.Writes, embeddedOnly: true,
+		name: "heading:rename", tier: tiers.V2, effect: tiers.Writes, embeddedOnly: true, many: true,
 		summary: "Rename a heading, and the links to it in all notes",
 		params: []param{
 			noteByName, noteByPath,
@@ -118,7 +118,7 @@ var v2Rows = []row{
 	},
 	{
 		// It can remove any text, also a little in each of many notes, so it destroys.
-		name: "vault:replace", tier: tiers.V2, effect: tiers.Destroys, target: targetNone, embeddedOnly: true,
+		name: "vault:replace", tier: tiers.V2, effect: tiers.Destroys, target: targetNone, embeddedOnly: true, many: true,
 		summary: "Replace a text in all notes",
 		params: []param{
 			{name: "old", kind: kindContent, required: true, summary: "The exact text to replace, or with regex a regular expression"},

@@ -135,7 +135,7 @@ func (g *vaultGateway) doBatch(ctx context.Context, b Batch) BatchResult {
 	}
 	if plan.mutates() {
 		waiting, cancel := g.admission.WithDeadline(ctx, b.Taken, time.Since(asked)) // up to the time limit of one call
-		release, err := g.admission.Acquire(waiting, b.Caller, observe.BatchCommand, g.writing)
+		release, err := g.admission.Acquire(waiting, b.Caller, observe.BatchCommand, g.writing, g.changingMany)
 		cancel()
 		if err != nil {
 			return refusedBatch("", err)

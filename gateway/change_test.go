@@ -5,7 +5,9 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
+	"vaultwicket/gateway/admission"
 	"vaultwicket/gateway/consent"
 	"vaultwicket/gateway/state/journal"
 	"vaultwicket/policy"
@@ -116,6 +118,52 @@ func TestOneWriterAtATime(t *testing.T) {
 	}
 	if got := f.gateway.vaults[0].carryOut(ctx, plan); code(got) != "conflict" {
 		t.Errorf("beside another writer: %+v", got.Error)
+	}
+}
+
+// A change that looks for its notes waits for another such change alone, and no other writer
+// waits for it.
+func TestAChangeAcrossTheVaultHoldsUpNoOtherWriter(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t, func(c *Config) { c.Backend, c.Policy.Confirm = Embedded, policy.ConfirmNever }).embedded(
+		`--write --change ID --facts vault=Work tag:rename name=a to=b => Renamed\n`,
+		`--write --change ID --facts vault=Work append content=x path=A.md => Appended to: A.md\n`)
+	g := f.gateway.vaults[0]
+	across := Request{Command: "tag:rename", Params: params("name", "a", "to", "b")}
+	one := Request{Command: "append", Params: params("path", "A.md", "content", "x")}
+	for _, tt := range []struct {
+		name  string
+		held  *admission.Semaphore
+		req   Request
+		waits bool
+	}{
+		{"a change of one note beside one across the vault", g.changingMany, one, false},
+		{"a change across the vault beside one of a note", g.writing, across, false},
+		{"two across the vault", g.changingMany, across, true},
+		{"two of one note", g.writing, one, true},
+	} {
+		release, err := g.admission.Acquire(t.Context(), "another", "append", tt.held)
+		if err != nil {
+			t.Fatal(err)
+		}
+		done := make(chan Result, 1)
+		go func() { done <- f.gateway.Do(t.Context(), tt.req) }()
+		if tt.waits {
+			for tt.held.Waiting() == 0 {
+				select {
+				case got := <-done:
+					t.Fatalf("%s: did not wait: %+v", tt.name, got)
+				case <-time.After(time.Millisecond):
+				}
+			}
+			release()
+		}
+		if got := <-done; !got.OK {
+			t.Errorf("%s: %+v", tt.name, got.Error)
+		}
+		if !tt.waits {
+			release()
+		}
 	}
 }
 

@@ -104,9 +104,13 @@ type shared struct {
 // vaultGateway carries out the requests for one vault.
 type vaultGateway struct {
 	*shared
-	vault          Vault
-	rules          *notes.Rules
-	writing        *admission.Semaphore // of one call that changes something
+	vault Vault
+	rules *notes.Rules
+	// writing is of one call that changes a note, changingMany of one that looks for the notes
+	// that it changes: it takes the lock of the journal only when it has found them, so that
+	// other writers do not wait for the search. A batch has both.
+	writing, changingMany *admission.Semaphore
+
 	target         func() registry.Place
 	folderIdentity func() string // the identity of the folder of the target
 	pinned         struct {
@@ -147,7 +151,7 @@ func New(c Config) *Gateway {
 		answers: pages.NewStore[storedAnswer](storeLimits, time.Now),
 	}}
 	for _, served := range c.Vaults {
-		d := &vaultGateway{shared: g.shared, vault: served.Vault, writing: admission.NewSemaphore(1)}
+		d := &vaultGateway{shared: g.shared, vault: served.Vault, writing: admission.NewSemaphore(1), changingMany: admission.NewSemaphore(1)}
 		d.target = sync.OnceValue(func() registry.Place {
 			return registry.Locate(registry.Read(g.getenv), registry.Wanted{Name: served.Name, ID: served.ID, Folder: served.Folder})
 		})
@@ -193,7 +197,7 @@ func (g *Gateway) Tighten(policies []policy.Policy, limits admission.Limits, dis
 func (g *Gateway) Load() observe.Load {
 	load := observe.Load{Running: g.running.Running(), Waiting: g.running.Waiting()}
 	for _, v := range g.vaults {
-		load.Waiting += v.writing.Waiting()
+		load.Waiting += v.writing.Waiting() + v.changingMany.Waiting()
 	}
 	return load
 }

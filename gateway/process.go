@@ -114,7 +114,11 @@ func (g *vaultGateway) process(ctx context.Context, hold *exec.Hold, req Request
 	ctx = exec.WithHold(ctx, hold) // and not before: the user may think for minutes
 	ctx = req.pageOf(ctx, plan.call)
 	semaphores := []*admission.Semaphore{g.running}
-	if plan.call.Effect().Mutates() && !by.inBatch { // a batch has acquired g.writing itself
+	switch {
+	case !plan.call.Effect().Mutates() || by.inBatch: // a batch has acquired both others itself
+	case plan.call.ChangesMany():
+		semaphores = []*admission.Semaphore{g.changingMany, g.running}
+	default:
 		semaphores = []*admission.Semaphore{g.writing, g.running}
 	}
 	release, err := g.admission.Acquire(ctx, req.Caller, plan.call.Name(), semaphores...)
