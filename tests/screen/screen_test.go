@@ -48,8 +48,8 @@ func TestListsFitTheWindow(t *testing.T) {
 			for command, header := range map[string]string{
 				"commands":       "TIER +EFFECT +COMMAND AND ITS PARAMETERS",
 				"commands --all": "TIER +EFFECT +COMMAND +ENABLED",
-				"journal list":   "WHEN +STATE +COMMAND +CLIENT +FILES",
-				"undo list":      "WHEN +STATE +COMMAND +CLIENT +FILES",
+				"journal list":   "WHEN +STATE +COMMAND +BY +FILES",
+				"undo list":      "WHEN +STATE +COMMAND +BY +FILES",
 				"audit list":     "NO +WHEN +DECISION +COMMAND +VAULT +DETAILS",
 			} {
 				lines := open(t, width, setting(r), "vaultwicket "+command).end()
