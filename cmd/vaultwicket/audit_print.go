@@ -148,10 +148,18 @@ func (s *lineSheet) write(l audit.Line) error {
 	if err := s.begin(); err != nil {
 		return err
 	}
-	cells := []string{strconv.FormatUint(l.Seq, 10), l.Time.UTC().Format(time.RFC3339Nano), exitCell(l), strconv.FormatInt(l.DurationMs, 10)}
+	exit := ""
+	if l.Exit != nil {
+		exit = strconv.Itoa(*l.Exit)
+	}
+	var params []string
+	for _, p := range l.Params {
+		params = append(params, p.Name)
+	}
+	cells := []string{strconv.FormatUint(l.Seq, 10), l.Time.UTC().Format(time.RFC3339Nano), exit, strconv.FormatInt(l.DurationMs, 10)}
 	for _, name := range []string{
 		l.Kind, l.Decision, l.Call, l.Session, l.Client, l.Surface, l.Vault, l.Command, l.Effect,
-		l.Rule, l.Code, l.Backend, l.Note, l.Before, l.After, l.Change, paramNames(l), l.Agent,
+		l.Rule, l.Code, l.Backend, l.Note, l.Before, l.After, l.Change, strings.Join(params, " "), l.Agent,
 	} {
 		cells = append(cells, csvText(name))
 	}
@@ -165,21 +173,6 @@ func (s *lineSheet) begin() error {
 	}
 	s.begun = true
 	return s.Write(sheetColumns)
-}
-
-func exitCell(l audit.Line) string {
-	if l.Exit == nil {
-		return ""
-	}
-	return strconv.Itoa(*l.Exit)
-}
-
-func paramNames(l audit.Line) string {
-	var names []string
-	for _, p := range l.Params {
-		names = append(names, p.Name)
-	}
-	return strings.Join(names, " ")
 }
 
 // csvText is a name as a cell that no spreadsheet takes for a formula: clients

@@ -69,20 +69,16 @@ func commandTable(s terminal.Screen, commands []catalog.Explained, all bool) err
 	table := s.Table(append([]terminal.Column{{Title: "tier"}, {Title: "effect"}}, last...)...)
 	for _, c := range commands {
 		effect := terminal.Cell{Text: c.Effect, Style: terminal.EffectStyles[c.Effect]}
-		if all {
-			table.Add(terminal.Text(c.Tier), effect, terminal.Text(c.Name), enabledCell(c.Why))
-		} else {
+		switch {
+		case !all:
 			table.Add(terminal.Text(c.Tier), effect, terminal.Text(c.Signature))
+		case c.Why == "":
+			table.Add(terminal.Text(c.Tier), effect, terminal.Text(c.Name), terminal.Cell{Text: "allowed", Style: terminal.Good})
+		default:
+			table.Add(terminal.Text(c.Tier), effect, terminal.Text(c.Name), terminal.Cell{Text: c.Why, Style: terminal.Faint})
 		}
 	}
 	return table.Flush()
-}
-
-func enabledCell(why string) terminal.Cell {
-	if why == "" {
-		return terminal.Cell{Text: "allowed", Style: terminal.Good}
-	}
-	return terminal.Cell{Text: why, Style: terminal.Faint}
 }
 
 // explain is "vaultwicket explain COMMAND".

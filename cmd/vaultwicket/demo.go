@@ -18,7 +18,6 @@ import (
 	"vaultwicket/cmd/internal/terminal"
 	"vaultwicket/exec"
 	"vaultwicket/gateway"
-	"vaultwicket/gateway/failure"
 	"vaultwicket/policy"
 	"vaultwicket/tiers"
 )
@@ -178,7 +177,11 @@ func (t *demoTeller) play(c *demoClient, steps []demoStep) error {
 			return err
 		}
 		t.show(demoResult(result))
-		if code := codeOfFailure(result.Error); code != s.want {
+		code := ""
+		if result.Error != nil {
+			code = result.Error.Code
+		}
+		if code != s.want {
 			return &demoFailure{s.command, code, s.want}
 		}
 	}
@@ -209,13 +212,6 @@ type demoFailure struct{ command, got, want string }
 
 func (f *demoFailure) Error() string {
 	return fmt.Sprintf("demo: %s ended with %q, want %q", f.command, f.got, f.want)
-}
-
-func codeOfFailure(cause *failure.Error) string {
-	if cause == nil {
-		return ""
-	}
-	return cause.Code
 }
 
 func demoResult(result gateway.Result) string {

@@ -80,11 +80,25 @@ func (s manualSource) overview() manualPage {
 		d.subsection(group)
 		d.commands(group)
 	}
-	d.environment()
-	d.files()
-	d.statuses(s.Statuses)
+	d.section("Environment")
+	d.prose("Every setting is a variable, too: the flag --allow-mutations is VAULTWICKET_ALLOW_MUTATIONS.")
+	d.facts("Ev", otherVariables)
+	d.section("Files")
+	d.facts("Pa", []fact{
+		{"~/.config/vaultwicket/config.toml", "settings"},
+		{"~/.local/state/vaultwicket", "journal, audit log, approvals and the token for HTTP; readable by you alone"},
+		{"~/.cache/vaultwicket", "cache of the notes that were read; can be removed at any time"},
+		{".vaultwicketignore", "in a vault: patterns of notes that are hidden, as in .gitignore"},
+	})
+	d.section("Exit status")
+	d.facts("Li", s.Statuses)
 	d.examples(overviewExamples)
-	d.references(seeAlso())
+	var pages []string
+	for _, c := range subcommands() {
+		pages = append(pages, programName+"-"+c.Name+" 1")
+	}
+	slices.Sort(pages)
+	d.references(append(pages, programName+"-"+settingsPage+" 5"))
 	return manualPage{Name: programName, Section: 1, Text: d.text.String()}
 }
 
@@ -99,15 +113,6 @@ func (d *mdoc) commands(group string) {
 	d.list(tags, func(i int) { d.prose(sentence(texts[i]) + ".") })
 }
 
-func seeAlso() []string {
-	var pages []string
-	for _, c := range subcommands() {
-		pages = append(pages, programName+"-"+c.Name+" 1")
-	}
-	slices.Sort(pages)
-	return append(pages, programName+"-"+settingsPage+" 5")
-}
-
 // otherVariables are the environment variables that are no settings.
 var otherVariables = []fact{
 	{"VAULTWICKET_CONFIG", "settings file, or \"none\""},
@@ -117,27 +122,6 @@ var otherVariables = []fact{
 	{"XDG_CONFIG_HOME", "folder of settings"},
 	{"XDG_STATE_HOME", "folder of state: journal, audit log, approvals, token"},
 	{"XDG_CACHE_HOME", "folder of caches"},
-}
-
-func (d *mdoc) environment() {
-	d.section("Environment")
-	d.prose("Every setting is a variable, too: the flag --allow-mutations is VAULTWICKET_ALLOW_MUTATIONS.")
-	d.facts("Ev", otherVariables)
-}
-
-func (d *mdoc) files() {
-	d.section("Files")
-	d.facts("Pa", []fact{
-		{"~/.config/vaultwicket/config.toml", "settings"},
-		{"~/.local/state/vaultwicket", "journal, audit log, approvals and the token for HTTP; readable by you alone"},
-		{"~/.cache/vaultwicket", "cache of the notes that were read; can be removed at any time"},
-		{".vaultwicketignore", "in a vault: patterns of notes that are hidden, as in .gitignore"},
-	})
-}
-
-func (d *mdoc) statuses(list []fact) {
-	d.section("Exit status")
-	d.facts("Li", list)
 }
 
 // facts lists names in the style of a macro.

@@ -152,23 +152,17 @@ func (m Machine) logs(_ context.Context, r *Report) {
 			r.ok("audit", fmt.Sprintf("audit log: %d lines, unbroken since %s", report.Lines, report.Since.Local().Format(time.DateOnly)))
 		}
 	}
-	if size := sizeOf(audit.AuditFolder(m.State)); size > maxLasting*9/10 {
+	var size int64
+	entries, _ := os.ReadDir(audit.AuditFolder(m.State)) // none without a log
+	for _, entry := range entries {
+		if info, err := entry.Info(); err == nil {
+			size += info.Size()
+		}
+	}
+	if size > maxLasting*9/10 {
 		r.warn("audit-full", fmt.Sprintf("the lasting audit log has %d MB of %d", size>>20, maxLasting>>20), "when it is full changes are refused, since lines of 90 days must be kept", "keep a copy of the oldest files and remove them")
 	}
 }
 
 // maxLasting is how many bytes the lasting audit log can have: 256 files of 8 MiB.
 const maxLasting = 256 * 8 << 20
-
-func sizeOf(folder string) (size int64) {
-	entries, err := os.ReadDir(folder)
-	if err != nil {
-		return 0
-	}
-	for _, entry := range entries {
-		if info, err := entry.Info(); err == nil {
-			size += info.Size()
-		}
-	}
-	return size
-}

@@ -125,18 +125,14 @@ func (m Machine) obsidianSettings(folder string, r *Report) {
 			r.warn("app-settings", fmt.Sprintf("%q cannot be read: %v", file, reason(err)), appSettings[name], "open the vault in Obsidian and save the setting again")
 			continue
 		}
+		template := filepath.Join(folder, filepath.FromSlash(value.Template))
 		switch {
-		case name == "daily-notes.json" && value.Template != "" && !hasNote(folder, value.Template):
+		case name == "daily-notes.json" && value.Template != "" && !exists(template) && !exists(template+".md"):
 			r.warn("daily-template-missing", fmt.Sprintf("the template %q of daily notes does not exist", value.Template), "new daily notes cannot be made from it", "correct the template in Obsidian's settings of daily notes")
 		case name == "templates.json" && value.Folder != "" && !exists(filepath.Join(folder, filepath.FromSlash(value.Folder))):
 			r.warn("template-folder-missing", fmt.Sprintf("the folder %q of templates does not exist", value.Folder), "no template is found", "correct the folder in Obsidian's settings of templates")
 		}
 	}
-}
-
-func hasNote(folder, name string) bool {
-	name = filepath.Join(folder, filepath.FromSlash(name))
-	return exists(name) || exists(name+".md")
 }
 
 func exists(name string) bool {
