@@ -192,7 +192,7 @@ func (w *worker) send(ctx context.Context, x *exchange, command Command) (starte
 		return b, ok
 	})
 	for more := command.StdinParam != "" && len(input) > 0; started && err == nil && more && ctx.Err() == nil; {
-		more = len(input) > 0 // the piece behind the last one is empty and ends the input
+		more = len(input) > 0 // the piece after the last one is empty and ends the input
 		_, err = w.write(x, func(b []byte) ([]byte, bool) {
 			n := min(len(input), frame.MaxChunk)
 			b = frame.Append(b, frame.Frame{Kind: frame.KindInput, ID: x.id, Payload: []byte(input[:n])})

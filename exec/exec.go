@@ -1,18 +1,16 @@
-// Package exec runs permitted calls. It is the only package that starts a
-// process, and it imports policy so that nothing can be run unjudged: what is
-// run is what a [policy.Permit] says, and our own question for the version of
-// the client needs a permit as well.
+// Package exec runs permitted calls. Only exec/process below it starts processes, and it imports
+// policy so that nothing runs without a decision: it runs what a [policy.Permit] says, and our own
+// question for the version of the client needs a permit as well.
 //
-// It uses no shell, does not look for programs in the working folder or in a
-// vault, and does not pass on the environment: a child sees only the variables
-// named in env.go. Every call ends within its limit plus a short grace, with
-// bounded memory whatever the child prints. It never kills the Obsidian app:
-// only the small client process is stopped, and a whole process group only when
-// it is our own program.
+// It uses no shell, does not look for programs in the working folder or in a vault, and does not
+// pass on the environment: a child gets only the variables named in env.go. Every call ends within
+// its limit plus a short grace, with bounded memory whatever the child prints. It never kills the
+// Obsidian app: only the small client process is stopped, and a whole process group only if it is
+// our own program.
 //
-// What an answer means is told by the texts that were recorded from the client
-// and not by its exit status, which is 0 for nearly every error (1.12.7 and
-// 1.13.7). Those texts are in texts.go, the rules in classify.go.
+// The meaning of an answer is decided by the texts that were recorded from the client and not by
+// its exit status, which is 0 for nearly every error (1.12.7 and 1.13.7). The texts are in
+// texts.go, the rules in classify.go.
 package exec
 
 import (

@@ -130,7 +130,7 @@ func notFound(name string, known []string) *Unavailable {
 	}
 }
 
-// inspect resolves the links of a candidate and checks the file behind them.
+// inspect resolves the links of a candidate and checks the target.
 func (r *Runner) inspect(candidate string) (path string, file fs.FileInfo, err error) {
 	path, err = filepath.EvalSymlinks(candidate)
 	if err != nil {

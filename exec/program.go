@@ -125,7 +125,7 @@ func (p Program) Path() string { return p.path }
 // Command is a process to start for a call.
 type Command struct {
 	Path string
-	// Args are the arguments behind the name of the program. The first Prefix of
+	// Args are the arguments after the name of the program. The first Prefix of
 	// them start the embedded program on its vault; the rest is the call.
 	Args   []string
 	Prefix int

@@ -10,7 +10,7 @@ import (
 // everybody is the account that every user belongs to.
 const everybody = "S-1-1-0"
 
-// Entry gives rights to one account, or takes them away.
+// Entry grants rights to an account, or denies them.
 type Entry struct {
 	Account string // a SID; an alias such as DA where this system knows no SID for it
 	Rights  Rights
@@ -21,7 +21,7 @@ type Entry struct {
 	InheritOnly bool
 }
 
-// Descriptor says who owns a file or folder and what is allowed to whom.
+// Descriptor has the owner of a file or folder and its access list.
 type Descriptor struct {
 	Owner   string // a SID, as in [Entry]; "" if it is not known
 	Entries []Entry
@@ -46,8 +46,8 @@ func Parse(text string) Descriptor {
 	return d
 }
 
-// hasCondition reports whether there are brackets in brackets. A condition can contain
-// what looks like another part of the descriptor.
+// hasCondition reports whether there are nested brackets. A condition can contain text that
+// looks like another part of the descriptor.
 func hasCondition(text string) bool {
 	inside := false
 	for _, r := range text {
@@ -96,9 +96,8 @@ func hasFlag(field, flag string) bool {
 	return false
 }
 
-// Beyond returns an account that is given one of the rights to the file or folder itself
-// and is none of trusted, "" if there is none. Entries that deny are not counted against
-// those that allow.
+// Beyond returns an account outside trusted that has one of the rights to the file or folder
+// itself, "" for none. Deny entries are not considered.
 func (d Descriptor) Beyond(trusted []string, rights Rights) (account string) {
 	for _, e := range d.Entries {
 		if !e.Denies && !e.InheritOnly && e.Rights&rights != 0 && !slices.Contains(trusted, e.Account) {

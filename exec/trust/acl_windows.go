@@ -46,7 +46,7 @@ func of(handle windows.Handle, name string) (Descriptor, error) {
 	return Parse(descriptor.String()), nil
 }
 
-// Others is what accounts that are not trusted can do with a file or folder.
+// Others is what untrusted accounts can do with a file or folder.
 type Others struct {
 	Own     bool   // it belongs to one of them
 	Account string // one that has a right, by name or SID; "" for none

@@ -27,8 +27,8 @@ const (
 	Nonblocking = syscall.O_NONBLOCK
 )
 
-// macAdmins is the group of the administrators of a Mac, who may become root and can write
-// where programs are installed.
+// macAdmins is the group of administrators on macOS, who can become root and can write where
+// programs are installed.
 const macAdmins = 80
 
 // Owned reports whether a file, folder or link belongs to this user or to root. info is from
@@ -38,8 +38,8 @@ func Owned(_ string, info fs.FileInfo) bool {
 	return ok && (stat.Uid == 0 || int(stat.Uid) == os.Geteuid())
 }
 
-// safeProgram refuses what cannot be executed, what another user could have changed, and
-// what would run with other rights than this process has.
+// safeProgram rejects a file that is not executable, that another user could have changed, or
+// that would run with other rights than this process has.
 func safeProgram(path string, file fs.FileInfo) string {
 	mode := file.Mode()
 	stat, known := file.Sys().(*syscall.Stat_t)

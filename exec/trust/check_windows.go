@@ -13,8 +13,8 @@ import (
 	"vaultwicket/allowlist/quote"
 )
 
-// NoFollow and Nonblocking are flags for opening; there are none on Windows, where whether a name is a link is checked
-// before it is opened.
+// NoFollow and Nonblocking are flags for opening; Windows has none, and there links are checked
+// before a file is opened.
 const NoFollow, Nonblocking = 0, 0
 
 // Owned reports whether a file, folder or link belongs to this user or to an administrator:
@@ -44,8 +44,8 @@ func (o Others) reason() string {
 	return ""
 }
 
-// safeProgram refuses what another user than this one and the administrators owns or can
-// change. The mode bits are made up on Windows: the access list decides.
+// safeProgram rejects a file that users other than this one and the administrators own or can
+// change. The mode bits have no meaning on Windows; the access list decides.
 func safeProgram(path string, _ fs.FileInfo) string {
 	found, err := othersOf(path, ChangeFile)
 	if err != nil {
@@ -103,7 +103,7 @@ func safeFile(name string, file *os.File, _ fs.FileInfo) error {
 	return nil
 }
 
-// takeOwnership is a command that gives a file or folder to this user.
+// takeOwnership returns a command that makes this user the owner of a file or folder.
 func takeOwnership(name string) string {
 	user, err := User()
 	if err != nil {

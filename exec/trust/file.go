@@ -17,8 +17,8 @@ import (
 
 const maxFile = 1 << 20 // settings are some hundred bytes
 
-// Unsafe says why a settings file is not used, and how the user can correct it: a user who
-// can write it can open every gate.
+// Unsafe says why a settings file is not used, and how the user can correct it: whoever can
+// write it can change the policy.
 type Unsafe struct{ Reason, Advice string }
 
 func (e *Unsafe) Error() string { return e.Reason }

@@ -54,7 +54,7 @@ func Program(path string, file fs.FileInfo, at Surroundings) (reason string) {
 	return "is inside the working folder"
 }
 
-// Place is [Way] and [Program] for a path whose links are followed.
+// Place is [Way] and [Program] for a path after its links are resolved.
 func Place(path string, at Surroundings) (reason string, err error) {
 	if reason, err = Way(path); reason != "" || err != nil {
 		return reason, err

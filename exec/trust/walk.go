@@ -15,7 +15,7 @@ const maxLinks = 40
 // Lstat says of it. The first folder is the root, on Windows that of a drive or a share;
 // junctions are links there. An error of visit ends the walk and is returned. The other
 // errors are those of Lstat and Readlink, and an [*fs.PathError] with [syscall.ELOOP]
-// behind more than 40 links.
+// after more than 40 links.
 func Walk(path string, visit func(folder, entry string, info fs.FileInfo) error) error {
 	at, todo := split(path)
 	for links := 0; len(todo) > 0; {

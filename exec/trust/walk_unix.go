@@ -16,7 +16,7 @@ func namesIn(path string) []string {
 	return strings.FieldsFunc(path, func(r rune) bool { return r == '/' })
 }
 
-// targetOf returns where a link leads, "" for what is no link.
+// targetOf returns the target of a link, "" for anything else.
 func targetOf(entry string, info fs.FileInfo) (target string, err error) {
 	if info.Mode()&fs.ModeSymlink == 0 {
 		return "", nil

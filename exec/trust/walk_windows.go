@@ -18,16 +18,15 @@ func split(path string) (root string, names []string) {
 	return root, names
 }
 
-// longShare is what the path of a share begins with in its long form, where server and
-// share follow.
+// longShare is the prefix of the long form of a share's path, before server and share.
 const longShare = `\\?\UNC`
 
 func namesIn(path string) []string {
 	return strings.FieldsFunc(path, func(r rune) bool { return r == '\\' || r == '/' })
 }
 
-// targetOf returns where a symbolic link or a junction leads, "" for what is neither.
-// There are other things that are not regular, such as files that a cloud keeps.
+// targetOf returns the target of a symbolic link or a junction, "" for anything else. Other
+// reparse points, such as files in a cloud, are not regular files either.
 func targetOf(entry string, info fs.FileInfo) (target string, err error) {
 	switch mode := info.Mode(); {
 	case mode&fs.ModeSymlink != 0:

@@ -121,7 +121,7 @@ func (p folder) readHead() (h head, why string, err error) {
 const keyFile = "audit.key"
 
 // key is what digests are made with. It is random, made once for each log, and
-// kept as hexadecimal with a checksum behind it.
+// kept as hexadecimal with a checksum after it.
 type key [sha256.Size]byte
 
 const keyFileSize = hashLength + 1 + digestLength + 1

@@ -254,7 +254,7 @@ func clean(name string) string {
 		return name
 	}
 	var out strings.Builder
-	fits := 0 // the length up to which the ellipsis fits behind it
+	fits := 0 // the length up to which the ellipsis fits after it
 	for len(name) > 0 {
 		r, size := utf8.DecodeRuneInString(name)
 		out.WriteString(escape(r, name[:size]))

@@ -179,7 +179,7 @@ func (l *late) due() {
 }
 
 // End writes a decision and the end of its call. It returns false if the decision is in the
-// log by itself; the caller then writes the end behind it.
+// log by itself; the caller then writes the end after it.
 func (l *late) End(d *heldDecision, end Line) bool {
 	l.mu.Lock()
 	i := slices.Index(l.held, d)

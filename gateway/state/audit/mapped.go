@@ -32,11 +32,11 @@ const partSize = 256 << 10
 // be asked.
 //
 // It is true only if the mapping shows what was written last: the line end before size. It
-// does not see a NUL behind size, which no text has.
+// does not see a NUL after size, which no text has.
 func (e *mappedEnd) IsAt(size int64) bool {
 	at := size - e.from
 	if size%int64(os.Getpagesize()) == 0 || at < 0 || at >= int64(len(e.part)) {
-		return false // the page behind the end is not in the file, and cannot be read
+		return false // the page after the end is not in the file, and cannot be read
 	}
 	last, next, ok := bytesAround(e.part, at)
 	return ok && last == '\n' && next == 0

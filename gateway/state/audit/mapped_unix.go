@@ -7,7 +7,7 @@ import (
 	"syscall"
 )
 
-// mapPart maps a part of an open file. It may reach behind the end of the file.
+// mapPart maps a part of an open file. It may extend past the end of the file.
 func mapPart(fd int, from int64) ([]byte, error) {
 	var info syscall.Statfs_t
 	if err := syscall.Fstatfs(fd, &info); err != nil {

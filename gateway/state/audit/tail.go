@@ -296,7 +296,7 @@ func (t *tail) isUnclosed() (bool, error) {
 	return last[0] != '\n', err
 }
 
-// continueAfterBreak goes on behind whatever is at the end of the file, and records why.
+// continueAfterBreak continues after the end of the file, whatever is there, and records why.
 // was is the head as it was found.
 func (t *tail) continueAfterBreak(was head, seen point, why string) error {
 	end := point{max(was.end.seq, t.end.seq, seen.seq), t.end.hash}
@@ -349,7 +349,7 @@ func (l *Log) isCurrent(t *tail) bool {
 }
 
 // isAsLeft reports whether nobody has written since this process did. What another process
-// leaves behind shows in the folder or behind the end of the file, whenever it stops: a
+// leaves behind shows in the folder or after the end of the file, whenever it stops: a
 // line before its head, a file renamed before the next one is made. Only permissions and
 // hard links that were changed by hand do not show there: the system is asked for them.
 func (l *Log) isAsLeft(t *tail) bool {

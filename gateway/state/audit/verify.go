@@ -252,7 +252,7 @@ type walker struct {
 
 	in   io.ReaderAt
 	last int64 // where it begins
-	end  int64 // and what is behind it
+	end  int64 // the offset after it
 	open bool  // it has no end of line
 
 	// What does not fit begins at loose, -1 if everything does. It may be what is

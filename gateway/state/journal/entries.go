@@ -13,7 +13,7 @@ import (
 // Filter says which entries are wanted. The zero Filter wants the last thousand.
 type Filter struct {
 	Limit     int    // how many, a thousand if it is 0
-	OlderThan string // those behind the entry with this id, in the order of listing
+	OlderThan string // those after the entry with this id, in the order of listing
 	Session   string // those of one session
 	Caller    string // those of one caller
 	Agent     string // those of the callers of one agent
@@ -245,7 +245,7 @@ type segmentReader struct {
 	only  string // the id of the one entry that is wanted, "" for all
 	brief bool   // without steps
 
-	steps map[string][]stepRecord // of entries whose own record comes behind
+	steps map[string][]stepRecord // of entries whose own record comes later
 	after map[string][]*fileRecord
 	at    int64 // of the record that is read
 }

@@ -228,7 +228,7 @@ func (s Step) Source() string {
 	return s.Path
 }
 
-// An id is a moment in UTC and something random behind it, so that ids sort by
+// An id is a moment in UTC and a random suffix, so that ids sort by
 // time and two processes do not make the same.
 const (
 	idTime   = "20060102T150405.000000000Z"

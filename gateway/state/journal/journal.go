@@ -3,7 +3,7 @@
 // touches, and after it, how it ended.
 //
 // It is in the user's own folder for such things, never in a vault, one folder
-// for each vault. What is said there is a line of JSON behind its checksum, in
+// for each vault. A record is a line of JSON after its checksum, in
 // segments that are only ever appended to. The bytes of notes are named by their
 // SHA-256. Small ones are lines too, the difference from an earlier version of
 // the same note where that is shorter, so that one sync makes an entry and all

@@ -182,7 +182,7 @@ const (
 )
 
 // common returns how many bytes two texts have in common at the beginning, and
-// behind that at the end.
+// after that at the end.
 func common(a, b []byte) (prefix, suffix int) {
 	n := min(len(a), len(b))
 	for prefix+block <= n && bytes.Equal(a[prefix:prefix+block], b[prefix:prefix+block]) {

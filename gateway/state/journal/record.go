@@ -356,7 +356,7 @@ func salvage(text []byte, sound func(record []byte)) {
 	}
 }
 
-// beginning returns where, at from or behind it, a line may begin, -1 if
+// beginning returns where, at from or after it, a line may begin, -1 if
 // nowhere.
 func beginning(text []byte, from int) int {
 	for at := from; at+lineHead < len(text); at++ {

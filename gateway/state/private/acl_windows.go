@@ -12,9 +12,9 @@ import (
 	"vaultwicket/exec/trust"
 )
 
-// accounts are who may own and access what is private: this user first, then the system
-// and the administrators, who can take every file anyway. Owner rights (S-1-3-4) and the
-// creator (S-1-3-0) stand for the owner of a file.
+// accounts may own and access private files: this user first, then the system and the
+// administrators, who can take ownership of any file. Owner rights (S-1-3-4) and the creator
+// (S-1-3-0) are the owner of a file.
 var accounts = sync.OnceValues(func() ([]string, error) {
 	user, err := trust.User()
 	if err != nil {
@@ -49,8 +49,8 @@ func makePrivate(name string) error {
 	return windows.CreateDirectory(path, &windows.SecurityAttributes{Length: words * bits.UintSize / 8, SecurityDescriptor: descriptor})
 }
 
-// checkAccess returns an *[Unsafe] unless something belongs to one of [accounts] and
-// nobody else has any right to it.
+// checkAccess returns an *[Unsafe] unless the owner is one of [accounts] and no other account
+// has any right.
 func checkAccess(name string, _ fs.FileInfo) error {
 	all, err := accounts()
 	if err != nil {
@@ -69,8 +69,8 @@ func checkAccess(name string, _ fs.FileInfo) error {
 	return nil
 }
 
-// foreignIn returns an account that has any right by a descriptor and is not among the
-// given SIDs, also to what is made in a folder; "" if there is none.
+// foreignIn returns an account outside the given SIDs that has any right by a descriptor, also
+// one for new files in a folder; "" for none.
 func foreignIn(descriptor trust.Descriptor, sids []string) string {
 	for _, entry := range descriptor.Entries {
 		if !entry.Denies && !slices.Contains(sids, entry.Account) {

@@ -25,7 +25,7 @@ func OpenLinked(name string, flag int) (*os.File, error) {
 	})
 }
 
-// open checks what is at name, opens it, and checks that it opened the same.
+// open checks the file at name, opens it, and checks that it opened the same file (TOCTOU).
 func open(name string, flag int, check func(string, fs.FileInfo) error, checkOpened func(string, *os.File) (fs.FileInfo, error)) (*os.File, error) {
 	seen, err := Lstat(name)
 	if err != nil {
@@ -113,7 +113,7 @@ func CheckFolder(dir string) error {
 	return CheckFolderInfo(dir, info)
 }
 
-// CheckFolderInfo is [CheckFolder] for what Lstat returned for dir.
+// CheckFolderInfo is [CheckFolder] with the result of Lstat for dir.
 func CheckFolderInfo(dir string, info fs.FileInfo) error {
 	if !info.IsDir() {
 		return &Unsafe{Path: dir, Problem: NotFolder}

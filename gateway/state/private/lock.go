@@ -97,8 +97,8 @@ func (l *LockFile) IsThere() bool {
 // Close closes the file, and so releases its lock.
 func (l *LockFile) Close() error { return l.file.Close() }
 
-// LockToRead is [Lock] for a caller that only reads. Where nothing can be written
-// there is no writer, so it succeeds without a lock.
+// LockToRead is [Lock] for a caller that only reads. On a read-only file system there is no
+// writer, so it succeeds without a lock.
 func LockToRead(path string, patience time.Duration) (unlock func(), err error) {
 	unlock, err = Lock(context.Background(), path, patience)
 	if errors.Is(err, fs.ErrPermission) || isReadOnly(err) {

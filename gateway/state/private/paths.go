@@ -45,7 +45,7 @@ func programFolderIn(home, dir string) string {
 	return filepath.Join(home, filepath.FromSlash(dir), programFolder)
 }
 
-// outside returns dir unless it is in the vault. "" is no vault.
+// outside returns dir unless it is in the vault. "" is for no vault.
 func outside(vault, dir string) string {
 	if vault == "" || dir == "" {
 		return dir
@@ -103,8 +103,8 @@ func WhyUnsafe(dir string) string {
 	return "cannot be accessed: " + errors.Unwrap(err).Error()
 }
 
-// RemedyFor returns the command by which the user can restrict an unsafe folder to
-// themselves, "" where there is none.
+// RemedyFor returns the command by which the user can restrict an unsafe folder to themselves,
+// "" for none.
 func RemedyFor(dir string) string {
 	var unsafe *Unsafe
 	if errors.As(CheckFolder(dir), &unsafe) {

@@ -45,8 +45,8 @@ var reasons = [...]string{
 	Replaced:    "was replaced while it was opened",
 }
 
-// Unsafe is a file or folder that does not belong to this user alone, or is not
-// what it should be. It was not read or changed.
+// Unsafe says that a file or folder does not belong to this user alone, or is not a plain
+// file with one link, or a folder. It was not read or changed.
 type Unsafe struct {
 	Path    string
 	Problem Problem
@@ -54,7 +54,7 @@ type Unsafe struct {
 	Account string      // on Windows the account that can access it, by name or SID
 }
 
-// Reason returns what is wrong, to follow the name of the file in a sentence.
+// Reason returns the problem, to follow the name of the file in a sentence.
 func (e *Unsafe) Reason() string {
 	switch {
 	case e.Problem == Accessible && e.Account != "":
@@ -65,7 +65,7 @@ func (e *Unsafe) Reason() string {
 	return reasons[e.Problem]
 }
 
-// Remedy returns the command by which the user can mend it, "" if there is none.
+// Remedy returns the command by which the user can fix it, "" for none.
 func (e *Unsafe) Remedy() string {
 	if e.Problem != Accessible {
 		return ""

@@ -97,8 +97,8 @@ func removeServer(file, lock string, unlock func()) {
 	_ = os.Remove(lock)
 }
 
-// Servers returns the servers that are running, the latest first, and removes what ended
-// ones have left. A folder that is missing has none.
+// Servers returns the running servers, latest first, and removes the files of ended ones. A
+// missing folder has none.
 func Servers(dir string) ([]Server, error) {
 	if err := CheckFolder(dir); errors.Is(err, fs.ErrNotExist) {
 		return nil, nil

@@ -43,7 +43,7 @@ func hasSecondLink(info fs.FileInfo) bool {
 	return !ok || stat.Nlink != 1
 }
 
-// hasSecondLinkOpen is hasSecondLink where only an open file tells.
+// hasSecondLinkOpen is hasSecondLink for systems where only an open file tells.
 func hasSecondLinkOpen(*os.File) bool { return false }
 
 // isReadOnly reports whether err says that the file system takes no writes.

@@ -15,7 +15,7 @@ const (
 	CanRenameOpen = false
 )
 
-// hasSecondLink is false: only an open file tells.
+// hasSecondLink returns false: the number of links is known for open files only.
 func hasSecondLink(fs.FileInfo) bool { return false }
 
 // hasSecondLinkOpen reports whether a file has more than one hard link.

@@ -210,7 +210,7 @@ type jsonStyle struct {
 	unit    string // one level of indentation
 	inline  bool   // the whole text is one line
 	colon   string // between a name and its value
-	space   string // behind a comma on the same line
+	space   string // after a comma on the same line
 }
 
 func jsonStyleOf(text []byte, root *jsonNode) jsonStyle {

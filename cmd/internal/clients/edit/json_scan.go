@@ -25,7 +25,7 @@ type jsonMember struct {
 	keyStart int
 	gap      int // where the white space before the key begins
 	value    *jsonNode
-	comma    int // offset of the comma behind the value, -1 for none
+	comma    int // offset of the comma after the value, -1 for none
 }
 
 func (n *jsonNode) find(key string) int {
