@@ -317,6 +317,10 @@ func TestHostileQuestions(t *testing.T) {
 func TestASnippetMarksTheWords(t *testing.T) {
 	a := household.ask(t, "rate mortgage")
 	text, line := a.Results[0].Snippet(0)
+	longest := strings.Repeat("x", maxWord)
+	if marks := (notes{"W.md": "a " + longest}).ask(t, longest).Results[0].Marks; len(marks) != 1 {
+		t.Errorf("the longest word has the marks %v", marks)
+	}
 	if text != "The **rate** of the **mortgage** is fixed until 2031." || line != 5 {
 		t.Errorf("%q, line %d", text, line)
 	}

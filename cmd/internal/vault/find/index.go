@@ -9,6 +9,7 @@ package find
 import (
 	"cmp"
 	"encoding/binary"
+	"hash/fnv"
 	"math/bits"
 	"slices"
 	"strings"
@@ -55,7 +56,7 @@ const (
 // file is what is kept of a Doc.
 type file struct {
 	path     string
-	stamp    string
+	stamp    uint64 // hash of that of the Doc
 	kind     Kind
 	language languageSet // none where it is not known
 	length   int32       // of the body, in words
@@ -164,7 +165,13 @@ func (b *builder) add(d Doc) {
 		w.last, w.count, w.fields = place, 0, 0
 	}
 	b.seen = b.seen[:0]
-	b.files = append(b.files, file{path: d.Path, stamp: d.Stamp, kind: d.Kind, language: likely(counts), length: length})
+	b.files = append(b.files, file{path: d.Path, stamp: hashOf(d.Stamp), kind: d.Kind, language: likely(counts), length: length})
+}
+
+func hashOf(stamp string) uint64 {
+	h := fnv.New64a()
+	_, _ = h.Write([]byte(stamp)) // it never fails
+	return h.Sum64()
 }
 
 // splitPath returns the folder and the name without its extension. An attachment is found by its extension as well.
@@ -187,7 +194,7 @@ func appendPosting(to []byte, step, count int, in fields) []byte {
 
 func (b *builder) segment() *segment {
 	slices.SortFunc(b.words, func(x, y building) int { return cmp.Compare(x.word, y.word) })
-	w := writer{segment: segment{files: b.files}}
+	w := writer{segment: segment{files: slices.Clone(b.files), words: make([]string, 0, len(b.words)), letters: make([]uint32, 0, len(b.words)), ends: make([]uint32, 0, len(b.words))}}
 	for _, of := range b.words {
 		w.add(of.word, of.postings)
 	}
@@ -306,7 +313,7 @@ type Index struct {
 	places   map[string]placeOf
 }
 
-type placeOf struct{ segment, place int }
+type placeOf struct{ segment, place int32 }
 
 // maxSegments bounds how many segments a question has to look at.
 const maxSegments = 6
@@ -316,7 +323,7 @@ const maxSegments = 6
 func (x *Index) Stale(stamps map[string]string) (changed, gone []string) {
 	for path, stamp := range stamps {
 		at, known := x.places[path]
-		if !known || x.segments[at.segment].files[at.place].stamp != stamp {
+		if !known || x.segments[at.segment].files[at.place].stamp != hashOf(stamp) {
 			changed = append(changed, path)
 		}
 	}
@@ -348,7 +355,7 @@ func (x *Index) Update(docs func(yield func(Doc) bool), gone []string) *Index {
 	}
 	kill := func(path string) {
 		if at, known := x.places[path]; known {
-			next.dead[at.segment][at.place] = true
+			next.dead[at.segment][int(at.place)] = true
 		}
 	}
 	for _, path := range gone {
@@ -371,7 +378,7 @@ func (x *Index) place() {
 	for i, s := range x.segments {
 		for j, f := range s.files {
 			if !x.dead[i][j] {
-				x.places[f.path] = placeOf{i, j}
+				x.places[f.path] = placeOf{int32(i), int32(j)}
 			}
 		}
 	}

@@ -34,7 +34,7 @@ const (
 	// leastCoverage is the share of a question, by weight, that a result has to answer.
 	leastCoverage = 0.42
 	// candidates is how many notes are read to find their best sections.
-	candidates = 40
+	candidates = 24
 	// maxChecked is how many notes are read where the question has a phrase.
 	maxChecked = 400
 	// MaxSection is how much of a section a result has, in bytes, from its first word that answers.
@@ -161,7 +161,12 @@ func (w *View) Ask(ctx context.Context, question string, v Vault, limit int) (An
 		total += t.idf
 	}
 	q := &ranking{lookup: l, v: v, terms: terms, phrases: phrases, total: max(total, 0.01), matches: map[string][]match{}}
-	list, err := q.rank(ctx)
+	for _, t := range terms {
+		for _, a := range t.answers {
+			q.lengths[a.word[0]] |= 1 << (len(a.word) % 64)
+		}
+	}
+	list, err := q.rank(ctx, max(candidates, limit))
 	if err != nil {
 		return Answer{}, err
 	}
@@ -224,6 +229,7 @@ type ranking struct {
 	phrases [][]string
 	total   float64             // weight of all terms
 	matches map[string][]match  // by written word: which terms it answers
+	lengths [256]uint64         // by the first byte of words that answer: a bit for each length modulo 64
 	linked  map[string][]string // which notes that were read link to a file
 }
 
@@ -232,11 +238,11 @@ type match struct {
 	weight float64
 }
 
-func (q *ranking) rank(ctx context.Context) ([]*found, error) {
+func (q *ranking) rank(ctx context.Context, candidates int) ([]*found, error) {
 	var best []*found // sorted
 	keep := candidates
 	if len(q.phrases) > 0 {
-		keep = maxChecked
+		keep = max(maxChecked, candidates)
 	}
 	for i := range q.x.segments {
 		q.score(i, func(f found) {
@@ -419,6 +425,9 @@ func hasPhrase(text string, phrase []string) (has bool) {
 
 // matchesOf returns which terms a written word answers.
 func (q *ranking) matchesOf(written string) []match {
+	if isPlain(written) && q.lengths[written[0]|0x20]&(1<<(len(written)%64)) == 0 {
+		return nil // most words
+	}
 	list, known := q.matches[written]
 	if known {
 		return list
@@ -594,7 +603,7 @@ func (q *ranking) follow(list []*found, anchors map[string]string) ([]*found, er
 			if !known || !q.sees(path) || q.v.Wanted != nil && !q.v.Wanted(path) {
 				return nil
 			}
-			f = &found{segment: at.segment, place: at.place, path: path}
+			f = &found{segment: int(at.segment), place: int(at.place), path: path}
 			if has, err := q.look(f, map[string]string{}); err != nil || !has {
 				return err
 			}

@@ -28,7 +28,7 @@ func (x *Index) Append(to []byte, made string) []byte {
 	to = appendText(to, made)
 	to = binary.AppendUvarint(to, uint64(len(whole.files)))
 	for _, f := range whole.files {
-		to = appendText(appendText(to, f.path), f.stamp)
+		to = binary.AppendUvarint(appendText(to, f.path), f.stamp)
 		to = append(to, byte(f.kind))
 		to = binary.AppendUvarint(to, uint64(f.language))
 		to = binary.AppendUvarint(to, uint64(f.length))
@@ -60,7 +60,7 @@ func Load(saved []byte, made string) (*Index, error) {
 	}
 	s := &segment{files: make([]file, r.count())}
 	for i := range s.files {
-		s.files[i] = file{path: r.word(), stamp: r.word(), kind: Kind(r.number(uint64(Attachment))), language: languageSet(r.number(math.MaxUint16)), length: int32(r.number(math.MaxInt32))}
+		s.files[i] = file{path: r.word(), stamp: r.number(math.MaxUint64), kind: Kind(r.number(uint64(Attachment))), language: languageSet(r.number(math.MaxUint16)), length: int32(r.number(math.MaxInt32))}
 	}
 	n := r.count()
 	s.words, s.ends, s.letters = make([]string, n), make([]uint32, n), make([]uint32, n)

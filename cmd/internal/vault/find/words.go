@@ -22,6 +22,10 @@ type token struct {
 // single connectors such as those of a date, a path or snake_case.
 func eachWritten(text string, visit func(word string, start int)) {
 	for i := 0; i < len(text); {
+		if c := text[i]; c < utf8.RuneSelf && !asciiWord[c] {
+			i++
+			continue
+		}
 		r, size := decode(text[i:])
 		if !isWordRune(r) {
 			i += size
@@ -29,6 +33,10 @@ func eachWritten(text string, visit func(word string, start int)) {
 		}
 		start := i
 		for i += size; i < len(text); i += size {
+			if asciiWord[text[i]] {
+				size = 1
+				continue
+			}
 			if r, size = decode(text[i:]); isWordRune(r) {
 				continue
 			}
@@ -50,9 +58,17 @@ func decode(s string) (rune, int) {
 	return utf8.DecodeRuneInString(s)
 }
 
+// asciiWord says which bytes are letters or digits by themselves.
+var asciiWord = func() (is [256]bool) {
+	for c := range utf8.RuneSelf {
+		is[c] = 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9'
+	}
+	return is
+}()
+
 func isWordRune(r rune) bool {
 	if r < utf8.RuneSelf {
-		return 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9'
+		return asciiWord[byte(r)]
 	}
 	return unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.Is(unicode.Mn, r)
 }
@@ -71,8 +87,8 @@ func forms(written string) []string {
 // camel case, and what they are together, "" where that means nothing. Runs of Chinese, Japanese and
 // Korean are their bigrams, because nothing separates their words.
 func parts(written string) (words []string, whole string) {
-	if folded, plain := plainWord(written); plain {
-		return []string{folded}, ""
+	if isPlain(written) {
+		return []string{strings.ToLower(written)}, ""
 	}
 	var cut []string
 	joined, digits := false, false
@@ -123,18 +139,15 @@ func parts(written string) (words []string, whole string) {
 	return words, whole
 }
 
-// plainWord returns a word of ASCII letters with at most the first one in upper case as [fold]
-// does, which are most words.
-func plainWord(written string) (folded string, plain bool) {
-	if len(written) > maxWord {
-		return "", false
-	}
+// isPlain reports whether a word is of ASCII letters with at most the first one in upper case, as most
+// are: then it has one part, and is folded to its lower case.
+func isPlain(written string) bool {
 	for i := range len(written) {
 		if c := written[i]; (c < 'a' || c > 'z') && (i > 0 || c < 'A' || c > 'Z') {
-			return "", false
+			return false
 		}
 	}
-	return strings.ToLower(written), true
+	return len(written) <= maxWord
 }
 
 // isIdeographic reports whether a rune is of a script that writes words without spaces.

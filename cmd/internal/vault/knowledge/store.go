@@ -367,8 +367,8 @@ func (k *Store) release() {
 	k.cache, k.aimed = nil, aimed{}
 }
 
-// Rest takes the facts and words that the cache has out of memory, until a call needs them. The
-// index stays, with names, links and the filters of searches. Filters that are not in the
+// Rest takes the facts that the cache file has out of memory, until a call needs them. The
+// index stays, with names, links, words and the filters of searches. Filters that are not in the
 // cache file are put there.
 func (k *Store) Rest() {
 	k.words.rest()

@@ -108,23 +108,20 @@ func (k *Store) wordsInTurn(from View, x *index.Index, filters string, excluded 
 	return w.view, nil
 }
 
-// save reports whether the cache file has everything.
-func (w *words) save() bool {
+// save writes what the cache file does not have.
+func (w *words) save() {
 	if w.unsaved > 0 && w.place.Write(w.index.Append(nil, BuildID())) == nil {
 		w.unsaved = 0
 	}
-	return w.unsaved == 0
 }
 
 func (w *words) forget() { w.index, w.view, w.of, w.unsaved = nil, nil, nil, 0 }
 
-// rest takes the index out of memory if the cache file has it.
+// rest saves what is new. The index stays in memory: to load it takes longer than a question.
 func (w *words) rest() {
 	w.turn.Lock()
 	defer w.turn.Unlock()
-	if w.save() {
-		w.forget()
-	}
+	w.save()
 }
 
 func (w *words) close() {
