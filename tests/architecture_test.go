@@ -30,6 +30,7 @@ exec/trust                   : allowlist/quote
 exec/process                 : exec/frame
 gateway                      : allowlist allowlist/quote exec exec/frame gateway/admission gateway/catalog gateway/clean gateway/consent gateway/difference gateway/failure gateway/names gateway/notes gateway/observe gateway/pages gateway/registry gateway/state/audit gateway/state/journal gateway/state/private policy policy/access tiers
 gateway/state/audit          : allowlist allowlist/quote gateway/failure gateway/observe gateway/state/private policy tiers
+gateway/state/agents         : gateway/state/private
 gateway/catalog              : gateway/failure policy policy/access allowlist tiers
 gateway/clean                :
 gateway/failure              : allowlist/quote gateway/clean
@@ -50,7 +51,7 @@ gateway/ui                   : gateway gateway/admission gateway/catalog gateway
 gateway/mcpserver            : allowlist allowlist/day allowlist/quote exec/frame gateway gateway/catalog gateway/clean gateway/consent gateway/failure gateway/mcpserver/streamable gateway/mcpserver/wire gateway/observe tiers
 gateway/mcpserver/wire       : allowlist/quote
 gateway/mcpserver/streamable : gateway/httpguard gateway/mcpserver/wire gateway/state/private
-cmd/vaultwicket              : allowlist allowlist/day allowlist/quote cmd/internal/clients cmd/internal/doctor cmd/internal/release cmd/internal/settings cmd/internal/terminal cmd/internal/vault exec exec/frame exec/trust gateway gateway/admission gateway/catalog gateway/clean gateway/consent gateway/failure gateway/httpguard gateway/mcpserver gateway/mcpserver/streamable gateway/notes gateway/registry gateway/state/audit gateway/state/journal gateway/state/private gateway/ui policy policy/access tiers
+cmd/vaultwicket              : allowlist allowlist/day allowlist/quote cmd/internal/clients cmd/internal/doctor cmd/internal/release cmd/internal/settings cmd/internal/terminal cmd/internal/vault exec exec/frame exec/trust gateway gateway/admission gateway/catalog gateway/clean gateway/consent gateway/failure gateway/httpguard gateway/mcpserver gateway/mcpserver/streamable gateway/notes gateway/registry gateway/state/agents gateway/state/audit gateway/state/journal gateway/state/private gateway/ui policy policy/access tiers
 cmd/internal/settings        : allowlist allowlist/day allowlist/quote cmd/internal/release cmd/internal/terminal exec exec/trust gateway gateway/admission gateway/clean gateway/mcpserver/streamable gateway/notes gateway/observe gateway/observe/telemetry gateway/registry gateway/state/private policy policy/access tiers
 cmd/internal/doctor          : allowlist/quote cmd/internal/clients cmd/internal/release cmd/internal/settings cmd/internal/terminal cmd/internal/vault/disk/system exec gateway gateway/admission gateway/clean gateway/consent gateway/failure gateway/registry gateway/state/audit gateway/state/journal gateway/state/private policy policy/access tiers
 cmd/internal/terminal        : allowlist/day allowlist/quote gateway/clean gateway/failure tiers

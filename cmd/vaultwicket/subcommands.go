@@ -38,6 +38,7 @@ func subcommands() []subcommand {
 		{helpOfDeny, deny},
 		{helpOfPause, pause},
 		{helpOfResume, resume},
+		{helpOfAgent, agentCommand},
 		{helpOfUI, servePage},
 		{helpOfJournal, showJournal},
 		{helpOfUndo, undo},

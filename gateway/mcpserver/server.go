@@ -2,6 +2,7 @@ package mcpserver
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
@@ -9,6 +10,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/mark3labs/mcp-go/mcp"
@@ -30,6 +32,10 @@ const instructions = "The tool obsidianCli runs the commands listed in its descr
 // Config configures a server.
 type Config struct {
 	Gateway *gateway.Gateway
+	// AgentOf returns, over HTTP, the gateway of the agent whose token has a SHA-256, nil if it
+	// is the token of no agent. It returns the same gateway for the same agent. nil is no
+	// agents.
+	AgentOf func(token [sha256.Size]byte) *gateway.Gateway
 	Version string
 	// Toolsets are names of [ToolsetNames]: the tools that are listed in addition to
 	// obsidianCli.
@@ -72,9 +78,14 @@ func ServeHTTP(ctx context.Context, c Config, transport streamable.Config, liste
 	}
 	transport.Server, transport.Log, transport.Grace = s, s.Log, c.Grace
 	transport.Ready = c.Gateway.Admits
+	agents := agentServers{config: c, servers: map[*gateway.Gateway]*wire.Server{}}
+	if c.AgentOf != nil {
+		transport.Agents = agents.of
+	}
 	ended := transport.Ended
 	transport.Ended = func(caller string) {
 		c.Gateway.Forget(caller)
+		agents.forget(caller)
 		if ended != nil {
 			ended(caller)
 		}
@@ -84,6 +95,44 @@ func ServeHTTP(ctx context.Context, c Config, transport streamable.Config, liste
 		return wire.ShutdownError(err.Error())
 	}
 	return err
+}
+
+// agentServers are the servers of agents, each with the tools of its policy. They are made when
+// their agents first call.
+type agentServers struct {
+	config  Config
+	mu      sync.Mutex
+	servers map[*gateway.Gateway]*wire.Server
+}
+
+// of returns the server of the agent of a token, nil for no agent's.
+func (a *agentServers) of(token [sha256.Size]byte) *wire.Server {
+	own := a.config.AgentOf(token)
+	if own == nil {
+		return nil
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if s := a.servers[own]; s != nil {
+		return s
+	}
+	c := a.config
+	c.Gateway = own
+	s, err := newServer(c)
+	if err != nil {
+		return nil
+	}
+	a.servers[own] = s
+	return s
+}
+
+// forget drops what is stored for a caller whose session has ended.
+func (a *agentServers) forget(caller string) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for own := range a.servers {
+		own.Forget(caller)
+	}
 }
 
 // handler handles the requests of clients.

@@ -195,7 +195,7 @@ func (f *Flags) pickAgent(s *Settings) error {
 	r := f.raws[settingIndex("agent")]
 	agent, defined := s.Agents[s.Agent]
 	switch {
-	case !defined && !f.Reviews && r.text != "" && (r.text != policy.DefaultAgent || len(s.Agents) > 0):
+	case !defined && !f.Reviews && r.text != "" && r.text == s.Agent && (r.text != policy.DefaultAgent || len(s.Agents) > 0):
 		return &terminal.UsageError{
 			Reason: fmt.Sprintf("setting %q (%s): unknown agent %q%s", "agent", r.origin, r.text, quote.DidYouMean(r.text, slices.Collect(maps.Keys(s.Agents)))),
 			Advice: fmt.Sprintf("define it in the settings file as a table [agents.%s]", r.text),

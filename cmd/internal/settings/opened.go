@@ -1,6 +1,7 @@
 package settings
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -110,6 +111,27 @@ func NewGateway(s Settings, std terminal.Streams, runner *exec.Runner, log *slog
 		Vaults: s.Served, Runner: runner, Backend: s.Backend, Limits: s.Limits, Disabled: !s.Enabled, OwnDay: s.DayStart > 0,
 		Agent: s.agentName(), Session: Session(), Getenv: std.Getenv, Log: log, Observe: observer,
 	})
+}
+
+// OfAgent returns a gateway of the same settings and programs for an agent, which takes stricter
+// settings until ctx is done. An agent that is not defined is allowed nothing.
+func (o Opened) OfAgent(ctx context.Context, agent string) (*gateway.Gateway, error) {
+	f := o.Flags.again()
+	f.agent = &agent
+	s, err := f.read(o.Std)
+	if err == nil {
+		err = f.agree(&s)
+	}
+	if err != nil {
+		return nil, err
+	}
+	g := gateway.New(gateway.Config{
+		Vaults: s.Served, Runner: o.Runner, Backend: s.Backend, Limits: s.Limits, Disabled: !s.Enabled, OwnDay: s.DayStart > 0,
+		Agent: agent, Session: newSession(), Getenv: o.Std.Getenv, Log: o.Log, Observe: o.observer(),
+	})
+	stop := ReloadOnChange(ctx, g, f, s, o.Std, o.Log)
+	context.AfterFunc(ctx, stop)
+	return g, nil
 }
 
 // Progress tells the user that a command takes time, and when that is to be expected. The
@@ -222,4 +244,6 @@ func DayClock(clock func() time.Time, dayStart int) func() time.Time {
 const AtTerminal = "terminal"
 
 // Session names what this process does.
-var Session = sync.OnceValue(func() string { return fmt.Sprintf("%d-%08x", os.Getpid(), rand.Uint32()) })
+var Session = sync.OnceValue(newSession)
+
+func newSession() string { return fmt.Sprintf("%d-%08x", os.Getpid(), rand.Uint32()) }

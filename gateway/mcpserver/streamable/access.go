@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"vaultwicket/gateway/httpguard"
+	"vaultwicket/gateway/mcpserver/wire"
 )
 
 // newHosts returns the hosts of an address and a list of further names.
@@ -89,8 +90,9 @@ type owner [sha256.Size]byte
 // bearer checks the token. A request with the right one never waits for others: the delay of
 // wrong ones comes after the comparison.
 type bearer struct {
-	want owner
-	log  *slog.Logger
+	want   owner
+	agents func(token [sha256.Size]byte) *wire.Server // see [Config.Agents]
+	log    *slog.Logger
 
 	mu     sync.Mutex
 	turn   time.Time // when the next wrong token may be answered
@@ -102,13 +104,19 @@ func newBearer(token string, log *slog.Logger) *bearer {
 	return &bearer{want: sha256.Sum256([]byte(token)), log: log}
 }
 
-// admit returns the owner of a request, or answers it. It compares digests, because a comparison
+// admit returns the owner of a request and the server of its agent, nil for the token of no agent,
+// or answers it. It compares digests, because a comparison
 // in constant time needs equal lengths.
-func (b *bearer) admit(w http.ResponseWriter, r *http.Request) (owner, bool) {
+func (b *bearer) admit(w http.ResponseWriter, r *http.Request) (owner, *wire.Server, bool) {
 	token, given := bearerToken(r.Header)
 	sum := owner(sha256.Sum256([]byte(token)))
 	if given && subtle.ConstantTimeCompare(sum[:], b.want[:]) == 1 {
-		return sum, true
+		return sum, nil, true
+	}
+	if given && b.agents != nil {
+		if server := b.agents(sum); server != nil {
+			return sum, server, true
+		}
 	}
 	status := http.StatusUnauthorized
 	if given && !b.delay(r.Context(), r.RemoteAddr) {
@@ -118,7 +126,7 @@ func (b *bearer) admit(w http.ResponseWriter, r *http.Request) (owner, bool) {
 	w.Header().Set("WWW-Authenticate", "Bearer")
 	w.Header().Set("Connection", "close")
 	refuse(w, status, http.StatusText(status))
-	return owner{}, false
+	return owner{}, nil, false
 }
 
 // bearerToken returns the token of the Authorization header, of which there must be one.

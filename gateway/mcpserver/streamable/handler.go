@@ -57,6 +57,7 @@ func newHandler(c Config, h httpguard.Hosts) (*handler, error) {
 		sessions: newSessions(c.MaxSessions, c.Idle), budget: newMessageBudget(c.MaxBody), empty: make(chan struct{}),
 		streams: httpguard.NewStreams(max(1, c.MaxConnections/2)),
 	}
+	d.bearer.agents = c.Agents
 	d.sessions.opened = func(x *session) {
 		if d.Opened != nil {
 			d.Opened(x.caller)
@@ -72,7 +73,13 @@ func newHandler(c Config, h httpguard.Hosts) (*handler, error) {
 }
 
 // forget has mcp-go drop what it keeps of a session.
-func (d *handler) forget(x *session) { d.Server.MCP.UnregisterSession(context.Background(), x.id) }
+func (d *handler) forget(x *session) {
+	server := x.server.Load()
+	if server == nil {
+		server = d.Server
+	}
+	server.MCP.UnregisterSession(context.Background(), x.id)
+}
 
 // ServeHTTP answers a request or says why not. The checks that need least of the request come
 // first: its Host header against DNS rebinding, then its origin against CSRF, then the path and
@@ -129,14 +136,17 @@ func (d *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(http.StatusNoContent)
 		return
 	}
-	by, ok := d.bearer.admit(w, r)
+	by, server, ok := d.bearer.admit(w, r)
 	if !ok {
 		return
+	}
+	if server == nil {
+		server = d.Server // of the token of the settings
 	}
 	httpguard.MarkAuthenticated(r.Context())
 	switch {
 	case path == endpoint:
-		d.serveMCP(w, r, by)
+		d.serveMCP(w, r, by, server)
 	case !allowed(w, r, http.MethodGet, http.MethodHead):
 	case path == metricsPath:
 		h.Set("Content-Type", "text/plain; version=0.0.4; charset=utf-8")

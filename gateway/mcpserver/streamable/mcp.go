@@ -20,14 +20,14 @@ import (
 // connection for dead.
 const heartbeat = time.Minute
 
-// serveMCP answers a request to the endpoint that has the token.
-func (d *handler) serveMCP(w http.ResponseWriter, r *http.Request, by owner) {
+// serveMCP answers a request to the endpoint that has a token. own is the server of its agent.
+func (d *handler) serveMCP(w http.ResponseWriter, r *http.Request, by owner, own *wire.Server) {
 	if !allowed(w, r, http.MethodPost, http.MethodGet, http.MethodDelete) || !rejectDuplicates(w, r.Header) {
 		return
 	}
 	switch modern := mcp.IsModernProtocol(r.Header.Get(mcp.HeaderProtocolVersion)); {
 	case r.Method == http.MethodPost:
-		d.post(w, r, by)
+		d.post(w, r, by, own)
 	case modern:
 		w.Header().Set("Allow", http.MethodPost)
 		refuse(w, http.StatusMethodNotAllowed, "protocol "+mcp.ProtocolVersion20260728+" has no "+r.Method+"; send subscriptions/listen instead")
@@ -83,8 +83,8 @@ func (d *handler) delete(w http.ResponseWriter, r *http.Request, by owner) {
 	}
 }
 
-// post accepts a message.
-func (d *handler) post(w http.ResponseWriter, r *http.Request, by owner) {
+// post accepts a message for a server.
+func (d *handler) post(w http.ResponseWriter, r *http.Request, by owner, own *wire.Server) {
 	if !d.checkHeaders(w, r) {
 		return
 	}
@@ -122,7 +122,7 @@ func (d *handler) post(w http.ResponseWriter, r *http.Request, by owner) {
 	if x != nil {
 		defer d.sessions.leave(x)
 	}
-	if m.Kind == wire.Request && d.Server.Large != nil && d.Server.Large(m.Tool, m.Arguments) {
+	if m.Kind == wire.Request && own.Large != nil && own.Large(m.Tool, m.Arguments) {
 		if err := p.awaitLarge(r.Context()); err != nil {
 			refuseBusy(w, err.Error())
 			return
@@ -130,7 +130,7 @@ func (d *handler) post(w http.ResponseWriter, r *http.Request, by owner) {
 	}
 	switch {
 	case m.Kind == wire.Request:
-		d.postRequest(w, r, by, m, x)
+		d.postRequest(w, r, by, m, x, own)
 	case m.Cancels != nil:
 		x.ongoing.cancel(m.Cancels)
 		w.WriteHeader(http.StatusAccepted)
@@ -160,7 +160,7 @@ const unanswered = "the request was interrupted; what it has changed is unknown"
 // postRequest answers a request of a session, or of a client without one. It ends with the
 // connection, with its session, and when its client cancels it (specification of 2025-11-25,
 // "Cancellation"), which gets no answer.
-func (d *handler) postRequest(w http.ResponseWriter, r *http.Request, by owner, m received, x *session) {
+func (d *handler) postRequest(w http.ResponseWriter, r *http.Request, by owner, m received, x *session, own *wire.Server) {
 	ctx, cancel := context.WithCancel(r.Context())
 	defer cancel()
 	answer := &response{w: w}
@@ -187,10 +187,11 @@ func (d *handler) postRequest(w http.ResponseWriter, r *http.Request, by owner, 
 		defer done()
 	}
 	httpguard.EndReadLimit(w)
-	reply, code := d.Server.AppendResponse(ctx, nil, client, m.Message)
+	reply, code := own.AppendResponse(ctx, nil, client, m.Message)
 	reply = append(reply, '\n')
 	if opens {
-		if code == 0 && ctx.Err() == nil && d.Server.MCP.RegisterSession(ctx, x) == nil {
+		x.server.Store(own)
+		if code == 0 && ctx.Err() == nil && own.MCP.RegisterSession(ctx, x) == nil {
 			w.Header().Set(server.HeaderKeySessionID, x.id)
 		} else {
 			d.sessions.finish(x)

@@ -3,6 +3,7 @@ package streamable
 import (
 	"cmp"
 	"context"
+	"crypto/sha256"
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
@@ -52,6 +53,11 @@ type Config struct {
 
 	// Token is the bearer token of clients: at least 32 random bytes, as text. See [Token].
 	Token string
+
+	// Agents returns the server of the agent whose token has a SHA-256, nil if it is the token
+	// of no agent. It is asked at every request that has another token than Token, compares
+	// in constant time, and must be safe for concurrent use; nil is no agents.
+	Agents func(token [sha256.Size]byte) *wire.Server
 
 	// MaxSessions is the maximum number of open sessions (0: 1000), MaxConnections that of
 	// connections (0: 256).

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"vaultwicket/gateway/mcpserver/wire"
@@ -49,6 +50,7 @@ type session struct {
 	owner  owner
 	client client
 	caller string
+	server atomic.Pointer[wire.Server] // that it is registered with, nil before
 
 	version string // of the protocol, as negotiated
 

@@ -1,0 +1,101 @@
+package agents
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+func set(t *testing.T, s *Store, agent string) string {
+	t.Helper()
+	token, err := s.Set(agent, time.Now())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return token
+}
+
+// A token is of the agent that it was made for until it is replaced or removed, also in a process
+// that has read the file before, and the file does not hold it.
+func TestATokenIsOfItsAgent(t *testing.T) {
+	state := filepath.Join(t.TempDir(), "state")
+	server, user := Open(state), Open(state)
+	of := func(token string) string { return server.AgentOf(sha256.Sum256([]byte(token))) }
+	if got := of(""); got != "" {
+		t.Errorf("without a file: %q", got)
+	}
+	ann, bob := set(t, user, "ann"), set(t, user, "bob")
+	for token, want := range map[string]string{ann: "ann", bob: "bob", "": "", ann[:len(ann)-1]: "", ann + "x": "", strings.ToUpper(ann): "", "ann": ""} {
+		if got := of(token); got != want {
+			t.Errorf("%q is of %q, want %q", token, got, want)
+		}
+	}
+	text, err := os.ReadFile(filepath.Join(state, fileName))
+	if err != nil || strings.Contains(string(text), ann) || strings.Contains(string(text), ann[len(prefix):]) {
+		t.Errorf("the file holds the token: %s, %v", text, err)
+	}
+	again := set(t, user, "ann")
+	if of(ann) != "" || of(again) != "ann" || of(bob) != "bob" {
+		t.Errorf("after a rotation: %q, %q, %q", of(ann), of(again), of(bob))
+	}
+	if had, err := user.Remove("ann"); !had || err != nil || of(again) != "" || of(bob) != "bob" {
+		t.Errorf("after a removal: %v, %v, %q, %q", had, err, of(again), of(bob))
+	}
+	if had, err := user.Remove("ann"); had || err != nil {
+		t.Errorf("removed twice: %v, %v", had, err)
+	}
+}
+
+// A file that others can read, or that is damaged, has no tokens.
+func TestAnUnsafeFileHasNoTokens(t *testing.T) {
+	state := filepath.Join(t.TempDir(), "state")
+	s := Open(state)
+	token := set(t, s, "ann")
+	name := filepath.Join(state, fileName)
+	for what, spoil := range map[string]func() error{
+		"readable by others": func() error { return os.Chmod(name, 0o644) },
+		"damaged":            func() error { return os.WriteFile(name, []byte("[{}]"), 0o600) },
+	} {
+		if err := spoil(); err != nil {
+			t.Fatal(err)
+		}
+		if got := s.AgentOf(sha256.Sum256([]byte(token))); got != "" {
+			t.Errorf("%s: it is of %q", what, got)
+		}
+		if _, err := s.List(); err == nil {
+			t.Errorf("%s: it is listed", what)
+		}
+		if err := os.Remove(name); err != nil {
+			t.Fatal(err)
+		}
+		token = set(t, s, "ann")
+	}
+}
+
+// The time of a comparison does not depend on which token it is, or on whether there is one.
+func BenchmarkAgentOf(b *testing.B) {
+	s := Open(filepath.Join(b.TempDir(), "state"))
+	var first, last string
+	for i := range 200 {
+		token, err := s.Set(fmt.Sprintf("agent-%d", i), time.Now())
+		if err != nil {
+			b.Fatal(err)
+		}
+		if first == "" {
+			first = token
+		}
+		last = token
+	}
+	for name, token := range map[string]string{"first": first, "last": last, "none": "x"} {
+		digest := sha256.Sum256([]byte(token))
+		b.Run(name, func(b *testing.B) {
+			for b.Loop() {
+				s.AgentOf(digest)
+			}
+		})
+	}
+}

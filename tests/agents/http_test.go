@@ -1,0 +1,203 @@
+package agents
+
+import (
+	"encoding/json"
+	"io"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+
+	"vaultwicket/gateway"
+	"vaultwicket/tests/rig"
+)
+
+// caller is a client of a server over HTTP with a token.
+type caller struct {
+	t       *testing.T
+	server  *rig.HTTPServer
+	token   string
+	session string
+}
+
+// send sends a message, and returns the status and the text of the answer.
+func (c *caller) send(body string) (status int, text string) {
+	c.t.Helper()
+	headers := []string{"Authorization", "Bearer " + c.token}
+	if c.session != "" {
+		headers = append(headers, "Mcp-Session-Id", c.session)
+	}
+	response, err := c.server.Client.Do(c.server.Request(c.t.Context(), http.MethodPost, "/mcp", body, headers...))
+	if err != nil {
+		c.t.Fatalf("%v; the log:\n%s", err, c.server.Said())
+	}
+	defer response.Body.Close()
+	content, err := io.ReadAll(response.Body)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	if id := response.Header.Get("Mcp-Session-Id"); id != "" {
+		c.session = id
+	}
+	return response.StatusCode, string(content)
+}
+
+// connect opens a session and returns the status.
+func (c *caller) connect() int {
+	c.t.Helper()
+	status, _ := c.send(rig.Handshake("{}"))
+	return status
+}
+
+// do calls obsidianCli. The result is zero unless the status is 200.
+func (c *caller) do(call rig.Call) (result gateway.Result, status int) {
+	c.t.Helper()
+	status, text := c.send(rig.JSON(c.t, map[string]any{"jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": map[string]any{"name": "obsidianCli", "arguments": call}}))
+	if status != http.StatusOK {
+		return result, status
+	}
+	var answer struct {
+		Result struct{ StructuredContent json.RawMessage }
+	}
+	if err := json.Unmarshal([]byte(text), &answer); err != nil {
+		c.t.Fatalf("%v: %s", err, text)
+	}
+	if err := json.Unmarshal(answer.Result.StructuredContent, &result); err != nil {
+		c.t.Fatalf("%v: %s", err, text)
+	}
+	return result, status
+}
+
+// tokenOf adds an agent and returns its token.
+func tokenOf(r *rig.Rig, agent string) string {
+	r.T.Helper()
+	return strings.TrimSpace(r.Must("agent", "add", agent))
+}
+
+// Over HTTP each token has the rights of its agent in one server, and every other token none.
+func TestATokenHasTheRightsOfItsAgent(t *testing.T) {
+	r := newRig(t)
+	tokens := map[string]string{"ann": tokenOf(r, "ann"), "bob": tokenOf(r, "bob"), "late": tokenOf(r, "late")}
+	server := r.OverHTTP()
+	ann, bob := &caller{t: t, server: server, token: tokens["ann"]}, &caller{t: t, server: server, token: tokens["bob"]}
+	if ann.connect() != 200 || bob.connect() != 200 {
+		t.Fatalf("no session; the log:\n%s", server.Said())
+	}
+	files := func(c *caller) []string {
+		result, _ := c.do(rig.Calling("files"))
+		return strings.Fields(result.Stdout)
+	}
+	if got, want := files(ann), []string{"Ann/Plan.md", "Both/Plan.md"}; !slices.Equal(got, want) {
+		t.Errorf("ann lists %q", got)
+	}
+	if got, want := files(bob), []string{"Bob/Plan.md", "Both/Plan.md"}; !slices.Equal(got, want) {
+		t.Errorf("bob lists %q", got)
+	}
+	made, _ := ann.do(rig.Calling("append", "path=Both/Plan.md", "content=by ann").With("idempotencyKey", "k1"))
+	if !made.OK {
+		t.Fatalf("%+v", made.Error)
+	}
+	if undone, _ := bob.do(rig.Calling("undo", "id="+made.Change.ID)); undone.OK || undone.Error.Code != "not_found" {
+		t.Errorf("bob undoes what ann did: %+v", undone)
+	}
+	paged, _ := ann.do(rig.Calling("files").With("limit", 1))
+	if paged.Truncated == nil {
+		t.Fatalf("%+v", paged)
+	}
+	if stolen, _ := bob.do(rig.Call{"command": "files", "cursor": paged.Truncated.Cursor}); stolen.OK || strings.Contains(stolen.Stdout, "Both") {
+		t.Errorf("bob goes on with ann's answer: %+v", stolen)
+	}
+	for what, c := range map[string]*caller{
+		"a session with the token of another agent": {t: t, server: server, token: tokens["bob"], session: ann.session},
+		"a session with the token of the server":    {t: t, server: server, token: rig.Token, session: ann.session},
+	} {
+		if _, status := c.do(rig.Calling("files")); status != http.StatusNotFound {
+			t.Errorf("%s: %d", what, status)
+		}
+	}
+	for what, token := range map[string]string{
+		"a name": "ann", "a shorter token": tokens["ann"][:len(tokens["ann"])-1], "another one": "vwa_" + strings.Repeat("aB3-", 11), "the list of both": tokens["ann"] + "," + tokens["bob"],
+	} {
+		if got := (&caller{t: t, server: server, token: token}).connect(); got != http.StatusUnauthorized {
+			t.Errorf("%s: %d", what, got)
+		}
+	}
+	for what, token := range map[string]string{"an expired agent": tokens["late"], "the token of the server, for which no agent is defined": rig.Token} {
+		c := &caller{t: t, server: server, token: token}
+		c.connect()
+		if result, _ := c.do(rig.Calling("files")); result.OK || result.Error.Code != "agent_denied" {
+			t.Errorf("%s: %+v", what, result)
+		}
+	}
+	if got := r.Must("journal", "list", "--agent=ann"); !strings.Contains(got, "ann (t)") {
+		t.Errorf("the journal says\n%s", got)
+	}
+}
+
+// A token that is rotated, and an agent that is revoked, end in a running server at the next
+// request, in the middle of a session.
+func TestATokenEndsInTheMiddleOfASession(t *testing.T) {
+	r := newRig(t)
+	token := tokenOf(r, "ann")
+	server := r.OverHTTP()
+	c := &caller{t: t, server: server, token: token}
+	c.connect()
+	read := rig.Calling("read", "path=Ann/Plan.md")
+	if result, status := c.do(read); !result.OK {
+		t.Fatalf("%d, %+v", status, result.Error)
+	}
+	again := strings.TrimSpace(r.Must("agent", "rotate", "ann"))
+	if _, status := c.do(read); status != http.StatusUnauthorized {
+		t.Errorf("the earlier token: %d", status)
+	}
+	c = &caller{t: t, server: server, token: again}
+	c.connect()
+	if result, status := c.do(read); !result.OK {
+		t.Errorf("the new token: %d, %+v", status, result.Error)
+	}
+	stdio := serverOf(r, "ann")
+	r.Must("agent", "revoke", "ann")
+	if _, status := c.do(read); status != http.StatusUnauthorized {
+		t.Errorf("a revoked agent: %d", status)
+	}
+	if got := codeOf(stdio, read); got != "agent_denied" {
+		t.Errorf("a revoked agent over stdio: %q", got)
+	}
+	if _, _, status := r.Run("agent", "remove", "ann"); status == 0 {
+		t.Error("an agent that is defined can be removed, which would end its revocation")
+	}
+}
+
+// What "vaultwicket agent" says and does.
+func TestAgentsAreAddedAndListed(t *testing.T) {
+	r := newRig(t)
+	r.Tables = ""
+	r.Save()
+	out, said, status := r.Run("agent", "add", "cursor")
+	if status != 0 || !strings.HasPrefix(out, "vwa_") || !strings.Contains(said, "[agents.cursor] with tier v0") || !strings.Contains(said, "[agents.default]") {
+		t.Fatalf("%d: %s%s", status, out, said)
+	}
+	r.Tables = "[agents.cursor]\ntier = \"v0\"\nallow-mutations = false\n[agents.old]\nexpires = 2001-01-01\n" // as the file is now: the rig writes it again
+	var list []struct {
+		Name, Tier, State string
+		AllowMutations    bool
+	}
+	if err := json.Unmarshal([]byte(r.Must("agent", "list", "--json")), &list); err != nil || len(list) != 2 {
+		t.Fatalf("%+v, %v", list, err)
+	}
+	if list[0].Name != "cursor" || list[0].Tier != "v0" || list[0].State != "active" || list[0].AllowMutations || list[1].State != "expired" {
+		t.Errorf("%+v", list)
+	}
+	for _, args := range [][]string{
+		{"agent", "add", "cursor"}, {"agent", "add", "../x"}, {"agent", "add", "Cursor"}, {"agent", "show", "nobody"}, {"agent", "rotate", "nobody"}, {"agent", "revoke", "nobody"},
+		{"agent", "remove", "nobody"}, {"agent"}, {"agent", "ad", "x"}, {"agent", "list", "x"},
+	} {
+		if out, _, status := r.Run(args...); status != 2 || out != "" {
+			t.Errorf("%q: %d %q", args, status, out)
+		}
+	}
+	r.Must("pause", "--agent=cursor")
+	if got := r.Must("agent", "show", "cursor"); !strings.Contains(got, "paused") {
+		t.Errorf("show prints %q", got)
+	}
+}
