@@ -2,12 +2,12 @@ package tests
 
 import (
 	"go/ast"
+	"go/build"
 	"go/parser"
 	"go/token"
-	"io/fs"
 	"path"
+	"path/filepath"
 	"regexp"
-	"runtime"
 	"strconv"
 	"strings"
 	"testing"
@@ -243,9 +243,9 @@ var standard = map[string]names{}
 func declaredInGo(from, name string) bool {
 	if _, read := standard[from]; !read {
 		files, all := token.NewFileSet(), []source(nil)
-		packages, _ := parser.ParseDir(files, path.Join(runtime.GOROOT(), "src", from), func(f fs.FileInfo) bool { return !strings.HasSuffix(f.Name(), "_test.go") }, parser.SkipObjectResolution)
-		for _, p := range packages {
-			for _, file := range p.Files {
+		found, _ := build.Import(from, "", 0) // of one that is not there nothing is declared
+		for _, name := range found.GoFiles {
+			if file, err := parser.ParseFile(files, filepath.Join(found.Dir, name), nil, parser.SkipObjectResolution); err == nil {
 				all = append(all, source{path.Join(from, "x.go"), file, files})
 			}
 		}

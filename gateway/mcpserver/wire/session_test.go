@@ -19,6 +19,7 @@ import (
 func TestTheServerAsks(t *testing.T) {
 	var s *Server
 	s = plain.toy(t.Output(), func(ctx context.Context, req mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+		//lint:ignore SA1019 it stands for any request that mcp-go sends to a client and waits for
 		result, err := s.MCP.RequestSampling(ctx, mcp.CreateMessageRequest{CreateMessageParams: mcp.CreateMessageParams{MaxTokens: 1}})
 		if err != nil {
 			return mcp.NewToolResultError(err.Error()), nil

@@ -12,12 +12,6 @@ import (
 // data, and would fill the vocabulary.
 const maxWord = 64
 
-// token is a word of a text in the form in which words are compared, see [fold].
-type token struct {
-	text       string
-	start, end int // of the written word that it comes from, in bytes
-}
-
 // eachWritten calls visit with each written word of a text: letters, digits and marks, joined by
 // single connectors such as those of a date, a path or snake_case.
 func eachWritten(text string, visit func(word string, start int)) {
@@ -197,14 +191,4 @@ func fold(word string) string {
 		}
 	}
 	return word
-}
-
-// tokens returns the words of a text in its order.
-func tokens(text string) (list []token) {
-	eachWritten(text, func(written string, start int) {
-		for _, w := range forms(written) {
-			list = append(list, token{w, start, start + len(written)})
-		}
-	})
-	return list
 }
