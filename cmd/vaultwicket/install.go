@@ -1,12 +1,14 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"runtime"
+	"strconv"
 	"time"
 
 	"vaultwicket/allowlist/quote"
@@ -27,6 +29,7 @@ var helpOfInstall = description{
 		{"which clients are here, and what is installed", "vaultwicket install --list"},
 		{"let a client read a vault", "vaultwicket install cursor --vault ~/Notes"},
 		{"let it change notes, too", "vaultwicket install claude-code --vault ~/Notes --edit"},
+		{"with rights and a history of its own", "vaultwicket install cursor --vault ~/Notes --tier v1 --agent"},
 		{"only print the entry", "vaultwicket install zed --vault ~/Notes --print"},
 	},
 }
@@ -49,12 +52,51 @@ func install(ctx context.Context, std terminal.Streams, args []string) error {
 		f.StringVar(&o.Vault, "vault", "", "name or id of a vault, or its folder (with a separator, such as ./Notes)")
 		f.BoolVar(&o.Edit, "edit", false, "let the agent change notes: tier v2 with --allow-mutations")
 		f.StringVar(&o.Tier, "tier", "", "highest enabled tier of the entry: v0, v1, v2 or v3 (default v0, with --edit v2)")
+		f.StringVar(&o.Agent, "agent", "", "start the server for an agent with the rights of --edit and --tier, which is defined if it is not (without a name: named after the client)")
+		f.Lookup("agent").NoOptDefVal = ofClient
 		f.StringVar(&o.URL, "url", "", "connect to a running server, such as http://127.0.0.1:8765/mcp")
 		f.StringVar(&o.Token, "token-env", "VAULTWICKET_TOKEN", "with --url: environment variable from which the client takes the token")
 		f.BoolVar(&o.Print, "print", false, "print the entry; nothing is written")
 		f.BoolVar(&o.Link, "link", false, "print a link that installs it, where the client has one")
 		f.BoolVar(&o.Replace, "replace", false, "overwrite the entry of another program with this name")
 	})
+}
+
+// ofClient is the value of --agent without one.
+const ofClient = "client"
+
+// agentOfEntry settles the agent of an entry, and returns what defines it in the settings file once
+// the entry is written.
+func agentOfEntry(std terminal.Streams, o *clients.Options) (define func() error, err error) {
+	nothing := func() error { return nil }
+	if o.Agent == "" {
+		return nothing, nil
+	}
+	if o.Agent == ofClient {
+		o.Agent = o.Client
+	}
+	if err := settings.CheckAgentName(o.Agent); err != nil {
+		return nil, &terminal.UsageError{Reason: "install: --agent: " + err.Error()}
+	}
+	f := settings.NewFlags("install")
+	f.Reviews = true
+	s, _, err := f.Load(std, nil)
+	if err != nil || o.Print || o.Link || o.DryRun {
+		return nothing, err
+	}
+	return func() error {
+		tier := cmp.Or(o.Tier, map[bool]string{false: "v0", true: "v2"}[o.Edit])
+		file, added, err := f.DefineAgent(std, o.Agent, []string{"tier = " + strconv.Quote(tier), "allow-mutations = " + strconv.FormatBool(o.Edit)})
+		switch {
+		case err != nil:
+			return err
+		case added && len(s.Agents) == 0:
+			terminal.Notef(std.Err, "added [agents.%s] to %s; a server without --agent is now allowed nothing: define [agents.default] for it", o.Agent, terminal.Visible(file))
+		case added:
+			terminal.Notef(std.Err, "added [agents.%s] to %s", o.Agent, terminal.Visible(file))
+		}
+		return nil
+	}, nil
 }
 
 // uninstall is "vaultwicket uninstall": it removes the entry.
@@ -88,6 +130,10 @@ func changeClient(ctx context.Context, std terminal.Streams, name string, args [
 		}
 		s.Tier = tier.String()
 	}
+	defineAgent, err := agentOfEntry(std, &s.Options)
+	if err != nil {
+		return err
+	}
 	state, err := settings.StateFolder(std)
 	if err != nil {
 		return err
@@ -106,7 +152,9 @@ func changeClient(ctx context.Context, std terminal.Streams, name string, args [
 		}
 		return terminal.Confirm(ctx, std.In, std.Err, "Write this change?"), true
 	}
-	err = s.Run(ctx)
+	if err = s.Run(ctx); err == nil {
+		err = defineAgent()
+	}
 	var known *clients.Error
 	switch {
 	case errors.Is(err, clients.ErrDeclined):

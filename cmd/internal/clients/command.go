@@ -19,6 +19,7 @@ type Options struct {
 	Vault, Name, URL, Token string
 	Edit                    bool
 	Tier                    string // of the entry, "" for v0, with Edit v2
+	Agent                   string // for which the entry starts the server, "" for none
 	Scope                   string
 	Print, Link             bool
 	DryRun, Yes, Replace    bool
@@ -100,6 +101,8 @@ func (s Session) check() error {
 		return usage(fmt.Sprintf("invalid value %q for --url", s.URL), "use an address such as http://127.0.0.1:8765/mcp")
 	case strings.HasPrefix(s.URL, "http://") && !isLoopback(s.URL):
 		return usage(fmt.Sprintf("invalid value %q for --url: the token would be sent in clear", s.URL), "use https for another machine")
+	case s.Agent != "":
+		return usage("--url cannot be combined with --agent", `give the client the token that "vaultwicket agent add" prints`)
 	case s.Edit || s.Vault != "":
 		return usage("--url cannot be combined with --edit or --vault", `the settings of the server at the address decide; see "vaultwicket help serve"`)
 	case strings.Trim(s.Token, "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_") != "" || s.Token == "":
@@ -136,6 +139,9 @@ func (s Session) server() (Server, error) {
 		return server, &Error{Class: Environment, Reason: `this program was started by "go run" and will be deleted`, Help: "build or install vaultwicket first"}
 	}
 	server.Args = Args(vault, s.Edit, s.Tier)
+	if s.Agent != "" {
+		server.Args = append(server.Args, "--agent", s.Agent)
+	}
 	return server, nil
 }
 
