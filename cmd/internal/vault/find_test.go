@@ -4,10 +4,13 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/rogpeppe/go-internal/txtar"
 
 	"vaultwicket/cmd/internal/vault/command"
 )
@@ -119,6 +122,35 @@ func TestTheFormsOfFind(t *testing.T) {
 	}
 	h.expect(command.ExitDone, "", "find", "query=quantum")
 	h.expect(command.ExitDone, "[]\n", "find", "query=quantum", "format=json")
+}
+
+// One call with a budget of tokens has the answer to a question in it.
+func TestOneCallOfFindAnswersAQuestion(t *testing.T) {
+	archive, err := txtar.ParseFile(filepath.Join("find", "testdata", "english.txtar"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := build(t, nil)
+	for _, f := range archive.Files {
+		h.put(f.Name, string(f.Data))
+	}
+	for question, want := range map[string]string{
+		"until when is the interest of the home loan fixed?": "3.1 percent until 2031",
+		"when is the deadline of my tax return":              "end of July",
+		"who is the acountant":                               "Mrs Keller",
+		"what is the deductible of the car insurance":        "deductible is 300",
+		"where is the router":                                "attic",
+		"name of the guest wifi":                             "fernweh",
+		"what helps against insomnia":                        "no screens after nine",
+		"when is the next vaccination due":                   "booster due in 2027",
+		"what did the heating enginer measure":               "45 degrees",
+		"which pollen am I allergic to":                      "birch pollen",
+	} {
+		status, out, _ := h.run("find", "query="+question, "budget=1500")
+		if status != command.ExitDone || !strings.Contains(out, want) || len(out) > 1500*3 {
+			t.Errorf("%s: status %d, %d bytes without %q: %.300s", question, status, len(out), want, out)
+		}
+	}
 }
 
 // What was found in another spelling, and what was tried in vain, is in the notice.
