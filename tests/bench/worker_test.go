@@ -82,5 +82,12 @@ func (w *pipeWorker) status(words []string) uint8 {
 	}
 }
 
+// output is call with the last part of the answer, "" for one without a text.
+func (w *pipeWorker) output(words []string) string {
+	w.said = w.said[:0]
+	w.call(words)
+	return string(w.said)
+}
+
 // memory returns a line of the status of the worker in KiB.
 func (w *pipeWorker) memory(line string) int { return memory(w.pid, line) }

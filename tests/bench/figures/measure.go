@@ -21,7 +21,7 @@ type group struct {
 }
 
 var groups = []group{
-	{"Machine|Vault|Bases|Tasks|Pages|ReadBehindSearch", "", 20, false},
+	{"Machine|Vault|Bases|Tasks|Find|Pages|ReadBehindSearch", "", 20, false},
 	{"Tools|Answer|Large|HungClient", "", 3, false},
 	{"Fifty|ResidentFifty", "", 20, false},
 	{"Initialize|OneShotRead", "", 60, false},
