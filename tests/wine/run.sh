@@ -124,9 +124,10 @@ all)
 --quick)
 	use
 	run ./exec/trust ./exec/process ./gateway/state/private ./gateway/admission ./gateway/names ./gateway/registry \
-		./policy/access ./cmd/internal/servers ./cmd/internal/settings ./cmd/internal/vault/lookup ./cmd/internal/vault/edit
+		./policy/access ./cmd/internal/settings ./cmd/internal/vault/lookup ./cmd/internal/vault/edit
 	run -run 'Search|WellKnown|Suitable|TheWayTo|OthersCan' ./exec
 	run -run 'AccessList|Backups' ./cmd/internal/clients
+	run -run 'Parent' ./cmd/vaultwicket
 	run -run 'Short|Spelling|OneJournal' ./cmd/internal/vault
 	;;
 *) run "$@" ;;
