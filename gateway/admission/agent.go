@@ -95,23 +95,23 @@ const lookAgain = 200 * time.Millisecond
 // Follow returns a context that is cancelled soon after the agent of the calls is paused or
 // revoked. Without an agent it is cancelled by cancel alone. The caller calls cancel.
 func (a *Controller) Follow(ctx context.Context) (followed context.Context, cancel context.CancelFunc) {
-	ctx, cancel = context.WithCancel(ctx)
+	ctx, stop := context.WithCancel(ctx)
 	if a.agent == "" || a.state == "" {
-		return ctx, cancel
+		return ctx, stop
 	}
-	go func() {
-		look := time.NewTicker(lookAgain)
-		defer look.Stop()
-		for {
-			select {
-			case <-ctx.Done():
-				return
-			case <-look.C:
-				if a.agentOpen() != nil {
-					cancel()
-				}
-			}
+	var look func()
+	look = func() { // most calls end before the first one
+		switch {
+		case ctx.Err() != nil:
+		case a.agentOpen() != nil:
+			stop()
+		default:
+			time.AfterFunc(lookAgain, look)
 		}
-	}()
-	return ctx, cancel
+	}
+	timer := time.AfterFunc(lookAgain, look)
+	return ctx, func() {
+		timer.Stop()
+		stop()
+	}
 }
