@@ -30,7 +30,7 @@ var listingParams = map[string]map[string]any{
 	"daily:read": {"date": "2026-03-05"}, "diff": {"path": "Hub.md", "from": "35"}, "history": {"path": "Hub.md"},
 	"history:read": {"path": "Hub.md", "version": "3"}, "links": {"path": "Hub.md"}, "note:section": {"path": "Hub.md", "heading": "Long"},
 	"outline": {"path": "Hub.md"}, "periodic:read": {"period": "day", "from": "2026-03-01", "to": "2026-03-28"}, "property:read": {"path": "Hub.md", "name": "list"}, "random:read": {"seed": "1", "count": "9"},
-	"read": {"path": "Hub.md"}, "recent": {"limit": "200"}, "search": {"query": "spoke"}, "search:context": {"query": "spoke"},
+	"read": {"path": "Hub.md"}, "recent": {"limit": "200"}, "search": {"query": "spoke"}, "find": {"query": "spoke", "limit": "100"}, "search:context": {"query": "spoke"},
 	"tag": {"name": "turn", "verbose": true}, "template:read": {"name": "Form 01 of those for tests"},
 }
 

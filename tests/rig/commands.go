@@ -15,5 +15,5 @@ const (
 	GatewayReads = `undo:list approvals`
 
 	// OwnReads are the reading commands that the app does not have.
-	OwnReads = `attachment:read attachments base:check base:eval briefing canvas:read daily:range note:section periodic:path periodic:read query recent related`
+	OwnReads = `attachment:read attachments base:check base:eval briefing canvas:read daily:range find note:section periodic:path periodic:read query recent related`
 )
