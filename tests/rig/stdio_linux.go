@@ -71,7 +71,7 @@ func ServeHanging(t *testing.T, flags ...string) *StdioServer {
 	s.Send(Handshake("{}"))
 	s.Read()
 	s.Send(ToolCall(2, `{"command":"random:read"}`))
-	s.child = WaitForChild(t, pidFile)
+	s.Child = WaitForChild(t, pidFile)
 	return s
 }
 
@@ -86,7 +86,7 @@ func StartServerIn(t *testing.T, home string, flags ...string) *StdioServer {
 // ChildEnds waits for the end of the hanging client.
 func (s *StdioServer) ChildEnds() {
 	s.T.Helper()
-	WaitFor(s.T, "the client ends", func() bool { return Gone(s.child) })
+	WaitFor(s.T, "the client ends", func() bool { return Gone(s.Child) })
 }
 
 func SampleVault(t *testing.T) string {
