@@ -14,10 +14,10 @@ import (
 	"testing"
 	"time"
 
-	"vaultwicket/allowlist"
 	"vaultwicket/gateway"
 	"vaultwicket/tests/long"
 	"vaultwicket/tests/rig"
+	"vaultwicket/tiers"
 )
 
 // listingParams are the parameters with which a command of a folder has a long
@@ -66,15 +66,12 @@ func (c listingCall) words() []string {
 
 // listingCalls are the calls of every command that lists something, in every
 // format that it has, short and with all that the flags add.
-func listingCalls(t *testing.T) (all []listingCall) {
-	t.Helper()
-	for _, name := range strings.Fields(rig.FolderReads + " " + rig.OwnReads) {
-		if slices.Contains(strings.Fields(shortAnswers), name) || name == "help" { // which says one thing to an agent, and another to a user
+func listingCalls() (all []listingCall) {
+	for _, command := range rig.FolderCommands() {
+		name := command.Name
+		// help says one thing to an agent, and another to a user.
+		if command.Effect != tiers.Reads || slices.Contains(strings.Fields(shortAnswers), name) || name == "help" {
 			continue
-		}
-		command, err := allowlist.Describe(name)
-		if err != nil {
-			t.Fatal(err)
 		}
 		formats, more := []string{""}, map[string]any{}
 		for _, p := range command.Params {
@@ -205,7 +202,7 @@ func TestPagesOfEveryListingAreTheAnswerOfRun(t *testing.T) {
 		r.Result(map[string]any{"command": "append", "params": map[string]any{"path": fmt.Sprintf("Spokes/Spoke %02d.md", i), "content": "something more"}})
 	}
 	paged, mine := map[string]bool{}, long.Shard(t, 3)
-	for i, c := range listingCalls(t) {
+	for i, c := range listingCalls() {
 		want := r.run(c)
 		for _, limit := range []int{0, 7} {
 			more := map[string]any{"limit": limit}
@@ -300,7 +297,7 @@ func TestFieldsOfRowsOnPages(t *testing.T) {
 	t.Parallel()
 	r := openLibrary(t)
 	tried := 0
-	for _, c := range listingCalls(t) {
+	for _, c := range listingCalls() {
 		whole := ""
 		if c.json() {
 			whole = r.run(c)
@@ -365,7 +362,7 @@ func columns(t *testing.T, whole string) (keys []string, choose func(fields []st
 func TestPagesBetweenMarks(t *testing.T) {
 	t.Parallel()
 	r := openLibrary(t, "--mark-untrusted")
-	for _, c := range listingCalls(t) {
+	for _, c := range listingCalls() {
 		if len(c.params) != len(listingParams[c.command]) || strings.HasPrefix(c.command, "history") || c.command == "diff" {
 			continue // one form of each is enough
 		}
@@ -426,7 +423,7 @@ func TestTheRestOfAnAnswerIsAResource(t *testing.T) {
 	t.Parallel()
 	r := openLibrary(t)
 	tried := 0
-	for _, c := range listingCalls(t) {
+	for _, c := range listingCalls() {
 		if strings.HasPrefix(c.command, "history") || c.command == "diff" {
 			continue
 		}

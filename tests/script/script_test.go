@@ -127,3 +127,36 @@ func snapshot(ts *testscript.TestScript, neg bool, args []string) {
 		ts.Fatalf("%s changed: %v, want %v", args[1], !neg, neg)
 	}
 }
+
+// TestEveryCommandHasAScript demands a script, here or in tests/twin, of each command that
+// a folder answers.
+func TestEveryCommandHasAScript(t *testing.T) {
+	t.Parallel()
+	run := map[string]bool{}
+	for _, pattern := range []string{"*.txtar", "../twin/*.txtar"} {
+		names, err := filepath.Glob(pattern)
+		if err != nil || len(names) == 0 {
+			t.Fatalf("%s: %v, %v", pattern, names, err)
+		}
+		for _, name := range names {
+			text, err := os.ReadFile(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for line := range strings.Lines(string(text)) {
+				if step, found := strings.CutPrefix(line, "$ "); found {
+					run[strings.Fields(step)[0]] = true
+				} else if _, step, found := strings.Cut(line, "exec vaultwicket "); found {
+					for _, word := range strings.Fields(step)[1:] { // after "run" or "vault"
+						run[strings.Trim(word, `'"`)] = true
+					}
+				}
+			}
+		}
+	}
+	for _, command := range rig.FolderCommands() {
+		if !run[command.Name] {
+			t.Errorf("no script runs %s", command.Name)
+		}
+	}
+}
