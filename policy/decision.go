@@ -41,14 +41,18 @@ func (d *Denial) Hint() string {
 	if d.origin == "" || d.hint == "" {
 		return d.hint
 	}
-	if d.origin == originDefault {
+	switch d.origin {
+	case originDefault:
 		return d.hint + " (" + d.Setting + " is not set)"
+	case OriginManaged:
+		return "the administrator of this machine can change " + d.Setting + ", which is set by " + d.origin
 	}
 	return d.hint + " (" + d.Setting + " is set by " + d.origin + ")"
 }
 
-// originDefault is the origin of a setting that is not set.
-const originDefault = "default"
+// originDefault is the origin of a setting that is not set, OriginManaged of one that the
+// administrator of the machine has bounded.
+const originDefault, OriginManaged = "default", "managed settings"
 
 // NeedsApproval reports whether approval by the user would lift the denial.
 func (d *Denial) NeedsApproval() bool { return d.code == CodeUnconfirmed }

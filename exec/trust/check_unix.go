@@ -131,3 +131,27 @@ func CheckFolder(folder string) error {
 	}
 	return err
 }
+
+// machineFolder is the folder of the settings of the machine.
+func machineFolder() (string, error) {
+	if runtime.GOOS == "darwin" {
+		return "/Library/Application Support", nil
+	}
+	return "/etc", nil
+}
+
+// notOfMachine says why an entry on the path of the settings of the machine is not the
+// administrator's alone, "" if it is. In a sticky folder only the owners of entries replace them.
+func notOfMachine(_ string, info fs.FileInfo) string {
+	stat, known := info.Sys().(*syscall.Stat_t)
+	mode := info.Mode()
+	switch {
+	case !known || stat.Uid != 0:
+		return "does not belong to root"
+	case mode&fs.ModeSymlink != 0 || mode.IsDir() && mode&fs.ModeSticky != 0:
+		return ""
+	case mode.Perm()&othersWrite != 0, mode.Perm()&groupWrites != 0 && stat.Gid != 0 && (runtime.GOOS != "darwin" || stat.Gid != macAdmins):
+		return fmt.Sprintf("can be written by users other than root (mode %04o)", mode.Perm())
+	}
+	return ""
+}

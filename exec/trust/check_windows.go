@@ -154,3 +154,20 @@ func CheckFolder(folder string) error {
 	}
 	return err
 }
+
+// machineFolder is the folder of the settings of the machine, as Windows knows it.
+func machineFolder() (string, error) { return windows.KnownFolderPath(windows.FOLDERID_ProgramData, 0) }
+
+// notOfMachine says why an entry on the path of the settings of the machine is not the
+// administrator's alone, "" if it is.
+func notOfMachine(name string, info fs.FileInfo) string {
+	descriptor, err := Of(name)
+	if err != nil {
+		return "has access rights that cannot be read"
+	}
+	rights := ReplaceIn | MoveAway
+	if !info.IsDir() || IsLink(name, info) {
+		rights = ChangeFile
+	}
+	return descriptor.reservedTo(rights)
+}

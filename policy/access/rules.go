@@ -148,6 +148,18 @@ func (r Rules) Restrict() bool { return len(r.layers) > 0 }
 // Hide reports whether there may be notes of level None.
 func (r Rules) Hide() bool { return r.hide }
 
+// Paths returns the paths that the rules name, "" being the root folder. Between them the level
+// does not change.
+func (r Rules) Paths() []string {
+	named := map[string]bool{"": true}
+	for _, l := range r.layers {
+		for path := range l.exact {
+			named[path] = true
+		}
+	}
+	return slices.Sorted(maps.Keys(named))
+}
+
 // Meet returns rules that allow what both r and other allow.
 func (r Rules) Meet(other Rules) Rules {
 	met := slices.Clone(r.layers)

@@ -131,7 +131,7 @@ func (r *reading) agentKey(t *agentTable, s *Settings, key string, value any, at
 		t.levels, t.Rights.Access, err = r.access(value, at, "[agents.NAME.access]")
 		return err
 	case key == "vaults":
-		t.Vaults, err = vaultList(value)
+		t.Vaults, err = nameList(value, "names, ids or folders of vaults")
 		return err
 	case key == "expires":
 		t.Expires, err = expiry(value)
@@ -140,21 +140,21 @@ func (r *reading) agentKey(t *agentTable, s *Settings, key string, value any, at
 	return fmt.Errorf("unknown key%s", quote.DidYouMean(key, append(slices.Clone(agentSettings), agentKeys...)))
 }
 
-// vaultList reads names, ids and folders of vaults. An empty list is no vault.
-func vaultList(value any) ([]string, error) {
+// nameList reads a list of what is described. An empty list is none of them.
+func nameList(value any, what string) ([]string, error) {
 	list, ok := value.([]any)
 	if !ok {
-		return nil, fmt.Errorf(`is %s, want a list of vaults such as ["Notes"]`, typeName(value))
+		return nil, fmt.Errorf(`is %s, want a list of %s such as ["one", "two"]`, typeName(value), what)
 	}
-	vaults := []string{}
+	names := []string{}
 	for _, item := range list {
 		name, ok := item.(string)
 		if !ok || name == "" {
-			return nil, fmt.Errorf(`contains %s, want names, ids or folders of vaults`, typeName(item))
+			return nil, fmt.Errorf(`contains %s, want %s`, typeName(item), what)
 		}
-		vaults = append(vaults, name)
+		names = append(names, name)
 	}
-	return vaults, nil
+	return names, nil
 }
 
 // expiry reads a date, which is the first one without rights in local time, or a time.

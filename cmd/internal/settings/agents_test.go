@@ -138,7 +138,7 @@ func TestWrongTablesOfAgents(t *testing.T) {
 		"[agents.a]\ntier = \"v9\"\n":                    `line 2: setting "agents.a.tier": `,
 		"[agents.a]\nhttp = \"127.0.0.1:1\"\n":           `line 2: setting "agents.a.http": unknown key`,
 		"[agents.a]\nallow-mutations = \"true\"\n":       `line 2: setting "agents.a.allow-mutations": is text, want true or false`,
-		"[agents.a]\nvaults = \"Notes\"\n":               `line 2: setting "agents.a.vaults": is text, want a list of vaults`,
+		"[agents.a]\nvaults = \"Notes\"\n":               `line 2: setting "agents.a.vaults": is text, want a list of names, ids or folders of vaults such as`,
 		"[agents.a]\nvaults = [\"\"]\n":                  `line 2: setting "agents.a.vaults": contains text, want names`,
 		"[agents.a]\nexpires = \"2027-03-01\"\n":         `line 2: setting "agents.a.expires": is text, want a date such as`,
 		"[agents.a]\nexpires = 18:00:00\n":               `line 2: setting "agents.a.expires": is a date or a time, want a date such as`,

@@ -38,6 +38,17 @@ func settingsPage() string {
 	for _, key := range DescribeAgent() {
 		b.WriteString(rowOf(asCode(key[0]), key[1]))
 	}
+	b.WriteString("\n## Managed settings\n\nThe administrator of a machine can set bounds for everybody on it, in `/etc/vaultwicket/config.toml` (macOS: `/Library/Application Support/vaultwicket/config.toml`, Windows:\n" +
+		"`vaultwicket\\config.toml` in the folder ProgramData). Flags, variables, profiles, the file of the user, its vaults and its agents only narrow them; where they decide, `config show` says so. The file and everything on\n" +
+		"its path must belong to root, on Windows to administrators, and nobody else may be able to write it: otherwise, and if it is wrong, vaultwicket does not start. It has no other keys than:\n\n" + headOf("key", ""))
+	for _, name := range agentSettings {
+		row, _ := settingOf(name)
+		b.WriteString(rowOf(asCode(name), row.usage))
+	}
+	for _, key := range managedKeys {
+		b.WriteString(rowOf(asCode(key[0]), key[1]))
+	}
+	b.WriteString("\nThe bounds are those of vaultwicket, not of other programs of the user, such as an editor. A folder below a vault that is served as a vault of its own has its own paths; the level of `/` applies everywhere.\n")
 	return b.String()
 }
 

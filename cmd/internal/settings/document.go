@@ -105,7 +105,7 @@ func syntaxProblem(err error) problem {
 // parser tells characters.
 func inOurWords(parsers string) string {
 	switch {
-	case strings.HasPrefix(parsers, "unexpected character U+000A"), strings.HasPrefix(parsers, "unexpected end"):
+	case strings.HasPrefix(parsers, "unexpected character U+000A"), strings.HasPrefix(parsers, "unexpected end"), strings.HasPrefix(parsers, "expected value"):
 		return "the value is missing"
 	case strings.HasSuffix(parsers, "at start of value"):
 		return `a value is a text in quotation marks ("v1"), a number, true, false or a list`

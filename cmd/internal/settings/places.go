@@ -11,12 +11,12 @@ import (
 	"vaultwicket/tiers"
 )
 
-// UnsafePathError says why the state folder, or the client, must not be used.
+// UnsafePathError says why the state folder, the client or the managed settings must not be used.
 type UnsafePathError struct{ code, reason, hint string }
 
 func (e *UnsafePathError) Error() string { return e.reason }
 
-// Code puts it with what is wrong on the machine.
+// Code puts it with what is wrong on the machine, or with wrong settings.
 func (e *UnsafePathError) Code() string { return e.code }
 
 // Hint says what to do.

@@ -28,7 +28,6 @@ type reloader struct {
 	tables bool             // there were [[vaults]]
 	served []gateway.Served // with the policies in force
 	limits admission.Limits // in force
-	paths  [][]string       // by vault: paths that access rules in force name
 	open   bool             // the setting enabled is in force
 }
 
@@ -38,14 +37,10 @@ type Tightener interface {
 }
 
 func newReloader(g Tightener, f *Flags, s Settings, std terminal.Streams, log *slog.Logger) *reloader {
-	r := &reloader{
+	return &reloader{
 		gateway: g, flags: f, std: std, log: log, tables: len(s.tables) > 0,
 		served: slices.Clone(s.Served), limits: s.Limits, open: s.Enabled,
 	}
-	for _, served := range r.served {
-		r.paths = append(r.paths, pathsOf(s, served.Vault))
-	}
-	return r
 }
 
 // reload reads the settings once more and logs what came of
@@ -83,7 +78,6 @@ func (r *reloader) tighten(i int, f *Flags, s Settings, told *telling) policy.Po
 		r.served[i].Policy = wanted
 		return wanted
 	}
-	r.paths[i] = append(r.paths[i], pathsOf(s, r.served[i].Vault)...)
 	wanted.Origins = maps.Clone(wanted.Origins)
 	part := func(name string, closes, opens bool) {
 		if opens {
@@ -98,7 +92,7 @@ func (r *reloader) tighten(i int, f *Flags, s Settings, told *telling) policy.Po
 	for _, name := range policy.SettingNames() {
 		part(name, slices.Contains(stricter, name), slices.Contains(looser, name))
 	}
-	part("access", accessCloses(wanted, has, r.paths[i]), accessCloses(has, wanted, r.paths[i]))
+	part("access", accessCloses(wanted, has), accessCloses(has, wanted))
 	r.served[i].Policy = has.Tighten(wanted)
 	return wanted
 }
@@ -183,19 +177,6 @@ func (r *reloader) label(i int) string {
 	return cmp.Or(vaultTable{Vault: r.served[i].Vault}.label(), "the app's vault")
 }
 
-// pathsOf returns the paths that the access rules of a vault name.
-func pathsOf(s Settings, vault gateway.Vault) []string {
-	var paths []string
-	for _, t := range s.tables {
-		if t.Vault == vault {
-			for path := range t.levels {
-				paths = append(paths, strings.Trim(path, "/"))
-			}
-		}
-	}
-	return paths
-}
-
 // telling is what came of a reload, for people.
 type telling struct{ taken, kept, closed, fresh []string }
 
@@ -224,10 +205,9 @@ func (t *telling) String() string {
 	return strings.Join(parts, "; ")
 }
 
-// accessCloses reports whether a allows less than b for one of some paths. With
-// every path that one of the two has a rule for it says so of all notes.
-func accessCloses(a, b policy.Policy, paths []string) bool {
-	return slices.ContainsFunc(append([]string{""}, paths...), func(path string) bool {
+// accessCloses reports whether a allows less than b for some note.
+func accessCloses(a, b policy.Policy) bool {
+	return slices.ContainsFunc(a.Access.Meet(b.Access).Paths(), func(path string) bool {
 		return a.Access.Level(path) < b.Access.Level(path)
 	})
 }

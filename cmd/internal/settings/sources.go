@@ -62,6 +62,7 @@ type Flags struct {
 	JSON   bool
 	agent  *string  // of the first reading, which is that of the process
 	file   document // that the settings were read from, the zero one if from none
+	bounds managed  // of this machine
 
 	// No flags, but set by subcommands: those that stay, and those whose calls are
 	// counted.
@@ -104,7 +105,8 @@ func usageOf(s setting) string {
 }
 
 // Load reads the settings and returns them with what is left of args. The
-// priority is: flag, environment, profile, file, default.
+// priority is: flag, environment, profile, file, default. The managed settings of the machine
+// bound what all of them say.
 func (f *Flags) Load(std terminal.Streams, args []string) (Settings, []string, error) {
 	if err := f.parse(args); err != nil {
 		return Settings{}, nil, err
@@ -138,6 +140,10 @@ func (f *Flags) read(std terminal.Streams) (Settings, error) {
 	if err := f.fromFile(std); err != nil {
 		return Settings{}, err
 	}
+	var err error
+	if f.bounds, err = openManaged(); err != nil {
+		return Settings{}, err
+	}
 	s := Settings{tables: f.file.vaults, Agents: f.file.agents.rights()}
 	for i := range table {
 		if err := f.apply(&s, i); err != nil {
@@ -145,6 +151,7 @@ func (f *Flags) read(std terminal.Streams) (Settings, error) {
 		}
 	}
 	s.Policy.Origins = f.origins()
+	f.bounds.bound(f, &s)
 	if f.Reviews {
 		s.Reviewed, s.Agent = s.Agent, ""
 	}

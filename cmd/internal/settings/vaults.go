@@ -234,12 +234,12 @@ func (f *Flags) agree(s *Settings) error {
 	return nil
 }
 
-// tierFits reports whether the tier of a vault is at most the general one. Where
-// a flag or the environment closes what the file opens, the lower of the two
-// holds.
+// tierFits reports whether the tier of a vault is at most the general one. Where a flag, the
+// environment or the managed settings close what the file opens, the lower of the two applies.
 func (f *Flags) tierFits(t vaultTable, general tiers.Tier) bool {
 	origin := f.raws[settingIndex("tier")].origin
-	return !t.tiered || t.tier <= general || strings.HasPrefix(origin, flagOrigin) || strings.HasPrefix(origin, envOrigin)
+	closes := func(source string) bool { return strings.HasPrefix(origin, source) }
+	return !t.tiered || t.tier <= general || slices.ContainsFunc([]string{flagOrigin, envOrigin, policy.OriginManaged}, closes)
 }
 
 func (f *Flags) tierTooHigh(i int, t vaultTable, general tiers.Tier) error {

@@ -1,0 +1,135 @@
+package settings
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/pelletier/go-toml/v2"
+
+	"vaultwicket/allowlist/quote"
+	"vaultwicket/exec/trust"
+	"vaultwicket/gateway/admission"
+	"vaultwicket/policy"
+)
+
+// managed are the settings that an administrator has made for everybody on this machine. They are
+// bounds, which the user's file, the environment and flags can only narrow. The zero value bounds
+// nothing.
+type managed struct {
+	name   string      // of the file, "" if there is none
+	info   fs.FileInfo // when it was read
+	rights policy.Policy
+	limits admission.Limits  // 0 for those that are not written
+	agents []string          // that may have rights, nil for all
+	texts  map[string]string // of the settings that are written, by name
+}
+
+// machine is where the managed settings are and how they are read: not for the environment or a
+// setting to say.
+var machine = struct {
+	file func() (string, error)
+	read func(name string) ([]byte, fs.FileInfo, error)
+}{trust.MachineFile, trust.ReadMachineFile}
+
+// managedKeys are the keys of the file besides agentSettings.
+var managedKeys = [][2]string{
+	{"access", "what may be done with a folder or note of any vault, by its path in the vault that is served; \"/\" is the vault"},
+	{"agents", "names of the agents that may have rights; \"default\" is the one of a server that names none (default: all)"},
+}
+
+// openManaged reads the managed settings. A file that is missing bounds nothing; any other that
+// cannot be read, is not the administrator's alone or is wrong is a [*UnsafePathError].
+func openManaged() (m managed, err error) {
+	name, err := machine.file()
+	var content []byte
+	var info fs.FileInfo
+	if err == nil {
+		content, info, err = machine.read(name)
+	}
+	var problems []problem
+	if err == nil {
+		if m, problems = parseManaged(content); len(problems) > 0 {
+			err = errors.New(problems[0].String())
+		}
+	} else if errors.Is(err, fs.ErrNotExist) {
+		return managed{name: name, rights: policy.Unlimited()}, nil
+	}
+	if m.name, m.info = name, info; err == nil {
+		return m, nil
+	}
+	var path *os.PathError
+	if errors.As(err, &path) {
+		err = path.Err
+	}
+	return m, &UnsafePathError{"bad_request", fmt.Sprintf("managed settings %q: %v", name, err), "the administrator of this machine can correct or remove the file"}
+}
+
+func parseManaged(content []byte) (managed, []problem) {
+	var root map[string]any
+	if err := toml.Unmarshal(content, &root); err != nil {
+		return managed{}, []problem{syntaxProblem(err)}
+	}
+	r := &reading{content: content}
+	s := Settings{Policy: policy.Unlimited()}
+	m := managed{texts: map[string]string{}}
+	for _, key := range slices.Sorted(maps.Keys(root)) {
+		var err error
+		switch row, _ := settingOf(key); {
+		case slices.Contains(agentSettings, key):
+			if m.texts[key], err = row.read(root[key]); err == nil {
+				err = row.set(&s, m.texts[key])
+			}
+		case key == "access":
+			_, s.Policy.Access, err = r.access(root[key], []string{key}, "[access]")
+		case key == "agents":
+			m.agents, err = nameList(root[key], "names of agents")
+		default:
+			known := append(slices.Clone(agentSettings), managedKeys[0][0], managedKeys[1][0])
+			err = fmt.Errorf("is not a managed setting%s", quote.DidYouMean(key, known))
+		}
+		if err != nil {
+			r.report([]string{key}, "setting %q: %v", quote.Short(key), err)
+		}
+	}
+	s.Policy.Origins = map[string]string{}
+	for _, part := range append(policy.SettingNames(), "access") {
+		s.Policy.Origins[part] = policy.OriginManaged
+	}
+	m.rights, m.limits = s.Policy, s.Limits
+	return m, r.problems
+}
+
+// bound narrows settings that were read from all other sources, before vaults and agents narrow
+// them further, and says of each setting that it decides that it does.
+func (m managed) bound(f *Flags, s *Settings) {
+	stricter := policy.Stricter(m.rights, s.Policy)
+	for _, part := range limitParts {
+		if limitCloses(part.of(m.limits), part.of(s.Limits)) {
+			stricter = append(stricter, part.name)
+		}
+	}
+	s.Policy, s.Limits = s.Policy.Narrow(m.rights), stricterLimits(s.Limits, m.limits)
+	shown := map[string]string{"disable": strings.Join(s.Policy.Disable, ","), "enable-only": strings.Join(s.Policy.EnableOnly, ",")}
+	for _, name := range stricter {
+		text, merged := shown[name]
+		if !merged || text == "" { // no command of two lists: the tier is none
+			text = m.texts[name]
+		}
+		f.raws[settingIndex(name)] = raw{name: name, text: text, origin: policy.OriginManaged + " " + m.name}
+	}
+	if m.agents == nil {
+		return
+	}
+	for _, name := range append(slices.Collect(maps.Keys(s.Agents)), policy.DefaultAgent) {
+		if !slices.Contains(m.agents, name) {
+			agent := s.Agents[name]
+			agent.Ended = "the managed settings of this machine do not allow the agent"
+			s.Agents[name] = agent
+		}
+	}
+}

@@ -1,0 +1,250 @@
+package settings
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"vaultwicket/allowlist"
+	"vaultwicket/exec/trust"
+	"vaultwicket/policy"
+	"vaultwicket/policy/access"
+)
+
+// The tests do not depend on the settings of the machine that they run on.
+func init() { machine.file = func() (string, error) { return "", fs.ErrNotExist } }
+
+// manage gives the machine settings for a test, in a file that only this user can write.
+func manage(t *testing.T, content string) (file string) {
+	before := machine
+	t.Cleanup(func() { machine = before })
+	file = filepath.Join(filepath.Dir(writeSettings(t, content)), "config.toml")
+	machine.file = func() (string, error) { return file, nil }
+	machine.read = trust.ReadFile
+	return file
+}
+
+const bounds = `tier = "v1"
+disable = ["search"]
+enable-only = ["read", "append", "search", "delete", "web"]
+allow-mutations = false
+allow-publish = false
+allow-ui = false
+confirm = "writes"
+min-cli-version = "1.13.0"
+rate = 5
+rate-mutations = 4
+rate-mutations-hour = 3
+agents = ["cursor"]
+[access]
+"/" = "r"
+"Private" = "none"
+`
+
+// loose is what every other source could say to get more.
+var loose = [][2]string{
+	{"tier", `"v3"`}, {"disable", `[]`}, {"enable-only", `[]`}, {"allow-mutations", "true"}, {"allow-publish", "true"}, {"allow-ui", "true"},
+	{"confirm", `"never"`}, {"min-cli-version", `"1.12.2"`}, {"rate", "0"}, {"rate-mutations", "0"}, {"rate-mutations-hour", "100000"},
+}
+
+// No other source widens what the managed settings bound: not a flag, the environment, a profile,
+// the user's file, the table of a vault or of an agent, alone or all at once.
+func TestNothingWidensTheManagedSettings(t *testing.T) {
+	managedFile := manage(t, bounds)
+	var general, flags strings.Builder
+	env, args := map[string]string{}, []string{}
+	for _, s := range loose {
+		fmt.Fprintf(&general, "%s = %s\n", s[0], s[1])
+		text := strings.Trim(s[1], `"[]`)
+		env[VariableOf(s[0])] = text
+		args = append(args, "--"+s[0]+"="+text)
+		fmt.Fprintf(&flags, "%s = %s\n", s[0], s[1])
+	}
+	wide := "[%s.access]\n\"/\" = \"rwd\"\n\"Private\" = \"rwd\"\n\"Private/Deep/a.md\" = \"rwd\"\n"
+	vault := "[[vaults]]\nname = \"Notes\"\ntier = \"v3\"\n" + fmt.Sprintf(wide, "vaults")
+	agents := "[agents.cursor]\n" + flags.String() + fmt.Sprintf(wide, "agents.cursor") + "[agents.other]\n" + flags.String() + "[agents.default]\n"
+	profile := "[profiles.p]\n" + flags.String()
+	cursor := "--agent=cursor"
+	sources := map[string]struct {
+		content string
+		env     map[string]string
+		args    []string
+	}{
+		"nothing else":           {agents, nil, []string{cursor}},
+		"flags":                  {agents, nil, append([]string{cursor}, args...)},
+		"the environment":        {agents, env, []string{cursor}},
+		"the file":               {general.String() + agents, nil, []string{cursor}},
+		"a profile":              {"profile = \"p\"\n" + profile + agents, nil, []string{cursor}},
+		"a vault and an agent":   {"tier = \"v3\"\n" + vault + agents, nil, []string{cursor}},
+		"all together":           {general.String() + "profile = \"p\"\n" + profile + vault + agents, env, append([]string{cursor}, args...)},
+		"the owner, all of them": {general.String() + vault, env, args},
+	}
+	for name, source := range sources {
+		f := NewFlags("serve")
+		s, _, err := f.Load(world(source.env), append([]string{"--config=" + writeSettings(t, source.content)}, source.args...))
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		for i, p := range append([]policy.Policy{s.Policy}, s.Served[0].Policy) {
+			if wider := policy.Stricter(f.bounds.rights, p); len(wider) > 0 || accessCloses(f.bounds.rights, p) {
+				t.Errorf("%s, policy %d: more than the machine allows: %v, access %s", name, i, wider, p.Access)
+			}
+		}
+		for _, part := range limitParts {
+			if limitCloses(part.of(f.bounds.limits), part.of(s.Limits)) {
+				t.Errorf("%s: %s is %d", name, part.name, part.of(s.Limits))
+			}
+		}
+		p := s.Served[0].Policy
+		if p.Access.Level("Private/Deep/a.md") != access.None || p.Access.Level("a.md") != access.Read {
+			t.Errorf("%s: access %s", name, p.Access)
+		}
+		for _, command := range []string{"append", "search", "files", "daily:read", "web"} {
+			if row, _ := allowlist.Describe(command); p.Lists(row) == nil {
+				t.Errorf("%s: %s is enabled", name, command)
+			}
+		}
+	}
+	for _, other := range []string{"other", "default"} {
+		f := NewFlags("serve")
+		f.Observed = true
+		s, _, err := f.Load(world(nil), []string{"--config=" + writeSettings(t, agents), "--agent=" + other})
+		if err != nil || s.Served[0].Policy.Closed == "" {
+			t.Errorf("agent %s: %+v, %v", other, s.Served, err)
+		}
+	}
+	f := NewFlags("serve")
+	f.Observed = true
+	if s, _, err := f.Load(world(nil), []string{"--config=none"}); err != nil || s.Served[0].Policy.Closed == "" {
+		t.Errorf("a server of no agent: %+v, %v", s.Served, err)
+	}
+	shown := world(nil)
+	must(t, Command(t.Context(), shown, append([]string{"show", "--config=none"}, args...)))
+	for _, line := range []string{"tier v1", "disable search", "enable-only read,append,search,delete,web", "allow-mutations false", "confirm writes", "min-cli-version 1.13.0", "rate 5"} {
+		found := false
+		for row := range strings.Lines(shown.Out.(fmt.Stringer).String()) {
+			found = found || strings.Join(strings.Fields(row), " ") == line+" managed settings "+managedFile
+		}
+		if !found {
+			t.Errorf("config show does not say %q of the managed settings:\n%s", line, shown.Out)
+		}
+	}
+}
+
+// What the user has stricter stays, with its origin, and a denial by the machine does not send the
+// user to the settings file.
+func TestTheUserNarrowsTheManagedSettings(t *testing.T) {
+	manage(t, "tier = \"v2\"\nrate = 50\nallow-ui = true\nenable-only = [\"files\"]\n")
+	s, err := loadFor(t, "run", false, "tier = \"v0\"\nrate = 10\nallow-ui = false\nenable-only = [\"read\"]\n")
+	must(t, err)
+	if s.Policy.Ceiling != 0 || s.Limits.Calls != 10 || s.Policy.UI || s.Policy.Origins["allow-ui"] != "file config.toml" {
+		t.Errorf("%+v, %+v", s.Policy, s.Limits)
+	}
+	s, err = loadFor(t, "run", false, "tier = \"v3\"\n", "--tier=v3")
+	must(t, err)
+	call, err := allowlist.Parse("commands", nil)
+	must(t, err)
+	var denial *policy.Denial
+	if err := s.Policy.Decide(call).Err(); !errors.As(err, &denial) || strings.Contains(denial.Hint(), "user can") || !strings.Contains(denial.Hint(), "administrator") {
+		t.Errorf("%v, hint %q", err, denial.Hint())
+	}
+}
+
+// A file that cannot be used stops everything, whatever the reason.
+func TestManagedSettingsThatCannotBeUsed(t *testing.T) {
+	for content, want := range map[string]string{
+		"tier = 1\n":                      `line 1: setting "tier": is a whole number`,
+		"tier = \"v9\"\n":                 `setting "tier"`,
+		"\ntire = \"v1\"\n":               `line 2: setting "tire": is not a managed setting; did you mean "tier"?`,
+		"http = \"127.0.0.1:1\"\n":        `is not a managed setting`,
+		"agents = \"cursor\"\n":           `is text, want a list of names of agents`,
+		"[agents.cursor]\n":               `is a table, want a list of names of agents`,
+		"[access]\n":                      `has no rule`,
+		"[access]\n\"..\" = \"r\"\n":      `line 2: access of ".."`,
+		"tier = \n":                       `line 1: the value is missing`,
+		"# " + strings.Repeat("x", 1<<20): `is larger than`,
+	} {
+		manage(t, content)
+		var unusable *UnsafePathError
+		_, err := loadFor(t, "run", false, "")
+		if !errors.As(err, &unusable) || unusable.Code() != "bad_request" || !strings.Contains(err.Error(), want) || !strings.Contains(unusable.Hint(), "administrator") {
+			t.Errorf("%.40q: %v, want %q", content, err, want)
+		}
+	}
+	file := manage(t, "")
+	must(t, os.Remove(file))
+	if _, err := loadFor(t, "run", false, ""); err != nil {
+		t.Errorf("without the file: %v", err)
+	}
+	must(t, os.Mkdir(file, 0o700))
+	if _, err := loadFor(t, "run", false, ""); err == nil || !strings.Contains(err.Error(), "is not a regular file") {
+		t.Errorf("a folder: %v", err)
+	}
+	machine.file = func() (string, error) { return "", errors.New("no such folder on this system") }
+	if _, err := loadFor(t, "run", false, ""); err == nil {
+		t.Error("a machine that cannot say where its settings are")
+	}
+}
+
+// Only the administrator's own file counts: the way to one of the user, or of a group, is refused.
+func TestManagedSettingsOfTheUserAreRefused(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("there are no such modes")
+	}
+	file := manage(t, "tier = \"v1\"\n")
+	machine.read = trust.ReadMachineFile
+	refused := func(want string) {
+		t.Helper()
+		if _, err := loadFor(t, "run", false, ""); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %q", err, want)
+		}
+	}
+	if os.Getuid() != 0 {
+		refused("does not belong to root")
+		return
+	}
+	if _, err := loadFor(t, "run", false, ""); err != nil {
+		t.Fatalf("a file of root: %v", err)
+	}
+	folder := filepath.Dir(file)
+	for _, changed := range []string{file, folder} {
+		must(t, os.Lchown(changed, 12345, 0))
+		refused(fmt.Sprintf("%q does not belong to root", changed))
+		must(t, os.Lchown(changed, 0, 12345))
+		must(t, os.Chmod(changed, 0o770))
+		refused("can be written by users other than root (mode 0770)")
+		must(t, os.Chmod(changed, 0o702))
+		refused("can be written by users other than root (mode 0702)")
+		must(t, os.Chown(changed, 0, 0))
+		must(t, os.Chmod(changed, 0o700))
+	}
+	must(t, os.Rename(file, file+".real"))
+	must(t, os.Symlink(file+".real", file))
+	refused("is a symbolic link")
+}
+
+// Bounds that become stricter act in a running server, and it never gets more.
+func TestManagedSettingsActInARunningServer(t *testing.T) {
+	file := manage(t, "")
+	read, err := allowlist.Parse("read", allowlist.Params{"path": allowlist.Text("a.md")})
+	must(t, err)
+	r := start(t, "tier = \"v3\"\n")
+	if err := r.policies[0].At(time.Now()).Decide(read).Err(); err != nil {
+		t.Fatal(err)
+	}
+	for _, content := range []string{"tier = \"v0\"\n", "", "tier = "} {
+		must(t, os.WriteFile(file, []byte(content), 0o600))
+		r.messages.Reset()
+		r.reloader.reload()
+		if err := r.policies[0].Decide(read).Err(); err == nil {
+			t.Errorf("%q: allowed; %s", content, r.messages)
+		}
+	}
+}
