@@ -47,7 +47,6 @@ type finding struct {
 	operators string // of the query, in the language of search
 	question  string
 	budget    *budget.Budget
-	held      int64 // bytes of the note that is being looked at
 }
 
 // findNotes answers with the notes that a question means, best first.
@@ -101,7 +100,7 @@ func findNotes(v *command.Vault, p command.Values) (command.Reply, error) {
 		Daily:    f.daily(),
 		Modified: f.modified,
 	}, limit)
-	f.budget.Release(costOfFile*files + f.held)
+	f.budget.Release(costOfFile * files)
 	if err != nil {
 		return command.Reply{}, err
 	}
@@ -163,43 +162,49 @@ func (f *finding) modified(p string) time.Time {
 	return time.Time{}
 }
 
-// read returns a note or the texts of a canvas, and charges the call for it. The text before is not
-// needed any more.
-func (f *finding) read(p string) (c find.Content, ok bool, err error) {
+// read has a note or the texts of a canvas used, and charges the call for it.
+func (f *finding) read(p string, use func(find.Content)) error {
 	place, there := f.x.Place(p)
 	if !there {
-		return c, false, nil
+		return nil
 	}
-	f.budget.Release(f.held)
-	f.held = 0
-	size := min(max(0, f.x.Files[place].Stamp.Size), disk.MaxNote)
+	file := f.x.Files[place]
+	size := min(max(0, file.Stamp.Size), disk.MaxNote)
 	if err := f.budget.Step(1 + size/bytesOfStep); err != nil {
-		return c, false, err
+		return err
 	}
 	if err := f.budget.Hold(2 * size); err != nil { // as bytes and as text
-		return c, false, err
+		return err
 	}
-	f.held = 2 * size
-	text, err := f.Disk.Read(f.x.Files[place].Path)
+	defer f.budget.Release(2 * size)
+	text, stamp, err := f.Disk.ReadStamped(file.Path)
 	if err != nil {
-		return c, false, f.Ctx.Err() // it is gone, or cannot be read
+		return f.Ctx.Err() // it is gone, or cannot be read
 	}
 	if knowledge.KindOf(p) == find.Canvas {
-		c.Text = knowledge.CanvasText(text)
-		return c, true, nil
+		use(find.Content{Text: knowledge.CanvasText(text)})
+		return nil
 	}
 	text = text[:min(len(text), find.MaxBody)]
-	note := markdown.Scan(text)
-	c.Text, c.Body = string(text), markdown.BodyStart(text)
-	for _, h := range note.Headings {
-		c.Headings = append(c.Headings, find.Heading{Offset: h.At, Text: h.Text})
+	var facts index.Facts
+	if file.Settled() && file.Stamp == stamp {
+		facts = file.Facts()
+	} else {
+		facts = index.Read(file.Path, text)
 	}
-	for _, l := range note.Links {
+	c := find.Content{Text: string(text), Body: markdown.BodyStart(text)}
+	for _, h := range facts.Headings() {
+		if h.At < len(text) {
+			c.Headings = append(c.Headings, find.Heading{Offset: h.At, Text: h.Text})
+		}
+	}
+	facts.EachLink(func(l *markdown.Link) {
 		if target, known := f.x.ResolveFrom(l.Path, p); known {
 			c.Links = append(c.Links, find.Link{Text: l.Display, Target: f.x.Files[target].Path.String()})
 		}
-	}
-	return c, true, nil
+	})
+	use(c)
+	return nil
 }
 
 // bytesOfStep is how much of a text is looked through in a step.

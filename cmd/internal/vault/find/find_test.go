@@ -80,8 +80,12 @@ func (n notes) around() Vault {
 	return Vault{
 		Now:      now,
 		Modified: func(string) time.Time { return now.AddDate(-1, 0, 0) },
-		Read: func(path string) (c Content, ok bool, err error) {
-			c.Text, ok = n[path]
+		Read: func(path string, use func(Content)) error {
+			text, there := n[path]
+			if !there {
+				return nil
+			}
+			c := Content{Text: text}
 			if block, found := strings.CutPrefix(c.Text, "---\n"); found {
 				c.Body = len("---\n") + strings.Index(block, "---\n") + len("---\n")
 			}
@@ -95,7 +99,8 @@ func (n notes) around() Vault {
 			for rest := c.Text; ; {
 				_, after, found := strings.Cut(rest, "[[")
 				if !found {
-					return c, ok, nil
+					use(c)
+					return nil
 				}
 				link, behind, _ := strings.Cut(after, "]]")
 				target, shown, _ := strings.Cut(link, "|")
@@ -354,15 +359,15 @@ func TestANoteThatCannotBeRead(t *testing.T) {
 	x, v := household.vault()
 	read := v.Read
 	wrong := errors.New("the call may read no more")
-	v.Read = func(path string) (Content, bool, error) { return Content{}, false, wrong }
+	v.Read = func(string, func(Content)) error { return wrong }
 	if a, err := x.View(everything).Ask(context.Background(), "mortgage", v, 10); !errors.Is(err, wrong) {
 		t.Errorf("%+v, %v", a, err)
 	}
-	v.Read = func(path string) (Content, bool, error) {
+	v.Read = func(path string, use func(Content)) error {
 		if path == "Money/Mortgage.md" {
-			return Content{}, false, nil
+			return nil
 		}
-		return read(path)
+		return read(path, use)
 	}
 	a, err := x.View(everything).Ask(context.Background(), "mortgage bank", v, 10)
 	if err != nil || slices.ContainsFunc(a.Results, func(r Result) bool { return r.Path == "Money/Mortgage.md" }) {

@@ -9,7 +9,11 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
+	"unicode/utf8"
+
+	"vaultwicket/cmd/internal/vault/processors"
 )
 
 // The parameters of the ranking. The weights of BM25 with fields are those that serve collections of
@@ -74,9 +78,9 @@ var weightOf = func() (table [256]float32) {
 type Vault struct {
 	// Wanted reports whether a file is in the part of the vault that is searched; nil is all.
 	Wanted func(path string) bool
-	// Read returns the content of a note or a canvas. ok is false where there is none that can be
-	// read; an error ends the question. No part of a content is kept.
-	Read func(path string) (c Content, ok bool, err error)
+	// Read has the content of a note or a canvas used, of which no part is kept, unless there is none that can be
+	// read. An error ends the question. It is called from several goroutines.
+	Read func(path string, use func(Content)) error
 	// Modified returns when a file was changed.
 	Modified func(path string) time.Time
 	// Daily is the path of the daily note of a day that the question names, "" for none.
@@ -140,6 +144,9 @@ type found struct {
 	score          float64
 	coverage       float64
 	result         Result
+	has            bool   // it was read, and has the phrases of the question
+	links          []Link // to others, with the texts that name these by the question
+	err            error
 }
 
 func (f *found) before(other *found) int {
@@ -160,9 +167,10 @@ func (w *View) Ask(ctx context.Context, question string, v Vault, limit int) (An
 	for _, t := range terms {
 		total += t.idf
 	}
-	q := &ranking{lookup: l, v: v, terms: terms, phrases: phrases, total: max(total, 0.01), matches: map[string][]match{}}
-	for _, t := range terms {
+	q := &ranking{lookup: l, v: v, terms: terms, phrases: phrases, total: max(total, 0.01), matches: map[string][]match{}, written: map[string][]match{}, linked: map[string][]string{}}
+	for i, t := range terms {
 		for _, a := range t.answers {
+			q.matches[a.word] = append(q.matches[a.word], match{i, a.weight})
 			q.lengths[a.word[0]] |= 1 << (len(a.word) % 64)
 		}
 	}
@@ -227,8 +235,10 @@ type ranking struct {
 	v       Vault
 	terms   []*term
 	phrases [][]string
-	total   float64             // weight of all terms
-	matches map[string][]match  // by written word: which terms it answers
+	total   float64            // weight of all terms
+	matches map[string][]match // by the word of the index: which terms it answers
+	mu      sync.Mutex
+	written map[string][]match  // by a written word that is not plain, because making its forms takes long
 	lengths [256]uint64         // by the first byte of words that answer: a bit for each length modulo 64
 	linked  map[string][]string // which notes that were read link to a file
 }
@@ -257,22 +267,24 @@ func (q *ranking) rank(ctx context.Context, candidates int) ([]*found, error) {
 			return nil, err
 		}
 	}
-	q.linked = map[string][]string{}
 	anchors := map[string]string{}
 	var list []*found
-	for _, f := range best {
-		if err := ctx.Err(); err != nil {
-			return nil, err
-		}
-		if len(list) == candidates {
-			break
-		}
-		has, err := q.look(f, anchors)
-		if err != nil {
-			return nil, err
-		}
-		if has {
-			list = append(list, f)
+	for len(best) > 0 && len(list) < candidates {
+		next := best[:min(len(best), candidates-len(list))]
+		best = best[len(next):]
+		processors.Each(len(next), 1, func(i, _ int) {
+			if next[i].err = ctx.Err(); next[i].err == nil {
+				next[i].err = q.look(next[i])
+			}
+		})
+		for _, f := range next {
+			if f.err != nil {
+				return nil, f.err
+			}
+			if f.has {
+				q.anchors(f, anchors)
+				list = append(list, f)
+			}
 		}
 	}
 	list, err := q.follow(list, anchors)
@@ -334,31 +346,40 @@ func (q *ranking) score(segment int, visit func(found)) {
 	}
 }
 
-// look reads a file, finds its best section, and adds what that and its age are worth. It
-// reports whether the file has the phrases of the question.
-func (q *ranking) look(f *found, anchors map[string]string) (has bool, err error) {
+// look reads a file, finds its best section, and adds what that and its age are worth. It says whether the file
+// has the phrases of the question. The error is that of [Vault].Read.
+func (q *ranking) look(f *found) (err error) {
 	kind := q.x.segments[f.segment].files[f.place].kind
 	f.result = Result{Path: f.path, Kind: kind}
 	_, title := splitPath(f.path, kind)
-	missing := slices.Clone(q.phrases)
-	missing = slices.DeleteFunc(missing, func(p []string) bool { return hasPhrase(title, p) })
-	if kind == Note || kind == Canvas {
-		content, ok, err := q.v.Read(f.path)
-		if err != nil || !ok {
-			return false, err
-		}
-		missing = slices.DeleteFunc(missing, func(p []string) bool { return hasPhrase(content.Text, p) })
-		if len(missing) == 0 {
-			f.score += sectionShare * q.bestSection(content, &f.result)
+	missing := slices.DeleteFunc(slices.Clone(q.phrases), func(p []string) bool { return hasPhrase(title, p) })
+	if kind > Canvas {
+		f.has = len(missing) == 0
+	} else {
+		err = q.v.Read(f.path, func(c Content) {
+			missing = slices.DeleteFunc(missing, func(p []string) bool { return hasPhrase(c.Text, p) })
+			if f.has = len(missing) == 0; !f.has {
+				return
+			}
+			f.score += sectionShare * q.bestSection(c, &f.result)
 			if kind == Canvas {
 				f.result.Line = 0 // its texts are lines of no file
 			}
-			q.anchors(f.path, content, anchors)
-		}
+			for _, link := range c.Links {
+				if link.Target == f.path || !q.sees(link.Target) {
+					continue
+				}
+				if named := link.Text != "" && q.coverageOf(link.Text) >= 0.6; named {
+					f.links = append(f.links, Link{strings.Clone(link.Text), link.Target})
+				} else if !slices.ContainsFunc(f.links, func(l Link) bool { return l.Target == link.Target }) {
+					f.links = append(f.links, Link{"", link.Target})
+				}
+			}
+		})
 	}
 	age := max(0, q.v.Now.Sub(q.v.Modified(f.path)))
 	f.score += recency * q.total * math.Exp(-float64(age)/float64(recencyAge))
-	return len(missing) == 0, nil
+	return err
 }
 
 // reasons says why a file was found: the fields with words of the question, and the words
@@ -425,27 +446,49 @@ func hasPhrase(text string, phrase []string) (has bool) {
 
 // matchesOf returns which terms a written word answers.
 func (q *ranking) matchesOf(written string) []match {
-	if isPlain(written) && q.lengths[written[0]|0x20]&(1<<(len(written)%64)) == 0 {
+	if !q.mayMatch(written) {
 		return nil // most words
 	}
-	list, known := q.matches[written]
+	if isPlain(written) {
+		return q.matches[strings.ToLower(written)]
+	}
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	list, known := q.written[written]
 	if known {
 		return list
 	}
 	for _, w := range forms(written) {
-		for i, t := range q.terms {
-			for _, a := range t.answers {
-				if a.word == w {
-					list = append(list, match{i, a.weight})
-					break
-				}
-			}
-		}
+		list = append(list, q.matches[w]...)
 	}
-	if len(q.matches) < maxForms {
-		q.matches[strings.Clone(written)] = list
+	if len(q.written) < maxForms {
+		q.written[strings.Clone(written)] = list
 	}
 	return list
+}
+
+// mayMatch reports whether a written word may answer a term, without making its forms. An answer is as long as a
+// plain word, and begins as a part of another one does.
+func (q *ranking) mayMatch(written string) (may bool) {
+	plain := true
+	for i := range len(written) {
+		switch c := written[i]; {
+		case c >= utf8.RuneSelf:
+			return true
+		case 'a' <= c && c <= 'z' && i > 0:
+			continue
+		case 'a' <= c|0x20 && c|0x20 <= 'z':
+			plain = plain && i == 0
+			may = may || q.lengths[c|0x20] != 0
+		default: // a digit, or a connector before a part
+			plain = false
+			may = may || q.lengths[c] != 0 || i+1 < len(written) && q.lengths[written[i+1]|0x20] != 0
+		}
+	}
+	if plain {
+		return q.lengths[written[0]|0x20]&(1<<(len(written)%64)) != 0
+	}
+	return may
 }
 
 // occurrence is a word of a section that answers a term.
@@ -562,16 +605,13 @@ func (q *ranking) section(all []occurrence, words int, heading string) (score fl
 
 // anchors notes where a note links to, and the texts of links that have most of the question:
 // they name the note that they lead to.
-func (q *ranking) anchors(from string, c Content, to map[string]string) {
-	for _, link := range c.Links {
-		if link.Target != from && !slices.Contains(q.linked[link.Target], from) {
-			q.linked[link.Target] = append(q.linked[link.Target], from)
+func (q *ranking) anchors(from *found, to map[string]string) {
+	for _, link := range from.links {
+		if !slices.Contains(q.linked[link.Target], from.path) {
+			q.linked[link.Target] = append(q.linked[link.Target], from.path)
 		}
-		if link.Target == from || to[link.Target] != "" || link.Text == "" || !q.sees(link.Target) {
-			continue
-		}
-		if q.coverageOf(link.Text) >= 0.6 {
-			to[link.Target] = strings.Clone(link.Text)
+		if link.Text != "" && to[link.Target] == "" {
+			to[link.Target] = link.Text
 		}
 	}
 }
@@ -604,7 +644,7 @@ func (q *ranking) follow(list []*found, anchors map[string]string) ([]*found, er
 				return nil
 			}
 			f = &found{segment: int(at.segment), place: int(at.place), path: path}
-			if has, err := q.look(f, map[string]string{}); err != nil || !has {
+			if err := q.look(f); err != nil || !f.has {
 				return err
 			}
 			byPath[path] = f

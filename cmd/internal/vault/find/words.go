@@ -16,53 +16,68 @@ const maxWord = 64
 // single connectors such as those of a date, a path or snake_case.
 func eachWritten(text string, visit func(word string, start int)) {
 	for i := 0; i < len(text); {
-		if c := text[i]; c < utf8.RuneSelf && !asciiWord[c] {
-			i++
-			continue
-		}
-		r, size := decode(text[i:])
-		if !isWordRune(r) {
-			i += size
+		n := wordRune(text[i:])
+		if n == 0 {
+			i++ // the other bytes of a rune begin no word either
 			continue
 		}
 		start := i
-		for i += size; i < len(text); i += size {
-			if asciiWord[text[i]] {
-				size = 1
-				continue
+		for n > 0 {
+			for i += n; i < len(text) && classOf[text[i]] == inWord; i++ {
 			}
-			if r, size = decode(text[i:]); isWordRune(r) {
-				continue
-			}
-			if !strings.ContainsRune("_-./:@", r) {
-				break
-			}
-			if next, _ := decode(text[i+size:]); !isWordRune(next) {
-				break
+			if n = wordRune(text[i:]); n == 0 && i < len(text) && classOf[text[i]] == connects {
+				if n = wordRune(text[i+1:]); n > 0 {
+					n++
+				}
 			}
 		}
 		visit(text[start:i], start)
 	}
 }
 
-func decode(s string) (rune, int) {
-	if s != "" && s[0] < utf8.RuneSelf {
-		return rune(s[0]), 1
+// wordRune returns the length of the rune at the beginning of a text, 0 where it is in no word.
+func wordRune(text string) int {
+	switch {
+	case text == "":
+		return 0
+	case classOf[text[0]] == inWord:
+		return 1
+	case classOf[text[0]] == wide:
+		if r, size := utf8.DecodeRuneInString(text); isWordRune(r) {
+			return size
+		}
 	}
-	return utf8.DecodeRuneInString(s)
+	return 0
 }
 
-// asciiWord says which bytes are letters or digits by themselves.
-var asciiWord = func() (is [256]bool) {
-	for c := range utf8.RuneSelf {
-		is[c] = 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9'
+// The classes of bytes: what is a letter or a digit by itself, what joins two of them, and what is a part of
+// a longer rune.
+const (
+	separates = iota
+	inWord
+	connects
+	wide
+)
+
+var classOf = func() (of [256]uint8) {
+	for c := range of {
+		switch {
+		case c >= utf8.RuneSelf:
+			of[c] = wide
+		case 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9':
+			of[c] = inWord
+		case strings.IndexByte(connectors, byte(c)) >= 0:
+			of[c] = connects
+		}
 	}
-	return is
+	return of
 }()
+
+const connectors = "_-./:@"
 
 func isWordRune(r rune) bool {
 	if r < utf8.RuneSelf {
-		return asciiWord[byte(r)]
+		return r >= 0 && classOf[byte(r)] == inWord
 	}
 	return unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.Is(unicode.Mn, r)
 }
@@ -95,7 +110,7 @@ func parts(written string) (words []string, whole string) {
 	var before rune
 	for i, r := range written {
 		switch {
-		case strings.ContainsRune("_-./:@", r):
+		case strings.ContainsRune(connectors, r):
 			part(i)
 			begin = i + 1
 			joined = joined || r == '_' || r == '-'
