@@ -84,7 +84,7 @@ func serve(ctx context.Context, std terminal.Streams, args []string) error {
 	defer free()
 	defer registerServer(o)()
 	go exec.ReapOrphans(ctx)
-	defer settings.ReloadOnChange(ctx, o.Gateway, o.Flags, o.Settings, std, o.Log)()
+	defer o.ReloadOnChange(ctx)()
 	// With SIGPIPE caught, a closed output is an error of the write and the server shuts down;
 	// otherwise it would be killed.
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"crypto/sha256"
 	"sync"
 
@@ -14,7 +13,7 @@ import (
 // agentGateways returns what finds the gateway of the agent of a token, nil for no agent's. Each
 // agent has a gateway of its own, made at its first call, so that nothing that a gateway keeps
 // is another agent's.
-func agentGateways(ctx context.Context, o settings.Opened) func(token [sha256.Size]byte) *gateway.Gateway {
+func agentGateways(o settings.Opened) func(token [sha256.Size]byte) *gateway.Gateway {
 	state := private.StateFolder(o.Std.Getenv, "")
 	if state == "" || o.VaultAround(o.Std, state) != "" {
 		return nil
@@ -32,7 +31,7 @@ func agentGateways(ctx context.Context, o settings.Opened) func(token [sha256.Si
 		if g := made[name]; g != nil {
 			return g
 		}
-		g, err := o.OfAgent(ctx, name)
+		g, err := o.OfAgent(name)
 		if err != nil {
 			o.Log.Error("an agent is not served: "+err.Error(), "agent", name)
 			return nil

@@ -46,7 +46,7 @@ func serveHTTP(ctx context.Context, o settings.Opened, c mcpserver.Config) error
 		o.Follow(func() int { return int(sessions.Load()) })
 		config.Metrics = o.Metrics.WritePrometheus
 	}
-	c.AgentOf = agentGateways(ctx, o)
+	c.AgentOf = agentGateways(o)
 	return mcpserver.ServeHTTP(ctx, c, config, func(url string) {
 		if o.LogJSON {
 			o.Log.Info("serving", "url", url, "token", from)

@@ -63,7 +63,7 @@ func servePage(ctx context.Context, std terminal.Streams, args []string) error {
 	if err != nil {
 		return err
 	}
-	defer settings.ReloadOnChange(ctx, o.Gateway, o.Flags, o.Settings, std, o.Log)()
+	defer o.ReloadOnChange(ctx)()
 	page := ui.New(ui.Config{
 		Gateway: o.Gateway, State: state, Session: settings.Session(), Version: release.Version, Log: o.Log,
 		Settings: func() (ui.Settings, error) { return pageSettings(o) }, Health: func(ctx context.Context) []ui.Finding { return healthFindings(ctx, std, args) },

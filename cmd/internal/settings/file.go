@@ -10,6 +10,7 @@ import (
 
 	"vaultwicket/cmd/internal/terminal"
 	"vaultwicket/exec/trust"
+	"vaultwicket/policy"
 )
 
 // noFile is the name that stands for no settings file.
@@ -71,16 +72,40 @@ func configFolder(getenv func(string) string) (string, error) {
 	return folder, nil
 }
 
-// fromFile fills in what neither a flag nor the environment gave: from the
-// profile, then from the rest of the file. The file at the usual place may be
-// missing; one that was named may not.
-func (f *Flags) fromFile(std terminal.Streams) error {
+// source is what the files of the settings say: the user's, and that of the machine.
+type source struct {
+	file   document
+	bounds managed
+	agents policy.Agents // with what the machine allows
+	err    error
+}
+
+// infos are of the files when they were read, nil for one that was not there.
+func (s *source) infos() []fs.FileInfo { return []fs.FileInfo{s.file.info, s.bounds.info} }
+
+// open reads the files. The user's at the usual place may be missing; one that was named may not.
+func (f *Flags) open(std terminal.Streams) (s *source) {
+	s = &source{}
 	at, err := f.place(std)
-	if err != nil {
-		return err
+	if err == nil {
+		s.file, err = openDocument(at)
 	}
-	if f.file, err = openDocument(at); err != nil {
-		return err
+	if err == nil {
+		s.bounds, err = openManaged()
+	}
+	s.agents, s.err = s.bounds.allowed(s.file.agents.rights()), err
+	return s
+}
+
+// fromFile fills in what neither a flag nor the environment gave: from the
+// profile, then from the rest of the file.
+func (f *Flags) fromFile(std terminal.Streams) error {
+	if f.source == nil {
+		f.source = f.open(std)
+	}
+	f.file, f.bounds = f.source.file, f.source.bounds
+	if f.source.err != nil {
+		return f.source.err
 	}
 	if text, ok := f.file.general["profile"]; ok {
 		f.fill(settingIndex("profile"), text, f.file.origin())

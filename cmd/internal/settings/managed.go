@@ -122,14 +122,19 @@ func (m managed) bound(f *Flags, s *Settings) {
 		}
 		f.raws[settingIndex(name)] = raw{name: name, text: text, origin: policy.OriginManaged + " " + m.name}
 	}
+}
+
+// allowed returns the agents, of which those that the managed settings do not allow have ended.
+func (m managed) allowed(agents policy.Agents) policy.Agents {
 	if m.agents == nil {
-		return
+		return agents
 	}
-	for _, name := range append(slices.Collect(maps.Keys(s.Agents)), policy.DefaultAgent) {
+	for _, name := range append(slices.Collect(maps.Keys(agents)), policy.DefaultAgent) {
 		if !slices.Contains(m.agents, name) {
-			agent := s.Agents[name]
+			agent := agents[name]
 			agent.Ended = "the managed settings of this machine do not allow the agent"
-			s.Agents[name] = agent
+			agents[name] = agent
 		}
 	}
+	return agents
 }

@@ -242,7 +242,7 @@ func TestManagedSettingsActInARunningServer(t *testing.T) {
 	for _, content := range []string{"tier = \"v0\"\n", "", "tier = "} {
 		must(t, os.WriteFile(file, []byte(content), 0o600))
 		r.messages.Reset()
-		r.reloader.reload()
+		r.reloader.reload(nil)
 		if err := r.policies[0].Decide(read).Err(); err == nil {
 			t.Errorf("%q: allowed; %s", content, r.messages)
 		}

@@ -1,7 +1,6 @@
 package settings
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -39,6 +38,7 @@ type Opened struct {
 	Activity *Activity
 
 	messages *terminal.Messages // where Log writes, and where progress is shown
+	running  *running           // the gateways that take stricter settings
 }
 
 // Open reads the settings of a subcommand and builds its gateway. more adds flags of its
@@ -53,7 +53,7 @@ func Open(name string, std terminal.Streams, args []string, more func(*Flags)) (
 		return Opened{}, err
 	}
 	messages := terminal.NewMessages(std.Err)
-	o := Opened{Flags: f, Settings: s, Std: std, Log: s.Logger(messages), messages: messages, Rest: rest}
+	o := Opened{Flags: f, Settings: s, Std: std, Log: s.Logger(messages), messages: messages, Rest: rest, running: &running{}}
 	if err := o.checkPlaces(); err != nil {
 		return Opened{}, err
 	}
@@ -114,10 +114,13 @@ func NewGateway(s Settings, std terminal.Streams, runner *exec.Runner, log *slog
 }
 
 // OfAgent returns a gateway of the same settings and programs for an agent, which takes stricter
-// settings until ctx is done. An agent that is not defined is allowed nothing.
-func (o Opened) OfAgent(ctx context.Context, agent string) (*gateway.Gateway, error) {
+// settings as the one of the server does. An agent that is not defined is allowed nothing.
+func (o Opened) OfAgent(agent string) (*gateway.Gateway, error) {
 	f := o.Flags.again()
 	f.agent = &agent
+	o.running.mu.Lock() // no change is missed between reading the settings and following them
+	defer o.running.mu.Unlock()
+	f.source = o.running.unchanged()
 	s, err := f.read(o.Std)
 	if err == nil {
 		err = f.agree(&s)
@@ -129,8 +132,8 @@ func (o Opened) OfAgent(ctx context.Context, agent string) (*gateway.Gateway, er
 		Vaults: s.Served, Runner: o.Runner, Backend: s.Backend, Limits: s.Limits, Disabled: !s.Enabled, OwnDay: s.DayStart > 0,
 		Agent: agent, Session: newSession(), Getenv: o.Std.Getenv, Log: o.Log, Observe: o.observer(),
 	})
-	stop := ReloadOnChange(ctx, g, f, s, o.Std, o.Log)
-	context.AfterFunc(ctx, stop)
+	o.running.read = f.source
+	o.running.all = append(o.running.all, newReloader(g, f, s, o.Std, o.Log.With("agent", agent)))
 	return g, nil
 }
 

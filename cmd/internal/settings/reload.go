@@ -43,14 +43,16 @@ func newReloader(g Tightener, f *Flags, s Settings, std terminal.Streams, log *s
 	}
 }
 
-// reload reads the settings once more and logs what came of
-// it. Settings that cannot be read leave in force what is.
-func (r *reloader) reload() {
+// reload reads the settings once more and logs what came of it. Settings that cannot be read
+// leave in force what is. read is what was read for another gateway of this process, nil for
+// nothing yet; it is returned for the next one.
+func (r *reloader) reload(read *source) *source {
 	f := r.flags.again()
+	f.source = read
 	s, err := f.read(r.std)
 	if err != nil {
 		r.log.Error("settings not reloaded, the previous ones stay in effect: " + err.Error())
-		return
+		return f.source
 	}
 	var told telling
 	policies := make([]policy.Policy, len(r.served))
@@ -61,7 +63,10 @@ func (r *reloader) reload() {
 	r.gateway.Tighten(policies, s.Limits, !s.Enabled)
 	r.fixed(f, &told)
 	r.unserved(s, &told)
-	r.log.Log(context.Background(), LevelNote, "settings reloaded: "+told.String())
+	if text := told.String(); read == nil || text != nothingStricter { // once is enough for all agents
+		r.log.Log(context.Background(), LevelNote, "settings reloaded: "+text)
+	}
+	return f.source
 }
 
 // tighten returns the policy to lay over the one of a vault.
@@ -186,6 +191,8 @@ func (t *telling) add(list *[]string, name string) {
 	}
 }
 
+const nothingStricter = "nothing became stricter"
+
 func (t *telling) String() string {
 	var parts []string
 	for _, part := range []struct {
@@ -200,7 +207,7 @@ func (t *telling) String() string {
 		}
 	}
 	if len(parts) == 0 {
-		return "nothing became stricter"
+		return nothingStricter
 	}
 	return strings.Join(parts, "; ")
 }

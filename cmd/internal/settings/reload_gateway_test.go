@@ -41,7 +41,7 @@ func TestCallsGoOnWhileSettingsAreRead(t *testing.T) {
 	}
 	for _, content := range []string{strict, loose, "tier = ", strict} {
 		must(t, os.WriteFile(file, []byte(content), 0o600))
-		r.reload()
+		r.reload(nil)
 	}
 	close(stop)
 	calls.Wait()

@@ -44,8 +44,8 @@ func (g tightened) allowsMore(other tightened) bool {
 	return other.disabled && !g.disabled
 }
 
-// running is a server that was started with a settings file.
-type running struct {
+// started is a server that was started with a settings file.
+type started struct {
 	tightened
 	t        *testing.T
 	file     string
@@ -53,9 +53,9 @@ type running struct {
 	messages *bytes.Buffer
 }
 
-func start(t *testing.T, content string, args ...string) *running {
+func start(t *testing.T, content string, args ...string) *started {
 	t.Helper()
-	r := &running{t: t, file: writeSettings(t, content), messages: &bytes.Buffer{}}
+	r := &started{t: t, file: writeSettings(t, content), messages: &bytes.Buffer{}}
 	std := world(nil)
 	std.Err = r.messages
 	f := NewFlags("serve")
@@ -70,11 +70,11 @@ func start(t *testing.T, content string, args ...string) *running {
 }
 
 // change writes the settings anew, and returns what the server says to them.
-func (r *running) change(content string) string {
+func (r *started) change(content string) string {
 	r.t.Helper()
 	must(r.t, os.WriteFile(r.file, []byte(content), 0o600))
 	r.messages.Reset()
-	r.reloader.reload()
+	r.reloader.reload(nil)
 	if strings.Count(r.messages.String(), "\n") != 1 {
 		r.t.Errorf("not one line: %q", r.messages)
 	}

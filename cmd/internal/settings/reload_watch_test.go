@@ -28,7 +28,7 @@ func watchIn(t *testing.T, story func(w *watched)) {
 	synctest.Test(t, func(t *testing.T) {
 		w := &watched{t: t, file: file, asked: make(chan os.Signal, 1)}
 		look := lookAt(file)
-		counting := func() fs.FileInfo { w.looks.Add(1); return look() }
+		counting := func() []fs.FileInfo { w.looks.Add(1); return look() }
 		ctx, cancel := context.WithCancel(context.Background())
 		go (&watch{look: counting, seen: look(), asked: w.asked}).run(ctx, func() { w.reloads.Add(1) })
 		story(w)
@@ -48,14 +48,14 @@ func (w *watched) after(d time.Duration, wantReloads int) {
 
 func (w *watched) write(content string) { must(w.t, os.WriteFile(w.file, []byte(content), 0o600)) }
 
-func TestAFileIsLookedAtOnceASecond(t *testing.T) {
+func TestAFileIsLookedAtTwiceASecond(t *testing.T) {
 	watchIn(t, func(w *watched) {
 		w.after(lookEvery-time.Millisecond, 0)
 		if got := w.looks.Load(); got != 0 {
-			t.Errorf("looked %d times in the first second", got)
+			t.Errorf("looked %d times in the first moment", got)
 		}
 		w.after(10*time.Second, 0)
-		if got := w.looks.Load(); got != 10 {
+		if got := w.looks.Load(); got != 20 {
 			t.Errorf("looked %d times in ten seconds", got)
 		}
 	})
@@ -102,19 +102,13 @@ func TestASignalReadsAtOnce(t *testing.T) {
 	})
 }
 
-func TestWithoutAFileOnlyASignalCounts(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		var reloads atomic.Int32
-		asked := make(chan os.Signal, 1)
-		ctx, cancel := context.WithCancel(context.Background())
-		go (&watch{asked: asked}).run(ctx, func() { reloads.Add(1) })
-		time.Sleep(time.Hour)
-		asked <- os.Interrupt
-		synctest.Wait()
-		if got := reloads.Load(); got != 1 {
-			t.Errorf("read %d times", got)
-		}
-		cancel()
-		synctest.Wait()
-	})
+// An edit acts within a second, whenever it is made.
+func TestAnEditIsReadWithinASecond(t *testing.T) {
+	for phase := time.Duration(0); phase <= lookEvery; phase += lookEvery / 10 {
+		watchIn(t, func(w *watched) {
+			w.after(3*lookEvery+phase, 0)
+			w.write("an edit")
+			w.after(time.Second-50*time.Millisecond, 1)
+		})
+	}
 }

@@ -61,6 +61,7 @@ type Flags struct {
 	config raw
 	JSON   bool
 	agent  *string  // of the first reading, which is that of the process
+	source *source  // of the settings, nil until it is read
 	file   document // that the settings were read from, the zero one if from none
 	bounds managed  // of this machine
 
@@ -140,11 +141,7 @@ func (f *Flags) read(std terminal.Streams) (Settings, error) {
 	if err := f.fromFile(std); err != nil {
 		return Settings{}, err
 	}
-	var err error
-	if f.bounds, err = openManaged(); err != nil {
-		return Settings{}, err
-	}
-	s := Settings{tables: f.file.vaults, Agents: f.file.agents.rights()}
+	s := Settings{tables: f.file.vaults, Agents: f.source.agents}
 	for i := range table {
 		if err := f.apply(&s, i); err != nil {
 			return Settings{}, err
