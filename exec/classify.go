@@ -265,7 +265,7 @@ func (q question) settle(v *verdict, text string) {
 	switch {
 	case q.name == neverSilent && isBinary(v.stdout) && !slices.ContainsFunc(q.values, isMarkdown):
 		v.stdout = ""
-		v.failure = &Failure{code: CodeCLIError, reason: "the file is not a text", hint: "attachment:read shows an image; of other files it tells type and size"}
+		v.failure = &Failure{code: CodeCLIError, reason: "the file is not a text", hint: "attachment:read shows an image, attachment:text the text of a PDF; of other files attachment:read tells type and size"}
 	case q.empty(text):
 		if !v.explained {
 			v.notices = append(v.notices, text)

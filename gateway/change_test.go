@@ -88,6 +88,10 @@ func TestWithoutAFolderNothingIsKept(t *testing.T) {
 	if !got.OK || got.Change != nil || !strings.Contains(strings.Join(got.Notices, " "), "not in the journal") {
 		t.Errorf("got %+v", got)
 	}
+	into := Request{Command: "append", Params: params("path", "pic.png", "content", "x")}
+	if got := f.gateway.Do(context.Background(), into); code(got) != "bad_value" || !strings.Contains(got.Error.Hint, "attachment:write") {
+		t.Errorf("text into an image that nobody looks at: %+v", got.Error)
+	}
 	request.ExpectHash = "0123456789abcdef"
 	if got := f.gateway.Do(context.Background(), request); code(got) != "vault_not_found" {
 		t.Errorf("with a hash that nobody can compare: %+v", got.Error)

@@ -158,11 +158,12 @@ func TestAttachmentRead(t *testing.T) {
 		{"nothing", "attachment:read path=none.png", command.ExitFailed, "Error: File \"none.png\" not found.\n"},
 	})
 	// read prints them for a person, as the app does, and names the right command for an agent.
-	for path, kind := range map[string]string{"pic.png": "image/png", "doc.pdf": "application/pdf", "F/blob": "application/octet-stream"} {
+	for path, kind := range map[string]string{"pic.png": "image/png|attachment:read", "doc.pdf": "application/pdf|attachment:text", "F/blob": "application/octet-stream|attachment:text"} {
+		kind, serves, _ := strings.Cut(kind, "|")
 		if status, _, _ := h.run("read", "path="+path); status != command.ExitDone {
 			t.Errorf("read of %s: status %d", path, status)
 		}
-		if got := h.failure("read", "path="+path); !strings.Contains(got.Reason, "is not a text: "+kind) || !strings.HasPrefix(got.Hint, "attachment:read shows images") {
+		if got := h.failure("read", "path="+path); !strings.Contains(got.Reason, "is not a text: "+kind) || !strings.HasPrefix(got.Hint, serves+" ") {
 			t.Errorf("read of %s: %+v", path, got)
 		}
 	}

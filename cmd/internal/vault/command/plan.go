@@ -6,6 +6,8 @@ import (
 
 	"github.com/aymanbagabas/go-udiff"
 
+	"vaultwicket/allowlist"
+	"vaultwicket/cmd/internal/vault/bases"
 	"vaultwicket/cmd/internal/vault/disk"
 	"vaultwicket/gateway/difference"
 	"vaultwicket/policy/access"
@@ -53,6 +55,43 @@ func showPlan(v *Vault, p Proposal) (Reply, error) {
 	}
 	text, err := json.Marshal(plan)
 	return Text(string(text)), err
+}
+
+// suits refuses a proposal that would write a text into a file of another kind: text goes into
+// notes, and into canvases and bases that the app can open. To take a change back, and to write
+// an attachment, is to write bytes as they are.
+func (p Proposal) suits() error {
+	if p.Undoes != "" || p.Raw {
+		return nil
+	}
+	for _, s := range p.Steps {
+		kind := allowlist.FileKind(s.Path.Ext())
+		if !s.After.Exists || s.Before.Equal(s.After) || kind == "note" || s.Path == disk.Bookmarks() {
+			continue
+		}
+		why, refused := "", Kind{BadValue.Code, allowlist.ServesKind(kind)}
+		switch kind {
+		case "canvas":
+			var board struct{ Nodes, Edges []map[string]any }
+			if json.Unmarshal(s.After.Text, &board) == nil || len(s.After.Text) == 0 { // an empty one can be opened
+				continue
+			}
+			why = "is not a canvas in JSON."
+		case "base":
+			read, err := bases.Read(s.After.Text)
+			if err == nil {
+				err = read.Fatal()
+			}
+			if err == nil {
+				continue
+			}
+			why = "is not a base: " + err.Error()
+		default:
+			return refused.Failure("File %q is not a note: no text is written into it.", Verbatim(s.Path.String()))
+		}
+		return refused.Failure("The content of %q %s", Verbatim(s.Path.String()), why)
+	}
+	return nil
 }
 
 // judge refuses a proposal that does more than the rules allow. It looks at what

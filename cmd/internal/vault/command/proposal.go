@@ -22,6 +22,8 @@ type Proposal struct {
 	Notice  string // what the caller has to know of it, "" for nothing
 	// Replaces says that what the note held is thrown away as a whole.
 	Replaces bool
+	// Raw says that bytes are written as they are, into a file of any kind.
+	Raw bool
 	// Undoes is the entry of the journal that this takes back, "" mostly.
 	Undoes string
 	Also   []string // further entries that are taken back together

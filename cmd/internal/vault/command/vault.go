@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"vaultwicket/allowlist"
 	"vaultwicket/allowlist/day"
 	"vaultwicket/allowlist/quote"
 	"vaultwicket/cmd/internal/vault/disk"
@@ -191,7 +192,7 @@ func (v *Vault) MarkdownNote(p Values) (t Target, text []byte, err error) {
 		return t, nil, ReadError(t.Typed, err)
 	}
 	if t.Path.Ext() != "md" {
-		return t, nil, Failure("File is not a markdown file.")
+		return t, nil, Kind{BadValue.Code, allowlist.ServesKind(allowlist.FileKind(t.Path.Ext()))}.Failure("File is not a markdown file.")
 	}
 	return t, text, nil
 }

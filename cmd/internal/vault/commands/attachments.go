@@ -11,6 +11,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"vaultwicket/allowlist"
 	"vaultwicket/cmd/internal/vault/command"
 	"vaultwicket/cmd/internal/vault/disk"
 	"vaultwicket/cmd/internal/vault/knowledge"
@@ -57,7 +58,7 @@ func attachmentsOf(v *command.Vault, x *index.Index, p command.Values) ([]file, 
 	graph := x.Graph()
 	sorted, err := v.EachFileBelow(p["folder"], func(l command.Listed) {
 		extension := l.Path.Ext()
-		if !isAttachment(extension) || p.Has("type") && kindOf(extension) != p["type"] {
+		if !isAttachment(extension) || p.Has("type") && allowlist.FileKind(extension) != p["type"] {
 			return
 		}
 		place, ok := x.Place(l.Path.String())
@@ -74,7 +75,7 @@ func attachmentsOf(v *command.Vault, x *index.Index, p command.Values) ([]file, 
 			if err != nil {
 				return // it is gone by now
 			}
-			f.kind, f.size, f.users = kindOf(extension), stamp.Size, users
+			f.kind, f.size, f.users = allowlist.FileKind(extension), stamp.Size, users
 		}
 		found = append(found, f)
 	})
@@ -215,40 +216,17 @@ func mediaType(path disk.Path, text []byte) string {
 
 // promised returns the type that the name of a file promises.
 func promised(path disk.Path) string {
-	extension := strings.ToLower(path.Ext())
-	switch kind := kindOf(extension); {
-	case kind == "pdf":
+	switch kind := allowlist.FileKind(path.Ext()); kind {
+	case "pdf":
 		return "application/pdf"
-	case kind == other:
-		return "application/octet-stream"
-	default:
-		return kind + "/" + extension
+	case "image", "audio", "video":
+		return kind + "/" + strings.ToLower(path.Ext())
 	}
-}
-
-// kinds are the types of attachments with the extensions that the app opens as such.
-var kinds = []struct{ name, extensions string }{
-	{"image", "avif bmp gif jpeg jpg png svg webp"},
-	{"audio", "flac m4a mp3 oga ogg opus wav"},
-	{"video", "3gp mkv mov mp4 ogv webm"},
-	{"pdf", "pdf"},
+	return "application/octet-stream"
 }
 
 // other is the type of files that the app does not open.
 const other = "other"
-
-// kindOf returns the type of a file by its extension.
-func kindOf(extension string) string {
-	extension = strings.ToLower(extension)
-	for _, k := range kinds {
-		for known := range strings.FieldsSeq(k.extensions) {
-			if known == extension {
-				return k.name
-			}
-		}
-	}
-	return other
-}
 
 // isAttachment reports whether a file is no note, canvas or base.
 func isAttachment(extension string) bool {

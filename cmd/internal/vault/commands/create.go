@@ -1,12 +1,11 @@
 package commands
 
 import (
-	"encoding/json"
 	"path"
 	"slices"
 	"strings"
 
-	"vaultwicket/cmd/internal/vault/bases"
+	"vaultwicket/allowlist"
 	"vaultwicket/cmd/internal/vault/command"
 	"vaultwicket/cmd/internal/vault/disk"
 	"vaultwicket/cmd/internal/vault/edit"
@@ -44,35 +43,11 @@ func create(v *command.Vault, p command.Values) (command.Proposal, error) {
 			text = edit.Append(text, p["content"], false)
 		}
 	}
-	if err := fitsKind(made, text); err != nil {
-		return command.Proposal{}, err
-	}
 	said := "Created: "
 	if before.Exists {
 		said = "Overwrote: "
 	}
 	return command.Proposal{Steps: []command.Step{{Path: made, Before: before, After: command.Existing(text)}}, Message: said + made.String(), Note: made, Replaces: before.Exists}, nil
-}
-
-// fitsKind refuses the text of a canvas or a base that the app could not open. An empty
-// one can be opened.
-func fitsKind(made disk.Path, text []byte) error {
-	switch made.Ext() {
-	case "canvas":
-		var board struct{ Nodes, Edges []map[string]any }
-		if json.Unmarshal(text, &board) != nil && len(text) > 0 {
-			return command.BadValue.Failure("The content of %q is not a canvas in JSON.", command.Verbatim(made.String()))
-		}
-	case "base":
-		read, err := bases.Read(text)
-		if err == nil {
-			err = read.Fatal()
-		}
-		if err != nil {
-			return command.BadValue.Failure("The content of %q is not a base: %v", command.Verbatim(made.String()), err)
-		}
-	}
-	return nil
 }
 
 // kept are the extensions that a name for a new file may bring. To every other
@@ -95,6 +70,10 @@ func newPath(v *command.Vault, p command.Values) (disk.Path, error) {
 		text = path.Join(folder, p["name"])
 	case !p.Has("path"):
 		return disk.Path{}, command.Misuse("Missing required parameter: path=<path> or name=<name>")
+	}
+	switch kind := allowlist.FileKind(strings.TrimPrefix(path.Ext(text), ".")); kind {
+	case "image", "audio", "video", "pdf": // the name means a file, and not a note such as "v1.2 notes"
+		return disk.Path{}, command.BadValue.Advise(allowlist.ServesKind(kind)).Failure("File %q is not a note: no text is written into it.", command.Verbatim(typed))
 	}
 	if !slices.Contains(kept, path.Ext(text)) {
 		if at, err := v.PathOf(text); err == nil && slices.Contains(kept, path.Ext(at.String())) {

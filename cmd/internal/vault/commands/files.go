@@ -10,11 +10,11 @@ import (
 	"strconv"
 	"strings"
 
+	"vaultwicket/allowlist"
 	"vaultwicket/cmd/internal/vault/command"
 	"vaultwicket/cmd/internal/vault/disk"
 	"vaultwicket/cmd/internal/vault/knowledge"
 	"vaultwicket/cmd/internal/vault/knowledge/index"
-	"vaultwicket/exec/frame"
 	"vaultwicket/gateway/registry"
 )
 
@@ -37,7 +37,7 @@ func readFile(v *command.Vault, p command.Values) (command.Reply, error) {
 		return command.Reply{}, err
 	}
 	if v.ForGateway && isBinary(v, t.Path) { // an agent would get thousands of escapes
-		kind := command.Kind{Code: frame.CodeCLIError, Hint: "attachment:read shows images, and the type and size of other files"}
+		kind := command.BadValue.Advise(allowlist.ServesKind(allowlist.FileKind(t.Path.Ext())))
 		return command.Reply{}, kind.Failure("File %q is not a text: %s", command.Verbatim(t.Typed), promised(t.Path))
 	}
 	return v.Show(t)
@@ -47,7 +47,7 @@ func readFile(v *command.Vault, p command.Values) (command.Reply, error) {
 // text has.
 func isBinary(v *command.Vault, path disk.Path) bool {
 	extension := strings.ToLower(path.Ext())
-	switch kind := kindOf(extension); {
+	switch kind := allowlist.FileKind(extension); {
 	case !isAttachment(extension), extension == "svg":
 		return false
 	case kind != other:
