@@ -55,9 +55,9 @@ cmd/vaultwicket              : allowlist allowlist/day allowlist/quote cmd/inter
 cmd/internal/settings        : allowlist allowlist/day allowlist/quote cmd/internal/release cmd/internal/terminal exec exec/trust gateway gateway/admission gateway/clean gateway/mcpserver/streamable gateway/notes gateway/observe gateway/observe/telemetry gateway/registry gateway/state/private policy policy/access tiers
 cmd/internal/doctor          : allowlist/quote cmd/internal/clients cmd/internal/release cmd/internal/settings cmd/internal/terminal cmd/internal/vault/disk/system exec gateway gateway/admission gateway/clean gateway/consent gateway/failure gateway/registry gateway/state/audit gateway/state/journal gateway/state/private policy policy/access tiers
 cmd/internal/terminal        : allowlist/day allowlist/quote gateway/clean gateway/failure tiers
-cmd/internal/clients         : cmd/internal/clients/edit exec/process exec/trust gateway/state/private
-cmd/internal/clients/edit    :
-cmd/internal/vault           : cmd/internal/vault/* cmd/internal/release allowlist allowlist/day allowlist/quote exec/frame gateway/state/journal gateway/names gateway/state/private gateway/registry policy/access gateway/difference
+cmd/internal/document        :
+cmd/internal/clients         : cmd/internal/document exec/process exec/trust gateway/state/private
+cmd/internal/vault           : cmd/internal/vault/* cmd/internal/document cmd/internal/release allowlist allowlist/day allowlist/quote exec/frame gateway/state/journal gateway/names gateway/state/private gateway/registry policy/access gateway/difference
 cmd/internal/release         :
 packaging                    :
 packaging/pack               : packaging
@@ -73,8 +73,8 @@ var capabilities = []struct{ imported, importers, why string }{
 	{"github.com/spf13/pflag", "cmd/internal/terminal/", "flags are read in one place"},
 	{"github.com/hashicorp/go-version", "exec/", "versions are read where they are printed"},
 	{"github.com/sourcegraph/conc/panics", "gateway/", "faults are caught where requests live"},
-	{"github.com/pelletier/go-toml/v2", "cmd/internal/settings/ cmd/internal/clients/edit/", "settings are read in one place, and those of MCP clients in another"},
-	{"go.yaml.in/yaml/v4", "cmd/internal/vault/frontmatter/ cmd/internal/clients/edit/", "YAML is read where properties are, and where MCP clients keep their settings"},
+	{"github.com/pelletier/go-toml/v2", "cmd/internal/settings/ cmd/internal/document/", "settings are read in one place, and those of MCP clients in another"},
+	{"go.yaml.in/yaml/v4", "cmd/internal/vault/frontmatter/ cmd/internal/document/", "YAML is read where properties are, and where MCP clients keep their settings"},
 	{"github.com/dlclark/regexp2/v2", "cmd/internal/vault/regex/", "the dialect of the app is compiled in one place"},
 	{"github.com/blevesearch/snowballstem", "cmd/internal/vault/find/", "word forms are compared in one place"},
 	{"github.com/landlock-lsm/go-landlock/landlock", "cmd/internal/vault/disk/system/", "a process locks itself in once"},

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"time"
 
-	"vaultwicket/cmd/internal/clients/edit"
+	"vaultwicket/cmd/internal/document"
 	"vaultwicket/gateway/state/private"
 )
 
@@ -109,7 +109,7 @@ func (b backups) originals() []original {
 			list = append(list, original{absent: true})
 			continue
 		}
-		if content, err := private.Read(filepath.Join(b.folder, name), edit.MaxText); err == nil {
+		if content, err := private.Read(filepath.Join(b.folder, name), document.MaxText); err == nil {
 			list = append(list, original{content: content})
 		}
 	}

@@ -14,7 +14,7 @@ import (
 	"slices"
 	"strings"
 
-	"vaultwicket/cmd/internal/clients/edit"
+	"vaultwicket/cmd/internal/document"
 )
 
 // Scope says for whom a server is installed.
@@ -42,7 +42,7 @@ type Client struct {
 	signs                 []string // files or folders that show it, in place of the folder of its file
 	byName                bool     // it cannot be told from another one: installed by name only
 	own                   *ownCommand
-	link                  func(Server, edit.Object) string
+	link                  func(Server, document.Object) string
 	after                 string // what the user does after a change
 	warning               string // what the user should know of the client's own approvals
 }
@@ -86,22 +86,22 @@ const (
 // editor changes files of one format.
 type editor interface {
 	Decode(text []byte) (any, error)
-	Set(text []byte, at edit.Place, entry edit.Object) ([]byte, error)
-	Remove(text []byte, at edit.Place) ([]byte, error)
+	Set(text []byte, at document.Place, entry document.Object) ([]byte, error)
+	Remove(text []byte, at document.Place) ([]byte, error)
 }
 
 func (f format) editor() editor {
 	switch f {
 	case tomlFormat:
-		return edit.TOML{}
+		return document.TOML{}
 	case yamlFormat:
-		return edit.YAML{}
+		return document.YAML{}
 	case strictJSON:
-		return edit.JSON{}
+		return document.JSON{}
 	case commentJSON:
-		return edit.JSON{Comments: true}
+		return document.JSON{Comments: true}
 	}
-	return edit.JSON{Comments: true, TrailingCommas: true}
+	return document.JSON{Comments: true, TrailingCommas: true}
 }
 
 // Find returns the client with an identifier.
@@ -147,8 +147,8 @@ func (c Client) AfterChange() string { return c.after }
 // Warning returns what the user should know before an agent uses the client, "" for most.
 func (c Client) Warning() string { return c.warning }
 
-func (c Client) at(name string) edit.Place {
-	return edit.Place{Path: c.place, Name: name, List: c.list}
+func (c Client) at(name string) document.Place {
+	return document.Place{Path: c.place, Name: name, List: c.list}
 }
 
 func (c Client) on(system string) bool { return c.systems == nil || slices.Contains(c.systems, system) }

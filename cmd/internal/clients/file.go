@@ -8,7 +8,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"vaultwicket/cmd/internal/clients/edit"
+	"vaultwicket/cmd/internal/document"
 )
 
 // file is a settings file as it was read.
@@ -39,8 +39,8 @@ func readFile(name string) (file, error) {
 	switch {
 	case !info.Mode().IsRegular():
 		return f, &Error{Environment, fmt.Sprintf("%q is not a regular file", name), ""}
-	case info.Size() > edit.MaxText:
-		return f, &Error{Environment, fmt.Sprintf("%q is larger than %d MiB", name, edit.MaxText>>20), ""}
+	case info.Size() > document.MaxText:
+		return f, &Error{Environment, fmt.Sprintf("%q is larger than %d MiB", name, document.MaxText>>20), ""}
 	case !ownedByUser(f.target, info):
 		return f, &Error{Environment, fmt.Sprintf("%q belongs to another user", f.target), "run the command as that user"}
 	}

@@ -10,7 +10,7 @@ import (
 
 	"github.com/aymanbagabas/go-udiff"
 
-	"vaultwicket/cmd/internal/clients/edit"
+	"vaultwicket/cmd/internal/document"
 )
 
 // Installer adds and removes entries on a machine.
@@ -93,13 +93,13 @@ func (i Installer) plan(c Client, scope Scope, name string) (change *Change, ent
 	if err != nil {
 		return nil, nil, c.unusable(where, err)
 	}
-	entry, _ = edit.Lookup(value, c.at(name))
+	entry, _ = document.Lookup(value, c.at(name))
 	return change, entry, nil
 }
 
 // unusable is the error for a file that cannot be edited.
 func (c Client) unusable(where string, err error) error {
-	var malformed *edit.Malformed
+	var malformed *document.Malformed
 	if errors.As(err, &malformed) {
 		return &Error{Environment, fmt.Sprintf("%s:%d:%d: %s; nothing was written", where, malformed.Line, malformed.Column, malformed.Reason),
 			fmt.Sprintf("repair the file; %s reads it as %s", c.Name, c.format)}
@@ -129,7 +129,7 @@ func (i Installer) Install(c Client, scope Scope, s Server, replace bool) (*Chan
 			return nil, &Error{Conflict, fmt.Sprintf("%s already has a server %q of another program: %q", c.Name, s.Name, change.Replaces),
 				"use another --name, or --replace to overwrite it"}
 		}
-		if edit.Equal(old, entry.Plain()) {
+		if document.Equal(old, entry.Plain()) {
 			change.after = change.before.content
 			return change, nil
 		}
@@ -147,7 +147,7 @@ func (i Installer) Install(c Client, scope Scope, s Server, replace bool) (*Chan
 	}
 	change.verify = func() error {
 		_, now, err := i.plan(c, scope, s.Name)
-		if err == nil && !edit.Equal(now, entry.Plain()) {
+		if err == nil && !document.Equal(now, entry.Plain()) {
 			return &Error{Environment, fmt.Sprintf("%s did not keep the entry in %q", c.Name, change.File), ""}
 		}
 		return err
@@ -193,7 +193,7 @@ func (i Installer) Uninstall(c Client, scope Scope, name string) (*Change, error
 // Two texts differ in no more if both become the same when an entry is added.
 func (c *Change) restore() {
 	editor, at := c.Client.format.editor(), c.Client.at(c.Name)
-	probe := edit.Object{{Key: "command", Value: programName}}
+	probe := document.Object{{Key: "command", Value: programName}}
 	want, err := editor.Set(c.after, at, probe)
 	if err != nil {
 		return
@@ -203,7 +203,7 @@ func (c *Change) restore() {
 		if err != nil {
 			continue
 		}
-		if _, has := edit.Lookup(value, at); has {
+		if _, has := document.Lookup(value, at); has {
 			continue
 		}
 		if got, err := editor.Set(o.content, at, probe); err == nil && bytes.Equal(got, want) {

@@ -5,7 +5,7 @@ import (
 	"net/url"
 	"strings"
 
-	"vaultwicket/cmd/internal/clients/edit"
+	"vaultwicket/cmd/internal/document"
 )
 
 // Link returns an address that makes a client offer to install the server, "" for a client
@@ -19,30 +19,30 @@ func (c Client) Link(s Server) string {
 	return c.link(s, entry)
 }
 
-func cursorLink(s Server, entry edit.Object) string {
+func cursorLink(s Server, entry document.Object) string {
 	return "cursor://anysphere.cursor-deeplink/mcp/install?name=" + url.QueryEscape(s.Name) + "&config=" + base64Of(entry)
 }
 
-func studioLink(s Server, entry edit.Object) string {
+func studioLink(s Server, entry document.Object) string {
 	return "lmstudio://add_mcp?name=" + url.QueryEscape(s.Name) + "&config=" + base64Of(entry)
 }
 
-func base64Of(entry edit.Object) string {
-	return url.QueryEscape(base64.StdEncoding.EncodeToString([]byte(edit.RenderJSONLine(entry))))
+func base64Of(entry document.Object) string {
+	return url.QueryEscape(base64.StdEncoding.EncodeToString([]byte(document.RenderJSONLine(entry))))
 }
 
-func codeLink(scheme string) func(Server, edit.Object) string {
-	return func(s Server, _ edit.Object) string {
-		entry := append(edit.Object{{Key: "name", Value: s.Name}}, commandAndArgs(s)...)
-		return scheme + ":mcp/install?" + escaped(edit.RenderJSONLine(entry))
+func codeLink(scheme string) func(Server, document.Object) string {
+	return func(s Server, _ document.Object) string {
+		entry := append(document.Object{{Key: "name", Value: s.Name}}, commandAndArgs(s)...)
+		return scheme + ":mcp/install?" + escaped(document.RenderJSONLine(entry))
 	}
 }
 
-func kiroLink(s Server, entry edit.Object) string {
-	return "https://kiro.dev/launch/mcp/add?name=" + url.QueryEscape(s.Name) + "&config=" + escaped(edit.RenderJSONLine(entry))
+func kiroLink(s Server, entry document.Object) string {
+	return "https://kiro.dev/launch/mcp/add?name=" + url.QueryEscape(s.Name) + "&config=" + escaped(document.RenderJSONLine(entry))
 }
 
-func gooseLink(s Server, _ edit.Object) string {
+func gooseLink(s Server, _ document.Object) string {
 	link := "goose://extension?cmd=" + escaped(s.Command)
 	for _, word := range s.Args {
 		link += "&arg=" + escaped(word)

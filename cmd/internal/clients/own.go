@@ -1,7 +1,7 @@
 package clients
 
 import (
-	"vaultwicket/cmd/internal/clients/edit"
+	"vaultwicket/cmd/internal/document"
 	"vaultwicket/exec/trust"
 )
 
@@ -9,15 +9,15 @@ import (
 type ownCommand struct {
 	program string
 	// add returns the command lines; present says that the entry has to go first.
-	add    func(program, name string, entry edit.Object, present bool) [][]string
+	add    func(program, name string, entry document.Object, present bool) [][]string
 	remove func(program, name string) [][]string
 }
 
 // claudeCommand is for user scope: the default of Claude Code is another one.
 var claudeCommand = &ownCommand{
 	program: "claude",
-	add: func(program, name string, entry edit.Object, present bool) [][]string {
-		add := []string{program, "mcp", "add-json", name, edit.RenderJSONLine(entry), "-s", "user"}
+	add: func(program, name string, entry document.Object, present bool) [][]string {
+		add := []string{program, "mcp", "add-json", name, document.RenderJSONLine(entry), "-s", "user"}
 		if present { // add-json refuses a name that exists
 			return [][]string{{program, "mcp", "remove", name, "-s", "user"}, add}
 		}

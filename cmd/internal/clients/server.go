@@ -3,7 +3,7 @@ package clients
 import (
 	"strings"
 
-	"vaultwicket/cmd/internal/clients/edit"
+	"vaultwicket/cmd/internal/document"
 )
 
 // Server is the server that an entry starts or connects to.
@@ -41,8 +41,8 @@ func (s Server) expands() string {
 
 // shape is how a client writes an entry.
 type shape struct {
-	stdio func(Server) edit.Object
-	http  func(s Server, token string) edit.Object // nil: not in the file
+	stdio func(Server) document.Object
+	http  func(s Server, token string) document.Object // nil: not in the file
 	// token is how the client reads an environment variable; VAR stands for its name.
 	// "" is for a client that would need the token as text.
 	token string
@@ -52,7 +52,7 @@ type shape struct {
 
 // entry returns the entry for a server. It reports false where the client has no form
 // for it that keeps the token out of the file.
-func (h shape) entry(s Server) (edit.Object, bool) {
+func (h shape) entry(s Server) (document.Object, bool) {
 	if s.URL == "" {
 		return h.stdio(s), true
 	}
@@ -63,58 +63,58 @@ func (h shape) entry(s Server) (edit.Object, bool) {
 }
 
 // commandAndArgs is the form of most clients.
-func commandAndArgs(s Server) edit.Object {
-	return edit.Object{{Key: "command", Value: s.Command}, {Key: "args", Value: s.Args}}
+func commandAndArgs(s Server) document.Object {
+	return document.Object{{Key: "command", Value: s.Command}, {Key: "args", Value: s.Args}}
 }
 
 // with puts members before or after those of commandAndArgs.
-func with(before, after edit.Object) func(Server) edit.Object {
-	return func(s Server) edit.Object {
-		return append(append(append(edit.Object{}, before...), commandAndArgs(s)...), after...)
+func with(before, after document.Object) func(Server) document.Object {
+	return func(s Server) document.Object {
+		return append(append(append(document.Object{}, before...), commandAndArgs(s)...), after...)
 	}
 }
 
 // oneCommand is the form of opencode: one list for the command and its arguments.
-func oneCommand(after ...edit.Member) func(Server) edit.Object {
-	return func(s Server) edit.Object {
-		return append(edit.Object{{Key: "type", Value: "local"}, {Key: "command", Value: append([]string{s.Command}, s.Args...)}}, after...)
+func oneCommand(after ...document.Member) func(Server) document.Object {
+	return func(s Server) document.Object {
+		return append(document.Object{{Key: "type", Value: "local"}, {Key: "command", Value: append([]string{s.Command}, s.Args...)}}, after...)
 	}
 }
 
 // remote is the form of a server that is reached by its address, with members before.
-func remote(address string, before ...edit.Member) func(Server, string) edit.Object {
-	return func(s Server, token string) edit.Object {
-		return append(append(edit.Object{}, before...),
-			edit.Member{Key: address, Value: s.URL}, edit.Member{Key: "headers", Value: bearer(token)})
+func remote(address string, before ...document.Member) func(Server, string) document.Object {
+	return func(s Server, token string) document.Object {
+		return append(append(document.Object{}, before...),
+			document.Member{Key: address, Value: s.URL}, document.Member{Key: "headers", Value: bearer(token)})
 	}
 }
 
-func bearer(token string) edit.Object {
-	return edit.Object{{Key: "Authorization", Value: "Bearer " + token}}
+func bearer(token string) document.Object {
+	return document.Object{{Key: "Authorization", Value: "Bearer " + token}}
 }
 
 // codexStdio names the variables of the desktop, which Codex does not pass on by
 // itself: without them the Obsidian app is not found.
-func codexStdio(s Server) edit.Object {
+func codexStdio(s Server) document.Object {
 	entry := commandAndArgs(s)
 	if s.System == "linux" {
-		entry = append(entry, edit.Member{Key: "env_vars", Value: []string{"DISPLAY", "WAYLAND_DISPLAY", "XDG_RUNTIME_DIR"}})
+		entry = append(entry, document.Member{Key: "env_vars", Value: []string{"DISPLAY", "WAYLAND_DISPLAY", "XDG_RUNTIME_DIR"}})
 	}
 	return entry
 }
 
-func codexHTTP(s Server, variable string) edit.Object {
-	return edit.Object{{Key: "url", Value: s.URL}, {Key: "bearer_token_env_var", Value: variable}}
+func codexHTTP(s Server, variable string) document.Object {
+	return document.Object{{Key: "url", Value: s.URL}, {Key: "bearer_token_env_var", Value: variable}}
 }
 
-func clineNested(s Server) edit.Object {
-	return edit.Object{{Key: "transport", Value: with(edit.Object{{Key: "type", Value: "stdio"}}, nil)(s)}}
+func clineNested(s Server) document.Object {
+	return document.Object{{Key: "transport", Value: with(document.Object{{Key: "type", Value: "stdio"}}, nil)(s)}}
 }
 
-func gooseStdio(s Server) edit.Object {
-	return edit.Object{
+func gooseStdio(s Server) document.Object {
+	return document.Object{
 		{Key: "type", Value: "stdio"}, {Key: "name", Value: s.Name}, {Key: "cmd", Value: s.Command}, {Key: "args", Value: s.Args},
-		{Key: "envs", Value: edit.Object{}}, {Key: "env_keys", Value: []string{}}, {Key: "enabled", Value: true}, {Key: "timeout", Value: 300},
+		{Key: "envs", Value: document.Object{}}, {Key: "env_keys", Value: []string{}}, {Key: "enabled", Value: true}, {Key: "timeout", Value: 300},
 	}
 }
 

@@ -1,7 +1,7 @@
 package clients
 
 import (
-	"vaultwicket/cmd/internal/clients/edit"
+	"vaultwicket/cmd/internal/document"
 )
 
 // Snippet returns the entry for a server as a whole settings file would contain it. The error is
@@ -14,15 +14,15 @@ func (c Client) Snippet(s Server) (string, error) {
 	at := c.at(s.Name)
 	switch c.format {
 	case tomlFormat:
-		return edit.RenderTOML(at, entry), nil
+		return document.RenderTOML(at, entry), nil
 	case yamlFormat:
-		return edit.RenderYAML(at, entry), nil
+		return document.RenderYAML(at, entry), nil
 	}
-	whole := edit.Object{{Key: s.Name, Value: entry}}
+	whole := document.Object{{Key: s.Name, Value: entry}}
 	for i := len(c.place) - 1; i >= 0; i-- {
-		whole = edit.Object{{Key: c.place[i], Value: whole}}
+		whole = document.Object{{Key: c.place[i], Value: whole}}
 	}
-	text := edit.RenderJSON(whole)
+	text := document.RenderJSON(whole)
 	if s.URL != "" && c.shape.inputs {
 		// The renderer has no list of objects: the one that there is has a fixed text.
 		text = "{\n" + codeInputs + text[2:]

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"vaultwicket/cmd/internal/clients/edit"
+	"vaultwicket/cmd/internal/document"
 )
 
 // State is the state of a client on a machine.
@@ -54,7 +54,7 @@ func (i Installer) State(c Client) State {
 func (c Client) entries(value any) []Entry {
 	var list []Entry
 	for _, name := range namesAt(value, c.at("")) {
-		entry, ok := edit.Lookup(value, c.at(name))
+		entry, ok := document.Lookup(value, c.at(name))
 		if !ok || !isOurs(name, entry) {
 			continue
 		}
@@ -86,7 +86,7 @@ func approvalKey(entry map[string]any) string {
 	return ""
 }
 
-func namesAt(value any, at edit.Place) []string {
+func namesAt(value any, at document.Place) []string {
 	for _, key := range at.Path {
 		mapping, _ := value.(map[string]any)
 		value = mapping[key]

@@ -1,6 +1,6 @@
 package clients
 
-import "vaultwicket/cmd/internal/clients/edit"
+import "vaultwicket/cmd/internal/document"
 
 const (
 	newSession     = "Start a new session of it."
@@ -15,13 +15,13 @@ const (
 	pasted     = "keeps its servers in settings of its own"
 )
 
-var typeStdio = edit.Object{{Key: "type", Value: "stdio"}}
+var typeStdio = document.Object{{Key: "type", Value: "stdio"}}
 
 // plain is the shape without HTTP, or without a reference to a token.
 var plain = shape{stdio: commandAndArgs}
 
-var openCode = shape{stdio: oneCommand(edit.Member{Key: "enabled", Value: true}),
-	http: remote("url", edit.Member{Key: "type", Value: "remote"}), token: "{env:VAR}"}
+var openCode = shape{stdio: oneCommand(document.Member{Key: "enabled", Value: true}),
+	http: remote("url", document.Member{Key: "type", Value: "remote"}), token: "{env:VAR}"}
 
 // table lists the clients. A client whose file or format is uncertain has unsure set, and its
 // file is not written.
@@ -39,7 +39,7 @@ var table = []Client{
 		ID: "claude-code", Name: "Claude Code", format: strictJSON, place: []string{"mcpServers"}, after: newSession,
 		user: files{all: []string{"{CLAUDE_CONFIG_DIR|~}/.claude.json"}}, project: files{all: []string{".mcp.json"}},
 		programs: []string{"claude"}, signs: []string{"{CLAUDE_CONFIG_DIR|~}/.claude.json"},
-		shape: shape{stdio: with(typeStdio, nil), http: remote("url", edit.Member{Key: "type", Value: "http"}), token: "${VAR}"},
+		shape: shape{stdio: with(typeStdio, nil), http: remote("url", document.Member{Key: "type", Value: "http"}), token: "${VAR}"},
 		// A running Claude Code writes its file very often: its own command is safer.
 		own: claudeCommand,
 	},
@@ -77,7 +77,7 @@ var table = []Client{
 	{
 		ID: "zed", Name: "Zed", format: relaxedJSON, place: []string{"context_servers"}, after: automatic,
 		user: files{all: []string{"{xdg}/zed/settings.json"}, windows: []string{"{config}/Zed/settings.json"}}, project: files{all: []string{".zed/settings.json"}},
-		programs: []string{"zed"}, shape: shape{stdio: with(edit.Object{{Key: "source", Value: "custom"}}, nil)},
+		programs: []string{"zed"}, shape: shape{stdio: with(document.Object{{Key: "source", Value: "custom"}}, nil)},
 	},
 	{
 		ID: "codex", Name: "Codex", format: tomlFormat, place: []string{"mcp_servers"}, after: newSession,
@@ -88,7 +88,7 @@ var table = []Client{
 		ID: "gemini", Name: "Gemini CLI", format: commentJSON, place: []string{"mcpServers"}, after: "Start a new session of it, in a trusted folder.",
 		user: files{all: []string{"~/.gemini/settings.json"}}, project: files{all: []string{".gemini/settings.json"}},
 		programs: []string{"gemini"}, signs: []string{"~/.gemini/settings.json"},
-		shape: shape{stdio: commandAndArgs, http: remote("url", edit.Member{Key: "type", Value: "http"}), token: "${VAR}"},
+		shape: shape{stdio: commandAndArgs, http: remote("url", document.Member{Key: "type", Value: "http"}), token: "${VAR}"},
 	},
 	{
 		ID: "qwen", Name: "Qwen Code", format: commentJSON, place: []string{"mcpServers"}, after: "Start a new session of it, in a trusted folder.",
@@ -130,8 +130,8 @@ var table = []Client{
 	},
 	{
 		ID: "continue", Name: "Continue", format: yamlFormat, place: []string{"mcpServers"}, list: true, after: automatic,
-		user: files{all: []string{"~/.continue/config.yaml"}}, shape: shape{stdio: func(s Server) edit.Object {
-			return append(edit.Object{{Key: "name", Value: s.Name}}, with(typeStdio, nil)(s)...)
+		user: files{all: []string{"~/.continue/config.yaml"}}, shape: shape{stdio: func(s Server) document.Object {
+			return append(document.Object{{Key: "name", Value: s.Name}}, with(typeStdio, nil)(s)...)
 		}},
 	},
 	{
@@ -160,7 +160,7 @@ var table = []Client{
 	{
 		ID: "copilot", Name: "Copilot CLI", format: relaxedJSON, place: []string{"mcpServers"}, after: newSession,
 		user: files{all: []string{"{COPILOT_HOME|~/.copilot}/mcp-config.json"}}, project: files{all: []string{".github/mcp.json"}}, programs: []string{"copilot"},
-		shape: shape{stdio: with(edit.Object{{Key: "type", Value: "local"}}, edit.Object{{Key: "tools", Value: []string{"*"}}})},
+		shape: shape{stdio: with(document.Object{{Key: "type", Value: "local"}}, document.Object{{Key: "tools", Value: []string{"*"}}})},
 	},
 	{
 		ID: "junie", Name: "Junie", format: strictJSON, place: []string{"mcpServers"}, after: restart, unsure: "the place of its file is not known for sure",
@@ -176,7 +176,7 @@ var table = []Client{
 	},
 	{
 		ID: "jan", Name: "Jan", format: strictJSON, place: []string{"mcpServers"}, after: restart, unsure: "the place of its file is not known for sure",
-		shape: shape{stdio: with(nil, edit.Object{{Key: "active", Value: true}})}, signs: []string{"{config}/Jan"},
+		shape: shape{stdio: with(nil, document.Object{{Key: "active", Value: true}})}, signs: []string{"{config}/Jan"},
 	},
 	{
 		ID: "crush", Name: "Crush", format: strictJSON, place: []string{"mcp"}, after: newSession, programs: []string{"crush"},
@@ -185,7 +185,7 @@ var table = []Client{
 	{
 		ID: "openclaw", Name: "OpenClaw", format: relaxedJSON, place: []string{"mcp", "servers"}, after: newSession, programs: []string{"openclaw"},
 		user:  files{all: []string{"~/.openclaw/openclaw.json"}},
-		shape: shape{stdio: with(nil, edit.Object{{Key: "transport", Value: "stdio"}})}, unsure: "its file is JSON5, which is not edited",
+		shape: shape{stdio: with(nil, document.Object{{Key: "transport", Value: "stdio"}})}, unsure: "its file is JSON5, which is not edited",
 	},
 	{ID: "jetbrains-ai", Name: "JetBrains AI Assistant", format: strictJSON, place: []string{"mcpServers"}, after: "Paste the entry into its settings.", shape: plain, unsure: pasted},
 	{ID: "raycast", Name: "Raycast", format: strictJSON, place: []string{"mcpServers"}, after: "Paste the entry into its settings.", systems: []string{"darwin", "windows"}, shape: plain, unsure: pasted},
@@ -195,4 +195,4 @@ var table = []Client{
 
 // codeShape prompts for a token when the server starts: that needs a second entry of the file,
 // which is printed and not written.
-var codeShape = shape{stdio: with(typeStdio, nil), http: remote("url", edit.Member{Key: "type", Value: "http"}), token: "${input:vaultwicket-token}", inputs: true}
+var codeShape = shape{stdio: with(typeStdio, nil), http: remote("url", document.Member{Key: "type", Value: "http"}), token: "${input:vaultwicket-token}", inputs: true}

@@ -1,4 +1,4 @@
-package edit_test
+package document_test
 
 // Texts as people and programs write them.
 

@@ -1,4 +1,4 @@
-package edit_test
+package document_test
 
 import (
 	"bytes"
@@ -6,36 +6,36 @@ import (
 	"strings"
 	"testing"
 
-	"vaultwicket/cmd/internal/clients/edit"
+	"vaultwicket/cmd/internal/document"
 )
 
 // editor is what the three editors have in common.
 type editor interface {
 	Decode(text []byte) (any, error)
-	Set(text []byte, at edit.Place, entry edit.Object) ([]byte, error)
-	Remove(text []byte, at edit.Place) ([]byte, error)
+	Set(text []byte, at document.Place, entry document.Object) ([]byte, error)
+	Remove(text []byte, at document.Place) ([]byte, error)
 }
 
-var entry = edit.Object{
+var entry = document.Object{
 	{Key: "name", Value: "vaultwicket"}, {Key: "command", Value: "/opt/home \u00e4\"brew\\bin/vaultwicket"},
 	{Key: "args", Value: []string{"serve", "--vault", `C:\Notes #1: yes`, ""}},
-	{Key: "env", Value: edit.Object{{Key: "A.b", Value: "no"}}}, {Key: "empty", Value: edit.Object{}}, {Key: "none", Value: []string{}},
+	{Key: "env", Value: document.Object{{Key: "A.b", Value: "no"}}}, {Key: "empty", Value: document.Object{}}, {Key: "none", Value: []string{}},
 	{Key: "enabled", Value: true}, {Key: "timeout", Value: 300},
 }
 
-var relaxed = edit.JSON{Comments: true, TrailingCommas: true}
+var relaxed = document.JSON{Comments: true, TrailingCommas: true}
 
 var (
-	inServers = edit.Place{Path: []string{"mcpServers"}, Name: "vaultwicket"}
-	inNested  = edit.Place{Path: []string{"mcp", "servers"}, Name: "vaultwicket"}
-	inTables  = edit.Place{Path: []string{"mcp_servers"}, Name: "vaultwicket"}
-	inMapping = edit.Place{Path: []string{"extensions"}, Name: "vaultwicket"}
-	inList    = edit.Place{Path: []string{"mcpServers"}, Name: "vaultwicket", List: true}
+	inServers = document.Place{Path: []string{"mcpServers"}, Name: "vaultwicket"}
+	inNested  = document.Place{Path: []string{"mcp", "servers"}, Name: "vaultwicket"}
+	inTables  = document.Place{Path: []string{"mcp_servers"}, Name: "vaultwicket"}
+	inMapping = document.Place{Path: []string{"extensions"}, Name: "vaultwicket"}
+	inList    = document.Place{Path: []string{"mcpServers"}, Name: "vaultwicket", List: true}
 )
 
 // holds checks all that an editor promises for one text. It reports whether the text
 // could be edited.
-func holds(t *testing.T, e editor, at edit.Place, text string) bool {
+func holds(t *testing.T, e editor, at document.Place, text string) bool {
 	t.Helper()
 	before, err := e.Decode([]byte(text))
 	if err != nil {
@@ -46,8 +46,8 @@ func holds(t *testing.T, e editor, at edit.Place, text string) bool {
 	}
 	set, err := e.Set([]byte(text), at, entry)
 	if err != nil {
-		var malformed *edit.Malformed
-		var unsupported *edit.Unsupported
+		var malformed *document.Malformed
+		var unsupported *document.Unsupported
 		if !errors.As(err, &malformed) && !errors.As(err, &unsupported) {
 			t.Fatalf("%q: the error %v is of no known type", text, err)
 		}
@@ -57,20 +57,20 @@ func holds(t *testing.T, e editor, at edit.Place, text string) bool {
 	if err != nil {
 		t.Fatalf("%q: the edited text is malformed: %v\n%q", text, err, set)
 	}
-	if found, ok := edit.Lookup(after, at); !ok || !edit.Equal(found, entry.Plain()) {
+	if found, ok := document.Lookup(after, at); !ok || !document.Equal(found, entry.Plain()) {
 		t.Fatalf("%q: the entry is %v in\n%q", text, found, set)
 	}
 	if again, err := e.Set(set, at, entry); err != nil || !bytes.Equal(again, set) {
 		t.Fatalf("%q: a second time gives %v\n%q\nafter\n%q", text, err, again, set)
 	}
-	if err := edit.Verify(before, after, at); err != nil {
+	if err := document.Verify(before, after, at); err != nil {
 		t.Fatalf("%q: something else changed in\n%q", text, set)
 	}
 	removed, err := e.Remove(set, at)
 	if err != nil {
 		t.Fatalf("%q: the entry cannot be removed: %v from\n%q", text, err, set)
 	}
-	if _, had := edit.Lookup(before, at); had {
+	if _, had := document.Lookup(before, at); had {
 		return true
 	}
 	if again, err := e.Set(removed, at, entry); err != nil || !bytes.Equal(again, set) {
@@ -84,7 +84,7 @@ func holds(t *testing.T, e editor, at edit.Place, text string) bool {
 
 // others reports whether there are other entries beside the place. Only without them a
 // collection may be left, or white space in it.
-func others(value any, at edit.Place) bool {
+func others(value any, at document.Place) bool {
 	for _, key := range at.Path {
 		mapping, _ := value.(map[string]any)
 		value = mapping[key]
@@ -103,7 +103,7 @@ func others(value any, at edit.Place) bool {
 func spellings(text string) []string {
 	var list []string
 	for _, s := range []string{text, strings.TrimSuffix(text, "\n"), text + "\n\n"} {
-		list = append(list, s, edit.BOM+s, strings.ReplaceAll(s, "\n", "\r\n"), edit.BOM+strings.ReplaceAll(s, "\n", "\r\n"))
+		list = append(list, s, document.BOM+s, strings.ReplaceAll(s, "\n", "\r\n"), document.BOM+strings.ReplaceAll(s, "\n", "\r\n"))
 	}
 	return list
 }
@@ -111,7 +111,7 @@ func spellings(text string) []string {
 func TestJSONKeepsEverythingElse(t *testing.T) {
 	for _, text := range jsonTexts {
 		for _, s := range append(spellings(text), spellings(strings.ReplaceAll(text, "  ", "\t"))...) {
-			for _, at := range []edit.Place{inServers, inNested} {
+			for _, at := range []document.Place{inServers, inNested} {
 				if !holds(t, relaxed, at, s) {
 					t.Errorf("cannot be edited at %s:\n%s", at, s)
 				}
@@ -123,11 +123,11 @@ func TestJSONKeepsEverythingElse(t *testing.T) {
 func TestTOMLKeepsEverythingElse(t *testing.T) {
 	for _, text := range tomlTexts {
 		for _, s := range spellings(text) {
-			if !holds(t, edit.TOML{}, inTables, s) {
+			if !holds(t, document.TOML{}, inTables, s) {
 				t.Errorf("cannot be edited:\n%s", s)
 			}
-			set, _ := edit.TOML{}.Set([]byte(s), inTables, entry)
-			if back, _ := (edit.TOML{}).Remove(set, inTables); string(back) != s {
+			set, _ := document.TOML{}.Set([]byte(s), inTables, entry)
+			if back, _ := (document.TOML{}).Remove(set, inTables); string(back) != s {
 				t.Errorf("%q: after adding and removing it is\n%q", s, back)
 			}
 		}
@@ -137,8 +137,8 @@ func TestTOMLKeepsEverythingElse(t *testing.T) {
 func TestYAMLKeepsEverythingElse(t *testing.T) {
 	for _, text := range yamlTexts {
 		for _, s := range spellings(text) {
-			for _, at := range []edit.Place{inMapping, inList} {
-				if !holds(t, edit.YAML{}, at, s) {
+			for _, at := range []document.Place{inMapping, inList} {
+				if !holds(t, document.YAML{}, at, s) {
 					t.Errorf("cannot be edited at %s:\n%s", at, s)
 				}
 			}
@@ -154,7 +154,7 @@ func FuzzJSON(f *testing.F) {
 		f.Add(test.text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		for _, options := range []edit.JSON{{}, {Comments: true}, relaxed} {
+		for _, options := range []document.JSON{{}, {Comments: true}, relaxed} {
 			holds(t, options, inServers, text)
 			holds(t, options, inNested, text)
 		}
@@ -165,7 +165,7 @@ func FuzzTOML(f *testing.F) {
 	for _, text := range tomlTexts {
 		f.Add(text)
 	}
-	f.Fuzz(func(t *testing.T, text string) { holds(t, edit.TOML{}, inTables, text) })
+	f.Fuzz(func(t *testing.T, text string) { holds(t, document.TOML{}, inTables, text) })
 }
 
 func FuzzYAML(f *testing.F) {
@@ -173,7 +173,7 @@ func FuzzYAML(f *testing.F) {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		holds(t, edit.YAML{}, inMapping, text)
-		holds(t, edit.YAML{}, inList, text)
+		holds(t, document.YAML{}, inMapping, text)
+		holds(t, document.YAML{}, inList, text)
 	})
 }

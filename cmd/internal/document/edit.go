@@ -1,10 +1,10 @@
-// Package edit changes one entry of a configuration file in JSON, TOML or YAML.
+// Package document changes single entries of files in JSON, TOML or YAML.
 //
 // An editor changes one entry of a text and returns every other byte as it was:
 // comments, order, indentation, line ends and a byte order mark. It parses the text
 // before and after, and returns an error instead of a text in which anything else
 // than the entry has another value.
-package edit
+package document
 
 import (
 	"bytes"
