@@ -92,6 +92,7 @@ var (
 	panes      = []string{"tab", "split", "window"}
 	origins    = []string{"core", "community"}
 	sides      = []string{"before", "after"}
+	nodeSides  = []string{"top", "right", "bottom", "left"}
 
 	taskPriorities = []string{"highest", "high", "medium", "normal", "low", "lowest"}
 	taskOrders     = []string{"due", "priority", "path"}
@@ -112,6 +113,19 @@ var (
 	// In the app base:views knows no other base than the open one.
 	ourBaseByName = param{name: "file", kind: kindBase, embeddedOnly: true, summary: "The base by its name, as in a link"}
 	ourBaseByPath = param{name: "path", kind: kindPath, embeddedOnly: true, summary: "The base by its path in the vault"}
+
+	canvasByName = param{name: "file", kind: kindLink, summary: "The canvas by its name, as in a link"}
+	canvasByPath = param{name: "path", kind: kindPath, summary: "The canvas by its path in the vault"}
+	nodeID       = param{name: "id", kind: kindText, required: true, summary: "Its id, or what the card or group shows"}
+	cardText     = param{name: "text", kind: kindContent, summary: "The text of a card"}
+	cardNote     = param{name: "note", kind: kindLink, summary: "The note or file that a card shows, as in a link"}
+	cardURL      = param{name: "url", kind: kindURL, summary: "The web address that a card shows"}
+	nodeLabel    = param{name: "label", kind: kindText, summary: "The label of a group; in canvas:set also of an edge"}
+	nodeX        = param{name: "x", kind: kindNumber, least: -maxPixels, most: maxPixels, rare: true, summary: "Its left side in pixels"}
+	nodeY        = param{name: "y", kind: kindNumber, least: -maxPixels, most: maxPixels, rare: true, summary: "Its top in pixels"}
+	nodeWidth    = param{name: "width", kind: kindNumber, least: 1, most: maxPixels, rare: true, summary: "Its width in pixels"}
+	nodeHeight   = param{name: "height", kind: kindNumber, least: 1, most: maxPixels, rare: true, summary: "Its height in pixels"}
+	nodeColor    = param{name: "color", kind: kindName, rare: true, summary: "Its color: 1 to 6, #rrggbb or none"}
 
 	onlyTotal   = param{name: "total", kind: kindFlag, summary: "Answer with the number only"}
 	onlyActive  = param{name: "active", kind: kindFlag, rare: true, summary: "Only the note that is open in the app"}
@@ -185,6 +199,7 @@ var (
 const (
 	maxDays     = 36525 // a century in days
 	maxBriefing = 100
+	maxPixels   = 1_000_000
 	maxRandom   = 20   // more notes than an agent reads at once
 	maxRecent   = 1000 // as a page of a listing
 )

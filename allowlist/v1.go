@@ -95,6 +95,54 @@ var v1Rows = []row{
 		reply:     Reply{Kind: Content},
 	},
 	{
+		name: "canvas:create", tier: tiers.V1, effect: tiers.Writes, target: targetNone, reach: reachNote, embeddedOnly: true,
+		summary: "Create an empty canvas",
+		params:  []param{{name: "path", kind: kindNewPath, required: true, summary: "Its path in the vault"}},
+		reply:   Reply{Kind: Confirmation, Confirms: []string{"Created: "}},
+	},
+	{
+		// note is resolved like a link: what it names is not changed.
+		name: "canvas:add", tier: tiers.V1, effect: tiers.Writes, embeddedOnly: true,
+		summary: "Add a card or a group to a canvas, beside the last one",
+		params: []param{
+			canvasByName, canvasByPath, cardText, cardNote, cardURL, nodeLabel, nodeX, nodeY, nodeWidth, nodeHeight, nodeColor,
+		},
+		oneOf: [][]string{{"text", "note", "url", "label"}}, exclusive: [][]string{{"file", "path"}, {"text", "note", "url", "label"}},
+		reply: Reply{Kind: Confirmation, Confirms: []string{"Added: "}},
+	},
+	{
+		name: "canvas:set", tier: tiers.V1, effect: tiers.Writes, embeddedOnly: true,
+		summary: "Change a card, a group or an edge of a canvas",
+		params: []param{
+			canvasByName, canvasByPath, nodeID, cardText, cardNote, cardURL, nodeLabel, nodeX, nodeY, nodeWidth, nodeHeight, nodeColor,
+		},
+		exclusive: [][]string{{"file", "path"}, {"text", "note", "url", "label"}},
+		reply:     Reply{Kind: Confirmation, Confirms: []string{"Changed: "}},
+	},
+	{
+		name: "canvas:connect", tier: tiers.V1, effect: tiers.Writes, reach: reachNote, embeddedOnly: true,
+		summary: "Draw an edge from one card or group of a canvas to another",
+		params: []param{
+			canvasByName, canvasByPath,
+			{name: "from", kind: kindText, required: true, summary: "The first node: its id, or what it shows"},
+			{name: "to", kind: kindText, required: true, summary: "The second node"},
+			{name: "label", kind: kindText, summary: "The label of the edge"},
+			{name: "arrow", kind: kindChoice, choices: []string{"forth", "back", "both", "none"}, rare: true, summary: "Which ends have an arrow (default: forth)"},
+			{name: "from-side", kind: kindChoice, choices: nodeSides, rare: true, summary: "The side where it begins (default: that nearer to the other)"},
+			{name: "to-side", kind: kindChoice, choices: nodeSides, rare: true, summary: "The side where it ends"},
+			nodeColor,
+		},
+		exclusive: fileOrPath,
+		reply:     Reply{Kind: Confirmation, Confirms: []string{"Connected: "}},
+	},
+	{
+		name: "canvas:remove", tier: tiers.V1, effect: tiers.Destroys, reach: reachNote, embeddedOnly: true,
+		summary: "Remove an edge from a canvas, or a card or group with its edges",
+		params:  []param{canvasByName, canvasByPath, nodeID}, exclusive: fileOrPath,
+		reply:  Reply{Kind: Confirmation, Confirms: []string{"Removed: "}},
+		access: AccessToWrite, // only a part of the file
+	},
+	{
 		name: "attachments", tier: tiers.V1, effect: tiers.Reads, target: targetVault, embeddedOnly: true,
 		summary: "List files that are no notes, with type, size and what uses them",
 		params: []param{

@@ -119,7 +119,7 @@ func nestedObject(keys []string, entry Object) Object {
 
 // insert adds a member at the end of an object, after a comment on the line of the last one.
 // With lines it gets a line of its own.
-func (s jsonStyle) insert(holder *jsonNode, lines bool, key string, value Object) []byte {
+func (s jsonStyle) insert(holder *jsonNode, lines bool, key string, value any) []byte {
 	closing := s.lineIndent(holder.start)
 	indent := s.memberIndent(holder)
 	body := s.quote(key) + s.colon + s.render(value, indent, lines)

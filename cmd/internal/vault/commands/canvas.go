@@ -1,6 +1,7 @@
 package commands
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/json"
 	"errors"
@@ -17,23 +18,39 @@ func init() {
 	register(command.Command{Name: "canvas:read", Run: readCanvas})
 }
 
-const extension = "canvas"
+const canvasExtension = "canvas"
 
-func readCanvas(v *command.Vault, p command.Values) (command.Reply, error) {
-	t, err := v.Target(p)
-	if err != nil {
-		return command.Reply{}, err
+// openCanvas reads the canvas that a request means. The ending may be left out of a name, as
+// for a note.
+func openCanvas(v *command.Vault, p command.Values) (t command.Target, text []byte, b *board, err error) {
+	if name := p["file"]; name != "" && !strings.HasSuffix(name, "."+canvasExtension) {
+		p["file"] = name + "." + canvasExtension
 	}
-	text, err := v.Disk.Read(t.Path)
+	if t, err = v.Target(p); err != nil {
+		return t, nil, nil, err
+	}
+	text, err = v.Disk.Read(t.Path)
 	switch {
 	case err != nil:
-		return command.Reply{}, command.ReadError(t.Typed, err)
-	case t.Path.Ext() != extension:
-		return command.Reply{}, command.Failure("File is not a canvas: %q", command.Verbatim(t.Path.String()))
+		return t, nil, nil, command.ReadError(t.Typed, err)
+	case t.Path.Ext() != canvasExtension:
+		return t, nil, nil, command.Failure("File is not a canvas: %q", command.Verbatim(t.Path.String()))
 	}
-	board, err := parse(text)
+	// A value is a comma, a bracket or the only one; a hundred bytes hold it in memory.
+	values := bytes.Count(text, []byte(",")) + bytes.Count(text, []byte("[")) + bytes.Count(text, []byte("{"))
+	if err := budget.From(v.Ctx).Hold(int64(len(text) + 100*values)); err != nil {
+		return t, nil, nil, err
+	}
+	if b, err = parse(text); err != nil {
+		err = command.Failure("Canvas %q cannot be read: %v", command.Verbatim(t.Path.String()), err)
+	}
+	return t, text, b, err
+}
+
+func readCanvas(v *command.Vault, p command.Values) (command.Reply, error) {
+	t, text, board, err := openCanvas(v, p)
 	if err != nil {
-		return command.Reply{}, command.Failure("Canvas %q cannot be read: %v", command.Verbatim(t.Path.String()), err)
+		return command.Reply{}, err
 	}
 	uses := budget.From(v.Ctx)
 	if p["format"] != command.FormatJSON {
@@ -198,7 +215,7 @@ func (b *board) rows() []canvasItem {
 		rows = append(rows, canvasItem{Kind: "group", ID: n.ID, Text: n.Label, Group: n.group()})
 	}
 	for _, e := range b.edges {
-		rows = append(rows, canvasItem{Kind: "edge", Text: e.Label, From: e.From, To: e.To, Arrow: e.arrow()})
+		rows = append(rows, canvasItem{Kind: "edge", ID: e.ID, Text: e.Label, From: e.From, To: e.To, Arrow: e.arrow()})
 	}
 	return rows
 }
@@ -216,7 +233,8 @@ func (n *node) group() string {
 type board struct {
 	groups []*node
 	cards  []*node
-	edges  []edge
+	edges  []edge // between two nodes that are there
+	drawn  []edge // all of the file
 }
 
 // node is a card or a group.
@@ -233,6 +251,7 @@ type node struct {
 	Width   float64 `json:"width"`
 	Height  float64 `json:"height"`
 
+	at     int   // among the nodes of the file
 	number int   // of a card in the outline, from 1; 0 for a group
 	within *node // the smallest group around it
 
@@ -241,12 +260,14 @@ type node struct {
 
 // edge leads from one node to another.
 type edge struct {
+	ID      string `json:"id"`
 	From    string `json:"fromNode"`
 	To      string `json:"toNode"`
 	FromEnd string `json:"fromEnd"`
 	ToEnd   string `json:"toEnd"`
 	Label   string `json:"label"`
 
+	at       int // among the edges of the file
 	from, to *node
 }
 
@@ -266,12 +287,14 @@ func parse(text []byte) (*board, error) {
 			return nil, errors.New("it is not a canvas in JSON")
 		}
 	}
-	b := &board{}
+	b := &board{drawn: file.Edges}
 	byID := map[string]*node{}
-	for _, n := range file.Nodes {
-		switch {
-		case n == nil:
+	for i, n := range file.Nodes {
+		if n == nil {
 			continue
+		}
+		n.at = i
+		switch {
 		case n.Type == "group":
 			b.groups = append(b.groups, n)
 		default:
@@ -285,7 +308,8 @@ func parse(text []byte) (*board, error) {
 	slices.SortStableFunc(b.groups, inReadingOrder)
 	slices.SortStableFunc(b.cards, inReadingOrder)
 	b.arrange()
-	for _, e := range file.Edges {
+	for i, e := range file.Edges {
+		e.at, file.Edges[i].at = i, i
 		if e.from, e.to = byID[e.From], byID[e.To]; e.from != nil && e.to != nil {
 			b.edges = append(b.edges, e)
 		}
