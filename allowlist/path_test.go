@@ -243,7 +243,7 @@ func TestEveryPlaceHasAKindThatChecksIt(t *testing.T) {
 	// These names are no place, though they are called like one.
 	other := []string{"tag name", "properties name", "property:set name", "property:remove name", "property:read name", "base:set name",
 		"workspace:save name", "workspace:load name", "workspace:delete name", "theme name", "diff to", "daily:range to", "periodic:read to",
-		"tag:rename name", "tag:rename to", "property:rename name", "property:rename to", "heading:rename to"}
+		"tag:rename name", "tag:rename to", "property:rename name", "property:rename to", "heading:rename to", "canvas:connect to"}
 	eachRow(func(r *row) {
 		for i := range r.params {
 			p := &r.params[i]

@@ -103,7 +103,7 @@ var v1Rows = []row{
 	{
 		// note is resolved like a link: what it names is not changed.
 		name: "canvas:add", tier: tiers.V1, effect: tiers.Writes, embeddedOnly: true,
-		summary: "Add a card or a group to a canvas, beside the last one",
+		summary: "Add a card or a group to a canvas, next to the last one",
 		params: []param{
 			canvasByName, canvasByPath, cardText, cardNote, cardURL, nodeLabel, nodeX, nodeY, nodeWidth, nodeHeight, nodeColor,
 		},

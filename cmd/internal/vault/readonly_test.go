@@ -19,6 +19,7 @@ var writingSamples = map[string]string{
 	"note:replace": "path=a.md old=- new=x", "note:insert": "path=a.md heading=H position=after content=x", "note:set-section": "path=a.md heading=H content=x",
 	"task:add": "path=a.md content=x", "task:reschedule": "ref=a.md:2 due=today", "daily:ensure": "", "periodic:append": "period=week content=x",
 	"base:create": "path=B.base name=n", "base:set": "path=B.base name=p value=1",
+	"canvas:create": "path=C.canvas", "canvas:add": "path=C.canvas text=x", "canvas:set": "path=C.canvas id=x text=y", "canvas:connect": "path=C.canvas from=x to=y", "canvas:remove": "path=C.canvas id=x",
 	"tag:rename": "name=t to=u", "property:rename": "name=p to=q", "heading:rename": "path=a.md heading=H to=I", "vault:replace": "old=x new=y", "history:restore": "path=a.md version=1", "undo": "",
 }
 

@@ -137,10 +137,10 @@ func (c *canvas) content(p command.Values, kind string) (document.Object, string
 		switch {
 		case !p.Has(of.param):
 			continue
-		case kind != "" && of.kind != kind:
-			return nil, "", command.BadValue.Failure("The node is of the type %q: %s is for the type %s.", command.Verbatim(kind), of.param, of.kind)
 		case len(members) > 0:
 			return nil, "", command.Misuse("Use one of text, note, url and label.")
+		case kind != "" && of.kind != kind:
+			return nil, "", command.BadValue.Failure("The node is of the type %q: %s is for the type %s.", command.Verbatim(kind), of.param, of.kind)
 		}
 		value := p[of.param]
 		if of.kind == "file" {
@@ -227,7 +227,7 @@ func (c *canvas) beside(n *node) (x, y int, err error) {
 		}
 	}
 	if at.X > farthest || at.Y > farthest || at.Y < -farthest {
-		return 0, 0, command.Misuse("There is no place beside the last node: give x=<n> and y=<n>.")
+		return 0, 0, command.Misuse("There is no place next to the last node: give x=<n> and y=<n>.")
 	}
 	return int(at.X), int(at.Y), nil
 }
@@ -272,7 +272,7 @@ func (c *canvas) node(named string) (*node, error) {
 
 // shows is what a node contains by itself.
 func (n *node) shows() string {
-	return cmp.Or(map[string]string{"text": n.Text, "file": n.File + n.Subpath, "link": n.URL, "group": n.Label}[n.Type])
+	return map[string]string{"text": n.Text, "file": n.File + n.Subpath, "link": n.URL, "group": n.Label}[n.Type]
 }
 
 // edge returns the place of an edge among the edges, -1 if no one has the id.
