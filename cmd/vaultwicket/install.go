@@ -30,6 +30,7 @@ var helpOfInstall = description{
 		{"let a client read a vault", "vaultwicket install cursor --vault ~/Notes"},
 		{"let it change notes, too", "vaultwicket install claude-code --vault ~/Notes --edit"},
 		{"with rights and a history of its own", "vaultwicket install cursor --vault ~/Notes --tier v1 --agent"},
+		{"another one, which edits in one folder", "vaultwicket install cursor --name work --vault ~/Work --edit --agent --access Drafts=rwd"},
 		{"only print the entry", "vaultwicket install zed --vault ~/Notes --print"},
 	},
 }
@@ -46,7 +47,8 @@ var helpOfUninstall = description{
 // install is "vaultwicket install": an entry for vaultwicket in the settings of an MCP
 // client.
 func install(ctx context.Context, std terminal.Streams, args []string) error {
-	return changeClient(ctx, std, "install", args, func(f terminal.FlagSet, o *clients.Options) {
+	var levels []string
+	return changeClient(ctx, std, "install", args, &levels, func(f terminal.FlagSet, o *clients.Options) {
 		f.BoolVar(&o.List, "list", false, "list the clients that were found, and what is installed")
 		f.BoolVar(&o.JSON, "json", false, "with --list: print JSON")
 		f.StringVar(&o.Vault, "vault", "", "name or id of a vault, or its folder (with a separator, such as ./Notes)")
@@ -54,22 +56,36 @@ func install(ctx context.Context, std terminal.Streams, args []string) error {
 		f.StringVar(&o.Tier, "tier", "", "highest enabled tier of the entry: v0, v1, v2 or v3 (default v0, with --edit v2)")
 		f.StringVar(&o.Agent, "agent", "", "start the server for an agent with the rights of --edit and --tier, which is defined if it is not (without a name: named after the client)")
 		f.Lookup("agent").NoOptDefVal = ofClient
+		f.StringArrayVar(&levels, "access", nil, "with --agent: access of a folder or note, such as Work=rw or /=r (none, r, rw or rwd); can be repeated")
 		f.StringVar(&o.URL, "url", "", "connect to a running server, such as http://127.0.0.1:8765/mcp")
 		f.StringVar(&o.Token, "token-env", "VAULTWICKET_TOKEN", "with --url: environment variable from which the client takes the token")
 		f.BoolVar(&o.Print, "print", false, "print the entry; nothing is written")
 		f.BoolVar(&o.Link, "link", false, "print a link that installs it, where the client has one")
-		f.BoolVar(&o.Replace, "replace", false, "overwrite the entry of another program with this name")
+		f.BoolVar(&o.Replace, "replace", false, "overwrite the entry of this name of another program, vault or agent")
 	})
 }
 
 // ofClient is the value of --agent without one.
 const ofClient = "client"
 
-// agentOfEntry settles the agent of an entry, and returns what defines it in the settings file once
-// the entry is written.
-func agentOfEntry(std terminal.Streams, o *clients.Options) (define func() error, err error) {
+// agentRights are the choices for the rights of an agent that install defines.
+var agentRights = []struct {
+	text, tier string
+	edit       bool
+}{
+	{"read daily and random notes", "v0", false},
+	{"read all notes", "v1", false},
+	{"read and edit all notes, with your approval of every change", "v2", true},
+}
+
+// agentOfEntry settles the agent of an entry and its rights, for which it asks at a terminal if no
+// flag gives them, and returns what defines it in the settings file once the entry is written.
+func agentOfEntry(ctx context.Context, std terminal.Streams, o *clients.Options, levels []string) (define func() error, err error) {
 	nothing := func() error { return nil }
 	if o.Agent == "" {
+		if len(levels) > 0 {
+			return nil, &terminal.UsageError{Reason: "install: --access needs --agent", Advice: "rights for folders are those of an agent, or of a vault in the settings file"}
+		}
 		return nothing, nil
 	}
 	if o.Agent == ofClient {
@@ -81,18 +97,46 @@ func agentOfEntry(std terminal.Streams, o *clients.Options) (define func() error
 	f := settings.NewFlags("install")
 	f.Reviews = true
 	s, _, err := f.Load(std, nil)
-	if err != nil || o.Print || o.Link || o.DryRun {
-		return nothing, err
+	if err != nil {
+		return nil, err
+	}
+	rules, err := settings.AccessTable(o.Agent, levels)
+	if err != nil {
+		return nil, &terminal.UsageError{Reason: "install: --access: " + err.Error()}
+	}
+	_, defined := s.Agents[o.Agent]
+	asked := !defined && !o.Edit && o.Tier == "" && levels == nil && !o.Yes && !o.Print && !o.Link && !o.DryRun && terminal.IsTerminal(std.In) && terminal.IsTerminal(std.Err)
+	if asked {
+		fmt.Fprintf(std.Err, "What may the agent %s do?\n", o.Agent)
+		for i, choice := range agentRights {
+			fmt.Fprintf(std.Err, "  %d  %s\n", i+1, choice.text)
+		}
+		fmt.Fprintf(std.Err, "1 to %d [1]: ", len(agentRights))
+		line, ok := terminal.Ask(ctx, std.In, std.Err)
+		n, err := strconv.Atoi(cmp.Or(line, "1"))
+		if !ok || err != nil || n < 1 || n > len(agentRights) {
+			return nil, terminal.Fail(terminal.ExitDenied, "nothing was written: no rights were chosen", "")
+		}
+		o.Tier, o.Edit = agentRights[n-1].tier, agentRights[n-1].edit
+	}
+	if o.Print || o.Link || o.DryRun {
+		return nothing, nil
 	}
 	return func() error {
 		tier := cmp.Or(o.Tier, map[bool]string{false: "v0", true: "v2"}[o.Edit])
-		file, added, err := f.DefineAgent(std, o.Agent, []string{"tier = " + strconv.Quote(tier), "allow-mutations = " + strconv.FormatBool(o.Edit)})
+		lines := []string{"tier = " + strconv.Quote(tier), "allow-mutations = " + strconv.FormatBool(o.Edit)}
+		if asked && o.Edit {
+			lines = append(lines, `confirm = "writes"`)
+		}
+		file, added, err := f.DefineAgent(std, o.Agent, append(lines, rules...))
 		switch {
 		case err != nil:
 			return err
-		case added && len(s.Agents) == 0:
+		case !added:
+			terminal.Notef(std.Err, "[agents.%s] in %s stays as it is: the rights there and those of the entry both apply", o.Agent, terminal.Visible(file))
+		case len(s.Agents) == 0:
 			terminal.Notef(std.Err, "added [agents.%s] to %s; a server without --agent is now allowed nothing: define [agents.default] for it", o.Agent, terminal.Visible(file))
-		case added:
+		default:
 			terminal.Notef(std.Err, "added [agents.%s] to %s", o.Agent, terminal.Visible(file))
 		}
 		return nil
@@ -101,16 +145,16 @@ func agentOfEntry(std terminal.Streams, o *clients.Options) (define func() error
 
 // uninstall is "vaultwicket uninstall": it removes the entry.
 func uninstall(ctx context.Context, std terminal.Streams, args []string) error {
-	return changeClient(ctx, std, "uninstall", args, func(_ terminal.FlagSet, o *clients.Options) { o.Remove = true })
+	return changeClient(ctx, std, "uninstall", args, new([]string), func(_ terminal.FlagSet, o *clients.Options) { o.Remove = true })
 }
 
-func changeClient(ctx context.Context, std terminal.Streams, name string, args []string, define func(terminal.FlagSet, *clients.Options)) error {
+func changeClient(ctx context.Context, std terminal.Streams, name string, args []string, levels *[]string, define func(terminal.FlagSet, *clients.Options)) error {
 	s := clients.Session{Out: std.Out, Err: std.Err, Nearest: quote.Nearest, Clean: terminal.Visible}
 	rest, err := terminal.ParseFlags(name, args, func(f terminal.FlagSet) {
 		define(f, &s.Options)
 		f.BoolVar(&s.All, "all", false, "every client that was found")
 		f.StringVar(&s.Scope, "scope", string(clients.User), "user, or project for the current folder")
-		f.StringVar(&s.Name, "name", "vaultwicket", "name of the server, one for each vault")
+		f.StringVar(&s.Name, "name", "vaultwicket", "name of the server, one for each vault and agent")
 		f.BoolVar(&s.DryRun, "dry-run", false, "show the difference; nothing is written")
 		f.BoolVar(&s.Yes, "yes", false, "write without asking")
 	})
@@ -130,7 +174,7 @@ func changeClient(ctx context.Context, std terminal.Streams, name string, args [
 		}
 		s.Tier = tier.String()
 	}
-	defineAgent, err := agentOfEntry(std, &s.Options)
+	defineAgent, err := agentOfEntry(ctx, std, &s.Options, *levels)
 	if err != nil {
 		return err
 	}

@@ -37,3 +37,53 @@ func TestInstallDefinesAnAgent(t *testing.T) {
 		t.Errorf("%d: %s", status, said)
 	}
 }
+
+// Two agents and two vaults side by side: the second entry never replaces the first without being
+// told to, and each has the rights that were given.
+func TestASecondInstallationReplacesNothing(t *testing.T) {
+	r := rig.New(t, notes)
+	other := r.Vault + "2"
+	if err := os.Mkdir(other, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	settings := r.Save()
+	cursor := filepath.Join(r.Home, ".cursor", "mcp.json")
+	first := []string{"install", "cursor", "--vault=" + r.Vault, "--agent=reader", "--tier=v1", "--access=/=r", "--access=Work \"x\"/Secret=none", "--yes"}
+	r.Must(first...)
+	before, _ := os.ReadFile(cursor)
+	table := "\n[agents.reader]\ntier = \"v1\"\nallow-mutations = false\n[agents.reader.access]\n\"/\" = \"r\"\n\"Work \\\"x\\\"/Secret\" = \"none\"\n"
+	if text, _ := os.ReadFile(settings); !strings.HasSuffix(string(text), table) {
+		t.Errorf("the settings are\n%s", text)
+	}
+	r.Tables += table // as the file is now: the rig writes it again
+	for what, args := range map[string][]string{
+		"another agent": {"--vault=" + r.Vault, "--agent=writer", "--edit"}, "another vault": {"--vault=" + other, "--agent=reader"}, "no agent": {"--vault=" + r.Vault}, "no vault": {"--agent=reader"},
+	} {
+		_, said, status := r.Run(append([]string{"install", "cursor", "--yes"}, args...)...)
+		if after, _ := os.ReadFile(cursor); status != 1 || !strings.Contains(said, "use") && !strings.Contains(said, "another --name") || string(after) != string(before) {
+			t.Errorf("%s: %d %s\n%s", what, status, said, after)
+		}
+		if text, _ := os.ReadFile(settings); strings.Contains(string(text), "agents.writer") {
+			t.Errorf("%s: the settings are\n%s", what, text)
+		}
+	}
+	r.Must("install", "cursor", "--yes", "--name=second", "--vault="+other, "--agent=a.writer", "--edit")
+	after, _ := os.ReadFile(cursor)
+	for _, want := range []string{`"vaultwicket"`, `"reader"`, `"second"`, `"a.writer"`, other} {
+		if !strings.Contains(string(after), want) {
+			t.Errorf("%s is missing in\n%s", want, after)
+		}
+	}
+	if text, _ := os.ReadFile(settings); !strings.HasSuffix(string(text), table+"\n[agents.\"a.writer\"]\ntier = \"v2\"\nallow-mutations = true\n") {
+		t.Errorf("the settings are\n%s", text)
+	}
+	r.Must("install", "cursor", "--yes", "--replace", "--vault="+other, "--agent=reader")
+	if after, _ := os.ReadFile(cursor); strings.Contains(string(after), r.Vault+`"`) {
+		t.Errorf("it was not replaced:\n%s", after)
+	}
+	for _, args := range [][]string{{"--access=Work=rw"}, {"--agent", "--access=Work"}, {"--agent", "--access=Work=x"}, {"--agent", "--access=../x=r"}, {"--agent", "--access==r"}} {
+		if out, said, status := r.Run(append([]string{"install", "zed", "--print"}, args...)...); status != 2 || out != "" {
+			t.Errorf("%q: %d %s%s", args, status, out, said)
+		}
+	}
+}

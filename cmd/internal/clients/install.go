@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"slices"
 	"time"
 
 	"github.com/aymanbagabas/go-udiff"
@@ -133,9 +134,12 @@ func (i Installer) Install(c Client, scope Scope, s Server, replace bool) (*Chan
 			change.after = change.before.content
 			return change, nil
 		}
-		if had, has := vaultsIn(commandOf(old)), s.vaults(); !replace && len(had) > 0 && len(has) > 0 && had[0] != has[0] {
-			return nil, &Error{Conflict, fmt.Sprintf("%s already has a server %q for another vault: %q", c.Name, s.Name, had[0]),
-				"add this one with another --name, or replace that one with --replace"}
+		for _, what := range []string{"vault", "agent"} {
+			had, has := valuesOf("--"+what, commandOf(old)), valuesOf("--"+what, s.Args)
+			if !replace && len(had) > 0 && !slices.Equal(had, has) {
+				return nil, &Error{Conflict, fmt.Sprintf("%s already has a server %q for another %s: %q", c.Name, s.Name, what, had[0]),
+					"add this one with another --name, or replace that one with --replace"}
+			}
 		}
 	}
 	change.after, err = c.format.editor().Set(change.before.content, c.at(s.Name), entry)

@@ -79,12 +79,13 @@ agent can then create, change, move and delete notes; calls that delete or repla
 | flag | |
 |---|---|
 | ` + "`--vault`" + ` | name or id of a vault, or its folder, which is written as an absolute path |
-| ` + "`--name`" + ` | name of the server (default ` + "`vaultwicket`" + `); one for each vault |
+| ` + "`--name`" + ` | name of the server (default ` + "`vaultwicket`" + `); one for each vault and agent |
+| ` + "`--agent`, `--access`" + ` | start the server for an agent with rights of its own, for which it asks at a terminal; access of folders, such as ` + "`Work=rw`" + ` |
 | ` + "`--scope project`" + ` | the settings of the project in the current folder, where the client has them |
 | ` + "`--url`, `--token-env`" + ` | connect to a running ` + "`vaultwicket serve --http`" + `; the client reads the token from the environment variable, and the file never has it |
 | ` + "`--print`, `--link`" + ` | the entry, or a link that makes the client ask; nothing is written |
 | ` + "`--dry-run`, `--yes`" + ` | only show; write without asking |
-| ` + "`--replace`" + ` | overwrite the entry of another program with the same name |
+| ` + "`--replace`" + ` | overwrite the entry with the same name of another program, vault or agent |
 
 What it does with a file:
 
@@ -92,7 +93,7 @@ What it does with a file:
 - A malformed file is refused, with line and column. So is one that another program changed after the difference was shown, and one of another user. A symbolic link stays, and the
   file that it names is edited.
 - The file is replaced as a whole. A backup is kept in the state folder, below ` + "`vaultwicket/clients`" + `; the last 20 of each file stay.
-- The entry of another program with the same name is kept, unless ` + "`--replace`" + ` is given. The same entry a second time changes nothing.
+- The entry with the same name of another program, vault or agent is kept, unless ` + "`--replace`" + ` is given. The same entry a second time changes nothing.
 - Claude Code changes its file all the time, so for the scope user its own command is run (` + "`claude mcp add-json`" + `), if it is on the PATH; that command may write the file in its own form.
 
 Exit status: 0 done or nothing to do, 1 another program's entry or a changed file is in the way, 2 wrong arguments, 3 declined, 4 a file cannot be used.

@@ -17,15 +17,16 @@ type Server struct {
 }
 
 // vaults are the paths that the arguments name.
-func (s Server) vaults() []string { return vaultsIn(s.Args) }
+func (s Server) vaults() []string { return valuesOf("--vault", s.Args) }
 
-func vaultsIn(words []string) (paths []string) {
+// valuesOf returns the values of a flag among the words of a command.
+func valuesOf(flag string, words []string) (values []string) {
 	for i, word := range words {
-		if word == "--vault" && i+1 < len(words) {
-			paths = append(paths, words[i+1])
+		if word == flag && i+1 < len(words) {
+			values = append(values, words[i+1])
 		}
 	}
-	return paths
+	return values
 }
 
 // expands returns a word of the entry in which clients would expand a variable, "" if there is

@@ -15,7 +15,7 @@ import (
 // read of a terminal cannot be cancelled. The program ends then.
 func Confirm(ctx context.Context, in io.Reader, out io.Writer, question string) bool {
 	fmt.Fprint(out, question+" [y/N] ")
-	answer, ok := ask(ctx, in, out)
+	answer, ok := Ask(ctx, in, out)
 	return ok && (answer == "yes" || answer == "y")
 }
 
@@ -34,14 +34,14 @@ func Pages(ctx context.Context, in io.Reader, out io.Writer, rows []string) bool
 			return ctx.Err() == nil
 		}
 		fmt.Fprintf(out, "-- row %d of %d; Enter shows more, q stops -- ", at, len(rows))
-		if answer, ok := ask(ctx, in, out); !ok || answer == "q" {
+		if answer, ok := Ask(ctx, in, out); !ok || answer == "q" {
 			return false
 		}
 	}
 }
 
-// ask returns the next line of in; ok is false if ctx or in ends first.
-func ask(ctx context.Context, in io.Reader, out io.Writer) (line string, ok bool) {
+// Ask returns the next line of in; ok is false if ctx or in ends first.
+func Ask(ctx context.Context, in io.Reader, out io.Writer) (line string, ok bool) {
 	type typed struct {
 		line string
 		ok   bool

@@ -1,0 +1,39 @@
+package agents
+
+import (
+	"io"
+	"os"
+	osexec "os/exec"
+	"strings"
+	"testing"
+
+	"vaultwicket/tests/rig"
+)
+
+// At a terminal, install asks which rights the agent has.
+func TestInstallAsksForTheRights(t *testing.T) {
+	for typed, want := range map[string]string{
+		"\ny\n":  "[agents.cursor]\ntier = \"v0\"\nallow-mutations = false\n",
+		"2\ny\n": "[agents.cursor]\ntier = \"v1\"\nallow-mutations = false\n",
+		"3\ny\n": "[agents.cursor]\ntier = \"v2\"\nallow-mutations = true\nconfirm = \"writes\"\n",
+		"3\nn\n": "",
+		"4\n":    "",
+	} {
+		r := rig.New(t, notes)
+		settings := r.Save()
+		before, _ := os.ReadFile(settings)
+		c := osexec.Command("/bin/sh", "-c", `exec "$0" "$@" 2>/dev/tty`, rig.Binary, "install", "cursor", "--agent")
+		c.Env = []string{"HOME=" + r.Home, "TERM=dumb"}
+		user := rig.StartAtTerminal(t, c)
+		if _, err := user.WriteString(typed); err != nil {
+			t.Fatal(err)
+		}
+		err := c.Wait()
+		shown, _ := io.ReadAll(user) // to the end, which is an error of a terminal
+		after, _ := os.ReadFile(settings)
+		added := strings.TrimPrefix(strings.TrimPrefix(string(after), string(before)), "\n")
+		if added != want || (err == nil) != (want != "") {
+			t.Errorf("typed %q: %v, added\n%s\nshown\n%s", typed, err, added, shown)
+		}
+	}
+}
