@@ -31,7 +31,7 @@ func TestCallsInTheQueueOfTheAppAreCounted(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	var calls sync.WaitGroup
 	for range 3 {
-		calls.Go(func() { _ = r.turn().begin(ctx) })
+		calls.Go(func() { _ = (&turn{r: r}).begin(ctx) })
 	}
 	within(t, faultLimit*10, "queue of three", func() bool { return r.Children().Waiting == 3 })
 	cancel()

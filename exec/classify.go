@@ -68,69 +68,50 @@ type verdict struct {
 	cold bool
 }
 
-// judge says what an answer means. It is a pure function, and it never takes
-// anything from the text of a note but noise and, on Windows, an empty line in
-// front of it.
+// judge classifies an answer. It is a pure function, and it removes nothing from the text of a
+// note but noise and, on Windows, an empty line before it.
 func (q question) judge(a answer) verdict {
 	v := verdict{answer: a}
 	if q.embedded {
-		q.judgeEmbedded(&v)
+		// Its exit status is reliable, and it reports the code of a failure. Its texts are for people.
+		switch {
+		case a.exit == 0:
+			q.settle(&v, v.sentence())
+		case a.reported.Code == CodeVaultNotFound:
+			v.unavailable = vaultNotFound()
+		case a.reported.Code != "":
+			v.failure = &Failure{code: a.reported.Code, reason: plainly(a.reported.Reason), hint: a.reported.Hint}
+		default:
+			v.failure = endedWithStatus(a.exit)
+		}
 		return v
 	}
-	q.clean(&v)
-	text := v.sentence()
-	if v.unavailable = q.surroundings(text, v); v.unavailable != nil {
-		return v
-	}
-	if q.unknownCommand(text) || q.isNoVersion(text, v) {
-		v.cold = true
-		return v
-	}
-	v.failure = q.failure(text, v)
-	if v.failure == nil {
-		q.settle(&v, text)
-	}
-	return v
-}
-
-// isNoVersion reports whether the app answered the question for its version with something else,
-// as it may while it starts (recorded on 1.12.7).
-func (q question) isNoVersion(text string, v verdict) bool {
-	if q.name != probeCommand || v.stdout == "" || v.exit != 0 {
-		return false
-	}
-	_, ok := parseRelease(text)
-	return !ok
-}
-
-// judgeEmbedded judges the embedded program, whose exit status is reliable and which reports the
-// code of a failure. Its texts are for people.
-func (q question) judgeEmbedded(v *verdict) {
-	switch reported := v.reported; {
-	case v.exit == 0:
-		q.settle(v, v.sentence())
-	case reported.Code == CodeVaultNotFound:
-		v.unavailable = vaultNotFound()
-	case reported.Code != "":
-		v.failure = &Failure{code: reported.Code, reason: plainly(reported.Reason), hint: reported.Hint}
-	default:
-		v.failure = endedWithStatus(v.exit)
-	}
-}
-
-// clean moves noise from the start of both streams to the notices.
-func (q question) clean(v *verdict) {
 	var out, err []string
-	whole := len(v.stdout)
 	v.stdout, out = cutNoise(v.stdout, isNoise)
 	v.stderr, err = cutNoise(v.stderr, isErrorNoise)
+	v.notices = append(out, err...)
 	if q.reply.Kind != allowlist.Content || q.windows {
 		v.stdout = cutBlank(v.stdout)
 	}
 	if v.cut {
-		v.gap = max(v.gap-(whole-len(v.stdout)), 0)
+		v.gap = max(v.gap-(len(a.stdout)-len(v.stdout)), 0)
 	}
-	v.notices = append(out, err...)
+	text := v.sentence()
+	if v.unavailable = q.surroundings(text, v); v.unavailable != nil {
+		return v
+	}
+	v.cold = q.unknownCommand(text)
+	if q.name == probeCommand && v.stdout != "" && v.exit == 0 { // while it starts it may answer something else (recorded on 1.12.7)
+		_, isVersion := parseRelease(text)
+		v.cold = v.cold || !isVersion
+	}
+	if v.cold {
+		return v
+	}
+	if v.failure = q.failure(text, v); v.failure == nil {
+		q.settle(&v, text)
+	}
+	return v
 }
 
 // sentence is the answer when it is short enough to be a remark of the client.
@@ -147,9 +128,16 @@ func (q question) surroundings(text string, v verdict) *Unavailable {
 	strict := q.reply.Kind == allowlist.Content && v.exit == 0
 	switch {
 	case text == textNotRunning, isLine(text) && strings.HasPrefix(text, prefixNotRunning) && !strict, hasLine(v.stderr, prefixNotRunning):
-		return notRunning()
+		return &Unavailable{
+			code: CodeNotRunning, reason: "the client cannot reach the Obsidian app",
+			hint: "the user can start Obsidian; if it runs, this process may be kept from it by a sandbox, " +
+				"or may have another HOME or XDG_RUNTIME_DIR than the app",
+		}
 	case text == textDisabled, isLine(text) && strings.HasPrefix(text, prefixDisabled) && !strict, hasLine(v.stderr, prefixDisabled):
-		return cliDisabled()
+		return &Unavailable{
+			code: CodeDisabled, reason: "the command line interface of the Obsidian app is switched off",
+			hint: "the user can switch it on in Obsidian under Settings > General > Advanced > Command line interface",
+		}
 	case text == textVaultNotFound, hasLine(v.stderr, textVaultNotFound):
 		return vaultNotFound()
 	}
@@ -160,8 +148,7 @@ func hasLine(text, prefix string) bool {
 	return strings.HasPrefix(text, prefix) || strings.Contains(text, "\n"+prefix)
 }
 
-// unknownCommand recognises the answer of a vault whose commands are not there
-// (yet): for every command, so it has to be complete.
+// unknownCommand recognises the complete answer of a vault that does not have the command (yet).
 func (q question) unknownCommand(text string) bool {
 	tail, found := strings.CutPrefix(text, fmt.Sprintf("Error: Command %q not found.", q.name))
 	if !found || !isLine(tail) {
@@ -170,8 +157,7 @@ func (q question) unknownCommand(text string) bool {
 	return tail == "" || tail == tailPlugin || strings.HasPrefix(tail, prefixSuggestions)
 }
 
-// failure recognises an error answer, by how much an answer of this command may
-// look like one without being one.
+// failure recognises an error answer.
 func (q question) failure(text string, v verdict) *Failure {
 	if v.exit != 0 {
 		if text == "" && v.stdout == "" && len(v.stderr) <= maxSentence {
@@ -179,37 +165,28 @@ func (q question) failure(text string, v verdict) *Failure {
 		}
 		return q.refusal(text, v.exit)
 	}
-	if text == "" || confirms(q.reply, text) {
+	if text == "" || confirms(q.reply, text) || !q.isErrorReply(text) {
 		return nil
 	}
-	if q.isErrorReply(text) {
-		return q.refusal(text, 0)
-	}
-	return nil
+	return q.refusal(text, 0)
 }
 
-// isErrorReply reports whether the answer of a call that ended with status 0 is an
-// error.
+// isErrorReply reports whether the answer of a call that ended with status 0 is an error.
+// Entries of a listing may look like one, such as a file "Error: retry.md": there an error is
+// the only line, or the first of two of which the second explains it.
 func (q question) isErrorReply(text string) bool {
 	isError := strings.HasPrefix(text, prefixError)
 	switch q.reply.Kind {
 	case allowlist.Content:
 		return q.isErrorInContent(text)
 	case allowlist.Paths, allowlist.Lines:
-		return q.isErrorInListing(text, isError)
+		if !isError && !exception(text) || !isLine(text) && !usage(text, q.name) && !explained(text) {
+			return false
+		}
+		known := isError && shapeOf(text) != nil
+		return known || q.reply.Kind == allowlist.Lines || !looksLikePath(firstLine(text))
 	}
 	return isError || exception(text)
-}
-
-// isErrorInListing allows for entries that look like an error: a file may be
-// called "Error: retry.md". An error is the only line, or the first of two of
-// which the second explains it.
-func (q question) isErrorInListing(text string, isError bool) bool {
-	if !isError && !exception(text) || !isLine(text) && !usage(text, q.name) && !explained(text) {
-		return false
-	}
-	known := isError && shapeOf(text) != nil
-	return known || q.reply.Kind == allowlist.Lines || !looksLikePath(firstLine(text))
 }
 
 // isErrorInContent is for text of notes, which may be anything. Only a complete
@@ -236,8 +213,7 @@ func (q question) isErrorInContent(text string) bool {
 	return false
 }
 
-// refusal names an answer that is known to be an error. The texts themselves
-// stay in the outcome; the message repeats one line of them.
+// refusal classifies an error answer. The message repeats one line of it.
 func (q question) refusal(text string, exit int) *Failure {
 	if s := shapeOf(text); s != nil {
 		return &Failure{code: s.code, reason: plainly(firstLine(text)), hint: s.hint}
@@ -263,7 +239,7 @@ const hintReadBack = "read the note to see whether it changed before asking agai
 // unconfirmed changes.
 func (q question) settle(v *verdict, text string) {
 	switch {
-	case q.name == neverSilent && isBinary(v.stdout) && !slices.ContainsFunc(q.values, isMarkdown):
+	case q.isBinary(v.stdout):
 		v.stdout = ""
 		v.failure = &Failure{code: CodeCLIError, reason: "the file is not a text", hint: "attachment:read shows an image, attachment:text the text of a PDF; of other files attachment:read tells type and size"}
 	case q.empty(text):
@@ -276,7 +252,10 @@ func (q question) settle(v *verdict, text string) {
 		}
 	case q.embedded:
 	case v.stdout == "":
-		v.failure = q.silence()
+		if q.name == neverSilent || !q.reply.Silent && q.reply.Kind != allowlist.Quiet {
+			v.failure = &Failure{code: CodeEmptyOutput, reason: "the client printed nothing at all",
+				hint: "the vault may still be opening, the app may have crashed, or on Windows Obsidian.exe was called in place of Obsidian.com"}
+		}
 	case q.reply.Kind == allowlist.Confirmation && !confirms(q.reply, firstLine(v.stdout)):
 		v.failure = &Failure{code: CodeNotApplied, hint: hintReadBack,
 			reason: "the client did not confirm the change but answered " + quote.Quoted(firstLine(text))}
@@ -286,13 +265,12 @@ func (q question) settle(v *verdict, text string) {
 	}
 }
 
-// isBinary reports whether a file that was read is no text, such as an image or a PDF. The
-// text of a note may have a NUL in it, after a crash of the system that wrote it.
-func isBinary(text string) bool {
-	return strings.Contains(text[:min(len(text), 8000)], "\x00") || strings.HasPrefix(text, "%PDF-")
+// isBinary reports whether text is a file such as an image or a PDF. A note may contain a NUL
+// after a crash of the system that wrote it.
+func (q question) isBinary(text string) bool {
+	isMarkdown := func(name string) bool { return path.Ext(name) == ".md" || path.Ext(name) == "" }
+	return q.name == neverSilent && (strings.Contains(text[:min(len(text), 8000)], "\x00") || strings.HasPrefix(text, "%PDF-")) && !slices.ContainsFunc(q.values, isMarkdown)
 }
-
-func isMarkdown(name string) bool { return path.Ext(name) == ".md" || path.Ext(name) == "" }
 
 // empty reports whether text is the sentence for "nothing". In the text of a
 // note only the exact sentence of the command counts.
@@ -308,22 +286,8 @@ func (q question) empty(text string) bool {
 // crashed or that a wrong program answered.
 const neverSilent = "read"
 
-// silence judges an answer of no bytes at all from the app.
-func (q question) silence() *Failure {
-	if q.name != neverSilent && (q.reply.Silent || q.reply.Kind == allowlist.Quiet) {
-		return nil
-	}
-	return &Failure{code: CodeEmptyOutput, reason: "the client printed nothing at all",
-		hint: "the vault may still be opening, the app may have crashed, or on Windows Obsidian.exe was called in place of Obsidian.com"}
-}
-
 func confirms(reply allowlist.Reply, text string) bool {
-	for _, prefix := range reply.Confirms {
-		if strings.HasPrefix(text, prefix) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(reply.Confirms, func(prefix string) bool { return strings.HasPrefix(text, prefix) })
 }
 
 // probeCommand is the one command that needs no probe: it is the probe.

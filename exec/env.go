@@ -6,7 +6,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
-	"strings"
 )
 
 // sharedVariables reach every child: who the user is, where their files are and
@@ -35,26 +34,6 @@ const (
 	// dayStartVariable is the hour at which a day begins.
 	dayStartVariable = "VAULTWICKET_DAY_START"
 )
-
-func appEnvironment(getenv func(string) string) []string {
-	env := pick(getenv, sharedVariables, appVariables)
-	// Launchers that are scripts look for their tools here.
-	if path := absoluteEntries(getenv("PATH")); len(path) > 0 {
-		env = append(env, "PATH="+strings.Join(path, string(os.PathListSeparator)))
-	}
-	return env
-}
-
-func embeddedEnvironment(getenv func(string) string, session string, dayStart int) []string {
-	env := append(pick(getenv, sharedVariables, embeddedVariables), parentVariable+"="+strconv.Itoa(os.Getpid()))
-	if session != "" {
-		env = append(env, sessionVariable+"="+session)
-	}
-	if dayStart > 0 {
-		env = append(env, dayStartVariable+"="+strconv.Itoa(dayStart))
-	}
-	return env
-}
 
 // StartedByGateway reports whether this process is our own program as a [Runner]
 // starts it: what was to be decided about its calls has been. It tells a slip from

@@ -3,6 +3,7 @@ package exec
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"vaultwicket/allowlist/quote"
 	"vaultwicket/exec/frame"
@@ -121,24 +122,6 @@ func (f *Failure) Hint() string { return f.hint }
 
 func (f *Failure) Error() string { return f.reason }
 
-// The answers of the client that tell of its surroundings, with what mends
-// them.
-
-func notRunning() *Unavailable {
-	return &Unavailable{
-		code: CodeNotRunning, reason: "the client cannot reach the Obsidian app",
-		hint: "the user can start Obsidian; if it runs, this process may be kept from it by a sandbox, " +
-			"or may have another HOME or XDG_RUNTIME_DIR than the app",
-	}
-}
-
-func cliDisabled() *Unavailable {
-	return &Unavailable{
-		code: CodeDisabled, reason: "the command line interface of the Obsidian app is switched off",
-		hint: "the user can switch it on in Obsidian under Settings > General > Advanced > Command line interface",
-	}
-}
-
 func vaultNotFound() *Unavailable {
 	return &Unavailable{
 		code: CodeVaultNotFound, reason: "the Obsidian app does not know the vault, or has none open",
@@ -160,9 +143,8 @@ var firstCommands = [...]string{
 	"append", "prepend", "move", "rename", "delete",
 }
 
-// afterColdStart judges a call that was asked twice and not known by the client
-// either time. The same answer for a command that a plugin brings means that
-// the plugin is off; anything else means that the vault is still changing.
+// afterColdStart classifies a call that the client twice did not know. The same answer for a
+// command of a plugin means that the plugin is off; otherwise the vault is still being opened.
 func afterColdStart(name, first, second string) (*Failure, *Unavailable) {
 	if name == probeCommand && !(question{name: name}).unknownCommand(second) {
 		return nil, &Unavailable{
@@ -171,12 +153,7 @@ func afterColdStart(name, first, second string) (*Failure, *Unavailable) {
 			hint:   "ask again in a few seconds; if the answer stays the same, the user can set cli to the full path of the Obsidian CLI",
 		}
 	}
-	for _, known := range firstCommands {
-		if name == known {
-			return nil, vaultStarting()
-		}
-	}
-	if first != second {
+	if slices.Contains(firstCommands[:], name) || first != second {
 		return nil, vaultStarting()
 	}
 	return &Failure{

@@ -12,8 +12,8 @@ import (
 	"vaultwicket/exec/process"
 )
 
-// exchange is a call in flight on a worker. Until done is closed it belongs to the goroutine
-// that reads from the worker, after that to the call.
+// exchange is a call in flight on a worker. The goroutine that reads from the worker owns it
+// until done is closed, then the call.
 type exchange struct {
 	id             uint32
 	stdout, stderr *process.Stream
@@ -30,9 +30,9 @@ type exchange struct {
 	left    bool       // done is closed: what still comes is dropped; under hearing
 }
 
-// ask has the worker answer one command. It comes back at most half a second
-// after ctx has ended; if the worker did not end the call by then, the worker is
-// gone. With unrun set nothing was begun, and another worker may be asked.
+// ask has the worker answer one command. It returns at most half a second after ctx has ended;
+// a worker that did not end the call by then is stopped. With unrun set nothing was begun, and
+// another worker may be asked.
 func (w *worker) ask(ctx context.Context, command Command) (e process.Ending, unrun bool) {
 	e = w.pool.nothing()
 	if unrun, e.Kind, e.Cause = w.ready(ctx); unrun || e.Kind != process.Exited {
@@ -45,9 +45,15 @@ func (w *worker) ask(ctx context.Context, command Command) (e process.Ending, un
 	for _, s := range [...]*process.Stream{x.stdout, x.stderr} {
 		s.OnFlood(func() { stop(process.ErrFlood) })
 	}
-	if !w.register(x) {
+	w.mu.Lock()
+	if w.open == nil { // it has ended
+		w.mu.Unlock()
 		return e, true
 	}
+	w.last++
+	x.id = w.last
+	w.open[x.id] = x
+	w.mu.Unlock()
 	begun := time.Now()
 	inTime := context.AfterFunc(ctx, func() { w.cancelCall(x) })
 	started, err := w.send(ctx, x, command)
@@ -62,13 +68,10 @@ func (w *worker) ask(ctx context.Context, command Command) (e process.Ending, un
 	}
 	stopped := !inTime()
 	switch {
-	case x.lost == "":
-		e.Exit = int(x.end.Status)
-		if x.end.Unrun {
-			e.Exit = process.NoExit
-		}
-	default:
+	case x.lost != "":
 		e.Kind, e.How = process.Lost, x.lost
+	case !x.end.Unrun:
+		e.Exit = int(x.end.Status)
 	}
 	unrun = x.end.Unrun || x.lost != "" && !started && err == nil
 	switch {
@@ -90,34 +93,15 @@ func (w *worker) await(ctx context.Context, x *exchange, command Command) {
 	call := callHash(command.Args[command.Prefix:])
 	if holdOf(ctx).take(ctx) {
 		x.stdout.Expect(w.sizes.of(call)) // nothing is written to it before the worker may go on
-		w.grant(x)
+		w.mu.Lock()
+		x.granted = true
+		w.mu.Unlock()
+		_, _ = w.write(x, func(b []byte) ([]byte, bool) { // if it cannot be sent, the worker ends
+			return frame.Append(b, frame.Frame{Kind: frame.KindMore, ID: x.id}), true
+		})
 	}
 	<-x.done
 	w.sizes.keep(call, x.stdout.Total)
-}
-
-// grant has the worker send all of an answer.
-func (w *worker) grant(x *exchange) {
-	w.mu.Lock()
-	x.granted = true
-	w.mu.Unlock()
-	_, _ = w.write(x, func(b []byte) ([]byte, bool) { // if it cannot be sent, the worker ends
-		return frame.Append(b, frame.Frame{Kind: frame.KindMore, ID: x.id}), true
-	})
-}
-
-// receive keeps a piece of the answer.
-func (x *exchange) receive(piece []byte, granted bool) error {
-	before := x.sent
-	x.sent += len(piece)
-	if x.sent > frame.Window && !granted {
-		return frame.Malformedf("sent more of answer %d than it may", x.id)
-	}
-	_, _ = x.stdout.Write(piece) // it keeps what it can
-	if before < frame.Window && x.sent >= frame.Window {
-		close(x.large)
-	}
-	return nil
 }
 
 // ready waits until the worker accepts requests. A worker that does not start within the limit
@@ -129,7 +113,12 @@ func (w *worker) ready(ctx context.Context) (unrun bool, kind process.Kind, caus
 		if errors.Is(ctx.Err(), context.DeadlineExceeded) {
 			w.stopUnlessBegun()
 		}
-		return false, process.Stopped, w.waitStopped(ctx)
+		select {
+		case <-w.life.Done():
+			<-w.gone
+		default:
+		}
+		return false, process.Stopped, ctx.Err()
 	}
 	if w.failed != nil {
 		<-w.gone
@@ -145,49 +134,17 @@ func (w *worker) ready(ctx context.Context) (unrun bool, kind process.Kind, caus
 	}
 }
 
-// waitStopped says why a call ended that waited for the beginning of the worker, when
-// the worker it had stopped for that is gone.
-func (w *worker) waitStopped(ctx context.Context) error {
-	select {
-	case <-w.life.Done():
-		<-w.gone
-	default:
-	}
-	return ctx.Err()
-}
-
-// register gives the call a number. It returns false when the worker has ended.
-func (w *worker) register(x *exchange) bool {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if w.open == nil {
-		return false
-	}
-	w.last++
-	x.id = w.last
-	w.open[x.id] = x
-	return true
-}
-
-// unregister takes back a call of which nothing was sent.
-func (w *worker) unregister(x *exchange) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if w.open[x.id] == x {
-		delete(w.open, x.id)
-		close(x.done)
-	}
-}
-
-// send writes the request and its input. The error says that the command does
-// not fit into a request. Where the worker does not read any more, the end of
-// the call comes from its end.
+// send writes the request and its input. The error says that the command does not fit into a
+// request. If the worker does not read any more, its end ends the call.
 func (w *worker) send(ctx context.Context, x *exchange, command Command) (started bool, err error) {
 	input := command.Stdin
 	started, err = w.write(x, func(b []byte) ([]byte, bool) {
-		b, ok := frame.AppendRequest(b, x.id, frame.Request{Input: command.StdinParam != "", Words: command.words()})
+		b, ok := frame.AppendRequest(b, x.id, frame.Request{Input: command.StdinParam != "", Words: command.Args[2:]})
 		if command.StdinParam != "" && len(input) <= frame.MaxChunk {
-			b, input = appendInput(b, x.id, input)
+			if input != "" {
+				b = frame.Append(b, frame.Frame{Kind: frame.KindInput, ID: x.id, Payload: []byte(input)})
+			}
+			b, input = frame.Append(b, frame.Frame{Kind: frame.KindInput, ID: x.id}), ""
 		}
 		return b, ok
 	})
@@ -203,14 +160,6 @@ func (w *worker) send(ctx context.Context, x *exchange, command Command) (starte
 	return started, err
 }
 
-// appendInput writes a short input and its end.
-func appendInput(b []byte, id uint32, input string) (out []byte, rest string) {
-	if input != "" {
-		b = frame.Append(b, frame.Frame{Kind: frame.KindInput, ID: id, Payload: []byte(input)})
-	}
-	return frame.Append(b, frame.Frame{Kind: frame.KindInput, ID: id}), ""
-}
-
 // write sends the frames that fill appends, in one write.
 func (w *worker) write(x *exchange, fill func([]byte) ([]byte, bool)) (started bool, err error) {
 	w.writing.Lock()
@@ -219,8 +168,13 @@ func (w *worker) write(x *exchange, fill func([]byte) ([]byte, bool)) (started b
 	if cap(text) <= 2*frame.MaxChunk {
 		w.scratch = text
 	}
-	if !fits {
-		w.unregister(x)
+	if !fits { // nothing was sent
+		w.mu.Lock()
+		if w.open[x.id] == x {
+			delete(w.open, x.id)
+			close(x.done)
+		}
+		w.mu.Unlock()
 		return false, fmt.Errorf("send the command to the worker: %w", syscall.E2BIG)
 	}
 	n, err := w.peer.In.Write(text)
@@ -232,11 +186,6 @@ func (w *worker) write(x *exchange, fill func([]byte) ([]byte, bool)) (started b
 
 // causeUnfinishedCall is why a worker was stopped that did not end a call in time.
 const causeUnfinishedCall = "was stopped because a call did not end"
-
-// lostToOtherCall reports whether another call has cost this one its worker.
-func lostToOtherCall(e process.Ending) bool {
-	return e.Kind == process.Lost && e.How == causeUnfinishedCall
-}
 
 // cancelCall cancels a call without waiting for its end: the call returns when the worker has
 // ended it, or has ended itself.
@@ -254,12 +203,11 @@ func (w *worker) cancelCall(x *exchange) {
 	<-x.done
 }
 
-// finishLimit is how long calls that write may take to end after another call, or one of
-// them, has cost them their worker.
+// finishLimit is how long calls that write may take to end after a call did not end in time.
 const finishLimit = 30 * time.Second
 
 // leave ends a call that the worker did not end in time, and the worker with it: at once, or
-// when the calls that write have ended. What they change is not cut off by another call.
+// after the calls in flight that write.
 func (w *worker) leave(x *exchange) {
 	w.mu.Lock()
 	if w.open[x.id] != x {

@@ -4,13 +4,11 @@
 //
 // It uses no shell, does not look for programs in the working folder or in a vault, and does not
 // pass on the environment: a child gets only the variables named in env.go. Every call ends within
-// its limit plus a short grace, with bounded memory whatever the child prints. It never kills the
-// Obsidian app: only the small client process is stopped, and a whole process group only if it is
-// our own program.
+// its limit plus a short grace, with bounded memory. It never kills the Obsidian app: only the
+// small client process is stopped, and a whole process group only if it is our own program.
 //
-// The meaning of an answer is decided by the texts that were recorded from the client and not by
-// its exit status, which is 0 for nearly every error (1.12.7 and 1.13.7). The texts are in
-// texts.go, the rules in classify.go.
+// An answer is classified by the texts recorded from the client (texts.go, classify.go) and not
+// by its exit status, which is 0 for nearly every error (1.12.7 and 1.13.7).
 package exec
 
 import (
@@ -19,6 +17,8 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strconv"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -36,44 +36,36 @@ const (
 
 // Config configures a [Runner]: what it may start, and its limits.
 type Config struct {
-	// CLI is the name or the absolute path of the official CLI; "" means
-	// "obsidian". A name is looked up, a path is taken alone.
+	// CLI is the name or the absolute path of the official CLI, "" for "obsidian". A name is
+	// searched in PATH and in the folders of the app, a path is used as it is.
 	CLI string
-	// Self is the absolute path of this binary, for the embedded program and
-	// the demo server.
+	// Self is the absolute path of this binary, for the embedded program and the demo server.
 	Self string
-	// Timeout is the limit of one call, with the time in the queue; 0 means 15
-	// seconds.
+	// Timeout is the limit of one call, with the time in the queue; 0 means 15 seconds.
 	Timeout time.Duration
-	// MaxKept is how many bytes are kept of each stream; 0 means 16 MiB. What
-	// is between the head and the tail of a longer one is read and dropped.
+	// MaxKept is the maximum bytes kept of each stream; 0 means 16 MiB. The middle of a longer
+	// one is dropped.
 	MaxKept int
-	// Vaults returns the folders in which no program may be. It is called when
-	// a program is inspected, so that it may itself look at the disk; nil means
-	// none.
+	// Vaults returns the folders in which no program may be, each time a program is inspected;
+	// nil means none.
 	Vaults func() []string
-	// Resident keeps the embedded program running, one process a vault, in
-	// place of one process a call. Whoever sets it calls Close in the end.
+	// Resident keeps one process of the embedded program a vault. The caller then calls Close.
 	Resident bool
-	// Session names the session on whose behalf notes are changed, for the
-	// journal.
+	// Session is the session that changes notes, for the journal.
 	Session string
 	// DayStart is the hour at which a day begins for the embedded program, 0 for midnight.
 	DayStart int
-	// Watch is told of every program that is asked; nil is nobody.
-	Watch Watcher
-	// Getenv is os.Getenv when nil.
-	Getenv func(string) string
+	Watch    Watcher             // nil for none
+	Getenv   func(string) string // os.Getenv when nil
 }
 
-// Runner starts programs. It is safe for use by many goroutines; calls to the
-// app are in one queue, because the app was seen to swap the answers of calls
-// that ran at once.
+// Runner starts programs. It is safe for concurrent use; calls to the app are in one queue,
+// because the app was seen to swap the answers of concurrent calls.
 type Runner struct {
 	config Config
 	client client
-	queue  chan struct{} // holds the one call the app works on
-	large  chan struct{} // holds the one call that has a large answer, see Hold
+	queue  chan struct{} // semaphore of the app
+	large  chan struct{} // semaphore of large answers, see Hold
 	env    func(backend) []string
 	pool   *pool // of resident workers
 
@@ -95,7 +87,10 @@ func New(c Config) *Runner {
 	if c.Getenv == nil {
 		c.Getenv = os.Getenv
 	}
-	r := &Runner{config: c, queue: make(chan struct{}, 1), large: make(chan struct{}, 1), pool: newPool(c.MaxKept)}
+	r := &Runner{config: c, queue: make(chan struct{}, 1), large: make(chan struct{}, 1), pool: &pool{
+		keep:   c.MaxKept,
+		limits: workerLimits{idle: maxIdle, checkHealth: checkInterval, full: memoryRetire, stopAbove: memoryStop},
+	}}
 	r.env = r.environments()
 	return r
 }
@@ -105,13 +100,40 @@ func (r *Runner) Timeout() time.Duration { return r.config.Timeout }
 
 // Close ends resident programs and returns when they are gone. A call in flight ends with an
 // error, and so does every later one of a resident program. It may be called more than once.
-func (r *Runner) Close() { r.pool.close() }
+func (r *Runner) Close() {
+	r.pool.mu.Lock()
+	r.pool.closed = true
+	for w := range r.pool.all {
+		if w.inFlight > 0 {
+			w.stop("was ended with the gateway")
+		}
+		w.retire()
+	}
+	r.pool.mu.Unlock()
+	r.pool.lives.Wait()
+}
 
 // environments computes the environment of each kind of program once, at its
 // first use.
 func (r *Runner) environments() func(backend) []string {
-	app := sync.OnceValue(func() []string { return appEnvironment(r.config.Getenv) })
-	embedded := sync.OnceValue(func() []string { return embeddedEnvironment(r.config.Getenv, r.config.Session, r.config.DayStart) })
+	app := sync.OnceValue(func() []string {
+		env := pick(r.config.Getenv, sharedVariables, appVariables)
+		// Launchers that are scripts look for their tools here.
+		if path := absoluteEntries(r.config.Getenv("PATH")); len(path) > 0 {
+			env = append(env, "PATH="+strings.Join(path, string(os.PathListSeparator)))
+		}
+		return env
+	})
+	embedded := sync.OnceValue(func() []string {
+		env := append(pick(r.config.Getenv, sharedVariables, embeddedVariables), parentVariable+"="+strconv.Itoa(os.Getpid()))
+		if r.config.Session != "" {
+			env = append(env, sessionVariable+"="+r.config.Session)
+		}
+		if r.config.DayStart > 0 {
+			env = append(env, dayStartVariable+"="+strconv.Itoa(r.config.DayStart))
+		}
+		return env
+	})
 	return func(b backend) []string {
 		if b == embeddedBackend {
 			return embedded()
@@ -124,41 +146,40 @@ func (r *Runner) environments() func(backend) []string {
 // nil, otherwise Failure is the answer of the client. With an error it has what was collected
 // until then.
 type Outcome struct {
-	// Stdout and Stderr are what the program printed, cleaned of noise. They are
-	// bytes as they came: nothing makes sure that they are valid UTF-8.
+	// Stdout and Stderr are the output without noise, not necessarily valid UTF-8.
 	Stdout, Stderr string
 	// ExitCode is the exit status, 128 and the number of the signal for a
 	// program that died by one, and -1 when no process ran.
 	ExitCode int
-	// Duration is how long the program ran, both times when it was asked again.
+	// Duration is the time that the program ran, the sum when it was asked again.
 	Duration time.Duration
-	// Total is how long Stdout would be if nothing had been dropped. Cut says
-	// that its middle was dropped, at the offset CutAt.
+	// Total is the length of Stdout before anything was dropped. With Cut its middle was
+	// dropped, at the offset CutAt.
 	Total int64
 	Cut   bool
 	CutAt int
-	// Notices are remarks for people: noise that was taken out of the streams,
-	// the sentence of an empty answer, an outdated installer.
+	// Notices are remarks for people: noise of the streams, the sentence of an empty answer,
+	// an outdated installer.
 	Notices []string
-	// Path, Hash and Before are what the embedded program reported: the note,
-	// the hash of its content and the hash it had before. The app reports none.
-	// Change is the entry of the journal that can take the change back.
+	// Path, Hash and Before are the note, the hash of its content and the hash before, as the
+	// embedded program reports them; the app reports none. Change is the entry of the journal
+	// that can undo the change.
 	Path, Hash, Before, Change string
-	// Added and Removed are the lines of all notes that a change made and took away;
-	// Loses says that it took away so much that it was destructive.
+	// Added and Removed count the lines of all changed notes; Destructive says that so much was
+	// removed that the change requires approval.
 	Added, Removed int
 	Destructive    bool
 	// Image is the media type of an image, whose bytes are the last line of Stdout in
 	// base64; "" for other answers.
 	Image string
-	// State names what the answer of the embedded program was made from, "" where it cannot
-	// say. Unchanged says that it is the state of [UnlessState], and nothing was answered.
+	// State identifies the data that the embedded program answered from, "" if unknown.
+	// Unchanged says that it equals the state of [UnlessState], and nothing was answered.
 	State     string
 	Unchanged bool
-	// Kept is the answer of which Stdout is the first part, see [FirstPart]; nil where
-	// Stdout is all of it.
+	// Kept is the answer of which Stdout is the first part, see [FirstPart]; nil if Stdout is
+	// complete.
 	Kept *KeptAnswer
-	// Failure is nil when the call did what it was asked to.
+	// Failure is nil when the call succeeded.
 	Failure *Failure
 }
 
@@ -176,11 +197,8 @@ type Peer struct {
 	path    string
 }
 
-// Serve starts a server. The error is [ErrNoPermit], or an [*Unavailable] when
-// this binary cannot be started.
-//
-// What the server prints on standard error is dropped. The caller reads Out and
-// calls Wait or Stop in the end.
+// Serve starts a server. The error is [ErrNoPermit], or an [*Unavailable] when this binary
+// cannot be started. Its standard error is dropped. The caller reads Out and calls Wait or Stop.
 func (r *Runner) Serve(ctx context.Context, permit policy.ServerPermit) (*Peer, error) {
 	if !permit.Valid() {
 		return nil, ErrNoPermit
@@ -196,9 +214,9 @@ func (r *Runner) Serve(ctx context.Context, permit policy.ServerPermit) (*Peer, 
 	return &Peer{In: p.In, Out: p.Out, process: p, path: self}, nil
 }
 
-// Wait waits for the end of the server and closes the pipes: read Out to its
-// end before. The error is nil when the server ended with status 0 or was
-// stopped by us, else an [*Unavailable] with CodeCrashed.
+// Wait waits for the end of the server and closes the pipes: read Out to its end before. The
+// error is nil if the server ended with status 0 or by Stop, otherwise an [*Unavailable] with
+// CodeCrashed.
 func (p *Peer) Wait() error {
 	end := p.process.Ending()
 	p.process.Close()
@@ -215,49 +233,30 @@ func (p *Peer) Wait() error {
 // Stop ends the server and returns when it is gone. It does nothing if the server has ended.
 func (p *Peer) Stop() { p.process.Stop() }
 
-// Children counts the running processes. It may be called at any time, and waits for no call.
+// Children are counts of running processes.
 type Children struct {
-	// Processes are programs that were started for one call each.
-	Processes int
-	// Workers are resident programs, those included that begin or end.
-	Workers int
-	// WorkerMemory is the resident memory of the workers together in bytes, 0
-	// where it is not known: it is on Linux.
-	WorkerMemory int64
-	// Waiting are calls in the queue of the app.
-	Waiting int
+	Processes    int   // started for one call each
+	Workers      int   // resident programs, including those that begin or end
+	WorkerMemory int64 // resident memory of all workers in bytes; 0 where it is unknown, as on all systems but Linux
+	Waiting      int   // calls in the queue of the app
 }
 
 // Children counts the running processes. It may be called at any time, and waits for no call.
 func (r *Runner) Children() Children {
 	c := Children{Processes: int(r.processes.Load()), Waiting: int(r.queued.Load())}
-	for _, pid := range r.pool.pids() {
-		c.Workers++
-		if pid > 0 {
-			c.WorkerMemory += process.MemoryOf(pid)
+	r.pool.mu.Lock()
+	defer r.pool.mu.Unlock()
+	c.Workers = len(r.pool.all)
+	for w := range r.pool.all {
+		select {
+		case <-w.begun:
+			c.WorkerMemory += process.MemoryOf(w.pid)
+		default: // it takes no requests yet
 		}
 	}
 	return c
 }
 
-// pids returns the process of each worker, 0 for one that takes no requests yet.
-func (p *pool) pids() []int {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	var pids []int
-	for w := range p.all {
-		pid := 0
-		select {
-		case <-w.begun:
-			pid = w.pid
-		default:
-		}
-		pids = append(pids, pid)
-	}
-	return pids
-}
-
-// ReapOrphans reaps processes that the Obsidian CLI has started and left behind, until
-// ctx ends. Only the first process of a Linux container gets such ones; in another it
-// returns at once.
+// ReapOrphans reaps orphaned children of the Obsidian CLI until ctx ends. Only the first
+// process of a Linux container gets any; in another it returns at once.
 func ReapOrphans(ctx context.Context) { process.ReapOrphans(ctx) }

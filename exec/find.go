@@ -12,9 +12,8 @@ import (
 	"vaultwicket/exec/trust"
 )
 
-// searchAgain is how long a failed search is remembered: a user who has just
-// installed the client should not have to restart the gateway, and every call
-// of a session without one should not search the disk.
+// searchAgain is how long a failed search is cached: a user who installs the client need not
+// restart the gateway, and not every call of a session without one searches the disk.
 const searchAgain = 5 * time.Second
 
 // client is the cached official CLI. It is searched once; after that only the identity of the
@@ -41,51 +40,52 @@ func (r *Runner) App() (Program, error) {
 	if c.missing != nil && time.Since(c.missedAt) < searchAgain {
 		return Program{}, c.missing
 	}
-	program, file, err := r.search()
+	err := r.search()
 	if err != nil {
 		c.missing, c.missedAt = err, time.Now()
-		return Program{}, err
 	}
-	c.program, c.checked, c.missing = program, file, nil
-	return program, nil
+	return c.program, err
 }
 
-// HasApp reports whether there is an official CLI. A failed search is not remembered here:
-// a call that needs the CLI searches for itself.
+// HasApp reports whether there is an official CLI. A failed search is not cached: a call that
+// needs the CLI searches for itself.
 func (r *Runner) HasApp() bool {
 	c := &r.client
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.program.backend == appBackend {
-		return true
-	}
-	program, file, err := r.search()
-	if err != nil {
-		return false
-	}
-	c.program, c.checked, c.missing = program, file, nil
-	return true
+	return c.program.backend == appBackend || r.search() == nil
 }
 
-// search returns the first suitable candidate, otherwise the error of the first one that exists.
-func (r *Runner) search() (Program, fs.FileInfo, error) {
+// search caches the first suitable candidate, otherwise it returns the error of the first one
+// that exists. It is called with the lock of the client.
+func (r *Runner) search() error {
 	candidates, err := r.candidates()
 	if err != nil {
-		return Program{}, nil, err
+		return err
 	}
 	for _, candidate := range candidates {
 		path, file, problem := r.inspect(candidate)
 		if problem == nil {
-			return Program{backend: appBackend, path: path, name: candidate}, file, nil
+			c := &r.client
+			c.program, c.checked, c.missing = Program{backend: appBackend, path: path, name: candidate}, file, nil
+			return nil
 		}
 		if err == nil && !errors.Is(problem, fs.ErrNotExist) {
 			err = problem
 		}
 	}
 	if err == nil {
-		err = notFound(r.config.CLI, r.knownPlaces())
+		reason := "not found"
+		if !filepath.IsAbs(r.config.CLI) {
+			reason = strings.Join(append([]string{"not found in PATH"}, r.knownPlaces()...), " or at ")
+		}
+		err = &Unavailable{
+			code: CodeNotFound, program: r.config.CLI, reason: reason,
+			hint: "the user can install Obsidian 1.12.7 or newer with its own installer and switch on the CLI in Settings > General > Advanced, " +
+				"can set cli to its full path, or set vault to the folder of the vault so that no Obsidian CLI is needed",
+		}
 	}
-	return Program{}, nil, err
+	return err
 }
 
 // candidates lists where the CLI may be: an absolute path alone, or a name in
@@ -116,18 +116,6 @@ func (r *Runner) knownPlaces() []string {
 		return nil
 	}
 	return wellKnown(r.config.Getenv)
-}
-
-func notFound(name string, known []string) *Unavailable {
-	reason := "not found"
-	if !filepath.IsAbs(name) {
-		reason = strings.Join(append([]string{"not found in PATH"}, known...), " or at ")
-	}
-	return &Unavailable{
-		code: CodeNotFound, program: name, reason: reason,
-		hint: "the user can install Obsidian 1.12.7 or newer with its own installer and switch on the CLI in Settings > General > Advanced, " +
-			"can set cli to its full path, or set vault to the folder of the vault so that no Obsidian CLI is needed",
-	}
 }
 
 // inspect resolves the links of a candidate and checks the target.
@@ -181,13 +169,8 @@ func reasonOf(err error) string {
 	return err.Error()
 }
 
-// same reports whether two looks found the same, unchanged file.
-func same(a, b fs.FileInfo) bool {
-	return a != nil && b != nil && os.SameFile(a, b) && a.Size() == b.Size() && a.ModTime().Equal(b.ModTime()) && a.Mode() == b.Mode()
-}
-
-// lstat is os.Lstat, and remembers which file it saw: on Windows os.SameFile would look
-// for that later by the name, and find a file that took its place.
+// lstat is os.Lstat for os.SameFile, which on Windows would otherwise open the file later by
+// its name (TOCTOU).
 func lstat(name string) (fs.FileInfo, error) {
 	info, err := os.Lstat(name)
 	if err == nil {
@@ -196,8 +179,8 @@ func lstat(name string) (fs.FileInfo, error) {
 	return info, err
 }
 
-// recheck looks at the program again before it is started. A file that was
-// replaced is checked and asked for its version like a new one.
+// recheck inspects the program again before it is started. A replaced file is checked and asked
+// for its version like a new one.
 func (r *Runner) recheck(p Program) error {
 	c := &r.client
 	c.mu.Lock()
@@ -207,11 +190,11 @@ func (r *Runner) recheck(p Program) error {
 		c.program, c.checked, c.release = Program{}, nil, nil
 		return cannotLookAt(p.path, err)
 	}
-	if p.path == c.program.path && same(file, c.checked) {
+	if was := c.checked; p.path == c.program.path && was != nil && os.SameFile(file, was) &&
+		file.Size() == was.Size() && file.ModTime().Equal(was.ModTime()) && file.Mode() == was.Mode() {
 		return nil
 	}
-	err = r.suitable(p.path, file)
-	if err == nil {
+	if err = r.suitable(p.path, file); err == nil {
 		err = checkWay(p.path)
 	}
 	if err != nil {

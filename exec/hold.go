@@ -15,13 +15,12 @@ import (
 	"vaultwicket/policy"
 )
 
-// Hold is the right of one call to hold a large answer. A [Runner] gives it to one
-// call at a time: each large answer is megabytes, and a few callers could
-// otherwise fill the memory of a machine. A program with a large answer waits
-// for it, up to the time limit of its call.
+// Hold is the right of one call to have a large answer in memory. A [Runner] gives it to one
+// call at a time: a few answers of megabytes could fill the memory of a machine. A program
+// with a large answer waits for it, up to the time limit of its call.
 //
-// Whoever keeps the text of an [Outcome] for longer than the call of Run puts a
-// Hold into its context, and releases it with the text.
+// A caller that keeps the text of an [Outcome] after Run puts a Hold into the context, and
+// releases it with the text.
 type Hold struct {
 	semaphore chan struct{} // of the Runner
 
@@ -29,13 +28,13 @@ type Hold struct {
 	held bool
 }
 
-// Hold returns a Hold that has nothing yet.
+// Hold returns a Hold that is not held yet.
 func (r *Runner) Hold() *Hold { return &Hold{semaphore: r.large} }
 
 type holdKey struct{}
 
-// WithHold has the programs of a call keep their large answer under h. One program
-// at a time may run under a Hold; the text of the one before is to be dropped.
+// WithHold has the programs of a call keep their large answer under h, one program at a time;
+// the text of the one before must be dropped.
 func WithHold(ctx context.Context, h *Hold) context.Context {
 	return context.WithValue(ctx, holdKey{}, h)
 }
@@ -71,9 +70,8 @@ func (h *Hold) take(ctx context.Context) bool {
 	return h.held
 }
 
-// holding runs a program under a Hold: that of its call, or one of its own. Anything that an
-// earlier program of the same call kept is released first, so that a call never waits for its
-// turn while it blocks others.
+// holding runs a program under the Hold of its call, or a new one. The answer of an earlier
+// program of the same call is released first, so that no call waits while it blocks others.
 func (r *Runner) holding(ctx context.Context) (held context.Context, end func()) {
 	if h := holdOf(ctx); h != nil {
 		h.Release()
@@ -88,10 +86,9 @@ func holdOf(ctx context.Context) *Hold {
 	return h
 }
 
-// withhold takes from an answer of the app what could name a note that the
-// caller may not see. The app knows nothing of the rules: its error texts suggest
-// other notes, and anything can be on its standard error. What was asked for stays,
-// and so do the sentences that say no more than the call itself did.
+// withhold removes everything from an answer of the app that could name a hidden note. The app
+// does not know the rules: its errors suggest other notes, and anything can be on its standard
+// error. The requested data and sentences that only repeat the call stay.
 func (a *attempt) withhold(permit policy.Grant) {
 	q, v := questionOf(permit, Program{backend: appBackend}), &a.verdict
 	v.stderr = ""
@@ -107,8 +104,8 @@ func (a *attempt) withhold(permit policy.Grant) {
 	}
 }
 
-// Missing is what the app answers to a call on a note that does not exist: the
-// answer for one that is hidden. It is the zero Outcome for a call that names none.
+// Missing is the answer of the app to a call on a note that does not exist, for a hidden note.
+// Its ExitCode is -1 and the rest zero for a call that names none.
 func Missing(call allowlist.Call) Outcome {
 	for _, s := range call.NamedPaths() {
 		text := fmt.Sprintf("Error: File \"%s\" not found.", s.Path)
@@ -150,8 +147,8 @@ func (q question) knownConfirmation(line string) string {
 	return ""
 }
 
-// KeptAnswer is an answer to a permitted call that a resident embedded program has kept, when it
-// sent the first part, see [FirstPart]. To fetch it starts no process.
+// KeptAnswer is an answer to a permitted call of which a resident embedded program has sent the
+// first part, see [FirstPart]. Fetching more starts no process.
 type KeptAnswer struct {
 	Bytes, Rows int // that it has
 
@@ -160,18 +157,23 @@ type KeptAnswer struct {
 	timeout time.Duration
 }
 
-// ErrNotKept says that an answer is not kept any more: its process has ended, or needed the
-// room.
+// ErrNotKept says that an answer was dropped: its process has ended, or needed the memory.
 var ErrNotKept = errors.New("the answer is not kept any more")
 
-// More fetches some of the answer: so many bytes at least and a few rows more at most, or all
-// up to its end. from is where an earlier part ended. Behind a part that does not end its line
-// a line break is added. It can be fetched again, for some time, and is kept under the [Hold]
-// of ctx. The error is [ErrNotKept], or a [*Stopped].
+// More fetches at least so many bytes of the answer and a few rows more at most, or the rest.
+// from is the end of an earlier part. A line break is added after a part that does not end its
+// line. The text is held under the [Hold] of ctx. The error is [ErrNotKept], or a [*Stopped].
 func (k *KeptAnswer) More(ctx context.Context, from, atLeast int) (string, error) {
 	atLeast = max(min(atLeast, k.Bytes-from), 0)
 	w := k.worker
-	if !w.pool.reacquire(w) {
+	w.pool.mu.Lock()
+	taking := !w.pool.closed && !w.retired
+	if taking {
+		w.inFlight++
+		w.resumeChecks()
+	}
+	w.pool.mu.Unlock()
+	if !taking {
 		return "", ErrNotKept
 	}
 	defer w.pool.release(w)
@@ -186,26 +188,4 @@ func (k *KeptAnswer) More(ctx context.Context, from, atLeast int) (string, error
 		return "", ErrNotKept
 	}
 	return text, nil
-}
-
-// keptOf returns the answers that the worker has kept, nil for none.
-func (r *Runner) keptOf(a attempt) *KeptAnswer {
-	kept := a.facts.Whole
-	if kept == nil || a.worker == nil {
-		return nil
-	}
-	return &KeptAnswer{Bytes: kept.Bytes, Rows: kept.Rows, worker: a.worker, id: kept.ID, timeout: r.config.Timeout}
-}
-
-// reacquire is acquire for a worker that has answered already. It reports false when that
-// takes no more calls.
-func (p *pool) reacquire(w *worker) bool {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.closed || w.retired {
-		return false
-	}
-	w.inFlight++
-	w.resumeChecks()
-	return true
 }

@@ -74,7 +74,7 @@ func TestTheQueueOfTheAppIsWithinTheLimit(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), r.config.Timeout)
 		defer cancel()
 		begun := time.Now()
-		err := r.turn().begin(ctx)
+		err := (&turn{r: r}).begin(ctx)
 		var stopped *Stopped
 		if !errors.As(err, &stopped) || stopped.Code() != CodeTimeout || time.Since(begun) != 15*time.Second || stopped.Hint() == "" {
 			t.Errorf("%v after %v", err, time.Since(begun))

@@ -21,22 +21,16 @@ type Program struct {
 // WriteOptions says how the embedded program carries out a call that changes
 // something. The app knows no such thing.
 type WriteOptions struct {
-	// Task is what is to be done about the call; the zero Task carries it out.
-	Task Task
-	// Entry is the id under which the journal keeps the change, "" for one that
-	// the program makes up.
-	Entry string
-	// Expect is the hash that the note must have, "" for any.
-	Expect string
-	// Caller is on whose behalf the change is made, and Batch the same for all calls
-	// of a batch: for the journal, and for whose change it is to take back.
+	Task   Task   // the zero Task carries the call out
+	Entry  string // id of the journal entry, "" for a generated one
+	Expect string // hash that the note must have, "" for any
+	// Caller makes the change, and Batch is shared by all calls of a batch: for the journal, and
+	// for the right to undo.
 	Caller, Batch string
-	// Client is what the client calls itself, "" if it does not.
-	Client string
-	// Sparing refuses a change that removes so much that the user has to be asked.
-	Sparing bool
-	// Approved is the digest of the change that a user was shown, as a [Plan] of it
-	// says, "" for any. Another change is refused.
+	Client        string // the name that the client gave, "" for none
+	Sparing       bool   // refuses a change that removes so much that it requires approval
+	// Approved is the digest of the change that a user was shown, from its [Plan], "" for any.
+	// Another change is refused.
 	Approved string
 }
 
@@ -48,10 +42,10 @@ const (
 	Whole Task = iota
 	// Plan works out what the call would change, and changes nothing.
 	Plan
-	// Begin does the same and keeps in the journal what is going to be changed,
-	// for a call that another program carries out.
+	// Begin does the same and records it in the journal, for a call that another program
+	// carries out.
 	Begin
-	// End looks at what became of that, and notes it in the journal.
+	// End compares the files with that record, and writes the outcome to the journal.
 	End
 )
 
@@ -65,10 +59,8 @@ func (p Program) WithOptions(m WriteOptions) Program {
 	return p
 }
 
-// switches are those of the options. They precede a command that changes something.
-//
-// The program changes nothing without --write. A call that only reads, and one of
-// which the changes are only worked out, run a program that cannot.
+// switches returns the switches before a command that changes something. The program changes
+// nothing without --write, which calls that read and plans do not get.
 func (m WriteOptions) switches() (args []string) {
 	if m.Task != Plan {
 		args = append(args, writeSwitch)
@@ -142,9 +134,11 @@ func (p Program) Command(call allowlist.Call) (Command, error) {
 		line, err := call.Line(allowlist.ToApp(runtime.GOOS))
 		return Command{Path: p.path, Args: line.Argv}, err
 	case embeddedBackend:
-		call, err := p.withFolderName(call)
-		if err != nil {
-			return Command{}, err
+		var err error
+		if call.Vault() != "" { // the app may know the same vault by an id, or by another name
+			if call, err = call.In(filepath.Base(p.folder)); err != nil {
+				return Command{}, err
+			}
 		}
 		line, err := call.Line(allowlist.ToEmbedded(runtime.GOOS))
 		if err != nil {
@@ -162,21 +156,6 @@ func (p Program) Command(call allowlist.Call) (Command, error) {
 	}
 	return Command{}, ErrNoProgram
 }
-
-// withFolderName returns a call that names a vault with the name that the embedded
-// program has for its folder. The app may know the same vault by an id, or by
-// another name.
-func (p Program) withFolderName(call allowlist.Call) (allowlist.Call, error) {
-	if call.Vault() == "" {
-		return call, nil
-	}
-	return call.In(filepath.Base(p.folder))
-}
-
-// folder and words are the two parts of a command of the embedded program: the
-// vault, which a worker has already, and the rest.
-func (c Command) folder() string  { return c.Args[1] }
-func (c Command) words() []string { return c.Args[2:] }
 
 func invalidVault(folder, reason string, cause error) *Unavailable {
 	return &Unavailable{

@@ -14,52 +14,60 @@ import (
 	"vaultwicket/policy"
 )
 
-// Run runs the call of permit with p and says what came of it.
+// Run runs the call of permit with p.
 //
-// The error is nil when the program answered, also when the answer is a
-// [Failure]. It is an [*Unavailable] when the surroundings are not right, a
-// [*Stopped] when the call was ended before its answer was complete, a
-// [*allowlist.ParseError] when the call does not fit on its way, and
-// [ErrNoPermit] or [ErrNoProgram] when there is nothing to run or to run it
-// with. The Outcome has what was gathered in any case.
+// The error is nil when the program answered, also when the answer is a [Failure]. It is an
+// [*Unavailable] for the environment, a [*Stopped] when the call was ended before its answer
+// was complete, a [*allowlist.ParseError] when the call cannot be passed to the program, and
+// [ErrNoPermit] or [ErrNoProgram]. The Outcome has what was collected in any case.
 //
-// Nothing is repeated but one kind of call, once and at once: one that the
-// client did not know because its vault was just being opened.
+// Only one kind of call is repeated, once and at once: one that the client did not know
+// because its vault was just being opened.
 func (r *Runner) Run(ctx context.Context, permit policy.Permit, p Program) (Outcome, error) {
-	end := r.watched(ctx, p)
-	out, err := r.run(ctx, permit, p)
-	if end != nil {
-		end(out.ExitCode, codeIn(out, err))
-	}
-	return out, err
+	permitted := permit.Valid() && (!permit.Confined() || p.backend == embeddedBackend)
+	return r.watched(ctx, p, permitted, permit, func(ctx context.Context, command Command) (Outcome, error) {
+		if !r.config.Resident {
+			ctx = FirstPart(ctx, Part{}) // the rest would be lost with the process
+		}
+		if p.backend == embeddedBackend {
+			return r.attempt(ctx, permit, p, command.withSwitches(ctx), nil).result(r, permit)
+		}
+		turn := &turn{r: r}
+		if err := turn.begin(ctx); err != nil {
+			return notRun(), err
+		}
+		defer turn.end()
+		remarks, err := r.ready(ctx, permit, p)
+		if err != nil {
+			return notRun(), err
+		}
+		out, err := r.runWithRetry(ctx, permit, p, command, turn)
+		if err != nil {
+			r.learnRelease(nil)
+		}
+		out.Notices = append(remarks, out.Notices...)
+		return out, err
+	})
 }
 
 // Preview has p, which must be the embedded program with the task [Plan], work out
-// what the call of preview would change. Nothing is changed. What it returns is that
-// of Run.
+// what the call of preview would change. Nothing is changed. The results are those of Run.
 func (r *Runner) Preview(ctx context.Context, preview policy.Preview, p Program) (Outcome, error) {
-	end := r.watched(ctx, p)
-	out, err := r.preview(ctx, preview, p)
-	if end != nil {
-		end(out.ExitCode, codeIn(out, err))
-	}
-	return out, err
+	permitted := preview.Valid() && p.backend == embeddedBackend && p.options.Task == Plan
+	return r.watched(ctx, p, permitted, preview, func(ctx context.Context, command Command) (Outcome, error) {
+		return r.attempt(ctx, preview, p, command, nil).result(r, preview)
+	})
 }
 
-// watched notifies the watcher that p is about to run. It returns nil without a watcher.
-func (r *Runner) watched(ctx context.Context, p Program) (end func(exitCode int, code string)) {
-	if r.config.Watch == nil {
-		return nil
+// watched runs a call with its time limit and its [Hold], and notifies the watcher. Nothing is
+// run unless the call is permitted.
+func (r *Runner) watched(ctx context.Context, p Program, permitted bool, permit policy.Grant, run func(context.Context, Command) (Outcome, error)) (out Outcome, err error) {
+	if r.config.Watch != nil {
+		if end := r.config.Watch.BeginRun(ctx, p.Backend()); end != nil {
+			defer func() { end(out.ExitCode, codeIn(out, err)) }()
+		}
 	}
-	return r.config.Watch.BeginRun(ctx, p.Backend())
-}
-
-// run is Run without a watcher.
-func (r *Runner) run(ctx context.Context, permit policy.Permit, p Program) (Outcome, error) {
-	if !permit.Valid() {
-		return notRun(), ErrNoPermit
-	}
-	if permit.Confined() && p.backend != embeddedBackend {
+	if !permitted {
 		return notRun(), ErrNoPermit
 	}
 	command, err := p.Command(permit.Call())
@@ -70,53 +78,11 @@ func (r *Runner) run(ctx context.Context, permit policy.Permit, p Program) (Outc
 	defer end()
 	ctx, cancel := context.WithTimeout(ctx, r.config.Timeout)
 	defer cancel()
-	if !r.config.Resident {
-		ctx = FirstPart(ctx, Part{}) // what is left would go with the process
-	}
-	if p.backend == embeddedBackend {
-		return r.attempt(ctx, permit, p, command.withSwitches(ctx), nil).result(r, permit)
-	}
-	turn := r.turn()
-	if err := turn.begin(ctx); err != nil {
-		return notRun(), err
-	}
-	defer turn.end()
-	return r.runOnApp(ctx, permit, p, command, turn)
-}
-
-// preview is Preview without a watcher.
-func (r *Runner) preview(ctx context.Context, preview policy.Preview, p Program) (Outcome, error) {
-	if !preview.Valid() || p.backend != embeddedBackend || p.options.Task != Plan {
-		return notRun(), ErrNoPermit
-	}
-	command, err := p.Command(preview.Call())
-	if err != nil {
-		return notRun(), err
-	}
-	ctx, end := r.holding(ctx)
-	defer end()
-	ctx, cancel := context.WithTimeout(ctx, r.config.Timeout)
-	defer cancel()
-	return r.attempt(ctx, preview, p, command, nil).result(r, preview)
-}
-
-// runOnApp runs one call in its turn, which ends with its process.
-func (r *Runner) runOnApp(ctx context.Context, permit policy.Permit, p Program, command Command, turn *turn) (Outcome, error) {
-	remarks, err := r.ready(ctx, permit, p)
-	if err != nil {
-		return notRun(), err
-	}
-	out, err := r.runWithRetry(ctx, permit, p, command, turn)
-	if err != nil {
-		r.forgetRelease()
-	}
-	out.Notices = append(remarks, out.Notices...)
-	return out, err
+	return run(ctx, command)
 }
 
 // runWithRetry repeats a call that the client did not know: nothing was run, and a
-// vault that was just opened knows it the second time. turn ends with each process; nil is
-// one that goes on.
+// vault that was just opened knows it the second time. turn ends with each process unless nil.
 func (r *Runner) runWithRetry(ctx context.Context, permit policy.Permit, p Program, command Command, turn *turn) (Outcome, error) {
 	first := r.attempt(ctx, permit, p, command, turn)
 	if first.Kind != process.Exited || !first.verdict.cold {
@@ -147,7 +113,7 @@ type attempt struct {
 	worker   *worker // that answered, nil for a process of one call
 }
 
-// attempt runs the call once. turn, which may be nil, ends with the process.
+// attempt runs the call once. turn ends with the process unless nil.
 func (r *Runner) attempt(ctx context.Context, permit policy.Grant, p Program, command Command, turn *turn) attempt {
 	c := process.Child{
 		Path: command.Path, Name: p.name, Args: command.Args, Env: r.env(p.backend),
@@ -162,8 +128,8 @@ func (r *Runner) attempt(ctx context.Context, permit policy.Grant, p Program, co
 	}
 	if c.Embedded && r.config.Resident {
 		e, w := r.pool.run(ctx, c, command, permit.Access())
-		for again := 0; again < otherWorkers && lostToOtherCall(e) && !(permit.Call().Effect().Mutates() && e.Started); again++ {
-			e, w = r.pool.run(ctx, c, command, permit.Access()) // what has changed nothing can be asked again
+		for again := 0; again < otherWorkers && e.Kind == process.Lost && e.How == causeUnfinishedCall && !(permit.Call().Effect().Mutates() && e.Started); again++ {
+			e, w = r.pool.run(ctx, c, command, permit.Access()) // another call cost this one its worker, and it has changed nothing
 		}
 		a := classifyEnding(e, permit, p)
 		a.worker = w
@@ -183,7 +149,8 @@ func classifyEnding(e process.Ending, permit policy.Grant, p Program) attempt {
 	if a.embedded {
 		got.stderr, a.facts, got.reported = frame.CutReport(got.stderr)
 		got.explained = a.facts.Notice != ""
-		if a.Kind == process.Exited && panicked(got) {
+		// The Go runtime ends our own program with the same status as a wrong request.
+		if a.Kind == process.Exited && a.Exit == 2 && (hasLine(got.stderr, "panic: ") || hasLine(got.stderr, "fatal error: ")) {
 			a.Kind, a.How = process.Crashed, "a panic"
 		}
 	}
@@ -199,26 +166,6 @@ func (a attempt) result(r *Runner, permit policy.Grant) (Outcome, error) {
 	if permit.Guarded() && !a.embedded {
 		a.withhold(permit)
 	}
-	out := a.outcome()
-	mutates := permit.Call().Effect().Mutates()
-	switch a.Kind {
-	case process.NotStarted:
-		return out, cannotStart(a.path, a.Cause)
-	case process.Stopped:
-		return out, stoppedBy(a.Cause, r.config.Timeout, mutates && a.Started)
-	case process.Crashed:
-		return out, crashed(a.path, a.How, mutates)
-	case process.Lost:
-		return out, lost(a.path, a.How, mutates && a.Started)
-	}
-	if a.verdict.unavailable != nil {
-		return out, a.verdict.unavailable
-	}
-	out.Failure, out.Kept = a.verdict.failure, r.keptOf(a)
-	return out, nil
-}
-
-func (a attempt) outcome() Outcome {
 	v := a.verdict
 	out := Outcome{
 		Stdout: v.stdout, Stderr: v.stderr, ExitCode: a.Exit, Duration: a.Took,
@@ -249,7 +196,25 @@ func (a attempt) outcome() Outcome {
 	if a.Held {
 		out.Notices = append(out.Notices, "another process kept the output of the client open; what it printed later is not in the answer")
 	}
-	return out
+	mutates := permit.Call().Effect().Mutates()
+	switch a.Kind {
+	case process.NotStarted:
+		return out, cannotStart(a.path, a.Cause)
+	case process.Stopped:
+		return out, stoppedBy(a.Cause, r.config.Timeout, mutates && a.Started)
+	case process.Crashed:
+		return out, crashed(a.path, a.How, mutates)
+	case process.Lost:
+		return out, lost(a.path, a.How, mutates && a.Started)
+	}
+	if v.unavailable != nil {
+		return out, v.unavailable
+	}
+	out.Failure = v.failure
+	if kept := a.facts.Whole; kept != nil && a.worker != nil {
+		out.Kept = &KeptAnswer{Bytes: kept.Bytes, Rows: kept.Rows, worker: a.worker, id: kept.ID, timeout: r.config.Timeout}
+	}
+	return out, nil
 }
 
 // stoppedBy says why a call with a time limit was ended. begun means that it may have changed
@@ -287,12 +252,6 @@ func lost(path, how string, begun bool) error {
 	}
 	return &Unavailable{code: CodeCrashed, program: path, reason: "as the worker of the vault it " + how + " before it answered",
 		hint: "nothing was changed; the next call starts another worker"}
-}
-
-// panicked recognises our own program brought down by the Go runtime, which
-// ends it with the same status as a wrong request.
-func panicked(a answer) bool {
-	return a.exit == 2 && (hasLine(a.stderr, "panic: ") || hasLine(a.stderr, "fatal error: "))
 }
 
 func cannotStart(path string, err error) *Unavailable {

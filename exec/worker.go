@@ -11,25 +11,25 @@ import (
 	"vaultwicket/exec/process"
 )
 
-// beginLimit is how long a worker may take to begin while nobody waits for it.
+// beginLimit is how long a worker may take to begin while no call waits for it.
 const beginLimit = 15 * time.Second
 
-// cancelGrace is how long a worker may take to end a call that is over its
-// limit or not wanted any more. After it the worker is stopped in the steps of
-// every child; together they keep a call within its limit and half a second.
+// cancelGrace is how long a worker may take to end a call that timed out or was cancelled.
+// Then the worker is stopped in the steps of every child; together they keep a call within
+// its limit and half a second.
 const cancelGrace = 150 * time.Millisecond
 
-// worker is the embedded program of one vault, kept running. It costs a call
-// over its limit, and whatever else goes wrong, its life: nothing is known about
-// the state of a program that did not answer. The next call has another one.
+// worker is the resident embedded program of one vault. It is stopped after a call that did
+// not end in time and after any error, because its state is unknown. The next call starts
+// another one.
 type worker struct {
 	pool *pool
 	at   workerKey
 	life context.Context
 	end  context.CancelFunc // stops the process in steps
 
-	// begun is closed when the worker takes requests, or never will. Then peer
-	// is set, or failed says why it is not.
+	// begun is closed when the worker takes requests or has failed. Then peer is set, or
+	// failed is the reason.
 	begun  chan struct{}
 	peer   *process.Process
 	path   string // of the program
@@ -59,16 +59,7 @@ type worker struct {
 	checksPaused bool        // until the worker has been idle for the limit
 }
 
-func newWorker(p *pool, at workerKey) *worker {
-	w := &worker{
-		pool: p, at: at, begun: make(chan struct{}), gone: make(chan struct{}),
-		slots: make(chan struct{}, frame.MaxOpen), open: map[uint32]*exchange{}, idleSince: time.Now(),
-	}
-	w.life, w.end = context.WithCancel(context.Background())
-	return w
-}
-
-// live starts the process, hears its answers and stays until it has ended.
+// live starts the process, reads its answers and returns when it has ended.
 func (w *worker) live(c process.Child) {
 	defer w.end()
 	peer, err := process.Start(w.life, c)
@@ -82,16 +73,16 @@ func (w *worker) live(c process.Child) {
 	defer time.AfterFunc(beginLimit, w.stopUnlessBegun).Stop()
 	in := frame.NewReader(peer.Out)
 	if w.failed = w.handshake(in); w.failed == nil {
-		w.watch()
+		w.pool.mu.Lock()
+		w.healthTimer = time.AfterFunc(w.pool.limits.checkHealth, w.checkHealth)
+		w.pool.mu.Unlock()
 		close(w.begun)
 		err = w.listen(in)
 	}
-	how := w.finish(errors.Join(w.failed, err))
-	w.terminate(how)
+	w.terminate(w.finish(errors.Join(w.failed, err)))
 }
 
-// closeHeldPipes closes the pipes of a process that has ended while another one holds
-// them.
+// closeHeldPipes closes the pipes of a process that has ended while another one has them open.
 func (w *worker) closeHeldPipes() {
 	<-w.peer.Done()
 	select {
@@ -111,9 +102,8 @@ func (w *worker) stopUnlessBegun() {
 	}
 }
 
-// finish comes back when the process is gone, and says how it ended. A process
-// whose output has ended is about to end by itself; one that talks nonsense is
-// not waited for.
+// finish returns how the process ended, when it is gone. A process whose output has ended
+// gets time to end by itself; after malformed frames it is stopped at once.
 func (w *worker) finish(err error) string {
 	if err == nil {
 		select {
@@ -156,7 +146,7 @@ func (w *worker) terminate(how string) {
 	close(w.gone)
 }
 
-// stop ends the process in steps. The first reason is the one that is told.
+// stop ends the process in steps. The first reason is reported.
 func (w *worker) stop(reason string) {
 	w.mu.Lock()
 	if w.cause == "" {
@@ -166,7 +156,7 @@ func (w *worker) stop(reason string) {
 	w.end()
 }
 
-// handshake exchanges greetings. A pipe holds a greeting without being read.
+// handshake exchanges greetings. The buffer of a pipe has room for a greeting.
 func (w *worker) handshake(in *frame.Reader) error {
 	hello, _ := frame.AppendHello(nil, frame.Hello{Version: frame.Version})
 	if _, err := w.peer.In.Write(hello); err != nil {
@@ -194,8 +184,8 @@ func (w *worker) unsuitableWorker(reason string) *Unavailable {
 		hint: "the user can start the gateway again: its program may have been replaced while it ran"}
 }
 
-// listen takes frames until the worker sends no more. The error says what was
-// wrong with them, nil at an end in order.
+// listen takes frames until the worker sends no more. The error is the malformed frame, nil
+// at an orderly end.
 func (w *worker) listen(in *frame.Reader) error {
 	for {
 		f, err := in.Next()
@@ -226,7 +216,16 @@ func (w *worker) take(f frame.Frame) error {
 	}
 	switch f.Kind {
 	case frame.KindStdout:
-		return x.receive(f.Payload, granted)
+		before := x.sent
+		x.sent += len(f.Payload)
+		if x.sent > frame.Window && !granted {
+			return frame.Malformedf("sent more of answer %d than it may", x.id)
+		}
+		_, _ = x.stdout.Write(f.Payload) // it keeps what it can
+		if before < frame.Window && x.sent >= frame.Window {
+			close(x.large)
+		}
+		return nil
 	case frame.KindStderr:
 		_, _ = x.messages.Write(f.Payload)
 	case frame.KindChanging:

@@ -7,29 +7,18 @@ import (
 	"sync"
 	"time"
 
+	"vaultwicket/exec/frame"
 	"vaultwicket/exec/process"
 )
 
 // The limits of workers.
 const (
-	// maxIdle is when a worker ends that nobody asks anything: a session that
-	// is over should leave nothing in memory.
-	maxIdle = 10 * time.Minute
-	// checkInterval is how often the memory of a worker is looked at. Within it a
-	// call cannot fill a machine.
-	checkInterval = time.Second
-	// memoryRetire is when a worker is replaced as soon as nobody waits for it. A
-	// vault of 100,000 notes needs 300 MiB.
-	memoryRetire = 768 << 20
-	// memoryStop is when it is stopped at once: the longest note that can be
-	// changed is held a few times over and needs a quarter.
-	memoryStop = 2 << 30
-	// maxRemarks bounds what is kept of the standard error of a call: facts and a
-	// remark, or the stacks of a panic.
-	maxRemarks = 1 << 20
-	// otherWorkers is how many workers a call is brought to when they say that
-	// they cannot begin: the folder of a vault is rarely replaced once.
-	otherWorkers = 3
+	maxIdle       = 10 * time.Minute // then a worker without calls ends: a session that is over leaves nothing in memory
+	checkInterval = time.Second      // between two looks at the memory of a worker; a call cannot fill a machine within it
+	memoryRetire  = 768 << 20        // replaced once no call waits for it; a vault of 100,000 notes needs 300 MiB
+	memoryStop    = 2 << 30          // stopped at once; a change of the longest note needs a quarter
+	maxRemarks    = 1 << 20          // of standard error: facts and a remark, or the stacks of a panic
+	otherWorkers  = 3                // asked for a call when they cannot begin: the folder of a vault is rarely replaced once
 )
 
 // workerLimits are the constants above; tests have others.
@@ -38,8 +27,7 @@ type workerLimits struct {
 	full, stopAbove   int64
 }
 
-// pool keeps at most one worker a vault that takes new calls. Workers that take
-// none any more are with it until they have ended.
+// pool has at most one worker a vault that takes new calls, and retired ones until they end.
 type pool struct {
 	keep   int
 	limits workerLimits
@@ -54,19 +42,11 @@ type pool struct {
 // workerKey is what a worker is for: the vault in a folder, under access rules.
 type workerKey struct{ folder, access string }
 
-func newPool(keep int) *pool {
-	return &pool{
-		keep:   keep,
-		limits: workerLimits{idle: maxIdle, checkHealth: checkInterval, full: memoryRetire, stopAbove: memoryStop},
-	}
-}
-
-// run has the worker of the vault of c answer one command. What c says about
-// one call is not looked at: a worker is started without it. by is the worker that
-// answered, nil if none did.
+// run has the worker of the vault of c answer one command. c starts the worker, so it has
+// nothing of the call. by is the worker that answered, nil if none did.
 func (p *pool) run(ctx context.Context, c process.Child, command Command, access string) (e process.Ending, by *worker) {
 	for range otherWorkers {
-		w := p.acquire(c, workerKey{command.folder(), access})
+		w := p.acquire(c, workerKey{command.Args[1], access})
 		if w == nil {
 			e := p.nothing()
 			e.End(process.Stopped, context.Canceled) // the gateway ends
@@ -88,9 +68,8 @@ func (p *pool) nothing() process.Ending {
 	return process.Ending{Exit: process.NoExit, Stdout: process.NewStream(p.keep, nil, nil), Stderr: process.NewStream(min(p.keep, maxRemarks), nil, nil)}
 }
 
-// acquire returns the worker that takes the calls for a vault, and starts it if
-// there is none. It is not waited for. The caller calls leave. With a pool that
-// is closed it is nil.
+// acquire returns the worker that takes the calls for a vault, and starts it if there is none,
+// without waiting for it. The caller calls release. It returns nil if the pool is closed.
 func (p *pool) acquire(c process.Child, at workerKey) *worker {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -99,7 +78,11 @@ func (p *pool) acquire(c process.Child, at workerKey) *worker {
 	}
 	w := p.taking[at]
 	if w == nil {
-		w = newWorker(p, at)
+		w = &worker{
+			pool: p, at: at, begun: make(chan struct{}), gone: make(chan struct{}),
+			slots: make(chan struct{}, frame.MaxOpen), open: map[uint32]*exchange{}, idleSince: time.Now(),
+		}
+		w.life, w.end = context.WithCancel(context.Background())
 		if p.taking == nil {
 			p.taking, p.all = map[workerKey]*worker{}, map[*worker]struct{}{}
 		}
@@ -120,8 +103,7 @@ func (p *pool) release(w *worker) {
 	w.closeInputIfIdle()
 }
 
-// retire gives the worker no more calls; it ends when those it has are
-// answered.
+// retire gives the worker no more calls; it ends after those in flight.
 func (p *pool) retire(w *worker) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -136,23 +118,9 @@ func (p *pool) remove(w *worker) {
 	delete(p.all, w)
 }
 
-func (p *pool) close() {
-	p.mu.Lock()
-	p.closed = true
-	for w := range p.all {
-		if w.inFlight > 0 {
-			w.stop("was ended with the gateway")
-		}
-		w.retire()
-	}
-	p.mu.Unlock()
-	p.lives.Wait()
-}
-
-// sizes is how long the large answers of a worker were the last time, by what was asked. The
-// same listing is asked for again and again, and an answer of about the same length then takes
-// its space at once: each time it grows, a copy is left behind. Of two calls that come to the
-// same place the later one is known.
+// sizes is the length of the last large answer by call: the same listings are requested
+// repeatedly, and a buffer of the right size saves the copies of growth. Of two calls with the
+// same slot the later one is known.
 type sizes struct {
 	mu    sync.Mutex
 	known [32]struct {
@@ -173,7 +141,7 @@ func callHash(words []string) uint64 {
 	return h.Sum64()
 }
 
-// of returns how long the answer to a call was, 0 where that is not known.
+// of returns the length of the last answer to a call, 0 if it is unknown.
 func (s *sizes) of(call uint64) int64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -183,7 +151,6 @@ func (s *sizes) of(call uint64) int64 {
 	return 0
 }
 
-// keep notes how long the answer to a call is.
 func (s *sizes) keep(call uint64, size int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -191,17 +158,10 @@ func (s *sizes) keep(call uint64, size int64) {
 	known.call, known.size = call, size
 }
 
-// This is how workers end that nobody stops: after a while without calls, or
-// when they use too much memory. What is here is called under the pool's lock.
+// The functions below end idle workers and those that use too much memory. They are called
+// under the lock of the pool.
 
-// watch begins to look at the worker from time to time.
-func (w *worker) watch() {
-	w.pool.mu.Lock()
-	defer w.pool.mu.Unlock()
-	w.healthTimer = time.AfterFunc(w.pool.limits.checkHealth, w.checkHealth)
-}
-
-// resumeChecks has the worker checked soon: it has a call.
+// resumeChecks schedules the next check soon: the worker has a call.
 func (w *worker) resumeChecks() {
 	if w.checksPaused {
 		w.checksPaused = false
@@ -243,8 +203,8 @@ func (w *worker) retire() {
 	w.closeInputIfIdle()
 }
 
-// closeInputIfIdle has a worker end that takes no more calls and has none: it sees
-// the end of its input. One that does not is stopped.
+// closeInputIfIdle ends a retired worker without calls by the end of its input. If it does not
+// end then, it is stopped.
 func (w *worker) closeInputIfIdle() {
 	if !w.retired || w.inFlight > 0 || w.inputClosed {
 		return
@@ -263,17 +223,13 @@ func (w *worker) closeInputIfIdle() {
 }
 
 // turn is the right of one call to use the app, which answers one call at a time. It is
-// used by one goroutine. nil is a turn that is somebody else's to begin and end.
+// used by one goroutine. A nil turn is managed by the caller.
 type turn struct {
 	r    *Runner
 	held bool
 }
 
-// turn returns a turn that has not begun.
-func (r *Runner) turn() *turn { return &turn{r: r} }
-
-// begin waits until no other call uses the app. A turn that has begun and not ended goes
-// on.
+// begin waits until no other call uses the app, unless the turn has begun already.
 func (t *turn) begin(ctx context.Context) error {
 	if t == nil || t.held {
 		return nil
