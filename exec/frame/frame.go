@@ -1,13 +1,11 @@
-// Package frame is the private protocol between the gateway and the embedded
-// vault program when that stays resident: requests go in on its standard input,
-// answers come out of its standard output. Both sides are the same binary, so
-// that the protocol may change with every release; the handshake refuses a
-// binary that was replaced meanwhile.
+// Package frame is the private protocol between the gateway and the resident embedded program:
+// requests on its standard input, answers on its standard output. Both sides are the same
+// binary, so the protocol may change with every release; the handshake refuses a binary that
+// was replaced meanwhile.
 //
-// It knows no commands: a request is a command line with the bytes of its
-// standard input, and an answer is two streams and an exit status. Content
-// travels as bytes and is never quoted or escaped. Every frame has a bounded
-// length, which is checked before anything is read or allocated for it.
+// It knows no commands: a request is a command line with the bytes of its standard input, and an
+// answer is two streams and an exit status. Content is sent as bytes without escapes. Every
+// frame has a bounded length, which is checked before anything is read or allocated for it.
 package frame
 
 import (
@@ -23,11 +21,10 @@ const Version = 3
 // Kind is the kind of a frame.
 type Kind uint8
 
-// The kinds. A worker is sent a hello first, then requests, each followed by
-// its input if it has any; a cancel asks for the early end of one. A worker
-// answers with its own hello, then for each request with any number of pieces
-// of output and one end. After [Window] bytes of standard output it waits for
-// the more of that request, so that a large answer holds up no other one.
+// The kinds. A worker receives a hello, then requests, each followed by its input if it has any;
+// a cancel asks for the early end of one. It sends its own hello, then for each request pieces
+// of output and one end. After [Window] bytes of standard output it waits for the more of that
+// request (backpressure), so that a large answer blocks no other one.
 const (
 	KindHello Kind = 1 + iota
 	KindRequest
@@ -41,17 +38,10 @@ const (
 )
 
 const (
-	// MaxChunk bounds a piece of input or output, so that a note of any size
-	// passes through small buffers.
-	MaxChunk = 64 << 10
-	// MaxRequest bounds a command line: Linux gives all arguments of a process
-	// 2 MiB unless told otherwise.
-	MaxRequest = 2 << 20
-	// Window is how much of the standard output of a request a worker sends unasked.
-	Window = 40 << 10
-	// MaxOpen is how many requests may be open at once: as many as the gateway
-	// runs at most.
-	MaxOpen = 64
+	MaxChunk   = 64 << 10 // of input or output: a note of any size passes through small buffers
+	MaxRequest = 2 << 20  // of a command line: the default of Linux for all arguments of a process
+	Window     = 40 << 10 // of standard output that a worker sends before a more
+	MaxOpen    = 64       // requests at once, as many as the gateway runs
 
 	maxHello = 16 << 10 // a path, which systems bound at 4 to 32 KiB
 	maxEnd   = 16
@@ -80,8 +70,7 @@ type Malformed struct{ reason string }
 
 func (m *Malformed) Error() string { return m.reason }
 
-// Malformedf returns a Malformed, for frames that are well-formed but must not
-// come where they came.
+// Malformedf returns a Malformed, also for a valid frame in the wrong place.
 func Malformedf(format string, args ...any) *Malformed {
 	return &Malformed{fmt.Sprintf(format, args...)}
 }
@@ -100,7 +89,7 @@ type Reader struct {
 	taken int // of what is buffered: the frame that was returned last
 }
 
-// readBuffer holds the longest piece of output with its head, and little besides: the
+// readBuffer is the longest piece of output with its head, and little more, because the
 // beginning of the next one is moved to its start.
 const readBuffer = MaxChunk + 4<<10
 
@@ -123,42 +112,25 @@ func (r *Reader) Next() (Frame, error) {
 		return Frame{}, err
 	}
 	size, f := binary.BigEndian.Uint32(head), Frame{Kind: Kind(head[4]), ID: binary.BigEndian.Uint32(head[5:])}
-	bound, err := f.bound()
-	if err != nil {
-		return Frame{}, err
+	if int(f.Kind) >= len(bounds) || bounds[f.Kind] == 0 {
+		return Frame{}, Malformedf("sent a frame of the unknown kind %d", f.Kind)
 	}
-	if size > uint32(bound) {
+	if bound := bounds[f.Kind]; size > uint32(bound) {
 		return Frame{}, Malformedf("sent a frame of kind %d with %d bytes, of %d at most", f.Kind, size, bound)
 	}
-	f.Payload, err = r.payload(int(size))
+	if whole := headSize + int(size); whole <= r.in.Size() {
+		if head, err = r.in.Peek(whole); err == nil {
+			r.taken, f.Payload = whole, head[headSize:]
+		}
+	} else { // longer than any piece of input or output: copied, and the buffer is not kept
+		_, _ = r.in.Discard(headSize)
+		f.Payload = make([]byte, size)
+		_, err = io.ReadFull(r.in, f.Payload)
+	}
 	if err == io.EOF || err == io.ErrUnexpectedEOF {
 		return Frame{}, Malformedf("ended in the middle of a frame")
 	}
 	return f, err
-}
-
-func (f Frame) bound() (int, error) {
-	if int(f.Kind) >= len(bounds) || bounds[f.Kind] == 0 {
-		return 0, Malformedf("sent a frame of the unknown kind %d", f.Kind)
-	}
-	return bounds[f.Kind], nil
-}
-
-// payload returns the bytes after the header. It copies them only if they are longer than any
-// piece of input or output, and does not keep that buffer.
-func (r *Reader) payload(size int) ([]byte, error) {
-	if whole := headSize + size; whole <= r.in.Size() {
-		frame, err := r.in.Peek(whole)
-		if err != nil {
-			return nil, err
-		}
-		r.taken = whole
-		return frame[headSize:], nil
-	}
-	_, _ = r.in.Discard(headSize)
-	payload := make([]byte, size)
-	_, err := io.ReadFull(r.in, payload)
-	return payload, err
 }
 
 // greeting begins every hello, so that no other program is taken for a worker.
@@ -234,13 +206,9 @@ func ParseRequest(f Frame) (Request, error) {
 
 // End is the end of an answer.
 type End struct {
-	// Status is the exit status that a process for this one call would have.
-	Status uint8
-	// Unrun says that nothing was begun: the worker is of no use any more, and
-	// another one may be asked.
-	Unrun bool
-	// Last says that the worker ends now and answers nothing else.
-	Last bool
+	Status uint8 // exit status of the call
+	Unrun  bool  // nothing was begun: this worker takes no more calls, another one may be asked
+	Last   bool  // the worker ends now
 }
 
 // AppendEnd appends e to b as a frame.

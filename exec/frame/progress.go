@@ -9,12 +9,11 @@ import (
 	"strings"
 )
 
-// Progress is how far a call has come: files read of those found, operations of a batch. It
-// passes from the embedded program to the gateway as a line on standard error, and within
-// the gateway through the context of the call.
+// Progress of a call: files read of those found, operations of a batch. The embedded program
+// sends it as a line on standard error; the gateway passes it through the context of the call.
 //
-// It counts only what the caller may see. It is for display: nothing depends on it, and a
-// count that is missing or late is no fault. The zero Progress is unknown.
+// It counts only what the caller may see. It is for display: a count may be missing or late.
+// The zero Progress is unknown.
 type Progress struct {
 	Done, Total int // Total counts what is known so far, and may rise
 	Of          ProgressKind

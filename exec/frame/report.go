@@ -26,48 +26,30 @@ const (
 	CodeContentTooLong   = "content_too_long"
 )
 
-// HintAppDoesLess is the hint for a change of which the app would make only a part. The
-// gateway knows it by that, and has the embedded CLI make the change where it may.
+// HintAppDoesLess is the hint for a change of which the app would make only a part. The gateway
+// recognizes it, and has the embedded CLI make the change if it may.
 const HintAppDoesLess = "the embedded CLI can make the whole change: the user can set backend to auto"
 
-// HintNotFound is the hint for a note that does not exist. The gateway gives it for
-// a hidden one as well: nothing may tell the two apart.
+// HintNotFound is the hint for a note that does not exist, and for a hidden one.
 const HintNotFound = "names are case-sensitive; look the name up with files, tags or search"
 
-// Facts are what the embedded program reports about the note that a successful
-// call concerned, so that the gateway need not read them out of the answer.
+// Facts are what the embedded program reports about the note of a successful call, so that the
+// gateway need not parse the answer.
 type Facts struct {
-	Path string `json:"path"`
-	// Hash is that of the content, "" if the note does not exist.
-	Hash string `json:"hash"`
-	// Before is the hash that the note had before the call: nil if nothing was
-	// written, "" if the note was created.
-	Before *string `json:"before,omitempty"`
-	// Change is the id of the journal entry, "" if nothing was written.
-	Change string `json:"change,omitempty"`
-	// Added and Removed count lines in all files.
-	Added   int `json:"added,omitempty"`
-	Removed int `json:"removed,omitempty"`
-	// Loses says that the change was destructive, whatever its command is.
-	Loses bool `json:"loses,omitempty"`
-	// Overtaken says that another program changed the note right after the call.
-	Overtaken bool `json:"overtaken,omitempty"`
-	// LineEnds says that the written text was converted to the line ends of the
-	// note.
-	LineEnds bool `json:"lineEnds,omitempty"`
-	// Image is the media type of an image, "" for none. Its bytes are the last line of
-	// the answer, in base64.
-	Image string `json:"image,omitempty"`
-	// State is that of the index from which the answer was made, "" if it depends on more
-	// than that. Unchanged says that it is the one that was asked about, and that nothing
-	// was answered.
-	State     string `json:"state,omitempty"`
-	Unchanged bool   `json:"unchanged,omitempty"`
-	// Whole is nil unless the answer is the first part of a longer one, which the worker keeps.
-	Whole *Whole `json:"whole,omitempty"`
-	// Notice is a remark on the answer: why it is empty, or how a query was read. It
-	// contains no text of a note.
-	Notice string `json:"notice,omitempty"`
+	Path      string  `json:"path"`
+	Hash      string  `json:"hash"`                // of the content, "" if the note does not exist
+	Before    *string `json:"before,omitempty"`    // hash before the call: nil if nothing was written, "" if the note was created
+	Change    string  `json:"change,omitempty"`    // id of the journal entry, "" if nothing was written
+	Added     int     `json:"added,omitempty"`     // lines in all files
+	Removed   int     `json:"removed,omitempty"`   // lines in all files
+	Loses     bool    `json:"loses,omitempty"`     // the change was destructive, whatever its command is
+	Overtaken bool    `json:"overtaken,omitempty"` // another program changed the note right after the call
+	LineEnds  bool    `json:"lineEnds,omitempty"`  // the text was converted to the line ends of the note
+	Image     string  `json:"image,omitempty"`     // media type of an image, "" for none; its bytes are the last line of the answer, in base64
+	State     string  `json:"state,omitempty"`     // of the index that the answer depends on, "" if it depends on more
+	Unchanged bool    `json:"unchanged,omitempty"` // the state is the one that was asked about, and nothing was answered
+	Whole     *Whole  `json:"whole,omitempty"`     // nil unless the answer is the first part of a longer one, which the worker keeps
+	Notice    string  `json:"notice,omitempty"`    // a remark: why the answer is empty, or how a query was read; no text of a note
 }
 
 // Whole is an answer that a worker keeps, of which it sent the first part.
@@ -89,9 +71,8 @@ type Failure struct {
 // MaxReason bounds the reason of a Failure, so that a report stays short.
 const MaxReason = 256
 
-// reportMark begins the last line on standard error of the embedded program: one
-// line of JSON with the facts or the failure. Standard error never contains text
-// of notes, and JSON has no line breaks inside a value.
+// reportMark begins the last line on standard error of the embedded program: the facts or the
+// failure as one line of JSON. Standard error never contains text of notes.
 const reportMark = "vaultwicket-facts: "
 
 // Line returns the facts as one line without its line break.

@@ -8,10 +8,8 @@ import (
 )
 
 const (
-	// tellAfter is how long a call is not told about: nobody looks at most of them.
-	tellAfter = 700 * time.Millisecond
-	// tellApart is the time between two counts.
-	tellApart = 400 * time.Millisecond
+	tellAfter = 700 * time.Millisecond // before the first count; most calls are shorter
+	tellApart = 400 * time.Millisecond // between two counts
 )
 
 // Tally counts the files of one call. A nil Tally counts nothing. It is used by several

@@ -24,9 +24,9 @@ import (
 const (
 	// StopGrace is how long a child may take to end after it was asked to.
 	StopGrace = 250 * time.Millisecond
-	// PipeGrace is how long the pipes are read after a child has ended or was
-	// asked to: a process that it started may hold them for ever. It is longer
-	// than StopGrace and keeps a stopped call within its limit and half a second.
+	// PipeGrace is how long the pipes are read after a child has ended or was asked to: a
+	// grandchild may keep them open. It is longer than StopGrace and keeps a stopped call
+	// within its limit and half a second.
 	PipeGrace = 400 * time.Millisecond
 )
 
@@ -40,13 +40,12 @@ type Child struct {
 	Stdin      string
 	Embedded   bool // the embedded program: its whole process group may be ended
 	Keep       int  // bytes kept of each stream
-	// Capacity waits until there is memory for a large answer; without it nothing more is
-	// kept. nil is always.
+	// Capacity waits for memory for a large answer; if it returns false nothing more is kept.
+	// nil is unlimited.
 	Capacity func(context.Context) bool
-	// Progress is told how far the embedded program has come. nil is nobody.
-	Progress func(frame.Progress)
-	// Ended is called when the process has ended and its output is still being read, where
-	// the system tells: on Linux. nil is nobody.
+	Progress func(frame.Progress) // receives the progress of the embedded program, unless nil
+	// Ended is called on Linux, unless nil, when the process has ended and its output is still
+	// being read.
 	Ended func()
 }
 
@@ -84,13 +83,11 @@ type Ending struct {
 // End sets how a child ended that did not simply exit.
 func (e *Ending) End(kind Kind, cause error) { e.Kind, e.Cause = kind, cause }
 
-// Run starts the child and waits for its end. It comes back at most PipeGrace
-// after ctx has ended, with no process of ours left.
+// Run starts the child and waits for its end. It returns at most PipeGrace after ctx has ended,
+// with no process of ours left.
 //
-// The goroutine keeps its thread for that time. On Linux the kernel ends a
-// child together with the thread that started it, not with the process, and the
-// runtime ends a thread whose goroutine exits while locked to it. A thread that
-// is locked here cannot become such a one before the child has ended.
+// The goroutine is locked to its thread meanwhile: on Linux the kernel ends a child together
+// with the thread that started it, and the runtime may end an unlocked thread.
 func (c Child) Run(ctx context.Context) Ending {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
@@ -111,7 +108,11 @@ func (c Child) Run(ctx context.Context) Ending {
 	}
 	cmd.Stdout, cmd.Stderr = e.Stdout, e.Stderr
 	if c.Embedded {
-		messages := frame.NewProgressFilter(e.Stderr, c.tell)
+		messages := frame.NewProgressFilter(e.Stderr, func(count frame.Progress) {
+			if c.Progress != nil {
+				c.Progress(count)
+			}
+		})
 		cmd.Stderr = messages
 		defer func() { _ = messages.Flush() }() // a stream takes everything
 	}
@@ -148,14 +149,7 @@ func (c Child) Run(ctx context.Context) Ending {
 	return e
 }
 
-func (c Child) tell(count frame.Progress) {
-	if c.Progress != nil {
-		c.Progress(count)
-	}
-}
-
-// StopCause returns why ctx has ended: [ErrFlood], or the error of ctx. The cause that a caller may
-// have attached is its own affair.
+// StopCause returns why ctx has ended: [ErrFlood], or the error of ctx. Other causes are ignored.
 func StopCause(ctx context.Context) error {
 	if errors.Is(context.Cause(ctx), ErrFlood) {
 		return ErrFlood

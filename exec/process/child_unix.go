@@ -11,9 +11,8 @@ import (
 	"syscall"
 )
 
-// lifelineVariable tells our own program which descriptor to watch. It is the
-// reading end of a pipe that nobody writes to: it ends when this process does,
-// however that ends.
+// lifelineVariable is the descriptor that our own program watches: the reading end of a pipe
+// without a writer, which ends with this process.
 const (
 	lifelineVariable   = "VAULTWICKET_LIFELINE=3"
 	signalBase         = 128 // what shells add to the number of a signal
@@ -22,8 +21,7 @@ const (
 	statusAbortedShell = signalBase + int(syscall.SIGABRT) // a launcher script passes on that the older client aborted
 )
 
-// pipe holds both ends, so that the writing one is not closed with its last
-// reference.
+// pipe has both ends, so that the writing one is not closed with its last reference.
 type pipe struct{ reader, writer *os.File }
 
 // lifeline creates the pipe once for the whole process.
@@ -51,8 +49,8 @@ func confine(cmd *osexec.Cmd, embedded bool) error {
 
 func start(cmd *osexec.Cmd, _ bool) error { return cmd.Start() }
 
-// interrupt asks a child to end: our own program with all it started, the
-// client alone, because its group may hold the user's app.
+// interrupt asks a child to end: our own program with its group, the client alone, because its
+// group may contain the user's app.
 func interrupt(p *os.Process, embedded bool) error {
 	if !embedded {
 		return p.Signal(syscall.SIGTERM)
@@ -67,8 +65,7 @@ func interrupt(p *os.Process, embedded bool) error {
 // not reused while it has members.
 func killGroup(pid int) { _ = syscall.Kill(-pid, syscall.SIGKILL) } // an error means that none is left
 
-// exitOf returns the exit status, as a shell would report it, and the signal
-// that ended the process.
+// exitOf returns the exit status as a shell reports it, and the signal that ended the process.
 func exitOf(state *os.ProcessState) (status int, crash string) {
 	if ws, ok := state.Sys().(syscall.WaitStatus); ok && ws.Signaled() {
 		return signalBase + int(ws.Signal()), fmt.Sprintf("signal %d, %v", int(ws.Signal()), ws.Signal())
@@ -79,8 +76,8 @@ func exitOf(state *os.ProcessState) (status int, crash string) {
 	return status, ""
 }
 
-// closeInherited makes sure that descriptors which this process inherited itself
-// go no further. Those that Go opens are marked already.
+// closeInherited marks the descriptors that this process inherited close-on-exec. Those that Go
+// opens are marked already.
 var closeInherited = sync.OnceFunc(func() {
 	entries, err := os.ReadDir(descriptorFolder)
 	if err != nil {

@@ -14,8 +14,7 @@ type childSet struct {
 
 var children childSet
 
-// start starts a child. Whoever holds startMutex for writing sees every child that
-// runs in pids.
+// start starts a child. pids has every running child while startMutex is held for writing.
 func (f *childSet) start(begin func() error, cmd *osexec.Cmd) error {
 	f.startMutex.RLock()
 	defer f.startMutex.RUnlock()

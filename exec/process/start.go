@@ -8,9 +8,8 @@ import (
 	"sync"
 )
 
-// Process is the embedded program or a server of this binary, kept running. It ends
-// when In is closed, with the context it was started with, by Stop, and with this
-// process.
+// Process is the resident embedded program or a server of this binary. It ends when In is
+// closed, with the context it was started with, by Stop, and with this process.
 type Process struct {
 	In  io.WriteCloser
 	Out io.Reader
@@ -28,35 +27,28 @@ type Process struct {
 func Start(ctx context.Context, c Child) (*Process, error) {
 	ctx, stop := context.WithCancel(ctx)
 	p := &Process{stop: stop, done: make(chan struct{})}
-	theirs, err := p.connect()
+	stdin, in, err := os.Pipe()
 	if err != nil {
 		stop()
 		return nil, err
 	}
+	out, stdout, err := AnswerPipe()
+	if err != nil {
+		stdin.Close()
+		in.Close()
+		stop()
+		return nil, err
+	}
+	p.In, p.Out, p.out = in, out, out
+
 	started := make(chan error)
-	go p.live(ctx, c, theirs, started)
+	go p.live(ctx, c, [2]*os.File{stdin, stdout}, started)
 	if err := <-started; err != nil {
 		stop()
 		p.Close()
 		return nil, err
 	}
 	return p, nil
-}
-
-// connect makes the two pipes and returns the ends of the server.
-func (p *Process) connect() (theirs [2]*os.File, err error) {
-	stdin, in, err := os.Pipe()
-	if err != nil {
-		return theirs, err
-	}
-	out, stdout, err := AnswerPipe()
-	if err != nil {
-		stdin.Close()
-		in.Close()
-		return theirs, err
-	}
-	p.In, p.Out, p.out = in, out, out
-	return [2]*os.File{stdin, stdout}, nil
 }
 
 // AnswerPipe returns the ends of a pipe through which a process answers. It holds a large
@@ -69,8 +61,7 @@ func AnswerPipe() (out, stdout *os.File, err error) {
 	return out, stdout, err
 }
 
-// live starts the server and stays with it on one thread, for the reason given
-// at Child.Run.
+// live starts the server and waits for its end on one thread, see [Child.Run].
 func (p *Process) live(ctx context.Context, c Child, theirs [2]*os.File, started chan<- error) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
@@ -81,7 +72,12 @@ func (p *Process) live(ctx context.Context, c Child, theirs [2]*os.File, started
 		cmd.Cancel = s.ask
 		cmd.Stdin, cmd.Stdout = theirs[0], theirs[1]
 		err = children.start(func() error { return start(cmd, c.Embedded) }, cmd)
-		defer func() { s.done(); p.end.asked(s) }()
+		defer func() {
+			s.done()
+			if s.asked.Load() {
+				p.end.End(Stopped, context.Canceled)
+			}
+		}()
 	}
 	theirs[0].Close()
 	theirs[1].Close()
@@ -92,13 +88,6 @@ func (p *Process) live(ctx context.Context, c Child, theirs [2]*os.File, started
 	if err == nil {
 		err = children.wait(cmd)
 		p.end.read(cmd.ProcessState, err)
-	}
-}
-
-// asked notes that the server was stopped by us.
-func (e *Ending) asked(s *stopper) {
-	if s.asked.Load() {
-		e.End(Stopped, context.Canceled)
 	}
 }
 

@@ -11,48 +11,40 @@ import (
 )
 
 const (
-	// smallAnswer is how much of an answer is kept before there has to be space for a
-	// large one: most answers are shorter.
-	smallAnswer = frame.Window
-	// firstStep and lastStep are how large an answer grows before all the space is taken:
-	// pages that are not written to cost nothing, copies that are left behind do.
+	smallAnswer = frame.Window // kept without asking for capacity; most answers are shorter
+	// firstStep and lastStep are the sizes to which a buffer grows before all of it is
+	// allocated: unwritten pages cost nothing, copies do.
 	firstStep = 1 << 20
 	lastStep  = 4 << 20
-	// FloodLimit ends a call whose program does not stop printing: a listing of
-	// a million files is a tenth of it.
+	// FloodLimit ends the call of a program that does not stop printing: a listing of a million
+	// files is a tenth of it.
 	FloodLimit = 1 << 30
 )
 
-// Stream keeps the head and the tail of what a program prints and reads on to
-// the end, so that the program is never blocked for good and its pipe never
-// breaks.
+// Stream keeps the head and the tail of the output of a program and reads it to the end, so
+// that the program is never blocked and its pipe never breaks.
 //
-// Most of what may be kept is written to where it stays. The last eighth is filled
-// from the front, and after that it is a ring, so that no more than keep bytes are
-// ever held, and an eighth of them twice while they are put together.
+// The last eighth is a ring buffer, so that at most keep bytes are held, and an eighth of them
+// twice while they are joined.
 type Stream struct {
-	keep  int
-	limit int64
-	flood func() // called once when limit is passed
-	// capacity waits until there is space for a large answer, and is asked once. Without
-	// it nothing more is kept. nil is as much capacity as keep says.
-	capacity func() bool
+	keep     int
+	limit    int64
+	flood    func()      // called once when limit is passed
+	capacity func() bool // see NewStream
 
-	head strings.Builder
-	tail []byte
-	next int // in the ring: where the oldest byte is
-	// Total is how many bytes were written.
-	Total int64
-	gap   int  // where something was dropped, once text was called
-	roomy bool // capacity was asked
-	// headFull says that the rest goes to the tail.
-	headFull bool
-	full     bool // there was none
+	head     strings.Builder
+	headFull bool // the rest goes to the tail
+	tail     []byte
+	next     int   // index of the oldest byte in the ring
+	Total    int64 // bytes written
+	gap      int   // where something was dropped, after Text
+	roomy    bool  // capacity was asked
+	full     bool  // there was none
 }
 
-// NewStream returns a stream that keeps so many bytes. It calls flood once when more
-// than [FloodLimit] bytes are written, and capacity once before it keeps a large answer:
-// without capacity nothing more is kept. Each may be nil.
+// NewStream returns a stream that keeps so many bytes. It calls flood once when more than
+// [FloodLimit] bytes are written, and capacity once before it keeps a large answer, which it
+// drops unless that returns true. Each may be nil.
 func NewStream(keep int, flood func(), capacity func() bool) *Stream {
 	return &Stream{keep: keep, limit: FloodLimit, flood: flood, capacity: capacity}
 }
@@ -95,7 +87,20 @@ func (s *Stream) Write(p []byte) (int, error) {
 	}
 	if !s.full {
 		n := s.forHead(p)
-		s.grow(n)
+		size, c := s.head.Len()+n, s.head.Cap()
+		switch {
+		case size <= c || size <= smallAnswer:
+		case size <= firstStep && s.keep > firstStep:
+			s.head.Grow(max(firstStep-2*c, n)) // it adds this to twice of what there is
+		case size <= lastStep && s.keep > lastStep:
+			s.head.Grow(max(lastStep-2*c, n))
+		default:
+			s.head.Grow(max(s.keep-2*c, n))
+			// What the large answer before this one has left, and the copy that was just made,
+			// would otherwise stay beside it: the collector waits until garbage is half of what
+			// is in use. Of the new space next to nothing is written to yet.
+			debug.FreeOSMemory()
+		}
 		s.head.Write(p[:n])
 		for rest := p[n:]; len(rest) > 0; {
 			n := s.addToTail(rest)
@@ -124,33 +129,14 @@ func (s *Stream) forHead(p []byte) (n int) {
 	return n
 }
 
-// Expect makes space for an answer that is about so long, where that is large and not much.
-// It is for a caller who writes nothing meanwhile.
+// Expect allocates the buffer for an answer of about this length, if that is large but not too
+// large. Nothing may be written meanwhile.
 func (s *Stream) Expect(total int64) {
 	if total <= smallAnswer || total > lastStep || s.keep <= lastStep {
 		return
 	}
 	if more := int(total+total/16) - 2*s.head.Cap(); more > 0 {
 		s.head.Grow(more) // it adds this to twice of what there is
-	}
-}
-
-// grow makes space in the head for a piece. It takes three large steps: every smaller
-// one leaves a copy behind.
-func (s *Stream) grow(n int) {
-	size, c := s.head.Len()+n, s.head.Cap()
-	switch {
-	case size <= c || size <= smallAnswer:
-	case size <= firstStep && s.keep > firstStep:
-		s.head.Grow(max(firstStep-2*c, n)) // it adds this to twice of what there is
-	case size <= lastStep && s.keep > lastStep:
-		s.head.Grow(max(lastStep-2*c, n))
-	default:
-		s.head.Grow(max(s.keep-2*c, n))
-		// What the large answer before this one has left, and the copy that was just made,
-		// would otherwise stay beside it: the collector waits until garbage is half of what
-		// is in use. Of the new space next to nothing is written to yet.
-		debug.FreeOSMemory()
 	}
 }
 

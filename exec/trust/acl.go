@@ -12,13 +12,10 @@ const everybody = "S-1-1-0"
 
 // Entry grants rights to an account, or denies them.
 type Entry struct {
-	Account string // a SID; an alias such as DA where this system knows no SID for it
-	Rights  Rights
-	// Denies reports that the rights are taken away.
-	Denies bool
-	// InheritOnly reports that the entry is for what is made in the folder, and not for
-	// the folder itself.
-	InheritOnly bool
+	Account     string // a SID; an alias such as DA where this system knows no SID for it
+	Rights      Rights
+	Denies      bool
+	InheritOnly bool // it applies to new files in the folder, and not to the folder itself
 }
 
 // Descriptor has the owner of a file or folder and its access list.
@@ -30,7 +27,13 @@ type Descriptor struct {
 // Parse reads a security descriptor in its text form. It never fails: without a list, for
 // an entry that cannot be read and where one has a condition, everybody has all rights.
 func Parse(text string) Descriptor {
-	d := Descriptor{Owner: ownerIn(text)}
+	var d Descriptor
+	if owner, found := strings.CutPrefix(text, "O:"); found { // a SID, to the next part
+		for _, next := range []string{"G:", "D:", "S:"} {
+			owner, _, _ = strings.Cut(owner, next)
+		}
+		d.Owner = SIDOf(owner)
+	}
 	_, list, found := strings.Cut(text, "D:")
 	if list, _, _ = strings.Cut(list, "S:"); !found || strings.Contains(list, "NO_ACCESS_CONTROL") || hasCondition(text) {
 		d.Entries = []Entry{{Account: everybody, Rights: All}}
@@ -61,39 +64,20 @@ func hasCondition(text string) bool {
 	return false
 }
 
-// ownerIn returns the SID after O:, which ends where the next part begins.
-func ownerIn(text string) string {
-	owner, found := strings.CutPrefix(text, "O:")
-	if !found {
-		return ""
-	}
-	for _, next := range []string{"G:", "D:", "S:"} {
-		owner, _, _ = strings.Cut(owner, next)
-	}
-	return SIDOf(owner)
-}
-
 // parseEntry reads an entry without its brackets.
 func parseEntry(text string) Entry {
 	fields := strings.Split(text, ";")
 	if len(fields) < 6 || fields[5] == "" {
 		return Entry{Account: everybody, Rights: All}
 	}
+	inheritOnly := false
+	for flag := range slices.Chunk([]byte(fields[1]), 2) {
+		inheritOnly = inheritOnly || string(flag) == "IO"
+	}
 	return Entry{
-		Account: SIDOf(fields[5]), Rights: rightsIn(fields[2]), InheritOnly: hasFlag(fields[1], "IO"),
-		Denies: slices.Contains([]string{"D", "OD", "XD"}, fields[0]),
+		Account: SIDOf(fields[5]), Rights: rightsIn(fields[2]),
+		InheritOnly: inheritOnly, Denies: slices.Contains([]string{"D", "OD", "XD"}, fields[0]),
 	}
-}
-
-// hasFlag looks for a flag of two letters in a field of such flags.
-func hasFlag(field, flag string) bool {
-	for len(field) >= 2 {
-		if field[:2] == flag {
-			return true
-		}
-		field = field[2:]
-	}
-	return false
 }
 
 // Beyond returns an account outside trusted that has one of the rights to the file or folder
@@ -132,9 +116,9 @@ var administrators = sync.OnceValue(func() []string {
 	}
 })
 
-// TrustedBy returns who may change what a user relies on: the user with this SID, and
-// who has the rights of an administrator. Owner rights and the creator stand for the
-// owner of a file, who is looked at as such.
+// TrustedBy returns the trusted accounts of a user: the user with this SID, and the
+// administrators. Owner rights and the creator are the owner of a file, which is checked by
+// itself.
 func TrustedBy(user string) []string {
 	return append([]string{user, "S-1-3-4", "S-1-3-0"}, administrators()...)
 }
@@ -147,8 +131,8 @@ var aliases = map[string]string{
 	"BA": "S-1-5-32-544", "BU": "S-1-5-32-545", "BG": "S-1-5-32-546", "PU": "S-1-5-32-547", "AC": "S-1-15-2-1",
 }
 
-// SIDOf returns the SID for an alias such as WD. What is no alias, or one that this system
-// does not know, is returned as it is.
+// SIDOf returns the SID for an alias such as WD. Other text and unknown aliases are returned
+// unchanged.
 func SIDOf(alias string) string {
 	if sid, known := aliases[alias]; known {
 		return sid
