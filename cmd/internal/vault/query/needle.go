@@ -57,9 +57,29 @@ func newNeedle(text string, exact bool) *needle {
 		return n
 	}
 	if n.ascii {
-		n.pair = newPair(n.text)
+		best, second := 0, len(n.text)-1
+		for i, c := range n.text {
+			if rarity(c) > rarity(n.text[best]) {
+				best = i
+			}
+		}
+		for i, c := range n.text {
+			if i != best && (second == best || rarity(c) > rarity(n.text[second])) {
+				second = i
+			}
+		}
+		n.pair = pair{
+			first: n.text[best], second: n.text[second], atFirst: best, atSecond: second,
+			caseFirst: caseBit(n.text[best]), caseSecond: caseBit(n.text[second]),
+		}
 	}
-	n.anchor = rarestRune(n.runes)
+	rank := func(r rune) int {
+		if r < utf8.RuneSelf {
+			return rarity(byte(r))
+		}
+		return len(common) + 1
+	}
+	n.anchor = slices.Index(n.runes, slices.MaxFunc(n.runes, func(a, b rune) int { return rank(a) - rank(b) }))
 	for _, r := range variants(n.runes[n.anchor]) {
 		n.anchors = append(n.anchors, []byte(string(r)))
 	}
@@ -157,7 +177,12 @@ func (n *needle) eachRune(text []byte, try func(start, end int) verdict) {
 	}
 	wasted := patience * (len(text) + len(n.text))
 	for from := 0; ; {
-		i := leftmost(next)
+		i := 0
+		for j, at := range next {
+			if at < next[i] {
+				i = j
+			}
+		}
 		at := next[i]
 		if at == len(text) {
 			return
@@ -180,16 +205,6 @@ func (n *needle) eachRune(text []byte, try func(start, end int) verdict) {
 			from = start + 1
 		}
 	}
-}
-
-func leftmost(places []int) int {
-	first := 0
-	for i, at := range places {
-		if at < places[first] {
-			first = i
-		}
-	}
-	return first
 }
 
 // indexFrom returns the next offset of wanted, or the length of the text.
@@ -245,24 +260,6 @@ func rarity(c byte) int {
 	return len(common)
 }
 
-func newPair(text []byte) pair {
-	best, second := 0, len(text)-1
-	for i, c := range text {
-		if rarity(c) > rarity(text[best]) {
-			best = i
-		}
-	}
-	for i, c := range text {
-		if i != best && (second == best || rarity(c) > rarity(text[second])) {
-			second = i
-		}
-	}
-	return pair{
-		first: text[best], second: text[second], atFirst: best, atSecond: second,
-		caseFirst: caseBit(text[best]), caseSecond: caseBit(text[second]),
-	}
-}
-
 func caseBit(c byte) byte {
 	if 'a' <= c && c <= 'z' {
 		return 'a' - 'A'
@@ -303,18 +300,6 @@ func (p pair) each(text []byte, size int, try func(start int) bool) {
 			return
 		}
 	}
-}
-
-// rarestRune returns the index of the rarest rune.
-func rarestRune(runes []rune) int {
-	rank := func(r rune) int {
-		if r < utf8.RuneSelf {
-			return rarity(byte(r))
-		}
-		return len(common) + 1
-	}
-	best := slices.MaxFunc(runes, func(a, b rune) int { return rank(a) - rank(b) })
-	return slices.Index(runes, best)
 }
 
 // fold lower-cases a character as [trigram.Fold] does.

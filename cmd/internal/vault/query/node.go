@@ -197,20 +197,11 @@ func isGroup(n node) bool {
 // to the terms below by the parser.
 type operator struct {
 	name string
-	term node
-}
-
-func (o *operator) match(s *search, in scope) bool { return o.term.match(s, in) }
-func (o *operator) possible(text []byte) bool      { return o.term.possible(text) }
-func (o *operator) cost() cost                     { return o.term.cost() }
-func (o *operator) needsText() bool                { return o.term.needsText() }
-
-func (o *operator) foresee(s *search, text trigram.Filter) Outlook {
-	return o.term.foresee(s, text)
+	node // the term
 }
 
 func (o *operator) write(to []byte) []byte {
-	return writeInside(append(append(to, o.name...), ':'), o.term, !isGroup(o.term))
+	return writeInside(append(append(to, o.name...), ':'), o.node, !isGroup(o.node))
 }
 
 // setting is the context of a term in the query.

@@ -105,7 +105,16 @@ func (p *parser) term(set setting) (node, error) {
 		return not{inner}, nil
 	case '(':
 		p.special = true
-		return p.group(set)
+		open := p.fail(p.at, "group_open", "a parenthesis is not closed", "add \")\", or put the text in quotes")
+		p.at++
+		inner, err := p.alternatives(set)
+		if err != nil {
+			return nil, p.preferred(err, open)
+		}
+		if !p.take(')') {
+			return nil, open
+		}
+		return inner, nil
 	case '[':
 		p.special = true
 		return p.property(set)
@@ -114,25 +123,32 @@ func (p *parser) term(set setting) (node, error) {
 	}
 	if name, ok := p.operatorName(set); ok {
 		p.special = true
-		return p.operation(set, name)
+		inside, divides, k, _ := set.apply(name)
+		if p.atEnd(set) || p.atBlank() {
+			return nil, p.fail(p.at-1, "operator_empty", fmt.Sprintf("operator %q has no term", name+":"),
+				fmt.Sprintf("write %[1]s:term without a blank, %[1]s:\"\" for any text, or \"%[1]s:\" in quotes for the text itself", name))
+		}
+		before := p.sections
+		inner, err := p.term(inside)
+		if err != nil {
+			return nil, err
+		}
+		op := operator{name: name, node: inner}
+		if !divides {
+			return &op, nil
+		}
+		if k == sections {
+			if p.sections > before {
+				k = deepSections
+			}
+			p.sections++
+		}
+		return &part{operator: op, kind: k}, nil
 	}
 	if name := p.unknownOperator(set); name != "" {
 		return nil, p.noOperator(name)
 	}
 	return p.leaf(set)
-}
-
-func (p *parser) group(set setting) (node, error) {
-	open := p.fail(p.at, "group_open", "a parenthesis is not closed", "add \")\", or put the text in quotes")
-	p.at++
-	inner, err := p.alternatives(set)
-	if err != nil {
-		return nil, p.preferred(err, open)
-	}
-	if !p.take(')') {
-		return nil, open
-	}
-	return inner, nil
 }
 
 // preferred returns the error about an open bracket in place of that about the empty group
@@ -159,30 +175,6 @@ func (p *parser) operatorName(set setting) (string, bool) {
 	}
 	p.at += size + 1
 	return name, true
-}
-
-func (p *parser) operation(set setting, name string) (node, error) {
-	inside, divides, k, _ := set.apply(name)
-	if p.atEnd(set) || p.atBlank() {
-		return nil, p.fail(p.at-1, "operator_empty", fmt.Sprintf("operator %q has no term", name+":"),
-			fmt.Sprintf("write %[1]s:term without a blank, %[1]s:\"\" for any text, or \"%[1]s:\" in quotes for the text itself", name))
-	}
-	before := p.sections
-	inner, err := p.term(inside)
-	if err != nil {
-		return nil, err
-	}
-	op := operator{name: name, term: inner}
-	if !divides {
-		return &op, nil
-	}
-	if k == sections {
-		if p.sections > before {
-			k = deepSections
-		}
-		p.sections++
-	}
-	return &part{operator: op, kind: k}, nil
 }
 
 // composed returns a text in normal form C if it is searched in a path; texts of notes are
@@ -221,33 +213,25 @@ func (p *parser) leaf(set setting) (node, error) {
 	}
 	switch set.field {
 	case inTags:
-		return p.tag(start, text, found)
+		if _, ok := found.(*regexTerm); ok {
+			return &tagTerm{pattern: found}, nil
+		}
+		if text == "#" {
+			return nil, p.fail(start, "operator_empty", "a tag without a name", "write tag:#name, or tag:\"\" for any tag")
+		}
+		return &tagTerm{pattern: found, name: foldString(strings.TrimSuffix(strings.TrimPrefix(text, "#"), "/"))}, nil
 	case inValues:
-		return p.value(start, found)
+		w, ok := found.(words)
+		if !ok {
+			return &valueTerm{pattern: found}, nil
+		}
+		v, ok := newValueWord(w)
+		if !ok {
+			return nil, p.fail(start, "comparison_without_number", fmt.Sprintf("%q compares with no number", w.raw), "write a number directly behind < or >, or quotes for the text")
+		}
+		return v, nil
 	}
 	return &term{pattern: found, field: set.field}, nil
-}
-
-func (p *parser) tag(start int, text string, found pattern) (node, error) {
-	if _, ok := found.(*regexTerm); ok {
-		return &tagTerm{pattern: found}, nil
-	}
-	if text == "#" {
-		return nil, p.fail(start, "operator_empty", "a tag without a name", "write tag:#name, or tag:\"\" for any tag")
-	}
-	return &tagTerm{pattern: found, name: foldString(strings.TrimSuffix(strings.TrimPrefix(text, "#"), "/"))}, nil
-}
-
-func (p *parser) value(start int, found pattern) (node, error) {
-	w, ok := found.(words)
-	if !ok {
-		return &valueTerm{pattern: found}, nil
-	}
-	v, ok := newValueWord(w)
-	if !ok {
-		return nil, p.fail(start, "comparison_without_number", fmt.Sprintf("%q compares with no number", w.raw), "write a number directly behind < or >, or quotes for the text")
-	}
-	return v, nil
 }
 
 // word reads up to a character that ends a word.

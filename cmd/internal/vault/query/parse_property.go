@@ -77,18 +77,6 @@ func (p *parser) name(start int) (propertyName, error) {
 		re, err := p.regex(false)
 		return propertyName{pattern: re}, err
 	}
-	raw := p.bareName()
-	if raw == "" && p.done() {
-		return propertyName{}, p.propertyOpen(start)
-	}
-	if raw == "" || !p.done() && p.text[p.at] == '[' {
-		return propertyName{}, p.fail(start, "property_unnamed", "a bracket that begins no property", "write [name] or [name:value], or put the text in quotes")
-	}
-	return propertyName{pattern: words{raw: raw}, name: foldString(raw)}, nil
-}
-
-// bareName reads words separated by blanks.
-func (p *parser) bareName() string {
 	var parts []string
 	for p.blanks(); !p.done() && !p.atOR(); p.blanks() {
 		start := p.at
@@ -100,5 +88,12 @@ func (p *parser) bareName() string {
 		}
 		parts = append(parts, p.text[start:p.at])
 	}
-	return strings.Join(parts, " ")
+	raw := strings.Join(parts, " ")
+	if raw == "" && p.done() {
+		return propertyName{}, p.propertyOpen(start)
+	}
+	if raw == "" || !p.done() && p.text[p.at] == '[' {
+		return propertyName{}, p.fail(start, "property_unnamed", "a bracket that begins no property", "write [name] or [name:value], or put the text in quotes")
+	}
+	return propertyName{pattern: words{raw: raw}, name: foldString(raw)}, nil
 }

@@ -27,6 +27,7 @@
 package query
 
 import (
+	"bytes"
 	"fmt"
 	"slices"
 	"strings"
@@ -96,7 +97,20 @@ func (q *Query) Lines(n Note) []Line {
 		return nil
 	}
 	slices.Sort(s.found)
-	return linesAt(s.textOf(), s.found)
+	text := s.textOf()
+	lines := []Line{} // not nil: the note was found
+	number, end := 0, -1
+	for _, at := range s.found {
+		if at <= end {
+			continue
+		}
+		number += 1 + bytes.Count(text[end+1:at], []byte("\n"))
+		start := 1 + bytes.LastIndexByte(text[:at], '\n')
+		end = at + lineLength(text[at:])
+		line := bytes.TrimSuffix(text[start:end], []byte("\r"))
+		lines = append(lines, Line{Line: number, Text: excerpt(line, at-start)})
+	}
+	return lines
 }
 
 // Foresee returns the outlook of Match from the path of a note and the filter of its text. It
@@ -212,9 +226,9 @@ func reading(n node, inside bool) string {
 	case not:
 		return "NOT " + reading(n.term, true)
 	case *operator:
-		return n.name + ":" + reading(n.term, true)
+		return n.name + ":" + reading(n.node, true)
 	case *part:
-		return n.name + ":" + reading(n.term, true)
+		return n.name + ":" + reading(n.node, true)
 	}
 	return string(n.write(nil))
 }

@@ -56,7 +56,7 @@ func TestRegexesMeanWhatTheyDoInJavaScript(t *testing.T) {
 // bothEnginesAgree holds a text against the other engine, too.
 func bothEnginesAgree(t *testing.T, q *Query, text string) {
 	t.Helper()
-	re := q.root.(*operator).term.(*term).pattern.(*regexTerm)
+	re := q.root.(*operator).node.(*term).pattern.(*regexTerm)
 	if re.linear == nil || re.anchored && !endsLinesSimply([]byte(text)) {
 		return
 	}
@@ -72,7 +72,7 @@ func bothEnginesAgree(t *testing.T, q *Query, text string) {
 // spellingsAgree holds a text against the regex as it is written, too.
 func spellingsAgree(t *testing.T, q *Query, text string) {
 	t.Helper()
-	re := q.root.(*operator).term.(*term).pattern.(*regexTerm)
+	re := q.root.(*operator).node.(*term).pattern.(*regexTerm)
 	options := regexp2.ECMAScript | regexp2.Multiline | regexp2.IgnoreCase
 	if strings.Contains(re.flags, "u") {
 		options |= regexp2.Unicode

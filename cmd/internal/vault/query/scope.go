@@ -29,12 +29,12 @@ type part struct {
 
 func (p *part) match(s *search, in scope) bool {
 	text, offset := s.in(in)
-	if !s.spend(len(text)) || !p.term.possible(text) {
+	if !s.spend(len(text)) || !p.possible(text) {
 		return false
 	}
 	found := false
 	s.divide(p.kind, span{offset, offset + len(text)}, func(piece span) bool {
-		found = p.term.match(s, scope{span: piece}) || found
+		found = p.node.match(s, scope{span: piece}) || found
 		return s.collects || !found
 	})
 	return found
@@ -42,12 +42,11 @@ func (p *part) match(s *search, in scope) bool {
 
 // foresee is at most Perhaps: there may be no part.
 func (p *part) foresee(s *search, text trigram.Filter) Outlook {
-	return min(Perhaps, p.term.foresee(s, text))
+	return min(Perhaps, p.node.foresee(s, text))
 }
 
-func (p *part) possible(text []byte) bool { return p.term.possible(text) }
-func (p *part) cost() cost                { return max(splitsText, p.term.cost()) }
-func (p *part) needsText() bool           { return true }
+func (p *part) cost() cost      { return max(splitsText, p.node.cost()) }
+func (p *part) needsText() bool { return true }
 
 // divide calls do for each piece of a range, clipped to it, until it returns false.
 func (s *search) divide(k kind, within span, do func(span) bool) {

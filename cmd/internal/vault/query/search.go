@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"strings"
 	"sync"
+	"unicode"
 	"unicode/utf8"
 
 	"vaultwicket/cmd/internal/vault/budget"
@@ -141,7 +142,17 @@ func (s *search) tagsOf() []tag {
 	s.hasTags = true
 	for _, p := range s.propertiesOf() {
 		if strings.EqualFold(p.Name, "tags") {
-			s.tags = append(s.tags, propertyTags(p)...)
+			var tags []tag
+			for _, v := range p.Values {
+				name := strings.TrimPrefix(v.Text, "#")
+				unfit := func(r rune) bool {
+					return unicode.IsSpace(r) || strings.ContainsRune("!\"#$%&'()*+,.:;<=>?@[\\]^{|}~`", r)
+				}
+				if v.Kind == Words && name != "" && !strings.ContainsFunc(name, unfit) {
+					tags = append(tags, tag{text: []byte("#" + name), at: -1})
+				}
+			}
+			s.tags = append(s.tags, tags...)
 		}
 	}
 	for _, t := range s.scanOf().Tags {
@@ -163,23 +174,6 @@ const (
 	maxLineText = 1 << 10
 	ellipsis    = "…" // stands for what an excerpt leaves out
 )
-
-// linesAt returns the lines that contain the offsets.
-func linesAt(text []byte, places []int) []Line {
-	lines := []Line{} // not nil: the note was found
-	number, end := 0, -1
-	for _, at := range places {
-		if at <= end {
-			continue
-		}
-		number += 1 + bytes.Count(text[end+1:at], []byte("\n"))
-		start := 1 + bytes.LastIndexByte(text[:at], '\n')
-		end = at + lineLength(text[at:])
-		line := bytes.TrimSuffix(text[start:end], []byte("\r"))
-		lines = append(lines, Line{Line: number, Text: excerpt(line, at-start)})
-	}
-	return lines
-}
 
 // excerpt returns a line, or of a long one an excerpt of whole characters around an offset,
 // with a quarter of it before.

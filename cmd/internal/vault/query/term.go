@@ -176,14 +176,8 @@ func joins(r rune) bool {
 	if r < utf8.RuneSelf {
 		return '0' <= r && r <= '9' || 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || r == '_'
 	}
-	return (unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r)) && !standsAlone(r)
-}
-
-// standsAlone reports whether r is of a script without blanks between words or, as Korean, with
-// suffixes: each character is a word.
-func standsAlone(r rune) bool {
-	return unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar) ||
-		r == 'ー' // shared by two scripts, so in neither table
+	return (unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r)) && !(unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar) ||
+		r == 'ー')
 }
 
 // cutsWord reports whether an offset is inside a word.
@@ -201,7 +195,12 @@ type property struct {
 
 func (p *property) match(s *search, _ scope) bool {
 	return slices.ContainsFunc(s.propertiesOf(), func(have Property) bool {
-		named := slices.ContainsFunc(p.names, func(n propertyName) bool { return n.fits(s, have.Name) })
+		named := slices.ContainsFunc(p.names, func(n propertyName) bool {
+			if n.name == nil {
+				return (&term{pattern: n.pattern}).foundIn(s, []byte(have.Name))
+			}
+			return bytes.Equal(foldString(have.Name), n.name)
+		})
 		return named && (p.value == nil || p.value.match(s, scope{whole: true, values: have.Values}))
 	})
 }
@@ -231,13 +230,6 @@ func (p *property) write(to []byte) []byte {
 type propertyName struct {
 	pattern        // as written
 	name    []byte // folded; nil for a regex
-}
-
-func (n propertyName) fits(s *search, name string) bool {
-	if n.name == nil {
-		return (&term{pattern: n.pattern}).foundIn(s, []byte(name))
-	}
-	return bytes.Equal(foldString(name), n.name)
 }
 
 // valueTerm matches if one of the values of a property does.
@@ -282,22 +274,6 @@ func newValueWord(w words) (*valueTerm, bool) {
 type tag struct {
 	text []byte
 	at   int
-}
-
-// propertyTags returns the tags of the property. Values that cannot be a tag are ignored, also
-// a list in one string.
-func propertyTags(p Property) []tag {
-	var tags []tag
-	for _, v := range p.Values {
-		name := strings.TrimPrefix(v.Text, "#")
-		unfit := func(r rune) bool {
-			return unicode.IsSpace(r) || strings.ContainsRune("!\"#$%&'()*+,.:;<=>?@[\\]^{|}~`", r)
-		}
-		if v.Kind == Words && name != "" && !strings.ContainsFunc(name, unfit) {
-			tags = append(tags, tag{text: []byte("#" + name), at: -1})
-		}
-	}
-	return tags
 }
 
 // tagTerm matches if one of the tags does.

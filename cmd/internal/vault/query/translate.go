@@ -41,15 +41,43 @@ func (t *translator) run() bool {
 	return true
 }
 
+// step translates a character, a class, an escape, or the start of a group.
 func (t *translator) step() bool {
 	c := t.source[t.at]
 	switch c {
 	case '\\':
-		return t.escape()
+		r, class, size := readEscape(t.source[t.at:])
+		if size == 0 {
+			return false
+		}
+		t.at += size
+		switch class {
+		case 0:
+			return t.literal(r)
+		case 's':
+			t.out.WriteString("[" + spaceClass + "]")
+		case 'S':
+			t.out.WriteString("[^" + spaceClass + "]")
+		default:
+			t.out.WriteString(`\` + string(class))
+		}
+		return true
 	case '[':
 		return t.class()
 	case '(':
-		return t.group()
+		rest := t.source[t.at+1:]
+		t.out.WriteString("(?:")
+		switch {
+		case strings.HasPrefix(rest, "?:"):
+			t.at += len("(?:")
+		case strings.HasPrefix(rest, "?<") && !strings.HasPrefix(rest, "?<=") && !strings.HasPrefix(rest, "?<!"):
+			t.at += len("(") + strings.IndexByte(rest, '>') + 1
+		case strings.HasPrefix(rest, "?"):
+			return false
+		default:
+			t.at++
+		}
+		return true
 	case '{':
 		size := repetition(t.source[t.at:])
 		if size == 0 {
@@ -121,23 +149,6 @@ func (t *translator) cases(r rune) ([]rune, bool) {
 
 func isASCIILetter(r rune) bool { return 'a' <= r|0x20 && r|0x20 <= 'z' }
 
-// group writes the start of a group as non-capturing, since nothing refers to it.
-func (t *translator) group() bool {
-	rest := t.source[t.at+1:]
-	t.out.WriteString("(?:")
-	switch {
-	case strings.HasPrefix(rest, "?:"):
-		t.at += len("(?:")
-	case strings.HasPrefix(rest, "?<") && !strings.HasPrefix(rest, "?<=") && !strings.HasPrefix(rest, "?<!"):
-		t.at += len("(") + strings.IndexByte(rest, '>') + 1
-	case strings.HasPrefix(rest, "?"):
-		return false
-	default:
-		t.at++
-	}
-	return true
-}
-
 // repetition returns the length of {n}, {n,} or {n,m} at the start of text.
 func repetition(text string) int {
 	digits := func(s string) string { return strings.TrimLeft(s, "0123456789") }
@@ -152,25 +163,6 @@ func repetition(text string) int {
 		return 0
 	}
 	return len(text) - len(rest) + 1
-}
-
-func (t *translator) escape() bool {
-	r, class, size := readEscape(t.source[t.at:])
-	if size == 0 {
-		return false
-	}
-	t.at += size
-	switch class {
-	case 0:
-		return t.literal(r)
-	case 's':
-		t.out.WriteString("[" + spaceClass + "]")
-	case 'S':
-		t.out.WriteString("[^" + spaceClass + "]")
-	default:
-		t.out.WriteString(`\` + string(class))
-	}
-	return true
 }
 
 // readEscape reads an escape outside a class: a character, or the letter of a class or
@@ -240,7 +232,14 @@ func (t *translator) class() bool {
 // classItem writes a character, a range or an escape, and returns its length; 0 if it cannot be
 // translated.
 func (t *translator) classItem(text string) int {
-	low, class, size := readClassRune(text)
+	read := func(text string) (r rune, class byte, size int) {
+		if strings.HasPrefix(text, `\`) {
+			return readEscape(text)
+		}
+		r, size = utf8.DecodeRuneInString(text)
+		return r, 0, size
+	}
+	low, class, size := read(text)
 	if size == 0 {
 		return 0
 	}
@@ -259,19 +258,11 @@ func (t *translator) classItem(text string) int {
 	if !ranged {
 		return t.classRunes(size, low, low)
 	}
-	high, class, more := readClassRune(text[size+1:])
+	high, class, more := read(text[size+1:])
 	if more == 0 || class != 0 {
 		return 0
 	}
 	return t.classRunes(size+1+more, low, high)
-}
-
-func readClassRune(text string) (r rune, class byte, size int) {
-	if strings.HasPrefix(text, `\`) {
-		return readEscape(text)
-	}
-	r, size = utf8.DecodeRuneInString(text)
-	return r, 0, size
 }
 
 // classRunes writes a range in both cases.
@@ -303,9 +294,6 @@ func (t *translator) classRange(low, high rune) {
 	t.out.WriteByte('-')
 	t.inClass(high)
 }
-
-// What is read off a regex before any engine has it: text that every match must
-// contain.
 
 // minRequired is the length from which a required text is searched first.
 const minRequired = 2
