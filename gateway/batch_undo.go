@@ -96,7 +96,21 @@ func (g *vaultGateway) firstBatch(ctx context.Context, plan *batchPlan, answer [
 	}
 	first := kept.BatchResult
 	if kept.Hidden != g.rules.Digest() {
-		g.hideInFirst(plan, &first)
+		// Remove from the first answer to a batch what is hidden by now.
+		for i := range first.Results[:min(len(first.Results), len(plan.steps))] {
+			done, step := &first.Results[i], plan.steps[i]
+			if done.Result == nil {
+				continue
+			}
+			err := g.mayBeSeen(step.plan.call, done.Result.Path, done.Result.Stdout)
+			if err == nil && len(step.From) > 0 && done.Result.Path == "" {
+				err = missing(step.plan.call) // of which note it was is not known
+			}
+			if err != nil {
+				*done = OperationResult{ClientID: done.ClientID, Status: statusError, Result: failed(step.Command, err).answer()}
+			}
+		}
+		first.count()
 	}
 	Result{ExitCode: -1, Error: first.failure()}.endedIn(g.recordOfBatch(ctx, plan.batch, ""))
 	first.Notices = append(first.Notices, firstTime)
@@ -141,22 +155,4 @@ func (r BatchResult) forKeeping() BatchResult {
 		r.Results[i].Result = &short
 	}
 	return r
-}
-
-// hideInFirst removes from the first answer to a batch what is hidden by now.
-func (g *vaultGateway) hideInFirst(plan *batchPlan, first *BatchResult) {
-	for i := range first.Results[:min(len(first.Results), len(plan.steps))] {
-		done, step := &first.Results[i], plan.steps[i]
-		if done.Result == nil {
-			continue
-		}
-		err := g.mayBeSeen(step.plan.call, done.Result.Path, done.Result.Stdout)
-		if err == nil && len(step.From) > 0 && done.Result.Path == "" {
-			err = missing(step.plan.call) // of which note it was is not known
-		}
-		if err != nil {
-			*done = OperationResult{ClientID: done.ClientID, Status: statusError, Result: failed(step.Command, err).answer()}
-		}
-	}
-	first.count()
 }

@@ -53,7 +53,10 @@ func (s *Semaphore) Acquire(ctx context.Context, caller string) (waited bool, er
 		return false, err
 	}
 	s.mu.Lock()
-	s.note(caller)
+	if s.served == 0 {
+		s.first = caller
+	}
+	s.shared = s.shared || caller != s.first
 	mine := &waiter{caller: caller, ready: make(chan struct{})}
 	s.of(caller).waiting++
 	s.waiting = append(s.waiting, mine)
@@ -121,14 +124,6 @@ func (s *Semaphore) grant() {
 func (s *Semaphore) mayRun(caller string) bool {
 	running := s.of(caller).running
 	return !s.shared || running == 0 || running < s.share && s.inUse < s.size-1
-}
-
-// note remembers whether there are several callers.
-func (s *Semaphore) note(caller string) {
-	if s.served == 0 {
-		s.first = caller
-	}
-	s.shared = s.shared || caller != s.first
 }
 
 func (s *Semaphore) goesFirst(a, b string) bool {

@@ -142,22 +142,6 @@ func counted(n int, thing string) string {
 	return fmt.Sprintf("%d %ss", n, thing)
 }
 
-// count notes one code point of kind k that is shown as an escape.
-func (r *Report) count(k kind) {
-	switch k {
-	case control, carriage:
-		r.Controls++
-	case escape:
-		r.Escapes++
-	case bidirectional, direction:
-		r.Bidi++
-	case mark:
-		r.Marks++
-	default:
-		r.Invisible++
-	}
-}
-
 // Stream cleans text that comes in pieces, with what [Text] makes of the whole:
 // characters, sequences and neighbours may be divided between two pieces. It
 // keeps back no more than what it cannot judge yet, a few bytes.

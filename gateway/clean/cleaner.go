@@ -153,7 +153,19 @@ func (c *cleaner) keep(k kind, r rune) {
 // hide continues after a character that is shown as an escape. Marks after one that is too many
 // are too many, too.
 func (c *cleaner) hide(k kind) {
-	c.report.count(k)
+	// Note one code point of kind k that is shown as an escape.
+	switch k {
+	case control, carriage:
+		c.report.Controls++
+	case escape:
+		c.report.Escapes++
+	case bidirectional, direction:
+		c.report.Bidi++
+	case mark:
+		c.report.Marks++
+	default:
+		c.report.Invisible++
+	}
 	c.prev, c.base = hidden, hidden
 	if k != mark {
 		c.marks = 0

@@ -55,11 +55,6 @@ type sealers struct {
 	err  error
 }
 
-func (s *sealers) sealer() (*consent.Sealer, error) {
-	s.once.Do(func() { s.made, s.err = consent.NewSealer(rand.Reader, s.now) })
-	return s.made, s.err
-}
-
 // answers reports whether a request contains the answer to an earlier question.
 func (i *elicitation) answers() bool { return i != nil && i.params.RequestState != "" }
 
@@ -72,7 +67,9 @@ func (h handler) elicit(ctx context.Context, params mcp.CallToolParams) (*elicit
 	if !server.IsModernRequest(ctx) {
 		return nil, h.askNow
 	}
-	sealer, err := h.sealers.sealer()
+	h.sealers.once.Do(func() { h.sealers.made, h.sealers.err = consent.NewSealer(rand.Reader, h.sealers.now) })
+	sealer := h.sealers.made
+	err := h.sealers.err
 	if err != nil {
 		return nil, nil
 	}

@@ -43,10 +43,19 @@ type fixedResource struct {
 	read                          func() any
 }
 
-// fixed are the resources that always exist. None of them contains data of a note, so they
-// can be read while vaultwicket is paused.
-func (h handler) fixed(began time.Time) []fixedResource {
-	return []fixedResource{
+// addResources registers the resources and the completion of their URIs. There are no
+// notifications about changes: a client reads again.
+func (h handler) addResources(s *server.MCPServer, hooks *server.Hooks) {
+	for _, option := range []server.ServerOption{
+		server.WithResourceCapabilities(false, false), // before AddResource, see tools
+		server.WithCompletions(),
+		server.WithResourceHandlerMiddleware(h.recoverResource),
+		server.WithResourceCompletionProvider(completer{h}),
+	} {
+		option(s)
+	}
+	began := time.Now()
+	fixed := []fixedResource{
 		{commandsURI, "commands", "Commands", "every command: tier, effect, signature, whether it is permitted, and if not, why and who can change that", func() any {
 			entries := []catalog.Entry{} // as "vaultwicket commands --all --json", without the details of help
 			for _, c := range h.Gateway.Listing() {
@@ -63,20 +72,6 @@ func (h handler) fixed(began time.Time) []fixedResource {
 			}{h.Version, h.Gateway.Status(), int64(time.Since(began).Seconds())}
 		}},
 	}
-}
-
-// addResources registers the resources and the completion of their URIs. There are no
-// notifications about changes: a client reads again.
-func (h handler) addResources(s *server.MCPServer, hooks *server.Hooks) {
-	for _, option := range []server.ServerOption{
-		server.WithResourceCapabilities(false, false), // before AddResource, see tools
-		server.WithCompletions(),
-		server.WithResourceHandlerMiddleware(h.recoverResource),
-		server.WithResourceCompletionProvider(completer{h}),
-	} {
-		option(s)
-	}
-	fixed := h.fixed(time.Now())
 	for _, r := range fixed {
 		s.AddResource(
 			mcp.NewResource(r.uri, r.name, mcp.WithResourceTitle(r.title), mcp.WithResourceDescription(r.description), mcp.WithMIMEType(mimeJSON)),
@@ -145,27 +140,33 @@ func (f finder) canonical(ctx context.Context, uri string) string {
 	}
 	switch {
 	case strings.HasPrefix(uri, helpPrefix):
-		return f.canonicalHelp(uri)
+		// The canonical URI of the help of a command, given plain or percent-encoded.
+		name, ok := segment(uri, helpPrefix)
+		if !ok {
+			return missing(uri, commandsURI+" lists the commands")
+		}
+		if _, err := allowlist.Describe(name); err == nil {
+			return helpPrefix + url.QueryEscape(name)
+		}
+		if near := allowlist.Meant(name); near != "" {
+			return missing(uri, "did you mean "+helpPrefix+near+"?")
+		}
+		return missing(uri, commandsURI+" lists the commands")
 	case strings.HasPrefix(uri, outputPrefix):
-		return f.canonicalOutput(ctx, uri)
+		// Check that the rest of a result is still kept.
+		cursor, ok := segment(uri, outputPrefix)
+		if !ok || url.QueryEscape(cursor) != cursor {
+			return missing(uri, "use the cursor exactly as in the result")
+		}
+		if f.Gateway.Admits() != nil {
+			return uri // the handler returns the reason
+		}
+		if err := f.Gateway.Kept(wire.PeerOf(ctx).Caller, cursor); err != nil {
+			return missing(uri, visibleError(err).Error())
+		}
+		return uri
 	}
 	return missing(uri, f.nearest(uri))
-}
-
-// canonicalHelp returns the canonical URI of the help of a command, given plain or
-// percent-encoded.
-func (f finder) canonicalHelp(uri string) string {
-	name, ok := segment(uri, helpPrefix)
-	if !ok {
-		return missing(uri, commandsURI+" lists the commands")
-	}
-	if _, err := allowlist.Describe(name); err == nil {
-		return helpPrefix + url.QueryEscape(name)
-	}
-	if near := allowlist.Meant(name); near != "" {
-		return missing(uri, "did you mean "+helpPrefix+near+"?")
-	}
-	return missing(uri, commandsURI+" lists the commands")
 }
 
 // nearest suggests a URI, or lists all.
@@ -204,21 +205,6 @@ const (
 	metaNext    = "vaultwicket/next"    // URI of the next page
 	metaNotices = "vaultwicket/notices" // notices of the result
 )
-
-// canonicalOutput checks that the rest of a result is still kept.
-func (f finder) canonicalOutput(ctx context.Context, uri string) string {
-	cursor, ok := segment(uri, outputPrefix)
-	if !ok || url.QueryEscape(cursor) != cursor {
-		return missing(uri, "use the cursor exactly as in the result")
-	}
-	if f.Gateway.Admits() != nil {
-		return uri // the handler returns the reason
-	}
-	if err := f.Gateway.Kept(wire.PeerOf(ctx).Caller, cursor); err != nil {
-		return missing(uri, visibleError(err).Error())
-	}
-	return uri
-}
 
 // readOutput returns the next page of a truncated result, as the tool would return it, with
 // a larger limit.

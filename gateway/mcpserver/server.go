@@ -180,8 +180,28 @@ func (h handler) server() (*wire.Server, error) {
 	)
 	tools := toolbox{h, map[string]server.ToolHandlerFunc{}}
 	tools.add(h.unstructured(t), h.call(false))
-	if err := h.addToolsets(tools, view); err != nil {
-		return nil, err
+	// Add the tools of the configured toolsets, as far as the policy enables them.
+	names := ToolsetNames()
+	for _, name := range h.Toolsets {
+		if !slices.Contains(names, name) {
+			return nil, fmt.Errorf("unknown toolset %q (use %s)%s", wire.Clip(name), strings.Join(names, ", "), quote.DidYouMean(name, names))
+		}
+	}
+	mutates := view.worst.Mutates()
+	if mutates {
+		tools.add(h.unstructured(readTool()), h.call(true))
+	}
+	if mutates || h.wants(setBatch) {
+		tools.add(batchTool(view), h.batch)
+	}
+	for i := range typedTools {
+		t := &typedTools[i]
+		if !h.wants(t.Toolset) {
+			continue
+		}
+		if described, ok := t.describe(h.Gateway); ok {
+			tools.add(described, h.typed(t, *described.Annotations.ReadOnlyHint))
+		}
 	}
 	hooks.AddBeforeCallTool(tools.checkName)
 	h.addResources(h.mcp, hooks)
@@ -231,33 +251,6 @@ func ToolsetNames() []string {
 		}
 	}
 	return append(names, setAll)
-}
-
-// addToolsets adds the tools of the configured toolsets, as far as the policy enables them.
-func (h handler) addToolsets(tools toolbox, view toolView) error {
-	names := ToolsetNames()
-	for _, name := range h.Toolsets {
-		if !slices.Contains(names, name) {
-			return fmt.Errorf("unknown toolset %q (use %s)%s", wire.Clip(name), strings.Join(names, ", "), quote.DidYouMean(name, names))
-		}
-	}
-	mutates := view.worst.Mutates()
-	if mutates {
-		tools.add(h.unstructured(readTool()), h.call(true))
-	}
-	if mutates || h.wants(setBatch) {
-		tools.add(batchTool(view), h.batch)
-	}
-	for i := range typedTools {
-		t := &typedTools[i]
-		if !h.wants(t.Toolset) {
-			continue
-		}
-		if described, ok := t.describe(h.Gateway); ok {
-			tools.add(described, h.typed(t, *described.Annotations.ReadOnlyHint))
-		}
-	}
-	return nil
 }
 
 func (h handler) wants(toolset string) bool {

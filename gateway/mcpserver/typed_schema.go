@@ -24,7 +24,18 @@ type enabledOperation struct {
 // call is left out; ok is false if nothing is left. The hints are those of the worst call
 // that is left.
 func (t *typedTool) describe(gw *gateway.Gateway) (described mcp.Tool, ok bool) {
-	operations := t.enabled(gw)
+	var operations []enabledOperation
+	for i := range t.operations {
+		o := enabledOperation{operation: &t.operations[i]}
+		var ok bool
+		if o.command, ok = gw.Enabled(o.operation.command); !ok {
+			continue
+		}
+		if slices.ContainsFunc(o.always, func(name string) bool { return o.param(name) == nil }) {
+			continue
+		}
+		operations = append(operations, o)
+	}
 	if len(operations) == 0 {
 		return mcp.Tool{}, false
 	}
@@ -40,22 +51,6 @@ func (t *typedTool) describe(gw *gateway.Gateway) (described mcp.Tool, ok bool) 
 	}
 	described.Annotations = annotations(t.Title, worst, sends || worst.WorseThan(tiers.Destroys))
 	return described, true
-}
-
-func (t *typedTool) enabled(gw *gateway.Gateway) []enabledOperation {
-	var operations []enabledOperation
-	for i := range t.operations {
-		o := enabledOperation{operation: &t.operations[i]}
-		var ok bool
-		if o.command, ok = gw.Enabled(o.operation.command); !ok {
-			continue
-		}
-		if slices.ContainsFunc(o.always, func(name string) bool { return o.param(name) == nil }) {
-			continue
-		}
-		operations = append(operations, o)
-	}
-	return operations
 }
 
 // param returns an enabled parameter of the command, or nil.

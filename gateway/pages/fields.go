@@ -138,19 +138,16 @@ func members(object string, visit func(key, member string)) {
 		end := value(object, start)
 		key := object[at+1 : keyEnd-1]
 		if strings.IndexByte(key, '\\') >= 0 {
-			key = unquoted(object[at:keyEnd])
+			literal := object[at:keyEnd]
+			var text string
+			_ = json.Unmarshal([]byte(literal), &text)
+			key = text
 		}
 		visit(key, object[at:end])
 		if at = skipSpace(object, end); object[at] == ',' {
 			at = skipSpace(object, at+1)
 		}
 	}
-}
-
-// unquoted returns the text of a valid JSON string.
-func unquoted(literal string) (text string) {
-	_ = json.Unmarshal([]byte(literal), &text)
-	return text
 }
 
 // missingField is the error that no object has a field. It lists those that they have.

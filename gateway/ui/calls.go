@@ -53,37 +53,6 @@ func callQueryOf(values url.Values) callQuery {
 	}
 }
 
-// filter returns what a query wants. The period is a day if none is given.
-func (q callQuery) filter(now time.Time) activity.Filter {
-	f := activity.Filter{Client: q.Client, Vault: q.Vault, Command: q.Command, Outcome: q.Outcome, Text: q.Text, Session: q.Session, Changes: q.Changes}
-	switch q.Period {
-	case "hour":
-		f.Since = now.Add(-time.Hour)
-	case "today":
-		f.Since = midnight(now)
-	case "week":
-		f.Since = now.Add(-7 * 24 * time.Hour)
-	case "all":
-	default:
-		f.Since = now.Add(-24 * time.Hour)
-	}
-	return f
-}
-
-// encode returns the query for an address.
-func (q callQuery) encode() url.Values {
-	values := url.Values{}
-	for name, value := range map[string]string{"client": q.Client, "vault": q.Vault, "command": q.Command, "outcome": q.Outcome, "q": q.Text, "session": q.Session, "period": q.Period} {
-		if value != "" {
-			values.Set(name, value)
-		}
-	}
-	if q.Changes {
-		values.Set("changes", "1")
-	}
-	return values
-}
-
 // activity shows the calls that a filter wants, and their figures.
 func (p *page) activity(r request) view {
 	v := view{template: "activity", title: "Activity"}
@@ -92,7 +61,19 @@ func (p *page) activity(r request) view {
 	values := r.URL.Query()
 	before, _ := strconv.ParseUint(values.Get("before"), 10, 64) // 0 is from the newest
 	data := activityData{Query: callQueryOf(values), Outcomes: outcomes, Before: before > 0, Most: 1}
-	filter := data.Query.filter(now)
+	// What a query wants. The period is a day if none is given.
+	filter := activity.Filter{Client: data.Query.Client, Vault: data.Query.Vault, Command: data.Query.Command, Outcome: data.Query.Outcome, Text: data.Query.Text, Session: data.Query.Session, Changes: data.Query.Changes}
+	switch data.Query.Period {
+	case "hour":
+		filter.Since = now.Add(-time.Hour)
+	case "today":
+		filter.Since = midnight(now)
+	case "week":
+		filter.Since = now.Add(-7 * 24 * time.Hour)
+	case "all":
+	default:
+		filter.Since = now.Add(-24 * time.Hour)
+	}
 	data.Page = p.calls.Page(filter, before, rowsOfPage)
 	data.Figures = p.calls.Figures(filter, now)
 	data.Chart = chartOf(data.Figures.Hours, time.Local)
@@ -102,7 +83,16 @@ func (p *page) activity(r request) view {
 		data.Most = max(data.Most, c.Calls)
 	}
 	if data.Page.Older > 0 {
-		next := data.Query.encode()
+		// The query for an address.
+		next := url.Values{}
+		for name, value := range map[string]string{"client": data.Query.Client, "vault": data.Query.Vault, "command": data.Query.Command, "outcome": data.Query.Outcome, "q": data.Query.Text, "session": data.Query.Session, "period": data.Query.Period} {
+			if value != "" {
+				next.Set(name, value)
+			}
+		}
+		if data.Query.Changes {
+			next.Set("changes", "1")
+		}
 		next.Set("before", strconv.FormatUint(data.Page.Older, 10))
 		data.Older = template.URL(next.Encode())
 	}

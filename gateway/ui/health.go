@@ -126,15 +126,11 @@ func (p *page) checked(ctx context.Context) healthData {
 		}
 		data.Logs = append(data.Logs, log)
 	}
-	data.Folders = foldersOf(p.State)
-	return data
-}
-
-// foldersOf returns the sizes of the folders in the state folder.
-func foldersOf(state string) (list []folderSize) {
+	// The sizes of the folders in the state folder.
+	var list []folderSize
 	for _, name := range []string{"audit", "audit-calls", "approvals", "journal", "servers"} {
 		files, bytes := 0, int64(0)
-		_ = filepath.WalkDir(filepath.Join(state, name), func(_ string, entry fs.DirEntry, err error) error {
+		_ = filepath.WalkDir(filepath.Join(p.State, name), func(_ string, entry fs.DirEntry, err error) error {
 			if err != nil || !entry.Type().IsRegular() {
 				return nil // what cannot be read has no size
 			}
@@ -147,7 +143,8 @@ func foldersOf(state string) (list []folderSize) {
 			list = append(list, folderSize{name, size(bytes), files})
 		}
 	}
-	return list
+	data.Folders = list
+	return data
 }
 
 // healthView shows the latest check, and begins one if that is old.

@@ -43,29 +43,6 @@ type view struct {
 // nil. A path that ends with a slash is for everything below it.
 type route struct{ show, act func(request) view }
 
-// routing returns the paths of the page.
-func (p *page) routing() map[string]route {
-	return map[string]route{
-		"":                  {show: p.overview},
-		"activity":          {show: p.activity},
-		"activity/call/":    {show: p.oneCall},
-		"approvals":         {show: p.approvals},
-		"approvals/approve": {act: func(r request) view { return p.decide(r, true) }},
-		"approvals/deny":    {act: func(r request) view { return p.decide(r, false) }},
-		"changes":           {show: p.changes},
-		"changes/one/":      {show: p.oneChange},
-		"changes/undo":      {act: p.undo},
-		"policy":            {show: p.policy},
-		"policy/try":        {show: func(r request) view { return view{template: "try", title: tryTitle, data: p.tryDataOf(r)} }, act: p.try},
-		"policy/access":     {show: p.access},
-		"health":            {show: p.healthView},
-		"health/check":      {act: p.checkHealth},
-		"settings":          {show: p.settings},
-		"pause/pause":       {act: p.pause},
-		"pause/resume":      {act: p.resume},
-	}
-}
-
 // serve answers an authenticated request.
 func (p *page) serve(w http.ResponseWriter, r *http.Request, v visit) {
 	defer func() {

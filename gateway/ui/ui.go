@@ -94,7 +94,25 @@ func New(c Config, host string) *Page {
 	p.working, p.stop = context.WithCancel(context.Background())
 	p.events = &events{page: p, open: map[chan event]bool{}}
 	p.health = &health{page: p}
-	p.routes = p.routing()
+	p.routes = map[string]route{
+		"":                  {show: p.overview},
+		"activity":          {show: p.activity},
+		"activity/call/":    {show: p.oneCall},
+		"approvals":         {show: p.approvals},
+		"approvals/approve": {act: func(r request) view { return p.decide(r, true) }},
+		"approvals/deny":    {act: func(r request) view { return p.decide(r, false) }},
+		"changes":           {show: p.changes},
+		"changes/one/":      {show: p.oneChange},
+		"changes/undo":      {act: p.undo},
+		"policy":            {show: p.policy},
+		"policy/try":        {show: func(r request) view { return view{template: "try", title: tryTitle, data: p.tryDataOf(r)} }, act: p.try},
+		"policy/access":     {show: p.access},
+		"health":            {show: p.healthView},
+		"health/check":      {act: p.checkHealth},
+		"settings":          {show: p.settings},
+		"pause/pause":       {act: p.pause},
+		"pause/resume":      {act: p.resume},
+	}
 	p.guard = newGuard(host, c.Now, p.serve)
 	return &Page{page: p}
 }

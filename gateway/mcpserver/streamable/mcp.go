@@ -34,7 +34,12 @@ func (d *handler) serveMCP(w http.ResponseWriter, r *http.Request, by owner, own
 	case r.Method == http.MethodGet:
 		d.get(w, r, by)
 	default:
-		d.delete(w, r, by)
+		// End a session and its requests.
+		if x := d.session(w, r, by); x != nil {
+			d.sessions.finish(x)
+			d.sessions.leave(x)
+			w.WriteHeader(http.StatusOK)
+		}
 	}
 }
 
@@ -72,15 +77,6 @@ func (d *handler) stream(w http.ResponseWriter, cancel func()) (done func(), ok 
 		refuseBusy(w, "too many streams are open")
 	}
 	return done, ok
-}
-
-// delete ends a session and its requests.
-func (d *handler) delete(w http.ResponseWriter, r *http.Request, by owner) {
-	if x := d.session(w, r, by); x != nil {
-		d.sessions.finish(x)
-		d.sessions.leave(x)
-		w.WriteHeader(http.StatusOK)
-	}
 }
 
 // post accepts a message for a server.
@@ -174,7 +170,7 @@ func (d *handler) postRequest(w http.ResponseWriter, r *http.Request, by owner, 
 	}
 	if x != nil && !opens { // a handshake cannot be cancelled
 		defer x.ongoing.begin(m.ID, func() {
-			answer.drop()
+			answer.dropped.Store(true)
 			cancel()
 		})()
 	}

@@ -80,9 +80,6 @@ func (r *response) write(p []byte) error {
 	return err
 }
 
-// drop has the response end without an answer. It does not wait for the client.
-func (r *response) drop() { r.dropped.Store(true) }
-
 // finish sends the answer; nil ends a stream without one. A request that was cancelled gets
 // the end of a stream: to the protocol that is no answer, and a document would have to be one.
 func (r *response) finish(status int, answer []byte) {

@@ -35,7 +35,18 @@ func AppendResult(to []byte, id any, r *mcp.CallToolResult) ([]byte, error) {
 	if r.IsError {
 		to = append(to, `,"isError":true`...)
 	}
-	return appendStructured(to, r)
+	// Append the structured content, if there is one, and the end.
+	const key = `,"structuredContent":`
+	compact, ok := r.StructuredContent.(Compact)
+	switch {
+	case len(r.RawStructuredContent) > 0:
+		return appendAny(append(to, key...), r.RawStructuredContent, "}}")
+	case r.StructuredContent == nil:
+		return append(to, "}}"...), nil
+	case ok && len(compact) > 0:
+		return append(appendEscaped(append(to, key...), compact, inDocument), "}}"...), nil
+	}
+	return appendAny(append(to, key...), r.StructuredContent, "}}")
 }
 
 // lengthOf returns about how long the response with a result is: a long one would outgrow
@@ -53,21 +64,6 @@ func lengthOf(r *mcp.CallToolResult) int {
 
 // around is room for the rest of a result, in bytes.
 const around = 256
-
-// appendStructured appends the structured content, if there is one, and the end.
-func appendStructured(to []byte, r *mcp.CallToolResult) ([]byte, error) {
-	const key = `,"structuredContent":`
-	compact, ok := r.StructuredContent.(Compact)
-	switch {
-	case len(r.RawStructuredContent) > 0:
-		return appendAny(append(to, key...), r.RawStructuredContent, "}}")
-	case r.StructuredContent == nil:
-		return append(to, "}}"...), nil
-	case ok && len(compact) > 0:
-		return append(appendEscaped(append(to, key...), compact, inDocument), "}}"...), nil
-	}
-	return appendAny(append(to, key...), r.StructuredContent, "}}")
-}
 
 func appendContent(to []byte, content []mcp.Content) (_ []byte, err error) {
 	for i, c := range content {

@@ -194,7 +194,16 @@ func (l *linter) value(depth int) error {
 		l.takeString()
 		return nil
 	default:
-		l.takeLiteral()
+		// Consume a number, true, false or null.
+		end := bytes.IndexAny(l.rest, ",]}"+Space)
+		if end < 0 {
+			end = len(l.rest)
+		}
+		// encoding/json refuses a number that is too large for a float64 where it decodes any value.
+		literal := l.rest[:end]
+		isNumber := literal[0] == '-' || '0' <= literal[0] && literal[0] <= '9'
+		l.huge = l.huge || len(literal) > maxDigits || isNumber && bytes.ContainsAny(literal, "eE")
+		l.rest = l.rest[end:]
 		return nil
 	}
 	if l.peek() == '[' {
@@ -291,19 +300,6 @@ func (l *linter) takeString() []byte {
 	text := l.rest[:end+1]
 	l.rest = l.rest[end+1:]
 	return text
-}
-
-// takeLiteral consumes a number, true, false or null.
-func (l *linter) takeLiteral() {
-	end := bytes.IndexAny(l.rest, ",]}"+Space)
-	if end < 0 {
-		end = len(l.rest)
-	}
-	// encoding/json refuses a number that is too large for a float64 where it decodes any value.
-	literal := l.rest[:end]
-	isNumber := literal[0] == '-' || '0' <= literal[0] && literal[0] <= '9'
-	l.huge = l.huge || len(literal) > maxDigits || isNumber && bytes.ContainsAny(literal, "eE")
-	l.rest = l.rest[end:]
 }
 
 // maxDigits is a length up to which a float64 has room for a number without an exponent.

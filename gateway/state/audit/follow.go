@@ -105,11 +105,10 @@ func (f *Follower) begin(files []snapshotFile) {
 		f.file, f.offset = file.number, 0
 		if file.size > left {
 			at := file.size - left
-			_ = eachRaw(file.file, at, file.size, func(r raw) { // what cannot be read is told by read
-				if r.number == 1 {
-					f.offset = r.end
-				}
-			})
+			for r := range linesIn(file.file, at, file.size) {
+				f.offset = r.End // 0 after an error, which read reports
+				return
+			}
 			return
 		}
 		left -= file.size
@@ -125,16 +124,19 @@ func (f *Follower) read(file snapshotFile, visit func(Place, Line)) error {
 	if file.number > f.file || file.size < f.offset { // it may have been cut by somebody
 		f.file, f.offset = file.number, 0
 	}
-	err := eachRaw(file.file, f.offset, file.size, func(r raw) {
-		if !r.whole {
-			return
+	for r, err := range linesIn(file.file, f.offset, file.size) {
+		if err != nil {
+			return unusable(file.name, err)
 		}
-		f.offset = r.end
-		if line, ok := parse(r.text); ok {
-			visit(Place{file.number, r.at, int32(min(r.end-r.at, maxLine))}, line)
+		if !r.Whole {
+			break
 		}
-	})
-	return unusable(file.name, err)
+		f.offset = r.End
+		if line, ok := parse(r.Text); ok {
+			visit(Place{file.number, r.At, int32(min(r.End-r.At, maxLine))}, line)
+		}
+	}
+	return nil
 }
 
 // At returns the line at a place that [Follower.Next] has given. It is false if it is no

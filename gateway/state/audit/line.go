@@ -106,7 +106,19 @@ func (line Line) prepared(now time.Time) (Line, error) {
 		*name = clean(*name)
 	}
 	line.Seq, line.Prev, line.Repair = 0, "", nil
-	return line.withParams()
+	line.MoreParams = max(0, len(line.Params)-maxParams)
+	given := line.Params[:min(len(line.Params), maxParams)]
+	line.Params = nil
+	if len(given) > 0 {
+		line.Params = make([]Param, len(given))
+	}
+	for i, p := range given {
+		if p.Digest != "" && !isHex(p.Digest, digestLength, digestLength) {
+			return Line{}, &Invalid{"digest", p.Digest, "is not a digest"}
+		}
+		line.Params[i] = Param{clean(p.Name), p.Bytes, p.Digest}
+	}
+	return line, nil
 }
 
 // isKind reports whether kind is one word in lower case: it is read before the
@@ -130,22 +142,6 @@ func (line Line) checkHashes() error {
 		}
 	}
 	return nil
-}
-
-func (line Line) withParams() (Line, error) {
-	line.MoreParams = max(0, len(line.Params)-maxParams)
-	given := line.Params[:min(len(line.Params), maxParams)]
-	line.Params = nil
-	if len(given) > 0 {
-		line.Params = make([]Param, len(given))
-	}
-	for i, p := range given {
-		if p.Digest != "" && !isHex(p.Digest, digestLength, digestLength) {
-			return Line{}, &Invalid{"digest", p.Digest, "is not a digest"}
-		}
-		line.Params[i] = Param{clean(p.Name), p.Bytes, p.Digest}
-	}
-	return line, nil
 }
 
 const (

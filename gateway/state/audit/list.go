@@ -98,37 +98,31 @@ func (s *snapshot) newest(f Filter, yield func(Line, error) bool) {
 func (s *snapshot) lines(i int, f Filter) iter.Seq2[Line, error] {
 	return func(yield func(Line, error) bool) {
 		file := s.files[i]
-		stopped := false
-		give := func(line Line, err error) {
-			if !stopped && (err != nil || f.wants(line)) {
-				stopped = !yield(line, err)
-			}
-		}
-		var loose []raw // that a gap may explain
-		err := eachRaw(file.file, 0, file.size, func(r raw) {
-			if stopped {
+		var loose []private.Line // that a gap may explain
+		for r, err := range linesIn(file.file, 0, file.size) {
+			if err != nil {
+				yield(Line{}, unusable(file.name, err))
 				return
 			}
-			line, ok := parse(r.text)
+			line, ok := parse(r.Text)
 			if !ok {
-				loose = append(loose, raw{number: r.number, at: r.at, whole: r.whole})
-				return
+				r.Text = nil
+				loose = append(loose, r)
+				continue
 			}
 			for _, l := range loose {
-				if !line.explains(r.at - l.at) {
-					give(Line{}, &Damaged{file.name, l.number})
+				if !line.explains(r.At-l.At) && !yield(Line{}, &Damaged{file.name, l.Number}) {
+					return
 				}
 			}
 			loose = loose[:0]
-			give(line, nil)
-		})
-		if err != nil {
-			give(Line{}, unusable(file.name, err))
-			return
+			if f.wants(line) && !yield(line, nil) {
+				return
+			}
 		}
 		for _, l := range loose {
-			if l.whole {
-				give(Line{}, &Damaged{file.name, l.number})
+			if l.Whole && !yield(Line{}, &Damaged{file.name, l.Number}) {
+				return
 			}
 		}
 	}

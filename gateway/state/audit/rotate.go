@@ -65,12 +65,15 @@ func (p folder) youngest(name string) (last time.Time, err error) {
 	if err != nil {
 		return last, err
 	}
-	err = eachRaw(file, max(0, info.Size()-2*maxLine), info.Size(), func(r raw) {
-		if line, ok := parse(r.text); ok && line.Time.After(last) {
+	for r, err := range linesIn(file, max(0, info.Size()-2*maxLine), info.Size()) {
+		if err != nil {
+			return last, err
+		}
+		if line, ok := parse(r.Text); ok && line.Time.After(last) {
 			last = line.Time
 		}
-	})
-	return last, err
+	}
+	return last, nil
 }
 
 func (l *Log) rotateFile(t *tail) error {
@@ -98,19 +101,7 @@ func (l *Log) rotateFile(t *tail) error {
 	t.head.number++
 	t.head.size, t.head.last, t.head.synced = 0, 0, t.end.seq
 	t.size, t.last = 0, 0
-	return l.drop(t)
-}
-
-func opened(h private.File, err error) (private.File, fs.FileInfo, error) {
-	if err != nil {
-		return nil, nil, err
-	}
-	info, err := h.Stat()
-	return h, info, err
-}
-
-// drop removes the oldest files. Each is verified before: damage would be forgotten with it.
-func (l *Log) drop(t *tail) error {
+	// Remove the oldest files. Each is verified before: damage would be forgotten with it.
 	for t.head.number-t.head.first >= uint64(l.limits.Files) {
 		if young, err := l.isYoung(t, t.head.first); young || err != nil {
 			return err
@@ -135,6 +126,14 @@ func (l *Log) drop(t *tail) error {
 		t.dropped = true
 	}
 	return nil
+}
+
+func opened(h private.File, err error) (private.File, fs.FileInfo, error) {
+	if err != nil {
+		return nil, nil, err
+	}
+	info, err := h.Stat()
+	return h, info, err
 }
 
 func (p folder) walkRotated(w *walker, number uint64) error {

@@ -179,16 +179,19 @@ func (p folder) ends(name string) (first link, last uint64, err error) {
 	if err != nil {
 		return link{}, 0, unusable(p.file(name), err)
 	}
-	err = eachRaw(file, 0, info.Size(), func(r raw) {
-		l, ok := readLink(r.text)
-		if ok && r.number == 1 {
+	for r, err := range linesIn(file, 0, info.Size()) {
+		if err != nil {
+			return link{}, 0, unusable(p.file(name), err)
+		}
+		l, ok := readLink(r.Text)
+		if ok && r.Number == 1 {
 			first = l
 		}
 		if ok {
 			last = max(last, l.seq)
 		}
-	})
-	return first, last, unusable(p.file(name), err)
+	}
+	return first, last, nil
 }
 
 // finishRotation completes a rotation whose process ended before the head was
@@ -202,13 +205,8 @@ func (l *Log) finishRotation(h *head, there content) (why string, err error) {
 	if h.number != was.number+1 {
 		return unknownRotated, nil
 	}
-	return l.folder.checkRotated(was)
-}
-
-// checkRotated says whether the rotated file is the one that the head
-// names.
-func (p folder) checkRotated(h head) (why string, err error) {
-	name := p.file(rotatedName(h.number))
+	// Say whether the rotated file is the one that the head names.
+	name := l.folder.file(rotatedName(was.number))
 	file, err := private.Open(name, os.O_RDONLY)
 	if err != nil {
 		return "", unusable(name, err)
@@ -218,7 +216,7 @@ func (p folder) checkRotated(h head) (why string, err error) {
 	if err != nil {
 		return "", unusable(name, err)
 	}
-	if info.Size() != h.size || !endsWith(file, h) {
+	if info.Size() != was.size || !endsWith(file, was) {
 		return rotatedChanged, nil
 	}
 	return "", nil
@@ -301,15 +299,16 @@ func (t *tail) isUnclosed() (bool, error) {
 func (t *tail) continueAfterBreak(was head, seen point, why string) error {
 	end := point{max(was.end.seq, t.end.seq, seen.seq), t.end.hash}
 	present := uint64(0) // the highest number in the file
-	err := eachRaw(t.file, 0, t.size, func(r raw) {
-		if l, ok := readLink(r.text); ok {
+	for r, err := range linesIn(t.file, 0, t.size) {
+		if err != nil {
+			return err
+		}
+		if l, ok := readLink(r.Text); ok {
 			present = max(present, l.seq)
 		}
-		end.hash, t.last = sha256.Sum256(r.text), r.at
-	})
-	if err != nil {
-		return err
+		end.hash, t.last = sha256.Sum256(r.Text), r.At
 	}
+	var err error
 	if t.unclosed, err = t.isUnclosed(); err != nil {
 		return err
 	}

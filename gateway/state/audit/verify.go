@@ -1,7 +1,6 @@
 package audit
 
 import (
-	"bufio"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -9,7 +8,10 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"iter"
 	"time"
+
+	"vaultwicket/gateway/state/private"
 )
 
 // Report is what [Verify] has found.
@@ -94,8 +96,26 @@ func (s *snapshot) verify(w *walker, r *Report) (*Break, error) {
 	if b := s.brokenHead(); b != nil {
 		return b, nil
 	}
-	if b := s.missing(); b != nil {
-		return b, nil
+	// The first file that is to be there and is not, or the other way round.
+	next := s.head.first
+	for _, f := range s.files {
+		if f.number != 0 && f.number != next {
+			if f.number > s.head.number {
+				return &Break{File: f.name, Why: unknownRotated}, nil
+			}
+			return &Break{File: rotatedName(next), Why: fileMissing}, nil
+		}
+		if f.number != 0 {
+			next++
+		}
+	}
+	switch {
+	case next < s.head.number:
+		return &Break{File: rotatedName(next), Why: fileMissing}, nil
+	case next > s.head.number+1:
+		return &Break{File: rotatedName(next - 1), Why: unknownRotated}, nil
+	case next == s.head.number && !s.content.current && s.head.size > 0:
+		return &Break{File: currentFile, Why: fileMissing}, nil
 	}
 	marked := s.markedFile()
 	for i, f := range s.files {
@@ -139,32 +159,6 @@ func (s *snapshot) check(w *walker, f snapshotFile, isMarked bool) *Break {
 	return nil
 }
 
-// missing returns the first file that is to be there and is not, or the other
-// way round.
-func (s *snapshot) missing() *Break {
-	next := s.head.first
-	for _, f := range s.files {
-		if f.number != 0 && f.number != next {
-			if f.number > s.head.number {
-				return &Break{File: f.name, Why: unknownRotated}
-			}
-			return &Break{File: rotatedName(next), Why: fileMissing}
-		}
-		if f.number != 0 {
-			next++
-		}
-	}
-	switch {
-	case next < s.head.number:
-		return &Break{File: rotatedName(next), Why: fileMissing}
-	case next > s.head.number+1:
-		return &Break{File: rotatedName(next - 1), Why: unknownRotated}
-	case next == s.head.number && !s.content.current && s.head.size > 0:
-		return &Break{File: currentFile, Why: fileMissing}
-	}
-	return nil
-}
-
 // markedFile returns which file the head speaks of: the present one, or one that
 // was rotated since.
 func (s *snapshot) markedFile() int {
@@ -200,48 +194,9 @@ func (b *Break) String() string {
 	return fmt.Sprintf("%s, line %d: %s", b.File, b.Line, b.Why)
 }
 
-// raw is a line as it is in a file.
-type raw struct {
-	number  int    // from 1, counted from where reading began
-	text    []byte // without its end; nil if it is longer than a line can be
-	at, end int64
-	whole   bool // has its end
-}
-
-// eachRaw gives the lines of a file between two offsets to visit. Their text is
-// good until visit returns.
-func eachRaw(in io.ReaderAt, from, to int64, visit func(raw)) error {
-	if from >= to {
-		return nil
-	}
-	lines := bufio.NewReaderSize(io.NewSectionReader(in, from, to-from), maxLine)
-	for number, at := 1, from; ; number++ {
-		text, length, err := readRaw(lines)
-		if err != nil && err != io.EOF {
-			return err
-		}
-		if length == 0 {
-			return nil
-		}
-		r := raw{number, text, at, at + length, err == nil}
-		if r.whole && text != nil {
-			r.text = text[:len(text)-1]
-		}
-		visit(r)
-		at += length
-	}
-}
-
-func readRaw(lines *bufio.Reader) (text []byte, length int64, err error) {
-	text, err = lines.ReadSlice('\n')
-	length = int64(len(text))
-	for errors.Is(err, bufio.ErrBufferFull) {
-		var more []byte
-		more, err = lines.ReadSlice('\n')
-		length += int64(len(more))
-		text = nil
-	}
-	return text, length, err
+// linesIn yields the lines of a file between two offsets.
+func linesIn(in io.ReaderAt, from, to int64) iter.Seq2[private.Line, error] {
+	return private.Lines(in, from, to, maxLine)
 }
 
 // walker follows the chain through files, the oldest first.
@@ -278,12 +233,18 @@ func (w *walker) walk(name string, in io.ReaderAt, from, to int64) error {
 	if w.mark == from {
 		w.marked, w.atMark = true, w.at
 	}
-	return eachRaw(in, from, to, func(r raw) { w.step(name, r) })
+	for r, err := range linesIn(in, from, to) {
+		if err != nil {
+			return err
+		}
+		w.step(name, r)
+	}
+	return nil
 }
 
-func (w *walker) step(name string, r raw) {
-	l, ok := readLink(r.text)
-	ok = ok && json.Valid(r.text) // one that was cut short begins well
+func (w *walker) step(name string, r private.Line) {
+	l, ok := readLink(r.Text)
+	ok = ok && json.Valid(r.Text) // one that was cut short begins well
 	if ok && l.follows(w.at) && (w.loose < 0 || w.isExplained(l, r)) {
 		if l.kind == kindBreak {
 			w.noteBreak(name, l, r)
@@ -291,19 +252,19 @@ func (w *walker) step(name string, r raw) {
 		if l.kind == kindGap {
 			w.gaps++
 		}
-		w.at = point{l.seq, sha256.Sum256(r.text)}
-		w.file, w.line = name, r.number
-		w.last, w.end, w.open = r.at, r.end, !r.whole
+		w.at = point{l.seq, sha256.Sum256(r.Text)}
+		w.file, w.line = name, r.Number
+		w.last, w.end, w.open = r.At, r.End, !r.Whole
 		w.loose, w.foreign = -1, nil
 		w.lines++
-		if r.end == w.mark {
-			w.marked, w.atMark, w.markNum = true, w.at, r.number
+		if r.End == w.mark {
+			w.marked, w.atMark, w.markNum = true, w.at, r.Number
 		}
 		return
 	}
 	here := w.explain(name, r, l, ok)
 	if w.loose < 0 {
-		w.loose, w.misfit = r.at, here
+		w.loose, w.misfit = r.At, here
 	}
 	if ok && w.foreign == nil {
 		w.foreign = &here
@@ -314,9 +275,9 @@ func (w *walker) step(name string, r raw) {
 }
 
 // noteBreak keeps the first break that a line records.
-func (w *walker) noteBreak(name string, l link, r raw) {
+func (w *walker) noteBreak(name string, l link, r private.Line) {
 	if w.broke == nil {
-		w.broke, w.brokeSeq = &Break{name, r.number, whyOf(r.text)}, l.seq
+		w.broke, w.brokeSeq = &Break{name, r.Number, whyOf(r.Text)}, l.seq
 	}
 }
 
@@ -328,15 +289,15 @@ func whyOf(text []byte) string {
 }
 
 // isExplained reports whether r is a gap that explains all that is loose.
-func (w *walker) isExplained(l link, r raw) bool {
+func (w *walker) isExplained(l link, r private.Line) bool {
 	if l.kind != kindGap {
 		return false
 	}
-	line, ok := parse(r.text)
-	if !ok || line.Repair == nil || line.Repair.Torn != r.at-w.loose {
+	line, ok := parse(r.Text)
+	if !ok || line.Repair == nil || line.Repair.Torn != r.At-w.loose {
 		return false
 	}
-	sum, err := sumOf(w.in, w.loose, r.at, "")
+	sum, err := sumOf(w.in, w.loose, r.At, "")
 	return err == nil && sum == line.Repair.Sum
 }
 
@@ -351,18 +312,18 @@ func sumOf(in io.ReaderAt, from, to int64, more string) (string, error) {
 }
 
 // explain says why a line does not fit, and which line that is.
-func (w *walker) explain(name string, r raw, l link, ok bool) Break {
+func (w *walker) explain(name string, r private.Line, l link, ok bool) Break {
 	switch {
 	case !ok:
-		return Break{name, r.number, "is not a line of this log"}
+		return Break{name, r.Number, "is not a line of this log"}
 	case l.kind == kindBreak:
-		return Break{name, r.number, whyOf(r.text)}
+		return Break{name, r.Number, whyOf(r.Text)}
 	case l.seq == 1 && l.prev == point{}.hash:
-		return Break{name, r.number, "starts a second log"}
+		return Break{name, r.Number, "starts a second log"}
 	case l.seq != w.at.seq+1:
-		return Break{name, r.number, fmt.Sprintf("has number %d, expected %d", l.seq, w.at.seq+1)}
+		return Break{name, r.Number, fmt.Sprintf("has number %d, expected %d", l.seq, w.at.seq+1)}
 	case w.lines == 0:
-		return Break{name, r.number, "does not follow the line before it"}
+		return Break{name, r.Number, "does not follow the line before it"}
 	}
 	return Break{w.file, w.line, "was changed, or the next line's hash of it was"}
 }

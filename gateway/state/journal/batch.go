@@ -52,28 +52,9 @@ func (j *Journal) write(lazy bool, fill func(*batch) error) error {
 		return err
 	}
 	defer unlock()
-	b, err := j.newBatch(now)
-	if err != nil {
-		return err
-	}
-	if err = fill(b); err == nil {
-		err = b.commit(lazy)
-	}
-	if err == nil {
-		return nil
-	}
-	b.undo()
-	var theirs *contentError
-	if errors.As(err, &theirs) {
-		return theirs.cause
-	}
-	return unusable(j.folder.dir, err)
-}
-
-func (j *Journal) newBatch(now time.Time) (*batch, error) {
 	t, err := j.openTail(now)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	b := &batch{Journal: j, tail: t, name: j.folder.file(segmentName(t.number)), start: t.read, at: t.read, now: now}
 	b.out, err = j.sys.Open(b.name, os.O_WRONLY|os.O_APPEND)
@@ -92,9 +73,20 @@ func (j *Journal) newBatch(now time.Time) (*batch, error) {
 		if b.out != nil {
 			b.undo()
 		}
-		return nil, unusable(b.name, err)
+		return unusable(b.name, err)
 	}
-	return b, nil
+	if err = fill(b); err == nil {
+		err = b.commit(lazy)
+	}
+	if err == nil {
+		return nil
+	}
+	b.undo()
+	var theirs *contentError
+	if errors.As(err, &theirs) {
+		return theirs.cause
+	}
+	return unusable(j.folder.dir, err)
 }
 
 // begin writes what comes before the first record: the segment's own, or the
@@ -155,16 +147,7 @@ func (b *batch) checkSize() error {
 	case b.fits():
 		return nil
 	}
-	return b.freeSpace()
-}
-
-// fits reports whether the journal is within its limit with the batch.
-func (b *batch) fits() bool {
-	return b.older+b.start+b.tail.objects+b.written() <= b.limits.MaxBytes
-}
-
-// freeSpace removes segments that are old enough. If that is not enough, the batch is refused.
-func (b *batch) freeSpace() error {
+	// Remove segments that are old enough. If that is not enough, the batch is refused.
 	seen, err := b.folder.list()
 	if err != nil {
 		return err
@@ -181,6 +164,11 @@ func (b *batch) freeSpace() error {
 		return nil
 	}
 	return &Full{fmt.Sprintf("limit of %d bytes reached by entries younger than %v", b.limits.MaxBytes, protected)}
+}
+
+// fits reports whether the journal is within its limit with the batch.
+func (b *batch) fits() bool {
+	return b.older+b.start+b.tail.objects+b.written() <= b.limits.MaxBytes
 }
 
 func (b *batch) flush() error {
@@ -278,8 +266,6 @@ func (p period) counts(now time.Time) bool {
 	return max(away, -away) <= int64(spentWithin/spentPart)
 }
 
-func (l ledger) add(payer string, at time.Time, bytes int64) { l[period{payer, partOf(at)}] += bytes }
-
 // of returns how much a caller has written within the last hour.
 func (l ledger) of(payer string, now time.Time) (total int64) {
 	for p, bytes := range l {
@@ -318,6 +304,6 @@ func (ix *index) charge(id string, record []byte) {
 	payer, _, isPaid := cutText(rest, `,"payer":"`)
 	at, err := ParseID(id)
 	if ok && isPaid && err == nil && bytes > 0 && len(payer) == noteLength && isHex(payer) {
-		ix.spent.add(payer, at, bytes)
+		ix.spent[period{payer, partOf(at)}] += bytes
 	}
 }

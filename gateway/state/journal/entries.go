@@ -2,7 +2,6 @@ package journal
 
 import (
 	"cmp"
-	"io"
 	"os"
 	"slices"
 	"time"
@@ -266,39 +265,26 @@ func (p folder) readSegment(seg segment, only string, brief bool) (segmentConten
 		return segmentContent{}, unusable(p.file(r.name), err)
 	}
 	defer file.Close()
-	if err := r.lines(newLineReader(io.NewSectionReader(file, 0, seg.size), 0)); err != nil {
-		return segmentContent{}, unusable(p.file(r.name), err)
+	for line, err := range private.Lines(file, 0, seg.size, maxLine) {
+		if err != nil {
+			return segmentContent{}, unusable(p.file(r.name), err)
+		}
+		r.at = line.At
+		if record, ok := unwrap(line.Text); ok {
+			r.record(record)
+			continue
+		}
+		reason := "the checksum is wrong"
+		if line.Text == nil {
+			reason = "the line is too long"
+		}
+		r.addDamage(line.At, "", reason, !line.Whole)
+		salvage(line.Text, r.record)
 	}
 	for id := range r.steps {
 		r.addDamage(0, id, "an entry is incomplete", true)
 	}
 	return r.segmentContent, nil
-}
-
-func (r *segmentReader) lines(lines *lineReader) error {
-	var buf []byte
-	for {
-		var line rawLine
-		var err error
-		line, buf, err = lines.next(buf)
-		if err == io.EOF {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-		r.at = line.at
-		if record, ok := unwrap(line.text); ok {
-			r.record(record)
-			continue
-		}
-		reason := "the checksum is wrong"
-		if line.tooLong {
-			reason = "the line is too long"
-		}
-		r.addDamage(line.at, "", reason, line.torn)
-		salvage(line.text, r.record)
-	}
 }
 
 func (r *segmentReader) addDamage(at int64, id, reason string, torn bool) {

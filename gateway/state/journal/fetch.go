@@ -114,7 +114,8 @@ func (j *Journal) segments() ([]segment, error) {
 	if err != nil || !there {
 		return nil, err
 	}
-	unlock, err := j.folder.lockToRead()
+	unlock, err := private.LockToRead(j.folder.file(appendLock), patience)
+	err = j.folder.lockError(appendLock, err)
 	if err != nil {
 		return nil, err
 	}
@@ -282,23 +283,16 @@ func newIndex(number uint64) *index {
 // fill reads on, up to size. What is damaged is not found; it is reported where
 // entries are read.
 func (ix *index) fill(file io.ReaderAt, size int64) error {
-	lines := newLineReader(io.NewSectionReader(file, ix.read, size-ix.read), ix.read)
-	var buf []byte
-	for {
-		var line rawLine
-		var err error
-		line, buf, err = lines.next(buf)
-		if err == io.EOF {
-			return nil
-		}
+	for line, err := range private.Lines(file, ix.read, size, maxLine) {
 		if err != nil {
 			return err
 		}
-		ix.read, ix.torn = line.at+line.length, line.torn
-		if record, ok := unwrap(line.text); ok {
-			ix.add(record, line.at, line.length)
+		ix.read, ix.torn = line.End, !line.Whole
+		if record, ok := unwrap(line.Text); ok {
+			ix.add(record, line.At, line.End-line.At)
 		}
 	}
+	return nil
 }
 
 func (ix *index) add(record []byte, at, length int64) {

@@ -145,13 +145,7 @@ func (j *Journal) prepare() error {
 	if err := j.makeFolder(j.folder.dir); err != nil {
 		return err
 	}
-	return j.writeReadme()
-}
-
-func (j *Journal) makeFolder(dir string) error { return unusable(dir, private.MakeFolder(j.sys, dir)) }
-
-// writeReadme writes the README file. Nothing depends on it.
-func (j *Journal) writeReadme() error {
+	// Write the README file. Nothing depends on it.
 	file, err := j.sys.Create(j.folder.file(readmeFile))
 	if errors.Is(err, fs.ErrExist) {
 		return nil
@@ -162,6 +156,8 @@ func (j *Journal) writeReadme() error {
 	_, err = fmt.Fprintf(file, "What vaultwicket needs to undo changes in the vault\n%s\n", j.folder.vault)
 	return unusable(j.folder.dir, errors.Join(err, file.Close()))
 }
+
+func (j *Journal) makeFolder(dir string) error { return unusable(dir, private.MakeFolder(j.sys, dir)) }
 
 // exists reports whether anything was ever written. It returns an error if other users can
 // access the folders.
@@ -249,13 +245,6 @@ func (j *Journal) Extent() Extent {
 // lockAppend takes the lock of writers.
 func (p folder) lockAppend() (unlock func(), err error) {
 	unlock, err = private.Lock(context.Background(), p.file(appendLock), patience)
-	return unlock, p.lockError(appendLock, err)
-}
-
-// lockToRead takes the lock for a reader. On a read-only file system there is no writer, and it
-// succeeds without a lock.
-func (p folder) lockToRead() (unlock func(), err error) {
-	unlock, err = private.LockToRead(p.file(appendLock), patience)
 	return unlock, p.lockError(appendLock, err)
 }
 

@@ -89,12 +89,9 @@ func (b *batch) keep(path string, image Image, in io.Reader) error {
 	if ImageOf(text) != image {
 		return &Changed{path}
 	}
-	return b.keepText(path, version{image.Hash, text})
-}
-
-// keepText keeps a text as a line if it can: as the difference from the last
-// version of the same note, or whole.
-func (b *batch) keepText(path string, v version) error {
+	// Keep a text as a line if it can: as the difference from the last version of the same note, or
+	// whole.
+	v := version{image.Hash, text}
 	note := noteID(path)
 	o, ok := b.delta(note, v)
 	if ok && o.File {
@@ -127,7 +124,21 @@ func (b *batch) delta(note string, v version) (object, bool) {
 	if !ok {
 		return object{}, false
 	}
-	return newDelta(v.hash, note, v.text, hash, base, spot.depth+1)
+	// The record of a text as its difference from baseText, whose hash is base.
+	depth := spot.depth + 1
+	prefix, suffix := common(base, v.text)
+	middle := v.text[prefix : len(v.text)-suffix]
+	if len(middle) > len(v.text)/2 {
+		return object{}, false
+	}
+	o := object{Hash: v.hash, Note: note, Depth: depth, Size: int64(len(v.text)), Base: hash, Prefix: prefix, Suffix: suffix}
+	if len(middle) <= maxPacked {
+		o.setData(middle)
+	}
+	if len(middle) > maxPacked || len(o.Data) > maxInline {
+		o.Middle, o.Raw, o.File, o.Data = len(middle), false, true, middle
+	}
+	return o, true
 }
 
 // wholeFile is the record of an object that is a file of its own.
@@ -141,22 +152,9 @@ func (b *batch) keepFile(path string, o object, image Image, in io.Reader) error
 	var random [8]byte
 	_, _ = rand.Read(random[:]) // it never fails
 	half := b.folder.file(fmt.Sprintf("%0*d-%x%s", numberDigits, b.tail.number, random, temporarySuffix))
-	if err := b.fillFile(half, path, image, in); err != nil {
-		return errors.Join(err, b.sys.Remove(half))
-	}
-	name := b.folder.file(objectName(b.tail.number, o.Hash))
-	// If there is one of that name, it was looked at and found damaged.
-	if err := b.sys.Rename(half, name); err != nil {
-		return errors.Join(err, b.sys.Remove(half))
-	}
-	b.made = append(b.made, name)
-	return b.value(o)
-}
-
-func (b *batch) fillFile(half, path string, image Image, in io.Reader) error {
 	out, err := b.sys.Create(half)
 	if err != nil {
-		return err
+		return errors.Join(err, b.sys.Remove(half))
 	}
 	counted := &counter{out: out}
 	buffered := bufio.NewWriterSize(counted, flushAt)
@@ -174,7 +172,16 @@ func (b *batch) fillFile(half, path string, image Image, in io.Reader) error {
 	if err == nil {
 		err = out.Sync()
 	}
-	return errors.Join(err, out.Close())
+	if err := errors.Join(err, out.Close()); err != nil {
+		return errors.Join(err, b.sys.Remove(half))
+	}
+	name := b.folder.file(objectName(b.tail.number, o.Hash))
+	// If there is one of that name, it was looked at and found damaged.
+	if err := b.sys.Rename(half, name); err != nil {
+		return errors.Join(err, b.sys.Remove(half))
+	}
+	b.made = append(b.made, name)
+	return b.value(o)
 }
 
 // counter counts the bytes written.

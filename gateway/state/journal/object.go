@@ -121,26 +121,6 @@ func newObject(hash, note string, text []byte) (o object, ok bool) {
 	return o, len(o.Data) <= maxInline
 }
 
-// newDelta returns the record of a text as its difference from baseText, whose hash
-// is base. depth is how many differences lie before something whole. ok is
-// false if that is not much shorter. One whose data do not fit a line has them in a
-// file, which is still to be written: then it is a File, and Data is not compressed.
-func newDelta(hash, note string, text []byte, base string, baseText []byte, depth int) (o object, ok bool) {
-	prefix, suffix := common(baseText, text)
-	middle := text[prefix : len(text)-suffix]
-	if len(middle) > len(text)/2 {
-		return object{}, false
-	}
-	o = object{Hash: hash, Note: note, Depth: depth, Size: int64(len(text)), Base: base, Prefix: prefix, Suffix: suffix}
-	if len(middle) <= maxPacked {
-		o.setData(middle)
-	}
-	if len(middle) > maxPacked || len(o.Data) > maxInline {
-		o.Middle, o.Raw, o.File, o.Data = len(middle), false, true, middle
-	}
-	return o, true
-}
-
 func (o *object) setData(text []byte) {
 	o.Middle, o.Data = len(text), pack(text)
 	if o.Data == nil {
@@ -153,7 +133,15 @@ func (o object) middle() ([]byte, bool) {
 	if o.Raw {
 		return o.Data, len(o.Data) == o.Middle
 	}
-	return unpack(o.Data, o.Middle)
+	// Decompress data, if the result has exactly that length.
+	data := o.Data
+	out := make([]byte, o.Middle)
+	in := flate.NewReader(bytes.NewReader(data))
+	if _, err := io.ReadFull(in, out); err != nil {
+		return nil, false
+	}
+	n, err := in.Read(make([]byte, 1))
+	return out, n == 0 && err == io.EOF
 }
 
 // Over returns the text of o, whose base is the text before it; of a whole
@@ -287,17 +275,6 @@ func (p compressor) Close() error {
 	p.flate.Reset(io.Discard)
 	writers.Put(p.flate)
 	return err
-}
-
-// unpack decompresses data, if the result has exactly that length.
-func unpack(data []byte, size int) ([]byte, bool) {
-	out := make([]byte, size)
-	in := flate.NewReader(bytes.NewReader(data))
-	if _, err := io.ReadFull(in, out); err != nil {
-		return nil, false
-	}
-	n, err := in.Read(make([]byte, 1))
-	return out, n == 0 && err == io.EOF
 }
 
 const (

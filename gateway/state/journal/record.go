@@ -1,12 +1,9 @@
 package journal
 
 import (
-	"bufio"
 	"bytes"
 	"encoding/json"
-	"errors"
 	"hash/crc32"
-	"io"
 	"strconv"
 	"time"
 )
@@ -273,56 +270,6 @@ func unwrap(line []byte) (record []byte, ok bool) {
 		}
 	}
 	return record, true
-}
-
-// rawLine is a line as it is found, before anything of it is believed.
-type rawLine struct {
-	at      int64
-	text    []byte // without the newline, until the next line is read
-	length  int64  // with it
-	torn    bool   // there is no newline
-	tooLong bool   // text is empty
-}
-
-// lineReader reads lines of any length in bounded memory.
-type lineReader struct {
-	in *bufio.Reader
-	at int64
-}
-
-func newLineReader(in io.Reader, at int64) *lineReader {
-	return &lineReader{bufio.NewReaderSize(in, 64<<10), at}
-}
-
-// next returns the next line, and io.EOF after the last one.
-func (r *lineReader) next(buf []byte) (rawLine, []byte, error) {
-	line, buf := rawLine{at: r.at}, buf[:0]
-	for {
-		piece, err := r.in.ReadSlice('\n')
-		r.at += int64(len(piece))
-		line.length += int64(len(piece))
-		if line.tooLong = line.length > maxLine; line.tooLong {
-			buf = buf[:0]
-		} else {
-			buf = append(buf, piece...)
-		}
-		switch {
-		case errors.Is(err, bufio.ErrBufferFull):
-			continue
-		case err == io.EOF && line.length == 0:
-			return line, buf, io.EOF
-		case err == io.EOF:
-			line.torn = true
-			line.text = buf
-			return line, buf, nil
-		case err != nil:
-			return line, buf, err
-		}
-		if !line.tooLong {
-			line.text = buf[:len(buf)-1]
-		}
-		return line, buf, nil
-	}
 }
 
 // maxSalvage is how often something in a damaged line is tried.

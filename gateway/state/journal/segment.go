@@ -143,13 +143,32 @@ func (j *Journal) openTail(now time.Time) (*tail, error) {
 	if n := len(seen.segments); n > 0 {
 		newest = seen.segments[n-1]
 	}
-	if err := j.readTail(newest); err != nil {
-		return nil, err
+	// Make the tail that of the newest segment.
+	ix := newIndex(newest.number)
+	if j.tail != nil && j.tail.number == newest.number && j.tail.read <= newest.size {
+		ix = j.tail.index
 	}
-	if j.isFull(j.tail, now) {
-		if err := j.rotate(now); err != nil {
+	j.tail = nil
+	if newest.size > ix.read {
+		if err := j.folder.read(ix, newest.size); err != nil {
 			return nil, err
 		}
+	}
+	j.tail = &tail{ix, newest.objects, newest.objects > 0}
+	if j.isFull(j.tail, now) {
+		// Begin another segment, which is made when it is written to. What was put into the one before
+		// without an entry is made durable first.
+		name := j.folder.file(segmentName(j.tail.number))
+		file, err := j.sys.Open(name, os.O_WRONLY|os.O_APPEND)
+		if err == nil {
+			err = errors.Join(file.Sync(), file.Close())
+		}
+		if err != nil {
+			return nil, unusable(name, err)
+		}
+		next := newIndex(j.tail.number + 1)
+		next.spent.load(j.tail.spent.records(now))
+		j.tail = &tail{index: next}
 		seen.segments = append(seen.segments, segment{number: j.tail.number, last: now})
 		isTended = false
 	}
@@ -198,22 +217,6 @@ func (j *Journal) isCurrent() bool {
 	return errors.Is(err, fs.ErrNotExist)
 }
 
-// readTail makes the tail that of the newest segment.
-func (j *Journal) readTail(newest segment) error {
-	ix := newIndex(newest.number)
-	if j.tail != nil && j.tail.number == newest.number && j.tail.read <= newest.size {
-		ix = j.tail.index
-	}
-	j.tail = nil
-	if newest.size > ix.read {
-		if err := j.folder.read(ix, newest.size); err != nil {
-			return err
-		}
-	}
-	j.tail = &tail{ix, newest.objects, newest.objects > 0}
-	return nil
-}
-
 // read fills an index up to size.
 func (p folder) read(ix *index, size int64) error {
 	name := p.file(segmentName(ix.number))
@@ -233,23 +236,6 @@ func (j *Journal) isFull(t *tail, now time.Time) bool {
 	lines := min(maxSegment, j.limits.MaxBytes/16)
 	tooOld := !t.born.IsZero() && now.Sub(t.born) > j.limits.MaxAge/8
 	return t.newer || tooOld || t.read >= lines || t.read+t.objects >= j.limits.MaxBytes/8
-}
-
-// rotate begins another segment, which is made when it is written to. What was
-// put into the one before without an entry is made durable first.
-func (j *Journal) rotate(now time.Time) error {
-	name := j.folder.file(segmentName(j.tail.number))
-	file, err := j.sys.Open(name, os.O_WRONLY|os.O_APPEND)
-	if err == nil {
-		err = errors.Join(file.Sync(), file.Close())
-	}
-	if err != nil {
-		return unusable(name, err)
-	}
-	next := newIndex(j.tail.number + 1)
-	next.spent.load(j.tail.spent.records(now))
-	j.tail = &tail{index: next}
-	return nil
 }
 
 // Prune removes what is beyond the limits, the oldest first. Begin does the same
@@ -298,24 +284,17 @@ func (j *Journal) removeOld(seen content, need int64, now time.Time) error {
 		if !isOld && (total <= j.limits.MaxBytes || left <= 2 || age < protected) {
 			return nil
 		}
-		if err := j.removeSegment(s); err != nil {
+		// Remove the objects last: without its lines a segment does not exist, and remaining objects are
+		// removed the next time.
+		if err := j.remove(segmentName(s.number)); err != nil {
 			return err
+		}
+		for _, name := range s.files {
+			if err := j.remove(name); err != nil {
+				return err
+			}
 		}
 		total -= s.size + s.objects
-	}
-	return nil
-}
-
-// removeSegment removes the objects last: without its lines a segment does not exist, and
-// remaining objects are removed the next time.
-func (j *Journal) removeSegment(s segment) error {
-	if err := j.remove(segmentName(s.number)); err != nil {
-		return err
-	}
-	for _, name := range s.files {
-		if err := j.remove(name); err != nil {
-			return err
-		}
 	}
 	return nil
 }

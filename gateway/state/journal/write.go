@@ -30,31 +30,27 @@ func (j *Journal) Begin(e Entry, content Content) error {
 				return err
 			}
 		}
-		return b.entry(e)
-	})
-}
-
-func (b *batch) entry(e Entry) error {
-	item := func(i int) any {
-		s := e.Steps[i]
-		return stepRecord{s.Path, s.From, recordOf(s.Before), recordOf(s.After)}
-	}
-	last, first, err := writeList(len(e.Steps), item, b.list(stepsKey, e.ID))
-	if err != nil {
-		return err
-	}
-	if first > 0 {
-		if err := b.list(stepsKey, e.ID)(first, last); err != nil {
+		item := func(i int) any {
+			s := e.Steps[i]
+			return stepRecord{s.Path, s.From, recordOf(s.Before), recordOf(s.After)}
+		}
+		last, first, err := writeList(len(e.Steps), item, b.list(stepsKey, e.ID))
+		if err != nil {
 			return err
 		}
-		last = nil
-	}
-	record := entryRecord{
-		ID: e.ID, Count: len(e.Steps), Payer: b.payer, Time: e.Time, Session: e.Session, Caller: e.Caller, Client: e.Client, Command: e.Command,
-		Params: e.Params, Backend: e.Backend, Batch: e.Batch, Undoes: e.Undoes, Also: e.Also, Note: e.Note, Steps: json.RawMessage(last),
-	}
-	record.Bytes = b.written() + int64(len(last)) + aroundEntry
-	return b.value(record)
+		if first > 0 {
+			if err := b.list(stepsKey, e.ID)(first, last); err != nil {
+				return err
+			}
+			last = nil
+		}
+		record := entryRecord{
+			ID: e.ID, Count: len(e.Steps), Payer: b.payer, Time: e.Time, Session: e.Session, Caller: e.Caller, Client: e.Client, Command: e.Command,
+			Params: e.Params, Backend: e.Backend, Batch: e.Batch, Undoes: e.Undoes, Also: e.Also, Note: e.Note, Steps: json.RawMessage(last),
+		}
+		record.Bytes = b.written() + int64(len(last)) + aroundEntry
+		return b.value(record)
+	})
 }
 
 // aroundEntry is about the length of the record of an entry without its steps.

@@ -22,7 +22,24 @@ const (
 // 0 being without end. The error is then that of a context; others are those of
 // [Open].
 func Lock(ctx context.Context, path string, patience time.Duration) (unlock func(), err error) {
-	return lock(ctx, patience, func() (func(), error) { return tryLock(path) })
+	return lock(ctx, patience, func() (func(), error) { // Nil and no error if another caller has the lock.
+		var err error
+		file, err := openLock(path)
+		if err != nil {
+			return nil, err
+		}
+		locked, err := lockFile(file)
+		if err != nil {
+			err = &fs.PathError{Op: "lock", Path: path, Err: err}
+		}
+		if !locked {
+			return nil, errors.Join(err, file.Close())
+		}
+		return func() {
+			_ = unlockFile(file) // a child that is just being started may have the file open too
+			_ = file.Close()
+		}, nil
+	})
 }
 
 // lock tries to take a lock until it has it. try returns nil and no error if another
@@ -105,25 +122,6 @@ func LockToRead(path string, patience time.Duration) (unlock func(), err error) 
 		return func() {}, checkExisting(path)
 	}
 	return unlock, err
-}
-
-// tryLock returns nil and no error if another caller has the lock.
-func tryLock(path string) (unlock func(), err error) {
-	file, err := openLock(path)
-	if err != nil {
-		return nil, err
-	}
-	locked, err := lockFile(file)
-	if err != nil {
-		err = &fs.PathError{Op: "lock", Path: path, Err: err}
-	}
-	if !locked {
-		return nil, errors.Join(err, file.Close())
-	}
-	return func() {
-		_ = unlockFile(file) // a child that is just being started may have the file open too
-		_ = file.Close()
-	}, nil
 }
 
 // openLock opens the file of a lock, with fewer system calls than [Open]: it is
