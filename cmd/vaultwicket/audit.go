@@ -199,7 +199,11 @@ func exportAudit(ctx context.Context, std terminal.Streams, args []string) error
 	}
 	file, err := os.OpenFile(rest[0], os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
-		return cannotMake(rest[0], err)
+		name := rest[0]
+		if errors.Is(err, fs.ErrExist) {
+			return &terminal.UsageError{Reason: fmt.Sprintf("audit export: %q already exists", quote.Short(name)), Advice: "choose a file that does not exist"}
+		}
+		return &terminal.UsageError{Reason: fmt.Sprintf("audit export %q: %v", quote.Short(name), errors.Unwrap(err))}
 	}
 	done, err := exportLines(ctx, std, state, file)
 	if err == nil {
@@ -212,13 +216,6 @@ func exportAudit(ctx context.Context, std terminal.Streams, args []string) error
 		_ = os.Remove(rest[0]) // an incomplete log
 	}
 	return done.report(std, err)
-}
-
-func cannotMake(name string, err error) error {
-	if errors.Is(err, fs.ErrExist) {
-		return &terminal.UsageError{Reason: fmt.Sprintf("audit export: %q already exists", quote.Short(name)), Advice: "choose a file that does not exist"}
-	}
-	return &terminal.UsageError{Reason: fmt.Sprintf("audit export %q: %v", quote.Short(name), errors.Unwrap(err))}
 }
 
 // exportedLog counts the exported lines.

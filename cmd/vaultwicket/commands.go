@@ -57,11 +57,8 @@ func listCommands(ctx context.Context, std terminal.Streams, args []string) erro
 	if o.JSON {
 		return terminal.PrintJSON(std.Out, commands, terminal.ExitDone)
 	}
-	return commandTable(terminal.NewScreen(std, look, time.Time{}), commands, all)
-}
-
-// commandTable prints the parameters of commands, or with all whether each is enabled.
-func commandTable(s terminal.Screen, commands []catalog.Explained, all bool) error {
+	// Print the parameters of commands, or with all whether each is enabled.
+	s := terminal.NewScreen(std, look, time.Time{})
 	last := []terminal.Column{{Title: "command and its parameters", Min: 10}}
 	if all {
 		last = []terminal.Column{{Title: "command"}, {Title: "enabled", Min: 10}}

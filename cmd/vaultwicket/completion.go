@@ -60,7 +60,32 @@ func complete(ctx context.Context, std terminal.Streams, words []string) error {
 			"config": {"show", "check", "path", "init", "schema"}, "audit": {"list", "verify", "export"}, "journal": {"list", "show"},
 			"approvals": {}, "approve": {}, "deny": {}, "pause": {}, "resume": {}, "undo": {}, "commands": {}, "demo": {}, "doctor": {}, "version": {}, "serve": {},
 		},
-		Paths: func(line []string, prefix string) []string { return notesFor(ctx, std, line, prefix) },
+		Paths: func(line []string, prefix string) []string {
+			// The paths of notes that are visible with the settings of a line. It asks the gateway, which denies
+			// it if listing is not enabled.
+			ctx, cancel := context.WithTimeout(ctx, completionTime)
+			defer cancel()
+			o, err := settings.Open(line[0], std, settingsIn(line[1:]), nil)
+			if err != nil {
+				return nil
+			}
+			defer o.Runner.Close()
+			params := allowlist.Params{}
+			if at := strings.LastIndexByte(prefix, '/'); at > 0 {
+				params["folder"] = allowlist.Text(prefix[:at])
+			}
+			answer := o.Gateway.Do(ctx, gateway.Request{Command: "files", Params: params})
+			if !answer.OK {
+				return nil
+			}
+			var paths []string
+			for file := range strings.Lines(answer.Stdout) {
+				if file = strings.TrimSuffix(file, "\n"); strings.HasPrefix(file, prefix) && len(paths) < maxPaths {
+					paths = append(paths, file)
+				}
+			}
+			return paths
+		},
 	}
 	for _, c := range subcommands() {
 		p.Commands = append(p.Commands, candidate{Word: c.Name, Description: c.Summary})
@@ -91,33 +116,6 @@ const (
 	completionTime = 2 * time.Second
 	maxPaths       = 5_000
 )
-
-// notesFor returns the paths of notes that are visible with the settings of a line. It asks the
-// gateway, which denies it if listing is not enabled.
-func notesFor(ctx context.Context, std terminal.Streams, line []string, prefix string) []string {
-	ctx, cancel := context.WithTimeout(ctx, completionTime)
-	defer cancel()
-	o, err := settings.Open(line[0], std, settingsIn(line[1:]), nil)
-	if err != nil {
-		return nil
-	}
-	defer o.Runner.Close()
-	params := allowlist.Params{}
-	if at := strings.LastIndexByte(prefix, '/'); at > 0 {
-		params["folder"] = allowlist.Text(prefix[:at])
-	}
-	answer := o.Gateway.Do(ctx, gateway.Request{Command: "files", Params: params})
-	if !answer.OK {
-		return nil
-	}
-	var paths []string
-	for file := range strings.Lines(answer.Stdout) {
-		if file = strings.TrimSuffix(file, "\n"); strings.HasPrefix(file, prefix) && len(paths) < maxPaths {
-			paths = append(paths, file)
-		}
-	}
-	return paths
-}
 
 // settingsIn are the flags of a line before the command of the vault: with them the
 // settings are those that the line would run with.

@@ -146,7 +146,16 @@ func (p completer) parameter(command allowlist.Command, words []string, name, va
 	case "path":
 		values = p.Paths(words[:len(words)-1], value)
 	case "folder":
-		values = parentFolders(p.Paths(words[:len(words)-1], value))
+		// The folders in which files are, each once.
+		files := p.Paths(words[:len(words)-1], value)
+		var folders []string
+		for _, file := range files {
+			for at := strings.LastIndexByte(file, '/'); at > 0; at = strings.LastIndexByte(file[:at], '/') {
+				folders = append(folders, file[:at])
+			}
+		}
+		slices.Sort(folders)
+		values = slices.Compact(folders)
 	case "note name":
 		for _, note := range p.Paths(words[:len(words)-1], "") {
 			values = append(values, strings.TrimSuffix(note[strings.LastIndexByte(note, '/')+1:], ".md"))
@@ -156,17 +165,6 @@ func (p completer) parameter(command allowlist.Command, words []string, name, va
 		c.add(name+"="+value, "")
 	}
 	return c.below(name + "=" + value)
-}
-
-// parentFolders returns the folders in which files are, each once.
-func parentFolders(files []string) (folders []string) {
-	for _, file := range files {
-		for at := strings.LastIndexByte(file, '/'); at > 0; at = strings.LastIndexByte(file[:at], '/') {
-			folders = append(folders, file[:at])
-		}
-	}
-	slices.Sort(folders)
-	return slices.Compact(folders)
 }
 
 // completionDirective says how the shell uses the candidates.

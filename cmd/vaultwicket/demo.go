@@ -43,20 +43,25 @@ func runDemo(ctx context.Context, std terminal.Streams, args []string) error {
 	if err != nil {
 		return err
 	}
-	return playDemo(ctx, std, clock(), func(std terminal.Streams) (*exec.Runner, error) {
+	// Play an MCP session on a temporary copy of a small built-in vault, and explain each step. The
+	// server is this binary, started as a child process, as a client would start it.
+	now := clock()
+	newRunner := func(std terminal.Streams) (*exec.Runner, error) {
 		return settings.NewRunner(settings.Settings{Timeout: settings.MaxTimeout}, std, false, nil)
-	})
-}
-
-// playDemo plays an MCP session on a temporary copy of a small built-in vault, and explains each
-// step. The server is this binary, started as a child process, as a client would start it.
-func playDemo(ctx context.Context, std terminal.Streams, now time.Time, newRunner func(terminal.Streams) (*exec.Runner, error)) (err error) {
+	}
 	folder, remove, err := unpackDemo(now)
 	if err != nil {
 		return fmt.Errorf("make the demo vault: %w", err)
 	}
 	defer func() { err = errors.Join(err, remove()) }()
-	std.Lookup = withVariables(std.Lookup, demoVariables(filepath.Dir(folder), now))
+	values := demoVariables(filepath.Dir(folder), now)
+	lookup := std.Lookup
+	std.Lookup = func(name string) (string, bool) {
+		if value, ok := values[name]; ok {
+			return value, true
+		}
+		return lookup(name)
+	}
 	runner, err := newRunner(std)
 	if err != nil {
 		return err
@@ -81,16 +86,6 @@ func demoVariables(folder string, now time.Time) map[string]string {
 	return map[string]string{
 		"XDG_STATE_HOME": filepath.Join(folder, "state"), "XDG_CACHE_HOME": filepath.Join(folder, "cache"),
 		day.NowVariable: now.Format(time.RFC3339),
-	}
-}
-
-// withVariables returns an environment in which some variables have other values.
-func withVariables(lookup func(string) (string, bool), values map[string]string) func(string) (string, bool) {
-	return func(name string) (string, bool) {
-		if value, ok := values[name]; ok {
-			return value, true
-		}
-		return lookup(name)
 	}
 }
 
@@ -140,8 +135,20 @@ func (t *demoTeller) readOnly(c *demoClient) error {
 	if err := t.play(c, steps); err != nil {
 		return err
 	}
-	if err := t.plan(c); err != nil {
+	// Show the dry run of the refused write.
+	t.say("A dry run shows what is required and which rule denies the call.")
+	t.show("→ daily:append, dryRun")
+	var plan gateway.DryRun
+	if err := c.call(map[string]any{"command": "daily:append", "params": t.milk(), "dryRun": true}, &plan); err != nil {
 		return err
+	}
+	lines := []string{"decision: " + plan.Decision}
+	for _, r := range plan.Rules {
+		lines = append(lines, fmt.Sprintf("%-10s %-4s  %s", r.Rule, r.Verdict, r.Why))
+	}
+	t.show(strings.Join(lines, "\n"))
+	if plan.Decision != "deny" {
+		return &demoFailure{"daily:append", plan.Decision, "deny"}
 	}
 	return t.play(c, []demoStep{
 		{"It tries to run code in the app. No setting enables that.", "eval", map[string]any{"code": "1+1"}, "restricted_command"},
@@ -184,25 +191,6 @@ func (t *demoTeller) play(c *demoClient, steps []demoStep) error {
 		if code != s.want {
 			return &demoFailure{s.command, code, s.want}
 		}
-	}
-	return nil
-}
-
-// plan shows the dry run of the refused write.
-func (t *demoTeller) plan(c *demoClient) error {
-	t.say("A dry run shows what is required and which rule denies the call.")
-	t.show("→ daily:append, dryRun")
-	var plan gateway.DryRun
-	if err := c.call(map[string]any{"command": "daily:append", "params": t.milk(), "dryRun": true}, &plan); err != nil {
-		return err
-	}
-	lines := []string{"decision: " + plan.Decision}
-	for _, r := range plan.Rules {
-		lines = append(lines, fmt.Sprintf("%-10s %-4s  %s", r.Rule, r.Verdict, r.Why))
-	}
-	t.show(strings.Join(lines, "\n"))
-	if plan.Decision != "deny" {
-		return &demoFailure{"daily:append", plan.Decision, "deny"}
 	}
 	return nil
 }

@@ -37,11 +37,6 @@ func help(_ context.Context, std terminal.Streams, args []string) error {
 	return terminal.Silent(run([]string{c.Name, "--help"}, std))
 }
 
-// printUsage prints the help of a subcommand.
-func printUsage(std terminal.Streams, c subcommand, list []terminal.Flag) {
-	_, _ = io.WriteString(std.Out, c.Text(terminal.DefaultScreen(std), ownAndSettings(list)))
-}
-
 // ownAndSettings separates the flags of a subcommand from the settings.
 func ownAndSettings(list []terminal.Flag) (f flagLists) {
 	names := append(settings.Names(), settings.FileFlag)

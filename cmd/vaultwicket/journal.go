@@ -43,7 +43,22 @@ func showJournal(_ context.Context, std terminal.Streams, args []string) error {
 	}
 	switch {
 	case len(o.Rest) == 1 && o.Rest[0] == "list" && q.limit > 0:
-		return listJournal(o, terminal.NewScreen(std, q.screen, now), kept, wanted)
+		s := terminal.NewScreen(std, q.screen, now)
+		entries, damage, err := kept.Entries(wanted)
+		if err != nil {
+			return terminal.FailureOf(&failure.Error{Code: "not_found", Message: err.Error()})
+		}
+		for _, d := range damage {
+			terminal.Notef(o.Std.Err, "the journal is damaged: %s, byte %d: %s", d.File, d.Offset, d.Reason)
+		}
+		changes := []keptChange{}
+		sees := o.Gateway.Visible("")
+		for _, e := range entries {
+			if e.SeenBy(sees) {
+				changes = append(changes, keptChangeOf(e))
+			}
+		}
+		return printChanges(o, s, changes)
 	case len(o.Rest) == 2 && o.Rest[0] == "show":
 		return showEntry(o, terminal.NewScreen(std, q.screen, now), kept, o.Rest[1])
 	}
@@ -72,24 +87,6 @@ func (q *journalQuery) filter(now time.Time) (f journal.Filter, err error) {
 	}
 	f.Until, err = terminal.ParseMoment("until", q.until, now, true)
 	return f, err
-}
-
-func listJournal(o settings.Opened, s terminal.Screen, kept *journal.Journal, wanted journal.Filter) error {
-	entries, damage, err := kept.Entries(wanted)
-	if err != nil {
-		return terminal.FailureOf(&failure.Error{Code: "not_found", Message: err.Error()})
-	}
-	for _, d := range damage {
-		terminal.Notef(o.Std.Err, "the journal is damaged: %s, byte %d: %s", d.File, d.Offset, d.Reason)
-	}
-	changes := []keptChange{}
-	sees := o.Gateway.Visible("")
-	for _, e := range entries {
-		if e.SeenBy(sees) {
-			changes = append(changes, keptChangeOf(e))
-		}
-	}
-	return printChanges(o, s, changes)
 }
 
 func showEntry(o settings.Opened, s terminal.Screen, kept *journal.Journal, id string) error {

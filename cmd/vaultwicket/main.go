@@ -11,6 +11,7 @@ package main
 import (
 	"context"
 	"errors"
+	"io"
 	"os"
 
 	"vaultwicket/cmd/internal/terminal"
@@ -44,7 +45,7 @@ func run(args []string, std terminal.Streams) int {
 	var version *terminal.VersionRequested
 	switch {
 	case errors.As(err, &usage):
-		printUsage(std, c, usage.Flags)
+		_, _ = io.WriteString(std.Out, c.Text(terminal.DefaultScreen(std), ownAndSettings(usage.Flags)))
 		return terminal.ExitDone
 	case errors.As(err, &version):
 		err = printVersion(ctx, std, nil)

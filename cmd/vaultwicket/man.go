@@ -43,7 +43,18 @@ func printManual(_ context.Context, std terminal.Streams, args []string) error {
 		}
 		return nil
 	case folder != "":
-		return writePages(folder)
+		// Write the files of all pages, as a folder of MANPATH has them.
+		for _, page := range newManual().Pages() {
+			place := filepath.Join(folder, "man"+strconv.Itoa(page.Section))
+			err := os.MkdirAll(place, 0o755)
+			if err == nil {
+				err = os.WriteFile(filepath.Join(place, page.File()), []byte(page.Text), 0o644)
+			}
+			if err != nil {
+				return &terminal.UsageError{Reason: fmt.Sprintf("write the manual pages: %v", err), Advice: "choose a folder that you can write to"}
+			}
+		}
+		return nil
 	}
 	name := "vaultwicket"
 	if len(rest) == 1 {
@@ -58,21 +69,6 @@ func printManual(_ context.Context, std terminal.Streams, args []string) error {
 	}
 	_, err = io.WriteString(std.Out, page.Text)
 	return err
-}
-
-// writePages writes the files of all pages, as a folder of MANPATH has them.
-func writePages(folder string) error {
-	for _, page := range newManual().Pages() {
-		place := filepath.Join(folder, "man"+strconv.Itoa(page.Section))
-		err := os.MkdirAll(place, 0o755)
-		if err == nil {
-			err = os.WriteFile(filepath.Join(place, page.File()), []byte(page.Text), 0o644)
-		}
-		if err != nil {
-			return &terminal.UsageError{Reason: fmt.Sprintf("write the manual pages: %v", err), Advice: "choose a folder that you can write to"}
-		}
-	}
-	return nil
 }
 
 // newManual returns the source of the manual pages.

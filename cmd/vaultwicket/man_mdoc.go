@@ -82,17 +82,13 @@ func (d *mdoc) examples(list []example) {
 			d.paragraph()
 		}
 		d.prose(sentence(e.What) + ":")
-		d.literal(e.Line)
+		// Write lines as they are.
+		d.macro("Bd -literal -offset indent")
+		for line := range strings.SplitSeq(e.Line, "\n") {
+			d.source(mdocEscape(line))
+		}
+		d.macro("Ed")
 	}
-}
-
-// literal writes lines as they are.
-func (d *mdoc) literal(text string) {
-	d.macro("Bd -literal -offset indent")
-	for line := range strings.SplitSeq(text, "\n") {
-		d.source(mdocEscape(line))
-	}
-	d.macro("Ed")
 }
 
 // references writes the section SEE ALSO. Pages are "name section".

@@ -78,7 +78,14 @@ func (s manualSource) overview() manualPage {
 		"By default an agent can read daily and random notes and change nothing.")
 	for _, group := range groups {
 		d.subsection(group)
-		d.commands(group)
+		// List the commands of a group.
+		var tags, texts []string
+		for _, c := range subcommands() {
+			if c.Group == group {
+				tags, texts = append(tags, fmt.Sprintf("Xr %s-%s 1", programName, c.Name)), append(texts, c.Summary)
+			}
+		}
+		d.list(tags, func(i int) { d.prose(sentence(texts[i]) + ".") })
 	}
 	d.section("Environment")
 	d.prose("Every setting is a variable, too: the flag --allow-mutations is VAULTWICKET_ALLOW_MUTATIONS.")
@@ -100,17 +107,6 @@ func (s manualSource) overview() manualPage {
 	slices.Sort(pages)
 	d.references(append(pages, programName+"-"+settingsPage+" 5"))
 	return manualPage{Name: programName, Section: 1, Text: d.text.String()}
-}
-
-// commands lists the commands of a group.
-func (d *mdoc) commands(group string) {
-	var tags, texts []string
-	for _, c := range subcommands() {
-		if c.Group == group {
-			tags, texts = append(tags, fmt.Sprintf("Xr %s-%s 1", programName, c.Name)), append(texts, c.Summary)
-		}
-	}
-	d.list(tags, func(i int) { d.prose(sentence(texts[i]) + ".") })
 }
 
 // otherVariables are the environment variables that are no settings.
@@ -205,7 +201,15 @@ func (s manualSource) settings() manualPage {
 	for _, one := range s.Settings.List {
 		tags = append(tags, "Ic "+one.Name)
 	}
-	d.list(tags, func(i int) { d.setting(s.Settings.List[i]) })
+	d.list(tags, func(i int) {
+		one := s.Settings.List[i]
+		d.prose(strings.TrimSuffix(sentence(one.Usage), ".") + ".")
+		if one.Default != "" {
+			d.prose("Default: " + one.Default + ".")
+		}
+		d.prose("Variable:")
+		d.macro("Ev " + one.Variable + " .")
+	})
 	d.subsection("Vaults")
 	d.prose("One table [[vaults]] for each vault; the first one is the default. Each needs a name, an id or a folder.")
 	d.facts("Ic", s.Settings.Vault)
@@ -222,13 +226,4 @@ func (s manualSource) settings() manualPage {
 	})
 	d.references([]string{programName + " 1", programName + "-config 1"})
 	return manualPage{Name: name, Section: 5, Text: d.text.String()}
-}
-
-func (d *mdoc) setting(one settingText) {
-	d.prose(strings.TrimSuffix(sentence(one.Usage), ".") + ".")
-	if one.Default != "" {
-		d.prose("Default: " + one.Default + ".")
-	}
-	d.prose("Variable:")
-	d.macro("Ev " + one.Variable + " .")
 }

@@ -122,7 +122,13 @@ func typedRequest(o settings.Opened, stdin string) (gateway.Request, error) {
 	}
 	words, err := withInput(o.Std, words, stdin)
 	if err == nil {
-		noteEscapes(o.Std, words)
+		// Print a note if a value contains \n, which is not a line break here.
+		for _, word := range words {
+			key, value, _ := strings.Cut(word, "=")
+			if slices.Contains(inputParams, key) && strings.Contains(value, `\n`) && !strings.Contains(value, "\n") {
+				terminal.Notef(o.Std.Err, `\n in %s= is written as it is, with its backslash; give lines on standard input with %s=-`, key, key)
+			}
+		}
 	}
 	return gateway.Request{Command: command, Words: words}, err
 }
@@ -168,16 +174,6 @@ func withInput(std terminal.Streams, words []string, param string) ([]string, er
 		return words, &terminal.UsageError{Reason: fmt.Sprintf("standard input is longer than %d bytes", maxInput), Advice: "write less at once"}
 	}
 	return append(slices.Clip(words), param+"="+string(text)), nil
-}
-
-// noteEscapes prints a note if a value contains \n, which is not a line break here.
-func noteEscapes(std terminal.Streams, words []string) {
-	for _, word := range words {
-		key, value, _ := strings.Cut(word, "=")
-		if slices.Contains(inputParams, key) && strings.Contains(value, `\n`) && !strings.Contains(value, "\n") {
-			terminal.Notef(std.Err, `\n in %s= is written as it is, with its backslash; give lines on standard input with %s=-`, key, key)
-		}
-	}
 }
 
 // typed returns a request as one that was typed in a terminal, where user is asked.

@@ -66,7 +66,29 @@ func servePage(ctx context.Context, std terminal.Streams, args []string) error {
 	defer o.ReloadOnChange(ctx)()
 	page := ui.New(ui.Config{
 		Gateway: o.Gateway, State: state, Session: settings.Session(), Version: release.Version, Log: o.Log,
-		Settings: func() (ui.Settings, error) { return pageSettings(o) }, Health: func(ctx context.Context) []ui.Finding { return healthFindings(ctx, std, args) },
+		Settings: func() (ui.Settings, error) {
+			// The settings as the page shows them.
+			rows, file, err := o.Flags.List(o.Std)
+			if err != nil {
+				return ui.Settings{}, err
+			}
+			shown := ui.Settings{File: file}
+			for _, row := range rows {
+				shown.Rows = append(shown.Rows, ui.Setting(row))
+			}
+			return shown, nil
+		}, Health: func(ctx context.Context) []ui.Finding {
+			// The findings of doctor with the settings of this command.
+			var list []ui.Finding
+			m, _, err := doctor.ThisMachine(std, args, new(pageFlags).add)
+			if err != nil {
+				return []ui.Finding{{Check: "doctor", Level: string(doctor.Problem), What: err.Error()}}
+			}
+			for _, f := range doctor.Check(ctx, m).Findings {
+				list = append(list, ui.Finding{Check: f.Check, Level: string(f.Level), What: f.What, Why: f.Why, Fix: f.Fix})
+			}
+			return list
+		},
 	}, "")
 	if std.Getenv("GOGC") == "" {
 		debug.SetGCPercent(serveGarbage) // it stays open all day
@@ -108,29 +130,4 @@ func listenLoopback(ctx context.Context, address string) (net.Listener, error) {
 		return nil, terminal.Fail(terminal.ExitNotReady, fmt.Sprintf("cannot listen on %s: %v", address, err), "choose another port, or leave --listen out for a free one")
 	}
 	return l, nil
-}
-
-// pageSettings are the settings as the page shows them.
-func pageSettings(o settings.Opened) (ui.Settings, error) {
-	rows, file, err := o.Flags.List(o.Std)
-	if err != nil {
-		return ui.Settings{}, err
-	}
-	shown := ui.Settings{File: file}
-	for _, row := range rows {
-		shown.Rows = append(shown.Rows, ui.Setting(row))
-	}
-	return shown, nil
-}
-
-// healthFindings are the findings of doctor with the settings of this command.
-func healthFindings(ctx context.Context, std terminal.Streams, args []string) (list []ui.Finding) {
-	m, _, err := doctor.ThisMachine(std, args, new(pageFlags).add)
-	if err != nil {
-		return []ui.Finding{{Check: "doctor", Level: string(doctor.Problem), What: err.Error()}}
-	}
-	for _, f := range doctor.Check(ctx, m).Findings {
-		list = append(list, ui.Finding{Check: f.Check, Level: string(f.Level), What: f.What, Why: f.Why, Fix: f.Fix})
-	}
-	return list
 }

@@ -61,7 +61,17 @@ func undo(ctx context.Context, std terminal.Streams, args []string) error {
 	id := ""
 	switch {
 	case len(o.Rest) == 1 && o.Rest[0] == "list":
-		return listUndoable(o, terminal.NewScreen(std, u.screen, time.Now()))
+		// "vaultwicket undo list": the changes that can be taken back, of every caller.
+		s := terminal.NewScreen(std, u.screen, time.Now())
+		changes := []keptChange{}
+		err := o.Gateway.Undoable("", o.Reviewed, func(e journal.Entry) bool {
+			changes = append(changes, keptChangeOf(e))
+			return len(changes) < maxListed
+		})
+		if err != nil {
+			return terminal.FailureOf(failure.Of(err))
+		}
+		return printChanges(o, s, changes)
 	case len(o.Rest) > 1:
 		return &terminal.UsageError{Reason: fmt.Sprintf("undo: unexpected argument %q", quote.Short(o.Rest[1])), Advice: `"vaultwicket journal list" shows the ids`}
 	case len(o.Rest) == 1:
@@ -113,20 +123,6 @@ func callerOf(e journal.Entry) string {
 		return "the agent " + agent
 	}
 	return cmp.Or(e.Client, e.Caller, "an unknown caller")
-}
-
-// listUndoable is "vaultwicket undo list": the changes that can be taken back, of every
-// caller.
-func listUndoable(o settings.Opened, s terminal.Screen) error {
-	changes := []keptChange{}
-	err := o.Gateway.Undoable("", o.Reviewed, func(e journal.Entry) bool {
-		changes = append(changes, keptChangeOf(e))
-		return len(changes) < maxListed
-	})
-	if err != nil {
-		return terminal.FailureOf(failure.Of(err))
-	}
-	return printChanges(o, s, changes)
 }
 
 // maxListed is how many changes are listed.

@@ -20,7 +20,21 @@ func (m Machine) backends(ctx context.Context, r *Report) {
 		m.app(ctx, r)
 	}
 	if m.Settings.Backend != gateway.App {
-		m.embedded(ctx, r)
+		for _, v := range m.Settings.Served {
+			if v.Folder == "" || !exists(v.Folder) {
+				continue
+			}
+			sandbox, err := m.Embedded(ctx, v.Folder)
+			switch {
+			case err != nil:
+				r.problem("embedded-fails", fmt.Sprintf("the embedded CLI does not answer for %q: %v", v.Folder, err), "without the app no note can be read", "run \"vaultwicket vault "+v.Folder+" files total\" to see what it says")
+			case strings.HasPrefix(sandbox, "none") && m.OS == "linux":
+				r.warn("no-sandbox", "the embedded CLI is not confined: "+sandbox, "a fault in it could reach files outside the vault; its own checks still hold",
+					"use a kernel with Landlock (5.13 or later, listed in /sys/kernel/security/lsm)")
+			default:
+				r.ok("embedded", "the embedded CLI answers; confined: "+sandbox)
+			}
+		}
 	}
 }
 
@@ -60,22 +74,4 @@ func (m Machine) app(ctx context.Context, r *Report) {
 var appChecks = map[string]string{
 	exec.CodeNotFound: "cli-missing", exec.CodeUnsuitable: "cli-unsafe", exec.CodeNotRunning: "app-closed",
 	exec.CodeTooOld: "app-outdated", exec.CodeDisabled: "cli-disabled", exec.CodePlatform: "platform",
-}
-
-func (m Machine) embedded(ctx context.Context, r *Report) {
-	for _, v := range m.Settings.Served {
-		if v.Folder == "" || !exists(v.Folder) {
-			continue
-		}
-		sandbox, err := m.Embedded(ctx, v.Folder)
-		switch {
-		case err != nil:
-			r.problem("embedded-fails", fmt.Sprintf("the embedded CLI does not answer for %q: %v", v.Folder, err), "without the app no note can be read", "run \"vaultwicket vault "+v.Folder+" files total\" to see what it says")
-		case strings.HasPrefix(sandbox, "none") && m.OS == "linux":
-			r.warn("no-sandbox", "the embedded CLI is not confined: "+sandbox, "a fault in it could reach files outside the vault; its own checks still hold",
-				"use a kernel with Landlock (5.13 or later, listed in /sys/kernel/security/lsm)")
-		default:
-			r.ok("embedded", "the embedded CLI answers; confined: "+sandbox)
-		}
-	}
 }

@@ -70,14 +70,10 @@ func (m Machine) entry(ctx context.Context, s clients.State, entry clients.Entry
 		r.problem("entry-vault-missing", fmt.Sprintf("%s is for the vault %q, which does not exist", where, vault), "vaultwicket does not start", again+" --vault FOLDER")
 		return
 	}
-	m.start(ctx, where, again, entry.Command, r)
-}
-
-func (m Machine) start(ctx context.Context, where, again string, command []string, r *Report) {
-	name, version, err := m.Start(ctx, command)
+	name, version, err := m.Start(ctx, entry.Command)
 	switch {
 	case err != nil:
-		r.problem("entry-fails", fmt.Sprintf("%s does not start: %v", where, err), "the client shows no tools of vaultwicket", "run the command in a terminal to see what it says: "+strings.Join(command, " "))
+		r.problem("entry-fails", fmt.Sprintf("%s does not start: %v", where, err), "the client shows no tools of vaultwicket", "run the command in a terminal to see what it says: "+strings.Join(entry.Command, " "))
 	case name != "vaultwicket":
 		r.problem("entry-other-program", fmt.Sprintf("%s starts another program, %q", where, name), "its calls do not pass the permissions of vaultwicket", again+" --replace")
 	case version != m.Version:

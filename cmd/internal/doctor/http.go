@@ -26,7 +26,19 @@ func (m Machine) http(ctx context.Context, r *Report) {
 	}
 	h := m.Settings.HTTP
 	if h.TokenFile != "" {
-		m.token(h.TokenFile, r)
+		const why = "the server does not start"
+		text, err := private.Read(h.TokenFile, mostToken)
+		var unsafe *private.Unsafe
+		switch {
+		case errors.As(err, &unsafe):
+			r.problem("token-unsafe", unsafe.Error(), "others could use the server; "+why, strings.TrimPrefix(unsafe.Remedy()+"; if others could read it, make another token", "; "))
+		case err != nil:
+			r.problem("token-missing", fmt.Sprintf("the token file %q cannot be read: %v", h.TokenFile, reason(err)), why, "let \"vaultwicket serve --http\" make one, or correct token-file")
+		case len(strings.TrimSpace(string(text))) < leastToken:
+			r.problem("token-short", fmt.Sprintf("the token in %q has fewer than %d characters", h.TokenFile, leastToken), "it could be guessed; "+why, "remove the file: a new token is made at the next start")
+		default:
+			r.ok("token", fmt.Sprintf("token file %q", h.TokenFile))
+		}
 	}
 	if h.Cert != "" {
 		m.certificate(h.Cert, h.Key, r)
@@ -46,22 +58,6 @@ func (m Machine) address(ctx context.Context, addr string, r *Report) {
 	}
 	if err := m.Listen(ctx, addr); err != nil {
 		r.problem("http-address", fmt.Sprintf("MCP cannot be served at %s: %v", addr, err), "the server does not start", "end the program that listens there, or set another address")
-	}
-}
-
-func (m Machine) token(file string, r *Report) {
-	const why = "the server does not start"
-	text, err := private.Read(file, mostToken)
-	var unsafe *private.Unsafe
-	switch {
-	case errors.As(err, &unsafe):
-		r.problem("token-unsafe", unsafe.Error(), "others could use the server; "+why, strings.TrimPrefix(unsafe.Remedy()+"; if others could read it, make another token", "; "))
-	case err != nil:
-		r.problem("token-missing", fmt.Sprintf("the token file %q cannot be read: %v", file, reason(err)), why, "let \"vaultwicket serve --http\" make one, or correct token-file")
-	case len(strings.TrimSpace(string(text))) < leastToken:
-		r.problem("token-short", fmt.Sprintf("the token in %q has fewer than %d characters", file, leastToken), "it could be guessed; "+why, "remove the file: a new token is made at the next start")
-	default:
-		r.ok("token", fmt.Sprintf("token file %q", file))
 	}
 }
 

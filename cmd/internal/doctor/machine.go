@@ -76,7 +76,15 @@ func ThisMachine(std terminal.Streams, args []string, more func(*settings.Flags)
 	if invalid == nil {
 		m.StateReadOnly, m.StateUnsafe = s.CheckState(std)
 		m.App = func(ctx context.Context) (string, *failure.Error) { return versionOfApp(ctx, s, std) }
-		m.Journal = journals(s, std)
+		m.Journal = func(v gateway.Vault) (*journal.Journal, error) {
+			runner, err := settings.NewRunner(s, std, false, nil)
+			if err != nil {
+				return nil, err
+			}
+			defer runner.Close()
+			g := gateway.New(gateway.Config{Vault: v, Runner: runner, Backend: gateway.Embedded, Session: settings.Session(), Getenv: std.Getenv, Log: slog.New(slog.DiscardHandler)})
+			return g.Journal("")
+		}
 	}
 	return m, f.JSON, nil
 }
@@ -111,19 +119,6 @@ func versionOfApp(ctx context.Context, s settings.Settings, std terminal.Streams
 	return strings.TrimSpace(answer.Stdout), nil
 }
 
-// journals opens journals as a server of the settings would.
-func journals(s settings.Settings, std terminal.Streams) func(gateway.Vault) (*journal.Journal, error) {
-	return func(v gateway.Vault) (*journal.Journal, error) {
-		runner, err := settings.NewRunner(s, std, false, nil)
-		if err != nil {
-			return nil, err
-		}
-		defer runner.Close()
-		g := gateway.New(gateway.Config{Vault: v, Runner: runner, Backend: gateway.Embedded, Session: settings.Session(), Getenv: std.Getenv, Log: slog.New(slog.DiscardHandler)})
-		return g.Journal("")
-	}
-}
-
 // sandboxOf asks the embedded CLI about its sandbox for a vault.
 func sandboxOf(ctx context.Context, self, folder string) (string, error) {
 	printed, complaint, err := clients.Ask(ctx, []string{self, "vault", folder, "--status"}, "")
@@ -151,28 +146,24 @@ func starter(system clients.System) func(context.Context, []string) (name, versi
 				return "", "", fmt.Errorf("%q is not on the PATH", command[0])
 			}
 		}
-		return greet(ctx, argv)
-	}
-}
-
-func greet(ctx context.Context, argv []string) (name, version string, err error) {
-	printed, complaint, err := clients.Ask(ctx, argv, hello)
-	var answer struct {
-		Result struct {
-			ServerInfo struct{ Name, Version string }
+		printed, complaint, err := clients.Ask(ctx, argv, hello)
+		var answer struct {
+			Result struct {
+				ServerInfo struct{ Name, Version string }
+			}
 		}
+		line, _, _ := strings.Cut(printed, "\n")
+		if json.Unmarshal([]byte(line), &answer) == nil && answer.Result.ServerInfo.Name != "" {
+			return answer.Result.ServerInfo.Name, answer.Result.ServerInfo.Version, nil
+		}
+		if err == nil {
+			err = errors.New("it does not answer initialize")
+		}
+		if said := firstLine(complaint); said != "" {
+			err = fmt.Errorf("%w: %s", err, said)
+		}
+		return "", "", err
 	}
-	line, _, _ := strings.Cut(printed, "\n")
-	if json.Unmarshal([]byte(line), &answer) == nil && answer.Result.ServerInfo.Name != "" {
-		return answer.Result.ServerInfo.Name, answer.Result.ServerInfo.Version, nil
-	}
-	if err == nil {
-		err = errors.New("it does not answer initialize")
-	}
-	if said := firstLine(complaint); said != "" {
-		err = fmt.Errorf("%w: %s", err, said)
-	}
-	return "", "", err
 }
 
 func firstLine(text string) string {

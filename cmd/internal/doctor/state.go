@@ -49,7 +49,19 @@ func (m Machine) state(_ context.Context, r *Report) {
 	m.servers(r)
 	m.pending(r)
 	m.journals(r)
-	m.cache(r)
+	if m.Invalid != nil || m.Settings.Backend == gateway.App {
+		return
+	}
+	for _, v := range m.Settings.Served {
+		if v.Folder == "" {
+			continue
+		}
+		cache := private.CacheFolder(m.Getenv, v.Folder)
+		if cache == "" || private.Unwritable(cache) != nil || private.WhyUnsafe(cache) != "" {
+			r.warn("cache-unusable", fmt.Sprintf("nothing can be kept in the cache folder %q", cache), "the first call after each start reads every note again", "set XDG_CACHE_HOME to a private folder outside the vault")
+			return
+		}
+	}
 }
 
 // servers lists the servers of this user that are running.
@@ -116,22 +128,6 @@ func (m Machine) journals(r *Report) {
 			r.problem("journal-unusable", fmt.Sprintf("the journal of %q cannot be read: %v", v.Folder, err), "changes are refused, because they could not be taken back", "see the reason; restore the folder from a backup, or move it away")
 		case len(damage) > 0:
 			r.warn("journal-damaged", fmt.Sprintf("%d places of the journal of %q cannot be read", len(damage), v.Folder), "what they recorded cannot be taken back", "vaultwicket journal list shows what can")
-		}
-	}
-}
-
-func (m Machine) cache(r *Report) {
-	if m.Invalid != nil || m.Settings.Backend == gateway.App {
-		return
-	}
-	for _, v := range m.Settings.Served {
-		if v.Folder == "" {
-			continue
-		}
-		cache := private.CacheFolder(m.Getenv, v.Folder)
-		if cache == "" || private.Unwritable(cache) != nil || private.WhyUnsafe(cache) != "" {
-			r.warn("cache-unusable", fmt.Sprintf("nothing can be kept in the cache folder %q", cache), "the first call after each start reads every note again", "set XDG_CACHE_HOME to a private folder outside the vault")
-			return
 		}
 	}
 }

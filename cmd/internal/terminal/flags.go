@@ -48,19 +48,16 @@ func (s FlagSet) Parse(args []string) error {
 	case errors.As(err, &unknown) && slices.Contains(versionFlags, unknown.GetSpecifiedName()):
 		return &VersionRequested{}
 	case errors.As(err, &unknown):
-		return s.unknownFlag(unknown.GetSpecifiedName())
+		name := unknown.GetSpecifiedName()
+		err := &UsageError{Reason: fmt.Sprintf("unknown flag %q", quote.Short("--"+name))}
+		var names []string
+		s.VisitAll(func(flag *pflag.Flag) { names = append(names, flag.Name) })
+		if near := quote.Nearest(name, names); near != "" {
+			err.Advice = fmt.Sprintf("did you mean %q?", "--"+near)
+		}
+		return err
 	}
 	return &UsageError{Reason: err.Error(), Advice: fmt.Sprintf(`"vaultwicket help %s" shows the flags`, s.Name())}
-}
-
-func (s FlagSet) unknownFlag(name string) error {
-	err := &UsageError{Reason: fmt.Sprintf("unknown flag %q", quote.Short("--"+name))}
-	var names []string
-	s.VisitAll(func(flag *pflag.Flag) { names = append(names, flag.Name) })
-	if near := quote.Nearest(name, names); near != "" {
-		err.Advice = fmt.Sprintf("did you mean %q?", "--"+near)
-	}
-	return err
 }
 
 // versionFlags are -V and --version, which every subcommand has.

@@ -128,7 +128,14 @@ func (t *Table) forTerminal(rows [][]Cell) string {
 		}
 		rows = append([][]Cell{header}, rows...)
 	}
-	widths := naturalWidths(rows, len(t.columns))
+	// The widths of the columns of rows.
+	n := len(t.columns)
+	widths := make([]int, n)
+	for _, row := range rows {
+		for i, cell := range row {
+			widths[i] = max(widths[i], columns.String(cell.Text))
+		}
+	}
 	below := slices.IndexFunc(t.columns, func(c Column) bool { return c.Below })
 	if total(widths) <= t.screen.width {
 		below = -1
@@ -146,17 +153,6 @@ func (t *Table) forTerminal(rows [][]Cell) string {
 	}
 	t.begun = true
 	return text.String()
-}
-
-// naturalWidths returns the widths of the columns of rows.
-func naturalWidths(rows [][]Cell, n int) []int {
-	widths := make([]int, n)
-	for _, row := range rows {
-		for i, cell := range row {
-			widths[i] = max(widths[i], columns.String(cell.Text))
-		}
-	}
-	return widths
 }
 
 // total returns the width of a row. A column without a width takes no gap, either.
@@ -240,7 +236,20 @@ func (f *Facts) lines() string {
 		names = max(names, columns.String(row[0].Text))
 	}
 	if !s.IsTerminal() {
-		return f.forScripts()
+		var text strings.Builder
+		w := tabwriter.NewWriter(&text, 0, 8, 2, ' ', 0)
+		for _, row := range f.rows {
+			fmt.Fprintf(w, "%s\t%s\n", row[0].Text, row[1].Text)
+		}
+		w.Flush()
+		if !f.screen.colour {
+			return text.String()
+		}
+		rows := make([][]Cell, 0, len(f.rows))
+		for _, row := range f.rows {
+			rows = append(rows, row[:])
+		}
+		return (&Table{screen: f.screen}).painted(text.String(), rows)
 	}
 	var text strings.Builder
 	for _, row := range f.rows {
@@ -255,20 +264,3 @@ func (f *Facts) lines() string {
 
 // minValue is the width of values on a terminal that is too narrow.
 const minValue = 10
-
-func (f *Facts) forScripts() string {
-	var text strings.Builder
-	w := tabwriter.NewWriter(&text, 0, 8, 2, ' ', 0)
-	for _, row := range f.rows {
-		fmt.Fprintf(w, "%s\t%s\n", row[0].Text, row[1].Text)
-	}
-	w.Flush()
-	if !f.screen.colour {
-		return text.String()
-	}
-	rows := make([][]Cell, 0, len(f.rows))
-	for _, row := range f.rows {
-		rows = append(rows, row[:])
-	}
-	return (&Table{screen: f.screen}).painted(text.String(), rows)
-}

@@ -88,7 +88,15 @@ func wrapLine(text string, width int) (lines []string) {
 			lines, line = append(lines, line), word
 		}
 		for columns.String(line) > width {
-			head := headOf(line, width)
+			// The characters at the start of text that fit, at least one.
+			end, used := 0, 0
+			for g := columns.StringGraphemes(line); g.Next(); {
+				if used += g.Width(); used > width && end > 0 {
+					break
+				}
+				end += len(g.Value())
+			}
+			head := line[:end]
 			if head == line {
 				break // one character is wider than the line
 			}
@@ -96,16 +104,4 @@ func wrapLine(text string, width int) (lines []string) {
 		}
 	}
 	return append(lines, line)
-}
-
-// headOf returns the characters at the start of text that fit, at least one.
-func headOf(text string, width int) string {
-	end, used := 0, 0
-	for g := columns.StringGraphemes(text); g.Next(); {
-		if used += g.Width(); used > width && end > 0 {
-			break
-		}
-		end += len(g.Value())
-	}
-	return text[:end]
 }
