@@ -73,7 +73,17 @@ func writeBundle(o options, _ io.Reader, _ io.Writer) error {
 		}
 		files[name] = packaging.BundleFile{Content: content, Program: true}
 	}
-	universal, err := universal(o.dist)
+	// The program for all Macs.
+	dist := o.dist
+	var programs [][]byte
+	for _, arch := range []string{"amd64", "arm64"} {
+		content, err := program(dist, packaging.Platform{OS: "darwin", Arch: arch})
+		if err != nil {
+			return err
+		}
+		programs = append(programs, content)
+	}
+	universal, err := packaging.Universal(programs...)
 	if err != nil {
 		return err
 	}
@@ -102,19 +112,6 @@ func writeBundle(o options, _ io.Reader, _ io.Writer) error {
 	return errors.Join(packaging.WriteBundle(w, files), w.Close())
 }
 
-// universal is the program for all Macs.
-func universal(dist string) ([]byte, error) {
-	var programs [][]byte
-	for _, arch := range []string{"amd64", "arm64"} {
-		content, err := program(dist, packaging.Platform{OS: "darwin", Arch: arch})
-		if err != nil {
-			return nil, err
-		}
-		programs = append(programs, content)
-	}
-	return packaging.Universal(programs...)
-}
-
 // writeNPM lays out all packages for npm.
 func writeNPM(o options, _ io.Reader, _ io.Writer) error {
 	texts, err := licenceTexts(o.stage)
@@ -130,11 +127,10 @@ func writeNPM(o options, _ io.Reader, _ io.Writer) error {
 			return err
 		}
 	}
-	return writeLauncher(filepath.Join(o.out, packaging.Name), o.version, texts[licenceFile])
-}
-
-// writeLauncher lays out the package that people install.
-func writeLauncher(folder, version string, licence []byte) error {
+	// Lay out the package that people install.
+	folder := filepath.Join(o.out, packaging.Name)
+	version := o.version
+	licence := texts[licenceFile]
 	launcher, err := os.ReadFile("packaging/npm/" + packaging.Name + "/launcher.js")
 	if err != nil {
 		return err

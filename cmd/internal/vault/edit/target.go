@@ -48,28 +48,38 @@ func (d *doc) span(t Target) (markdown.Span, error) {
 		}
 		return d.found.Section(i), nil
 	case block:
-		return d.blockSpan(t.name)
+		all := &Ambiguous{What: "block", Wanted: t.name}
+		for _, b := range d.found.Blocks {
+			if strings.EqualFold(b.ID, t.name) {
+				all.add(b.Line, d.lineAt(d.startOf(b.Line)))
+			}
+		}
+		switch all.Count {
+		case 0:
+			return markdown.Span{}, d.noBlock(t.name)
+		case 1:
+			b, _ := d.found.Block(t.name)
+			return b.Span, nil
+		}
+		return markdown.Span{}, all
 	case someLines:
-		return d.lineSpan(t.from, t.to)
+		// Find whole lines, which must be some of the body.
+		start := d.startOf(t.from)
+		switch {
+		case t.from < 1 || t.to < t.from:
+			return markdown.Span{}, &NotFound{What: "line", Wanted: fmt.Sprintf("%d-%d", t.from, t.to)}
+		case start < 0 || start == len(d.text) && (t.from > 1 || len(d.text) > 0):
+			return markdown.Span{}, &NotFound{What: "line", Wanted: strconv.Itoa(t.from)}
+		case start < d.found.Body:
+			return markdown.Span{}, &Refusal{Line: t.from, Reason: "the line is one of the properties"}
+		}
+		end := d.startOf(t.to + 1)
+		if end < 0 {
+			end = len(d.text)
+		}
+		return markdown.Span{Start: start, End: end}, nil
 	}
 	return markdown.Span{}, &Refusal{Line: 1, Reason: "no part of the note is named"}
-}
-
-func (d *doc) blockSpan(id string) (markdown.Span, error) {
-	all := &Ambiguous{What: "block", Wanted: id}
-	for _, b := range d.found.Blocks {
-		if strings.EqualFold(b.ID, id) {
-			all.add(b.Line, d.lineAt(d.startOf(b.Line)))
-		}
-	}
-	switch all.Count {
-	case 0:
-		return markdown.Span{}, d.noBlock(id)
-	case 1:
-		b, _ := d.found.Block(id)
-		return b.Span, nil
-	}
-	return markdown.Span{}, all
 }
 
 // noBlock explains why there is no block with an id: the app has none within a table.
@@ -88,22 +98,4 @@ func (d *doc) noBlock(id string) error {
 		}
 	}
 	return &NotFound{What: "block", Wanted: id}
-}
-
-// lineSpan finds whole lines, which must be some of the body.
-func (d *doc) lineSpan(from, to int) (markdown.Span, error) {
-	start := d.startOf(from)
-	switch {
-	case from < 1 || to < from:
-		return markdown.Span{}, &NotFound{What: "line", Wanted: fmt.Sprintf("%d-%d", from, to)}
-	case start < 0 || start == len(d.text) && (from > 1 || len(d.text) > 0):
-		return markdown.Span{}, &NotFound{What: "line", Wanted: strconv.Itoa(from)}
-	case start < d.found.Body:
-		return markdown.Span{}, &Refusal{Line: from, Reason: "the line is one of the properties"}
-	}
-	end := d.startOf(to + 1)
-	if end < 0 {
-		end = len(d.text)
-	}
-	return markdown.Span{Start: start, End: end}, nil
 }

@@ -131,39 +131,35 @@ func (r *simpleReader) value(text string) (Value, bool) {
 	case text == "":
 		return Value{}, true
 	case text == "|":
-		return r.literal()
+		// Read the lines of a text, which ends with one line end.
+		var text strings.Builder
+		indent, blank := 0, 0
+		for r.rest != "" && (r.rest[0] == ' ' || r.rest[0] == '\n' || r.rest[0] == '\r') {
+			line := r.next()
+			if line == "" && indent > 0 {
+				blank++
+				continue
+			}
+			own := len(line) - len(strings.TrimLeft(line, " "))
+			if indent == 0 {
+				indent = own
+			}
+			if own < indent || own == len(line) {
+				return Value{}, false
+			}
+			for ; blank > 0; blank-- {
+				text.WriteByte('\n')
+			}
+			text.WriteString(line[indent:])
+			text.WriteByte('\n')
+		}
+		return Value{kind: String, text: text.String()}, indent > 0
 	case text[0] == '[':
 		return simpleList(text)
 	case text[0] == '{':
 		return simpleMap(text, r.line)
 	}
 	return simpleScalar(text)
-}
-
-// literal reads the lines of a text, which ends with one line end.
-func (r *simpleReader) literal() (Value, bool) {
-	var text strings.Builder
-	indent, blank := 0, 0
-	for r.rest != "" && (r.rest[0] == ' ' || r.rest[0] == '\n' || r.rest[0] == '\r') {
-		line := r.next()
-		if line == "" && indent > 0 {
-			blank++
-			continue
-		}
-		own := len(line) - len(strings.TrimLeft(line, " "))
-		if indent == 0 {
-			indent = own
-		}
-		if own < indent || own == len(line) {
-			return Value{}, false
-		}
-		for ; blank > 0; blank-- {
-			text.WriteByte('\n')
-		}
-		text.WriteString(line[indent:])
-		text.WriteByte('\n')
-	}
-	return Value{kind: String, text: text.String()}, indent > 0
 }
 
 // isNew reports whether the text before a colon is a key without quotes that is a string

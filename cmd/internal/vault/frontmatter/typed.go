@@ -43,7 +43,13 @@ func ParseValue(typed string, as Type) (Value, error) {
 	case TypeNumber:
 		return number(typed)
 	case TypeCheckbox:
-		return checkbox(typed)
+		switch strings.ToLower(strings.TrimSpace(typed)) {
+		case "true":
+			return Value{kind: Bool, truth: true}, nil
+		case "false":
+			return Value{kind: Bool}, nil
+		}
+		return Value{}, &Mistyped{TypeCheckbox, typed, "Invalid checkbox: " + typed + ". Use true or false"}
 	case TypeDate:
 		return moment(typed, as, "Invalid date format. Use YYYY-MM-DD", time.DateOnly)
 	case typeDatetime:
@@ -109,16 +115,6 @@ func number(typed string) (Value, error) {
 // whether a whole number is small enough.
 func isExact(f float64, typed string) bool {
 	return strings.ContainsAny(typed, ".eE") || math.Abs(f) < 1<<53
-}
-
-func checkbox(typed string) (Value, error) {
-	switch strings.ToLower(strings.TrimSpace(typed)) {
-	case "true":
-		return Value{kind: Bool, truth: true}, nil
-	case "false":
-		return Value{kind: Bool}, nil
-	}
-	return Value{}, &Mistyped{TypeCheckbox, typed, "Invalid checkbox: " + typed + ". Use true or false"}
 }
 
 // moment reads a date, or a date and a time, in one of its forms. It must exist in the

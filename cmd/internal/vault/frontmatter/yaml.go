@@ -111,7 +111,31 @@ func writtenText(text, indent string) string {
 	case hasControl(text):
 		return doubleQuoted(text)
 	case strings.Contains(text, "\n"):
-		return blockText(text, indent)
+		// Write a text of several lines in literal style.
+		body := strings.TrimRight(text, "\n\t ")
+		tail := text[len(body):]
+		if body == "" || strings.Contains(tail, "\n") && !strings.HasSuffix(tail, "\n") {
+			return doubleQuoted(text)
+		}
+		header := "|"
+		if first := strings.TrimLeft(text, "\n"); first[0] == ' ' {
+			header += "2"
+		}
+		switch newline := strings.IndexByte(tail, '\n'); {
+		case newline < 0:
+			header += "-"
+		case newline != len(tail)-1:
+			header += "+"
+		}
+		leading := len(text) - len(strings.TrimLeft(text, "\n"))
+		rest := strings.TrimSuffix(text[leading:], "\n")
+		lines := strings.Split(rest, "\n")
+		for i, line := range lines[1:] {
+			if line != "" {
+				lines[i+1] = indent + line
+			}
+		}
+		return header + "\n" + indent + strings.Repeat("\n"+indent, leading) + strings.Join(lines, "\n")
 	case isPlain(text):
 		return text
 	}
@@ -185,32 +209,4 @@ func yamlEscape(r rune) string {
 		return `\` + letters[n:n+1]
 	}
 	return `\x` + strconv.FormatInt(0x100|int64(r), 16)[1:]
-}
-
-// blockText writes a text of several lines in literal style.
-func blockText(text, indent string) string {
-	body := strings.TrimRight(text, "\n\t ")
-	tail := text[len(body):]
-	if body == "" || strings.Contains(tail, "\n") && !strings.HasSuffix(tail, "\n") {
-		return doubleQuoted(text)
-	}
-	header := "|"
-	if first := strings.TrimLeft(text, "\n"); first[0] == ' ' {
-		header += "2"
-	}
-	switch newline := strings.IndexByte(tail, '\n'); {
-	case newline < 0:
-		header += "-"
-	case newline != len(tail)-1:
-		header += "+"
-	}
-	leading := len(text) - len(strings.TrimLeft(text, "\n"))
-	rest := strings.TrimSuffix(text[leading:], "\n")
-	lines := strings.Split(rest, "\n")
-	for i, line := range lines[1:] {
-		if line != "" {
-			lines[i+1] = indent + line
-		}
-	}
-	return header + "\n" + indent + strings.Repeat("\n"+indent, leading) + strings.Join(lines, "\n")
 }

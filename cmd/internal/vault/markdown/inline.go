@@ -54,7 +54,13 @@ func (s *scanner) scanText() {
 // for bytes that may be one.
 func nextSpecial(text []byte, at, end int) int {
 	for ; end-at >= wordSize; at += wordSize {
-		found := maybeSpecial(binary.LittleEndian.Uint64(text[at:]))
+		word := binary.LittleEndian.Uint64(text[at:])
+		const brackets = '_' // what [, \ and ] are with their low bits set
+		found := ((((word | 7*everyByte) ^ brackets*everyByte) - everyByte) |
+			((word ^ '`'*everyByte) - everyByte) |
+			((word ^ '#'*everyByte) - everyByte) |
+			((word ^ '$'*everyByte) - everyByte) |
+			((word ^ '<'*everyByte) - everyByte)) &^ word & highBits
 		for ; found != 0; found &= found - 1 {
 			if place := at + bits.TrailingZeros64(found)/8; special[text[place]] {
 				return place
@@ -72,18 +78,6 @@ const (
 	everyByte = 0x0101010101010101
 	highBits  = 0x80 * everyByte
 )
-
-// maybeSpecial returns a word with the high bit of every special byte set, and of a few
-// others: subtracting one sets it where the byte of the difference is zero, and perhaps in
-// the byte above.
-func maybeSpecial(word uint64) uint64 {
-	const brackets = '_' // what [, \ and ] are with their low bits set
-	return ((((word | 7*everyByte) ^ brackets*everyByte) - everyByte) |
-		((word ^ '`'*everyByte) - everyByte) |
-		((word ^ '#'*everyByte) - everyByte) |
-		((word ^ '$'*everyByte) - everyByte) |
-		((word ^ '<'*everyByte) - everyByte)) &^ word & highBits
-}
 
 // mark reads what begins at at and returns where to continue.
 func (s *scanner) mark(at int, line segment) int {

@@ -182,19 +182,15 @@ func (s *scanner) scanLine(at, end int) {
 		s.closeRaw()
 	}
 	if c.blank() {
-		s.blank(matched)
+		// End the current paragraph, and the quotes whose mark is missing.
+		s.closeParagraph()
+		s.depth = matched
+		if s.depth == 0 || !s.stack[0].isQuote() {
+			s.blanked = true
+		}
 		return
 	}
 	s.begin(&c, matched)
-}
-
-// blank ends the current paragraph, and the quotes whose mark is missing.
-func (s *scanner) blank(matched int) {
-	s.closeParagraph()
-	s.depth = matched
-	if s.depth == 0 || !s.stack[0].isQuote() {
-		s.blanked = true
-	}
 }
 
 // begin reads a line that is not blank and in no raw block: first the containers it opens,

@@ -66,7 +66,8 @@ func era(year int, after, before string) string {
 }
 
 func renderWeek(t time.Time, token string) (string, bool) {
-	year, week := localeWeek(t)
+	saturday := t.AddDate(0, 0, int(time.Saturday-t.Weekday()))
+	year, week := saturday.Year(), (saturday.YearDay()-1)/7+1
 	if token[0] == 'G' || token[0] == 'W' {
 		year, week = t.ISOWeek()
 	}
@@ -81,13 +82,6 @@ func renderWeek(t time.Time, token string) (string, bool) {
 		return ordinal(week), true
 	}
 	return "", false
-}
-
-// localeWeek returns the year and number of the Sunday-to-Saturday week of t.
-// Week 1 holds 1 January, so a week belongs to the year of its Saturday.
-func localeWeek(t time.Time) (year, week int) {
-	saturday := t.AddDate(0, 0, int(time.Saturday-t.Weekday()))
-	return saturday.Year(), (saturday.YearDay()-1)/7 + 1
 }
 
 func renderDay(t time.Time, token string) (string, bool) {

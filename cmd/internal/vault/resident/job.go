@@ -43,13 +43,6 @@ func (j *job) receive(piece []byte) (more bool) {
 	return j.waiting
 }
 
-// allowAll has all of the output sent. A request that was answered meanwhile is nil.
-func (j *job) allowAll() {
-	if j != nil {
-		j.allowed.Do(func() { close(j.more) })
-	}
-}
-
 // window returns how much of a piece of output may be sent. At the end of the
 // window it waits until the gateway has room for a large answer.
 func (j *job) window(size int) (int, error) {
@@ -82,13 +75,6 @@ func (j *job) stdout() io.Writer {
 }
 
 func (j *job) stderr() io.Writer { return jobStream{j, frame.KindStderr} }
-
-// release gives the buffer back, which a reply has flushed.
-func (j *job) release() {
-	j.printer.Reset(nil)
-	printers.Put(j.printer)
-	j.printer = nil
-}
 
 // complain prints a panic as the Go runtime would.
 func (j *job) complain(reason any) {

@@ -143,7 +143,16 @@ func (w *Worker) take(f frame.Frame) error {
 		if j != nil || len(w.open) == frame.MaxOpen {
 			return frame.Malformedf("request %d is one too many", f.ID)
 		}
-		return w.begin(f)
+		q, err := frame.ParseRequest(f)
+		if err != nil {
+			return err
+		}
+		j := newJob(f.ID, q, w.out)
+		w.open[f.ID] = j
+		if !q.Input {
+			go w.run(j)
+		}
+		return nil
 	case frame.KindInput:
 		if j == nil || !j.waiting {
 			return frame.Malformedf("input for request %d, which waits for none", f.ID)
@@ -154,22 +163,11 @@ func (w *Worker) take(f frame.Frame) error {
 	case frame.KindCancel:
 		w.cancel(j)
 	case frame.KindMore:
-		j.allowAll()
+		if j != nil {
+			j.allowed.Do(func() { close(j.more) })
+		}
 	default:
 		return frame.Malformedf("kind %d is not for a worker", f.Kind)
-	}
-	return nil
-}
-
-func (w *Worker) begin(f frame.Frame) error {
-	q, err := frame.ParseRequest(f)
-	if err != nil {
-		return err
-	}
-	j := newJob(f.ID, q, w.out)
-	w.open[f.ID] = j
-	if !q.Input {
-		go w.run(j)
 	}
 	return nil
 }
@@ -206,7 +204,9 @@ func (w *Worker) run(j *job) {
 	status := w.perform(Call{j.ctx, append([]string{w.folder}, j.words...), j.stdin(), j.stdout(), j.stderr(), func() {
 		_ = w.out.write(frame.Append(nil, frame.Frame{Kind: frame.KindChanging, ID: j.id})) // at the end it is told that nobody reads
 	}})
-	j.release()
+	j.printer.Reset(nil)
+	printers.Put(j.printer)
+	j.printer = nil
 	w.answer(j, frame.End{Status: uint8(status), Last: w.host.VaultMissing})
 	if w.host.VaultMissing {
 		w.end(command.ExitDone)

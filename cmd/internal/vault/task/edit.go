@@ -30,7 +30,23 @@ func Set(text string, field Field, value string, fallback Format) string {
 	}
 	if first == nil {
 		at := l.placeFor(field)
-		return l.insert(at, written(field, value, l.formatOr(fallback)))
+		// The text with a field at a place, parted by blanks.
+		field := written(field, value, l.formatOr(fallback))
+		before, after := strings.TrimRight(l.text[:at], " \t"), l.text[at:]
+		gap := " "
+		if strings.HasPrefix(field, "[") {
+			gap = "  "
+		}
+		if before == "" {
+			gap = l.text[:at]
+		}
+		if at < l.end {
+			if !strings.HasPrefix(field, "[") || !strings.HasPrefix(after, "[") {
+				return before + gap + field + " " + after
+			}
+			return before + gap + field + "  " + after
+		}
+		return before + gap + field + after
 	}
 	kept := first.end
 	edited := text[:first.start] + rewritten(text, *first, value) + text[first.end:]
@@ -94,25 +110,6 @@ func (l Line) placeFor(field Field) int {
 		}
 	}
 	return l.end
-}
-
-// insert returns the text with a field at a place, parted by blanks.
-func (l Line) insert(at int, field string) string {
-	before, after := strings.TrimRight(l.text[:at], " \t"), l.text[at:]
-	gap := " "
-	if strings.HasPrefix(field, "[") {
-		gap = "  "
-	}
-	if before == "" {
-		gap = l.text[:at]
-	}
-	if at < l.end {
-		if !strings.HasPrefix(field, "[") || !strings.HasPrefix(after, "[") {
-			return before + gap + field + " " + after
-		}
-		return before + gap + field + "  " + after
-	}
-	return before + gap + field + after
 }
 
 // formatOr returns the format of the fields, or fallback where there are none.
