@@ -114,6 +114,9 @@ func (b *batch) keep(path string, image Image, in io.Reader) error {
 	return b.line(record)
 }
 
+// delta returns the record of a version as its difference from the last one of the note; it
+// reports false if that is not much shorter. If the difference does not fit a line, the record
+// is a File whose Data, not compressed, are still to be written.
 func (b *batch) delta(note string, v version) (object, bool) {
 	hash, known := b.tail.latest[note]
 	spot := b.tail.index.objects[hash]
@@ -124,14 +127,12 @@ func (b *batch) delta(note string, v version) (object, bool) {
 	if !ok {
 		return object{}, false
 	}
-	// The record of a text as its difference from baseText, whose hash is base.
-	depth := spot.depth + 1
 	prefix, suffix := common(base, v.text)
 	middle := v.text[prefix : len(v.text)-suffix]
 	if len(middle) > len(v.text)/2 {
 		return object{}, false
 	}
-	o := object{Hash: v.hash, Note: note, Depth: depth, Size: int64(len(v.text)), Base: hash, Prefix: prefix, Suffix: suffix}
+	o := object{Hash: v.hash, Note: note, Depth: spot.depth + 1, Size: int64(len(v.text)), Base: hash, Prefix: prefix, Suffix: suffix}
 	if len(middle) <= maxPacked {
 		o.setData(middle)
 	}
