@@ -92,6 +92,7 @@ var (
 	panes      = []string{"tab", "split", "window"}
 	origins    = []string{"core", "community"}
 	sides      = []string{"before", "after"}
+	viewTypes  = []string{"table", "cards", "list", "kanban", "map"}
 	nodeSides  = []string{"top", "right", "bottom", "left"}
 
 	taskPriorities = []string{"highest", "high", "medium", "normal", "low", "lowest"}
@@ -126,6 +127,15 @@ var (
 	nodeWidth    = param{name: "width", kind: kindNumber, least: 1, most: maxPixels, rare: true, summary: "Its width in pixels"}
 	nodeHeight   = param{name: "height", kind: kindNumber, least: 1, most: maxPixels, rare: true, summary: "Its height in pixels"}
 	nodeColor    = param{name: "color", kind: kindName, rare: true, summary: "Its color: 1 to 6, #rrggbb or none"}
+
+	viewNamed     = param{name: "view", kind: kindName, required: true, summary: "The view by its name or number"}
+	viewType      = param{name: "type", kind: kindChoice, choices: viewTypes, summary: "How it is shown"}
+	viewFilters   = param{name: "filters", kind: kindText, summary: "Its filters: an expression, or in JSON a list or and, or, not"}
+	viewOrder     = param{name: "order", kind: kindText, summary: "Its columns, with commas between"}
+	viewSort      = param{name: "sort", kind: kindText, summary: "Its order: properties with commas between, each with asc or desc"}
+	viewGroup     = param{name: "group", kind: kindText, rare: true, summary: "The property by which rows are grouped, with asc or desc"}
+	viewLimit     = param{name: "limit", kind: kindNumber, rare: true, most: maxRows, summary: "Maximum number of rows; 0 for none"}
+	viewSummaries = param{name: "summaries", kind: kindText, rare: true, summary: "Its summaries, such as rating: Average, pages: Sum"}
 
 	onlyTotal   = param{name: "total", kind: kindFlag, summary: "Answer with the number only"}
 	onlyActive  = param{name: "active", kind: kindFlag, rare: true, summary: "Only the note that is open in the app"}

@@ -34,6 +34,7 @@ var v2Rows = []row{
 			{name: "view", kind: kindName, summary: "The view whose filters it should meet"},
 			{name: "name", kind: kindTitle, summary: "The name of the note"},
 			{name: "content", kind: kindContent, summary: "Its text"},
+			{name: "group", kind: kindText, embeddedOnly: true, summary: "The group of the view in which it is to be"},
 			openAfter, openNewTab,
 		},
 		exclusive: fileOrPath, needs: tabNeeds,
@@ -90,6 +91,46 @@ var v2Rows = []row{
 		},
 		exclusive: fileOrPath,
 		reply:     Reply{Kind: Confirmation, Confirms: []string{"Set "}},
+	},
+	{
+		name: "base:add-view", tier: tiers.V2, effect: tiers.Writes, reach: reachNote, embeddedOnly: true,
+		summary: "Add a view to a base",
+		params: []param{
+			baseByName, baseByPath,
+			{name: "name", kind: kindName, required: true, summary: "The name of the view"},
+			viewType, viewFilters, viewOrder, viewSort, viewGroup, viewLimit, viewSummaries,
+		},
+		exclusive: fileOrPath,
+		reply:     Reply{Kind: Confirmation, Confirms: []string{"Added: "}},
+	},
+	{
+		name: "base:set-view", tier: tiers.V2, effect: tiers.Writes, reach: reachNote, embeddedOnly: true,
+		summary: "Change a view of a base; none as a value takes a key out",
+		params: []param{
+			baseByName, baseByPath, viewNamed,
+			viewType, viewFilters, viewOrder, viewSort, viewGroup, viewLimit, viewSummaries,
+		},
+		exclusive: fileOrPath,
+		reply:     Reply{Kind: Confirmation, Confirms: []string{"Changed: "}},
+	},
+	{
+		name: "base:remove-view", tier: tiers.V2, effect: tiers.Destroys, reach: reachNote, embeddedOnly: true,
+		summary: "Remove a view from a base",
+		params:  []param{baseByName, baseByPath, viewNamed}, exclusive: fileOrPath,
+		reply:  Reply{Kind: Confirmation, Confirms: []string{"Removed: "}},
+		access: AccessToWrite, // only a part of the file
+	},
+	{
+		name: "base:set-formula", tier: tiers.V2, effect: tiers.Writes, reach: reachNote, embeddedOnly: true,
+		summary: "Set a formula of a base, or remove it",
+		params: []param{
+			baseByName, baseByPath,
+			{name: "name", kind: kindName, required: true, summary: "The name of the formula"},
+			{name: "expr", kind: kindText, summary: "Its expression, such as rating * 2"},
+			{name: "remove", kind: kindFlag, rare: true, summary: "Remove the formula"},
+		},
+		oneOf: [][]string{{"expr", "remove"}}, exclusive: [][]string{{"file", "path"}, {"expr", "remove"}},
+		reply: Reply{Kind: Confirmation, Confirms: []string{"Set: ", "Removed: "}},
 	},
 	{
 		// Four extensions that change many notes at once: all of them or none. They have

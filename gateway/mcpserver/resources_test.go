@@ -287,7 +287,7 @@ func TestCompletion(t *testing.T) {
 		name, ref, argument, value string
 		want                       string // the values
 	}{
-		{"names by their beginning, then by what is in them", helpRef, "command", "base", "[bases base:views base:create base:query base:check base:eval base:set]"},
+		{"names by their beginning, then by what is in them", helpRef, "command", "base", "[bases base:views base:create base:query base:check base:eval base:set base:add-view base:set-view base:remove-view base:set-formula]"},
 		{"a capital letter means nothing", helpRef, "command", "DAILY:R", "[daily:read daily:range]"},
 		{"what is in the middle", helpRef, "command", ":append", "[daily:append periodic:append]"},
 		{"no such name", helpRef, "command", "xyz", "[]"},

@@ -57,6 +57,22 @@ func createInBase(v *command.Vault, p command.Values) (command.Proposal, error) 
 	if err != nil {
 		return command.Proposal{}, command.Failure("File %q cannot be created: %v.", command.Verbatim(made.String()), err)
 	}
+	if p.Has("group") {
+		if shown.Group == nil {
+			return command.Proposal{}, command.BadValue.Failure("The view %q has no groups.", command.Verbatim(shown.Name))
+		}
+		name := strings.TrimPrefix(shown.Group.Property, "note.")
+		if strings.HasPrefix(name, "file.") || strings.HasPrefix(name, "formula.") {
+			return command.Proposal{}, command.BadValue.Failure("The view groups by %q, and no note has that as a property.", command.Verbatim(name))
+		}
+		value, err := NewValue(v, command.Values{"name": name, "value": p["group"]})
+		if err == nil {
+			text, err = value.Set(made, text)
+		}
+		if err != nil {
+			return command.Proposal{}, err
+		}
+	}
 	proposal := command.Proposal{Message: "Created: " + gopath.Base(made.String()), Note: made}
 	text, proposal.Notice, err = madeToFit(v, base, shown, path, made, text, implied.Links)
 	proposal.Steps = []command.Step{{Path: made, After: command.Existing(text)}}

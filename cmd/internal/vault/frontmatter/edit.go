@@ -347,7 +347,7 @@ func (b *note) trimmed(place int) markdown.Span {
 		if start == at.End {
 			continue
 		}
-		if !isIdle(block[start:ends[len(ends)-1]]) {
+		if !isIdle(bytes.TrimPrefix(block[start:ends[len(ends)-1]], []byte(b.indent()))) {
 			break
 		}
 		ends = append(ends, start)
@@ -358,8 +358,8 @@ func (b *note) trimmed(place int) markdown.Span {
 	return markdown.Span{Start: at.Start, End: ends[kept-1]}
 }
 
-// isIdle reports whether a line may be no part of the value above it: a blank
-// one, a comment that is not indented, or the end of the document.
+// isIdle reports whether a line, without the blanks in front of every key, may be no part of the
+// value above it: a blank one, a comment, or the end of the document.
 func isIdle(line []byte) bool {
 	line = bytes.TrimRight(line, " \t\r\n")
 	return len(line) == 0 || line[0] == '#' || string(line) == "..."

@@ -119,9 +119,11 @@ func FuzzNested(f *testing.F) {
 		formulas, _ := root.Fields().Lookup("formulas")
 		for name, do := range map[string]func() ([]byte, error){
 			"formula": func() ([]byte, error) { return SetIn(text, []string{"formulas"}, "new", &one) },
-			"view":    func() ([]byte, error) { return AddTo(text, "views", Value{kind: Map, more: Properties{{Key: "name", Value: one}}}) },
-			"key":     func() ([]byte, error) { return SetIn(text, []string{"views", index}, "new", &one) },
-			"less":    func() ([]byte, error) { return RemoveFrom(text, "views", int(n%4)) },
+			"view": func() ([]byte, error) {
+				return AddTo(text, "views", Value{kind: Map, more: Properties{{Key: "name", Value: one}}})
+			},
+			"key":  func() ([]byte, error) { return SetIn(text, []string{"views", index}, "new", &one) },
+			"less": func() ([]byte, error) { return RemoveFrom(text, "views", int(n%4)) },
 		} {
 			got, err := do()
 			if err != nil || name == "formula" && len(formulas.Value.Fields()) == 0 || name != "formula" && len(lists.Value.List()) < 2 {
