@@ -33,6 +33,8 @@ const (
 	accessVariable = "VAULTWICKET_ACCESS"
 	// dayStartVariable is the hour at which a day begins.
 	dayStartVariable = "VAULTWICKET_DAY_START"
+	// embeddingsVariable is the server and the model that make vectors of texts.
+	embeddingsVariable = "VAULTWICKET_EMBEDDINGS"
 )
 
 // StartedByGateway reports whether this process is our own program as a [Runner]

@@ -55,8 +55,11 @@ type Config struct {
 	Session string
 	// DayStart is the hour at which a day begins for the embedded program, 0 for midnight.
 	DayStart int
-	Watch    Watcher             // nil for none
-	Getenv   func(string) string // os.Getenv when nil
+	// Embeddings is the address of a server on this machine that makes vectors of texts for the embedded program, a
+	// space, and the name of a model; "" for none.
+	Embeddings string
+	Watch      Watcher             // nil for none
+	Getenv     func(string) string // os.Getenv when nil
 }
 
 // Runner starts programs. It is safe for concurrent use; calls to the app are in one queue,
@@ -131,6 +134,9 @@ func (r *Runner) environments() func(backend) []string {
 		}
 		if r.config.DayStart > 0 {
 			env = append(env, dayStartVariable+"="+strconv.Itoa(r.config.DayStart))
+		}
+		if r.config.Embeddings != "" {
+			env = append(env, embeddingsVariable+"="+r.config.Embeddings)
 		}
 		return env
 	})

@@ -231,7 +231,7 @@ func TestShowSaysWhereEachValueComesFrom(t *testing.T) {
 		t.Errorf("vaults %+v", shown.Vaults)
 	}
 	_, out, _ = configure(nil, "show", "--config="+file)
-	for _, want := range []string{"tier                 v2           file " + file, "vault                     Main", `  access "Private"        none`, "  folder                  " + onDrive("/home/me/Main")} {
+	for _, want := range []string{"tier                 v2                file " + file, "vault                     Main", `  access "Private"        none`, "  folder                  " + onDrive("/home/me/Main")} {
 		if !strings.Contains(out, want) {
 			t.Errorf("does not show %q:\n%s", want, out)
 		}

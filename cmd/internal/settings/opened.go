@@ -98,9 +98,13 @@ func NewRunner(s Settings, std terminal.Streams, resident bool, watch exec.Watch
 		return nil, fmt.Errorf("find this program: %w", err)
 	}
 	vaults := func() []string { return s.VaultFolders(std) }
+	embeddings := ""
+	if s.Embeddings != "" {
+		embeddings = s.Embeddings + " " + s.model
+	}
 	return exec.New(exec.Config{
 		CLI: s.CLI, Self: self, Timeout: s.Timeout, Vaults: vaults, Resident: resident, Session: Session(), Getenv: std.Getenv, Watch: watch,
-		DayStart: s.DayStart,
+		DayStart: s.DayStart, Embeddings: embeddings,
 	}), nil
 }
 

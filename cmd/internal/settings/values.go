@@ -1,6 +1,7 @@
 package settings
 
 import (
+	"errors"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -10,6 +11,7 @@ import (
 
 	"vaultwicket/allowlist"
 	"vaultwicket/allowlist/quote"
+	"vaultwicket/cmd/internal/vault/meaning"
 	"vaultwicket/gateway"
 	"vaultwicket/gateway/registry"
 	"vaultwicket/policy"
@@ -222,6 +224,21 @@ const latestDayStart = 12
 func setDayStart(s *Settings, text string) (err error) {
 	s.DayStart, err = parseNumber(text, 0, latestDayStart)
 	return err
+}
+
+// setEmbeddings refuses another host than this machine: texts of notes are sent there.
+func setEmbeddings(s *Settings, text string) (err error) {
+	if s.Embeddings = text; text != "" {
+		_, err = meaning.ParseEndpoint(text, "any")
+	}
+	return err
+}
+
+func setModel(s *Settings, text string) error {
+	if s.model = text; strings.TrimSpace(text) == "" {
+		return errors.New("the model has no name")
+	}
+	return nil
 }
 
 func setRateMutations(s *Settings, text string) (err error) {

@@ -3,16 +3,20 @@ package vault
 import (
 	"encoding/json"
 	"fmt"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
 	"github.com/rogpeppe/go-internal/txtar"
 
 	"vaultwicket/cmd/internal/vault/command"
+	"vaultwicket/gateway/state/private"
 )
 
 // withQuestions has notes of a household, one of each other kind of file, and an excluded folder.
@@ -266,5 +270,89 @@ func (w *talk) does(words ...string) {
 	id := w.request(nil, words...)
 	if a := w.answers(1)[id]; a.end.Status != command.ExitDone {
 		w.t.Fatalf("%q: %+v", words, a)
+	}
+}
+
+// embeddings is a server whose vectors say whether a text is about debts, and what it was sent.
+func embeddings(t *testing.T) (address string, sent func() string, end func()) {
+	t.Helper()
+	var mu sync.Mutex
+	var texts []string
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		var request struct{ Input []string }
+		if err := json.NewDecoder(r.Body).Decode(&request); err != nil {
+			t.Error(err)
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		texts = append(texts, request.Input...)
+		var data []string
+		for i, text := range request.Input {
+			about := "[0,1]"
+			if strings.Contains(text, "mortgage") || strings.Contains(text, "borrowed") {
+				about = "[1,0]"
+			}
+			data = append(data, fmt.Sprintf(`{"index":%d,"embedding":%s}`, i, about))
+		}
+		fmt.Fprintf(w, `{"data":[%s]}`, strings.Join(data, ","))
+	}))
+	t.Cleanup(server.Close)
+	return server.URL + "/v1 concepts", func() string {
+		mu.Lock()
+		defer mu.Unlock()
+		return strings.Join(texts, "\n")
+	}, server.Close
+}
+
+// With a server for vectors a worker finds a note by other words, and sends no hidden and no excluded note.
+// Without the server every answer is as before, and says so.
+func TestFindByMeaning(t *testing.T) {
+	h := withQuestions(t)
+	h.env["XDG_CACHE_HOME"], h.env["LOCALAPPDATA"], h.env["HOME"] = t.TempDir(), t.TempDir(), t.TempDir()
+	h.env[command.AccessVariable] = `[{"/":"r","Hidden":"none"}]`
+	h.put("Hidden/Debts.md", "secret: I borrowed the mortgage.\n")
+	h.put(".vaultwicketignore", "Private/\n")
+	h.put("Private/Debts.md", "private: I borrowed the mortgage.\n")
+	h.later = time.Hour
+	const query = "query=whom money was borrowed from"
+	plain := map[string]string{}
+	for _, q := range []string{query, "query=mortage", "query=insurance of the roof"} {
+		_, plain[q], _ = h.run("find", q)
+	}
+	address, sent, end := embeddings(t)
+	h.env[command.EmbeddingsVariable] = address
+	w := h.worker()
+	ask := func(query string) (stdout, stderr string) {
+		id := w.request(nil, "--facts", "find", query)
+		a := w.answers(1)[id]
+		return a.stdout, a.stderr
+	}
+	out, said := ask(query)
+	if !strings.Contains(said, "without meaning: no note was compared so far") || out != plain[query] {
+		t.Errorf("before a note is compared: %q, %q", out, said)
+	}
+	for end := time.Now().Add(20 * time.Second); !strings.Contains(out, "similar meaning") && time.Now().Before(end); out, said = ask(query) {
+		time.Sleep(10 * time.Millisecond)
+	}
+	if !strings.HasPrefix(out, "Money/Mortgage.md:6\t# Bank\t") || strings.Contains(out, "Debts") {
+		t.Errorf("%q, %q", out, said)
+	}
+	if texts := sent(); strings.Contains(texts, "secret") || strings.Contains(texts, "private") || strings.Contains(texts, "Archive") || !strings.Contains(texts, "The notary keeps the deed") {
+		t.Errorf("sent:\n%s", texts)
+	}
+	end()
+	for q, want := range plain {
+		if out, said := ask(q); out != want || !strings.Contains(said, "without meaning: no connection") {
+			t.Errorf("%s without the server: %q, want %q, %q", q, out, want, said)
+		}
+	}
+	saved, err := filepath.Glob(filepath.Join(private.CacheFolder(func(name string) string { return h.env[name] }, h.dir), "*.vectors"))
+	for _, name := range saved {
+		if data, err := os.ReadFile(name); err != nil || strings.Contains(string(data), "Debts") {
+			t.Errorf("%s has the names of hidden notes: %v", name, err)
+		}
+	}
+	if err != nil || len(saved) != 1 {
+		t.Errorf("%q, %v", saved, err)
 	}
 }

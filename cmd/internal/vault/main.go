@@ -4,7 +4,8 @@
 //
 // It prints what the app would print, errors included, on standard output; but
 // its exit status says the truth, which the app's does not. It shows nothing
-// to anybody, has no user interface and no network, and starts no process.
+// to anybody, has no user interface and no network but for a server on the machine that the user
+// may name for vectors of texts, and starts no process.
 // What only the running app knows it refuses to guess: those commands answer
 // that they need the app.
 //

@@ -20,6 +20,7 @@ import (
 	"vaultwicket/cmd/internal/vault/disk"
 	"vaultwicket/cmd/internal/vault/disk/system"
 	"vaultwicket/cmd/internal/vault/knowledge"
+	"vaultwicket/cmd/internal/vault/meaning"
 	"vaultwicket/exec/frame"
 	"vaultwicket/gateway/names"
 	"vaultwicket/gateway/registry"
@@ -42,12 +43,14 @@ type Host struct {
 	Bases     bases.Memory
 	// Kept are answers of which a part was sent; nil where the process ends with one.
 	Kept *Store
+	// Meaning has the vectors of notes; nil where the user has named no server that makes them.
+	Meaning *meaning.Store
 	// Tally makes what tells the gateway how far a call has come; nil tells nothing.
 	Tally func(messages io.Writer) *frame.Tally
 
 	// confineTo locks the process into folders; it is nil where the process is not
 	// ours alone, as in tests. Sandbox is the result.
-	confineTo func(folders []string) system.Confinement
+	confineTo func(folders []string, port uint16) system.Confinement
 	Sandbox   system.Confinement
 	locked    sync.Once
 	// VaultMissing says that there was no vault then: the process cannot reach one
@@ -74,10 +77,17 @@ type Host struct {
 	visible  *disk.Folder // folder as sight sees it
 }
 
+// EmbeddingsVariable is the address of a server on this machine that makes vectors of texts, a space, and the name of
+// a model.
+const EmbeddingsVariable = "VAULTWICKET_EMBEDDINGS"
+
 // NewHost returns a host that has read nothing yet.
-func NewHost(env func(string) string, confine func([]string) system.Confinement) *Host {
+func NewHost(env func(string) string, confine func([]string, uint16) system.Confinement) *Host {
 	h := &Host{Env: env, Now: time.Now, Pause: pause, Tally: frame.NewTally, confineTo: confine}
 	h.rules, h.rulesErr = access.Parse(env(AccessVariable))
+	if of := env(EmbeddingsVariable); of != "" {
+		h.Meaning = meaning.New(of)
+	}
 	h.AppVaults = sync.OnceValue(func() []registry.Vault { return registry.Read(env) })
 	return h
 }
@@ -113,7 +123,11 @@ func (h *Host) Confine(vault string, list bool) {
 				folders = append(folders, dir)
 			}
 		}
-		h.Sandbox = h.confineTo(folders)
+		port := uint16(0)
+		if h.Meaning != nil {
+			port = h.Meaning.Port()
+		}
+		h.Sandbox = h.confineTo(folders, port)
 	})
 }
 
@@ -200,6 +214,9 @@ func (h *Host) GiveBack() {
 
 // Close writes the cache and closes the folder of the vault.
 func (h *Host) Close() {
+	if h.Meaning != nil {
+		h.Meaning.Close()
+	}
 	h.Knowledge.Close()
 	h.mu.Lock()
 	defer h.mu.Unlock()

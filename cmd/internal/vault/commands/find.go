@@ -1,6 +1,8 @@
 package commands
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"regexp"
@@ -17,9 +19,12 @@ import (
 	"vaultwicket/cmd/internal/vault/find"
 	"vaultwicket/cmd/internal/vault/frontmatter"
 	"vaultwicket/cmd/internal/vault/knowledge"
+	"vaultwicket/cmd/internal/vault/knowledge/cache"
 	"vaultwicket/cmd/internal/vault/knowledge/index"
 	"vaultwicket/cmd/internal/vault/markdown"
+	"vaultwicket/cmd/internal/vault/meaning"
 	"vaultwicket/cmd/internal/vault/query"
+	"vaultwicket/gateway/state/private"
 )
 
 // An answer depends on more than the index: settings say which note is that of a day.
@@ -93,13 +98,22 @@ func findNotes(v *command.Vault, p command.Values) (command.Reply, error) {
 		return command.Reply{}, err
 	}
 	today := v.Today()
-	found, err := words.Ask(v.Ctx, f.question, find.Vault{
+	asked := find.Vault{
 		Now:      time.Date(today.Year(), today.Month(), today.Day(), 0, 0, 0, 0, today.Location()),
 		Wanted:   wanted,
 		Read:     f.read,
 		Daily:    f.daily(),
 		Modified: f.modified,
-	}, limit)
+	}
+	m := v.Host.Meaning
+	if m != nil {
+		m.Load(f.vectorsFile())
+		asked.Near = m.Nearest
+	}
+	found, err := words.Ask(v.Ctx, f.question, asked, limit)
+	if m != nil && v.Host.Knowledge.Resident {
+		m.Learn(f.x, f.notesToSend, f.sectionsToSend)
+	}
 	f.budget.Release(costOfFile * files)
 	if err != nil {
 		return command.Reply{}, err
@@ -121,6 +135,9 @@ func findNotes(v *command.Vault, p command.Values) (command.Reply, error) {
 	said.Notice = spelled(found)
 	if len(found.Results) == 0 {
 		said.Notice = nothingFound(found)
+	}
+	if found.WithoutMeaning != nil {
+		said.Notice = strings.TrimPrefix(said.Notice+"; ", "; ") + "ranked by words alone, without meaning: " + found.WithoutMeaning.Error()
 	}
 	return said, nil
 }
@@ -192,12 +209,7 @@ func (f *finding) read(p string, use func(find.Content)) error {
 	} else {
 		facts = index.Read(file.Path, text)
 	}
-	c := find.Content{Text: string(text), Body: markdown.BodyStart(text)}
-	for _, h := range facts.Headings() {
-		if h.At < len(text) {
-			c.Headings = append(c.Headings, find.Heading{Offset: h.At, Text: h.Text})
-		}
-	}
+	c := contentOf(text, facts)
 	facts.EachLink(func(l *markdown.Link) {
 		if target, known := f.x.ResolveFrom(l.Path, p); known {
 			c.Links = append(c.Links, find.Link{Text: l.Display, Target: f.x.Files[target].Path.String()})
@@ -205,6 +217,56 @@ func (f *finding) read(p string, use func(find.Content)) error {
 	})
 	use(c)
 	return nil
+}
+
+// contentOf returns the sections of a note.
+func contentOf(text []byte, facts index.Facts) find.Content {
+	c := find.Content{Text: string(text), Body: markdown.BodyStart(text)}
+	for _, h := range facts.Headings() {
+		if h.At < len(text) {
+			c.Headings = append(c.Headings, find.Heading{Offset: h.At, Text: h.Text})
+		}
+	}
+	return c
+}
+
+// vectorsFile is the file with the vectors of notes, for each set of access rules another one: none has the
+// paths of notes that are hidden from its callers.
+func (f *finding) vectorsFile() cache.Extra {
+	sum := sha256.Sum256([]byte(f.Host.Env(command.AccessVariable)))
+	return cache.NewExtra(private.CacheFolder(f.Host.Env, f.Path), f.Path, "."+hex.EncodeToString(sum[:8])+".vectors")
+}
+
+// notesToSend are the notes that this caller may see and that the app does not exclude.
+func (f *finding) notesToSend() (list []meaning.Note) {
+	for _, file := range f.x.Files {
+		if p := file.Path.String(); file.IsNote() && !f.excluded(p) {
+			n := meaning.Note{Path: p}
+			if file.Settled() {
+				n.Stamp = knowledge.StampOf(file)
+			}
+			list = append(list, n)
+		}
+	}
+	return list
+}
+
+// sectionsToSend returns the sections of a note as it may be seen now, which may be long after the call.
+func (f *finding) sectionsToSend(p string) ([]string, error) {
+	now := command.Vault{}
+	if err := f.Host.OpenFolder(f.Path, &now); err != nil {
+		return nil, err
+	}
+	at, err := disk.ParsePath(p)
+	if err != nil {
+		return nil, err
+	}
+	text, _, err := now.Disk.ReadHere(at)
+	if err != nil {
+		return nil, err
+	}
+	text = text[:min(len(text), find.MaxBody)]
+	return contentOf(text, index.Read(at, text)).Sections(), nil
 }
 
 // bytesOfStep is how much of a text is looked through in a step.

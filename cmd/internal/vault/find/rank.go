@@ -13,6 +13,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"vaultwicket/cmd/internal/vault/meaning"
 	"vaultwicket/cmd/internal/vault/processors"
 )
 
@@ -86,6 +87,9 @@ type Vault struct {
 	// Daily is the path of the daily note of a day that the question names, "" for none.
 	Daily string
 	Now   time.Time // of the day: an answer is the same all day long
+	// Near returns what is nearest in meaning to a question, best first, of the files that are visible; nil is nothing.
+	// Its error is in the answer, which is made without.
+	Near func(ctx context.Context, question string, visible func(path string) bool, most int) ([]meaning.Near, error)
 }
 
 // Content is the text of a note.
@@ -125,6 +129,8 @@ type Answer struct {
 	Results []Result // best first
 	// Tried says of each word of the question what was looked for, for an answer without results.
 	Tried []Tried
+	// WithoutMeaning is why meaning counts in no rank, nil if it does or was not wanted.
+	WithoutMeaning error
 }
 
 // Tried is a word of a question.
@@ -144,6 +150,7 @@ type found struct {
 	score          float64
 	coverage       float64
 	result         Result
+	section        int    // the best one by its meaning, if no word decides
 	has            bool   // it was read, and has the phrases of the question
 	links          []Link // to others, with the texts that name these by the question
 	err            error
@@ -179,6 +186,11 @@ func (w *View) Ask(ctx context.Context, question string, v Vault, limit int) (An
 		return Answer{}, err
 	}
 	answer := Answer{}
+	if v.Near != nil && len(terms) > 0 && len(phrases) == 0 {
+		if list, err = q.fuse(ctx, question, list, &answer); err != nil {
+			return Answer{}, err
+		}
+	}
 	for _, f := range list[:min(len(list), limit)] {
 		f.result.Why = append(q.reasons(f), f.result.Why...)
 		answer.Results = append(answer.Results, f.result)
@@ -361,7 +373,7 @@ func (q *ranking) look(f *found) (err error) {
 			if f.has = len(missing) == 0; !f.has {
 				return
 			}
-			f.score += sectionShare * q.bestSection(c, &f.result)
+			f.score += sectionShare * q.bestSection(c, f.section, &f.result)
 			if kind == Canvas {
 				f.result.Line = 0 // its texts are lines of no file
 			}
@@ -416,6 +428,44 @@ func (q *ranking) reasons(f *found) (why []string) {
 		}
 	}
 	return append(where, why...)
+}
+
+// fusionDepth is the constant of reciprocal rank fusion (Cormack, Clarke and Büttcher, 2009).
+const fusionDepth = 60
+
+// fuse merges the ranks by words with those by meaning (reciprocal rank fusion).
+func (q *ranking) fuse(ctx context.Context, question string, list []*found, a *Answer) ([]*found, error) {
+	wanted := func(path string) bool { return q.sees(path) && (q.v.Wanted == nil || q.v.Wanted(path)) }
+	near, err := q.v.Near(ctx, question, wanted, candidates)
+	if a.WithoutMeaning = err; len(near) == 0 {
+		return list, ctx.Err()
+	}
+	byPath, fused := map[string]*found{}, map[string]float64{}
+	for i, f := range list {
+		byPath[f.path], fused[f.path] = f, 1/float64(fusionDepth+1+i)
+	}
+	for i, n := range near {
+		f := byPath[n.Path]
+		if f == nil {
+			at := q.x.places[n.Path]
+			f = &found{segment: int(at.segment), place: int(at.place), path: n.Path, section: n.Section}
+			if err := q.look(f); err != nil {
+				return nil, err
+			}
+			if !f.has {
+				continue
+			}
+			list = append(list, f)
+		}
+		fused[n.Path] += 1 / float64(fusionDepth+1+i)
+		f.result.Why = append(f.result.Why, "similar meaning")
+	}
+	for _, f := range list {
+		f.score = fused[f.path]
+		f.result.Score = math.Round(100*f.score*(fusionDepth+1)/2) / 100 // 1 for the first in both
+	}
+	slices.SortFunc(list, (*found).before)
+	return list, nil
 }
 
 // hasPhrase reports whether a text has the words of a phrase one after the other.
@@ -498,19 +548,35 @@ type occurrence struct {
 	mark       Mark
 }
 
-// bestSection returns the weight of the section that answers best, and describes it in r.
-func (q *ranking) bestSection(c Content, r *Result) (best float64) {
+// section returns where a section is, from 0 for the part before the first heading.
+func (c Content) section(i int) (from, to int, heading string) {
+	from, to = c.Body, len(c.Text)
+	if i > 0 {
+		from, heading = c.Headings[i-1].Offset, c.Headings[i-1].Text
+	}
+	if i < len(c.Headings) {
+		to = c.Headings[i].Offset
+	}
+	return from, max(from, to), heading
+}
+
+// Sections returns the texts of the sections.
+func (c Content) Sections() (texts []string) {
+	for i := range len(c.Headings) + 1 {
+		from, to, _ := c.section(i)
+		texts = append(texts, c.Text[from:to])
+	}
+	return texts
+}
+
+// bestSection returns the weight of the section that answers best, and describes it in r. Where none has a word
+// that answers, it is a preferred one.
+func (q *ranking) bestSection(c Content, preferred int, r *Result) (best float64) {
 	best = -1
 	start, end := c.Body, c.Body
-	for i := -1; i < len(c.Headings); i++ {
-		from, to, heading := c.Body, len(c.Text), ""
-		if i >= 0 {
-			from, heading = c.Headings[i].Offset, c.Headings[i].Text
-		}
-		if i+1 < len(c.Headings) {
-			to = c.Headings[i+1].Offset
-		}
-		if from >= to {
+	for i := range len(c.Headings) + 1 {
+		from, to, heading := c.section(i)
+		if from == to {
 			continue
 		}
 		text := c.Text[from:to]
@@ -522,7 +588,7 @@ func (q *ranking) bestSection(c Content, r *Result) (best float64) {
 				all = append(all, occurrence{m.term, words, m.weight, Mark{start, start + len(written)}})
 			}
 		})
-		if score := q.section(all, words, heading); score > best && (len(all) > 0 || best < 0) {
+		if score := q.section(all, words, heading); score > best && (len(all) > 0 || best < 0) || score == 0 && best == 0 && i == preferred {
 			best = score
 			start, end = from, to
 			r.Heading, r.Marks = heading, nil

@@ -138,7 +138,7 @@ func (w *words) stale(x *index.Index) (changed, gone []string) {
 	if w.of == nil {
 		stamps := make(map[string]string, len(x.Files))
 		for _, f := range x.Files {
-			stamps[f.Path.String()] = stampOf(f)
+			stamps[f.Path.String()] = StampOf(f)
 		}
 		return w.index.Stale(stamps)
 	}
@@ -161,9 +161,9 @@ func (w *words) stale(x *index.Index) (changed, gone []string) {
 	return changed, gone
 }
 
-// stampOf tells the content of a file from others. A file that was written a moment ago may change
+// StampOf tells the content of a file from others. A file that was written a moment ago may change
 // and keep its stamp: it gets one that [docOf] gives to no file.
-func stampOf(f *index.File) string {
+func StampOf(f *index.File) string {
 	if !f.Settled() && f.HasFacts() {
 		return "unsettled"
 	}
@@ -236,7 +236,7 @@ func KindOf(p string) find.Kind {
 func docOf(f *index.File, text []byte) find.Doc {
 	d := find.Doc{Path: f.Path.String(), Kind: KindOf(f.Path.String())}
 	if f.Settled() || !f.HasFacts() {
-		d.Stamp = stampOf(f)
+		d.Stamp = StampOf(f)
 	}
 	switch d.Kind {
 	case find.Canvas:

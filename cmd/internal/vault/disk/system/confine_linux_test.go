@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"net/netip"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -17,18 +18,18 @@ import (
 // down again.
 func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && os.Args[1] == "probe" {
-		probe(os.Args[2], os.Args[3], os.Args[4])
+		probe(os.Args[2], os.Args[3], os.Args[4], os.Args[5])
 		return
 	}
 	os.Exit(m.Run())
 }
 
 // probe locks itself into the folder inside and prints what it can still do.
-func probe(inside, outside, address string) {
+func probe(inside, outside, address, allowed string) {
 	say := func(what string, err error) { fmt.Printf("%s: %v\n", what, err == nil) }
 	earlier, err := os.Open(filepath.Join(outside, "secret"))
 	say("open before", err)
-	fmt.Printf("state: %v\n", Confine([]string{inside, filepath.Join(inside, "missing")}))
+	fmt.Printf("state: %v\n", Confine([]string{inside, filepath.Join(inside, "missing")}, netip.MustParseAddrPort(allowed).Port()))
 
 	_, err = os.ReadFile(filepath.Join(inside, "note.md"))
 	say("read inside", err)
@@ -47,10 +48,12 @@ func probe(inside, outside, address string) {
 	say("remove outside", os.Remove(filepath.Join(outside, "secret")))
 	say("move out", os.Rename(filepath.Join(inside, "note.md"), filepath.Join(outside, "note.md")))
 	say("start a process", exec.Command("/bin/true").Run())
-	conn, err := net.Dial("tcp", address)
-	say("connect", err)
-	if conn != nil {
-		conn.Close()
+	for what, to := range map[string]string{"connect": address, "connect to the allowed port": allowed} {
+		conn, err := net.Dial("tcp", to)
+		say(what, err)
+		if conn != nil {
+			conn.Close()
+		}
 	}
 	_, err = earlier.Read(make([]byte, 1))
 	say("read what was open", err)
@@ -75,14 +78,19 @@ func TestALockedProcessReachesItsFoldersAndNothingElse(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer listener.Close()
-	out, err := exec.Command(os.Args[0], "probe", inside, outside, listener.Addr().String()).CombinedOutput()
+	allowed, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer allowed.Close()
+	out, err := exec.Command(os.Args[0], "probe", inside, outside, listener.Addr().String(), allowed.Addr().String()).CombinedOutput()
 	if err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	for _, want := range []string{
 		"open before: true", "state: landlock ", "read inside: true", "write inside: true", "move inside: true", "remove inside: true",
 		"read outside: false", "read through a link: false", "list outside: false", "write outside: false", "remove outside: false",
-		"move out: false", "start a process: false", "connect: false", "read what was open: true",
+		"move out: false", "start a process: false", "connect: false", "connect to the allowed port: true", "read what was open: true",
 	} {
 		if !strings.Contains(string(out), want) {
 			t.Errorf("want %q in\n%s", want, out)

@@ -3,4 +3,4 @@
 package system
 
 // Confine does nothing: there is no Landlock on this system.
-func Confine([]string) Confinement { return Unconfined("Landlock is for Linux") }
+func Confine([]string, uint16) Confinement { return Unconfined("Landlock is for Linux") }

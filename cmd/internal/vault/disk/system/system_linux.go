@@ -30,11 +30,11 @@ func StampOf(info fs.FileInfo) Stamp {
 const leastLevel = 2
 
 // Confine restricts the process, for good, to the folders and everything below them, and
-// denies it the network as far as the kernel can. A missing folder is left out: it cannot
+// denies it the network as far as the kernel can, but for connections to one TCP port, unless that is 0. A missing folder is left out: it cannot
 // be made afterwards either. What is open stays open.
 //
 // The time zone of the machine is read before, because that is a file.
-func Confine(folders []string) Confinement {
+func Confine(folders []string, port uint16) Confinement {
 	level, err := llsys.LandlockGetABIVersion()
 	switch {
 	case err != nil:
@@ -44,6 +44,9 @@ func Confine(folders []string) Confinement {
 	}
 	_ = time.Now().Local().String()
 	rules := []landlock.Rule{landlock.RWDirs(folders...).WithRefer().IgnoreIfMissing()}
+	if port != 0 {
+		rules = append(rules, landlock.ConnectTCP(port))
+	}
 	// The newest level that the library knows, less what the kernel does not.
 	if err := landlock.V11.BestEffort().Restrict(rules...); err != nil {
 		return Unconfined(err.Error())

@@ -1,0 +1,283 @@
+package meaning
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"vaultwicket/cmd/internal/vault/knowledge/cache"
+)
+
+// server makes vectors with a dimension for each of a few things that texts are about, and notes the texts.
+func server(t *testing.T) (of string, sent func() []string) {
+	t.Helper()
+	var mu sync.Mutex
+	var texts []string
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		var request struct {
+			Model string
+			Input []string
+		}
+		if err := json.NewDecoder(r.Body).Decode(&request); err != nil || request.Model != "concepts" || r.URL.Path != "/v1/embeddings" || len(request.Input) > textsAtOnce {
+			t.Errorf("%s: %+v, %v", r.URL, request, err)
+		}
+		mu.Lock()
+		texts = append(texts, request.Input...)
+		mu.Unlock()
+		var data []map[string]any
+		for i, text := range request.Input {
+			v := []float64{0.01, 0.01, 0.01}
+			for j, words := range []string{"mortgage loan borrowed", "insomnia sleep bed", "bread oven bakery"} {
+				for word := range strings.FieldsSeq(words) {
+					v[j] += float64(strings.Count(strings.ToLower(text), word))
+				}
+			}
+			data = append(data, map[string]any{"index": i, "embedding": v})
+		}
+		json.NewEncoder(w).Encode(map[string]any{"data": data})
+	}))
+	t.Cleanup(s.Close)
+	return s.URL + "/v1 concepts", func() []string {
+		mu.Lock()
+		defer mu.Unlock()
+		return slices.Clone(texts)
+	}
+}
+
+// vault has the sections of notes.
+type vault map[string][]string
+
+func (v vault) list() (list []Note) {
+	for path, sections := range v {
+		list = append(list, Note{path, strings.Join(sections, "\n")})
+	}
+	slices.SortFunc(list, func(a, b Note) int { return strings.Compare(a.Path, b.Path) })
+	return list
+}
+
+func (v vault) read(path string) ([]string, error) {
+	sections, there := v[path]
+	if !there {
+		return nil, os.ErrNotExist
+	}
+	return sections, nil
+}
+
+// learned returns a store that knows the notes of a vault, and the file that it saved.
+func learned(t *testing.T, of string, file cache.Extra, v vault) *Store {
+	t.Helper()
+	s := New(of)
+	t.Cleanup(s.Close)
+	s.Load(file)
+	s.Learn(new(int), v.list, v.read)
+	s.working.Wait()
+	return s
+}
+
+func extra(t *testing.T) (cache.Extra, string) {
+	t.Helper()
+	dir := t.TempDir()
+	return cache.NewExtra(dir, "/vault", ".vectors"), dir
+}
+
+func everything(string) bool { return true }
+
+var notes = vault{
+	"Money.md": {"", "# Bank\nThe mortgage runs until 2031.", "# Garden\nNothing."},
+	"Sleep.md": {"Insomnia: a cold room."},
+	"Bread.md": {"The oven is hot."},
+}
+
+func TestNotesAreNearInMeaning(t *testing.T) {
+	of, sent := server(t)
+	file, dir := extra(t)
+	s := learned(t, of, file, notes)
+	if got := len(sent()); got != 4 {
+		t.Errorf("%d texts were sent, want those of 4 sections: %q", got, sent())
+	}
+	for question, want := range map[string]string{"money that I borrowed": "[{Money.md 1}]", "tired in bed": "[{Sleep.md 0}]", "weather": "[{Money.md 2}]"} {
+		got, err := s.Nearest(t.Context(), question, everything, 1)
+		if err != nil || fmt.Sprint(got) != want {
+			t.Errorf("%s: %v, %v, want %s", question, got, err, want)
+		}
+	}
+	if got, err := s.Nearest(t.Context(), "borrowed", func(path string) bool { return path != "Money.md" }, 9); err != nil || len(got) != 0 {
+		t.Errorf("what is not visible is near: %v, %v", got, err)
+	}
+	s.Close()
+	before := len(sent())
+	changed := vault{"Money.md": {"", "# Bank\nThe mortgage runs until 2031.", "# Garden\nTulips."}, "Sleep.md": notes["Sleep.md"]}
+	again := learned(t, of, file, changed)
+	if got := sent()[before:]; len(got) != 1 || !strings.Contains(got[0], "Tulips") {
+		t.Errorf("after a restart %q are sent, want the one section that changed", got)
+	}
+	if got, err := again.Nearest(t.Context(), "bakery", everything, 9); err != nil || slices.ContainsFunc(got, func(n Near) bool { return n.Path == "Bread.md" }) {
+		t.Errorf("a note that is gone is near: %v, %v", got, err)
+	}
+	again.Close()
+	if other := learned(t, strings.Replace(of, "/v1", "/v1/", 1), file, nil); other.size != 0 {
+		t.Error("a vault without notes keeps vectors")
+	}
+	saved, err := filepath.Glob(filepath.Join(dir, "*.vectors"))
+	if err != nil || len(saved) != 1 {
+		t.Fatalf("%q, %v", saved, err)
+	}
+	learned(t, of, file, notes).Close()
+	data, err := os.ReadFile(saved[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range data {
+		damaged := slices.Clone(data)
+		damaged[i] ^= 0x20
+		for _, wrong := range [][]byte{damaged, data[:i]} {
+			if err := os.WriteFile(saved[0], wrong, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			s := New(of)
+			if s.Load(file); len(s.notes) != 0 {
+				t.Fatalf("byte %d is changed or missing, and vectors are loaded", i)
+			}
+		}
+	}
+	os.WriteFile(saved[0], data, 0o600)
+	s = New(strings.Replace(of, "concepts", "another", 1))
+	if s.Load(file); len(s.notes) != 0 {
+		t.Error("vectors of another model are loaded")
+	}
+}
+
+// Whatever a server does, a question gets an error in time, and the server is left alone for a while.
+func TestAServerThatFails(t *testing.T) {
+	over, large := make(chan struct{}), `{"data":[{"index":0,"embedding":[1`+strings.Repeat(",1", maxReply)
+	for name, test := range map[string]struct {
+		answer http.HandlerFunc
+		want   string
+	}{
+		"slow":       {func(w http.ResponseWriter, r *http.Request) { <-over }, "no answer within 700ms"},
+		"refuses":    {func(w http.ResponseWriter, r *http.Request) { http.Error(w, "no", http.StatusUnauthorized) }, "status 401"},
+		"no JSON":    {func(w http.ResponseWriter, r *http.Request) { fmt.Fprint(w, "<html>") }, "no vectors as JSON"},
+		"no vectors": {func(w http.ResponseWriter, r *http.Request) { fmt.Fprint(w, `{"data":[]}`) }, "lacks vectors"},
+		"zero": {func(w http.ResponseWriter, r *http.Request) {
+			fmt.Fprint(w, `{"data":[{"index":0,"embedding":[0,0]}]}`)
+		}, "wrong vectors"},
+		"too many": {func(w http.ResponseWriter, r *http.Request) { fmt.Fprint(w, `{"data":[{"index":7,"embedding":[1]}]}`) }, "wrong vectors"},
+		"twice": {func(w http.ResponseWriter, r *http.Request) {
+			fmt.Fprint(w, `{"data":[{"index":0,"embedding":[1]},{"index":0,"embedding":[1]}]}`)
+		}, "wrong vectors"},
+		"too large": {func(w http.ResponseWriter, r *http.Request) {
+			io.WriteString(w, large)
+		}, "more than 8388608 bytes"},
+		"wide": {func(w http.ResponseWriter, r *http.Request) {
+			fmt.Fprint(w, `{"data":[{"index":0,"embedding":[1`+strings.Repeat(",1", maxDimensions)+`]}]}`)
+		}, "wrong vectors"},
+		"huge": {func(w http.ResponseWriter, r *http.Request) {
+			fmt.Fprint(w, `{"data":[{"index":0,"embedding":[1e308,1e308]}]}`)
+		}, "wrong vectors"},
+		"redirect": {func(w http.ResponseWriter, r *http.Request) {
+			http.Redirect(w, r, "http://192.0.2.1/", http.StatusFound)
+		}, "status 302"},
+		"gone": {nil, "no connection"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			wrong := httptest.NewServer(test.answer)
+			if test.answer == nil {
+				wrong.Close()
+			}
+			defer wrong.Close()
+			s := New(wrong.URL + " m")
+			s.put("A.md", known{Sections: []section{{Vector: vector{1, []byte{1}}}}})
+			for _, most := range []time.Duration{questionTimeout + 2*time.Second, questionTimeout / 2} {
+				begun := time.Now()
+				got, err := s.Nearest(t.Context(), "borrowed", everything, 9)
+				if err == nil || got != nil || !strings.Contains(err.Error(), test.want) || time.Since(begun) > most {
+					t.Errorf("%v, %v after %v, want %q", got, err, time.Since(begun), test.want)
+				}
+			}
+			file, _ := extra(t)
+			s.Load(file)
+			s.Learn(1, func() []Note { t.Error("a server that just failed is sent texts"); return nil }, notes.read)
+			if name == "slow" {
+				close(over)
+			}
+		})
+	}
+	of, _ := server(t)
+	s := New(of)
+	if _, err := s.Nearest(t.Context(), "x", everything, 9); err == nil {
+		t.Error("there is an answer before a note was compared")
+	}
+	s.put("A.md", known{})
+	ended, end := context.WithCancel(t.Context())
+	end()
+	if _, err := s.Nearest(ended, "x", everything, 9); !errors.Is(err, context.Canceled) || s.failure != nil {
+		t.Errorf("a call that has ended: %v, and the server counts as failed: %v", err, s.failure)
+	}
+}
+
+// A server that fails while notes are sent gets no more of them, and the end of the process does not wait for it.
+func TestTheWorkInTheBackgroundEnds(t *testing.T) {
+	asked, over := make(chan int, 100), make(chan struct{})
+	slow := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		asked <- 1
+		io.Copy(io.Discard, r.Body)
+		select {
+		case <-over:
+		case <-r.Context().Done():
+		}
+	}))
+	defer slow.Close()
+	defer close(over)
+	s := New(slow.URL + " m")
+	file, _ := extra(t)
+	s.Load(file)
+	for i := range 5 { // of which one is being learned, and one waits
+		s.Learn(i, notes.list, notes.read)
+	}
+	<-asked
+	s.Close()
+	if len(asked) != 0 || len(s.notes) != 0 {
+		t.Errorf("%d more questions, %d notes", len(asked), len(s.notes))
+	}
+}
+
+func TestOnlyThisMachineIsAServer(t *testing.T) {
+	for address, want := range map[string]string{
+		"http://127.0.0.1:11434/v1":        "127.0.0.1:11434 http://127.0.0.1:11434/v1/embeddings",
+		"http://localhost:8080":            "127.0.0.1:8080 http://localhost:8080/embeddings",
+		"http://[::1]/v1/":                 "[::1]:80 http://[::1]/v1/embeddings",
+		"http://192.0.2.1:80/v1":           "is not this machine",
+		"http://localhost.example.com/":    "is not this machine",
+		"http://0.0.0.0:1/":                "is not this machine",
+		"https://127.0.0.1/v1":             "want http, a host",
+		"http://user@127.0.0.1/":           "want http, a host",
+		"http://127.0.0.1/?to=192.0.2.1":   "want http, a host",
+		"http://127.0.0.1:0/":              "invalid port",
+		"http://127.0.0.1:65536/":          "invalid port",
+		"127.0.0.1:11434":                  "want http, a host",
+		"":                                 "want http, a host",
+		"http://127.0.0.1@192.0.2.1:80/v1": "want http, a host",
+	} {
+		e, err := ParseEndpoint(address, "m")
+		if got := fmt.Sprint(e.address, " ", e.url, err); !strings.Contains(got, want) || (err == nil) != strings.Contains(want, "embeddings") {
+			t.Errorf("%s: %s, want %s", address, got, want)
+		}
+	}
+	if _, err := ParseEndpoint("http://127.0.0.1", ""); err == nil {
+		t.Error("a model needs no name")
+	}
+	if _, err := New("http://192.0.2.1 m").Nearest(t.Context(), "x", everything, 1); err == nil || !strings.Contains(err.Error(), "not this machine") {
+		t.Errorf("%v", err)
+	}
+}
