@@ -146,7 +146,20 @@ func (g *vaultGateway) doBatch(ctx context.Context, b Batch) BatchResult {
 		return g.refuseBatch(ctx, b, "", err)
 	}
 	if b.IdempotencyKey != "" && plan.mutates() {
-		return g.batchOnce(ctx, b.IdempotencyKey, plan)
+		// Carry out a batch under its idempotency key, as once does a call.
+		claimed, answer, err := g.claim(g.callerOf(plan.request()), b.IdempotencyKey, boundTo(plan.request(), plan.digest()))
+		switch {
+		case err != nil:
+			return refusedBatch("", err)
+		case answer != nil:
+			return g.firstBatch(ctx, plan, answer)
+		}
+		hidden := g.rules.Digest()
+		result := g.carryOutBatch(ctx, plan)
+		if err := claimed.Settle(dispositionOfBatch(plan, result), rememberedBatch{result.forKeeping(), hidden}); err != nil {
+			result.Notices = append(result.Notices, notRemembered+err.Error())
+		}
+		return result
 	}
 	return g.carryOutBatch(ctx, plan)
 }

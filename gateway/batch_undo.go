@@ -65,23 +65,6 @@ func (r *batchRun) undoOne(ctx context.Context, i int) {
 	done.Undone = &undone
 }
 
-// batchOnce carries out a batch under its idempotency key, as once does a call.
-func (g *vaultGateway) batchOnce(ctx context.Context, key string, plan *batchPlan) BatchResult {
-	claimed, answer, err := g.claim(g.callerOf(plan.request()), key, boundTo(plan.request(), plan.digest()))
-	switch {
-	case err != nil:
-		return refusedBatch("", err)
-	case answer != nil:
-		return g.firstBatch(ctx, plan, answer)
-	}
-	hidden := g.rules.Digest()
-	result := g.carryOutBatch(ctx, plan)
-	if err := claimed.Settle(dispositionOfBatch(plan, result), rememberedBatch{result.forKeeping(), hidden}); err != nil {
-		result.Notices = append(result.Notices, notRemembered+err.Error())
-	}
-	return result
-}
-
 // rememberedBatch is [rememberedResult] for a batch.
 type rememberedBatch struct {
 	BatchResult

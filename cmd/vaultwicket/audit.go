@@ -44,7 +44,42 @@ func auditLog(ctx context.Context, std terminal.Streams, args []string) error {
 	case "verify":
 		return verifyAudit(std, args[1:])
 	case "export":
-		return exportAudit(ctx, std, args[1:])
+		// "vaultwicket audit export": all lines, byte for byte as in the log.
+		args := args[1:]
+		rest, err := terminal.ParseFlags("audit export", args, nil)
+		if err != nil {
+			return err
+		}
+		if len(rest) != 1 || rest[0] == "" {
+			return &terminal.UsageError{Reason: "audit export requires one file", Advice: `"-" writes to standard output`}
+		}
+		state, err := settings.StateFolder(std)
+		if err != nil {
+			return err
+		}
+		if rest[0] == "-" {
+			done, err := exportLines(ctx, std, state, std.Out)
+			return done.report(std, err)
+		}
+		file, err := os.OpenFile(rest[0], os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+		if err != nil {
+			name := rest[0]
+			if errors.Is(err, fs.ErrExist) {
+				return &terminal.UsageError{Reason: fmt.Sprintf("audit export: %q already exists", quote.Short(name)), Advice: "choose a file that does not exist"}
+			}
+			return &terminal.UsageError{Reason: fmt.Sprintf("audit export %q: %v", quote.Short(name), errors.Unwrap(err))}
+		}
+		done, err := exportLines(ctx, std, state, file)
+		if err == nil {
+			err = file.Sync()
+		}
+		if closed := file.Close(); err == nil {
+			err = closed
+		}
+		if err != nil {
+			_ = os.Remove(rest[0]) // an incomplete log
+		}
+		return done.report(std, err)
 	case "-h", "--help", "-V", "--version":
 		_, err := terminal.ParseFlags("audit", args[:1], func(f terminal.FlagSet) { new(auditQuery).flags(f) })
 		return err
@@ -178,44 +213,6 @@ func intactLog(r audit.Report) string {
 		text += fmt.Sprintf("; %d bytes at the end truncated by a crash", r.Torn)
 	}
 	return text
-}
-
-// exportAudit is "vaultwicket audit export": all lines, byte for byte as in the log.
-func exportAudit(ctx context.Context, std terminal.Streams, args []string) error {
-	rest, err := terminal.ParseFlags("audit export", args, nil)
-	if err != nil {
-		return err
-	}
-	if len(rest) != 1 || rest[0] == "" {
-		return &terminal.UsageError{Reason: "audit export requires one file", Advice: `"-" writes to standard output`}
-	}
-	state, err := settings.StateFolder(std)
-	if err != nil {
-		return err
-	}
-	if rest[0] == "-" {
-		done, err := exportLines(ctx, std, state, std.Out)
-		return done.report(std, err)
-	}
-	file, err := os.OpenFile(rest[0], os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-	if err != nil {
-		name := rest[0]
-		if errors.Is(err, fs.ErrExist) {
-			return &terminal.UsageError{Reason: fmt.Sprintf("audit export: %q already exists", quote.Short(name)), Advice: "choose a file that does not exist"}
-		}
-		return &terminal.UsageError{Reason: fmt.Sprintf("audit export %q: %v", quote.Short(name), errors.Unwrap(err))}
-	}
-	done, err := exportLines(ctx, std, state, file)
-	if err == nil {
-		err = file.Sync()
-	}
-	if closed := file.Close(); err == nil {
-		err = closed
-	}
-	if err != nil {
-		_ = os.Remove(rest[0]) // an incomplete log
-	}
-	return done.report(std, err)
 }
 
 // exportedLog counts the exported lines.

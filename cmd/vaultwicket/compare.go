@@ -145,7 +145,38 @@ func compareAnswers(ctx context.Context, c comparison) (comparisonReport, error)
 		if err := ctx.Err(); err != nil {
 			return r, err
 		}
-		r.add(one, c.ask(ctx, c.App, one), c.ask(ctx, c.Embedded, one), c.Texts)
+		// Judge the two answers to a call.
+		app := c.ask(ctx, c.App, one)
+		embedded := c.ask(ctx, c.Embedded, one)
+		texts := c.Texts
+		r.Compared++
+		d := differingCall{Call: one.String(), App: answerSizeOf(app), Embedded: answerSizeOf(embedded)}
+		switch {
+		case app.Error != nil || embedded.Error != nil:
+			if codeOfResult(app) == codeOfResult(embedded) {
+				r.Same++
+				continue
+			}
+			d.Kind = "different"
+		case sameAnswer(app.Output(), embedded.Output()):
+			r.Same++
+			continue
+		default:
+			onlyApp, onlyEmbedded := linesWithout(linesOf(app.Output()), linesOf(embedded.Output())), linesWithout(linesOf(embedded.Output()), linesOf(app.Output()))
+			d.Kind, d.OnlyApp, d.OnlyEmbedded = "order", len(onlyApp), len(onlyEmbedded)
+			if d.OnlyApp+d.OnlyEmbedded > 0 {
+				d.Kind = "different"
+			}
+			if texts {
+				d.Texts = &differingTexts{firstTexts(onlyApp), firstTexts(onlyEmbedded)}
+			}
+		}
+		if d.Kind == "order" {
+			r.Order++
+		} else {
+			r.Different++
+		}
+		r.Differences = append(r.Differences, d)
 	}
 	return r, nil
 }
@@ -189,38 +220,6 @@ func linesOf(text string) (lines []string) {
 		lines = append(lines, strings.TrimRight(line, "\r\n"))
 	}
 	return lines
-}
-
-// add judges the two answers to a call.
-func (r *comparisonReport) add(one comparedCall, app, embedded gateway.Result, texts bool) {
-	r.Compared++
-	d := differingCall{Call: one.String(), App: answerSizeOf(app), Embedded: answerSizeOf(embedded)}
-	switch {
-	case app.Error != nil || embedded.Error != nil:
-		if codeOfResult(app) == codeOfResult(embedded) {
-			r.Same++
-			return
-		}
-		d.Kind = "different"
-	case sameAnswer(app.Output(), embedded.Output()):
-		r.Same++
-		return
-	default:
-		onlyApp, onlyEmbedded := linesWithout(linesOf(app.Output()), linesOf(embedded.Output())), linesWithout(linesOf(embedded.Output()), linesOf(app.Output()))
-		d.Kind, d.OnlyApp, d.OnlyEmbedded = "order", len(onlyApp), len(onlyEmbedded)
-		if d.OnlyApp+d.OnlyEmbedded > 0 {
-			d.Kind = "different"
-		}
-		if texts {
-			d.Texts = &differingTexts{firstTexts(onlyApp), firstTexts(onlyEmbedded)}
-		}
-	}
-	if d.Kind == "order" {
-		r.Order++
-	} else {
-		r.Different++
-	}
-	r.Differences = append(r.Differences, d)
 }
 
 func answerSizeOf(r gateway.Result) answerSize {

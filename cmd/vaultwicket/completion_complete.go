@@ -48,7 +48,35 @@ func (p completer) Complete(words []string) candidates {
 	}
 	given := p.plain(command, between)
 	if slices.Contains(takeVaultCommand, command) {
-		return p.vaultWord(words, given, last)
+		// Complete the command of a vault, its parameters, and their values if they are known.
+		var c candidates
+		if len(given) == 0 {
+			for _, command := range allowlist.Commands() {
+				c.add(command.Name, command.Summary)
+			}
+			return c.below(last)
+		}
+		command, err := allowlist.Describe(given[0])
+		if err != nil || words[0] == "explain" {
+			return c
+		}
+		if name, value, found := strings.Cut(last, "="); found {
+			return p.parameter(command, words, name, value)
+		}
+		for _, param := range command.Params {
+			if param.Refused != "" || slices.ContainsFunc(given[1:], func(word string) bool { return strings.HasPrefix(word+"=", param.Name+"=") }) {
+				continue
+			}
+			if param.Kind == "flag" {
+				c.add(param.Name, param.Summary)
+				continue
+			}
+			c.Open = true
+			c.add(param.Name+"=", param.Summary)
+		}
+		c = c.below(last)
+		c.Open = len(c.List) > 0 && strings.HasSuffix(c.List[0].Word, "=") // a flag alone is complete
+		return c
 	}
 	c := candidates{Files: p.Words[command] == nil}
 	if len(given) == 0 {
@@ -100,38 +128,6 @@ func (p completer) plain(command string, words []string) (plain []string) {
 		}
 	}
 	return plain
-}
-
-// vaultWord completes the command of a vault, its parameters, and their values if they are
-// known.
-func (p completer) vaultWord(words, given []string, last string) (c candidates) {
-	if len(given) == 0 {
-		for _, command := range allowlist.Commands() {
-			c.add(command.Name, command.Summary)
-		}
-		return c.below(last)
-	}
-	command, err := allowlist.Describe(given[0])
-	if err != nil || words[0] == "explain" {
-		return c
-	}
-	if name, value, found := strings.Cut(last, "="); found {
-		return p.parameter(command, words, name, value)
-	}
-	for _, param := range command.Params {
-		if param.Refused != "" || slices.ContainsFunc(given[1:], func(word string) bool { return strings.HasPrefix(word+"=", param.Name+"=") }) {
-			continue
-		}
-		if param.Kind == "flag" {
-			c.add(param.Name, param.Summary)
-			continue
-		}
-		c.Open = true
-		c.add(param.Name+"=", param.Summary)
-	}
-	c = c.below(last)
-	c.Open = len(c.List) > 0 && strings.HasSuffix(c.List[0].Word, "=") // a flag alone is complete
-	return c
 }
 
 // parameter completes the value of a parameter.

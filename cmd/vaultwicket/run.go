@@ -60,11 +60,7 @@ func doTyped(ctx context.Context, o settings.Opened, req gateway.Request) error 
 	if o.MarkUntrusted {
 		result = result.Marked()
 	}
-	return printResult(o, result)
-}
-
-// printResult prints a result: the command's own output, or all of it as JSON.
-func printResult(o settings.Opened, result gateway.Result) error {
+	// Print a result: the command's own output, or all of it as JSON.
 	if o.JSON {
 		return terminal.PrintJSON(o.Std.Out, result, terminal.StatusOfResult(result.Error))
 	}

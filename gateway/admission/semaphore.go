@@ -167,8 +167,6 @@ type pastPause struct{}
 // a change back.
 func PastPause(ctx context.Context) context.Context { return context.WithValue(ctx, pastPause{}, true) }
 
-func passesPause(ctx context.Context) bool { return ctx.Value(pastPause{}) != nil }
-
 // Acquire acquires each of the semaphores for a caller, in their order. It waits until
 // ctx is done, and not through a pause. release releases them.
 func (a *Controller) Acquire(ctx context.Context, caller, command string, semaphores ...*Semaphore) (release func(), err error) {
@@ -188,7 +186,7 @@ func (a *Controller) Acquire(ctx context.Context, caller, command string, semaph
 		if !waited {
 			continue
 		}
-		if err := a.Open(); err != nil && !passesPause(ctx) {
+		if err := a.Open(); err != nil && ctx.Value(pastPause{}) == nil {
 			release()
 			return nil, err
 		}

@@ -83,7 +83,14 @@ func (c *cleaner) run(out *strings.Builder, s string, last bool) (from, n int) {
 			break
 		}
 		c.copyTo(out, s, from, i)
-		c.escape(out, r)
+		// Write r as \u{…}: the form of ECMAScript, Rust and Swift, which has an end and so needs no more
+		// digits than there are.
+		var buffer [maxEscape]byte
+		text := append(strconv.AppendInt(append(buffer[:0], `\u{`...), int64(r), 16), '}')
+		c.size += len(text)
+		if !c.counts {
+			out.Write(text)
+		}
 		c.hide(k)
 		i += size
 		from = i
@@ -113,17 +120,6 @@ func (c *cleaner) write(out *strings.Builder, text string) {
 	c.size += len(text)
 	if !c.counts {
 		out.WriteString(text)
-	}
-}
-
-// escape writes r as \u{…}: the form of ECMAScript, Rust and Swift, which has an end and so
-// needs no more digits than there are.
-func (c *cleaner) escape(out *strings.Builder, r rune) {
-	var buffer [maxEscape]byte
-	text := append(strconv.AppendInt(append(buffer[:0], `\u{`...), int64(r), 16), '}')
-	c.size += len(text)
-	if !c.counts {
-		out.Write(text)
 	}
 }
 

@@ -18,7 +18,7 @@ import (
 // logs are searched and compared. Letters of all scripts stay, so unlike %+q the result need
 // not be ASCII; quotes and backslashes stay as they are. Line is idempotent.
 func Line(s string) string {
-	if isLine(s) {
+	if asciiRun(s) == len(s) && !strings.ContainsAny(s, "\n\t") {
 		return s
 	}
 	var out strings.Builder
@@ -51,11 +51,6 @@ func escapeInLine(r rune, coded string, marks *int) string {
 	}
 	quoted := strconv.QuoteRuneToASCII(r)
 	return quoted[1 : len(quoted)-1]
-}
-
-// isLine reports whether s is printable ASCII, as messages mostly are.
-func isLine(s string) bool {
-	return asciiRun(s) == len(s) && !strings.ContainsAny(s, "\n\t")
 }
 
 const blankBraille = '\u2800' // printable by its category, and blank

@@ -50,7 +50,7 @@ func NewSealer(random io.Reader, now func() time.Time) (*Sealer, error) {
 	if random == nil {
 		random = rand.Reader
 	}
-	s := &Sealer{random: random, watch: newStopwatch(now), spent: newSpent()}
+	s := &Sealer{random: random, watch: newStopwatch(now), spent: spent{used: map[nonce]time.Duration{}}}
 	if _, err := io.ReadFull(random, s.key[:]); err != nil {
 		return nil, err
 	}
@@ -241,8 +241,6 @@ type spent struct {
 	// count as used.
 	void time.Duration
 }
-
-func newSpent() spent { return spent{used: map[nonce]time.Duration{}} }
 
 // refuse returns an error unless t is still good.
 func (s *spent) refuse(t ticket, now time.Duration) error {

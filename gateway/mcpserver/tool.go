@@ -17,7 +17,39 @@ import (
 // tool describes obsidianCli for the policy in force: the enabled commands with their
 // parameters, and hints about the worst of them.
 func tool(view toolView) (mcp.Tool, error) {
-	schema, err := inputSchema(view)
+	// Use only what every client supports: no $ref, no union at the root, every object with an explicit
+	// additionalProperties.
+	names := make([]string, len(view.enabled))
+	for i, c := range view.enabled {
+		names[i] = c.Name
+	}
+	properties := map[string]any{
+		"command": map[string]any{"type": "string", "enum": names, "description": "name"},
+		"params": map[string]any{
+			"type": "object", "description": "by name",
+			"additionalProperties": map[string]any{"type": []string{"string", "number", "boolean", "null"}},
+		},
+	}
+	for _, a := range paging {
+		properties[a.Name] = a.schema()
+	}
+	if len(names) == 0 { // some clients reject an enum without values
+		properties["command"] = map[string]any{"type": "string", "description": "none is enabled"}
+	}
+	if len(view.vaults) > 1 {
+		properties["vault"] = map[string]any{"type": "string", "enum": view.vaults, "description": "vault name"}
+	}
+	for _, a := range writing {
+		if view.worst.Mutates() || a.Name == "dryRun" {
+			properties[a.Name] = a.schema()
+		}
+	}
+	schema, err := json.Marshal(map[string]any{
+		"type":                 "object",
+		"properties":           properties,
+		"required":             []string{"command"},
+		"additionalProperties": false,
+	})
 	if err != nil {
 		return mcp.Tool{}, err
 	}
@@ -152,42 +184,6 @@ func mark(e tiers.Effect) string {
 		return "!"
 	}
 	return ""
-}
-
-// inputSchema uses only what every client supports: no $ref, no union at the root, every
-// object with an explicit additionalProperties.
-func inputSchema(view toolView) (json.RawMessage, error) {
-	names := make([]string, len(view.enabled))
-	for i, c := range view.enabled {
-		names[i] = c.Name
-	}
-	properties := map[string]any{
-		"command": map[string]any{"type": "string", "enum": names, "description": "name"},
-		"params": map[string]any{
-			"type": "object", "description": "by name",
-			"additionalProperties": map[string]any{"type": []string{"string", "number", "boolean", "null"}},
-		},
-	}
-	for _, a := range paging {
-		properties[a.Name] = a.schema()
-	}
-	if len(names) == 0 { // some clients reject an enum without values
-		properties["command"] = map[string]any{"type": "string", "description": "none is enabled"}
-	}
-	if len(view.vaults) > 1 {
-		properties["vault"] = map[string]any{"type": "string", "enum": view.vaults, "description": "vault name"}
-	}
-	for _, a := range writing {
-		if view.worst.Mutates() || a.Name == "dryRun" {
-			properties[a.Name] = a.schema()
-		}
-	}
-	return json.Marshal(map[string]any{
-		"type":                 "object",
-		"properties":           properties,
-		"required":             []string{"command"},
-		"additionalProperties": false,
-	})
 }
 
 // readName is obsidianCli for calls that only read. It is listed with mutations on, so that

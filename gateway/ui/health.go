@@ -79,20 +79,6 @@ func (h *health) begin() (done chan struct{}) {
 	return done
 }
 
-// wait waits for the running check, so that no program that it has started outlives the page.
-func (h *health) wait(ctx context.Context) {
-	h.mu.Lock()
-	done := h.done
-	h.mu.Unlock()
-	if done == nil {
-		return
-	}
-	select {
-	case <-done:
-	case <-ctx.Done():
-	}
-}
-
 func (h *health) latest() healthData {
 	h.mu.Lock()
 	defer h.mu.Unlock()

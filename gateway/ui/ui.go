@@ -151,6 +151,16 @@ func (p *page) listen(ctx context.Context, l net.Listener) error {
 	cut()
 	_ = s.Close()
 	<-failed
-	p.health.wait(grace)
+	// Wait for the running check, so that no program that it has started outlives the page.
+	h := p.health
+	h.mu.Lock()
+	done := h.done
+	h.mu.Unlock()
+	if done != nil {
+		select {
+		case <-done:
+		case <-grace.Done():
+		}
+	}
 	return nil
 }

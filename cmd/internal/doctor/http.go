@@ -43,21 +43,16 @@ func (m Machine) http(ctx context.Context, r *Report) {
 	if h.Cert != "" {
 		m.certificate(h.Cert, h.Key, r)
 	}
-	m.address(ctx, h.Addr, r)
+	// Report an address on which no server can listen. While a server of vaultwicket serves HTTP, the
+	// address may be its own.
+	all, _ := private.Servers(private.ServersFolder(m.State))
+	if !(strings.HasPrefix(h.Addr, "unix:") || slices.ContainsFunc(all, func(s private.Server) bool { return s.Transport == "http" })) {
+		if err := m.Listen(ctx, h.Addr); err != nil {
+			r.problem("http-address", fmt.Sprintf("MCP cannot be served at %s: %v", h.Addr, err), "the server does not start", "end the program that listens there, or set another address")
+		}
+	}
 	if !isLoopback(h.Addr) && h.Cert == "" {
 		r.warn("http-open", fmt.Sprintf("MCP is served at %s without TLS", h.Addr), "the token and the notes can be read by others in the network", "listen on 127.0.0.1, or set tls-cert and tls-key")
-	}
-}
-
-// address reports an address on which no server can listen. While a server of vaultwicket
-// serves HTTP, the address may be its own.
-func (m Machine) address(ctx context.Context, addr string, r *Report) {
-	all, _ := private.Servers(private.ServersFolder(m.State))
-	if strings.HasPrefix(addr, "unix:") || slices.ContainsFunc(all, func(s private.Server) bool { return s.Transport == "http" }) {
-		return
-	}
-	if err := m.Listen(ctx, addr); err != nil {
-		r.problem("http-address", fmt.Sprintf("MCP cannot be served at %s: %v", addr, err), "the server does not start", "end the program that listens there, or set another address")
 	}
 }
 

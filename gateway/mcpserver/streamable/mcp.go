@@ -203,7 +203,16 @@ func (d *handler) postRequest(w http.ResponseWriter, r *http.Request, by owner, 
 	case ctx.Err() != nil:
 		status, reply = http.StatusServiceUnavailable, (&wire.Error{Code: mcp.INTERNAL_ERROR, ID: m.ID, Text: unanswered}).Encode()
 	case m.modern:
-		status = modernStatus(code)
+		// The status that protocol 2026-07-28 has for the code of an error response, so that a proxy sees a
+		// failure without reading the body; 0 is a result.
+		status = http.StatusOK
+		switch code {
+		case mcp.METHOD_NOT_FOUND:
+			status = http.StatusNotFound
+		case mcp.HEADER_MISMATCH, mcp.MISSING_REQUIRED_CLIENT_CAPABILITY, mcp.UNSUPPORTED_PROTOCOL_VERSION,
+			mcp.INVALID_REQUEST, mcp.INVALID_PARAMS, mcp.PARSE_ERROR:
+			status = http.StatusBadRequest
+		}
 	}
 	answer.finish(status, reply)
 }

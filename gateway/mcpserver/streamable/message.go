@@ -142,19 +142,6 @@ func checkModern(h http.Header, m received) (code int, wrong string) {
 	return 0, ""
 }
 
-// modernStatus returns the status that protocol 2026-07-28 has for the code of an error response, so
-// that a proxy sees a failure without reading the body; 0 is a result.
-func modernStatus(code int) int {
-	switch code {
-	case mcp.METHOD_NOT_FOUND:
-		return http.StatusNotFound
-	case mcp.HEADER_MISMATCH, mcp.MISSING_REQUIRED_CLIENT_CAPABILITY, mcp.UNSUPPORTED_PROTOCOL_VERSION,
-		mcp.INVALID_REQUEST, mcp.INVALID_PARAMS, mcp.PARSE_ERROR:
-		return http.StatusBadRequest
-	}
-	return http.StatusOK
-}
-
 // accepts reports whether a client accepts a media type. Without the header it accepts any.
 func accepts(h http.Header, kind string) bool {
 	values := h["Accept"]

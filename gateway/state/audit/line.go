@@ -185,8 +185,6 @@ type link struct {
 	kind string
 }
 
-func (l link) follows(p point) bool { return l.seq == p.seq+1 && l.prev == p.hash }
-
 // readLink reads a link from the beginning of a line, which is always written in
 // the same way. What follows it is not read.
 func readLink(text []byte) (l link, ok bool) {

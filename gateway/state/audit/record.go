@@ -236,8 +236,5 @@ func (r *Record) write(line Line, durable bool) {
 	if line.Kind == "decision" {
 		r.seen.Decided(observe.Decision{Decision: line.Decision, Rule: line.Rule, Code: line.Code})
 	}
-	_ = r.records.logs.Write(r.truly(line), r.mutates(), durable)
+	_ = r.records.logs.Write(r.truly(line), r.call.Valid() && r.call.Effect().Mutates(), durable)
 }
-
-// mutates reports whether the call could change something. An invalid call runs nothing.
-func (r *Record) mutates() bool { return r.call.Valid() && r.call.Effect().Mutates() }

@@ -117,7 +117,14 @@ func (s *snapshot) verify(w *walker, r *Report) (*Break, error) {
 	case next == s.head.number && !s.content.current && s.head.size > 0:
 		return &Break{File: currentFile, Why: fileMissing}, nil
 	}
-	marked := s.markedFile()
+	// Which file the head speaks of: the present one, or one that was rotated since.
+	marked := -1
+	for i, f := range s.files {
+		if f.number == s.head.number || f.number == 0 {
+			marked = i
+			break
+		}
+	}
 	for i, f := range s.files {
 		w.mark = -1
 		if i == marked {
@@ -157,17 +164,6 @@ func (s *snapshot) check(w *walker, f snapshotFile, isMarked bool) *Break {
 		return &Break{f.name, w.markNum, lastChanged}
 	}
 	return nil
-}
-
-// markedFile returns which file the head speaks of: the present one, or one that
-// was rotated since.
-func (s *snapshot) markedFile() int {
-	for i, f := range s.files {
-		if f.number == s.head.number || f.number == 0 {
-			return i
-		}
-	}
-	return -1
 }
 
 func (p folder) verifyKey(h head) (*Break, error) {
@@ -237,41 +233,50 @@ func (w *walker) walk(name string, in io.ReaderAt, from, to int64) error {
 		if err != nil {
 			return err
 		}
-		w.step(name, r)
-	}
-	return nil
-}
-
-func (w *walker) step(name string, r private.Line) {
-	l, ok := readLink(r.Text)
-	ok = ok && json.Valid(r.Text) // one that was cut short begins well
-	if ok && l.follows(w.at) && (w.loose < 0 || w.isExplained(l, r)) {
-		if l.kind == kindBreak {
+		l, ok := readLink(r.Text)
+		ok = ok && json.Valid(r.Text) // one that was cut short begins well
+		if ok && l.seq == w.at.seq+1 && l.prev == w.at.hash && (w.loose < 0 || w.isExplained(l, r)) {
+			if l.kind == kindBreak {
+				w.noteBreak(name, l, r)
+			}
+			if l.kind == kindGap {
+				w.gaps++
+			}
+			w.at = point{l.seq, sha256.Sum256(r.Text)}
+			w.file, w.line = name, r.Number
+			w.last, w.end, w.open = r.At, r.End, !r.Whole
+			w.loose, w.foreign = -1, nil
+			w.lines++
+			if r.End == w.mark {
+				w.marked, w.atMark, w.markNum = true, w.at, r.Number
+			}
+			continue
+		}
+		// Say why a line does not fit, and which line that is.
+		here := Break{w.file, w.line, "was changed, or the next line's hash of it was"}
+		switch {
+		case !ok:
+			here = Break{name, r.Number, "is not a line of this log"}
+		case l.kind == kindBreak:
+			here = Break{name, r.Number, whyOf(r.Text)}
+		case l.seq == 1 && l.prev == point{}.hash:
+			here = Break{name, r.Number, "starts a second log"}
+		case l.seq != w.at.seq+1:
+			here = Break{name, r.Number, fmt.Sprintf("has number %d, expected %d", l.seq, w.at.seq+1)}
+		case w.lines == 0:
+			here = Break{name, r.Number, "does not follow the line before it"}
+		}
+		if w.loose < 0 {
+			w.loose, w.misfit = r.At, here
+		}
+		if ok && w.foreign == nil {
+			w.foreign = &here
+		}
+		if ok && l.kind == kindBreak {
 			w.noteBreak(name, l, r)
 		}
-		if l.kind == kindGap {
-			w.gaps++
-		}
-		w.at = point{l.seq, sha256.Sum256(r.Text)}
-		w.file, w.line = name, r.Number
-		w.last, w.end, w.open = r.At, r.End, !r.Whole
-		w.loose, w.foreign = -1, nil
-		w.lines++
-		if r.End == w.mark {
-			w.marked, w.atMark, w.markNum = true, w.at, r.Number
-		}
-		return
 	}
-	here := w.explain(name, r, l, ok)
-	if w.loose < 0 {
-		w.loose, w.misfit = r.At, here
-	}
-	if ok && w.foreign == nil {
-		w.foreign = &here
-	}
-	if ok && l.kind == kindBreak {
-		w.noteBreak(name, l, r)
-	}
+	return nil
 }
 
 // noteBreak keeps the first break that a line records.
@@ -309,23 +314,6 @@ func sumOf(in io.ReaderAt, from, to int64, more string) (string, error) {
 	}
 	_, _ = io.WriteString(sum, more)
 	return hex.EncodeToString(sum.Sum(nil)), nil
-}
-
-// explain says why a line does not fit, and which line that is.
-func (w *walker) explain(name string, r private.Line, l link, ok bool) Break {
-	switch {
-	case !ok:
-		return Break{name, r.Number, "is not a line of this log"}
-	case l.kind == kindBreak:
-		return Break{name, r.Number, whyOf(r.Text)}
-	case l.seq == 1 && l.prev == point{}.hash:
-		return Break{name, r.Number, "starts a second log"}
-	case l.seq != w.at.seq+1:
-		return Break{name, r.Number, fmt.Sprintf("has number %d, expected %d", l.seq, w.at.seq+1)}
-	case w.lines == 0:
-		return Break{name, r.Number, "does not follow the line before it"}
-	}
-	return Break{w.file, w.line, "was changed, or the next line's hash of it was"}
 }
 
 // The reasons of a break. None of it comes from outside.
