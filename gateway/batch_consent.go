@@ -294,7 +294,20 @@ func (g *vaultGateway) assessLosses(ctx context.Context, plan *batchPlan) (clien
 		}
 		var refusal error
 		step.plan, refusal = g.assessLoss(ctx, plan.batch.from(step.Request), step.plan, step.plan.refusal)
-		for _, path := range step.plan.touches() {
+		// The notes that a call changes, as far as they are known.
+		p := step.plan
+		var paths []string
+		if p.change != nil {
+			for _, f := range p.change.Files {
+				paths = append(paths, f.Path)
+			}
+		}
+		if paths == nil && p.call.Effect().Mutates() {
+			for _, spelled := range p.call.NamedPaths()[:min(1, len(p.call.NamedPaths()))] {
+				paths = append(paths, spelled.Path)
+			}
+		}
+		for _, path := range paths {
 			touched[access.Fold(path)] = true
 		}
 		if refusal != nil && !needsApproval(refusal) {

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"vaultwicket/allowlist"
+	"vaultwicket/allowlist/quote"
 	"vaultwicket/exec"
 	"vaultwicket/gateway/clean"
 	"vaultwicket/gateway/consent"
@@ -26,7 +27,10 @@ import (
 // begins and looked at afterwards, where the folder of the vault is known.
 func (g *vaultGateway) change(ctx context.Context, r route) (exec.Outcome, error) {
 	id := cmp.Or(r.entry, journal.NewID(time.Now()))
-	options := r.options(id)
+	options := exec.WriteOptions{
+		Entry: id, Expect: r.expect, Approved: r.shown.Change, Caller: argument(r.caller), Client: clean.Line(quote.Short(r.client)), Batch: r.batch,
+		Sparing: r.policy.Confirm != policy.ConfirmNever && !r.approved,
+	}
 	if r.program.Backend() == string(Embedded) {
 		out, err := g.runner.Run(ctx, r.permit, r.program.WithOptions(options))
 		if err != nil {
@@ -263,21 +267,6 @@ func (g *vaultGateway) planned(ctx context.Context, r route, own exec.Program) (
 		*change = readPlanned(out.Stdout)
 	}
 	return change, nil
-}
-
-// touches are the notes that a call changes, as far as they are known.
-func (p Plan) touches() (paths []string) {
-	if p.change != nil {
-		for _, f := range p.change.Files {
-			paths = append(paths, f.Path)
-		}
-	}
-	if paths == nil && p.call.Effect().Mutates() {
-		for _, spelled := range p.call.NamedPaths()[:min(1, len(p.call.NamedPaths()))] {
-			paths = append(paths, spelled.Path)
-		}
-	}
-	return paths
 }
 
 // mayLose reports whether the plan changes notes, and is not destructive anyway.

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"vaultwicket/allowlist"
-	"vaultwicket/allowlist/quote"
 	"vaultwicket/exec"
 	"vaultwicket/gateway/clean"
 	"vaultwicket/gateway/consent"
@@ -134,14 +133,6 @@ func needsApproval(err error) bool {
 func (r route) changesNotes() bool {
 	effect := r.call.Effect()
 	return effect == tiers.Writes || effect == tiers.Destroys
-}
-
-// options says how the embedded program carries out the change of a route.
-func (r route) options(id string) exec.WriteOptions {
-	return exec.WriteOptions{
-		Entry: id, Expect: r.expect, Approved: r.shown.Change, Caller: argument(r.caller), Client: clean.Line(quote.Short(r.client)), Batch: r.batch,
-		Sparing: r.policy.Confirm != policy.ConfirmNever && !r.approved,
-	}
 }
 
 // argument returns the name of a caller as an argument of a program, or its digest where the

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"strings"
 	"time"
 
@@ -82,7 +81,22 @@ func listApprovals(_ context.Context, std terminal.Streams, args []string) error
 		if i > 0 {
 			fmt.Fprintln(std.Out)
 		}
-		w.print(std.Out, terminal.NewScreen(std, look, now))
+		// Write a question. Its text is indented, so that no line of it can pass for one with a code.
+		out := std.Out
+		s := terminal.NewScreen(std, look, now)
+		fmt.Fprintf(out, "%s  %s\n", s.Paint(terminal.Strong, w.Code), w.times(s))
+		who := "session " + inQuotes(w.Session)
+		if w.Client != "" {
+			who = "client " + inQuotes(w.Client) + ", " + who
+		}
+		if w.Agent != "" {
+			who = "agent " + inQuotes(w.Agent) + ", " + who
+		}
+		fmt.Fprintf(out, "  vault %s, command %s, %s\n", inQuotes(w.Vault), inQuotes(w.Command), who)
+		for line := range strings.Lines(w.Text) {
+			line = strings.TrimSuffix(line, "\n")
+			fmt.Fprintf(out, "  %s\n", s.Signed(consent.SignOf(line), line))
+		}
 	}
 	return nil
 }
@@ -267,24 +281,6 @@ func wholeSeconds(d time.Duration) int { return max(0, int(d/time.Second)) }
 func shownText(text string) string {
 	text, _ = clean.Text(text)
 	return text
-}
-
-// print writes a question. Its text is indented, so that no line of it can pass for one with a
-// code.
-func (w waitingApproval) print(out io.Writer, s terminal.Screen) {
-	fmt.Fprintf(out, "%s  %s\n", s.Paint(terminal.Strong, w.Code), w.times(s))
-	who := "session " + inQuotes(w.Session)
-	if w.Client != "" {
-		who = "client " + inQuotes(w.Client) + ", " + who
-	}
-	if w.Agent != "" {
-		who = "agent " + inQuotes(w.Agent) + ", " + who
-	}
-	fmt.Fprintf(out, "  vault %s, command %s, %s\n", inQuotes(w.Vault), inQuotes(w.Command), who)
-	for line := range strings.Lines(w.Text) {
-		line = strings.TrimSuffix(line, "\n")
-		fmt.Fprintf(out, "  %s\n", s.Signed(consent.SignOf(line), line))
-	}
 }
 
 // times says when the question was asked and when it expires: relative on a terminal, unless

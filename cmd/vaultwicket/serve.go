@@ -3,11 +3,14 @@ package main
 import (
 	"cmp"
 	"context"
+	"crypto/sha256"
 	"fmt"
+	"net"
 	"os"
 	"os/signal"
 	"regexp"
 	"runtime/debug"
+	"strconv"
 	"sync"
 	"syscall"
 	"time"
@@ -17,7 +20,9 @@ import (
 	"vaultwicket/cmd/internal/settings"
 	"vaultwicket/cmd/internal/terminal"
 	"vaultwicket/exec"
+	"vaultwicket/gateway"
 	"vaultwicket/gateway/mcpserver"
+	"vaultwicket/gateway/state/agents"
 	"vaultwicket/gateway/state/private"
 )
 
@@ -200,4 +205,70 @@ func registerServer(o settings.Opened) (end func()) {
 		registered <- remove
 	}()
 	return func() { (<-registered)() }
+}
+
+// firstPassed is the number of the first descriptor that is passed.
+const firstPassed = 3
+
+// passedListener returns the socket that was passed to this process by socket activation, nil if
+// there is none. pid is the id of this process: variables that were meant for a parent are
+// ignored. The error is a [*terminal.UsageError] if the number of sockets is not one, or the
+// descriptor cannot listen.
+func passedListener(getenv func(string) string, pid int) (net.Listener, error) {
+	if getenv("LISTEN_PID") != strconv.Itoa(pid) {
+		return nil, nil
+	}
+	if n := getenv("LISTEN_FDS"); n != "1" {
+		return nil, &terminal.UsageError{Reason: fmt.Sprintf("the service manager passes %q sockets, want 1", n), Advice: "give the socket unit one ListenStream"}
+	}
+	return listener(firstPassed)
+}
+
+// listener takes a descriptor over. Programs that are started later do not get it.
+func listener(descriptor uintptr) (net.Listener, error) {
+	file := os.NewFile(descriptor, "socket of the service manager")
+	if file == nil {
+		return nil, unusableSocket(os.ErrInvalid)
+	}
+	defer file.Close()
+	l, err := net.FileListener(file)
+	if err != nil {
+		return nil, unusableSocket(err)
+	}
+	return l, nil
+}
+
+func unusableSocket(err error) error {
+	return &terminal.UsageError{Reason: fmt.Sprintf("the socket of the service manager cannot be used: %v", err), Advice: "use ListenStream in the socket unit"}
+}
+
+// agentGateways returns what finds the gateway of the agent of a token, nil for no agent's. Each
+// agent has a gateway of its own, made at its first call, so that nothing that a gateway keeps
+// is another agent's.
+func agentGateways(o settings.Opened) func(token [sha256.Size]byte) *gateway.Gateway {
+	state := private.StateFolder(o.Std.Getenv, "")
+	if state == "" || o.VaultAround(o.Std, state) != "" {
+		return nil
+	}
+	tokens := agents.Open(state)
+	var mu sync.Mutex
+	made := map[string]*gateway.Gateway{}
+	return func(token [sha256.Size]byte) *gateway.Gateway {
+		name := tokens.AgentOf(token)
+		if name == "" {
+			return nil
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		if g := made[name]; g != nil {
+			return g
+		}
+		g, err := o.OfAgent(name)
+		if err != nil {
+			o.Log.Error("an agent is not served: "+err.Error(), "agent", name)
+			return nil
+		}
+		made[name] = g
+		return g
+	}
 }

@@ -46,7 +46,11 @@ func (c *cleaner) run(out *strings.Builder, s string, last bool) (from, n int) {
 				break
 			}
 			c.copyTo(out, s, from, i)
-			c.repair(out)
+			if c.prev != broken {
+				c.write(out, string(utf8.RuneError))
+				c.report.Invalid++
+				c.prev, c.base, c.marks = broken, hidden, 0
+			}
 			i++
 			from = i
 			continue
@@ -166,16 +170,6 @@ func (c *cleaner) hide(k kind) {
 	if k != mark {
 		c.marks = 0
 	}
-}
-
-// repair continues after an invalid byte.
-func (c *cleaner) repair(out *strings.Builder) {
-	if c.prev == broken {
-		return
-	}
-	c.write(out, string(utf8.RuneError))
-	c.report.Invalid++
-	c.prev, c.base, c.marks = broken, hidden, 0
 }
 
 // raise continues after a black flag and returns the length of the tags that

@@ -136,15 +136,6 @@ func (s content) byCode(code string) (StoredQuestion, error) {
 	return StoredQuestion{}, &Unknown{displayCode(code)}
 }
 
-func (s content) pending() (count int) {
-	for _, q := range s.live {
-		if q.State == Pending {
-			count++
-		}
-	}
-	return count
-}
-
 // freeCode makes a code that no file is named by, a damaged one neither.
 func (s content) freeCode() string {
 	for {

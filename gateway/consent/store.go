@@ -93,7 +93,13 @@ func (d *Store) Ask(q StoredQuestion) (StoredQuestion, error) {
 		if err != nil {
 			return err
 		}
-		if s.pending() >= maxPending || len(s.live) >= maxKept {
+		var count int
+		for _, q := range s.live {
+			if q.State == Pending {
+				count++
+			}
+		}
+		if count >= maxPending || len(s.live) >= maxKept {
 			return &Full{"questions", maxPending}
 		}
 		fresh.Code = s.freeCode()

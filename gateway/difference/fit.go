@@ -42,7 +42,18 @@ func Fit(changes []Change, e Extent) []Change {
 		f.take(p.change, f.Place, p.lines...)
 	}
 	for range context {
-		f.takeContext()
+		// Take the lines that come directly before and after those that are taken.
+		for i, c := range f.shown {
+			before, at := slices.Clone(f.taken[i]), 0
+			for _, hunk := range c.Hunks() {
+				for j := range hunk {
+					if hunk[j].Sign == Same && !before[at+j] && (j > 0 && before[at+j-1] || j+1 < len(hunk) && before[at+j+1]) {
+						f.take(i, 0, at+j)
+					}
+				}
+				at += len(hunk)
+			}
+		}
 	}
 	for i := range f.shown {
 		var kept []Line
@@ -179,21 +190,6 @@ func (f *fitting) take(change, rows int, lines ...int) bool {
 		f.taken[change][i] = true
 	}
 	return true
-}
-
-// takeContext takes the lines that come directly before and after those that are taken.
-func (f *fitting) takeContext() {
-	for i, c := range f.shown {
-		before, at := slices.Clone(f.taken[i]), 0
-		for _, hunk := range c.Hunks() {
-			for j := range hunk {
-				if hunk[j].Sign == Same && !before[at+j] && (j > 0 && before[at+j-1] || j+1 < len(hunk) && before[at+j+1]) {
-					f.take(i, 0, at+j)
-				}
-			}
-			at += len(hunk)
-		}
-	}
 }
 
 // cut returns a line of at most limit bytes, see [windows].

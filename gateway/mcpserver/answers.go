@@ -106,20 +106,8 @@ func inText(r gateway.Result, request gateway.Request) *mcp.CallToolResult {
 	if r.Error != nil {
 		failed = strings.TrimSuffix(r.Error.Message+"\n"+r.Error.Hint, "\n")
 	}
-	for _, text := range []string{failed, output, lastLine(r, request)} {
-		if text != "" {
-			result.Content = append(result.Content, mcp.NewTextContent(text))
-		}
-	}
-	if len(result.Content) == 0 { // some clients take no content for a failure
-		result.Content = append(result.Content, mcp.NewTextContent("done"))
-	}
-	return result
-}
-
-// lastLine has the notices of a result and then, on one line, its facts that are not in the text.
-// The path is left out where the caller gave it.
-func lastLine(r gateway.Result, request gateway.Request) string {
+	// Have the notices of a result and then, on one line, its facts that are not in the text. The path
+	// is left out where the caller gave it.
 	var facts []string
 	fact := func(name, value string) {
 		if value != "" {
@@ -146,5 +134,13 @@ func lastLine(r gateway.Result, request gateway.Request) string {
 	if len(facts) > 0 {
 		lines = append(lines, strings.Join(facts, " "))
 	}
-	return strings.Join(lines, "\n")
+	for _, text := range []string{failed, output, strings.Join(lines, "\n")} {
+		if text != "" {
+			result.Content = append(result.Content, mcp.NewTextContent(text))
+		}
+	}
+	if len(result.Content) == 0 { // some clients take no content for a failure
+		result.Content = append(result.Content, mcp.NewTextContent("done"))
+	}
+	return result
 }

@@ -1,15 +1,25 @@
 package doctor
 
 import (
+	"cmp"
 	"context"
+	"crypto/tls"
+	"crypto/x509"
 	"errors"
 	"fmt"
 	"io/fs"
+	"net"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
+	"time"
 
 	"vaultwicket/cmd/internal/clients"
+	"vaultwicket/exec"
+	"vaultwicket/gateway"
+	"vaultwicket/gateway/state/private"
+	"vaultwicket/tiers"
 )
 
 func (m Machine) clients(ctx context.Context, r *Report) {
@@ -94,4 +104,137 @@ func valueOf(command []string, flag string) string {
 		}
 	}
 	return ""
+}
+
+// Of a token in its file. A shorter one can be guessed.
+const (
+	leastToken = 32
+	mostToken  = 4 << 10
+)
+
+func (m Machine) http(ctx context.Context, r *Report) {
+	if m.Invalid != nil || m.Settings.HTTP.Addr == "" {
+		return
+	}
+	h := m.Settings.HTTP
+	if h.TokenFile != "" {
+		const why = "the server does not start"
+		text, err := private.Read(h.TokenFile, mostToken)
+		var unsafe *private.Unsafe
+		switch {
+		case errors.As(err, &unsafe):
+			r.problem("token-unsafe", unsafe.Error(), "others could use the server; "+why, strings.TrimPrefix(unsafe.Remedy()+"; if others could read it, make another token", "; "))
+		case err != nil:
+			r.problem("token-missing", fmt.Sprintf("the token file %q cannot be read: %v", h.TokenFile, reason(err)), why, "let \"vaultwicket serve --http\" make one, or correct token-file")
+		case len(strings.TrimSpace(string(text))) < leastToken:
+			r.problem("token-short", fmt.Sprintf("the token in %q has fewer than %d characters", h.TokenFile, leastToken), "it could be guessed; "+why, "remove the file: a new token is made at the next start")
+		default:
+			r.ok("token", fmt.Sprintf("token file %q", h.TokenFile))
+		}
+	}
+	if h.Cert != "" {
+		m.certificate(h.Cert, h.Key, r)
+	}
+	// Report an address on which no server can listen. While a server of vaultwicket serves HTTP, the
+	// address may be its own.
+	all, _ := private.Servers(private.ServersFolder(m.State))
+	if !(strings.HasPrefix(h.Addr, "unix:") || slices.ContainsFunc(all, func(s private.Server) bool { return s.Transport == "http" })) {
+		if err := m.Listen(ctx, h.Addr); err != nil {
+			r.problem("http-address", fmt.Sprintf("MCP cannot be served at %s: %v", h.Addr, err), "the server does not start", "end the program that listens there, or set another address")
+		}
+	}
+	if !isLoopback(h.Addr) && h.Cert == "" {
+		r.warn("http-open", fmt.Sprintf("MCP is served at %s without TLS", h.Addr), "the token and the notes can be read by others in the network", "listen on 127.0.0.1, or set tls-cert and tls-key")
+	}
+}
+
+func (m Machine) certificate(cert, key string, r *Report) {
+	pair, err := tls.LoadX509KeyPair(cert, key)
+	if err != nil {
+		r.problem("certificate-unusable", fmt.Sprintf("the certificate %q cannot be used: %v", cert, err), "the server does not start", "correct tls-cert and tls-key: both are PEM files that belong together")
+		return
+	}
+	leaf, err := x509.ParseCertificate(pair.Certificate[0])
+	if err != nil {
+		return // LoadX509KeyPair has parsed it
+	}
+	switch left := leaf.NotAfter.Sub(m.Now()); {
+	case left <= 0:
+		r.problem("certificate-expired", fmt.Sprintf("the certificate %q ended on %s", cert, leaf.NotAfter.Format(time.DateOnly)), "clients refuse to connect", "renew it")
+	case left < 14*24*time.Hour:
+		r.warn("certificate-ends", fmt.Sprintf("the certificate %q ends on %s", cert, leaf.NotAfter.Format(time.DateOnly)), "clients refuse to connect from then on", "renew it")
+	}
+}
+
+func isLoopback(addr string) bool {
+	host, _, err := net.SplitHostPort(addr)
+	if err != nil {
+		host = addr
+	}
+	ip := net.ParseIP(host)
+	return host == "localhost" || ip != nil && ip.IsLoopback() || strings.HasPrefix(addr, "unix:")
+}
+
+func (m Machine) backends(ctx context.Context, r *Report) {
+	if m.Invalid != nil {
+		return
+	}
+	if m.Settings.Backend != gateway.Embedded {
+		m.app(ctx, r)
+	}
+	if m.Settings.Backend != gateway.App {
+		for _, v := range m.Settings.Served {
+			if v.Folder == "" || !exists(v.Folder) {
+				continue
+			}
+			sandbox, err := m.Embedded(ctx, v.Folder)
+			switch {
+			case err != nil:
+				r.problem("embedded-fails", fmt.Sprintf("the embedded CLI does not answer for %q: %v", v.Folder, err), "without the app no note can be read", "run \"vaultwicket vault "+v.Folder+" files total\" to see what it says")
+			case strings.HasPrefix(sandbox, "none") && m.OS == "linux":
+				r.warn("no-sandbox", "the embedded CLI is not confined: "+sandbox, "a fault in it could reach files outside the vault; its own checks still hold",
+					"use a kernel with Landlock (5.13 or later, listed in /sys/kernel/security/lsm)")
+			default:
+				r.ok("embedded", "the embedded CLI answers; confined: "+sandbox)
+			}
+		}
+	}
+}
+
+// app checks the Obsidian CLI. With the backend auto the app may be missing.
+func (m Machine) app(ctx context.Context, r *Report) {
+	report := r.warn
+	needed := "commands that need the app fail; everything else is answered by the embedded CLI"
+	if m.Settings.Backend == gateway.App {
+		report, needed = r.problem, "the setting backend is obsidian: every call fails"
+	}
+	version, failed := m.App(ctx)
+	if failed == nil {
+		number, _, _ := strings.Cut(version, " ")
+		minimum := m.Settings.Policy.MinVersion
+		if v, err := tiers.ParseVersion(number); err == nil && v.Before(minimum) {
+			report("app-outdated", fmt.Sprintf("Obsidian %s is older than %s", number, minimum), needed, "update Obsidian to "+minimum.String()+" or newer")
+			return
+		}
+		r.ok("app", "Obsidian "+version+" answers")
+		return
+	}
+	if failed.Code == exec.CodeNotFound && m.Settings.Backend != gateway.App && !filepath.IsAbs(m.Settings.CLI) {
+		r.ok("app", "no Obsidian CLI was found: the embedded CLI answers")
+		return
+	}
+	if failed.Code == exec.CodeUnsuitable {
+		needed = "a program that others could exchange is not started; " + needed
+	}
+	check, known := appChecks[failed.Code]
+	if !known {
+		check = "app-fails"
+	}
+	report(check, failed.Message, needed, cmp.Or(failed.Hint, "run the program by hand to see what it says: "+m.Settings.CLI+" version"))
+}
+
+// appChecks are the names of the findings about the app, by the code of its failure.
+var appChecks = map[string]string{
+	exec.CodeNotFound: "cli-missing", exec.CodeUnsuitable: "cli-unsafe", exec.CodeNotRunning: "app-closed",
+	exec.CodeTooOld: "app-outdated", exec.CodeDisabled: "cli-disabled", exec.CodePlatform: "platform",
 }

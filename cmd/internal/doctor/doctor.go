@@ -1,7 +1,16 @@
+// Package doctor checks an installation: settings, vaults, the app and its CLI, the
+// state folder, MCP over HTTP, the clients and the machine. Each finding says what was
+// found, why it matters and what to do about it.
+//
+// It reads and changes nothing. Whatever it has to ask another program goes through the
+// functions of a [Machine], which the caller provides.
 package doctor
 
 import (
 	"context"
+	"encoding/json"
+	"fmt"
+	"io"
 	"time"
 
 	"vaultwicket/cmd/internal/clients"
@@ -71,4 +80,109 @@ func Check(ctx context.Context, m Machine) *Report {
 type hinted interface {
 	error
 	Hint() string
+}
+
+// Level says how much a finding matters.
+type Level string
+
+// The levels, the least first.
+const (
+	OK      Level = "ok"
+	Warning Level = "warning" // it works, though not as somebody may expect
+	Problem Level = "problem" // something does not work until it is mended
+)
+
+// Finding is the result of one check.
+type Finding struct {
+	Check string `json:"check"` // a name that stays the same, such as vault-missing
+	Level Level  `json:"level"`
+	What  string `json:"what"`
+	Why   string `json:"why,omitempty"` // why it matters; "" where all is well
+	Fix   string `json:"fix,omitempty"` // what to do
+}
+
+// Report has the findings of all checks, in the order in which they ran.
+type Report struct {
+	Findings []Finding `json:"findings"`
+}
+
+// Worst returns the highest level of the findings, OK without any.
+func (r *Report) Worst() Level {
+	worst := OK
+	for _, f := range r.Findings {
+		if f.Level == Problem || worst == OK {
+			worst = f.Level
+		}
+	}
+	return worst
+}
+
+// Count returns how many findings have a level.
+func (r *Report) Count(level Level) (n int) {
+	for _, f := range r.Findings {
+		if f.Level == level {
+			n++
+		}
+	}
+	return n
+}
+
+func (r *Report) ok(check, what string) {
+	r.Findings = append(r.Findings, Finding{check, OK, what, "", ""})
+}
+
+func (r *Report) warn(check, what, why, fix string) {
+	r.Findings = append(r.Findings, Finding{check, Warning, what, why, fix})
+}
+
+func (r *Report) problem(check, what, why, fix string) {
+	r.Findings = append(r.Findings, Finding{check, Problem, what, why, fix})
+}
+
+var marks = map[Level]string{OK: "ok", Warning: "warning", Problem: "PROBLEM"}
+
+// markWidth is the width of the column of marks.
+const markWidth = 8
+
+// Look is how a report is shown: Clean shows text from outside without control characters,
+// Paint returns text in the colour of a level.
+type Look struct {
+	Clean func(string) string
+	Paint func(level Level, text string) string
+}
+
+// Print writes a report as text: problems first, each finding with why it matters and how to fix
+// it.
+func (r *Report) Print(out io.Writer, look Look) error {
+	clean := look.Clean
+	for _, f := range r.Findings {
+		text := fmt.Sprintf("%s%*s %s\n", look.Paint(f.Level, marks[f.Level]), markWidth-len(marks[f.Level]), "", clean(f.What))
+		if f.Level != OK {
+			text += fmt.Sprintf("         why: %s\n         fix: %s  (%s)\n", clean(f.Why), clean(f.Fix), f.Check)
+		}
+		if _, err := io.WriteString(out, text); err != nil {
+			return err
+		}
+	}
+	_, err := fmt.Fprintf(out, "\n%s, %s\n", counted(r.Count(Problem), "problem"), counted(r.Count(Warning), "warning"))
+	return err
+}
+
+func counted(n int, what string) string {
+	if n != 1 {
+		what += "s"
+	}
+	return fmt.Sprintf("%d %s", n, what)
+}
+
+// JSON writes a report for programs, in one line.
+func (r *Report) JSON(out io.Writer) error {
+	encoder := json.NewEncoder(out)
+	encoder.SetEscapeHTML(false)
+	return encoder.Encode(struct {
+		OK       bool `json:"ok"` // no problem
+		Problems int  `json:"problems"`
+		Warnings int  `json:"warnings"`
+		*Report
+	}{r.Worst() != Problem, r.Count(Problem), r.Count(Warning), r})
 }

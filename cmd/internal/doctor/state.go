@@ -15,6 +15,7 @@ import (
 	"vaultwicket/gateway/state/audit"
 	"vaultwicket/gateway/state/journal"
 	"vaultwicket/gateway/state/private"
+	"vaultwicket/policy"
 )
 
 // leastFree is how many bytes should be free where changes are recorded: a change of a
@@ -162,3 +163,63 @@ func (m Machine) logs(_ context.Context, r *Report) {
 
 // maxLasting is how many bytes the lasting audit log can have: 256 files of 8 MiB.
 const maxLasting = 256 * 8 << 20
+
+func (m Machine) settings(_ context.Context, r *Report) {
+	if m.Invalid != nil {
+		fix := "correct the setting; \"vaultwicket config show\" tells where each comes from"
+		var says hinted
+		if errors.As(m.Invalid, &says) && says.Hint() != "" {
+			fix = says.Hint()
+		}
+		r.problem("settings-invalid", m.Invalid.Error(), "no command runs with invalid settings", fix)
+		return
+	}
+	s := m.Settings
+	r.ok("settings", fmt.Sprintf("tier %s, mutations %s", s.Policy.Ceiling, onOff(s.Policy.Mutations)))
+	if !s.Enabled {
+		r.warn("disabled", "every call is refused", "the setting enabled is false", "remove it, or set it to true")
+	}
+	if s.Policy.Mutations && s.Policy.Confirm == policy.ConfirmNever {
+		r.warn("unasked-changes", "an agent may delete and overwrite notes without approval",
+			"the setting confirm is never; what an agent reads can tell it to", `set confirm to "destructive" or "writes"`)
+	}
+	if s.Policy.Mutations && s.Policy.Publish {
+		r.warn("publishing", "an agent may publish notes to the web", "the setting allow-publish is true: what is published cannot be taken back", "remove allow-publish unless it is needed")
+	}
+}
+
+func onOff(on bool) string {
+	if on {
+		return "on"
+	}
+	return "off"
+}
+
+func (m Machine) system(_ context.Context, r *Report) {
+	now := m.Now()
+	if now.Year() < 2026 || !m.Built.IsZero() && now.Before(m.Built.Add(-24*time.Hour)) {
+		r.warn("clock", fmt.Sprintf("the clock says %s, which is before this program was made", now.Format(time.DateOnly)), "daily notes of the wrong day are read and made", "set the clock")
+	}
+	if zone := strings.TrimPrefix(m.Getenv("TZ"), ":"); zone != "" && !isZone(zone) {
+		r.warn("zone", fmt.Sprintf("the variable TZ names no time zone: %q", zone), "the day of daily notes is that of UTC", "set TZ to a name such as Europe/Berlin, or remove it")
+	} else {
+		r.ok("clock", fmt.Sprintf("today is %s, %s", now.Format(time.DateOnly), now.Format("-07:00")))
+	}
+	if m.Elevated() {
+		what := "this terminal has the rights of an administrator"
+		if m.OS != "windows" {
+			what = "running as root"
+		}
+		r.warn("elevated", what, "files that are made now cannot be changed by your own user later, and an agent would have the same rights", "run vaultwicket as your own user")
+	}
+}
+
+// isZone reports whether TZ names a zone, or a file with one. One in the form of POSIX,
+// such as CET-1, is not known to this program's library.
+func isZone(zone string) bool {
+	if strings.HasPrefix(zone, "/") {
+		return exists(zone)
+	}
+	_, err := time.LoadLocation(zone)
+	return err == nil
+}

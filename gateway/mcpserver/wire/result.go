@@ -21,7 +21,15 @@ func (c Compact) MarshalJSON() ([]byte, error) { return []byte(c), nil }
 // mcp-go encodes it, without a newline. An error comes from a value of the result that
 // cannot be encoded.
 func AppendResult(to []byte, id any, r *mcp.CallToolResult) ([]byte, error) {
-	to = slices.Grow(to, lengthOf(r))
+	// About how long the response with a result is: a long one would outgrow its buffer again and again.
+	compact, _ := r.StructuredContent.(Compact)
+	length := len(compact)
+	for _, c := range r.Content {
+		if text, isText := c.(mcp.TextContent); isText {
+			length += len(text.Text)
+		}
+	}
+	to = slices.Grow(to, length+length/8+around)
 	to = append(to, `{"jsonrpc":"`+mcp.JSONRPC_VERSION+`","id":`...)
 	to = append(appendID(to, id), `,"result":`...)
 	if r.Meta != nil || r.ResultType != "" || len(r.InputRequests) > 0 || r.RequestState != "" {
@@ -47,19 +55,6 @@ func AppendResult(to []byte, id any, r *mcp.CallToolResult) ([]byte, error) {
 		return append(appendEscaped(append(to, key...), compact, inDocument), "}}"...), nil
 	}
 	return appendAny(append(to, key...), r.StructuredContent, "}}")
-}
-
-// lengthOf returns about how long the response with a result is: a long one would outgrow
-// its buffer again and again.
-func lengthOf(r *mcp.CallToolResult) int {
-	compact, _ := r.StructuredContent.(Compact)
-	length := len(compact)
-	for _, c := range r.Content {
-		if text, isText := c.(mcp.TextContent); isText {
-			length += len(text.Text)
-		}
-	}
-	return length + length/8 + around
 }
 
 // around is room for the rest of a result, in bytes.

@@ -152,7 +152,17 @@ func (o object) Over(base pieces) (pieces, bool) {
 		return nil, false
 	}
 	text := append(base.first(o.Prefix), middle)
-	return append(text, base.last(o.Suffix)...), true
+	// The last n bytes, of which there are so many.
+	var kept pieces
+	skip := base.Size() - o.Suffix
+	for _, part := range base {
+		cut := min(skip, len(part))
+		skip -= cut
+		if cut < len(part) {
+			kept = append(kept, part[cut:])
+		}
+	}
+	return append(text, kept...), true
 }
 
 // A note is mostly changed in one place. The difference from the version before
@@ -209,19 +219,6 @@ func (p pieces) first(n int) (kept pieces) {
 		kept = append(kept, part)
 		if n == 0 {
 			break
-		}
-	}
-	return kept
-}
-
-// last returns the last n bytes, of which there are so many.
-func (p pieces) last(n int) (kept pieces) {
-	skip := p.Size() - n
-	for _, part := range p {
-		cut := min(skip, len(part))
-		skip -= cut
-		if cut < len(part) {
-			kept = append(kept, part[cut:])
 		}
 	}
 	return kept
