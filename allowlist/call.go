@@ -92,6 +92,10 @@ func (c Call) EmbeddedOnly() bool {
 	return c.row != nil && (c.row.embeddedOnly || c.embeddedOnlyParam() != "" || slices.ContainsFunc(c.row.embeddedWith, c.hasAll))
 }
 
+// FollowsLinks reports whether the call changes the links to what it moves, which only the
+// embedded CLI does whatever the vault is set to.
+func (c Call) FollowsLinks() bool { return c.row != nil && c.row.followsLinks }
+
 // hasAll reports whether the call has all of some parameters.
 func (c Call) hasAll(params []string) bool {
 	return !slices.ContainsFunc(params, func(name string) bool { return !c.has(name) })

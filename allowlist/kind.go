@@ -57,6 +57,10 @@ func (p *param) check(v Value) (text, reason string) {
 	case kindNewPath:
 		return v.text, canonicalNewPath(v.text)
 	case kindDestination:
+		if p.ofFolder {
+			_, reason := canonicalFolder(v.text)
+			return v.text, reason
+		}
 		return v.text, canonicalDestination(v.text)
 	case kindFolder:
 		return canonicalFolder(v.text)

@@ -59,6 +59,9 @@ type row struct {
 	many bool
 	// embeddedOnly marks an extension that the official CLI does not have.
 	embeddedOnly bool
+	// followsLinks marks a command of which the embedded CLI does more than the app: it changes
+	// the links to what moves. The app is asked only where the folder of the vault is not known.
+	followsLinks bool
 	// embeddedWith lists groups of parameters that the app does not take together.
 	embeddedWith [][]string
 }
@@ -111,6 +114,8 @@ type param struct {
 	embeddedOnly bool
 	// rare leaves the parameter out of [Command.Brief], and terse the choices of one.
 	rare, terse bool
+	// ofFolder says that a destination is that of a folder, whose name has no extension.
+	ofFolder bool
 	// more marks the limit of a command that without it prints few rows only.
 	more bool
 }

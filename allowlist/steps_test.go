@@ -13,7 +13,7 @@ func TestWhatSingleCommandsHave(t *testing.T) {
 		has   func(r *row) bool
 		names string
 	}{
-		"access to read":       {func(r *row) bool { return r.access == AccessToRead }, "base:create bookmark"},
+		"access to read":       {func(r *row) bool { return r.access == AccessToRead }, "copy base:create bookmark"},
 		"access to write":      {func(r *row) bool { return r.access == AccessToWrite }, "canvas:remove base:remove-view vault:replace"},
 		"access to move":       {func(r *row) bool { return r.access == AccessToMove }, "move"},
 		"reads the daily note": {func(r *row) bool { return slices.Contains(r.steps, rowStep{step: StepReadDaily}) }, "daily:read"},

@@ -95,6 +95,8 @@ var (
 	viewTypes  = []string{"table", "cards", "list", "kanban", "map"}
 	nodeSides  = []string{"top", "right", "bottom", "left"}
 
+	linkChoices = []string{"update", "keep"}
+
 	taskPriorities = []string{"highest", "high", "medium", "normal", "low", "lowest"}
 	taskOrders     = []string{"due", "priority", "path"}
 	taskGroups     = []string{"due", "note", "heading", "tag"}
@@ -170,6 +172,9 @@ var (
 	ofSearch   = param{name: "query", kind: kindText, rare: true, summary: "Only notes that this search finds"}
 	newName    = param{name: "to", kind: kindName, required: true, summary: "The new name"}
 	setFolder  = param{name: "folder", kind: kindFolder, embeddedOnly: true, rare: true, summary: "In place of one note: all notes in this folder and below"}
+	newFolder  = param{name: "to", kind: kindDestination, required: true, ofFolder: true, summary: "Folder/ to keep the name, or the new path"}
+	theFolder  = param{name: "path", kind: kindFolder, required: true, summary: "The folder"}
+	linksToo   = param{name: "links", kind: kindChoice, choices: linkChoices, embeddedOnly: true, rare: true, summary: "Change the links to the file (default), or keep them as they are"}
 	setResults = param{name: "query", kind: kindText, embeddedOnly: true, rare: true, summary: "In place of one note: all notes that this search finds"}
 
 	makeHeading   = param{name: "create-heading", kind: kindFlag, rare: true, summary: "Make the heading if it is missing"}

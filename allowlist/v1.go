@@ -175,29 +175,80 @@ var v1Rows = []row{
 		reply: Reply{Kind: Confirmation, Confirms: []string{"Prepended to: "}},
 	},
 	{
-		// Also rewrites links in other notes, where the vault's setting says so.
-		name: "move", tier: tiers.V1, effect: tiers.Writes,
-		summary: "Move a file to another folder or path",
+		// Links follow on the embedded backend only: the app goes by a setting of the vault,
+		// and may ask in a dialog.
+		name: "move", tier: tiers.V1, effect: tiers.Writes, followsLinks: true,
+		summary: "Move a file to another folder or path; links follow",
 		params: []param{
 			noteByName, noteByPath,
 			{name: "to", kind: kindDestination, required: true, summary: "Folder/ to keep the name, or the new path"},
+			{name: "files", kind: kindText, embeddedOnly: true, rare: true, summary: "In place of one file: paths, one a line"},
+			setResults, linksToo,
 		},
-		exclusive: fileOrPath,
+		targets:   []string{"files", "query"},
+		exclusive: [][]string{{"file", "path", "files", "query"}},
 		reply:     Reply{Kind: Confirmation, Confirms: []string{"Moved: "}},
 		access:    AccessToMove,
 	},
 	{
-		// Rewrites links like move. With that setting off, 1.12.7 renamed the file
-		// and never answered.
-		name: "rename", tier: tiers.V1, effect: tiers.Writes,
-		summary: "Rename a file in its folder",
+		// As move. With the setting off, 1.12.7 renamed the file and never answered.
+		name: "rename", tier: tiers.V1, effect: tiers.Writes, followsLinks: true,
+		summary: "Rename a file in its folder; links follow",
 		params: []param{
 			noteByName, noteByPath,
 			{name: "name", kind: kindTitle, required: true, summary: "The new name; it keeps its extension if none is given"},
+			linksToo,
 		},
 		exclusive: fileOrPath,
 		since:     tiers.Version{1, 12, 2},
 		reply:     Reply{Kind: Confirmation, Confirms: []string{"Renamed: "}},
+	},
+	{
+		// The app has commands for none of these on its command line.
+		name: "copy", tier: tiers.V1, effect: tiers.Writes, embeddedOnly: true,
+		summary: "Copy a file; links in the copy lead where they led",
+		params: []param{
+			noteByName, noteByPath,
+			{name: "to", kind: kindDestination, required: true, summary: "Folder/ to keep the name, or the path of the copy"},
+		},
+		exclusive: fileOrPath,
+		reply:     Reply{Kind: Confirmation, Confirms: []string{"Copied: "}},
+		access:    AccessToRead,
+	},
+	{
+		name: "folder:create", tier: tiers.V1, effect: tiers.Writes, target: targetNone, embeddedOnly: true,
+		summary: "Make a folder, with those above it",
+		params:  []param{theFolder},
+		reply:   Reply{Kind: Confirmation, Confirms: []string{"Created: "}},
+	},
+	{
+		name: "folder:move", tier: tiers.V1, effect: tiers.Writes, target: targetNone, embeddedOnly: true, many: true,
+		summary: "Move a folder with all that is in it; links follow",
+		params: []param{
+			{name: "path", kind: kindFolder, summary: "The folder"},
+			newFolder,
+			{name: "files", kind: kindText, rare: true, summary: "In place of one folder: paths of folders, one a line"},
+		},
+		oneOf: [][]string{{"path", "files"}}, exclusive: [][]string{{"path", "files"}},
+		reply: Reply{Kind: Confirmation, Confirms: []string{"Moved: "}},
+	},
+	{
+		name: "folder:rename", tier: tiers.V1, effect: tiers.Writes, target: targetNone, embeddedOnly: true, many: true,
+		summary: "Rename a folder; links follow",
+		params:  []param{theFolder, {name: "name", kind: kindTitle, required: true, summary: "The new name"}},
+		reply:   Reply{Kind: Confirmation, Confirms: []string{"Renamed: "}},
+	},
+	{
+		name: "folder:copy", tier: tiers.V1, effect: tiers.Writes, target: targetNone, embeddedOnly: true, many: true,
+		summary: "Copy a folder; links between its notes lead to the copies",
+		params:  []param{theFolder, newFolder},
+		reply:   Reply{Kind: Confirmation, Confirms: []string{"Copied: "}},
+	},
+	{
+		name: "folder:delete", tier: tiers.V1, effect: tiers.Destroys, target: targetNone, embeddedOnly: true, many: true,
+		summary: "Move a folder with all that is in it to the trash",
+		params:  []param{theFolder},
+		reply:   Reply{Kind: Confirmation, Confirms: []string{"Moved to trash: ", "Deleted permanently: "}},
 	},
 	{
 		// permanent is no worse class, but nothing brings the note back then.

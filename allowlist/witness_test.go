@@ -53,6 +53,12 @@ var deviations = map[string]string{
 	"property:set query":     "as folder",
 	"property:set exclusive": "one note, or several",
 
+	"move files":     "an extension of the embedded vault CLI: several files at once",
+	"move query":     "as files",
+	"move links":     "an extension of the embedded vault CLI; the app goes by a setting",
+	"move exclusive": "one file, or several",
+	"rename links":   "as for move",
+
 	"append heading":         "an extension of the embedded vault CLI; the app ignores it",
 	"append exclusive":       "lines of their own continue none",
 	"daily:append heading":   "as for append",

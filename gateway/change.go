@@ -131,14 +131,14 @@ func (g *vaultGateway) readChangeState(ctx context.Context, r route, own exec.Pr
 // verified compares the answer of the app with the notes.
 func (g *vaultGateway) verified(ctx context.Context, r route, own exec.Program, id string, begun, out exec.Outcome) (exec.Outcome, error) {
 	var planned struct {
-		Files  []json.RawMessage
-		Broken string
+		Files []json.RawMessage
+		Links string
 	}
 	if err := json.Unmarshal([]byte(begun.Stdout), &planned); err != nil || len(planned.Files) == 0 {
 		return out, nil // there was nothing to change
 	}
-	if planned.Broken != "" && out.Failure == nil {
-		out.Notices = append(out.Notices, "the change "+planned.Broken)
+	if planned.Links != "" && out.Failure == nil {
+		out.Notices = append(out.Notices, "the change "+planned.Links)
 	}
 	s, err := g.readChangeState(context.WithoutCancel(ctx), r, own, id)
 	switch {
@@ -306,8 +306,8 @@ type plannedChange struct {
 		consent.PlannedFile
 		difference.Change
 	}
-	Loss   string `json:"loses"`  // why the change is destructive, "" if it is not
-	Broken string `json:"broken"` // what it does to links of other notes, "" for nothing
+	Loss   string `json:"loses"` // why the change is destructive, "" if it is not
+	Links  string `json:"links"` // what it does to links, "" for nothing
 	Digest string // that the run has to have, see [exec.WriteOptions]
 }
 

@@ -116,7 +116,7 @@ func (g *vaultGateway) question(ctx context.Context, req Request, plan *Plan, to
 		if change.failure != nil && change.failure.Code() != failure.CodeNeedsApp {
 			return q, change.failure
 		}
-		q.Files, q.Change, q.Broken = change.files(), change.Digest, clean.Line(change.Broken)
+		q.Files, q.Change, q.Links = change.files(), change.Digest, clean.Line(change.Links)
 	}
 	q.Identity, q.Call = g.identity(), g.digestOfCall(*plan)
 	if q.Change == "" {

@@ -126,8 +126,8 @@ func (g *vaultGateway) dryRun(ctx context.Context, req Request) DryRun {
 	}
 	d.Files, d.Diff = plan.change.files(), plan.change.diff()
 	d.Shown = consent.Changes(d.Files, plan.change.changes())
-	if plan.change != nil && plan.change.Broken != "" {
-		d.Notices = append(d.Notices, "the change "+plan.change.Broken)
+	if plan.change != nil && plan.change.Links != "" {
+		d.Notices = append(d.Notices, "the change "+plan.change.Links)
 	}
 	if previewNotice != "" {
 		d.Notices = append(d.Notices, previewNotice)

@@ -63,7 +63,7 @@ func (g *vaultGateway) route(plan *Plan) error {
 	var program exec.Program
 	_, daily := plan.call.Param("daily")
 	aboutToday := daily || plan.call.IsDaily()
-	own := plan.call.EmbeddedOnly() || g.ownDay && aboutToday && g.target().Folder != ""
+	own := plan.call.EmbeddedOnly() || g.target().Folder != "" && (plan.call.FollowsLinks() || g.ownDay && aboutToday)
 	if g.backend != Embedded && !own {
 		if program, appErr = g.app(); appErr == nil {
 			appErr = g.addRoute(plan, program, g.target().App)

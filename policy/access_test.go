@@ -40,15 +40,17 @@ func wantedAccess(call allowlist.Call, place string) string {
 		does = "delete"
 	}
 	switch call.Name() {
-	case "bookmark", "base:create":
+	case "bookmark", "base:create", "copy":
 		does = "read"
+	case "canvas:remove", "base:remove-view": // a part of the file
+		does = "write"
 	case "move":
 		to, _ := call.Param("to")
 		if strings.TrimSuffix(to, "/") != path.Dir(place) && path.Dir(to) != path.Dir(place) {
 			does = "delete"
 		}
 	}
-	if to, moves := call.Param("to"); moves && call.Name() == "move" {
+	if to, moves := call.Param("to"); moves && strings.Contains(" move copy folder:move folder:copy ", " "+call.Name()+" ") {
 		folder, _, _ := strings.Cut(to, "/")
 		if level := map[string]string{"Write": "rw", "Delete": "rwd", "Hidden": "none"}[folder]; level == "" {
 			return "access_denied" // of level r

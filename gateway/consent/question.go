@@ -26,8 +26,8 @@ type Question struct {
 	Lines  []Line
 	Text   string
 	InForm bool
-	// Broken says what the change does to links of other notes, "" for nothing.
-	Broken string
+	// Links says what the change does to links, "" for nothing.
+	Links string
 	// Digest is that of the exact call, and of the notes as they are at the time of the
 	// question. An approval is good for nothing else.
 	Digest [sha256.Size]byte

@@ -73,8 +73,8 @@ func (q *Question) Describe(call allowlist.Call, changes []difference.Change, to
 func (q Question) lines(call allowlist.Call, changes []difference.Change, show extent) (lines []Line, tells bool) {
 	tells = true
 	lines = words(fmt.Sprintf("Allow %q in the vault %s?", q.Command, quoted(cmp.Or(q.Vault, "of the app"))), fmt.Sprintf("It %s.", cmp.Or(call.Loss(), whatItDoes(call.Effect()))))
-	if q.Broken != "" {
-		lines = append(lines, words("It "+q.Broken+".")...)
+	if q.Links != "" {
+		lines = append(lines, words("It "+q.Links+".")...)
 	}
 	if len(q.Files) == 0 && q.Path != "" {
 		lines = append(lines, Named("path", q.Path))

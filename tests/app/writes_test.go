@@ -42,8 +42,6 @@ var appWrites = []struct {
 	{name: "a new note by its name, which others have", command: "create", pairs: []string{"name", "Note", "content", "text"}, path: "Inbox/Note.md", want: "text"},
 	{name: "a replaced note", command: "create", pairs: []string{"path", "Plain.md", "content", "text", "overwrite", "true"}, path: "Plain.md", want: "text"},
 	{name: "a task", command: "task", pairs: []string{"path", "Plan.md", "line", "9", "done", "true"}, path: "Plan.md", want: strings.Replace(appNotes["Plan.md"], "[ ]", "[x]", 1)},
-	{name: "a move beside a note of the same name", command: "move", pairs: []string{"path", "A/Note.md", "to", "B/Note.md"}, path: "Links.md", want: "[[B/Note]] and [[C/Note|two]] and [[Plan]]\n", gone: "A/Note.md"},
-	{name: "a new name", command: "rename", pairs: []string{"path", "Plan.md", "name", "Goal"}, path: "Links.md", want: "[[A/Note]] and [[C/Note|two]] and [[Goal]]\n", gone: "Plan.md"},
 	{name: "a deletion", command: "delete", pairs: []string{"path", "Plain.md"}, path: "Plain.md", want: "(missing)", gone: "Plain.md"},
 }
 
@@ -118,7 +116,6 @@ var wrongWrites = []struct {
 	{"a value of another type is set", "property:set", []string{"path", "Plan.md", "name", "due", "value", "7", "type", "text"}, appFault{Kind: "does something else", Text: planProperties + "due: 7\n---\n# Plan\nfirst\n- [ ] task\n"}, "not_applied", true, ""},
 	{"another property is changed", "property:set", []string{"path", "Plan.md", "name", "due", "value", "x"}, appFault{Kind: "does something else", Text: strings.Replace(planProperties, "- a", "- z", 1) + "due: x\n---\n# Plan\nfirst\n- [ ] task\n"}, "not_applied", true, ""},
 	{"the body is changed", "property:set", []string{"path", "Plan.md", "name", "due", "value", "x"}, appFault{Kind: "does something else", Text: planProperties + "due: x\n---\n# Plan\nfirst\n"}, "not_applied", true, ""},
-	{"the link leads to another note", "move", []string{"path", "A/Note.md", "to", "B/Note.md"}, appFault{Kind: "does something else", Path: "Links.md", Text: "[[C/Note]] and [[C/Note|two]] and [[Plan]]\n"}, "not_applied", true, ""},
 	{"the new note has another text", "create", []string{"path", "N/New.md", "content", "text"}, appFault{Kind: "does something else", Text: "other"}, "not_applied", true, ""},
 	{"it is done and answered with an error", "append", []string{"path", "Plain.md", "content", "new"}, appFault{Kind: "does it and says", Text: "Error: Something went wrong.\n"}, "", true, "the change is made"},
 	{"it is done and not answered", "append", []string{"path", "Plan.md", "content", "new"}, appFault{Kind: "does it and hangs"}, "", true, "the change is made"},

@@ -50,7 +50,7 @@ func TestWhatWasNotFoundNamesWhatIsNear(t *testing.T) {
 		{"read|path=ideas/", `"Ideas" is a folder: list its notes with files folder="Ideas"`},
 		{"read|path=Pictres/zzz.md", `folder "Pictres" not found; did you mean "Pictures"?`},
 		{"read|path=Zebra.md", frame.HintNotFound},
-		{"move|path=Ideas|to=Old/", `"Ideas" is a folder, and move takes one note: list its notes with files folder="Ideas"`},
+		{"move|path=Ideas|to=Old/", `"Ideas" is a folder: use folder:move path="Ideas"`},
 		{"append|path=Zebra.md|content=x", frame.HintNotFound + "; create makes a note"},
 		{"property:read|path=Ideas/Breads.md|name=x", `did you mean "Ideas/Bread.md"?`},
 		{"property:read|path=Projects/Meeting notes.md|name=x", "property:set sets one"},

@@ -173,10 +173,10 @@ func TestBrokenSettingsStopAMove(t *testing.T) {
 	}
 }
 
-// The texts are those that were recorded from the app.
+// The texts are those that were recorded from the app, but for what it does not have.
 func TestAMoveWithoutADestination(t *testing.T) {
 	h := build(t, map[string]string{"a.md": "A"})
-	h.expect(command.ExitMisuse, "Error: Missing required parameter: to=<path>\nUsage: move [file=<name>] [path=<path>] to=<path>\n", "move", "path=a.md")
+	h.expect(command.ExitMisuse, "Error: Missing required parameter: to=<path>\nUsage: move [file=<name>] [path=<path>] to=<path> [files=<text>] [query=<text>] [links=update|keep]\n", "move", "path=a.md")
 }
 
 // leads returns where the links of a note lead, by the rules of their own room.
@@ -256,10 +256,10 @@ func TestAWorkerSeesWhatItMoved(t *testing.T) {
 func TestBrokenLinksAreCounted(t *testing.T) {
 	files := map[string]string{"f/Old.md": "[[Old]] is this", "a.md": "[[Old]] and ![[Old#x]]", "b.md": "[text](f/Old.md)", "c.md": "[[Other]]"}
 	for args, want := range map[string]string{
-		"rename|path=f/Old.md|name=New": `the change breaks 4 links in 3 notes: "a.md", "b.md", "f/Old.md"`,
-		"move|path=f/Old.md|to=sub/":    `the change breaks 1 link in 1 note: "b.md"`,
-		"delete|path=f/Old.md":          `the change breaks 3 links in 2 notes: "a.md", "b.md"`,
-		"rename|path=c.md|name=New":     "",
+		"rename|path=f/Old.md|name=New|links=keep": `the change breaks 4 links in 3 notes: "a.md", "b.md", "f/Old.md"`,
+		"move|path=f/Old.md|to=sub/|links=keep":    `the change breaks 1 link in 1 note: "b.md"`,
+		"delete|path=f/Old.md":                     `the change breaks 3 links in 2 notes: "a.md", "b.md"`,
+		"rename|path=c.md|name=New":                "",
 	} {
 		h := build(t, files)
 		status, _, stderr := h.run(append([]string{"--facts"}, strings.Split(args, "|")...)...)

@@ -147,60 +147,6 @@ func TestTheWorkOfTheAppIsJudgedByItsMeaning(t *testing.T) {
 	}
 }
 
-// A move is judged by where the links lead.
-func TestTheMovesOfTheAppAreJudgedByTheirLinks(t *testing.T) {
-	files := map[string]string{
-		".obsidian/app.json": `{"alwaysUpdateLinks":true}`,
-		"A/Note.md":          "see [[Other]] and [[#h]]\n",
-		"C/Note.md":          "the other one\n",
-		"Other.md":           "---\nup: \"[[A/Note]]\" # c\nn: 1\n---\n[[A/Note|x]] and [[C/Note]] and [t](A/Note.md)\n",
-		"Third.md":           "[[A/Note#h]]\n",
-	}
-	const others, third = "---\nup: \"[[B/Note]]\"\nn: 1\n---\n[[B/Note|x]] and [[C/Note]] and [t](B/Note.md)\n", "[[B/Note#h]]\n"
-	for _, test := range []struct {
-		name          string
-		others, third string
-		note          string
-		stays         bool // the old file
-		state         string
-		notices       int
-	}{
-		{"as it was planned", strings.Replace(others, "\"\nn", "\" # c\nn", 1), third, "", false, isApplied, 0},
-		{"with properties written anew", others, third, "", false, isApplied, 1},
-		{"with links in another form", "---\nup: \"[[B/Note.md]]\"\nn: 1\n---\n[[/B/Note|x]] and [[C/Note]] and [t](/B/Note.md)\n", third, "", false, isApplied, 1},
-		{"with links that are left", files["Other.md"], third, "", false, isApplied, 1},
-		{"with links to the other note", "---\nup: \"[[B/Note]]\"\nn: 1\n---\n[[C/Note|x]] and [[C/Note]] and [t](B/Note.md)\n", third, "", false, isOtherwise, 0},
-		{"with a property that leads elsewhere", strings.Replace(others, "up: \"[[B/Note]]\"", "up: \"[[C/Note]]\"", 1), third, "", false, isOtherwise, 0},
-		{"with another property changed", strings.Replace(others, "n: 1", "n: 2", 1), third, "", false, isOtherwise, 0},
-		{"with text lost", strings.Replace(others, " and ", " ", 1), third, "", false, isOtherwise, 0},
-		{"with a heading lost", others, "[[B/Note]]\n", "", false, isOtherwise, 0},
-		{"with the moved note changed", others, third, "see [[Other]]\n", false, isOtherwise, 0},
-		{"with the old note left", others, third, "", true, isOtherwise, 0},
-		{"with nothing done", files["Other.md"], files["Third.md"], "-", true, isUntouched, 0},
-	} {
-		t.Run(test.name, func(t *testing.T) {
-			h := build(t, files)
-			_, said := h.byTheAppIn(func() {
-				switch test.note {
-				case "":
-					h.put("B/Note.md", files["A/Note.md"])
-				case "-":
-				default:
-					h.put("B/Note.md", test.note)
-				}
-				if !test.stays {
-					h.remove("A/Note.md")
-				}
-				h.put("Other.md", test.others)
-				h.put("Third.md", test.third)
-			}, "move", "path=A/Note.md", "to=B/Note.md")
-			if said.State != test.state || len(said.Notices) != test.notices {
-				t.Errorf("told %+v, want %s, %d notices", said, test.state, test.notices)
-			}
-		})
-	}
-}
-
 func TestADailyNoteThatTheAppMakesFromItsTemplate(t *testing.T) {
 	for made, want := range map[string]string{
 		"# 2026-11-21 10:42\n\nnew":  isApplied,

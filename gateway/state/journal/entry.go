@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 	"unicode/utf8"
 )
@@ -48,7 +49,9 @@ func (e Entry) Undoable() bool { return e.State != Undone && e.Undoes == "" }
 // SeenBy reports whether sees is true of all paths that the entry concerns. One that
 // concerns more must not be shown. It looks at the steps, which a brief listing leaves out.
 func (e Entry) SeenBy(sees func(path string) bool) bool {
-	return !slices.ContainsFunc(e.Steps, func(s Step) bool { return !sees(s.Path) || !sees(s.Source()) })
+	return !slices.ContainsFunc(e.Steps, func(s Step) bool {
+		return !sees(strings.TrimSuffix(s.Path, "/")) || !sees(strings.TrimSuffix(s.Source(), "/"))
+	})
 }
 
 // TakesBack returns the ids of all entries that this one takes back.
@@ -61,6 +64,7 @@ func (e Entry) TakesBack() []string {
 
 // Step is the change of one file.
 type Step struct {
+	// Path ends with a slash if it is that of a folder, which has the image of an empty file.
 	Path string
 	// From is where the file was before, "" if it is not moved. Before is then
 	// what was there. What a move replaces at Path needs a step of its own.
@@ -68,6 +72,9 @@ type Step struct {
 	Before Image
 	// After is what is expected, and what was found once the outcome is known.
 	After Image
+	// Modified is when the file was modified before the step, in Unix nanoseconds; 0 if that is
+	// not known.
+	Modified int64
 }
 
 // isPureMove reports whether a step leaves the bytes as they are. They are not

@@ -76,6 +76,8 @@ type stepRecord struct {
 	From   string      `json:"from,omitempty"`
 	Before *fileRecord `json:"before,omitempty"`
 	After  *fileRecord `json:"after,omitempty"`
+	// Modified is in nanoseconds, as text: not every reader of JSON has such numbers.
+	Modified int64 `json:"modified,omitempty,string"`
 }
 
 // fileRecord is the image of a file that exists.
@@ -99,7 +101,7 @@ func (r *fileRecord) image() Image {
 }
 
 func (r stepRecord) step() Step {
-	return Step{r.Path, r.From, r.Before.image(), r.After.image()}
+	return Step{r.Path, r.From, r.Before.image(), r.After.image(), r.Modified}
 }
 
 // chunk is how long a part of a list may become before it is written.

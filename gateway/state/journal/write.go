@@ -32,7 +32,7 @@ func (j *Journal) Begin(e Entry, content Content) error {
 		}
 		item := func(i int) any {
 			s := e.Steps[i]
-			return stepRecord{s.Path, s.From, recordOf(s.Before), recordOf(s.After)}
+			return stepRecord{s.Path, s.From, recordOf(s.Before), recordOf(s.After), s.Modified}
 		}
 		last, first, err := writeList(len(e.Steps), item, b.list(stepsKey, e.ID))
 		if err != nil {

@@ -21,8 +21,8 @@ func On(v *Vault, command string, err error) error {
 		return err
 	}
 	if hint := hintFor(v, fault.Missing()); hint != "" {
-		if command == "move" || command == "rename" {
-			hint = strings.Replace(hint, " is a folder: list", " is a folder, and "+command+" takes one note: list", 1)
+		if slices.Contains(onFiles, command) {
+			hint = strings.Replace(hint, " is a folder: list its notes with files folder=", " is a folder: use folder:"+command+" path=", 1)
 		}
 		return fault.WithHint(hint)
 	}
@@ -31,6 +31,9 @@ func On(v *Vault, command string, err error) error {
 	}
 	return err
 }
+
+// onFiles are the commands on files of which there is one on folders, too.
+var onFiles = []string{"move", "rename", "copy", "delete"}
 
 func hintFor(v *Vault, missing Missing) string {
 	files, folders, err := visibleNames(v)

@@ -286,5 +286,5 @@ func ParseStepPath(text string) (disk.Path, error) {
 	if text == disk.Bookmarks().String() {
 		return disk.Bookmarks(), nil
 	}
-	return disk.ParsePath(text)
+	return disk.ParsePath(strings.TrimSuffix(text, "/")) // with the slash it is a folder
 }

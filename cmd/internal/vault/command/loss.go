@@ -30,7 +30,7 @@ func (p Proposal) loss() string {
 	}
 	changed := 0
 	for _, s := range p.Steps {
-		if !s.IsNoop() {
+		if !s.IsNoop() && !s.Before.Folder && !s.After.Folder {
 			changed++
 		}
 	}
@@ -47,7 +47,7 @@ func (p Proposal) loss() string {
 
 func (s Step) loss(undo bool) string {
 	switch {
-	case !s.Before.Exists || s.Before.Equal(s.After):
+	case !s.Before.Exists || s.Before.Folder || s.Before.Equal(s.After):
 		return ""
 	case !s.After.Exists:
 		return fmt.Sprintf("removes the file %q", named(s.Path.String()))

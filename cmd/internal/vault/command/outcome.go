@@ -3,7 +3,6 @@ package command
 import (
 	"bytes"
 	"slices"
-	"strings"
 
 	"vaultwicket/cmd/internal/vault/frontmatter"
 	"vaultwicket/cmd/internal/vault/markdown"
@@ -24,7 +23,6 @@ var Exact = Verdict{Done: true}
 const (
 	lineBreaks   = "the line breaks around the text are those of the app"
 	rewritten    = "the app has written the properties anew, in its own form and without comments"
-	otherLinks   = "the app has written the links in its own form"
 	endsInBreaks = "the app has added a line break at the end"
 )
 
@@ -131,72 +129,6 @@ func sameProperties(a, b frontmatter.Properties) bool {
 		i := slices.IndexFunc(b, func(q frontmatter.Property) bool { return q.Key == p.Key })
 		return i < 0 || !p.Value.Equal(b[i].Value)
 	})
-}
-
-// Links judges a note in which links were to lead elsewhere: wanted has them as
-// they were to be written. same reports whether a link, by the path that it names
-// in wanted and in the note, leads to the same file.
-func Links(wanted, now []byte, same func(wanted, now string) bool) Verdict {
-	if bytes.Equal(wanted, now) {
-		return Exact
-	}
-	a, b := markdown.Scan(wanted), markdown.Scan(now)
-	if len(a.Links) != len(b.Links) || withoutTargets(wanted, a) != withoutTargets(now, b) {
-		return Verdict{}
-	}
-	for i, link := range a.Links {
-		if !sameLink(link, b.Links[i], same) {
-			return Verdict{}
-		}
-	}
-	old, ok := properties(wanted)
-	read, alsoOK := properties(now)
-	if !ok || !alsoOK || !sameLinks(old, read, same) {
-		return Verdict{}
-	}
-	return Verdict{Done: true, Style: otherLinks}
-}
-
-// withoutTargets is the body of a note with an empty mark for each link.
-func withoutTargets(text []byte, found markdown.Note) string {
-	var out strings.Builder
-	at := markdown.BodyStart(text)
-	for _, link := range found.Links {
-		if link.Span.Start < at {
-			continue // within another link, or in the properties
-		}
-		out.Write(text[at:link.Span.Start])
-		out.WriteByte(0)
-		at = link.Span.End
-	}
-	out.Write(text[at:])
-	return out.String()
-}
-
-// sameLinks reports whether two notes have the same properties but for how their
-// links are written.
-func sameLinks(a, b frontmatter.Properties, same func(wanted, now string) bool) bool {
-	return len(a) == len(b) && !slices.ContainsFunc(a, func(p frontmatter.Property) bool {
-		i := slices.IndexFunc(b, func(q frontmatter.Property) bool { return q.Key == p.Key })
-		return i < 0 || !sameLinked(p.Value, b[i].Value, same)
-	})
-}
-
-func sameLinked(v, w frontmatter.Value, same func(wanted, now string) bool) bool {
-	if v.Kind() == frontmatter.List && w.Kind() == frontmatter.List {
-		return slices.EqualFunc(v.List(), w.List(), func(x, y frontmatter.Value) bool { return sameLinked(x, y, same) })
-	}
-	if v.Equal(w) {
-		return true
-	}
-	a, ok := markdown.ParseLink(v.Text())
-	b, alsoOK := markdown.ParseLink(w.Text())
-	return ok && alsoOK && v.Kind() == frontmatter.String && w.Kind() == frontmatter.String && sameLink(a, b, same)
-}
-
-func sameLink(a, b markdown.Link, same func(wanted, now string) bool) bool {
-	shown := a.Display == b.Display || b.Display == ""
-	return shown && a.Subpath == b.Subpath && a.Embed == b.Embed && same(a.Path, b.Path)
 }
 
 // maxRepeated is how many bytes of text are searched for a repetition.

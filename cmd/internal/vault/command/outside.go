@@ -4,12 +4,11 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
-	"fmt"
+	"io"
 	"slices"
 	"strings"
 	"time"
 
-	"vaultwicket/cmd/internal/vault/disk"
 	"vaultwicket/cmd/internal/vault/edit"
 	"vaultwicket/gateway/state/journal"
 )
@@ -36,7 +35,7 @@ func begin(v *Vault, row Command, values Values, how WriteOptions) (Reply, error
 	if len(p.Steps) > 0 {
 		e := entry(v, row, values, how, p)
 		e.Backend = "obsidian"
-		if err := j.Begin(e, p.content); err != nil {
+		if err := j.Begin(e, func(s journal.Step) (io.ReadCloser, error) { return p.content(v, s) }); err != nil {
 			return Reply{}, unjournaled(err)
 		}
 	}
@@ -142,12 +141,11 @@ func unjournaled(err error) error {
 
 // traced is what is found of one file that the app was to change.
 type traced struct {
-	step    journal.Step
-	now     FileState
-	old     FileState // what is where the file was before a move
-	state   string
-	style   string
-	follows bool // it was to change only because another file moved
+	step  journal.Step
+	now   FileState
+	old   FileState // what is where the file was before a move
+	state string
+	style string
 }
 
 // AppChange is one file before and after the app has carried out a call, for a
@@ -191,9 +189,8 @@ func settled(v *Vault, j *journal.Journal, row Command, values Values, e journal
 
 // lookBack looks at the files of an entry and says of each what became of it.
 func lookBack(v *Vault, j *journal.Journal, row Command, values Values, e journal.Entry) (seen []traced, err error) {
-	moves := slices.ContainsFunc(e.Steps, func(s journal.Step) bool { return s.From != "" })
 	for _, s := range e.Steps {
-		t := traced{step: s, follows: moves && s.From == ""}
+		t := traced{step: s}
 		if t.now, err = heldAt(v, s.Path); err != nil {
 			return nil, err
 		}
@@ -216,7 +213,7 @@ func heldAt(v *Vault, path string) (FileState, error) {
 	if err != nil {
 		return FileState{}, nil // nothing can be there
 	}
-	return CurrentState(v, at)
+	return StateAt(v, at, path)
 }
 
 // weigh sets the state of one file.
@@ -257,21 +254,16 @@ func weigh(v *Vault, j *journal.Journal, row Command, values Values, e journal.E
 	return err
 }
 
-// stateOf says what became of the change as a whole. Links of other files that the
-// app did not write anew do not undo a move.
+// stateOf says what became of the change as a whole.
 func stateOf(seen []traced) string {
 	count := map[string]int{}
 	for _, t := range seen {
-		if t.follows && t.state == untouched {
-			count["left"]++
-			continue
-		}
 		count[t.state]++
 	}
-	switch {
-	case count[untouched]+count["left"] == len(seen):
+	switch len(seen) {
+	case count[untouched]:
 		return untouched
-	case count[applied]+count["left"] == len(seen):
+	case count[applied]:
 		return applied
 	}
 	return otherwise
@@ -279,23 +271,10 @@ func stateOf(seen []traced) string {
 
 // noticesOf says in what the files differ from what was planned.
 func noticesOf(seen []traced) (notices []string) {
-	left := 0
 	for _, t := range seen {
 		if t.style != "" && !slices.Contains(notices, t.style) {
 			notices = append(notices, t.style)
 		}
-		if t.follows && t.state == untouched {
-			left++
-		}
-	}
-	if left > 0 && left < len(seen) {
-		notices = append(notices, fmt.Sprintf("the app has not changed the links in %d of the files that link to the moved one", left))
 	}
 	return notices
-}
-
-// AllPaths are the paths of all files of the vault.
-func AllPaths(v *Vault) (paths []string, err error) {
-	err = v.Disk.Walk(disk.Path{}, func(e disk.Entry) { paths = append(paths, e.Path.String()) })
-	return paths, err
 }

@@ -28,22 +28,16 @@ func showPlan(v *Vault, p Proposal) (Reply, error) {
 		Path   string        `json:"path"`
 		Says   string        `json:"says"`
 		Files  []plannedFile `json:"files"`
-		Loses  string        `json:"loses,omitempty"`  // why the change is destructive
-		Broken string        `json:"broken,omitempty"` // what it does to links
+		Loses  string        `json:"loses,omitempty"` // why the change is destructive
+		Links  string        `json:"links,omitempty"` // what it does to links
 		Digest string        `json:"digest"`
-	}{Path: p.Note.String(), Says: p.Message, Files: []plannedFile{}, Loses: p.loss(), Broken: p.Broken.String(), Digest: digestOf(v, p)}
+	}{Path: p.Note.String(), Says: p.Message, Files: []plannedFile{}, Loses: p.loss(), Links: p.onLinks(), Digest: digestOf(v, p)}
 	var changes []difference.Change
 	for _, s := range p.Steps {
-		if s.IsNoop() {
+		if s.IsNoop() || s.Before.Folder || s.After.Folder {
 			continue
 		}
-		file := plannedFile{Path: s.Path.String(), From: s.From.String()}
-		if s.Before.Exists {
-			file.Before = Digest(s.Before.Text)
-		}
-		if s.After.Exists {
-			file.After = Digest(s.After.Text)
-		}
+		file := plannedFile{Path: s.Path.String(), From: s.From.String(), Before: s.Before.hash(), After: s.After.hash()}
 		plan.Files = append(plan.Files, file)
 		// The first files may take all that is told; what is kept of many stays small.
 		extent := difference.Extent{Rows: maxPlannedLines, Bytes: max(1<<10, 4*maxPlanned/len(plan.Files)), Line: maxPlannedLine}
@@ -109,7 +103,7 @@ func judge(v *Vault, p Proposal) error {
 		if err := judgeStep(v, s, p); err != nil {
 			return err
 		}
-		if loses && s.Before.Exists && s.Path != disk.Bookmarks() {
+		if loses && s.Before.Exists && !s.Before.Folder && s.Path != disk.Bookmarks() {
 			if err := needs(v, s.source(), access.Delete, "overwritten: the change "+p.loss()); err != nil {
 				return err
 			}
@@ -124,6 +118,8 @@ func judgeStep(v *Vault, s Step, p Proposal) error {
 		return AccessDenied.Failure("Access denied: the bookmarks may not be changed, because they name notes that are not to be seen.")
 	case s.Path == disk.Bookmarks():
 		return nil // it is no note
+	case s.Before.Folder || s.After.Folder:
+		return needs(v, s.Path, access.Write, "changed")
 	case s.IsMove():
 		needed := access.Write
 		if s.From.Folder() != s.Path.Folder() && !p.OwnChange {

@@ -2,14 +2,19 @@ package command
 
 import (
 	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"slices"
 	"strings"
+	"time"
 
 	"vaultwicket/cmd/internal/vault/disk"
 	"vaultwicket/cmd/internal/vault/edit"
+	"vaultwicket/gateway/state/journal"
 )
 
 // Proposal is what a command that writes is about to do. It is complete before
@@ -36,40 +41,60 @@ type Proposal struct {
 	asGiven  []byte
 	// ReadAnswer is an answer that changes nothing, in place of steps.
 	ReadAnswer *Reply
-	// Broken are the links of other notes that do not lead to their file any more.
-	Broken Broken
+	// Broken are the links of other notes that do not lead to their file any more. Followed are
+	// those that were changed so that they do, in the notes that have them.
+	Broken, Followed Links
+	// Mentions says which mentions in text are left, "" if there are none.
+	Mentions string
 	// AppDoesLess says what the app would leave out, so that it must not carry out the
 	// change; nil if it does the same.
 	AppDoesLess error
 }
 
-// Broken counts links, and says in which notes they are.
-type Broken struct {
-	Links int
+// Links counts links, and says in which notes they are.
+type Links struct {
+	Count int
 	Notes []string
 }
 
 // Add counts links of a note.
-func (b *Broken) Add(note disk.Path, links int) {
+func (l *Links) Add(note disk.Path, links int) {
 	if links > 0 {
-		b.Links, b.Notes = b.Links+links, append(b.Notes, note.String())
+		l.Count, l.Notes = l.Count+links, append(l.Notes, note.String())
 	}
 }
 
-// String says what the change does to the links, "" if there are none.
-func (b Broken) String() string {
-	if b.Links == 0 {
+// String returns how many there are, in how many notes.
+func (l Links) String() string {
+	return counted(l.Count, "link") + " in " + counted(len(l.Notes), "note")
+}
+
+// breaks says which links the change breaks, "" if there are none.
+func (l Links) breaks() string {
+	if l.Count == 0 {
 		return ""
 	}
 	names := make([]string, 0, maxBrokenNamed)
-	for _, note := range b.Notes[:min(len(b.Notes), maxBrokenNamed)] {
+	for _, note := range l.Notes[:min(len(l.Notes), maxBrokenNamed)] {
 		names = append(names, fmt.Sprint(named(note)))
 	}
 	list := strings.Join(names, ", ")
-	if more := len(b.Notes) - maxBrokenNamed; more > 0 {
+	if more := len(l.Notes) - maxBrokenNamed; more > 0 {
 		list += fmt.Sprintf(" and %d more", more)
 	}
-	return fmt.Sprintf("breaks %s in %s: %s", counted(b.Links, "link"), counted(len(b.Notes), "note"), list)
+	return "breaks " + l.String() + ": " + list
+}
+
+// onLinks says what the change does to links, "" for nothing.
+func (p Proposal) onLinks() string {
+	parts := []string{p.Broken.breaks()}
+	if p.Followed.Count > 0 {
+		parts = append(parts, "changes "+p.Followed.String())
+	}
+	if p.Mentions != "" {
+		parts = append(parts, "leaves "+p.Mentions)
+	}
+	return strings.Join(slices.DeleteFunc(parts, func(part string) bool { return part == "" }), ", and ")
 }
 
 const maxBrokenNamed = 5
@@ -87,33 +112,62 @@ type Step struct {
 	Path          disk.Path
 	From          disk.Path // where it was, if it is moved
 	Before, After FileState
-	Trash         bool   // a removed file can be found in the trash of the vault
-	TrashName     string // under this name; a file that is made may lie there
+	Trash         bool      // a removed file can be found in the trash of the vault
+	TrashName     string    // under this name; a file that is made may lie there
+	Modified      int64     // what the file gets as its time of modification, in Unix nanoseconds; 0 for now
+	CopyOf        disk.Path // a large file with the content of one that is made
+	// Back says that a file that is made may lie in the trash under any name.
+	Back bool
 }
 
 // FileState is what a file holds. The zero value is that of no file.
 type FileState struct {
 	Exists bool
+	Folder bool // it is a folder
 	Text   []byte
+	// Image is in place of the text of a large file that is no note, which is not in memory.
+	Image journal.Image
 }
 
 // Existing returns the state of a file with this text.
-func Existing(text []byte) FileState { return FileState{true, text} }
+func Existing(text []byte) FileState { return FileState{Exists: true, Text: text} }
+
+// ExistingFolder is the state of a folder, whatever is in it.
+var ExistingFolder = FileState{Exists: true, Folder: true}
 
 // Equal reports whether both files exist with the same bytes, or neither exists.
 func (c FileState) Equal(other FileState) bool {
-	return c.Exists == other.Exists && bytes.Equal(c.Text, other.Text)
+	if c.Image.Exists || other.Image.Exists {
+		return ImageOf(c) == ImageOf(other) && c.Folder == other.Folder
+	}
+	return c.Exists == other.Exists && c.Folder == other.Folder && bytes.Equal(c.Text, other.Text)
 }
 
 // IsEmpty reports whether the file exists and has no bytes.
-func (c FileState) IsEmpty() bool { return c.Exists && len(c.Text) == 0 }
+func (c FileState) IsEmpty() bool { return c.Exists && !c.Folder && ImageOf(c).Size == 0 }
+
+// content is what the file has to contain.
+func (c FileState) content() disk.Content {
+	if c.Image.Exists {
+		return disk.Sum(c.Image.Hash, c.Image.Size)
+	}
+	return disk.Text(c.Text)
+}
+
+// hash is that by which callers know the file, "" for none and for a folder.
+func (c FileState) hash() string {
+	if c.Folder {
+		return ""
+	}
+	return shortHash(ImageOf(c))
+}
 
 // IsMove reports whether the step gives a file another path.
 func (s Step) IsMove() bool { return s.From != (disk.Path{}) }
 
 // inverse returns the step that takes s back.
 func (s Step) inverse() Step {
-	back := Step{Path: s.Path, From: s.From, Before: s.After, After: s.Before, TrashName: s.TrashName, Trash: s.TrashName != ""}
+	back := Step{Path: s.Path, From: s.From, Before: s.After, After: s.Before, TrashName: s.TrashName, Trash: s.TrashName != "" || s.Back, Back: s.Trash}
 	if s.IsMove() {
 		back.Path, back.From = s.From, s.Path
 	}
@@ -161,8 +215,19 @@ func ProposeEdit(v *Vault, p Values, said string, edit func(text []byte) ([]byte
 	return ProposeChange(t.Path, before, after, said+t.Path.String()), nil
 }
 
-// CurrentState returns what the file at path holds now.
+// CurrentState returns what the file at path holds now. The text of a large file that is no
+// note, canvas or base is not read into memory.
 func CurrentState(v *Vault, path disk.Path) (FileState, error) {
+	if info, err := v.Disk.Stat(path); err == nil && info.Size() > maxHeld && !slices.Contains(linking, path.Ext()) {
+		file, err := v.Disk.Open(path)
+		if err != nil {
+			return FileState{}, err
+		}
+		defer file.Close()
+		hash := sha256.New()
+		size, err := io.Copy(hash, file)
+		return FileState{Exists: true, Image: journal.Image{Exists: true, Hash: hex.EncodeToString(hash.Sum(nil)), Size: size}}, err
+	}
 	text, err := v.Disk.Read(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return FileState{}, nil
@@ -170,15 +235,44 @@ func CurrentState(v *Vault, path disk.Path) (FileState, error) {
 	return Existing(text), err
 }
 
+// StateAt is [CurrentState] of a path in the journal, where that of a folder ends with a slash.
+func StateAt(v *Vault, path disk.Path, kept string) (FileState, error) {
+	switch {
+	case !strings.HasSuffix(kept, "/"):
+		return CurrentState(v, path)
+	case v.Disk.IsFolder(path):
+		return ExistingFolder, nil
+	}
+	return FileState{}, nil
+}
+
+// maxHeld is the size up to which every file is read into memory.
+const maxHeld = 1 << 20
+
+// linking are the extensions of the files with links.
+var linking = []string{"md", "canvas", "base"}
+
 // do carries out one step on the disk. It never touches a file that does not
 // hold what the step expects.
 func do(v *Vault, s *Step) error {
 	defer touch(v, *s)
+	err := change(v, s)
+	if err == nil && s.Modified != 0 && s.After.Exists {
+		_ = v.Disk.SetModified(s.Path, time.Unix(0, s.Modified)) // not every file system lets it
+	}
+	return err
+}
+
+func change(v *Vault, s *Step) error {
 	switch {
 	case s.IsNoop():
 		return nil
+	case s.Before.Folder:
+		return v.Disk.RemoveFolder(s.Path)
+	case s.After.Folder:
+		return v.Disk.MakeFolder(s.Path)
 	case s.IsMove():
-		if err := v.Disk.Move(s.From, s.Path, s.Before.Text); err != nil || s.Before.Equal(s.After) {
+		if err := v.Disk.Move(s.From, s.Path, s.Before.content()); err != nil || s.Before.Equal(s.After) {
 			return err
 		}
 		return v.Disk.Swap(s.Path, s.Before.Text, s.After.Text)
@@ -187,22 +281,32 @@ func do(v *Vault, s *Step) error {
 	case s.After.Exists:
 		return v.Disk.Swap(s.Path, s.Before.Text, s.After.Text)
 	case s.Trash:
-		name, err := v.Disk.Trash(s.Path, s.Before.Text)
+		name, err := v.Disk.Trash(s.Path, s.Before.content())
 		s.TrashName = name
 		return err
 	}
-	return v.Disk.Remove(s.Path, s.Before.Text)
+	return v.Disk.Remove(s.Path, s.Before.content())
 }
 
 // bring makes a file, out of the trash if what it shall hold lies there.
 func bring(v *Vault, s Step) error {
-	if s.TrashName != "" {
-		err := v.Disk.Untrash(s.TrashName, s.Path, s.After.Text)
+	if s.TrashName != "" || s.Back {
+		err := v.Disk.Untrash(s.TrashName, s.Path, s.After.content())
 		if !disk.IsMissing(err) && !errors.Is(err, disk.ErrChanged) {
 			return err
 		}
 	}
-	return v.Disk.Make(s.Path, s.After.Text)
+	text := s.After.Text
+	if s.After.Image.Exists { // a copy
+		var err error
+		if text, err = v.Disk.Read(s.CopyOf); err != nil {
+			return err
+		}
+		if journal.ImageOf(text) != s.After.Image {
+			return disk.ErrChanged
+		}
+	}
+	return v.Disk.Make(s.Path, text)
 }
 
 // touch has the next call look at what a step concerns.

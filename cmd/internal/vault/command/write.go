@@ -59,7 +59,7 @@ func Write(v *Vault, row Command, values Values, how WriteOptions) (Reply, error
 	}
 	p.drop(Step.IsNoop)
 	notices := []string{v.Origin.Left, p.Notice}
-	if broken := p.Broken.String(); broken != "" {
+	if broken := p.Broken.breaks(); broken != "" {
 		notices = append(notices, "the change "+broken)
 	}
 	notices = slices.DeleteFunc(notices, func(notice string) bool { return notice == "" })
@@ -143,7 +143,7 @@ func (p Proposal) answer() Reply {
 
 // carryOut keeps, does, checks and closes.
 func carryOut(v *Vault, j *journal.Journal, p Proposal, e journal.Entry) (id string, overtaken bool, err error) {
-	if err := j.Begin(e, p.content); err != nil {
+	if err := j.Begin(e, func(s journal.Step) (io.ReadCloser, error) { return p.content(v, s) }); err != nil {
 		return "", false, unjournaled(err)
 	}
 	if v.Changes != nil {
@@ -182,7 +182,7 @@ const maxKept = 16
 // keep it anyway. Nothing else needs it, so an error is none.
 func keepWritten(j *journal.Journal, caller string, steps []Step) {
 	for _, s := range steps[:min(len(steps), maxKept)] {
-		if s.After.Exists && !s.Before.Equal(s.After) {
+		if s.After.Exists && !s.After.Folder && !s.After.Image.Exists && !s.Before.Equal(s.After) {
 			_ = j.Put(caller, s.Path.String(), ImageOf(s.After), bytes.NewReader(s.After.Text))
 		}
 	}
@@ -192,13 +192,23 @@ func keepWritten(j *journal.Journal, caller string, steps []Step) {
 // file lies in the trash.
 const TrashRemark = "in the trash as "
 
+// TrashMany is in place of the name where several files were removed.
+const TrashMany = "/"
+
 func (p Proposal) trashed() string {
+	names := []string{}
 	for _, s := range p.Steps {
 		if s.Trash && s.TrashName != "" {
-			return TrashRemark + s.TrashName
+			names = append(names, s.TrashName)
 		}
 	}
-	return ""
+	switch len(names) {
+	case 0:
+		return ""
+	case 1:
+		return TrashRemark + names[0]
+	}
+	return TrashRemark + TrashMany
 }
 
 // wasOvertaken reads back what was written, and reports whether somebody else has
@@ -208,7 +218,9 @@ func wasOvertaken(v *Vault, steps []Step) bool {
 	left := map[disk.Path]FileState{} // of files that several steps touch, the last one says it
 	for _, s := range steps {
 		delete(left, s.From)
-		left[s.Path] = s.After
+		if left[s.Path] = s.After; s.Before.Folder || s.After.Folder {
+			delete(left, s.Path) // others may use it
+		}
 	}
 	for path, after := range left {
 		if now, err := CurrentState(v, path); err != nil || !now.Equal(after) {
@@ -234,7 +246,13 @@ func entry(v *Vault, row Command, values Values, how WriteOptions, p Proposal) j
 	}
 	slices.Sort(e.Params)
 	for _, s := range p.Steps {
-		e.Steps = append(e.Steps, journal.Step{Path: s.Path.String(), From: s.From.String(), Before: ImageOf(s.Before), After: ImageOf(s.After)})
+		var modified int64
+		if s.Before.Exists && !s.Before.Folder {
+			if info, err := v.Disk.Stat(s.source()); err == nil {
+				modified = info.ModTime().UnixNano()
+			}
+		}
+		e.Steps = append(e.Steps, journal.Step{Modified: modified, Path: s.kept(), From: s.From.String(), Before: ImageOf(s.Before), After: ImageOf(s.After)})
 	}
 	return e
 }
@@ -244,16 +262,30 @@ func ImageOf(c FileState) journal.Image {
 	if !c.Exists {
 		return journal.Image{}
 	}
-	return journal.ImageOf(c.Text)
+	if c.Image.Exists {
+		return c.Image
+	}
+	return journal.ImageOf(c.Text) // of a folder it is that of an empty file
+}
+
+// kept is the path of the step in the journal: that of a folder ends with a slash.
+func (s Step) kept() string {
+	if s.Before.Folder || s.After.Folder {
+		return s.Path.String() + "/"
+	}
+	return s.Path.String()
 }
 
 // drop takes out steps.
 func (p *Proposal) drop(which func(Step) bool) { p.Steps = slices.DeleteFunc(p.Steps, which) }
 
 // content gives the journal the bytes that a step is going to change.
-func (p Proposal) content(step journal.Step) (io.ReadCloser, error) {
+func (p Proposal) content(v *Vault, step journal.Step) (io.ReadCloser, error) {
 	for _, s := range p.Steps {
-		if s.Path.String() == step.Path && s.From.String() == step.From && ImageOf(s.Before) == step.Before {
+		if s.kept() == step.Path && s.From.String() == step.From && ImageOf(s.Before) == step.Before {
+			if s.Before.Image.Exists {
+				return v.Disk.Open(s.source())
+			}
 			return io.NopCloser(bytes.NewReader(s.Before.Text)), nil
 		}
 	}
@@ -269,13 +301,9 @@ func (p Proposal) change() *Change {
 		}
 		if made == nil {
 			made = &Change{Lines: p.counts(), Destructive: p.loss() != ""}
-			if s.Before.Exists {
-				made.Before = Digest(s.Before.Text)
-			}
+			made.Before = s.Before.hash()
 		}
-		if made.After = ""; s.After.Exists {
-			made.After = Digest(s.After.Text)
-		}
+		made.After = s.After.hash()
 	}
 	return made
 }
@@ -297,11 +325,7 @@ func (p Proposal) expects(hash string) error {
 		if s.Path != p.Note && s.From != p.Note {
 			continue
 		}
-		now := "none"
-		if s.Before.Exists {
-			now = Digest(s.Before.Text)
-		}
-		if now != hash {
+		if now := cmp.Or(s.Before.hash(), "none"); now != hash {
 			return Conflict.Failure("Conflict: %q has the hash %s, not %s.", Verbatim(p.Note.String()), now, hash)
 		}
 		return nil
@@ -334,11 +358,11 @@ func digestOf(v *Vault, p Proposal) string {
 		}
 		item(s.Path.String())
 		item(s.From.String())
-		fmt.Fprintf(hash, "%t %t;", s.Trash, s.Before.Exists)
-		item(string(s.Before.Text))
+		fmt.Fprintf(hash, "%t %t %t;", s.Trash, s.Before.Exists, s.Before.Folder || s.After.Folder)
+		item(string(s.Before.Text) + s.Before.Image.Hash)
 		fmt.Fprintf(hash, "%t %t;", s.After.Exists, v.Origin.Timed)
 		if !v.Origin.Timed {
-			item(string(s.After.Text))
+			item(string(s.After.Text) + s.After.Image.Hash)
 		}
 	}
 	return hex.EncodeToString(hash.Sum(nil))

@@ -14,7 +14,6 @@ import (
 	"vaultwicket/cmd/internal/vault/command"
 	"vaultwicket/cmd/internal/vault/disk"
 	"vaultwicket/cmd/internal/vault/knowledge"
-	"vaultwicket/cmd/internal/vault/knowledge/index"
 	"vaultwicket/gateway/registry"
 )
 
@@ -226,32 +225,52 @@ func remove(v *command.Vault, p command.Values) (command.Proposal, error) {
 	if err != nil {
 		return command.Proposal{}, err
 	}
-	before, err := v.Disk.Read(t.Path)
-	if err != nil {
-		return command.Proposal{}, command.ReadError(t.Typed, err)
-	}
+	planned, err := removing(v, []command.Target{t}, p.Has("permanent"))
+	planned.Message, planned.Note = planned.Message+t.Path.String(), t.Path
+	return planned, err
+}
+
+// removing returns the proposal to move files to the trash, or to delete them. What is said of
+// it lacks their names.
+func removing(v *command.Vault, files []command.Target, permanent bool) (planned command.Proposal, err error) {
 	var app struct {
 		Trash string `json:"trashOption"`
 	}
 	if err := v.ReadConfig("app.json", &app); err != nil {
-		return command.Proposal{}, err
+		return planned, err
 	}
-	gone := command.Step{Path: t.Path, Before: command.Existing(before), Trash: !p.Has("permanent") && app.Trash != "none"}
-	said := "Deleted permanently: "
-	if gone.Trash {
-		said = "Moved to trash: "
+	planned.Message = "Deleted permanently: "
+	trash := !permanent && app.Trash != "none"
+	if trash {
+		planned.Message = "Moved to trash: "
 	}
-	planned := command.Proposal{Steps: []command.Step{gone}, Message: said + t.Path.String(), Note: t.Path}
+	gone := map[disk.Path]bool{}
+	for _, file := range files {
+		before, err := stateOf(v, file)
+		if err != nil {
+			return planned, err
+		}
+		gone[file.Path] = true
+		planned.Steps = append(planned.Steps, command.Step{Path: file.Path, Before: before, Trash: trash})
+	}
 	x, err := v.Index()
 	if err != nil {
-		return command.Proposal{}, err
+		return planned, err
 	}
-	if place := slices.IndexFunc(x.Files, func(f *index.File) bool { return f.Path == t.Path }); place >= 0 {
-		for _, edge := range x.Graph().In(place) {
-			if int(edge.Place) != place {
-				planned.Broken.Add(x.Files[edge.Place].Path, int(edge.Count))
+	links := map[disk.Path]int{}
+	graph := x.Graph()
+	for place, f := range x.Files {
+		if !gone[f.Path] {
+			continue
+		}
+		for _, edge := range graph.In(place) {
+			if from := x.Files[edge.Place].Path; !gone[from] {
+				links[from] += int(edge.Count)
 			}
 		}
+	}
+	for _, f := range x.Files {
+		planned.Broken.Add(f.Path, links[f.Path])
 	}
 	return planned, nil
 }

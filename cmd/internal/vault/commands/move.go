@@ -1,43 +1,66 @@
 package commands
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"os"
 	"path"
 	"slices"
 	"strings"
+	"sync/atomic"
+	"unicode"
+	"unicode/utf8"
 
+	"vaultwicket/cmd/internal/vault/budget"
 	"vaultwicket/cmd/internal/vault/command"
 	"vaultwicket/cmd/internal/vault/disk"
+	"vaultwicket/cmd/internal/vault/knowledge"
 	"vaultwicket/cmd/internal/vault/knowledge/index"
 	"vaultwicket/cmd/internal/vault/lookup"
+	"vaultwicket/cmd/internal/vault/markdown"
 	"vaultwicket/cmd/internal/vault/relink"
 )
 
 func init() {
 	register(
-		command.Command{Name: "move", Plan: move, Verify: meansMoved},
-		command.Command{Name: "rename", Plan: rename, Verify: meansMoved},
+		command.Command{Name: "move", Plan: move},
+		command.Command{Name: "rename", Plan: rename},
+		command.Command{Name: "copy", Plan: copyFile},
 	)
 }
 
 func move(v *command.Vault, p command.Values) (command.Proposal, error) {
+	if p.Has("files") || p.Has("query") {
+		return moveSeveral(v, p)
+	}
 	return moving(v, p, "Moved", func(from disk.Path) string {
-		if strings.HasSuffix(p["to"], "/") {
-			return strings.TrimPrefix(p["to"], "/") + path.Base(from.String())
-		}
-		return withExtension(p["to"], from)
+		return destinationOf(p["to"], from)
 	})
 }
 
+// destinationOf returns the path that a file gets with to=.
+func destinationOf(to string, from disk.Path) string {
+	if strings.HasSuffix(to, "/") {
+		return strings.TrimPrefix(to, "/") + path.Base(from.String())
+	}
+	return withExtension(to, from)
+}
+
 func rename(v *command.Vault, p command.Values) (command.Proposal, error) {
-	if strings.ContainsAny(p["name"], `/\`) {
-		return command.Proposal{}, command.Misuse("Invalid value for name: %s. Use move to=<path> for another folder.", p["name"])
+	if err := oneName(p["name"]); err != nil {
+		return command.Proposal{}, err
 	}
 	return moving(v, p, "Renamed", func(from disk.Path) string {
 		return path.Join(path.Dir(from.String()), withExtension(p["name"], from))
 	})
+}
+
+func oneName(name string) error {
+	if strings.ContainsAny(name, `/\`) {
+		return command.Misuse("Invalid value for name: %s. Use move to=<path> for another folder.", name)
+	}
+	return nil
 }
 
 // withExtension adds the extension of a file to its new name, unless the name
@@ -58,28 +81,157 @@ var supported = strings.Fields("md base canvas avif bmp gif jpeg jpg png svg web
 // moving returns the proposal to give a file another path. The file itself comes
 // first: it is the one that the change is about.
 func moving(v *command.Vault, p command.Values, said string, destination func(from disk.Path) string) (command.Proposal, error) {
+	r, err := relocating(v, p)
+	if err != nil {
+		return command.Proposal{}, err
+	}
 	t, err := v.Target(p)
 	if err != nil {
 		return command.Proposal{}, err
 	}
-	before, err := v.Disk.Read(t.Path)
-	if err != nil {
-		return command.Proposal{}, command.ReadError(t.Typed, err)
-	}
-	typed := destination(t.Path)
-	to, err := destinationPath(v, t.Path, typed)
+	to, err := r.move(t, destination(t.Path))
 	if err != nil {
 		return command.Proposal{}, err
 	}
-	planned := command.Proposal{Message: said + ": " + t.Path.String() + " -> " + to.String(), Note: to}
-	if to == t.Path {
-		return planned, nil
+	r.planned.Message, r.planned.Note = said+": "+t.Path.String()+" -> "+to.String(), to
+	return r.planned, r.relink()
+}
+
+// moveSeveral moves the files of a list, or the notes that a search finds, into a folder.
+func moveSeveral(v *command.Vault, p command.Values) (command.Proposal, error) {
+	if command.NamesOneFile(p) || p.Has("files") && p.Has("query") {
+		return command.Proposal{}, command.Misuse("Use file=<name>, path=<path>, files=<paths> or query=<text>, not several.")
 	}
-	if isTaken(v, to, t.Path) {
-		return command.Proposal{}, command.AlreadyExists.Failure("Destination file already exists!")
+	if !strings.HasSuffix(p["to"], "/") {
+		return command.Proposal{}, command.Misuse("Invalid value for to: %s. Several files go to a folder, with a slash at its end.", p["to"])
 	}
-	planned.Steps = []command.Step{{Path: to, From: t.Path, Before: command.Existing(before), After: command.Existing(before)}}
-	return planned, updateLinks(v, &planned)
+	r, err := relocating(v, p)
+	if err != nil {
+		return command.Proposal{}, err
+	}
+	var targets []command.Target
+	if p.Has("files") {
+		targets, err = pathLines(p["files"], v.FindPath)
+	} else {
+		var notes []disk.Path
+		notes, err = Notes(v, p, false, func(*knowledge.Note) bool { return true })
+		for _, note := range notes {
+			targets = append(targets, command.Target{Path: note, Typed: note.String()})
+		}
+	}
+	if err != nil {
+		return command.Proposal{}, err
+	}
+	for _, t := range targets {
+		to, err := r.move(t, destinationOf(p["to"], t.Path))
+		if err != nil {
+			return command.Proposal{}, err
+		}
+		if r.planned.Note == (disk.Path{}) {
+			r.planned.Note = to
+		}
+	}
+	r.planned.Message = fmt.Sprintf("Moved: %s -> %s", Counted(len(r.planned.Steps), "file"), p["to"])
+	return r.planned, r.relink()
+}
+
+// pathLines returns the paths of a list, one a line.
+func pathLines(list string, find func(typed string) (disk.Path, error)) (all []command.Target, err error) {
+	for typed := range strings.Lines(list) {
+		if typed = strings.TrimSpace(typed); typed == "" {
+			continue
+		}
+		at, err := find(typed)
+		if err != nil {
+			return nil, err
+		}
+		if !slices.ContainsFunc(all, func(t command.Target) bool { return t.Path == at }) {
+			all = append(all, command.Target{Path: at, Typed: typed})
+		}
+	}
+	return all, nil
+}
+
+// copyFile makes a file with the content of another one. Its links lead where those of the
+// other one lead, and no link leads to the copy.
+func copyFile(v *command.Vault, p command.Values) (command.Proposal, error) {
+	t, err := v.Target(p)
+	if err != nil {
+		return command.Proposal{}, err
+	}
+	r := relocation{v: v, follow: true, copies: true, to: map[string]string{}}
+	to, err := r.move(t, destinationOf(p["to"], t.Path))
+	if err != nil {
+		return command.Proposal{}, err
+	}
+	r.planned.Message, r.planned.Note = "Copied: "+t.Path.String()+" -> "+to.String(), to
+	return r.planned, r.relink()
+}
+
+// relocation gives files other paths, or copies them, and changes the links that would lead
+// elsewhere then.
+type relocation struct {
+	v       *command.Vault
+	planned command.Proposal
+	to      map[string]string // new paths of files, by old ones
+	folders map[string]string // those of folders
+	follow  bool              // links are changed, and not only counted
+	copies  bool
+}
+
+// relocating returns an empty relocation. Links follow through the gateway, unless it is asked
+// otherwise. By itself this program does as the vault is set, which is not to change them by
+// default, in the app too.
+func relocating(v *command.Vault, p command.Values) (*relocation, error) {
+	var app struct {
+		Update bool `json:"alwaysUpdateLinks"`
+	}
+	err := v.ReadConfig("app.json", &app)
+	follow := v.ForGateway || app.Update
+	if p.Has("links") {
+		follow = p["links"] == "update"
+	}
+	return &relocation{v: v, follow: follow, to: map[string]string{}}, err
+}
+
+// move adds a file to those that move, and returns its new path. One that is there already
+// stays.
+func (r *relocation) move(t command.Target, typed string) (disk.Path, error) {
+	before, err := stateOf(r.v, t)
+	if err != nil {
+		return disk.Path{}, err
+	}
+	to, err := destinationPath(r.v, t.Path, typed)
+	if err != nil || to == t.Path && !r.copies {
+		return to, err
+	}
+	if isTaken(r.v, to, t.Path) || r.isNew(to) {
+		return disk.Path{}, command.AlreadyExists.Failure("Destination file already exists!")
+	}
+	s := command.Step{Path: to, From: t.Path, Before: before, After: before}
+	if r.copies {
+		s = command.Step{Path: to, After: before, CopyOf: t.Path}
+	}
+	r.to[t.Path.String()] = to.String()
+	r.planned.Steps = append(r.planned.Steps, s)
+	return to, nil
+}
+
+// stateOf returns what a file holds that is to be moved, copied or removed.
+func stateOf(v *command.Vault, t command.Target) (command.FileState, error) {
+	before, err := command.CurrentState(v, t.Path)
+	switch {
+	case err != nil:
+		return before, command.ReadError(t.Typed, err)
+	case !before.Exists:
+		return before, command.FileNotFound(t.Typed)
+	}
+	return before, budget.From(v.Ctx).Hold(int64(len(before.Text)))
+}
+
+// isNew reports whether another file of the relocation gets a path.
+func (r *relocation) isNew(to disk.Path) bool {
+	return slices.ContainsFunc(r.planned.Steps, func(s command.Step) bool { return strings.EqualFold(s.Path.String(), to.String()) })
 }
 
 // destinationPath returns the path that the file from is to get. Where the disk takes
@@ -115,50 +267,184 @@ func isTaken(v *command.Vault, to, from disk.Path) bool {
 	return err != nil || !strings.EqualFold(to.String(), from.String()) || !os.SameFile(there, old)
 }
 
-// updateLinks adds to the proposal of a move what happens to links: they follow if the
-// vault is set so. That is off by default, in the app too; then they are counted.
-func updateLinks(v *command.Vault, planned *command.Proposal) error {
-	var app struct {
-		Update bool   `json:"alwaysUpdateLinks"`
-		Format string `json:"newLinkFormat"`
+// relink adds to the proposal what happens to links.
+func (r *relocation) relink() error {
+	if len(r.to) == 0 && len(r.folders) == 0 {
+		return nil
 	}
-	if err := v.ReadConfig("app.json", &app); err != nil {
-		return err
-	}
-	x, err := v.Index()
+	x, err := r.v.Index()
 	if err != nil {
 		return err
 	}
-	moved := planned.Steps[0]
-	m := moveIn(x, moved.From.String(), moved.Path.String(), relink.ParseFormat(app.Format))
+	var before, after, made []string
+	for _, f := range x.Files {
+		p := f.Path.String()
+		before = append(before, p)
+		switch to, moves := r.to[p]; {
+		case moves && r.copies:
+			after, made = append(after, p, to), append(made, to)
+		case moves:
+			after = append(after, to)
+		default:
+			after = append(after, p)
+		}
+	}
+	m, err := newMove(r.v, r.to, r.folders, nil, before, after)
+	if err != nil {
+		return err
+	}
+	if r.copies {
+		for i, s := range r.planned.Steps {
+			text, _, lost := m.Rewrite(s.After.Text, s.CopyOf.String())
+			if !s.After.Folder && !s.After.Image.Exists {
+				r.planned.Steps[i].After = command.Existing(text)
+			}
+			r.planned.Message = strings.Join(append([]string{r.planned.Message}, remarks(s.Path, lost)...), "\n")
+		}
+		if m, err = newMove(r.v, nil, nil, made, before, after); err != nil {
+			return err
+		}
+	}
+	if err := changeLinks(r.v, &r.planned, m, concerned(x, m, r.to), r.follow); err != nil {
+		return err
+	}
+	if r.v.ForGateway && !r.copies {
+		r.planned.Mentions, err = mentions(r.v, r.to)
+	}
+	if r.planned.Mentions != "" {
+		r.planned.Message += "\nLeft: " + r.planned.Mentions
+	}
+	return err
+}
+
+// newMove returns a move as the vault writes links.
+func newMove(v *command.Vault, to, folders map[string]string, appears, before, after []string) (*relink.Move, error) {
+	var app struct {
+		Format string `json:"newLinkFormat"`
+	}
+	err := v.ReadConfig("app.json", &app)
+	return relink.New(to, folders, appears, lookup.New(before), lookup.New(after), relink.ParseFormat(app.Format)), err
+}
+
+// changeLinks adds to a proposal the changes of links in the files sources, or counts them if
+// they are not to follow. What a step of the proposal moves is changed in that step.
+func changeLinks(v *command.Vault, planned *command.Proposal, m *relink.Move, sources []disk.Path, follow bool) error {
+	moved := map[disk.Path]int{}
+	for i, s := range planned.Steps {
+		if s.IsMove() {
+			moved[s.From] = i
+		}
+	}
 	var left []string
-	for _, source := range concerned(x, m, moved.From, moved.Path) {
-		if source == moved.From && app.Update {
-			text, _, lost := m.Rewrite(moved.Before.Text, source.String())
-			planned.Steps[0].After = command.Existing(text)
-			left = append(left, remarks(moved.Path, lost)...)
-			continue
+	for _, source := range sources {
+		at, moves := moved[source]
+		s := command.Step{Path: source}
+		if moves {
+			s = planned.Steps[at]
+		} else {
+			before, err := v.Disk.Read(source)
+			if disk.IsMissing(err) {
+				continue // it was removed meanwhile
+			}
+			if err == nil {
+				err = budget.From(v.Ctx).Hold(int64(len(before)))
+			}
+			if err != nil {
+				return command.ReadError(source.String(), err)
+			}
+			s.Before = command.Existing(before)
 		}
-		before, err := v.Disk.Read(source)
-		if disk.IsMissing(err) {
-			continue // it was removed meanwhile
-		}
-		if err != nil {
-			return command.ReadError(source.String(), err)
-		}
-		after, changed, lost := m.Rewrite(before, source.String())
-		if !app.Update {
+		after, changed, lost := m.Rewrite(s.Before.Text, source.String())
+		if !follow {
 			planned.Broken.Add(source, changed+len(lost))
 			continue
 		}
-		left = append(left, remarks(source, lost)...)
-		if changed > 0 {
-			planned.Steps = append(planned.Steps, command.Step{Path: source, Before: command.Existing(before), After: command.Existing(after)})
+		left = append(left, remarks(s.Path, lost)...)
+		if changed == 0 {
+			continue
 		}
+		planned.Followed.Add(s.Path, changed)
+		if s.After = command.Existing(after); moves {
+			planned.Steps[at] = s
+		} else {
+			planned.Steps = append(planned.Steps, s)
+		}
+	}
+	if v.ForGateway && planned.Followed.Count > 0 {
+		planned.Message += "\nLinks: " + planned.Followed.String()
 	}
 	planned.Message = strings.Join(append([]string{planned.Message}, left...), "\n")
 	return nil
 }
+
+// mentions says how often the old names of notes are left in the texts of notes, outside of
+// links, "" for never.
+func mentions(v *command.Vault, to map[string]string) (string, error) {
+	var names []string
+	for from, to := range to {
+		if old := stemOf(from); strings.HasSuffix(from, ".md") && old != stemOf(to) && !slices.Contains(names, old) {
+			names = append(names, old)
+		}
+	}
+	if len(names) == 0 {
+		return "", nil
+	}
+	excluded, err := v.Excluded()
+	if err != nil {
+		return "", err
+	}
+	var count, notes atomic.Int64
+	err = v.Host.Knowledge.EachNote(v.View(), knowledge.Scope{Excluded: excluded, Texts: true}, func(n *knowledge.Note) {
+		if found := mentionsIn([]byte(n.Text()), names); found > 0 && v.Ctx.Err() == nil {
+			count.Add(int64(found))
+			notes.Add(1)
+		}
+	})
+	if err != nil || count.Load() == 0 {
+		return "", err
+	}
+	of := "the old names"
+	if len(names) == 1 {
+		of = fmt.Sprintf("%q", command.Verbatim(names[0]))
+	}
+	return fmt.Sprintf("%s of %s in the text of %s", Counted(int(count.Load()), "mention"), of, Counted(int(notes.Load()), "note")), v.Ctx.Err()
+}
+
+// mentionsIn counts names in a text that are words of their own, and no parts of links.
+func mentionsIn(text []byte, names []string) (count int) {
+	var found *markdown.Note
+	for _, name := range names {
+		for at := 0; ; at += len(name) {
+			n := bytes.Index(text[at:], []byte(name))
+			if n < 0 {
+				break
+			}
+			at += n
+			before, _ := utf8.DecodeLastRune(text[:at])
+			after, _ := utf8.DecodeRune(text[at+len(name):])
+			if isLetter(before) || isLetter(after) {
+				continue
+			}
+			if found == nil {
+				scanned := markdown.Scan(text)
+				found = &scanned
+			}
+			inLink := slices.ContainsFunc(found.Links, func(l markdown.Link) bool { return l.Span.Start <= at && at < l.Span.End })
+			if line := text[bytes.LastIndexByte(text[:at], '\n')+1 : at]; at < found.Body && bytes.Count(line, []byte("[[")) > bytes.Count(line, []byte("]]")) {
+				inLink = true
+			}
+			if !inLink {
+				count++
+			}
+		}
+	}
+	return count
+}
+
+func isLetter(r rune) bool { return r != utf8.RuneError && (unicode.IsLetter(r) || unicode.IsDigit(r)) }
+
+// stemOf returns the name of a file without its extension.
+func stemOf(file string) string { return strings.TrimSuffix(path.Base(file), path.Ext(file)) }
 
 // remarks are lines about the links that lead elsewhere from now on.
 func remarks(source disk.Path, left []relink.Left) (lines []string) {
@@ -168,38 +454,27 @@ func remarks(source disk.Path, left []relink.Left) (lines []string) {
 	return lines
 }
 
-// moveIn returns the move of a file among those of an index.
-func moveIn(x *index.Index, from, to string, format relink.Format) *relink.Move {
-	before, after := make([]string, len(x.Files)), make([]string, len(x.Files))
-	for i, f := range x.Files {
-		before[i], after[i] = f.Path.String(), f.Path.String()
-		if before[i] == from {
-			after[i] = to
-		}
-	}
-	return relink.New(from, to, lookup.New(before), lookup.New(after), format)
-}
-
 // concerned returns the files in which links have to change, in the order of
 // listings. Only a link can be concerned that leads to a file of the old name
 // or the new one, and those of the file itself.
-func concerned(x *index.Index, m *relink.Move, from, to disk.Path) (sources []disk.Path) {
-	near, names := map[int]bool{}, map[string]bool{}
-	for _, name := range append(linkNames(from), linkNames(to)...) {
-		names[name] = true
-	}
+func concerned(x *index.Index, m *relink.Move, to map[string]string) (sources []disk.Path) {
+	near := map[int]bool{}
 	graph := x.Graph()
 	for place, f := range x.Files {
-		if f.Path == from {
+		if _, moves := to[f.Path.String()]; moves {
 			near[place] = true
 		}
-		if slices.ContainsFunc(linkNames(f.Path), func(name string) bool { return names[name] }) {
+		if name := lookup.Fold(path.Base(f.Path.String())); m.Means(name) || m.Means(strings.TrimSuffix(name, ".md")) {
 			for _, edge := range graph.In(place) {
 				near[int(edge.Place)] = true
 			}
 		}
 	}
 	for place, f := range x.Files {
+		if f.Path.Ext() == "base" { // the index does not look into it
+			sources = append(sources, f.Path)
+			continue
+		}
 		if !near[place] {
 			continue
 		}
@@ -215,44 +490,4 @@ func concerned(x *index.Index, m *relink.Move, from, to disk.Path) (sources []di
 		}
 	}
 	return sources
-}
-
-// linkNames are the names by which a link may mean a file.
-func linkNames(p disk.Path) []string {
-	name := lookup.Fold(path.Base(p.String()))
-	return []string{name, strings.TrimSuffix(name, ".md")}
-}
-
-// meansMoved judges the moved file, and those that link to it: each link has to
-// lead to the file to which it led, however it is written.
-func meansMoved(v *command.Vault, _ command.Values, c command.AppChange) (command.Verdict, error) {
-	if c.Step.From != "" && c.Now.Equal(c.Before) {
-		return command.Verdict{Done: true, Style: "the app has not changed the links in the moved file"}, nil
-	}
-	from, to := c.Entry.Steps[0].From, c.Entry.Steps[0].Path
-	now, err := command.AllPaths(v)
-	if err != nil {
-		return command.Verdict{}, err
-	}
-	then := slices.Clone(now)
-	if i := slices.Index(then, to); i >= 0 {
-		then[i] = from
-	}
-	var app struct {
-		Format string `json:"newLinkFormat"`
-	}
-	if err := v.ReadConfig("app.json", &app); err != nil {
-		return command.Verdict{}, err
-	}
-	after := lookup.New(now)
-	source := c.Step.Path
-	if c.Step.From != "" {
-		source = c.Step.From
-	}
-	wanted, _, _ := relink.New(from, to, lookup.New(then), after, relink.ParseFormat(app.Format)).Rewrite(c.Before.Text, source)
-	return command.Links(wanted, c.Now.Text, func(a, b string) bool {
-		i, ok := after.Resolve(a, c.Step.Path)
-		k, alsoOK := after.Resolve(b, c.Step.Path)
-		return a == b || ok && alsoOK && i == k
-	}), nil
 }

@@ -239,11 +239,11 @@ type outlook struct {
 	ahead map[disk.Path]command.FileState
 }
 
-func (o outlook) current(path disk.Path) (command.FileState, error) {
+func (o outlook) current(path disk.Path, kept string) (command.FileState, error) {
 	if h, known := o.ahead[path]; known {
 		return h, nil
 	}
-	return command.CurrentState(o.v, path)
+	return command.StateAt(o.v, path, kept)
 }
 
 func (o outlook) do(s command.Step) {
@@ -296,11 +296,11 @@ func (o outlook) trace(e journal.Entry, kept journal.Step) (t trace, err error) 
 	if err != nil {
 		return t, command.Failure("Change %s cannot be undone: %v", e.ID, err)
 	}
-	if t.now, err = o.current(t.is); err != nil {
+	if t.now, err = o.current(t.is, kept.Path); err != nil {
 		return t, command.ReadError(t.is.String(), err)
 	}
 	if t.then = t.now; t.isMove() {
-		if t.then, err = o.current(t.was); err != nil {
+		if t.then, err = o.current(t.was, ""); err != nil {
 			return t, command.ReadError(t.was.String(), err)
 		}
 	}
@@ -319,17 +319,23 @@ func (o outlook) back(j *journal.Journal, e journal.Entry, kept journal.Step) ([
 			return steps, nil
 		}
 	}
+	folder := strings.HasSuffix(kept.Path, "/")
 	switch {
+	case folder && t.now.Exists == kept.Before.Exists: // others may have made it, or removed it
+		return nil, nil
+	case folder && !t.now.Exists:
+		return []command.Step{{Path: t.is, After: command.ExistingFolder}}, nil
 	case command.ImageOf(t.now) != kept.After:
 		return nil, conflict(o.v, j, t.is, kept, t.now)
 	case t.isMove() && t.then.Exists && !strings.EqualFold(t.is.String(), t.was.String()): // else it may be the file itself
 		return nil, command.UndoConflict.Failure("Conflict: there is another file at %q. Nothing was undone.", command.Verbatim(t.was.String()))
 	}
-	s := command.Step{Path: t.was, Before: t.now}
+	s := command.Step{Path: t.was, Before: t.now, Modified: kept.Modified}
 	if t.isMove() {
 		s.From = t.is
 	}
-	if name, trashed := strings.CutPrefix(e.Note, command.TrashRemark); trashed {
+	name, trashed := strings.CutPrefix(e.Note, command.TrashRemark)
+	if s.Back = trashed && name == command.TrashMany; trashed && !s.Back {
 		s.TrashName = name
 	}
 	if s.After, err = keptBefore(o.v, j, kept, t.now); err != nil {

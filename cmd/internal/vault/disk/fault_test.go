@@ -83,6 +83,13 @@ func (f *faulty) Remove(dir *os.Root, name string) error {
 	return f.real.Remove(dir, name)
 }
 
+func (f *faulty) Rmdir(dir *os.Root, name string) error {
+	if f.fails() {
+		return errFault
+	}
+	return f.real.Rmdir(dir, name)
+}
+
 func (f *faulty) Sync(dir *os.Root) error {
 	if f.fails() {
 		return errFault

@@ -25,10 +25,10 @@ func hold(t *testing.T, path string, share uint32) (release func()) {
 // error says why. Once it is closed it is changed.
 func TestANoteThatAnotherProgramHasOpen(t *testing.T) {
 	for name, call := range map[string]func(f *Folder) error{
-		"Move":   func(f *Folder) error { return f.Move(Path{"A.md"}, Path{"B.md"}, []byte("text")) },
+		"Move":   func(f *Folder) error { return f.Move(Path{"A.md"}, Path{"B.md"}, Text([]byte("text"))) },
 		"Swap":   func(f *Folder) error { return f.Swap(Path{"A.md"}, []byte("text"), []byte("new")) },
-		"Remove": func(f *Folder) error { return f.Remove(Path{"A.md"}, []byte("text")) },
-		"Trash":  func(f *Folder) error { _, err := f.Trash(Path{"A.md"}, []byte("text")); return err },
+		"Remove": func(f *Folder) error { return f.Remove(Path{"A.md"}, Text([]byte("text"))) },
+		"Trash":  func(f *Folder) error { _, err := f.Trash(Path{"A.md"}, Text([]byte("text"))); return err },
 	} {
 		dir := planted(t, map[string]string{"A.md": "text"})
 		folder := openFolder(t, dir)

@@ -1,6 +1,7 @@
 package disk
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -14,9 +15,8 @@ import (
 	"vaultwicket/cmd/internal/vault/disk/system"
 )
 
-// Remove deletes the file at p. The error is ErrChanged unless the bytes before are its
-// content.
-func (f *Folder) Remove(p Path, before []byte) error {
+// Remove deletes the file at p. The error is ErrChanged unless it has the content before.
+func (f *Folder) Remove(p Path, before Content) error {
 	dir, leave, err := f.lockedParent(p)
 	if err != nil {
 		return err
@@ -41,9 +41,9 @@ func (f *Folder) Remove(p Path, before []byte) error {
 
 // Move gives the file at from the path to, and makes the folders that are missing there.
 // The error is fs.ErrExist if something is at to, unless that is the file itself under a
-// name that the system takes for the same, and ErrChanged unless the bytes before are its
-// content.
-func (f *Folder) Move(from, to Path, before []byte) error {
+// name that the system takes for the same, and ErrChanged unless the file has the content
+// before.
+func (f *Folder) Move(from, to Path, before Content) error {
 	if err := f.admit(from); err != nil {
 		return err
 	}
@@ -135,9 +135,9 @@ func (f *Folder) respell(file *File, source, target *os.Root, to Path) error {
 const trashFolder = ".trash"
 
 // Trash moves the file at p into the trash of the vault, which is flat, and returns its
-// name there: one that is taken gets a number. The error is ErrChanged unless the bytes
-// before are its content. A name with an error says that the file was moved nevertheless.
-func (f *Folder) Trash(p Path, before []byte) (name string, err error) {
+// name there: one that is taken gets a number. The error is ErrChanged unless the file has the
+// content before. A name with an error says that the file was moved nevertheless.
+func (f *Folder) Trash(p Path, before Content) (name string, err error) {
 	dir, leave, err := f.lockedParent(p)
 	if err != nil {
 		return "", err
@@ -179,13 +179,14 @@ func numbered(name string, n int) string {
 }
 
 // Untrash moves a file, with its times and its mode, out of the trash of the vault to p,
-// which must be free, and makes the folders that are missing there. The error is
-// ErrChanged unless the bytes content are its content.
-func (f *Folder) Untrash(name string, p Path, content []byte) error {
+// which must be free, and makes the folders that are missing there. The error is ErrChanged
+// unless it has the content. With the name "" it is the first file that Trash may have made of
+// one at p, and that has the content.
+func (f *Folder) Untrash(name string, p Path, content Content) error {
 	if err := f.admitNew(p); err != nil {
 		return err
 	}
-	if strings.ContainsAny(name, `/\`) || flaw(name) != "" {
+	if name != "" && (strings.ContainsAny(name, `/\`) || flaw(name) != "") {
 		return &Refusal{Path: name, Reason: "is not the name of a file"}
 	}
 	trash, err := f.enter([]string{trashFolder})
@@ -193,7 +194,10 @@ func (f *Folder) Untrash(name string, p Path, content []byte) error {
 		return err
 	}
 	defer trash.Close()
-	file, err := f.openUnchanged(trash, name, content)
+	file, err := f.openUnchanged(trash, cmp.Or(name, p.base()), content)
+	for n := 1; name == "" && errors.Is(err, ErrChanged) && n < maxTrashed; n++ {
+		file, err = f.openUnchanged(trash, numbered(p.base(), n), content)
+	}
 	if err != nil {
 		return err
 	}
@@ -272,12 +276,12 @@ func (f *Folder) pass(source *os.Root, from string, target *os.Root, to string) 
 		return err
 	}
 	if err = placeholder.Close(); err == nil {
-		err = f.unchanged(target, to, nil)
+		err = f.unchanged(target, to, Text(nil))
 	}
 	if err == nil {
 		err = f.sys.Rename(source, from, target, to)
 	}
-	if err == nil || f.unchanged(target, to, nil) != nil {
+	if err == nil || f.unchanged(target, to, Text(nil)) != nil {
 		return err // by now another program's note is there
 	}
 	return errors.Join(err, ignoreMissing(f.sys.Remove(target, to)))

@@ -44,18 +44,18 @@ func TestChanges(t *testing.T) {
 		{"a swap replaces what is expected", func(f *Folder) error { return f.Swap(a, text, []byte("new")) }, nil, map[string]string{"a.md": "new"}},
 		{"a swap of something else is refused", func(f *Folder) error { return f.Swap(b, text, nil) }, ErrChanged, nil},
 		{"a swap of nothing is refused", func(f *Folder) error { return f.Swap(deep, nil, text) }, fs.ErrNotExist, nil},
-		{"a removal removes what is expected", func(f *Folder) error { return f.Remove(a, text) }, nil, map[string]string{"a.md": "-"}},
-		{"a removal of something else is refused", func(f *Folder) error { return f.Remove(b, text) }, ErrChanged, nil},
-		{"a folder is not removed", func(f *Folder) error { return f.Remove(mustPath(t, "f"), nil) }, ErrChanged, nil},
-		{"a removal of nothing is refused", func(f *Folder) error { return f.Remove(mustPath(t, "f/no.md"), nil) }, ErrChanged, nil},
-		{"a move makes folders", func(f *Folder) error { return f.Move(a, deep, text) }, nil, map[string]string{"a.md": "-", "new/deep/a.md": "text"}},
-		{"a move of something else is refused", func(f *Folder) error { return f.Move(b, deep, text) }, ErrChanged, nil},
-		{"a move of nothing is refused", func(f *Folder) error { return f.Move(mustPath(t, "no.md"), deep, text) }, ErrChanged, nil},
-		{"a move never replaces", func(f *Folder) error { return f.Move(a, b, text) }, fs.ErrExist, nil},
-		{"a move never goes into a folder of that name", func(f *Folder) error { return f.Move(a, mustPath(t, "f"), text) }, fs.ErrExist, nil},
-		{"the case of letters alone can change", func(f *Folder) error { return f.Move(a, mustPath(t, "A.md"), text) }, nil, map[string]string{"a.md": "-", "A.md": "text"}},
+		{"a removal removes what is expected", func(f *Folder) error { return f.Remove(a, Text(text)) }, nil, map[string]string{"a.md": "-"}},
+		{"a removal of something else is refused", func(f *Folder) error { return f.Remove(b, Text(text)) }, ErrChanged, nil},
+		{"a folder is not removed", func(f *Folder) error { return f.Remove(mustPath(t, "f"), Text(nil)) }, ErrChanged, nil},
+		{"a removal of nothing is refused", func(f *Folder) error { return f.Remove(mustPath(t, "f/no.md"), Text(nil)) }, ErrChanged, nil},
+		{"a move makes folders", func(f *Folder) error { return f.Move(a, deep, Text(text)) }, nil, map[string]string{"a.md": "-", "new/deep/a.md": "text"}},
+		{"a move of something else is refused", func(f *Folder) error { return f.Move(b, deep, Text(text)) }, ErrChanged, nil},
+		{"a move of nothing is refused", func(f *Folder) error { return f.Move(mustPath(t, "no.md"), deep, Text(text)) }, ErrChanged, nil},
+		{"a move never replaces", func(f *Folder) error { return f.Move(a, b, Text(text)) }, fs.ErrExist, nil},
+		{"a move never goes into a folder of that name", func(f *Folder) error { return f.Move(a, mustPath(t, "f"), Text(text)) }, fs.ErrExist, nil},
+		{"the case of letters alone can change", func(f *Folder) error { return f.Move(a, mustPath(t, "A.md"), Text(text)) }, nil, map[string]string{"a.md": "-", "A.md": "text"}},
 		{"the trash is flat, a taken name gets a number", func(f *Folder) error {
-			name, err := f.Trash(a, text)
+			name, err := f.Trash(a, Text(text))
 			return errors.Join(err, expectName(name, "a.md"))
 		}, nil, map[string]string{"a.md": "-", ".trash/a.md": "text"}},
 		{"twice the same name", func(f *Folder) error {
@@ -65,18 +65,18 @@ func TestChanges(t *testing.T) {
 						return err
 					}
 				}
-				name, err := f.Trash(a, text)
+				name, err := f.Trash(a, Text(text))
 				if err := errors.Join(err, expectName(name, want)); err != nil {
 					return err
 				}
 			}
 			return nil
 		}, nil, map[string]string{"a.md": "-", ".trash/a.md": "text", ".trash/a 1.md": "text", ".trash/a 2.md": "text"}},
-		{"something else does not go into the trash", func(f *Folder) error { _, err := f.Trash(b, text); return err }, ErrChanged, nil},
-		{"out of the trash", func(f *Folder) error { return f.Untrash("x.md", deep, []byte("gone")) }, nil, map[string]string{".trash/x.md": "-", "new/deep/a.md": "gone"}},
-		{"what was changed in the trash stays there", func(f *Folder) error { return f.Untrash("x.md", deep, text) }, ErrChanged, nil},
-		{"nothing comes out of the trash over a file", func(f *Folder) error { return f.Untrash("x.md", b, []byte("gone")) }, fs.ErrExist, nil},
-		{"what is not in the trash", func(f *Folder) error { return f.Untrash("y.md", deep, nil) }, ErrChanged, nil},
+		{"something else does not go into the trash", func(f *Folder) error { _, err := f.Trash(b, Text(text)); return err }, ErrChanged, nil},
+		{"out of the trash", func(f *Folder) error { return f.Untrash("x.md", deep, Text([]byte("gone"))) }, nil, map[string]string{".trash/x.md": "-", "new/deep/a.md": "gone"}},
+		{"what was changed in the trash stays there", func(f *Folder) error { return f.Untrash("x.md", deep, Text(text)) }, ErrChanged, nil},
+		{"nothing comes out of the trash over a file", func(f *Folder) error { return f.Untrash("x.md", b, Text([]byte("gone"))) }, fs.ErrExist, nil},
+		{"what is not in the trash", func(f *Folder) error { return f.Untrash("y.md", deep, Text(nil)) }, ErrChanged, nil},
 		{"the bookmarks are made with their folder", func(f *Folder) error { return f.Make(Bookmarks(), text) }, nil, map[string]string{".obsidian/bookmarks.json": "text"}},
 		{"an intermediate folder that is hidden", func(f *Folder) error { return f.Swap(hidden(".trash/x.md"), []byte("gone"), text) }, nil, map[string]string{".trash/x.md": "text"}},
 	}
@@ -119,9 +119,9 @@ func TestChangesThatAreRefused(t *testing.T) {
 		err        error
 	}{
 		{"a read-only note", `"ro.md" is read-only`, f.Swap(mustPath(t, "ro.md"), []byte("text"), nil)},
-		{"a name that does not travel", `contains '?'`, f.Move(mustPath(t, "a.md"), mustPath(t, "a?.md"), []byte("text"))},
-		{"a path in the trash", `is not the name of a file`, f.Untrash("../a.md", mustPath(t, "b.md"), []byte("text"))},
-		{"a folder of the trash", `is not the name of a file`, f.Untrash("..", mustPath(t, "b.md"), nil)},
+		{"a name that does not travel", `contains '?'`, f.Move(mustPath(t, "a.md"), mustPath(t, "a?.md"), Text([]byte("text")))},
+		{"a path in the trash", `is not the name of a file`, f.Untrash("../a.md", mustPath(t, "b.md"), Text([]byte("text")))},
+		{"a folder of the trash", `is not the name of a file`, f.Untrash("..", mustPath(t, "b.md"), Text(nil))},
 	} {
 		var refusal *Refusal
 		if !errors.As(test.err, &refusal) || !strings.Contains(test.err.Error(), test.want) {
@@ -139,9 +139,9 @@ func TestAFileComesBackFromTheTrashAsItWas(t *testing.T) {
 	then := time.Date(2020, 1, 2, 3, 4, 5, 0, time.UTC)
 	must(t, errors.Join(os.Chmod(full, 0o600), os.Chtimes(full, then, then)))
 	f := openFolder(t, dir)
-	name, err := f.Trash(mustPath(t, "a.md"), []byte("text"))
+	name, err := f.Trash(mustPath(t, "a.md"), Text([]byte("text")))
 	if err == nil {
-		err = f.Untrash(name, mustPath(t, "a.md"), []byte("text"))
+		err = f.Untrash(name, mustPath(t, "a.md"), Text([]byte("text")))
 	}
 	info, also := os.Stat(full)
 	must(t, errors.Join(err, also))
@@ -157,7 +157,7 @@ func TestATrashThatIsALinkIsRefused(t *testing.T) {
 	if err := os.Symlink(elsewhere, filepath.Join(dir, trashFolder)); err != nil {
 		t.Skip(err)
 	}
-	_, err := openFolder(t, dir).Trash(mustPath(t, "a.md"), []byte("text"))
+	_, err := openFolder(t, dir).Trash(mustPath(t, "a.md"), Text([]byte("text")))
 	var refusal *Refusal
 	if !errors.As(err, &refusal) || len(contents(t, elsewhere)) > 0 {
 		t.Errorf("error %v", err)
@@ -198,19 +198,19 @@ func TestEveryFaultOfAChangeLeavesTheOldOrTheNew(t *testing.T) {
 		target string
 	}{
 		{"swap", func(f *Folder) error { return f.Swap(a, []byte(oldText), []byte(newText)) }, map[string]string{"a.md": newText, ".trash/x.md": oldText}, nil, ""},
-		{"remove", func(f *Folder) error { return f.Remove(a, []byte(oldText)) }, map[string]string{".trash/x.md": oldText}, nil, ""},
+		{"remove", func(f *Folder) error { return f.Remove(a, Text([]byte(oldText))) }, map[string]string{".trash/x.md": oldText}, nil, ""},
 		{
-			"move", func(f *Folder) error { return f.Move(a, deep, []byte(oldText)) },
+			"move", func(f *Folder) error { return f.Move(a, deep, Text([]byte(oldText))) },
 			map[string]string{"new/deep/b.md": oldText, ".trash/x.md": oldText},
 			map[string]string{"a.md": oldText, "new/deep/b.md": oldText, ".trash/x.md": oldText}, "new/deep/b.md",
 		},
 		{
-			"trash", func(f *Folder) error { _, err := f.Trash(a, []byte(oldText)); return err },
+			"trash", func(f *Folder) error { _, err := f.Trash(a, Text([]byte(oldText))); return err },
 			map[string]string{".trash/a.md": oldText, ".trash/x.md": oldText},
 			map[string]string{"a.md": oldText, ".trash/a.md": oldText, ".trash/x.md": oldText}, ".trash/a.md",
 		},
 		{
-			"untrash", func(f *Folder) error { return f.Untrash("x.md", deep, []byte(oldText)) },
+			"untrash", func(f *Folder) error { return f.Untrash("x.md", deep, Text([]byte(oldText))) },
 			map[string]string{"a.md": oldText, "new/deep/b.md": oldText},
 			map[string]string{"a.md": oldText, "new/deep/b.md": oldText, ".trash/x.md": oldText}, "new/deep/b.md",
 		},
@@ -243,13 +243,13 @@ func TestInterposeIsAskedBeforeEveryCall(t *testing.T) {
 	asked := 0
 	f.Interpose(func() error { asked++; return nil })
 	a, b := mustPath(t, "f/a.md"), mustPath(t, "f/b.md")
-	err := errors.Join(f.Make(a, []byte("x")), f.Swap(a, []byte("x"), []byte("y")), f.Move(a, b, []byte("y")))
+	err := errors.Join(f.Make(a, []byte("x")), f.Swap(a, []byte("x"), []byte("y")), f.Move(a, b, Text([]byte("y"))))
 	if err != nil || asked < 8 {
 		t.Errorf("asked %d times, %v", asked, err)
 	}
 	before := contents(t, dir)
 	f.Interpose(func() error { return errFault })
-	for i, err := range []error{f.Make(a, nil), f.Swap(b, []byte("y"), nil), f.Remove(b, []byte("y")), f.Make(mustPath(t, "g/x.md"), nil), f.Move(b, a, []byte("y"))} {
+	for i, err := range []error{f.Make(a, nil), f.Swap(b, []byte("y"), nil), f.Remove(b, Text([]byte("y"))), f.Make(mustPath(t, "g/x.md"), nil), f.Move(b, a, Text([]byte("y")))} {
 		if !errors.Is(err, errFault) {
 			t.Errorf("call %d: %v", i, err)
 		}

@@ -18,10 +18,10 @@ var errOpenElsewhere = errors.New("a sharing violation")
 // all the same. One that stays open is left as it is, under its one name.
 func TestPatience(t *testing.T) {
 	calls := map[string]func(f *Folder) error{
-		"Move":   func(f *Folder) error { return f.Move(Path{"A.md"}, Path{"B.md"}, []byte("text")) },
+		"Move":   func(f *Folder) error { return f.Move(Path{"A.md"}, Path{"B.md"}, Text([]byte("text"))) },
 		"Swap":   func(f *Folder) error { return f.Swap(Path{"A.md"}, []byte("text"), []byte("new")) },
-		"Remove": func(f *Folder) error { return f.Remove(Path{"A.md"}, []byte("text")) },
-		"Trash":  func(f *Folder) error { _, err := f.Trash(Path{"A.md"}, []byte("text")); return err },
+		"Remove": func(f *Folder) error { return f.Remove(Path{"A.md"}, Text([]byte("text"))) },
+		"Trash":  func(f *Folder) error { _, err := f.Trash(Path{"A.md"}, Text([]byte("text"))); return err },
 	}
 	for name, call := range calls {
 		for _, open := range []int{0, 1, 6, 7, 1000} {

@@ -40,21 +40,25 @@ var changesOfSwapped = map[string]func(*Folder) error{
 	},
 	"swap":   func(f *Folder) error { return f.Swap(Path{"A/sub/n.md"}, []byte("same"), []byte("edited")) },
 	"make":   func(f *Folder) error { return f.Make(Path{"A/sub/made.md"}, []byte("made")) },
-	"remove": func(f *Folder) error { return f.Remove(Path{"A/sub/n.md"}, []byte("same")) },
-	"trash":  func(f *Folder) error { _, err := f.Trash(Path{"A/sub/n.md"}, []byte("same")); return err },
+	"remove": func(f *Folder) error { return f.Remove(Path{"A/sub/n.md"}, Text([]byte("same"))) },
+	"trash":  func(f *Folder) error { _, err := f.Trash(Path{"A/sub/n.md"}, Text([]byte("same"))); return err },
 	"untrash": func(f *Folder) error {
-		return f.Untrash("gone.md", Path{"A/sub/back.md"}, []byte("same"))
+		return f.Untrash("gone.md", Path{"A/sub/back.md"}, Text([]byte("same")))
 	},
 	"untrash into new folders": func(f *Folder) error {
-		return f.Untrash("gone.md", Path{"A/sub/new/deep/back.md"}, []byte("same"))
+		return f.Untrash("gone.md", Path{"A/sub/new/deep/back.md"}, Text([]byte("same")))
 	},
-	"move out":         func(f *Folder) error { return f.Move(Path{"A/sub/n.md"}, Path{"B/moved.md"}, []byte("same")) },
-	"move in":          func(f *Folder) error { return f.Move(Path{"A/other.md"}, Path{"B/sub/moved.md"}, []byte("other")) },
-	"move in, nested":  func(f *Folder) error { return f.Move(Path{"A/other.md"}, Path{"B/sub/new/moved.md"}, []byte("other")) },
-	"rename":           func(f *Folder) error { return f.Move(Path{"A/sub/n.md"}, Path{"A/sub/other.md"}, []byte("same")) },
-	"rename, the case": func(f *Folder) error { return f.Move(Path{"A/sub/n.md"}, Path{"A/sub/N.md"}, []byte("same")) },
+	"move out": func(f *Folder) error { return f.Move(Path{"A/sub/n.md"}, Path{"B/moved.md"}, Text([]byte("same"))) },
+	"move in": func(f *Folder) error {
+		return f.Move(Path{"A/other.md"}, Path{"B/sub/moved.md"}, Text([]byte("other")))
+	},
+	"move in, nested": func(f *Folder) error {
+		return f.Move(Path{"A/other.md"}, Path{"B/sub/new/moved.md"}, Text([]byte("other")))
+	},
+	"rename":           func(f *Folder) error { return f.Move(Path{"A/sub/n.md"}, Path{"A/sub/other.md"}, Text([]byte("same"))) },
+	"rename, the case": func(f *Folder) error { return f.Move(Path{"A/sub/n.md"}, Path{"A/sub/N.md"}, Text([]byte("same"))) },
 	"move from folder to folder": func(f *Folder) error {
-		return f.Move(Path{"A/sub/n.md"}, Path{"B/sub/n.md"}, []byte("same"))
+		return f.Move(Path{"A/sub/n.md"}, Path{"B/sub/n.md"}, Text([]byte("same")))
 	},
 }
 
@@ -119,7 +123,7 @@ func TestAChangeDoesNotTakeAFileThatTookTheName(t *testing.T) {
 	changes := map[string]func(*Folder) error{
 		"remove": changesOfSwapped["remove"], "trash": changesOfSwapped["trash"],
 		"move": changesOfSwapped["move out"], "rename": changesOfSwapped["rename"],
-		"untrash": func(f *Folder) error { return f.Untrash("gone.md", Path{"A/back.md"}, []byte("same")) },
+		"untrash": func(f *Folder) error { return f.Untrash("gone.md", Path{"A/back.md"}, Text([]byte("same"))) },
 	}
 	for name, act := range changes {
 		for _, system := range []faulty{{}, {noMove: true}, {noMove: true, noLink: true}} {

@@ -14,6 +14,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"pgregory.net/rapid"
 )
@@ -71,11 +72,23 @@ var byPath = []struct {
 	}},
 	{"Make", func(f *Folder, hidden, _ Path) error { return f.Make(hidden, []byte("made")) }},
 	{"Swap", func(f *Folder, hidden, _ Path) error { return f.Swap(hidden, []byte("text"), []byte("swapped")) }},
-	{"Remove", func(f *Folder, hidden, _ Path) error { return f.Remove(hidden, []byte("text")) }},
-	{"Move", func(f *Folder, hidden, seen Path) error { return f.Move(hidden, Path{"moved.md"}, []byte("text")) }},
-	{"Move", func(f *Folder, hidden, seen Path) error { return f.Move(seen, hidden, []byte("text")) }},
-	{"Trash", func(f *Folder, hidden, _ Path) error { _, err := f.Trash(hidden, []byte("text")); return err }},
-	{"Untrash", func(f *Folder, hidden, _ Path) error { return f.Untrash("old.md", hidden, []byte("text")) }},
+	{"IsFolder", func(f *Folder, hidden, _ Path) error {
+		if f.IsFolder(hidden) {
+			return nil
+		}
+		return missing(hidden)
+	}},
+	{"MakeFolder", func(f *Folder, hidden, _ Path) error { return f.MakeFolder(hidden) }},
+	{"RemoveFolder", func(f *Folder, hidden, _ Path) error { return f.RemoveFolder(hidden) }},
+	{"SetModified", func(f *Folder, hidden, _ Path) error { return f.SetModified(hidden, time.Unix(1, 0)) }},
+	{"Contents", func(f *Folder, hidden, _ Path) error { _, err := f.Contents(hidden); return err }},
+	{"Remove", func(f *Folder, hidden, _ Path) error { return f.Remove(hidden, Text([]byte("text"))) }},
+	{"Move", func(f *Folder, hidden, seen Path) error {
+		return f.Move(hidden, Path{"moved.md"}, Text([]byte("text")))
+	}},
+	{"Move", func(f *Folder, hidden, seen Path) error { return f.Move(seen, hidden, Text([]byte("text"))) }},
+	{"Trash", func(f *Folder, hidden, _ Path) error { _, err := f.Trash(hidden, Text([]byte("text"))); return err }},
+	{"Untrash", func(f *Folder, hidden, _ Path) error { return f.Untrash("old.md", hidden, Text([]byte("text"))) }},
 }
 
 // pathless are the exported methods that take no path or do nothing with the file,
@@ -217,13 +230,13 @@ func TestAViewIsInNobodysWay(t *testing.T) {
 	if err := folder.Swap(seen, []byte("text"), []byte("new")); err != nil {
 		t.Error(err)
 	}
-	if err := folder.Move(seen, mustPath(t, "c/d.md"), []byte("new")); err != nil {
+	if err := folder.Move(seen, mustPath(t, "c/d.md"), Text([]byte("new"))); err != nil {
 		t.Error(err)
 	}
-	if name, err := folder.Trash(mustPath(t, "c/d.md"), []byte("new")); name != "d.md" || err != nil {
+	if name, err := folder.Trash(mustPath(t, "c/d.md"), Text([]byte("new"))); name != "d.md" || err != nil {
 		t.Errorf("Trash: %q, %v", name, err)
 	}
-	if err := folder.Untrash("d.md", seen, []byte("new")); err != nil {
+	if err := folder.Untrash("d.md", seen, Text([]byte("new"))); err != nil {
 		t.Error(err)
 	}
 }

@@ -2,6 +2,8 @@ package disk
 
 import (
 	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -128,7 +130,7 @@ func (f *Folder) replace(dir *os.Root, name string, before, text []byte, perm fs
 	}
 	// The look at the old bytes comes last, so that the window in which an edit could be
 	// lost is one system call.
-	if err = f.unchanged(dir, name, before); err == nil {
+	if err = f.unchanged(dir, name, Text(before)); err == nil {
 		err = f.sys.Rename(dir, temp, dir, name)
 	}
 	if err != nil {
@@ -182,19 +184,32 @@ func (f *Folder) stage(dir *os.Root, text []byte, perm fs.FileMode, exact bool) 
 	return name, nil
 }
 
-// unchanged returns ErrChanged unless the file name still has these bytes.
-func (f *Folder) unchanged(dir *os.Root, name string, bytesThen []byte) error {
-	file, err := f.openUnchanged(dir, name, bytesThen)
+// Content is what a file has to contain. The zero Content is that of no file.
+type Content struct {
+	text []byte
+	sum  string // the SHA-256 in hexadecimal, in place of the text
+	size int64
+}
+
+// Text is the content with these bytes.
+func Text(text []byte) Content { return Content{text: text, size: int64(len(text))} }
+
+// Sum is the content of so many bytes with this SHA-256, in hexadecimal.
+func Sum(sum string, size int64) Content { return Content{sum: sum, size: size} }
+
+// unchanged returns ErrChanged unless the file name still has the content.
+func (f *Folder) unchanged(dir *os.Root, name string, then Content) error {
+	file, err := f.openUnchanged(dir, name, then)
 	if err != nil {
 		return err
 	}
 	return file.Close()
 }
 
-// openUnchanged opens the file name; the error is ErrChanged unless it still has these
-// bytes. The caller closes it: as long as it is open, its inode is not reused, so no other
+// openUnchanged opens the file name; the error is ErrChanged unless it still has the
+// content. The caller closes it: as long as it is open, its inode is not reused, so no other
 // file can be taken for it.
-func (f *Folder) openUnchanged(dir *os.Root, name string, bytesThen []byte) (*File, error) {
+func (f *Folder) openUnchanged(dir *os.Root, name string, then Content) (*File, error) {
 	file, err := f.in(dir).open(name)
 	if IsMissing(err) && !IsHardLinked(err) {
 		return nil, ErrChanged
@@ -202,18 +217,29 @@ func (f *Folder) openUnchanged(dir *os.Root, name string, bytesThen []byte) (*Fi
 	if err != nil {
 		return nil, err
 	}
-	if err := file.compare(bytesThen); err != nil {
+	if err := file.compare(then); err != nil {
 		file.Close()
 		return nil, err
 	}
 	return file, nil
 }
 
-// compare returns ErrChanged unless these bytes are the content of the file.
-func (f *File) compare(text []byte) error {
-	if f.Info.Size() != int64(len(text)) {
+// compare returns ErrChanged unless the file has the content.
+func (f *File) compare(then Content) error {
+	if f.Info.Size() != then.size {
 		return ErrChanged
 	}
+	if then.sum != "" {
+		hash := sha256.New()
+		if _, err := io.Copy(hash, f); err != nil {
+			return err
+		}
+		if hex.EncodeToString(hash.Sum(nil)) != then.sum {
+			return ErrChanged
+		}
+		return nil
+	}
+	text := then.text
 	chunk := make([]byte, 64<<10)
 	for {
 		n, err := f.Read(chunk)

@@ -59,16 +59,19 @@ func (h *Heading) keeps(old, edited markdown.Link, source string) bool {
 }
 
 // file returns the new subpath of a file node.
-func (h *Heading) file(text []byte, n node, source string) (at markdown.Span, written []byte, reason string) {
+func (h *Heading) file(text []byte, n node, source string) (edits []edit, reason string) {
 	if n.subpath.End == 0 || len(h.parts) == 0 {
-		return n.subpath, nil, ""
+		return nil, ""
 	}
 	link := markdown.Link{Path: "/" + unquote(text[n.file.Start:n.file.End]), Subpath: unquote(text[n.subpath.Start:n.subpath.End])}
 	if wanted, concerned := h.subpath(link, source, h.parts[0]); concerned && wanted != link.Subpath {
-		return n.subpath, quote(wanted), ""
+		return []edit{{n.subpath, string(quote(wanted))}}, ""
 	}
-	return n.subpath, nil, ""
+	return nil, ""
 }
+
+// expressions: those of bases name no heading.
+func (h *Heading) expressions([]byte, string) ([]edit, []Left) { return nil, nil }
 
 // subpath returns the subpath that a link has to have with one of the spellings of the
 // new heading; concerned is false for a link to something else.

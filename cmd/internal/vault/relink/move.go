@@ -1,6 +1,7 @@
 package relink
 
 import (
+	"cmp"
 	"path"
 	"strings"
 	"unicode/utf8"
@@ -32,20 +33,28 @@ func ParseFormat(setting string) Format {
 	return Shortest
 }
 
-// Move is a change of the path of a file. It is immutable and safe for use by several
-// goroutines.
+// Move is a change of the paths of files, or of the places of parts of a file. It is immutable
+// and safe for use by several goroutines.
 type Move struct {
-	from, to      string
+	// to has the new paths of the files that move, and folders those of folders.
+	to, folders   map[string]string
 	before, after *lookup.Files
 	format        Format
-	names         map[string]bool // folded names by which a link may mean the file
+	names         map[string]bool // folded names by which a link may mean one of the files
+	here          string          // path of the text after the move, "" for that of its source
+	parts         func(file, subpath string) (newFile, newSubpath string)
 }
 
-// New returns the move of the file at the path from to the path to. before and after are the
-// files of the vault before and after it.
-func New(from, to string, before, after *lookup.Files, format Format) *Move {
-	m := &Move{from: from, to: to, before: before, after: after, format: format, names: map[string]bool{}}
-	for _, p := range []string{from, to} {
+// New returns the move of the files at the keys of to to their values. before and after are the
+// files of the vault before and after it. folders are folders that move, for the expressions of
+// bases that name one. A file that appears, and is no value of to, is one of appears: a link
+// that it would catch is rewritten.
+func New(to, folders map[string]string, appears []string, before, after *lookup.Files, format Format) *Move {
+	m := &Move{to: to, folders: folders, before: before, after: after, format: format, names: map[string]bool{}}
+	for from, p := range to {
+		appears = append(appears, from, p)
+	}
+	for _, p := range appears {
 		name := lookup.Fold(path.Base(p))
 		m.names[name] = true
 		m.names[strings.TrimSuffix(name, ".md")] = true
@@ -53,44 +62,64 @@ func New(from, to string, before, after *lookup.Files, format Format) *Move {
 	return m
 }
 
+// Dividing returns the move in which parts of files go to other files. parts returns where a
+// file and a subpath ("#A#B", "#^id", "" for the whole) are afterwards. The names of all these
+// files have to be known to m.
+func (m Move) Dividing(parts func(file, subpath string) (newFile, newSubpath string)) *Move {
+	m.parts = parts
+	return &m
+}
+
+// At returns the move for a text that is at a path afterwards, wherever its source goes.
+func (m Move) At(here string) *Move {
+	m.here = here
+	return &m
+}
+
+// Means reports whether a link may mean one of the files by the last part of its path, which
+// is folded.
+func (m *Move) Means(name string) bool { return m.names[name] }
+
 // Concerns reports whether a link in the file source, a path before the move, has to change.
 // It is quick for the many that need not.
 func (m *Move) Concerns(link markdown.Link, source string) bool {
-	_, concerned := m.destination(link.Path, source)
+	_, _, concerned := m.destination(link.Path, link.Subpath, source)
 	return concerned
 }
 
 // Rewrite returns the text of the file source, a path before the move, with its links
-// rewritten, how many those are, and the ones that could not be. Only notes and canvases
+// rewritten, how many those are, and the ones that could not be. Only notes, canvases and bases
 // have links. text is never modified; without a change it is returned.
 func (m *Move) Rewrite(text []byte, source string) (edited []byte, changed int, left []Left) {
 	return rewrite(m, text, source)
 }
 
-// path returns the path after the move of a file that was at p.
-func (m *Move) path(p string) string {
-	if p == m.from {
-		return m.to
+// place returns the path after the move of the text of the file source.
+func (m *Move) place(source string) string {
+	if m.here != "" {
+		return m.here
 	}
-	return p
+	return cmp.Or(m.to[source], source)
 }
 
 // destination returns where a link in source has to lead; concerned is false if it does.
-func (m *Move) destination(target, source string) (wanted string, concerned bool) {
-	if target == "" {
-		return "", false
-	}
-	// In other files only links whose last part is a name that the file has or had can
+func (m *Move) destination(target, subpath, source string) (wanted, part string, concerned bool) {
+	_, moves := m.to[source]
+	// In other files only links whose last part is a name that one of the files has or had can
 	// lead elsewhere than before.
-	if source != m.from && !m.names[lookup.Fold(target[strings.LastIndexByte(target, '/')+1:])] {
-		return "", false
+	if !moves && m.parts == nil && m.here == "" && !m.names[lookup.Fold(target[strings.LastIndexByte(target, '/')+1:])] {
+		return "", "", false
 	}
 	i, ok := m.before.Resolve(target, source)
 	if !ok {
-		return "", false
+		return "", "", false
 	}
-	wanted = m.path(m.before.Path(i))
-	return wanted, !m.leads(target, m.path(source), wanted)
+	file := m.before.Path(i)
+	wanted, part = cmp.Or(m.to[file], file), subpath
+	if m.parts != nil {
+		wanted, part = m.parts(file, subpath)
+	}
+	return wanted, part, part != subpath || !m.leads(target, m.place(source), wanted)
 }
 
 // leads reports whether target leads from a note to a file after the move.
@@ -100,18 +129,29 @@ func (m *Move) leads(target, note, file string) bool {
 }
 
 func (m *Move) link(raw string, old markdown.Link, source string) (edits []edit, reason string) {
-	file, concerned := m.destination(old.Path, source)
+	file, part, concerned := m.destination(old.Path, old.Subpath, source)
 	if !concerned {
 		return nil, ""
 	}
-	parts, ok := split(raw, old)
+	p, ok := split(raw, old)
 	if !ok {
 		return nil, unlocated
 	}
-	for _, target := range m.targets(old, m.path(source), file) {
-		for _, written := range parts.spellings(target) {
-			if parts.reads(parts.path, written, target, old.Subpath) {
-				return m.edits(parts, old, file, written), ""
+	at, tail := p.path, ""
+	if part != old.Subpath {
+		if old.Subpath != "" {
+			subpath, ok := p.subpathSpan(old)
+			if !ok {
+				return nil, unlocated
+			}
+			at.End = subpath.End
+		}
+		tail = part
+	}
+	for _, target := range m.targets(old, source, file) {
+		for _, written := range p.spellings(target + tail) {
+			if p.reads(at, written, target, part) {
+				return m.edits(p, old, source, file, edit{at, written}), ""
 			}
 		}
 	}
@@ -119,38 +159,42 @@ func (m *Move) link(raw string, old markdown.Link, source string) (edits []edit,
 }
 
 func (m *Move) keeps(old, edited markdown.Link, source string) bool {
-	if old.Subpath != edited.Subpath {
-		return false
+	file, part, concerned := m.destination(old.Path, old.Subpath, source)
+	if !concerned {
+		return old.Path == edited.Path && old.Subpath == edited.Subpath
 	}
-	if old.Path == edited.Path {
-		return true
-	}
-	file, concerned := m.destination(old.Path, source)
-	return concerned && m.leads(edited.Path, m.path(source), file)
+	return old.Target == edited.Target || part == edited.Subpath && m.leads(edited.Path, m.place(source), file)
 }
 
 // file returns the new path of a file node. It is a path of the vault, which the app matches
 // with regard to case.
-func (m *Move) file(text []byte, n node, source string) (at markdown.Span, written []byte, reason string) {
+func (m *Move) file(text []byte, n node, source string) (edits []edit, reason string) {
+	subpath := ""
+	if n.subpath.End > 0 {
+		subpath = unquote(text[n.subpath.Start:n.subpath.End])
+	}
 	file := unquote(text[n.file.Start:n.file.End])
-	to, concerned := m.to, m.from != m.to
-	if file != m.from {
-		to, concerned = m.destination("/"+file, source)
+	to, part, concerned := m.to[file], subpath, m.to[file] != "" && m.to[file] != file
+	if m.to[file] == "" || m.parts != nil {
+		to, part, concerned = m.destination("/"+file, subpath, source)
 	}
 	switch {
 	case !concerned:
-		return n.file, nil, ""
+		return nil, ""
 	case !utf8.ValidString(to):
-		return n.file, nil, unwritable
+		return nil, unwritable
 	}
-	return n.file, quote(to), ""
+	edits = []edit{{n.file, string(quote(to))}}
+	if part != subpath && n.subpath.End > 0 {
+		edits = append(edits, edit{n.subpath, string(quote(part))})
+	}
+	return edits, ""
 }
 
 // edits are the new target, and the display text if that changes with it.
-func (m *Move) edits(p parts, old markdown.Link, file, written string) []edit {
-	target := edit{p.path, written}
+func (m *Move) edits(p parts, old markdown.Link, source, file string, target edit) []edit {
 	shown := p.raw[p.display.Start:p.display.End]
-	renamed := m.display(old, file)
+	renamed := m.display(old, source, file)
 	switch {
 	case renamed == shown || shown != old.Display || !isPlain(shown) || !isPlain(renamed):
 		return []edit{target}
@@ -165,11 +209,12 @@ func isPlain(display string) bool { return !strings.ContainsAny(display, "[]|`\\
 
 // targets returns the ways to write a link from a note to a file that lead there, best
 // first. A wikilink omits the extension of a note where it can.
-func (m *Move) targets(old markdown.Link, note, file string) []string {
+func (m *Move) targets(old markdown.Link, source, file string) []string {
+	note := m.place(source)
 	paths := []string{file, "/" + file}
 	name := path.Base(file)
 	switch {
-	case m.format == Relative || note == m.to && isRelative(old.Path):
+	case m.format == Relative || note != source && isRelative(old.Path):
 		way := relative(path.Dir(note), file)
 		switch { // without dots it may also be read as a path from the vault's folder
 		case isRelative(way):
@@ -215,11 +260,11 @@ func relative(folder, file string) string {
 	return strings.Repeat("../", len(from)) + strings.Join(to, "/")
 }
 
-// display returns the display text of a link after the move: the new name if it was the
-// old one.
-func (m *Move) display(old markdown.Link, file string) string {
-	if file == m.to && !old.Embed && old.Display != "" && old.Display == stem(m.from) {
-		return stem(m.to)
+// display returns the display text of a link after the move: the new name of a file that moved
+// if it was the old one.
+func (m *Move) display(old markdown.Link, source, file string) string {
+	if i, ok := m.before.Resolve(old.Path, source); ok && !old.Embed && m.parts == nil && old.Display != "" && old.Display == stem(m.before.Path(i)) {
+		return stem(file)
 	}
 	return old.Display
 }

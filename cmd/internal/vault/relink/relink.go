@@ -1,5 +1,5 @@
-// Package relink changes the links of notes and canvases so that they lead where they led
-// before a file was moved or a heading renamed.
+// Package relink changes the links of notes, canvases and bases so that they lead where they led
+// before files or their parts were moved or a heading renamed.
 //
 // It opens no file: it works on the text of one file and on the paths of the vault before
 // and after. Only the target of a link changes, and only links of a file. A link that still
@@ -43,9 +43,11 @@ type change interface {
 	link(raw string, old markdown.Link, source string) (edits []edit, reason string)
 	// keeps reports whether a link of the edited text is right where old was before.
 	keeps(old, edited markdown.Link, source string) bool
-	// file returns the JSON string that replaces one of a file node, nil if none is to
-	// be. reason is why it cannot be.
-	file(text []byte, n node, source string) (at markdown.Span, written []byte, reason string)
+	// file returns the edits to the JSON strings of a file node. reason is why they cannot be made.
+	file(text []byte, n node, source string) (edits []edit, reason string)
+	// expressions returns the edits to the expressions of a base, and the names in it that
+	// could not be rewritten.
+	expressions(text []byte, source string) (edits []edit, left []Left)
 }
 
 // edit replaces a span of a text.
@@ -55,7 +57,7 @@ type edit struct {
 }
 
 // rewrite returns the text of a file with its links rewritten, how many those are, and the
-// ones that could not be. Only notes and canvases have links. text is never modified;
+// ones that could not be. Only notes, canvases and bases have links. text is never modified;
 // without edits it is returned.
 func rewrite(c change, text []byte, source string) (edited []byte, changed int, left []Left) {
 	var edits []edit
@@ -64,6 +66,9 @@ func rewrite(c change, text []byte, source string) (edited []byte, changed int, 
 		edits, changed, left = note(c, text, source)
 	case ".canvas":
 		edits, changed, left = canvas(c, text, source)
+	case ".base":
+		edits, left = c.expressions(text, source)
+		changed = len(edits)
 	}
 	return apply(text, edits), changed, left
 }
@@ -140,14 +145,12 @@ func canvas(c change, text []byte, source string) (edits []edit, changed int, le
 	for _, n := range canvasNodes(text) {
 		switch n.kind {
 		case "file":
-			at, written, reason := c.file(text, n, source)
+			some, reason := c.file(text, n, source)
 			if reason != "" {
-				left = append(left, Left{line(at.Start), unquote(text[at.Start:at.End]), reason})
+				left = append(left, Left{line(n.file.Start), unquote(text[n.file.Start:n.file.End]), reason})
 			}
-			if written != nil {
-				edits = append(edits, edit{at, string(written)})
-				changed++
-			}
+			slices.SortFunc(some, func(a, b edit) int { return cmp.Compare(a.Start, b.Start) })
+			edits, changed = append(edits, some...), changed+min(len(some), 1)
 		case "text":
 			inner := []byte(unquote(text[n.text.Start:n.text.End]))
 			some, more, lost := body(c, inner, markdown.Scan(inner), source)

@@ -2,7 +2,9 @@ package relink
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -23,7 +25,7 @@ func moved(files []string, from, to string, format Format) *Move {
 			after[i] = to
 		}
 	}
-	return New(from, to, lookup.New(files), lookup.New(after), format)
+	return New(map[string]string{from: to}, nil, nil, lookup.New(files), lookup.New(after), format)
 }
 
 func TestRewrite(t *testing.T) {
@@ -70,6 +72,7 @@ func TestRewrite(t *testing.T) {
 		{"text nodes of a canvas", "f/c.canvas", "Old.md", "Néw.md", Shortest, `{"nodes":[{"type":"text","text":"\ud83d\ude00 \u00e9ö\n[[Old\\|x]] ` + "`[[Old]]`" + `\t[t](Old.md)","x":1.0}, 3, {"type":"link","url":"Old.md"}]}`, `{"nodes":[{"type":"text","text":"\ud83d\ude00 \u00e9ö\n[[Néw\\|x]] ` + "`[[Old]]`" + `\t[t](Néw.md)","x":1.0}, 3, {"type":"link","url":"Old.md"}]}`},
 		{"the case of a file node counts", "f/c.canvas", "Old.md", "OLD.md", Shortest, `{"nodes":[{"type":"file","file":"Old.md"}]}`, `{"nodes":[{"type":"file","file":"OLD.md"}]}`},
 		{"a canvas that is broken", "f/c.canvas", "Old.md", "New.md", Shortest, `{"nodes":[{"type":"file","file":"Old.md"}`, `{"nodes":[{"type":"file","file":"Old.md"}`},
+		{"expressions of a base", "f/x.base", "f/B.md", "f/New.md", Shortest, "filters:\n  or:\n    - file.hasLink(\"f/B\") && link('[[f/B|x]]') # hasLink(\"f/B\")\n    - 'file.path == \"f/B.md\"'\n    - \"file.hasLink(\\\"f/B\\\")\"\n    - file.name == \"f/B\" || file.hasLink(\"A\")\n", "filters:\n  or:\n    - file.hasLink(\"New\") && link('[[New|x]]') # hasLink(\"New\")\n    - 'file.path == \"f/New.md\"'\n    - \"file.hasLink(\\\"New\\\")\"\n    - file.name == \"f/B\" || file.hasLink(\"A\")\n"},
 		{"other files have no links", "img.png", "Old.md", "New.md", Shortest, "[[Old]]", "[[Old]]"},
 	}
 	for _, tt := range tests {
@@ -153,7 +156,7 @@ func sound(t interface{ Fatalf(string, ...any) }, m *Move, text []byte, source s
 	}
 	old, now := pathsOf(text, source), pathsOf(edited, source)
 	if len(old) != len(now) {
-		t.Fatalf("%s>%s in %s: %q became %q with other links", m.from, m.to, source, text, edited)
+		t.Fatalf("%v in %s: %q became %q with other links", m.to, source, text, edited)
 	}
 	wrong := 0
 	for i := range old {
@@ -165,8 +168,8 @@ func sound(t interface{ Fatalf(string, ...any) }, m *Move, text []byte, source s
 			}
 			continue
 		}
-		wanted := m.path(m.before.Path(was))
-		is, ok := m.after.Resolve(b.Path, m.path(source))
+		wanted := cmp.Or(m.to[m.before.Path(was)], m.before.Path(was))
+		is, ok := m.after.Resolve(b.Path, m.place(source))
 		if (!ok || m.after.Path(is) != wanted) && b.Path != "/"+wanted { // a node names a path exactly
 			wrong++
 		}
@@ -175,7 +178,7 @@ func sound(t interface{ Fatalf(string, ...any) }, m *Move, text []byte, source s
 		}
 	}
 	if wrong > len(left) {
-		t.Fatalf("%s>%s in %s, format %d: %q became %q: %d links lead elsewhere, left %v", m.from, m.to, source, m.format, text, edited, wrong, left)
+		t.Fatalf("%v in %s, format %d: %q became %q: %d links lead elsewhere, left %v", m.to, source, m.format, text, edited, wrong, left)
 	}
 	if m.format == Shortest {
 		for i := range old {
@@ -206,8 +209,8 @@ func bareIsUnique(t interface{ Fatalf(string, ...any) }, m *Move, link markdown.
 			return // it is the whole path
 		}
 	}
-	if named > 1 && !strings.ContainsAny(m.to, "#|[]") {
-		t.Fatalf("%s>%s: %q became %q: %d files have the name %q", m.from, m.to, text, edited, named, link.Path)
+	if named > 1 && !strings.ContainsAny(strings.Join(slices.Collect(maps.Values(m.to)), ""), "#|[]") {
+		t.Fatalf("%v: %q became %q: %d files have the name %q", m.to, text, edited, named, link.Path)
 	}
 }
 

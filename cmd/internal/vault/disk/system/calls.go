@@ -33,6 +33,8 @@ type Calls interface {
 	Link(source *os.Root, from string, target *os.Root, to string) error
 	// Remove removes a file, never a folder.
 	Remove(dir *os.Root, name string) error
+	// Rmdir removes an empty folder.
+	Rmdir(dir *os.Root, name string) error
 	// Sync makes the names in dir durable (fsync).
 	Sync(dir *os.Root) error
 }
@@ -54,6 +56,18 @@ func (Real) Create(dir *os.Root, name string, perm fs.FileMode) (Handle, error) 
 
 // Mkdir implements [Calls].
 func (Real) Mkdir(dir *os.Root, name string) error { return dir.Mkdir(name, 0o755) }
+
+// Rmdir implements [Calls].
+func (Real) Rmdir(dir *os.Root, name string) error {
+	seen, err := dir.Lstat(name)
+	if err == nil && !seen.IsDir() {
+		err = &os.PathError{Op: "rmdir", Path: name, Err: errors.ErrUnsupported}
+	}
+	if err != nil {
+		return err
+	}
+	return dir.Remove(name)
+}
 
 // Sync implements [Calls].
 func (Real) Sync(dir *os.Root) error {
@@ -107,6 +121,11 @@ func (a Interposed) Link(source *os.Root, from string, target *os.Root, to strin
 // Remove implements [Calls].
 func (a Interposed) Remove(dir *os.Root, name string) error {
 	return a.unless(func() error { return a.Calls.Remove(dir, name) })
+}
+
+// Rmdir implements [Calls].
+func (a Interposed) Rmdir(dir *os.Root, name string) error {
+	return a.unless(func() error { return a.Calls.Rmdir(dir, name) })
 }
 
 // Sync implements [Calls].

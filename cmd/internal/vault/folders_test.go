@@ -1,0 +1,229 @@
+package vault
+
+import (
+	"fmt"
+	"maps"
+	"os"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"vaultwicket/cmd/internal/vault/command"
+	"vaultwicket/cmd/internal/vault/frontmatter"
+	"vaultwicket/cmd/internal/vault/lookup"
+	"vaultwicket/cmd/internal/vault/markdown"
+)
+
+// ofFile matches the texts in canvases and bases of the tests that name a file or a folder.
+var ofFile = regexp.MustCompile(`"file":"([^"]*)"|hasLink\("([^"]*)"\)|inFolder\("([^"]*)"\)`)
+
+// leadTo returns where the links of a file lead, in their order: those of properties, the body,
+// the nodes of a canvas and the expressions of a base; "" is nowhere.
+func leadTo(files *lookup.Files, at, text string) (all []string) {
+	add := func(link string) {
+		target := ""
+		if i, ok := files.Resolve(link, at); ok {
+			target = files.Path(i)
+		}
+		all = append(all, target)
+	}
+	for _, m := range ofFile.FindAllStringSubmatch(text, -1) {
+		if path.Ext(at) == ".md" {
+			break
+		}
+		switch {
+		case m[1] != "":
+			add("/" + m[1])
+		case m[2] != "":
+			add(m[2])
+		default:
+			all = append(all, m[3]+"/")
+		}
+	}
+	if path.Ext(at) != ".base" {
+		found := markdown.Scan([]byte(text))
+		properties, _ := frontmatter.Parse([]byte(text)[found.Frontmatter.Start:found.Frontmatter.End])
+		for _, link := range frontmatter.Links(properties) {
+			add(link.Link.Path)
+		}
+		for _, link := range found.Links {
+			add(link.Path)
+		}
+	}
+	return all
+}
+
+// TestRelocationsKeepWhereLinksLead draws vaults with equal names in several folders and
+// links of every form, and moves, renames, copies and removes folders and files. Each link of
+// each file that is left has to lead to the file it led to, wherever that is then; a copy has
+// links to the files that are copied with it. Undo restores every byte and every modification time.
+func TestRelocationsKeepWhereLinksLead(t *testing.T) {
+	done := map[string]int{}
+	rapid.Check(t, func(rt *rapid.T) {
+		folders := []string{"", "A/", "A/Sub/", "B/", "B/Sub/", "Projects/Old plan/"}
+		names := []string{"Note.md", "Plan.md", "Übung.md", "pic.png", "Board.canvas", "All.base"}
+		start := map[string]string{".obsidian/app.json": `{"newLinkFormat":"` + rapid.SampledFrom([]string{"shortest", "relative", "absolute"}).Draw(rt, "format") + `"}`}
+		var paths []string
+		for _, folder := range folders {
+			for _, name := range names {
+				if rapid.IntRange(0, 2).Draw(rt, folder+name) > 0 {
+					paths = append(paths, folder+name)
+				}
+			}
+		}
+		if !slices.ContainsFunc(paths, func(p string) bool { return strings.HasPrefix(p, "A/") }) {
+			paths = append(paths, "A/Note.md")
+		}
+		link := func(from string) string {
+			to := rapid.SampledFrom(paths).Draw(rt, "to")
+			short := strings.TrimSuffix(to, ".md")
+			up := strings.Repeat("../", strings.Count(from, "/"))
+			return rapid.SampledFrom([]string{
+				"[[" + short + "]]", "[[" + path.Base(short) + "]]", "![[" + path.Base(to) + "|x]]", "[t](<" + to + ">)", "[[" + path.Base(short) + "#H|" + stemOf(to) + "]]", "[t](" + up + strings.ReplaceAll(to, " ", "%20") + ")", "[[./" + path.Base(short) + "]]", "[[Nowhere]]",
+			}).Draw(rt, "link")
+		}
+		for _, p := range paths {
+			var text string
+			switch path.Ext(p) {
+			case ".md":
+				text = "---\nup: \"" + strings.ReplaceAll(link(p), "\\", "") + "\"\n---\n# H\nText " + link(p) + " and " + link(p) + "\n`[[Note]]`\n"
+			case ".canvas":
+				text = fmt.Sprintf("{\"nodes\":[{\"type\":\"file\",\"file\":%q},\n{\"type\":\"text\",\"text\":%q}]}", rapid.SampledFrom(paths).Draw(rt, "node"), link(p))
+			case ".base":
+				text = fmt.Sprintf("filters:\n  or:\n    - file.hasLink(%q) # a comment\n    - file.inFolder(%q)\nviews: []\n", strings.TrimSuffix(rapid.SampledFrom(paths).Draw(rt, "has"), ".md"), rapid.SampledFrom([]string{"A", "B/Sub", "C"}).Draw(rt, "in"))
+			default:
+				text = "\x89PNG" + p
+			}
+			start[p] = text
+		}
+		h := build(t, start)
+		times := h.times()
+		before := h.texts(false)
+		call := rapid.SampledFrom([][]string{
+			{"folder:move", "path=A", "to=B/"}, {"folder:move", "path=A/Sub", "to=New/Deep"}, {"folder:move", "path=B", "to=A/Sub/"}, {"folder:rename", "path=A", "name=Z"}, {"folder:rename", "path=Projects", "name=Archiv é"},
+			{"folder:copy", "path=A", "to=B/"}, {"folder:copy", "path=A", "to=0"}, {"folder:delete", "path=A"}, {"copy", "path=" + paths[0], "to=0/"}, {"move", "path=" + paths[0], "to=B/Sub/other", "links=update"}, {"move", "files=" + strings.Join(paths[:min(len(paths), 3)], "\n"), "to=Q/", "links=update"},
+			{"folder:move", "files=A\nProjects", "to=B/"},
+		}).Draw(rt, "call")
+		status, out, _ := h.run(call...)
+		if status != command.ExitDone {
+			if after := h.texts(false); !maps.Equal(before, after) {
+				rt.Fatalf("%q says %q and made %q", call, out, after)
+			}
+			return
+		}
+		done[call[0]]++
+		after := h.texts(false)
+		to := map[string]string{} // where each file of before is
+		for p, text := range before {
+			to[p] = p
+			if _, stays := after[p]; stays {
+				continue
+			}
+			if call[0] == "folder:delete" {
+				to[p] = ""
+				continue
+			}
+			to[p] = relocated(call, p)
+			if _, there := after[to[p]]; !there {
+				rt.Fatalf("%q: %s (%q) is not at %s: %q", call, p, text, to[p], slices.Sorted(maps.Keys(after)))
+			}
+		}
+		was, is := lookup.New(sortedPaths(before)), lookup.New(sortedPaths(after))
+		left := strings.Count(out, "is left as it is")
+		for p, text := range before {
+			if to[p] == "" {
+				continue
+			}
+			wanted := leadTo(was, p, text)
+			for i, target := range wanted {
+				if folder, ok := strings.CutSuffix(target, "/"); ok && strings.HasPrefix(call[0], "folder:") && call[0] != "folder:copy" && call[0] != "folder:delete" {
+					wanted[i] = strings.TrimSuffix(relocated(call, folder+"/x"), "x")
+				} else if !ok {
+					wanted[i] = to[target]
+				}
+			}
+			// What led nowhere, or to a file that is gone, may lead somewhere.
+			same := func(got, wanted string) bool { return got == wanted || wanted == "" }
+			if got := leadTo(is, to[p], after[to[p]]); !slices.EqualFunc(got, wanted, same) && left == 0 {
+				rt.Fatalf("%q: the links of %s (%q) led to %q, and lead to %q (%q in %s)\n%s", call, p, text, wanted, got, after[to[p]], to[p], out)
+			}
+			if strings.HasSuffix(call[0], "copy") && strings.HasPrefix(p, "A/") && call[0] == "folder:copy" {
+				copied := relocated(call, p)
+				for i, target := range leadTo(was, p, text) {
+					if strings.HasPrefix(target, "A/") {
+						target = relocated(call, target)
+					}
+					if got := leadTo(is, copied, after[copied]); left == 0 && target != "" && (i >= len(got) || got[i] != target) {
+						rt.Fatalf("%q: link %d of the copy %s (%q) leads to %q, want %q", call, i, copied, after[copied], got, target)
+					}
+				}
+			}
+		}
+		if status, out, _ := h.run("undo"); status != command.ExitDone {
+			rt.Fatalf("%q, undo: %q", call, out)
+		}
+		if got := h.texts(false); !maps.Equal(got, before) {
+			rt.Fatalf("%q undone, there is %q, was %q", call, got, before)
+		}
+		if got := h.times(); !maps.Equal(got, times) {
+			rt.Fatalf("%q undone, the times are %v, were %v", call, got, times)
+		}
+	})
+	t.Log(done)
+	for _, name := range []string{"folder:move", "folder:rename", "folder:copy", "folder:delete", "copy", "move"} {
+		if done[name] == 0 && !testing.Short() {
+			t.Errorf("%s was never done: the test shows nothing", name)
+		}
+	}
+}
+
+// times returns when each file was modified.
+func (h *testVault) times() map[string]int64 {
+	all := map[string]int64{}
+	for p := range h.texts(false) {
+		info, err := os.Stat(h.file(p))
+		if err != nil {
+			h.t.Fatal(err)
+		}
+		all[p] = info.ModTime().UnixNano()
+	}
+	return all
+}
+
+// relocated is where a file goes by a call.
+func relocated(call []string, p string) string {
+	from, to := strings.TrimPrefix(call[1], "path="), strings.TrimPrefix(strings.TrimPrefix(call[2], "to="), "name=")
+	switch {
+	case call[0] == "move" && strings.HasPrefix(call[1], "files="):
+		return to + path.Base(p)
+	case call[0] == "move", call[0] == "copy":
+		if strings.HasSuffix(to, "/") {
+			return to + path.Base(p)
+		}
+		if path.Ext(to) == "" {
+			to += path.Ext(p)
+		}
+		return to
+	case strings.HasPrefix(call[1], "files="):
+		if from, _, _ = strings.Cut(p, "/"); from != "A" && from != "Projects" {
+			return p
+		}
+	case call[0] == "folder:rename":
+		to = path.Join(path.Dir(from), to)
+	}
+	if strings.HasSuffix(to, "/") {
+		to += path.Base(from)
+	}
+	if rest, in := strings.CutPrefix(p, from+"/"); in {
+		return to + "/" + rest
+	}
+	return p
+}
+
+func stemOf(p string) string { return strings.TrimSuffix(path.Base(p), path.Ext(p)) }
+
+func sortedPaths(files map[string]string) []string { return slices.Sorted(maps.Keys(files)) }
