@@ -72,9 +72,11 @@ func findNotes(v *command.Vault, p command.Values) (command.Reply, error) {
 	if err != nil {
 		return command.Reply{}, err
 	}
+	v.Host.Knowledge.Sparse = !v.Host.Knowledge.Resident && !p.Has("tag") && !p.Has("property")
 	if f.x, err = v.Index(); err != nil {
 		return command.Reply{}, err
 	}
+	go f.x.Place("") // the names of files are made while the words are read
 	filters, err := v.Filters()
 	if err != nil {
 		return command.Reply{}, err
@@ -241,11 +243,7 @@ func (f *finding) vectorsFile() cache.Extra {
 func (f *finding) notesToSend() (list []meaning.Note) {
 	for _, file := range f.x.Files {
 		if p := file.Path.String(); file.IsNote() && !f.excluded(p) {
-			n := meaning.Note{Path: p}
-			if file.Settled() {
-				n.Stamp = knowledge.StampOf(file)
-			}
-			list = append(list, n)
+			list = append(list, meaning.Note{Path: p, Stamp: knowledge.StampOf(file)})
 		}
 	}
 	return list

@@ -9,7 +9,7 @@ package find
 import (
 	"cmp"
 	"encoding/binary"
-	"hash/fnv"
+	"iter"
 	"math/bits"
 	"slices"
 	"strings"
@@ -30,8 +30,8 @@ type Doc struct {
 	Path string // in the vault, with /
 	Kind Kind
 	// Stamp tells this content from others: an index that has a Doc with the same Path and Stamp
-	// need not be given it again.
-	Stamp      string
+	// need not be given it again, unless that is 0.
+	Stamp      uint64
 	Aliases    []string
 	Headings   []string
 	Tags       []string // with or without "#"
@@ -56,7 +56,7 @@ const (
 // file is what is kept of a Doc.
 type file struct {
 	path     string
-	stamp    uint64 // hash of that of the Doc
+	stamp    uint64
 	kind     Kind
 	language languageSet // none where it is not known
 	length   int32       // of the body, in words
@@ -165,13 +165,7 @@ func (b *builder) add(d Doc) {
 		w.last, w.count, w.fields = place, 0, 0
 	}
 	b.seen = b.seen[:0]
-	b.files = append(b.files, file{path: d.Path, stamp: hashOf(d.Stamp), kind: d.Kind, language: likely(counts), length: length})
-}
-
-func hashOf(stamp string) uint64 {
-	h := fnv.New64a()
-	_, _ = h.Write([]byte(stamp)) // it never fails
-	return h.Sum64()
+	b.files = append(b.files, file{path: d.Path, stamp: d.Stamp, kind: d.Kind, language: likely(counts), length: length})
 }
 
 // splitPath returns the folder and the name without its extension. An attachment is found by its extension as well.
@@ -318,18 +312,27 @@ type placeOf struct{ segment, place int32 }
 // maxSegments bounds how many segments a question has to look at.
 const maxSegments = 6
 
-// Stale returns those paths whose stamp in the index is another one, or that the index lacks, and
+// Stale returns those of the paths whose stamp in the index is another one or 0, or that the index lacks, and
 // those that it has and stamps does not.
-func (x *Index) Stale(stamps map[string]string) (changed, gone []string) {
+func (x *Index) Stale(stamps iter.Seq2[string, uint64]) (changed, gone []string) {
+	there := make([][]bool, len(x.segments))
+	for i, s := range x.segments {
+		there[i] = make([]bool, len(s.files))
+	}
 	for path, stamp := range stamps {
 		at, known := x.places[path]
-		if !known || x.segments[at.segment].files[at.place].stamp != hashOf(stamp) {
+		if known {
+			there[at.segment][at.place] = true
+		}
+		if !known || stamp == 0 || x.segments[at.segment].files[at.place].stamp != stamp {
 			changed = append(changed, path)
 		}
 	}
-	for path := range x.places {
-		if _, there := stamps[path]; !there {
-			gone = append(gone, path)
+	for i, s := range x.segments {
+		for j := range s.files {
+			if !there[i][j] && !x.dead[i][j] {
+				gone = append(gone, s.files[j].path)
+			}
 		}
 	}
 	slices.Sort(changed)

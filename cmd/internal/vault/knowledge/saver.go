@@ -14,8 +14,9 @@ import (
 // that did not is discarded. A cache that cannot be written is ignored.
 type saver struct {
 	cache   *cache.Cache
-	filters bool   // of notes that an index reads
-	learned func() // see [index.Memory]; may be nil
+	filters bool         // of notes that an index reads
+	learned func()       // see [index.Memory]; may be nil
+	shelf   *index.Shelf // where facts stay that are in the cache; nil to read them
 
 	mu     sync.Mutex
 	seen   []keptNote    // in the cache, unchanged
@@ -29,7 +30,16 @@ type keptNote struct {
 }
 
 // saver is called when nothing is being saved.
-func (k *Store) saver() *saver { return &saver{cache: k.cache, filters: k.Resident} }
+func (k *Store) saver() *saver {
+	s := &saver{cache: k.cache, filters: k.Resident}
+	if k.Sparse && k.cache != nil {
+		if k.shelf == nil {
+			k.shelf = k.cache.Share()
+		}
+		s.shelf = shelfOf(k.shelf, k.folder)
+	}
+	return s
+}
 
 // HasAny reports whether there is a cache with anything in it.
 func (s *saver) HasAny() bool { return s.cache != nil && s.cache.Len() > 0 }
@@ -65,21 +75,24 @@ func (s *saver) writing() *cache.Update {
 
 // Recall returns facts from the cache file. Where that has only the text, left by a search,
 // they are computed from it.
-func (s *saver) Recall(path disk.Path, stamp system.Stamp) (index.Facts, bool) {
+func (s *saver) Recall(path disk.Path, stamp system.Stamp) (index.Facts, *index.Shelf, bool) {
 	record, ok := s.find(path, stamp)
 	if !ok {
-		return "", false
+		return "", nil, false
+	}
+	if s.shelf != nil && record.HasFacts() {
+		return "", s.shelf, true
 	}
 	if facts, ok := s.cache.Facts(record); ok {
-		return index.Facts(facts), true
+		return index.Facts(facts), nil, true
 	}
 	text, ok := s.cache.Text(record, nil)
 	if !ok {
-		return "", false
+		return "", nil, false
 	}
 	facts := index.Read(path, text)
 	s.writing().AddFacts(path.String(), record, string(facts))
-	return facts, true
+	return facts, nil, true
 }
 
 // Learn keeps a note that was read.

@@ -38,6 +38,8 @@ type View struct {
 // changed.
 type Store struct {
 	Resident bool // for many calls, as in a worker
+	// Sparse says that the one call asks for the facts of few files: they are read one by one.
+	Sparse bool
 
 	mu      sync.Mutex // held during a look
 	folder  *disk.Folder

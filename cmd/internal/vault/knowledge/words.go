@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"maps"
 	"path"
 	"slices"
@@ -108,10 +107,19 @@ func (k *Store) wordsInTurn(from View, x *index.Index, filters string, excluded 
 	return w.view, nil
 }
 
-// save writes what the cache file does not have.
+// save writes what the cache file does not have. The index that is read back is one piece of memory, where one that
+// was made of many files is in as many pieces as it has words.
 func (w *words) save() {
-	if w.unsaved > 0 && w.place.Write(w.index.Append(nil, BuildID())) == nil {
-		w.unsaved = 0
+	if w.unsaved == 0 {
+		return
+	}
+	saved := w.index.Append(nil, BuildID())
+	if w.place.Write(saved) != nil {
+		return
+	}
+	w.unsaved = 0
+	if loaded, err := find.Load(saved, BuildID()); err == nil {
+		w.index, w.view = loaded, nil
 	}
 }
 
@@ -136,11 +144,13 @@ func (w *words) close() {
 // that are gone.
 func (w *words) stale(x *index.Index) (changed, gone []string) {
 	if w.of == nil {
-		stamps := make(map[string]string, len(x.Files))
-		for _, f := range x.Files {
-			stamps[f.Path.String()] = StampOf(f)
-		}
-		return w.index.Stale(stamps)
+		return w.index.Stale(func(yield func(string, uint64) bool) {
+			for _, f := range x.Files {
+				if !yield(f.Path.String(), StampOf(f)) {
+					return
+				}
+			}
+		})
 	}
 	before := make([]bool, len(w.of.Files))
 	now := map[string]bool{}
@@ -161,13 +171,18 @@ func (w *words) stale(x *index.Index) (changed, gone []string) {
 	return changed, gone
 }
 
-// StampOf tells the content of a file from others. A file that was written a moment ago may change
-// and keep its stamp: it gets one that [docOf] gives to no file.
-func StampOf(f *index.File) string {
+// StampOf tells the content of a file from others. It is 0 for a file that was written a moment ago, because that may
+// change and keep its stamp.
+func StampOf(f *index.File) (stamp uint64) {
 	if !f.Settled() && f.HasFacts() {
-		return "unsettled"
+		return 0
 	}
-	return fmt.Sprintf("%d.%d.%d.%d", f.Stamp.Size, f.Stamp.Modified, f.Stamp.Changed, f.Stamp.Inode)
+	stamp = 1
+	for _, part := range [...]uint64{uint64(f.Stamp.Size), uint64(f.Stamp.Modified), uint64(f.Stamp.Changed), f.Stamp.Inode} {
+		stamp = (stamp ^ part) * 0x9e3779b97f4a7c15 // as in splitmix64
+		stamp ^= stamp >> 29
+	}
+	return stamp | 1
 }
 
 // eachDoc reads files and adds them one by one. It returns how many it has added.
@@ -234,10 +249,7 @@ func KindOf(p string) find.Kind {
 }
 
 func docOf(f *index.File, text []byte) find.Doc {
-	d := find.Doc{Path: f.Path.String(), Kind: KindOf(f.Path.String())}
-	if f.Settled() || !f.HasFacts() {
-		d.Stamp = StampOf(f)
-	}
+	d := find.Doc{Path: f.Path.String(), Kind: KindOf(f.Path.String()), Stamp: StampOf(f)}
 	switch d.Kind {
 	case find.Canvas:
 		d.Body = CanvasText(text)

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"hash/crc32"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -60,7 +61,7 @@ type vault map[string][]string
 
 func (v vault) list() (list []Note) {
 	for path, sections := range v {
-		list = append(list, Note{path, strings.Join(sections, "\n")})
+		list = append(list, Note{path, uint64(crc32.ChecksumIEEE([]byte(strings.Join(sections, "\n")))) | 1<<32})
 	}
 	slices.SortFunc(list, func(a, b Note) int { return strings.Compare(a.Path, b.Path) })
 	return list

@@ -33,8 +33,11 @@ const (
 	leastSimilar = 0.45
 )
 
-// Note is a note whose sections may be sent. Stamp tells its content from others, "" if nothing does.
-type Note struct{ Path, Stamp string }
+// Note is a note whose sections may be sent. Stamp tells its content from others, 0 if nothing does.
+type Note struct {
+	Path  string
+	Stamp uint64
+}
 
 // Near is a note and the number of the section of it that is most like a question.
 type Near struct {
@@ -71,7 +74,7 @@ type work struct {
 
 // known is what is kept of a note.
 type known struct {
-	Stamp    string
+	Stamp    uint64
 	Sections []section
 }
 
@@ -209,7 +212,7 @@ func (s *Store) learn(w *work) error {
 		if other || s.ctx.Err() != nil {
 			return nil
 		}
-		if has && before.Stamp == n.Stamp && n.Stamp != "" || full {
+		if has && before.Stamp == n.Stamp && n.Stamp != 0 || full {
 			continue
 		}
 		texts, err := w.read(n.Path)

@@ -35,8 +35,8 @@ type Index struct {
 type Memory interface {
 	// HasAny reports whether anything can be recalled.
 	HasAny() bool
-	// Recall returns the facts of the file with exactly this path and stamp.
-	Recall(disk.Path, system.Stamp) (Facts, bool)
+	// Recall returns the facts of the file with exactly this path and stamp, or the shelf on which they are.
+	Recall(disk.Path, system.Stamp) (Facts, *Shelf, bool)
 	// WantsFilters reports whether notes that are read get a filter, for searches.
 	WantsFilters() bool
 	// Learn gets every file that had to be read, and its text, if its stamp is settled. It
@@ -53,7 +53,7 @@ type Forgetful struct{}
 func (Forgetful) HasAny() bool { return false }
 
 // Recall returns false.
-func (Forgetful) Recall(disk.Path, system.Stamp) (Facts, bool) { return "", false }
+func (Forgetful) Recall(disk.Path, system.Stamp) (Facts, *Shelf, bool) { return "", nil, false }
 
 // WantsFilters says yes: they are used at once.
 func (Forgetful) WantsFilters() bool { return true }
@@ -181,8 +181,13 @@ func (l *look) at(path disk.Path, from source) *File {
 	if known != nil && known.settled && known.Stamp == now {
 		return known
 	}
-	if facts, ok := l.memory.Recall(path, now); ok {
-		return newFile(path, now, facts, true)
+	if facts, on, ok := l.memory.Recall(path, now); ok {
+		f := newFile(path, now, facts, true)
+		if on != nil {
+			f.hasFacts = true
+			f.Shelve(on)
+		}
+		return f
 	}
 	return l.read(path, from)
 }

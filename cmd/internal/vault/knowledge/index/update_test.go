@@ -109,9 +109,9 @@ type memory struct {
 
 func (m *memory) HasAny() bool { return len(m.facts) > 0 }
 
-func (m *memory) Recall(p disk.Path, s system.Stamp) (Facts, bool) {
+func (m *memory) Recall(p disk.Path, s system.Stamp) (Facts, *Shelf, bool) {
 	f, ok := m.facts[fmt.Sprint(p, s)]
-	return f, ok
+	return f, nil, ok
 }
 
 func (*memory) WantsFilters() bool { return true }
