@@ -71,7 +71,7 @@ func TestOrderOfArguments(t *testing.T) {
 // An extension is ours whatever it carries, and a command of the app as soon as
 // it carries what the app does not know.
 func TestOurs(t *testing.T) {
-	extensions := strings.Fields("daily:range undo:list approvals undo note:section note:replace note:insert note:set-section recent query find base:check base:eval base:set base:add-view base:set-view base:remove-view base:set-formula tag:rename property:rename heading:rename vault:replace canvas:read canvas:create canvas:add canvas:set canvas:connect canvas:remove attachments attachment:read related task:add task:reschedule daily:ensure periodic:path periodic:read periodic:append briefing copy folder:create folder:move folder:rename folder:copy folder:delete")
+	extensions := strings.Fields("daily:range undo:list approvals undo note:section note:replace note:insert note:set-section changes recent query find base:check base:eval base:set base:add-view base:set-view base:remove-view base:set-formula tag:rename property:rename heading:rename vault:replace canvas:read canvas:create canvas:add canvas:set canvas:connect canvas:remove attachments attachment:read related task:add task:reschedule daily:ensure periodic:path periodic:read periodic:append briefing copy folder:create folder:move folder:rename folder:copy folder:delete")
 	eachRow(func(r *row) {
 		if got := mustParse(t, r.name, r.fewest()).EmbeddedOnly(); got != slices.Contains(extensions, r.name) {
 			t.Errorf("%s: ours %v", r.name, got)

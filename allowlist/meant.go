@@ -233,7 +233,7 @@ var otherNamesOf = [...]struct{ command, others string }{
 	{"links", "forward links; get links; link list; links list; links note; links out; links outgoing; outgoing; outlinks"},
 	{"backlinks", "back links; backlink; backlinks get; backlinks list; backlinks note; incoming; incoming links; inlinks; linked mentions; linked notes; " +
 		"links to; mentions; references"},
-	{"recent", "changed; changed recently; changes; changes get recent; changes recent; files recent; get recent; last modified; latest; list notes recent; " +
+	{"recent", "changed; changed recently; changes get recent; changes recent; files recent; get recent; last modified; latest; list notes recent; " +
 		"list recent; modified; modified recently; notes recent; notes recents; recently updated; updated"},
 	{"outline", "contents of table; contents table; document get map; document map; get headings; get outline; heading list; headings; headings list; " +
 		"headings note; note outline; note structure; structure; structure summary; toc"},

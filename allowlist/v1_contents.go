@@ -231,12 +231,25 @@ var v1ContentRows = []row{
 		reply: Reply{Kind: Lines, Silent: true},
 	},
 	{
+		// An extension: the app does not know who changed a note.
+		name: "changes", tier: tiers.V1, effect: tiers.Reads, target: targetVault, embeddedOnly: true,
+		summary: "List changes made through vaultwicket: when, which note, by whom, how",
+		params: []param{
+			{name: "since", kind: kindDate, summary: "First day, such as yesterday or -7d (default: today)"},
+			{name: "agent", kind: kindText, rare: true, summary: "Only changes of this agent"},
+			{name: "limit", kind: kindNumber, least: 1, most: maxRecent, more: true, summary: "Maximum number of changed notes (default: 100)"},
+			{name: "format", kind: kindChoice, choices: []string{"tsv", "json", "csv"}, rare: true, summary: "Output format"},
+		},
+		reply: Reply{Kind: Lines, Silent: true},
+	},
+	{
 		// An extension: the app's recents are what was opened, not what was changed.
 		name: "recent", tier: tiers.V1, effect: tiers.Reads, target: targetVault, embeddedOnly: true,
 		summary: "List the notes that were changed last, newest first",
 		params: []param{
 			{name: "since", kind: kindDate, summary: "Only notes changed on this day or later, such as -7d or monday"},
 			{name: "limit", kind: kindNumber, least: 1, most: maxRecent, more: true, summary: "Maximum number of notes (default: 20, with since= all)"},
+			{name: "by", kind: kindFlag, rare: true, summary: "Also say who made the last change, if it was made through vaultwicket"},
 		},
 		reply: Reply{Kind: Lines, Silent: true},
 	},

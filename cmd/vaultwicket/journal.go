@@ -26,7 +26,7 @@ var helpOfJournal = description{
 
 // showJournal is "vaultwicket journal": the changes, and which of them can be undone.
 func showJournal(_ context.Context, std terminal.Streams, args []string) error {
-	var q journalQuery
+	q := journalQuery{limit: 50}
 	o, err := settings.Open("journal", std, args, q.flags)
 	if err != nil {
 		return err
@@ -74,8 +74,8 @@ type journalQuery struct {
 
 func (q *journalQuery) flags(f *settings.Flags) {
 	f.Reviews = true
-	f.IntVar(&q.limit, "limit", 50, "maximum number of changes")
-	f.StringVar(&q.since, "since", "", "start time: "+terminal.MomentHelp)
+	f.IntVar(&q.limit, "limit", q.limit, "maximum number of changes")
+	f.StringVar(&q.since, "since", q.since, "start time: "+terminal.MomentHelp)
 	f.StringVar(&q.until, "until", "", "end time, in the same formats (dates inclusive)")
 	q.screen.Flags(f.FlagSet)
 }

@@ -40,6 +40,7 @@ func subcommands() []subcommand {
 		{helpOfResume, resume},
 		{helpOfAgent, agentCommand},
 		{helpOfUI, servePage},
+		{helpOfToday, today},
 		{helpOfJournal, showJournal},
 		{helpOfUndo, undo},
 		{helpOfAudit, auditLog},

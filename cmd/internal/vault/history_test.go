@@ -28,7 +28,7 @@ func written(t *testing.T) *testVault {
 
 func TestHistory(t *testing.T) {
 	h := written(t)
-	const list = "1\tTIME\t5\tdelete\n2\tTIME\t7\tcreate\n3\tTIME\t4\tappend\ta.md\n"
+	const list = "1\tTIME\t5\tdelete\t-\n2\tTIME\t7\tcreate\t-\n3\tTIME\t4\tappend\t-\ta.md\n"
 	for _, typed := range []string{"history", "diff", "diff filter=local"} {
 		status, out, _ := h.run(append(strings.Fields(typed), "path=n/a.md")...)
 		if out = oldTimes.ReplaceAllString(out, "TIME"); status != command.ExitDone || out != list {

@@ -181,6 +181,7 @@ type Version struct {
 	Command string
 	State   State
 	Path    string // what it was called then
+	By      string // see [Entry.By]
 	Image   Image  // its bytes can be had by [Journal.Object]
 }
 
@@ -203,7 +204,7 @@ func (j *Journal) Versions(path string, limit int) (versions []Version, damage [
 				path = s.From
 			}
 			if s.Before.Exists && !s.isPureMove() && len(versions) < limit {
-				versions = append(versions, Version{e.ID, e.Time, e.Command, e.State, s.Source(), s.Before})
+				versions = append(versions, Version{e.ID, e.Time, e.Command, e.State, s.Source(), e.By(), s.Before})
 			}
 		}
 		return len(versions) >= limit

@@ -1,6 +1,7 @@
 package journal
 
 import (
+	"cmp"
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
@@ -10,6 +11,8 @@ import (
 	"strings"
 	"time"
 	"unicode/utf8"
+
+	"vaultwicket/gateway/state/private"
 )
 
 // Entry is one change of one or more notes.
@@ -45,6 +48,16 @@ type Entry struct {
 
 // Undoable reports whether the entry can be taken back: it is not undone, and no undo.
 func (e Entry) Undoable() bool { return e.State != Undone && e.Undoes == "" }
+
+// By says who made the change: the agent, and the client program as it calls itself; "-" if
+// neither is known.
+func (e Entry) By() string {
+	agent, client := private.AgentOf(e.Caller), strings.Join(strings.Fields(e.Client), " ") // it is text of the client's
+	if agent != "" && client != "" {
+		return agent + " (" + client + ")"
+	}
+	return cmp.Or(agent, client, "-")
+}
 
 // SeenBy reports whether sees is true of all paths that the entry concerns. One that
 // concerns more must not be shown. It looks at the steps, which a brief listing leaves out.

@@ -27,6 +27,28 @@ func (j *Journal) Object(hash string) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
+// Texts returns the bytes of a file before and after a step, nil where there was none. now returns
+// the file as it is if it has this hash: what the step left is not always kept. ok is false if one
+// of the texts cannot be had any more.
+func (j *Journal) Texts(s Step, now func(hash string) (text string, ok bool)) (before, after []byte, ok bool) {
+	texts := [2][]byte{}
+	for i, image := range []Image{s.Before, s.After} {
+		if !image.Exists {
+			continue
+		}
+		text, err := j.Object(image.Hash)
+		if err != nil {
+			current, same := now(image.Hash)
+			if !same {
+				return nil, nil, false
+			}
+			text = []byte(current)
+		}
+		texts[i] = text
+	}
+	return texts[0], texts[1], true
+}
+
 // CopyObject is Object for large objects. The copy is valid only if it returns nil.
 func (j *Journal) CopyObject(out io.Writer, hash string) error {
 	if !isHash(hash) {

@@ -9,14 +9,17 @@ import (
 	"strings"
 	"time"
 
+	"vaultwicket/cmd/internal/vault/budget"
 	"vaultwicket/cmd/internal/vault/command"
 	"vaultwicket/cmd/internal/vault/disk"
+	"vaultwicket/cmd/internal/vault/edit"
 	"vaultwicket/cmd/internal/vault/order"
 	"vaultwicket/gateway/state/journal"
 )
 
 func init() {
 	register(
+		command.Command{Name: "changes", Run: listJournal},
 		command.Command{Name: "history", Run: listVersions},
 		command.Command{Name: "history:list", Run: listHistories},
 		command.Command{Name: "history:read", Run: readVersion},
@@ -85,7 +88,7 @@ func goneByUs(j *journal.Journal, path string) bool {
 func takesAway(s journal.Step, path string) bool { return s.Path != path || !s.After.Exists }
 
 // listVersions prints for each version its number, its time, how many bytes it
-// has, the command that replaced it, and its path if that was another.
+// has, the command that replaced it, who gave that, and its path if that was another.
 func listVersions(v *command.Vault, p command.Values) (command.Reply, error) {
 	t, kept, err := versions(v, p)
 	if err != nil {
@@ -93,7 +96,7 @@ func listVersions(v *command.Vault, p command.Values) (command.Reply, error) {
 	}
 	table := command.Table{}
 	for i, was := range kept {
-		cells := []string{strconv.Itoa(i + 1), when(v, was.Time), strconv.FormatInt(was.Image.Size, 10), was.Command}
+		cells := []string{strconv.Itoa(i + 1), when(v, was.Time), strconv.FormatInt(was.Image.Size, 10), was.Command, was.By}
 		if was.Path != t.Path.String() {
 			cells = append(cells, was.Path)
 		}
@@ -150,6 +153,86 @@ func listHistories(v *command.Vault, _ command.Values) (command.Reply, error) {
 	paths := slices.Collect(maps.Keys(found))
 	order.Sort(paths)
 	return command.Text(strings.Join(paths, "\n")), nil
+}
+
+// listJournal prints a row for each note that a change concerns and that may be seen, at both of
+// its paths: what is hidden is as if it had not been changed.
+func listJournal(v *command.Vault, p command.Values) (command.Reply, error) {
+	limit, err := p.Number("limit", manyChanges, 1, maxRecent)
+	if err != nil {
+		return command.Reply{}, err
+	}
+	days, err := command.Days(cmp.Or(p["since"], "today"), v.Clock())
+	if err != nil {
+		return command.Reply{}, err
+	}
+	j, err := v.Journal()
+	if err != nil {
+		return command.Reply{}, err
+	}
+	entries, _, err := j.Entries(journal.Filter{Since: days.First, Agent: p["agent"], Limit: maxEntries})
+	if err != nil {
+		return command.Reply{}, command.Failure("Cannot use the journal: %v", err)
+	}
+	table := command.Table{Columns: []string{"time", "path", "by", "command", "lines", "state", "from"}, Sparse: true}
+	found, gone, kept := 0, map[string]bool{}, map[string]bool{}
+	for _, e := range entries { // the newest first
+		for _, s := range slices.Backward(e.Steps) {
+			for _, path := range []string{s.Path, s.Source()} {
+				if _, known := gone[path]; !known {
+					gone[path] = e.State == journal.Done && takesAway(s, path)
+				}
+			}
+			at, err := v.PathOf(s.Path)
+			if err != nil || !v.Sees(s.Path) || !v.Sees(s.Source()) {
+				continue
+			}
+			if _, known := kept[s.Path]; !known {
+				kept[s.Path] = keptBack(v, at, func() bool { return gone[s.Path] })
+			}
+			if kept[s.Path] {
+				continue
+			}
+			if found++; found > limit {
+				continue
+			}
+			lines, err := linesOf(v, j, s)
+			if err != nil {
+				return command.Reply{}, err
+			}
+			table.Rows = append(table.Rows, []string{when(v, e.Time), s.Path, e.By(), e.Command, lines, e.State.String(), s.From})
+		}
+	}
+	said := table.Reply(cmp.Or(p["format"], command.FormatTSV))
+	if found == 0 {
+		said.Notice = "no note was changed through vaultwicket since " + days.First.Format(time.DateOnly)
+	}
+	return limited(said, len(table.Rows), found, "change"), nil
+}
+
+// manyChanges is how many changed notes are listed without limit=.
+const manyChanges = 100
+
+// linesOf returns how many lines a step added and removed, "" if a text is not kept any more.
+func linesOf(v *command.Vault, j *journal.Journal, s journal.Step) (string, error) {
+	uses, bytes := budget.From(v.Ctx), s.Before.Size+s.After.Size
+	if err := uses.Hold(bytes); err != nil {
+		return "", err
+	}
+	defer uses.Release(bytes)
+	before, after, kept := j.Texts(s, func(hash string) (string, bool) {
+		at, err := v.PathOf(s.Path)
+		if err != nil {
+			return "", false
+		}
+		text, err := v.Disk.Read(at)
+		return string(text), err == nil && journal.ImageOf(text).Hash == hash
+	})
+	if !kept {
+		return "", nil
+	}
+	counts := edit.CountLines(before, after)
+	return fmt.Sprintf("+%d -%d", counts.Added, counts.Removed), nil
 }
 
 func readVersion(v *command.Vault, p command.Values) (command.Reply, error) {

@@ -1,6 +1,7 @@
 package commands
 
 import (
+	"cmp"
 	"encoding/json"
 	"math"
 	"strconv"
@@ -13,6 +14,7 @@ import (
 	"vaultwicket/cmd/internal/vault/disk/system"
 	"vaultwicket/cmd/internal/vault/knowledge/index"
 	"vaultwicket/cmd/internal/vault/order"
+	"vaultwicket/gateway/state/journal"
 )
 
 func init() {
@@ -27,8 +29,8 @@ const (
 	maxRecent = 1000 // with limit=
 )
 
-// listChanged prints the path of each note and, behind a tab, when it was
-// changed.
+// listChanged prints the path of each note and, after a tab, when it was
+// changed, and with by= who did it.
 func listChanged(v *command.Vault, p command.Values) (command.Reply, error) {
 	few := fewRecent
 	if p.Has("since") {
@@ -60,11 +62,55 @@ func listChanged(v *command.Vault, p command.Values) (command.Reply, error) {
 	if len(notes) == 0 {
 		return nothingChanged(p, total, since), nil
 	}
+	makers := map[string]string{}
+	if p.Has("by") {
+		if makers, err = madeBy(v, notes); err != nil {
+			return command.Reply{}, err
+		}
+	}
 	var out strings.Builder
 	for _, n := range notes {
-		out.WriteString(n.path + "\t" + n.at.In(now.Location()).Format(time.RFC3339) + "\n")
+		out.WriteString(n.path + "\t" + n.at.In(now.Location()).Format(time.RFC3339))
+		if p.Has("by") {
+			out.WriteString("\t" + cmp.Or(makers[n.path], "-"))
+		}
+		out.WriteByte('\n')
 	}
 	return limited(command.Text(out.String()), len(notes), found, "note"), nil
+}
+
+// madeBy says of notes who made the last change, where it was made through this program and the
+// note is still as the change left it.
+func madeBy(v *command.Vault, notes []changed) (map[string]string, error) {
+	j, err := v.Journal()
+	if err != nil {
+		return nil, err
+	}
+	wanted, makers := map[string]bool{}, map[string]string{}
+	oldest := notes[len(notes)-1].at.Add(-time.Minute) // a change begins before it is written
+	for _, n := range notes {
+		wanted[n.path] = true
+	}
+	entries, _, err := j.Entries(journal.Filter{Since: oldest, Limit: maxEntries})
+	if err != nil {
+		return nil, command.Failure("Cannot use the journal: %v", err)
+	}
+	for _, e := range entries { // the newest first
+		for _, s := range e.Steps {
+			if !wanted[s.Path] {
+				continue
+			}
+			delete(wanted, s.Path)
+			at, err := v.PathOf(s.Path)
+			if err != nil || !v.Sees(s.Source()) {
+				continue
+			}
+			if now, err := command.CurrentState(v, at); err == nil && command.ImageOf(now) == s.After {
+				makers[s.Path] = e.By()
+			}
+		}
+	}
+	return makers, nil
 }
 
 // changed is a note and when it was changed.

@@ -1,0 +1,81 @@
+package agents
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+	"testing"
+
+	"vaultwicket/tests/rig"
+)
+
+// What was changed, and by whom, is one call: for the owner all of it, for an agent what it may see,
+// and nothing that is hidden from it changes a byte of that.
+func TestWhoChangedWhatIsOneCall(t *testing.T) {
+	r := newRig(t)
+	ann, bob := serverOf(r, "ann"), serverOf(r, "bob")
+	do := func(c *rig.Client, call rig.Call) {
+		t.Helper()
+		if got := c.Do(call); !got.OK {
+			t.Fatalf("%v: %+v", call, got.Error)
+		}
+	}
+	do(ann, rig.Calling("append", "path=Both/Plan.md", "content=one\ntwo"))
+	ask := func(words ...string) (rows [][]string) {
+		t.Helper()
+		got := bob.Do(rig.Calling("changes", words...))
+		if !got.OK {
+			t.Fatalf("%+v", got.Error)
+		}
+		for line := range strings.Lines(got.Stdout) {
+			rows = append(rows, strings.Split(strings.TrimSuffix(line, "\n"), "\t")[1:])
+		}
+		return rows
+	}
+	before, all := ask("since=2001-01-01"), bob.Do(rig.Calling("changes", "since=2001-01-01", "format=json")).Stdout
+	if len(before) != 1 || !slices.Equal(before[0], []string{"Both/Plan.md", "ann (t)", "append", "+2 -0", "done", ""}) {
+		t.Fatalf("bob is told of %q", before)
+	}
+	do(ann, rig.Calling("append", "path=Ann/Plan.md", "content=zqx"))
+	do(ann, rig.Calling("create", "path=Ann/Zqx.md", "content=zqx"))
+	do(ann, rig.Calling("move", "path=Ann/Zqx.md", "to=Ann/Zqx2.md"))
+	if got := bob.Do(rig.Calling("changes", "since=2001-01-01", "format=json")).Stdout; got != all {
+		t.Errorf("what ann changed where bob sees nothing has changed his answer:\n%s\nto\n%s", all, got)
+	}
+	do(bob, rig.Calling("create", "path=Bob/New.md", "content=x"))
+	do(bob, rig.Calling("move", "path=Bob/New.md", "to=Both/New.md"))
+	if got := ask("since=2001-01-01", "agent=bob"); len(got) != 2 || !slices.Equal(got[0], []string{"Both/New.md", "bob (t)", "move", "+0 -0", "done", "Bob/New.md"}) {
+		t.Errorf("the changes of bob are %q", got)
+	}
+	if got := bob.Do(rig.Calling("recent", "by", "since=2001-01-01")).Stdout; !strings.Contains(got, "\tann (t)\n") || !strings.Contains(got, "\tbob (t)\n") || !strings.Contains(got, "\t-\n") {
+		t.Errorf("recent says\n%s", got)
+	}
+	if got := bob.Do(rig.Calling("history", "path=Both/Plan.md")).Stdout; !strings.HasSuffix(got, "\tappend\tann (t)\n") {
+		t.Errorf("history says\n%s", got)
+	}
+	if got := bob.Do(rig.Calling("changes", "since=2001-01-01", "limit=1")); strings.Count(got.Stdout, "\n") != 1 || !strings.Contains(strings.Join(got.Notices, ""), "1 of 3 changes") {
+		t.Errorf("%+v", got)
+	}
+
+	var rows []struct {
+		Path, From, By, Command, State, Change string
+		Added, Removed                         *int
+	}
+	owner := func(args ...string) {
+		t.Helper()
+		rows = nil
+		if err := json.Unmarshal([]byte(r.Must(append([]string{"today", "--json", "--since=2001-01-01"}, args...)...)), &rows); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if owner(); len(rows) != 6 || rows[0].Path != "Both/New.md" || rows[0].From != "Bob/New.md" || rows[0].By != "bob (t)" || *rows[5].Added != 2 || *rows[5].Removed != 0 {
+		t.Errorf("the owner is told of %+v", rows)
+	}
+	r.Must("pause")
+	if owner("--agent=ann"); len(rows) != 4 || rows[3].By != "ann (t)" || rows[3].State != "done" || rows[3].Change == "" {
+		t.Errorf("the changes of ann are %+v", rows)
+	}
+	if got := r.Must("today", "--since=2001-01-01"); !strings.Contains(got, "Bob/New.md -> Both/New.md") || !strings.Contains(got, "+2 -0") {
+		t.Errorf("today prints\n%s", got)
+	}
+}
