@@ -182,21 +182,13 @@ func (t *lineTable) write(l audit.Line) error {
 			return err
 		}
 	}
-	what := whatHappened(l)
+	what := clean.Line(cmp.Or(l.Decision, l.Kind))
 	t.Add(terminal.Text(strconv.FormatUint(l.Seq, 10)), terminal.Text(t.screen.Time(l.Time)), terminal.Cell{Text: what, Style: terminal.DecisionStyles[what]},
 		terminal.Text(cmp.Or(l.Command, "-")), terminal.Text(cmp.Or(l.Vault, "-")), terminal.Text(auditFacts(l)))
 	return nil
 }
 
 func (t *lineTable) end() error { return t.Flush() }
-
-// whatHappened returns the decision, or the kind of a line without one.
-func whatHappened(l audit.Line) string {
-	if l.Decision != "" {
-		return clean.Line(l.Decision)
-	}
-	return clean.Line(l.Kind)
-}
 
 // auditFacts are the other values of a line, with their names.
 func auditFacts(l audit.Line) string {

@@ -106,10 +106,8 @@ func FaultAttrs(fault any) []slog.Attr {
 
 // fixedText returns the text of an error that cannot contain anything from outside.
 func fixedText(err error) (text string, fixed bool) {
-	switch err := err.(type) {
-	case runtime.Error:
-		return err.Error(), true
-	case syscall.Errno:
+	switch err.(type) {
+	case runtime.Error, syscall.Errno:
 		return err.Error(), true
 	}
 	if slices.Contains(plainErrors, err) {

@@ -99,8 +99,13 @@ func (line Line) prepared(now time.Time) (Line, error) {
 	if line.Time = line.Time.UTC(); line.Time.Year() < 1 || line.Time.Year() > 9999 {
 		return Line{}, &Invalid{"time", line.Time.String(), "has no year of four digits"}
 	}
-	if err := line.checkHashes(); err != nil {
-		return Line{}, err
+	if line.Note != "" && !isHex(line.Note, digestLength, digestLength) {
+		return Line{}, &Invalid{"note", line.Note, "is not a digest"}
+	}
+	for _, hash := range []string{line.Before, line.After} {
+		if hash != "" && !isHex(hash, digestLength, hashLength) {
+			return Line{}, &Invalid{"hash", hash, "is not a SHA-256"}
+		}
 	}
 	for _, name := range line.names() {
 		*name = clean(*name)
@@ -130,18 +135,6 @@ func isKind(kind string) bool {
 func (line *Line) names() []*string {
 	return []*string{&line.Call, &line.Session, &line.Agent, &line.Client, &line.Surface, &line.Vault, &line.Command,
 		&line.Effect, &line.Decision, &line.By, &line.Rule, &line.Code, &line.Backend, &line.Change}
-}
-
-func (line Line) checkHashes() error {
-	if line.Note != "" && !isHex(line.Note, digestLength, digestLength) {
-		return &Invalid{"note", line.Note, "is not a digest"}
-	}
-	for _, hash := range []string{line.Before, line.After} {
-		if hash != "" && !isHex(hash, digestLength, hashLength) {
-			return &Invalid{"hash", hash, "is not a SHA-256"}
-		}
-	}
-	return nil
 }
 
 const (

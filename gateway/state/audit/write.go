@@ -126,19 +126,15 @@ func (l *Log) append(t *tail, all []*waiting) error {
 			return err
 		}
 		done += count
-		settle(all, done)
+		left := done
+		for _, w := range all { // those whose lines are all written
+			if left -= len(w.lines); left < 0 {
+				break
+			}
+			w.written = true
+		}
 	}
 	return nil
-}
-
-// settle marks the first so many lines as written for their callers.
-func settle(all []*waiting, done int) {
-	for _, w := range all {
-		if done -= len(w.lines); done < 0 {
-			return
-		}
-		w.written = true
-	}
 }
 
 // addition is written at once: a line, preceded by the repair of the end of the file.
@@ -205,7 +201,12 @@ func (l *Log) commit(t *tail, a addition, durable bool) error {
 		_, err = t.record.WriteAt(t.next[:], 0)
 	}
 	if err != nil {
-		return l.rollBack(t, err)
+		// Restore the files. If the disk does not permit that, the next write repairs them.
+		_, failed := t.record.WriteAt(t.text[:], 0)
+		if err := l.sys.Truncate(l.current, t.size); err != nil {
+			failed = errors.Join(failed, fmt.Errorf("what was written could not be taken back: %w", err))
+		}
+		return errors.Join(err, failed)
 	}
 	t.head, t.text = h, t.next
 	t.size, t.last, t.end = h.size, h.last, h.end
@@ -216,16 +217,6 @@ func (l *Log) commit(t *tail, a addition, durable bool) error {
 		l.clear(t)
 	}
 	return nil
-}
-
-// rollBack leaves things as they were. If the disk does not let it, the next
-// write repairs them.
-func (l *Log) rollBack(t *tail, cause error) error {
-	_, err := t.record.WriteAt(t.text[:], 0)
-	if err2 := l.sys.Truncate(l.current, t.size); err2 != nil {
-		err = errors.Join(err, fmt.Errorf("what was written could not be taken back: %w", err2))
-	}
-	return errors.Join(cause, err)
 }
 
 // patience is how long the lock is waited for. It is held for one line, and

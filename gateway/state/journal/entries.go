@@ -2,6 +2,7 @@ package journal
 
 import (
 	"cmp"
+	"encoding/json"
 	"os"
 	"slices"
 	"time"
@@ -297,11 +298,11 @@ func (r *segmentReader) record(record []byte) {
 	switch {
 	case hasKey(record, objectKey):
 	case hasKey(record, stepsKey):
-		r.recordOfEntry(record, stepsKey, r.addSteps)
+		r.recordOfEntry(record, stepsKey, func(record []byte) bool { return r.brief || addPart(r.steps, record, stepsKey) })
 	case hasKey(record, entryKey):
 		r.recordOfEntry(record, entryKey, r.addEntry)
 	case hasKey(record, afterKey):
-		r.recordOfEntry(record, afterKey, r.addAfter)
+		r.recordOfEntry(record, afterKey, func(record []byte) bool { return addPart(r.after, record, afterKey) })
 	case hasKey(record, outcomeKey):
 		r.recordOfEntry(record, outcomeKey, r.addOutcome)
 	case hasKey(record, repairKey):
@@ -330,15 +331,17 @@ func (r *segmentReader) recordOfEntry(record []byte, key string, add func([]byte
 	}
 }
 
-func (r *segmentReader) addSteps(record []byte) bool {
-	if r.brief {
-		return true
+// addPart adds a part of the list of an entry, which must follow the parts before it.
+func addPart[T any](lists map[string][]T, record []byte, key string) bool {
+	var part struct {
+		First int `json:"first"`
+		List  []T `json:"list"`
 	}
-	p, ok := parseSteps(record)
-	if !ok || p.First != len(r.steps[p.ID]) || p.First+len(p.Steps) > maxSteps {
+	id, _, ok := cutID(record[len(key):])
+	if !ok || !isID(id) || json.Unmarshal(record, &part) != nil || part.First != len(lists[id]) || part.First+len(part.List) > maxSteps {
 		return false
 	}
-	r.steps[p.ID] = append(r.steps[p.ID], p.Steps...)
+	lists[id] = append(lists[id], part.List...)
 	return true
 }
 
@@ -360,15 +363,6 @@ func (r *segmentReader) addEntry(record []byte) bool {
 		return false
 	}
 	r.entries = append(r.entries, e)
-	return true
-}
-
-func (r *segmentReader) addAfter(record []byte) bool {
-	p, ok := parseAfter(record)
-	if !ok || p.First != len(r.after[p.ID]) || p.First+len(p.After) > maxSteps {
-		return false
-	}
-	r.after[p.ID] = append(r.after[p.ID], p.After...)
 	return true
 }
 

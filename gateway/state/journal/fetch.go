@@ -10,6 +10,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"slices"
 	"strconv"
 	"time"
 
@@ -54,41 +55,27 @@ func (j *Journal) CopyObject(out io.Writer, hash string) error {
 	if !isHash(hash) {
 		return &Invalid{"hash", hash, "is not a SHA-256"}
 	}
-	// One and the same object may be kept in several segments.
-	counted := &counter{out: out}
-	var result error = &Unknown{hash}
-	err := j.eachWith(hash, func(number uint64, s location, text []byte, err error) (stop bool) {
-		if err == nil && s.isWhole() {
-			err = j.folder.copyFile(counted, number, Image{true, hash, s.size})
-		} else if err == nil {
-			_, err = counted.Write(text)
-		}
-		result = err
-		// What was written cannot be taken back.
-		return err == nil || counted.n > 0
-	})
-	if err != nil {
-		return err
-	}
-	return result
-}
-
-// eachWith tries the segments that contain an object, newest first, until one succeeds.
-func (j *Journal) eachWith(hash string, try func(number uint64, s location, text []byte, err error) (stop bool)) error {
 	segments, err := j.segments()
 	if err != nil {
 		return err
 	}
-	for i := len(segments) - 1; i >= 0; i-- {
-		number, s, text, err := j.locate(segments[i], hash)
-		if errors.Is(err, fs.ErrNotExist) {
+	counted := &counter{out: out}
+	err = &Unknown{hash}
+	for _, seg := range slices.Backward(segments) { // several may have the object
+		number, s, text, problem := j.locate(seg, hash)
+		switch {
+		case errors.Is(problem, fs.ErrNotExist):
 			continue // not there, or removed in between
+		case problem == nil && s.isWhole():
+			problem = j.folder.copyFile(counted, number, Image{true, hash, s.size})
+		case problem == nil:
+			_, problem = counted.Write(text)
 		}
-		if try(number, s, text, err) {
-			return nil
+		if err = problem; err == nil || counted.n > 0 { // bytes that were written cannot be taken back
+			break
 		}
 	}
-	return nil
+	return err
 }
 
 func (j *Journal) locate(seg segment, hash string) (number uint64, s location, text []byte, err error) {
@@ -333,7 +320,8 @@ func (ix *index) add(record []byte, at, length int64) {
 		}
 	case hasKey(record, outcomeKey):
 		if id, rest, ok := cutID(record[len(outcomeKey):]); ok {
-			if state, rest, ok := cutState(rest); ok {
+			name, rest, ok := cutText(rest, `","state":"`)
+			if state, err := ParseState(name); ok && err == nil {
 				ix.states[id] = state
 				ix.charge(id, rest)
 			}
@@ -377,13 +365,6 @@ func cutID(text []byte) (id string, rest []byte, ok bool) {
 		return "", nil, false
 	}
 	return string(text[:idLength]), text[idLength:], true
-}
-
-func cutState(text []byte) (s State, rest []byte, ok bool) {
-	text, ok = bytes.CutPrefix(text, []byte(`","state":"`))
-	name, rest, ended := bytes.Cut(text, []byte(`"`))
-	state, err := ParseState(string(name))
-	return state, rest, ok && ended && err == nil
 }
 
 func cutInt(text []byte, key string) (n int64, rest []byte, ok bool) {

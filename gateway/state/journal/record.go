@@ -141,38 +141,6 @@ func listRecord(key, id string, first int, list []byte) []byte {
 	return append(append(record, list...), '}')
 }
 
-// part is a part of a list as it is read.
-type part struct {
-	ID    string
-	First int
-	Steps []stepRecord
-	After []*fileRecord
-}
-
-func parseSteps(record []byte) (p part, ok bool) {
-	var r struct {
-		ID    string       `json:"steps"`
-		First int          `json:"first"`
-		List  []stepRecord `json:"list"`
-	}
-	if json.Unmarshal(record, &r) != nil || !isID(r.ID) {
-		return part{}, false
-	}
-	return part{ID: r.ID, First: r.First, Steps: r.List}, true
-}
-
-func parseAfter(record []byte) (p part, ok bool) {
-	var r struct {
-		ID    string        `json:"after"`
-		First int           `json:"first"`
-		List  []*fileRecord `json:"list"`
-	}
-	if json.Unmarshal(record, &r) != nil || !isID(r.ID) {
-		return part{}, false
-	}
-	return part{ID: r.ID, First: r.First, After: r.List}, true
-}
-
 func parseSegment(record []byte) (s segmentRecord, ok bool) {
 	err := json.Unmarshal(record, &s)
 	return s, err == nil
