@@ -23,28 +23,10 @@ func PauseFile(state string) string { return filepath.Join(state, "paused") }
 // Pause has every server of the state folder, which must exist, refuse every call. Who
 // pauses twice has paused since the first time. The file counts by its name, which comes
 // to be in one step; the time in it may be missing, as on a full disk.
-func Pause(state string, now time.Time) error {
-	file, err := os.OpenFile(PauseFile(state), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-	if errors.Is(err, fs.ErrExist) {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	_, _ = fmt.Fprintln(file, now.UTC().Format(time.RFC3339))
-	_ = file.Sync()
-	_ = file.Close()
-	return nil
-}
+func Pause(state string, now time.Time) error { return mark(PauseFile(state), now) }
 
 // Resume ends a pause. was says whether there was one.
-func Resume(state string) (was bool, err error) {
-	err = os.Remove(PauseFile(state))
-	if errors.Is(err, fs.ErrNotExist) {
-		return false, nil
-	}
-	return err == nil, err
-}
+func Resume(state string) (was bool, err error) { return unmark(PauseFile(state)) }
 
 // IsPaused reports whether the gateway with a state folder is paused. The error says why
 // that cannot be told; it names no path.

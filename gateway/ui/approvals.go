@@ -63,13 +63,9 @@ func (p *page) shownQuestions(list []consent.StoredQuestion) (shown []shownQuest
 
 // approvals shows the pending questions, each with its whole difference.
 func (p *page) approvals(request) view {
-	v := view{template: "approvals", title: "Approvals"}
 	waiting, ended, damaged, err := p.questions()
-	v.data = approvalsData{p.shownQuestions(waiting), p.shownQuestions(ended), damaged}
-	if err != nil {
-		return v.failed(err)
-	}
-	return v
+	data := approvalsData{p.shownQuestions(waiting), p.shownQuestions(ended), damaged}
+	return view{template: "approvals", title: "Approvals", data: data}.failed(err)
 }
 
 // decide answers the question with the code of the form.

@@ -97,10 +97,7 @@ func (p *page) activity(r request) view {
 		data.Older = template.URL(next.Encode())
 	}
 	v.data = data
-	if err != nil {
-		return v.failed(err)
-	}
-	return v
+	return v.failed(err)
 }
 
 // callData is one call with its lines of the log.

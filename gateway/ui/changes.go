@@ -60,21 +60,12 @@ func (p *page) changes(r request) view {
 		data.Vault = data.Vaults[0]
 	}
 	data.Filtered = data.Caller != "" || data.Batch != "" || data.Note != ""
-	v := view{template: "changes", title: "Changes"}
+	show := func(err error) view { return view{template: "changes", title: "Changes", data: data}.failed(err) }
 	kept, err := p.Gateway.Journal(data.Vault)
 	if err != nil {
-		v.data = data
-		return v.failed(err)
+		return show(err)
 	}
-	err = p.listChanges(kept, &data, values.Get("before"))
-	v.data = data
-	if err != nil {
-		return v.failed(err)
-	}
-	return v
-}
-
-func (p *page) listChanges(kept *journal.Journal, data *changesData, before string) error {
+	before := values.Get("before")
 	if _, err := journal.ParseID(before); err != nil {
 		before = ""
 	}
@@ -83,7 +74,7 @@ func (p *page) listChanges(kept *journal.Journal, data *changesData, before stri
 	for len(data.Changes) < changesOfPage {
 		entries, damage, err := kept.Entries(filter)
 		if err != nil {
-			return failure.New(failure.CodeState, `the user can see more with "vaultwicket doctor"`, "the journal cannot be read: %v", err)
+			return show(failure.New(failure.CodeState, `the user can see more with "vaultwicket doctor"`, "the journal cannot be read: %v", err))
 		}
 		data.Damage = len(damage)
 		for _, e := range entries {
@@ -96,7 +87,7 @@ func (p *page) listChanges(kept *journal.Journal, data *changesData, before stri
 			}
 		}
 		if len(entries) < changesOfPage {
-			return nil
+			return show(nil)
 		}
 	}
 	next := url.Values{"vault": {data.Vault}, "before": {data.Changes[len(data.Changes)-1].ID}}
@@ -106,7 +97,7 @@ func (p *page) listChanges(kept *journal.Journal, data *changesData, before stri
 		}
 	}
 	data.Older = template.URL(next.Encode())
-	return nil
+	return show(nil)
 }
 
 // changeData is one change with its differences.

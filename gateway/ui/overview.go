@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"cmp"
 	"time"
 
 	"vaultwicket/gateway/admission"
@@ -49,12 +50,7 @@ func (p *page) overview(r request) view {
 		data.Servers = append(data.Servers, shown)
 	}
 	v.data = data
-	for _, err := range []error{err, questionsErr, serversErr} {
-		if err != nil {
-			return v.failed(err)
-		}
-	}
-	return v
+	return v.failed(cmp.Or(err, questionsErr, serversErr))
 }
 
 // midnight is when the day of a time began, in the zone of the machine.
@@ -94,14 +90,10 @@ func backTo(r request) string {
 // settings shows every setting with its origin, and the lines for another value. It changes
 // nothing: a looser policy needs a restart by the user.
 func (p *page) settings(r request) view {
-	v := view{template: "settings", title: "Settings", data: Settings{}}
-	if p.Settings == nil {
-		return v
+	var shown Settings
+	var err error
+	if p.Settings != nil {
+		shown, err = p.Config.Settings()
 	}
-	settings, err := p.Config.Settings()
-	v.data = settings
-	if err != nil {
-		return v.failed(err)
-	}
-	return v
+	return view{template: "settings", title: "Settings", data: shown}.failed(err)
 }

@@ -250,8 +250,11 @@ func (p *page) serve(w http.ResponseWriter, r *http.Request, v visit) {
 	p.write(w, req, answer)
 }
 
-// failed is a view with an error at its top.
+// failed is a view with an error, if there is one, at its top.
 func (v view) failed(err error) view {
+	if err == nil {
+		return v
+	}
 	v.problem, v.status = problemOf(err), http.StatusUnprocessableEntity
 	return v
 }
