@@ -1,7 +1,6 @@
 package command
 
 import (
-	"fmt"
 	"strconv"
 	"strings"
 	"time"
@@ -53,18 +52,6 @@ const DayStartVariable = "VAULTWICKET_DAY_START"
 
 // LatestDayStart is the latest hour at which a day can begin.
 const LatestDayStart = 12
-
-// dayStart reads the hour at which a day begins.
-func dayStart(text string) (time.Duration, error) {
-	if text == "" {
-		return 0, nil
-	}
-	hour, err := strconv.Atoi(text)
-	if err != nil || hour < 0 || hour > LatestDayStart {
-		return 0, fmt.Errorf("%s is not an hour from 0 to %d: %q", DayStartVariable, LatestDayStart, text)
-	}
-	return time.Duration(hour) * time.Hour, nil
-}
 
 // Today returns the moment at hand, on the day that counts as today: before the hour at
 // which a day begins, the day is that before, at the same time of day.

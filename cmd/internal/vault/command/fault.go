@@ -22,8 +22,8 @@ type Fault struct {
 	missing Missing
 }
 
-// Missing is what a request names and the vault does not have, for whoever looks for
-// names that are like it. The zero Missing is nothing.
+// Missing is a name that was not found, for the search of similar names. The zero Missing is
+// none.
 type Missing struct {
 	Typed  string // by the caller
 	Folder bool
@@ -67,12 +67,16 @@ func Explain(err error) Reply {
 	if errors.As(err, &over) {
 		return Reply{Status: ExitFailed, Kind: Kind{over.Code(), over.Hint()}, Text: "Error: " + over.Error()}
 	}
-	return Reply{Status: ExitFailed, Kind: kindOf(err), Text: "Error: " + err.Error()}
+	kind := OtherFailure
+	if errors.Is(err, fs.ErrExist) {
+		kind = AlreadyExists
+	}
+	return Reply{Status: ExitFailed, Kind: kind, Text: "Error: " + err.Error()}
 }
 
-// Verbatim is a name or a text in a sentence: of the caller, or of a note, whose writer may want
-// it to read as a sentence of ours. It is printed in quotes that nothing in it can end, cut to
-// what a sentence repeats, and with escapes for what is not printable.
+// Verbatim is a name or a text of the caller or of a note in a sentence, which it could forge
+// (prompt injection). It is printed in quotes that nothing in it can end, truncated, and with
+// escapes for unprintable characters.
 type Verbatim string
 
 // Format writes the text in quotes, for every verb.
@@ -147,26 +151,18 @@ func (k Kind) DidYouMean(names []string, format string, args ...any) error {
 
 // DidYouMean asks for one of some names, "" if there are none.
 func DidYouMean(names []string) string {
-	var quoted []string
+	var all []string
 	for _, name := range names {
-		quoted = append(quoted, fmt.Sprintf("%q", Verbatim(quote.Short(name))))
+		all = append(all, quoted(name))
 	}
-	switch n := len(quoted); n {
+	switch n := len(all); n {
 	case 0:
 		return ""
 	case 1:
-		return "did you mean " + quoted[0] + "?"
+		return "did you mean " + all[0] + "?"
 	default:
-		return "did you mean " + strings.Join(quoted[:n-1], ", ") + " or " + quoted[n-1] + "?"
+		return "did you mean " + strings.Join(all[:n-1], ", ") + " or " + all[n-1] + "?"
 	}
-}
-
-// kindOf returns the kind of an error that has no sentence of the app.
-func kindOf(err error) Kind {
-	if errors.Is(err, fs.ErrExist) {
-		return AlreadyExists
-	}
-	return OtherFailure
 }
 
 // Report returns what the gateway is told of a reply that was not successful.

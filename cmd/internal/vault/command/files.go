@@ -39,9 +39,9 @@ func (l Listed) Stamp() (system.Stamp, error) {
 	return l.looks.Stamp(l.Path) // the index does not look into such a file
 }
 
-// EachFile visits the files below a folder. In a worker with an index that is up to date it
-// looks at no folder, and visits them in the order of listings, as sorted says. The error is
-// that of the disk; a folder that is not there is one.
+// EachFile visits the files below a folder. In a worker with a current index it reads no folder,
+// and visits them in the order of listings, as sorted says. The error is that of the disk, also
+// for a missing folder.
 func (v *Vault) EachFile(under disk.Path, visit func(Listed)) (sorted bool, err error) {
 	return v.EachEntry(under, visit, nil)
 }
@@ -54,9 +54,18 @@ func (v *Vault) EachEntry(under disk.Path, file func(Listed), folder func(path s
 		for _, f := range files {
 			file(Listed{Path: f.Path, known: f, looks: looks})
 		}
-		return true, v.eachFolder(under, folder)
+		if folder == nil {
+			return true, nil
+		}
+		folders, err := v.Host.Knowledge.Folders(v.View())
+		for _, path := range folders {
+			if under == (disk.Path{}) || strings.HasPrefix(path, under.String()+"/") {
+				folder(path)
+			}
+		}
+		return true, err
 	}
-	// The index does not tell a folder without files from one that is not there.
+	// The index does not distinguish an empty folder from a missing one.
 	return false, v.Disk.Walk(under, func(e disk.Entry) {
 		switch {
 		case !e.IsDir:
@@ -67,23 +76,9 @@ func (v *Vault) EachEntry(under disk.Path, file func(Listed), folder func(path s
 	})
 }
 
-// eachFolder visits the folders below one, as a worker knows them.
-func (v *Vault) eachFolder(under disk.Path, visit func(path string)) error {
-	if visit == nil {
-		return nil
-	}
-	folders, err := v.Host.Knowledge.Folders(v.View())
-	for _, path := range folders {
-		if under == (disk.Path{}) || strings.HasPrefix(path, under.String()+"/") {
-			visit(path)
-		}
-	}
-	return err
-}
-
-// PathsBelow returns the paths of the wanted files below a folder as it was typed, in the
-// order of listings. A folder that is not there is an error, although for the app it is an
-// empty one: nobody can tell the two apart in an answer without rows.
+// PathsBelow returns the paths of the wanted files below a folder as it was typed, in the order
+// of listings. A missing folder is an error, although the app takes it for an empty one, which
+// would look the same.
 func (v *Vault) PathsBelow(folder string, wanted func(Listed) bool) (found []string, err error) {
 	sorted, err := v.EachFileBelow(folder, func(l Listed) {
 		if wanted(l) {
@@ -236,20 +231,20 @@ func (v *Vault) FindPath(typed string) (disk.Path, error) {
 	return path, nil
 }
 
-// spelled are the access rules with the names that the disk has for their paths: a
-// person writes Work for the folder WORK, or in another Unicode normal form.
+// spelled are the access rules with the names on disk of their paths: a user may write Work for
+// the folder WORK, or another Unicode normal form.
 type spelled struct {
 	rules access.Rules
 	names []string // that differ from the written ones, sorted
 	at    time.Time
 }
 
-// respellAfter is how long the names are believed. A rule that takes something
-// away holds in every spelling all the time.
+// respellAfter is how long the names are cached. A rule that denies something applies to every
+// spelling all the time.
 const respellAfter = time.Second
 
-// respell looks for the names again, and reports whether they are others than
-// before. It is called under the lock, with the folder open.
+// respell reads the names again, and reports whether they have changed. It is called under the
+// lock, with the folder open.
 func (h *Host) respell() (others bool) {
 	if !h.rules.Restrict() {
 		return false
@@ -260,26 +255,18 @@ func (h *Host) respell() (others bool) {
 	last := h.spelled
 	h.spelled = spelled{at: time.Now()}
 	h.spelled.rules = h.rules.Named(func(written string) string {
-		name := h.nameOf(written)
-		if name != written {
-			h.spelled.names = append(h.spelled.names, name)
+		path, err := disk.ParseFolder(written)
+		if err == nil {
+			path, err = h.folder.Named(path)
 		}
-		return name
+		if err != nil || path.String() == written {
+			return written
+		}
+		h.spelled.names = append(h.spelled.names, path.String())
+		return path.String()
 	})
 	slices.Sort(h.spelled.names)
 	return !slices.Equal(last.names, h.spelled.names)
-}
-
-// nameOf returns the path of a rule as the disk has it.
-func (h *Host) nameOf(written string) string {
-	path, err := disk.ParseFolder(written)
-	if err != nil {
-		return written
-	}
-	if path, err = h.folder.Named(path); err != nil {
-		return written
-	}
-	return path.String()
 }
 
 // NamesOneFile reports whether a call is about one file.

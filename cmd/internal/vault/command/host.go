@@ -7,8 +7,6 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"path/filepath"
-	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -29,38 +27,31 @@ import (
 	"vaultwicket/policy/access"
 )
 
-// Host is what outlives one call: the surroundings of the process and the
-// folder, once it is opened. A process that was started for one call answers
-// one, a worker many. What is worth keeping from one call to the next, such as
-// an index of the vault, has its place here and nowhere else.
+// Host is the state that outlives one call: the environment of the process, the open folder, and
+// all caches such as the index of the vault. A process started for one call answers one, a
+// worker many.
 type Host struct {
-	Env func(string) string
-	Now func() time.Time // of the machine, for which files are young
-	// Pause waits, but no longer than the call lasts.
-	Pause     func(context.Context, time.Duration)
+	Env       func(string) string
+	Now       func() time.Time                     // of the machine, for the age of files
+	Pause     func(context.Context, time.Duration) // waits until the context ends
 	Knowledge knowledge.Store
-	Memo      knowledge.Memo // of what was computed for the whole vault
+	Memo      knowledge.Memo // computed for the whole vault
 	Bases     bases.Memory
-	// Kept are answers of which a part was sent; nil where the process ends with one.
-	Kept *Store
-	// Meaning has the vectors of notes; nil where the user has named no server that makes them.
-	Meaning *meaning.Store
-	// Tally makes what tells the gateway how far a call has come; nil tells nothing.
-	Tally func(messages io.Writer) *frame.Tally
+	Kept      *Store                                // answers of which a part was sent; nil unless resident
+	Meaning   *meaning.Store                        // vectors of notes; nil unless the user has named a server that makes them
+	Tally     func(messages io.Writer) *frame.Tally // makes the progress of a call; nil for none
 
-	// confineTo locks the process into folders; it is nil where the process is not
-	// ours alone, as in tests. Sandbox is the result.
-	confineTo func(folders []string, port uint16) system.Confinement
-	Sandbox   system.Confinement
-	locked    sync.Once
-	// VaultMissing says that there was no vault then: the process cannot reach one
-	// that is made later.
-	VaultMissing bool
+	// confineTo locks the process into folders; it is nil where the process is shared, as in
+	// tests. Sandbox is the result.
+	confineTo    func(folders []string, port uint16) system.Confinement
+	Sandbox      system.Confinement
+	locked       sync.Once
+	VaultMissing bool                    // when the process was locked in: it cannot reach a vault made later
 	AppVaults    func() []registry.Vault // the app's list of vaults
 
-	Swept atomic.Bool // the vault was searched for what killed writers left in it
+	Swept atomic.Bool // temporary files of killed writers were searched for
 
-	identity string // of the vault's folder, found out before the process is locked in
+	identity string // of the vault's folder, from before the process is locked in
 	journals sync.Mutex
 	journal  *journal.Journal // of the vault, once something was written
 
@@ -83,7 +74,13 @@ const EmbeddingsVariable = "VAULTWICKET_EMBEDDINGS"
 
 // NewHost returns a host that has read nothing yet.
 func NewHost(env func(string) string, confine func([]string, uint16) system.Confinement) *Host {
-	h := &Host{Env: env, Now: time.Now, Pause: pause, Tally: frame.NewTally, confineTo: confine}
+	h := &Host{Env: env, Now: time.Now, Tally: frame.NewTally, confineTo: confine}
+	h.Pause = func(ctx context.Context, d time.Duration) {
+		select {
+		case <-time.After(d):
+		case <-ctx.Done():
+		}
+	}
 	h.rules, h.rulesErr = access.Parse(env(AccessVariable))
 	if of := env(EmbeddingsVariable); of != "" {
 		h.Meaning = meaning.New(of)
@@ -92,19 +89,9 @@ func NewHost(env func(string) string, confine func([]string, uint16) system.Conf
 	return h
 }
 
-func pause(ctx context.Context, d time.Duration) {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-	case <-ctx.Done():
-	}
-}
-
-// Confine locks the process into the vault and the folders of this program, at
-// the first call. With list set the app's list of vaults is read before, for
-// then it cannot be any more: it lies among the app's own secrets. A worker
-// therefore knows the list as it was when it began.
+// Confine locks the process into the vault and the folders of this program, at the first call.
+// With list set the app's list of vaults is read before, because it is in a folder with secrets
+// of the app. A worker therefore knows the list as it was when it began.
 func (h *Host) Confine(vault string, list bool) {
 	h.locked.Do(func() {
 		h.identity = names.Identity(vault)
@@ -131,32 +118,12 @@ func (h *Host) Confine(vault string, list bool) {
 	})
 }
 
-// nameOfVault returns what the vault is called: the name that the disk has for its
-// folder, unless that is a link.
-func (h *Host) nameOfVault(path string) string {
-	asked, real := filepath.Base(path), filepath.Base(h.identity)
-	if names.Same(asked, real) {
-		return real
-	}
-	return asked
-}
-
-// journalAt returns the journal of a vault. A worker keeps it.
-func (h *Host) journalAt(dir, vault string) *journal.Journal {
-	h.journals.Lock()
-	defer h.journals.Unlock()
-	if h.journal == nil {
-		h.journal = journal.OpenAs(dir, h.identity, vault, journal.Limits{})
-	}
-	return h.journal
-}
-
-// OpenFolder gives a call the folder at path as it may see it, and the rules. It is opened at the
-// first call and stays open until the host is closed; the ignore file is looked
-// at again each time.
+// OpenFolder gives a call the visible files of the folder at path, and the rules. The folder is
+// opened at the first call and stays open until the host is closed; the ignore file is read
+// again each time.
 func (h *Host) OpenFolder(path string, v *Vault) error {
 	if h.rulesErr != nil {
-		return badRules(h.rulesErr)
+		return Misuse("%s cannot be read, so nothing is answered: %v", AccessVariable, h.rulesErr)
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -168,10 +135,11 @@ func (h *Host) OpenFolder(path string, v *Vault) error {
 		h.closeFolder()
 		h.path, h.folder, h.seen = path, folder, nil
 	}
-	patterns, err := patternsOf(h.folder)
-	if err != nil {
-		return err
+	ignored, err := h.folder.Ignored()
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return Failure("Cannot use %s, so nothing is answered: %v", access.IgnoreFile, err)
 	}
+	patterns := string(ignored)
 	if respelled := h.respell(); h.visible == nil || h.patterns != patterns || respelled {
 		h.patterns, h.sight, h.visible = patterns, NewSight(h.spelled.rules, patterns), h.folder
 		if h.sight != nil {
@@ -230,25 +198,23 @@ func (h *Host) closeFolder() {
 	}
 }
 
-// isRegistered reports whether the app's own list of vaults has folder under
-// that id. The list is looked at only for what can be an id: a call that names
-// its vault by name, or not at all, reads nothing outside the vault.
-func (h *Host) isRegistered(id, folder string) bool {
-	return registry.IsID(id) && slices.ContainsFunc(h.AppVaults(), func(r registry.Vault) bool { return r.ID == id && registry.SameFolder(r.Folder, folder) })
-}
-
-// Journal returns the journal of the vault.
+// Journal returns the journal of the vault. A worker keeps it.
 func (v *Vault) Journal() (*journal.Journal, error) {
 	dir := private.StateFolder(v.Host.Env, v.Path)
 	if dir == "" {
 		return nil, Failure("Nothing can be changed: the journal needs a folder outside the vault. Set XDG_STATE_HOME to a folder.")
 	}
-	return v.Host.journalAt(dir+"/journal", v.Path), nil
+	h := v.Host
+	h.journals.Lock()
+	defer h.journals.Unlock()
+	if h.journal == nil {
+		h.journal = journal.OpenAs(dir+"/journal", h.identity, v.Path, journal.Limits{})
+	}
+	return h.journal, nil
 }
 
-// ReadConfig reads one of the app's settings files into settings. A missing file
-// means the defaults; a broken one is an error, for a guess would put notes in
-// the wrong place.
+// ReadConfig reads one of the app's settings files into settings. A missing file means the
+// defaults; a malformed one is an error, because a guess would put notes in the wrong place.
 func (v *Vault) ReadConfig(name string, settings any) error {
 	text, err := v.Disk.Config(name)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -263,8 +229,8 @@ func (v *Vault) ReadConfig(name string, settings any) error {
 	return nil
 }
 
-// NormalPath brings a path that a person typed into the app's form: slashes only,
-// none at the ends, no two in a row, no odd blanks, composed letters.
+// NormalPath returns a typed path in the app's form: slashes only, none at the ends, no two in a
+// row, plain blanks, Unicode normal form C.
 func NormalPath(path string) string {
 	path = strings.NewReplacer(`\`, "/", "\u00a0", " ", "\u202f", " ").Replace(path)
 	segments := strings.FieldsFunc(path, func(r rune) bool { return r == '/' })

@@ -2,6 +2,7 @@ package command
 
 import (
 	"cmp"
+	"crypto/sha256"
 	"io"
 	"slices"
 	"strings"
@@ -46,7 +47,22 @@ func ParseLine(args []string) (Line, error) {
 		return Line{}, Misuse("No command given.\n%s", Synopsis)
 	}
 	l.Command, l.Args = rest[0], rest[1:]
-	return l, l.takeHelp()
+	// --help is another spelling of the command help. Every other switch is refused: the app ignores
+	// unknown ones, and --copy would change the clipboard.
+	if l.Command == "--help" {
+		l.Command = "help"
+	}
+	asked := false
+	for _, arg := range append([]string{l.Command}, l.Args...) {
+		if isSwitch(arg) && arg != "--help" {
+			return l, Misuse("Unknown switch: %s", arg)
+		}
+		asked = asked || arg == "--help"
+	}
+	if asked {
+		l.Command, l.Args = "help", []string{l.Command}
+	}
+	return l, nil
 }
 
 // takeSwitches reads what may stand before the command, and returns the rest.
@@ -89,13 +105,13 @@ func (l *Line) takeSwitches(args []string) ([]string, error) {
 		case arg == SparingSwitch:
 			l.Options.RefuseDestructive = true
 		case arg == ExpectSwitch && l.Options.Expect == "":
-			if len(args) < 2 || !isHash(args[1]) {
+			if len(args) < 2 || !isHex(args[1], 16) {
 				return nil, Misuse("%s needs a hash of 16 hexadecimal digits.", arg)
 			}
 			l.Options.Expect = args[1]
 			args = args[1:]
 		case arg == UnlessSwitch && l.Unless == "":
-			if len(args) < 2 || !isHash(args[1]) {
+			if len(args) < 2 || !isHex(args[1], 16) {
 				return nil, Misuse("%s needs a state of 16 hexadecimal digits.", arg)
 			}
 			l.Unless = args[1]
@@ -115,7 +131,7 @@ func (l *Line) takeSwitches(args []string) ([]string, error) {
 			l.Kept = kept
 			return nil, nil
 		case arg == ApprovedSwitch && l.Options.Approved == "":
-			if len(args) < 2 || !isDigest(args[1]) {
+			if len(args) < 2 || !isHex(args[1], 2*sha256.Size) {
 				return nil, Misuse("%s needs a digest of 64 hexadecimal digits.", arg)
 			}
 			l.Options.Approved = args[1]
@@ -128,26 +144,6 @@ func (l *Line) takeSwitches(args []string) ([]string, error) {
 		args = args[1:]
 	}
 	return nil, nil
-}
-
-// takeHelp turns --help, which is another spelling of the command help, and
-// refuses every other switch. The app ignores the ones it does not know, and
-// --copy would change somebody's clipboard.
-func (l *Line) takeHelp() error {
-	if l.Command == "--help" {
-		l.Command = "help"
-	}
-	asked := false
-	for _, arg := range append([]string{l.Command}, l.Args...) {
-		if isSwitch(arg) && arg != "--help" {
-			return Misuse("Unknown switch: %s", arg)
-		}
-		asked = asked || arg == "--help"
-	}
-	if asked {
-		l.Command, l.Args = "help", []string{l.Command}
-	}
-	return nil
 }
 
 // IsFolder reports whether an argument can name the folder of a vault.
@@ -177,30 +173,17 @@ func WantsFacts(args []string) bool {
 // suggestions is how many near names the app offers at most.
 const suggestions = 3
 
-// UnknownCommand is the app's answer to a command that it does not have. The
-// app says this with what is registered; here the official names count, so
-// that a slip is told from a plugin's command.
+// UnknownCommand is the app's answer to a command that it does not have, with the nearest
+// official names, the best first.
 func UnknownCommand(name string) error {
-	near := nearestCommands(name)
-	if len(near) == 0 {
-		return Misuse("Command %q not found. It may require a plugin to be enabled.", Verbatim(name))
-	}
-	return Misuse("Command %q not found. Did you mean: %s?", Verbatim(name), strings.Join(near, ", "))
-}
-
-// nearestCommands returns the official names most like name, the best first.
-func nearestCommands(name string) []string {
 	const longest = 40 // no official name is longer; a text has no near name
-	if name == "" || len(name) > longest {
-		return nil
-	}
 	type match struct {
 		name     string
 		distance int
 	}
 	var near []match
 	for _, candidate := range allowlist.Commands() {
-		if candidate.EmbeddedOnly {
+		if name == "" || len(name) > longest || candidate.EmbeddedOnly {
 			continue
 		}
 		most := max(1, len(candidate.Name)/3)
@@ -208,10 +191,13 @@ func nearestCommands(name string) []string {
 			near = append(near, match{candidate.Name, d})
 		}
 	}
+	if len(near) == 0 {
+		return Misuse("Command %q not found. It may require a plugin to be enabled.", Verbatim(name))
+	}
 	slices.SortStableFunc(near, func(a, b match) int { return cmp.Compare(a.distance, b.distance) })
-	names := []string{}
+	var names []string
 	for _, m := range near[:min(len(near), suggestions)] {
 		names = append(names, m.name)
 	}
-	return names
+	return Misuse("Command %q not found. Did you mean: %s?", Verbatim(name), strings.Join(names, ", "))
 }

@@ -122,8 +122,12 @@ func TestNearest(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			if got := nearestCommands(test.typed); !slices.Equal(got, test.want) {
-				t.Errorf("nearest(%q) = %q, want %q", test.typed, got, test.want)
+			want := "It may require a plugin to be enabled."
+			if test.want != nil {
+				want = "Did you mean: " + strings.Join(test.want, ", ") + "?"
+			}
+			if got := UnknownCommand(test.typed).Error(); !strings.HasSuffix(got, " not found. "+want) {
+				t.Errorf("%s, want %q", got, want)
 			}
 		})
 	}

@@ -21,32 +21,26 @@ type Reply struct {
 	Text   string
 	rows   rows // follow text
 	tight  rows // the same in JSON without space between its tokens, if there are any
-	// Body follows the text. It is an open note, so that an answer of any size
-	// passes through a small buffer.
+	// Body follows the text. It is an open note, so that an answer of any size passes through a
+	// small buffer.
 	Body *disk.File
-	// Notice is what the user or the agent has to know of the answer, such as why it is
-	// empty. It is one line without text of a note, for the gateway.
+	// Notice is a remark on the answer, such as why it is empty: one line without text of a note,
+	// for the gateway.
 	Notice string
-	// Truncated says that something is missing in the answer, and the notice what: it is
-	// told on standard error where nobody asks for a report.
+	// Truncated says that the answer is incomplete as the notice says, which is printed on
+	// standard error unless a report is requested.
 	Truncated bool
 
-	// Note is the path of the one note that the answer concerns, if it concerns
-	// one; change says what became of it, if it was written.
-	Note   disk.Path
-	Change *Change
-	Entry  string // of the journal, which can take the change back
-	// Overtaken says that the note is not any more what the change made of it.
-	Overtaken bool
-	// LineEnds says that the text got the line ends of the note.
-	LineEnds bool
-	// Image is the media type of an image, whose bytes are the last line of Text in
-	// base64; "" for other answers.
+	Note      disk.Path // the one note that the answer concerns, if any
+	Change    *Change   // of the note, nil if it was not written
+	Entry     string    // of the journal, which can undo the change
+	Overtaken bool      // another program has changed the note since
+	LineEnds  bool      // the text got the line ends of the note
+	// Image is the media type of an image, whose bytes are the last line of Text in base64; ""
+	// for other answers.
 	Image string
-	// seen is the hash of body while it is printed.
-	seen hash.Hash
-	// hash is that of the note as it was read for the text, "" if it was not.
-	hash string
+	seen  hash.Hash // of the body while it is printed
+	hash  string    // of the note as it was read for the text, "" if it was not
 }
 
 // Change is a note before and after a write, and how many lines all files together
@@ -160,34 +154,17 @@ func Digest(text []byte) string {
 	return hex.EncodeToString(sum[:8])
 }
 
-// Facts tell the gateway which note an answer concerned and what its bytes
-// were, so that it need not guess either from the text.
+// Facts tell the gateway which note an answer concerned and the hash of its bytes, so that it
+// need not parse the answer.
 type Facts struct {
-	path string
-	// before is nil if nothing was written, and empty if the note was made.
-	before      *string
-	lines       edit.LineCounts
-	destructive bool
-	entry       string // of the journal, "" if nothing was written
-	// overtaken says that somebody changed what was written right after it was.
-	overtaken bool
-	// lineEnds says that the text got the line ends of the note.
-	lineEnds bool
-	image    string // the media type of an image in the answer
-	// hash is computed once the answer is printed, for the body streams.
-	hash func() string
-	// notice is a remark on the answer.
-	notice string
-	whole  *frame.Whole // that a worker keeps, nil where all of it is printed
-	// state is that of the index; unchanged says that nothing was answered for it.
-	state     string
-	unchanged bool
+	frame.Facts
+	streamed hash.Hash // of the body while it is printed, nil for a known hash
 }
 
-// Unchanged returns the facts of a reply that is left out, because the state that it would
-// be made from is the one that was asked about.
+// Unchanged returns the facts of a reply that is left out, because it would be made from the
+// state that was asked about.
 func Unchanged(state string) *Facts {
-	return &Facts{state: state, unchanged: true, hash: func() string { return "" }}
+	return &Facts{Facts: frame.Facts{State: state, Unchanged: true}}
 }
 
 // FromState returns the facts with the state from which the reply was made. Both may be
@@ -197,7 +174,7 @@ func (f *Facts) FromState(state string) *Facts {
 		return f
 	}
 	f = f.orNew()
-	f.state = state
+	f.State = state
 	return f
 }
 
@@ -205,49 +182,46 @@ func (f *Facts) FromState(state string) *Facts {
 // be absent.
 func (f *Facts) OfWhole(id string, whole Whole) *Facts {
 	f = f.orNew()
-	f.whole = &frame.Whole{ID: id, Bytes: whole.Size, Rows: whole.Rows}
+	f.Whole = &frame.Whole{ID: id, Bytes: whole.Size, Rows: whole.Rows}
 	return f
 }
 
 func (f *Facts) orNew() *Facts {
 	if f == nil {
-		return &Facts{hash: func() string { return "" }}
+		return &Facts{}
 	}
 	return f
 }
 
-// Line returns what is written on standard error.
+// Line returns the line for standard error, once the answer is printed.
 func (f *Facts) Line() string {
-	return frame.Facts{
-		Notice: f.notice, Path: f.path, Hash: f.hash(), Before: f.before, Change: f.entry,
-		Added: f.lines.Added, Removed: f.lines.Removed, Loses: f.destructive, Overtaken: f.overtaken, LineEnds: f.lineEnds, Image: f.image,
-		State: f.state, Unchanged: f.unchanged, Whole: f.whole,
-	}.Line()
+	if f.streamed != nil {
+		f.Hash = hex.EncodeToString(f.streamed.Sum(nil)[:8])
+	}
+	return f.Facts.Line()
 }
 
-// Facts returns the facts about a reply, or nil if it concerns no note and has no
-// notice. The
+// Facts returns the facts about a reply, or nil if it concerns no note and has no notice. The
 // hash of a note that does not exist is empty.
 func (r *Reply) Facts(folder *disk.Folder) *Facts {
 	switch {
 	case r.Status != ExitDone, r.Note == (disk.Path{}) && r.Notice == "":
 		return nil
 	case r.Note == (disk.Path{}):
-		return &Facts{notice: r.Notice, hash: func() string { return "" }}
+		return &Facts{Facts: frame.Facts{Notice: r.Notice}}
 	}
-	f := &Facts{notice: r.Notice, path: r.Note.String(), entry: r.Entry, overtaken: r.Overtaken, lineEnds: r.LineEnds, image: r.Image}
+	f := &Facts{Facts: frame.Facts{Notice: r.Notice, Path: r.Note.String(), Change: r.Entry, Overtaken: r.Overtaken, LineEnds: r.LineEnds, Image: r.Image}}
 	switch {
 	case r.Change != nil:
-		f.before, f.hash = &r.Change.Before, func() string { return r.Change.After }
-		f.lines, f.destructive = r.Change.Lines, r.Change.Destructive
+		f.Before, f.Hash, f.Loses = &r.Change.Before, r.Change.After, r.Change.Destructive
+		f.Added, f.Removed = r.Change.Lines.Added, r.Change.Lines.Removed
 	case r.Body != nil:
 		r.seen = sha256.New()
-		f.hash = func() string { return hex.EncodeToString(r.seen.Sum(nil)[:8]) }
+		f.streamed = r.seen
 	case r.hash != "":
-		f.hash = func() string { return r.hash }
+		f.Hash = r.hash
 	default:
-		known := hashOf(folder, r.Note)
-		f.hash = func() string { return known }
+		f.Hash = hashOf(folder, r.Note)
 	}
 	return f
 }

@@ -3,6 +3,7 @@ package command
 import (
 	"bytes"
 	"testing"
+	"vaultwicket/exec/frame"
 )
 
 func TestPrintEndsTheLastLineOnce(t *testing.T) {
@@ -25,7 +26,7 @@ func TestDigest(t *testing.T) {
 
 func TestFactsAreOneLineOfJSON(t *testing.T) {
 	before := "aa"
-	f := Facts{path: "a \"b\" & c\u2028.md", before: &before, hash: func() string { return "bb" }}
+	f := Facts{Facts: frame.Facts{Path: "a \"b\" & c\u2028.md", Before: &before, Hash: "bb"}}
 	const want = `vaultwicket-facts: {"path":"a \"b\" \u0026 c\u2028.md","hash":"bb","before":"aa"}`
 	if got := f.Line(); got != want {
 		t.Errorf("got %s, want %s", got, want)

@@ -1,7 +1,6 @@
 package command
 
 import (
-	"crypto/sha256"
 	"slices"
 	"strconv"
 	"strings"
@@ -87,8 +86,8 @@ func (s Syntax) usage() string {
 
 // Parse checks a request against what the command can carry.
 //
-// The app ignores what it does not know, so that a slip of the pen becomes
-// another command. Here every such slip is refused.
+// The app ignores unknown parameters, so that a typing error becomes another command. Here every
+// such error is refused.
 func (s Syntax) Parse(r Request) (Values, error) {
 	values := Values{}
 	for _, arg := range r.Args {
@@ -96,7 +95,24 @@ func (s Syntax) Parse(r Request) (Values, error) {
 			values[s.Positional] = arg
 			continue
 		}
-		if err := s.take(values, arg); err != nil {
+		name, value, hasValue := strings.Cut(arg, "=")
+		row, ok := s.Param(name)
+		if !ok {
+			return nil, s.unknown(name)
+		}
+		if isFlag(row) {
+			// The app takes any value of a flag for yes, "false" included.
+			if hasValue && value != "true" {
+				return nil, Misuse("Invalid value for %s: %s. Leave it out or give it alone.", name, value)
+			}
+			value = "true"
+		} else if !hasValue {
+			return nil, Misuse("Missing value for parameter: %s\n%s", Usage(row), s.usage())
+		}
+		if row.Kind == contentKind || name == s.Escaped {
+			value = expand(value)
+		}
+		if err := s.set(values, row, value); err != nil {
 			return nil, err
 		}
 	}
@@ -109,34 +125,18 @@ func (s Syntax) Parse(r Request) (Values, error) {
 			return nil, err
 		}
 	}
-	return values, s.complete(values)
-}
-
-// take reads one argument into values.
-func (s Syntax) take(values Values, arg string) error {
-	name, value, hasValue := strings.Cut(arg, "=")
-	row, ok := s.Param(name)
-	if !ok {
-		return s.unknown(name)
-	}
-	if isFlag(row) {
-		// The app takes any value of a flag for yes, "false" included.
-		if hasValue && value != "true" {
-			return Misuse("Invalid value for %s: %s. Leave it out or give it alone.", name, value)
+	for _, row := range s.Params {
+		if row.Required && !values.Has(row.Name) {
+			return values, Misuse("Missing required parameter: %s\n%s", Usage(row), s.usage())
 		}
-		return s.set(values, row, "true")
 	}
-	if !hasValue {
-		return Misuse("Missing value for parameter: %s\n%s", Usage(row), s.usage())
+	if values.Has("file") && values.Has("path") {
+		return values, Misuse("Use file=<name> or path=<path>, not both.")
 	}
-	if row.Kind == contentKind || name == s.Escaped {
-		value = expand(value)
-	}
-	return s.set(values, row, value)
+	return values, nil
 }
 
-// set stores one value. A repeated parameter is refused: the app lets the last
-// one win, which loses the text of the first without a word.
+// set stores one value. A repeated parameter is refused; the app silently takes the last one.
 func (s Syntax) set(values Values, row allowlist.Param, value string) error {
 	switch {
 	case values.Has(row.Name):
@@ -152,20 +152,6 @@ func (s Syntax) set(values Values, row allowlist.Param, value string) error {
 	return nil
 }
 
-// complete refuses values in which something required is missing, or which
-// name two targets.
-func (s Syntax) complete(values Values) error {
-	for _, row := range s.Params {
-		if row.Required && !values.Has(row.Name) {
-			return Misuse("Missing required parameter: %s\n%s", Usage(row), s.usage())
-		}
-	}
-	if values.Has("file") && values.Has("path") {
-		return Misuse("Use file=<name> or path=<path>, not both.")
-	}
-	return nil
-}
-
 func (s Syntax) unknown(name string) error {
 	return Misuse("Unknown parameter: %s\n%s", name, s.usage())
 }
@@ -176,14 +162,13 @@ func expand(value string) string {
 	return strings.NewReplacer(`\n`, "\n", `\t`, "\t").Replace(value)
 }
 
-// PartSwitch is followed by how many bytes of a long listing a worker prints, in whole rows.
-// It keeps the whole, which the facts then name. With "lines:" before the number every line is
-// a row. A process for one call prints everything.
+// PartSwitch is followed by the minimum bytes of a long listing that a worker prints, in whole
+// rows. It keeps the whole, which the facts then name. With "lines:" before the number every
+// line is a row. A process for one call prints everything.
 const PartSwitch = "--part"
 
-// KeptSwitch has a worker print more of an answer that it keeps. Behind it stand the id, the
-// offset at which the last part ended and how many bytes are printed at least; there is no
-// command.
+// KeptSwitch has a worker print more of an answer that it keeps. It is followed by the id, the
+// offset at which the last part ended and the minimum bytes to print, without a command.
 const KeptSwitch = "--kept"
 
 // Kept is what of an answer a worker is to print. The zero Kept is nothing.
@@ -233,16 +218,14 @@ func (p Values) Number(name string, fallback, least, most int) (int, error) {
 
 // WriteOptions says how a command that writes is carried out.
 type WriteOptions struct {
-	Mode   string // PlanSwitch, BeginSwitch or EndSwitch; "" carries the call out
-	ID     string // of the entry in the journal, "" for a new one
-	Expect string // the hash that the note has to have, "" for any
-	Caller string // on whose behalf it is done, "" for nobody known
-	Client string // what the client calls itself, "" for nothing
-	Batch  string // what is the same for all calls of a batch, "" for a single one
-	// RefuseDestructive refuses a change that loses much: nobody was asked about it.
-	RefuseDestructive bool
-	// Approved is the digest of the change that a user was shown, "" for any.
-	Approved string
+	Mode              string // PlanSwitch, BeginSwitch or EndSwitch; "" carries the call out
+	ID                string // of the entry in the journal, "" for a new one
+	Expect            string // the hash that the note must have, "" for any
+	Caller            string // "" if unknown
+	Client            string // its name, "" for none
+	Batch             string // shared by all calls of a batch, "" for a single one
+	RefuseDestructive bool   // of a change that was not approved
+	Approved          string // the digest of the change that a user was shown, "" for any
 }
 
 // The switches for it, which stand before the command.
@@ -290,12 +273,9 @@ func (m WriteOptions) FirstSwitch() string {
 	return ExpectSwitch
 }
 
-// isHash reports whether a text can be the hash of a note.
-func isHash(text string) bool { return len(text) == 16 && strings.Trim(text, "0123456789abcdef") == "" }
-
-// isDigest reports whether a text can be the digest of a change.
-func isDigest(text string) bool {
-	return len(text) == 2*sha256.Size && strings.Trim(text, "0123456789abcdef") == ""
+// isHex reports whether a text is so many hexadecimal digits.
+func isHex(text string, digits int) bool {
+	return len(text) == digits && strings.Trim(text, "0123456789abcdef") == ""
 }
 
 // WorkerSwitch makes a resident worker of this program.

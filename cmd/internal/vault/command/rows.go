@@ -188,7 +188,12 @@ type Table struct {
 }
 
 // Reply returns the table in one of its forms, see [Listing.Reply].
-func (r Table) Reply(form string) Reply { return r.listing().Reply(form) }
+func (r Table) Reply(form string) Reply {
+	return Listing{
+		Columns: r.Columns, Sparse: r.Sparse, Rows: len(r.Rows), width: func(row int) int { return len(r.Rows[row]) },
+		Cell: func(b []byte, row, column int) []byte { return append(b, r.Rows[row][column]...) },
+	}.Reply(form)
+}
 
 // Print returns the text of the table in one of its forms.
 func (r Table) Print(form string) string {
@@ -198,14 +203,6 @@ func (r Table) Print(form string) string {
 		text = said.rows.row(text, place)
 	}
 	return string(text)
-}
-
-// listing returns the table as a listing. A row may have fewer cells than another.
-func (r Table) listing() Listing {
-	return Listing{
-		Columns: r.Columns, Sparse: r.Sparse, Rows: len(r.Rows), width: func(row int) int { return len(r.Rows[row]) },
-		Cell: func(b []byte, row, column int) []byte { return append(b, r.Rows[row][column]...) },
-	}
 }
 
 // Add adds a row of a name and, if they are wanted, its count.

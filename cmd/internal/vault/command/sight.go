@@ -1,21 +1,15 @@
 package command
 
 import (
-	"errors"
-	"io/fs"
-
-	"vaultwicket/cmd/internal/vault/disk"
 	"vaultwicket/policy/access"
 )
 
-// AccessVariable holds the access rules of a vault, as package access writes
-// them. With rules that cannot be read nothing is answered.
+// AccessVariable holds the access rules of a vault, as package access writes them. Nothing is
+// answered if they are invalid.
 const AccessVariable = "VAULTWICKET_ACCESS"
 
-// Sight is what of a vault is there for a call: what the rules do not hide, and
-// the patterns of the ignore file (gitignore(5)) do not either. The patterns can
-// hide more than the rules do, and never show what they hide. It implements
-// [disk.View].
+// Sight is the visible part of a vault: what neither the rules nor the patterns of the ignore
+// file (gitignore(5)) hide. It implements the interface View of package disk.
 type Sight struct {
 	rules   access.Rules
 	ignored *access.Ignored // nil if there is no file of patterns
@@ -49,14 +43,8 @@ func (s *Sight) Level(path string, rules access.Rules) access.Level {
 	return rules.Level(path)
 }
 
-// badRules answers every call where the rules cannot be read.
-func badRules(err error) error {
-	return Misuse("%s cannot be read, so nothing is answered: %v", AccessVariable, err)
-}
-
-// Sees reports whether a path that a call did not ask for, but that stands in a
-// record, may be named. Of what is no path of a file it is not known what it
-// means, and the bookmarks name what is hidden.
+// Sees reports whether a path from a record may be named. Text that is no path of a file may not,
+// nor the bookmarks, which name hidden files.
 func (v *Vault) Sees(path string) bool {
 	if v.Sight == nil {
 		return true
@@ -65,17 +53,8 @@ func (v *Vault) Sees(path string) bool {
 	return err == nil && v.Disk.Sees(at, false)
 }
 
-// SeesFolder is sees for a folder.
+// SeesFolder is [Vault.Sees] for a folder.
 func (v *Vault) SeesFolder(path string) bool {
 	at, err := v.FolderOf(path)
 	return err == nil && v.Disk.Sees(at, true)
-}
-
-// patternsOf returns the patterns of the ignore file of a folder.
-func patternsOf(folder *disk.Folder) (string, error) {
-	patterns, err := folder.Ignored()
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return "", Failure("Cannot use %s, so nothing is answered: %v", access.IgnoreFile, err)
-	}
-	return string(patterns), nil
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -19,37 +20,33 @@ import (
 	"vaultwicket/cmd/internal/vault/lookup"
 	"vaultwicket/cmd/internal/vault/markdown"
 	"vaultwicket/exec/frame"
+	"vaultwicket/gateway/names"
 	"vaultwicket/gateway/registry"
 	"vaultwicket/policy/access"
 )
 
-// Vault is an opened vault with everything that an answer depends on besides
-// the request.
+// Vault is a vault opened for one call, with everything that an answer depends on besides the
+// request.
 type Vault struct {
-	Name string
-	Path string // of the folder, absolute
-	Disk *disk.Folder
-	// Rules and sight say what may be done with which note, and which are there.
-	Rules access.Rules
-	Sight *Sight // nil if all are
-	Host  *Host  // what is kept between calls
-	// ForGateway says that the answer may be read by an agent.
-	ForGateway bool
-	// Ctx ends when nobody waits for the answer any more. A vault is made for one
-	// call.
-	Ctx context.Context
+	Name       string
+	Path       string // of the folder, absolute
+	Disk       *disk.Folder
+	Rules      access.Rules    // access to each note
+	Sight      *Sight          // the visible files; nil if all are
+	Host       *Host           // state between calls
+	ForGateway bool            // the answer may be read by an agent
+	Ctx        context.Context // ends with the call
 
 	Clock       func() time.Time
-	DayStart    time.Duration   // how long after midnight a day begins
-	Caller      string          // on whose behalf a call writes, "" for nobody known
-	active      string          // the note that counts as focused; if empty the app's own record decides
-	RandomIndex func(n int) int // an index below n, by chance
+	DayStart    time.Duration   // after midnight
+	Caller      string          // that writes, "" if unknown
+	active      string          // the focused note, "" for that of the app's own record
+	RandomIndex func(n int) int // a random index below n
 
-	Tally *frame.Tally // how far the call has come; nil if nobody wants to know
+	Tally *frame.Tally // progress of the call, may be nil
 
-	Origin Origin // that the proposed change was made from
-	// Changes is called before the first file is changed; nil tells no caller.
-	Changes func()
+	Origin  Origin // that the proposed change was made from
+	Changes func() // called before the first file is changed, unless nil
 }
 
 // Index returns what the files of the vault contain.
@@ -69,42 +66,30 @@ type Origin struct {
 	Left string
 }
 
-// ActiveNote returns the path of the focused note. Whether there is one is not
-// looked at, but one that is not to be seen is not focused.
+// ActiveNote returns the path of the focused note, which need not exist. A hidden one is not
+// focused.
 func (v *Vault) ActiveNote() (string, error) {
-	active, err := v.recordedActive()
-	if err == nil && !v.Sees(active) {
-		return "", NoActiveFile()
-	}
-	return active, err
-}
-
-func (v *Vault) recordedActive() (string, error) {
-	if v.active != "" {
-		return v.active, nil
-	}
-	// The record is the app's own scratch file. One that is missing or that
-	// cannot be understood means that nothing is known to be open.
-	text, err := v.Disk.Config("workspace.json")
-	if err != nil {
-		return "", NoActiveFile()
-	}
-	var space workspace
-	if json.Unmarshal(text, &space) != nil || space.Active == "" {
-		return "", NoActiveFile()
-	}
-	for _, side := range []pane{space.Main, space.Left, space.Right, space.Floating} {
-		if leaf := side.find(space.Active); leaf != nil && leaf.State.State.File != "" {
-			return leaf.State.State.File, nil
+	active := v.active
+	if active == "" {
+		// The app's own scratch file: if it is missing or malformed, no note is known to be open.
+		var space struct {
+			Active                      string
+			Main, Left, Right, Floating pane
+		}
+		text, err := v.Disk.Config("workspace.json")
+		if err != nil || json.Unmarshal(text, &space) != nil || space.Active == "" {
+			return "", NoActiveFile()
+		}
+		for _, side := range []pane{space.Main, space.Left, space.Right, space.Floating} {
+			if leaf := side.find(space.Active); leaf != nil && active == "" {
+				active = leaf.State.State.File
+			}
 		}
 	}
-	return "", NoActiveFile()
-}
-
-// workspace is the part of workspace.json that says what is focused.
-type workspace struct {
-	Active                      string
-	Main, Left, Right, Floating pane
+	if active == "" || !v.Sees(active) {
+		return "", NoActiveFile()
+	}
+	return active, nil
 }
 
 // pane is a node of the window's layout; a leaf holds a view.
@@ -126,8 +111,7 @@ func (p *pane) find(id string) *pane {
 	return nil
 }
 
-// Place says in which part of the vault something was looked for, for notices:
-// the folder as it was typed, or the vault.
+// Place is the searched part of the vault in notices: the folder as it was typed, or the vault.
 func Place(folder string) string {
 	if bare := strings.Trim(folder, "/"); bare != "" {
 		return fmt.Sprintf("%q", Verbatim(quote.Short(bare)))
@@ -154,18 +138,28 @@ func (h *Host) Open(ctx context.Context, l Line) (*Vault, error) {
 	if err != nil {
 		return nil, Misuse("%v", err)
 	}
-	begins, err := dayStart(env(DayStartVariable))
-	if err != nil {
-		return nil, Misuse("%v", err)
+	hour := 0 // at which a day begins
+	if text := env(DayStartVariable); text != "" {
+		if hour, err = strconv.Atoi(text); err != nil || hour < 0 || hour > LatestDayStart {
+			return nil, Misuse("%s is not an hour from 0 to %d: %q", DayStartVariable, LatestDayStart, text)
+		}
 	}
 	path, err := filepath.Abs(l.Folder)
 	if err != nil {
 		return nil, ErrVaultNotFound
 	}
 	h.Confine(path, l.Command == "vaults" || l.Vault != nil && registry.IsID(*l.Vault))
-	v := &Vault{Name: h.nameOfVault(path), Path: path, Host: h, Ctx: ctx, ForGateway: l.Facts, Clock: clock, DayStart: begins, active: env(ActiveVariable), RandomIndex: rand.IntN}
-	if l.Vault != nil && *l.Vault != v.Name && *l.Vault != filepath.Base(path) && !h.isRegistered(*l.Vault, path) {
-		return nil, ErrVaultNotFound
+	name := filepath.Base(path)
+	if real := filepath.Base(h.identity); names.Same(name, real) { // not for a link
+		name = real
+	}
+	v := &Vault{Name: name, Path: path, Host: h, Ctx: ctx, ForGateway: l.Facts, Clock: clock, DayStart: time.Duration(hour) * time.Hour, active: env(ActiveVariable), RandomIndex: rand.IntN}
+	if id := l.Vault; id != nil && *id != v.Name && *id != filepath.Base(path) {
+		// The app's list of vaults is read only for an id: no other call reads outside the vault.
+		same := func(r registry.Vault) bool { return r.ID == *id && registry.SameFolder(r.Folder, path) }
+		if !registry.IsID(*id) || !slices.ContainsFunc(h.AppVaults(), same) {
+			return nil, ErrVaultNotFound
+		}
 	}
 	return v, h.OpenFolder(path, v)
 }
