@@ -41,21 +41,14 @@ func compareArgs(a, b arg) int {
 // Valid reports whether c was made by Parse.
 func (c Call) Valid() bool { return c.row != nil }
 
+// of returns the row of the call, an empty one for the zero Call.
+func (c Call) of() *row { return cmp.Or(c.row, &row{}) }
+
 // Name returns the exact name of the command, "" for the zero Call.
-func (c Call) Name() string {
-	if c.row == nil {
-		return ""
-	}
-	return c.row.name
-}
+func (c Call) Name() string { return c.of().name }
 
 // Tier returns the tier of the command.
-func (c Call) Tier() tiers.Tier {
-	if c.row == nil {
-		return tiers.None
-	}
-	return c.row.tier
-}
+func (c Call) Tier() tiers.Tier { return c.of().tier }
 
 // Effect returns the worst effect of this call, counted over the command, all its
 // parameters, and what it is known to remove.
@@ -84,7 +77,7 @@ func (c Call) Shows() bool { return c.shows }
 
 // Sends reports whether the call can carry data off the machine although its
 // effect is not Publishes.
-func (c Call) Sends() bool { return c.row != nil && c.row.sends }
+func (c Call) Sends() bool { return c.of().sends }
 
 // EmbeddedOnly reports whether only the embedded CLI can run the call, because of its
 // command, of one of its parameters or of some together.
@@ -103,12 +96,11 @@ func (c Call) hasAll(params []string) bool {
 
 // embeddedOnlyParam returns the first parameter of the call that the app does not know.
 func (c Call) embeddedOnlyParam() string {
-	for _, a := range c.args {
-		if c.row.param(a.key).embeddedOnly {
-			return a.key
-		}
+	i := slices.IndexFunc(c.args, func(a arg) bool { return c.row.param(a.key).embeddedOnly })
+	if i < 0 {
+		return ""
 	}
-	return ""
+	return c.args[i].key
 }
 
 // Since returns the first release of the app that takes the command as the
@@ -218,31 +210,20 @@ func (r *row) minimum() tiers.Version {
 }
 
 // PathAccess returns which access the paths of the call need.
-func (c Call) PathAccess() PathAccess {
-	if c.row == nil {
-		return AccessByEffect
-	}
-	return c.row.access
-}
+func (c Call) PathAccess() PathAccess { return c.of().access }
 
-// PrintsNote reports whether the answer of the call is the text of one note, from its
-// first byte to its last.
-func (c Call) PrintsNote() bool { return c.row != nil && c.row.printsNote }
+// PrintsNote reports whether the answer of the call is the complete text of one note.
+func (c Call) PrintsNote() bool { return c.of().printsNote }
 
-// IsDaily reports whether the call is about the daily note of some day, so that it may
-// be about another note tomorrow.
-func (c Call) IsDaily() bool { return c.row != nil && c.row.target == targetDaily }
+// IsDaily reports whether the call is about a daily note, so that it may be about another note
+// tomorrow.
+func (c Call) IsDaily() bool { return c.of().target == targetDaily }
 
 // IsRandom reports whether the same call has another answer each time.
-func (c Call) IsRandom() bool { return c.row != nil && c.row.random }
+func (c Call) IsRandom() bool { return c.of().random }
 
 // OwnAnswer returns what the gateway itself answers the call with.
-func (c Call) OwnAnswer() OwnAnswer {
-	if c.row == nil {
-		return AnswersNothing
-	}
-	return c.row.ownAnswer
-}
+func (c Call) OwnAnswer() OwnAnswer { return c.of().ownAnswer }
 
 // NamedPath is a path that a call names.
 type NamedPath struct {
@@ -281,12 +262,7 @@ func (c Call) TouchesOneNote() bool {
 	if c.row == nil || c.row.reach != reachNote || c.has("template") {
 		return false
 	}
-	for _, s := range c.NamedPaths() {
-		if !s.Folder && !s.To {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(c.NamedPaths(), func(s NamedPath) bool { return !s.Folder && !s.To })
 }
 
 // ChangesMany reports whether the call changes the notes that it looks for, in a folder or the
@@ -296,7 +272,7 @@ func (c Call) ChangesMany() bool {
 }
 
 // TouchesNoNote reports whether the call reads and changes no note at all.
-func (c Call) TouchesNoNote() bool { return c.row != nil && c.row.reach == reachNothing }
+func (c Call) TouchesNoNote() bool { return c.of().reach == reachNothing }
 
 // DailyPath returns the question that StepReadDaily asks, about the vault of the call.
 func (c Call) DailyPath() (Call, error) {
@@ -315,10 +291,7 @@ func (c Call) HasStep(s Step) bool {
 		_, named := c.NamesNew()
 		return named
 	}
-	if c.row == nil {
-		return false
-	}
-	for _, r := range c.row.steps {
+	for _, r := range c.of().steps {
 		if r.step == s && (r.without == "" || !c.has(r.without)) {
 			return true
 		}

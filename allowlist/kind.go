@@ -41,7 +41,7 @@ func (k kind) String() string { return kindNames[k] }
 // parameter. The text has the caller's bytes, but for the slash at the end of a folder, which
 // is dropped.
 func (p *param) check(v Value) (text, reason string) {
-	if v.form != textForm && (v.form != numberForm || !p.kind.takesNumber()) {
+	if v.form != textForm && (v.form != numberForm || !(p.kind == kindNumber || p.kind == kindAge || p.kind.free())) {
 		return "", fmt.Sprintf("want %s, got %s", p.wants(), v.describe())
 	}
 	if reason := p.checkBytes(v.text); reason != "" {
@@ -97,10 +97,6 @@ func (p *param) check(v Value) (text, reason string) {
 	}
 	return v.text, ""
 }
-
-// takesNumber reports whether a number is valid for the kind: its digits are then the text, as
-// in a property that is set to 2026.
-func (k kind) takesNumber() bool { return k == kindNumber || k == kindAge || k.free() }
 
 // checkBytes checks what applies to every kind: NUL ends an argument for the
 // kernel, answers are UTF-8, and an empty value means something different for every handler of

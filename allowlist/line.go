@@ -113,22 +113,17 @@ func (c Call) itemsWithout(key string) []string {
 	}
 	items = append(items, c.row.name)
 	for _, a := range c.args {
-		if a.key != key {
-			items = append(items, a.item())
+		switch {
+		case a.key == key:
+		case a.kind == kindFlag:
+			items = append(items, a.key)
+		case a.kind == kindWord:
+			items = append(items, a.value)
+		default:
+			items = append(items, a.key+"="+a.value)
 		}
 	}
 	return items
-}
-
-// item is the argument as the CLI gets it.
-func (a arg) item() string {
-	switch a.kind {
-	case kindFlag:
-		return a.key
-	case kindWord:
-		return a.value
-	}
-	return a.key + "=" + a.value
 }
 
 // tooLong returns the reason why items do not fit, and the key of the longest.
@@ -137,7 +132,7 @@ func (k Carrier) tooLong(items []string) (reason, key string) {
 	for _, item := range items {
 		total += len(item) + 1
 		units += quotedUnits(item)
-		ascii = ascii && isASCII(item)
+		ascii = ascii && strings.IndexFunc(item, func(r rune) bool { return r >= utf8.RuneSelf }) < 0
 		if len(item) > len(longest) {
 			longest = item
 		}
@@ -169,15 +164,6 @@ func quotedUnits(item string) int {
 		}
 	}
 	return units
-}
-
-func isASCII(s string) bool {
-	for i := range len(s) {
-		if s[i] >= utf8.RuneSelf {
-			return false
-		}
-	}
-	return true
 }
 
 func (c Call) unsafe(key string) *ParseError {

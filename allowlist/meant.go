@@ -116,8 +116,16 @@ func (r *row) written(words []string) string {
 			rest = append(rest, strings.Trim(word, `"'`))
 		}
 	}
-	if p := r.firstParam(params); p != nil && len(rest) > 0 {
-		params[p.name] = strings.Join(rest, " ")
+	// A bare text is the first required parameter that is not given, otherwise the path of a note.
+	var free []string
+	for _, p := range r.params {
+		if p.required {
+			free = append(free, p.name)
+		}
+	}
+	free = append(free, "path", "folder", "query", "name")
+	if i := slices.IndexFunc(free, func(name string) bool { return r.param(name) != nil && params[name] == nil }); i >= 0 && len(rest) > 0 {
+		params[free[i]] = strings.Join(rest, " ")
 	}
 	var text strings.Builder
 	encoder := json.NewEncoder(&text)
@@ -130,22 +138,6 @@ func (r *row) written(words []string) string {
 		return ""
 	}
 	return strings.TrimSpace(text.String())
-}
-
-// firstParam is the parameter of a bare text: the first required one that is not given,
-// otherwise the path of a note.
-func (r *row) firstParam(given map[string]any) *param {
-	for i := range r.params {
-		if p := &r.params[i]; p.required && given[p.name] == nil {
-			return p
-		}
-	}
-	for _, name := range []string{"path", "folder", "query", "name"} {
-		if p := r.param(name); p != nil && given[name] == nil {
-			return p
-		}
-	}
-	return nil
 }
 
 // splitLine splits a line at blanks outside of quotation marks.
@@ -177,10 +169,8 @@ func splitLine(line string) (words []string) {
 // which are in the order of the alphabet.
 func otherName(words string) string {
 	for _, row := range otherNamesOf {
-		for other := range strings.SplitSeq(row.others, "; ") {
-			if other == words {
-				return row.command
-			}
+		if slices.Contains(strings.Split(row.others, "; "), words) {
+			return row.command
 		}
 	}
 	return ""

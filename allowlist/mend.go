@@ -102,7 +102,19 @@ func (r *row) mend(p *param, v Value) string {
 		}
 		return "status is the one character between the brackets of a task, such as x"
 	case kindPath, kindNewPath, kindLink, kindBase, kindFolder:
-		return mendPath(p, text)
+		mended := strings.ReplaceAll(strings.Trim(text, "\"'`"), `\`, "/")
+		mended = strings.TrimSuffix(strings.TrimPrefix(strings.TrimPrefix(mended, "!"), "[["), "]]")
+		for strings.Contains(mended, "//") {
+			mended = strings.ReplaceAll(mended, "//", "/")
+		}
+		mended = strings.Trim(strings.TrimPrefix(mended, "./"), "/ ")
+		if strings.HasPrefix(text, "..") || mended == text || mended == "" {
+			return ""
+		}
+		if _, reason := p.check(Text(mended)); reason != "" {
+			return ""
+		}
+		return fmt.Sprintf("did you mean %q?", quote.Short(mended))
 	case kindFlag:
 		return "send true, or leave it out"
 	case kindNumber:
@@ -119,20 +131,3 @@ var (
 	openWords = []string{"todo", "open", "incomplete", "pending", "not done", "undone", "unchecked", "active", "false", "[ ]"}
 	doneWords = []string{"done", "complete", "completed", "finished", "closed", "checked", "true", "[x]"}
 )
-
-// mendPath is the hint for a path that is written in another way.
-func mendPath(p *param, text string) string {
-	mended := strings.ReplaceAll(strings.Trim(text, "\"'`"), `\`, "/")
-	mended = strings.TrimSuffix(strings.TrimPrefix(strings.TrimPrefix(mended, "!"), "[["), "]]")
-	for strings.Contains(mended, "//") {
-		mended = strings.ReplaceAll(mended, "//", "/")
-	}
-	mended = strings.Trim(strings.TrimPrefix(mended, "./"), "/ ")
-	if strings.HasPrefix(text, "..") || mended == text || mended == "" {
-		return ""
-	}
-	if _, reason := p.check(Text(mended)); reason != "" {
-		return ""
-	}
-	return fmt.Sprintf("did you mean %q?", quote.Short(mended))
-}

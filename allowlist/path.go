@@ -2,6 +2,7 @@ package allowlist
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -168,9 +169,7 @@ func shortName(segment string) bool {
 	return tilde >= 0 && number != "" && strings.Trim(number, "0123456789") == ""
 }
 
-// firstUnprintable returns the first character of s that a reader would not
-// see or that would reorder what is seen, or -1. The joiners U+200C and U+200D
-// are left alone: Persian, Indic scripts and emoji need them.
+// firstUnprintable returns the first invisible or reordering character of s, or -1.
 func firstUnprintable(s string) rune {
 	for _, r := range s {
 		if unprintable(r) {
@@ -180,38 +179,30 @@ func firstUnprintable(s string) rune {
 	return -1
 }
 
+// unprintable reports control characters, bidi controls, zero-width and tag characters, line
+// and paragraph separators, and fillers without a glyph. The joiners U+200C and U+200D are
+// allowed: Persian, Indic scripts and emoji need them.
 func unprintable(r rune) bool {
-	switch {
-	case r == '\u200c' || r == '\u200d':
+	if r == '\u200c' || r == '\u200d' {
 		return false
-	case unicode.IsControl(r) || unicode.Is(unicode.Cf, r):
-		return true // C0, C1, bidi controls, zero-width and tag characters
-	case r == '\u2028' || r == '\u2029':
-		return true // line and paragraph separators
-	case unicode.Is(unicode.Other_Default_Ignorable_Code_Point, r):
-		return true // fillers without a glyph
 	}
-	return false
+	return unicode.IsControl(r) || r == '\u2028' || r == '\u2029' || unicode.In(r, unicode.Cf, unicode.Other_Default_Ignorable_Code_Point)
 }
 
 // Named returns the value of file=, by which a call names its note as a link
 // does. ok is false for a call that names none, or one by its path.
 func (c Call) Named() (name string, ok bool) {
-	for _, a := range c.args {
-		if a.key == "file" && a.kind == kindLink {
-			return a.value, true
-		}
+	i := slices.IndexFunc(c.args, func(a arg) bool { return a.key == "file" && a.kind == kindLink })
+	if i < 0 {
+		return "", false
 	}
-	return "", false
+	return c.args[i].value, true
 }
 
 // NamesNew returns the name by which a call makes a note in the folder for new
 // notes. ok is false for a call that makes none, or one at a path.
 func (c Call) NamesNew() (name string, ok bool) {
-	if c.row == nil || c.row.newNote == "" {
-		return "", false
-	}
-	return c.Param(c.row.newNote)
+	return c.Param(c.of().newNote)
 }
 
 // MadeAt returns the call with the path of the note that it makes in place of the
