@@ -83,10 +83,6 @@ func Universal(programs ...[]byte) ([]byte, error) {
 			return nil, fmt.Errorf("two programs of macOS are for %v", all[i].cpu)
 		}
 	}
-	return join(all), nil
-}
-
-func join(all []slice) []byte {
 	var header, body bytes.Buffer
 	put := func(values ...uint32) {
 		for _, v := range values {
@@ -104,7 +100,7 @@ func join(all []slice) []byte {
 	}
 	last := all[len(all)-1].content
 	end := body.Len() - (padded(len(last)) - len(last)) // nothing follows the last one
-	return slices.Concat(header.Bytes(), make([]byte, first-header.Len()), body.Bytes()[:end])
+	return slices.Concat(header.Bytes(), make([]byte, first-header.Len()), body.Bytes()[:end]), nil
 }
 
 func padded(n int) int { return (n + 1<<alignment - 1) &^ (1<<alignment - 1) }

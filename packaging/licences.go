@@ -4,7 +4,6 @@ import (
 	_ "embed"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -69,7 +68,8 @@ func LicenceOf(m Module) (id, text string, err error) {
 	}
 	var texts []string
 	for _, e := range entries {
-		if !isLicence(e) {
+		name := strings.ToLower(e.Name())
+		if !(e.Type().IsRegular() && !strings.HasSuffix(name, ".go") && slices.ContainsFunc(licenceNames, func(n string) bool { return strings.HasPrefix(name, n) })) {
 			continue
 		}
 		content, err := os.ReadFile(filepath.Join(m.Folder, e.Name()))
@@ -95,11 +95,6 @@ func LicenceOf(m Module) (id, text string, err error) {
 		return "", "", fmt.Errorf("%s: there is no licence in %s", m.Path, m.Folder)
 	}
 	return id, strings.Join(texts, "\n"), nil
-}
-
-func isLicence(e fs.DirEntry) bool {
-	name := strings.ToLower(e.Name())
-	return e.Type().IsRegular() && !strings.HasSuffix(name, ".go") && slices.ContainsFunc(licenceNames, func(n string) bool { return strings.HasPrefix(name, n) })
 }
 
 //go:embed licences.tsv

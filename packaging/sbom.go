@@ -75,9 +75,14 @@ func ListModules(file, version string, licences map[string]string) (Document, er
 		return Document{}, err
 	}
 	sum := sha256.Sum256(content)
+	all := []property{{"go:version", info.GoVersion}}
+	for _, s := range info.Settings {
+		all = append(all, property{"go:build:" + strings.TrimLeft(s.Key, "-"), s.Value})
+	}
+	slices.SortFunc(all, func(a, b property) int { return strings.Compare(a.Name, b.Name) })
 	d := Document{Format: "CycloneDX", Spec: "1.6", Version: 1, Metadata: metadata{component{
 		Type: "application", Ref: info.Main.Path, Name: Name, Version: version, Licences: licensed(Licence),
-		Hashes: []hash{{"SHA-256", hex.EncodeToString(sum[:])}}, Properties: buildSettings(info),
+		Hashes: []hash{{"SHA-256", hex.EncodeToString(sum[:])}}, Properties: all,
 	}}}
 	d.Components = append(d.Components, libraryComponent("stdlib", strings.TrimPrefix(strings.Fields(info.GoVersion)[0], "go"), "", "BSD-3-Clause"))
 	for _, m := range info.Deps {
@@ -118,16 +123,6 @@ func licensed(id string) []licence {
 	var l licence
 	l.License.ID = id
 	return []licence{l}
-}
-
-// buildSettings are how the program was built.
-func buildSettings(info *debug.BuildInfo) []property {
-	all := []property{{"go:version", info.GoVersion}}
-	for _, s := range info.Settings {
-		all = append(all, property{"go:build:" + strings.TrimLeft(s.Key, "-"), s.Value})
-	}
-	slices.SortFunc(all, func(a, b property) int { return strings.Compare(a.Name, b.Name) })
-	return all
 }
 
 // JSON returns the document as a file.

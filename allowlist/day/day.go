@@ -99,7 +99,25 @@ func (w Words) dates(today date, toward Direction) (first, last date) {
 	if !w.signed && toward == Past {
 		offset = -offset
 	}
-	return w.unit.span(at, offset)
+	switch w.unit {
+	case days:
+		first = at.add(offset)
+	case weeks:
+		first = at.add(7 * offset)
+	case months:
+		first = at.addMonths(offset)
+	case years:
+		first = at.addMonths(12 * offset)
+	case wholeWeek:
+		first = at.monday().add(7 * offset)
+		return first, first.add(6)
+	case wholeMonth:
+		first = date{at.year, at.month, 1}.addMonths(offset)
+		return first, first.addMonths(1).add(-1)
+	case wholeYear:
+		return date{at.year + offset, time.January, 1}, date{at.year + offset, time.December, 31}
+	}
+	return first, first
 }
 
 // Ago returns how many days before today a span began, at the moment that it was

@@ -17,13 +17,6 @@ func fixed(text string) (Words, bool) {
 	if t, err := time.Parse("2006-01", text); err == nil && t.Year() > 0 {
 		return Words{anchor: dateOf(t), unit: wholeMonth}, true
 	}
-	return isoWeek(text)
-}
-
-var isoWeekForm = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^([0-9]{4})-?[wW]([0-9]{2})(?:-?([1-7]))?$`) })
-
-// isoWeek reads a week of ISO 8601, or a day of one.
-func isoWeek(text string) (Words, bool) {
 	parts := isoWeekForm().FindStringSubmatch(text)
 	if parts == nil {
 		return Words{}, false
@@ -41,6 +34,8 @@ func isoWeek(text string) (Words, bool) {
 	number, _ := strconv.Atoi(parts[3])
 	return Words{anchor: monday.add(number - 1)}, true
 }
+
+var isoWeekForm = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^([0-9]{4})-?[wW]([0-9]{2})(?:-?([1-7]))?$`) })
 
 // relative reads what counts from today. The text is in lower case, with one space
 // between words.
@@ -168,30 +163,6 @@ const (
 	wholeMonth
 	wholeYear
 )
-
-// span returns the days that are offset units away from a day: one day, or all days
-// of a whole unit.
-func (u unit) span(from date, offset int) (first, last date) {
-	switch u {
-	case days:
-		first = from.add(offset)
-	case weeks:
-		first = from.add(7 * offset)
-	case months:
-		first = from.addMonths(offset)
-	case years:
-		first = from.addMonths(12 * offset)
-	case wholeWeek:
-		first = from.monday().add(7 * offset)
-		return first, first.add(6)
-	case wholeMonth:
-		first = date{from.year, from.month, 1}.addMonths(offset)
-		return first, first.addMonths(1).add(-1)
-	case wholeYear:
-		return date{from.year + offset, time.January, 1}, date{from.year + offset, time.December, 31}
-	}
-	return first, first
-}
 
 // addMonths keeps the day of the month, or takes the last one of a month that has
 // fewer.

@@ -79,7 +79,35 @@ func (f *Folder) Move(from, to Path, before Content) error {
 func (f *Folder) rename(file *File, source, target *os.Root, to Path) error {
 	switch there, err := target.Lstat(to.base()); {
 	case err == nil && os.SameFile(file.Info, there) && isRespelled(file.Info.Name(), to.base()):
-		return f.respell(file, source, target, to)
+		// Another spelling of the same name. Some file systems report success and keep the old one.
+		one, err := source.Stat(".")
+		if err != nil {
+			return err
+		}
+		other, err := target.Stat(".")
+		if err != nil {
+			return err
+		}
+		links, err := file.links()
+		if err != nil {
+			return err
+		}
+		if links > 1 || !os.SameFile(one, other) {
+			return fmt.Errorf("%q: %w", to.text, fs.ErrExist) // a second name of the file, perhaps in another folder
+		}
+		if err := f.sys.Rename(source, file.Info.Name(), source, to.base()); err != nil {
+			return err
+		}
+		folder, err := source.Open(".")
+		if err != nil {
+			return err
+		}
+		defer folder.Close()
+		names, err := folder.Readdirnames(-1)
+		if err == nil && slices.Contains(names, file.Info.Name()) {
+			return &Refusal{Path: file.Info.Name(), Reason: fmt.Sprintf("is not renamed: the file system has kept the name and takes %q for the same", to.base())}
+		}
+		return err
 	case err == nil:
 		return fmt.Errorf("%q: %w", to.text, fs.ErrExist)
 	case !errors.Is(err, fs.ErrNotExist):
@@ -95,39 +123,6 @@ func (f *Folder) rename(file *File, source, target *os.Root, to Path) error {
 // isRespelled reports whether two names differ only in case or Unicode normal form.
 func isRespelled(from, to string) bool {
 	return from != to && strings.EqualFold(norm.NFC.String(from), norm.NFC.String(to))
-}
-
-// respell changes the spelling of a name, which some systems take for the same name. Some
-// file systems report success and keep the old one.
-func (f *Folder) respell(file *File, source, target *os.Root, to Path) error {
-	one, err := source.Stat(".")
-	if err != nil {
-		return err
-	}
-	other, err := target.Stat(".")
-	if err != nil {
-		return err
-	}
-	links, err := file.links()
-	if err != nil {
-		return err
-	}
-	if links > 1 || !os.SameFile(one, other) {
-		return fmt.Errorf("%q: %w", to.text, fs.ErrExist) // a second name of the file, perhaps in another folder
-	}
-	if err := f.sys.Rename(source, file.Info.Name(), source, to.base()); err != nil {
-		return err
-	}
-	folder, err := source.Open(".")
-	if err != nil {
-		return err
-	}
-	defer folder.Close()
-	names, err := folder.Readdirnames(-1)
-	if err == nil && slices.Contains(names, file.Info.Name()) {
-		return &Refusal{Path: file.Info.Name(), Reason: fmt.Sprintf("is not renamed: the file system has kept the name and takes %q for the same", to.base())}
-	}
-	return err
 }
 
 // trashFolder is where the app moves deleted files, if it does not use the trash of the
@@ -230,13 +225,6 @@ func (f *Folder) take(seen *File, source *os.Root, target *os.Root, to string) e
 	if err == nil && os.SameFile(was, moved) && was.Size() == moved.Size() && was.ModTime().Equal(moved.ModTime()) {
 		return nil
 	}
-	return f.giveBack(source, from, target, to)
-}
-
-// giveBack undoes a pass of a file that was not the one to be passed, and returns
-// ErrChanged. The file never keeps a temporary name: where its own was taken meanwhile, it
-// gets a number.
-func (f *Folder) giveBack(source *os.Root, from string, target *os.Root, to string) error {
 	for n := range maxTrashed {
 		name := numbered(from, n)
 		switch err := f.pass(target, to, source, name); {

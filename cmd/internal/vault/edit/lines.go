@@ -20,7 +20,16 @@ const maxLines = 1 << 20
 // CountLines returns the counts of the change from one text to another. It keeps no
 // difference: texts of any size take little memory and a bounded time.
 func CountLines(before, after []byte) LineCounts {
-	before, after = differing(before, after)
+	const block = 4 << 10
+	n, same := min(len(before), len(after)), 0
+	for same+block <= n && bytes.Equal(before[same:same+block], after[same:same+block]) {
+		same += block
+	}
+	for same < n && before[same] == after[same] {
+		same++
+	}
+	start := bytes.LastIndexByte(before[:same], '\n') + 1
+	before, after = before[start:], after[start:]
 	if n, m := NumberOfLines(before), NumberOfLines(after); n == 0 || m == 0 || n+m > maxLines {
 		return LineCounts{m, n}
 	}
@@ -71,20 +80,6 @@ func Body(text []byte) []byte {
 }
 
 func isFence(line []byte) bool { return string(bytes.TrimRight(line, " \t\r")) == "---" }
-
-// differing cuts off the whole lines that both texts begin with.
-func differing(a, b []byte) (restA, restB []byte) {
-	const block = 4 << 10
-	n, same := min(len(a), len(b)), 0
-	for same+block <= n && bytes.Equal(a[same:same+block], b[same:same+block]) {
-		same += block
-	}
-	for same < n && a[same] == b[same] {
-		same++
-	}
-	start := bytes.LastIndexByte(a[:same], '\n') + 1
-	return a[start:], b[start:]
-}
 
 // lineHashes returns the lines of a text as hashes. A carriage return at the end of a line
 // does not count.

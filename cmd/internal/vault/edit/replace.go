@@ -75,9 +75,62 @@ func SetSection(text []byte, t Target, content string) ([]byte, error) {
 	}
 	switch t.kind {
 	case heading:
-		return d.setSection(span, content)
+		place := d.headingAt(span.Start)
+		h := d.found.Headings[place]
+		c := read([]byte(content))
+		if len(c.found.Headings) > 0 && strings.TrimSpace(content[:c.found.Headings[0].At]) == "" {
+			if first := c.found.Headings[0]; first.Level == h.Level && first.Text == h.Text {
+				content = content[c.belowHeading(first):]
+			}
+		}
+		below := markdown.Span{Start: d.belowHeading(h), End: span.End}
+		lead, old, trail := apart(string(d.text[below.Start:below.End]))
+		end := d.lineEnd(below.Start)
+		_, body, _ := apart(content)
+		if body == old {
+			return d.text, nil
+		}
+		if err := checkBelow(h, body); err != nil {
+			return nil, err
+		}
+		if old == "" {
+			lead, trail = "", lead+trail
+		}
+		if below.Start == len(d.text) && !endsLine(d.text) {
+			lead = end
+		}
+		if body == "" {
+			lead = ""
+		} else if span.End < len(d.text) || endsLine(d.text) {
+			body += end
+		}
+		for _, extra := range []string{"", end} {
+			put := lead + body + extra + trail
+			edited := read(d.splice(below, put))
+			whole := markdown.Span{Start: span.Start, End: below.Start + len(put)}
+			if d.keepsFront(edited) && d.keeps(edited, below, len(put)) && len(edited.found.Headings) > place && edited.found.Section(place) == whole {
+				return edited.text, nil
+			}
+		}
+		return nil, &Refusal{Line: h.Line, Reason: "with this text other parts of the note would be read differently"}
 	case block:
-		return d.setBlock(t.name, span, content)
+		content = strings.TrimRight(content, "\r\n")
+		line := d.line(span.Start)
+		if strings.TrimSpace(content) == "" {
+			return nil, &Refusal{Line: line, Reason: "a block cannot be empty"}
+		}
+		b, _ := d.found.Block(t.name)
+		mark := "^" + b.ID
+		if endsInMark(string(d.text[span.Start:span.End]), mark) && !endsInMark(content, mark) {
+			content = strings.TrimRight(content, " \t") + " " + mark
+		}
+		edited := read(d.splice(span, content))
+		now, _ := edited.found.Block(t.name)
+		whole := markdown.Span{Start: span.Start, End: span.Start + len(content)}
+		if now.Span != whole || !d.keepsFront(edited) || !d.keeps(edited, span, len(content)) {
+			return nil, &Refusal{Line: line, Reason: fmt.Sprintf("with this text block %q would not be it alone, or other parts of the note would be read differently", t.name)}
+		}
+		return edited.text, nil
 	}
 	ended := span.End < len(d.text) || endsLine(d.text)
 	if ended && content != "" && !strings.HasSuffix(content, "\n") {
@@ -88,48 +141,6 @@ func SetSection(text []byte, t Target, content string) ([]byte, error) {
 		return nil, &Refusal{Line: d.line(span.Start), Reason: "with this text the note would have other properties"}
 	}
 	return edited, nil
-}
-
-// setSection replaces the text below the heading at the start of a span.
-func (d *doc) setSection(section markdown.Span, content string) ([]byte, error) {
-	place := d.headingAt(section.Start)
-	h := d.found.Headings[place]
-	c := read([]byte(content))
-	if len(c.found.Headings) > 0 && strings.TrimSpace(content[:c.found.Headings[0].At]) == "" {
-		if first := c.found.Headings[0]; first.Level == h.Level && first.Text == h.Text {
-			content = content[c.belowHeading(first):]
-		}
-	}
-	below := markdown.Span{Start: d.belowHeading(h), End: section.End}
-	lead, old, trail := apart(string(d.text[below.Start:below.End]))
-	end := d.lineEnd(below.Start)
-	_, body, _ := apart(content)
-	if body == old {
-		return d.text, nil
-	}
-	if err := checkBelow(h, body); err != nil {
-		return nil, err
-	}
-	if old == "" {
-		lead, trail = "", lead+trail
-	}
-	if below.Start == len(d.text) && !endsLine(d.text) {
-		lead = end
-	}
-	if body == "" {
-		lead = ""
-	} else if section.End < len(d.text) || endsLine(d.text) {
-		body += end
-	}
-	for _, extra := range []string{"", end} {
-		put := lead + body + extra + trail
-		edited := read(d.splice(below, put))
-		whole := markdown.Span{Start: section.Start, End: below.Start + len(put)}
-		if d.keepsFront(edited) && d.keeps(edited, below, len(put)) && len(edited.found.Headings) > place && edited.found.Section(place) == whole {
-			return edited.text, nil
-		}
-	}
-	return nil, &Refusal{Line: h.Line, Reason: "with this text other parts of the note would be read differently"}
 }
 
 // apart splits a text into its blank lines at the start, the text between without its last
@@ -154,27 +165,6 @@ func apart(text string) (lead, body, trail string) {
 		return lead, body, trail
 	}
 	return lead, text, ""
-}
-
-// setBlock replaces a block and keeps its id.
-func (d *doc) setBlock(id string, span markdown.Span, content string) ([]byte, error) {
-	content = strings.TrimRight(content, "\r\n")
-	line := d.line(span.Start)
-	if strings.TrimSpace(content) == "" {
-		return nil, &Refusal{Line: line, Reason: "a block cannot be empty"}
-	}
-	b, _ := d.found.Block(id)
-	mark := "^" + b.ID
-	if endsInMark(string(d.text[span.Start:span.End]), mark) && !endsInMark(content, mark) {
-		content = strings.TrimRight(content, " \t") + " " + mark
-	}
-	edited := read(d.splice(span, content))
-	now, _ := edited.found.Block(id)
-	whole := markdown.Span{Start: span.Start, End: span.Start + len(content)}
-	if now.Span != whole || !d.keepsFront(edited) || !d.keeps(edited, span, len(content)) {
-		return nil, &Refusal{Line: line, Reason: fmt.Sprintf("with this text block %q would not be it alone, or other parts of the note would be read differently", id)}
-	}
-	return edited.text, nil
 }
 
 // endsInMark reports whether a block ends in an id.

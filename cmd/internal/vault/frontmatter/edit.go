@@ -47,7 +47,19 @@ func Set(text []byte, key string, value Value) ([]byte, error) {
 	case err != nil:
 		return nil, err
 	case !found:
-		return b.add(key, value)
+		want := append(slices.Clone(b.properties), Property{Key: key, Value: value})
+		if !b.hasBlock() {
+			end := lineBreak(b.text, b.front)
+			return b.first(value, func(form string) ([]byte, error) {
+				lines := fence + end + withBreaks(writtenKey(key)+":"+form, end) + fence + end
+				return b.checked(splice(b.text, markdown.Span{Start: b.front, End: b.front}, lines), want, 0)
+			}, "")
+		}
+		indent, end := b.indent(), breakBefore(b.text, b.span.End)
+		return b.first(value, func(form string) ([]byte, error) {
+			lines := withBreaks(indent+writtenKey(key)+":"+form, end)
+			return b.checked(splice(b.text, markdown.Span{Start: b.span.End, End: b.span.End}, lines), want, 0)
+		}, indent)
 	case b.properties[place].Value.Equal(value):
 		return text, nil
 	}
@@ -147,23 +159,6 @@ func (b *note) find(key string) (place int, found bool, err error) {
 		return 0, false, &Refusal{property.Line, fmt.Sprintf("key %q appears twice", property.Key)}
 	}
 	return place, true, nil
-}
-
-// add writes a new property.
-func (b *note) add(key string, value Value) ([]byte, error) {
-	want := append(slices.Clone(b.properties), Property{Key: key, Value: value})
-	if !b.hasBlock() {
-		end := lineBreak(b.text, b.front)
-		return b.first(value, func(form string) ([]byte, error) {
-			lines := fence + end + withBreaks(writtenKey(key)+":"+form, end) + fence + end
-			return b.checked(splice(b.text, markdown.Span{Start: b.front, End: b.front}, lines), want, 0)
-		}, "")
-	}
-	indent, end := b.indent(), breakBefore(b.text, b.span.End)
-	return b.first(value, func(form string) ([]byte, error) {
-		lines := withBreaks(indent+writtenKey(key)+":"+form, end)
-		return b.checked(splice(b.text, markdown.Span{Start: b.span.End, End: b.span.End}, lines), want, 0)
-	}, indent)
 }
 
 const fence = "---"

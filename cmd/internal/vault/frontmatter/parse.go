@@ -277,9 +277,42 @@ func (w *keyWriter) node(n *yaml.Node, depth int) error {
 		w.out.WriteString("*" + n.Value)
 		return nil
 	case yaml.SequenceNode:
-		return w.list(n, depth)
+		if len(n.Content) == 0 {
+			w.out.WriteString("[]")
+			return nil
+		}
+		for i, node := range n.Content {
+			w.out.WriteString(separator(i, "[ "))
+			if err := w.node(node, depth-1); err != nil {
+				return err
+			}
+		}
+		w.out.WriteString(" ]")
+		return nil
 	case yaml.MappingNode:
-		return w.fields(n, depth)
+		if len(n.Content) == 0 {
+			w.out.WriteString("{}")
+			return nil
+		}
+		for i := 0; i+1 < len(n.Content); i += 2 {
+			key, value := n.Content[i], n.Content[i+1]
+			w.out.WriteString(separator(i, "{ "))
+			if key.Kind == yaml.MappingNode || key.Kind == yaml.SequenceNode {
+				w.out.WriteString("? ")
+			}
+			if err := w.node(key, depth-1); err != nil {
+				return err
+			}
+			if value.Kind == yaml.ScalarNode && value.Value == "" && value.Style == 0 {
+				continue
+			}
+			w.out.WriteString(": ")
+			if err := w.node(value, depth-1); err != nil {
+				return err
+			}
+		}
+		w.out.WriteString(" }")
+		return nil
 	}
 	switch {
 	case n.Style&yaml.SingleQuotedStyle != 0:
@@ -289,47 +322,6 @@ func (w *keyWriter) node(n *yaml.Node, depth int) error {
 	default:
 		w.out.WriteString(n.Value)
 	}
-	return nil
-}
-
-func (w *keyWriter) list(n *yaml.Node, depth int) error {
-	if len(n.Content) == 0 {
-		w.out.WriteString("[]")
-		return nil
-	}
-	for i, node := range n.Content {
-		w.out.WriteString(separator(i, "[ "))
-		if err := w.node(node, depth-1); err != nil {
-			return err
-		}
-	}
-	w.out.WriteString(" ]")
-	return nil
-}
-
-func (w *keyWriter) fields(n *yaml.Node, depth int) error {
-	if len(n.Content) == 0 {
-		w.out.WriteString("{}")
-		return nil
-	}
-	for i := 0; i+1 < len(n.Content); i += 2 {
-		key, value := n.Content[i], n.Content[i+1]
-		w.out.WriteString(separator(i, "{ "))
-		if key.Kind == yaml.MappingNode || key.Kind == yaml.SequenceNode {
-			w.out.WriteString("? ")
-		}
-		if err := w.node(key, depth-1); err != nil {
-			return err
-		}
-		if value.Kind == yaml.ScalarNode && value.Value == "" && value.Style == 0 {
-			continue
-		}
-		w.out.WriteString(": ")
-		if err := w.node(value, depth-1); err != nil {
-			return err
-		}
-	}
-	w.out.WriteString(" }")
 	return nil
 }
 

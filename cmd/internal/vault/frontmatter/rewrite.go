@@ -154,32 +154,26 @@ func (r *rewriter) place(n *yaml.Node, old, text string) (at markdown.Span, writ
 	case '\'':
 		written = "'" + strings.ReplaceAll(text, "'", "''") + "'"
 	case '|', '>':
-		return r.lineBelow(start, old, text)
+		from := start
+		for {
+			n := bytes.IndexByte(r.block[from:], '\n')
+			if n < 0 {
+				return at, "", false
+			}
+			from += n + 1
+			line, _, _ := bytes.Cut(r.block[from:], []byte("\n"))
+			inner := bytes.TrimSpace(line)
+			if len(inner) == 0 {
+				continue
+			}
+			start := from + bytes.Index(line, inner)
+			return markdown.Span{Start: start, End: start + len(inner)}, text, string(inner) == old
+		}
 	default:
 		return markdown.Span{Start: start, End: start + len(old)}, writtenText(text, ""), bytes.HasPrefix(r.block[start:], []byte(old))
 	}
 	size := quotedSize(r.block[start:])
 	return markdown.Span{Start: start, End: start + size}, written, size > 0
-}
-
-// lineBelow finds a string that is alone on the first line below the mark of a text in
-// block style.
-func (r *rewriter) lineBelow(mark int, old, text string) (at markdown.Span, written string, ok bool) {
-	from := mark
-	for {
-		n := bytes.IndexByte(r.block[from:], '\n')
-		if n < 0 {
-			return at, "", false
-		}
-		from += n + 1
-		line, _, _ := bytes.Cut(r.block[from:], []byte("\n"))
-		inner := bytes.TrimSpace(line)
-		if len(inner) == 0 {
-			continue
-		}
-		start := from + bytes.Index(line, inner)
-		return markdown.Span{Start: start, End: start + len(inner)}, text, string(inner) == old
-	}
 }
 
 // apply returns the block with all edits made. They are in the order of the block, except
@@ -234,7 +228,22 @@ func (r *rewriter) renamed(v Value) Value {
 func RewriteTags(text []byte, change func(name string) string) (edited []byte, changed int, err error) {
 	found := markdown.Scan(text)
 	block := text[found.Frontmatter.Start:found.Frontmatter.End]
-	rewritten, changed, left := rewriteTexts(block, func(key string) bool { return strings.EqualFold(key, "tags") }, func(text string, _ int) string { return renamedTag(text, change) })
+	rewritten, changed, left := rewriteTexts(block, func(key string) bool { return strings.EqualFold(key, "tags") }, func(text string, _ int) string {
+		bare := strings.TrimSpace(text)
+		name, ok := markdown.TagName(bare)
+		if !ok {
+			return ""
+		}
+		to := change(name)
+		if to == "" || to == name {
+			return ""
+		}
+		if strings.HasPrefix(bare, "#") {
+			to = "#" + to
+		}
+		lead := strings.Index(text, bare)
+		return text[:lead] + to + text[lead+len(bare):]
+	})
 	switch {
 	case len(left) > 0:
 		return nil, 0, &Refusal{left[0].line, "tag " + left[0].text + " cannot be changed where it is"}
@@ -253,24 +262,6 @@ func RewriteTags(text []byte, change func(name string) string) (edited []byte, c
 	}
 	edited, err = Set(edited, "tags", list)
 	return edited, changed, err
-}
-
-// renamedTag returns the string for another tag with the "#" and the blanks of text.
-func renamedTag(text string, change func(name string) string) string {
-	bare := strings.TrimSpace(text)
-	name, ok := markdown.TagName(bare)
-	if !ok {
-		return ""
-	}
-	to := change(name)
-	if to == "" || to == name {
-		return ""
-	}
-	if strings.HasPrefix(bare, "#") {
-		to = "#" + to
-	}
-	lead := strings.Index(text, bare)
-	return text[:lead] + to + text[lead+len(bare):]
 }
 
 // tagList returns the elements of the property tags if it is a list of strings.

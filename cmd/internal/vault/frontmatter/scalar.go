@@ -38,49 +38,39 @@ func parseNumber(text string) (float64, bool) {
 	case digits == "":
 		return 0, false
 	case digits[0] == '.' && len(digits) > 1 && !isDigit(digits[1]):
-		return parseSpecial(text)
+		switch text {
+		case ".nan", ".NaN", ".NAN":
+			return math.NaN(), true
+		case ".inf", ".Inf", ".INF", "+.inf", "+.Inf", "+.INF":
+			return math.Inf(1), true
+		case "-.inf", "-.Inf", "-.INF":
+			return math.Inf(-1), true
+		}
+		return 0, false
 	case !isDigit(digits[0]) && digits[0] != '.':
 		return 0, false
 	case len(digits) > 2 && (digits[1] == 'x' || digits[1] == 'o'):
 		if signed || digits[0] != '0' {
 			return 0, false
 		}
-		return parseBased(digits)
+		base := 16
+		if digits[1] == 'o' {
+			base = 8
+		}
+		if digits[2] == '+' || digits[2] == '-' {
+			return 0, false
+		}
+		n, ok := new(big.Int).SetString(digits[2:], base)
+		if !ok {
+			return 0, false
+		}
+		f, _ := new(big.Float).SetInt(n).Float64()
+		return f, true
 	case !isDecimal(digits):
 		return 0, false
 	}
 	f, err := strconv.ParseFloat(text, 64)
 	return f, err == nil || math.IsInf(f, 0)
-}
-
-// parseSpecial reads infinity, and what is not a number, which has no sign.
-func parseSpecial(text string) (float64, bool) {
-	switch text {
-	case ".nan", ".NaN", ".NAN":
-		return math.NaN(), true
-	case ".inf", ".Inf", ".INF", "+.inf", "+.Inf", "+.INF":
-		return math.Inf(1), true
-	case "-.inf", "-.Inf", "-.INF":
-		return math.Inf(-1), true
-	}
-	return 0, false
-}
-
-// parseBased reads an octal or a hexadecimal number.
-func parseBased(digits string) (float64, bool) {
-	base := 16
-	if digits[1] == 'o' {
-		base = 8
-	}
-	if digits[2] == '+' || digits[2] == '-' {
-		return 0, false
-	}
-	n, ok := new(big.Int).SetString(digits[2:], base)
-	if !ok {
-		return 0, false
-	}
-	f, _ := new(big.Float).SetInt(n).Float64()
-	return f, true
 }
 
 // isDecimal reports whether digits, which begins with a digit or a dot, is a

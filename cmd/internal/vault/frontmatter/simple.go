@@ -155,7 +155,23 @@ func (r *simpleReader) value(text string) (Value, bool) {
 		}
 		return Value{kind: String, text: text.String()}, indent > 0
 	case text[0] == '[':
-		return simpleList(text)
+		rest, ok := within(text, "[]")
+		list := []Value{}
+		for more := rest != ""; more && ok; {
+			var element string
+			var v Value
+			element, rest, more = strings.Cut(rest, ",")
+			element = strings.Trim(element, " ")
+			if inner, nested := within(element, "[]"); nested {
+				if v, ok = simpleElement(inner); ok {
+					v = Value{kind: List, more: []Value{v}}
+				}
+			} else {
+				v, ok = simpleElement(element)
+			}
+			list = append(list, v)
+		}
+		return Value{kind: List, more: list}, ok
 	case text[0] == '{':
 		return simpleMap(text, r.line)
 	}
@@ -214,27 +230,6 @@ func within(text, brackets string) (inner string, ok bool) {
 	inner, begins := strings.CutPrefix(text, brackets[:1])
 	inner, ends := strings.CutSuffix(inner, brackets[1:])
 	return strings.Trim(inner, " "), begins && ends
-}
-
-// simpleList reads a list in square brackets, in which there may be another.
-func simpleList(text string) (Value, bool) {
-	rest, ok := within(text, "[]")
-	list := []Value{}
-	for more := rest != ""; more && ok; {
-		var element string
-		var v Value
-		element, rest, more = strings.Cut(rest, ",")
-		element = strings.Trim(element, " ")
-		if inner, nested := within(element, "[]"); nested {
-			if v, ok = simpleElement(inner); ok {
-				v = Value{kind: List, more: []Value{v}}
-			}
-		} else {
-			v, ok = simpleElement(element)
-		}
-		list = append(list, v)
-	}
-	return Value{kind: List, more: list}, ok
 }
 
 // simpleMap reads a map in curly brackets on one line.

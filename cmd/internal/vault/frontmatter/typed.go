@@ -41,7 +41,15 @@ func ParseValue(typed string, as Type) (Value, error) {
 	case typeList, TypeMultitext:
 		return list(typed), nil
 	case TypeNumber:
-		return number(typed)
+		digits := strings.TrimSpace(typed)
+		f, ok := parseNumber(digits)
+		switch {
+		case !ok || !isFinite(f):
+			return Value{}, &Mistyped{TypeNumber, typed, "Invalid number: " + typed}
+		case !isExact(f, digits):
+			return Value{}, &Mistyped{TypeNumber, typed, "Invalid number: " + typed + ". It has more digits than the app can keep; use type=text"}
+		}
+		return Value{kind: Number, number: f, text: digits}, nil
 	case TypeCheckbox:
 		switch strings.ToLower(strings.TrimSpace(typed)) {
 		case "true":
@@ -97,18 +105,6 @@ func list(typed string) Value {
 		v.more = append(v.List(), text(element))
 	}
 	return v
-}
-
-func number(typed string) (Value, error) {
-	digits := strings.TrimSpace(typed)
-	f, ok := parseNumber(digits)
-	switch {
-	case !ok || !isFinite(f):
-		return Value{}, &Mistyped{TypeNumber, typed, "Invalid number: " + typed}
-	case !isExact(f, digits):
-		return Value{}, &Mistyped{TypeNumber, typed, "Invalid number: " + typed + ". It has more digits than the app can keep; use type=text"}
-	}
-	return Value{kind: Number, number: f, text: digits}, nil
 }
 
 // isExact reports whether a number, of which the app keeps 53 bits, is the typed one:

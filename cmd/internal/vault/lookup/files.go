@@ -176,7 +176,7 @@ func last(key []byte) []byte { return key[bytes.LastIndexByte(key, '/')+1:] }
 // place i is at to[i], or deleted where that is negative; the paths at all other places
 // are of new files. It keeps paths, which must not change afterwards.
 func (f *Files) Moved(to []int32, paths []string) *Files {
-	if !f.byPath.fits(len(paths)) {
+	if buckets := len(f.byPath.starts) - 1; len(paths) >= 2*buckets || buckets > 4*len(paths)+4 {
 		return New(paths)
 	}
 	kept := make([]bool, len(paths))

@@ -76,12 +76,6 @@ func (t *table) run(hash uint32) []entry {
 	return bucket[start:end]
 }
 
-// fits reports whether the number of buckets suits a number of files.
-func (t *table) fits(files int) bool {
-	buckets := len(t.starts) - 1
-	return files < 2*buckets && buckets <= 4*files+4
-}
-
 // moved returns the table after a change: the file at place i is at to[i], or deleted where
 // that is negative; added are new.
 func (t *table) moved(to []int32, added []entry, compare func(a, b int32) int) table {

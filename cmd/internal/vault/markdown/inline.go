@@ -83,11 +83,24 @@ const (
 func (s *scanner) mark(at int, line segment) int {
 	switch s.text[at] {
 	case '\\':
-		return s.escape(at, line)
+		next := at + 1
+		if next == line.end || !isPunctuation(s.text[next]) {
+			return next
+		}
+		s.literal = next + 1
+		if s.text[next] == '[' && next+1 < line.end && s.text[next+1] == '#' {
+			return s.addTag(next+1, line)
+		}
+		return next + 1
 	case '`':
 		return s.code(at, line)
 	case '#':
-		return s.tag(at, line)
+		if at > line.start {
+			if before, _ := utf8.DecodeLastRune(s.text[line.start:at]); !isSpace(before) {
+				return at + 1
+			}
+		}
+		return s.addTag(at, line)
 	case '$':
 		return s.formula(at, line)
 	case '<':
@@ -96,20 +109,6 @@ func (s *scanner) mark(at int, line segment) int {
 		return s.openBracket(at, line)
 	}
 	return s.closeBracket(at, line)
-}
-
-// escape skips a backslash and the punctuation it protects. After a bracket the app begins
-// a new piece of text, in which a tag may come first.
-func (s *scanner) escape(at int, line segment) int {
-	next := at + 1
-	if next == line.end || !isPunctuation(s.text[next]) {
-		return next
-	}
-	s.literal = next + 1
-	if s.text[next] == '[' && next+1 < line.end && s.text[next+1] == '#' {
-		return s.addTag(next+1, line)
-	}
-	return next + 1
 }
 
 // find returns where pattern begins in the paragraph, at or after a place.
@@ -317,12 +316,6 @@ func tagSize(text []byte) int {
 		}
 		return end + 1
 	}
-	return attributesSize(text, n)
-}
-
-// attributesSize returns the length of the tag whose name ends at n, or 0. A value without
-// quotes may contain a number sign, but no attribute begins with one.
-func attributesSize(text []byte, n int) int {
 	for n < len(text) {
 		switch b := text[n]; {
 		case b == '>':
@@ -345,16 +338,6 @@ func attributesSize(text []byte, n int) int {
 func isLetter(b byte) bool { return 'a' <= b|0x20 && b|0x20 <= 'z' }
 
 func isNameByte(b byte) bool { return isLetter(b) || isDigit(b) || b == '-' || b == '+' || b == '.' }
-
-// tag reads a tag, which is first on its line or follows white space.
-func (s *scanner) tag(at int, line segment) int {
-	if at > line.start {
-		if before, _ := utf8.DecodeLastRune(s.text[line.start:at]); !isSpace(before) {
-			return at + 1
-		}
-	}
-	return s.addTag(at, line)
-}
 
 // addTag notes the tag at at, if there is one, and returns where to continue.
 func (s *scanner) addTag(at int, line segment) int {

@@ -21,27 +21,6 @@ type brackets struct {
 	size int
 }
 
-func (b *brackets) push(open bracket) {
-	if b.size == maxBrackets {
-		b.size = 0
-	}
-	b.open[b.size] = open
-	b.size++
-}
-
-// linked forgets the brackets around a link, for no link contains another. An embed may
-// contain one, and be contained.
-func (b *brackets) linked() {
-	kept := 0
-	for _, open := range b.open[:b.size] {
-		if open.embed {
-			b.open[kept] = open
-			kept++
-		}
-	}
-	b.size = kept
-}
-
 // ParseLink reads text that consists of exactly one link and is not an embed,
 // which is how a property links. Line and Span of the link are those in text.
 func ParseLink(text string) (Link, bool) {
@@ -65,7 +44,12 @@ func (s *scanner) openBracket(at int, line segment) int {
 			return end
 		}
 	}
-	s.brackets.push(bracket{place{at, s.seg}, s.isEmbed(at, line)})
+	open := bracket{place{at, s.seg}, s.isEmbed(at, line)}
+	if s.brackets.size == maxBrackets {
+		s.brackets.size = 0
+	}
+	s.brackets.open[s.brackets.size] = open
+	s.brackets.size++
 	return at + 1
 }
 
@@ -148,7 +132,14 @@ func (s *scanner) closeBracket(at int, line segment) int {
 	}
 	end := at + 2 + r.at
 	if !open.embed {
-		s.brackets.linked()
+		kept := 0 // no link contains another; an embed may contain one, and be contained
+		for _, open := range s.brackets.open[:s.brackets.size] {
+			if open.embed {
+				s.brackets.open[kept] = open
+				kept++
+			}
+		}
+		s.brackets.size = kept
 	}
 	if len(target) == 0 || isExternal(target) {
 		return end

@@ -38,7 +38,14 @@ func next(t time.Time, s string) (text string, size int) {
 		return s[1 : size-1], size
 	}
 	if s[0] == '\\' {
-		return escaped(s)
+		// The library strips every backslash of the token after it, so a backslash before a backslash,
+		// a line end or nothing leaves nothing.
+		rest := s[1:]
+		if rest == "" || isLineEnd(rest[:tokenSize(rest)]) {
+			return "", 1
+		}
+		n := tokenSize(rest)
+		return strings.TrimPrefix(rest[:n], `\`), 1 + n
 	}
 	size = tokenSize(s)
 	if text, ok := render(t, s[:size]); ok {
@@ -48,18 +55,6 @@ func next(t time.Time, s string) (text string, size int) {
 		return "", size
 	}
 	return s[:size], size
-}
-
-// escaped returns the text of a token behind a backslash: the token itself.
-// The library strips every backslash of such a match, so a backslash in front
-// of a backslash, of a line end or of nothing leaves nothing.
-func escaped(s string) (text string, size int) {
-	rest := s[1:]
-	if rest == "" || isLineEnd(rest[:tokenSize(rest)]) {
-		return "", 1
-	}
-	n := tokenSize(rest)
-	return strings.TrimPrefix(rest[:n], `\`), 1 + n
 }
 
 // bracketed returns the size of a literal in square brackets at the start of

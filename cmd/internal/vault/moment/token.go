@@ -9,9 +9,29 @@ import "unicode/utf8"
 func tokenSize(s string) int {
 	switch c := s[0]; c {
 	case 'H', 'h':
-		return clockSize(s)
+		switch {
+		case hasAt(s, 1, "mmss"):
+			return len("Hmmss")
+		case hasAt(s, 1, "mm"):
+			return len("Hmm")
+		}
+		return run(s, 2)
 	case 'M', 'Q', 'D', 'd', 'w', 'W', 'y':
-		return ordinalSize(s)
+		single := run(s, 2) == 1
+		switch c := s[0]; {
+		case single && hasAt(s, 1, "o"):
+			return 2
+		case hasAt(s, 0, "DDDo"):
+			return 4
+		case c == 'Q':
+			return 1
+		case c == 'w' || c == 'W':
+			if hasAt(s, 1, "|") {
+				return 2
+			}
+			return run(s, 2)
+		}
+		return run(s, 4)
 	case 'Y':
 		return pick(run(s, 6), [7]int{0, 1, 2, 2, 4, 5, 6})
 	case 'g', 'G':
@@ -29,36 +49,6 @@ func tokenSize(s string) int {
 
 // pick returns sizes[n]: the token that a run of n equal letters begins with.
 func pick(n int, sizes [7]int) int { return sizes[n] }
-
-// clockSize measures the hour tokens, of which some take the minutes along.
-func clockSize(s string) int {
-	switch {
-	case hasAt(s, 1, "mmss"):
-		return len("Hmmss")
-	case hasAt(s, 1, "mm"):
-		return len("Hmm")
-	}
-	return run(s, 2)
-}
-
-// ordinalSize measures the letters that may carry an o for the ordinal.
-func ordinalSize(s string) int {
-	single := run(s, 2) == 1
-	switch c := s[0]; {
-	case single && hasAt(s, 1, "o"):
-		return 2
-	case hasAt(s, 0, "DDDo"):
-		return 4
-	case c == 'Q':
-		return 1
-	case c == 'w' || c == 'W':
-		if hasAt(s, 1, "|") {
-			return 2
-		}
-		return run(s, 2)
-	}
-	return run(s, 4)
-}
 
 // run counts how often the first byte of s is repeated, up to limit.
 func run(s string, limit int) int {

@@ -49,7 +49,22 @@ func Compile(source string, flags Flags, limit time.Duration) (*Regexp, error) {
 	}
 	if flags.IgnoreCase {
 		options |= regexp2.IgnoreCase
-		source = cheapSpelling(source, flags.DotAll)
+		// An equivalent regex that compiles in microseconds: with case ignored, broad classes are
+		// cheap only as the negation of narrow ones.
+		var out strings.Builder
+		for at := 0; at < len(source); {
+			next := Next(source, at)
+			piece := source[at:next]
+			switch {
+			case piece == `\W` || piece == `\S` || piece == `\D`:
+				piece = `[^\` + strings.ToLower(piece[1:]) + "]"
+			case piece == "." && !flags.DotAll:
+				piece = `[^\n\r\u2028\u2029]`
+			}
+			out.WriteString(piece)
+			at = next
+		}
+		source = out.String()
 	}
 	compiled, err := regexp2.Compile(source, options, regexp2.OptionMaxBacktrackingStackSize(maxStack))
 	if err != nil {
@@ -120,25 +135,6 @@ func check(source string) error {
 		return errors.New(`too many of \W, \S and \D in classes`)
 	}
 	return nil
-}
-
-// cheapSpelling returns an equivalent regex that the engine compiles in microseconds when case
-// is ignored: broad classes are cheap only as the negation of narrow ones.
-func cheapSpelling(source string, dotAll bool) string {
-	var out strings.Builder
-	for at := 0; at < len(source); {
-		next := Next(source, at)
-		piece := source[at:next]
-		switch {
-		case piece == `\W` || piece == `\S` || piece == `\D`:
-			piece = `[^\` + strings.ToLower(piece[1:]) + "]"
-		case piece == "." && !dotAll:
-			piece = `[^\n\r\u2028\u2029]`
-		}
-		out.WriteString(piece)
-		at = next
-	}
-	return out.String()
 }
 
 // Next returns the offset after the character, escape or class at an offset.

@@ -2,11 +2,9 @@ package resident
 
 import (
 	"bufio"
-	"bytes"
 	"context"
 	"errors"
 	"io"
-	"runtime/debug"
 	"sync"
 
 	"vaultwicket/cmd/internal/vault/command"
@@ -62,25 +60,11 @@ func (j *job) window(size int) (int, error) {
 	}
 }
 
-func (j *job) stdin() io.Reader { return bytes.NewReader(j.input) }
-
 // printers are the buffers through which answers pass. They are as large as the
 // one that a reply makes otherwise, and so are taken for it.
 var printers = sync.Pool{New: func() any { return bufio.NewWriterSize(nil, command.PrintBuffer) }}
 
-func (j *job) stdout() io.Writer {
-	j.printer = printers.Get().(*bufio.Writer)
-	j.printer.Reset(jobStream{j, frame.KindStdout})
-	return j.printer
-}
-
 func (j *job) stderr() io.Writer { return jobStream{j, frame.KindStderr} }
-
-// complain prints a panic as the Go runtime would.
-func (j *job) complain(reason any) {
-	text := explainPanic(reason, debug.Stack())
-	_ = j.out.piece(frame.KindStderr, j.id, []byte(text)) // the end behind it fails in the same way
-}
 
 var errCancelled = errors.New("nobody waits for this answer")
 

@@ -3,6 +3,8 @@
 package resident
 
 import (
+	"bufio"
+	"bytes"
 	"context"
 	"fmt"
 	"io"
@@ -190,7 +192,8 @@ func (w *Worker) cancel(j *job) {
 func (w *Worker) run(j *job) {
 	defer func() {
 		if reason := recover(); reason != nil {
-			j.complain(reason)
+			text := fmt.Sprintf("panic: %v\n\n%s", reason, debug.Stack())
+			_ = j.out.piece(frame.KindStderr, j.id, []byte(text)) // the end behind it fails in the same way
 			w.answer(j, frame.End{Status: command.ExitMisuse, Last: true})
 			w.end(command.ExitMisuse)
 		}
@@ -201,7 +204,9 @@ func (w *Worker) run(j *job) {
 		w.end(command.ExitDone)
 		return
 	}
-	status := w.perform(Call{j.ctx, append([]string{w.folder}, j.words...), j.stdin(), j.stdout(), j.stderr(), func() {
+	j.printer = printers.Get().(*bufio.Writer)
+	j.printer.Reset(jobStream{j, frame.KindStdout})
+	status := w.perform(Call{j.ctx, append([]string{w.folder}, j.words...), bytes.NewReader(j.input), j.printer, j.stderr(), func() {
 		_ = w.out.write(frame.Append(nil, frame.Frame{Kind: frame.KindChanging, ID: j.id})) // at the end it is told that nobody reads
 	}})
 	j.printer.Reset(nil)
@@ -278,11 +283,6 @@ func (o *outlet) flush() error {
 	_, err := o.to.Write(o.held)
 	o.held = o.held[:0]
 	return err
-}
-
-// explainPanic is what the Go runtime would print.
-func explainPanic(reason any, stack []byte) string {
-	return fmt.Sprintf("panic: %v\n\n%s", reason, stack)
 }
 
 // maxInput is one byte more than what a parameter may hold, so that too long a

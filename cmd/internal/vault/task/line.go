@@ -38,18 +38,13 @@ func Read(text string) Line {
 	if id := blockID(text[:l.end]); id >= 0 {
 		l.end = len(strings.TrimRight(text[:id], " \t"))
 	}
-	if l.body = l.end; plain(text) {
+	if l.body = l.end; !strings.Contains(text, "::") && only(text, func(c byte) bool { return c < 0x80 }) {
 		return l
 	}
 	l.readBrackets()
 	l.readEnd()
 	slices.SortFunc(l.places, func(a, b place) int { return cmp.Compare(a.start, b.start) })
 	return l
-}
-
-// plain reports whether a text can hold no field, which is so for most tasks.
-func plain(text string) bool {
-	return !strings.Contains(text, "::") && only(text, func(c byte) bool { return c < 0x80 })
 }
 
 // blockID returns where the id of the block begins at the end of a text, with its "^";

@@ -47,7 +47,12 @@ const farthest = 200 * 366
 // year is too short for it, the last day there counts, and not the month behind it.
 func (r Rule) Next(start time.Time) (next time.Time, ok bool) {
 	if len(r.weekdays)+len(r.days)+len(r.months) == 0 && r.unit >= monthly {
-		return r.samePlace(start), true
+		months := r.interval
+		if r.unit == yearly {
+			months *= 12
+		}
+		first := time.Date(start.Year(), start.Month()+time.Month(months), 1, 0, 0, 0, 0, time.UTC)
+		return first.AddDate(0, 0, min(start.Day(), daysIn(first))-1), true
 	}
 	from := r.from(start)
 	for d := start.AddDate(0, 0, 1); d.Sub(start) < farthest*24*time.Hour; d = d.AddDate(0, 0, 1) {
@@ -56,16 +61,6 @@ func (r Rule) Next(start time.Time) (next time.Time, ok bool) {
 		}
 	}
 	return time.Time{}, false
-}
-
-// samePlace returns the same day of the month one period later, or the last one there.
-func (r Rule) samePlace(start time.Time) time.Time {
-	months := r.interval
-	if r.unit == yearly {
-		months *= 12
-	}
-	first := time.Date(start.Year(), start.Month()+time.Month(months), 1, 0, 0, 0, 0, time.UTC)
-	return first.AddDate(0, 0, min(start.Day(), daysIn(first))-1)
 }
 
 func daysIn(t time.Time) int {
@@ -95,7 +90,21 @@ func (r Rule) includes(start, d time.Time) bool {
 	if len(r.days) > 0 && !slices.ContainsFunc(r.days, func(day int) bool { return day == d.Day() || day == d.Day()-last-1 }) {
 		return false
 	}
-	return len(r.weekdays) == 0 || slices.ContainsFunc(r.weekdays, func(w weekday) bool { return r.falls(w, d) })
+	return len(r.weekdays) == 0 || slices.ContainsFunc(r.weekdays, func(w weekday) bool {
+		number, size := d.Day(), daysIn(d)
+		if r.unit == yearly && len(r.months) == 0 {
+			number, size = d.YearDay(), time.Date(d.Year(), 12, 31, 0, 0, 0, 0, time.UTC).YearDay()
+		}
+		switch {
+		case d.Weekday() != w.day:
+			return false
+		case w.nth == 0 || r.unit < monthly:
+			return true
+		case w.nth > 0:
+			return (number-1)/7+1 == w.nth
+		}
+		return (size-number)/7+1 == -w.nth
+	})
 }
 
 // periods returns how many periods lie between two days. A week begins on Monday.
@@ -112,24 +121,6 @@ func (r Rule) periods(start, d time.Time) int {
 }
 
 func dayNumber(t time.Time) int { return int(t.Unix() / (24 * 60 * 60)) }
-
-// falls reports whether a day is that day of the week of its month, or of its year where
-// the rule counts years and names no month.
-func (r Rule) falls(w weekday, d time.Time) bool {
-	number, size := d.Day(), daysIn(d)
-	if r.unit == yearly && len(r.months) == 0 {
-		number, size = d.YearDay(), time.Date(d.Year(), 12, 31, 0, 0, 0, 0, time.UTC).YearDay()
-	}
-	switch {
-	case d.Weekday() != w.day:
-		return false
-	case w.nth == 0 || r.unit < monthly:
-		return true
-	case w.nth > 0:
-		return (number-1)/7+1 == w.nth
-	}
-	return (size-number)/7+1 == -w.nth
-}
 
 // Unknown says why a text is no rule.
 type Unknown struct{ Reason string }

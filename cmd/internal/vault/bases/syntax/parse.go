@@ -96,7 +96,40 @@ func (p *parser) prefix() (Node, error) {
 	case p.is("-"):
 		op = Negate
 	default:
-		return p.postfix()
+		node, err := p.primary()
+		for n := 0; err == nil; n++ {
+			if n == maxChain {
+				return nil, p.fail(p.token.at, "at most "+strconv.Itoa(maxChain)+" members and calls can follow each other")
+			}
+			position := p.token.at
+			switch {
+			case p.is("("):
+				var args []Node
+				args, err = p.items(")")
+				node = &Call{at(position), node, args}
+			case p.is("["):
+				if err = p.advance(); err != nil {
+					return nil, err
+				}
+				key, failed := p.inner()
+				if failed != nil {
+					return nil, failed
+				}
+				node, err = &Index{at(position), node, key}, p.take("]")
+			case p.is("."):
+				if err = p.advance(); err != nil {
+					return nil, err
+				}
+				if p.token.kind != name {
+					return nil, p.unexpected()
+				}
+				node = &Member{at(p.token.at), node, p.token.text}
+				err = p.advance()
+			default:
+				return node, nil
+			}
+		}
+		return nil, err
 	}
 	position := p.token.at
 	if err := p.advance(); err != nil {
@@ -115,43 +148,6 @@ func (p *parser) take(text string) error {
 		return p.unexpected()
 	}
 	return p.advance()
-}
-
-func (p *parser) postfix() (Node, error) {
-	node, err := p.primary()
-	for n := 0; err == nil; n++ {
-		if n == maxChain {
-			return nil, p.fail(p.token.at, "at most "+strconv.Itoa(maxChain)+" members and calls can follow each other")
-		}
-		position := p.token.at
-		switch {
-		case p.is("("):
-			var args []Node
-			args, err = p.items(")")
-			node = &Call{at(position), node, args}
-		case p.is("["):
-			if err = p.advance(); err != nil {
-				return nil, err
-			}
-			key, failed := p.inner()
-			if failed != nil {
-				return nil, failed
-			}
-			node, err = &Index{at(position), node, key}, p.take("]")
-		case p.is("."):
-			if err = p.advance(); err != nil {
-				return nil, err
-			}
-			if p.token.kind != name {
-				return nil, p.unexpected()
-			}
-			node = &Member{at(p.token.at), node, p.token.text}
-			err = p.advance()
-		default:
-			return node, nil
-		}
-	}
-	return nil, err
 }
 
 // inner reads an expression between brackets.

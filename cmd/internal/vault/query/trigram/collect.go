@@ -18,20 +18,6 @@ const (
 	maxChunk = chunk + chunk/2 + wordSize
 )
 
-// look adds every trigram of a text in lower case.
-func (m *maker) look(text []byte) {
-	have := 0 // bytes from the chunk before
-	for len(text) > 0 {
-		part := text[:chunkSize(text)]
-		text = text[len(part):]
-		have += m.fold(m.buf[have:], part)
-		m.addAll(m.buf[:have])
-		behind := min(have, size-1)
-		copy(m.buf[:], m.buf[have-behind:have])
-		have = behind
-	}
-}
-
 // chunkSize returns the size of the next chunk, which does not split a character.
 func chunkSize(text []byte) int {
 	if len(text) <= chunk {
@@ -44,45 +30,6 @@ func chunkSize(text []byte) int {
 	return end
 }
 
-// addAll adds every trigram of bytes.
-func (m *maker) addAll(folded []byte) {
-	seen, drop := m.seen, m.drop
-	for ; len(folded) >= atOnce+size; folded = folded[atOnce:] {
-		seen[hash(binary.LittleEndian.Uint32(folded))>>(drop&31)] = 1
-		seen[hash(binary.LittleEndian.Uint32(folded[1:]))>>(drop&31)] = 1
-		seen[hash(binary.LittleEndian.Uint32(folded[2:]))>>(drop&31)] = 1
-		seen[hash(binary.LittleEndian.Uint32(folded[3:]))>>(drop&31)] = 1
-		seen[hash(binary.LittleEndian.Uint32(folded[4:]))>>(drop&31)] = 1
-		seen[hash(binary.LittleEndian.Uint32(folded[5:]))>>(drop&31)] = 1
-		seen[hash(binary.LittleEndian.Uint32(folded[6:]))>>(drop&31)] = 1
-		seen[hash(binary.LittleEndian.Uint32(folded[7:]))>>(drop&31)] = 1
-	}
-	for ; len(folded) >= size; folded = folded[1:] {
-		seen[hash(trigram(folded))>>(drop&31)] = 1
-	}
-}
-
-// fold writes a text in lower case, eight bytes at a time where it is ASCII, and returns the
-// length of the result.
-func (m *maker) fold(to, text []byte) (length int) {
-	at := 0
-	for at < len(text) {
-		n := foldWords(to[length:], text[at:])
-		at, length = at+n, length+n
-		// The character of several bytes that is near, or the end.
-		for near := min(at+wordSize, len(text)); at < near; {
-			if b := text[at]; b < utf8.RuneSelf {
-				to[length] = lower[b]
-				at, length = at+1, length+1
-				continue
-			}
-			size, folded := m.foldRune(to[length:], text[at:])
-			at, length = at+size, length+folded
-		}
-	}
-	return length
-}
-
 // foldWords lower-cases words of eight bytes up to the first that is not ASCII, and returns
 // their length.
 func foldWords(to, text []byte) (length int) {
@@ -91,15 +38,10 @@ func foldWords(to, text []byte) (length int) {
 		if word&highBits != 0 {
 			break
 		}
-		binary.LittleEndian.PutUint64(to[length:], lowerWord(word))
+		fromA, behindZ := word+(0x80-'A')*everyByte, word+(0x80-'Z'-1)*everyByte
+		binary.LittleEndian.PutUint64(to[length:], word|(fromA^behindZ)&highBits>>2)
 	}
 	return length
-}
-
-// lowerWord lower-cases eight bytes of ASCII.
-func lowerWord(word uint64) uint64 {
-	fromA, behindZ := word+(0x80-'A')*everyByte, word+(0x80-'Z'-1)*everyByte
-	return word | (fromA^behindZ)&highBits>>2
 }
 
 // foldRune lower-cases the first character and returns its length before and after. An invalid

@@ -9,6 +9,7 @@ import (
 	"encoding/binary"
 	"math/bits"
 	"sync"
+	"unicode/utf8"
 )
 
 // Filter is the filter of a text. The zero Filter may contain any word. Its length depends on
@@ -39,7 +40,20 @@ func Of(text []byte) Filter {
 		m.begin(len(text))
 		m.collect(text)
 	}
-	return m.shrink()
+	set := m.bits()
+	if count(set) > enough(len(m.seen)) {
+		return ""
+	}
+	for len(set) > 1 && countHalved(set) <= len(set)*16 {
+		for i := range len(set) / 2 {
+			set[i] = halved(set[2*i]) | halved(set[2*i+1])<<32
+		}
+		set = set[:len(set)/2]
+	}
+	for i, word := range set {
+		binary.LittleEndian.PutUint64(m.out[i*wordSize:], word)
+	}
+	return Filter(m.out[:len(set)*wordSize])
 }
 
 // maker makes filters. The zero maker is ready for use. It is not safe for concurrent use.
@@ -77,8 +91,47 @@ func trigram(text []byte) uint32 {
 // of the product.
 const gather = 0x0102040810204080
 
-// pack converts seen to bits and clears it.
-func (m *maker) pack() {
+// collect adds the trigrams of a text. It reports whether at most about half of the bits are
+// set, or the filter has its maximum length.
+func (m *maker) collect(text []byte) bool {
+	have := 0 // bytes from the chunk before
+	for len(text) > 0 {
+		part := text[:chunkSize(text)]
+		text = text[len(part):]
+		// Lower case, eight bytes at a time where the text is ASCII.
+		for at := 0; at < len(part); {
+			n := foldWords(m.buf[have:], part[at:])
+			at, have = at+n, have+n
+			// The character of several bytes that is near, or the end.
+			for near := min(at+wordSize, len(part)); at < near; {
+				if b := part[at]; b < utf8.RuneSelf {
+					m.buf[have] = lower[b]
+					at, have = at+1, have+1
+					continue
+				}
+				size, folded := m.foldRune(m.buf[have:], part[at:])
+				at, have = at+size, have+folded
+			}
+		}
+		folded := m.buf[:have]
+		seen, drop := m.seen, m.drop
+		for ; len(folded) >= atOnce+size; folded = folded[atOnce:] {
+			seen[hash(binary.LittleEndian.Uint32(folded))>>(drop&31)] = 1
+			seen[hash(binary.LittleEndian.Uint32(folded[1:]))>>(drop&31)] = 1
+			seen[hash(binary.LittleEndian.Uint32(folded[2:]))>>(drop&31)] = 1
+			seen[hash(binary.LittleEndian.Uint32(folded[3:]))>>(drop&31)] = 1
+			seen[hash(binary.LittleEndian.Uint32(folded[4:]))>>(drop&31)] = 1
+			seen[hash(binary.LittleEndian.Uint32(folded[5:]))>>(drop&31)] = 1
+			seen[hash(binary.LittleEndian.Uint32(folded[6:]))>>(drop&31)] = 1
+			seen[hash(binary.LittleEndian.Uint32(folded[7:]))>>(drop&31)] = 1
+		}
+		for ; len(folded) >= size; folded = folded[1:] {
+			seen[hash(trigram(folded))>>(drop&31)] = 1
+		}
+		behind := min(have, size-1)
+		copy(m.buf[:], m.buf[have-behind:have])
+		have = behind
+	}
 	for i := range len(m.seen) / 64 {
 		eights := m.seen[i*64 : i*64+64]
 		var word uint64
@@ -88,13 +141,6 @@ func (m *maker) pack() {
 		m.set[i] = word
 	}
 	clear(m.seen)
-}
-
-// collect adds the trigrams of a text. It reports whether at most about half of the bits are
-// set, or the filter has its maximum length.
-func (m *maker) collect(text []byte) bool {
-	m.look(text)
-	m.pack()
 	return len(m.seen) == len(m.all) || count(m.bits()) <= len(m.seen)/2
 }
 
@@ -106,26 +152,6 @@ func count(set []uint64) (n int) {
 		n += bits.OnesCount64(word)
 	}
 	return n
-}
-
-// shrink returns the filter, halved (each bit merged with the next) while at most half of the
-// bits are set. A text with too many trigrams, of hundreds of kilobytes, gets no filter: it
-// would rarely exclude a word.
-func (m *maker) shrink() Filter {
-	set := m.bits()
-	if count(set) > enough(len(m.seen)) {
-		return ""
-	}
-	for len(set) > 1 && countHalved(set) <= len(set)*16 {
-		for i := range len(set) / 2 {
-			set[i] = halved(set[2*i]) | halved(set[2*i+1])<<32
-		}
-		set = set[:len(set)/2]
-	}
-	for i, word := range set {
-		binary.LittleEndian.PutUint64(m.out[i*wordSize:], word)
-	}
-	return Filter(m.out[:len(set)*wordSize])
 }
 
 // countHalved counts the bits that are set after halving.
