@@ -11,24 +11,20 @@ type Refusal struct{ Reason string }
 
 func (r *Refusal) Error() string { return r.Reason }
 
-// Change is what becomes of a task whose mark is changed.
+// Change is the result of a changed mark.
 type Change struct {
-	// Text is that of the task behind its box; Removed says that its line goes instead.
-	Text    string
-	Removed bool
-	// Next is the text of the next task of one that recurs, and NextMark its mark. It is on a
-	// line of its own, below the other one if Below is set and above it otherwise.
-	HasNext        bool
-	Next, NextMark string
-	Below          bool
-	// Extra says that more than the mark changes.
-	Extra bool
+	Text           string // of the task after its box
+	Removed        bool   // the line of the task is removed instead
+	HasNext        bool   // the next task of a recurring one gets a line of its own
+	Next, NextMark string // its text and its mark
+	Below          bool   // it is below the other one and not above it
+	Extra          bool   // more than the mark changes
 }
 
-// Mark returns what becomes of a task with this text when its mark changes on a day, which
-// is written into the dates of the plugin. A task that recurs gets its next one when it is
-// finished. The other dates are kept as the plugin does where it is enabled, and for every
-// task that recurs. The error is a [*Refusal].
+// Mark returns the change of a task with this text whose mark changes on a day, which is written
+// into the dates of the plugin. A recurring task gets its next one when it is finished. The
+// other dates are written as the plugin does if it is enabled, and for every recurring task.
+// The error is a [*Refusal].
 func Mark(text string, from, to rune, today time.Time, s Settings) (Change, error) {
 	l := Read(text)
 	rule := l.Get(Recurs)
@@ -36,7 +32,20 @@ func Mark(text string, from, to rune, today time.Time, s Settings) (Change, erro
 	if !s.covers(text) || s.status(to).Type == typeNone || !s.Managed && rule == "" {
 		return Change{Text: text}, nil
 	}
-	c := Change{Text: dated(text, from, to, today, s)}
+	c := Change{Text: text}
+	for _, date := range []struct {
+		field Field
+		kind  string
+		set   bool
+	}{{Cancelled, typeCancelled, set(s.SetCancelled)}, {Done, typeDone, set(s.SetDone)}} {
+		was, is := s.status(from).Type == date.kind, s.status(to).Type == date.kind
+		switch {
+		case is && !was && date.set:
+			c.Text = Set(c.Text, date.field, today.Format(time.DateOnly), s.NewFormat())
+		case !is:
+			c.Text = Remove(c.Text, date.field)
+		}
+	}
 	if finishes && rule != "" {
 		next, err := nextText(text, rule, today, s)
 		if err != nil {
@@ -49,25 +58,6 @@ func Mark(text string, from, to rune, today time.Time, s Settings) (Change, erro
 	return c, nil
 }
 
-// dated returns a text with the dates on which the task was finished and cancelled: set where
-// it becomes that, kept where it was, and removed where it is that no more.
-func dated(text string, from, to rune, today time.Time, s Settings) string {
-	for _, date := range []struct {
-		field Field
-		kind  string
-		set   bool
-	}{{Cancelled, typeCancelled, set(s.SetCancelled)}, {Done, typeDone, set(s.SetDone)}} {
-		was, is := s.status(from).Type == date.kind, s.status(to).Type == date.kind
-		switch {
-		case is && !was && date.set:
-			text = Set(text, date.field, today.Format(time.DateOnly), s.NewFormat())
-		case !is:
-			text = Remove(text, date.field)
-		}
-	}
-	return text
-}
-
 // nextText returns the text of the next task of one that recurs.
 func nextText(text, written string, today time.Time, s Settings) (string, error) {
 	rule, err := Parse(written)
@@ -78,7 +68,10 @@ func nextText(text, written string, today time.Time, s Settings) (string, error)
 	for _, field := range []Field{ID, DependsOn, Created, Cancelled, Done} {
 		text = Remove(text, field)
 	}
-	text = removeBlockID(text)
+	trimmed := strings.TrimRight(text, " \t")
+	if id := blockID(trimmed); id >= 0 {
+		text = strings.TrimRight(trimmed[:id], " \t")
+	}
 	if s.DropSchedule && l.Get(Scheduled) != "" && (l.Get(Start) != "" || l.Get(Due) != "") {
 		text = Remove(text, Scheduled)
 	}
@@ -91,8 +84,8 @@ func nextText(text, written string, today time.Time, s Settings) (string, error)
 	return text, nil
 }
 
-// moved returns a text whose dates are those of the next task. The due date counts, or else
-// the scheduled one, or else the start; the others keep their distance from it.
+// moved returns a text with the dates of the next task. The recurrence counts from the due date,
+// else the scheduled one, else the start; the others keep their distance from it.
 func moved(text string, l Line, rule Rule, today time.Time) (string, error) {
 	var reference time.Time
 	for _, field := range []Field{Start, Scheduled, Due} {

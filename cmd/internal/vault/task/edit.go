@@ -15,20 +15,13 @@ const (
 	Brackets
 )
 
-// Set returns the text with a value for a field. One that is there is replaced where it is
-// and in the form in which it is, and further ones of the same field are removed; a new one
-// is put among the others in the order of the plugin, in the format of the others, or in
-// fallback where there are none.
+// Set returns the text with a value for a field. An existing one is replaced in its place and
+// format, and further ones of the same field are removed; a new one is inserted among the others
+// in the order of the plugin, in their format, or in fallback if there are none.
 func Set(text string, field Field, value string, fallback Format) string {
 	l := Read(text)
-	var first *place
-	for i := range l.places {
-		if l.places[i].field == field {
-			first = &l.places[i]
-			break
-		}
-	}
-	if first == nil {
+	i := slices.IndexFunc(l.places, func(p place) bool { return p.field == field })
+	if i < 0 {
 		at := l.placeFor(field)
 		// The text with a field at a place, parted by blanks.
 		field := written(field, value, l.formatOr(fallback))
@@ -48,8 +41,12 @@ func Set(text string, field Field, value string, fallback Format) string {
 		}
 		return before + gap + field + after
 	}
+	first := l.places[i]
 	kept := first.end
-	edited := text[:first.start] + rewritten(text, *first, value) + text[first.end:]
+	edited := text[:first.from] + value + text[first.to:]
+	if field == Priority && !first.bracket {
+		edited = text[:first.start] + written(Priority, value, Signs) + text[first.end:]
+	}
 	for _, p := range slices.Backward(l.places) {
 		if p.field == field && p.start >= kept {
 			shift := len(edited) - len(text)
@@ -59,14 +56,6 @@ func Set(text string, field Field, value string, fallback Format) string {
 		}
 	}
 	return edited
-}
-
-// rewritten returns a field with another value, otherwise as it is.
-func rewritten(text string, p place, value string) string {
-	if p.field == Priority && !p.bracket {
-		return written(Priority, value, Signs)
-	}
-	return text[p.start:p.from] + value + text[p.to:p.end]
 }
 
 // Remove returns the text without a field.
@@ -79,15 +68,6 @@ func Remove(text string, field Field) string {
 		}
 		text = cut(text, l.places[i].start, l.places[i].end)
 	}
-}
-
-// removeBlockID returns the text without the id of its block.
-func removeBlockID(text string) string {
-	trimmed := strings.TrimRight(text, " \t")
-	if id := blockID(trimmed); id >= 0 {
-		return strings.TrimRight(trimmed[:id], " \t")
-	}
-	return text
 }
 
 // cut takes a field out of a text, with the blanks before it and the comma behind it.

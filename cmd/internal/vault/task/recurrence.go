@@ -54,9 +54,9 @@ func (r Rule) Next(start time.Time) (next time.Time, ok bool) {
 		first := time.Date(start.Year(), start.Month()+time.Month(months), 1, 0, 0, 0, 0, time.UTC)
 		return first.AddDate(0, 0, min(start.Day(), daysIn(first))-1), true
 	}
-	from := r.from(start)
+	r = r.from(start)
 	for d := start.AddDate(0, 0, 1); d.Sub(start) < farthest*24*time.Hour; d = d.AddDate(0, 0, 1) {
-		if from.includes(start, d) {
+		if r.includes(start, d) {
 			return d, true
 		}
 	}
@@ -155,7 +155,7 @@ func (p *parser) parse() error {
 	p.skip(1)
 	p.number()
 	word := p.next()
-	switch {
+	switch i := slices.Index([]string{"week", "month", "year"}, strings.TrimSuffix(word, "s")); {
 	case word == "":
 		return &Unknown{"it does not say every what"}
 	case isUnit(word, "day"):
@@ -163,17 +163,9 @@ func (p *parser) parse() error {
 	case isUnit(word, "weekday"):
 		p.skip(1)
 		p.rule.unit, p.rule.weekdays = weekly, workdays()
-	case isUnit(word, "week"):
+	case i >= 0:
 		p.skip(1)
-		p.rule.unit = weekly
-		return p.on()
-	case isUnit(word, "month"):
-		p.skip(1)
-		p.rule.unit = monthly
-		return p.on()
-	case isUnit(word, "year"):
-		p.skip(1)
-		p.rule.unit = yearly
+		p.rule.unit = weekly + unit(i)
 		return p.on()
 	case weekdayOf(word) >= 0:
 		p.rule.unit = weekly
@@ -225,7 +217,7 @@ func (p *parser) list(take func(word string) bool) error {
 			break
 		}
 	}
-	if monthsOnly := len(p.rule.months) > 0; monthsOnly {
+	if len(p.rule.months) > 0 {
 		return nil
 	}
 	return p.end()
