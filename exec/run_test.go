@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -21,8 +20,10 @@ import (
 
 const goodVersion = "1.12.7 (installer 1.12.7)\n"
 
-// probed is the part of a client that answers to the probe.
-var probed = part{Argv: []string{"version"}, Out: []byte(goodVersion)}
+var (
+	probed = part{Argv: []string{"version"}, Out: []byte(goodVersion)} // the answer to the probe
+	readX  = part{Argv: []string{"read", "path=a.md"}, Out: []byte("x\n")}
+)
 
 // appRunner returns a Runner and the program that a fake client makes.
 func appRunner(t testing.TB, c Config, parts ...part) (*Runner, Program, string) {
@@ -142,32 +143,26 @@ func cold(command, tail string) string {
 }
 
 func TestProbeIsAskedOnce(t *testing.T) {
-	read := part{Argv: []string{"read", "path=a.md"}, Out: []byte("x\n")}
-	r, p, _ := appRunner(t, Config{}, probed, read, read, read)
-	permit := mustPermit("read", params{"path": "a.md"})
-	var wait sync.WaitGroup
-	for range 3 {
-		wait.Go(func() {
-			if out, err := r.Run(t.Context(), permit, p); err != nil || out.Stdout != "x\n" {
-				t.Errorf("%q, %v", out.Stdout, err)
-			}
-		})
-	}
-	wait.Wait()
+	r, p, _ := appRunner(t, Config{}, probed, readX, readX, readX)
+	together(3, func() {
+		if out, err := r.Run(t.Context(), reads("a.md"), p); err != nil || out.Stdout != "x\n" {
+			t.Errorf("%q, %v", out.Stdout, err)
+		}
+	})
 }
 
 func TestProbeIsAskedAgain(t *testing.T) {
-	read := part{Argv: []string{"read", "path=a.md"}, Out: []byte("x\n")}
-	closed := part{Argv: read.Argv, Err: []byte(textNotRunning + "\n"), Exit: 1}
-	permit := mustPermit("read", params{"path": "a.md"})
+	ask := func(t *testing.T, r *Runner, p Program, want string) {
+		t.Helper()
+		if _, err := r.Run(t.Context(), reads("a.md"), p); codeOf(err) != want || want == "" && err != nil {
+			t.Fatalf("%v, want %q", err, want)
+		}
+	}
 	t.Run("after the app was closed", func(t *testing.T) {
-		r, p, _ := appRunner(t, Config{}, probed, closed, probed, read)
-		if _, err := r.Run(t.Context(), permit, p); codeOf(err) != CodeNotRunning {
-			t.Fatal(err)
-		}
-		if _, err := r.Run(t.Context(), permit, p); err != nil {
-			t.Fatal(err)
-		}
+		closed := part{Argv: readX.Argv, Err: []byte(textNotRunning + "\n"), Exit: 1}
+		r, p, _ := appRunner(t, Config{}, probed, closed, probed, readX)
+		ask(t, r, p, CodeNotRunning)
+		ask(t, r, p, "")
 	})
 	t.Run("after the file was replaced", func(t *testing.T) {
 		if runtime.GOOS == "windows" {
@@ -180,23 +175,15 @@ func TestProbeIsAskedAgain(t *testing.T) {
 		}
 		write("1.12.7")
 		r, p := runnerFor(t, Config{}, path)
-		if _, err := r.Run(t.Context(), permit, p); err != nil {
-			t.Fatal(err)
-		}
+		ask(t, r, p, "")
 		write("1.12.6 (installer 1.12.6)")
-		if _, err := r.Run(t.Context(), permit, p); codeOf(err) != CodeTooOld {
-			t.Fatal(err)
-		}
+		ask(t, r, p, CodeTooOld)
 		if err := os.Chmod(path, 0o777); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := r.Run(t.Context(), permit, p); codeOf(err) != CodeUnsuitable {
-			t.Fatal(err)
-		}
+		ask(t, r, p, CodeUnsuitable)
 		os.Remove(path)
-		if _, err := r.Run(t.Context(), permit, p); codeOf(err) != CodeNotFound {
-			t.Fatal(err)
-		}
+		ask(t, r, p, CodeNotFound)
 	})
 }
 
@@ -213,11 +200,10 @@ func writeProgram(t testing.TB, path, text string) {
 }
 
 func TestOldInstallerIsANotice(t *testing.T) {
-	read := part{Argv: []string{"read", "path=a.md"}, Out: []byte("x\n")}
 	old := part{Argv: []string{"version"}, Out: []byte("1.12.7 (installer 1.12.4)\n")}
-	r, p, _ := appRunner(t, Config{}, old, read, read)
+	r, p, _ := appRunner(t, Config{}, old, readX, readX)
 	for i, want := range []int{1, 0} {
-		out, err := r.Run(t.Context(), mustPermit("read", params{"path": "a.md"}), p)
+		out, err := r.Run(t.Context(), reads("a.md"), p)
 		if err != nil || len(out.Notices) != want {
 			t.Errorf("call %d: %v, notices %q", i, err, out.Notices)
 		}
@@ -362,15 +348,11 @@ func TestQueueOfTheApp(t *testing.T) {
 	}
 	path := fake(t, "obsidian", script{Any: true, Parts: []part{{Argv: []string{"version"}, Out: []byte(goodVersion), Do: "alone"}}})
 	r, p := runnerFor(t, Config{}, path)
-	var wait sync.WaitGroup
-	for range calls {
-		wait.Go(func() {
-			if out, err := r.Run(t.Context(), mustPermit("version", nil), p); err != nil || out.ExitCode != 0 {
-				t.Errorf("status %d, %v", out.ExitCode, err)
-			}
-		})
-	}
-	wait.Wait()
+	together(calls, func() {
+		if out, err := r.Run(t.Context(), mustPermit("version", nil), p); err != nil || out.ExitCode != 0 {
+			t.Errorf("status %d, %v", out.ExitCode, err)
+		}
+	})
 	if runs := logged(path); len(runs) != calls {
 		t.Errorf("%d runs", len(runs))
 	}
@@ -383,15 +365,11 @@ func TestTheQueueOfTheAppHoldsForRepeatedCalls(t *testing.T) {
 	read := part{Argv: []string{"read", "path=a.md"}, Out: []byte(cold("read", tailPlugin)), Do: "alone"}
 	path := fake(t, "obsidian", script{Any: true, Parts: []part{{Argv: []string{"version"}, Out: []byte(goodVersion), Do: "alone"}, read}})
 	r, p := runnerFor(t, Config{}, path)
-	var wait sync.WaitGroup
-	for range calls {
-		wait.Go(func() {
-			if out, err := r.Run(t.Context(), mustPermit("read", params{"path": "a.md"}), p); codeOf(err) != "vault_starting" || out.ExitCode != 0 {
-				t.Errorf("status %d, %v", out.ExitCode, err)
-			}
-		})
-	}
-	wait.Wait()
+	together(calls, func() {
+		if out, err := r.Run(t.Context(), reads("a.md"), p); codeOf(err) != "vault_starting" || out.ExitCode != 0 {
+			t.Errorf("status %d, %v", out.ExitCode, err)
+		}
+	})
 	reads := 0
 	for _, run := range logged(path) {
 		if strings.Contains(run, "a.md") {
@@ -406,15 +384,11 @@ func TestTheQueueOfTheAppHoldsForRepeatedCalls(t *testing.T) {
 func TestEmbeddedRunsInParallel(t *testing.T) {
 	const calls = 4
 	r, p, _ := embeddedRunner(t, Config{Timeout: 30 * time.Second}, script{Any: true, Parts: []part{{Argv: []string{"--facts", "version"}, Do: "meet", Number: calls}}})
-	var wait sync.WaitGroup
-	for range calls {
-		wait.Go(func() {
-			if out, err := r.Run(t.Context(), mustPermit("version", nil), p); err != nil || out.ExitCode != 0 {
-				t.Errorf("status %d, %v", out.ExitCode, err)
-			}
-		})
-	}
-	wait.Wait()
+	together(calls, func() {
+		if out, err := r.Run(t.Context(), mustPermit("version", nil), p); err != nil || out.ExitCode != 0 {
+			t.Errorf("status %d, %v", out.ExitCode, err)
+		}
+	})
 }
 
 // What another program says in place of a version is repeated, so that the user can tell it from

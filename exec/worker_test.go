@@ -55,18 +55,40 @@ func lines(path string) int {
 	return strings.Count(string(text), "\n")
 }
 
+// together makes so many concurrent calls.
+func together(calls int, call func()) {
+	var wait sync.WaitGroup
+	for range calls {
+		wait.Go(call)
+	}
+	wait.Wait()
+}
+
+type result struct {
+	Outcome
+	err error
+}
+
+// inFlight runs a call, and returns when so many calls hang on the worker of a path.
+func inFlight(ctx context.Context, t testing.TB, r *Runner, permit policy.Permit, p Program, path string, hanging int) <-chan result {
+	t.Helper()
+	ended := make(chan result, 1)
+	go func() {
+		out, err := r.Run(ctx, permit, p)
+		ended <- result{out, err}
+	}()
+	within(t, 20*time.Second, "open call", func() bool { return lines(path+".hangs") == hanging })
+	return ended
+}
+
 func TestOneWorkerAnswersManyCalls(t *testing.T) {
 	r, p, path := residentRunner(t, Config{}, "worker")
 	pid := pidOf(t, r, p)
-	var wait sync.WaitGroup
-	for range 50 {
-		wait.Go(func() {
-			if again := pidOf(t, r, p); again != pid {
-				t.Errorf("process %d, and %d before", again, pid)
-			}
-		})
-	}
-	wait.Wait()
+	together(50, func() {
+		if again := pidOf(t, r, p); again != pid {
+			t.Errorf("process %d, and %d before", again, pid)
+		}
+	})
 	r.Close()
 	if !gone(pid) {
 		t.Error("the worker outlives its runner")
@@ -82,11 +104,7 @@ func TestOneWorkerAnswersManyCalls(t *testing.T) {
 
 func TestFirstCallsStartOneWorker(t *testing.T) {
 	r, p, _ := residentRunner(t, Config{}, "worker")
-	var wait sync.WaitGroup
-	for range 20 {
-		wait.Go(func() { pidOf(t, r, p) })
-	}
-	wait.Wait()
+	together(20, func() { pidOf(t, r, p) })
 }
 
 func TestEachVaultHasItsWorker(t *testing.T) {
@@ -100,11 +118,8 @@ func TestEachVaultHasItsWorker(t *testing.T) {
 	if runs := logged(p.path); len(runs) != 2 {
 		t.Errorf("runs %v", runs)
 	}
-	_ = os.Truncate(p.path+".log", int64(len(runs1(p.path)))) // the fake knows one vault only
+	_ = os.Truncate(p.path+".log", int64(len(logged(p.path)[0])+1)) // the fake knows one vault only
 }
-
-// runs1 is the first line of the log of a fake.
-func runs1(path string) string { return logged(path)[0] + "\n" }
 
 // A call that kills the worker is told what became of it, another one that was
 // open is too, and the next one has a new worker.
@@ -132,7 +147,7 @@ func TestFaultsOfTheWorker(t *testing.T) {
 					t.Skip("starts many processes")
 				}
 				t.Parallel() // it waits for the limit
-				r, p, path := residentRunner(t, Config{Timeout: faultLimit}, how, how, how)
+				r, p, _ := residentRunner(t, Config{Timeout: faultLimit}, how, how, how)
 				for permit, want := range map[policy.Permit]string{reads(tt.path): tt.read, writes(tt.path): tt.write} {
 					pid := pidOf(t, r, p)
 					begun := time.Now()
@@ -150,7 +165,6 @@ func TestFaultsOfTheWorker(t *testing.T) {
 					within(t, 5*time.Second, "end of the worker", func() bool { return gone(pid) })
 				}
 				pidOf(t, r, p)
-				_ = path
 			})
 		}
 	}
@@ -159,22 +173,12 @@ func TestFaultsOfTheWorker(t *testing.T) {
 func TestOpenCallsOfALostWorker(t *testing.T) {
 	r, p, path := residentRunner(t, Config{}, "worker", "worker")
 	pid := pidOf(t, r, p)
-	type result struct {
-		want string
-		err  error
-	}
-	results := make(chan result)
-	for permit, want := range map[policy.Permit]string{reads("hang.md"): CodeCrashed, writes("hang.md"): CodeOutcomeUnknown} {
-		go func() {
-			_, err := r.Run(t.Context(), permit, p)
-			results <- result{want, err}
-		}()
-	}
-	within(t, 20*time.Second, "calls that are open", func() bool { return lines(path+".hangs") == 2 })
+	reading := inFlight(t.Context(), t, r, reads("hang.md"), p, path, 1)
+	writing := inFlight(t.Context(), t, r, writes("hang.md"), p, path, 2)
 	kill(pid)
-	for range 2 {
-		if got := <-results; codeOf(got.err) != got.want || runtime.GOOS != "windows" && !strings.Contains(got.err.Error(), "died by signal 9") {
-			t.Errorf("%v; want %q", got.err, got.want)
+	for ended, want := range map[<-chan result]string{reading: CodeCrashed, writing: CodeOutcomeUnknown} {
+		if got := <-ended; codeOf(got.err) != want || runtime.GOOS != "windows" && !strings.Contains(got.err.Error(), "died by signal 9") {
+			t.Errorf("%v; want %q", got.err, want)
 		}
 	}
 	if pidOf(t, r, p) == pid {
@@ -190,12 +194,10 @@ func TestCancelOfAResidentCall(t *testing.T) {
 		}
 		pid := pidOf(t, r, p)
 		ctx, cancel := context.WithCancel(t.Context())
-		go func() {
-			within(t, 20*time.Second, "open call", func() bool { return lines(path+".hangs") == 1 })
-			cancel()
-		}()
-		if out, err := r.Run(ctx, reads("hang.md"), p); codeOf(err) != CodeCancelled || out.Stdout != "half" {
-			t.Errorf("%q, %v", out.Stdout, err)
+		ended := inFlight(ctx, t, r, reads("hang.md"), p, path, 1)
+		cancel()
+		if got := <-ended; codeOf(got.err) != CodeCancelled || got.Stdout != "half" {
+			t.Errorf("%q, %v", got.Stdout, got.err)
 		}
 		if again := pidOf(t, r, p); again != pid || lines(path+".cancels") != 1 {
 			t.Errorf("process %d, and %d before", again, pid)
@@ -205,12 +207,10 @@ func TestCancelOfAResidentCall(t *testing.T) {
 		r, p, path := residentRunner(t, Config{}, "worker")
 		pid := pidOf(t, r, p)
 		ctx, cancel := context.WithCancel(t.Context())
-		go func() {
-			within(t, 20*time.Second, "open call", func() bool { return lines(path+".hangs") == 1 })
-			cancel()
-		}()
-		if _, err := r.Run(ctx, writes("hang.md"), p); codeOf(err) != CodeCancelled || !gone(pid) {
-			t.Errorf("%v, gone %v", err, gone(pid))
+		ended := inFlight(ctx, t, r, writes("hang.md"), p, path, 1)
+		cancel()
+		if got := <-ended; codeOf(got.err) != CodeCancelled || !gone(pid) {
+			t.Errorf("%v, gone %v", got.err, gone(pid))
 		}
 	})
 	t.Run("before it began", func(t *testing.T) {
@@ -227,29 +227,17 @@ func TestCancelOfAResidentCall(t *testing.T) {
 // A call that does not end takes the worker with it. One that has changed nothing yet is
 // asked again of the next worker.
 func TestACallThatIsCancelledCostsOthersNothing(t *testing.T) {
-	for permit, want := range map[policy.Permit]string{reads("once.md"): "", writes("once.md"): ""} {
-		workers := []string{"worker", "worker"}
-		if want != "" {
-			workers = workers[:1]
-		}
-		r, p, path := residentRunner(t, Config{}, workers...)
+	for _, permit := range []policy.Permit{reads("once.md"), writes("once.md")} {
+		r, p, path := residentRunner(t, Config{}, "worker", "worker")
 		ctx, cancel := context.WithCancel(t.Context())
-		ended := make(chan error)
-		go func() {
-			_, err := r.Run(ctx, reads("hang.md"), p)
-			ended <- err
-		}()
-		within(t, 20*time.Second, "the call that hangs", func() bool { return lines(path+".hangs") == 1 })
-		go func() {
-			within(t, 20*time.Second, "the other call", func() bool { return lines(path+".hangs") == 2 })
-			cancel()
-		}()
-		out, err := r.Run(t.Context(), permit, p)
-		if codeOf(err) != want || want == "" && out.Stdout != "answered\n" {
-			t.Errorf("%q, %v; want %q", out.Stdout, err, want)
+		cancelled := inFlight(ctx, t, r, reads("hang.md"), p, path, 1)
+		other := inFlight(t.Context(), t, r, permit, p, path, 2)
+		cancel()
+		if got := <-other; got.err != nil || got.Stdout != "answered\n" {
+			t.Errorf("%q, %v", got.Stdout, got.err)
 		}
-		if err := <-ended; codeOf(err) != CodeCancelled {
-			t.Errorf("the call that was cancelled: %v", err)
+		if got := <-cancelled; codeOf(got.err) != CodeCancelled {
+			t.Errorf("the call that was cancelled: %v", got.err)
 		}
 	}
 }
@@ -259,24 +247,11 @@ func TestAChangeIsNotCutByAnotherCall(t *testing.T) {
 	r, p, path := residentRunner(t, Config{}, "worker", "worker")
 	pid := pidOf(t, r, p)
 	ctx, cancel := context.WithCancel(t.Context())
-	hung := make(chan error)
-	go func() {
-		_, err := r.Run(ctx, reads("hang.md"), p)
-		hung <- err
-	}()
-	within(t, 20*time.Second, "the call that hangs", func() bool { return lines(path+".hangs") == 1 })
-	written := make(chan error)
-	go func() {
-		out, err := r.Run(t.Context(), writes("finishes.md"), p)
-		if err == nil && out.Stdout != "written\n" {
-			err = errors.New(out.Stdout)
-		}
-		written <- err
-	}()
-	within(t, 20*time.Second, "the change", func() bool { return lines(path+".hangs") == 2 })
+	hung := inFlight(ctx, t, r, reads("hang.md"), p, path, 1)
+	written := inFlight(t.Context(), t, r, writes("finishes.md"), p, path, 2)
 	cancel()
-	if err := <-hung; codeOf(err) != CodeCancelled || gone(pid) {
-		t.Errorf("the call that was cancelled: %v, the worker is gone: %v", err, gone(pid))
+	if got := <-hung; codeOf(got.err) != CodeCancelled || gone(pid) {
+		t.Errorf("the call that was cancelled: %v, the worker is gone: %v", got.err, gone(pid))
 	}
 	if again := pidOf(t, r, p); again == pid {
 		t.Error("the next call is asked of the same worker")
@@ -284,8 +259,8 @@ func TestAChangeIsNotCutByAnotherCall(t *testing.T) {
 	if err := os.WriteFile(path+".finish", nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if err := <-written; err != nil {
-		t.Errorf("the change: %v", err)
+	if got := <-written; got.err != nil || got.Stdout != "written\n" {
+		t.Errorf("the change: %q, %v", got.Stdout, got.err)
 	}
 	within(t, 20*time.Second, "the end of the worker", func() bool { return gone(pid) })
 }
@@ -421,15 +396,10 @@ func TestWorkersAreReplaced(t *testing.T) {
 
 func TestCloseEndsOpenCalls(t *testing.T) {
 	r, p, path := residentRunner(t, Config{}, "worker")
-	done := make(chan error)
-	go func() {
-		_, err := r.Run(t.Context(), reads("hang.md"), p)
-		done <- err
-	}()
-	within(t, 20*time.Second, "open call", func() bool { return lines(path+".hangs") == 1 })
+	ended := inFlight(t.Context(), t, r, reads("hang.md"), p, path, 1)
 	r.Close()
-	if err := <-done; codeOf(err) != CodeCrashed || !gone(marked(t, path)) {
-		t.Error(err)
+	if got := <-ended; codeOf(got.err) != CodeCrashed || !gone(marked(t, path)) {
+		t.Error(got.err)
 	}
 }
 
