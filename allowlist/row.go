@@ -2,68 +2,45 @@ package allowlist
 
 import "vaultwicket/tiers"
 
-// row is everything the gateway knows about one command. Rows are constant
-// data, unexported and never handed out: a table that its readers can change
-// is no allowlist.
+// row is everything the gateway knows about one command. Rows are constant data, unexported and
+// never handed out: a table that its readers can change is no allowlist.
 type row struct {
 	name    string
 	summary string
 	tier    tiers.Tier
-	// effect is what the plain form does; when lists the parameters that make
-	// it worse. A call's effect is the worst of those that apply.
+	// effect is that of the plain form; when lists the parameters that make it worse. The effect
+	// of a call is the worst of those that apply.
 	effect tiers.Effect
 	when   []escalation
-	// shows lists the parameters that also move the focus or open a view;
-	// alwaysShows says that every call of the command does.
-	shows       []string
-	alwaysShows bool
-	// sends marks a command that can carry data off the machine although its
-	// effect is not Publishes, such as opening a web address.
-	sends  bool
-	target target
-	// targets are parameters that name the notes in place of one target.
-	targets []string
-	reach   reach
-	params  []param
-	// oneOf lists groups of which at least one parameter must be given.
-	oneOf [][]string
-	// exclusive lists groups of which at most one parameter may be given. The
-	// help page states none; the groups are inferred from what the parameters
-	// mean.
+
+	shows       []string // parameters that also move the focus or open a view
+	alwaysShows bool     // every call does
+	sends       bool     // can carry data off the machine although its effect is not Publishes
+	target      target
+	targets     []string // parameters that name the notes in place of one target
+	reach       reach
+	params      []param
+	oneOf       [][]string // groups of which at least one parameter must be given
+	// exclusive lists groups of which at most one parameter may be given. The help page states
+	// none; the groups are inferred from the meaning of the parameters.
 	exclusive [][]string
-	// needs lists parameters that mean nothing without another one.
-	needs []need
-	// since is the first release in which the command takes the parameters of
-	// this row with the meaning given here. The zero value means 1.12.0.
-	since tiers.Version
-	reply Reply
-	// access says which access a path of the call needs, where that does not follow
-	// from the effect.
-	access PathAccess
-	// steps are what the call takes on the app, see steps.go.
-	steps []rowStep
-	// newNote is the parameter that names a note to be made in the folder for new
-	// notes, "" if there is none.
-	newNote string
-	// printsNote says that the answer is the text of one note, from its first byte to
-	// its last.
-	printsNote bool
-	// random says that the answer is another one each time.
-	random bool
-	// ownAnswer says what the gateway itself answers the call with.
-	ownAnswer OwnAnswer
-	// needsApp marks a command that only the app can answer, or that shows something
-	// there and has nothing else to say.
-	needsApp bool
-	// many marks a command that changes the notes that it looks for in the vault.
-	many bool
-	// embeddedOnly marks an extension that the official CLI does not have.
-	embeddedOnly bool
+	needs     []need        // parameters that mean nothing without another one
+	since     tiers.Version // first release that takes the parameters as given here; zero means 1.12.0
+	reply     Reply
+	access    PathAccess // of the paths of a call, where it does not follow from the effect
+	steps     []rowStep  // that a call takes on the app
+
+	newNote      string     // the parameter that names a note to be made in the folder for new notes, "" for none
+	printsNote   bool       // the answer is the complete text of one note
+	random       bool       // the answer differs each time
+	ownAnswer    OwnAnswer  // the answer of the gateway itself
+	needsApp     bool       // only the app can answer it, or it only shows something there
+	many         bool       // changes the notes that it finds in the vault
+	embeddedOnly bool       // an extension that the official CLI does not have
+	embeddedWith [][]string // groups of parameters that the app does not take together
 	// followsLinks marks a command of which the embedded CLI does more than the app: it changes
-	// the links to what moves. The app is asked only where the folder of the vault is not known.
+	// the links to the moved file. The app is asked only if the folder of the vault is unknown.
 	followsLinks bool
-	// embeddedWith lists groups of parameters that the app does not take together.
-	embeddedWith [][]string
 }
 
 // escalation says that a call carrying param has at least this effect.
@@ -82,15 +59,10 @@ type need struct {
 type target uint8
 
 const (
-	// targetActive is the zero value: the note, or base, that the person has
-	// open.
-	targetActive target = iota
-	// targetNone commands have no note as target.
-	targetNone
-	// targetVault commands cover the whole vault unless told otherwise.
-	targetVault
-	// targetDaily commands work on today's daily note.
-	targetDaily
+	targetActive target = iota // the note, or base, that is open in the app
+	targetNone                 // no note
+	targetVault                // the whole vault unless told otherwise
+	targetDaily                // today's daily note
 )
 
 // param is one parameter of a row.
@@ -99,70 +71,41 @@ type param struct {
 	kind     kind
 	summary  string
 	required bool
-	// hint is the word between angle brackets in the usage lines of the app, where it is
-	// not that of the kind.
-	hint string
-	// choices lists the values of a choice.
-	choices []string
-	// least and most are the bounds of a number; a most of 0 is maxNumber.
-	least, most int64
-	// refused is the reason why the parameter is never passed on although the
-	// CLI knows it.
-	refused string
-	// embeddedOnly marks an extension that only the embedded vault CLI knows. The app
-	// would ignore it and work on another note than the one named.
-	embeddedOnly bool
-	// rare leaves the parameter out of [Command.Brief], and terse the choices of one.
-	rare, terse bool
-	// ofFolder says that a destination is that of a folder, whose name has no extension.
-	ofFolder bool
-	// more marks the limit of a command that without it prints few rows only.
-	more bool
+
+	hint         string   // the word between angle brackets in the usage lines of the app, "" for that of the kind
+	choices      []string // the values of a choice
+	least, most  int64    // bounds of a number; a most of 0 is maxNumber
+	refused      string   // why it is never passed on although the CLI knows it
+	embeddedOnly bool     // the app would ignore it and work on another note than the one named
+	rare         bool     // left out of [Command.Brief]
+	terse        bool     // its choices are left out there
+	ofFolder     bool     // a destination of a folder, whose name has no extension
+	more         bool     // the limit of a command that prints few rows without it
 }
 
 // kind is the type of a parameter and decides its bounds, see kind.go.
 type kind uint8
 
 const (
-	// kindFlag is a bare word: present or absent.
-	kindFlag kind = iota + 1
-	// kindText is free text, such as a query. It may contain line breaks.
-	kindText
-	// kindContent is text that ends up in a note.
-	kindContent
-	// kindName is the name or id of a tag, property, view or theme: one line.
-	kindName
-	// kindLink names a note as a wikilink does: no extension needed.
-	kindLink
-	// kindBase names a base in the same way.
-	kindBase
-	// kindTitle names a file that is to be made, without its folder.
-	kindTitle
-	// kindPath is the vault path of a file.
-	kindPath
-	// kindNewPath is the vault path of a file that may have to be made.
-	kindNewPath
-	// kindDestination is where a file is moved to: a folder with a slash at its
-	// end, or the whole new path.
-	kindDestination
-	// kindFolder is the vault path of a folder; "/" is the root.
-	kindFolder
-	// kindRef is path:line.
-	kindRef
-	// kindNumber is an integer between two bounds.
-	kindNumber
-	// kindDate is a day as YYYY-MM-DD, or in words, see package day.
-	kindDate
-	// kindAge is a number of days, or the day that they are counted from.
-	kindAge
-	// kindChoice is one of a fixed list of words.
-	kindChoice
-	// kindChar is exactly one character.
-	kindChar
-	// kindURL is a web address with the scheme http or https.
-	kindURL
-	// kindWord is a bare value without key=: the argument of help.
-	kindWord
+	kindFlag        kind = iota + 1 // a bare word: present or absent
+	kindText                        // free text, such as a query, with or without line breaks
+	kindContent                     // text that is written into a note
+	kindName                        // the name or id of a tag, property, view or theme: one line
+	kindLink                        // names a note as a wikilink does: no extension needed
+	kindBase                        // names a base in the same way
+	kindTitle                       // names a new file without its folder
+	kindPath                        // the vault path of a file
+	kindNewPath                     // the vault path of a file that may have to be made
+	kindDestination                 // of a move: a folder with a slash at its end, or the whole new path
+	kindFolder                      // the vault path of a folder; "/" is the root
+	kindRef                         // path:line
+	kindNumber                      // an integer between two bounds
+	kindDate                        // a day as YYYY-MM-DD, or in words, see package day
+	kindAge                         // a number of days, or the day that they are counted from
+	kindChoice                      // one of a fixed list of words
+	kindChar                        // exactly one character
+	kindURL                         // a web address with the scheme http or https
+	kindWord                        // a bare value without key=: the argument of help
 )
 
 // reach says which notes the answer of a command can depend on, and which it can
@@ -171,10 +114,8 @@ type reach uint8
 
 // The zero value is any note of the vault.
 const (
-	// reachNote is the one note that the call names by its path.
-	reachNote reach = iota + 1
-	// reachNothing is no note at all.
-	reachNothing
+	reachNote    reach = iota + 1 // the one note that the call names by its path
+	reachNothing                  // no note at all
 )
 
 // PathAccess says which access a call needs for a path that it spells out.
@@ -266,18 +207,13 @@ const (
 // Reply describes the output of one command.
 type Reply struct {
 	Kind ReplyKind
-	// Empty is the whole sentence printed when nothing was found, such as
-	// "No matches found.". Without one an empty listing is empty output.
-	Empty string
-	// Confirms lists what a success line begins with, such as "Created: ".
-	Confirms []string
-	// Silent says that no output at all can be a success.
-	Silent bool
-	// JSON says that this call answers in JSON: it asked for format=json, or
-	// named no format and JSON is what the command prints then.
-	JSON bool
-	// Headings says which lines of a text are no rows but begin a group of them.
-	Headings Headings
+	// Empty is the whole sentence printed when nothing was found, such as "No matches found.".
+	// Without one an empty listing is empty output.
+	Empty    string
+	Confirms []string // the beginnings of a success line, such as "Created: "
+	Silent   bool     // no output at all can be a success
+	JSON     bool     // this call answers in JSON: by format=json, or by default
+	Headings Headings // the lines of a text that begin a group of rows
 }
 
 // Headings is how the lines look that part a listing into groups.
