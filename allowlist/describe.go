@@ -10,15 +10,14 @@ import (
 // Command describes a row for people and programs. It is a copy that shares nothing with the
 // table.
 type Command struct {
-	Name    string
-	Summary string
-	Tier    tiers.Tier
-	// Effect is that of the plain form, Worst that of the worst parameters.
-	Effect, Worst tiers.Effect
-	Shows         bool // every call moves the focus or opens a view
-	Sends         bool // can carry data off the machine
-	EmbeddedOnly  bool // an extension of the embedded vault CLI
-	NeedsApp      bool // the embedded vault CLI does not answer it
+	Name          string
+	Summary       string
+	Tier          tiers.Tier
+	Effect, Worst tiers.Effect // of the plain form, and with the worst parameters
+	Shows         bool         // every call moves the focus or opens a view
+	Sends         bool         // can carry data off the machine
+	EmbeddedOnly  bool         // an extension of the embedded vault CLI
+	NeedsApp      bool         // the embedded vault CLI does not answer it
 	Since         tiers.Version
 	Params        []Param
 }

@@ -127,8 +127,7 @@ const (
 	AccessByEffect PathAccess = iota
 	// AccessToRead is for a call that writes something else than what is at its path.
 	AccessToRead
-	// AccessToWrite is for a call that removes no more than a part of the note.
-	AccessToWrite
+	AccessToWrite // for a call that removes no more than a part of the note
 	// AccessToMove is that to write the note within its folder, and that to delete it
 	// where it leaves the folder.
 	AccessToMove
@@ -138,14 +137,10 @@ const (
 type OwnAnswer uint8
 
 const (
-	// AnswersNothing is the zero value: a program answers.
-	AnswersNothing OwnAnswer = iota
-	// AnswersHelp is for a call that asks what the gateway allows.
-	AnswersHelp
-	// AnswersUndoList is for a call that asks for the caller's own changes.
-	AnswersUndoList
-	// AnswersApprovals is for a call that asks for the caller's pending approvals.
-	AnswersApprovals
+	AnswersNothing   OwnAnswer = iota // the zero value: a program answers
+	AnswersHelp                       // for a call that asks what the gateway allows
+	AnswersUndoList                   // for a call that asks for the caller's own changes
+	AnswersApprovals                  // for a call that asks for the caller's pending approvals
 )
 
 // Step is one thing that has to be found out from the app before it carries out a
@@ -164,8 +159,7 @@ const (
 	// StepReadDaily asks for the path of the daily note, and reads the note at that
 	// path in place of the call.
 	StepReadDaily
-	// StepAbsent asks whether the note that a call makes exists already.
-	StepAbsent
+	StepAbsent // asks whether the note that a call makes exists already
 )
 
 // rowStep is a step that all calls of a command take, but for those with a parameter.
@@ -188,20 +182,14 @@ var (
 type ReplyKind uint8
 
 const (
-	// Unstated is the zero value: nothing is known about the output.
-	Unstated ReplyKind = iota
+	Unstated ReplyKind = iota // the zero value: nothing is known about the output
 	// Content is text of a note. It may look like anything, an error included.
 	Content
-	// Paths is a list of vault paths, one a line.
-	Paths
-	// Lines is a list of anything else: tags, tasks, names, rows.
-	Lines
-	// Facts is a value or a few lines that the app makes itself.
-	Facts
-	// Confirmation is one line that begins with one of Reply.Confirms.
-	Confirmation
-	// Quiet commands may print nothing at all.
-	Quiet
+	Paths        // a list of vault paths, one a line
+	Lines        // a list of anything else: tags, tasks, names, rows
+	Facts        // a value or a few lines that the app makes itself
+	Confirmation // one line that begins with one of Reply.Confirms
+	Quiet        // commands may print nothing at all
 )
 
 // Reply describes the output of one command.
@@ -220,12 +208,9 @@ type Reply struct {
 type Headings uint8
 
 const (
-	// NoHeadings is the zero value: each line is a row.
-	NoHeadings Headings = iota
-	// ArrowHeadings are "==> … <==".
-	ArrowHeadings
-	// FileHeadings are all lines that do not begin with the number of a line.
-	FileHeadings
+	NoHeadings    Headings = iota // the zero value: each line is a row
+	ArrowHeadings                 // "==> … <=="
+	FileHeadings                  // all lines that do not begin with the number of a line
 )
 
 // maxNumber is the largest number of a parameter: above it one is not exact in JSON readers.

@@ -29,12 +29,10 @@ const (
 	sessionVariable = "VAULTWICKET_SESSION"
 	// parentVariable is the number of the gateway that has started our own program:
 	// one that was typed by hand has another parent.
-	parentVariable = "VAULTWICKET_GATEWAY"
-	accessVariable = "VAULTWICKET_ACCESS"
-	// dayStartVariable is the hour at which a day begins.
-	dayStartVariable = "VAULTWICKET_DAY_START"
-	// embeddingsVariable is the server and the model that make vectors of texts.
-	embeddingsVariable = "VAULTWICKET_EMBEDDINGS"
+	parentVariable     = "VAULTWICKET_GATEWAY"
+	accessVariable     = "VAULTWICKET_ACCESS"
+	dayStartVariable   = "VAULTWICKET_DAY_START"  // the hour at which a day begins
+	embeddingsVariable = "VAULTWICKET_EMBEDDINGS" // the server and the model that make vectors of texts
 )
 
 // StartedByGateway reports whether this process is our own program as a [Runner]

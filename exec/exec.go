@@ -51,8 +51,7 @@ type Config struct {
 	Vaults func() []string
 	// Resident keeps one process of the embedded program a vault. The caller then calls Close.
 	Resident bool
-	// Session is the session that changes notes, for the journal.
-	Session string
+	Session  string // the session that changes notes, for the journal
 	// DayStart is the hour at which a day begins for the embedded program, 0 for midnight.
 	DayStart int
 	// Embeddings is the address of a server on this machine that makes vectors of texts for the embedded program, a
@@ -152,13 +151,11 @@ func (r *Runner) environments() func(backend) []string {
 // nil, otherwise Failure is the answer of the client. With an error it has what was collected
 // until then.
 type Outcome struct {
-	// Stdout and Stderr are the output without noise, not necessarily valid UTF-8.
-	Stdout, Stderr string
+	Stdout, Stderr string // and Stderr are the output without noise, not necessarily valid UTF-8
 	// ExitCode is the exit status, 128 and the number of the signal for a
 	// program that died by one, and -1 when no process ran.
 	ExitCode int
-	// Duration is the time that the program ran, the sum when it was asked again.
-	Duration time.Duration
+	Duration time.Duration // the time that the program ran, the sum when it was asked again
 	// Total is the length of Stdout before anything was dropped. With Cut its middle was
 	// dropped, at the offset CutAt.
 	Total int64
@@ -184,9 +181,8 @@ type Outcome struct {
 	Unchanged bool
 	// Kept is the answer of which Stdout is the first part, see [FirstPart]; nil if Stdout is
 	// complete.
-	Kept *KeptAnswer
-	// Failure is nil when the call succeeded.
-	Failure *Failure
+	Kept    *KeptAnswer
+	Failure *Failure // nil when the call succeeded
 }
 
 // notRun is the outcome of a call for which no process was started.

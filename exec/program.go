@@ -38,10 +38,8 @@ type WriteOptions struct {
 type Task uint8
 
 const (
-	// Whole carries out the call.
-	Whole Task = iota
-	// Plan works out what the call would change, and changes nothing.
-	Plan
+	Whole Task = iota // carries out the call
+	Plan              // works out what the call would change, and changes nothing
 	// Begin does the same and records it in the journal, for a call that another program
 	// carries out.
 	Begin

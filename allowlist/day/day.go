@@ -23,9 +23,8 @@ type Direction int
 const (
 	// Past is for notes and changes that exist: "monday" is today or the last
 	// Monday before it.
-	Past Direction = iota
-	// Ahead is for plans, such as due dates: "monday" is today or the next Monday.
-	Ahead
+	Past  Direction = iota
+	Ahead           // for plans, such as due dates: "monday" is today or the next Monday
 )
 
 // Words is what [Parse] understood of a text, before it is known which day is

@@ -22,8 +22,7 @@ import (
 )
 
 const (
-	// StopGrace is how long a child may take to end after it was asked to.
-	StopGrace = 250 * time.Millisecond
+	StopGrace = 250 * time.Millisecond // how long a child may take to end after it was asked to
 	// PipeGrace is how long the pipes are read after a child has ended or was asked to: a
 	// grandchild may keep them open. It is longer than StopGrace and keeps a stopped call
 	// within its limit and half a second.
@@ -53,16 +52,11 @@ type Child struct {
 type Kind uint8
 
 const (
-	// Exited: by itself, with the status Exit.
-	Exited Kind = iota
-	// Crashed: by a signal or an exception that was not sent here, see How.
-	Crashed
-	// Lost: the worker that had to answer ended before it did, see How.
-	Lost
-	// Stopped: it was stopped here, see Cause.
-	Stopped
-	// NotStarted: it could not be started, see Cause.
-	NotStarted
+	Exited     Kind = iota // by itself, with the status Exit
+	Crashed                // by a signal or an exception that was not sent here, see How
+	Lost                   // the worker that had to answer ended before it did, see How
+	Stopped                // it was stopped here, see Cause
+	NotStarted             // it could not be started, see Cause
 )
 
 // NoExit is the exit status of a process that did not run.

@@ -166,12 +166,9 @@ const (
 	// ChangeFile is to write to a file, to delete or rename it, or to give oneself the
 	// right. An attribute of a file can make a link of it.
 	ChangeFile = WriteData | AppendData | writeExtended | WriteAttributes | genericWrite | takeOver | Delete
-	// ReplaceIn is to delete or rename what is in a folder.
-	ReplaceIn = DeleteChild | takeOver
-	// AddTo is to make files and folders in a folder.
-	AddTo = WriteData | AppendData | genericWrite | takeOver
-	// MoveAway is to delete or rename a folder or a link itself.
-	MoveAway = Delete | takeOver
+	ReplaceIn  = DeleteChild | takeOver                           // to delete or rename what is in a folder
+	AddTo      = WriteData | AppendData | genericWrite | takeOver // to make files and folders in a folder
+	MoveAway   = Delete | takeOver                                // to delete or rename a folder or a link itself
 
 	takeOver = WriteList | WriteOwner | genericAll | maximumAllowed
 )

@@ -22,9 +22,8 @@ const (
 const (
 	// NoFollow are flags for opening: follow no link that took the place of the file, and
 	// do not wait for the writer of a pipe that did.
-	NoFollow = syscall.O_NOFOLLOW | Nonblocking
-	// Nonblocking is a flag for opening: do not wait for the writer of a pipe.
-	Nonblocking = syscall.O_NONBLOCK
+	NoFollow    = syscall.O_NOFOLLOW | Nonblocking
+	Nonblocking = syscall.O_NONBLOCK // a flag for opening: do not wait for the writer of a pipe
 )
 
 // macAdmins is the group of administrators on macOS, who can become root and can write where

@@ -11,10 +11,8 @@ import (
 
 // Surroundings is where a program must not be. The zero value is nowhere.
 type Surroundings struct {
-	// Vaults lists the folders of the vaults; nil is none.
-	Vaults func() []string
-	// Home is the home folder of the user, "" if it is not known.
-	Home string
+	Vaults func() []string // the folders of the vaults; nil is none
+	Home   string          // the home folder of the user, "" if it is not known
 }
 
 // Program says why a file must not be started, in words that follow its name, "" if it may:

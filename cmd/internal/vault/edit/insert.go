@@ -12,10 +12,8 @@ import (
 type Where uint8
 
 const (
-	// Before is before the first line of a part.
-	Before Where = iota
-	// After is after its last line, sub-headings included.
-	After
+	Before Where = iota // before the first line of a part
+	After               // after its last line, sub-headings included
 )
 
 // Insert returns the note with content on lines of its own before or after a part. A line

@@ -18,8 +18,7 @@ const (
 	maxNearest = 3   // suggestions; a reader picks one
 	maxWanted  = 256 // bytes; a longer text is not compared
 
-	// nameShare is how many names one goroutine compares at a time.
-	nameShare = 512
+	nameShare = 512 // how many names one goroutine compares at a time
 )
 
 // closeness is how much a name resembles the wanted one; less is closer.

@@ -15,12 +15,9 @@ type Note struct {
 	// Frontmatter is the YAML between the fences, without them; zero when the note has
 	// none. A block that is not closed is none.
 	Frontmatter Span
-	// Body is where the text after the frontmatter begins: 0 without one.
-	Body int
-	// BodyLine is the line of Body.
-	BodyLine int
-	// Size is the length of the text.
-	Size int
+	Body        int // where the text after the frontmatter begins: 0 without one
+	BodyLine    int // the line of Body
+	Size        int // the length of the text
 
 	Headings []Heading
 	Links    []Link
@@ -45,23 +42,20 @@ type Link struct {
 	// Target is the link text as written, without display text: "a#b", for Markdown links
 	// percent-decoded. Path is the part before the first "#".
 	Target, Path string
-	// Subpath begins with "#", "" when there is none.
-	Subpath string
-	Display string // "" when none was given
-	Style   LinkStyle
-	Embed   bool
-	Line    int
-	Span    Span // the whole link, marks included
+	Subpath      string // begins with "#", "" when there is none
+	Display      string // "" when none was given
+	Style        LinkStyle
+	Embed        bool
+	Line         int
+	Span         Span // the whole link, marks included
 }
 
 // LinkStyle is how a link is written.
 type LinkStyle uint8
 
 const (
-	// Wikilink is [[target|display]].
-	Wikilink LinkStyle = iota
-	// Inline is [display](target).
-	Inline
+	Wikilink LinkStyle = iota // [[target|display]]
+	Inline                    // [display](target)
 )
 
 // Tag is a tag in the body, with its "#".

@@ -15,11 +15,10 @@ const noItem = -1
 // of a paragraph is looked at when its last line is known, because code spans
 // and comments may end on a later line than they begin.
 type scanner struct {
-	text   []byte
-	source string // the text, once a part of it was needed and there are no copies
-	copies *Arena // where parts of the text are copied to; may be nil
-	// Memory for the target of a link.
-	unescaped, decoded []byte
+	text               []byte
+	source             string // the text, once a part of it was needed and there are no copies
+	copies             *Arena // where parts of the text are copied to; may be nil
+	unescaped, decoded []byte // memory for the target of a link
 	note               Note
 	line               int // the number of the current line
 

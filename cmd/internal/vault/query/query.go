@@ -40,10 +40,8 @@ import (
 
 // Options are the options of [Parse].
 type Options struct {
-	// CaseSensitive makes terms case-sensitive unless the query says otherwise.
-	CaseSensitive bool
-	// Budget is the budget of the call; nil is one with default limits.
-	Budget *budget.Budget
+	CaseSensitive bool           // makes terms case-sensitive unless the query says otherwise
+	Budget        *budget.Budget // the budget of the call; nil is one with default limits
 }
 
 // Query is a parsed query. The zero Query matches nothing.
@@ -180,14 +178,10 @@ type Value struct {
 type Kind uint8
 
 const (
-	// Words is text, and everything of no other kind: dates, links, maps.
-	Words Kind = iota
-	// Nothing is a value that was left out, or null.
-	Nothing
-	// Number is a number.
-	Number
-	// Truth is true or false.
-	Truth
+	Words   Kind = iota // text, and everything of no other kind: dates, links, maps
+	Nothing             // a value that was left out, or null
+	Number              // a number
+	Truth               // true or false
 )
 
 // Outlook is the expected result of a match before the text of the note is read.

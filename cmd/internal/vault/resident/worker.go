@@ -26,8 +26,7 @@ type Call struct {
 	Args           []string
 	Stdin          io.Reader
 	Stdout, Stderr io.Writer
-	// Changes is called when the call begins to change files; nil tells no caller.
-	Changes func()
+	Changes        func() // called when the call begins to change files; nil tells no caller
 }
 
 // Perform answers one command line and returns the exit status.

@@ -9,10 +9,8 @@ import (
 type Format uint8
 
 const (
-	// Signs is "📅 2026-01-01", which is the default of the plugin.
-	Signs Format = iota
-	// Brackets is "[due:: 2026-01-01]".
-	Brackets
+	Signs    Format = iota // "📅 2026-01-01", which is the default of the plugin
+	Brackets               // "[due:: 2026-01-01]"
 )
 
 // Set returns the text with a value for a field. An existing one is replaced in its place and

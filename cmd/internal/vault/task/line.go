@@ -12,10 +12,9 @@ import (
 type Line struct {
 	text   string
 	places []place // of the fields, in the order of the text
-	// end is where the fields end: behind it are blanks, or the id of the block.
-	end  int
-	tags []piece // at the end of the text, between the fields
-	body int     // where the part ends in which no sign counts
+	end    int     // where the fields end: behind it are blanks, or the id of the block
+	tags   []piece // at the end of the text, between the fields
+	body   int     // where the part ends in which no sign counts
 }
 
 // place is where a field is in a text.

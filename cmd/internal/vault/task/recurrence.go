@@ -15,8 +15,7 @@ type Rule struct {
 	weekdays []weekday
 	days     []int // of the month; -1 is the last one
 	months   []time.Month
-	// WhenDone says that the next day counts from the day on which the task is done.
-	WhenDone bool
+	WhenDone bool // the next day counts from the day on which the task is done
 }
 
 // unit is the length of a period.

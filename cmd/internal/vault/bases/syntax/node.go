@@ -163,8 +163,7 @@ type Error struct {
 	// Position is the offset of the error in UTF-16 code units, as in the app, and At in
 	// bytes.
 	Position, At int
-	// Reason is the cause, which the app does not tell.
-	Reason string
+	Reason       string // the cause, which the app does not tell
 }
 
 // Error returns the sentence of the app.

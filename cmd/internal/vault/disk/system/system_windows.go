@@ -13,10 +13,8 @@ import (
 )
 
 const (
-	// NonBlocking is 0: no folder contains a named pipe here.
-	NonBlocking = 0
-	// NoFollow is 0: there is no such flag, so a caller looks for links beforehand.
-	NoFollow = 0
+	NonBlocking = 0 // 0: no folder contains a named pipe here
+	NoFollow    = 0 // 0: there is no such flag, so a caller looks for links beforehand
 )
 
 // Move implements [Calls].
