@@ -210,9 +210,8 @@ func (p *batchPlan) mutates() bool {
 	return slices.ContainsFunc(p.steps, func(s batchStep) bool { return s.plan.call.Effect().Mutates() })
 }
 
-// stages puts the operations into groups. Those of a group run at once, and a
-// group begins after the one before it. A call that changes something, or
-// what the user sees, has a group of its own.
+// stages puts the operations into groups. Those of a group run at once, and a group begins after
+// the one before it. A call that changes something, or what the user sees, has a group of its own.
 func (p *batchPlan) stages() (stages [][]int) {
 	var group []int
 	closeGroup := func() {
@@ -235,8 +234,7 @@ func (p *batchPlan) stages() (stages [][]int) {
 	return stages
 }
 
-// missing returns the name of an operation that i needs and that did not
-// succeed, else "".
+// missing returns the name of an operation that i needs and that did not succeed, else "".
 func (r *batchRun) missing(i int) string {
 	for _, ref := range r.steps[i].references() {
 		if r.done[r.find(ref.ClientID, i)].Status != statusOK {

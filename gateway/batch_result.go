@@ -50,8 +50,7 @@ type Answer struct {
 	Image *Image `json:"-"` // see [Result]
 }
 
-// Summary counts the operations by their status, and those that were and were
-// not taken back.
+// Summary counts the operations by their status, and those that were and were not taken back.
 type Summary struct {
 	OK        int `json:"ok"`
 	Error     int `json:"error"`
@@ -113,8 +112,7 @@ func (r Result) answer() *Answer {
 	}
 }
 
-// Failures returns the codes of all that went wrong, of the batch and of its
-// operations.
+// Failures returns the codes of all that went wrong, of the batch and of its operations.
 func (r BatchResult) Failures() []string {
 	var codes []string
 	if r.Error != nil {

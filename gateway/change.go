@@ -369,8 +369,7 @@ func readPlanned(answer string) (p plannedChange) {
 	return p
 }
 
-// embeddedProgram returns the program that keeps a change of the app, nil if there is
-// none.
+// embeddedProgram returns the program that keeps a change of the app, nil if there is none.
 func (g *vaultGateway) embeddedProgram() *exec.Program {
 	own, err := g.embedded()
 	if err != nil {

@@ -100,9 +100,8 @@ type approved struct {
 	takesBack bool
 }
 
-// question makes the question about a plan, which is one of several that are asked
-// together. An error is the answer to the call: the user is not asked about one that would
-// fail.
+// question makes the question about a plan, which is one of several that are asked together. An
+// error is the answer to the call: the user is not asked about one that would fail.
 func (g *vaultGateway) question(ctx context.Context, req Request, plan *Plan, together int) (consent.Question, error) {
 	call := plan.call
 	q := consent.Question{

@@ -53,9 +53,8 @@ type Rule struct {
 	Why     string `json:"why"`
 }
 
-// DryRun plans req and returns the plan. The embedded program works out the difference of a
-// change that is allowed or that the user could approve. It starts nothing else, and changes
-// nothing.
+// DryRun plans req and returns the plan. The embedded program works out the difference of a change
+// that is allowed or that the user could approve. It starts nothing else, and changes nothing.
 func (g *Gateway) DryRun(ctx context.Context, req Request) (d DryRun) {
 	req.Caller = g.ofAgent(req.Caller)
 	req = req.withOneLimit()
@@ -208,10 +207,9 @@ func shellWords(words []string) string {
 	return strings.Join(quoted, " ")
 }
 
-// shellQuote leaves plain words alone and puts others between single quotes, in
-// which a POSIX shell changes nothing. A single quote itself is outside of them,
-// and a line break is the variable that [withNewline] sets: between quotes it
-// would begin a line of its own.
+// shellQuote leaves plain words alone and puts others between single quotes, in which a POSIX
+// shell changes nothing. A single quote itself is outside of them, and a line break is the
+// variable that [withNewline] sets: between quotes it would begin a line of its own.
 func shellQuote(word string) string {
 	if word != "" && strings.Trim(word, plainInShell) == "" {
 		return word

@@ -50,8 +50,7 @@ func (g *vaultGateway) Plan(req Request) (Plan, error) {
 	return plan, plan.refusal
 }
 
-// Changes reports whether req is a call that would change something, whether
-// it is allowed or not.
+// Changes reports whether req is a call that would change something, whether it is allowed or not.
 func (g *Gateway) Changes(req Request) bool {
 	call, err := req.parse()
 	return err == nil && call.Effect().Mutates()

@@ -21,8 +21,7 @@ type Request struct {
 	// gives them. Only one of the two is set.
 	Params allowlist.Params
 	Words  []string
-	// ExpectHash is the hash that the note must have for a change to be made, ""
-	// for any.
+	// ExpectHash is the hash that the note must have for a change to be made, "" for any.
 	ExpectHash string
 	// IdempotencyKey makes sure that a call with side effects is carried out
 	// once: the same key and call return the first answer.
@@ -30,8 +29,7 @@ type Request struct {
 	// ReadsOnly refuses every call that does more than read, whatever the policy
 	// permits: the tool that sent it promises so.
 	ReadsOnly bool
-	// Fields are those to keep of each row of an answer in JSON, in this order; nil
-	// keeps all.
+	// Fields are those to keep of each row of an answer in JSON, in this order; nil keeps all.
 	Fields []string
 	// Limit bounds the rows and MaxOutput the bytes of Stdout in one answer; 0 is
 	// no bound. With Keep the rest is kept for some minutes, for a request with its cursor.

@@ -53,9 +53,8 @@ type Result struct {
 type Truncated struct {
 	ShownBytes int   `json:"shownBytes"`
 	TotalBytes int64 `json:"totalBytes"`
-	// From and To are the first and the last line or row of this part, counted from 1,
-	// and Total is how many the answer has. They are 0 where that is not known, and
-	// where no page follows.
+	// From and To are the first and the last line or row of this part, counted from 1, and Total
+	// is how many the answer has. They are 0 where that is not known, and where no page follows.
 	From  int `json:"from,omitempty"`
 	To    int `json:"to,omitempty"`
 	Total int `json:"total,omitempty"`
@@ -144,9 +143,8 @@ func (r *Result) shown(s, stream string) string {
 // stays whole whatever the limit is.
 const leastStderr = 512
 
-// cut returns the first page of a result, and where the next one begins; the zero
-// Position where there is none. A limit of 0 bytes is none. Standard error gets a sixteenth
-// more.
+// cut returns the first page of a result, and where the next one begins; the zero Position where
+// there is none. A limit of 0 bytes is none. Standard error gets a sixteenth more.
 func (r Result) cut(limit pages.Limit) (Result, pages.Position, error) {
 	if most := max(limit.Bytes/16, leastStderr); limit.Bytes > 0 && len(r.Stderr) > most {
 		end := most // at most: whole characters, and whole lines where that costs no more than an eighth

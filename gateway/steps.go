@@ -17,8 +17,7 @@ import (
 	"vaultwicket/tiers"
 )
 
-// step is how a call that takes a step is carried out on the app, and how a dry run describes
-// it.
+// step is how a call that takes a step is carried out on the app, and how a dry run describes it.
 type step struct {
 	step   allowlist.Step
 	notice string
@@ -130,9 +129,8 @@ func madeFrom(key, asked string) []string {
 	return []string{asked, asked + ".md"}
 }
 
-// advised adds the hint of the embedded program, which knows the names that the caller may
-// see, to an answer of the app that something was not found. Only calls that read are run
-// again for it.
+// advised adds the hint of the embedded program, which knows the names that the caller may see, to
+// an answer of the app that something was not found. Only calls that read are run again for it.
 func (g *vaultGateway) advised(ctx context.Context, r route, out exec.Outcome) exec.Outcome {
 	reads := r.call.Effect() == tiers.Reads && !r.call.Shows() && !r.call.Sends()
 	if r.program.Backend() != string(App) || !reads || out.Failure == nil || !out.Failure.IsNotFound() {

@@ -223,8 +223,7 @@ func openApprovals(std terminal.Streams) (approvalStore, error) {
 	return approvalStore{consent.OpenStore(consent.Folder(state), time.Now), state}, nil
 }
 
-// questions returns the questions that have not expired, and says which cannot be
-// read.
+// questions returns the questions that have not expired, and says which cannot be read.
 func (d approvalStore) questions(std terminal.Streams) ([]consent.StoredQuestion, error) {
 	questions, damaged, err := d.List()
 	if err != nil {

@@ -306,8 +306,7 @@ func (s *lineSheet) begin() error {
 	return s.Write(sheetColumns)
 }
 
-// csvText is a name as a cell that no spreadsheet takes for a formula: clients
-// choose their names.
+// csvText is a name as a cell that no spreadsheet takes for a formula: clients choose their names.
 func csvText(name string) string {
 	name = clean.Line(name)
 	if name != "" && strings.ContainsRune("=+-@＝＋－＠", []rune(name)[0]) {

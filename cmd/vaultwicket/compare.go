@@ -280,8 +280,7 @@ func firstTexts(lines []string) []string {
 	return append([]string{}, lines[:min(len(lines), maxTexts)]...)
 }
 
-// Print writes the differences one a line, and a summary. clean makes a text fit to be
-// shown.
+// Print writes the differences one a line, and a summary. clean makes a text fit to be shown.
 func (r comparisonReport) Print(out io.Writer, clean func(string) string) error {
 	w := tabwriter.NewWriter(out, 0, 8, 2, ' ', 0)
 	for _, d := range r.Differences {

@@ -236,8 +236,7 @@ func (t *demoTeller) show(text string) {
 	}
 }
 
-// demoVault is the vault of the demo: a few notes and the settings of its
-// daily notes.
+// demoVault is the vault of the demo: a few notes and the settings of its daily notes.
 //
 //go:embed all:demovault
 var demoVault embed.FS
@@ -276,8 +275,7 @@ type demoClient struct {
 	lastID  int
 }
 
-// connectDemo starts a server with the rights of p on the vault in folder and
-// opens a session.
+// connectDemo starts a server with the rights of p on the vault in folder and opens a session.
 func connectDemo(ctx context.Context, runner *exec.Runner, p policy.Policy, folder string) (*demoClient, error) {
 	peer, err := runner.Serve(ctx, p.Server(folder))
 	if err != nil {

@@ -44,8 +44,7 @@ var helpOfUninstall = description{
 	},
 }
 
-// install is "vaultwicket install": an entry for vaultwicket in the settings of an MCP
-// client.
+// install is "vaultwicket install": an entry for vaultwicket in the settings of an MCP client.
 func install(ctx context.Context, std terminal.Streams, args []string) error {
 	var levels []string
 	return changeClient(ctx, std, "install", args, &levels, func(f terminal.FlagSet, o *clients.Options) {

@@ -132,8 +132,7 @@ func typedRequest(o settings.Opened, stdin string) (gateway.Request, error) {
 // fromInput is the value of a parameter that is read from standard input.
 const fromInput = "-"
 
-// inputParams are the parameters for text: of these a dash alone is taken for standard
-// input.
+// inputParams are the parameters for text: of these a dash alone is taken for standard input.
 var inputParams = []string{"content", "new", "old"}
 
 // maxInput bounds standard input, in bytes; it is more than a parameter may have.

@@ -10,9 +10,8 @@ import (
 )
 
 // releaseProgram drops the pages of the program's file from the memory of the process: most of
-// them only the start needed. The others are read again from the page cache, which costs the
-// first call about a millisecond. It does nothing if the system does not say which pages these
-// are.
+// them only the start needed. The others are read again from the page cache, which costs the first
+// call about a millisecond. It does nothing if the system does not say which pages these are.
 func releaseProgram() {
 	program, err := os.Readlink("/proc/self/exe")
 	if err != nil {

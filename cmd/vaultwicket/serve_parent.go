@@ -65,8 +65,7 @@ type parentProcess struct {
 	direct func() int                         // the id of the parent of this process
 }
 
-// newParent looks at a process once. The error is a [*terminal.UsageError] if it does
-// not exist.
+// newParent looks at a process once. The error is a [*terminal.UsageError] if it does not exist.
 func newParent(pid int, lookUp func(int) (processInfo, error), direct func() int) (*parentProcess, error) {
 	p := &parentProcess{pid: pid, lookUp: lookUp, direct: direct}
 	first, err := lookUp(pid)

@@ -17,8 +17,7 @@ import (
 	"vaultwicket/gateway/failure"
 )
 
-// Limits bound what callers may ask for. A zero of one of the rates means no
-// limit.
+// Limits bound what callers may ask for. A zero of one of the rates means no limit.
 type Limits struct {
 	// Parallel bounds the calls that run at once; 0 means 4.
 	Parallel int
@@ -47,9 +46,8 @@ type Controller struct {
 	hour    *rate.Limiter // of mutations
 }
 
-// New returns a controller with these limits. disabled refuses every call, state
-// is the folder of the file that pauses, "" where nothing can be paused, and timeout the
-// time limit of a call.
+// New returns a controller with these limits. disabled refuses every call, state is the folder of
+// the file that pauses, "" where nothing can be paused, and timeout the time limit of a call.
 func New(l Limits, disabled bool, state string, timeout func() time.Duration) *Controller {
 	return NewFor("", l, disabled, state, timeout)
 }
@@ -65,9 +63,9 @@ func NewFor(agent string, l Limits, disabled bool, state string, timeout func() 
 	return a
 }
 
-// limiter lets n pass in any period from the beginning on, and then one whenever
-// its share of the period is over. Without a limit its burst is the greatest, so
-// that a limit that is set later begins with all of its own.
+// limiter permits n in any period from the beginning on, then one whenever its share of the period
+// is over. Without a limit its burst is the greatest, so that a limit set later begins with all of
+// its own.
 func limiter(n int, period time.Duration) *rate.Limiter {
 	if n <= 0 {
 		return rate.NewLimiter(rate.Inf, math.MaxInt)
@@ -98,8 +96,8 @@ func (a *Controller) calling(caller string, calls int, count bool) error {
 // share a count with each other.
 const maxCallers = 4096
 
-// callsOf returns the limiter of a caller. One that has its whole burst again
-// says nothing that a new one does not, and goes when there are many.
+// callsOf returns the limiter of a caller. When there are many, those whose burst is complete are
+// removed: a new one is the same.
 func (a *Controller) callsOf(caller string) *rate.Limiter {
 	if l := a.callers[caller]; l != nil {
 		return l
@@ -137,8 +135,7 @@ func (a *Controller) Open() error {
 	return a.agentOpen()
 }
 
-// looksPaused reports whether somebody has paused the gateway. The error says why that
-// cannot be told; it names no path.
+// looksPaused reports whether the gateway is paused. The error names no path.
 func (a *Controller) looksPaused() (bool, error) {
 	if a.pauseFile == "" {
 		return false, nil
@@ -190,9 +187,8 @@ type quota struct {
 	most          int
 }
 
-// take takes so many from each limiter. If one of them has not as many it takes from none, so
-// that a refused call does not count, and says when there will be. Without count it takes
-// none in any case.
+// take takes so many from each limiter, or from none, so that a refused call does not count; the
+// error says when there will be enough. Without count it takes none in any case.
 func take(n int, count bool, quotas ...quota) error {
 	now := time.Now()
 	taken := make([]*rate.Reservation, 0, len(quotas))

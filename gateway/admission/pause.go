@@ -15,14 +15,13 @@ import (
 	"vaultwicket/gateway/state/private"
 )
 
-// PauseFile returns the file in the state folder that exists while the gateway is
-// paused. Every server looks for it at every call, so it reaches all of them at once and
-// outlives them.
+// PauseFile returns the file in the state folder that exists while the gateway is paused. Every
+// server looks for it at every call, so it reaches all of them at once and outlives them.
 func PauseFile(state string) string { return filepath.Join(state, "paused") }
 
-// Pause has every server of the state folder, which must exist, refuse every call. Who
-// pauses twice has paused since the first time. The file counts by its name, which comes
-// to be in one step; the time in it may be missing, as on a full disk.
+// Pause has every server of the state folder, which must exist, refuse every call. Pausing again
+// keeps the first time. The file counts by its name, which is created atomically; the time in it
+// may be missing, as on a full disk.
 func Pause(state string, now time.Time) error { return mark(PauseFile(state), now) }
 
 // Resume ends a pause. was says whether there was one.
@@ -59,8 +58,7 @@ func isBelowFile(path string) bool {
 	return false
 }
 
-// PausedSince returns the time in the pause file, or else that of the file, nil if there
-// is none.
+// PausedSince returns the time in the pause file, or else that of the file, nil if there is none.
 func PausedSince(state string) *time.Time {
 	name := PauseFile(state)
 	info, err := os.Lstat(name)

@@ -10,10 +10,9 @@ import (
 	"vaultwicket/gateway/failure"
 )
 
-// Semaphore bounds the calls that run at once, and is fair to their callers: a caller with
-// many calls waits for itself and not before the others. Where calls wait, the next one is of the
-// caller with the fewest running, and among those of the one who was served the longest
-// time ago. It is safe for use by several goroutines.
+// Semaphore bounds the calls that run at once, fairly: the next waiting call is of the caller with
+// the fewest running calls, and among those of the one served the longest time ago. It is safe for
+// concurrent use.
 type Semaphore struct {
 	size int
 	// share is how many calls of one caller run at most, so that the next caller does
@@ -46,8 +45,8 @@ func NewSemaphore(size int) *Semaphore {
 	return &Semaphore{size: size, share: max(1, size-1), callers: map[string]*callerState{}}
 }
 
-// Acquire lets a call of a caller run, or waits until it may, as long as ctx lasts. It
-// reports whether it waited. The error is that of ctx; nothing is to be released then.
+// Acquire waits until a call of a caller may run. It reports whether it waited. The error is that
+// of ctx; nothing is to be released then.
 func (s *Semaphore) Acquire(ctx context.Context, caller string) (waited bool, err error) {
 	if err := ctx.Err(); err != nil {
 		return false, err
@@ -200,8 +199,7 @@ func (a *Controller) WithDeadline(ctx context.Context, received time.Time, askin
 	return context.WithDeadline(ctx, received.Add(a.timeout()+asking))
 }
 
-// NotStarted returns the error of a call that ended while it waited, by the error of its
-// context.
+// NotStarted returns the error of a call that ended while it waited, by the error of its context.
 func (a *Controller) NotStarted(err error, command string) error {
 	if errors.Is(err, context.DeadlineExceeded) {
 		return failure.New(failure.CodeTimeout, "nothing was changed; send fewer calls at once, or try again later",

@@ -93,9 +93,8 @@ func (l Listing) Explained() Explained {
 	return e
 }
 
-// Text describes the command in plain text: its signature, what it does, whether
-// it is allowed and how the user can change that, its parameters. It ends with a
-// line break.
+// Text describes the command in plain text: its signature, what it does, whether it is allowed and
+// how the user can change that, its parameters. It ends with a line break.
 func (e Explained) Text() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s\n  %s\n\n", e.Signature, e.Summary)

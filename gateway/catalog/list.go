@@ -1,7 +1,6 @@
-// Package catalog describes the commands of the table in one or more vaults: which are
-// enabled and can be answered there, with which parameters and how severe their effects
-// can be, as lists for programs and as text for users and models. It decides nothing; the
-// policy does.
+// Package catalog describes the commands of the table in one or more vaults: which are enabled and
+// can be answered there, with which parameters and how severe their effects can be, as lists for
+// programs and as text for users and models. It decides nothing; the policy does.
 package catalog
 
 import (
@@ -152,8 +151,7 @@ type View struct {
 	Access   AccessView    `json:"access"`
 }
 
-// SettingView is the value of a setting that is in force, and where it comes
-// from.
+// SettingView is the value of a setting that is in force, and where it comes from.
 type SettingView struct {
 	Name   string `json:"name"`
 	Value  any    `json:"value"` // a string, a boolean or a list of strings

@@ -2,18 +2,16 @@
 // to the user. Notes can be written by others, and text can control a terminal, hide words from
 // people that a model reads, or show letters in another order than they are read.
 //
-// [Text] is for results, [Stream] the same for text that comes in pieces,
-// [Line] for messages and logs, [Fence] for foreign text amid
-// our own. Nothing is silently lost: a character that is not shown becomes an
-// escape such as \u{202e}, and a [Report] counts it. The escapes are for the
-// reader. They cannot be turned back, because a note may contain the same
-// characters; who needs the bytes reads the bytes.
+// [Text] is for results, [Stream] the same for text that comes in pieces, [Line] for messages and
+// logs, [Fence] for foreign text amid our own. Nothing is silently lost: a character that is not
+// shown becomes an escape such as \u{202e}, and a [Report] counts it. The escapes are for the
+// reader. They cannot be turned back, because a note may contain the same characters; who needs
+// the bytes reads the bytes.
 //
-// What ordinary writing needs stays: joiners in Persian and Malayalam, variants
-// of ideographs, emoji of several parts, direction marks in Hebrew. So the
-// rules look at the neighbours of a character. They do not look for lookalike
-// letters, for words of two scripts, or for what a sentence asks: that text is
-// foreign is said by Fence, and no more can be known here.
+// What ordinary writing needs stays: joiners in Persian and Malayalam, variants of ideographs,
+// emoji of several parts, direction marks in Hebrew. So the rules look at the neighbours of a
+// character. They do not look for lookalike letters, for words of two scripts, or for what a
+// sentence asks: that text is foreign is said by Fence, and no more can be known here.
 //
 // The rules follow the Unicode Standard, chapters 5.21 (default ignorable code
 // points), 23 (special areas and format characters) and the chapters of the
@@ -28,15 +26,13 @@ import (
 	"unicode/utf8"
 )
 
-// Text returns s as it may be shown, and what was changed. The result is valid
-// UTF-8; of the C0 controls it has newline, tab and the return before a
-// newline; Text leaves it as it is. Where there is nothing to change the result
-// is s itself.
+// Text returns s as it may be shown, and what was changed. The result is valid UTF-8; of the C0
+// controls it has newline, tab and the return before a newline; Text leaves it as it is. Where
+// there is nothing to change the result is s itself.
 //
-// A terminal control sequence loses its first character only, so that the rest
-// is read and not obeyed. A run of bytes that are no UTF-8 becomes one U+FFFD.
-// A byte order mark at the start is left out. Private characters and those that
-// Unicode has yet to assign stay.
+// A terminal control sequence loses its first character only, so that the rest is read and not
+// obeyed. A run of bytes that are no UTF-8 becomes one U+FFFD. A byte order mark at the start is
+// left out. Private characters and those that Unicode has yet to assign stay.
 func Text(s string) (string, Report) {
 	text, _, report := Start(s, 0)
 	return text, report

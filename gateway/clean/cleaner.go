@@ -172,8 +172,7 @@ func (c *cleaner) hide(k kind) {
 	}
 }
 
-// raise continues after a black flag and returns the length of the tags that
-// make it another flag.
+// raise continues after a black flag and returns the length of the tags that make it another flag.
 func (c *cleaner) raise(rest string) int {
 	c.pass(blackFlag)
 	n := len(tagsAt(rest))

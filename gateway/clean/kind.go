@@ -203,9 +203,8 @@ func rightToLeft(r rune) bool {
 	return properties.Class() == bidi.R || properties.Class() == bidi.AL
 }
 
-// variable reports whether r may have one of the three variants that
-// StandardizedVariants.txt gives to ideographs, mathematical and chess symbols,
-// East Asian punctuation and some letters.
+// variable reports whether r may have one of the three variants that StandardizedVariants.txt
+// gives to ideographs, mathematical and chess symbols, East Asian punctuation and some letters.
 func variable(r rune) bool {
 	switch {
 	case r < 0x80:

@@ -160,13 +160,11 @@ const (
 // errDull is a fault: the source of randomness is none.
 var errDull = errors.New("the source of randomness gives what is in the text")
 
-// Fence puts text between two marker lines that bear the same random token, so
-// that a reader, a model above all, can tell where foreign text begins and ends.
-// The text cannot end it early: it was written before the token was drawn, and a
-// token that is in the text is drawn again. The text itself stays as it is, and
-// gets a newline at its end if it has none; clean it first. An error says that
-// random, which should be [crypto/rand.Reader], failed, and then there is no
-// fence.
+// Fence puts text between two marker lines that bear the same random token, so that a reader, a
+// model above all, can tell where foreign text begins and ends. The text cannot end it early: it
+// was written before the token was drawn, and a token that is in the text is drawn again. The text
+// itself stays as it is, and gets a newline at its end if it has none; clean it first. An error
+// says that random, which should be [crypto/rand.Reader], failed, and then there is no fence.
 func Fence(text string, random io.Reader) (string, error) {
 	token, err := drawToken(text, random)
 	if err != nil {

@@ -111,9 +111,8 @@ func unprintable(x uint64) uint64 {
 	return ^(low + (0x80-0x20)*lows) | (low + lows) | x
 }
 
-// specialBytes has the high bit set of each byte of x that is not printable ASCII,
-// newline or tab; those after the first may be wrong. With the high bits masked
-// no addition reaches the next byte.
+// specialBytes has the high bit set of each byte of x that is not printable ASCII, newline or tab;
+// those after the first may be wrong. With the high bits masked no addition reaches the next byte.
 func specialBytes(x uint64) uint64 {
 	low := x &^ highs
 	printable := low + (0x80-0x20)*lows

@@ -2,17 +2,15 @@
 // in which way, what is pending in a terminal, what they declined, and which earlier
 // approval is good for this call.
 //
-// An approval is bound to the exact call, by one caller on the notes as the user was shown
-// them, which a digest of all of them identifies; it expires and is valid for one call. What
-// is not proved to be such an approval is refused. There are three kinds. A [Sealer] makes
-// the state that travels through a client which can ask the user itself, and returns with
-// the answer. A [Store] keeps questions in a folder for clients that cannot ask; the user
-// answers them in a terminal, outside the model's reach. A [Standing] keeps an approval for
-// one session and one folder, and never covers a destructive call.
+// An approval is bound by a digest to the exact call, its caller, and the notes as the user was
+// shown them; it expires and is valid for one call. Anything else is refused. There are three
+// kinds. A [Sealer] makes the state that travels through a client which can ask the user itself,
+// and returns with the answer. A [Store] keeps questions in a folder for clients that cannot ask;
+// the user answers them in a terminal, outside the model's reach. A [Standing] keeps an approval
+// for one session and one folder, and never covers a destructive call.
 //
-// The package decides nothing about the call itself. It protects against a client and a
-// model, not against another program of the same user that writes to the folder: that
-// program could as well change the vault itself.
+// The package protects against a client and a model, not against another program of the same user
+// that writes to the folder: it could as well change the vault itself.
 package consent
 
 import (
@@ -30,12 +28,10 @@ import (
 	"vaultwicket/gateway/state/private"
 )
 
-// Folder returns where questions wait in the state folder for a person
-// who answers them in a terminal.
+// Folder returns the folder of pending questions in the state folder.
 func Folder(state string) string { return filepath.Join(state, "approvals") }
 
-// Approvals asks the user for approval of calls, and knows what they approved and
-// declined.
+// Approvals asks the user for approval of calls, and knows what they approved and declined.
 type Approvals struct {
 	store     *Store // nil where there is no folder for it
 	standing  *Standing
@@ -54,8 +50,8 @@ type Requester struct {
 	Ask Asker
 }
 
-// New returns the approvals in a state folder. With "" a user can only be asked by the
-// way of the request.
+// New returns the approvals in a state folder. With "" a user can only be asked through the
+// client.
 func New(state string) *Approvals {
 	c := &Approvals{standing: NewStanding(time.Now), attention: newAttention(time.Now)}
 	if state != "" {
@@ -73,16 +69,15 @@ func declinedError(command string) error {
 
 // Approval says how the user approved a call.
 type Approval struct {
-	// Waited says that the approval was waited for, so that the call has to be planned
-	// again.
+	// Waited says that the approval was waited for, so that the call has to be planned again.
 	Waited bool
 	// By is where it was given, such as "terminal" or "page", "" for the client and for
 	// an earlier approval of the folder.
 	By string
 }
 
-// Request returns how the user approved the call of a question, and otherwise the error
-// for the client. refusal is the error where nobody can be asked.
+// Request returns how the user approved the call of a question, otherwise the error for the
+// client. refusal is the error if the user cannot be asked.
 func (a *Approvals) Request(ctx context.Context, by Requester, q Question, refusal error) (Approval, error) {
 	if by.Session != "" && a.standsFor(by.Session, q) {
 		return Approval{}, nil
@@ -132,9 +127,8 @@ func (a *Approvals) Request(ctx context.Context, by Requester, q Question, refus
 	return Approval{}, a.leaveQuestion(vault, q, by, refusal)
 }
 
-// CheckDeclined returns an error if the user declined one of the calls of a command a
-// short time ago. With answers the request brings the answer to the question about the
-// last of them, which is then no longer open.
+// CheckDeclined returns an error if the user recently declined one of the calls of a command. With
+// answers the request has the answer to the question about the last of them, which is then closed.
 func (a *Approvals) CheckDeclined(command, caller string, answers bool, calls ...CallDigest) error {
 	if answers {
 		a.attention.answered(caller, calls[len(calls)-1])
@@ -157,8 +151,8 @@ func (a *Approvals) standsFor(standing string, q Question) bool {
 	return len(q.Files) > 0
 }
 
-// redeem takes an approval that was given outside of the client, and says where. Without
-// one it says what became of the question; an error is the answer to the call.
+// redeem takes an approval that was given outside of the client, and says where. Without one it
+// returns the state of the question; an error is the answer to the call.
 func (a *Approvals) redeem(vault string, q Question, caller string) (by string, pending *Ungranted, err error) {
 	if a.store == nil {
 		return "", &Ungranted{}, nil
@@ -206,8 +200,8 @@ func (a *Approvals) leaveQuestion(vault string, q Question, by Requester, refusa
 	return waiting(q)
 }
 
-// waiting tells a caller that the user has to answer in a terminal. It does not
-// tell the code of the question: who has it and a terminal can say yes.
+// waiting is the error while the user has to answer in a terminal. It does not contain the code of
+// the question: with it and a terminal an agent could approve.
 func waiting(q Question) error {
 	return failure.New(failure.CodeUnconfirmed, `the user can list what waits for approval with "vaultwicket approvals" in a terminal, and approve it there; then send the same call again`,
 		"command %q requires user approval", q.Command)
@@ -250,8 +244,8 @@ func Decide(state string, a Answer) (StoredQuestion, error) {
 	if err != nil {
 		return q, err
 	}
-	// The answer counts without the line: the call itself is not carried out unless its
-	// own lines, which say where it was approved, can be written.
+	// The answer counts without the line: the call is not carried out unless its own lines, which
+	// say where it was approved, can be written.
 	_ = audit.OpenLogs(state).Write(audit.Line{
 		Kind: "approval", Decision: decision, By: a.By, Session: a.Session, Agent: clean.Line(private.AgentOf(q.Session)), Client: clean.Line(q.Client),
 		Vault: clean.Line(q.Vault), Command: clean.Line(q.Command), Effect: clean.Line(q.Effect),
@@ -267,8 +261,7 @@ const (
 	NoWay Reply = iota
 	// No: the user declined.
 	No
-	// Later: the person is being asked, and the caller sends the call again with
-	// the answer.
+	// Later: the person is being asked, and the caller sends the call again with the answer.
 	Later
 	// Yes to this call.
 	Yes
@@ -373,8 +366,7 @@ func (e *StillOpen) Error() string {
 	return fmt.Sprintf("%d approvals of this session are still pending", e.Questions)
 }
 
-// Full says that there is no room for one more question, or one more standing
-// approval.
+// Full says that there is no room for one more question, or one more standing approval.
 type Full struct {
 	What  string
 	Limit int

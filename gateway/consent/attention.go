@@ -7,23 +7,22 @@ import (
 )
 
 const (
-	// declinedFor is how long a call that the user declined is refused without
-	// asking: an agent that asks until the user gives in gets nothing by it.
+	// declinedFor is how long a declined call is refused without asking, so that repeating it
+	// gains nothing.
 	declinedFor = 10 * time.Minute
-	// answerWithin is how long a question counts as open whose answer comes with
-	// another request, or never. Clients have no longer to bring it.
+	// answerWithin is how long a question counts as open whose answer comes with another request,
+	// or never.
 	answerWithin = 2 * time.Minute
 	// maxDeclined bounds the memory: each of them was declined one by one.
 	maxDeclined = 4096
-	// maxDismissed questions within dismissedFor are closed without an answer before a
-	// caller has to wait: to close one is no answer, and to ask again may get none either.
+	// maxDismissed questions within dismissedFor may be closed without an answer before a caller
+	// has to wait.
 	maxDismissed = 3
 	dismissedFor = time.Minute
 )
 
-// attention keeps callers from wearing out the user with questions: each caller has one
-// dialog open at most, and does not ask again for what was declined, nor at once for what
-// was dismissed again and again.
+// attention limits the questions to the user: each caller has at most one open dialog, and does
+// not ask again for a declined call, nor at once after repeated dismissals.
 type attention struct {
 	now func() time.Time
 

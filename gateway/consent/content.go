@@ -29,9 +29,8 @@ type content struct {
 	damaged []*Damaged
 }
 
-// readContent reads what is in the folder, and clears away what has expired and what
-// a process that came to an end has left half written. It is called with the
-// lock, so that nobody is writing.
+// readContent reads the folder, and removes expired questions and temporary files of killed
+// processes. The caller has the lock.
 func (d *Store) readContent() (content, error) {
 	names, err := d.names()
 	if err != nil {
@@ -152,9 +151,8 @@ func (d *Store) path(shownCode string) string {
 	return filepath.Join(d.dir, code+recordSuffix)
 }
 
-// save writes the file of q all at once, in place of what was there. If that
-// fails, the file may be gone, and q with it: no answer is better than one that
-// the user was told has failed.
+// save writes the file of q atomically. After an error the file, and with it q, may be gone: no
+// answer is better than one that was reported as failed.
 func (d *Store) save(q StoredQuestion) error {
 	data, err := q.encode()
 	if err != nil {

@@ -71,9 +71,8 @@ func ChangedSince(command string) error {
 		"command %q: notes were changed after the user was asked", command)
 }
 
-// FolderOfAll returns the folder of the first file if it contains all of them, and
-// otherwise "". It is "" for the root of the vault too: an approval for the root would be
-// one for everything.
+// FolderOfAll returns the folder of the first file if it contains all of them, and otherwise "".
+// It is "" for the root of the vault too: an approval for the root would be one for everything.
 func FolderOfAll(files []PlannedFile) string {
 	if len(files) == 0 {
 		return ""

@@ -31,10 +31,9 @@ func (b Bound) check() error {
 	return nil
 }
 
-// Sealer makes states that show, when they come back, that they were made here
-// for this very call and have not been used. Its key is in memory only, so a
-// state ends with the process. It is safe for use by several goroutines. The
-// zero Sealer makes and opens nothing.
+// Sealer makes states that prove, when they return, that they were made here for this very call
+// and have not been used. Its key is in memory only, so a state ends with the process. It is safe
+// for concurrent use. The zero Sealer makes and opens nothing.
 type Sealer struct {
 	key [sha256.Size]byte
 
@@ -57,9 +56,8 @@ func NewSealer(random io.Reader, now func() time.Time) (*Sealer, error) {
 	return s, nil
 }
 
-// Seal makes the state for a question about b that may be answered for ttl, an
-// hour at most. It is URL-safe text of less than 256 bytes, and says nothing
-// about b.
+// Seal makes the state for a question about b that may be answered for ttl, an hour at most. It is
+// URL-safe text of less than 256 bytes, and says nothing about b.
 //
 // Its errors are *[Invalid] for a ttl or a Bound that cannot be, *[Refused] with
 // [SealFull] while nothing could be opened, and those of the randomness.
@@ -88,9 +86,8 @@ func (s *Sealer) Seal(b Bound, ttl time.Duration) (string, error) {
 	return t.encode(), nil
 }
 
-// Open takes the state of a question that was approved. It returns nil
-// once for each state: if the state was made here for b, is not too old, and was
-// not used before. Only then it is used up.
+// Open takes the state of an approved question. It returns nil once for each state: if the state
+// was made here for b, has not expired and was not used before. Only then it is used up.
 //
 // Every error is a *[Refused], and means that there is no approval.
 func (s *Sealer) Open(state string, b Bound) error {
@@ -114,9 +111,8 @@ func (s *Sealer) Open(state string, b Bound) error {
 	return nil
 }
 
-// Spend uses up a state whose question was answered with anything but approval, so
-// that it cannot come back with another answer. It does not matter which call
-// the answer came with.
+// Spend uses up a state whose question was not approved, so that it cannot return with another
+// answer. It does not matter which call the answer came with.
 //
 // Its errors are those of Open, without [SealOtherCall]; with any of them the
 // state is one that Open refuses too.
@@ -194,8 +190,7 @@ const (
 	ticketBytes   = headBytes + 2*sha256.Size
 )
 
-// stateText is the one way to write a ticket as text: bits that carry nothing
-// are zero.
+// stateText is the one way to write a ticket as text: bits that carry nothing are zero.
 var stateText = base64.RawURLEncoding.Strict()
 
 // head returns what comes before the tags.
@@ -209,8 +204,7 @@ func (t ticket) encode() string {
 	return stateText.EncodeToString(append(data, t.seal[:]...))
 }
 
-// decodeTicket reads a state. It reports false for text that encode never
-// returns.
+// decodeTicket reads a state. It reports false for text that encode never returns.
 func decodeTicket(state string) (t ticket, ok bool) {
 	if len(state) != stateText.EncodedLen(ticketBytes) {
 		return ticket{}, false
@@ -229,16 +223,14 @@ func decodeTicket(state string) (t ticket, ok bool) {
 	return t, true
 }
 
-// maxSpent is how many used states are remembered until they expire. Nobody
-// answers so many questions in an hour; a client that does is left without
-// answers until the first of them have expired.
+// maxSpent bounds the used states that are remembered until they expire. A client that exceeds it
+// gets no answers until the first of them have expired.
 const maxSpent = 4096
 
 // spent remembers which tickets were used.
 type spent struct {
 	used map[nonce]time.Duration // until when
-	// void is raised instead of remembering more: tickets that expire up to then
-	// count as used.
+	// void is raised instead of remembering more: tickets that expire up to then count as used.
 	void time.Duration
 }
 
@@ -256,8 +248,7 @@ func (s *spent) refuse(t ticket, now time.Duration) error {
 	return nil
 }
 
-// isFull forgets what has expired, if it has to, and reports whether there is no
-// room for one more.
+// isFull removes expired states if necessary, and reports whether there is no room for one more.
 func (s *spent) isFull(now time.Duration) bool {
 	if len(s.used) >= maxSpent {
 		maps.DeleteFunc(s.used, func(_ nonce, expiry time.Duration) bool { return now >= expiry })

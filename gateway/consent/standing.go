@@ -9,17 +9,14 @@ import (
 )
 
 const (
-	// maxStanding is how many folders the user can have approved and still
-	// know which.
+	// maxStanding is how many folders the user can have approved and still know which.
 	maxStanding = 64
 	// maxSession is a working day: an approval from yesterday has expired.
 	maxSession = 12 * time.Hour
 )
 
-// Standing holds a user's approval for one session and the notes in some folders.
-// It is in memory only: make one for each session, and let it go with it. It is
-// safe for use by several goroutines. The zero Standing covers nothing and takes
-// nothing.
+// Standing has a user's approvals for one session and the notes in some folders, in memory only.
+// It is safe for concurrent use. The zero Standing covers nothing and takes nothing.
 type Standing struct {
 	mu    sync.Mutex
 	watch stopwatch
@@ -34,10 +31,9 @@ func NewStanding(now func() time.Time) *Standing {
 	return &Standing{watch: newStopwatch(now), until: map[area]time.Duration{}}
 }
 
-// Grant takes an approval for the notes in a folder and the folders in it, until a
-// moment within twelve hours. The folder is a path in the vault as the gateway
-// writes it; the vault as a whole cannot be granted. A second approval for the same
-// folder replaces the first.
+// Grant takes an approval for the notes in a folder and the folders in it, until a moment within
+// twelve hours. The folder is a path in the vault as the gateway writes it; the vault as a whole
+// cannot be granted. A second approval for the same folder replaces the first.
 //
 // Its errors are *[Invalid] and *[Full].
 func (s *Standing) Grant(vault, folder string, until time.Time) error {
@@ -72,10 +68,9 @@ func (s *Standing) Revoke() {
 	clear(s.until)
 }
 
-// Covers reports whether there is an approval for a call on the note at a path, as the
-// gateway writes it. There is none for a call that destroys, whatever the
-// folder. Folders are compared by whole segments, letter for letter: where a
-// disk takes two spellings for one folder, the other one is not covered.
+// Covers reports whether there is an approval for a call on the note at a path, as the gateway
+// writes it; never for a destructive call. Folders are compared by whole segments, byte for byte:
+// another spelling of the same folder is not covered.
 func (s *Standing) Covers(vault, note string, destructive bool) bool {
 	if destructive || !isPlain(note) {
 		return false
@@ -97,9 +92,8 @@ func (s *Standing) Covers(vault, note string, destructive bool) bool {
 // maxPath is what systems take of a path.
 const maxPath = 4096
 
-// isPlain reports whether a path has nothing in it that leads elsewhere, on any
-// system: no relative, empty or hidden segments, no other separators, and no
-// segment that Windows would shorten to one.
+// isPlain reports whether a path leads nowhere else on any system: no relative, empty or hidden
+// segments, no other separators, and no segment that Windows would shorten to one.
 func isPlain(p string) bool {
 	if p == "" || len(p) > maxPath || strings.ContainsAny(p, "\\\x00") {
 		return false
@@ -112,9 +106,8 @@ func isPlain(p string) bool {
 	return true
 }
 
-// stopwatch measures time so that nothing which has expired comes to life again.
-// A clock that is put forward moves it forward, and so does sleep of the
-// machine; a clock that is put back does not move it back or hold it up.
+// stopwatch measures time so that nothing expired becomes valid again. Setting the clock forward
+// and sleep of the machine move it forward; setting the clock back does not move it.
 type stopwatch struct {
 	now  func() time.Time
 	last time.Time
@@ -131,8 +124,8 @@ func newStopwatch(now func() time.Time) stopwatch {
 // elapsed returns the time since the stopwatch was made.
 func (w *stopwatch) elapsed() time.Duration {
 	now := w.now()
-	// The monotonic clock stands still while some machines sleep, the one on the
-	// wall can be set: the larger step counts.
+	// The monotonic clock stops while some machines sleep, and the wall clock can be set: the
+	// larger step counts.
 	w.run += max(0, now.Sub(w.last), now.Round(0).Sub(w.last.Round(0)))
 	w.last = now
 	return w.run

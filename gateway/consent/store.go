@@ -12,16 +12,13 @@ import (
 	"vaultwicket/gateway/state/private"
 )
 
-// Store keeps questions until the user has answered them, each in a file of its
-// own in a folder that only the user can access. It is safe for use by
-// several goroutines, and by several processes at once.
+// Store keeps questions until the user has answered them, each in a file of its own in a folder
+// that only the user can access. It is safe for concurrent use by goroutines and processes.
 //
-// A gateway redeems before a call, and asks where that finds nobody was asked.
-// An answer is bound to the vault, the call and the session that asked. Not to
-// any session of the user, although a server that was started again has another
-// one: the user was told who asks, and another session may be another agent,
-// or one that was talked into the same call by a note. The cost is one more
-// question.
+// A gateway calls Redeem before a call, and Ask if the call was not asked about. An answer is
+// bound to the vault, the call and the session that asked, which the user was shown: another
+// session may be another agent, or one that a note has talked into the same call. After a restart
+// of the server the user is therefore asked again.
 type Store struct {
 	dir    string
 	now    func() time.Time
@@ -32,8 +29,8 @@ type Store struct {
 }
 
 const (
-	// maxPending is more than anybody answers one by one; an agent that asks more
-	// is trying to get an approval without thought.
+	// maxPending is more than a user answers one by one; an agent that asks more tries to get
+	// approvals without thought.
 	maxPending = 64
 	// maxOpen are those of one session.
 	maxOpen = 8
@@ -41,9 +38,8 @@ const (
 	maxKept = 4 * maxPending
 )
 
-// OpenStore returns the store in the folder dir, an absolute path outside of any
-// vault. It reads nothing; a folder that is missing is made by the first
-// question. A nil clock is the system's.
+// OpenStore returns the store in the folder dir, an absolute path outside of any vault. It reads
+// nothing; the first question creates a missing folder. A nil clock is the system's.
 func OpenStore(dir string, now func() time.Time) *Store {
 	if now == nil {
 		now = time.Now
@@ -59,12 +55,11 @@ func OpenStoreAt(dir string, now func() time.Time, by string) *Store {
 	return d
 }
 
-// Ask stores a question and returns it with its code. If this session
-// has asked about this call before, and that has not expired, it returns that
-// question as it is, answered or not: to ask again neither makes it live longer
-// nor undoes a denial. A session has eight questions open at most: the user who has to
-// answer many stops reading them. One about the same call, which has become another
-// because notes were changed, takes its place.
+// Ask stores a question and returns it with its code. If this session has an unexpired question
+// about this call, it returns that one unchanged, answered or not: asking again neither extends it
+// nor undoes a denial. A session has at most eight open questions, because a user who has to
+// answer many stops reading them. A question about the same call on changed notes replaces the
+// earlier one.
 //
 // Its errors are *[Invalid], *[StillOpen], *[Full] and *[Unusable].
 func (d *Store) Ask(q StoredQuestion) (StoredQuestion, error) {
@@ -112,9 +107,8 @@ func (d *Store) Ask(q StoredQuestion) (StoredQuestion, error) {
 	return q, nil
 }
 
-// List returns the questions that have not expired, the oldest first, and what
-// cannot be read of the rest. Questions that have expired are dropped. Its error
-// is *[Unusable].
+// List returns the questions that have not expired, the oldest first, and the files that cannot be
+// read. Expired questions are removed. Its error is *[Unusable].
 func (d *Store) List() (questions []StoredQuestion, damaged []*Damaged, err error) {
 	err = d.withContent(func(s content) error {
 		questions, damaged = s.live, s.damaged
@@ -123,9 +117,8 @@ func (d *Store) List() (questions []StoredQuestion, damaged []*Damaged, err erro
 	return questions, damaged, err
 }
 
-// Approve approves the question with a code and returns it. The code may be
-// in small letters, with a dash or without. The approval lasts as long as the
-// question does.
+// Approve approves the question with a code and returns it. The code may be in lower case, with a
+// dash or without. The approval lasts as long as the question.
 //
 // Its errors are *[Unknown], also for a question that has expired, *[Answered],
 // *[Damaged] and *[Unusable]. With the last one the question may be gone; the
@@ -171,13 +164,11 @@ func (g Grant) Valid() bool { return g.question.State == Approved }
 // Question returns the question that the user approved.
 func (g Grant) Question() StoredQuestion { return g.question }
 
-// Redeem takes the approval of a call, if the session that asked for it has one. It
-// is gone before Redeem returns, whatever happens then: of several callers, in
-// several processes, one gets it.
+// Redeem takes the approval of a call, if the session that asked has one. It is removed before
+// Redeem returns: of several callers, in several processes, one gets it.
 //
-// Its errors are *[Ungranted], which tells Pending, Denied, Expired and Unasked
-// apart (a question that has expired is told until it is dropped), *[Invalid]
-// and *[Unusable].
+// Its errors are *[Ungranted], which distinguishes Pending, Denied, Expired (until it is removed)
+// and Unasked, *[Invalid] and *[Unusable].
 func (d *Store) Redeem(vault string, digest Digest, session string) (grant Grant, err error) {
 	if err := (Bound{vault, digest, session}).check(); err != nil {
 		return Grant{}, err
@@ -248,8 +239,8 @@ const lockFile = "desk.lock"
 
 const patience = 10 * time.Second // the lock is held for a few small files
 
-// withContent runs do with what is in the folder, while nobody else changes it. Where
-// nothing was ever asked that is nothing, and nothing is made.
+// withContent runs do with the content of the folder, under its lock. If nothing was ever asked,
+// the content is empty and nothing is created.
 func (d *Store) withContent(do func(content) error) error {
 	if !filepath.IsAbs(d.dir) {
 		return unusable(d.dir, &private.Unsafe{Path: d.dir, Problem: private.NotAbsolute})

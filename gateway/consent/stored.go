@@ -32,11 +32,10 @@ var stateNames = [...]string{"unasked", "pending", "approved", "denied", "expire
 // String returns the name of the state, as it is in its file.
 func (s State) String() string { return stateNames[min(int(s), len(stateNames)-1)] }
 
-// StoredQuestion is a question to the user about one call. What [Store.Ask] takes of it
-// is marked; the rest is what it gives. It takes 16 KiB of text, 128 KiB of lines, 1 KiB
-// of anything else, and UTF-8 without characters that act on a terminal or turn the
-// direction of a line: the caller makes sure that no text poses as another
-// question.
+// StoredQuestion is a question to the user about one call. What [Store.Ask] takes of it is marked;
+// the rest is what it gives. It takes 16 KiB of text, 128 KiB of lines, 1 KiB of anything else,
+// and UTF-8 without characters that act on a terminal or turn the direction of a line: the caller
+// makes sure that no text poses as another question.
 type StoredQuestion struct {
 	Code    string // such as 7ZBC-2GX4
 	State   State
@@ -204,8 +203,7 @@ func (q StoredQuestion) isFor(vault string, digest Digest, session string) bool 
 	return q.Vault == vault && q.Digest == digest && q.Session == session
 }
 
-// Digest is the digest of an exact call. The zero Digest stands for none and is
-// refused.
+// Digest is the digest of an exact call. The zero Digest stands for none and is refused.
 type Digest = [sha256.Size]byte
 
 // maxLife is how long a question may wait for an answer. A user who was away

@@ -34,8 +34,7 @@ const (
 	maxShownName  = 512 // bytes of a path, of which the ends say most
 	maxShort      = 80  // bytes of a value that is a part of a row
 
-	// MaxShownFiles is how many files of something are named where they are not the
-	// subject.
+	// MaxShownFiles is how many files of something are named where they are not the subject.
 	MaxShownFiles = 8
 )
 
@@ -251,10 +250,9 @@ const (
 	leastWide = 16
 )
 
-// Rows draws lines in rows that fit a terminal, which would break longer ones where text
-// that somebody else has chosen would begin a row. A row of a note or a value has a bar
-// before it, a row that goes on has an ellipsis after the bar, and of a change every row
-// has its sign.
+// Rows draws lines in rows that fit a terminal, which would break longer ones where text that
+// somebody else has chosen would begin a row. A row of a note or a value has a bar before it, a
+// row that goes on has an ellipsis after the bar, and of a change every row has its sign.
 func Rows(lines []Line, columns int) (rows []Row) {
 	for _, l := range lines {
 		first, further := "", "  "

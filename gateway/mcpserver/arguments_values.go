@@ -42,8 +42,7 @@ func anyObject(field string, raw json.RawMessage) (wire.Fields, *argumentError) 
 	return fields, nil
 }
 
-// sorted returns fields in the order of their names, so that the same error is found
-// first.
+// sorted returns fields in the order of their names, so that the same error is found first.
 func sorted(fields wire.Fields) wire.Fields {
 	fields.Sort()
 	return fields
@@ -104,8 +103,7 @@ func decodeBool(field string, raw json.RawMessage) (bool, *argumentError) {
 	return false, wrongArgument(badValue, field, "is "+typeName(raw)+", not true or false", "send true or false without quotes")
 }
 
-// maxItems is the maximum length of a list of names: no row of an answer has half as many
-// fields.
+// maxItems is the maximum length of a list of names: no row of an answer has half as many fields.
 const maxItems = 64
 
 // decodeCount decodes an integer of at least 1, in digits or as the text of them. A missing

@@ -193,8 +193,7 @@ func (i *elicitation) inputRequest() *mcp.CallToolResult {
 	return i.pending
 }
 
-// clientName is the name that the client of a request gives itself. It is for display
-// only.
+// clientName is the name that the client of a request gives itself. It is for display only.
 func clientName(ctx context.Context) string {
 	if server.IsModernRequest(ctx) {
 		if info := server.RequestProtocolInfoFromContext(ctx); info != nil && info.ClientInfo != nil {

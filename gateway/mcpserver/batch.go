@@ -13,9 +13,8 @@ import (
 	"vaultwicket/gateway/mcpserver/wire"
 )
 
-// batchName is the tool for several operations. It is listed with mutations on, and
-// otherwise only if its toolset is configured: reads need no order, and a client can call
-// them in parallel.
+// batchName is the tool for several operations. It is listed with mutations on, and otherwise only
+// if its toolset is configured: reads need no order, and a client can call them in parallel.
 const batchName = "obsidianBatch"
 
 // batchTool describes obsidianBatch. The description of obsidianCli lists what its

@@ -42,13 +42,11 @@ const instructions = "The tool obsidianCli runs the commands listed in its descr
 // Config configures a server.
 type Config struct {
 	Gateway *gateway.Gateway
-	// AgentOf returns, over HTTP, the gateway of the agent whose token has a SHA-256, nil if it
-	// is the token of no agent. It returns the same gateway for the same agent. nil is no
-	// agents.
+	// AgentOf returns, over HTTP, the gateway of the agent whose token has a SHA-256, nil if it is
+	// the token of no agent. It returns the same gateway for the same agent. nil is no agents.
 	AgentOf func(token [sha256.Size]byte) *gateway.Gateway
 	Version string
-	// Toolsets are names of [ToolsetNames]: the tools that are listed in addition to
-	// obsidianCli.
+	// Toolsets are names of [ToolsetNames]: the tools that are listed in addition to obsidianCli.
 	Toolsets []string
 	// MaxOutput is the maximum size of a command's output in one result, in bytes.
 	MaxOutput int
@@ -236,8 +234,7 @@ func (b toolbox) add(t mcp.Tool, do server.ToolHandlerFunc) {
 	b.mcp.AddTool(t, b.handlers[t.Name])
 }
 
-// checkName replaces the name of an unknown tool by an explanation: see [finder] for the
-// reason.
+// checkName replaces the name of an unknown tool by an explanation: see [finder] for the reason.
 func (b toolbox) checkName(_ context.Context, _ any, req *mcp.CallToolRequest) {
 	if _, known := b.handlers[req.Params.Name]; !known {
 		req.Params.Name = wire.Explain(fmt.Sprintf("unknown tool %q; the tools are %s; a command such as daily:read goes into the parameter command",

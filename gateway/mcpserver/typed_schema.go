@@ -20,9 +20,8 @@ type enabledOperation struct {
 	command allowlist.Command
 }
 
-// describe describes the tool for the policy in force. What cannot lead to a permitted
-// call is left out; ok is false if nothing is left. The hints are those of the worst call
-// that is left.
+// describe describes the tool for the policy in force. What cannot lead to a permitted call is
+// left out; ok is false if nothing is left. The hints are those of the worst call that is left.
 func (t *typedTool) describe(gw *gateway.Gateway) (described mcp.Tool, ok bool) {
 	var operations []enabledOperation
 	for i := range t.operations {

@@ -22,8 +22,7 @@ func otherCase(name string) string {
 	}, name)
 }
 
-// otherForm returns a name in another Unicode normal form, itself if it is the
-// same in all.
+// otherForm returns a name in another Unicode normal form, itself if it is the same in all.
 func otherForm(name string) string {
 	if isASCII(name) {
 		return name
@@ -55,8 +54,7 @@ func mayStandFor(name string) bool {
 	return last == '.' || last == ' ' || strings.IndexByte(name, '~') >= 0
 }
 
-// Same reports whether the case of letters or the normal form is all that tells
-// two names apart.
+// Same reports whether the case of letters or the normal form is all that tells two names apart.
 func Same(a, b string) bool { return fold(a) == fold(b) }
 
 // fold returns what the cases and forms of a name have in common.

@@ -197,9 +197,8 @@ func join(folder, name string) string {
 	return folder + "/" + name
 }
 
-// Identity returns the one path of a folder: absolute, without links, and each
-// segment as the disk has it. As far as that cannot be found out, the path is as
-// it was given.
+// Identity returns the one path of a folder: absolute, without links, and each segment as the disk
+// has it. As far as that cannot be found out, the path is as it was given.
 func Identity(folder string) string {
 	abs, err := filepath.Abs(folder)
 	if err != nil {

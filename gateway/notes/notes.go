@@ -4,9 +4,8 @@
 // path leads to a file of another name. It opens only regular files, below the folder of the
 // vault, and writes nothing.
 //
-// What it says about hidden notes is for the owner of the vault and for the audit log: to
-// callers such a note is missing. A folder of "" is one that is not known: nothing is found
-// in it.
+// What it says about hidden notes is for the owner of the vault and for the audit log: to callers
+// such a note is missing. A folder of "" is one that is not known: nothing is found in it.
 package notes
 
 import (
@@ -65,10 +64,9 @@ func lookAt(folder, path string) (*os.Root, fs.FileInfo) {
 	return root, info
 }
 
-// HashOfPrinted returns the hash of a note that the app printed, as results carry it: the
-// first 16 hex digits of SHA-256. The app ends a text without a final line break with
-// one, so the size of the file decides. It is "" where there is no such note, or its size
-// is another.
+// HashOfPrinted returns the hash of a note that the app printed, as results carry it: the first 16
+// hex digits of SHA-256. The app ends a text without a final line break with one, so the size of
+// the file decides. It is "" where there is no such note, or its size is another.
 func HashOfPrinted(folder, path, printed string) string {
 	file, size := openFile(folder, path)
 	if file == nil {
@@ -86,8 +84,7 @@ func HashOfPrinted(folder, path, printed string) string {
 	return hex.EncodeToString(sum[:8])
 }
 
-// Hash returns the SHA-256 of the file at a path in the vault as bytes, "" where
-// there is no file.
+// Hash returns the SHA-256 of the file at a path in the vault as bytes, "" where there is no file.
 func Hash(folder, path string) string {
 	file, _ := openFile(folder, path)
 	if file == nil {
@@ -110,8 +107,7 @@ func ShortHash(folder, path string) string {
 	return ""
 }
 
-// StampOf returns the stamp of the file at a path in the vault, the zero one where there
-// is none.
+// StampOf returns the stamp of the file at a path in the vault, the zero one where there is none.
 func StampOf(folder, path string) Stamp {
 	root, info := lookAt(folder, path)
 	if root == nil {
@@ -128,9 +124,8 @@ type Stamp struct {
 	modified time.Time
 }
 
-// settled is how long ago the last change of a note must have been for its stamp to
-// be different after another one: file systems count time in steps of up to two
-// seconds.
+// settled is how long ago the last change of a note must have been for its stamp to be different
+// after another one: file systems count time in steps of up to two seconds.
 const settled = 2 * time.Second
 
 // Before returns the stamp of a note that was read from a moment on, the zero one

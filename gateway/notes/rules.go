@@ -72,8 +72,7 @@ func (r *Rules) PolicyAt(seen Fingerprint) policy.Policy {
 	return p
 }
 
-// withDiskNames returns rules that also apply to the names that the disk has for
-// their paths.
+// withDiskNames returns rules that also apply to the names that the disk has for their paths.
 func (r *Rules) withDiskNames(rules access.Rules) access.Rules {
 	if !rules.Restrict() || r.folder() == "" {
 		return rules
@@ -91,10 +90,9 @@ func (r *Rules) withDiskNames(rules access.Rules) access.Rules {
 	return last.rules
 }
 
-// Fingerprint tells what hides notes of a vault: it is another one when the
-// patterns or the policy are others. A call that is under way while they change
-// has read under the earlier ones, so what it keeps must not be shown later. The zero
-// Fingerprint has looked at nothing.
+// Fingerprint tells what hides notes of a vault: it is another one when the patterns or the policy
+// are others. A call that is under way while they change has read under the earlier ones, so what
+// it keeps must not be shown later. The zero Fingerprint has looked at nothing.
 type Fingerprint struct {
 	patterns [sha256.Size]byte // zero for none
 	policy   *policy.Policy

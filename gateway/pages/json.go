@@ -313,8 +313,7 @@ func skipSpace(s string, at int) int {
 	return at
 }
 
-// value returns the end of the value at an offset, the offset itself if there is
-// none.
+// value returns the end of the value at an offset, the offset itself if there is none.
 func value(s string, at int) int {
 	depth := 0
 	for at < len(s) {

@@ -2,10 +2,9 @@
 // a text, [Fields] leaves out fields that were not asked for, and a [Store] keeps the
 // text until the rest of it is fetched with a cursor.
 //
-// A page ends after a row: a line, a record of CSV or an element of an array. Where that is
-// not possible it ends between two grapheme clusters. Nothing is parsed and written again: the
-// pages have the bytes of the whole, so numbers, escapes and the order of keys stay as they
-// were.
+// A page ends after a row: a line, a record of CSV or an element of an array. Where that is not
+// possible it ends between two grapheme clusters. Nothing is parsed and written again: the pages
+// have the bytes of the whole, so numbers, escapes and the order of keys stay as they were.
 //
 // The package does not know what a text means, and does not judge who may see it. Time and
 // memory for a page depend on the page, not on the whole: only the first page of a JSON text
@@ -27,8 +26,7 @@ const (
 	// Text is the zero value: rows are lines. It fits every text: lists of paths, Markdown,
 	// trees, YAML, TSV.
 	Text Form = iota
-	// JSON has the elements of an array as rows. Other JSON, and text that is no JSON, is one
-	// row.
+	// JSON has the elements of an array as rows. Other JSON, and text that is no JSON, is one row.
 	JSON
 	// CSV has records as rows, without a heading. A record may contain line ends in quotation
 	// marks.
@@ -46,13 +44,11 @@ const (
 	// DefaultBytes is the size of a page for which no other is asked: clients
 	// put results of more than about 40,000 characters aside.
 	DefaultBytes = 32 << 10
-	// MinBytes is the smallest size of a page: a character and a pair of
-	// brackets fit into it.
+	// MinBytes is the smallest size of a page: a character and a pair of brackets fit into it.
 	MinBytes = 8
 )
 
-// Limit is the largest size of a page. The zero Limit is [DefaultBytes] and any
-// number of rows.
+// Limit is the largest size of a page. The zero Limit is [DefaultBytes] and any number of rows.
 type Limit struct {
 	Bytes int // 0: DefaultBytes, otherwise at least MinBytes
 	Rows  int // 0: any number

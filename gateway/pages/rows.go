@@ -44,8 +44,7 @@ func (f Form) isHeading(line string) bool {
 	return false
 }
 
-// Rows is what is known of the rows of a text, so that it is read once. The zero Rows is
-// nothing.
+// Rows is what is known of the rows of a text, so that it is read once. The zero Rows is nothing.
 type Rows struct {
 	known           bool
 	isJSON, isArray bool // of a text of form JSON

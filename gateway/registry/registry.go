@@ -25,9 +25,8 @@ func (v Vault) Name() string { return filepath.Base(v.Folder) }
 // maxList bounds the file of the list in bytes. A vault takes some hundred.
 const maxList = 1 << 20
 
-// Read returns the vaults of the list in the environment env, the one that was
-// opened last first, and of two with one id only that one. A list that is missing
-// or broken has none.
+// Read returns the vaults of the list in the environment env, the one that was opened last first,
+// and of two with one id only that one. A list that is missing or broken has none.
 func Read(env func(string) string) []Vault {
 	var all []Vault
 	for _, folder := range folders(env) {
@@ -86,9 +85,8 @@ func openRegular(name string) *os.File {
 	return f
 }
 
-// folders returns where the app has its settings for all vaults: that of the
-// plain installation first (help page "How Obsidian stores data"), then those of
-// Flatpak and Snap, as seen in use.
+// folders returns where the app has its settings for all vaults: that of the plain installation
+// first (help page "How Obsidian stores data"), then those of Flatpak and Snap, as seen in use.
 func folders(env func(string) string) []string {
 	home := env("HOME")
 	switch runtime.GOOS {
@@ -143,16 +141,14 @@ type Wanted struct {
 type Place struct {
 	App    string // the value of vault= for the app, "" for the app's choice
 	Folder string // "" when not known
-	// Unlisted says that the app does not know a vault in the folder, so that it cannot
-	// be asked.
+	// Unlisted says that the app does not know a vault in the folder, so that it cannot be asked.
 	Unlisted bool
 }
 
-// Locate completes what is known of a vault from the app's list: a name or an id gets its
-// folder, a folder gets the name by which the app knows it, or its id where the
-// name is that of two vaults. An id goes before a folder, and a folder that the
-// app knows before a name. Where there is no list the app is asked by the name that is
-// wanted.
+// Locate completes what is known of a vault from the app's list: a name or an id gets its folder,
+// a folder gets the name by which the app knows it, or its id where the name is that of two
+// vaults. An id goes before a folder, and a folder that the app knows before a name. Where there
+// is no list the app is asked by the name that is wanted.
 func Locate(list []Vault, w Wanted) Place {
 	at := slices.IndexFunc(list, func(v Vault) bool { return w.Folder != "" && SameFolder(v.Folder, w.Folder) })
 	if at >= 0 && w.ID == "" {
@@ -174,8 +170,7 @@ func Locate(list []Vault, w Wanted) Place {
 	return Place{App: list[at].Name(), Folder: w.Folder}
 }
 
-// folderOf returns the folder of the one vault that matches, "" if none or
-// several do.
+// folderOf returns the folder of the one vault that matches, "" if none or several do.
 func folderOf(list []Vault, match func(Vault) bool) string {
 	folder := ""
 	for _, v := range list {

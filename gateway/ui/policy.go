@@ -28,8 +28,7 @@ type tierOfMatrix struct {
 	Enabled  int
 }
 
-// commandOfMatrix is a command with what applies to it. State is enabled, approval or
-// disabled.
+// commandOfMatrix is a command with what applies to it. State is enabled, approval or disabled.
 type commandOfMatrix struct {
 	catalog.Explained
 	State string

@@ -64,8 +64,7 @@ type Setting struct {
 	Lines                               []string
 }
 
-// Finding is what one check of the installation has found. Level is ok, warning or
-// problem.
+// Finding is what one check of the installation has found. Level is ok, warning or problem.
 type Finding struct{ Check, Level, What, Why, Fix string }
 
 const (

@@ -20,8 +20,7 @@ import (
 	"vaultwicket/gateway/state/journal"
 )
 
-// Machine is the machine to check, and the functions that ask its programs. They must not be
-// nil.
+// Machine is the machine to check, and the functions that ask its programs. They must not be nil.
 type Machine struct {
 	OS      string // as runtime.GOOS
 	Getenv  func(string) string
@@ -31,8 +30,7 @@ type Machine struct {
 	Built time.Time
 
 	Settings settings.Settings
-	// Invalid is why the settings cannot be used. Then nothing is checked that depends
-	// on them.
+	// Invalid is why the settings cannot be used. Then nothing is checked that depends on them.
 	Invalid error
 	// Known are the folders of the vaults that the app lists.
 	Known []string

@@ -168,8 +168,7 @@ func (c *census) report(mutations bool, r *Report) {
 	}
 }
 
-// ignored checks the file of patterns of a vault. One that cannot be read hides
-// everything.
+// ignored checks the file of patterns of a vault. One that cannot be read hides everything.
 func (m Machine) ignored(folder string, r *Report) {
 	file := filepath.Join(folder, access.IgnoreFile)
 	const why = "until it is mended every call on the vault is refused"

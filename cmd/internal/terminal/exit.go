@@ -59,8 +59,7 @@ func StatusOfResult(cause *failure.Error) int {
 	return StatusOfCode(cause.Code)
 }
 
-// StatusOf returns the exit status of an error: that of its code, or the one of an internal
-// error.
+// StatusOf returns the exit status of an error: that of its code, or the one of an internal error.
 func StatusOf(err error) int {
 	var silent Silent
 	var failed *Failure
@@ -161,8 +160,7 @@ func (e Several) Error() string {
 	return strings.Join(texts, "\n")
 }
 
-// Silent ends a command with a status and prints nothing: the output has said
-// everything.
+// Silent ends a command with a status and prints nothing: the output has said everything.
 type Silent int
 
 func (Silent) Error() string { return "" }

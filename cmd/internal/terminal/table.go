@@ -202,8 +202,7 @@ func (t *Table) line(row []Cell, widths []int) string {
 	return text.String()
 }
 
-// Facts are names with values, one below the other. Text is cleaned like the cells of a
-// table.
+// Facts are names with values, one below the other. Text is cleaned like the cells of a table.
 type Facts struct {
 	screen Screen
 	rows   [][2]Cell

@@ -105,8 +105,7 @@ func newBearer(token string, log *slog.Logger) *bearer {
 }
 
 // admit returns the owner of a request and the server of its agent, nil for the token of no agent,
-// or answers it. It compares digests, because a comparison
-// in constant time needs equal lengths.
+// or answers it. It compares digests, because a comparison in constant time needs equal lengths.
 func (b *bearer) admit(w http.ResponseWriter, r *http.Request) (owner, *wire.Server, bool) {
 	token, given := bearerToken(r.Header)
 	sum := owner(sha256.Sum256([]byte(token)))

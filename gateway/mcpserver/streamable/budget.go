@@ -14,8 +14,7 @@ const (
 	bodies = 4
 	// ownBodies is how many of them can be of one sender.
 	ownBodies = 3
-	// stalled is how long a message may take for its next progress bytes while others need
-	// memory.
+	// stalled is how long a message may take for its next progress bytes while others need memory.
 	stalled  = time.Second
 	progress = 8 << 10
 )

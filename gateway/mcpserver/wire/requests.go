@@ -92,8 +92,7 @@ func newConn(s *Server, out io.Writer, grace time.Duration) *conn {
 	return c
 }
 
-// waitForCapacity waits until one more message can be accepted. It is false when the
-// server stops.
+// waitForCapacity waits until one more message can be accepted. It is false when the server stops.
 func (c *conn) waitForCapacity() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -17,9 +17,8 @@ type Compact string
 // MarshalJSON returns the JSON itself.
 func (c Compact) MarshalJSON() ([]byte, error) { return []byte(c), nil }
 
-// AppendResult appends the JSON-RPC response with the result of a tool, byte for byte as
-// mcp-go encodes it, without a newline. An error comes from a value of the result that
-// cannot be encoded.
+// AppendResult appends the JSON-RPC response with the result of a tool, byte for byte as mcp-go
+// encodes it, without a newline. An error comes from a value of the result that cannot be encoded.
 func AppendResult(to []byte, id any, r *mcp.CallToolResult) ([]byte, error) {
 	// About how long the response with a result is: a long one would outgrow its buffer again and again.
 	compact, _ := r.StructuredContent.(Compact)

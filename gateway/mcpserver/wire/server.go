@@ -42,9 +42,8 @@ type Server struct {
 var errPanicked = errors.New("internal error; please report it, the log has the details")
 
 // AppendResponse answers a request of a client. It appends the JSON-RPC response without a
-// newline, byte for byte as mcp-go encodes it. code is that of an error response, 0 for a
-// result. A handler that panics gets an error response; the log has the type of the panic and
-// the stack.
+// newline, byte for byte as mcp-go encodes it. code is that of an error response, 0 for a result.
+// A handler that panics gets an error response; the log has the type of the panic and the stack.
 func (s *Server) AppendResponse(ctx context.Context, to []byte, p *Peer, m Message) (response []byte, code int) {
 	fail := func(err error) ([]byte, int) {
 		return append(to, ErrorResponse(m.ID, mcp.INTERNAL_ERROR, err.Error())...), mcp.INTERNAL_ERROR

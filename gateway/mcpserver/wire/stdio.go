@@ -12,9 +12,8 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 )
 
-// stopLimit is how long Serve waits for running calls after it was told to stop. The
-// runner ends a process in less time; a client that does not read its responses never
-// lets a call end.
+// stopLimit is how long Serve waits for running calls after it was told to stop. The runner ends a
+// process in less time; a client that does not read its responses never lets a call end.
 const stopLimit = 5 * time.Second
 
 const (

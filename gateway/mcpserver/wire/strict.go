@@ -319,9 +319,8 @@ func (l *linter) rightSpelling(key []byte, depth int) string {
 	return resembles(string(key), exact)
 }
 
-// resembles returns the name of which key is another spelling: in case, or with a
-// letter that folds to or looks like an ASCII one. It returns "" if key is one of names
-// or resembles none.
+// resembles returns the name of which key is another spelling: in case, or with a letter that
+// folds to or looks like an ASCII one. It returns "" if key is one of names or resembles none.
 func resembles(key string, names []string) string {
 	if slices.Contains(names, key) {
 		return ""

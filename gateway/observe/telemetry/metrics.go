@@ -45,8 +45,7 @@ import (
 // ContentType is that of what WritePrometheus writes.
 const ContentType = "text/plain; version=0.0.4; charset=utf-8"
 
-// Metrics are the figures of one process, an [observe.Observer]. They are safe for
-// concurrent use.
+// Metrics are the figures of one process, an [observe.Observer]. They are safe for concurrent use.
 type Metrics struct {
 	set       *vm.Set
 	version   string
@@ -151,8 +150,7 @@ func (b *byLabels[L, S]) of(labels L) S {
 	return series
 }
 
-// named returns the name of a series. The values are words of this program, which need no
-// escapes.
+// named returns the name of a series. The values are words of this program, which need no escapes.
 func named(metric string, labels ...string) string {
 	var b strings.Builder
 	b.WriteString(metric)

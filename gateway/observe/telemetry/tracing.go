@@ -37,9 +37,8 @@ type TracingConfig struct {
 	Log *slog.Logger
 }
 
-// Tracing sends a span for each call, and one below it for each program that ran for the
-// call, to a collector. It is an [observe.Observer] and an exec.Watcher, and safe for
-// concurrent use.
+// Tracing sends a span for each call, and one below it for each program that ran for the call, to
+// a collector. It is an [observe.Observer] and an exec.Watcher, and safe for concurrent use.
 //
 // The SDK samples and buffers spans, as the variables OTEL_TRACES_SAMPLER and OTEL_BSP_* say.
 // They are sent as OTLP over HTTP in JSON by this package: the exporter of the SDK brings
@@ -171,8 +170,7 @@ func (t *Tracing) BeginRun(ctx context.Context, backend string) (end func(exitCo
 	}
 }
 
-// Variables of OpenTelemetry. One with TRACES in its name takes precedence over the one
-// without.
+// Variables of OpenTelemetry. One with TRACES in its name takes precedence over the one without.
 const (
 	endpointVariable       = "OTEL_EXPORTER_OTLP_ENDPOINT"
 	tracesEndpointVariable = "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT"

@@ -1,33 +1,27 @@
 // Package audit keeps a log of what was decided and how each call ended: one
 // line of JSON for each, in files that are only ever appended to.
 //
-// Every line carries a number that rises by one, and the SHA-256 of the line
-// before it. A record next to the files, the head, says where the log ends and
-// where what is still kept begins. So a line that was altered, taken out, put in
-// or moved is found by [Verify], and so is an end that was cut off, or a file
-// that is missing. What cannot be found by it: that somebody who may write in
-// the folder rewrote all of it, or put back an older copy of all of it. To
-// rule that out, keep the number and hash of [Report] elsewhere.
+// Every line has a number that rises by one, and the SHA-256 of the line before it. A record next
+// to the files, the head, says where the log ends and where what is still kept begins. So [Verify]
+// finds a line that was altered, removed, inserted or moved, a truncated end, and a missing file.
+// It cannot find that someone with write access rewrote all of the log, or restored an older copy
+// of all of it: to rule that out, keep the number and hash of [Report] elsewhere.
 //
-// The log takes no text of notes and no path: a [Line] has only names, numbers
-// and hashes, and a value is replaced by a digest under a random key that
-// stays in the folder.
+// The log has no text of notes and no path: a [Line] has only names, numbers and hashes, and a
+// value is replaced by its HMAC under a random key that stays in the folder.
 //
-// A line that was cut short, because a process or the machine stopped in the
-// middle, is never removed. The next write closes it, and says so in a line of
-// the kind "gap". Any other damage is recorded in a line of the
-// kind "break", and the log counts as broken from then on. The log is written on
-// all the same: what comes after is evidence too.
+// A torn line, of a process or machine that stopped while writing, is never removed: the next
+// write ends it, and records that in a line of the kind "gap". Any other damage is recorded in a
+// line of the kind "break", and the log counts as broken from then on. It is still written to:
+// later lines are evidence too.
 //
-// Before each line, under a lock of all writers, the log looks for what others did: in
-// the folder, which has to be this user's alone, and at the end of the file. A file that
-// was made accessible to others or got a second name by hand takes no more lines from a
-// tenth of a second later on.
+// Before each line, under a lock of all writers, the log checks for changes by others: in the
+// folder, which must be this user's alone, and at the end of the file. A file that was made
+// accessible to others, or got a second hard link, takes no more lines a tenth of a second later.
 //
-// [Logs] are two such logs: one for lines that must not be lost, one for the many lines about
-// calls that change nothing. [Records] writes to them what becomes of each call, and notifies
-// observers: a call that changes something is written before it runs, and is refused if that
-// fails.
+// [Logs] are two such logs: one for lines that must not be lost, one for the many calls that
+// change nothing. [Records] writes the lines of each call to them and notifies observers: a call
+// that changes something is written before it runs, and is refused if that fails.
 //
 // The package never reads a vault.
 package audit
@@ -45,22 +39,21 @@ import (
 
 // Limits say how much is kept. The zero Limits keep 32 files of 8 MiB.
 type Limits struct {
-	// FileSize is how many bytes a file may have. One that a line does not fit
-	// into is rotated; only a single line that is longer makes a longer file.
+	// FileSize is the maximum size of a file in bytes, after which it is rotated; only a single
+	// longer line makes a longer file.
 	FileSize int64
-	// Files is how many files are kept, with the one that is written to. The
-	// oldest is removed when there are more, unless a line in it is younger than
-	// MinAge.
+	// Files is how many files are kept, with the current one. Beyond it the oldest is removed,
+	// unless a line in it is younger than MinAge.
 	Files int
 	// MinAge is how long every line is kept at least; 0 keeps none for its age.
 	MinAge time.Duration
-	// MaxFiles is how many files there may be because of MinAge; 0 means 256. When
-	// the oldest of so many may not be removed, nothing more is written.
+	// MaxFiles bounds the files that are kept because of MinAge; 0 means 256. When they are full
+	// and the oldest may not be removed, nothing more is written.
 	MaxFiles int
 }
 
-// lookAgain is what a Log has for lookAgain. What is seen this much later is done by hand
-// only, and in a folder that is looked at for each line.
+// lookAgain is the default of Log.lookAgain. Later changes are made by hand only, and in a folder
+// that is checked for each line.
 const lookAgain = 100 * time.Millisecond
 
 const (
@@ -83,28 +76,26 @@ func (l Limits) orDefaults() Limits {
 	return l
 }
 
-// Log is the audit log in a folder. It is safe for use by several goroutines,
-// and by several processes at once.
+// Log is the audit log in a folder. It is safe for concurrent use by goroutines and processes.
 type Log struct {
 	folder  folder
 	current string // the path of the file that is written to
 	limits  Limits
 	sys     private.System
 	now     func() time.Time
-	// keepOpen says that files stay open from one line to the next. Not where an
-	// open file cannot be renamed: another process would never get to it.
+	// keepOpen says that files stay open between lines; not where an open file cannot be renamed,
+	// which would stop other processes from rotating it.
 	keepOpen bool
-	// lookAgain is for how long the permissions and hard links of the open file are taken to
-	// be those of the last look.
+	// lookAgain is how long the permissions and hard links of the open file are taken to be
+	// unchanged.
 	lookAgain time.Duration
 
 	mu   sync.Mutex // one that writes at a time, in this process
 	tail *tail      // what is known of the file that is written to, nil if nothing
 	seen point      // the last line that this process knows to be in the log
 	buf  []byte
-	// The file of the lock stays open as the others do. found is the folder when all of
-	// them were looked at by name, last the folder as this write sees it, and unchanged
-	// says that both are the same.
+	// The lock file stays open too. found is the folder when all files were checked by name, last
+	// the folder at this write, and unchanged says that both are the same.
 	lockFile    *private.LockFile
 	found, last names
 	unchanged   bool
@@ -117,9 +108,8 @@ type Log struct {
 	prepared  atomic.Bool // the folder was found, or made, and checked
 }
 
-// Open returns the log in the folder dir, an absolute path. It reads nothing;
-// the folder and its files are made when the first line is written, or the first
-// digest made.
+// Open returns the log in the folder dir, an absolute path. It reads nothing; the first line or
+// digest creates the folder and its files.
 func Open(dir string, limits Limits) *Log {
 	p := folder{dir}
 	return &Log{
@@ -128,8 +118,7 @@ func Open(dir string, limits Limits) *Log {
 	}
 }
 
-// Close closes the files that are open. The log can be used afterwards; it opens
-// them again.
+// Close closes the files that are open. The log can be used afterwards; it opens them again.
 func (l *Log) Close() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -188,8 +177,7 @@ func unusable(path string, err error) error {
 	return &Unusable{Path: path, Reason: reason, Cause: err}
 }
 
-// Busy says that another process held the lock until patience ended. Nothing was
-// written.
+// Busy says that another process held the lock until patience ended. Nothing was written.
 type Busy struct{ Path string }
 
 // Code returns the name of the error for programs.

@@ -31,8 +31,8 @@ type Follower struct {
 // limit bytes of what is there, from the beginning of a line. It reads nothing yet.
 func Follow(dir string, limit int64) *Follower { return &Follower{folder: folder{dir}, limit: limit} }
 
-// Next gives the lines that are new to visit, the oldest first. What is not a line is
-// passed over: that is for [Verify]. A folder that is missing has no lines. The errors are
+// Next calls visit with new lines, the oldest first. Text that is not a line is skipped: that is
+// for [Verify]. A missing folder has no lines. The errors are
 // *[Unusable] and *[Busy].
 func (f *Follower) Next(visit func(Place, Line)) error {
 	info, err := os.Lstat(f.folder.file(currentFile))
@@ -158,21 +158,20 @@ func (f *Follower) At(place Place) (Line, bool) {
 	return Line{}, false
 }
 
-// settleTime is how long a folder must be unchanged for its time of change to be trusted:
-// several changes within one tick of the clock of a file system leave the same time.
+// settleTime is how long a folder must be unchanged for its modification time to be trusted:
+// changes within one tick of the clock of a file system have the same time.
 const settleTime = 100 * time.Millisecond
 
-// names is the folder as it was when the files in it were last looked at one by one. While
-// it is unchanged no file in it was made, renamed, replaced or removed. The zero value
-// trusts nothing.
+// names is the folder when the files in it were last checked one by one. While it is unchanged no
+// file in it was created, renamed, replaced or removed. The zero value trusts nothing.
 type names struct {
 	info    fs.FileInfo
 	settled bool
 	at      time.Time // of the look, zero if there was none
 }
 
-// areUnchanged looks at the folder: whether its names are those of the last look. If they
-// are not, now is what to remember once the files were looked at.
+// areUnchanged reports whether the names in the folder are those of the last check. If not, now is
+// the value to keep after the files were checked.
 func (n names) areUnchanged(dir string) (now names, unchanged bool) {
 	begun := time.Now()
 	info, err := os.Lstat(dir)

@@ -16,8 +16,8 @@ import (
 	"vaultwicket/gateway/state/private"
 )
 
-// head says where the log ends, and where what is kept of it begins. It is
-// written in place, always at the same length, after every line.
+// head says where the log ends, and where what is kept of it begins. It is written in place, with
+// a fixed length, after every line.
 type head struct {
 	number uint64 // that the present file gets when it is rotated
 	size   int64  // of the present file
@@ -101,8 +101,7 @@ func hashOf(text string) (hash [sha256.Size]byte, ok bool) {
 	return hash, err == nil
 }
 
-// readHead returns the head, or why there is none: one of two sentences, "" if
-// there is one.
+// readHead returns the head, or why there is none: one of two sentences, "" if there is one.
 func (p folder) readHead() (h head, why string, err error) {
 	text, err := private.Read(p.file(headFile), headSize)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -120,17 +119,15 @@ func (p folder) readHead() (h head, why string, err error) {
 
 const keyFile = "audit.key"
 
-// key is what digests are made with. It is random, made once for each log, and
-// kept as hexadecimal with a checksum after it.
+// key is the key of digests: random, made once for each log, stored in hexadecimal with a
+// checksum.
 type key [sha256.Size]byte
 
 const keyFileSize = hashLength + 1 + digestLength + 1
 
-// Digest returns what replaces a text in the log: the first 16 hexadecimal
-// digits of its HMAC-SHA-256. The same text has the same digest in all of the
-// log, and who does not have the key cannot try out what it may be of. It is ""
-// if the key can be neither read nor made, in which case [Log.Write] returns an
-// error that says why.
+// Digest returns the first 16 hexadecimal digits of the HMAC-SHA-256 of a text, which replace it
+// in the log. The same text has the same digest in all of the log; without the key a guess cannot
+// be tested. It is "" if the key can be neither read nor made; [Log.Write] then returns the error.
 func (l *Log) Digest(text string) string {
 	k, err := l.knownKey()
 	if err != nil {
@@ -157,9 +154,8 @@ func (l *Log) knownKey() (*key, error) {
 	return l.findKey()
 }
 
-// findKey reads the key, under the lock. Where there is none, or what is no key,
-// it puts back the one that this process knows, or else another, which the head
-// gives away.
+// findKey reads the key, under the lock. If it is missing or damaged, it writes the one that this
+// process knows, or else a new one, which the head shows.
 func (l *Log) findKey() (*key, error) {
 	k, err := l.folder.readKey()
 	var damaged *badKey

@@ -12,13 +12,11 @@ import (
 	"unicode/utf8"
 )
 
-// Line is one line of the log. All names in it are cut to a hundred bytes, and
-// what cannot be seen in them is escaped. There is no field for the text of a
-// note, and none for its path.
+// Line is one line of the log. Names are cut to a hundred bytes, and invisible characters in them
+// are escaped. There is no field for the text of a note or its path.
 type Line struct {
-	// Seq and Prev are the log's: what a caller puts there is ignored. Seq
-	// counts the lines of the log from 1, over all its files. Prev is the SHA-256
-	// in hexadecimal of the line before, without the end of line.
+	// Seq and Prev are set by the log. Seq counts the lines from 1, over all files. Prev is the
+	// SHA-256 in hexadecimal of the line before, without its newline.
 	Seq  uint64 `json:"seq"`
 	Prev string `json:"prev"`
 	// Time is in UTC. Zero is the time of writing.
@@ -70,9 +68,8 @@ type Param struct {
 
 // Repair says what the log found when it went on.
 type Repair struct {
-	// Torn is how many bytes are between the line before this one in the chain
-	// and this one, and Sum is their SHA-256 in hexadecimal. They are what is left
-	// of lines that were never finished.
+	// Torn is the number of bytes between the previous line of the chain and this one, and Sum is
+	// their SHA-256 in hexadecimal: the rest of lines that were never finished.
 	Torn int64  `json:"torn,omitempty"`
 	Sum  string `json:"sum,omitempty"`
 	// Lost is how many lines are known to be missing.
@@ -227,15 +224,14 @@ func parse(text []byte) (Line, bool) {
 	return line, line.Prev == hex.EncodeToString(l.prev[:])
 }
 
-// maxName is how many bytes of a name are kept. A name is of a session, a
-// client, a command; what is longer is none, and might be a text.
+// maxName is the maximum length of a name in bytes: of a session, a client, a command. What is
+// longer might be a text.
 const maxName = 100
 
 const ellipsis = "…"
 
-// clean returns a name as it is kept: at most maxName bytes, with an escape for
-// whatever a reader would not see, or would see as something else. Names come
-// from clients, and a log is read in terminals.
+// clean returns a name as it is kept: at most maxName bytes, with escapes for invisible and
+// misleading characters. Names come from clients, and a log is read in terminals.
 func clean(name string) string {
 	if isClean(name) {
 		return name
@@ -284,8 +280,7 @@ func escape(r rune, text string) string {
 	return fmt.Sprintf(`\U%08x`, r)
 }
 
-// isVisible reports whether a reader sees r as itself. Beside what is no
-// printable character those are left out that have no glyph.
+// isVisible reports whether a reader sees r as itself: printable, and with a glyph.
 func isVisible(r rune) bool {
 	return unicode.IsPrint(r) && r != '\u2800' && // the empty braille pattern
 		!unicode.In(r, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector)

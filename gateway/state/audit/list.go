@@ -15,8 +15,7 @@ import (
 type Filter struct {
 	Since time.Time // not before
 	Until time.Time // before
-	// Limit is how many are wanted, of those that the rest wants the newest; 0 is
-	// all of them.
+	// Limit is how many are wanted, of those that the rest wants the newest; 0 is all of them.
 	Limit int
 
 	Kind, Command, Decision, Vault, Session, Code, Agent string
@@ -38,8 +37,8 @@ func (f Filter) wants(line Line) bool {
 // List returns the lines of the log in the folder dir, the oldest first, as it is
 // at the moment when one begins to read. A line that cannot be read comes as a
 // *[Damaged], and the others after it; what is left of lines that were never
-// finished is passed over. An *[Unusable] or a *[Busy] ends the list. The chain
-// is ignored: that is [Verify].
+// finished is skipped. An *[Unusable] or a *[Busy] ends the list. The chain is not checked: that
+// is [Verify].
 func List(dir string, f Filter) iter.Seq2[Line, error] {
 	return func(yield func(Line, error) bool) {
 		s, err := folder{dir}.takeSnapshot()
@@ -68,8 +67,7 @@ type item struct {
 	err  error
 }
 
-// newest yields the last lines. It reads the newest file first, and no more of
-// them than it takes.
+// newest yields the last lines. It reads the newest file first, and no more of them than it takes.
 func (s *snapshot) newest(f Filter, yield func(Line, error) bool) {
 	var parts [][]item
 	left := f.Limit
@@ -133,8 +131,7 @@ func (line Line) explains(bytes int64) bool {
 	return line.Kind == kindGap && line.Repair != nil && line.Repair.Torn >= bytes
 }
 
-// snapshot is the log as it was at one moment. Up to the sizes that the files had
-// nothing changes in them any more.
+// snapshot is the log at one moment. Up to their sizes the files are immutable.
 type snapshot struct {
 	content content
 	head    head
@@ -149,8 +146,7 @@ type snapshotFile struct {
 	size   int64
 }
 
-// takeSnapshot opens all files of a log, the oldest first. Of a folder that is missing
-// it returns none.
+// takeSnapshot opens all files of a log, the oldest first, or none if the folder is missing.
 func (p folder) takeSnapshot() (s *snapshot, err error) {
 	if err := unusable(p.dir, private.CheckFolder(p.dir)); errors.Is(err, fs.ErrNotExist) {
 		return &snapshot{why: headMissing}, nil
@@ -212,9 +208,8 @@ func (s *snapshot) close() {
 	}
 }
 
-// merge yields the lines of two logs in the order of their times, and of those of
-// one time first those of a. Each log keeps its own order. Errors stay where they
-// are among the lines of their log.
+// merge yields the lines of two logs in the order of their times, for equal times those of a
+// first. Each log keeps its own order, and errors their place in it.
 func merge(a, b iter.Seq2[Line, error]) iter.Seq2[Line, error] {
 	return func(yield func(Line, error) bool) {
 		nextA, stopA := iter.Pull2(a)

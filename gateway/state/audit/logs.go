@@ -12,14 +12,13 @@ import (
 	"vaultwicket/policy"
 )
 
-// AuditFolder returns the folder of the audit log in the state folder: the lines
-// about changes, approvals and denials by policy, which are kept for 90 days.
+// AuditFolder returns the folder of the lines about changes, approvals and denials by policy,
+// which are kept for 90 days.
 func AuditFolder(state string) string { return filepath.Join(state, "audit") }
 
-// CallsFolder returns the folder of the other lines of the audit log in the state
-// folder: about calls that only read, and about invalid requests. A client can cause any
-// number of them, so they have a log of their own, in which the newest replace the
-// oldest.
+// CallsFolder returns the folder of the other lines: calls that only read, and invalid requests. A
+// client can cause any number of them, so they have a log of their own, in which the newest
+// replace the oldest.
 func CallsFolder(state string) string { return filepath.Join(state, "audit-calls") }
 
 // Lines returns the lines of both parts of the audit log in a state folder, in
@@ -89,8 +88,8 @@ func (l Logs) WritePair(decision, end Line) error {
 	return errors.Join(l.Write(decision, false, false), l.Write(end, false, false))
 }
 
-// isRoutine reports whether a line is about a call that changes nothing and was
-// not refused by the policy. Whatever is not known to be one is not.
+// isRoutine reports whether a line is about a call that changes nothing and was not refused by the
+// policy. An unknown one is not.
 func isRoutine(line Line, mutates bool) bool {
 	switch {
 	case line.Kind == KindLimited:
@@ -109,13 +108,13 @@ var policyCodes = map[string]bool{
 	policy.CodeUnconfirmed: true, policy.CodeAccess: true, policy.CodeAgent: true,
 }
 
-// lateAfter is how long the line of a decision to let a read through may wait for that of
-// its end, so that both are written at once.
+// lateAfter is how long the line of the decision about a read may wait for that of its end, so
+// that both are written at once.
 const lateAfter = 50 * time.Millisecond
 
-// late holds lines of decisions until the calls end, at most for [lateAfter]. One timer
-// serves all of them, and runs on while calls come: a timer for each call would wake a
-// thread that waits for messages.
+// late keeps decisions until their calls end, at most for [lateAfter]. One timer serves all of
+// them and runs while calls come: a timer for each call would wake a thread that waits for
+// messages.
 type late struct {
 	// Logs takes the lines. It must be set before use.
 	Logs Logs
@@ -199,17 +198,15 @@ func (l *late) End(d *heldDecision, end Line) bool {
 const KindLimited = "limited"
 
 const (
-	// LimitedPeriod is how long calls that are refused for their rate are counted
-	// before a line tells of them.
+	// LimitedPeriod is how long calls that are refused for their rate are counted before a line
+	// reports them.
 	LimitedPeriod = time.Minute
-	// MaxLimited bounds the callers that are counted apart in a period: they choose
-	// their names.
+	// MaxLimited bounds the callers that are counted apart in a period: they choose their names.
 	MaxLimited = 16
 )
 
-// Limited counts calls that are refused for their rate. The first one of a period
-// has a line of its own; the others are told of in one line a client when the
-// period is over.
+// Limited counts calls that are refused for their rate. The first one of a period has a line of
+// its own, the others share one line a client at its end.
 type Limited struct {
 	// Write takes the lines that count.
 	Write func(Line)
@@ -223,8 +220,7 @@ type Limited struct {
 // limitedBy has the callers of such a line.
 type limitedBy struct{ session, agent, client, surface, vault string }
 
-// First reports whether a call is the first one of a period, and counts it if it
-// is not.
+// First reports whether a call is the first one of a period, and counts it if it is not.
 func (l *Limited) First(line Line) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -6,33 +6,28 @@ import (
 	"syscall"
 )
 
-// mappedEnd knows where a file ends that several processes append lines to, without a
-// system call: the part of the file about its end is mapped into memory.
+// mappedEnd tells without a system call where a file ends that several processes append to: the
+// end of the file is mapped into memory.
 //
-// A mapping shows what any process of the machine has written as soon as that is written, on
-// file systems that keep one copy of a file in memory. Those known to do so are listed by
-// name; on others, such as network file systems, and on systems other than Linux and macOS
-// nothing is mapped. The mapping is only read: a killed process leaves nothing half written.
+// A mapping shows what any process has written at once, on file systems that keep one copy of a
+// file in memory. Those known to do so are listed by name; on others, such as network file
+// systems, and on systems other than Linux and macOS nothing is mapped. The mapping is read-only.
 //
-// The zero mappedEnd knows nothing of its file. It is for one goroutine at a time, and must
-// be closed.
+// The zero mappedEnd has no file. It is for one goroutine at a time, and must be closed.
 type mappedEnd struct {
 	part []byte // of the file, nil if none is mapped
 	from int64  // where the part begins
 	none bool   // of this file nothing can be mapped
 }
 
-// partSize is how much of a file is mapped at once. It is larger than any page, so that a
-// part can begin at each multiple of it, and small, as what was looked at of it counts as
-// memory of the process.
+// partSize is the size of a mapping: a multiple of any page size, and small, because the pages
+// that were read count as memory of the process.
 const partSize = 256 << 10
 
-// IsAt reports whether the file still ends at size: a line ends there, and nothing follows.
-// False means that it does not, or that the mapping does not tell; then the system has to
-// be asked.
+// IsAt reports whether the file still ends at size: a line ends there, and nothing follows. False
+// means that it does not, or that the mapping does not tell; then the system has to be asked.
 //
-// It is true only if the mapping shows what was written last: the line end before size. It
-// does not see a NUL after size, which no text has.
+// A NUL after size, which no text has, is not seen.
 func (e *mappedEnd) IsAt(size int64) bool {
 	at := size - e.from
 	if size%int64(os.Getpagesize()) == 0 || at < 0 || at >= int64(len(e.part)) {
@@ -42,8 +37,8 @@ func (e *mappedEnd) IsAt(size int64) bool {
 	return ok && last == '\n' && next == 0
 }
 
-// bytesAround reads the bytes before and at an offset. Neither can be read if somebody made the
-// file shorter by whole pages, or if the disk does not give them back.
+// bytesAround reads the bytes before and at an offset. ok is false if the file was made shorter by
+// whole pages, or the disk does not return them.
 func bytesAround(part []byte, at int64) (before, here byte, ok bool) {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer func() { ok = recover() == nil }()

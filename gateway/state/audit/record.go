@@ -59,9 +59,9 @@ type Record struct {
 	refusal error // of the policy
 	seen    *observe.Call
 	held    *heldDecision // nil unless the decision waits for the end
-	// hidden is the rule that hides what the call names, "" if none does. The
-	// caller is told that it is missing. hiddenName is the same for what file=
-	// spells, which may also mean another note; it counts where nothing is found.
+	// hidden is the rule that hides what the call names, "" if none does; the caller is answered
+	// that it is missing. hiddenName is the same for the name in file=, which may also mean
+	// another note; it counts if nothing is found.
 	hidden, hiddenName string
 }
 
@@ -134,8 +134,8 @@ func (r *Record) Approved(by string) {
 	r.write(line, false)
 }
 
-// Allowed notes that a call is let through to a backend, "" for none. A call that changes
-// something is not, unless that is in the log.
+// Allowed records that a call is passed to a backend, "" for none. A call that changes something
+// is refused unless that is in the log.
 func (r *Record) Allowed(call allowlist.Call, backend string) error {
 	r.call, r.refusal = call, nil
 	mutates := call.Effect().Mutates()
@@ -157,9 +157,8 @@ func (r *Record) Allowed(call allowlist.Call, backend string) error {
 	return nil
 }
 
-// truly is a line as the owner is to read it. The caller of a call that names what
-// is hidden is told that it is missing, and so are observers, whose reports may be
-// read by anybody.
+// truly is a line for the owner of the vault. The caller of a call that names a hidden note is
+// answered that it is missing, and so are observers, whose reports others may read.
 func (r *Record) truly(line Line) Line {
 	if r.hidden == "" {
 		return line
@@ -192,8 +191,8 @@ type End struct {
 	ExitCode int
 	Code     string // of the failure, "" for none
 	Lost     bool   // the change removed so much that it was destructive
-	// Change is the id of a change, Before and After are the hashes of the note that the
-	// call was about. Of a call that changes nothing there is only the one After.
+	// Change is the id of a change, Before and After are the hashes of the note of the call. A
+	// call that changes nothing has only After.
 	Change, Before, After string
 }
 
@@ -230,8 +229,8 @@ func (r *Record) decision(what string, err error) Line {
 	return line
 }
 
-// write writes a line of a call that changes nothing by itself: such a call is
-// not stopped by a log that cannot be written.
+// write writes a line of a call that changes nothing: it is not stopped by a log that cannot be
+// written.
 func (r *Record) write(line Line, durable bool) {
 	if line.Kind == "decision" {
 		r.seen.Decided(observe.Decision{Decision: line.Decision, Rule: line.Rule, Code: line.Code})

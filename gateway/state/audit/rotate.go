@@ -13,10 +13,9 @@ import (
 	"vaultwicket/gateway/state/private"
 )
 
-// rotate renames the current file and begins another. The head follows with
-// the next line; until then the files show that it did not. A file that
-// cannot be renamed, because a process has it open on a system that forbids that, is
-// still written to.
+// rotate renames the current file and begins another. The head follows with the next line; until
+// then the files show that it did not. A file that cannot be renamed, such as one that another
+// process has open on Windows, is still written to.
 func (l *Log) rotate(t *tail) (*tail, error) {
 	if _, err := os.Lstat(l.folder.file(rotatedName(t.head.number))); err == nil {
 		// Another program has put something there: finding the end again records it.
@@ -37,8 +36,8 @@ func (l *Log) rotate(t *tail) (*tail, error) {
 	return t, l.rotateFile(t)
 }
 
-// isYoung reports whether a line of a file has to be kept for its age. A file of
-// which that is not known has none: it is recorded as a break when it is dropped.
+// isYoung reports whether a line of a file has to be kept for its age. A missing file has none:
+// that is recorded as a break when it is dropped.
 func (l *Log) isYoung(t *tail, number uint64) (bool, error) {
 	if l.limits.MinAge <= 0 {
 		return false, nil
@@ -53,8 +52,8 @@ func (l *Log) isYoung(t *tail, number uint64) (bool, error) {
 	return l.now().Sub(last) < l.limits.MinAge, err
 }
 
-// youngest returns the latest time of the lines of a file. They are read
-// from the end: the clock of a machine is set back by seconds, and not by files.
+// youngest returns the latest time of the last lines of a file: clocks are set back by seconds,
+// not by files.
 func (p folder) youngest(name string) (last time.Time, err error) {
 	file, err := private.Open(p.file(name), os.O_RDONLY)
 	if err != nil {
@@ -150,8 +149,7 @@ func (p folder) walkRotated(w *walker, number uint64) error {
 	return w.walk(name, file, 0, info.Size())
 }
 
-// startOf returns the point before the first line of a file that is said to be
-// there.
+// startOf returns the point before the first line of a file that is said to be there.
 func (p folder) startOf(t *tail, number uint64) (point, error) {
 	if number == t.head.number {
 		return t.end, nil
@@ -163,8 +161,8 @@ func (p folder) startOf(t *tail, number uint64) (point, error) {
 	return point{first.seq - 1, first.prev}, err
 }
 
-// clear removes the files that the head does not count any more. The head has to
-// be durable before. What cannot be removed stays until the next time.
+// clear removes the files before the first that the durable head counts. A file that cannot be
+// removed stays until the next time.
 func (l *Log) clear(t *tail) {
 	if t.record.Sync() != nil {
 		return

@@ -26,8 +26,8 @@ type tail struct {
 	size int64 // of the current file
 	last int64 // where the last line of the chain begins
 	end  point // that line
-	// What has to be written before the next line can be: the end of a line that
-	// was cut short, and what tells of it.
+	// What has to be written before the next line: the newline of a torn line, and the record of
+	// it.
 	unclosed bool
 	repairs  []Line
 	dropped  bool // files are to be removed once the head says so
@@ -115,8 +115,8 @@ func (l *Log) findTail(t *tail) error {
 	return t.continueAfterBreak(was, l.seen, why)
 }
 
-// findHead opens the head. A log that is new gets its first; one that was lost
-// is made again, and says from the beginning that the log is broken.
+// findHead opens the head. A new log gets its first; a lost one is made again, marked as broken
+// from the beginning.
 func (l *Log) findHead(t *tail, there content, k *key) (why string, err error) {
 	t.head, why, err = l.folder.readHead()
 	if err != nil {
@@ -167,8 +167,7 @@ func (p folder) newestHead(there content, k *key) (head, error) {
 	return h, nil
 }
 
-// ends returns the link of the first line of a file, and the highest number in
-// it.
+// ends returns the link of the first line of a file, and the highest number in it.
 func (p folder) ends(name string) (first link, last uint64, err error) {
 	file, err := private.Open(p.file(name), os.O_RDONLY)
 	if err != nil {
@@ -194,8 +193,7 @@ func (p folder) ends(name string) (first link, last uint64, err error) {
 	return first, last, nil
 }
 
-// finishRotation completes a rotation whose process ended before the head was
-// written.
+// finishRotation completes a rotation whose process ended before the head was written.
 func (l *Log) finishRotation(h *head, there content) (why string, err error) {
 	if len(there.rotated) == 0 || slices.Max(there.rotated) < h.number {
 		return "", nil
@@ -222,8 +220,7 @@ func (l *Log) finishRotation(h *head, there content) (why string, err error) {
 	return "", nil
 }
 
-// findFile opens or creates the current file, and returns how it differs from what
-// the head says.
+// findFile opens or creates the current file, and returns how it differs from what the head says.
 func (l *Log) findFile(t *tail) (why string, err error) {
 	name := l.current
 	file, err := l.sys.Open(name, os.O_RDWR|os.O_APPEND)
@@ -324,8 +321,7 @@ func (t *tail) continueAfterBreak(was head, seen point, why string) error {
 	return nil
 }
 
-// isCurrent reports whether the files that are open are those that are there,
-// and nobody has written to them but as this package does.
+// isCurrent reports whether the open files are those in the folder, written only by this package.
 func (l *Log) isCurrent(t *tail) bool {
 	if !t.isClean() {
 		return false
@@ -347,16 +343,16 @@ func (l *Log) isCurrent(t *tail) bool {
 	return true
 }
 
-// isAsLeft reports whether nobody has written since this process did. What another process
-// leaves behind shows in the folder or after the end of the file, whenever it stops: a
-// line before its head, a file renamed before the next one is made. Only permissions and
-// hard links that were changed by hand do not show there: the system is asked for them.
+// isAsLeft reports whether no other process has written since this one. Whatever another process
+// leaves shows in the folder or after the end of the file: a line before its head, a file renamed
+// before the next one is made. Permissions and hard links that were changed by hand do not; the
+// system is asked for them.
 func (l *Log) isAsLeft(t *tail) bool {
 	return l.unchanged && l.last.at.Sub(t.looked) < l.lookAgain && t.view.IsAt(t.size)
 }
 
-// look returns what is known of the current file, or an error if the files that are open
-// are not those that are there. In a folder that is unchanged they are.
+// look returns the information about the current file, or an error if the open files are not those
+// in the folder. In an unchanged folder they are.
 func (l *Log) look(t *tail) (fs.FileInfo, error) {
 	if l.unchanged {
 		return t.file.Stat()
@@ -392,8 +388,7 @@ func (t *tail) follow(size int64) bool {
 	return true
 }
 
-// endsWith reports whether the last line of a file is the one that the head
-// names.
+// endsWith reports whether the last line of a file is the one that the head names.
 func endsWith(in io.ReaderAt, h head) bool {
 	if h.size == 0 {
 		return true

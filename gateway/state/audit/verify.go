@@ -41,9 +41,8 @@ type Break struct {
 	Why  string // a sentence for people
 }
 
-// Verify checks all of the log in the folder dir and reports what is wrong with
-// it. A missing or empty folder is not wrong. An error means
-// that it could not be checked: an *[Unusable] or a *[Busy].
+// Verify checks all of the log in the folder dir. A missing or empty folder is valid. The error,
+// an *[Unusable] or a *[Busy], means that it could not be checked.
 func Verify(dir string) (Report, error) {
 	p := folder{dir}
 	s, err := p.takeSnapshot()
@@ -206,8 +205,8 @@ type walker struct {
 	end  int64 // the offset after it
 	open bool  // it has no end of line
 
-	// What does not fit begins at loose, -1 if everything does. It may be what is
-	// left of lines that were never finished, which a gap explains.
+	// Bytes that do not fit begin at loose, -1 for none. They may be the rest of lines that were
+	// never finished, which a gap explains.
 	loose   int64
 	misfit  Break
 	foreign *Break // a line of a log that is there

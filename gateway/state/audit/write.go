@@ -13,13 +13,11 @@ import (
 	"vaultwicket/gateway/state/private"
 )
 
-// Write appends a line. If it is to be durable, no crash can lose it once Write
-// has returned nil: that is for what is written before and after a change.
+// Write appends a line. A durable line survives any crash once Write has returned nil: that is for
+// lines before and after a change.
 //
-// An error means that the line is not in the log: an *[Unusable], such as with
-// a full disk, a *[Busy] or an *[Invalid]. The exception is a disk that takes
-// nothing at all any more, not even the line back: then a line may be there
-// that nobody was promised.
+// An error, an *[Unusable], a *[Busy] or an *[Invalid], means that the line is not in the log.
+// Only if the disk fails entirely, so that the line cannot be removed either, it may be there.
 func (l *Log) Write(line Line, durable bool) error { return l.WriteAll(durable, line) }
 
 // WriteAll is Write for several consecutive lines. With an error the first of them may be in the
@@ -145,9 +143,8 @@ type addition struct {
 	broken uint64 // the first line that records a break, 0 if there is none
 }
 
-// compose puts together as many lines as fit into the file, and how many these are: none
-// if the file has to be rotated first. An empty file takes any line, and so does one of
-// which rotated says that it was to be rotated.
+// compose encodes as many lines as fit into the file, and returns their number: 0 if the file has
+// to be rotated first. An empty file takes any line, and so does one that could not be rotated.
 func (l *Log) compose(t *tail, lines []Line, rotated bool) (a addition, count int, err error) {
 	a = addition{text: l.buf[:0], end: t.end}
 	if t.unclosed {
@@ -219,8 +216,8 @@ func (l *Log) commit(t *tail, a addition, durable bool) error {
 	return nil
 }
 
-// patience is how long the lock is waited for. It is held for one line, and
-// for a moment longer when a file is rotated.
+// patience is how long the lock is waited for. It is held for one line, and a moment longer for a
+// rotation.
 const patience = 10 * time.Second
 
 // lock takes the lock of writers, and makes the folder if need be.
@@ -242,12 +239,12 @@ func (l *Log) lock() (unlock func(), err error) {
 	return unlock, err
 }
 
-// maxReplaced is how often the file of the lock is opened again because another one was
-// put in its place. Nobody does that but by hand.
+// maxReplaced is how often the lock file is opened again because another one replaced it, which
+// happens by hand only.
 const maxReplaced = 8
 
-// lockOnce takes the lock of the file that is open, as long as that is the one that is
-// there: others would take another lock.
+// lockOnce locks the open file, as long as it is the one in the folder: other processes would lock
+// another one.
 func (l *Log) lockOnce() (unlock func(), err error) {
 	if !l.keepOpen {
 		return l.folder.lock()

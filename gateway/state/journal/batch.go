@@ -28,8 +28,8 @@ type batch struct {
 	stored int64    // in files
 	made   []string // files
 	now    time.Time
-	// A batch that is bounded counts for payer, who has written so much earlier in
-	// the hour. What says how an entry ended is never refused for want of room.
+	// A bounded batch counts for payer, who has written earlier bytes in this hour. Outcomes are
+	// not bounded: they are never refused.
 	bounded bool
 	payer   string
 	earlier int64
@@ -89,8 +89,7 @@ func (j *Journal) write(lazy bool, fill func(*batch) error) error {
 	return unusable(j.folder.dir, err)
 }
 
-// begin writes what comes before the first record: the segment's own, or the
-// end of a line that was cut short.
+// begin writes the record of a fresh segment, or ends a torn line.
 func (b *batch) begin(now time.Time) error {
 	switch {
 	case b.start == 0:
@@ -133,8 +132,8 @@ func (b *batch) line(record []byte) error {
 // written is how much the batch takes so far.
 func (b *batch) written() int64 { return b.at - b.start + b.stored }
 
-// checkSize returns an error if the batch is more than one entry may take, than its
-// caller may write within an hour, or than there is room for.
+// checkSize returns an error if the batch exceeds the limit of an entry, the hourly share of its
+// caller, or the room that is left.
 func (b *batch) checkSize() error {
 	share := b.limits.MaxBytes / shareOf
 	switch {
@@ -180,8 +179,8 @@ func (b *batch) flush() error {
 	return err
 }
 
-// commit makes everything durable. Nothing is believed before it returns, so
-// the objects and the record that needs them can be synced together.
+// commit makes everything durable. Nothing counts before it returns, so objects and the record
+// that needs them are synced together.
 func (b *batch) commit(lazy bool) error {
 	err := b.flush()
 	if err == nil && !lazy {
@@ -200,8 +199,7 @@ func (b *batch) commit(lazy bool) error {
 	return err
 }
 
-// undo leaves things as they were. If the disk does not let it, there are
-// records that say nothing, or a line that is cut short.
+// undo restores the segment. If the disk refuses, records without an entry or a torn line remain.
 func (b *batch) undo() {
 	if b.out != nil {
 		_ = b.out.Close()
@@ -218,10 +216,9 @@ func (b *batch) undo() {
 	b.Journal.recent = recent{}
 }
 
-// ledger is how much callers have written lately, by caller and time. It lies in
-// the records of the newest segment: each entry says how much it took, and the
-// first record of a segment repeats what was written before. So a process that begins to
-// write knows it from what it reads anyway.
+// ledger is how many bytes callers have written lately, by caller and time. Each entry records its
+// size, and the first record of a segment repeats the sums before it, so the newest segment has
+// all of it.
 //
 // A caller is known by a digest: names may be long, and there may be thousands.
 type ledger map[period]int64
@@ -259,8 +256,8 @@ func payerOf(caller string) string {
 
 func partOf(t time.Time) int64 { return t.Unix() / int64(spentPart/time.Second) }
 
-// counts reports whether a row is of the last hour. With a clock that was put
-// back, what lies in the future counts for as long.
+// counts reports whether a row is of the last hour. After the clock was set back, rows of the
+// future count for as long.
 func (p period) counts(now time.Time) bool {
 	away := partOf(now) - p.at
 	return max(away, -away) <= int64(spentWithin/spentPart)
@@ -297,8 +294,7 @@ func (l ledger) load(rows []spentRecord) {
 	}
 }
 
-// charge takes what an entry, or what is said of one later, has taken. The time is
-// that of the entry.
+// charge adds the size of an entry, or of a later record about it, at the time of the entry.
 func (ix *index) charge(id string, record []byte) {
 	bytes, rest, ok := cutInt(record, `,"bytes":`)
 	payer, _, isPaid := cutText(rest, `,"payer":"`)

@@ -83,8 +83,8 @@ func (j *Journal) Entry(id string) (Entry, error) {
 	return Entry{}, &Unknown{id}
 }
 
-// each gives entries to visit, the newest first, with what later records say of
-// them. only is the id of the one that is wanted, or "".
+// each calls visit with the entries, newest first, merged with later records about them. only is
+// the id of the wanted entry, or "".
 func (j *Journal) each(only string, brief bool, visit func(Entry) (stop bool)) ([]Damage, error) {
 	segments, err := j.segments()
 	if err != nil {
@@ -186,10 +186,9 @@ type Version struct {
 	Image   Image  // its bytes can be had by [Journal.Object]
 }
 
-// Versions returns what the note at path was before each change, the newest
-// first, at most limit of them, a thousand if that is 0. It follows a note to
-// where it was moved from, as far as moves are known to have been made; what
-// another note of the same name once was is there too.
+// Versions returns the note at path as it was before each change, newest first, at most limit
+// versions, 0 for a thousand. It follows the note through moves that are known to have been made;
+// versions of another note of the same name are among them.
 func (j *Journal) Versions(path string, limit int) (versions []Version, damage []Damage, err error) {
 	if limit <= 0 {
 		limit = defaultLimit
@@ -219,8 +218,8 @@ type Damage struct {
 	Offset int64
 	ID     string // the entry that it belongs to, if that is known
 	Reason string
-	// Torn says that the end of a line is missing, as after a crash while it was
-	// written. No caller was answered then that it is stored.
+	// Torn says that the line is incomplete, as after a crash during the write. It was never
+	// acknowledged.
 	Torn bool
 }
 
@@ -251,8 +250,7 @@ type segmentReader struct {
 	at    int64 // of the record that is read
 }
 
-// readSegment reads a segment up to its size. An entry that is not whole is
-// damage.
+// readSegment reads a segment up to its size. An incomplete entry is damage.
 func (p folder) readSegment(seg segment, only string, brief bool) (segmentContent, error) {
 	r := &segmentReader{
 		segmentContent: segmentContent{number: seg.number}, name: segmentName(seg.number), only: only, brief: brief,
@@ -318,8 +316,8 @@ func (r *segmentReader) record(record []byte) {
 	}
 }
 
-// recordOfEntry lets add take a record, if its entry is wanted. It reports false if it
-// cannot be.
+// recordOfEntry calls add with a record of a wanted entry. Damage is recorded if add returns
+// false.
 func (r *segmentReader) recordOfEntry(record []byte, key string, add func([]byte) bool) {
 	id := record[len(key):]
 	id = id[:min(len(id), idLength)]

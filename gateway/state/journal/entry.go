@@ -20,9 +20,8 @@ type Entry struct {
 	ID      string // see [NewID]
 	Time    time.Time
 	Session string // of the process that made the change
-	// Caller is who asked for it: an HTTP session, the clients behind one token, a
-	// process that serves standard input, the terminal. It is "" in entries of
-	// older programs, and of a program that does not know.
+	// Caller is the HTTP session, the clients of one token, the process that serves standard
+	// input, or the terminal; "" if unknown.
 	Caller  string
 	Client  string
 	Command string
@@ -31,12 +30,11 @@ type Entry struct {
 	// Batch is the same for all entries of one batch, "" for a single change.
 	Batch  string
 	Undoes string // the entry that this one takes back, "" mostly
-	// Also are further entries that this one takes back: those of a batch are
-	// taken back together.
+	// Also are further entries that this one undoes: those of a batch are undone together.
 	Also []string
 
-	// Steps are what is to be done, in this order. In a brief listing there are
-	// none, and Count says how many there would be.
+	// Steps are the changes in their order. A brief listing has none; Count says how many there
+	// are.
 	Steps []Step
 	Count int
 
@@ -59,8 +57,8 @@ func (e Entry) By() string {
 	return cmp.Or(agent, client, "-")
 }
 
-// SeenBy reports whether sees is true of all paths that the entry concerns. One that
-// concerns more must not be shown. It looks at the steps, which a brief listing leaves out.
+// SeenBy reports whether sees is true of all paths that the entry concerns; otherwise it must not
+// be shown. It needs the steps, which a brief listing leaves out.
 func (e Entry) SeenBy(sees func(path string) bool) bool {
 	return !slices.ContainsFunc(e.Steps, func(s Step) bool {
 		return !sees(strings.TrimSuffix(s.Path, "/")) || !sees(strings.TrimSuffix(s.Source(), "/"))
@@ -79,8 +77,8 @@ func (e Entry) TakesBack() []string {
 type Step struct {
 	// Path ends with a slash if it is that of a folder, which has the image of an empty file.
 	Path string
-	// From is where the file was before, "" if it is not moved. Before is then
-	// what was there. What a move replaces at Path needs a step of its own.
+	// From is the earlier path of a moved file, "" if it is not moved; Before is then the content
+	// there. A file that the move replaces at Path needs a step of its own.
 	From   string
 	Before Image
 	// After is what is expected, and what was found once the outcome is known.
@@ -90,8 +88,7 @@ type Step struct {
 	Modified int64
 }
 
-// isPureMove reports whether a step leaves the bytes as they are. They are not
-// kept then.
+// isPureMove reports whether a step leaves the bytes unchanged. They are not kept then.
 func (s Step) isPureMove() bool { return s.From != "" && s.Before == s.After }
 
 // Image names the bytes of a file. The zero Image is that of no file.
@@ -107,8 +104,7 @@ func ImageOf(content []byte) Image {
 	return Image{Exists: true, Hash: hex.EncodeToString(sum[:]), Size: int64(len(content))}
 }
 
-// State is how far a change has come. The zero State is the one of which
-// nothing is known but that it was to begin.
+// State is how far a change has come. Of the zero State only the beginning is known.
 type State uint8
 
 // The states, in the order in which they may follow each other.

@@ -74,8 +74,7 @@ func (*Unknown) Code() string { return "journal_unknown" }
 
 func (e *Unknown) Error() string { return fmt.Sprintf("journal: %q not found", e.What) }
 
-// TooLarge says that something is larger than the journal takes. Nothing was
-// written.
+// TooLarge says that something is larger than the journal takes. Nothing was written.
 type TooLarge struct {
 	What  string
 	Limit int64
@@ -88,8 +87,8 @@ func (e *TooLarge) Error() string {
 	return fmt.Sprintf("journal: %s: larger than the limit (%d)", e.What, e.Limit)
 }
 
-// Full says that there is no room for a change, because the entries are too young to be removed,
-// or because one caller has used its share. Nothing was written.
+// Full says that there is no room for a change: the entries are too young to be removed, or the
+// caller has used its share. Nothing was written.
 type Full struct{ Reason string }
 
 // Code returns the name of the error for programs.
@@ -107,8 +106,8 @@ func (e *Invalid) Error() string {
 	return fmt.Sprintf("journal: %s %.100q: %s", e.Field, e.Value, e.Reason)
 }
 
-// Changed says that the bytes of a note do not have the hash of its image: it was changed in
-// between. Nothing was written.
+// Changed says that the bytes of a note do not match its image: it was changed meanwhile. Nothing
+// was written.
 type Changed struct{ Path string }
 
 // Code returns the name of the error for programs.
@@ -129,8 +128,7 @@ func (e *KeyReused) Error() string {
 }
 
 // Unfinished says that the call of an idempotency key was begun and has no answer: it is in
-// progress, or was interrupted. The journal entry may have its outcome; there may be none if it
-// was interrupted early.
+// progress or was interrupted. The journal entry, if there is one, may have its outcome.
 type Unfinished struct{ ID string }
 
 // Code returns the name of the error for programs.

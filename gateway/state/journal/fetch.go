@@ -17,9 +17,7 @@ import (
 	"vaultwicket/gateway/state/private"
 )
 
-// Object returns the bytes with this hash. What it returns has been checked. If
-// they are not kept it answers with an *[Unknown], if they cannot be read any
-// more with a *[Damaged].
+// Object returns the bytes with this hash, verified. The errors are *[Unknown] and *[Damaged].
 func (j *Journal) Object(hash string) ([]byte, error) {
 	var out bytes.Buffer
 	if err := j.CopyObject(&out, hash); err != nil {
@@ -190,8 +188,7 @@ func (p folder) chain(ix *index, hash string) (chain []object, start []byte, err
 	return nil, nil, &Damaged{hash, "is stored as too many differences"}
 }
 
-// data returns the data of a difference that has them in a file. Whether they are
-// right is shown by the hash of the whole.
+// data returns the data of a difference from its file. The hash of the whole text verifies them.
 func (p folder) data(number uint64, o object) ([]byte, error) {
 	name := objectName(number, o.Hash)
 	file, err := private.Open(p.file(name), os.O_RDONLY)
@@ -289,8 +286,7 @@ func newIndex(number uint64) *index {
 	}
 }
 
-// fill reads on, up to size. What is damaged is not found; it is reported where
-// entries are read.
+// fill reads on, up to size. It skips damage, which is reported where entries are read.
 func (ix *index) fill(file io.ReaderAt, size int64) error {
 	for line, err := range private.Lines(file, ix.read, size, maxLine) {
 		if err != nil {
@@ -334,9 +330,8 @@ func (ix *index) add(record []byte, at, length int64) {
 	}
 }
 
-// objectHead returns what an index needs of an object's record. Its first keys
-// are at fixed places, as those of entries and outcomes do, because a segment
-// may hold thousands and each process reads them before it writes.
+// objectHead returns what an index needs of an object's record. The first keys have fixed places,
+// because a process reads the thousands of records of a segment before it writes.
 func objectHead(record []byte) (hash, note string, s location, ok bool) {
 	rest := record[len(objectKey):]
 	if len(rest) < hashLength {

@@ -1,27 +1,23 @@
-// Package journal keeps what is needed to undo a change of notes: before it, an
-// entry that says what is about to be done, with the bytes of every note that it
-// touches, and after it, how it ended.
+// Package journal is the write-ahead log of changes to notes: before a change, an entry that says
+// what will be done, with the bytes of every note it touches; after it, the outcome. Undo works
+// from it.
 //
-// It is in the user's own folder for such things, never in a vault, one folder
-// for each vault. A record is a line of JSON after its checksum, in
-// segments that are only ever appended to. The bytes of notes are named by their
-// SHA-256. Small ones are lines too, the difference from an earlier version of
-// the same note where that is shorter, so that one sync makes an entry and all
-// it needs durable; what does not fit a line is a file next to the segment. Nothing in a
-// segment needs anything outside of it but the outcomes of its entries, which
-// may come later. So the oldest segment can be removed at any time, and no
-// bytes remain that nobody refers to.
+// It is in the user's state folder, never in a vault, one folder for each vault. A record is a
+// line of JSON after its checksum, in append-only segments. Note contents are content-addressed by
+// SHA-256. Small ones are lines too, as the difference from an earlier version of the same note
+// where that is shorter, so that one fsync makes an entry durable; larger ones are files next to
+// the segment. A segment needs nothing outside of it but outcomes of its entries, which may follow
+// in a later one, so the oldest can be removed at any time.
 //
-// What is younger than a day is never removed to make room, and one caller can
-// write a quarter of the journal within an hour: nobody gets rid of the record of
-// a change by making more of them. A change for which there is no room is refused.
+// Entries younger than a day are never removed to make room, and one caller can write a quarter of
+// the journal within an hour, so that no caller can push out the record of a change. A change for
+// which there is no room is refused.
 //
-// A line that was cut short, or altered, is reported with its place and skipped.
-// It is never removed: what follows it begins on a line of its own.
+// A torn or altered line is reported with its offset and skipped, never removed: the next record
+// begins on a line of its own.
 //
-// Of this program the package imports only gateway/state/private and what is below
-// itself: the gateway uses it, and so does the embedded program. It never reads a
-// vault, and the paths that it returns are as untrusted as any other input.
+// The gateway and the embedded program both use the package. It never reads a vault, and the paths
+// that it returns are untrusted input.
 package journal
 
 import (
@@ -41,13 +37,12 @@ import (
 
 // Limits say how much is kept. The zero Limits keep 256 MiB and 90 days.
 type Limits struct {
-	// MaxBytes is how much a vault's journal may take on the disk. Beyond, the
-	// oldest entries make room, but for those of the last 24 hours: while these
-	// fill it, a change is refused with [Full]. One caller may write a quarter of
-	// it within an hour.
+	// MaxBytes bounds the journal of a vault on the disk. Above it the oldest entries are removed,
+	// except those of the last 24 hours: while these fill it, a change is refused with [Full]. One
+	// caller may write a quarter of it within an hour.
 	MaxBytes int64
-	// MaxAge is how long an entry is kept. Entries go by the segment, so one may
-	// stay an eighth longer.
+	// MaxAge is how long an entry is kept. Whole segments are removed, so one may stay an eighth
+	// longer.
 	MaxAge time.Duration
 }
 
@@ -57,13 +52,13 @@ const (
 
 	leastBytes = 64 << 10 // below, a segment would hold less than an entry
 
-	// protected is the age below which an entry is never removed to make room: a
-	// user who looks the next day can still take back what was done.
+	// protected is the age below which an entry is never removed to make room, so that a change
+	// can be undone the next day.
 	protected = 24 * time.Hour
 	// shareOf is which part of the journal one caller may fill within an hour.
 	shareOf = 4
-	// The longest segment, beside one long entry. A process that begins to write
-	// reads it once; a note that is changed is kept whole once in each.
+	// The longest segment, beside one long entry. A process reads it once before it writes; a
+	// changed note is kept whole once in each.
 	maxSegment = 1 << 20
 )
 
@@ -78,8 +73,7 @@ func (l Limits) orDefaults() Limits {
 	return l
 }
 
-// Journal is the journal of one vault. It is safe for use by several goroutines,
-// and by several processes at once.
+// Journal is the journal of one vault. It is safe for concurrent use by goroutines and processes.
 type Journal struct {
 	folder folder
 	limits Limits
@@ -97,10 +91,9 @@ type Journal struct {
 	seen       map[uint64]*index // of the segments that are read, by number
 }
 
-// OpenAs returns the journal of the vault at an absolute path, which is kept below
-// the folder dir. The journal may have been kept under another path, former, and is then
-// taken over if there is none under vault. It reads nothing; a folder that is missing is
-// made when something is written, and is empty until then.
+// OpenAs returns the journal of the vault at an absolute path, below the folder dir. A journal
+// that was kept under another path, former, is renamed if there is none under vault. OpenAs reads
+// nothing; a missing folder is created by the first write.
 func OpenAs(dir, vault, former string, limits Limits) *Journal {
 	return &Journal{folder: newPlace(dir, vault, former), limits: limits.orDefaults(), sys: private.Disk{}, now: time.Now, inText: maxText}
 }
@@ -127,8 +120,7 @@ func (p folder) file(name string) string { return filepath.Join(p.dir, name) }
 // readmeFile is the name of the file that describes the folder.
 const readmeFile = "vault.txt"
 
-// prepare creates the folders that are missing, and returns an error unless they
-// belong to this user alone.
+// prepare creates missing folders. It returns an error unless they belong to this user alone.
 func (j *Journal) prepare() error {
 	if !filepath.IsAbs(j.folder.root) {
 		return unusable(j.folder.root, &private.Unsafe{Path: j.folder.root, Problem: private.NotAbsolute})
@@ -207,16 +199,13 @@ const (
 	appendLock = "append.lock" // held while something is written here
 )
 
-// patience is how long the short lock is waited for. It is held for one entry,
-// which may be a gigabyte.
+// patience is how long the short lock is waited for. It is held for one entry of up to a gigabyte.
 const patience = 30 * time.Second
 
-// Lock keeps other processes, and other callers in this one, from changing notes
-// of the vault through this program until unlock is called. It ends with the
-// process. It waits until ctx ends, and then answers with a *[Busy].
+// Lock keeps other callers and processes from changing notes of the vault through this program
+// until unlock is called or the process ends. When ctx ends first, the error is a *[Busy].
 //
-// Begin, End and all that reads do not need it: they have a lock of their own
-// for a moment.
+// Begin, End and readers do not need it: they take a lock of their own.
 func (j *Journal) Lock(ctx context.Context) (unlock func(), err error) {
 	if err := j.prepare(); err != nil {
 		return nil, err
@@ -225,8 +214,8 @@ func (j *Journal) Lock(ctx context.Context) (unlock func(), err error) {
 	return unlock, j.folder.lockError(writerLock, err)
 }
 
-// Extent is how far the journal has grown: another one after each entry. It is zero where
-// nothing can be read.
+// Extent is how far the journal has grown; it differs after each entry. It is zero if nothing can
+// be read.
 type Extent struct {
 	segment uint64
 	size    int64

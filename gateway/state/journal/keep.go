@@ -11,8 +11,8 @@ import (
 	"io"
 )
 
-// Content returns the bytes that a step is going to change, as its Before says. It is called
-// only for objects that are not kept yet, in the order of the steps.
+// Content returns the bytes that a step is going to change, as in its Before. It is called in the
+// order of the steps, for objects that are not kept yet.
 type Content func(Step) (io.ReadCloser, error)
 
 // keepStep keeps the bytes that a step changes.
@@ -31,8 +31,7 @@ func (b *batch) keepStep(s Step, content Content) error {
 	return b.keep(s.Source(), s.Before, contentReader{in})
 }
 
-// contentError is an error of the caller's reader, which is returned as
-// it is.
+// contentError wraps an error of the caller's reader, which is returned unwrapped.
 type contentError struct{ cause error }
 
 func (e *contentError) Error() string { return e.cause.Error() }
@@ -147,8 +146,8 @@ func wholeFile(path string, image Image) object {
 	return object{Hash: image.Hash, Note: noteID(path), Size: image.Size, File: true}
 }
 
-// keepFile keeps the data of an object, of which image is that, as a file of its
-// own, and writes the record.
+// keepFile writes the data of an object, of which image is the hash, as a file of its own, and
+// then the record.
 func (b *batch) keepFile(path string, o object, image Image, in io.Reader) error {
 	var random [8]byte
 	_, _ = rand.Read(random[:]) // it never fails
@@ -203,12 +202,10 @@ type version struct {
 	text []byte
 }
 
-// maxRemembered is the longest text that is remembered: a process that stays has
-// better use for its memory than a note of megabytes.
+// maxRemembered is the longest text that is cached, to bound the memory of a resident process.
 const maxRemembered = 4 << 20
 
-// maxRecent is how much of the texts that were kept last is remembered, so that
-// the next difference needs no reading.
+// maxRecent bounds the cache of recent texts, which saves reading the base of the next difference.
 const maxRecent = 8 << 20
 
 // recent remembers texts by their hash.

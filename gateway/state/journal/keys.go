@@ -14,9 +14,8 @@ import (
 	"vaultwicket/gateway/state/private"
 )
 
-// Keys remembers the answers to calls with an idempotency key, so that a call
-// that is repeated is not done twice, after a restart neither. It is in the
-// journal's folder, a file for each key.
+// Keys stores the answers to calls with an idempotency key, so that a repeated call is not carried
+// out twice, even after a restart. It has a file for each key in the journal's folder.
 type Keys struct {
 	journal *Journal
 	caller  string
@@ -67,9 +66,9 @@ const (
 	KeyAnswered
 )
 
-// Recall returns the answer to the call with this key and digest, if it was made
-// in the last 24 hours. Its errors are *[KeyReused] if the key came with another
-// digest, *[Unfinished], *[Damaged] if nobody can tell any more, and *[Unusable].
+// Recall returns the answer to the call with this key and digest, of the last 24 hours. Its errors
+// are *[KeyReused] if the key was sent with another digest, *[Unfinished], *[Damaged] and
+// *[Unusable].
 func (k Keys) Recall(key string, digest [sha256.Size]byte, now time.Time) (answer []byte, state KeyState, err error) {
 	name, err := nameOf(key)
 	if err != nil {
@@ -105,10 +104,9 @@ func (r keyRecord) refuse(digest [sha256.Size]byte) error {
 	return nil
 }
 
-// Claim keeps that the call with this key is about to begin, as the entry id. It
-// refuses a key that was claimed in the last 24 hours, with the errors of Recall
-// or, if that has an answer, an *[Invalid]; of two that claim a key at once, one
-// is refused.
+// Claim records that the call with this key is about to begin, as the entry id. A key claimed in
+// the last 24 hours is refused, with the errors of Recall or, if it has an answer, an *[Invalid].
+// Of two concurrent claims one is refused.
 func (k Keys) Claim(key string, digest [sha256.Size]byte, id string, now time.Time) error {
 	name, err := nameOf(key)
 	if err != nil {
@@ -179,8 +177,8 @@ func (k Keys) Forget(key string, id string) error {
 	})
 }
 
-// isExpired reports whether something was too long ago; with a clock that was
-// put back, as far ahead.
+// isExpired reports whether a time is too long ago, or as far in the future after the clock was
+// set back.
 func isExpired(then, now time.Time) bool { return now.Sub(then).Abs() > keyAge }
 
 // nameOf returns the name of a key, by which nobody can choose a file.
@@ -240,8 +238,8 @@ func (k Keys) put(name string, r keyRecord) error {
 	return unusable(k.path(name), err)
 }
 
-// sweep removes keys that are too old, and returns an error if there is no room
-// for one more. To forget a younger one would be to let its call be done twice.
+// sweep removes expired keys, and returns an error if there is no room for one more. Removing a
+// younger one would permit its call a second time.
 func (k Keys) sweep(now time.Time) error {
 	entries, err := os.ReadDir(k.folder())
 	if err != nil {
@@ -260,8 +258,7 @@ func (k Keys) sweep(now time.Time) error {
 			}
 			continue
 		}
-		// The time of the file is that of its record. It is also the only one that
-		// a damaged record has.
+		// The time of the file is that of its record, and the only one that a damaged record has.
 		if isExpired(info.ModTime(), now) {
 			if err := k.journal.sys.Remove(k.path(name)); err != nil {
 				return unusable(k.path(name), err)

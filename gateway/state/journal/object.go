@@ -17,12 +17,10 @@ import (
 const (
 	// maxObject is the largest object: an attachment that is deleted. A note is at most 5 MB.
 	maxObject = 128 << 20
-	// maxText is the largest object that is held in memory, and of which a
-	// difference is taken. Larger ones are attachments; they are files and go
-	// through a small buffer.
+	// maxText is the largest object that is held in memory and stored as a difference. Larger ones
+	// are attachments; they are files, copied through a small buffer.
 	maxText = 32 << 20
-	// maxPacked is the longest text that is compressed to see whether it fits a
-	// line.
+	// maxPacked is the longest text that is compressed to try whether it fits a line.
 	maxPacked = 4 << 20
 	// maxInline is how long an object's bytes may be as a line, compressed: a
 	// file of its own would cost two more syncs.
@@ -32,8 +30,7 @@ const (
 // object is the record of one object.
 type object struct {
 	Hash string `json:"object"`
-	// Note tells which note it is a version of, for those who look for a version
-	// to take the difference from.
+	// Note identifies the note, to find an earlier version as the base of a difference.
 	Note  string `json:"note"`
 	Depth int    `json:"depth"` // how many differences lie before something whole
 	Size  int64  `json:"size"`
@@ -109,9 +106,8 @@ func (o object) isSound() bool {
 // IsWhole reports whether the object is a file that has all of it.
 func (o object) IsWhole() bool { return o.File && o.Base == "" }
 
-// newObject returns the record of a whole text, of which hash is the SHA-256, as a version
-// of the note with this id. ok is false if it is too long
-// for a line.
+// newObject returns the record of a whole text with its SHA-256, as a version of the note with
+// this id. ok is false if it is too long for a line.
 func newObject(hash, note string, text []byte) (o object, ok bool) {
 	if len(text) > maxPacked {
 		return object{}, false
@@ -144,8 +140,7 @@ func (o object) middle() ([]byte, bool) {
 	return out, n == 0 && err == io.EOF
 }
 
-// Over returns the text of o, whose base is the text before it; of a whole
-// object that is nothing.
+// Over returns the text of o, given its base; that of a whole object is empty.
 func (o object) Over(base pieces) (pieces, bool) {
 	middle, ok := o.middle()
 	if !ok || max(o.Prefix, o.Suffix) > base.Size() {
@@ -165,22 +160,20 @@ func (o object) Over(base pieces) (pieces, bool) {
 	return append(text, kept...), true
 }
 
-// A note is mostly changed in one place. The difference from the version before
-// is then where the two begin and end alike, and what is in between.
+// A note is usually changed in one place: a difference is the common prefix and suffix, and the
+// bytes between them.
 
 // Limits of differences.
 const (
 	// maxDepth is the longest chain of differences: each of them costs a read.
 	maxDepth = 31
-	// leastDelta is the length in bytes below which a difference would not be
-	// shorter than the note.
+	// leastDelta is the length in bytes below which a difference is not shorter.
 	leastDelta = 256
 	// Long texts are compared by blocks of so many bytes.
 	block = 4 << 10
 )
 
-// common returns how many bytes two texts have in common at the beginning, and
-// after that at the end.
+// common returns the lengths of the common prefix and, after it, suffix.
 func common(a, b []byte) (prefix, suffix int) {
 	n := min(len(a), len(b))
 	for prefix+block <= n && bytes.Equal(a[prefix:prefix+block], b[prefix:prefix+block]) {
@@ -199,8 +192,7 @@ func common(a, b []byte) (prefix, suffix int) {
 	return prefix, suffix
 }
 
-// pieces are a text in parts. To go from version to version the text need not be
-// copied each time.
+// pieces are a text in parts, which need not be copied from version to version.
 type pieces [][]byte
 
 // Size returns the length of the text in bytes.
@@ -227,8 +219,7 @@ func (p pieces) first(n int) (kept pieces) {
 // Text returns the whole text.
 func (p pieces) Text() []byte { return bytes.Join(p, nil) }
 
-// The compression is DEFLATE at its fastest: it costs a start nothing, and most
-// of what is kept are differences, which are short.
+// DEFLATE at its fastest: it costs a start nothing, and most objects are short differences.
 const level = flate.BestSpeed
 
 // leastPacked is the length from which compressing is tried.

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// The records beside those of objects. Which one a record is, is shown by its
-// first key, and what is needed to find one's way is at fixed places.
+// The records beside those of objects. The first key tells the kind, and the fields of an index
+// have fixed places.
 
 const (
 	segmentKey = `{"segment":`
@@ -27,8 +27,7 @@ type segmentRecord struct {
 	Segment uint64    `json:"segment"`
 	Version int       `json:"version"`
 	Time    time.Time `json:"time"`
-	// Spent is what callers have used lately, so that it can be told from the
-	// newest segment alone.
+	// Spent is what callers have written lately, so that the newest segment has all of it.
 	Spent []spentRecord `json:"spent,omitempty"`
 }
 
@@ -107,8 +106,8 @@ func (r stepRecord) step() Step {
 // chunk is how long a part of a list may become before it is written.
 const chunk = 64 << 10
 
-// writeList gives the items of a list to write, as JSON lists of bounded length,
-// but for the last one, which it returns. first is the place of the first item.
+// writeList passes the items of a list to write, as JSON lists of bounded length, except the last
+// list, which it returns. first is the index of the first item.
 func writeList(count int, item func(i int) any, write func(first int, list []byte) error) (last []byte, lastFirst int, err error) {
 	list, first, total := []byte{'['}, 0, 0
 	for i := range count {
@@ -205,9 +204,8 @@ func isID(text string) bool {
 // hasKey reports whether a record is of the kind that begins with key.
 func hasKey(record []byte, key string) bool { return bytes.HasPrefix(record, []byte(key)) }
 
-// A line is the checksum of its JSON as eight hexadecimal digits, a space, the
-// JSON, and a newline. The checksum is there against accidents: it tells a line
-// that was cut short, or altered on the disk. It does not protect against intent.
+// A line is the checksum of its JSON as eight hexadecimal digits, a space, the JSON and a newline.
+// The checksum detects accidents (a torn or altered line), not intent.
 const (
 	sumLength = 8
 	lineHead  = sumLength + len(" ")
@@ -245,8 +243,8 @@ func unwrap(line []byte) (record []byte, ok bool) {
 // maxSalvage is how often something in a damaged line is tried.
 const maxSalvage = 64
 
-// salvage gives the sound lines within one that is not to sound: when a newline
-// is lost, two lines become one, and both are still there.
+// salvage passes valid lines within an invalid one to sound: without its newline a line becomes
+// one with the next.
 func salvage(text []byte, sound func(record []byte)) {
 	from := 1
 	for range maxSalvage {
@@ -273,8 +271,7 @@ func salvage(text []byte, sound func(record []byte)) {
 	}
 }
 
-// beginning returns where, at from or after it, a line may begin, -1 if
-// nowhere.
+// beginning returns where, at from or later, a line may begin, or -1.
 func beginning(text []byte, from int) int {
 	for at := from; at+lineHead < len(text); at++ {
 		if text[at+sumLength] == ' ' && text[at+lineHead] == '{' && isHex(string(text[at:at+sumLength])) {

@@ -13,8 +13,8 @@ import (
 	"vaultwicket/gateway/state/private"
 )
 
-// The ends of names. Each begins with the number of its segment in ten digits;
-// an object's name goes on with its hash.
+// Suffixes of names, which begin with the number of the segment in ten digits. The name of an
+// object also has its hash.
 const (
 	segmentSuffix   = ".lines"
 	objectSuffix    = ".object"
@@ -124,8 +124,8 @@ func parseName(name string) (number uint64, end string, ok bool) {
 type tail struct {
 	*index
 	objects int64 // the length of the files next to it
-	// unsure says that the names of those files may not be durable: whoever made
-	// them may have come to an end before.
+	// unsure says that the names of those files may not be durable: their writer may have been
+	// killed before.
 	unsure bool
 }
 
@@ -175,8 +175,8 @@ func (j *Journal) openTail(now time.Time) (*tail, error) {
 	j.older = seen.before(j.tail.number)
 	if !isTended {
 		j.cleaned = now
-		// What cannot be removed, such as a file that somebody reads on a system
-		// that forbids that, is no reason to refuse a write. It is tried again.
+		// A file that cannot be removed, such as one that is open on Windows, is no reason to
+		// refuse a write. It is tried again.
 		_ = j.removeOld(seen, 0, now)
 		if older, err := j.sizeBefore(j.tail.number); err == nil {
 			j.older = older
@@ -238,8 +238,8 @@ func (j *Journal) isFull(t *tail, now time.Time) bool {
 	return t.newer || tooOld || t.read >= lines || t.read+t.objects >= j.limits.MaxBytes/8
 }
 
-// Prune removes what is beyond the limits, the oldest first. Begin does the same
-// now and then. What was written last stays until something else is written.
+// Prune enforces the limits, oldest segment first. Begin does the same now and then. The newest
+// segment stays until something else is written.
 func (j *Journal) Prune() error {
 	there, err := j.folder.exists()
 	if err != nil || !there {
@@ -259,14 +259,11 @@ func (j *Journal) Prune() error {
 	return j.removeOld(seen, 0, j.now())
 }
 
-// removeOld removes old segments and what processes left behind that came to an
-// early end. It may be called only under the lock.
+// removeOld removes old segments and temporary files of killed processes. The caller has the lock.
 //
-// By size the newest two segments are kept in any case, by age the newest: the
-// entry that is being written is in it, or will be. A segment with an entry that
-// is younger than a day stays, whatever the size: nobody can push the record of
-// what was done just now out of the journal by doing more. need is how much is
-// about to be written.
+// By size all but the newest two segments can be removed, by age all but the newest, which has or
+// gets the entry that is being written. A segment with an entry younger than a day stays, so that
+// no caller can push out the record of a change. need is the number of bytes about to be written.
 func (j *Journal) removeOld(seen content, need int64, now time.Time) error {
 	for _, name := range seen.temporary {
 		if err := j.remove(name); err != nil {

@@ -158,9 +158,8 @@ func (b *batch) lookUp(id string) (entryStatus, error) {
 	return entryStatus{}, &Unknown{id}
 }
 
-// Put keeps the bytes of the note at path beside the entries, such as those that a
-// change of caller has made. They are durable with the next Begin or End, and count
-// for that caller.
+// Put keeps the bytes of the note at path beside the entries, such as those that a change of
+// caller has made. They are durable with the next Begin or End, and count for that caller.
 func (j *Journal) Put(caller, path string, image Image, content io.Reader) error {
 	if err := (Step{Path: path, Before: image}).check(); err != nil || !image.Exists {
 		return err
@@ -221,6 +220,5 @@ func (j *Journal) Interrupted() (since time.Time, killed bool) {
 	return info.ModTime(), true
 }
 
-// Swept notes that nothing is left of killed writers. The caller holds
-// [Journal.Lock].
+// Swept notes that nothing is left of killed writers. The caller holds [Journal.Lock].
 func (j *Journal) Swept() { _ = j.sys.Remove(j.folder.file(writingFile)) }

@@ -10,10 +10,9 @@ import (
 	"path/filepath"
 )
 
-// Open opens the existing file name with flag, such as os.O_RDONLY. It follows no
-// link and waits for no pipe. The error is an *[Unsafe] unless it is a regular
-// file of this user with one hard link that nobody else can access; others are
-// those of the system.
+// Open opens the existing file name with flag, such as os.O_RDONLY. It follows no link and waits
+// for no pipe. The error is an *[Unsafe] unless it is a regular file of this user with one hard
+// link that nobody else can access; others are those of the system.
 func Open(name string, flag int) (*os.File, error) { return open(name, flag, CheckFile, checkOpened) }
 
 // OpenLinked is [Open] for a file that may have several hard links.
@@ -123,9 +122,8 @@ func CheckFolderInfo(dir string, info fs.FileInfo) error {
 	return checkAccess(dir, info)
 }
 
-// MakeFolder creates dir, an absolute path, with its missing parents for this
-// user alone, unless it exists, and makes its name durable. The errors are those
-// of [CheckFolder] and of sys.
+// MakeFolder creates dir, an absolute path, with its missing parents for this user alone, unless
+// it exists, and makes its name durable. The errors are those of [CheckFolder] and of sys.
 func MakeFolder(sys System, dir string) error {
 	if !filepath.IsAbs(dir) {
 		return &Unsafe{Path: dir, Problem: NotAbsolute}
@@ -165,9 +163,8 @@ type Line struct {
 	Whole   bool   // has its newline
 }
 
-// Lines yields the lines of a file between two offsets, in memory bounded by limit, the
-// most bytes of a line with its newline. Text is valid until the next line. An error ends
-// the lines.
+// Lines yields the lines of a file between two offsets, in memory bounded by limit, the most bytes
+// of a line with its newline. Text is valid until the next line. An error ends the lines.
 func Lines(in io.ReaderAt, from, to int64, limit int) iter.Seq2[Line, error] {
 	return func(yield func(Line, error) bool) {
 		if from >= to {

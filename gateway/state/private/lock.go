@@ -18,9 +18,8 @@ const (
 // missing, and returns the function that releases it. The lock ends with the
 // process. Two calls in one process exclude each other too.
 //
-// While another caller has the lock it waits until ctx ends or patience is over,
-// 0 being without end. The error is then that of a context; others are those of
-// [Open].
+// While another caller has the lock it waits until ctx ends or patience is over, 0 being without
+// end. The error is then that of a context; others are those of [Open].
 func Lock(ctx context.Context, path string, patience time.Duration) (unlock func(), err error) {
 	return lock(ctx, patience, func() (func(), error) { // Nil and no error if another caller has the lock.
 		var err error

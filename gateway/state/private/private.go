@@ -75,9 +75,8 @@ func (e *Unsafe) Remedy() string {
 
 func (e *Unsafe) Error() string { return fmt.Sprintf("%q %s", e.Path, e.Reason()) }
 
-// Describe returns the path that an error of this package or of the system is
-// about, and what is wrong without that path. An error that does not say its path
-// is about path.
+// Describe returns the path that an error of this package or of the system is about, and what is
+// wrong without that path. An error that does not say its path is about path.
 func Describe(path string, err error) (about, reason string) {
 	var unsafe *Unsafe
 	if errors.As(err, &unsafe) {

@@ -90,13 +90,11 @@ func (Disk) SyncFolder(dir string) error {
 	return folder.Sync()
 }
 
-// Replace writes content to the file temporary, makes it durable and renames it
-// to name, in the same folder: at any moment name has all of its previous content
-// or all of content. A file temporary that exists is replaced. modified becomes
-// the modification time unless it is zero.
+// Replace writes content to the file temporary, makes it durable and renames it to name, in the
+// same folder: at any moment name has all of its previous content or all of content. A file
+// temporary that exists is replaced. modified becomes the modification time unless it is zero.
 //
-// An error with replaced false has left name as it was; with true the name may not
-// be durable.
+// An error with replaced false has left name as it was; with true the name may not be durable.
 func Replace(sys System, temporary, name string, content []byte, modified time.Time) (replaced bool, err error) {
 	err = writeNew(sys, temporary, content)
 	if errors.Is(err, fs.ErrExist) { // left behind by a process that was killed

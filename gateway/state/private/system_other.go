@@ -7,8 +7,7 @@ import (
 	"os"
 )
 
-// What is not known of a system is left to the folder, which is one of the
-// user's.
+// What is not known of a system is left to the folder, which is one of the user's.
 const (
 	noFollow = 0
 

@@ -7,8 +7,7 @@ import (
 )
 
 const (
-	// noFollow are flags for opening. None help here: whether a name is a link is
-	// checked before.
+	// noFollow are flags for opening. None help here: whether a name is a link is checked before.
 	noFollow = 0
 
 	// CanRenameOpen reports whether a file can be renamed while a process has it open.
