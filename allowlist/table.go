@@ -172,6 +172,7 @@ var (
 	ofSearch   = param{name: "query", kind: kindText, rare: true, summary: "Only notes that this search finds"}
 	newName    = param{name: "to", kind: kindName, required: true, summary: "The new name"}
 	setFolder  = param{name: "folder", kind: kindFolder, embeddedOnly: true, rare: true, summary: "In place of one note: all notes in this folder and below"}
+	leaveEmbed = param{name: "embed", kind: kindFlag, rare: true, summary: "Leave an embed in place of a link"}
 	newFolder  = param{name: "to", kind: kindDestination, required: true, ofFolder: true, summary: "Folder/ to keep the name, or the new path"}
 	theFolder  = param{name: "path", kind: kindFolder, required: true, summary: "The folder"}
 	linksToo   = param{name: "links", kind: kindChoice, choices: linkChoices, embeddedOnly: true, rare: true, summary: "Change the links to the file (default), or keep them as they are"}

@@ -158,6 +158,43 @@ var v2Rows = []row{
 		reply:     Reply{Kind: Confirmation, Confirms: []string{"Renamed heading "}},
 	},
 	{
+		// The first note goes to the trash; the second gets its text.
+		name: "note:merge", tier: tiers.V2, effect: tiers.Destroys, embeddedOnly: true, many: true,
+		summary: "Add a note to another one, and move it to the trash; links follow",
+		params: []param{
+			noteByName, noteByPath,
+			{name: "into", kind: kindPath, required: true, summary: "The note that gets its text and properties"},
+			{name: "heading", kind: kindName, rare: true, summary: "At the end of this section, in place of the end of the note"},
+		},
+		exclusive: fileOrPath,
+		reply:     Reply{Kind: Confirmation, Confirms: []string{"Merged: "}},
+		access:    AccessToWrite,
+	},
+	{
+		name: "note:extract", tier: tiers.V2, effect: tiers.Writes, embeddedOnly: true, many: true,
+		summary: "Move a section to a note of its own, and leave a link; links follow",
+		params: []param{
+			noteByName, noteByPath,
+			{name: "heading", kind: kindName, required: true, summary: "The section of this heading; A#B is B below A"},
+			{name: "to", kind: kindNewPath, required: true, summary: "The path of the new note"},
+			leaveEmbed,
+		},
+		exclusive: fileOrPath,
+		reply:     Reply{Kind: Confirmation, Confirms: []string{"Extracted: "}},
+	},
+	{
+		name: "note:split", tier: tiers.V2, effect: tiers.Writes, embeddedOnly: true, many: true,
+		summary: "Make notes of the sections of a note, and leave links; links follow",
+		params: []param{
+			noteByName, noteByPath,
+			{name: "level", kind: kindNumber, least: 1, most: 6, rare: true, summary: "The level of the headings (default: 2)"},
+			{name: "folder", kind: kindFolder, rare: true, summary: "The folder of the new notes (default: that of the note)"},
+			leaveEmbed,
+		},
+		exclusive: fileOrPath,
+		reply:     Reply{Kind: Confirmation, Confirms: []string{"Split: "}},
+	},
+	{
 		// It can remove any text, also a little in each of many notes, so it destroys.
 		name: "vault:replace", tier: tiers.V2, effect: tiers.Destroys, target: targetNone, embeddedOnly: true, many: true,
 		summary: "Replace a text in all notes",

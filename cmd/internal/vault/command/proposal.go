@@ -25,6 +25,8 @@ type Proposal struct {
 	Message string // what is printed once they are done
 	Note    disk.Path
 	Notice  string // what the caller has to know of it, "" for nothing
+	// Keeps says that what is taken from a note is put into another one.
+	Keeps bool
 	// Replaces says that what the note held is thrown away as a whole.
 	Replaces bool
 	// Raw says that bytes are written as they are, into a file of any kind.

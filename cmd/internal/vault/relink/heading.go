@@ -26,7 +26,7 @@ func NewHeading(note string, files *lookup.Files, names func(subpath string) []i
 	h := &Heading{note: note, files: files, names: names}
 	// As the app writes it, which omits what would end the link, and with less
 	// punctuation. A link matches a heading without regard to either.
-	first := strings.Join(strings.Fields(unlinkable().ReplaceAllString(to, " ")), " ")
+	first := PartOf(to)
 	second := strings.Join(strings.Fields(delicate().ReplaceAllString(first, " ")), " ")
 	for _, part := range []string{first, second} {
 		if part != "" && !slices.Contains(h.parts, part) {
@@ -34,6 +34,11 @@ func NewHeading(note string, files *lookup.Files, names func(subpath string) []i
 		}
 	}
 	return h
+}
+
+// PartOf returns a heading as it is written in a link, without its mark.
+func PartOf(heading string) string {
+	return strings.Join(strings.Fields(unlinkable().ReplaceAllString(heading, " ")), " ")
 }
 
 var (

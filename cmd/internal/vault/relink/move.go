@@ -242,6 +242,14 @@ func (m *Move) targets(old markdown.Link, source, file string) []string {
 	return all
 }
 
+// Wikilink returns a link from a note to a file after the move.
+func (m *Move) Wikilink(note, file string) string {
+	for _, target := range m.targets(markdown.Link{Style: markdown.Wikilink}, note, file) {
+		return "[[" + target + "]]"
+	}
+	return "[[" + file + "]]"
+}
+
 // isRelative reports whether a link is a path from the folder of its note.
 func isRelative(target string) bool {
 	return strings.HasPrefix(target, "./") || strings.HasPrefix(target, "../")
