@@ -306,13 +306,8 @@ func (v *Vault) ScopedFiles(p Values) ([]*index.File, error) {
 	if err != nil || len(filters) == 0 {
 		return x.Files, err
 	}
-	return included(filters).Of(&v.Host.Memo, x.Files), nil
-}
-
-// included is the list of the files that filters do not exclude. It is kept for the next
-// call: to look at each path takes as long as a short listing.
-func included(filters []string) *knowledge.Derived[[]*index.File] {
-	return &knowledge.Derived[[]*index.File]{Name: "files without " + strings.Join(filters, "\n"), Compute: func(files []*index.File) []*index.File {
+	// It is kept for the next call: to test each path takes as long as a short listing.
+	return (&knowledge.Derived[[]*index.File]{Name: "files without " + strings.Join(filters, "\n"), Compute: func(files []*index.File) []*index.File {
 		excluded := excludes(filters)
 		var some []*index.File
 		for _, f := range files {
@@ -321,5 +316,5 @@ func included(filters []string) *knowledge.Derived[[]*index.File] {
 			}
 		}
 		return some
-	}}
+	}}).Of(&v.Host.Memo, x.Files), nil
 }

@@ -145,19 +145,6 @@ func named(path string) Verbatim {
 	return Verbatim(strings.ReplaceAll(path, `"`, `\"`))
 }
 
-// counts returns how many lines a proposal adds and removes, in all files.
-func (p Proposal) counts() (total edit.LineCounts) {
-	for _, s := range p.Steps {
-		if bytes.Equal(s.Before.Text, s.After.Text) {
-			continue
-		}
-		one := edit.CountLines(s.Before.Text, s.After.Text)
-		total.Added += one.Added
-		total.Removed += one.Removed
-	}
-	return total
-}
-
 // unasked refuses a proposal that loses much, where nobody was asked about it.
 func (p Proposal) unasked(how WriteOptions) error {
 	if why := p.loss(); why != "" && how.RefuseDestructive {

@@ -38,7 +38,9 @@ func IsComposedOf(now []byte, inline bool, pieces ...[]byte) Verdict {
 	for i, piece := range pieces {
 		if i > 0 && len(piece) > 0 {
 			breaks := leadingBreaks(rest, piece)
-			ends := parted(pieces[i-1], piece)
+			before := pieces[i-1]
+			// The app needs no line break between the two.
+			ends := len(before) == 0 || bytes.HasSuffix(before, []byte("\n")) || bytes.HasPrefix(piece, []byte("\n")) || bytes.HasPrefix(piece, []byte("\r\n"))
 			if breaks > maxBreaks || breaks == 0 && !ends && !inline || breaks > 0 && inline && !ends {
 				return Verdict{}
 			}
@@ -59,12 +61,6 @@ func IsComposedOf(now []byte, inline bool, pieces ...[]byte) Verdict {
 		return Exact
 	}
 	return Verdict{Done: true, Style: lineBreaks}
-}
-
-// parted reports whether one piece ends a line, or the next one begins with a line
-// break, so that the app needs none between them.
-func parted(before, piece []byte) bool {
-	return len(before) == 0 || bytes.HasSuffix(before, []byte("\n")) || bytes.HasPrefix(piece, []byte("\n")) || bytes.HasPrefix(piece, []byte("\r\n"))
 }
 
 // leadingBreaks counts the line breaks in front of a piece.
@@ -110,7 +106,11 @@ func Properties(wanted, now []byte) Verdict {
 	}
 	a, ok := properties(wanted)
 	b, alsoOK := properties(now)
-	if !ok || !alsoOK || !sameProperties(a, b) {
+	differs := func(p frontmatter.Property) bool { // in any order
+		i := slices.IndexFunc(b, func(q frontmatter.Property) bool { return q.Key == p.Key })
+		return i < 0 || !p.Value.Equal(b[i].Value)
+	}
+	if !ok || !alsoOK || len(a) != len(b) || slices.ContainsFunc(a, differs) {
 		return Verdict{}
 	}
 	return Verdict{Done: true, Style: rewritten}
@@ -121,14 +121,6 @@ func properties(text []byte) (found frontmatter.Properties, ok bool) {
 	block := markdown.Scan(text).Frontmatter
 	found, err := frontmatter.Parse(text[block.Start:block.End])
 	return found, err == nil
-}
-
-// sameProperties reports whether two notes have the same properties, in any order.
-func sameProperties(a, b frontmatter.Properties) bool {
-	return len(a) == len(b) && !slices.ContainsFunc(a, func(p frontmatter.Property) bool {
-		i := slices.IndexFunc(b, func(q frontmatter.Property) bool { return q.Key == p.Key })
-		return i < 0 || !p.Value.Equal(b[i].Value)
-	})
 }
 
 // maxRepeated is how many bytes of text are searched for a repetition.

@@ -30,7 +30,9 @@ func begin(v *Vault, row Command, values Values, how WriteOptions) (Reply, error
 	if err != nil {
 		return Reply{}, err
 	}
-	p.byApp()
+	if p.lineEnds { // the app does not convert them
+		p.Steps[0].After, p.lineEnds = Existing(p.asGiven), false
+	}
 	p.drop(Step.IsNoop)
 	if len(p.Steps) > 0 {
 		e := entry(v, row, values, how, p)
@@ -74,7 +76,11 @@ func end(v *Vault, row Command, values Values, how WriteOptions) (Reply, error) 
 		Removed int `json:"removed"`
 	}{State: stateOf(seen)}
 	if verdict.State == applied {
-		verdict.Notices = noticesOf(seen)
+		for _, t := range seen {
+			if t.style != "" && !slices.Contains(verdict.Notices, t.style) {
+				verdict.Notices = append(verdict.Notices, t.style)
+			}
+		}
 	}
 	after := make([]journal.Image, len(seen))
 	for i, s := range seen {
@@ -87,22 +93,17 @@ func end(v *Vault, row Command, values Values, how WriteOptions) (Reply, error) 
 		verdict.Before, verdict.After = shortHash(e.Steps[0].Before), shortHash(after[0])
 	}
 	if e.State == journal.Begun && verdict.State != untouched {
-		keepSeen(j, e.Caller, seen)
+		for _, s := range seen[:min(len(seen), maxKept)] {
+			if image := ImageOf(s.now); s.now.Exists && image != s.step.Before {
+				_ = j.Put(e.Caller, s.step.Path, image, bytes.NewReader(s.now.Text))
+			}
+		}
 		if err := j.End(e.ID, journal.Done, after, ""); err != nil {
 			return Reply{}, unjournaled(err)
 		}
 	}
 	text, err := json.Marshal(verdict)
 	return Text(string(text)), err
-}
-
-// keepSeen keeps what the app wrote, for the same reason as [keepWritten].
-func keepSeen(j *journal.Journal, caller string, seen []traced) {
-	for _, s := range seen[:min(len(seen), maxKept)] {
-		if image := ImageOf(s.now); s.now.Exists && image != s.step.Before {
-			_ = j.Put(caller, s.step.Path, image, bytes.NewReader(s.now.Text))
-		}
-	}
 }
 
 // lines counts what became of a file. What it was is not kept where it was moved as
@@ -267,14 +268,4 @@ func stateOf(seen []traced) string {
 		return applied
 	}
 	return otherwise
-}
-
-// noticesOf says in what the files differ from what was planned.
-func noticesOf(seen []traced) (notices []string) {
-	for _, t := range seen {
-		if t.style != "" && !slices.Contains(notices, t.style) {
-			notices = append(notices, t.style)
-		}
-	}
-	return notices
 }

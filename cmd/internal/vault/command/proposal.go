@@ -167,15 +167,6 @@ func (c FileState) hash() string {
 // IsMove reports whether the step gives a file another path.
 func (s Step) IsMove() bool { return s.From != (disk.Path{}) }
 
-// inverse returns the step that takes s back.
-func (s Step) inverse() Step {
-	back := Step{Path: s.Path, From: s.From, Before: s.After, After: s.Before, TrashName: s.TrashName, Trash: s.TrashName != "" || s.Back, Back: s.Trash}
-	if s.IsMove() {
-		back.Path, back.From = s.From, s.Path
-	}
-	return back
-}
-
 // source is where the file is before the step.
 func (s Step) source() disk.Path {
 	if s.IsMove() {
@@ -193,13 +184,6 @@ func ProposeChange(path disk.Path, before, after []byte, said string) Proposal {
 	kept, converted := edit.KeepLineEnds(before, after)
 	return Proposal{
 		Steps: []Step{{Path: path, Before: Existing(before), After: Existing(kept)}}, Message: said, Note: path, lineEnds: converted, asGiven: after,
-	}
-}
-
-// byApp makes of a proposal what the app would do: it puts text in as it is given.
-func (p *Proposal) byApp() {
-	if p.lineEnds {
-		p.Steps[0].After, p.lineEnds = Existing(p.asGiven), false
 	}
 }
 
@@ -353,7 +337,10 @@ func isLate(err error) bool {
 
 // takeBack takes back a step that was done.
 func takeBack(v *Vault, s Step) error {
-	back := s.inverse()
+	back := Step{Path: s.Path, From: s.From, Before: s.After, After: s.Before, TrashName: s.TrashName, Trash: s.TrashName != "" || s.Back, Back: s.Trash}
+	if s.IsMove() {
+		back.Path, back.From = s.From, s.Path
+	}
 	err := do(v, &back)
 	if err == nil || isUndone(v, s) {
 		return nil

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"vaultwicket/cmd/internal/vault/disk"
+	"vaultwicket/cmd/internal/vault/edit"
 	"vaultwicket/gateway/state/journal"
 )
 
@@ -157,10 +158,17 @@ func carryOut(v *Vault, j *journal.Journal, p Proposal, e journal.Entry) (id str
 	}
 	state, remark := journal.Done, p.trashed()
 	if err != nil {
-		state, remark = journal.Failed, shorten(err.Error())
+		text := err.Error()
+		state, remark = journal.Failed, strings.ToValidUTF8(text[:min(len(text), maxRemark)], "")
 	}
 	if err == nil {
-		keepWritten(j, e.Caller, p.Steps)
+		// The written text is kept so that an undo can show later changes. It costs no space, because
+		// the next change of the note keeps it anyway. Nothing else needs it, so errors are ignored.
+		for _, s := range p.Steps[:min(len(p.Steps), maxKept)] {
+			if s.After.Exists && !s.After.Folder && !s.After.Image.Exists && !s.Before.Equal(s.After) {
+				_ = j.Put(e.Caller, s.Path.String(), ImageOf(s.After), bytes.NewReader(s.After.Text))
+			}
+		}
 	}
 	// Behind this the change is made and can be taken back, even if only its
 	// beginning is noted.
@@ -176,17 +184,6 @@ func carryOut(v *Vault, j *journal.Journal, p Proposal, e journal.Entry) (id str
 // maxKept is how many notes of one change are kept as they were left, too: a
 // move may have changed thousands.
 const maxKept = 16
-
-// keepWritten keeps what was written, so that an undo can show what somebody
-// made of it since. It costs no space, for the next change of the note has to
-// keep it anyway. Nothing else needs it, so an error is none.
-func keepWritten(j *journal.Journal, caller string, steps []Step) {
-	for _, s := range steps[:min(len(steps), maxKept)] {
-		if s.After.Exists && !s.After.Folder && !s.After.Image.Exists && !s.Before.Equal(s.After) {
-			_ = j.Put(caller, s.Path.String(), ImageOf(s.After), bytes.NewReader(s.After.Text))
-		}
-	}
-}
 
 // TrashRemark begins the remark of the journal that says under which name a removed
 // file lies in the trash.
@@ -300,7 +297,16 @@ func (p Proposal) change() *Change {
 			continue
 		}
 		if made == nil {
-			made = &Change{Lines: p.counts(), Destructive: p.loss() != ""}
+			var total edit.LineCounts
+			for _, s := range p.Steps {
+				if bytes.Equal(s.Before.Text, s.After.Text) {
+					continue
+				}
+				one := edit.CountLines(s.Before.Text, s.After.Text)
+				total.Added += one.Added
+				total.Removed += one.Removed
+			}
+			made = &Change{Lines: total, Destructive: p.loss() != ""}
 			made.Before = s.Before.hash()
 		}
 		made.After = s.After.hash()
@@ -334,13 +340,6 @@ func (p Proposal) expects(hash string) error {
 }
 
 const maxRemark = 500
-
-func shorten(text string) string {
-	if len(text) > maxRemark {
-		text = text[:maxRemark]
-	}
-	return strings.ToValidUTF8(text, "")
-}
 
 // digestOf returns the digest of a change: of the files as they are, of what they
 // would become and of the way there. A user who was shown a plan approves the

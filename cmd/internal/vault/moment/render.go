@@ -150,7 +150,8 @@ func renderClock(t time.Time, token string) (string, bool) {
 		return strconv.Itoa(twelve) + pad(t.Minute(), 2) + pad(t.Second(), 2), true
 	}
 	if token[0] == 'S' {
-		return fraction(t, len(token)), true
+		millis := pad(t.Nanosecond()/int(time.Millisecond), 3) // the library knows no smaller unit
+		return (millis + "000000")[:len(token)], true
 	}
 	return "", false
 }
@@ -160,13 +161,6 @@ func halfDay(hour int) string {
 		return "am"
 	}
 	return "pm"
-}
-
-// fraction returns the first digits of the second's fraction. The library
-// knows milliseconds only, so everything behind the third digit is zero.
-func fraction(t time.Time, digits int) string {
-	millis := pad(t.Nanosecond()/int(time.Millisecond), 3)
-	return (millis + "000000")[:digits]
 }
 
 func renderZone(t time.Time, token string) (string, bool) {
