@@ -1,0 +1,82 @@
+package agents
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"vaultwicket/tests/rig"
+)
+
+// What the version before agents has left is used as it is: its settings file, its journal, whose
+// changes can be undone, and its audit log, which stays whole when both have written to it. The
+// files were made by the commit before the first one that knows agents: two changes at a terminal
+// and a read of a hidden note.
+func TestTheFilesOfTheVersionBefore(t *testing.T) {
+	r := newRig(t)
+	r.Write("A.md", "x\n")
+	state := filepath.Join(r.Home, ".local", "state", "vaultwicket")
+	r.Must("run", "append", "path=A.md", "content=x") // it makes the folders
+	journals, err := filepath.Glob(filepath.Join(state, "journal", "*"))
+	if err != nil || len(journals) != 1 {
+		t.Fatalf("%q, %v", journals, err)
+	}
+	if err := os.RemoveAll(state); err != nil {
+		t.Fatal(err)
+	}
+	before := filepath.Join("testdata", "before")
+	settings := filepath.Join(t.TempDir(), "config.toml")
+	for from, to := range map[string]string{
+		"audit.jsonl": filepath.Join(state, "audit"), "audit.key": filepath.Join(state, "audit"), "head.json": filepath.Join(state, "audit"),
+		"0000000001.lines": journals[0], "config.toml": filepath.Dir(settings),
+	} {
+		text, err := os.ReadFile(filepath.Join(before, from))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.MkdirAll(to, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(to, from), []byte(strings.ReplaceAll(string(text), `"FOLDER"`, rig.JSON(t, r.Vault))), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	r.Write("A.md", "one\ntwo\nthree")
+	r.Write("B.md", "b")
+
+	say := func(want string, args ...string) {
+		t.Helper()
+		if got := r.Must(append(args, "--config="+settings)...); !strings.Contains(got, want) {
+			t.Errorf("%q prints\n%s\nwant %q", args, got, want)
+		}
+	}
+	verified := func(entries string) {
+		t.Helper()
+		if got := r.Must("audit", "verify"); !strings.Contains(got, entries+" entries verified") {
+			t.Errorf("audit verify prints\n%s", got)
+		}
+	}
+	verified("6")
+	say("OK", "config", "check")
+	say("profile p in "+settings, "config", "show")
+	say("append  terminal  A.md", "journal", "list")
+	say("terminal", "undo", "list")
+	say("Undone", "undo")
+	if _, err := os.Stat(filepath.Join(r.Vault, "B.md")); err == nil {
+		t.Error("the change of the version before was not undone")
+	}
+	if got := r.Must("run", "--config="+settings, "history", "path=A.md"); !strings.HasSuffix(got, "\t8\tappend\tterminal\n") {
+		t.Errorf("the history is %q", got)
+	}
+	if got := serverOf(r, "bob").Do(rig.Calling("append", "path=Both/Plan.md", "content=x")); !got.OK {
+		t.Errorf("%+v", got.Error)
+	}
+	verified("10")
+	if got := r.Must("audit", "list", "--agent=bob"); !strings.Contains(got, "append") {
+		t.Errorf("the audit log has of bob\n%s", got)
+	}
+	if got := r.Must("journal", "list"); !strings.Contains(got, "bob (t)") || strings.Count(got, "\n") != 4 {
+		t.Errorf("the journal has\n%s", got)
+	}
+}
