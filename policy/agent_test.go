@@ -82,15 +82,26 @@ func (d drawn) level(note string) access.Level {
 	}
 }
 
+// drawnCall is a call of a command with a note, and what it needs.
+type drawnCall struct {
+	command                                        string
+	tier                                           int
+	writes, destroys, publishes, shows, restricted bool
+	needs                                          access.Level
+	params                                         allowlist.Params
+	wholeVault                                     bool // it names no note
+}
+
 // wantedOfAll says by the three sets of rights alone what a call of a command on a note must give:
 // "allow", "ask" or "deny". The tier, the effect and the level that it needs are arguments.
-func wantedOfAll(all []drawn, command string, tier int, writes, destroys bool, needs access.Level, note string) string {
+func wantedOfAll(all []drawn, c drawnCall, note string) string {
 	answer := "allow"
 	for _, d := range all {
 		switch {
-		case d.tier < tier, slices.Contains(d.disable, command), d.only != nil && !slices.Contains(d.only, command), writes && !d.mutations:
+		case d.tier < c.tier, slices.Contains(d.disable, c.command), d.only != nil && !slices.Contains(d.only, c.command), c.writes && !d.mutations,
+			c.restricted, c.publishes && !d.publish, c.shows && !d.ui:
 			return "deny"
-		case destroys && d.confirm <= 1, writes && d.confirm == 0:
+		case c.destroys && d.confirm <= 1, c.writes && d.confirm == 0:
 			answer = "ask"
 		}
 	}
@@ -98,7 +109,7 @@ func wantedOfAll(all []drawn, command string, tier int, writes, destroys bool, n
 	for _, d := range all {
 		lowest = min(lowest, d.level(note))
 	}
-	if lowest > access.None && lowest < needs {
+	if lowest > access.None && lowest < c.needs {
 		return "deny" // what is hidden is answered as missing, by the program that enforces the rules
 	}
 	return answer
@@ -108,16 +119,19 @@ func wantedOfAll(all []drawn, command string, tier int, writes, destroys bool, n
 // server, the vault and the agent each allow, by a rule that is written here and reads no
 // policy.
 func TestAgentsMayDoWhatAllThreeAllow(t *testing.T) {
-	calls := []struct {
-		command          string
-		tier             int
-		writes, destroys bool
-		needs            access.Level
-		params           allowlist.Params
-	}{
-		{command: "read", tier: 1, needs: access.Read},
-		{command: "append", tier: 1, writes: true, needs: access.Write, params: allowlist.Params{"content": allowlist.Text("x")}},
-		{command: "delete", tier: 2, writes: true, destroys: true, needs: access.Delete},
+	calls := []drawnCall{
+		{command: "read", needs: access.Read},
+		{command: "files", wholeVault: true},
+		{command: "append", writes: true, needs: access.Write, params: allowlist.Params{"content": allowlist.Text("x")}},
+		{command: "create", writes: true, needs: access.Write, params: allowlist.Params{"content": allowlist.Text("x")}},
+		{command: "create", writes: true, destroys: true, needs: access.Delete, params: allowlist.Params{"content": allowlist.Text("x"), "overwrite": allowlist.Flag(true)}},
+		{command: "delete", writes: true, destroys: true, needs: access.Delete},
+		{command: "history", needs: access.Read},
+		{command: "open", shows: true, needs: access.Read},
+		{command: "publish:add", writes: true, destroys: true, publishes: true, needs: access.Read},
+		{command: "wordcount", needs: access.Read},
+		{command: "eval", restricted: true, wholeVault: true, params: allowlist.Params{"code": allowlist.Text("1")}},
+		{command: "plugin:disable", restricted: true, wholeVault: true, params: allowlist.Params{"id": allowlist.Text("x")}},
 	}
 	for i := range calls { // the tiers of the table, which this test is not about
 		c, err := allowlist.Describe(calls[i].command)
@@ -140,12 +154,26 @@ func TestAgentsMayDoWhatAllThreeAllow(t *testing.T) {
 		for _, c := range calls {
 			for _, note := range drawnNotes {
 				params := allowlist.Params{"path": allowlist.Text(note)}
+				if c.wholeVault {
+					delete(params, "path")
+					if note != drawnNotes[0] {
+						continue
+					}
+				}
 				for key, value := range c.params {
 					params[key] = value
 				}
 				call := mustParse(t, c.command, params)
-				want := wantedOfAll([]drawn{server[name], own[name], rights[name]}, c.command, c.tier, c.writes, c.destroys, c.needs, note)
+				want := wantedOfAll([]drawn{server[name], own[name], rights[name]}, c, note)
 				counts[want]++
+				if row, err := allowlist.Describe(c.command); note == drawnNotes[0] {
+					plain := c
+					plain.needs = access.None // lists and explain are about no note
+					listed := wantedOfAll([]drawn{server[name], own[name], rights[name]}, plain, note) != "deny"
+					if err != nil || (p.Lists(row) == nil) != listed {
+						t.Errorf("%s, %s: listed %v, want %v", name, c.command, p.Lists(row), listed)
+					}
+				}
 				if got := verdictOf(p, call); got != want {
 					t.Errorf("%s, %s of %s: %s, want %s\nserver %+v\nvault %+v\nagent %+v", name, c.command, note, got, want, server[name], own[name], rights[name])
 				}

@@ -1,0 +1,238 @@
+package agents
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"vaultwicket/tests/rig"
+)
+
+// giveTokens gives each agent the token "vwa_" and its name, as the file of tokens has it.
+func giveTokens(r *rig.Rig, agents []string) (file string) {
+	type token struct {
+		Agent  string `json:"agent"`
+		SHA256 string `json:"sha256"`
+		Made   string `json:"made"`
+	}
+	var list []token
+	for _, name := range agents {
+		sum := sha256.Sum256([]byte("vwa_" + name))
+		list = append(list, token{name, hex.EncodeToString(sum[:]), "2026-11-21T00:00:00Z"})
+	}
+	state := filepath.Join(r.Home, ".local", "state", "vaultwicket")
+	if err := os.MkdirAll(state, 0o700); err != nil {
+		r.T.Fatal(err)
+	}
+	file = filepath.Join(state, "agents.json")
+	if err := os.WriteFile(file, []byte(rig.JSON(r.T, list)), 0o600); err != nil {
+		r.T.Fatal(err)
+	}
+	return file
+}
+
+// rights are those of an agent, or of the server, in words of this test.
+type rights struct {
+	tier      int
+	mutations bool
+	confirm   string
+	vaults    bool           // it may use the vault
+	access    map[string]int // by folder, 0 none to 3 rwd; "" is the root
+}
+
+func drawRights(r *rand.Rand) rights {
+	d := rights{tier: r.IntN(4), mutations: r.IntN(3) > 0, confirm: []string{"never", "destructive", "writes"}[r.IntN(3)], vaults: r.IntN(8) > 0, access: map[string]int{"": r.IntN(4)}}
+	for _, folder := range []string{"Ann", "Bob"} {
+		if r.IntN(2) > 0 {
+			d.access[folder] = r.IntN(4)
+		}
+	}
+	return d
+}
+
+func (d rights) table(name string) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "[agents.%s]\ntier = \"v%d\"\nallow-mutations = %v\nconfirm = %q\n", name, d.tier, d.mutations, d.confirm)
+	if !d.vaults {
+		b.WriteString("vaults = [\"Other\"]\n")
+	}
+	fmt.Fprintf(&b, "[agents.%s.access]\n", name)
+	for folder, level := range d.access {
+		fmt.Fprintf(&b, "%q = %q\n", cmp.Or(folder, "/"), []string{"none", "r", "rw", "rwd"}[level])
+	}
+	return b.String()
+}
+
+func (d rights) level(path string) int {
+	folder, _, _ := strings.Cut(path, "/")
+	if level, has := d.access[folder]; has {
+		return level
+	}
+	return d.access[""]
+}
+
+// commandsIn returns the commands of the resource with all of them.
+func commandsIn(t *testing.T, text string) (rows []struct {
+	Name    string
+	Allowed bool
+}) {
+	t.Helper()
+	var answer struct {
+		Result struct{ Contents []struct{ Text string } }
+	}
+	err := json.Unmarshal([]byte(text), &answer)
+	if err == nil && len(answer.Result.Contents) == 1 {
+		err = json.Unmarshal([]byte(answer.Result.Contents[0].Text), &rows)
+	}
+	if err != nil || len(rows) == 0 {
+		t.Fatalf("%v: %s", err, text)
+	}
+	return rows
+}
+
+// decisionIn returns the decision of a dry run.
+func decisionIn(t *testing.T, text string) string {
+	t.Helper()
+	var answer struct {
+		Result struct{ StructuredContent struct{ Decision string } }
+	}
+	if err := json.Unmarshal([]byte(text), &answer); err != nil {
+		t.Fatalf("%v: %s", err, text)
+	}
+	return answer.Result.StructuredContent.Decision
+}
+
+// Fifty agents of one server over HTTP: what a dry run, the call itself, explain, and the list of
+// commands say of each is what server and agent both allow, by a rule that is written here.
+func TestFiftyAgentsOverHTTP(t *testing.T) {
+	draws := rand.New(rand.NewPCG(26, 51))
+	r := rig.New(t, map[string]string{"Ann/Plan.md": "a\n", "Bob/Plan.md": "b\n", "Both/Plan.md": "c\n"})
+	r.Set("tier", `"v2"`).Set("confirm", `"never"`)
+	server := rights{tier: 2, mutations: true, confirm: "never", vaults: true, access: map[string]int{"": 3}}
+	all, names := map[string]rights{}, []string{}
+	for i := range 50 {
+		name := fmt.Sprintf("agent-%02d", i)
+		all[name] = drawRights(draws)
+		names = append(names, name)
+		r.Tables += all[name].table(name)
+	}
+	r.Save()
+	giveTokens(r, names)
+	http := r.OverHTTP()
+	calls := []struct {
+		command, params  string
+		tier, needs      int
+		writes, destroys bool
+	}{
+		{command: "read", tier: 1, needs: 1},
+		{command: "append", params: `,"content":"x"`, tier: 1, needs: 2, writes: true},
+		{command: "create", params: `,"content":"x","overwrite":true`, tier: 1, needs: 3, writes: true, destroys: true},
+		{command: "delete", tier: 1, needs: 3, writes: true, destroys: true},
+		{command: "history", tier: 2, needs: 1},
+		{command: "wordcount", tier: 3, needs: 1},
+	}
+	counts := map[string]int{}
+	for _, name := range names {
+		d := all[name]
+		c := &caller{t: t, server: http, token: "vwa_" + name}
+		c.connect()
+		listed := map[string]bool{}
+		_, text := c.send(`{"jsonrpc":"2.0","id":3,"method":"resources/read","params":{"uri":"vaultwicket://commands"}}`)
+		for _, row := range commandsIn(t, text) {
+			listed[row.Name] = row.Allowed
+		}
+		for _, call := range calls {
+			open := d.vaults && min(d.tier, server.tier) >= call.tier && (!call.writes || d.mutations)
+			explained, _ := c.do(rig.Call{"command": "help", "params": map[string]any{"command": call.command}})
+			if listed[call.command] != open || explained.OK != d.vaults || d.vaults && strings.Contains(explained.Stdout, "\n  allowed  yes\n") != open {
+				t.Errorf("%s: %s is listed: %v, want %v; help says\n%s", name, call.command, listed[call.command], open, explained.Stdout)
+			}
+			for _, note := range []string{"Ann/Plan.md", "Bob/Plan.md", "Both/Plan.md"} {
+				level := min(d.level(note), server.level(note))
+				want := "allow"
+				switch {
+				case !open, level > 0 && level < call.needs:
+					want = "deny"
+				case level == 0:
+					want = "missing"
+				case call.destroys && d.confirm != "never", call.writes && d.confirm == "writes":
+					want = "ask"
+				}
+				counts[want]++
+				arguments := fmt.Sprintf(`{"command":%q,"params":{"path":%q%s},"dryRun":true}`, call.command, note, call.params)
+				_, text := c.send(rig.ToolCall(9, arguments))
+				if want == "missing" { // as a note that was never there
+					if _, never := c.send(rig.ToolCall(9, strings.Replace(arguments, "Plan", "Plam", 1))); strings.ReplaceAll(never, "Plam", "Plan") != text {
+						t.Errorf("%s (%+v): %s of %s, which is hidden, says\n%s\nand of a note that never was\n%s", name, d, call.command, note, text, never)
+					}
+				} else if got := decisionIn(t, text); got != want {
+					t.Errorf("%s (%+v): %s of %s is %s, want %s", name, d, call.command, note, got, want)
+				}
+				if call.command == "read" {
+					if result, _ := c.do(rig.Calling("read", "path="+note)); result.OK != (want == "allow") {
+						t.Errorf("%s: read of %s: %+v, want %s", name, note, result.Error, want)
+					}
+				}
+			}
+		}
+	}
+	if len(counts) != 4 || slices.Min([]int{counts["allow"], counts["ask"], counts["deny"], counts["missing"]}) < 20 {
+		t.Errorf("the draw shows too little: %v", counts)
+	}
+	t.Logf("%v", counts)
+}
+
+// A thousand agents in one server: each token is that of its agent, none other is of any, and a
+// file of tokens that others can read has none.
+func TestAThousandAgents(t *testing.T) {
+	r := rig.New(t, notes)
+	var names []string
+	for i := range 1000 {
+		names = append(names, fmt.Sprintf("a%03d.x_y-z", i))
+		r.Tables += fmt.Sprintf("[agents.\"a%03d.x_y-z\"]\ntier = \"v1\"\nrate = %d\n", i, 100+i)
+	}
+	r.Save()
+	file := giveTokens(r, names)
+	server := r.OverHTTP()
+	status := func(token string) int { return (&caller{t: t, server: server, token: token}).connect() }
+	for i, name := range names {
+		if i%10 > 0 && i < 990 {
+			continue
+		}
+		c := &caller{t: t, server: server, token: "vwa_" + name}
+		c.connect()
+		if result, code := c.do(rig.Calling("read", "path=Ann/Plan.md")); !result.OK {
+			t.Fatalf("%s: %d %+v", name, code, result.Error)
+		}
+	}
+	sum := sha256.Sum256([]byte("vwa_" + names[0]))
+	for _, token := range []string{
+		"vwa_", "vwa_" + strings.ToUpper(names[0]), names[0], "vwa_" + names[0] + " ", " vwa_" + names[0], "vwa_" + names[0] + "\t", "vwa_a0000.x_y-z", "vwa_../x", "vwa_" + strings.Repeat("a", 1<<12),
+		hex.EncodeToString(sum[:]), string(names[0][0]),
+	} {
+		if got := status(token); got != http.StatusUnauthorized && strings.TrimSpace(token) != "vwa_"+names[0] {
+			t.Errorf("the token %.40q: %d", token, got)
+		}
+	}
+	if err := os.Chmod(file, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if got := status("vwa_" + names[0]); got != http.StatusUnauthorized {
+		t.Errorf("a file of tokens that others can read: %d", got)
+	}
+	if err := os.Chmod(file, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if got := status("vwa_" + names[0]); got != http.StatusOK {
+		t.Errorf("the file as it was: %d", got)
+	}
+}
