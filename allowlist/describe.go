@@ -2,6 +2,7 @@ package allowlist
 
 import (
 	"cmp"
+	"slices"
 	"strings"
 
 	"vaultwicket/tiers"
@@ -75,29 +76,22 @@ func (r *row) describe(params []Param) Command {
 	}
 	c.Params = params
 	for i := range r.params {
-		p := r.describeParam(&r.params[i])
-		if p.Effect != tiers.Unknown && p.Effect.WorseThan(c.Worst) {
-			c.Worst = p.Effect
+		p := &r.params[i]
+		d := Param{
+			Name: p.name, Kind: p.kind.String(), Hint: cmp.Or(p.hint, hints[p.kind]), Summary: p.summary, Required: p.required,
+			Choices: append([]string(nil), p.choices...), Refused: p.refused, Rare: p.rare, Terse: p.terse, Shows: slices.Contains(r.shows, p.name),
 		}
-		c.Params = append(c.Params, p)
+		for _, e := range r.when {
+			if e.param == p.name {
+				d.Effect = e.effect
+			}
+		}
+		if d.Effect != tiers.Unknown && d.Effect.WorseThan(c.Worst) {
+			c.Worst = d.Effect
+		}
+		c.Params = append(c.Params, d)
 	}
 	return c
-}
-
-func (r *row) describeParam(p *param) Param {
-	d := Param{
-		Name: p.name, Kind: p.kind.String(), Hint: cmp.Or(p.hint, hints[p.kind]), Summary: p.summary, Required: p.required,
-		Choices: append([]string(nil), p.choices...), Refused: p.refused, Rare: p.rare, Terse: p.terse,
-	}
-	for _, e := range r.when {
-		if e.param == p.name {
-			d.Effect = e.effect
-		}
-	}
-	for _, s := range r.shows {
-		d.Shows = d.Shows || s == p.name
-	}
-	return d
 }
 
 // Signature writes the command and its parameters as one short line:

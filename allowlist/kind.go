@@ -49,7 +49,12 @@ func (p *param) check(v Value) (text, reason string) {
 	}
 	switch p.kind {
 	case kindName:
-		return v.text, checkName(v.text)
+		if len(v.text) > maxNameBytes {
+			return v.text, fmt.Sprintf("is longer than %d bytes", maxNameBytes)
+		}
+		if r := firstUnprintable(v.text); r >= 0 {
+			return v.text, fmt.Sprintf("contains the control or invisible character %U", r)
+		}
 	case kindLink, kindBase, kindPath:
 		return v.text, canonicalPath(v.text)
 	case kindTitle:
@@ -117,18 +122,6 @@ func (p *param) checkBytes(s string) string {
 	return ""
 }
 
-// flagged reads the value of a flag. Text "true" and "false" is accepted, because command lines
-// and some models have nothing else.
-func flagged(v Value) (on bool, reason string) {
-	switch {
-	case v.form == flagOn || v.form == textForm && v.text == "true":
-		return true, ""
-	case v.form == flagOff || v.form == textForm && v.text == "false":
-		return false, ""
-	}
-	return false, "is a flag: true or false, got " + v.describe()
-}
-
 // wants describes the value that is right, for messages.
 func (p *param) wants() string {
 	switch p.kind {
@@ -154,16 +147,6 @@ func (p *param) wants() string {
 		return "the name of a command"
 	}
 	return "a " + p.kind.String()
-}
-
-func checkName(s string) string {
-	if len(s) > maxNameBytes {
-		return fmt.Sprintf("is longer than %d bytes", maxNameBytes)
-	}
-	if r := firstUnprintable(s); r >= 0 {
-		return fmt.Sprintf("contains the control or invisible character %U", r)
-	}
-	return ""
 }
 
 func checkRef(s string) string {

@@ -131,7 +131,13 @@ func (k Carrier) tooLong(items []string) (reason, key string) {
 	longest, total, units, ascii := "", 0, 0, true
 	for _, item := range items {
 		total += len(item) + 1
-		units += quotedUnits(item)
+		units += 3 // an upper bound: quotes around it, and every quote and backslash twice
+		for _, r := range item {
+			units += utf16.RuneLen(r)
+			if r == '"' || r == '\\' {
+				units++
+			}
+		}
 		ascii = ascii && strings.IndexFunc(item, func(r rune) bool { return r >= utf8.RuneSelf }) < 0
 		if len(item) > len(longest) {
 			longest = item
@@ -151,19 +157,6 @@ func (k Carrier) tooLong(items []string) (reason, key string) {
 		return fmt.Sprintf("is %d bytes, an argument can have %d", len(longest), linuxItemBytes), key
 	}
 	return "", ""
-}
-
-// quotedUnits is an upper bound of the UTF-16 units that an item takes in a
-// Windows command line: quotes around it, and every quote and backslash twice.
-func quotedUnits(item string) int {
-	units := 3
-	for _, r := range item {
-		units += utf16.RuneLen(r)
-		if r == '"' || r == '\\' {
-			units++
-		}
-	}
-	return units
 }
 
 func (c Call) unsafe(key string) *ParseError {

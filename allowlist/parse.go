@@ -86,12 +86,12 @@ func (c *Call) take(key string, v Value) error {
 		return nil
 	}
 	if p.kind == kindFlag {
-		on, reason := flagged(v)
-		if reason != "" {
-			return c.badValue(p, v, reason)
-		}
-		if !on {
+		// Text is accepted, because command lines and some models have nothing else.
+		switch {
+		case v.form == flagOff || v.form == textForm && v.text == "false":
 			return nil
+		case v.form != flagOn && (v.form != textForm || v.text != "true"):
+			return c.badValue(p, v, "is a flag: true or false, got "+v.describe())
 		}
 		v = Text("")
 	} else {

@@ -111,7 +111,9 @@ func unportable(name string) string {
 
 // badSegment returns the reason against one segment of a path, or "".
 func badSegment(s string) string {
-	seen := strings.TrimLeftFunc(s, overlooked)
+	// HFS+ leaves joiners out when it compares names, and the app may trim blanks: neither may
+	// hide the dot of a hidden folder.
+	seen := strings.TrimLeftFunc(s, func(r rune) bool { return r == '\u200c' || r == '\u200d' || unicode.IsSpace(r) })
 	switch {
 	case s == "":
 		return "has an empty segment (two slashes in a row or one at the end)"
@@ -131,14 +133,6 @@ func badSegment(s string) string {
 		return fmt.Sprintf("has the segment %q, which looks like a short name of Windows for another file", s)
 	}
 	return ""
-}
-
-// overlooked reports whether r could be dropped from the front of a name on
-// its way to the file system, so that it must not hide the dot of a hidden
-// folder: HFS+ leaves joiners out when it compares names, and whether the app
-// trims blanks is not known.
-func overlooked(r rune) bool {
-	return r == '\u200c' || r == '\u200d' || unicode.IsSpace(r)
 }
 
 // deviceName reports whether Windows opens a device for the segment, whatever

@@ -59,7 +59,11 @@ const hintTarget = "name the note with path= or file="
 
 // shapeOf returns the family of an error answer, nil when it fits none.
 func shapeOf(text string) *shape {
-	line := withoutQuoted(firstLine(text))
+	parts := strings.Split(firstLine(text), `"`)
+	for i := 1; i < len(parts); i += 2 {
+		parts[i] = "" // quoted
+	}
+	line := strings.Join(parts, `"`)
 	for i := range shapes {
 		s := &shapes[i]
 		if strings.HasPrefix(line, s.prefix) && strings.Contains(line, s.part) && strings.HasSuffix(line, s.suffix) {
@@ -74,26 +78,10 @@ func shapeOf(text string) *shape {
 func plainly(line string) string {
 	text := strings.TrimRight(strings.TrimPrefix(line, prefixError), ".!")
 	first, size := utf8.DecodeRuneInString(text)
-	if len(text) > quote.Limit || strings.IndexFunc(text, notPrintable) >= 0 || !utf8.ValidString(text) {
+	if len(text) > quote.Limit || strings.ContainsFunc(text, func(r rune) bool { return !unicode.IsPrint(r) }) || !utf8.ValidString(text) {
 		return "the client answered " + quote.Quoted(line)
 	}
 	return string(unicode.ToLower(first)) + text[size:]
-}
-
-func notPrintable(r rune) bool { return !unicode.IsPrint(r) }
-
-// withoutQuoted empties every pair of quotation marks.
-func withoutQuoted(line string) string {
-	var b strings.Builder
-	for i, part := range strings.Split(line, `"`) {
-		if i > 0 {
-			b.WriteByte('"')
-		}
-		if i%2 == 0 {
-			b.WriteString(part)
-		}
-	}
-	return b.String()
 }
 
 // exception reports whether text is an error of the app that nobody caught,

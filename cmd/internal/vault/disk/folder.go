@@ -141,25 +141,18 @@ func (f *Folder) enterMaking(segments []string) (*os.Root, error) {
 		}
 		var next *os.Root
 		if next, err = step(dir, segment); errors.Is(err, fs.ErrNotExist) {
-			next, err = f.makeFolder(dir, segment)
+			if reason := unportable(segment); reason != "" {
+				err = &Refusal{Path: segment, Reason: reason}
+			} else if err = f.sys.Mkdir(dir, segment); err == nil || errors.Is(err, fs.ErrExist) {
+				if err = f.sys.Sync(dir); err == nil {
+					next, err = step(dir, segment)
+				}
+			}
 		}
 		dir.Close()
 		dir = next
 	}
 	return dir, err
-}
-
-func (f *Folder) makeFolder(dir *os.Root, name string) (*os.Root, error) {
-	if reason := unportable(name); reason != "" {
-		return nil, &Refusal{Path: name, Reason: reason}
-	}
-	if err := f.sys.Mkdir(dir, name); err != nil && !errors.Is(err, fs.ErrExist) {
-		return nil, err
-	}
-	if err := f.sys.Sync(dir); err != nil {
-		return nil, err
-	}
-	return step(dir, name)
 }
 
 // parent opens the folder of the file at p, if that may be seen. The caller closes it.

@@ -78,7 +78,7 @@ func (f *Folder) Move(from, to Path, before Content) error {
 // rename moves a file without replacing another one.
 func (f *Folder) rename(file *File, source, target *os.Root, to Path) error {
 	switch there, err := target.Lstat(to.base()); {
-	case err == nil && os.SameFile(file.Info, there) && isRespelled(file.Info.Name(), to.base()):
+	case err == nil && os.SameFile(file.Info, there) && file.Info.Name() != to.base() && strings.EqualFold(norm.NFC.String(file.Info.Name()), norm.NFC.String(to.base())):
 		// Another spelling of the same name. Some file systems report success and keep the old one.
 		one, err := source.Stat(".")
 		if err != nil {
@@ -118,11 +118,6 @@ func (f *Folder) rename(file *File, source, target *os.Root, to Path) error {
 		return fmt.Errorf("%q: %w", to.text, fs.ErrExist)
 	}
 	return err
-}
-
-// isRespelled reports whether two names differ only in case or Unicode normal form.
-func isRespelled(from, to string) bool {
-	return from != to && strings.EqualFold(norm.NFC.String(from), norm.NFC.String(to))
 }
 
 // trashFolder is where the app moves deleted files, if it does not use the trash of the

@@ -41,10 +41,7 @@ func (s *scanner) touch(k kind, start, end int) {
 
 // headingLevel returns the number of marks that make line a heading, or 0.
 func headingLevel(line []byte) int {
-	n := 0
-	for n < len(line) && line[n] == '#' {
-		n++
-	}
+	n := run(line, '#')
 	if n > 6 || n < len(line) && !isBlank(line[n]) {
 		return 0
 	}
@@ -107,14 +104,7 @@ func (s *scanner) setext(at, end int) {
 // isUnderline reports whether line underlines a heading.
 func isUnderline(line []byte) bool {
 	b := line[0]
-	if b != '=' && b != '-' {
-		return false
-	}
-	n := 1
-	for n < len(line) && line[n] == b {
-		n++
-	}
-	return len(bytes.TrimLeft(line[n:], " \t")) == 0
+	return (b == '=' || b == '-') && len(bytes.TrimLeft(line[run(line, b):], " \t")) == 0
 }
 
 // isRule reports whether line is a horizontal rule: three or more of one mark,

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"math/bits"
+	"slices"
 	"unicode/utf8"
 )
 
@@ -372,12 +373,7 @@ func TagName(text string) (name string, ok bool) {
 // isName reports whether name, made of the right characters, is not empty and
 // not a mere number.
 func isName(name []byte) bool {
-	for _, b := range name {
-		if !isDigit(b) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(name, func(b byte) bool { return !isDigit(b) })
 }
 
 // nameSize returns the length of the prefix of text that may be the name of a tag.

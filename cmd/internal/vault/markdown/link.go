@@ -2,6 +2,7 @@ package markdown
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -155,15 +156,7 @@ func (s *scanner) closeBracket(at int, line segment) int {
 // isExternal reports whether target begins with a scheme.
 func isExternal(target []byte) bool {
 	colon := bytes.IndexByte(target, ':')
-	if colon < 1 || !isLetter(target[0]) {
-		return false
-	}
-	for _, b := range target[:colon] {
-		if !isNameByte(b) {
-			return false
-		}
-	}
-	return true
+	return colon >= 1 && isLetter(target[0]) && !slices.ContainsFunc(target[:colon], func(b byte) bool { return !isNameByte(b) })
 }
 
 // reader reads the target of an inline link. It looks at no byte twice; at is how far it

@@ -20,9 +20,17 @@ func Set(text string, field Field, value string, fallback Format) string {
 	l := Read(text)
 	i := slices.IndexFunc(l.places, func(p place) bool { return p.field == field })
 	if i < 0 {
-		at := l.placeFor(field)
+		at := l.end // or before the first of the fields at the end that the plugin writes after it
+		if i := slices.IndexFunc(l.places, func(p place) bool { return p.start >= l.body && p.field > field }); i >= 0 {
+			at = l.places[i].start
+		}
+		if len(l.places) > 0 { // the format of the others
+			if fallback = Signs; l.places[0].bracket {
+				fallback = Brackets
+			}
+		}
 		// The text with a field at a place, parted by blanks.
-		field := written(field, value, l.formatOr(fallback))
+		field := written(field, value, fallback)
 		before, after := strings.TrimRight(l.text[:at], " \t"), l.text[at:]
 		gap := " "
 		if strings.HasPrefix(field, "[") {
@@ -77,28 +85,6 @@ func cut(text string, start, end int) string {
 		after = strings.TrimLeft(after, " \t")
 	}
 	return before + after
-}
-
-// placeFor returns where a new field belongs: before the first of the fields at the end
-// that the plugin writes behind it, or else at the end.
-func (l Line) placeFor(field Field) int {
-	for _, p := range l.places {
-		if p.start >= l.body && p.field > field {
-			return p.start
-		}
-	}
-	return l.end
-}
-
-// formatOr returns the format of the fields, or fallback where there are none.
-func (l Line) formatOr(fallback Format) Format {
-	switch {
-	case len(l.places) == 0:
-		return fallback
-	case l.places[0].bracket:
-		return Brackets
-	}
-	return Signs
 }
 
 // written returns a field as it is written in a format.
