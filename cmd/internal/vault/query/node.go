@@ -59,18 +59,11 @@ func (g group) needsText() bool { return slices.ContainsFunc(g.terms, node.needs
 // every matches if all terms do.
 type every struct{ group }
 
-func newEvery(terms []node) node {
-	if len(terms) == 1 {
-		return terms[0]
-	}
-	return &every{newGroup(terms)}
-}
-
 func (n *every) match(s *search, in scope) bool {
-	mark := s.mark()
+	before := len(s.found)
 	for _, term := range n.ordered {
 		if !term.match(s, in) {
-			s.forget(mark)
+			s.found = s.found[:before]
 			return false
 		}
 	}
@@ -78,12 +71,7 @@ func (n *every) match(s *search, in scope) bool {
 }
 
 func (n *every) possible(text []byte) bool {
-	for _, term := range n.ordered {
-		if !term.possible(text) {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(n.ordered, func(term node) bool { return !term.possible(text) })
 }
 
 func (n *every) foresee(s *search, text trigram.Filter) Outlook {
@@ -108,13 +96,6 @@ func (n *every) write(to []byte) []byte {
 
 // either matches if one of the terms does.
 type either struct{ group }
-
-func newEither(terms []node) node {
-	if len(terms) == 1 {
-		return terms[0]
-	}
-	return &either{newGroup(terms)}
-}
 
 func (n *either) match(s *search, in scope) bool {
 	found := false
@@ -158,9 +139,9 @@ func (n *either) write(to []byte) []byte {
 type not struct{ term node }
 
 func (n not) match(s *search, in scope) bool {
-	mark := s.mark()
+	before := len(s.found)
 	found := n.term.match(s, in)
-	s.forget(mark)
+	s.found = s.found[:before]
 	return !found
 }
 

@@ -52,8 +52,11 @@ func (p *parser) alternatives(set setting) (node, error) {
 			return nil, err
 		}
 		sides = append(sides, side)
+		if !p.atOR() && len(sides) == 1 {
+			return side, nil
+		}
 		if !p.atOR() {
-			return newEither(sides), nil
+			return &either{newGroup(sides)}, nil
 		}
 		p.special = true
 		p.at += len("OR")
@@ -70,8 +73,11 @@ func (p *parser) sequence(set setting, behindOR bool) (node, error) {
 		}
 		terms = append(terms, next)
 	}
-	if len(terms) > 0 {
-		return newEvery(terms), nil
+	switch {
+	case len(terms) == 1:
+		return terms[0], nil
+	case len(terms) > 1:
+		return &every{newGroup(terms)}, nil
 	}
 	if behindOR || p.atOR() {
 		return nil, p.lonelyOR()

@@ -89,9 +89,6 @@ func (s *search) put(at int) {
 
 func (p span) has(at int) bool { return p.start <= at && at < p.end }
 
-func (s *search) mark() int       { return len(s.found) }
-func (s *search) forget(mark int) { s.found = s.found[:mark] }
-
 func (s *search) pathOf() []byte {
 	if !s.hasPath {
 		s.path, s.hasPath = append(s.path[:0], s.note.Path()...), true
