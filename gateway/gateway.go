@@ -147,7 +147,7 @@ func New(c Config) *Gateway {
 	g := &Gateway{shared: &shared{
 		runner: c.Runner, backend: c.Backend, ownDay: c.OwnDay, running: admission.NewSemaphore(c.Limits.Parallel), agent: c.Agent, session: c.Session, log: c.Log, getenv: c.Getenv,
 		observer:  observe.All(c.Observe, observe.NewCallLog(c.Log, c.Session)),
-		admission: admission.NewFor(c.Agent, c.Limits, c.Disabled, private.StateFolder(c.Getenv, ""), c.Runner.Timeout), consent: consent.New(state), records: audit.NewRecords(state, c.Agent, c.Session),
+		admission: admission.New(c.Agent, c.Limits, c.Disabled, private.StateFolder(c.Getenv, ""), c.Runner.Timeout), consent: consent.New(state), records: audit.NewRecords(state, c.Agent, c.Session),
 		answers: pages.NewStore[storedAnswer](storeLimits, time.Now),
 	}}
 	for _, served := range c.Vaults {

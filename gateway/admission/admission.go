@@ -46,15 +46,10 @@ type Controller struct {
 	hour    *rate.Limiter // of mutations
 }
 
-// New returns a controller with these limits. disabled refuses every call, state is the folder of
-// the file that pauses, "" where nothing can be paused, and timeout the time limit of a call.
-func New(l Limits, disabled bool, state string, timeout func() time.Duration) *Controller {
-	return NewFor("", l, disabled, state, timeout)
-}
-
-// NewFor is [New] for the calls of an agent, "" for none: they are also refused while the agent
-// is paused, and once it is revoked.
-func NewFor(agent string, l Limits, disabled bool, state string, timeout func() time.Duration) *Controller {
+// New returns a controller with these limits. The calls are of an agent, "" for none: they are also
+// refused while it is paused or revoked. disabled refuses every call, state is the folder of the
+// file that pauses, "" where nothing can be paused, and timeout the time limit of a call.
+func New(agent string, l Limits, disabled bool, state string, timeout func() time.Duration) *Controller {
 	a := &Controller{agent: agent, state: state, timeout: timeout, limits: l, callers: map[string]*rate.Limiter{}, minute: limiter(l.Mutations, time.Minute), hour: limiter(l.MutationsHour, time.Hour)}
 	a.disabled.Store(disabled)
 	if state != "" {

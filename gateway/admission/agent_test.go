@@ -22,7 +22,7 @@ func codeOf(err error) string {
 // One agent is paused and revoked, and no other one, and no caller without an agent.
 func TestOneAgentIsPausedOrRevoked(t *testing.T) {
 	state := t.TempDir()
-	cursor, other, nobody := NewFor("cursor", Limits{}, false, state, nil), NewFor("cursor.2", Limits{}, false, state, nil), New(Limits{}, false, state, nil)
+	cursor, other, nobody := New("cursor", Limits{}, false, state, nil), New("cursor.2", Limits{}, false, state, nil), New("", Limits{}, false, state, nil)
 	check := func(what, want string) {
 		t.Helper()
 		if got := codeOf(cursor.Open()); got != want {
@@ -66,7 +66,7 @@ func TestOneAgentIsPausedOrRevoked(t *testing.T) {
 func TestACallEndsWithItsAgent(t *testing.T) {
 	state := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
-		ctx, cancel := NewFor("cursor", Limits{}, false, state, nil).Follow(t.Context())
+		ctx, cancel := New("cursor", Limits{}, false, state, nil).Follow(t.Context())
 		defer cancel()
 		time.Sleep(10 * time.Second)
 		if ctx.Err() != nil {
@@ -79,7 +79,7 @@ func TestACallEndsWithItsAgent(t *testing.T) {
 		if !errors.Is(ctx.Err(), context.Canceled) {
 			t.Error("it goes on")
 		}
-		again, cancelAgain := NewFor("other", Limits{}, false, state, nil).Follow(t.Context())
+		again, cancelAgain := New("other", Limits{}, false, state, nil).Follow(t.Context())
 		time.Sleep(time.Second)
 		if again.Err() != nil {
 			t.Error("the call of another agent ended")

@@ -38,7 +38,7 @@ func oneChange(a *Controller) error { return a.Mutations(1) }
 // remembered of them does not grow beyond a bound.
 func TestCallersAreCountedApart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		a := New(Limits{Calls: 2}, false, "", nil)
+		a := New("", Limits{Calls: 2}, false, "", nil)
 		for i := range maxCallers + 100 {
 			caller := strconv.Itoa(i)
 			if n, r := passes(func() error { return a.Call(caller) }); i < maxCallers && n != 2 || r == nil {
@@ -78,7 +78,7 @@ func TestLimitsOverTime(t *testing.T) {
 		{"changes, by the hour", Limits{Mutations: 3, MutationsHour: 2}, oneChange, 2, 30 * time.Minute, "rate limit reached: 2 changes an hour (setting rate-mutations-hour)", "try again in 30m1s"},
 	} {
 		synctest.Test(t, func(t *testing.T) {
-			a := New(test.limits, false, "", nil)
+			a := New("", test.limits, false, "", nil)
 			ask := func() error { return test.ask(a) }
 			n, r := passes(ask)
 			if n != test.most || r == nil || r.Code() != "rate_limited" || r.Error() != test.says || r.Hint() != test.hint {
@@ -109,7 +109,7 @@ func TestLimitsOverTime(t *testing.T) {
 // hour is not used up by asking too often within a minute.
 func TestAChangeThatIsRefusedByTheMinuteLeavesTheHour(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		a := New(Limits{Mutations: 2, MutationsHour: 7}, false, "", nil)
+		a := New("", Limits{Mutations: 2, MutationsHour: 7}, false, "", nil)
 		for minute := range 3 {
 			if n, r := passes(func() error { return a.Mutations(1) }); n != 2 || !strings.HasSuffix(r.Error(), "(setting rate-mutations)") {
 				t.Fatalf("minute %d: %d pass, then %v", minute, n, r)
@@ -130,7 +130,7 @@ func TestAChangeThatIsRefusedByTheMinuteLeavesTheHour(t *testing.T) {
 // Calls and changes are counted apart.
 func TestCallsAreNoChanges(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		a := New(Limits{Calls: 2, Mutations: 3}, false, "", nil)
+		a := New("", Limits{Calls: 2, Mutations: 3}, false, "", nil)
 		calls, _ := passes(func() error { return anyCall(a) })
 		changes, _ := passes(func() error { return a.Mutations(1) })
 		if calls != 2 || changes != 3 {
@@ -141,7 +141,7 @@ func TestCallsAreNoChanges(t *testing.T) {
 
 func TestNoLimit(t *testing.T) {
 	for _, limits := range []Limits{{}, {Calls: -1, Mutations: -1, MutationsHour: -1}} {
-		a := New(limits, false, "", nil)
+		a := New("", limits, false, "", nil)
 		if n, r := passes(func() error { return anyCall(a) }); r != nil {
 			t.Errorf("%+v: %d calls, then %v", limits, n, r)
 		}
@@ -165,7 +165,7 @@ func TestTightenedLimits(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				var has, wanted, want Limits
 				*field(&has), *field(&wanted), *field(&want) = test.has, test.wanted, test.want
-				a := New(has, false, "", nil)
+				a := New("", has, false, "", nil)
 				a.Tighten(wanted, false)
 				if a.limits != want {
 					t.Fatalf("%s, %d and %d: %+v, want %+v", name, test.has, test.wanted, a.limits, want)
@@ -194,7 +194,7 @@ func TestTightenedLimits(t *testing.T) {
 // What has passed before a limit is tightened is not forgotten.
 func TestWaitingTimesGoOn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		a := New(Limits{Calls: 60}, false, "", nil)
+		a := New("", Limits{Calls: 60}, false, "", nil)
 		for range 60 {
 			if err := a.Call(""); err != nil {
 				t.Fatal(err)
@@ -209,7 +209,7 @@ func TestWaitingTimesGoOn(t *testing.T) {
 
 func TestSwitchedOff(t *testing.T) {
 	const says = "vaultwicket is disabled by the setting enabled"
-	off, on := New(Limits{}, true, "", nil), New(Limits{}, false, "", nil)
+	off, on := New("", Limits{}, true, "", nil), New("", Limits{}, false, "", nil)
 	on.Tighten(Limits{}, false)
 	if err := on.Call(""); err != nil {
 		t.Errorf("tightened by nothing: %v", err)
@@ -230,14 +230,14 @@ func TestPauseFile(t *testing.T) {
 	if got := PauseFile("x"); got != filepath.Join("x", "paused") {
 		t.Errorf("the file is %q", got)
 	}
-	if a := New(Limits{}, false, "", nil); a.pauseFile != "" || a.Open() != nil {
+	if a := New("", Limits{}, false, "", nil); a.pauseFile != "" || a.Open() != nil {
 		t.Errorf("without a state folder it is %q", a.pauseFile)
 	}
 	state := t.TempDir()
-	if err := New(Limits{}, false, state, nil).Open(); err != nil {
+	if err := New("", Limits{}, false, state, nil).Open(); err != nil {
 		t.Errorf("without the file: %v", err)
 	}
-	if err := New(Limits{}, false, filepath.Join(state, "none"), nil).Open(); err != nil {
+	if err := New("", Limits{}, false, filepath.Join(state, "none"), nil).Open(); err != nil {
 		t.Errorf("without the folder: %v", err)
 	}
 	if err := os.WriteFile(filepath.Join(state, "paused"), nil, 0o600); err != nil {
@@ -248,7 +248,7 @@ func TestPauseFile(t *testing.T) {
 		"deep below a file": {filepath.Join(state, "paused", "a", "b"), "state_unavailable", "state folder: not a directory", "0700"},
 		"below a file":      {filepath.Join(state, "paused"), "state_unavailable", "state folder: not a directory", "0700"},
 	} {
-		n, r := passes(func() error { return anyCall(New(Limits{}, false, want.state, nil)) })
+		n, r := passes(func() error { return anyCall(New("", Limits{}, false, want.state, nil)) })
 		if n != 0 || r.Code() != want.code || !strings.Contains(r.Error(), want.says) || !strings.Contains(r.Hint(), want.hint) {
 			t.Errorf("%s: %d pass, then %v", name, n, r)
 		}

@@ -14,7 +14,7 @@ import (
 // Forty calls at once are answered within the limit of one, whether they ran or not.
 func TestWaitingCountsForTheTimeLimit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		a, running := New(Limits{}, false, "", func() time.Duration { return 15 * time.Second }), NewSemaphore(4)
+		a, running := New("", Limits{}, false, "", func() time.Duration { return 15 * time.Second }), NewSemaphore(4)
 		begun := time.Now()
 		ends := make(chan error, 40)
 		for i := range 40 {

@@ -94,7 +94,7 @@ func TestAStandingYesExpires(t *testing.T) {
 		t.Error("the first one counted")
 	}
 	must(t, s.Grant("v", "a", c.now().Add(time.Hour)))
-	s.Revoke()
+	clear(s.until)
 	if s.Covers("v", "a/b.md", false) {
 		t.Error("taken back, and covers")
 	}
@@ -150,5 +150,5 @@ func TestTheZeroStandingCoversNothing(t *testing.T) {
 	if err := s.Grant("v", "a", time.Now().Add(time.Minute)); !errors.As(err, &full) {
 		t.Error(err)
 	}
-	s.Revoke()
+	clear(s.until)
 }

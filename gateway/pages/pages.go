@@ -86,22 +86,6 @@ type Whole struct {
 	Rows Rows
 }
 
-// Cut returns the page of whole that begins at a position. The whole is valid
-// UTF-8, and the same for all its pages.
-//
-// The pages of a text and of CSV joined are the whole, byte for byte. So are those of JSON
-// that is no array. The pages of an array are arrays with the rows in order, each with its own
-// bytes and the separators between them; all pages in one are the whole again.
-//
-// A page is within the limit. A row that is larger than a page is cut as text, and its pages
-// are Partial. A grapheme cluster is cut only if it is larger than a page.
-//
-// The error is an *[Invalid] about the limit or the position. A position that was made up is
-// refused only if it is within a character or outside of the whole.
-func Cut(whole string, form Form, at Position, limit Limit) (Page, error) {
-	return Whole{Text: whole, Form: form}.cut(at, limit)
-}
-
 // CutForJSON cuts a page that stays small when it is written as a JSON string, as MCP does:
 // there a quotation mark, a line break and a tab are two characters each, and clients put away
 // results that are much too long. A limit of 0 bytes is none.
@@ -135,6 +119,18 @@ func CutForJSON(whole Whole, at Position, limit Limit) (Page, error) {
 	return page, nil
 }
 
+// cut returns the page of a text that begins at a position. The text is valid
+// UTF-8, and the same for all its pages.
+//
+// The pages of a text and of CSV joined are the whole, byte for byte. So are those of JSON
+// that is no array. The pages of an array are arrays with the rows in order, each with its own
+// bytes and the separators between them; all pages in one are the whole again.
+//
+// A page is within the limit. A row that is larger than a page is cut as text, and its pages
+// are Partial. A grapheme cluster is cut only if it is larger than a page.
+//
+// The error is an *[Invalid] about the limit or the position. A position that was made up is
+// refused only if it is within a character or outside of the whole.
 func (w Whole) cut(at Position, limit Limit) (Page, error) {
 	switch {
 	case limit.Bytes < 0, limit.Bytes > 0 && limit.Bytes < MinBytes:

@@ -331,3 +331,7 @@ func sumsUp(whole string, form Form, rows, total int) error {
 	}
 	return nil
 }
+
+func Cut(whole string, form Form, at Position, limit Limit) (Page, error) {
+	return Whole{Text: whole, Form: form}.cut(at, limit)
+}

@@ -238,27 +238,6 @@ func (j *Journal) isFull(t *tail, now time.Time) bool {
 	return t.newer || tooOld || t.read >= lines || t.read+t.objects >= j.limits.MaxBytes/8
 }
 
-// Prune enforces the limits, oldest segment first. Begin does the same now and then. The newest
-// segment stays until something else is written.
-func (j *Journal) Prune() error {
-	there, err := j.folder.exists()
-	if err != nil || !there {
-		return err
-	}
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	unlock, err := j.folder.lockAppend()
-	if err != nil {
-		return err
-	}
-	defer unlock()
-	seen, err := j.folder.list()
-	if err != nil {
-		return err
-	}
-	return j.removeOld(seen, 0, j.now())
-}
-
 // removeOld removes old segments and temporary files of killed processes. The caller has the lock.
 //
 // By size all but the newest two segments can be removed, by age all but the newest, which has or
