@@ -73,7 +73,23 @@ func (g *vaultGateway) planBatch(b Batch) (plan *batchPlan, clientID string, err
 	}
 	for i, o := range b.Operations {
 		plan.steps[i].Operation = o
-		if err := plan.checkNames(i); err != nil {
+		switch {
+		case o.ClientID == "":
+			err = failure.New(failure.CodeBadRequest, "give every operation a short name", "operation %d of the batch has no clientId", i+1)
+		case len(o.ClientID) > maxClientID:
+			err = failure.New(failure.CodeBadRequest, fmt.Sprintf("use at most %d bytes", maxClientID), "the clientId is %d bytes long", len(o.ClientID))
+		case plan.find(o.ClientID, i) >= 0:
+			err = failure.New(failure.CodeBadRequest, "give every operation a name of its own", "duplicate clientId in the batch")
+		}
+		for _, key := range slices.Sorted(maps.Keys(o.From)) {
+			if err == nil {
+				err = plan.checkReference("parameter "+key, o.From[key], i)
+			}
+		}
+		if err == nil && o.HashFrom != (Reference{}) {
+			err = plan.checkReference("expectHash", o.HashFrom, i)
+		}
+		if err != nil {
 			return nil, o.ClientID, err
 		}
 	}
@@ -92,28 +108,6 @@ func (g *vaultGateway) planBatch(b Batch) (plan *batchPlan, clientID string, err
 		}
 	}
 	return plan, "", nil
-}
-
-// checkNames checks the name of an operation and those that it refers to.
-func (p *batchPlan) checkNames(i int) error {
-	o := p.steps[i].Operation
-	switch {
-	case o.ClientID == "":
-		return failure.New(failure.CodeBadRequest, "give every operation a short name", "operation %d of the batch has no clientId", i+1)
-	case len(o.ClientID) > maxClientID:
-		return failure.New(failure.CodeBadRequest, fmt.Sprintf("use at most %d bytes", maxClientID), "the clientId is %d bytes long", len(o.ClientID))
-	case p.find(o.ClientID, i) >= 0:
-		return failure.New(failure.CodeBadRequest, "give every operation a name of its own", "duplicate clientId in the batch")
-	}
-	for _, key := range slices.Sorted(maps.Keys(o.From)) {
-		if err := p.checkReference("parameter "+key, o.From[key], i); err != nil {
-			return err
-		}
-	}
-	if o.HashFrom != (Reference{}) {
-		return p.checkReference("expectHash", o.HashFrom, i)
-	}
-	return nil
 }
 
 func (p *batchPlan) checkReference(where string, ref Reference, i int) error {

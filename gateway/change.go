@@ -263,8 +263,15 @@ func (g *vaultGateway) planned(ctx context.Context, r route, own exec.Program) (
 		return nil, err
 	}
 	change := &plannedChange{failure: out.Failure}
-	if out.Failure == nil {
-		*change = readPlanned(out.Stdout)
+	if out.Failure != nil || json.Unmarshal([]byte(out.Stdout), change) != nil {
+		return &plannedChange{failure: out.Failure}, nil
+	}
+	for _, f := range change.Files {
+		for i, l := range f.Lines {
+			if text := clean.String(l.Text); text != l.Text {
+				f.Lines[i].Text, f.Lines[i].From, f.Lines[i].To, f.Lines[i].Cuts = text, 0, len(text), nil
+			}
+		}
 	}
 	return change, nil
 }
@@ -353,20 +360,6 @@ func (p *plannedChange) diff() string {
 		}
 	}
 	return clean.String(b.String())
-}
-
-func readPlanned(answer string) (p plannedChange) {
-	if json.Unmarshal([]byte(answer), &p) != nil {
-		return plannedChange{}
-	}
-	for _, f := range p.Files {
-		for i, l := range f.Lines {
-			if text := clean.String(l.Text); text != l.Text {
-				f.Lines[i].Text, f.Lines[i].From, f.Lines[i].To, f.Lines[i].Cuts = text, 0, len(text), nil
-			}
-		}
-	}
-	return p
 }
 
 // embeddedProgram returns the program that keeps a change of the app, nil if there is none.

@@ -235,7 +235,8 @@ type Answer struct {
 // Decide stores an answer in the state folder, for the call that waits for it, and notes it
 // in the audit log. The errors are those of [Store.Approve].
 func Decide(state string, a Answer) (StoredQuestion, error) {
-	store := OpenStoreAt(Folder(state), time.Now, a.By)
+	store := OpenStore(Folder(state), time.Now)
+	store.by = a.By
 	answer, decision := store.Deny, "deny"
 	if a.Approve {
 		answer, decision = store.Approve, "approve"

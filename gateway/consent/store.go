@@ -47,14 +47,6 @@ func OpenStore(dir string, now func() time.Time) *Store {
 	return &Store{dir: dir, now: now, system: private.Disk{}}
 }
 
-// OpenStoreAt is [OpenStore] for a program in which the user answers. Answers are marked with by,
-// such as "terminal".
-func OpenStoreAt(dir string, now func() time.Time, by string) *Store {
-	d := OpenStore(dir, now)
-	d.by = by
-	return d
-}
-
 // Ask stores a question and returns it with its code. If this session has an unexpired question
 // about this call, it returns that one unchanged, answered or not: asking again neither extends it
 // nor undoes a denial. A session has at most eight open questions, because a user who has to

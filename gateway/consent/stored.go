@@ -49,7 +49,7 @@ type StoredQuestion struct {
 	Effect  string // taken
 	Text    string // taken, needed: the question in a few rows, made fit for it by the caller
 	Lines   []Line // taken: the whole question, while it waits for its answer
-	By      string // where the user answered, see [OpenStoreAt]; "" before that
+	By      string // where the user answered, see [Answer]; "" before that
 	Digest  Digest // taken, needed: of the exact call
 	// Call is taken: the digest of the call whatever the notes contain, by which a call
 	// that was denied is known again; zero for none.
