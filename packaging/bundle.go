@@ -8,7 +8,6 @@ import (
 	"encoding/binary"
 	"fmt"
 	"io"
-	"io/fs"
 	"maps"
 	"slices"
 	"time"
@@ -31,7 +30,10 @@ func WriteBundle(w io.Writer, files map[string]BundleFile) error {
 	z.RegisterCompressor(zip.Deflate, func(w io.Writer) (io.WriteCloser, error) { return flate.NewWriter(w, flate.BestCompression) })
 	for _, name := range slices.Sorted(maps.Keys(files)) {
 		header := zip.FileHeader{Name: name, Method: zip.Deflate, Modified: epoch}
-		header.SetMode(mode(files[name]))
+		header.SetMode(0o644)
+		if files[name].Program {
+			header.SetMode(0o755)
+		}
 		entry, err := z.CreateHeader(&header)
 		if err != nil {
 			return err
@@ -41,13 +43,6 @@ func WriteBundle(w io.Writer, files map[string]BundleFile) error {
 		}
 	}
 	return z.Close()
-}
-
-func mode(f BundleFile) fs.FileMode {
-	if f.Program {
-		return 0o755
-	}
-	return 0o644
 }
 
 // alignment is the power of two at which the programs in a universal file begin: a page

@@ -35,36 +35,31 @@ var values = map[string]any{
 // Files returns the text of every file, by its path below the root of the repository, for
 // a version of the program. An error is a mistake in a template.
 func Files(version string) (map[string]string, error) {
+	functions := template.FuncMap{
+		"json":    quoted,
+		"version": func() string { return version },
+		"wrap":    wrapped,
+		"label":   func(name string) string { return strings.ReplaceAll(name, "/", ".") }, // of launchd
+	}
 	files := map[string]string{}
 	err := fs.WalkDir(templates, "templates", func(name string, entry fs.DirEntry, err error) error {
 		if err != nil || entry.IsDir() {
 			return err
 		}
-		text, err := fill(name, version)
-		files[strings.TrimPrefix(name, "templates/")] = text
+		text, err := templates.ReadFile(name)
+		if err != nil {
+			return err
+		}
+		t, err := template.New(name).Delims("[[", "]]").Option("missingkey=error").Funcs(functions).Parse(string(text))
+		if err != nil {
+			return err
+		}
+		var b strings.Builder
+		err = t.Execute(&b, values)
+		files[strings.TrimPrefix(name, "templates/")] = b.String()
 		return err
 	})
 	return files, err
-}
-
-func fill(name, version string) (string, error) {
-	text, err := templates.ReadFile(name)
-	if err != nil {
-		return "", err
-	}
-	functions := template.FuncMap{
-		"json":    quoted,
-		"version": func() string { return version },
-		"wrap":    wrapped,
-		"label":   label,
-	}
-	t, err := template.New(name).Delims("[[", "]]").Option("missingkey=error").Funcs(functions).Parse(string(text))
-	if err != nil {
-		return "", err
-	}
-	var b strings.Builder
-	err = t.Execute(&b, values)
-	return b.String(), err
 }
 
 // quoted writes a text or a list of texts as JSON, which is also YAML.
@@ -129,6 +124,3 @@ var zshFolders = []zshFolder{
 	{"apk", "/usr/share/zsh/site-functions"},
 	{"archlinux", "/usr/share/zsh/site-functions"},
 }
-
-// label is a name for launchd: that of the registry with dots alone.
-func label(name string) string { return strings.ReplaceAll(name, "/", ".") }

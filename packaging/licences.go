@@ -69,7 +69,8 @@ func LicenceOf(m Module) (id, text string, err error) {
 	var texts []string
 	for _, e := range entries {
 		name := strings.ToLower(e.Name())
-		if !(e.Type().IsRegular() && !strings.HasSuffix(name, ".go") && slices.ContainsFunc(licenceNames, func(n string) bool { return strings.HasPrefix(name, n) })) {
+		named := slices.ContainsFunc(licenceNames, func(n string) bool { return strings.HasPrefix(name, n) })
+		if !named || !e.Type().IsRegular() || strings.HasSuffix(name, ".go") {
 			continue
 		}
 		content, err := os.ReadFile(filepath.Join(m.Folder, e.Name()))
@@ -77,7 +78,7 @@ func LicenceOf(m Module) (id, text string, err error) {
 			return "", "", fmt.Errorf("%s: %w", m.Path, err)
 		}
 		texts = append(texts, string(content))
-		if strings.HasPrefix(strings.ToLower(e.Name()), "notice") {
+		if strings.HasPrefix(name, "notice") {
 			continue
 		}
 		found, err := IdentifyLicence(string(content))

@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
-	"runtime/debug"
 	"slices"
 	"strings"
 )
@@ -86,7 +85,12 @@ func ListModules(file, version string, licences map[string]string) (Document, er
 	}}}
 	d.Components = append(d.Components, libraryComponent("stdlib", strings.TrimPrefix(strings.Fields(info.GoVersion)[0], "go"), "", "BSD-3-Clause"))
 	for _, m := range info.Deps {
-		d.Components = append(d.Components, moduleComponent(m, licences))
+		c := libraryComponent(m.Path, m.Version, m.Sum, licences[m.Path])
+		if m.Replace != nil { // a folder of this repository has the version of the module that it replaces
+			c = libraryComponent(m.Path, m.Version, m.Replace.Sum, licences[m.Path])
+			c.Properties = append(c.Properties, property{"go:replace", m.Replace.Path})
+		}
+		d.Components = append(d.Components, c)
 	}
 	root := dependency{Ref: info.Main.Path}
 	for _, c := range d.Components {
@@ -94,17 +98,6 @@ func ListModules(file, version string, licences map[string]string) (Document, er
 	}
 	d.Dependencies = []dependency{root}
 	return d, nil
-}
-
-// moduleComponent is the component of a module; a folder of this repository that replaces one has
-// the version of what it replaces.
-func moduleComponent(m *debug.Module, licences map[string]string) component {
-	if m.Replace != nil {
-		c := libraryComponent(m.Path, m.Version, m.Replace.Sum, licences[m.Path])
-		c.Properties = append(c.Properties, property{"go:replace", m.Replace.Path})
-		return c
-	}
-	return libraryComponent(m.Path, m.Version, m.Sum, licences[m.Path])
 }
 
 func libraryComponent(path, version, sum, licence string) component {

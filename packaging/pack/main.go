@@ -14,6 +14,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"slices"
 	"strings"
@@ -42,16 +43,38 @@ var parts = map[string]struct {
 
 // run makes one part and returns an exit status: 0 done, 1 not made, 2 wrong arguments.
 func run(args []string, in io.Reader, out, log io.Writer) int {
+	names := strings.Join(slices.Sorted(maps.Keys(parts)), ", ")
 	if len(args) == 0 {
-		fmt.Fprintln(log, "pack: name what to make:", strings.Join(names(), ", "))
+		fmt.Fprintln(log, "pack: name what to make:", names)
 		return 2
 	}
 	part, known := parts[args[0]]
 	if !known {
-		fmt.Fprintf(log, "pack: unknown part %q; there are %s\n", args[0], strings.Join(names(), ", "))
+		fmt.Fprintf(log, "pack: unknown part %q; there are %s\n", args[0], names)
 		return 2
 	}
-	o, err := parse(args, part.flags, log)
+	var o options
+	set := flag.NewFlagSet(args[0], flag.ContinueOnError)
+	set.SetOutput(log)
+	texts := map[string]*string{"binary": &o.binary, "version": &o.version, "out": &o.out, "dist": &o.dist, "stage": &o.stage, "mcpb": &o.bundle}
+	for _, name := range part.flags {
+		if text, ok := texts[name]; ok {
+			set.StringVar(text, name, "", "")
+		} else {
+			set.Int64Var(&o.seconds, name, 0, "")
+		}
+	}
+	err := set.Parse(args[1:])
+	given := map[string]bool{}
+	set.Visit(func(f *flag.Flag) { given[f.Name] = f.Value.String() != "" })
+	missing := slices.IndexFunc(part.flags, func(name string) bool { return !given[name] }) // all are required
+	switch {
+	case err != nil:
+	case missing >= 0:
+		err = fmt.Errorf("%s: --%s is missing", args[0], part.flags[missing])
+	case set.NArg() > 0:
+		err = fmt.Errorf("%s: unexpected argument %q", args[0], set.Arg(0))
+	}
 	if err != nil {
 		fmt.Fprintln(log, "pack:", err)
 		return 2
@@ -61,41 +84,4 @@ func run(args []string, in io.Reader, out, log io.Writer) int {
 		return 1
 	}
 	return 0
-}
-
-func names() []string {
-	var all []string
-	for name := range parts {
-		all = append(all, name)
-	}
-	slices.Sort(all)
-	return all
-}
-
-// parse reads the flags of a part, all of which are required.
-func parse(args, required []string, log io.Writer) (o options, err error) {
-	set := flag.NewFlagSet(args[0], flag.ContinueOnError)
-	set.SetOutput(log)
-	texts := map[string]*string{"binary": &o.binary, "version": &o.version, "out": &o.out, "dist": &o.dist, "stage": &o.stage, "mcpb": &o.bundle}
-	for _, name := range required {
-		if text, ok := texts[name]; ok {
-			set.StringVar(text, name, "", "")
-		} else {
-			set.Int64Var(&o.seconds, name, 0, "")
-		}
-	}
-	if err := set.Parse(args[1:]); err != nil {
-		return o, err
-	}
-	given := map[string]bool{}
-	set.Visit(func(f *flag.Flag) { given[f.Name] = f.Value.String() != "" })
-	for _, name := range required {
-		if !given[name] {
-			return o, fmt.Errorf("%s: --%s is missing", args[0], name)
-		}
-	}
-	if set.NArg() > 0 {
-		return o, fmt.Errorf("%s: unexpected argument %q", args[0], set.Arg(0))
-	}
-	return o, nil
 }

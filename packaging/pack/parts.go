@@ -74,10 +74,9 @@ func writeBundle(o options, _ io.Reader, _ io.Writer) error {
 		files[name] = packaging.BundleFile{Content: content, Program: true}
 	}
 	// The program for all Macs.
-	dist := o.dist
 	var programs [][]byte
 	for _, arch := range []string{"amd64", "arm64"} {
-		content, err := program(dist, packaging.Platform{OS: "darwin", Arch: arch})
+		content, err := program(o.dist, packaging.Platform{OS: "darwin", Arch: arch})
 		if err != nil {
 			return err
 		}
@@ -127,26 +126,23 @@ func writeNPM(o options, _ io.Reader, _ io.Writer) error {
 			return err
 		}
 	}
-	// Lay out the package that people install.
-	folder := filepath.Join(o.out, packaging.Name)
-	version := o.version
-	licence := texts[licenceFile]
-	launcher, err := os.ReadFile("packaging/npm/" + packaging.Name + "/launcher.js")
+	// The package that users install.
+	folder, from := filepath.Join(o.out, packaging.Name), "packaging/npm/"+packaging.Name+"/"
+	launcher, err := os.ReadFile(from + "launcher.js")
 	if err != nil {
 		return err
 	}
-	made, err := packaging.Files(version)
+	made, err := packaging.Files(o.version)
 	if err != nil {
 		return err
 	}
 	if err := os.MkdirAll(folder, 0o755); err != nil {
 		return err
 	}
-	from := "packaging/npm/" + packaging.Name + "/"
 	return errors.Join(
 		os.WriteFile(filepath.Join(folder, "package.json"), []byte(made[from+"package.json"]), 0o644),
 		os.WriteFile(filepath.Join(folder, "README.md"), []byte(made[from+"README.md"]), 0o644),
-		os.WriteFile(filepath.Join(folder, "LICENSE"), licence, 0o644),
+		os.WriteFile(filepath.Join(folder, "LICENSE"), texts[licenceFile], 0o644),
 		os.WriteFile(filepath.Join(folder, "launcher.js"), launcher, 0o755),
 	)
 }
