@@ -11,7 +11,7 @@ import (
 // Limits of the ways an argument travels.
 const (
 	linuxItemBytes = 128<<10 - 1 // MAX_ARG_STRLEN with its NUL; beyond it execve answers E2BIG (measured)
-	windowsLine    = 30000       // CreateProcess takes 32,767 UTF-16 units; the rest is for the program and what stands before the command
+	windowsLine    = 30000       // CreateProcess takes 32,767 UTF-16 units; the rest is for the program and the arguments before the command
 	windowsItem    = 3 << 10     // the app's main process throws between 3584 and 4096 bytes (recorded on 1.12.7)
 	macTotalBytes  = 8000        // multi-byte text across 8 KB is damaged without a word (reported on 1.12)
 	stdinFromBytes = 4 << 10     // longer text goes to the embedded program on standard input

@@ -29,7 +29,7 @@ import (
 
 const (
 	defaultCLI     = "obsidian"       // the name under which the app registers its client
-	defaultTimeout = 15 * time.Second // a call takes well under a second; a dialog in the app holds one for ever
+	defaultTimeout = 15 * time.Second // a call takes well under a second; a dialog in the app blocks one
 	defaultKept    = 16 << 20         // more than any note; an agent reads a fraction of it
 	minKept        = 1 << 10          // error texts and facts must stay whole
 )

@@ -7,7 +7,7 @@ import (
 	"runtime"
 )
 
-// fileNames are the files that a bare name stands for.
+// fileNames are the files that a bare name can mean.
 func fileNames(name string) []string {
 	if name == defaultCLI {
 		return []string{name, nativeName}

@@ -4,7 +4,7 @@ import (
 	"path/filepath"
 )
 
-// fileNames are the files that a bare name stands for. ".exe" is never added:
+// fileNames are the files that a bare name can mean. ".exe" is never added:
 // Obsidian.exe is the app, which answers a captured call with nothing.
 func fileNames(name string) []string {
 	if name == defaultCLI {

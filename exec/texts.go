@@ -84,7 +84,7 @@ func plainly(line string) string {
 	return string(unicode.ToLower(first)) + text[size:]
 }
 
-// exception reports whether text is an error of the app that nobody caught,
+// exception reports whether text is an uncaught error of the app,
 // such as "TypeError: Cannot read properties of undefined".
 func exception(text string) bool {
 	name, _, found := strings.Cut(firstLine(text), "Error: ")

@@ -113,7 +113,7 @@ func KnownLicences() map[string]string {
 	return known
 }
 
-// ownModule is the folder of this repository that stands for a module; it is under our licence.
+// ownModule is the folder of this repository that replaces a module; it is under our licence.
 const ownModule = "github.com/santhosh-tekuri/jsonschema/v6"
 
 // LicenceTexts returns one text with the licences of all modules of the program, for packages.

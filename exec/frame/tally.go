@@ -58,7 +58,7 @@ func (t *Tally) tell(done int) {
 		return
 	}
 	c := Progress{Done: done, Total: max(int(t.total.Load()), done), Of: t.of}
-	_, _ = io.WriteString(t.out, c.Line()) // whoever has gone need not know
+	_, _ = io.WriteString(t.out, c.Line()) // the reader may have gone
 	if held, ok := t.out.(interface{ Flush() error }); ok {
 		_ = held.Flush()
 	}

@@ -1,6 +1,6 @@
 // Package process starts the programs that package exec has decided to run, and is
 // the only package that does. It limits their output, ends them within a short grace
-// and leaves nothing behind: no child, grandchild, goroutine or descriptor.
+// and leaves no child, grandchild, goroutine or descriptor.
 //
 // It uses no shell, and a child has the environment and the descriptors that it is
 // given and no others. A whole process group is ended only when it is that of the

@@ -8,5 +8,5 @@ import "syscall"
 // the client ends by itself when it has its answer.
 func dieWithParent(*syscall.SysProcAttr) {}
 
-// awaitEnd reports that nobody can wait here without taking the exit status.
+// awaitEnd reports false: here waiting takes the exit status.
 func awaitEnd(int) bool { return false }

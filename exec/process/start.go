@@ -51,8 +51,8 @@ func Start(ctx context.Context, c Child) (*Process, error) {
 	return p, nil
 }
 
-// AnswerPipe returns the ends of a pipe through which a process answers. It holds a large
-// answer's next pieces where the system allows it.
+// AnswerPipe returns the ends of a pipe through which a process answers. Its buffer is large
+// where the system allows it.
 func AnswerPipe() (out, stdout *os.File, err error) {
 	out, stdout, err = os.Pipe()
 	if err == nil {

@@ -174,7 +174,7 @@ const (
 )
 
 // named are the rights that have a code of two letters. Those of the registry and of
-// directory services are not rights to files, but some codes stand for their numbers.
+// directory services are not rights to files, but some codes have their numbers.
 var named = map[string]Rights{
 	"GA": genericAll, "GW": genericWrite, "GX": 0x20000000, "GR": 0x80000000,
 	"RC": 0x20000, "SD": Delete, "WD": WriteList, "WO": WriteOwner,

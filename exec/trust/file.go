@@ -17,7 +17,7 @@ import (
 
 const maxFile = 1 << 20 // settings are some hundred bytes
 
-// Unsafe says why a settings file is not used, and how the user can correct it: whoever can
+// Unsafe says why a settings file is not used, and how the user can correct it: a user who can
 // write it can change the policy.
 type Unsafe struct{ Reason, Advice string }
 

@@ -58,7 +58,7 @@ func hintFor(v *Vault, missing Missing) string {
 }
 
 // hintForFile names the files that are like the one that was asked for. A folder of
-// that very name goes before them, and one that is like its folder behind them.
+// that very name goes before them, and one that is like its folder after them.
 func hintForFile(v *Vault, missing Missing, files, folders []string) string {
 	typed := missing.Typed
 	for _, name := range []string{typed, typed + ".md"} {

@@ -98,7 +98,7 @@ const (
 	ExitMisuse = 2 // the request itself, or a variable of the environment, is wrong
 )
 
-// Kind is a kind of failure: what a program is told of it. The sentence is for
+// Kind is a kind of failure, for programs. The sentence is for
 // people. The zero value is that of a success.
 type Kind struct{ Code, Hint string }
 
@@ -165,7 +165,7 @@ func DidYouMean(names []string) string {
 	}
 }
 
-// Report returns what the gateway is told of a reply that was not successful.
+// Report returns the report to the gateway of a reply that was not successful.
 func (r *Reply) Report() frame.Failure {
 	return frame.Failure{Code: r.Kind.Code, Hint: r.Kind.Hint, Reason: r.Text}
 }

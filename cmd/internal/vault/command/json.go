@@ -9,7 +9,7 @@ import (
 // no UTF-8 become U+FFFD.
 func QuoteJSON(s string) string { return string(AppendJSON(nil, s)) }
 
-// AppendJSON is [QuoteJSON] behind other bytes.
+// AppendJSON is [QuoteJSON] appended to other bytes.
 func AppendJSON(b []byte, s string) []byte {
 	b = append(b, '"')
 	for {

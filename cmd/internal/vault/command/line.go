@@ -17,7 +17,7 @@ type Line struct {
 	Folder   string
 	Stdin    string       // the parameter whose value comes from standard input
 	Options  WriteOptions // for a command that writes
-	Facts    bool         // write a line of facts behind the answer
+	Facts    bool         // write a line of facts after the answer
 	Compact  bool         // leave out the space of JSON where that is possible
 	Unless   string       // the state of the index in which nothing is to be answered
 	Part     Part         // how much of a listing a worker prints, and keeps the whole
@@ -65,7 +65,7 @@ func ParseLine(args []string) (Line, error) {
 	return l, nil
 }
 
-// takeSwitches reads what may stand before the command, and returns the rest.
+// takeSwitches reads the switches before the command, and returns the rest.
 func (l *Line) takeSwitches(args []string) ([]string, error) {
 	for len(args) > 0 {
 		arg := args[0]

@@ -133,7 +133,7 @@ func retyped(before, after []byte) string {
 	return ""
 }
 
-// maxNamed is how much of a path a reason holds: it is a part of one line.
+// maxNamed bounds the path in a reason, which is a part of one line.
 const maxNamed = quote.Limit - len("…")
 
 // named is a path in a reason, which a person reads in a question: nothing in it can
@@ -145,7 +145,7 @@ func named(path string) Verbatim {
 	return Verbatim(strings.ReplaceAll(path, `"`, `\"`))
 }
 
-// unasked refuses a proposal that loses much, where nobody was asked about it.
+// unasked refuses a destructive proposal that was not approved.
 func (p Proposal) unasked(how WriteOptions) error {
 	if why := p.loss(); why != "" && how.RefuseDestructive {
 		return Unapproved.Failure("Approval required: the change %s. Nothing was changed.", why)

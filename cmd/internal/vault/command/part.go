@@ -151,8 +151,8 @@ type kept struct {
 	ended  bool // its end was asked for
 }
 
-// Put keeps the pieces of an answer, which nobody may change any more, and returns the id under
-// which it is found: 26 letters and digits that nobody can guess. It is not ok if they are
+// Put keeps the pieces of an answer, which must not be changed any more, and returns the id under
+// which it is found: 26 random letters and digits. It is not ok if they are
 // more than [MaxBytes].
 func (s *Store) Put(pieces [][]byte) (id string, ok bool) {
 	fresh := kept{id: rand.Text(), pieces: pieces, used: time.Now()}
@@ -173,8 +173,8 @@ func (s *Store) Put(pieces [][]byte) (id string, ok bool) {
 }
 
 // Get returns pieces of an answer that together have so many bytes at least, or all up to its
-// end. from is the offset of one of its pieces. They stay where they are: whoever asks may be
-// cut off before he has them, and ask again.
+// end. from is the offset of one of its pieces. They stay, because a
+// caller that was cut off may ask again.
 func (s *Store) Get(id string, from, atLeast int) (pieces [][]byte, ok bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -100,7 +100,7 @@ func (r *Reply) Print(stdout io.Writer) int {
 	}
 	out.endLine()
 	if err := out.to.Flush(); err != nil {
-		return ExitFailed // nobody reads any more; there is no place left to say so
+		return ExitFailed // the reader has gone
 	}
 	return r.Status
 }

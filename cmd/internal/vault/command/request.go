@@ -157,7 +157,7 @@ func (s Syntax) unknown(name string) error {
 }
 
 // expand replaces the escapes of the grammar. There is no way to escape the
-// backslash; text that holds such pairs has to come by standard input.
+// backslash; text with such pairs has to come by standard input.
 func expand(value string) string {
 	return strings.NewReplacer(`\n`, "\n", `\t`, "\t").Replace(value)
 }
@@ -228,7 +228,7 @@ type WriteOptions struct {
 	Approved          string // the digest of the change that a user was shown, "" for any
 }
 
-// The switches for it, which stand before the command.
+// The switches for it, before the command.
 const (
 	WriteSwitch  = "--write" // without it nothing is changed and nothing kept
 	PlanSwitch   = "--plan"  // show what would be done, and do nothing

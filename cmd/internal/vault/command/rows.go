@@ -10,7 +10,7 @@ import (
 
 // Rows returns a reply of success that is made while it is printed, so that a long listing
 // is never in memory as a whole. row appends what comes of each place below count, in
-// their order; it is called once for each, unless nobody reads any more.
+// their order; it is called once for each, unless the reader has gone.
 func Rows(count int, row func(b []byte, place int) []byte) Reply {
 	return Reply{rows: rows{count, row}}
 }
@@ -39,7 +39,7 @@ func (r rows) print(out *lastByte) {
 		}
 		_, _ = out.Write(b)
 		if err := out.to.Flush(); err != nil {
-			return // the one behind it fails in the same way
+			return // the next one fails in the same way
 		}
 		b = out.to.AvailableBuffer()
 	}
@@ -120,11 +120,10 @@ func (l Listing) json() Reply {
 	return said
 }
 
-// spacing is what stands between the tokens of an array of objects.
+// spacing is the text between the tokens of an array of objects.
 type spacing struct{ row, key, colon, end string }
 
-// array makes the reply. What stands between two cells is put together once: there are very
-// many cells.
+// array makes the reply. The text between two cells is made once, because there are many cells.
 func (l Listing) array(space spacing) Reply {
 	keys := make([][]byte, len(l.Columns))
 	for i, name := range l.Columns {
@@ -145,7 +144,7 @@ func (l Listing) array(space spacing) Reply {
 	})
 }
 
-// object appends the cells of a row behind their keys, each of which begins with a comma and
+// object appends the cells of a row after their keys, each of which begins with a comma and
 // ends with a quote.
 func (l *Listing) object(b []byte, row int, keys [][]byte) []byte {
 	first := len(b)

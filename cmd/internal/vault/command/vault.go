@@ -92,7 +92,7 @@ func (v *Vault) ActiveNote() (string, error) {
 	return active, nil
 }
 
-// pane is a node of the window's layout; a leaf holds a view.
+// pane is a node of the window's layout; a leaf has a view.
 type pane struct {
 	ID       string
 	Children []pane
@@ -208,7 +208,7 @@ type Target struct {
 }
 
 // Target finds out which file is meant: path= exactly, file= as a link would,
-// else the focused note. Whether a file is there is seen when it is opened.
+// else the focused note. It need not exist.
 func (v *Vault) Target(p Values) (Target, error) {
 	if p.Has("file") {
 		path, err := v.Resolve(p["file"])

@@ -47,7 +47,7 @@ func AddTo(text []byte, list string, item Value) ([]byte, error) {
 }
 
 // RemoveFrom returns a YAML file without the element at an index of the list under a key of the
-// root. Comments and blank lines behind the element stay. The errors are those of [SetIn].
+// root. Comments and blank lines after the element stay. The errors are those of [SetIn].
 func RemoveFrom(text []byte, list string, index int) ([]byte, error) {
 	want := func(root Value) Value {
 		old, _ := root.Fields().Lookup(list)

@@ -17,7 +17,7 @@ const (
 	list
 )
 
-// section is an outermost block: what a block id that stands alone names.
+// section is an outermost block, which a block id on a line of its own names.
 type section struct {
 	kind kind
 	Span

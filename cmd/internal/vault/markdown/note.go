@@ -78,7 +78,7 @@ type Block struct {
 	ID   string // without the "^"
 	Line int
 	// Span is what the id names, marks included: a paragraph, the own lines of a list
-	// item, a heading, or, where the id stands alone, the whole block above it (a table, a
+	// item, a heading, or, where the id is alone, the whole block above it (a table, a
 	// list, a quote).
 	Span Span
 }

@@ -2,9 +2,9 @@
 // does for daily notes and templates: version 2.30 of that library, locale en.
 //
 // It only formats; it parses no dates, knows no other locale, and never fails:
-// what is no token stands for itself. Week numbers come in two kinds: the
+// other text is literal. Week numbers come in two kinds: the
 // tokens with W, G and E are ISO 8601, those with w, g and e are the locale's
-// (weeks start on Sunday, week 1 holds 1 January).
+// (weeks start on Sunday, week 1 contains 1 January).
 package moment
 
 import (

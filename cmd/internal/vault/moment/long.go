@@ -47,7 +47,7 @@ func longSize(s string) int {
 	return 1
 }
 
-// longFormat returns what a long token stands for in English.
+// longFormat returns the English format of a long token.
 func longFormat(token string) (string, bool) {
 	switch token {
 	case "LT":

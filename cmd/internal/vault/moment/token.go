@@ -5,7 +5,7 @@ import "unicode/utf8"
 // tokenSize returns how many bytes the token at the start of a non-empty s
 // takes. A character that begins no token counts as a token of its own. The
 // rules are the library's, with its oddities: YYY is YY and Y, ggg is gg and
-// g, and a bar behind w or W belongs to that letter.
+// g, and a bar after w or W belongs to that letter.
 func tokenSize(s string) int {
 	switch c := s[0]; c {
 	case 'H', 'h':
@@ -59,7 +59,7 @@ func run(s string, limit int) int {
 	return n
 }
 
-// hasAt reports whether part stands in s at index i.
+// hasAt reports whether s contains part at index i.
 func hasAt(s string, i int, part string) bool {
 	return len(s) >= i+len(part) && s[i:i+len(part)] == part
 }

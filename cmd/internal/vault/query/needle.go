@@ -25,7 +25,7 @@ type needle struct {
 
 	pair    pair // for ASCII
 	ascii   bool
-	strayK  bool // holds a k or an i, which have partners outside ASCII
+	strayK  bool // contains a k or an i, which have partners outside ASCII
 	strayI  bool
 	runes   []rune // for everything else
 	anchor  int    // the rune that is looked for
@@ -36,8 +36,8 @@ type needle struct {
 type verdict uint8
 
 const (
-	skip verdict = iota // go on at the next byte
-	take                // go on behind the place
+	skip verdict = iota // continue at the next byte
+	take                // continue after the match
 	stop
 )
 

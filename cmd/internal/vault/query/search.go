@@ -169,7 +169,7 @@ const (
 	// maxLineText bounds the text of a line in bytes: more than a long paragraph.
 	// Some notes are one line of megabytes.
 	maxLineText = 1 << 10
-	ellipsis    = "…" // stands for what an excerpt leaves out
+	ellipsis    = "…" // in place of omitted text
 )
 
 // excerpt returns a line, or of a long one an excerpt of whole characters around an offset,

@@ -77,7 +77,7 @@ func (t *term) names(s *search) bool {
 	found := false
 	t.each(s.budget, path, false, func(start, _ int) verdict {
 		found = start < stem
-		return stop // the places behind are no better
+		return stop // later matches are no better
 	})
 	return found
 }

@@ -18,7 +18,7 @@ type job struct {
 	words   []string
 	input   []byte
 	waiting bool            // for the rest of its input
-	ctx     context.Context // of the work, until nobody waits for it
+	ctx     context.Context // ends when the request is cancelled or answered
 	cancel  context.CancelFunc
 	out     *outlet
 	printer *bufio.Writer

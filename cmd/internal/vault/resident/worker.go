@@ -58,13 +58,12 @@ func New(h *command.Host, perform Perform, folder string, stdout io.Writer) *Wor
 // memory that it does not need between calls.
 const restAfter = 2 * time.Second
 
-// giveBack collects what the last calls have left behind. A call that comes meanwhile
-// is answered beside it.
+// giveBack frees the memory of the last calls, concurrently with new ones.
 func (w *Worker) giveBack() {
 	w.mu.Lock()
 	busy := len(w.open) > 0
 	w.mu.Unlock()
-	if !busy { // else the end of the last call sets the time again
+	if !busy { // otherwise the end of the last call sets the timer again
 		w.host.GiveBack()
 		runtime.GC() // what pools have in store outlives one collection
 		debug.FreeOSMemory()
@@ -192,7 +191,7 @@ func (w *Worker) run(j *job) {
 	defer func() {
 		if reason := recover(); reason != nil {
 			text := fmt.Sprintf("panic: %v\n\n%s", reason, debug.Stack())
-			_ = j.out.piece(frame.KindStderr, j.id, []byte(text)) // the end behind it fails in the same way
+			_ = j.out.piece(frame.KindStderr, j.id, []byte(text)) // the end after it fails in the same way
 			w.answer(j, frame.End{Status: command.ExitMisuse, Last: true})
 			w.end(command.ExitMisuse)
 		}
@@ -206,7 +205,7 @@ func (w *Worker) run(j *job) {
 	j.printer = printers.Get().(*bufio.Writer)
 	j.printer.Reset(jobStream{j, frame.KindStdout})
 	status := w.perform(Call{j.ctx, append([]string{w.folder}, j.words...), bytes.NewReader(j.input), j.printer, j.stderr(), func() {
-		_ = w.out.write(frame.Append(nil, frame.Frame{Kind: frame.KindChanging, ID: j.id})) // at the end it is told that nobody reads
+		_ = w.out.write(frame.Append(nil, frame.Frame{Kind: frame.KindChanging, ID: j.id})) // the end of the answer fails in the same way
 	}})
 	j.printer.Reset(nil)
 	printers.Put(j.printer)
@@ -228,7 +227,7 @@ func (w *Worker) answer(j *job, end frame.End) {
 	w.mu.Unlock()
 	j.cancel()
 	if err := w.out.end(j.id, end); err != nil {
-		w.end(command.ExitFailed) // nobody reads any more
+		w.end(command.ExitFailed) // the reader has gone
 	}
 }
 

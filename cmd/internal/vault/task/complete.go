@@ -118,7 +118,7 @@ func moved(text string, l Line, rule Rule, today time.Time) (string, error) {
 	return text, nil
 }
 
-// New returns the line of a new task behind its box: the text, the date on which it was
+// New returns the line of a new task after its box: the text, the date on which it was
 // created where the settings ask for it, and the given fields.
 func New(text string, fields map[Field]string, today time.Time, s Settings) string {
 	if s.Managed && !s.covers(text) {

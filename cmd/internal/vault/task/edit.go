@@ -76,7 +76,7 @@ func Remove(text string, field Field) string {
 	}
 }
 
-// cut takes a field out of a text, with the blanks before it and the comma behind it.
+// cut takes a field out of a text, with the blanks before it and the comma after it.
 func cut(text string, start, end int) string {
 	before, after := text[:start], strings.TrimPrefix(text[end:], ",")
 	if trimmed := strings.TrimRight(before, " \t"); trimmed != "" || strings.TrimLeft(after, " \t") == "" {

@@ -12,7 +12,7 @@ import (
 type Line struct {
 	text   string
 	places []place // of the fields, in the order of the text
-	end    int     // where the fields end: behind it are blanks, or the id of the block
+	end    int     // of the fields; after it are blanks, or the id of the block
 	tags   []piece // at the end of the text, between the fields
 	body   int     // where the part ends in which no sign counts
 }
@@ -30,7 +30,7 @@ type place struct {
 type piece struct{ start, end int }
 
 // Read returns what the text of a task says. Signs count at the end of the text, where
-// only fields, tags and the id of the block come behind them, as in the plugin; fields
+// only fields, tags and the id of the block come after them, as in the plugin; fields
 // in brackets count everywhere.
 func Read(text string) Line {
 	l := Line{text: text, end: len(strings.TrimRight(text, " \t"))}

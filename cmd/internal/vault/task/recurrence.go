@@ -40,10 +40,10 @@ type weekday struct {
 const farthest = 200 * 366
 
 // Next returns the first day of the rule after a day, from which the rule counts its
-// periods too; ok is false where there is none within two centuries.
+// periods too; ok is false if there is none within two centuries.
 //
 // A rule that names no day keeps that of its start. Where a month or the February of a
-// year is too short for it, the last day there counts, and not the month behind it.
+// year is too short for it, the last day there counts, and not the next month.
 func (r Rule) Next(start time.Time) (next time.Time, ok bool) {
 	if len(r.weekdays)+len(r.days)+len(r.months) == 0 && r.unit >= monthly {
 		months := r.interval
@@ -205,7 +205,7 @@ func (p *parser) number() {
 // maxInterval is the largest number of periods between two days of a rule.
 const maxInterval = 1000
 
-// list takes names between which commas or "and" stand.
+// list takes names separated by commas or "and".
 func (p *parser) list(take func(word string) bool) error {
 	for {
 		if !take(p.next()) {
