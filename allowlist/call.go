@@ -271,6 +271,9 @@ func (c Call) ChangesMany() bool {
 	return c.row != nil && (c.row.many || slices.ContainsFunc(c.row.targets, c.has))
 }
 
+// Apart reports whether a process of its own answers the call, and not one that answers others, too.
+func (c Call) Apart() bool { return c.row != nil && c.row.apart }
+
 // TouchesNoNote reports whether the call reads and changes no note at all.
 func (c Call) TouchesNoNote() bool { return c.of().reach == reachNothing }
 

@@ -14,14 +14,15 @@ import (
 )
 
 const (
-	maxTextBytes = 1 << 20 // a note that an agent writes is kilobytes; this bounds what a request can pin in memory
-	maxNameBytes = 512     // longer than any name a person gives
-	maxURLBytes  = 2048    // what browsers take
+	maxTextBytes = 1 << 20  // a note that an agent writes is kilobytes; this bounds what a request can pin in memory
+	maxDataBytes = 12 << 20 // base64 of 8 MiB, with line breaks
+	maxNameBytes = 512      // longer than any name a person gives
+	maxURLBytes  = 2048     // what browsers take
 )
 
 // kindNames are the words for kinds in messages and explanations.
 var kindNames = [...]string{
-	kindFlag: "flag", kindText: "text", kindContent: "content", kindName: "name",
+	kindFlag: "flag", kindText: "text", kindContent: "content", kindData: "data", kindName: "name",
 	kindLink: "note name", kindBase: "base name", kindTitle: "file name", kindPath: "path", kindNewPath: "path",
 	kindDestination: "folder/ or path", kindFolder: "folder", kindRef: "path:line", kindNumber: "number", kindDate: "date", kindAge: "age",
 	kindChoice: "choice", kindChar: "character", kindURL: "url", kindWord: "word",
@@ -30,7 +31,7 @@ var kindNames = [...]string{
 // hints are the words between angle brackets in the usage lines of the app (recorded on
 // 1.12.7: "move [file=<name>] [path=<path>] to=<path>").
 var hints = [...]string{
-	kindFlag: "", kindText: "text", kindContent: "text", kindName: "name", kindLink: "name", kindBase: "name", kindTitle: "name",
+	kindFlag: "", kindText: "text", kindContent: "text", kindData: "base64", kindName: "name", kindLink: "name", kindBase: "name", kindTitle: "name",
 	kindPath: "path", kindNewPath: "path", kindDestination: "path", kindFolder: "path", kindRef: "path:line", kindNumber: "n",
 	kindDate: "date", kindAge: "days", kindChoice: "", kindChar: "char", kindURL: "url", kindWord: "command",
 }
@@ -112,8 +113,10 @@ func (p *param) checkBytes(s string) string {
 		return "is empty, want " + p.wants()
 	case s == "":
 		return "is empty; leave it out or give " + p.wants()
-	case len(s) > maxTextBytes:
+	case len(s) > maxTextBytes && p.kind != kindData:
 		return fmt.Sprintf("is longer than %d bytes", maxTextBytes)
+	case len(s) > maxDataBytes:
+		return fmt.Sprintf("is longer than %d bytes", maxDataBytes)
 	case strings.IndexByte(s, 0) >= 0:
 		return "contains a NUL byte"
 	case !utf8.ValidString(s):

@@ -90,7 +90,7 @@ func (c Call) Line(k Carrier) (Line, error) {
 // free reports whether a value of this kind can contain a backslash followed by a
 // letter.
 func (k kind) free() bool {
-	return k == kindText || k == kindContent || k == kindName || k == kindURL
+	return k == kindText || k == kindContent || k == kindData || k == kindName || k == kindURL
 }
 
 // rewritten reports whether the client changes s on its way: it turns \n and \t

@@ -250,6 +250,8 @@ var otherNamesOf = [...]struct{ command, others string }{
 	{"base:set-formula", "add formula; formula; formula set"},
 	{"related", "find related; find similar; notes related; notes similar; similar"},
 	{"attachments", "attachment list; attachments list; images; images list; media"},
+	{"attachment:write", "add attachment; add image; attachment create; attachment save; attachment upload; image save; image upload; upload"},
+	{"attachment:text", "extract text; pdf; pdf read"},
 	{"canvas:read", "canvas; canvas get; canvas read"},
 	{"canvas:create", "canvas create; canvas new"},
 	{"canvas:add", "add canvas; add canvas card; add canvas node; add card; add node; card create; card new"},

@@ -35,6 +35,7 @@ type row struct {
 	random       bool       // the answer differs each time
 	ownAnswer    OwnAnswer  // the answer of the gateway itself
 	needsApp     bool       // only the app can answer it, or it only shows something there
+	apart        bool       // answered by a process of its own, which ends if it needs too much memory
 	many         bool       // changes the notes that it finds in the vault
 	embeddedOnly bool       // an extension that the official CLI does not have
 	embeddedWith [][]string // groups of parameters that the app does not take together
@@ -90,6 +91,7 @@ const (
 	kindFlag        kind = iota + 1 // a bare word: present or absent
 	kindText                        // free text, such as a query, with or without line breaks
 	kindContent                     // text that is written into a note
+	kindData                        // bytes in base64
 	kindName                        // the name or id of a tag, property, view or theme: one line
 	kindLink                        // names a note as a wikilink does: no extension needed
 	kindBase                        // names a base in the same way

@@ -18,7 +18,7 @@ func (p *param) sample() Value {
 		return Text(p.choices[len(p.choices)-1])
 	}
 	return Text(map[kind]string{
-		kindText: "two\nlines = \"text\"", kindContent: "- [ ] buy milk\n\tand é €", kindName: "due date",
+		kindText: "two\nlines = \"text\"", kindContent: "- [ ] buy milk\n\tand é €", kindName: "due date", kindData: "YWJj",
 		kindLink: "Groceries", kindBase: "Books.base", kindTitle: "Trip to Paris", kindPath: "Lists/Groceries.md", kindNewPath: "Lists/C#/New.md",
 		kindDestination: "Archive/2026/", kindFolder: "Projects/Home", kindRef: "Lists/Groceries.md:12",
 		kindChar: "/", kindDate: "2026-11-21", kindAge: "30", kindURL: "https://example.org/a?b=c", kindWord: "daily:read",

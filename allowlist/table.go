@@ -122,7 +122,7 @@ var (
 	nodeID       = param{name: "id", kind: kindText, required: true, summary: "Its id, or what the card or group shows"}
 	cardText     = param{name: "text", kind: kindContent, summary: "The text of a card"}
 	cardNote     = param{name: "note", kind: kindLink, summary: "The note or file that a card shows, as in a link"}
-	cardURL      = param{name: "url", kind: kindURL, summary: "The web address that a card shows"}
+	cardURL      = param{name: "url", kind: kindURL, rare: true, summary: "The web address that a card shows"}
 	nodeLabel    = param{name: "label", kind: kindText, summary: "The label of a group; in canvas:set also of an edge"}
 	nodeX        = param{name: "x", kind: kindNumber, least: -maxPixels, most: maxPixels, rare: true, summary: "Its left side in pixels"}
 	nodeY        = param{name: "y", kind: kindNumber, least: -maxPixels, most: maxPixels, rare: true, summary: "Its top in pixels"}
@@ -131,10 +131,10 @@ var (
 	nodeColor    = param{name: "color", kind: kindName, rare: true, summary: "Its color: 1 to 6, #rrggbb or none"}
 
 	viewNamed     = param{name: "view", kind: kindName, required: true, summary: "The view by its name or number"}
-	viewType      = param{name: "type", kind: kindChoice, choices: viewTypes, summary: "How it is shown"}
-	viewFilters   = param{name: "filters", kind: kindText, summary: "Its filters: an expression, or in JSON a list or and, or, not"}
-	viewOrder     = param{name: "order", kind: kindText, summary: "Its columns, with commas between"}
-	viewSort      = param{name: "sort", kind: kindText, summary: "Its order: properties with commas between, each with asc or desc"}
+	viewType      = param{name: "type", kind: kindChoice, rare: true, choices: viewTypes, summary: "How it is shown"}
+	viewFilters   = param{name: "filters", kind: kindText, rare: true, summary: "Its filters: an expression, or in JSON a list or and, or, not"}
+	viewOrder     = param{name: "order", kind: kindText, rare: true, summary: "Its columns, with commas between"}
+	viewSort      = param{name: "sort", kind: kindText, rare: true, summary: "Its order: properties with commas between, each with asc or desc"}
 	viewGroup     = param{name: "group", kind: kindText, rare: true, summary: "The property by which rows are grouped, with asc or desc"}
 	viewLimit     = param{name: "limit", kind: kindNumber, rare: true, most: maxRows, summary: "Maximum number of rows; 0 for none"}
 	viewSummaries = param{name: "summaries", kind: kindText, rare: true, summary: "Its summaries, such as rating: Average, pages: Sum"}

@@ -148,6 +148,7 @@ var v1Rows = []row{
 		params: []param{
 			inFolder,
 			{name: "type", kind: kindChoice, choices: []string{"image", "audio", "video", "pdf", "other"}, rare: true, summary: "Only files of this type"},
+			{name: "note", kind: kindLink, rare: true, summary: "Only files that this note links to or embeds"},
 			{name: "unused", kind: kindFlag, rare: true, summary: "Only files that nothing links to or embeds"},
 			onlyTotal,
 			{name: "format", kind: kindChoice, choices: textOrJSON, rare: true, summary: "Output format"},
@@ -158,8 +159,38 @@ var v1Rows = []row{
 		// Of an image a client of MCP gets the image, see gateway.Image.
 		name: "attachment:read", tier: tiers.V1, effect: tiers.Reads, reach: reachNote, embeddedOnly: true,
 		summary: "Show an image or a text file; of other files, type and size",
-		params:  []param{noteByName, noteByPath}, exclusive: fileOrPath,
-		reply: Reply{Kind: Content, Silent: true},
+		params: []param{
+			noteByName, noteByPath,
+			{name: "max-pixels", kind: kindNumber, least: 1, most: 4096, rare: true, summary: "Maximum width and height in pixels to which an image is scaled down"},
+		},
+		exclusive: fileOrPath,
+		reply:     Reply{Kind: Content, Silent: true},
+	},
+	{
+		// A PDF can be made to take all the memory that there is.
+		name: "attachment:text", tier: tiers.V1, effect: tiers.Reads, reach: reachNote, embeddedOnly: true, apart: true,
+		summary: "Print a text file, or the text of a PDF by pages",
+		params: []param{
+			noteByName, noteByPath,
+			{name: "pages", kind: kindName, rare: true, summary: "Pages of a PDF, such as 3 or 3-7"},
+		},
+		exclusive: fileOrPath,
+		reply:     Reply{Kind: Content, Silent: true},
+	},
+	{
+		name: "attachment:write", tier: tiers.V1, effect: tiers.Writes, embeddedOnly: true,
+		summary: "Store a file such as an image; with overwrite, replace one",
+		when:    []escalation{{"overwrite", tiers.Destroys}},
+		params: []param{
+			{name: "path", kind: kindNewPath, summary: "Its path in the vault"},
+			{name: "name", kind: kindTitle, summary: "Its name, in the folder for attachments of the vault"},
+			{name: "data", kind: kindData, required: true, summary: "Its bytes in base64, up to 8 MiB"},
+			{name: "note", kind: kindLink, rare: true, summary: "The note next to which it is kept, where the vault has it so"},
+			{name: "overwrite", kind: kindFlag, summary: "Replace an existing file"},
+		},
+		oneOf: [][]string{{"name", "path"}}, exclusive: [][]string{{"name", "path"}},
+		target: targetNone,
+		reply:  Reply{Kind: Confirmation, Confirms: []string{"Written: "}},
 	},
 	{
 		name: "append", tier: tiers.V1, effect: tiers.Writes, reach: reachNote,

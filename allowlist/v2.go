@@ -34,7 +34,7 @@ var v2Rows = []row{
 			{name: "view", kind: kindName, summary: "The view whose filters it should meet"},
 			{name: "name", kind: kindTitle, summary: "The name of the note"},
 			{name: "content", kind: kindContent, summary: "Its text"},
-			{name: "group", kind: kindText, embeddedOnly: true, summary: "The group of the view in which it is to be"},
+			{name: "group", kind: kindText, embeddedOnly: true, rare: true, summary: "The group of the view in which it is to be"},
 			openAfter, openNewTab,
 		},
 		exclusive: fileOrPath, needs: tabNeeds,

@@ -26,7 +26,7 @@ import (
 func (r *Runner) Run(ctx context.Context, permit policy.Permit, p Program) (Outcome, error) {
 	permitted := permit.Valid() && (!permit.Confined() || p.backend == embeddedBackend)
 	return r.watched(ctx, p, permitted, permit, func(ctx context.Context, command Command) (Outcome, error) {
-		if !r.config.Resident {
+		if !r.config.Resident || permit.Call().Apart() {
 			ctx = FirstPart(ctx, Part{}) // the rest would be lost with the process
 		}
 		if p.backend == embeddedBackend {
@@ -126,7 +126,7 @@ func (r *Runner) attempt(ctx context.Context, permit policy.Grant, p Program, co
 	if c.Embedded && permit.Access() != "" {
 		c.Env = append(slices.Clip(c.Env), accessVariable+"="+permit.Access())
 	}
-	if c.Embedded && r.config.Resident {
+	if c.Embedded && r.config.Resident && !permit.Call().Apart() {
 		e, w := r.pool.run(ctx, c, command, permit.Access())
 		for again := 0; again < otherWorkers && e.Kind == process.Lost && e.How == causeUnfinishedCall && !(permit.Call().Effect().Mutates() && e.Started); again++ {
 			e, w = r.pool.run(ctx, c, command, permit.Access()) // another call cost this one its worker, and it has changed nothing

@@ -76,6 +76,8 @@ var capabilities = []struct{ imported, importers, why string }{
 	{"github.com/pelletier/go-toml/v2", "cmd/internal/settings/ cmd/internal/document/", "settings are read in one place, and those of MCP clients in another"},
 	{"go.yaml.in/yaml/v4", "cmd/internal/vault/frontmatter/ cmd/internal/document/", "YAML is read where properties are, and where MCP clients keep their settings"},
 	{"github.com/dlclark/regexp2/v2", "cmd/internal/vault/regex/", "the dialect of the app is compiled in one place"},
+	{"github.com/ledongthuc/pdf", "cmd/internal/vault/pdftext/", "files that may hurt are read in one place"},
+	{"golang.org/x/image/draw", "cmd/internal/vault/commands/", "images are scaled for models in one place"},
 	{"github.com/blevesearch/snowballstem", "cmd/internal/vault/find/", "word forms are compared in one place"},
 	{"github.com/landlock-lsm/go-landlock/landlock", "cmd/internal/vault/disk/system/", "a process locks itself in once"},
 	{"github.com/git-pkgs/gitignore", "policy/access/", "patterns hide where files are looked for; its New would start git"},

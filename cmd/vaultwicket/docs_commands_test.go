@@ -259,6 +259,6 @@ var exampleValues = map[string]string{
 	"tag name": "project", "template name": "Day", "template:insert name": "Day", "workspace name": "Morning", "hotkey id": "app:go-back", "plugin id": "daily-notes",
 	"bookmark file": "Work/Plan.md", "query": "milk", "old": "milk", "new": "oat milk", "value": "done", "lines": "12-20", "heading": "Tasks",
 
-	"text": "oat milk", "content": "buy milk", "name": "status", "note name": "Plan", "base name": "Books.base", "file name": "Plan", "path": "Work/Plan.md",
+	"text": "oat milk", "content": "buy milk", "data": "iVBORw0KGgo=", "name": "status", "note name": "Plan", "base name": "Books.base", "file name": "Plan", "path": "Work/Plan.md",
 	"folder/ or path": "Archive/", "folder": "Work", "path:line": "Work/Plan.md:12", "number": "3", "age": "-2w", "date": "2026-11-21", "character": "x", "url": "https://example.org/",
 }

@@ -154,7 +154,7 @@ func TestAttachmentRead(t *testing.T) {
 		{"a GIF", "attachment:read path=F/x.gif", command.ExitDone, "image/gif, 5x4, 11 bytes\n"},
 		{"a PDF", "attachment:read file=doc.pdf", command.ExitDone, "application/pdf, 9 bytes: not a text, and not an image that can be shown\n"},
 		{"bytes", "attachment:read path=F/blob", command.ExitDone, "application/octet-stream, 2 bytes: not a text, and not an image that can be shown\n"},
-		{"a large image", "attachment:read path=large.png", command.ExitDone, "image/png, 3x2, 2097181 bytes: images of up to 2097152 bytes are shown\n"},
+		{"a large image", "attachment:read path=large.png", command.ExitDone, "image/png, 3x2, 2097181 bytes: images of up to 2097152 bytes are shown; max-pixels shows a smaller one\n"},
 		{"nothing", "attachment:read path=none.png", command.ExitFailed, "Error: File \"none.png\" not found.\n"},
 	})
 	// read prints them for a person, as the app does, and names the right command for an agent.

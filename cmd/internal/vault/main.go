@@ -56,9 +56,15 @@ func Main(args []string, stdin io.Reader, stdout, stderr io.Writer, env func(str
 	debug.SetGCPercent(gcPercent(args))
 	if slices.Contains(args, command.WorkerSwitch) {
 		processors.Keep()
+	} else if slices.Contains(args, "attachment:text") { // see the row of the command
+		system.LimitMemory(apartMemory)
 	}
 	return run(command.NewHost(env, system.Confine), resident.Call{Ctx: context.Background(), Args: args, Stdin: stdin, Stdout: stdout, Stderr: stderr})
 }
+
+// apartMemory is what a process may use that reads a file of an unknown author with a library:
+// far more than a file of a few hundred pages needs.
+const apartMemory = 1 << 30
 
 // How much garbage the heap may contain, in percent of what is in use. A process
 // for one call ends before it matters; a worker stays and keeps the index of a

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"encoding/base64"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -12,6 +13,7 @@ import (
 	"unicode/utf8"
 
 	"vaultwicket/allowlist"
+	"vaultwicket/cmd/internal/vault/budget"
 	"vaultwicket/cmd/internal/vault/command"
 	"vaultwicket/cmd/internal/vault/disk"
 	"vaultwicket/cmd/internal/vault/knowledge"
@@ -23,6 +25,8 @@ func init() {
 	register(
 		command.Command{Name: "attachments", Run: listAttachments},
 		command.Command{Name: "attachment:read", Run: readAttachment},
+		command.Command{Name: "attachment:text", Run: textOfAttachment},
+		command.Command{Name: "attachment:write", Plan: writeAttachment},
 	)
 }
 
@@ -56,13 +60,28 @@ func listAttachments(v *command.Vault, p command.Values) (command.Reply, error) 
 func attachmentsOf(v *command.Vault, x *index.Index, p command.Values) ([]file, error) {
 	var found []file
 	graph := x.Graph()
+	var used map[int32]bool // by the note
+	if p.Has("note") {
+		note, err := v.Resolve(p["note"])
+		if err != nil {
+			return nil, err
+		}
+		place, ok := x.Place(note.String())
+		if !ok {
+			return nil, command.FileNotFound(p["note"])
+		}
+		used = map[int32]bool{}
+		for _, edge := range graph.Out(place) {
+			used[edge.Place] = true
+		}
+	}
 	sorted, err := v.EachFileBelow(p["folder"], func(l command.Listed) {
 		extension := l.Path.Ext()
 		if !isAttachment(extension) || p.Has("type") && allowlist.FileKind(extension) != p["type"] {
 			return
 		}
 		place, ok := x.Place(l.Path.String())
-		if !ok {
+		if !ok || used != nil && !used[int32(place)] {
 			return
 		}
 		users := graph.In(place)
@@ -191,12 +210,29 @@ func readAttachment(v *command.Vault, p command.Values) (command.Reply, error) {
 		return command.FromNote(t.Path, text, string(text)), nil
 	case !isShown(kind):
 		return command.FromNote(t.Path, text, fmt.Sprintf("%s, %d bytes: not a text, and not an image that can be shown", kind, len(text))), nil
-	case len(text) > maxImage:
-		return command.FromNote(t.Path, text, fmt.Sprintf("%s%s, %d bytes: images of up to %d bytes are shown", kind, dimensions(text), len(text), maxImage)), nil
 	}
-	said := command.FromNote(t.Path, text, fmt.Sprintf("%s%s, %d bytes", kind, dimensions(text), len(text)))
+	about, shown := fmt.Sprintf("%s%s, %d bytes", kind, dimensions(text), len(text)), text
+	most, err := p.Number("max-pixels", 0, leastPixels, mostPixels)
+	if err != nil {
+		return command.Reply{}, err
+	}
+	if most > 0 {
+		var over *budget.Overrun
+		switch shown, kind, err = scaled(v.Ctx, text, kind, most); {
+		case errors.As(err, &over) || v.Ctx.Err() != nil:
+			return command.Reply{}, err
+		case err != nil:
+			return command.Reply{}, command.Failure("Image %q cannot be read: %v", command.Verbatim(t.Typed), err)
+		case len(shown) != len(text):
+			about += fmt.Sprintf("; shown as %s%s", kind, dimensions(shown))
+		}
+	}
+	if len(shown) > maxImage {
+		return command.FromNote(t.Path, text, fmt.Sprintf("%s: images of up to %d bytes are shown; max-pixels shows a smaller one", about, maxImage)), nil
+	}
+	said := command.FromNote(t.Path, text, about)
 	if v.ForGateway {
-		said.Text += "\n" + base64.StdEncoding.EncodeToString(text)
+		said.Text += "\n" + base64.StdEncoding.EncodeToString(shown)
 		said.Image = kind
 	}
 	return said, nil

@@ -4,3 +4,6 @@ package system
 
 // Confine does nothing: there is no Landlock on this system.
 func Confine([]string, uint16) Confinement { return Unconfined("Landlock is for Linux") }
+
+// LimitMemory is for Linux.
+func LimitMemory(uint64) {}

@@ -53,3 +53,9 @@ func Confine(folders []string, port uint16) Confinement {
 	}
 	return Confinement{level: level}
 }
+
+// LimitMemory bounds the memory of the process, for good: one that needs more than so many bytes
+// ends. On other systems it does nothing.
+func LimitMemory(bytes uint64) {
+	_ = unix.Setrlimit(unix.RLIMIT_DATA, &unix.Rlimit{Cur: bytes, Max: bytes}) // without it the process has the time of its call
+}
