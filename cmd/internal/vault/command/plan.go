@@ -52,15 +52,16 @@ func showPlan(v *Vault, p Proposal) (Reply, error) {
 }
 
 // suits refuses a proposal that would write a text into a file of another kind: text goes into
-// notes, and into canvases and bases that the app can open. To take a change back, and to write
-// an attachment, is to write bytes as they are.
+// notes, and into canvases and bases that the app can open. To take a change back, to copy a
+// file and to write an attachment is to write bytes as they are.
 func (p Proposal) suits() error {
 	if p.Undoes != "" || p.Raw {
 		return nil
 	}
 	for _, s := range p.Steps {
 		kind := allowlist.FileKind(s.Path.Ext())
-		if !s.After.Exists || s.Before.Equal(s.After) || kind == "note" || s.Path == disk.Bookmarks() {
+		written := s.After.Exists && !s.After.Folder && s.CopyOf == (disk.Path{}) && !s.Before.Equal(s.After)
+		if !written || kind == "note" || s.Path == disk.Bookmarks() {
 			continue
 		}
 		why, refused := "", Kind{BadValue.Code, allowlist.ServesKind(kind)}
