@@ -139,8 +139,7 @@ var v1Rows = []row{
 		name: "canvas:remove", tier: tiers.V1, effect: tiers.Destroys, reach: reachNote, embeddedOnly: true,
 		summary: "Remove an edge from a canvas, or a card or group with its edges",
 		params:  []param{canvasByName, canvasByPath, nodeID}, exclusive: fileOrPath,
-		reply:  Reply{Kind: Confirmation, Confirms: []string{"Removed: "}},
-		access: AccessToWrite, // only a part of the file
+		reply: Reply{Kind: Confirmation, Confirms: []string{"Removed: "}},
 	},
 	{
 		name: "attachments", tier: tiers.V1, effect: tiers.Reads, target: targetVault, embeddedOnly: true,

@@ -117,8 +117,7 @@ var v2Rows = []row{
 		name: "base:remove-view", tier: tiers.V2, effect: tiers.Destroys, reach: reachNote, embeddedOnly: true,
 		summary: "Remove a view from a base",
 		params:  []param{baseByName, baseByPath, viewNamed}, exclusive: fileOrPath,
-		reply:  Reply{Kind: Confirmation, Confirms: []string{"Removed: "}},
-		access: AccessToWrite, // only a part of the file
+		reply: Reply{Kind: Confirmation, Confirms: []string{"Removed: "}},
 	},
 	{
 		name: "base:set-formula", tier: tiers.V2, effect: tiers.Writes, reach: reachNote, embeddedOnly: true,

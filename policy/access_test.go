@@ -42,7 +42,7 @@ func wantedAccess(call allowlist.Call, place string) string {
 	switch call.Name() {
 	case "bookmark", "base:create", "copy":
 		does = "read"
-	case "canvas:remove", "base:remove-view", "note:merge": // a part of the file
+	case "note:merge": // a part of the file
 		does = "write"
 	case "move":
 		to, _ := call.Param("to")

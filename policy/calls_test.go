@@ -55,7 +55,7 @@ func smallest(c allowlist.Command) allowlist.Params {
 		}
 	}
 	// Of these one parameter is needed, whichever.
-	if name := map[string]string{"create": "name", "folder:move": "files", "canvas:add": "text", "base:set-formula": "expr", "bookmark": "folder", "task": "line", "note:section": "lines", "note:insert": "lines", "note:set-section": "lines", "vault:replace": "new"}[c.Name]; name != "" {
+	if name := map[string]string{"create": "name", "attachment:write": "name", "folder:move": "files", "canvas:add": "text", "base:set-formula": "expr", "bookmark": "folder", "task": "line", "note:section": "lines", "note:insert": "lines", "note:set-section": "lines", "vault:replace": "new"}[c.Name]; name != "" {
 		params[name] = allowlist.Text(map[string]string{"name": "A", "folder": "F", "files": "F", "text": "A", "expr": "A", "line": "3", "lines": "3", "new": "A"}[name])
 	}
 	if c.Name == "task:reschedule" { // which task, and what of it

@@ -227,8 +227,8 @@ func TestHostilePDFs(t *testing.T) {
 	xref := plain[strings.Index(plain, "xref\n"):]
 	at := strings.Index(plain, "xref\n")
 	files := map[string]string{
-		"bomb":          pdfOf(strings.Repeat("(", 64<<20)),
-		"zeros":         pdfOf(strings.Repeat("0 ", 32<<20)), "numbers": pdfOf(strings.Repeat("0 ", 1<<20)),
+		"bomb":  pdfOf(strings.Repeat("(", 64<<20)),
+		"zeros": pdfOf(strings.Repeat("0 ", 32<<20)), "numbers": pdfOf(strings.Repeat("0 ", 1<<20)),
 		"brackets":      pdfOf(strings.Repeat("[", 2<<20)),
 		"dicts":         pdfOf(strings.Repeat("<</a", 1<<20)),
 		"shown":         pdfOf(strings.Repeat("(xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx) Tj ", 1<<20)),

@@ -24,7 +24,7 @@ var writingSamples = map[string]string{
 	"copy": "path=a.md to=b.md", "folder:create": "path=F", "folder:move": "path=F to=G/", "folder:rename": "path=F name=G", "folder:copy": "path=F to=G", "folder:delete": "path=F",
 	"note:merge": "path=a.md into=T.md", "note:extract": "path=a.md heading=H to=N.md", "note:split": "path=a.md level=1",
 	"attachment:write": "path=x.bin data=eA==",
-	"tag:rename": "name=t to=u", "property:rename": "name=p to=q", "heading:rename": "path=a.md heading=H to=I", "vault:replace": "old=x new=y", "history:restore": "path=a.md version=1", "undo": "",
+	"tag:rename":       "name=t to=u", "property:rename": "name=p to=q", "heading:rename": "path=a.md heading=H to=I", "vault:replace": "old=x new=y", "history:restore": "path=a.md version=1", "undo": "",
 }
 
 // Without --write no command changes a note or keeps anything in the journal, and
