@@ -200,18 +200,10 @@ func TestOnlyRegularFilesThatAreInsideAreOpened(t *testing.T) {
 }
 
 // walked returns what a walk meets, folders with a slash, sorted by bytes.
-func walked(t *testing.T, folder *Folder, under Path) (met []string) {
+func walked(t *testing.T, folder *Folder, under Path) []string {
 	t.Helper()
-	err := folder.Walk(under, func(e Entry) {
-		name := e.Path.String()
-		if e.IsDir {
-			name += "/"
-		}
-		met = append(met, name)
-	})
-	must(t, err)
-	slices.Sort(met)
-	return met
+	must(t, folder.Walk(under, func(Entry) {}))
+	return entries(t, folder.Walk, under)
 }
 
 func TestWalk(t *testing.T) {
