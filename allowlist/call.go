@@ -213,7 +213,7 @@ func (r *row) minimum() tiers.Version {
 func (c Call) PathAccess() PathAccess { return c.of().access }
 
 // PrintsNote reports whether the answer of the call is the complete text of one note.
-func (c Call) PrintsNote() bool { return c.of().printsNote }
+func (c Call) PrintsNote() bool { return c.of().printsNote && !c.has("frontmatter") }
 
 // IsDaily reports whether the call is about a daily note, so that it may be about another note
 // tomorrow.

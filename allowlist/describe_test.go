@@ -41,7 +41,7 @@ func TestCommandsDescribesEveryRow(t *testing.T) {
 			t.Errorf("%s: its worst effect is better than its plain one", name)
 		}
 	}
-	if want := 115 + 50; len(commands) != want { // the help page and our extensions
+	if want := 115 + 52; len(commands) != want { // the help page and our extensions
 		t.Errorf("%d commands", len(commands))
 	}
 }
@@ -84,7 +84,7 @@ func TestBriefLeavesOutWhatIsRare(t *testing.T) {
 		"base:query": "base:query [file= path= view= where= select= sort= limit= …]",
 		"create":     "create [name= path= content= template= overwrite]",
 		"open":       "open [file= path=]",
-		"read":       "read [file= path=]",
+		"read":       "read [file= path= …]",
 	} {
 		c, err := Describe(name)
 		if err != nil || c.Brief(all) != want {
@@ -112,8 +112,8 @@ func TestSignature(t *testing.T) {
 		{"help", all, "help [command=]"},
 		{"append", all, "append content= [file= path= inline heading= create-heading]"},
 		{"search", all, "search query= [path= limit= format=text|json total case]"},
-		{"task", all, "task [ref= file= path= line= status= toggle daily done todo date=]"},
-		{"task", harmless, "task [ref= file= path= line= daily]"},
+		{"task", all, "task [ref= file= path= line= text= status= toggle daily done todo date=]"},
+		{"task", harmless, "task [ref= file= path= line= text= daily]"},
 		{"publish:add", all, "publish:add [file= path=]"}, // changed is refused
 		{"web", func(Param) bool { return false }, "web"},
 	}

@@ -42,6 +42,9 @@ func (k kind) String() string { return kindNames[k] }
 // parameter. The text has the caller's bytes, but for the slash at the end of a folder, which
 // is dropped.
 func (p *param) check(v Value) (text, reason string) {
+	if p.kind == kindChoice && (v.form == flagOn || v.form == flagOff) { // true and false may be choices
+		v = Text(strconv.FormatBool(v.form == flagOn))
+	}
 	if v.form != textForm && (v.form != numberForm || !(p.kind == kindNumber || p.kind == kindAge || p.kind.free())) {
 		return "", fmt.Sprintf("want %s, got %s", p.wants(), v.describe())
 	}
@@ -83,7 +86,7 @@ func (p *param) check(v Value) (text, reason string) {
 		}
 		return v.text, reason
 	case kindChoice:
-		if !slices.Contains(p.choices, v.text) {
+		if !slices.ContainsFunc(p.choices, func(choice string) bool { return IsChoice(v.text, choice) }) {
 			return v.text, fmt.Sprintf("has no value %q, want %s", quote.Short(v.text), p.wants()) + quote.DidYouMean(v.text, p.choices)
 		}
 	case kindChar: // one code point between the brackets of a task
@@ -102,6 +105,13 @@ func (p *param) check(v Value) (text, reason string) {
 		}
 	}
 	return v.text, ""
+}
+
+// IsChoice reports whether a text is a choice. One that ends with ":NAME" takes any name there.
+func IsChoice(text, choice string) bool {
+	before, named := strings.CutSuffix(choice, "NAME")
+	name, ok := strings.CutPrefix(text, before)
+	return text == choice || named && ok && name != "" && len(name) <= maxNameBytes && firstUnprintable(name) < 0
 }
 
 // checkBytes checks what applies to every kind: NUL ends an argument for the

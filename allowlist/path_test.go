@@ -241,7 +241,7 @@ func TestShortNames(t *testing.T) {
 func TestEveryPlaceHasAKindThatChecksIt(t *testing.T) {
 	places := []kind{kindPath, kindNewPath, kindDestination, kindFolder, kindLink, kindBase, kindTitle, kindRef}
 	// These names are no place, though they are called like one.
-	other := []string{"tag name", "properties name", "property:set name", "property:remove name", "property:read name", "base:set name", "base:add-view name", "base:set-formula name",
+	other := []string{"tag name", "properties name", "property:set name", "property:add name", "property:remove-item name", "property:remove name", "property:read name", "base:set name", "base:add-view name", "base:set-formula name",
 		"workspace:save name", "workspace:load name", "workspace:delete name", "theme name", "diff to", "daily:range to", "periodic:read to",
 		"tag:rename name", "tag:rename to", "property:rename name", "property:rename to", "heading:rename to", "canvas:connect to"}
 	eachRow(func(r *row) {

@@ -67,7 +67,7 @@ func TestEveryPathIsSpelled(t *testing.T) {
 // These commands look at the one note that is named by its path, and these at
 // none. Every other one can depend on any note of the vault.
 func TestReachOfEveryCommand(t *testing.T) {
-	one := strings.Fields(`file open create read canvas:read canvas:create canvas:connect canvas:remove attachment:read attachment:text append prepend delete property:set property:remove property:read task diff history history:read
+	one := strings.Fields(`file open create read canvas:read canvas:create canvas:connect canvas:remove attachment:read attachment:text append prepend delete property:set property:add property:remove-item property:remove property:read task diff history history:read
 		history:restore history:open outline publish:add publish:remove publish:open sync:history sync:read sync:restore sync:open wordcount base:check base:add-view base:set-view base:remove-view base:set-formula`)
 	none := strings.Fields("help version commands hotkeys hotkey plugins plugins:enabled plugin themes theme snippets snippets:enabled vaults web")
 	alone := 0

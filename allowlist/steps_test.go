@@ -14,7 +14,7 @@ func TestWhatSingleCommandsHave(t *testing.T) {
 		names string
 	}{
 		"access to read":       {func(r *row) bool { return r.access == AccessToRead }, "copy base:create bookmark"},
-		"access to write":      {func(r *row) bool { return r.access == AccessToWrite }, "note:merge vault:replace"},
+		"access to write":      {func(r *row) bool { return r.access == AccessToWrite }, "vault:replace"},
 		"access to move":       {func(r *row) bool { return r.access == AccessToMove }, "move"},
 		"reads the daily note": {func(r *row) bool { return slices.Contains(r.steps, rowStep{step: StepReadDaily}) }, "daily:read"},
 		"makes if absent":      {func(r *row) bool { return slices.Contains(r.steps, rowStep{StepAbsent, "overwrite"}) }, "create"},

@@ -99,7 +99,7 @@ var (
 
 	taskPriorities = []string{"highest", "high", "medium", "normal", "low", "lowest"}
 	taskOrders     = []string{"due", "priority", "path"}
-	taskGroups     = []string{"due", "note", "heading", "tag"}
+	taskGroups     = []string{"due", "note", "file", "folder", "heading", "tag", "property:NAME"}
 	notePeriods    = []string{"day", "week", "month", "quarter", "year"}
 	taskDates      = []string{"due", "scheduled", "start"}
 
@@ -168,15 +168,17 @@ var (
 	belowHeading = param{name: "heading", kind: kindName, embeddedOnly: true, summary: "Below this heading, before the next one; A#B is B below A"}
 
 	// Changes across the vault. A name is rarely meant in one folder only.
-	inFolder   = param{name: "folder", kind: kindFolder, rare: true, summary: "Only notes in this folder and below"}
-	ofSearch   = param{name: "query", kind: kindText, rare: true, summary: "Only notes that this search finds"}
-	newName    = param{name: "to", kind: kindName, required: true, summary: "The new name"}
-	setFolder  = param{name: "folder", kind: kindFolder, embeddedOnly: true, rare: true, summary: "In place of one note: all notes in this folder and below"}
-	leaveEmbed = param{name: "embed", kind: kindFlag, rare: true, summary: "Leave an embed in place of a link"}
-	newFolder  = param{name: "to", kind: kindDestination, required: true, ofFolder: true, summary: "Folder/ to keep the name, or the new path"}
-	theFolder  = param{name: "path", kind: kindFolder, required: true, summary: "The folder"}
-	linksToo   = param{name: "links", kind: kindChoice, choices: linkChoices, embeddedOnly: true, rare: true, summary: "Change the links to the file (default), or keep them as they are"}
-	setResults = param{name: "query", kind: kindText, embeddedOnly: true, rare: true, summary: "In place of one note: all notes that this search finds"}
+	inFolder    = param{name: "folder", kind: kindFolder, rare: true, summary: "Only notes in this folder and below"}
+	ofSearch    = param{name: "query", kind: kindText, rare: true, summary: "Only notes that this search finds"}
+	newName     = param{name: "to", kind: kindName, required: true, summary: "The new name"}
+	setFolder   = param{name: "folder", kind: kindFolder, embeddedOnly: true, rare: true, summary: "In place of one note: all notes in this folder and below"}
+	leaveEmbed  = param{name: "embed", kind: kindFlag, rare: true, summary: "Leave an embed in place of a link"}
+	theProperty = param{name: "name", kind: kindName, required: true, summary: "The property"}
+	itemsOfList = param{name: "value", kind: kindText, required: true, summary: "The items; commas separate them, quotation marks keep one together"}
+	newFolder   = param{name: "to", kind: kindDestination, required: true, ofFolder: true, summary: "Folder/ to keep the name, or the new path"}
+	theFolder   = param{name: "path", kind: kindFolder, required: true, summary: "The folder"}
+	linksToo    = param{name: "links", kind: kindChoice, choices: linkChoices, embeddedOnly: true, rare: true, summary: "Change the links to the file (default), or keep them as they are"}
+	setResults  = param{name: "query", kind: kindText, embeddedOnly: true, rare: true, summary: "In place of one note: all notes that this search finds"}
 
 	makeHeading   = param{name: "create-heading", kind: kindFlag, rare: true, summary: "Make the heading if it is missing"}
 	createHeading = param{name: "create-heading", kind: kindFlag, embeddedOnly: true, rare: true, summary: "Make the heading if it is missing"}
@@ -185,6 +187,7 @@ var (
 	plannedDay = param{name: "scheduled", kind: kindDate, rare: true, summary: "The day on which it is planned"}
 	firstDay   = param{name: "start", kind: kindDate, rare: true, summary: "The first day on which it can be done"}
 
+	taskByText  = param{name: "text", kind: kindText, embeddedOnly: true, rare: true, summary: "The one task with all these words"}
 	inToday     = param{name: "daily", kind: kindFlag, summary: "In today's daily note, made if it is missing"}
 	partHeading = param{name: "heading", kind: kindName, summary: "The section of this heading; A#B is B below A"}
 	partBlock   = param{name: "block", kind: kindName, summary: "The block with this id"}

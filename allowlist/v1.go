@@ -79,7 +79,11 @@ var v1Rows = []row{
 		// 1.12.7), so it is never silent.
 		name: "read", tier: tiers.V1, effect: tiers.Reads, reach: reachNote,
 		summary: "Print a note",
-		params:  []param{noteByName, noteByPath}, exclusive: fileOrPath,
+		params: []param{
+			noteByName, noteByPath,
+			{name: "frontmatter", kind: kindChoice, choices: []string{"true", "false"}, embeddedOnly: true, rare: true, summary: "With its properties (default) or without"},
+		},
+		exclusive:  fileOrPath,
 		reply:      Reply{Kind: Content},
 		printsNote: true,
 	},
@@ -334,6 +338,20 @@ var v1Rows = []row{
 		targets:   []string{"folder", "query"},
 		exclusive: [][]string{{"file", "path", "folder"}, {"file", "path", "query"}},
 		reply:     Reply{Kind: Confirmation, Confirms: []string{"Set "}},
+	},
+	{
+		name: "property:add", tier: tiers.V1, effect: tiers.Writes, reach: reachNote, embeddedOnly: true,
+		summary: "Add items to a list property",
+		params:  []param{theProperty, itemsOfList, noteByName, noteByPath, setFolder, setResults},
+		targets: []string{"folder", "query"}, exclusive: [][]string{{"file", "path", "folder"}, {"file", "path", "query"}},
+		reply: Reply{Kind: Confirmation, Confirms: []string{"Added to "}},
+	},
+	{
+		name: "property:remove-item", tier: tiers.V1, effect: tiers.Writes, reach: reachNote, embeddedOnly: true,
+		summary: "Remove items from a list property",
+		params:  []param{theProperty, itemsOfList, noteByName, noteByPath, setFolder, setResults},
+		targets: []string{"folder", "query"}, exclusive: [][]string{{"file", "path", "folder"}, {"file", "path", "query"}},
+		reply: Reply{Kind: Confirmation, Confirms: []string{"Removed from "}},
 	},
 	{
 		// Takes content away, so it destroys, although the file history may have it.

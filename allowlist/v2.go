@@ -167,7 +167,6 @@ var v2Rows = []row{
 		},
 		exclusive: fileOrPath,
 		reply:     Reply{Kind: Confirmation, Confirms: []string{"Merged: "}},
-		access:    AccessToWrite,
 	},
 	{
 		name: "note:extract", tier: tiers.V2, effect: tiers.Writes, embeddedOnly: true, many: true,

@@ -53,6 +53,10 @@ var deviations = map[string]string{
 	"property:set query":     "as folder",
 	"property:set exclusive": "one note, or several",
 
+	"read frontmatter": "an extension of the embedded vault CLI",
+	"tasks text":       "an extension of the embedded vault CLI: a filter by words",
+	"task text":        "as for tasks",
+
 	"move files":     "an extension of the embedded vault CLI: several files at once",
 	"move query":     "as files",
 	"move links":     "an extension of the embedded vault CLI; the app goes by a setting",

@@ -42,8 +42,6 @@ func wantedAccess(call allowlist.Call, place string) string {
 	switch call.Name() {
 	case "bookmark", "base:create", "copy":
 		does = "read"
-	case "note:merge": // a part of the file
-		does = "write"
 	case "move":
 		to, _ := call.Param("to")
 		if strings.TrimSuffix(to, "/") != path.Dir(place) && path.Dir(to) != path.Dir(place) {

@@ -231,14 +231,14 @@ func TestTypedToolsNameOnlyWhatIsOpen(t *testing.T) {
 		silent      string // no part of it
 	}{
 		{"daily_note", policy.Policy{Ceiling: tiers.V0}, "cursor date from offset to", "Reads", "content"},
-		{"daily_note", on(tiers.V0), "content cursor date dryRun expectHash from heading idempotencyKey offset to", "content is appended", "edit"},
-		{"daily_note", on(tiers.V0, "daily:range", "daily:read"), "content! cursor dryRun expectHash heading idempotencyKey", "content is appended", "Reads"},
+		{"daily_note", on(tiers.V0), "content create-heading cursor date dryRun expectHash from heading idempotencyKey offset to", "content is appended", "edit"},
+		{"daily_note", on(tiers.V0, "daily:range", "daily:read"), "content! create-heading cursor dryRun expectHash heading idempotencyKey", "content is appended", "Reads"},
 		{"daily_note", on(tiers.V0, "daily:append"), "cursor date from offset to", "Reads", "content"},
 		{"search_notes", policy.Policy{Ceiling: tiers.V1}, "budget case context cursor limit path query!", "context returns", "tasks"},
 		{"search_notes", policy.Policy{Ceiling: tiers.V1, Disable: []string{"search:context", "find"}}, "case cursor limit path query!", "Lists", "context"},
 		{"read_note", policy.Policy{Ceiling: tiers.V1}, "block cursor file heading lines path", "heading, block or lines", "outline"},
 		{"read_note", policy.Policy{Ceiling: tiers.V2}, "block cursor file heading lines outline path", "outline lists", "edit"},
-		{"edit_note", on(tiers.V1), "action[create append prepend replace insert set-section]! block content daily dryRun expectHash file heading idempotencyKey lines new old path position[before after]", "create creates", "delete"},
+		{"edit_note", on(tiers.V1), "action[create append prepend replace insert set-section]! block content create-heading daily dryRun expectHash file heading idempotencyKey lines new old path position[before after]", "create creates", "delete"},
 		{"edit_note", on(tiers.V1, "create", "append", "prepend", "note:insert", "note:set-section"), "action[replace]! daily dryRun expectHash file idempotencyKey new! old! path", "replace replaces", "insert"},
 		{"tasks", policy.Policy{Ceiling: tiers.V1}, "cursor daily due-before file limit overdue path ref state[todo done]", "Lists tasks", "set"},
 		{"tasks", on(tiers.V1), "cursor daily dryRun due-before expectHash file idempotencyKey limit overdue path ref set[done todo toggle] state[todo done]", "ref", "delete"},
@@ -309,7 +309,7 @@ func TestTypedToolsOnSeveralVaults(t *testing.T) {
 func TestToolsetsFitTheirBudget(t *testing.T) {
 	total := 0
 	for name, tool := range listed(t, gatewayWith(t, everything), setAll) {
-		tokens, limit := (len(name)+len(tool.Description)+len(tool.RawInputSchema))/4, 340
+		tokens, limit := (len(name)+len(tool.Description)+len(tool.RawInputSchema))/4, 350
 		switch name {
 		case toolName, batchName:
 			continue // have tests of their own
@@ -322,7 +322,7 @@ func TestToolsetsFitTheirBudget(t *testing.T) {
 			t.Errorf("%s: about %d tokens", name, tokens)
 		}
 	}
-	if total > 1900 {
+	if total > 1950 {
 		t.Errorf("the typed tools together: about %d tokens", total)
 	}
 }

@@ -12,11 +12,12 @@ var typedTools = []typedTool{
 			{Name: "to", Type: typeString, Description: "last day of the range, default: today"},
 			{Name: "content", Type: typeString, Description: "text to append to today's note"},
 			{Name: "heading", Type: typeString, Description: "append under this heading"},
+			makeHeading,
 		},
 		operations: []operation{
 			{command: "daily:read", description: "Reads the daily note of today, or of date or offset.", params: []string{"date", "offset"}},
 			{command: "daily:range", description: "from reads a range of days.", when: []string{"from"}, params: []string{"from", "to"}},
-			{command: "daily:append", description: "content is appended to today's note.", when: []string{"content"}, params: []string{"content", "heading"}},
+			{command: "daily:append", description: "content is appended to today's note.", when: []string{"content"}, params: []string{"content", "heading", "create-heading"}},
 		},
 	},
 	{
@@ -81,11 +82,11 @@ var typedTools = []typedTool{
 			{Name: "old", Type: typeString, Description: "text that occurs exactly once"},
 			{Name: "new", Type: typeString, Description: "replacement for old"},
 			{Name: "position", Type: typeString, Description: "before or after the part"},
-			partHeading, partBlock, partLines,
+			partHeading, partBlock, partLines, makeHeading,
 		},
 		operations: []operation{
 			{command: "create", description: "create creates a note.", when: byAction, is: "create", params: []string{"path", "content"}},
-			{command: "append", description: "append adds at the end, or under heading.", when: byAction, is: "append", params: []string{"path", "file", "content", "heading"}},
+			{command: "append", description: "append adds at the end, or under heading.", when: byAction, is: "append", params: []string{"path", "file", "content", "heading", "create-heading"}},
 			{command: "prepend", description: "prepend adds at the top.", when: byAction, is: "prepend", params: []string{"path", "file", "content"}},
 			{command: "note:replace", description: "replace replaces old by new.", when: byAction, is: "replace", params: []string{"path", "file", "daily", "old", "new"}},
 			{command: "note:insert", description: "insert adds content before or after a section, block or lines.", when: byAction, is: "insert",
@@ -160,6 +161,7 @@ var (
 	notePath    = property{Name: "path", Type: typeString, Description: "path of the note"}
 	noteName    = property{Name: "file", Type: typeString, Description: "or its name, as in a link"}
 	partHeading = property{Name: "heading", Type: typeString, Description: "heading; A#B is B under A"}
+	makeHeading = property{Name: "create-heading", Type: typeBoolean, Description: "make a missing heading"}
 	partBlock   = property{Name: "block", Type: typeString, Description: "block id"}
 	partLines   = property{Name: "lines", Type: typeString, Description: "such as 12-20"}
 

@@ -136,20 +136,20 @@ func TestGrammar(t *testing.T) {
 		{"a vault's name counts with its case", "vault=home read path=a.md", command.ExitFailed, "Vault not found.\n"},
 		{"no name is no vault", "vault= read path=a.md", command.ExitFailed, "Vault not found.\n"},
 		{"an unknown id is no vault", "vault=0123456789abcdef read path=a.md", command.ExitFailed, "Vault not found.\n"},
-		{"the vault comes first", "read path=a.md vault=Home", command.ExitMisuse, "Error: Unknown parameter: vault\nUsage: read [file=<name>] [path=<path>]\n"},
+		{"the vault comes first", "read path=a.md vault=Home", command.ExitMisuse, "Error: Unknown parameter: vault\nUsage: read [file=<name>] [path=<path>] [frontmatter=true|false]\n"},
 		{"no command", "", command.ExitMisuse, "Error: No command given.\n" + command.Synopsis + "\n"},
 		{"the clipboard is not touched", "read path=a.md --copy", command.ExitMisuse, "Error: Unknown switch: --copy\n"},
 		{"a switch before the command", "--verbose read path=a.md", command.ExitMisuse, "Error: Unknown switch: --verbose\n"},
 		{"a switch without its value", "--stdin", command.ExitMisuse, "Error: --stdin needs the name of a parameter.\n" + command.Synopsis + "\n"},
-		{"an unknown parameter", "read pth=a.md", command.ExitMisuse, "Error: Unknown parameter: pth\nUsage: read [file=<name>] [path=<path>]\n"},
+		{"an unknown parameter", "read pth=a.md", command.ExitMisuse, "Error: Unknown parameter: pth\nUsage: read [file=<name>] [path=<path>] [frontmatter=true|false]\n"},
 		{"an unknown flag", "files all", command.ExitMisuse, "Error: Unknown parameter: all\nUsage: files [folder=<path>] [ext=<extension>] [total]\n"},
-		{"no name of a parameter", "read =a.md", command.ExitMisuse, "Error: Unknown parameter: \nUsage: read [file=<name>] [path=<path>]\n"},
+		{"no name of a parameter", "read =a.md", command.ExitMisuse, "Error: Unknown parameter: \nUsage: read [file=<name>] [path=<path>] [frontmatter=true|false]\n"},
 		{"a repeated parameter", "read path=a.md path=b.md", command.ExitMisuse, "Error: Parameter given twice: path\n"},
 		{"two targets", "read path=a.md file=a", command.ExitMisuse, "Error: Use file=<name> or path=<path>, not both.\n"},
 		{"a flag with the value true", "files total=true", command.ExitDone, "1\n"},
 		{"a flag with another value", "files total=false", command.ExitMisuse, "Error: Invalid value for total: false. Leave it out or give it alone.\n"},
-		{"a parameter without a value", "read path", command.ExitMisuse, "Error: Missing value for parameter: path=<path>\nUsage: read [file=<name>] [path=<path>]\n"},
-		{"an empty value", "read path=", command.ExitMisuse, "Error: Missing value for parameter: path=<path>\nUsage: read [file=<name>] [path=<path>]\n"},
+		{"a parameter without a value", "read path", command.ExitMisuse, "Error: Missing value for parameter: path=<path>\nUsage: read [file=<name>] [path=<path>] [frontmatter=true|false]\n"},
+		{"an empty value", "read path=", command.ExitMisuse, "Error: Missing value for parameter: path=<path>\nUsage: read [file=<name>] [path=<path>] [frontmatter=true|false]\n"},
 		{"a value that is none of the known", "vault info=all", command.ExitMisuse, "Error: Invalid value for info: all. Use name, path, files, folders, size.\n"},
 		{"a required parameter that is missing", "daily:append inline", command.ExitMisuse, "Error: Missing required parameter: content=<text>\n" + appendUsage},
 		{"a required parameter that is empty", "daily:append content=", command.ExitMisuse, "Error: Missing required parameter: content\n"},
@@ -249,7 +249,7 @@ func TestHelp(t *testing.T) {
 	}
 	const readBlock = "  read                  Print a note\n" +
 		"    file=<name>         - The note by its name, as in a link\n" +
-		"    path=<path>         - The note by its path in the vault\n"
+		"    path=<path>         - The note by its path in the vault\n    frontmatter=true|false  - With its properties (default) or without\n"
 	h.steps([]turn{
 		{"one command", "help read", command.ExitDone, readBlock},
 		{"by the switch behind it", "read path=a.md --help", command.ExitDone, readBlock},

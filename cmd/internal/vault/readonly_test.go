@@ -22,6 +22,7 @@ var writingSamples = map[string]string{
 	"canvas:create": "path=C.canvas", "canvas:add": "path=C.canvas text=x", "canvas:set": "path=C.canvas id=x text=y", "canvas:connect": "path=C.canvas from=x to=y", "canvas:remove": "path=C.canvas id=x",
 	"base:add-view": "path=B.base name=V", "base:set-view": "path=B.base view=V limit=1", "base:remove-view": "path=B.base view=V", "base:set-formula": "path=B.base name=f expr=1",
 	"copy": "path=a.md to=b.md", "folder:create": "path=F", "folder:move": "path=F to=G/", "folder:rename": "path=F name=G", "folder:copy": "path=F to=G", "folder:delete": "path=F",
+	"property:add": "path=a.md name=p value=1", "property:remove-item": "path=a.md name=p value=1",
 	"note:merge": "path=a.md into=T.md", "note:extract": "path=a.md heading=H to=N.md", "note:split": "path=a.md level=1",
 	"attachment:write": "path=x.bin data=eA==",
 	"tag:rename":       "name=t to=u", "property:rename": "name=p to=q", "heading:rename": "path=a.md heading=H to=I", "vault:replace": "old=x new=y", "history:restore": "path=a.md version=1", "undo": "",

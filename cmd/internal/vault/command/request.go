@@ -145,7 +145,7 @@ func (s Syntax) set(values Values, row allowlist.Param, value string) error {
 		return Misuse("Missing required parameter: %s", row.Name)
 	case value == "":
 		return Misuse("Missing value for parameter: %s\n%s", Usage(row), s.usage())
-	case len(row.Choices) > 0 && !slices.Contains(row.Choices, value):
+	case len(row.Choices) > 0 && !slices.ContainsFunc(row.Choices, func(choice string) bool { return allowlist.IsChoice(value, choice) }):
 		return Misuse("Invalid value for %s: %s. Use %s.", row.Name, value, strings.Join(row.Choices, ", "))
 	}
 	values[row.Name] = value

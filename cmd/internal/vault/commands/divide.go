@@ -1,7 +1,6 @@
 package commands
 
 import (
-	"encoding/json"
 	"fmt"
 	"path"
 	"slices"
@@ -209,17 +208,7 @@ func uniteProperties(at disk.Path, text, from []byte) (united []byte, kept []str
 			if len(items) == len(p.Value.List()) {
 				continue
 			}
-			var texts []string
-			for _, item := range items {
-				texts = append(texts, item.Text())
-			}
-			encoded, err := json.Marshal(texts)
-			if err != nil {
-				return nil, nil, err
-			}
-			if value, err = frontmatter.ParseValue(string(encoded), frontmatter.TypeMultitext); err != nil {
-				return nil, nil, err
-			}
+			value = frontmatter.ListOf(items)
 		} else if both && p.Value.Kind() != frontmatter.Null {
 			if !p.Value.Equal(value) {
 				kept = append(kept, property.Key)

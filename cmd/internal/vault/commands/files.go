@@ -14,6 +14,7 @@ import (
 	"vaultwicket/cmd/internal/vault/command"
 	"vaultwicket/cmd/internal/vault/disk"
 	"vaultwicket/cmd/internal/vault/knowledge"
+	"vaultwicket/cmd/internal/vault/markdown"
 	"vaultwicket/gateway/registry"
 )
 
@@ -39,7 +40,14 @@ func readFile(v *command.Vault, p command.Values) (command.Reply, error) {
 		kind := command.BadValue.Advise(allowlist.ServesKind(allowlist.FileKind(t.Path.Ext())))
 		return command.Reply{}, kind.Failure("File %q is not a text: %s", command.Verbatim(t.Typed), promised(t.Path))
 	}
-	return v.Show(t)
+	if p["frontmatter"] != "false" {
+		return v.Show(t)
+	}
+	text, err := v.Disk.Read(t.Path)
+	if err != nil {
+		return command.Reply{}, command.ReadError(t.Typed, err)
+	}
+	return command.FromNote(t.Path, text, string(text[markdown.Scan(text).Body:])), nil
 }
 
 // isBinary reports whether a file is an image, a PDF or the like by its name, or begins with what no

@@ -20,6 +20,8 @@ import (
 func init() {
 	register(
 		command.Command{Name: "property:set", Plan: setProperty, Verify: meansSet},
+		command.Command{Name: "property:add", Plan: addItems},
+		command.Command{Name: "property:remove-item", Plan: removeItems},
 		command.Command{Name: "property:remove", Plan: removeProperty, Verify: meansRemoved},
 	)
 }
@@ -211,17 +213,104 @@ func meansRemoved(_ *command.Vault, p command.Values, c command.AppChange) (comm
 	return command.Properties(wanted, c.Now.Text), nil
 }
 
-// setProperties sets a property of all notes of a folder, or of all that a search
-// finds, as one change. It changes nothing if one of them cannot be changed.
-func setProperties(v *command.Vault, p command.Values) (command.Proposal, error) {
-	if command.NamesOneFile(p) {
-		return command.Proposal{}, command.Misuse("Use file=<name> or path=<path> for one note, or folder=<path> and query=<text> for several, not both.")
-	}
-	value, err := NewValue(v, p)
+// addItems adds items to a list, which is made if it is missing. Those that it has are left out.
+func addItems(v *command.Vault, p command.Values) (command.Proposal, error) {
+	return changeList(v, p, "Added to ", func(items, asked []frontmatter.Value) []frontmatter.Value {
+		for _, item := range asked {
+			if !slices.ContainsFunc(items, sameText(item)) {
+				items = append(items, item)
+			}
+		}
+		return items
+	})
+}
+
+// removeItems removes items from a list, which stays without any.
+func removeItems(v *command.Vault, p command.Values) (command.Proposal, error) {
+	return changeList(v, p, "Removed from ", func(items, asked []frontmatter.Value) []frontmatter.Value {
+		return slices.DeleteFunc(items, func(item frontmatter.Value) bool { return slices.ContainsFunc(asked, sameText(item)) })
+	})
+}
+
+func sameText(item frontmatter.Value) func(frontmatter.Value) bool {
+	return func(other frontmatter.Value) bool { return other.Text() == item.Text() }
+}
+
+// changeList changes the items of a list property, of one note or of several. What is not a list is
+// refused, unless the vault has the name as that of a list: then it is one of a single item.
+func changeList(v *command.Vault, p command.Values, said string, change func(items, asked []frontmatter.Value) []frontmatter.Value) (command.Proposal, error) {
+	asked, err := frontmatter.ParseValue(p["value"], frontmatter.TypeMultitext)
 	if err != nil {
 		return command.Proposal{}, err
 	}
-	notes, err := Notes(v, p, false, func(*knowledge.Note) bool { return true })
+	types, err := PropertyTypes(v)
+	if err != nil {
+		return command.Proposal{}, err
+	}
+	as, _ := assignedType(types, p["name"])
+	edit := func(at disk.Path, text []byte) ([]byte, error) {
+		block := markdown.Scan(text).Frontmatter
+		all, err := frontmatter.Parse(text[block.Start:block.End])
+		if err != nil {
+			return nil, PropertyError(at, text, err)
+		}
+		old, _ := all.Lookup(p["name"])
+		items := slices.Clone(old.Value.List())
+		switch kind := old.Value.Kind(); {
+		case kind == frontmatter.List || kind == frontmatter.Null:
+		case as == frontmatter.TypeMultitext && kind != frontmatter.Map:
+			items = []frontmatter.Value{old.Value}
+		default:
+			kind := command.Kind{Code: command.BadValue.Code, Hint: "property:set with type=list makes it a list"}
+			return nil, kind.Failure("The property %q of %q is not a list.", command.Verbatim(p["name"]), command.Verbatim(at.String()))
+		}
+		now := change(slices.Clone(items), asked.List())
+		if len(now) == len(items) {
+			return text, nil
+		}
+		edited, err := frontmatter.Set(text, p["name"], frontmatter.ListOf(now))
+		if err != nil {
+			return nil, PropertyError(at, text, err)
+		}
+		return edited, nil
+	}
+	if !p.Has("folder") && !p.Has("query") {
+		t, text, err := v.MarkdownNote(p)
+		if err != nil {
+			return command.Proposal{}, err
+		}
+		edited, err := edit(t.Path, text)
+		return command.ProposeChange(t.Path, text, edited, said+p["name"]+": "+p["value"]), err
+	}
+	notes, err := severalNotes(v, p)
+	if err != nil {
+		return command.Proposal{}, err
+	}
+	changes := For(v)
+	for _, path := range notes {
+		if err := changes.Edit(path, func(text []byte) ([]byte, error) { return edit(path, text) }); err != nil {
+			return command.Proposal{}, err
+		}
+	}
+	return changes.Proposal(said + p["name"] + ": " + p["value"]), nil
+}
+
+// severalNotes are those of a folder or a search.
+func severalNotes(v *command.Vault, p command.Values) ([]disk.Path, error) {
+	if command.NamesOneFile(p) {
+		return nil, command.Misuse("Use file=<name> or path=<path> for one note, or folder=<path> and query=<text> for several, not both.")
+	}
+	return Notes(v, p, false, func(*knowledge.Note) bool { return true })
+}
+
+// setProperties sets a property of all notes of a folder, or of all that a search
+// finds, as one change. It changes nothing if one of them cannot be changed.
+func setProperties(v *command.Vault, p command.Values) (command.Proposal, error) {
+	notes, err := severalNotes(v, p)
+	if err != nil {
+		return command.Proposal{}, err
+	}
+	value, err := NewValue(v, p)
 	if err != nil {
 		return command.Proposal{}, err
 	}

@@ -3,12 +3,15 @@ package commands
 import (
 	"cmp"
 	"maps"
+	"path"
 	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
 
 	"vaultwicket/cmd/internal/vault/command"
+	"vaultwicket/cmd/internal/vault/frontmatter"
+	"vaultwicket/cmd/internal/vault/knowledge/index"
 	"vaultwicket/cmd/internal/vault/order"
 	"vaultwicket/cmd/internal/vault/task"
 )
@@ -56,6 +59,7 @@ func filterOf(v *command.Vault, p command.Values) (filter, error) {
 	wanted := task.Rank(p["priority"])
 	add("priority", func(i *taskItem) bool { return i.rank == wanted })
 	add("tag", tagged(p["tag"]))
+	add("text", hasWords(p["text"]))
 	if err := f.addDates(v, p); err != nil {
 		return filter{}, err
 	}
@@ -114,6 +118,15 @@ func isDue(i *taskItem, fits func(due task.Date) bool) bool {
 	return i.due != 0 && fits(i.due) && i.due.Exists()
 }
 
+// hasWords takes tasks with all words of a text, whatever the case.
+func hasWords(text string) func(*taskItem) bool {
+	words := strings.Fields(strings.ToLower(text))
+	return func(i *taskItem) bool {
+		line := strings.ToLower(i.text)
+		return !slices.ContainsFunc(words, func(word string) bool { return !strings.Contains(line, word) })
+	}
+}
+
 // tagged takes tasks with a tag, or with one below it, whatever the case.
 func tagged(name string) func(*taskItem) bool {
 	wanted := strings.ToLower(strings.TrimPrefix(name, "#"))
@@ -161,11 +174,13 @@ const (
 	byNote     = "note"
 	byHeading  = "heading"
 	byTag      = "tag"
+	byFolder   = "folder"
+	byProperty = "property:" // and a name
 )
 
 // arranged returns tasks in the order and the groups that a request asks for. They come in
 // the order of listings.
-func arranged(items []*taskItem, p command.Values) []*taskItem {
+func arranged(items []*taskItem, p command.Values, names map[string][]string) []*taskItem {
 	switch p["sort"] {
 	case byDue:
 		items = sorted(items, keyByDue)
@@ -175,14 +190,14 @@ func arranged(items []*taskItem, p command.Values) []*taskItem {
 	if !p.Has("group") {
 		return items
 	}
-	return grouped(items, p["group"])
+	return grouped(items, p["group"], names)
 }
 
 // grouped returns tasks by their groups, those of one in the order in which they come.
-func grouped(items []*taskItem, by string) []*taskItem {
+func grouped(items []*taskItem, by string, names map[string][]string) []*taskItem {
 	members, count := map[string][]*taskItem{}, 0
 	for _, one := range items {
-		eachGroup(one, by, func(name string) {
+		eachGroup(one, by, names, func(name string) {
 			members[name] = append(members[name], one)
 			count++
 		})
@@ -253,10 +268,34 @@ const (
 	noDue     = "(no due date)"
 	noHeading = "(no heading)"
 	noTag     = "(no tag)"
+	noValue   = "(no value)"
 )
 
+// groupNames returns the values of the property by which a request groups tasks, by the paths of
+// the files.
+func groupNames(p command.Values, files []*index.File) map[string][]string {
+	name, ok := strings.CutPrefix(p["group"], byProperty)
+	if !ok {
+		return nil
+	}
+	names := map[string][]string{}
+	for _, f := range files {
+		property, _ := f.Facts().Properties().Lookup(name)
+		values := []frontmatter.Value{property.Value}
+		if property.Value.Kind() == frontmatter.List {
+			values = property.Value.List()
+		}
+		for _, value := range values {
+			if text := value.Text(); text != "" {
+				names[f.Path.String()] = append(names[f.Path.String()], text)
+			}
+		}
+	}
+	return names
+}
+
 // eachGroup visits the names of the groups to which a task belongs: with tags, all of them.
-func eachGroup(i *taskItem, by string, visit func(name string)) {
+func eachGroup(i *taskItem, by string, names map[string][]string, visit func(name string)) {
 	switch {
 	case by == byDue:
 		visit(cmp.Or(i.line.Get(task.Due), noDue))
@@ -268,6 +307,14 @@ func eachGroup(i *taskItem, by string, visit func(name string)) {
 		for _, tag := range slices.Compact(slices.Sorted(slices.Values(i.tags))) {
 			visit(tag)
 		}
+	case by == byFolder:
+		visit(cmp.Or(strings.TrimSuffix(path.Dir(i.file), "."), "/"))
+	case strings.HasPrefix(by, byProperty) && len(names[i.file]) == 0:
+		visit(noValue)
+	case strings.HasPrefix(by, byProperty):
+		for _, name := range slices.Compact(slices.Sorted(slices.Values(names[i.file]))) {
+			visit(name)
+		}
 	default:
 		visit(i.file)
 	}
@@ -275,7 +322,7 @@ func eachGroup(i *taskItem, by string, visit func(name string)) {
 
 func compareGroups(a, b string) int {
 	isNone := func(name string) int {
-		if name == noDue || name == noHeading || name == noTag {
+		if name == noDue || name == noHeading || name == noTag || name == noValue {
 			return 1
 		}
 		return 0

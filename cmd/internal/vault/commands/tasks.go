@@ -24,7 +24,7 @@ func init() {
 
 // filters are the parameters that the app does not have. With any of them each row names
 // its file and line, and JSON has all fields.
-var filters = []string{"folder", "due", "due-before", "due-after", "overdue", "no-due", "priority", "tag", "sort", "group", "details"}
+var filters = []string{"folder", "due", "due-before", "due-after", "overdue", "no-due", "priority", "tag", "text", "sort", "group", "details"}
 
 // listTasks prints the tasks of the vault, or of one note. Whatever stands in the box, only a
 // blank means open; whether a task is overdue is decided by the statuses of the plugin.
@@ -45,7 +45,7 @@ func listTasks(v *command.Vault, p command.Values) (command.Reply, error) {
 	if len(found) == 0 {
 		return none(p, len(all)), nil
 	}
-	return printedTasks(arranged(found, p), p), nil
+	return printedTasks(arranged(found, p, groupNames(p, files)), p), nil
 }
 
 // none says why no task is listed: how many there are that the request leaves out.
@@ -273,6 +273,8 @@ func taskPlace(v *command.Vault, p command.Values) (t command.Target, line int, 
 		return t, 0, err
 	}
 	switch {
+	case p.Has("text"):
+		return taskWith(v, p)
 	case p.Has("ref"):
 		colon := strings.LastIndexByte(p["ref"], ':')
 		if colon < 0 {
@@ -303,10 +305,42 @@ func taskPlace(v *command.Vault, p command.Values) (t command.Target, line int, 
 	return t, line, nil
 }
 
+// maxCandidates is how many tasks an error names.
+const maxCandidates = 10
+
+// taskWith finds the one task with all words of text=. Tasks that are done count if no open one has
+// them.
+func taskWith(v *command.Vault, p command.Values) (t command.Target, line int, err error) {
+	files, err := scope(v, p)
+	if err != nil {
+		return t, 0, err
+	}
+	all := itemsOf(v, p, files)
+	found := filter{tests: []func(*taskItem) bool{hasWords(p["text"])}}.of(all)
+	if open := slices.DeleteFunc(slices.Clone(found), func(i *taskItem) bool { return i.mark != ' ' }); len(open) > 0 {
+		found = open
+	}
+	switch len(found) {
+	case 0:
+		return t, 0, command.NotFoundNearest.Failure("No task with the text %q found.", command.Verbatim(Excerpt(p["text"])))
+	case 1:
+		at, err := v.PathOf(found[0].file)
+		return command.Target{Path: at, Typed: found[0].file}, int(found[0].at), err
+	}
+	var rows []string
+	for _, i := range found[:min(len(found), maxCandidates)] {
+		rows = append(rows, fmt.Sprintf("%s:%d %q", i.file, i.at, command.Verbatim(Excerpt(i.text))))
+	}
+	kind := command.Kind{Code: command.Ambiguous.Code, Hint: "name the task with ref=, or give more of its words"}
+	return t, 0, kind.Failure("Text %q is in %d tasks: %s.", command.Verbatim(Excerpt(p["text"])), len(found), strings.Join(rows, ", "))
+}
+
 // oneTaskPlace refuses a request that names two tasks.
 func oneTaskPlace(p command.Values) error {
 	named := p.Has("file") || p.Has("path")
 	switch {
+	case p.Has("text") && (p.Has("ref") || p.Has("line")):
+		return command.Misuse("Use text=<words>, ref=<path:line> or line=<n>, not several.")
 	case p.Has("ref") && (named || p.Has("daily") || p.Has("line")):
 		return command.Misuse("ref=<path:line> names the note and the line: leave out file, path, daily and line.")
 	case p.Has("daily") && named:

@@ -28,9 +28,9 @@ func (m *Mistyped) Error() string { return m.Reason }
 // it looks like if that is "". The types are text, list, number, checkbox, date and
 // datetime, and "multitext", which is a list. The error is a *[Mistyped].
 //
-// A list is split at commas outside of links, and blanks around its elements are dropped;
+// A list is split at commas outside of links and of elements in quotation marks, and blanks around its elements are dropped;
 // "[]" is one without elements, and no text at all is one empty element. It can also be a
-// JSON array of strings: only there can an element without a link contain a comma. An
+// JSON array of strings. An
 // empty date is null.
 func ParseValue(typed string, as Type) (Value, error) {
 	switch as {
@@ -93,8 +93,12 @@ func list(typed string) Value {
 		for at := 0; at <= len(typed); at++ {
 			switch {
 			case at == len(typed) || typed[at] == ',':
-				elements = append(elements, strings.TrimSpace(typed[begun:at]))
+				elements = append(elements, unquoted(strings.TrimSpace(typed[begun:at])))
 				begun = at + 1
+			case typed[at] == '"' && strings.TrimSpace(typed[begun:at]) == "":
+				if end := strings.IndexByte(typed[at+1:], '"'); end >= 0 {
+					at += 1 + end
+				}
 			case strings.HasPrefix(typed[at:], "[["):
 				at += max(strings.Index(typed[at:], "]]"), 0)
 			}
@@ -106,6 +110,17 @@ func list(typed string) Value {
 	}
 	return v
 }
+
+// unquoted returns an element without the quotation marks around it.
+func unquoted(element string) string {
+	if inner, ok := strings.CutPrefix(element, `"`); ok && strings.IndexByte(inner, '"') == len(inner)-1 && inner != "" {
+		return inner[:len(inner)-1]
+	}
+	return element
+}
+
+// ListOf returns the list of some values.
+func ListOf(items []Value) Value { return Value{kind: List, more: items} }
 
 // isExact reports whether a number, of which the app keeps 53 bits, is the typed one:
 // whether a whole number is small enough.
