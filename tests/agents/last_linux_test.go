@@ -1,0 +1,152 @@
+package agents
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"vaultwicket/tests/rig"
+)
+
+// bound is the time after which an agent that the user has ended has no effect any more: a second,
+// and another one for a machine that is busy. The log of the test has what it took.
+const bound = 2 * time.Second
+
+// An agent calls as fast as it can, alone, in batches and page after page, over standard input and
+// over HTTP, while the user pauses it, revokes it, takes rights from it in the settings file, or it
+// expires: after that there is no effect and no answer with text. The log has the times.
+func TestTheLastEffectOfAnAgent(t *testing.T) {
+	for _, how := range []string{"pause", "revoke", "edit", "expiry"} {
+		for _, over := range []string{"stdio", "http"} {
+			t.Run(how+" over "+over, func(t *testing.T) {
+				r := newRig(t)
+				r.Write("Ann/Log.md", "")
+				for i := range 40 {
+					r.Write(fmt.Sprintf("Ann/N%02d.md", i), "text\n")
+				}
+				var mu sync.Mutex
+				var ended time.Time
+				if how == "expiry" {
+					ended = time.Now().Add(1500 * time.Millisecond)
+					r.Tables = strings.Replace(tables, "[agents.ann]\n", "[agents.ann]\nexpires = "+ended.UTC().Format("2006-01-02T15:04:05.000Z")+"\n", 1)
+				}
+				r.Save()
+				call := func(c rig.Call) (bool, string) { return false, "" }
+				batch := func() bool { return false }
+				if over == "stdio" {
+					ann := serverOf(r, "ann")
+					call = func(c rig.Call) (bool, string) {
+						got := ann.Do(c)
+						if got.Truncated != nil {
+							return got.OK, got.Truncated.Cursor
+						}
+						return got.OK, ""
+					}
+					batch = func() bool {
+						got := ann.Batch(rig.Calling("append", "path=Ann/Log.md", "content=b"), rig.Calling("append", "path=Ann/Log.md", "content=b"))
+						return got.OK
+					}
+				} else {
+					giveTokens(r, []string{"ann"})
+					ann := &caller{t: t, server: r.OverHTTP(), token: "vwa_ann"}
+					ann.connect()
+					call = func(c rig.Call) (bool, string) {
+						got, status := ann.do(c)
+						if got.Truncated != nil {
+							return status == 200 && got.OK, got.Truncated.Cursor
+						}
+						return status == 200 && got.OK, ""
+					}
+				}
+				finished := make(chan struct{})
+				go func() {
+					defer close(finished)
+					time.Sleep(300 * time.Millisecond)
+					at := time.Now()
+					switch how {
+					case "pause":
+						r.Run("pause", "--agent=ann")
+					case "revoke":
+						r.Run("agent", "revoke", "ann")
+					case "edit":
+						file := filepath.Join(r.Home, ".config", "vaultwicket", "config.toml")
+						text, _ := os.ReadFile(file)
+						_ = os.WriteFile(file, []byte(strings.Replace(string(text), "[agents.ann]\n", "[agents.ann]\nvaults = []\n", 1)), 0o600)
+					}
+					mu.Lock()
+					defer mu.Unlock()
+					if how != "expiry" {
+						ended = at
+					}
+				}()
+				isOver := func(after time.Duration) bool {
+					mu.Lock()
+					defer mu.Unlock()
+					return !ended.IsZero() && time.Since(ended) > after
+				}
+				var last time.Time // when the last call began that had an effect or an answer
+				calls, cursor := 0, ""
+				size := int64(-1) // of the note, after the bound
+				for !isOver(bound + time.Second) {
+					begun := time.Now()
+					next := rig.Calling("files").With("limit", 1)
+					if cursor != "" {
+						next = rig.Call{"command": "files", "cursor": cursor}
+					}
+					done, more := call(next)
+					cursor = more
+					wrote, _ := call(rig.Calling("append", "path=Ann/Log.md", "content=x"))
+					if both := batch(); done || wrote || both {
+						last, calls = begun, calls+1
+					}
+					if isOver(bound) && size < 0 {
+						size = int64(len(r.Read("Ann/Log.md")))
+					}
+				}
+				<-finished
+				took := last.Sub(ended)
+				t.Logf("%d rounds; the last one with an effect began %v after the end", calls, took.Round(time.Millisecond))
+				if calls < 3 || took > bound {
+					t.Errorf("%d rounds, the last one %v after the end", calls, took)
+				}
+				if got := int64(len(r.Read("Ann/Log.md"))); size == 0 || got != size {
+					t.Errorf("the note has %d bytes, and had %d when the time was over", got, size)
+				}
+			})
+		}
+	}
+}
+
+// A program that runs for an agent is stopped when the agent is paused or revoked.
+func TestARunningProgramEndsWithItsAgent(t *testing.T) {
+	for _, how := range [][]string{{"pause", "--agent=reader"}, {"agent", "revoke", "reader"}} {
+		r := newRig(t)
+		pidFile := filepath.Join(r.Home, "pid")
+		r.App(fmt.Sprintf("case \"$*\" in *version*) echo '1.12.7 (installer 1.12.7)'; exit;; esac\necho $$ >'%s.new' && /bin/mv '%s.new' '%s'\nexec /bin/sleep 600\n", pidFile, pidFile, pidFile))
+		r.Set("backend", `"obsidian"`).Set("timeout", `"55s"`)
+		r.Tables = "[agents.reader]\nallow-mutations = false\n"
+		r.Save()
+		reader := serverOf(r, "reader")
+		ended := make(chan time.Time, 1)
+		stopped := make(chan time.Duration, 1)
+		go func() {
+			pid := rig.WaitForChild(t, pidFile)
+			at := time.Now()
+			ended <- at
+			r.Run(how...)
+			rig.WaitFor(t, "the program ends", func() bool { return rig.Gone(pid) })
+			stopped <- time.Since(at)
+		}()
+		got := reader.Do(rig.Calling("random:read"))
+		answered := time.Since(<-ended)
+		if took := <-stopped; got.OK || got.Error.Code != "paused" && got.Error.Code != "agent_denied" && got.Error.Code != "cancelled" {
+			t.Errorf("%q: the program ended after %v, the call with %+v", how, took, got)
+		} else {
+			t.Logf("%q: the program ended after %v, the call was answered after %v with %s", how, took.Round(time.Millisecond), answered.Round(time.Millisecond), got.Error.Code)
+		}
+	}
+}
