@@ -187,14 +187,8 @@ func questionOf(std terminal.Streams, code string) (approvalStore, consent.Store
 }
 
 // rowsOf returns the whole question in rows for a terminal.
-func rowsOf(q consent.StoredQuestion, stream any) (rows []string) {
-	columns, ok := terminal.Width(stream)
-	if !ok {
-		columns = consent.Columns
-	}
-	for _, row := range consent.Rows(q.Lines, columns) {
-		rows = append(rows, row.Text)
-	}
+func rowsOf(q consent.StoredQuestion, stream any) []string {
+	rows := rowsFor(q.Lines, stream)
 	if rows == nil { // of a version that kept no lines
 		return strings.Split(shownText(q.Text), "\n")
 	}

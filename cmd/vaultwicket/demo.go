@@ -49,15 +49,17 @@ func runDemo(ctx context.Context, std terminal.Streams, args []string) error {
 	// Play an MCP session on a temporary copy of a small built-in vault, and explain each step. The
 	// server is this binary, started as a child process, as a client would start it.
 	now := clock()
-	newRunner := func(std terminal.Streams) (*exec.Runner, error) {
-		return settings.NewRunner(settings.Settings{Timeout: settings.MaxTimeout}, std, false, nil)
-	}
 	folder, remove, err := unpackDemo(now)
 	if err != nil {
 		return fmt.Errorf("make the demo vault: %w", err)
 	}
 	defer func() { err = errors.Join(err, remove()) }()
-	values := demoVariables(filepath.Dir(folder), now)
+	// State such as the audit log goes to a temporary folder, because the user's own log is about
+	// their own vaults. The clock is fixed, so that the daily note is still today's after midnight.
+	values := map[string]string{
+		"XDG_STATE_HOME": filepath.Join(filepath.Dir(folder), "state"), "XDG_CACHE_HOME": filepath.Join(filepath.Dir(folder), "cache"),
+		day.NowVariable: now.Format(time.RFC3339),
+	}
 	lookup := std.Lookup
 	std.Lookup = func(name string) (string, bool) {
 		if value, ok := values[name]; ok {
@@ -65,7 +67,7 @@ func runDemo(ctx context.Context, std terminal.Streams, args []string) error {
 		}
 		return lookup(name)
 	}
-	runner, err := newRunner(std)
+	runner, err := settings.NewRunner(settings.Settings{Timeout: settings.MaxTimeout}, std, false, nil)
 	if err != nil {
 		return err
 	}
@@ -80,16 +82,6 @@ func runDemo(ctx context.Context, std terminal.Streams, args []string) error {
 	}
 	fmt.Fprintf(t.out, "\nEnd of the demo. The temporary vault is removed; nothing else was changed.\n")
 	return nil
-}
-
-// demoVariables are added to the environment of the demo's servers. State such as the audit log
-// goes to folder, because the user's own log is about their own vaults. The clock is fixed, so
-// that the daily note is still today's after midnight.
-func demoVariables(folder string, now time.Time) map[string]string {
-	return map[string]string{
-		"XDG_STATE_HOME": filepath.Join(folder, "state"), "XDG_CACHE_HOME": filepath.Join(folder, "cache"),
-		day.NowVariable: now.Format(time.RFC3339),
-	}
 }
 
 // demoPolicy is the policy as it comes, with the mutation gate as given.

@@ -72,17 +72,14 @@ func untilSignal(parent context.Context, log io.Writer) (context.Context, contex
 		cancel()
 		s := <-caught
 		fmt.Fprintln(log, "vaultwicket: stopped immediately by the second signal")
-		os.Exit(128 + number(s))
+		status := 1
+		if n, ok := s.(syscall.Signal); ok {
+			status = int(n)
+		}
+		os.Exit(128 + status)
 	}()
 	return ctx, func() {
 		signal.Stop(caught)
 		cancel()
 	}
-}
-
-func number(s os.Signal) int {
-	if n, ok := s.(syscall.Signal); ok {
-		return int(n)
-	}
-	return 1
 }

@@ -205,20 +205,24 @@ func (u *user) asker() consent.Asker {
 	}
 	return func(ctx context.Context, q consent.Question) consent.Reply {
 		defer u.progress.Pause()()
-		columns, ok := terminal.Width(u.std.Err)
-		if !ok {
-			columns = consent.Columns
-		}
-		var rows []string
-		for _, row := range consent.Rows(q.Lines, columns) {
-			rows = append(rows, row.Text)
-		}
-		if terminal.Pages(ctx, u.std.In, u.std.Err, rows) && terminal.Confirm(ctx, u.std.In, u.std.Err, "Allow this?") {
+		if terminal.Pages(ctx, u.std.In, u.std.Err, rowsFor(q.Lines, u.std.Err)) && terminal.Confirm(ctx, u.std.In, u.std.Err, "Allow this?") {
 			return consent.Yes
 		}
 		u.declined = true
 		return consent.No
 	}
+}
+
+// rowsFor returns the lines of a question in rows for a terminal.
+func rowsFor(lines []consent.Line, stream any) (rows []string) {
+	columns, ok := terminal.Width(stream)
+	if !ok {
+		columns = consent.Columns
+	}
+	for _, row := range consent.Rows(lines, columns) {
+		rows = append(rows, row.Text)
+	}
+	return rows
 }
 
 // cancelled tells the user who declined that nothing was changed. The error of the result is for

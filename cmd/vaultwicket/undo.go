@@ -99,11 +99,15 @@ func toUndo(o settings.Opened, u undoFlags, id string) ([]string, *failure.Error
 	if len(words) > 0 && u.session != ofLatest {
 		return words, nil // the command reports invalid combinations
 	}
-	latest, found, cause := latestChange(o)
+	var latest journal.Entry // of the agent whose past is wanted, not undone and no undo
+	err := o.Gateway.Undoable("", o.Reviewed, func(e journal.Entry) bool {
+		latest = e
+		return false
+	})
 	switch {
-	case cause != nil:
-		return nil, cause
-	case !found:
+	case err != nil:
+		return nil, failure.Of(err)
+	case latest.ID == "":
 		return words, nil // the command reports that there is none
 	case u.session == ofLatest:
 		return append(words, "session="+latest.ID), nil
@@ -127,15 +131,3 @@ func callerOf(e journal.Entry) string {
 
 // maxListed is how many changes are listed.
 const maxListed = 50
-
-// latestChange returns the newest change, of the agent whose past is wanted, that is not undone and no undo.
-func latestChange(o settings.Opened) (latest journal.Entry, found bool, refusal *failure.Error) {
-	err := o.Gateway.Undoable("", o.Reviewed, func(e journal.Entry) bool {
-		latest, found = e, true
-		return false
-	})
-	if err != nil {
-		return latest, false, failure.Of(err)
-	}
-	return latest, found, nil
-}
