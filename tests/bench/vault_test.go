@@ -119,6 +119,10 @@ func residents(b *testing.B, vault string, notes int) {
 		b.ReportMetric(float64(anon)/1024, "anon-MiB")
 		b.ReportMetric(float64(anon)/float64(notes), "KiB/note")
 	})
+	b.Run("find", func(b *testing.B) { // last: it makes the index of words
+		w.call([]string{"find", "query=" + question})
+		ask(b, w, []command{{"find", []string{"find", "query=" + question}}})
+	})
 }
 
 // searches measures a word that no note has, one that few have and one that very many

@@ -271,8 +271,10 @@ func (q *ranking) rank(ctx context.Context, candidates int) ([]*found, error) {
 			if len(best) == keep && f.before(best[keep-1]) > 0 {
 				return
 			}
-			at, _ := slices.BinarySearchFunc(best, &f, (*found).before)
-			best = slices.Insert(best, at, &f)
+			kept := new(found) // most are not
+			*kept = f
+			at, _ := slices.BinarySearchFunc(best, kept, (*found).before)
+			best = slices.Insert(best, at, kept)
 			best = best[:min(len(best), keep)]
 		})
 		if err := ctx.Err(); err != nil {
