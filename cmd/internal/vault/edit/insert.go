@@ -242,13 +242,8 @@ func isListItem(text string) bool {
 	mark, _, _ := strings.Cut(text+" ", " ")
 	mark, _, _ = strings.Cut(mark, "\t")
 	number := strings.TrimRight(mark, ".)")
-	switch {
-	case mark == "-" || mark == "*" || mark == "+":
-		return true
-	case len(number) == 0 || len(number) > 9 || len(mark) != len(number)+1:
-		return false
-	}
-	return strings.Trim(number, "0123456789") == ""
+	return mark == "-" || mark == "*" || mark == "+" ||
+		0 < len(number) && len(number) <= 9 && len(mark) == len(number)+1 && strings.Trim(number, "0123456789") == ""
 }
 
 // fits reports whether content can be inserted between two lines of a kind.

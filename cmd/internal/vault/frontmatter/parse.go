@@ -103,18 +103,14 @@ func readBlock(text []byte, lines bool) (v Value, line int, err error) {
 
 // load parses the YAML. A text that escapes a character as a surrogate pair, as JSON does,
 // is tried again with the pairs joined.
-func load(block []byte) (yaml.Node, error) {
-	document := yaml.Node{}
-	err := yaml.Load(block, &document)
-	if err == nil {
-		return document, nil
+func load(block []byte) (document yaml.Node, err error) {
+	if err = yaml.Load(block, &document); err != nil {
+		if joined, ok := joinSurrogates(string(block)); ok {
+			document = yaml.Node{}
+			err = yaml.Load([]byte(joined), &document)
+		}
 	}
-	joined, ok := joinSurrogates(string(block))
-	if !ok {
-		return document, err
-	}
-	document = yaml.Node{}
-	return document, yaml.Load([]byte(joined), &document)
+	return document, err
 }
 
 // isEmpty reports whether block consists of blank lines and comments.
@@ -158,7 +154,15 @@ func (b *builder) value(n *yaml.Node, depth int) (v Value, err error) {
 		// One within its own anchor is nested without end.
 		v, err = b.value(n.Alias, depth-1)
 	case n.Kind == yaml.SequenceNode:
-		v, err = b.list(n, depth)
+		list := make([]Value, 0, len(n.Content))
+		for _, node := range n.Content {
+			element, err := b.value(node, depth-1)
+			if err != nil {
+				return Value{}, err
+			}
+			list = append(list, element)
+		}
+		v = Value{kind: List, more: list}
 	case n.Kind == yaml.MappingNode:
 		v, err = b.fields(n, depth)
 	default:
@@ -168,18 +172,6 @@ func (b *builder) value(n *yaml.Node, depth int) (v Value, err error) {
 		v.line = int32(n.Line)
 	}
 	return v, err
-}
-
-func (b *builder) list(n *yaml.Node, depth int) (Value, error) {
-	list := make([]Value, 0, len(n.Content))
-	for _, node := range n.Content {
-		value, err := b.value(node, depth-1)
-		if err != nil {
-			return Value{}, err
-		}
-		list = append(list, value)
-	}
-	return Value{kind: List, more: list}, nil
 }
 
 func (b *builder) fields(n *yaml.Node, depth int) (Value, error) {
@@ -282,7 +274,7 @@ func (w *keyWriter) node(n *yaml.Node, depth int) error {
 			return nil
 		}
 		for i, node := range n.Content {
-			w.out.WriteString(separator(i, "[ "))
+			w.separate(i, "[ ")
 			if err := w.node(node, depth-1); err != nil {
 				return err
 			}
@@ -296,7 +288,7 @@ func (w *keyWriter) node(n *yaml.Node, depth int) error {
 		}
 		for i := 0; i+1 < len(n.Content); i += 2 {
 			key, value := n.Content[i], n.Content[i+1]
-			w.out.WriteString(separator(i, "{ "))
+			w.separate(i, "{ ")
 			if key.Kind == yaml.MappingNode || key.Kind == yaml.SequenceNode {
 				w.out.WriteString("? ")
 			}
@@ -325,10 +317,10 @@ func (w *keyWriter) node(n *yaml.Node, depth int) error {
 	return nil
 }
 
-// separator returns the text before an element: opening before the first.
-func separator(i int, opening string) string {
-	if i == 0 {
-		return opening
+// separate writes the text before an element: opening before the first.
+func (w *keyWriter) separate(i int, opening string) {
+	if i > 0 {
+		opening = ", "
 	}
-	return ", "
+	w.out.WriteString(opening)
 }

@@ -23,17 +23,14 @@ type Property struct {
 // Lookup returns the property with a name. Names are compared without regard
 // to case, yet one that fits exactly goes first.
 func (p Properties) Lookup(name string) (Property, bool) {
-	for _, property := range p {
-		if property.Key == name {
-			return property, true
-		}
+	i := slices.IndexFunc(p, func(property Property) bool { return property.Key == name })
+	if i < 0 {
+		i = slices.IndexFunc(p, func(property Property) bool { return strings.EqualFold(property.Key, name) })
 	}
-	for _, property := range p {
-		if strings.EqualFold(property.Key, name) {
-			return property, true
-		}
+	if i < 0 {
+		return Property{}, false
 	}
-	return Property{}, false
+	return p[i], true
 }
 
 // Kind says what a [Value] is.
@@ -138,24 +135,16 @@ func (v Value) Type() Type {
 	case Map:
 		return TypeUnknown
 	}
-	if isDate(v.text) {
-		return TypeDate
-	}
-	return TypeText
-}
-
-// isDate reports whether text has the form YYYY-MM-DD.
-func isDate(text string) bool {
 	const form = "0000-00-00"
-	if len(text) != len(form) {
-		return false
+	if len(v.text) != len(form) {
+		return TypeText
 	}
 	for n := range len(form) {
-		if form[n] == '-' && text[n] != '-' || form[n] == '0' && !isDigit(text[n]) {
-			return false
+		if form[n] == '-' && v.text[n] != '-' || form[n] == '0' && !isDigit(v.text[n]) {
+			return TypeText
 		}
 	}
-	return true
+	return TypeDate
 }
 
 func isDigit(b byte) bool { return '0' <= b && b <= '9' }
