@@ -6,6 +6,7 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"vaultwicket/allowlist"
 	"vaultwicket/allowlist/quote"
@@ -68,15 +69,17 @@ func ParseLine(args []string) (Line, error) {
 // takeSwitches reads the switches before the command, and returns the rest.
 func (l *Line) takeSwitches(args []string) ([]string, error) {
 	for len(args) > 0 {
-		arg := args[0]
+		arg, value := args[0], "" // of a switch with one, none of which can be empty
+		if len(args) > 1 {
+			value = args[1]
+		}
 		name, isVault := strings.CutPrefix(arg, "vault=")
 		switch {
 		case arg == "--stdin" && l.Stdin == "":
-			if len(args) < 2 || args[1] == "" || isSwitch(args[1]) {
+			if value == "" || isSwitch(value) {
 				return nil, Misuse("--stdin needs the name of a parameter.\n%s", Synopsis)
 			}
-			l.Stdin = args[1]
-			args = args[1:]
+			l.Stdin, args = value, args[1:]
 		case arg == WorkerSwitch || arg == StatusSwitch:
 			return nil, Misuse("%s must be the only argument after the folder.", arg)
 		case arg == FactsSwitch:
@@ -91,38 +94,35 @@ func (l *Line) takeSwitches(args []string) ([]string, error) {
 			if len(args) < 2 {
 				return nil, Misuse("%s needs an id.", arg)
 			}
-			if _, err := journal.ParseID(args[1]); err != nil {
+			if _, err := journal.ParseID(value); err != nil {
 				return nil, Misuse("%s: %v", arg, err)
 			}
-			l.Options.ID = args[1]
-			args = args[1:]
+			l.Options.ID, args = value, args[1:]
 		case arg == CallerSwitch && l.Options.Caller == "", arg == BatchSwitch && l.Options.Batch == "", arg == ClientSwitch && l.Options.Client == "":
-			if len(args) < 2 || !isName(args[1]) {
+			if value == "" || len(value) > maxCaller || !utf8.ValidString(value) {
 				return nil, Misuse("%s needs a name of 1 to %d bytes.", arg, maxCaller)
 			}
-			*map[string]*string{CallerSwitch: &l.Options.Caller, ClientSwitch: &l.Options.Client, BatchSwitch: &l.Options.Batch}[arg] = args[1]
+			*map[string]*string{CallerSwitch: &l.Options.Caller, ClientSwitch: &l.Options.Client, BatchSwitch: &l.Options.Batch}[arg] = value
 			args = args[1:]
 		case arg == SparingSwitch:
 			l.Options.RefuseDestructive = true
 		case arg == ExpectSwitch && l.Options.Expect == "":
-			if len(args) < 2 || !isHex(args[1], 16) {
+			if !isHex(value, 16) {
 				return nil, Misuse("%s needs a hash of 16 hexadecimal digits.", arg)
 			}
-			l.Options.Expect = args[1]
-			args = args[1:]
+			l.Options.Expect, args = value, args[1:]
 		case arg == UnlessSwitch && l.Unless == "":
-			if len(args) < 2 || !isHex(args[1], 16) {
+			if !isHex(value, 16) {
 				return nil, Misuse("%s needs a state of 16 hexadecimal digits.", arg)
 			}
-			l.Unless = args[1]
-			args = args[1:]
+			l.Unless, args = value, args[1:]
 		case arg == PartSwitch && l.Part == (Part{}):
-			part, ok := parsePart(args[1:])
-			if !ok {
+			number, lines := strings.CutPrefix(value, "lines:")
+			size, ok := parseSize(number)
+			if !ok || size == 0 {
 				return nil, Misuse("%s needs a number of bytes, which may have lines: before it.", arg)
 			}
-			l.Part = part
-			args = args[1:]
+			l.Part, args = Part{Bytes: size, Lines: lines}, args[1:]
 		case arg == KeptSwitch:
 			kept, ok := parseKept(args[1:])
 			if !ok {
@@ -131,11 +131,10 @@ func (l *Line) takeSwitches(args []string) ([]string, error) {
 			l.Kept = kept
 			return nil, nil
 		case arg == ApprovedSwitch && l.Options.Approved == "":
-			if len(args) < 2 || !isHex(args[1], 2*sha256.Size) {
+			if !isHex(value, 2*sha256.Size) {
 				return nil, Misuse("%s needs a digest of 64 hexadecimal digits.", arg)
 			}
-			l.Options.Approved = args[1]
-			args = args[1:]
+			l.Options.Approved, args = value, args[1:]
 		case isVault && l.Vault == nil:
 			l.Vault = &name
 		default:

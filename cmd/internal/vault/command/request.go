@@ -4,7 +4,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"unicode/utf8"
 
 	"vaultwicket/allowlist"
 )
@@ -180,15 +179,6 @@ type Kept struct {
 // maxPart is more than an answer has that is kept.
 const maxPart = 16 << 20
 
-func parsePart(args []string) (p Part, ok bool) {
-	if len(args) == 0 {
-		return p, false
-	}
-	number, lines := strings.CutPrefix(args[0], "lines:")
-	n, ok := parseSize(number)
-	return Part{Bytes: n, Lines: lines}, ok && n > 0
-}
-
 func parseKept(args []string) (k Kept, ok bool) {
 	if len(args) != 3 || args[0] == "" {
 		return k, false
@@ -247,10 +237,6 @@ const (
 
 // maxCaller is the longest name of a caller or a batch that the journal keeps.
 const maxCaller = 256
-
-func isName(text string) bool {
-	return text != "" && len(text) <= maxCaller && utf8.ValidString(text)
-}
 
 // FirstSwitch returns the first switch that was given.
 func (m WriteOptions) FirstSwitch() string {
