@@ -66,20 +66,12 @@ func (m WriteOptions) switches() (args []string) {
 	if m.Task != Whole {
 		args = append(args, taskSwitches[m.Task])
 	}
-	if m.Entry != "" {
-		args = append(args, "--change", m.Entry)
-	}
-	if m.Expect != "" {
-		args = append(args, "--expect", m.Expect)
-	}
-	if m.Caller != "" {
-		args = append(args, "--caller", m.Caller)
-	}
-	if m.Client != "" {
-		args = append(args, "--client", m.Client)
-	}
-	if m.Batch != "" {
-		args = append(args, "--batch", m.Batch)
+	for _, s := range [...]struct{ name, value string }{
+		{"--change", m.Entry}, {"--expect", m.Expect}, {"--caller", m.Caller}, {"--client", m.Client}, {"--batch", m.Batch},
+	} {
+		if s.value != "" {
+			args = append(args, s.name, s.value)
+		}
 	}
 	if m.Sparing {
 		args = append(args, "--sparing")
