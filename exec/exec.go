@@ -13,6 +13,7 @@ package exec
 
 import (
 	"context"
+	"crypto/rand"
 	"fmt"
 	"io"
 	"os"
@@ -24,6 +25,7 @@ import (
 	"time"
 
 	"vaultwicket/exec/process"
+	"vaultwicket/exec/secrets"
 	"vaultwicket/policy"
 )
 
@@ -57,6 +59,8 @@ type Config struct {
 	// Embeddings is the address of a server on this machine that makes vectors of texts for the embedded program, a
 	// space, and the name of a model; "" for none.
 	Embeddings string
+	// SecretsKey returns the key of the marks of secrets; nil draws one for the process.
+	SecretsKey func() []byte
 	Watch      Watcher             // nil for none
 	Getenv     func(string) string // os.Getenv when nil
 }
@@ -66,10 +70,12 @@ type Config struct {
 type Runner struct {
 	config Config
 	client client
-	queue  chan struct{} // semaphore of the app
-	large  chan struct{} // semaphore of large answers, see Hold
-	env    func(backend) []string
-	pool   *pool // of resident workers
+	// marker and strict replace secrets by marks, see [Runner.Marker].
+	marker, strict func() *secrets.Marker
+	queue          chan struct{} // semaphore of the app
+	large          chan struct{} // semaphore of large answers, see Hold
+	env            func(backend) []string
+	pool           *pool // of resident workers
 
 	processes, queued atomic.Int64 // see Children
 }
@@ -94,6 +100,14 @@ func New(c Config) *Runner {
 		limits: workerLimits{idle: maxIdle, checkHealth: checkInterval, full: memoryRetire, stopAbove: memoryStop},
 	}}
 	r.env = r.environments()
+	key := sync.OnceValue(func() []byte {
+		if c.SecretsKey == nil {
+			return []byte(rand.Text())
+		}
+		return c.SecretsKey()
+	})
+	r.marker = sync.OnceValue(func() *secrets.Marker { return secrets.NewMarker(key(), false) })
+	r.strict = sync.OnceValue(func() *secrets.Marker { return secrets.NewMarker(key(), true) })
 	return r
 }
 

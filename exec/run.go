@@ -11,6 +11,7 @@ import (
 
 	"vaultwicket/exec/frame"
 	"vaultwicket/exec/process"
+	"vaultwicket/exec/secrets"
 	"vaultwicket/policy"
 )
 
@@ -126,22 +127,39 @@ func (r *Runner) attempt(ctx context.Context, permit policy.Grant, p Program, co
 	if c.Embedded && permit.Access() != "" {
 		c.Env = append(slices.Clip(c.Env), accessVariable+"="+permit.Access())
 	}
+	marker := r.Marker(permit.Secrets())
+	redact := marker.String()
+	if c.Embedded && marker != nil {
+		c.Env = append(slices.Clip(c.Env), secrets.Variable+"="+redact)
+	}
 	if c.Embedded && r.config.Resident && !permit.Call().Apart() {
-		e, w := r.pool.run(ctx, c, command, permit.Access())
+		at := workerKey{command.Args[1], permit.Access(), redact}
+		e, w := r.pool.run(ctx, c, command, at)
 		for again := 0; again < otherWorkers && e.Kind == process.Lost && e.How == causeUnfinishedCall && !(permit.Call().Effect().Mutates() && e.Started); again++ {
-			e, w = r.pool.run(ctx, c, command, permit.Access()) // another call cost this one its worker, and it has changed nothing
+			e, w = r.pool.run(ctx, c, command, at) // another call cost this one its worker, and it has changed nothing
 		}
-		a := classifyEnding(e, permit, p)
+		a := classifyEnding(e, permit, p, marker)
 		a.worker = w
 		return a
 	}
 	r.processes.Add(1)
 	defer r.processes.Add(-1)
-	return classifyEnding(c.Run(ctx), permit, p)
+	return classifyEnding(c.Run(ctx), permit, p, marker)
+}
+
+// Marker returns what replaces secrets by marks under a policy, nil where they are allowed.
+func (r *Runner) Marker(s policy.Secrets) *secrets.Marker {
+	switch s {
+	case policy.SecretsAllow:
+		return nil
+	case policy.SecretsStrict:
+		return r.strict()
+	}
+	return r.marker()
 }
 
 // classifyEnding judges the output of a process or a worker.
-func classifyEnding(e process.Ending, permit policy.Grant, p Program) attempt {
+func classifyEnding(e process.Ending, permit policy.Grant, p Program, marker *secrets.Marker) attempt {
 	a := attempt{Ending: e, path: p.path, embedded: p.backend == embeddedBackend}
 	got := answer{exit: a.Exit, cut: a.Stdout.Cut()}
 	got.stdout, got.gap = a.Stdout.Text()
@@ -153,6 +171,9 @@ func classifyEnding(e process.Ending, permit policy.Grant, p Program) attempt {
 		if a.Kind == process.Exited && a.Exit == 2 && (hasLine(got.stderr, "panic: ") || hasLine(got.stderr, "fatal error: ")) {
 			a.Kind, a.How = process.Crashed, "a panic"
 		}
+	}
+	if !a.embedded { // which has read no secrets
+		got.stdout, got.stderr = string(marker.Redact([]byte(got.stdout))), string(marker.Redact([]byte(got.stderr)))
 	}
 	a.verdict = verdict{answer: got}
 	if a.Kind == process.Exited {

@@ -39,14 +39,15 @@ type pool struct {
 	lives  sync.WaitGroup
 }
 
-// workerKey is what a worker is for: the vault in a folder, under access rules.
-type workerKey struct{ folder, access string }
+// workerKey is what a worker is for: the vault in a folder, under access rules, with or without
+// secrets.
+type workerKey struct{ folder, access, redact string }
 
 // run has the worker of the vault of c answer one command. c starts the worker, so it has
 // nothing of the call. by is the worker that answered, nil if none did.
-func (p *pool) run(ctx context.Context, c process.Child, command Command, access string) (e process.Ending, by *worker) {
+func (p *pool) run(ctx context.Context, c process.Child, command Command, at workerKey) (e process.Ending, by *worker) {
 	for range otherWorkers {
-		w := p.acquire(c, workerKey{command.Args[1], access})
+		w := p.acquire(c, at)
 		if w == nil {
 			e := p.nothing()
 			e.End(process.Stopped, context.Canceled) // the gateway ends

@@ -9,6 +9,7 @@ import (
 	"vaultwicket/exec"
 	"vaultwicket/gateway/clean"
 	"vaultwicket/gateway/pages"
+	"vaultwicket/policy"
 )
 
 // divided is an answer of which the program sent the first part and keeps the whole. For the
@@ -25,8 +26,8 @@ type divided struct {
 // pageOf makes a program send only as much of an answer as the first page needs, in the form of
 // pages, see page. An answer with headings between its rows is not divided, nor is a note, for
 // which the hash of the whole is needed.
-func (r Request) pageOf(ctx context.Context, call allowlist.Call) context.Context {
-	if !r.Keep || r.batch != "" || call.Effect().Mutates() {
+func (r Request) pageOf(ctx context.Context, call allowlist.Call, p policy.Policy) context.Context {
+	if !r.Keep || r.batch != "" || call.Effect().Mutates() || p.Secrets == policy.SecretsBlock {
 		return ctx
 	}
 	form := formOf(call)

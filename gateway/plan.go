@@ -9,6 +9,7 @@ import (
 	"vaultwicket/allowlist"
 	"vaultwicket/allowlist/quote"
 	"vaultwicket/exec"
+	"vaultwicket/exec/secrets"
 	"vaultwicket/gateway/failure"
 	"vaultwicket/policy"
 	"vaultwicket/tiers"
@@ -62,7 +63,9 @@ func (g *vaultGateway) route(plan *Plan) error {
 	var program exec.Program
 	_, daily := plan.call.Param("daily")
 	aboutToday := daily || plan.call.IsDaily()
-	own := plan.call.EmbeddedOnly() || g.target().Folder != "" && (plan.call.FollowsLinks() || g.ownDay && aboutToday)
+	// The embedded program turns the mark of a secret back into the secret.
+	own := plan.call.EmbeddedOnly() || slices.ContainsFunc(plan.call.Items(), secrets.HasMark[string]) ||
+		g.target().Folder != "" && (plan.call.FollowsLinks() || g.ownDay && aboutToday)
 	if g.backend != Embedded && !own {
 		if program, appErr = g.app(); appErr == nil {
 			appErr = g.addRoute(plan, program, g.target().App)

@@ -10,7 +10,9 @@ import (
 
 	"github.com/sourcegraph/conc/panics"
 
+	"vaultwicket/allowlist/quote"
 	"vaultwicket/exec"
+	"vaultwicket/exec/secrets"
 	"vaultwicket/gateway/admission"
 	"vaultwicket/gateway/clean"
 	"vaultwicket/gateway/consent"
@@ -18,6 +20,7 @@ import (
 	"vaultwicket/gateway/notes"
 	"vaultwicket/gateway/observe"
 	"vaultwicket/gateway/state/audit"
+	"vaultwicket/policy"
 )
 
 // Do plans req and carries it out. It always returns a result: every failure,
@@ -112,7 +115,7 @@ func (g *vaultGateway) process(ctx context.Context, hold *exec.Hold, req Request
 	ctx, cancel := g.admission.WithDeadline(ctx, req.Taken, plan.asking)
 	defer cancel()
 	ctx = exec.WithHold(ctx, hold) // and not before: the user may think for minutes
-	ctx = req.pageOf(ctx, plan.call)
+	ctx = req.pageOf(ctx, plan.call, plan.policy)
 	semaphores := []*admission.Semaphore{g.running}
 	switch {
 	case !plan.call.Effect().Mutates() || by.inBatch: // a batch has acquired both others itself
@@ -277,6 +280,10 @@ func (r reported) result(out exec.Outcome, err error) Result {
 // report turns the outcome of a program into a result.
 func report(r route, out exec.Outcome, err error) Result {
 	call := r.call
+	if err == nil && r.policy.Secrets == policy.SecretsBlock && secrets.HasMark(out.Stdout) {
+		err = secretFound(out)
+		out.Stdout, out.Total, out.Cut = "", 0, false
+	}
 	image := takeImage(&out)
 	var notices []string
 	for _, notice := range out.Notices {
@@ -310,6 +317,15 @@ func report(r route, out exec.Outcome, err error) Result {
 		result.Path = strings.Clone(confirmedPath(call, out.Stdout))
 	}
 	return result
+}
+
+// secretFound refuses an answer that has secrets: its text has their marks.
+func secretFound(out exec.Outcome) error {
+	where := ""
+	if out.Path != "" {
+		where = " in " + quote.Quoted(quote.Short(out.Path))
+	}
+	return failure.New(failure.CodeSecret, "read another part, or ask the user to set secrets to redact", "the answer has secrets%s (%s)", where, strings.Join(secrets.Kinds(out.Stdout), ", "))
 }
 
 // logFault logs an error that no caller sees, because it has no code: an internal error.

@@ -91,7 +91,7 @@ func earlier(a, b time.Time) time.Time {
 // Unlimited returns the policy that narrows nothing. It is the beginning of the rights of a
 // vault or an agent, of which the user has written only some.
 func Unlimited() Policy {
-	return Policy{Ceiling: tiers.V3, Mutations: true, Publish: true, UI: true, Confirm: ConfirmNever, MinVersion: tiers.MinimumFloor}
+	return Policy{Ceiling: tiers.V3, Mutations: true, Publish: true, UI: true, Confirm: ConfirmNever, Secrets: SecretsAllow, MinVersion: tiers.MinimumFloor}
 }
 
 // Narrow returns what both p and q allow, as [Policy.Tighten] does. The origin of a setting is
@@ -133,6 +133,7 @@ var parts = [...]struct {
 	{"allow-publish", func(a, b Policy) bool { return !a.Publish && b.Publish }},
 	{"allow-ui", func(a, b Policy) bool { return !a.UI && b.UI }},
 	{"confirm", func(a, b Policy) bool { return a.confirm() < b.confirm() }}, // the strictest is the first
+	{"secrets", func(a, b Policy) bool { return a.secrets() < b.secrets() }},
 	{"min-cli-version", func(a, b Policy) bool { return b.MinVersion.Before(a.MinVersion) }},
 }
 

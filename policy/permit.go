@@ -29,6 +29,7 @@ type Grant interface {
 	Access() string
 	Confined() bool
 	Guarded() bool
+	Secrets() Secrets
 	sealed()
 }
 
@@ -78,6 +79,14 @@ func (g *grant) Confined() bool { return g != nil && g.confined }
 // itself is passed on.
 func (g *grant) Guarded() bool {
 	return g != nil && !g.separate && (g.by.Access.Hide() || g.by.Ignores)
+}
+
+// Secrets says what is done with secrets in the answer to the call.
+func (g *grant) Secrets() Secrets {
+	if g == nil {
+		return SecretsBlock
+	}
+	return g.by.secrets()
 }
 
 // MinVersion returns the oldest app that may run the call.
@@ -219,7 +228,7 @@ func (s ServerPermit) Args() []string {
 	}
 	p := s.policy
 	args := []string{"serve", "--config=none", "--backend=embedded", "--vault=" + s.folder,
-		"--tier=" + p.Ceiling.String(), "--confirm=" + p.Confirm.String(), "--min-cli-version=" + p.MinVersion.String(),
+		"--tier=" + p.Ceiling.String(), "--confirm=" + p.Confirm.String(), "--secrets=" + p.Secrets.String(), "--min-cli-version=" + p.MinVersion.String(),
 		"--allow-mutations=" + strconv.FormatBool(p.Mutations), "--allow-publish=" + strconv.FormatBool(p.Publish), "--allow-ui=" + strconv.FormatBool(p.UI)}
 	for _, list := range []struct {
 		flag  string

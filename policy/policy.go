@@ -29,6 +29,8 @@ type Policy struct {
 	UI bool
 	// Confirm says which changes require approval.
 	Confirm Confirm
+	// Secrets says what is done with keys, tokens and passwords in answers.
+	Secrets Secrets
 	// Disable disables single commands; EnableOnly, if it is not empty, disables
 	// all others. Neither enables anything.
 	Disable, EnableOnly []string
@@ -80,6 +82,33 @@ func (c Confirm) asksBefore() string {
 		return "deleting, overwriting, publishing"
 	}
 	return "every change"
+}
+
+// Secrets says what is done with keys, tokens and passwords in answers.
+type Secrets uint8
+
+const (
+	// SecretsBlock ends a call whose answer has some. It is the zero value.
+	SecretsBlock Secrets = iota
+	// SecretsStrict replaces them by marks, as well as numbers of cards and accounts.
+	SecretsStrict
+	// SecretsRedact replaces them by marks.
+	SecretsRedact
+	// SecretsAllow leaves them as they are.
+	SecretsAllow
+)
+
+var secretsNames = [...]string{SecretsBlock: "block", SecretsStrict: "strict", SecretsRedact: "redact", SecretsAllow: "allow"}
+
+// String returns the value of the setting secrets.
+func (s Secrets) String() string { return secretsNames[Policy{Secrets: s}.secrets()] }
+
+// ParseSecrets reads "block", "strict", "redact" or "allow".
+func ParseSecrets(s string) (Secrets, error) {
+	if i := slices.Index(secretsNames[:], s); i >= 0 {
+		return Secrets(i), nil
+	}
+	return SecretsBlock, fmt.Errorf("invalid value %q for secrets: want redact, strict, block or allow", s)
 }
 
 // ParseConfirm reads "never", "destructive" or "writes".
@@ -164,6 +193,7 @@ func (p Policy) Tighten(q Policy) Policy {
 		Ceiling:   min(p.ceiling(), q.ceiling()),
 		Mutations: p.Mutations && q.Mutations, Publish: p.Publish && q.Publish, UI: p.UI && q.UI,
 		Confirm: min(p.confirm(), q.confirm()), // the strictest is the first
+		Secrets: min(p.secrets(), q.secrets()),
 		Disable: slices.Concat(p.Disable, q.Disable),
 		Access:  p.Access.Meet(q.Access), Ignores: p.Ignores || q.Ignores,
 		Origins:    q.Origins,
@@ -195,6 +225,14 @@ func (p Policy) ceiling() tiers.Tier {
 		return tiers.None
 	}
 	return p.Ceiling
+}
+
+// secrets returns Secrets, and for a value that is none the strictest.
+func (p Policy) secrets() Secrets {
+	if p.Secrets > SecretsAllow {
+		return SecretsBlock
+	}
+	return p.Secrets
 }
 
 // confirm returns which changes require approval, every change for an invalid value.

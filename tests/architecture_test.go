@@ -24,11 +24,12 @@ allowlist/day                : allowlist/quote
 allowlist/quote              :
 policy                       : policy/access allowlist tiers
 policy/access                :
-exec                         : exec/trust exec/frame exec/process policy allowlist tiers allowlist/quote
+exec                         : exec/trust exec/secrets exec/frame exec/process policy allowlist tiers allowlist/quote
 exec/frame                   :
+exec/secrets                 :
 exec/trust                   : allowlist/quote
 exec/process                 : exec/frame
-gateway                      : allowlist allowlist/quote exec exec/frame gateway/admission gateway/catalog gateway/clean gateway/consent gateway/difference gateway/failure gateway/names gateway/notes gateway/observe gateway/pages gateway/registry gateway/state/audit gateway/state/journal gateway/state/private policy policy/access tiers
+gateway                      : allowlist allowlist/quote exec exec/frame exec/secrets gateway/admission gateway/catalog gateway/clean gateway/consent gateway/difference gateway/failure gateway/names gateway/notes gateway/observe gateway/pages gateway/registry gateway/state/audit gateway/state/journal gateway/state/private policy policy/access tiers
 gateway/state/audit          : allowlist allowlist/quote gateway/failure gateway/observe gateway/state/private policy tiers
 gateway/state/agents         : gateway/state/private
 gateway/catalog              : gateway/failure policy policy/access allowlist tiers
@@ -57,7 +58,7 @@ cmd/internal/doctor          : allowlist/quote cmd/internal/clients cmd/internal
 cmd/internal/terminal        : allowlist/day allowlist/quote gateway/clean gateway/failure tiers
 cmd/internal/document        :
 cmd/internal/clients         : cmd/internal/document exec/process exec/trust gateway/state/private
-cmd/internal/vault           : cmd/internal/vault/* cmd/internal/document cmd/internal/release allowlist allowlist/day allowlist/quote exec/frame gateway/state/journal gateway/names gateway/state/private gateway/registry policy/access gateway/difference
+cmd/internal/vault           : cmd/internal/vault/* cmd/internal/document cmd/internal/release allowlist allowlist/day allowlist/quote exec/frame exec/secrets gateway/state/journal gateway/names gateway/state/private gateway/registry policy/access gateway/difference
 cmd/internal/release         :
 packaging                    :
 packaging/pack               : packaging

@@ -178,6 +178,7 @@ func ViewOf(vault string, p policy.Policy) View {
 		{Name: "allow-mutations", Value: p.Mutations},
 		{Name: "allow-publish", Value: p.Publish},
 		{Name: "allow-ui", Value: p.UI},
+		{Name: "secrets", Value: p.Secrets.String()},
 		{Name: "confirm", Value: p.Confirm.String()},
 		{Name: "min-cli-version", Value: p.MinVersion.String()},
 	} {

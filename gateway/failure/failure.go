@@ -35,6 +35,7 @@ const (
 	CodeRateLimited   = "rate_limited"
 	CodeUnconfirmed   = "unconfirmed"
 	CodeBadValue      = "bad_value"
+	CodeSecret        = "secret_found"
 	CodeState         = "state_unavailable"
 )
 
@@ -148,7 +149,7 @@ var codes = []Code{
 	{"content_unsafe", BadRequest}, {"content_too_long", BadRequest}, {"bad_request", BadRequest},
 
 	{"tier_closed", Refused}, {"restricted_command", Refused}, {"command_disabled", Refused}, {"agent_denied", Refused},
-	{"mutations_off", Refused}, {"access_denied", Refused}, {"unconfirmed", Refused},
+	{"mutations_off", Refused}, {"access_denied", Refused}, {"unconfirmed", Refused}, {"secret_found", Refused},
 	{"rate_limited", Refused}, {"paused", Refused},
 
 	{"cli_not_found", Surroundings}, {"cli_unsuitable", Surroundings}, {"cli_too_old", Surroundings},

@@ -21,6 +21,7 @@ import (
 	"vaultwicket/gateway/observe"
 	"vaultwicket/gateway/observe/telemetry"
 	"vaultwicket/gateway/registry"
+	"vaultwicket/gateway/state/private"
 )
 
 // Opened is a subcommand's settings, its gateway and the rest of its words.
@@ -104,7 +105,7 @@ func NewRunner(s Settings, std terminal.Streams, resident bool, watch exec.Watch
 	}
 	return exec.New(exec.Config{
 		CLI: s.CLI, Self: self, Timeout: s.Timeout, Vaults: vaults, Resident: resident, Session: Session(), Getenv: std.Getenv, Watch: watch,
-		DayStart: s.DayStart, Embeddings: embeddings,
+		DayStart: s.DayStart, Embeddings: embeddings, SecretsKey: func() []byte { return private.Key(private.StateFolder(std.Getenv, ""), "secrets.key") },
 	}), nil
 }
 

@@ -92,6 +92,7 @@ var table = [...]setting{
 	{name: "allow-publish", fallback: "false", kind: boolean, usage: "allow commands that send text off the machine", set: setPublish},
 	{name: "allow-ui", fallback: "true", kind: boolean, usage: "allow commands that move the focus or open a view", set: setUI},
 	{name: "confirm", fallback: "destructive", usage: "calls that require user approval: never, destructive or writes", form: form{choices: []string{"never", "destructive", "writes"}}, set: setConfirm},
+	{name: "secrets", fallback: "redact", usage: "keys, tokens and passwords in answers: redact, strict (numbers of cards and accounts, too), block or allow", form: form{choices: []string{"redact", "strict", "block", "allow"}}, set: setSecrets},
 	{name: "timeout", fallback: "15s", usage: "time limit of a call, 1s to 55s", form: form{pattern: timeoutPattern}, fixed: true, set: setTimeout},
 	{name: "max-output", fallback: "32KiB", usage: "maximum output in one MCP answer, 1KiB to 1MiB", form: form{pattern: sizePattern}, fixed: true, set: setMaxOutput},
 	{name: "result-format", fallback: "json", usage: "MCP answers of obsidianCli: json (structured) or text (the output itself, which costs fewer tokens)", form: form{choices: resultFormats}, fixed: true, set: setResultFormat},

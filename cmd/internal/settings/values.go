@@ -111,6 +111,11 @@ func setUI(s *Settings, text string) (err error) {
 	return err
 }
 
+func setSecrets(s *Settings, text string) (err error) {
+	s.Policy.Secrets, err = policy.ParseSecrets(text)
+	return err
+}
+
 func setResultFormat(s *Settings, text string) error {
 	if !slices.Contains(resultFormats, text) {
 		return fmt.Errorf("invalid result format %q: want json or text%s", quote.Short(text), quote.DidYouMean(text, resultFormats))

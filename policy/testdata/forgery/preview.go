@@ -23,12 +23,13 @@ var (
 
 type grantTwin struct{}
 
-func (grantTwin) Valid() bool          { return true }
-func (grantTwin) Call() allowlist.Call { return allowlist.Call{} }
-func (grantTwin) Access() string       { return "" }
-func (grantTwin) Confined() bool       { return false }
-func (grantTwin) Guarded() bool        { return false }
-func (grantTwin) sealed()              {}
+func (grantTwin) Valid() bool             { return true }
+func (grantTwin) Call() allowlist.Call    { return allowlist.Call{} }
+func (grantTwin) Access() string          { return "" }
+func (grantTwin) Confined() bool          { return false }
+func (grantTwin) Guarded() bool           { return false }
+func (grantTwin) Secrets() policy.Secrets { return 0 }
+func (grantTwin) sealed()                 {}
 
 var grantForged policy.Grant = grantTwin{} // want "unexported method sealed"
 

@@ -20,6 +20,7 @@ import (
 	"vaultwicket/cmd/internal/vault/knowledge"
 	"vaultwicket/cmd/internal/vault/meaning"
 	"vaultwicket/exec/frame"
+	"vaultwicket/exec/secrets"
 	"vaultwicket/gateway/names"
 	"vaultwicket/gateway/registry"
 	"vaultwicket/gateway/state/journal"
@@ -57,6 +58,8 @@ type Host struct {
 
 	rules    access.Rules
 	rulesErr error // then nothing is answered
+	// marker replaces the secrets of what is read; nil replaces none.
+	marker *secrets.Marker
 
 	mu       sync.Mutex
 	path     string
@@ -84,6 +87,11 @@ func NewHost(env func(string) string, confine func([]string, uint16) system.Conf
 	h.rules, h.rulesErr = access.Parse(env(AccessVariable))
 	if of := env(EmbeddingsVariable); of != "" {
 		h.Meaning = meaning.New(of)
+	}
+	if marker, err := secrets.ParseMarker(env(secrets.Variable)); err == nil {
+		h.marker = marker
+	} else {
+		h.rulesErr = err
 	}
 	h.AppVaults = sync.OnceValue(func() []registry.Vault { return registry.Read(env) })
 	return h
@@ -144,6 +152,9 @@ func (h *Host) OpenFolder(path string, v *Vault) error {
 		h.patterns, h.sight, h.visible = patterns, NewSight(h.spelled.rules, patterns), h.folder
 		if h.sight != nil {
 			h.visible = h.folder.WithView(h.sight)
+		}
+		if h.marker != nil {
+			h.visible = h.visible.Redacting(h.marker.Redact)
 		}
 	}
 	v.Disk, v.Sight, v.Rules = h.visible, h.sight, h.spelled.rules

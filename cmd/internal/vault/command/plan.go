@@ -41,7 +41,7 @@ func showPlan(v *Vault, p Proposal) (Reply, error) {
 		plan.Files = append(plan.Files, file)
 		// The first files may take all that is told; what is kept of many stays small.
 		extent := difference.Extent{Rows: maxPlannedLines, Bytes: max(1<<10, 4*maxPlanned/len(plan.Files)), Line: maxPlannedLine}
-		changes = append(changes, difference.Fit([]difference.Change{difference.Of(s.Before.Text, s.After.Text)}, extent)...)
+		changes = append(changes, difference.Fit([]difference.Change{difference.Of(v.Redact(s.Before.Text), v.Redact(s.After.Text))}, extent)...)
 	}
 	changes = difference.Fit(changes, difference.Extent{Rows: maxPlannedLines, Bytes: maxPlanned, Line: maxPlannedLine})
 	for i, c := range changes {

@@ -201,7 +201,7 @@ func ProposeEdit(v *Vault, p Values, said string, edit func(text []byte) ([]byte
 	return ProposeChange(t.Path, before, after, said+t.Path.String()), nil
 }
 
-// CurrentState returns what the file at path holds now. The text of a large file that is no
+// CurrentState returns the file at path as it is now, with its secrets. The text of a large file that is no
 // note, canvas or base is not read into memory.
 func CurrentState(v *Vault, path disk.Path) (FileState, error) {
 	if info, err := v.Disk.Stat(path); err == nil && info.Size() > maxHeld && !slices.Contains(linking, path.Ext()) {
@@ -214,7 +214,7 @@ func CurrentState(v *Vault, path disk.Path) (FileState, error) {
 		size, err := io.Copy(hash, file)
 		return FileState{Exists: true, Image: journal.Image{Exists: true, Hash: hex.EncodeToString(hash.Sum(nil)), Size: size}}, err
 	}
-	text, err := v.Disk.Read(path)
+	text, err := v.Disk.Raw().Read(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return FileState{}, nil
 	}

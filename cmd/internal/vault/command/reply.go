@@ -12,6 +12,7 @@ import (
 	"vaultwicket/cmd/internal/vault/disk"
 	"vaultwicket/cmd/internal/vault/edit"
 	"vaultwicket/exec/frame"
+	"vaultwicket/exec/secrets"
 )
 
 // Reply is what a command has to say.
@@ -60,9 +61,14 @@ func Nothing(sentence, reason string, args ...any) Reply {
 	return Reply{Text: sentence, Notice: fmt.Sprintf(reason, args...)}
 }
 
-// FromNote returns a reply of success that was made from the text of a note.
+// FromNote returns a reply of success that was made from the text of a note. The hash is that
+// of the file, which a text with marks does not have.
 func FromNote(note disk.Path, text []byte, answer string) Reply {
-	return Reply{Text: answer, Note: note, hash: Digest(text)}
+	r := Reply{Text: answer, Note: note}
+	if !secrets.HasMark(text) {
+		r.hash = Digest(text)
+	}
+	return r
 }
 
 // Compact has a listing in JSON printed without the space between its tokens. Other replies

@@ -164,8 +164,19 @@ func (h *Host) Open(ctx context.Context, l Line) (*Vault, error) {
 	return v, h.OpenFolder(path, v)
 }
 
+// Redact returns a text as it may leave the program, with marks in place of secrets if the caller
+// may not see them.
+func (v *Vault) Redact(text []byte) []byte { return v.Host.marker.Redact(text) }
+
 // Show replies with the text of a file.
 func (v *Vault) Show(t Target) (Reply, error) {
+	if v.Disk.IsRedacted() {
+		text, err := v.Disk.Read(t.Path)
+		if err != nil {
+			return Reply{}, ReadError(t.Typed, err)
+		}
+		return FromNote(t.Path, text, string(text)), nil
+	}
 	file, err := v.Disk.Open(t.Path)
 	if err != nil {
 		return Reply{}, ReadError(t.Typed, err)

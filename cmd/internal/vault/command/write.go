@@ -15,6 +15,7 @@ import (
 
 	"vaultwicket/cmd/internal/vault/disk"
 	"vaultwicket/cmd/internal/vault/edit"
+	"vaultwicket/exec/secrets"
 	"vaultwicket/gateway/state/journal"
 )
 
@@ -109,12 +110,45 @@ func proposeAlone(v *Vault, j *journal.Journal, row Command, values Values) (p P
 func propose(v *Vault, row Command, values Values) (Proposal, error) {
 	p, err := row.Plan(v, values)
 	if err == nil {
-		err = cmp.Or(judge(v, p), p.suits())
+		err = cmp.Or(p.restore(v), judge(v, p), p.suits())
 	}
 	if err != nil {
 		return Proposal{}, err
 	}
 	return p, nil
+}
+
+// restore puts the secrets of the notes back into what was worked out from texts with marks.
+// What takes back a change has the texts of the journal, which have none.
+func (p *Proposal) restore(v *Vault) error {
+	if v.Host.marker == nil || p.Undoes != "" {
+		return nil
+	}
+	var texts [][]byte
+	for i := range p.Steps {
+		s := &p.Steps[i]
+		if secrets.HasMark(s.Before.Text) {
+			now, err := CurrentState(v, s.source())
+			if err != nil || !bytes.Equal(v.Redact(now.Text), s.Before.Text) && !now.Equal(s.Before) {
+				return cmp.Or(err, Conflict.Failure("Conflict: %q was changed while the change was worked out.", named(s.source().String())))
+			}
+			s.Before = now
+		}
+		texts = append(texts, s.Before.Text)
+	}
+	for i := 0; i <= len(p.Steps); i++ {
+		text := &p.asGiven
+		if i < len(p.Steps) {
+			text = &p.Steps[i].After.Text
+		}
+		var err error
+		if *text, err = v.Host.marker.Restore(*text, texts...); errors.Is(err, secrets.ErrExposed) {
+			return BadValue.Advise("keep the mark where it is, and what is beside it").Failure("Secret not recognized: by this change %v.", err)
+		} else if err != nil {
+			return BadValue.Advise("the mark of a secret can be written only into the note that has the secret").Failure("%v.", err)
+		}
+	}
+	return nil
 }
 
 // nothingLeft notes that of what is to be undone nothing is there.

@@ -244,7 +244,7 @@ func readVersion(v *command.Vault, p command.Values) (command.Reply, error) {
 	if err != nil {
 		return command.Reply{}, err
 	}
-	return command.Reply{Text: string(text), Note: t.Path}, nil
+	return command.Reply{Text: string(v.Redact(text)), Note: t.Path}, nil
 }
 
 // version returns the text of a version by its number.
@@ -308,7 +308,7 @@ func diffVersions(v *command.Vault, p command.Values) (command.Reply, error) {
 	first := fmt.Sprintf("%s (version %s)", t.Path, p["from"])
 	if p.Has("to") {
 		to, err := version(v, t, kept, p["to"])
-		return command.Reply{Text: command.UnifiedDiff(first, fmt.Sprintf("%s (version %s)", t.Path, p["to"]), from, to), Note: t.Path}, err
+		return command.Reply{Text: command.UnifiedDiff(first, fmt.Sprintf("%s (version %s)", t.Path, p["to"]), v.Redact(from), v.Redact(to)), Note: t.Path}, err
 	}
 	now, err := command.CurrentState(v, t.Path)
 	if err != nil {
@@ -318,7 +318,7 @@ func diffVersions(v *command.Vault, p command.Values) (command.Reply, error) {
 	if !now.Exists {
 		second = "/dev/null"
 	}
-	return command.Reply{Text: command.UnifiedDiff(first, second, from, now.Text), Note: t.Path}, nil
+	return command.Reply{Text: command.UnifiedDiff(first, second, v.Redact(from), v.Redact(now.Text)), Note: t.Path}, nil
 }
 
 // meansRestored judges a note that the app took from its own history, of which

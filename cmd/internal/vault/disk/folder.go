@@ -48,6 +48,8 @@ type Folder struct {
 	view  View // nil sees everything
 	names *names.Folder
 	found func(files int) // called by a parallel walk; may be nil
+	// redact replaces the secrets of a text that is read; nil replaces nothing.
+	redact func(text []byte) []byte
 }
 
 // Refusal says why an existing file or folder is not accepted.

@@ -59,7 +59,11 @@ func (f *Folder) ReadStamped(p Path) ([]byte, system.Stamp, error) {
 	if _, err := at.stamp(p.base()); err != nil {
 		return nil, system.Stamp{}, err // nothing but a regular file is touched by opening it
 	}
-	return at.read(p.base(), nil)
+	text, stamp, err := at.read(p.base(), nil)
+	if err == nil && f.redact != nil {
+		text = f.redact(text)
+	}
+	return text, stamp, err
 }
 
 // ReadHere is ReadStamped for a file that was not requested by its name: it fetches none

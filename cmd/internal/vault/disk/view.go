@@ -17,14 +17,31 @@ type View interface {
 
 // WithView returns the same open folder as v sees it. Only one of the two is to be closed.
 func (f *Folder) WithView(v View) *Folder {
-	return &Folder{root: f.root, sys: f.sys, view: v, names: f.names}
+	return &Folder{root: f.root, sys: f.sys, view: v, names: f.names, redact: f.redact}
 }
+
+// Redacting returns the same open folder, of whose files only the result of redact can be read.
+// Files are compared and written as they are. Only one of the two is to be closed.
+func (f *Folder) Redacting(redact func(text []byte) []byte) *Folder {
+	g := *f
+	g.redact = redact
+	return &g
+}
+
+// Raw returns the same open folder, whose files are read as they are. Only one of the two is to
+// be closed.
+func (f *Folder) Raw() *Folder { return f.Redacting(nil) }
+
+// IsRedacted reports whether files are read with something else in place of their secrets.
+func (f *Folder) IsRedacted() bool { return f.redact != nil }
 
 // Counting returns the same open folder, whose parallel walks call found with the number
 // of files in each folder that they are going to visit. Only one of the two is to be
 // closed.
 func (f *Folder) Counting(found func(files int)) *Folder {
-	return &Folder{root: f.root, sys: f.sys, view: f.view, names: f.names, found: found}
+	g := *f
+	g.found = found
+	return &g
 }
 
 // sees reports whether the view sees a path. It does not ask the disk.

@@ -16,6 +16,8 @@ type Entry struct {
 	Path  Path
 	IsDir bool
 	at    place // the open folder that contains it
+	// redact is that of the [Folder].
+	redact func(text []byte) []byte
 }
 
 // Size returns the size of a file in bytes; 0 if it is gone by now.
@@ -46,7 +48,11 @@ func (e Entry) ReadInto(buf []byte) ([]byte, system.Stamp, error) {
 			return nil, system.Stamp{}, system.ErrElsewhere
 		}
 	}
-	return e.at.read(e.Path.base(), buf)
+	text, stamp, err := e.at.read(e.Path.base(), buf)
+	if err == nil && e.redact != nil {
+		text = e.redact(text)
+	}
+	return text, stamp, err
 }
 
 // Walk visits every visible file and folder below the folder under, a folder before its
@@ -69,8 +75,9 @@ func (f *Folder) Walk(under Path, visit func(Entry)) error {
 
 // walker is one walk: its view and its visitor.
 type walker struct {
-	view  View // nil sees everything
-	visit func(Entry)
+	view   View // nil sees everything
+	visit  func(Entry)
+	redact func(text []byte) []byte
 	// seen counts the visits of a walk that begins in an invisible folder, nil for any
 	// other.
 	seen *atomic.Int64
@@ -79,7 +86,7 @@ type walker struct {
 // walker returns the walk that begins in the folder under, or the error of a folder that
 // cannot be seen.
 func (f *Folder) walker(under Path, visit func(Entry)) (walker, error) {
-	w := walker{view: f.view, visit: visit}
+	w := walker{view: f.view, visit: visit, redact: f.redact}
 	if under == (Path{}) {
 		return w, nil
 	}
@@ -142,7 +149,7 @@ func (w walker) walk(at place, path Path) error {
 		}
 		visited, entered := w.found(child, found.folder)
 		if visited && (found.folder || w.lists(at, child)) {
-			w.visit(Entry{Path: child, IsDir: found.folder, at: at})
+			w.visit(Entry{Path: child, IsDir: found.folder, at: at, redact: w.redact})
 		}
 		if entered {
 			if err := w.walkInto(at, child); err != nil {
@@ -284,7 +291,7 @@ func (w *parallelWalk) do(j job) {
 	}
 	for _, path := range j.files {
 		if w.lists(j.in.place, path) {
-			w.visit(Entry{Path: path, at: j.in.place})
+			w.visit(Entry{Path: path, at: j.in.place, redact: w.redact})
 		}
 	}
 }

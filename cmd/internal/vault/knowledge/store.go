@@ -6,6 +6,8 @@ package knowledge
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 	"os"
 	"sync"
@@ -17,6 +19,7 @@ import (
 	"vaultwicket/cmd/internal/vault/knowledge/cache"
 	"vaultwicket/cmd/internal/vault/knowledge/index"
 	"vaultwicket/exec/frame"
+	"vaultwicket/exec/secrets"
 	"vaultwicket/gateway/state/private"
 )
 
@@ -28,6 +31,16 @@ type View struct {
 	Env    func(string) string
 	Now    func() time.Time // of the machine, to see which files are young
 	Tally  *frame.Tally     // of the call; may be nil
+}
+
+// source names what the facts come from: a vault that is read without its secrets has a cache of
+// its own.
+func (v View) source() string {
+	if redacting := v.Env(secrets.Variable); redacting != "" {
+		sum := sha256.Sum256([]byte(redacting))
+		return v.Path + " redacted " + hex.EncodeToString(sum[:8])
+	}
+	return v.Path
 }
 
 // Store is what is known of the files of a vault: the index of a worker from the calls
@@ -243,7 +256,7 @@ func (k *Store) attend(from View) {
 	k.release()
 	k.folder = from.Folder
 	k.keep.Lock()
-	k.cache = cache.Open(private.CacheFolder(from.Env, from.Path), from.Path, BuildID())
+	k.cache = cache.Open(private.CacheFolder(from.Env, from.Path), from.source(), BuildID())
 	k.keep.Unlock()
 	if !k.Resident || k.closing {
 		return

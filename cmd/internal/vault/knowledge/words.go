@@ -76,7 +76,7 @@ func (k *Store) wordsInTurn(from View, x *index.Index, filters string, excluded 
 	if w.folder != from.Folder {
 		w.save()
 		w.forget()
-		w.folder, w.place = from.Folder, cache.NewExtra(private.CacheFolder(from.Env, from.Path), from.Path, wordsEnd)
+		w.folder, w.place = from.Folder, cache.NewExtra(private.CacheFolder(from.Env, from.Path), from.source(), wordsEnd)
 	}
 	if w.view != nil && w.of == x && w.filters == filters {
 		return w.view, nil

@@ -1,0 +1,224 @@
+package vault
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"vaultwicket/cmd/internal/vault/command"
+	"vaultwicket/exec/secrets"
+)
+
+// twins are two vaults with the same notes: in one they have secrets, which the program
+// redacts, in the other the marks of them, as plain text. Nothing that a caller does may tell
+// them apart.
+type twins struct {
+	secret, plain *testVault
+	marker        *secrets.Marker
+}
+
+func newTwins(t *testing.T, files map[string]string) *twins {
+	w := &twins{marker: secrets.NewMarker([]byte("key of the test"), false), secret: build(t, files)}
+	shown := map[string]string{}
+	for path, text := range files {
+		shown[path] = string(w.marker.Redact([]byte(text)))
+	}
+	w.plain = build(t, shown)
+	w.secret.env[secrets.Variable] = w.marker.String()
+	for path := range files {
+		then := time.Date(2026, 11, 1, 0, 0, len(path), 0, time.UTC)
+		if err := errors.Join(os.Chtimes(w.secret.file(path), then, then), os.Chtimes(w.plain.file(path), then, then)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return w
+}
+
+// varying is what differs between the two: hashes, times, and the sizes of files.
+var varying = regexp.MustCompile(`[0-9a-f]{16,64}|\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d[^\t\n"]*|\d{8}T\d{6}\.\d+Z-[0-9a-f]+|\b\d{13}\b`)
+
+// sized are the commands whose answers have sizes, or versions with their size.
+var sized = regexp.MustCompile(`^(attachments|attachment:read|file|folder|vault|vaults|history|diff|files|bases|base:query|query)$`)
+
+func comparable(command, text string) string {
+	text = varying.ReplaceAllString(text, "#")
+	if sized.MatchString(command) {
+		text = regexp.MustCompile(`\d+`).ReplaceAllString(text, "#")
+	}
+	return text
+}
+
+// do runs a call in both vaults, and compares the answers and all files. A call that writes the
+// mark of a secret into another note is refused.
+func (w *twins) do(args ...string) string {
+	t := w.secret.t
+	t.Helper()
+	before := w.secret.texts(false)
+	status, out, said := w.secret.run(args...)
+	if strings.Contains(out, "is the mark of a secret of another note") || strings.Contains(out, "a secret would no longer be recognized") {
+		if after := w.secret.texts(false); !maps.Equal(after, before) || status == command.ExitDone {
+			t.Fatalf("%q: refused with %d, and changed", args, status)
+		}
+		return out
+	}
+	plainStatus, plainOut, plainSaid := w.plain.run(args...)
+	if a, b := comparable(args[0], out), comparable(args[0], plainOut); status != plainStatus || a != b {
+		t.Fatalf("%q: %d %q\nwithout secrets: %d %q", args, status, out, plainStatus, plainOut)
+	}
+	if a, b := comparable(args[0], said), comparable(args[0], plainSaid); a != b {
+		t.Fatalf("%q: %q\nwithout secrets: %q", args, said, plainSaid)
+	}
+	with, without := w.secret.texts(false), w.plain.texts(false)
+	if !slices.Equal(slices.Sorted(maps.Keys(with)), slices.Sorted(maps.Keys(without))) {
+		t.Fatalf("%q: files %q and %q", args, slices.Sorted(maps.Keys(with)), slices.Sorted(maps.Keys(without)))
+	}
+	for path, text := range with {
+		if shown := string(w.marker.Redact([]byte(text))); shown != without[path] {
+			t.Fatalf("%q: %s is\n%s\nshown as\n%s\nwithout secrets\n%s", args, path, text, shown, without[path])
+		}
+	}
+	return out
+}
+
+// drawnToken returns a token of the form of GitHub's. The last one of it is never in a file.
+func drawnToken(r *rand.Rand) string {
+	const letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
+	var b strings.Builder
+	for range 36 {
+		b.WriteByte(letters[r.IntN(len(letters))])
+	}
+	return "ghp_" + b.String()
+}
+
+// secretFiles are notes with secrets in all places that a note has. Each secret is another one
+// but for one that two notes share.
+func secretFiles(r *rand.Rand) (files map[string]string, tokens []string) {
+	token := func() string {
+		tokens = append(tokens, drawnToken(r))
+		return tokens[len(tokens)-1]
+	}
+	shared := token()
+	return map[string]string{
+		"A.md":                "---\ntitle: Keys\napi: " + token() + "\nlist:\n  - " + token() + "\n  - plain\npassword: Zk7pQ2mVx\n---\n# Keys " + token() + "\nThe token " + shared + " opens the door.\n\n- [ ] rotate " + token() + " 📅 2026-11-25\n- [x] done\n\n## Part\n| name | value |\n|---|---|\n| key | " + token() + " |\n\n```\nexport A=" + token() + "\n```\nSee [[B|" + token() + "]] and `" + token() + "` ^block\n",
+		"B.md":                "# B\npostgres://app:Zk7pQ2mVx@db.local/x\n-----BEGIN RSA PRIVATE KEY-----\nMIIEpAIBAAKCAQEAx3Fq7Zk1l2m3n4o5\np6q7r8s9tUvWxYz0a1b2c3d4\n-----END RSA PRIVATE KEY-----\n" + shared + "\n[[A]] end\n",
+		"Daily/2026-11-21.md": "today " + token() + "\n- [ ] call\n", "Templates/Form.md": "form {{date}}\n", "C.md": "no secret, [[A#Part]] and ![[B]]\n",
+		"Board.canvas": `{"nodes":[{"id":"a","type":"text","text":"card ` + token() + `","x":0,"y":0,"width":10,"height":10}],"edges":[]}` + "\n",
+		"All.base":     "views:\n  - type: table\n    name: Keys\n    filters: title == \"Keys\"\n    order: [file.name, api, list]\n", "words.txt": "text " + token() + "\n",
+		".obsidian/daily-notes.json": `{"folder":"Daily"}`, ".obsidian/templates.json": `{"folder":"Templates"}`, ".obsidian/app.json": `{"alwaysUpdateLinks":true}`,
+	}, tokens
+}
+
+// TestReadsDoNotTellSecrets runs every reading command on every file, in every form, and
+// searches for parts of secrets.
+func TestReadsDoNotTellSecrets(t *testing.T) {
+	r := rand.New(rand.NewPCG(29, 3))
+	files, tokens := secretFiles(r)
+	w := newTwins(t, files)
+	w.do("append", "path=A.md", "content=more") // so that there is a version
+	calls := 0
+	read := func(args ...string) {
+		calls++
+		out := w.do(args...)
+		for _, token := range tokens {
+			if strings.Contains(out, token[4:16]) {
+				t.Fatalf("%q tells %s: %s", args, token, out)
+			}
+		}
+	}
+	for _, row := range table {
+		if row.Writes() || slices.Contains([]string{"help", "version", "status"}, row.Name) {
+			continue
+		}
+		forms := []string{""}
+		given := map[string][]string{}
+		for _, p := range paramsOf(row) {
+			switch {
+			case p.Name == "format":
+				for _, choice := range p.Choices {
+					forms = append(forms, "format="+choice)
+				}
+			case p.Name == "path":
+				given["path"] = []string{"A.md", "B.md", "Board.canvas", "All.base", "words.txt"}
+			case p.Name == "query":
+				given["query"] = []string{"token", "Keys", tokens[0], tokens[1][:12], "/ghp_[A-Z]/", "MIIE"}
+			case p.Required || p.Name == "name" || p.Name == "heading" || p.Name == "where":
+				given[p.Name] = map[string][]string{"name": {"api", "list", "password", "Form", "A"}, "heading": {"Part", "Keys"}, "expr": {"api", "list", "file.links"}, "where": {`api.contains("ghp")`, "api", "rank > 1"}, "from": {"2026-11-20"}, "version": {"1"}, "ref": {"A.md:12"}, "period": {"day"}}[p.Name]
+			}
+		}
+		combinations := [][]string{{row.Name}}
+		for _, name := range slices.Sorted(maps.Keys(given)) {
+			var more [][]string
+			for _, c := range combinations {
+				if len(given[name]) == 0 || name != "path" && name != "query" {
+					more = append(more, c)
+				}
+				for _, value := range given[name] {
+					more = append(more, append(slices.Clone(c), name+"="+value))
+				}
+			}
+			combinations = more
+		}
+		for _, c := range combinations {
+			for _, form := range forms {
+				if form != "" {
+					c = append(slices.Clone(c[:len(c):len(c)]), form)
+				}
+				if c[0] == "random" || c[0] == "random:read" {
+					c = append(c, "folder=Daily")
+				}
+				read(c...)
+			}
+		}
+	}
+	if calls < 500 {
+		t.Errorf("%d calls", calls)
+	}
+}
+
+// TestWritesKeepSecrets has a caller that sees marks change notes with every writing command,
+// with texts that were shown.
+func TestWritesKeepSecrets(t *testing.T) {
+	for seed := range uint64(40) {
+		r := rand.New(rand.NewPCG(29, seed))
+		files, _ := secretFiles(r)
+		w := newTwins(t, files)
+		pick := func(all []string) string { return all[r.IntN(len(all))] }
+		for range 25 {
+			shown := w.plain.texts(false)
+			note := pick([]string{"A.md", "B.md", "C.md", "Daily/2026-11-21.md"})
+			lines := strings.Split(strings.TrimSuffix(shown[note], "\n"), "\n")
+			n := r.IntN(len(lines))
+			line, mark := strings.ReplaceAll(lines[n], `\`, `\\`), ""
+			if marks := regexp.MustCompile(`‹[^›]*›`).FindAllString(shown[note], -1); len(marks) > 0 {
+				mark = pick(marks)
+			}
+			foreign := "‹secret:github-pat:012345›"
+			w.do([][]string{
+				{"append", "path=" + note, "content=again " + mark}, {"prepend", "path=" + note, "content=first " + mark + " x"},
+				{"note:replace", "path=" + note, "old=" + line, "new=new " + line + " end"}, {"note:replace", "path=" + note, "old=" + line, "new=gone"},
+				{"note:insert", "path=" + note, fmt.Sprintf("lines=%d", n+1), "position=after", "content=between " + mark},
+				{"note:set-section", "path=" + note, "heading=Part", "content=section " + mark + "\\nsecond"},
+				{"property:set", "path=" + note, "name=copy", "value=" + mark}, {"property:set", "path=" + note, "name=api", "value=plain"}, {"property:remove", "path=" + note, "name=list"},
+				{"create", "path=" + note, "overwrite", "content=" + strings.ReplaceAll(strings.ReplaceAll(shown[note], `\`, `\\`), "\n", "\\n") + "tail"},
+				{"create", "path=New.md", "content=x " + foreign}, {"append", "path=C.md", "content=" + foreign},
+				{"vault:replace", "old=The", "new=Der"}, {"vault:replace", "old=key", "new=lock"}, {"tag:rename", "name=x", "to=y"}, {"property:rename", "name=api", "to=api2"},
+				{"heading:rename", "path=A.md", "heading=Part", "to=Piece"}, {"rename", "path=" + note, "name=Moved"}, {"move", "path=Moved.md", "to=" + note}, {"delete", "path=" + note},
+				{"daily:append", "content=daily " + mark}, {"task:add", "path=" + note, "content=check " + mark}, {"task", "ref=A.md:12", "done"},
+				{"canvas:set", "path=Board.canvas", "id=a", "text=changed"}, {"canvas:add", "path=Board.canvas", "text=new"}, {"undo"}, {"history:restore", "path=" + note, "version=1"},
+				{command.PlanSwitch, "append", "path=" + note, "content=plan " + mark}, {command.PlanSwitch, "delete", "path=" + note},
+			}[r.IntN(29)]...)
+		}
+		for path, text := range w.secret.texts(false) {
+			if strings.Contains(text, "‹secret:") {
+				t.Fatalf("seed %d: %s has a mark: %s", seed, path, text)
+			}
+		}
+	}
+}

@@ -1,0 +1,335 @@
+package secrets
+
+import (
+	"bytes"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"regexp"
+	"regexp/syntax"
+	"strings"
+	"testing"
+
+	"github.com/pelletier/go-toml/v2"
+)
+
+// sample draws a text that matches re, letters and digits before other bytes.
+func sample(re *syntax.Regexp, r *rand.Rand, b *strings.Builder) {
+	switch re.Op {
+	case syntax.OpLiteral:
+		b.WriteString(string(re.Rune))
+	case syntax.OpCharClass:
+		var plain, all []rune
+		for i := 0; i < len(re.Rune); i += 2 {
+			for c := re.Rune[i]; c <= re.Rune[i+1] && c < 127; c++ {
+				if c > ' ' {
+					all = append(all, c)
+				}
+				if c < 128 && isWord(byte(c)) && c != '_' {
+					plain = append(plain, c)
+				}
+			}
+		}
+		if len(plain) == 0 {
+			plain = all
+		}
+		if len(plain) > 0 {
+			b.WriteRune(plain[r.IntN(len(plain))])
+		}
+	case syntax.OpAnyCharNotNL:
+		b.WriteByte('.')
+	case syntax.OpCapture:
+		sample(re.Sub[0], r, b)
+	case syntax.OpConcat:
+		for _, sub := range re.Sub {
+			sample(sub, r, b)
+		}
+	case syntax.OpAlternate:
+		sample(re.Sub[r.IntN(len(re.Sub))], r, b)
+	case syntax.OpRepeat:
+		for range re.Min + r.IntN(max(1, min(re.Max, re.Min+20)-re.Min+1)) {
+			sample(re.Sub[0], r, b)
+		}
+	case syntax.OpPlus:
+		for range 20 {
+			sample(re.Sub[0], r, b)
+		}
+	}
+}
+
+// drawn is a secret of a kind with what has to be beside it.
+type drawn struct{ kind, before, secret string }
+
+// drawnFrom draws secrets of each rule of the file: by its own pattern, not by the one of
+// the table.
+func drawnFrom(t *testing.T, each int) (all []drawn) {
+	t.Helper()
+	text, err := os.ReadFile("testdata/gitleaks.toml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var file struct{ Rules []source }
+	if err := toml.Unmarshal(text, &file); err != nil {
+		t.Fatal(err)
+	}
+	taken := map[string]bool{}
+	for i := range table {
+		taken[table[i].kind] = true
+	}
+	r := rand.New(rand.NewPCG(29, 1))
+	for _, rule := range file.Rules {
+		if !taken[rule.ID] {
+			continue
+		}
+		pattern := strings.NewReplacer(`[\w.-]{0,50}?`, "", "(?:[\\x60'\"\\s;]|\\\\[nr]|$)", "", `(?:[ \t\w.-]{0,20})`, "", `[\s'"]{0,3}`, "", `(?:=|>|:{1,3}=|\|\||:|=>|\?=|,)`, "=", "[\\x60'\"\\s=]{0,5}", "").Replace(rule.Regex)
+		parsed, err := syntax.Parse(pattern, syntax.Perl)
+		if err != nil {
+			t.Fatalf("%s: %v", rule.ID, err)
+		}
+		whole := regexp.MustCompile(rule.Regex)
+		for n := 0; n < each; {
+			var b strings.Builder
+			sample(parsed, r, &b)
+			d := drawn{kind: rule.ID, secret: strings.TrimRight(b.String(), " ;,)'\"`<")}
+			if strings.Contains(rule.Regex, `(?:[ \t\w.-]{0,20})`) {
+				name, value, found := strings.Cut(d.secret, "=")
+				if found {
+					d.before, d.secret = name, value
+				}
+			}
+			if !whole.MatchString(" "+d.before+d.equals()+d.secret+" ") || entropyOf([]byte(d.secret)) < max(rule.Entropy, 3) || d.before != "" && !isMixed([]byte(d.secret)) {
+				if r.IntN(400) == 0 {
+					t.Logf("%s: %q%q is not matched by its own rule", rule.ID, d.before, d.secret)
+					n++
+				}
+				continue
+			}
+			all = append(all, d)
+			n++
+		}
+	}
+	return all
+}
+
+func (d drawn) equals() string {
+	if d.before == "" {
+		return ""
+	}
+	return " = "
+}
+
+// contexts put a secret into a note. The name of a service is in front of the value.
+var contexts = map[string]func(d drawn) string{
+	"sentence": func(d drawn) string {
+		return "The new one, see above " + d.before + d.equals() + d.secret + ". It works.\n"
+	},
+	"property":  func(d drawn) string { return "---\ntitle: x\n" + name(d) + ": " + d.secret + "\n---\ntext\n" },
+	"quoted":    func(d drawn) string { return "- " + name(d) + ": \"" + d.secret + "\",\n" },
+	"code":      func(d drawn) string { return "```sh\nexport " + name(d) + "=" + d.secret + "\n```\n" },
+	"code span": func(d drawn) string { return "**" + name(d) + "**: `" + d.secret + "`\n" },
+	"table":     func(d drawn) string { return "| what | value |\n|---|---|\n| " + name(d) + " | " + d.secret + " |\n" },
+	"end":       func(d drawn) string { return name(d) + "=" + d.secret },
+	"address":   func(d drawn) string { return "<https://example.org/a?x=1&" + name(d) + "=" + d.secret + "&y=2>\n" },
+	"JSON":      func(d drawn) string { return `{"a":1,"` + name(d) + `":"` + d.secret + `","b":[2]}` },
+	"base64": func(d drawn) string {
+		return "data " + base64.StdEncoding.EncodeToString([]byte(name(d)+"="+d.secret+"\n")) + " end\n"
+	},
+	"continued": func(d drawn) string {
+		n := len(d.secret) - 6
+		return name(d) + "=" + d.secret[:n] + "\\\n" + d.secret[n:] + "\nmore\n"
+	},
+	"parentheses": func(d drawn) string { return "(" + name(d) + ": " + d.secret + ")\n" },
+}
+
+func name(d drawn) string {
+	if d.before != "" {
+		return d.before + "_key"
+	}
+	return "value"
+}
+
+// atLeast is how much of what is drawn is found, by context. A token that a line end divides
+// is not found if its keyword is not at its beginning.
+var atLeast = map[string]float64{"continued": 0.96, "address": 0.99}
+
+func TestRecall(t *testing.T) {
+	all := drawnFrom(t, 4)
+	kinds := map[string]bool{}
+	m := NewMarker([]byte("key"), false)
+	for where, put := range contexts {
+		missed := 0
+		for _, d := range all {
+			kinds[d.kind] = true
+			note, hidden := put(d), d.secret
+			switch where {
+			case "continued":
+				hidden = d.secret[:len(d.secret)-6]
+			case "base64":
+				hidden = base64.StdEncoding.EncodeToString([]byte(name(d) + "=" + d.secret + "\n"))[:24]
+			}
+			out := m.Redact([]byte(note))
+			if strings.Contains(string(out), hidden) {
+				missed++
+				if atLeast[where] == 0 {
+					t.Errorf("%s: %s is not found in %q", where, d.kind, note)
+				}
+			}
+			if strings.Count(string(out), "\n") != strings.Count(note, "\n") {
+				t.Errorf("%s: %q became %q: other lines", where, note, out)
+			}
+			back, err := m.Restore(out, []byte(note))
+			if err != nil || string(back) != note {
+				t.Fatalf("%s: %q became %q and %q (%v)", where, note, out, back, err)
+			}
+		}
+		if found := 1 - float64(missed)/float64(len(all)); found < atLeast[where] {
+			t.Errorf("%s: %.3f is found, want %.2f", where, found, atLeast[where])
+		}
+	}
+	if len(all) < 700 || len(kinds) < 180 {
+		t.Errorf("%d secrets of %d kinds", len(all), len(kinds))
+	}
+}
+
+func TestOwnRules(t *testing.T) {
+	const pem = "-----BEGIN RSA PRIVATE KEY-----\nMIIEpAIBAAKCAQEAx3Fq7\nZk1l2m3n4o5p6q7r8s9t\n-----END RSA PRIVATE KEY-----\n"
+	for text, want := range map[string]string{
+		pem:      "private-key private-key",
+		pem[:60]: "private-key private-key", // cut off
+		"> " + strings.ReplaceAll(pem, "\n", "\n> "):                                        "private-key private-key",
+		`{"private_key": "-----BEGIN PRIVATE KEY-----\nMIIE\n-----END PRIVATE KEY-----\n"}`: "private-key",
+		"postgres://app:Zk7pQ2mV@db.local/x":                                                "password-in-url", "see https://user:password@example.org": "", "ssh://git@host:22/x": "", "a://b:$PASS@host": "",
+		"---\npassword: sunflower\nother: x\n---\n": "password", "password: sunflower": "", "Password: `s7nflower!`": "password", "| Password | s7nflower! |": "password",
+		"password: required": "", "password: \"{{password}}\"": "", "the password is in the safe": "",
+		"Authorization: Bearer abcDEF123ghiJKL456mnoPQR": "authorization", "Authorization: Basic dXNlcjpwYXNzd29yZDE=": "authorization", "Basic knowledge of biology12345": "",
+		"client_secret = 8f3kD92mQx7LpZ4tVbN1": "secret", "api key: see-the-wiki-page-about-it-2": "", "token: https://example.org/a1b2c3d4e5f6": "", "TOKEN=$TOKEN_FROM_ENV_12": "",
+	} {
+		var kinds []string
+		for _, f := range Find([]byte(text), false) {
+			kinds = append(kinds, f.Kind)
+		}
+		if got := strings.Join(kinds, " "); got != want {
+			t.Errorf("%q: %q, want %q", text, got, want)
+		}
+	}
+}
+
+func TestNumbersOfCardsAndAccounts(t *testing.T) {
+	const text = "card 4111 1111 1111 1111, IBAN DE89 3704 0044 0532 0130 00; not 4111 1111 1111 1112, DE88 3704 0044 0532 0130 00, 2026-11-25 1234567890123"
+	got := string(NewMarker([]byte("key"), true).Redact([]byte(text)))
+	if strings.Count(got, "‹secret:card-number:") != 1 || strings.Count(got, "‹secret:iban:") != 1 || strings.Contains(got, "4111 1111 1111 1111") || strings.Contains(got, "DE89") {
+		t.Error(got)
+	}
+	if got := string(NewMarker([]byte("key"), false).Redact([]byte(text))); got != text {
+		t.Error(got)
+	}
+}
+
+// TestInnocentTexts draws what looks like secrets and is none.
+func TestInnocentTexts(t *testing.T) {
+	r := rand.New(rand.NewPCG(29, 2))
+	hex := func(n int) string { return fmt.Sprintf("%0*x", n, r.Uint64())[:n] }
+	words := strings.Fields("lorem ipsum token key secret password dolor github stripe sentry cloudflare commit release twitter linear sit amet consectetur adipiscing elit")
+	word := func() string { return words[r.IntN(len(words))] }
+	forms := []func() string{
+		func() string { return "commit " + hex(16) + hex(16) + hex(8) + " " + word() },
+		func() string { return "id " + hex(8) + "-" + hex(4) + "-" + hex(4) + "-" + hex(4) + "-" + hex(12) },
+		func() string { return "sha256:" + hex(16) + hex(16) + hex(16) + hex(16) },
+		func() string {
+			return "The " + word() + " " + word() + ": " + word() + ", " + word() + " and " + word() + "."
+		},
+		func() string {
+			return "- [ ] rotate the " + word() + " " + word() + " by 2026-11-" + fmt.Sprint(10+r.IntN(20))
+		},
+		func() string {
+			return "![](data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAA" + strings.ToUpper(hex(16)) + hex(16) + "==)"
+		},
+		func() string { return "export " + strings.ToUpper(word()) + "_TOKEN=<your-token-here>" },
+		func() string { return word() + "_key: ${{ secrets." + strings.ToUpper(word()) + " }}" },
+		func() string { return "https://" + word() + ".example.org/" + word() + "/" + hex(12) + "?page=2" },
+		func() string { return "| " + word() + " | " + fmt.Sprint(r.IntN(1e9)) + " | " + word() + " |" },
+	}
+	found := 0
+	for i := range 2000 {
+		note := forms[i%len(forms)]()
+		if spans := Find([]byte(note), true); len(spans) > 0 {
+			found++
+			t.Logf("%s in %q", spans[0].Kind, note)
+		}
+	}
+	if found > 2 {
+		t.Errorf("%d of 2,000 innocent texts have secrets", found)
+	}
+}
+
+func TestMarks(t *testing.T) {
+	m := NewMarker([]byte("key"), false)
+	const secret = "ghp_R8dk2Lx0PqW3mZt7YbN5cVj1HsA9fGe4UoT6"
+	note := []byte("a " + secret + " b ‹secret:github-pat:000000› " + secret)
+	shown := m.Redact(note)
+	if n := len(Kinds(string(shown))); n != 1 || bytes.Contains(shown, []byte(secret)) {
+		t.Fatalf("%s has %d kinds", shown, n)
+	}
+	if again := m.Redact(shown); !bytes.Equal(again, shown) {
+		t.Errorf("redacted twice: %s", again)
+	}
+	// What is written is the text as it was shown, changed around the marks.
+	changed := bytes.ToUpper([]byte("x")) // no mark
+	if got, err := m.Restore(append(changed, shown...), note); err != nil || string(got) != "X"+string(note) {
+		t.Errorf("%s, %v", got, err)
+	}
+	var unknown *UnknownMark
+	if _, err := m.Restore([]byte("‹secret:github-pat:111111›"), note); !errors.As(err, &unknown) || unknown.Mark != "‹secret:github-pat:111111›" {
+		t.Error(err)
+	}
+	if _, err := m.Restore(shown, []byte("another note")); !errors.As(err, &unknown) {
+		t.Error(err)
+	}
+	other, err := ParseMarker(m.String())
+	if err != nil || !bytes.Equal(other.Redact(note), shown) {
+		t.Errorf("read again: %v", err)
+	}
+	for _, text := range []string{"redact", "redact:", "redact:zz", "allow:00", ":00"} {
+		if _, err := ParseMarker(text); err == nil {
+			t.Errorf("%q was read", text)
+		}
+	}
+	if binary := append([]byte{0}, note...); !bytes.Equal(m.Redact(binary), binary) {
+		t.Error("a file that is no text was changed")
+	}
+	var none *Marker
+	if got := none.Redact(note); &got[0] != &note[0] || none.String() != "" {
+		t.Error("the nil marker changes texts")
+	}
+}
+
+// BenchmarkFind searches text in which every second word may begin a secret, and one in which
+// none does.
+func BenchmarkFind(b *testing.B) {
+	for name, line := range map[string]string{"prose": "The boat was painted in the spring and sold before the summer.\n", "keywords": "password: xy1 token| cloudflare key sk- AKIA ://a:b ey-\n"} {
+		text := bytes.Repeat([]byte(line), 1<<20/len(line))
+		b.Run(name, func(b *testing.B) {
+			b.SetBytes(int64(len(text)))
+			for b.Loop() {
+				Find(text, false)
+			}
+		})
+	}
+}
+
+func FuzzMarks(f *testing.F) {
+	f.Add([]byte("a ghp_R8dk2Lx0PqW3mZt7YbN5cVj1HsA9fGe4UoT6\\\nb password: x1y2z3a4\n"))
+	f.Add([]byte("-----BEGIN PRIVATE KEY-----\r\nMIIE\r\n"))
+	m := NewMarker([]byte("key"), true)
+	f.Fuzz(func(t *testing.T, note []byte) {
+		shown := m.Redact(note)
+		if bytes.Count(shown, []byte("\n")) != bytes.Count(note, []byte("\n")) {
+			t.Fatalf("%q became %q", note, shown)
+		}
+		if back, err := m.Restore(shown, note); err != nil || !bytes.Equal(back, note) {
+			t.Fatalf("%q became %q and %q (%v)", note, shown, back, err)
+		}
+	})
+}

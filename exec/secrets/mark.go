@@ -1,0 +1,168 @@
+package secrets
+
+import (
+	"bytes"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Variable names the environment variable with which the embedded program is told to redact
+// what it reads: the text of [Marker.String].
+const Variable = "VAULTWICKET_REDACT"
+
+// Marker replaces secrets by marks such as ‹secret:github-pat:3fa9c1›, and marks by the
+// secrets. The last part is made from the secret with a key, so that the same secret has the
+// same mark in every answer, and nobody without the key can try out what it may be of. A mark
+// can stand in a property of YAML, in JSON, in a table and in a link.
+//
+// The nil Marker replaces nothing. A Marker is safe for concurrent use.
+type Marker struct {
+	key    []byte
+	strict bool
+	text   string // of String
+}
+
+// NewMarker returns a marker with a key; strict is that of [Find].
+func NewMarker(key []byte, strict bool) *Marker {
+	mode := "redact:"
+	if strict {
+		mode = "strict:"
+	}
+	return &Marker{bytes.Clone(key), strict, mode + hex.EncodeToString(key)}
+}
+
+// ParseMarker reads what String has written. The marker of "" is nil.
+func ParseMarker(text string) (*Marker, error) {
+	if text == "" {
+		return nil, nil
+	}
+	mode, digits, _ := strings.Cut(text, ":")
+	key, err := hex.DecodeString(digits)
+	if err != nil || len(key) == 0 || mode != "redact" && mode != "strict" {
+		return nil, fmt.Errorf("invalid value of %s", Variable)
+	}
+	return NewMarker(key, mode == "strict"), nil
+}
+
+// String returns the text from which [ParseMarker] makes the marker again. It has the key.
+func (m *Marker) String() string {
+	if m == nil {
+		return ""
+	}
+	return m.text
+}
+
+const markBegins = "‹secret:"
+
+var markPattern = lazily(`‹secret:([a-z0-9-]{1,64}):[0-9a-f]{6}›`)
+
+// HasMark reports whether a text may have a mark. It costs one search.
+func HasMark[T string | []byte](text T) bool { return strings.Contains(string(text), markBegins) }
+
+// Kinds returns the kinds of the secrets whose marks a text has, each once, in order.
+func Kinds(text string) (kinds []string) {
+	for _, m := range markPattern().FindAllStringSubmatch(text, -1) {
+		if !slices.Contains(kinds, m[1]) {
+			kinds = append(kinds, m[1])
+		}
+	}
+	return kinds
+}
+
+func (m *Marker) mark(kind string, secret []byte) string {
+	sum := hmac.New(sha256.New, m.key)
+	_, _ = sum.Write(secret) // a hash takes everything
+	return markBegins + kind + ":" + hex.EncodeToString(sum.Sum(nil)[:3]) + "›"
+}
+
+// binaryStart is how much of a file is searched for a NUL byte, which no text has.
+const binaryStart = 8 << 10
+
+// Redact returns the text with marks in place of its secrets: the very same slice if it has
+// none, or if it is no text. It has as many lines as before.
+func (m *Marker) Redact(text []byte) []byte {
+	if m == nil || bytes.IndexByte(text[:min(len(text), binaryStart)], 0) >= 0 {
+		return text
+	}
+	found := Find(text, m.strict)
+	if len(found) == 0 {
+		return text
+	}
+	var out []byte
+	at := 0
+	for _, s := range found {
+		out = append(append(out, text[at:s.Start]...), m.mark(s.Kind, text[s.Start:s.End])...)
+		at = s.End
+	}
+	return append(out, text[at:]...)
+}
+
+// UnknownMark says that a text has a mark of a secret that none of the notes of a change has.
+type UnknownMark struct{ Mark string }
+
+func (e *UnknownMark) Error() string { return e.Mark + " is the mark of a secret of another note" }
+
+// ErrExposed says that a secret would no longer be recognized in a text, and so be shown the next
+// time.
+var ErrExposed = errors.New("a secret would no longer be recognized, and so be shown")
+
+// Restore returns the text with the secrets of the other texts in place of their marks. A
+// mark that one of the texts has itself stays as it is; for any other one the error is an
+// [*UnknownMark], as for a mark that two secrets have. It is [ErrExposed] where redacting the
+// result does not bring the marks back: a password that is not beside its name any more.
+func (m *Marker) Restore(text []byte, from ...[]byte) ([]byte, error) {
+	if m == nil || !HasMark(text) {
+		return text, nil
+	}
+	known := map[string][]byte{}
+	for _, raw := range from {
+		for _, s := range Find(raw, m.strict) {
+			secret := raw[s.Start:s.End]
+			mark := m.mark(s.Kind, secret)
+			if other, ok := known[mark]; ok && !bytes.Equal(other, secret) {
+				secret = nil
+			}
+			known[mark] = secret
+		}
+	}
+	var failed error
+	restored := markPattern().ReplaceAllFunc(text, func(mark []byte) []byte {
+		if secret := known[string(mark)]; secret != nil {
+			return secret
+		}
+		for _, raw := range from {
+			if bytes.Contains(raw, mark) {
+				return mark
+			}
+		}
+		failed = &UnknownMark{string(mark)}
+		return mark
+	})
+	if failed == nil && !covers(m.Redact(restored), text) {
+		failed = ErrExposed
+	}
+	return restored, failed
+}
+
+// covers reports whether a text has each mark of another text as often as that one, whatever
+// the kind.
+func covers(text, other []byte) bool {
+	count := map[string]int{}
+	for _, mark := range markPattern().FindAll(text, -1) {
+		count[string(mark[bytes.LastIndexByte(mark, ':'):])]++
+	}
+	for _, mark := range markPattern().FindAll(other, -1) {
+		count[string(mark[bytes.LastIndexByte(mark, ':'):])]--
+	}
+	for _, n := range count {
+		if n < 0 {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,248 @@
+package secrets
+
+import (
+	"bytes"
+	"encoding/base64"
+	"regexp"
+	"strings"
+	"sync"
+)
+
+// own are the rules for what gitleaks has no rule for that suits notes.
+var own = []rule{
+	{kind: "private-key", keywords: []string{"-----begin"}, by: (*scan).privateKey},
+	{kind: "password-in-url", keywords: []string{"://"}, by: (*scan).userinfo},
+	{kind: "authorization", keywords: []string{"bearer ", "basic "}, by: (*scan).authorization},
+	{kind: "password", keywords: []string{"password", "passwd", "passphrase", "passwort", "kennwort", "pwd", "passcode"}, by: (*scan).password},
+	{kind: "secret", keywords: []string{"secret", "token", "api_key", "api-key", "apikey", "api key", "access_key", "accesskey", "access key", "private_key", "auth_key", "credential"}, by: (*scan).named},
+}
+
+// lazily compiles a pattern when it is used first: most processes search no text.
+func lazily(pattern string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(pattern) })
+}
+
+func allRules() (all []*rule) {
+	for _, rules := range [][]rule{table, own} {
+		for i := range rules {
+			all = append(all, &rules[i])
+		}
+	}
+	return all
+}
+
+var (
+	keyBegins = lazily(`^(?i)-----BEGIN[ A-Z0-9_-]{0,100}PRIVATE KEY(?: BLOCK)?-----`)
+	// keyLine is a line of a key that has no end, because the text was cut.
+	keyLine = lazily(`^(?:[ \t>]*(?:[A-Za-z0-9+/=\\]+|[A-Z][A-Za-z-]+: [ -~]*)?\r?\n)*[ \t>]*[A-Za-z0-9+/=\\]*`)
+	keyEnds = []byte("-----END")
+
+	userinfo = lazily("^://[^\\s/@:'\"<>()|\\\\^`\\[\\]{}]{0,100}:([^\\s/@'\"<>()|\\\\^`\\[\\]]{3,200})@[A-Za-z0-9.\\[-]")
+
+	authorized = lazily(`^(?i:bearer|basic) +([A-Za-z0-9_.+/=~-]{16,})`)
+
+	// assigned is the rest of a name, what is between it and a value, and the value.
+	assigned = lazily("^[\\w-]*(?: ?\\([^()\\n]{1,30}\\))?[*_`\"']{0,3}[ \\t]*(?:::?|=>?|:=|\\|)[ \\t]*[*_`]{0,3}(?:\"([^\"\\n]{3,200})\"|'([^'\\n]{3,200})'|`([^`\\n]{3,200})`|([^\\s`\"'|]{3,200}))")
+
+	// placeholder is what documentation has in place of a secret.
+	placeholder = lazily(`(?i)^(?:x+|\*+|\.+|-+|_+|#+|•+|\?+|pass(?:word|wd|phrase)?|pw|pwd|secret|token|key|user(?:name)?|true|false|null|none|nil|yes|no|required|optional|string|text|number|bool(?:ean)?|redacted|removed|hidden|unknown|todo|tbd|n/a|changeme|change[-_ ]?it|example.*|sample.*|dummy.*|test|foo|bar|baz|abc|xyz|123|s3cr3t|hunter2|p@ssw0rd|my[-_ ]?\w*|your[-_ ]?.*|some[-_ ]?\w*|the[-_ ]\w*|<.*|\$.*|\{.*|\[.*|%.*|‹.*|\(.*|@.*|!.*|~.*|/.*|https?:.*|\w+\(.*|.*\.\.\..*|.*…)$`)
+)
+
+// privateKey finds the lines of a private key, without the first and the last one. A key
+// that has no last line was cut off, and goes on as long as its lines look like one.
+func (s *scan) privateKey(at int) {
+	head := keyBegins().Find(s.text[at:min(len(s.text), at+160)])
+	if head == nil || at < s.keysEnd {
+		return
+	}
+	start := at + len(head)
+	rest := s.text[start:min(len(s.text), start+longestKey)]
+	end := -1
+	if start+len(rest) > s.noEnd {
+		if end = bytes.Index(rest, keyEnds); end < 0 {
+			s.noEnd = start + len(rest) - len(keyEnds)
+		}
+	}
+	if end < 0 {
+		end = len(keyLine().Find(rest[:min(len(rest), longestCut)]))
+	}
+	s.keysEnd = start + end
+	s.add(start, start+end, "private-key")
+}
+
+// userinfo finds the password in an address such as ftp://user:password@host.
+func (s *scan) userinfo(at int) {
+	m := userinfo().FindSubmatchIndex(s.text[at:min(len(s.text), at+400)])
+	if m != nil && at > 0 && isWord(s.text[at-1]) && !placeholder().Match(s.text[at+m[2]:at+m[3]]) && !bytes.HasPrefix(s.text[at+m[1]-1:], []byte("example.")) {
+		s.add(at+m[2], at+m[3], "password-in-url")
+	}
+}
+
+// authorization finds what a header "Authorization: Bearer …" or "Basic …" carries.
+func (s *scan) authorization(at int) {
+	m := authorized().FindSubmatchIndex(s.text[at:min(len(s.text), at+longestToken)])
+	if m == nil || at > 0 && isWord(s.text[at-1]) {
+		return
+	}
+	value := s.text[at+m[2] : at+m[3]]
+	if s.text[at]|0x20 == 'b' && s.text[at+1]|0x20 == 'a' {
+		decoded, err := base64.StdEncoding.DecodeString(string(value))
+		if user, password, found := bytes.Cut(decoded, []byte(":")); err != nil || !found || !isPrintable(user) || len(password) == 0 {
+			return
+		}
+	} else if !isMixed(value) || entropyOf(value) < 3.5 || len(value) < 20 {
+		return
+	}
+	s.add(at+m[2], at+m[3], "authorization")
+}
+
+// password finds the value of a property or line such as "password: …". In properties any
+// value counts, elsewhere only one that looks like a password.
+func (s *scan) password(at int) {
+	from, to, ok := s.value(at)
+	if !ok {
+		return
+	}
+	value := s.text[from:to]
+	if (s.isProperty(at) || len(value) >= 6 && len(value) <= 64 && isMixed(value) && !bytes.ContainsAny(value, " ") && entropyOf(value) >= 2.5 && !bytes.Contains(value, []byte("()"))) && !isPlaceholder(value) {
+		s.add(from, to, "password")
+	}
+}
+
+// named finds a long value without a meaning beside a name such as "client_secret" or
+// "API key".
+func (s *scan) named(at int) {
+	from, to, ok := s.value(at)
+	if !ok {
+		return
+	}
+	value := s.text[from:to]
+	if len(value) >= 16 && len(value) <= 200 && isMixed(value) && entropyOf(value) >= 3.5 && !bytes.ContainsAny(value, " ()[]{}<>,;") && !isHashOrName(value) && !isPlaceholder(value) {
+		s.add(from, to, "secret")
+	}
+}
+
+// value returns the value that is assigned to the name that has a keyword at the place at.
+func (s *scan) value(at int) (from, to int, ok bool) {
+	if before := s.text[:at]; at > 0 && isWord(before[at-1]) && before[at-1] != '_' {
+		return 0, 0, false
+	}
+	m := assigned().FindSubmatchIndex(s.text[at:min(len(s.text), at+longestValue)])
+	if m == nil {
+		return 0, 0, false
+	}
+	from, to = longest(m[2:])
+	from, to = at+from, at+to
+	for to > from && strings.IndexByte(".,;:|*)", s.text[to-1]) >= 0 {
+		to--
+	}
+	return from, to, to-from >= 3
+}
+
+func isPlaceholder(value []byte) bool { return placeholder().Match(value) }
+
+// isProperty reports whether a place is in a line of the properties, at the start of a note.
+func (s *scan) isProperty(at int) bool {
+	if !bytes.HasPrefix(s.text, []byte("---\n")) && !bytes.HasPrefix(s.text, []byte("---\r\n")) {
+		return false
+	}
+	end := bytes.Index(s.text[3:], []byte("\n---"))
+	return end >= 0 && at < end+3
+}
+
+// isHashOrName reports whether a value is more likely a digest, a version, an address, a
+// path or words than a secret.
+func isHashOrName(value []byte) bool {
+	return bytes.Contains(value, []byte("://")) || bytes.Count(value, []byte("/")) > 2 || bytes.Count(value, []byte(".")) > 3 || words().Match(value)
+}
+
+// words are words with separators, of which at most one in three has a digit.
+var words = lazily(`^(?:[A-Za-z]+[-_./]){2,}[A-Za-z0-9]*$`)
+
+// encoded searches texts in base64 of at least 24 characters, which can have a token in them.
+func (s *scan) encoded() {
+	for start := 0; start < len(s.text); {
+		end := start
+		for end < len(s.text) && isBase64[s.text[end]] {
+			end++
+		}
+		if end-start >= 24 && !bytes.ContainsAny(s.text[start:start+24], "-_/") || end-start >= 40 {
+			s.decoded(start, end)
+		}
+		start = end + 1
+	}
+}
+
+func (s *scan) decoded(start, end int) {
+	text := make([]byte, base64.RawStdEncoding.DecodedLen(end-start))
+	for _, encoding := range []*base64.Encoding{base64.RawStdEncoding, base64.RawURLEncoding} {
+		if n, _ := encoding.Decode(text[:6], s.text[start:start+8]); n < 6 || !isPrintable(text[:6]) {
+			continue
+		}
+		if n, err := encoding.Decode(text, s.text[start:end]); err == nil && isPrintable(text[:n]) {
+			inner := scan{text: text[:n], scanned: map[*rule]int{}}
+			if inner.keywords(); len(inner.found) > 0 {
+				s.add(start, end, inner.found[0].Kind)
+			}
+			return
+		}
+	}
+}
+
+var isBase64 = func() (is [256]bool) {
+	for _, c := range []byte("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/-_") {
+		is[c] = true
+	}
+	return is
+}()
+
+func isPrintable(text []byte) bool {
+	for _, c := range text {
+		if c < ' ' && c != '\n' && c != '\r' && c != '\t' || c > '~' {
+			return false
+		}
+	}
+	return len(text) > 0
+}
+
+var (
+	cards    = lazily(`\b[2-6]\d{3}(?:[ -]?\d{4}){2}[ -]?\d{1,7}\b|\b3[47]\d{2}[ -]?\d{6}[ -]?\d{5}\b`)
+	accounts = lazily(`\b[A-Z]{2}\d{2}(?: ?[A-Z0-9]{4}){2,7}(?: ?[A-Z0-9]{1,3})?\b`)
+)
+
+// numbers finds numbers of cards (by the check digit of ISO/IEC 7812) and of accounts (IBAN,
+// by that of ISO 13616).
+func (s *scan) numbers() {
+	for _, m := range cards().FindAllIndex(s.text, -1) {
+		sum, double := 0, false
+		for i := m[1] - 1; i >= m[0]; i-- {
+			if c := s.text[i]; '0' <= c && c <= '9' {
+				d := int(c - '0')
+				if double {
+					d = d*2%10 + d/5
+				}
+				sum, double = sum+d, !double
+			}
+		}
+		if sum%10 == 0 {
+			s.add(m[0], m[1], "card-number")
+		}
+	}
+	for _, m := range accounts().FindAllIndex(s.text, -1) {
+		text := bytes.ReplaceAll(s.text[m[0]:m[1]], []byte(" "), nil)
+		if len(text) < 15 || len(text) > 34 {
+			continue
+		}
+		rest := 0
+		for _, c := range append(append([]byte(nil), text[4:]...), text[:4]...) {
+			if c >= 'A' {
+				rest = (rest*100 + int(c-'A') + 10) % 97
+			} else {
+				rest = (rest*10 + int(c-'0')) % 97
+			}
+		}
+		if rest == 1 {
+			s.add(m[0], m[1], "iban")
+		}
+	}
+}

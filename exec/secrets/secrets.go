@@ -1,0 +1,311 @@
+// Package secrets finds keys, tokens and passwords in texts, and replaces them by marks
+// that can be turned back into what they replace.
+//
+// The patterns are those of gitleaks (table.go) and a few of our own; the scanner is ours:
+// all keywords are looked for in one pass, and a pattern is matched only where its keyword
+// is.
+package secrets
+
+//go:generate go test -run TestTheTableIsFresh -update .
+
+import (
+	"bytes"
+	"cmp"
+	"math"
+	"regexp"
+	"slices"
+	"sync"
+)
+
+// Span is a secret in a text: the bytes from Start to End, on one line.
+type Span struct {
+	Start, End int
+	Kind       string // such as "github-pat"
+}
+
+// rule finds the secrets of one kind.
+type rule struct {
+	kind     string
+	keywords []string // in lower case; each match has one of them
+	pattern  string   // begins at the keyword, unless before is set
+	group    int      // which submatch is the secret; 0: the longest, or all
+	boundary bool     // no letter, digit or _ is before the match
+	beside   bool     // the keyword is a name, and the secret is a value beside it
+	before   int      // the match can begin that many bytes before the keyword
+	least    int      // a match has at least that many bytes of tokens, 0 if it has others
+	most     int      // a match has at most that many bytes, 0 for no limit
+	entropy  float64  // of the secret, in bits a character
+	allow    string   // what is no secret although it matches
+	// by finds the secret at a keyword in place of the pattern.
+	by func(s *scan, at int)
+
+	once            sync.Once
+	matcher, except *regexp.Regexp
+}
+
+// Limits of one match, in bytes.
+const (
+	longestValue = 512      // from a name to the end of the value beside it
+	longestToken = 16 << 10 // a JWT with a chain of certificates
+	longestKey   = 64 << 10 // from the first to the last line of a private key
+	longestCut   = 8 << 10  // of a private key whose last line is missing
+)
+
+// Find returns the secrets of a text, in order and without overlaps; one of several lines
+// is a span for each. With strict, numbers of cards and accounts are secrets, too.
+//
+// The time is linear in the length of the text: a pattern is matched where its keyword is,
+// and against a bounded piece of text.
+func Find(text []byte, strict bool) []Span {
+	if HasMark(text) { // nothing is looked for in a mark
+		text = markPattern().ReplaceAllFunc(text, func(mark []byte) []byte {
+			return append([]byte("‹"), bytes.Repeat([]byte{1}, len(mark)-len("‹"))...)
+		})
+	}
+	s := scan{text: text, scanned: map[*rule]int{}}
+	s.keywords()
+	s.encoded()
+	if strict {
+		s.numbers()
+	}
+	return s.lines()
+}
+
+// scan is one search.
+type scan struct {
+	text    []byte
+	found   []Span
+	keysEnd int // a private key that begins before this place has been found
+	// runEnd is where the token ends that was looked at last; see tokenEnd. noEnd is up to where
+	// no private key ends, and scanned up to where nothing more is to be looked for of a rule.
+	runEnd, noEnd int
+	scanned       map[*rule]int
+}
+
+func (s *scan) add(start, end int, kind string) {
+	s.found = append(s.found, Span{start, end, kind})
+}
+
+// lines returns what was found without overlaps (secrets that overlap are one, of the
+// kind of the first) and divided at the ends of lines, so that marks leave a text as many
+// lines as it has.
+func (s *scan) lines() (all []Span) {
+	slices.SortStableFunc(s.found, func(a, b Span) int {
+		return cmp.Or(a.Start-b.Start, b.End-a.End, isGeneric(a.Kind)-isGeneric(b.Kind))
+	})
+	done := 0
+	for _, f := range s.found {
+		for start := max(f.Start, done); start < f.End; {
+			end := f.End
+			if n := bytes.IndexByte(s.text[start:end], '\n'); n >= 0 {
+				end = start + n
+			}
+			piece := bytes.Trim(s.text[start:end], " \t\r>\\")
+			if from := start + bytes.Index(s.text[start:end], piece); len(piece) > 0 {
+				if n := len(all); n > 0 && all[n-1].End == from {
+					all[n-1].End = from + len(piece)
+				} else {
+					all = append(all, Span{from, from + len(piece), f.Kind})
+				}
+			}
+			start = end + 1
+		}
+		done = max(done, f.End)
+	}
+	return all
+}
+
+// isGeneric is 1 for the kinds that say least.
+func isGeneric(kind string) int {
+	if kind == "secret" || kind == "password" {
+		return 1
+	}
+	return 0
+}
+
+// keywords tries each rule where one of its keywords is.
+func (s *scan) keywords() {
+	a := automaton()
+	state := 0
+	for i, c := range s.text {
+		state = int(a.next[state*a.classes+int(a.class[c])])
+		for _, hit := range a.hits[state] {
+			s.try(hit.rule, i+1-hit.length)
+		}
+	}
+}
+
+// try looks for a secret of the rule, whose keyword begins at the place at.
+func (s *scan) try(r *rule, at int) {
+	if r.by != nil {
+		r.by(s, at)
+		return
+	}
+	if at < s.scanned[r] || r.boundary && at > 0 && isWord(s.text[at-1]) {
+		return
+	}
+	most := r.most
+	if most == 0 || most > longestValue && r.beside {
+		most = longestValue
+		if r.least > 0 {
+			most = longestToken
+		}
+	}
+	start, end := at, min(len(s.text), at+most+1) // and the byte that ends it
+	switch {
+	case r.before > 0:
+		start, end = max(0, at-r.before), min(len(s.text), at+2*most)
+		s.scanned[r] = end - most
+	case !r.beside && r.least > 0:
+		run := s.tokenEnd(at)
+		if run-at < r.least {
+			s.joined(r, at, at+most+64)
+			return
+		}
+		end = min(end, run+1)
+	}
+	if from, to, ok := r.match(s.text[start:end]); ok {
+		s.add(start+from, start+to, r.kind)
+		s.scanned[r] = start + to
+	} else if r.beside && bytes.Contains(s.text[start:end], []byte("\\\n")) {
+		s.joined(r, start, end)
+	} else if !r.beside && r.before == 0 && r.least > 0 && s.lineEnd(end-1) > 0 {
+		s.joined(r, start, start+most+64)
+	}
+}
+
+// tokenEnd returns where the token ends that has the place at.
+func (s *scan) tokenEnd(at int) int {
+	if at < s.runEnd {
+		return s.runEnd
+	}
+	end := at
+	for end < len(s.text) && isToken[s.text[end]] {
+		end++
+	}
+	s.runEnd = end
+	return end
+}
+
+// joined tries a rule on a piece of text without the ends of lines in it: those after a "\", and
+// in a token all of them.
+func (s *scan) joined(r *rule, at, end int) {
+	var whole []byte
+	var places []int // of its bytes in the text
+	isFound := func() bool {
+		if len(whole) < r.least {
+			return false
+		}
+		from, to, ok := r.match(whole)
+		if ok {
+			s.add(places[from], places[to-1]+1, r.kind)
+		}
+		return ok
+	}
+	for lines := 0; at < min(len(s.text), end) && lines < 8; {
+		c := s.text[at]
+		if next := s.lineEnd(at); next > 0 && (c == '\\' || !r.beside) {
+			if !r.beside && isFound() {
+				return
+			}
+			at, lines = next, lines+1
+			continue
+		}
+		if !r.beside && !isToken[c] {
+			break
+		}
+		whole, places = append(whole, c), append(places, at)
+		at++
+	}
+	isFound()
+}
+
+// lineEnd returns where a text goes on after an end of a line at the place at, with a "\" before
+// it or without, 0 if there is none.
+func (s *scan) lineEnd(at int) int {
+	for _, c := range []byte("\\\r") {
+		if at < len(s.text) && s.text[at] == c {
+			at++
+		}
+	}
+	if at >= len(s.text) || s.text[at] != '\n' {
+		return 0
+	}
+	for at++; at < len(s.text) && (s.text[at] == ' ' || s.text[at] == '\t' || s.text[at] == '>'); at++ {
+	}
+	return at
+}
+
+func isWord(c byte) bool {
+	return c == '_' || '0' <= c && c <= '9' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z'
+}
+
+// isToken says which bytes a token can have.
+var isToken = func() (is [256]bool) {
+	for _, c := range []byte("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-.+/=~%") {
+		is[c] = true
+	}
+	return is
+}()
+
+// match returns where the secret is in a piece of text.
+func (r *rule) match(piece []byte) (from, to int, ok bool) {
+	r.once.Do(func() {
+		r.matcher = regexp.MustCompile(r.pattern)
+		if r.allow != "" {
+			r.except = regexp.MustCompile(r.allow)
+		}
+	})
+	m := r.matcher.FindSubmatchIndex(piece)
+	if m == nil {
+		return 0, 0, false
+	}
+	from, to = m[0], m[1]
+	if r.group > 0 {
+		from, to = m[2*r.group], m[2*r.group+1]
+	} else if a, b := longest(m[2:]); r.beside || 2*(b-a) >= to-from {
+		from, to = a, b
+	}
+	for r.group == 0 && to > from && !isToken[piece[to-1]] && !r.beside {
+		to-- // what ended it
+	}
+	secret := piece[from:to]
+	if entropyOf(secret) < r.entropy || r.beside && !isMixed(secret) || r.except != nil && r.except.Match(secret) {
+		return 0, 0, false
+	}
+	return from, to, to > from
+}
+
+func longest(m []int) (from, to int) {
+	for i := 0; i+1 < len(m); i += 2 {
+		if m[i+1]-m[i] > to-from {
+			from, to = m[i], m[i+1]
+		}
+	}
+	return from, to
+}
+
+// entropyOf returns the entropy of a text by its bytes, in bits a byte.
+func entropyOf(text []byte) (bits float64) {
+	var count [256]int
+	for _, c := range text {
+		count[c]++
+	}
+	for _, n := range count {
+		if n > 0 {
+			p := float64(n) / float64(len(text))
+			bits -= p * math.Log2(p)
+		}
+	}
+	return bits
+}
+
+// isMixed reports whether a text has a digit and a letter.
+func isMixed(text []byte) bool {
+	digit, letter := false, false
+	for _, c := range text {
+		digit = digit || '0' <= c && c <= '9'
+		letter = letter || 'a' <= c|0x20 && c|0x20 <= 'z'
+	}
+	return digit && letter
+}
