@@ -301,7 +301,7 @@ func TestSurroundingsOfAChild(t *testing.T) {
 		"HOME": "/home/me", "LD_PRELOAD": "/x.so", "NODE_OPTIONS": "-r x", "ELECTRON_RUN_AS_NODE": "1", "DYLD_INSERT_LIBRARIES": "x",
 		"SECRET": "s", "PATH": "/bin:relative:.", "DISPLAY": ":0", "VAULTWICKET_NOW": "2026-01-01T00:00:00Z", "TZ": "UTC", "XDG_RUNTIME_DIR": "/run/user/1",
 	}
-	config := Config{Getenv: func(name string) string { return set[name] }}
+	config := Config{Getenv: func(name string) string { return set[name] }, SecretsKey: func() []byte { return []byte("k") }}
 	t.Run("app", func(t *testing.T) {
 		r, p, _ := appRunner(t, config, probed, part{Argv: []string{"help"}, Do: "surroundings"})
 		out, err := r.Run(t.Context(), mustPermit("help", nil), p)
@@ -312,7 +312,7 @@ func TestSurroundingsOfAChild(t *testing.T) {
 	t.Run("embedded", func(t *testing.T) {
 		r, p, _ := embeddedRunner(t, config, script{Parts: []part{{Argv: []string{"--facts", "version"}, Do: "surroundings"}}})
 		out, err := r.Run(t.Context(), mustPermit("version", nil), p)
-		if want := "/ HOME=/home/me XDG_RUNTIME_DIR=/run/user/1 VAULTWICKET_NOW=2026-01-01T00:00:00Z TZ=UTC VAULTWICKET_GATEWAY=" + strconv.Itoa(os.Getpid()) + " VAULTWICKET_LIFELINE=3\n"; err != nil || out.Stdout != want {
+		if want := "/ HOME=/home/me XDG_RUNTIME_DIR=/run/user/1 VAULTWICKET_NOW=2026-01-01T00:00:00Z TZ=UTC VAULTWICKET_GATEWAY=" + strconv.Itoa(os.Getpid()) + " VAULTWICKET_REDACT=redact:6b VAULTWICKET_LIFELINE=3\n"; err != nil || out.Stdout != want {
 			t.Errorf("%q, %v; want %q", out.Stdout, err, want)
 		}
 	})

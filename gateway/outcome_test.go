@@ -162,7 +162,7 @@ case "$*" in *--end*) ;; *) exec '%[1]s' "$@";; esac
 	env := map[string]string{"HOME": folder, "PATH": os.Getenv("PATH"), "XDG_STATE_HOME": filepath.Join(folder, "state"), "XDG_CACHE_HOME": filepath.Join(folder, "cache")}
 	getenv := func(name string) string { return env[name] }
 	s.gateway = New(Config{
-		Policy: policy.Policy{Ceiling: tiers.V3, Mutations: true, Confirm: policy.ConfirmNever, MinVersion: tiers.DefaultMinimum},
+		Policy: policy.Policy{Ceiling: tiers.V3, Mutations: true, Confirm: policy.ConfirmNever, Secrets: policy.SecretsAllow, MinVersion: tiers.DefaultMinimum},
 		Runner: exec.New(exec.Config{CLI: filepath.Join(folder, "obsidian"), Self: filepath.Join(folder, "own"), Timeout: timeout, Getenv: getenv}),
 		Vault:  Vault{Name: "Work", Folder: s.vault}, Getenv: getenv,
 	})

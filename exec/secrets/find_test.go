@@ -179,7 +179,7 @@ func TestRecall(t *testing.T) {
 			if strings.Count(string(out), "\n") != strings.Count(note, "\n") {
 				t.Errorf("%s: %q became %q: other lines", where, note, out)
 			}
-			back, err := m.Restore(out, []byte(note))
+			back, err := m.Restore([]byte(note))(out)
 			if err != nil || string(back) != note {
 				t.Fatalf("%s: %q became %q and %q (%v)", where, note, out, back, err)
 			}
@@ -277,14 +277,14 @@ func TestMarks(t *testing.T) {
 	}
 	// What is written is the text as it was shown, changed around the marks.
 	changed := bytes.ToUpper([]byte("x")) // no mark
-	if got, err := m.Restore(append(changed, shown...), note); err != nil || string(got) != "X"+string(note) {
+	if got, err := m.Restore(note)(append(changed, shown...)); err != nil || string(got) != "X"+string(note) {
 		t.Errorf("%s, %v", got, err)
 	}
 	var unknown *UnknownMark
-	if _, err := m.Restore([]byte("‹secret:github-pat:111111›"), note); !errors.As(err, &unknown) || unknown.Mark != "‹secret:github-pat:111111›" {
+	if _, err := m.Restore(note)([]byte("‹secret:github-pat:111111›")); !errors.As(err, &unknown) || unknown.Mark != "‹secret:github-pat:111111›" {
 		t.Error(err)
 	}
-	if _, err := m.Restore(shown, []byte("another note")); !errors.As(err, &unknown) {
+	if _, err := m.Restore([]byte("another note"))(shown); !errors.As(err, &unknown) {
 		t.Error(err)
 	}
 	other, err := ParseMarker(m.String())
@@ -328,7 +328,7 @@ func FuzzMarks(f *testing.F) {
 		if bytes.Count(shown, []byte("\n")) != bytes.Count(note, []byte("\n")) {
 			t.Fatalf("%q became %q", note, shown)
 		}
-		if back, err := m.Restore(shown, note); err != nil || !bytes.Equal(back, note) {
+		if back, err := m.Restore(note)(shown); err != nil || !bytes.Equal(back, note) {
 			t.Fatalf("%q became %q and %q (%v)", note, shown, back, err)
 		}
 	})

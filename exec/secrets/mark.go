@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // Variable names the environment variable with which the embedded program is told to redact
@@ -111,42 +112,44 @@ func (e *UnknownMark) Error() string { return e.Mark + " is the mark of a secret
 // time.
 var ErrExposed = errors.New("a secret would no longer be recognized, and so be shown")
 
-// Restore returns the text with the secrets of the other texts in place of their marks. A
-// mark that one of the texts has itself stays as it is; for any other one the error is an
+// Restore returns a function that puts the secrets of the texts in place of their marks. A mark
+// that one of the texts has itself stays as it is; for any other one the error is an
 // [*UnknownMark], as for a mark that two secrets have. It is [ErrExposed] where redacting the
 // result does not bring the marks back: a password that is not beside its name any more.
-func (m *Marker) Restore(text []byte, from ...[]byte) ([]byte, error) {
-	if m == nil || !HasMark(text) {
-		return text, nil
-	}
-	known := map[string][]byte{}
-	for _, raw := range from {
-		for _, s := range Find(raw, m.strict) {
-			secret := raw[s.Start:s.End]
-			mark := m.mark(s.Kind, secret)
-			if other, ok := known[mark]; ok && !bytes.Equal(other, secret) {
-				secret = nil
-			}
-			known[mark] = secret
-		}
-	}
-	var failed error
-	restored := markPattern().ReplaceAllFunc(text, func(mark []byte) []byte {
-		if secret := known[string(mark)]; secret != nil {
-			return secret
-		}
+func (m *Marker) Restore(from ...[]byte) func(text []byte) ([]byte, error) {
+	known := sync.OnceValue(func() map[string][]byte {
+		secrets := map[string][]byte{}
 		for _, raw := range from {
-			if bytes.Contains(raw, mark) {
-				return mark
+			for _, s := range Find(raw, m.strict) {
+				secret := raw[s.Start:s.End]
+				mark := m.mark(s.Kind, secret)
+				if other, ok := secrets[mark]; ok && !bytes.Equal(other, secret) {
+					secret = nil
+				}
+				secrets[mark] = secret
 			}
 		}
-		failed = &UnknownMark{string(mark)}
-		return mark
+		return secrets
 	})
-	if failed == nil && !covers(m.Redact(restored), text) {
-		failed = ErrExposed
+	return func(text []byte) ([]byte, error) {
+		if m == nil || !HasMark(text) {
+			return text, nil
+		}
+		var failed error
+		restored := markPattern().ReplaceAllFunc(text, func(mark []byte) []byte {
+			if secret := known()[string(mark)]; secret != nil {
+				return secret
+			}
+			if !slices.ContainsFunc(from, func(raw []byte) bool { return bytes.Contains(raw, mark) }) {
+				failed = &UnknownMark{string(mark)}
+			}
+			return mark
+		})
+		if failed == nil && !covers(m.Redact(restored), text) {
+			failed = ErrExposed
+		}
+		return restored, failed
 	}
-	return restored, failed
 }
 
 // covers reports whether a text has each mark of another text as often as that one, whatever

@@ -33,8 +33,8 @@ func allRules() (all []*rule) {
 
 var (
 	keyBegins = lazily(`^(?i)-----BEGIN[ A-Z0-9_-]{0,100}PRIVATE KEY(?: BLOCK)?-----`)
-	// keyLine is a line of a key that has no end, because the text was cut.
-	keyLine = lazily(`^(?:[ \t>]*(?:[A-Za-z0-9+/=\\]+|[A-Z][A-Za-z-]+: [ -~]*)?\r?\n)*[ \t>]*[A-Za-z0-9+/=\\]*`)
+	// keyLine is a line of a key.
+	keyLine = lazily(`(?m)^[ \t>]*[A-Za-z0-9+/=\\]+\r?$`)
 	keyEnds = []byte("-----END")
 
 	userinfo = lazily("^://[^\\s/@:'\"<>()|\\\\^`\\[\\]{}]{0,100}:([^\\s/@'\"<>()|\\\\^`\\[\\]]{3,200})@[A-Za-z0-9.\\[-]")
@@ -48,26 +48,33 @@ var (
 	placeholder = lazily(`(?i)^(?:x+|\*+|\.+|-+|_+|#+|•+|\?+|pass(?:word|wd|phrase)?|pw|pwd|secret|token|key|user(?:name)?|true|false|null|none|nil|yes|no|required|optional|string|text|number|bool(?:ean)?|redacted|removed|hidden|unknown|todo|tbd|n/a|changeme|change[-_ ]?it|example.*|sample.*|dummy.*|test|foo|bar|baz|abc|xyz|123|s3cr3t|hunter2|p@ssw0rd|my[-_ ]?\w*|your[-_ ]?.*|some[-_ ]?\w*|the[-_ ]\w*|<.*|\$.*|\{.*|\[.*|%.*|‹.*|\(.*|@.*|!.*|~.*|/.*|https?:.*|\w+\(.*|.*\.\.\..*|.*…)$`)
 )
 
-// privateKey finds the lines of a private key, without the first and the last one. A key
-// that has no last line was cut off, and goes on as long as its lines look like one.
+// privateKey finds the lines of a private key, without the first and the last one. A key that has
+// no last line was cut off: it goes on to the first line that is none of a key.
 func (s *scan) privateKey(at int) {
 	head := keyBegins().Find(s.text[at:min(len(s.text), at+160)])
 	if head == nil || at < s.keysEnd {
 		return
 	}
 	start := at + len(head)
-	rest := s.text[start:min(len(s.text), start+longestKey)]
-	end := -1
+	rest, end := s.text[start:min(len(s.text), start+longestKey)], -1
 	if start+len(rest) > s.noEnd {
 		if end = bytes.Index(rest, keyEnds); end < 0 {
 			s.noEnd = start + len(rest) - len(keyEnds)
 		}
 	}
-	if end < 0 {
-		end = len(keyLine().Find(rest[:min(len(rest), longestCut)]))
+	isCut := end < 0
+	if isCut {
+		end = min(len(rest), longestCut)
 	}
-	s.keysEnd = start + end
-	s.add(start, start+end, "private-key")
+	for line := range bytes.Lines(rest[:end]) {
+		if bare := bytes.TrimRight(line, "\n"); keyLine().Match(bare) {
+			s.add(start, start+len(bare), "private-key")
+		} else if isCut && len(bytes.Trim(bare, " \t\r>")) > 0 && !bytes.Contains(bare, []byte(": ")) {
+			break
+		}
+		start += len(line)
+	}
+	s.keysEnd = start
 }
 
 // userinfo finds the password in an address such as ftp://user:password@host.

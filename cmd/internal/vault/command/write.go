@@ -136,14 +136,15 @@ func (p *Proposal) restore(v *Vault) error {
 		}
 		texts = append(texts, s.Before.Text)
 	}
+	restored := v.Host.marker.Restore(texts...)
 	for i := 0; i <= len(p.Steps); i++ {
 		text := &p.asGiven
 		if i < len(p.Steps) {
 			text = &p.Steps[i].After.Text
 		}
 		var err error
-		if *text, err = v.Host.marker.Restore(*text, texts...); errors.Is(err, secrets.ErrExposed) {
-			return BadValue.Advise("keep the mark where it is, and what is beside it").Failure("Secret not recognized: by this change %v.", err)
+		if *text, err = restored(*text); errors.Is(err, secrets.ErrExposed) {
+			return BadValue.Advise("keep the mark where it is, with the name in front of it").Failure("Secret not recognized: by this change %v.", err)
 		} else if err != nil {
 			return BadValue.Advise("the mark of a secret can be written only into the note that has the secret").Failure("%v.", err)
 		}

@@ -225,7 +225,7 @@ func linesOf(v *command.Vault, j *journal.Journal, s journal.Step) (string, erro
 		if err != nil {
 			return "", false
 		}
-		text, err := v.Disk.Read(at)
+		text, err := v.Disk.Raw().Read(at)
 		return string(text), err == nil && journal.ImageOf(text).Hash == hash
 	})
 	if !kept {

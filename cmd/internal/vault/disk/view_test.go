@@ -94,7 +94,7 @@ var byPath = []struct {
 // pathless are the exported methods that take no path or do nothing with the file,
 // and why a view has nothing to say to them.
 var pathless = map[string]string{
-	"Close": "closes", "Info": "is about the vault itself", "WithView": "makes the view", "Counting": "keeps the view", "Interpose": "is for tests",
+	"Close": "closes", "Info": "is about the vault itself", "WithView": "makes the view", "Counting": "keeps the view", "Redacting": "keeps the view", "Raw": "keeps the view", "IsRedacted": "is about the folder itself", "Interpose": "is for tests",
 	"Sweep":   "removes what this program left behind",
 	"Sees":    "is the view",
 	"HasStub": "is about another file, and judged by the test of what was not found",
