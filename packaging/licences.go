@@ -138,7 +138,13 @@ func LicenceTexts(modules []Module) (string, error) {
 	for path := range missing {
 		return "", fmt.Errorf("the module %s is missing", path)
 	}
+	fmt.Fprintf(&b, "\n%s\npatterns of secrets: github.com/gitleaks/gitleaks v8.30.1 (MIT)\n%s\n\n%s\n", licenceRule, licenceRule, strings.Trim(patternLicence, "\n"))
 	return b.String(), nil
 }
+
+// patternLicence is that of the patterns of exec/secrets, which are those of gitleaks.
+//
+//go:embed gitleaks-licence.txt
+var patternLicence string
 
 const licenceRule = "------------------------------------------------------------------------"

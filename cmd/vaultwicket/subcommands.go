@@ -41,6 +41,7 @@ func subcommands() []subcommand {
 		{helpOfAgent, agentCommand},
 		{helpOfUI, servePage},
 		{helpOfToday, today},
+		{helpOfScan, scan},
 		{helpOfJournal, showJournal},
 		{helpOfUndo, undo},
 		{helpOfAudit, auditLog},

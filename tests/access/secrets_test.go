@@ -1,0 +1,174 @@
+package access
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"vaultwicket/tests/rig"
+)
+
+// secretNotes are 50 notes with four secrets each, in all places that a note has.
+func secretNotes(t *testing.T, vault string) (pieces []string) {
+	t.Helper()
+	for i := range 50 {
+		var tokens []string
+		for k := range 4 {
+			token := fmt.Sprintf("ghp_%02d%dR8dk2Lx0PqW3mZt7YbN5cVj1HsA9fGe4U", i, k)
+			token += strings.Repeat("x", 40-len(token))
+			tokens, pieces = append(tokens, token), append(pieces, token[4:14])
+		}
+		text := fmt.Sprintf("---\napi: %s\nlist: [a, %s]\n---\n# Note %d\nA line with %s in it, see [[Note %d]].\n- [ ] rotate %s 📅 2026-11-25\n", tokens[0], tokens[1], i, tokens[2], (i+1)%50, tokens[3])
+		if err := os.WriteFile(filepath.Join(vault, fmt.Sprintf("Note %d.md", i)), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return pieces
+}
+
+var cursors = regexp.MustCompile(`cursor[\\\\": =]+([A-Za-z0-9_.-]{6,})`)
+
+// TestNoSecretLeavesTheServer calls every command that reads, resources, prompts, previews, batches
+// and errors of a server, in text and JSON, on small pages, and searches all bytes that it sends.
+func TestNoSecretLeavesTheServer(t *testing.T) {
+	t.Parallel()
+	for _, format := range []string{"json", "text"} {
+		vault, home := t.TempDir(), t.TempDir()
+		pieces := secretNotes(t, vault)
+		s := rig.StartSession(t, home, append(rig.EverythingEnabled(vault), "--max-output=1KiB", "--result-format="+format, "--toolsets=all")...)
+		marks, answers := 0, 0
+		exchange := func(method string, params any) string {
+			t.Helper()
+			answer, err := s.Exchange(method, params)
+			if err != nil {
+				t.Fatal(err)
+			}
+			answers++
+			marks += strings.Count(string(answer), "‹secret:github-pat:")
+			for _, piece := range pieces {
+				if strings.Contains(string(answer), piece) {
+					t.Fatalf("%s %v: %s", method, params, answer)
+				}
+			}
+			return string(answer)
+		}
+		call := func(arguments map[string]any) string {
+			return exchange("tools/call", map[string]any{"name": "obsidianCli", "arguments": arguments})
+		}
+		for _, command := range rig.FolderCommands() {
+			params := map[string]any{}
+			for _, p := range command.Params {
+				if value, known := map[string]any{"path": "Note 7.md", "query": "rotate", "name": "api", "expr": "api", "heading": "Note 7", "from": "2026-11-20", "period": "day", "ref": "Note 7.md:7", "version": "1"}[p.Name]; known && (p.Required || p.Name == "path" || p.Name == "name" || p.Name == "heading") {
+					params[p.Name] = value
+				}
+				if p.Name == "counts" || p.Name == "verbose" {
+					params[p.Name] = true
+				}
+			}
+			if command.Effect.Mutates() {
+				params["content"], params["old"], params["new"], params["value"], params["to"] = "x", "A line", "The line", "x", "y"
+				call(map[string]any{"command": command.Name, "params": params, "dryRun": true})
+				continue
+			}
+			call(map[string]any{"command": command.Name, "params": params})
+			delete(params, "path")
+			arguments := map[string]any{"command": command.Name, "params": params}
+			for page := 0; page < 40; page++ {
+				cursor := cursors.FindStringSubmatch(call(arguments))
+				if cursor == nil {
+					break
+				}
+				arguments = map[string]any{"command": command.Name, "cursor": cursor[1]}
+			}
+		}
+		whole := []rig.Call{rig.Calling("append", "path=Note 3.md", "content=more"), rig.Calling("note:replace", "path=Note 3.md", "old=line", "new=row"), rig.Calling("property:set", "path=Note 3.md", "name=api", "value=x")}
+		for _, c := range whole {
+			call(c)
+			call(c.With("dryRun", true))
+		}
+		for _, name := range []string{"undo:list", "history", "diff", "history:read", "undo"} {
+			call(map[string]any{"command": name, "params": map[string]any{"path": "Note 3.md"}})
+			call(map[string]any{"command": name, "params": map[string]any{}})
+		}
+		exchange("tools/call", map[string]any{"name": "obsidianBatch", "arguments": map[string]any{"operations": []any{
+			map[string]any{"command": "read", "params": map[string]any{"path": "Note 1.md"}}, map[string]any{"command": "read", "params": map[string]any{"path": "Note 2.md"}},
+		}}})
+		for _, uri := range []string{"vaultwicket://note/Note%201.md", "vaultwicket://daily", "vaultwicket://policy"} {
+			exchange("resources/read", map[string]any{"uri": uri})
+		}
+		exchange("resources/list", map[string]any{})
+		exchange("prompts/list", map[string]any{})
+		for _, prompt := range []string{"daily-review", "weekly-review", "evening-journal"} {
+			exchange("prompts/get", map[string]any{"name": prompt})
+		}
+		if marks < 40 || answers < 100 {
+			t.Errorf("%s: %d marks in %d answers", format, marks, answers)
+		}
+		s.End()
+		for _, dir := range []string{filepath.Join(home, ".cache"), filepath.Join(home, ".local")} {
+			_ = filepath.WalkDir(dir, func(path string, entry os.DirEntry, err error) error {
+				text, _ := os.ReadFile(path)
+				if strings.Contains(path, "journal") || err != nil {
+					return nil // which keeps the texts that undo needs
+				}
+				for _, piece := range pieces {
+					if strings.Contains(string(text), piece) {
+						t.Errorf("%s has %s", path, piece)
+					}
+				}
+				return nil
+			})
+		}
+	}
+}
+
+// TestWhatIsDoneWithSecrets goes through the values of the setting, for a server and for an agent,
+// who cannot widen it.
+func TestWhatIsDoneWithSecrets(t *testing.T) {
+	t.Parallel()
+	const token, card = "ghp_R8dk2Lx0PqW3mZt7YbN5cVj1HsA9fGe4UoT6", "4111 1111 1111 1111"
+	r := rig.New(t, map[string]string{"A.md": "key " + token + "\ncard " + card + "\n", "B.md": "none\n"})
+	for _, test := range []struct {
+		server, agent string
+		shown         []string // of the two secrets
+		code          string
+	}{
+		{"redact", "", []string{card}, ""}, {"strict", "", nil, ""}, {"allow", "", []string{token, card}, ""}, {"block", "", nil, "secret_found"},
+		{"redact", "allow", []string{card}, ""}, {"redact", "strict", nil, ""}, {"redact", "block", nil, "secret_found"}, {"block", "allow", nil, "secret_found"}, {"allow", "redact", []string{card}, ""},
+	} {
+		r.Set("secrets", `"`+test.server+`"`)
+		r.Tables = ""
+		flags := []string{"run", "--json"}
+		if test.agent != "" {
+			r.Tables = "[agents.a]\nsecrets = \"" + test.agent + "\"\n"
+			flags = append(flags, "--agent=a")
+		}
+		r.Save()
+		out, _, _ := r.Run(append(flags, "read", "path=A.md")...)
+		for _, secret := range []string{token, card} {
+			shown := strings.Contains(out, secret)
+			want := false
+			for _, s := range test.shown {
+				want = want || s == secret
+			}
+			if shown != want {
+				t.Errorf("%s, agent %s: %s is shown: %v: %s", test.server, test.agent, secret, shown, out)
+			}
+		}
+		if strings.Contains(out, `"secret_found"`) != (test.code == "secret_found") {
+			t.Errorf("%s, agent %s: %s", test.server, test.agent, out)
+		}
+		if out, _, status := r.Run(append(flags, "read", "path=B.md")...); status != 0 || !strings.Contains(out, "none") {
+			t.Errorf("%s, agent %s: a note without secrets: %s", test.server, test.agent, out)
+		}
+	}
+	if out := r.Must("scan"); out != "A.md:1\tgithub-pat\n" {
+		t.Errorf("scan: %q", out)
+	}
+	if out := r.Must("scan", "--secrets=strict"); out != "A.md:1\tgithub-pat\nA.md:2\tcard-number\n" {
+		t.Errorf("scan: %q", out)
+	}
+}
