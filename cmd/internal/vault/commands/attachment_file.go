@@ -137,13 +137,13 @@ func textOfAttachment(v *command.Vault, p command.Values) (command.Reply, error)
 	if err := uses.Hold(info.Size()); err != nil {
 		return command.Reply{}, err
 	}
-	file, err := v.Disk.Read(t.Path)
+	file, err := v.Disk.Raw().Read(t.Path)
 	if err != nil {
 		return command.Reply{}, command.ReadError(t.Typed, err)
 	}
 	switch isPDF := marked(file) == "application/pdf"; {
 	case !isPDF && isText(file):
-		return command.FromNote(t.Path, file, string(file)), uses.Put(int64(len(file)))
+		return command.FromNote(t.Path, file, string(v.Redact(file))), uses.Put(int64(len(file)))
 	case !isPDF:
 		hint := allowlist.ServesKind(allowlist.FileKind(t.Path.Ext()))
 		return command.Reply{}, command.BadValue.Advise(hint).Failure("File %q is not a text, and not a PDF: %s", command.Verbatim(t.Typed), mediaType(t.Path, file))
@@ -185,7 +185,7 @@ func textOfAttachment(v *command.Vault, p command.Values) (command.Reply, error)
 	if len(broken) > maxViews {
 		broken = append(broken[:maxViews], fmt.Sprintf("%d more cannot be read", len(broken)-maxViews))
 	}
-	said.Text, said.Notice = out.String(), strings.Join(broken, "; ")
+	said.Text, said.Notice = string(v.Redact([]byte(out.String()))), strings.Join(broken, "; ")
 	if written == 0 && len(broken) == 0 {
 		said.Text, said.Notice = "", fmt.Sprintf("no text in it: %s, which may show images of text", counted(len(pages), "page"))
 	}

@@ -200,14 +200,14 @@ func readAttachment(v *command.Vault, p command.Values) (command.Reply, error) {
 	if size > maxAttachmentText {
 		return command.Text(fmt.Sprintf("%s, %d bytes: too large to be read", promised(t.Path), size)), nil
 	}
-	text, err := v.Disk.Read(t.Path)
+	text, err := v.Disk.Raw().Read(t.Path)
 	if err != nil {
 		return command.Reply{}, command.ReadError(t.Typed, err)
 	}
 	kind := mediaType(t.Path, text)
 	switch {
 	case isText(text):
-		return command.FromNote(t.Path, text, string(text)), nil
+		return command.FromNote(t.Path, text, string(v.Redact(text))), nil
 	case !isShown(kind):
 		return command.FromNote(t.Path, text, fmt.Sprintf("%s, %d bytes: not a text, and not an image that can be shown", kind, len(text))), nil
 	}
