@@ -24,7 +24,7 @@ import (
 // answer in the library. Of those that are not here, and not in shortAnswers, the
 // plain form has.
 var listingParams = map[string]map[string]any{
-	"attachment:read": {"path": "Files/long.txt"}, "canvas:read": {"path": "Big.canvas"}, "related": {"path": "Hub.md", "limit": "100"},
+	"attachment:read": {"path": "Files/long.txt"}, "attachment:text": {"path": "Files/long.txt"}, "canvas:read": {"path": "Big.canvas"}, "related": {"path": "Hub.md", "limit": "100"},
 	"backlinks": {"path": "Hub.md"}, "base:check": {"path": "Wrong.base"}, "base:eval": {"path": "Hub.md", "expr": "file.backlinks"},
 	"base:query": {"path": "Big.base"}, "base:views": {"path": "Big.base"}, "daily:range": {"from": "2026-03-01", "to": "2026-03-28"},
 	"daily:read": {"date": "2026-03-05"}, "diff": {"path": "Hub.md", "from": "35"}, "history": {"path": "Hub.md"},
