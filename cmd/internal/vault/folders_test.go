@@ -227,3 +227,84 @@ func relocated(call []string, p string) string {
 func stemOf(p string) string { return strings.TrimSuffix(path.Base(p), path.Ext(p)) }
 
 func sortedPaths(files map[string]string) []string { return slices.Sorted(maps.Keys(files)) }
+
+// A folder moves as a whole or not at all, and nothing is said of what is hidden in it.
+func TestAFolderIsMovedAsAWhole(t *testing.T) {
+	files := map[string]string{"F/a.md": "a [[b]]", "F/Sub/b.md": "b", "L.md": "[[F/a]]", "G/g.md": "g"}
+	for _, test := range []struct {
+		name, call, said string
+		rules, more      map[string]string
+		status           int
+	}{
+		{"a hidden note", "folder:move path=F to=G/", "Error: Access denied: the folder \"F\" may not be changed as a whole.\n", map[string]string{"/": "rwd", "F/Sub": "none"}, nil, command.ExitFailed},
+		{"an ignored one", "folder:delete path=F", "Error: Access denied: the folder \"F\" may not be changed as a whole.\n", nil, map[string]string{".vaultwicketignore": "b.md\n"}, command.ExitFailed},
+		{"a note that may only be read", "folder:rename path=F name=Z", "Error: Access denied: \"F/Sub/b.md\" may not be moved away.\n", map[string]string{"/": "rwd", "F/Sub": "r"}, nil, command.ExitFailed},
+		{"one that may not be moved away", "folder:rename path=F name=Z", "Error: Access denied: \"F/Sub/b.md\" may not be moved away.\n", map[string]string{"/": "rwd", "F/Sub": "rw"}, nil, command.ExitFailed},
+		{"a link in a note that may only be read", "folder:rename path=F name=Z", "Error: Access denied: \"L.md\" may not be changed.\n", map[string]string{"F": "rwd", "Z": "rwd", "/": "r"}, nil, command.ExitFailed},
+		{"where nothing may be made", "folder:move path=F to=G/", "Error: Access denied: \"G/F\" may not be changed.\n", map[string]string{"/": "rwd", "G": "r"}, nil, command.ExitFailed},
+		{"a copy of what can be seen", "folder:copy path=F to=Z", "Copied: F -> Z (1 file)\n", map[string]string{"/": "rwd", "F/Sub": "none"}, nil, command.ExitDone},
+		{"a hidden folder", "folder:delete path=F", "Error: Folder \"F\" not found.\n", map[string]string{"/": "rwd", "F": "none"}, nil, command.ExitFailed},
+		{"into itself", "folder:move path=F to=F/Sub/", "Error: Invalid value for to: F/Sub/F. It is in the folder itself.\n", nil, nil, command.ExitMisuse},
+		{"over another one", "folder:rename path=F name=G", "Error: Destination \"G\" already exists!\n", nil, nil, command.ExitFailed},
+		{"the vault", "folder:delete path=/", "Error: Invalid value for path: /. That is the whole vault.\n", nil, nil, command.ExitMisuse},
+		{"one that is not there", "folder:move path=N to=G/", "Error: Folder \"N\" not found.\n", nil, nil, command.ExitFailed},
+		{"a file", "folder:move path=L.md to=G/", "Error: Folder \"L.md\" not found.\n", nil, nil, command.ExitFailed},
+		{"several in one another", "folder:move|files=F\nF/Sub|to=G/", "Error: \"F/Sub\" and \"F\" are in one another.\n", nil, nil, command.ExitMisuse},
+		{"several to one path", "folder:move|files=F\nG|to=Z", "Error: Invalid value for to: Z. Several folders go to a folder, with a slash at its end.\n", nil, nil, command.ExitMisuse},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			h := build(t, files)
+			for p, text := range test.more {
+				h.put(p, text)
+			}
+			if test.rules != nil {
+				h.env[command.AccessVariable] = mustRules(t, test.rules).String()
+			}
+			before := h.texts(true)
+			call := strings.Fields(test.call)
+			if strings.Contains(test.call, "|") {
+				call = strings.Split(test.call, "|")
+			}
+			h.expect(test.status, test.said, call...)
+			if after := h.texts(true); test.status != command.ExitDone && !maps.Equal(before, after) {
+				t.Errorf("it made %q", after)
+			}
+		})
+	}
+}
+
+// What is large is not read into memory, what is not a file of the vault stays, and what others
+// put into a folder since is no obstacle to undo.
+func TestWhatElseIsInAFolder(t *testing.T) {
+	large := strings.Repeat("x", 2<<20)
+	h := build(t, map[string]string{".obsidian/app.json": followLinks, "F/big.bin": large, "F/n.md": "![[big.bin]]", "F/.hidden": "stays", "F/empty/.keep": "", "E/x/y.md": "y"})
+	h.expect(command.ExitDone, "Moved: F -> G/F (2 files)\n", "folder:move", "path=F", "to=G/")
+	if h.get("G/F/big.bin") != large || h.get("F/.hidden") != "stays" || h.get("F/big.bin") != "(missing)" {
+		t.Error("the files are not where they belong")
+	}
+	h.put("G/F/new.md", "new")
+	h.expect(command.ExitDone, "Copied: G/F -> C (3 files)\n", "folder:copy", "path=G/F", "to=C")
+	if h.get("C/big.bin") != large {
+		t.Error("the copy differs")
+	}
+	h.expect(command.ExitDone, "Moved to trash: C (3 files)\n", "folder:delete", "path=C")
+	if h.exists(h.file("C")) || h.get(".trash/big.bin") != large {
+		t.Error("the folder is still there, or not in the trash")
+	}
+	for range 3 {
+		if status, out, _ := h.run("undo"); status != command.ExitDone {
+			t.Fatalf("undo: %q", out)
+		}
+	}
+	if h.get("F/big.bin") != large || h.get("G/F/new.md") != "new" || h.exists(h.file("C")) {
+		t.Errorf("undone, there is %q", slices.Sorted(maps.Keys(h.texts(true))))
+	}
+	h.expect(command.ExitDone, "Created: A/B\n", "folder:create", "path=A/B")
+	h.expect(command.ExitFailed, "Error: Destination \"A/B\" already exists!\n", "folder:create", "path=A/B")
+	h.expect(command.ExitDone, "Moved: E -> A/B/E (1 file)\n", "folder:move", "path=E", "to=A/B/")
+	h.run("undo")
+	h.run("undo")
+	if h.exists(h.file("A")) || !h.exists(h.file("E/x/y.md")) {
+		t.Errorf("undone, there is %q", slices.Sorted(maps.Keys(h.texts(true))))
+	}
+}

@@ -213,6 +213,14 @@ var writeKinds = []struct {
 	{"rename a heading", []string{"append path=a.md content=\\n#\\tH", "append path=l1.md content=[[a#H]]", "append path=l2.md content=![[a#h]]"}, "heading:rename path=a.md heading=H to=New"},
 	{"replace in several", nil, "vault:replace old=linked new=x"},
 	{"undo of a replacement", []string{"vault:replace old=linked new=x"}, "undo"},
+	{"move a folder", nil, "folder:move path=x to=y/z/"},
+	{"rename a folder", []string{"append path=linked.md content=[[x/b]]"}, "folder:rename path=x name=z"},
+	{"copy a folder", nil, "folder:copy path=x to=y"},
+	{"delete a folder", nil, "folder:delete path=x"},
+	{"undo of a moved folder", []string{"folder:move path=x to=y/"}, "undo"},
+	{"undo of a deleted folder", []string{"create path=x/c.md content=c", "folder:delete path=x"}, "undo"},
+	{"merge", nil, "note:merge path=linked.md into=a.md"},
+	{"extract", []string{"append path=a.md content=\\n#\\tH\\nx", "append path=l1.md content=[[a#H]]"}, "note:extract path=a.md heading=H to=n/H.md"},
 	{"undo of a creation", []string{"create path=n/m/new.md content=x"}, "undo"},
 }
 
