@@ -110,7 +110,7 @@ func (g *vaultGateway) doBatch(ctx context.Context, b Batch) BatchResult {
 		return g.refuseBatch(ctx, b, clientID, err)
 	}
 	if len(plan.asked()) > 0 && plan.mutates() { // the user is not asked about a batch that was carried out
-		if answer := g.recall(b.IdempotencyKey, boundTo(plan.request(), plan.digest())); answer != nil {
+		if answer := g.recall(b.IdempotencyKey, g.boundTo(plan.request(), plan.digest())); answer != nil {
 			return g.firstBatch(ctx, plan, answer)
 		}
 	}
@@ -147,7 +147,7 @@ func (g *vaultGateway) doBatch(ctx context.Context, b Batch) BatchResult {
 	}
 	if b.IdempotencyKey != "" && plan.mutates() {
 		// Carry out a batch under its idempotency key, as once does a call.
-		claimed, answer, err := g.claim(g.callerOf(plan.request()), b.IdempotencyKey, boundTo(plan.request(), plan.digest()))
+		claimed, answer, err := g.claim(g.callerOf(plan.request()), b.IdempotencyKey, g.boundTo(plan.request(), plan.digest()))
 		switch {
 		case err != nil:
 			return refusedBatch("", err)

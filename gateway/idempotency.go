@@ -22,7 +22,7 @@ func (g *vaultGateway) once(req Request, plan Plan, carryOut func(Plan) Result) 
 		return carryOut(plan)
 	}
 	name := plan.call.Name()
-	claimed, answer, err := g.claim(g.callerOf(req), req.IdempotencyKey, boundTo(req, digestOf(plan)))
+	claimed, answer, err := g.claim(g.callerOf(req), req.IdempotencyKey, g.boundTo(req, digestOf(plan)))
 	switch {
 	case err != nil:
 		return failed(name, err)
@@ -59,7 +59,15 @@ func (g *vaultGateway) recall(key string, digest keyDigest) []byte {
 	if err != nil {
 		return nil
 	}
-	return recallKey(kept, key, digest)
+	return recallKey(kept, g.scoped(key), digest)
+}
+
+// scoped returns a key as the journal has it: each agent has keys of its own.
+func (g *vaultGateway) scoped(key string) string {
+	if g.agent == "" || key == "" {
+		return key
+	}
+	return g.agent + "\x1e" + key
 }
 
 // claim takes a key of the vault, see [takeKey].
@@ -72,7 +80,7 @@ func (g *vaultGateway) claim(caller, key string, digest keyDigest) (c keyClaim, 
 	if err != nil {
 		return c, nil, err
 	}
-	return takeKey(kept, caller, key, digest)
+	return takeKey(kept, caller, g.scoped(key), digest)
 }
 
 // Notices about an answer and its key.

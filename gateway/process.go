@@ -171,7 +171,7 @@ func (g *vaultGateway) admit(ctx context.Context, req Request, line *audit.Recor
 		err = failure.New(failure.CodeUnconfirmed, "send it alone", "command %q requires user approval, and the user was not shown it with the batch", plan.call.Name())
 	case needsApproval(err):
 		line.Asked(err)
-		if answer := g.recall(req.IdempotencyKey, boundTo(req, digestOf(plan))); answer != nil {
+		if answer := g.recall(req.IdempotencyKey, g.boundTo(req, digestOf(plan))); answer != nil {
 			return plan, &answered{plan, answer} // the user is not asked about a call that was made
 		}
 		asked := time.Now()

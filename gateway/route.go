@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -175,9 +176,10 @@ func digest(items ...string) [sha256.Size]byte {
 
 // boundTo binds a digest to the sender of the request, so that no other one gets the answer:
 // to the session and to the name of the client, because over standard input and output every
-// client is the only caller of its server.
-func boundTo(req Request, call [sha256.Size]byte) [sha256.Size]byte {
-	return digest("key", req.Caller, req.Client, string(call[:]))
+// client is the only caller of its server. The sessions of one agent are one sender: its client may
+// have lost the connection.
+func (g *shared) boundTo(req Request, call [sha256.Size]byte) [sha256.Size]byte {
+	return digest("key", cmp.Or(g.agent, req.Caller), req.Client, string(call[:]))
 }
 
 // notKept begins the notice of a change that undo cannot take back.
