@@ -235,7 +235,7 @@ func paramNames(c allowlist.Command) string {
 
 func TestOpened(t *testing.T) {
 	t.Parallel()
-	const reading, writing = "ref file path line daily", "ref file path line status toggle daily done todo date"
+	const reading, writing = "ref file path line text daily", "ref file path line text status toggle daily done todo date"
 	for name, test := range map[string]struct {
 		policies []policy.Policy
 		command  string
