@@ -152,7 +152,6 @@ type traced struct {
 // AppChange is one file before and after the app has carried out a call, for a
 // command to judge.
 type AppChange struct {
-	Entry       journal.Entry
 	Step        journal.Step
 	Before, Now FileState
 }
@@ -200,7 +199,7 @@ func lookBack(v *Vault, j *journal.Journal, row Command, values Values, e journa
 				return nil, err
 			}
 		}
-		if err = weigh(v, j, row, values, e, &t); err != nil {
+		if err = weigh(v, j, row, values, &t); err != nil {
 			return nil, err
 		}
 		seen = append(seen, t)
@@ -218,7 +217,7 @@ func heldAt(v *Vault, path string) (FileState, error) {
 }
 
 // weigh sets the state of one file.
-func weigh(v *Vault, j *journal.Journal, row Command, values Values, e journal.Entry, t *traced) error {
+func weigh(v *Vault, j *journal.Journal, row Command, values Values, t *traced) error {
 	s, now := t.step, ImageOf(t.now)
 	t.state = otherwise
 	source := now
@@ -248,7 +247,7 @@ func weigh(v *Vault, j *journal.Journal, row Command, values Values, e journal.E
 		}
 		before = Existing(text)
 	}
-	verdict, err := row.Verify(v, values, AppChange{e, s, before, t.now})
+	verdict, err := row.Verify(v, values, AppChange{s, before, t.now})
 	if err == nil && verdict.Done {
 		t.state, t.style = applied, verdict.Style
 	}
