@@ -41,8 +41,15 @@ func compareArgs(a, b arg) int {
 // Valid reports whether c was made by Parse.
 func (c Call) Valid() bool { return c.row != nil }
 
-// of returns the row of the call, an empty one for the zero Call.
-func (c Call) of() *row { return cmp.Or(c.row, &row{}) }
+var noRow row // of the zero Call
+
+// of returns the row of the call.
+func (c Call) of() *row {
+	if c.row == nil {
+		return &noRow
+	}
+	return c.row
+}
 
 // Name returns the exact name of the command, "" for the zero Call.
 func (c Call) Name() string { return c.of().name }

@@ -242,7 +242,8 @@ func (q question) settle(v *verdict, text string) {
 	case q.isBinary(v.stdout):
 		v.stdout = ""
 		v.failure = &Failure{code: CodeCLIError, reason: "the file is not a text", hint: "attachment:read shows an image, attachment:text the text of a PDF; of other files attachment:read tells type and size"}
-	case q.empty(text):
+	// In the text of a note only the exact sentence for "nothing" counts.
+	case text != "" && q.reply.Empty != "" && (text == q.reply.Empty || q.reply.Kind != allowlist.Content && nothingFound(text)):
 		if !v.explained {
 			v.notices = append(v.notices, text)
 		}
@@ -270,15 +271,6 @@ func (q question) settle(v *verdict, text string) {
 func (q question) isBinary(text string) bool {
 	isMarkdown := func(name string) bool { return path.Ext(name) == ".md" || path.Ext(name) == "" }
 	return q.name == neverSilent && (strings.Contains(text[:min(len(text), 8000)], "\x00") || strings.HasPrefix(text, "%PDF-")) && !slices.ContainsFunc(q.values, isMarkdown)
-}
-
-// empty reports whether text is the sentence for "nothing". In the text of a
-// note only the exact sentence of the command counts.
-func (q question) empty(text string) bool {
-	if text == "" || q.reply.Empty == "" {
-		return false
-	}
-	return text == q.reply.Empty || q.reply.Kind != allowlist.Content && nothingFound(text)
 }
 
 // neverSilent ends its answer with a line break even when the note is empty

@@ -21,7 +21,6 @@ type job struct {
 	ctx     context.Context // ends when the request is cancelled or answered
 	cancel  context.CancelFunc
 	out     *outlet
-	printer *bufio.Writer
 	sent    int           // of its output
 	more    chan struct{} // closed when all of it may be sent
 	allowed sync.Once
@@ -60,8 +59,8 @@ func (j *job) window(size int) (int, error) {
 	}
 }
 
-// printers are the buffers through which answers pass. They are as large as the
-// one that a reply makes otherwise, and so are taken for it.
+// printers are the buffers of answers. A reply uses one because of its size instead of making
+// its own.
 var printers = sync.Pool{New: func() any { return bufio.NewWriterSize(nil, command.PrintBuffer) }}
 
 func (j *job) stderr() io.Writer { return jobStream{j, frame.KindStderr} }

@@ -185,8 +185,8 @@ func (w *Worker) cancel(j *job) {
 	}
 }
 
-// run answers one request. A panic is answered as the death that it would be
-// for a process of one call, and ends the worker: its state is not trusted.
+// run answers one request. A panic is answered as the crash of a process of one call, and ends
+// the worker, because its state is not trusted.
 func (w *Worker) run(j *job) {
 	defer func() {
 		if reason := recover(); reason != nil {
@@ -202,14 +202,13 @@ func (w *Worker) run(j *job) {
 		w.end(command.ExitDone)
 		return
 	}
-	j.printer = printers.Get().(*bufio.Writer)
-	j.printer.Reset(jobStream{j, frame.KindStdout})
-	status := w.perform(Call{j.ctx, append([]string{w.folder}, j.words...), bytes.NewReader(j.input), j.printer, j.stderr(), func() {
+	stdout := printers.Get().(*bufio.Writer)
+	stdout.Reset(jobStream{j, frame.KindStdout})
+	status := w.perform(Call{j.ctx, append([]string{w.folder}, j.words...), bytes.NewReader(j.input), stdout, j.stderr(), func() {
 		_ = w.out.write(frame.Append(nil, frame.Frame{Kind: frame.KindChanging, ID: j.id})) // the end of the answer fails in the same way
 	}})
-	j.printer.Reset(nil)
-	printers.Put(j.printer)
-	j.printer = nil
+	stdout.Reset(nil)
+	printers.Put(stdout)
 	w.answer(j, frame.End{Status: uint8(status), Last: w.host.VaultMissing})
 	if w.host.VaultMissing {
 		w.end(command.ExitDone)
