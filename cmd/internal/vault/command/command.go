@@ -16,27 +16,20 @@ import (
 // Command is one row of the table of what this program can do. What it can carry and
 // what it is for is declared by the row of the same name in package allowlist.
 type Command struct {
-	Name string
-	// Help is for a command that does something else here than in the app.
-	Help string
-	// Positional names the parameter that a bare word gives, "" if none is taken, and
-	// Escaped one in which escapes are expanded as in the text of a note.
-	Positional, Escaped string
-	// Run answers a command that reads. One that may change the vault has Plan in
-	// its place, which says what it would do and touches nothing.
+	Name       string
+	Help       string // "" for that of allowlist; for a command that differs from that of the app
+	Positional string // the parameter of a bare word, "" if none is taken
+	Escaped    string // a parameter in which escapes are expanded as in the text of a note
+	// Run answers a command that reads. One that may change the vault has Plan instead, which
+	// changes nothing.
 	Run  func(*Vault, Values) (Reply, error)
 	Plan func(*Vault, Values) (Proposal, error)
-	// OfIndex says that an answer depends on the index, on the day and on the request
-	// alone, unless the request is about the active note or today's.
-	OfIndex bool
-	// OfFiles says the same of an answer for which no index is made where none is current.
-	OfFiles bool
-	// OnlyReads reports whether a request of a command with a plan only shows
-	// something, nil means that none does.
-	OnlyReads func(Values) bool
-	// Verify judges what the app made of a file, where it is not byte for byte what
-	// was planned. With nil nothing else is what was asked for.
-	Verify Verifier
+	// OfIndex says that an answer depends only on the index, the day and the request, unless the
+	// request is about the active note or today's. OfFiles says the same of an answer for which
+	// no index is made if none is current.
+	OfIndex, OfFiles bool
+	OnlyReads        func(Values) bool // whether a request of a command with a plan only shows something; nil for never
+	Verify           Verifier          // of a file that differs from the plan after the app has changed it; nil refuses it
 }
 
 // Writes reports whether the command changes the vault.

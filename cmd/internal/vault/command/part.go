@@ -10,12 +10,8 @@ import (
 
 // Part says how much of a long answer is printed. The zero Part is all of it.
 type Part struct {
-	// Bytes is how much is printed at least; the part ends with the row in which it is
-	// reached, or a few rows later.
-	Bytes int
-	// Lines says that every line is a row, whatever the answer is made of. Without it only
-	// a listing that knows its own rows is divided.
-	Lines bool
+	Bytes int  // at least; the part ends with the row in which it is reached, or a few rows later
+	Lines bool // every line is a row; otherwise only a listing with rows of its own is divided
 }
 
 // Whole is an answer of which a part is printed.
@@ -26,11 +22,8 @@ type Whole struct {
 }
 
 const (
-	// pieceSize is how large the pieces of an answer are at least: so much more than was
-	// asked for a part may have.
-	pieceSize = 2 << 10
-	// chunkSize is how much memory is taken at once for pieces.
-	chunkSize = 64 << 10
+	pieceSize = 2 << 10  // minimum of a piece of an answer, and so how much longer than requested a part may be
+	chunkSize = 64 << 10 // allocated at once for pieces
 )
 
 // Divide leaves the first part of the answer in the reply, and returns the whole. It is not
@@ -123,23 +116,16 @@ func (r rows) behind(made [][]byte, place int) rows {
 func TextOfPieces(pieces [][]byte) Reply { return Reply{rows: rows{}.behind(pieces, 0)} }
 
 const (
-	// MaxBytes bounds all answers of a worker together, and so each: a listing of 100,000
-	// tasks is half of it.
-	MaxBytes = 8 << 20
-	// maxCount is how many answers are kept; one that is not is made again, if it is asked for
-	// while nothing has changed.
-	maxCount = 8
-	// maxAge is how long an answer is kept since a part of it was asked for: as long as the
-	// gateway keeps the parts that it has.
-	maxAge = 10 * time.Minute
+	MaxBytes = 8 << 20          // of all answers of a worker together; a listing of 100,000 tasks is half of it
+	maxCount = 8                // answers; another one is made again
+	maxAge   = 10 * time.Minute // since a part was requested, as the gateway keeps its parts
 )
 
-// Store keeps answers. Where room is needed those go first whose end was asked for, and then
-// the ones that were not used for the longest time. It is safe for use by several goroutines;
-// the zero Store is empty.
+// Store keeps answers. It drops first those whose end was requested, then the least recently
+// used ones (LRU). It is safe for concurrent use; the zero Store is empty.
 type Store struct {
 	mu      sync.Mutex
-	answers []kept // the one that was not used for the longest time first
+	answers []kept // least recently used first
 	bytes   int
 }
 
@@ -151,9 +137,8 @@ type kept struct {
 	ended  bool // its end was asked for
 }
 
-// Put keeps the pieces of an answer, which must not be changed any more, and returns the id under
-// which it is found: 26 random letters and digits. It is not ok if they are
-// more than [MaxBytes].
+// Put keeps the pieces of an answer, which must not be changed any more, and returns its id: 26
+// random letters and digits. It is not ok if they are more than [MaxBytes].
 func (s *Store) Put(pieces [][]byte) (id string, ok bool) {
 	fresh := kept{id: rand.Text(), pieces: pieces, used: time.Now()}
 	for _, piece := range pieces {

@@ -222,17 +222,16 @@ type WriteOptions struct {
 const (
 	WriteSwitch  = "--write" // without it nothing is changed and nothing kept
 	PlanSwitch   = "--plan"  // show what would be done, and do nothing
-	BeginSwitch  = "--begin" // keep it besides, for the app to carry it out
-	EndSwitch    = "--end"   // look at what became of that
+	BeginSwitch  = "--begin" // record it as well, for the app to carry it out
+	EndSwitch    = "--end"   // verify that
 	ChangeSwitch = "--change"
 	ExpectSwitch = "--expect"
 
-	CallerSwitch  = "--caller"
-	ClientSwitch  = "--client"
-	BatchSwitch   = "--batch"
-	SparingSwitch = "--sparing"
-	// ApprovedSwitch is followed by the digest of a plan that was shown.
-	ApprovedSwitch = "--approved"
+	CallerSwitch   = "--caller"
+	ClientSwitch   = "--client"
+	BatchSwitch    = "--batch"
+	SparingSwitch  = "--sparing"
+	ApprovedSwitch = "--approved" // with the digest of a plan that was shown
 )
 
 // maxCaller is the longest name of a caller or a batch that the journal keeps.

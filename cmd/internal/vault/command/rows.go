@@ -8,9 +8,9 @@ import (
 	"unicode/utf8"
 )
 
-// Rows returns a reply of success that is made while it is printed, so that a long listing
-// is never in memory as a whole. row appends what comes of each place below count, in
-// their order; it is called once for each, unless the reader has gone.
+// Rows returns a reply of success that is made while it is printed, so that a long listing is
+// never in memory as a whole. row appends each of count rows in order; it is called once for
+// each, unless the reader has gone.
 func Rows(count int, row func(b []byte, place int) []byte) Reply {
 	return Reply{rows: rows{count, row}}
 }
@@ -21,9 +21,8 @@ type rows struct {
 	row   func(b []byte, place int) []byte
 }
 
-// usualRow is what of a buffer has to be left for one more row, or else as much as the
-// longest one so far has taken, up to half of the buffer. A row for which that is not enough
-// is copied.
+// usualRow is the minimum space in a buffer for one more row, or the length of the longest one so
+// far, up to half of the buffer. A longer row is copied.
 const usualRow = 2 << 10
 
 // print writes all rows, many at a time. They are made where they are written from.
