@@ -32,9 +32,8 @@ type Batch struct {
 	Atomic bool
 	// IdempotencyKey is that of the batch as a whole, see [Request].
 	IdempotencyKey string
-	// MaxOutput bounds the output of all operations together, in bytes, which they share
-	// evenly; 0 means no bound. The JSON around an output counts as 200 bytes. The smallest
-	// share is 128 bytes.
+	// MaxOutput bounds the output of all operations in bytes, shared evenly, with 200 bytes for
+	// the JSON around each and a share of at least 128; 0 means no bound.
 	MaxOutput int
 	// Keep is that of [Request], for all operations.
 	Keep bool
@@ -60,10 +59,9 @@ const (
 	statusSkipped = "skipped"
 )
 
-// DoBatch decides about all operations of b and then carries them out. If one
-// is refused, none is begun. Adjacent reads run at once; all other operations run alone and in
-// their order, so that each sees the results of those before it. No other change through g is
-// made in between. It always returns a result, as [Gateway.Do] does.
+// DoBatch decides about all operations of b and then carries them out. If one is refused, none is
+// begun. Adjacent reads run concurrently, all other operations alone and in their order. No other
+// change through g is made meanwhile. It always returns a result, as [Gateway.Do] does.
 func (g *Gateway) DoBatch(ctx context.Context, b Batch) (result BatchResult) {
 	started := time.Now()
 	if b.Taken.IsZero() {

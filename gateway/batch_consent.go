@@ -85,8 +85,8 @@ func (g *vaultGateway) callsAsked(plan *batchPlan) (calls []consent.CallDigest) 
 }
 
 // replanBatch plans a batch again after the user approved it, as replan does for a call, and
-// replaces the plan; each are the questions about its operations. The error says that the
-// question would be another one by now.
+// replaces the plan; each are the questions about its operations. The error says that the question
+// has changed.
 func (g *vaultGateway) replanBatch(ctx context.Context, plan *batchPlan, q consent.Question, each []consent.Question) ([]consent.Question, error) {
 	if err := g.admission.Open(); err != nil {
 		return nil, err
@@ -178,9 +178,8 @@ func (g *vaultGateway) questionOfBatch(ctx context.Context, plan *batchPlan) (q 
 	return q, each, nil
 }
 
-// besides describes the operations of a batch that need no approval: what those that change
-// something would change on the notes as they are, or what they name where that is not known
-// before the batch runs.
+// besides describes the operations that need no approval: what changes they would make to the
+// notes as they are, or what they name if that is known only when the batch runs.
 func (g *vaultGateway) besides(ctx context.Context, plan *batchPlan) (lines []consent.Line) {
 	say := func(format string, args ...any) {
 		lines = append(lines, consent.Line{Text: fmt.Sprintf(format, args...)})
@@ -282,9 +281,8 @@ func (b Batch) from(request Request) Request {
 	return request
 }
 
-// assessLosses is assessLoss for the operations of a batch, each on the notes as they
-// are before it. Of one that takes values from others nothing is known; it is judged
-// when it runs, without asking.
+// assessLosses is assessLoss for each operation of a batch, on the notes as they are before it. An
+// operation with values from others is judged when it runs, without asking.
 func (g *vaultGateway) assessLosses(ctx context.Context, plan *batchPlan) (clientID string, err error) {
 	touched := map[string]bool{}
 	for i := range plan.steps {

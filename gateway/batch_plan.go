@@ -147,9 +147,9 @@ func (o Operation) references() []Reference {
 	return refs
 }
 
-// withPlaceholders returns the request with a valid placeholder for every value that is not
-// known yet. What a call may do depends on its command and on which parameters it has, and both
-// are known. With the true values it is judged again.
+// withPlaceholders returns the request with a valid placeholder for every value that is not known
+// yet. The decision depends on the command and on which parameters it has, and is made again with
+// the true values.
 func (o Operation) withPlaceholders() (Request, error) {
 	command, err := allowlist.Describe(o.Command)
 	if err != nil {
@@ -204,8 +204,8 @@ func (p *batchPlan) mutates() bool {
 	return slices.ContainsFunc(p.steps, func(s batchStep) bool { return s.plan.call.Effect().Mutates() })
 }
 
-// stages puts the operations into groups. Those of a group run at once, and a group begins after
-// the one before it. A call that changes something, or what the user sees, has a group of its own.
+// stages groups the operations: those of a group run concurrently, the groups one after the other.
+// A call that changes something, or what the user sees, has a group of its own.
 func (p *batchPlan) stages() (stages [][]int) {
 	var group []int
 	closeGroup := func() {

@@ -22,9 +22,9 @@ import (
 	"vaultwicket/tiers"
 )
 
-// change carries out a call that changes notes. The embedded program keeps,
-// does and checks the change by itself. What the app does is kept before it
-// begins and looked at afterwards, where the folder of the vault is known.
+// change carries out a call that changes notes. The embedded program journals, makes and checks
+// the change itself. A change by the app is journaled before and verified afterwards, if the
+// folder of the vault is known.
 func (g *vaultGateway) change(ctx context.Context, r route) (exec.Outcome, error) {
 	id := cmp.Or(r.entry, journal.NewID(time.Now()))
 	options := exec.WriteOptions{
@@ -107,9 +107,9 @@ func (s changeState) note(out *exec.Outcome, id string) {
 	}
 }
 
-// unexpectedState says that a note is neither as it was nor as planned: the change was made
-// twice, in part, in another way, or together with a change of another program. The journal has
-// the note as it was found.
+// unexpectedState says that a note is neither unchanged nor as planned: the change was made twice,
+// in part, differently, or together with one of another program. The journal has the note as it
+// was found.
 func unexpectedState(id, format string, args ...any) *failure.RequestError {
 	hint := "look at the note before you try again; undo id=" + id + " makes it what it was"
 	return failure.New(failure.CodeNotApplied, hint, format+", but the note is neither as it was nor as it was to be", args...)
@@ -212,12 +212,12 @@ func (g *vaultGateway) pollOutcome(ctx context.Context, r route, own exec.Progra
 	}
 }
 
-// The name of a call does not say what it removes: to replace the text of a note by nothing
-// is to delete it. So before a change of notes is decided, the embedded program works it out,
-// once. The plan carries it to the question, the preview and the run. A change that removes
-// much is judged, asked about, shown and logged as destructive. Notes can change before the
-// run: then the embedded program refuses a change that is not the approved one, or, where the
-// user was not asked, one that removes much.
+// The name of a call does not say what it removes: replacing the text of a note by nothing deletes
+// it. So before a change of notes is decided, the embedded program works it out, once, and the
+// plan carries it to the question, the preview and the run. A change that removes much is judged,
+// asked about, shown and logged as destructive. If notes change before the run (TOCTOU), the
+// embedded program refuses a change that is not the approved one, or, if the user was not asked,
+// one that removes much.
 
 // assessLoss judges a plan by what it would do. err is the error that came with the plan.
 func (g *vaultGateway) assessLoss(ctx context.Context, req Request, plan Plan, err error) (Plan, error) {
@@ -240,9 +240,9 @@ func (g *vaultGateway) assessLoss(ctx context.Context, req Request, plan Plan, e
 	return plan.withLoss(plan.change.Loss, err)
 }
 
-// workOut has the embedded program work out what a plan would do to notes, unless the plan
-// has it already. The change stays nil where there is none: for a call that changes no notes,
-// and in a vault whose folder is not known.
+// workOut has the embedded program work out the change of a plan, unless the plan has it already.
+// The change stays nil for a call that changes no notes, and if the folder of the vault is not
+// known.
 func (g *vaultGateway) workOut(ctx context.Context, plan *Plan) error {
 	if plan.change != nil || len(plan.routes) == 0 || !plan.routes[0].changesNotes() || !plan.routes[0].decision.Preview().Valid() {
 		return nil

@@ -49,10 +49,9 @@ func (g *vaultGateway) requester(req Request) consent.Requester {
 	return by
 }
 
-// replan plans again what the user approved. The approval may have taken minutes, in which
-// settings can have become stricter, and notes can have changed: change is what the question
-// showed, and its notes must be as they were. The error says that the question would be
-// another one by now.
+// replan plans an approved call again, because settings can have become stricter and notes can
+// have changed meanwhile. change is the one that the question showed, and its notes must be
+// unchanged. The error says that the question has changed.
 func (g *vaultGateway) replan(ctx context.Context, req Request, change *plannedChange, q consent.Question) (Plan, error) {
 	if err := g.admission.Open(); err != nil && !req.undoesForOwner() {
 		return Plan{}, err
@@ -100,8 +99,8 @@ type approved struct {
 	takesBack bool
 }
 
-// question makes the question about a plan, which is one of several that are asked together. An
-// error is the answer to the call: the user is not asked about one that would fail.
+// question makes the question about a plan, one of several that are asked together. An error is
+// the answer to the call: the user is not asked about a call that would fail.
 func (g *vaultGateway) question(ctx context.Context, req Request, plan *Plan, together int) (consent.Question, error) {
 	call := plan.call
 	q := consent.Question{

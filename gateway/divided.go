@@ -23,9 +23,8 @@ type divided struct {
 	plain    bool
 }
 
-// pageOf makes a program send only as much of an answer as the first page needs, in the form of
-// pages, see page. An answer with headings between its rows is not divided, nor is a note, for
-// which the hash of the whole is needed.
+// pageOf has a program send only as much of an answer as the first page needs. An answer with
+// headings between its rows is not divided, nor is a note, whose hash needs the whole.
 func (r Request) pageOf(ctx context.Context, call allowlist.Call, p policy.Policy) context.Context {
 	if !r.Keep || r.batch != "" || call.Effect().Mutates() || p.Secrets == policy.SecretsBlock {
 		return ctx

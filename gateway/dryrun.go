@@ -24,10 +24,9 @@ type DryRun struct {
 	Effect   string `json:"effect,omitempty"`
 	Backend  string `json:"backend,omitempty"`
 	Vault    string `json:"vault,omitempty"`
-	// Program and Shell, which is the same as one line for a POSIX shell, are only for a
-	// user at a terminal, see [Request]: an agent could run the program itself. An agent sees
-	// Argv, which has no program, of an allowed call, and of the embedded program without
-	// the arguments that start it.
+	// Program and Shell, the same as one line for a POSIX shell, are only for a user at a
+	// terminal, see [Request]: an agent could run the program itself. An agent sees Argv of an
+	// allowed call, without the program and the arguments that start the embedded program.
 	Program string   `json:"program,omitempty"`
 	Argv    []string `json:"argv,omitempty"`
 	Stdin   *Stdin   `json:"stdin,omitempty"`
@@ -54,7 +53,7 @@ type Rule struct {
 }
 
 // DryRun plans req and returns the plan. The embedded program works out the difference of a change
-// that is allowed or that the user could approve. It starts nothing else, and changes nothing.
+// that is allowed or can be approved. Nothing else is started, and nothing is changed.
 func (g *Gateway) DryRun(ctx context.Context, req Request) (d DryRun) {
 	req.Caller = g.ofAgent(req.Caller)
 	req = req.withOneLimit()

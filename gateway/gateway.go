@@ -106,8 +106,8 @@ type vaultGateway struct {
 	*shared
 	vault Vault
 	rules *notes.Rules
-	// writing is of one call that changes a note, changingMany of one that looks for the notes
-	// that it changes: it takes the lock of the journal only when it has found them, so that
+	// writing is held by one call that changes a note, changingMany by one that looks for the
+	// notes that it changes: it takes the lock of the journal only when it has found them, so that
 	// other writers do not wait for the search. A batch has both.
 	writing, changingMany *admission.Semaphore
 

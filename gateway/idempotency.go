@@ -14,9 +14,9 @@ import (
 	"vaultwicket/gateway/state/journal"
 )
 
-// once carries out a plan. With an idempotency key a call that changes something is
-// carried out once: the same key with the same call returns the first answer, also
-// after a restart. A call with an unknown outcome is never carried out again.
+// once carries out a plan. With an idempotency key a call that changes something is carried out
+// once: the same key with the same call returns the first answer, even after a restart. A call
+// with an unknown outcome is never repeated.
 func (g *vaultGateway) once(req Request, plan Plan, carryOut func(Plan) Result) Result {
 	if req.IdempotencyKey == "" || !plan.call.Effect().Mutates() {
 		return carryOut(plan)
@@ -113,9 +113,9 @@ type rememberedResult struct {
 	Hidden string `json:"hidden"`
 }
 
-// mayBeSeen refuses to return the first answer to a call after the rules that hide notes have
-// changed, if it is about a note that is hidden: such a note is missing. So does an answer that
-// may be about any note. at is the note that the answer names, besides those in its text.
+// mayBeSeen refuses to return the first answer after the rules that hide notes have changed, if it
+// is about a hidden note, or may be about any note. at is the note that the answer names, besides
+// those in its text.
 func (g *vaultGateway) mayBeSeen(call allowlist.Call, at, stdout string) error {
 	if call.TouchesNoNote() {
 		return nil
@@ -180,9 +180,9 @@ type keyClaim struct {
 	digest keyDigest
 }
 
-// takeKey looks a key up for a caller. It returns the first answer if there is one, otherwise the
-// claim. The error is a [*failure.RequestError]: the key is invalid, belongs to another call, or
-// to one whose outcome is unknown.
+// takeKey returns the first answer under a key of a caller, or the claim of it. The error is a
+// [*failure.RequestError]: the key is invalid, belongs to another call, or to one with an unknown
+// outcome.
 func takeKey(kept *journal.Journal, caller, key string, digest keyDigest) (c keyClaim, answer []byte, err error) {
 	c = keyClaim{journal.NewID(time.Now()), kept.Keys().Of(caller), key, digest}
 	answer, state, err := c.keys.Recall(key, digest, time.Now())

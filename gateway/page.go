@@ -128,9 +128,9 @@ func (g *vaultGateway) page(req Request, answer Result, whole string) Result {
 
 const longNote = "this is a part of a long note; outline lists its headings, and note:section prints the section of one, or some lines"
 
-// numbered returns a page that begins at a position of an answer with the numbers of its rows;
-// known are rows counted before. The numbers are not known where the middle of the answer is
-// missing, nor within a row of JSON.
+// numbered returns a page that begins at a position with the numbers of its rows; known are rows
+// counted before. They are unknown if the middle of the answer is missing, and within a row of
+// JSON.
 func (r Result) numbered(answer Result, at pages.Position, known pages.Counted) Result {
 	if r.Truncated == nil || answer.missingPart != "" || answer.form != r.form {
 		return r
@@ -252,9 +252,9 @@ func (g *shared) resolveCursor(req Request) (from storedText, first storedAnswer
 	return from, first, page, err
 }
 
-// readAgain carries out the request of a page once more, for the caller of now. A random
-// answer, and a note that has not changed, is only judged once more; an answer from an index
-// that has not changed is left out. Then there is no text to compare.
+// readAgain carries out the request of a page again, for its present caller. A random answer, and
+// an unchanged note, is only judged again; an unchanged answer from an index is left out. Then
+// there is no text to compare.
 func (g *vaultGateway) readAgain(ctx context.Context, hold *exec.Hold, req Request, first storedAnswer) (now Result, compares bool) {
 	again := first.request
 	again.Fields, again.Limit = nil, 0 // of the whole

@@ -115,8 +115,8 @@ func (g *vaultGateway) addRoute(plan *Plan, program exec.Program, vault string) 
 }
 
 // resolves reports whether the app can carry out a call that may depend on hidden notes: the
-// embedded program resolves the note, and the app is asked for that note alone, by its path.
-// With the backend auto the embedded program answers such calls.
+// embedded program resolves the note, and the app gets its path. With the backend auto the
+// embedded program answers such calls.
 func (g *vaultGateway) resolves(plan *Plan, call allowlist.Call) bool {
 	if g.backend != App || g.target().Folder == "" || plan.policy.Ignores {
 		return false

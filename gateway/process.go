@@ -231,9 +231,9 @@ func (g *vaultGateway) run(ctx context.Context, r route) (exec.Outcome, error) {
 		}
 	}
 	if r.program.Backend() == string(App) && r.policy.Access.Restrict() {
-		// The access rules judge the path as it is named, and the app follows it to files of
-		// other names: through a symbolic link, or because a file has further hard links. The
-		// embedded program follows no link and enforces the rules itself.
+		// The access rules judge the given path, but the app follows symbolic links and further
+		// hard links to files of other names. The embedded program follows no link and enforces
+		// the rules itself.
 		for _, named := range r.call.NamedPaths() {
 			if err := notes.RejectIndirect(g.target().Folder, named.Path); err != nil {
 				return nothingRan(located), err

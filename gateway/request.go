@@ -35,9 +35,8 @@ type Request struct {
 	// no bound. With Keep the rest is kept for some minutes, for a request with its cursor.
 	Limit, MaxOutput int
 	Keep             bool
-	// Cursor is that of an earlier answer to the same command: the answer is the
-	// next page of it, as long as the first. The command and its parameters need not
-	// be given again, nor a limit that stays.
+	// Cursor is that of an earlier answer to the same command: the answer is its next page. The
+	// command, its parameters and an unchanged limit can be left out.
 	Cursor string
 	// Ask asks the user of the client, see [consent.Asker]; nil where that is not possible.
 	Ask consent.Asker
@@ -70,10 +69,9 @@ const undoCommand = "undo"
 // undoesForOwner reports whether the request is admitted during a pause.
 func (r Request) undoesForOwner() bool { return r.Owner && r.Command == undoCommand }
 
-// withOneLimit returns the request with one limit, which can be given as an option, among the
-// parameters or in both places: the smaller one applies. For a command without such a
-// parameter it is the option, which cuts the answer into pages; a command that prints few rows
-// without the parameter gets it.
+// withOneLimit returns the request with one limit: the smaller of the option and the parameter.
+// For a command without the parameter it is the option, which cuts the answer into pages; a
+// command that prints few rows by default gets it as its parameter.
 func (r Request) withOneLimit() Request {
 	at, text := -1, r.Params[limitParam].Text()
 	for i, word := range r.Words {

@@ -224,14 +224,12 @@ func takeImage(out *exec.Outcome) *Image {
 	return &Image{MediaType: out.Image, Base64: data}
 }
 
-// The methods Marked return an answer with each text of notes in it between two lines with a
-// random token, drawn for this answer, which no note can contain. They are called once, where
-// the answer leaves the gateway: a kept answer has no marks, because a note could repeat them
-// by the time it is shown again.
+// The methods Marked return an answer with each text of notes between two lines with a random
+// token, which no note can contain. They are called once, when the answer leaves the gateway: a
+// kept answer has no marks, because a note could repeat them before it is shown again.
 //
-// JSON is marked as a whole, and is text then: a program sees where a value ends, but a model
-// reads what is in it. Names, such as the path of a note, stay as they are, because calls are
-// made with them; sentences quote them.
+// JSON is marked as a whole, and is text then. Names, such as the path of a note, stay unmarked,
+// because calls are made with them; sentences quote them.
 
 // Marked returns the result with marks. An answer of vaultwicket itself has none, because it is
 // no text of notes.

@@ -129,8 +129,8 @@ func madeFrom(key, asked string) []string {
 	return []string{asked, asked + ".md"}
 }
 
-// advised adds the hint of the embedded program, which knows the names that the caller may see, to
-// an answer of the app that something was not found. Only calls that read are run again for it.
+// advised adds the hint of the embedded program, which knows the visible names, if the app has not
+// found something. Only reads are run again for it.
 func (g *vaultGateway) advised(ctx context.Context, r route, out exec.Outcome) exec.Outcome {
 	reads := r.call.Effect() == tiers.Reads && !r.call.Shows() && !r.call.Sends()
 	if r.program.Backend() != string(App) || !reads || out.Failure == nil || !out.Failure.IsNotFound() {
@@ -147,10 +147,9 @@ func (g *vaultGateway) advised(ctx context.Context, r route, out exec.Outcome) e
 	return out
 }
 
-// readDaily reads today's note without creating it. The app's own daily:read creates a
-// missing note (recorded on 1.13.7), so the note is read by its path: by the path that the
-// settings of the vault give, which takes one start of the app, and otherwise, or if that note
-// does not exist, by the path that the app answers.
+// readDaily reads today's note without creating it: the app's own daily:read creates a missing
+// note (recorded on 1.13.7). The path comes from the settings of the vault, which takes one start
+// of the app; otherwise, or if that note does not exist, from the app.
 func (g *vaultGateway) readDaily(ctx context.Context, r route) (exec.Outcome, error) {
 	own := "" // the path as the embedded program computes it from the settings of the vault
 	if program := g.embeddedProgram(); program != nil && !r.permit.Confined() {
@@ -211,9 +210,9 @@ func (g *vaultGateway) readDailyAt(ctx context.Context, r route, asked exec.Outc
 	return out, err
 }
 
-// dailyPath remembers where the app has today's note. The path that the embedded program
-// computes is the key: it changes with the day and with the settings. It may differ from the
-// app's in the names of months and weekdays, which the app writes in its own language.
+// dailyPath caches the app's path of today's note, keyed by the path that the embedded program
+// computes, which changes with the day and the settings. They may differ in the names of months
+// and weekdays, which the app writes in its own language.
 type dailyPath struct {
 	mu       sync.Mutex
 	own, app string // the same note, as each of them has it
@@ -254,10 +253,9 @@ func (r route) missingDaily(out exec.Outcome, err error) (exec.Outcome, error) {
 }
 
 // locate replaces the name of the note in a call by its path, and the policy judges the call
-// again: the note that was judged is the one that the call is run on. The app is asked, because
-// only the app knows which note it would take. The embedded program resolves and opens a note
-// in one step, and reports its path. An Outcome with a Failure, or an error, is the answer to
-// the whole call.
+// again, so that the judged note is the one that is used. The app is asked, because only the app
+// knows which note it would take; the embedded program resolves and opens a note in one step, and
+// reports its path. An Outcome with a Failure, or an error, is the answer to the whole call.
 func (g *vaultGateway) locate(ctx context.Context, r route) (route, exec.Outcome, error) {
 	name, _ := r.call.Named()
 	asked, err := g.runner.Run(ctx, r.permit.Locate(), g.resolver(r))
@@ -329,9 +327,9 @@ func factOf(answer, key string) string {
 // hashed adds the path and the hash of the note to an answer of the app that is the text of
 // one note.
 //
-// The app adds a missing final line break (inferred from counts of bytes, 1.12.7), so the size
-// of the file tells which of two texts the note has. Without the folder of the vault, or when
-// the note is changing, there is no hash.
+// The app adds a missing final newline (inferred from counts of bytes, 1.12.7), so the size of the
+// file tells which of two texts the note has. Without the folder of the vault, or while the note
+// changes, there is no hash.
 func (g *vaultGateway) hashed(r route, out exec.Outcome) exec.Outcome {
 	if r.program.Backend() != string(App) || out.Failure != nil {
 		return out
@@ -345,9 +343,9 @@ func (g *vaultGateway) hashed(r route, out exec.Outcome) exec.Outcome {
 	return out
 }
 
-// checkPinnedVault asks the app for the folder of its vault, once, and refuses another one:
-// the app confuses two vaults of one name, and takes an unknown name for the vault that it has
-// open. After an error the next call asks again.
+// checkPinnedVault asks the app for the folder of its vault, once, and refuses another one: the
+// app confuses two vaults of one name, and takes an unknown name for the open vault. After an
+// error the next call asks again.
 func (g *vaultGateway) checkPinnedVault(ctx context.Context, r route) error {
 	if !g.vault.Pinned || g.vault.Folder == "" || r.program.Backend() != string(App) {
 		return nil

@@ -130,9 +130,8 @@ func (g *Gateway) Visible(vault string) func(path string) bool {
 	return d.rules.Visible()
 }
 
-// Status is the state of the gateway, found without starting anything. It names no folder and
-// no program of the machine: a caller has no use for them, and what a model reads may end up
-// anywhere.
+// Status is the state of the gateway, found without starting anything. It names no folder and no
+// program of the machine: what a model reads may end up anywhere.
 type Status struct {
 	Enabled bool          `json:"enabled"` // false: every call is refused until the next start
 	Paused  bool          `json:"paused"`  // true: every call is refused until the user resumes

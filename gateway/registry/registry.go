@@ -67,9 +67,9 @@ func readFile(name string) []Vault {
 	return list
 }
 
-// openRegular opens a file, or the target of a link, nil if it is not a regular one: to open a
-// pipe would wait for a writer, and a device may never end. It checks before and after it opens
-// the file, which can be replaced in between (TOCTOU).
+// openRegular opens a file, or the target of a link, nil if it is not regular: opening a pipe
+// would wait for a writer, and a device may never end. It checks before and after it opens the
+// file (TOCTOU).
 func openRegular(name string) *os.File {
 	if info, err := os.Stat(name); err != nil || !info.Mode().IsRegular() {
 		return nil
@@ -146,9 +146,9 @@ type Place struct {
 }
 
 // Locate completes what is known of a vault from the app's list: a name or an id gets its folder,
-// a folder gets the name by which the app knows it, or its id where the name is that of two
-// vaults. An id goes before a folder, and a folder that the app knows before a name. Where there
-// is no list the app is asked by the name that is wanted.
+// a folder the name by which the app knows it, or its id if two vaults have that name. An id takes
+// precedence over a folder, and a folder that the app knows over a name. Without a list the app is
+// asked by the wanted name.
 func Locate(list []Vault, w Wanted) Place {
 	at := slices.IndexFunc(list, func(v Vault) bool { return w.Folder != "" && SameFolder(v.Folder, w.Folder) })
 	if at >= 0 && w.ID == "" {

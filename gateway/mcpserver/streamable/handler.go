@@ -195,9 +195,9 @@ func refuseBusy(w http.ResponseWriter, text string) {
 	refuse(w, http.StatusServiceUnavailable, text)
 }
 
-// rescue answers a request whose handler panicked: net/http would send an empty 200. The log
-// has a runtime error in full and any other value by its type, because it can contain text of a
-// note. rescue must be deferred itself.
+// rescue answers a request whose handler panicked: net/http would send an empty 200. The log has a
+// runtime error in full, any other value by its type, because it can contain text of a note. It
+// must be deferred itself.
 func (d *handler) rescue(w http.ResponseWriter) {
 	fault := recover()
 	if fault == nil {

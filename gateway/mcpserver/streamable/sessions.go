@@ -23,8 +23,8 @@ var (
 // random bits, and is valid only with the token that it was issued for.
 //
 // At the limit an idle session is evicted for a new one: the least recently used (LRU) of the
-// client that has the most. So a client that abandons its sessions, or opens very many, loses
-// its own and not those of others.
+// client with the most, so that a client that abandons sessions, or opens very many, loses its
+// own.
 type sessions struct {
 	max    int
 	idle   time.Duration
