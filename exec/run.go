@@ -224,6 +224,10 @@ func (a attempt) result(r *Runner, permit policy.Grant) (Outcome, error) {
 	case process.Stopped:
 		return out, stoppedBy(a.Cause, r.config.Timeout, mutates && a.Started)
 	case process.Crashed:
+		if permit.Call().Apart() { // it reached its limit, see the row of the command
+			out.Failure = &Failure{code: CodeOutputLimit, reason: "to read the file takes too much memory", hint: "ask for a part of it; the user can open it"}
+			return out, nil
+		}
 		return out, crashed(a.path, a.How, mutates)
 	case process.Lost:
 		return out, lost(a.path, a.How, mutates && a.Started)

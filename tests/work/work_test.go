@@ -51,6 +51,7 @@ func build(t *testing.T, flags ...string) *vault {
 		long += fmt.Sprintf("\n## Chapter %d\n%s", chapter, strings.Repeat("A line of the handbook that says one thing.\n", 40))
 	}
 	rig.WriteFile(t, filepath.Join(v.folder, "Handbook.md"), []byte(long))
+	rig.WriteFile(t, filepath.Join(v.folder, "Files/Offer.pdf"), []byte(offer()))
 	old := filepath.Join(v.folder, "Ideas/Kite.md")
 	rig.WriteFile(t, old, []byte("Build a kite.\n"))
 	then := time.Date(2025, 5, 1, 12, 0, 0, 0, time.UTC)
@@ -60,6 +61,20 @@ func build(t *testing.T, flags ...string) *vault {
 	env := []string{"HOME=" + t.TempDir(), "VAULTWICKET_NOW=" + now, "TZ=UTC"}
 	v.session = rig.StartSessionWith(t, env, append([]string{"--config=none", "--backend=embedded", "--vault=" + v.folder, "--tier=v2", "--allow-mutations"}, flags...)...)
 	return v
+}
+
+// offer is a PDF with one line of text.
+func offer() string {
+	const drawn = "BT /F 12 Tf 72 700 Td [(The fence costs)-300(1,240 euros)] TJ ET"
+	out, table := "%PDF-1.4\n", "xref\n0 6\n0000000000 65535 f \n"
+	for i, object := range []string{
+		"<</Type/Catalog/Pages 2 0 R>>", "<</Type/Pages/Count 1/Kids[3 0 R]>>", "<</Type/Page/Parent 2 0 R/Resources<</Font<</F 4 0 R>>>>/Contents 5 0 R>>",
+		"<</Type/Font/Subtype/Type1/BaseFont/Helvetica/Encoding/WinAnsiEncoding>>", fmt.Sprintf("<</Length %d>>\nstream\n%s\nendstream", len(drawn), drawn),
+	} {
+		table += fmt.Sprintf("%010d 00000 n \n", len(out))
+		out += fmt.Sprintf("%d 0 obj\n%s\nendobj\n", i+1, object)
+	}
+	return out + table + fmt.Sprintf("trailer\n<</Size 6/Root 1 0 R>>\nstartxref\n%d\n%%%%EOF\n", len(out))
 }
 
 func (v *vault) note(path string) string {
@@ -226,6 +241,35 @@ var pieces = []piece{
 		d.run("undo", nil)
 		d.changed("Daily/2026-11-16.md", "- called the plumber\n")
 	}, 2},
+	{"a canvas of a plan", func(d *doing) {
+		var operations []map[string]any
+		for i, words := range []string{"canvas:create|path=Plans/Fence.canvas", "canvas:add|text=Measure", "canvas:add|text=Order", "canvas:add|note=Garden", "canvas:connect|from=Measure|to=Order", "canvas:connect|from=Order|to=Projects/Garden.md|label=then"} {
+			command, rest, _ := strings.Cut(words, "|")
+			params := map[string]any{"path": "Plans/Fence.canvas"}
+			for word := range strings.SplitSeq(rest, "|") {
+				name, value, _ := strings.Cut(word, "=")
+				params[name] = value
+			}
+			operations = append(operations, map[string]any{"clientId": fmt.Sprint("c", i), "command": command, "params": params})
+		}
+		d.ask("obsidianBatch", map[string]any{"operations": operations})
+		d.run("canvas:read", map[string]any{"path": "Plans/Fence.canvas"}, "3 cards, 0 groups, 2 edges", "[1] Measure -> [2] Order", "[2] Order -> [3] file: Projects/Garden.md: then")
+	}, 2},
+	{"a base with two views", func(d *doing) {
+		d.run("create", map[string]any{"path": "Projects.base", "content": "filters: file.inFolder(\"Projects\")\n"})
+		d.run("base:add-view", map[string]any{"path": "Projects.base", "name": "Open", "filters": `status == "open"`, "order": "file.name"})
+		d.run("base:add-view", map[string]any{"path": "Projects.base", "name": "Board", "type": "kanban", "group": "status"})
+		d.run("base:query", map[string]any{"path": "Projects.base", "view": "Open", "format": "csv"}, "Garden", "Roof")
+	}, 4},
+	{"a picture stored and embedded", func(d *doing) {
+		const pixel = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
+		d.run("attachment:write", map[string]any{"name": "fence.png", "data": pixel}, "![[fence.png]] in a note shows it")
+		d.run("append", map[string]any{"path": "Projects/Garden.md", "content": "![[fence.png]]"})
+		d.run("attachments", map[string]any{"note": "Garden"}, "fence.png")
+	}, 3},
+	{"a fact from a PDF", func(d *doing) {
+		d.run("attachment:text", map[string]any{"path": "Files/Offer.pdf"}, "page 1 of 1", "The fence costs 1,240 euros")
+	}, 1},
 	{"a day begins", func(d *doing) {
 		d.run("briefing", nil, "water the plants", "call Ann")
 	}, 1},
@@ -236,7 +280,7 @@ func TestTwentyPiecesOfWork(t *testing.T) {
 	for _, format := range []struct {
 		flag   string
 		tokens int // of all pieces together
-	}{{"--result-format=json", 4200}, {"--result-format=text", 3200}} {
+	}{{"--result-format=json", 5750}, {"--result-format=text", 4300}} {
 		v := build(t, format.flag)
 		tokens, calls := 0, 0
 		for _, p := range pieces {

@@ -1,6 +1,11 @@
 package vault
 
 import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -50,4 +55,98 @@ func TestFilesThatAreNoNotes(t *testing.T) {
 	} {
 		h.expect(c.status, c.want, c.args...)
 	}
+}
+
+// Every command on every kind of file: it is done, or there is a typed error; no file that the
+// command does not serve has other bytes, and nothing of one that is no text is lost.
+func TestEveryCommandOnEveryKindOfFile(t *testing.T) {
+	const board, base, doc = `{"nodes":[{"id":"x","type":"text","text":"x","x":0,"y":0,"width":9,"height":9}],"edges":[]}`, "views:\n  - type: table\n    name: V\n", "%PDF-1.4\n\x00"
+	files := map[string]string{
+		"a.md": "# H\n- [ ] x\n", "C.canvas": board, "B.base": base, "p.png": onePixel, "d.pdf": doc, "t.txt": "plain\n", "F/in.md": "in\n", ".hidden.md": "hidden\n", ".obsidian/app.json": "{}",
+		"T.md": "t", "ro.md": "# H\nread only\n", "linked.md": "# H\nlinked\n", "no extension": "bytes\x00",
+	}
+	kinds := []string{"a.md", "C.canvas", "B.base", "p.png", "d.pdf", "t.txt", "F", "none.md", "none.png", ".hidden.md", ".obsidian/app.json", "ro.md", "link.md", "no extension", "big.bin"}
+	// What a command may do to the bytes of a file that it names.
+	serves := map[string]string{
+		"canvas:": "canvas", "base:": "base", "create": "md", "note:": "md", "append": "md", "prepend": "md", "property:": "md", "task": "md", "template:insert": "md", "heading:rename": "md", "history:restore": "md", "daily": "md",
+	}
+	large := strings.Repeat("\x00\x01large", 30<<20/7)
+	reading := map[string]string{"base:eval": "expr=1", "property:read": "name=p", "note:section": "heading=H", "canvas:connect": "from=x to=x"}
+	tried, done := 0, 0
+	for _, row := range table {
+		syntax, _ := row.Syntax()
+		if p, ok := syntax.Param("path"); !ok || p.Hint != "path" || row.Name == "folder" {
+			continue
+		}
+		var words []string
+		for word := range strings.FieldsSeq(writingSamples[row.Name] + " " + reading[row.Name]) {
+			if !strings.HasPrefix(word, "path=") && !strings.HasPrefix(word, "ref=") && !strings.HasPrefix(word, "name=n") {
+				words = append(words, word)
+			}
+		}
+		for _, kind := range kinds {
+			if kind == "big.bin" && testing.Short() {
+				continue
+			}
+			h := build(t, files)
+			before := map[string]string{}
+			for path, text := range files {
+				before[path] = text
+			}
+			if err := errors.Join(os.Link(h.file("linked.md"), h.file("link.md")), os.Chmod(h.file("ro.md"), 0o444)); err != nil {
+				t.Skip(err)
+			}
+			if before["link.md"] = files["linked.md"]; kind == "big.bin" {
+				h.put("big.bin", large)
+				before["big.bin"] = large
+			}
+			status, out, stderr := h.run(slices.Concat([]string{"--facts", row.Name}, words, []string{"path=" + kind})...)
+			_, _, failure := frame.CutReport(stderr)
+			if status != command.ExitDone && failure.Code == "" {
+				t.Errorf("%s of %s: status %d, %.100q without a code", row.Name, kind, status, out)
+			}
+			if tried++; status == command.ExitDone {
+				done++
+			}
+			now := map[string]bool{} // the bytes that are anywhere
+			for path := range tree(t, h.dir) {
+				now[h.get(path)] = true
+			}
+			for path, text := range before {
+				served := ""
+				for prefix, extension := range serves {
+					if strings.HasPrefix(row.Name, prefix) {
+						served = extension
+					}
+				}
+				switch got := h.get(path); {
+				case got == text || now[text]: // as it was, or moved as it was
+				case path == kind && served != "" && strings.HasSuffix(path, "."+served):
+				case path == "T.md" || path == "a.md" && (row.Name == "note:merge" || row.Name == "base:set"):
+				default:
+					t.Errorf("%s of %s: %s became %.80q (%s)", row.Name, kind, path, got, out)
+				}
+			}
+		}
+	}
+	if t.Logf("%d calls, %d done", tried, done); tried < 500 || done < 100 {
+		t.Errorf("%d calls, of which %d are done", tried, done)
+	}
+}
+
+// tree returns the paths of all files below a folder.
+func tree(t *testing.T, dir string) map[string]bool {
+	t.Helper()
+	all := map[string]bool{}
+	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err == nil && d.Type().IsRegular() {
+			rel, _ := filepath.Rel(dir, path)
+			all[filepath.ToSlash(rel)] = true
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
 }
