@@ -280,7 +280,7 @@ func (r reported) result(out exec.Outcome, err error) Result {
 // report turns the outcome of a program into a result.
 func report(r route, out exec.Outcome, err error) Result {
 	call := r.call
-	if err == nil && r.policy.Secrets == policy.SecretsBlock && secrets.HasMark(out.Stdout) {
+	if err == nil && r.policy.Secrets == policy.SecretsBlock && len(secrets.Kinds(out.Stdout)) > 0 {
 		err = secretFound(out)
 		out.Stdout, out.Total, out.Cut = "", 0, false
 	}

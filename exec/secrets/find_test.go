@@ -5,12 +5,14 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
+	"io"
 	"math/rand/v2"
 	"os"
 	"regexp"
 	"regexp/syntax"
 	"strings"
 	"testing"
+	"testing/iotest"
 
 	"github.com/pelletier/go-toml/v2"
 )
@@ -302,6 +304,35 @@ func TestMarks(t *testing.T) {
 	var none *Marker
 	if got := none.Redact(note); &got[0] != &note[0] || none.String() != "" {
 		t.Error("the nil marker changes texts")
+	}
+}
+
+// TestALargeTextIsReadAsItIsRedacted compares a reader with Redact for texts of many chunks, whose
+// secrets are at their borders.
+func TestALargeTextIsReadAsItIsRedacted(t *testing.T) {
+	m := NewMarker([]byte("key"), false)
+	const secret = "ghp_R8dk2Lx0PqW3mZt7YbN5cVj1HsA9fGe4UoT6"
+	pem := "-----BEGIN PRIVATE KEY-----\n" + strings.Repeat("MIIEpAIBAAKCAQEAx3Fq7Zk1l2m3n4o5p6q7\n", 40) + "-----END PRIVATE KEY-----\n"
+	for _, fill := range []int{0, 100, chunkSize - 700, chunkSize - 60, chunkSize - 20, chunkSize, chunkSize + 1} {
+		note := "---\npassword: sunflower\n---\n" + strings.Repeat("x", fill%80) + "\n" + strings.Repeat("a line of text, "+strings.Repeat("y", 63)+"\n", fill/80) + secret + "\n" + pem + strings.Repeat("z "+secret+"\n", 20000)
+		shown := m.Redact([]byte(note))
+		read, err := io.ReadAll(m.Reader(iotest.HalfReader(strings.NewReader(note))))
+		if err != nil || !bytes.Equal(read, shown) {
+			t.Fatalf("%d: a reader has %d bytes, %v; want %d", fill, len(read), err, len(shown))
+		}
+		if bytes.Contains(shown, []byte(secret)) || bytes.Contains(shown, []byte("MIIEpAIB")) || bytes.Contains(shown, []byte("sunflower")) {
+			t.Errorf("%d: a secret is shown", fill)
+		}
+		if back, err := m.Restore([]byte(note))(shown); err != nil || string(back) != note {
+			t.Errorf("%d: not restored: %v", fill, err)
+		}
+	}
+	binary := append(bytes.Repeat([]byte{0}, 10), bytes.Repeat([]byte(secret+"\n"), 20000)...)
+	if read, err := io.ReadAll(m.Reader(bytes.NewReader(binary))); err != nil || !bytes.Equal(read, binary) {
+		t.Errorf("a file that is no text was changed: %v", err)
+	}
+	if read, err := io.ReadAll(m.Reader(iotest.ErrReader(io.ErrUnexpectedEOF))); err != io.ErrUnexpectedEOF || len(read) > 0 {
+		t.Errorf("an error: %q, %v", read, err)
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 	"sync"
@@ -63,7 +64,7 @@ const markBegins = "‹secret:"
 var markPattern = lazily(`‹secret:([a-z0-9-]{1,64}):[0-9a-f]{6}›`)
 
 // HasMark reports whether a text may have a mark. It costs one search.
-func HasMark[T string | []byte](text T) bool { return strings.Contains(string(text), markBegins) }
+func HasMark(text []byte) bool { return bytes.Contains(text, []byte(markBegins)) }
 
 // Kinds returns the kinds of the secrets whose marks a text has, each once, in order.
 func Kinds(text string) (kinds []string) {
@@ -87,9 +88,45 @@ const binaryStart = 8 << 10
 // Redact returns the text with marks in place of its secrets: the very same slice if it has
 // none, or if it is no text. It has as many lines as before.
 func (m *Marker) Redact(text []byte) []byte {
-	if m == nil || bytes.IndexByte(text[:min(len(text), binaryStart)], 0) >= 0 {
+	if m == nil || isBinary(text) {
 		return text
 	}
+	if len(text) <= chunkSize {
+		return m.chunk(text)
+	}
+	var out []byte
+	for rest := text; len(rest) > 0; {
+		n := chunkOf(rest)
+		out, rest = append(out, m.chunk(rest[:n])...), rest[n:]
+	}
+	return out
+}
+
+func isBinary(text []byte) bool { return bytes.IndexByte(text[:min(len(text), binaryStart)], 0) >= 0 }
+
+// chunkSize is how much of a large text is searched at once, in bytes.
+const chunkSize = 256 << 10
+
+// chunkOf returns how many bytes of a text are searched at once: whole lines, and no part of a
+// private key, unless one is longer than all of it.
+func chunkOf(text []byte) int {
+	if len(text) <= chunkSize {
+		return len(text)
+	}
+	part := text[:chunkSize]
+	if begins := bytes.LastIndex(part, []byte("-----BEGIN ")); begins > 0 && begins > bytes.LastIndex(part, keyEnds) {
+		part = part[:begins]
+	}
+	for end := len(part); end > 0; {
+		if end = bytes.LastIndexByte(part[:end], '\n'); end > 0 && part[end-1] != '\\' {
+			return end + 1
+		}
+	}
+	return len(part)
+}
+
+// chunk redacts a text that is searched at once.
+func (m *Marker) chunk(text []byte) []byte {
 	found := Find(text, m.strict)
 	if len(found) == 0 {
 		return text
@@ -101,6 +138,44 @@ func (m *Marker) Redact(text []byte) []byte {
 		at = s.End
 	}
 	return append(out, text[at:]...)
+}
+
+// Reader returns a reader of what Redact returns for all that r has. It holds two chunks.
+func (m *Marker) Reader(r io.Reader) io.Reader { return &redacting{m: m, from: r} }
+
+type redacting struct {
+	m        *Marker
+	from     io.Reader
+	raw      []byte // not yet redacted
+	shown    []byte // not yet read
+	binary   bool
+	begun    bool
+	finished error
+}
+
+func (r *redacting) Read(into []byte) (int, error) {
+	for len(r.shown) == 0 {
+		for len(r.raw) <= chunkSize && r.finished == nil {
+			old := len(r.raw)
+			r.raw = slices.Grow(r.raw, chunkSize)
+			n, err := r.from.Read(r.raw[old : old+chunkSize])
+			r.raw, r.finished = r.raw[:old+n], err
+		}
+		if len(r.raw) == 0 {
+			return 0, r.finished
+		}
+		if !r.begun {
+			r.begun, r.binary = true, isBinary(r.raw)
+		}
+		n := chunkOf(r.raw)
+		if r.shown = slices.Clone(r.raw[:n]); !r.binary {
+			r.shown = r.m.chunk(r.shown)
+		}
+		r.raw = r.raw[:copy(r.raw, r.raw[n:])]
+	}
+	n := copy(into, r.shown)
+	r.shown = r.shown[n:]
+	return n, nil
 }
 
 // UnknownMark says that a text has a mark of a secret that none of the notes of a change has.

@@ -24,7 +24,7 @@ type Reply struct {
 	tight  rows // the same in JSON without space between its tokens, if there are any
 	// Body follows the text. It is an open note, so that an answer of any size passes through a
 	// small buffer.
-	Body *disk.File
+	Body io.ReadCloser
 	// Notice is a remark on the answer, such as why it is empty: one line without text of a note,
 	// for the gateway.
 	Notice string
@@ -39,9 +39,10 @@ type Reply struct {
 	LineEnds  bool      // the text got the line ends of the note
 	// Image is the media type of an image, whose bytes are the last line of Text in base64; ""
 	// for other answers.
-	Image string
-	seen  hash.Hash // of the body while it is printed
-	hash  string    // of the note as it was read for the text, "" if it was not
+	Image  string
+	seen   hash.Hash // of the body while it is printed
+	source hash.Hash // of the file, where the body has marks in place of its secrets
+	hash   string    // of the note as it was read for the text, "" if it was not
 }
 
 // Change is a note before and after a write, and how many lines all files together
@@ -221,6 +222,8 @@ func (r *Reply) Facts(folder *disk.Folder) *Facts {
 	case r.Change != nil:
 		f.Before, f.Hash, f.Loses = &r.Change.Before, r.Change.After, r.Change.Destructive
 		f.Added, f.Removed = r.Change.Lines.Added, r.Change.Lines.Removed
+	case r.source != nil:
+		f.streamed = r.source
 	case r.Body != nil:
 		r.seen = sha256.New()
 		f.streamed = r.seen

@@ -2,8 +2,10 @@ package command
 
 import (
 	"context"
+	"crypto/sha256"
 	"encoding/json"
 	"fmt"
+	"io"
 	"math/rand/v2"
 	"path/filepath"
 	"slices"
@@ -168,15 +170,14 @@ func (h *Host) Open(ctx context.Context, l Line) (*Vault, error) {
 // may not see them.
 func (v *Vault) Redact(text []byte) []byte { return v.Host.marker.Redact(text) }
 
+// redacted is a file that is read with marks in place of its secrets.
+type redacted struct {
+	io.Reader
+	io.Closer
+}
+
 // Show replies with the text of a file.
 func (v *Vault) Show(t Target) (Reply, error) {
-	if v.Disk.IsRedacted() {
-		text, err := v.Disk.Read(t.Path)
-		if err != nil {
-			return Reply{}, ReadError(t.Typed, err)
-		}
-		return FromNote(t.Path, text, string(text)), nil
-	}
 	file, err := v.Disk.Open(t.Path)
 	if err != nil {
 		return Reply{}, ReadError(t.Typed, err)
@@ -185,7 +186,11 @@ func (v *Vault) Show(t Target) (Reply, error) {
 		file.Close()
 		return Reply{}, err
 	}
-	return Reply{Body: file, Note: t.Path}, nil
+	if !v.Disk.IsRedacted() {
+		return Reply{Body: file, Note: t.Path}, nil
+	}
+	source := sha256.New()
+	return Reply{Body: redacted{v.Host.marker.Reader(io.TeeReader(file, source)), file}, Note: t.Path, source: source}, nil
 }
 
 // MarkdownNote reads the note that a request means, which has to be Markdown.

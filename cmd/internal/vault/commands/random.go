@@ -43,7 +43,7 @@ func randomRead(v *command.Vault, p command.Values) (command.Reply, error) {
 		return command.Text(several(v, notes, "")), nil
 	}
 	said, err := v.Show(command.Target{Path: notes[0], Typed: notes[0].String()})
-	said.Text = notes[0].String() + "\n" + said.Text
+	said.Text = notes[0].String()
 	return said, err
 }
 
