@@ -94,18 +94,6 @@ func (d Descriptor) Beyond(trusted []string, rights Rights) (account string) {
 // OwnedBy reports whether the owner is one of trusted. An owner can change the list.
 func (d Descriptor) OwnedBy(trusted []string) bool { return slices.Contains(trusted, d.Owner) }
 
-// reservedTo says which account that is no administrator owns the file or folder or has one of
-// the rights, "" for none. Owner rights are those of the owner, who is looked at as such.
-func (d Descriptor) reservedTo(rights Rights) string {
-	if !d.OwnedBy(administrators()) {
-		return "does not belong to the administrators"
-	}
-	if account := d.Beyond(append([]string{"S-1-3-4", "S-1-3-0"}, administrators()...), rights); account != "" {
-		return "can be changed by " + account
-	}
-	return ""
-}
-
 // administrators are the accounts that can take every file anyway: the system, the group
 // of the administrators, the one that installs programs and updates, and the first
 // administrators of this machine, its domain and its forest.

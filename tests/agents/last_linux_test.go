@@ -35,7 +35,7 @@ func TestTheLastEffectOfAnAgent(t *testing.T) {
 					r.Tables = strings.Replace(tables, "[agents.ann]\n", "[agents.ann]\nexpires = "+ended.UTC().Format("2006-01-02T15:04:05.000Z")+"\n", 1)
 				}
 				r.Save()
-				call := func(c rig.Call) (bool, string) { return false, "" }
+				var call func(c rig.Call) (bool, string)
 				batch := func() bool { return false }
 				if over == "stdio" {
 					ann := serverOf(r, "ann")
