@@ -69,8 +69,8 @@ func (s *scan) privateKey(at int) {
 	for line := range bytes.Lines(rest[:end]) {
 		if bare := bytes.TrimRight(line, "\n"); keyLine().Match(bare) {
 			s.add(start, start+len(bare), "private-key")
-		} else if isCut && len(bytes.Trim(bare, " \t\r>")) > 0 && !bytes.Contains(bare, []byte(": ")) {
-			break
+		} else if rest := bytes.Trim(bare, " \t\r>"); isCut && len(rest) > 0 && !bytes.Contains(rest, []byte(": ")) && !bytes.HasPrefix(rest, []byte("‹")) {
+			break // neither a header nor the mark of a line
 		}
 		start += len(line)
 	}
