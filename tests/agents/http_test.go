@@ -201,3 +201,27 @@ func TestAgentsAreAddedAndListed(t *testing.T) {
 		t.Errorf("show prints %q", got)
 	}
 }
+
+// An agent has the rights that it had when the server was started, although its first call comes
+// after its table was loosened; what was narrowed meanwhile is taken.
+func TestTheFirstCallOfAnAgentBringsNoMoreRights(t *testing.T) {
+	r := newRig(t)
+	token := tokenOf(r, "ann")
+	before := r.Tables
+	r.Tables = strings.Replace(before, "[agents.ann]\n", "[agents.ann]\nallow-mutations = false\ndisable = []\n", 1)
+	r.Save()
+	server := r.OverHTTP()
+	r.Tables = strings.Replace(before, "[agents.ann]\n", "[agents.ann]\nallow-mutations = true\ndisable = [\"files\"]\n", 1)
+	r.Save()
+	c := &caller{t: t, server: server, token: token}
+	c.connect()
+	if result, status := c.do(rig.Calling("append", "path=Ann/Plan.md", "content=x")); result.OK || rig.CodeOfError(result.Error) != "mutations_off" {
+		t.Errorf("a change: %d, %+v", status, result.Error)
+	}
+	if result, status := c.do(rig.Calling("files")); result.OK || rig.CodeOfError(result.Error) != "command_disabled" {
+		t.Errorf("a command that was disabled meanwhile: %d, %+v", status, result.Error)
+	}
+	if result, status := c.do(rig.Calling("read", "path=Ann/Plan.md")); !result.OK {
+		t.Errorf("a read: %d, %+v", status, result.Error)
+	}
+}

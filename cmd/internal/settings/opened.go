@@ -119,13 +119,18 @@ func NewGateway(s Settings, std terminal.Streams, runner *exec.Runner, log *slog
 }
 
 // OfAgent returns a gateway of the same settings and programs for an agent, which takes stricter
-// settings as the one of the server does. An agent that is not defined is allowed nothing.
+// settings as the one of the server does: it begins with the rights that the agent had when the
+// server was started, if it was defined then. An agent that is not defined is allowed nothing.
 func (o Opened) OfAgent(agent string) (*gateway.Gateway, error) {
 	f := o.Flags.again()
 	f.agent = &agent
 	o.running.mu.Lock() // no change is missed between reading the settings and following them
 	defer o.running.mu.Unlock()
-	f.source = o.running.unchanged()
+	_, early := o.Settings.Agents[agent]
+	read := o.running.unchanged()
+	if f.source = read; early {
+		f.source = o.Flags.source
+	}
 	s, err := f.read(o.Std)
 	if err == nil {
 		err = f.agree(&s)
@@ -137,8 +142,11 @@ func (o Opened) OfAgent(agent string) (*gateway.Gateway, error) {
 		Vaults: s.Served, Runner: o.Runner, Backend: s.Backend, Limits: s.Limits, Disabled: !s.Enabled, OwnDay: s.DayStart > 0,
 		Agent: agent, Session: newSession(), Getenv: o.Std.Getenv, Log: o.Log, Observe: o.observer(),
 	})
-	o.running.read = f.source
-	o.running.all = append(o.running.all, newReloader(g, f, s, o.Std, o.Log.With("agent", agent)))
+	r := newReloader(g, f, s, o.Std, o.Log.With("agent", agent))
+	if o.running.read = f.source; early {
+		o.running.read = r.reload(read)
+	}
+	o.running.all = append(o.running.all, r)
 	return g, nil
 }
 
