@@ -74,7 +74,8 @@ func TestAnotherAgentAtFullSpeedChangesNoAnswer(t *testing.T) {
 	t.Logf("%d notes written meanwhile", writes.Load())
 }
 
-// Two sessions of one agent have its past together: a call whose answer was lost is not made twice.
+// Two sessions of one agent have its past together: a call whose answer was lost is not made twice,
+// and its latest change is taken back by its id.
 // Another agent has none of it.
 func TestTwoSessionsOfOneAgent(t *testing.T) {
 	r := newRig(t)
@@ -98,5 +99,17 @@ func TestTwoSessionsOfOneAgent(t *testing.T) {
 	}
 	if mine, _ := sessions[2].do(call); !mine.OK || mine.Change == nil || mine.Change.ID == first.Change.ID {
 		t.Errorf("another agent with the same key: %+v", mine)
+	}
+	// The latest change of the agent is taken back by its id in the other session, also where that
+	// removes much; a change of another session is not taken back without its id.
+	long, _ := sessions[0].do(rig.Calling("create", "path=Ann/Long.md", "content="+strings.Repeat("a line\\n", 40)))
+	if other, _ := sessions[1].do(rig.Calling("undo")); other.OK {
+		t.Errorf("without an id: %+v", other)
+	}
+	if other, _ := sessions[2].do(rig.Calling("undo", "id="+long.Change.ID)); other.OK {
+		t.Errorf("another agent undoes it: %+v", other)
+	}
+	if own, _ := sessions[1].do(rig.Calling("undo", "id="+long.Change.ID)); !own.OK || strings.Contains(r.Read("Ann/Plan.md"), "a line") {
+		t.Errorf("the agent in its other session: %+v, %+v", own, own.Error)
 	}
 }

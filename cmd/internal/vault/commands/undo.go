@@ -24,11 +24,15 @@ func undo(v *command.Vault, p command.Values) (command.Proposal, error) {
 	if err != nil {
 		return command.Proposal{}, err
 	}
-	latest, err := latestOf(v, j)
+	entries, err := named(v, j, p)
 	if err != nil {
 		return command.Proposal{}, err
 	}
-	entries, err := named(v, j, p)
+	own := func(e journal.Entry) bool { return e.Caller == v.Caller }
+	if entries != nil { // named, so another session of the agent may have made them
+		own = func(e journal.Entry) bool { return isOwn(v, e) }
+	}
+	latest, err := latestOf(v, j, own)
 	switch {
 	case err != nil:
 		return command.Proposal{}, err
@@ -176,12 +180,18 @@ func (l *latest) holds(entries []journal.Entry) bool {
 	})
 }
 
-// latestOf returns the caller's last change, nil if there is none. One that failed
+// isOwn reports whether the caller made a change, or another session of its agent.
+func isOwn(v *command.Vault, e journal.Entry) bool {
+	agent := private.AgentOf(v.Caller)
+	return e.Caller != "" && (e.Caller == v.Caller || agent != "" && private.AgentOf(e.Caller) == agent)
+}
+
+// latestOf returns the last change that is the caller's own, nil if there is none. One that failed
 // and left nothing behind is passed over.
-func latestOf(v *command.Vault, j *journal.Journal) (found *latest, err error) {
+func latestOf(v *command.Vault, j *journal.Journal, own func(journal.Entry) bool) (found *latest, err error) {
 	passed := map[string]bool{}
 	err = each(v, j, func(e journal.Entry) (stop bool, err error) {
-		if e.Caller != v.Caller || !e.Undoable() || !e.SeenBy(v.Sees) || passed[e.Batch] {
+		if !own(e) || !e.Undoable() || !e.SeenBy(v.Sees) || passed[e.Batch] {
 			return false, nil
 		}
 		l := latest{entries: []journal.Entry{e}}
@@ -211,7 +221,7 @@ func undoing(v *command.Vault, j *journal.Journal, entries []journal.Entry) (com
 		if err := ahead.takeBack(j, e, &p); err != nil {
 			return command.Proposal{}, err
 		}
-		p.OwnChange = p.OwnChange && e.Caller != "" && e.Caller == v.Caller && e.Undoes == ""
+		p.OwnChange = p.OwnChange && isOwn(v, e) && e.Undoes == ""
 		if i > 0 {
 			p.Also = append(p.Also, e.ID)
 		}
