@@ -185,7 +185,11 @@ func TestReadsDoNotTellSecrets(t *testing.T) {
 // TestWritesKeepSecrets has a caller that sees marks change notes with every writing command,
 // with texts that were shown.
 func TestWritesKeepSecrets(t *testing.T) {
-	for seed := range uint64(40) {
+	seeds := uint64(40)
+	if testing.Short() {
+		seeds = 6
+	}
+	for seed := range seeds {
 		r := rand.New(rand.NewPCG(29, seed))
 		files, _ := secretFiles(r)
 		w := newTwins(t, files)
