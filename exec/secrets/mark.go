@@ -140,6 +140,9 @@ func (m *Marker) chunk(text []byte) []byte {
 	return append(out, text[at:]...)
 }
 
+// firstRead is how much of a file is read first, in bytes: all of most notes.
+const firstRead = 8 << 10
+
 // Reader returns a reader of what Redact returns for all that r has. It holds two chunks.
 func (m *Marker) Reader(r io.Reader) io.Reader { return &redacting{m: m, from: r} }
 
@@ -156,10 +159,11 @@ type redacting struct {
 func (r *redacting) Read(into []byte) (int, error) {
 	for len(r.shown) == 0 {
 		for len(r.raw) <= chunkSize && r.finished == nil {
-			old := len(r.raw)
-			r.raw = slices.Grow(r.raw, chunkSize)
-			n, err := r.from.Read(r.raw[old : old+chunkSize])
-			r.raw, r.finished = r.raw[:old+n], err
+			if len(r.raw) == cap(r.raw) {
+				r.raw = slices.Grow(r.raw, max(firstRead, len(r.raw)))
+			}
+			n, err := r.from.Read(r.raw[len(r.raw):cap(r.raw)])
+			r.raw, r.finished = r.raw[:len(r.raw)+n], err
 		}
 		if len(r.raw) == 0 {
 			return 0, r.finished
@@ -168,10 +172,10 @@ func (r *redacting) Read(into []byte) (int, error) {
 			r.begun, r.binary = true, isBinary(r.raw)
 		}
 		n := chunkOf(r.raw)
-		if r.shown = slices.Clone(r.raw[:n]); !r.binary {
+		if r.shown = r.raw[:n:n]; !r.binary {
 			r.shown = r.m.chunk(r.shown)
 		}
-		r.raw = r.raw[:copy(r.raw, r.raw[n:])]
+		r.raw = slices.Clone(r.raw[n:])
 	}
 	n := copy(into, r.shown)
 	r.shown = r.shown[n:]
