@@ -228,3 +228,46 @@ func TestWritesKeepSecrets(t *testing.T) {
 		}
 	}
 }
+
+// TestASecretIsNotExtended: text behind a secret would make it another one, which is not recognized.
+func TestASecretIsNotExtended(t *testing.T) {
+	token := "npm_" + strings.Repeat("a1B2c3D4e5F6", 3)
+	w := newTwins(t, map[string]string{"2026-11-21.md": "key " + token, "A.md": "key " + token})
+	for _, args := range [][]string{{"daily:append", "content=x", "inline"}, {"append", "path=A.md", "content=x", "inline"}} {
+		if out := w.do(args...); !strings.Contains(out, "would no longer be recognized") {
+			t.Errorf("%q: %q", args, out)
+		}
+	}
+	w.do("daily:append", "content=x")
+	w.do("append", "path=A.md", "content= x", "inline")
+	if got := w.secret.get("2026-11-21.md"); got != "key "+token+"\nx" && got != "key "+token+"\nx\n" {
+		t.Errorf("%q", got)
+	}
+}
+
+// TestATemplateDoesNotExposeItsSecrets: a token is recognized wherever a template puts it, a
+// password only beside its name at the start of a note.
+func TestATemplateDoesNotExposeItsSecrets(t *testing.T) {
+	token := drawnToken(rand.New(rand.NewPCG(29, 5)))
+	w := newTwins(t, map[string]string{
+		"Templates/Token.md": "key " + token + " of {{title}}\n", "Templates/Password.md": "---\npassword: sunflower\n---\nform\n", "A.md": "# A\ntext\n", ".obsidian/templates.json": `{"folder":"Templates"}`,
+	})
+	if out := w.do("template:read", "name=Token", "resolve"); !strings.Contains(out, "key ‹secret:github-pat:") {
+		t.Errorf("%q", out)
+	}
+	w.do("template:insert", "path=A.md", "name=Token")
+	if got := w.secret.get("A.md"); !strings.Contains(got, token) {
+		t.Errorf("A.md is %q", got)
+	}
+	w.do("create", "path=B.md", "template=Password")
+	if got := w.secret.get("B.md"); got != "---\npassword: sunflower\n---\nform\n" {
+		t.Errorf("B.md is %q", got)
+	}
+	w.secret.run("template:insert", "path=A.md", "name=Password") // where the note has no properties, those of the template are at its start
+	w.secret.run("template:insert", "path=B.md", "name=Password")
+	for path, text := range w.secret.texts(false) {
+		if strings.Contains(string(w.marker.Redact([]byte(text))), "sunflower") {
+			t.Errorf("%s is %q", path, text)
+		}
+	}
+}

@@ -201,6 +201,14 @@ func ProposeEdit(v *Vault, p Values, said string, edit func(text []byte) ([]byte
 	return ProposeChange(t.Path, before, after, said+t.Path.String()), nil
 }
 
+// ShownState is [CurrentState] as the caller sees it: with marks in place of secrets, which are put
+// back when the change is carried out.
+func ShownState(v *Vault, path disk.Path) (FileState, error) {
+	now, err := CurrentState(v, path)
+	now.Text = v.Redact(now.Text)
+	return now, err
+}
+
 // CurrentState returns the file at path as it is now, with its secrets. The text of a large file that is no
 // note, canvas or base is not read into memory.
 func CurrentState(v *Vault, path disk.Path) (FileState, error) {

@@ -22,6 +22,7 @@ import (
 	"vaultwicket/cmd/internal/vault/lookup"
 	"vaultwicket/cmd/internal/vault/markdown"
 	"vaultwicket/exec/frame"
+	"vaultwicket/exec/secrets"
 	"vaultwicket/gateway/names"
 	"vaultwicket/gateway/registry"
 	"vaultwicket/policy/access"
@@ -43,6 +44,7 @@ type Vault struct {
 	DayStart    time.Duration   // after midnight
 	Caller      string          // that writes, "" if unknown
 	active      string          // the focused note, "" for that of the app's own record
+	sources     [][]byte        // with secrets, whose texts a change puts into other files
 	RandomIndex func(n int) int // a random index below n
 
 	Tally *frame.Tally // progress of the call, may be nil
@@ -169,6 +171,18 @@ func (h *Host) Open(ctx context.Context, l Line) (*Vault, error) {
 // Redact returns a text as it may leave the program, with marks in place of secrets if the caller
 // may not see them.
 func (v *Vault) Redact(text []byte) []byte { return v.Host.marker.Redact(text) }
+
+// ReadSource reads a file whose text a change puts into another one: with marks, as the caller sees
+// it, and its secrets are put back where they are still recognized.
+func (v *Vault) ReadSource(path disk.Path) ([]byte, error) {
+	text, err := v.Disk.Read(path)
+	if err != nil || !secrets.HasMark(text) {
+		return text, err
+	}
+	raw, err := v.Disk.Raw().Read(path)
+	v.sources = append(v.sources, raw)
+	return text, err
+}
 
 // redacted is a file that is read with marks in place of its secrets.
 type redacted struct {

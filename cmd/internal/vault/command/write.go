@@ -124,7 +124,7 @@ func (p *Proposal) restore(v *Vault) error {
 	if v.Host.marker == nil || p.Undoes != "" {
 		return nil
 	}
-	var texts [][]byte
+	texts := slices.Clone(v.sources)
 	for i := range p.Steps {
 		s := &p.Steps[i]
 		if secrets.HasMark(s.Before.Text) {

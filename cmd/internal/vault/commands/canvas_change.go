@@ -36,7 +36,7 @@ func createCanvas(v *command.Vault, p command.Values) (command.Proposal, error) 
 	if err != nil {
 		return command.Proposal{}, command.Failure("File %q cannot be created: %v.", command.Verbatim(text), err)
 	}
-	before, err := command.CurrentState(v, made)
+	before, err := command.ShownState(v, made)
 	switch {
 	case err != nil:
 		return command.Proposal{}, command.WriteError(made.String(), err)

@@ -27,7 +27,7 @@ func create(v *command.Vault, p command.Values) (command.Proposal, error) {
 	if err != nil {
 		return command.Proposal{}, err
 	}
-	before, err := command.CurrentState(v, made)
+	before, err := command.ShownState(v, made)
 	if err != nil {
 		return command.Proposal{}, command.WriteError(made.String(), err)
 	}

@@ -52,7 +52,7 @@ func dailyEnsure(v *command.Vault, p command.Values) (command.Proposal, error) {
 // made from its template, already changed, so that no half of the work can be
 // seen.
 func dailyNote(v *command.Vault, today DailyNote, said string, edit func([]byte) ([]byte, error)) (command.Proposal, error) {
-	before, err := command.CurrentState(v, today.Path)
+	before, err := command.ShownState(v, today.Path)
 	if err != nil {
 		return command.Proposal{}, command.WriteError(today.Path.String(), err)
 	}

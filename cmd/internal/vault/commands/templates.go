@@ -101,7 +101,7 @@ func readTemplate(v *command.Vault, p command.Values) (command.Reply, error) {
 
 // fill returns the text of a template with its blanks filled in.
 func fill(v *command.Vault, path disk.Path, typed string, settings templateSettings, title string) ([]byte, error) {
-	text, err := v.Disk.Raw().Read(path)
+	text, err := v.ReadSource(path)
 	if err != nil {
 		return nil, command.ReadError(typed, err)
 	}
@@ -164,7 +164,7 @@ func (d DailyNote) fresh(v *command.Vault) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	text, err := v.Disk.Raw().Read(path)
+	text, err := v.ReadSource(path)
 	if err != nil {
 		return nil, command.ReadError(name, err)
 	}
