@@ -61,7 +61,7 @@ func sample(re *syntax.Regexp, r *rand.Rand, b *strings.Builder) {
 	}
 }
 
-// drawn is a secret of a kind with what has to be beside it.
+// drawn is a secret of a kind, with the name of its service where its rule wants one.
 type drawn struct{ kind, before, secret string }
 
 // drawnFrom draws secrets of each rule of the file: by its own pattern, not by the one of

@@ -19,8 +19,8 @@ const Variable = "VAULTWICKET_REDACT"
 
 // Marker replaces secrets by marks such as ‹secret:github-pat:3fa9c1›, and marks by the
 // secrets. The last part is made from the secret with a key, so that the same secret has the
-// same mark in every answer, and nobody without the key can try out what it may be of. A mark
-// can stand in a property of YAML, in JSON, in a table and in a link.
+// same mark in every answer, and guesses cannot be verified without the key. A mark is valid
+// text in a property of YAML, in JSON, in a table and in a link.
 //
 // The nil Marker replaces nothing. A Marker is safe for concurrent use.
 type Marker struct {
@@ -194,7 +194,7 @@ var ErrExposed = errors.New("a secret would no longer be recognized, and so be s
 // Restore returns a function that puts the secrets of the texts in place of their marks. A mark
 // that one of the texts has itself stays as it is; for any other one the error is an
 // [*UnknownMark], as for a mark that two secrets have. It is [ErrExposed] where redacting the
-// result does not bring the marks back: a password that is not beside its name any more.
+// result does not bring the marks back, such as for a password without its name.
 func (m *Marker) Restore(from ...[]byte) func(text []byte) ([]byte, error) {
 	known := sync.OnceValue(func() map[string][]byte {
 		secrets := map[string][]byte{}

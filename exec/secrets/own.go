@@ -49,7 +49,7 @@ var (
 )
 
 // privateKey finds the lines of a private key, without the first and the last one. A key that has
-// no last line was cut off: it goes on to the first line that is none of a key.
+// no last line was cut off: it continues to the first line that cannot be a part of a key.
 func (s *scan) privateKey(at int) {
 	head := keyBegins().Find(s.text[at:min(len(s.text), at+160)])
 	if head == nil || at < s.keysEnd {
@@ -116,7 +116,7 @@ func (s *scan) password(at int) {
 	}
 }
 
-// named finds a long value without a meaning beside a name such as "client_secret" or
+// named finds a long random value of a name such as "client_secret" or
 // "API key".
 func (s *scan) named(at int) {
 	from, to, ok := s.value(at)

@@ -18,14 +18,14 @@ var update = flag.Bool("update", false, "write table.go from testdata/gitleaks.t
 
 // left are the rules of the file that are not taken, with the reason.
 var left = map[string]string{
-	"generic-api-key":        "any word beside a long value: one note in twenty of documentation has one",
+	"generic-api-key":        "any common word with a long value: one page of documentation in twenty has one",
 	"curl-auth-header":       "the scanner has a rule for headers of its own",
 	"curl-auth-user":         "covered by the rule for user:password in addresses and by the rules of tokens",
 	"facebook-access-token":  "its keyword is not part of the match",
 	"kubernetes-secret-yaml": "spans any number of lines",
 	"private-key":            "written by hand, because a key can be cut off",
 	"nuget-config-password":  "for a file that no vault has", "freemius-secret-key": "for a file that no vault has", "pkcs12-file": "no pattern",
-	"dropbox-api-token": "15 letters beside a common word", "confluent-access-token": "16 letters beside a word", "airtable-api-key": "17 letters beside a word",
+	"dropbox-api-token": "15 letters after a common word", "confluent-access-token": "16 letters after a word", "airtable-api-key": "17 letters after a word",
 	"sidekiq-secret": "covered by user:password", "sidekiq-sensitive-url": "covered by user:password",
 	"twilio-api-key": "two letters and a hash", "sourcegraph-access-token": "any 40 hex digits in a note with the name",
 	"jwt-base64": "base64 is decoded before it is searched",
@@ -48,9 +48,9 @@ type source struct {
 // rule cannot be one.
 func convert(s source) (row string, err error) {
 	pattern := s.Regex
-	beside := strings.Contains(pattern, `(?:[ \t\w.-]{0,20})`) // a value beside the name of a service
+	contextual := strings.Contains(pattern, `(?:[ \t\w.-]{0,20})`) // a value assigned to the name of a service
 	pattern = strings.ReplaceAll(pattern, `[\w.-]{0,50}?`, "")
-	// In Markdown a value also ends before ), ], |, *, a point or a comma, and is beside
+	// In Markdown a value also ends before ), ], |, *, a point or a comma, and follows
 	// its name in a table, in quotes and in code.
 	pattern = strings.ReplaceAll(pattern, "(?:[\\x60'\"\\s;]|\\\\[nr]|$)", `(?:[^\w-]|$)`)
 	pattern = strings.ReplaceAll(pattern, "(?:[\\x60'\"\\s;]|\\\\[nr]|$|\\b)", `(?:[^\w-]|$)`)
@@ -75,11 +75,11 @@ func convert(s source) (row string, err error) {
 		}
 	}
 	entropy := s.Entropy
-	if beside {
+	if contextual {
 		entropy = max(entropy, 3)
 	}
 	least := 0
-	if !beside && before == 0 {
+	if !contextual && before == 0 {
 		least = shortest(parsed)
 	}
 	most := longestOf(parsed)
@@ -90,12 +90,12 @@ func convert(s source) (row string, err error) {
 	if _, err := syntax.Parse(strings.Join(allow, "|"), syntax.Perl); err != nil {
 		return "", err
 	}
-	row = fmt.Sprintf("{kind: %q, keywords: %#v, pattern: %s, group: %d, boundary: %v, beside: %v, before: %d, least: %d, most: %d, entropy: %v, allow: %s},\n",
-		s.ID, kw, literal("^(?:"+pattern+")"), s.SecretGroup, boundary, beside, before, least, most, entropy, literal(strings.Join(allow, "|")))
+	row = fmt.Sprintf("{kind: %q, keywords: %#v, pattern: %s, group: %d, boundary: %v, contextual: %v, before: %d, least: %d, most: %d, entropy: %v, allow: %s},\n",
+		s.ID, kw, literal("^(?:"+pattern+")"), s.SecretGroup, boundary, contextual, before, least, most, entropy, literal(strings.Join(allow, "|")))
 	if before > 0 {
 		row = strings.Replace(row, literal("^(?:"+pattern+")"), literal(pattern), 1)
 	}
-	for _, empty := range []string{", group: 0", ", boundary: false", ", beside: false", ", before: 0", ", least: 0", ", most: 0", ", entropy: 0", ", allow: ``"} {
+	for _, empty := range []string{", group: 0", ", boundary: false", ", contextual: false", ", before: 0", ", least: 0", ", most: 0", ", entropy: 0", ", allow: ``"} {
 		row = strings.Replace(row, empty, "", 1)
 	}
 	return row, nil

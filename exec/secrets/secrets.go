@@ -25,17 +25,17 @@ type Span struct {
 
 // rule finds the secrets of one kind.
 type rule struct {
-	kind     string
-	keywords []string // in lower case; each match has one of them
-	pattern  string   // begins at the keyword, unless before is set
-	group    int      // which submatch is the secret; 0: the longest, or all
-	boundary bool     // no letter, digit or _ is before the match
-	beside   bool     // the keyword is a name, and the secret is a value beside it
-	before   int      // the match can begin that many bytes before the keyword
-	least    int      // a match has at least that many bytes of tokens, 0 if it has others
-	most     int      // a match has at most that many bytes, 0 for no limit
-	entropy  float64  // of the secret, in bits a character
-	allow    string   // what is no secret although it matches
+	kind       string
+	keywords   []string // in lower case; each match has one of them
+	pattern    string   // begins at the keyword, unless before is set
+	group      int      // which submatch is the secret; 0: the longest, or all
+	boundary   bool     // no letter, digit or _ is before the match
+	contextual bool     // the keyword names a service, and the secret is the value assigned to it
+	before     int      // the match can begin that many bytes before the keyword
+	least      int      // a match has at least that many bytes of tokens, 0 if it has others
+	most       int      // a match has at most that many bytes, 0 for no limit
+	entropy    float64  // of the secret, in bits a character
+	allow      string   // what is no secret although it matches
 	// by finds the secret at a keyword in place of the pattern.
 	by func(s *scan, at int)
 
@@ -45,7 +45,7 @@ type rule struct {
 
 // Limits of one match, in bytes.
 const (
-	longestValue = 512      // from a name to the end of the value beside it
+	longestValue = 512      // from a name to the end of its value
 	longestToken = 16 << 10 // a JWT with a chain of certificates
 	longestKey   = 64 << 10 // from the first to the last line of a private key
 	longestCut   = 8 << 10  // of a private key whose last line is missing
@@ -145,7 +145,7 @@ func (s *scan) try(r *rule, at int) {
 		return
 	}
 	most := r.most
-	if most == 0 || most > longestValue && r.beside {
+	if most == 0 || most > longestValue && r.contextual {
 		most = longestValue
 		if r.least > 0 {
 			most = longestToken
@@ -156,7 +156,7 @@ func (s *scan) try(r *rule, at int) {
 	case r.before > 0:
 		start, end = max(0, at-r.before), min(len(s.text), at+2*most)
 		s.scanned[r] = end - most
-	case !r.beside && r.least > 0:
+	case !r.contextual && r.least > 0:
 		run := s.tokenEnd(at)
 		if run-at < r.least {
 			s.joined(r, at, at+most+64)
@@ -167,9 +167,9 @@ func (s *scan) try(r *rule, at int) {
 	if from, to, ok := r.match(s.text[start:end]); ok {
 		s.add(start+from, start+to, r.kind)
 		s.scanned[r] = start + to
-	} else if r.beside && bytes.Contains(s.text[start:end], []byte("\\\n")) {
+	} else if r.contextual && bytes.Contains(s.text[start:end], []byte("\\\n")) {
 		s.joined(r, start, end)
-	} else if !r.beside && r.before == 0 && r.least > 0 && s.lineEnd(end-1) > 0 {
+	} else if !r.contextual && r.before == 0 && r.least > 0 && s.lineEnd(end-1) > 0 {
 		s.joined(r, start, start+most+64)
 	}
 }
@@ -204,14 +204,14 @@ func (s *scan) joined(r *rule, at, end int) {
 	}
 	for lines := 0; at < min(len(s.text), end) && lines < 8; {
 		c := s.text[at]
-		if next := s.lineEnd(at); next > 0 && (c == '\\' || !r.beside) {
-			if !r.beside && isFound() {
+		if next := s.lineEnd(at); next > 0 && (c == '\\' || !r.contextual) {
+			if !r.contextual && isFound() {
 				return
 			}
 			at, lines = next, lines+1
 			continue
 		}
-		if !r.beside && !isToken[c] {
+		if !r.contextual && !isToken[c] {
 			break
 		}
 		whole, places = append(whole, c), append(places, at)
@@ -220,8 +220,8 @@ func (s *scan) joined(r *rule, at, end int) {
 	isFound()
 }
 
-// lineEnd returns where a text goes on after an end of a line at the place at, with a "\" before
-// it or without, 0 if there is none.
+// lineEnd returns where a text continues after a line break at the place at, with or without a "\"
+// before it, 0 if there is none.
 func (s *scan) lineEnd(at int) int {
 	for _, c := range []byte("\\\r") {
 		if at < len(s.text) && s.text[at] == c {
@@ -263,14 +263,14 @@ func (r *rule) match(piece []byte) (from, to int, ok bool) {
 	from, to = m[0], m[1]
 	if r.group > 0 {
 		from, to = m[2*r.group], m[2*r.group+1]
-	} else if a, b := longest(m[2:]); r.beside || 2*(b-a) >= to-from {
+	} else if a, b := longest(m[2:]); r.contextual || 2*(b-a) >= to-from {
 		from, to = a, b
 	}
-	for r.group == 0 && to > from && !isToken[piece[to-1]] && !r.beside {
+	for r.group == 0 && to > from && !isToken[piece[to-1]] && !r.contextual {
 		to-- // what ended it
 	}
 	secret := piece[from:to]
-	if entropyOf(secret) < r.entropy || r.beside && !isMixed(secret) || r.except != nil && r.except.Match(secret) {
+	if entropyOf(secret) < r.entropy || r.contextual && !isMixed(secret) || r.except != nil && r.except.Match(secret) {
 		return 0, 0, false
 	}
 	return from, to, to > from

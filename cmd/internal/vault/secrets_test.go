@@ -229,7 +229,7 @@ func TestWritesKeepSecrets(t *testing.T) {
 	}
 }
 
-// TestASecretIsNotExtended: text behind a secret would make it another one, which is not recognized.
+// TestASecretIsNotExtended: text after a token would make it a longer one, which is not recognized.
 func TestASecretIsNotExtended(t *testing.T) {
 	token := "npm_" + strings.Repeat("a1B2c3D4e5F6", 3)
 	w := newTwins(t, map[string]string{"2026-11-21.md": "key " + token, "A.md": "key " + token})
@@ -246,7 +246,7 @@ func TestASecretIsNotExtended(t *testing.T) {
 }
 
 // TestATemplateDoesNotExposeItsSecrets: a token is recognized wherever a template puts it, a
-// password only beside its name at the start of a note.
+// password only as a property at the start of a note.
 func TestATemplateDoesNotExposeItsSecrets(t *testing.T) {
 	token := drawnToken(rand.New(rand.NewPCG(29, 5)))
 	w := newTwins(t, map[string]string{
