@@ -181,7 +181,7 @@ func TestRecall(t *testing.T) {
 			if strings.Count(string(out), "\n") != strings.Count(note, "\n") {
 				t.Errorf("%s: %q became %q: other lines", where, note, out)
 			}
-			back, err := m.Restore([]byte(note))(out)
+			back, err := m.Restore(nil, []byte(note))(out)
 			if err != nil || string(back) != note {
 				t.Fatalf("%s: %q became %q and %q (%v)", where, note, out, back, err)
 			}
@@ -279,14 +279,14 @@ func TestMarks(t *testing.T) {
 	}
 	// What is written is the text as it was shown, changed around the marks.
 	changed := bytes.ToUpper([]byte("x")) // no mark
-	if got, err := m.Restore(note)(append(changed, shown...)); err != nil || string(got) != "X"+string(note) {
+	if got, err := m.Restore(nil, note)(append(changed, shown...)); err != nil || string(got) != "X"+string(note) {
 		t.Errorf("%s, %v", got, err)
 	}
 	var unknown *UnknownMark
-	if _, err := m.Restore(note)([]byte("‹secret:github-pat:111111›")); !errors.As(err, &unknown) || unknown.Mark != "‹secret:github-pat:111111›" {
+	if _, err := m.Restore(nil, note)([]byte("‹secret:github-pat:111111›")); !errors.As(err, &unknown) || unknown.Mark != "‹secret:github-pat:111111›" {
 		t.Error(err)
 	}
-	if _, err := m.Restore([]byte("another note"))(shown); !errors.As(err, &unknown) {
+	if _, err := m.Restore(nil, []byte("another note"))(shown); !errors.As(err, &unknown) {
 		t.Error(err)
 	}
 	other, err := ParseMarker(m.String())
@@ -316,22 +316,22 @@ func TestALargeTextIsReadAsItIsRedacted(t *testing.T) {
 	for _, fill := range []int{0, 100, chunkSize - 700, chunkSize - 60, chunkSize - 20, chunkSize, chunkSize + 1} {
 		note := "---\npassword: sunflower\n---\n" + strings.Repeat("x", fill%80) + "\n" + strings.Repeat("a line of text, "+strings.Repeat("y", 63)+"\n", fill/80) + secret + "\n" + pem + strings.Repeat("z "+secret+"\n", 20000)
 		shown := m.Redact([]byte(note))
-		read, err := io.ReadAll(m.Reader(iotest.HalfReader(strings.NewReader(note))))
+		read, err := io.ReadAll(m.Reader(iotest.HalfReader(strings.NewReader(note)), nil))
 		if err != nil || !bytes.Equal(read, shown) {
 			t.Fatalf("%d: a reader has %d bytes, %v; want %d", fill, len(read), err, len(shown))
 		}
 		if bytes.Contains(shown, []byte(secret)) || bytes.Contains(shown, []byte("MIIEpAIB")) || bytes.Contains(shown, []byte("sunflower")) {
 			t.Errorf("%d: a secret is shown", fill)
 		}
-		if back, err := m.Restore([]byte(note))(shown); err != nil || string(back) != note {
+		if back, err := m.Restore(nil, []byte(note))(shown); err != nil || string(back) != note {
 			t.Errorf("%d: not restored: %v", fill, err)
 		}
 	}
 	binary := append(bytes.Repeat([]byte{0}, 10), bytes.Repeat([]byte(secret+"\n"), 20000)...)
-	if read, err := io.ReadAll(m.Reader(bytes.NewReader(binary))); err != nil || !bytes.Equal(read, binary) {
+	if read, err := io.ReadAll(m.Reader(bytes.NewReader(binary), nil)); err != nil || !bytes.Equal(read, binary) {
 		t.Errorf("a file that is no text was changed: %v", err)
 	}
-	if read, err := io.ReadAll(m.Reader(iotest.ErrReader(io.ErrUnexpectedEOF))); err != io.ErrUnexpectedEOF || len(read) > 0 {
+	if read, err := io.ReadAll(m.Reader(iotest.ErrReader(io.ErrUnexpectedEOF), nil)); err != io.ErrUnexpectedEOF || len(read) > 0 {
 		t.Errorf("an error: %q, %v", read, err)
 	}
 }
@@ -350,6 +350,39 @@ func BenchmarkFind(b *testing.B) {
 	}
 }
 
+// TestASearchIsCharged counts the steps of texts that are searched slowly, and ends a search of each.
+func TestASearchIsCharged(t *testing.T) {
+	m := NewMarker([]byte("key"), true)
+	for name, line := range map[string]string{
+		"keywords": "password: xy1 token| cloudflare key sk- AKIA ://a:b ey-\n", "services": "cloudflare=twitter=sonar=", "tokens": "ghp_", "continued": "ghp_R8dk2Lx0PqW3\\\n",
+		"keys": "-----BEGIN PRIVATE KEY-----\n", "base64": "Z2hwX1I4ZGsyTHgwUHFXM21adDdZYk41Y1ZqMUhzQTlmR2U0VW9UNg ",
+	} {
+		text := bytes.Repeat([]byte(line), 2<<20/len(line))
+		steps, most := int64(0), int64(len(text))/50
+		spend := func(n int64) error {
+			if steps += n; steps > most {
+				return io.ErrShortBuffer
+			}
+			return nil
+		}
+		if shown, err := m.RedactWithin(text, spend); err != io.ErrShortBuffer || shown != nil || steps > most+longestToken {
+			t.Errorf("%s: %d steps, %d bytes, %v", name, steps, len(shown), err)
+		}
+		steps = 0
+		if shown, err := io.ReadAll(m.Reader(bytes.NewReader(text), spend)); err != io.ErrShortBuffer || int64(len(shown)) > int64(len(text)) {
+			t.Errorf("%s, read: %d steps, %d bytes, %v", name, steps, len(shown), err)
+		}
+		steps = 0
+		if back, err := m.Restore(spend, text)([]byte("‹secret:github-pat:000000›")); err != io.ErrShortBuffer || back != nil {
+			t.Errorf("%s, restored: %d steps, %d bytes, %v", name, steps, len(back), err)
+		}
+	}
+	prose, steps := bytes.Repeat([]byte("The boat was painted in the spring and sold before the summer.\n"), 1<<14), int64(0)
+	if _, err := m.RedactWithin(prose, func(n int64) error { steps += n; return nil }); err != nil || steps > int64(len(prose))/500 {
+		t.Errorf("prose: %d steps, %v", steps, err)
+	}
+}
+
 func FuzzMarks(f *testing.F) {
 	f.Add([]byte("a ghp_R8dk2Lx0PqW3mZt7YbN5cVj1HsA9fGe4UoT6\\\nb password: x1y2z3a4\n"))
 	f.Add([]byte("-----BEGIN PRIVATE KEY-----\r\nMIIE\r\n"))
@@ -359,7 +392,7 @@ func FuzzMarks(f *testing.F) {
 		if bytes.Count(shown, []byte("\n")) != bytes.Count(note, []byte("\n")) {
 			t.Fatalf("%q became %q", note, shown)
 		}
-		if back, err := m.Restore(note)(shown); err != nil || !bytes.Equal(back, note) {
+		if back, err := m.Restore(nil, note)(shown); err != nil || !bytes.Equal(back, note) {
 			t.Fatalf("%q became %q and %q (%v)", note, shown, back, err)
 		}
 	})

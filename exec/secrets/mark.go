@@ -88,18 +88,28 @@ const binaryStart = 8 << 10
 // Redact returns the text with marks in place of its secrets: the very same slice if it has
 // none, or if it is no text. It has as many lines as before.
 func (m *Marker) Redact(text []byte) []byte {
+	out, _ := m.RedactWithin(text, nil) // nothing is charged
+	return out
+}
+
+// RedactWithin is Redact that is charged. With an error, which is that of spend, there is no text.
+func (m *Marker) RedactWithin(text []byte, spend Spend) ([]byte, error) {
 	if m == nil || isBinary(text) {
-		return text
+		return text, nil
 	}
 	if len(text) <= chunkSize {
-		return m.chunk(text)
+		return m.chunk(text, spend)
 	}
 	var out []byte
 	for rest := text; len(rest) > 0; {
 		n := chunkOf(rest)
-		out, rest = append(out, m.chunk(rest[:n])...), rest[n:]
+		shown, err := m.chunk(rest[:n], spend)
+		if err != nil {
+			return nil, err
+		}
+		out, rest = append(out, shown...), rest[n:]
 	}
-	return out
+	return out, nil
 }
 
 func isBinary(text []byte) bool { return bytes.IndexByte(text[:min(len(text), binaryStart)], 0) >= 0 }
@@ -126,10 +136,13 @@ func chunkOf(text []byte) int {
 }
 
 // chunk redacts a text that is searched at once.
-func (m *Marker) chunk(text []byte) []byte {
-	found := Find(text, m.strict)
+func (m *Marker) chunk(text []byte, spend Spend) ([]byte, error) {
+	found, err := find(text, m.strict, spend)
+	if err != nil {
+		return nil, err
+	}
 	if len(found) == 0 {
-		return text
+		return text, nil
 	}
 	var out []byte
 	at := 0
@@ -137,17 +150,20 @@ func (m *Marker) chunk(text []byte) []byte {
 		out = append(append(out, text[at:s.Start]...), m.mark(s.Kind, text[s.Start:s.End])...)
 		at = s.End
 	}
-	return append(out, text[at:]...)
+	return append(out, text[at:]...), nil
 }
 
 // firstRead is how much of a file is read first, in bytes: all of most notes.
 const firstRead = 8 << 10
 
-// Reader returns a reader of what Redact returns for all that r has. It holds two chunks.
-func (m *Marker) Reader(r io.Reader) io.Reader { return &redacting{m: m, from: r} }
+// Reader returns a reader of what RedactWithin returns for all that r has. It holds two chunks.
+func (m *Marker) Reader(r io.Reader, spend Spend) io.Reader {
+	return &redacting{m: m, from: r, spend: spend}
+}
 
 type redacting struct {
 	m        *Marker
+	spend    Spend
 	from     io.Reader
 	raw      []byte // not yet redacted
 	shown    []byte // not yet read
@@ -173,7 +189,11 @@ func (r *redacting) Read(into []byte) (int, error) {
 		}
 		n := chunkOf(r.raw)
 		if r.shown = r.raw[:n:n]; !r.binary {
-			r.shown = r.m.chunk(r.shown)
+			var err error
+			if r.shown, err = r.m.chunk(r.shown, r.spend); err != nil {
+				r.raw, r.finished = nil, err
+				return 0, err
+			}
 		}
 		r.raw = slices.Clone(r.raw[n:])
 	}
@@ -194,12 +214,16 @@ var ErrExposed = errors.New("a secret would no longer be recognized, and so be s
 // Restore returns a function that puts the secrets of the texts in place of their marks. A mark
 // that one of the texts has itself stays as it is; for any other one the error is an
 // [*UnknownMark], as for a mark that two secrets have. It is [ErrExposed] where redacting the
-// result does not bring the marks back, such as for a password without its name.
-func (m *Marker) Restore(from ...[]byte) func(text []byte) ([]byte, error) {
-	known := sync.OnceValue(func() map[string][]byte {
+// result does not bring the marks back, such as for a password without its name, or that of spend.
+func (m *Marker) Restore(spend Spend, from ...[]byte) func(text []byte) ([]byte, error) {
+	known := sync.OnceValues(func() (map[string][]byte, error) {
 		secrets := map[string][]byte{}
 		for _, raw := range from {
-			for _, s := range Find(raw, m.strict) {
+			found, err := find(raw, m.strict, spend)
+			if err != nil {
+				return nil, err
+			}
+			for _, s := range found {
 				secret := raw[s.Start:s.End]
 				mark := m.mark(s.Kind, secret)
 				if other, ok := secrets[mark]; ok && !bytes.Equal(other, secret) {
@@ -208,15 +232,18 @@ func (m *Marker) Restore(from ...[]byte) func(text []byte) ([]byte, error) {
 				secrets[mark] = secret
 			}
 		}
-		return secrets
+		return secrets, nil
 	})
 	return func(text []byte) ([]byte, error) {
 		if m == nil || !HasMark(text) {
 			return text, nil
 		}
-		var failed error
+		secrets, failed := known()
+		if failed != nil {
+			return nil, failed
+		}
 		restored := markPattern().ReplaceAllFunc(text, func(mark []byte) []byte {
-			if secret := known()[string(mark)]; secret != nil {
+			if secret := secrets[string(mark)]; secret != nil {
 				return secret
 			}
 			if !slices.ContainsFunc(from, func(raw []byte) bool { return bytes.Contains(raw, mark) }) {
@@ -224,8 +251,11 @@ func (m *Marker) Restore(from ...[]byte) func(text []byte) ([]byte, error) {
 			}
 			return mark
 		})
-		if failed == nil && !covers(m.Redact(restored), text) {
-			failed = ErrExposed
+		if failed == nil {
+			var again []byte
+			if again, failed = m.RedactWithin(restored, spend); failed == nil && !covers(again, text) {
+				failed = ErrExposed
+			}
 		}
 		return restored, failed
 	}

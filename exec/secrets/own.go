@@ -42,7 +42,7 @@ var (
 	authorized = lazily(`^(?i:bearer|basic) +([A-Za-z0-9_.+/=~-]{16,})`)
 
 	// assigned is the rest of a name, what is between it and a value, and the value.
-	assigned = lazily("^[\\w-]*(?: ?\\([^()\\n]{1,30}\\))?[*_`\"']{0,3}[ \\t]*(?:::?|=>?|:=|\\|)[ \\t]*[*_`]{0,3}(?:\"([^\"\\n]{3,200})\"|'([^'\\n]{3,200})'|`([^`\\n]{3,200})`|([^\\s`\"'|]{3,200}))")
+	assigned = lazily("^[\\w-]*(?: ?\\([^()\\n]+\\))?[*_`\"']{0,3}[ \\t]*(?:::?|=>?|:=|\\|)[ \\t]*[*_`]{0,3}(?:\"([^\"\\n]{3,})\"|'([^'\\n]{3,})'|`([^`\\n]{3,})`|([^\\s`\"'|]{3,}))")
 
 	// placeholder is what documentation has in place of a secret.
 	placeholder = lazily(`(?i)^(?:x+|\*+|\.+|-+|_+|#+|•+|\?+|pass(?:word|wd|phrase)?|pw|pwd|secret|token|key|user(?:name)?|true|false|null|none|nil|yes|no|required|optional|string|text|number|bool(?:ean)?|redacted|removed|hidden|unknown|todo|tbd|n/a|changeme|change[-_ ]?it|example.*|sample.*|dummy.*|test|foo|bar|baz|abc|xyz|123|s3cr3t|hunter2|p@ssw0rd|my[-_ ]?\w*|your[-_ ]?.*|some[-_ ]?\w*|the[-_ ]\w*|<.*|\$.*|\{.*|\[.*|%.*|‹.*|\(.*|@.*|!.*|~.*|/.*|https?:.*|\w+\(.*|.*\.\.\..*|.*…)$`)
@@ -56,6 +56,7 @@ func (s *scan) privateKey(at int) {
 		return
 	}
 	start := at + len(head)
+	s.charge(min(len(s.text)-start, longestKey))
 	rest, end := s.text[start:min(len(s.text), start+longestKey)], -1
 	if start+len(rest) > s.noEnd {
 		if end = bytes.Index(rest, keyEnds); end < 0 {
@@ -79,7 +80,7 @@ func (s *scan) privateKey(at int) {
 
 // userinfo finds the password in an address such as ftp://user:password@host.
 func (s *scan) userinfo(at int) {
-	m := userinfo().FindSubmatchIndex(s.text[at:min(len(s.text), at+400)])
+	m := s.matchLine(userinfo(), at, 400)
 	if m != nil && at > 0 && isWord(s.text[at-1]) && !placeholder().Match(s.text[at+m[2]:at+m[3]]) && !bytes.HasPrefix(s.text[at+m[1]-1:], []byte("example.")) {
 		s.add(at+m[2], at+m[3], "password-in-url")
 	}
@@ -87,7 +88,7 @@ func (s *scan) userinfo(at int) {
 
 // authorization finds what a header "Authorization: Bearer …" or "Basic …" carries.
 func (s *scan) authorization(at int) {
-	m := authorized().FindSubmatchIndex(s.text[at:min(len(s.text), at+longestToken)])
+	m := s.matchLine(authorized(), at, longestToken)
 	if m == nil || at > 0 && isWord(s.text[at-1]) {
 		return
 	}
@@ -129,17 +130,32 @@ func (s *scan) named(at int) {
 	}
 }
 
+// matchLine matches a pattern with the line from the place at, up to most bytes of it.
+func (s *scan) matchLine(pattern *regexp.Regexp, at, most int) []int {
+	line := s.text[at:min(len(s.text), at+most)]
+	if end := bytes.IndexByte(line, '\n'); end >= 0 {
+		line = line[:end]
+	}
+	s.charge(len(line))
+	return pattern.FindSubmatchIndex(line)
+}
+
 // value returns the value that is assigned to the name that has a keyword at the place at.
 func (s *scan) value(at int) (from, to int, ok bool) {
 	if before := s.text[:at]; at > 0 && isWord(before[at-1]) && before[at-1] != '_' {
 		return 0, 0, false
 	}
-	m := assigned().FindSubmatchIndex(s.text[at:min(len(s.text), at+longestValue)])
+	m := s.matchLine(assigned(), at, longestValue)
 	if m == nil {
 		return 0, 0, false
 	}
 	from, to = longest(m[2:])
-	from, to = at+from, at+to
+	if from, to = at+from, at+to; to-from > longestPassword {
+		if m[8] < 0 { // in quotes
+			return 0, 0, false
+		}
+		to = from + longestPassword
+	}
 	for to > from && strings.IndexByte(".,;:|*)", s.text[to-1]) >= 0 {
 		to--
 	}
@@ -168,7 +184,7 @@ var words = lazily(`^(?:[A-Za-z]+[-_./]){2,}[A-Za-z0-9]*$`)
 
 // encoded searches texts in base64 of at least 24 characters, which can have a token in them.
 func (s *scan) encoded() {
-	for start := 0; start < len(s.text); {
+	for start := 0; start < len(s.text) && s.err == nil; {
 		end := start
 		for end < len(s.text) && isBase64[s.text[end]] {
 			end++
@@ -181,16 +197,18 @@ func (s *scan) encoded() {
 }
 
 func (s *scan) decoded(start, end int) {
+	s.charge(end - start)
 	text := make([]byte, base64.RawStdEncoding.DecodedLen(end-start))
 	for _, encoding := range []*base64.Encoding{base64.RawStdEncoding, base64.RawURLEncoding} {
 		if n, _ := encoding.Decode(text[:6], s.text[start:start+8]); n < 6 || !isPrintable(text[:6]) {
 			continue
 		}
 		if n, err := encoding.Decode(text, s.text[start:end]); err == nil && isPrintable(text[:n]) {
-			inner := scan{text: text[:n], scanned: map[*rule]int{}}
+			inner := scan{text: text[:n], scanned: map[*rule]int{}, spend: s.spend, err: s.err}
 			if inner.keywords(); len(inner.found) > 0 {
 				s.add(start, end, inner.found[0].Kind)
 			}
+			s.err = inner.err
 			return
 		}
 	}

@@ -45,10 +45,13 @@ type rule struct {
 
 // Limits of one match, in bytes.
 const (
-	longestValue = 512      // from a name to the end of its value
-	longestToken = 16 << 10 // a JWT with a chain of certificates
-	longestKey   = 64 << 10 // from the first to the last line of a private key
-	longestCut   = 8 << 10  // of a private key whose last line is missing
+	longestValue    = 512      // from a name to the end of its value
+	longestName     = 128      // of a service, to what assigns a value to it
+	leastToken      = 20       // token that has its keyword in it
+	longestToken    = 16 << 10 // a JWT with a chain of certificates
+	longestPassword = 200
+	longestKey      = 64 << 10 // from the first to the last line of a private key
+	longestCut      = 8 << 10  // of a private key whose last line is missing
 )
 
 // Find returns the secrets of a text, in order and without overlaps; one of several lines
@@ -57,18 +60,28 @@ const (
 // The time is linear in the length of the text: a pattern is matched where its keyword is,
 // and against a bounded piece of text.
 func Find(text []byte, strict bool) []Span {
+	found, _ := find(text, strict, nil) // nothing is charged
+	return found
+}
+
+// Spend charges a caller for steps of less than a microsecond each. Its error ends the search.
+type Spend func(steps int64) error
+
+// find is Find that is charged: a nil spend charges nothing.
+func find(text []byte, strict bool, spend Spend) ([]Span, error) {
 	if HasMark(text) { // nothing is looked for in a mark
 		text = markPattern().ReplaceAllFunc(text, func(mark []byte) []byte {
 			return append([]byte("‹"), bytes.Repeat([]byte{1}, len(mark)-len("‹"))...)
 		})
 	}
-	s := scan{text: text, scanned: map[*rule]int{}}
+	s := scan{text: text, scanned: map[*rule]int{}, spend: spend}
+	s.charge(len(text) / 16) // for all passes
 	s.keywords()
 	s.encoded()
 	if strict {
 		s.numbers()
 	}
-	return s.lines()
+	return s.lines(), s.err
 }
 
 // scan is one search.
@@ -80,7 +93,19 @@ type scan struct {
 	// no private key ends, and scanned up to where nothing more is to be looked for of a rule.
 	runEnd, noEnd int
 	scanned       map[*rule]int
+	spend         Spend
+	err           error // of spend: the search has ended
 }
+
+// charge charges the caller for looking at so many bytes with a pattern.
+func (s *scan) charge(bytes int) {
+	if s.spend != nil && s.err == nil {
+		s.err = s.spend(1 + int64(bytes)/bytesOfStep)
+	}
+}
+
+// bytesOfStep is how many bytes are matched in a step.
+const bytesOfStep = 64
 
 func (s *scan) add(start, end int, kind string) {
 	s.found = append(s.found, Span{start, end, kind})
@@ -130,7 +155,9 @@ func (s *scan) keywords() {
 	for i, c := range s.text {
 		state = int(a.next[state*a.classes+int(a.class[c])])
 		for _, hit := range a.hits[state] {
-			s.try(hit.rule, i+1-hit.length)
+			if s.try(hit.rule, i+1-hit.length); s.err != nil {
+				return
+			}
 		}
 	}
 }
@@ -164,6 +191,12 @@ func (s *scan) try(r *rule, at int) {
 		}
 		end = min(end, run+1)
 	}
+	if r.contextual && r.before == 0 && s.tokenEnd(at)-at < leastToken && bytes.IndexAny(s.text[start:min(end, start+longestName)], "=:|>,") < 0 {
+		return // neither a token nor the name of one
+	}
+	if s.charge(end - start); s.err != nil {
+		return
+	}
 	if from, to, ok := r.match(s.text[start:end]); ok {
 		s.add(start+from, start+to, r.kind)
 		s.scanned[r] = start + to
@@ -193,7 +226,7 @@ func (s *scan) joined(r *rule, at, end int) {
 	var whole []byte
 	var places []int // of its bytes in the text
 	isFound := func() bool {
-		if len(whole) < r.least {
+		if s.charge(len(whole)); s.err != nil || len(whole) < r.least {
 			return false
 		}
 		from, to, ok := r.match(whole)

@@ -1,6 +1,7 @@
 package vault
 
 import (
+	"vaultwicket/cmd/internal/vault/budget"
 	"vaultwicket/cmd/internal/vault/command"
 )
 
@@ -27,6 +28,9 @@ func respond(v *command.Vault, r command.Request) command.Reply {
 		err = command.Misuse("%s changes nothing: it takes no %s.", row.Name, r.Options.FirstSwitch())
 	default:
 		said, err = row.Run(v, values)
+	}
+	if err == nil && (!row.Writes() || r.Options.Mode == command.PlanSwitch) {
+		err = budget.From(v.Ctx).Exceeded() // a text for which it did not suffice was read as nothing
 	}
 	if err != nil {
 		return command.Explain(command.On(v, row.Name, err))

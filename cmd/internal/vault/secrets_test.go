@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"vaultwicket/cmd/internal/vault/budget"
 	"vaultwicket/cmd/internal/vault/command"
 	"vaultwicket/exec/secrets"
 )
@@ -268,6 +269,33 @@ func TestATemplateDoesNotExposeItsSecrets(t *testing.T) {
 	for path, text := range w.secret.texts(false) {
 		if strings.Contains(string(w.marker.Redact([]byte(text))), "sunflower") {
 			t.Errorf("%s is %q", path, text)
+		}
+	}
+}
+
+// TestASearchForSecretsIsCharged lets calls run out of steps while what they read is searched. What
+// other calls share, such as the index, is right afterwards.
+func TestASearchForSecretsIsCharged(t *testing.T) {
+	slow := strings.Repeat("password: xy1 token| cloudflare key sk- AKIA ://a:b ey-\n", 8000)
+	v := build(t, map[string]string{"Slow.md": slow + "[[Other]] needle\n", "Other.md": "- [ ] short password: s7nflower!\n"})
+	v.env[secrets.Variable] = secrets.NewMarker([]byte("key of the test"), false).String()
+	standard := budget.Default.Steps
+	defer func() { budget.Default.Steps = standard }()
+	for _, test := range []struct{ line, slow, fast string }{
+		{"read path=Slow.md", "takes more than 20000 steps", "needle"}, {"outline path=Slow.md", "takes more than 20000 steps", ""},
+		{"search query=needle", "takes more than 20000 steps", "Slow.md"}, {"search:context query=needle", "takes more than 20000 steps", "needle"},
+		{"append path=Slow.md content=more", "takes more than 20000 steps", "Appended to: Slow.md"},
+		{"backlinks path=Other.md", "", "Slow.md"}, {"read path=Other.md", "", "‹secret:password:"}, {"append path=Other.md content=more", "", "Appended to: Other.md"},
+	} {
+		before := v.texts(false)
+		budget.Default.Steps = 20000
+		status, out, _ := v.run(strings.Fields(test.line)...)
+		if test.slow != "" && (status != command.ExitFailed || !strings.Contains(out, test.slow) || !maps.Equal(v.texts(false), before)) {
+			t.Errorf("%s: %d %.200q", test.line, status, out[max(0, len(out)-200):])
+		}
+		budget.Default.Steps = standard
+		if status, out, _ := v.run(strings.Fields(test.line)...); status != command.ExitDone || !strings.Contains(out, test.fast) {
+			t.Errorf("%s: %d %.200q", test.line, status, out)
 		}
 	}
 }

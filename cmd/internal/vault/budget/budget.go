@@ -90,6 +90,14 @@ func (b *Budget) Err() error {
 	return b.ctx.Err()
 }
 
+// Exceeded returns the [*Overrun] that ends the call, nil if there is none.
+func (b *Budget) Exceeded() error {
+	if err := b.err.Load(); err != nil {
+		return err
+	}
+	return nil
+}
+
 // Hold counts bytes that become live. Call it before they are allocated. It may wait for other
 // calls, so do not call it under a lock that another call needs. The error is an [*Overrun] or
 // that of the context.

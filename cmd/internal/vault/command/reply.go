@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"hash"
 	"io"
+	"strings"
 	"sync"
 
 	"vaultwicket/cmd/internal/vault/disk"
@@ -101,7 +102,8 @@ func (r *Reply) Print(stdout io.Writer) int {
 		out.endLine()
 		if err := r.stream(out); err != nil {
 			out.endLine()
-			r.Status, r.Kind, r.Text = ExitFailed, OtherFailure, fmt.Sprintf("Error: reading stopped: %v", err)
+			why := Explain(err)
+			r.Status, r.Kind, r.Text = ExitFailed, why.Kind, "Error: reading stopped: "+strings.TrimPrefix(why.Text, "Error: ")
 			_, _ = out.WriteString(r.Text)
 		}
 	}

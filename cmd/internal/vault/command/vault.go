@@ -16,6 +16,7 @@ import (
 	"vaultwicket/allowlist"
 	"vaultwicket/allowlist/day"
 	"vaultwicket/allowlist/quote"
+	"vaultwicket/cmd/internal/vault/budget"
 	"vaultwicket/cmd/internal/vault/disk"
 	"vaultwicket/cmd/internal/vault/knowledge"
 	"vaultwicket/cmd/internal/vault/knowledge/index"
@@ -34,6 +35,7 @@ type Vault struct {
 	Name       string
 	Path       string // of the folder, absolute
 	Disk       *disk.Folder
+	shared     *disk.Folder    // the same, which calls share and none is charged for
 	Rules      access.Rules    // access to each note
 	Sight      *Sight          // the visible files; nil if all are
 	Host       *Host           // state between calls
@@ -58,7 +60,7 @@ func (v *Vault) Index() (*index.Index, error) { return v.Host.Knowledge.Index(v.
 
 // View is the vault as the knowledge of earlier calls needs it.
 func (v *Vault) View() knowledge.View {
-	return knowledge.View{Ctx: v.Ctx, Folder: v.Disk, Path: v.Path, Env: v.Host.Env, Now: v.Host.Now, Tally: v.Tally}
+	return knowledge.View{Ctx: v.Ctx, Folder: v.shared, Own: v.Disk, Path: v.Path, Env: v.Host.Env, Now: v.Host.Now, Tally: v.Tally}
 }
 
 // Origin is what a call made a note from.
@@ -169,8 +171,15 @@ func (h *Host) Open(ctx context.Context, l Line) (*Vault, error) {
 }
 
 // Redact returns a text as it may leave the program, with marks in place of secrets if the caller
-// may not see them.
-func (v *Vault) Redact(text []byte) []byte { return v.Host.marker.Redact(text) }
+// may not see them. It is nothing if the budget runs out, and then the call ends with that error.
+func (v *Vault) Redact(text []byte) []byte {
+	shown, _ := v.redact(text)
+	return shown
+}
+
+func (v *Vault) redact(text []byte) ([]byte, error) {
+	return v.Host.marker.RedactWithin(text, budget.From(v.Ctx).Step)
+}
 
 // ReadSource reads a file whose text a change puts into another one: with marks, as the caller sees
 // it, and its secrets are put back where they are still recognized.
@@ -204,7 +213,7 @@ func (v *Vault) Show(t Target) (Reply, error) {
 		return Reply{Body: file, Note: t.Path}, nil
 	}
 	source := sha256.New()
-	return Reply{Body: redacted{v.Host.marker.Reader(io.TeeReader(file, source)), file}, Note: t.Path, source: source}, nil
+	return Reply{Body: redacted{v.Host.marker.Reader(io.TeeReader(file, source), budget.From(v.Ctx).Step), file}, Note: t.Path, source: source}, nil
 }
 
 // MarkdownNote reads the note that a request means, which has to be Markdown.

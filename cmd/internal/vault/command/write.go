@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"vaultwicket/cmd/internal/vault/budget"
 	"vaultwicket/cmd/internal/vault/disk"
 	"vaultwicket/cmd/internal/vault/edit"
 	"vaultwicket/exec/secrets"
@@ -110,7 +111,7 @@ func proposeAlone(v *Vault, j *journal.Journal, row Command, values Values) (p P
 func propose(v *Vault, row Command, values Values) (Proposal, error) {
 	p, err := row.Plan(v, values)
 	if err == nil {
-		err = cmp.Or(p.restore(v), judge(v, p), p.suits())
+		err = cmp.Or(p.restore(v), budget.From(v.Ctx).Exceeded(), judge(v, p), p.suits())
 	}
 	if err != nil {
 		return Proposal{}, err
@@ -136,14 +137,16 @@ func (p *Proposal) restore(v *Vault) error {
 		}
 		texts = append(texts, s.Before.Text)
 	}
-	restored := v.Host.marker.Restore(texts...)
+	restored := v.Host.marker.Restore(budget.From(v.Ctx).Step, texts...)
 	for i := 0; i <= len(p.Steps); i++ {
 		text := &p.asGiven
 		if i < len(p.Steps) {
 			text = &p.Steps[i].After.Text
 		}
 		var err error
-		if *text, err = restored(*text); errors.Is(err, secrets.ErrExposed) {
+		if *text, err = restored(*text); budget.From(v.Ctx).Exceeded() != nil {
+			return err
+		} else if errors.Is(err, secrets.ErrExposed) {
 			return BadValue.Advise("keep the mark where it is, with the name in front of it").Failure("Secret not recognized: by this change %v.", err)
 		} else if err != nil {
 			return BadValue.Advise("the mark of a secret can be written only into the note that has the secret").Failure("%v.", err)

@@ -186,6 +186,8 @@ func search(v *command.Vault, p command.Values, lines bool) (result, error) {
 		return result{}, err
 	case v.Ctx.Err() != nil:
 		return result{}, v.Ctx.Err()
+	case budget.From(v.Ctx).Exceeded() != nil:
+		return result{}, budget.From(v.Ctx).Exceeded()
 	case q.Err() != nil:
 		return result{}, badQuery(q.Err())
 	}
@@ -203,16 +205,12 @@ const maxHits = 100_000
 
 // badQuery says what is wrong with a query, and what would be right.
 func badQuery(err error) error {
-	var advised interface {
-		error
-		Hint() string
-	}
 	var wrong *query.ParseError
 	switch {
 	case errors.As(err, &wrong) && wrong.Code() == query.CodeNoOperator:
 		return command.MisuseWithHint(wrong.Hint(), "%v.\n%s", err, wrong.Hint())
-	case errors.As(err, &advised) && advised.Hint() != "":
-		return command.Misuse("%v; %s", err, advised.Hint())
+	case errors.As(err, &wrong) && wrong.Hint() != "":
+		return command.Misuse("%v; %s", err, wrong.Hint())
 	}
 	return command.Misuse("%v", err)
 }

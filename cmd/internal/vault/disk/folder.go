@@ -49,7 +49,7 @@ type Folder struct {
 	names *names.Folder
 	found func(files int) // called by a parallel walk; may be nil
 	// redact replaces the secrets of a text that is read; nil replaces nothing.
-	redact func(text []byte) []byte
+	redact func(text []byte) ([]byte, error)
 }
 
 // Refusal says why an existing file or folder is not accepted.

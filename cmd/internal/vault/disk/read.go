@@ -61,7 +61,7 @@ func (f *Folder) ReadStamped(p Path) ([]byte, system.Stamp, error) {
 	}
 	text, stamp, err := at.read(p.base(), nil)
 	if err == nil && f.redact != nil {
-		text = f.redact(text)
+		text, err = f.redact(text)
 	}
 	return text, stamp, err
 }

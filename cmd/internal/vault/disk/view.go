@@ -20,9 +20,10 @@ func (f *Folder) WithView(v View) *Folder {
 	return &Folder{root: f.root, sys: f.sys, view: v, names: f.names, redact: f.redact}
 }
 
-// Redacting returns the same open folder, of whose files only the result of redact can be read.
-// Files are compared and written as they are. Only one of the two is to be closed.
-func (f *Folder) Redacting(redact func(text []byte) []byte) *Folder {
+// Redacting returns the same open folder, of whose files only the result of redact can be read; its
+// error is that of the read. Files are compared and written as they are. Only one of the two is to
+// be closed.
+func (f *Folder) Redacting(redact func(text []byte) ([]byte, error)) *Folder {
 	g := *f
 	g.redact = redact
 	return &g

@@ -17,7 +17,7 @@ type Entry struct {
 	IsDir bool
 	at    place // the open folder that contains it
 	// redact is that of the [Folder].
-	redact func(text []byte) []byte
+	redact func(text []byte) ([]byte, error)
 }
 
 // Size returns the size of a file in bytes; 0 if it is gone by now.
@@ -50,7 +50,7 @@ func (e Entry) ReadInto(buf []byte) ([]byte, system.Stamp, error) {
 	}
 	text, stamp, err := e.at.read(e.Path.base(), buf)
 	if err == nil && e.redact != nil {
-		text = e.redact(text)
+		text, err = e.redact(text)
 	}
 	return text, stamp, err
 }
@@ -77,7 +77,7 @@ func (f *Folder) Walk(under Path, visit func(Entry)) error {
 type walker struct {
 	view   View // nil sees everything
 	visit  func(Entry)
-	redact func(text []byte) []byte
+	redact func(text []byte) ([]byte, error)
 	// seen counts the visits of a walk that begins in an invisible folder, nil for any
 	// other.
 	seen *atomic.Int64

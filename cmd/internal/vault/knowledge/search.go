@@ -1,6 +1,7 @@
 package knowledge
 
 import (
+	"cmp"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -50,11 +51,13 @@ func (k *Store) EachNote(from View, s Scope, visit func(*Note)) error {
 	return k.eachWalked(from, s, visit)
 }
 
+func (v View) own() *disk.Folder { return cmp.Or(v.Own, v.Folder) }
+
 // eachWalked looks at the stamp of every note. Texts that had to be read are kept for the
 // next search.
 func (k *Store) eachWalked(from View, s Scope, visit func(*Note)) error {
 	w := walked{Scope: s, begun: from.Now(), saver: k.walking(from), visit: visit}
-	err := from.Folder.Counting(from.Tally.Found).WalkParallel(s.Folder, func(e disk.Entry) {
+	err := from.own().Counting(from.Tally.Found).WalkParallel(s.Folder, func(e disk.Entry) {
 		if e.IsDir {
 			return
 		}
@@ -266,7 +269,7 @@ func (s *Note) Text() []byte {
 	case s.read != nil:
 		s.text = s.read()
 	default:
-		s.text, _, _ = s.from.Folder.ReadHere(s.path)
+		s.text, _, _ = s.from.own().ReadHere(s.path)
 	}
 	s.hasText = true
 	return s.text

@@ -26,8 +26,9 @@ import (
 // View is a vault as one call sees it.
 type View struct {
 	Ctx    context.Context // of the call
-	Folder *disk.Folder
-	Path   string // of the folder, absolute
+	Folder *disk.Folder    // the same for all calls
+	Own    *disk.Folder    // whose reads are charged to the call; nil for Folder
+	Path   string          // of the folder, absolute
 	Env    func(string) string
 	Now    func() time.Time // of the machine, to see which files are young
 	Tally  *frame.Tally     // of the call; may be nil
