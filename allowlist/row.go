@@ -173,7 +173,7 @@ type rowStep struct {
 var (
 	// In the app daily:read makes a missing note (recorded on 1.13.7).
 	readsDailyByPath = []rowStep{{step: StepReadDaily}}
-	// In the app create makes a numbered copy beside a note that exists, and reports
+	// In the app create makes a numbered copy of a note that exists, and reports
 	// success (recorded on 1.12.7).
 	createsIfAbsent = []rowStep{{StepAbsent, "overwrite"}}
 )

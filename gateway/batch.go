@@ -204,7 +204,7 @@ func (g *vaultGateway) carryOutBatch(ctx context.Context, plan *batchPlan) Batch
 			}
 			r.failed = true
 			if plan.batch.Atomic {
-				r.skip(stage[n+1:]) // they only read, and may have run beside it or not
+				r.skip(stage[n+1:]) // they only read, and may have run at the same time or not
 				break
 			}
 		}

@@ -43,7 +43,7 @@ func (g *vaultGateway) change(ctx context.Context, r route) (exec.Outcome, error
 		if r.expect != "" {
 			return exec.Outcome{ExitCode: -1}, failure.New(failure.CodeVaultNotFound, "the user can set vault to the folder of the vault", "expectHash needs the folder of the vault, which is not known")
 		}
-		if kind := r.call.TextInto(); kind != "note" { // nobody would look at what the file becomes
+		if kind := r.call.TextInto(); kind != "note" { // no one would look at what the file becomes
 			return exec.Outcome{ExitCode: -1}, failure.New(failure.CodeBadValue, "the user can set vault to the folder of the vault; "+allowlist.ServesKind(kind),
 				"while the folder of the vault is not known, text is written into notes only")
 		}

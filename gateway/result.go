@@ -159,7 +159,7 @@ func (r Result) cut(limit pages.Limit) (Result, pages.Position, error) {
 		r.Stderr = shown + "…"
 	}
 	if limit.Rows == 0 && (limit.Bytes == 0 || len(r.Stdout) <= limit.Bytes/2) {
-		return r, pages.Position{}, nil // whatever it holds, and without reading it
+		return r, pages.Position{}, nil // whatever it has, and without reading it
 	}
 	page, err := pages.CutForJSON(r.whole(), pages.Position{}, limit)
 	if err != nil || page.Last() {

@@ -26,7 +26,7 @@ type Agent struct {
 	Ended string
 }
 
-// Agents are the agents that the user has defined, by their names. Without any, nobody is
+// Agents are the agents that the user has defined, by their names. Without any, no caller is
 // narrowed.
 type Agents map[string]Agent
 

@@ -49,7 +49,7 @@ const serveGrace = 2 * time.Second
 const serveGarbage = 50
 
 // serveMemory is the soft memory limit of a server, in bytes. It is above what a server keeps at
-// most: a response of maximum size beside one that is being read. Mapped files, such as the
+// most: a response of maximum size and one that is being read. Mapped files, such as the
 // program itself, do not count.
 const serveMemory = 42 << 20
 

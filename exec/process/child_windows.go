@@ -116,7 +116,7 @@ func exitOf(state *os.ProcessState) (status int, crash string) {
 // closeInherited has nothing to do: handles are not inherited unless listed.
 func closeInherited() {}
 
-// awaitEnd reports that the end of a child is not waited for beside its output.
+// awaitEnd reports that the end of a child is not awaited separately from its output.
 func awaitEnd(int) bool { return false }
 
 // resume lets a process run that was made suspended. The standard library closes the

@@ -97,7 +97,7 @@ func (s *Stream) Write(p []byte) (int, error) {
 		default:
 			s.head.Grow(max(s.keep-2*c, n))
 			// What the large answer before this one has left, and the copy that was just made,
-			// would otherwise stay beside it: the collector waits until garbage is half of what
+			// would otherwise stay in memory with it: the collector waits until garbage is half of what
 			// is in use. Of the new space next to nothing is written to yet.
 			debug.FreeOSMemory()
 		}

@@ -156,7 +156,7 @@ func (m *Marker) chunk(text []byte, spend Spend) ([]byte, error) {
 // firstRead is how much of a file is read first, in bytes: all of most notes.
 const firstRead = 8 << 10
 
-// Reader returns a reader of what RedactWithin returns for all that r has. It holds two chunks.
+// Reader returns a reader of what RedactWithin returns for all that r has. It buffers two chunks.
 func (m *Marker) Reader(r io.Reader, spend Spend) io.Reader {
 	return &redacting{m: m, from: r, spend: spend}
 }

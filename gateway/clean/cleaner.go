@@ -205,7 +205,7 @@ func (c *cleaner) belongs(k kind, r, next rune) bool {
 		return next == '\n'
 	case joiner:
 		return c.joins(r, next)
-	case direction: // ordinary typography beside right-to-left text: UAX #9 section 2.6
+	case direction: // ordinary typography next to right-to-left text: UAX #9 section 2.6
 		return rightToLeft(c.before()) || c.stays(next) && rightToLeft(next)
 	case wordSpace: // where a line may break in scripts without spaces: Unicode 23.2
 		return unspaced(c.before()) && c.stays(next) && unspaced(next)
@@ -213,7 +213,7 @@ func (c *cleaner) belongs(k kind, r, next rune) bool {
 		return c.selects(r, next)
 	case mongolian:
 		return c.shapes(r, next)
-	case graphemeJoiner: // holds two marks in their order: Unicode 23.2
+	case graphemeJoiner: // keeps two marks in their order: Unicode 23.2
 		return c.prev != cgj && c.marks+1 < maxMarks && kindOf(next) == mark
 	case filler: // a Hangul syllable without its first consonant or its vowel: Unicode 3.12
 		vowel := 0x1161 <= next && next <= 0x11a7 || 0xd7b0 <= next && next <= 0xd7c6
@@ -307,7 +307,7 @@ func isHieroglyph(r rune) bool {
 	return unicode.Is(unicode.Egyptian_Hieroglyphs, r) && unicode.IsLetter(r)
 }
 
-// notationOf reports whether r is written beside format for what it formats:
+// notationOf reports whether format is written next to r to format it:
 // hieroglyphs (Unicode 11.4), shorthand (21.6) and music (21.2).
 func notationOf(r, format rune) bool {
 	switch {

@@ -11,7 +11,7 @@ import (
 type kind uint8
 
 const (
-	plain kind = iota // shown, whatever is beside it
+	plain kind = iota // shown, whatever is next to it
 	mark              // combining, shown up to maxMarks in a row
 	flag              // U+1F3F4, shown, and may open an emoji tag sequence
 

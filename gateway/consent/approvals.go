@@ -311,7 +311,7 @@ func (*Refused) Code() string { return "approval_refused" }
 
 func (e *Refused) Error() string { return "the state of the question " + said[e.Reason] }
 
-// Ungranted says that nobody has approved a call.
+// Ungranted says that a call was not approved.
 type Ungranted struct {
 	State    State     // Pending, Denied, Expired or Unasked
 	Question string    // its code, "" if Unasked

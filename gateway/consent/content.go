@@ -53,7 +53,7 @@ func (d *Store) readContent() (content, error) {
 			case q.isLive(s.now):
 				s.live = append(s.live, q)
 			default:
-				_ = d.system.Remove(path) // it has expired wherever it lies
+				_ = d.system.Remove(path) // it has expired, wherever it is
 				s.expired = append(s.expired, q)
 			}
 		}

@@ -115,7 +115,7 @@ func (q Question) Paths() []string {
 }
 
 // PlannedFile is a file that would change. Hashes are the first 16 hex digits of
-// SHA-256; an empty one stands for no file.
+// SHA-256; an empty one means no file.
 type PlannedFile struct {
 	Path   string `json:"path"`
 	From   string `json:"from,omitempty"` // where it is before a move

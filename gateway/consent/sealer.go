@@ -16,7 +16,7 @@ import (
 type Bound struct {
 	Vault  string
 	Digest Digest // of the exact call
-	Caller string // the session, or the principal behind it
+	Caller string // the session, or its principal
 }
 
 func (b Bound) check() error {
@@ -43,7 +43,7 @@ type Sealer struct {
 	spent  spent
 }
 
-// NewSealer makes a Sealer with a key from random; nil stands for the system's
+// NewSealer makes a Sealer with a key from random; nil means the system's
 // randomness and for the system's clock. An error is one of random.
 func NewSealer(random io.Reader, now func() time.Time) (*Sealer, error) {
 	if random == nil {

@@ -23,7 +23,7 @@ type Standing struct {
 	until map[area]time.Duration
 }
 
-// area is a folder of a vault, with all that lies in it.
+// area is a folder of a vault, with everything in it.
 type area struct{ vault, folder string }
 
 // NewStanding makes a Standing that covers nothing. A nil clock is the system's.

@@ -68,7 +68,7 @@ func (d *Store) Ask(q StoredQuestion) (StoredQuestion, error) {
 		}
 		open := s.openOf(q.Session)
 		if same := slices.IndexFunc(open, q.isSameCall); same >= 0 {
-			withdrawn := open[same] // nobody has answered it
+			withdrawn := open[same] // no one has answered it
 			s.live = slices.DeleteFunc(s.live, func(q StoredQuestion) bool { return q.Code == withdrawn.Code })
 			if err := d.remove(withdrawn); err != nil {
 				return err
@@ -218,7 +218,7 @@ func (d *Store) Withdraw(q StoredQuestion) error {
 func (d *Store) remove(q StoredQuestion) error {
 	path := d.path(q.Code)
 	err := d.system.Remove(path)
-	if errors.Is(err, fs.ErrNotExist) { // somebody has, in spite of the lock
+	if errors.Is(err, fs.ErrNotExist) { // another process did, in spite of the lock
 		return &Ungranted{}
 	}
 	if err == nil {

@@ -203,7 +203,7 @@ func (q StoredQuestion) isFor(vault string, digest Digest, session string) bool 
 	return q.Vault == vault && q.Digest == digest && q.Session == session
 }
 
-// Digest is the digest of an exact call. The zero Digest stands for none and is refused.
+// Digest is the digest of an exact call. The zero Digest means none and is refused.
 type Digest = [sha256.Size]byte
 
 // maxLife is how long a question may wait for an answer. A user who was away
@@ -295,9 +295,9 @@ func (r record) question() (StoredQuestion, bool) {
 // and O, no 1, I and L.
 const alphabet = "23456789ABCDEFGHJKMNPQRSTUVWXYZ"
 
-const codeLength = 8 // of 31 characters: nobody meets the code of another question by mistake
+const codeLength = 8 // of 31 characters: no one hits the code of another question by mistake
 
-// newCode makes a code that nobody can guess.
+// newCode makes a code that cannot be guessed.
 func newCode() string { return codeFrom(rand.Reader) }
 
 // codeFrom makes a code of a source that never fails, every code as likely as another.

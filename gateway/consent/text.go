@@ -251,7 +251,7 @@ const (
 )
 
 // Rows draws lines in rows that fit a terminal, which would break longer ones where text that
-// somebody else has chosen would begin a row. A row of a note or a value has a bar before it, a
+// someone else has chosen would begin a row. A row of a note or a value has a bar before it, a
 // row that goes on has an ellipsis after the bar, and of a change every row has its sign.
 func Rows(lines []Line, columns int) (rows []Row) {
 	for _, l := range lines {

@@ -118,7 +118,7 @@ func (p *page) oneCall(r request) view {
 }
 
 // chart is a chart of bars, which the page draws as SVG, with a title and a description; the
-// numbers are in a table beside it.
+// numbers are in a table next to it.
 type chart struct {
 	Width, Height int
 	Title, About  string

@@ -130,7 +130,7 @@ type sideRow struct {
 	Gap                   string // the lines that are left out before the next row
 }
 
-// sidesOf returns the rows of a difference side by side: an added line is beside the line that was
+// sidesOf returns the rows of a difference side by side: an added line is next to the line that was
 // removed in its place.
 func sidesOf(c difference.Change) (rows []sideRow) {
 	added, removed := c.Left()
@@ -143,7 +143,7 @@ func sidesOf(c difference.Change) (rows []sideRow) {
 			}
 			rows = append(rows, sideRow{Kind: "gap", Gap: gap})
 		}
-		next := len(rows) // the row that the next added line is beside
+		next := len(rows) // the row that the next added line is next to
 		for _, l := range hunk {
 			old = max(old, l.Old)
 			switch {

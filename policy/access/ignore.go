@@ -157,7 +157,7 @@ func newPatterns(text string) patterns {
 		if line == "" {
 			continue
 		}
-		line = strings.ReplaceAll(line, `\/`, "/") // no name holds a backslash
+		line = strings.ReplaceAll(line, `\/`, "/") // no name has a backslash
 		for strings.Contains(line, "***") {
 			line = strings.ReplaceAll(line, "***", "**")
 		}

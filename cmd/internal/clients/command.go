@@ -32,7 +32,7 @@ type Session struct {
 	Installer Installer
 	Binary    string // absolute path of this program
 	Out, Err  io.Writer
-	// Confirm asks the user. It reports asked as false where nobody can answer.
+	// Confirm asks the user. It reports asked as false if no one can answer.
 	Confirm func(ctx context.Context) (yes, asked bool)
 	Nearest func(name string, known []string) string
 	// Clean shows text from outside, without control characters.

@@ -44,7 +44,7 @@ func (s Server) expands() string {
 type shape struct {
 	stdio func(Server) document.Object
 	http  func(s Server, token string) document.Object // nil: not in the file
-	// token is how the client reads an environment variable; VAR stands for its name.
+	// token is how the client reads an environment variable; VAR is the place of its name.
 	// "" is for a client that would need the token as text.
 	token string
 	// inputs is for a client that asks for the token itself, with a second entry.

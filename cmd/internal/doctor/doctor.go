@@ -86,7 +86,7 @@ type Level string
 // The levels, the least first.
 const (
 	OK      Level = "ok"
-	Warning Level = "warning" // it works, though not as somebody may expect
+	Warning Level = "warning" // it works, though not as a user may expect
 	Problem Level = "problem" // something does not work until it is mended
 )
 

@@ -16,7 +16,7 @@ import (
 )
 
 // MaxText is the maximum size of a text in bytes. The largest known settings file of a client
-// holds some megabytes of history.
+// has some megabytes of history.
 const MaxText = 32 << 20
 
 // Place is the place of an entry: below the keys of Path, under the key Name. With List the

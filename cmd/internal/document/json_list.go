@@ -158,7 +158,7 @@ func (o JSON) differs(text, changed []byte, list string, change func(items []any
 	return nil, &Unsupported{"the file cannot be edited without changing something else in it"}
 }
 
-// separators returns what an object has between a name and its value, and behind a comma on a
+// separators returns what an object has between a name and its value, and after a comma on a
 // line, as far as its first members tell.
 func (s jsonStyle) separators(n *jsonNode) (colon, space string) {
 	if len(n.members) == 0 {

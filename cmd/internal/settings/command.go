@@ -18,7 +18,7 @@ import (
 	"vaultwicket/gateway/notes"
 )
 
-// configActions are the words behind "vaultwicket config".
+// configActions are the words after "vaultwicket config".
 var configActions = []struct {
 	name string
 	run  func(f *Flags, std terminal.Streams) error

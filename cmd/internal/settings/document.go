@@ -101,7 +101,7 @@ func syntaxProblem(err error) problem {
 	return problem{max(row, 1), inOurWords(strings.TrimPrefix(wrong.Error(), "toml: "))}
 }
 
-// inOurWords says what is wrong with a line as somebody who writes settings would: the
+// inOurWords says what is wrong with a line as a user who writes settings would: the
 // parser tells characters.
 func inOurWords(parsers string) string {
 	switch {
@@ -277,11 +277,11 @@ func (r *reading) profiles(value any) map[string]map[string]string {
 	return read
 }
 
-// lines says on which line of a file a key stands, for messages. The table
+// lines says on which line of a file a key is, for messages. The table
 // number n of an array of tables has the key "n".
 type lines map[string]int
 
-// of returns the line of a key, or of what it stands in.
+// of returns the line of a key, or of its table.
 func (l lines) of(path []string) int {
 	for ; len(path) > 0; path = path[:len(path)-1] {
 		if line, ok := l[keyOf(path)]; ok {

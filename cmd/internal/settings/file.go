@@ -13,7 +13,7 @@ import (
 	"vaultwicket/policy"
 )
 
-// noFile is the name that stands for no settings file.
+// noFile is the name that means no settings file.
 const noFile = "none"
 
 // place is where the settings file is, or would be.
@@ -157,7 +157,7 @@ func unusable(at place, err error) error {
 	return &terminal.UsageError{Reason: fmt.Sprintf("settings file %q%s: %v", at.name, who, err)}
 }
 
-// outsideVaults refuses a file that lies in a vault: an agent may write there.
+// outsideVaults refuses a file that is in a vault: an agent may write there.
 func (d document) outsideVaults(std terminal.Streams, s Settings) error {
 	if d.info == nil {
 		return nil

@@ -15,7 +15,7 @@ import (
 )
 
 // initConfig is "config init": a settings file with every setting and its default as a
-// comment, so that a later release can change a default that nobody has chosen. A file that
+// comment, so that a later release can change a default that the user has not chosen. A file that
 // is there is left alone.
 func initConfig(f *Flags, std terminal.Streams) error {
 	at, err := f.place(std)

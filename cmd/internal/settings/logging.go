@@ -23,7 +23,7 @@ var Levels = map[string]slog.Level{
 }
 
 // NewLogger returns what writes messages to out: lines for people, or a JSON
-// object a line. Whatever a terminal would obey stands there as an escape.
+// object a line. Whatever a terminal would obey is written as an escape.
 func NewLogger(out io.Writer, level slog.Level, inJSON bool) *slog.Logger {
 	if inJSON {
 		return slog.New(slog.NewJSONHandler(out, &slog.HandlerOptions{Level: level, ReplaceAttr: forJSON}))
@@ -56,7 +56,7 @@ func standardLevel(level slog.Level) slog.Level {
 }
 
 // lineHandler writes "vaultwicket: warning: message key=value". A value of
-// several lines stands below, each line behind a bar.
+// several lines is below, each line after a bar.
 type lineHandler struct {
 	out     io.Writer
 	level   slog.Level

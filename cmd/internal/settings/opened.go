@@ -32,7 +32,7 @@ type Opened struct {
 	Runner  *exec.Runner
 	Gateway *gateway.Gateway
 	Log     *slog.Logger
-	Metrics *telemetry.Metrics // nil where nobody could read them
+	Metrics *telemetry.Metrics // nil if no one could read them
 	Traces  *telemetry.Tracing // nil where there is no collector
 	Rest    []string
 	// Activity is told of the calls of a server.
@@ -76,7 +76,7 @@ func Open(name string, std terminal.Streams, args []string, more func(*Flags)) (
 // with it, until it closes its runner.
 func Stay(f *Flags) { f.Resident = true }
 
-// checkPlaces refuses places that an agent or somebody else could write to. What only
+// checkPlaces refuses places that an agent or another user could write to. What only
 // keeps changes from being made is told once, by a server. The client is looked at
 // again before each start of it, and here so that a server says at once what every
 // call would.
@@ -109,7 +109,7 @@ func NewRunner(s Settings, std terminal.Streams, resident bool, watch exec.Watch
 	}), nil
 }
 
-// NewGateway returns a gateway of settings with a runner. observer is nil where nobody is
+// NewGateway returns a gateway of settings with a runner. observer is nil if no one is
 // told of the calls.
 func NewGateway(s Settings, std terminal.Streams, runner *exec.Runner, log *slog.Logger, observer observe.Observer) *gateway.Gateway {
 	return gateway.New(gateway.Config{
@@ -195,7 +195,7 @@ func (o Opened) checkVaultName() error {
 // are those of every program of a machine, so a wrong one is no reason not to
 // serve.
 func (o *Opened) openObservers() {
-	if o.HTTP.Addr != "" { // else nobody could read them
+	if o.HTTP.Addr != "" { // otherwise no one could read them
 		o.Metrics = telemetry.NewMetrics(release.Version)
 	}
 	traces, err := telemetry.OpenTracing(telemetry.TracingConfig{Getenv: o.Std.Getenv, Version: release.Version, Log: o.Log})
@@ -206,7 +206,7 @@ func (o *Opened) openObservers() {
 	o.Traces, o.Activity = traces, &Activity{}
 }
 
-// observer returns who is told of the calls, nil if nobody is.
+// observer returns who is told of the calls, nil if no one is.
 func (o Opened) observer() observe.Observer {
 	var all []observe.Observer
 	if o.Metrics != nil {
@@ -221,7 +221,7 @@ func (o Opened) observer() observe.Observer {
 	return observe.All(all...)
 }
 
-// watcher returns who is told of the programs, nil if nobody is.
+// watcher returns who is told of the programs, nil if no one is.
 func (o Opened) watcher() exec.Watcher {
 	if o.Traces == nil {
 		return nil

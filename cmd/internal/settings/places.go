@@ -26,7 +26,7 @@ const codeState = "state_unavailable"
 
 const hintState = "set XDG_STATE_HOME to a private folder outside all vaults"
 
-// CheckState is an error for a state folder in which somebody else, or an agent,
+// CheckState is an error for a state folder in which another user, or an agent,
 // could pause, resume, approve or forge. The warning is for one that nothing can be
 // kept in: notes can be read then, and no change is made.
 func (s Settings) CheckState(std terminal.Streams) (warning string, err error) {
@@ -54,7 +54,7 @@ func hintUnsafe(remedy string) string {
 	return fmt.Sprintf("restrict it to your user (%s), or %s", remedy, hintState)
 }
 
-// CheckCLI refuses a client that lies in a vault: an agent may write there.
+// CheckCLI refuses a client that is in a vault: an agent may write there.
 func (s Settings) CheckCLI(f *Flags, std terminal.Streams) error {
 	r := f.raws[settingIndex("cli")]
 	if !filepath.IsAbs(s.CLI) {

@@ -31,7 +31,7 @@ type Settings struct {
 	DayStart      int    // the hour at which a day begins
 	Embeddings    string // the server that makes vectors, "" for none
 	model         string // of that server
-	MarkUntrusted bool   // note text stands between marks
+	MarkUntrusted bool   // note text is put between marks
 	Limits        admission.Limits
 	Enabled       bool
 	profile       string

@@ -95,7 +95,7 @@ func NewFlags(name string) *Flags {
 }
 
 // takesCall reports whether a subcommand takes a command of the vault. The words
-// behind that are the command's; of other subcommands the flags may stand anywhere.
+// after that are the command's; other subcommands allow flags anywhere.
 func takesCall(name string) bool { return name == "run" || name == "dry-run" }
 
 func usageOf(s setting) string {

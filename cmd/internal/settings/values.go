@@ -39,7 +39,7 @@ func setBackend(s *Settings, text string) error {
 }
 
 // setVault takes a folder where the text looks like one: a name or an id never
-// holds a separator.
+// has a separator.
 func setVault(s *Settings, text string) error {
 	if text == "" {
 		return nil

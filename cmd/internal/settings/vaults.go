@@ -28,7 +28,7 @@ type vaultTable struct {
 	rules  access.Rules
 }
 
-// label is what the gateway calls the vault: its name, or what stands for it.
+// label is what the gateway calls the vault: its name, or what represents it.
 func (t vaultTable) label() string {
 	switch {
 	case t.Name != "":

@@ -76,7 +76,7 @@ func (*VersionRequested) Error() string { return "version requested" }
 // Flag is a flag as help shows it.
 type Flag struct {
 	Name  string
-	Value string // what stands for its value, "" if it takes none
+	Value string // the placeholder of its value, "" if it takes none
 	Usage string // with its default
 }
 

@@ -12,7 +12,7 @@ import (
 // Progress tells the user that work is in progress: one line on standard error, once the work
 // has taken a second. It writes nothing if standard error is not a terminal.
 type Progress struct {
-	out   io.Writer // nil where there is nobody to tell
+	out   io.Writer // nil without a reader
 	width int
 	text  string
 	hint  string

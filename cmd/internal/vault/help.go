@@ -23,7 +23,7 @@ func generalCommands() []command.Command {
 }
 
 // versionLine deliberately does not have the form of the app's own line, which
-// begins with a number: nobody shall take this program for the app.
+// begins with a number: this program must not be taken for the app.
 func versionLine() string { return "vaultwicket " + release.Version + " (embedded)" }
 
 // help shows everything, or one command with its family: "help daily" shows

@@ -9,7 +9,7 @@ import (
 )
 
 // lifelineVariable names an inherited descriptor: the reading end of a pipe
-// that the gateway holds open as long as it lives.
+// that the gateway keeps open as long as it lives.
 const lifelineVariable = "VAULTWICKET_LIFELINE"
 
 // watchLifeline ends the process when the pipe's other end is closed, so that
@@ -37,5 +37,5 @@ func watchLifeline(number string) {
 }
 
 // lifeline is kept for the life of the process: a file that is collected is
-// closed, and a wrong number may name a descriptor that somebody else uses.
+// closed, and a wrong number may name a descriptor that is in use elsewhere.
 var lifeline *os.File

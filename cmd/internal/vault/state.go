@@ -14,7 +14,7 @@ import (
 )
 
 // stateOf names the state from which a call is answered, "" if the answer depends on more
-// than the index and the day, or if nobody can say without looking at every file. The same
+// than the index and the day, or if that is not known without looking at every file. The same
 // call of the same state has the same answer. No two processes have a state in common.
 func stateOf(v *command.Vault, line command.Line) string {
 	row, err := lookUp(line.Command)

@@ -1,4 +1,4 @@
-// Package jsonschema stands in for github.com/santhosh-tekuri/jsonschema/v6.
+// Package jsonschema replaces github.com/santhosh-tekuri/jsonschema/v6.
 // It validates nothing, and it says so: every value is refused.
 //
 // mcp-go imports the real package for two options that are off here,

@@ -107,7 +107,7 @@ func (d *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	defer d.leave()
 	defer d.rescue(w)
 	if len(r.TransferEncoding) > 0 {
-		// net/http drops a Content-Length beside it. A proxy before us may not have, so
+		// net/http drops a Content-Length next to it. A proxy before us may not have, so
 		// nothing that follows on this connection can be trusted (request smuggling).
 		h.Set("Connection", "close")
 	}

@@ -65,7 +65,7 @@ func (r *response) event(message []byte) error {
 	return r.write(fmt.Appendf(nil, "event: message\ndata: %s\n\n", bytes.TrimSpace(message)))
 }
 
-// write writes and flushes, with mu held. Where that fails nobody will read the answer, and
+// write writes and flushes, with mu held. If that fails, no one will read the answer, and
 // net/http ends the context of the request.
 func (r *response) write(p []byte) error {
 	if r.failed != nil {

@@ -101,7 +101,7 @@ type Log struct {
 	unchanged   bool
 
 	queueMu sync.Mutex
-	queue   []*waiting // to be written by whoever comes to mu first
+	queue   []*waiting // written by the first goroutine that gets mu
 
 	key       atomic.Pointer[key]
 	digesters sync.Pool   // of *digester

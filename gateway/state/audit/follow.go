@@ -121,7 +121,7 @@ func (f *Follower) read(file snapshotFile, visit func(Place, Line)) error {
 	if file.number < f.file {
 		return nil
 	}
-	if file.number > f.file || file.size < f.offset { // it may have been cut by somebody
+	if file.number > f.file || file.size < f.offset { // another program may have cut it
 		f.file, f.offset = file.number, 0
 	}
 	for r, err := range linesIn(file.file, f.offset, file.size) {

@@ -48,7 +48,7 @@ type Line struct {
 	Change     string `json:"change,omitempty"` // the id of a journal entry
 	Exit       *int   `json:"exit,omitempty"`
 	DurationMs int64  `json:"durationMs,omitempty"`
-	// Count is how many calls the line stands for, 0 for one. They came within
+	// Count is how many calls the line represents, 0 for one. They came within
 	// DurationMs before Time.
 	Count  uint64  `json:"count,omitempty"`
 	Params []Param `json:"params,omitempty"`

@@ -305,7 +305,7 @@ func (w *walker) isExplained(l link, r private.Line) bool {
 	return err == nil && sum == line.Repair.Sum
 }
 
-// sumOf returns the SHA-256 of a part of a file and what is to come behind it.
+// sumOf returns the SHA-256 of a part of a file and what has to follow it.
 func sumOf(in io.ReaderAt, from, to int64, more string) (string, error) {
 	sum := sha256.New()
 	if _, err := io.Copy(sum, io.NewSectionReader(in, from, to-from)); err != nil {

@@ -26,7 +26,7 @@ func (l *Log) Write(line Line, durable bool) error { return l.WriteAll(durable, 
 // Lines of several callers that wait for each other are written at once.
 func (l *Log) WriteAll(durable bool, lines ...Line) error {
 	w := unused.Get().(*waiting)
-	defer w.release() // nobody has it any more once it is written
+	defer w.release() // it has no owner once it is written
 	w.durable = durable
 	for _, line := range lines {
 		line, err := line.prepared(l.now())
@@ -54,7 +54,7 @@ type waiting struct {
 	err     error // of a line that is not in the log
 }
 
-// unused are the waiting lines of nobody.
+// unused are waiting lines without an owner.
 var unused = sync.Pool{New: func() any { return &waiting{} }}
 
 // maxReused is how many lines are kept room for.

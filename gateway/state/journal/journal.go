@@ -57,7 +57,7 @@ const (
 	protected = 24 * time.Hour
 	// shareOf is which part of the journal one caller may fill within an hour.
 	shareOf = 4
-	// The longest segment, beside one long entry. A process reads it once before it writes; a
+	// The longest segment, except for one long entry. A process reads it once before it writes; a
 	// changed note is kept whole once in each.
 	maxSegment = 1 << 20
 )

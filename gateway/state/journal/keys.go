@@ -181,7 +181,7 @@ func (k Keys) Forget(key string, id string) error {
 // set back.
 func isExpired(then, now time.Time) bool { return now.Sub(then).Abs() > keyAge }
 
-// nameOf returns the name of a key, by which nobody can choose a file.
+// nameOf returns the name of a key, by which no one can choose a file.
 func nameOf(key string) (string, error) {
 	if key == "" || len(key) > maxKey {
 		return "", &Invalid{"key", key, "is empty or too long"}

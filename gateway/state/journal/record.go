@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// The records beside those of objects. The first key tells the kind, and the fields of an index
+// The records other than those of objects. The first key tells the kind, and the fields of an index
 // have fixed places.
 
 const (

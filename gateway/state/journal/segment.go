@@ -129,7 +129,7 @@ type tail struct {
 	unsure bool
 }
 
-// openTail finds the current segment and reads its new part. The caller holds the lock.
+// openTail finds the current segment and reads its new part. The caller has the lock.
 func (j *Journal) openTail(now time.Time) (*tail, error) {
 	isTended := now.Sub(j.cleaned).Abs() <= cleanEvery
 	if isTended && j.isCurrent() && !j.isFull(j.tail, now) {

@@ -60,7 +60,7 @@ func (b *batch) list(key, id string) func(first int, list []byte) error {
 	return func(first int, list []byte) error { return b.line(listRecord(key, id, first, list)) }
 }
 
-// End keeps how an entry ended: Done or Failed, or Undone if nobody knows which
+// End keeps how an entry ended: Done or Failed, or Undone if that is not known
 // entry took it back. after is what was found afterwards, one image for each
 // step, or nil if it is what was expected. A note that is too long is cut.
 func (j *Journal) End(id string, state State, after []Image, note string) error {
@@ -158,7 +158,7 @@ func (b *batch) lookUp(id string) (entryStatus, error) {
 	return entryStatus{}, &Unknown{id}
 }
 
-// Put keeps the bytes of the note at path beside the entries, such as those that a change of
+// Put keeps the bytes of the note at path next to the entries, such as those that a change of
 // caller has made. They are durable with the next Begin or End, and count for that caller.
 func (j *Journal) Put(caller, path string, image Image, content io.Reader) error {
 	if err := (Step{Path: path, Before: image}).check(); err != nil || !image.Exists {
@@ -199,7 +199,7 @@ func shortened(note string) string {
 const writingFile = "writing"
 
 // Writing notes that notes are about to be written, and returns the function that
-// notes the end of it. The caller holds [Journal.Lock]. It is a help for
+// notes the end of it. The caller has [Journal.Lock]. It is a help for
 // [Journal.Interrupted] and not needed to undo anything, so an error is none.
 func (j *Journal) Writing() (written func()) {
 	file, err := j.sys.Create(j.folder.file(writingFile))
@@ -211,7 +211,7 @@ func (j *Journal) Writing() (written func()) {
 }
 
 // Interrupted reports whether a writer was killed between the two, and since when
-// that is known. The caller holds [Journal.Lock].
+// that is known. The caller has [Journal.Lock].
 func (j *Journal) Interrupted() (since time.Time, killed bool) {
 	info, err := os.Lstat(j.folder.file(writingFile))
 	if err != nil {
@@ -220,5 +220,5 @@ func (j *Journal) Interrupted() (since time.Time, killed bool) {
 	return info.ModTime(), true
 }
 
-// Swept notes that nothing is left of killed writers. The caller holds [Journal.Lock].
+// Swept notes that nothing is left of killed writers. The caller has [Journal.Lock].
 func (j *Journal) Swept() { _ = j.sys.Remove(j.folder.file(writingFile)) }

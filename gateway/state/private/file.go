@@ -12,7 +12,7 @@ import (
 
 // Open opens the existing file name with flag, such as os.O_RDONLY. It follows no link and waits
 // for no pipe. The error is an *[Unsafe] unless it is a regular file of this user with one hard
-// link that nobody else can access; others are those of the system.
+// link that no one else can access; others are those of the system.
 func Open(name string, flag int) (*os.File, error) { return open(name, flag, CheckFile, checkOpened) }
 
 // OpenLinked is [Open] for a file that may have several hard links.
@@ -103,7 +103,7 @@ func Read(name string, limit int) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(file, int64(limit)+1))
 }
 
-// CheckFolder returns an error unless dir is a folder of this user that nobody
+// CheckFolder returns an error unless dir is a folder of this user that no one
 // else can access, and not a link to one. The error is an *[Unsafe] or an
 // *[fs.PathError]; it is [fs.ErrNotExist] if there is nothing at dir.
 func CheckFolder(dir string) error {

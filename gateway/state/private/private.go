@@ -1,5 +1,5 @@
 // Package private opens, creates, replaces and locks files that belong to this
-// user alone, in folders that nobody else can access. The journal, the audit log
+// user alone, in folders that no one else can access. The journal, the audit log
 // and the approvals are kept this way.
 //
 // It refuses what another user could read or change, or could have put there: a
@@ -7,7 +7,7 @@
 // group or others, and a second hard link. What is checked by name before it is
 // opened is checked again on the open file. Nothing is truncated by path.
 //
-// On Windows nobody but this user, the administrators and the system may own or
+// On Windows no one but this user, the administrators and the system may own or
 // access it. Folders are made so, and files inherit it from them.
 //
 // Calls that change the disk go through a [System], so that a test can let the

@@ -14,7 +14,7 @@ import (
 )
 
 // Server is a server of this user that is running. Each one keeps a small file in a private
-// folder, and a lock beside it as long as it lives: however a process ends, its lock ends with it,
+// folder, with a lock on it as long as it lives: however a process ends, its lock ends with it,
 // and no process id has to be trusted. A file has no path, no token and no data of a call.
 type Server struct {
 	// Session is the name of the process in the audit log and the journal.

@@ -97,7 +97,7 @@ func (Disk) SyncFolder(dir string) error {
 // An error with replaced false has left name as it was; with true the name may not be durable.
 func Replace(sys System, temporary, name string, content []byte, modified time.Time) (replaced bool, err error) {
 	err = writeNew(sys, temporary, content)
-	if errors.Is(err, fs.ErrExist) { // left behind by a process that was killed
+	if errors.Is(err, fs.ErrExist) { // left by a process that was killed
 		if err := sys.Remove(temporary); err != nil {
 			return false, err
 		}

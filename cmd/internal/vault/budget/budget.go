@@ -230,7 +230,7 @@ func newCeiling() *ceiling {
 
 var ofProcess = newCeiling()
 
-// share takes what a call needs of the ceiling for a number of live bytes. The caller holds the
+// share takes what a call needs of the ceiling for a number of live bytes. The caller has the
 // lock.
 func (b *Budget) share(alive int64) error {
 	for !b.reserved && alive > ownShare+b.shared {

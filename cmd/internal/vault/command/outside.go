@@ -14,8 +14,8 @@ import (
 )
 
 // What the app carries out is worked out and kept here beforehand, and looked at
-// afterwards: so a change is in the journal and can be taken back, whoever made
-// it. The caller holds the lock of the journal meanwhile.
+// afterwards: so a change is in the journal and can be undone, whoever made
+// it. The caller has the lock of the journal meanwhile.
 
 // begin keeps what a call is going to change, and shows it as a plan does.
 func begin(v *Vault, row Command, values Values, how WriteOptions) (Reply, error) {
@@ -207,7 +207,7 @@ func lookBack(v *Vault, j *journal.Journal, row Command, values Values, e journa
 	return seen, nil
 }
 
-// heldAt returns what the file at a path of an entry holds.
+// heldAt returns the content of the file at a path of an entry.
 func heldAt(v *Vault, path string) (FileState, error) {
 	at, err := StepPath(v, path)
 	if err != nil {

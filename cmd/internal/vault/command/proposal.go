@@ -122,7 +122,7 @@ type Step struct {
 	Back bool
 }
 
-// FileState is what a file holds. The zero value is that of no file.
+// FileState is the content of a file. The zero value is that of no file.
 type FileState struct {
 	Exists bool
 	Folder bool // it is a folder
@@ -178,7 +178,7 @@ func (s Step) source() disk.Path {
 // IsNoop reports whether a step leaves everything as it is.
 func (s Step) IsNoop() bool { return !s.IsMove() && s.Before.Equal(s.After) }
 
-// ProposeChange returns the proposal to change the note at path, which holds before.
+// ProposeChange returns the proposal to change the note at path, whose text is before.
 // What is put into it gets its line ends.
 func ProposeChange(path disk.Path, before, after []byte, said string) Proposal {
 	kept, converted := edit.KeepLineEnds(before, after)
@@ -282,7 +282,7 @@ func change(v *Vault, s *Step) error {
 	return v.Disk.Remove(s.Path, s.Before.content())
 }
 
-// bring makes a file, out of the trash if what it shall hold lies there.
+// bring makes a file, out of the trash if its content is there.
 func bring(v *Vault, s Step) error {
 	if s.TrashName != "" || s.Back {
 		err := v.Disk.Untrash(s.TrashName, s.Path, s.After.content())
@@ -311,9 +311,9 @@ func touch(v *Vault, s Step) {
 	}
 }
 
-// doAll carries out all steps, or none: those behind a step that failed are not
+// doAll carries out all steps, or none: those after a step that failed are not
 // begun, those before it are taken back. What cannot be taken back, because
-// somebody changed it in between, is in the error.
+// another program changed it in between, is in the error.
 func doAll(v *Vault, steps []Step) error {
 	v.Tally.Changing(len(steps))
 	for i := range steps {

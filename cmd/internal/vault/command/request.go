@@ -12,7 +12,7 @@ import (
 type Request struct {
 	Command string
 	Args    []string
-	// Literal holds values that did not come as arguments. They are taken as
+	// Literal has values that did not come as arguments. They are taken as
 	// they are, with no escape expanded.
 	Literal map[string]string
 	Options WriteOptions

@@ -4,7 +4,7 @@ import (
 	"vaultwicket/policy/access"
 )
 
-// AccessVariable holds the access rules of a vault, as package access writes them. Nothing is
+// AccessVariable has the access rules of a vault, as package access writes them. Nothing is
 // answered if they are invalid.
 const AccessVariable = "VAULTWICKET_ACCESS"
 

@@ -224,7 +224,7 @@ func carryOut(v *Vault, j *journal.Journal, p Proposal, e journal.Entry) (id str
 const maxKept = 16
 
 // TrashRemark begins the remark of the journal that says under which name a removed
-// file lies in the trash.
+// file is in the trash.
 const TrashRemark = "in the trash as "
 
 // TrashMany is in place of the name where several files were removed.
@@ -246,7 +246,7 @@ func (p Proposal) trashed() string {
 	return TrashRemark + TrashMany
 }
 
-// wasOvertaken reads back what was written, and reports whether somebody else has
+// wasOvertaken reads back what was written, and reports whether another program has
 // changed it by now. The change was made all the same: it took the place of what
 // the note held before.
 func wasOvertaken(v *Vault, steps []Step) bool {
@@ -405,13 +405,13 @@ func digestOf(v *Vault, p Proposal) string {
 	return hex.EncodeToString(hash.Sum(nil))
 }
 
-// sweepAge is how old a temporary file has to be to count as left behind. No write
+// sweepAge is how old a temporary file has to be to count as abandoned. No write
 // of this program is under way when it is looked for; one of another machine on a
 // shared folder may be, and ends within seconds.
 const sweepAge = 10 * time.Minute
 
 // sweep removes the temporary files, each a whole note, that a writer left in the
-// vault when it was killed. The caller holds the lock of the journal and is about
+// vault when it was killed. The caller has the lock of the journal and is about
 // to write: a process that only reads removes nothing. The vault is searched if
 // the journal tells of such a writer, and once by each worker, for those of which
 // no journal tells.

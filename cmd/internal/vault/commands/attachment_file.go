@@ -256,7 +256,7 @@ func scaled(ctx context.Context, file []byte, kind string, most int) ([]byte, st
 	return out.Bytes(), "image/png", err
 }
 
-// untilDone reads until nobody waits for the answer.
+// untilDone reads until no caller waits for the answer.
 type untilDone struct {
 	ctx context.Context
 	io.Reader

@@ -152,7 +152,7 @@ func inJSON(paths quoted, found []file) command.Reply {
 	})
 }
 
-// quoted has the paths of all files as JSON strings, by their places, one behind the other: in
+// quoted has the paths of all files as JSON strings, by their places, one after the other: in
 // a large vault many attachments have the same users, and the paths of files lie far apart.
 type quoted struct {
 	text string
@@ -317,7 +317,7 @@ func dimensions(text []byte) string {
 func frameOf(text []byte) (width, height int) {
 	const (
 		header = 4 // marker and length
-		frame  = 9 // up to behind the width
+		frame  = 9 // up to the end of the width
 	)
 	for at := 2; at+frame <= len(text) && text[at] == 0xff; {
 		marker, size := text[at+1], int(binary.BigEndian.Uint16(text[at+2:]))

@@ -28,7 +28,7 @@ func init() {
 
 // createInBase makes a note that the filters of a view take, as far as they say
 // plainly what they ask for, with a key for each property that the view shows. Like
-// the app it takes every name of a view, puts a number behind a name that is taken,
+// the app it takes every name of a view, puts a number after a name that is taken,
 // and confirms without the folder.
 func createInBase(v *command.Vault, p command.Values) (command.Proposal, error) {
 	path, err := base(v, p)

@@ -171,7 +171,7 @@ func noView(unknown *bases.UnknownView) error {
 const maxViews = 12
 
 // baseFiles returns the files of the vault as expressions see them. this is the
-// path for which this stands.
+// path that this represents.
 func baseFiles(v *command.Vault, this string) (*bases.Vault, error) {
 	x, err := v.Index()
 	if err != nil {

@@ -299,7 +299,7 @@ func basesIn(v *command.Vault, path disk.Path, text []byte) (found []noteBase, e
 	return found, nil
 }
 
-// embedOf returns the base that a link embeds, with the view behind its "#".
+// embedOf returns the base that a link embeds, with the view after its "#".
 func embedOf(base *bases.Base, l markdown.Link) noteBase {
 	name := strings.TrimPrefix(l.Subpath, "#")
 	return noteBase{base: base, view: name, one: name != ""}

@@ -50,7 +50,7 @@ func (b bookmark) target() string {
 
 // listBookmarks prints what each bookmark leads to. The layout of the app was
 // never recorded: the plain form has one target a line, verbose puts kind and
-// title in front and the groups behind, and JSON names them all.
+// title in front and the groups after it, and JSON names them all.
 func listBookmarks(v *command.Vault, p command.Values) (command.Reply, error) {
 	text, err := v.Disk.Config(bookmarksFile)
 	var file bookmark
@@ -115,7 +115,7 @@ type newBookmark struct {
 	Title   string `json:"title,omitempty"`
 }
 
-// addBookmark puts an entry behind the others. The app reads the file again when
+// addBookmark puts an entry after the others. The app reads the file again when
 // it changes; what it prints was never recorded.
 func addBookmark(v *command.Vault, p command.Values) (command.Proposal, error) {
 	added, err := parseBookmark(v, p)
@@ -197,11 +197,11 @@ func withBookmark(text []byte, added newBookmark) ([]byte, error) {
 	return list.with(text, added), nil
 }
 
-// items is where the list of bookmarks stands in its file.
+// items is where the list of bookmarks is in its file.
 type items struct {
 	there   bool // in an object without one it is added
-	first   bool // nothing stands in it, or in the object
-	at      int  // behind its last element, or behind the last key
+	first   bool // nothing is in it, or in the object
+	at      int  // after its last element, or after the last key
 	indent  string
 	closing string // the blanks in front of the bracket, if it is empty
 }

@@ -275,7 +275,7 @@ type edge struct {
 // group.
 const maxCompared = 20_000_000
 
-// parse reads a canvas. Nodes of kinds that nobody knows are cards; an edge without two
+// parse reads a canvas. Nodes of unknown kinds are cards; an edge without two
 // nodes is none.
 func parse(text []byte) (*board, error) {
 	var file struct {

@@ -20,8 +20,8 @@ func init() {
 	)
 }
 
-// create refuses a taken path, where the app makes a numbered copy: whoever
-// named a path means that note. Text that is given comes behind that of a template.
+// create refuses a taken path, where the app makes a numbered copy: a caller that
+// named a path means that note. Text that is given follows that of a template.
 func create(v *command.Vault, p command.Values) (command.Proposal, error) {
 	made, err := newPath(v, p)
 	if err != nil {
@@ -51,7 +51,7 @@ func create(v *command.Vault, p command.Values) (command.Proposal, error) {
 }
 
 // kept are the extensions that a name for a new file may bring. To every other
-// name the one of notes is added, also behind a dot: "v1.2 notes".
+// name the one of notes is added, also after a dot: "v1.2 notes".
 var kept = []string{".md", ".canvas", ".base"}
 
 // newPath returns where a new file goes: path= as it is, name= into the folder

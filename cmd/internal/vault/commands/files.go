@@ -165,7 +165,7 @@ func vaultInfo(v *command.Vault, p command.Values) (command.Reply, error) {
 }
 
 // folderInfo answers the command folder, which counts as vault does: all that
-// lies below, at any depth.
+// is below, at any depth.
 func folderInfo(v *command.Vault, p command.Values) (command.Reply, error) {
 	under, err := v.FolderOf(p["path"])
 	if err != nil {
@@ -188,7 +188,7 @@ func folderInfo(v *command.Vault, p command.Values) (command.Reply, error) {
 	return command.Text(fmt.Sprintf("path\t%s\n%s", path, c)), nil
 }
 
-// census is what lies below a folder.
+// census is what is below a folder.
 type census struct {
 	files, folders int
 	bytes          int64
@@ -225,7 +225,7 @@ func (c census) fact(name string) string {
 // Recent answers the command recent, for what lists changed notes among other things.
 func Recent(v *command.Vault, p command.Values) (command.Reply, error) { return listChanged(v, p) }
 
-// remove knows one trash, that of the vault. The system's lies outside, where
+// remove knows one trash, that of the vault. The system's is outside, where
 // this process is locked out, and the app falls back to the vault's too where it
 // cannot use that.
 func remove(v *command.Vault, p command.Values) (command.Proposal, error) {

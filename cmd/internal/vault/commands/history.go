@@ -30,7 +30,7 @@ func init() {
 
 const (
 	maxVersions = 1000    // of a note are told apart
-	maxEntries  = 1 << 20 // of the journal are looked at, more than it holds
+	maxEntries  = 1 << 20 // of the journal are looked at, more than it has
 )
 
 // versions are those of the note that a request means, which need not be there

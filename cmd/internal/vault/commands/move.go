@@ -64,7 +64,7 @@ func oneName(name string) error {
 }
 
 // withExtension adds the extension of a file to its new name, unless the name
-// brings that or one that the app knows: what stands behind another dot belongs
+// brings that or one that the app knows: what follows another dot belongs
 // to the name, as in "v1.2 notes".
 func withExtension(name string, file disk.Path) string {
 	ext := strings.ToLower(strings.TrimPrefix(path.Ext(name), "."))
@@ -217,7 +217,7 @@ func (r *relocation) move(t command.Target, typed string) (disk.Path, error) {
 	return to, nil
 }
 
-// stateOf returns what a file holds that is to be moved, copied or removed.
+// stateOf returns the content of a file that is to be moved, copied or removed.
 func stateOf(v *command.Vault, t command.Target) (command.FileState, error) {
 	before, err := command.CurrentState(v, t.Path)
 	switch {

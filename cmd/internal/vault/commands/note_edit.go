@@ -88,7 +88,7 @@ func EditNamed(v *command.Vault, p command.Values, said string, edit func(text [
 }
 
 // Edit makes an edit and explains the error, which names the places in the
-// text that may have been meant: whoever edits a note by a name has an old or an
+// text that may have been meant: a caller that edits a note by a name has an old or an
 // inexact picture of it.
 func Edit(text []byte, change func() ([]byte, error)) ([]byte, error) {
 	edited, err := change()
@@ -217,7 +217,7 @@ func onLines(all []edit.Candidate, count int) string {
 	return text
 }
 
-// maxExcerpt is how much of a text stands in a sentence about it.
+// maxExcerpt is how much of a text is quoted in a sentence about it.
 const maxExcerpt = 60
 
 // Excerpt returns the beginning of a text, of its first line with something on

@@ -70,7 +70,7 @@ func periodicRead(v *command.Vault, p command.Values) (command.Reply, error) {
 	return v.Show(command.Target{Path: note.Path, Typed: note.Path.String()})
 }
 
-// noPeriodicNote has another hint than a file that somebody has named.
+// noPeriodicNote has another hint than a file that the caller has named.
 var noPeriodicNote = command.Kind{Code: command.NotFound.Code, Hint: "periodic:append makes it, where changes are allowed; from= prints the notes of several periods"}
 
 // periodicRange prints the notes of several periods, the missing ones named.
@@ -248,7 +248,7 @@ func (p period) noteAt(v *command.Vault, chosen noteSettings, at time.Time) (Dai
 }
 
 // dayOf returns the moment that a variable of the Periodic Notes plugin names: a weekday of a
-// week, the day before and behind a day, and "date" with a distance, such as date+2d.
+// week, the day before and after a day, and "date" with a distance, such as date+2d.
 func (b blanks) dayOf(name string) (at time.Time, ok bool) {
 	lower := strings.ToLower(name)
 	switch {

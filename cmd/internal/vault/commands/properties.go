@@ -50,7 +50,7 @@ func properties(v *command.Vault, p command.Values) (command.Reply, error) {
 }
 
 // propertyUse is one property of the vault. Names that differ in case alone
-// are one; the first casing that is met stands for all.
+// are one; the first casing that is met represents all.
 type propertyUse struct {
 	Name  string `json:"name"`
 	Type  string `json:"type"`
@@ -61,7 +61,7 @@ type propertyUse struct {
 var always = [...]string{"aliases", "cssclasses", "tags"}
 
 // ownTypes are the types that the app gives the properties that it reads itself,
-// whatever a note holds there.
+// whatever a note has there.
 var ownTypes = map[string]string{"aliases": "aliases", "cssclasses": "multitext", "tags": "tags"}
 
 var allProperties = knowledge.Derived[[]propertyUse]{Name: "properties", Compute: propertyUses}

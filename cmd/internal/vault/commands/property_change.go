@@ -112,7 +112,7 @@ func (x Value) Set(at disk.Path, text []byte) ([]byte, error) {
 }
 
 // dateMeant says which date a word for a day is. The word itself is no value of a date, and
-// nobody has seen the date that it would become.
+// no one has seen the date that it would become.
 func dateMeant(v *command.Vault, word string, as frontmatter.Type) string {
 	if as != frontmatter.TypeDate {
 		return ""

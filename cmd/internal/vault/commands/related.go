@@ -103,7 +103,7 @@ func (s *scores) of(place int) *evidence {
 	return e
 }
 
-// What the kinds of evidence weigh. A link was made by somebody who saw a relation; one
+// What the kinds of evidence weigh. A link was made by a person who saw a relation; one
 // that many notes share says little.
 const (
 	linkWeight = 2.0

@@ -48,7 +48,7 @@ func (s *scores) words(v *command.Vault, excluded func(string) bool) error {
 		for _, id := range ids {
 			n := own.notes[id].Load()
 			if n > own.rare || e != nil && len(e.words) == maxShared {
-				break // behind it are only words that are more frequent
+				break // after it are only words that are more frequent
 			}
 			e = s.of(place)
 			e.words = append(e.words, own.words[id])

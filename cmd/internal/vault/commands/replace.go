@@ -100,7 +100,7 @@ var errNoteTooLong = command.TooLong.Failure("With the new text a note would hav
 type flat struct {
 	text string
 	bom  int
-	gone []int // for each CR that is left out, where the LF behind it is in text
+	gone []int // for each CR that is left out, where the LF after it is in text
 	ends int   // how many line ends there are
 }
 

@@ -64,7 +64,7 @@ type exactly struct{ old, put string }
 
 func (e exactly) mayBeIn(note []byte) bool {
 	if strings.Contains(e.old, "\n") {
-		line, _, _ := strings.Cut(e.old, "\n") // the rest may follow behind CRLF
+		line, _, _ := strings.Cut(e.old, "\n") // the rest may follow after CRLF
 		return bytes.Contains(note, []byte(line))
 	}
 	return bytes.Contains(note, []byte(e.old))

@@ -129,7 +129,7 @@ func BadQuery(err error) error {
 	return command.Misuse("%v", err)
 }
 
-// Limits of one change. What is more than that nobody looks through before it is made,
+// Limits of one change. No one looks through more than that before it is made,
 // and all of it is in memory at once.
 const (
 	maxNotes = 1000

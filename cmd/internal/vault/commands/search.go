@@ -227,12 +227,12 @@ const (
 	// maxContext bounds the lines of a search in bytes: an agent reads a fraction of
 	// it, and they are in memory several times before they are printed.
 	maxContext = 4 << 20
-	// lineCost is what a line costs besides its text: its number and what holds it.
+	// lineCost is what a line costs besides its text: its number and its container.
 	lineCost = 64
 )
 
 // hits collects what is found, from several goroutines. Of the lines it keeps the
-// first ones in the order of listings, as many as an answer holds, whichever note
+// first ones in the order of listings, as many as fit an answer, whichever note
 // is searched first.
 type hits struct {
 	mu   sync.Mutex
@@ -257,7 +257,7 @@ func (h *hits) sorted() []hit {
 	return h.all
 }
 
-// shorten drops the lines behind the last one that an answer holds. The notes
+// shorten drops the lines after the last one that fits the answer. The notes
 // stay: how many are found does not depend on it.
 func (h *hits) shorten() {
 	slices.SortFunc(h.all, hit.compare)
@@ -267,7 +267,7 @@ func (h *hits) shorten() {
 		for n, line := range one.lines {
 			if h.size+len(line.Text)+lineCost > maxContext {
 				one.lines, one.cut = slices.Clone(one.lines[:n]), true
-				h.size = maxContext // nothing behind it fits, be it ever so short
+				h.size = maxContext // nothing after it fits, however short
 				break
 			}
 			h.size += len(line.Text) + lineCost

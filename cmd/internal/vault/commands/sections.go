@@ -79,7 +79,7 @@ func blockSpan(found markdown.Note, id string) (markdown.Span, error) {
 	return block.Span, nil
 }
 
-// lineSpan finds the bytes of lines. The last one may lie behind the end of the
+// lineSpan finds the bytes of lines. The last one may be after the end of the
 // note.
 func lineSpan(text []byte, wanted string) (markdown.Span, error) {
 	first, last, err := parseLines(wanted)
@@ -116,7 +116,7 @@ func parseLines(wanted string) (first, last int, err error) {
 	return first, last, nil
 }
 
-// lineStart returns where the line begins that is n lines behind the one at
+// lineStart returns where the line begins that is n lines after the one at
 // from; the end of the text if there is none.
 func lineStart(text []byte, from, n int) (at int, ok bool) {
 	for ; n > 0; n-- {
@@ -153,7 +153,7 @@ func several(v *command.Vault, notes []disk.Path, section string) string {
 }
 
 // fitting returns the text of a note if it has at most limit bytes, else what
-// stands in its heading.
+// is in its heading.
 func fitting(v *command.Vault, note disk.Path, limit int) (text []byte, remark string) {
 	info, err := v.Disk.Stat(note)
 	switch {
@@ -173,7 +173,7 @@ func fitting(v *command.Vault, note disk.Path, limit int) (text []byte, remark s
 	return nil, " (cannot be read)"
 }
 
-// sectionIn returns the section of a heading, or what stands in the heading
+// sectionIn returns the section of a heading, or the text in the heading
 // of the note that has none, or several.
 func sectionIn(text []byte, heading string) (section []byte, remark string) {
 	found := markdown.Scan(text)

@@ -21,7 +21,7 @@ func init() {
 }
 
 // scopedTags returns the tags of the files that a listing is about. Those of the
-// whole vault are remembered for the next call; nobody changes what is returned.
+// whole vault are remembered for the next call; what is returned is not changed.
 func scopedTags(v *command.Vault, p command.Values) (*tagTable, error) {
 	files, err := v.ScopedFiles(p)
 	if err != nil {
@@ -168,7 +168,7 @@ func (t *tagTable) follow(before, files []*index.File) *tagTable {
 	return next
 }
 
-// maxUnused is how many spellings that no note has any more are kept, beside as many as
+// maxUnused is how many spellings that no note has any more are kept, in addition to as many as
 // there are tags.
 const maxUnused = 1000
 

@@ -190,7 +190,7 @@ type namedOne struct {
 	at   markdown.Span // of its line, without the break
 	head string        // of its line up to the box: the indent, quote marks and the mark of the list
 	gap  string        // between the box and the text
-	text string        // behind them
+	text string        // after them
 }
 
 // namedTask finds the task that a request names.
@@ -246,7 +246,7 @@ func (n namedOne) edit(change func(text []byte) ([]byte, error)) ([]byte, error)
 	return Edit(n.note, func() ([]byte, error) { return change(n.note) })
 }
 
-// hasChildren reports whether the line behind the task is indented more than it: then it
+// hasChildren reports whether the line after the task is indented more than it: then it
 // belongs to it.
 func (n namedOne) hasChildren() bool {
 	_, rest, _ := bytes.Cut(n.note[n.MarkAt.Start:], []byte("\n"))
@@ -254,7 +254,7 @@ func (n namedOne) hasChildren() bool {
 	return len(bytes.TrimSpace(next)) > 0 && indentOf(string(next)) > indentOf(n.head)
 }
 
-// indentOf measures the blanks at the start of a line, behind the marks of quotes. A tab
+// indentOf measures the blanks at the start of a line, after the marks of quotes. A tab
 // counts as four.
 func indentOf(line string) int {
 	rest := strings.TrimLeft(line, "> ")
@@ -295,7 +295,7 @@ func add(v *command.Vault, p command.Values) (command.Proposal, error) {
 	return withPlace(proposal, line)
 }
 
-// addedTo begins the answer to a task that was added, with its place behind it.
+// addedTo begins the answer to a task that was added, with its place after it.
 const addedTo = "Task added to: "
 
 // withPlace returns the proposal with the line of the new task in its answer. Where the text

@@ -23,7 +23,7 @@ type taskItem struct {
 // place is where tasks are listed.
 type place struct{ file, group string }
 
-// told is what is known of a task beside its line.
+// told is what is known of a task in addition to its line.
 type told struct {
 	line    task.Line // what its text says
 	due     task.Date // of the line
@@ -129,7 +129,7 @@ func eachText(items []taskItem, do func(text *string)) {
 	}
 }
 
-// detail fills in what is known of a task beside its line.
+// detail fills in what is known of a task in addition to its line.
 func (i *taskItem) detail(headings []markdown.Heading, tags []markdown.Tag) {
 	line := int(i.at)
 	for _, h := range headings {
@@ -144,8 +144,8 @@ func (i *taskItem) detail(headings []markdown.Heading, tags []markdown.Tag) {
 	}
 }
 
-// boxed parts the line of a task behind its box: the mark of the list and the box with the
-// blanks behind it, and the text.
+// boxed parts the line of a task after its box: the mark of the list and the box with the
+// blanks after it, and the text.
 func boxed(line string) (box, text string) {
 	at := strings.IndexByte(line, '[') // no mark of a list has one
 	end := at + 1 + strings.IndexByte(line[at+2:], ']') + 2

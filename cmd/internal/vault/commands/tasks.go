@@ -26,7 +26,7 @@ func init() {
 // its file and line, and JSON has all fields.
 var filters = []string{"folder", "due", "due-before", "due-after", "overdue", "no-due", "priority", "tag", "text", "sort", "group", "details"}
 
-// listTasks prints the tasks of the vault, or of one note. Whatever stands in the box, only a
+// listTasks prints the tasks of the vault, or of one note. Whatever is in the box, only a
 // blank means open; whether a task is overdue is decided by the statuses of the plugin.
 func listTasks(v *command.Vault, p command.Values) (command.Reply, error) {
 	files, err := scope(v, p)

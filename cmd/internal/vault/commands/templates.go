@@ -28,7 +28,7 @@ func init() {
 	)
 }
 
-// templateFolder returns the folder that holds the templates.
+// templateFolder returns the folder of the templates.
 func templateFolder(v *command.Vault) (disk.Path, templateSettings, error) {
 	var settings templateSettings
 	if err := v.ReadConfig(templateConfig, &settings); err != nil {
@@ -181,7 +181,7 @@ type blanks struct {
 }
 
 // in replaces the variables of a template: date, time and title, in any case,
-// the first two with a format behind a colon if wanted. Braces that hold
+// the first two with a format after a colon if wanted. Braces that have
 // nothing known stay.
 func (b blanks) in(v *command.Vault, text string) ([]byte, error) {
 	v.Origin.Text = text
@@ -210,7 +210,7 @@ func (b blanks) in(v *command.Vault, text string) ([]byte, error) {
 	}
 }
 
-// variable returns the value of what stands between the braces.
+// variable returns the value of the text between the braces.
 func (b blanks) variable(v *command.Vault, inner string) (value string, known bool, err error) {
 	name, format, _ := strings.Cut(inner, ":")
 	if at, ok := b.dayOf(strings.TrimSpace(name)); ok {
@@ -239,7 +239,7 @@ func (b blanks) variable(v *command.Vault, inner string) (value string, known bo
 }
 
 // clock writes the time of day as the user set it for templates. That file is
-// read only here, so that a broken one harms nobody who does not need it.
+// read only here, so that a broken one fails only the calls that need it.
 func (b blanks) clock(v *command.Vault) (string, error) {
 	settings := templateSettings{}
 	if err := v.ReadConfig(templateConfig, &settings); err != nil {
@@ -326,7 +326,7 @@ func inNote(err error) error {
 // maxLeftNames is how many placeholders a notice names.
 const maxLeftNames = 5
 
-// leftOver says what a template holds that only a plugin of the app would fill in: commands of
+// leftOver says what a template has that only a plugin of the app would fill in: commands of
 // Templater, and placeholders with a name that is not known here. "" if there is nothing.
 func leftOver(text string) string {
 	var parts []string

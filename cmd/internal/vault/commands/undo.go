@@ -187,7 +187,7 @@ func isOwn(v *command.Vault, e journal.Entry) bool {
 }
 
 // latestOf returns the last change that is the caller's own, nil if there is none. One that failed
-// and left nothing behind is passed over.
+// and left nothing is skipped.
 func latestOf(v *command.Vault, j *journal.Journal, own func(journal.Entry) bool) (found *latest, err error) {
 	passed := map[string]bool{}
 	err = each(v, j, func(e journal.Entry) (stop bool, err error) {
@@ -390,7 +390,7 @@ const (
 	maxShownRows = 400
 )
 
-// conflict refuses to undo over what somebody else has written since, and shows
+// conflict refuses to undo what was overwritten since, and shows
 // that.
 func conflict(v *command.Vault, j *journal.Journal, at disk.Path, kept journal.Step, now command.FileState) error {
 	const refused = "Conflict: %q was changed since. Nothing was undone.\n%s"

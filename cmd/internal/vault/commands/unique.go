@@ -30,7 +30,7 @@ type uniqueSettings struct {
 	Template string `json:"template"`
 }
 
-// unique puts text that is given behind the template's, so that neither is lost.
+// unique puts text that is given after the template's, so that neither is lost.
 func unique(v *command.Vault, p command.Values) (command.Proposal, error) {
 	var settings uniqueSettings
 	if err := v.ReadConfig(uniqueConfig, &settings); err != nil {
@@ -55,7 +55,7 @@ func unique(v *command.Vault, p command.Values) (command.Proposal, error) {
 const maxMinutes = 24*60 + 1
 
 // uniquePath returns the first path from the present minute on that is free. In
-// a name, a blank stands between the time and what is added.
+// a name, a blank separates the time from what is added.
 func uniquePath(v *command.Vault, settings uniqueSettings, name string) (disk.Path, error) {
 	folder := command.NormalPath(strings.TrimSpace(settings.Folder))
 	if folder == "" {

@@ -38,7 +38,7 @@ const (
 	farTypoWeight  = 0.45
 )
 
-// maxTerms bounds the words of a question that are looked up: nobody means more.
+// maxTerms bounds the words of a question that are looked up: no question needs more.
 const maxTerms = 32
 
 // maxAnswers bounds the words that answer one term, the most frequent forms first.

@@ -68,7 +68,7 @@ type Store struct {
 	resting bool         // no call has come since Rest
 	shelf   *cache.Cache // has the facts that Rest took out of memory; may be nil
 
-	saving sync.RWMutex // locked while the first look is written to the cache file, beside its answer
+	saving sync.RWMutex // locked while the first look is written to the cache file, while its answer is sent
 	keep   sync.RWMutex // for reading while the cache is read from
 	cache  *cache.Cache // nil before the first use
 	aimed  aimed

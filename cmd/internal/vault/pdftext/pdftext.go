@@ -3,7 +3,7 @@
 //
 // A library reads the files. It panics on many that are damaged, and can take any time and
 // memory for one that was made for that. Here every read of the file charges the budget of the
-// call, and a panic is an error; what allocates at once is the concern of whoever runs it, see
+// call, and a panic is an error; what allocates at once is the concern of the caller, see
 // system.LimitMemory.
 package pdftext
 
@@ -37,7 +37,7 @@ type Page struct {
 // changed in memory. The error is a [*Malformed], or that of the budget.
 func Read(file []byte, first, last int, uses *budget.Budget) (pages []Page, total int, err error) {
 	defer func() { err = explained(recover(), err, uses) }()
-	// Readers of PDF overlook what is behind its end, and version 2.0 is read like 1.7.
+	// Readers of PDF ignore what follows its end, and version 2.0 is read like 1.7.
 	if end := bytes.LastIndex(file, []byte("%%EOF")); end >= 0 {
 		file = append(file[:end:end], "%%EOF"...)
 	}

@@ -1,5 +1,5 @@
 // Package processors says how many goroutines a call that looks at a whole vault works
-// with, so that a short call beside it need not wait for its end.
+// with, so that a short call at the same time need not wait for its end.
 package processors
 
 import (

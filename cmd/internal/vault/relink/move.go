@@ -227,7 +227,7 @@ func (m *Move) targets(old markdown.Link, source, file string) []string {
 	case m.format == Shortest && m.after.Named(name) == 1:
 		paths = append([]string{name}, paths...)
 	case m.format == Shortest:
-		paths = append(paths, name) // the name stands for several files, even if this is the nearest
+		paths = append(paths, name) // several files have the name, even if this is the nearest
 	}
 	var all []string
 	for _, p := range paths {

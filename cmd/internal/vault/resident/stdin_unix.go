@@ -10,7 +10,7 @@ import (
 
 // pollable lets the runtime wait for a pipe on standard input without a thread,
 // which answers a request some 10 µs earlier. The reading end belongs to this
-// process alone, so that nobody else finds it non-blocking.
+// process alone, so that no other process finds it non-blocking.
 func pollable(in io.Reader) io.Reader {
 	file, ok := in.(*os.File)
 	if !ok || file != os.Stdin {

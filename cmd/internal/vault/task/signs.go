@@ -1,4 +1,4 @@
-// Package task reads and writes what the lines of tasks say beside their text:
+// Package task reads and writes what the lines of tasks say in addition to their text:
 // dates, a priority, a recurrence rule and the like, in both formats of the Tasks
 // plugin for Obsidian: signs ("📅 2026-01-01") and fields ("[due:: 2026-01-01]").
 //

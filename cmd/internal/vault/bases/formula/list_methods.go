@@ -72,7 +72,7 @@ func (r *Row) listHas(items []Value, wanted Value) (found, ok bool) {
 }
 
 // listContains reports whether the list contains all, or any, of the arguments. An argument
-// that is a list stands for its elements, unless the list contains lists.
+// that is a list means its elements, unless the list contains lists.
 func (c *call) listContains(all bool) Value {
 	items, wanted := c.on.Items(), c.args
 	if !slices.ContainsFunc(items, func(v Value) bool { return v.Kind() == List }) {
