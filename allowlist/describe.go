@@ -68,6 +68,17 @@ func Describe(name string) (Command, error) {
 	return r.describe(make([]Param, 0, len(r.params))), nil
 }
 
+// TakesData reports whether a parameter of a command takes the bytes of a file in base64, which
+// may be longer than any text.
+func TakesData(command, name string) bool {
+	r := find(command)
+	if r == nil {
+		return false
+	}
+	p := r.param(name)
+	return p != nil && p.kind == kindData
+}
+
 // describe describes the row, and appends its parameters to params.
 func (r *row) describe(params []Param) Command {
 	c := Command{

@@ -18,7 +18,8 @@ const (
 	maxText   = 1 << 20 // bytes in one value: far beyond any note written by hand
 	maxParams = 64      // no command has half as many
 
-	// maxTotalText is the maximum size of all values of a call, in bytes.
+	// maxTotalText is the maximum size of all values of a call, in bytes, without the bytes of a
+	// file in base64, which the allowlist and the size of a message limit.
 	maxTotalText = 2 << 20
 )
 
@@ -48,7 +49,7 @@ func decodeCall(raw json.RawMessage) (c toolCall, err *argumentError) {
 	if command == "" {
 		return c, wrongArgument(badRequest, "command", "is missing", nameCommand)
 	}
-	params, err := decodeParams(fields.Get("params"))
+	params, err := decodeParams(command, fields.Get("params"))
 	if err != nil {
 		return c, err
 	}
@@ -86,7 +87,7 @@ func (c *toolCall) decodeTexts(fields wire.Fields) (err *argumentError) {
 const nameCommand = `name a command, such as {"command": "daily:read"}`
 
 // decodeParams decodes the parameters of a command.
-func decodeParams(raw json.RawMessage) (allowlist.Params, *argumentError) {
+func decodeParams(command string, raw json.RawMessage) (allowlist.Params, *argumentError) {
 	raw, err := unwrap("params", raw)
 	if err != nil {
 		return nil, err
@@ -101,7 +102,7 @@ func decodeParams(raw json.RawMessage) (allowlist.Params, *argumentError) {
 	params, total := allowlist.Params{}, 0
 	for _, f := range sorted(fields) {
 		name := string(f.Name)
-		value, size, err := decodeValue("params."+name, f.Value)
+		value, size, err := decodeValue(command, name, "params."+name, f.Value)
 		if err != nil {
 			return nil, err
 		}

@@ -64,16 +64,23 @@ func known(field string, fields wire.Fields, names []string, more string) *argum
 	return nil
 }
 
-// decodeValue decodes the value of a command parameter, and returns how many bytes of text it
-// has. null is the zero Value. raw must be valid JSON without space around it.
-func decodeValue(field string, raw json.RawMessage) (allowlist.Value, int, *argumentError) {
+// decodeValue decodes the value of a parameter of a command, and returns how many bytes of text
+// it has, 0 for the bytes of a file. null is the zero Value. raw must be valid JSON without space
+// around it.
+func decodeValue(command, name, field string, raw json.RawMessage) (allowlist.Value, int, *argumentError) {
 	switch raw[0] {
 	case 'n':
 		return allowlist.Value{}, 0, nil
 	case 't', 'f':
 		return allowlist.Flag(raw[0] == 't'), 0, nil
 	case '"':
-		text, err := decodeText(field, raw)
+		text, err := decodeString(field, raw)
+		if len(text) > maxText {
+			if allowlist.TakesData(command, name) {
+				return allowlist.Text(text), 0, err
+			}
+			err = tooLong(field, text)
+		}
 		return allowlist.Text(text), len(text), err
 	case '{', '[':
 		return allowlist.Value{}, 0, wrongArgument(badValue, field, "is "+typeName(raw), "send a string, an integer, true, false or null")
@@ -183,6 +190,19 @@ func typeName(raw json.RawMessage) string {
 
 // decodeText decodes a string of up to 1 MiB. A missing value and null are empty.
 func decodeText(field string, raw json.RawMessage) (string, *argumentError) {
+	text, err := decodeString(field, raw)
+	if len(text) > maxText {
+		return "", tooLong(field, text)
+	}
+	return text, err
+}
+
+func tooLong(field, text string) *argumentError {
+	return wrongArgument(badValue, field, fmt.Sprintf("is %d bytes long", len(text)), fmt.Sprintf("send up to %d bytes per value", maxText))
+}
+
+// decodeString decodes a string. A missing value and null are empty.
+func decodeString(field string, raw json.RawMessage) (string, *argumentError) {
 	if wire.IsNull(raw) {
 		return "", nil
 	}
@@ -192,9 +212,6 @@ func decodeText(field string, raw json.RawMessage) (string, *argumentError) {
 	}
 	if loneSurrogate(raw) {
 		return "", wrongArgument(badValue, field, `contains half of a surrogate pair, such as "\ud83d" alone`, "send whole characters")
-	}
-	if len(text) > maxText {
-		return "", wrongArgument(badValue, field, fmt.Sprintf("is %d bytes long", len(text)), fmt.Sprintf("send up to %d bytes per value", maxText))
 	}
 	return text, nil
 }

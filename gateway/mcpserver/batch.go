@@ -164,7 +164,7 @@ func decodeOperation(field string, raw json.RawMessage, total *int) (o gateway.O
 			}
 			continue
 		}
-		value, size, err := decodeValue(inside, f.Value)
+		value, size, err := decodeValue(o.Command, name, inside, f.Value)
 		if err != nil {
 			return o, err
 		}

@@ -206,7 +206,7 @@ func decodeArgument(a *property, raw json.RawMessage) (allowlist.Value, int, *ar
 		}
 		return allowlist.Flag(true), 0, nil
 	case a.Values == nil:
-		return decodeValue(a.Name, raw)
+		return decodeValue("", a.Name, a.Name, raw)
 	}
 	choice, err := decodeText(a.Name, raw)
 	if err == nil && !slices.Contains(a.Values, choice) {

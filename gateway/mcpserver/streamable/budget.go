@@ -9,11 +9,9 @@ import (
 )
 
 const (
-	// bodies is how many messages of the maximum size may be in progress at once. A decoded
-	// message needs several times its size.
-	bodies = 4
-	// ownBodies is how many of them can be of one sender.
-	ownBodies = 3
+	// parts is what the budget is divided into, and ownParts how many of them one sender can
+	// have: a message of the maximum size has all of these, a large answer has one.
+	parts, ownParts = 4, 3
 	// stalled is how long a message may take for its next progress bytes while others need memory.
 	stalled  = time.Second
 	progress = 8 << 10
@@ -53,8 +51,11 @@ type reservation struct {
 	over    bool
 }
 
+// newMessageBudget returns the budget for messages of up to largest bytes. A decoded message needs
+// several times its size.
 func newMessageBudget(largest int64) *messageBudget {
-	return &messageBudget{limit: bodies * largest, share: ownBodies * largest, now: time.Now, freed: make(chan struct{}), bySender: map[string]int64{}, coming: map[*reservation]struct{}{}}
+	part := (largest + ownParts - 1) / ownParts
+	return &messageBudget{limit: parts * part, share: ownParts * part, now: time.Now, freed: make(chan struct{}), bySender: map[string]int64{}, coming: map[*reservation]struct{}{}}
 }
 
 // begin opens the reservation of a message, which the caller must end. cut may be called until
@@ -94,14 +95,14 @@ func (p *reservation) add(n int64) error {
 	return nil
 }
 
-// awaitLarge adds what a large answer takes, which is as much as a message of the maximum size. It
-// waits until there is memory for it. The error is that of ctx.
+// awaitLarge adds the part that a large answer takes, or what the share of the sender has beyond
+// the message itself. It waits until there is memory for it. The error is that of ctx.
 func (p *reservation) awaitLarge(ctx context.Context) error {
 	for {
 		p.all.mu.Lock()
-		freed := p.all.freed
+		freed, part := p.all.freed, min(p.all.limit/parts, p.all.share-p.size)
 		p.all.mu.Unlock()
-		if err := p.add(p.all.limit / bodies); !errors.Is(err, errNoShare) && !errors.Is(err, errMemoryFull) {
+		if err := p.add(part); !errors.Is(err, errNoShare) && !errors.Is(err, errMemoryFull) {
 			return err
 		}
 		select {

@@ -10,12 +10,12 @@ import (
 
 func TestOneSenderLeavesRoomForOthers(t *testing.T) {
 	now := time.Now()
-	a := newMessageBudget(100 << 10)
+	a := newMessageBudget(ownParts * 100 << 10)
 	a.now = func() time.Time { return now }
 	cuts := 0
 	begin := func(sender string) *reservation { return a.begin(sender, func() { cuts++ }) }
 	var mine []*reservation
-	for range ownBodies {
+	for range ownParts {
 		p := begin("a")
 		if err := p.add(100 << 10); err != nil {
 			t.Fatal(err)
@@ -58,9 +58,9 @@ func TestOneSenderLeavesRoomForOthers(t *testing.T) {
 // A sender whose own messages stall is not kept from sending others.
 func TestAStalledMessageGoesForAnotherOfItsSender(t *testing.T) {
 	now := time.Now()
-	a := newMessageBudget(100 << 10)
+	a := newMessageBudget(ownParts * 100 << 10)
 	a.now = func() time.Time { return now }
-	for range ownBodies {
+	for range ownParts {
 		if err := a.begin("a", func() {}).add(99 << 10); err != nil {
 			t.Fatal(err)
 		}
@@ -81,14 +81,14 @@ func (a *messageBudget) budget() int64 {
 // Large answers wait for memory, of one client and of all, and give it back.
 func TestLargeAnswersWaitForMemory(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		all := newMessageBudget(64 << 10)
+		all := newMessageBudget(ownParts * 64 << 10)
 		begin := func(sender string) *reservation {
 			p := all.begin(sender, func() {})
 			p.arrived()
 			return p
 		}
 		var held []*reservation
-		for range ownBodies {
+		for range ownParts {
 			held = append(held, begin("a"))
 			if err := held[len(held)-1].awaitLarge(t.Context()); err != nil {
 				t.Fatal(err)

@@ -263,7 +263,7 @@ func TestLargeBodiesShareTheirRoom(t *testing.T) {
 	inBubble(t, func(c *Config) { c.MaxBody = 1000 }, func(t *testing.T, x *offline, p *pipes, stop func() error) {
 		for name, part := range map[string]string{"little": "{", "nearly all": "{" + strings.Repeat(" ", 998)} {
 			var holders []net.Conn
-			for range bodies + 1 {
+			for range parts + 1 {
 				c := p.dial()
 				holders = append(holders, c)
 				_, _ = io.WriteString(c, goodHead+"Content-Length: 1000\r\n\r\n"+part)

@@ -21,8 +21,7 @@ import (
 const (
 	defaultSessions    = 1000
 	defaultIdle        = 30 * time.Minute
-	defaultBody        = 4 << 20 // as on stdio: the longest arguments of a call, escaped
-	defaultConnections = 256     // an agent needs two or three
+	defaultConnections = 256 // an agent needs two or three
 	defaultGrace       = 10 * time.Second
 )
 
@@ -70,7 +69,7 @@ type Config struct {
 	// It should be a little longer than the time limit of a call.
 	Grace time.Duration
 
-	// MaxBody is the maximum size of the body of a request in bytes (0: 4 MiB).
+	// MaxBody is the maximum size of the body of a request in bytes (0: as on standard input).
 	MaxBody int64
 
 	// Ready returns why calls are not possible now, for /readyz; nil is always ready.
@@ -94,7 +93,7 @@ func (c Config) complete() (Config, error) {
 	c.MaxConnections = cmp.Or(c.MaxConnections, defaultConnections)
 	c.Idle = cmp.Or(c.Idle, defaultIdle)
 	c.Grace = cmp.Or(c.Grace, defaultGrace)
-	c.MaxBody = cmp.Or(c.MaxBody, defaultBody)
+	c.MaxBody = cmp.Or(c.MaxBody, wire.MaxMessage)
 	if c.Log == nil {
 		c.Log = slog.New(slog.DiscardHandler)
 	}

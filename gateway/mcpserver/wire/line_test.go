@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"testing/iotest"
+	"testing/synctest"
+	"time"
 )
 
 // readLines returns every line of r, "too long" for one that is.
@@ -44,7 +46,7 @@ func TestLineReader(t *testing.T) {
 		{"a line far over the limit at the end", "ok\n" + strings.Repeat("x", 100), "ok|too long"},
 		{"a long line of spaces", strings.Repeat(" ", 9) + "\nok", "too long|ok"},
 	} {
-		r := &lineReader{bufio.NewReaderSize(strings.NewReader(test.in), 16), 8}
+		r := &lineReader{bufio.NewReaderSize(strings.NewReader(test.in), 16), 8, func(int) {}}
 		if got := strings.Join(readLines(t, r), "|"); got != test.want {
 			t.Errorf("%s: %q, want %q", test.name, got, test.want)
 		}
@@ -53,7 +55,7 @@ func TestLineReader(t *testing.T) {
 
 func TestLineReaderPassesErrorsOn(t *testing.T) {
 	broken := errors.New("broken")
-	r := newLineReader(io.MultiReader(strings.NewReader("a\n"), iotest.ErrReader(broken)))
+	r := newLineReader(io.MultiReader(strings.NewReader("a\n"), iotest.ErrReader(broken)), func(int) {})
 	if line, err := r.next(); string(line) != "a" || err != nil {
 		t.Fatalf("%q, %v", line, err)
 	}
@@ -77,8 +79,28 @@ func (e *endless) Read(p []byte) (int, error) {
 	return n, nil
 }
 
+// A line that grows waits for pending messages to be answered, but one alone never waits.
+func TestALongLineWaitsForPendingMessages(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newConn(&Server{}, io.Discard, time.Minute)
+		c.ctx = t.Context()
+		c.waitForBytes(maxPendingBytes + 1)
+		c.bytes = maxPendingBytes - MaxMessage
+		c.waitForBytes(MaxMessage)
+		c.bytes++
+		waited := make(chan bool, 1)
+		go func() { c.waitForBytes(MaxMessage); waited <- true }()
+		synctest.Wait()
+		if len(waited) > 0 {
+			t.Error("more than the limit is in memory")
+		}
+		c.update(func() { c.bytes-- })
+		<-waited
+	})
+}
+
 func TestLongLineTakesBoundedMemory(t *testing.T) {
-	r := newLineReader(io.MultiReader(&endless{100 << 20}, strings.NewReader("\nok\n")))
+	r := newLineReader(io.MultiReader(&endless{100 << 20}, strings.NewReader("\nok\n")), func(int) {})
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
 	lines := readLines(t, r)
@@ -87,7 +109,7 @@ func TestLongLineTakesBoundedMemory(t *testing.T) {
 		t.Fatal(got)
 	}
 	// Growing to the limit by doubling allocates a few times the limit in all.
-	if used := after.TotalAlloc - before.TotalAlloc; used > 8*maxLine {
+	if used := after.TotalAlloc - before.TotalAlloc; used > 8*MaxMessage {
 		t.Errorf("allocated %d bytes for a line of 100 MiB", used)
 	}
 }
@@ -100,7 +122,7 @@ func FuzzLineReader(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, data []byte, chunk uint8) {
 		const limit = 24
-		r := &lineReader{bufio.NewReaderSize(&chunks{data, int(chunk)%20 + 1}, 16), limit}
+		r := &lineReader{bufio.NewReaderSize(&chunks{data, int(chunk)%20 + 1}, 16), limit, func(int) {}}
 		got := readLines(t, r)
 		var want []string
 		for line := range bytes.SplitSeq(data, []byte("\n")) {

@@ -21,9 +21,9 @@ const (
 	// is read: the pipe of the client fills and the client waits.
 	maxPending = 2048
 
-	// maxPendingBytes is the maximum size of all pending messages. A decoded message needs
-	// several times its size.
-	maxPendingBytes = 8 << 20
+	// maxPendingBytes is the maximum size of all pending messages and the one that is read. A
+	// decoded message needs several times its size.
+	maxPendingBytes = MaxMessage + MaxMessage/3
 
 	// maxLarge is the maximum number of calls with large answers that are worked on or whose
 	// answers are unread (backpressure). Each takes up to 10 MiB, encoded and before.
@@ -100,6 +100,15 @@ func (c *conn) waitForCapacity() bool {
 		c.changed.Wait()
 	}
 	return !c.stopped
+}
+
+// waitForBytes waits until size bytes of the message that is read fit among the pending ones.
+func (c *conn) waitForBytes(size int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for !c.stopped && c.bytes > 0 && c.bytes+size > maxPendingBytes {
+		c.changed.Wait()
+	}
 }
 
 // accept queues a request, and acts on any other message. The error is the fault of the client.

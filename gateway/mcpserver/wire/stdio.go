@@ -63,7 +63,7 @@ func (c *conn) serve(ctx context.Context, in io.Reader) error {
 	}
 	defer c.server.MCP.UnregisterSession(ctx, client.SessionID())
 	defer context.AfterFunc(ctx, c.stop)()
-	go c.readAll(newLineReader(in))
+	go c.readAll(newLineReader(in, c.waitForBytes))
 	go client.SendNotifications(running, 0)
 
 	done := make(chan struct{})
@@ -151,24 +151,25 @@ func (c *conn) write(line []byte) error {
 	return c.broken
 }
 
-// maxLine is the maximum length of one message, in bytes without its newline: the
-// arguments of a call may contain 2 MiB of text, and JSON escaping may double that.
-const maxLine = 4 << 20
+// MaxMessage is the maximum length of one message, in bytes, on both transports: the base64 of
+// an attachment of 8 MiB, with line breaks, or 2 MiB of text with every character escaped.
+const MaxMessage = 12 << 20
 
 // lineBuffer is how many bytes are read at once. Most messages fit.
 const lineBuffer = 16 << 10
 
-// errLongLine is returned for a line over maxLine, after skipping it.
-var errLongLine = errors.New("message exceeds 4 MiB")
+// errLongLine is returned for a line over MaxMessage, after skipping it.
+var errLongLine = fmt.Errorf("message exceeds %d MiB", MaxMessage>>20)
 
 // lineReader splits a stream into messages, one per line.
 type lineReader struct {
 	in    *bufio.Reader
 	limit int
+	grow  func(size int) // waits until a line of that size may be in memory
 }
 
-func newLineReader(in io.Reader) *lineReader {
-	return &lineReader{bufio.NewReaderSize(in, lineBuffer), maxLine}
+func newLineReader(in io.Reader, grow func(int)) *lineReader {
+	return &lineReader{bufio.NewReaderSize(in, lineBuffer), MaxMessage, grow}
 }
 
 // next returns the next line that is not blank, without the white space around it.
@@ -197,6 +198,9 @@ func (r *lineReader) line() ([]byte, error) {
 		piece, err := r.in.ReadSlice('\n')
 		if len(line)+len(bytes.TrimSuffix(piece, []byte("\n"))) > r.limit {
 			return nil, r.skip(err)
+		}
+		if len(line) > 0 {
+			r.grow(len(line) + len(piece))
 		}
 		line = append(line, piece...)
 		if !errors.Is(err, bufio.ErrBufferFull) {

@@ -155,7 +155,7 @@ func TestEveryRequestIsAnsweredBeforeTheEnd(t *testing.T) {
 }
 
 func TestWhatIsNoMessageIsRefusedAndTheRestGoesOn(t *testing.T) {
-	huge := strings.Repeat("x", maxLine)
+	huge := strings.Repeat("x", MaxMessage)
 	for _, test := range []struct {
 		name, line string
 		ID         string
