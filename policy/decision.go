@@ -18,6 +18,7 @@ const (
 	CodeVersion        = "cli_too_old"
 	CodeAccess         = "access_denied"
 	CodeAgent          = "agent_denied"
+	CodeScope          = "insufficient_scope"
 )
 
 // Denial says which rule denied a call.
@@ -28,8 +29,11 @@ type Denial struct {
 	Reason  string // lower case, no full stop
 	// Setting is the name of the setting that decides, "" if none does.
 	Setting string
-	hint    string
-	origin  string
+	// Scope is the one that the access token of the request would need, ScopeNone if that is not
+	// what was wrong.
+	Scope  Scope
+	hint   string
+	origin string
 }
 
 // Code returns one of the Code constants of this package.

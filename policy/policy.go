@@ -49,6 +49,8 @@ type Policy struct {
 	Agent  string
 	Until  time.Time
 	Closed string
+	// Scope is the most that the access token of the request allows.
+	Scope Scope
 }
 
 // Confirm says which changes require approval.
@@ -130,12 +132,13 @@ func (p Policy) firstDenial(s subject) *Denial {
 }
 
 // Judge returns the verdict of every rule, in order, also of those after a denial: a dry run
-// shows them all. The rule about the agent is left out where no agent is defined.
+// shows them all. The rules about the agent and
+// about the access token are left out where there is none.
 func (p Policy) Judge(call allowlist.Call) []RuleVerdict {
 	s := subjectOf(call)
 	verdicts := make([]RuleVerdict, 0, len(rules))
 	for _, rule := range rules {
-		if rule.name == agentRule && p.Agent == "" && p.Closed == "" {
+		if rule.name == agentRule && p.Agent == "" && p.Closed == "" || rule.name == scopeRule && p.Scope == ScopeNone {
 			continue
 		}
 		verdicts = append(verdicts, rule.judge(p, s))
@@ -198,7 +201,7 @@ func (p Policy) Tighten(q Policy) Policy {
 		Access:  p.Access.Meet(q.Access), Ignores: p.Ignores || q.Ignores,
 		Origins:    q.Origins,
 		MinVersion: tiers.Later(p.MinVersion, q.MinVersion),
-		Agent:      cmp.Or(p.Agent, q.Agent), Until: earlier(p.Until, q.Until), Closed: cmp.Or(p.Closed, q.Closed),
+		Agent:      cmp.Or(p.Agent, q.Agent), Until: earlier(p.Until, q.Until), Closed: cmp.Or(p.Closed, q.Closed), Scope: narrower(p.Scope, q.Scope),
 	}
 	if p.MinVersion.Before(tiers.MinimumFloor) || q.MinVersion.Before(tiers.MinimumFloor) {
 		t.MinVersion = tiers.Version{} // one of the two grants nothing

@@ -55,6 +55,7 @@ var codeTexts = map[string]codeText{
 	"command_disabled":   {"the command is disabled by `disable`, `enable-only` or `allow-ui`", "the user can change that setting"},
 	"mutations_off":      {"the call would change or publish something, and that is disabled", "the user can set `allow-mutations`, or `allow-publish`"},
 	"agent_denied":       {"the agent is not defined, has expired, or may not use the vault", "the user can change the tables `[agents.NAME]`"},
+	"insufficient_scope": {"the access token of the client was not issued for such a call", "the user can sign in again in the client and grant the scope"},
 	"secret_found":       {"the answer has keys, tokens or passwords, and `secrets` is `block`", "read another part; the user can set `secrets` to `redact`"},
 	"access_denied":      {"the access rules do not allow this for that path", "the user can raise it in `[vaults.access]`"},
 	"unconfirmed":        {"the call requires approval by the user", "the user can list pending approvals with `vaultwicket approvals` and approve in a terminal; then send the same call again"},

@@ -149,6 +149,7 @@ var codes = []Code{
 	{"content_unsafe", BadRequest}, {"content_too_long", BadRequest}, {"bad_request", BadRequest},
 
 	{"tier_closed", Refused}, {"restricted_command", Refused}, {"command_disabled", Refused}, {"agent_denied", Refused},
+	{"insufficient_scope", Refused},
 	{"mutations_off", Refused}, {"access_denied", Refused}, {"unconfirmed", Refused}, {"secret_found", Refused},
 	{"rate_limited", Refused}, {"paused", Refused},
 

@@ -105,7 +105,7 @@ func isRoutine(line Line, mutates bool) bool {
 // policyCodes are the codes of refusals by policy.
 var policyCodes = map[string]bool{
 	policy.CodeTierClosed: true, policy.CodeRestricted: true, policy.CodeDisabled: true, policy.CodeMutationsOff: true,
-	policy.CodeUnconfirmed: true, policy.CodeAccess: true, policy.CodeAgent: true,
+	policy.CodeUnconfirmed: true, policy.CodeAccess: true, policy.CodeAgent: true, policy.CodeScope: true,
 }
 
 // lateAfter is how long the line of the decision about a read may wait for that of its end, so

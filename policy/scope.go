@@ -1,0 +1,80 @@
+package policy
+
+import (
+	"slices"
+
+	"vaultwicket/tiers"
+)
+
+// Scope is the most that a request may do by the access token that it came with. It grants
+// nothing: the rest of the policy applies as well.
+type Scope uint8
+
+const (
+	// ScopeNone is that of a request without an access token that has scopes: it limits nothing.
+	ScopeNone Scope = iota
+	// ScopeRead is for calls that only read.
+	ScopeRead
+	// ScopeWrite is for calls that add to notes, too, and for those that move the focus.
+	ScopeWrite
+	// ScopeDestructive is for all calls.
+	ScopeDestructive
+)
+
+var scopeNames = [...]string{ScopeRead: "vault:read", ScopeWrite: "vault:write", ScopeDestructive: "vault:destructive"}
+
+// String returns the name of the scope in access tokens, "" for ScopeNone.
+func (s Scope) String() string {
+	if int(s) < len(scopeNames) {
+		return scopeNames[s]
+	}
+	return ""
+}
+
+// ScopeNames returns the scopes of access tokens up to one: who asks for it needs all of them.
+func ScopeNames(most Scope) []string { return scopeNames[ScopeRead : min(most, ScopeDestructive)+1] }
+
+// ParseScope returns the highest scope among the scopes of an access token, ScopeNone if none of
+// them is known. Each includes the ones before it.
+func ParseScope(granted []string) (highest Scope) {
+	for _, name := range granted {
+		if i := slices.Index(scopeNames[:], name); i > int(highest) {
+			highest = Scope(i)
+		}
+	}
+	return highest
+}
+
+// narrower returns the stricter of two scopes.
+func narrower(a, b Scope) Scope {
+	if a == ScopeNone || b != ScopeNone && b < a {
+		return b
+	}
+	return a
+}
+
+// scopeRule is the name of the rule about the access token.
+const scopeRule = "scope"
+
+// scopeOf returns the scope that a subject requires.
+func scopeOf(s subject) Scope {
+	switch {
+	case leaves(s), s.effect.WorseThan(tiers.Writes):
+		return ScopeDestructive
+	case s.effect.Mutates(), s.shows:
+		return ScopeWrite
+	}
+	return ScopeRead
+}
+
+// scopeSuffices denies what the access token was not issued for.
+func scopeSuffices(p Policy, s subject) *Denial {
+	needs := scopeOf(s)
+	if p.Scope == ScopeNone || needs <= p.Scope && p.Scope <= ScopeDestructive {
+		return nil
+	}
+	d := deny(CodeScope, "", "requires an access token with the scope "+needs.String()+" (current: "+p.Scope.String()+")",
+		"the user can sign in again and grant the scope "+needs.String())
+	d.Scope = needs
+	return d
+}

@@ -1,0 +1,74 @@
+package policy_test
+
+import (
+	"errors"
+	"slices"
+	"testing"
+
+	"vaultwicket/policy"
+	"vaultwicket/tiers"
+)
+
+// Every call of the table against every scope: what is denied by the scope is what does more than
+// the scope is for, and a scope allows nothing that the rest of the policy does not.
+func TestAScopeOnlyNarrows(t *testing.T) {
+	scopes := []policy.Scope{policy.ScopeNone, policy.ScopeRead, policy.ScopeWrite, policy.ScopeDestructive, policy.Scope(9)}
+	denied := map[policy.Scope]int{}
+	for _, call := range everyCall(t) {
+		needs := policy.ScopeRead
+		switch {
+		case call.Effect().WorseThan(tiers.Writes) || call.Sends():
+			needs = policy.ScopeDestructive
+		case call.Effect().Mutates() || call.Shows():
+			needs = policy.ScopeWrite
+		}
+		for _, scope := range scopes {
+			p := widest()
+			before := p.Decide(call).Err()
+			p.Scope = scope
+			err := p.Decide(call).Err()
+			var denial *policy.Denial
+			want := before == nil && scope != policy.ScopeNone && (needs > scope || scope > policy.ScopeDestructive)
+			if got := errors.As(err, &denial) && denial.Code() == policy.CodeScope; got != want || got && denial.Scope != needs || !got && (err == nil) != (before == nil) {
+				t.Errorf("%s with the scope %d: %v, before %v", call.Name(), scope, err, before)
+			}
+			if want {
+				denied[scope]++
+			}
+			shown := slices.ContainsFunc(p.Judge(call), func(v policy.RuleVerdict) bool { return v.Rule == "scope" })
+			if shown != (scope != policy.ScopeNone) {
+				t.Errorf("%s with the scope %d: a verdict about it is shown: %v", call.Name(), scope, shown)
+			}
+		}
+	}
+	if denied[policy.ScopeRead] <= denied[policy.ScopeWrite] || denied[policy.ScopeWrite] == 0 || denied[policy.ScopeDestructive] != 0 {
+		t.Errorf("denied by scope: %v", denied)
+	}
+}
+
+func TestScopesMeet(t *testing.T) {
+	order := []policy.Scope{policy.ScopeRead, policy.ScopeWrite, policy.ScopeDestructive, policy.ScopeNone} // strictest first
+	for i, a := range order {
+		for j, b := range order {
+			p, q := widest(), widest()
+			p.Scope, q.Scope = a, b
+			if got := p.Tighten(q).Scope; got != order[min(i, j)] {
+				t.Errorf("%v and %v give %v", a, b, got)
+			}
+		}
+	}
+	for _, test := range []struct {
+		granted []string
+		want    policy.Scope
+	}{
+		{nil, policy.ScopeNone}, {[]string{"", "vault", "vault:", "VAULT:READ", "vault:read ", "vault:all", "read"}, policy.ScopeNone}, {[]string{"openid", "vault:read"}, policy.ScopeRead},
+		{[]string{"vault:write"}, policy.ScopeWrite}, {[]string{"vault:destructive", "vault:read"}, policy.ScopeDestructive}, {[]string{"vault:read", "vault:write"}, policy.ScopeWrite},
+	} {
+		if got := policy.ParseScope(test.granted); got != test.want {
+			t.Errorf("%q give %v, want %v", test.granted, got, test.want)
+		}
+	}
+	if got := policy.ScopeNames(policy.ScopeWrite); !slices.Equal(got, []string{"vault:read", "vault:write"}) {
+		t.Errorf("%q", got)
+	}
+}
