@@ -2,6 +2,7 @@ package httpguard
 
 import (
 	"crypto/x509"
+	"errors"
 	"net/http"
 	"net/netip"
 	"net/url"
@@ -146,4 +147,21 @@ func (o Origins) Judge(h http.Header) OriginKind {
 		}
 	}
 	return NoOrigin
+}
+
+// CheckURL returns what is wrong with the URL of a server, nil for one with https, or with http on
+// this machine, without a query, a fragment and a password.
+func CheckURL(text string) error {
+	u, err := url.Parse(text)
+	switch {
+	case err != nil, u.Host == "", u.User != nil, strings.ContainsAny(text, "?#"), u.Hostname() == "":
+		return errors.New(`is not a URL such as "https://login.example"`)
+	case u.Scheme == "https":
+		return nil
+	}
+	ip, err := netip.ParseAddr(u.Hostname())
+	if u.Scheme == "http" && (u.Hostname() == "localhost" || err == nil && ip.IsLoopback()) {
+		return nil
+	}
+	return errors.New("must have https, because tokens depend on it")
 }

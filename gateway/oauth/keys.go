@@ -1,0 +1,177 @@
+package oauth
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/go-jose/go-jose/v4"
+	"github.com/go-jose/go-jose/v4/jwt"
+
+	"vaultwicket/gateway/httpguard"
+)
+
+const (
+	// The keys of an issuer are read again after freshFor, so that one that is withdrawn does not
+	// count, and when a token names a key that is not known, but not more often than every
+	// retryAfter. An issuer that does not answer keeps its keys for keptFor.
+	freshFor   = 10 * time.Minute
+	retryAfter = 10 * time.Second
+	keptFor    = 24 * time.Hour
+
+	fetchLimit = 5 * time.Second // for a document of the issuer
+	maxFetched = 1 << 20         // bytes of one
+	maxTried   = 20              // keys for a token that names none
+)
+
+// keys are the public keys of an issuer.
+type keys struct {
+	issuer string
+	now    func() time.Time
+	client *http.Client
+
+	mu    sync.Mutex // held while they are read: the tokens of a moment wait for one request
+	set   jose.JSONWebKeySet
+	read  time.Time // zero before
+	tried time.Time
+	err   error // of the last try
+}
+
+// claims decodes the claims of a token that a key of the issuer has signed. The error is an
+// [*Invalid] or an [*Unavailable].
+func (k *keys) claims(ctx context.Context, signed *jwt.JSONWebToken, to ...any) error {
+	head := signed.Headers[0]
+	fits := func(key jose.JSONWebKey) bool {
+		return (head.KeyID == "" || key.KeyID == head.KeyID) && (key.Use == "" || key.Use == "sig") &&
+			(key.Algorithm == "" || key.Algorithm == head.Algorithm) && key.IsPublic() && key.Valid()
+	}
+	candidates, err := k.candidates(ctx, fits)
+	if err != nil {
+		return err
+	}
+	for _, key := range candidates[:min(len(candidates), maxTried)] {
+		if signed.Claims(key.Key, to...) == nil {
+			return nil
+		}
+	}
+	return &Invalid{"no key of the issuer has signed it"}
+}
+
+// candidates returns the keys that fit, after it has read them again where that is due.
+func (k *keys) candidates(ctx context.Context, fits func(jose.JSONWebKey) bool) (found []jose.JSONWebKey, err error) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	pick := func() []jose.JSONWebKey {
+		return slices.DeleteFunc(slices.Clone(k.set.Keys), func(key jose.JSONWebKey) bool { return !fits(key) })
+	}
+	now := k.now()
+	found = pick()
+	if (len(found) == 0 || now.Sub(k.read) >= freshFor) && now.Sub(k.tried) >= retryAfter {
+		// The request of one client must not fail those of others when it is cancelled.
+		limited, cancel := context.WithTimeout(context.WithoutCancel(ctx), fetchLimit)
+		defer cancel()
+		set, err := k.fetch(limited)
+		k.tried, k.err = now, err
+		if err == nil {
+			k.set, k.read = set, now
+		}
+		found = pick()
+	}
+	if k.read.IsZero() || now.Sub(k.read) >= keptFor {
+		return nil, &Unavailable{k.err}
+	}
+	if len(found) == 0 && k.err != nil {
+		return nil, &Unavailable{k.err} // the key may be new
+	}
+	return found, nil
+}
+
+// fetch reads where the keys are, and then the keys.
+func (k *keys) fetch(ctx context.Context) (set jose.JSONWebKeySet, err error) {
+	var about struct {
+		Issuer string `json:"issuer"`
+		Keys   string `json:"jwks_uri"`
+	}
+	for _, place := range metadataURLs(k.issuer) {
+		if err = k.get(ctx, place, &about); err == nil {
+			break
+		}
+	}
+	switch {
+	case err != nil:
+		return set, err
+	case about.Issuer != k.issuer: // or it would be the metadata of another one (RFC 8414, 3.3)
+		return set, fmt.Errorf("its metadata is of the issuer %q", about.Issuer)
+	}
+	if err := httpguard.CheckURL(about.Keys); err != nil {
+		return set, fmt.Errorf("jwks_uri %w", err)
+	}
+	var raw struct{ Keys []json.RawMessage }
+	if err := k.get(ctx, about.Keys, &raw); err != nil {
+		return set, err
+	}
+	for _, one := range raw.Keys {
+		var key jose.JSONWebKey
+		if key.UnmarshalJSON(one) == nil { // others are of kinds that no token here has
+			set.Keys = append(set.Keys, key)
+		}
+	}
+	return set, nil
+}
+
+// metadataURLs are the places of the metadata of an issuer: RFC 8414, and those of openid-configuration.
+func metadataURLs(issuer string) []string {
+	u, err := url.Parse(issuer)
+	if err != nil {
+		return nil
+	}
+	origin, path := u.Scheme+"://"+u.Host, strings.TrimSuffix(u.EscapedPath(), "/")
+	list := []string{origin + "/.well-known/oauth-authorization-server" + path, origin + path + "/.well-known/openid-configuration"}
+	if path != "" {
+		list = append(list, origin+"/.well-known/openid-configuration"+path)
+	}
+	return list
+}
+
+// newClient returns the client for documents of the issuer. It follows no redirect: the documents
+// are at known places, and another server could have it look at addresses of this machine.
+func newClient() *http.Client {
+	return &http.Client{
+		Transport:     &http.Transport{Proxy: http.ProxyFromEnvironment, DisableKeepAlives: true},
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}
+}
+
+// get reads a JSON document.
+func (k *keys) get(ctx context.Context, place string, to any) error {
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, place, nil)
+	if err != nil {
+		return err
+	}
+	r.Header.Set("Accept", "application/json")
+	answer, err := k.client.Do(r)
+	if err != nil {
+		return err
+	}
+	defer answer.Body.Close()
+	text, err := io.ReadAll(io.LimitReader(answer.Body, maxFetched+1))
+	switch {
+	case err != nil:
+		return err
+	case answer.StatusCode != http.StatusOK:
+		return fmt.Errorf("%s answers %s", place, answer.Status)
+	case len(text) > maxFetched:
+		return fmt.Errorf("%s is longer than %d bytes", place, maxFetched)
+	}
+	if err := json.Unmarshal(text, to); err != nil {
+		return fmt.Errorf("%s is not valid JSON: %w", place, err)
+	}
+	return nil
+}

@@ -1,0 +1,196 @@
+// Package oauth checks access tokens of an authorization server that other people run: vaultwicket
+// is then a resource server of OAuth 2.1. An access token is a JWT (RFC 9068), and counts only if
+// its signature is by a key of the issuer, it was issued for this server (the audience, RFC 8707),
+// and its times fit.
+//
+// The package knows no agent and no command: a [Token] says what the issuer says of its holder.
+package oauth
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/go-jose/go-jose/v4"
+	"github.com/go-jose/go-jose/v4/jwt"
+
+	"vaultwicket/gateway/httpguard"
+)
+
+const (
+	leeway = 30 * time.Second // between the clocks of the issuer and of this machine
+
+	// A token that was verified is known for up to verifiedFor, so that a key that the issuer
+	// withdraws ends its tokens. maxVerified bounds how many are known.
+	verifiedFor = 5 * time.Minute
+	maxVerified = 1000
+
+	maxSubject = 256 // bytes of a value of a claim, which messages repeat
+)
+
+// algorithms are those of signatures with a key pair. A secret that both sides know is not among
+// them: whoever can check such a token can make one.
+var algorithms = []jose.SignatureAlgorithm{
+	jose.RS256, jose.RS384, jose.RS512, jose.PS256, jose.PS384, jose.PS512, jose.ES256, jose.ES384, jose.ES512, jose.EdDSA,
+}
+
+// Config configures a [Verifier]. Issuer, Resource and Claim are required.
+type Config struct {
+	Issuer   string           // URL of the authorization server, as its tokens have it
+	Resource string           // URL of this server, the audience of its tokens
+	Claim    string           // the claim that says whose a token is, such as "sub"
+	Now      func() time.Time // nil is the system clock
+}
+
+// Token is what an access token says that was verified.
+type Token struct {
+	Subjects []string // the values of the claim, none if the token does not have it
+	Scopes   []string
+	// Holder is the same for all tokens of a user of the issuer in one client.
+	Holder  [sha256.Size]byte
+	expires time.Time
+}
+
+// Invalid is why an access token does not count.
+type Invalid struct{ Reason string }
+
+func (e *Invalid) Error() string { return "invalid access token: " + e.Reason }
+
+// Unavailable says that a token cannot be checked now, because the issuer does not answer.
+type Unavailable struct{ cause error }
+
+func (e *Unavailable) Error() string {
+	return "the authorization server cannot be reached: " + e.cause.Error()
+}
+
+// Unwrap returns the error of the request.
+func (e *Unavailable) Unwrap() error { return e.cause }
+
+// Verifier verifies access tokens. It is safe for concurrent use.
+type Verifier struct {
+	Config
+	keys keys
+
+	mu       sync.Mutex
+	verified map[[sha256.Size]byte]known
+}
+
+// known is a token that was verified, and until when that counts.
+type known struct {
+	token Token
+	until time.Time
+}
+
+// New returns a verifier. It only allocates: the issuer is asked for its keys when the first token
+// comes. The error says what is wrong with the config.
+func New(c Config) (*Verifier, error) {
+	if c.Now == nil {
+		c.Now = time.Now
+	}
+	for what, text := range map[string]string{"issuer": c.Issuer, "resource": c.Resource} {
+		if err := httpguard.CheckURL(text); err != nil {
+			return nil, fmt.Errorf("%s %w", what, err)
+		}
+	}
+	if c.Claim == "" {
+		return nil, errors.New("the name of the claim is empty")
+	}
+	return &Verifier{Config: c, keys: keys{issuer: c.Issuer, now: c.Now, client: newClient()}, verified: map[[sha256.Size]byte]known{}}, nil
+}
+
+// Looks reports whether a bearer token looks like a JWT; agents' own tokens do not.
+func Looks(token string) bool { return strings.Count(token, ".") == 2 }
+
+// Verify returns what a token says. The error is an [*Invalid] or an [*Unavailable].
+func (v *Verifier) Verify(ctx context.Context, text string) (Token, error) {
+	sum, now := sha256.Sum256([]byte(text)), v.Now()
+	v.mu.Lock()
+	seen, found := v.verified[sum]
+	v.mu.Unlock()
+	if found && now.Before(seen.until) {
+		return seen.token, nil
+	}
+	token, err := v.check(ctx, text, now)
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if err != nil {
+		delete(v.verified, sum)
+		return Token{}, err
+	}
+	for other := range v.verified {
+		if len(v.verified) < maxVerified {
+			break
+		}
+		delete(v.verified, other) // the order of a map is random, and it is only verified again
+	}
+	v.verified[sum] = known{token, earlier(token.expires, now.Add(verifiedFor))}
+	return token, nil
+}
+
+func earlier(a, b time.Time) time.Time {
+	if a.Before(b) {
+		return a
+	}
+	return b
+}
+
+// check verifies a token that is not known.
+func (v *Verifier) check(ctx context.Context, text string, now time.Time) (Token, error) {
+	signed, err := jwt.ParseSigned(text, algorithms)
+	if err != nil || len(signed.Headers) != 1 || strings.ContainsAny(text, "\r\n") { // base64 skips line ends
+		return Token{}, &Invalid{"it is not a signed JWT"}
+	}
+	head := signed.Headers[0]
+	switch kind, _ := head.ExtraHeaders[jose.HeaderType].(string); strings.TrimPrefix(strings.ToLower(kind), "application/") {
+	case "", "jwt", "at+jwt":
+	default:
+		return Token{}, &Invalid{"it is a JWT for another purpose"}
+	}
+	var standard jwt.Claims
+	var all map[string]any
+	if err := v.keys.claims(ctx, signed, &standard, &all); err != nil {
+		return Token{}, err
+	}
+	if standard.Expiry == nil {
+		return Token{}, &Invalid{"it does not expire"}
+	}
+	if err := standard.ValidateWithLeeway(jwt.Expected{Issuer: v.Issuer, AnyAudience: jwt.Audience{v.Resource}, Time: now}, leeway); err != nil {
+		return Token{}, &Invalid{strings.TrimPrefix(err.Error(), "go-jose/go-jose/jwt: ")}
+	}
+	if all["cnf"] != nil {
+		return Token{}, &Invalid{"it is bound to a key of the client (cnf), which is not supported"}
+	}
+	t := Token{Subjects: texts(all[v.Claim]), Scopes: append(words(all["scope"]), words(all["scp"])...), expires: standard.Expiry.Time()}
+	identity, _ := json.Marshal([]any{standard.Issuer, standard.Subject, all["client_id"], all["azp"]}) // decoded from JSON
+	t.Holder = sha256.Sum256(append([]byte("oauth\x00"), identity...))
+	return t, nil
+}
+
+// texts returns a value of a claim as texts: one, or several in a list.
+func texts(value any) (list []string) {
+	switch v := value.(type) {
+	case string:
+		list = []string{v}
+	case []any:
+		for _, one := range v {
+			if text, ok := one.(string); ok {
+				list = append(list, text)
+			}
+		}
+	}
+	return slices.DeleteFunc(list, func(text string) bool { return text == "" || len(text) > maxSubject })
+}
+
+// words returns the words of a claim with scopes: one text, or a list.
+func words(value any) (list []string) {
+	for _, text := range texts(value) {
+		list = append(list, strings.Fields(text)...)
+	}
+	return list
+}

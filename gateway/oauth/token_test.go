@@ -1,0 +1,353 @@
+package oauth_test
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/rsa"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/go-jose/go-jose/v4"
+
+	"vaultwicket/gateway/oauth"
+	"vaultwicket/tests/rig"
+)
+
+const resource = "https://notes.example/mcp"
+
+// clock is a time that a test moves.
+type clock struct{ time.Time }
+
+func (c *clock) now() time.Time { return c.Time }
+
+// pair is an issuer with a verifier.
+type pair struct {
+	*rig.Issuer
+	*oauth.Verifier
+	clock *clock
+	key   rig.SigningKey
+}
+
+func newPair(t *testing.T) *pair {
+	p := &pair{clock: &clock{time.Date(2026, 11, 25, 12, 0, 0, 0, time.UTC)}, key: rig.NewKey("k1", jose.ES256)}
+	p.Issuer = rig.NewIssuer(t, p.key)
+	var err error
+	if p.Verifier, err = oauth.New(oauth.Config{Issuer: p.URL, Resource: resource, Claim: "sub", Now: p.clock.now}); err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+func (p *pair) claims(changes map[string]any) map[string]any {
+	return p.Claims(resource, p.clock.Time, changes)
+}
+
+func (p *pair) token(changes map[string]any) string { return p.key.Sign(p.T, p.claims(changes), nil) }
+
+// outcome is "ok", "invalid" or "unavailable".
+func (p *pair) outcome(token string) string {
+	_, err := p.Verify(p.T.Context(), token)
+	var invalid *oauth.Invalid
+	var away *oauth.Unavailable
+	switch {
+	case err == nil:
+		return "ok"
+	case errors.As(err, &invalid):
+		return "invalid"
+	case errors.As(err, &away):
+		return "unavailable"
+	}
+	return err.Error()
+}
+
+// What a valid token says, in the forms in which issuers write it.
+func TestATokenSaysWhoseItIs(t *testing.T) {
+	p := newPair(t)
+	for _, test := range []struct {
+		what     string
+		changes  map[string]any
+		subjects []string
+		scopes   []string
+	}{
+		{"as it is", nil, []string{"ann@example"}, []string{"vault:read"}},
+		{"for several servers", map[string]any{"aud": []string{"https://other.example", resource}}, []string{"ann@example"}, []string{"vault:read"}},
+		{"several scopes", map[string]any{"scope": "openid vault:write"}, []string{"ann@example"}, []string{"openid", "vault:write"}},
+		{"scopes in a list", map[string]any{"scope": nil, "scp": []string{"vault:read", "vault:write"}}, []string{"ann@example"}, []string{"vault:read", "vault:write"}},
+		{"no scope", map[string]any{"scope": nil}, []string{"ann@example"}, nil},
+		{"no subject", map[string]any{"sub": nil}, nil, []string{"vault:read"}},
+		{"a subject that is no text", map[string]any{"sub": nil, "scope": 7}, nil, nil},
+		{"a subject that is too long", map[string]any{"sub": strings.Repeat("a", 257)}, nil, []string{"vault:read"}},
+		{"just about expired", map[string]any{"exp": p.clock.Add(-29 * time.Second).Unix()}, []string{"ann@example"}, []string{"vault:read"}},
+		{"just about valid", map[string]any{"nbf": p.clock.Add(29 * time.Second).Unix()}, []string{"ann@example"}, []string{"vault:read"}},
+	} {
+		token, err := p.Verify(t.Context(), p.token(test.changes))
+		if err != nil || !slices.Equal(token.Subjects, test.subjects) || !slices.Equal(token.Scopes, test.scopes) {
+			t.Errorf("%s: %+v, %v", test.what, token, err)
+		}
+	}
+	holder := func(changes map[string]any) [32]byte {
+		token, err := p.Verify(t.Context(), p.token(changes))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return token.Holder
+	}
+	if holder(nil) != holder(map[string]any{"scope": "vault:write"}) || holder(nil) == holder(map[string]any{"sub": "bob"}) || holder(nil) == holder(map[string]any{"client_id": "x"}) {
+		t.Error("a holder is not a user in a client")
+	}
+}
+
+// encoded is a part of a JWT.
+func encoded(text string) string { return base64.RawURLEncoding.EncodeToString([]byte(text)) }
+
+// Every one of these is refused, before and after a valid token was seen.
+func TestNoForgedTokenCounts(t *testing.T) {
+	p := newPair(t)
+	other, foreign := rig.NewKey("k1", jose.ES256), rig.NewIssuer(t, rig.NewKey("f", jose.ES256))
+	unnamed := other
+	unnamed.ID = ""
+	weak, err := rsa.GenerateKey(rand.Reader, 2048)
+	if err != nil {
+		t.Fatal(err)
+	}
+	encryption, narrow := rig.NewKey("enc", jose.ES256), rig.NewKey("narrow", jose.EdDSA)
+	forEncryption, otherAlg := encryption.Public(), narrow.Public()
+	forEncryption.Use, otherAlg.Algorithm = "enc", "ES256"
+	p.Publish(p.key.Public(), forEncryption, otherAlg, jose.JSONWebKey{Key: &weak.PublicKey, KeyID: "rsa", Algorithm: "RS256", Use: "sig"}, jose.JSONWebKey{Key: []byte(strings.Repeat("s", 64)), KeyID: "shared", Algorithm: "HS256"})
+	good := p.token(nil)
+	if got := p.outcome(good); got != "ok" {
+		t.Fatal(got)
+	}
+	head, body, sum := cut(good)
+	hmac := func(id string, secret []byte) string {
+		return rig.SigningKey{ID: id, Alg: jose.HS256, Secret: secret}.Sign(t, p.claims(nil), nil)
+	}
+	public, err := p.key.Public().MarshalJSON()
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := func(by time.Duration) int64 { return p.clock.Add(by).Unix() }
+	attacks := map[string]string{
+		"nothing": "", "two dots": "..", "a word": "token", "one part": head, "two parts": head + "." + body, "four parts": good + "." + sum, "an encrypted form": good + ".x.y",
+		"no signature": head + "." + body + ".", "no body": head + ".." + sum, "no header": "." + body + "." + sum, "a space": " " + good, "a newline": good + "\n", "padding": good + "=", "other base64": good[:len(good)-1] + "/",
+		"a JSON form":               `{"payload":"` + body + `","signatures":[{"protected":"` + head + `","signature":"` + sum + `"}]}`,
+		"a flat JSON form":          `{"payload":"` + body + `","protected":"` + head + `","signature":"` + sum + `"}`,
+		"no algorithm":              encoded(`{"alg":"none","typ":"at+jwt"}`) + "." + body + ".",
+		"no algorithm, in capitals": encoded(`{"alg":"NONE"}`) + "." + body + "." + sum, "no alg": encoded(`{"typ":"at+jwt"}`) + "." + body + "." + sum,
+		"an unknown algorithm":        encoded(`{"alg":"XX256","kid":"k1"}`) + "." + body + "." + sum,
+		"another algorithm":           encoded(`{"alg":"ES384","kid":"k1"}`) + "." + body + "." + sum,
+		"two algorithms":              encoded(`{"alg":"ES256","alg":"none","kid":"k1"}`) + "." + body + "." + sum,
+		"a list of algorithms":        encoded(`{"alg":["ES256"],"kid":"k1"}`) + "." + body + "." + sum,
+		"a critical extension":        encoded(`{"alg":"ES256","kid":"k1","crit":["exp"],"exp":1}`) + "." + body + "." + sum,
+		"unencoded content":           encoded(`{"alg":"ES256","kid":"k1","b64":false,"crit":["b64"]}`) + "." + body + "." + sum,
+		"changed claims":              head + "." + encoded(`{"iss":"`+p.URL+`","aud":"`+resource+`","sub":"admin","exp":9999999999}`) + "." + sum,
+		"a changed header":            encoded(`{"alg":"ES256","kid":"k1","x":1}`) + "." + body + "." + sum,
+		"a cut signature":             good[:len(good)-4],
+		"the signature of zeros":      head + "." + body + "." + encoded(strings.Repeat("\x00", 64)),
+		"a signature in DER":          head + "." + body + "." + encoded("\x30\x06\x02\x01\x01\x02\x01\x01"),
+		"the key of another":          other.Sign(t, p.claims(nil), nil),
+		"another key without a name":  unnamed.Sign(t, p.claims(nil), nil),
+		"an unknown key":              rig.NewKey("k9", jose.ES256).Sign(t, p.claims(nil), nil),
+		"a key in the header":         embedded(t, other, p.claims(nil)),
+		"a URL of keys in the header": other.Sign(t, p.claims(nil), map[jose.HeaderKey]any{"jku": foreign.URL + "/keys"}),
+		"a certificate in the header": other.Sign(t, p.claims(nil), map[jose.HeaderKey]any{"x5u": foreign.URL, "x5t": "x"}),
+		"a path as the key":           rig.SigningKey{ID: "../../../dev/null", Alg: jose.HS256, Secret: make([]byte, 32)}.Sign(t, p.claims(nil), nil),
+		"the public key as a secret":  hmac("k1", public), "the secret of no length": hmac("k1", make([]byte, 32)), "a published secret": hmac("shared", []byte(strings.Repeat("s", 64))),
+		"an RSA key as a secret": hmac("rsa", weak.PublicKey.N.Bytes()),
+		"a key for encryption":   encryption.Sign(t, p.claims(nil), nil), "a key for another algorithm": narrow.Sign(t, p.claims(nil), nil),
+		"an RSA key with another padding": rig.SigningKey{ID: "rsa", Alg: jose.PS256, Secret: weak}.Sign(t, p.claims(nil), nil),
+		"a claim twice":                   p.key.Sign(t, `{"iss":"`+p.URL+`","aud":"x","aud":"`+resource+`","exp":9999999999}`, nil),
+		"claims in other cases":           p.key.Sign(t, `{"ISS":"`+p.URL+`","Aud":"`+resource+`","EXP":9999999999}`, nil),
+		"no claims":                       p.key.Sign(t, `{}`, nil), "a list of claims": p.key.Sign(t, `[]`, nil), "no JSON": p.key.Sign(t, `x`, nil), "null": p.key.Sign(t, `null`, nil),
+		"claims and more": p.key.Sign(t, rig.JSON(t, p.claims(nil))+"{}", nil),
+	}
+	for what, kind := range map[string]any{"a logout": "logout+jwt", "a proof": "dpop+jwt", "an event": "secevent+jwt", "a client's": "client-authentication+jwt", "an identity": "application/id+jwt"} {
+		attacks["the type of "+what] = p.key.Sign(t, p.claims(nil), map[jose.HeaderKey]any{"typ": kind})
+	}
+	for what, changes := range map[string]map[string]any{
+		"another issuer": {"iss": foreign.URL}, "the issuer with a slash": {"iss": p.URL + "/"}, "no issuer": {"iss": nil}, "the issuer in capitals": {"iss": strings.ToUpper(p.URL)}, "a list of issuers": {"iss": []string{p.URL}},
+		"another audience": {"aud": "https://other.example/mcp"}, "no audience": {"aud": nil}, "an empty audience": {"aud": ""}, "the origin as audience": {"aud": "https://notes.example"}, "the audience with a slash": {"aud": resource + "/"},
+		"the audience without TLS": {"aud": "http://notes.example/mcp"}, "the client as audience": {"aud": "phone"}, "part of the audience": {"aud": resource + ".evil.example"}, "an audience that is no text": {"aud": 1}, "audiences without this": {"aud": []string{"a", "b"}},
+		"expired": {"exp": at(-31 * time.Second)}, "expired long ago": {"exp": 1}, "expires never": {"exp": nil}, "expires in words": {"exp": "tomorrow"}, "expires at 0": {"exp": 0}, "expires before time": {"exp": -1},
+		"not yet": {"nbf": at(31 * time.Second)}, "not for years": {"nbf": at(1e5 * time.Hour)}, "issued in the future": {"iat": at(31 * time.Second)},
+		"bound to a key": {"cnf": map[string]any{"jkt": "x"}},
+	} {
+		attacks[what] = p.token(changes)
+	}
+	for what, token := range attacks {
+		if got := p.outcome(token); got != "invalid" {
+			t.Errorf("%s: %s", what, got)
+		}
+	}
+	if len(attacks) < 80 {
+		t.Errorf("%d attacks", len(attacks))
+	}
+	if got := p.Fetched(); got != 1 {
+		t.Errorf("forged tokens had the keys read %d times", got)
+	}
+	if foreign.Fetched() > 0 {
+		t.Error("a token had keys of another server read")
+	}
+}
+
+func cut(token string) (head, body, sum string) {
+	parts := strings.Split(token, ".")
+	return parts[0], parts[1], parts[2]
+}
+
+// embedded signs with a key that the header has.
+func embedded(t *testing.T, key rig.SigningKey, claims any) string {
+	signer, err := jose.NewSigner(jose.SigningKey{Algorithm: key.Alg, Key: key.Secret}, &jose.SignerOptions{EmbedJWK: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	signed, err := signer.Sign([]byte(rig.JSON(t, claims)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := signed.CompactSerialize()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text
+}
+
+// A token ends when it expires, also one that was verified before.
+func TestAVerifiedTokenExpires(t *testing.T) {
+	p := newPair(t)
+	token := p.token(map[string]any{"exp": p.clock.Add(time.Minute).Unix()})
+	for _, step := range []struct {
+		by   time.Duration
+		want string
+	}{{0, "ok"}, {59 * time.Second, "ok"}, {30 * time.Second, "ok"}, {2 * time.Second, "invalid"}, {time.Hour, "invalid"}} {
+		p.clock.Time = p.clock.Add(step.by)
+		if got := p.outcome(token); got != step.want {
+			t.Errorf("after %v more: %s", step.by, got)
+		}
+	}
+}
+
+// Keys are read again when a token has a new one, and a key that is withdrawn ends its tokens
+// within 15 minutes.
+func TestKeysAreRotated(t *testing.T) {
+	p := newPair(t)
+	old := p.token(nil)
+	next := rig.NewKey("k2", jose.EdDSA)
+	if got := p.outcome(old); got != "ok" {
+		t.Fatal(got)
+	}
+	p.Publish(next.Public())
+	fresh := next.Sign(t, p.claims(nil), nil)
+	if got := p.outcome(fresh); got != "invalid" || p.Fetched() != 1 {
+		t.Errorf("a new key at once: %s, %d", got, p.Fetched())
+	}
+	p.clock.Time = p.clock.Add(11 * time.Second)
+	if got := p.outcome(fresh); got != "ok" || p.Fetched() != 2 {
+		t.Errorf("a new key later: %s, %d", got, p.Fetched())
+	}
+	p.clock.Time = p.clock.Add(15 * time.Minute)
+	if got := p.outcome(old); got != "invalid" {
+		t.Errorf("a withdrawn key: %s", got)
+	}
+	if got := p.outcome(fresh); got != "ok" {
+		t.Errorf("the key in use: %s", got)
+	}
+	p.Publish()
+	p.clock.Time = p.clock.Add(15 * time.Minute)
+	if got := p.outcome(fresh); got != "invalid" {
+		t.Errorf("no keys any more: %s", got)
+	}
+}
+
+// An issuer that does not answer, or not with what it should, is not one whose tokens count; keys
+// that were read before count for a day.
+func TestAnIssuerThatIsAway(t *testing.T) {
+	status := func(code int) func(http.ResponseWriter) {
+		return func(w http.ResponseWriter) { w.WriteHeader(code) }
+	}
+	write := func(text string) func(http.ResponseWriter) {
+		return func(w http.ResponseWriter) { fmt.Fprint(w, text) }
+	}
+	for what, how := range map[string]func(http.ResponseWriter){
+		"away": status(503), "missing": status(404), "elsewhere": func(w http.ResponseWriter) { w.Header().Set("Location", "https://evil.example/"); w.WriteHeader(302) },
+		"no JSON": write("<html>"), "an empty object": write("{}"), "endless": func(w http.ResponseWriter) { fmt.Fprint(w, "\""+strings.Repeat("a", 2<<20)) },
+	} {
+		p := newPair(t)
+		p.Break(how)
+		token := p.token(nil)
+		for range 3 {
+			if got := p.outcome(token); got != "unavailable" {
+				t.Errorf("%s at the start: %s", what, got)
+			}
+		}
+		p.Break(nil)
+		if got := p.outcome(token); got != "unavailable" {
+			t.Errorf("%s, and asked again at once: %s", what, got)
+		}
+		p.clock.Time = p.clock.Add(10 * time.Second)
+		if got := p.outcome(token); got != "ok" {
+			t.Errorf("%s and back: %s", what, got)
+		}
+		p.Break(how)
+		p.clock.Time = p.clock.Add(time.Hour)
+		if got := p.outcome(p.token(nil)); got != "ok" {
+			t.Errorf("%s for an hour: %s", what, got)
+		}
+		p.clock.Time = p.clock.Add(24 * time.Hour)
+		if got := p.outcome(p.token(nil)); got != "unavailable" {
+			t.Errorf("%s for a day: %s", what, got)
+		}
+	}
+	for what, change := range map[string][2]string{
+		"the metadata of another issuer": {"issuer", "https://evil.example"}, "no issuer": {"issuer", ""},
+		"keys without TLS": {"jwks_uri", "http://evil.example/keys"}, "keys in a file": {"jwks_uri", "file:///etc/passwd"}, "no keys": {"jwks_uri", ""},
+	} {
+		p := newPair(t)
+		p.Describe(change[0], change[1])
+		if got := p.outcome(p.token(nil)); got != "unavailable" || p.Fetched() != 0 {
+			t.Errorf("%s: %s", what, got)
+		}
+	}
+}
+
+// A client that goes away does not cancel what the others wait for.
+func TestACancelledRequestStillReadsTheKeys(t *testing.T) {
+	p := newPair(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := p.Verify(ctx, p.token(nil)); err != nil {
+		t.Error(err)
+	}
+}
+
+// Tokens without number do not take memory without bound, and each still counts.
+func TestManyTokens(t *testing.T) {
+	p := newPair(t)
+	first := p.token(nil)
+	for range 1100 {
+		if got := p.outcome(p.token(nil)); got != "ok" {
+			t.Fatal(got)
+		}
+	}
+	if got := p.outcome(first); got != "ok" {
+		t.Error(got)
+	}
+}
+
+func TestWrongConfigs(t *testing.T) {
+	for _, c := range []oauth.Config{
+		{}, {Issuer: "https://a.example", Resource: resource}, {Issuer: "http://a.example", Resource: resource, Claim: "sub"}, {Issuer: "a.example", Resource: resource, Claim: "sub"},
+		{Issuer: "https://u:p@a.example", Resource: resource, Claim: "sub"}, {Issuer: "https://a.example?x", Resource: resource, Claim: "sub"}, {Issuer: "https://a.example", Resource: "https:///mcp", Claim: "sub"},
+		{Issuer: "https://a.example", Resource: resource + "#x", Claim: "sub"}, {Issuer: "https://a.example", Resource: "ftp://127.0.0.1", Claim: "sub"},
+	} {
+		if _, err := oauth.New(c); err == nil {
+			t.Errorf("%+v is accepted", c)
+		}
+	}
+}
