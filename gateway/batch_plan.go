@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"crypto/sha256"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -13,6 +14,7 @@ import (
 	"vaultwicket/gateway/consent"
 	"vaultwicket/gateway/failure"
 	"vaultwicket/gateway/state/journal"
+	"vaultwicket/policy"
 	"vaultwicket/tiers"
 )
 
@@ -60,6 +62,20 @@ func (g *Gateway) BatchChanges(b Batch) bool {
 		request, err := o.withPlaceholders()
 		return err == nil && g.Changes(request)
 	})
+}
+
+// LacksScope returns the scope that the access token of b would need for its operations, ScopeNone
+// if each is allowed, or denied for another reason.
+func (g *Gateway) LacksScope(b Batch) (lacks policy.Scope) {
+	for _, o := range b.Operations {
+		request, err := o.withPlaceholders()
+		request.Vault = b.Vault
+		var denial *policy.Denial
+		if err == nil && errors.As(g.Permits(request), &denial) {
+			lacks = max(lacks, denial.Scope)
+		}
+	}
+	return lacks
 }
 
 // planBatch judges all operations. clientID is the operation of an error, "" for the batch.
@@ -151,6 +167,9 @@ func (o Operation) references() []Reference {
 // yet. The decision depends on the command and on which parameters it has, and is made again with
 // the true values.
 func (o Operation) withPlaceholders() (Request, error) {
+	if len(o.From) == 0 && o.HashFrom == (Reference{}) {
+		return o.Request, nil
+	}
 	command, err := allowlist.Describe(o.Command)
 	if err != nil {
 		return Request{}, err

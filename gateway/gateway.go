@@ -162,6 +162,19 @@ func New(c Config) *Gateway {
 	return g
 }
 
+// Scoped returns the gateway for requests whose access tokens have a scope. It is the same one
+// otherwise: both have their limits, records and questions together.
+func (g *Gateway) Scoped(scope policy.Scope) *Gateway {
+	scoped := &Gateway{shared: g.shared}
+	for _, d := range g.vaults {
+		scoped.vaults = append(scoped.vaults, &vaultGateway{
+			shared: d.shared, vault: d.vault, rules: d.rules.Scoped(scope), writing: d.writing, changingMany: d.changingMany,
+			target: d.target, folderIdentity: d.folderIdentity,
+		})
+	}
+	return scoped
+}
+
 // vaultNamed returns the vault of a request: the one of that name, id or folder, or
 // the first for a request that names none.
 func (g *Gateway) vaultNamed(name string) (*vaultGateway, error) {

@@ -22,6 +22,9 @@ type Agent struct {
 	Vaults []string
 	// Expires is the time from which it has no rights, zero for never.
 	Expires time.Time
+	// Subjects are the values of the claim of access tokens that are of the agent (see the
+	// setting oauth-claim), nil for no token.
+	Subjects []string
 	// Ended says why it has no rights, "" for an agent that has some.
 	Ended string
 }

@@ -40,6 +40,7 @@ gateway/notes                : gateway/failure gateway/names policy policy/acces
 gateway/admission            : gateway/failure gateway/state/private
 gateway/consent              : gateway/clean gateway/difference gateway/failure gateway/state/audit allowlist allowlist/quote tiers gateway/state/private
 gateway/httpguard            :
+gateway/oauth                : gateway/httpguard
 gateway/names                :
 gateway/pages                : allowlist/quote
 gateway/state/private        : exec/trust
@@ -49,11 +50,11 @@ gateway/observe/telemetry    : allowlist/quote exec gateway/failure gateway/obse
 gateway/ui/activity          : gateway/state/audit policy
 gateway/difference           : gateway/clean
 gateway/ui                   : gateway gateway/admission gateway/catalog gateway/clean gateway/consent gateway/difference gateway/failure gateway/httpguard gateway/state/audit gateway/state/journal gateway/state/private gateway/ui/activity gateway/notes tiers
-gateway/mcpserver            : allowlist allowlist/day allowlist/quote exec/frame gateway gateway/catalog gateway/clean gateway/consent gateway/failure gateway/mcpserver/streamable gateway/mcpserver/wire gateway/observe tiers
+gateway/mcpserver            : allowlist allowlist/day allowlist/quote exec/frame gateway gateway/catalog gateway/clean gateway/consent gateway/failure gateway/mcpserver/streamable gateway/mcpserver/wire gateway/observe policy tiers
 gateway/mcpserver/wire       : allowlist/quote
 gateway/mcpserver/streamable : gateway/httpguard gateway/mcpserver/wire gateway/state/private
-cmd/vaultwicket              : allowlist allowlist/day allowlist/quote cmd/internal/clients cmd/internal/doctor cmd/internal/release cmd/internal/settings cmd/internal/terminal cmd/internal/vault cmd/internal/vault/disk exec exec/secrets exec/frame exec/trust gateway gateway/admission gateway/catalog gateway/clean gateway/consent gateway/difference gateway/failure gateway/httpguard gateway/mcpserver gateway/mcpserver/streamable gateway/notes gateway/registry gateway/state/agents gateway/state/audit gateway/state/journal gateway/state/private gateway/ui policy policy/access tiers
-cmd/internal/settings        : allowlist allowlist/day allowlist/quote cmd/internal/release cmd/internal/terminal cmd/internal/vault/meaning exec exec/trust gateway gateway/admission gateway/clean gateway/mcpserver/streamable gateway/notes gateway/observe gateway/observe/telemetry gateway/registry gateway/state/private policy policy/access tiers
+cmd/vaultwicket              : allowlist allowlist/day allowlist/quote cmd/internal/clients cmd/internal/doctor cmd/internal/release cmd/internal/settings cmd/internal/terminal cmd/internal/vault cmd/internal/vault/disk exec exec/secrets exec/frame exec/trust gateway gateway/admission gateway/catalog gateway/clean gateway/consent gateway/difference gateway/failure gateway/httpguard gateway/mcpserver gateway/mcpserver/streamable gateway/notes gateway/oauth gateway/registry gateway/state/agents gateway/state/audit gateway/state/journal gateway/state/private gateway/ui policy policy/access tiers
+cmd/internal/settings        : allowlist allowlist/day allowlist/quote cmd/internal/release cmd/internal/terminal cmd/internal/vault/meaning exec exec/trust gateway gateway/admission gateway/clean gateway/httpguard gateway/mcpserver/streamable gateway/notes gateway/observe gateway/observe/telemetry gateway/registry gateway/state/private policy policy/access tiers
 cmd/internal/doctor          : allowlist/quote cmd/internal/clients cmd/internal/release cmd/internal/settings cmd/internal/terminal cmd/internal/vault/disk/system exec gateway gateway/admission gateway/clean gateway/consent gateway/failure gateway/registry gateway/state/audit gateway/state/journal gateway/state/private policy policy/access tiers
 cmd/internal/terminal        : allowlist/day allowlist/quote gateway/clean gateway/failure tiers
 cmd/internal/document        :
@@ -90,7 +91,8 @@ var capabilities = []struct{ imported, importers, why string }{
 	{"unsafe", "exec/process/child_windows.go", "the job object of Windows takes a pointer"},
 	{"reflect", "", "types are known"},
 	{"plugin", "", "code is linked"},
-	{"net/http", "gateway/httpguard/ gateway/mcpserver/streamable/ gateway/ui/ gateway/observe/telemetry/ cmd/internal/vault/meaning/", "the network is used by servers over HTTP, for traces, and for vectors of texts by a server on the machine only"},
+	{"github.com/go-jose/go-jose/v4", "gateway/oauth/", "access tokens are checked in one place"},
+	{"net/http", "gateway/httpguard/ gateway/mcpserver/ gateway/mcpserver/streamable/ gateway/oauth/ cmd/vaultwicket/serve_http.go gateway/ui/ gateway/observe/telemetry/ cmd/internal/vault/meaning/", "the network is used by servers over HTTP, for traces, and for vectors of texts by a server on the machine only"},
 	{"go.opentelemetry.io/otel/sdk/trace", "gateway/observe/telemetry/", "what a collector is told is written in one place"},
 	{"go.opentelemetry.io/otel/trace", "gateway/observe/telemetry/", "what a collector is told is written in one place"},
 }

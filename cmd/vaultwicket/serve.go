@@ -3,7 +3,6 @@ package main
 import (
 	"cmp"
 	"context"
-	"crypto/sha256"
 	"fmt"
 	"net"
 	"os"
@@ -20,9 +19,7 @@ import (
 	"vaultwicket/cmd/internal/settings"
 	"vaultwicket/cmd/internal/terminal"
 	"vaultwicket/exec"
-	"vaultwicket/gateway"
 	"vaultwicket/gateway/mcpserver"
-	"vaultwicket/gateway/state/agents"
 	"vaultwicket/gateway/state/private"
 )
 
@@ -240,35 +237,4 @@ func listener(descriptor uintptr) (net.Listener, error) {
 
 func unusableSocket(err error) error {
 	return &terminal.UsageError{Reason: fmt.Sprintf("the socket of the service manager cannot be used: %v", err), Advice: "use ListenStream in the socket unit"}
-}
-
-// agentGateways returns what finds the gateway of the agent of a token, nil for no agent's. Each
-// agent has a gateway of its own, made at its first call, so that nothing that a gateway keeps
-// is another agent's.
-func agentGateways(o settings.Opened) func(token [sha256.Size]byte) *gateway.Gateway {
-	state := private.StateFolder(o.Std.Getenv, "")
-	if state == "" || o.VaultAround(o.Std, state) != "" {
-		return nil
-	}
-	tokens := agents.Open(state)
-	var mu sync.Mutex
-	made := map[string]*gateway.Gateway{}
-	return func(token [sha256.Size]byte) *gateway.Gateway {
-		name := tokens.AgentOf(token)
-		if name == "" {
-			return nil
-		}
-		mu.Lock()
-		defer mu.Unlock()
-		if g := made[name]; g != nil {
-			return g
-		}
-		g, err := o.OfAgent(name)
-		if err != nil {
-			o.Log.Error("an agent is not served: "+err.Error(), "agent", name)
-			return nil
-		}
-		made[name] = g
-		return g
-	}
 }

@@ -3,17 +3,26 @@ package main
 import (
 	"cmp"
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
+	"net/http"
 	"os"
 	"path/filepath"
+	"strings"
+	"sync"
 	"sync/atomic"
 
+	"vaultwicket/allowlist/quote"
 	"vaultwicket/cmd/internal/settings"
 	"vaultwicket/cmd/internal/terminal"
+	"vaultwicket/gateway"
 	"vaultwicket/gateway/mcpserver"
 	"vaultwicket/gateway/mcpserver/streamable"
+	"vaultwicket/gateway/oauth"
+	"vaultwicket/gateway/state/agents"
 	"vaultwicket/gateway/state/private"
+	"vaultwicket/policy"
 )
 
 // tokenVariable contains the bearer token, for environments such as containers, where a file is
@@ -46,7 +55,12 @@ func serveHTTP(ctx context.Context, o settings.Opened, c mcpserver.Config) error
 		o.Follow(func() int { return int(sessions.Load()) })
 		config.Metrics = o.Metrics.WritePrometheus
 	}
-	c.AgentOf = agentGateways(o)
+	if c.HolderOf, err = holders(o); err != nil {
+		return err
+	}
+	if o.HTTP.Issuer != "" {
+		config.Resource = &streamable.Resource{URL: o.HTTP.PublicURL, Issuer: o.HTTP.Issuer, Scopes: policy.ScopeNames(policy.ScopeDestructive)}
+	}
 	return mcpserver.ServeHTTP(ctx, c, config, func(url string) {
 		if o.LogJSON {
 			o.Log.Info("serving", "url", url, "token", from)
@@ -84,6 +98,75 @@ func tokenOf(o settings.Opened) (token, from string, err error) {
 	}
 	token, _, err = streamable.Token(file)
 	return token, terminal.Visible(file), err
+}
+
+// holders returns what finds the gateway of the agent of a token. Each agent has a gateway of its
+// own, made at its first call, so that nothing that a gateway keeps is another agent's. An access
+// token is its agent's within its scopes.
+func holders(o settings.Opened) (func(ctx context.Context, token string) (mcpserver.Holder, error), error) {
+	state := private.StateFolder(o.Std.Getenv, "")
+	if o.VaultAround(o.Std, state) != "" {
+		state = ""
+	}
+	tokens := agents.Open(state)
+	var verifier *oauth.Verifier
+	if o.HTTP.Issuer != "" {
+		if err := o.HTTP.CheckOAuth(); err != nil {
+			return nil, err
+		}
+		var err error
+		if verifier, err = oauth.New(oauth.Config{Issuer: o.HTTP.Issuer, Resource: o.HTTP.PublicURL, Claim: o.HTTP.Claim}); err != nil {
+			return nil, err
+		}
+	}
+	var mu sync.Mutex
+	made := map[string]*gateway.Gateway{}
+	gatewayOf := func(agent string) *gateway.Gateway {
+		mu.Lock()
+		defer mu.Unlock()
+		g := made[agent]
+		if g == nil {
+			var err error
+			if g, err = o.OfAgent(agent); err != nil {
+				o.Log.Error("an agent is not served: "+err.Error(), "agent", agent)
+				return nil
+			}
+			made[agent] = g
+		}
+		return g
+	}
+	return func(ctx context.Context, token string) (h mcpserver.Holder, err error) {
+		if verifier == nil || !oauth.Looks(token) {
+			if state == "" {
+				return h, nil
+			}
+			if name := tokens.AgentOf(sha256.Sum256([]byte(token))); name != "" {
+				h.Gateway = gatewayOf(name)
+			}
+			return h, nil
+		}
+		verified, err := verifier.Verify(ctx, token)
+		var unavailable *oauth.Unavailable
+		switch {
+		case errors.As(err, &unavailable):
+			o.Log.Warn(err.Error())
+			return h, &streamable.Refusal{Status: http.StatusServiceUnavailable, Reason: "access tokens cannot be checked now"}
+		case err != nil:
+			o.Log.Info(err.Error())
+			return h, nil
+		}
+		if h.Scope = policy.ParseScope(verified.Scopes); h.Scope == policy.ScopeNone {
+			return h, &streamable.Refusal{Status: http.StatusForbidden, Scopes: policy.ScopeRead.String(), Reason: "the access token has none of the scopes of this server"}
+		}
+		name := o.AgentOf(verified.Subjects)
+		if name == "" {
+			o.Log.Warn("an access token does not belong to an agent", o.HTTP.Claim, quote.Short(strings.Join(verified.Subjects, ", ")))
+			return h, &streamable.Refusal{Status: http.StatusForbidden, Reason: "the access token does not belong to an agent of this server; its owner can add it with the key oauth of [agents.NAME]"}
+		}
+		// One session is of one agent, also if the settings come to mean another one.
+		h.Gateway, h.Identity = gatewayOf(name), sha256.Sum256(append(verified.Holder[:], name...))
+		return h, nil
+	}, nil
 }
 
 // outsideVaults refuses a secret file, "" for none, that an agent could read.

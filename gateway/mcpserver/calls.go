@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"log/slog"
 	"runtime/debug"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -19,6 +20,7 @@ import (
 	"vaultwicket/gateway/failure"
 	"vaultwicket/gateway/mcpserver/wire"
 	"vaultwicket/gateway/observe"
+	"vaultwicket/policy"
 )
 
 // call handles calls of obsidianCli and, with readsOnly, of obsidianRead: the gateway checks that
@@ -77,23 +79,41 @@ func printsImages(_ string, raw json.RawMessage) bool {
 }
 
 // changes reports whether a call of a tool would change something: such calls keep their
-// order. A dry run, or a call that is denied, changes nothing. No arguments are valid both for
-// a single call and a batch.
+// order. A dry run, or a call that is denied, changes nothing.
 func (h handler) changes(tool string, raw json.RawMessage) bool {
-	if tool == readName {
-		return false
+	return tool != readName && h.Gateway.BatchChanges(operations(tool, raw))
+}
+
+// lacks returns the scopes that the access token of a call would need, "" if it does not lack any.
+func (h handler) lacks(tool string, raw json.RawMessage) string {
+	if scope := h.Gateway.LacksScope(operations(tool, raw)); scope != policy.ScopeNone {
+		return strings.Join(policy.ScopeNames(scope), " ")
 	}
+	return ""
+}
+
+// operations returns what a call of a tool asks for, nothing for a dry run or arguments that are
+// not valid. No arguments are valid both for a single call and a batch.
+func operations(tool string, raw json.RawMessage) gateway.Batch {
 	decode := decodeCall
 	t := typedToolNamed(tool)
 	if t != nil {
 		decode = t.decode
 	}
 	call, refused := decode(raw)
-	if refused == nil {
-		return !call.DryRun && h.Gateway.Changes(call.Request)
+	switch {
+	case refused == nil && call.DryRun:
+		return gateway.Batch{}
+	case refused == nil:
+		return gateway.Batch{Vault: call.Request.Vault, Operations: []gateway.Operation{{Request: call.Request}}}
+	case t != nil:
+		return gateway.Batch{}
 	}
 	batch, err := decodeBatch(raw)
-	return t == nil && err == nil && h.Gateway.BatchChanges(batch)
+	if err != nil {
+		return gateway.Batch{}
+	}
+	return batch
 }
 
 // surface returns the name of the transport in the audit log.

@@ -18,6 +18,7 @@ import (
 	"io"
 	"log/slog"
 	"maps"
+	"net/http"
 	"slices"
 	"strings"
 	"sync"
@@ -30,6 +31,7 @@ import (
 	"vaultwicket/gateway"
 	"vaultwicket/gateway/mcpserver/streamable"
 	"vaultwicket/gateway/mcpserver/wire"
+	"vaultwicket/policy"
 )
 
 // instructions are passed to the model by some clients, once per conversation.
@@ -42,10 +44,10 @@ const instructions = "The tool obsidianCli runs the commands listed in its descr
 // Config configures a server.
 type Config struct {
 	Gateway *gateway.Gateway
-	// AgentOf returns, over HTTP, the gateway of the agent whose token has a SHA-256, nil if it is
-	// the token of no agent. It returns the same gateway for the same agent. nil is no agents.
-	AgentOf func(token [sha256.Size]byte) *gateway.Gateway
-	Version string
+	// HolderOf returns, over HTTP, whose a token is, the zero Holder for nobody's: see
+	// [streamable.Config]. It returns the same gateway for the same agent. nil is no agents.
+	HolderOf func(ctx context.Context, token string) (Holder, error)
+	Version  string
 	// Toolsets are names of [ToolsetNames]: the tools that are listed in addition to obsidianCli.
 	Toolsets []string
 	// MaxOutput is the maximum size of a command's output in one result, in bytes.
@@ -62,6 +64,13 @@ type Config struct {
 	Log *slog.Logger
 	// Now is the clock for the days in prompts and completions; nil is the system clock.
 	Now func() time.Time
+}
+
+// Holder is whose a token is. With a scope it is an access token.
+type Holder struct {
+	Gateway  *gateway.Gateway
+	Scope    policy.Scope
+	Identity [sha256.Size]byte // see [streamable.Holder]
 }
 
 // ServeStdio serves MCP on in and out until in ends, out is closed or ctx is done, and
@@ -86,9 +95,9 @@ func ServeHTTP(ctx context.Context, c Config, transport streamable.Config, liste
 	}
 	transport.Server, transport.Log, transport.Grace = s, s.Log, c.Grace
 	transport.Ready = c.Gateway.Admits
-	agents := agentServers{config: c, servers: map[*gateway.Gateway]*wire.Server{}}
-	if c.AgentOf != nil {
-		transport.Agents = agents.of
+	agents := agentServers{config: c, servers: map[served]*wire.Server{}}
+	if c.HolderOf != nil {
+		transport.HolderOf = agents.of
 	}
 	ended := transport.Ended
 	transport.Ended = func(caller string) {
@@ -110,36 +119,47 @@ func ServeHTTP(ctx context.Context, c Config, transport streamable.Config, liste
 type agentServers struct {
 	config  Config
 	mu      sync.Mutex
-	servers map[*gateway.Gateway]*wire.Server
+	servers map[served]*wire.Server
 }
 
-// of returns the server of the agent of a token, nil for no agent's.
-func (a *agentServers) of(token [sha256.Size]byte) *wire.Server {
-	own := a.config.AgentOf(token)
-	if own == nil {
-		return nil
+// served is what one server is for.
+type served struct {
+	gateway *gateway.Gateway
+	scope   policy.Scope
+}
+
+// of returns the server of the holder of a token.
+func (a *agentServers) of(ctx context.Context, token string) (streamable.Holder, error) {
+	holder, err := a.config.HolderOf(ctx, token)
+	if err != nil || holder.Gateway == nil {
+		return streamable.Holder{}, err
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if s := a.servers[own]; s != nil {
-		return s
+	key := served{holder.Gateway, holder.Scope}
+	s := a.servers[key]
+	if s == nil {
+		c := a.config
+		if c.Gateway = holder.Gateway; holder.Scope != policy.ScopeNone {
+			c.Gateway = holder.Gateway.Scoped(holder.Scope)
+		}
+		if s, err = newServer(c); err != nil {
+			return streamable.Holder{}, &streamable.Refusal{Status: http.StatusInternalServerError, Reason: "internal error"}
+		}
+		if holder.Scope != policy.ScopeNone {
+			s.Lacks = handler{Config: c}.lacks
+		}
+		a.servers[key] = s
 	}
-	c := a.config
-	c.Gateway = own
-	s, err := newServer(c)
-	if err != nil {
-		return nil
-	}
-	a.servers[own] = s
-	return s
+	return streamable.Holder{Server: s, Identity: holder.Identity}, nil
 }
 
 // forget drops what is stored for a caller whose session has ended.
 func (a *agentServers) forget(caller string) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	for own := range a.servers {
-		own.Forget(caller)
+	for one := range a.servers {
+		one.gateway.Forget(caller)
 	}
 }
 

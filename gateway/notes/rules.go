@@ -23,7 +23,8 @@ import (
 // safe for concurrent use.
 type Rules struct {
 	folder func() string // of the vault, "" where it is not known
-	policy atomic.Pointer[policy.Policy]
+	policy *atomic.Pointer[policy.Policy]
+	scope  policy.Scope
 	names  *names.Folder // of what is in the folder
 	ruled  atomic.Pointer[ruleNames]
 }
@@ -42,9 +43,15 @@ type ruleNames struct {
 // NewRules returns the rules of a vault with a policy. folder returns the folder of the vault,
 // "" where it is not known; it is asked when the rules are first used.
 func NewRules(p policy.Policy, folder func() string) *Rules {
-	r := &Rules{folder: folder, names: names.In(func() (*os.Root, error) { return os.OpenRoot(folder()) })}
+	r := &Rules{folder: folder, policy: &atomic.Pointer[policy.Policy]{}, names: names.In(func() (*os.Root, error) { return os.OpenRoot(folder()) })}
 	r.policy.Store(&p)
 	return r
+}
+
+// Scoped returns the rules for requests whose access tokens have a scope. What tightens the one
+// tightens the other.
+func (r *Rules) Scoped(scope policy.Scope) *Rules {
+	return &Rules{folder: r.folder, policy: r.policy, scope: scope, names: r.names}
 }
 
 // Tighten lays a further policy over the one in force, which is never loosened.
@@ -60,7 +67,7 @@ func (r *Rules) Policy() policy.Policy { return r.PolicyAt(Fingerprint{}) }
 // PolicyAt is [Rules.Policy] for a request that has looked for the ignore file already.
 func (r *Rules) PolicyAt(seen Fingerprint) policy.Policy {
 	p := r.policy.Load().At(time.Now())
-	p.Access = r.withDiskNames(p.Access)
+	p.Access, p.Scope = r.withDiskNames(p.Access), r.scope
 	switch folder := r.folder(); {
 	case folder == "" || p.Ignores:
 	case seen.looked:

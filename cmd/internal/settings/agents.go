@@ -67,7 +67,7 @@ func (t agentTables) rights() policy.Agents {
 // agentSettings are the settings that a table of an agent can have, agentKeys its other keys.
 var (
 	agentSettings = append(policy.SettingNames(), "rate", "rate-mutations", "rate-mutations-hour")
-	agentKeys     = []string{"vaults", "access", "expires"}
+	agentKeys     = []string{"vaults", "access", "expires", "oauth"}
 )
 
 // agents reads the tables "agents.NAME".
@@ -132,6 +132,9 @@ func (r *reading) agentKey(t *agentTable, s *Settings, key string, value any, at
 		return err
 	case key == "vaults":
 		t.Vaults, err = nameList(value, "names, ids or folders of vaults")
+		return err
+	case key == "oauth":
+		t.Subjects, err = nameList(value, "values of the claim oauth-claim")
 		return err
 	case key == "expires":
 		t.Expires, err = expiry(value)
@@ -242,6 +245,7 @@ func agentSchema() object {
 	properties := object{
 		"vaults":  object{"type": "array", "description": "names, ids or folders of the vaults that the agent may use (default: all)", "items": object{"type": "string", "minLength": 1}},
 		"access":  accessSchema(),
+		"oauth":   object{"type": "array", "description": "values of the claim oauth-claim: access tokens with one of them are the agent's (default: none)", "items": object{"type": "string", "minLength": 1}},
 		"expires": object{"description": "first day, in local time, or time at which the agent has no rights any more (default: never)"},
 	}
 	for _, name := range agentSettings {

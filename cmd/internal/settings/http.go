@@ -9,6 +9,7 @@ import (
 
 	"vaultwicket/allowlist/quote"
 	"vaultwicket/cmd/internal/terminal"
+	"vaultwicket/gateway/httpguard"
 	"vaultwicket/gateway/mcpserver/streamable"
 )
 
@@ -20,6 +21,9 @@ type HTTP struct {
 	Origins     []string
 	Hosts       []string
 	MaxSessions int
+	// PublicURL is the address at which clients reach the endpoint, Issuer the authorization server
+	// whose access tokens are accepted, "" for none, and Claim the one that names their agent.
+	PublicURL, Issuer, Claim string
 }
 
 // What hosts and origins are written like in a settings file. The server takes some
@@ -90,6 +94,28 @@ func setFile(to *string, text string) error {
 	return nil
 }
 
+func setPublicURL(s *Settings, text string) error { return setURL(&s.HTTP.PublicURL, text) }
+
+func setIssuer(s *Settings, text string) error { return setURL(&s.HTTP.Issuer, text) }
+
+func setURL(to *string, text string) error {
+	*to = text
+	if text == "" {
+		return nil
+	}
+	if err := httpguard.CheckURL(text); err != nil {
+		return fmt.Errorf("%q %w", quote.Short(text), err)
+	}
+	return nil
+}
+
+func setClaim(s *Settings, text string) error {
+	if s.HTTP.Claim = text; text == "" {
+		return errors.New("is empty")
+	}
+	return nil
+}
+
 // agree refuses settings with which no server could start: half of a certificate,
 // or none where one is needed. It is for "config check"; commands that serve
 // nothing have no use for either.
@@ -97,7 +123,18 @@ func (h HTTP) agree() error {
 	if h.Addr == "" {
 		h.Addr = "127.0.0.1:0" // what there is of a certificate must be whole all the same
 	}
-	return streamable.CheckTLS(streamable.Config{Addr: h.Addr, TLSCert: h.Cert, TLSKey: h.Key})
+	if err := streamable.CheckTLS(streamable.Config{Addr: h.Addr, TLSCert: h.Cert, TLSKey: h.Key}); err != nil {
+		return err
+	}
+	return h.CheckOAuth()
+}
+
+// CheckOAuth refuses an issuer of access tokens without the address that they are for.
+func (h HTTP) CheckOAuth() error {
+	if h.Issuer != "" && h.PublicURL == "" {
+		return &terminal.UsageError{Reason: fmt.Sprintf("setting %q requires %q", "oauth-issuer", "public-url"), Advice: "set the address at which clients reach the server: access tokens must be issued for it"}
+	}
+	return nil
 }
 
 func setOrigins(s *Settings, text string) error {
@@ -133,7 +170,7 @@ func names(text string) []string {
 
 // CheckWithoutHTTP refuses settings that only mean something over HTTP.
 func (f *Flags) CheckWithoutHTTP() error {
-	for _, name := range []string{"tls-cert", "tls-key", "token-file", "allow-origin", "allow-host", "max-sessions"} {
+	for _, name := range []string{"tls-cert", "tls-key", "token-file", "allow-origin", "allow-host", "max-sessions", "public-url", "oauth-issuer", "oauth-claim"} {
 		if r := f.raws[settingIndex(name)]; r.byFlag() && r.text != "" {
 			return &terminal.UsageError{Reason: fmt.Sprintf("flag %q requires HTTP", "--"+name), Advice: "add --http ADDRESS"}
 		}

@@ -150,6 +150,25 @@ func (o Opened) OfAgent(agent string) (*gateway.Gateway, error) {
 	return g, nil
 }
 
+// AgentOf returns the agent that access tokens with these values of the claim are of, "" for
+// none or if they are of several: by the settings file as it is now, if it can be read.
+func (o Opened) AgentOf(subjects []string) (name string) {
+	agents := o.Settings.Agents
+	if now := o.running.agents.Load(); now != nil {
+		agents = *now
+	}
+	for other, agent := range agents {
+		if !slices.ContainsFunc(subjects, func(subject string) bool { return slices.Contains(agent.Subjects, subject) }) {
+			continue
+		}
+		if name != "" {
+			return ""
+		}
+		name = other
+	}
+	return name
+}
+
 // Progress tells the user that a command takes time, and when that is to be expected. The
 // caller stops it when there is a result.
 func (o Opened) Progress(command string) *terminal.Progress {

@@ -7,8 +7,11 @@ import (
 	"os/signal"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
+
+	"vaultwicket/policy"
 )
 
 // What changes in the files acts in running servers within a second: a look at each of two files
@@ -24,6 +27,8 @@ type running struct {
 	mu   sync.Mutex
 	all  []*reloader
 	read *source // the last that was read, nil for none
+	// agents are those of the last that could be read, nil before the first reload.
+	agents atomic.Pointer[policy.Agents]
 }
 
 func (r *running) reload() {
@@ -32,6 +37,9 @@ func (r *running) reload() {
 	r.read = nil
 	for _, one := range r.all {
 		r.read = one.reload(r.read)
+	}
+	if r.read != nil && r.read.err == nil {
+		r.agents.Store(&r.read.agents)
 	}
 }
 

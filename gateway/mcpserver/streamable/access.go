@@ -1,10 +1,12 @@
 package streamable
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"crypto/subtle"
 	"crypto/x509"
+	"errors"
 	"log/slog"
 	"net/http"
 	"net/netip"
@@ -84,15 +86,16 @@ const (
 	warnInterval = time.Minute
 )
 
-// owner is the digest of the token of a request.
+// owner is the digest of the token of a request, or the [Holder.Identity] of the token.
 type owner [sha256.Size]byte
 
 // bearer checks the token. A request with the right one never waits for others: the delay of
 // wrong ones comes after the comparison.
 type bearer struct {
-	want   owner
-	agents func(token [sha256.Size]byte) *wire.Server // see [Config.Agents]
-	log    *slog.Logger
+	want     owner
+	holder   func(ctx context.Context, token string) (Holder, error) // see [Config.HolderOf]
+	resource *Resource
+	log      *slog.Logger
 
 	mu     sync.Mutex
 	turn   time.Time // when the next wrong token may be answered
@@ -112,19 +115,33 @@ func (b *bearer) admit(w http.ResponseWriter, r *http.Request) (owner, *wire.Ser
 	if given && subtle.ConstantTimeCompare(sum[:], b.want[:]) == 1 {
 		return sum, nil, true
 	}
-	if given && b.agents != nil {
-		if server := b.agents(sum); server != nil {
-			return sum, server, true
+	problem, scopes, text := "", b.resource.least(), ""
+	status := http.StatusUnauthorized
+	if given && b.holder != nil {
+		holder, err := b.holder(r.Context(), token)
+		var refused *Refusal
+		switch {
+		case errors.As(err, &refused):
+			status, scopes, text = refused.Status, refused.Scopes, refused.Reason
+		case err == nil && holder.Server != nil && holder.Identity != [sha256.Size]byte{}:
+			return holder.Identity, holder.Server, true
+		case err == nil && holder.Server != nil:
+			return sum, holder.Server, true
 		}
 	}
-	status := http.StatusUnauthorized
 	if given && !b.delay(r.Context(), r.RemoteAddr) {
 		status = http.StatusTooManyRequests
 		w.Header().Set("Retry-After", "2")
 	}
-	w.Header().Set("WWW-Authenticate", "Bearer")
+	switch {
+	case status == http.StatusForbidden && scopes != "":
+		problem = insufficientScope
+	case status == http.StatusUnauthorized && given:
+		problem = "invalid_token"
+	}
+	b.resource.challenge(w.Header(), problem, scopes)
 	w.Header().Set("Connection", "close")
-	refuse(w, status, http.StatusText(status))
+	refuse(w, status, cmp.Or(text, http.StatusText(status)))
 	return owner{}, nil, false
 }
 

@@ -66,7 +66,7 @@ func newHandler(c Config, h httpguard.Hosts) (*handler, error) {
 		sessions: newSessions(c.MaxSessions, c.Idle), budget: newMessageBudget(c.MaxBody), empty: make(chan struct{}),
 		streams: httpguard.NewStreams(max(1, c.MaxConnections/2)),
 	}
-	d.bearer.agents = c.Agents
+	d.bearer.holder, d.bearer.resource = c.HolderOf, c.Resource
 	d.sessions.opened = func(x *session) {
 		if d.Opened != nil {
 			d.Opened(x.caller)
@@ -135,6 +135,11 @@ func (d *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case path == healthPath:
 		if allowed(w, r, http.MethodGet, http.MethodHead) {
 			refuse(w, http.StatusOK, "ok")
+		}
+		return
+	case d.Resource.describedAt(path):
+		if allowed(w, r, http.MethodGet, http.MethodHead) {
+			d.Resource.describe(w)
 		}
 		return
 	case path != endpoint && path != readyPath && (path != metricsPath || d.Metrics == nil):

@@ -214,6 +214,13 @@ func (d *handler) postRequest(w http.ResponseWriter, r *http.Request, by owner, 
 			status = http.StatusBadRequest
 		}
 	}
+	if own.Lacks != nil && m.Tool != "" && status == http.StatusOK {
+		// The call was denied, and a client can get a token with which it would not be.
+		if scopes := own.Lacks(m.Tool, m.Arguments); scopes != "" {
+			d.Resource.challenge(w.Header(), insufficientScope, scopes)
+			status = http.StatusForbidden
+		}
+	}
 	answer.finish(status, reply)
 }
 

@@ -3,7 +3,6 @@ package streamable
 import (
 	"cmp"
 	"context"
-	"crypto/sha256"
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
@@ -12,6 +11,8 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"net/url"
+	"slices"
 	"time"
 
 	"vaultwicket/gateway/httpguard"
@@ -53,10 +54,13 @@ type Config struct {
 	// Token is the bearer token of clients: at least 32 random bytes, as text. See [Token].
 	Token string
 
-	// Agents returns the server of the agent whose token has a SHA-256, nil if it is the token
-	// of no agent. It is asked at every request that has another token than Token, compares
-	// in constant time, and must be safe for concurrent use; nil is no agents.
-	Agents func(token [sha256.Size]byte) *wire.Server
+	// HolderOf returns whose a token is, the zero Holder for nobody's. The error is a [*Refusal].
+	// It is asked at every request that has another token than Token, compares in constant time,
+	// and must be safe for concurrent use; nil is for no other tokens.
+	HolderOf func(ctx context.Context, token string) (Holder, error)
+
+	// Resource describes the server to OAuth clients, nil if it accepts no access tokens.
+	Resource *Resource
 
 	// MaxSessions is the maximum number of open sessions (0: 1000), MaxConnections that of
 	// connections (0: 256).
@@ -162,6 +166,13 @@ func Serve(ctx context.Context, c Config, listening func(url string)) error {
 	var leaf *x509.Certificate
 	if pair != nil {
 		leaf = pair.Leaf
+	}
+	if c.Resource != nil { // clients name it in the Host header
+		u, err := url.Parse(c.Resource.URL)
+		if err != nil {
+			return &SettingError{Setting: "public-url", Value: c.Resource.URL, Reason: "is not a URL", cause: err}
+		}
+		c.Hosts = append(slices.Clone(c.Hosts), httpguard.Bracketed(u.Hostname()))
 	}
 	names, err := newHosts(httpguard.Bracketed(at.host), c.Hosts, leaf)
 	if err != nil {

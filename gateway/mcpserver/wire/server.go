@@ -34,6 +34,11 @@ type Server struct {
 	// many such answers are in memory while clients do not read them. nil means that none has.
 	Large func(tool string, arguments json.RawMessage) bool
 
+	// Lacks returns the scopes, separated by spaces, that the access token of the client would need
+	// for a call that is denied because the token does not have them, "" for any other call; nil
+	// means that access tokens deny none.
+	Lacks func(tool string, arguments json.RawMessage) (scopes string)
+
 	// Log receives messages for the operator, without text of messages.
 	Log *slog.Logger
 }

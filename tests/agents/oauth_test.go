@@ -1,0 +1,298 @@
+package agents
+
+import (
+	"encoding/json"
+	"io"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/go-jose/go-jose/v4"
+
+	"vaultwicket/gateway"
+	"vaultwicket/tests/rig"
+)
+
+var longNote = strings.Repeat("a line\n", 12)
+
+const publicURL = "https://notes.example/mcp"
+
+// site is a server that accepts the access tokens of an issuer.
+type site struct {
+	*rig.Rig
+	server *rig.HTTPServer
+	issuer *rig.Issuer
+	key    rig.SigningKey
+}
+
+func newSite(t *testing.T) *site {
+	key := rig.NewKey("k1", jose.ES256)
+	s := &site{Rig: rig.New(t, map[string]string{"Ann/Plan.md": "ann's plan\n", "Both/Plan.md": "the plan of both\n", "Ann/Long.md": longNote}), issuer: rig.NewIssuer(t, key), key: key}
+	s.Tables = `[agents.ann]
+oauth = ["ann@example", "ann-too"]
+[agents.bob]
+oauth = ["bob@example"]
+tier = "v0"
+allow-mutations = false
+[agents.late]
+oauth = ["late@example"]
+expires = 2001-01-01
+[agents.one]
+oauth = ["both@example"]
+[agents.two]
+oauth = ["both@example"]
+`
+	s.Flags = []string{"--public-url=" + publicURL, "--oauth-issuer=" + s.issuer.URL, "--log-level=info"}
+	s.server = s.OverHTTP()
+	return s
+}
+
+// as is a caller with a fresh token with changes.
+func (s *site) as(sub, scope string) *caller {
+	return s.with(map[string]any{"sub": sub, "scope": scope})
+}
+
+func (s *site) with(changes map[string]any) *caller {
+	return &caller{t: s.T, server: s.server, token: s.key.Sign(s.T, s.issuer.Claims(publicURL, time.Now(), changes), nil)}
+}
+
+// post sends a message and returns the whole answer.
+func (c *caller) post(body string, headers ...string) (status int, header http.Header, text string) {
+	all := append([]string{"Authorization", "Bearer " + c.token, "Mcp-Session-Id", c.session}, headers...)
+	response, err := c.server.Client.Do(c.server.Request(c.t.Context(), http.MethodPost, "/mcp", body, all...))
+	if err != nil {
+		c.t.Fatalf("%v; the log:\n%s", err, c.server.Said())
+	}
+	defer response.Body.Close()
+	content, _ := io.ReadAll(response.Body)
+	return response.StatusCode, response.Header, string(content)
+}
+
+// tool returns a call of a tool as a message.
+func tool(t *testing.T, name string, arguments any) string {
+	return rig.JSON(t, map[string]any{"jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": map[string]any{"name": name, "arguments": arguments}})
+}
+
+// A client learns where to get a token, at both places, from the settings alone.
+func TestAClientLearnsWhereToGetAToken(t *testing.T) {
+	s := newSite(t)
+	get := func(method, path string, headers ...string) (*http.Response, string) {
+		response, err := s.server.Client.Do(s.server.Request(t.Context(), method, path, "", append([]string{"Authorization", ""}, headers...)...))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer response.Body.Close()
+		text, _ := io.ReadAll(response.Body)
+		return response, string(text)
+	}
+	for _, path := range []string{"/.well-known/oauth-protected-resource", "/.well-known/oauth-protected-resource/mcp"} {
+		for _, host := range []string{s.server.Host(), "notes.example"} {
+			var about struct {
+				Resource string   `json:"resource"`
+				Servers  []string `json:"authorization_servers"`
+				Scopes   []string `json:"scopes_supported"`
+				Methods  []string `json:"bearer_methods_supported"`
+			}
+			response, text := get("GET", path, "Host", host)
+			if err := json.Unmarshal([]byte(text), &about); err != nil || response.StatusCode != 200 || response.Header.Get("Content-Type") != "application/json" {
+				t.Fatalf("%s at %s: %d %s", path, host, response.StatusCode, text)
+			}
+			if about.Resource != publicURL || !slices.Equal(about.Servers, []string{s.issuer.URL}) || !slices.Equal(about.Methods, []string{"header"}) ||
+				!slices.Equal(about.Scopes, []string{"vault:read", "vault:write", "vault:destructive"}) {
+				t.Errorf("%s: %+v", path, about)
+			}
+		}
+	}
+	for _, test := range []struct {
+		method, path string
+		headers      []string
+		status       int
+	}{
+		{"GET", "/.well-known/oauth-protected-resource", []string{"Host", "evil.example"}, 403},
+		{"GET", "/.well-known/oauth-protected-resource/mcp", []string{"Host", "notes.example.evil.example"}, 403},
+		{"GET", "/.well-known/oauth-protected-resource", []string{"Origin", "https://evil.example"}, 403},
+		{"POST", "/.well-known/oauth-protected-resource", nil, 405},
+		{"GET", "/.well-known/oauth-protected-resource/", nil, 404},
+		{"GET", "/.well-known/oauth-protected-resource/other", nil, 404},
+		{"GET", "/.well-known/oauth-authorization-server", nil, 404},
+		{"GET", "/readyz", nil, 401},
+	} {
+		if response, text := get(test.method, test.path, test.headers...); response.StatusCode != test.status || strings.Contains(text, "evil") {
+			t.Errorf("%s %s %q: %d %s", test.method, test.path, test.headers, response.StatusCode, text)
+		}
+	}
+	const place = `Bearer resource_metadata="https://notes.example/.well-known/oauth-protected-resource/mcp"`
+	for token, want := range map[string]string{"": place + `, scope="vault:read"`, "wrong": place + `, error="invalid_token", scope="vault:read"`, "a.b.c": place + `, error="invalid_token", scope="vault:read"`} {
+		c := &caller{t: t, server: s.server, token: token}
+		headers := []string{"Host", "notes.example"}
+		if token == "" {
+			headers = append(headers, "Authorization", "")
+		}
+		if status, header, _ := c.post(rig.Handshake("{}"), headers...); status != 401 || header.Get("WWW-Authenticate") != want {
+			t.Errorf("with the token %q: %d %q", token, status, header.Get("WWW-Authenticate"))
+		}
+	}
+}
+
+// An access token has the rights of its agent within its scopes, and a call that needs another
+// scope says so, is in the audit log, and changes nothing.
+func TestAnAccessTokenHasItsAgentsRightsWithinItsScopes(t *testing.T) {
+	s := newSite(t)
+	appends, deletes := rig.Calling("append", "path=Both/Plan.md", "content=more"), rig.Calling("delete", "path=Both/Plan.md")
+	reads := rig.Calling("read", "path=Both/Plan.md")
+	batch := map[string]any{"operations": []any{
+		map[string]any{"clientId": "a", "command": "read", "params": map[string]any{"path": "Both/Plan.md"}}, map[string]any{"clientId": "b", "command": "append", "params": appends["params"]},
+	}}
+	const all = "vault:read vault:write vault:destructive"
+	for _, test := range []struct {
+		what, sub, scope, tool string
+		call                   any
+		status                 int
+		code                   string // of the result, "" for a success
+		scopes                 string // of the challenge
+	}{
+		{"reads to read", "ann@example", "vault:read", "obsidianCli", reads, 200, "", ""},
+		{"another value of the same agent", "ann-too", "openid vault:read email", "obsidianCli", reads, 200, "", ""},
+		{"writes to read", "ann@example", "vault:read", "obsidianCli", appends, 403, "insufficient_scope", "vault:read vault:write"},
+		{"a batch to read", "ann@example", "vault:read", "obsidianBatch", batch, 403, "insufficient_scope", "vault:read vault:write"},
+		{"a dry run to read", "ann@example", "vault:read", "obsidianCli", appends.With("dryRun", true), 200, "insufficient_scope", ""},
+		{"deletes to write", "ann@example", "vault:write", "obsidianCli", deletes, 403, "insufficient_scope", all},
+		{"writes to write", "ann@example", "vault:write", "obsidianCli", appends, 200, "", ""},
+		{"a batch to write", "ann@example", "vault:write", "obsidianBatch", batch, 200, "", ""},
+		{"removes much to write", "ann@example", "vault:write", "obsidianCli", rig.Calling("note:set-section", "path=Ann/Long.md", "lines=1-11", "content=x"), 200, "insufficient_scope", ""},
+		{"deletes to destroy", "ann@example", all, "obsidianCli", deletes, 200, "unconfirmed", ""},
+		{"writes beyond the agent", "bob@example", all, "obsidianCli", appends, 200, "tier_closed", ""},
+		{"deletes beyond the agent", "bob@example", "vault:destructive", "obsidianCli", deletes, 200, "tier_closed", ""},
+		{"reads beyond the tier of the agent", "bob@example", all, "obsidianCli", rig.Calling("search", "query=plan"), 200, "tier_closed", ""},
+		{"an agent that has expired", "late@example", all, "obsidianCli", reads, 200, "agent_denied", ""},
+	} {
+		c := s.as(test.sub, test.scope)
+		if got := c.connect(); got != 200 {
+			t.Fatalf("%s: no session: %d; the log:\n%s", test.what, got, s.server.Said())
+		}
+		status, header, text := c.post(tool(t, test.tool, test.call))
+		var answer struct {
+			Result struct{ StructuredContent gateway.Result }
+		}
+		err := json.Unmarshal([]byte(text), &answer)
+		code := ""
+		if result := answer.Result.StructuredContent; result.Error != nil {
+			code = result.Error.Code
+		}
+		if err != nil || status != test.status || code != test.code {
+			t.Errorf("%s: %d, %v, %s", test.what, status, err, text)
+		}
+		challenge := header.Get("WWW-Authenticate")
+		if test.scopes == "" && challenge != "" || test.scopes != "" && (!strings.Contains(challenge, `error="insufficient_scope", scope="`+test.scopes+`"`) || !strings.Contains(challenge, `resource_metadata="https://notes.example/`)) {
+			t.Errorf("%s: the challenge %q", test.what, challenge)
+		}
+	}
+	if plan, long := s.Read("Both/Plan.md"), s.Read("Ann/Long.md"); plan != "the plan of both\nmore\nmore" || long != longNote {
+		t.Errorf("the notes are %q, %q", plan, long)
+	}
+	if got := s.Must("audit", "list", "--agent=ann", "--json"); strings.Count(got, "insufficient_scope") < 2 {
+		t.Errorf("the audit log has not both denials:\n%s", got)
+	}
+}
+
+// Tokens that are valid and are nobody's here, and sessions of others.
+func TestWhoseATokenIs(t *testing.T) {
+	s := newSite(t)
+	for _, test := range []struct {
+		what    string
+		changes map[string]any
+		status  int
+		says    string
+	}{
+		{"nobody", map[string]any{"sub": "eve@example"}, 403, "does not belong to an agent"},
+		{"the name of an agent", map[string]any{"sub": "ann"}, 403, "does not belong"},
+		{"in other letters", map[string]any{"sub": "Ann@example"}, 403, "does not belong"},
+		{"two agents", map[string]any{"sub": "both@example"}, 403, "does not belong"},
+		{"no subject", map[string]any{"sub": nil}, 403, "does not belong"},
+		{"an empty subject", map[string]any{"sub": ""}, 403, "does not belong"},
+		{"two subjects of two agents", map[string]any{"sub": []string{"ann@example", "bob@example"}}, 401, "Unauthorized"},
+		{"no scope", map[string]any{"scope": nil}, 403, "none of the scopes"},
+		{"other scopes", map[string]any{"scope": "openid vault:admin vault read VAULT:READ vault:reads"}, 403, "none of the scopes"},
+		{"expired", map[string]any{"exp": time.Now().Add(-time.Hour).Unix()}, 401, "Unauthorized"},
+		{"for another server", map[string]any{"aud": "https://other.example/mcp"}, 401, "Unauthorized"},
+	} {
+		if status, _, text := s.with(test.changes).post(rig.Handshake("{}")); status != test.status || !strings.Contains(text, test.says) {
+			t.Errorf("%s: %d %s", test.what, status, text)
+		}
+	}
+	ann := s.as("ann@example", "vault:read")
+	ann.connect()
+	for _, test := range []struct {
+		what   string
+		c      *caller
+		status int
+	}{
+		{"a fresh token of the holder", s.as("ann@example", "vault:read"), 200},
+		{"a token with more scopes", s.as("ann@example", "vault:write"), 200},
+		{"another agent", s.as("bob@example", "vault:read"), 404},
+		{"another user of the agent", s.as("ann-too", "vault:read"), 404},
+		{"another client of the user", s.with(map[string]any{"client_id": "evil"}), 404},
+		{"the token of the server", &caller{t: t, server: s.server, token: rig.Token}, 404},
+		{"a token in place of another header", &caller{t: t, server: s.server, token: "x"}, 401},
+	} {
+		test.c.session = ann.session
+		if _, status := test.c.do(rig.Calling("read", "path=Ann/Plan.md")); status != test.status {
+			t.Errorf("%s: %d", test.what, status)
+		}
+	}
+	for _, headers := range [][]string{{"Authorization", ann.token}, {"Authorization", "Basic " + ann.token}, {"Authorization", "DPoP " + ann.token}, {"Authorization", "Bearer " + ann.token + ", Bearer x"}} {
+		if status, _, _ := ann.post(rig.Handshake("{}"), headers...); status != 401 {
+			t.Errorf("%q: %d", headers[1][:10], status)
+		}
+	}
+	response, err := s.server.Client.Do(s.server.Request(t.Context(), http.MethodPost, "/mcp?access_token="+ann.token, rig.Handshake("{}"), "Authorization", ""))
+	if err != nil || response.StatusCode != 401 {
+		t.Errorf("a token in the address: %v, %v", response, err)
+	}
+	if log := s.server.Said(); strings.Contains(log, ann.token) || !strings.Contains(log, "eve@example") {
+		t.Errorf("the log has a token, or not whom the owner could add:\n%s", log)
+	}
+}
+
+// Taking a subject out of the settings file ends its tokens in a running server, in the middle of a
+// session; so does an issuer that withdraws its key, and one that is away ends nothing.
+func TestAccessTokensEnd(t *testing.T) {
+	s := newSite(t)
+	ann := s.as("ann@example", "vault:read")
+	ann.connect()
+	read := rig.Calling("read", "path=Ann/Plan.md")
+	s.issuer.Break(func(w http.ResponseWriter) { w.WriteHeader(500) })
+	if _, status := ann.do(read); status != 200 {
+		t.Errorf("while the issuer is away: %d", status)
+	}
+	if _, status := s.with(map[string]any{"jti": "new"}).do(read); status == 401 || status == 503 {
+		t.Errorf("a new token with a known key while the issuer is away: %d", status)
+	}
+	s.Tables = strings.Replace(s.Tables, `"ann@example", `, "", 1)
+	s.Save()
+	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(50 * time.Millisecond) {
+		if _, status := ann.do(read); status == 403 {
+			return
+		} else if time.Now().After(deadline) {
+			t.Fatalf("the token still counts: %d; the log:\n%s", status, s.server.Said())
+		}
+	}
+}
+
+// The server does not start with half of the settings.
+func TestOAuthNeedsItsSettings(t *testing.T) {
+	r := newRig(t)
+	for _, test := range []struct{ flags, says string }{
+		{"--http=127.0.0.1:0 --oauth-issuer=https://login.example", `"oauth-issuer" requires "public-url"`},
+		{"--http=127.0.0.1:0 --public-url=http://notes.example/mcp", "must have https"},
+		{"--http=127.0.0.1:0 --oauth-issuer=login.example --public-url=https://notes.example/mcp", "is not a URL"},
+		{"--http=127.0.0.1:0 --oauth-claim=", "is empty"},
+		{"--oauth-issuer=https://login.example --public-url=https://notes.example/mcp", "requires HTTP"},
+	} {
+		if _, said, status := r.Run(append([]string{"serve"}, strings.Fields(test.flags)...)...); status != 2 || !strings.Contains(said, test.says) {
+			t.Errorf("%s: %d %s", test.flags, status, said)
+		}
+	}
+}
