@@ -80,7 +80,7 @@ func (g *vaultGateway) whileEntitled(ctx context.Context) (entitled context.Cont
 		return ctx, func() {}
 	}
 	ctx, cancel := g.admission.Follow(ctx)
-	until := g.rules.Policy().Until
+	until := g.rules.Until()
 	if until.IsZero() {
 		return ctx, cancel
 	}

@@ -4,6 +4,7 @@
 package admission
 
 import (
+	"context"
 	"fmt"
 	"maps"
 	"math"
@@ -39,18 +40,20 @@ type Controller struct {
 	timeout   func() time.Duration // of a call
 	disabled  atomic.Bool
 
-	mu      sync.Mutex
-	limits  Limits
-	callers map[string]*rate.Limiter
-	minute  *rate.Limiter // of mutations
-	hour    *rate.Limiter // of mutations
+	mu       sync.Mutex
+	limits   Limits
+	callers  map[string]*rate.Limiter
+	minute   *rate.Limiter                    // of mutations
+	hour     *rate.Limiter                    // of mutations
+	followed map[*context.CancelFunc]struct{} // calls that end when the agent does, see Follow
+	looking  bool                             // a look at the agent is due
 }
 
 // New returns a controller with these limits. The calls are of an agent, "" for none: they are also
 // refused while it is paused or revoked. disabled refuses every call, state is the folder of the
 // file that pauses, "" where nothing can be paused, and timeout the time limit of a call.
 func New(agent string, l Limits, disabled bool, state string, timeout func() time.Duration) *Controller {
-	a := &Controller{agent: agent, state: state, timeout: timeout, limits: l, callers: map[string]*rate.Limiter{}, minute: limiter(l.Mutations, time.Minute), hour: limiter(l.MutationsHour, time.Hour)}
+	a := &Controller{agent: agent, state: state, timeout: timeout, limits: l, callers: map[string]*rate.Limiter{}, followed: map[*context.CancelFunc]struct{}{}, minute: limiter(l.Mutations, time.Minute), hour: limiter(l.MutationsHour, time.Hour)}
 	a.disabled.Store(disabled)
 	if state != "" {
 		a.pauseFile = PauseFile(state)

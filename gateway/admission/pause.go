@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"time"
 
@@ -35,7 +36,7 @@ func IsPaused(state string) (bool, error) { return isThere(PauseFile(state)) }
 func isThere(pauseFile string) (bool, error) {
 	_, err := os.Lstat(pauseFile)
 	switch {
-	case errors.Is(err, fs.ErrNotExist) && isBelowFile(pauseFile):
+	case runtime.GOOS == "windows" && errors.Is(err, fs.ErrNotExist) && isBelowFile(pauseFile):
 		return false, errNoFolder
 	case errors.Is(err, fs.ErrNotExist):
 		return false, nil
@@ -165,19 +166,33 @@ func (a *Controller) Follow(ctx context.Context) (followed context.Context, canc
 	if a.agent == "" || a.state == "" {
 		return ctx, stop
 	}
-	var look func()
-	look = func() { // most calls end before the first one
-		switch {
-		case ctx.Err() != nil:
-		case a.agentOpen() != nil:
-			stop()
-		default:
-			time.AfterFunc(lookAgain, look)
+	call := &stop
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.followed[call] = struct{}{}; !a.looking { // one timer for all calls: each new one wakes a thread
+		a.looking = true
+		time.AfterFunc(lookAgain, a.look)
+	}
+	return ctx, func() {
+		a.mu.Lock()
+		delete(a.followed, call)
+		a.mu.Unlock()
+		stop()
+	}
+}
+
+// look cancels the calls that are followed if the agent may not go on, and looks again soon while
+// there are any.
+func (a *Controller) look() {
+	ended := a.agentOpen() != nil
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if ended {
+		for stop := range a.followed {
+			(*stop)()
 		}
 	}
-	timer := time.AfterFunc(lookAgain, look)
-	return ctx, func() {
-		timer.Stop()
-		stop()
+	if a.looking = len(a.followed) > 0; a.looking {
+		time.AfterFunc(lookAgain, a.look)
 	}
 }

@@ -60,6 +60,9 @@ func (r *Rules) Tighten(p policy.Policy) {
 	r.policy.Store(&tightened)
 }
 
+// Until returns when the policy in force ends, zero for never.
+func (r *Rules) Until() time.Time { return r.policy.Load().Until }
+
 // Policy returns the policy in force, which allows nothing once it has expired. Its access rules also apply to the names that the
 // disk has for their paths.
 func (r *Rules) Policy() policy.Policy { return r.PolicyAt(Fingerprint{}) }
