@@ -62,6 +62,7 @@ func BenchmarkSessions(b *testing.B) {
 type httpServer struct {
 	process    *exec.Cmd
 	url, token string
+	home       string // the state is in it
 }
 
 func serveHTTP(b *testing.B, flags ...string) *httpServer {
@@ -72,9 +73,9 @@ func serveHTTP(b *testing.B, flags ...string) *httpServer {
 		b.Fatal(err)
 	}
 	cmd := exec.Command(program(b, "vaultwicket"), append([]string{
-		"serve", "--config=none", "--rate=0", "--http=127.0.0.1:0", "--token-file=" + token,
+		"serve", "--rate=0", "--http=127.0.0.1:0", "--token-file=" + token,
 	}, flags...)...)
-	cmd.Env = append(os.Environ(), "HOME="+home, "XDG_STATE_HOME="+home, "XDG_CACHE_HOME="+home)
+	cmd.Env = append(os.Environ(), "HOME="+home, "XDG_STATE_HOME="+home, "XDG_CACHE_HOME="+home, "VAULTWICKET_CONFIG=none")
 	messages, err := cmd.StderrPipe()
 	if err != nil {
 		b.Fatal(err)
@@ -83,7 +84,7 @@ func serveHTTP(b *testing.B, flags ...string) *httpServer {
 		b.Fatal(err)
 	}
 	b.Cleanup(func() { cmd.Process.Kill(); cmd.Wait() })
-	s := &httpServer{process: cmd}
+	s := &httpServer{process: cmd, home: home}
 	lines := bufio.NewScanner(messages)
 	for s.url == "" && lines.Scan() {
 		if _, url, found := strings.Cut(lines.Text(), "http://"); found {

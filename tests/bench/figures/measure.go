@@ -26,9 +26,10 @@ var groups = []group{
 	{"Fifty|ResidentFifty", "", 20, false},
 	{"Initialize|OneShotRead", "", 60, false},
 	{"Call|ResidentRead|JournaledAppend", "", 400, false},
+	{"ResidentAgents", "", 2_500, false},
 	{"Memory", "", 10_000, true},
 	{"HTTP", "", 2_000, true},
-	{"Sessions", "", 1, true},
+	{"Sessions|Agents", "", 1, true},
 	{"LargeVault", "resident", 3, true},
 }
 

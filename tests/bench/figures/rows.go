@@ -49,6 +49,7 @@ var promises = []row{
 	ratio("one note read through the server's resident worker", "", "ResidentRead", "call", "floor", "a server that reads the file and does nothing else"),
 	ratio("the same as a process of its own, without a server", "", "ResidentRead", "one-shot", "pipe", "the worker, asked without a server"),
 	ratio("50 reads at once", "", "ResidentFifty", "fifty", "floor", "the same 50 reads of a server that does nothing else"),
+	ratio("one note read by one of 50 agents, through the server's resident worker", "≤ 1.03", "ResidentAgents", "agents", "none", "the same read where no agent is defined"),
 	plain("a read right behind a search of 10,000 notes, over a read alone", "ms", "≤ 1", "ReadBehindSearch", "slower-ms"),
 	plain("tokens of `tools/list` without the app, read-only", "", "≤ 450", "Tools/v0", "tokens"),
 	plain("tokens of `tools/list` without the app, tier v2 with mutations", "", "≤ 1,600", "Tools/v2-mutations", "tokens"),
@@ -86,6 +87,8 @@ var promises = []row{
 	ratio("an append through the worker, with its journal", "", "JournaledAppend", "append", "bare", "a bare durable one"),
 	plain("reads over HTTP from the resident worker, 10 clients", "a second", "", "HTTP/worker/10", "calls/s"),
 	plain("memory of the server with 1,000 HTTP sessions that made a call", "MiB", "", "Sessions", "sessions-MiB"),
+	plain("memory of an agent that is defined", "KiB", "", "Agents", "defined-KiB/agent"),
+	plain("memory of an agent that made a call over HTTP, over a session without agents", "KiB", "", "Agents", "calling-KiB/agent"),
 }
 
 // growth is how many times as long a figure takes with ten times as many notes.
