@@ -3,6 +3,8 @@ package main
 import (
 	"context"
 	"fmt"
+	"path/filepath"
+	"slices"
 
 	"vaultwicket/cmd/internal/settings"
 	"vaultwicket/cmd/internal/terminal"
@@ -86,18 +88,26 @@ func notPaused(std terminal.Streams) error {
 	return nil
 }
 
-// rulesByHand returns the access rules that the settings have for the folder of a
-// command line. A folder within a vault that has rules, or around one, is refused:
+// rulesByHand returns the access rules that the settings and the machine have for the folder of a
+// command line, and refuses changes that the machine does not allow. A folder within a vault that has rules, or around one, is refused:
 // its paths are not those of the rules.
 func rulesByHand(args []string, std terminal.Streams) (access.Rules, error) {
 	if len(args) == 0 {
 		return access.Rules{}, nil
 	}
-	s, _, err := settings.NewFlags(vaultName).Load(std, nil)
+	flags := settings.NewFlags(vaultName)
+	s, _, err := flags.Load(std, nil)
 	if err != nil {
 		return access.Rules{}, err
 	}
-	var rules access.Rules
+	folder, err := filepath.Abs(args[0])
+	if err != nil {
+		return access.Rules{}, err
+	}
+	if slices.Contains(args, "--write") && !flags.ManagedMutations() {
+		return access.Rules{}, terminal.Fail(terminal.ExitDenied, "the managed settings of this machine do not allow changes", "the administrator of this machine can change allow-mutations")
+	}
+	rules := flags.ManagedAccess(std, s, gateway.Vault{Folder: folder})
 	for _, served := range s.Served {
 		if !served.Policy.Access.Restrict() {
 			continue

@@ -171,6 +171,45 @@ func (r Rules) Meet(other Rules) Rules {
 	return rulesOf(met)
 }
 
+// Below returns the rules by the paths of a folder of the vault in place of those of the vault: what
+// they say of "folder/a.md" is said of "a.md".
+func (r Rules) Below(folder string) (below Rules) {
+	for _, l := range r.layers {
+		one := Rules{layers: []layer{l}}
+		levels := map[string]Level{"/": one.Level(folder)}
+		for path := range l.exact {
+			if isBelow(Fold(path), Fold(folder)) {
+				own := respell(path, folder)
+				levels[own[len(folder)+1:]] = one.Level(own)
+			}
+		}
+		below = below.meetTable(levels)
+	}
+	return below
+}
+
+// Above returns the rules by the paths of a folder that the vault is in, at path: what they say of
+// "a.md" is said of "path/a.md", and what is outside of the vault is not restricted.
+func (r Rules) Above(path string) (above Rules) {
+	for _, l := range r.layers {
+		levels := map[string]Level{"/": Delete, path: Read}
+		for own, level := range l.exact {
+			levels[strings.TrimSuffix(path+"/"+own, "/")] = level
+		}
+		above = above.meetTable(levels)
+	}
+	return above
+}
+
+// meetTable is Meet with a table. One with a path that no rule can have allows nothing.
+func (r Rules) meetTable(levels map[string]Level) Rules {
+	table, err := New(levels)
+	if err != nil {
+		table, _ = New(map[string]Level{"/": None})
+	}
+	return r.Meet(table)
+}
+
 // Named returns the rules with each path also as name returns it: as the disk has it, where
 // a file system takes several spellings for one file. Their text stays the same.
 func (r Rules) Named(name func(path string) string) Rules {

@@ -426,3 +426,45 @@ func TestParseSaysWhatIsWrong(t *testing.T) {
 		}
 	}
 }
+
+// Rules by the paths of a folder of the vault, or of one around it, say what those of the vault say,
+// whatever the rules are and however names are spelled; nothing is widened.
+func TestRulesOfAnotherRoot(t *testing.T) {
+	segment := rapid.SampledFrom([]string{"a", "A", "b", "\u00e9", "e\u0301"})
+	path := rapid.Custom(func(t *rapid.T) string { return strings.Join(rapid.SliceOfN(segment, 1, 4).Draw(t, "segments"), "/") })
+	level := rapid.SampledFrom([]Level{None, Read, Write, Delete})
+	rapid.Check(t, func(t *rapid.T) {
+		var rules Rules
+		for range rapid.IntRange(1, 2).Draw(t, "layers") {
+			one, err := New(rapid.MapOfN(rapid.OneOf(path, rapid.Just("/")), level, 1, 5).Draw(t, "levels"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			rules = rules.Meet(one)
+		}
+		folder := path.Draw(t, "folder")
+		below, above := rules.Below(folder), rules.Above(folder)
+		for _, note := range append(rapid.SliceOfN(path, 4, 4).Draw(t, "notes"), "") {
+			whole := strings.TrimSuffix(folder+"/"+note, "/")
+			if got, want := below.Level(note), rules.Level(whole); got != want && !(got < want && Fold(whole) != whole) {
+				t.Errorf("%s below %q: %q is %s, want %s", rules, folder, note, got, want)
+			}
+			if got, want := above.Level(whole), rules.Level(note); got != want {
+				t.Errorf("%s above %q: %q is %s, want %s", rules, folder, note, got, want)
+			}
+		}
+		if parsed, err := Parse(below.Meet(above).String()); err != nil || parsed.String() != below.Meet(above).String() {
+			t.Errorf("%v", err)
+		}
+	})
+	one, err := New(map[string]Level{"a": None})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if outside := one.Above("Notes"); outside.Level("Other/a") != Delete || outside.Level("Notes/a") != None || outside.Level("Notes/b") != Read {
+		t.Errorf("%s", outside)
+	}
+	if refused := one.Above("No [rule]"); refused.Level("x") != None {
+		t.Errorf("a folder that no rule can name: %s", refused)
+	}
+}

@@ -25,6 +25,10 @@ func TestManagedSettingsBoundTheProgram(t *testing.T) {
 	file := filepath.Join(etc, "vaultwicket", "config.toml")
 	rig.WriteFile(t, file, []byte("allow-mutations = false\nagents = [\"ann\"]\n[access]\n\"Ann/Secret\" = \"none\"\n"))
 	r.Write("Ann/Secret/Pay.md", "salary\n")
+	r.Write(".obsidian/app.json", "{}")
+	outer := t.TempDir()
+	rig.WriteFile(t, filepath.Join(outer, "Other", ".obsidian", "app.json"), nil)
+	rig.WriteFile(t, filepath.Join(outer, "Other", "Ann", "Secret", "Pay.md"), []byte("salary\n"))
 	r.Save()
 	run := func(stdin string, args ...string) (string, int) {
 		command := inside(append([]string{rig.Binary}, args...)...)
@@ -43,6 +47,12 @@ func TestManagedSettingsBoundTheProgram(t *testing.T) {
 		{1, "not found", []string{"run", "read", "path=Ann/Secret/Pay.md"}},
 		{3, "the administrator of this machine can change allow-mutations", []string{"run", "--allow-mutations", "append", "path=Ann/Plan.md", "content=x"}},
 		{3, "do not allow the agent", []string{"run", "--agent=bob", "read", "path=Bob/Plan.md"}},
+		{1, "not found", []string{"run", "--config=none", "--tier=v1", "--vault=" + filepath.Join(r.Vault, "Ann"), "read", "path=Secret/Pay.md"}},
+		{1, "not found", []string{"run", "--config=none", "--tier=v1", "--vault=" + filepath.Join(r.Vault, "Ann", "Secret"), "read", "path=Pay.md"}},
+		{1, "not found", []string{"run", "--config=none", "--tier=v1", "--vault=" + outer, "read", "path=Other/Ann/Secret/Pay.md"}},
+		{3, "overlaps the vault", []string{"vault", filepath.Join(r.Vault, "Ann", "Secret"), "read", "path=Pay.md"}},
+		{3, "do not allow changes", []string{"vault", r.Vault, "--write", "append", "path=Ann/Plan.md", "content=x"}},
+		{1, "not found", []string{"vault", r.Vault, "read", "path=Ann/Secret/Pay.md"}},
 		{0, "managed settings /etc/vaultwicket/config.toml", []string{"config", "show"}},
 		{0, "OK", []string{"config", "check"}},
 	} {

@@ -48,7 +48,7 @@ func settingsPage() string {
 	for _, key := range managedKeys {
 		b.WriteString(rowOf(asCode(key[0]), key[1]))
 	}
-	b.WriteString("\nThe bounds are those of vaultwicket, not of other programs of the user, such as an editor. A folder below a vault that is served as a vault of its own has its own paths; the level of `/` applies everywhere.\n")
+	b.WriteString("\nThe bounds are those of vaultwicket, not of other programs of the user, such as an editor. Where a folder of a vault, or one around vaults, is served as a vault, `access` is by the paths of that folder and of each of these vaults: `\"Private\" = \"none\"` hides `Notes/Private` also from a server for `Notes/Private` or for the folder that `Notes` is in. A vault is known by its folder `.obsidian`, from the app's list, or from the settings. Whoever may move or copy files can take them to where no rule is; the level of `/` applies everywhere.\n")
 	return b.String()
 }
 

@@ -6,15 +6,20 @@ import (
 	"io/fs"
 	"maps"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/pelletier/go-toml/v2"
 
 	"vaultwicket/allowlist/quote"
+	"vaultwicket/cmd/internal/terminal"
 	"vaultwicket/exec/trust"
+	"vaultwicket/gateway"
 	"vaultwicket/gateway/admission"
+	"vaultwicket/gateway/registry"
 	"vaultwicket/policy"
+	"vaultwicket/policy/access"
 )
 
 // managed are the settings that an administrator has made for everybody on this machine. They are
@@ -38,7 +43,7 @@ var machine = struct {
 
 // managedKeys are the keys of the file besides agentSettings.
 var managedKeys = [][2]string{
-	{"access", "what may be done with a folder or note of any vault, by its path in the vault that is served; \"/\" is the vault"},
+	{"access", "what may be done with a folder or note of any vault, by its path in the vault, also where a folder of the vault or one around it is served; \"/\" is the vault"},
 	{"agents", "names of the agents that may have rights; \"default\" is the one of a server that names none (default: all)"},
 }
 
@@ -122,6 +127,62 @@ func (m managed) bound(f *Flags, s *Settings) {
 		}
 		f.raws[settingIndex(name)] = raw{name: name, text: text, origin: policy.OriginManaged + " " + m.name}
 	}
+}
+
+// ManagedMutations reports whether the machine allows changes.
+func (f *Flags) ManagedMutations() bool { return f.bounds.rights.Mutations }
+
+// ManagedAccess returns the access rules that the machine has for a vault, wherever its root is.
+func (f *Flags) ManagedAccess(std terminal.Streams, s Settings, v gateway.Vault) access.Rules {
+	if !f.bounds.rights.Access.Restrict() {
+		return access.Rules{} // and the app's list is not read
+	}
+	at := registry.Locate(registry.Read(std.Getenv), registry.Wanted{Name: v.Name, ID: v.ID, Folder: v.Folder})
+	return f.bounds.accessIn(at.Folder, s.VaultFolders(std))
+}
+
+// accessIn returns the access rules for a folder that is served. They are by the paths of the
+// folder, and of every vault that the folder is in or has in it: one that is known, or has the
+// app's settings. Vaults that are not known are only seen around the folder and right below it.
+func (m managed) accessIn(folder string, known []string) access.Rules {
+	rules := m.rights.Access
+	if !rules.Restrict() || folder == "" {
+		return rules
+	}
+	roots := []string{filepath.Clean(folder)}
+	if real, err := filepath.EvalSymlinks(folder); err == nil && real != roots[0] {
+		roots = append(roots, real)
+	}
+	hasVault := func(dir string) bool {
+		info, err := os.Stat(filepath.Join(dir, ".obsidian"))
+		return err == nil && info.IsDir() || slices.ContainsFunc(known, func(vault string) bool { return registry.SameFolder(vault, dir) })
+	}
+	for _, root := range roots {
+		for dir := filepath.Dir(root); ; dir = filepath.Dir(dir) {
+			if rest, err := filepath.Rel(dir, root); err == nil && rest != "." && hasVault(dir) {
+				rules = rules.Meet(m.rights.Access.Below(filepath.ToSlash(rest)))
+			}
+			if dir == filepath.Dir(dir) {
+				break
+			}
+		}
+		inside := slices.Clone(known)
+		entries, _ := os.ReadDir(root)
+		for _, entry := range entries {
+			if below := filepath.Join(root, entry.Name()); hasVault(below) {
+				inside = append(inside, below)
+			}
+		}
+		for _, vault := range inside {
+			if real, err := filepath.EvalSymlinks(vault); err == nil && root == roots[len(roots)-1] {
+				vault = real
+			}
+			if rest, err := filepath.Rel(root, vault); err == nil && rest != "." && filepath.IsLocal(rest) {
+				rules = rules.Meet(m.rights.Access.Above(filepath.ToSlash(rest)))
+			}
+		}
+	}
+	return rules
 }
 
 // allowed returns the agents, of which those that the managed settings do not allow have ended.

@@ -248,3 +248,39 @@ func TestManagedSettingsActInARunningServer(t *testing.T) {
 		}
 	}
 }
+
+// A managed rule applies wherever the root of the vault is: no folder of the vault, none around it,
+// no link and no vault of the app's list widens it.
+func TestManagedAccessWhereverTheRootIs(t *testing.T) {
+	manage(t, "[access]\n\"/\" = \"rw\"\n\"Private\" = \"none\"\n\"Work/Pay\" = \"r\"\n\"Private/Open\" = \"rwd\"\n")
+	home := t.TempDir()
+	for _, folder := range []string{"Notes/.obsidian", "Notes/Private/Open", "Notes/Private/Deep", "Notes/Work/Pay", "Listed/Private", "Nested/Work/.obsidian", "Nested/Work/Private", "Nested/.obsidian", ".config/obsidian"} {
+		must(t, os.MkdirAll(filepath.Join(home, folder), 0o700))
+	}
+	must(t, os.Symlink(filepath.Join(home, "Notes", "Private"), filepath.Join(home, "Link")))
+	must(t, os.WriteFile(filepath.Join(home, ".config/obsidian/obsidian.json"), fmt.Appendf(nil, `{"vaults":{"0123456789abcdef":{"path":%q}}}`, filepath.Join(home, "Listed")), 0o600))
+	for _, test := range []struct {
+		root, path string
+		want       access.Level
+	}{
+		{"Notes", "Private/a.md", access.None}, {"Notes", "Private/Open/a.md", access.Delete}, {"Notes", "Work/Pay/a.md", access.Read}, {"Notes", "a.md", access.Write},
+		{"Notes/Private", "a.md", access.None}, {"Notes/Private", "Deep/a.md", access.None}, {"Notes/Private", "Open/a.md", access.Write}, {"Notes/Private/Deep", "a.md", access.None},
+		{"Notes/Work", "Pay/a.md", access.Read}, {"Notes/Work", "a.md", access.Write}, {"Notes/Work/Pay", "a.md", access.Read}, {"Notes/Work/Pay", "Private/a.md", access.None},
+		{"Link", "a.md", access.None}, {"Link", "Deep/a.md", access.None}, {"Listed/Private", "a.md", access.None},
+		{".", "Notes/Private/a.md", access.None}, {".", "Notes/Work/Pay/a.md", access.Read}, {".", "Notes/a.md", access.Write}, {".", "Listed/Private/a.md", access.None},
+		{"Nested/Work", "Private/a.md", access.None}, {"Nested/Work", "Pay/a.md", access.Read}, {"Nested", "Work/Private/a.md", access.None},
+	} {
+		std := world(map[string]string{"HOME": home, "XDG_CONFIG_HOME": filepath.Join(home, ".config")})
+		for _, file := range []string{"", "[[vaults]]\nname = \"V\"\nfolder = %q\n[vaults.access]\n\"/\" = \"rwd\"\n"} {
+			args := []string{"--config=none", "--vault=" + filepath.Join(home, test.root)}
+			if file != "" {
+				args = []string{"--config=" + writeSettings(t, fmt.Sprintf(file, filepath.Join(home, test.root)))}
+			}
+			s, _, err := NewFlags("run").Load(std, args)
+			must(t, err)
+			if got := s.Served[0].Policy.Access.Level(test.path); got != test.want {
+				t.Errorf("%s, %s: %s, want %s; %s", test.root, test.path, got, test.want, s.Served[0].Policy.Access)
+			}
+		}
+	}
+}

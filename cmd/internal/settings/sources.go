@@ -162,6 +162,10 @@ func (f *Flags) read(std terminal.Streams) (Settings, error) {
 	s.Agent = *f.agent
 	s.Limits = stricterLimits(s.Limits, f.file.agents[s.Agent].limits)
 	s.Served = f.everyVault(s)
+	for i := range s.Served {
+		p, v := &s.Served[i].Policy, s.Served[i].Vault
+		p.Access = p.Access.Meet(f.ManagedAccess(std, s, v))
+	}
 	return s, f.file.outsideVaults(std, s)
 }
 
