@@ -47,7 +47,8 @@ type Answer struct {
 	Change    *Change        `json:"change,omitempty"`
 	Error     *failure.Error `json:"error,omitempty"`
 
-	Image *Image `json:"-"` // see [Result]
+	Image   *Image `json:"-"` // see [Result]
+	command string
 }
 
 // Summary counts the operations by their status, and those that were and were not taken back.
@@ -108,7 +109,7 @@ func (r BatchResult) failure() *failure.Error {
 func (r Result) answer() *Answer {
 	return &Answer{
 		Stdout: r.Stdout, Stderr: r.Stderr, ExitCode: r.ExitCode, Backend: r.Backend, Vault: r.Vault, Path: r.Path, Hash: r.Hash,
-		Truncated: r.Truncated, Notices: r.Notices, Change: r.Change, Error: r.Error, Image: r.Image,
+		Truncated: r.Truncated, Notices: r.Notices, Change: r.Change, Error: r.Error, Image: r.Image, command: r.Command,
 	}
 }
 

@@ -181,15 +181,15 @@ func (g *Gateway) vaultNamed(name string) (*vaultGateway, error) {
 	if name == "" {
 		return g.vaults[0], nil
 	}
-	var names []string
+	var names, quoted []string
 	for _, d := range g.vaults {
 		isFolder := filepath.IsAbs(name) && d.vault.Folder != "" && registry.SameFolder(name, d.vault.Folder)
 		if name == d.name() || name == d.vault.ID || isFolder {
 			return d, nil
 		}
-		names = append(names, d.name())
+		names, quoted = append(names, d.name()), append(quoted, quote.Quoted(d.name()))
 	}
-	hint := "the vaults are " + strings.Join(names, ", ")
+	hint := "the vaults are " + strings.Join(quoted, ", ")
 	if near := quote.Nearest(name, names); near != "" {
 		hint = fmt.Sprintf("did you mean %q?", near)
 	}

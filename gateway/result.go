@@ -224,29 +224,38 @@ func takeImage(out *exec.Outcome) *Image {
 	return &Image{MediaType: out.Image, Base64: data}
 }
 
-// The methods Marked return an answer with each text of notes between two lines with a random
-// token, which no note can contain. They are called once, when the answer leaves the gateway: a
-// kept answer has no marks, because a note could repeat them before it is shown again.
+// The methods Marked return an answer with each text of notes between marks with a random token,
+// which no note can contain: output and differences between two lines, and in sentences (messages,
+// hints, notices, reasons of rules) what is in quotes. They are called once, when the answer leaves
+// the gateway: a kept answer has no marks, because a note could repeat them before it is shown again.
 //
-// JSON is marked as a whole, and is text then. Names, such as the path of a note, stay unmarked,
-// because calls are made with them; sentences quote them.
+// JSON is marked as a whole, and is text then. Where the name of a file is a field of its own, it
+// stays unmarked, because calls are made with it.
 
-// Marked returns the result with marks. An answer of vaultwicket itself has none, because it is
-// no text of notes.
+// Marked returns the result with marks.
 func (r Result) Marked() Result {
-	if r.Backend == "" {
-		return r
+	if r.Backend != "" || r.Command == undoListCommand { // else it is about vaultwicket itself
+		if r.Stdout != "" {
+			r.form = pages.Text
+		}
+		r.Stdout, r.Stderr = marked(r.Stdout), marked(r.Stderr)
 	}
-	if r.Stdout != "" {
-		r.form = pages.Text
-	}
-	r.Stdout, r.Stderr = marked(r.Stdout), marked(r.Stderr)
+	r.Notices, r.Error = markedSentences(r.Notices, r.Error)
 	return r
 }
 
-// Marked returns the plan with marks around the difference, without the drawing for people.
+// undoListCommand is the command whose answer is made by the gateway and names files.
+const undoListCommand = "undo:list"
+
+// Marked returns the plan with marks, without the drawing for people.
 func (d DryRun) Marked() DryRun {
 	d.Diff, d.Shown = marked(d.Diff), nil
+	d.Notices, d.Error = markedSentences(d.Notices, d.Error)
+	d.Rules = slices.Clone(d.Rules)
+	for i, r := range d.Rules {
+		why, _ := markedSentences([]string{r.Why}, nil)
+		d.Rules[i].Why = why[0]
+	}
 	return d
 }
 
@@ -254,14 +263,42 @@ func (d DryRun) Marked() DryRun {
 func (r BatchResult) Marked() BatchResult {
 	r.Results = slices.Clone(r.Results)
 	for i, done := range r.Results {
-		if done.Result == nil || done.Result.Backend == "" {
+		notice, _ := markedSentences([]string{done.Notice}, nil)
+		r.Results[i].Notice = notice[0]
+		if done.Result == nil {
 			continue
 		}
 		answer := *done.Result
-		answer.Stdout, answer.Stderr = marked(answer.Stdout), marked(answer.Stderr)
+		if answer.Backend != "" || done.Result.command == undoListCommand {
+			answer.Stdout, answer.Stderr = marked(answer.Stdout), marked(answer.Stderr)
+		}
+		answer.Notices, answer.Error = markedSentences(answer.Notices, answer.Error)
 		r.Results[i].Result = &answer
 	}
+	r.Notices, r.Error = markedSentences(r.Notices, r.Error)
 	return r
+}
+
+// unmarked takes the place of what could not be marked.
+const unmarked = "left out: the source of random numbers failed, so that the text could not be marked"
+
+// markedSentences returns notices, and an error unless it is nil, with marks around what is foreign
+// in them.
+func markedSentences(notices []string, cause *failure.Error) ([]string, *failure.Error) {
+	all := slices.Clone(notices)
+	if cause != nil {
+		all = append(all, cause.Message, cause.Hint)
+	}
+	fenced, err := clean.FenceNames(all, rand.Reader)
+	if err != nil {
+		fenced = slices.Repeat([]string{unmarked}, len(all))
+	}
+	if cause != nil {
+		explained := *cause
+		explained.Message, explained.Hint = fenced[len(notices)], fenced[len(notices)+1]
+		cause = &explained
+	}
+	return fenced[:len(notices):len(notices)], cause
 }
 
 func marked(text string) string {
@@ -270,7 +307,7 @@ func marked(text string) string {
 	}
 	fenced, err := clean.Fence(text, rand.Reader)
 	if err != nil {
-		return "left out: the source of random numbers failed, so that the text could not be marked\n"
+		return unmarked + "\n"
 	}
 	return fenced
 }

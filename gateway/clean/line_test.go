@@ -75,6 +75,22 @@ func TestFence(t *testing.T) {
 	}
 }
 
+func TestFenceNames(t *testing.T) {
+	first := strings.Repeat("ab", tokenBytes)
+	open, end := "<<<note text "+first+">>>", "<<<end "+first+">>>"
+	got, err := FenceNames([]string{"plain", `file "a \"b\" \\" not found; did you mean "c"?`, "cut \"off", `cut "at \`, ""}, bytes.NewReader(token(0xab, 1)))
+	want := []string{"plain", "file " + open + `"a \"b\" \\"` + end + " not found; did you mean " + open + `"c"` + end + "?", "cut " + open + `"off` + end, "cut " + open + `"at \` + end, ""}
+	if err != nil || !slices.Equal(got, want) {
+		t.Errorf("%q, %v", got, err)
+	}
+	if got, err := FenceNames([]string{"plain"}, strings.NewReader("")); err != nil || got[0] != "plain" {
+		t.Errorf("without names: %q, %v", got, err)
+	}
+	if got, err := FenceNames([]string{`"a"`}, strings.NewReader("short")); got != nil || err == nil {
+		t.Errorf("without randomness: %q, %v", got, err)
+	}
+}
+
 func TestNoFenceWithoutRandomness(t *testing.T) {
 	if got, err := Fence("a", strings.NewReader("short")); got != "" || !errors.Is(err, io.ErrUnexpectedEOF) {
 		t.Errorf("too little: %q, %v", got, err)

@@ -219,10 +219,10 @@ func (h handler) readOutput(ctx context.Context, req mcp.ReadResourceRequest) ([
 	result := h.Gateway.Do(ctx, gateway.Request{
 		Cursor: cursor, MaxOutput: maxResource, Limit: math.MaxInt, Keep: true, Caller: wire.PeerOf(ctx).Caller, Client: clientName(ctx), Surface: surface(wire.PeerOf(ctx)),
 	})
+	result = marked(h, result)
 	if !result.OK {
 		return nil, visibleError(result.Error)
 	}
-	result = marked(h, result)
 	contents := mcp.TextResourceContents{URI: req.Params.URI, MIMEType: mimeText, Text: result.Stdout, Meta: map[string]any{}}
 	if result.Rows() {
 		contents.MIMEType = mimeJSON

@@ -96,7 +96,7 @@ var table = [...]setting{
 	{name: "timeout", fallback: "15s", usage: "time limit of a call, 1s to 55s", form: form{pattern: timeoutPattern}, fixed: true, set: setTimeout},
 	{name: "max-output", fallback: "32KiB", usage: "maximum output in one MCP answer, 1KiB to 1MiB", form: form{pattern: sizePattern}, fixed: true, set: setMaxOutput},
 	{name: "result-format", fallback: "json", usage: "MCP answers of obsidianCli: json (structured) or text (the output itself, which costs fewer tokens)", form: form{choices: resultFormats}, fixed: true, set: setResultFormat},
-	{name: "mark-untrusted", fallback: "false", kind: boolean, usage: "wrap note text in answers in random delimiters: output, also JSON, and differences (names in messages are always quoted)", fixed: true, set: setMarks},
+	{name: "mark-untrusted", fallback: "false", kind: boolean, usage: "wrap note text in answers in random delimiters: output (JSON as a whole), differences, and what is quoted in messages, hints and notices; not the fields path, files and argv", fixed: true, set: setMarks},
 	{name: "min-cli-version", fallback: "1.12.7", usage: "minimum Obsidian version, never below 1.12.2", form: form{pattern: versionPattern}, set: setMinVersion},
 	{name: "day-start", fallback: "0", kind: numeric, usage: "hour at which a new day begins for daily and periodic notes and tasks, 0 to 12", form: form{most: latestDayStart}, fixed: true, set: setDayStart},
 	{name: "embeddings-url", usage: "server on this machine that makes vectors of texts for find, such as http://127.0.0.1:11434/v1 (default: none)", fixed: true, set: setEmbeddings},

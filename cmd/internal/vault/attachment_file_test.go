@@ -192,8 +192,8 @@ func TestAttachmentText(t *testing.T) {
 		{"some pages", "attachment:text path=a.pdf pages=2-9", command.ExitDone, second + "==> page 3 of 3 <==\n\n"},
 		{"of a newer version, with bytes behind its end", "attachment:text path=new.pdf pages=1", command.ExitDone, first},
 		{"a text as it is", "attachment:text path=t.csv", command.ExitDone, "a,b\n1,2\n"},
-		{"no page", "attachment:text path=a.pdf pages=4", command.ExitMisuse, "Error: Invalid value for pages: 4. The PDF has 3 pages.\n"},
-		{"no range", "attachment:text path=a.pdf pages=3-2", command.ExitMisuse, "Error: Invalid value for pages: 3-2. Use a page such as 3, or pages such as 3-7.\n"},
+		{"no page", "attachment:text path=a.pdf pages=4", command.ExitMisuse, "Error: Invalid value for pages: \"4\". The PDF has 3 pages.\n"},
+		{"no range", "attachment:text path=a.pdf pages=3-2", command.ExitMisuse, "Error: Invalid value for pages: \"3-2\". Use a page such as 3, or pages such as 3-7.\n"},
 		{"an image", "attachment:text path=p.png", command.ExitFailed, "Error: File \"p.png\" is not a text, and not a PDF: image/png\n"},
 	})
 	if _, out, stderr := h.run("attachment:text", "path=scan.pdf"); out != "\n" && out != "" || !strings.Contains(stderr, "no text in it: 1 page") {

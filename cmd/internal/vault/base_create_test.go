@@ -20,7 +20,7 @@ func TestBaseCreate(t *testing.T) {
 		{"nor by its name", "base:create file=None name=x", command.ExitFailed, "Error: Base file not found: None.base\n"},
 		{"a note is no base", "base:create path=a.md name=x", command.ExitFailed, "Error: Not a base file: \"a.md\"\n"},
 		{"no base at all", "base:create name=x", command.ExitFailed, "Error: No active file. Use file=<name> or path=<path> to specify a file.\n"},
-		{"a name with a folder", "base:create path=b/Books.base name=c/x", command.ExitMisuse, "Error: Invalid value for name: c/x. It is a name without a folder.\n"},
+		{"a name with a folder", "base:create path=b/Books.base name=c/x", command.ExitMisuse, "Error: Invalid value for name: \"c/x\". It is a name without a folder.\n"},
 		{"a name that no note can have", "base:create path=b/Books.base name=.x", command.ExitFailed, "Error: File \"b/.x.md\" cannot be created: path \"b/.x.md\": has a hidden segment.\n"},
 	})
 	if h.get("b/Dune.md") != "x" || h.get("b/Dune 1.md") != "" {

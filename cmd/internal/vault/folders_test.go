@@ -244,13 +244,13 @@ func TestAFolderIsMovedAsAWhole(t *testing.T) {
 		{"where nothing may be made", "folder:move path=F to=G/", "Error: Access denied: \"G/F\" may not be changed.\n", map[string]string{"/": "rwd", "G": "r"}, nil, command.ExitFailed},
 		{"a copy of what can be seen", "folder:copy path=F to=Z", "Copied: F -> Z (1 file)\n", map[string]string{"/": "rwd", "F/Sub": "none"}, nil, command.ExitDone},
 		{"a hidden folder", "folder:delete path=F", "Error: Folder \"F\" not found.\n", map[string]string{"/": "rwd", "F": "none"}, nil, command.ExitFailed},
-		{"into itself", "folder:move path=F to=F/Sub/", "Error: Invalid value for to: F/Sub/F. It is in the folder itself.\n", nil, nil, command.ExitMisuse},
+		{"into itself", "folder:move path=F to=F/Sub/", "Error: Invalid value for to: \"F/Sub/F\". It is in the folder itself.\n", nil, nil, command.ExitMisuse},
 		{"over another one", "folder:rename path=F name=G", "Error: Destination \"G\" already exists!\n", nil, nil, command.ExitFailed},
-		{"the vault", "folder:delete path=/", "Error: Invalid value for path: /. That is the whole vault.\n", nil, nil, command.ExitMisuse},
+		{"the vault", "folder:delete path=/", "Error: Invalid value for path: \"/\". That is the whole vault.\n", nil, nil, command.ExitMisuse},
 		{"one that is not there", "folder:move path=N to=G/", "Error: Folder \"N\" not found.\n", nil, nil, command.ExitFailed},
 		{"a file", "folder:move path=L.md to=G/", "Error: Folder \"L.md\" not found.\n", nil, nil, command.ExitFailed},
 		{"several in one another", "folder:move|files=F\nF/Sub|to=G/", "Error: \"F/Sub\" and \"F\" are in one another.\n", nil, nil, command.ExitMisuse},
-		{"several to one path", "folder:move|files=F\nG|to=Z", "Error: Invalid value for to: Z. Several folders go to a folder, with a slash at its end.\n", nil, nil, command.ExitMisuse},
+		{"several to one path", "folder:move|files=F\nG|to=Z", "Error: Invalid value for to: \"Z\". Several folders go to a folder, with a slash at its end.\n", nil, nil, command.ExitMisuse},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			h := build(t, files)

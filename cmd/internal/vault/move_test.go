@@ -39,7 +39,7 @@ func TestMoveAndRename(t *testing.T) {
 		{"a path that is taken", "move path=a.md to=sub/c.md", command.ExitFailed, "Error: Destination file already exists!", "a.md", ""},
 		{"a folder of that name", "move path=a.md to=dir.md", command.ExitFailed, "Error: Destination file already exists!", "a.md", ""},
 		{"the source is looked at first", "move path=none.md to=taken.md", command.ExitFailed, "Error: File \"none.md\" not found.", "a.md", ""},
-		{"a name with a folder", "rename path=a.md name=x/b", command.ExitMisuse, "Error: Invalid value for name: x/b. Use move to=<path> for another folder.", "a.md", ""},
+		{"a name with a folder", "rename path=a.md name=x/b", command.ExitMisuse, "Error: Invalid value for name: \"x/b\". Use move to=<path> for another folder.", "a.md", ""},
 		{"out of the vault", "move path=a.md to=../b.md", command.ExitFailed, "Error: File \"../b.md\" cannot be created: path \"../b.md\": has a hidden segment.", "a.md", ""},
 		{"into the trash", "move path=a.md to=.trash/", command.ExitFailed, "Error: File \".trash/a.md\" cannot be created: path \".trash/a.md\": has a hidden segment.", "a.md", ""},
 		{"a name that does not travel", "rename path=a.md name=a?", command.ExitFailed, "Error: File \"a?.md\" cannot be written: \"a?.md\" contains '?', which not every system and link can carry.", "a.md", ""},

@@ -81,8 +81,8 @@ func TestTagRename(t *testing.T) {
 	changed(t, map[string]string{"a.md": "---\ntags: [\"a, b\", 1, 'x y']\n---\n#x"}, "Renamed tag #x to #1a: 1 place in 1 note", map[string]string{"a.md": "---\ntags: [\"a, b\", 1, 'x y']\n---\n#1a"}, "tag:rename", "name=x", "to=1a")
 	changed(t, map[string]string{"a.md": "---\ntags: [x]\n---\n"}, "Renamed tag #x to #true: 1 place in 1 note", map[string]string{"a.md": "---\ntags: [\"true\"]\n---\n"}, "tag:rename", "name=x", "to=true")
 	refused(t, files, `Tag "#nothing" not found.`, "tag:rename", "name=nothing", "to=x")
-	refused(t, files, "Invalid value for to: a b.", "tag:rename", "name=old", "to=a b")
-	refused(t, files, "Invalid value for to: 12.", "tag:rename", "name=old", "to=12")
+	refused(t, files, "Invalid value for to: \"a b\".", "tag:rename", "name=old", "to=a b")
+	refused(t, files, "Invalid value for to: \"12\".", "tag:rename", "name=old", "to=12")
 	refused(t, files, `Folder "Nowhere" not found.`, "tag:rename", "name=old", "to=new", "folder=Nowhere")
 	refused(t, map[string]string{"a.md": "#x", "b.md": "---\nk: &a x\ntags: *a\n---\n"}, `The properties of "b.md" cannot be changed: line 2: tag x cannot be changed where it is.`, "tag:rename", "name=x", "to=y")
 }

@@ -196,7 +196,7 @@ func TestWrongIDs(t *testing.T) {
 	const id = "20260101T000000.000000000Z-abcd"
 	h.steps([]turn{
 		{"nothing was changed yet", "undo", command.ExitFailed, "Error: Nothing to undo.\n"},
-		{"an id that is none", "undo 7", command.ExitMisuse, "Error: Invalid value for id: 7\n"},
+		{"an id that is none", "undo 7", command.ExitMisuse, "Error: Invalid value for id: \"7\"\n"},
 		{"a change that is not kept", "undo " + id, command.ExitFailed, "Error: Change \"" + id + "\" not found.\n"},
 		{"two ids", "undo " + id + " id=" + id, command.ExitMisuse, "Error: Parameter given twice: id\n"},
 	})

@@ -35,7 +35,7 @@ func TestUnique(t *testing.T) {
 	}
 	h := build(t, map[string]string{".obsidian/app.json": `{"newFileLocation":"folder","newFileFolderPath":"In"}`})
 	h.expect(command.ExitDone, "Created: In/202611210905.md\n", "unique")
-	h.expect(command.ExitMisuse, "Error: Invalid value for name: a/b. The folder of unique notes is a setting of the vault.\n", "unique", "name=a/b")
+	h.expect(command.ExitMisuse, "Error: Invalid value for name: \"a/b\". The folder of unique notes is a setting of the vault.\n", "unique", "name=a/b")
 	h.put(".obsidian/zk-prefixer.json", `{"format":"[same]"}`)
 	h.expect(command.ExitDone, "Created: In/same.md\n", "unique")
 	h.expect(command.ExitFailed, "Error: The names of all unique notes of a day are taken.\n", "unique")

@@ -156,7 +156,7 @@ func textOfAttachment(v *command.Vault, p command.Values) (command.Reply, error)
 			last, err = parseCount(to, first)
 		}
 		if err != nil {
-			return command.Reply{}, command.Misuse("Invalid value for pages: %s. Use a page such as 3, or pages such as 3-7.", p["pages"])
+			return command.Reply{}, command.Misuse("Invalid value for pages: %s. Use a page such as 3, or pages such as 3-7.", command.Verbatim(p["pages"]))
 		}
 	}
 	said := command.FromNote(t.Path, file, "") // before the file is changed in memory
@@ -171,7 +171,7 @@ func textOfAttachment(v *command.Vault, p command.Values) (command.Reply, error)
 	case err != nil:
 		return command.Reply{}, err
 	case total > 0 && first > total:
-		return command.Reply{}, command.Misuse("Invalid value for pages: %s. The PDF has %s.", p["pages"], counted(total, "page"))
+		return command.Reply{}, command.Misuse("Invalid value for pages: %s. The PDF has %s.", command.Verbatim(p["pages"]), counted(total, "page"))
 	}
 	var out strings.Builder
 	var broken []string

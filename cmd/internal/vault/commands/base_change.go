@@ -41,7 +41,7 @@ func createInBase(v *command.Vault, p command.Values) (command.Proposal, error) 
 	}
 	name := strings.TrimSuffix(cmp.Or(p["name"], "Untitled"), ".md")
 	if strings.ContainsAny(name, `/\`) {
-		return command.Proposal{}, command.Misuse("Invalid value for name: %s. It is a name without a folder.", p["name"])
+		return command.Proposal{}, command.Misuse("Invalid value for name: %s. It is a name without a folder.", command.Verbatim(p["name"]))
 	}
 	shown, err := base.View(p["view"])
 	if err != nil {

@@ -193,7 +193,7 @@ func colored(p command.Values) (document.Object, error) {
 	case color == "none":
 		return document.Object{{Key: "color"}}, nil
 	case !isColor.MatchString(color):
-		return nil, command.Misuse("Invalid value for color: %s. Use 1 to 6, #rrggbb or none.", color)
+		return nil, command.Misuse("Invalid value for color: %s. Use 1 to 6, #rrggbb or none.", command.Verbatim(color))
 	default:
 		return document.Object{{Key: "color", Value: color}}, nil
 	}

@@ -33,7 +33,7 @@ func moveFolders(v *command.Vault, p command.Values) (command.Proposal, error) {
 	if p.Has("files") {
 		list = p["files"]
 		if !strings.HasSuffix(p["to"], "/") {
-			return command.Proposal{}, command.Misuse("Invalid value for to: %s. Several folders go to a folder, with a slash at its end.", p["to"])
+			return command.Proposal{}, command.Misuse("Invalid value for to: %s. Several folders go to a folder, with a slash at its end.", command.Verbatim(p["to"]))
 		}
 	}
 	return relocateFolders(v, list, "Moved", false, func(from disk.Path) string {
@@ -87,7 +87,7 @@ func relocateFolders(v *command.Vault, list, said string, copies bool, destinati
 			return command.Proposal{}, err
 		}
 		if to.Below(from) {
-			return command.Proposal{}, command.Misuse("Invalid value for to: %s. It is in the folder itself.", typed)
+			return command.Proposal{}, command.Misuse("Invalid value for to: %s. It is in the folder itself.", command.Verbatim(typed))
 		}
 		below := func(p disk.Path) string { return to.String() + strings.TrimPrefix(p.String(), from.String()) }
 		for _, folder := range in.Folders {
@@ -162,7 +162,7 @@ func existingFolder(v *command.Vault, typed string) (disk.Path, error) {
 		return at, command.FolderNotFound(typed)
 	}
 	if at == (disk.Path{}) {
-		return at, command.Misuse("Invalid value for path: %s. That is the whole vault.", typed)
+		return at, command.Misuse("Invalid value for path: %s. That is the whole vault.", command.Verbatim(typed))
 	}
 	if err := v.IsThere(at); err != nil {
 		return at, command.FolderNotFound(typed)

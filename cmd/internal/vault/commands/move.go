@@ -58,7 +58,7 @@ func rename(v *command.Vault, p command.Values) (command.Proposal, error) {
 
 func oneName(name string) error {
 	if strings.ContainsAny(name, `/\`) {
-		return command.Misuse("Invalid value for name: %s. Use move to=<path> for another folder.", name)
+		return command.Misuse("Invalid value for name: %s. Use move to=<path> for another folder.", command.Verbatim(name))
 	}
 	return nil
 }
@@ -103,7 +103,7 @@ func moveSeveral(v *command.Vault, p command.Values) (command.Proposal, error) {
 		return command.Proposal{}, command.Misuse("Use file=<name>, path=<path>, files=<paths> or query=<text>, not several.")
 	}
 	if !strings.HasSuffix(p["to"], "/") {
-		return command.Proposal{}, command.Misuse("Invalid value for to: %s. Several files go to a folder, with a slash at its end.", p["to"])
+		return command.Proposal{}, command.Misuse("Invalid value for to: %s. Several files go to a folder, with a slash at its end.", command.Verbatim(p["to"]))
 	}
 	r, err := relocating(v, p)
 	if err != nil {

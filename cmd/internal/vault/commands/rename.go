@@ -81,7 +81,7 @@ func headingOf(text []byte, heading, to string) (place int, err error) {
 func badHeading(to string, err error) error {
 	var refusal *edit.Refusal
 	if errors.As(err, &refusal) {
-		return command.BadValue.Failure("Invalid value for to: %s. It must be one line that is a heading.", to)
+		return command.BadValue.Failure("Invalid value for to: %s. It must be one line that is a heading.", command.Verbatim(to))
 	}
 	return err
 }
@@ -231,7 +231,7 @@ func tagRenaming(p command.Values) (tagRename, error) {
 	for param, name := range map[string]*string{"name": &r.from, "to": &r.to} {
 		bare, ok := markdown.TagName(p[param])
 		if !ok {
-			return r, command.Misuse("Invalid value for %s: %s. A tag is letters, digits, _, - and /, with something else than digits.", param, p[param])
+			return r, command.Misuse("Invalid value for %s: %s. A tag is letters, digits, _, - and /, with something else than digits.", param, command.Verbatim(p[param]))
 		}
 		*name = bare
 	}

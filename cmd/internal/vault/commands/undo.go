@@ -83,7 +83,7 @@ func named(v *command.Vault, j *journal.Journal, p command.Values) ([]journal.En
 // entryOf returns the entry with an id, if all that it concerns may be seen.
 func entryOf(v *command.Vault, j *journal.Journal, id string) (journal.Entry, error) {
 	if _, err := journal.ParseID(id); err != nil {
-		return journal.Entry{}, command.MisuseWithHint(command.NotFoundID.Hint, "Invalid value for id: %s", id)
+		return journal.Entry{}, command.MisuseWithHint(command.NotFoundID.Hint, "Invalid value for id: %s", command.Verbatim(id))
 	}
 	e, err := j.Entry(id)
 	switch {

@@ -65,7 +65,7 @@ func uniquePath(v *command.Vault, settings uniqueSettings, name string) (disk.Pa
 		}
 	}
 	if strings.ContainsAny(name, `/\`) {
-		return disk.Path{}, command.Misuse("Invalid value for name: %s. The folder of unique notes is a setting of the vault.", name)
+		return disk.Path{}, command.Misuse("Invalid value for name: %s. The folder of unique notes is a setting of the vault.", command.Verbatim(name))
 	}
 	format := settings.Format
 	if strings.TrimSpace(format) == "" {
