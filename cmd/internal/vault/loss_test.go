@@ -243,7 +243,7 @@ func TestWhatElseIsALoss(t *testing.T) {
 		{[]string{"note:replace", "path=typo.md", "old=mroe", "new=more"}, ""},
 		{[]string{"property:set", "path=list.md", "name=attendees", "value=C", "type=text"}, `replaces the value of the property "attendees" of "list.md" by one of another type`},
 		{[]string{"property:set", "path=list.md", "name=attendees", "value=C, D", "type=list"}, ""},
-		{[]string{"property:set", "path=list.md", "name=n", "value=x"}, ""},
+		{[]string{"property:set", "path=list.md", "name=n", "value=2"}, ""},
 		{[]string{"property:set", "path=list.md", "name=empty", "value=x", "type=text"}, ""},
 		{[]string{"rename", "path=hub.md", "name=other"}, "affects 22 notes"},
 		{[]string{"vault:replace", "old=old", "new=fresh"}, "affects 21 notes"},

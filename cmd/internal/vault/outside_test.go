@@ -234,11 +234,13 @@ func TestANoteIsLookedAtUntilItStaysTheSame(t *testing.T) {
 	}
 }
 
-// The app would make a text of a list, so it does not carry out the change.
-func TestTheAppMakesNoTextOfAList(t *testing.T) {
-	h := build(t, map[string]string{"A.md": appNote})
-	begin := []string{command.BeginSwitch, command.ChangeSwitch, journal.NewID(time.Now()), "property:set", "path=A.md", "name=tags", "value=a, b, c"}
-	h.expect(command.ExitFailed, "Error: The app would make a text of the list \"tags\". type=list keeps it a list.\n", begin...)
+// The app would make a text of a list, and a number of a text, so it does not carry out the change.
+func TestTheAppChangesNoType(t *testing.T) {
+	h := build(t, map[string]string{"A.md": appNote, "B.md": "---\ncode: x\n---\n"})
+	call := []string{command.BeginSwitch, command.ChangeSwitch, journal.NewID(time.Now()), "property:set"}
+	h.expect(command.ExitFailed, "Error: The app would change the type of the property \"code\". With type= it does not.\n", append(call, "path=B.md", "name=code", "value=12")...)
+	begin := append(call, "path=A.md", "name=tags", "value=a, b, c")
+	h.expect(command.ExitFailed, "Error: The app would change the type of the property \"tags\". With type= it does not.\n", begin...)
 	if status, _, stderr := h.run(append(begin, "type=list")...); status != command.ExitDone {
 		t.Errorf("with type=list: status %d, %s", status, stderr)
 	}

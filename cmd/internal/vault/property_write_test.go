@@ -25,6 +25,16 @@ func TestPropertyIsSet(t *testing.T) {
 		{"a checkbox", "", []string{"name=a", "value=true"}, "---\na: true\n---\n"},
 		{"a date", "", []string{"name=a", "value=2026-11-21", "type=date"}, "---\na: 2026-11-21\n---\n"},
 		{"the user made it a number", "", []string{"name=N", "value=007"}, "---\nN: 7\n---\n"},
+		{"a text stays one", "---\na: draft # why\n---\n", []string{"name=a", "value=12"}, "---\na: \"12\" # why\n---\n"},
+		{"also one that looks like a number", "---\na: '007'\n---\n", []string{"name=A", "value=true"}, "---\na: \"true\"\n---\n"},
+		{"a number stays one", "---\na: 5\n---\n", []string{"name=a", "value= 6.50 "}, "---\na: 6.5\n---\n"},
+		{"a checkbox stays one", "---\na: true\n---\n", []string{"name=a", "value=False"}, "---\na: false\n---\n"},
+		{"a date stays one", "---\na: 2026-11-21\n---\n", []string{"name=a", "value=2026-11-22"}, "---\na: 2026-11-22\n---\n"},
+		{"nothing has no type", "---\na:\n---\n", []string{"name=a", "value=12"}, "---\na: 12\n---\n"},
+		{"the type in the vault goes before that in the note", "---\nn: abc\ns: 1\n---\n", []string{"name=n", "value=5"}, "---\nn: 5\ns: 1\n---\n"},
+		{"a list stays one where the vault has another type", "---\ns: [a, b]\n---\n", []string{"name=s", "value=c, d"}, "---\ns:\n  - c\n  - d\n---\n"},
+		{"a given type goes before that in the note", "---\na: draft\n---\n", []string{"name=a", "value=12", "type=number"}, "---\na: 12\n---\n"},
+		{"properties in a property are replaced if that is asked for", "---\na:\n  b: 1\n---\n", []string{"name=a", "value=x", "type=text"}, "---\na: x\n---\n"},
 		{"a list stays one", "---\na:\n  - \"[[X]]\"\n---\n", []string{"name=a", "value=[[A]], [[B]]"}, "---\na:\n  - \"[[A]]\"\n  - \"[[B]]\"\n---\n"},
 		{"a list of one line stays one", "---\nA: [x, y]\n---\n", []string{"name=a", "value=z"}, "---\nA:\n  - z\n---\n"},
 		{"a list becomes text if that is asked for", "---\na: [x, y]\n---\n", []string{"name=a", "value=z", "type=text"}, "---\na: z\n---\n"},
@@ -67,7 +77,7 @@ func TestPropertyIsRemoved(t *testing.T) {
 func TestPropertiesThatCannotBeChanged(t *testing.T) {
 	notes := map[string]string{
 		"A.md": "---\na: 1\n---\n", "Bad.md": "\ufeff---\r\na: 1\r\nb: [x\r\n---\r\n", "Twice.md": "---\na: 1\nb: 2\na: 3\n---\n",
-		"Braces.md": "---\n{a: 1}\n---\n", "p.png": "x", ".obsidian/types.json": `{"types":{"n":"number"}}`,
+		"Typed.md": "---\nnum: 5\nbox: true\nday: 2026-11-21\nmap:\n  b: 1\n---\n", "Braces.md": "---\n{a: 1}\n---\n", "p.png": "x", ".obsidian/types.json": `{"types":{"n":"number"}}`,
 	}
 	h := build(t, notes)
 	const setUsage = "Usage: property:set name=<name> value=<value> [type=text|list|number|checkbox|date|datetime] [file=<name>] [path=<path>] [folder=<path>] [query=<text>]\n"
@@ -76,6 +86,14 @@ func TestPropertiesThatCannotBeChanged(t *testing.T) {
 		{"no date", "property:set path=A.md name=x value=21.11.2026 type=date", command.ExitMisuse, "Error: Invalid date format. Use YYYY-MM-DD\n"},
 		{"no number, and the user made it one", "property:set path=A.md name=N value=abc", command.ExitMisuse,
 			"Error: Invalid number: abc. In this vault \"N\" is of the type number; type= sets it to another.\n"},
+		{"no number, where the note has one", "property:set path=Typed.md name=num value=many", command.ExitMisuse,
+			"Error: Invalid number: many. The property \"num\" of \"Typed.md\" is of the type number; type= sets it to another.\n"},
+		{"no checkbox, where the note has one", "property:set path=Typed.md name=box value=maybe", command.ExitMisuse,
+			"Error: Invalid checkbox: maybe. Use true or false. The property \"box\" of \"Typed.md\" is of the type checkbox; type= sets it to another.\n"},
+		{"no date, where one note of several has one", "property:set folder=/ query=[day] name=day value=soon", command.ExitMisuse,
+			"Error: Invalid date format. Use YYYY-MM-DD. The property \"day\" of \"Typed.md\" is of the type date; type= sets it to another.\n"},
+		{"properties in a property", "property:set path=Typed.md name=map value=1", command.ExitMisuse,
+			"Error: The property \"map\" of \"Typed.md\" has properties of its own; type= replaces them.\n"},
 		{"no type", "property:set path=A.md name=x value=1 type=tags", command.ExitMisuse, "Error: Invalid value for type: tags. Use text, list, number, checkbox, date, datetime.\n"},
 		{"no value", "property:set path=A.md name=x", command.ExitMisuse, "Error: Missing required parameter: value=<value>\n" + setUsage},
 		{"an empty value", "property:set path=A.md name=x value=", command.ExitMisuse, "Error: Missing required parameter: value\n"},

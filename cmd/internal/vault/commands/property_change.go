@@ -40,10 +40,14 @@ func setProperty(v *command.Vault, p command.Values) (command.Proposal, error) {
 	if err != nil {
 		return command.Proposal{}, err
 	}
+	becomes, err := value.in(t.Path, text)
+	if err != nil {
+		return command.Proposal{}, err
+	}
 	edited, err := value.Set(t.Path, text)
 	proposal := command.ProposeChange(t.Path, text, edited, "Set "+p["name"]+": "+p["value"])
-	if !p.Has("type") && value.in(text).Kind() == frontmatter.List && p["value"] != "[]" && frontmatter.IsList(text, p["name"]) {
-		proposal.AppDoesLess = command.AppDoesLess.Failure("The app would make a text of the list %q. type=list keeps it a list.", command.Verbatim(p["name"]))
+	if shaped, _ := frontmatter.ParseValue(p["value"], ""); !p.Has("type") && !shaped.Equal(becomes) && frontmatter.Get(text, p["name"]).Kind() != frontmatter.Null {
+		proposal.AppDoesLess = command.AppDoesLess.Failure("The app would change the type of the property %q. With type= it does not.", command.Verbatim(p["name"]))
 	}
 	return proposal, err
 }
@@ -64,14 +68,15 @@ func removeProperty(v *command.Vault, p command.Values) (command.Proposal, error
 
 // Value is what a request sets a property to.
 type Value struct {
-	name        string
-	value, list frontmatter.Value // list is in place of value in a note that has a list
+	name, typed     string
+	given, assigned bool // the type, by the request or in the vault
+	value           frontmatter.Value
 }
 
-// NewValue reads the value of a request. Its type is the one that is given, else the one that
-// the user assigned to the name in this vault, else that of the shape of the value; but what
-// is a list in a note stays one. The app goes by the shape alone, with which a number becomes
-// the text that the user once made it; a value that does not fit the assigned type is refused.
+// NewValue reads the value of a request. Its type is the one that is given, else that of a list in
+// the note, else the one that the user assigned to the name in this vault, else that of the value
+// in the note, else that of the shape of the value. A value that does not fit the type is refused.
+// The app goes by the shape alone, with which a number replaces a text.
 func NewValue(v *command.Vault, p command.Values) (Value, error) {
 	as, assigned := frontmatter.Type(p["type"]), false
 	if !p.Has("type") {
@@ -83,28 +88,40 @@ func NewValue(v *command.Vault, p command.Values) (Value, error) {
 	}
 	value, err := frontmatter.ParseValue(p["value"], as)
 	switch {
-	case err == nil && as == "":
-		list, err := frontmatter.ParseValue(p["value"], frontmatter.TypeMultitext)
-		return Value{p["name"], value, list}, err
 	case err == nil:
-		return Value{p["name"], value, value}, nil
+		return Value{p["name"], p["value"], p.Has("type"), assigned, value}, nil
 	case assigned:
 		return Value{}, command.Misuse("%v. In this vault %q is of the type %s; type= sets it to another.", err, command.Verbatim(p["name"]), as)
 	}
 	return Value{}, command.MisuseWithHint(dateMeant(v, p["value"], as), "%v", err)
 }
 
-// in returns the value for one note.
-func (x Value) in(text []byte) frontmatter.Value {
-	if frontmatter.IsList(text, x.name) {
-		return x.list
+// in returns the value for the note at a path.
+func (x Value) in(at disk.Path, text []byte) (frontmatter.Value, error) {
+	old := frontmatter.Get(text, x.name)
+	as := old.Type()
+	switch kind := old.Kind(); {
+	case x.given, kind == frontmatter.Null, kind != frontmatter.List && x.assigned:
+		return x.value, nil
+	case kind == frontmatter.Map:
+		return x.value, command.Misuse("The property %q of %q has properties of its own; type= replaces them.", command.Verbatim(x.name), command.Verbatim(at.String()))
+	case kind == frontmatter.List:
+		as = frontmatter.TypeMultitext
 	}
-	return x.value
+	value, err := frontmatter.ParseValue(x.typed, as)
+	if err != nil {
+		err = command.Misuse("%v. The property %q of %q is of the type %s; type= sets it to another.", err, command.Verbatim(x.name), command.Verbatim(at.String()), as)
+	}
+	return value, err
 }
 
 // Set returns the text of the note at a path with the property set.
 func (x Value) Set(at disk.Path, text []byte) ([]byte, error) {
-	edited, err := frontmatter.Set(text, x.name, x.in(text))
+	value, err := x.in(at, text)
+	if err != nil {
+		return nil, err
+	}
+	edited, err := frontmatter.Set(text, x.name, value)
 	if err != nil {
 		return nil, PropertyError(at, text, err)
 	}
@@ -167,7 +184,10 @@ func meansSet(v *command.Vault, p command.Values, c command.AppChange) (command.
 	if err != nil {
 		return command.Verdict{}, err
 	}
-	value := asked.in(c.Before.Text)
+	value, err := asked.in(disk.Path{}, c.Before.Text)
+	if err != nil {
+		return command.Verdict{}, err
+	}
 	for i, candidate := range append([]frontmatter.Value{value}, likeTheApp(p, value)...) {
 		wanted, err := frontmatter.Set(c.Before.Text, p["name"], candidate)
 		if err != nil {

@@ -66,12 +66,11 @@ func Set(text []byte, key string, value Value) ([]byte, error) {
 	return b.replace(place, value)
 }
 
-// IsList reports whether a property of the note text is a list. It is none in a block that
-// cannot be read.
-func IsList(text []byte, key string) bool {
-	_, properties, err := scan(text)
-	property, ok := properties.Lookup(key)
-	return err == nil && ok && property.Value.Kind() == List
+// Get returns the value of a property of the note text. It is null in a block that cannot be read.
+func Get(text []byte, key string) Value {
+	_, properties, _ := scan(text)
+	property, _ := properties.Lookup(key)
+	return property.Value
 }
 
 // scan returns the parts and the properties of the note text.
