@@ -238,8 +238,10 @@ func TestAFolderIsMovedAsAWhole(t *testing.T) {
 	}{
 		{"a hidden note", "folder:move path=F to=G/", "Error: Access denied: the folder \"F\" may not be changed as a whole.\n", map[string]string{"/": "rwd", "F/Sub": "none"}, nil, command.ExitFailed},
 		{"an ignored one", "folder:delete path=F", "Error: Access denied: the folder \"F\" may not be changed as a whole.\n", nil, map[string]string{".vaultwicketignore": "b.md\n"}, command.ExitFailed},
-		{"a note that may only be read", "folder:rename path=F name=Z", "Error: Access denied: \"F/Sub/b.md\" may not be moved away.\n", map[string]string{"/": "rwd", "F/Sub": "r"}, nil, command.ExitFailed},
-		{"one that may not be moved away", "folder:rename path=F name=Z", "Error: Access denied: \"F/Sub/b.md\" may not be moved away.\n", map[string]string{"/": "rwd", "F/Sub": "rw"}, nil, command.ExitFailed},
+		{"a note that may only be read", "folder:rename path=F name=Z", "Error: Access denied: the folder \"F\" may not be changed as a whole.\n", map[string]string{"/": "rwd", "F/Sub": "r"}, nil, command.ExitFailed},
+		{"one that may not be moved away", "folder:rename path=F name=Z", "Error: Access denied: the folder \"F\" may not be changed as a whole.\n", map[string]string{"/": "rwd", "F/Sub": "rw"}, nil, command.ExitFailed},
+		{"a rule for what is not there", "folder:move path=F to=G/", "Error: Access denied: the folder \"F\" may not be changed as a whole.\n", map[string]string{"/": "rwd", "F/Nothing": "none"}, nil, command.ExitFailed},
+		{"a rule that opens more", "folder:rename path=F name=Z", "Renamed: F -> Z (2 files)\n", map[string]string{"/": "rwd", "F/Sub": "rwd", "G": "none"}, nil, command.ExitDone},
 		{"a link in a note that may only be read", "folder:rename path=F name=Z", "Error: Access denied: \"L.md\" may not be changed.\n", map[string]string{"F": "rwd", "Z": "rwd", "/": "r"}, nil, command.ExitFailed},
 		{"where nothing may be made", "folder:move path=F to=G/", "Error: Access denied: \"G/F\" may not be changed.\n", map[string]string{"/": "rwd", "G": "r"}, nil, command.ExitFailed},
 		{"a copy of what can be seen", "folder:copy path=F to=Z", "Copied: F -> Z (1 file)\n", map[string]string{"/": "rwd", "F/Sub": "none"}, nil, command.ExitDone},
@@ -270,6 +272,26 @@ func TestAFolderIsMovedAsAWhole(t *testing.T) {
 				t.Errorf("it made %q", after)
 			}
 		})
+	}
+}
+
+// A link in a hidden note is not changed, and no answer tells that there is one.
+func TestLinksInHiddenNotesAreLeft(t *testing.T) {
+	var said [2]string
+	for i, hidden := range []string{"no link", "[[F/a]] [[a]]\n```base\nfilters: file.inFolder(\"F\")\n```\n"} {
+		h := build(t, map[string]string{"F/a.md": "a", "L.md": "[[a]]\n```base\nfilters: file.inFolder(\"F\")\n```\n", "Private/p.md": hidden})
+		h.env[command.AccessVariable] = mustRules(t, map[string]string{"/": "rwd", "Private": "none"}).String()
+		for _, call := range [][]string{{"rename", "path=F/a.md", "name=b", "links=update"}, {"folder:rename", "path=F", "name=G"}} {
+			_, plan, facts := h.run(append([]string{"--facts", "--plan"}, call...)...)
+			_, out, _ := h.run(call...)
+			said[i] += plan + facts + out
+		}
+		if h.get("Private/p.md") != hidden || h.get("L.md") != "[[b]]\n```base\nfilters: file.inFolder(\"G\")\n```\n" {
+			t.Errorf("the hidden note is %q, the other one %q", h.get("Private/p.md"), h.get("L.md"))
+		}
+	}
+	if said[0] != said[1] {
+		t.Errorf("%s\nwith a link in a hidden note:\n%s", said[0], said[1])
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"vaultwicket/cmd/internal/vault/command"
 	"vaultwicket/cmd/internal/vault/disk"
+	"vaultwicket/policy/access"
 )
 
 func init() {
@@ -170,8 +171,10 @@ func existingFolder(v *command.Vault, typed string) (disk.Path, error) {
 	return at, nil
 }
 
-// contentsOf returns what is in a folder. One that is to be changed as a whole is refused if the
-// caller does not see all of it, and it is not said what there is besides.
+// contentsOf returns what is in a folder. One that is to be changed as a whole is refused, in the
+// same words, if the rules let the caller do less than delete somewhere below it, whether or not
+// there is a file, and if a pattern of the ignore file hides something in it. Only the second
+// depends on hidden files.
 func contentsOf(v *command.Vault, t command.Target, whole bool) (disk.Contents, error) {
 	in, err := v.Disk.Contents(t.Path)
 	switch {
@@ -179,7 +182,7 @@ func contentsOf(v *command.Vault, t command.Target, whole bool) (disk.Contents, 
 		return in, command.FolderNotFound(t.Typed)
 	case err != nil:
 		return in, command.ReadError(t.Typed, err)
-	case whole && in.Hidden:
+	case whole && (in.Hidden || v.Rules.Restrict() && v.Rules.Lowest(t.Path.String()) < access.Delete):
 		return in, command.AccessDenied.Failure("Access denied: the folder %q may not be changed as a whole.", command.Verbatim(t.Path.String()))
 	}
 	return in, nil

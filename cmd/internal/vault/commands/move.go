@@ -471,7 +471,7 @@ func concerned(x *index.Index, m *relink.Move, to map[string]string) (sources []
 		}
 	}
 	for place, f := range x.Files {
-		if f.Path.Ext() == "base" { // the index does not look into it
+		if f.Path.Ext() == "base" || f.Facts().HasBases() { // the index does not look into them
 			sources = append(sources, f.Path)
 			continue
 		}

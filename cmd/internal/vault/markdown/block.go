@@ -164,6 +164,7 @@ type raw struct {
 	kind  rawKind
 	mark  byte // of a fence
 	size  int  // of a fence
+	base  bool // of a fence: whether its language is that of bases
 	depth int  // how many containers are around it
 }
 
@@ -187,7 +188,7 @@ func rawStart(line []byte) raw {
 		if n < 3 || mark == '`' && bytes.IndexByte(line[n:], '`') >= 0 {
 			return raw{}
 		}
-		return raw{kind: fenced, mark: mark, size: n}
+		return raw{kind: fenced, mark: mark, size: n, base: string(bytes.TrimSpace(line[n:])) == "base"}
 	}
 	for _, k := range []rawKind{html, math, comment} {
 		open := k.opening()
@@ -242,6 +243,8 @@ func (s *scanner) rawLine(c *cursor) {
 		if n := run(s.text[at:c.end], s.raw.mark); n >= s.raw.size && (width < codeIndent || s.raw.depth > 0) &&
 			len(bytes.TrimLeft(s.text[at+n:c.end], " \t")) == 0 {
 			s.closeRaw()
+		} else if s.raw.base {
+			s.note.Bases[len(s.note.Bases)-1].End = c.end
 		}
 		return
 	}

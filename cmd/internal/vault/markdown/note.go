@@ -24,6 +24,7 @@ type Note struct {
 	Tags     []Tag
 	Tasks    []Task
 	Blocks   []Block
+	Bases    []Span // contents of code blocks in the language of bases
 }
 
 // Span is a range of bytes.

@@ -60,13 +60,13 @@ type Scanner struct {
 func (c *Scanner) Scan(text []byte) Note {
 	last := &c.lists
 	c.scanner = scanner{text: text, copies: &c.copies, unescaped: c.unescaped, decoded: c.decoded, para: c.para[:0], note: Note{
-		Headings: last.Headings[:0], Links: last.Links[:0], Tags: last.Tags[:0], Tasks: last.Tasks[:0], Blocks: last.Blocks[:0],
+		Headings: last.Headings[:0], Links: last.Links[:0], Tags: last.Tags[:0], Tasks: last.Tasks[:0], Blocks: last.Blocks[:0], Bases: last.Bases[:0],
 	}}
 	c.scan()
 	*last = c.note
 	n := c.note
 	n.Headings, n.Links, n.Tags = nilIfEmpty(n.Headings), nilIfEmpty(n.Links), nilIfEmpty(n.Tags)
-	n.Tasks, n.Blocks = nilIfEmpty(n.Tasks), nilIfEmpty(n.Blocks)
+	n.Tasks, n.Blocks, n.Bases = nilIfEmpty(n.Tasks), nilIfEmpty(n.Blocks), nilIfEmpty(n.Bases)
 	return n
 }
 
@@ -250,6 +250,9 @@ func (s *scanner) leaf(at, end, matched int, continues bool) {
 			r.depth = s.depth
 			s.raw = r
 			s.touch(other, at, end)
+			if r.base {
+				s.note.Bases = append(s.note.Bases, Span{end, end})
+			}
 			if r.kind == comment {
 				s.commentLine(at+2, end)
 			}

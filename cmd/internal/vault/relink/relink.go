@@ -117,6 +117,19 @@ func body(c change, text []byte, found markdown.Note, source string) (edits []ed
 		}
 		changed += min(len(some), 1)
 	}
+	for _, base := range found.Bases {
+		some, lost := c.expressions(text[base.Start:base.End], source)
+		for _, e := range some {
+			e.Start += base.Start
+			e.End += base.Start
+			edits = append(edits, e)
+		}
+		changed += len(some)
+		for _, l := range lost {
+			l.Line += bytes.Count(text[:base.Start], []byte("\n"))
+			left = append(left, l)
+		}
+	}
 	if changed == 0 {
 		return nil, 0, left
 	}

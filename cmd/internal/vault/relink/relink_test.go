@@ -73,6 +73,8 @@ func TestRewrite(t *testing.T) {
 		{"the case of a file node counts", "f/c.canvas", "Old.md", "OLD.md", Shortest, `{"nodes":[{"type":"file","file":"Old.md"}]}`, `{"nodes":[{"type":"file","file":"OLD.md"}]}`},
 		{"a canvas that is broken", "f/c.canvas", "Old.md", "New.md", Shortest, `{"nodes":[{"type":"file","file":"Old.md"}`, `{"nodes":[{"type":"file","file":"Old.md"}`},
 		{"expressions of a base", "f/x.base", "f/B.md", "f/New.md", Shortest, "filters:\n  or:\n    - file.hasLink(\"f/B\") && link('[[f/B|x]]') # hasLink(\"f/B\")\n    - 'file.path == \"f/B.md\"'\n    - \"file.hasLink(\\\"f/B\\\")\"\n    - file.name == \"f/B\" || file.hasLink(\"A\")\n", "filters:\n  or:\n    - file.hasLink(\"New\") && link('[[New|x]]') # hasLink(\"New\")\n    - 'file.path == \"f/New.md\"'\n    - \"file.hasLink(\\\"New\\\")\"\n    - file.name == \"f/B\" || file.hasLink(\"A\")\n"},
+		{"a base in a code block", "A.md", "f/B.md", "f/New.md", Shortest, "---\nx: 1\n---\n[[f/B]]\n```base\nfilters: file.hasLink(\"f/B\")\n```\n- ~~~~ base \r\n  ~~~\r\n  - link('f/B')\r\n  ~~~~\n```dataview\nlink(\"f/B\")\n```\n[[f/B]]\n> ```base\n> - file.path == \"f/B.md\"", "---\nx: 1\n---\n[[New]]\n```base\nfilters: file.hasLink(\"New\")\n```\n- ~~~~ base \r\n  ~~~\r\n  - link('New')\r\n  ~~~~\n```dataview\nlink(\"f/B\")\n```\n[[New]]\n> ```base\n> - file.path == \"f/New.md\""},
+		{"a base in a node of a canvas", "f/c.canvas", "Old.md", "New.md", Shortest, `{"nodes":[{"type":"text","text":"é\n` + "```base" + `\nlink('Old')\n` + "```" + `\n[[Old]]"}]}`, `{"nodes":[{"type":"text","text":"é\n` + "```base" + `\nlink('New')\n` + "```" + `\n[[New]]"}]}`},
 		{"other files have no links", "img.png", "Old.md", "New.md", Shortest, "[[Old]]", "[[Old]]"},
 	}
 	for _, tt := range tests {
@@ -91,6 +93,7 @@ func TestWhatCannotBeWrittenIsLeft(t *testing.T) {
 		want           []Left
 	}{
 		{"a name with a bar", "N|x.md", "x\n[[Old]]", []Left{{2, "Old", unwritable}}},
+		{"in a code block", "N\"x.md", "a\n```base\n- link('Old')\n```", []Left{{3, "Old", unwritable}}},
 		{"a name with a number sign", "N#x.md", "[t](Old.md)", []Left{{1, "Old.md", unwritable}}},
 		{"a file without an extension", "LICENSE", "[[Old]]", []Left{{1, "Old", unwritable}}},
 		{"a name that hides another link", "a$b.md", "$c [[Old]] [[A]]", []Left{{1, "Old", disturbed}}},

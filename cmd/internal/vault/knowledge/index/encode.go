@@ -36,6 +36,7 @@ const (
 	leastTag      = 3
 	leastTask     = 5
 	leastBlock    = 4
+	leastSpan     = 2
 	leastValue    = 1
 	leastProperty = 3
 )
@@ -99,13 +100,20 @@ func appendNote(b []byte, n *markdown.Note) []byte {
 		}
 		return b
 	})
-	return appendSized(b, func(b []byte) []byte {
+	b = appendSized(b, func(b []byte) []byte {
 		b = appendCount(b, n.Blocks)
 		l := last{}
 		for _, block := range n.Blocks {
 			b = appendText(b, block.ID)
 			b = l.append(b, block.Line, block.Span.Start)
 			b = appendInt(b, block.Span.End-block.Span.Start)
+		}
+		return b
+	})
+	return appendSized(b, func(b []byte) []byte {
+		b = appendCount(b, n.Bases)
+		for _, base := range n.Bases {
+			b = appendInt(appendInt(b, base.Start), base.End)
 		}
 		return b
 	})
@@ -143,6 +151,8 @@ const (
 	linkList
 	tagList
 	taskList
+	blockList
+	baseList
 )
 
 // readNote reads what appendNote wrote. The note is worthless if r fails.
@@ -155,6 +165,7 @@ func readNote(r *reader) (n markdown.Note) {
 	n.Tags = readSized(r, readTags)
 	n.Tasks = readSized(r, readTasks)
 	n.Blocks = readSized(r, readBlocks)
+	n.Bases = readSized(r, readBases)
 	return n
 }
 
@@ -265,6 +276,14 @@ func readBlocks(r *reader) []markdown.Block {
 		block.Span.End = block.Span.Start + r.int()
 	}
 	return blocks
+}
+
+func readBases(r *reader) []markdown.Span {
+	bases := readList[markdown.Span](r, leastSpan)
+	for i := range bases {
+		bases[i] = markdown.Span{Start: r.int(), End: r.int()}
+	}
+	return bases
 }
 
 // appendProperties appends p, for [readProperties].

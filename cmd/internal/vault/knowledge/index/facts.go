@@ -69,6 +69,9 @@ func (f Facts) Tasks() []markdown.Task { return readListOf(f, taskList, readTask
 // Headings returns the headings in the order of the text.
 func (f Facts) Headings() []markdown.Heading { return readListOf(f, headingList, readHeadings) }
 
+// HasBases reports whether there is a code block in the language of bases.
+func (f Facts) HasBases() bool { return len(readListOf(f, baseList, readBases)) > 0 }
+
 // BodyTags returns the tags of the text after the properties, in its order.
 func (f Facts) BodyTags() []markdown.Tag { return readListOf(f, tagList, readTags) }
 
@@ -194,7 +197,8 @@ func readCanvas(text []byte) *Found {
 				Target: node.File + node.Subpath, Path: "/" + node.File, Subpath: node.Subpath, Embed: true,
 			})
 		case "text":
-			found.Links = append(found.Links, markdown.Scan([]byte(node.Text)).Links...)
+			text := markdown.Scan([]byte(node.Text))
+			found.Links, found.Bases = append(found.Links, text.Links...), append(found.Bases, text.Bases...)
 		}
 	}
 	return found
