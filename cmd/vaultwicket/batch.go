@@ -31,12 +31,17 @@ const (
 
 // runBatch is "vaultwicket batch": operations from a file, their results as JSON.
 func runBatch(ctx context.Context, std terminal.Streams, args []string) error {
-	o, err := settings.Open("batch", std, args, settings.Stay)
+	o, err := settings.Open("batch", std, args, func(f *settings.Flags) {
+		settings.Stay(f)
+		f.CallsServer()
+	})
 	if err != nil {
 		return err
 	}
-	defer o.Runner.Close()
-	defer o.Gateway.Flush()
+	if o.Remote == nil {
+		defer o.Runner.Close()
+		defer o.Gateway.Flush()
+	}
 	if len(o.Rest) != 1 {
 		return &terminal.UsageError{Reason: "batch requires one file", Advice: `"-" reads the operations from standard input`}
 	}
@@ -51,8 +56,17 @@ func runBatch(ctx context.Context, std terminal.Streams, args []string) error {
 	user := newUser(o, "batch")
 	operations.MaxOutput = maxBatchOutput
 	operations.Ask, operations.Caller, operations.Client, operations.Surface = user.asker(), settings.AtTerminal, settings.AtTerminal, settings.AtTerminal
-	result := o.Gateway.DoBatch(counting(ctx, user.progress), operations)
+	var result gateway.BatchResult
+	if o.Remote != nil {
+		o.Remote.Ask = user.asksRemote()
+		result, err = o.Remote.Batch(ctx, input)
+	} else {
+		result = o.Gateway.DoBatch(counting(ctx, user.progress), operations)
+	}
 	user.progress.Stop()
+	if err != nil {
+		return err
+	}
 	if user.declined && result.Error != nil {
 		_ = user.cancelled() // the status is that of the answer
 	}

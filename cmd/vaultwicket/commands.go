@@ -37,6 +37,7 @@ func listCommands(ctx context.Context, std terminal.Streams, args []string) erro
 	var look terminal.ScreenOptions
 	o, err := settings.Open("commands", std, args, func(f *settings.Flags) {
 		f.BoolVar(&all, "all", false, "also the commands that are not enabled, and why not")
+		f.CallsServer()
 		look.ColorFlag(f.FlagSet)
 	})
 	if err != nil {
@@ -46,13 +47,25 @@ func listCommands(ctx context.Context, std terminal.Streams, args []string) erro
 		return &terminal.UsageError{Reason: fmt.Sprintf("commands: unexpected argument %q", quote.Short(o.Rest[0])), Advice: `"vaultwicket explain COMMAND" shows one command`}
 	}
 	commands := []catalog.Explained{}
-	for _, c := range o.Gateway.Listing() {
-		if all || c.Enabled() {
-			commands = append(commands, c.Explained())
+	if o.Remote != nil {
+		list, err := o.Remote.Commands(ctx)
+		if err != nil {
+			return err
 		}
-	}
-	if all {
-		commands = append(commands, drifted(ctx, o)...)
+		for _, c := range list {
+			if all || c.Allowed {
+				commands = append(commands, catalog.Explained{Entry: c, Why: c.Hint, Params: []catalog.ExplainedParam{}})
+			}
+		}
+	} else {
+		for _, c := range o.Gateway.Listing() {
+			if all || c.Enabled() {
+				commands = append(commands, c.Explained())
+			}
+		}
+		if all {
+			commands = append(commands, drifted(ctx, o)...)
+		}
 	}
 	if o.JSON {
 		return terminal.PrintJSON(std.Out, commands, terminal.ExitDone)
@@ -79,22 +92,34 @@ func listCommands(ctx context.Context, std terminal.Streams, args []string) erro
 }
 
 // explain is "vaultwicket explain COMMAND".
-func explain(_ context.Context, std terminal.Streams, args []string) error {
-	o, err := settings.Open("explain", std, args, nil)
+func explain(ctx context.Context, std terminal.Streams, args []string) error {
+	o, err := settings.Open("explain", std, args, (*settings.Flags).CallsServer)
 	if err != nil {
 		return err
 	}
 	if len(o.Rest) != 1 {
 		return &terminal.UsageError{Reason: "explain requires one command", Advice: `"vaultwicket commands --all" lists them`}
 	}
-	c, err := o.Gateway.Explain(o.Rest[0])
+	var text string
+	if o.Remote != nil {
+		if o.JSON {
+			return &terminal.UsageError{Reason: "explain: --json cannot be combined with --url", Advice: "leave one of them out"}
+		}
+		text, err = o.Remote.Help(ctx, o.Rest[0])
+		text = terminal.Visible(text)
+	} else {
+		var c catalog.Listing
+		if c, err = o.Gateway.Explain(o.Rest[0]); err == nil {
+			text = c.Explained().Text()
+		}
+		if err == nil && o.JSON {
+			return terminal.PrintJSON(std.Out, c.Explained(), terminal.ExitDone)
+		}
+	}
 	if err != nil {
 		return err
 	}
-	if o.JSON {
-		return terminal.PrintJSON(std.Out, c.Explained(), terminal.ExitDone)
-	}
-	if _, err := io.WriteString(std.Out, c.Explained().Text()); err != nil {
+	if _, err := io.WriteString(std.Out, text); err != nil {
 		return fmt.Errorf("write the output: %w", err)
 	}
 	return nil

@@ -15,6 +15,7 @@ var helpOfDoctor = description{
 	Examples: []example{
 		{"check everything", "vaultwicket doctor"},
 		{"for programs", "vaultwicket doctor --json"},
+		{"a server, as its clients see it", "vaultwicket doctor --url https://notes.example/mcp"},
 	},
 }
 
@@ -26,11 +27,17 @@ func runDoctor(ctx context.Context, std terminal.Streams, args []string) error {
 	m, asJSON, err := doctor.ThisMachine(std, args, func(f *settings.Flags) {
 		look.ColorFlag(f.FlagSet)
 		f.BoolVar(&strict, "strict", false, "end with status 1 if there are warnings")
+		f.CallsServer()
 	})
 	if err != nil {
 		return err
 	}
-	report := doctor.Check(ctx, m)
+	var report *doctor.Report
+	if m.Remote != nil {
+		report = doctor.CheckServer(ctx, m.Remote, m.Now())
+	} else {
+		report = doctor.Check(ctx, m)
+	}
 	if err := ctx.Err(); err != nil {
 		return err
 	}

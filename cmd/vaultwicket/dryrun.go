@@ -30,6 +30,7 @@ func dryRun(ctx context.Context, std terminal.Streams, args []string) error {
 	var look terminal.ScreenOptions
 	o, err := settings.Open("dry-run", std, args, func(f *settings.Flags) {
 		stdinFlag(f, &stdin)
+		f.CallsServer()
 		look.ColorFlag(f.FlagSet)
 	})
 	if err != nil {
@@ -41,8 +42,16 @@ func dryRun(ctx context.Context, std terminal.Streams, args []string) error {
 	}
 	req.AtTerminal = true
 	progress := o.Progress(req.Command)
-	plan := o.Gateway.DryRun(counting(ctx, progress), req)
+	var plan gateway.DryRun
+	if o.Remote != nil {
+		plan, err = o.Remote.DryRun(ctx, req)
+	} else {
+		plan = o.Gateway.DryRun(counting(ctx, progress), req)
+	}
 	progress.Stop()
+	if err != nil {
+		return err
+	}
 	if o.MarkUntrusted {
 		plan = plan.Marked()
 	}

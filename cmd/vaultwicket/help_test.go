@@ -104,7 +104,7 @@ func checkExample(t *testing.T, e example, c subcommand, words []string) {
 
 func TestSettingsAreToldFromOtherFlags(t *testing.T) {
 	f := ownAndSettings(flagsOf("run"))
-	if len(f.Settings) != len(settings.Names())+1 || len(f.Own) != 4 {
+	if len(f.Settings) != len(settings.Names())+1 || len(f.Own) != 5 {
 		t.Errorf("%d settings, other flags %+v", len(f.Settings), f.Own)
 	}
 	if f := ownAndSettings(flagsOf("audit")); len(f.Settings) > 0 { // its --vault is a filter

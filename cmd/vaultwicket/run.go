@@ -26,6 +26,7 @@ var helpOfRun = description{
 		{"read today's note", "vaultwicket run --vault ~/Notes daily:read"},
 		{"search", `vaultwicket run --vault ~/Notes --tier v1 search query="garden shed"`},
 		{"add lines from standard input", "date | vaultwicket run --vault ~/Notes --allow-mutations daily:append content=-"},
+		{"on a server", "vaultwicket run --url https://notes.example/mcp --token-file ~/notes.token files"},
 		{"all of the result, for programs", "vaultwicket run --vault ~/Notes --json random:read"},
 	},
 }
@@ -34,7 +35,10 @@ var helpOfRun = description{
 // output is the command's own: byte for byte, unless a terminal would read it.
 func runCall(ctx context.Context, std terminal.Streams, args []string) error {
 	var once condition
-	o, err := settings.Open("run", std, args, once.flags)
+	o, err := settings.Open("run", std, args, func(f *settings.Flags) {
+		once.flags(f)
+		f.CallsServer()
+	})
 	if err != nil {
 		return err
 	}
@@ -52,8 +56,18 @@ func runCall(ctx context.Context, std terminal.Streams, args []string) error {
 // [terminal.Silent].
 func doTyped(ctx context.Context, o settings.Opened, req gateway.Request) error {
 	user := newUser(o, req.Command)
-	result := o.Gateway.Do(counting(ctx, user.progress), typed(user, req))
+	var result gateway.Result
+	var err error
+	if o.Remote != nil {
+		o.Remote.Ask = user.asksRemote()
+		result, err = o.Remote.Do(ctx, req)
+	} else {
+		result = o.Gateway.Do(counting(ctx, user.progress), typed(user, req))
+	}
 	user.progress.Stop()
+	if err != nil {
+		return err
+	}
 	if user.declined && result.Error != nil && !o.JSON {
 		return user.cancelled()
 	}
@@ -82,8 +96,11 @@ func doTyped(ctx context.Context, o settings.Opened, req gateway.Request) error 
 		return terminal.FailureOf(result.Error)
 	}
 	output := result.Output()
-	if o.MarkUntrusted || terminal.IsTerminal(o.Std.Out) {
+	if o.Remote != nil || o.MarkUntrusted || terminal.IsTerminal(o.Std.Out) {
 		output = result.Stdout // without control characters
+	}
+	if o.Remote != nil && terminal.IsTerminal(o.Std.Out) {
+		output = terminal.Visible(output) // a server of others may send anything
 	}
 	if _, err := io.WriteString(o.Std.Out, output); err != nil {
 		return fmt.Errorf("write the output: %w", err)
@@ -126,7 +143,11 @@ func typedRequest(o settings.Opened, stdin string) (gateway.Request, error) {
 			}
 		}
 	}
-	return gateway.Request{Command: command, Words: words}, err
+	req := gateway.Request{Command: command, Words: words}
+	if o.Remote != nil {
+		req.Vault = o.Vault.Name
+	}
+	return req, err
 }
 
 // fromInput is the value of a parameter that is read from standard input.
@@ -210,6 +231,19 @@ func (u *user) asker() consent.Asker {
 		}
 		u.declined = true
 		return consent.No
+	}
+}
+
+// asksRemote returns the function that asks the user at the terminal what a server asks, nil
+// without a terminal.
+func (u *user) asksRemote() func(ctx context.Context, text string) bool {
+	if u.asker() == nil {
+		return nil
+	}
+	return func(ctx context.Context, text string) bool {
+		defer u.progress.Pause()()
+		u.declined = !terminal.Pages(ctx, u.std.In, u.std.Err, strings.Split(terminal.Visible(text), "\n")) || !terminal.Confirm(ctx, u.std.In, u.std.Err, "Allow this?")
+		return !u.declined
 	}
 }
 

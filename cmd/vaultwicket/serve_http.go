@@ -25,10 +25,6 @@ import (
 	"vaultwicket/policy"
 )
 
-// tokenVariable contains the bearer token, for environments such as containers, where a file is
-// inconvenient.
-const tokenVariable = "VAULTWICKET_TOKEN"
-
 // tokenName is the file of the token in the state folder.
 const tokenName = "token"
 
@@ -73,14 +69,14 @@ func serveHTTP(ctx context.Context, o settings.Opened, c mcpserver.Config) error
 // tokenOf returns the bearer token and where it comes from. It creates the token file if it is
 // missing.
 func tokenOf(o settings.Opened) (token, from string, err error) {
-	if text := o.Std.Getenv(tokenVariable); text != "" {
+	if text := o.Std.Getenv(settings.TokenVariable); text != "" {
 		if o.HTTP.TokenFile != "" {
-			return "", "", &terminal.UsageError{Reason: fmt.Sprintf("the setting %q and the environment %q both give a token", "token-file", tokenVariable), Advice: "leave one of the two out"}
+			return "", "", &terminal.UsageError{Reason: fmt.Sprintf("the setting %q and the environment %q both give a token", "token-file", settings.TokenVariable), Advice: "leave one of the two out"}
 		}
 		if reason := streamable.Weakness(text); reason != "" {
-			return "", "", &terminal.UsageError{Reason: fmt.Sprintf("environment %q: the token %s", tokenVariable, reason), Advice: "use 32 random bytes, such as the token file that vaultwicket creates"}
+			return "", "", &terminal.UsageError{Reason: fmt.Sprintf("environment %q: the token %s", settings.TokenVariable, reason), Advice: "use 32 random bytes, such as the token file that vaultwicket creates"}
 		}
-		return text, "the environment " + tokenVariable, nil
+		return text, "the environment " + settings.TokenVariable, nil
 	}
 	file := o.HTTP.TokenFile
 	if file == "" {

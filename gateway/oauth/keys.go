@@ -99,7 +99,7 @@ func (k *keys) fetch(ctx context.Context) (set jose.JSONWebKeySet, err error) {
 		Issuer string `json:"issuer"`
 		Keys   string `json:"jwks_uri"`
 	}
-	for _, place := range metadataURLs(k.issuer) {
+	for _, place := range MetadataURLs(k.issuer) {
 		if err = k.get(ctx, place, &about); err == nil {
 			break
 		}
@@ -126,8 +126,8 @@ func (k *keys) fetch(ctx context.Context) (set jose.JSONWebKeySet, err error) {
 	return set, nil
 }
 
-// metadataURLs are the places of the metadata of an issuer: RFC 8414, and those of openid-configuration.
-func metadataURLs(issuer string) []string {
+// MetadataURLs returns the places of the metadata of an issuer: RFC 8414, and those of openid-configuration.
+func MetadataURLs(issuer string) []string {
 	u, err := url.Parse(issuer)
 	if err != nil {
 		return nil

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"vaultwicket/cmd/internal/clients"
+	"vaultwicket/cmd/internal/remote"
 	"vaultwicket/cmd/internal/settings"
 	"vaultwicket/gateway"
 	"vaultwicket/gateway/failure"
@@ -22,6 +23,9 @@ import (
 
 // Machine is the machine to check, and the functions that ask its programs. They must not be nil.
 type Machine struct {
+	// Remote is a server to check in place of the machine, nil for the machine; see [CheckServer].
+	Remote *remote.Server
+
 	OS      string // as runtime.GOOS
 	Getenv  func(string) string
 	Now     func() time.Time

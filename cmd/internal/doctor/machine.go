@@ -51,6 +51,9 @@ func ThisMachine(std terminal.Streams, args []string, more func(*settings.Flags)
 	if _, _, without := settings.NewFlags("doctor").Load(std, file); invalid != nil && without == nil {
 		return m, false, invalid // it is the other flags
 	}
+	if server, _, err := f.Server(std); server != nil || err != nil {
+		return Machine{Remote: server, Now: time.Now}, f.JSON, err
+	}
 	state := private.StateFolder(std.Getenv, "")
 	executable, err := os.Executable()
 	if err != nil {

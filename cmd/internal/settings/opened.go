@@ -14,6 +14,7 @@ import (
 	"vaultwicket/allowlist/day"
 	"vaultwicket/allowlist/quote"
 	"vaultwicket/cmd/internal/release"
+	"vaultwicket/cmd/internal/remote"
 	"vaultwicket/cmd/internal/terminal"
 	"vaultwicket/exec"
 	"vaultwicket/gateway"
@@ -35,6 +36,9 @@ type Opened struct {
 	Metrics *telemetry.Metrics // nil if no one could read them
 	Traces  *telemetry.Tracing // nil where there is no collector
 	Rest    []string
+	// Remote is the server to call in place of the gateway, nil for none; see [Flags.CallsServer].
+	// There is neither a runner nor a gateway then.
+	Remote *remote.Server
 	// Activity is told of the calls of a server.
 	Activity *Activity
 
@@ -49,12 +53,22 @@ func Open(name string, std terminal.Streams, args []string, more func(*Flags)) (
 	if more != nil {
 		more(f)
 	}
-	s, rest, err := f.Load(std, args)
+	if err := f.parse(args); err != nil {
+		return Opened{}, err
+	}
+	o := Opened{Flags: f, Std: std, messages: terminal.NewMessages(std.Err), Rest: f.Args(), running: &running{}}
+	var err error
+	if o.Remote, o.Vault.Name, err = f.Server(std); err != nil || o.Remote != nil {
+		if err == nil && o.Remote.Token == "" {
+			err = &terminal.UsageError{Reason: "no token for the server", Advice: "give the file of the token with --token-file"}
+		}
+		return o, err
+	}
+	s, err := f.load(std)
 	if err != nil {
 		return Opened{}, err
 	}
-	messages := terminal.NewMessages(std.Err)
-	o := Opened{Flags: f, Settings: s, Std: std, Log: s.Logger(messages), messages: messages, Rest: rest, running: &running{}}
+	o.Settings, o.Log = s, s.Logger(o.messages)
 	if err := o.checkPlaces(); err != nil {
 		return Opened{}, err
 	}

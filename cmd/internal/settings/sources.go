@@ -64,6 +64,7 @@ type Flags struct {
 	source *source  // of the settings, nil until it is read
 	file   document // that the settings were read from, the zero one if from none
 	bounds managed  // of this machine
+	url    string   // see CallsServer
 
 	// No flags, but set by subcommands: those that stay, and those whose calls are
 	// counted.
@@ -112,11 +113,16 @@ func (f *Flags) Load(std terminal.Streams, args []string) (Settings, []string, e
 	if err := f.parse(args); err != nil {
 		return Settings{}, nil, err
 	}
-	s, err := f.read(std)
-	if err == nil {
+	s, err := f.load(std)
+	return s, f.Args(), err
+}
+
+// load reads the settings with flags that were parsed.
+func (f *Flags) load(std terminal.Streams) (s Settings, err error) {
+	if s, err = f.read(std); err == nil {
 		err = f.agree(&s)
 	}
-	return s, f.Args(), err
+	return s, err
 }
 
 // parse reads the flags of args.

@@ -1,0 +1,111 @@
+package doctor
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/url"
+	"regexp"
+	"strings"
+	"time"
+
+	"vaultwicket/cmd/internal/remote"
+	"vaultwicket/gateway/oauth"
+)
+
+const (
+	clockDifference = 30 * time.Second    // as the server allows for access tokens
+	certificateLeft = 14 * 24 * time.Hour // time to renew a certificate
+)
+
+// metadataParam is the address of the description of a server in a challenge (RFC 9728, 5.1).
+var metadataParam = regexp.MustCompile(`resource_metadata="([^"]+)"`)
+
+// CheckServer checks a server over HTTP as its clients see it.
+func CheckServer(ctx context.Context, s *remote.Server, now time.Time) *Report {
+	r := &Report{}
+	u, _ := url.Parse(s.URL) // it was checked
+	origin := u.Scheme + "://" + u.Host
+	p, err := s.Probe(ctx, "POST", s.URL)
+	if err != nil {
+		r.problem("server-reach", fmt.Sprintf("%s cannot be reached: %v", s.URL, err), "no client can connect", "check the address, the name in the DNS, the proxy and its certificate")
+		return r
+	}
+	r.ok("server-reach", fmt.Sprintf("%s answers", s.URL))
+	switch left := p.Expires.Sub(now); {
+	case p.Expires.IsZero():
+		r.ok("server-tls", "no TLS, on this machine only")
+	case left < certificateLeft:
+		r.warn("server-tls", fmt.Sprintf("the certificate expires in %d days", int(left.Hours()/24)), "clients stop connecting then", "renew it")
+	default:
+		r.ok("server-tls", fmt.Sprintf("TLS, the certificate is valid for %d days", int(left.Hours()/24)))
+	}
+	if differs := p.Date.Sub(now).Abs(); !p.Date.IsZero() && differs > clockDifference {
+		r.problem("server-clock", fmt.Sprintf("the clocks differ by %s", differs.Round(time.Second)), "access tokens are refused before they begin or after they have expired", "synchronize the clocks")
+	} else {
+		r.ok("server-clock", "the clocks agree")
+	}
+	if p.Status != 401 {
+		r.problem("server-token", fmt.Sprintf("a request without a token is answered with %d", p.Status), "a client needs 401 to sign in, and nobody else should get an answer",
+			"check that the proxy passes requests on to vaultwicket unchanged")
+	} else {
+		r.ok("server-token", "a request without a token is refused")
+	}
+	if p, err := s.Probe(ctx, "POST", s.URL, "Origin", "https://doctor.invalid"); err == nil && p.Status != 403 {
+		r.problem("server-origin", fmt.Sprintf("a request of an unknown web page is answered with %d", p.Status), "a page in a browser could call the server", "check that the proxy passes the header Origin on")
+	} else {
+		r.ok("server-origin", "requests of unknown web pages are refused")
+	}
+	if place := metadataParam.FindStringSubmatch(p.Challenge); place != nil {
+		checkMetadata(ctx, s, r, place[1], origin)
+	} else {
+		r.ok("server-oauth", "no OAuth: clients need the token of an agent")
+	}
+	if s.Token == "" {
+		return r
+	}
+	if version, err := s.Version(ctx); err != nil {
+		fix := "give a valid one with --token-file"
+		if hint := hinted(nil); errors.As(err, &hint) {
+			fix = hint.Hint()
+		}
+		r.problem("server-call", err.Error(), "the token is of no use", fix)
+	} else {
+		r.ok("server-call", "the token is accepted, version "+version)
+	}
+	return r
+}
+
+// checkMetadata checks how clients find out where to sign in.
+func checkMetadata(ctx context.Context, s *remote.Server, r *Report, place, origin string) {
+	const why = "clients do not find out where to sign in"
+	var about struct {
+		Resource string
+		Servers  []string `json:"authorization_servers"`
+	}
+	p, err := s.Probe(ctx, "GET", place)
+	if err == nil {
+		err = json.Unmarshal(p.Body, &about)
+	}
+	switch {
+	case !strings.HasPrefix(place, origin+"/"):
+		r.problem("server-metadata", "the server describes itself at "+place, why, "set public-url to "+s.URL)
+		return
+	case err != nil || p.Status != 200:
+		r.problem("server-metadata", fmt.Sprintf("%s is answered with %d", place, p.Status), why, "have the proxy pass /.well-known/oauth-protected-resource on")
+		return
+	case about.Resource != s.URL || len(about.Servers) == 0:
+		r.problem("server-metadata", fmt.Sprintf("the server says that it is %q", about.Resource), "clients refuse a description of another address", "set public-url to "+s.URL)
+		return
+	}
+	r.ok("server-metadata", "clients are told to sign in at "+about.Servers[0])
+	for _, known := range oauth.MetadataURLs(about.Servers[0]) {
+		var issuer struct{ Issuer string }
+		if p, err := s.Probe(ctx, "GET", known); err == nil && p.Status == 200 && json.Unmarshal(p.Body, &issuer) == nil && issuer.Issuer == about.Servers[0] {
+			r.ok("server-issuer", "the authorization server describes itself at "+known)
+			return
+		}
+	}
+	r.problem("server-issuer", about.Servers[0]+" does not describe itself as that issuer", "neither clients nor the server find its keys", "set oauth-issuer to the issuer exactly as its metadata has it")
+}

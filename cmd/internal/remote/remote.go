@@ -1,0 +1,277 @@
+// Package remote calls a vaultwicket server over HTTP, in the protocol without sessions
+// (2026-07-28), for commands that are typed in a terminal: what a command does and prints is as
+// with the gateway of this machine.
+package remote
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"vaultwicket/cmd/internal/release"
+	"vaultwicket/cmd/internal/terminal"
+	"vaultwicket/gateway"
+	"vaultwicket/gateway/catalog"
+	"vaultwicket/gateway/failure"
+)
+
+const (
+	protocol  = "2026-07-28"
+	maxAnswer = 64 << 20 // bytes; a page of an answer has at most 1 MiB of output
+	maxProbe  = 1 << 20
+	maxReason = 200 // bytes of an answer that is not of the protocol
+)
+
+// Server is a server, as a client with a token sees it. Its methods return an error if the server
+// could not be asked; what it denies or could not do is in the answer.
+type Server struct {
+	// URL is the address of the endpoint, Token the bearer token.
+	URL, Token string
+	// Ask asks the user for an approval, with the text of the server; nil has the server keep
+	// the question for its owner.
+	Ask func(ctx context.Context, text string) bool
+	// Client sends the requests, nil for one that follows no redirect.
+	Client *http.Client
+}
+
+// Do carries out a request. A long answer is fetched whole.
+func (s *Server) Do(ctx context.Context, r gateway.Request) (result gateway.Result, err error) {
+	result, err = call[gateway.Result](ctx, s, "obsidianCli", argumentsOf(r))
+	text := result.Stdout
+	for next := result.Truncated; err == nil && next != nil && next.Cursor != ""; {
+		var page gateway.Result
+		page, err = call[gateway.Result](ctx, s, "obsidianCli", map[string]any{"command": r.Command, "cursor": next.Cursor})
+		if page.Error != nil {
+			return page, err
+		}
+		text += page.Stdout
+		next, result.Truncated, result.Notices = page.Truncated, nil, nil // they are about a part
+	}
+	result.Stdout = text
+	return result, err
+}
+
+// DryRun returns what a request would do.
+func (s *Server) DryRun(ctx context.Context, r gateway.Request) (gateway.DryRun, error) {
+	arguments := argumentsOf(r)
+	arguments["dryRun"] = true
+	return call[gateway.DryRun](ctx, s, "obsidianCli", arguments)
+}
+
+// Batch carries out operations, as obsidianBatch takes them.
+func (s *Server) Batch(ctx context.Context, operations json.RawMessage) (gateway.BatchResult, error) {
+	return call[gateway.BatchResult](ctx, s, "obsidianBatch", operations)
+}
+
+// Commands lists the commands of the server.
+func (s *Server) Commands(ctx context.Context) (list []catalog.Entry, err error) {
+	text, err := s.read(ctx, "vaultwicket://commands")
+	if err == nil {
+		err = json.Unmarshal([]byte(text), &list)
+	}
+	return list, err
+}
+
+// Help describes a command of the server.
+func (s *Server) Help(ctx context.Context, command string) (string, error) {
+	return s.read(ctx, "vaultwicket://help/"+url.PathEscape(command))
+}
+
+// argumentsOf returns a request that was typed as arguments of obsidianCli. The server knows the
+// kinds of parameters and takes all of them as text.
+func argumentsOf(r gateway.Request) map[string]any {
+	params := map[string]any{}
+	for _, word := range r.Words {
+		if name, value, valued := strings.Cut(strings.TrimPrefix(word, "--"), "="); valued {
+			params[name] = value
+		} else {
+			params[name] = true
+		}
+	}
+	all := map[string]any{"command": r.Command, "params": params, "vault": r.Vault, "expectHash": r.ExpectHash, "idempotencyKey": r.IdempotencyKey}
+	maps.DeleteFunc(all, func(_ string, value any) bool { return value == "" })
+	return all
+}
+
+// answer is a response of the server, as far as it is read.
+type answer struct {
+	ID     json.RawMessage
+	Result struct {
+		ResultType        string
+		StructuredContent json.RawMessage
+		Content           []struct{ Text string }
+		Contents          []struct{ Text string }
+		InputRequests     map[string]struct{ Params struct{ Message string } }
+		RequestState      string
+	}
+	Error *struct{ Message string }
+}
+
+// call calls a tool, and asks the user if the server wants that.
+func call[R any](ctx context.Context, s *Server, tool string, arguments any) (result R, err error) {
+	params := map[string]any{"name": tool, "arguments": arguments}
+	a, err := s.send(ctx, "tools/call", tool, params)
+	if err == nil && a.Result.ResultType == "input_required" {
+		params["requestState"] = a.Result.RequestState
+		responses := map[string]any{}
+		for id, question := range a.Result.InputRequests {
+			action := "decline"
+			if s.Ask != nil && s.Ask(ctx, question.Params.Message) {
+				action = "accept"
+			}
+			responses[id] = map[string]any{"action": action}
+		}
+		params["inputResponses"] = responses
+		a, err = s.send(ctx, "tools/call", tool, params)
+	}
+	switch {
+	case err != nil:
+	case a.Result.StructuredContent == nil:
+		err = terminal.Fail(terminal.ExitNotReady, "the server answers in text alone", "the owner of the server can set result-format to json")
+	default:
+		err = json.Unmarshal(a.Result.StructuredContent, &result)
+	}
+	return result, err
+}
+
+// read returns the text of a resource.
+func (s *Server) read(ctx context.Context, uri string) (string, error) {
+	a, err := s.send(ctx, "resources/read", uri, map[string]any{"uri": uri})
+	if err == nil && len(a.Result.Contents) != 1 {
+		err = s.unexpected("it has no such resource")
+	}
+	if err != nil {
+		return "", err
+	}
+	return a.Result.Contents[0].Text, nil
+}
+
+// send sends a request and returns its answer.
+func (s *Server) send(ctx context.Context, method, name string, params map[string]any) (a answer, err error) {
+	capabilities := map[string]any{}
+	if s.Ask != nil {
+		capabilities["elicitation"] = map[string]any{}
+	}
+	params["_meta"] = map[string]any{
+		"io.modelcontextprotocol/protocolVersion": protocol, "io.modelcontextprotocol/clientCapabilities": capabilities,
+		"io.modelcontextprotocol/clientInfo": map[string]any{"name": "vaultwicket", "version": release.Version},
+	}
+	body, err := json.Marshal(map[string]any{"jsonrpc": "2.0", "id": 1, "method": method, "params": params})
+	if err != nil {
+		return a, err
+	}
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, s.URL, bytes.NewReader(body))
+	if err != nil {
+		return a, err
+	}
+	for header, value := range map[string]string{
+		"Authorization": "Bearer " + s.Token, "Content-Type": "application/json", "Accept": "application/json, text/event-stream",
+		"MCP-Protocol-Version": protocol, "Mcp-Method": method, "Mcp-Name": name,
+	} {
+		r.Header.Set(header, value)
+	}
+	response, err := s.client().Do(r)
+	if err != nil {
+		if ctx.Err() != nil {
+			return a, terminal.Silent(terminal.ExitInterrupted)
+		}
+		return a, terminal.Fail(terminal.ExitNotReady, failure.Sentence(err.Error()), "\"vaultwicket doctor --url\" checks a server")
+	}
+	defer response.Body.Close()
+	text, err := message(response)
+	if err == nil {
+		err = json.Unmarshal(text, &a)
+	}
+	switch {
+	case response.StatusCode == http.StatusUnauthorized:
+		return a, terminal.Fail(terminal.ExitDenied, fmt.Sprintf("%s does not accept the token", s.URL), "give a valid one with --token-file")
+	case err != nil || string(a.ID) != "1":
+		return a, s.unexpected(fmt.Sprintf("%s %s", response.Status, text[:min(len(text), maxReason)]))
+	case a.Error != nil:
+		return a, terminal.Fail(terminal.ExitInvalid, failure.Sentence(a.Error.Message), "")
+	}
+	return a, nil
+}
+
+// client returns the client that sends the requests: the token is for one address.
+func (s *Server) client() *http.Client {
+	if s.Client != nil {
+		return s.Client
+	}
+	return &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+}
+
+func (s *Server) unexpected(what string) error {
+	return terminal.Fail(terminal.ExitNotReady, failure.Sentence(fmt.Sprintf("unexpected answer of %s: %s", s.URL, what)), "\"vaultwicket doctor --url\" checks a server")
+}
+
+// message returns the answer of a response: a document, or the last message of a stream.
+func message(response *http.Response) (last []byte, err error) {
+	body := io.LimitReader(response.Body, maxAnswer)
+	if !strings.HasPrefix(response.Header.Get("Content-Type"), "text/event-stream") {
+		return io.ReadAll(body)
+	}
+	lines := bufio.NewReader(body)
+	for err == nil {
+		var line []byte
+		line, err = lines.ReadBytes('\n')
+		if data, ok := bytes.CutPrefix(line, []byte("data: ")); ok {
+			last = data
+		}
+	}
+	if err == io.EOF {
+		err = nil
+	}
+	return last, err
+}
+
+// Probe is a plain response of a server, for diagnosis.
+type Probe struct {
+	Status      int
+	Date        time.Time // of the server's clock, zero if it does not say
+	Expires     time.Time // of its certificate, zero without TLS
+	Challenge   string    // the header WWW-Authenticate
+	ContentType string
+	Body        []byte
+}
+
+// Probe sends a plain request, with headers in pairs.
+func (s *Server) Probe(ctx context.Context, method, address string, headers ...string) (p Probe, err error) {
+	r, err := http.NewRequestWithContext(ctx, method, address, nil)
+	if err != nil {
+		return p, err
+	}
+	for i := 0; i+1 < len(headers); i += 2 {
+		r.Header.Set(headers[i], headers[i+1])
+	}
+	response, err := s.client().Do(r)
+	if err != nil {
+		return p, err
+	}
+	defer response.Body.Close()
+	p.Status, p.Challenge, p.ContentType = response.StatusCode, response.Header.Get("WWW-Authenticate"), response.Header.Get("Content-Type")
+	p.Date, _ = http.ParseTime(response.Header.Get("Date"))
+	if response.TLS != nil && len(response.TLS.PeerCertificates) > 0 {
+		p.Expires = response.TLS.PeerCertificates[0].NotAfter
+	}
+	p.Body, err = io.ReadAll(io.LimitReader(response.Body, maxProbe))
+	return p, err
+}
+
+// Version asks the server for its version, with the token.
+func (s *Server) Version(ctx context.Context) (string, error) {
+	var status struct{ Version string }
+	text, err := s.read(ctx, "vaultwicket://status")
+	if err == nil {
+		err = json.Unmarshal([]byte(text), &status)
+	}
+	return status.Version, err
+}

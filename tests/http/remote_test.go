@@ -1,0 +1,209 @@
+package http_test
+
+import (
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/go-jose/go-jose/v4"
+
+	"vaultwicket/tests/rig"
+)
+
+// A command that is typed for a server prints what it prints on the machine of the server.
+func TestTheTerminalIsAClient(t *testing.T) {
+	long := strings.Repeat("a line of a long note, with ünïcödé\n", 4000)
+	r := rig.New(t, map[string]string{"a.md": "one\ntwo\n", "Long.md": long, "F/b.md": "see [[a]]\n"})
+	server := r.OverHTTP()
+	url := "--url=http://" + server.Addr + "/mcp"
+	token := filepath.Join(r.Home, "token")
+	rig.WriteFile(t, token, []byte(rig.Token+"\n"))
+	if err := os.Chmod(token, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	batch := filepath.Join(r.Home, "batch.json")
+	rig.WriteFile(t, batch, []byte(`{"operations":[{"clientId":"x","command":"read","params":{"path":"a.md"}},{"clientId":"y","command":"files"}]}`))
+	for _, args := range [][]string{
+		{"run", "read", "path=a.md"}, {"run", "read", "path=Long.md"}, {"run", "files"}, {"run", "files", "folder=F"}, {"run", "backlinks", "file=a", "counts"}, {"run", "read", "path=none.md"},
+		{"run", "read", "pth=a.md"}, {"run", "eval", "code=1"}, {"run", "no:such"}, {"run", "append", "path=a.md", "content=three"}, {"run", "--expect-hash=0000000000000000", "append", "path=a.md", "content=x"},
+		{"dry-run", "delete", "path=a.md"}, {"dry-run", "eval", "code=1"}, {"explain", "read"}, {"explain", "no:such"},
+	} {
+		before := r.Read("a.md")
+		out, said, status := r.Run(args...)
+		r.Write("a.md", before)
+		remoteOut, remoteSaid, remoteStatus := r.Run(append([]string{args[0], url, "--token-file=" + token}, args[1:]...)...)
+		if args[0] == "dry-run" { // the server shows no program and no file names of its own
+			out, remoteOut = verdicts(out), verdicts(remoteOut)
+		}
+		if remoteOut != out || remoteStatus != status || (remoteSaid == "") != (said == "") {
+			t.Errorf("%q: %d %s%s, on the machine %d %s%s", args, remoteStatus, remoteOut, remoteSaid, status, out, said)
+		}
+		r.Write("a.md", before)
+	}
+	var result struct {
+		OK      bool
+		Results []struct {
+			ClientID string
+			Result   struct{ Stdout string }
+		}
+	}
+	out := r.Must("batch", url, batch)
+	if err := json.Unmarshal([]byte(out), &result); err != nil || !result.OK || len(result.Results) != 2 || result.Results[0].Result.Stdout != "one\ntwo\n" {
+		t.Errorf("a batch: %v, %s", err, out)
+	}
+	local, there := r.Must("commands", "--all"), r.Must("commands", "--all", url)
+	if strings.Count(there, "\n") != strings.Count(local, "\n") || !strings.Contains(there, "daily:read") {
+		t.Errorf("commands: %s, on the machine %s", there, local)
+	}
+	for _, test := range []struct {
+		args, says string
+		status     int
+	}{
+		{"run --url=http://notes.example/mcp read path=a.md", "must have https", 2},
+		{"run --url=notes.example read path=a.md", "is not a URL", 2},
+		{"run " + url + " --tier=v3 read path=a.md", `flag "--tier" has no effect with --url`, 2},
+		{"run " + url + " --token-file=/dev/null read path=a.md", "token-file", 2},
+		{"run " + url + "x read path=a.md", "404", 4},
+		{"run --url=http://127.0.0.1:1/mcp read path=a.md", "127.0.0.1:1", 4},
+		{"explain --json " + url + " read", "cannot be combined", 2},
+	} {
+		if out, said, status := r.Run(strings.Fields(test.args)...); status != test.status || !strings.Contains(said, test.says) || out != "" {
+			t.Errorf("%s: %d %s%s", test.args, status, out, said)
+		}
+	}
+	rig.WriteFile(t, token, []byte("wrong\n"))
+	if _, said, status := r.Run("run", url, "--token-file="+token, "files"); status != 3 || !strings.Contains(said, "does not accept the token") {
+		t.Errorf("a wrong token: %d %s", status, said)
+	}
+}
+
+// verdicts are the lines about the decision.
+func verdicts(plan string) (kept string) {
+	for line := range strings.Lines(plan) {
+		if strings.HasPrefix(line, "decision") || strings.HasPrefix(line, "rule ") || strings.HasPrefix(line, "effect") {
+			kept += strings.Join(strings.Fields(line), " ") + "\n"
+		}
+	}
+	return kept
+}
+
+// A server that answers with other things is an error, its text is made visible, and it never gets
+// the token of another address.
+func TestAServerThatIsNone(t *testing.T) {
+	r := rig.New(t, nil)
+	stolen := make(chan string, 10)
+	thief := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, req *http.Request) { stolen <- req.Header.Get("Authorization") }))
+	defer thief.Close()
+	for what, answer := range map[string]http.HandlerFunc{
+		"a page":     func(w http.ResponseWriter, _ *http.Request) { w.Write([]byte("<html>\x1b[2J")) },
+		"nothing":    func(http.ResponseWriter, *http.Request) {},
+		"a redirect": func(w http.ResponseWriter, req *http.Request) { http.Redirect(w, req, thief.URL, 307) },
+		"another id": func(w http.ResponseWriter, _ *http.Request) { w.Write([]byte(`{"jsonrpc":"2.0","id":2,"result":{}}`)) },
+		"no result":  func(w http.ResponseWriter, _ *http.Request) { w.Write([]byte(`{"jsonrpc":"2.0","id":1}`)) },
+		"an error": func(w http.ResponseWriter, _ *http.Request) {
+			w.Write([]byte(`{"jsonrpc":"2.0","id":1,"error":{"code":-32602,"message":"no\u001b[2J"}}`))
+		},
+		"an endless question": func(w http.ResponseWriter, _ *http.Request) {
+			w.Write([]byte(`{"jsonrpc":"2.0","id":1,"result":{"resultType":"input_required","inputRequests":{"a":{"params":{"message":"?"}}},"requestState":"s"}}`))
+		},
+	} {
+		server := httptest.NewServer(answer)
+		out, said, status := r.Run("run", "--url="+server.URL+"/mcp", "files")
+		if status == 0 || out != "" || strings.Contains(said, "\x1b") || strings.Contains(said, rig.Token) {
+			t.Errorf("%s: %d %q %q", what, status, out, said)
+		}
+		server.Close()
+	}
+	if len(stolen) > 0 {
+		t.Errorf("another server got %q", <-stolen)
+	}
+}
+
+// doctor checks a server as its clients see it: one as it should be, and each of the things that a
+// proxy in front of it does wrong.
+func TestDoctorChecksAServer(t *testing.T) {
+	key := rig.NewKey("k1", jose.ES256)
+	issuer := rig.NewIssuer(t, key)
+	r := rig.New(t, map[string]string{"a.md": "a\n"})
+	proxy := httptest.NewUnstartedServer(nil)
+	public := "http://" + proxy.Listener.Addr().String() + "/mcp"
+	r.Flags = []string{"--public-url=" + public, "--oauth-issuer=" + issuer.URL}
+	server := r.OverHTTP()
+	forward := &httputil.ReverseProxy{Rewrite: func(p *httputil.ProxyRequest) {
+		p.SetURL(&url.URL{Scheme: "http", Host: server.Addr})
+		p.Out.Host = p.In.Host
+	}}
+	wrong := http.HandlerFunc(forward.ServeHTTP)
+	proxy.Config.Handler = http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) { wrong(w, req) })
+	proxy.Start()
+	defer proxy.Close()
+	for _, test := range []struct {
+		what  string
+		proxy http.HandlerFunc
+		bad   []string
+	}{
+		{"as it should be", forward.ServeHTTP, nil},
+		{"another clock", func(w http.ResponseWriter, req *http.Request) {
+			w.Header()["Date"] = []string{time.Now().Add(-time.Minute).UTC().Format(http.TimeFormat)}
+			forward.ServeHTTP(dateless{w}, req)
+		}, []string{"server-clock"}},
+		{"no description", func(w http.ResponseWriter, req *http.Request) {
+			if strings.HasPrefix(req.URL.Path, "/.well-known") {
+				http.NotFound(w, req)
+				return
+			}
+			forward.ServeHTTP(w, req)
+		}, []string{"server-metadata"}},
+		{"no origin", func(w http.ResponseWriter, req *http.Request) {
+			req.Header.Del("Origin")
+			forward.ServeHTTP(w, req)
+		}, []string{"server-origin"}},
+		{"a token of its own", func(w http.ResponseWriter, req *http.Request) {
+			req.Header.Set("Authorization", "Bearer "+rig.Token)
+			forward.ServeHTTP(w, req)
+		}, []string{"server-token"}},
+		{"something else", func(w http.ResponseWriter, _ *http.Request) { w.Write([]byte("hello")) }, []string{"server-token", "server-origin", "server-call"}},
+	} {
+		wrong = test.proxy
+		out, said, status := r.Run("doctor", "--json", "--url="+public)
+		var report struct {
+			Findings []struct{ Check, Level string }
+		}
+		if err := json.Unmarshal([]byte(out), &report); err != nil || len(report.Findings) < 5 {
+			t.Fatalf("%s: %v %s%s", test.what, err, out, said)
+		}
+		var bad []string
+		for _, f := range report.Findings {
+			if f.Level == "problem" {
+				bad = append(bad, f.Check)
+			}
+		}
+		if !slices.Equal(bad, test.bad) || (status == 0) != (bad == nil) {
+			t.Errorf("%s: %d, %q, want %q: %s", test.what, status, bad, test.bad, out)
+		}
+	}
+	issuer.Describe("issuer", "https://other.example")
+	wrong = forward.ServeHTTP
+	if out, _, status := r.Run("doctor", "--url="+public); status != 4 || !strings.Contains(out, "does not describe itself as that issuer") {
+		t.Errorf("an issuer of another name: %d %s", status, out)
+	}
+	if out, _, status := r.Run("doctor", "--url=http://127.0.0.1:1/mcp"); status != 4 || !strings.Contains(out, "cannot be reached") {
+		t.Errorf("no server: %d %s", status, out)
+	}
+}
+
+// dateless keeps the header Date that was set.
+type dateless struct{ http.ResponseWriter }
+
+func (d dateless) WriteHeader(status int) {
+	d.Header()["Date"] = d.Header()["Date"][:1]
+	d.ResponseWriter.WriteHeader(status)
+}
