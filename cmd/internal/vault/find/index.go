@@ -123,7 +123,7 @@ func (b *builder) idsOf(written string) []int {
 // count counts the words of a text, in a field or with field 0 in the body, and returns how
 // many there are.
 func (b *builder) count(text string, field fields, counts []int) (n int32) {
-	eachWritten(text, func(written string, _ int) {
+	eachWritten(text, nil, func(written string, _, _ int) {
 		for _, id := range b.idsOf(written) {
 			w := &b.words[id]
 			if w.count == 0 && w.fields == 0 {

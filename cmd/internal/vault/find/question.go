@@ -54,7 +54,7 @@ func parse(question string) (terms []*term, phrases [][]string) {
 	pieces := strings.Split(question, `"`)
 	for i, piece := range pieces {
 		var phrase []string
-		eachWritten(piece, func(written string, _ int) {
+		eachWritten(piece, nil, func(written string, _, _ int) {
 			words, whole := parts(written)
 			phrase = append(phrase, words...)
 			if whole != "" {

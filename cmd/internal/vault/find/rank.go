@@ -11,7 +11,6 @@ import (
 	"strings"
 	"sync"
 	"time"
-	"unicode/utf8"
 
 	"vaultwicket/cmd/internal/vault/meaning"
 	"vaultwicket/cmd/internal/vault/processors"
@@ -178,7 +177,7 @@ func (w *View) Ask(ctx context.Context, question string, v Vault, limit int) (An
 	for i, t := range terms {
 		for _, a := range t.answers {
 			q.matches[a.word] = append(q.matches[a.word], match{i, a.weight})
-			q.lengths[a.word[0]] |= 1 << (len(a.word) % 64)
+			q.shapes.add(a.word)
 		}
 	}
 	list, err := q.rank(ctx, max(candidates, limit))
@@ -251,7 +250,7 @@ type ranking struct {
 	matches map[string][]match // by the word of the index: which terms it answers
 	mu      sync.Mutex
 	written map[string][]match  // by a written word that is not plain, because making its forms takes long
-	lengths [256]uint64         // by the first byte of words that answer: a bit for each length modulo 64
+	shapes  shapes              // of the words that answer
 	linked  map[string][]string // which notes that were read link to a file
 }
 
@@ -473,7 +472,7 @@ func (q *ranking) fuse(ctx context.Context, question string, list []*found, a *A
 // hasPhrase reports whether a text has the words of a phrase one after the other.
 func hasPhrase(text string, phrase []string) (has bool) {
 	var begun []int // how many words each beginning of the phrase has so far
-	eachWritten(text, func(written string, _ int) {
+	eachWritten(text, nil, func(written string, _, _ int) {
 		if has {
 			return
 		}
@@ -498,9 +497,6 @@ func hasPhrase(text string, phrase []string) (has bool) {
 
 // matchesOf returns which terms a written word answers.
 func (q *ranking) matchesOf(written string) []match {
-	if !q.mayMatch(written) {
-		return nil // most words
-	}
 	if isPlain(written) {
 		return q.matches[strings.ToLower(written)]
 	}
@@ -517,30 +513,6 @@ func (q *ranking) matchesOf(written string) []match {
 		q.written[strings.Clone(written)] = list
 	}
 	return list
-}
-
-// mayMatch reports whether a written word may answer a term, without making its forms. An answer is as long as a
-// plain word, and begins as a part of another one does.
-func (q *ranking) mayMatch(written string) (may bool) {
-	plain := true
-	for i := range len(written) {
-		switch c := written[i]; {
-		case c >= utf8.RuneSelf:
-			return true
-		case 'a' <= c && c <= 'z' && i > 0:
-			continue
-		case 'a' <= c|0x20 && c|0x20 <= 'z':
-			plain = plain && i == 0
-			may = may || q.lengths[c|0x20] != 0
-		default: // a digit, or a connector before a part
-			plain = false
-			may = may || q.lengths[c] != 0 || i+1 < len(written) && q.lengths[written[i+1]|0x20] != 0
-		}
-	}
-	if plain {
-		return q.lengths[written[0]|0x20]&(1<<(len(written)%64)) != 0
-	}
-	return may
 }
 
 // occurrence is a word of a section that answers a term.
@@ -576,21 +548,24 @@ func (c Content) Sections() (texts []string) {
 func (q *ranking) bestSection(c Content, preferred int, r *Result) (best float64) {
 	best = -1
 	start, end := c.Body, c.Body
+	var all []occurrence
 	for i := range len(c.Headings) + 1 {
 		from, to, heading := c.section(i)
 		if from == to {
 			continue
 		}
 		text := c.Text[from:to]
-		var all []occurrence
-		words := 0
-		eachWritten(text, func(written string, start int) {
-			words++
+		all = all[:0]
+		words := eachWritten(text, &q.shapes, func(written string, start, word int) {
 			for _, m := range q.matchesOf(written) {
-				all = append(all, occurrence{m.term, words, m.weight, Mark{start, start + len(written)}})
+				all = append(all, occurrence{m.term, word, m.weight, Mark{start, start + len(written)}})
 			}
 		})
-		if score := q.section(all, words, heading); score > best && (len(all) > 0 || best < 0) || score == 0 && best == 0 && i == preferred {
+		score := 0.0
+		if len(all) > 0 {
+			score = q.section(all, words, heading)
+		}
+		if score > best && (len(all) > 0 || best < 0) || score == 0 && best == 0 && i == preferred {
 			best = score
 			start, end = from, to
 			r.Heading, r.Marks = heading, nil
@@ -633,7 +608,7 @@ func (q *ranking) section(all []occurrence, words int, heading string) (score fl
 		tf[o.term] += o.weight
 		strength[o.term] = max(strength[o.term], o.weight)
 	}
-	eachWritten(heading, func(written string, _ int) {
+	eachWritten(heading, &q.shapes, func(written string, _, _ int) {
 		for _, m := range q.matchesOf(written) {
 			tf[m.term] += 2 * m.weight
 		}
@@ -685,14 +660,17 @@ func (q *ranking) anchors(from *found, to map[string]string) {
 }
 
 func (q *ranking) coverageOf(text string) (share float64) {
-	strength := make([]float64, len(q.terms))
-	eachWritten(text, func(written string, _ int) {
+	var strength []float64 // nil while no word answers, as of most texts
+	eachWritten(text, &q.shapes, func(written string, _, _ int) {
 		for _, m := range q.matchesOf(written) {
+			if strength == nil {
+				strength = make([]float64, len(q.terms))
+			}
 			strength[m.term] = max(strength[m.term], m.weight)
 		}
 	})
-	for i, t := range q.terms {
-		share += t.idf * strength[i] / q.total
+	for i := range strength {
+		share += q.terms[i].idf * strength[i] / q.total
 	}
 	return share
 }

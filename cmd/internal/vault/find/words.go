@@ -12,27 +12,63 @@ import (
 // data, and would fill the vocabulary.
 const maxWord = 64
 
-// eachWritten calls visit with each written word of a text: letters, digits and marks, joined by
-// single connectors such as those of a date, a path or snake_case.
-func eachWritten(text string, visit func(word string, start int)) {
+// eachWritten calls visit with each written word of a text and its number, from 1: letters, digits and marks, joined
+// by single connectors such as those of a date, a path or snake_case. It returns how many there are.
+// Words without a form of one of the shapes are only counted, unless of is nil.
+func eachWritten(text string, of *shapes, visit func(word string, start, number int)) (words int) {
 	for i := 0; i < len(text); {
 		n := wordRune(text[i:])
 		if n == 0 {
 			i++ // the other bytes of a rune begin no word either
 			continue
 		}
-		start := i
+		start, first, others := i, classOf[text[i]], uint8(0)
 		for n > 0 {
-			for i += n; i < len(text) && classOf[text[i]] == inWord; i++ {
+			for i += n; i < len(text) && classOf[text[i]]&inWord != 0; i++ {
+				others |= classOf[text[i]]
 			}
-			if n = wordRune(text[i:]); n == 0 && i < len(text) && classOf[text[i]] == connects {
-				if n = wordRune(text[i+1:]); n > 0 {
-					n++
+			n = 0
+			if i < len(text) && classOf[text[i]] != separates {
+				if n = wordRune(text[i:]); n == 0 && classOf[text[i]] == connects {
+					if n = wordRune(text[i+1:]); n > 0 {
+						n++
+					}
+				}
+				if n > 0 {
+					others |= wide // or with a connector: no plain word
 				}
 			}
 		}
-		visit(text[start:i], start)
+		words++
+		if of == nil || of.may(text[start:i], first&(lower|upper) != 0 && others&^lower == 0) {
+			visit(text[start:i], start, words)
+		}
 	}
+	return words
+}
+
+// shapes are what some words of an index begin with and how long they are: by the first byte a bit for each
+// length modulo 64.
+type shapes [256]uint64
+
+func (s *shapes) add(word string) { s[word[0]] |= 1 << (len(word) % 64) }
+
+// may reports whether a written word may have a form of one of the shapes. A plain word is as long as its form; a part
+// of another one begins with a letter or digit of it.
+func (s *shapes) may(written string, plain bool) bool {
+	if plain {
+		return s[written[0]|0x20]&(1<<(len(written)%64)) != 0
+	}
+	for i := range len(written) {
+		switch c := written[i]; {
+		case c >= utf8.RuneSelf:
+			return true
+		case classOf[c] == lower && i > 0 && classOf[written[i-1]]&(lower|upper) != 0:
+		case s[c|0x20] != 0:
+			return true
+		}
+	}
+	return false
 }
 
 // wordRune returns the length of the rune at the beginning of a text, 0 where it is in no word.
@@ -40,7 +76,7 @@ func wordRune(text string) int {
 	switch {
 	case text == "":
 		return 0
-	case classOf[text[0]] == inWord:
+	case classOf[text[0]]&inWord != 0:
 		return 1
 	case classOf[text[0]] == wide:
 		if r, size := utf8.DecodeRuneInString(text); isWordRune(r) {
@@ -53,10 +89,14 @@ func wordRune(text string) int {
 // The classes of bytes: what is a letter or a digit by itself, what joins two of them, and what is a part of
 // a longer rune.
 const (
-	separates = iota
-	inWord
+	separates = 0
+	lower     = 1 << iota
+	upper
+	digit
 	connects
 	wide
+
+	inWord = lower | upper | digit
 )
 
 var classOf = func() (of [256]uint8) {
@@ -64,8 +104,12 @@ var classOf = func() (of [256]uint8) {
 		switch {
 		case c >= utf8.RuneSelf:
 			of[c] = wide
-		case 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9':
-			of[c] = inWord
+		case 'a' <= c && c <= 'z':
+			of[c] = lower
+		case 'A' <= c && c <= 'Z':
+			of[c] = upper
+		case '0' <= c && c <= '9':
+			of[c] = digit
 		case strings.IndexByte(connectors, byte(c)) >= 0:
 			of[c] = connects
 		}
@@ -77,7 +121,7 @@ const connectors = "_-./:@"
 
 func isWordRune(r rune) bool {
 	if r < utf8.RuneSelf {
-		return r >= 0 && classOf[byte(r)] == inWord
+		return r >= 0 && classOf[byte(r)]&inWord != 0
 	}
 	return unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.Is(unicode.Mn, r)
 }
