@@ -81,6 +81,9 @@ type Vault struct {
 	// Read has the content of a note or a canvas used, of which no part is kept, unless there is none that can be
 	// read. An error ends the question. It is called from several goroutines.
 	Read func(path string, use func(Content)) error
+	// Resolve sets the Target of each link to the path of the file that it leads to, "" for none. Of links without a Text
+	// those are enough that lead to one of some files, or where one with a Text leads. With nil a Target is a path.
+	Resolve func(links []Lead, to []string)
 	// Modified returns when a file was changed.
 	Modified func(path string) time.Time
 	// Daily is the path of the daily note of a day that the question names, "" for none.
@@ -105,8 +108,14 @@ type Heading struct {
 	Text   string
 }
 
-// Link is a link to another file of the vault; Text is "" where it shows no text of its own.
+// Link is a link as it is written; Text is "" where it shows no text of its own.
 type Link struct{ Text, Target string }
+
+// Lead is a link in a file. Its Text is "" as well where that does not name what the question is about.
+type Lead struct {
+	From string
+	Link
+}
 
 // Result is a file that answers a question.
 type Result struct {
@@ -149,9 +158,9 @@ type found struct {
 	score          float64
 	coverage       float64
 	result         Result
-	section        int    // the best one by its meaning, if no word decides
-	has            bool   // it was read, and has the phrases of the question
-	links          []Link // to others, with the texts that name these by the question
+	section        int  // the best one by its meaning, if no word decides
+	has            bool // it was read, and has the phrases of the question
+	links          []Lead
 	err            error
 }
 
@@ -280,7 +289,6 @@ func (q *ranking) rank(ctx context.Context, candidates int) ([]*found, error) {
 			return nil, err
 		}
 	}
-	anchors := map[string]string{}
 	var list []*found
 	for len(best) > 0 && len(list) < candidates {
 		next := best[:min(len(best), candidates-len(list))]
@@ -295,12 +303,11 @@ func (q *ranking) rank(ctx context.Context, candidates int) ([]*found, error) {
 				return nil, f.err
 			}
 			if f.has {
-				q.anchors(f, anchors)
 				list = append(list, f)
 			}
 		}
 	}
-	list, err := q.follow(list, anchors)
+	list, err := q.follow(list, q.anchors(list))
 	if err != nil {
 		return nil, err
 	}
@@ -379,14 +386,10 @@ func (q *ranking) look(f *found) (err error) {
 				f.result.Line = 0 // its texts are lines of no file
 			}
 			for _, link := range c.Links {
-				if link.Target == f.path || !q.sees(link.Target) {
-					continue
+				if link.Text != "" && q.coverageOf(link.Text) < 0.6 {
+					link.Text = ""
 				}
-				if named := link.Text != "" && q.coverageOf(link.Text) >= 0.6; named {
-					f.links = append(f.links, Link{strings.Clone(link.Text), link.Target})
-				} else if !slices.ContainsFunc(f.links, func(l Link) bool { return l.Target == link.Target }) {
-					f.links = append(f.links, Link{"", link.Target})
-				}
+				f.links = append(f.links, Lead{f.path, Link{strings.Clone(link.Text), strings.Clone(link.Target)}})
 			}
 		})
 	}
@@ -646,17 +649,30 @@ func (q *ranking) section(all []occurrence, words int, heading string) (score fl
 	return score + nearness*weight*float64(distinct)/float64(max(distinct, shortest))
 }
 
-// anchors notes where a note links to, and the texts of links that have most of the question:
-// they name the note that they lead to.
-func (q *ranking) anchors(from *found, to map[string]string) {
-	for _, link := range from.links {
-		if !slices.Contains(q.linked[link.Target], from.path) {
-			q.linked[link.Target] = append(q.linked[link.Target], from.path)
+// anchors notes where files link to, and returns the texts of links that have most of the question, by the file
+// that they lead to: they name it.
+func (q *ranking) anchors(list []*found) map[string]string {
+	var links []Lead
+	to := []string{q.v.Daily}
+	for _, f := range list {
+		links, to = append(links, f.links...), append(to, f.path)
+	}
+	if q.v.Resolve != nil {
+		q.v.Resolve(links, to)
+	}
+	named := map[string]string{}
+	for _, link := range links {
+		if link.Target == link.From || !q.sees(link.Target) {
+			continue
 		}
-		if link.Text != "" && to[link.Target] == "" {
-			to[link.Target] = link.Text
+		if !slices.Contains(q.linked[link.Target], link.From) {
+			q.linked[link.Target] = append(q.linked[link.Target], link.From)
+		}
+		if link.Text != "" && named[link.Target] == "" {
+			named[link.Target] = link.Text
 		}
 	}
+	return named
 }
 
 func (q *ranking) coverageOf(text string) (share float64) {

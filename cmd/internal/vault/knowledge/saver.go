@@ -48,6 +48,9 @@ func (s *saver) HasAny() bool { return s.cache != nil && s.cache.Len() > 0 }
 // the cache.
 func (s *saver) WantsFilters() bool { return s.filters }
 
+// IsSparse reports whether facts stay in the cache.
+func (s *saver) IsSparse() bool { return s.shelf != nil }
+
 // find returns the record of a note in the cache file.
 func (s *saver) find(path disk.Path, stamp system.Stamp) (cache.Record, bool) {
 	if s.cache == nil {

@@ -102,8 +102,9 @@ func inverse(out *rows[Edge]) rows[Edge] {
 // derived are the names and the graph of an index, computed when they are needed: from
 // those of an index before, where there is one, otherwise from nothing.
 type derived struct {
-	names func() *lookup.Files
-	graph func() *Graph
+	names  func() *lookup.Files
+	places func() map[string]int // of a sparse index, in place of names
+	graph  func() *Graph
 	// The last ones computed, of this index or one before; may be nil.
 	named  atomic.Pointer[named]
 	linked atomic.Pointer[linked]

@@ -24,9 +24,10 @@ import (
 
 // Index is a vault at one moment. It is safe for use by several goroutines.
 type Index struct {
-	// Files are all visible files, in the order of listings.
+	// Files are all visible files, in the order of listings, in none if the index is sparse.
 	Files []*File
 
+	sparse bool
 	derived
 }
 
@@ -39,6 +40,8 @@ type Memory interface {
 	Recall(disk.Path, system.Stamp) (Facts, *Shelf, bool)
 	// WantsFilters reports whether notes that are read get a filter, for searches.
 	WantsFilters() bool
+	// IsSparse reports whether the index is for one call that asks for few of the files.
+	IsSparse() bool
 	// Learn gets every file that had to be read, and its text, if its stamp is settled. It
 	// does not keep the text.
 	Learn(*File, []byte)
@@ -58,6 +61,9 @@ func (Forgetful) Recall(disk.Path, system.Stamp) (Facts, *Shelf, bool) { return 
 // WantsFilters says yes: they are used at once.
 func (Forgetful) WantsFilters() bool { return true }
 
+// IsSparse says no.
+func (Forgetful) IsSparse() bool { return false }
+
 // Learn learns nothing.
 func (Forgetful) Learn(*File, []byte) {}
 
@@ -75,6 +81,11 @@ func Build(folder *disk.Folder, old *Index, memory Memory, begun time.Time, t *f
 		return nil, err
 	}
 	memory.Learned()
+	if memory.IsSparse() {
+		x := newIndex(l.files, nil)
+		x.sparse = true
+		return x, nil
+	}
 	sortFiles(l.files)
 	return newIndex(l.files, l.old), nil
 }
@@ -92,6 +103,13 @@ func newIndex(files []*File, old *Index) *Index {
 		x.named.Store(&named{x.Files, names})
 		return names
 	})
+	x.places = sync.OnceValue(func() map[string]int {
+		places := make(map[string]int, len(files))
+		for place, f := range files {
+			places[f.Path.String()] = place
+		}
+		return places
+	})
 	x.graph = sync.OnceValue(func() *Graph {
 		names := x.names()
 		g := x.deriveGraph(x.linked.Load(), names)
@@ -106,7 +124,28 @@ func newIndex(files []*File, old *Index) *Index {
 func (x *Index) Resolve(name string) (place int, ok bool) { return x.names().Resolve(name, "") }
 
 // Place returns the place in Files of the file with exactly this path.
-func (x *Index) Place(path string) (place int, ok bool) { return x.names().Index(path) }
+func (x *Index) Place(path string) (place int, ok bool) {
+	if x.sparse {
+		place, ok = x.places()[path]
+		return place, ok
+	}
+	return x.names().Index(path)
+}
+
+// Namesakes returns the names of all files to which links with some keys may lead, and as a rule those of others.
+func (x *Index) Namesakes(keys map[lookup.Key]bool) *lookup.Files {
+	if !x.sparse {
+		return x.names()
+	}
+	var paths []string
+	for _, f := range x.Files {
+		path := f.Path.String()
+		if k := lookup.Keys(path); keys[k[0]] || keys[k[1]] {
+			paths = append(paths, path)
+		}
+	}
+	return lookup.New(paths)
+}
 
 // ResolveFrom returns the place in Files of the target of a link in the file source.
 // target is the path part of the link.

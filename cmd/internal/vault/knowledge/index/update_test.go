@@ -13,6 +13,7 @@ import (
 
 	"vaultwicket/cmd/internal/vault/disk"
 	"vaultwicket/cmd/internal/vault/disk/system"
+	"vaultwicket/cmd/internal/vault/lookup"
 )
 
 // updated returns the index after changes at paths.
@@ -105,6 +106,7 @@ func TestUpdatesAddUpToABuild(t *testing.T) {
 type memory struct {
 	facts   map[string]Facts
 	learned []string
+	sparse  bool
 }
 
 func (m *memory) HasAny() bool { return len(m.facts) > 0 }
@@ -115,7 +117,9 @@ func (m *memory) Recall(p disk.Path, s system.Stamp) (Facts, *Shelf, bool) {
 }
 
 func (*memory) WantsFilters() bool { return true }
-func (*memory) Learned()           {}
+
+func (m *memory) IsSparse() bool { return m.sparse }
+func (*memory) Learned()         {}
 
 func (m *memory) Learn(f *File, text []byte) {
 	m.facts[fmt.Sprint(f.Path, f.Stamp)] = f.Facts()
@@ -140,5 +144,35 @@ func TestWhatIsRememberedIsNotReadAgain(t *testing.T) {
 	x, err := Build(v.folder, nil, m, time.Now(), nil)
 	if err != nil || len(m.learned) > 0 || x.Files[0].settled {
 		t.Errorf("learned %q, %v", m.learned, err)
+	}
+}
+
+// An index for one call has the same files, and the links among few of them lead to the same.
+func TestASparseIndex(t *testing.T) {
+	v := newVault(t, map[string]string{
+		"Alpha.md": "", "a/Alpha.md": "", "a/b/Alpha.md": "", "a/Plan.md": "", "b/Plan.md": "", "b/plan.png": "", "x.md.md": "", "cafe\u0301.md": "", "b/Caf\u00e9.md": "",
+	})
+	whole := v.build(nil)
+	sparse, err := Build(v.folder, nil, &memory{facts: map[string]Facts{}, sparse: true}, later, nil)
+	must(t, err)
+	if len(sparse.Files) != len(whole.Files) {
+		t.Fatalf("%d files, want %d", len(sparse.Files), len(whole.Files))
+	}
+	for _, f := range whole.Files {
+		source := f.Path.String()
+		if place, ok := sparse.Place(source); !ok || sparse.Files[place].Path != f.Path {
+			t.Errorf("%s is at %d, %v", source, place, ok)
+		}
+		for _, target := range []string{"Alpha", "b/alpha", "./Alpha", "plan", "plan.png", "x.md", "caf\u00e9", "nothing", "../Alpha"} {
+			names := sparse.Namesakes(map[lookup.Key]bool{lookup.KeyOf(target, source): true})
+			place, ok := names.Resolve(target, source)
+			want, there := whole.ResolveFrom(target, source)
+			if ok != there || ok && names.Path(place) != whole.Files[want].Path.String() || names.Len() == len(whole.Files) {
+				t.Errorf("[[%s]] in %s leads to %d, %v among %d names, want %d, %v", target, source, place, ok, names.Len(), want, there)
+			}
+		}
+	}
+	if _, ok := sparse.Place("alpha.md"); ok {
+		t.Error("a path in another case is that of a file")
 	}
 }
