@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"regexp"
 	"slices"
@@ -89,10 +90,6 @@ func findNotes(v *command.Vault, p command.Values) (command.Reply, error) {
 	if err != nil {
 		return command.Reply{}, err
 	}
-	words, err := v.Host.Knowledge.Words(v.View(), f.x, filters, f.excluded)
-	if err != nil {
-		return command.Reply{}, err
-	}
 	files := int64(len(f.x.Files))
 	if err := f.budget.Hold(costOfFile * files); err != nil {
 		return command.Reply{}, err
@@ -114,7 +111,18 @@ func findNotes(v *command.Vault, p command.Values) (command.Reply, error) {
 		m.Load(f.vectorsFile())
 		asked.Near = m.Nearest
 	}
-	found, err := words.Ask(v.Ctx, f.question, asked, limit)
+	ask := func() (find.Answer, error) {
+		words, err := v.Host.Knowledge.Words(v.View(), f.x, filters, f.excluded)
+		if err != nil {
+			return find.Answer{}, err
+		}
+		return words.Ask(v.Ctx, f.question, asked, limit)
+	}
+	found, err := ask()
+	if errors.Is(err, find.ErrDamaged) {
+		v.Host.Knowledge.ForgetWords()
+		found, err = ask()
+	}
 	if m != nil && v.Host.Knowledge.Resident {
 		m.Learn(f.x, f.notesToSend, f.sectionsToSend)
 	}

@@ -1,6 +1,7 @@
 package find
 
 import (
+	"bytes"
 	"context"
 	"encoding/binary"
 	"errors"
@@ -26,12 +27,32 @@ var now = time.Date(2026, 11, 22, 10, 0, 0, 0, time.UTC)
 // vault makes an index and the vault that it is of. It reads
 // properties in brackets, "#tag" and "[[Target|text]]".
 func (n notes) vault() (*Index, Vault) {
-	x := (&Index{}).Update(func(yield func(Doc) bool) {
+	return (&Index{}).with(n, nil), n.around()
+}
+
+// with returns the index in which notes are changed and others gone.
+func (x *Index) with(n notes, gone []string) *Index {
+	next, err := x.Update(func(yield func(Doc) bool) {
 		for _, path := range slices.Sorted(keys(n)) {
 			yield(docOf(path, n[path]))
 		}
-	}, nil)
-	return x, n.around()
+	}, gone)
+	if err != nil {
+		panic(err)
+	}
+	return next
+}
+
+func (x *Index) saved() []byte {
+	saved, err := x.Append(nil, "test")
+	if err != nil {
+		panic(err)
+	}
+	return saved
+}
+
+func load(saved []byte, made string) (*Index, error) {
+	return Load(bytes.NewReader(saved), int64(len(saved)), made)
 }
 
 func keys(n notes) func(func(string) bool) {
@@ -193,13 +214,9 @@ func TestAnIndexFollowsItsVault(t *testing.T) {
 				n[path] = strings.Join(rapid.SliceOfN(rapid.SampledFrom(words), 1, 8).Draw(t, "text"), " ")
 				changed[path] = n[path]
 			}
-			x = x.Update(func(yield func(Doc) bool) {
-				for _, path := range slices.Sorted(keys(changed)) {
-					yield(docOf(path, changed[path]))
-				}
-			}, gone)
+			x = x.with(changed, gone)
 			if rapid.IntRange(0, 3).Draw(t, "save") == 0 {
-				loaded, err := Load(x.Append(nil, "test"), "test")
+				loaded, err := load(x.saved(), "test")
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -264,31 +281,78 @@ func TestHiddenFilesChangeNothing(t *testing.T) {
 	})
 }
 
-func TestASavedIndexThatIsDamagedIsNotLoaded(t *testing.T) {
-	x, _ := household.vault()
-	saved := x.Append(nil, "this program")
-	if _, err := Load(saved, "another program"); err == nil {
+// A saved index that is damaged is not loaded, or answers nothing: postings are read when they are asked for.
+func TestASavedIndexThatIsDamaged(t *testing.T) {
+	n := notes{}
+	for path, text := range household {
+		n[path] = text
+	}
+	var long strings.Builder
+	for i := range 3000 { // with postings of several blocks
+		long.WriteString("word" + strconv.Itoa(i) + " ")
+	}
+	n["Long.md"] = long.String()
+	x, v := n.vault()
+	saved := x.saved()
+	question := "home mortage"
+	for i := range 40 {
+		question += " word" + strconv.Itoa(i*73)
+	}
+	asked := func(x *Index) (Answer, error) { return x.View(everything).Ask(context.Background(), question, v, 10) }
+	want, err := asked(x)
+	loaded, err2 := load(saved, "test")
+	if err != nil || err2 != nil {
+		t.Fatal(err, err2)
+	}
+	if got, err := asked(loaded); err != nil || !reflect.DeepEqual(got, want) {
+		t.Errorf("a saved index answers %+v, %v, want %+v", got, err, want)
+	}
+	if _, err := load(saved, "another program"); err == nil {
 		t.Error("an index of another program is loaded")
 	}
-	for i := range saved {
+	refused := 0
+	for i := 0; i < len(saved); i += 1 + i/100 {
 		damaged := slices.Clone(saved)
 		damaged[i] ^= 1 << (i % 8)
-		if _, err := Load(damaged, "this program"); err == nil {
-			t.Errorf("byte %d is changed, and the index is loaded", i)
-		}
-		if _, err := Load(saved[:i], "this program"); err == nil {
+		if _, err := load(saved[:i], "test"); err == nil {
 			t.Errorf("cut after byte %d, and the index is loaded", i)
 		}
+		x, err := load(damaged, "test")
+		if err != nil {
+			continue
+		}
+		if _, err := x.Append(nil, "test"); !errors.Is(err, ErrDamaged) {
+			t.Errorf("byte %d is changed, and the index is saved again: %v", i, err)
+		}
+		switch got, err := asked(x); {
+		case errors.Is(err, ErrDamaged):
+			refused++
+		case err != nil || !reflect.DeepEqual(got, want):
+			t.Errorf("byte %d is changed: %+v, %v", i, got, err)
+		}
+	}
+	if refused == 0 {
+		t.Error("no question is refused")
+	}
+	gone := slices.Sorted(keys(n))
+	if x, err = load(append(saved[:len(saved)-1], 'x'), "test"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := x.Update(func(func(Doc) bool) {}, gone[:len(gone)/2]); !errors.Is(err, ErrDamaged) {
+		t.Errorf("a damaged index is merged: %v", err)
 	}
 }
 
 func FuzzLoad(f *testing.F) {
 	x, v := household.vault()
-	f.Add(x.Append(nil, "m")[len(magic):])
-	f.Fuzz(func(t *testing.T, saved []byte) {
-		saved = append([]byte(magic), saved...)
-		saved = binary.LittleEndian.AppendUint32(saved, crc32.Checksum(saved, castagnoli))
-		if x, err := Load(saved, "m"); err == nil {
+	saved := x.saved()
+	length := binary.LittleEndian.Uint32(saved[len(magic):])
+	f.Add(saved[beginning:], length)
+	f.Fuzz(func(t *testing.T, rest []byte, length uint32) {
+		saved := append(binary.LittleEndian.AppendUint32([]byte(magic), length), 0, 0, 0, 0)
+		head := rest[:min(uint64(length), uint64(len(rest)))]
+		binary.LittleEndian.PutUint32(saved[len(magic)+4:], crc32.Checksum(head, castagnoli))
+		if x, err := load(append(saved, rest...), "test"); err == nil {
 			x.View(everything).Ask(context.Background(), "home mortage 京都", v, 3)
 		}
 	})

@@ -74,6 +74,7 @@ type segment struct {
 	// number of occurrences in the body, at most 127, and in the highest bit whether a byte of
 	// fields follows.
 	postings string
+	saved    *blocks // has the postings in place of postings, unless it is nil
 }
 
 // builder makes a segment. Places are those of the order of add.
@@ -222,13 +223,20 @@ func lettersOf(word string) (set uint32) {
 	return set
 }
 
-// each calls visit with each posting of a word. It ends where the postings of a saved index make no sense.
-func (s *segment) each(word int, visit func(place, count int, in fields)) {
-	from := uint32(0)
+// list returns the postings of a word. Its error is [ErrDamaged].
+func (s *segment) list(word int) (string, error) {
+	from, to := uint32(0), s.ends[word]
 	if word > 0 {
 		from = s.ends[word-1]
 	}
-	postings := s.postings[from:s.ends[word]]
+	if s.saved != nil {
+		return s.saved.read(from, to)
+	}
+	return s.postings[from:to], nil
+}
+
+// each calls visit with each posting of a word. It ends where the postings of a saved index make no sense.
+func (s *segment) each(postings string, visit func(place, count int, in fields)) {
 	place := -1
 	for i := 0; i < len(postings); {
 		step, n := uint64(postings[i]), 1
@@ -253,9 +261,20 @@ func (s *segment) each(word int, visit func(place, count int, in fields)) {
 	}
 }
 
-// merge makes one segment of several, without the files that are dead.
-func merge(parts []*segment, dead []map[int]bool) *segment {
+// merge makes one segment of several, without the files that are dead. Its error is [ErrDamaged].
+func merge(parts []*segment, dead []map[int]bool) (*segment, error) {
 	s := &writer{}
+	for i, p := range parts {
+		if p.saved != nil {
+			whole := *p
+			var err error
+			if whole.postings, err = p.saved.read(0, p.saved.size()); err != nil {
+				return nil, err
+			}
+			whole.saved = nil
+			parts[i] = &whole
+		}
+	}
 	places := make([][]int32, len(parts)) // by the place in the part, -1 for a dead file
 	for i, p := range parts {
 		places[i] = make([]int32, len(p.files))
@@ -277,7 +296,7 @@ func merge(parts []*segment, dead []map[int]bool) *segment {
 			}
 		}
 		if !found {
-			return s.done()
+			return s.done(), nil
 		}
 		postings = postings[:0]
 		last := -1
@@ -285,7 +304,11 @@ func merge(parts []*segment, dead []map[int]bool) *segment {
 			if at[i] == len(p.words) || p.words[at[i]] != word {
 				continue
 			}
-			p.each(at[i], func(place, count int, in fields) {
+			list, err := p.list(at[i])
+			if err != nil {
+				return nil, err
+			}
+			p.each(list, func(place, count int, in fields) {
 				if to := int(places[i][place]); to >= 0 {
 					postings = appendPosting(postings, to-last, count, in)
 					last = to
@@ -341,8 +364,8 @@ func (x *Index) Stale(stamps iter.Seq2[string, uint64]) (changed, gone []string)
 }
 
 // Update returns an index in which docs replace what x has of their paths, and that has
-// nothing of the paths in gone.
-func (x *Index) Update(docs func(yield func(Doc) bool), gone []string) *Index {
+// nothing of the paths in gone. Its error is [ErrDamaged].
+func (x *Index) Update(docs func(yield func(Doc) bool), gone []string) (*Index, error) {
 	b := newBuilder()
 	docs(func(d Doc) bool {
 		b.add(d)
@@ -370,9 +393,11 @@ func (x *Index) Update(docs func(yield func(Doc) bool), gone []string) *Index {
 	if len(b.files) > 0 {
 		next.segments, next.dead = append(next.segments, b.segment()), append(next.dead, map[int]bool{})
 	}
-	next.compact()
+	if err := next.compact(); err != nil {
+		return nil, err
+	}
 	next.place()
-	return next
+	return next, nil
 }
 
 // place notes where each file is.
@@ -389,7 +414,7 @@ func (x *Index) place() {
 
 // compact merges the smaller segments when there are many, and drops dead files when
 // they are more than a quarter.
-func (x *Index) compact() {
+func (x *Index) compact() error {
 	from := len(x.segments)
 	if from > maxSegments {
 		from = 1 // all but the first, which is the largest
@@ -403,13 +428,17 @@ func (x *Index) compact() {
 		}
 	}
 	if from >= len(x.segments) {
-		return
+		return nil
 	}
-	merged := merge(x.segments[from:], x.dead[from:])
+	merged, err := merge(slices.Clone(x.segments[from:]), x.dead[from:])
+	if err != nil {
+		return err
+	}
 	x.segments, x.dead = x.segments[:from], x.dead[:from]
 	if len(merged.files) > 0 {
 		x.segments, x.dead = append(x.segments, merged), append(x.dead, map[int]bool{})
 	}
+	return nil
 }
 
 func (x *Index) len(from int) (files int) {

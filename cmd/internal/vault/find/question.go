@@ -81,6 +81,38 @@ func parse(question string) (terms []*term, phrases [][]string) {
 type lookup struct {
 	*View
 	known map[string]usage
+	lists []map[int]string // by segment and word: the postings that were asked for
+	err   error            // of reading them
+}
+
+func (w *View) lookup() *lookup {
+	l := &lookup{View: w, known: map[string]usage{}, lists: make([]map[int]string, len(w.x.segments))}
+	for i := range l.lists {
+		l.lists[i] = map[int]string{}
+	}
+	return l
+}
+
+// each calls visit with each visible file of a segment that has a word.
+func (l *lookup) each(segment int, word string, visit func(place, count int, in fields)) {
+	s, seen := l.x.segments[segment], l.visible[segment]
+	at, known := slices.BinarySearch(s.words, word)
+	if !known {
+		return
+	}
+	list, known := l.lists[segment][at]
+	if !known {
+		var err error
+		if list, err = s.list(at); err != nil {
+			l.err = err
+		}
+		l.lists[segment][at] = list
+	}
+	s.each(list, func(place, count int, in fields) {
+		if seen[place] {
+			visit(place, count, in)
+		}
+	})
 }
 
 // usage is how many visible files have a word, and their languages.
@@ -95,14 +127,10 @@ func (l *lookup) usage(word string) usage {
 		return u
 	}
 	for i, s := range l.x.segments {
-		if at, found := slices.BinarySearch(s.words, word); found {
-			s.each(at, func(place, _ int, _ fields) {
-				if l.visible[i][place] {
-					u.files++
-					u.languages |= cmp.Or(s.files[place].language, l.spoken)
-				}
-			})
-		}
+		l.each(i, word, func(place, _ int, _ fields) {
+			u.files++
+			u.languages |= cmp.Or(s.files[place].language, l.spoken)
+		})
 	}
 	l.known[word] = u
 	return u
@@ -151,14 +179,12 @@ func (l *lookup) any(words []answer) (n int) {
 	for i, s := range l.x.segments {
 		has := make([]bool, len(s.files))
 		for _, a := range words {
-			if at, found := slices.BinarySearch(s.words, a.word); found {
-				s.each(at, func(place, _ int, _ fields) {
-					if l.visible[i][place] && !has[place] {
-						has[place] = true
-						n++
-					}
-				})
-			}
+			l.each(i, a.word, func(place, _ int, _ fields) {
+				if !has[place] {
+					has[place] = true
+					n++
+				}
+			})
 		}
 	}
 	return n

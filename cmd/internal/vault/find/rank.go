@@ -168,10 +168,10 @@ func (f *found) before(other *found) int {
 	return cmp.Or(cmp.Compare(other.score, f.score), cmp.Compare(f.path, other.path))
 }
 
-// Ask answers a question with at most limit results. Its errors are those of ctx and of [Vault].Read.
+// Ask answers a question with at most limit results. Its errors are those of ctx and of [Vault].Read, and [ErrDamaged].
 func (w *View) Ask(ctx context.Context, question string, v Vault, limit int) (Answer, error) {
 	terms, phrases := parse(question)
-	l := &lookup{View: w, known: map[string]usage{}}
+	l := w.lookup()
 	for _, t := range terms {
 		if err := ctx.Err(); err != nil {
 			return Answer{}, err
@@ -285,7 +285,7 @@ func (q *ranking) rank(ctx context.Context, candidates int) ([]*found, error) {
 			best = slices.Insert(best, at, kept)
 			best = best[:min(len(best), keep)]
 		})
-		if err := ctx.Err(); err != nil {
+		if err := cmp.Or(ctx.Err(), q.err); err != nil {
 			return nil, err
 		}
 	}
@@ -329,15 +329,8 @@ func (q *ranking) score(segment int, visit func(found)) {
 	for _, t := range q.terms {
 		here = here[:0]
 		for _, a := range t.answers {
-			at, known := slices.BinarySearch(s.words, a.word)
-			if !known {
-				continue
-			}
 			w := float32(a.weight)
-			s.each(at, func(place, count int, in fields) {
-				if !q.visible[segment][place] {
-					return
-				}
+			q.each(segment, a.word, func(place, count int, in fields) {
 				if strength[place] == 0 {
 					here = append(here, place)
 				}
@@ -401,17 +394,12 @@ func (q *ranking) look(f *found) (err error) {
 // reasons says why a file was found: the fields with words of the question, and the words
 // that are not the ones of the question.
 func (q *ranking) reasons(f *found) (why []string) {
-	s := q.x.segments[f.segment]
 	in := fields(0)
 	for _, t := range q.terms {
 		exact := false
 		var because string
 		for _, a := range t.answers {
-			at, known := slices.BinarySearch(s.words, a.word)
-			if !known {
-				continue
-			}
-			s.each(at, func(place, _ int, of fields) {
+			q.each(f.segment, a.word, func(place, _ int, of fields) {
 				if place == f.place {
 					in |= of
 					exact = exact || a.how == ""

@@ -4,27 +4,36 @@ import (
 	"encoding/binary"
 	"errors"
 	"hash/crc32"
+	"io"
 	"math"
+	"slices"
 )
 
-// The form of a saved index: a line of magic, then all numbers as uvarints and all texts with their
-// lengths: the files, the words, the ends of their postings, the postings, and a CRC-32C of
-// everything before it. It is a cache: what cannot be read is made anew.
-const magic = "vaultwicket find 1\n"
+// The form of a saved index: a line of magic, the length of the head and its CRC-32C (4 bytes each, as of all
+// fixed numbers little endian), the head, and the postings. The head has numbers as uvarints and texts with their
+// lengths: the files, the words with the lengths of their postings, and a CRC-32C of each block of these. It
+// is a cache: what cannot be read is made anew.
+const (
+	magic     = "vaultwicket find 2\n"
+	beginning = len(magic) + 4 + crc32.Size
+	blockSize = 4 << 10
+)
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-var errDamaged = errors.New("the saved index is damaged or of another version")
+// ErrDamaged says that a saved index cannot be read. It has to be made anew.
+var ErrDamaged = errors.New("the saved index is damaged or of another version")
 
 // Append appends the saved form of the index, without files that are gone. made tells what the
-// texts were read by: [Load] refuses an index of another one.
-func (x *Index) Append(to []byte, made string) []byte {
-	whole := &segment{}
-	if len(x.segments) > 0 {
-		whole = merge(x.segments, x.dead)
+// texts were read by: [Load] refuses an index of another one. Its error is [ErrDamaged].
+func (x *Index) Append(to []byte, made string) ([]byte, error) {
+	whole, err := merge(slices.Clone(x.segments), x.dead)
+	if err != nil {
+		return to, err
 	}
 	begin := len(to)
 	to = append(to, magic...)
+	to = append(to, make([]byte, beginning-len(magic))...)
 	to = appendText(to, made)
 	to = binary.AppendUvarint(to, uint64(len(whole.files)))
 	for _, f := range whole.files {
@@ -40,23 +49,37 @@ func (x *Index) Append(to []byte, made string) []byte {
 		to = binary.AppendUvarint(to, uint64(whole.ends[i]-last))
 		last = whole.ends[i]
 	}
-	to = append(to, whole.postings...)
-	return binary.LittleEndian.AppendUint32(to, crc32.Checksum(to[begin:], castagnoli))
+	for block := range slices.Chunk([]byte(whole.postings), blockSize) {
+		to = binary.LittleEndian.AppendUint32(to, crc32.Checksum(block, castagnoli))
+	}
+	head := to[begin+beginning:]
+	binary.LittleEndian.PutUint32(to[begin+len(magic):], uint32(len(head)))
+	binary.LittleEndian.PutUint32(to[begin+len(magic)+4:], crc32.Checksum(head, castagnoli))
+	return append(to, whole.postings...), nil
 }
 
 func appendText(to []byte, text string) []byte {
 	return append(binary.AppendUvarint(to, uint64(len(text))), text...)
 }
 
-// Load reads a saved index and keeps no part of saved. made has to be what it was saved with.
-func Load(saved []byte, made string) (*Index, error) {
-	end := len(saved) - crc32.Size
-	if end < len(magic) || string(saved[:len(magic)]) != magic || crc32.Checksum(saved[:end], castagnoli) != binary.LittleEndian.Uint32(saved[end:]) {
-		return nil, errDamaged
+// Load reads the head of a saved index, and keeps from for the postings of words, which are read when a
+// question needs them. made has to be what it was saved with.
+func Load(from io.ReaderAt, size int64, made string) (*Index, error) {
+	start := make([]byte, beginning)
+	if _, err := from.ReadAt(start, 0); err != nil || string(start[:len(magic)]) != magic {
+		return nil, ErrDamaged
 	}
-	r := reader{rest: string(saved[len(magic):end])}
+	length := int64(binary.LittleEndian.Uint32(start[len(magic):]))
+	if length > size-int64(beginning) {
+		return nil, ErrDamaged
+	}
+	head := make([]byte, length)
+	if _, err := from.ReadAt(head, int64(beginning)); err != nil && err != io.EOF || crc32.Checksum(head, castagnoli) != binary.LittleEndian.Uint32(start[len(magic)+4:]) {
+		return nil, ErrDamaged
+	}
+	r := reader{rest: string(head)}
 	if r.word() != made {
-		return nil, errDamaged
+		return nil, ErrDamaged
 	}
 	s := &segment{files: make([]file, r.count())}
 	for i := range s.files {
@@ -70,13 +93,41 @@ func Load(saved []byte, made string) (*Index, error) {
 		last += r.number(math.MaxUint32)
 		s.letters[i], s.ends[i] = lettersOf(s.words[i]), uint32(last)
 	}
-	if r.failed || last != uint64(len(r.rest)) || last > math.MaxUint32 {
-		return nil, errDamaged
+	s.saved = &blocks{from: io.NewSectionReader(from, int64(beginning)+length, int64(last)), sums: r.rest}
+	if r.failed || last != uint64(size-int64(beginning)-length) || last > math.MaxUint32 || len(r.rest) != int(last+blockSize-1)/blockSize*crc32.Size {
+		return nil, ErrDamaged
 	}
-	s.postings = r.rest
 	x := &Index{segments: []*segment{s}, dead: []map[int]bool{{}}}
 	x.place()
 	return x, nil
+}
+
+// blocks are saved postings, with a sum of each block.
+type blocks struct {
+	from *io.SectionReader
+	sums string
+}
+
+func (b *blocks) size() uint32 { return uint32(b.from.Size()) }
+
+// read returns a part. Its error is [ErrDamaged].
+func (b *blocks) read(from, to uint32) (string, error) {
+	if from >= to {
+		return "", nil
+	}
+	first := from / blockSize
+	data := make([]byte, min((int64(to)+blockSize-1)/blockSize*blockSize, b.from.Size())-int64(first)*blockSize)
+	if _, err := b.from.ReadAt(data, int64(first)*blockSize); err != nil && err != io.EOF {
+		return "", ErrDamaged
+	}
+	sums := []byte(b.sums[first*crc32.Size:])
+	for block := range slices.Chunk(data, blockSize) {
+		if crc32.Checksum(block, castagnoli) != binary.LittleEndian.Uint32(sums) {
+			return "", ErrDamaged
+		}
+		sums = sums[crc32.Size:]
+	}
+	return string(data[from-first*blockSize : to-first*blockSize]), nil
 }
 
 // reader reads a saved index; after its end it reads zeros and has failed. The texts that it returns are

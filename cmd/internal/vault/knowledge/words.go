@@ -44,7 +44,7 @@ const wordsEnd = ".words"
 
 // Words returns the index of words of the files of x, which is the index of a vault as it is,
 // without the excluded ones; filters tells what excluded excludes. The error is that of the context
-// or the budget of the call. What was read until then serves the next call.
+// or the budget of the call, or [find.ErrDamaged]. What was read until then serves the next call.
 func (k *Store) Words(from View, x *index.Index, filters string, excluded func(path string) bool) (*find.View, error) {
 	if !k.Resident {
 		return k.wordsInTurn(from, x, filters, excluded)
@@ -82,18 +82,19 @@ func (k *Store) wordsInTurn(from View, x *index.Index, filters string, excluded 
 		return w.view, nil
 	}
 	if w.index == nil {
-		w.index = &find.Index{}
-		if loaded, err := find.Load(w.place.Read(), BuildID()); err == nil {
-			w.index = loaded
-		}
+		w.index = cmp.Or(w.load(), &find.Index{})
 	}
 	if changed, gone := w.stale(x); len(changed)+len(gone) > 0 {
 		w.of, w.view = nil, nil
 		var err error
 		read := 0
-		w.index = w.index.Update(func(add func(find.Doc) bool) {
+		next, damaged := w.index.Update(func(add func(find.Doc) bool) {
 			read, err = k.eachDoc(from, x, changed, add)
 		}, gone)
+		if damaged != nil {
+			return nil, cmp.Or(err, damaged)
+		}
+		w.index = next
 		w.unsaved += read + len(gone)
 		if err != nil {
 			return nil, err
@@ -107,20 +108,40 @@ func (k *Store) wordsInTurn(from View, x *index.Index, filters string, excluded 
 	return w.view, nil
 }
 
-// save writes what the cache file does not have. The index that is read back is one piece of memory, where one that
-// was made of many files is in as many pieces as it has words.
+// save writes what the cache file does not have. Postings are then read from the file, and take no memory.
 func (w *words) save() {
 	if w.unsaved == 0 {
 		return
 	}
-	saved := w.index.Append(nil, BuildID())
-	if w.place.Write(saved) != nil {
+	saved, err := w.index.Append(nil, BuildID())
+	if err != nil || w.place.Write(saved) != nil {
 		return
 	}
 	w.unsaved = 0
-	if loaded, err := find.Load(saved, BuildID()); err == nil {
+	if loaded := w.load(); loaded != nil {
 		w.index, w.view = loaded, nil
 	}
+}
+
+// load returns the index in the cache file, nil if there is none that can be read.
+func (w *words) load() *find.Index {
+	file := w.place.Open()
+	if file == nil {
+		return nil
+	}
+	loaded, err := find.Load(file, file.Size(), BuildID())
+	if err != nil {
+		return nil
+	}
+	return loaded
+}
+
+// ForgetWords has the index of words made anew, because of [find.ErrDamaged].
+func (k *Store) ForgetWords() {
+	k.words.turn.Lock()
+	defer k.words.turn.Unlock()
+	k.words.forget()
+	_ = k.words.place.Write(nil) // or it is damaged again
 }
 
 func (w *words) forget() { w.index, w.view, w.of, w.unsaved = nil, nil, nil, 0 }

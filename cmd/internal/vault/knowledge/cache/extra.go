@@ -1,12 +1,14 @@
 package cache
 
 import (
+	"bytes"
 	"errors"
 	"io"
 	"os"
+	"runtime"
 )
 
-// Extra is one more file of a vault in the folder of caches. It is read and replaced as a whole.
+// Extra is one more file of a vault in the folder of caches. It is replaced as a whole.
 type Extra struct {
 	place place
 	end   string
@@ -18,8 +20,9 @@ func NewExtra(dir, vault, end string) Extra { return Extra{newPlace(dir, vault),
 // maxExtra bounds what is read of a file that another program made.
 const maxExtra = 1 << 30
 
-// Read returns what the file has, nil if there is none that can be read.
-func (e Extra) Read() []byte {
+// Open returns the file as it is: a later [Extra.Write] replaces another one. It is nil if there is none that can
+// be read, and closed once it cannot be reached.
+func (e Extra) Open() *io.SectionReader {
 	if e.place.dir == "" {
 		return nil
 	}
@@ -27,12 +30,29 @@ func (e Extra) Read() []byte {
 	if err != nil {
 		return nil
 	}
-	defer file.Close()
 	info, err := file.Stat()
 	if err != nil || info.Size() > maxExtra {
+		file.Close()
 		return nil
 	}
+	if runtime.GOOS != "windows" {
+		return io.NewSectionReader(file, 0, info.Size())
+	}
+	defer file.Close() // there a file that is open cannot be replaced
 	data := make([]byte, info.Size())
+	if _, err := io.ReadFull(file, data); err != nil {
+		return nil
+	}
+	return io.NewSectionReader(bytes.NewReader(data), 0, info.Size())
+}
+
+// Read returns what the file has, nil if there is none that can be read.
+func (e Extra) Read() []byte {
+	file := e.Open()
+	if file == nil {
+		return nil
+	}
+	data := make([]byte, file.Size())
 	if _, err := io.ReadFull(file, data); err != nil {
 		return nil
 	}
