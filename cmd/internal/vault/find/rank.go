@@ -199,9 +199,10 @@ func (w *View) Ask(ctx context.Context, question string, v Vault, limit int) (An
 			return Answer{}, err
 		}
 	}
-	for _, f := range list[:min(len(list), limit)] {
-		f.result.Why = append(q.reasons(f), f.result.Why...)
-		answer.Results = append(answer.Results, f.result)
+	list = list[:min(len(list), limit)]
+	for i, why := range q.reasons(list) {
+		list[i].result.Why = append(why, list[i].result.Why...)
+		answer.Results = append(answer.Results, list[i].result)
 	}
 	for _, t := range terms {
 		tried := Tried{Word: t.text, Near: t.near, Files: l.any(t.answers), Changed: len(t.answers) > 0 && t.answers[0].how != ""}
@@ -391,35 +392,49 @@ func (q *ranking) look(f *found) (err error) {
 	return err
 }
 
-// reasons says why a file was found: the fields with words of the question, and the words
+// reasons says why each file was found: the fields with words of the question, and the words
 // that are not the ones of the question.
-func (q *ranking) reasons(f *found) (why []string) {
-	in := fields(0)
+func (q *ranking) reasons(list []*found) [][]string {
+	why, in := make([][]string, len(list)), make([]fields, len(list))
+	byPlace := make([]map[int]int, len(q.x.segments))
+	for i, f := range list {
+		if byPlace[f.segment] == nil {
+			byPlace[f.segment] = map[int]int{}
+		}
+		byPlace[f.segment][f.place] = i
+	}
 	for _, t := range q.terms {
-		exact := false
-		var because string
+		exact, because := make([]bool, len(list)), make([]string, len(list))
 		for _, a := range t.answers {
-			q.each(f.segment, a.word, func(place, _ int, of fields) {
-				if place == f.place {
-					in |= of
-					exact = exact || a.how == ""
-					if because == "" {
-						because = a.because(t)
-					}
+			for segment, places := range byPlace {
+				if places == nil {
+					continue
 				}
-			})
+				q.each(segment, a.word, func(place, _ int, of fields) {
+					if i, wanted := places[place]; wanted {
+						in[i] |= of
+						exact[i] = exact[i] || a.how == ""
+						because[i] = cmp.Or(because[i], a.because(t))
+					}
+				})
+			}
 		}
-		if !exact && because != "" {
-			why = append(why, because)
+		for i := range list {
+			if !exact[i] && because[i] != "" {
+				why[i] = append(why[i], because[i])
+			}
 		}
 	}
-	var where []string
-	for _, w := range fieldWeights {
-		if in&w.field != 0 && w.field != inLink {
-			where = append(where, w.name)
+	for i := range list {
+		var where []string
+		for _, w := range fieldWeights {
+			if in[i]&w.field != 0 && w.field != inLink {
+				where = append(where, w.name)
+			}
 		}
+		why[i] = append(where, why[i]...)
 	}
-	return append(where, why...)
+	return why
 }
 
 // fusionDepth is the constant of reciprocal rank fusion (Cormack, Clarke and Büttcher, 2009).

@@ -7,6 +7,7 @@ import (
 	"io"
 	"math"
 	"slices"
+	"strings"
 )
 
 // The form of a saved index: a line of magic, the length of the head and its CRC-32C (4 bytes each, as of all
@@ -73,11 +74,13 @@ func Load(from io.ReaderAt, size int64, made string) (*Index, error) {
 	if length > size-int64(beginning) {
 		return nil, ErrDamaged
 	}
-	head := make([]byte, length)
-	if _, err := from.ReadAt(head, int64(beginning)); err != nil && err != io.EOF || crc32.Checksum(head, castagnoli) != binary.LittleEndian.Uint32(start[len(magic)+4:]) {
+	var head strings.Builder
+	head.Grow(int(length))
+	sum := crc32.New(castagnoli)
+	if n, err := io.Copy(io.MultiWriter(&head, sum), io.NewSectionReader(from, int64(beginning), length)); err != nil || n < length || sum.Sum32() != binary.LittleEndian.Uint32(start[len(magic)+4:]) {
 		return nil, ErrDamaged
 	}
-	r := reader{rest: string(head)}
+	r := reader{rest: head.String()}
 	if r.word() != made {
 		return nil, ErrDamaged
 	}

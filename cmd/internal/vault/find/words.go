@@ -17,26 +17,36 @@ const maxWord = 64
 // Words without a form of one of the shapes are only counted, unless of is nil.
 func eachWritten(text string, of *shapes, visit func(word string, start, number int)) (words int) {
 	for i := 0; i < len(text); {
-		n := wordRune(text[i:])
-		if n == 0 {
-			i++ // the other bytes of a rune begin no word either
+		first := classOf[text[i]]
+		if first&(inWord|wide) == 0 {
+			i++
 			continue
 		}
-		start, first, others := i, classOf[text[i]], uint8(0)
-		for n > 0 {
-			for i += n; i < len(text) && classOf[text[i]]&inWord != 0; i++ {
-				others |= classOf[text[i]]
+		n := 1
+		if first == wide {
+			if n = wordRune(text[i:]); n == 0 {
+				i++ // the other bytes of a rune begin no word either
+				continue
 			}
-			n = 0
-			if i < len(text) && classOf[text[i]] != separates {
-				if n = wordRune(text[i:]); n == 0 && classOf[text[i]] == connects {
-					if n = wordRune(text[i+1:]); n > 0 {
-						n++
-					}
+		}
+		start, others, next := i, uint8(0), uint8(separates)
+		for n > 0 {
+			for i, next = i+n, separates; i < len(text); i++ {
+				if next = classOf[text[i]]; next&inWord == 0 {
+					break
 				}
-				if n > 0 {
-					others |= wide // or with a connector: no plain word
+				others |= next
+			}
+			if n = 0; i == len(text) || next == separates {
+				break
+			}
+			if n = wordRune(text[i:]); n == 0 && next == connects {
+				if n = wordRune(text[i+1:]); n > 0 {
+					n++
 				}
+			}
+			if n > 0 {
+				others |= wide // or with a connector: no plain word
 			}
 		}
 		words++
@@ -53,19 +63,26 @@ type shapes [256]uint64
 
 func (s *shapes) add(word string) { s[word[0]] |= 1 << (len(word) % 64) }
 
-// may reports whether a written word may have a form of one of the shapes. A plain word is as long as its form; a part
-// of another one begins with a letter or digit of it.
+// may reports whether a written word may have a form of one of the shapes. A plain word is as long as its form; of
+// another one each part begins as its form does, or with a letter that is not of ASCII.
 func (s *shapes) may(written string, plain bool) bool {
 	if plain {
 		return s[written[0]|0x20]&(1<<(len(written)%64)) != 0
 	}
-	for i := range len(written) {
-		switch c := written[i]; {
-		case c >= utf8.RuneSelf:
+	inside := false // after a letter, where a small one begins no part
+	for _, r := range written {
+		switch {
+		case r >= utf8.RuneSelf:
+			if !inside || !unicode.IsLower(r) {
+				return true
+			}
+		case classOf[r] == connects:
+			inside = false
+		case classOf[r] == lower && inside:
+		case s[r|0x20] != 0:
 			return true
-		case classOf[c] == lower && i > 0 && classOf[written[i-1]]&(lower|upper) != 0:
-		case s[c|0x20] != 0:
-			return true
+		default:
+			inside = classOf[r] != digit
 		}
 	}
 	return false

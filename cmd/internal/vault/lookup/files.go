@@ -213,7 +213,11 @@ func KeyOf(target, source string) Key {
 func Keys(path string) [2]Key {
 	var memory [128]byte
 	name := bytes.TrimSuffix(appendFolded(memory[:0], base(path)), []byte(note))
-	return [2]Key{Key(hash(name)), Key(hash(bytes.TrimSuffix(name, []byte(note))))}
+	key := Key(hash(name))
+	if shorter, has := bytes.CutSuffix(name, []byte(note)); has {
+		return [2]Key{key, Key(hash(shorter))}
+	}
+	return [2]Key{key, key}
 }
 
 // Rivals returns the places of all files that a link to a path may lead to instead. The
