@@ -4,7 +4,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"regexp"
 	"slices"
@@ -111,18 +110,11 @@ func findNotes(v *command.Vault, p command.Values) (command.Reply, error) {
 		m.Load(f.vectorsFile())
 		asked.Near = m.Nearest
 	}
-	ask := func() (find.Answer, error) {
-		words, err := v.Host.Knowledge.Words(v.View(), f.x, filters, f.excluded)
-		if err != nil {
-			return find.Answer{}, err
-		}
-		return words.Ask(v.Ctx, f.question, asked, limit)
-	}
-	found, err := ask()
-	if errors.Is(err, find.ErrDamaged) {
-		v.Host.Knowledge.ForgetWords()
-		found, err = ask()
-	}
+	var found find.Answer
+	err = v.Host.Knowledge.Words(v.View(), f.x, filters, f.excluded, func(words *find.View) (err error) {
+		found, err = words.Ask(v.Ctx, f.question, asked, limit)
+		return err
+	})
 	if m != nil && v.Host.Knowledge.Resident {
 		m.Learn(f.x, f.notesToSend, f.sectionsToSend)
 	}

@@ -402,7 +402,7 @@ func (x *Index) Update(docs func(yield func(Doc) bool), gone []string) (*Index, 
 
 // place notes where each file is.
 func (x *Index) place() {
-	x.places = make(map[string]placeOf, len(x.places))
+	x.places = make(map[string]placeOf, x.len(0))
 	for i, s := range x.segments {
 		for j, f := range s.files {
 			if !x.dead[i][j] {

@@ -655,8 +655,11 @@ func (q *ranking) section(all []occurrence, words int, heading string) (score fl
 // anchors notes where files link to, and returns the texts of links that have most of the question, by the file
 // that they lead to: they name it.
 func (q *ranking) anchors(list []*found) map[string]string {
-	var links []Lead
-	to := []string{q.v.Daily}
+	n := 0
+	for _, f := range list {
+		n += len(f.links)
+	}
+	links, to := make([]Lead, 0, n), []string{q.v.Daily}
 	for _, f := range list {
 		links, to = append(links, f.links...), append(to, f.path)
 	}

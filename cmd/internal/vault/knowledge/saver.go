@@ -32,6 +32,9 @@ type keptNote struct {
 // saver is called when nothing is being saved.
 func (k *Store) saver() *saver {
 	s := &saver{cache: k.cache, filters: k.Resident}
+	if k.cache != nil {
+		s.seen = make([]keptNote, 0, k.cache.Len()) // as a rule all of them
+	}
 	if k.Sparse && k.cache != nil {
 		if k.shelf == nil {
 			k.shelf = k.cache.Share()

@@ -42,10 +42,27 @@ const (
 // wordsEnd is the suffix of the file with the index of words in the folder of caches.
 const wordsEnd = ".words"
 
-// Words returns the index of words of the files of x, which is the index of a vault as it is,
-// without the excluded ones; filters tells what excluded excludes. The error is that of the context
-// or the budget of the call, or [find.ErrDamaged]. What was read until then serves the next call.
-func (k *Store) Words(from View, x *index.Index, filters string, excluded func(path string) bool) (*find.View, error) {
+// Words has ask use the index of words of the files of x, which is the index of a vault as it is,
+// without the excluded ones; filters tells what excluded excludes. The error is that of ask, of the context
+// or the budget of the call. What was read until then serves the next call. Where the saved index is damaged, another one
+// is made, and ask is called again.
+func (k *Store) Words(from View, x *index.Index, filters string, excluded func(path string) bool, ask func(*find.View) error) error {
+	for again := false; ; again = true {
+		view, err := k.currentWords(from, x, filters, excluded)
+		if err == nil {
+			err = ask(view)
+		}
+		if again || !errors.Is(err, find.ErrDamaged) {
+			return err
+		}
+		k.words.turn.Lock()
+		k.words.forget()
+		_ = k.words.place.Write(nil) // or it is damaged again
+		k.words.turn.Unlock()
+	}
+}
+
+func (k *Store) currentWords(from View, x *index.Index, filters string, excluded func(path string) bool) (*find.View, error) {
 	if !k.Resident {
 		return k.wordsInTurn(from, x, filters, excluded)
 	}
@@ -134,14 +151,6 @@ func (w *words) load() *find.Index {
 		return nil
 	}
 	return loaded
-}
-
-// ForgetWords has the index of words made anew, because of [find.ErrDamaged].
-func (k *Store) ForgetWords() {
-	k.words.turn.Lock()
-	defer k.words.turn.Unlock()
-	k.words.forget()
-	_ = k.words.place.Write(nil) // or it is damaged again
 }
 
 func (w *words) forget() { w.index, w.view, w.of, w.unsaved = nil, nil, nil, 0 }

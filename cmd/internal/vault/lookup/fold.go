@@ -40,7 +40,7 @@ func appendFolded(key []byte, name string) []byte {
 		composed = composed && isComposed(r)
 		key = utf8.AppendRune(key, r)
 	}
-	if composed || norm.NFC.IsNormalString(string(key[start:])) {
+	if composed || norm.NFC.IsNormal(key[start:]) {
 		return key
 	}
 	return append(key[:start], Fold(name)...)

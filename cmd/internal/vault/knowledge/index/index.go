@@ -18,6 +18,7 @@ import (
 	"vaultwicket/cmd/internal/vault/disk"
 	"vaultwicket/cmd/internal/vault/disk/system"
 	"vaultwicket/cmd/internal/vault/lookup"
+	"vaultwicket/cmd/internal/vault/processors"
 	"vaultwicket/cmd/internal/vault/query/trigram"
 	"vaultwicket/exec/frame"
 )
@@ -137,13 +138,18 @@ func (x *Index) Namesakes(keys map[lookup.Key]bool) *lookup.Files {
 	if !x.sparse {
 		return x.names()
 	}
+	var mu sync.Mutex
 	var paths []string
-	for _, f := range x.Files {
-		path := f.Path.String()
-		if k := lookup.Keys(path); keys[k[0]] || keys[k[1]] {
-			paths = append(paths, path)
+	processors.Each(len(x.Files), manyFiles, func(start, end int) {
+		for _, f := range x.Files[start:end] {
+			path := f.Path.String()
+			if k := lookup.Keys(path); keys[k[0]] || keys[k[1]] {
+				mu.Lock()
+				paths = append(paths, path)
+				mu.Unlock()
+			}
 		}
-	}
+	})
 	return lookup.New(paths)
 }
 
