@@ -250,11 +250,10 @@ var v1ContentRows = []row{
 	{
 		// An extension: the app's recents are what was opened, not what was changed.
 		name: "recent", tier: tiers.V1, effect: tiers.Reads, target: targetVault, embeddedOnly: true,
-		summary: "List the notes that were changed last, newest first",
+		summary: "List the notes that were changed last, newest first, and by whom",
 		params: []param{
 			{name: "since", kind: kindDate, summary: "Only notes changed on this day or later, such as -7d or monday"},
 			{name: "limit", kind: kindNumber, least: 1, most: maxRecent, more: true, summary: "Maximum number of notes (default: 20, with since= all)"},
-			{name: "by", kind: kindFlag, rare: true, summary: "Also say who made the last change, if it was made through vaultwicket"},
 		},
 		reply: Reply{Kind: Lines, Silent: true},
 	},

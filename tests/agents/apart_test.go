@@ -25,7 +25,7 @@ func TestAnotherAgentAtFullSpeedChangesNoAnswer(t *testing.T) {
 	calls := []rig.Call{
 		rig.Calling("files"), rig.Calling("files", "total"), rig.Calling("folders"), rig.Calling("search", "query=zqx"), rig.Calling("find", "query=zqx secret"), rig.Calling("tags", "counts"),
 		rig.Calling("tasks"), rig.Calling("orphans"), rig.Calling("unresolved"), rig.Calling("backlinks", "path=Both/Plan.md"), rig.Calling("properties"), rig.Calling("changes", "since=2001-01-01"),
-		rig.Calling("recent", "by"), rig.Calling("history:list"), rig.Calling("undo:list"), rig.Calling("read", "path=Bob/Secret1.md"), rig.Calling("read", "file=Secret1"), rig.Calling("read", "path=Ann/N00.mdx"),
+		rig.Calling("recent"), rig.Calling("history:list"), rig.Calling("undo:list"), rig.Calling("read", "path=Bob/Secret1.md"), rig.Calling("read", "file=Secret1"), rig.Calling("read", "path=Ann/N00.mdx"),
 		rig.Calling("append", "path=Bob/Secret1.md", "content=x").With("dryRun", true), rig.Calling("related", "path=Both/Plan.md"),
 	}
 	answers := func() (all []string) {

@@ -925,7 +925,7 @@ func TestVersionsOfANoteThatWasHidden(t *testing.T) {
 	}
 	h.put(".obsidian/bookmarks.json", `{"items":[{"type":"file","path":"/none/zqx.md"},{"type":"file","path":"./none/zqx.md"},{"type":"folder","path":"none/zqx/"},{"type":"file","path":"x.md"},{"type":"folder","path":"/"}]}`)
 	h.env[command.AccessVariable] = mustRules(t, map[string]string{"/": "rwd", "none": "none"}).String()
-	calls := []string{"changes since=-7d", "recent by", "history:list", "history path=r/s.md", "history:read path=r/s.md", "diff path=r/s.md from=1", "history:restore path=r/s.md version=1", "history path=r/l.md", "history path=none/l.md", "undo", "bookmarks", "bookmarks verbose"}
+	calls := []string{"changes since=-7d", "recent", "history:list", "history path=r/s.md", "history:read path=r/s.md", "diff path=r/s.md from=1", "history:restore path=r/s.md version=1", "history path=r/l.md", "history path=none/l.md", "undo", "bookmarks", "bookmarks verbose"}
 	for _, id := range h.changes() {
 		calls = append(calls, "undo "+id, "--plan undo "+id)
 	}

@@ -1,7 +1,6 @@
 package commands
 
 import (
-	"cmp"
 	"encoding/json"
 	"math"
 	"strconv"
@@ -30,7 +29,7 @@ const (
 )
 
 // listChanged prints the path of each note and, after a tab, when it was
-// changed, and with by= who did it.
+// changed, and after another who did it, where that is known.
 func listChanged(v *command.Vault, p command.Values) (command.Reply, error) {
 	few := fewRecent
 	if p.Has("since") {
@@ -62,17 +61,12 @@ func listChanged(v *command.Vault, p command.Values) (command.Reply, error) {
 	if len(notes) == 0 {
 		return nothingChanged(p, total, since), nil
 	}
-	makers := map[string]string{}
-	if p.Has("by") {
-		if makers, err = madeBy(v, notes); err != nil {
-			return command.Reply{}, err
-		}
-	}
+	makers := madeBy(v, notes)
 	var out strings.Builder
 	for _, n := range notes {
 		out.WriteString(n.path + "\t" + n.at.In(now.Location()).Format(time.RFC3339))
-		if p.Has("by") {
-			out.WriteString("\t" + cmp.Or(makers[n.path], "-"))
+		if by := makers[n.path]; by != "" {
+			out.WriteString("\t" + by)
 		}
 		out.WriteByte('\n')
 	}
@@ -80,21 +74,18 @@ func listChanged(v *command.Vault, p command.Values) (command.Reply, error) {
 }
 
 // madeBy says of notes who made the last change, where it was made through this program and the
-// note is still as the change left it.
-func madeBy(v *command.Vault, notes []changed) (map[string]string, error) {
+// note is still as the change left it. A journal that cannot be read says nothing of any.
+func madeBy(v *command.Vault, notes []changed) map[string]string {
 	j, err := v.Journal()
 	if err != nil {
-		return nil, err
+		return nil
 	}
 	wanted, makers := map[string]bool{}, map[string]string{}
 	oldest := notes[len(notes)-1].at.Add(-time.Minute) // a change begins before it is written
 	for _, n := range notes {
 		wanted[n.path] = true
 	}
-	entries, _, err := j.Entries(journal.Filter{Since: oldest, Limit: maxEntries})
-	if err != nil {
-		return nil, command.Failure("Cannot use the journal: %v", err)
-	}
+	entries, _, _ := j.Entries(journal.Filter{Since: oldest, Limit: maxEntries})
 	for _, e := range entries { // the newest first
 		for _, s := range e.Steps {
 			if !wanted[s.Path] {
@@ -110,7 +101,7 @@ func madeBy(v *command.Vault, notes []changed) (map[string]string, error) {
 			}
 		}
 	}
-	return makers, nil
+	return makers
 }
 
 // changed is a note and when it was changed.
