@@ -68,6 +68,19 @@ func (c *caller) do(call rig.Call) (result gateway.Result, status int) {
 	return result, status
 }
 
+// resource reads a resource. The text is "" for one that cannot be read.
+func (c *caller) resource(uri string) (status int, text string) {
+	c.t.Helper()
+	status, answer := c.send(rig.JSON(c.t, map[string]any{"jsonrpc": "2.0", "id": 3, "method": "resources/read", "params": map[string]any{"uri": uri}}))
+	var read struct {
+		Result struct{ Contents []struct{ Text string } }
+	}
+	if err := json.Unmarshal([]byte(answer), &read); err == nil && len(read.Result.Contents) == 1 {
+		text = read.Result.Contents[0].Text
+	}
+	return status, text
+}
+
 // tokenOf adds an agent and returns its token.
 func tokenOf(r *rig.Rig, agent string) string {
 	r.T.Helper()

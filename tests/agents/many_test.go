@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"net/http"
 	"os"
@@ -80,6 +81,44 @@ func (d rights) level(path string) int {
 	return d.access[""]
 }
 
+// matrixCall is a command of the matrix: its tier, the level that it needs, and what it does.
+type matrixCall struct {
+	command, params  string
+	tier, needs      int
+	writes, destroys bool
+}
+
+var matrixCalls = []matrixCall{
+	{command: "read", tier: 1, needs: 1},
+	{command: "append", params: `,"content":"x"`, tier: 1, needs: 2, writes: true},
+	{command: "create", params: `,"content":"x","overwrite":true`, tier: 1, needs: 3, writes: true, destroys: true},
+	{command: "delete", tier: 1, needs: 3, writes: true, destroys: true},
+	{command: "history", tier: 2, needs: 1},
+	{command: "wordcount", tier: 3, needs: 1},
+}
+
+// serverTier is that of the server of the matrix, which allows everything else.
+const serverTier = 2
+
+// opens reports whether the agent has the command at all.
+func (d rights) opens(c matrixCall) bool {
+	return d.vaults && min(d.tier, serverTier) >= c.tier && (!c.writes || d.mutations)
+}
+
+// decides returns what becomes of a call on a note: allow, ask, deny, or missing where the note is
+// as one that does not exist.
+func (d rights) decides(c matrixCall, note string) string {
+	switch level := d.level(note); {
+	case !d.opens(c), level > 0 && level < c.needs:
+		return "deny"
+	case level == 0:
+		return "missing"
+	case c.destroys && d.confirm != "never", c.writes && d.confirm == "writes":
+		return "ask"
+	}
+	return "allow"
+}
+
 // commandsIn returns the commands of the resource with all of them.
 func commandsIn(t *testing.T, text string) (rows []struct {
 	Name    string
@@ -117,7 +156,6 @@ func TestFiftyAgentsOverHTTP(t *testing.T) {
 	draws := rand.New(rand.NewPCG(26, 51))
 	r := rig.New(t, map[string]string{"Ann/Plan.md": "a\n", "Bob/Plan.md": "b\n", "Both/Plan.md": "c\n"})
 	r.Set("tier", `"v2"`).Set("confirm", `"never"`)
-	server := rights{tier: 2, mutations: true, confirm: "never", vaults: true, access: map[string]int{"": 3}}
 	all, names := map[string]rights{}, []string{}
 	for i := range 50 {
 		name := fmt.Sprintf("agent-%02d", i)
@@ -128,45 +166,52 @@ func TestFiftyAgentsOverHTTP(t *testing.T) {
 	r.Save()
 	giveTokens(r, names)
 	http := r.OverHTTP()
-	calls := []struct {
-		command, params  string
-		tier, needs      int
-		writes, destroys bool
-	}{
-		{command: "read", tier: 1, needs: 1},
-		{command: "append", params: `,"content":"x"`, tier: 1, needs: 2, writes: true},
-		{command: "create", params: `,"content":"x","overwrite":true`, tier: 1, needs: 3, writes: true, destroys: true},
-		{command: "delete", tier: 1, needs: 3, writes: true, destroys: true},
-		{command: "history", tier: 2, needs: 1},
-		{command: "wordcount", tier: 3, needs: 1},
-	}
 	counts := map[string]int{}
 	for _, name := range names {
 		d := all[name]
 		c := &caller{t: t, server: http, token: "vwa_" + name}
 		c.connect()
 		listed := map[string]bool{}
-		_, text := c.send(`{"jsonrpc":"2.0","id":3,"method":"resources/read","params":{"uri":"vaultwicket://commands"}}`)
+		_, text := c.resource("vaultwicket://policy")
+		var policies []struct {
+			Settings []struct {
+				Name  string
+				Value any
+			}
+			Access struct{ Root string }
+		}
+		if err := json.Unmarshal([]byte(text), &policies); err != nil || len(policies) != 1 {
+			t.Fatalf("%v: %s", err, text)
+		}
+		wants := map[string]any{"tier": fmt.Sprintf("v%d", min(d.tier, serverTier)), "allow-mutations": d.mutations, "confirm": d.confirm, "root": []string{"", "r", "rw", "rwd"}[d.access[""]]}
+		if !d.vaults {
+			wants = map[string]any{"tier": "none", "allow-mutations": false, "confirm": "writes", "root": ""}
+		}
+		has := map[string]any{"root": policies[0].Access.Root}
+		for _, s := range policies[0].Settings {
+			if _, wanted := wants[s.Name]; wanted {
+				has[s.Name] = s.Value
+			}
+		}
+		if !maps.Equal(has, wants) {
+			t.Errorf("%s (%+v): the policy is %v, want %v", name, d, has, wants)
+		}
+		_, text = c.send(`{"jsonrpc":"2.0","id":3,"method":"resources/read","params":{"uri":"vaultwicket://commands"}}`)
 		for _, row := range commandsIn(t, text) {
 			listed[row.Name] = row.Allowed
 		}
-		for _, call := range calls {
-			open := d.vaults && min(d.tier, server.tier) >= call.tier && (!call.writes || d.mutations)
+		for _, call := range matrixCalls {
+			open := d.opens(call)
 			explained, _ := c.do(rig.Call{"command": "help", "params": map[string]any{"command": call.command}})
+			_, described := c.resource("vaultwicket://help/" + call.command)
+			if d.vaults && strings.Contains(described, "\n  allowed  yes\n") != open {
+				t.Errorf("%s: the resource of %s says\n%s", name, call.command, described)
+			}
 			if listed[call.command] != open || explained.OK != d.vaults || d.vaults && strings.Contains(explained.Stdout, "\n  allowed  yes\n") != open {
 				t.Errorf("%s: %s is listed: %v, want %v; help says\n%s", name, call.command, listed[call.command], open, explained.Stdout)
 			}
 			for _, note := range []string{"Ann/Plan.md", "Bob/Plan.md", "Both/Plan.md"} {
-				level := min(d.level(note), server.level(note))
-				want := "allow"
-				switch {
-				case !open, level > 0 && level < call.needs:
-					want = "deny"
-				case level == 0:
-					want = "missing"
-				case call.destroys && d.confirm != "never", call.writes && d.confirm == "writes":
-					want = "ask"
-				}
+				want := d.decides(call, note)
 				counts[want]++
 				arguments := fmt.Sprintf(`{"command":%q,"params":{"path":%q%s},"dryRun":true}`, call.command, note, call.params)
 				_, text := c.send(rig.ToolCall(9, arguments))
