@@ -98,7 +98,7 @@ func (g *vaultGateway) doBatch(ctx context.Context, b Batch) BatchResult {
 	if err := g.admission.Open(); err != nil {
 		return g.refuseBatch(ctx, b, "", err)
 	}
-	ctx, end := g.whileEntitled(ctx)
+	ctx, end := g.admission.Follow(ctx, g.rules.Ended)
 	defer end()
 	plan, clientID, err := g.planBatch(b)
 	if err != nil {

@@ -53,7 +53,7 @@ func (g *Gateway) Do(ctx context.Context, req Request) (result Result) {
 // answer returns the answer to a request, or a page of it, as the caller sees it.
 func (g *vaultGateway) answer(ctx context.Context, req Request) Result {
 	req.Vault = g.name() // by whatever it was meant
-	ctx, end := g.whileEntitled(ctx)
+	ctx, end := g.admission.Follow(ctx, g.rules.Ended)
 	defer end()
 	hold := g.runner.Hold()
 	defer hold.Release()
@@ -70,22 +70,6 @@ func (g *vaultGateway) answer(ctx context.Context, req Request) Result {
 		return g.firstPage(req, result)
 	}
 	return shown
-}
-
-// whileEntitled returns a context that ends, as if the client had cancelled the call, when the
-// agent of the gateway expires, is paused or is revoked. Without an agent it is ctx. end
-// releases it.
-func (g *vaultGateway) whileEntitled(ctx context.Context) (entitled context.Context, end func()) {
-	if g.agent == "" {
-		return ctx, func() {}
-	}
-	ctx, cancel := g.admission.Follow(ctx)
-	until := g.rules.Until()
-	if until.IsZero() {
-		return ctx, cancel
-	}
-	expiry := time.AfterFunc(time.Until(until), cancel)
-	return ctx, func() { expiry.Stop(); cancel() }
 }
 
 // process takes a request through its stages, in this order:

@@ -43,17 +43,17 @@ type Controller struct {
 	mu       sync.Mutex
 	limits   Limits
 	callers  map[string]*rate.Limiter
-	minute   *rate.Limiter                    // of mutations
-	hour     *rate.Limiter                    // of mutations
-	followed map[*context.CancelFunc]struct{} // calls that end when the agent does, see Follow
-	looking  bool                             // a look at the agent is due
+	minute   *rate.Limiter                       // of mutations
+	hour     *rate.Limiter                       // of mutations
+	followed map[*context.CancelFunc]func() bool // calls that end when the agent does, see Follow
+	looking  bool                                // a look at the agent is due
 }
 
 // New returns a controller with these limits. The calls are of an agent, "" for none: they are also
 // refused while it is paused or revoked. disabled refuses every call, state is the folder of the
 // file that pauses, "" where nothing can be paused, and timeout the time limit of a call.
 func New(agent string, l Limits, disabled bool, state string, timeout func() time.Duration) *Controller {
-	a := &Controller{agent: agent, state: state, timeout: timeout, limits: l, callers: map[string]*rate.Limiter{}, followed: map[*context.CancelFunc]struct{}{}, minute: limiter(l.Mutations, time.Minute), hour: limiter(l.MutationsHour, time.Hour)}
+	a := &Controller{agent: agent, state: state, timeout: timeout, limits: l, callers: map[string]*rate.Limiter{}, followed: map[*context.CancelFunc]func() bool{}, minute: limiter(l.Mutations, time.Minute), hour: limiter(l.MutationsHour, time.Hour)}
 	a.disabled.Store(disabled)
 	if state != "" {
 		a.pauseFile = PauseFile(state)

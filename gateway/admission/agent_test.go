@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"os"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -66,7 +67,7 @@ func TestOneAgentIsPausedOrRevoked(t *testing.T) {
 func TestACallEndsWithItsAgent(t *testing.T) {
 	state := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
-		ctx, cancel := New("cursor", Limits{}, false, state, nil).Follow(t.Context())
+		ctx, cancel := New("cursor", Limits{}, false, state, nil).Follow(t.Context(), func() bool { return false })
 		defer cancel()
 		time.Sleep(10 * time.Second)
 		if ctx.Err() != nil {
@@ -79,11 +80,30 @@ func TestACallEndsWithItsAgent(t *testing.T) {
 		if !errors.Is(ctx.Err(), context.Canceled) {
 			t.Error("it goes on")
 		}
-		again, cancelAgain := New("other", Limits{}, false, state, nil).Follow(t.Context())
+		again, cancelAgain := New("other", Limits{}, false, state, nil).Follow(t.Context(), func() bool { return false })
 		time.Sleep(time.Second)
 		if again.Err() != nil {
 			t.Error("the call of another agent ended")
 		}
 		cancelAgain()
 	})
+}
+
+// A call ends soon after the rights of its agent, and one whose agent has some goes on.
+func TestACallEndsWithTheRightsOfItsAgent(t *testing.T) {
+	var over atomic.Bool
+	a := New("cursor", Limits{}, false, "", nil)
+	ending, end := a.Follow(t.Context(), over.Load)
+	defer end()
+	going, end := a.Follow(t.Context(), func() bool { return false })
+	defer end()
+	over.Store(true)
+	select {
+	case <-ending.Done():
+	case <-time.After(10 * time.Second):
+		t.Fatal("the call goes on")
+	}
+	if going.Err() != nil {
+		t.Error("another call has ended")
+	}
 }

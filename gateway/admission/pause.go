@@ -160,16 +160,17 @@ func (a *Controller) agentOpen() error {
 const lookAgain = 200 * time.Millisecond
 
 // Follow returns a context that is cancelled soon after the agent of the calls is paused or
-// revoked. Without an agent it is cancelled by cancel alone. The caller calls cancel.
-func (a *Controller) Follow(ctx context.Context) (followed context.Context, cancel context.CancelFunc) {
+// revoked, or ended reports that its rights have. Without an agent it is cancelled by cancel
+// alone. The caller calls cancel.
+func (a *Controller) Follow(ctx context.Context, ended func() bool) (followed context.Context, cancel context.CancelFunc) {
 	ctx, stop := context.WithCancel(ctx)
-	if a.agent == "" || a.state == "" {
+	if a.agent == "" {
 		return ctx, stop
 	}
 	call := &stop
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if a.followed[call] = struct{}{}; !a.looking { // one timer for all calls: each new one wakes a thread
+	if a.followed[call] = ended; !a.looking { // one timer for all calls: each new one wakes a thread
 		a.looking = true
 		time.AfterFunc(lookAgain, a.look)
 	}
@@ -181,14 +182,14 @@ func (a *Controller) Follow(ctx context.Context) (followed context.Context, canc
 	}
 }
 
-// look cancels the calls that are followed if the agent may not go on, and looks again soon while
-// there are any.
+// look cancels the calls that are followed and may not go on, and looks again soon while there are
+// any.
 func (a *Controller) look() {
-	ended := a.agentOpen() != nil
+	closed := a.agentOpen() != nil
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if ended {
-		for stop := range a.followed {
+	for stop, ended := range a.followed {
+		if closed || ended() {
 			(*stop)()
 		}
 	}

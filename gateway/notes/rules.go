@@ -60,8 +60,8 @@ func (r *Rules) Tighten(p policy.Policy) {
 	r.policy.Store(&tightened)
 }
 
-// Until returns when the policy in force ends, zero for never.
-func (r *Rules) Until() time.Time { return r.policy.Load().Until }
+// Ended reports whether the policy in force allows nothing any more.
+func (r *Rules) Ended() bool { return r.policy.Load().At(time.Now()).Closed != "" }
 
 // Policy returns the policy in force, which allows nothing once it has expired. Its access rules also apply to the names that the
 // disk has for their paths.

@@ -42,6 +42,21 @@ func (c *caller) send(body string) (status int, text string) {
 	return response.StatusCode, string(content)
 }
 
+// sendWith sends a request without a session, with further headers.
+func (c *caller) sendWith(method, body string, headers ...string) (text string) {
+	c.t.Helper()
+	response, err := c.server.Client.Do(c.server.Request(c.t.Context(), method, "/mcp", body, append([]string{"Authorization", "Bearer " + c.token}, headers...)...))
+	if err != nil {
+		c.t.Fatalf("%v; the log:\n%s", err, c.server.Said())
+	}
+	defer response.Body.Close()
+	content, err := io.ReadAll(response.Body)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	return string(content)
+}
+
 // connect opens a session and returns the status.
 func (c *caller) connect() int {
 	c.t.Helper()

@@ -1,0 +1,338 @@
+package agents
+
+import (
+	"bufio"
+	"encoding/json"
+	"net/http"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"vaultwicket/gateway"
+	"vaultwicket/gateway/consent"
+	"vaultwicket/tests/rig"
+)
+
+// session is a session of an agent, over standard input or HTTP.
+type session struct {
+	do   func(rig.Call) gateway.Result
+	read func(uri string) (text string) // a resource, "" for one that cannot be read
+}
+
+// sessionsOf opens sessions of agents with one server over HTTP, or with a server each.
+func sessionsOf(r *rig.Rig, over string, agents ...string) (all []session) {
+	r.Save()
+	if over == "http" {
+		giveTokens(r, []string{"ann", "bob"})
+		server := r.OverHTTP()
+		for _, name := range agents {
+			c := &caller{t: r.T, server: server, token: "vwa_" + name}
+			c.connect()
+			all = append(all, session{
+				func(call rig.Call) gateway.Result { result, _ := c.do(call); return result },
+				func(uri string) string { _, text := c.resource(uri); return text },
+			})
+		}
+		return all
+	}
+	for _, name := range agents {
+		c := serverOf(r, name)
+		all = append(all, session{c.Do, func(uri string) string {
+			answer := c.Ask("resources/read", map[string]any{"uri": uri})
+			if answer.Error != nil || len(answer.Result.Contents) != 1 {
+				return ""
+			}
+			return answer.Result.Contents[0].Text
+		}})
+	}
+	return all
+}
+
+// waitingIn returns the questions that wait in the state of a rig.
+func waitingIn(r *rig.Rig) (list []consent.StoredQuestion) {
+	r.T.Helper()
+	all, _, err := consent.OpenStore(consent.Folder(filepath.Join(r.Home, ".local", "state", "vaultwicket")), time.Now).List()
+	if err != nil {
+		r.T.Fatal(err)
+	}
+	for _, q := range all {
+		if q.State == consent.Pending {
+			list = append(list, q)
+		}
+	}
+	return list
+}
+
+// What one agent has been asked, allowed or answered is of no use to another, nor are ids of its that
+// were forged, cut or used before, over standard input and HTTP.
+func TestNothingCrossesBetweenAgents(t *testing.T) {
+	for _, over := range []string{"stdio", "http"} {
+		t.Run(over, func(t *testing.T) {
+			r := newRig(t)
+			for i := range 30 {
+				r.Write("Ann/"+strings.Repeat("n", i+1)+".md", "text\n")
+			}
+			r.Set("confirm", `"writes"`)
+			s := sessionsOf(r, over, "ann", "ann", "bob")
+			ann, other, bob := s[0], s[1], s[2]
+			call := rig.Calling("append", "path=Both/Plan.md", "content=asked")
+			asks := func(who string, s session) {
+				t.Helper()
+				if got := s.do(call); got.OK || !strings.HasPrefix(got.Error.Code, "unconfirmed") {
+					t.Fatalf("%s: %+v", who, got)
+				}
+			}
+			asks("ann", ann)
+			list := rig.Calling("approvals")
+			own := ann.do(list).Stdout
+			id, _, _ := strings.Cut(own, "\t")
+			if !strings.Contains(own, "\tappend\t") || strings.Contains(bob.do(list).Stdout, "append") {
+				t.Fatalf("ann waits for %q, bob for %q", own, bob.do(list).Stdout)
+			}
+			forged := strings.Map(func(c rune) rune {
+				if c >= '0' && c <= '8' || c >= 'a' && c <= 'e' || c >= 'A' && c <= 'E' {
+					return c + 1
+				}
+				return c
+			}, id)
+			never := bob.do(rig.Calling("approvals", "withdraw="+forged))
+			for what, withdrawn := range map[string]gateway.Result{"another's": bob.do(rig.Calling("approvals", "withdraw="+id)), "half of an id": ann.do(rig.Calling("approvals", "withdraw="+id[:len(id)/2]))} {
+				if withdrawn.OK || withdrawn.Error.Code != never.Error.Code {
+					t.Errorf("withdraw %s: %+v, a forged id: %+v", what, withdrawn, never)
+				}
+			}
+			bob.do(rig.Calling("approvals", "withdraw=all"))
+			if got := ann.do(list).Stdout; got != own {
+				t.Fatalf("after bob withdrew: %q", got)
+			}
+			asks("bob", bob) // who is asked himself
+			questions := waitingIn(r)
+			if len(questions) != 2 {
+				t.Fatalf("%d questions wait", len(questions))
+			}
+			for _, q := range questions {
+				if strings.HasPrefix(q.Session, "ann/") {
+					if _, err := consent.Decide(filepath.Join(r.Home, ".local", "state", "vaultwicket"), consent.Answer{Code: q.Code, Approve: true, By: "page"}); err != nil {
+						t.Fatal(err)
+					}
+				}
+			}
+			asks("bob, with what ann was allowed", bob)
+			asks("another session of ann", other)
+			if got := ann.do(call); !got.OK {
+				t.Fatalf("ann: %+v", got.Error)
+			}
+			asks("ann, with what was used", ann)
+			if got := r.Read("Both/Plan.md"); strings.Count(got, "asked") != 1 {
+				t.Errorf("the note is %q", got)
+			}
+
+			paged := ann.do(rig.Calling("files").With("limit", 5))
+			if paged.Truncated == nil || paged.Truncated.Cursor == "" {
+				t.Fatalf("%+v", paged)
+			}
+			cursor := paged.Truncated.Cursor
+			last := "A"
+			if strings.HasSuffix(cursor, last) {
+				last = "B"
+			}
+			for what, stolen := range map[string]gateway.Result{
+				"another's cursor": bob.do(rig.Call{"command": "files", "cursor": cursor}),
+				"a forged one":     ann.do(rig.Call{"command": "files", "cursor": cursor[:len(cursor)-1] + last}),
+				"half of one":      ann.do(rig.Call{"command": "files", "cursor": cursor[:len(cursor)/2]}),
+				"with another":     ann.do(rig.Call{"command": "folders", "cursor": cursor}),
+			} {
+				if stolen.OK || stolen.Stdout != "" {
+					t.Errorf("%s: %+v", what, stolen)
+				}
+			}
+			if text := bob.read("vaultwicket://output/" + cursor); text != "" {
+				t.Errorf("bob reads what was kept for ann: %q", text)
+			}
+			if text := ann.read("vaultwicket://output/" + cursor); !strings.Contains(text, "Ann/nn") {
+				t.Errorf("ann reads %q", text)
+			}
+		})
+	}
+}
+
+// The rate of an agent is that of its sessions together, and not another's.
+func TestARateIsThatOfAnAgent(t *testing.T) {
+	r := newRig(t)
+	r.Set("rate", "20")
+	s := sessionsOf(r, "http", "ann", "ann", "bob")
+	done := 0
+	for i := range 40 {
+		if got := s[i%2].do(rig.Calling("read", "path=Ann/Plan.md")); got.OK {
+			done++
+		} else if got.Error.Code != "rate_limited" {
+			t.Fatalf("%+v", got.Error)
+		}
+	}
+	if done < 18 || done > 25 { // one comes back every three seconds
+		t.Errorf("both sessions of ann made %d calls", done)
+	}
+	for range 15 {
+		if got := s[2].do(rig.Calling("read", "path=Bob/Plan.md")); !got.OK {
+			t.Fatalf("bob: %+v", got.Error)
+		}
+	}
+}
+
+var requestState = regexp.MustCompile(`"requestState":"([^"]+)"`)
+
+// A person's answer to the question of one agent, which a client without a session sends back with
+// the state of the question, allows nothing to another agent, and allows it once.
+func TestTheAnswerToOneAgentIsNotAnothers(t *testing.T) {
+	r := newRig(t)
+	r.Set("confirm", `"writes"`)
+	r.Save()
+	giveTokens(r, []string{"ann", "bob"})
+	server := r.OverHTTP()
+	send := func(agent, more string) string {
+		t.Helper()
+		c := &caller{t: t, server: server, token: "vwa_" + agent}
+		body := `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"obsidianCli","arguments":{"command":"append","params":{"path":"Both/Plan.md","content":"asked"}}` + more +
+			`,"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"t","version":"1"},"io.modelcontextprotocol/clientCapabilities":{"elicitation":{}}}}}`
+		return c.sendWith(http.MethodPost, body, "MCP-Protocol-Version", "2026-07-28", "Mcp-Method", "tools/call", "Mcp-Name", "obsidianCli")
+	}
+	asked := send("ann", "")
+	state := requestState.FindStringSubmatch(asked)
+	if state == nil {
+		t.Fatalf("not asked: %s", asked)
+	}
+	yes := `,"inputResponses":{"confirm":` + rig.Accept + `},"requestState":"` + state[1] + `"`
+	for what, sent := range map[string][2]string{"bob": {"bob", yes}, "a forged state": {"ann", strings.Replace(yes, state[1][:8], "AAAAAAAA", 1)}} {
+		if got := send(sent[0], sent[1]); strings.Contains(got, `"ok":true`) || strings.Contains(r.Read("Both/Plan.md"), "asked") {
+			t.Errorf("%s: %s", what, got)
+		}
+	}
+	if got := send("ann", yes); !strings.Contains(got, `"ok":true`) {
+		t.Errorf("ann: %s", got)
+	}
+	if got := send("ann", yes); strings.Contains(got, `"ok":true`) || strings.Count(r.Read("Both/Plan.md"), "asked") != 1 {
+		t.Errorf("ann once more: %s\n%q", got, r.Read("Both/Plan.md"))
+	}
+}
+
+// What a person allows one agent for a folder, in a form over HTTP, is neither another's nor that
+// of its other sessions.
+func TestAStandingPermissionIsThatOfASession(t *testing.T) {
+	r := newRig(t)
+	r.Set("confirm", `"writes"`)
+	r.Save()
+	giveTokens(r, []string{"ann", "bob"})
+	server := r.OverHTTP()
+	var sessions []*caller
+	for _, name := range []string{"ann", "ann", "bob"} {
+		sessions = append(sessions, askable(t, server, name))
+	}
+	append := func(c *caller, answer string) (asked bool) {
+		t.Helper()
+		c.asked(appendBoth, func(id string) {
+			asked = true
+			c.send(`{"jsonrpc":"2.0","id":` + id + `,"result":` + answer + `}`)
+		})
+		return asked
+	}
+	here := `{"action":"accept","content":{"choice":"allow for this folder until the server stops"}}`
+	for i, test := range []struct {
+		by     int
+		answer string
+		asked  bool
+	}{{0, here, true}, {0, rig.Decline, false}, {2, rig.Decline, true}, {1, rig.Decline, true}, {0, rig.Decline, false}} {
+		if asked := append(sessions[test.by], test.answer); asked != test.asked {
+			t.Errorf("call %d: asked %v, want %v", i, asked, test.asked)
+		}
+	}
+	if got := strings.Count(r.Read("Both/Plan.md"), "x"); got != 3 {
+		t.Errorf("%d changes", got)
+	}
+}
+
+const appendBoth = `{"command":"append","params":{"path":"Both/Plan.md","content":"x"}}`
+
+// askable opens a session of an agent whose client shows forms.
+func askable(t *testing.T, server *rig.HTTPServer, agent string) *caller {
+	t.Helper()
+	c := &caller{t: t, server: server, token: "vwa_" + agent}
+	c.send(rig.Handshake(`{"elicitation":{}}`))
+	c.send(`{"jsonrpc":"2.0","method":"notifications/initialized"}`)
+	return c
+}
+
+// asked makes a call and returns its answer; form is given the id of each form that comes first.
+func (c *caller) asked(arguments string, form func(id string)) (answer string) {
+	c.t.Helper()
+	request := c.server.Request(c.t.Context(), http.MethodPost, "/mcp", rig.ToolCall(5, arguments), "Authorization", "Bearer "+c.token, "Mcp-Session-Id", c.session)
+	response, err := c.server.Client.Do(request)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	defer response.Body.Close()
+	for lines := bufio.NewScanner(response.Body); lines.Scan(); {
+		var message struct {
+			ID     json.RawMessage
+			Method string
+		}
+		text := strings.TrimPrefix(lines.Text(), "data: ")
+		switch json.Unmarshal([]byte(text), &message); {
+		case message.Method == "elicitation/create":
+			form(string(message.ID))
+		case message.ID != nil:
+			answer = text
+		}
+	}
+	return answer
+}
+
+// An agent ends while a form of its waits for the person, over HTTP: the call ends soon, and an
+// answer that comes later, or the same call in another session, changes nothing.
+func TestAQuestionEndsWithItsAgent(t *testing.T) {
+	for _, how := range []string{"pause", "revoke", "edit", "expiry"} {
+		t.Run(how, func(t *testing.T) {
+			r := newRig(t)
+			r.Set("confirm", `"writes"`)
+			if how == "expiry" {
+				r.Tables = strings.Replace(tables, "[agents.ann]\n", "[agents.ann]\nexpires = "+time.Now().Add(1500*time.Millisecond).UTC().Format("2006-01-02T15:04:05.000Z")+"\n", 1)
+			}
+			r.Save()
+			giveTokens(r, []string{"ann", "bob"})
+			server := r.OverHTTP()
+			ann, bob := askable(t, server, "ann"), askable(t, server, "bob")
+			before, id := r.Read("Both/Plan.md"), ""
+			var ended time.Time
+			answer := ann.asked(appendBoth, func(form string) {
+				id = form
+				switch how {
+				case "pause":
+					r.Must("pause", "--agent=ann")
+				case "revoke":
+					r.Must("agent", "revoke", "ann")
+				case "edit":
+					r.Tables = strings.Replace(tables, "[agents.ann]\n", "[agents.ann]\nvaults = []\n", 1)
+					r.Save()
+				}
+				ended = time.Now()
+			})
+			t.Logf("the call ended %v after the agent: %.300s", time.Since(ended).Round(time.Millisecond), answer)
+			if id == "" || strings.Contains(answer, `"ok":true`) || time.Since(ended) > time.Minute { // a question waits for two
+				t.Fatalf("form %q: %s", id, answer)
+			}
+			ann.send(`{"jsonrpc":"2.0","id":` + id + `,"result":` + rig.Accept + `}`)
+			again := &caller{t: t, server: server, token: "vwa_ann"}
+			again.connect()
+			if got, _ := again.do(rig.Calling("append", "path=Both/Plan.md", "content=x")); got.OK {
+				t.Errorf("another session: %+v", got)
+			}
+			if got := r.Read("Both/Plan.md"); got != before {
+				t.Errorf("the note is %q", got)
+			}
+			if got := bob.asked(appendBoth, func(id string) { bob.send(`{"jsonrpc":"2.0","id":` + id + `,"result":` + rig.Accept + `}`) }); !strings.Contains(got, `"ok":true`) {
+				t.Errorf("bob: %s", got)
+			}
+		})
+	}
+}
