@@ -161,7 +161,7 @@ var v0Rows = []row{
 		name: "undo", tier: tiers.V0, effect: tiers.Writes, target: targetNone, embeddedOnly: true,
 		summary: "Take back a change made through this gateway",
 		params: []param{
-			{name: "id", kind: kindName, summary: "The id of the change (default: the caller's latest, a batch as one)"},
+			{name: "id", kind: kindText, summary: "Ids of changes, with commas (default: the caller's latest or its batch)"},
 			{name: "batch", kind: kindName, rare: true, summary: "The id of a change: take back the batch that it belongs to"},
 			{name: "session", kind: kindName, rare: true, summary: "The id of a change: take back all of its session"},
 		},

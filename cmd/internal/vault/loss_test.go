@@ -210,6 +210,34 @@ func TestASessionIsTakenBack(t *testing.T) {
 	}
 }
 
+// A note that was changed since does not hold up the rest of a session, or of changes that are named
+// together: it is left as it is, and named.
+func TestAConflictDoesNotHoldUpTheRest(t *testing.T) {
+	h := build(t, map[string]string{"a.md": "0\n", "b.md": "0\n", "c.md": "0\n"})
+	for _, path := range []string{"a.md", "b.md", "a.md", "c.md"} {
+		h.run("--caller", "a", "append", "path="+path, "content=1")
+	}
+	h.put("b.md", "other\n")
+	ids := h.changes()
+	status, out, _ := h.run("undo", "id="+ids[0]+","+ids[2])
+	if status != command.ExitDone || h.get("a.md") != "0\n" || h.get("c.md") == "0\n" {
+		t.Errorf("two of a note: status %d, %q", status, out)
+	}
+	status, out, _ = h.run("undo", "session="+ids[0])
+	if want := "Undone: " + ids[3] + " append c.md\nNot undone, because it was changed since: " + ids[1] + " append b.md\n"; status != command.ExitDone || out != want || h.get("c.md") != "0\n" || h.get("b.md") != "other\n" {
+		t.Errorf("a session: status %d, %q", status, out)
+	}
+	before := h.tree()
+	for _, named := range []string{"session=" + ids[1], "id=" + ids[1], "id=" + ids[1] + "," + ids[1]} {
+		if status, out, _ := h.run("undo", named); status != command.ExitFailed || !strings.HasPrefix(out, `Error: Conflict: "b.md" was changed since.`) || h.tree() != before {
+			t.Errorf("%s: status %d, %q", named, status, out)
+		}
+	}
+	if status, _, _ := h.run("undo", "id="+ids[3]+","+ids[1]); status != command.ExitFailed || h.tree() != before {
+		t.Errorf("one that is undone already: status %d", status)
+	}
+}
+
 func TestLinesAreCounted(t *testing.T) {
 	h := build(t, map[string]string{"a.md": "1\n2\n3\n", "l.md": "[[a]]\n[[a]]\n", ".obsidian/app.json": followLinks})
 	for _, test := range []struct{ call, added, removed string }{

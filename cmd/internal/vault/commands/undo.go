@@ -1,8 +1,10 @@
 package commands
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -41,7 +43,7 @@ func undo(v *command.Vault, p command.Values) (command.Proposal, error) {
 	case entries == nil:
 		return latest.undoing, latest.err
 	}
-	made, err := undoing(v, j, entries)
+	made, err := undoing(v, j, entries, p.Has("session") || strings.Contains(p["id"], ","))
 	made.Latest = latest.holds(entries)
 	return made, err
 }
@@ -62,14 +64,29 @@ func named(v *command.Vault, j *journal.Journal, p command.Values) ([]journal.En
 	if name == "" {
 		return nil, nil
 	}
+	if name == "id" {
+		ids := strings.Split(p[name], ",")
+		if len(ids) > maxTogether {
+			return nil, command.Failure("More than %d changes to undo. Undo them one by one.", maxTogether)
+		}
+		slices.Sort(ids) // by time
+		var entries []journal.Entry
+		for _, id := range slices.Backward(slices.Compact(ids)) {
+			e, err := entryOf(v, j, id)
+			if err == nil && e.State == journal.Undone {
+				err = command.Failure("Change %s is already undone.", e.ID)
+			}
+			if err != nil {
+				return nil, err
+			}
+			entries = append(entries, e)
+		}
+		return entries, nil
+	}
 	e, err := entryOf(v, j, p[name])
 	switch {
 	case err != nil:
 		return nil, err
-	case name == "id" && e.State == journal.Undone:
-		return nil, command.Failure("Change %s is already undone.", e.ID)
-	case name == "id":
-		return []journal.Entry{e}, nil
 	case name == "batch" && e.Batch == "":
 		return nil, command.Failure("Change %s belongs to no batch.", e.ID)
 	}
@@ -202,7 +219,7 @@ func latestOf(v *command.Vault, j *journal.Journal, own func(journal.Entry) bool
 				return false, nil // a part of it is hidden: it is not there
 			}
 		}
-		l.undoing, l.err = undoing(v, j, l.entries)
+		l.undoing, l.err = undoing(v, j, l.entries, false)
 		l.undoing.Latest = true
 		if l.err != nil || len(l.undoing.Steps) > 0 || e.State == journal.Done {
 			found = &l
@@ -212,33 +229,50 @@ func latestOf(v *command.Vault, j *journal.Journal, own func(journal.Entry) bool
 	return found, err
 }
 
-// undoing returns the proposal to take entries back, the newest first.
-func undoing(v *command.Vault, j *journal.Journal, entries []journal.Entry) (command.Proposal, error) {
-	p := command.Proposal{Undoes: entries[0].ID, OwnChange: true}
+// undoing returns the proposal to take entries back, the newest first. With skips, an entry whose
+// notes were changed since is left as it is, and named, unless none is left.
+func undoing(v *command.Vault, j *journal.Journal, entries []journal.Entry, skips bool) (command.Proposal, error) {
+	p := command.Proposal{OwnChange: true}
 	ahead := outlook{v, map[disk.Path]command.FileState{}}
 	var said []string
-	for i, e := range entries {
-		if err := ahead.takeBack(j, e, &p); err != nil {
-			return command.Proposal{}, err
-		}
-		p.OwnChange = p.OwnChange && isOwn(v, e) && e.Undoes == ""
-		if i > 0 {
-			p.Also = append(p.Also, e.ID)
-		}
+	var conflicting error
+	for _, e := range entries {
 		var note disk.Path
 		if len(e.Steps) > 0 {
 			// What cannot be a path was refused with its step.
 			note, _ = command.StepPath(v, e.Steps[0].Source())
 		}
-		if p.Note == (disk.Path{}) {
-			p.Note = note
-		}
-		line := fmt.Sprintf("Undone: %s %s %s", e.ID, e.Command, note)
+		line := fmt.Sprintf("%s %s %s", e.ID, e.Command, note)
 		if more := len(e.Steps) - 1; more > 0 {
 			line += fmt.Sprintf(" and %d more", more)
 		}
-		said = append(said, line)
+		steps, known := p.Steps, maps.Clone(ahead.ahead)
+		if err := ahead.takeBack(j, e, &p); err != nil {
+			if !skips || command.Explain(err).Kind != command.UndoConflict {
+				return command.Proposal{}, err
+			}
+			conflicting = cmp.Or(conflicting, err)
+			p.Steps, ahead.ahead = steps, known
+			said = append(said, "Not undone, because it was changed since: "+line)
+			continue
+		}
+		p.OwnChange = p.OwnChange && isOwn(v, e) && e.Undoes == ""
+		if p.Undoes == "" {
+			p.Undoes = e.ID
+		} else {
+			p.Also = append(p.Also, e.ID)
+		}
+		if p.Note == (disk.Path{}) {
+			p.Note = note
+		}
+		said = append(said, "Undone: "+line)
 	}
+	if p.Undoes == "" {
+		return command.Proposal{}, conflicting
+	}
+	slices.SortStableFunc(said, func(a, b string) int { // what was done first: it confirms the command
+		return cmp.Compare(b[:1], a[:1])
+	})
 	p.Message = strings.Join(said, "\n")
 	return p, nil
 }
