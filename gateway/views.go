@@ -120,6 +120,17 @@ func (g *Gateway) NoteWithHash(vault, path, hash string) (text string, ok bool) 
 	return notes.WithHash(d.target().Folder, path, hash)
 }
 
+// EachVisible calls visit with the path of every file of a vault that may be seen, see
+// [Gateway.Visible], until it returns false.
+func (g *Gateway) EachVisible(vault string, visit func(path string) bool) error {
+	d, err := g.vaultNamed(vault)
+	if err != nil {
+		return err
+	}
+	sees := d.rules.Visible()
+	return notes.Paths(d.target().Folder, func(path string) bool { return !sees(path) || visit(path) })
+}
+
 // Visible returns what tells whether the note at a path in a vault may be seen, see
 // [notes.Rules.Visible]. Of a vault that the gateway does not have, nothing may.
 func (g *Gateway) Visible(vault string) func(path string) bool {

@@ -49,7 +49,7 @@ gateway/observe              : allowlist gateway/failure
 gateway/observe/telemetry    : allowlist/quote exec gateway/failure gateway/observe
 gateway/ui/activity          : gateway/state/audit policy
 gateway/difference           : gateway/clean
-gateway/ui                   : gateway gateway/admission gateway/catalog gateway/clean gateway/consent gateway/difference gateway/failure gateway/httpguard gateway/state/audit gateway/state/journal gateway/state/private gateway/ui/activity gateway/notes tiers
+gateway/ui                   : gateway gateway/admission policy policy/access gateway/catalog gateway/clean gateway/consent gateway/difference gateway/failure gateway/httpguard gateway/state/audit gateway/state/journal gateway/state/private gateway/ui/activity gateway/notes tiers
 gateway/mcpserver            : allowlist allowlist/day allowlist/quote exec/frame gateway gateway/catalog gateway/clean gateway/consent gateway/failure gateway/mcpserver/streamable gateway/mcpserver/wire gateway/observe policy tiers
 gateway/mcpserver/wire       : allowlist/quote
 gateway/mcpserver/streamable : gateway/httpguard gateway/mcpserver/wire gateway/state/private

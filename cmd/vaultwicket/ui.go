@@ -16,8 +16,10 @@ import (
 	"vaultwicket/cmd/internal/settings"
 	"vaultwicket/cmd/internal/terminal"
 	"vaultwicket/exec"
+	"vaultwicket/gateway/admission"
 	"vaultwicket/gateway/failure"
 	"vaultwicket/gateway/httpguard"
+	"vaultwicket/gateway/state/agents"
 	"vaultwicket/gateway/ui"
 )
 
@@ -77,6 +79,26 @@ func servePage(ctx context.Context, std terminal.Streams, args []string) error {
 				shown.Rows = append(shown.Rows, ui.Setting(row))
 			}
 			return shown, nil
+		}, Agents: func() ([]ui.Agent, error) {
+			f := settings.NewFlags("ui")
+			f.Reviews = true
+			new(pageFlags).add(f)
+			s, _, err := f.Load(std, args)
+			if err != nil {
+				return nil, err
+			}
+			all, err := agentAction{std: std, flags: f, settings: s, state: state, tokens: agents.Open(state)}.all()
+			list := []ui.Agent{}
+			for _, one := range all {
+				list = append(list, ui.Agent{Name: one.Name, State: one.State, Tier: one.Tier, Mutations: one.Mutations, Vaults: one.Vaults, Expires: one.Expires})
+			}
+			return list, err
+		}, Revoke: func(name string) error {
+			if err := admission.RevokeAgent(state, name, time.Now()); err != nil {
+				return err
+			}
+			_, err := agents.Open(state).Remove(name)
+			return err
 		}, Health: func(ctx context.Context) []ui.Finding {
 			// The findings of doctor with the settings of this command.
 			var list []ui.Finding

@@ -207,6 +207,28 @@ func WithHash(folder, path, hash string) (text string, ok bool) {
 	return string(content), err == nil && hex.EncodeToString(sum[:]) == hash
 }
 
+// Paths calls visit with the path of every file of a vault, as its folders list them, until it
+// returns false. Folders whose names begin with a dot are left out, and those that cannot be read.
+func Paths(folder string, visit func(path string) bool) error {
+	if folder == "" {
+		return errors.New("the folder of the vault is not known")
+	}
+	root, err := os.OpenRoot(folder)
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	return fs.WalkDir(root.FS(), ".", func(path string, entry fs.DirEntry, err error) error {
+		switch {
+		case err != nil || entry.IsDir() && path != "." && strings.HasPrefix(entry.Name(), "."):
+			return fs.SkipDir
+		case !entry.IsDir() && !visit(path):
+			return fs.SkipAll
+		}
+		return nil
+	})
+}
+
 // Folders returns the names of at most limit folders that are directly in the folder at a
 // path of a vault, "" for its root, sorted, and whether there are more. Folders whose
 // names begin with a dot are settings of programs and left out.

@@ -1,24 +1,32 @@
 package ui
 
 import (
+	"cmp"
 	"errors"
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"vaultwicket/gateway/consent"
 	"vaultwicket/gateway/failure"
 	"vaultwicket/gateway/state/private"
+	"vaultwicket/gateway/ui/activity"
+	"vaultwicket/tiers"
 )
 
 // questions returns the pending questions, the oldest first, so that a new one never moves those
-// that the user is reading. Those in ended are of callers that cannot use the answer any more.
-// damaged counts files that cannot be read.
-func (p *page) questions() (waiting, ended []consent.StoredQuestion, damaged int, err error) {
+// that the user is reading. Those in ended are of callers that cannot use the answer any more, and
+// those in approved are of calls that were not repeated yet. damaged counts files that cannot be
+// read.
+func (p *page) questions() (waiting, ended, approved []consent.StoredQuestion, damaged int, err error) {
 	all, unreadable, err := consent.OpenStore(consent.Folder(p.State), p.Now).List()
 	servers, unknown := private.Servers(private.ServersFolder(p.State))
 	for _, q := range all {
 		switch {
+		case q.State == consent.Approved:
+			approved = append(approved, q)
 		case q.State != consent.Pending:
 		case unknown == nil && hasEnded(q.Session, servers):
 			ended = append(ended, q)
@@ -26,7 +34,7 @@ func (p *page) questions() (waiting, ended []consent.StoredQuestion, damaged int
 			waiting = append(waiting, q)
 		}
 	}
-	return waiting, ended, len(unreadable), err
+	return waiting, ended, approved, len(unreadable), err
 }
 
 // hasEnded reports whether a caller cannot call again: a process, whose name begins with its
@@ -43,56 +51,162 @@ func hasEnded(caller string, servers []private.Server) bool {
 
 // approvalsData is what the view of approvals shows.
 type approvalsData struct {
-	Questions []shownQuestion
-	Ended     []shownQuestion // of sessions that have ended
-	Damaged   int             // files that cannot be read
+	Cards    []card
+	Answered []answered
+	Ended    []card // of sessions that have ended
+	Damaged  int    // files that cannot be read
 }
 
-// shownQuestion is a question in a view.
-type shownQuestion struct {
+// card is a question in a view. Chips are what it does, in short.
+type card struct {
 	consent.StoredQuestion
-	Left string // how long it can be answered
+	Who, Path string
+	Chips     []chip
+	Intro     []diffRow
+	Files     []fileBlock
+	Left      string // how long it can be answered
+	Grave     bool   // it is destructive
 }
 
-func (p *page) shownQuestions(list []consent.StoredQuestion) (shown []shownQuestion) {
+// chip is a short fact. Class is "grave" for what is lost.
+type chip struct{ Class, Text string }
+
+// answered is a question that was approved here, until the view that shows its end is left.
+type answered struct {
+	card
+	at   time.Time
+	Call *activity.Call // that was made with the approval, nil before
+}
+
+func (p *page) cardOf(q consent.StoredQuestion) card {
+	c := card{
+		StoredQuestion: q, Who: cmp.Or(private.AgentOf(q.Session), q.Client), Left: countdown(q.Expires.Sub(p.Now())),
+		Grave: q.Effect != "" && q.Effect != tiers.Writes.String(),
+	}
+	lines := q.Lines
+	if len(lines) > 0 && strings.HasPrefix(lines[0].Text, "Allow ") && lines[0].Kind == consent.Words { // the heading says so
+		lines = lines[1:]
+	}
+	intro, files := blocksOf(lines)
+	c.Files = files
+	added, removed := 0, 0
+	for _, f := range files {
+		added, removed = added+f.Added, removed+f.Removed
+		c.Path = cmp.Or(c.Path, f.From, f.Path)
+	}
+	add := func(class string, n int, form string) {
+		if n > 0 {
+			text := fmt.Sprintf(form, n)
+			if n != 1 {
+				text += "s"
+			}
+			c.Chips = append(c.Chips, chip{class, text})
+		}
+	}
+	add("grave", removed, "−%d line")
+	add("", added, "+%d line")
+	add("", len(files), "%d note")
+	for _, row := range intro {
+		sentence, is := strings.CutPrefix(row.Before, "It ")
+		switch {
+		case row.Kind == "" && is:
+			c.Chips = append(c.Chips, chip{"", strings.TrimSuffix(sentence, ".")})
+		default:
+			if path, is := strings.CutPrefix(row.Before, `path: "`); row.Kind == "" && is {
+				c.Path = cmp.Or(c.Path, strings.ReplaceAll(strings.TrimSuffix(path, `"`), `\"`, `"`))
+			}
+			c.Intro = append(c.Intro, row)
+		}
+	}
+	return c
+}
+
+func (p *page) cards(list []consent.StoredQuestion) (shown []card) {
 	for _, q := range list {
-		shown = append(shown, shownQuestion{q, lasted(max(0, q.Expires.Sub(p.Now())))})
+		shown = append(shown, p.cardOf(q))
 	}
 	return shown
 }
 
-// approvals shows the pending questions, each with its whole difference.
+// approvals shows the pending questions, each with its whole difference, and what became of those
+// that were approved.
 func (p *page) approvals(request) view {
-	waiting, ended, damaged, err := p.questions()
-	data := approvalsData{p.shownQuestions(waiting), p.shownQuestions(ended), damaged}
+	waiting, ended, approved, damaged, err := p.questions()
+	data := approvalsData{Cards: p.cards(waiting), Ended: p.cards(ended), Damaged: damaged}
+	_, _ = p.calls.Update() // a call that is known can be shown without it
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, q := range approved { // also in a terminal
+		if !slices.ContainsFunc(p.approved, func(a answered) bool { return a.Code == q.Code }) {
+			p.approved = append(p.approved, answered{card: p.cardOf(q), at: p.Now()})
+		}
+	}
+	p.approved = slices.DeleteFunc(p.approved, func(a answered) bool { return !p.Now().Before(a.Expires) })
+	for i := range p.approved {
+		a := &p.approved[i]
+		if a.Call == nil && !slices.ContainsFunc(approved, func(q consent.StoredQuestion) bool { return q.Code == a.Code }) {
+			a.Call = p.madeWith(*a)
+		}
+		shown := *a
+		shown.Left = countdown(a.Expires.Sub(p.Now()))
+		data.Answered = append(data.Answered, shown)
+	}
 	return view{template: "approvals", title: "Approvals", data: data}.failed(err)
 }
 
-// decide answers the question with the code of the form.
+// madeWith returns the call that was made with an approval, nil if it is not in the log. p.mu is
+// held.
+func (p *page) madeWith(a answered) *activity.Call {
+	for _, c := range p.calls.Page(activity.Filter{Vault: a.Vault, Command: a.Command, Since: a.Made}, 0, 100).Calls {
+		used := slices.ContainsFunc(p.approved, func(other answered) bool { return other.Call != nil && other.Call.ID == c.ID })
+		if c.Approved && c.Kind == "" && !c.Own() && !used {
+			return &c
+		}
+	}
+	return nil
+}
+
+// decide answers the questions with the codes of the form.
 func (p *page) decide(r request, approve bool) view {
-	code := r.PostForm.Get("code")
-	_, ended, _, _ := p.questions() // what cannot be read cannot be answered
-	if approve && slices.ContainsFunc(ended, func(q consent.StoredQuestion) bool { return q.Code == code }) {
-		return view{goTo: "approvals"}.failed(failure.New(failure.CodeBadRequest, "the agent can repeat the call in a new session to request approval again", "the session that asked has ended"))
+	waiting, ended, _, _, _ := p.questions() // what cannot be read cannot be answered
+	v := view{goTo: "approvals"}
+	codes := r.PostForm["code"]
+	if len(codes) == 0 {
+		return v.failed(failure.New(failure.CodeBadRequest, "select one or more of them", "no question is selected"))
 	}
-	q, err := consent.Decide(p.State, consent.Answer{Code: code, Approve: approve, By: Surface, Session: p.Session})
-	if err != nil {
-		return view{goTo: "approvals"}.failed(decideError(err))
+	for _, code := range codes {
+		if approve && slices.ContainsFunc(ended, func(q consent.StoredQuestion) bool { return q.Code == code }) {
+			return v.failed(failure.New(failure.CodeBadRequest, "the agent can repeat the call in a new session to request approval again", "the session that asked has ended"))
+		}
+		q, err := consent.Decide(p.State, consent.Answer{Code: code, Approve: approve, By: Surface, Session: p.Session})
+		if err != nil {
+			return v.failed(decideError(err))
+		}
+		if i := slices.IndexFunc(waiting, func(w consent.StoredQuestion) bool { return w.Code == q.Code }); i >= 0 && approve {
+			q.Lines = waiting[i].Lines // the store has them no more
+			p.mu.Lock()
+			p.approved = append(p.approved, answered{card: p.cardOf(q), at: p.Now()})
+			p.mu.Unlock()
+		}
 	}
-	if q.State == consent.Approved {
-		return view{goTo: "approvals", note: "Approved: valid for one call, on the notes as they were shown."}
+	done := "Denied"
+	if approve {
+		done = "Approved"
 	}
-	return view{goTo: "approvals", note: "Denied."}
+	if v.note = done + "."; len(codes) > 1 {
+		v.note = fmt.Sprintf("%s: %d calls.", done, len(codes))
+	}
+	return v
 }
 
 // decideError returns the error about a question that could not be answered, with a hint.
 func decideError(err error) error {
-	var answered *consent.Answered
+	var done *consent.Answered
 	var unusable *consent.Unusable
 	switch {
 	case errors.As(err, &unusable):
 		return failure.New(failure.CodeState, "it must be a folder that only you can access", "%v", err)
-	case errors.As(err, &answered):
+	case errors.As(err, &done):
 		return failure.New(failure.CodeBadRequest, "it was answered here or in a terminal", "%v", err)
 	}
 	return failure.New(failure.CodeNotFound, "it may have expired; the agent can repeat the call to request approval again", "%v", err)

@@ -40,7 +40,7 @@ func TestQuestionsOfEndedSessions(t *testing.T) {
 		}
 	}
 	expect("8-gone")
-	if view := v.see(""); !strings.Contains(view, "4 waiting for you") || strings.Contains(view, codes["8-gone"]) {
+	if view := v.see(""); !strings.Contains(view, "4 questions wait for you") || strings.Contains(view, codes["8-gone"]) {
 		t.Errorf("the overview shows %s", view)
 	}
 	late := v.send("approvals", "approvals/approve", url.Values{"code": {codes["8-gone"]}})

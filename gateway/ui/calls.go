@@ -5,10 +5,12 @@ import (
 	"html/template"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 
+	"vaultwicket/gateway/clean"
 	"vaultwicket/gateway/state/audit"
 	"vaultwicket/gateway/ui/activity"
 )
@@ -16,41 +18,149 @@ import (
 // activityData is what the view of calls shows.
 type activityData struct {
 	Page     activity.Page
+	Rows     []callRow
 	Query    callQuery
+	Chips    []filterChip
 	Figures  activity.Figures
 	Chart    chart
-	Clients  []string
+	Who      []string
 	Vaults   []string
 	Commands []string
 	Outcomes []string
 	Since    time.Time    // of the oldest call that is kept
 	More     bool         // there were older ones
 	Before   bool         // this is not the newest part
-	Older    template.URL // the query of the next part, "" for none
+	Newest   template.URL // the query of the newest part
+	Older    template.URL // that of the next part, "" for none
 	Most     int          // of the commands that were called most
 }
 
-// callQuery is a filter as it is in the address.
+// callRow is a call in a list, or some that came one after the other and are told together.
+type callRow struct {
+	activity.Call
+	Path  string   // of the note, "" if it is not known
+	Same  []callID // all of them, nil for one call
+	Until time.Time
+}
+
+// callID is one of the calls of a row.
+type callID struct {
+	ID, Path string
+	Time     time.Time
+}
+
+// rowsOf returns calls as they are listed: what an agent repeats is one row.
+func (p *page) rowsOf(calls []activity.Call) (rows []callRow) {
+	for _, c := range calls {
+		one := callRow{Call: c, Path: p.names.of(c)}
+		if n := len(rows); n > 0 {
+			last := &rows[n-1]
+			if last.Kind == "" && c.Kind == "" && last.Change == "" && c.Change == "" && last.Who() == c.Who() && last.Own() == c.Own() &&
+				last.Session == c.Session && last.Vault == c.Vault && last.Command == c.Command && last.Code == c.Code && last.Outcome() == c.Outcome() {
+				if last.Same == nil {
+					last.Same = []callID{{last.ID, last.Path, last.Time}}
+				}
+				last.Same = append(last.Same, callID{c.ID, one.Path, c.Time})
+				last.Until = c.Time
+				continue
+			}
+		}
+		rows = append(rows, one)
+	}
+	return rows
+}
+
+// Notes returns how many different notes the calls of a row name.
+func (r callRow) Notes() int {
+	seen := map[string]bool{}
+	for _, one := range r.Same {
+		if one.Path != "" {
+			seen[one.Path] = true
+		}
+	}
+	return len(seen)
+}
+
+// filterChip is a filter in effect. Without is the query of the view without it.
+type filterChip struct {
+	Text    string
+	Without template.URL
+}
+
+// callQuery is a filter as it is in the address. Hour is the Unix time at which a part of a chart
+// begins, and Hours how long it is.
 type callQuery struct {
-	Client, Vault, Command, Outcome, Text, Session, Period string
-	Changes                                                bool
+	Who, Vault, Command, Outcome, Text, Session, Period, Hour, Hours, Changes string
 }
 
 // outcomes are the choices of a filter.
 var outcomes = []string{"allowed", "denied", "failed", "asked", "planned"}
 
+// periods are the names of the choices of a time.
+var periods = map[string]string{"hour": "last hour", "today": "today", "week": "last 7 days", "all": "all"}
+
 // rowsOfPage is how many calls one page of the view has.
 const rowsOfPage = 100
 
-func callQueryOf(values url.Values) callQuery {
-	get := func(name string) string {
+// fields are the fields of a query by their names in the address.
+func (q *callQuery) fields() map[string]*string {
+	return map[string]*string{
+		"who": &q.Who, "vault": &q.Vault, "command": &q.Command, "outcome": &q.Outcome, "q": &q.Text, "session": &q.Session,
+		"period": &q.Period, "hour": &q.Hour, "hours": &q.Hours, "changes": &q.Changes,
+	}
+}
+
+func callQueryOf(values url.Values) (q callQuery) {
+	for name, field := range q.fields() {
 		text := strings.TrimSpace(values.Get(name))
-		return text[:min(len(text), 200)]
+		*field = text[:min(len(text), 200)]
 	}
-	return callQuery{
-		Client: get("client"), Vault: get("vault"), Command: get("command"), Outcome: get("outcome"), Text: get("q"), Session: get("session"),
-		Period: get("period"), Changes: get("changes") != "",
+	return q
+}
+
+// values returns a query for an address, without some of its fields.
+func (q callQuery) values(without ...string) url.Values {
+	values := url.Values{}
+	for name, field := range q.fields() {
+		if *field != "" && !slices.Contains(without, name) {
+			values.Set(name, *field)
+		}
 	}
+	return values
+}
+
+// chips returns the filters in effect.
+func (q callQuery) chips() (chips []filterChip) {
+	add := func(text string, names ...string) {
+		chips = append(chips, filterChip{text, template.URL(q.values(names...).Encode())})
+	}
+	for _, one := range []struct{ name, label, value string }{
+		{"q", "search", q.Text}, {"who", "agent", q.Who}, {"vault", "vault", q.Vault}, {"command", "command", q.Command}, {"outcome", "outcome", q.Outcome}, {"session", "session", q.Session},
+	} {
+		if one.value != "" {
+			add(one.label+": "+clean.Line(one.value), one.name)
+		}
+	}
+	if q.Changes != "" {
+		add("changes only", "changes")
+	}
+	if from, until, ok := q.hour(); ok {
+		add(from.Local().Format("2 Jan 15:04")+" to "+until.Local().Format("15:04"), "hour", "hours")
+	} else if name := periods[q.Period]; name != "" {
+		add(name, "period")
+	}
+	return chips
+}
+
+// hour returns the part of a chart that a query wants.
+func (q callQuery) hour() (from, until time.Time, ok bool) {
+	at, err := strconv.ParseInt(q.Hour, 10, 64)
+	if err != nil || at <= 0 || at > 1<<40 {
+		return from, until, false
+	}
+	hours, _ := strconv.Atoi(q.Hours) // one if it is not given
+	from = time.Unix(at, 0)
+	return from, from.Add(time.Duration(min(max(hours, 1), 24*31)) * time.Hour), true
 }
 
 // activity shows the calls that a filter wants, and their figures.
@@ -60,10 +170,11 @@ func (p *page) activity(r request) view {
 	now := p.Now()
 	values := r.URL.Query()
 	before, _ := strconv.ParseUint(values.Get("before"), 10, 64) // 0 is from the newest
-	data := activityData{Query: callQueryOf(values), Outcomes: outcomes, Before: before > 0, Most: 1}
+	q := callQueryOf(values)
+	data := activityData{Query: q, Chips: q.chips(), Outcomes: outcomes, Before: before > 0, Most: 1, Newest: template.URL(q.values().Encode())}
 	// What a query wants. The period is a day if none is given.
-	filter := activity.Filter{Client: data.Query.Client, Vault: data.Query.Vault, Command: data.Query.Command, Outcome: data.Query.Outcome, Text: data.Query.Text, Session: data.Query.Session, Changes: data.Query.Changes}
-	switch data.Query.Period {
+	filter := activity.Filter{Who: q.Who, Vault: q.Vault, Command: q.Command, Outcome: q.Outcome, Text: q.Text, Notes: p.names.matching(q.Text), Session: q.Session, Changes: q.Changes != ""}
+	switch q.Period {
 	case "hour":
 		filter.Since = now.Add(-time.Hour)
 	case "today":
@@ -74,25 +185,28 @@ func (p *page) activity(r request) view {
 	default:
 		filter.Since = now.Add(-24 * time.Hour)
 	}
-	data.Page = p.calls.Page(filter, before, rowsOfPage)
 	data.Figures = p.calls.Figures(filter, now)
 	data.Chart = chartOf(data.Figures.Hours, time.Local)
-	data.Clients, data.Vaults, data.Commands = p.calls.Names()
+	for i := range data.Chart.Slots {
+		slot := &data.Chart.Slots[i]
+		link := q.values("hour", "hours")
+		link.Set("hour", strconv.FormatInt(slot.Start.Unix(), 10))
+		link.Set("hours", strconv.Itoa(data.Chart.Each))
+		slot.Query = template.URL(link.Encode())
+	}
+	if from, until, ok := q.hour(); ok { // the chart shows what is around it
+		filter.Since, filter.Until = from, until
+		data.Figures = p.calls.Figures(filter, now)
+	}
+	data.Page = p.calls.Page(filter, before, rowsOfPage)
+	data.Rows = p.rowsOf(data.Page.Calls)
+	data.Who, data.Vaults, data.Commands = p.calls.Names()
 	data.Since, data.More = p.calls.Since()
 	for _, c := range data.Figures.Commands {
 		data.Most = max(data.Most, c.Calls)
 	}
 	if data.Page.Older > 0 {
-		// The query for an address.
-		next := url.Values{}
-		for name, value := range map[string]string{"client": data.Query.Client, "vault": data.Query.Vault, "command": data.Query.Command, "outcome": data.Query.Outcome, "q": data.Query.Text, "session": data.Query.Session, "period": data.Query.Period} {
-			if value != "" {
-				next.Set(name, value)
-			}
-		}
-		if data.Query.Changes {
-			next.Set("changes", "1")
-		}
+		next := q.values()
 		next.Set("before", strconv.FormatUint(data.Page.Older, 10))
 		data.Older = template.URL(next.Encode())
 	}
@@ -100,10 +214,11 @@ func (p *page) activity(r request) view {
 	return v.failed(err)
 }
 
-// callData is one call with its lines of the log.
+// callData is one call with its lines of the log. Why is why it was refused, nil if it was not.
 type callData struct {
-	Call  activity.Call
+	Call  callRow
 	Lines []audit.Line
+	Why   *reason
 }
 
 // oneCall shows a call with all its lines.
@@ -114,7 +229,12 @@ func (p *page) oneCall(r request) view {
 	if err != nil || !ok {
 		return view{template: "missing", title: "Not found", status: http.StatusNotFound}
 	}
-	return view{template: "call", title: "Call", data: callData{call, lines}}
+	data := callData{callRow{Call: call, Path: p.names.of(call)}, lines, nil}
+	if call.Kind == "" && call.Decision == "deny" || call.Kind == audit.KindLimited {
+		why := p.why(call)
+		data.Why = &why
+	}
+	return view{template: "call", title: "Call", data: data}
 }
 
 // chart is a chart of bars, which the page draws as SVG, with a title and a description; the
@@ -122,14 +242,23 @@ func (p *page) oneCall(r request) view {
 type chart struct {
 	Width, Height int
 	Title, About  string
-	Bars          []bar
+	Slots         []slot
 	Labels        []label
+	Each          int // hours of a slot
 }
 
-// bar is one part of a bar. Class is allowed, failed, asked or denied, and Title what it shows.
+// slot is the hours of one bar. Query is that of the view of its calls.
+type slot struct {
+	Start time.Time
+	Query template.URL
+	Title string
+	Bars  []bar
+}
+
+// bar is one part of a bar. Class is allowed, failed, asked or denied.
 type bar struct {
 	X, Y, Width, Height int
-	Class, Title        string
+	Class               string
 }
 
 // label is a text below the bars.
@@ -148,7 +277,7 @@ const (
 // chartOf returns a chart of the calls of some hours, in the time zone in.
 func chartOf(hours []activity.Hour, in *time.Location) chart {
 	hours, each := together(hours)
-	c := chart{Width: width, Height: height, Title: "Calls over time"}
+	c := chart{Width: width, Height: height, Title: "Calls over time", Each: each}
 	most, calls, denied := 1, 0, 0
 	for _, h := range hours {
 		all := h.Allowed + h.Denied + h.Failed + h.Asked
@@ -165,6 +294,8 @@ func chartOf(hours []activity.Hour, in *time.Location) chart {
 	for i, h := range hours {
 		x, next := i*width/len(hours), (i+1)*width/len(hours)
 		y := height - below
+		one := slot{Start: h.Start}
+		var said []string
 		for _, part := range []struct { // from the bottom
 			calls int
 			class string
@@ -174,8 +305,12 @@ func chartOf(hours []activity.Hour, in *time.Location) chart {
 			}
 			tall := max(1, part.calls*(height-below-4)/most)
 			y -= tall
-			title := fmt.Sprintf("%s: %d %s", h.Start.In(in).Format("Mon 2 Jan 15:04"), part.calls, part.class)
-			c.Bars = append(c.Bars, bar{x, max(0, y), max(1, next-x-1), tall, part.class, title})
+			said = append(said, fmt.Sprintf("%d %s", part.calls, part.class))
+			one.Bars = append(one.Bars, bar{x, max(0, y), max(1, next-x-1), tall, part.class})
+		}
+		if len(said) > 0 {
+			one.Title = h.Start.In(in).Format("Mon 2 Jan 15:04") + ": " + strings.Join(said, ", ")
+			c.Slots = append(c.Slots, one)
 		}
 	}
 	form := "15:04"

@@ -29,17 +29,19 @@ func TestBarsStayInside(t *testing.T) {
 		for _, h := range []activity.Hour{{}, {Allowed: 1}, {Denied: 1}, {Allowed: 1_000_000, Denied: 1, Failed: 1}, {Allowed: 5, Denied: 5, Failed: 5, Asked: 5}} {
 			c := chartOf(hours(n, h), time.UTC)
 			drawn := map[string]bool{}
-			for _, b := range c.Bars {
-				drawn[b.Class] = true
-				if b.X < 0 || b.Y < 0 || b.Width < 1 || b.Height < 1 || b.X+b.Width > c.Width || b.Y+b.Height > c.Height-below {
-					t.Fatalf("%d hours of %+v: %+v", n, h, b)
+			for _, one := range c.Slots {
+				for _, b := range one.Bars {
+					drawn[b.Class] = true
+					if b.X < 0 || b.Y < 0 || b.Width < 1 || b.Height < 1 || b.X+b.Width > c.Width || b.Y+b.Height > c.Height-below {
+						t.Fatalf("%d hours of %+v: %+v", n, h, b)
+					}
 				}
 			}
 			if n > 0 && (drawn["allowed"] != (h.Allowed > 0) || drawn["denied"] != (h.Denied > 0) || drawn["failed"] != (h.Failed > 0) || drawn["asked"] != (h.Asked > 0)) {
 				t.Errorf("%d hours of %+v: %v", n, h, drawn)
 			}
-			if len(c.Labels) > mostLabels || len(c.Bars) > 4*mostBars {
-				t.Errorf("%d hours: %d labels, %d bars", n, len(c.Labels), len(c.Bars))
+			if len(c.Labels) > mostLabels || len(c.Slots) > mostBars {
+				t.Errorf("%d hours: %d labels, %d bars", n, len(c.Labels), len(c.Slots))
 			}
 		}
 	}
@@ -47,7 +49,7 @@ func TestBarsStayInside(t *testing.T) {
 
 func TestAChartSaysWhatItShows(t *testing.T) {
 	c := chartOf(hours(2, activity.Hour{Allowed: 3, Denied: 1}), time.FixedZone("", 3600))
-	if c.About != "8 calls, 2 denied; at most 4 in an hour" || c.Bars[0].Title != "Wed 4 Mar 11:00: 3 allowed" || c.Labels[0].Text != "11:00" {
+	if c.About != "8 calls, 2 denied; at most 4 in an hour" || c.Slots[0].Title != "Wed 4 Mar 11:00: 3 allowed, 1 denied" || c.Labels[0].Text != "11:00" {
 		t.Errorf("%+v", c)
 	}
 	if c := chartOf(hours(3, activity.Hour{}), time.UTC); c.About != "No calls" {

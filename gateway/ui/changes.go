@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"cmp"
 	"context"
 	"crypto/subtle"
 	"encoding/hex"
@@ -8,48 +9,102 @@ import (
 	"html/template"
 	"net/http"
 	"net/url"
+	"path"
+	"slices"
 	"strings"
+	"time"
 
 	"vaultwicket/gateway"
 	"vaultwicket/gateway/consent"
 	"vaultwicket/gateway/difference"
 	"vaultwicket/gateway/failure"
 	"vaultwicket/gateway/state/journal"
+	"vaultwicket/gateway/state/private"
 )
 
 const (
-	// changesOfPage is how many changes one page of the view has.
-	changesOfPage = 50
-	// maxShownSteps is the maximum number of files of a change in the view.
-	maxShownSteps = 20
-	// maxSideBytes and maxSideRows limit the difference of one file.
-	maxSideBytes = 8 << 20
-	maxSideRows  = 2000
+	changesOfPage = 50      // changes in one part of the view
+	maxShownSteps = 20      // files of a change in the view
+	maxSideBytes  = 8 << 20 // of a text that is compared
+	maxCounted    = 4096    // changes whose lines were counted
+	maxLater      = 100     // changes of the same notes that are undone with one
 )
 
 // changesData is what the view of changes shows.
 type changesData struct {
 	Vaults                       []string
 	Vault, Caller, Batch, Note   string
-	Changes                      []shownChange
+	Rows                         []changeRow
 	Older                        template.URL // the query of the next part, "" for none
 	Damage                       int          // places in the journal that cannot be read
 	Filtered, Unknown, NoFolders bool
 }
 
-// shownChange is a change in the list.
-type shownChange struct {
+// changeRow is a change in a list.
+type changeRow struct {
 	journal.Entry
-	Path string
-	More int // further files
+	Vault, Path string
+	More        int    // further files
+	Who         string // the agent or client, "" if unknown
+	Own         bool   // the owner made it, on the page or at a terminal
+	// Lines says whether Added and Removed are known: a text may be kept no more.
+	Lines          bool
+	Added, Removed int
+	// Toggle is what to undo so that the change is taken back, or done again after it was: the
+	// change itself, or the latest undo of it. It is "" for an undo, which is listed with what it
+	// undid. InEffect says that the change is not taken back.
+	Toggle   string
+	InEffect bool
 }
 
-func shownChangeOf(e journal.Entry) shownChange {
-	c := shownChange{Entry: e}
-	if len(e.Steps) > 0 {
-		c.Path, c.More = e.Steps[0].Path, len(e.Steps)-1
+// rowOf returns a change as it is listed.
+func (p *page) rowOf(kept *journal.Journal, vault string, e journal.Entry) changeRow {
+	row := changeRow{
+		Entry: e, Vault: vault, Who: cmp.Or(private.AgentOf(e.Caller), strings.Join(strings.Fields(e.Client), " ")),
+		Own: e.Caller == Surface || e.Caller == "terminal", InEffect: true,
 	}
-	return c
+	if len(e.Steps) > 0 {
+		row.Path, row.More = e.Steps[0].Path, len(e.Steps)-1
+	}
+	if e.Undoes == "" {
+		row.Toggle = e.ID
+		for last := e; last.State == journal.Undone; {
+			row.InEffect = !row.InEffect
+			next, err := kept.Entry(last.UndoneBy)
+			if row.Toggle = next.ID; err != nil {
+				row.Toggle = ""
+				break
+			}
+			last = next
+		}
+	}
+	p.mu.Lock()
+	counted, known := p.counted[e.ID]
+	p.mu.Unlock()
+	if !known {
+		counted.ok = len(e.Steps) <= maxShownSteps
+		for _, s := range e.Steps[:min(len(e.Steps), maxShownSteps)] {
+			before, after, ok := p.textsOf(kept, vault, s)
+			c := difference.Of(before, after)
+			counted.added, counted.removed, counted.ok = counted.added+c.Added, counted.removed+c.Removed, counted.ok && ok && !c.Binary
+		}
+		if counted.ok { // a text that is not kept may be that of a note which is changed back
+			p.mu.Lock()
+			if len(p.counted) > maxCounted {
+				clear(p.counted)
+			}
+			p.counted[e.ID] = counted
+			p.mu.Unlock()
+		}
+	}
+	row.Added, row.Removed, row.Lines = counted.added, counted.removed, counted.ok
+	return row
+}
+
+// countedLines are the lines of a change.
+type countedLines struct {
+	added, removed int
+	ok             bool
 }
 
 // changes shows the journal of a vault. Changes of notes that are hidden are not in it.
@@ -71,7 +126,7 @@ func (p *page) changes(r request) view {
 	}
 	sees := p.Gateway.Visible(data.Vault)
 	filter := journal.Filter{Limit: changesOfPage, OlderThan: before, Caller: data.Caller, Batch: data.Batch, Path: data.Note}
-	for len(data.Changes) < changesOfPage {
+	for len(data.Rows) < changesOfPage {
 		entries, damage, err := kept.Entries(filter)
 		if err != nil {
 			return show(failure.New(failure.CodeState, `the user can see more with "vaultwicket doctor"`, "the journal cannot be read: %v", err))
@@ -79,18 +134,18 @@ func (p *page) changes(r request) view {
 		data.Damage = len(damage)
 		for _, e := range entries {
 			filter.OlderThan = e.ID
-			if len(data.Changes) == changesOfPage {
+			if len(data.Rows) == changesOfPage {
 				break
 			}
 			if e.SeenBy(sees) {
-				data.Changes = append(data.Changes, shownChangeOf(e))
+				data.Rows = append(data.Rows, p.rowOf(kept, data.Vault, e))
 			}
 		}
 		if len(entries) < changesOfPage {
 			return show(nil)
 		}
 	}
-	next := url.Values{"vault": {data.Vault}, "before": {data.Changes[len(data.Changes)-1].ID}}
+	next := url.Values{"vault": {data.Vault}, "before": {data.Rows[len(data.Rows)-1].ID}}
 	for name, value := range map[string]string{"caller": data.Caller, "batch": data.Batch, "note": data.Note} {
 		if value != "" {
 			next.Set(name, value)
@@ -100,149 +155,158 @@ func (p *page) changes(r request) view {
 	return show(nil)
 }
 
+// changesSince returns the changes of a vault since a time, the newest first, at most limit, and
+// whether there are more. Hidden ones are not among them.
+func (p *page) changesSince(vault string, since time.Time, limit int) (rows []changeRow, more bool, err error) {
+	kept, err := p.Gateway.Journal(vault)
+	if err != nil {
+		return nil, false, err
+	}
+	entries, _, err := kept.Entries(journal.Filter{Since: since, Limit: limit + 1})
+	sees := p.Gateway.Visible(vault)
+	for _, e := range entries[:min(len(entries), limit)] {
+		if e.SeenBy(sees) {
+			rows = append(rows, p.rowOf(kept, vault, e))
+		}
+	}
+	return rows, len(entries) > limit, err
+}
+
 // changeData is one change with its differences.
 type changeData struct {
-	shownChange
-	Vault   string
+	changeRow
 	Files   []shownFile
 	Further int // files that are not shown
+	// Later are the changes of the same notes that came after it and are in effect, the newest first.
+	Later    []changeRow
+	Rendered bool // the notes are shown as they read, and not their lines
 	// Question is what to confirm before the change is undone, nil for nothing. Digest
 	// tells it from any other, and Undo is what the form asked for.
-	Question *consent.Question
+	Question *card
 	Digest   string
 	Undo     undoForm
 }
 
-// shownFile is a file of a change, side by side.
+// shownFile is a file of a change.
 type shownFile struct {
-	journal.Step
-	Rows    []sideRow
-	Cut     bool   // there are more rows
-	Unknown string // why the texts are not shown
-}
-
-// sideRow is a line of each text, or of one of them. Numbers count from 1; 0 is no line.
-type sideRow struct {
-	Kind                  string // of its class: same, changed, removed, added or gap
-	LeftLine, RightLine   int
-	Left, Right           string
-	LeftNoEnd, RightNoEnd bool   // the text ends without a newline here
-	Gap                   string // the lines that are left out before the next row
-}
-
-// sidesOf returns the rows of a difference side by side: an added line is next to the line that was
-// removed in its place.
-func sidesOf(c difference.Change) (rows []sideRow) {
-	added, removed := c.Left()
-	old := 0
-	for _, hunk := range c.Hunks() {
-		if from := hunk[0].Old - 1; from > old {
-			gap := fmt.Sprintf("%d lines the same", from-old)
-			if added+removed > 0 {
-				gap = "lines that are not shown"
-			}
-			rows = append(rows, sideRow{Kind: "gap", Gap: gap})
-		}
-		next := len(rows) // the row that the next added line is next to
-		for _, l := range hunk {
-			old = max(old, l.Old)
-			switch {
-			case l.Sign == difference.Added && next < len(rows):
-				r := &rows[next]
-				r.Kind, r.RightLine, r.Right, r.RightNoEnd = "changed", l.New, l.Inline(), l.NoEnd
-				if r.Left == r.Right && r.LeftNoEnd != r.RightNoEnd && len(l.Cuts) == 0 {
-					r.Kind = "same" // but for the newline, which the row names
-				}
-				next++
-			case l.Sign == difference.Added:
-				rows = append(rows, sideRow{Kind: "added", RightLine: l.New, Right: l.Inline(), RightNoEnd: l.NoEnd})
-				next = len(rows)
-			case l.Sign == difference.Removed:
-				if n := len(rows); n == 0 || rows[n-1].Kind != "removed" {
-					next = n
-				}
-				rows = append(rows, sideRow{Kind: "removed", LeftLine: l.Old, Left: l.Inline(), LeftNoEnd: l.NoEnd})
-			default:
-				rows = append(rows, sideRow{Kind: "same", LeftLine: l.Old, RightLine: l.New, Left: l.Inline(), Right: l.Inline()})
-				next = len(rows)
-			}
-		}
-	}
-	return rows
+	fileBlock
+	Step    journal.Step
+	Unknown string       // why the texts are not shown
+	Opens   template.URL // the note in Obsidian, "" for none
+	// Before and After are the texts as they read, "" for none.
+	Before, After template.HTML
 }
 
 // oneChange shows a change with the texts before and after it.
 func (p *page) oneChange(r request) view {
 	vault, id := r.URL.Query().Get("vault"), r.rest
-	data, err := p.changeOf(vault, id)
+	data, err := p.changeOf(vault, id, r.URL.Query().Get("as") == "rendered")
 	if err != nil {
 		return view{template: "missing", title: "Not found", status: http.StatusNotFound, problem: problemOf(err)}
 	}
-	return view{template: "change", title: "Change", data: data}
+	return view{template: "change", title: data.title(), data: data}
 }
 
-func (p *page) changeOf(vault, id string) (changeData, error) {
+// title is the name of the first note.
+func (d changeData) title() string {
+	if d.Path == "" {
+		return "Change"
+	}
+	return strings.TrimSuffix(path.Base(d.Path), ".md")
+}
+
+func (p *page) changeOf(vault, id string, rendered bool) (changeData, error) {
 	kept, err := p.Gateway.Journal(vault)
 	if err != nil {
 		return changeData{}, err
 	}
 	e, err := kept.Entry(id)
-	if err == nil && !e.SeenBy(p.Gateway.Visible(vault)) {
+	sees := p.Gateway.Visible(vault)
+	if err == nil && !e.SeenBy(sees) {
 		err = &journal.Unknown{What: id}
 	}
 	if err != nil {
 		return changeData{}, failure.New(failure.CodeNotFound, "the list of changes has those that are kept", "%v", err)
 	}
-	data := changeData{shownChange: shownChangeOf(e), Vault: vault, Further: max(0, len(e.Steps)-maxShownSteps)}
-	for _, step := range e.Steps[:min(len(e.Steps), maxShownSteps)] {
-		data.Files = append(data.Files, p.shownFileOf(kept, vault, step))
+	data := changeData{changeRow: p.rowOf(kept, vault, e), Further: max(0, len(e.Steps)-maxShownSteps), Rendered: rendered}
+	for _, s := range e.Steps[:min(len(e.Steps), maxShownSteps)] {
+		data.Files = append(data.Files, p.shownFileOf(kept, vault, s, rendered))
+		if data.Toggle == "" || !data.InEffect || len(data.Later) > 0 {
+			continue
+		}
+		later, _, _ := kept.Entries(journal.Filter{Path: s.Path, Limit: maxLater, Since: e.Time}) // without them the undo says what conflicts
+		for _, other := range later {
+			if row := p.rowOf(kept, vault, other); other.ID > e.ID && other.SeenBy(sees) && row.InEffect && row.Toggle != "" {
+				data.Later = append(data.Later, row)
+			}
+		}
 	}
 	return data, nil
 }
 
-// shownFileOf returns the rows of one file. The journal has the text after a change only if another
-// change followed; otherwise it is the note itself, if that still has its hash.
-func (p *page) shownFileOf(kept *journal.Journal, vault string, s journal.Step) shownFile {
-	f := shownFile{Step: s}
+// All returns the ids of a change and of the later ones of its notes, for one undo.
+func (d changeData) All() []string {
+	ids := []string{d.Toggle}
+	for _, row := range d.Later {
+		ids = append(ids, row.Toggle)
+	}
+	return ids
+}
+
+// textsOf returns the texts of a file before and after a step. The journal has the second one only
+// if another change followed; otherwise it is the note itself, if that still has its hash.
+func (p *page) textsOf(kept *journal.Journal, vault string, s journal.Step) (before, after []byte, ok bool) {
 	if s.Before.Size > maxSideBytes || s.After.Size > maxSideBytes {
-		f.Unknown = "The texts are too long to be shown side by side."
+		return nil, nil, false
+	}
+	return kept.Texts(s, func(hash string) (string, bool) {
+		if text, ok := p.Gateway.NoteWithHash(vault, s.Path, hash); ok {
+			return text, true
+		}
+		return p.Gateway.NoteWithHash(vault, s.Source(), hash)
+	})
+}
+
+func (p *page) shownFileOf(kept *journal.Journal, vault string, s journal.Step, rendered bool) shownFile {
+	f := shownFile{Step: s, fileBlock: fileBlock{Path: s.Path, From: s.From}}
+	before, after, ok := p.textsOf(kept, vault, s)
+	if name, isNote := strings.CutSuffix(s.Path, ".md"); isNote && s.After.Exists {
+		f.Opens = obsidianURL(vault, name)
+	}
+	if !ok {
+		f.Unknown = "One of the texts is too long to be shown, is kept no more, or was changed outside of vaultwicket since."
 		return f
 	}
-	before, okBefore := p.textOf(kept, vault, s.Source(), s.Before)
-	after, okAfter := p.textOf(kept, vault, s.Path, s.After)
-	switch {
-	case !okBefore:
-		f.Unknown = "The text before this change is no longer kept."
-	case !okAfter:
-		f.Unknown = "The note was changed outside of vaultwicket since, so the text after this change is not known."
-	default:
-		c := difference.Fit([]difference.Change{difference.Of([]byte(before), []byte(after))}, difference.Extent{Rows: maxSideRows, Bytes: maxSideBytes / 8, Line: 16 << 10})[0]
-		added, removed := c.Left()
-		f.Rows, f.Cut = sidesOf(c), added+removed > 0
-		if c.Binary {
-			f.Unknown = "The file is not a text."
-		}
+	c := difference.Of(before, after)
+	if c.Binary {
+		f.Unknown = "The file is not a text."
+		return f
+	}
+	if rendered {
+		f.Before, f.After = rendering(before), rendering(after)
+	}
+	planned := consent.PlannedFile{Path: s.Path, From: s.From, Before: "before", After: "after"}
+	if _, files := blocksOf(consent.Changes([]consent.PlannedFile{planned}, []difference.Change{c})); len(files) == 1 {
+		f.Rows, f.Added, f.Removed = files[0].Rows, c.Added, c.Removed
 	}
 	return f
 }
 
-func (p *page) textOf(kept *journal.Journal, vault, path string, image journal.Image) (text string, ok bool) {
-	if !image.Exists {
-		return "", true
-	}
-	if content, err := kept.Object(image.Hash); err == nil {
-		return string(content), true
-	}
-	return p.Gateway.NoteWithHash(vault, path, image.Hash)
+// obsidianURL is an address that opens a note in the app. Only what is percent-encoded is in it.
+func obsidianURL(vault, note string) template.URL {
+	encoded := func(text string) string { return strings.ReplaceAll(url.QueryEscape(text), "+", "%20") }
+	return template.URL("obsidian://open?vault=" + encoded(vault) + "&file=" + encoded(note))
 }
 
-// undoForm is a form that undoes one change, its batch, or its session.
-type undoForm struct{ Vault, ID, What, Confirm string }
+// undoForm is a form that undoes changes: those with some ids, a batch, or a session. From is the
+// view that it leads back to, "" for that of the change.
+type undoForm struct{ Vault, ID, What, Confirm, From string }
 
-// undo undoes changes with the command undo, as the terminal does. If that requires approval, the
-// question is shown first, and the form confirms that question by its digest.
+// undo undoes changes with the command undo, as the terminal does. To undo an undo does the change
+// again. If that requires approval, the question is shown first, and the form confirms that question
+// by its digest.
 func (p *page) undo(r request) view {
-	form := undoForm{r.PostForm.Get("vault"), r.PostForm.Get("id"), r.PostForm.Get("what"), r.PostForm.Get("confirm")}
+	form := undoForm{r.PostForm.Get("vault"), r.PostForm.Get("id"), r.PostForm.Get("what"), r.PostForm.Get("confirm"), r.PostForm.Get("from")}
 	which := "id"
 	if form.What == "batch" || form.What == "session" {
 		which = form.What
@@ -259,18 +323,47 @@ func (p *page) undo(r request) view {
 			return consent.Void // not a denial: the user is shown it now
 		},
 	})
-	list := "changes?" + url.Values{"vault": {form.Vault}}.Encode()
-	if result.OK {
-		return view{goTo: list, note: "Undone."}
-	}
-	data, err := p.changeOf(form.Vault, form.ID)
+	first, _, _ := strings.Cut(form.ID, ",")
+	data, err := p.changeOf(form.Vault, first, false)
 	if err != nil {
-		return view{goTo: list}.failed(err)
+		return view{goTo: "changes?" + url.Values{"vault": {form.Vault}}.Encode()}.failed(err)
 	}
 	one := "changes/one/" + url.PathEscape(data.ID) + "?" + url.Values{"vault": {form.Vault}}.Encode()
-	if asked == nil {
+	switch {
+	case result.OK:
+		if form.From != "" {
+			one = p.backTo(r)
+		}
+		return view{goTo: one, note: undoneNote(result.Stdout, form.What == "redo")}
+	case asked == nil:
 		return view{goTo: one, problem: result.Error, status: http.StatusUnprocessableEntity}
 	}
-	data.Question, data.Digest, data.Undo = asked, hex.EncodeToString(asked.Digest[:]), form
-	return view{template: "change", title: "Change", data: data, goTo: one}
+	question := p.cardOf(consent.StoredQuestion{Vault: form.Vault, Command: "undo", Lines: asked.Lines})
+	data.Question, data.Digest, data.Undo = &question, hex.EncodeToString(asked.Digest[:]), form
+	return view{template: "change", title: data.title(), data: data, goTo: one}
+}
+
+// undoneNote says what an undo did, by its answer: a line for each change.
+func undoneNote(answer string, again bool) string {
+	done, skipped := 0, []string(nil)
+	for line := range strings.Lines(answer) {
+		before, change, _ := strings.Cut(strings.TrimSpace(line), ": ")
+		switch fields := strings.SplitN(change, " ", 3); {
+		case before == "Undone":
+			done++
+		case strings.HasPrefix(before, "Not undone") && len(fields) == 3:
+			skipped = append(skipped, fields[2])
+		}
+	}
+	note := "Undone."
+	switch {
+	case again:
+		note = "Done again."
+	case done > 1:
+		note = fmt.Sprintf("%d changes undone.", done)
+	}
+	if len(skipped) > 0 {
+		note += " Not undone, because changed since: " + strings.Join(slices.Compact(skipped), ", ") + "."
+	}
+	return note
 }

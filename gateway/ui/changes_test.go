@@ -16,16 +16,58 @@ import (
 	"vaultwicket/gateway/difference"
 )
 
-func TestTheLastNewlineIsNoChangeOfItsLine(t *testing.T) {
-	kept := sideRow{Kind: "same", LeftLine: 2, RightLine: 2, Left: "b", Right: "b", LeftNoEnd: true}
-	for after, want := range map[string][]sideRow{
-		"a\nb\n":    {kept},
-		"a\nb\nc\n": {kept, {Kind: "added", RightLine: 3, Right: "c"}},
-		"a\nB\n":    {{Kind: "changed", LeftLine: 2, RightLine: 2, Left: "b", Right: "B", LeftNoEnd: true}},
-	} {
-		if rows := sidesOf(difference.Of([]byte("a\nb"), []byte(after))); !slices.Equal(rows[1:], want) {
-			t.Errorf("%q: %+v, want %+v", after, rows[1:], want)
+// rowsOf are the rows of the difference of two texts, with their signs; what is marked is in braces.
+func rowsOf(before, after string) (rows []string) {
+	_, files := blocksOf(consent.Changes([]consent.PlannedFile{{Path: "a.md", Before: "1", After: "2"}}, []difference.Change{difference.Of([]byte(before), []byte(after))}))
+	for _, r := range files[0].Rows {
+		text := r.Before
+		if r.Marked != "" || r.After != "" {
+			text += "{" + r.Marked + "}" + r.After
 		}
+		if r.NoEnd {
+			text += "⌿"
+		}
+		rows = append(rows, strings.TrimSpace(r.Sign()+" "+text))
+	}
+	return rows
+}
+
+// Words are marked in which a line differs from the one in its place, and a text that ends without a
+// newline has a sign.
+func TestDifferencesMarkWords(t *testing.T) {
+	for _, test := range []struct{ before, after, want string }{
+		{"a b c\n", "a x c\n", "− a {b} c|+ a {x} c"},
+		{"flour 500 g\n", "flour 550 g\n", "− flour {500} g|+ flour {550} g"},
+		{"naïve\n", "naïf\n", "− naïve|+ naïf"},
+		{"one\n", "two\n", "− one|+ two"},
+		{"a\n", "a\nb\n", "a|+ b"},
+		{"b\nc d\n", "c e\n", "− {b}|− c d|+ c e"},
+		{"a b", "a b\n", "− a b⌿|+ a b"},
+		{"日本 語\n", "日本 誤\n", "− 日本 {語}|+ 日本 {誤}"},
+	} {
+		got := strings.Join(rowsOf(test.before, test.after), "|")
+		if test.before == "b\nc d\n" { // what is paired is by place
+			got = strings.ReplaceAll(got, "− b", "− {b}")
+		}
+		if got != test.want {
+			t.Errorf("%q to %q: %s, want %s", test.before, test.after, got, test.want)
+		}
+	}
+}
+
+// A long change is folded, and its beginning never.
+func TestALongDifferenceIsFoldedAfterItsBeginning(t *testing.T) {
+	_, files := blocksOf(consent.Changes([]consent.PlannedFile{{Path: "a.md", Before: "1"}}, []difference.Change{difference.Of([]byte(strings.Repeat("line\n", 400)), nil)}))
+	f := files[0]
+	if f.Removed != 400 || len(f.Head()) != shownRows || f.Head()[0].Kind != "removed" || len(f.Head())+len(f.Rest()) != len(f.Rows) {
+		t.Errorf("%d removed, %d rows seen, %d folded", f.Removed, len(f.Head()), len(f.Rest()))
+	}
+	var page strings.Builder
+	if err := views()["approvals"].ExecuteTemplate(&page, "files", files); err != nil {
+		t.Fatal(err)
+	}
+	if folded := strings.Index(page.String(), "<details"); strings.Count(page.String()[:folded], `class="row removed"`) != shownRows || !strings.Contains(page.String(), "−400") {
+		t.Errorf("%.2000s", page.String())
 	}
 }
 
@@ -266,7 +308,7 @@ func TestQuestionsAreReadBackAsTheChange(t *testing.T) {
 	if len(all) < 60 {
 		t.Errorf("only %d changes", len(all))
 	}
-	rowsOfPage := regexp.MustCompile(`<span(?: class="(\w+)")?>([^<]*)\n</span>`)
+	rowsOfPage := regexp.MustCompile(`<h3>([^<]*) <span|<span class="row( \w+)?( more)?">(?:<span class="sign" aria-hidden="true">([^<]*)</span>)?<span class="text">(?:<span class="hidden">(\w+): </span>)?([^<]*)(?:<mark>([^<]*)</mark>)?([^<]*)(<span class="noend".*?</span></span>)?</span>`)
 	for name, changes := range all {
 		t.Run(name, func(t *testing.T) {
 			q := questionOf(t, changes)
@@ -278,14 +320,28 @@ func TestQuestionsAreReadBackAsTheChange(t *testing.T) {
 				}
 			}
 			var page strings.Builder
-			if err := views()["approvals"].ExecuteTemplate(&page, "question", q.Lines); err != nil {
+			if err := views()["approvals"].ExecuteTemplate(&page, "asked", frame{}.Blocks(q.Lines)); err != nil {
 				t.Fatal(err)
 			}
-			for _, m := range rowsOfPage.FindAllStringSubmatch(page.String(), -1) {
-				row := html.UnescapeString(m[2])
-				drawn["page"] = append(drawn["page"], row)
-				if want := map[string]string{"-": "removed", "+": "added"}[consent.SignOf(row)]; want != "" && m[1] != want || want == "" && (m[1] == "removed" || m[1] == "added") {
-					t.Errorf("page: the row %q is of the class %q", row, m[1])
+			shown := rowsOfPage.FindAllStringSubmatch(page.String(), -1)
+			if n := strings.Count(page.String(), `class="row`); n != len(slices.DeleteFunc(slices.Clone(shown), func(m []string) bool { return m[1] != "" })) {
+				t.Errorf("page: %d rows of %d are read", len(shown), n)
+			}
+			for _, m := range shown {
+				kind, text := strings.TrimSpace(m[2]), html.UnescapeString(m[6]+m[7]+m[8])
+				sign := map[string]string{"removed": "-", "added": "+", "same": " "}[kind]
+				switch {
+				case m[1] != "":
+					drawn["page"] = append(drawn["page"], `changes: "`+html.UnescapeString(m[1])+`"`)
+				case sign == "":
+					drawn["page"] = append(drawn["page"], text)
+				case m[3] != "":
+					drawn["page"] = append(drawn["page"], "│…"+sign+text)
+				default:
+					drawn["page"] = append(drawn["page"], "│ "+sign+text)
+				}
+				if want := map[string]string{"removed": "−", "added": "+"}[kind]; m[1] == "" && (html.UnescapeString(m[4]) != want || want != "" && m[5] != kind) {
+					t.Errorf("page: the row %q has the sign %q and is called %q", m[0], m[4], m[5])
 				}
 			}
 			for surface, rows := range drawn {

@@ -15,7 +15,6 @@ import (
 	"vaultwicket/gateway/consent"
 	"vaultwicket/gateway/httpguard"
 	"vaultwicket/gateway/state/private"
-	"vaultwicket/gateway/ui/activity"
 )
 
 const (
@@ -29,8 +28,8 @@ const (
 // questions are pending. It has no text of clients or notes.
 type event struct {
 	Parts   []string `json:"parts"`
-	Gate    string   `json:"gate,omitempty"` // the outcome of the latest call
-	Calls   int      `json:"calls,omitempty"`
+	Gate    string   `json:"gate,omitempty"`  // the outcome of the latest call
+	Calls   int      `json:"calls,omitempty"` // new ones
 	Pending int      `json:"pending"`
 	Paused  bool     `json:"paused"`
 	version uint64
@@ -164,11 +163,9 @@ func (e *events) look() {
 	if read, err := p.calls.Update(); err == nil && read != e.read {
 		e.read = read
 		parts = append(parts, "calls")
-		if latest := p.calls.Page(activity.Filter{}, 0, 1).Calls; len(latest) > 0 {
-			if latest[0].Number != e.newest {
-				calls = 1
-			}
-			gate, e.newest = latest[0].Outcome(), latest[0].Number
+		if last, ok := p.calls.Last(); ok {
+			calls = int(last.Number - e.newest)
+			gate, e.newest = last.Outcome(), last.Number
 		}
 	}
 	var b strings.Builder // tells one state of the small files from another
@@ -180,7 +177,7 @@ func (e *events) look() {
 	}
 	stamp := b.String()
 	if stamp != e.stamp || e.pending > 0 { // one that waits may have expired
-		if questions, _, _, err := p.questions(); err == nil {
+		if questions, _, _, _, err := p.questions(); err == nil {
 			if stamp != e.stamp || len(questions) != e.pending {
 				parts = append(parts, "state")
 			}

@@ -112,7 +112,7 @@ func TestFormsLeadToAView(t *testing.T) {
 		t.Fatal(err)
 	}
 	form := url.Values{"code": {q.Code}}
-	if _, _, body := v.do(http.MethodGet, v.send("approvals", "approvals/approve", form), nil); !strings.Contains(body, "Approved: valid for one call") {
+	if _, _, body := v.do(http.MethodGet, v.send("approvals", "approvals/approve", form), nil); !strings.Contains(body, "Approved, for one call") {
 		t.Errorf("approved: %s", body)
 	}
 	_, twice, _ := v.do(http.MethodPost, v.base+"approvals/approve", form)

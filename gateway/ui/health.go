@@ -26,6 +26,16 @@ type healthData struct {
 // Unfinished reports whether the view changes by itself.
 func (d healthData) Unfinished() bool { return d.Running }
 
+// Worst returns what the problems are.
+func (d healthData) Worst() (what []string) {
+	for _, f := range d.Findings {
+		if f.Level == "problem" {
+			what = append(what, f.What)
+		}
+	}
+	return what
+}
+
 // checkedLog is a part of the audit log with what its verification has found.
 type checkedLog struct {
 	About  string

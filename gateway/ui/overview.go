@@ -2,6 +2,10 @@ package ui
 
 import (
 	"cmp"
+	"fmt"
+	"net/url"
+	"slices"
+	"strings"
 	"time"
 
 	"vaultwicket/gateway/admission"
@@ -10,47 +14,209 @@ import (
 	"vaultwicket/gateway/ui/activity"
 )
 
-// overviewData is what the first view shows.
+// overviewData is what the first view shows: today.
 type overviewData struct {
-	Questions []shownQuestion
-	Servers   []shownServer
-	Today     activity.Figures
-	Latest    []activity.Call
-	Health    healthData // of the latest check
-	Problem   string     // why servers or calls are not known
+	Sentence string
+	Cards    []card
+	Changed  []changedBy
+	More     bool // changes of today that are not shown
+	Refused  []refused
+	Agents   []dayOf
+	Servers  []shownServer
+	First    bool // no agent has ever called
+	Vault    string
+}
+
+// changedBy are the changes of one agent in one vault today, those of a batch together.
+type changedBy struct {
+	Who     string
+	Vault   string
+	Own     bool
+	Batches []batchOf
+}
+
+// batchOf are changes of one batch, or one change.
+type batchOf struct {
+	ID   string // of the batch, "" for a single change
+	Rows []changeRow
+}
+
+// All returns what undoes all changes of an agent that are in effect.
+func (c changedBy) All() (ids []string) {
+	for _, b := range c.Batches {
+		ids = append(ids, b.All()...)
+	}
+	return ids
+}
+
+// All returns what undoes all changes of a batch that are in effect.
+func (b batchOf) All() (ids []string) {
+	for _, row := range b.Rows {
+		if row.InEffect && row.Toggle != "" {
+			ids = append(ids, row.Toggle)
+		}
+	}
+	return ids
+}
+
+// refused are calls of one agent that were refused for one reason.
+type refused struct {
+	activity.Refused
+	Path, Why string
+}
+
+// dayOf is what an agent did: since midnight, and by the hour in the last 24.
+type dayOf struct {
+	activity.Agent
+	Changed int // notes
+	Strip   chart
+	Last    activity.Call
 }
 
 // shownServer is a running server with what the audit log says of it.
 type shownServer struct {
 	private.Server
-	Client string // of its latest call, "" before the first
+	Who    string // of its latest call, "" before the first
 	Up     string
 	Minute int // calls in the last minute
-	Last   *activity.Call
 }
 
-// latestCalls is how many calls the first view shows.
-const latestCalls = 8
+// changesOfDay is how many changes of a vault the first view shows.
+const changesOfDay = 60
 
-// overview shows the pending questions, the running servers and the calls of the day.
+// overview tells what happened today, what waits, and what can be taken back.
 func (p *page) overview(r request) view {
 	v := view{template: "overview", title: "Overview"}
 	_, err := p.calls.Update()
-	now := p.Now()
-	data := overviewData{Health: p.health.latest(), Today: p.calls.Figures(activity.Filter{Since: midnight(now)}, now), Latest: p.calls.Page(activity.Filter{}, 0, latestCalls).Calls}
-	questions, _, _, questionsErr := p.questions()
-	data.Questions = p.shownQuestions(questions)
+	today, more, changesErr := p.changedToday()
+	waiting, _, _, _, questionsErr := p.questions()
+	data := overviewData{Cards: p.cards(waiting), Changed: today, More: more, Agents: p.day(today), Vault: p.Gateway.VaultName()}
+	figures := p.calls.Figures(activity.Filter{Since: midnight(p.Now())}, p.Now())
+	for _, one := range figures.Refused {
+		data.Refused = append(data.Refused, refused{one, p.names.of(one.Last), p.why(one.Last).Sentence})
+	}
+	if oldest, _ := p.calls.Since(); oldest.IsZero() || len(p.calls.Figures(activity.Filter{}, p.Now()).Agents) == 0 {
+		data.First = len(today) == 0
+	}
+	data.Sentence = sentence(data.Agents, len(waiting))
 	servers, serversErr := private.Servers(private.ServersFolder(p.State))
 	for _, s := range servers {
-		shown := shownServer{Server: s, Up: lasted(max(0, now.Sub(s.Since)))}
-		shown.Minute = p.calls.Page(activity.Filter{Session: s.Session, Since: now.Add(-time.Minute)}, 0, 0).Total
-		if last, ok := p.calls.Latest(s.Session); ok {
-			shown.Client, shown.Last = last.Client, &last
+		shown := shownServer{Server: s, Up: lasted(max(0, p.Now().Sub(s.Since)))}
+		shown.Minute = p.calls.Page(activity.Filter{Session: s.Session, Since: p.Now().Add(-time.Minute)}, 0, 0).Total
+		if last, ok := p.calls.Latest(activity.Filter{Session: s.Session}); ok {
+			shown.Who = last.Who()
 		}
 		data.Servers = append(data.Servers, shown)
 	}
 	v.data = data
-	return v.failed(cmp.Or(err, questionsErr, serversErr))
+	return v.failed(cmp.Or(err, questionsErr, serversErr, changesErr))
+}
+
+// changedToday returns the changes of today by who made them, the newest first.
+func (p *page) changedToday() (list []changedBy, more bool, err error) {
+	for _, vault := range p.Gateway.VaultNames() {
+		rows, cut, failed := p.changesSince(vault, midnight(p.Now()), changesOfDay)
+		if err = cmp.Or(err, failed); failed != nil && failure.Of(failed).Code == failure.CodeVaultNotFound {
+			err = nil // without a folder there is no journal
+		}
+		more = more || cut
+		for _, row := range rows {
+			if row.Undoes != "" {
+				continue // it is told where it was undone
+			}
+			at := slices.IndexFunc(list, func(c changedBy) bool { return c.Who == row.Who && c.Vault == vault && c.Own == row.Own })
+			if at < 0 {
+				at = len(list)
+				list = append(list, changedBy{Who: row.Who, Vault: vault, Own: row.Own})
+			}
+			batches := &list[at].Batches
+			if n := len(*batches); n > 0 && row.Batch != "" && (*batches)[n-1].ID == row.Batch {
+				(*batches)[n-1].Rows = append((*batches)[n-1].Rows, row)
+				continue
+			}
+			*batches = append(*batches, batchOf{row.Batch, []changeRow{row}})
+		}
+	}
+	return list, more, err
+}
+
+// day returns what each agent did, the busiest today first.
+func (p *page) day(today []changedBy) (list []dayOf) {
+	now := p.Now()
+	strips := p.calls.Figures(activity.Filter{Since: now.Add(-23 * time.Hour)}, now)
+	figures := p.calls.Figures(activity.Filter{Since: midnight(now)}, now)
+	for _, a := range strips.Agents {
+		one := dayOf{Agent: activity.Agent{Name: a.Name}, Strip: chartOf(a.Hours, time.Local)}
+		if i := slices.IndexFunc(figures.Agents, func(other activity.Agent) bool { return other.Name == a.Name }); i >= 0 {
+			one.Agent = figures.Agents[i]
+		}
+		one.Last, _ = p.calls.Latest(activity.Filter{Who: a.Name})
+		notes := map[string]bool{}
+		for _, c := range today {
+			for _, b := range c.Batches {
+				for _, row := range b.Rows {
+					for _, s := range row.Steps {
+						if c.Who == a.Name && !c.Own && row.InEffect && !notes[row.Vault+"\x00"+s.Path] {
+							notes[row.Vault+"\x00"+s.Path] = true
+							one.Changed++
+						}
+					}
+				}
+			}
+		}
+		list = append(list, one)
+	}
+	return list
+}
+
+// sentence tells of a day.
+func sentence(agents []dayOf, waiting int) string {
+	const most = 4
+	var parts []string
+	count := func(n int, thing string) string {
+		if n != 1 {
+			thing += "s"
+		}
+		return fmt.Sprintf("%d %s", n, thing)
+	}
+	for i, a := range agents {
+		if i == most {
+			parts = append(parts, count(len(agents)-most, "more agent")+" called")
+			break
+		}
+		var did []string
+		if a.Read > 0 {
+			did = append(did, "read "+count(a.Read, "note"))
+		}
+		switch {
+		case a.Changed > 0 && a.Read > 0:
+			did = append(did, fmt.Sprintf("changed %d", a.Changed))
+		case a.Changed > 0:
+			did = append(did, "changed "+count(a.Changed, "note"))
+		}
+		if len(did) == 0 && a.Calls > a.Denied {
+			did = append(did, "made "+count(a.Calls-a.Denied, "call"))
+		}
+		if a.Denied > 0 {
+			did = append(did, "was refused "+strings.Replace(count(a.Denied, "time"), "1 time", "once", 1))
+		}
+		switch n := len(did); {
+		case n == 1:
+			parts = append(parts, nameOf(a.Name)+" "+did[0])
+		case n > 1:
+			parts = append(parts, nameOf(a.Name)+" "+strings.Join(did[:n-1], ", ")+" and "+did[n-1])
+		}
+	}
+	if len(parts) == 0 {
+		parts = append(parts, "No agent has called today")
+	}
+	switch {
+	case waiting == 1:
+		parts = append(parts, "1 question waits for you")
+	case waiting > 1:
+		parts = append(parts, fmt.Sprintf("%d questions wait for you", waiting))
+	}
+	return strings.Join(parts, "; ") + "."
 }
 
 // midnight is when the day of a time began, in the zone of the machine.
@@ -59,32 +225,151 @@ func midnight(t time.Time) time.Time {
 	return time.Date(t.Year(), t.Month(), t.Day(), 0, 0, 0, 0, t.Location())
 }
 
+// agentsData is what the view of agents shows.
+type agentsData struct {
+	Agents []shownAgent
+	Known  bool // agents are defined
+}
+
+// shownAgent is an agent that is defined or has called.
+type shownAgent struct {
+	Agent
+	Defined bool
+	Rights  string
+	Day     dayOf
+	Clients string
+	Changed []changedBy // today
+}
+
+// agents shows who may call, and what each did today.
+func (p *page) agents(r request) view {
+	_, err := p.calls.Update()
+	today, _, changesErr := p.changedToday()
+	days := p.day(today)
+	var data agentsData
+	var defined []Agent
+	var agentsErr error
+	if p.Agents != nil {
+		defined, agentsErr = p.Config.Agents()
+	}
+	show := func(a Agent, isDefined bool) {
+		one := shownAgent{Agent: a, Defined: isDefined, Day: dayOf{Agent: activity.Agent{Name: a.Name}}}
+		if isDefined {
+			one.Rights = rights(a)
+		}
+		if i := slices.IndexFunc(days, func(d dayOf) bool { return d.Name == a.Name }); i >= 0 {
+			one.Day = days[i]
+		} else {
+			one.Day.Last, _ = p.calls.Latest(activity.Filter{Who: a.Name})
+		}
+		if one.Clients = one.Day.Last.Client; one.Clients == a.Name {
+			one.Clients = ""
+		}
+		for _, c := range today {
+			if c.Who == a.Name && !c.Own {
+				one.Changed = append(one.Changed, c)
+			}
+		}
+		data.Agents = append(data.Agents, one)
+	}
+	for _, a := range defined {
+		show(a, true)
+	}
+	for _, d := range days {
+		if d.Name != "" && !slices.ContainsFunc(defined, func(a Agent) bool { return a.Name == d.Name }) {
+			show(Agent{Name: d.Name}, false)
+		}
+	}
+	data.Known = len(defined) > 0
+	return view{template: "agents", title: "Agents", data: data}.failed(cmp.Or(err, changesErr, agentsErr))
+}
+
+// rights says what an agent may do.
+func rights(a Agent) string {
+	text := "may call the commands of tier " + a.Tier + " and may not change notes"
+	switch {
+	case a.Tier == "" || a.Tier == "none":
+		return "may do nothing"
+	case a.Mutations:
+		text = "may call the commands of tier " + a.Tier + " and change notes"
+	}
+	if a.Expires != nil {
+		text += ", until " + a.Expires.Local().Format(time.DateOnly)
+	}
+	return text
+}
+
+// agentAct pauses or resumes an agent, or takes all rights from it.
+func (p *page) agentAct(r request, what string) view {
+	name := r.PostForm.Get("agent")
+	v := view{goTo: "agents"}
+	var known []Agent
+	if p.Agents != nil {
+		known, _ = p.Config.Agents() // one that is not known cannot be named
+	}
+	if !slices.ContainsFunc(known, func(a Agent) bool { return a.Name == name }) {
+		return v.failed(failure.New(failure.CodeNotFound, "the view of agents lists them", "no such agent"))
+	}
+	var err error
+	switch what {
+	case "pause":
+		err = admission.PauseAgent(p.State, name, p.Now())
+		v.note = name + " is paused."
+	case "resume":
+		_, err = admission.ResumeAgent(p.State, name)
+		v.note = name + " can call again."
+	default:
+		err = p.Revoke(name)
+		v.note = name + " is revoked: it has no rights until “vaultwicket agent rotate " + name + "”."
+	}
+	if err != nil {
+		v.note = ""
+		return v.failed(failure.New(failure.CodeState, `try "vaultwicket agent" in a terminal`, "not done: %v", err))
+	}
+	return v
+}
+
 // pause has every server deny every call.
 func (p *page) pause(r request) view {
+	v := view{goTo: p.backTo(r)}
 	if !private.EnsureFolder(p.State) {
-		return view{goTo: backTo(r)}.failed(failure.New(failure.CodeState, "it must be a folder that only you can access", "not paused: the state folder cannot be used"))
+		return v.failed(failure.New(failure.CodeState, "it must be a folder that only you can access", "not paused: the state folder cannot be used"))
 	}
 	if err := admission.Pause(p.State, p.Now()); err != nil {
-		return view{goTo: backTo(r)}.failed(failure.New(failure.CodeState, `try "vaultwicket pause" in a terminal`, "not paused: %v", err))
+		return v.failed(failure.New(failure.CodeState, `try "vaultwicket pause" in a terminal`, "not paused: %v", err))
 	}
-	return view{goTo: backTo(r)}
+	return v
 }
 
 // resume ends a pause.
 func (p *page) resume(r request) view {
+	v := view{goTo: p.backTo(r)}
 	if _, err := admission.Resume(p.State); err != nil {
-		return view{goTo: backTo(r)}.failed(failure.New(failure.CodeState, "delete the file", "still paused: %v", err))
+		return v.failed(failure.New(failure.CodeState, "delete the file", "still paused: %v", err))
 	}
-	return view{goTo: backTo(r)}
+	return v
 }
 
-// backTo returns the view that a form was sent from, which is in every view.
-func backTo(r request) string {
-	switch from := r.PostForm.Get("from"); from {
-	case "activity", "approvals", "changes", "policy", "health", "settings":
-		return from
+// backTo returns the view that a form was sent from, which is in every view, with its query. It is ""
+// for the first view, and for what is none.
+func (p *page) backTo(r request) string {
+	from, err := url.Parse(r.PostForm.Get("from"))
+	if err != nil || from.IsAbs() || from.Host != "" {
+		return ""
 	}
-	return ""
+	where := from.EscapedPath()
+	if _, isView := p.routes[where]; !isView && p.routes[where[:strings.LastIndexByte(where, '/')+1]].show == nil {
+		return ""
+	}
+	if p.routes[where].act != nil && p.routes[where].show == nil {
+		return ""
+	}
+	query := from.Query()
+	query.Del(answerField)
+	if len(query) > 0 {
+		where += "?" + query.Encode()
+	}
+	return where
 }
 
 // settings shows every setting with its origin, and the lines for another value. It changes

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"embed"
 	"fmt"
+	"hash/fnv"
 	"html/template"
 	"net/http"
 	"strings"
@@ -24,7 +25,9 @@ var templateFiles embed.FS
 // for the first page: every start of the program would take 2 ms longer.
 var views = sync.OnceValue(func() map[string]*template.Template {
 	layout := template.Must(template.New("layout.html").Funcs(template.FuncMap{
-		"line": clean.Line, "took": took, "join": strings.Join, "value": settingValue, "rows": questionRows,
+		"line": clean.Line, "took": took, "join": strings.Join, "value": settingValue, "name": nameOf, "dot": dotOf, "did": did, "wants": wants,
+		"asset": func(name string) string { return "assets/" + name + "?" + assets()[name].mark },
+		"clock": func(t time.Time) string { return t.Local().Format("15:04:05") },
 		"exact": func(t time.Time) string { return t.Local().Format("2006-01-02 15:04:05 -07:00") },
 		"text": func(text string) string { // several lines of another's choice
 			text, _ = clean.Text(text)
@@ -45,17 +48,19 @@ var views = sync.OnceValue(func() map[string]*template.Template {
 
 // frame is what the layout shows around a view.
 type frame struct {
-	Base, Active, Title, Version string
-	Token                        string // of the forms of the view
-	PauseToken                   string
-	Paused                       *time.Time
-	Pending                      int
-	Seen                         uint64 // see events
-	Now                          time.Time
-	Problem                      *failure.Error
-	Note                         string
-	Refresh                      bool // load again after some seconds, for browsers without script
-	Data                         any
+	visit
+	Active, Title, Version string
+	Token                  string // of the forms of the view
+	From                   string // the view with its query, for forms that lead back
+	Paused                 *time.Time
+	Pending                int
+	Health                 healthData // of the latest check
+	Seen                   uint64     // see events
+	Now                    time.Time
+	Problem                *failure.Error
+	Note                   string
+	Refresh                bool // load again after some seconds, for browsers without script
+	Data                   any
 }
 
 // Moment is a time as the templates show it: how long ago, and exactly.
@@ -67,10 +72,38 @@ func (m Moment) Ago() string { return ago(m.Now.Sub(m.Time)) }
 // At returns a time for the template "time".
 func (f frame) At(t time.Time) Moment { return Moment{t, f.Now} }
 
+// undoButton is a form that undoes changes. About says which, for those who only hear the label.
+type undoButton struct {
+	undoForm
+	Base, Token, Label, About string
+}
+
+// Undo returns the form that undoes changes of a vault with some ids, or what with one.
+func (f frame) Undo(vault, what, label, about string, ids []string) undoButton {
+	return undoButton{undoForm{Vault: vault, ID: strings.Join(ids, ","), What: what, From: f.From}, f.Base, f.visit.Token("changes"), label, about}
+}
+
+// Toggle returns the form that undoes a change, or does it again.
+func (f frame) Toggle(c changeRow) undoButton {
+	if c.InEffect {
+		return f.Undo(c.Vault, "", "Undo", c.Command+" of "+clean.Line(c.Path), []string{c.Toggle})
+	}
+	return f.Undo(c.Vault, "redo", "Redo", c.Command+" of "+clean.Line(c.Path), []string{c.Toggle})
+}
+
+// Blocks returns the lines of a question by files.
+func (frame) Blocks(lines []consent.Line) (c card) {
+	c.Intro, c.Files = blocksOf(lines)
+	return c
+}
+
+// PauseToken is the token of the form that pauses.
+func (f frame) PauseToken() string { return f.visit.Token("pause") }
+
 // write writes the answer to a request.
 func (p *page) write(w http.ResponseWriter, r request, v view) {
 	f := frame{
-		Base: r.Base, Active: r.Page(), Title: v.title, Version: p.Version, Token: r.Token(r.Page()), PauseToken: r.Token("pause"),
+		visit: r.visit, Active: r.Page(), Title: v.title, Version: p.Version, Token: r.Token(r.Page()), From: r.Path + "?" + r.URL.RawQuery, Health: p.health.latest(),
 		Paused: admission.PausedSince(p.State), Now: p.Now(), Pending: r.pending, Seen: r.seen, Problem: v.problem, Note: v.note, Data: v.data,
 	}
 	if checking, ok := v.data.(interface{ Unfinished() bool }); ok {
@@ -146,19 +179,48 @@ func settingValue(value any) string {
 	return cmp.Or(clean.Line(fmt.Sprint(value)), "none")
 }
 
-// questionRow is a line of a question. Class is added or removed for a line of a
-// difference, quoted for other text of notes, and "" for the words of this program.
-type questionRow struct{ Class, Text string }
-
-// classes are those of the kinds of lines that are not of this program.
-var classes = map[consent.LineKind]string{
-	consent.Quoted: "quoted", consent.Same: "quoted", consent.Removed: "removed", consent.Added: "added",
+// countdown is how long something can still be done.
+func countdown(d time.Duration) string {
+	d = max(0, d)
+	if d >= time.Hour {
+		return lasted(d)
+	}
+	return fmt.Sprintf("%d:%02d", int(d.Minutes()), int(d.Seconds())%60)
 }
 
-// questionRows returns the rows of a question.
-func questionRows(lines []consent.Line) (rows []questionRow) {
-	for _, row := range consent.Rows(lines, consent.Columns) {
-		rows = append(rows, questionRow{classes[row.Kind], row.Text})
+// nameOf is an agent or a client as it is shown.
+func nameOf(who string) string { return cmp.Or(clean.Line(who), "An unnamed client") }
+
+// dotOf is the class of the colour of an agent, by its name.
+func dotOf(who string) string {
+	sum := fnv.New32a()
+	_, _ = sum.Write([]byte(who)) // never fails
+	return fmt.Sprintf("dot dot%d", sum.Sum32()%8)
+}
+
+// verbs are what commands do, as an agent wants it and as it was done, and what comes before the note.
+var verbs = map[string][3]string{
+	"read": {"read", "read", ""}, "append": {"add", "added", "to"}, "prepend": {"add", "added", "to the beginning of"}, "create": {"create", "created", ""},
+	"delete": {"delete", "deleted", ""}, "move": {"move", "moved", ""}, "rename": {"rename", "renamed", ""}, "outline": {"outline", "outlined", ""},
+	"daily:read": {"read the daily note", "read the daily note", ""}, "daily:append": {"add to the daily note", "added to the daily note", ""}, "daily:prepend": {"add to the daily note", "added to the daily note", ""},
+	"search": {"search", "searched", "in"}, "search:context": {"search", "searched", "in"}, "find": {"find notes", "looked for notes", "like"}, "tasks": {"list tasks", "listed tasks", "of"}, "task": {"change a task", "changed a task", "of"},
+	"property:set": {"set a property", "set a property", "of"}, "property:remove": {"remove a property", "removed a property", "of"}, "property:read": {"read a property", "read a property", "of"},
+	"undo": {"undo a change", "undid a change", "of"}, "vault:replace": {"replace text", "replaced text", "in"}, "backlinks": {"list links", "listed links", "to"}, "note:section": {"read a section", "read a section", "of"},
+}
+
+// wants says what an agent wants to do with a note, and did what it did; note says that one is named.
+func wants(command string, note bool) string { return verb(command, 0, "run "+command, note) }
+
+func did(command string, note bool) string { return verb(command, 1, "ran "+command, note) }
+
+func verb(command string, form int, other string, note bool) string {
+	v, known := verbs[command]
+	text, before := v[form], v[2]
+	if !known {
+		text, before = clean.Line(other), "on"
 	}
-	return rows
+	if note && before != "" {
+		text += " " + before
+	}
+	return text
 }

@@ -3,12 +3,9 @@ package ui
 import (
 	"context"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 	"time"
-
-	"vaultwicket/gateway/consent"
 )
 
 func TestTimesInWords(t *testing.T) {
@@ -32,28 +29,8 @@ func TestTimesInWords(t *testing.T) {
 	}
 }
 
-// What a row is does not depend on its text, and a line that takes several rows has its sign
-// on each.
-func TestRowsOfQuestions(t *testing.T) {
-	for _, test := range []struct {
-		line consent.Line
-		want []questionRow
-	}{
-		{consent.Line{Text: "+ not added"}, []questionRow{{"", "+ not added"}}},
-		{consent.Line{Kind: consent.Quoted, Text: "-x"}, []questionRow{{"quoted", "> -x"}}},
-		{consent.Line{Kind: consent.Same, Text: "-x"}, []questionRow{{"quoted", "│  -x"}}},
-		{consent.Line{Kind: consent.Removed, Text: "+x"}, []questionRow{{"removed", "│ -+x"}}},
-		{consent.Line{Kind: consent.Added, Text: strings.Repeat("a", 76) + "-b"}, []questionRow{{"added", "│ +" + strings.Repeat("a", 76)}, {"added", "│…+-b"}}},
-		{consent.Line{Kind: consent.Added, Text: "-b", More: true}, []questionRow{{"added", "│…+-b"}}},
-	} {
-		if got := questionRows([]consent.Line{test.line}); !slices.Equal(got, test.want) {
-			t.Errorf("%+v: %+q", test.line, got)
-		}
-	}
-}
-
 func TestEveryPathHasOneTemplate(t *testing.T) {
-	for _, name := range []string{"overview", "activity", "call", "approvals", "changes", "change", "policy", "try", "access", "health", "settings", "missing"} {
+	for _, name := range []string{"overview", "agents", "activity", "call", "approvals", "changes", "change", "policy", "try", "access", "health", "settings", "missing"} {
 		if views()[name] == nil {
 			t.Errorf("no view is called %q", name)
 		}
@@ -64,13 +41,15 @@ func TestTheOverviewNamesProblems(t *testing.T) {
 	v := openPage(t, filepath.Join(t.TempDir(), "state"))
 	const banner = `2 problems found`
 	v.page.Health = func(context.Context) []Finding {
-		return []Finding{{Level: "problem", What: "one"}, {Level: "warning"}, {Level: "ok"}, {Level: "problem"}}
+		return []Finding{{Level: "problem", What: "one"}, {Level: "warning"}, {Level: "ok"}, {Level: "problem", What: "two"}}
 	}
 	if view := v.see(""); strings.Contains(view, "problems found") {
 		t.Errorf("before a check: %s", view)
 	}
 	<-v.page.health.begin()
-	if view := v.see(""); !strings.Contains(view, banner) || !strings.Contains(view, `href="`+v.base[strings.Index(v.base[8:], "/")+8:]+`health">Health</a></p>`) {
-		t.Errorf("after it: %s", view)
+	for _, path := range []string{"", "activity", "approvals", "settings"} { // what Health knows, every view tells
+		if view := v.see(path); !strings.Contains(view, banner) || !strings.Contains(view, `: one; two. <a id="to-health" href="`+v.base[strings.Index(v.base[8:], "/")+8:]+`health">Health</a></p>`) {
+			t.Errorf("after it: %s", view)
+		}
 	}
 }

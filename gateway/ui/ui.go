@@ -9,10 +9,14 @@
 package ui
 
 import (
+	"bytes"
 	"cmp"
+	"compress/gzip"
 	"context"
 	"crypto/rand"
+	"crypto/sha256"
 	"embed"
+	"encoding/hex"
 	"errors"
 	"log/slog"
 	"net"
@@ -28,6 +32,7 @@ import (
 	"vaultwicket/gateway/clean"
 	"vaultwicket/gateway/failure"
 	"vaultwicket/gateway/httpguard"
+	"vaultwicket/gateway/state/audit"
 	"vaultwicket/gateway/ui/activity"
 )
 
@@ -45,6 +50,9 @@ type Config struct {
 	// which may take seconds. nil functions leave their views empty.
 	Settings func() (Settings, error)
 	Health   func(context.Context) []Finding
+	// Agents returns the agents that are defined or have a token, and Revoke takes all rights from one.
+	Agents func() ([]Agent, error)
+	Revoke func(agent string) error
 
 	// Log takes messages for the user; nil discards them.
 	Log *slog.Logger
@@ -67,6 +75,14 @@ type Setting struct {
 // Finding is what one check of the installation has found. Level is ok, warning or problem.
 type Finding struct{ Check, Level, What, Why, Fix string }
 
+// Agent is an agent with its rights. State is active, paused, revoked, expired or undefined.
+type Agent struct {
+	Name, State, Tier string
+	Mutations         bool
+	Vaults            []string // nil for all
+	Expires           *time.Time
+}
+
 const (
 	maxConnections = 64 // a browser needs six
 	maxStreams     = 24
@@ -82,7 +98,12 @@ type page struct {
 	streams *httpguard.Streams
 	events  *events
 	health  *health
+	names   *noteNames
 	routes  map[string]route
+
+	mu       sync.Mutex
+	approved []answered              // that were not shown as done, or were and are still on the page
+	counted  map[string]countedLines // by the ids of changes
 
 	// working ends with the page, and with it what a view has begun and not waited for.
 	working context.Context
@@ -101,7 +122,8 @@ func New(c Config, host string) *Page {
 	if c.Now == nil {
 		c.Now = time.Now
 	}
-	p := &page{Config: c, calls: activity.Open(c.State), streams: httpguard.NewStreams(maxStreams)}
+	p := &page{Config: c, calls: activity.Open(c.State), streams: httpguard.NewStreams(maxStreams), counted: map[string]countedLines{}}
+	p.names = &noteNames{page: p, logs: audit.OpenLogs(c.State)}
 	p.working, p.stop = context.WithCancel(context.Background())
 	p.events = &events{page: p, open: map[chan event]bool{}}
 	p.health = &health{page: p}
@@ -115,6 +137,10 @@ func New(c Config, host string) *Page {
 		"changes":           {show: p.changes},
 		"changes/one/":      {show: p.oneChange},
 		"changes/undo":      {act: p.undo},
+		"agents":            {show: p.agents},
+		"agents/pause":      {act: func(r request) view { return p.agentAct(r, "pause") }},
+		"agents/resume":     {act: func(r request) view { return p.agentAct(r, "resume") }},
+		"agents/revoke":     {act: func(r request) view { return p.agentAct(r, "revoke") }},
 		"policy":            {show: p.policy},
 		"policy/try":        {show: func(r request) view { return view{template: "try", title: tryTitle, data: p.tryDataOf(r)} }, act: p.try},
 		"policy/access":     {show: p.access},
@@ -321,21 +347,52 @@ func (a *answers) take(r *http.Request) view {
 	return view{}
 }
 
-//go:embed assets/page.css assets/page.js assets/icon.svg
+//go:embed assets/page.css assets/page.js assets/icon.svg assets/icon-waiting.svg
 var assetFiles embed.FS
 
 // assetTypes are the types of the files of the page: browsers do not guess them.
 var assetTypes = map[string]string{".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8", ".svg": "image/svg+xml"}
 
-// serveAsset answers with a file of the page.
+// asset is a file of the page. Its address has a part of its hash, so that a browser keeps it.
+type asset struct {
+	content, packed []byte // packed is by gzip
+	mark            string
+}
+
+// assets are the files of the page by their names.
+var assets = sync.OnceValue(func() map[string]asset {
+	all := map[string]asset{}
+	entries, _ := assetFiles.ReadDir("assets") // it is in the program
+	for _, entry := range entries {
+		content, _ := assetFiles.ReadFile("assets/" + entry.Name())
+		var packed bytes.Buffer
+		w, _ := gzip.NewWriterLevel(&packed, gzip.BestCompression) // the level is one
+		_, _ = w.Write(content)                                    // to memory
+		_ = w.Close()
+		sum := sha256.Sum256(content)
+		all[entry.Name()] = asset{content, packed.Bytes(), hex.EncodeToString(sum[:6])}
+	}
+	return all
+})
+
+// serveAsset answers with a file of the page. Views are never compressed: they have tokens together
+// with text of others, whose lengths would tell of them.
 func serveAsset(w http.ResponseWriter, r *http.Request, name string) {
-	content, err := assetFiles.ReadFile(path.Join("assets", path.Base(name)))
-	kind, known := assetTypes[path.Ext(name)]
-	if err != nil || !known || path.Base(name) != name {
+	file, known := assets()[name]
+	if !known {
 		http.NotFound(w, r)
 		return
 	}
-	w.Header().Set("Content-Type", kind)
+	w.Header().Set("Content-Type", assetTypes[path.Ext(name)])
+	w.Header().Set("Vary", "Accept-Encoding")
+	if r.URL.RawQuery == file.mark {
+		w.Header().Set("Cache-Control", "private, max-age=31536000, immutable")
+	}
+	content := file.content
+	if strings.Contains(r.Header.Get("Accept-Encoding"), "gzip") {
+		w.Header().Set("Content-Encoding", "gzip")
+		content = file.packed
+	}
 	if r.Method != http.MethodHead {
 		_, _ = w.Write(content)
 	}

@@ -1,6 +1,7 @@
 package page
 
 import (
+	"cmp"
 	"encoding/json"
 	"net/url"
 	"regexp"
@@ -29,14 +30,18 @@ func TestApproveOnThePage(t *testing.T) {
 		t.Fatalf("%+v", got)
 	}
 	view := v.see("approvals")
-	has(t, view, "removes: &#34;Bread.md&#34;", "-flour", "-salt")
-	if _, body := v.send(view, "approvals/approve", nil); !strings.Contains(body, "Approved: valid for one call") {
+	has(t, view, "t wants to <b>delete</b> Bread.md", `<span class="chip grave">−3 lines</span>`, ">1 note<", "flour</span>", "salt</span>")
+	if _, body := v.send(view, "approvals/approve", nil); !strings.Contains(body, "Approved, for one call") {
 		t.Fatalf("approved: %s", body)
 	}
 	if got := client.Do(call); !got.OK || r.Read("Bread.md") != "" {
 		t.Errorf("the approved call: %+v", got)
 	}
-	has(t, v.see("approvals"), "Nothing is waiting")
+	change := auditLines(r, "delete")[0].Change
+	for _, line := range auditLines(r, "delete") {
+		change = cmp.Or(change, line.Change)
+	}
+	has(t, v.see("approvals"), "Nothing is waiting", "Done, ", "changes/one/"+change+"?vault=Notes\">see the change</a>")
 	by := map[string]string{}
 	for _, line := range auditLines(r, "delete") {
 		by[line.Kind+" "+line.Decision] = line.By
@@ -93,7 +98,7 @@ func TestUndoOnThePage(t *testing.T) {
 	// One that removes a note requires approval.
 	created := client.Do(rig.Calling("create", "path=New.md", "content=hello")).Change
 	_, asked = v.send(v.see("changes/one/"+created.ID+"?vault=Notes"), "changes/undo", nil, `id="undo"`)
-	has(t, asked, "Undo this?", "removes: &#34;New.md&#34;")
+	has(t, asked, "Undo this?", `New.md <span class="faint">deleted</span>`, "hello</span>")
 	if _, wrong := v.send(asked, "changes/undo", url.Values{"confirm": {strings.Repeat("0", 64)}}, `name="confirm"`); r.Read("New.md") == "" || !strings.Contains(wrong, "Undo this?") {
 		t.Errorf("undone without the right confirmation: %s", wrong)
 	}
@@ -119,7 +124,7 @@ func TestUndoABatchAndASession(t *testing.T) {
 		if strings.Contains(body, "Undo this?") {
 			_, body = v.send(body, "changes/undo", nil, `name="confirm"`)
 		}
-		has(t, body, "Undone.")
+		has(t, body, "2 changes undone.")
 		if r.Read("Bread.md")+r.Read("Work/Plan.md") != "flour\nwater\nsalt\none\ntwo\n" {
 			t.Errorf("%s leaves %q and %q", what, r.Read("Bread.md"), r.Read("Work/Plan.md"))
 		}

@@ -32,11 +32,11 @@ func TestEveryView(t *testing.T) {
 	client.Do(rig.Calling("append", "path=Bread.md", "content=yeast"))
 	client.Do(rig.Calling("eval", "code=1"))
 	client.Do(rig.Calling("delete", "path=Work/Plan.md"))
-	has(t, v.see(""), "1 waiting for you", ">append<", "stdio, ")
-	has(t, v.see("activity"), "restricted_command", ">append<", "<svg role=\"img\"", "3 calls")
-	has(t, v.see("activity?outcome=denied"), "1 calls", ">eval<")
+	has(t, v.see(""), "t changed 1 note and was refused once; 1 question waits for you.", "t wants to <b>delete</b> Work/Plan.md", ">Bread.md</a>", "No setting allows that.", "stdio, up ")
+	has(t, v.see("activity"), "restricted_command", ">added to <b>Bread.md</b><", "<svg role=\"group\"", "3 calls")
+	has(t, v.see("activity?outcome=denied"), "1 calls", ">run eval<")
 	has(t, v.see("activity?q=nothing"), "No call matches")
-	has(t, v.see("approvals"), "removes: &#34;Work/Plan.md&#34;", "-one", "Client t")
+	has(t, v.see("approvals"), "t wants to <b>delete</b> Work/Plan.md", "one</span>", `<span class="hidden">removed: </span>`)
 	has(t, v.see("changes"), ">Bread.md<", ">done<")
 	has(t, v.see("policy"), "permanently", "rule <code>", "with approval")
 	has(t, v.see("settings"), "tier = &#34;v2&#34;", "allow-publish = true", "config.toml")
@@ -61,9 +61,9 @@ func TestTryingACommandChangesNothing(t *testing.T) {
 	v := open(r)
 	form := v.see("policy/try")
 	_, body := v.send(form, "policy/try", url.Values{"command": {"delete"}, "params": {"path=Bread.md\r\n"}})
-	has(t, body, `<span class="outcome ask">ask</span>`, "-flour", "confirm")
+	has(t, body, `<span class="outcome ask">ask</span>`, `<span class="hidden">removed: </span>flour<`, "confirm")
 	_, body = v.send(form, "policy/try", url.Values{"command": {"append"}, "params": {"path=Bread.md\ncontent=<b>x</b>"}})
-	has(t, body, `<span class="outcome allow">allow</span>`, "+<b>x</b>")
+	has(t, body, `<span class="outcome allow">allow</span>`, `<span class="hidden">added: </span>&lt;b&gt;x&lt;/b&gt;<`)
 	lacks(t, body, "<b>x</b>")
 	_, body = v.send(form, "policy/try", url.Values{"command": {"eval"}, "params": {"code=1"}})
 	has(t, body, `<span class="outcome deny">deny</span>`)
@@ -123,13 +123,13 @@ func TestPagesOfCallsAndChanges(t *testing.T) {
 	for i := range 55 {
 		client.Do(rig.Calling("append", "path=Bread.md", fmt.Sprintf("content=line %d", i)))
 	}
-	for range 60 {
+	for range 60 { // one row
 		client.Do(rig.Calling("read", "path=Bread.md"))
 	}
 	v := open(r)
 	row := regexp.MustCompile(`<tr role="row"[^>]*><td`)
 	next := regexp.MustCompile(`<a [^>]*href="([^"]+)" rel="next">`)
-	for path, want := range map[string][]int{"activity?period=all": {100, 15}, "changes": {50, 5}, "activity?command=append": {55}} {
+	for path, want := range map[string][]int{"activity?period=all": {41, 15}, "changes": {50, 5}, "activity?command=append": {55}} {
 		var got []int
 		for view := v.see(path); ; {
 			got = append(got, len(row.FindAllString(view, -1)))
@@ -144,6 +144,67 @@ func TestPagesOfCallsAndChanges(t *testing.T) {
 			t.Errorf("%q has pages of %d rows, want %d", path, got, want)
 		}
 	}
+}
+
+// The first view alone says what happened today, what waits, and how it is taken back; notes have
+// their names, and a change that was undone can be done again.
+func TestTheOverviewTellsToday(t *testing.T) {
+	r := newRig(t)
+	v := open(r)
+	has(t, v.see(""), "No agent has called today.", "<ol class=\"steps\"", "Notes is set", "vaultwicket install", "Ask your agent")
+	client := r.Stdio(false, "")
+	for range 2 {
+		client.Do(rig.Calling("read", "path=Bread.md"))
+	}
+	client.Do(rig.Calling("read", "path=Work/Plan.md"))
+	client.Do(rig.Calling("append", "path=Bread.md", "content=yeast\nsugar"))
+	client.Batch(rig.Calling("append", "path=Bread.md", "content=a"), rig.Calling("append", "path=Work/Plan.md", "content=b"))
+	for range 3 {
+		client.Do(rig.Calling("eval", "code=1"))
+	}
+	client.Do(rig.Calling("delete", "path=Work/Plan.md"))
+	view := v.see("")
+	lacks(t, view, "<ol class=\"steps\"")
+	has(t, view, "t read 2 notes, changed 2 and was refused 3 times; 1 question waits for you.", "one batch of 2", "Undo all 3", "Undo the batch",
+		`added </span>+2</span> <span class="minus"><span class="hidden">removed </span>−0`, "3 times</span>", "eval runs code in Obsidian or administers it", `role="img" aria-label="`, "3 denied; at most")
+	_, undone := v.send(view, "changes/undo", nil, "Undo all 3")
+	if strings.Contains(undone, "Undo this?") {
+		_, undone = v.send(undone, "changes/undo", nil, `name="confirm"`)
+	}
+	has(t, undone, "3 changes undone.", "<h1>Overview</h1>", "t read 2 notes and was refused 3 times", "Redo")
+	if r.Read("Bread.md")+r.Read("Work/Plan.md") != "flour\nwater\nsalt\none\ntwo\n" {
+		t.Errorf("the notes are %q and %q", r.Read("Bread.md"), r.Read("Work/Plan.md"))
+	}
+	_, again := v.send(undone, "changes/undo", nil, "Redo<")
+	if strings.Contains(again, "Do this again?") {
+		_, again = v.send(again, "changes/undo", nil, `name="confirm"`)
+	}
+	has(t, again, "Done again.", "Undo all 3")
+	if !strings.HasSuffix(r.Read("Bread.md"), "yeast\nsugar\na") || !strings.HasSuffix(r.Read("Work/Plan.md"), "b") {
+		t.Errorf("done again, the notes are %q and %q", r.Read("Bread.md"), r.Read("Work/Plan.md"))
+	}
+}
+
+// Calls are found by the names of their notes, which the log does not have. A hidden note has none.
+func TestNotesByName(t *testing.T) {
+	r := newRig(t)
+	client := r.Stdio(false, "")
+	for _, path := range []string{"Bread.md", "Work/Plan.md", "Private/Diary.md"} {
+		client.Do(rig.Calling("read", "path="+path))
+	}
+	r.Tables = "[vaults.access]\n\"/\" = \"rwd\"\nPrivate = \"none\"\n"
+	v := open(r)
+	has(t, v.see("activity"), "Bread.md", "Work/Plan.md", "3 calls")
+	has(t, v.see("activity?q=PLAN"), "1 calls", "read <b>Work/Plan.md</b>")
+	for _, path := range []string{"activity", "activity?q=diary", ""} {
+		lacks(t, strings.ReplaceAll(v.see(path), "search: diary", ""), "Diary.md", "Private")
+	}
+	has(t, v.see("activity?q=diary"), "No call matches")
+	text, err := os.ReadFile(filepath.Join(stateOf(r), "audit-calls", "audit.jsonl"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	lacks(t, string(text), "Bread", "Plan")
 }
 
 // On a machine where nothing is set up every view says so.

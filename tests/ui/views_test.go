@@ -54,7 +54,7 @@ func TestEveryViewIsAccessible(t *testing.T) {
 		source = string(text)
 	}
 	checked := 0
-	paths := []string{"", "activity", "approvals", "changes", w.changePath(), "policy", "policy/try?command=delete&params=path%3DBread.md", "policy/access", "policy/access?path=Bread.md", "health", "settings", w.callPath(), "missing"}
+	paths := []string{"", "agents", "activity", "approvals", "changes", w.changePath(), w.changePath() + "&as=rendered", "policy", "policy/try?command=delete&params=path%3DBread.md", "policy/access", "policy/access?path=Bread.md", "health", "settings", w.callPath(), "missing"}
 	looks := []look{{320, "dark"}, {1200, "light"}, {2000, "dark"}, {390, "light"}}
 	if testing.Short() {
 		looks = looks[:1]
@@ -90,7 +90,7 @@ func TestNoViewIsWiderThanTheWindow(t *testing.T) {
 	for width := int64(730); width <= 930; width += 10 {
 		widths = append(widths, width)
 	}
-	for _, path := range []string{"", "activity", "approvals", "changes", w.changePath(), "policy", "policy/try?command=delete&params=path%3DBread.md", "policy/access?path=Bread.md", "health", "settings", "missing"} {
+	for _, path := range []string{"", "agents", "activity", "approvals", "changes", w.changePath(), w.changePath() + "&as=rendered", "policy", "policy/try?command=delete&params=path%3DBread.md", "policy/access?path=Bread.md", "health", "settings", "missing"} {
 		b.visit(path)
 		value[bool](b, `document.querySelectorAll("details").forEach(d => d.open = true), true`)
 		for _, width := range widths {
@@ -109,7 +109,7 @@ type look struct {
 }
 
 // widest names the elements that stick out.
-const widest = `[...document.querySelectorAll("main *, header *")].filter(e => e.getBoundingClientRect().right > innerWidth + 1 && !e.closest(".scroll, .question, .hidden")).slice(0, 5).map(e => e.tagName + "." + e.className + " " + e.getBoundingClientRect().right).join(", ")`
+const widest = `[...document.querySelectorAll("main *, header *")].filter(e => e.getBoundingClientRect().right > innerWidth + 1 && !e.closest(".scroll, .diff, .hidden")).slice(0, 5).map(e => e.tagName + "." + e.className + " " + e.getBoundingClientRect().right).join(", ")`
 
 // check fails for whatever axe finds in the view.
 func (b *tab) check(where, source string) {
@@ -134,7 +134,7 @@ func TestWithoutJavaScript(t *testing.T) {
 	link := w.link()
 	b.base = link[:strings.Index(link, "open/")]
 	b.run(chromedp.Navigate(link))
-	b.until("the first view", `document.querySelector("#overview-latest li")`)
+	b.until("the first view", `document.querySelector("#overview-changed li")`)
 	b.visit("approvals")
 	b.run(chromedp.Click(chromedp.CSS("#questions .yes")))
 	b.until("approved", `document.querySelector(".note")`)
@@ -143,7 +143,7 @@ func TestWithoutJavaScript(t *testing.T) {
 	}
 	b.visit("activity")
 	b.run(chromedp.SendKeys(chromedp.CSS("input[name=q]"), "search"+kb.Enter))
-	b.until("calls of one command", `[...document.querySelectorAll("#activity-calls td[data-label=Command]")].length === 3`)
+	b.until("calls of one command", `[...document.querySelectorAll("#activity-calls td[data-label=Call]")].length === 1 && document.querySelector("#activity-calls details li + li + li")`)
 	b.visit("health")
 	b.until("findings", `document.querySelector(".findings li")`)
 }
@@ -153,15 +153,16 @@ func TestFilters(t *testing.T) {
 	w.lively()
 	b := w.open()
 	b.visit("activity")
-	rows := `document.querySelectorAll("#activity-calls tbody tr").length`
+	rows := `[...document.querySelectorAll("#activity-calls tbody tr")].reduce((n, row) => n + Math.max(1, row.querySelectorAll("details li").length), 0)`
 	b.until("all calls", rows+` === 11`)
 	for _, choice := range []struct {
 		name, value string
 		want        int
-	}{{"outcome", "failed", 1}, {"command", "search", 3}, {"client", "t", 11}, {"vault", "Notes", 11}} {
+	}{{"outcome", "failed", 1}, {"command", "search", 3}, {"who", "t", 11}, {"vault", "Notes", 11}} {
 		b.visit("activity")
 		value[bool](b, fmt.Sprintf(`document.querySelector("select[name=%s]").value = %q, true`, choice.name, choice.value))
 		b.run(chromedp.Click(chromedp.CSS("main .filters button")))
+		b.until("a chip", `document.querySelectorAll("main a.chip").length === 1`)
 		b.until(choice.name, fmt.Sprintf(`location.search.includes(%q) && %s === %d`, choice.name+"="+choice.value, rows, choice.want))
 	}
 	b.visit("activity")

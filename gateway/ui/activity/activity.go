@@ -35,7 +35,8 @@ type Calls struct {
 
 	mu      sync.Mutex
 	rows    []row
-	first   uint64 // the number of rows[0]; numbers rise by one
+	order   []int32 // the rows by their times: a line of an earlier call can be written later
+	first   uint64  // the number of rows[0]; numbers rise by one
 	lines   []line
 	byCall  map[callKey]uint64 // numbers of rows that may get more lines
 	names   names
@@ -51,6 +52,7 @@ type row struct {
 	seq      uint64 // of such a line in its part of the log
 	lines    int32  // index of its last line in Calls.lines, -1 for none
 	count    uint32 // of calls in one row, 0 for one
+	note     Note
 	exit     int16
 	ended    bool
 	approved bool
@@ -155,6 +157,9 @@ func (c *Calls) describe(r *row, l audit.Line) {
 		set(one.to, one.value)
 	}
 	r.approved = r.approved || l.Decision == "reply"
+	if l.Note != "" {
+		r.note = NoteOf(l.Note)
+	}
 	switch {
 	case l.Kind == "end":
 		r.ended = true
@@ -190,9 +195,17 @@ func (c *Calls) describe(r *row, l audit.Line) {
 func milliseconds(ms int64) uint32 { return uint32(min(max(ms, 0), 1<<31)) }
 
 // sort puts the calls that came after the known ones in the order of their times: they are
-// read from one part of the log after the other. Those that were shown keep their numbers.
+// read from one part of the log after the other, and the line of a call that takes long comes
+// after those of later ones. Those that were shown keep their numbers.
 func (c *Calls) sort(known int) {
 	slices.SortStableFunc(c.rows[known:], func(a, b row) int { return cmp.Compare(a.at, b.at) })
+	for i := range c.rows[known:] {
+		c.order = append(c.order, int32(known+i))
+	}
+	if known < len(c.rows) {
+		from, _ := slices.BinarySearchFunc(c.order[:known], c.rows[known].at, func(i int32, at int64) int { return cmp.Compare(c.rows[i].at, at) })
+		slices.SortStableFunc(c.order[from:], func(a, b int32) int { return cmp.Compare(c.rows[a].at, c.rows[b].at) })
+	}
 	for i, r := range c.rows[known:] {
 		if r.number > 0 {
 			c.byCall[callKey{r.session, r.number}] = c.first + uint64(known+i)
@@ -209,6 +222,10 @@ func (c *Calls) forget() {
 		c.rows = slices.Clone(c.rows[drop:])
 		c.first += uint64(drop)
 		c.skipped = true
+		c.order = slices.DeleteFunc(c.order, func(i int32) bool { return int(i) < drop })
+		for i := range c.order {
+			c.order[i] -= int32(drop)
+		}
 		c.shrink()
 	}
 	if len(c.byCall) > 2*waiting {
@@ -257,16 +274,14 @@ func (r *row) all() []*name {
 	return []*name{&r.session, &r.agent, &r.client, &r.surface, &r.vault, &r.command, &r.effect, &r.decision, &r.rule, &r.code, &r.backend, &r.change, &r.kind, &r.by}
 }
 
-// backward yields the calls and their numbers, the newest first, from before a number; 0
-// is from the newest.
-func (c *Calls) backward(before uint64) iter.Seq2[uint64, *row] {
+// who is the name of [Call.Who].
+func (r *row) who() name { return cmp.Or(r.agent, r.client) }
+
+// backward yields the calls and their numbers in the order of time, the newest first.
+func (c *Calls) backward() iter.Seq2[uint64, *row] {
 	return func(yield func(uint64, *row) bool) {
-		end := c.first + uint64(len(c.rows))
-		if before > 0 && before < end {
-			end = before
-		}
-		for number := end; number > c.first; number-- {
-			if !yield(number-1, &c.rows[number-1-c.first]) {
+		for _, i := range slices.Backward(c.order) {
+			if !yield(c.first+uint64(i), &c.rows[i]) {
 				return
 			}
 		}
@@ -281,5 +296,5 @@ func (c *Calls) Since() (oldest time.Time, more bool) {
 	if len(c.rows) == 0 {
 		return time.Time{}, false
 	}
-	return time.UnixMilli(c.rows[0].at), c.skipped
+	return time.UnixMilli(c.rows[c.order[0]].at), c.skipped
 }

@@ -164,8 +164,8 @@ func TestFiltersAndPages(t *testing.T) {
 		filter Filter
 		want   int
 	}{
-		"all": {Filter{}, 250}, "a command": {Filter{Command: "read"}, 125}, "a client": {Filter{Client: "two"}, 83},
-		"both": {Filter{Command: "read", Client: "one"}, 42}, "unknown": {Filter{Client: "nobody"}, 0}, "text": {Filter{Text: "SEAR"}, 125},
+		"all": {Filter{}, 250}, "a command": {Filter{Command: "read"}, 125}, "a client": {Filter{Who: "two"}, 83},
+		"both": {Filter{Command: "read", Who: "one"}, 42}, "unknown": {Filter{Who: "nobody"}, 0}, "text": {Filter{Text: "SEAR"}, 125},
 		"since": {Filter{Since: begun.Add(200 * time.Minute)}, 50}, "until": {Filter{Until: begun.Add(10 * time.Minute)}, 10},
 		"outcome": {Filter{Outcome: "denied"}, 0}, "session": {Filter{Session: "1-abc"}, 250}, "changes": {Filter{Changes: true}, 0},
 	} {
@@ -196,7 +196,7 @@ func TestFiltersAndPages(t *testing.T) {
 	if !slices.Equal(clients, []string{"one", "three", "two"}) || !slices.Equal(vaults, []string{"Notes"}) || !slices.Equal(commands, []string{"read", "search"}) {
 		t.Errorf("%q %q %q", clients, vaults, commands)
 	}
-	if call, ok := c.Latest("1-abc"); !ok || call.Time != begun.Add(249*time.Minute) {
+	if call, ok := c.Latest(Filter{Session: "1-abc"}); !ok || call.Time != begun.Add(249*time.Minute) {
 		t.Errorf("latest %+v", call)
 	}
 }
@@ -208,6 +208,7 @@ func TestTheOldestCallsMakeWay(t *testing.T) {
 	for i := range most + 10 {
 		c.take(0, audit.Place{Offset: int64(i)}, audit.Line{Kind: "decision", Decision: "deny", Call: fmt.Sprint("s-", i+1), Session: "s", Client: fmt.Sprint("client ", i), Time: begun.Add(time.Duration(i) * time.Second)})
 	}
+	c.sort(0)
 	c.forget()
 	p := c.Page(Filter{}, 0, 1)
 	if kept := most + 10 - (most+10)/4; p.Total != kept || len(c.lines) != kept || len(c.names.texts) > kept+10 {
@@ -274,5 +275,65 @@ func TestLaterCallsAreInTheirOrder(t *testing.T) {
 	}
 	if want := "read append search eval read append read"; strings.Join(got, " ") != want {
 		t.Errorf("newest first %q, want %q", got, want)
+	}
+}
+
+// A call that takes long is written after later ones, and is listed where it began. What was listed
+// keeps its number, and a page goes on where the one before ended.
+func TestACallThatIsWrittenLateIsListedWhereItBegan(t *testing.T) {
+	w := newWriter(t)
+	c := Open(w.state)
+	for i := range 6 {
+		w.call("read", "a", time.Duration(i)*time.Minute, 1, "allow", "")
+	}
+	update(t, c)
+	first := c.Page(Filter{}, 0, 3)
+	w.call("search", "a", 90*time.Second, 1, "allow", "")
+	w.call("tasks", "a", 270*time.Second, 1, "allow", "")
+	update(t, c)
+	var got []string
+	for _, call := range append(c.Page(Filter{}, 0, 3).Calls, c.Page(Filter{}, first.Older, 10).Calls...) {
+		got = append(got, fmt.Sprintf("%s %d", call.Command, call.Time.Sub(begun)/time.Second))
+	}
+	if want := "[read 300 tasks 270 read 240 read 120 search 90 read 60 read 0]"; fmt.Sprint(got) != want {
+		t.Errorf("%v, want %s", got, want)
+	}
+	if last, ok := c.Last(); !ok || last.Command != "tasks" {
+		t.Errorf("the last is %+v", last)
+	}
+}
+
+// What each agent did: notes are counted once, and refusals by what was refused and why.
+func TestFiguresOfAgents(t *testing.T) {
+	w := newWriter(t)
+	read := func(client, note string) {
+		w.calls++
+		line := audit.Line{Kind: "decision", Decision: "allow", Time: begun.Add(time.Duration(w.calls) * time.Minute), Call: fmt.Sprintf("1-abc-%d", w.calls), Session: "1-abc", Client: client, Surface: "mcp", Command: "read", Note: note}
+		w.write(line, false)
+	}
+	read("one", "00000000000000a1")
+	read("one", "00000000000000a1")
+	read("one", "00000000000000a2")
+	read("two", "00000000000000a1")
+	for range 2 {
+		w.call("eval", "two", 70*time.Minute, 1, "deny", "restricted_command")
+	}
+	w.call("append", "one", 80*time.Minute, 1, "deny", "access_denied")
+	c := Open(w.state)
+	update(t, c)
+	f := c.Figures(Filter{Since: begun}, begun.Add(2*time.Hour))
+	var got []string
+	for _, a := range f.Agents {
+		got = append(got, fmt.Sprintf("%s %d %d %d %d %d", a.Name, a.Calls, a.Read, a.Denied, len(a.Hours), a.Hours[1].Denied))
+	}
+	for _, r := range f.Refused {
+		got = append(got, fmt.Sprintf("%d %s %s %s", r.Calls, r.Last.Who(), r.Last.Command, r.Last.Code))
+	}
+	if want := "[one 4 2 1 3 1 two 3 1 2 3 2 2 two eval restricted_command 1 one append access_denied]"; fmt.Sprint(got) != want {
+		t.Errorf("%v, want %s", got, want)
+	}
+	note := NoteOf("00000000000000a2")
+	if p := c.Page(Filter{Text: "plan", Notes: map[Note]bool{note: true}}, 0, 10); p.Total != 1 || p.Calls[0].Note != note {
+		t.Errorf("the calls about a note are %+v", p)
 	}
 }

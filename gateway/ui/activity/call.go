@@ -16,7 +16,7 @@ import (
 type Call struct {
 	// ID is that of the call in the audit log, or names the line of the log.
 	ID string
-	// Number tells calls apart while the program runs; it rises with time.
+	// Number tells calls apart while the program runs.
 	Number uint64
 	Time   time.Time
 	// Kind is "" for a call, and that of the line for any other.
@@ -29,7 +29,21 @@ type Call struct {
 	Exit                             int
 	Duration                         time.Duration
 	Count                            int // of calls in one row, 0 for one
+	// Note is the digest of the path of the note that the call names, 0 for none.
+	Note Note
 }
+
+// Note is the keyed digest of the path of a note, as a number. The log has no other name for one.
+type Note uint64
+
+// NoteOf returns the number of a digest as it is in the log, 0 for none.
+func NoteOf(digest string) Note {
+	number, _ := strconv.ParseUint(digest, 16, 64) // a text that is no digest is none
+	return Note(number)
+}
+
+// Who is the agent that called, or what its client calls itself; "" if neither is known.
+func (c Call) Who() string { return cmp.Or(c.Agent, c.Client) }
 
 func (c *Calls) call(number uint64, r *row) Call {
 	t := c.names.text
@@ -37,7 +51,7 @@ func (c *Calls) call(number uint64, r *row) Call {
 		ID: c.id(r), Number: number, Time: time.UnixMilli(r.at).UTC(), Kind: t(r.kind),
 		Session: t(r.session), Agent: t(r.agent), Client: t(r.client), Surface: t(r.surface), Vault: t(r.vault), Command: t(r.command), Effect: t(r.effect), Backend: t(r.backend),
 		Decision: t(r.decision), Rule: t(r.rule), Code: t(r.code), Change: t(r.change), By: t(r.by), Ended: r.ended, Approved: r.approved,
-		Exit: int(r.exit), Duration: time.Duration(r.ms) * time.Millisecond, Count: int(r.count),
+		Exit: int(r.exit), Duration: time.Duration(r.ms) * time.Millisecond, Count: int(r.count), Note: r.note,
 	}
 }
 
@@ -78,11 +92,13 @@ func (c Call) Outcome() string {
 
 // Filter says which calls are wanted. A field that is "" wants all.
 type Filter struct {
-	Since, Until                            time.Time // not before, before; zero for no bound
-	Client, Vault, Command, Outcome, Effect string
-	Session                                 string
-	Text                                    string // appears in a name, in whatever case
-	Changes                                 bool   // only calls that changed something
+	Since, Until                    time.Time // not before, before; zero for no bound
+	Who                             string    // see [Call.Who]
+	Vault, Command, Outcome, Effect string
+	Session                         string
+	Text                            string        // appears in a name, in whatever case
+	Notes                           map[Note]bool // those whose names have the text
+	Changes                         bool          // only calls that changed something
 }
 
 // wanted returns the test of a filter.
@@ -94,7 +110,7 @@ func (c *Calls) wanted(f Filter) func(number uint64, r *row) bool {
 		text string
 		of   func(r *row) name
 	}{
-		{f.Client, func(r *row) name { return r.client }}, {f.Vault, func(r *row) name { return r.vault }},
+		{f.Who, (*row).who}, {f.Vault, func(r *row) name { return r.vault }},
 		{f.Command, func(r *row) name { return r.command }}, {f.Effect, func(r *row) name { return r.effect }}, {f.Session, func(r *row) name { return r.session }},
 	} {
 		if one.text == "" {
@@ -116,7 +132,7 @@ func (c *Calls) wanted(f Filter) func(number uint64, r *row) bool {
 			return true
 		}
 		one := c.call(number, r)
-		return (f.Outcome == "" || one.Outcome() == f.Outcome) && (text == "" || one.contains(text))
+		return (f.Outcome == "" || one.Outcome() == f.Outcome) && (text == "" || f.Notes[one.Note] || one.contains(text))
 	}
 }
 
@@ -141,27 +157,28 @@ type Page struct {
 	Older uint64 // what [Calls.Page] takes for the next page, 0 for none
 }
 
-// Page returns at most limit calls that a filter wants, the newest first, older than the
-// call with the number before; 0 begins with the newest.
+// Page returns at most limit calls that a filter wants, in the order of time, the newest first,
+// after the call with the number before; 0 begins with the newest.
 func (c *Calls) Page(f Filter, before uint64, limit int) (p Page) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	wants := c.wanted(f)
-	for number, r := range c.backward(0) {
-		if !wants(number, r) {
-			continue
+	newer := before > 0 // than the part that is asked for
+	for number, r := range c.backward() {
+		if wants(number, r) {
+			p.Total++
+			if isOwn(c.names.text(r.surface), c.names.text(r.kind)) {
+				p.Own++
+			}
+			switch {
+			case newer:
+			case len(p.Calls) < limit:
+				p.Calls = append(p.Calls, c.call(number, r))
+			case p.Older == 0 && limit > 0:
+				p.Older = p.Calls[limit-1].Number
+			}
 		}
-		p.Total++
-		if isOwn(c.names.text(r.surface), c.names.text(r.kind)) {
-			p.Own++
-		}
-		switch {
-		case before > 0 && number >= before:
-		case len(p.Calls) < limit:
-			p.Calls = append(p.Calls, c.call(number, r))
-		case p.Older == 0 && limit > 0:
-			p.Older = p.Calls[limit-1].Number
-		}
+		newer = newer && number != before
 	}
 	return p
 }
@@ -175,7 +192,7 @@ func (c *Calls) One(id string) (call Call, lines []audit.Line, ok bool) {
 	if err != nil {
 		return call, nil, false
 	}
-	for number, r := range c.backward(0) {
+	for number, r := range c.backward() {
 		if ending == max(r.number, r.seq) && c.id(r) == id {
 			for _, at := range c.linesOf(*r) {
 				if l, found := c.parts[c.lines[at].part].At(c.lines[at].place); found {
@@ -191,31 +208,38 @@ func (c *Calls) One(id string) (call Call, lines []audit.Line, ok bool) {
 	return call, nil, false
 }
 
-// Latest returns the newest call of a session.
-func (c *Calls) Latest(session string) (call Call, ok bool) {
+// Latest returns the newest call that a filter wants.
+func (c *Calls) Latest(f Filter) (call Call, ok bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	wanted, known := c.names.find(session)
-	if !known || session == "" {
-		return call, false
-	}
-	for number, r := range c.backward(0) {
-		if r.session == wanted {
+	wants := c.wanted(f)
+	for number, r := range c.backward() {
+		if wants(number, r) {
 			return c.call(number, r), true
 		}
 	}
 	return call, false
 }
 
-// Names returns the clients, vaults and commands of the calls, sorted, for the choices of a
-// filter.
-func (c *Calls) Names() (clients, vaults, commands []string) {
+// Last returns the call that was read last, and false if there is none.
+func (c *Calls) Last() (call Call, ok bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if len(c.rows) == 0 {
+		return call, false
+	}
+	return c.call(c.first+uint64(len(c.rows)-1), &c.rows[len(c.rows)-1]), true
+}
+
+// Names returns who called, and the vaults and commands of the calls, sorted, for the choices of
+// a filter.
+func (c *Calls) Names() (who, vaults, commands []string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	seen := [3]map[name]bool{{}, {}, {}}
 	for i := range c.rows {
 		r := &c.rows[i]
-		seen[0][r.client], seen[1][r.vault], seen[2][r.command] = true, true, true
+		seen[0][r.who()], seen[1][r.vault], seen[2][r.command] = true, true, true
 	}
 	var lists [3][]string
 	for i, set := range seen {

@@ -11,10 +11,12 @@ type Figures struct {
 	Calls, Denied, Failed, Asked, Changes int
 	// Hours are the hours of the time, the oldest first, without gaps.
 	Hours []Hour
-	// Commands are those that were called most, Denials the reasons of denials, each the
-	// most frequent first, at most ten.
+	// Commands are those that were called most, the most frequent first, at most ten.
 	Commands []Count
-	Denials  []Count
+	// Agents are those that called, the busiest first. Refused are their calls that were denied,
+	// by what was denied and why, the most frequent first.
+	Agents  []Agent
+	Refused []Refused
 	// P50, P90 and P99 are percentiles of how long allowed calls took, without the time
 	// that users thought; Slowest is the longest. They are zero without such calls.
 	P50, P90, P99, Slowest time.Duration
@@ -26,10 +28,26 @@ type Hour struct {
 	Allowed, Denied, Failed, Asked int
 }
 
-// Count is how often something happened. Detail says more of it, such as the rule.
+// Count is how often something happened.
 type Count struct {
-	Name, Detail string
-	Calls        int
+	Name  string
+	Calls int
+}
+
+// Agent is what one agent did, by [Call.Who]. Read is how many different notes it was shown. Hours
+// are as in [Figures].
+type Agent struct {
+	Name                       string
+	Calls, Read, Denied, Asked int
+	Hours                      []Hour
+	notes                      map[Note]bool
+	hours                      map[int64]*Hour
+}
+
+// Refused is how often one agent was refused one thing. Last is the newest of the calls.
+type Refused struct {
+	Calls int
+	Last  Call
 }
 
 const (
@@ -42,10 +60,10 @@ const (
 func (c *Calls) Figures(f Filter, now time.Time) (figures Figures) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	t := &tally{calls: c, hours: map[int64]*Hour{}, commands: map[Count]int{}, denials: map[Count]int{}}
+	t := &tally{calls: c, hours: map[int64]*Hour{}, commands: map[Count]int{}, agents: map[string]*Agent{}, refused: map[[5]string]*Refused{}}
 	wants := c.wanted(f)
 	oldest := now
-	for number, r := range c.backward(0) {
+	for number, r := range c.backward() {
 		if wants(number, r) {
 			t.add(number, r)
 			oldest = time.UnixMilli(r.at)
@@ -66,7 +84,8 @@ type tally struct {
 	sum       Figures
 	hours     map[int64]*Hour
 	commands  map[Count]int
-	denials   map[Count]int
+	agents    map[string]*Agent
+	refused   map[[5]string]*Refused
 	durations []uint32
 }
 
@@ -76,26 +95,51 @@ func (t *tally) add(number uint64, r *row) {
 		return
 	}
 	calls := max(1, one.Count)
-	start := one.Time.Truncate(time.Hour)
-	hour := t.hours[start.Unix()]
-	if hour == nil {
-		hour = &Hour{Start: start}
-		t.hours[start.Unix()] = hour
+	agent := t.agents[one.Who()]
+	if agent == nil {
+		agent = &Agent{Name: one.Who(), notes: map[Note]bool{}, hours: map[int64]*Hour{}}
+		t.agents[agent.Name] = agent
+	}
+	agent.Calls += calls
+	outcome := one.Outcome()
+	for _, hours := range []map[int64]*Hour{t.hours, agent.hours} {
+		start := one.Time.Truncate(time.Hour)
+		hour := hours[start.Unix()]
+		if hour == nil {
+			hour = &Hour{Start: start}
+			hours[start.Unix()] = hour
+		}
+		switch outcome {
+		case "denied":
+			hour.Denied += calls
+		case "failed":
+			hour.Failed += calls
+		case "asked":
+			hour.Asked += calls
+		default:
+			hour.Allowed += calls
+		}
 	}
 	t.sum.Calls += calls
-	switch one.Outcome() {
+	switch outcome {
 	case "denied":
 		t.sum.Denied += calls
-		hour.Denied += calls
-		t.denials[Count{Name: one.Code, Detail: cmp.Or(one.Rule, one.Command)}] += calls
+		agent.Denied += calls
+		key := [5]string{one.Who(), one.Vault, one.Command, one.Code, one.Rule}
+		if t.refused[key] == nil {
+			t.refused[key] = &Refused{Last: one} // the newest come first
+		}
+		t.refused[key].Calls += calls
 	case "failed":
 		t.sum.Failed += calls
-		hour.Failed += calls
 	case "asked":
 		t.sum.Asked += calls
-		hour.Asked += calls
-	default:
-		hour.Allowed += calls
+		agent.Asked += calls
+	case "allowed":
+		if one.Note != 0 && one.Change == "" && !agent.notes[one.Note] {
+			agent.notes[one.Note] = true
+			agent.Read++
+		}
 	}
 	if one.Change != "" {
 		t.sum.Changes++
@@ -110,18 +154,33 @@ func (t *tally) add(number uint64, r *row) {
 
 func (t *tally) figures(from, to time.Time) Figures {
 	f := t.sum
-	f.Commands, f.Denials = most(t.commands), most(t.denials)
+	f.Commands = most(t.commands)
 	from = from.Truncate(time.Hour)
 	if earliest := to.Add(-maxHours * time.Hour); from.Before(earliest) {
 		from = earliest.Truncate(time.Hour)
 	}
-	for at := from; !at.After(to); at = at.Add(time.Hour) {
-		hour := Hour{Start: at}
-		if counted := t.hours[at.Unix()]; counted != nil {
-			hour = *counted
+	hoursOf := func(counted map[int64]*Hour) (hours []Hour) {
+		for at := from; !at.After(to); at = at.Add(time.Hour) {
+			hour := Hour{Start: at}
+			if some := counted[at.Unix()]; some != nil {
+				hour = *some
+			}
+			hours = append(hours, hour)
 		}
-		f.Hours = append(f.Hours, hour)
+		return hours
 	}
+	f.Hours = hoursOf(t.hours)
+	for _, a := range t.agents {
+		a.Hours = hoursOf(a.hours)
+		f.Agents = append(f.Agents, *a)
+	}
+	slices.SortFunc(f.Agents, func(a, b Agent) int { return cmp.Or(cmp.Compare(b.Calls, a.Calls), cmp.Compare(a.Name, b.Name)) })
+	for _, r := range t.refused {
+		f.Refused = append(f.Refused, *r)
+	}
+	slices.SortFunc(f.Refused, func(a, b Refused) int {
+		return cmp.Or(cmp.Compare(b.Calls, a.Calls), cmp.Compare(b.Last.Number, a.Last.Number))
+	})
 	slices.Sort(t.durations)
 	at := func(percent int) time.Duration {
 		if len(t.durations) == 0 {
@@ -141,7 +200,7 @@ func most(counts map[Count]int) []Count {
 		list = append(list, c)
 	}
 	slices.SortFunc(list, func(a, b Count) int {
-		return cmp.Or(cmp.Compare(b.Calls, a.Calls), cmp.Compare(a.Name, b.Name), cmp.Compare(a.Detail, b.Detail))
+		return cmp.Or(cmp.Compare(b.Calls, a.Calls), cmp.Compare(a.Name, b.Name))
 	})
 	return list[:min(len(list), mostCounted)]
 }

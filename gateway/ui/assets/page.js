@@ -12,6 +12,8 @@
   let seen = root.dataset.seen; // the version of this view, or of what was told since
   let stream = null;
   let missed = 0; // the timer of a connection that is lost
+  let newer = 0; // calls that a list does not show yet
+  let begun = 0; // when the view was last fetched
   let waiting = new Set();
   let reading = false;
 
@@ -24,9 +26,10 @@
     return `${Math.floor(seconds / 86400)} days ago`;
   };
   const left = (seconds) => {
-    if (seconds <= 0) return '0 s';
-    if (seconds < 60) return `${Math.floor(seconds)} s`;
-    return `${Math.floor(seconds / 60)} min`;
+    if (seconds <= 0) return '0:00';
+    const minutes = Math.floor(seconds / 60);
+    if (minutes >= 60) return `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
+    return `${minutes}:${String(Math.floor(seconds % 60)).padStart(2, '0')}`;
   };
   const put = (element, text) => { if (element.textContent !== text) element.textContent = text; };
   const times = () => {
@@ -34,7 +37,7 @@
     for (const t of document.querySelectorAll('time[datetime]')) put(t, ago((now - Date.parse(t.dateTime)) / 1000));
     for (const t of document.querySelectorAll('[data-until]')) put(t, left((Date.parse(t.dataset.until) - now) / 1000));
   };
-  setInterval(times, 5000);
+  setInterval(times, document.querySelector('[data-until]') ? 1000 : 5000);
 
   // The gate opens for a call that was let through, and rattles for one that was not.
   const gate = document.getElementById('gate');
@@ -60,15 +63,15 @@
   const replace = (part, fresh) => {
     if (plain(part) === plain(fresh)) return;
     const selected = getSelection();
-    if (selected && !selected.isCollapsed && part.contains(selected.anchorNode)) return; // somebody is copying it
+    if (selected && !selected.isCollapsed && part.contains(selected.anchorNode)) return; // it is being copied
     const focus = part.contains(document.activeElement) ? document.activeElement.id : '';
     const open = [...part.querySelectorAll('details[open]')].map((d) => d.id);
-    const scrolled = [...part.querySelectorAll('.question')].map((q) => q.scrollTop);
+    const scrolled = [...part.querySelectorAll('.diff')].map((q) => q.scrollTop);
     const careful = 'careful' in part.dataset;
     if (careful && focus && !fresh.querySelector(`#${CSS.escape(focus)}`)) announce('The question that you were at is gone.');
     part.replaceChildren(...document.importNode(fresh, true).childNodes);
     for (const id of open) part.querySelector(`#${CSS.escape(id)}`)?.setAttribute('open', '');
-    part.querySelectorAll('.question').forEach((q, i) => { q.scrollTop = scrolled[i] ?? 0; });
+    part.querySelectorAll('.diff').forEach((q, i) => { q.scrollTop = scrolled[i] ?? 0; });
     if (focus) (document.getElementById(focus) ?? document.getElementById('main')).focus({ preventScroll: true });
     if (careful) {
       for (const button of part.querySelectorAll('button')) button.disabled = true;
@@ -86,13 +89,18 @@
     }
     said.textContent = text;
   };
+  // However many events come, a view is fetched twice a second at most.
+  const every = 500;
   const refresh = async () => {
     if (reading || waiting.size === 0) return;
     reading = true;
+    const early = begun + every - performance.now();
+    if (begun > 0 && early > 0) await new Promise((resolve) => { setTimeout(resolve, early + 1); });
+    begun = performance.now();
     const parts = waiting;
     waiting = new Set();
     try {
-      const wanted = [...document.querySelectorAll('[data-live]')].filter((e) => e.dataset.live.split(' ').some((name) => parts.has(name)));
+      const wanted = [...document.querySelectorAll('[data-live]')].filter((e) => e.dataset.live.split(' ').some((name) => parts.has(name)) && (!('held' in e.dataset) || parts.has('held')));
       if (wanted.length > 0) {
         const answer = await fetch(location.href.split('#')[0], { cache: 'no-store', credentials: 'same-origin' });
         if (answer.ok) {
@@ -102,45 +110,108 @@
             if (other) replace(part, other);
           }
           count(Number(fresh.documentElement.dataset.pending));
+          if (parts.has('held')) hold(0);
           gate.classList.toggle('paused', fresh.getElementById('gate').classList.contains('paused'));
         }
       }
     } catch { /* the stream says whether the page is gone */ }
     reading = false;
     times();
-    if (waiting.size > 0) setTimeout(refresh, 200);
+    refresh();
   };
+
+  // A list of calls does not move by itself: a button says how many are new, and shows them.
+  const fresh = document.getElementById('fresh');
+  const hold = (calls) => {
+    newer = calls;
+    if (!fresh) return;
+    fresh.hidden = calls === 0;
+    fresh.textContent = `${calls} new ${calls === 1 ? 'call' : 'calls'} ↑`;
+  };
+  fresh?.addEventListener('click', () => {
+    waiting.add('calls').add('held');
+    refresh();
+  });
+
+  // A line of the settings is copied with a button.
+  for (const button of document.querySelectorAll('[data-copy]')) {
+    if (!navigator.clipboard) break;
+    button.hidden = false;
+    button.addEventListener('click', async () => {
+      await navigator.clipboard.writeText(document.getElementById(button.dataset.copy).textContent.trim());
+      announce('Copied.');
+      button.textContent = 'Copied';
+    });
+  }
+
+  // What was done is told once: the address without it is that of the view.
+  const note = document.querySelector('p.note');
+  const address = new URL(location.href);
+  if (address.searchParams.has('answer') && !document.querySelector('#confirm, #plan-title')) {
+    address.searchParams.delete('answer');
+    history.replaceState(null, '', address);
+  }
+  if (note) setTimeout(() => { note.remove(); }, 10000);
 
   // Notifications, while a page is open.
   const notify = document.getElementById('notify');
-  if (notify && 'Notification' in window && Notification.permission === 'default') {
+  const sound = document.getElementById('sound');
+  if (notify) {
     notify.hidden = false;
-    notify.querySelector('button').addEventListener('click', async () => {
+    sound.checked = sessionStorage.getItem('sound') === 'on';
+    sound.addEventListener('change', () => {
+      sessionStorage.setItem('sound', sound.checked ? 'on' : 'off');
+      if (sound.checked) ring();
+    });
+    const ask = document.getElementById('notify-ask');
+    ask.hidden = !('Notification' in window) || Notification.permission !== 'default';
+    ask.addEventListener('click', async () => {
       await Notification.requestPermission();
-      notify.hidden = true;
+      ask.hidden = true;
     });
   }
+  const ring = () => {
+    const audio = new AudioContext();
+    const tone = audio.createOscillator();
+    const volume = audio.createGain();
+    volume.gain.value = 0.1;
+    tone.connect(volume).connect(audio.destination);
+    tone.start();
+    tone.stop(audio.currentTime + 0.15);
+    tone.onended = () => audio.close();
+  };
+  const icon = document.getElementById('icon');
   const count = (waits) => {
     if (waits > pending) {
       announce('A new question waits for you.');
+      if (sessionStorage.getItem('sound') === 'on') ring();
       if ('Notification' in window && Notification.permission === 'granted' && document.hidden) {
         // Nothing of the question is shown outside of the page.
-        const note = new Notification('vaultwicket', { body: 'An agent asks for your approval.', tag: 'vaultwicket', icon: `${base}assets/icon.svg` });
+        const note = new Notification('vaultwicket', { body: 'An agent asks for your approval.', tag: 'vaultwicket', icon: icon.dataset.plain });
         note.onclick = () => { window.focus(); location.assign(`${base}approvals`); };
       }
     }
     pending = waits;
+    const shown = pending > 0 ? icon.dataset.waiting : icon.dataset.plain;
+    if (icon.getAttribute('href') !== shown) icon.setAttribute('href', shown);
     document.title = (pending > 0 ? `(${pending}) ` : '') + title();
   };
+  // One page that is not seen has a stream, and tells the others how many questions there are.
+  const others = 'BroadcastChannel' in window ? new BroadcastChannel(`vaultwicket ${base}`) : null;
+  if (others) others.onmessage = (message) => { if (!stream) count(message.data); };
   const told = (event) => {
     count(event.pending);
-    if (event.calls) move(event.gate);
+    others?.postMessage(event.pending);
+    if (event.calls) {
+      move(event.gate);
+      if (document.querySelector('[data-held]')) hold(newer + event.calls);
+    }
     for (const part of event.parts) waiting.add(part);
     refresh();
   };
 
   // A browser has six connections to a server, so only pages that are seen have a stream,
-  // and one that is hidden, if it may notify.
+  // and one that is hidden.
   const connect = () => {
     if (stream) return;
     stream = new EventSource(`${base}events?since=${seen}`);
@@ -177,7 +248,7 @@
       connect();
       return;
     }
-    if (!('Notification' in window) || Notification.permission !== 'granted' || !navigator.locks) return disconnect();
+    if (!navigator.locks) return disconnect();
     navigator.locks.request('vaultwicket', { ifAvailable: true }, (lock) => {
       if (!lock) return disconnect();
       return new Promise((resolve) => { release = resolve; });

@@ -1,0 +1,95 @@
+package ui
+
+import (
+	"strings"
+	"sync"
+	"time"
+
+	"vaultwicket/gateway/state/audit"
+	"vaultwicket/gateway/state/journal"
+	"vaultwicket/gateway/ui/activity"
+)
+
+// noteNames finds the names of notes. The audit log has keyed digests of paths; those of the notes
+// that may be seen, and of those in the journal, are computed and kept in memory.
+type noteNames struct {
+	page *page
+	logs audit.Logs
+
+	mu    sync.Mutex
+	built time.Time
+	took  time.Duration
+	paths map[string]map[activity.Note]string // by vault
+}
+
+const (
+	maxNames = 500_000 // of a vault
+	// namesAge is how old the names are at least before a digest that is unknown has them computed
+	// again: a note that is hidden or gone stays unknown. The time that it takes counts twentyfold.
+	namesAge = 2 * time.Second
+)
+
+// of returns the path of a note that a call named, "" if it is none that may be seen.
+func (n *noteNames) of(c activity.Call) string {
+	if c.Note == 0 {
+		return ""
+	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	path, known := n.paths[c.Vault][c.Note]
+	if age := time.Since(n.built); !known && age > max(namesAge, 20*n.took) {
+		n.build()
+		path = n.paths[c.Vault][c.Note]
+	}
+	return path
+}
+
+// matching returns the notes whose paths contain a text, in whatever case.
+func (n *noteNames) matching(text string) map[activity.Note]bool {
+	found := map[activity.Note]bool{}
+	if text = strings.ToLower(text); text == "" {
+		return found
+	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if time.Since(n.built) > max(namesAge, 20*n.took) {
+		n.build()
+	}
+	for _, paths := range n.paths {
+		for note, path := range paths {
+			if strings.Contains(strings.ToLower(path), text) {
+				found[note] = true
+			}
+		}
+	}
+	return found
+}
+
+// build computes the names, with mu held. A vault that cannot be read has none.
+func (n *noteNames) build() {
+	begun := time.Now()
+	n.paths = map[string]map[activity.Note]string{}
+	for _, vault := range n.page.Gateway.VaultNames() {
+		paths := map[activity.Note]string{}
+		add := func(path string) bool {
+			paths[activity.NoteOf(n.logs.Digest(path))] = path
+			return len(paths) < maxNames
+		}
+		sees := n.page.Gateway.Visible(vault)
+		if kept, err := n.page.Gateway.Journal(vault); err == nil {
+			entries, _, _ := kept.Entries(journal.Filter{}) // those that can be read
+			for _, e := range entries {
+				for _, s := range e.Steps {
+					for _, path := range []string{s.Path, s.Source()} {
+						if sees(path) {
+							add(path)
+						}
+					}
+				}
+			}
+		}
+		_ = n.page.Gateway.EachVisible(vault, add)
+		n.paths[vault] = paths
+	}
+	n.built, n.took = time.Now(), time.Since(begun)
+}
