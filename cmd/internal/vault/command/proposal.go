@@ -316,8 +316,22 @@ func touch(v *Vault, s Step) {
 // another program changed it in between, is in the error.
 func doAll(v *Vault, steps []Step) error {
 	v.Tally.Changing(len(steps))
+	plain, end := v.Disk, func(bool) error { return nil }
+	if len(steps) > 1 {
+		texts := map[disk.Path][]byte{}
+		for _, s := range steps {
+			if s.Before.Exists && s.After.Exists && !s.After.Folder && !s.IsMove() && !s.IsNoop() {
+				texts[s.Path] = s.After.Text
+			}
+		}
+		v.Disk, end = plain.Series(texts)
+	}
 	for i := range steps {
 		err := do(v, &steps[i])
+		if i == len(steps)-1 || err != nil {
+			v.Disk = plain
+			err = errors.Join(err, end(err == nil))
+		}
 		if err == nil {
 			v.Tally.Done()
 			continue

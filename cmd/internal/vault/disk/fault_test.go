@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+	"sync"
 	"testing"
 
 	"vaultwicket/cmd/internal/vault/disk/system"
@@ -27,7 +28,12 @@ type faulty struct {
 	noLink bool // nor hard links
 }
 
+// faults is locked by files that are prepared at once.
+var faults sync.Mutex
+
 func (f *faulty) fails() bool {
+	faults.Lock()
+	defer faults.Unlock()
 	f.calls++
 	return f.calls == f.n || f.killed && f.calls > f.n
 }
@@ -159,6 +165,51 @@ func temporaries(t *testing.T, dir string) (found []string) {
 	})
 	must(t, err)
 	return found
+}
+
+// A series leaves each note old or new, and durable: the folders are synced at its end, once.
+func TestEveryFaultOfASeriesLeavesTheOldOrTheNew(t *testing.T) {
+	start := map[string]string{"a.md": oldText, "f/b.md": oldText, "f/c.md": oldText, "f/g/moved.md": oldText}
+	done := map[string]string{"a.md": newText, "f/b.md": newText, "f/c.md": newText, "h/moved.md": oldText}
+	for _, sys := range []faulty{{}, {killed: true}} {
+		eachFault(t, sys, start, func(f *Folder) error {
+			texts := map[Path][]byte{}
+			for _, p := range []string{"a.md", "f/b.md", "f/c.md", "missing.md"} {
+				texts[mustPath(t, p)] = []byte(newText)
+			}
+			g, end := f.Series(texts)
+			err := g.Move(mustPath(t, "f/g/moved.md"), mustPath(t, "h/moved.md"), Text([]byte(oldText)))
+			for _, p := range []string{"a.md", "f/b.md", "f/c.md"} {
+				if err == nil {
+					err = g.Swap(mustPath(t, p), []byte(oldText), []byte(newText))
+				}
+			}
+			return errors.Join(err, end(err == nil))
+		}, func(n int, err error, tree map[string]string) {
+			if _, both := tree["h/moved.md"]; both && sys.killed {
+				delete(tree, "f/g/moved.md")
+			}
+			for p, text := range tree {
+				if text != start[p] && text != done[p] {
+					t.Errorf("fault %d: %s is %q", n, p, text)
+				}
+			}
+			if len(tree) != len(start) || err == nil && !maps.Equal(tree, done) {
+				t.Errorf("fault %d: %v, %q", n, err, tree)
+			}
+		})
+	}
+}
+
+// What was prepared and is not what is written is not used, and nothing of it is left.
+func TestASeriesWritesWhatItIsGiven(t *testing.T) {
+	dir := planted(t, map[string]string{"a.md": oldText, "b.md": oldText})
+	f, a := openFolder(t, dir), mustPath(t, "a.md")
+	g, end := f.Series(map[Path][]byte{a: []byte("first"), mustPath(t, "b.md"): []byte("first")})
+	must(t, errors.Join(g.Swap(a, []byte(oldText), []byte(newText)), g.Swap(a, []byte(newText), []byte("first")), end(true)))
+	if got := contents(t, dir); !maps.Equal(got, map[string]string{"a.md": "first", "b.md": oldText}) || len(temporaries(t, dir)) > 0 {
+		t.Errorf("%q", got)
+	}
 }
 
 func TestEveryFaultOfANoteLeavesTheOldOrTheNew(t *testing.T) {

@@ -22,6 +22,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"sync"
 	"time"
 
 	"vaultwicket/cmd/internal/vault/disk/system"
@@ -50,6 +51,7 @@ type Folder struct {
 	found func(files int) // called by a parallel walk; may be nil
 	// redact replaces the secrets of a text that is read; nil replaces nothing.
 	redact func(text []byte) ([]byte, error)
+	series *series // of changes that become durable together; nil if each does by itself
 }
 
 // Refusal says why an existing file or folder is not accepted.
@@ -95,7 +97,14 @@ func (f *Folder) Info() (fs.FileInfo, error) { return f.root.Stat(".") }
 
 // Interpose has ask called before every call that changes the disk; an error of ask is
 // that of the call, which is not made then. It is for tests of interrupted work.
-func (f *Folder) Interpose(ask func() error) { f.sys = system.Interposed{Calls: f.sys, Ask: ask} }
+func (f *Folder) Interpose(ask func() error) {
+	var mu sync.Mutex // files are prepared by several goroutines
+	f.sys = system.Interposed{Calls: f.sys, Ask: func() error {
+		mu.Lock()
+		defer mu.Unlock()
+		return ask()
+	}}
+}
 
 // Config returns the app's settings file of that name, or fs.ErrNotExist.
 func (f *Folder) Config(name string) ([]byte, error) {

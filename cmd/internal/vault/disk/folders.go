@@ -47,7 +47,7 @@ func (f *Folder) RemoveFolder(p Path) error {
 	if err := f.sys.Rmdir(dir, p.base()); err != nil {
 		return ignoreMissing(err)
 	}
-	return f.settle(dir, p.base())
+	return f.settle(dir, p.Folder(), p.base())
 }
 
 // Contents is what a caller sees in a folder and below it.

@@ -36,7 +36,7 @@ func (f *Folder) Remove(p Path, before Content) error {
 	if err := f.sys.Remove(dir, aside); err != nil {
 		return errors.Join(err, f.pass(dir, aside, dir, p.base()))
 	}
-	return f.settle(dir, p.base())
+	return f.settle(dir, p.Folder(), p.base())
 }
 
 // Move gives the file at from the path to, and makes the folders that are missing there.
@@ -72,7 +72,7 @@ func (f *Folder) Move(from, to Path, before Content) error {
 	if err := f.rename(file, source, target, to); err != nil {
 		return err
 	}
-	return errors.Join(f.settle(target, to.base()), f.sys.Sync(source))
+	return errors.Join(f.settle(target, to.Folder(), to.base()), f.sync(source, from.Folder()))
 }
 
 // rename moves a file without replacing another one.
@@ -148,7 +148,7 @@ func (f *Folder) Trash(p Path, before Content) (name string, err error) {
 		err = f.take(file, dir, trash, name)
 		switch {
 		case err == nil:
-			return name, errors.Join(f.settle(trash, name), f.sys.Sync(dir))
+			return name, errors.Join(f.settle(trash, trashFolder, name), f.sync(dir, p.Folder()))
 		case !errors.Is(err, fs.ErrExist):
 			return "", err
 		}
@@ -201,7 +201,7 @@ func (f *Folder) Untrash(name string, p Path, content Content) error {
 	if err := f.take(file, trash, dir, p.base()); err != nil {
 		return err
 	}
-	return errors.Join(f.settle(dir, p.base()), f.sys.Sync(trash))
+	return errors.Join(f.settle(dir, p.Folder(), p.base()), f.sync(trash, trashFolder))
 }
 
 // take gives the file of source that was opened as seen the name to in target, which must

@@ -72,6 +72,11 @@ var byPath = []struct {
 	}},
 	{"Make", func(f *Folder, hidden, _ Path) error { return f.Make(hidden, []byte("made")) }},
 	{"Swap", func(f *Folder, hidden, _ Path) error { return f.Swap(hidden, []byte("text"), []byte("swapped")) }},
+	{"Series", func(f *Folder, hidden, _ Path) error {
+		g, end := f.Series(map[Path][]byte{hidden: []byte("swapped")})
+		err := g.Swap(hidden, []byte("text"), []byte("swapped"))
+		return errors.Join(err, end(err == nil))
+	}},
 	{"IsFolder", func(f *Folder, hidden, _ Path) error {
 		if f.IsFolder(hidden) {
 			return nil

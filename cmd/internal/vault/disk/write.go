@@ -47,7 +47,7 @@ func (f *Folder) Edit(p Path, change func([]byte) []byte) (before, after []byte,
 	if err := checkSize(p, after); err != nil {
 		return nil, nil, err
 	}
-	return before, after, f.replace(dir, p.base(), before, after, file.Info.Mode().Perm())
+	return before, after, f.replace(dir, p, before, after, file.Info.Mode().Perm())
 }
 
 // Swap replaces the content of the file at p, which has to be before, by text. The error
@@ -68,7 +68,7 @@ func (f *Folder) Swap(p Path, before, text []byte) error {
 	if err := checkSize(p, text); err != nil {
 		return err
 	}
-	return f.replace(dir, p.base(), before, text, info.Mode().Perm())
+	return f.replace(dir, p, before, text, info.Mode().Perm())
 }
 
 // mayReplace refuses a read-only file.
@@ -112,7 +112,7 @@ func (f *Folder) Make(p Path, text []byte) error {
 	if err := f.pass(dir, temp, dir, p.base()); err != nil {
 		return errors.Join(err, ignoreMissing(f.sys.Remove(dir, temp)))
 	}
-	return f.settle(dir, p.base())
+	return f.settle(dir, p.Folder(), p.base())
 }
 
 func checkSize(p Path, text []byte) error {
@@ -122,12 +122,16 @@ func checkSize(p Path, text []byte) error {
 	return nil
 }
 
-// replace puts text in place of the note name, whose bytes were before.
-func (f *Folder) replace(dir *os.Root, name string, before, text []byte, perm fs.FileMode) error {
-	temp, err := f.stage(dir, text, perm, true)
+// replace puts text in place of the note at p, whose bytes were before.
+func (f *Folder) replace(dir *os.Root, p Path, before, text []byte, perm fs.FileMode) error {
+	temp, err := f.series.take(p, text, perm), error(nil)
+	if temp == "" {
+		temp, err = f.stage(dir, text, perm, true)
+	}
 	if err != nil {
 		return err
 	}
+	name := p.base()
 	// The look at the old bytes comes last, so that the window in which an edit could be
 	// lost is one system call.
 	if err = f.unchanged(dir, name, Text(before)); err == nil {
@@ -136,7 +140,7 @@ func (f *Folder) replace(dir *os.Root, name string, before, text []byte, perm fs
 	if err != nil {
 		return errors.Join(err, ignoreMissing(f.sys.Remove(dir, temp)))
 	}
-	return f.settle(dir, name)
+	return f.settle(dir, p.Folder(), name)
 }
 
 // Unsettled says that a file was written and may yet be lost if the system crashes.
@@ -151,11 +155,20 @@ func (u *Unsettled) Error() string {
 
 func (u *Unsettled) Unwrap() error { return u.Cause }
 
-// settle makes the name of a written note durable.
-func (f *Folder) settle(dir *os.Root, name string) error {
-	if err := f.sys.Sync(dir); err != nil {
+// settle makes the name of a written note in a folder durable, in a series at its end.
+func (f *Folder) settle(dir *os.Root, folder, name string) error {
+	if err := f.sync(dir, folder); err != nil {
 		return &Unsettled{name, err}
 	}
+	return nil
+}
+
+// sync makes the names in a folder durable, in a series at its end.
+func (f *Folder) sync(dir *os.Root, folder string) error {
+	if f.series == nil {
+		return f.sys.Sync(dir)
+	}
+	f.series.folders[folder] = true
 	return nil
 }
 
