@@ -140,6 +140,7 @@ var (
 	viewSummaries = param{name: "summaries", kind: kindText, rare: true, summary: "Its summaries, such as rating: Average, pages: Sum"}
 
 	onlyTotal   = param{name: "total", kind: kindFlag, summary: "Answer with the number only"}
+	rareTotal   = param{name: "total", kind: kindFlag, rare: true, summary: "Answer with the number only"}
 	onlyActive  = param{name: "active", kind: kindFlag, rare: true, summary: "Only the note that is open in the app"}
 	asTable     = param{name: "format", kind: kindChoice, rare: true, choices: tableForms, summary: "Output format"}
 	withCounts  = param{name: "counts", kind: kindFlag, summary: "Add how often each occurs"}

@@ -153,7 +153,7 @@ var v1Rows = []row{
 			{name: "type", kind: kindChoice, choices: []string{"image", "audio", "video", "pdf", "other"}, rare: true, summary: "Only files of this type"},
 			{name: "note", kind: kindLink, rare: true, summary: "Only files that this note links to or embeds"},
 			{name: "unused", kind: kindFlag, rare: true, summary: "Only files that nothing links to or embeds"},
-			onlyTotal,
+			rareTotal,
 			{name: "format", kind: kindChoice, choices: textOrJSON, rare: true, summary: "Output format"},
 		},
 		reply: Reply{Kind: Lines, Empty: "No attachments found."},
@@ -299,7 +299,7 @@ var v1Rows = []row{
 		name: "aliases", tier: tiers.V1, effect: tiers.Reads, target: targetVault,
 		summary: "List the aliases of all notes, or of one",
 		params: []param{
-			noteByName, noteByPath, onlyTotal,
+			noteByName, noteByPath, rareTotal,
 			{name: "verbose", kind: kindFlag, rare: true, summary: "Add the note of each"},
 			onlyActive,
 		},
@@ -317,7 +317,7 @@ var v1Rows = []row{
 			{name: "name", kind: kindName, summary: "Count this property only"},
 			sortByCount,
 			{name: "format", kind: kindChoice, choices: []string{"yaml", "json", "tsv"}, rare: true, summary: "Output format"},
-			onlyTotal, withCounts, onlyActive,
+			rareTotal, withCounts, onlyActive,
 		},
 		exclusive: oneOfNotes,
 		since:     tiers.Version{1, 12, 2}, // as aliases

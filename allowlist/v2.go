@@ -263,7 +263,7 @@ var v2Rows = []row{
 	{
 		name: "backlinks", tier: tiers.V2, effect: tiers.Reads,
 		summary: "List the notes that link to a note",
-		params:  []param{noteByName, noteByPath, withCounts, onlyTotal, asTable}, exclusive: fileOrPath,
+		params:  []param{noteByName, noteByPath, withCounts, rareTotal, asTable}, exclusive: fileOrPath,
 		since: tiers.Version{1, 12, 2}, // format
 		reply: Reply{Kind: Paths, Empty: "No backlinks found."},
 	},
@@ -273,7 +273,7 @@ var v2Rows = []row{
 		name: "links", tier: tiers.V2, effect: tiers.Reads,
 		summary: "List the links of a note",
 		params: []param{
-			noteByName, noteByPath, onlyTotal,
+			noteByName, noteByPath, rareTotal,
 			{name: "depth", kind: kindNumber, least: 1, most: 5, embeddedOnly: true, summary: "Also files further away; maximum number of steps"},
 			{name: "direction", kind: kindChoice, choices: []string{"out", "in", "both"}, embeddedOnly: true, rare: true, summary: "Along the links of the note, the links to it, or both"},
 			{name: "limit", kind: kindNumber, least: 1, most: maxRecent, embeddedOnly: true, rare: true, summary: "Maximum number of files, with depth or direction"},
@@ -296,7 +296,7 @@ var v2Rows = []row{
 		name: "unresolved", tier: tiers.V2, effect: tiers.Reads, target: targetVault,
 		summary: "List the links that lead to no file",
 		params: []param{
-			onlyTotal, withCounts,
+			rareTotal, withCounts,
 			{name: "verbose", kind: kindFlag, rare: true, summary: "Add the notes that contain them"},
 			asTable,
 		},
@@ -326,7 +326,7 @@ var v2Rows = []row{
 		params: []param{
 			noteByName, noteByPath,
 			{name: "format", kind: kindChoice, choices: []string{"tree", "md", "json"}, rare: true, summary: "Output format"},
-			onlyTotal,
+			rareTotal,
 		},
 		exclusive: fileOrPath,
 		since:     tiers.Version{1, 12, 2}, // json

@@ -190,7 +190,7 @@ var writing = []property{
 // once for each, so it names the fields that clients use most and no more.
 const outputSchema = `{"type":"object","properties":{` +
 	`"ok":{"type":"boolean"},"stdout":{"type":"string"}},` +
-	`"required":["ok"],"additionalProperties":true}`
+	`"required":["ok"]}`
 
 // otherArguments are what other tools call an argument of obsidianCli.
 var otherArguments = map[string]string{

@@ -17,7 +17,7 @@ import (
 // tool describes obsidianCli for the policy in force: the enabled commands with their
 // parameters, and hints about the worst of them.
 func tool(view toolView) (mcp.Tool, error) {
-	// Use only what every client supports: no $ref, no union at the root, every object with an explicit
+	// Use only what every client supports: no $ref, no union at the root, every object of the input with an explicit
 	// additionalProperties.
 	names := make([]string, len(view.enabled))
 	for i, c := range view.enabled {
@@ -136,15 +136,45 @@ func describe(view toolView) string {
 	legend, short := abbreviate(signatures)
 	b.WriteString(legend)
 	if slices.ContainsFunc(signatures, func(s string) bool { return strings.Contains(s, allowlist.Ellipsis) }) {
-		b.WriteString(" " + allowlist.Ellipsis + " = more, see help.")
+		b.WriteString(" + = more, see help.")
 	}
-	for i, c := range listing {
-		b.WriteString("\n" + mark(c.Effect) + short.Replace(signatures[i]))
+	lines := families(listing, signatures)
+	if len(lines) < len(listing) {
+		b.WriteString(" a: b, c are a:b and a:c.")
+	}
+	for _, line := range lines {
+		b.WriteString("\n" + short.Replace(line))
 	}
 	if view.disabled > 0 {
 		fmt.Fprintf(&b, "\n%d more are disabled; the user can enable them (%s).", view.disabled, strings.Join(view.settings, ", "))
 	}
 	return b.String()
+}
+
+// families returns a line for each command, and one for all those with the same prefix: their whole names are in
+// the schema.
+func families(listing []catalog.Listing, signatures []string) (lines []string) {
+	members := map[string]int{}
+	prefixOf := func(c catalog.Listing) string { return c.Name[:strings.IndexByte(c.Name, ':')+1] }
+	for _, c := range listing {
+		members[prefixOf(c)]++
+	}
+	begun := map[string]int{}
+	for i, c := range listing {
+		prefix := prefixOf(c)
+		if prefix == "" || members[prefix] == 1 {
+			lines = append(lines, mark(c.Effect)+signatures[i])
+			continue
+		}
+		member := mark(c.Effect) + signatures[i][len(prefix):]
+		if at, has := begun[prefix]; has {
+			lines[at] += ", " + member
+			continue
+		}
+		begun[prefix] = len(lines)
+		lines = append(lines, prefix+" "+member)
+	}
+	return lines
 }
 
 // abbreviations shorten parts that many signatures have in common.
@@ -157,7 +187,7 @@ var abbreviations = [...]struct{ long, short, says string }{
 // abbreviate returns how to shorten signatures, and the legend for it. A part that appears
 // in only one or two of them is not shortened.
 func abbreviate(signatures []string) (legend string, short *strings.Replacer) {
-	var pairs []string
+	pairs := []string{" [" + allowlist.Ellipsis + "]", "+", " " + allowlist.Ellipsis + "]", "]+"}
 	for _, a := range abbreviations {
 		times := 0
 		for _, s := range signatures {
@@ -203,10 +233,8 @@ const readDescription = `Same arguments as obsidianCli, read commands only. Pref
 
 // readSchema allows the other arguments of obsidianCli without describing them again, to
 // save tokens. The decoder is that of obsidianCli and accepts no others.
-const readSchema = `{"type":"object","properties":{"command":{"type":"string","description":"name"},` +
-	`"params":{"type":"object","description":"by name","additionalProperties":true}},` +
+const readSchema = `{"type":"object","properties":{"command":{"type":"string"},"params":{"type":"object","additionalProperties":true}},` +
 	`"required":["command"],"additionalProperties":true}`
 
-// shortOutputSchema is short for the same reason. It requires no more than what the result of
-// a panic has.
-const shortOutputSchema = `{"type":"object","properties":{"ok":{"type":"boolean"}},"required":["ok"],"additionalProperties":true}`
+// shortOutputSchema is short for the same reason.
+const shortOutputSchema = `{"type":"object"}`

@@ -96,7 +96,7 @@ func TestEverySchemaIsPlain(t *testing.T) {
 				if tool.Description == "" || len(tool.Name) > 64 || strings.Trim(tool.Name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_") != "" {
 					t.Fatalf("%s: name or description", where)
 				}
-				plain(t, where, tool.RawInputSchema, tool.Name != batchName) // its descriptions stand in one sentence
+				plain(t, where, tool.RawInputSchema, tool.Name != batchName && tool.Name != readName) // theirs are in one sentence
 				plain(t, where+", output", tool.RawOutputSchema, false)
 			}
 		}
@@ -138,7 +138,7 @@ func plainPart(t *testing.T, where string, s map[string]any, described, root boo
 		t.Fatalf("%s: enum %v of %v", where, s["enum"], s["type"])
 	}
 	if s["type"] == "object" {
-		if s["additionalProperties"] == nil {
+		if s["additionalProperties"] == nil && !strings.HasSuffix(where, ", output") {
 			t.Fatalf("%s: additionalProperties are not said", where)
 		}
 		properties, _ := s["properties"].(map[string]any)

@@ -341,8 +341,8 @@ func TestTheListsOfTools(t *testing.T) {
 	}{
 		{"", 450},
 		{"--tier=v1", 800},
-		{"--tier=v2 --allow-mutations", 1800},
-		{"--tier=v2 --allow-mutations --result-format=text", 1800},
+		{"--tier=v2 --allow-mutations", 1600},
+		{"--tier=v2 --allow-mutations --result-format=text", 1600},
 	} {
 		s := rig.StartSession(t, t.TempDir(), append([]string{"--config=none", "--backend=embedded", "--vault=" + folder}, strings.Fields(list.flags)...)...)
 		answer, err := s.Exchange("tools/list", map[string]any{})
