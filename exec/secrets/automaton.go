@@ -7,8 +7,10 @@ import "sync"
 type keywordAutomaton struct {
 	class   [256]uint8
 	classes int
-	next    []uint16 // the state after a byte of a class: next[state*classes+class]
-	hits    [][]hit  // the rules whose keywords end in a state
+	// next is the state after a byte of a class: next[state*classes+class]. A state of a finished
+	// automaton is a multiple of the number of classes, twice, and odd if hits has something for it.
+	next []uint32
+	hits [][]hit // the rules whose keywords end in a state
 }
 
 type hit struct {
@@ -41,7 +43,7 @@ func newAutomaton(rules []*rule) *keywordAutomaton {
 			for _, c := range []byte(word) {
 				at := state*a.classes + int(a.class[c])
 				if a.next[at] == 0 {
-					a.next[at] = uint16(a.addState())
+					a.next[at] = uint32(a.addState())
 				}
 				state = int(a.next[at])
 			}
@@ -53,14 +55,14 @@ func newAutomaton(rules []*rule) *keywordAutomaton {
 }
 
 func (a *keywordAutomaton) addState() int {
-	a.next = append(a.next, make([]uint16, a.classes)...)
+	a.next = append(a.next, make([]uint32, a.classes)...)
 	a.hits = append(a.hits, nil)
 	return len(a.hits) - 1
 }
 
 // complete adds the transitions to the longest suffix that is the start of a keyword.
 func (a *keywordAutomaton) complete() {
-	fail := make([]uint16, len(a.hits))
+	fail := make([]uint32, len(a.hits))
 	var queue []int
 	for class := range a.classes {
 		if to := a.next[class]; to != 0 {
@@ -78,6 +80,29 @@ func (a *keywordAutomaton) complete() {
 				queue = append(queue, int(to))
 			} else {
 				a.next[at] = back
+			}
+		}
+	}
+	for i, to := range a.next {
+		a.next[i] = to * uint32(a.classes) << 1
+		if len(a.hits[to]) > 0 {
+			a.next[i] |= 1
+		}
+	}
+}
+
+// each calls try with the rules whose keywords are in the text, and where the keyword begins, until
+// it returns false.
+func (a *keywordAutomaton) each(text []byte, try func(r *rule, at int) bool) {
+	state := uint32(0)
+	for i, c := range text {
+		state = a.next[state>>1+uint32(a.class[c])]
+		if state&1 == 0 {
+			continue
+		}
+		for _, hit := range a.hits[int(state>>1)/a.classes] {
+			if !try(hit.rule, i+1-hit.length) {
+				return
 			}
 		}
 	}

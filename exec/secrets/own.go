@@ -205,7 +205,7 @@ func (s *scan) decoded(start, end int) {
 		}
 		if n, err := encoding.Decode(text, s.text[start:end]); err == nil && isPrintable(text[:n]) {
 			inner := scan{text: text[:n], scanned: map[*rule]int{}, spend: s.spend, err: s.err}
-			if inner.keywords(); len(inner.found) > 0 {
+			if inner.keywords(automaton()); len(inner.found) > 0 {
 				s.add(start, end, inner.found[0].Kind)
 			}
 			s.err = inner.err

@@ -76,7 +76,7 @@ func find(text []byte, strict bool, spend Spend) ([]Span, error) {
 	}
 	s := scan{text: text, scanned: map[*rule]int{}, spend: spend}
 	s.charge(len(text) / 16) // for all passes
-	s.keywords()
+	s.keywords(automaton())
 	s.encoded()
 	if strict {
 		s.numbers()
@@ -93,8 +93,11 @@ type scan struct {
 	// no private key ends, and scanned up to where nothing more is to be looked for of a rule.
 	runEnd, noEnd int
 	scanned       map[*rule]int
-	spend         Spend
-	err           error // of spend: the search has ended
+	// commentEnd is where the comment ends that was looked at last, runsEnd the run of invisible
+	// characters.
+	commentEnd, runsEnd int
+	spend               Spend
+	err                 error // of spend: the search has ended
 }
 
 // charge charges the caller for looking at so many bytes with a pattern.
@@ -149,17 +152,11 @@ func isGeneric(kind string) int {
 }
 
 // keywords tries each rule where one of its keywords is.
-func (s *scan) keywords() {
-	a := automaton()
-	state := 0
-	for i, c := range s.text {
-		state = int(a.next[state*a.classes+int(a.class[c])])
-		for _, hit := range a.hits[state] {
-			if s.try(hit.rule, i+1-hit.length); s.err != nil {
-				return
-			}
-		}
-	}
+func (s *scan) keywords(a *keywordAutomaton) {
+	a.each(s.text, func(r *rule, at int) bool {
+		s.try(r, at)
+		return s.err == nil
+	})
 }
 
 // try looks for a secret of the rule, whose keyword begins at the place at.

@@ -1,0 +1,193 @@
+package secrets
+
+import (
+	"bytes"
+	"cmp"
+	"slices"
+	"sync"
+	"unicode/utf8"
+)
+
+// Sign is a sign of injection: the first piece of its kind in a text that is to make a model act, or
+// that carries texts out when it is shown. The kinds are
+//
+//	order      a sentence that orders a model: to forget its instructions, to hide something from
+//	           the user, to use tools, to send notes somewhere
+//	hidden     a text that a person does not see: CSS that hides it, a comment that speaks to a model
+//	invisible  tag characters, direction overrides, runs of characters without width
+//	delimiter  a delimiter of prompts, chats and tools, or of our own marks
+//	carrier    an image on another machine whose address has a text or a place for one, or a link
+//	           that runs a script or has a page in it
+//
+// The rules are few and public: who knows them can avoid them.
+type Sign struct {
+	Kind string
+	Line int // from 1
+}
+
+// Signs returns the signs of injection in a text, in order. A search that ends with the error of
+// spend returns it with what it has found.
+func Signs(text []byte, spend Spend) ([]Sign, error) {
+	s := scan{text: text, spend: spend}
+	s.charge(len(text) / 16)
+	s.keywords(signAutomaton())
+	slices.SortFunc(s.found, func(a, b Span) int { return cmp.Compare(a.Start, b.Start) })
+	var signs []Sign
+	line, at := 1, 0
+	for _, f := range s.found {
+		line, at = line+bytes.Count(text[at:f.Start], []byte("\n")), f.Start
+		signs = append(signs, Sign{f.Kind, line})
+	}
+	return signs, s.err
+}
+
+var signAutomaton = sync.OnceValue(func() *keywordAutomaton {
+	var all []*rule
+	for i := range signRules {
+		all = append(all, &signRules[i])
+	}
+	return newAutomaton(all)
+})
+
+// sign returns a rule: the text at a keyword, which begins no later than in the middle of a word, and
+// up to before bytes in front of it, matches the pattern within most bytes.
+func sign(kind string, before, most int, pattern string, keywords ...string) rule {
+	if before == 0 {
+		pattern = "^(?:" + pattern + ")"
+	}
+	re := lazily("(?i)" + pattern)
+	return rule{kind: kind, keywords: keywords, by: func(s *scan, at int) {
+		if before == 0 && at > 0 && isWord(s.text[at-1]) && isWord(s.text[at]) || s.has(kind) {
+			return
+		}
+		piece := s.text[max(0, at-before):min(len(s.text), at+most)]
+		if s.charge(len(piece)); s.err == nil && re().Match(piece) {
+			s.add(at, at+1, kind)
+		}
+	}}
+}
+
+func order(pattern string, keywords ...string) rule {
+	return sign("order", 0, 300, pattern, keywords...)
+}
+
+func delimiter(keywords ...string) rule { return sign("delimiter", 0, 1, "", keywords...) }
+
+// has reports whether a sign of a kind was found.
+func (s *scan) has(kind string) bool {
+	return slices.ContainsFunc(s.found, func(f Span) bool { return f.Kind == kind })
+}
+
+// signRules are tried at their keywords until one of the kind has matched.
+var signRules = []rule{
+	order(`(?:ignore|disregard|forget|override|bypass)\W+(?:[\w']+\W+){0,4}?(?:previous|prior|above|earlier|preceding|foregoing|initial|original|your|system)\W+(?:\w+\W+){0,2}?(?:instructions?|prompts?|directions|directives|guidelines|guardrails|programming)\b`, "ignore ", "disregard ", "forget ", "override ", "bypass "),
+	order(`(?:ignore|disregard|forget)\W+(?:all|any|everything|anything|whatever)\W+(?:(?:other|of|these|those|the|existing)\W+)*(?:instructions?\b|prompts?\b|(?:that )?the user (?:has )?(?:asked|said|told|wants)\b|(?:that )?you (?:were|have been|are|know)|(?:above|before|previous)\b)`, "ignore ", "disregard ", "forget "),
+	order(`(?:do not|don't|never)\W+(?:\w+\W+){0,2}?(?:tell|mention|inform|notify|alert|reveal|disclose|show)\W+(?:\w+\W+){0,4}?(?:the user|the human|the owner)(?:'s)?\s*(?:[.,;:!?]|about|of|that|this|what|when|why|anything|$)`, "do not ", "don't ", "never "),
+	order(`without\W+(?:telling|informing|notifying|alerting|asking)\W+(?:the user|the human|the owner)\b`, "without telling", "without informing", "without notifying", "without alerting"),
+	order(`(?:reveal|print|repeat|output|show|leak|send|disclose)\W+(?:\w+\W+){0,3}?(?:your|the)\W+(?:\w+\W+)?system prompt`, "reveal ", "print ", "repeat ", "output ", "leak ", "disclose "),
+	order(`(?:your new|new system|begin new|updated system)\W+(?:instructions?|prompt|task|orders?|role)\b`, "your new ", "new system ", "begin new ", "updated system "),
+	order(`(?:your (?:real|actual|true|only|hidden)) (?:task|instructions?|goal|purpose|job|mission) (?:is|are)\b`, "your real ", "your actual ", "your true ", "your only ", "your hidden "),
+	order(`you are now\W+(?:an? (?:\w+\W+){0,3}?(?:assistant|agent|ai|bot|chatbot|hacker)|dan\b|in (?:developer|admin|god|debug|maintenance|jailbreak) mode|unrestricted|free (?:from|of))`, "you are now "),
+	order(`(?:developer|jailbreak|god|dan) mode (?:is )?(?:now )?(?:enabled|activated|on)\b`, "developer mode", "jailbreak mode", "god mode", "dan mode"),
+	order(`from now on,? you (?:will|must|shall|are|have to|only)\b`, "from now on"),
+	order(`(?:if you are|you are|attention|note (?:to|for)|message (?:to|for)|instructions? (?:to|for)|dear|hey|addressed to)[:,]? (?:an? |the |any |all |every )?(?:ai|llms?|language models?|artificial intelligence|assistants?|ai assistants?|ai agents?|ai models?)\b[^\n]{0,160}?(?:must|should|please|ignore|do not|don't|have to|need to|call|use|send|delete|publish|append|write|add|include|say|run|read)\b`,
+		"if you are a", "attention", "note to", "note for", "message to", "message for", "instruction to", "instructions to", "instruction for", "instructions for", "dear a", "dear l", "hey a", "addressed to"),
+	sign("order", 60, 240, `\b(?:ai|llm|assistant|agent|model)s? (?:that|who|which)?\W*(?:is |are )?(?:reading|processing|summari[sz]ing|parsing|seeing) (?:this|these)\b[^\n]{0,120}?(?:must|should|please|ignore|do not|have to|need to|[:,])`, "reading this", "processing this", "summarizing this", "summarising this"),
+	order(`(?:send|post|upload|forward|e-?mail|submit|transmit|leak|exfiltrate|copy|report)\W+(?:[\w']+\W+){0,5}?(?:notes?|vault|conversation|chat history|passwords?|private keys?|api keys?|secrets?|credentials|personal data|files?)\W+(?:\w+\W+){0,4}?(?:to|at|via)\W+(?:\w+\W+){0,3}?(?:https?://|[\w.+-]+@[\w-]+\.\w)`, "send ", "post ", "upload ", "forward ", "email ", "e-mail ", "submit ", "transmit ", "leak ", "exfiltrate ", "copy ", "report "),
+	order(`(?:call|use|invoke|run|execute)\W+(?:your tools?|the [\w:"\x60'.-]+ tool|(?:the )?mcp server|(?:the )?obsidian(?:cli|batch)(?: tool)?)\W+(?:[\w:"\x60'.-]+\W+){0,4}?(?:to|and|with|on|for|:)\W+(?:\w+\W+){0,3}?(?:delete|publish|send|overwrite|upload|remove|exfiltrate|erase|post)\b`, "call ", "use ", "invoke ", "execute "),
+	order(`(?:ignorier\w*|missacht\w*|vergiss\w*|vergesse\w*)\W+(?:\w+\W+){0,4}?(?:vorherig\w*|bisherig\w*|vorangegangen\w*|früher\w*|obig\w*|deine|alle)\W+(?:\w+\W+){0,2}?(?:anweisung\w*|instruktion\w*|befehl\w*|vorgaben)`, "ignorier", "missacht", "vergiss", "vergesse"),
+	order(`(?:ignor\w*|oubli\w*)\W+(?:\S+\s+){0,3}?(?:instructions?|consignes?|directives?)\s+(?:\S+\s+)?(?:précédentes?|antérieures?|ci-dessus|initiales?)`, "ignore", "oublie"),
+	order(`(?:ignor\w*|olvid\w*|descart\w*|dimentic\w*|esque\w*|desconsider\w*)\W+(?:\S+\s+){0,3}?(?:instrucciones|istruzioni|instruções|indicaciones|órdenes)`, "ignor", "olvid", "dimentic", "esque", "desconsider"),
+	order(`(?:忽略|无视|無視|忘记|忘掉)[^\n。]{0,24}?(?:指令|指示|说明|提示|命令)`, "忽略", "无视", "無視", "忘记", "忘掉"),
+	order(`(?:指示|命令)[^\n。]{0,12}?(?:無視|忘れ)`, "指示", "命令"),
+	order(`(?:Игнорируй\p{L}*|игнорируй\p{L}*|Забудь\p{L}*|забудь\p{L}*)\s+(?:\S+\s+){0,3}?(?:инструкци\p{L}*|указани\p{L}*)`, "Игнорируй", "игнорируй", "Забудь", "забудь"),
+
+	sign("hidden", 0, 800, `style\s*=\s*["'](?:[^"'\n]{0,200}?[;\s])?(?:display\s*:\s*none|visibility\s*:\s*hidden|opacity\s*:\s*0(?:\.0\d*)?\s*[;"']|font-size\s*:\s*[01](?:px|pt|em|rem|%)?\s*[;"']|color\s*:\s*(?:white|transparent|#fff(?:fff)?)\s*[;"']|(?:left|top|text-indent)\s*:\s*-\d{3,})[^>]{0,200}>\s*[^<\s][^<]{16,}`, "style="),
+	sign("hidden", 0, 300, `<font [^>]{0,100}color\s*=\s*["']?(?:white|#fff(?:fff)?)\b[^>]{0,100}>\s*[^<\s][^<]{16,}`, "<font "),
+	sign("hidden", 0, 300, `[ ]hidden(?:=["']?(?:hidden|true)?["']?)?\s*/?>\s*[^<\s][^<]{16,}`, " hidden"),
+	{kind: "hidden", keywords: []string{"<!--"}, by: comment("-->")},
+	{kind: "hidden", keywords: []string{"%%"}, by: comment("%%")},
+	{kind: "hidden", keywords: []string{"[//]: #", "[comment]: #", "[//]:#"}, by: comment("\n")},
+
+	{kind: "invisible", keywords: []string{"\xf3\xa0", "\u202e", "\u202d", "\u200b", "\u200c", "\u200d", "\u2060", "\u2061", "\u2062", "\u2063", "\u2064", "\ufeff", "\xef\xb8"}, by: (*scan).invisible},
+
+	delimiter("<|im_start|>", "<|im_end|>", "<|system|>", "<|user|>", "<|assistant|>", "<|endoftext|>", "<|eot_id|>", "<|start_header_id|>", "<|begin_of_text|>", "[inst]", "[/inst]", "<<sys>>", "<</sys>>",
+		"<system-reminder>", "</system-reminder>", "<tool_result", "<tool_response", "<tool_call", "<function_results", "<function_calls", "<invoke name", "<system_prompt>", "</system_prompt>", "<system>\n", "</system>\n", "<|channel|>", "<start_of_turn>", "<end_of_turn>",
+		"<<<note text", "<<<end ", "### instruction:", "### system:", "### new instructions", "begin system prompt", "end of system prompt", "end of user input", "end of the document]", "</user_input>", "<untrusted", "</untrusted", "[system message]", "[system]:", "[assistant]:"),
+
+	sign("carrier", 0, 300, `data:(?:text/(?:html|javascript|plain)|application/(?:javascript|xhtml\+xml))[;,][^\s)"'>]{8,}`, "data:text/", "data:application/"),
+	sign("carrier", 0, 1, "", "](javascript:", "](vbscript:", "href=\"javascript:", "](<javascript:"),
+	{kind: "carrier", keywords: []string{"![", "<img", "url("}, by: (*scan).carrier},
+}
+
+// spoken is a comment that speaks to a model.
+var spoken = lazily(`(?is)\b(?:ai|llms?|assistants?|language models?|chatgpt|claude|gpt|copilot|gemini|agents?)\b.*\b(?:you|must|should|ignore|do not|don't|call|send|delete|publish|append|include|respond|reply|say|tell|recommend|fetch|execute|summari[sz]e)\b`)
+
+// comment finds a comment that speaks to a model, of up to 4 KiB.
+func comment(end string) func(*scan, int) {
+	return func(s *scan, at int) {
+		if at < s.commentEnd || s.has("hidden") {
+			return
+		}
+		piece := s.text[at+2 : min(len(s.text), at+4<<10)]
+		n := bytes.Index(piece, []byte(end))
+		if n < 0 {
+			n = len(piece)
+		}
+		s.commentEnd = at + 2 + n + len(end)
+		if s.charge(n); s.err == nil && spoken().Match(piece[:n]) {
+			s.add(at, at+1, "hidden")
+		}
+	}
+}
+
+// Runs of invisible characters that have no place in a text: flags of regions have six tags, and
+// letters of some scripts one joiner or selector.
+const (
+	longestFlag = 8
+	longestRun  = 4
+)
+
+func (s *scan) invisible(at int) {
+	if at < s.runsEnd || s.has("invisible") {
+		return
+	}
+	run, tags, override := 0, 0, false
+	i := at
+	for i < len(s.text) {
+		r, size := utf8.DecodeRune(s.text[i:])
+		if r == '\u202d' || r == '\u202e' {
+			override = true
+		} else if 0xe0000 <= r && r < 0xe0080 {
+			tags++
+		} else if r == '\u00ad' || r >= '\u200b' && r <= '\u200d' || r >= '\u2060' && r <= '\u2064' || r == '\ufeff' || r >= 0xfe00 && r < 0xfe10 || r >= 0xe0100 && r < 0xe01f0 {
+			run++
+		} else {
+			break
+		}
+		i += size
+	}
+	s.runsEnd = i
+	if s.charge(i - at); override || tags > longestFlag || run > longestRun {
+		s.add(at, at+1, "invisible")
+	}
+}
+
+// carrier finds an image whose address has a text, or a place for one.
+func (s *scan) carrier(at int) {
+	if s.has("carrier") {
+		return
+	}
+	piece := s.text[at:min(len(s.text), at+2<<10)]
+	if n := bytes.IndexByte(piece, '\n'); n >= 0 {
+		piece = piece[:n]
+	}
+	s.charge(len(piece))
+	for _, a := range Addresses(piece) {
+		if query := a.query(); a.Image && (hasPlace().MatchString(query) || slices.ContainsFunc(texts(query), isProse)) {
+			s.add(at, at+1, "carrier")
+			return
+		}
+		return // the first one: others have their own keyword
+	}
+}
