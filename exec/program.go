@@ -29,6 +29,9 @@ type WriteOptions struct {
 	Caller, Batch string
 	Client        string // the name that the client gave, "" for none
 	Sparing       bool   // refuses a change that removes so much that it requires approval
+	// Addresses is "ask" if a change is destructive that adds an address with text of another note,
+	// "log" if that is only reported, "" if nothing is looked for.
+	Addresses string
 	// Approved is the digest of the change that a user was shown, from its [Plan], "" for any.
 	// Another change is refused.
 	Approved string
@@ -67,7 +70,7 @@ func (m WriteOptions) switches() (args []string) {
 		args = append(args, taskSwitches[m.Task])
 	}
 	for _, s := range [...]struct{ name, value string }{
-		{"--change", m.Entry}, {"--expect", m.Expect}, {"--caller", m.Caller}, {"--client", m.Client}, {"--batch", m.Batch},
+		{"--change", m.Entry}, {"--expect", m.Expect}, {"--caller", m.Caller}, {"--client", m.Client}, {"--batch", m.Batch}, {"--addresses", m.Addresses},
 	} {
 		if s.value != "" {
 			args = append(args, s.name, s.value)

@@ -114,6 +114,7 @@ func (g *vaultGateway) planBatch(b Batch) (plan *batchPlan, clientID string, err
 		if err != nil {
 			return nil, o.ClientID, err
 		}
+		request.Caller = b.Caller
 		if plan.steps[i].plan, err = g.Plan(request); err != nil && !needsApproval(err) {
 			return nil, o.ClientID, err
 		}

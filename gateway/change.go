@@ -29,7 +29,7 @@ func (g *vaultGateway) change(ctx context.Context, r route) (exec.Outcome, error
 	id := cmp.Or(r.entry, journal.NewID(time.Now()))
 	options := exec.WriteOptions{
 		Entry: id, Expect: r.expect, Approved: r.shown.Change, Caller: argument(r.caller), Client: clean.Line(quote.Short(r.client)), Batch: r.batch,
-		Sparing: r.policy.Confirm != policy.ConfirmNever && !r.approved,
+		Sparing: r.policy.Confirm != policy.ConfirmNever && !r.approved, Addresses: r.addresses(),
 	}
 	if r.program.Backend() == string(Embedded) {
 		out, err := g.runner.Run(ctx, r.permit, r.program.WithOptions(options))
@@ -237,6 +237,12 @@ func (g *vaultGateway) assessLoss(ctx context.Context, req Request, plan Plan, e
 	if plan.change == nil {
 		return plan, err
 	}
+	if carries := plan.change.Carries; carries != "" {
+		plan.findings.add(policy.RuleRemoteLinks, carries)
+		if plan.policy.Shadows(policy.RuleRemoteLinks) {
+			plan.findings.shadow = append(plan.findings.shadow, policy.RuleRemoteLinks)
+		}
+	}
 	return plan.withLoss(plan.change.Loss, err)
 }
 
@@ -258,7 +264,7 @@ func (g *vaultGateway) workOut(ctx context.Context, plan *Plan) error {
 
 // planned has the embedded program work out the change of a route.
 func (g *vaultGateway) planned(ctx context.Context, r route, own exec.Program) (*plannedChange, error) {
-	out, err := g.runner.Preview(ctx, r.decision.Preview(), own.WithOptions(exec.WriteOptions{Task: exec.Plan, Expect: r.expect, Caller: argument(r.caller)}))
+	out, err := g.runner.Preview(ctx, r.decision.Preview(), own.WithOptions(exec.WriteOptions{Task: exec.Plan, Expect: r.expect, Caller: argument(r.caller), Addresses: r.addresses()}))
 	if err != nil {
 		return nil, err
 	}
@@ -305,6 +311,17 @@ func (p Plan) withLoss(why string, err error) (Plan, error) {
 	return p, err
 }
 
+// addresses says what the embedded program does about added addresses with text of other notes.
+func (r route) addresses() string {
+	switch {
+	case r.policy.RemoteLinks:
+		return ""
+	case r.policy.Shadows(policy.RuleRemoteLinks):
+		return "log"
+	}
+	return "ask"
+}
+
 // plannedChange is what a call would change, as the embedded program reports it.
 type plannedChange struct {
 	failure *exec.Failure // why there is no change
@@ -313,9 +330,11 @@ type plannedChange struct {
 		consent.PlannedFile
 		difference.Change
 	}
-	Loss   string `json:"loses"` // why the change is destructive, "" if it is not
-	Links  string `json:"links"` // what it does to links, "" for nothing
-	Digest string // that the run has to have, see [exec.WriteOptions]
+	Loss  string `json:"loses"` // why the change is destructive, "" if it is not
+	Links string `json:"links"` // what it does to links, "" for nothing
+	// Carries is the kind of what the addresses that it adds carry, "" for nothing.
+	Carries string `json:"carries"`
+	Digest  string // that the run has to have, see [exec.WriteOptions]
 }
 
 func (p *plannedChange) files() (list []consent.PlannedFile) {

@@ -43,7 +43,7 @@ func (g *vaultGateway) requestApproval(ctx context.Context, req Request, plan Pl
 // requester describes the sender of a request, for questions.
 func (g *vaultGateway) requester(req Request) consent.Requester {
 	by := consent.Requester{Caller: g.callerOf(req), Client: req.Client, Ask: req.Ask}
-	if req.OneSession {
+	if req.OneSession && g.suspects.of(by.Caller) == "" { // what the user allowed before does not count any more
 		by.Session = g.identity() + "\x00" + req.Caller
 	}
 	return by

@@ -12,6 +12,7 @@ import (
 	"vaultwicket/gateway/consent"
 	"vaultwicket/gateway/failure"
 	"vaultwicket/gateway/observe"
+	"vaultwicket/policy"
 )
 
 // DryRun is a plan for people and programs: what would run, and the verdict of every rule.
@@ -126,6 +127,11 @@ func (g *vaultGateway) dryRun(ctx context.Context, req Request) DryRun {
 	d.Shown = consent.Changes(d.Files, plan.change.changes())
 	if plan.change != nil && plan.change.Links != "" {
 		d.Notices = append(d.Notices, "the change "+plan.change.Links)
+	}
+	if len(plan.routes) > 0 && plan.policy.Suspicious != policy.SuspiciousOff {
+		if notice, _ := plan.routes[0].signsIn(d.Diff, ""); notice != "" {
+			d.Notices = append(d.Notices, notice)
+		}
 	}
 	if previewNotice != "" {
 		d.Notices = append(d.Notices, previewNotice)

@@ -94,6 +94,7 @@ type shared struct {
 	consent   *consent.Approvals
 	records   *audit.Records
 	answers   *pages.Store[storedAnswer]
+	suspects  suspects
 	agent     string
 	session   string
 	log       *slog.Logger

@@ -80,7 +80,7 @@ func play(file string, args []string) int {
 }
 
 // callers are what the embedded program is told of who asks.
-var callers = regexp.MustCompile(`--(caller|batch) \S+ |--sparing `)
+var callers = regexp.MustCompile(`--(caller|batch|addresses) \S+ |--sparing `)
 
 // entryIDs are the ids of the journal in the arguments of the embedded program.
 var entryIDs = regexp.MustCompile(`--change \S+`)

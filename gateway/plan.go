@@ -29,6 +29,13 @@ func (g *vaultGateway) Plan(req Request) (Plan, error) {
 	}
 	call, hidden := g.rules.Named(call)
 	plan := Plan{call: call, expect: req.ExpectHash, policy: g.rules.PolicyAt(req.visibility), hidden: hidden, caller: g.callerOf(req), client: req.Client, batch: req.batch}
+	if read := g.suspects.of(plan.caller); read != "" && plan.policy.Suspicious == policy.SuspiciousAsk && call.Effect().Mutates() {
+		if plan.policy.Shadows(policy.RuleSuspicious) {
+			plan.findings.shadow = append(plan.findings.shadow, policy.RuleSuspicious)
+		} else {
+			plan.policy.Suspected = read
+		}
+	}
 	plan.decision = plan.policy.Decide(call)
 	plan.refusal = plan.decision.Err()
 	reads := call.Effect() == tiers.Reads && !call.Shows() && !call.Sends()

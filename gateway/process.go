@@ -12,7 +12,6 @@ import (
 
 	"vaultwicket/allowlist/quote"
 	"vaultwicket/exec"
-	"vaultwicket/exec/secrets"
 	"vaultwicket/gateway/admission"
 	"vaultwicket/gateway/clean"
 	"vaultwicket/gateway/consent"
@@ -113,7 +112,11 @@ func (g *vaultGateway) process(ctx context.Context, hold *exec.Hold, req Request
 		return failed(req.Command, err).endedIn(line), false
 	}
 	defer release()
-	return g.once(req, plan, func(plan Plan) Result { return g.carryOut(ctx, plan) }).endedIn(line), true
+	result = g.once(req, plan, func(plan Plan) Result { return g.carryOut(ctx, plan) })
+	if plan.policy.Suspicious == policy.SuspiciousAsk {
+		g.suspects.read(plan.caller, result.found)
+	}
+	return result.endedIn(line), true
 }
 
 // record begins the record of a request to a vault, "" for an unknown one.
@@ -145,6 +148,7 @@ func (g *vaultGateway) admit(ctx context.Context, req Request, line *audit.Recor
 	plan.change = by.change
 	plan, err = g.assessLoss(ctx, req, plan, err)
 	line.Described(plan.call, plan.refusal)
+	line.Found(plan.findings.found, plan.findings.shadow)
 	line.HiddenBy(g.rules.HiddenBy(plan.call, plan.policy))
 	switch {
 	case by.question != nil && (err == nil || needsApproval(err)):
@@ -264,9 +268,11 @@ func (r reported) result(out exec.Outcome, err error) Result {
 // report turns the outcome of a program into a result.
 func report(r route, out exec.Outcome, err error) Result {
 	call := r.call
-	if err == nil && r.policy.Secrets == policy.SecretsBlock && len(secrets.Kinds(out.Stdout)) > 0 {
-		err = secretFound(out)
-		out.Stdout, out.Total, out.Cut = "", 0, false
+	var found findings
+	if err == nil {
+		if found, err = r.inspect(&out); err != nil {
+			out.Stdout, out.Total, out.Cut = "", 0, false
+		}
 	}
 	image := takeImage(&out)
 	var notices []string
@@ -277,7 +283,7 @@ func report(r route, out exec.Outcome, err error) Result {
 		OK: err == nil && out.Failure == nil, Command: call.Name(),
 		ExitCode: out.ExitCode, Backend: r.program.Backend(),
 		Path: out.Path, Hash: out.Hash, Notices: failure.Sentences(notices), raw: out.Stdout,
-		form: formOf(call), isNote: call.PrintsNote(), Image: image, state: out.State, unchanged: out.Unchanged,
+		form: formOf(call), isNote: call.PrintsNote(), Image: image, found: found, state: out.State, unchanged: out.Unchanged,
 	}
 	if out.Change != "" {
 		result.Change = &Change{ID: out.Change, Before: out.Before, After: out.Hash, Added: out.Added, Removed: out.Removed}
@@ -304,12 +310,12 @@ func report(r route, out exec.Outcome, err error) Result {
 }
 
 // secretFound refuses an answer that has secrets: its text has their marks.
-func secretFound(out exec.Outcome) error {
+func secretFound(out exec.Outcome, kinds []string) error {
 	where := ""
 	if out.Path != "" {
 		where = " in " + quote.Quoted(quote.Short(out.Path))
 	}
-	return failure.New(failure.CodeSecret, "read another part, or ask the user to set secrets to redact", "the answer has secrets%s (%s)", where, strings.Join(secrets.Kinds(out.Stdout), ", "))
+	return failure.New(failure.CodeSecret, "read another part, or ask the user to set secrets to redact", "the answer has secrets%s (%s)", where, strings.Join(kinds, ", "))
 }
 
 // logFault logs an error that no caller sees, because it has no code: an internal error.

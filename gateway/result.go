@@ -45,6 +45,7 @@ type Result struct {
 	isNote      bool       // raw is the text of one note
 	state       string     // that the answer was made from, see [exec.Outcome]
 	unchanged   bool       // it is the one that was asked about, and Stdout was left out
+	found       findings   // of the rules about texts
 	lost        bool       // the change removed so much that it was destructive
 	divided     *divided   // Stdout is the first part of an answer; nil where it is whole
 }
@@ -70,7 +71,7 @@ func failed(command string, err error) Result {
 
 // endedIn ends the record of an admitted call with its result.
 func (r Result) endedIn(line *audit.Record) Result {
-	end := audit.End{Backend: r.Backend, ExitCode: r.ExitCode, Lost: r.lost, After: r.Hash}
+	end := audit.End{Backend: r.Backend, ExitCode: r.ExitCode, Lost: r.lost, After: r.Hash, Found: r.found.found, Shadow: r.found.shadow}
 	if r.Error != nil {
 		end.Code = r.Error.Code
 	}

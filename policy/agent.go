@@ -94,7 +94,7 @@ func earlier(a, b time.Time) time.Time {
 // Unlimited returns the policy that narrows nothing. It is the beginning of the rights of a
 // vault or an agent, of which the user has written only some.
 func Unlimited() Policy {
-	return Policy{Ceiling: tiers.V3, Mutations: true, Publish: true, UI: true, Confirm: ConfirmNever, Secrets: SecretsAllow, MinVersion: tiers.MinimumFloor}
+	return Policy{Ceiling: tiers.V3, Mutations: true, Publish: true, UI: true, Confirm: ConfirmNever, Secrets: SecretsAllow, Suspicious: SuspiciousOff, RemoteLinks: true, Shadow: ShadowRules(), MinVersion: tiers.MinimumFloor}
 }
 
 // Narrow returns what both p and q allow, as [Policy.Tighten] does. The origin of a setting is
@@ -137,6 +137,9 @@ var parts = [...]struct {
 	{"allow-ui", func(a, b Policy) bool { return !a.UI && b.UI }},
 	{"confirm", func(a, b Policy) bool { return a.confirm() < b.confirm() }}, // the strictest is the first
 	{"secrets", func(a, b Policy) bool { return a.secrets() < b.secrets() }},
+	{"suspicious", func(a, b Policy) bool { return a.suspicious() < b.suspicious() }},
+	{"remote-links", func(a, b Policy) bool { return !a.RemoteLinks && b.RemoteLinks }},
+	{"shadow", func(a, b Policy) bool { return !within(b.Shadow, a.Shadow) }},
 	{"min-cli-version", func(a, b Policy) bool { return b.MinVersion.Before(a.MinVersion) }},
 }
 

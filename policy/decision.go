@@ -114,7 +114,7 @@ type Decision struct {
 // Decide checks call against the rules.
 func (p Policy) Decide(call allowlist.Call) Decision {
 	d := Decision{call: call, denial: p.firstDenial(subjectOf(call))}
-	if d.denial == nil || d.denial.NeedsApproval() { // the rule that requires approval is the last
+	if d.denial == nil || d.denial.NeedsApproval() { // the rules that require approval are the last
 		d.grant = &grant{
 			call: call, minimum: tiers.Later(p.MinVersion, call.Since()),
 			access: p.Access.String(), confined: p.confines(call), by: p,

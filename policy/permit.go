@@ -86,6 +86,9 @@ func (g *grant) Secrets() Secrets {
 	if g == nil {
 		return SecretsBlock
 	}
+	if g.by.Shadows(RuleSecrets) {
+		return SecretsAllow
+	}
 	return g.by.secrets()
 }
 
@@ -228,7 +231,7 @@ func (s ServerPermit) Args() []string {
 	}
 	p := s.policy
 	args := []string{"serve", "--config=none", "--backend=embedded", "--vault=" + s.folder,
-		"--tier=" + p.Ceiling.String(), "--confirm=" + p.Confirm.String(), "--secrets=" + p.Secrets.String(), "--min-cli-version=" + p.MinVersion.String(),
+		"--tier=" + p.Ceiling.String(), "--confirm=" + p.Confirm.String(), "--secrets=" + p.Secrets.String(), "--suspicious=" + p.Suspicious.String(), "--remote-links=" + p.remoteLinks(), "--shadow=" + strings.Join(p.Shadow, ","), "--min-cli-version=" + p.MinVersion.String(),
 		"--allow-mutations=" + strconv.FormatBool(p.Mutations), "--allow-publish=" + strconv.FormatBool(p.Publish), "--allow-ui=" + strconv.FormatBool(p.UI)}
 	for _, list := range []struct {
 		flag  string

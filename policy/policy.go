@@ -31,6 +31,15 @@ type Policy struct {
 	Confirm Confirm
 	// Secrets says what is done with keys, tokens and passwords in answers.
 	Secrets Secrets
+	// Suspicious says what follows from signs of injection in answers.
+	Suspicious Suspicious
+	// RemoteLinks allows changes that add an address with text of another note.
+	RemoteLinks bool
+	// Shadow are the names of rules that decide and have no effect: [RuleSecrets] and the like.
+	Shadow []string
+	// Suspected says which signs of injection the session has read, if every change requires
+	// approval because of them, else "". It is no setting.
+	Suspected string
 	// Disable disables single commands; EnableOnly, if it is not empty, disables
 	// all others. Neither enables anything.
 	Disable, EnableOnly []string
@@ -113,6 +122,45 @@ func ParseSecrets(s string) (Secrets, error) {
 	return SecretsBlock, fmt.Errorf("invalid value %q for secrets: want redact, strict, block or allow", s)
 }
 
+// Suspicious says what follows from signs of injection in answers.
+type Suspicious uint8
+
+const (
+	// SuspiciousAsk is a notice, and then every change of the session requires approval. It is the
+	// zero value.
+	SuspiciousAsk Suspicious = iota
+	// SuspiciousNotice is a notice.
+	SuspiciousNotice
+	// SuspiciousOff is nothing: they are not looked for.
+	SuspiciousOff
+)
+
+var suspiciousNames = [...]string{SuspiciousAsk: "ask", SuspiciousNotice: "notice", SuspiciousOff: "off"}
+
+// String returns the value of the setting suspicious.
+func (s Suspicious) String() string { return suspiciousNames[Policy{Suspicious: s}.suspicious()] }
+
+// ParseSuspicious reads "ask", "notice" or "off".
+func ParseSuspicious(s string) (Suspicious, error) {
+	if i := slices.Index(suspiciousNames[:], s); i >= 0 {
+		return Suspicious(i), nil
+	}
+	return SuspiciousAsk, fmt.Errorf("invalid value %q for suspicious: want notice, ask or off", s)
+}
+
+// The names of the rules about texts, as in the setting shadow.
+const (
+	RuleSecrets     = "secrets"
+	RuleSuspicious  = "suspicious"
+	RuleRemoteLinks = "remote-links"
+)
+
+// ShadowRules are the rules that can be in Shadow.
+func ShadowRules() []string { return []string{RuleSecrets, RuleSuspicious, RuleRemoteLinks} }
+
+// Shadows reports whether a rule decides and has no effect.
+func (p Policy) Shadows(rule string) bool { return slices.Contains(p.Shadow, rule) }
+
 // ParseConfirm reads "never", "destructive" or "writes".
 func ParseConfirm(s string) (Confirm, error) {
 	if i := slices.Index(confirmNames[:], s); i >= 0 {
@@ -132,13 +180,14 @@ func (p Policy) firstDenial(s subject) *Denial {
 }
 
 // Judge returns the verdict of every rule, in order, also of those after a denial: a dry run
-// shows them all. The rules about the agent and
-// about the access token are left out where there is none.
+// shows them all. The rules about the agent and about the access token are left out where there is
+// none, and that about signs of injection where they do not decide.
 func (p Policy) Judge(call allowlist.Call) []RuleVerdict {
 	s := subjectOf(call)
 	verdicts := make([]RuleVerdict, 0, len(rules))
 	for _, rule := range rules {
-		if rule.name == agentRule && p.Agent == "" && p.Closed == "" || rule.name == scopeRule && p.Scope == ScopeNone {
+		if rule.name == agentRule && p.Agent == "" && p.Closed == "" || rule.name == scopeRule && p.Scope == ScopeNone ||
+			rule.name == RuleSuspicious && p.suspicious() != SuspiciousAsk {
 			continue
 		}
 		verdicts = append(verdicts, rule.judge(p, s))
@@ -196,9 +245,11 @@ func (p Policy) Tighten(q Policy) Policy {
 		Ceiling:   min(p.ceiling(), q.ceiling()),
 		Mutations: p.Mutations && q.Mutations, Publish: p.Publish && q.Publish, UI: p.UI && q.UI,
 		Confirm: min(p.confirm(), q.confirm()), // the strictest is the first
-		Secrets: min(p.secrets(), q.secrets()),
-		Disable: slices.Concat(p.Disable, q.Disable),
-		Access:  p.Access.Meet(q.Access), Ignores: p.Ignores || q.Ignores,
+		Secrets: min(p.secrets(), q.secrets()), Suspicious: min(p.suspicious(), q.suspicious()), RemoteLinks: p.RemoteLinks && q.RemoteLinks,
+		Shadow:    slices.DeleteFunc(slices.Clone(p.Shadow), func(rule string) bool { return !q.Shadows(rule) }),
+		Suspected: cmp.Or(p.Suspected, q.Suspected),
+		Disable:   slices.Concat(p.Disable, q.Disable),
+		Access:    p.Access.Meet(q.Access), Ignores: p.Ignores || q.Ignores,
 		Origins:    q.Origins,
 		MinVersion: tiers.Later(p.MinVersion, q.MinVersion),
 		Agent:      cmp.Or(p.Agent, q.Agent), Until: earlier(p.Until, q.Until), Closed: cmp.Or(p.Closed, q.Closed), Scope: narrower(p.Scope, q.Scope),
@@ -236,6 +287,22 @@ func (p Policy) secrets() Secrets {
 		return SecretsBlock
 	}
 	return p.Secrets
+}
+
+// suspicious returns Suspicious, and for a value that is none the strictest.
+func (p Policy) suspicious() Suspicious {
+	if p.Suspicious > SuspiciousOff {
+		return SuspiciousAsk
+	}
+	return p.Suspicious
+}
+
+// remoteLinks returns the value of the setting remote-links.
+func (p Policy) remoteLinks() string {
+	if p.RemoteLinks {
+		return "allow"
+	}
+	return "ask"
 }
 
 // confirm returns which changes require approval, every change for an invalid value.

@@ -237,8 +237,28 @@ func TestTheFirstRefusalIsTheAnswer(t *testing.T) {
 }
 
 // A dry run shows every rule, the ones behind a refusal too.
+// TestASuspectedSessionAsksBeforeEveryChange is about every call, with every way to confirm.
+func TestASuspectedSessionAsksBeforeEveryChange(t *testing.T) {
+	for confirm := range policy.ConfirmNever + 1 {
+		for _, call := range everyCall(t) {
+			p := widest()
+			p.Confirm = confirm
+			_, before := p.Decide(call).Permit()
+			p.Suspected = "signs of injection (order)"
+			permit, err := p.Decide(call).Permit()
+			approved, _ := p.Decide(call).Approved()
+			switch asks := code(before) == "" && call.Effect().Mutates(); {
+			case asks && (code(err) != policy.CodeUnconfirmed || permit.Valid() || !approved.Valid() || !strings.Contains(err.Error(), "the session has read signs of injection (order)")):
+				t.Errorf("%v, %v: %v", confirm, call, err)
+			case !asks && code(err) != code(before):
+				t.Errorf("%v, %v: %v, before %v", confirm, call, err, before)
+			}
+		}
+	}
+}
+
 func TestJudgeIsComplete(t *testing.T) {
-	order := []string{"known", "restricted", "tier", "enabled", "mutations", "publish", "target", "access", "ui", "version", "confirm"}
+	order := []string{"known", "restricted", "tier", "enabled", "mutations", "publish", "target", "access", "ui", "version", "confirm", "suspicious"}
 	policies := []policy.Policy{{}, widest(), {Ceiling: tiers.V1, MinVersion: tiers.DefaultMinimum}, {Ceiling: tiers.V3, Mutations: true, Confirm: policy.ConfirmDestructive, MinVersion: tiers.MinimumFloor}}
 	for _, call := range append(everyCall(t), allowlist.Call{}) {
 		for _, p := range policies {
@@ -425,7 +445,8 @@ pass target: target is explicit or not needed
 pass access: no access rules
 pass ui: moving the focus is on
 pass version: requires Obsidian 1.12.7 or newer
-pass confirm: effect read, requires approval: nothing`
+pass confirm: effect read, requires approval: nothing
+pass suspicious: the session has read no signs of injection, or nothing is changed`
 	if got := says("read path=A.md"); got != want {
 		t.Errorf("got\n%s", got)
 	}

@@ -32,6 +32,9 @@ var rules = [...]rule{
 	{"confirm", confirmed, func(p Policy, s subject) string {
 		return effectAndLoss(s) + ", requires approval: " + p.Confirm.asksBefore()
 	}},
+	{RuleSuspicious, unsuspected, func(Policy, subject) string {
+		return "the session has read no signs of injection, or nothing is changed"
+	}},
 }
 
 // rule is one reason for a denial, with its name in a dry run and its message for a call that
@@ -193,6 +196,14 @@ func confirmed(p Policy, s subject) *Denial {
 		}
 	}
 	return deny(CodeUnconfirmed, "confirm", changes(s)+"; requires user approval", "the user can change with the setting confirm which calls need approval")
+}
+
+// unsuspected requires approval of every change of a session that has read signs of injection.
+func unsuspected(p Policy, s subject) *Denial {
+	if p.Suspected == "" || !s.effect.Mutates() {
+		return nil
+	}
+	return deny(CodeUnconfirmed, RuleSuspicious, changes(s)+", and the session has read "+p.Suspected+"; requires user approval", "the user can set suspicious to notice")
 }
 
 // effectAndLoss is the effect, with the reason if it is worse than that of the command.

@@ -206,6 +206,8 @@ func auditFacts(l audit.Line) string {
 		add("exit=", strconv.Itoa(*l.Exit))
 	}
 	add("rule=", l.Rule)
+	add("found=", strings.Join(l.Found, " + "))
+	add("shadow=", strings.Join(l.Shadow, " + "))
 	add("by=", l.By)
 	add("change=", l.Change)
 	add("agent=", l.Agent)
@@ -272,7 +274,7 @@ func newLineSheet(out io.Writer) *lineSheet { return &lineSheet{Writer: csv.NewW
 var sheetColumns = []string{
 	"seq", "time", "exit", "durationMs",
 	"kind", "decision", "call", "session", "client", "surface", "vault", "command", "effect",
-	"rule", "code", "backend", "note", "before", "after", "change", "params", "agent",
+	"rule", "code", "backend", "note", "before", "after", "change", "params", "agent", "found", "shadow",
 }
 
 func (s *lineSheet) write(l audit.Line) error {
@@ -290,7 +292,7 @@ func (s *lineSheet) write(l audit.Line) error {
 	cells := []string{strconv.FormatUint(l.Seq, 10), l.Time.UTC().Format(time.RFC3339Nano), exit, strconv.FormatInt(l.DurationMs, 10)}
 	for _, name := range []string{
 		l.Kind, l.Decision, l.Call, l.Session, l.Client, l.Surface, l.Vault, l.Command, l.Effect,
-		l.Rule, l.Code, l.Backend, l.Note, l.Before, l.After, l.Change, strings.Join(params, " "), l.Agent,
+		l.Rule, l.Code, l.Backend, l.Note, l.Before, l.After, l.Change, strings.Join(params, " "), l.Agent, strings.Join(l.Found, "; "), strings.Join(l.Shadow, "; "),
 	} {
 		cells = append(cells, csvText(name))
 	}

@@ -76,6 +76,11 @@ func Kinds(text string) (kinds []string) {
 	return kinds
 }
 
+// IsKind reports whether there is a rule of a kind: a note can have a mark of any other one.
+func IsKind(kind string) bool {
+	return kind == "card-number" || kind == "iban" || slices.ContainsFunc(allRules(), func(r *rule) bool { return r.kind == kind })
+}
+
 func (m *Marker) mark(kind string, secret []byte) string {
 	sum := hmac.New(sha256.New, m.key)
 	_, _ = sum.Write(secret) // a hash takes everything

@@ -188,7 +188,7 @@ func (s *scan) try(r *rule, at int) {
 		}
 		end = min(end, run+1)
 	}
-	if r.contextual && r.before == 0 && s.tokenEnd(at)-at < leastToken && bytes.IndexAny(s.text[start:min(end, start+longestName)], "=:|>,") < 0 {
+	if r.contextual && r.before == 0 && s.tokenEnd(at)-at < leastToken && !bytes.ContainsAny(s.text[start:min(end, start+longestName)], "=:|>,") {
 		return // neither a token nor the name of one
 	}
 	if s.charge(end - start); s.err != nil {

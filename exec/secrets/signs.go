@@ -89,7 +89,7 @@ var signRules = []rule{
 	order(`(?:your (?:real|actual|true|only|hidden)) (?:task|instructions?|goal|purpose|job|mission) (?:is|are)\b`, "your real ", "your actual ", "your true ", "your only ", "your hidden "),
 	order(`you are now\W+(?:an? (?:\w+\W+){0,3}?(?:assistant|agent|ai|bot|chatbot|hacker)|dan\b|in (?:developer|admin|god|debug|maintenance|jailbreak) mode|unrestricted|free (?:from|of))`, "you are now "),
 	order(`(?:developer|jailbreak|god|dan) mode (?:is )?(?:now )?(?:enabled|activated|on)\b`, "developer mode", "jailbreak mode", "god mode", "dan mode"),
-	order(`from now on,? you (?:will|must|shall|are|have to|only)\b`, "from now on"),
+	order(`from now on,? you (?:will|must|are|have to|only)\b`, "from now on"),
 	order(`(?:if you are|you are|attention|note (?:to|for)|message (?:to|for)|instructions? (?:to|for)|dear|hey|addressed to)[:,]? (?:an? |the |any |all |every )?(?:ai|llms?|language models?|artificial intelligence|assistants?|ai assistants?|ai agents?|ai models?)\b[^\n]{0,160}?(?:must|should|please|ignore|do not|don't|have to|need to|call|use|send|delete|publish|append|write|add|include|say|run|read)\b`,
 		"if you are a", "attention", "note to", "note for", "message to", "message for", "instruction to", "instructions to", "instruction for", "instructions for", "dear a", "dear l", "hey a", "addressed to"),
 	sign("order", 60, 240, `\b(?:ai|llm|assistant|agent|model)s? (?:that|who|which)?\W*(?:is |are )?(?:reading|processing|summari[sz]ing|parsing|seeing) (?:this|these)\b[^\n]{0,120}?(?:must|should|please|ignore|do not|have to|need to|[:,])`, "reading this", "processing this", "summarizing this", "summarising this"),
@@ -183,11 +183,11 @@ func (s *scan) carrier(at int) {
 		piece = piece[:n]
 	}
 	s.charge(len(piece))
-	for _, a := range Addresses(piece) {
-		if query := a.query(); a.Image && (hasPlace().MatchString(query) || slices.ContainsFunc(texts(query), isProse)) {
-			s.add(at, at+1, "carrier")
-			return
-		}
-		return // the first one: others have their own keyword
+	all := Addresses(piece)
+	if len(all) == 0 || !all[0].Image { // others have their own keyword
+		return
+	}
+	if query := all[0].query(); hasPlace().MatchString(query) || slices.ContainsFunc(texts(query), isProse) {
+		s.add(at, at+1, "carrier")
 	}
 }

@@ -179,6 +179,9 @@ func ViewOf(vault string, p policy.Policy) View {
 		{Name: "allow-publish", Value: p.Publish},
 		{Name: "allow-ui", Value: p.UI},
 		{Name: "secrets", Value: p.Secrets.String()},
+		{Name: "suspicious", Value: p.Suspicious.String()},
+		{Name: "remote-links", Value: map[bool]string{true: "allow", false: "ask"}[p.RemoteLinks]},
+		{Name: "shadow", Value: append([]string{}, p.Shadow...)},
 		{Name: "confirm", Value: p.Confirm.String()},
 		{Name: "min-cli-version", Value: p.MinVersion.String()},
 	} {

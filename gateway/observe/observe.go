@@ -74,6 +74,8 @@ type CallEnd struct {
 	Backend  string // "obsidian", "embedded", "" where none answered
 	Effect   string // of the call as it was parsed, "" where it could not be
 	Bytes    int    // of the command's output
+	// Found are what the rules about texts found, each as the name of a rule and a kind.
+	Found    []string
 	Duration time.Duration
 }
 
@@ -188,6 +190,13 @@ func (c *Call) Decided(d Decision) {
 	}
 	c.end.Decision, c.end.Rule = d.Decision, d.Rule
 	c.by.Decided(d)
+}
+
+// Found notes what the rules about texts found.
+func (c *Call) Found(found []string) {
+	if c != nil {
+		c.end.Found = found
+	}
 }
 
 // Planned notes what would be decided about a call that is only planned.

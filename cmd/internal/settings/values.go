@@ -116,6 +116,33 @@ func setSecrets(s *Settings, text string) (err error) {
 	return err
 }
 
+func setSuspicious(s *Settings, text string) (err error) {
+	s.Policy.Suspicious, err = policy.ParseSuspicious(text)
+	return err
+}
+
+func setRemoteLinks(s *Settings, text string) error {
+	if text != "ask" && text != "allow" {
+		return fmt.Errorf("invalid value %q for remote-links: want ask or allow", quote.Short(text))
+	}
+	s.Policy.RemoteLinks = text == "allow"
+	return nil
+}
+
+func setShadow(s *Settings, text string) error {
+	s.Policy.Shadow = nil
+	for name := range strings.SplitSeq(text, ",") {
+		if name = strings.TrimSpace(name); name == "" {
+			continue
+		}
+		if !slices.Contains(policy.ShadowRules(), name) {
+			return fmt.Errorf("unknown rule %q in shadow: want %s", quote.Short(name), strings.Join(policy.ShadowRules(), ", "))
+		}
+		s.Policy.Shadow = append(s.Policy.Shadow, name)
+	}
+	return nil
+}
+
 func setResultFormat(s *Settings, text string) error {
 	if !slices.Contains(resultFormats, text) {
 		return fmt.Errorf("invalid result format %q: want json or text%s", quote.Short(text), quote.DidYouMean(text, resultFormats))

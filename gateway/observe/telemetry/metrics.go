@@ -11,6 +11,7 @@
 //	vaultwicket_batches_total{surface,outcome}                 batches as a whole
 //	vaultwicket_dry_runs_total{surface,outcome}
 //	vaultwicket_decisions_total{decision,rule}                 as in the audit log
+//	vaultwicket_found_total{rule,kind}                         answers and changes in which a rule about texts found something
 //	vaultwicket_call_duration_seconds{backend,effect}          histogram, from the request to the result
 //	vaultwicket_calls_running, vaultwicket_calls_waiting{for}  for a place in the gateway, or in the queue of the app
 //	vaultwicket_children{kind}                                 processes of one call, and resident workers
@@ -56,6 +57,7 @@ type Metrics struct {
 	agents    *byLabels[agentLabels, *vm.Counter]
 	named     agentNames
 	decisions *byLabels[decisionLabels, *vm.Counter]
+	found     *byLabels[foundLabels, *vm.Counter]
 	durations *byLabels[durationLabels, *histogram]
 }
 
@@ -72,6 +74,7 @@ type (
 	outcomeLabels  struct{ surface, outcome string }
 	agentLabels    struct{ agent, outcome string }
 	decisionLabels struct{ decision, rule string }
+	foundLabels    struct{ rule, kind string }
 	durationLabels struct{ backend, effect string }
 )
 
@@ -94,6 +97,9 @@ func NewMetrics(version string) *Metrics {
 		}),
 		decisions: lazily(func(l decisionLabels) *vm.Counter {
 			return set.GetOrCreateCounter(named("vaultwicket_decisions_total", "decision", l.decision, "rule", l.rule))
+		}),
+		found: lazily(func(l foundLabels) *vm.Counter {
+			return set.GetOrCreateCounter(named("vaultwicket_found_total", "rule", l.rule, "kind", l.kind))
 		}),
 		durations: lazily(func(durationLabels) *histogram { return &histogram{} }),
 	}
@@ -184,8 +190,13 @@ func (c *countedCall) Decided(d observe.Decision) {
 	c.decisions.of(decisionLabels{d.Decision, cmp.Or(d.Rule, "none")}).Inc()
 }
 
-// End counts the call.
+// End counts the call, and what was found.
 func (c *countedCall) End(end observe.CallEnd) {
+	for _, f := range end.Found {
+		if rule, kind, _ := strings.Cut(f, " "); kind != "not-searched" {
+			c.found.of(foundLabels{rule, kind}).Inc()
+		}
+	}
 	surface := "other" // the label has few values, whatever a caller says
 	if slices.Contains([]string{"mcp", "http", "terminal"}, c.call.Surface) {
 		surface = c.call.Surface

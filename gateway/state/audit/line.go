@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 	"unicode"
@@ -43,11 +44,16 @@ type Line struct {
 	Note string `json:"note,omitempty"`
 	// Before and After are the SHA-256 of a note, in hexadecimal, or a prefix of
 	// at least 16 digits.
-	Before     string `json:"before,omitempty"`
-	After      string `json:"after,omitempty"`
-	Change     string `json:"change,omitempty"` // the id of a journal entry
-	Exit       *int   `json:"exit,omitempty"`
-	DurationMs int64  `json:"durationMs,omitempty"`
+	Before string `json:"before,omitempty"`
+	After  string `json:"after,omitempty"`
+	Change string `json:"change,omitempty"` // the id of a journal entry
+	// Found are what the rules about texts found in the answer or the change, each as the name of a
+	// rule and a kind: "secrets github-pat". Shadow are the rules that would have had an effect and
+	// are only logged.
+	Found      []string `json:"found,omitempty"`
+	Shadow     []string `json:"shadow,omitempty"`
+	Exit       *int     `json:"exit,omitempty"`
+	DurationMs int64    `json:"durationMs,omitempty"`
 	// Count is how many calls the line represents, 0 for one. They came within
 	// DurationMs before Time.
 	Count  uint64  `json:"count,omitempty"`
@@ -106,6 +112,12 @@ func (line Line) prepared(now time.Time) (Line, error) {
 	}
 	for _, name := range line.names() {
 		*name = clean(*name)
+	}
+	for _, list := range []*[]string{&line.Found, &line.Shadow} {
+		*list = slices.Clone((*list)[:min(len(*list), maxParams)])
+		for i, name := range *list {
+			(*list)[i] = clean(name)
+		}
 	}
 	line.Seq, line.Prev, line.Repair = 0, "", nil
 	line.MoreParams = max(0, len(line.Params)-maxParams)

@@ -103,6 +103,9 @@ func (r *Record) Described(call allowlist.Call, refusal error) {
 	}
 }
 
+// Found notes what the rules about texts found in the change, and which of them only log it.
+func (r *Record) Found(found, shadow []string) { r.line.Found, r.line.Shadow = found, shadow }
+
 // HiddenBy notes which rule hides what the call names: as a path, and by its name alone.
 func (r *Record) HiddenBy(rule, ofName string) { r.hidden, r.hiddenName = rule, ofName }
 
@@ -190,7 +193,9 @@ type End struct {
 	Backend  string
 	ExitCode int
 	Code     string // of the failure, "" for none
-	Lost     bool   // the change removed so much that it was destructive
+	// Found are what the rules about texts found, Shadow those that had no effect, see [Line].
+	Found, Shadow []string
+	Lost          bool // the change removed so much that it was destructive
 	// Change is the id of a change, Before and After are the hashes of the note of the call. A
 	// call that changes nothing has only After.
 	Change, Before, After string
@@ -202,6 +207,8 @@ func (r *Record) Ended(end End) {
 	line.Kind, line.Params, line.Note = "end", nil, ""
 	line.Backend, line.DurationMs, line.Exit, line.Code = end.Backend, time.Since(r.begun).Milliseconds(), &end.ExitCode, end.Code
 	line.Change, line.Before, line.After = end.Change, hashOrNothing(end.Before), hashOrNothing(end.After)
+	line.Found, line.Shadow = slices.Concat(line.Found, end.Found), slices.Concat(line.Shadow, end.Shadow)
+	r.seen.Found(line.Found)
 	if end.Lost {
 		line.Effect = tiers.Destroys.String()
 	}

@@ -106,6 +106,11 @@ func (l *Line) takeSwitches(args []string) ([]string, error) {
 			args = args[1:]
 		case arg == SparingSwitch:
 			l.Options.RefuseDestructive = true
+		case arg == AddressesSwitch && l.Options.Addresses == "":
+			if value != AddressesAsk && value != AddressesLog {
+				return nil, Misuse("%s needs %s or %s.", arg, AddressesAsk, AddressesLog)
+			}
+			l.Options.Addresses, args = value, args[1:]
 		case arg == ExpectSwitch && l.Options.Expect == "":
 			if !isHex(value, 16) {
 				return nil, Misuse("%s needs a hash of 16 hexadecimal digits.", arg)

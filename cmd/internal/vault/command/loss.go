@@ -45,6 +45,9 @@ func (p Proposal) loss() string {
 			return why
 		}
 	}
+	if p.carried.asks {
+		return p.carried.Why
+	}
 	return ""
 }
 

@@ -25,13 +25,15 @@ type plannedFile struct {
 // showPlan prints what would be done, as JSON.
 func showPlan(v *Vault, p Proposal) (Reply, error) {
 	plan := struct {
-		Path   string        `json:"path"`
-		Says   string        `json:"says"`
-		Files  []plannedFile `json:"files"`
-		Loses  string        `json:"loses,omitempty"` // why the change is destructive
-		Links  string        `json:"links,omitempty"` // what it does to links
-		Digest string        `json:"digest"`
-	}{Path: p.Note.String(), Says: p.Message, Files: []plannedFile{}, Loses: p.loss(), Links: p.onLinks(), Digest: digestOf(v, p)}
+		Path  string        `json:"path"`
+		Says  string        `json:"says"`
+		Files []plannedFile `json:"files"`
+		Loses string        `json:"loses,omitempty"` // why the change is destructive
+		Links string        `json:"links,omitempty"` // what it does to links
+		// Carries is the kind of what the addresses that it adds carry.
+		Carries string `json:"carries,omitempty"`
+		Digest  string `json:"digest"`
+	}{Path: p.Note.String(), Says: p.Message, Files: []plannedFile{}, Loses: p.loss(), Links: p.onLinks(), Carries: p.carried.Kind, Digest: digestOf(v, p)}
 	var changes []difference.Change
 	for _, s := range p.Steps {
 		if s.IsNoop() || s.Before.Folder || s.After.Folder {

@@ -51,6 +51,8 @@ type Proposal struct {
 	// AppDoesLess says what the app would leave out, so that it must not carry out the
 	// change; nil if it does the same.
 	AppDoesLess error
+	// carried is what the addresses that are added carry.
+	carried Carried
 }
 
 // Links counts links, and says in which notes they are.

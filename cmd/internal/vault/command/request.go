@@ -215,6 +215,7 @@ type WriteOptions struct {
 	Client            string // its name, "" for none
 	Batch             string // shared by all calls of a batch, "" for a single one
 	RefuseDestructive bool   // of a change that was not approved
+	Addresses         string // AddressesAsk or AddressesLog; "" does not look at what is added
 	Approved          string // the digest of the change that a user was shown, "" for any
 }
 
@@ -227,11 +228,16 @@ const (
 	ChangeSwitch = "--change"
 	ExpectSwitch = "--expect"
 
-	CallerSwitch   = "--caller"
-	ClientSwitch   = "--client"
-	BatchSwitch    = "--batch"
-	SparingSwitch  = "--sparing"
-	ApprovedSwitch = "--approved" // with the digest of a plan that was shown
+	CallerSwitch  = "--caller"
+	ClientSwitch  = "--client"
+	BatchSwitch   = "--batch"
+	SparingSwitch = "--sparing"
+	// AddressesSwitch looks for texts of other notes in the addresses that are added. They make a
+	// change destructive with AddressesAsk, and are only reported with AddressesLog.
+	AddressesSwitch = "--addresses"
+	AddressesAsk    = "ask"
+	AddressesLog    = "log"
+	ApprovedSwitch  = "--approved" // with the digest of a plan that was shown
 )
 
 // maxCaller is the longest name of a caller or a batch that the journal keeps.
@@ -252,6 +258,8 @@ func (m WriteOptions) FirstSwitch() string {
 		return BatchSwitch
 	case m.RefuseDestructive:
 		return SparingSwitch
+	case m.Addresses != "":
+		return AddressesSwitch
 	case m.Approved != "":
 		return ApprovedSwitch
 	}

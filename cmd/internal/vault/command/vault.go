@@ -44,6 +44,7 @@ type Vault struct {
 
 	Clock       func() time.Time
 	DayStart    time.Duration   // after midnight
+	addresses   string          // [WriteOptions.Addresses]
 	Caller      string          // that writes, "" if unknown
 	active      string          // the focused note, "" for that of the app's own record
 	sources     [][]byte        // with secrets, whose texts a change puts into other files

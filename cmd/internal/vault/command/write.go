@@ -28,6 +28,7 @@ const SessionVariable = "VAULTWICKET_SESSION"
 // programs of this kind, kept in the journal before anything is touched, and
 // read back afterwards.
 func Write(v *Vault, row Command, values Values, how WriteOptions) (Reply, error) {
+	v.addresses = how.Addresses
 	switch {
 	case row.OnlyReads != nil && row.OnlyReads(values):
 		p, err := propose(v, row, values)
@@ -111,7 +112,7 @@ func proposeAlone(v *Vault, j *journal.Journal, row Command, values Values) (p P
 func propose(v *Vault, row Command, values Values) (Proposal, error) {
 	p, err := row.Plan(v, values)
 	if err == nil {
-		err = cmp.Or(p.restore(v), budget.From(v.Ctx).Exceeded(), judge(v, p), p.suits())
+		err = cmp.Or(p.restore(v), p.findCarried(v), budget.From(v.Ctx).Exceeded(), judge(v, p), p.suits())
 	}
 	if err != nil {
 		return Proposal{}, err

