@@ -9,9 +9,11 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"vaultwicket/allowlist/quote"
 	"vaultwicket/cmd/internal/settings"
@@ -20,8 +22,10 @@ import (
 	"vaultwicket/gateway/mcpserver"
 	"vaultwicket/gateway/mcpserver/streamable"
 	"vaultwicket/gateway/oauth"
+	"vaultwicket/gateway/oauth/signin"
 	"vaultwicket/gateway/state/agents"
 	"vaultwicket/gateway/state/private"
+	"vaultwicket/gateway/ui"
 	"vaultwicket/policy"
 )
 
@@ -51,11 +55,23 @@ func serveHTTP(ctx context.Context, o settings.Opened, c mcpserver.Config) error
 		o.Follow(func() int { return int(sessions.Load()) })
 		config.Metrics = o.Metrics.WritePrometheus
 	}
-	if c.HolderOf, err = holders(o); err != nil {
+	if err := o.HTTP.CheckOAuth(); err != nil {
 		return err
 	}
-	if o.HTTP.Issuer != "" {
-		config.Resource = &streamable.Resource{URL: o.HTTP.PublicURL, Issuer: o.HTTP.Issuer, Scopes: policy.ScopeNames(policy.ScopeDestructive)}
+	resource := streamable.Resource{URL: o.HTTP.PublicURL, Issuer: o.HTTP.Issuer, Scopes: policy.ScopeNames(policy.ScopeDestructive)}
+	owners := agentGateways(o)
+	var signIn *signin.Server
+	if o.HTTP.SignIn {
+		if signIn, err = openSignIn(o, owners); err != nil {
+			return err
+		}
+		config.SignIn, resource.Issuer = signIn, signIn.Issuer()
+	}
+	if resource.Issuer != "" {
+		config.Resource = &resource
+	}
+	if c.HolderOf, err = holders(o, owners, signIn); err != nil {
+		return err
 	}
 	return mcpserver.ServeHTTP(ctx, c, config, func(url string) {
 		if o.LogJSON {
@@ -96,28 +112,12 @@ func tokenOf(o settings.Opened) (token, from string, err error) {
 	return token, terminal.Visible(file), err
 }
 
-// holders returns what finds the gateway of the agent of a token. Each agent has a gateway of its
-// own, made at its first call, so that nothing that a gateway keeps is another agent's. An access
-// token is its agent's within its scopes.
-func holders(o settings.Opened) (func(ctx context.Context, token string) (mcpserver.Holder, error), error) {
-	state := private.StateFolder(o.Std.Getenv, "")
-	if o.VaultAround(o.Std, state) != "" {
-		state = ""
-	}
-	tokens := agents.Open(state)
-	var verifier *oauth.Verifier
-	if o.HTTP.Issuer != "" {
-		if err := o.HTTP.CheckOAuth(); err != nil {
-			return nil, err
-		}
-		var err error
-		if verifier, err = oauth.New(oauth.Config{Issuer: o.HTTP.Issuer, Resource: o.HTTP.PublicURL, Claim: o.HTTP.Claim}); err != nil {
-			return nil, err
-		}
-	}
+// agentGateways returns the gateway of an agent, nil if it cannot be made. Each agent has one of its
+// own, made when it is first needed, so that nothing that a gateway keeps is another agent's.
+func agentGateways(o settings.Opened) func(agent string) *gateway.Gateway {
 	var mu sync.Mutex
 	made := map[string]*gateway.Gateway{}
-	gatewayOf := func(agent string) *gateway.Gateway {
+	return func(agent string) *gateway.Gateway {
 		mu.Lock()
 		defer mu.Unlock()
 		g := made[agent]
@@ -131,7 +131,65 @@ func holders(o settings.Opened) (func(ctx context.Context, token string) (mcpser
 		}
 		return g
 	}
+}
+
+// openSignIn returns the authorization server for the owner.
+func openSignIn(o settings.Opened, gateways func(agent string) *gateway.Gateway) (*signin.Server, error) {
+	state, err := settings.StateFolder(o.Std)
+	if err != nil {
+		return nil, err
+	}
+	if err := outsideVaults(o, "state folder", state); err != nil {
+		return nil, err
+	}
+	rights := func() (list []signin.Agent) {
+		for _, name := range o.AgentNames() {
+			g := gateways(name)
+			if g == nil {
+				continue
+			}
+			one := signin.Agent{Name: name, Vaults: g.VaultNames()}
+			for _, view := range g.Policies() {
+				if one.Rights != "" {
+					one.Rights += "; "
+				}
+				for _, setting := range view.Settings {
+					if slices.Contains([]string{"tier", "allow-mutations", "confirm"}, setting.Name) {
+						one.Rights += fmt.Sprintf("%s %v, ", setting.Name, setting.Value)
+					}
+				}
+				one.Rights += map[bool]string{true: "access rules", false: "all notes"}[view.Access.Rules]
+			}
+			list = append(list, one)
+		}
+		return list
+	}
+	return signin.New(signin.Config{
+		Resource: o.HTTP.PublicURL, Scopes: policy.ScopeNames(policy.ScopeDestructive), Agents: rights, Style: ui.Stylesheet(),
+		Store: signin.OpenStore(state), Log: o.Log, Now: time.Now,
+	})
+}
+
+// holders returns what finds out whose a token is. An access token is its agent's within its scopes.
+func holders(o settings.Opened, gatewayOf func(agent string) *gateway.Gateway, signIn *signin.Server) (func(ctx context.Context, token string) (mcpserver.Holder, error), error) {
+	state := private.StateFolder(o.Std.Getenv, "")
+	if o.VaultAround(o.Std, state) != "" {
+		state = ""
+	}
+	tokens := agents.Open(state)
+	var verifier *oauth.Verifier
+	if o.HTTP.Issuer != "" {
+		var err error
+		if verifier, err = oauth.New(oauth.Config{Issuer: o.HTTP.Issuer, Resource: o.HTTP.PublicURL, Claim: o.HTTP.Claim}); err != nil {
+			return nil, err
+		}
+	}
 	return func(ctx context.Context, token string) (h mcpserver.Holder, err error) {
+		if signIn != nil {
+			if granted := signIn.Holder(token); granted.Agent != "" {
+				return mcpserver.Holder{Gateway: gatewayOf(granted.Agent), Scope: policy.ParseScope(granted.Scopes), Identity: granted.Identity}, nil
+			}
+		}
 		if verifier == nil || !oauth.Looks(token) {
 			if state == "" {
 				return h, nil

@@ -39,6 +39,7 @@ func subcommands() []subcommand {
 		{helpOfPause, pause},
 		{helpOfResume, resume},
 		{helpOfAgent, agentCommand},
+		{helpOfPasskey, passkeyCommand},
 		{helpOfUI, servePage},
 		{helpOfToday, today},
 		{helpOfScan, scan},

@@ -350,6 +350,12 @@ func (a *answers) take(r *http.Request) view {
 //go:embed assets/page.css assets/page.js assets/icon.svg assets/icon-waiting.svg
 var assetFiles embed.FS
 
+// Stylesheet returns the style sheet of the page, for the other pages of the program.
+func Stylesheet() []byte {
+	text, _ := assetFiles.ReadFile("assets/page.css") // it is embedded
+	return text
+}
+
 // assetTypes are the types of the files of the page: browsers do not guess them.
 var assetTypes = map[string]string{".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8", ".svg": "image/svg+xml"}
 

@@ -289,6 +289,9 @@ func TestOAuthNeedsItsSettings(t *testing.T) {
 		{"--http=127.0.0.1:0 --public-url=http://notes.example/mcp", "must have https"},
 		{"--http=127.0.0.1:0 --oauth-issuer=login.example --public-url=https://notes.example/mcp", "is not a URL"},
 		{"--http=127.0.0.1:0 --oauth-claim=", "is empty"},
+		{"--http=127.0.0.1:0 --sign-in=passkey", `"sign-in" requires "public-url"`},
+		{"--http=127.0.0.1:0 --sign-in=password", "want passkey"},
+		{"--http=127.0.0.1:0 --sign-in=passkey --oauth-issuer=https://login.example --public-url=https://notes.example/mcp", "cannot be combined"},
 		{"--oauth-issuer=https://login.example --public-url=https://notes.example/mcp", "requires HTTP"},
 	} {
 		if _, said, status := r.Run(append([]string{"serve"}, strings.Fields(test.flags)...)...); status != 2 || !strings.Contains(said, test.says) {

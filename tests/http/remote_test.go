@@ -103,9 +103,11 @@ func TestAServerThatIsNone(t *testing.T) {
 	thief := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, req *http.Request) { stolen <- req.Header.Get("Authorization") }))
 	defer thief.Close()
 	for what, answer := range map[string]http.HandlerFunc{
-		"a page":     func(w http.ResponseWriter, _ *http.Request) { w.Write([]byte("<html>\x1b[2J")) },
-		"nothing":    func(http.ResponseWriter, *http.Request) {},
-		"a redirect": func(w http.ResponseWriter, req *http.Request) { http.Redirect(w, req, thief.URL, 307) },
+		"a page":  func(w http.ResponseWriter, _ *http.Request) { w.Write([]byte("<html>\x1b[2J")) },
+		"nothing": func(http.ResponseWriter, *http.Request) {},
+		"a redirect": func(w http.ResponseWriter, req *http.Request) {
+			http.Redirect(w, req, thief.URL, http.StatusTemporaryRedirect)
+		},
 		"another id": func(w http.ResponseWriter, _ *http.Request) { w.Write([]byte(`{"jsonrpc":"2.0","id":2,"result":{}}`)) },
 		"no result":  func(w http.ResponseWriter, _ *http.Request) { w.Write([]byte(`{"jsonrpc":"2.0","id":1}`)) },
 		"an error": func(w http.ResponseWriter, _ *http.Request) {

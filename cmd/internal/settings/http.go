@@ -24,6 +24,9 @@ type HTTP struct {
 	// PublicURL is the address at which clients reach the endpoint, Issuer the authorization server
 	// whose access tokens are accepted, "" for none, and Claim the one that names their agent.
 	PublicURL, Issuer, Claim string
+	// SignIn says that the server is the authorization server itself, where the owner signs in with
+	// a passkey.
+	SignIn bool
 }
 
 // What hosts and origins are written like in a settings file. The server takes some
@@ -109,6 +112,13 @@ func setURL(to *string, text string) error {
 	return nil
 }
 
+func setSignIn(s *Settings, text string) error {
+	if s.HTTP.SignIn = text == "passkey"; !s.HTTP.SignIn && text != "" {
+		return fmt.Errorf("invalid value %q: want passkey", quote.Short(text))
+	}
+	return nil
+}
+
 func setClaim(s *Settings, text string) error {
 	if s.HTTP.Claim = text; text == "" {
 		return errors.New("is empty")
@@ -129,10 +139,17 @@ func (h HTTP) agree() error {
 	return h.CheckOAuth()
 }
 
-// CheckOAuth refuses an issuer of access tokens without the address that they are for.
+// CheckOAuth refuses access tokens without the address that they are for, and two issuers.
 func (h HTTP) CheckOAuth() error {
-	if h.Issuer != "" && h.PublicURL == "" {
-		return &terminal.UsageError{Reason: fmt.Sprintf("setting %q requires %q", "oauth-issuer", "public-url"), Advice: "set the address at which clients reach the server: access tokens must be issued for it"}
+	name := "oauth-issuer"
+	if h.SignIn {
+		name = "sign-in"
+	}
+	switch {
+	case (h.Issuer != "" || h.SignIn) && h.PublicURL == "":
+		return &terminal.UsageError{Reason: fmt.Sprintf("setting %q requires %q", name, "public-url"), Advice: "set the address at which clients reach the server: access tokens are for it"}
+	case h.Issuer != "" && h.SignIn:
+		return &terminal.UsageError{Reason: `the settings "oauth-issuer" and "sign-in" cannot be combined`, Advice: "leave one of them out"}
 	}
 	return nil
 }
@@ -170,7 +187,7 @@ func names(text string) []string {
 
 // CheckWithoutHTTP refuses settings that only mean something over HTTP.
 func (f *Flags) CheckWithoutHTTP() error {
-	for _, name := range []string{"tls-cert", "tls-key", "token-file", "allow-origin", "allow-host", "max-sessions", "public-url", "oauth-issuer", "oauth-claim"} {
+	for _, name := range []string{"tls-cert", "tls-key", "token-file", "allow-origin", "allow-host", "max-sessions", "public-url", "oauth-issuer", "oauth-claim", "sign-in"} {
 		if r := f.raws[settingIndex(name)]; r.byFlag() && r.text != "" {
 			return &terminal.UsageError{Reason: fmt.Sprintf("flag %q requires HTTP", "--"+name), Advice: "add --http ADDRESS"}
 		}

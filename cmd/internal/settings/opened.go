@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -23,6 +24,7 @@ import (
 	"vaultwicket/gateway/observe/telemetry"
 	"vaultwicket/gateway/registry"
 	"vaultwicket/gateway/state/private"
+	"vaultwicket/policy"
 )
 
 // Opened is a subcommand's settings, its gateway and the rest of its words.
@@ -164,14 +166,21 @@ func (o Opened) OfAgent(agent string) (*gateway.Gateway, error) {
 	return g, nil
 }
 
-// AgentOf returns the agent that access tokens with these values of the claim are of, "" for
-// none or if they are of several: by the settings file as it is now, if it can be read.
-func (o Opened) AgentOf(subjects []string) (name string) {
-	agents := o.Settings.Agents
+// AgentNames returns the agents that are defined now, in order.
+func (o Opened) AgentNames() []string { return slices.Sorted(maps.Keys(o.agents())) }
+
+// agents returns the agents of the settings file as it is now, if it can be read.
+func (o Opened) agents() policy.Agents {
 	if now := o.running.agents.Load(); now != nil {
-		agents = *now
+		return *now
 	}
-	for other, agent := range agents {
+	return o.Settings.Agents
+}
+
+// AgentOf returns the agent that access tokens with these values of the claim are of, "" for
+// none or if they are of several.
+func (o Opened) AgentOf(subjects []string) (name string) {
+	for other, agent := range o.agents() {
 		if !slices.ContainsFunc(subjects, func(subject string) bool { return slices.Contains(agent.Subjects, subject) }) {
 			continue
 		}

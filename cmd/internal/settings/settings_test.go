@@ -72,7 +72,7 @@ var samples = map[string]struct{ text, toml string }{
 	"max-sessions": {"5", "5"}, "toolsets": {"cli,daily", `["cli", "daily"]`}, "http": {"127.0.0.1:0", `"127.0.0.1:0"`}, "token-file": {drive + "/t/token", `"` + drive + `/t/token"`},
 	"tls-cert": {drive + "/t/cert.pem", `"` + drive + `/t/cert.pem"`}, "tls-key": {drive + "/t/key.pem", `"` + drive + `/t/key.pem"`},
 	"allow-origin": {"https://a.example,http://b.example:8080", `["https://a.example", "http://b.example:8080"]`}, "allow-host": {"notes.example", `["notes.example"]`},
-	"public-url": {"https://notes.example/mcp", `"https://notes.example/mcp"`}, "oauth-issuer": {"https://login.example", `"https://login.example"`}, "oauth-claim": {"groups", `"groups"`},
+	"public-url": {"https://notes.example/mcp", `"https://notes.example/mcp"`}, "oauth-issuer": {"https://login.example", `"https://login.example"`}, "oauth-claim": {"groups", `"groups"`}, "sign-in": {"passkey", `"passkey"`},
 	"enabled": {"false", "false"}, "profile": {"away", `"away"`}, "agent": {"default", `"default"`},
 }
 

@@ -119,6 +119,10 @@ func (d *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		refuse(w, http.StatusForbidden, "the Host header is not allowed")
 		return
 	}
+	if path, _, _ := strings.Cut(r.RequestURI, "?"); d.SignIn != nil && d.SignIn.Owns(path) {
+		d.SignIn.ServeHTTP(w, r)
+		return
+	}
 	h.Set("Vary", "Origin")
 	origin := d.origins.Judge(r.Header)
 	switch origin {

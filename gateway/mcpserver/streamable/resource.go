@@ -24,6 +24,13 @@ type Resource struct {
 	Scopes []string
 }
 
+// SignIn is an authorization server at the same address.
+type SignIn interface {
+	http.Handler
+	// Owns reports whether a path is one of the server.
+	Owns(path string) bool
+}
+
 // Holder is whose a token is.
 type Holder struct {
 	// Server answers the requests.

@@ -59,6 +59,10 @@ type Config struct {
 	// and must be safe for concurrent use; nil is for no other tokens.
 	HolderOf func(ctx context.Context, token string) (Holder, error)
 
+	// SignIn answers the requests for its paths, of anybody: after the Host header it checks them
+	// itself. nil is for none.
+	SignIn SignIn
+
 	// Resource describes the server to OAuth clients, nil if it accepts no access tokens.
 	Resource *Resource
 

@@ -1,0 +1,89 @@
+// The pages on which the owner adds a passkey, signs in, and decides what a client may do.
+"use strict";
+
+const $ = (id) => document.getElementById(id);
+
+async function post(path, body) {
+  const answer = await fetch("/oauth/" + path, { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(body) });
+  const content = await answer.json();
+  if (!answer.ok) throw new Error(content.error || answer.statusText);
+  return content;
+}
+
+const bytes = (text) => Uint8Array.from(atob(text.replace(/-/g, "+").replace(/_/g, "/")), (c) => c.charCodeAt(0));
+const text = (buffer) => btoa(String.fromCharCode(...new Uint8Array(buffer))).replace(/\+/g, "-").replace(/\//g, "_").replace(/=+$/, "");
+
+// The options of a ceremony have bytes as text, and so has what is sent back.
+function decoded(options) {
+  options.challenge = bytes(options.challenge);
+  if (options.user) options.user.id = bytes(options.user.id);
+  for (const list of [options.excludeCredentials, options.allowCredentials]) for (const one of list || []) one.id = bytes(one.id);
+  return options;
+}
+
+function encoded(credential) {
+  const response = {};
+  for (const name of ["clientDataJSON", "attestationObject", "authenticatorData", "signature", "userHandle"]) {
+    if (credential.response[name]) response[name] = text(credential.response[name]);
+  }
+  if (credential.response.getTransports) response.transports = credential.response.getTransports();
+  return { id: credential.id, rawId: text(credential.rawId), type: credential.type, response, clientExtensionResults: credential.getClientExtensionResults() };
+}
+
+const words = { "vault:read": "read", "vault:write": "read and write", "vault:destructive": "read, write, and make destructive changes" };
+
+function option(select, value, label) {
+  const one = document.createElement("option");
+  one.value = value;
+  one.textContent = label;
+  select.append(one);
+}
+
+function consent(wanted) {
+  if (wanted.location) return location.replace(wanted.location);
+  $("begin").hidden = $("intro").hidden = true;
+  $("client").textContent = wanted.client.name || "without a name";
+  $("id").textContent = wanted.client.id;
+  $("returns").textContent = wanted.client.returns;
+  for (const agent of wanted.agents) option($("agent"), agent.name, agent.name);
+  for (const scope of wanted.scopes) option($("scope"), scope, words[scope] || scope);
+  $("scope").value = wanted.scopes[wanted.scopes.length - 1];
+  const rights = () => {
+    const agent = wanted.agents.find((one) => one.name === $("agent").value);
+    $("rights").textContent = "In " + agent.vaults.join(", ") + ": " + agent.rights;
+  };
+  rights();
+  $("agent").addEventListener("change", rights);
+  for (const allow of [true, false]) {
+    $(allow ? "allow" : "deny").addEventListener("click", () => act(async () => {
+      $("allow").disabled = $("deny").disabled = true;
+      const decided = await post("decide", { ticket: wanted.ticket, agent: $("agent").value, scope: $("scope").value, allow });
+      location.replace(decided.location);
+    }));
+  }
+  $("consent").hidden = false;
+  $("deny").focus();
+}
+
+async function act(step) {
+  $("problem").textContent = "";
+  try {
+    await step();
+  } catch (problem) {
+    $("problem").textContent = problem.message;
+  }
+}
+
+$("begin").addEventListener("click", () => act(async () => {
+  if (document.body.dataset.page === "passkey") {
+    const code = location.hash.slice(1);
+    const { ticket, options } = await post("setup/begin", { code });
+    await post("setup/finish", { ticket, credential: encoded(await navigator.credentials.create({ publicKey: decoded(options) })) });
+    history.replaceState(null, "", location.pathname);
+    $("begin").hidden = true;
+    $("intro").textContent = "The passkey was added. You can close this page.";
+    return;
+  }
+  const { ticket, options } = await post("begin", {});
+  consent(await post("finish", { ticket, query: location.search, credential: encoded(await navigator.credentials.get({ publicKey: decoded(options) })) }));
+}));

@@ -1,0 +1,519 @@
+// Package signin is a small authorization server for the one owner of a vault: the owner signs in
+// with a passkey and grants a client the rights of an agent, within scopes. It issues access tokens
+// for the server that it is part of, and for no other.
+//
+// The protocol of OAuth is that of go-oauth2, the one of passkeys that of go-webauthn. What is
+// added here is what OAuth 2.1 and MCP require of them: PKCE with S256 only, exact addresses to
+// return to, codes and refresh tokens that count once, and clients that register themselves or are
+// described at their id.
+//
+// There is no cookie, so there is nothing that a page of another origin could use: the pages carry
+// what they were given from one request to the next, and each such ticket counts once.
+package signin
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"embed"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/go-oauth2/oauth2/v4"
+	oautherrors "github.com/go-oauth2/oauth2/v4/errors"
+	"github.com/go-oauth2/oauth2/v4/manage"
+	"github.com/go-oauth2/oauth2/v4/server"
+	"github.com/go-webauthn/webauthn/protocol"
+	"github.com/go-webauthn/webauthn/webauthn"
+
+	"vaultwicket/gateway/httpguard"
+)
+
+const (
+	codeFor   = time.Minute
+	accessFor = time.Hour
+	ticketFor = 5 * time.Minute // for what a page was given
+
+	maxBody       = 64 << 10
+	maxTickets    = 200
+	registrations = 30 // a minute
+)
+
+// Paths of the server.
+const (
+	base         = "/oauth/"
+	metadataPath = "/.well-known/oauth-authorization-server"
+	// SetupPath is the page on which a passkey is added, with the code as fragment.
+	SetupPath = base + "passkey"
+)
+
+//go:embed pages
+var pages embed.FS
+
+// Agent is an agent whose rights can be granted, as the owner sees it.
+type Agent struct {
+	Name   string   `json:"name"`
+	Vaults []string `json:"vaults"`
+	Rights string   `json:"rights"`
+}
+
+// Config configures a [Server]. All fields are required.
+type Config struct {
+	Resource string         // address of the endpoint of MCP, which tokens are for
+	Scopes   []string       // each includes the ones before it
+	Agents   func() []Agent // that can be granted now
+	Style    []byte         // style sheet of the pages
+	Store    *Store
+	Log      *slog.Logger
+	Now      func() time.Time
+}
+
+// Server answers the requests of browsers and clients who sign in. It is safe for concurrent use.
+type Server struct {
+	Config
+	store   *Store
+	origin  string // of the pages, and the issuer
+	passkey *webauthn.WebAuthn
+	oauth   *server.Server
+	tokens  *tokens
+	fetcher *http.Client
+
+	mu         sync.Mutex
+	tickets    map[string]ticket
+	minute     time.Time // of the count
+	registered int
+}
+
+// ticket is what a page was given: a challenge of a passkey, or a request that waits for the
+// decision of the owner.
+type ticket struct {
+	until   time.Time
+	session webauthn.SessionData
+	setup   string // the code of a passkey that is added
+	request *server.AuthorizeRequest
+	client  Client
+	scopes  []string // that can be granted
+}
+
+// New returns a server. The error says what is wrong with the config.
+func New(c Config) (*Server, error) {
+	u, err := url.Parse(c.Resource)
+	if err == nil {
+		err = httpguard.CheckURL(c.Resource)
+	}
+	if err != nil {
+		return nil, err
+	}
+	s := &Server{Config: c, store: c.Store, origin: u.Scheme + "://" + u.Host, fetcher: newFetcher(), tickets: map[string]ticket{}}
+	s.passkey, err = webauthn.New(&webauthn.Config{
+		RPID: u.Hostname(), RPDisplayName: "vaultwicket", RPOrigins: []string{s.origin},
+		AuthenticatorSelection: protocol.AuthenticatorSelection{ResidentKey: protocol.ResidentKeyRequirementRequired, UserVerification: protocol.VerificationRequired},
+	})
+	if err != nil {
+		return nil, err
+	}
+	s.tokens = newTokens(c)
+	manager := manage.NewManager()
+	manager.SetAuthorizeCodeExp(codeFor)
+	manager.SetAuthorizeCodeTokenCfg(&manage.Config{AccessTokenExp: accessFor, RefreshTokenExp: refreshFor, IsGenerateRefresh: true})
+	manager.SetRefreshTokenCfg(&manage.RefreshingConfig{AccessTokenExp: accessFor, RefreshTokenExp: refreshFor, IsGenerateRefresh: true, IsResetRefreshTime: true})
+	manager.SetValidateURIHandler(func(string, string) error { return nil }) // it was compared with those of the client, and the code has it
+	manager.MapAuthorizeGenerate(s.tokens)
+	manager.MapAccessGenerate(accessTokens{})
+	manager.MapTokenStorage(s.tokens)
+	manager.MapClientStorage(s.tokens)
+	s.oauth = server.NewServer(&server.Config{
+		TokenType: "Bearer", AllowedResponseTypes: []oauth2.ResponseType{oauth2.Code}, AllowedGrantTypes: []oauth2.GrantType{oauth2.AuthorizationCode, oauth2.Refreshing},
+		AllowedCodeChallengeMethods: []oauth2.CodeChallengeMethod{oauth2.CodeChallengeS256}, ForcePKCE: true,
+	}, manager)
+	s.oauth.SetClientInfoHandler(func(r *http.Request) (string, string, error) { return r.FormValue("client_id"), "", nil })
+	return s, nil
+}
+
+func (s *Server) now() time.Time { return s.Now() }
+
+// Issuer returns the URL of the authorization server.
+func (s *Server) Issuer() string { return s.origin }
+
+// Owns reports whether a path is one of the server.
+func (s *Server) Owns(path string) bool {
+	return strings.HasPrefix(path, base) || path == metadataPath
+}
+
+// Holder is whose an access token is.
+type Holder struct {
+	Agent    string
+	Scopes   []string
+	Identity [sha256.Size]byte // the same for all tokens of a grant
+}
+
+// Holder returns whose an access token is, the zero Holder for nobody's.
+func (s *Server) Holder(token string) Holder { return s.tokens.holder(token) }
+
+// ServeHTTP answers a request whose Host header was checked.
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	h := w.Header()
+	h.Set("Content-Security-Policy", "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'")
+	h.Set("X-Frame-Options", "DENY")
+	h.Set("Referrer-Policy", "no-referrer")
+	h.Set("Cross-Origin-Opener-Policy", "same-origin")
+	r.Body = http.MaxBytesReader(w, r.Body, maxBody)
+	httpguard.LimitRead(w, ticketFor)
+	for _, page := range []struct{ path, kind, file string }{
+		{"authorize", "text/html; charset=utf-8", "authorize.html"}, {"passkey", "text/html; charset=utf-8", "passkey.html"}, {"signin.js", "text/javascript; charset=utf-8", "signin.js"}, {"page.css", "text/css; charset=utf-8", ""},
+	} {
+		if r.URL.Path == base+page.path && (r.Method == http.MethodGet || r.Method == http.MethodHead) {
+			text := s.Style
+			if page.file != "" {
+				text, _ = pages.ReadFile("pages/" + page.file) // it is embedded
+			}
+			h.Set("Content-Type", page.kind)
+			_, _ = w.Write(text) // the client may have gone
+			return
+		}
+	}
+	switch do := s.posts()[r.URL.Path]; {
+	case r.URL.Path == metadataPath && r.Method == http.MethodGet:
+		reply(w, http.StatusOK, map[string]any{
+			"issuer": s.origin, "authorization_endpoint": s.origin + base + "authorize", "token_endpoint": s.origin + base + "token", "registration_endpoint": s.origin + base + "register",
+			"response_types_supported": []string{"code"}, "response_modes_supported": []string{"query"}, "grant_types_supported": []string{"authorization_code", "refresh_token"},
+			"code_challenge_methods_supported": []string{"S256"}, "token_endpoint_auth_methods_supported": []string{"none"}, "scopes_supported": s.Scopes,
+			"client_id_metadata_document_supported": true, "authorization_response_iss_parameter_supported": true,
+		})
+	case r.Method != http.MethodPost || do == nil && r.URL.Path != base+"token" && r.URL.Path != base+"register":
+		reply(w, http.StatusNotFound, map[string]string{"error": "not found"})
+	case r.URL.Path == base+"token":
+		s.token(w, r)
+	case r.URL.Path == base+"register":
+		if !s.mayRegister() {
+			h.Set("Retry-After", "60")
+			reply(w, http.StatusTooManyRequests, map[string]string{"error": "temporarily_unavailable"})
+			return
+		}
+		status, answer := s.register(r)
+		reply(w, status, answer)
+	case !slices.Equal(r.Header["Origin"], []string{s.origin}) || !strings.HasPrefix(r.Header.Get("Content-Type"), "application/json"):
+		reply(w, http.StatusForbidden, map[string]string{"error": "only the pages of this server may send this"})
+	default:
+		answer, err := do(r)
+		if err != nil {
+			s.Log.Info("sign-in: " + err.Error())
+			reply(w, http.StatusBadRequest, map[string]string{"error": err.Error()})
+			return
+		}
+		reply(w, http.StatusOK, answer)
+	}
+}
+
+func reply(w http.ResponseWriter, status int, answer any) {
+	text, err := json.Marshal(answer)
+	if err != nil {
+		status, text = http.StatusInternalServerError, []byte("{}")
+	}
+	httpguard.LimitWrite(w)
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	_, _ = w.Write(text) // the client may have gone
+}
+
+func (s *Server) mayRegister() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if now := s.now(); now.Sub(s.minute) >= time.Minute {
+		s.minute, s.registered = now, 0
+	}
+	s.registered++
+	return s.registered <= registrations
+}
+
+// posts are the requests of the pages.
+func (s *Server) posts() map[string]func(r *http.Request) (any, error) {
+	return map[string]func(r *http.Request) (any, error){
+		base + "setup/begin": s.beginSetup, base + "setup/finish": s.finishSetup, base + "begin": s.begin, base + "finish": s.finish, base + "decide": s.decide,
+	}
+}
+
+// asked is what the pages send.
+type asked struct {
+	Ticket     string          `json:"ticket"`
+	Code       string          `json:"code"`
+	Credential json.RawMessage `json:"credential"`
+	Query      string          `json:"query"`
+	Agent      string          `json:"agent"`
+	Scope      string          `json:"scope"`
+	Allow      bool            `json:"allow"`
+}
+
+// give keeps a ticket, and returns its name.
+func (s *Server) give(t ticket) string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	now := s.now()
+	t.until = now.Add(ticketFor)
+	for name, old := range s.tickets {
+		if !now.Before(old.until) || len(s.tickets) >= maxTickets {
+			delete(s.tickets, name)
+		}
+	}
+	name := rand.Text()
+	s.tickets[name] = t
+	return name
+}
+
+var errTicket = errors.New("this page has expired; open it again from the client")
+
+// take returns what a page was given, once.
+func (s *Server) take(r *http.Request) (t ticket, a asked, err error) {
+	if err := decode(r.Body, maxBody, &a); err != nil {
+		return t, a, errors.New("not a request of a page")
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	t, found := s.tickets[a.Ticket]
+	delete(s.tickets, a.Ticket)
+	if !found || !s.now().Before(t.until) {
+		return ticket{}, a, errTicket
+	}
+	return t, a, nil
+}
+
+// owner is the owner for go-webauthn.
+type owner struct{ content }
+
+func (o owner) WebAuthnID() []byte          { return o.User }
+func (o owner) WebAuthnName() string        { return "owner" }
+func (o owner) WebAuthnDisplayName() string { return "Owner of the vault" }
+func (o owner) WebAuthnCredentials() (all []webauthn.Credential) {
+	for _, p := range o.Passkeys {
+		all = append(all, p.Credential)
+	}
+	return all
+}
+
+var errSetup = errors.New(`this link is not valid any more; "vaultwicket passkey add" prints a new one`)
+
+// beginSetup answers the page that was opened with a code of [Store.NewSetup].
+func (s *Server) beginSetup(r *http.Request) (any, error) {
+	var a asked
+	if err := decode(r.Body, maxBody, &a); err != nil {
+		return nil, err
+	}
+	c, err := s.store.read()
+	if err != nil || c.Setup == "" || c.Setup != hashed(a.Code) || !s.now().Before(c.SetupEnd) {
+		return nil, errSetup
+	}
+	if len(c.Passkeys) >= maxPasskeys {
+		return nil, errors.New("there are too many passkeys; remove one in the terminal")
+	}
+	options, session, err := s.passkey.BeginRegistration(owner{c}, webauthn.WithExclusions(webauthn.Credentials(owner{c}.WebAuthnCredentials()).CredentialDescriptors()))
+	if err != nil {
+		return nil, err
+	}
+	return map[string]any{"ticket": s.give(ticket{session: *session, setup: hashed(a.Code)}), "options": options.Response}, nil
+}
+
+func (s *Server) finishSetup(r *http.Request) (any, error) {
+	t, a, err := s.take(r)
+	if err != nil || t.setup == "" {
+		return nil, cmp.Or(err, errTicket)
+	}
+	parsed, err := protocol.ParseCredentialCreationResponseBytes(a.Credential)
+	if err != nil {
+		return nil, errors.New("the passkey cannot be read")
+	}
+	err = s.store.change(func(c *content) error {
+		if c.Setup != t.setup {
+			return errSetup
+		}
+		credential, err := s.passkey.CreateCredential(owner{*c}, t.session, parsed)
+		if err != nil {
+			return errors.New("the passkey is not valid here")
+		}
+		c.Setup, c.SetupEnd = "", time.Time{}
+		c.Passkeys = append(c.Passkeys, Passkey{ID: strings.ToLower(rand.Text()[:8]), Added: s.now(), Credential: *credential})
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	s.Log.Warn("a passkey was added")
+	return map[string]any{}, nil
+}
+
+// begin gives a page a challenge. It names no passkey, so it says nothing about the owner.
+func (s *Server) begin(*http.Request) (any, error) {
+	options, session, err := s.passkey.BeginDiscoverableLogin(webauthn.WithUserVerification(protocol.VerificationRequired))
+	if err != nil {
+		return nil, err
+	}
+	return map[string]any{"ticket": s.give(ticket{session: *session}), "options": options.Response}, nil
+}
+
+var errPasskey = errors.New("this passkey is not the owner's")
+
+// finish signs the owner in, and answers with what a client asks for. Only then is the client looked
+// up: nobody else can have this server read an address.
+func (s *Server) finish(r *http.Request) (any, error) {
+	t, a, err := s.take(r)
+	if err != nil || t.session.Challenge == "" || t.setup != "" {
+		return nil, cmp.Or(err, errTicket)
+	}
+	parsed, err := protocol.ParseCredentialRequestResponseBytes(a.Credential)
+	if err != nil {
+		return nil, errPasskey
+	}
+	err = s.store.change(func(c *content) error {
+		credential, err := s.passkey.ValidateDiscoverableLogin(func(_, handle []byte) (webauthn.User, error) {
+			if len(c.Passkeys) == 0 || string(handle) != string(c.User) {
+				return nil, errPasskey
+			}
+			return owner{*c}, nil
+		}, t.session, parsed)
+		if err != nil || credential.Authenticator.CloneWarning {
+			return errPasskey
+		}
+		for i := range c.Passkeys {
+			if string(c.Passkeys[i].Credential.ID) == string(credential.ID) {
+				c.Passkeys[i].Credential = *credential
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return s.wanted(r.Context(), a.Query)
+}
+
+// wanted answers with what a client asks for in the query of the address of the page.
+func (s *Server) wanted(ctx context.Context, query string) (any, error) {
+	values, err := url.ParseQuery(strings.TrimPrefix(query, "?"))
+	if err != nil {
+		return nil, errors.New("the request of the client is not valid")
+	}
+	for name, list := range values {
+		if len(list) > 1 {
+			return nil, fmt.Errorf("the request of the client has %.40q twice", name)
+		}
+	}
+	client, err := s.clientOf(ctx, values.Get("client_id"))
+	if err != nil {
+		return nil, err
+	}
+	if !client.redirects(values.Get("redirect_uri")) {
+		return nil, errors.New("the client asks to return to an address that is not its own")
+	}
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, base+"authorize?"+values.Encode(), nil)
+	if err != nil {
+		return nil, err
+	}
+	request, problem := s.oauth.ValidationAuthorizeRequest(r)
+	var scopes []string
+	for i, name := range s.Scopes {
+		if slices.Contains(strings.Fields(values.Get("scope")), name) {
+			scopes = s.Scopes[:i+1]
+		}
+	}
+	if values.Get("scope") == "" {
+		scopes = s.Scopes[:1]
+	}
+	switch resource := values.Get("resource"); {
+	case problem != nil:
+	case resource != "" && resource != s.Resource:
+		problem = errors.New("invalid_target")
+	case len(scopes) == 0:
+		problem = oautherrors.ErrInvalidScope
+	}
+	back := &server.AuthorizeRequest{RedirectURI: values.Get("redirect_uri"), State: values.Get("state"), ResponseType: oauth2.Code}
+	if problem != nil {
+		return s.returning(back, map[string]any{"error": problem.Error()})
+	}
+	agents := s.Agents()
+	if len(agents) == 0 {
+		return nil, errors.New("no agent is defined: add a table [agents.NAME] to the settings file")
+	}
+	u, _ := url.Parse(back.RedirectURI) // it was compared
+	return map[string]any{
+		"ticket": s.give(ticket{request: request, client: client, scopes: scopes}), "client": map[string]string{"name": client.Name, "id": client.ID, "returns": cmp.Or(u.Host, u.Scheme+":")},
+		"agents": agents, "scopes": scopes,
+	}, nil
+}
+
+// returning answers with the address at which the client continues.
+func (s *Server) returning(request *server.AuthorizeRequest, data map[string]any) (any, error) {
+	data["iss"] = s.origin
+	location, err := s.oauth.GetRedirectURI(request, data)
+	return map[string]string{"location": location}, err
+}
+
+// decide carries out what the owner has decided.
+func (s *Server) decide(r *http.Request) (any, error) {
+	t, a, err := s.take(r)
+	if err != nil || t.request == nil {
+		return nil, cmp.Or(err, errTicket)
+	}
+	if !a.Allow {
+		return s.returning(t.request, map[string]any{"error": "access_denied"})
+	}
+	most := slices.Index(t.scopes, a.Scope)
+	if most < 0 || !slices.ContainsFunc(s.Agents(), func(known Agent) bool { return known.Name == a.Agent }) {
+		return nil, errors.New("unknown agent or scope")
+	}
+	t.request.UserID, t.request.Scope = a.Agent, strings.Join(t.scopes[:most+1], " ")
+	info, err := s.oauth.GetAuthorizeToken(withClient(r.Context(), t.client), t.request)
+	if err != nil {
+		return s.returning(t.request, map[string]any{"error": "server_error"})
+	}
+	s.Log.Warn("a client was granted rights", "client", t.client.ID, "agent", a.Agent, "scope", t.request.Scope)
+	return s.returning(t.request, s.oauth.GetAuthorizeData(oauth2.Code, info))
+}
+
+// token answers clients: a code or a refresh token for an access token.
+func (s *Server) token(w http.ResponseWriter, r *http.Request) {
+	refuse := func(code string) {
+		reply(w, http.StatusBadRequest, map[string]string{"error": code})
+	}
+	if err := r.ParseForm(); err != nil || len(r.URL.RawQuery) > 0 {
+		refuse("invalid_request")
+		return
+	}
+	for _, list := range r.PostForm {
+		if len(list) > 1 {
+			refuse("invalid_request")
+			return
+		}
+	}
+	form := r.PostForm
+	if resource := form.Get("resource"); resource != "" && resource != s.Resource {
+		refuse("invalid_target")
+		return
+	}
+	client, scope, found := s.tokens.clientOf(form)
+	switch {
+	case !found:
+		refuse("invalid_grant")
+		return
+	case client.ID != form.Get("client_id"):
+		refuse("invalid_client")
+		return
+	}
+	for _, name := range strings.Fields(form.Get("scope")) {
+		if scope != "" && slices.Contains(s.Scopes, name) && !slices.Contains(strings.Fields(scope), name) {
+			refuse("invalid_scope")
+			return
+		}
+	}
+	r.Form.Del("scope") // the answer says what there is
+	if err := s.oauth.HandleTokenRequest(w, r.WithContext(withClient(r.Context(), client))); err != nil {
+		s.Log.Info("sign-in: " + err.Error())
+	}
+}

@@ -1,0 +1,635 @@
+package signin
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/descope/virtualwebauthn"
+)
+
+const (
+	callback = "https://client.example/cb?x=1"
+	verifier = "a-verifier-of-more-than-forty-three-characters-000"
+)
+
+// site is a server with its owner's device.
+type site struct {
+	*Server
+	t      *testing.T
+	http   *httptest.Server
+	state  string
+	clock  time.Time
+	device virtualwebauthn.Authenticator
+	key    virtualwebauthn.Credential
+	rp     virtualwebauthn.RelyingParty
+	client string
+}
+
+func newSite(t *testing.T) *site {
+	s := &site{t: t, state: filepath.Join(t.TempDir(), "state"), clock: time.Now()} // go-oauth2 has no other clock
+	s.http = httptest.NewUnstartedServer(nil)
+	port := strings.TrimPrefix(s.http.Listener.Addr().String(), "127.0.0.1:")
+	var err error
+	s.Server, err = New(Config{
+		Resource: "http://localhost:" + port + "/mcp", Scopes: []string{"vault:read", "vault:write", "vault:destructive"},
+		Agents: func() []Agent {
+			return []Agent{{"phone", []string{"Notes"}, "tier v1"}, {"other", []string{"Work"}, "tier v0"}}
+		},
+		Style: []byte("body{}"), Store: OpenStore(s.state), Log: slog.New(slog.DiscardHandler), Now: func() time.Time { return s.clock },
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.http.Config.Handler = s.Server
+	s.http.Start()
+	t.Cleanup(s.http.Close)
+	s.rp = virtualwebauthn.RelyingParty{ID: "localhost", Name: "vaultwicket", Origin: s.origin}
+	s.client = s.registered(callback)
+	return s
+}
+
+// send sends a request of a page, and returns the answer.
+func (s *site) send(path string, body any, headers ...string) (status int, answer map[string]any) {
+	s.t.Helper()
+	text, _ := json.Marshal(body)
+	return s.raw("POST", path, string(text), append([]string{"Content-Type", "application/json", "Origin", s.origin}, headers...)...)
+}
+
+func (s *site) raw(method, path, body string, headers ...string) (status int, answer map[string]any) {
+	s.t.Helper()
+	r, _ := http.NewRequest(method, s.http.URL+path, strings.NewReader(body))
+	for i := 0; i < len(headers); i += 2 {
+		r.Header.Del(headers[i])
+		if headers[i+1] != "" {
+			r.Header.Set(headers[i], headers[i+1])
+		}
+	}
+	response, err := http.DefaultClient.Do(r)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	defer response.Body.Close()
+	text, _ := io.ReadAll(response.Body)
+	_ = json.Unmarshal(text, &answer) // pages are none
+	return response.StatusCode, answer
+}
+
+// registered registers a client and returns its id.
+func (s *site) registered(redirects ...string) string {
+	s.t.Helper()
+	status, answer := s.send("/oauth/register", map[string]any{"client_name": "A client", "redirect_uris": redirects}, "Origin", "")
+	if status != 201 {
+		s.t.Fatalf("register: %d %v", status, answer)
+	}
+	return answer["client_id"].(string)
+}
+
+// setUp adds the passkey of the device.
+func (s *site) setUp() {
+	s.t.Helper()
+	code, err := s.store.NewSetup(s.clock)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	if status, answer := s.addPasskey(code); status != 200 {
+		s.t.Fatalf("setup: %d %v", status, answer)
+	}
+}
+
+func (s *site) addPasskey(code string) (int, map[string]any) {
+	s.t.Helper()
+	status, begun := s.send("/oauth/setup/begin", map[string]any{"code": code})
+	if status != 200 {
+		return status, begun
+	}
+	text, _ := json.Marshal(begun["options"])
+	options, err := virtualwebauthn.ParseAttestationOptions(string(text))
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	handle, _ := base64.RawURLEncoding.DecodeString(begun["options"].(map[string]any)["user"].(map[string]any)["id"].(string))
+	s.device = virtualwebauthn.NewAuthenticatorWithOptions(virtualwebauthn.AuthenticatorOptions{UserHandle: handle})
+	s.key = virtualwebauthn.NewCredential(virtualwebauthn.KeyTypeEC2)
+	made := virtualwebauthn.CreateAttestationResponse(s.rp, s.device, s.key, *options)
+	return s.send("/oauth/setup/finish", map[string]any{"ticket": begun["ticket"], "credential": json.RawMessage(made)})
+}
+
+// signIn signs in with a device, with the query of a client.
+func (s *site) signIn(query string, change func(rp *virtualwebauthn.RelyingParty, device *virtualwebauthn.Authenticator, key *virtualwebauthn.Credential)) (int, map[string]any) {
+	s.t.Helper()
+	_, begun := s.send("/oauth/begin", map[string]any{})
+	text, _ := json.Marshal(begun["options"])
+	options, err := virtualwebauthn.ParseAssertionOptions(string(text))
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	rp, device, key := s.rp, s.device, s.key
+	if change != nil {
+		change(&rp, &device, &key)
+	}
+	signed := virtualwebauthn.CreateAssertionResponse(rp, device, key, *options)
+	return s.send("/oauth/finish", map[string]any{"ticket": begun["ticket"], "credential": json.RawMessage(signed), "query": query})
+}
+
+// query is that of a client, with changes; "-" removes a parameter.
+func (s *site) query(changes ...string) string {
+	sum := sha256.Sum256([]byte(verifier))
+	values := url.Values{
+		"response_type": {"code"}, "client_id": {s.client}, "redirect_uri": {callback}, "scope": {"vault:read vault:write"}, "state": {"st&ate"},
+		"code_challenge": {base64.RawURLEncoding.EncodeToString(sum[:])}, "code_challenge_method": {"S256"}, "resource": {s.Resource},
+	}
+	for i := 0; i < len(changes); i += 2 {
+		if values.Set(changes[i], changes[i+1]); changes[i+1] == "-" {
+			values.Del(changes[i])
+		}
+	}
+	return "?" + values.Encode()
+}
+
+// code has the owner allow what a query asks for, and returns the code.
+func (s *site) code(query string) string {
+	s.t.Helper()
+	status, wanted := s.signIn(query, nil)
+	if status != 200 || wanted["ticket"] == nil {
+		s.t.Fatalf("sign in: %d %v", status, wanted)
+	}
+	status, decided := s.send("/oauth/decide", map[string]any{"ticket": wanted["ticket"], "agent": "phone", "scope": "vault:write", "allow": true})
+	location, err := url.Parse(fmt.Sprint(decided["location"]))
+	if status != 200 || err != nil || location.Query().Get("code") == "" {
+		s.t.Fatalf("decide: %d %v", status, decided)
+	}
+	return location.Query().Get("code")
+}
+
+// form is a request for a token, with changes; "-" removes a parameter.
+func (s *site) exchange(base url.Values, changes ...string) (int, map[string]any) {
+	s.t.Helper()
+	form := url.Values{}
+	for name, list := range base {
+		form[name] = slices.Clone(list)
+	}
+	for i := 0; i < len(changes); i += 2 {
+		if form.Set(changes[i], changes[i+1]); changes[i+1] == "-" {
+			form.Del(changes[i])
+		}
+	}
+	return s.raw("POST", "/oauth/token", form.Encode(), "Content-Type", "application/x-www-form-urlencoded")
+}
+
+func (s *site) forCode(code string) url.Values {
+	return url.Values{"grant_type": {"authorization_code"}, "code": {code}, "client_id": {s.client}, "redirect_uri": {callback}, "code_verifier": {verifier}, "resource": {s.Resource}}
+}
+
+func (s *site) forRefresh(token any) url.Values {
+	return url.Values{"grant_type": {"refresh_token"}, "refresh_token": {fmt.Sprint(token)}, "client_id": {s.client}}
+}
+
+// The whole way: a passkey, a client, consent, a token, refreshing, removal.
+func TestAnOwnerGrantsAClient(t *testing.T) {
+	s := newSite(t)
+	s.setUp()
+	status, wanted := s.signIn(s.query(), nil)
+	if status != 200 || fmt.Sprint(wanted["scopes"]) != "[vault:read vault:write]" || wanted["client"].(map[string]any)["name"] != "A client" || wanted["client"].(map[string]any)["returns"] != "client.example" || len(wanted["agents"].([]any)) != 2 {
+		t.Fatalf("%d %v", status, wanted)
+	}
+	status, decided := s.send("/oauth/decide", map[string]any{"ticket": wanted["ticket"], "agent": "phone", "scope": "vault:write", "allow": true})
+	location, _ := url.Parse(decided["location"].(string))
+	if q := location.Query(); status != 200 || !strings.HasPrefix(location.String(), "https://client.example/cb?") || q.Get("x") != "1" || q.Get("state") != "st&ate" || q.Get("iss") != s.origin {
+		t.Fatalf("%d %v", status, decided)
+	}
+	status, got := s.exchange(s.forCode(location.Query().Get("code")))
+	if status != 200 || got["token_type"] != "Bearer" || got["expires_in"] != 3600.0 || got["scope"] != "vault:read vault:write" {
+		t.Fatalf("%d %v", status, got)
+	}
+	holder := s.Holder(got["access_token"].(string))
+	if holder.Agent != "phone" || !slices.Equal(holder.Scopes, []string{"vault:read", "vault:write"}) {
+		t.Errorf("%+v", holder)
+	}
+	file, err := os.ReadFile(filepath.Join(s.state, fileName))
+	if secret := got["refresh_token"].(string); err != nil || strings.Contains(string(file), secret[strings.Index(secret, ".")+1:]) || strings.Contains(string(file), got["access_token"].(string)) {
+		t.Errorf("the file has a token: %v", err)
+	}
+	if info, _ := os.Stat(filepath.Join(s.state, fileName)); info.Mode().Perm() != 0o600 {
+		t.Errorf("others can read the file: %v", info.Mode())
+	}
+	status, next := s.exchange(s.forRefresh(got["refresh_token"]))
+	if status != 200 || next["scope"] != "vault:read vault:write" || s.Holder(next["access_token"].(string)).Identity != holder.Identity {
+		t.Errorf("%d %v", status, next)
+	}
+	if s.Holder(got["access_token"].(string)).Agent != "" {
+		t.Error("a replaced access token still counts")
+	}
+	again := newTokens(s.Config) // as after a restart: the client refreshes
+	s.tokens.mu.Lock()
+	s.tokens.access = again.access
+	s.tokens.mu.Unlock()
+	if s.Holder(next["access_token"].(string)).Agent != "" {
+		t.Error("an access token outlives a restart")
+	}
+	status, last := s.exchange(s.forRefresh(next["refresh_token"]))
+	if status != 200 || s.Holder(last["access_token"].(string)).Agent != "phone" {
+		t.Errorf("%d %v", status, last)
+	}
+	s.clock = s.clock.Add(time.Hour)
+	if s.Holder(last["access_token"].(string)).Agent != "" {
+		t.Error("an access token does not expire")
+	}
+	s.clock = s.clock.Add(-time.Hour)
+	_, grants, err := s.store.List()
+	if err != nil || len(grants) != 1 {
+		t.Fatalf("%+v, %v", grants, err)
+	}
+	if had, err := s.store.Remove(grants[0].ID); !had || err != nil || s.Holder(last["access_token"].(string)).Agent != "" {
+		t.Errorf("removed: %v, %v", had, err)
+	}
+	if status, _ := s.exchange(s.forRefresh(last["refresh_token"])); status == 200 {
+		t.Error("a removed grant is refreshed")
+	}
+}
+
+// Every one of these ends without a code or a token.
+func TestNoOtherWayToAToken(t *testing.T) {
+	s := newSite(t)
+	attacks := 0
+	refused := func(what string, status int, answer map[string]any, want string) {
+		t.Helper()
+		attacks++
+		text, _ := json.Marshal(answer)
+		if answer["access_token"] != nil || answer["ticket"] != nil || strings.Contains(string(text), "code=") || !strings.Contains(string(text), want) || status == 200 && answer["location"] == nil {
+			t.Errorf("%s: %d %s, want %q", what, status, text, want)
+		}
+	}
+	// Passkeys.
+	for what, code := range map[string]string{"no code": "", "a wrong code": "ABCDEFGH", "the hash of nothing": hashed("")} {
+		status, answer := s.addPasskey(code)
+		refused(what, status, answer, "not valid any more")
+	}
+	late, _ := s.store.NewSetup(s.clock.Add(-setupFor))
+	status, answer := s.addPasskey(late)
+	refused("an expired code", status, answer, "not valid any more")
+	_, unset := s.send("/oauth/begin", map[string]any{})
+	status, answer = s.send("/oauth/finish", map[string]any{"ticket": unset["ticket"], "credential": map[string]any{}, "query": s.query()})
+	refused("no passkey", status, answer, "not the owner")
+	code, _ := s.store.NewSetup(s.clock)
+	if status, _ := s.addPasskey(code); status != 200 {
+		t.Fatal(status)
+	}
+	own := []any{s.device, s.key}
+	status, answer = s.addPasskey(code)
+	refused("a code twice", status, answer, "not valid any more")
+	s.device, s.key = own[0].(virtualwebauthn.Authenticator), own[1].(virtualwebauthn.Credential)
+	type parts = func(*virtualwebauthn.RelyingParty, *virtualwebauthn.Authenticator, *virtualwebauthn.Credential)
+	for what, change := range map[string]parts{
+		"another key": func(_ *virtualwebauthn.RelyingParty, _ *virtualwebauthn.Authenticator, k *virtualwebauthn.Credential) {
+			*k = virtualwebauthn.NewCredential(virtualwebauthn.KeyTypeEC2)
+		},
+		"another key, same id": func(_ *virtualwebauthn.RelyingParty, _ *virtualwebauthn.Authenticator, k *virtualwebauthn.Credential) {
+			k.Key = virtualwebauthn.NewCredential(virtualwebauthn.KeyTypeEC2).Key
+		},
+		"another origin": func(r *virtualwebauthn.RelyingParty, _ *virtualwebauthn.Authenticator, _ *virtualwebauthn.Credential) {
+			r.Origin = "https://evil.example"
+		},
+		"another port": func(r *virtualwebauthn.RelyingParty, _ *virtualwebauthn.Authenticator, _ *virtualwebauthn.Credential) {
+			r.Origin = "http://localhost:1"
+		},
+		"with TLS": func(r *virtualwebauthn.RelyingParty, _ *virtualwebauthn.Authenticator, _ *virtualwebauthn.Credential) {
+			r.Origin = strings.Replace(r.Origin, "http:", "https:", 1)
+		},
+		"another server": func(r *virtualwebauthn.RelyingParty, _ *virtualwebauthn.Authenticator, _ *virtualwebauthn.Credential) {
+			r.ID = "evil.example"
+		},
+		"nobody present": func(_ *virtualwebauthn.RelyingParty, d *virtualwebauthn.Authenticator, _ *virtualwebauthn.Credential) {
+			d.Options.UserNotPresent = true
+		},
+		"nobody verified": func(_ *virtualwebauthn.RelyingParty, d *virtualwebauthn.Authenticator, _ *virtualwebauthn.Credential) {
+			d.Options.UserNotVerified = true
+		},
+		"another user": func(_ *virtualwebauthn.RelyingParty, d *virtualwebauthn.Authenticator, _ *virtualwebauthn.Credential) {
+			d.Options.UserHandle = []byte("someone else")
+		},
+		"no user": func(_ *virtualwebauthn.RelyingParty, d *virtualwebauthn.Authenticator, _ *virtualwebauthn.Credential) {
+			d.Options.UserHandle = nil
+		},
+	} {
+		status, answer := s.signIn(s.query(), change)
+		refused(what, status, answer, "not the owner")
+	}
+	// Requests of clients: no way back to an address that is not the client's.
+	for what, changes := range map[string][]string{
+		"no client": {"client_id", "-"}, "an unknown client": {"client_id", "client-X"}, "a client by an address without TLS": {"client_id", "http://client.example/c"}, "a client by an address without a path": {"client_id", "https://client.example"},
+		"a client on this machine": {"client_id", "https://127.0.0.1/c"}, "a client by a name of this machine": {"client_id", "https://localhost/c"}, "a client in a private network": {"client_id", "https://10.0.0.1/c"}, "the metadata of a cloud": {"client_id", "https://169.254.169.254/latest"},
+		"no address": {"redirect_uri", "-"}, "another host": {"redirect_uri", "https://evil.example/cb?x=1"}, "a longer path": {"redirect_uri", "https://client.example/cb/../x"}, "another query": {"redirect_uri", callback + "&y=2"},
+		"a user in the address": {"redirect_uri", "https://client.example@evil.example/cb?x=1"}, "a fragment": {"redirect_uri", callback + "#f"}, "a subdomain": {"redirect_uri", "https://client.example.evil.example/cb?x=1"}, "without TLS": {"redirect_uri", "http://client.example/cb?x=1"},
+		"capitals": {"redirect_uri", "https://CLIENT.example/cb?x=1"}, "a port": {"redirect_uri", "https://client.example:8443/cb?x=1"}, "a script": {"redirect_uri", "javascript:alert(1)"}, "a backslash": {"redirect_uri", `https://client.example\@evil.example/cb?x=1`},
+		"this server": {"redirect_uri", s.origin + "/oauth/decide"},
+	} {
+		status, answer := s.signIn(s.query(changes...), nil)
+		if answer["location"] != nil {
+			t.Errorf("%s: goes to %v", what, answer["location"])
+		}
+		refused(what, status, answer, "error")
+	}
+	for what, query := range map[string]string{"two clients": s.query() + "&client_id=x", "two addresses": s.query() + "&redirect_uri=https://evil.example", "two challenges": s.query() + "&code_challenge=x", "two resources": s.query() + "&resource=x", "no query": "", "a query that is none": "?%zz"} {
+		status, answer := s.signIn(query, nil)
+		refused(what, status, answer, "error")
+	}
+	for what, test := range map[string][]string{ // these go back to the client, with an error
+		"no PKCE": {"invalid", "code_challenge", "-"}, "plain PKCE": {"code_challenge_method", "code_challenge_method", "plain"}, "no method of PKCE": {"code_challenge", "code_challenge_method", "-"}, "a short challenge": {"code_challenge", "code_challenge", "abc"}, "a token at once": {"error=", "response_type", "token"},
+		"no response type": {"error=", "response_type", "-"}, "another resource": {"invalid_target", "resource", "https://evil.example/mcp"}, "an unknown scope": {"invalid_scope", "scope", "admin"}, "the scope of a prefix": {"invalid_scope", "scope", "vault:"},
+	} {
+		status, answer := s.signIn(s.query(test[1:]...), nil)
+		refused(what, status, answer, "error")
+		if location := fmt.Sprint(answer["location"]); !strings.HasPrefix(location, "https://client.example/cb?") || !strings.Contains(location, "error=") {
+			t.Errorf("%s: %v", what, answer)
+		}
+	}
+	// Decisions.
+	decide := func(body map[string]any, headers ...string) (int, map[string]any) {
+		_, wanted := s.signIn(s.query(), nil)
+		if body["ticket"] == nil {
+			body["ticket"] = wanted["ticket"]
+		}
+		return s.send("/oauth/decide", body, headers...)
+	}
+	status, answer = decide(map[string]any{"agent": "phone", "scope": "vault:read", "allow": false})
+	refused("a refusal", status, answer, "error=access_denied")
+	status, answer = decide(map[string]any{"agent": "phone", "scope": "vault:read"})
+	refused("no decision", status, answer, "error=access_denied")
+	for what, body := range map[string]map[string]any{
+		"more scope": {"agent": "phone", "scope": "vault:destructive", "allow": true}, "no scope": {"agent": "phone", "allow": true}, "two scopes": {"agent": "phone", "scope": "vault:read vault:destructive", "allow": true},
+		"an unknown agent": {"agent": "root", "scope": "vault:read", "allow": true}, "no agent": {"scope": "vault:read", "allow": true}, "no ticket": {"ticket": "", "agent": "phone", "scope": "vault:read", "allow": true}, "a guessed ticket": {"ticket": "AAAA", "agent": "phone", "scope": "vault:read", "allow": true},
+	} {
+		status, answer := decide(body)
+		refused(what, status, answer, "error")
+	}
+	for what, headers := range map[string][]string{
+		"a page of another origin": {"Origin", "https://evil.example"}, "no origin": {"Origin", ""}, "the origin null": {"Origin", "null"}, "a form": {"Content-Type", "application/x-www-form-urlencoded"}, "plain text": {"Content-Type", "text/plain"}, "the origin in TLS": {"Origin", strings.Replace(s.origin, "http", "https", 1)},
+	} {
+		status, answer := decide(map[string]any{"agent": "phone", "scope": "vault:read", "allow": true}, headers...)
+		refused(what, status, answer, "only the pages of this server")
+	}
+	_, wanted := s.signIn(s.query(), nil)
+	s.clock = s.clock.Add(ticketFor)
+	status, answer = s.send("/oauth/decide", map[string]any{"ticket": wanted["ticket"], "agent": "phone", "scope": "vault:read", "allow": true})
+	refused("a late decision", status, answer, "expired")
+	s.clock = s.clock.Add(-ticketFor)
+	_, wanted = s.signIn(s.query(), nil)
+	body := map[string]any{"ticket": wanted["ticket"], "agent": "phone", "scope": "vault:read", "allow": true}
+	s.send("/oauth/decide", body)
+	status, answer = s.send("/oauth/decide", body)
+	refused("a decision twice", status, answer, "expired")
+	_, begun := s.send("/oauth/begin", map[string]any{})
+	status, answer = s.send("/oauth/decide", map[string]any{"ticket": begun["ticket"], "agent": "phone", "scope": "vault:read", "allow": true})
+	refused("a decision without signing in", status, answer, "expired")
+	// Codes.
+	other := s.registered(callback)
+	for what, changes := range map[string][]string{
+		"no code": {"code", "-"}, "a wrong code": {"code", "AAAA"}, "no verifier": {"code_verifier", "-"}, "an empty verifier": {"code_verifier", ""}, "a wrong verifier": {"code_verifier", verifier + "x"}, "the challenge as verifier": {"code_verifier", "x"},
+		"another client": {"client_id", other}, "no client": {"client_id", "-"}, "another address": {"redirect_uri", "https://evil.example/cb"}, "no address": {"redirect_uri", "-"}, "another resource": {"resource", "https://evil.example/mcp"},
+		"a password": {"grant_type", "password"}, "the client itself": {"grant_type", "client_credentials"}, "no grant type": {"grant_type", "-"}, "a device": {"grant_type", "urn:ietf:params:oauth:grant-type:device_code"},
+	} {
+		issued := s.code(s.query())
+		status, answer := s.exchange(s.forCode(issued), changes...)
+		refused("with "+what, status, answer, "error")
+		if what == "a wrong verifier" { // the code is used up
+			status, answer := s.exchange(s.forCode(issued))
+			refused("the right one after "+what, status, answer, "error")
+		}
+	}
+	issued := s.code(s.query())
+	form := s.forCode(issued)
+	form["code"] = append(form["code"], "x")
+	status, answer = s.raw("POST", "/oauth/token", form.Encode(), "Content-Type", "application/x-www-form-urlencoded")
+	refused("two codes", status, answer, "invalid_request")
+	status, answer = s.raw("POST", "/oauth/token?"+s.forCode(issued).Encode(), "", "Content-Type", "application/x-www-form-urlencoded")
+	refused("a code in the address", status, answer, "invalid_request")
+	status, answer = s.raw("GET", "/oauth/token?"+s.forCode(issued).Encode(), "")
+	refused("a code in a GET", status, answer, "error")
+	status, got := s.exchange(s.forCode(issued))
+	if status != 200 {
+		t.Fatalf("%d %v", status, got)
+	}
+	status, answer = s.exchange(s.forCode(issued))
+	refused("a code twice", status, answer, "error")
+	if s.Holder(got["access_token"].(string)).Agent != "" {
+		t.Error("a code that came twice has not ended its grant")
+	}
+	// Refresh tokens.
+	fresh := func() map[string]any {
+		_, got := s.exchange(s.forCode(s.code(s.query())))
+		return got
+	}
+	for what, changes := range map[string][]string{
+		"another client": {"client_id", other}, "no client": {"client_id", "-"}, "more scope": {"scope", "vault:destructive"}, "another resource": {"resource", "https://evil.example"}, "no token": {"refresh_token", ""}, "an access token": {"refresh_token", "vwt_AAAA"}, "a token of no grant": {"refresh_token", "vwr_AAAA.BBBB"},
+	} {
+		token := fresh()
+		status, answer := s.exchange(s.forRefresh(token["refresh_token"]), changes...)
+		refused("refreshing with "+what, status, answer, "error")
+		if s.Holder(token["access_token"].(string)).Agent == "" {
+			t.Errorf("refreshing with %s ended the grant", what)
+		}
+	}
+	old := fresh()
+	_, next := s.exchange(s.forRefresh(old["refresh_token"]))
+	status, answer = s.exchange(s.forRefresh(old["refresh_token"]))
+	refused("a refresh token twice", status, answer, "error")
+	if s.Holder(next["access_token"].(string)).Agent != "" {
+		t.Error("a refresh token that came twice has not ended its grant")
+	}
+	status, answer = s.exchange(s.forRefresh(next["refresh_token"]))
+	refused("the next one after that", status, answer, "error")
+	idle := fresh()
+	s.clock = s.clock.Add(refreshFor)
+	status, answer = s.exchange(s.forRefresh(idle["refresh_token"]))
+	refused("a refresh token after 30 days", status, answer, "error")
+	s.clock = s.clock.Add(-refreshFor)
+	for _, token := range []string{"", "vwt_", "vwt_AAAA", fmt.Sprint(fresh()["refresh_token"])} {
+		attacks++
+		if s.Holder(token).Agent != "" {
+			t.Errorf("%q is somebody's", token)
+		}
+	}
+	// Registration.
+	for what, redirects := range map[string][]string{
+		"no address": {}, "a script": {"javascript:alert(1)"}, "data": {"data:text/html,x"}, "a file": {"file:///etc/passwd"}, "no TLS": {"http://client.example/cb"}, "a fragment": {"https://client.example/#x"}, "a user": {"https://a:b@client.example/"}, "a relative one": {"/cb"}, "no host": {"https:///cb"},
+		"an address in a list": {callback, "vbscript:x"}, "too many": slices.Repeat([]string{callback}, 11), "a long one": {"https://client.example/" + strings.Repeat("a", 600)}, "a line": {"https://client.example/\n"}, "other letters": {"https://clіent.example/"},
+	} {
+		status, answer := s.send("/oauth/register", map[string]any{"client_name": "x", "redirect_uris": redirects}, "Origin", "")
+		s.mu.Lock()
+		s.registered2()
+		s.mu.Unlock()
+		refused("registering with "+what, status, answer, "invalid_client_metadata")
+	}
+	status, answer = s.send("/oauth/register", map[string]any{"redirect_uris": []string{callback}, "token_endpoint_auth_method": "client_secret_basic"}, "Origin", "")
+	refused("a client with a secret", status, answer, "invalid_client_metadata")
+	status, answer = s.raw("POST", "/oauth/register", "[", "Content-Type", "application/json")
+	refused("no JSON", status, answer, "invalid_client_metadata")
+	if attacks < 120 {
+		t.Errorf("%d attacks", attacks)
+	}
+	t.Logf("%d attacks", attacks)
+}
+
+// registered2 forgets how many clients were registered in this minute.
+func (s *site) registered2() { s.Server.registered = 0 }
+
+// One of two requests with the same code or token gets an answer.
+func TestACodeCountsOnceAmongMany(t *testing.T) {
+	s := newSite(t)
+	s.setUp()
+	_, got := s.exchange(s.forCode(s.code(s.query())))
+	for what, form := range map[string]url.Values{"a code": s.forCode(s.code(s.query())), "a token": s.forRefresh(got["refresh_token"])} {
+		var all sync.WaitGroup
+		var mu sync.Mutex
+		issued := 0
+		for range 8 {
+			all.Go(func() {
+				response, err := http.PostForm(s.http.URL+"/oauth/token", form)
+				if err != nil {
+					return
+				}
+				defer response.Body.Close()
+				mu.Lock()
+				defer mu.Unlock()
+				if response.StatusCode == 200 {
+					issued++
+				}
+			})
+		}
+		all.Wait()
+		if issued > 1 {
+			t.Errorf("%s counted %d times", what, issued)
+		}
+	}
+}
+
+// Addresses of a client: exactly, but for the port on the machine of the user.
+func TestAddressesOfAClient(t *testing.T) {
+	c := Client{Redirects: []string{"http://127.0.0.1/cb", "http://localhost:7777/cb", "cursor://anysphere.cursor/cb", "https://client.example/cb"}}
+	for uri, want := range map[string]bool{
+		"http://127.0.0.1/cb": true, "http://127.0.0.1:51234/cb": true, "http://localhost:1/cb": true, "cursor://anysphere.cursor/cb": true, "https://client.example/cb": true,
+		"http://127.0.0.1:51234/other": false, "http://127.0.0.1:51234/cb?x": false, "http://127.0.0.2:1/cb": false, "https://127.0.0.1/cb": false, "http://localhost.evil.example:1/cb": false, "cursor://evil/cb": false, "https://client.example:444/cb": false, "http://[::1]:1/cb": false,
+	} {
+		if got := c.redirects(uri); got != want {
+			t.Errorf("%s: %v", uri, got)
+		}
+	}
+}
+
+// A client whose id is the address of its metadata: only that document counts, and only from public
+// addresses.
+func TestAClientByItsMetadata(t *testing.T) {
+	s := newSite(t)
+	s.setUp()
+	var answer func(http.ResponseWriter)
+	documents := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { answer(w) }))
+	defer documents.Close()
+	id := documents.URL + "/client.json"
+	document := func(id string, redirects ...string) func(http.ResponseWriter) {
+		return func(w http.ResponseWriter) {
+			_ = json.NewEncoder(w).Encode(metadata{ID: id, Name: "By\x1b[2J document" + strings.Repeat("é", 100), Redirects: redirects})
+		}
+	}
+	answer = document(id, callback)
+	if status, got := s.signIn(s.query("client_id", id), nil); status == 200 || !strings.Contains(fmt.Sprint(got["error"]), "not a public address") {
+		t.Errorf("an address of this machine is read: %d %v", status, got)
+	}
+	s.fetcher.Transport = documents.Client().Transport
+	status, got := s.signIn(s.query("client_id", id), nil)
+	client, _ := got["client"].(map[string]any)
+	if name := fmt.Sprint(client["name"]); status != 200 || !strings.HasPrefix(name, "By[2J document") || len(name) > maxName || strings.Contains(name, "\x1b") {
+		t.Fatalf("%d %v", status, got)
+	}
+	_, decided := s.send("/oauth/decide", map[string]any{"ticket": got["ticket"], "agent": "phone", "scope": "vault:read", "allow": true})
+	location, _ := url.Parse(fmt.Sprint(decided["location"]))
+	form := s.forCode(location.Query().Get("code"))
+	form.Set("client_id", id)
+	answer = func(w http.ResponseWriter) { w.WriteHeader(500) } // it is not read again
+	_, token := s.exchange(form)
+	refresh := s.forRefresh(token["refresh_token"])
+	refresh.Set("client_id", id)
+	if status, next := s.exchange(refresh); status != 200 {
+		t.Errorf("%d %v", status, next)
+	}
+	for what, how := range map[string]func(http.ResponseWriter){
+		"another id": document("https://evil.example/client.json", callback), "no id": document("", callback), "another address": document(id, "https://evil.example/cb"), "no address": document(id), "a script": document(id, callback, "javascript:x"),
+		"an error": func(w http.ResponseWriter) { w.WriteHeader(404); document(id, callback)(w) },
+		"a redirect": func(w http.ResponseWriter) {
+			w.Header().Set("Location", "/other")
+			w.WriteHeader(302)
+			document(id, callback)(w)
+		},
+		"too long": func(w http.ResponseWriter) {
+			w.Write(bytes.Repeat([]byte(" "), maxDocument))
+			document(id, callback)(w)
+		},
+	} {
+		answer = how
+		if status, got := s.signIn(s.query("client_id", id), nil); status == 200 {
+			t.Errorf("%s: %v", what, got)
+		}
+	}
+	for address, public := range map[string]bool{
+		"93.184.216.34:443": true, "[2606:2800:220:1::1]:443": true, "93.184.216.34:80": false, "127.0.0.1:443": false, "[::1]:443": false, "10.1.2.3:443": false, "192.168.0.1:443": false, "172.16.0.1:443": false, "169.254.169.254:443": false, "100.64.0.1:443": false,
+		"[fe80::1]:443": false, "[fd00::1]:443": false, "[::ffff:127.0.0.1]:443": false, "0.0.0.0:443": false, "224.0.0.1:443": false, "[64:ff9b::7f00:1]:443": false, "[2002:7f00:1::]:443": false,
+	} {
+		if got := publicOnly("tcp", address, nil) == nil; got != public {
+			t.Errorf("%s is public: %v", address, got)
+		}
+	}
+}
+
+// Pages cannot be framed, and nothing of another origin runs in them; clients find out what the
+// server can do; registering is bounded.
+func TestPagesAndMetadata(t *testing.T) {
+	s := newSite(t)
+	for path, kind := range map[string]string{"/oauth/authorize?client_id=x": "text/html", "/oauth/passkey": "text/html", "/oauth/signin.js": "text/javascript", "/oauth/page.css": "text/css"} {
+		response, err := http.Get(s.http.URL + path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		response.Body.Close()
+		h := response.Header
+		if response.StatusCode != 200 || !strings.HasPrefix(h.Get("Content-Type"), kind) || !strings.Contains(h.Get("Content-Security-Policy"), "default-src 'none'") || !strings.Contains(h.Get("Content-Security-Policy"), "frame-ancestors 'none'") || h.Get("X-Frame-Options") != "DENY" || h.Get("Set-Cookie") != "" || h.Get("Referrer-Policy") != "no-referrer" {
+			t.Errorf("%s: %d %v", path, response.StatusCode, h)
+		}
+	}
+	status, about := s.raw("GET", metadataPath, "")
+	if status != 200 || about["issuer"] != s.origin || fmt.Sprint(about["code_challenge_methods_supported"]) != "[S256]" || fmt.Sprint(about["response_types_supported"]) != "[code]" || about["client_id_metadata_document_supported"] != true {
+		t.Errorf("%d %v", status, about)
+	}
+	for _, path := range []string{"/oauth/", "/oauth/token", "/oauth/../mcp", "/oauth/signin.js/x"} {
+		if status, _ := s.raw("GET", path, ""); status != 404 {
+			t.Errorf("%s: %d", path, status)
+		}
+	}
+	status = 0
+	for i := 0; i < 100 && status != 429; i++ {
+		status, _ = s.send("/oauth/register", map[string]any{"redirect_uris": []string{callback}}, "Origin", "")
+	}
+	if status != 429 {
+		t.Error("clients without number are registered")
+	}
+	for range maxClients + 10 {
+		s.registered2()
+		s.registered(callback)
+	}
+	if c, err := s.store.read(); err != nil || len(c.Clients) != maxClients {
+		t.Errorf("%d clients, %v", len(c.Clients), err)
+	}
+}
