@@ -253,7 +253,7 @@ var linking = []string{"md", "canvas", "base"}
 func do(v *Vault, s *Step) error {
 	defer touch(v, *s)
 	err := change(v, s)
-	if err == nil && s.Modified != 0 && s.After.Exists {
+	if err == nil && s.Modified != 0 && s.After.Exists && !s.After.Folder {
 		_ = v.Disk.SetModified(s.Path, time.Unix(0, s.Modified)) // not every file system lets it
 	}
 	return err
@@ -330,6 +330,13 @@ func doAll(v *Vault, steps []Step) error {
 	}
 	for i := range steps {
 		err := do(v, &steps[i])
+		if i == len(steps)-1 && err == nil {
+			for _, s := range steps { // a folder gets its time after what it contains
+				if s.After.Folder && s.Modified != 0 {
+					_ = v.Disk.SetModified(s.Path, time.Unix(0, s.Modified))
+				}
+			}
+		}
 		if i == len(steps)-1 || err != nil {
 			v.Disk = plain
 			err = errors.Join(err, end(err == nil))

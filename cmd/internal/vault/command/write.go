@@ -283,8 +283,12 @@ func entry(v *Vault, row Command, values Values, how WriteOptions, p Proposal) j
 	slices.Sort(e.Params)
 	for _, s := range p.Steps {
 		var modified int64
-		if s.Before.Exists && !s.Before.Folder {
-			if info, err := v.Disk.Stat(s.source()); err == nil {
+		if s.Before.Exists {
+			stat := v.Disk.Stat
+			if s.Before.Folder {
+				stat = v.Disk.FolderInfo
+			}
+			if info, err := stat(s.source()); err == nil {
 				modified = info.ModTime().UnixNano()
 			}
 		}

@@ -368,7 +368,7 @@ func (o outlook) back(j *journal.Journal, e journal.Entry, kept journal.Step) ([
 	case folder && t.now.Exists == kept.Before.Exists: // others may have made it, or removed it
 		return nil, nil
 	case folder && !t.now.Exists:
-		return []command.Step{{Path: t.is, After: command.ExistingFolder}}, nil
+		return []command.Step{{Path: t.is, After: command.ExistingFolder, Modified: kept.Modified}}, nil
 	case command.ImageOf(t.now) != kept.After:
 		return nil, conflict(o.v, j, t.is, kept, t.now)
 	case t.isMove() && t.then.Exists && !strings.EqualFold(t.is.String(), t.was.String()): // else it may be the file itself

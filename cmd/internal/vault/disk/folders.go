@@ -8,14 +8,21 @@ import (
 
 // IsFolder reports whether there is a folder at p that may be seen.
 func (f *Folder) IsFolder(p Path) bool {
+	_, err := f.FolderInfo(p)
+	return err == nil
+}
+
+// FolderInfo returns what is known about the folder at p, if that may be seen.
+func (f *Folder) FolderInfo(p Path) (fs.FileInfo, error) {
 	if f.isNamed(p) != nil || !f.sees(p, true) {
-		return false
+		return nil, missing(p)
 	}
 	dir, err := f.enter(p.segments())
-	if err == nil {
-		dir.Close()
+	if err != nil {
+		return nil, err
 	}
-	return err == nil
+	defer dir.Close()
+	return dir.Stat(".")
 }
 
 // MakeFolder makes the folder p with those above it. One that exists is no error. A name that
@@ -93,13 +100,15 @@ func (f *Folder) Contents(p Path) (c Contents, err error) {
 	return c, err
 }
 
-// SetModified sets the time of modification of the file at p.
+// SetModified sets the time of modification of the file or folder at p.
 func (f *Folder) SetModified(p Path, at time.Time) error {
-	file, err := f.Open(p)
-	if err != nil {
-		return err
+	if !f.IsFolder(p) {
+		file, err := f.Open(p)
+		if err != nil {
+			return err
+		}
+		file.Close()
 	}
-	file.Close()
 	dir, err := f.parent(p)
 	if err != nil {
 		return err

@@ -100,8 +100,8 @@ var byPath = []struct {
 // and why a view has nothing to say to them.
 var pathless = map[string]string{
 	"Close": "closes", "Info": "is about the vault itself", "WithView": "makes the view", "Counting": "keeps the view", "Redacting": "keeps the view", "Raw": "keeps the view", "IsRedacted": "is about the folder itself", "Interpose": "is for tests",
-	"Sweep":   "removes what this program left behind",
-	"Sees":    "is the view",
+	"Sweep": "removes what this program left behind",
+	"Sees":  "is the view", "FolderInfo": "is tried with IsFolder",
 	"HasStub": "is about another file, and judged by the test of what was not found",
 	"Named":   "says how a path is written", "Renamed": "says how a path is written",
 	"Config": "reads the app's settings, by the name of one", "Ignored": "reads the file of patterns", "Stamper": "has a method by path, which is tried with Stamp",
