@@ -11,6 +11,7 @@ import (
 	"vaultwicket/exec"
 	"vaultwicket/exec/secrets"
 	"vaultwicket/gateway/failure"
+	"vaultwicket/gateway/state/audit"
 	"vaultwicket/policy"
 )
 
@@ -24,10 +25,6 @@ func (f *findings) add(rule string, kinds ...string) {
 		f.found = append(f.found, rule+" "+kind)
 	}
 }
-
-// notSearched is the kind of a rule that looked at nothing, so that what it would have found is not
-// known.
-const notSearched = "not-searched"
 
 // signSteps is how long an answer is searched for signs of injection: far longer than a text takes that is not
 // made of the words that the rules look for.
@@ -56,13 +53,13 @@ func (r route) inspect(out *exec.Outcome) (f findings, err error) {
 			f.shadow = append(f.shadow, policy.RuleSecrets)
 		}
 	case r.policy.Secrets == policy.SecretsAllow:
-		kinds = []string{notSearched}
+		kinds = []string{audit.NotSearched}
 	case r.policy.Secrets == policy.SecretsBlock && len(kinds) > 0:
 		err = secretFound(*out, kinds)
 	}
 	f.add(policy.RuleSecrets, kinds...)
 	if r.policy.Suspicious == policy.SuspiciousOff {
-		f.add(policy.RuleSuspicious, notSearched)
+		f.add(policy.RuleSuspicious, audit.NotSearched)
 		return f, err
 	}
 	notice, signs := r.signsIn(out.Stdout, out.Path)
@@ -118,7 +115,7 @@ type suspects struct {
 func (s *suspects) read(caller string, f findings) {
 	var kinds []string
 	for _, found := range f.found {
-		if kind, ok := strings.CutPrefix(found, policy.RuleSuspicious+" "); ok && kind != notSearched {
+		if kind, ok := strings.CutPrefix(found, policy.RuleSuspicious+" "); ok && kind != audit.NotSearched {
 			kinds = append(kinds, kind)
 		}
 	}

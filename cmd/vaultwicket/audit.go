@@ -19,15 +19,17 @@ import (
 )
 
 var helpOfAudit = description{
-	Name: "audit", Usage: "list [flags] | verify [--json] | export FILE|-", Group: groupReview,
+	Name: "audit", Usage: "list [flags] | what-if [flags] | verify [--json] | export FILE|-", Group: groupReview,
 	Summary: "list, verify or export the audit log",
 	About: []string{
 		"The log has a line for each decision and each outcome, chained by hashes. It contains names, lengths and digests, and never a text of a note.",
 		"\"list\" prints entries, \"verify\" checks that nobody has changed or removed lines, and \"export\" writes all lines as they are.",
+		"\"what-if\" counts by day what the rules about texts would have done with other settings, and without one what they found. It has only the facts of the log: which rules found what, and in which calls.",
 	},
 	Examples: []example{
 		{"what was denied today", "vaultwicket audit list --decision deny --since today"},
 		{"has somebody changed the log?", "vaultwicket audit verify"},
+		{"how many calls would be refused?", "vaultwicket audit what-if --secrets block"},
 		{"all lines, as JSON", "vaultwicket audit export audit.jsonl"},
 	},
 }
@@ -41,6 +43,8 @@ func auditLog(ctx context.Context, std terminal.Streams, args []string) error {
 	switch verb {
 	case "list":
 		return listAudit(ctx, std, args[1:])
+	case "what-if":
+		return replayAudit(ctx, std, args[1:])
 	case "verify":
 		return verifyAudit(std, args[1:])
 	case "export":
@@ -81,10 +85,13 @@ func auditLog(ctx context.Context, std terminal.Streams, args []string) error {
 		}
 		return done.report(std, err)
 	case "-h", "--help", "-V", "--version":
-		_, err := terminal.ParseFlags("audit", args[:1], func(f terminal.FlagSet) { new(auditQuery).flags(f) })
+		_, err := terminal.ParseFlags("audit", args[:1], func(f terminal.FlagSet) {
+			new(auditQuery).flags(f)
+			new(whatIf).settings(f)
+		})
 		return err
 	}
-	return &terminal.UsageError{Reason: "usage: vaultwicket audit list | verify | export FILE", Advice: `"vaultwicket audit --help" shows the flags`}
+	return &terminal.UsageError{Reason: "usage: vaultwicket audit list | what-if | verify | export FILE", Advice: `"vaultwicket audit --help" shows the flags`}
 }
 
 // auditPart is one of the two logs that the audit log is made of.

@@ -57,7 +57,7 @@ func complete(ctx context.Context, std terminal.Streams, words []string) error {
 		Flags: flagsForCompletion, Choices: choicesOf,
 		Words: map[string][]string{
 			"install": clients.IDs(), "uninstall": clients.IDs(), "prompt": mcpserver.PromptNames(), "completion": shells, "man": manualNames(),
-			"config": {"show", "check", "path", "init", "schema"}, "audit": {"list", "verify", "export"}, "journal": {"list", "show"},
+			"config": {"show", "check", "path", "init", "schema"}, "audit": {"list", "what-if", "verify", "export"}, "journal": {"list", "show"},
 			"approvals": {}, "approve": {}, "deny": {}, "pause": {}, "resume": {}, "undo": {}, "commands": {}, "demo": {}, "doctor": {}, "version": {}, "serve": {},
 		},
 		Paths: func(line []string, prefix string) []string {

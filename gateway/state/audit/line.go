@@ -83,6 +83,10 @@ type Repair struct {
 	Why  string `json:"why,omitempty"` // one of a few fixed sentences
 }
 
+// NotSearched is the kind in Found of a rule that looked at nothing, so that what it would have found
+// is not known.
+const NotSearched = "not-searched"
+
 const (
 	kindGap   = "gap"
 	kindBreak = "break"

@@ -1,0 +1,160 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"vaultwicket/allowlist/quote"
+	"vaultwicket/cmd/internal/settings"
+	"vaultwicket/cmd/internal/terminal"
+	"vaultwicket/gateway/state/audit"
+	"vaultwicket/policy"
+)
+
+// whatIf are the settings that "audit what-if" replays the log with, "" for those that stay.
+type whatIf struct {
+	auditQuery
+	secrets, suspicious, remoteLinks string
+}
+
+func (w *whatIf) settings(f terminal.FlagSet) {
+	f.StringVar(&w.secrets, "secrets", "", "what-if: as if secrets were redact, strict, block or allow")
+	f.StringVar(&w.suspicious, "suspicious", "", "what-if: as if suspicious were notice, ask or off")
+	f.StringVar(&w.remoteLinks, "remote-links", "", "what-if: as if remote-links were ask or allow")
+}
+
+func (w *whatIf) flags(f terminal.FlagSet) {
+	w.settings(f)
+	f.StringVar(&w.since, "since", "", "start time: "+terminal.MomentHelp)
+	f.StringVar(&w.until, "until", "", "end time, in the same formats (dates inclusive)")
+	f.StringVar(&w.filter.Vault, "vault", "", "only this vault")
+	f.StringVar(&w.filter.Agent, "agent", "", "only this agent")
+	f.BoolVar(&w.json, "json", false, "print JSON")
+	w.screen.Flags(f)
+}
+
+// whatIfRow counts the calls of a day, in local time, for which a rule has an outcome.
+type whatIfRow struct {
+	Day     string `json:"day"`
+	Rule    string `json:"rule"`
+	Outcome string `json:"outcome"`
+	Calls   int    `json:"calls"`
+}
+
+// replayAudit is "vaultwicket audit what-if": what the rules about texts would have done with other
+// settings, as far as the log has the facts. Without a setting it counts what they found.
+func replayAudit(ctx context.Context, std terminal.Streams, args []string) error {
+	var w whatIf
+	rest, err := terminal.ParseFlags("audit what-if", args, w.flags)
+	if err != nil {
+		return err
+	}
+	now := time.Now()
+	if err := w.parse(rest, now); err != nil {
+		return err
+	}
+	for _, check := range []struct {
+		name, value string
+		of          []string
+	}{
+		{"secrets", w.secrets, []string{"redact", "strict", "block", "allow"}}, {"suspicious", w.suspicious, []string{"notice", "ask", "off"}}, {"remote-links", w.remoteLinks, []string{"ask", "allow"}},
+	} {
+		if check.value != "" && !slices.Contains(check.of, check.value) {
+			return &terminal.UsageError{Reason: fmt.Sprintf("flag --%s: invalid value %q", check.name, quote.Short(check.value)), Advice: "want " + strings.Join(check.of, ", ")}
+		}
+	}
+	state, err := settings.StateFolder(std)
+	if err != nil {
+		return err
+	}
+	counts, unknown := map[whatIfRow]int{}, map[string]int{}
+	suspects := map[string]bool{} // the sessions that have read signs
+	for line, err := range audit.Lines(state, w.filter) {
+		switch {
+		case ctx.Err() != nil:
+			return terminal.Silent(terminal.ExitInterrupted)
+		case isDamage(err):
+			noteDamage(std, err)
+			continue
+		case err != nil:
+			return auditError(err)
+		}
+		for _, o := range w.outcomes(line, suspects) {
+			if o.outcome == "" {
+				unknown[o.rule]++
+				continue
+			}
+			counts[whatIfRow{Day: line.Time.Local().Format(time.DateOnly), Rule: o.rule, Outcome: o.outcome}]++
+		}
+	}
+	rows := []whatIfRow{}
+	for row, n := range counts {
+		row.Calls = n
+		rows = append(rows, row)
+	}
+	slices.SortFunc(rows, func(a, b whatIfRow) int {
+		return cmp.Or(strings.Compare(a.Day, b.Day), strings.Compare(a.Rule, b.Rule), strings.Compare(a.Outcome, b.Outcome))
+	})
+	for _, rule := range policy.ShadowRules() {
+		if n := unknown[rule]; n > 0 {
+			terminal.Notef(std.Err, "%s: not known for %d calls, whose texts were not searched", rule, n)
+		}
+	}
+	terminal.Notef(std.Err, "the log has no texts: what another rule would find in them is not known, and calls before these rules count as if nothing was found")
+	if w.json {
+		return terminal.PrintJSON(std.Out, rows, terminal.ExitDone)
+	}
+	table := terminal.NewScreen(std, w.screen, now).Table(terminal.Column{Title: "day"}, terminal.Column{Title: "rule"}, terminal.Column{Title: "outcome", Min: 8}, terminal.Column{Title: "calls"})
+	for _, r := range rows {
+		table.Add(terminal.Text(r.Day), terminal.Text(r.Rule), terminal.Text(r.Outcome), terminal.Text(strconv.Itoa(r.Calls)))
+	}
+	return table.Flush()
+}
+
+// outcome is what a rule would do with a call, "" where that is not known.
+type outcome struct{ rule, outcome string }
+
+// outcomes replays a line. suspects are the sessions that have read signs of injection before it.
+func (w *whatIf) outcomes(line audit.Line, suspects map[string]bool) (all []outcome) {
+	found := map[string][]string{}
+	for _, f := range line.Found {
+		rule, kind, _ := strings.Cut(f, " ")
+		found[rule] = append(found[rule], kind)
+	}
+	counting := w.secrets+w.suspicious+w.remoteLinks == ""
+	session := strings.Join([]string{line.Session, line.Agent, line.Client, line.Vault}, "\x00")
+	for _, rule := range policy.ShadowRules() {
+		kinds := found[rule]
+		isEnd := line.Kind == "end"
+		notSearched := slices.Contains(kinds, audit.NotSearched)
+		switch {
+		case counting && isEnd && !notSearched:
+			for _, kind := range kinds {
+				all = append(all, outcome{rule, kind})
+			}
+		case rule == policy.RuleSecrets && w.secrets != "" && isEnd && notSearched && w.secrets != "allow",
+			rule == policy.RuleSuspicious && w.suspicious != "" && isEnd && notSearched && w.suspicious != "off":
+			all = append(all, outcome{rule, ""})
+		case rule == policy.RuleSecrets && w.secrets != "" && isEnd && len(kinds) > 0 && !notSearched:
+			all = append(all, outcome{rule, map[string]string{"block": "refused", "allow": "secrets shown"}[w.secrets]})
+			if w.secrets == "redact" || w.secrets == "strict" {
+				all[len(all)-1].outcome = "secrets redacted"
+			}
+		case rule == policy.RuleSuspicious && isEnd && len(kinds) > 0 && !notSearched:
+			suspects[session] = true
+			if w.suspicious == "notice" || w.suspicious == "ask" {
+				all = append(all, outcome{rule, "notice"})
+			}
+		case rule == policy.RuleSuspicious && w.suspicious == "ask" && line.Kind == "decision" && line.Decision == "allow" && line.Effect != "read" && line.Effect != "ui" && suspects[session]:
+			all = append(all, outcome{rule, "approval required"})
+		case rule == policy.RuleRemoteLinks && w.remoteLinks != "" && line.Kind == "decision" && len(kinds) > 0 && (line.Decision == "allow" || line.Decision == "ask"):
+			all = append(all, outcome{rule, map[string]string{"ask": "approval required", "allow": "allowed"}[w.remoteLinks]})
+		}
+	}
+	return all
+}
