@@ -26,6 +26,7 @@ import (
 	"vaultwicket/gateway/failure"
 	"vaultwicket/gateway/state/audit"
 	"vaultwicket/gateway/state/private"
+	"vaultwicket/tiers"
 )
 
 // Folder returns the folder of pending questions in the state folder.
@@ -186,8 +187,12 @@ func (a *Approvals) leaveQuestion(vault string, q Question, by Requester, refusa
 	if a.store == nil {
 		return refusal
 	}
+	effect := tiers.Writes
+	if q.Destructive {
+		effect = tiers.Destroys
+	}
 	_, err := a.store.Ask(StoredQuestion{
-		Session: by.Caller, Client: clean.Line(quote.Short(by.Client)), Vault: vault, Command: q.Command, Text: q.Text, Lines: q.Lines, Digest: q.Digest, Call: q.Call,
+		Session: by.Caller, Client: clean.Line(quote.Short(by.Client)), Vault: vault, Command: q.Command, Effect: effect.String(), Text: q.Text, Lines: q.Lines, Digest: q.Digest, Call: q.Call,
 	})
 	var open *StillOpen
 	switch {

@@ -83,6 +83,9 @@ func (p *page) cardOf(q consent.StoredQuestion) card {
 		StoredQuestion: q, Who: cmp.Or(private.AgentOf(q.Session), q.Client), Left: countdown(q.Expires.Sub(p.Now())),
 		Grave: q.Effect != "" && q.Effect != tiers.Writes.String(),
 	}
+	if q.Session == "terminal" {
+		c.Who = "Your terminal"
+	}
 	lines := q.Lines
 	if len(lines) > 0 && strings.HasPrefix(lines[0].Text, "Allow ") && lines[0].Kind == consent.Words { // the heading says so
 		lines = lines[1:]

@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"embed"
 	"fmt"
-	"hash/fnv"
 	"html/template"
 	"net/http"
 	"strings"
@@ -191,12 +190,25 @@ func countdown(d time.Duration) string {
 // nameOf is an agent or a client as it is shown.
 func nameOf(who string) string { return cmp.Or(clean.Line(who), "An unnamed client") }
 
-// dotOf is the class of the colour of an agent, by its name.
+// dotOf is the class of the colour of an agent. Colours are given in the order in which agents are
+// first shown, so that few agents have different ones.
 func dotOf(who string) string {
-	sum := fnv.New32a()
-	_, _ = sum.Write([]byte(who)) // never fails
-	return fmt.Sprintf("dot dot%d", sum.Sum32()%8)
+	dots.mu.Lock()
+	defer dots.mu.Unlock()
+	number, known := dots.given[who]
+	if !known && len(dots.given) < maxDots { // clients choose their names
+		number = len(dots.given)
+		dots.given[who] = number
+	}
+	return fmt.Sprintf("dot dot%d", number%8)
 }
+
+const maxDots = 1000
+
+var dots = struct {
+	mu    sync.Mutex
+	given map[string]int
+}{given: map[string]int{}}
 
 // verbs are what commands do, as an agent wants it and as it was done, and what comes before the note.
 var verbs = map[string][3]string{

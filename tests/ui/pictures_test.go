@@ -18,9 +18,12 @@ import (
 // pictures is where the pictures of the documentation are written, "" for nowhere.
 var pictures = flag.String("pictures", "", "folder to write pictures of the views to")
 
+// high is how high a window of a picture is.
+var high = flag.Int64("high", 720, "height of the windows of pictures")
+
 // everyView are the views by their names.
 var everyView = []struct{ name, path string }{
-	{"overview", ""}, {"activity", "activity"}, {"approvals", "approvals"}, {"changes", "changes"}, {"policy", "policy"},
+	{"overview", ""}, {"agents", "agents"}, {"activity", "activity"}, {"approvals", "approvals"}, {"changes", "changes"}, {"policy", "policy"},
 	{"try", "policy/try?command=delete&params=path%3DBread.md"}, {"access", "policy/access"}, {"health", "health"}, {"settings", "settings"},
 }
 
@@ -33,12 +36,14 @@ func TestPictures(t *testing.T) {
 	w.Must("run", "append", "path=Bread.md", "content=yeast")
 	w.Run("run", "delete", "path=Bread.md")
 	b := w.open()
-	for _, view := range append(everyView, struct{ name, path string }{"change", w.changePath()}) {
+	w.lively()
+	change := w.changePath()
+	for _, view := range append(everyView, []struct{ name, path string }{{"change", change}, {"rendered", change + "&as=rendered"}, {"call", w.callPath()}, {"refused", w.callOf("eval")}}...) {
 		for _, look := range []struct {
 			name, scheme string
 			width        int64
-		}{{"", "light", 1080}, {"-dark", "dark", 1080}, {"-phone", "light", 390}, {"-phone-dark", "dark", 390}} {
-			b.run(chromedp.EmulateViewport(look.width, 720), emulate("prefers-color-scheme="+look.scheme))
+		}{{"", "light", 1280}, {"-dark", "dark", 1280}, {"-tablet", "light", 800}, {"-tablet-dark", "dark", 800}, {"-phone", "light", 360}, {"-phone-dark", "dark", 360}} {
+			b.run(chromedp.EmulateViewport(look.width, *high), emulate("prefers-color-scheme="+look.scheme))
 			b.visit(view.path)
 			image := get(b, chromedp.CaptureScreenshot())
 			if err := os.WriteFile(filepath.Join(*pictures, view.name+look.name+".png"), image, 0o644); err != nil {
@@ -53,6 +58,7 @@ func aDay(t *testing.T, r *rig.Rig) {
 	t.Helper()
 	state := filepath.Join(r.Home, ".local", "state", "vaultwicket")
 	logs := audit.OpenLogs(state)
+	paths := []string{"Bread.md", "Work/Plan.md", "Daily/2026-11-21.md"}
 	commands := []string{"daily:read", "search", "read", "read", "append", "tasks", "backlinks", "property:set"}
 	now := time.Now()
 	for i := range 600 {
@@ -60,7 +66,7 @@ func aDay(t *testing.T, r *rig.Rig) {
 		if hour := at.Hour(); i%7 > 1 && (hour < 7 || hour > 22) || i%5 == 0 && hour%3 == 0 {
 			continue
 		}
-		line := audit.Line{Time: at, Kind: "decision", Decision: "allow", Call: fmt.Sprintf("1-day-%d", i+1), Session: "1-day", Client: "Claude Desktop", Surface: "stdio", Vault: "Notes", Command: commands[i*i%8]}
+		line := audit.Line{Time: at, Kind: "decision", Decision: "allow", Call: fmt.Sprintf("1-day-%d", i+1), Session: "1-day", Client: "Claude Desktop", Surface: "stdio", Vault: "Notes", Command: commands[i*i%8], Note: logs.Digest(paths[i%3])}
 		switch {
 		case i%41 == 0:
 			line.Decision, line.Code, line.Rule, line.Command = "deny", "restricted_command", "restricted", "eval"
@@ -116,10 +122,13 @@ func (w *world) changePath() string {
 }
 
 // callPath is the view of a call that appended.
-func (w *world) callPath() string {
+func (w *world) callPath() string { return w.callOf("append") }
+
+// callOf is the view of the latest call of a command.
+func (w *world) callOf(command string) string {
 	w.t.Helper()
 	var list []audit.Line
-	w.decode(w.Must("audit", "list", "--json", "--command", "append"), &list)
+	w.decode(w.Must("audit", "list", "--json", "--command", command), &list)
 	if len(list) == 0 {
 		w.t.Fatal("there are no calls")
 	}

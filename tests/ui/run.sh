@@ -3,6 +3,7 @@
 # axe-core for accessibility. Nothing of the main module needs this.
 #
 #	tests/ui/run.sh prepare        installs what is missing, as far as that is possible
+#	tests/ui/run.sh pictures FOLDER  writes pictures of all views in both themes, at three widths
 #	tests/ui/run.sh [FLAG...]      runs the tests with these flags of go test
 #
 # What cannot be installed costs tests, which are then skipped by name, and not the run.
@@ -27,6 +28,9 @@ prepare() {
 if [ "${1-}" = prepare ]; then
 	prepare >/dev/null 2>&1
 	exit 0
+fi
+if [ "${1-}" = pictures ]; then
+	exec go test -count=1 -run TestPictures -pictures "${2:?names no folder}" .
 fi
 command -v chromium >/dev/null || echo "no Chromium is installed: the tests of the local page are skipped"
 if ! timeout 120 go mod download >/dev/null 2>&1; then
