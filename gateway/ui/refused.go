@@ -77,8 +77,8 @@ func (p *page) why(c activity.Call) reason {
 	case c.Code == failure.CodePaused:
 		say("Agents were paused.")
 	case c.Code == failure.CodeRateLimited:
-		now, _ := strconv.Atoi(strings.Join(p.settingValues("calls-per-minute"), ""))
-		set("calls-per-minute", strconv.Itoa(max(2*now, 60)), "It called more often than the limit allows.")
+		now, _ := strconv.Atoi(strings.Join(p.settingValues("rate"), ""))
+		set("rate", strconv.Itoa(max(2*now, 60)), "It called more often than the limit allows.")
 	case c.Code == policy.CodeAgent:
 		say("The agent has no right to call: it is not defined, has expired or was revoked.")
 	case c.Code == policy.CodeVersion:

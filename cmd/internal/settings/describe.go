@@ -1,7 +1,7 @@
 package settings
 
 import (
-	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -43,8 +43,7 @@ func DescribeLevels() (list [][2]string) {
 // Row is a setting with its value and origin, for a reader.
 type Row struct {
 	Name, Value, Default, Origin, About string
-	// Lines are what to write into the settings file for another value. Where any text
-	// is a value, it is the line for the one in force.
+	// Lines are what to write into the settings file for another value, or an example of one.
 	Lines []string
 }
 
@@ -65,17 +64,28 @@ func (f *Flags) List(std terminal.Streams) (rows []Row, file string, err error) 
 	return rows, file, nil
 }
 
-// lines returns the lines for other values of a setting than this one.
+// lines returns lines for other values of a setting than this one: examples that change something.
 func (s setting) lines(value string) (lines []string) {
 	line := func(text string) { lines = append(lines, s.name+" = "+text) }
+	example := examples[s.name]
 	switch {
 	case s.kind == boolean:
 		line(strconv.FormatBool(value != "true"))
 	case s.kind == numeric:
-		line(value)
+		n, _ := strconv.Atoi(value) // it was checked
+		other := max(2*n, 4)
+		if s.form.most > 0 && other > s.form.most {
+			other = n / 2
+		}
+		line(strconv.Itoa(other))
 	case s.kind == list:
+		now := names(value)
+		other := append(slices.Clone(now), example)
+		if at := slices.Index(now, example); at >= 0 {
+			other = slices.Delete(now, at, at+1)
+		}
 		var quoted []string
-		for _, name := range names(value) {
+		for _, name := range other {
 			quoted = append(quoted, strconv.Quote(name))
 		}
 		line("[" + strings.Join(quoted, ", ") + "]")
@@ -85,10 +95,20 @@ func (s setting) lines(value string) (lines []string) {
 				line(strconv.Quote(choice))
 			}
 		}
+	case value == example:
+		line(strconv.Quote(s.fallback))
 	default:
-		line(fmt.Sprintf("%q", value))
+		line(strconv.Quote(example))
 	}
 	return lines
+}
+
+// examples are values of the settings that take a text or a list, other than their defaults.
+var examples = map[string]string{
+	"cli": "/usr/local/bin/obsidian", "vault": "Notes", "disable": "delete", "enable-only": "read", "timeout": "30s", "max-output": "64KiB", "min-cli-version": "1.13.0",
+	"embeddings-url": "http://127.0.0.1:11434/v1", "embeddings-model": "mxbai-embed-large", "toolsets": "notes", "http": "127.0.0.1:8765", "token-file": "/home/me/.config/vaultwicket/token",
+	"tls-cert": "/etc/ssl/notes.pem", "tls-key": "/etc/ssl/notes.key", "allow-origin": "https://app.example", "allow-host": "notes.example", "public-url": "https://notes.example/mcp",
+	"oauth-issuer": "https://login.example", "oauth-claim": "azp", "agent": "cursor", "profile": "work",
 }
 
 // Choices returns the values that a setting can have, by the name of its flag; nil where

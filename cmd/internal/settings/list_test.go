@@ -10,7 +10,7 @@ import (
 	"vaultwicket/cmd/internal/terminal"
 )
 
-// Every line that the list proposes is one that the settings file takes.
+// Every line that the list proposes is one that the settings file takes, and changes something.
 func TestTheLinesOfTheListAreValid(t *testing.T) {
 	home := t.TempDir()
 	file := filepath.Join(home, "config.toml")
@@ -38,11 +38,18 @@ func TestTheLinesOfTheListAreValid(t *testing.T) {
 	for _, row := range rows {
 		found[row.Name] = row
 		for _, line := range row.Lines {
-			if row.Value == "" && row.Name != "toolsets" {
-				continue // there is no value to write
-			}
-			if _, err := load(line + "\n"); err != nil {
+			more := map[string]string{
+				"agent": "[agents.cursor]\ntier = \"v0\"\n", "profile": "[profiles.work]\ntier = \"v0\"\n", "tls-cert": "tls-key = \"/k.pem\"\n", "tls-key": "tls-cert = \"/c.pem\"\n",
+				"public-url": "oauth-issuer = \"https://login.example\"\n", "oauth-issuer": "public-url = \"https://notes.example/mcp\"\n",
+			}[row.Name]
+			changed, err := load(line + "\n" + more)
+			if err != nil {
 				t.Errorf("%s: %v", line, err)
+				continue
+			}
+			again, _, err := changed.List(std)
+			if i := slices.IndexFunc(again, func(other Row) bool { return other.Name == row.Name }); err != nil || again[i].Value == row.Value && row.Name != "tier" {
+				t.Errorf("%s changes nothing: %q, %v", line, again[i].Value, err)
 			}
 		}
 	}
@@ -52,7 +59,7 @@ func TestTheLinesOfTheListAreValid(t *testing.T) {
 	if m := found["allow-mutations"]; !slices.Equal(m.Lines, []string{"allow-mutations = true"}) || m.Origin != "default" {
 		t.Errorf("%+v", m)
 	}
-	if d := found["disable"]; d.Value != "read,tags" || !slices.Equal(d.Lines, []string{`disable = ["read", "tags"]`}) {
+	if d := found["disable"]; d.Value != "read,tags" || !slices.Equal(d.Lines, []string{`disable = ["read", "tags", "delete"]`}) {
 		t.Errorf("%+v", d)
 	}
 }
