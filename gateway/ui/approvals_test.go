@@ -50,3 +50,40 @@ func TestQuestionsOfEndedSessions(t *testing.T) {
 	end()
 	expect("8-gone", "7-alive", "session-1")
 }
+
+// Several questions are answered at once, and nothing but those that are selected. What was approved
+// stays on the page until its call is made.
+func TestSeveralQuestionsAreAnsweredTogether(t *testing.T) {
+	v := openPage(t, filepath.Join(t.TempDir(), "state"))
+	var codes []string
+	for i := range 4 {
+		lines := []consent.Line{{Text: `Allow "delete" in the vault "Notes"?`}, {Text: "It deletes or overwrites notes."}, {Text: "It leaves 19 links that lead nowhere."}, {Text: `removes: "Recipes/Bread \"old\".md"`}, {Kind: consent.Removed, Text: "flour"}, {Text: "… left out: 0 lines added, 9 removed"}}
+		q, err := consent.OpenStore(consent.Folder(v.page.State), nil).Ask(consent.StoredQuestion{Session: "token-1", Client: "Claude Desktop", Vault: "Notes", Command: "delete", Effect: "destructive", Text: "x", Lines: lines, Digest: consent.Digest{byte(i + 1)}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		codes = append(codes, q.Code)
+	}
+	for _, want := range []string{`Claude Desktop wants to <b>delete</b> Recipes/Bread &#34;old&#34;.md`, `<span class="chip grave">−10 lines</span>`, ">1 note<", ">leaves 19 links that lead nowhere<", `class="ask grave"`, `Approve<span class="hidden"> delete Recipes/Bread`} {
+		if view := v.see("approvals"); !strings.Contains(view, want) {
+			t.Errorf("%q is not in %s", want, view)
+		}
+	}
+	v.send("approvals", "approvals/approve", url.Values{"code": codes[:2]})
+	v.send("approvals", "approvals/deny", url.Values{"code": codes[2:3]})
+	if at := v.send("approvals", "approvals/approve", url.Values{"code": nil}); !strings.Contains(at, "answer=") {
+		t.Errorf("nothing is selected, and it leads to %s", at)
+	}
+	view := v.see("approvals")
+	if n := strings.Count(view, "Tell Claude Desktop to go on."); n != 2 || strings.Count(view, `class="ask grave"`) != 1 || !strings.Contains(view, `id="q-`+codes[3]+`"`) {
+		t.Errorf("%d are approved: %s", n, view)
+	}
+	states := map[consent.State]int{}
+	all, _, err := consent.OpenStore(consent.Folder(v.page.State), nil).List()
+	for _, q := range all {
+		states[q.State]++
+	}
+	if err != nil || states[consent.Approved] != 2 || states[consent.Denied] != 1 || states[consent.Pending] != 1 {
+		t.Errorf("%v, %v", states, err)
+	}
+}

@@ -1,6 +1,8 @@
 package ui
 
 import (
+	"bytes"
+	"compress/gzip"
 	"io"
 	"net/http"
 	"net/http/cookiejar"
@@ -143,5 +145,68 @@ func TestANoteEndsWithWhatItIsAbout(t *testing.T) {
 		if _, _, body := v.do(http.MethodGet, shown, nil); strings.Contains(body, "Undone.") != want {
 			t.Errorf("the note is shown: %v", !want)
 		}
+	}
+}
+
+// A form leads back to the view that it was in, with its filters, and to nothing else.
+func TestFormsLeadBackWithTheFilters(t *testing.T) {
+	v := openPage(t, filepath.Join(t.TempDir(), "state"))
+	view := v.see("activity?outcome=denied&q=x")
+	if !strings.Contains(view, `name="from" value="activity?outcome=denied&amp;q=x"`) {
+		t.Errorf("%s", view)
+	}
+	for from, want := range map[string]string{
+		"activity?outcome=denied&q=x": "activity?outcome=denied&q=x", "activity?answer=1&q=x": "activity?q=x", "?": "", "changes/one/x?vault=y": "changes/one/x?vault=y",
+		"https://evil.example/": "", "//evil.example/": "", "approvals/approve": "", "../x": "", "events": "", "activity\r\nX: y": "", "assets/page.js": "", "%zz": "",
+	} {
+		if at := v.send("", "pause/pause", url.Values{"from": {from}}); at != v.base+want {
+			t.Errorf("%q leads to %s, want %s", from, at, want)
+		}
+		if _, err := admission.Resume(v.page.State); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// The files of the page are compressed, and kept by the browser under their hash; views are neither.
+func TestFilesAreCompressedAndKept(t *testing.T) {
+	v := openPage(t, filepath.Join(t.TempDir(), "state"))
+	view := v.see("")
+	for _, name := range []string{"page.css", "page.js", "icon.svg", "icon-waiting.svg"} {
+		address := regexp.MustCompile(`/assets/` + regexp.QuoteMeta(name) + `\?[0-9a-f]{12}`).FindString(view)
+		for _, packed := range []bool{true, false} {
+			r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, strings.TrimSuffix(v.base, "/")+address, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			r.Header.Set("Accept-Encoding", map[bool]string{true: "gzip, br", false: "identity"}[packed])
+			answer, err := v.client.Do(r)
+			if err != nil {
+				t.Fatal(err)
+			}
+			body, _ := io.ReadAll(answer.Body)
+			answer.Body.Close()
+			if packed != (answer.Header.Get("Content-Encoding") == "gzip") || !strings.Contains(answer.Header.Get("Cache-Control"), "immutable") || address == "" {
+				t.Errorf("%s: %v", name, answer.Header)
+			}
+			if packed {
+				unpacked, err := gzip.NewReader(bytes.NewReader(body))
+				if err != nil {
+					t.Fatal(err)
+				}
+				body, _ = io.ReadAll(unpacked)
+			}
+			if want, _ := assetFiles.ReadFile("assets/" + name); !bytes.Equal(body, want) {
+				t.Errorf("%s has %d bytes, want %d", name, len(body), len(want))
+			}
+		}
+	}
+	answer, err := v.client.Get(v.base)
+	if err != nil {
+		t.Fatal(err)
+	}
+	answer.Body.Close()
+	if answer.Header.Get("Cache-Control") != "no-store" || answer.Uncompressed {
+		t.Errorf("a view: %v", answer.Header)
 	}
 }

@@ -358,10 +358,8 @@ func (p *page) backTo(r request) string {
 		return ""
 	}
 	where := from.EscapedPath()
-	if _, isView := p.routes[where]; !isView && p.routes[where[:strings.LastIndexByte(where, '/')+1]].show == nil {
-		return ""
-	}
-	if p.routes[where].act != nil && p.routes[where].show == nil {
+	below := where[:strings.LastIndexByte(where, '/')+1] // a route for everything below it ends with a slash
+	if p.routes[where].show == nil && (below == "" || p.routes[below].show == nil) {
 		return ""
 	}
 	query := from.Query()

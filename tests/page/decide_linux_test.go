@@ -146,6 +146,97 @@ func TestUndoIsRefusedWhereChangesAreOff(t *testing.T) {
 	}
 }
 
+// A note that was changed again keeps a change from being undone: the page names the later changes,
+// and undoes them together. That works while agents are paused.
+func TestLaterChangesOfANoteAreUndoneTogether(t *testing.T) {
+	r := newRig(t)
+	v := open(r)
+	client := r.Stdio(false, "")
+	var first string
+	for i, text := range []string{"a", "b", "c"} {
+		change := client.Do(rig.Calling("append", "path=Bread.md", "content="+text)).Change
+		if i == 0 {
+			first = "changes/one/" + change.ID + "?vault=Notes"
+		}
+	}
+	v.send(v.see(""), "pause/pause", nil)
+	view := v.see(first)
+	has(t, view, "<h1>Bread</h1>", "2 later changes touch this note:", "Undo all 3", "obsidian://open?vault=Notes&amp;file=Bread")
+	_, refused := v.send(view, "changes/undo", nil, `id="undo"`)
+	has(t, refused, "was changed since", "2 later changes touch this note:", "Undo all 3")
+	_, done := v.send(refused, "changes/undo", nil, "Undo all 3")
+	if strings.Contains(done, "Undo this?") {
+		_, done = v.send(done, "changes/undo", nil, `name="confirm"`)
+	}
+	has(t, done, "3 changes undone.", "Do it again")
+	if r.Read("Bread.md") != "flour\nwater\nsalt\n" {
+		t.Errorf("the note is %q", r.Read("Bread.md"))
+	}
+	has(t, v.see(first+"&as=rendered"), "<p>flour")
+}
+
+// What was changed since is skipped by the undo of a session, and named.
+func TestTheUndoOfASessionSkipsWhatWasChanged(t *testing.T) {
+	r := newRig(t)
+	v := open(r)
+	client := r.Stdio(false, "")
+	client.Do(rig.Calling("append", "path=Bread.md", "content=a"))
+	change := client.Do(rig.Calling("append", "path=Work/Plan.md", "content=b")).Change
+	r.Write("Bread.md", "by hand\n")
+	_, done := v.send(v.see("changes/one/"+change.ID+"?vault=Notes"), "changes/undo", nil, `id="undo-session"`)
+	if strings.Contains(done, "Undo this?") {
+		_, done = v.send(done, "changes/undo", nil, `name="confirm"`)
+	}
+	has(t, done, "Undone. Not undone, because changed since: Bread.md.")
+	if r.Read("Work/Plan.md") != "one\ntwo\n" || r.Read("Bread.md") != "by hand\n" {
+		t.Errorf("the notes are %q and %q", r.Read("Work/Plan.md"), r.Read("Bread.md"))
+	}
+}
+
+// Each agent is shown with its rights and what it did, and is paused and revoked there.
+func TestAgentsOnThePage(t *testing.T) {
+	r := newRig(t)
+	r.Tables = "[agents.cursor]\ntier = \"v1\"\nallow-mutations = true\n[agents.default]\ntier = \"v0\"\nallow-mutations = false\n"
+	v := open(r)
+	r.Flags = append(r.Flags, "--agent", "cursor")
+	client := r.Stdio(false, "")
+	client.Do(rig.Calling("append", "path=Bread.md", "content=a"))
+	client.Do(rig.Calling("read", "path=Work/Plan.md"))
+	view := v.see("agents")
+	has(t, view, ">cursor <", "may call the commands of tier v1 and change notes", "may call the commands of tier v0 and may not change notes", "Client: t.", "Undo today’s changes in Notes", "<dt>Notes read</dt><dd>1</dd>", "<dt>Notes changed</dt><dd>1</dd>")
+	code := func() string {
+		if got := client.Do(rig.Calling("read", "path=Bread.md")); got.Error != nil {
+			return got.Error.Code
+		}
+		return ""
+	}
+	_, view = v.send(view, "agents/pause", nil, `value="cursor"`)
+	has(t, view, "cursor is paused.", `<span class="outcome paused">paused</span>`)
+	if got := code(); got != "paused" {
+		t.Errorf("while it is paused: %q", got)
+	}
+	_, view = v.send(view, "agents/resume", nil, `value="cursor"`)
+	if got := code(); got != "" {
+		t.Errorf("after that: %q", got)
+	}
+	_, view = v.send(view, "changes/undo", nil, "Undo today’s changes")
+	if strings.Contains(view, "Undo this?") {
+		_, view = v.send(view, "changes/undo", nil, `name="confirm"`)
+	}
+	has(t, view, "Undone.", "<h1>Agents</h1>")
+	if r.Read("Bread.md") != "flour\nwater\nsalt\n" {
+		t.Errorf("the note is %q", r.Read("Bread.md"))
+	}
+	_, view = v.send(view, "agents/revoke", nil, `value="cursor"`)
+	has(t, view, "cursor is revoked")
+	if got := code(); got != "agent_denied" {
+		t.Errorf("revoked: %q", got)
+	}
+	if _, other := v.send(v.see("agents"), "agents/revoke", url.Values{"agent": {"../x"}}); !strings.Contains(other, "no such agent") {
+		t.Errorf("another name: %s", mainOf(other))
+	}
+}
+
 func TestPauseAndResumeOnThePage(t *testing.T) {
 	r := newRig(t)
 	v := open(r)
