@@ -72,6 +72,12 @@ func (p *page) why(c activity.Call) reason {
 		say("%s runs code in Obsidian or administers it. No setting allows that.", command)
 	case c.Code == policy.CodeTargetRequired:
 		say("%s named no note, and would have been about the one that is open in the app.", command)
+	case c.Code == policy.CodeUnconfirmed && c.Rule == policy.RuleSuspicious:
+		set("suspicious", strconv.Quote("notice"), "%s needs your approval after a text that looked like instructions, and it was not given.", command)
+	case c.Code == policy.CodeScope:
+		say("The client signed in without the right to do this. It has to sign in again with more.")
+	case c.Code == failure.CodeSecret:
+		set("secrets", strconv.Quote("redact"), "A secret was found, and nothing was passed on.")
 	case c.Code == policy.CodeUnconfirmed:
 		set("confirm", "", "%s needs your approval, which was not given.", command)
 	case c.Code == failure.CodePaused:
