@@ -229,7 +229,7 @@ var v1ContentRows = []row{
 			{name: "since", kind: kindDate, rare: true, summary: "Only files changed on this day or later, such as -7d or monday"},
 			{name: "type", kind: kindChoice, choices: []string{"note", "canvas", "base", "attachment"}, rare: true, summary: "Only files of this kind"},
 			{name: "limit", kind: kindNumber, least: 1, most: 100, more: true, summary: "Maximum number of files (default: 10)"},
-			{name: "context", kind: kindNumber, least: 1, most: 10, rare: true, summary: "Lines to show around the best one"},
+			{name: "context", kind: kindNumber, most: 10, rare: true, summary: "Lines to show before and after the best one (default: 1, shortened)"},
 			{name: "budget", kind: kindNumber, least: 1, most: 20_000, summary: "Print the best sections whole, up to this number of tokens"},
 			{name: "format", kind: kindChoice, choices: textOrJSON, rare: true, summary: "Output format"},
 		},

@@ -32,11 +32,14 @@ func withQuestions(t *testing.T) *testVault {
 		"Plans.canvas":               `{"nodes":[{"id":"1","type":"text","text":"greenhouse with a pump","x":0,"y":0,"width":1,"height":1}],"edges":[]}`,
 		"Books.base":                 "views: []\n",
 		"Files/offer roofer.pdf":     "%PDF",
+		"Files/receipt.pdf":          "%PDF",
 		"Archive/Old.md":             "The mortgage of the old photovoltaics.\n",
 	})
 	old := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
-	if err := os.Chtimes(h.file("Money/Rent.md"), old, old); err != nil {
-		t.Fatal(err)
+	for _, name := range []string{"Money/Rent.md", "Files/receipt.pdf"} {
+		if err := os.Chtimes(h.file(name), old, old); err != nil {
+			t.Fatal(err)
+		}
 	}
 	return h
 }
@@ -85,6 +88,9 @@ func TestFind(t *testing.T) {
 		{"query=mortgage|property=status=Archived", "Money/Rent.md"},
 		{"query=mortgage|property=none", ""},
 		{"query=mortgage|since=2026-02-01", "Money/Mortgage.md"},
+		{"query=offer roofer|since=2026-02-01", "Files/offer roofer.pdf"},
+		{"query=receipt|since=2026-02-01", ""},
+		{"query=receipt|since=2026-01-02", "Files/receipt.pdf"},
 		{"query=roofer roof|type=note", "House/Solar.md"},
 		{"query=roofer roof|type=attachment", "Files/offer roofer.pdf"},
 		{"query=greenhouse pump|type=canvas", "Plans.canvas"},
@@ -104,13 +110,21 @@ func TestFind(t *testing.T) {
 
 func TestTheFormsOfFind(t *testing.T) {
 	h := withQuestions(t)
-	h.expect(command.ExitDone, "House/Solar.md:3\t# Insurance\t2.83\theading\n  ## **Insurance**\n", "find", "query=insurance")
+	h.expect(command.ExitDone, "House/Solar.md:3\t# Insurance\t2.82\theading\n  ## **Insurance**\n", "find", "query=insurance", "context=0")
+	long := strings.Repeat("beam ", 100)
+	h.put("House/Beams.md", long+"\nThe carpenter came.\n"+long+"\n\n"+long+"\n")
+	short := strings.Repeat("beam ", 16) + "…"
+	h.expect(command.ExitDone, "House/Beams.md:2\t0.85\n  "+short+"\n  The **carpenter** came.\n  "+short+"\n", "find", "query=carpenter")
+	h.expect(command.ExitDone, "House/Beams.md:2\t0.85\n  The **carpenter** came.\n", "find", "query=carpenter", "context=0")
+	if _, out, _ := h.run("find", "query=carpenter", "context=3"); strings.Count(out, "beam") != 3*48 || strings.Count(out, "\n  …") != 0 {
+		t.Errorf("context=3: %q", out)
+	}
 	status, out, _ := h.run("find", "query=mortage rate", "limit=1", "context=1")
-	if status != command.ExitDone || !strings.Contains(out, "Money/Mortgage.md:6\t# Bank\t") || !strings.Contains(out, `"mortgage", typo of "mortage"`) ||
+	if status != command.ExitDone || !strings.Contains(out, "Money/Mortgage.md:7\t# Bank\t") || !strings.Contains(out, `"mortgage", typo of "mortage"`) ||
 		!strings.HasSuffix(out, "\n  # Bank\n  The **rate** of the **mortgage** is fixed until 2031.\n\n") && !strings.HasSuffix(out, "\n  # Bank\n  The **rate** of the **mortgage** is fixed until 2031.\n") {
 		t.Errorf("%d %q", status, out)
 	}
-	row := h.rowsOf("query=mortgage rate")[0]
+	row := h.rowsOf("query=mortgage rate", "context=0")[0]
 	if row["heading"] != "Bank" || row["line"] != 7.0 || row["snippet"] != "The **rate** of the **mortgage** is fixed until 2031." || row["score"].(float64) <= 0 {
 		t.Errorf("%v", row)
 	}
@@ -191,7 +205,7 @@ func TestQueriesThatFindRefuses(t *testing.T) {
 		"a long pattern":     {[]string{"query=x", "path-glob=" + strings.Repeat("*", 2000)}, "at most 1024 bytes"},
 		"no limit":           {[]string{"query=x", "limit=0"}, "limit from 1 to 100"},
 		"no budget":          {[]string{"query=x", "budget=20001"}, "budget from 1 to 20000"},
-		"much context":       {[]string{"query=x", "context=11"}, "context from 1 to 10"},
+		"much context":       {[]string{"query=x", "context=11"}, "context from 0 to 10"},
 	} {
 		status, out, _ := h.run(append([]string{"find"}, test.args...)...)
 		if status == command.ExitDone || !strings.Contains(out, test.want) || len(out) > 1000 {

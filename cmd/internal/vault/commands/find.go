@@ -35,7 +35,10 @@ const (
 	fewFound        = 10
 	maxFound        = 100
 	maxContextLines = 10
-	maxTokens       = 20_000
+	// fewOfContext and maxLine are how many bytes of a line of the context are shown: by default enough to
+	// see what it is about, and where lines are asked for, as many as of the line with the words.
+	fewOfContext, maxLine = 80, 240
+	maxTokens             = 20_000
 	// bytesOfToken is how many bytes of ordinary text one token of a model has at least.
 	bytesOfToken = 3
 	// maxQuestion is the length of a query in bytes: a long paragraph.
@@ -43,6 +46,9 @@ const (
 	// costOfFile is what a question has in memory for each file of the vault, in bytes.
 	costOfFile = 24
 )
+
+// surroundings are how many lines are shown around a line with words of a question, and how many bytes of each.
+type surroundings struct{ lines, width int }
 
 // finding is one call of find.
 type finding struct {
@@ -65,8 +71,11 @@ func findNotes(v *command.Vault, p command.Values) (command.Reply, error) {
 	if err != nil {
 		return command.Reply{}, err
 	}
-	context, err := p.Number("context", 0, 1, maxContextLines)
-	if err != nil {
+	around := surroundings{1, fewOfContext}
+	if p.Has("context") {
+		around.width = maxLine
+	}
+	if around.lines, err = p.Number("context", around.lines, 0, maxContextLines); err != nil {
 		return command.Reply{}, err
 	}
 	tokens, err := p.Number("budget", 0, 1, maxTokens)
@@ -128,9 +137,9 @@ func findNotes(v *command.Vault, p command.Values) (command.Reply, error) {
 	case tokens > 0:
 		text = wholeSections(found.Results, tokens*bytesOfToken, asJSON)
 	case asJSON:
-		text = foundJSON(found.Results, context)
+		text = foundJSON(found.Results, around)
 	default:
-		text = foundText(found.Results, context)
+		text = foundText(found.Results, around)
 	}
 	if err := f.budget.Put(int64(len(text))); err != nil {
 		return command.Reply{}, err
@@ -178,9 +187,20 @@ var (
 
 func (f *finding) modified(p string) time.Time {
 	if place, there := f.x.Place(p); there {
-		return time.Unix(0, f.x.Files[place].Stamp.Modified)
+		return f.changed(f.x.Files[place])
 	}
 	return time.Time{}
+}
+
+// changed returns when a file was changed. The index knows that of files that it has read.
+func (f *finding) changed(file *index.File) time.Time {
+	at := file.Stamp.Modified
+	if at == 0 && f.budget.Step(1) == nil {
+		if now, err := f.Disk.Stamp(file.Path); err == nil {
+			at = now.Modified
+		}
+	}
+	return time.Unix(0, at)
 }
 
 // read has a note or the texts of a canvas used, and charges the call for it.
@@ -326,7 +346,7 @@ func (f *finding) wanted() (func(string) bool, error) {
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, func(_ string, file *index.File) bool { return file.Stamp.Modified >= days.First.UnixNano() })
+		all = append(all, func(_ string, file *index.File) bool { return !f.changed(file).Before(days.First) })
 	}
 	if tag := strings.ToLower(strings.TrimPrefix(f.p["tag"], "#")); tag != "" {
 		all = append(all, func(_ string, file *index.File) bool {
@@ -477,20 +497,20 @@ func marshal(rows []foundRow) string {
 	return strings.TrimSuffix(out.String(), "\n")
 }
 
-func foundJSON(results []find.Result, context int) string {
+func foundJSON(results []find.Result, around surroundings) string {
 	rows := make([]foundRow, len(results))
 	for i, r := range results {
 		rows[i] = rowOf(r)
-		rows[i].Snippet, rows[i].Line = r.Snippet(context)
+		rows[i].Snippet, rows[i].Line = r.Snippet(around.lines, around.width)
 	}
 	return marshal(rows)
 }
 
 // foundText has for each result a line with the place, and the snippet below it.
-func foundText(results []find.Result, context int) string {
+func foundText(results []find.Result, around surroundings) string {
 	var out strings.Builder
 	for _, r := range results {
-		snippet, line := r.Snippet(context)
+		snippet, line := r.Snippet(around.lines, around.width)
 		out.WriteString(r.Path)
 		if line > 0 {
 			fmt.Fprintf(&out, ":%d", line)

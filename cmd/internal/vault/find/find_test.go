@@ -389,7 +389,7 @@ func TestHostileQuestions(t *testing.T) {
 
 func TestASnippetMarksTheWords(t *testing.T) {
 	a := household.ask(t, "rate mortgage")
-	text, line := a.Results[0].Snippet(0)
+	text, line := a.Results[0].Snippet(0, 0)
 	longest := strings.Repeat("x", maxWord)
 	if marks := (notes{"W.md": "a " + longest}).ask(t, longest).Results[0].Marks; len(marks) != 1 {
 		t.Errorf("the longest word has the marks %v", marks)
@@ -398,7 +398,7 @@ func TestASnippetMarksTheWords(t *testing.T) {
 		t.Errorf("%q, line %d", text, line)
 	}
 	long := notes{"L.md": strings.Repeat("word ", 500) + "mortgage " + strings.Repeat("é", 500)}
-	text, _ = long.ask(t, "mortgage").Results[0].Snippet(3)
+	text, _ = long.ask(t, "mortgage").Results[0].Snippet(3, maxLine)
 	if !strings.Contains(text, "**mortgage**") || len(text) > maxLine+20 || !utf8.ValidString(text) {
 		t.Errorf("%q", text)
 	}

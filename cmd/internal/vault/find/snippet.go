@@ -6,13 +6,13 @@ import (
 	"unicode/utf8"
 )
 
-// maxLine is how much of a line a snippet shows, in bytes, around the words that were found.
+// maxLine is how much of the line with the words a snippet shows, in bytes, around them.
 const maxLine = 240
 
-// Snippet returns the lines of a result around the place with most of the words that were found,
-// each of these between two asterisks, and the number of the first of these lines, 0 where
-// the result has none.
-func (r Result) Snippet(context int) (text string, line int) {
+// Snippet returns the line of a result with most of the words that were found, each of these between two
+// asterisks, and the lines around it, each of these shortened to a width in bytes. line is the number of
+// that line, 0 where the result has none.
+func (r Result) Snippet(context, width int) (text string, line int) {
 	starts := []int{0}
 	for i := range len(r.Section) {
 		if r.Section[i] == '\n' && i+1 < len(r.Section) {
@@ -49,27 +49,31 @@ func (r Result) Snippet(context int) (text string, line int) {
 		if i+1 < len(starts) {
 			to = starts[i+1]
 		}
-		out = append(out, r.marked(from, to))
+		most := width
+		if i == best {
+			most = maxLine
+		}
+		out = append(out, r.marked(from, to, most))
 	}
-	text = strings.TrimRight(strings.Join(out, "\n"), "\n ")
+	text = strings.Trim(strings.Join(out, "\n"), "\n")
 	if r.Line == 0 {
 		return text, 0
 	}
-	return text, r.Line + first
+	return text, r.Line + best
 }
 
 // marked returns a line of the section with its marks, shortened around the first of them.
-func (r Result) marked(from, to int) string {
+func (r Result) marked(from, to, most int) string {
 	for to > from && (r.Section[to-1] == '\n' || r.Section[to-1] == '\r') {
 		to--
 	}
 	i, _ := slices.BinarySearchFunc(r.Marks, from, func(m Mark, at int) int { return m.Start - at })
 	begin, end := from, to
-	if to-from > maxLine {
+	if to-from > most {
 		if i < len(r.Marks) && r.Marks[i].Start < to {
-			begin = max(from, r.Marks[i].Start-maxLine/3)
+			begin = max(from, r.Marks[i].Start-most/3)
 		}
-		end = min(to, begin+maxLine)
+		end = min(to, begin+most)
 		begin, end = runeStart(r.Section, begin), runeStart(r.Section, end)
 	}
 	var out strings.Builder
