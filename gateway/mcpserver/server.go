@@ -178,6 +178,9 @@ func (h handler) clock() time.Time {
 	return h.Now()
 }
 
+// fixedListMs is how long a client may keep a list that only another version of the program changes.
+const fixedListMs = 60 * 60 * 1000
+
 func newServer(c Config) (*wire.Server, error) {
 	return handler{Config: c, sealers: &sealers{}}.server()
 }
@@ -205,6 +208,10 @@ func (h handler) server() (*wire.Server, error) {
 		server.WithToolCapabilities(false), // before AddTool, or a list that never changes is declared as changing
 		server.WithHooks(hooks),
 		server.WithCacheHints(0, mcp.CacheScopePrivate),
+		// These lists are those of the program, whatever the policy is.
+		server.WithMethodCacheHints(mcp.MethodPromptsList, fixedListMs, mcp.CacheScopePrivate),
+		server.WithMethodCacheHints(mcp.MethodResourcesList, fixedListMs, mcp.CacheScopePrivate),
+		server.WithMethodCacheHints(mcp.MethodResourcesTemplatesList, fixedListMs, mcp.CacheScopePrivate),
 	)
 	tools := toolbox{h, map[string]server.ToolHandlerFunc{}}
 	tools.add(h.unstructured(t), h.call(false))

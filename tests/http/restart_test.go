@@ -1,0 +1,50 @@
+package http_test
+
+import (
+	"net/http"
+	"strings"
+	"syscall"
+	"testing"
+
+	"vaultwicket/tests/rig"
+)
+
+// A server that is started again knows no session of the one before: it answers 404, at which a
+// client begins a new one. Clients without sessions notice nothing.
+func TestSessionsEndWithARestart(t *testing.T) {
+	r := rig.New(t, map[string]string{"a.md": "one\n"})
+	flags := []string{"--backend=embedded", "--tier=v1", "--vault=" + r.Vault}
+	first := rig.ServeHTTPIn(t, r.Home, flags...)
+	session, err := first.Connect(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	read := map[string]any{"command": "read", "params": map[string]any{"path": "a.md"}}
+	if got, err := session.Call(t.Context(), read); err != nil || got.Stdout != "one\n" {
+		t.Fatalf("%+v, %v", got, err)
+	}
+	if err := first.Process.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	if err := first.Wait(); err != nil {
+		t.Errorf("the server ended with %v", err)
+	}
+	second := rig.ServeHTTPIn(t, r.Home, append(flags, "--http="+first.Addr)...)
+	if second.Addr != first.Addr {
+		t.Fatalf("it serves %s, not %s", second.Addr, first.Addr)
+	}
+	answer, err := second.Send(t.Context(), http.MethodPost, `{"jsonrpc":"2.0","id":9,"method":"ping"}`, "Mcp-Session-Id", session.Session)
+	if err != nil || answer.Status != http.StatusNotFound || !strings.Contains(answer.Body, "send initialize for a new one") {
+		t.Errorf("the session of before: %+v, %v", answer, err)
+	}
+	again, err := second.Connect(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := again.Call(t.Context(), read); err != nil || got.Stdout != "one\n" {
+		t.Errorf("a new session: %+v, %v", got, err)
+	}
+	if got := r.Stateless(second).Do(rig.Calling("read", "path=a.md")); got.Stdout != "one\n" {
+		t.Errorf("without a session: %+v", got)
+	}
+}
