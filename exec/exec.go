@@ -193,6 +193,8 @@ type Outcome struct {
 	// Unchanged says that it equals the state of [UnlessState], and nothing was answered.
 	State     string
 	Unchanged bool
+	// Closed tells which notes were hidden by their own texts, "" for none.
+	Closed string
 	// Kept is the answer of which Stdout is the first part, see [FirstPart]; nil if Stdout is
 	// complete.
 	Kept    *KeptAnswer

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"slices"
+	"strings"
 	"syscall"
 	"time"
 
@@ -124,16 +125,12 @@ func (r *Runner) attempt(ctx context.Context, permit policy.Grant, p Program, co
 	if turn != nil {
 		c.Ended = turn.end
 	}
-	if c.Embedded && permit.Access() != "" {
-		c.Env = append(slices.Clip(c.Env), accessVariable+"="+permit.Access())
-	}
 	marker := r.Marker(permit.Secrets())
-	redact := marker.String()
-	if c.Embedded && marker != nil {
-		c.Env = append(slices.Clip(c.Env), secrets.Variable+"="+redact)
+	if c.Embedded {
+		c.Env = withRules(c.Env, permit, marker)
 	}
 	if c.Embedded && r.config.Resident && !permit.Call().Apart() {
-		at := workerKey{command.Args[1], permit.Access(), redact}
+		at := workerKey{command.Args[1], permit.Access(), marker.String()}
 		e, w := r.pool.run(ctx, c, command, at)
 		for again := 0; again < otherWorkers && e.Kind == process.Lost && e.How == causeUnfinishedCall && !(permit.Call().Effect().Mutates() && e.Started); again++ {
 			e, w = r.pool.run(ctx, c, command, at) // another call cost this one its worker, and it has changed nothing
@@ -145,6 +142,50 @@ func (r *Runner) attempt(ctx context.Context, permit policy.Grant, p Program, co
 	r.processes.Add(1)
 	defer r.processes.Add(-1)
 	return classifyEnding(c.Run(ctx), permit, p, marker)
+}
+
+// withRules adds to an environment what the embedded program hides from a caller.
+func withRules(env []string, permit interface{ Access() string }, marker *secrets.Marker) []string {
+	if permit.Access() != "" {
+		env = append(slices.Clip(env), accessVariable+"="+permit.Access())
+	}
+	if marker != nil {
+		env = append(slices.Clip(env), secrets.Variable+"="+marker.String())
+	}
+	return env
+}
+
+// Narrowed asks p, which must be the embedded program, which of the notes at some paths narrow access
+// to themselves, or without paths, which notes of the vault. It returns the level of each by its path.
+// An error means that it is not known.
+func (r *Runner) Narrowed(ctx context.Context, q policy.Question, p Program, paths []string) (map[string]string, error) {
+	if p.backend != embeddedBackend {
+		return nil, ErrNoProgram
+	}
+	ctx, cancel := context.WithTimeout(ctx, r.config.Timeout)
+	defer cancel()
+	marker := r.Marker(q.Secrets())
+	command := Command{Path: p.path, Args: append([]string{"vault", p.folder, "--narrowed"}, paths...), Prefix: 2}
+	c := process.Child{Path: p.path, Name: p.name, Args: command.Args, Env: withRules(r.env(p.backend), &q, marker), Embedded: true, Keep: r.config.MaxKept}
+	var e process.Ending
+	if r.config.Resident {
+		e, _ = r.pool.run(ctx, c, command, workerKey{p.folder, q.Access(), marker.String()})
+	} else {
+		r.processes.Add(1)
+		e = c.Run(ctx)
+		r.processes.Add(-1)
+	}
+	text, _ := e.Stdout.Text()
+	if e.Kind != process.Exited || e.Exit != 0 || e.Stdout.Cut() {
+		return nil, fmt.Errorf("which notes narrow access is not known: %v, exit status %d", e.Kind, e.Exit)
+	}
+	found := map[string]string{}
+	for line := range strings.Lines(text) {
+		if level, path, ok := strings.Cut(strings.TrimSuffix(line, "\n"), "\t"); ok {
+			found[path] = level
+		}
+	}
+	return found, nil
 }
 
 // Marker returns what replaces secrets by marks under a policy, nil where they are allowed.
@@ -193,7 +234,7 @@ func (a attempt) result(r *Runner, permit policy.Grant) (Outcome, error) {
 		Total: int64(len(v.stdout)), Notices: v.notices,
 		Path: a.facts.Path, Hash: a.facts.Hash, Change: a.facts.Change,
 		Added: a.facts.Added, Removed: a.facts.Removed, Destructive: a.facts.Loses, Image: a.facts.Image,
-		State: a.facts.State, Unchanged: a.facts.Unchanged,
+		State: a.facts.State, Unchanged: a.facts.Unchanged, Closed: a.facts.Closed,
 	}
 	if before := a.facts.Before; before != nil {
 		out.Before = *before

@@ -8,6 +8,7 @@ package gateway
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"log/slog"
 	"path/filepath"
@@ -157,7 +158,13 @@ func New(c Config) *Gateway {
 			return registry.Locate(registry.Read(g.getenv), registry.Wanted{Name: served.Name, ID: served.ID, Folder: served.Folder})
 		})
 		d.folderIdentity = sync.OnceValue(func() string { return names.Identity(d.target().Folder) })
-		d.rules = notes.NewRules(served.Policy, func() string { return d.target().Folder })
+		d.rules = notes.NewRules(served.Policy, func() string { return d.target().Folder }, func(p policy.Policy, paths []string) (map[string]string, error) {
+			program, err := d.embedded()
+			if err != nil {
+				return nil, err
+			}
+			return d.runner.Narrowed(context.Background(), p.Question(), program, paths)
+		})
 		g.vaults = append(g.vaults, d)
 	}
 	return g

@@ -186,7 +186,7 @@ func (g *vaultGateway) nextPage(ctx context.Context, hold *exec.Hold, req Reques
 	if !now.OK {
 		return g.page(req, now, "")
 	}
-	if first.request.visibility != g.rules.Fingerprint() {
+	if first.request.visibility != g.rules.Fingerprint() || !now.unchanged && now.closed != first.answer.closed {
 		return failed(req.Command, &pages.Gone{}) // it may name a note that was hidden since
 	}
 	if first.answer.divided != nil {

@@ -12,6 +12,7 @@ import (
 	"vaultwicket/exec/secrets"
 	"vaultwicket/gateway/failure"
 	"vaultwicket/policy"
+	"vaultwicket/policy/access"
 	"vaultwicket/tiers"
 )
 
@@ -36,6 +37,8 @@ func (g *vaultGateway) Plan(req Request) (Plan, error) {
 			plan.policy.Suspected = read
 		}
 	}
+	hides, protected := g.narrowed(call)
+	plan.hidden, plan.policy.Narrowed = hidden || hides, protected
 	plan.decision = plan.policy.Decide(call)
 	plan.refusal = plan.decision.Err()
 	reads := call.Effect() == tiers.Reads && !call.Shows() && !call.Sends()
@@ -56,6 +59,29 @@ func (g *vaultGateway) Plan(req Request) (Plan, error) {
 		return plan, err
 	}
 	return plan, plan.refusal
+}
+
+// narrowed says what notes that narrow access to themselves, which the app does not know, mean for a
+// call: hidden, that one that it names is hidden, and protected, that only the embedded program may
+// carry it out, because it may reach others.
+func (g *vaultGateway) narrowed(call allowlist.Call) (hidden, protected bool) {
+	if g.backend == Embedded || call.TouchesNoNote() || call.EmbeddedOnly() || call.OwnAnswer() != allowlist.AnswersNothing || g.runner == nil || !g.runner.HasApp() {
+		return false, false
+	}
+	var paths []string // of a call that may reach other notes there are none
+	if call.TouchesOneNote() {
+		for _, s := range call.NamedPaths() {
+			paths = append(paths, s.Path)
+		}
+	}
+	levels, known := g.rules.Narrowing(paths...)
+	if !known || len(paths) == 0 {
+		return false, !known || len(levels) > 0
+	}
+	for _, level := range levels {
+		hidden = hidden || level == access.None
+	}
+	return hidden, len(levels) > 0 && !hidden && call.Effect().Mutates()
 }
 
 // Changes reports whether req is a call that would change something, whether it is allowed or not.

@@ -283,7 +283,7 @@ func report(r route, out exec.Outcome, err error) Result {
 		OK: err == nil && out.Failure == nil, Command: call.Name(),
 		ExitCode: out.ExitCode, Backend: r.program.Backend(),
 		Path: out.Path, Hash: out.Hash, Notices: failure.Sentences(notices), raw: out.Stdout,
-		form: formOf(call), isNote: call.PrintsNote(), Image: image, found: found, state: out.State, unchanged: out.Unchanged,
+		form: formOf(call), isNote: call.PrintsNote(), Image: image, found: found, state: out.State, closed: out.Closed, unchanged: out.Unchanged,
 	}
 	if out.Change != "" {
 		result.Change = &Change{ID: out.Change, Before: out.Before, After: out.Hash, Added: out.Added, Removed: out.Removed}

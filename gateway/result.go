@@ -43,6 +43,7 @@ type Result struct {
 	form        pages.Form
 	rows        pages.Rows // of Stdout, as far as they were looked at
 	isNote      bool       // raw is the text of one note
+	closed      string     // which notes were hidden by their texts, see [exec.Outcome]
 	state       string     // that the answer was made from, see [exec.Outcome]
 	unchanged   bool       // it is the one that was asked about, and Stdout was left out
 	found       findings   // of the rules about texts

@@ -140,6 +140,8 @@ var parts = [...]struct {
 	{"suspicious", func(a, b Policy) bool { return a.suspicious() < b.suspicious() }},
 	{"remote-links", func(a, b Policy) bool { return !a.RemoteLinks && b.RemoteLinks }},
 	{"shadow", func(a, b Policy) bool { return !within(b.Shadow, a.Shadow) }},
+	{"private-property", func(a, b Policy) bool { return !within(a.Private.Properties, b.Private.Properties) }},
+	{"private-tags", func(a, b Policy) bool { return !within(a.Private.Tags, b.Private.Tags) }},
 	{"min-cli-version", func(a, b Policy) bool { return b.MinVersion.Before(a.MinVersion) }},
 }
 

@@ -117,7 +117,7 @@ func (p Policy) Decide(call allowlist.Call) Decision {
 	if d.denial == nil || d.denial.NeedsApproval() { // the rules that require approval are the last
 		d.grant = &grant{
 			call: call, minimum: tiers.Later(p.MinVersion, call.Since()),
-			access: p.Access.String(), confined: p.confines(call), by: p,
+			access: p.access().String(), confined: p.confines(call), by: p,
 		}
 	}
 	return d

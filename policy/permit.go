@@ -78,7 +78,7 @@ func (g *grant) Confined() bool { return g != nil && g.confined }
 // what a program that does not enforce the rules prints, only the answer to the call
 // itself is passed on.
 func (g *grant) Guarded() bool {
-	return g != nil && !g.separate && (g.by.Access.Hide() || g.by.Ignores)
+	return g != nil && !g.separate && (g.by.Access.Hide() || g.by.Ignores || g.by.Narrowed)
 }
 
 // Secrets says what is done with secrets in the answer to the call.
@@ -101,6 +101,16 @@ func (g *grant) MinVersion() tiers.Version {
 }
 
 func (g *grant) sealed() {}
+
+// Question is the authority to ask the embedded program which notes narrow access to themselves, for
+// the decisions of the gateway. Only [Policy.Question] grants one; the zero Question asks under no
+// rules, and nothing narrows access then.
+type Question struct{ grant }
+
+// Question returns the permit to ask which notes narrow access to themselves, under the rules of p.
+func (p Policy) Question() Question {
+	return Question{grant{access: p.access().String(), by: p}}
+}
 
 // The app carries out some calls in steps, see [allowlist.Step], and each step needs a
 // permit of its own. The methods below derive it from the permit of the whole call:
@@ -232,6 +242,7 @@ func (s ServerPermit) Args() []string {
 	p := s.policy
 	args := []string{"serve", "--config=none", "--backend=embedded", "--vault=" + s.folder,
 		"--tier=" + p.Ceiling.String(), "--confirm=" + p.Confirm.String(), "--secrets=" + p.Secrets.String(), "--suspicious=" + p.Suspicious.String(), "--remote-links=" + p.remoteLinks(), "--shadow=" + strings.Join(p.Shadow, ","), "--min-cli-version=" + p.MinVersion.String(),
+		"--private-property=" + strings.Join(p.Private.Properties, ","), "--private-tags=" + strings.Join(p.Private.Tags, ","),
 		"--allow-mutations=" + strconv.FormatBool(p.Mutations), "--allow-publish=" + strconv.FormatBool(p.Publish), "--allow-ui=" + strconv.FormatBool(p.UI)}
 	for _, list := range []struct {
 		flag  string

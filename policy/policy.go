@@ -40,6 +40,8 @@ type Policy struct {
 	// Suspected says which signs of injection the session has read, if every change requires
 	// approval because of them, else "". It is no setting.
 	Suspected string
+	// Private names what narrows the access to a note in the note itself.
+	Private access.Private
 	// Disable disables single commands; EnableOnly, if it is not empty, disables
 	// all others. Neither enables anything.
 	Disable, EnableOnly []string
@@ -47,6 +49,9 @@ type Policy struct {
 	// has an ignore file, which hides more.
 	Access  access.Rules
 	Ignores bool
+	// Narrowed says that notes that a call may reach narrow access to themselves, which only the
+	// embedded program knows.
+	Narrowed bool
 	// Origins says where a setting comes from, by its name, for messages.
 	Origins map[string]string
 	// MinVersion is the oldest app that is used. Below tiers.MinimumFloor the
@@ -249,6 +254,7 @@ func (p Policy) Tighten(q Policy) Policy {
 		Shadow:    slices.DeleteFunc(slices.Clone(p.Shadow), func(rule string) bool { return !q.Shadows(rule) }),
 		Suspected: cmp.Or(p.Suspected, q.Suspected),
 		Disable:   slices.Concat(p.Disable, q.Disable),
+		Private:   p.Private.Union(q.Private),
 		Access:    p.Access.Meet(q.Access), Ignores: p.Ignores || q.Ignores,
 		Origins:    q.Origins,
 		MinVersion: tiers.Later(p.MinVersion, q.MinVersion),
@@ -270,7 +276,16 @@ func (p Policy) Tighten(q Policy) Policy {
 	}
 	slices.Sort(t.Disable)
 	t.Disable = slices.Compact(t.Disable)
+	t.Access = t.access()
 	return t
+}
+
+// access returns the access rules with what notes narrow access to themselves by.
+func (p Policy) access() access.Rules {
+	if p.Private.Within(p.Access.Private()) {
+		return p.Access
+	}
+	return p.Access.WithPrivate(p.Private)
 }
 
 // ceiling returns the ceiling, None for a value that opens nothing.

@@ -333,6 +333,8 @@ func (s subject) leaves(from string) bool {
 // could reveal hidden notes, or touch more than the rules allow.
 func (p Policy) confines(call allowlist.Call) bool {
 	switch {
+	case p.Narrowed && (!call.TouchesOneNote() || call.UsesOpenNote() || call.Effect().Mutates()):
+		return true
 	case !p.Access.Restrict() && !p.Ignores, call.TouchesNoNote():
 		return false
 	case !call.TouchesOneNote():

@@ -42,6 +42,9 @@ func showAccess(_ context.Context, std terminal.Streams, args []string) error {
 		fact("agent", a.Agent)
 	}
 	fact("rule", ruleText(a))
+	if a.Itself != "" {
+		fact("note itself", a.Itself)
+	}
 	if a.Ignored != nil {
 		fact("ignore file", ignoredText(*a.Ignored))
 	}

@@ -47,6 +47,7 @@ type Facts struct {
 	LineEnds  bool    `json:"lineEnds,omitempty"`  // the text was converted to the line ends of the note
 	Image     string  `json:"image,omitempty"`     // media type of an image, "" for none; its bytes are the last line of the answer, in base64
 	State     string  `json:"state,omitempty"`     // of the index that the answer depends on, "" if it depends on more
+	Closed    string  `json:"closed,omitempty"`    // which notes their own texts close; "" for none
 	Unchanged bool    `json:"unchanged,omitempty"` // the state is the one that was asked about, and nothing was answered
 	Whole     *Whole  `json:"whole,omitempty"`     // nil unless the answer is the first part of a longer one, which the worker keeps
 	Notice    string  `json:"notice,omitempty"`    // a remark: why the answer is empty, or how a query was read; no text of a note

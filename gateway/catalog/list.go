@@ -182,6 +182,8 @@ func ViewOf(vault string, p policy.Policy) View {
 		{Name: "suspicious", Value: p.Suspicious.String()},
 		{Name: "remote-links", Value: map[bool]string{true: "allow", false: "ask"}[p.RemoteLinks]},
 		{Name: "shadow", Value: append([]string{}, p.Shadow...)},
+		{Name: "private-property", Value: append([]string{}, p.Private.Properties...)},
+		{Name: "private-tags", Value: append([]string{}, p.Private.Tags...)},
 		{Name: "confirm", Value: p.Confirm.String()},
 		{Name: "min-cli-version", Value: p.MinVersion.String()},
 	} {

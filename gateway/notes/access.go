@@ -21,6 +21,8 @@ type Access struct {
 	Level  string `json:"level"`
 	Rule   string `json:"rule,omitempty"`
 	Origin string `json:"origin,omitempty"`
+	// Itself is the level to which the note narrows access to itself, "" if it does not.
+	Itself string `json:"itself,omitempty"`
 	// Ignored is the line of the ignore file that hides it, nil if none does.
 	Ignored *IgnoredBy `json:"ignored,omitempty"`
 	Read    Permitted  `json:"read"`
@@ -57,22 +59,35 @@ func (r *Rules) AccessOf(path string) (Access, error) {
 		a.Origin = p.Origins["access"]
 	}
 	a.Ignored = r.ignoredBy(path)
+	itself := access.Delete
+	if levels, known := r.Narrowing(path); !known {
+		itself = access.None
+	} else if level, narrowed := levels[path]; narrowed {
+		itself = level
+	}
+	if itself < access.Delete {
+		a.Itself = itself.String()
+	}
 	for _, one := range []struct {
 		permitted *Permitted
+		needs     access.Level
 		command   string
 		params    allowlist.Params
 	}{
-		{&a.Read, "read", allowlist.Params{}},
-		{&a.Change, "append", allowlist.Params{"content": allowlist.Text("x")}},
-		{&a.Delete, "delete", allowlist.Params{}},
+		{&a.Read, access.Read, "read", allowlist.Params{}},
+		{&a.Change, access.Write, "append", allowlist.Params{"content": allowlist.Text("x")}},
+		{&a.Delete, access.Delete, "delete", allowlist.Params{}},
 	} {
 		one.params["path"] = allowlist.Text(path)
 		call, err := allowlist.Parse(one.command, one.params)
 		if err != nil {
 			return Access{}, err
 		}
-		if *one.permitted = permitted(p, call, a); p.Closed != "" {
+		switch *one.permitted = permitted(p, call, a); {
+		case p.Closed != "":
 			one.permitted.Why = p.Closed
+		case one.permitted.Allowed && itself < one.needs:
+			*one.permitted = Permitted{Why: "the note itself allows " + itself.String() + " by its properties or tags", Hint: "the user can change them in the app"}
 		}
 	}
 	return a, nil

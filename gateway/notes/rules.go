@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -27,6 +28,9 @@ type Rules struct {
 	scope  policy.Scope
 	names  *names.Folder // of what is in the folder
 	ruled  atomic.Pointer[ruleNames]
+	// narrowed asks which of some notes narrow access to themselves, see [exec.Runner.Narrowed]; nil
+	// where nothing can be asked.
+	narrowed func(p policy.Policy, paths []string) (map[string]string, error)
 }
 
 // respellAfter is how long the names of rules are believed: a rule that takes
@@ -41,9 +45,10 @@ type ruleNames struct {
 }
 
 // NewRules returns the rules of a vault with a policy. folder returns the folder of the vault,
-// "" where it is not known; it is asked when the rules are first used.
-func NewRules(p policy.Policy, folder func() string) *Rules {
-	r := &Rules{folder: folder, policy: &atomic.Pointer[policy.Policy]{}, names: names.In(func() (*os.Root, error) { return os.OpenRoot(folder()) })}
+// "" where it is not known; it is asked when the rules are first used. narrowed asks the embedded
+// program which notes narrow access to themselves; nil where no note does.
+func NewRules(p policy.Policy, folder func() string, narrowed func(p policy.Policy, paths []string) (map[string]string, error)) *Rules {
+	r := &Rules{folder: folder, policy: &atomic.Pointer[policy.Policy]{}, narrowed: narrowed, names: names.In(func() (*os.Root, error) { return os.OpenRoot(folder()) })}
 	r.policy.Store(&p)
 	return r
 }
@@ -51,7 +56,7 @@ func NewRules(p policy.Policy, folder func() string) *Rules {
 // Scoped returns the rules for requests whose access tokens have a scope. What tightens the one
 // tightens the other.
 func (r *Rules) Scoped(scope policy.Scope) *Rules {
-	return &Rules{folder: r.folder, policy: r.policy, scope: scope, names: r.names}
+	return &Rules{folder: r.folder, policy: r.policy, scope: scope, names: r.names, narrowed: r.narrowed}
 }
 
 // Tighten lays a further policy over the one in force, which is never loosened.
@@ -122,11 +127,12 @@ func (r *Rules) Fingerprint() Fingerprint {
 }
 
 // Digest is like [Rules.Fingerprint] for what is kept on the disk: it is the same for
-// another process with the same rules.
+// another process with the same rules, as long as the same notes narrow access to themselves.
 func (r *Rules) Digest() string {
 	text, ok := ignorePatterns(r.folder())
 	rules := r.policy.Load().Access.String()
-	return fmt.Sprintf("%x", sha256.Sum256(fmt.Appendf(nil, "%t %d:%s%s", ok, len(rules), rules, text)))
+	narrowed, known := r.Narrowing()
+	return fmt.Sprintf("%x", sha256.Sum256(fmt.Appendf(nil, "%t %d:%s%s %t %q", ok, len(rules), rules, text, known, narrowed)))
 }
 
 // Named returns the call with its paths as the disk has them, so that rules,
@@ -178,6 +184,32 @@ func (r *Rules) withExtensions(call allowlist.Call) allowlist.Call {
 	return completed
 }
 
+// Narrowing returns the levels to which notes of the vault narrow access to themselves, by their paths:
+// of the notes at some paths, or of all. ok is false where that is not known: then any note may be
+// hidden. Nothing is asked where no note can, or where the folder of the vault is not known.
+func (r *Rules) Narrowing(paths ...string) (levels map[string]access.Level, ok bool) {
+	p := r.policy.Load()
+	if p.Private.IsZero() || r.folder() == "" || r.narrowed == nil {
+		return nil, true
+	}
+	found, err := r.narrowed(*p, paths)
+	if err != nil {
+		return nil, false
+	}
+	levels = map[string]access.Level{}
+	for path, text := range found {
+		levels[path], _ = access.ParseLevel(text) // none for another text
+	}
+	return levels, true
+}
+
+// Closes reports whether the note at a path hides itself, or may do so.
+func (r *Rules) Closes(path string) bool {
+	levels, ok := r.Narrowing(path)
+	level, narrowed := levels[path]
+	return !ok || narrowed && level == access.None
+}
+
 // isFile reports whether there is a regular file at a path in the vault.
 func (r *Rules) isFile(asked string) bool {
 	root, err := os.OpenRoot(r.folder())
@@ -194,8 +226,15 @@ func (r *Rules) isFile(asked string) bool {
 func (r *Rules) Visible() func(path string) bool {
 	text, ok := ignorePatterns(r.folder())
 	rules, patterns := r.Policy().Access, access.ParseIgnored(string(text))
+	closed := sync.OnceValue(func() func(path string) bool { // of many paths
+		levels, known := r.Narrowing()
+		return func(path string) bool {
+			level, narrowed := levels[path]
+			return !known || narrowed && level == access.None
+		}
+	})
 	return func(path string) bool {
-		return ok && rules.Level(path) > access.None && !patterns.Hides(path, false)
+		return ok && rules.Level(path) > access.None && !patterns.Hides(path, false) && !closed()(path)
 	}
 }
 
@@ -204,7 +243,7 @@ func (r *Rules) hides() func(path string) bool {
 	text, ok := ignorePatterns(r.folder())
 	rules, patterns := r.Policy().Access, access.ParseIgnored(string(text))
 	return func(path string) bool {
-		return !ok || rules.Level(path) == access.None && !rules.Opens(path) || patterns.Hides(path, false) || patterns.Hides(path, true)
+		return !ok || rules.Level(path) == access.None && !rules.Opens(path) || patterns.Hides(path, false) || patterns.Hides(path, true) || r.Closes(path)
 	}
 }
 

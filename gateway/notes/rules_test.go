@@ -48,7 +48,7 @@ func rulesFor(t *testing.T, dir string, levels map[string]access.Level) *Rules {
 		Ceiling: tiers.V3, Mutations: true, Confirm: policy.ConfirmNever, Access: rules, MinVersion: tiers.DefaultMinimum,
 		Origins: map[string]string{"access": "a test"},
 	}
-	return NewRules(p, func() string { return dir })
+	return NewRules(p, func() string { return dir }, nil)
 }
 
 var privateHidden = map[string]access.Level{"/": access.Delete, "Private": access.None, "Log.md": access.Read}

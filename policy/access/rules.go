@@ -55,6 +55,8 @@ type Rules struct {
 	layers []layer // the lowest level of all of them applies
 	text   string  // see String
 	hide   bool
+
+	private Private
 }
 
 // layer is one table of levels as the user wrote it.
@@ -78,25 +80,31 @@ func New(levels map[string]Level) (Rules, error) {
 		}
 		made.put(path, levels[written]) // perhaps twice, with a slash at its end and without
 	}
-	return rulesOf([]layer{made}), nil
+	return rulesOf([]layer{made}, Private{}), nil
 }
 
 // rulesOf computes once what every call needs: the text of the rules, and whether they hide
 // anything. Equal rules have equal texts.
-func rulesOf(layers []layer) Rules {
-	r := Rules{layers: layers}
+func rulesOf(layers []layer, private Private) Rules {
+	r := Rules{layers: layers, private: private}
 	var tables []string
+	add := func(table map[string]string) {
+		text, err := json.Marshal(table) // with sorted keys
+		if err != nil {
+			text = []byte(`{"/":"none"}`) // strings always marshal
+		}
+		tables = append(tables, string(text))
+	}
+	if !private.IsZero() {
+		add(map[string]string{keyProperties: strings.Join(private.Properties, "\n"), keyTags: strings.Join(private.Tags, "\n")})
+	}
 	for _, l := range layers {
 		table := map[string]string{}
 		for path, level := range l.exact {
 			table[written(path)] = level.String()
 			r.hide = r.hide || level == None
 		}
-		text, err := json.Marshal(table) // with sorted keys
-		if err != nil {
-			text = []byte(`{"/":"none"}`) // strings always marshal
-		}
-		tables = append(tables, string(text))
+		add(table)
 	}
 	if slices.Sort(tables); tables != nil {
 		r.text = "[" + strings.Join(tables, ",") + "]"
@@ -104,8 +112,8 @@ func rulesOf(layers []layer) Rules {
 	return r
 }
 
-// String returns the rules as text that [Parse] reads, "" for rules that restrict
-// nothing: JSON, an array of tables. Equal rules have equal texts.
+// String returns the rules, with what notes narrow access to themselves by, as text that [Parse]
+// reads, "" for rules that restrict nothing: JSON, an array of tables. Equal rules have equal texts.
 func (r Rules) String() string { return r.text }
 
 // Parse reads what String wrote. After an error the caller must not continue without rules.
@@ -122,6 +130,14 @@ func Parse(text string) (Rules, error) {
 	}
 	var rules Rules
 	for _, table := range layers {
+		if properties, marked := table[keyProperties]; marked && len(table) == 2 {
+			private, err := NewPrivate(split(properties), split(table[keyTags]))
+			if err != nil {
+				return Rules{}, fmt.Errorf("access rules: %w", err)
+			}
+			rules = rules.WithPrivate(private)
+			continue
+		}
 		levels := map[string]Level{}
 		for _, path := range slices.Sorted(maps.Keys(table)) {
 			level, err := ParseLevel(table[path])
@@ -142,7 +158,12 @@ func Parse(text string) (Rules, error) {
 	return rules, nil
 }
 
-// Restrict reports whether there are any rules.
+// split returns the names in a text that has one a line.
+func split(lines string) []string {
+	return strings.FieldsFunc(lines, func(r rune) bool { return r == '\n' })
+}
+
+// Restrict reports whether there are any rules by path.
 func (r Rules) Restrict() bool { return len(r.layers) > 0 }
 
 // Hide reports whether there may be notes of level None.
@@ -168,7 +189,7 @@ func (r Rules) Meet(other Rules) Rules {
 			met = append(met, l)
 		}
 	}
-	return rulesOf(met)
+	return rulesOf(met, r.private.Union(other.private))
 }
 
 // Below returns the rules by the paths of a folder of the vault in place of those of the vault: what

@@ -140,7 +140,7 @@ func TestRestrictAndHide(t *testing.T) {
 		{"the second of two tables", mustRules(t, "B", "r").Meet(mustRules(t, "A", "none")), true, true},
 	} {
 		for range 20 { // a table has no order
-			if test.rules = rulesOf(test.rules.layers); test.rules.Restrict() != test.restrict || test.rules.Hide() != test.hide {
+			if test.rules = rulesOf(test.rules.layers, Private{}); test.rules.Restrict() != test.restrict || test.rules.Hide() != test.hide {
 				t.Fatalf("%s: restrict %v, hide %v", test.name, test.rules.Restrict(), test.rules.Hide())
 			}
 		}

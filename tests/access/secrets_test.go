@@ -31,6 +31,8 @@ func secretNotes(t *testing.T, vault string) (pieces []string) {
 
 var cursors = regexp.MustCompile(`cursor[\\\\": =]+([A-Za-z0-9_.-]{6,})`)
 
+var durations = regexp.MustCompile(`\\?"(durationms|id)\\?":\d+`)
+
 // TestNoSecretLeavesTheServer calls every command that reads, resources, prompts, previews, batches
 // and errors of a server, in text and JSON, on small pages, and searches all bytes that it sends.
 func TestNoSecretLeavesTheServer(t *testing.T) {

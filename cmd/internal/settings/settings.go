@@ -96,6 +96,8 @@ var table = [...]setting{
 	{name: "suspicious", fallback: "notice", usage: "signs of injection in answers: notice, ask (and then every change of the session requires approval) or off", form: form{choices: []string{"notice", "ask", "off"}}, set: setSuspicious},
 	{name: "remote-links", fallback: "ask", usage: "changes that add an address with text of another note: ask (they are destructive) or allow", form: form{choices: []string{"ask", "allow"}}, set: setRemoteLinks},
 	{name: "shadow", kind: list, usage: "rules that decide, log and count, and have no effect: secrets, suspicious, remote-links (flag: comma-separated)", form: form{choices: policy.ShadowRules()}, set: setShadow},
+	{name: "private-property", fallback: "private,agent", kind: list, usage: "properties by which a note narrows the access to itself: true or none hides it, r and rw are levels (flag: comma-separated)", form: form{pattern: namePattern}, set: setPrivateProperty},
+	{name: "private-tags", fallback: "private", kind: list, usage: "tags that hide a note (flag: comma-separated)", form: form{pattern: namePattern}, set: setPrivateTags},
 	{name: "timeout", fallback: "15s", usage: "time limit of a call, 1s to 55s", form: form{pattern: timeoutPattern}, fixed: true, set: setTimeout},
 	{name: "max-output", fallback: "32KiB", usage: "maximum output in one MCP answer, 1KiB to 1MiB", form: form{pattern: sizePattern}, fixed: true, set: setMaxOutput},
 	{name: "result-format", fallback: "json", usage: "MCP answers of obsidianCli: json (structured) or text (the output itself, which costs fewer tokens)", form: form{choices: resultFormats}, fixed: true, set: setResultFormat},
@@ -126,6 +128,9 @@ var table = [...]setting{
 	{name: "agent", usage: "agent whose rights apply: a table [agents.NAME] of the settings file", form: form{pattern: `^$|` + agentPattern}, fixed: true, set: setAgent},
 	{name: "profile", usage: "profile to apply: a table [profiles.NAME] of the settings file", set: setProfile},
 }
+
+// namePattern takes the usual names of properties and tags.
+const namePattern = `^#?[A-Za-z_À-ɏΑ-ωА-я一-鿿ぁ-ヺ가-힣][A-Za-z_À-ɏΑ-ωА-я一-鿿ぁ-ヺ가-힣0-9/-]{0,30}$`
 
 // absolutePattern takes the absolute paths of all systems.
 const absolutePattern = `^(/|[A-Za-z]:[/\\]|\\\\)`

@@ -15,6 +15,7 @@ import (
 	"vaultwicket/gateway"
 	"vaultwicket/gateway/registry"
 	"vaultwicket/policy"
+	"vaultwicket/policy/access"
 	"vaultwicket/tiers"
 )
 
@@ -141,6 +142,26 @@ func setShadow(s *Settings, text string) error {
 		s.Policy.Shadow = append(s.Policy.Shadow, name)
 	}
 	return nil
+}
+
+func setPrivateProperty(s *Settings, text string) error {
+	private, err := access.NewPrivate(nameFields(text), nil)
+	s.Policy.Private.Properties = private.Properties
+	return err
+}
+
+func setPrivateTags(s *Settings, text string) error {
+	private, err := access.NewPrivate(nil, nameFields(text))
+	s.Policy.Private.Tags = private.Tags
+	return err
+}
+
+// nameFields returns the names in a text that are separated by commas.
+func nameFields(text string) []string {
+	if text == "" {
+		return nil
+	}
+	return strings.Split(text, ",")
 }
 
 func setResultFormat(s *Settings, text string) error {

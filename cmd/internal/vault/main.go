@@ -139,6 +139,13 @@ func handle(h *command.Host, c resident.Call) (command.Reply, *command.Facts) {
 		return command.Explain(err), nil
 	}
 	v.Changes = c.Changes
+	if line.Narrowed {
+		said, err := v.Narrowed(line.Args)
+		if err != nil {
+			return command.Explain(err), nil
+		}
+		return said, nil
+	}
 	if !line.Facts {
 		return spaced(respond(v, req), line), nil
 	}
@@ -150,10 +157,11 @@ func handle(h *command.Host, c resident.Call) (command.Reply, *command.Facts) {
 	if state != "" && state == line.Unless {
 		return command.Reply{}, command.Unchanged(state)
 	}
+	closed := v.ClosedNow(line.Command)
 	said := spaced(respond(v, req), line)
 	known := said.Facts(v.Disk)
 	if said.Status == command.ExitDone {
-		known = known.FromState(state)
+		known = known.FromState(state, closed)
 	}
 	if state != "" {
 		known = divided(h, &said, line.Part, known)

@@ -116,6 +116,10 @@ func (v *Vault) IsThere(folder disk.Path) error {
 // that is up to date, and none otherwise.
 func (v *Vault) indexedBelow(folder disk.Path) []*index.File {
 	x, ok := v.Host.Knowledge.IndexIfMade(v.View())
+	if !ok && v.Disk.Judges() { // a walk would read every note
+		made, err := v.Index()
+		x, ok = made, err == nil
+	}
 	switch {
 	case !ok:
 		return nil
@@ -247,6 +251,7 @@ const respellAfter = time.Second
 // lock, with the folder open.
 func (h *Host) respell() (others bool) {
 	if !h.rules.Restrict() {
+		h.spelled.rules = h.rules
 		return false
 	}
 	if now := time.Now(); now.Sub(h.spelled.at) < respellAfter {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"os"
@@ -66,6 +67,8 @@ type Host struct {
 	folder   *disk.Folder
 	seen     fs.FileInfo // of the folder when it was opened, nil if not asked for
 	patterns string      // of the ignore file
+	judge    *disk.Judge // nil where no note narrows access to itself
+	judging  string      // by what, for the cache
 	spelled  spelled
 	sight    *Sight
 	visible  *disk.Folder // folder as sight sees it
@@ -85,6 +88,10 @@ func NewHost(env func(string) string, confine func([]string, uint16) system.Conf
 		}
 	}
 	h.rules, h.rulesErr = access.Parse(env(AccessVariable))
+	if private := h.rules.Private(); !private.IsZero() {
+		h.judging = fmt.Sprintf("%q", private)
+		h.judge = disk.NewJudge(func(text []byte) bool { return LevelIn(private, text) == access.None }, func(text io.Reader) bool { return suspects(private, text) })
+	}
 	if of := env(EmbeddingsVariable); of != "" {
 		h.Meaning = meaning.New(of)
 	}
@@ -155,6 +162,9 @@ func (h *Host) OpenFolder(path string, v *Vault) error {
 		}
 		if h.marker != nil { // what calls share is charged to none
 			h.visible = h.visible.Redacting(func(text []byte) ([]byte, error) { return h.marker.Redact(text), nil })
+		}
+		if h.judge != nil {
+			h.visible = h.visible.Judging(h.judge)
 		}
 	}
 	v.Disk, v.shared = h.visible, h.visible

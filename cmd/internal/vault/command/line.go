@@ -23,6 +23,7 @@ type Line struct {
 	Unless   string       // the state of the index in which nothing is to be answered
 	Part     Part         // how much of a listing a worker prints, and keeps the whole
 	Kept     Kept         // what of an answer that a worker keeps, in place of a command
+	Narrowed bool         // which notes narrow access to themselves, of those named by Args, in place of a command
 	MayWrite bool         // the command may change something
 	Vault    *string      // the name the caller knows the vault by, if he gave one
 	Command  string
@@ -41,7 +42,8 @@ func ParseLine(args []string) (Line, error) {
 	if err != nil {
 		return Line{}, err
 	}
-	if len(rest) == 0 && l.Kept.ID != "" {
+	if len(rest) == 0 && l.Kept.ID != "" || l.Narrowed {
+		l.Args = rest
 		return l, nil
 	}
 	if len(rest) == 0 {
@@ -135,6 +137,9 @@ func (l *Line) takeSwitches(args []string) ([]string, error) {
 			}
 			l.Kept = kept
 			return nil, nil
+		case arg == NarrowedSwitch:
+			l.Narrowed = true
+			return args[1:], nil
 		case arg == ApprovedSwitch && l.Options.Approved == "":
 			if !isHex(value, 2*sha256.Size) {
 				return nil, Misuse("%s needs a digest of 64 hexadecimal digits.", arg)

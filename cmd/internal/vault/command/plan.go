@@ -43,7 +43,11 @@ func showPlan(v *Vault, p Proposal) (Reply, error) {
 		plan.Files = append(plan.Files, file)
 		// The first files may take all that is told; what is kept of many stays small.
 		extent := difference.Extent{Rows: maxPlannedLines, Bytes: max(1<<10, 4*maxPlanned/len(plan.Files)), Line: maxPlannedLine}
-		changes = append(changes, difference.Fit([]difference.Change{difference.Of(v.Redact(s.Before.Text), v.Redact(s.After.Text))}, extent)...)
+		before, after := s.Before.Text, s.After.Text
+		if s.Path == disk.Bookmarks() && v.Hides() {
+			before, after = nil, s.Told
+		}
+		changes = append(changes, difference.Fit([]difference.Change{difference.Of(v.Redact(before), v.Redact(after))}, extent)...)
 	}
 	changes = difference.Fit(changes, difference.Extent{Rows: maxPlannedLines, Bytes: maxPlanned, Line: maxPlannedLine})
 	for i, c := range changes {
@@ -95,7 +99,7 @@ func (p Proposal) suits() error {
 // would be done and not at what was asked for: links in other notes that a move
 // rewrites, the note of today, a note that a template makes.
 func judge(v *Vault, p Proposal) error {
-	if v.Sight == nil && !v.Rules.Restrict() {
+	if !v.Hides() && !v.Rules.Restrict() {
 		return nil
 	}
 	loses := p.Undoes == "" && p.loss() != "" // to take a change back is to write
@@ -107,9 +111,12 @@ func judge(v *Vault, p Proposal) error {
 			return err
 		}
 		if loses && s.Before.Exists && !s.Before.Folder && s.Path != disk.Bookmarks() {
-			if err := needs(v, s.source(), access.Delete, "overwritten: the change "+p.loss()); err != nil {
+			if err := needs(v, s.source(), s.Before, access.Delete, "overwritten: the change "+p.loss()); err != nil {
 				return err
 			}
+		}
+		if err := keepsLevel(v, s); err != nil {
+			return err
 		}
 	}
 	return nil
@@ -122,32 +129,37 @@ func judgeStep(v *Vault, s Step, p Proposal) error {
 	case s.Path == disk.Bookmarks():
 		return nil // it is no note
 	case s.Before.Folder || s.After.Folder:
-		return needs(v, s.Path, access.Write, "changed")
+		return needs(v, s.Path, FileState{}, access.Write, "changed")
 	case s.IsMove():
 		needed := access.Write
 		if s.From.Folder() != s.Path.Folder() && !p.OwnChange {
 			needed = access.Delete // the note goes from where it was
 		}
-		if err := needs(v, s.From, needed, "moved away"); err != nil {
+		if err := needs(v, s.From, s.Before, needed, "moved away"); err != nil {
 			return err
 		}
-		return needs(v, s.Path, access.Write, "made")
+		return needs(v, s.Path, FileState{}, access.Write, "made")
 	case !s.After.Exists && !p.OwnChange:
-		return needs(v, s.Path, access.Delete, "deleted")
+		return needs(v, s.Path, s.Before, access.Delete, "deleted")
 	case s.Before.Exists && p.Replaces && s.Path == p.Note:
-		return needs(v, s.Path, access.Delete, "replaced")
+		return needs(v, s.Path, s.Before, access.Delete, "replaced")
 	case s.Before.Exists:
-		return needs(v, s.Path, access.Write, "changed")
+		return needs(v, s.Path, s.Before, access.Write, "changed")
 	}
-	return needs(v, s.Path, access.Write, "made")
+	return needs(v, s.Path, FileState{}, access.Write, "made")
 }
 
-// needs refuses what a path may not have done to it.
-func needs(v *Vault, at disk.Path, level access.Level, what string) error {
-	if v.Sight.Level(at.String(), v.Rules) >= level {
+// needs refuses what a path with a state may not have done to it. A note that is not seen may be at a
+// path where there seems to be none.
+func needs(v *Vault, at disk.Path, now FileState, level access.Level, what string) error {
+	denied := AccessDenied
+	switch ruled := v.Sight.Level(at.String(), v.Rules); {
+	case ruled >= level && v.levelIn(at, now) < level:
+		denied = AccessDenied.Advise(hintItself)
+	case ruled >= level && (now.Exists || !v.Disk.IsClosed(at)):
 		return nil
 	}
-	return AccessDenied.Failure("Access denied: %q may not be %s.", Verbatim(at.String()), what)
+	return denied.Failure("Access denied: %q may not be %s.", Verbatim(at.String()), what)
 }
 
 // UnifiedDiff shows the difference of two texts, nothing if there is none. Of long ones it

@@ -120,6 +120,7 @@ type Step struct {
 	TrashName     string    // under this name; a file that is made may lie there
 	Modified      int64     // what the file gets as its time of modification, in Unix nanoseconds; 0 for now
 	CopyOf        disk.Path // a large file with the content of one that is made
+	Told          []byte    // what a plan shows of the bookmarks, where they may name hidden notes
 	// Back says that a file that is made may lie in the trash under any name.
 	Back bool
 }

@@ -176,14 +176,14 @@ func Unchanged(state string) *Facts {
 	return &Facts{Facts: frame.Facts{State: state, Unchanged: true}}
 }
 
-// FromState returns the facts with the state from which the reply was made. Both may be
-// absent.
-func (f *Facts) FromState(state string) *Facts {
-	if state == "" {
+// FromState returns the facts with the state from which the reply was made, and what tells which notes
+// were closed by their texts. All may be absent.
+func (f *Facts) FromState(state, closed string) *Facts {
+	if state+closed == "" {
 		return f
 	}
 	f = f.orNew()
-	f.State = state
+	f.State, f.Closed = state, closed
 	return f
 }
 

@@ -170,6 +170,10 @@ const PartSwitch = "--part"
 // offset at which the last part ended and the minimum bytes to print, without a command.
 const KeptSwitch = "--kept"
 
+// NarrowedSwitch asks which of the notes at the paths after it narrow access to themselves, and to
+// which level; without paths, which notes of the vault.
+const NarrowedSwitch = "--narrowed"
+
 // Kept is what of an answer a worker is to print. The zero Kept is nothing.
 type Kept struct {
 	ID          string

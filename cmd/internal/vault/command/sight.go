@@ -46,11 +46,21 @@ func (s *Sight) Level(path string, rules access.Rules) access.Level {
 // Sees reports whether a path from a record may be named. Text that is no path of a file may not,
 // nor the bookmarks, which name hidden files.
 func (v *Vault) Sees(path string) bool {
-	if v.Sight == nil {
+	if !v.Hides() {
 		return true
 	}
 	at, err := v.PathOf(path)
 	return err == nil && v.Disk.Sees(at, false)
+}
+
+// SeesPlace is [Vault.Sees] by the access rules and the patterns alone. A note that its text closes is
+// then as if it were gone.
+func (v *Vault) SeesPlace(path string) bool {
+	if v.Sight == nil {
+		return true
+	}
+	at, err := v.PathOf(path)
+	return err == nil && v.Disk.Judging(nil).Sees(at, false)
 }
 
 // SeesFolder is [Vault.Sees] for a folder.

@@ -1,6 +1,7 @@
 package command
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/json"
@@ -61,7 +62,7 @@ func (v *Vault) Index() (*index.Index, error) { return v.Host.Knowledge.Index(v.
 
 // View is the vault as the knowledge of earlier calls needs it.
 func (v *Vault) View() knowledge.View {
-	return knowledge.View{Ctx: v.Ctx, Folder: v.shared, Own: v.Disk, Path: v.Path, Env: v.Host.Env, Now: v.Host.Now, Tally: v.Tally}
+	return knowledge.View{Ctx: v.Ctx, Folder: v.shared, Own: v.Disk, Path: v.Path, Env: v.Host.Env, Now: v.Host.Now, Judge: v.Host.judging, Tally: v.Tally}
 }
 
 // Origin is what a call made a note from.
@@ -210,11 +211,16 @@ func (v *Vault) Show(t Target) (Reply, error) {
 		file.Close()
 		return Reply{}, err
 	}
+	body := io.ReadCloser(file)
+	if file.Judged != nil { // what was judged is what is shown
+		file.Close()
+		body = io.NopCloser(bytes.NewReader(file.Judged))
+	}
 	if !v.Disk.IsRedacted() {
-		return Reply{Body: file, Note: t.Path}, nil
+		return Reply{Body: body, Note: t.Path}, nil
 	}
 	source := sha256.New()
-	return Reply{Body: redacted{v.Host.marker.Reader(io.TeeReader(file, source), budget.From(v.Ctx).Step), file}, Note: t.Path, source: source}, nil
+	return Reply{Body: redacted{v.Host.marker.Reader(io.TeeReader(body, source), budget.From(v.Ctx).Step), body}, Note: t.Path, source: source}, nil
 }
 
 // MarkdownNote reads the note that a request means, which has to be Markdown.
@@ -271,7 +277,15 @@ func (v *Vault) Resolve(name string) (disk.Path, error) {
 	if path, ok := v.exact(name); ok {
 		return path, nil // nothing can be better, and the vault need not be walked
 	}
-	if x, ok := v.Host.Knowledge.IndexIfCurrent(v.View()); ok {
+	x, ok := v.Host.Knowledge.IndexIfCurrent(v.View())
+	if !ok && v.Disk.Judges() { // a walk would read every note
+		var err error
+		if x, err = v.Index(); err != nil {
+			return disk.Path{}, err
+		}
+		ok = true
+	}
+	if ok {
 		if place, ok := x.Resolve(name); ok {
 			return x.Files[place].Path, nil
 		}

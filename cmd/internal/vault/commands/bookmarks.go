@@ -79,7 +79,7 @@ func listBookmarks(v *command.Vault, p command.Values) (command.Reply, error) {
 
 // seenBookmarks leaves out what leads to a file or folder that is not seen.
 func seenBookmarks(v *command.Vault, items []bookmark) []bookmark {
-	if v.Sight == nil {
+	if !v.Hides() {
 		return items
 	}
 	var seen []bookmark
@@ -131,8 +131,12 @@ func addBookmark(v *command.Vault, p command.Values) (command.Proposal, error) {
 	if err != nil {
 		return command.Proposal{}, command.Failure("Cannot use the bookmarks in %s: %v", at, err)
 	}
+	told, err := json.Marshal(added)
+	if err != nil {
+		return command.Proposal{}, err
+	}
 	shown := bookmark{Type: added.Type, Path: added.Path, Subpath: added.Subpath, Query: added.Query, URL: added.URL}
-	return command.Proposal{Steps: []command.Step{{Path: at, Before: before, After: command.Existing(after)}}, Message: "Bookmarked: " + shown.target(), Note: at}, nil
+	return command.Proposal{Steps: []command.Step{{Path: at, Before: before, After: command.Existing(after), Told: append(told, '\n')}}, Message: "Bookmarked: " + shown.target(), Note: at}, nil
 }
 
 // parseBookmark takes exactly one thing to be led to, which has to be there if it

@@ -62,7 +62,7 @@ func versions(v *command.Vault, p command.Values) (command.Target, []journal.Ver
 // note that has gone without this program may be in a hidden folder. gone reports whether the
 // last change through this program took it away.
 func keptBack(v *command.Vault, at disk.Path, gone func() bool) bool {
-	if v.Sight == nil {
+	if !v.Hides() {
 		return false
 	}
 	_, err := v.Disk.Stat(at)

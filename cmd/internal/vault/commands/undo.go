@@ -106,7 +106,7 @@ func entryOf(v *command.Vault, j *journal.Journal, id string) (journal.Entry, er
 	switch {
 	case err != nil:
 		return e, unfound(id, err)
-	case !e.SeenBy(v.Sees), ofOtherAgent(v, e):
+	case !e.SeenBy(v.SeesPlace), ofOtherAgent(v, e):
 		return e, unknownChange(id)
 	}
 	return e, nil
@@ -130,7 +130,7 @@ func undoable(v *command.Vault, j *journal.Journal, same func(journal.Entry) boo
 		if !same(e) || !e.Undoable() {
 			return false, nil
 		}
-		if !e.SeenBy(v.Sees) || ofOtherAgent(v, e) {
+		if !e.SeenBy(v.SeesPlace) || ofOtherAgent(v, e) {
 			return true, command.Failure("Nothing to undo.")
 		}
 		entries = append(entries, e)
@@ -208,7 +208,7 @@ func isOwn(v *command.Vault, e journal.Entry) bool {
 func latestOf(v *command.Vault, j *journal.Journal, own func(journal.Entry) bool) (found *latest, err error) {
 	passed := map[string]bool{}
 	err = each(v, j, func(e journal.Entry) (stop bool, err error) {
-		if !own(e) || !e.Undoable() || !e.SeenBy(v.Sees) || passed[e.Batch] {
+		if !own(e) || !e.Undoable() || !e.SeenBy(v.SeesPlace) || passed[e.Batch] {
 			return false, nil
 		}
 		l := latest{entries: []journal.Entry{e}}

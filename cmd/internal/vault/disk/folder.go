@@ -52,6 +52,7 @@ type Folder struct {
 	// redact replaces the secrets of a text that is read; nil replaces nothing.
 	redact func(text []byte) ([]byte, error)
 	series *series // of changes that become durable together; nil if each does by itself
+	judge  *Judge  // nil closes no note
 }
 
 // Refusal says why an existing file or folder is not accepted.
@@ -171,7 +172,14 @@ func (f *Folder) parent(p Path) (*os.Root, error) {
 	if err := f.admit(p); err != nil {
 		return nil, err
 	}
-	return f.enter(p.parents())
+	dir, err := f.enter(p.parents())
+	if err == nil {
+		if err = f.judge.refuse(f.in(dir), p); err != nil {
+			dir.Close()
+			return nil, err
+		}
+	}
+	return dir, err
 }
 
 // lockedParent is parent that keeps other processes of this program from writing into the

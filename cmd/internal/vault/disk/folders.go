@@ -3,6 +3,8 @@ package disk
 import (
 	"errors"
 	"io/fs"
+	"slices"
+	"strings"
 	"time"
 )
 
@@ -14,7 +16,7 @@ func (f *Folder) IsFolder(p Path) bool {
 
 // FolderInfo returns what is known about the folder at p, if that may be seen.
 func (f *Folder) FolderInfo(p Path) (fs.FileInfo, error) {
-	if f.isNamed(p) != nil || !f.sees(p, true) {
+	if f.isNamed(p) != nil || !f.sees(p, true) || f.IsClosed(p) || f.isBelowClosed(p) {
 		return nil, missing(p)
 	}
 	dir, err := f.enter(p.segments())
@@ -28,7 +30,7 @@ func (f *Folder) FolderInfo(p Path) (fs.FileInfo, error) {
 // MakeFolder makes the folder p with those above it. One that exists is no error. A name that
 // not every system and link can carry is a [Refusal], and so is one that may not be seen.
 func (f *Folder) MakeFolder(p Path) error {
-	if f.isNamed(p) != nil || !f.sees(p, true) {
+	if f.isNamed(p) != nil || !f.sees(p, true) || f.IsClosed(p) || f.isBelowClosed(p) {
 		return closed(p)
 	}
 	dir, err := f.enterMaking(p.segments())
@@ -42,6 +44,9 @@ func (f *Folder) MakeFolder(p Path) error {
 func (f *Folder) RemoveFolder(p Path) error {
 	if f.isNamed(p) != nil || !f.sees(p, true) {
 		return closed(p)
+	}
+	if f.IsClosed(p) || f.isBelowClosed(p) {
+		return nil
 	}
 	dir, err := f.enter(p.parents())
 	if err != nil {
@@ -80,6 +85,10 @@ func (f *Folder) Contents(p Path) (c Contents, err error) {
 	if err != nil {
 		return c, err
 	}
+	// The order on the disk depends on names that are not seen.
+	inOrder := func(a, b Path) int { return strings.Compare(a.text, b.text) }
+	slices.SortFunc(c.Files, inOrder)
+	slices.SortFunc(c.Folders, inOrder) // a folder is before those in it
 	in, all := map[Path]int{}, 0
 	whole := Folder{root: f.root, sys: f.sys, names: f.names}
 	err = whole.Walk(p, func(e Entry) {

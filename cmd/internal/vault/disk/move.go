@@ -17,6 +17,9 @@ import (
 
 // Remove deletes the file at p. The error is ErrChanged unless it has the content before.
 func (f *Folder) Remove(p Path, before Content) error {
+	if f.IsClosed(p) {
+		return ErrChanged // as if it were gone
+	}
 	dir, leave, err := f.lockedParent(p)
 	if err != nil {
 		return err
@@ -47,8 +50,11 @@ func (f *Folder) Move(from, to Path, before Content) error {
 	if err := f.admit(from); err != nil {
 		return err
 	}
-	if err := f.mayBecome(from, to); err != nil {
-		return err
+	if f.IsClosed(from) {
+		return ErrChanged // as if it were gone
+	}
+	if err := f.mayBecome(from, to); err != nil || from != to && f.IsClosed(to) {
+		return cmp.Or(err, closed(to))
 	}
 	if reason := unportable(to.base()); reason != "" {
 		return &Refusal{Path: to.base(), Reason: reason}
@@ -128,6 +134,9 @@ const trashFolder = ".trash"
 // name there: one that is taken gets a number. The error is ErrChanged unless the file has the
 // content before. A name with an error says that the file was moved nevertheless.
 func (f *Folder) Trash(p Path, before Content) (name string, err error) {
+	if f.IsClosed(p) {
+		return "", ErrChanged // as if it were gone
+	}
 	dir, leave, err := f.lockedParent(p)
 	if err != nil {
 		return "", err
@@ -173,8 +182,8 @@ func numbered(name string, n int) string {
 // unless it has the content. With the name "" it is the first file that Trash may have made of
 // one at p, and that has the content.
 func (f *Folder) Untrash(name string, p Path, content Content) error {
-	if err := f.admitNew(p); err != nil {
-		return err
+	if err := f.admitNew(p); err != nil || f.IsClosed(p) {
+		return cmp.Or(err, closed(p))
 	}
 	if name != "" && (strings.ContainsAny(name, `/\`) || flaw(name) != "") {
 		return &Refusal{Path: name, Reason: "is not the name of a file"}

@@ -14,17 +14,29 @@ import (
 type File struct {
 	*os.File
 	Info fs.FileInfo
+	// Judged is the text of a note that was judged, nil where none was, or it is too long to be kept.
+	Judged []byte
 }
 
 // Open opens the file at p. The error is fs.ErrNotExist if there is none, and a [Refusal]
 // if there is something other than a regular file.
 func (f *Folder) Open(p Path) (*File, error) {
-	dir, err := f.parent(p)
+	if err := f.admit(p); err != nil {
+		return nil, err
+	}
+	dir, err := f.enter(p.parents())
 	if err != nil {
 		return nil, err
 	}
 	defer dir.Close()
-	return f.in(dir).open(p.base())
+	file, err := f.in(dir).open(p.base())
+	if err == nil && f.judge.judges(p) {
+		if err = f.judge.read(file, p); err != nil {
+			file.Close()
+			return nil, err
+		}
+	}
+	return file, err
 }
 
 // Stat returns what is known about the file at p, with the errors of Open.
@@ -60,10 +72,7 @@ func (f *Folder) ReadStamped(p Path) ([]byte, system.Stamp, error) {
 		return nil, system.Stamp{}, err // nothing but a regular file is touched by opening it
 	}
 	text, stamp, err := at.read(p.base(), nil)
-	if err == nil && f.redact != nil {
-		text, err = f.redact(text)
-	}
-	return text, stamp, err
+	return f.passes(p, text, stamp, err)
 }
 
 // ReadHere is ReadStamped for a file that was not requested by its name: it fetches none
@@ -120,6 +129,9 @@ func (s *Stamper) Stamp(p Path) (system.Stamp, error) {
 			return system.Stamp{}, err
 		}
 		s.at, s.folder = at, folder
+	}
+	if err := s.in.judge.refuse(s.at, p); err != nil {
+		return system.Stamp{}, err
 	}
 	return s.at.stamp(p.base())
 }

@@ -17,7 +17,9 @@ type View interface {
 
 // WithView returns the same open folder as v sees it. Only one of the two is to be closed.
 func (f *Folder) WithView(v View) *Folder {
-	return &Folder{root: f.root, sys: f.sys, view: v, names: f.names, redact: f.redact}
+	g := *f
+	g.view = v
+	return &g
 }
 
 // Redacting returns the same open folder, of whose files only the result of redact can be read; its
@@ -57,10 +59,21 @@ func (f *Folder) admit(p Path) error {
 	if err := f.isNamed(p); err != nil {
 		return err
 	}
-	if !f.sees(p, false) {
+	if !f.sees(p, false) || f.isBelowClosed(p) {
 		return missing(p)
 	}
 	return nil
+}
+
+// isBelowClosed reports whether a path leads through a note that its text closes, as if it were a
+// folder.
+func (f *Folder) isBelowClosed(p Path) bool {
+	for above := p.Folder(); f.judge != nil && above != ""; above = (Path{above}).Folder() {
+		if f.IsClosed(Path{above}) {
+			return true
+		}
+	}
+	return false
 }
 
 // admitNew is admit for a file that is to be made.
@@ -87,7 +100,7 @@ func (f *Folder) Named(p Path) (Path, error) {
 		return p, nil
 	}
 	named, err := f.name(p)
-	if err != nil || named == p || f.sees(named, false) || f.sees(named, true) || f.view.Enters(named.text) {
+	if err != nil || named == p || !f.IsClosed(named) && (f.sees(named, false) || f.sees(named, true) || f.view.Enters(named.text)) {
 		return named, err
 	}
 	return p, nil
@@ -119,7 +132,7 @@ func (f *Folder) isNamed(p Path) error {
 
 // Sees reports whether the file or folder at p may be named. It need not exist.
 func (f *Folder) Sees(p Path, folder bool) bool {
-	return p == Bookmarks() || f.isNamed(p) == nil && f.sees(p, folder)
+	return p == Bookmarks() || f.isNamed(p) == nil && f.sees(p, folder) && (folder || !f.IsClosed(p))
 }
 
 // Renamed returns the path that the file from is to get where p is requested: its folder

@@ -6,6 +6,7 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -65,6 +66,7 @@ var byPath = []struct {
 	}},
 	{"Walk", func(f *Folder, hidden, _ Path) error { return f.Walk(hidden, func(Entry) {}) }},
 	{"WalkParallel", func(f *Folder, hidden, _ Path) error { return f.WalkParallel(hidden, func(Entry) {}) }},
+	{"WalkUnread", func(f *Folder, hidden, _ Path) error { return f.WalkUnread(hidden, func(Entry) {}) }},
 	{"WalkFolders", func(f *Folder, hidden, _ Path) error { return f.WalkFolders(hidden, func(Path) {}) }},
 	{"Edit", func(f *Folder, hidden, _ Path) error {
 		_, _, err := f.Edit(hidden, func([]byte) []byte { return []byte("edited") })
@@ -99,7 +101,7 @@ var byPath = []struct {
 // pathless are the exported methods that take no path or do nothing with the file,
 // and why a view has nothing to say to them.
 var pathless = map[string]string{
-	"Close": "closes", "Info": "is about the vault itself", "WithView": "makes the view", "Counting": "keeps the view", "Redacting": "keeps the view", "Raw": "keeps the view", "IsRedacted": "is about the folder itself", "Interpose": "is for tests",
+	"Close": "closes", "Info": "is about the vault itself", "WithView": "makes the view", "Counting": "keeps the view", "Redacting": "keeps the view", "Judging": "keeps the view", "Judges": "is about the folder itself", "IsClosed": "is for the view", "Raw": "keeps the view", "IsRedacted": "is about the folder itself", "Interpose": "is for tests",
 	"Sweep": "removes what this program left behind",
 	"Sees":  "is the view", "FolderInfo": "is tried with IsFolder",
 	"HasStub": "is about another file, and judged by the test of what was not found",
@@ -191,6 +193,58 @@ func TestNoMethodReachesWhatIsHidden(t *testing.T) {
 		if after := treeText(t, dir); after != before {
 			t.Fatalf("%s changed the folder:\n%s\nbefore:\n%s", method.name, after, before)
 		}
+	}
+}
+
+// TestNoMethodReachesWhatItsTextCloses: a closed note, and what would be below it, is answered as if
+// nothing was there, but for the methods that would make a file in its place.
+func TestNoMethodReachesWhatItsTextCloses(t *testing.T) {
+	dir := planted(t, map[string]string{"seen.md": "text", "one.md": "text", "In/two.MD": "text", ".trash/old.md": "text"})
+	judge := NewJudge(func(text []byte) bool { return string(text) == "text" }, func(io.Reader) bool { return true })
+	of := func(err error) string {
+		switch {
+		case err == nil:
+			return "no error"
+		case errors.Is(err, fs.ErrNotExist):
+			return "missing"
+		}
+		return kindOf(err)
+	}
+	must(t, os.WriteFile(filepath.Join(dir, "seen.md"), []byte("open"), 0o600))
+	before := treeText(t, dir)
+	for _, method := range byPath {
+		for _, at := range [][2]string{{"one.md", "gone.md"}, {"one.md/x.md", "gone.md/x.md"}, {"In/two.MD", "In/gone.MD"}} {
+			folder := openFolder(t, dir).Judging(judge)
+			got := method.call(folder, mustPath(t, at[0]), mustPath(t, "seen.md"))
+			if after := treeText(t, dir); after != before {
+				t.Fatalf("%s %s changed the folder:\n%s\nbefore:\n%s", method.name, at[0], after, before)
+			}
+			want := "refused: cannot be created"
+			if !slices.Contains([]string{"Make", "MakeFolder", "Untrash"}, method.name) {
+				want = of(method.call(folder, mustPath(t, at[1]), mustPath(t, "seen.md")))
+			}
+			if of(got) != want && (method.name != "Move" || of(got) != "refused: cannot be created") { // of the move to the note
+				t.Errorf("%s %s: %q, want %q", method.name, at[0], of(got), want)
+			}
+		}
+	}
+	folder := openFolder(t, dir).Judging(judge)
+	if err := folder.Move(mustPath(t, "seen.md"), mustPath(t, "one.md"), Text([]byte("open"))); of(err) != "refused: cannot be created" {
+		t.Errorf("a move to a closed note: %v", err)
+	}
+	var seen []string
+	must(t, folder.Walk(Path{}, func(e Entry) { seen = append(seen, e.Path.String()) }))
+	if slices.Sort(seen); !slices.Equal(seen, []string{"In", "seen.md"}) {
+		t.Errorf("%q are listed", seen)
+	}
+	// The note is judged as it is at that moment.
+	must(t, os.WriteFile(filepath.Join(dir, "one.md"), []byte("open now"), 0o600))
+	if text, err := folder.Read(mustPath(t, "one.md")); string(text) != "open now" || err != nil || folder.IsClosed(mustPath(t, "one.md")) {
+		t.Errorf("%q, %v", text, err)
+	}
+	must(t, os.WriteFile(filepath.Join(dir, "one.md"), []byte("text"), 0o600))
+	if _, err := folder.Stat(mustPath(t, "one.md")); !errors.Is(err, fs.ErrNotExist) || !folder.IsClosed(mustPath(t, "one.md")) {
+		t.Errorf("%v", err)
 	}
 }
 

@@ -16,8 +16,7 @@ type Entry struct {
 	Path  Path
 	IsDir bool
 	at    place // the open folder that contains it
-	// redact is that of the [Folder].
-	redact func(text []byte) ([]byte, error)
+	in    *Folder
 }
 
 // Size returns the size of a file in bytes; 0 if it is gone by now.
@@ -49,10 +48,7 @@ func (e Entry) ReadInto(buf []byte) ([]byte, system.Stamp, error) {
 		}
 	}
 	text, stamp, err := e.at.read(e.Path.base(), buf)
-	if err == nil && e.redact != nil {
-		text, err = e.redact(text)
-	}
-	return text, stamp, err
+	return e.in.passes(e.Path, text, stamp, err)
 }
 
 // Walk visits every visible file and folder below the folder under, a folder before its
@@ -75,9 +71,11 @@ func (f *Folder) Walk(under Path, visit func(Entry)) error {
 
 // walker is one walk: its view and its visitor.
 type walker struct {
-	view   View // nil sees everything
-	visit  func(Entry)
-	redact func(text []byte) ([]byte, error)
+	view  View // nil sees everything
+	in    *Folder
+	visit func(Entry)
+	// unread says that the visit reads each note itself, see [Folder.WalkUnread].
+	unread bool
 	// seen counts the visits of a walk that begins in an invisible folder, nil for any
 	// other.
 	seen *atomic.Int64
@@ -86,7 +84,7 @@ type walker struct {
 // walker returns the walk that begins in the folder under, or the error of a folder that
 // cannot be seen.
 func (f *Folder) walker(under Path, visit func(Entry)) (walker, error) {
-	w := walker{view: f.view, visit: visit, redact: f.redact}
+	w := walker{view: f.view, in: f, visit: visit}
 	if under == (Path{}) {
 		return w, nil
 	}
@@ -94,7 +92,7 @@ func (f *Folder) walker(under Path, visit func(Entry)) (walker, error) {
 		return w, err
 	}
 	visited, entered := w.found(under, true)
-	if !entered {
+	if !entered || f.IsClosed(under) || f.isBelowClosed(under) {
 		return w, missing(under)
 	}
 	if !visited {
@@ -128,13 +126,14 @@ func (w walker) found(p Path, folder bool) (visited, entered bool) {
 }
 
 // lists reports whether a file is visited whose path is seen. A file that cannot be read
-// because of its further names is not listed either.
+// because of its further names, or of its text, is not listed either.
 func (w walker) lists(at place, file Path) bool {
-	if w.view == nil {
-		return true
+	if w.view != nil {
+		if _, err := at.stamp(file.base()); IsHardLinked(err) {
+			return false
+		}
 	}
-	_, err := at.stamp(file.base())
-	return !IsHardLinked(err)
+	return w.unread || w.in.judge.refuse(at, file) == nil
 }
 
 func (w walker) walk(at place, path Path) error {
@@ -149,7 +148,7 @@ func (w walker) walk(at place, path Path) error {
 		}
 		visited, entered := w.found(child, found.folder)
 		if visited && (found.folder || w.lists(at, child)) {
-			w.visit(Entry{Path: child, IsDir: found.folder, at: at, redact: w.redact})
+			w.visit(Entry{Path: child, IsDir: found.folder, at: at, in: w.in})
 		}
 		if entered {
 			if err := w.walkInto(at, child); err != nil {
@@ -181,24 +180,32 @@ const batch = 64
 // may be visited after its content, and visit has to guard what it shares. It returns when
 // the last visit has.
 func (f *Folder) WalkParallel(under Path, visit func(Entry)) error {
-	return f.walkParallel(under, false, visit)
+	return f.walkParallel(under, false, false, visit)
+}
+
+// WalkUnread is WalkParallel that visits also the notes that their texts close. The visit has to
+// read each note before it uses its name, and to leave out one whose read ends with
+// fs.ErrNotExist.
+func (f *Folder) WalkUnread(under Path, visit func(Entry)) error {
+	return f.walkParallel(under, false, true, visit)
 }
 
 // WalkFolders is WalkParallel that visits the folders alone. It costs less, because
 // nothing is done for each file.
 func (f *Folder) WalkFolders(under Path, visit func(Path)) error {
-	return f.walkParallel(under, true, func(e Entry) {
+	return f.walkParallel(under, true, false, func(e Entry) {
 		if e.IsDir {
 			visit(e.Path)
 		}
 	})
 }
 
-func (f *Folder) walkParallel(under Path, foldersOnly bool, visit func(Entry)) error {
+func (f *Folder) walkParallel(under Path, foldersOnly, unread bool, visit func(Entry)) error {
 	walk, err := f.walker(under, visit)
 	if err != nil {
 		return err
 	}
+	walk.unread = unread
 	// Files count where they alone show that the first folder exists.
 	skipsFiles := foldersOnly && walk.seen == nil
 	w := &parallelWalk{walker: walk, skipsFiles: skipsFiles, counts: f.found, workers: 1, most: processors.Count()}
@@ -291,7 +298,7 @@ func (w *parallelWalk) do(j job) {
 	}
 	for _, path := range j.files {
 		if w.lists(j.in.place, path) {
-			w.visit(Entry{Path: path, at: j.in.place, redact: w.redact})
+			w.visit(Entry{Path: path, at: j.in.place, in: w.in})
 		}
 	}
 }
@@ -300,7 +307,7 @@ func (w *parallelWalk) do(j job) {
 // counts as empty.
 func (w *parallelWalk) enter(parent place, path Path) {
 	if visited, _ := w.found(path, true); visited {
-		w.visit(Entry{Path: path, IsDir: true, at: parent})
+		w.visit(Entry{Path: path, IsDir: true, at: parent, in: w.in})
 	}
 	sub, err := parent.step(path.base())
 	if err == nil {

@@ -37,6 +37,9 @@ func (f *Folder) Edit(p Path, change func([]byte) []byte) (before, after []byte,
 	}
 	before, err = readAll(file, MaxNote)
 	file.Close()
+	if err == nil && f.judge.judges(p) && f.judge.closes(before) {
+		err = missing(p)
+	}
 	if err != nil {
 		return nil, nil, err
 	}
@@ -100,6 +103,9 @@ func (f *Folder) Make(p Path, text []byte) error {
 	defer system.Lock(dir)()
 
 	if _, err := dir.Lstat(p.base()); err == nil {
+		if f.judge.refuse(f.in(dir), p) != nil {
+			return closed(p)
+		}
 		return fmt.Errorf("%q: %w", p.text, fs.ErrExist)
 	}
 	if _, err := dir.Lstat(system.CloudStub(p.base())); err == nil {

@@ -2,6 +2,8 @@ package knowledge
 
 import (
 	"cmp"
+	"errors"
+	"io/fs"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -10,6 +12,7 @@ import (
 	"golang.org/x/text/unicode/norm"
 
 	"vaultwicket/cmd/internal/vault/disk"
+	"vaultwicket/cmd/internal/vault/disk/system"
 	"vaultwicket/cmd/internal/vault/frontmatter"
 	"vaultwicket/cmd/internal/vault/knowledge/cache"
 	"vaultwicket/cmd/internal/vault/knowledge/index"
@@ -57,7 +60,8 @@ func (v View) own() *disk.Folder { return cmp.Or(v.Own, v.Folder) }
 // next search.
 func (k *Store) eachWalked(from View, s Scope, visit func(*Note)) error {
 	w := walked{Scope: s, begun: from.Now(), saver: k.walking(from), visit: visit}
-	err := from.own().Counting(from.Tally.Found).WalkParallel(s.Folder, func(e disk.Entry) {
+	w.judges = from.Folder.Judges()
+	err := from.own().Counting(from.Tally.Found).WalkUnread(s.Folder, func(e disk.Entry) {
 		if e.IsDir {
 			return
 		}
@@ -78,6 +82,8 @@ type walked struct {
 	begun time.Time
 	saver *saver
 	visit func(*Note)
+	// judges says that a note is read before it is visited: its text may close it.
+	judges bool
 
 	mu   sync.Mutex
 	kept []walkedNote
@@ -101,6 +107,16 @@ func (w *walked) take(e disk.Entry) {
 	if e.Path.Ext() != "md" || w.Excluded(e.Path.String()) {
 		return
 	}
+	buf := buffers.Get().(*[]byte)
+	defer buffers.Put(buf)
+	n := &Note{File: e.Path.String(), read: func() []byte { text, _ := w.read(e, buf); return text }}
+	if w.judges && !record.HasText() && !record.HasFacts() {
+		text, err := w.read(e, buf)
+		if errors.Is(err, fs.ErrNotExist) || errors.Is(err, system.ErrElsewhere) {
+			return
+		}
+		n.text, n.hasText = text, true
+	}
 	w.saw(1)
 	if w.Texts && record.HasText() {
 		w.mu.Lock()
@@ -108,24 +124,22 @@ func (w *walked) take(e disk.Entry) {
 		w.kept = append(w.kept, walkedNote{e.Path, record})
 		return
 	}
-	buf := buffers.Get().(*[]byte)
-	defer buffers.Put(buf)
-	if n := (&Note{File: e.Path.String(), read: func() []byte { return w.read(e, buf) }}); w.wants(n) {
+	if w.wants(n) {
 		w.visit(n)
 	}
 }
 
 // read reads a note and keeps its text.
-func (w *walked) read(e disk.Entry, buf *[]byte) []byte {
+func (w *walked) read(e disk.Entry, buf *[]byte) ([]byte, error) {
 	text, stamp, err := e.ReadInto(*buf)
 	if err != nil {
-		return nil
+		return nil, err
 	}
 	*buf = text
 	if stamp.Settled(w.begun) {
 		w.saver.put(e.Path, stamp, text, cache.Found{Filter: string(trigram.Of(text))})
 	}
-	return text
+	return text, nil
 }
 
 // visitKept visits the notes whose texts are in the cache.

@@ -31,14 +31,15 @@ type View struct {
 	Path   string          // of the folder, absolute
 	Env    func(string) string
 	Now    func() time.Time // of the machine, to see which files are young
+	Judge  string           // by what the texts of notes close them, "" for nothing
 	Tally  *frame.Tally     // of the call; may be nil
 }
 
-// source names what the facts come from: a vault that is read without its secrets has a cache of
-// its own.
+// source names what the facts come from: a vault that is read without its secrets, or without the
+// notes that their texts close, has a cache of its own. What is in it was not closed in that state.
 func (v View) source() string {
-	if redacting := v.Env(secrets.Variable); redacting != "" {
-		sum := sha256.Sum256([]byte(redacting))
+	if redacting := v.Env(secrets.Variable); redacting+v.Judge != "" {
+		sum := sha256.Sum256([]byte(redacting + "\x00" + v.Judge))
 		return v.Path + " redacted " + hex.EncodeToString(sum[:8])
 	}
 	return v.Path
@@ -197,7 +198,7 @@ func (k *Store) lookAtChanges(from View) (*index.Index, error) {
 	k.attend(from)
 	k.asked = true
 	told := changes{all: true}
-	if k.watcher != nil {
+	if k.watcher != nil && (from.Judge == "" || k.watcher.settle(private.CacheFolder(from.Env, from.Path))) {
 		told = k.watcher.take()
 	}
 	switch {

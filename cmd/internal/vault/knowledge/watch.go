@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/fsnotify/fsnotify"
 )
@@ -40,6 +41,10 @@ type watcher struct {
 	more chan struct{} // signalled when there may be something to take, closed with the watch
 	done chan struct{}
 
+	turn  sync.Mutex // held by a call of settle
+	probe *os.File   // a file of this process that is watched, too; nil before the first call of settle
+	seen  chan struct{}
+
 	mu      sync.Mutex
 	named   map[string]struct{}
 	all     bool
@@ -59,7 +64,7 @@ func newWatcher(root string) (*watcher, error) {
 		return nil, errors.Join(errUnwatchable, err)
 	}
 	w := &watcher{
-		root: root, sys: sys, more: make(chan struct{}, 1), done: make(chan struct{}),
+		root: root, sys: sys, more: make(chan struct{}, 1), done: make(chan struct{}), seen: make(chan struct{}, 1),
 		named: map[string]struct{}{}, folders: map[string]struct{}{},
 	}
 	go w.listen()
@@ -78,6 +83,54 @@ func newWatcher(root string) (*watcher, error) {
 func (w *watcher) close() {
 	w.sys.Close()
 	<-w.done
+	w.turn.Lock()
+	defer w.turn.Unlock()
+	if w.probe != nil {
+		w.probe.Close()
+	}
+}
+
+const (
+	probePrefix = ".vaultwicket-probe-"
+	// maxSettle is how long the report of a change of our own is waited for. It comes in microseconds.
+	maxSettle = time.Second
+)
+
+// settle waits until every change that was made before the call has been noted: the system reports
+// changes in their order, so it makes one of a file of its own, in the folder dir, and waits for that
+// one. It reports whether that was possible.
+func (w *watcher) settle(dir string) bool {
+	w.turn.Lock()
+	defer w.turn.Unlock()
+	if w.probe == nil {
+		file, err := os.CreateTemp(dir, probePrefix)
+		if dir == "" || err != nil {
+			return false
+		}
+		err = w.sys.Add(file.Name())
+		if err = errors.Join(err, os.Remove(file.Name())); err != nil {
+			file.Close()
+			return false
+		}
+		w.probe = file
+	}
+	select {
+	case <-w.seen: // of a call that did not wait for it
+	default:
+	}
+	if _, err := w.probe.WriteAt([]byte{0}, 0); err != nil {
+		return false
+	}
+	select {
+	case <-w.seen:
+		return true
+	case <-w.done:
+	case <-time.After(maxSettle):
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.blind = true // the report may come during another call
+	return false
 }
 
 // take returns what may have changed since the last call.
@@ -113,6 +166,15 @@ func (w *watcher) listen() {
 		case event, ok := <-w.sys.Events:
 			if !ok {
 				return
+			}
+			if strings.HasPrefix(filepath.Base(event.Name), probePrefix) {
+				if event.Has(fsnotify.Write) {
+					select {
+					case w.seen <- struct{}{}:
+					default:
+					}
+				}
+				continue
 			}
 			w.receive(event)
 		case _, ok := <-w.sys.Errors:

@@ -125,8 +125,15 @@ func lineEnd(text []byte, at int) (end, next int) {
 // very start, or after a byte order mark, or at 0. The block need not be valid YAML: text
 // put in front of a broken block would hide it for good.
 func BodyStart(text []byte) int {
-	_, body, _ := frontmatter(text)
+	_, body := Frontmatter(text)
 	return body
+}
+
+// Frontmatter returns the block of properties at the start of a note, without its fences, and where
+// the body begins; the zero Span where there is no block.
+func Frontmatter(text []byte) (block Span, body int) {
+	block, body, _ = frontmatter(text)
+	return block, body
 }
 
 // frontmatter returns the block of properties between its fences, the zero Span if there

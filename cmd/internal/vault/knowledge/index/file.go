@@ -20,6 +20,7 @@ type File struct {
 	Filter trigram.Filter
 
 	settled  bool // the stamp can be trusted: as long as it stays, the facts do
+	closed   bool // by its text: it has no facts
 	hasFacts bool
 	facts    atomic.Pointer[Facts] // nil while they are on the shelf
 	shelf    atomic.Pointer[Shelf]

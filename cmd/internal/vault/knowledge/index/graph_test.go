@@ -104,7 +104,7 @@ func (m *model) step(t *rapid.T) {
 
 // sameGraph fails unless the graph of an index is the one that is built from nothing.
 func sameGraph(t *rapid.T, got *Index) {
-	want := newIndex(got.Files, nil)
+	want := newIndex(got.Files, nil, nil)
 	if g, w := edges(got), edges(want); g != w {
 		t.Fatalf("graph\n%s\nwant\n%s", g, w)
 	}
@@ -128,10 +128,10 @@ func TestAGraphThatFollowsChangesIsTheOneBuiltFromNothing(t *testing.T) {
 			path := someFolder.Draw(t, "folder") + someName.Draw(t, "name")
 			m.put(path, someText(t, path))
 		}
-		x := newIndex(m.list(), nil)
+		x := newIndex(m.list(), nil, nil)
 		for range rapid.IntRange(1, 10).Draw(t, "steps") {
 			m.step(t)
-			x = newIndex(m.list(), x)
+			x = newIndex(m.list(), nil, x)
 			switch rapid.SampledFrom([]string{"graph", "names", "nothing"}).Draw(t, "asked for") {
 			case "graph":
 				sameGraph(t, x)
@@ -149,11 +149,11 @@ func TestAGraphDoesNotChange(t *testing.T) {
 		m := &model{map[string]string{}, map[string]*File{}}
 		m.put("n.md", "[[m]] [[a/m]] [[n]]")
 		m.put("a/m.md", "[[n]] [[pic.png]]")
-		x := newIndex(m.list(), nil)
+		x := newIndex(m.list(), nil, nil)
 		before := edges(x)
 		for range 2 {
 			m.step(t)
-			newIndex(m.list(), x).Graph()
+			newIndex(m.list(), nil, x).Graph()
 			if after := edges(x); after != before {
 				t.Fatalf("the graph is %s, was %s", after, before)
 			}
@@ -168,7 +168,7 @@ func TestAChangeResolvesOnlyWhatItConcerns(t *testing.T) {
 		m.put(fmt.Sprintf("f/note %d.md", i), fmt.Sprintf("[[note %d]] [[missing %d]]", (i+1)%200, i))
 	}
 	m.put("q/late.md", "[[late note.md]]")
-	x := newIndex(m.list(), nil)
+	x := newIndex(m.list(), nil, nil)
 	x.Graph()
 	tests := []struct {
 		name   string
@@ -185,7 +185,7 @@ func TestAChangeResolvesOnlyWhatItConcerns(t *testing.T) {
 	}
 	for _, tt := range tests {
 		tt.change()
-		next := newIndex(m.list(), x)
+		next := newIndex(m.list(), nil, x)
 		d := compare(x.Files, next.Files)
 		var got []string
 		for _, place := range x.linked.Load().concerned(&d, next.Files) {
@@ -203,10 +203,10 @@ func TestAChangeResolvesOnlyWhatItConcerns(t *testing.T) {
 func TestLinksOfOneTargetThatMeanDifferentNames(t *testing.T) {
 	m := &model{map[string]string{}, map[string]*File{}}
 	m.put("q/w/up.md", "[[../]] [[../.md]]")
-	x := newIndex(m.list(), nil)
+	x := newIndex(m.list(), nil, nil)
 	x.Graph()
 	m.put("q.md", "")
-	if got := edges(newIndex(m.list(), x)); got != "q/w/up.md>../?*1 q/w/up.md>q.md*1" {
+	if got := edges(newIndex(m.list(), nil, x)); got != "q/w/up.md>../?*1 q/w/up.md>q.md*1" {
 		t.Errorf("the graph is %s", got)
 	}
 }

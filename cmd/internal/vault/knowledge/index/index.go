@@ -27,6 +27,8 @@ import (
 type Index struct {
 	// Files are all visible files, in the order of listings, in none if the index is sparse.
 	Files []*File
+	// Closed are the notes that are not among them because of their texts, see [disk.Judge].
+	Closed []*File
 
 	sparse bool
 	derived
@@ -77,24 +79,24 @@ func (Forgetful) Learned() {}
 // counted, unless t is nil.
 func Build(folder *disk.Folder, old *Index, memory Memory, begun time.Time, t *frame.Tally) (*Index, error) {
 	l := newLook(old, memory, begun)
-	l.tally, l.first = t, old == nil
-	if err := folder.Counting(t.Found).WalkParallel(disk.Path{}, l.visit); err != nil {
+	l.tally, l.first, l.judges = t, old == nil, folder.Judges()
+	if err := folder.Counting(t.Found).WalkUnread(disk.Path{}, l.visit); err != nil {
 		return nil, err
 	}
 	memory.Learned()
 	if memory.IsSparse() {
-		x := newIndex(l.files, nil)
+		x := newIndex(l.files, l.closed, nil)
 		x.sparse = true
 		return x, nil
 	}
 	sortFiles(l.files)
-	return newIndex(l.files, l.old), nil
+	return newIndex(l.files, l.closed, l.old), nil
 }
 
 // newIndex makes an index of files in the order of listings, where old, which may be nil,
 // was the one before.
-func newIndex(files []*File, old *Index) *Index {
-	x := &Index{Files: files}
+func newIndex(files, closed []*File, old *Index) *Index {
+	x := &Index{Files: files, Closed: closed}
 	if old != nil {
 		x.named.Store(old.named.Load())
 		x.linked.Store(old.linked.Load())
@@ -167,16 +169,18 @@ type look struct {
 	begun  time.Time
 	tally  *frame.Tally // may be nil
 	first  bool         // of this vault: nearly all files are read, and stay
+	judges bool         // the texts of notes may close them
 
-	mu    sync.Mutex
-	files []*File
+	mu     sync.Mutex
+	files  []*File
+	closed []*File
 }
 
 func newLook(old *Index, memory Memory, begun time.Time) *look {
 	l := &look{old: old, memory: memory, begun: begun}
 	if old != nil {
 		l.known = make(map[disk.Path]*File, len(old.Files))
-		for _, f := range old.Files {
+		for _, f := range slices.Concat(old.Files, old.Closed) {
 			l.known[f.Path] = f
 		}
 	}
@@ -197,6 +201,10 @@ func (l *look) add(f *File) {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	if f.closed {
+		l.closed = append(l.closed, f)
+		return
+	}
 	l.files = append(l.files, f)
 }
 
@@ -210,7 +218,7 @@ type source interface {
 // the file is gone.
 func (l *look) at(path disk.Path, from source) *File {
 	known := l.known[path]
-	if !IsRead(path) {
+	if !IsRead(path) && !(l.judges && disk.IsNote(path)) {
 		if known != nil {
 			return known
 		}
@@ -255,6 +263,9 @@ func (l *look) read(path disk.Path, from source) *File {
 		if _, err := from.Stamp(); err != nil {
 			return nil
 		}
+		if l.judges && disk.IsNote(path) && (errors.Is(err, fs.ErrNotExist) || errors.Is(err, system.ErrElsewhere)) {
+			return &File{Path: path, Stamp: state, settled: state.Settled(l.begun), closed: true}
+		}
 		return newFile(path, system.Stamp{}, "", false) // it exists, and stays without facts
 	}
 	*buf = text
@@ -262,7 +273,7 @@ func (l *look) read(path disk.Path, from source) *File {
 	if f.IsNote() && l.memory.WantsFilters() {
 		f.Filter = trigram.Of(text)
 	}
-	if f.settled {
+	if f.settled && IsRead(path) {
 		l.memory.Learn(f, text)
 	}
 	return f
@@ -273,6 +284,7 @@ func (l *look) read(path disk.Path, from source) *File {
 // can have are ignored.
 func (x *Index) Update(folder *disk.Folder, paths []string, memory Memory, begun time.Time) (*Index, error) {
 	l := newLook(nil, memory, begun)
+	l.judges = folder.Judges()
 	// A change may be reported in another spelling, or by a short name: the path as the disk
 	// has it counts, too. Paths below others are left out.
 	all := slices.Clone(paths)
@@ -295,31 +307,37 @@ func (x *Index) Update(folder *disk.Folder, paths []string, memory Memory, begun
 		if err != nil {
 			continue
 		}
-		if _, err := folder.Stamp(path); err == nil {
-			l.add(l.at(path, byPath{folder, path}))
+		if from := (byPath{folder, folder.Judging(nil), path}); from.isThere() {
+			l.add(l.at(path, from))
 			continue
 		}
 		// It is gone, unreadable, or a folder.
-		if err := folder.WalkParallel(path, l.visit); err != nil && !disk.IsMissing(err) && !errors.Is(err, fs.ErrPermission) {
+		if err := folder.WalkUnread(path, l.visit); err != nil && !disk.IsMissing(err) && !errors.Is(err, fs.ErrPermission) {
 			return nil, err
 		}
 	}
-	return newIndex(x.replace(changes, l.files), x), nil
+	closed := slices.DeleteFunc(slices.Clone(x.Closed), func(f *File) bool { return isBelow(f.Path.String(), changes) })
+	return newIndex(x.replace(changes, l.files), append(closed, l.closed...), x), nil
 }
 
 // With returns the index of the vault in which a file has been written.
 func (x *Index) With(path disk.Path, text []byte, written time.Time) *Index {
 	s := system.Stamp{Size: int64(len(text)), Modified: written.UnixNano()}
-	return newIndex(x.replace([]string{path.String()}, []*File{newFile(path, s, Read(path, text), false)}), x)
+	return newIndex(x.replace([]string{path.String()}, []*File{newFile(path, s, Read(path, text), false)}), x.Closed, x)
 }
 
 // byPath is a file that is read by its path.
 type byPath struct {
-	folder *disk.Folder
-	path   disk.Path
+	folder, unjudged *disk.Folder
+	path             disk.Path
 }
 
-func (b byPath) Stamp() (system.Stamp, error) { return b.folder.Stamp(b.path) }
+func (b byPath) isThere() bool {
+	_, err := b.Stamp()
+	return err == nil
+}
+
+func (b byPath) Stamp() (system.Stamp, error) { return b.unjudged.Stamp(b.path) }
 
 func (b byPath) ReadInto([]byte) ([]byte, system.Stamp, error) { return b.folder.ReadHere(b.path) }
 

@@ -218,7 +218,7 @@ func BenchmarkBuild(b *testing.B) {
 	})
 	b.Run("graph", func(b *testing.B) {
 		for b.Loop() {
-			newIndex(old.Files, nil).Graph()
+			newIndex(old.Files, nil, nil).Graph()
 		}
 	})
 	old.Graph()
@@ -226,7 +226,7 @@ func BenchmarkBuild(b *testing.B) {
 	x := v.updated(old, "new.md")
 	b.Run("graph after a new note", func(b *testing.B) {
 		for b.Loop() {
-			newIndex(x.Files, old).Graph()
+			newIndex(x.Files, nil, old).Graph()
 		}
 	})
 }

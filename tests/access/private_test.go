@@ -1,0 +1,116 @@
+package access
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"vaultwicket/tests/rig"
+)
+
+// TestNothingKeptTellsOfANoteThatBecamePrivate has a server list, read and change notes in pages, under
+// keys and in batches, then closes a note with an editor, and asks for everything that is kept.
+func TestNothingKeptTellsOfANoteThatBecamePrivate(t *testing.T) {
+	t.Parallel()
+	vault, home := t.TempDir(), t.TempDir()
+	write := func(name, text string) {
+		t.Helper()
+		if err := os.WriteFile(filepath.Join(vault, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	long := strings.Repeat("a line of the note zqxline\n", 200)
+	for i := range 120 {
+		write(fmt.Sprintf("Note %03d.md", i), "words [[Hub]] #tag\n")
+	}
+	write("Hub.md", "hub\n")
+	write("zqx.md", "words [[Hub]] #tag #zqxtag\n"+long)
+	s := rig.StartSession(t, home, append(rig.EverythingEnabled(vault), "--max-output=1KiB", "--toolsets=all")...)
+	call := func(arguments map[string]any) string {
+		t.Helper()
+		answer, err := s.Exchange("tools/call", map[string]any{"name": "obsidianCli", "arguments": arguments})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(answer)
+	}
+	params := func(words ...any) map[string]any {
+		made := map[string]any{}
+		for i := 0; i < len(words); i += 2 {
+			made[words[i].(string)] = words[i+1]
+		}
+		return made
+	}
+	listings := []map[string]any{
+		{"command": "files", "params": params()}, {"command": "search", "params": params("query", "words")}, {"command": "search:context", "params": params("query", "words")}, {"command": "backlinks", "params": params("path", "Hub.md")},
+		{"command": "read", "params": params("path", "zqx.md")}, {"command": "query", "params": params("select", "file.path")}, {"command": "find", "params": params("query", "words", "limit", 60)}, {"command": "recent", "params": params("limit", 100)},
+	}
+	cursor := map[int]string{}
+	for i, listing := range listings {
+		if found := cursors.FindStringSubmatch(call(listing)); found != nil {
+			cursor[i] = found[1]
+		}
+	}
+	if len(cursor) < 6 {
+		t.Fatalf("only %d of the answers have several pages", len(cursor))
+	}
+	keyed := map[string]any{"command": "append", "params": params("path", "zqx.md", "content", "more zqxline"), "idempotencyKey": "one"}
+	batch := map[string]any{"name": "obsidianBatch", "arguments": map[string]any{"idempotencyKey": "two", "operations": []any{
+		map[string]any{"clientId": "a", "command": "append", "params": params("path", "Hub.md", "content", "x")}, map[string]any{"clientId": "b", "command": "read", "params": params("path", "zqx.md")}, map[string]any{"clientId": "c", "command": "search", "params": params("query", "zqxline")},
+	}}}
+	if said := call(keyed); strings.Contains(said, `"ok":false`) {
+		t.Fatal(said)
+	}
+	if said, err := s.Exchange("tools/call", batch); err != nil || !strings.Contains(string(said), "zqxline") {
+		t.Fatalf("%s, %v", said, err)
+	}
+
+	write("zqx.md", "---\nprivate: true\n---\nwords [[Hub]] #tag #zqxtag\n"+long)
+	silent := func(what, said string) {
+		t.Helper()
+		if strings.Contains(said, "zqx.md") && !strings.Contains(said, "not found") || strings.Contains(said, "zqxl") || strings.Contains(said, "zqxt") {
+			t.Errorf("%s tells of the note:\n%s", what, said)
+		}
+	}
+	for i, listing := range listings {
+		for at := cursor[i]; at != ""; {
+			said := call(map[string]any{"command": listing["command"], "cursor": at})
+			silent(fmt.Sprint("the next page of ", listing), said)
+			at = ""
+			if found := cursors.FindStringSubmatch(said); found != nil {
+				at = found[1]
+			}
+		}
+		silent(fmt.Sprint(listing), call(listing))
+	}
+	silent("the answer to a key", call(keyed))
+	again, err := s.Exchange("tools/call", batch)
+	if err != nil {
+		t.Fatal(err)
+	}
+	silent("the answer to the key of a batch", string(again))
+	for _, name := range []string{"undo:list", "history", "changes", "tags", "unresolved", "orphans", "properties", "briefing"} {
+		silent(name, call(map[string]any{"command": name, "params": params()}))
+	}
+	for _, uri := range []string{"vaultwicket://note/zqx.md", "vaultwicket://policy", "vaultwicket://status"} {
+		answer, err := s.Exchange("resources/read", map[string]any{"uri": uri})
+		if err != nil {
+			t.Fatal(err)
+		}
+		silent(uri, string(answer))
+	}
+	for _, path := range []string{"ZQX.md", "zqx", "Zqx"} { // no name of the disk is told
+		a, b := call(map[string]any{"command": "read", "params": params("path", path)}), call(map[string]any{"command": "read", "params": params("path", strings.Replace(strings.ToLower(path), "zqx", "qqq", 1))})
+		if a = strings.ReplaceAll(strings.ToLower(a), "zqx", "qqq"); !sameButTime(a, strings.ToLower(b)) {
+			t.Errorf("%s:\n%s\nof a missing note:\n%s", path, a, b)
+		}
+	}
+	s.End()
+}
+
+// sameButTime compares two answers without their durations and ids.
+func sameButTime(a, b string) bool {
+	return durations.ReplaceAllString(a, "") == durations.ReplaceAllString(b, "")
+}

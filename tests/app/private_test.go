@@ -1,0 +1,50 @@
+package app
+
+import (
+	"strings"
+	"testing"
+
+	"vaultwicket/tests/rig"
+)
+
+// TestPrivateNotesOfTheApp: the app does not know which notes narrow access to themselves, so it is
+// asked for other notes by their paths alone while there are such notes.
+func TestPrivateNotesOfTheApp(t *testing.T) {
+	t.Parallel()
+	a := newAppVault(t, map[string]string{"A.md": "# A\n[[P]]\n", "P.md": "# P\nzqx\n", "R.md": "read only\n", "2026-11-21.md": "today\n"})
+	a.serve(howNamed[0].settings)
+	ask := func(code, backend string, words ...string) {
+		t.Helper()
+		got := a.do(words[0], words[1:]...)
+		if rig.CodeOf(got) != code || got.Backend != backend || code == "" && !got.OK || code == "" && strings.Contains(got.Stdout, "P.md") || strings.Contains(got.Stdout, "zqx") {
+			t.Errorf("%q: %q from %q, want %q from %q: %+v", words, rig.CodeOf(got), got.Backend, code, backend, got)
+		}
+	}
+	if got := a.do("read", "path", "P.md"); !got.OK || got.Backend != "obsidian" || !strings.Contains(got.Stdout, "zqx") {
+		t.Fatalf("%+v", got)
+	}
+	a.put("P.md", "---\nprivate: true\n---\n# P\nzqx\n")
+	a.put("R.md", "---\nagent: r\n---\nread only\n")
+	ask("", "obsidian", "read", "path", "A.md")
+	ask("", "obsidian", "read", "file", "A")
+	ask("not_found", "obsidian", "read", "path", "P.md")
+	ask("not_found", "obsidian", "read", "path", "Q.md")
+	ask("not_found", "obsidian", "read", "file", "P")
+	ask("not_found", "obsidian", "outline", "path", "P.md")
+	ask("", "obsidian", "read", "path", "R.md")
+	ask("access_denied", "obsidian", "append", "path", "R.md", "content", "x")
+	ask("access_denied", "obsidian", "property:set", "path", "R.md", "name", "agent", "value", "rwd")
+	ask("access_denied", "", "search", "query", "zqx")
+	ask("access_denied", "", "backlinks", "path", "A.md")
+	ask("", "obsidian", "append", "path", "A.md", "content", "more")
+	ask("", "obsidian", "append", "file", "A", "content", "more")
+	ask("", "obsidian", "daily:read")
+	if got := a.get("R.md"); got != "---\nagent: r\n---\nread only\n" {
+		t.Errorf("R.md is %q", got)
+	}
+	a.put("P.md", "# P\nopen\n")
+	a.put("R.md", "open\n")
+	if got := a.do("files"); !got.OK || got.Backend != "obsidian" || !strings.Contains(got.Stdout, "P.md") {
+		t.Errorf("%+v", got)
+	}
+}
