@@ -22,21 +22,43 @@ type Place struct {
 type Follower struct {
 	folder folder
 	limit  int64 // of bytes that the first look reads
-	file   uint64
-	offset int64
-	seen   fs.FileInfo // the present file at the last look, nil before
+	at     Position
+	begun  bool
+	seen   fs.FileInfo // the present file at the last look that read all of it, nil before
+}
+
+// Position is how far a log was read. The zero Position is before its first line.
+type Position struct {
+	File   uint64 `json:"file"`
+	Offset int64  `json:"offset"`
+	Seq    uint64 `json:"seq"` // of the last line, 0 before the first
 }
 
 // Follow returns a follower of the log in the folder dir. Its first look reads the last
 // limit bytes of what is there, from the beginning of a line. It reads nothing yet.
 func Follow(dir string, limit int64) *Follower { return &Follower{folder: folder{dir}, limit: limit} }
 
+// FollowFrom returns a follower of the log in the folder dir that goes on from a position, or from
+// the oldest line that is kept if the position is before that.
+func FollowFrom(dir string, at Position) *Follower {
+	return &Follower{folder: folder{dir}, at: at, begun: true}
+}
+
+// Position returns how far the log was read.
+func (f *Follower) Position() Position { return f.at }
+
 // Next calls visit with new lines, the oldest first. Text that is not a line is skipped: that is
 // for [Verify]. A missing folder has no lines. The errors are
 // *[Unusable] and *[Busy].
 func (f *Follower) Next(visit func(Place, Line)) error {
+	return f.Take(0, func(p Place, line Line, _ []byte) { visit(p, line) })
+}
+
+// Take is [Follower.Next] for at most limit lines, 0 for all. visit also gets the line as it is
+// written, without its end, which is valid until it returns.
+func (f *Follower) Take(limit int, visit func(Place, Line, []byte)) error {
 	info, err := os.Lstat(f.folder.file(currentFile))
-	if err == nil && f.seen != nil && os.SameFile(info, f.seen) && info.Size() == f.offset {
+	if err == nil && f.seen != nil && os.SameFile(info, f.seen) && info.Size() == f.at.Offset {
 		return nil
 	}
 	files, err := f.files()
@@ -48,12 +70,17 @@ func (f *Follower) Next(visit func(Place, Line)) error {
 			_ = file.file.Close()
 		}
 	}()
-	if f.seen == nil {
+	if !f.begun {
 		f.begin(files)
 	}
+	f.begun, f.seen = true, nil
+	left := limit
 	for _, file := range files {
-		if err := f.read(file, visit); err != nil {
+		if err := f.read(file, &left, visit); err != nil {
 			return err
+		}
+		if limit > 0 && left == 0 {
+			return nil
 		}
 	}
 	if len(files) > 0 {
@@ -82,9 +109,14 @@ func (f *Follower) files() (files []snapshotFile, err error) {
 	}
 	s := &snapshot{}
 	next := uint64(1)
+	if n := len(content.rotated); n > 0 {
+		next = content.rotated[n-1] + 1
+	}
+	if next < f.at.File { // the log was removed, and began anew
+		f.at = Position{Seq: f.at.Seq}
+	}
 	for _, number := range content.rotated {
-		next = number + 1
-		if number >= f.file && err == nil {
+		if number >= f.at.File && err == nil {
 			err = s.open(p, rotatedName(number), number)
 		}
 	}
@@ -102,11 +134,11 @@ func (f *Follower) files() (files []snapshotFile, err error) {
 func (f *Follower) begin(files []snapshotFile) {
 	left := f.limit
 	for _, file := range slices.Backward(files) {
-		f.file, f.offset = file.number, 0
+		f.at.File, f.at.Offset = file.number, 0
 		if file.size > left {
 			at := file.size - left
 			for r := range linesIn(file.file, at, file.size) {
-				f.offset = r.End // 0 after an error, which read reports
+				f.at.Offset = r.End // 0 after an error, which read reports
 				return
 			}
 			return
@@ -115,25 +147,29 @@ func (f *Follower) begin(files []snapshotFile) {
 	}
 }
 
-// read gives the new lines of one file to visit. The last one may be half written, and is
-// left for the next look.
-func (f *Follower) read(file snapshotFile, visit func(Place, Line)) error {
-	if file.number < f.file {
+// read gives the new lines of one file to visit, and counts them down in left until that is 0. The
+// last one may be half written, and is left for the next look.
+func (f *Follower) read(file snapshotFile, left *int, visit func(Place, Line, []byte)) error {
+	if file.number < f.at.File {
 		return nil
 	}
-	if file.number > f.file || file.size < f.offset { // another program may have cut it
-		f.file, f.offset = file.number, 0
+	if file.number > f.at.File || file.size < f.at.Offset { // another program may have cut it
+		f.at.File, f.at.Offset = file.number, 0
 	}
-	for r, err := range linesIn(file.file, f.offset, file.size) {
+	for r, err := range linesIn(file.file, f.at.Offset, file.size) {
 		if err != nil {
 			return unusable(file.name, err)
 		}
 		if !r.Whole {
 			break
 		}
-		f.offset = r.End
+		f.at.Offset = r.End
 		if line, ok := parse(r.Text); ok {
-			visit(Place{file.number, r.At, int32(min(r.End-r.At, maxLine))}, line)
+			f.at.Seq = line.Seq
+			visit(Place{file.number, r.At, int32(min(r.End-r.At, maxLine))}, line, r.Text)
+			if *left--; *left == 0 {
+				break
+			}
 		}
 	}
 	return nil

@@ -23,7 +23,7 @@ type Line struct {
 	// Time is in UTC. Zero is the time of writing.
 	Time time.Time `json:"time"`
 	// Kind is what the line is about, a word in lower case: "decision", "end",
-	// "setting". "gap" and "break" are the log's own.
+	// "setting", "checkpoint". "gap" and "break" are the log's own.
 	Kind     string `json:"kind"`
 	Call     string `json:"call,omitempty"` // joins a decision and an end
 	Session  string `json:"session,omitempty"`
@@ -62,6 +62,8 @@ type Line struct {
 	MoreParams int `json:"moreParams,omitempty"`
 	// Repair is set in the log's own lines, and nowhere else.
 	Repair *Repair `json:"repair,omitempty"`
+	// Checkpoint is set in lines of the kind "checkpoint", see [Checkpoints].
+	Checkpoint *Checkpoint `json:"checkpoint,omitempty"`
 }
 
 // Param describes a parameter: its name, and of its value only the length in

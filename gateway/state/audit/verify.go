@@ -43,7 +43,10 @@ type Break struct {
 
 // Verify checks all of the log in the folder dir. A missing or empty folder is valid. The error,
 // an *[Unusable] or a *[Busy], means that it could not be checked.
-func Verify(dir string) (Report, error) {
+func Verify(dir string) (Report, error) { return verifyEach(dir, nil) }
+
+// verifyEach is [Verify], and calls each with every line that fits, unless it is nil.
+func verifyEach(dir string, each func(point)) (Report, error) {
 	p := folder{dir}
 	s, err := p.takeSnapshot()
 	if err != nil {
@@ -53,7 +56,7 @@ func Verify(dir string) (Report, error) {
 	if s.content.isEmpty() && s.why != "" {
 		return Report{Broken: s.brokenHead()}, nil
 	}
-	w := walker{at: s.head.start, mark: -1}
+	w := walker{at: s.head.start, mark: -1, each: each}
 	r := Report{Files: len(s.files), First: w.at.seq + 1}
 	if r.Broken, err = s.verify(&w, &r); err != nil {
 		return Report{}, unusable(dir, err)
@@ -196,7 +199,8 @@ func linesIn(in io.ReaderAt, from, to int64) iter.Seq2[private.Line, error] {
 
 // walker follows the chain through files, the oldest first.
 type walker struct {
-	at   point // the last line that fits
+	at   point       // the last line that fits
+	each func(point) // nil for none
 	file string
 	line int // its place
 
@@ -246,6 +250,9 @@ func (w *walker) walk(name string, in io.ReaderAt, from, to int64) error {
 			w.last, w.end, w.open = r.At, r.End, !r.Whole
 			w.loose, w.foreign = -1, nil
 			w.lines++
+			if w.each != nil {
+				w.each(w.at)
+			}
 			if r.End == w.mark {
 				w.marked, w.atMark, w.markNum = true, w.at, r.Number
 			}
