@@ -47,6 +47,7 @@ gateway/pages                : allowlist/quote
 gateway/state/private        : exec/trust
 gateway/registry             :
 gateway/observe              : allowlist gateway/failure
+gateway/observe/export       : gateway/observe/telemetry gateway/state/audit gateway/state/private
 gateway/observe/telemetry    : allowlist/quote exec gateway/failure gateway/observe
 gateway/ui/activity          : gateway/state/audit policy
 gateway/difference           : gateway/clean
@@ -56,7 +57,7 @@ gateway/mcpserver/wire       : allowlist/quote
 gateway/mcpserver/streamable : gateway/httpguard gateway/mcpserver/wire gateway/state/private
 cmd/vaultwicket              : allowlist allowlist/day allowlist/quote cmd/internal/clients cmd/internal/doctor cmd/internal/release cmd/internal/remote cmd/internal/settings cmd/internal/terminal cmd/internal/vault cmd/internal/vault/disk exec exec/secrets exec/frame exec/trust gateway gateway/admission gateway/catalog gateway/clean gateway/consent gateway/difference gateway/failure gateway/httpguard gateway/mcpserver gateway/mcpserver/streamable gateway/notes gateway/oauth gateway/oauth/signin gateway/registry gateway/state/agents gateway/state/audit gateway/state/journal gateway/state/private gateway/ui policy policy/access tiers
 cmd/internal/remote          : cmd/internal/release cmd/internal/terminal gateway gateway/catalog gateway/failure
-cmd/internal/settings        : allowlist allowlist/day allowlist/quote cmd/internal/release cmd/internal/remote cmd/internal/terminal cmd/internal/vault/meaning exec exec/trust gateway gateway/admission gateway/clean gateway/httpguard gateway/mcpserver/streamable gateway/notes gateway/observe gateway/observe/telemetry gateway/registry gateway/state/private policy policy/access tiers
+cmd/internal/settings        : allowlist allowlist/day allowlist/quote cmd/internal/release cmd/internal/remote cmd/internal/terminal cmd/internal/vault/meaning exec exec/process exec/trust gateway gateway/admission gateway/clean gateway/httpguard gateway/mcpserver/streamable gateway/notes gateway/observe gateway/observe/export gateway/observe/telemetry gateway/registry gateway/state/audit gateway/state/private policy policy/access tiers
 cmd/internal/doctor          : allowlist/quote cmd/internal/clients cmd/internal/release cmd/internal/remote cmd/internal/settings cmd/internal/terminal cmd/internal/vault/disk/system exec gateway gateway/admission gateway/clean gateway/consent gateway/failure gateway/oauth gateway/registry gateway/state/audit gateway/state/journal gateway/state/private policy policy/access tiers
 cmd/internal/terminal        : allowlist/day allowlist/quote gateway/clean gateway/failure tiers
 cmd/internal/document        :

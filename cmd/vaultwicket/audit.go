@@ -19,18 +19,20 @@ import (
 )
 
 var helpOfAudit = description{
-	Name: "audit", Usage: "list [flags] | what-if [flags] | verify [--json] | export FILE|-", Group: groupReview,
+	Name: "audit", Usage: "list [flags] | what-if [flags] | verify [flags] | export FILE|-", Group: groupReview,
 	Summary: "list, verify or export the audit log",
 	About: []string{
 		"The log has a line for each decision and each outcome, chained by hashes. It contains names, lengths and digests, and never a text of a note.",
 		"\"list\" prints entries, \"verify\" checks that nobody has changed or removed lines, and \"export\" writes all lines as they are.",
 		"\"what-if\" counts by day what the rules about texts would have done with other settings, and without one what they found. It has only the facts of the log: which rules found what, and in which calls.",
+		"\"verify --checkpoints\" also compares the log with the signed checkpoints in a file that was kept elsewhere, such as lines that the setting export has sent: that finds a log that was written anew as a whole. --key is the public key that they must be signed with, which it prints otherwise.",
 	},
 	Examples: []example{
 		{"what was denied today", "vaultwicket audit list --decision deny --since today"},
 		{"has somebody changed the log?", "vaultwicket audit verify"},
 		{"how many calls would be refused?", "vaultwicket audit what-if --secrets block"},
 		{"all lines, as JSON", "vaultwicket audit export audit.jsonl"},
+		{"does the log match what the collector has?", "vaultwicket audit verify --checkpoints collected.jsonl"},
 	},
 }
 
@@ -88,6 +90,7 @@ func auditLog(ctx context.Context, std terminal.Streams, args []string) error {
 		_, err := terminal.ParseFlags("audit", args[:1], func(f terminal.FlagSet) {
 			new(auditQuery).flags(f)
 			new(whatIf).settings(f)
+			new(verification).flags(f)
 		})
 		return err
 	}
@@ -129,6 +132,16 @@ type auditReport struct {
 	Torn   int64        `json:"torn"`
 	Broken *auditBreak  `json:"broken,omitempty"`
 	Calls  *auditReport `json:"calls,omitempty"`
+	// Checkpoints is what was compared, nil without a file of checkpoints.
+	Checkpoints *auditCheckpoints `json:"checkpoints,omitempty"`
+}
+
+type auditCheckpoints struct {
+	OK     bool       `json:"ok"`
+	Count  int        `json:"count"`
+	Key    string     `json:"key"`
+	Last   *time.Time `json:"last,omitempty"`
+	Broken string     `json:"broken,omitempty"`
 }
 
 type auditBreak struct {
@@ -137,10 +150,22 @@ type auditBreak struct {
 	Why  string `json:"why"`
 }
 
+// verification is what a log is compared with.
+type verification struct{ checkpoints, key string }
+
+func (v *verification) flags(f terminal.FlagSet) {
+	f.StringVar(&v.checkpoints, "checkpoints", "", "verify: file with signed checkpoints, one JSON object a line")
+	f.StringVar(&v.key, "key", "", "verify: public key of the checkpoints, in base64 (default: that of the first)")
+}
+
 // verifyAudit is "vaultwicket audit verify": whether the log is as it was written.
 func verifyAudit(std terminal.Streams, args []string) error {
 	var asJSON bool
-	rest, err := terminal.ParseFlags("audit verify", args, func(f terminal.FlagSet) { f.BoolVar(&asJSON, "json", false, "print JSON") })
+	var against verification
+	rest, err := terminal.ParseFlags("audit verify", args, func(f terminal.FlagSet) {
+		f.BoolVar(&asJSON, "json", false, "print JSON")
+		against.flags(f)
+	})
 	if err != nil {
 		return err
 	}
@@ -160,11 +185,34 @@ func verifyAudit(std terminal.Streams, args []string) error {
 		}
 		reports = append(reports, r)
 	}
+	var checked *audit.CheckedLog
+	if file := against.checkpoints; file != "" {
+		in, err := os.Open(file)
+		if err != nil {
+			return &terminal.UsageError{Reason: fmt.Sprintf("audit verify: checkpoints %q: %v", quote.Short(file), errors.Unwrap(err))}
+		}
+		defer in.Close()
+		c, err := audit.VerifyCheckpoints(state, against.key, in, time.Now())
+		if err != nil {
+			return auditError(err)
+		}
+		if checked = &c; c.Checkpoints == 0 && c.Broken == "" {
+			return &terminal.UsageError{Reason: fmt.Sprintf("audit verify: %q has no checkpoint", quote.Short(file)), Advice: "it is a file of lines that the setting export has sent, or of \"vaultwicket audit export\""}
+		}
+	}
 	if asJSON {
 		report, calls := reportOf(reports[0]), reportOf(reports[1])
 		report.Calls = &calls
 		status := terminal.ExitDone
-		if report.OK = report.OK && calls.OK; !report.OK {
+		report.OK = report.OK && calls.OK
+		if checked != nil {
+			report.Checkpoints = &auditCheckpoints{OK: checked.Broken == "", Count: checked.Checkpoints, Key: checked.Key, Broken: checked.Broken}
+			if !checked.Last.IsZero() {
+				report.Checkpoints.Last = &checked.Last
+			}
+			report.OK = report.OK && checked.Broken == ""
+		}
+		if !report.OK {
 			status = terminal.ExitFailed
 		}
 		return terminal.PrintJSON(std.Out, report, status)
@@ -176,6 +224,12 @@ func verifyAudit(std terminal.Streams, args []string) error {
 			continue
 		}
 		fmt.Fprintf(std.Out, "OK: %s: %s\n", parts[i].about, intactLog(r))
+	}
+	switch {
+	case checked != nil && checked.Broken != "" && len(broken) == 0:
+		broken = append(broken, terminal.Fail(terminal.ExitFailed, "the audit log does not match the checkpoints: "+clean.Line(checked.Broken), "keep a copy of the log and of the checkpoints"))
+	case checked != nil && len(broken) == 0:
+		fmt.Fprintf(std.Out, "OK: %d checkpoints, the last of %s, signed with the key %s\n", checked.Checkpoints, checked.Last.UTC().Format(time.RFC3339), checked.Key)
 	}
 	if len(broken) > 0 {
 		return broken

@@ -57,7 +57,8 @@ func serve(ctx context.Context, std terminal.Streams, args []string) error {
 	if err != nil {
 		return err
 	}
-	defer o.Traces.Close() // after the last call
+	defer o.Records.Close() // after the last line
+	defer o.Traces.Close()  // after the last call
 	defer o.Runner.Close()
 	defer o.Gateway.Flush()
 	if std.Getenv("GOGC") == "" {

@@ -31,6 +31,7 @@ type managed struct {
 	rights policy.Policy
 	limits admission.Limits  // 0 for those that are not written
 	agents []string          // that may have rights, nil for all
+	export []string          // targets of the audit log
 	texts  map[string]string // of the settings that are written, by name
 }
 
@@ -44,6 +45,8 @@ var machine = struct {
 // managedKeys are the keys of the file besides agentSettings.
 var managedKeys = [][2]string{
 	{"access", "what may be done with a folder or note of any vault, by its path in the vault, also where a folder of the vault or one around it is served; \"/\" is the vault"},
+	{"export", "where every server sends the lines of the audit log, too; others can only add targets"},
+	{"checkpoints", "what signs where the audit log ends, in place of what others say"},
 	{"agents", "names of the agents that may have rights; \"default\" is the one of a server that names none (default: all)"},
 }
 
@@ -85,7 +88,7 @@ func parseManaged(content []byte) (managed, []problem) {
 	for _, key := range slices.Sorted(maps.Keys(root)) {
 		var err error
 		switch row, _ := settingOf(key); {
-		case slices.Contains(agentSettings, key):
+		case slices.Contains(agentSettings, key), key == "export", key == "checkpoints":
 			if m.texts[key], err = row.read(root[key]); err == nil {
 				err = row.set(&s, m.texts[key])
 			}
@@ -94,7 +97,10 @@ func parseManaged(content []byte) (managed, []problem) {
 		case key == "agents":
 			m.agents, err = nameList(root[key], "names of agents")
 		default:
-			known := append(slices.Clone(agentSettings), managedKeys[0][0], managedKeys[1][0])
+			known := slices.Clone(agentSettings)
+			for _, k := range managedKeys {
+				known = append(known, k[0])
+			}
 			err = fmt.Errorf("is not a managed setting%s", quote.DidYouMean(key, known))
 		}
 		if err != nil {
@@ -105,13 +111,14 @@ func parseManaged(content []byte) (managed, []problem) {
 	for _, part := range append(policy.SettingNames(), "access") {
 		s.Policy.Origins[part] = policy.OriginManaged
 	}
-	m.rights, m.limits = s.Policy, s.Limits
+	m.rights, m.limits, m.export = s.Policy, s.Limits, s.Export
 	return m, r.problems
 }
 
 // bound narrows settings that were read from all other sources, before vaults and agents narrow
 // them further, and says of each setting that it decides that it does.
 func (m managed) bound(f *Flags, s *Settings) {
+	m.exported(f, s)
 	stricter := policy.Stricter(m.rights, s.Policy)
 	for _, part := range limitParts {
 		if limitCloses(part.of(m.limits), part.of(s.Limits)) {

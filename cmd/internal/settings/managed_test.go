@@ -284,3 +284,21 @@ func TestManagedAccessWhereverTheRootIs(t *testing.T) {
 		}
 	}
 }
+
+// The targets of the machine stay, whatever other sources say; they can only add some.
+func TestOthersOnlyAddTargets(t *testing.T) {
+	manage(t, "export = [\"file:///var/log/managed\"]\ncheckpoints = \"state\"\n")
+	for _, source := range []struct {
+		content string
+		args    []string
+	}{
+		{"", nil}, {"export = []\ncheckpoints = \"/bin/other\"\n", nil}, {"export = [\"file:///own\"]\n", []string{"--export=", "--checkpoints="}},
+		{"", []string{"--export=file:///own"}}, {"", []string{"--export=file:///var/log/managed,file:///own"}},
+	} {
+		s, _, err := NewFlags("serve").Load(world(nil), append([]string{"--config=" + writeSettings(t, source.content)}, source.args...))
+		must(t, err)
+		if len(s.Export) == 0 || s.Export[0] != "file:///var/log/managed" || len(s.Export) > 2 || s.Checkpoints != "state" {
+			t.Errorf("%+v: export %q, checkpoints %q", source, s.Export, s.Checkpoints)
+		}
+	}
+}

@@ -21,6 +21,7 @@ import (
 	"vaultwicket/gateway"
 	"vaultwicket/gateway/clean"
 	"vaultwicket/gateway/observe"
+	"vaultwicket/gateway/observe/export"
 	"vaultwicket/gateway/observe/telemetry"
 	"vaultwicket/gateway/registry"
 	"vaultwicket/gateway/state/private"
@@ -37,6 +38,7 @@ type Opened struct {
 	Log     *slog.Logger
 	Metrics *telemetry.Metrics // nil if no one could read them
 	Traces  *telemetry.Tracing // nil where there is no collector
+	Records *export.Exporter   // nil where the audit log is not exported
 	Rest    []string
 	// Remote is the server to call in place of the gateway, nil for none; see [Flags.CallsServer].
 	// There is neither a runner nor a gateway then.
@@ -82,6 +84,11 @@ func Open(name string, std terminal.Streams, args []string, more func(*Flags)) (
 	}
 	if err := o.checkVaultName(); err != nil {
 		return Opened{}, err
+	}
+	if f.Observed {
+		if o.Records, err = o.startExport(); err != nil {
+			return Opened{}, err
+		}
 	}
 	o.Gateway = NewGateway(s, std, o.Runner, o.Log, o.observer())
 	o.Follow(nil)

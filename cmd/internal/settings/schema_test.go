@@ -84,7 +84,7 @@ func TestTheSchemaAndTheProgramAgree(t *testing.T) {
 // the schema.
 func TestTheFormsTakeNothingThatTheProgramRefuses(t *testing.T) {
 	for _, row := range table {
-		if row.form.pattern == "" || row.name == "cli" { // what is absolute is another thing on each system
+		if row.form.pattern == "" || row.name == "cli" || row.name == "checkpoints" { // what is absolute is another thing on each system
 			continue
 		}
 		rapid.Check(t, func(t *rapid.T) {

@@ -24,6 +24,8 @@ type Settings struct {
 	CLI           string
 	Backend       gateway.Backend
 	Vault         gateway.Vault // the default one
+	Export        []string      // addresses of targets of the audit log
+	Checkpoints   string        // "state", the path of a command, or ""
 	Policy        policy.Policy // of a vault that has none of its own
 	Timeout       time.Duration
 	MaxOutput     int
@@ -110,6 +112,8 @@ var table = [...]setting{
 	{name: "rate", fallback: "120", kind: numeric, usage: "calls per minute, up to 100000 (0: no limit)", form: form{most: maxRate}, set: setRate},
 	{name: "rate-mutations", fallback: "30", kind: numeric, usage: "changes per minute (0: no limit)", form: form{most: maxRate}, set: setRateMutations},
 	{name: "rate-mutations-hour", fallback: "300", kind: numeric, usage: "changes per hour (0: no limit)", form: form{most: maxRate}, set: setRateMutationsHour},
+	{name: "export", kind: list, usage: "where a server sends the lines of the audit log: https://HOST:4318/v1/logs (OTLP), syslog+tcp://, syslog+tls://HOST:PORT, syslog+unix:///PATH, file:///PATH (flag: comma-separated)", form: form{pattern: targetPattern}, fixed: true, set: setExport},
+	{name: "checkpoints", usage: "sign where the audit log ends, every hour and when a server ends, with a key in the state folder (state) or by an absolute path of a command (default: state with export, else none)", form: form{pattern: `^$|^state$|` + absolutePattern}, fixed: true, set: setCheckpoints},
 	{name: "log-level", fallback: "warn", usage: "minimum log level: debug, info, warn or error", form: form{choices: logLevels}, fixed: true, set: setLogLevel},
 	{name: "log-format", fallback: "text", usage: "log format: text or json", form: form{choices: logFormats}, fixed: true, set: setLogFormat},
 	{name: "max-sessions", fallback: "1000", kind: numeric, usage: "maximum HTTP sessions, 1 to 100000", form: form{least: 1, most: maxSessions}, fixed: true, set: setMaxSessions},
@@ -134,6 +138,9 @@ const namePattern = `^#?[A-Za-z_À-ɏΑ-ωА-я一-鿿ぁ-ヺ가-힣][A-Za-z_À-
 
 // absolutePattern takes the absolute paths of all systems.
 const absolutePattern = `^(/|[A-Za-z]:[/\\]|\\\\)`
+
+// targetPattern takes addresses as export.Check does, but for those with an IPv6 address.
+const targetPattern = `^(https?://[a-z0-9.-]*[a-z0-9](:[1-9][0-9]{0,4})?/[A-Za-z0-9/_.-]+|syslog\+(tcp|tls)://[a-z0-9.-]*[a-z0-9]:[1-9][0-9]{0,4}|(syslog\+unix|file):///[A-Za-z0-9/_. -]+)$`
 
 // tierNames are the tiers that can be opened.
 var tierNames = []string{"v0", "v1", "v2", "v3"}

@@ -73,6 +73,7 @@ var samples = map[string]struct{ text, toml string }{
 	"max-sessions": {"5", "5"}, "toolsets": {"cli,daily", `["cli", "daily"]`}, "http": {"127.0.0.1:0", `"127.0.0.1:0"`}, "token-file": {drive + "/t/token", `"` + drive + `/t/token"`},
 	"tls-cert": {drive + "/t/cert.pem", `"` + drive + `/t/cert.pem"`}, "tls-key": {drive + "/t/key.pem", `"` + drive + `/t/key.pem"`},
 	"allow-origin": {"https://a.example,http://b.example:8080", `["https://a.example", "http://b.example:8080"]`}, "allow-host": {"notes.example", `["notes.example"]`},
+	"export": {"file:///var/log/notes.jsonl", `["file:///var/log/notes.jsonl"]`}, "checkpoints": {"state", `"state"`},
 	"public-url": {"https://notes.example/mcp", `"https://notes.example/mcp"`}, "oauth-issuer": {"https://login.example", `"https://login.example"`}, "oauth-claim": {"groups", `"groups"`}, "sign-in": {"passkey", `"passkey"`},
 	"enabled": {"false", "false"}, "profile": {"away", `"away"`}, "agent": {"default", `"default"`},
 }
@@ -159,6 +160,9 @@ func TestWrongValuesStopTheStart(t *testing.T) {
 		{"max-parallel", "four", "want 1 to 64"},
 		{"day-start", "13", "want 0 to 12"},
 		{"day-start", "noon", "want 0 to 12"},
+		{"export", "syslog+udp://host:514", "is not an address that begins with"},
+		{"export", "https://user:secret@host/v1/logs", "want an http or https URL"},
+		{"checkpoints", "sign", "neither"},
 		{"embeddings-url", "https://api.example.com/v1", "invalid address"},
 		{"embeddings-url", "http://api.example.com/v1", `host "api.example.com" is not this machine`},
 		{"embeddings-model", " ", "has no name"},

@@ -82,7 +82,7 @@ func TestHeadersAreReadAsTheSpecificationHasThem(t *testing.T) {
 	env := environment(func(name string) string {
 		return map[string]string{headersVariable: " a = 1 ,b=x%2Cy, ,c=k=v "}[name]
 	})
-	got, err := env.headers()
+	got, err := env.headers(tracesHeadersVariable, headersVariable)
 	if err != nil || got.Get("A") != "1" || got.Get("B") != "x,y" || got.Get("C") != "k=v" || len(got) != 3 {
 		t.Errorf("%v, %v", got, err)
 	}

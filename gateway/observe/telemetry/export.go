@@ -94,7 +94,10 @@ func (e *exporter) Shutdown(context.Context) error { return nil }
 func (e *exporter) deliver(ctx context.Context, body []byte) error {
 	wait := firstPause
 	for try := 1; ; try++ {
-		err := e.post(ctx, body)
+		refused, reason, err := e.post(ctx, body)
+		if refused > 0 || reason != "" {
+			e.warn.lost(refused, errors.New(reason))
+		}
 		var later *retryable
 		if err == nil || try == maxTries || !errors.As(err, &later) {
 			return err
@@ -114,11 +117,19 @@ type retryable struct {
 
 func (n *retryable) Error() string { return n.reason }
 
-// post sends the body once, and reads the answer.
-func (e *exporter) post(ctx context.Context, body []byte) error {
+// refusedStatus is the status of a collector that does not take a request.
+type refusedStatus struct{ code int }
+
+func (e *refusedStatus) Error() string {
+	return fmt.Sprintf("the collector answers with status %d", e.code)
+}
+
+// post sends the body once, and reads the answer: how many of what was sent the collector refuses
+// for good, and why.
+func (e *exporter) post(ctx context.Context, body []byte) (refused int, reason string, err error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, e.to.url, bytes.NewReader(body))
 	if err != nil {
-		return err
+		return 0, "", err
 	}
 	req.Header = e.to.headers.Clone()
 	req.Header.Set("Content-Type", "application/json")
@@ -128,36 +139,37 @@ func (e *exporter) post(ctx context.Context, body []byte) error {
 		if at := (*url.Error)(nil); errors.As(err, &at) {
 			err = at.Err // without the address of the collector, which can contain a secret
 		}
-		return &retryable{reason: err.Error()}
+		return 0, "", &retryable{reason: err.Error()}
 	}
 	defer answer.Body.Close()
 	text, err := io.ReadAll(io.LimitReader(answer.Body, maxAnswer))
 	if err != nil {
-		return &retryable{reason: "the answer of the collector cannot be read"}
+		return 0, "", &retryable{reason: "the answer of the collector cannot be read"}
 	}
 	switch code := answer.StatusCode; code {
 	case http.StatusTooManyRequests, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
 		seconds, _ := strconv.ParseUint(answer.Header.Get("Retry-After"), 10, 16) // a date is not looked at
-		return &retryable{fmt.Sprintf("the collector answers with status %d", code), time.Duration(seconds) * time.Second}
+		return 0, "", &retryable{fmt.Sprintf("the collector answers with status %d", code), time.Duration(seconds) * time.Second}
 	default:
 		if code < 200 || code > 299 {
-			return fmt.Errorf("the collector answers with status %d", code)
+			return 0, "", &refusedStatus{code}
 		}
 	}
 	var taken struct {
 		PartialSuccess struct {
-			RejectedSpans json.RawMessage `json:"rejectedSpans"` // a number or its text
-			ErrorMessage  string          `json:"errorMessage"`
+			RejectedSpans      json.RawMessage `json:"rejectedSpans"` // a number or its text
+			RejectedLogRecords json.RawMessage `json:"rejectedLogRecords"`
+			ErrorMessage       string          `json:"errorMessage"`
 		} `json:"partialSuccess"`
 	}
 	if json.Unmarshal(text, &taken) != nil {
-		return nil // it was accepted, whatever the text says
+		return 0, "", nil // it was accepted, whatever the text says
 	}
-	refused, _ := strconv.Atoi(string(bytes.Trim(taken.PartialSuccess.RejectedSpans, `"`)))
+	refused, _ = strconv.Atoi(string(bytes.Trim(append(taken.PartialSuccess.RejectedSpans, taken.PartialSuccess.RejectedLogRecords...), `"`)))
 	if message := taken.PartialSuccess.ErrorMessage; refused > 0 || message != "" {
-		e.warn.lost(refused, fmt.Errorf("the collector does not take all: %s", quote.Short(message)))
+		reason = "the collector does not take all: " + quote.Short(message)
 	}
-	return nil
+	return max(0, refused), reason, nil
 }
 
 // The messages of OTLP in JSON, with the fields that our spans use: identifiers are

@@ -244,7 +244,7 @@ func collectorIn(getenv func(string) string) (*collector, error) {
 		u = u.JoinPath(tracesPath)
 	}
 	c.url = u.String()
-	if c.headers, err = get.headers(); err != nil {
+	if c.headers, err = get.headers(tracesHeadersVariable, headersVariable); err != nil {
 		return nil, err
 	}
 	c.timeout, err = get.timeout()
@@ -276,8 +276,8 @@ func (get environment) protocol() (ignored string, err error) {
 }
 
 // headers reads a list such as "key=value,key2=value%202".
-func (get environment) headers() (http.Header, error) {
-	list, name := get.first(tracesHeadersVariable, headersVariable)
+func (get environment) headers(variables ...string) (http.Header, error) {
+	list, name := get.first(variables...)
 	headers := http.Header{}
 	for item := range strings.SplitSeq(list, ",") {
 		if strings.TrimSpace(item) == "" {

@@ -1,0 +1,128 @@
+package settings
+
+import (
+	"context"
+	"crypto/ed25519"
+	"encoding/base64"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"vaultwicket/allowlist/quote"
+	"vaultwicket/cmd/internal/release"
+	"vaultwicket/cmd/internal/terminal"
+	"vaultwicket/exec/process"
+	"vaultwicket/exec/trust"
+	"vaultwicket/gateway/observe/export"
+	"vaultwicket/gateway/state/audit"
+	"vaultwicket/policy"
+)
+
+// byState is the value of checkpoints for a key in the state folder.
+const byState = "state"
+
+func setExport(s *Settings, text string) error {
+	s.Export = names(text)
+	for _, address := range s.Export {
+		if err := export.Check(address); err != nil {
+			return fmt.Errorf("%q: %w", quote.Short(address), err)
+		}
+	}
+	return nil
+}
+
+func setCheckpoints(s *Settings, text string) error {
+	if s.Checkpoints = text; text != "" && text != byState && !filepath.IsAbs(text) {
+		return fmt.Errorf("%q is neither %q nor an absolute path", quote.Short(text), byState)
+	}
+	return nil
+}
+
+// startExport starts to send the audit log, nil where the settings name no target and no key. A
+// target or command in a vault is refused: an agent may write there.
+func (o Opened) startExport() (*export.Exporter, error) {
+	if len(o.Export) == 0 && o.Checkpoints == "" {
+		return nil, nil
+	}
+	state, err := StateFolder(o.Std)
+	if err != nil {
+		return nil, err
+	}
+	for _, address := range o.Export {
+		if file := export.FileOf(address); file != "" && o.VaultAround(o.Std, file) != "" {
+			return nil, &terminal.UsageError{Reason: fmt.Sprintf("setting %q: %q is inside the vault %q, where an agent may write", "export", file, o.VaultAround(o.Std, file))}
+		}
+	}
+	c := export.Config{State: state, To: o.Export, Getenv: o.Std.Getenv, Version: release.Version, Log: o.Log, Signer: audit.StateKey(state)}
+	if o.Checkpoints != "" && o.Checkpoints != byState {
+		path, err := filepath.EvalSymlinks(o.Checkpoints)
+		reason := ""
+		if err == nil {
+			reason, err = trust.Place(path, trust.Surroundings{Vaults: func() []string { return o.VaultFolders(o.Std) }, Home: o.Std.Getenv("HOME")})
+		}
+		if err != nil {
+			reason = err.Error()
+		}
+		if reason != "" {
+			return nil, &terminal.UsageError{Reason: fmt.Sprintf("setting %q: the command %q %s", "checkpoints", o.Checkpoints, reason)}
+		}
+		c.Signer = commandKey(path)
+	}
+	return export.Start(c)
+}
+
+// commandKey is the [audit.Signer] of a command, such as one for a hardware token: with the argument
+// "public" it prints the public key in base64, and with "sign" the signature of its input.
+type commandKey string
+
+const (
+	signFor   = 30 * time.Second // a person may have to touch the token
+	maxSigned = 4096             // bytes of an answer
+)
+
+// Public returns the public key.
+func (c commandKey) Public() (ed25519.PublicKey, error) {
+	key, err := c.run("public", "")
+	if err == nil && len(key) != ed25519.PublicKeySize {
+		err = fmt.Errorf("the command %q prints no public key of Ed25519", string(c))
+	}
+	return key, err
+}
+
+// Sign signs a text.
+func (c commandKey) Sign(text []byte) ([]byte, error) { return c.run("sign", string(text)) }
+
+func (c commandKey) run(verb, stdin string) ([]byte, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), signFor)
+	defer cancel()
+	end := process.Child{Path: string(c), Name: string(c), Args: []string{verb}, Env: os.Environ(), Stdin: stdin, Keep: maxSigned}.Run(ctx)
+	if end.Kind != process.Exited || end.Exit != 0 {
+		return nil, fmt.Errorf("the command %q ended with status %d", string(c), end.Exit)
+	}
+	text, _ := end.Stdout.Text()
+	return base64.StdEncoding.DecodeString(strings.TrimSpace(text))
+}
+
+// exported adds the targets of the machine, and its key, to those of other sources.
+func (m managed) exported(f *Flags, s *Settings) {
+	for _, name := range []string{"export", "checkpoints"} {
+		if _, has := m.texts[name]; !has {
+			continue
+		}
+		text := m.texts[name]
+		if name == "checkpoints" {
+			s.Checkpoints = text
+		} else {
+			for _, address := range slices.Backward(m.export) {
+				if !slices.Contains(s.Export, address) {
+					s.Export = slices.Insert(s.Export, 0, address)
+				}
+			}
+			text = strings.Join(s.Export, ",")
+		}
+		f.raws[settingIndex(name)] = raw{name: name, text: text, origin: policy.OriginManaged + " " + m.name}
+	}
+}

@@ -1,0 +1,165 @@
+package export
+
+import (
+	"bytes"
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"net"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"vaultwicket/gateway/observe/telemetry"
+)
+
+// Check says what is wrong with an address of a target: "http://" or "https://" for OTLP, with the path
+// of logs; "syslog+tcp://host:port", "syslog+tls://host:port" and "syslog+unix:///path";
+// "file:///path".
+func Check(address string) error {
+	_, err := parse(address, Config{Getenv: func(string) string { return "" }})
+	return err
+}
+
+// FileOf returns the file of an address "file:///path", "" for any other.
+func FileOf(address string) string {
+	if u, err := url.Parse(address); err == nil && u.Scheme == "file" {
+		return filepath.FromSlash(u.Path)
+	}
+	return ""
+}
+
+// parsed is an address that was read. name is without what may be secret.
+type parsed struct {
+	sender
+	name string
+}
+
+// parse reads an address.
+func parse(address string, c Config) (parsed, error) {
+	u, err := url.Parse(address)
+	if err != nil {
+		return parsed{}, errors.New("is not an address such as https://collector:4318/v1/logs")
+	}
+	p := parsed{name: (&url.URL{Scheme: u.Scheme, Host: u.Host, Path: u.Path}).String()}
+	hasPort := func() error {
+		if _, _, err := net.SplitHostPort(u.Host); err != nil || u.Hostname() == "" || u.Path != "" || u.User != nil {
+			return fmt.Errorf("want %s://HOST:PORT", u.Scheme)
+		}
+		return nil
+	}
+	switch u.Scheme {
+	case "http", "https":
+		logs, err := telemetry.OpenLogs(address, c.Getenv, c.Version)
+		if err != nil {
+			return parsed{}, err
+		}
+		p.sender = otlp{logs}
+		return p, nil
+	case "syslog+tcp", "syslog+tls":
+		p.sender = &syslog{network: "tcp", address: u.Host, secure: u.Scheme == "syslog+tls"}
+		return p, hasPort()
+	case "syslog+unix", "file":
+		name := filepath.FromSlash(u.Path)
+		if u.Host != "" || !filepath.IsAbs(name) {
+			return parsed{}, fmt.Errorf("want %s:///PATH", u.Scheme)
+		}
+		if p.sender = (fileSender{name}); u.Scheme == "syslog+unix" {
+			p.sender = &syslog{network: "unix", address: name}
+		}
+		return p, nil
+	}
+	return parsed{}, errors.New("is not an address that begins with http, https, syslog+tcp, syslog+tls, syslog+unix or file")
+}
+
+// otlp sends entries as log records of OpenTelemetry.
+type otlp struct{ logs *telemetry.Logs }
+
+func (o otlp) send(ctx context.Context, entries []Entry) error {
+	records := make([]telemetry.LogRecord, len(entries))
+	for i, e := range entries {
+		l := e.Line
+		records[i] = telemetry.LogRecord{Time: l.Time, Warn: e.isNotable(), Text: string(e.Text), Attributes: [][2]string{
+			{"vaultwicket.part", e.Part}, {"vaultwicket.kind", l.Kind}, {"vaultwicket.decision", l.Decision}, {"vaultwicket.command", l.Command}, {"vaultwicket.agent", l.Agent},
+			{"vaultwicket.vault", l.Vault}, {"vaultwicket.rule", l.Rule}, {"vaultwicket.outcome", l.Code},
+		}}
+	}
+	refused, reason, err := o.logs.Send(ctx, records)
+	if err == nil && refused > 0 {
+		return &Refused{min(refused, len(entries)), reason}
+	}
+	return err
+}
+
+func (o otlp) close() { o.logs.Close() }
+
+// syslog sends entries as messages of RFC 5424, framed by their lengths (RFC 6587, and RFC 5425 over
+// TLS). The protocol has no answers: what was written to a connection that then breaks is sent again.
+type syslog struct {
+	network, address string
+	secure           bool
+
+	connection net.Conn
+	unsure     []byte // the messages that were written last
+}
+
+func (s *syslog) send(ctx context.Context, entries []Entry) error {
+	var messages bytes.Buffer
+	host, _ := os.Hostname()
+	if host == "" || strings.ContainsFunc(host, func(r rune) bool { return r <= ' ' || r > '~' }) {
+		host = "-"
+	}
+	for _, e := range entries {
+		priority := 13*8 + 6 // log audit, informational
+		if e.isNotable() {
+			priority-- // notice
+		}
+		message := fmt.Sprintf("<%d>1 %s %s vaultwicket %d %s - %s", priority, e.Line.Time.UTC().Format("2006-01-02T15:04:05.000000Z"), host, os.Getpid(), e.Part, e.Text)
+		fmt.Fprintf(&messages, "%d %s", len(message), message)
+	}
+	if s.connection != nil && !s.isUp() {
+		s.close()
+	}
+	var again []byte
+	if s.connection == nil {
+		again = s.unsure
+		dialer := net.Dialer{Timeout: 5 * time.Second}
+		var err error
+		if s.secure {
+			s.connection, err = (&tls.Dialer{NetDialer: &dialer}).DialContext(ctx, s.network, s.address)
+		} else {
+			s.connection, err = dialer.DialContext(ctx, s.network, s.address)
+		}
+		if err != nil {
+			s.connection = nil
+			return fmt.Errorf("connect: %w", err)
+		}
+	}
+	deadline, _ := ctx.Deadline()
+	_ = s.connection.SetWriteDeadline(deadline)
+	if _, err := s.connection.Write(slices.Concat(again, messages.Bytes())); err != nil {
+		s.close()
+		return fmt.Errorf("write: %w", err)
+	}
+	s.unsure = messages.Bytes()
+	return nil
+}
+
+// isUp reports whether the other side has the connection open, as far as that can be seen.
+func (s *syslog) isUp() bool {
+	_ = s.connection.SetReadDeadline(time.Now().Add(time.Millisecond))
+	var one [1]byte
+	_, err := s.connection.Read(one[:])
+	return err == nil || errors.Is(err, os.ErrDeadlineExceeded)
+}
+
+func (s *syslog) close() {
+	if s.connection != nil {
+		_ = s.connection.Close()
+		s.connection = nil
+	}
+}
