@@ -162,7 +162,7 @@ func (p *page) approvals(request) view {
 func (p *page) madeWith(a answered) *activity.Call {
 	for _, c := range p.calls.Page(activity.Filter{Vault: a.Vault, Command: a.Command, Since: a.Made}, 0, 100).Calls {
 		used := slices.ContainsFunc(p.approved, func(other answered) bool { return other.Call != nil && other.Call.ID == c.ID })
-		if c.Approved && c.Kind == "" && !c.Own() && !used {
+		if c.Approved && c.Ended && c.Kind == "" && !c.Own() && !used {
 			return &c
 		}
 	}

@@ -47,7 +47,7 @@ func withProgram(m *testing.M) int {
 }
 
 // patience bounds what a test waits for: more than any view takes on a busy machine.
-const patience = 20 * time.Second
+const patience = time.Minute
 
 // browserPath returns the browser, "" if there is none.
 func browserPath() string {
