@@ -95,9 +95,7 @@ func (p *page) overview(r request) view {
 	for _, one := range figures.Refused {
 		data.Refused = append(data.Refused, refused{one, p.names.of(one.Last), p.why(one.Last).Sentence})
 	}
-	if oldest, _ := p.calls.Since(); oldest.IsZero() || len(p.calls.Figures(activity.Filter{}, p.Now()).Agents) == 0 {
-		data.First = len(today) == 0
-	}
+	data.First = len(today) == 0 && len(data.Agents) == 0 && len(p.calls.Figures(activity.Filter{}, p.Now()).Agents) == 0
 	data.Sentence = sentence(data.Agents, len(waiting))
 	servers, serversErr := private.Servers(private.ServersFolder(p.State))
 	for _, s := range servers {

@@ -114,7 +114,7 @@ func TestUndoInTheBrowser(t *testing.T) {
 	if value[bool](b, `document.getElementById("confirm") !== null`) {
 		b.press("#confirm")
 	}
-	b.until("what was done", `document.querySelector(".note")?.innerText === "Undone."`)
+	b.until("what was done", `document.querySelector(".note")?.innerText === "Undone." && !location.search.includes("answer")`)
 	if w.Read("Bread.md") != "# Bread\n\nflour\nwater\nsalt\n" {
 		t.Errorf("the note is %q", w.Read("Bread.md"))
 	}
@@ -158,6 +158,25 @@ func TestANotification(t *testing.T) {
 	b.until("the notification", `shown.length === 1`)
 	if got := value[string](b, `shown[0]`); got != "vaultwicket: An agent asks for your approval." {
 		t.Errorf("it says %q", got)
+	}
+}
+
+// A tab that is not seen counts the questions in its title and its icon; so does another one that has no
+// stream of its own.
+func TestTabsThatAreNotSeenCount(t *testing.T) {
+	w := begin(t, nil)
+	client := w.Stdio(false, "")
+	b := w.open()
+	other := w.window()
+	other.base = b.base
+	other.visit("changes")
+	for _, tab := range []*tab{b, other} {
+		tab.until("the stream", `document.getElementById("live").classList.contains("on")`)
+		value[bool](tab, `Object.defineProperty(document, "hidden", { get: () => true }), document.dispatchEvent(new Event("visibilitychange")), true`)
+	}
+	client.Do(rig.Calling("delete", "path=Bread.md"))
+	for _, tab := range []*tab{b, other} {
+		tab.until("the count", `document.title.startsWith("(1) ") && document.getElementById("icon").href.includes("icon-waiting")`)
 	}
 }
 
