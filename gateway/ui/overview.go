@@ -90,9 +90,10 @@ func (p *page) overview(r request) view {
 	_, err := p.calls.Update()
 	today, more, changesErr := p.changedToday()
 	waiting, _, _, _, questionsErr := p.questions()
-	data := overviewData{Cards: p.cards(waiting), Changed: today, More: more, Agents: p.day(today), Vault: p.Gateway.VaultName()}
-	figures := p.calls.Figures(activity.Filter{Since: midnight(p.Now())}, p.Now())
-	for _, one := range figures.Refused {
+	data := overviewData{Cards: p.cards(waiting), Changed: today, More: more, Vault: p.Gateway.VaultName()}
+	var refusals []activity.Refused
+	data.Agents, refusals = p.day(today)
+	for _, one := range refusals {
 		data.Refused = append(data.Refused, refused{one, p.names.of(one.Last), p.why(one.Last).Sentence})
 	}
 	data.First = len(today) == 0 && len(data.Agents) == 0 && len(p.calls.Figures(activity.Filter{}, p.Now()).Agents) == 0
@@ -138,8 +139,8 @@ func (p *page) changedToday() (list []changedBy, more bool, err error) {
 	return list, more, err
 }
 
-// day returns what each agent did, the busiest today first.
-func (p *page) day(today []changedBy) (list []dayOf) {
+// day returns what each agent did, the busiest first, and what was refused today.
+func (p *page) day(today []changedBy) (list []dayOf, refusals []activity.Refused) {
 	now := p.Now()
 	strips := p.calls.Figures(activity.Filter{Since: now.Add(-23 * time.Hour)}, now)
 	figures := p.calls.Figures(activity.Filter{Since: midnight(now)}, now)
@@ -164,7 +165,7 @@ func (p *page) day(today []changedBy) (list []dayOf) {
 		}
 		list = append(list, one)
 	}
-	return list
+	return list, figures.Refused
 }
 
 // sentence tells of a day.
@@ -243,7 +244,7 @@ type shownAgent struct {
 func (p *page) agents(r request) view {
 	_, err := p.calls.Update()
 	today, _, changesErr := p.changedToday()
-	days := p.day(today)
+	days, _ := p.day(today)
 	var data agentsData
 	var defined []Agent
 	var agentsErr error
