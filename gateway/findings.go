@@ -72,25 +72,36 @@ func (r route) inspect(out *exec.Outcome) (f findings, err error) {
 	return f, err
 }
 
+// signPiece is how much of an answer is copied at once: answers have up to 16 MiB.
+const signPiece = 256 << 10
+
 // signsIn returns a notice about the signs of injection in a text, "" if there are none, and their
 // kinds.
 func (r route) signsIn(output, path string) (notice string, kinds []string) {
-	text := []byte(output)
-	if r.call.Reply().JSON {
-		for _, escaped := range []string{`\n`, `\t`, `\r`} {
-			text = bytes.ReplaceAll(text, []byte(escaped), []byte("  "))
-		}
-	}
-	left := int64(signSteps)
-	signs, err := secrets.Signs(text, func(steps int64) error {
-		if left -= steps; left < 0 {
-			return failure.ErrInternal // it only ends the search
-		}
-		return nil
-	})
+	const around = 4 << 10 // no rule looks further
+	left, begin, line := int64(signSteps), 0, 0
 	var where []string
-	for _, s := range signs {
-		kinds, where = append(kinds, s.Kind), append(where, fmt.Sprintf("%s in line %d", s.Kind, s.Line))
+	var err error
+	for at := 0; at < len(output) && err == nil; at += signPiece {
+		line, begin = line+strings.Count(output[begin:max(0, at-around)], "\n"), max(0, at-around)
+		text := []byte(output[begin:min(len(output), at+signPiece+around)])
+		if r.call.Reply().JSON {
+			for _, escaped := range []string{`\n`, `\t`, `\r`} {
+				text = bytes.ReplaceAll(text, []byte(escaped), []byte("  "))
+			}
+		}
+		var signs []secrets.Sign
+		signs, err = secrets.Signs(text, func(steps int64) error {
+			if left -= steps; left < 0 {
+				return failure.ErrInternal // it only ends the search
+			}
+			return nil
+		})
+		for _, s := range signs {
+			if !slices.Contains(kinds, s.Kind) {
+				kinds, where = append(kinds, s.Kind), append(where, fmt.Sprintf("%s in line %d", s.Kind, line+s.Line))
+			}
+		}
 	}
 	if err != nil {
 		kinds, where = append(kinds, "too-much"), append(where, "too many words of such rules to search all of it")

@@ -115,7 +115,7 @@ func TestABatchOfLargeReadsTakesLittle(t *testing.T) {
 	s := largeVault(t, map[string]string{"Large.md": prose(15)})
 	a := agentOf(t, s)
 	var operations []map[string]any
-	reads := long.Count(30, 100)
+	reads := long.Count(12, 100)
 	for i := range reads {
 		operations = append(operations, read(fmt.Sprint(i), "Large.md"))
 	}
@@ -138,19 +138,20 @@ func TestABatchKeepsLittleOfWhatIsReferredTo(t *testing.T) {
 	s := largeVault(t, map[string]string{"Large.md": prose(15), "Word.md": "tide\n"})
 	a := agentOf(t, s)
 	var operations []map[string]any
-	for i := range 50 {
+	reads := long.Count(15, 50)
+	for i := range reads {
 		path := "Large.md"
 		if i%10 == 0 {
 			path = "Word.md"
 		}
 		operations = append(operations, read(fmt.Sprint("r", i), path))
 	}
-	for i := range 50 {
+	for i := range reads {
 		operations = append(operations, map[string]any{"clientId": fmt.Sprint("s", i), "command": "search",
 			"params": map[string]any{"query": map[string]any{"from": fmt.Sprint("r", i), "field": "stdout"}}})
 	}
 	got := batchOf(t, a, operations)
-	for i, one := range got.Results[50:] {
+	for i, one := range got.Results[reads:] {
 		switch {
 		case i%10 == 0 && (one.Status != "ok" || !strings.Contains(one.Result.Stdout, "Large.md")):
 			t.Errorf("%s, of a short text: %s %+v", one.ClientID, one.Status, one.Result)
@@ -167,7 +168,7 @@ func TestLargeReadsAtOnceTakeLittle(t *testing.T) {
 		t.Run(fmt.Sprintf("parallel %d", parallel), func(t *testing.T) {
 			s := largeVault(t, map[string]string{"Large.md": prose(30)}, fmt.Sprintf("--max-parallel=%d", parallel))
 			var callers sync.WaitGroup
-			for range long.Count(24, 64) {
+			for range long.Count(10, 64) {
 				a := agentOf(t, s)
 				callers.Go(func() {
 					got, err := a.Call(t.Context(), map[string]any{"command": "read", "params": map[string]any{"path": "Large.md"}})
