@@ -52,7 +52,8 @@ type Config struct {
 type Token struct {
 	Subjects []string // the values of the claim, none if the token does not have it
 	Scopes   []string
-	// Holder is the same for all tokens of a user of the issuer in one client.
+	// Holder is the same for all tokens of a user of the issuer. The client does not matter: some
+	// register anew when they ask for more scopes, and go on with their session.
 	Holder  [sha256.Size]byte
 	expires time.Time
 }
@@ -167,7 +168,7 @@ func (v *Verifier) check(ctx context.Context, text string, now time.Time) (Token
 		return Token{}, &Invalid{"it is bound to a key of the client (cnf), which is not supported"}
 	}
 	t := Token{Subjects: texts(all[v.Claim]), Scopes: append(words(all["scope"]), words(all["scp"])...), expires: standard.Expiry.Time()}
-	identity, _ := json.Marshal([]any{standard.Issuer, standard.Subject, all["client_id"], all["azp"]}) // decoded from JSON
+	identity, _ := json.Marshal([]string{standard.Issuer, standard.Subject}) // only text
 	t.Holder = sha256.Sum256(append([]byte("oauth\x00"), identity...))
 	return t, nil
 }

@@ -151,9 +151,11 @@ func (s *Server) Owns(path string) bool {
 
 // Holder is whose an access token is.
 type Holder struct {
-	Agent    string
-	Scopes   []string
-	Identity [sha256.Size]byte // the same for all tokens of a grant
+	Agent  string
+	Scopes []string
+	// Identity is the same for all tokens of an agent. The client does not matter: some register
+	// anew when they ask for more scopes, and go on with their session.
+	Identity [sha256.Size]byte
 }
 
 // Holder returns whose an access token is, the zero Holder for nobody's.

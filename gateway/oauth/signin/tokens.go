@@ -157,7 +157,7 @@ func (t *tokens) holder(token string) (h Holder) {
 	}
 	for _, g := range t.current().Grants {
 		if g.ID == known.grant {
-			return Holder{g.Agent, strings.Fields(g.Scope), sha256.Sum256([]byte("grant\x00" + g.ID))}
+			return Holder{g.Agent, strings.Fields(g.Scope), sha256.Sum256([]byte("signed in\x00" + g.Agent))}
 		}
 	}
 	return h
