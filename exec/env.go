@@ -58,6 +58,12 @@ func pick(getenv func(string) string, lists ...[]string) []string {
 	return env
 }
 
+// OwnersEnvironment returns the environment of a program that the owner of the notes has named,
+// such as one that shows a message: that of the official client.
+func OwnersEnvironment(getenv func(string) string) []string {
+	return pick(getenv, sharedVariables, appVariables)
+}
+
 // absoluteEntries returns the folders of a PATH whose meaning does not depend
 // on the working folder.
 func absoluteEntries(path string) []string {

@@ -141,7 +141,7 @@ func (g *vaultGateway) questionOfBatch(ctx context.Context, plan *batchPlan) (q 
 	whole := plan.digest()
 	digest.Write(whole[:])
 	q.InForm = true
-	asked := plan.asked()
+	asked, files := plan.asked(), []consent.PlannedFile(nil)
 	heading := fmt.Sprintf("A batch of %d operations, %d of which need approval:", len(plan.steps), len(asked))
 	if len(asked) == 1 {
 		heading = fmt.Sprintf("A batch of %d operations, one of which needs approval:", len(plan.steps))
@@ -155,7 +155,7 @@ func (g *vaultGateway) questionOfBatch(ctx context.Context, plan *batchPlan) (q 
 		if err != nil {
 			return q, nil, inOperation(step.ClientID, err)
 		}
-		each = append(each, one)
+		each, files = append(each, one), append(files, one.Files...)
 		q.Lines, q.InForm = append(append(q.Lines, consent.Line{}), one.Lines...), q.InForm && one.InForm && i < maxAsked
 		if i < maxAsked {
 			q.Text += "\n\n" + one.Text
@@ -173,6 +173,7 @@ func (g *vaultGateway) questionOfBatch(ctx context.Context, plan *batchPlan) (q 
 		}
 		q.Text += "\n\n" + consent.Draw(besides)
 	}
+	q.Does = consent.Does(q.Command, files)
 	q.Digest = [sha256.Size]byte(digest.Sum(nil))
 	q.Call = consent.DigestOfCalls(g.callsAsked(plan))
 	return q, each, nil

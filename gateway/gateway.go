@@ -75,6 +75,9 @@ type Config struct {
 	// Log gets internal errors, at [observe.LevelBug], and one line a call at the level
 	// info, without anything that a caller sent or a note contains; nil discards them.
 	Log *slog.Logger
+	// Notify tells the owner of each question that is left for them, see [consent.New]; it may be
+	// nil.
+	Notify func(text, link string)
 	// Observe is notified of every call; it may be nil.
 	Observe observe.Observer
 }
@@ -149,7 +152,7 @@ func New(c Config) *Gateway {
 	g := &Gateway{shared: &shared{
 		runner: c.Runner, backend: c.Backend, ownDay: c.OwnDay, running: admission.NewSemaphore(c.Limits.Parallel), agent: c.Agent, session: c.Session, log: c.Log, getenv: c.Getenv,
 		observer:  observe.All(c.Observe, observe.NewCallLog(c.Log, c.Session)),
-		admission: admission.New(c.Agent, c.Limits, c.Disabled, private.StateFolder(c.Getenv, ""), c.Runner.Timeout), consent: consent.New(state), records: audit.NewRecords(state, c.Agent, c.Session),
+		admission: admission.New(c.Agent, c.Limits, c.Disabled, private.StateFolder(c.Getenv, ""), c.Runner.Timeout), consent: consent.New(state, c.Notify), records: audit.NewRecords(state, c.Agent, c.Session),
 		answers: pages.NewStore[storedAnswer](storeLimits, time.Now),
 	}}
 	for _, served := range c.Vaults {

@@ -40,6 +40,7 @@ gateway/notes                : gateway/failure gateway/names policy policy/acces
 gateway/admission            : gateway/failure gateway/state/private
 gateway/consent              : gateway/clean gateway/difference gateway/failure gateway/state/audit allowlist allowlist/quote tiers gateway/state/private
 gateway/httpguard            :
+gateway/notify               : exec/process gateway/httpguard gateway/state/private
 gateway/oauth                : gateway/httpguard
 gateway/oauth/signin         : gateway/httpguard gateway/state/private
 gateway/names                :
@@ -57,7 +58,7 @@ gateway/mcpserver/wire       : allowlist/quote
 gateway/mcpserver/streamable : gateway/httpguard gateway/mcpserver/wire gateway/state/private
 cmd/vaultwicket              : allowlist allowlist/day allowlist/quote cmd/internal/clients cmd/internal/doctor cmd/internal/release cmd/internal/remote cmd/internal/settings cmd/internal/terminal cmd/internal/vault cmd/internal/vault/disk exec exec/secrets exec/frame exec/trust gateway gateway/admission gateway/catalog gateway/clean gateway/consent gateway/difference gateway/failure gateway/httpguard gateway/mcpserver gateway/mcpserver/streamable gateway/notes gateway/oauth gateway/oauth/signin gateway/registry gateway/state/agents gateway/state/audit gateway/state/journal gateway/state/private gateway/ui policy policy/access tiers
 cmd/internal/remote          : cmd/internal/release cmd/internal/terminal gateway gateway/catalog gateway/failure
-cmd/internal/settings        : allowlist allowlist/day allowlist/quote cmd/internal/release cmd/internal/remote cmd/internal/terminal cmd/internal/vault/meaning exec exec/process exec/trust gateway gateway/admission gateway/clean gateway/httpguard gateway/mcpserver/streamable gateway/notes gateway/observe gateway/observe/export gateway/observe/telemetry gateway/registry gateway/state/audit gateway/state/private policy policy/access tiers
+cmd/internal/settings        : allowlist allowlist/day allowlist/quote cmd/internal/release cmd/internal/remote cmd/internal/terminal cmd/internal/vault/meaning exec exec/process exec/trust gateway gateway/admission gateway/clean gateway/httpguard gateway/mcpserver/streamable gateway/notes gateway/notify gateway/observe gateway/observe/export gateway/observe/telemetry gateway/registry gateway/state/audit gateway/state/private policy policy/access tiers
 cmd/internal/doctor          : allowlist/quote cmd/internal/clients cmd/internal/release cmd/internal/remote cmd/internal/settings cmd/internal/terminal cmd/internal/vault/disk/system exec gateway gateway/admission gateway/clean gateway/consent gateway/failure gateway/oauth gateway/registry gateway/state/audit gateway/state/journal gateway/state/private policy policy/access tiers
 cmd/internal/terminal        : allowlist/day allowlist/quote gateway/clean gateway/failure tiers
 cmd/internal/document        :
@@ -97,7 +98,7 @@ var capabilities = []struct{ imported, importers, why string }{
 	{"github.com/go-jose/go-jose/v4", "gateway/oauth/", "access tokens are checked in one place"},
 	{"github.com/go-webauthn/webauthn/webauthn", "gateway/oauth/signin/", "the owner signs in in one place"},
 	{"github.com/go-oauth2/oauth2/v4", "gateway/oauth/signin/", "access tokens are issued in one place"},
-	{"net/http", "gateway/httpguard/ gateway/mcpserver/ gateway/mcpserver/streamable/ gateway/oauth/ gateway/oauth/signin/ cmd/vaultwicket/serve_http.go cmd/internal/remote/ gateway/ui/ gateway/observe/telemetry/ cmd/internal/vault/meaning/", "the network is used by servers over HTTP, for traces, and for vectors of texts by a server on the machine only"},
+	{"net/http", "gateway/httpguard/ gateway/mcpserver/ gateway/mcpserver/streamable/ gateway/oauth/ gateway/oauth/signin/ gateway/notify/ cmd/vaultwicket/serve_http.go cmd/internal/remote/ gateway/ui/ gateway/observe/telemetry/ cmd/internal/vault/meaning/", "the network is used by servers over HTTP, for traces, for messages to the owner, and for vectors of texts by a server on the machine only"},
 	{"go.opentelemetry.io/otel/sdk/trace", "gateway/observe/telemetry/", "what a collector is told is written in one place"},
 	{"go.opentelemetry.io/otel/trace", "gateway/observe/telemetry/", "what a collector is told is written in one place"},
 }

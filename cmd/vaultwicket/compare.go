@@ -79,7 +79,7 @@ func reading(o settings.Opened, backend gateway.Backend) *gateway.Gateway {
 	s.Served = slices.Clone(s.Served[:1])
 	p := &s.Served[0].Policy
 	p.Ceiling, p.Mutations, p.Publish, p.UI = tiers.V3, false, false, false
-	return settings.NewGateway(s, o.Std, o.Runner, o.Log, nil)
+	return settings.NewGateway(s, o.Std, o.Runner, o.Log, nil, nil)
 }
 
 // comparison configures a comparison.

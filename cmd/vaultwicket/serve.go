@@ -60,6 +60,7 @@ func serve(ctx context.Context, std terminal.Streams, args []string) error {
 	defer o.Records.Close() // after the last line
 	defer o.Traces.Close()  // after the last call
 	defer o.Runner.Close()
+	defer o.Notifier.Close()
 	defer o.Gateway.Flush()
 	if std.Getenv("GOGC") == "" {
 		// Not now: a collection before the first answer would take a fifth of the start.

@@ -7,6 +7,7 @@ import (
 	"io"
 	"net"
 	"net/netip"
+	"os"
 	"runtime/debug"
 	"time"
 
@@ -17,9 +18,11 @@ import (
 	"vaultwicket/cmd/internal/terminal"
 	"vaultwicket/exec"
 	"vaultwicket/gateway/admission"
+	"vaultwicket/gateway/consent"
 	"vaultwicket/gateway/failure"
 	"vaultwicket/gateway/httpguard"
 	"vaultwicket/gateway/state/agents"
+	"vaultwicket/gateway/state/private"
 	"vaultwicket/gateway/ui"
 )
 
@@ -114,6 +117,14 @@ func servePage(ctx context.Context, std terminal.Streams, args []string) error {
 	}, "")
 	if std.Getenv("GOGC") == "" {
 		debug.SetGCPercent(serveGarbage) // it stays open all day
+	}
+	remove, err := private.RegisterServer(consent.Pages(state), private.Server{
+		Session: settings.Session(), PID: os.Getpid(), Since: time.Now().UTC(), Version: release.Version, Transport: "page", URL: "http://" + l.Addr().String(),
+	})
+	if err != nil {
+		o.Log.Warn("links to questions cannot lead to this page: " + err.Error())
+	} else {
+		defer remove()
 	}
 	go exec.ReapOrphans(ctx)
 	go showLinks(console, func() string { return "http://" + l.Addr().String() + page.Open() })

@@ -37,6 +37,8 @@ type Approvals struct {
 	store     *Store // nil where there is no folder for it
 	standing  *Standing
 	attention *attention
+	tell      func(text, link string) // nil tells no one
+	state     string
 }
 
 // Requester is who needs an approval.
@@ -52,9 +54,10 @@ type Requester struct {
 }
 
 // New returns the approvals in a state folder. With "" a user can only be asked through the
-// client.
-func New(state string) *Approvals {
-	c := &Approvals{standing: NewStanding(time.Now), attention: newAttention(time.Now)}
+// client. tell is called for each question that is left for the user, with a text without names
+// of notes and a link to the question on the local page, "" if none is open; it must not wait.
+func New(state string, tell func(text, link string)) *Approvals {
+	c := &Approvals{standing: NewStanding(time.Now), attention: newAttention(time.Now), tell: tell, state: state}
 	if state != "" {
 		c.store = OpenStore(Folder(state), time.Now)
 	}
@@ -191,7 +194,7 @@ func (a *Approvals) leaveQuestion(vault string, q Question, by Requester, refusa
 	if q.Destructive {
 		effect = tiers.Destroys
 	}
-	_, err := a.store.Ask(StoredQuestion{
+	left, err := a.store.Ask(StoredQuestion{
 		Session: by.Caller, Client: clean.Line(quote.Short(by.Client)), Vault: vault, Command: q.Command, Effect: effect.String(), Text: q.Text, Lines: q.Lines, Digest: q.Digest, Call: q.Call,
 	})
 	var open *StillOpen
@@ -202,7 +205,27 @@ func (a *Approvals) leaveQuestion(vault string, q Question, by Requester, refusa
 	case err != nil:
 		return failure.New(failure.CodeUnconfirmed, failure.Of(refusal).Hint, "command %q: approval cannot be requested: %v", q.Command, err)
 	}
+	if a.tell != nil {
+		a.tell(q.told(by), Link(a.state, left.Ref))
+	}
 	return waiting(q)
+}
+
+// Pages is the folder of the local pages that are open, in the state folder: see
+// [private.RegisterServer].
+func Pages(state string) string { return filepath.Join(state, "pages") }
+
+// LinkPath is followed by the name of a question, see [StoredQuestion.Ref], in links to the local
+// page. A link gives no right: the page shows it to a browser that is signed in, and to no other.
+const LinkPath = "/question/"
+
+// Link returns the link to a question on the local page that was opened last, "" if none is open.
+func Link(state, ref string) string {
+	pages, err := private.Servers(Pages(state))
+	if err != nil || len(pages) == 0 || pages[0].URL == "" {
+		return ""
+	}
+	return pages[0].URL + LinkPath + ref
 }
 
 // waiting is the error while the user has to answer in a terminal. It does not contain the code of

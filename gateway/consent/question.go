@@ -1,14 +1,19 @@
 package consent
 
 import (
+	"cmp"
 	"crypto/sha256"
+	"fmt"
+	"path"
 	"slices"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"vaultwicket/allowlist/quote"
 	"vaultwicket/gateway/clean"
 	"vaultwicket/gateway/failure"
+	"vaultwicket/gateway/state/private"
 )
 
 // Question is what the user is asked before a call.
@@ -26,6 +31,8 @@ type Question struct {
 	Lines  []Line
 	Text   string
 	InForm bool
+	// Does says what the call would do without the name of a note, see [Does].
+	Does string
 	// Links says what the change does to links, "" for nothing.
 	Links string
 	// Digest is that of the exact call, and of the notes as they are at the time of the
@@ -135,6 +142,61 @@ func (f PlannedFile) Named() Line {
 	}
 	return Named("changes", f.Path)
 }
+
+// Does says without any name or text of a note what a call does to files, such as "delete 1 note
+// and change 2 notes". Where they are not known it is the name of the command.
+func Does(command string, files []PlannedFile) string {
+	verbs := [...]string{"delete", "move", "change", "create"}
+	var counts [len(verbs)]int
+	thing := "note"
+	for _, f := range files {
+		switch {
+		case f.From != "":
+			counts[1]++
+		case f.Before == "":
+			counts[3]++
+		case f.After == "":
+			counts[0]++
+		default:
+			counts[2]++
+		}
+		if !strings.EqualFold(path.Ext(f.Path), ".md") {
+			thing = "file"
+		}
+	}
+	var parts []string
+	for i, n := range counts {
+		if n > 0 {
+			parts = append(parts, verbs[i]+" "+counted(n, thing))
+		}
+	}
+	switch n := len(parts); n {
+	case 0:
+		return "run " + command
+	case 1:
+		return parts[0]
+	default:
+		return strings.Join(parts[:n-1], ", ") + " and " + parts[n-1]
+	}
+}
+
+// told is what a message to the owner says of a question, such as "Cursor asks to delete 1 note in
+// Work". Of names that others have chosen only letters, digits, dashes and spaces are in it: it is
+// shown by other programs, which may have a meaning for the rest.
+func (q Question) told(by Requester) string {
+	plain := func(name, fallback string) string {
+		name = strings.Join(strings.Fields(strings.Map(func(r rune) rune {
+			if unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r) || r == '-' || r == '_' {
+				return r
+			}
+			return ' '
+		}, name)), " ")
+		return cmp.Or(quote.Clip(strings.TrimLeft(name, "-_ "), maxTold), fallback)
+	}
+	return fmt.Sprintf("%s asks to %s in %s", plain(cmp.Or(private.AgentOf(by.Caller), by.Client), "An agent"), q.Does, plain(q.Vault, "the vault of the app"))
+}
+
+const maxTold = 60 // bytes of a name
 
 // Places are the paths that the change touches.
 func (f PlannedFile) Places() []string {

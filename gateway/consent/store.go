@@ -2,6 +2,7 @@ package consent
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"io/fs"
 	"path/filepath"
@@ -89,7 +90,7 @@ func (d *Store) Ask(q StoredQuestion) (StoredQuestion, error) {
 		if count >= maxPending || len(s.live) >= maxKept {
 			return &Full{"questions", maxPending}
 		}
-		fresh.Code = s.freeCode()
+		fresh.Code, fresh.Ref = s.freeCode(), rand.Text()
 		q = fresh
 		return d.save(q)
 	})

@@ -42,6 +42,9 @@ type StoredQuestion struct {
 	Made    time.Time
 	Expires time.Time // taken: ten minutes from now if zero, an hour at most
 
+	// Ref names the question in links, and says nothing of its code.
+	Ref string
+
 	Session string // taken, needed: who asks
 	Client  string // taken: what it says that it is
 	Vault   string // taken, needed
@@ -98,7 +101,7 @@ func (q StoredQuestion) check() error {
 		needed      bool
 	}{
 		{"session", q.Session, true}, {"vault", q.Vault, true}, {"command", q.Command, true},
-		{"client", q.Client, false}, {"effect", q.Effect, false}, {"by", q.By, false},
+		{"client", q.Client, false}, {"effect", q.Effect, false}, {"by", q.By, false}, {"ref", q.Ref, false},
 	} {
 		if err := checkText(f.name, f.value, maxField, isUnprintable); err != nil {
 			return err
@@ -227,6 +230,7 @@ type record struct {
 	Call    string    `json:"call,omitempty"`
 	Params  []string  `json:"params,omitempty"`
 	By      string    `json:"by,omitempty"`
+	Ref     string    `json:"ref,omitempty"`
 	Lines   []Line    `json:"lines,omitempty"`
 }
 
@@ -243,7 +247,7 @@ func (q StoredQuestion) encode() ([]byte, error) {
 	r := record{
 		Code: code, State: q.State.String(), Made: q.Made, Expires: q.Expires,
 		Session: q.Session, Client: q.Client, Vault: q.Vault, Command: q.Command, Effect: q.Effect,
-		Text: q.Text, Digest: hex.EncodeToString(q.Digest[:]), Params: q.Params, By: q.By, Lines: q.Lines,
+		Text: q.Text, Digest: hex.EncodeToString(q.Digest[:]), Params: q.Params, By: q.By, Ref: q.Ref, Lines: q.Lines,
 	}
 	if q.Call != (CallDigest{}) {
 		r.Call = hex.EncodeToString(q.Call[:])
@@ -287,7 +291,7 @@ func (r record) question() (StoredQuestion, bool) {
 	return StoredQuestion{
 		Code: displayCode(r.Code), State: kept[state], Made: r.Made.UTC(), Expires: r.Expires.UTC(),
 		Session: r.Session, Client: r.Client, Vault: r.Vault, Command: r.Command, Effect: r.Effect,
-		Text: r.Text, Digest: Digest(digest), Call: call, Params: r.Params, By: r.By, Lines: r.Lines,
+		Text: r.Text, Digest: Digest(digest), Call: call, Params: r.Params, By: r.By, Ref: r.Ref, Lines: r.Lines,
 	}, true
 }
 

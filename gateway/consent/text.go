@@ -45,6 +45,7 @@ var deciding = []string{"old", "new", "regex", "query", "where"}
 // asked about together. changes are those of q.Files, nil if they are not known. The error
 // says that a value that has to be shown is too long for it.
 func (q *Question) Describe(call allowlist.Call, changes []difference.Change, together int) error {
+	q.Does = Does(q.Command, q.Files)
 	size := 0
 	for _, name := range deciding {
 		value, _ := call.Param(name)

@@ -37,6 +37,17 @@ func (p *page) questions() (waiting, ended, approved []consent.StoredQuestion, d
 	return waiting, ended, approved, len(unreadable), err
 }
 
+// placeOf returns where the question of a link is on the page: among all of them, if it does not wait.
+func (p *page) placeOf(link string) string {
+	waiting, ended, approved, _, _ := p.questions() // the view tells what cannot be read
+	for _, q := range slices.Concat(waiting, ended, approved) {
+		if q.Ref != "" && link == consent.LinkPath+q.Ref {
+			return "approvals#q-" + q.Code
+		}
+	}
+	return "approvals"
+}
+
 // hasEnded reports whether a caller cannot call again: a process, whose name begins with its
 // number, or an HTTP session, after its server has ended. A terminal, or a client that is
 // identified by its token, can call again.

@@ -14,6 +14,7 @@ import (
 	"sync"
 	"time"
 
+	"vaultwicket/gateway/consent"
 	"vaultwicket/gateway/httpguard"
 )
 
@@ -111,6 +112,10 @@ func (g *guard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // admit checks who sends a request.
 func (g *guard) admit(w http.ResponseWriter, r *http.Request) {
 	path, inside := strings.CutPrefix(r.URL.EscapedPath(), g.base)
+	if ref, found := strings.CutPrefix(r.URL.EscapedPath(), consent.LinkPath); found && r.Method != http.MethodPost && !isEmbedded(r.Header) {
+		lead(w, r, ref)
+		return
+	}
 	if code, found := strings.CutPrefix(path, openName); inside && found && r.Method != http.MethodPost {
 		g.trade(w, r, code)
 		return
@@ -237,6 +242,21 @@ func (g *guard) goOn(w http.ResponseWriter) {
 	fmt.Fprintf(w, `<!doctype html><html lang="en"><head><meta charset="utf-8"><title>vaultwicket</title>`+
 		`<meta http-equiv="refresh" content="0; url=%[1]s"><link rel="icon" href="%[1]sassets/icon.svg"></head><body><p><a href="%[1]s">Continue</a></p></body></html>`+"\n", g.base)
 }
+
+// lead answers a link to a question with a page that is the same for every question and visitor.
+// Its script goes on to the question where this browser is signed in.
+func lead(w http.ResponseWriter, r *http.Request, ref string) {
+	if ref == questionScript {
+		serveAsset(w, r, ref)
+		return
+	}
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	fmt.Fprintf(w, `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>vaultwicket</title><script src="%s" defer></script></head>`+
+		`<body><main><h1>An agent asks for your approval</h1><p>This browser is not signed in. Open the link that &quot;vaultwicket ui&quot; prints in it: the question is under Approvals.</p></main></body></html>`+"\n", consent.LinkPath+questionScript)
+}
+
+// questionScript is the script of the page of a link, and no name of a question.
+const questionScript = "question.js"
 
 // refuse answers with a page that says why, without a link.
 func refuse(w http.ResponseWriter, status int, text string) {

@@ -30,6 +30,7 @@ import (
 
 	"vaultwicket/gateway"
 	"vaultwicket/gateway/clean"
+	"vaultwicket/gateway/consent"
 	"vaultwicket/gateway/failure"
 	"vaultwicket/gateway/httpguard"
 	"vaultwicket/gateway/state/audit"
@@ -240,6 +241,10 @@ func (p *page) serve(w http.ResponseWriter, r *http.Request, v visit) {
 	case isAsset && r.Method != http.MethodPost:
 		serveAsset(w, r, name)
 		return
+	case strings.HasPrefix("/"+v.Path, consent.LinkPath) && r.Method != http.MethodPost:
+		w.Header().Set("Location", v.Base+p.placeOf("/"+v.Path))
+		w.WriteHeader(http.StatusSeeOther)
+		return
 	case v.Path == "events" && r.Method == http.MethodGet:
 		p.events.serve(w, r)
 		return
@@ -347,7 +352,7 @@ func (a *answers) take(r *http.Request) view {
 	return view{}
 }
 
-//go:embed assets/page.css assets/page.js assets/icon.svg assets/icon-waiting.svg
+//go:embed assets/page.css assets/page.js assets/question.js assets/icon.svg assets/icon-waiting.svg
 var assetFiles embed.FS
 
 // Stylesheet returns the style sheet of the page, for the other pages of the program.

@@ -38,6 +38,10 @@ func settingsPage() string {
 	for _, key := range DescribeAgent() {
 		b.WriteString(rowOf(asCode(key[0]), key[1]))
 	}
+	b.WriteString("\n## [notify]\n\nHow a server tells you that a question waits: see [Permissions and approvals](permissions.md#approvals). It is in no profile, and taken at the next start.\n\n" + headOf("key", ""))
+	for _, key := range notifyKeys {
+		b.WriteString(rowOf(asCode(key[0]), key[1]))
+	}
 	b.WriteString("\n## Managed settings\n\nThe administrator of a machine can set bounds for everybody on it, in `/etc/vaultwicket/config.toml` (macOS: `/Library/Application Support/vaultwicket/config.toml`, Windows:\n" +
 		"`vaultwicket\\config.toml` in the folder ProgramData). Flags, variables, profiles, the file of the user, its vaults and its agents only narrow them; where they decide, `config show` says so. The file and everything on\n" +
 		"its path must belong to root, on Windows to administrators, and nobody else may be able to write it: otherwise, and if it is wrong, vaultwicket does not start. It has no other keys than:\n\n" + headOf("key", ""))

@@ -32,6 +32,7 @@ type managed struct {
 	limits admission.Limits  // 0 for those that are not written
 	agents []string          // that may have rights, nil for all
 	export []string          // targets of the audit log
+	silent bool              // the owner is not told of questions by [notify]
 	texts  map[string]string // of the settings that are written, by name
 }
 
@@ -48,6 +49,7 @@ var managedKeys = [][2]string{
 	{"export", "where every server sends the lines of the audit log, too; others can only add targets"},
 	{"checkpoints", "what signs where the audit log ends, in place of what others say"},
 	{"agents", "names of the agents that may have rights; \"default\" is the one of a server that names none (default: all)"},
+	{"notify", "false ignores the table [notify] of the user's file: nothing is sent and no program is started (default: true)"},
 }
 
 // openManaged reads the managed settings. A file that is missing bounds nothing; any other that
@@ -96,6 +98,11 @@ func parseManaged(content []byte) (managed, []problem) {
 			_, s.Policy.Access, err = r.access(root[key], []string{key}, "[access]")
 		case key == "agents":
 			m.agents, err = nameList(root[key], "names of agents")
+		case key == "notify":
+			told, ok := root[key].(bool)
+			if m.silent = !told; !ok {
+				err = fmt.Errorf("is %s, want %s", typeName(root[key]), wanted[boolean])
+			}
 		default:
 			known := slices.Clone(agentSettings)
 			for _, k := range managedKeys {

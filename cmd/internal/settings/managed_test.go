@@ -302,3 +302,18 @@ func TestOthersOnlyAddTargets(t *testing.T) {
 		}
 	}
 }
+
+// The table [notify] is read where the machine allows it, and nothing is sent where it does not.
+func TestTheMachineForbidsMessages(t *testing.T) {
+	const told = "[notify]\nntfy = \"https://ntfy.example/topic\"\n"
+	for managed, want := range map[string]string{"": "https://ntfy.example/topic", "notify = true": "https://ntfy.example/topic", "notify = false": ""} {
+		manage(t, managed)
+		if s, err := loadFor(t, "serve", true, told); err != nil || s.Notify.Ntfy != want {
+			t.Errorf("%q: %+v, %v", managed, s.Notify, err)
+		}
+	}
+	manage(t, `notify = "no"`)
+	if _, err := loadFor(t, "serve", true, told); err == nil || !strings.Contains(err.Error(), "true or false") {
+		t.Errorf("a wrong value: %v", err)
+	}
+}

@@ -20,6 +20,7 @@ import (
 	"vaultwicket/exec"
 	"vaultwicket/gateway"
 	"vaultwicket/gateway/clean"
+	"vaultwicket/gateway/notify"
 	"vaultwicket/gateway/observe"
 	"vaultwicket/gateway/observe/export"
 	"vaultwicket/gateway/observe/telemetry"
@@ -43,6 +44,8 @@ type Opened struct {
 	// Remote is the server to call in place of the gateway, nil for none; see [Flags.CallsServer].
 	// There is neither a runner nor a gateway then.
 	Remote *remote.Server
+	// Notifier tells the owner of questions, nil for none.
+	Notifier *notify.Notifier
 	// Activity is told of the calls of a server.
 	Activity *Activity
 
@@ -78,6 +81,9 @@ func Open(name string, std terminal.Streams, args []string, more func(*Flags)) (
 	}
 	if f.Observed {
 		o.openObservers()
+		if err := o.openNotifier(); err != nil {
+			return Opened{}, err
+		}
 	}
 	if o.Runner, err = NewRunner(s, std, f.Resident, o.watcher()); err != nil {
 		return Opened{}, err
@@ -90,7 +96,7 @@ func Open(name string, std terminal.Streams, args []string, more func(*Flags)) (
 			return Opened{}, err
 		}
 	}
-	o.Gateway = NewGateway(s, std, o.Runner, o.Log, o.observer())
+	o.Gateway = NewGateway(s, std, o.Runner, o.Log, o.observer(), o.Notifier.Send)
 	o.Follow(nil)
 	return o, nil
 }
@@ -133,11 +139,11 @@ func NewRunner(s Settings, std terminal.Streams, resident bool, watch exec.Watch
 }
 
 // NewGateway returns a gateway of settings with a runner. observer is nil if no one is
-// told of the calls.
-func NewGateway(s Settings, std terminal.Streams, runner *exec.Runner, log *slog.Logger, observer observe.Observer) *gateway.Gateway {
+// told of the calls, tell if no one is told of questions, see [gateway.Config].
+func NewGateway(s Settings, std terminal.Streams, runner *exec.Runner, log *slog.Logger, observer observe.Observer, tell func(text, link string)) *gateway.Gateway {
 	return gateway.New(gateway.Config{
 		Vaults: s.Served, Runner: runner, Backend: s.Backend, Limits: s.Limits, Disabled: !s.Enabled, OwnDay: s.DayStart > 0,
-		Agent: s.agentName(), Session: Session(), Getenv: std.Getenv, Log: log, Observe: observer,
+		Agent: s.agentName(), Session: Session(), Getenv: std.Getenv, Log: log, Observe: observer, Notify: tell,
 	})
 }
 
@@ -163,7 +169,7 @@ func (o Opened) OfAgent(agent string) (*gateway.Gateway, error) {
 	}
 	g := gateway.New(gateway.Config{
 		Vaults: s.Served, Runner: o.Runner, Backend: s.Backend, Limits: s.Limits, Disabled: !s.Enabled, OwnDay: s.DayStart > 0,
-		Agent: agent, Session: newSession(), Getenv: o.Std.Getenv, Log: o.Log, Observe: o.observer(),
+		Agent: agent, Session: newSession(), Getenv: o.Std.Getenv, Log: o.Log, Observe: o.observer(), Notify: o.Notifier.Send,
 	})
 	r := newReloader(g, f, s, o.Std, o.Log.With("agent", agent))
 	if o.running.read = f.source; early {

@@ -36,6 +36,7 @@ func configSchema() object {
 		"type": "object", "description": "agents by their names, each with rights that narrow those of the file and of its vaults",
 		"propertyNames": object{"pattern": agentPattern}, "additionalProperties": agentSchema(),
 	}
+	general["notify"] = notifySchema()
 	return object{
 		"$schema": "https://json-schema.org/draft/2020-12/schema", "title": "vaultwicket settings",
 		"type": "object", "properties": general, "additionalProperties": false, "$defs": definitions,

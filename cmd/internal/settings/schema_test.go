@@ -48,6 +48,8 @@ func TestTheSchemaAndTheProgramAgree(t *testing.T) {
 		`min-cli-version = "1.12.2"`, `min-cli-version = "1.12.10"`, `min-cli-version = "1.13.0"`, `min-cli-version = "2.0.0"`, `min-cli-version = "10.1.100"`,
 		"rate = 0", "rate = 100000", "max-parallel = 1", "max-parallel = 64", "disable = []", `enable-only = ["daily:read"]`,
 		"profile = \"a\"\n[profiles.a]\ntier = \"v3\"", vault(`name = "ä b"`), vault(`id = "0123456789abcdef"`), vault(`folder = "` + drive + `/x"`),
+		"[notify]", "[notify]\nntfy = \"https://ntfy.sh/topic\"\ncommand = [\"" + drive + "/bin/say\", \"-v\"]",
+		"[notify]\nwebhook = \"http://127.0.0.1:80/x\"\nwebhook-secret-file = \"" + drive + "/x\"",
 		vault("name = \"a\"\n[vaults.access]\n\"a b/c.md\" = \"none\""),
 	}
 	for name, sample := range samples {
@@ -72,6 +74,9 @@ func TestTheSchemaAndTheProgramAgree(t *testing.T) {
 		vault(`id = "12"`), vault(`folder = "x"`), vault("name = \"a\"\ntier = \"v4\""), vault("name = \"a\"\nallow-mutations = true"),
 		vault("name = \"a\"\n[vaults.access]"), vault("name = \"a\"\n[vaults.access]\n\"/\" = \"w\""), vault("name = \"a\"\naccess = \"r\""),
 		vault("name = \"a\"\n[vaults.access]\nNote.md = \"r\""),
+		"notify = true", "[notify]\nnfty = \"x\"", "[notify]\nntfy = 1", "[notify]\nntfy = \"\"", "[notify]\nntfy = \"ftp://x/y\"", "[notify]\nntfy = \"https://x/y?auth=1\"",
+		"[notify]\nwebhook = \"https://x/y\"", "[notify]\nwebhook-secret-file = \"" + drive + "/x\"", "[notify]\nntfy-token-file = \"" + drive + "/x\"",
+		"[notify]\nntfy = \"https://x/y\"\nntfy-token-file = \"x\"", "[notify]\ncommand = []", "[notify]\ncommand = [\"say\"]", "[notify]\ncommand = \"/bin/say\"",
 	}
 	for _, content := range wrong {
 		if byProgram, bySchema := judge(t, schema, content); bySchema == nil || byProgram == nil {

@@ -16,6 +16,7 @@ import (
 
 	"vaultwicket/gateway"
 	"vaultwicket/gateway/admission"
+	"vaultwicket/gateway/notify"
 	"vaultwicket/policy"
 )
 
@@ -47,6 +48,8 @@ type Settings struct {
 	Agents policy.Agents
 	// Reviewed is the agent whose past is wanted, "" for everybody's, see [Flags.Reviews].
 	Reviewed string
+	// Notify says how the owner is told of questions.
+	Notify notify.Config
 
 	tables []vaultTable     // [[vaults]] of the file
 	Served []gateway.Served // every vault that is served, the default one first

@@ -9,6 +9,7 @@ import (
 
 	"vaultwicket/allowlist/quote"
 	"vaultwicket/cmd/internal/terminal"
+	"vaultwicket/gateway/notify"
 	"vaultwicket/policy"
 )
 
@@ -147,7 +148,7 @@ func (f *Flags) read(std terminal.Streams) (Settings, error) {
 	if err := f.fromFile(std); err != nil {
 		return Settings{}, err
 	}
-	s := Settings{tables: f.file.vaults, Agents: f.source.agents}
+	s := Settings{tables: f.file.vaults, Agents: f.source.agents, Notify: f.file.notify}
 	for i := range table {
 		if err := f.apply(&s, i); err != nil {
 			return Settings{}, err
@@ -155,6 +156,9 @@ func (f *Flags) read(std terminal.Streams) (Settings, error) {
 	}
 	s.Policy.Origins = f.origins()
 	f.bounds.bound(f, &s)
+	if f.bounds.silent {
+		s.Notify = notify.Config{}
+	}
 	if f.Reviews {
 		s.Reviewed, s.Agent = s.Agent, ""
 	}

@@ -22,8 +22,9 @@ type Server struct {
 	PID     int       `json:"pid"`
 	Since   time.Time `json:"since"`
 	Version string    `json:"version"`
-	// Transport is "stdio" or "http".
+	// Transport is "stdio" or "http", "page" for a local page, of which URL is the origin.
 	Transport string   `json:"transport"`
+	URL       string   `json:"url,omitempty"`
 	Vaults    []string `json:"vaults"`
 	// Limits are those in force at the start; 0 is no limit.
 	CallsMinute   int `json:"callsPerMinute"`

@@ -1,0 +1,258 @@
+package notify
+
+import (
+	"bytes"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// sent is a request as a server of the test got it.
+type sent struct {
+	header http.Header
+	body   string
+	at     time.Time
+}
+
+// receive returns a server that answers with do, and the requests that it gets.
+func receive(t *testing.T, do http.HandlerFunc) (url string, got chan sent) {
+	got = make(chan sent, 100)
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		got <- sent{r.Header, string(body), time.Now()}
+		do(w, r)
+	}))
+	t.Cleanup(s.Close)
+	return s.URL, got
+}
+
+func ok(http.ResponseWriter, *http.Request) {}
+
+// logs is a log that tests read while it is written.
+type logs struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (l *logs) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.Write(p)
+}
+
+func (l *logs) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.String()
+}
+
+func open(t *testing.T, c Config) (*Notifier, *logs) {
+	t.Helper()
+	l := &logs{}
+	n, err := Open(c, nil, slog.New(slog.NewTextHandler(l, nil)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	n.gap, n.retry = time.Millisecond, time.Millisecond
+	return n, l
+}
+
+func secret(t *testing.T, text string) string {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "secret")
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return file
+}
+
+const text, link = "Cursor asks to delete 1 note in Work", "http://127.0.0.1:8766/question/ABC"
+
+// Each way tells the text and the link, and how long that takes is measured.
+func TestEachWayTellsTheOwner(t *testing.T) {
+	topic, atNtfy := receive(t, ok)
+	hook, atHook := receive(t, ok)
+	file := filepath.Join(t.TempDir(), "told")
+	n, l := open(t, Config{
+		Ntfy: topic + "/topic", NtfyTokenFile: secret(t, "tk_1\n"), Webhook: hook, WebhookSecretFile: secret(t, "whsec_"+base64.StdEncoding.EncodeToString([]byte("0123456789abcdef0123"))+"\n"),
+		Command: []string{"/bin/sh", "-c", `printf '%s|%s' "$1" "$HOME" > "$0"`, file},
+	})
+	asked := time.Now()
+	n.Send(text, link)
+	told := <-atNtfy
+	if told.body != text || told.header.Get("Click") != link || told.header.Get("Authorization") != "Bearer tk_1" {
+		t.Errorf("ntfy got %+v", told)
+	}
+	t.Logf("from the question to ntfy: %v", told.at.Sub(asked))
+	told = <-atHook
+	t.Logf("from the question to the webhook: %v", told.at.Sub(asked))
+	h := told.header
+	seconds, err := strconv.ParseInt(h.Get("Webhook-Timestamp"), 10, 64)
+	if age := asked.Sub(time.Unix(seconds, 0)); err != nil || age.Abs() > time.Minute {
+		t.Errorf("the time of the message is %q", h.Get("Webhook-Timestamp"))
+	}
+	signature := func(id, at, body string) string {
+		mac := hmac.New(sha256.New, []byte("0123456789abcdef0123"))
+		mac.Write([]byte(id + "." + at + "." + body))
+		return "v1," + base64.StdEncoding.EncodeToString(mac.Sum(nil))
+	}
+	id, at, has := h.Get("Webhook-Id"), h.Get("Webhook-Timestamp"), h.Get("Webhook-Signature")
+	for _, other := range []string{signature(id+"x", at, told.body), signature(id, at+"0", told.body), signature(id, at, told.body+" ")} {
+		if other == has {
+			t.Error("the signature does not bind the id, the time and the body")
+		}
+	}
+	var body struct {
+		Type string
+		Data Message
+	}
+	if err := json.Unmarshal([]byte(told.body), &body); err != nil || has != signature(id, at, told.body) || body.Type != "approval.waiting" || body.Data != (Message{text, link}) {
+		t.Errorf("the webhook got %+v, %v", told, err)
+	}
+	n.Close()
+	if got, err := os.ReadFile(file); err != nil || string(got) != text+"\n"+link+"|" {
+		t.Errorf("the program got %q, %v", got, err)
+	}
+	if l.String() != "" {
+		t.Errorf("logged %s", l)
+	}
+}
+
+// A server that is slow, down, full, or sends elsewhere blocks nothing, and is told of once.
+func TestAServerThatFailsBlocksNothingAndIsLoggedOnce(t *testing.T) {
+	elsewhere, atElsewhere := receive(t, ok)
+	hang := make(chan struct{})
+	var once sync.Once
+	free := func() { once.Do(func() { close(hang) }) }
+	defer free()
+	gone := httptest.NewServer(http.NotFoundHandler())
+	gone.Close()
+	servers := map[string]http.HandlerFunc{
+		"slow": func(http.ResponseWriter, *http.Request) { <-hang },
+		"full": func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusInsufficientStorage) },
+		"redirects": func(w http.ResponseWriter, r *http.Request) {
+			http.Redirect(w, r, elsewhere, http.StatusTemporaryRedirect)
+		},
+		"disconnect": func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) },
+	}
+	for name, do := range servers {
+		url, got := receive(t, do)
+		t.Run(name, func(t *testing.T) {
+			n, l := open(t, Config{Ntfy: url})
+			begun := time.Now()
+			for range 1000 {
+				n.Send(text, "")
+			}
+			if took := time.Since(begun); took > time.Second {
+				t.Errorf("1000 questions waited %v", took)
+			}
+			<-got
+			if name != "slow" {
+				<-got // it is tried again
+				for range 5 {
+					n.Send(text, "")
+					<-got
+				}
+			}
+			begun = time.Now()
+			n.Close()
+			if took := time.Since(begun); took > closeGrace+5*time.Second {
+				t.Errorf("the end waited %v", took)
+			}
+			if strings.Count(l.String(), "not told") != 1 || strings.Contains(l.String(), url) {
+				t.Errorf("logged %q", l)
+			}
+		})
+	}
+	n, l := open(t, Config{Ntfy: gone.URL})
+	n.Send(text, "")
+	n.Close()
+	if !strings.Contains(l.String(), "not told") || len(atElsewhere) != 0 {
+		t.Errorf("a server that is down: %q; %d messages went elsewhere", l, len(atElsewhere))
+	}
+}
+
+// A huge answer is not read.
+func TestAHugeAnswerIsNotRead(t *testing.T) {
+	written := make(chan int, 1)
+	url, _ := receive(t, func(w http.ResponseWriter, r *http.Request) {
+		n := 0
+		for block := make([]byte, 1<<20); n < 1<<30; n += len(block) {
+			if _, err := w.Write(block); err != nil {
+				break
+			}
+		}
+		written <- n
+	})
+	n, l := open(t, Config{Ntfy: url})
+	n.Send(text, "")
+	if n := <-written; n > 64<<20 {
+		t.Errorf("%d bytes of the answer were taken", n)
+	}
+	n.Close()
+	if l.String() != "" {
+		t.Errorf("logged %q", l)
+	}
+}
+
+// Many questions are few messages, and none is lost: each is counted.
+func TestManyQuestionsAreFewMessages(t *testing.T) {
+	url, got := receive(t, ok)
+	n, _ := open(t, Config{Ntfy: url})
+	n.gap = time.Hour
+	n.Send(text, link)
+	if first := <-got; first.body != text {
+		t.Errorf("first %q", first.body)
+	}
+	for i := range 500 {
+		n.Send(fmt.Sprintf("question %d", i), link)
+	}
+	n.Close()
+	if last := <-got; last.body != "question 0, and 499 more wait for approval" || len(got) != 0 {
+		t.Errorf("then %q, and %d more messages", last.body, len(got))
+	}
+}
+
+func TestWhatCannotBeUsedIsRefused(t *testing.T) {
+	const url = "https://ntfy.example/topic"
+	good := secret(t, "0123456789abcdef")
+	open := filepath.Join(t.TempDir(), "open")
+	if err := os.WriteFile(open, []byte("0123456789abcdef"), 0o644); err != nil || os.Chmod(open, 0o644) != nil {
+		t.Fatal(err)
+	}
+	for want, c := range map[string]Config{
+		"must have https":             {Ntfy: "http://ntfy.example/topic"},
+		"is not a URL":                {Ntfy: url + "?auth=1"},
+		"webhook-secret-file is miss": {Webhook: url},
+		"webhook is missing":          {WebhookSecretFile: good},
+		"ntfy is missing":             {NtfyTokenFile: good},
+		"not an absolute path":        {Ntfy: url, NtfyTokenFile: "token"},
+		"path of a program":           {Command: []string{"notify-send"}},
+		"want 16 to":                  {Webhook: url, WebhookSecretFile: secret(t, "short")},
+		"not base64":                  {Webhook: url, WebhookSecretFile: secret(t, "whsec_!")},
+		"one line":                    {Ntfy: url, NtfyTokenFile: secret(t, "a\nb")},
+		"open\":":                     {Webhook: url, WebhookSecretFile: open},
+	} {
+		if n, err := Open(c, nil, nil); err == nil || n != nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%+v: %v, want %q", c, err, want)
+		}
+	}
+	if n, err := Open(Config{}, nil, nil); n != nil || err != nil {
+		t.Errorf("nothing: %v, %v", n, err)
+	}
+	(*Notifier)(nil).Send(text, link)
+	(*Notifier)(nil).Close()
+}

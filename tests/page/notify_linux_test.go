@@ -1,0 +1,99 @@
+package page
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"vaultwicket/gateway/consent"
+	"vaultwicket/gateway/state/private"
+	"vaultwicket/tests/rig"
+)
+
+// From a call to the decision: the owner gets a message without anything of the note, its link
+// leads a browser that is signed in to the question, and no other.
+func TestAMessageLeadsToTheQuestion(t *testing.T) {
+	r := newRig(t)
+	told := make(chan string, 10)
+	hook := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, got *http.Request) {
+		body, _ := io.ReadAll(got.Body)
+		told <- string(body)
+	}))
+	t.Cleanup(hook.Close)
+	secret := filepath.Join(r.Home, "secret")
+	if err := os.WriteFile(secret, []byte("0123456789abcdef"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	r.Tables += fmt.Sprintf("[notify]\nwebhook = %q\nwebhook-secret-file = %q\n", hook.URL, secret)
+	v := open(r)
+	client := r.Stdio(false, "")
+	call := rig.Calling("delete", "path=Bread.md")
+	begun := time.Now()
+	if got := client.Do(call); got.Error == nil || got.Error.Code != "unconfirmed" {
+		t.Fatalf("%+v", got)
+	}
+	message := <-told
+	t.Logf("from the call to the message: %v", time.Since(begun))
+	link := regexp.MustCompile(`http://127\.0\.0\.1:\d+` + consent.LinkPath + `[A-Z2-7]{26}`).FindString(message)
+	if link == "" || !strings.Contains(message, " asks to delete 1 note in Notes") {
+		t.Fatalf("the message is %s", message)
+	}
+	view := v.see("approvals")
+	code := regexp.MustCompile(`code ([A-Z0-9]{4}-[A-Z0-9]{4})`).FindStringSubmatch(view)[1]
+	lacks(t, message, "Bread", "flour", code, strings.ReplaceAll(code, "-", ""), v.base)
+	name := link[strings.LastIndex(link, "/")+1:]
+	// Nothing of the question, its code or the path of the page is told to whoever has the link.
+	unsigned := &visitor{t, v.base, &http.Client{}}
+	var first string
+	for _, address := range []string{link, link + "x", strings.TrimSuffix(link, name), strings.TrimSuffix(link, name) + code} {
+		status, body := unsigned.fetch(http.MethodGet, address, nil)
+		if first == "" {
+			first = body
+		}
+		if status != http.StatusOK || body != first {
+			t.Errorf("%s: %d %s", address, status, body)
+		}
+		if status, _ := unsigned.fetch(http.MethodPost, address, map[string][]string{"code": {code}}); status != http.StatusForbidden {
+			t.Errorf("a form is sent to %s: %d", address, status)
+		}
+	}
+	lacks(t, first, "Bread", code, strings.Trim(v.base[strings.Index(v.base, "127"):], "/"))
+	if status, _ := unsigned.fetch(http.MethodGet, v.base+"question/"+name, nil); status != http.StatusForbidden {
+		t.Errorf("without a cookie: %d", status)
+	}
+	// A browser that is signed in gets to the question, and with a forged name to all of them.
+	v.client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	for path, want := range map[string]string{"question/" + name: "approvals#q-" + code, "question/" + name + "x": "approvals", "question/": "approvals", "question/" + code: "approvals"} {
+		request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, v.base+path, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		answer, err := v.client.Do(request)
+		if err != nil {
+			t.Fatal(err)
+		}
+		answer.Body.Close()
+		if got := answer.Header.Get("Location"); !strings.HasSuffix(v.base+want, got) || !strings.HasSuffix(got, "/"+want) {
+			t.Errorf("%s leads to %q, want %s", path, got, want)
+		}
+	}
+	if got := client.Do(call); got.Error == nil || got.Error.Code != "unconfirmed" || r.Read("Bread.md") == "" || len(told) != 0 {
+		t.Errorf("links approve nothing, and a question is told of once: %+v, %d messages", got, len(told))
+	}
+	if _, body := v.send(view, "approvals/approve", nil); body != "" {
+		t.Errorf("%s", body)
+	}
+	if got := client.Do(call); !got.OK {
+		t.Errorf("the approved call: %+v", got)
+	}
+	if pages, err := private.Servers(consent.Pages(stateOf(r))); err != nil || len(pages) != 1 {
+		t.Errorf("%v, %v are open", pages, err)
+	}
+}
