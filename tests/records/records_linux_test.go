@@ -1,0 +1,305 @@
+package records
+
+import (
+	"bufio"
+	"crypto/ed25519"
+	"crypto/tls"
+	"encoding/base64"
+	"encoding/json"
+	"encoding/pem"
+	"fmt"
+	"io"
+	"net"
+	"net/http/httptest"
+	"os"
+	osexec "os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"vaultwicket/tests/rig"
+)
+
+// asSigner has this program be a command that signs, with a key of its own.
+const asSigner = "RECORDS_TEST_SIGNER"
+
+func TestMain(m *testing.M) {
+	if os.Getenv(asSigner) == "" {
+		rig.Main(m)
+	}
+	key := ed25519.NewKeyFromSeed(make([]byte, ed25519.SeedSize))
+	answer := []byte(key.Public().(ed25519.PublicKey))
+	if os.Args[1] == "sign" {
+		text, _ := io.ReadAll(os.Stdin)
+		answer = ed25519.Sign(key, text)
+	}
+	fmt.Println(base64.StdEncoding.EncodeToString(answer))
+	os.Exit(0)
+}
+
+var notes = map[string]string{"Secret Plans/Marker zqx.md": "text zqxmarker ghp_0123456789abcdefghijABCDEFGHIJ012345\n", "Log.md": "\n"}
+
+func newRig(t *testing.T) *rig.Rig { return rig.New(t, notes) }
+
+// serve starts a server that exports to some addresses.
+func serve(r *rig.Rig, env []string, flags ...string) *rig.StdioServer {
+	r.T.Helper()
+	r.Save()
+	c := osexec.Command(rig.Binary, append([]string{"serve"}, flags...)...)
+	c.Env = append([]string{"HOME=" + r.Home, "PATH=" + filepath.Join(r.Home, "bin")}, env...)
+	s := rig.StartStdio(r.T, c)
+	s.Send(rig.Handshake("{}"))
+	s.Read()
+	return s
+}
+
+// calls reads, searches and changes notes, and returns how long the longest call took.
+func calls(t *testing.T, s *rig.StdioServer, n int) (longest time.Duration) {
+	t.Helper()
+	for i := range n {
+		for _, call := range []rig.Call{
+			rig.Calling("read", "path=Secret Plans/Marker zqx.md"), rig.Calling("search", "query=zqxmarker"), rig.Calling("append", "path=Log.md", "content=zqxmarker "+strconv.Itoa(i)),
+			rig.Calling("read", "path=No such zqxmarker.md"), rig.Calling("plugin:install", "id=zqxmarker"),
+		} {
+			begun := time.Now()
+			s.Result(call)
+			longest = max(longest, time.Since(begun))
+		}
+	}
+	return longest
+}
+
+// linesOf returns the lines of the log that are in a text, by the part of the log, and those that
+// are no lines.
+func linesOf(t *testing.T, texts []string) (parts map[string][]int) {
+	t.Helper()
+	parts = map[string][]int{}
+	for _, text := range texts {
+		var line struct {
+			Part string
+			Seq  int
+		}
+		if err := json.Unmarshal([]byte(text), &line); err != nil || line.Seq == 0 {
+			t.Fatalf("%v: %q", err, text)
+		}
+		parts[line.Part] = append(parts[line.Part], line.Seq)
+	}
+	return parts
+}
+
+// wantChain fails unless numbers begin with 1 and go on.
+func wantChain(t *testing.T, parts map[string][]int) {
+	t.Helper()
+	for part, numbers := range parts {
+		for i, number := range numbers {
+			if number != i+1 {
+				t.Fatalf("%s: %v", part, numbers)
+			}
+		}
+	}
+	if len(parts["audit"]) == 0 || len(parts["calls"]) == 0 {
+		t.Errorf("%v", parts)
+	}
+}
+
+// silent accepts connections, and never reads or answers.
+func silent(t *testing.T) (address string) {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { l.Close() })
+	go func() {
+		for {
+			if _, err := l.Accept(); err != nil {
+				return
+			}
+		}
+	}()
+	return l.Addr().String()
+}
+
+// Collectors that never answer, or are not there, delay no call and no end of a server by more than
+// its two seconds; what they did not take is sent by a later server.
+func TestSilentCollectorsBlockNothing(t *testing.T) {
+	r := newRig(t)
+	file := filepath.Join(t.TempDir(), "lines.jsonl")
+	quiet := serve(r, nil)
+	alone := calls(t, quiet, 10)
+	if err := quiet.End(); err != nil {
+		t.Fatal(err)
+	}
+	s := serve(r, nil, "--export=http://"+silent(t)+"/v1/logs,syslog+tcp://"+silent(t)+",http://127.0.0.1:9/v1/logs")
+	beside := calls(t, s, 10)
+	begun := time.Now()
+	if err := s.End(); err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("the longest call took %v without targets, %v with silent ones; the server ended in %v", alone, beside, time.Since(begun))
+	if beside > 5*time.Second || time.Since(begun) > 10*time.Second { // one try lasts ten
+		t.Errorf("a call took %v, the end %v", beside, time.Since(begun))
+	}
+	if err := serve(r, nil, "--export=file://"+file).End(); err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	wantChain(t, linesOf(t, strings.Split(strings.TrimSpace(string(text)), "\n")))
+}
+
+// Over TLS the lines arrive at a server whose certificate is trusted, and at no other. They have no
+// text of notes, no path and no secret.
+func TestSyslogOverTLSHasNoTextOfNotes(t *testing.T) {
+	r := newRig(t)
+	certified := httptest.NewUnstartedServer(nil)
+	certified.StartTLS()
+	defer certified.Close()
+	trusted := filepath.Join(t.TempDir(), "roots.pem")
+	rig.WriteFile(t, trusted, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: certified.Certificate().Raw}))
+	l, err := tls.Listen("tcp", "127.0.0.1:0", &tls.Config{Certificates: certified.TLS.Certificates})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	var mu sync.Mutex
+	var got []string
+	go func() {
+		for {
+			connection, err := l.Accept()
+			if err != nil {
+				return
+			}
+			go func() {
+				in := bufio.NewReader(connection)
+				for {
+					length, err := in.ReadString(' ')
+					n, _ := strconv.Atoi(strings.TrimSpace(length))
+					message := make([]byte, n)
+					if _, read := io.ReadFull(in, message); err != nil || read != nil {
+						return
+					}
+					mu.Lock()
+					got = append(got, string(message))
+					mu.Unlock()
+				}
+			}()
+		}
+	}()
+	received := func() []string {
+		mu.Lock()
+		defer mu.Unlock()
+		return got
+	}
+	stranger := serve(r, nil, "--export=syslog+tls://"+l.Addr().String())
+	calls(t, stranger, 1)
+	if err := stranger.End(); err != nil || len(received()) > 0 {
+		t.Fatalf("a server whose certificate is not trusted got %q, %v", received(), err)
+	}
+	s := serve(r, []string{"SSL_CERT_FILE=" + trusted}, "--export=syslog+tls://"+l.Addr().String())
+	calls(t, s, 3)
+	if err := s.End(); err != nil {
+		t.Fatal(err)
+	}
+	rig.WaitFor(t, "the last checkpoint arrives", func() bool {
+		all := received()
+		return len(all) > 0 && strings.Contains(all[len(all)-1], `"kind":"checkpoint"`)
+	})
+	var lines []string
+	for _, message := range received() {
+		if _, line, ok := strings.Cut(message, " - {"); ok {
+			lines = append(lines, "{"+line)
+		}
+		for _, secret := range []string{"zqx", "Secret Plans", "Log.md", "ghp_", r.Vault, r.Home} {
+			if strings.Contains(message, secret) {
+				t.Errorf("%q is in %s", secret, message)
+			}
+		}
+	}
+	wantChain(t, linesOf(t, lines))
+}
+
+// A log that was removed and filled by another server does not match the checkpoints that were
+// exported, with the key in the state folder and with that of a command.
+func TestVerifyFindsAnotherLog(t *testing.T) {
+	for _, by := range []string{"state", "command"} {
+		t.Run(by, func(t *testing.T) {
+			r := newRig(t)
+			file := filepath.Join(t.TempDir(), "lines.jsonl")
+			flags := []string{"--export=file://" + file}
+			if by == "command" {
+				script := filepath.Join(r.Home, "sign")
+				self, err := os.Executable()
+				if err != nil {
+					t.Fatal(err)
+				}
+				rig.WriteFile(t, script, fmt.Appendf(nil, "#!/bin/sh\n%s=1 exec '%s' \"$@\"\n", asSigner, self))
+				if err := os.Chmod(script, 0o700); err != nil {
+					t.Fatal(err)
+				}
+				flags = append(flags, "--checkpoints="+script)
+			}
+			for range 2 {
+				s := serve(r, nil, flags...)
+				calls(t, s, 2)
+				if err := s.End(); err != nil {
+					t.Fatal(err)
+				}
+			}
+			said := r.Must("audit", "verify", "--checkpoints="+file)
+			if !strings.Contains(said, "OK: 2 checkpoints") {
+				t.Fatal(said)
+			}
+			_, key, _ := strings.Cut(strings.TrimSpace(said), "with the key ")
+			if by == "command" && key != base64.StdEncoding.EncodeToString(ed25519.NewKeyFromSeed(make([]byte, 32)).Public().(ed25519.PublicKey)) {
+				t.Errorf("the key is %q", key)
+			}
+			r.Must("audit", "verify", "--checkpoints="+file, "--key="+key)
+			if _, said, status := r.Run("audit", "verify", "--checkpoints="+file, "--key="+base64.StdEncoding.EncodeToString(make([]byte, 32))); status != 1 || !strings.Contains(said, "another key") {
+				t.Errorf("%d: %s", status, said)
+			}
+			state := filepath.Join(r.Home, ".local", "state", "vaultwicket")
+			for _, part := range []string{"audit", "audit-calls"} {
+				if err := os.RemoveAll(filepath.Join(state, part)); err != nil {
+					t.Fatal(err)
+				}
+			}
+			s := serve(r, nil)
+			calls(t, s, 8)
+			if err := s.End(); err != nil {
+				t.Fatal(err)
+			}
+			r.Must("audit", "verify")
+			if _, said, status := r.Run("audit", "verify", "--checkpoints="+file); status != 1 || !strings.Contains(said, "does not match the checkpoints") {
+				t.Errorf("%d: %s", status, said)
+			}
+			if out, _, status := r.Run("audit", "verify", "--json", "--checkpoints="+file); status != 1 || !strings.Contains(out, `"broken": "`) {
+				t.Errorf("%d: %s", status, out)
+			}
+		})
+	}
+}
+
+// What is wrong with a target or a command is said before a server runs.
+func TestWrongTargets(t *testing.T) {
+	r := newRig(t)
+	r.Save()
+	for flag, want := range map[string]string{
+		"--export=file://" + r.Vault + "/lines": "is inside the vault", "--export=syslog+udp://host:514": "is not an address that begins with",
+		"--checkpoints=" + filepath.Join(r.Vault, "Log.md"): "is ", "--checkpoints=/no/such/command": "no such file",
+	} {
+		if _, said, status := r.Run("serve", flag); status != 2 || !strings.Contains(said, want) {
+			t.Errorf("%s: %d %s", flag, status, said)
+		}
+	}
+	for _, args := range [][]string{{"audit", "verify", "--checkpoints=/no/such/file"}, {"audit", "verify", "--checkpoints=" + filepath.Join(r.Vault, "Log.md")}} {
+		if _, said, status := r.Run(args...); status != 2 {
+			t.Errorf("%q: %d %s", args, status, said)
+		}
+	}
+}
