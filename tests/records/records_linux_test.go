@@ -196,9 +196,9 @@ func TestSyslogOverTLSHasNoTextOfNotes(t *testing.T) {
 		defer mu.Unlock()
 		return got
 	}
-	stranger := serve(r, nil, "--export=syslog+tls://"+l.Addr().String())
-	calls(t, stranger, 1)
-	if err := stranger.End(); err != nil || len(received()) > 0 {
+	foreign := serve(r, nil, "--export=syslog+tls://"+l.Addr().String())
+	calls(t, foreign, 1)
+	if err := foreign.End(); err != nil || len(received()) > 0 {
 		t.Fatalf("a server whose certificate is not trusted got %q, %v", received(), err)
 	}
 	s := serve(r, []string{"SSL_CERT_FILE=" + trusted}, "--export=syslog+tls://"+l.Addr().String())
