@@ -299,3 +299,65 @@ func TestOAuthNeedsItsSettings(t *testing.T) {
 		}
 	}
 }
+
+// A server where the owner signs in: its pages and addresses are for the names of the server only,
+// no token is one without a grant, and what the terminal says of passkeys.
+func TestAServerWhereTheOwnerSignsIn(t *testing.T) {
+	r := newRig(t)
+	r.Flags = []string{"--public-url=" + publicURL, "--sign-in=passkey"}
+	server := r.OverHTTP()
+	get := func(method, path, body string, headers ...string) (int, string, http.Header) {
+		response, err := server.Client.Do(server.Request(t.Context(), method, path, body, append([]string{"Authorization", ""}, headers...)...))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer response.Body.Close()
+		text, _ := io.ReadAll(response.Body)
+		return response.StatusCode, string(text), response.Header
+	}
+	for _, test := range []struct {
+		what, method, path, body string
+		headers                  []string
+		status                   int
+		says                     string
+	}{
+		{"the authorization server", "GET", "/.well-known/oauth-authorization-server", "", nil, 200, `"issuer":"https://notes.example"`},
+		{"the resource", "GET", "/.well-known/oauth-protected-resource/mcp", "", nil, 200, `"authorization_servers":["https://notes.example"]`},
+		{"a page by its name", "GET", "/oauth/authorize?x=1", "", []string{"Host", "notes.example", "Sec-Fetch-Site", "cross-site"}, 200, "Sign in"},
+		{"a page by another name", "GET", "/oauth/authorize", "", []string{"Host", "evil.example"}, 403, "Host"},
+		{"metadata by another name", "GET", "/.well-known/oauth-authorization-server", "", []string{"Host", "evil.example"}, 403, "Host"},
+		{"a token by another name", "POST", "/oauth/token", "grant_type=refresh_token", []string{"Host", "evil.example", "Content-Type", "application/x-www-form-urlencoded"}, 403, "Host"},
+		{"a token of no grant", "POST", "/oauth/token", "grant_type=refresh_token&refresh_token=vwr_A.B&client_id=x", []string{"Content-Type", "application/x-www-form-urlencoded"}, 400, "invalid_grant"},
+		{"a request of another page", "POST", "/oauth/begin", "{}", []string{"Origin", "https://evil.example"}, 403, "only the pages"},
+		{"a request of no page", "POST", "/oauth/begin", "{}", nil, 403, "only the pages"},
+		{"a request of the page at the address of the listener", "POST", "/oauth/begin", "{}", []string{"Origin", "http://" + server.Host()}, 403, "only the pages"},
+		{"a request of its own page", "POST", "/oauth/begin", "{}", []string{"Origin", "https://notes.example"}, 200, `"rpId":"notes.example"`},
+		{"a passkey without the link", "POST", "/oauth/setup/begin", `{"code":""}`, []string{"Origin", "https://notes.example"}, 400, "not valid any more"},
+		{"the endpoint below the pages", "POST", "/oauth/../mcp", "{}", nil, 404, "not found"},
+		{"the endpoint for a page of the server", "POST", "/mcp", "{}", []string{"Origin", "https://notes.example"}, 403, "origin"},
+		{"a body without end", "POST", "/oauth/register", `{"redirect_uris":["` + strings.Repeat("a", 100_000) + `"]}`, nil, 400, "invalid_client_metadata"},
+	} {
+		if status, text, _ := get(test.method, test.path, test.body, test.headers...); status != test.status || !strings.Contains(text, test.says) {
+			t.Errorf("%s: %d %s", test.what, status, text)
+		}
+	}
+	for _, token := range []string{"vwt_", "vwt_AAAA", "vwr_AAAA.BBBB", "a.b.c"} {
+		if status, _, _ := (&caller{t: t, server: server, token: token}).post(rig.Handshake("{}")); status != 401 {
+			t.Errorf("the token %q: %d", token, status)
+		}
+	}
+	if c := (&caller{t: t, server: server, token: tokenOf(r, "ann")}); c.connect() != 200 {
+		t.Error("the token of an agent does not count any more")
+	}
+	if got := r.Must("passkey", "add", "--public-url="+publicURL); !strings.HasPrefix(got, "https://notes.example/oauth/passkey#") {
+		t.Errorf("the link is %q", got)
+	}
+	if got := strings.TrimSpace(r.Must("passkey", "list", "--json")); got != "[]" {
+		t.Errorf("the list is %q", got)
+	}
+	for _, args := range [][]string{{"passkey"}, {"passkey", "add"}, {"passkey", "remove"}, {"passkey", "remove", "x"}, {"passkey", "ad"}} {
+		if out, _, status := r.Run(args...); status != 2 || out != "" {
+			t.Errorf("%q: %d %s", args, status, out)
+		}
+	}
+}
