@@ -17,7 +17,10 @@ import (
 
 var longNote = strings.Repeat("a line\n", 12)
 
-const publicURL = "https://notes.example/mcp"
+const (
+	publicURL = "https://notes.example/mcp"
+	all       = "vault:read vault:write vault:destructive"
+)
 
 // site is a server that accepts the access tokens of an issuer.
 type site struct {
@@ -124,7 +127,7 @@ func TestAClientLearnsWhereToGetAToken(t *testing.T) {
 		}
 	}
 	const place = `Bearer resource_metadata="https://notes.example/.well-known/oauth-protected-resource/mcp"`
-	for token, want := range map[string]string{"": place + `, scope="vault:read"`, "wrong": place + `, error="invalid_token", scope="vault:read"`, "a.b.c": place + `, error="invalid_token", scope="vault:read"`} {
+	for token, want := range map[string]string{"": place + `, scope="` + all + `"`, "wrong": place + `, error="invalid_token", scope="` + all + `"`, "a.b.c": place + `, error="invalid_token", scope="` + all + `"`} {
 		c := &caller{t: t, server: s.server, token: token}
 		headers := []string{"Host", "notes.example"}
 		if token == "" {
@@ -145,7 +148,6 @@ func TestAnAccessTokenHasItsAgentsRightsWithinItsScopes(t *testing.T) {
 	batch := map[string]any{"operations": []any{
 		map[string]any{"clientId": "a", "command": "read", "params": map[string]any{"path": "Both/Plan.md"}}, map[string]any{"clientId": "b", "command": "append", "params": appends["params"]},
 	}}
-	const all = "vault:read vault:write vault:destructive"
 	for _, test := range []struct {
 		what, sub, scope, tool string
 		call                   any

@@ -115,7 +115,7 @@ func (b *bearer) admit(w http.ResponseWriter, r *http.Request) (owner, *wire.Ser
 	if given && subtle.ConstantTimeCompare(sum[:], b.want[:]) == 1 {
 		return sum, nil, true
 	}
-	problem, scopes, text := "", b.resource.least(), ""
+	problem, scopes, text := "", b.resource.scopes(), ""
 	status := http.StatusUnauthorized
 	if given && b.holder != nil {
 		holder, err := b.holder(r.Context(), token)

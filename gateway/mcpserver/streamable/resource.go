@@ -20,7 +20,8 @@ type Resource struct {
 	URL string
 	// Issuer is the URL of the authorization server.
 	Issuer string
-	// Scopes are those of access tokens. A client begins with the first.
+	// Scopes are those of access tokens. A client begins with all of them: whoever grants them
+	// chooses, and common clients that have a refresh token never ask for more.
 	Scopes []string
 }
 
@@ -51,12 +52,12 @@ func (e *Refusal) Error() string { return e.Reason }
 // insufficientScope is the error of RFC 6750 for a token that was not issued for a request.
 const insufficientScope = "insufficient_scope"
 
-// least returns the scope with which a client begins.
-func (o *Resource) least() string {
-	if o == nil || len(o.Scopes) == 0 {
+// scopes returns the scopes with which a client begins.
+func (o *Resource) scopes() string {
+	if o == nil {
 		return ""
 	}
-	return o.Scopes[0]
+	return strings.Join(o.Scopes, " ")
 }
 
 // metadataPath is where the address of a description begins (RFC 9728, 3).

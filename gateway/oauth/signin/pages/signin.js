@@ -47,7 +47,7 @@ function consent(wanted) {
   $("returns").textContent = wanted.client.returns;
   for (const agent of wanted.agents) option($("agent"), agent.name, agent.name);
   for (const scope of wanted.scopes) option($("scope"), scope, words[scope] || scope);
-  $("scope").value = wanted.scopes[wanted.scopes.length - 1];
+  $("scope").value = wanted.scopes[0];
   const rights = () => {
     const agent = wanted.agents.find((one) => one.name === $("agent").value);
     $("rights").textContent = "In " + agent.vaults.join(", ") + ": " + agent.rights;
