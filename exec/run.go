@@ -159,13 +159,31 @@ func withRules(env []string, permit interface{ Access() string }, marker *secret
 // to themselves, or without paths, which notes of the vault. It returns the level of each by its path.
 // An error means that it is not known.
 func (r *Runner) Narrowed(ctx context.Context, q policy.Question, p Program, paths []string) (map[string]string, error) {
+	lines, err := r.ask(ctx, q, p, "--narrowed", paths)
+	found := map[string]string{}
+	for _, line := range lines {
+		if level, path, ok := strings.Cut(line, "\t"); ok {
+			found[path] = level
+		}
+	}
+	return found, err
+}
+
+// Marked asks p, which must be the embedded program, which notes have one of some tags, written with
+// "#", or for "private" narrow access to themselves. It returns their paths.
+func (r *Runner) Marked(ctx context.Context, q policy.Question, p Program, marks []string) ([]string, error) {
+	return r.ask(ctx, q, p, "--marked", marks)
+}
+
+// ask asks the embedded program something that is no call, and returns the lines of the answer.
+func (r *Runner) ask(ctx context.Context, q policy.Question, p Program, question string, words []string) (lines []string, err error) {
 	if p.backend != embeddedBackend {
 		return nil, ErrNoProgram
 	}
 	ctx, cancel := context.WithTimeout(ctx, r.config.Timeout)
 	defer cancel()
 	marker := r.Marker(q.Secrets())
-	command := Command{Path: p.path, Args: append([]string{"vault", p.folder, "--narrowed"}, paths...), Prefix: 2}
+	command := Command{Path: p.path, Args: append([]string{"vault", p.folder, question}, words...), Prefix: 2}
 	c := process.Child{Path: p.path, Name: p.name, Args: command.Args, Env: withRules(r.env(p.backend), &q, marker), Embedded: true, Keep: r.config.MaxKept}
 	var e process.Ending
 	if r.config.Resident {
@@ -177,15 +195,9 @@ func (r *Runner) Narrowed(ctx context.Context, q policy.Question, p Program, pat
 	}
 	text, _ := e.Stdout.Text()
 	if e.Kind != process.Exited || e.Exit != 0 || e.Stdout.Cut() {
-		return nil, fmt.Errorf("which notes narrow access is not known: %v, exit status %d", e.Kind, e.Exit)
+		return nil, fmt.Errorf("the embedded program does not answer %s: %v, exit status %d", question, e.Kind, e.Exit)
 	}
-	found := map[string]string{}
-	for line := range strings.Lines(text) {
-		if level, path, ok := strings.Cut(strings.TrimSuffix(line, "\n"), "\t"); ok {
-			found[path] = level
-		}
-	}
-	return found, nil
+	return slices.Collect(strings.FieldsFuncSeq(text, func(c rune) bool { return c == '\n' })), nil
 }
 
 // Marker returns what replaces secrets by marks under a policy, nil where they are allowed.

@@ -109,12 +109,23 @@ func (g *vaultGateway) planBatch(b Batch) (plan *batchPlan, clientID string, err
 			return nil, o.ClientID, err
 		}
 	}
+	var reads []flowRead // by any of the operations: they count before every change
+	for _, o := range b.Operations {
+		if request, err := o.withPlaceholders(); err == nil {
+			if call, err := request.parse(); err == nil && (call.Effect() == tiers.Reads || len(o.From) > 0) {
+				if len(o.From) > 0 { // which note it is is not known yet
+					call, _ = allowlist.Parse("tags", nil)
+				}
+				reads = append(reads, g.flowReads(g.rules.Policy(), call, readsAny, Result{})...)
+			}
+		}
+	}
 	for i, o := range b.Operations {
 		request, err := o.withPlaceholders()
 		if err != nil {
 			return nil, o.ClientID, err
 		}
-		request.Caller = b.Caller
+		request.Caller, request.reads = b.Caller, reads
 		if plan.steps[i].plan, err = g.Plan(request); err != nil && !needsApproval(err) {
 			return nil, o.ClientID, err
 		}

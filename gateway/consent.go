@@ -8,6 +8,7 @@ import (
 	"hash"
 	"maps"
 	"slices"
+	"time"
 
 	"vaultwicket/allowlist/quote"
 	"vaultwicket/gateway/clean"
@@ -43,7 +44,7 @@ func (g *vaultGateway) requestApproval(ctx context.Context, req Request, plan Pl
 // requester describes the sender of a request, for questions.
 func (g *vaultGateway) requester(req Request) consent.Requester {
 	by := consent.Requester{Caller: g.callerOf(req), Client: req.Client, Ask: req.Ask}
-	if req.OneSession && g.suspects.of(by.Caller) == "" { // what the user allowed before does not count any more
+	if req.OneSession && g.suspects.of(by.Caller) == "" && len(g.flows.of(time.Now())) == 0 { // what the user allowed before does not count any more
 		by.Session = g.identity() + "\x00" + req.Caller
 	}
 	return by
@@ -105,7 +106,7 @@ func (g *vaultGateway) question(ctx context.Context, req Request, plan *Plan, to
 	call := plan.call
 	q := consent.Question{
 		Vault: g.name(), Command: call.Name(), Caller: req.Caller,
-		Destructive: call.Effect().WorseThan(tiers.Writes),
+		Destructive: call.Effect().WorseThan(tiers.Writes) || len(plan.because) > 0, Because: explained(plan.because),
 	}
 	if err := g.workOut(ctx, plan); err != nil {
 		return q, err

@@ -96,6 +96,9 @@ func (g *vaultGateway) dryRun(ctx context.Context, req Request) DryRun {
 			if cause := plan.change.failure; cause != nil && cause.Code() != failure.CodeNeedsApp {
 				previewNotice = "would fail: " + cause.Error()
 			}
+			for _, file := range plan.change.files() { // the answer shows their text
+				g.flows.add(g.flowReads(plan.policy, plan.call, readsAnswer, Result{Stdout: file.Path, raw: file.Path, Path: file.Path}))
+			}
 			plan, err = plan.withLoss(plan.change.Loss, err)
 		}
 		observe.CallOf(ctx).Described(plan.call)

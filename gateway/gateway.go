@@ -99,6 +99,7 @@ type shared struct {
 	records   *audit.Records
 	answers   *pages.Store[storedAnswer]
 	suspects  suspects
+	flows     flows
 	agent     string
 	session   string
 	log       *slog.Logger
@@ -167,6 +168,12 @@ func New(c Config) *Gateway {
 				return nil, err
 			}
 			return d.runner.Narrowed(context.Background(), p.Question(), program, paths)
+		}).WithMarked(func(p policy.Policy, marks []string) ([]string, error) {
+			program, err := d.embedded()
+			if err != nil {
+				return nil, err
+			}
+			return d.runner.Marked(context.Background(), p.Question(), program, marks)
 		})
 		g.vaults = append(g.vaults, d)
 	}

@@ -37,6 +37,7 @@ func (g *vaultGateway) Plan(req Request) (Plan, error) {
 			plan.policy.Suspected = read
 		}
 	}
+	plan.policy.Flowing, plan.because = g.flowing(plan.policy, call, req.reads)
 	hides, protected := g.narrowed(call)
 	plan.hidden, plan.policy.Narrowed = hidden || hides, protected
 	plan.decision = plan.policy.Decide(call)

@@ -116,6 +116,7 @@ func (g *vaultGateway) process(ctx context.Context, hold *exec.Hold, req Request
 	if plan.policy.Suspicious == policy.SuspiciousAsk {
 		g.suspects.read(plan.caller, result.found)
 	}
+	g.flows.add(g.flowReads(plan.policy, plan.call, readsAnswer, result))
 	return result.endedIn(line), true
 }
 
@@ -149,6 +150,7 @@ func (g *vaultGateway) admit(ctx context.Context, req Request, line *audit.Recor
 	plan, err = g.assessLoss(ctx, req, plan, err)
 	line.Described(plan.call, plan.refusal)
 	line.Found(plan.findings.found, plan.findings.shadow)
+	line.Because(notesOf(plan.because))
 	line.HiddenBy(g.rules.HiddenBy(plan.call, plan.policy))
 	switch {
 	case by.question != nil && (err == nil || needsApproval(err)):

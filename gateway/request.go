@@ -60,6 +60,7 @@ type Request struct {
 	Answers bool
 
 	visibility notes.Fingerprint // when the request was begun
+	reads      []flowRead        // from places of flow rules, by the batch that it is part of
 	batch      string            // that it is an operation of, for the journal
 }
 

@@ -71,6 +71,7 @@ type Plan struct {
 	asking                time.Duration  // how long the user was asked for approval
 	findings              findings       // of the rules about texts in the change
 	change                *plannedChange // what it would do to notes, nil where that is not worked out
+	because               []flowRead     // what the session has read, where flow rules are about the call
 }
 
 // backend returns the backend that is asked first, "" where none is.

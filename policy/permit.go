@@ -223,8 +223,8 @@ type ServerPermit struct {
 func (p Policy) Server(folder string) ServerPermit {
 	known := allowlist.Names()
 	unknown := func(name string) bool { return !slices.Contains(known, name) }
-	if slices.ContainsFunc(p.Disable, unknown) || slices.ContainsFunc(p.EnableOnly, unknown) || p.Access.Restrict() {
-		return ServerPermit{} // access rules are no flag
+	if slices.ContainsFunc(p.Disable, unknown) || slices.ContainsFunc(p.EnableOnly, unknown) || p.Access.Restrict() || len(p.Flows) > 0 {
+		return ServerPermit{} // these rules are no flag
 	}
 	p.Disable, p.EnableOnly = slices.Clone(p.Disable), slices.Clone(p.EnableOnly)
 	return ServerPermit{policy: &p, folder: folder}

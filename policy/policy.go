@@ -40,6 +40,9 @@ type Policy struct {
 	// Suspected says which signs of injection the session has read, if every change requires
 	// approval because of them, else "". It is no setting.
 	Suspected string
+	// Flows are the rules about where text may go. Flowing are those that refuse the call, or require
+	// its approval, because of what the session has read; it is no setting.
+	Flows, Flowing []Flow
 	// Private names what narrows the access to a note in the note itself.
 	Private access.Private
 	// Disable disables single commands; EnableOnly, if it is not empty, disables
@@ -192,7 +195,7 @@ func (p Policy) Judge(call allowlist.Call) []RuleVerdict {
 	verdicts := make([]RuleVerdict, 0, len(rules))
 	for _, rule := range rules {
 		if rule.name == agentRule && p.Agent == "" && p.Closed == "" || rule.name == scopeRule && p.Scope == ScopeNone ||
-			rule.name == RuleSuspicious && p.suspicious() != SuspiciousAsk {
+			rule.name == RuleSuspicious && p.suspicious() != SuspiciousAsk || rule.name == flowRule && len(p.Flows)+len(p.Flowing) == 0 {
 			continue
 		}
 		verdicts = append(verdicts, rule.judge(p, s))
@@ -254,8 +257,9 @@ func (p Policy) Tighten(q Policy) Policy {
 		Shadow:    slices.DeleteFunc(slices.Clone(p.Shadow), func(rule string) bool { return !q.Shadows(rule) }),
 		Suspected: cmp.Or(p.Suspected, q.Suspected),
 		Disable:   slices.Concat(p.Disable, q.Disable),
-		Private:   p.Private.Union(q.Private),
-		Access:    p.Access.Meet(q.Access), Ignores: p.Ignores || q.Ignores,
+		Flows:     unionOfFlows(p.Flows, q.Flows), Flowing: unionOfFlows(p.Flowing, q.Flowing),
+		Private: p.Private.Union(q.Private),
+		Access:  p.Access.Meet(q.Access), Ignores: p.Ignores || q.Ignores,
 		Origins:    q.Origins,
 		MinVersion: tiers.Later(p.MinVersion, q.MinVersion),
 		Agent:      cmp.Or(p.Agent, q.Agent), Until: earlier(p.Until, q.Until), Closed: cmp.Or(p.Closed, q.Closed), Scope: narrower(p.Scope, q.Scope),

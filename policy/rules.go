@@ -29,6 +29,7 @@ var rules = [...]rule{
 		return "requires Obsidian " + tiers.Later(p.MinVersion, s.since).String() + " or newer"
 	}},
 	{scopeRule, scopeSuffices, func(p Policy, _ subject) string { return "access token with the scope " + p.Scope.String() }},
+	{flowRule, flowsHere, flowPasses},
 	{"confirm", confirmed, func(p Policy, s subject) string {
 		return effectAndLoss(s) + ", requires approval: " + p.Confirm.asksBefore()
 	}},

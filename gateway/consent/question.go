@@ -35,6 +35,8 @@ type Question struct {
 	Does string
 	// Links says what the change does to links, "" for nothing.
 	Links string
+	// Because says why a flow rule is about the call, "" where none is.
+	Because string
 	// Digest is that of the exact call, and of the notes as they are at the time of the
 	// question. An approval is good for nothing else.
 	Digest [sha256.Size]byte

@@ -76,6 +76,9 @@ func (q Question) lines(call allowlist.Call, changes []difference.Change, show e
 	if q.Links != "" {
 		lines = append(lines, words("It "+q.Links+".")...)
 	}
+	if q.Because != "" {
+		lines = append(lines, words("It may carry text away: "+q.Because+".")...)
+	}
 	if len(q.Files) == 0 && q.Path != "" {
 		lines = append(lines, Named("path", q.Path))
 	}

@@ -31,6 +31,7 @@ type Rules struct {
 	// narrowed asks which of some notes narrow access to themselves, see [exec.Runner.Narrowed]; nil
 	// where nothing can be asked.
 	narrowed func(p policy.Policy, paths []string) (map[string]string, error)
+	marked   func(p policy.Policy, marks []string) ([]string, error)
 }
 
 // respellAfter is how long the names of rules are believed: a rule that takes
@@ -56,7 +57,7 @@ func NewRules(p policy.Policy, folder func() string, narrowed func(p policy.Poli
 // Scoped returns the rules for requests whose access tokens have a scope. What tightens the one
 // tightens the other.
 func (r *Rules) Scoped(scope policy.Scope) *Rules {
-	return &Rules{folder: r.folder, policy: r.policy, scope: scope, names: r.names, narrowed: r.narrowed}
+	return &Rules{folder: r.folder, policy: r.policy, scope: scope, names: r.names, narrowed: r.narrowed, marked: r.marked}
 }
 
 // Tighten lays a further policy over the one in force, which is never loosened.
@@ -201,6 +202,22 @@ func (r *Rules) Narrowing(paths ...string) (levels map[string]access.Level, ok b
 		levels[path], _ = access.ParseLevel(text) // none for another text
 	}
 	return levels, true
+}
+
+// Marked returns the paths of the notes that have one of some tags, or for "private" narrow access to
+// themselves. known is false where that cannot be found out.
+func (r *Rules) Marked(marks []string) (paths []string, known bool) {
+	if r.marked == nil || r.folder() == "" {
+		return nil, false
+	}
+	paths, err := r.marked(*r.policy.Load(), marks)
+	return paths, err == nil
+}
+
+// WithMarked returns the rules, which ask for marked notes, see [exec.Runner.Marked].
+func (r *Rules) WithMarked(marked func(p policy.Policy, marks []string) ([]string, error)) *Rules {
+	r.marked = marked
+	return r
 }
 
 // Closes reports whether the note at a path hides itself, or may do so.

@@ -48,6 +48,13 @@ func parsePath(written string) (string, error) {
 	return path, nil
 }
 
+// Path returns the path of a folder or note as rules have it, "/" for the vault. The error names one that
+// no note could have.
+func Path(text string) (string, error) {
+	path, err := parsePath(text)
+	return written(path), err
+}
+
 // Fold returns what all spellings of a path have in common that some system
 // takes for one file. It takes more for the same than any of them does:
 // compatible characters (Unicode normal form KC), all cases of a letter, what is

@@ -67,7 +67,7 @@ func (t agentTables) rights() policy.Agents {
 // agentSettings are the settings that a table of an agent can have, agentKeys its other keys.
 var (
 	agentSettings = append(policy.SettingNames(), "rate", "rate-mutations", "rate-mutations-hour")
-	agentKeys     = []string{"vaults", "access", "expires", "oauth"}
+	agentKeys     = []string{"vaults", "access", "expires", "oauth", "flow"}
 )
 
 // agents reads the tables "agents.NAME".
@@ -108,9 +108,9 @@ func (r *reading) agent(name string, values map[string]any, at []string) agentTa
 			r.report(append(at, key), "setting %q: %v", strings.Join(append(at, quote.Short(key)), "."), err)
 		}
 	}
-	rules := t.Rights.Access
+	rules, flows := t.Rights.Access, t.Rights.Flows
 	t.Rights, t.limits = s.Policy, s.Limits
-	t.Rights.Access = rules
+	t.Rights.Access, t.Rights.Flows = rules, flows
 	t.Rights.Origins = map[string]string{}
 	for _, part := range append(policy.SettingNames(), "access") {
 		t.Rights.Origins[part] = "agent " + name
@@ -130,6 +130,9 @@ func (r *reading) agentKey(t *agentTable, s *Settings, key string, value any, at
 	case key == "access":
 		t.levels, t.Rights.Access, err = r.access(value, at, "[agents.NAME.access]")
 		return err
+	case key == "flow":
+		t.Rights.Flows = r.flows(value, at)
+		return nil
 	case key == "vaults":
 		t.Vaults, err = nameList(value, "names, ids or folders of vaults")
 		return err
@@ -245,6 +248,7 @@ func agentSchema() object {
 	properties := object{
 		"vaults":  object{"type": "array", "description": "names, ids or folders of the vaults that the agent may use (default: all)", "items": object{"type": "string", "minLength": 1}},
 		"access":  accessSchema(),
+		"flow":    flowSchema(),
 		"oauth":   object{"type": "array", "description": "values of the claim oauth-claim: access tokens with one of them are the agent's (default: none)", "items": object{"type": "string", "minLength": 1}},
 		"expires": object{"description": "first day, in local time, or time at which the agent has no rights any more (default: never)"},
 	}

@@ -16,6 +16,7 @@ import (
 	"vaultwicket/cmd/internal/terminal"
 	"vaultwicket/gateway"
 	"vaultwicket/gateway/notes"
+	"vaultwicket/policy"
 )
 
 // configActions are the words after "vaultwicket config".
@@ -126,6 +127,7 @@ type shownConfig struct {
 	File     string         `json:"file,omitempty"`
 	Settings []shownSetting `json:"settings"`
 	Vaults   []shownVault   `json:"vaults"`
+	Flows    []shownSetting `json:"flows,omitempty"` // the rules, each with its origin
 }
 
 type shownSetting struct {
@@ -161,6 +163,15 @@ func showConfig(f *Flags, std terminal.Streams) error {
 	}
 	for i, row := range table {
 		shown.Settings = append(shown.Settings, shownSetting{row.name, row.valueOf(f.raws[i].text), f.raws[i].origin})
+	}
+	for _, flow := range s.Served[0].Policy.Flows {
+		origin := "managed settings " + f.bounds.name
+		if of := s.Agents[s.Agent]; policy.FlowsWithin([]policy.Flow{flow}, f.file.flows) {
+			origin = f.file.origin()
+		} else if policy.FlowsWithin([]policy.Flow{flow}, of.Rights.Flows) {
+			origin = "agent " + s.Agent
+		}
+		shown.Flows = append(shown.Flows, shownSetting{"flow " + strconv.Quote(flow.Name), flow.String(), origin})
 	}
 	for _, served := range s.Served {
 		shown.Vaults = append(shown.Vaults, s.shownVaultOf(served))
@@ -204,7 +215,7 @@ func (s Settings) shownVaultOf(served gateway.Served) shownVault {
 
 func printShown(out io.Writer, shown shownConfig) error {
 	w := tabwriter.NewWriter(out, 0, 8, 2, ' ', 0)
-	for _, s := range shown.Settings {
+	for _, s := range append(slices.Clone(shown.Settings), shown.Flows...) {
 		fmt.Fprintf(w, "%s\t%s\t%s\n", s.Name, terminal.Visible(shownValue(s.Value)), terminal.Visible(s.Origin))
 	}
 	w.Flush()

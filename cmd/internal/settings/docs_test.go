@@ -32,6 +32,10 @@ func settingsPage() string {
 	for _, level := range DescribeLevels() {
 		b.WriteString(rowOf(asCode(level[0]), level[1]))
 	}
+	b.WriteString("\n## [[flow]]\n\nRules about where text may go, see [permissions](permissions.md#flow). Tables `[[agents.NAME.flow]]` hold for one agent, those of the managed settings for everybody; all of them apply.\n\n" + headOf("key", ""))
+	for _, key := range flowKeys {
+		b.WriteString(rowOf(asCode(key[0]), key[1]))
+	}
 	b.WriteString("\n## [profiles.NAME]\n\nAny of the settings above but `profile`, laid over the rest of the file where the profile is chosen.\n")
 	b.WriteString("\n## [agents.NAME]\n\nThe rights of one agent. They only narrow those of the file and of its vaults. A server runs for the agent of the setting `agent`; where agents are defined and it names\n" +
 		"none, for the agent `default`, and without that one nothing is allowed. Other commands without `agent` run for you, the owner. A name has 1 to 64 of `a` to `z`, `0` to `9`, `.`, `-` and `_`.\n\n" + headOf("key", ""))

@@ -17,6 +17,7 @@ import (
 	"vaultwicket/allowlist/quote"
 	"vaultwicket/cmd/internal/terminal"
 	"vaultwicket/gateway/notify"
+	"vaultwicket/policy"
 )
 
 // document is what a settings file says. Every value in it is one that its
@@ -29,6 +30,7 @@ type document struct {
 	vaults   []vaultTable
 	agents   agentTables
 	notify   notify.Config
+	flows    []policy.Flow
 	lineOf   func(path ...string) int // the line of a key
 }
 
@@ -86,7 +88,7 @@ func parseDocument(content []byte) (document, []problem) {
 		return document{}, []problem{syntaxProblem(err)}
 	}
 	r := &reading{content: content}
-	d := document{general: r.settings(root, nil), profiles: r.profiles(root["profiles"]), vaults: r.vaults(root["vaults"]), agents: r.agents(root["agents"]), notify: r.notify(root["notify"]), lineOf: r.lineOf}
+	d := document{general: r.settings(root, nil), profiles: r.profiles(root["profiles"]), vaults: r.vaults(root["vaults"]), agents: r.agents(root["agents"]), notify: r.notify(root["notify"]), flows: r.flows(root["flow"], []string{"flow"}), lineOf: r.lineOf}
 	if name := d.general["profile"]; name != "" && d.profiles[name] == nil {
 		r.report([]string{"profile"}, "setting %q: %s", "profile", d.noProfile(name))
 	}
@@ -138,7 +140,7 @@ func (r *reading) lineOf(path ...string) int {
 }
 
 // tablesBeside are the keys of a file that are no settings.
-var tablesBeside = []string{"vaults", "profiles", "agents", "notify"}
+var tablesBeside = []string{"vaults", "profiles", "agents", "notify", "flow"}
 
 // Settings reads the settings of a table: of the file, or of a profile.
 func (r *reading) settings(values map[string]any, path []string) map[string]string {

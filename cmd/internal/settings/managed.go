@@ -48,6 +48,7 @@ var managedKeys = [][2]string{
 	{"access", "what may be done with a folder or note of any vault, by its path in the vault, also where a folder of the vault or one around it is served; \"/\" is the vault"},
 	{"export", "where every server sends the lines of the audit log, too; others can only add targets"},
 	{"checkpoints", "what signs where the audit log ends, in place of what others say"},
+	{"flow", "tables [[flow]] that are added to those of the user"},
 	{"agents", "names of the agents that may have rights; \"default\" is the one of a server that names none (default: all)"},
 	{"notify", "false ignores the table [notify] of the user's file: nothing is sent and no program is started (default: true)"},
 }
@@ -96,6 +97,8 @@ func parseManaged(content []byte) (managed, []problem) {
 			}
 		case key == "access":
 			_, s.Policy.Access, err = r.access(root[key], []string{key}, "[access]")
+		case key == "flow":
+			s.Policy.Flows = r.flows(root[key], []string{key})
 		case key == "agents":
 			m.agents, err = nameList(root[key], "names of agents")
 		case key == "notify":

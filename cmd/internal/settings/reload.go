@@ -98,6 +98,7 @@ func (r *reloader) tighten(i int, f *Flags, s Settings, told *telling) policy.Po
 		part(name, slices.Contains(stricter, name), slices.Contains(looser, name))
 	}
 	part("access", accessCloses(wanted, has), accessCloses(has, wanted))
+	part("flow", !policy.FlowsWithin(wanted.Flows, has.Flows), !policy.FlowsWithin(has.Flows, wanted.Flows))
 	r.served[i].Policy = has.Tighten(wanted)
 	return wanted
 }

@@ -28,6 +28,7 @@ func configSchema() object {
 		}
 	}
 	general["vaults"] = object{"type": "array", "description": "the vaults, the first one being the default", "items": vaultSchema()}
+	general["flow"] = flowSchema()
 	general["profiles"] = object{
 		"type": "object", "description": "profile to apply to the rest of the file, by the name of the profile", "propertyNames": object{"minLength": 1},
 		"additionalProperties": object{"type": "object", "properties": profile, "additionalProperties": false},

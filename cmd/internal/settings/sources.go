@@ -154,7 +154,7 @@ func (f *Flags) read(std terminal.Streams) (Settings, error) {
 			return Settings{}, err
 		}
 	}
-	s.Policy.Origins = f.origins()
+	s.Policy.Origins, s.Policy.Flows = f.origins(), f.file.flows
 	f.bounds.bound(f, &s)
 	if f.bounds.silent {
 		s.Notify = notify.Config{}

@@ -139,8 +139,11 @@ func handle(h *command.Host, c resident.Call) (command.Reply, *command.Facts) {
 		return command.Explain(err), nil
 	}
 	v.Changes = c.Changes
-	if line.Narrowed {
+	if line.Question != "" {
 		said, err := v.Narrowed(line.Args)
+		if line.Question == command.MarkedSwitch {
+			said, err = v.Marked(line.Args)
+		}
 		if err != nil {
 			return command.Explain(err), nil
 		}

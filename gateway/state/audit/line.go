@@ -50,8 +50,11 @@ type Line struct {
 	// Found are what the rules about texts found in the answer or the change, each as the name of a
 	// rule and a kind: "secrets github-pat". Shadow are the rules that would have had an effect and
 	// are only logged.
-	Found      []string `json:"found,omitempty"`
-	Shadow     []string `json:"shadow,omitempty"`
+	Found  []string `json:"found,omitempty"`
+	Shadow []string `json:"shadow,omitempty"`
+	// Because are the digests of the notes that were read, where a flow rule is about the call for
+	// that.
+	Because    []string `json:"because,omitempty"`
 	Exit       *int     `json:"exit,omitempty"`
 	DurationMs int64    `json:"durationMs,omitempty"`
 	// Count is how many calls the line represents, 0 for one. They came within

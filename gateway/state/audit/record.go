@@ -106,6 +106,15 @@ func (r *Record) Described(call allowlist.Call, refusal error) {
 // Found notes what the rules about texts found in the change, and which of them only log it.
 func (r *Record) Found(found, shadow []string) { r.line.Found, r.line.Shadow = found, shadow }
 
+// Because notes what was read, where a flow rule is about the call for that.
+func (r *Record) Because(notes []string) {
+	for _, note := range notes {
+		if !r.records.logs.None() {
+			r.line.Because = append(r.line.Because, r.digestOf(note))
+		}
+	}
+}
+
 // HiddenBy notes which rule hides what the call names: as a path, and by its name alone.
 func (r *Record) HiddenBy(rule, ofName string) { r.hidden, r.hiddenName = rule, ofName }
 

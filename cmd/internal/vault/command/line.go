@@ -23,7 +23,7 @@ type Line struct {
 	Unless   string       // the state of the index in which nothing is to be answered
 	Part     Part         // how much of a listing a worker prints, and keeps the whole
 	Kept     Kept         // what of an answer that a worker keeps, in place of a command
-	Narrowed bool         // which notes narrow access to themselves, of those named by Args, in place of a command
+	Question string       // NarrowedSwitch or MarkedSwitch with Args, in place of a command
 	MayWrite bool         // the command may change something
 	Vault    *string      // the name the caller knows the vault by, if he gave one
 	Command  string
@@ -42,7 +42,7 @@ func ParseLine(args []string) (Line, error) {
 	if err != nil {
 		return Line{}, err
 	}
-	if len(rest) == 0 && l.Kept.ID != "" || l.Narrowed {
+	if len(rest) == 0 && l.Kept.ID != "" || l.Question != "" {
 		l.Args = rest
 		return l, nil
 	}
@@ -137,8 +137,8 @@ func (l *Line) takeSwitches(args []string) ([]string, error) {
 			}
 			l.Kept = kept
 			return nil, nil
-		case arg == NarrowedSwitch:
-			l.Narrowed = true
+		case arg == NarrowedSwitch, arg == MarkedSwitch:
+			l.Question = arg
 			return args[1:], nil
 		case arg == ApprovedSwitch && l.Options.Approved == "":
 			if !isHex(value, 2*sha256.Size) {

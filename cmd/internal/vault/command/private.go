@@ -209,19 +209,50 @@ func (v *Vault) Narrowed(paths []string) (Reply, error) {
 		for _, f := range x.Closed {
 			line(access.None, f.Path.String())
 		}
-		seen := knowledge.Derived[[]string]{Name: "narrowed " + v.Host.judging, Compute: func(files []*index.File) []string {
-			var found []string
-			for i, level := range index.Collect(files, func(f index.Facts) access.Level { return levelOf(private, f.Properties()) + 1 }) {
-				if 0 < level && level <= access.Delete {
-					found = append(found, (level-1).String()+"\t"+files[i].Path.String()+"\n")
-				}
+		for i, level := range v.levels(x).Of(&v.Host.Memo, x.Files) {
+			if 0 < level && level <= access.Delete {
+				line(level-1, x.Files[i].Path.String())
 			}
-			return found
-		}}
-		lines = append(lines, seen.Of(&v.Host.Memo, x.Files)...)
+		}
 	}
 	slices.Sort(lines)
 	return Text(strings.Join(lines, "")), nil
+}
+
+// levels returns one more than the level to which each seen note narrows access, 0 for other files.
+func (v *Vault) levels(x *index.Index) *knowledge.Derived[[]access.Level] {
+	return &knowledge.Derived[[]access.Level]{Name: "levels " + v.Host.judging, Compute: func(files []*index.File) []access.Level {
+		return index.Collect(files, func(f index.Facts) access.Level { return levelOf(v.Rules.Private(), f.Properties()) + 1 })
+	}}
+}
+
+// Marked replies with the paths of the seen notes that have one of some tags, written with "#", or for
+// "private" narrow access to themselves, a line each.
+func (v *Vault) Marked(marks []string) (Reply, error) {
+	x, err := v.Index()
+	if err != nil {
+		return Reply{}, err
+	}
+	tags, err := access.NewPrivate(nil, slices.DeleteFunc(slices.Clone(marks), func(mark string) bool { return !strings.HasPrefix(mark, "#") }))
+	if err != nil {
+		return Reply{}, err
+	}
+	tagged := (&knowledge.Derived[[]bool]{Name: "marked " + strings.Join(tags.Tags, "\n"), Compute: func(files []*index.File) []bool {
+		return index.Collect(files, func(f index.Facts) bool {
+			return slices.ContainsFunc(f.Tags(), func(tag string) bool { return tags.Covers(strings.TrimPrefix(tag, "#")) })
+		})
+	}}).Of(&v.Host.Memo, x.Files)
+	var levels []access.Level
+	if slices.Contains(marks, "private") && !v.Rules.Private().IsZero() {
+		levels = v.levels(x).Of(&v.Host.Memo, x.Files)
+	}
+	var b strings.Builder
+	for i, f := range x.Files {
+		if tagged[i] || levels != nil && 0 < levels[i] && levels[i] <= access.Delete {
+			b.WriteString(f.Path.String() + "\n")
+		}
+	}
+	return Text(b.String()), nil
 }
 
 // ClosedNow tells which notes are closed by their texts: another text when others are. It is "" where

@@ -174,6 +174,10 @@ const KeptSwitch = "--kept"
 // which level; without paths, which notes of the vault.
 const NarrowedSwitch = "--narrowed"
 
+// MarkedSwitch asks which notes have one of the tags after it, or for "private" narrow access to
+// themselves.
+const MarkedSwitch = "--marked"
+
 // Kept is what of an answer a worker is to print. The zero Kept is nothing.
 type Kept struct {
 	ID          string

@@ -1,0 +1,151 @@
+package policy
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"unicode"
+
+	"vaultwicket/allowlist"
+	"vaultwicket/policy/access"
+)
+
+// Flow is a rule about where text may go: once a session has read from one of the places From, what
+// carries text to one of the places To requires approval, or is refused. The zero Flow is about nothing.
+type Flow struct {
+	Name string
+	// From are folders and notes by their paths, tags with "#", and FromPrivate.
+	From []string
+	// To are paths, and the Flow constants.
+	To      []string
+	Refuses bool
+}
+
+// The places of a [Flow] that are no paths or tags.
+const (
+	FromPrivate = "private" // notes that narrow access to themselves
+	ToPublish   = "publish" // what is published, and what else sends text off the machine but web
+	ToWeb       = "web"     // web addresses that are opened
+	ToVaults    = "vaults"  // changes in another vault than the one that was read
+)
+
+// maxFlow bounds the name of a flow rule in bytes.
+const maxFlow = 64
+
+// ParseFlow returns a rule. Without to, it is about publish, web and vaults. The action is "ask",
+// also for "", or "refuse". The error says what is wrong.
+func ParseFlow(name string, from, to []string, action string) (f Flow, err error) {
+	if name == "" || len(name) > maxFlow || strings.ContainsFunc(name, unicode.IsControl) {
+		return Flow{}, fmt.Errorf("name %q: want 1 to %d bytes without control characters", name, maxFlow)
+	}
+	if len(from) == 0 {
+		return Flow{}, fmt.Errorf("from is empty: want folders, tags such as \"#client\", or \"private\"")
+	}
+	if len(to) == 0 {
+		to = []string{ToPublish, ToWeb, ToVaults}
+	}
+	if action != "" && action != "ask" && action != "refuse" {
+		return Flow{}, fmt.Errorf("invalid action %q: want ask or refuse", action)
+	}
+	f = Flow{Name: name, Refuses: action == "refuse"}
+	for _, place := range from {
+		if tag, ok := strings.CutPrefix(place, "#"); ok {
+			if _, err = access.NewPrivate(nil, []string{tag}); err != nil {
+				return Flow{}, err
+			}
+		} else if place != FromPrivate {
+			if place, err = access.Path(place); err != nil {
+				return Flow{}, err
+			}
+		}
+		f.From = append(f.From, place)
+	}
+	for _, place := range to {
+		if !slices.Contains([]string{ToPublish, ToWeb, ToVaults}, place) {
+			if place, err = access.Path(place); err != nil {
+				return Flow{}, err
+			}
+		}
+		f.To = append(f.To, place)
+	}
+	return f, nil
+}
+
+// equal reports whether two rules are the same.
+func (f Flow) equal(g Flow) bool {
+	return f.Name == g.Name && f.Refuses == g.Refuses && slices.Equal(f.From, g.From) && slices.Equal(f.To, g.To)
+}
+
+// String returns the rule for people.
+func (f Flow) String() string {
+	action := "requires approval"
+	if f.Refuses {
+		action = "is refused"
+	}
+	return fmt.Sprintf("after reading from %s, carrying text to %s %s", strings.Join(f.From, ", "), strings.Join(f.To, ", "), action)
+}
+
+// Paths returns the places From or To of the rule that are paths; "/" is the vault.
+func Paths(places []string) (paths []string) {
+	for _, place := range places {
+		if !strings.HasPrefix(place, "#") && !slices.Contains([]string{FromPrivate, ToPublish, ToWeb, ToVaults}, place) {
+			paths = append(paths, place)
+		}
+	}
+	return paths
+}
+
+// Covers reports whether a path is that of one of the places or below it, in whatever spelling.
+func Covers(places []string, path string) bool {
+	path = access.Fold(path)
+	return slices.ContainsFunc(Paths(places), func(place string) bool {
+		place = access.Fold(place)
+		return place == "/" || path == place || strings.HasPrefix(path, place+"/")
+	})
+}
+
+// Leaves reports whether a call can send data off the machine.
+func Leaves(call allowlist.Call) bool { return leaves(subjectOf(call)) }
+
+// flowRule is the name of the rule about flows.
+const flowRule = "flow"
+
+// unionOfFlows returns the rules of both lists, each once.
+func unionOfFlows(a, b []Flow) []Flow {
+	all := slices.Clone(a)
+	for _, f := range b {
+		if !slices.ContainsFunc(all, f.equal) {
+			all = append(all, f)
+		}
+	}
+	return all
+}
+
+// FlowsWithin reports whether every rule of a is one of b.
+func FlowsWithin(a, b []Flow) bool {
+	return !slices.ContainsFunc(a, func(f Flow) bool { return !slices.ContainsFunc(b, f.equal) })
+}
+
+// flowsHere refuses what carries text of notes that the session has read to where that may not go. It
+// names the rule and not the note.
+func flowsHere(p Policy, s subject) *Denial {
+	for _, refuses := range []bool{true, false} { // what asks comes last
+		for _, f := range p.Flowing {
+			switch {
+			case f.Refuses != refuses:
+			case refuses:
+				return deny(CodeAccess, flowRule, "can carry text that this session has read to where it may not go, by the flow rule \""+f.Name+"\"", "the user can start a new session, or change the tables [[flow]] of the settings file")
+			default:
+				return deny(CodeUnconfirmed, flowRule, "can carry text that this session has read to where it leaves, by the flow rule \""+f.Name+"\"; requires user approval", "the user can approve it, or change the tables [[flow]] of the settings file")
+			}
+		}
+	}
+	return nil
+}
+
+func flowPasses(p Policy, _ subject) string {
+	if len(p.Flows) == 0 {
+		return "no flow rules"
+	}
+	return "the session has read nothing that may not go there"
+}
