@@ -11,6 +11,7 @@ import (
 
 	"vaultwicket/allowlist"
 	"vaultwicket/allowlist/quote"
+	"vaultwicket/gateway/failure"
 	"vaultwicket/policy"
 	"vaultwicket/policy/access"
 	"vaultwicket/tiers"
@@ -70,7 +71,8 @@ func (g *vaultGateway) flowing(p policy.Policy, call allowlist.Call, also []flow
 	if len(p.Flows)+len(reads) == 0 || call.Effect() == tiers.Reads && !call.Sends() {
 		return nil, nil
 	}
-	if call.Effect().Mutates() { // a call that takes a note elsewhere reads it
+	named := len(call.NamedPaths())
+	if _, byName := call.Named(); call.Effect().Mutates() && (named > 1 || byName && named > 0) { // it takes a note elsewhere, and so reads it
 		reads = append(reads, g.flowReads(p, call, readsNamed, Result{})...)
 	}
 	for _, read := range reads {
@@ -113,7 +115,7 @@ const (
 
 // flowReads returns from which places of flow rules a call reads.
 func (g *vaultGateway) flowReads(p policy.Policy, call allowlist.Call, how reading, answer Result) (reads []flowRead) {
-	if len(p.Flows) == 0 || call.TouchesNoNote() || how == readsAnswer && answer.Stdout == "" && answer.Image == nil {
+	if len(p.Flows) == 0 || call.TouchesNoNote() || how == readsAnswer && (answer.Stdout == "" && answer.Image == nil || answer.Error != nil && answer.Error.Code == failure.CodeNotFound || answer.OK && call.Effect().Mutates()) {
 		return nil
 	}
 	named := []string{answer.Path}

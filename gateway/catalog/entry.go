@@ -32,6 +32,7 @@ type Explained struct {
 	MaxEffect string           `json:"maxEffect"`           // with the worst of its parameters
 	Since     string           `json:"since"`               // the oldest app that has it
 	Extension bool             `json:"extension,omitempty"` // no app has it, the embedded program does
+	Flows     []string         `json:"flows,omitempty"`     // names of the flow rules that may refuse it, or require its approval
 	Params    []ExplainedParam `json:"params"`
 }
 
@@ -69,7 +70,7 @@ func (l Listing) lacksProgram() bool { return l.Missing != nil && l.Tier != tier
 func (l Listing) Explained() Explained {
 	e := Explained{
 		Entry: l.Entry(), Summary: l.Summary, MaxEffect: l.Worst.String(), Since: l.Since.String(), Extension: l.EmbeddedOnly,
-		Params: []ExplainedParam{},
+		Params: []ExplainedParam{}, Flows: l.flows,
 	}
 	switch {
 	case l.lacksProgram():
@@ -110,6 +111,9 @@ func (e Explained) Text() string {
 		allowed = strings.TrimSuffix("no: "+e.Why+"; "+e.Hint, "; ")
 	}
 	fmt.Fprintf(w, "  tier\t%s\n  effect\t%s\n  since\t%s\n  allowed\t%s\n", e.Tier, effects, since, allowed)
+	if len(e.Flows) > 0 {
+		fmt.Fprintf(w, "  flow\t%q may be about it, by what the session has read\n", e.Flows)
+	}
 	w.Flush()
 	if len(e.Params) > 0 {
 		b.WriteByte('\n')

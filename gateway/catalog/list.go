@@ -28,8 +28,9 @@ type Listing struct {
 	// Missing says why no program can answer the command, nil if one can. A call is not
 	// refused for it: the program may be installed by then.
 	Missing *failure.Error
-	closed  []bool // which of Params no policy enables
-	whole   bool   // the signature has them too
+	flows   []string // the names of flow rules that may be about it
+	closed  []bool   // which of Params no policy enables
+	whole   bool     // the signature has them too
 }
 
 // Enabled reports whether the command is permitted and a program can answer it.
@@ -64,6 +65,13 @@ func listed(vaults []Vault, c allowlist.Command) Listing {
 		denial, missing := v.Policy.Lists(c), v.Programs.missing(c)
 		if i == 0 || denial == nil && (l.Denial != nil || missing == nil) {
 			l.Denial, l.Missing = denial, missing
+		}
+	}
+	for _, v := range vaults {
+		for _, f := range v.Policy.Flows {
+			if (c.Sends || c.Effect.Mutates()) && !slices.Contains(l.flows, f.Name) {
+				l.flows = append(l.flows, f.Name)
+			}
 		}
 	}
 	l.closed = make([]bool, len(c.Params))

@@ -1,0 +1,128 @@
+package access
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"vaultwicket/gateway"
+	"vaultwicket/gateway/consent"
+	"vaultwicket/policy"
+	"vaultwicket/policy/access"
+	"vaultwicket/tests/rig"
+	"vaultwicket/tiers"
+)
+
+// flowVaults is a gateway for two vaults with one flow rule.
+func flowVaults(t *testing.T, action string, from, to []string) (h *rig.Harness, other string) {
+	t.Helper()
+	rule, err := policy.ParseFlow("work", from, to, action)
+	if err != nil {
+		t.Fatal(err)
+	}
+	private, err := access.NewPrivate([]string{"agent"}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	other = t.TempDir()
+	rig.FillVault(t, other)
+	h = rig.NewHarness(t, func(c *gateway.Config) {
+		p := c.Policy
+		p.Ceiling, p.Publish, p.Confirm, p.Flows, p.Private = tiers.V3, true, policy.ConfirmNever, []policy.Flow{rule}, private
+		c.Vaults = []gateway.Served{{Vault: c.Vault, Policy: p}, {Vault: gateway.Vault{Name: "Other", Folder: other}, Policy: p}}
+	})
+	h.Write("Inbox/tagged.md", "a word #client/acme\n")
+	h.Write("Inbox/ro.md", "---\nagent: r\n---\nro\n")
+	return h, other
+}
+
+// TestWhatWasReadDecidesWhereTextMayGo: each way to read from a place of a rule is followed by each way
+// to carry text to where it may not go.
+func TestWhatWasReadDecidesWhereTextMayGo(t *testing.T) {
+	t.Parallel()
+	folder, tag, private := []string{"Secret"}, []string{"#client"}, []string{"private"}
+	for _, test := range []struct {
+		from  []string
+		reads string // separated by blanks
+		note  string // that the question names, "" where the read is from no place of the rule
+	}{
+		{folder, "read path=Secret/s.md", "Secret/s.md"}, {folder, "read file=s", "Secret/s.md"}, {folder, "links path=Secret/s.md", "Secret/s.md"}, {folder, "search query=CANARY", "Secret"}, {folder, "search:context query=CANARY", "Secret"}, {folder, "files", "Secret"},
+		{folder, "find query=CANARY", "Secret"}, {folder, "tags", "Secret"}, {folder, "backlinks path=Inbox/a.md", "Secret"}, {[]string{"secret"}, "read path=Secret/s.md", "Secret/s.md"}, {[]string{"/"}, "read path=root.md", "root.md"}, {[]string{"Secret/s.md"}, "read path=Secret/s.md", "Secret/s.md"},
+		{folder, "read path=Inbox/a.md", ""}, {folder, "search query=three", ""}, {folder, "read path=Secret/missing.md", ""}, {folder, "files folder=Inbox", ""}, {folder, "vaults", ""},
+		{tag, "read path=Inbox/tagged.md", "Inbox/tagged.md"}, {tag, "search query=word", "Inbox/tagged.md"}, {tag, "read path=Inbox/a.md", ""}, {tag, "search query=three", ""},
+		{private, "read path=Inbox/ro.md", "Inbox/ro.md"}, {private, "read path=Inbox/a.md", ""},
+	} {
+		t.Run(fmt.Sprint(test.from, test.reads), func(t *testing.T) {
+			t.Parallel()
+			for _, action := range []string{"ask", "refuse"} {
+				h, _ := flowVaults(t, action, test.from, []string{"Inbox2", "vaults", "publish", "web"})
+				carries := []gateway.Request{
+					{Words: []string{"append", "path=Inbox2/a.md", "content=x"}}, {Words: []string{"create", "path=Inbox2/new.md", "content=x"}}, {Words: []string{"append", "path=Inbox/a.md", "content=x"}, Vault: "Other"}, {Words: []string{"daily:append", "content=x"}},
+				}
+				if result, _ := h.Do([]string{"append", "path=Inbox2/a.md", "content=x"}); !result.OK {
+					t.Fatalf("before: %+v", result.Error)
+				}
+				h.Do(strings.Fields(test.reads))
+				for _, req := range carries {
+					req.Command, req.Words, req.Caller = req.Words[0], req.Words[1:], "another session"
+					result, asked := h.Send(req, rig.Says(consent.No))
+					switch {
+					case test.note == "" && (!result.OK || len(asked) > 0):
+						t.Errorf("%s: %s %v: %+v, %d questions", action, req.Command, req.Words, result.Error, len(asked))
+					case test.note == "":
+					case action == "refuse" && (rig.CodeOf(result) != "access_denied" || len(asked) > 0), action == "ask" && (rig.CodeOf(result) != "unconfirmed" || len(asked) != 1 || !strings.Contains(asked[0].Text, test.note)):
+						t.Errorf("%s: %s %v: %+v, asked %+v", action, req.Command, req.Words, result.Error, asked)
+					case strings.Contains(fmt.Sprint(result.Error.Message, result.Error.Hint), test.note) || strings.Contains(fmt.Sprint(result), "CANARY"):
+						t.Errorf("the caller is told %+v", result.Error)
+					}
+				}
+				if result, asked := h.Do([]string{"append", "path=Inbox/b.md", "content=x"}); !result.OK || len(asked) > 0 {
+					t.Errorf("a change elsewhere: %+v", result.Error)
+				}
+				for _, words := range [][]string{{"publish:add", "path=Inbox/a.md"}, {"web", "url=https://example.org/"}} {
+					d := h.Gateway.DryRun(t.Context(), gateway.Request{Command: words[0], Words: words[1:]})
+					verdict := "pass"
+					if test.note != "" {
+						verdict = map[string]string{"ask": "ask", "refuse": "deny"}[action]
+					}
+					found := false
+					for _, rule := range d.Rules {
+						found = found || rule.Rule == "flow" && rule.Verdict == verdict && (test.note == "" || !strings.Contains(rule.Why, test.note))
+					}
+					if !found {
+						t.Errorf("%s: a dry run of %q says %+v", action, words, d.Rules)
+					}
+				}
+			}
+		})
+	}
+}
+
+// TestACallOrBatchThatReadsItself: a copy out of a place, and a batch of which any operation reads, count
+// as read before they carry anything.
+func TestACallOrBatchThatReadsItself(t *testing.T) {
+	t.Parallel()
+	h, other := flowVaults(t, "refuse", []string{"Secret", "#client"}, []string{"Inbox2", "vaults"})
+	for _, words := range [][]string{
+		{"copy", "path=Secret/s.md", "to=Inbox2/"}, {"move", "path=Secret/s.md", "to=Inbox2/s.md"}, {"copy", "file=s", "to=Inbox2/"}, {"copy", "path=Inbox/tagged.md", "to=Inbox2/"}, {"folder:copy", "path=Secret", "to=Inbox2/Secret"}, {"folder:move", "path=Secret", "to=Inbox2/Secret"}, {"note:merge", "path=Secret/s.md", "into=Inbox2/a.md"},
+	} {
+		if result, _ := h.Do(words); rig.CodeOf(result) != "access_denied" {
+			t.Errorf("%q: %+v %+v", words, result, result.Error)
+		}
+	}
+	for _, operations := range [][]gateway.Operation{
+		{rig.Operation("a", "append", "path=Inbox2/a.md", "content=x"), rig.Operation("b", "read", "path=Secret/s.md")},
+		{rig.Operation("a", "read", "path=Secret/s.md"), rig.Operation("b", "append", "path=Inbox2/a.md", "content=x")},
+		{rig.Operation("a", "search", "query=x"), rig.Operation("b", "append", "path=Inbox2/a.md", "content=x")},
+	} {
+		if result, _ := h.Batch(operations); result.OK || !strings.Contains(fmt.Sprint(result.Error, result.Results), "flow rule") {
+			t.Errorf("%+v: %+v", operations, result)
+		}
+	}
+	if result, _ := h.Batch([]gateway.Operation{rig.Operation("a", "read", "path=Inbox/b.md"), rig.Operation("b", "append", "path=Inbox/b.md", "content=x")}); !result.OK {
+		t.Errorf("%+v", result)
+	}
+	if h.Read("Inbox2/a.md") != "two\n" || other == "" {
+		t.Errorf("Inbox2/a.md is %q", h.Read("Inbox2/a.md"))
+	}
+}
