@@ -94,7 +94,7 @@ func (p *page) cardOf(q consent.StoredQuestion) card {
 		StoredQuestion: q, Who: cmp.Or(private.AgentOf(q.Session), q.Client), Left: countdown(q.Expires.Sub(p.Now())),
 		Grave: q.Effect != "" && q.Effect != tiers.Writes.String(),
 	}
-	if q.Session == "terminal" {
+	if q.Session == atTerminal {
 		c.Who = "Your terminal"
 	}
 	lines := q.Lines

@@ -27,8 +27,7 @@ type activityData struct {
 	Vaults   []string
 	Commands []string
 	Outcomes []string
-	Since    time.Time    // of the oldest call that is kept
-	More     bool         // there were older ones
+	More     bool         // there were calls that are not kept
 	Before   bool         // this is not the newest part
 	Newest   template.URL // the query of the newest part
 	Older    template.URL // that of the next part, "" for none
@@ -201,7 +200,7 @@ func (p *page) activity(r request) view {
 	data.Page = p.calls.Page(filter, before, rowsOfPage)
 	data.Rows = p.rowsOf(data.Page.Calls)
 	data.Who, data.Vaults, data.Commands = p.calls.Names()
-	data.Since, data.More = p.calls.Since()
+	_, data.More = p.calls.Since()
 	for _, c := range data.Figures.Commands {
 		data.Most = max(data.Most, c.Calls)
 	}

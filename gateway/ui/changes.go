@@ -32,12 +32,12 @@ const (
 
 // changesData is what the view of changes shows.
 type changesData struct {
-	Vaults                       []string
-	Vault, Caller, Batch, Note   string
-	Rows                         []changeRow
-	Older                        template.URL // the query of the next part, "" for none
-	Damage                       int          // places in the journal that cannot be read
-	Filtered, Unknown, NoFolders bool
+	Vaults                     []string
+	Vault, Caller, Batch, Note string
+	Rows                       []changeRow
+	Older                      template.URL // the query of the next part, "" for none
+	Damage                     int          // places in the journal that cannot be read
+	Filtered                   bool
 }
 
 // changeRow is a change in a list.
@@ -61,7 +61,7 @@ type changeRow struct {
 func (p *page) rowOf(kept *journal.Journal, vault string, e journal.Entry) changeRow {
 	row := changeRow{
 		Entry: e, Vault: vault, Who: cmp.Or(private.AgentOf(e.Caller), strings.Join(strings.Fields(e.Client), " ")),
-		Own: e.Caller == Surface || e.Caller == "terminal", InEffect: true,
+		Own: e.Caller == Surface || e.Caller == atTerminal, InEffect: true,
 	}
 	if len(e.Steps) > 0 {
 		row.Path, row.More = e.Steps[0].Path, len(e.Steps)-1

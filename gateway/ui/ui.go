@@ -40,6 +40,9 @@ import (
 // Surface is how the audit log names calls and approvals by the page.
 const Surface = "page"
 
+// atTerminal is the caller of what the owner does at a terminal.
+const atTerminal = "terminal"
+
 // Config is what the page is made of. Gateway, State and Session are required.
 type Config struct {
 	Gateway *gateway.Gateway
@@ -174,6 +177,9 @@ func (p *page) listen(ctx context.Context, l net.Listener) error {
 		if _, err := p.calls.Update(); err != nil {
 			p.Log.Warn("the audit log cannot be read", "error", err.Error())
 		}
+		p.names.mu.Lock()
+		p.names.build()
+		p.names.mu.Unlock()
 	}()
 	select {
 	case err := <-failed:
