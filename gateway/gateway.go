@@ -156,6 +156,10 @@ func New(c Config) *Gateway {
 		admission: admission.New(c.Agent, c.Limits, c.Disabled, private.StateFolder(c.Getenv, ""), c.Runner.Timeout), consent: consent.New(state, c.Notify), records: audit.NewRecords(state, c.Agent, c.Session),
 		answers: pages.NewStore[storedAnswer](storeLimits, time.Now),
 	}}
+	g.admission.OnRestore(func() {
+		g.answers.Clear()
+		g.consent.Void(c.Agent)
+	})
 	for _, served := range c.Vaults {
 		d := &vaultGateway{shared: g.shared, vault: served.Vault, writing: admission.NewSemaphore(1), changingMany: admission.NewSemaphore(1)}
 		d.target = sync.OnceValue(func() registry.Place {

@@ -177,7 +177,13 @@ func (g *vaultGateway) storeRest(req Request, answer Result, whole string, next 
 // nextPage returns the page of a cursor. The request takes all stages once more: the policy
 // must still permit it, and a notice says that the answer has changed since.
 func (g *vaultGateway) nextPage(ctx context.Context, hold *exec.Hold, req Request) Result {
-	from, first, page, err := g.resolveCursor(req)
+	err := g.admission.Open() // an agent that was restored has no answers of before
+	var from storedText
+	var first storedAnswer
+	var page pages.Page
+	if err == nil {
+		from, first, page, err = g.resolveCursor(req)
+	}
 	if err != nil {
 		g.record(ctx, g.name(), req).Refused(err)
 		return failed(req.Command, err)

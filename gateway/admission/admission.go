@@ -40,13 +40,17 @@ type Controller struct {
 	timeout   func() time.Duration // of a call
 	disabled  atomic.Bool
 
-	mu       sync.Mutex
-	limits   Limits
-	callers  map[string]*rate.Limiter
-	minute   *rate.Limiter                       // of mutations
-	hour     *rate.Limiter                       // of mutations
-	followed map[*context.CancelFunc]func() bool // calls that end when the agent does, see Follow
-	looking  bool                                // a look at the agent is due
+	mu        sync.Mutex
+	limits    Limits
+	callers   map[string]*rate.Limiter
+	minute    *rate.Limiter                       // of mutations
+	hour      *rate.Limiter                       // of mutations
+	followed  map[*context.CancelFunc]func() bool // calls that end when the agent does, see Follow
+	restored  atomic.Int64                        // when the agent was, see begin
+	restoring sync.Mutex
+	void      func() // see OnRestore
+
+	looking bool // a look at the agent is due
 }
 
 // New returns a controller with these limits. The calls are of an agent, "" for none: they are also
@@ -55,6 +59,12 @@ type Controller struct {
 func New(agent string, l Limits, disabled bool, state string, timeout func() time.Duration) *Controller {
 	a := &Controller{agent: agent, state: state, timeout: timeout, limits: l, callers: map[string]*rate.Limiter{}, followed: map[*context.CancelFunc]func() bool{}, minute: limiter(l.Mutations, time.Minute), hour: limiter(l.MutationsHour, time.Hour)}
 	a.disabled.Store(disabled)
+	a.void = func() {}
+	restored := time.Time{}
+	if agent != "" && state != "" {
+		_, restored, _ = revocation(state, agent)
+	}
+	a.restored.Store(restored.UnixNano())
 	if state != "" {
 		a.pauseFile = PauseFile(state)
 	}

@@ -34,16 +34,22 @@ func IsPaused(state string) (bool, error) { return isThere(PauseFile(state)) }
 
 // isThere reports whether there is a pause file.
 func isThere(pauseFile string) (bool, error) {
-	_, err := os.Lstat(pauseFile)
+	info, err := lookAt(pauseFile)
+	return info != nil, err
+}
+
+// lookAt returns what is known of a file, nil if it is not there.
+func lookAt(name string) (fs.FileInfo, error) {
+	info, err := os.Lstat(name)
 	switch {
-	case runtime.GOOS == "windows" && errors.Is(err, fs.ErrNotExist) && isBelowFile(pauseFile):
-		return false, errNoFolder
+	case runtime.GOOS == "windows" && errors.Is(err, fs.ErrNotExist) && isBelowFile(name):
+		return nil, errNoFolder
 	case errors.Is(err, fs.ErrNotExist):
-		return false, nil
+		return nil, nil
 	case err != nil:
-		return false, errors.Unwrap(err)
+		return nil, errors.Unwrap(err)
 	}
-	return true, nil
+	return info, nil
 }
 
 // errNoFolder is what Unix says of a path below a file. Windows says that there is nothing.
@@ -93,7 +99,38 @@ func PauseAgent(state, agent string, now time.Time) error {
 
 // RevokeAgent takes all rights from an agent, as [PauseAgent] does, until [RestoreAgent].
 func RevokeAgent(state, agent string, now time.Time) error {
-	return mark(agentRevokedFile(state, agent), now)
+	if revoked, _, err := revocation(state, agent); revoked || err != nil {
+		return err
+	}
+	return replaceMark(agentRevokedFile(state, agent), now.UTC().Format(time.RFC3339)+"\n")
+}
+
+// restoredSize is the size of the file of an agent that was revoked and has rights again. Any other
+// file revokes it, also an empty one, as on a full disk.
+const restoredSize = 64
+
+// revocation reports whether an agent is revoked, and when it was restored last, zero for never.
+func revocation(state, agent string) (revoked bool, restored time.Time, err error) {
+	info, err := lookAt(agentRevokedFile(state, agent))
+	switch {
+	case info == nil:
+		return false, restored, err
+	case info.Mode().IsRegular() && info.Size() == restoredSize:
+		return false, info.ModTime(), nil
+	}
+	return true, restored, nil
+}
+
+// replaceMark creates or replaces a file, which counts by its name and size.
+func replaceMark(name, text string) error {
+	file, err := os.CreateTemp(filepath.Dir(name), ".mark-") // mode 0600
+	if err != nil {
+		return err
+	}
+	defer os.Remove(file.Name())
+	_, _ = file.WriteString(text)
+	_ = file.Sync()
+	return errors.Join(file.Close(), os.Rename(file.Name(), name))
 }
 
 // ResumeAgent ends the pause of an agent. was says whether there was one.
@@ -101,15 +138,23 @@ func ResumeAgent(state, agent string) (was bool, err error) {
 	return unmark(agentPauseFile(state, agent))
 }
 
-// RestoreAgent ends the revocation of an agent. was says whether there was one.
+// RestoreAgent ends the revocation of an agent. was says whether there was one. What the agent had
+// before, such as questions, permissions for folders, cursors and keys, it has no more.
 func RestoreAgent(state, agent string) (was bool, err error) {
-	return unmark(agentRevokedFile(state, agent))
+	if was, _, err = revocation(state, agent); !was || err != nil {
+		return was, err
+	}
+	err = replaceMark(agentRevokedFile(state, agent), fmt.Sprintf("%-*s\n", restoredSize-1, "restored"))
+	if still, _, looked := revocation(state, agent); err == nil && (still || looked != nil) {
+		err = errors.Join(errors.New("the disk is full"), looked)
+	}
+	return true, err
 }
 
 // AgentState reports whether an agent is paused, and whether it is revoked. The error says why
 // that cannot be told; it names no path.
 func AgentState(state, agent string) (paused, revoked bool, err error) {
-	if revoked, err = isThere(agentRevokedFile(state, agent)); err == nil {
+	if revoked, _, err = revocation(state, agent); err == nil {
 		paused, err = isThere(agentPauseFile(state, agent))
 	}
 	return paused, revoked, err
@@ -143,7 +188,14 @@ func (a *Controller) agentOpen() error {
 	if a.agent == "" || a.state == "" {
 		return nil
 	}
-	paused, revoked, err := AgentState(a.state, a.agent)
+	revoked, restored, err := revocation(a.state, a.agent)
+	paused := false
+	if err == nil {
+		paused, err = isThere(agentPauseFile(a.state, a.agent))
+	}
+	if err == nil && !revoked {
+		a.begin(restored)
+	}
 	switch {
 	case err != nil:
 		return failure.New(failure.CodeState, "the user can make the state folder one of their own, with mode 0700",
@@ -155,6 +207,26 @@ func (a *Controller) agentOpen() error {
 	}
 	return nil
 }
+
+// begin has what the agent had before voided, once, if it was restored since.
+func (a *Controller) begin(restored time.Time) {
+	if a.restored.Load() == restored.UnixNano() {
+		return
+	}
+	a.restoring.Lock() // other calls wait until it is void
+	defer a.restoring.Unlock()
+	if a.restored.Load() != restored.UnixNano() {
+		a.void()
+		a.restored.Store(restored.UnixNano())
+	}
+}
+
+// OnRestore has void called when the agent of the calls was revoked and has rights again. It is for
+// the one that made the controller, before its first call.
+func (a *Controller) OnRestore(void func()) { a.void = void }
+
+// Restored tells the times apart between which an agent was revoked and restored.
+func (a *Controller) Restored() int64 { return a.restored.Load() }
 
 // lookAgain is the time between two looks at whether an agent may go on.
 const lookAgain = 200 * time.Millisecond

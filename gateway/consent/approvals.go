@@ -252,6 +252,21 @@ func (a *Approvals) Waiting(caller string) (list []StoredQuestion, err error) {
 // Withdraw takes back a question of a caller that waits for the user.
 func (a *Approvals) Withdraw(q StoredQuestion) error { return a.store.Withdraw(q) }
 
+// Void takes back everything that an agent was allowed, and its questions: an agent that was revoked
+// and has rights again begins anew.
+func (a *Approvals) Void(agent string) {
+	a.standing.clear()
+	if a.store == nil {
+		return
+	}
+	all, _, _ := a.store.List()
+	for _, q := range all {
+		if private.AgentOf(q.Session) == agent && q.State != Denied {
+			_ = a.store.void(q)
+		}
+	}
+}
+
 // Answer is what the user has decided about a question that they were shown.
 type Answer struct {
 	Code    string // of the question

@@ -152,3 +152,15 @@ func TestTheZeroStandingCoversNothing(t *testing.T) {
 	}
 	clear(s.until)
 }
+
+// What an agent was allowed before it was revoked covers nothing.
+func TestVoidTakesStandingApprovalsBack(t *testing.T) {
+	a := New("", nil)
+	if err := a.standing.Grant("Notes", "Inbox", time.Now().Add(time.Hour)); err != nil || !a.standing.Covers("Notes", "Inbox/a.md", false) {
+		t.Fatal(err)
+	}
+	a.Void("ann")
+	if a.standing.Covers("Notes", "Inbox/a.md", false) {
+		t.Error("it covers the folder still")
+	}
+}

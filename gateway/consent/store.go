@@ -215,6 +215,11 @@ func (d *Store) Withdraw(q StoredQuestion) error {
 	})
 }
 
+// void removes a question, whatever was answered.
+func (d *Store) void(q StoredQuestion) error {
+	return d.withContent(func(content) error { return d.remove(q) })
+}
+
 // remove removes the file of q for good.
 func (d *Store) remove(q StoredQuestion) error {
 	path := d.path(q.Code)

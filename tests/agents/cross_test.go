@@ -336,3 +336,72 @@ func TestAQuestionEndsWithItsAgent(t *testing.T) {
 		})
 	}
 }
+
+// An agent that was revoked and has rights again begins anew, in servers that run on: its cursors,
+// kept answers, idempotency keys, questions and what was approved are void; another agent's are not.
+func TestAnAgentThatWasRevokedBeginsAnew(t *testing.T) {
+	r := newRig(t)
+	r.Set("confirm", `"writes"`)
+	for i := range 30 {
+		r.Write("Ann/"+strings.Repeat("n", i+1)+".md", "text\n")
+		r.Write("Bob/"+strings.Repeat("n", i+1)+".md", "text\n")
+	}
+	s := sessionsOf(r, "stdio", "ann", "bob")
+	call := rig.Calling("append", "path=Both/Plan.md", "content=asked").With("idempotencyKey", "k")
+	approve := func(agent string) {
+		t.Helper()
+		for _, q := range waitingIn(r) {
+			if strings.HasPrefix(q.Session, agent+"/") {
+				if _, err := consent.Decide(filepath.Join(r.Home, ".local", "state", "vaultwicket"), consent.Answer{Code: q.Code, Approve: true, By: "page"}); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+	}
+	other := rig.Calling("append", "path=Both/Plan.md", "content=approved")
+	waits := rig.Calling("append", "path=Both/Plan.md", "content=waits")
+	var cursors []string
+	for i, name := range []string{"ann", "bob"} {
+		for _, c := range []rig.Call{call, other} {
+			s[i].do(c)
+			approve(name)
+			if c["idempotencyKey"] == nil {
+				continue // approved, and not made
+			}
+			if got := s[i].do(c); !got.OK {
+				t.Fatalf("%s: %+v", name, got.Error)
+			}
+		}
+		s[i].do(waits)
+		paged := s[i].do(rig.Calling("files").With("limit", 5))
+		cursors = append(cursors, paged.Truncated.Cursor)
+	}
+	r.Must("agent", "add", "ann")
+	r.Must("agent", "revoke", "ann")
+	r.Must("agent", "rotate", "ann")
+	for i, name := range []string{"ann", "bob"} {
+		anew := i == 0
+		if got := s[i].do(rig.Call{"command": "files", "cursor": cursors[i]}); got.OK == anew {
+			t.Errorf("%s: the cursor: %+v", name, got)
+		}
+		if text := s[i].read("vaultwicket://output/" + cursors[i]); (text == "") != anew {
+			t.Errorf("%s: the kept answer: %q", name, text)
+		}
+		if got := s[i].do(rig.Calling("approvals")).Stdout; strings.Contains(got, "append") == anew {
+			t.Errorf("%s: waits for %q", name, got)
+		}
+		if got := s[i].do(other); got.OK == anew {
+			t.Errorf("%s: what was approved: %+v", name, got)
+		}
+		if got := s[i].do(call); got.OK == anew {
+			t.Errorf("%s: the key: %+v", name, got)
+		}
+	}
+	if got := s[0].do(rig.Calling("read", "path=Ann/Plan.md")); !got.OK {
+		t.Errorf("ann reads: %+v", got.Error)
+	}
+	r.Must("agent", "revoke", "ann")
+	if got := s[0].do(rig.Calling("read", "path=Ann/Plan.md")); got.OK {
+		t.Error("ann reads after the second revocation")
+	}
+}
