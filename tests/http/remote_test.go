@@ -1,13 +1,23 @@
 package http_test
 
 import (
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
 	"encoding/json"
+	"encoding/pem"
+	"math/big"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"net/http/httputil"
 	"net/url"
 	"os"
+	osexec "os/exec"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -208,4 +218,38 @@ type dateless struct{ http.ResponseWriter }
 func (d dateless) WriteHeader(status int) {
 	d.Header()["Date"] = d.Header()["Date"][:1]
 	d.ResponseWriter.WriteHeader(status)
+}
+
+// A certificate that is about to expire is told, and not one that is renewed every few hours.
+func TestDoctorSaysWhenACertificateExpires(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("elsewhere the certificates of the system cannot be replaced for one program")
+	}
+	r := rig.New(t, nil)
+	for _, test := range []struct {
+		age, left time.Duration
+		warns     bool
+	}{{80 * 24 * time.Hour, 10 * 24 * time.Hour, true}, {60 * 24 * time.Hour, 30 * 24 * time.Hour, false}, {time.Hour, 11 * time.Hour, false}, {11 * time.Hour, time.Hour, true}} {
+		key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+		if err != nil {
+			t.Fatal(err)
+		}
+		template := &x509.Certificate{SerialNumber: big.NewInt(1), NotBefore: time.Now().Add(-test.age), NotAfter: time.Now().Add(test.left), IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}, IsCA: true, BasicConstraintsValid: true}
+		der, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
+		if err != nil {
+			t.Fatal(err)
+		}
+		server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusUnauthorized) }))
+		server.TLS = &tls.Config{Certificates: []tls.Certificate{{Certificate: [][]byte{der}, PrivateKey: key}}}
+		server.StartTLS()
+		root := filepath.Join(t.TempDir(), "root.pem")
+		rig.WriteFile(t, root, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}))
+		c := osexec.Command(rig.Binary, "doctor", "--url="+server.URL+"/mcp")
+		c.Env = []string{"HOME=" + r.Home, "SSL_CERT_FILE=" + root}
+		out, _ := c.Output() // the server is none
+		if strings.Contains(string(out), "the certificate expires at") != test.warns || !strings.Contains(string(out), "certificate") {
+			t.Errorf("%v old, for %v more: %s", test.age, test.left, out)
+		}
+		server.Close()
+	}
 }

@@ -16,7 +16,7 @@ import (
 
 const (
 	clockDifference = 30 * time.Second    // as the server allows for access tokens
-	certificateLeft = 14 * 24 * time.Hour // time to renew a certificate
+	certificateLeft = 14 * 24 * time.Hour // time to renew a certificate by hand
 )
 
 // metadataParam is the address of the description of a server in a challenge (RFC 9728, 5.1).
@@ -33,13 +33,13 @@ func CheckServer(ctx context.Context, s *remote.Server, now time.Time) *Report {
 		return r
 	}
 	r.ok("server-reach", fmt.Sprintf("%s answers", s.URL))
-	switch left := p.Expires.Sub(now); {
-	case p.Expires.IsZero():
+	switch left := p.Until.Sub(now); {
+	case p.Until.IsZero():
 		r.ok("server-tls", "no TLS, on this machine only")
-	case left < certificateLeft:
-		r.warn("server-tls", fmt.Sprintf("the certificate expires in %d days", int(left.Hours()/24)), "clients stop connecting then", "renew it")
+	case left < certificateLeft && left < p.Until.Sub(p.From)/4: // programs renew theirs when a third is left
+		r.warn("server-tls", "the certificate expires at "+p.Until.Local().Format(time.DateTime), "clients stop connecting then", "renew it")
 	default:
-		r.ok("server-tls", fmt.Sprintf("TLS, the certificate is valid for %d days", int(left.Hours()/24)))
+		r.ok("server-tls", "TLS, the certificate is valid until "+p.Until.Local().Format(time.DateTime))
 	}
 	if differs := p.Date.Sub(now).Abs(); !p.Date.IsZero() && differs > clockDifference {
 		r.problem("server-clock", fmt.Sprintf("the clocks differ by %s", differs.Round(time.Second)), "access tokens are refused before they begin or after they have expired", "synchronize the clocks")

@@ -237,7 +237,7 @@ func message(response *http.Response) (last []byte, err error) {
 type Probe struct {
 	Status      int
 	Date        time.Time // of the server's clock, zero if it does not say
-	Expires     time.Time // of its certificate, zero without TLS
+	From, Until time.Time // its certificate is valid, zero without TLS
 	Challenge   string    // the header WWW-Authenticate
 	ContentType string
 	Body        []byte
@@ -260,7 +260,7 @@ func (s *Server) Probe(ctx context.Context, method, address string, headers ...s
 	p.Status, p.Challenge, p.ContentType = response.StatusCode, response.Header.Get("WWW-Authenticate"), response.Header.Get("Content-Type")
 	p.Date, _ = http.ParseTime(response.Header.Get("Date"))
 	if response.TLS != nil && len(response.TLS.PeerCertificates) > 0 {
-		p.Expires = response.TLS.PeerCertificates[0].NotAfter
+		p.From, p.Until = response.TLS.PeerCertificates[0].NotBefore, response.TLS.PeerCertificates[0].NotAfter
 	}
 	p.Body, err = io.ReadAll(io.LimitReader(response.Body, maxProbe))
 	return p, err
