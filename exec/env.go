@@ -31,6 +31,7 @@ const (
 	// one that was typed by hand has another parent.
 	parentVariable     = "VAULTWICKET_GATEWAY"
 	accessVariable     = "VAULTWICKET_ACCESS"
+	exceptionsVariable = "VAULTWICKET_EXCEPTIONS"
 	dayStartVariable   = "VAULTWICKET_DAY_START"  // the hour at which a day begins
 	embeddingsVariable = "VAULTWICKET_EMBEDDINGS" // the server and the model that make vectors of texts
 )

@@ -130,7 +130,7 @@ func (r *Runner) attempt(ctx context.Context, permit policy.Grant, p Program, co
 		c.Env = withRules(c.Env, permit, marker)
 	}
 	if c.Embedded && r.config.Resident && !permit.Call().Apart() {
-		at := workerKey{command.Args[1], permit.Access(), marker.String()}
+		at := workerKey{command.Args[1], permit.Access(), marker.String() + "\n" + permit.Exceptions()}
 		e, w := r.pool.run(ctx, c, command, at)
 		for again := 0; again < otherWorkers && e.Kind == process.Lost && e.How == causeUnfinishedCall && !(permit.Call().Effect().Mutates() && e.Started); again++ {
 			e, w = r.pool.run(ctx, c, command, at) // another call cost this one its worker, and it has changed nothing
@@ -145,7 +145,13 @@ func (r *Runner) attempt(ctx context.Context, permit policy.Grant, p Program, co
 }
 
 // withRules adds to an environment what the embedded program hides from a caller.
-func withRules(env []string, permit interface{ Access() string }, marker *secrets.Marker) []string {
+func withRules(env []string, permit interface {
+	Access() string
+	Exceptions() string
+}, marker *secrets.Marker) []string {
+	if permit.Exceptions() != "" {
+		env = append(slices.Clip(env), exceptionsVariable+"="+permit.Exceptions())
+	}
 	if permit.Access() != "" {
 		env = append(slices.Clip(env), accessVariable+"="+permit.Access())
 	}
@@ -187,7 +193,7 @@ func (r *Runner) ask(ctx context.Context, q policy.Question, p Program, question
 	c := process.Child{Path: p.path, Name: p.name, Args: command.Args, Env: withRules(r.env(p.backend), &q, marker), Embedded: true, Keep: r.config.MaxKept}
 	var e process.Ending
 	if r.config.Resident {
-		e, _ = r.pool.run(ctx, c, command, workerKey{p.folder, q.Access(), marker.String()})
+		e, _ = r.pool.run(ctx, c, command, workerKey{p.folder, q.Access(), marker.String() + "\n" + q.Exceptions()})
 	} else {
 		r.processes.Add(1)
 		e = c.Run(ctx)

@@ -40,7 +40,7 @@ type pool struct {
 }
 
 // workerKey is what a worker is for: the vault in a folder, under access rules, with or without
-// secrets.
+// secrets, and with exceptions.
 type workerKey struct{ folder, access, redact string }
 
 // run has the worker of the vault of c answer one command. c starts the worker, so it has

@@ -43,6 +43,8 @@ func (r route) inspect(out *exec.Outcome) (f findings, err error) {
 		}
 	}
 	switch {
+	case out.Path != "" && r.policy.Exceptions.Has(policy.RuleSecrets, out.Path):
+		kinds = nil
 	case r.policy.Shadows(policy.RuleSecrets) && r.policy.Secrets != policy.SecretsAllow:
 		for _, s := range secrets.Find([]byte(out.Stdout), r.policy.Secrets == policy.SecretsStrict) {
 			if !slices.Contains(kinds, s.Kind) {
@@ -58,8 +60,11 @@ func (r route) inspect(out *exec.Outcome) (f findings, err error) {
 		err = secretFound(*out, kinds)
 	}
 	f.add(policy.RuleSecrets, kinds...)
-	if r.policy.Suspicious == policy.SuspiciousOff {
+	switch {
+	case r.policy.Suspicious == policy.SuspiciousOff:
 		f.add(policy.RuleSuspicious, audit.NotSearched)
+		return f, err
+	case out.Path != "" && r.policy.Exceptions.Has(policy.RuleSuspicious, out.Path):
 		return f, err
 	}
 	notice, signs := r.signsIn(out.Stdout, out.Path)
@@ -78,6 +83,9 @@ const signPiece = 256 << 10
 // signsIn returns a notice about the signs of injection in a text, "" if there are none, and their
 // kinds.
 func (r route) signsIn(output, path string) (notice string, kinds []string) {
+	if !secrets.MayHaveSigns(output) {
+		return "", nil
+	}
 	const around = 4 << 10 // no rule looks further
 	left, begin, line := int64(signSteps), 0, 0
 	var where []string

@@ -94,7 +94,7 @@ func earlier(a, b time.Time) time.Time {
 // Unlimited returns the policy that narrows nothing. It is the beginning of the rights of a
 // vault or an agent, of which the user has written only some.
 func Unlimited() Policy {
-	return Policy{Ceiling: tiers.V3, Mutations: true, Publish: true, UI: true, Confirm: ConfirmNever, Secrets: SecretsAllow, Suspicious: SuspiciousOff, RemoteLinks: true, Shadow: ShadowRules(), MinVersion: tiers.MinimumFloor}
+	return Policy{Ceiling: tiers.V3, Mutations: true, Publish: true, UI: true, Confirm: ConfirmNever, Secrets: SecretsAllow, Suspicious: SuspiciousOff, RemoteLinks: true, Shadow: ShadowRules(), AnyException: true, MinVersion: tiers.MinimumFloor}
 }
 
 // Narrow returns what both p and q allow, as [Policy.Tighten] does. The origin of a setting is
@@ -142,6 +142,9 @@ var parts = [...]struct {
 	{"shadow", func(a, b Policy) bool { return !within(b.Shadow, a.Shadow) }},
 	{"private-property", func(a, b Policy) bool { return !within(a.Private.Properties, b.Private.Properties) }},
 	{"private-tags", func(a, b Policy) bool { return !within(a.Private.Tags, b.Private.Tags) }},
+	{"exceptions", func(a, b Policy) bool {
+		return !a.AnyException && (b.AnyException || slices.ContainsFunc(b.Exceptions, func(e access.Exception) bool { return !a.Exceptions.Has(e.Rule, e.Path) }))
+	}},
 	{"min-cli-version", func(a, b Policy) bool { return b.MinVersion.Before(a.MinVersion) }},
 }
 

@@ -30,6 +30,7 @@ type Grant interface {
 	Confined() bool
 	Guarded() bool
 	Secrets() Secrets
+	Exceptions() string
 	sealed()
 }
 
@@ -90,6 +91,15 @@ func (g *grant) Secrets() Secrets {
 		return SecretsAllow
 	}
 	return g.by.secrets()
+}
+
+// Exceptions returns the folders and notes for which the rules about texts do not apply, a line each,
+// as package access writes them.
+func (g *grant) Exceptions() string {
+	if g == nil {
+		return ""
+	}
+	return strings.Join(g.by.Exceptions.Lines(), "\n")
 }
 
 // MinVersion returns the oldest app that may run the call.
@@ -241,7 +251,7 @@ func (s ServerPermit) Args() []string {
 	}
 	p := s.policy
 	args := []string{"serve", "--config=none", "--backend=embedded", "--vault=" + s.folder,
-		"--tier=" + p.Ceiling.String(), "--confirm=" + p.Confirm.String(), "--secrets=" + p.Secrets.String(), "--suspicious=" + p.Suspicious.String(), "--remote-links=" + p.remoteLinks(), "--shadow=" + strings.Join(p.Shadow, ","), "--min-cli-version=" + p.MinVersion.String(),
+		"--tier=" + p.Ceiling.String(), "--confirm=" + p.Confirm.String(), "--secrets=" + p.Secrets.String(), "--suspicious=" + p.Suspicious.String(), "--remote-links=" + p.remoteLinks(), "--shadow=" + strings.Join(p.Shadow, ","), "--exceptions=" + strings.Join(p.Exceptions.Lines(), ","), "--min-cli-version=" + p.MinVersion.String(),
 		"--private-property=" + strings.Join(p.Private.Properties, ","), "--private-tags=" + strings.Join(p.Private.Tags, ","),
 		"--allow-mutations=" + strconv.FormatBool(p.Mutations), "--allow-publish=" + strconv.FormatBool(p.Publish), "--allow-ui=" + strconv.FormatBool(p.UI)}
 	for _, list := range []struct {

@@ -37,6 +37,10 @@ type Policy struct {
 	RemoteLinks bool
 	// Shadow are the names of rules that decide and have no effect: [RuleSecrets] and the like.
 	Shadow []string
+	// Exceptions are folders and notes for which these rules do not apply. AnyException is for the
+	// rights of an agent that have none of their own: it narrows no others.
+	Exceptions   access.Exceptions
+	AnyException bool
 	// Suspected says which signs of injection the session has read, if every change requires
 	// approval because of them, else "". It is no setting.
 	Suspected string
@@ -255,9 +259,9 @@ func (p Policy) Tighten(q Policy) Policy {
 		Confirm: min(p.confirm(), q.confirm()), // the strictest is the first
 		Secrets: min(p.secrets(), q.secrets()), Suspicious: min(p.suspicious(), q.suspicious()), RemoteLinks: p.RemoteLinks && q.RemoteLinks,
 		Shadow:    slices.DeleteFunc(slices.Clone(p.Shadow), func(rule string) bool { return !q.Shadows(rule) }),
-		Suspected: cmp.Or(p.Suspected, q.Suspected),
-		Disable:   slices.Concat(p.Disable, q.Disable),
-		Flows:     unionOfFlows(p.Flows, q.Flows), Flowing: unionOfFlows(p.Flowing, q.Flowing),
+		Suspected: cmp.Or(p.Suspected, q.Suspected), AnyException: p.AnyException && q.AnyException,
+		Disable: slices.Concat(p.Disable, q.Disable),
+		Flows:   unionOfFlows(p.Flows, q.Flows), Flowing: unionOfFlows(p.Flowing, q.Flowing),
 		Private: p.Private.Union(q.Private),
 		Access:  p.Access.Meet(q.Access), Ignores: p.Ignores || q.Ignores,
 		Origins:    q.Origins,
@@ -266,6 +270,14 @@ func (p Policy) Tighten(q Policy) Policy {
 	}
 	if p.MinVersion.Before(tiers.MinimumFloor) || q.MinVersion.Before(tiers.MinimumFloor) {
 		t.MinVersion = tiers.Version{} // one of the two grants nothing
+	}
+	switch {
+	case p.AnyException:
+		t.Exceptions = q.Exceptions
+	case q.AnyException:
+		t.Exceptions = p.Exceptions
+	default:
+		t.Exceptions = slices.DeleteFunc(slices.Clone(p.Exceptions), func(e access.Exception) bool { return !q.Exceptions.Has(e.Rule, e.Path) })
 	}
 	switch {
 	case len(p.EnableOnly) == 0:

@@ -12,12 +12,12 @@ import (
 func TestServerArgs(t *testing.T) {
 	p := widest()
 	p.Disable, p.EnableOnly = []string{"delete", "move"}, []string{"read", "create"}
-	want := []string{"serve", "--config=none", "--backend=embedded", "--vault=-My Vault=", "--tier=v3", "--confirm=never", "--secrets=block", "--suspicious=ask", "--remote-links=ask", "--shadow=", "--min-cli-version=1.12.7", "--private-property=", "--private-tags=",
+	want := []string{"serve", "--config=none", "--backend=embedded", "--vault=-My Vault=", "--tier=v3", "--confirm=never", "--secrets=block", "--suspicious=ask", "--remote-links=ask", "--shadow=", "--exceptions=", "--min-cli-version=1.12.7", "--private-property=", "--private-tags=",
 		"--allow-mutations=true", "--allow-publish=true", "--allow-ui=true", "--disable=delete,move", "--enable-only=read,create"}
 	if got := p.Server("-My Vault=").Args(); !slices.Equal(got, want) {
 		t.Errorf("got %q", got)
 	}
-	want = []string{"serve", "--config=none", "--backend=embedded", "--vault=F", "--tier=v0", "--confirm=writes", "--secrets=block", "--suspicious=ask", "--remote-links=ask", "--shadow=", "--min-cli-version=1.12.2", "--private-property=", "--private-tags=",
+	want = []string{"serve", "--config=none", "--backend=embedded", "--vault=F", "--tier=v0", "--confirm=writes", "--secrets=block", "--suspicious=ask", "--remote-links=ask", "--shadow=", "--exceptions=", "--min-cli-version=1.12.2", "--private-property=", "--private-tags=",
 		"--allow-mutations=false", "--allow-publish=false", "--allow-ui=false"}
 	if got := (policy.Policy{Ceiling: tiers.V0, MinVersion: tiers.MinimumFloor}).Server("F").Args(); !slices.Equal(got, want) {
 		t.Errorf("got %q", got)
@@ -38,7 +38,7 @@ func TestServerArgsOfShortLists(t *testing.T) {
 	} {
 		p := widest()
 		p.Disable, p.EnableOnly = test.disable, test.enableOnly
-		if got := p.Server("F").Args()[16:]; !slices.Equal(got, test.want) {
+		if got := p.Server("F").Args()[17:]; !slices.Equal(got, test.want) {
 			t.Errorf("got %q, want %q", got, test.want)
 		}
 	}

@@ -91,12 +91,12 @@ func (a *keywordAutomaton) complete() {
 	}
 }
 
-// each calls try with the rules whose keywords are in the text, and where the keyword begins, until
-// it returns false.
-func (a *keywordAutomaton) each(text []byte, try func(r *rule, at int) bool) {
+// eachKeyword calls try with the rules whose keywords are in the text, and where the keyword begins,
+// until it returns false.
+func eachKeyword[T string | []byte](a *keywordAutomaton, text T, try func(r *rule, at int) bool) {
 	state := uint32(0)
-	for i, c := range text {
-		state = a.next[state>>1+uint32(a.class[c])]
+	for i := range len(text) {
+		state = a.next[state>>1+uint32(a.class[text[i]])]
 		if state&1 == 0 {
 			continue
 		}

@@ -68,6 +68,9 @@ func HasMark(text []byte) bool { return bytes.Contains(text, []byte(markBegins))
 
 // Kinds returns the kinds of the secrets whose marks a text has, each once, in order.
 func Kinds(text string) (kinds []string) {
+	if !strings.Contains(text, markBegins) {
+		return nil
+	}
 	for _, m := range markPattern().FindAllStringSubmatch(text, -1) {
 		if !slices.Contains(kinds, m[1]) {
 			kinds = append(kinds, m[1])

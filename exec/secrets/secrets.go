@@ -153,7 +153,7 @@ func isGeneric(kind string) int {
 
 // keywords tries each rule where one of its keywords is.
 func (s *scan) keywords(a *keywordAutomaton) {
-	a.each(s.text, func(r *rule, at int) bool {
+	eachKeyword(a, s.text, func(r *rule, at int) bool {
 		s.try(r, at)
 		return s.err == nil
 	})

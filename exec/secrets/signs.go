@@ -25,6 +25,12 @@ type Sign struct {
 	Line int // from 1
 }
 
+// MayHaveSigns reports whether a text has a word of the rules. It takes no memory.
+func MayHaveSigns(text string) (may bool) {
+	eachKeyword(signAutomaton(), text, func(*rule, int) bool { may = true; return false })
+	return may
+}
+
 // Signs returns the signs of injection in a text, in order. A search that ends with the error of
 // spend returns it with what it has found.
 func Signs(text []byte, spend Spend) ([]Sign, error) {

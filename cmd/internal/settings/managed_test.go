@@ -50,7 +50,7 @@ agents = ["cursor"]
 // loose is what every other source could say to get more.
 var loose = [][2]string{
 	{"tier", `"v3"`}, {"disable", `[]`}, {"enable-only", `[]`}, {"allow-mutations", "true"}, {"allow-publish", "true"}, {"allow-ui", "true"},
-	{"confirm", `"never"`}, {"secrets", `"allow"`}, {"suspicious", `"off"`}, {"remote-links", `"allow"`}, {"shadow", `["secrets"]`}, {"private-property", `[]`}, {"private-tags", `[]`}, {"min-cli-version", `"1.12.2"`}, {"rate", "0"}, {"rate-mutations", "0"}, {"rate-mutations-hour", "100000"},
+	{"confirm", `"never"`}, {"secrets", `"allow"`}, {"suspicious", `"off"`}, {"remote-links", `"allow"`}, {"shadow", `["secrets"]`}, {"exceptions", `["secrets A # x"]`}, {"private-property", `[]`}, {"private-tags", `[]`}, {"min-cli-version", `"1.12.2"`}, {"rate", "0"}, {"rate-mutations", "0"}, {"rate-mutations-hour", "100000"},
 }
 
 // No other source widens what the managed settings bound: not a flag, the environment, a profile,

@@ -103,6 +103,7 @@ var table = [...]setting{
 	{name: "shadow", kind: list, usage: "rules that decide, log and count, and have no effect: secrets, suspicious, remote-links (flag: comma-separated)", form: form{choices: policy.ShadowRules()}, set: setShadow},
 	{name: "private-property", fallback: "private,agent", kind: list, usage: "properties by which a note narrows the access to itself: true or none hides it, r and rw are levels (flag: comma-separated)", form: form{pattern: namePattern}, set: setPrivateProperty},
 	{name: "private-tags", fallback: "private", kind: list, usage: "tags that hide a note (flag: comma-separated)", form: form{pattern: namePattern}, set: setPrivateTags},
+	{name: "exceptions", kind: list, usage: "folders and notes for which these rules do not apply, each as \"RULE PATH # WHY\" without a comma (flag: comma-separated)", form: form{pattern: `^(secrets|suspicious|remote-links) \w[^,]* # \w[^,]*$`}, set: setExceptions},
 	{name: "timeout", fallback: "15s", usage: "time limit of a call, 1s to 55s", form: form{pattern: timeoutPattern}, fixed: true, set: setTimeout},
 	{name: "max-output", fallback: "32KiB", usage: "maximum output in one MCP answer, 1KiB to 1MiB", form: form{pattern: sizePattern}, fixed: true, set: setMaxOutput},
 	{name: "result-format", fallback: "json", usage: "MCP answers of obsidianCli: json (structured) or text (the output itself, which costs fewer tokens)", form: form{choices: resultFormats}, fixed: true, set: setResultFormat},

@@ -164,6 +164,12 @@ func nameFields(text string) []string {
 	return strings.Split(text, ",")
 }
 
+func setExceptions(s *Settings, text string) (err error) {
+	s.Policy.AnyException = false
+	s.Policy.Exceptions, err = access.ParseExceptions(strings.Split(text, ","), policy.ShadowRules()...)
+	return err
+}
+
 func setResultFormat(s *Settings, text string) error {
 	if !slices.Contains(resultFormats, text) {
 		return fmt.Errorf("invalid result format %q: want json or text%s", quote.Short(text), quote.DidYouMean(text, resultFormats))

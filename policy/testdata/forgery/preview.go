@@ -29,6 +29,7 @@ func (grantTwin) Access() string          { return "" }
 func (grantTwin) Confined() bool          { return false }
 func (grantTwin) Guarded() bool           { return false }
 func (grantTwin) Secrets() policy.Secrets { return 0 }
+func (grantTwin) Exceptions() string      { return "" }
 func (grantTwin) sealed()                 {}
 
 var grantForged policy.Grant = grantTwin{} // want "unexported method sealed"

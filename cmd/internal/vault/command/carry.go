@@ -47,7 +47,8 @@ func (p *Proposal) findCarried(v *Vault) error {
 	own := map[string]bool{}
 	for _, s := range p.Steps {
 		own[s.Path.String()], own[s.source().String()] = true, true
-		if !s.After.Exists || s.After.Folder || s.CopyOf != (disk.Path{}) || !bytes.Contains(s.After.Text, []byte("://")) || s.Before.Equal(s.After) {
+		if !s.After.Exists || s.After.Folder || s.CopyOf != (disk.Path{}) || !bytes.Contains(s.After.Text, []byte("://")) || s.Before.Equal(s.After) ||
+			v.Host.exceptions.Has("remote-links", s.Path.String()) {
 			continue
 		}
 		if err := budget.From(v.Ctx).Step(1 + int64(len(s.After.Text))/64); err != nil {

@@ -59,8 +59,10 @@ type Host struct {
 
 	rules    access.Rules
 	rulesErr error // then nothing is answered
-	// marker replaces the secrets of what is read; nil replaces none.
-	marker *secrets.Marker
+	// marker replaces the secrets of what is read; nil replaces none. exceptions are the files for
+	// which rules about texts do not apply.
+	marker     *secrets.Marker
+	exceptions access.Exceptions
 
 	mu       sync.Mutex
 	path     string
@@ -97,6 +99,11 @@ func NewHost(env func(string) string, confine func([]string, uint16) system.Conf
 	}
 	if marker, err := secrets.ParseMarker(env(secrets.Variable)); err == nil {
 		h.marker = marker
+	} else {
+		h.rulesErr = err
+	}
+	if all, err := access.ParseExceptions(strings.Split(env(ExceptionsVariable), "\n")); err == nil {
+		h.exceptions = all
 	} else {
 		h.rulesErr = err
 	}
@@ -161,7 +168,12 @@ func (h *Host) OpenFolder(path string, v *Vault) error {
 			h.visible = h.folder.WithView(h.sight)
 		}
 		if h.marker != nil { // what calls share is charged to none
-			h.visible = h.visible.Redacting(func(text []byte) ([]byte, error) { return h.marker.Redact(text), nil })
+			h.visible = h.visible.Redacting(func(p disk.Path, text []byte) ([]byte, error) {
+				if h.exceptions.Has("secrets", p.String()) {
+					return text, nil
+				}
+				return h.marker.Redact(text), nil
+			})
 		}
 		if h.judge != nil {
 			h.visible = h.visible.Judging(h.judge)
@@ -169,7 +181,12 @@ func (h *Host) OpenFolder(path string, v *Vault) error {
 	}
 	v.Disk, v.shared = h.visible, h.visible
 	if h.marker != nil {
-		v.Disk = h.visible.Redacting(v.redact)
+		v.Disk = h.visible.Redacting(func(p disk.Path, text []byte) ([]byte, error) {
+			if h.exceptions.Has("secrets", p.String()) {
+				return text, nil
+			}
+			return v.redact(text)
+		})
 	}
 	v.Sight, v.Rules = h.sight, h.spelled.rules
 	return nil

@@ -8,6 +8,10 @@ import (
 // answered if they are invalid.
 const AccessVariable = "VAULTWICKET_ACCESS"
 
+// ExceptionsVariable has the files for which rules about texts do not apply, a line each, as package
+// access writes them.
+const ExceptionsVariable = "VAULTWICKET_EXCEPTIONS"
+
 // Sight is the visible part of a vault: what neither the rules nor the patterns of the ignore
 // file (gitignore(5)) hide. It implements the interface View of package disk.
 type Sight struct {

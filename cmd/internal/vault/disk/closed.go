@@ -130,7 +130,7 @@ func (f *Folder) passes(p Path, text []byte, stamp system.Stamp, err error) ([]b
 	case f.judge.judges(p) && f.judge.closes(text):
 		return nil, stamp, missing(p)
 	case f.redact != nil:
-		text, err = f.redact(text)
+		text, err = f.redact(p, text)
 	}
 	return text, stamp, err
 }

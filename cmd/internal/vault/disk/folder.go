@@ -50,7 +50,7 @@ type Folder struct {
 	names *names.Folder
 	found func(files int) // called by a parallel walk; may be nil
 	// redact replaces the secrets of a text that is read; nil replaces nothing.
-	redact func(text []byte) ([]byte, error)
+	redact func(p Path, text []byte) ([]byte, error)
 	series *series // of changes that become durable together; nil if each does by itself
 	judge  *Judge  // nil closes no note
 }

@@ -25,7 +25,7 @@ func (f *Folder) WithView(v View) *Folder {
 // Redacting returns the same open folder, of whose files only the result of redact can be read; its
 // error is that of the read. Files are compared and written as they are. Only one of the two is to
 // be closed.
-func (f *Folder) Redacting(redact func(text []byte) ([]byte, error)) *Folder {
+func (f *Folder) Redacting(redact func(p Path, text []byte) ([]byte, error)) *Folder {
 	g := *f
 	g.redact = redact
 	return &g

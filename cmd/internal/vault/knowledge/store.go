@@ -39,7 +39,7 @@ type View struct {
 // notes that their texts close, has a cache of its own. What is in it was not closed in that state.
 func (v View) source() string {
 	if redacting := v.Env(secrets.Variable); redacting+v.Judge != "" {
-		sum := sha256.Sum256([]byte(redacting + "\x00" + v.Judge))
+		sum := sha256.Sum256([]byte(redacting + "\n" + v.Env("VAULTWICKET_EXCEPTIONS") + "\x00" + v.Judge))
 		return v.Path + " redacted " + hex.EncodeToString(sum[:8])
 	}
 	return v.Path

@@ -1,0 +1,52 @@
+package access
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Exception is a folder or a note, by its path in the vault, for which a rule about texts does not
+// apply. Comment says why.
+type Exception struct{ Rule, Path, Comment string }
+
+// Exceptions are those of a policy.
+type Exceptions []Exception
+
+// ParseExceptions reads lines such as "secrets Docs/Samples # keys of the documentation". The rule
+// has to be one of the given ones, any if there are none.
+func ParseExceptions(lines []string, rules ...string) (all Exceptions, err error) {
+	for _, line := range lines {
+		if strings.TrimSpace(line) == "" {
+			continue
+		}
+		rule, rest, _ := strings.Cut(strings.TrimSpace(line), " ")
+		path, comment, _ := strings.Cut(rest, " # ")
+		e := Exception{rule, strings.Trim(strings.TrimSpace(path), "/"), strings.TrimSpace(comment)}
+		switch {
+		case len(rules) > 0 && !slices.Contains(rules, rule):
+			return nil, fmt.Errorf("unknown rule %q in an exception: want %s", rule, strings.Join(rules, ", "))
+		case e.Path == "" || e.Comment == "":
+			return nil, fmt.Errorf("invalid exception %q: want a rule, a folder or note, and why: secrets Docs/Samples # keys of the documentation", line)
+		}
+		all = append(all, e)
+	}
+	return all, nil
+}
+
+// Lines returns the text of each exception, which [ParseExceptions] reads.
+func (e Exceptions) Lines() []string {
+	lines := []string{}
+	for _, one := range e {
+		lines = append(lines, one.Rule+" "+one.Path+" # "+one.Comment)
+	}
+	return lines
+}
+
+// Has reports whether a rule does not apply to the file at a path.
+func (e Exceptions) Has(rule, path string) bool {
+	return slices.ContainsFunc(e, func(one Exception) bool {
+		rest, below := strings.CutPrefix(path, one.Path)
+		return one.Rule == rule && below && (rest == "" || rest[0] == '/')
+	})
+}
