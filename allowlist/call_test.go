@@ -71,7 +71,7 @@ func TestOrderOfArguments(t *testing.T) {
 // An extension is ours whatever it carries, and a command of the app as soon as
 // it carries what the app does not know.
 func TestOurs(t *testing.T) {
-	extensions := strings.Fields("daily:range undo:list approvals undo note:section note:replace note:insert note:set-section changes recent query find base:check base:eval base:set base:add-view base:set-view base:remove-view base:set-formula tag:rename property:rename heading:rename vault:replace canvas:read canvas:create canvas:add canvas:set canvas:connect canvas:remove attachments attachment:read attachment:text attachment:write related task:add task:reschedule daily:ensure periodic:path periodic:read periodic:append briefing copy folder:create folder:move folder:rename folder:copy folder:delete note:merge note:extract note:split property:add property:remove-item")
+	extensions := strings.Fields("daily:range undo:list approvals undo note:section note:replace note:insert note:set-section changes recent query find find:send base:check base:eval base:set base:add-view base:set-view base:remove-view base:set-formula tag:rename property:rename heading:rename vault:replace canvas:read canvas:create canvas:add canvas:set canvas:connect canvas:remove attachments attachment:read attachment:text attachment:write related task:add task:reschedule daily:ensure periodic:path periodic:read periodic:append briefing copy folder:create folder:move folder:rename folder:copy folder:delete note:merge note:extract note:split property:add property:remove-item")
 	eachRow(func(r *row) {
 		if got := mustParse(t, r.name, r.fewest()).EmbeddedOnly(); got != slices.Contains(extensions, r.name) {
 			t.Errorf("%s: ours %v", r.name, got)
@@ -241,7 +241,7 @@ func TestConfirmations(t *testing.T) {
 		"copy": {"Copied: "}, "property:add": {"Added to "}, "property:remove-item": {"Removed from "}, "note:merge": {"Merged: "}, "note:extract": {"Extracted: "}, "note:split": {"Split: "}, "folder:create": {"Created: "}, "folder:move": {"Moved: "}, "folder:rename": {"Renamed: "}, "folder:copy": {"Copied: "}, "folder:delete": {"Moved to trash: ", "Deleted permanently: "},
 		"move": {"Moved: "}, "rename": {"Renamed: "}, "delete": {"Moved to trash: ", "Deleted permanently: "},
 		"property:set": {"Set "}, "property:remove": {"Removed: "}, "base:create": {"Created: "}, "base:set": {"Set "}, "unique": {"Created: "},
-		"undo": {"Undone: "}, "task:add": {"Task added to: "}, "task:reschedule": {"Rescheduled: "}, "daily:ensure": {"Created: ", "Exists: "}, "periodic:append": {"Added to: "},
+		"find:send": {"Sections are sent to: "}, "undo": {"Undone: "}, "task:add": {"Task added to: "}, "task:reschedule": {"Rescheduled: "}, "daily:ensure": {"Created: ", "Exists: "}, "periodic:append": {"Added to: "},
 		"tag:rename": {"Renamed tag "}, "property:rename": {"Renamed property "}, "heading:rename": {"Renamed heading "}, "vault:replace": {"Replaced "},
 		"attachment:write": {"Written: "}, "base:add-view": {"Added: "}, "base:set-view": {"Changed: "}, "base:remove-view": {"Removed: "}, "base:set-formula": {"Set: ", "Removed: "},
 		"canvas:create": {"Created: "}, "canvas:add": {"Added: "}, "canvas:set": {"Changed: "}, "canvas:connect": {"Connected: "}, "canvas:remove": {"Removed: "},

@@ -41,7 +41,7 @@ func TestCommandsDescribesEveryRow(t *testing.T) {
 			t.Errorf("%s: its worst effect is better than its plain one", name)
 		}
 	}
-	if want := 115 + 52; len(commands) != want { // the help page and our extensions
+	if want := 115 + 53; len(commands) != want { // the help page and our extensions
 		t.Errorf("%d commands", len(commands))
 	}
 }

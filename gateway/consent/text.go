@@ -72,7 +72,7 @@ func (q *Question) Describe(call allowlist.Call, changes []difference.Change, to
 // file with something of its change, and what decides in full.
 func (q Question) lines(call allowlist.Call, changes []difference.Change, show extent) (lines []Line, tells bool) {
 	tells = true
-	lines = words(fmt.Sprintf("Allow %q in the vault %s?", q.Command, quoted(cmp.Or(q.Vault, "of the app"))), fmt.Sprintf("It %s.", cmp.Or(call.Loss(), whatItDoes(call.Effect()))))
+	lines = words(fmt.Sprintf("Allow %q in the vault %s?", q.Command, quoted(cmp.Or(q.Vault, "of the app"))), fmt.Sprintf("It %s.", cmp.Or(call.Loss(), whatItDoes(call))))
 	if q.Links != "" {
 		lines = append(lines, words("It "+q.Links+".")...)
 	}
@@ -301,13 +301,15 @@ func Draw(lines []Line) string {
 	return b.String()
 }
 
-func whatItDoes(e tiers.Effect) string {
-	switch e {
-	case tiers.Writes:
+func whatItDoes(call allowlist.Call) string {
+	switch e := call.Effect(); {
+	case e == tiers.Writes:
 		return "changes notes"
-	case tiers.Destroys:
+	case e == tiers.Destroys:
 		return "deletes or overwrites notes"
-	case tiers.Publishes:
+	case e == tiers.Publishes && call.Sends():
+		return "sends texts of notes to another machine, until the server stops"
+	case e == tiers.Publishes:
 		return "changes what is published"
 	}
 	return "changes the app"

@@ -17,6 +17,7 @@ import (
 	"vaultwicket/cmd/internal/release"
 	"vaultwicket/cmd/internal/remote"
 	"vaultwicket/cmd/internal/terminal"
+	"vaultwicket/cmd/internal/vault/meaning"
 	"vaultwicket/exec"
 	"vaultwicket/gateway"
 	"vaultwicket/gateway/clean"
@@ -130,6 +131,9 @@ func NewRunner(s Settings, std terminal.Streams, resident bool, watch exec.Watch
 	vaults := func() []string { return s.VaultFolders(std) }
 	embeddings := ""
 	if s.Embeddings != "" {
+		if server, err := meaning.ParseEndpoint(s.Embeddings, s.model); err == nil && server.Elsewhere() != "" && !s.Policy.Publish {
+			return nil, &terminal.UsageError{Reason: "embeddings-url names another machine, which requires allow-publish", Advice: "set allow-publish to true, or name a server on this machine"}
+		}
 		embeddings = s.Embeddings + " " + s.model
 	}
 	return exec.New(exec.Config{

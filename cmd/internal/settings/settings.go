@@ -110,7 +110,7 @@ var table = [...]setting{
 	{name: "mark-untrusted", fallback: "false", kind: boolean, usage: "wrap note text in answers in random delimiters: output (JSON as a whole), differences, and what is quoted in messages, hints and notices; not the fields path, files and argv", fixed: true, set: setMarks},
 	{name: "min-cli-version", fallback: "1.12.7", usage: "minimum Obsidian version, never below 1.12.2", form: form{pattern: versionPattern}, set: setMinVersion},
 	{name: "day-start", fallback: "0", kind: numeric, usage: "hour at which a new day begins for daily and periodic notes and tasks, 0 to 12", form: form{most: latestDayStart}, fixed: true, set: setDayStart},
-	{name: "embeddings-url", usage: "server on this machine that makes vectors of texts for find, such as http://127.0.0.1:11434/v1 (default: none)", fixed: true, set: setEmbeddings},
+	{name: "embeddings-url", usage: "server that makes vectors of texts for find, such as http://127.0.0.1:11434/v1 (default: none); another machine requires allow-publish", fixed: true, set: setEmbeddings},
 	{name: "embeddings-model", fallback: "nomic-embed-text", usage: "model of that server", fixed: true, set: setModel},
 	{name: "max-parallel", fallback: "4", kind: numeric, usage: "maximum parallel calls, 1 to 64", form: form{least: 1, most: maxParallel}, fixed: true, set: setMaxParallel},
 	{name: "rate", fallback: "120", kind: numeric, usage: "calls per minute, up to 100000 (0: no limit)", form: form{most: maxRate}, set: setRate},

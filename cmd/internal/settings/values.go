@@ -285,7 +285,7 @@ func setDayStart(s *Settings, text string) (err error) {
 	return err
 }
 
-// setEmbeddings refuses another host than this machine: texts of notes are sent there.
+// setEmbeddings refuses hosts outside this machine and its private network: texts of notes are sent there.
 func setEmbeddings(s *Settings, text string) (err error) {
 	if s.Embeddings = text; text != "" {
 		_, err = meaning.ParseEndpoint(text, "any")

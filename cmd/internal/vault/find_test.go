@@ -16,6 +16,7 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 
 	"vaultwicket/cmd/internal/vault/command"
+	"vaultwicket/exec/secrets"
 	"vaultwicket/gateway/state/private"
 )
 
@@ -324,6 +325,9 @@ func TestFindByMeaning(t *testing.T) {
 	h := withQuestions(t)
 	h.env["XDG_CACHE_HOME"], h.env["LOCALAPPDATA"], h.env["HOME"] = t.TempDir(), t.TempDir(), t.TempDir()
 	h.env[command.AccessVariable] = `[{"/":"r","Hidden":"none"}]`
+	h.env[secrets.Variable] = secrets.NewMarker([]byte("key of the test"), false).String()
+	const token = "ghp_16C7e42F292c6912E7710c838347Ae178B4a"
+	h.put("Money/Account.md", "The token of the bank is "+token+".\n")
 	h.put("Hidden/Debts.md", "secret: I borrowed the mortgage.\n")
 	h.put(".vaultwicketignore", "Private/\n")
 	h.put("Private/Debts.md", "private: I borrowed the mortgage.\n")
@@ -351,7 +355,7 @@ func TestFindByMeaning(t *testing.T) {
 	if !strings.HasPrefix(out, "Money/Mortgage.md:6\t# Bank\t") || strings.Contains(out, "Debts") {
 		t.Errorf("%q, %q", out, said)
 	}
-	if texts := sent(); strings.Contains(texts, "secret") || strings.Contains(texts, "private") || strings.Contains(texts, "Archive") || !strings.Contains(texts, "The notary keeps the deed") {
+	if texts := sent(); strings.Contains(texts, token) || !strings.Contains(texts, "The token of the bank") || strings.Contains(texts, "secret: ") || strings.Contains(texts, "private") || strings.Contains(texts, "Archive") || !strings.Contains(texts, "The notary keeps the deed") {
 		t.Errorf("sent:\n%s", texts)
 	}
 	end()
@@ -368,5 +372,31 @@ func TestFindByMeaning(t *testing.T) {
 	}
 	if err != nil || len(saved) != 1 {
 		t.Errorf("%q, %v", saved, err)
+	}
+}
+
+// Another machine is sent nothing unless the user approved it: find says what would be sent, and works without.
+func TestFindAsksBeforeNotesAreSentElsewhere(t *testing.T) {
+	h := withQuestions(t)
+	h.env[command.EmbeddingsVariable] = "http://10.1.2.3:9/v1 m"
+	h.expect(command.ExitFailed, "Error: No server for vectors is set, or no worker stays that could use it.\n", "--write", "find:send", "host=10.1.2.3", "sections=9")
+	w := h.worker()
+	does := func(words ...string) (string, string) {
+		id := w.request(nil, append([]string{"--facts"}, words...)...)
+		a := w.answers(1)[id]
+		return a.stdout, a.stderr
+	}
+	out, said := does("find", "query=photovoltaics")
+	if !strings.HasPrefix(out, "House/Solar.md:2\t# Roof\t") || !strings.Contains(said, "the user has not approved") || !strings.Contains(said, "10.1.2.3 would be sent up to 8 sections of notes: find:send host=10.1.2.3 sections=8 asks the user") {
+		t.Errorf("%q, %q", out, said)
+	}
+	if out, said := does("--write", "find:send", "host=10.1.2.4", "sections=9"); !strings.Contains(out+said, "is not the other machine of embeddings-url") {
+		t.Errorf("%q, %q", out, said)
+	}
+	if out, said := does("--write", "find:send", "host=10.1.2.3", "sections=9"); out != "Sections are sent to: 10.1.2.3\n" {
+		t.Errorf("%q, %q", out, said)
+	}
+	if out, said = does("find", "query=photovoltaics"); strings.Contains(said, "approve") || strings.Contains(said, "find:send") {
+		t.Errorf("%q, %q", out, said)
 	}
 }

@@ -1,10 +1,12 @@
 package commands
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"math"
 	"regexp"
 	"slices"
 	"strings"
@@ -29,7 +31,40 @@ import (
 )
 
 // An answer depends on more than the index: settings say which note is that of a day.
-func init() { register(command.Command{Name: "find", Run: findNotes}) }
+func init() {
+	register(command.Command{Name: "find", Run: findNotes})
+	register(command.Command{Name: "find:send", Run: sendSections})
+}
+
+// sendSections lets find use the server of vectors on another machine until this process ends. The user was asked: the call
+// has the machine and the number of sections.
+func sendSections(v *command.Vault, p command.Values) (command.Reply, error) {
+	m := v.Host.Meaning
+	if m == nil || !v.Host.Knowledge.Resident {
+		return command.Reply{}, command.NotConfigured.Failure("No server for vectors is set, or no worker stays that could use it.")
+	}
+	sections, err := p.Number("sections", 0, 1, math.MaxInt32)
+	if err != nil {
+		return command.Reply{}, err
+	}
+	if err := m.Allow(p["host"], sections); err != nil {
+		return command.Reply{}, command.Misuse("Invalid host: %v.", err)
+	}
+	return command.Text("Sections are sent to: " + p["host"]), nil
+}
+
+// unsent says how another machine can be sent the sections of notes, "" if it needs no approval.
+func (f *finding) unsent(m *meaning.Store) string {
+	if !m.Asks() || !f.Host.Knowledge.Resident {
+		return ""
+	}
+	files := slices.DeleteFunc(slices.Clone(f.x.Files), func(file *index.File) bool { return !file.IsNote() || f.excluded(file.Path.String()) })
+	sections := 0
+	for _, n := range index.Collect(files, func(facts index.Facts) int { return min(1+len(facts.Headings()), meaning.MaxSections) }) {
+		sections += n
+	}
+	return fmt.Sprintf("to rank by meaning, %s would be sent up to %s of notes: find:send host=%s sections=%d asks the user", m.Elsewhere(), command.Count(sections, "section"), m.Elsewhere(), sections)
+}
 
 const (
 	fewFound        = 10
@@ -151,6 +186,11 @@ func findNotes(v *command.Vault, p command.Values) (command.Reply, error) {
 	}
 	if found.WithoutMeaning != nil {
 		said.Notice = strings.TrimPrefix(said.Notice+"; ", "; ") + "ranked by words alone, without meaning: " + found.WithoutMeaning.Error()
+	}
+	if m != nil {
+		if unsent := f.unsent(m); unsent != "" {
+			said.Notice = strings.TrimPrefix(said.Notice+"; ", "; ") + unsent
+		}
 	}
 	return said, nil
 }
@@ -299,7 +339,7 @@ func (f *finding) notesToSend() (list []meaning.Note) {
 
 // sectionsToSend returns the sections of a note as it may be seen now, which may be long after the call.
 func (f *finding) sectionsToSend(p string) ([]string, error) {
-	now := command.Vault{}
+	now := command.Vault{Ctx: context.Background(), Host: f.Host} // of no call: this one may be over
 	if err := f.Host.OpenFolder(f.Path, &now); err != nil {
 		return nil, err
 	}

@@ -1,8 +1,8 @@
 // Package meaning compares sections of notes with a question by what they are about, as vectors (embeddings) that
 // a program of the user on this machine makes: any server that answers "/v1/embeddings" as Ollama does. It is
-// off unless the user names one.
+// off unless the user names one. Another machine of the user's network is sent nothing before [Store.Allow].
 //
-// Texts go to that address of the machine itself and nowhere else: no name is looked up, no proxy is used, no redirect
+// Texts go to that one address and nowhere else: no name is looked up, no proxy is used, no redirect
 // is followed. It never makes a call wait for more than [questionTimeout], and an answer that is slow, wrong
 // or too large is one without vectors.
 package meaning
@@ -30,14 +30,15 @@ const (
 	maxDimensions   = 4096
 )
 
-// Endpoint is a server on this machine. The zero Endpoint is none.
+// Endpoint is a server on this machine or in its private network. The zero Endpoint is none.
 type Endpoint struct {
 	url, model string
 	address    netip.AddrPort
 }
 
 // ParseEndpoint reads the address of a server, such as http://127.0.0.1:11434/v1, and the name of its model.
-// Another host than the machine itself is an error.
+// Another host is an error, unless it is the address of a machine in a private network: to others texts would go
+// without encryption.
 func ParseEndpoint(address, model string) (Endpoint, error) {
 	u, err := url.Parse(address)
 	if err != nil || u.Scheme != "http" || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
@@ -52,14 +53,22 @@ func ParseEndpoint(address, model string) (Endpoint, error) {
 	}
 	ip, wrong := netip.ParseAddr(host)
 	switch {
-	case wrong != nil || !ip.IsLoopback():
-		return Endpoint{}, fmt.Errorf("host %q is not this machine: want 127.0.0.1, [::1] or localhost", u.Hostname())
+	case wrong != nil || !ip.IsLoopback() && !ip.IsPrivate() || ip.Zone() != "":
+		return Endpoint{}, fmt.Errorf("host %q is not this machine: want 127.0.0.1, [::1] or localhost, or the address of a machine in a private network, such as 192.168.1.20", u.Hostname())
 	case err != nil || port < 1 || port > math.MaxUint16:
 		return Endpoint{}, fmt.Errorf("invalid port %q: want 1 to %d", u.Port(), math.MaxUint16)
 	case model == "":
 		return Endpoint{}, errors.New("the model has no name")
 	}
 	return Endpoint{u.JoinPath("embeddings").String(), model, netip.AddrPortFrom(ip, uint16(port))}, nil
+}
+
+// Elsewhere is the address of another machine, "" for this one.
+func (e Endpoint) Elsewhere() string {
+	if ip := e.address.Addr(); ip.IsValid() && !ip.IsLoopback() {
+		return ip.String()
+	}
+	return ""
 }
 
 // Port is the one port that has to be reached, 0 for none.

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"hash/crc32"
 	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -258,7 +259,9 @@ func TestOnlyThisMachineIsAServer(t *testing.T) {
 		"http://127.0.0.1:11434/v1":        "127.0.0.1:11434 http://127.0.0.1:11434/v1/embeddings",
 		"http://localhost:8080":            "127.0.0.1:8080 http://localhost:8080/embeddings",
 		"http://[::1]/v1/":                 "[::1]:80 http://[::1]/v1/embeddings",
+		"http://192.168.1.20:11434/v1":     "192.168.1.20:11434 http://192.168.1.20:11434/v1/embeddings",
 		"http://192.0.2.1:80/v1":           "is not this machine",
+		"http://[fe80::1%25eth0]:80/v1":    "is not this machine",
 		"http://localhost.example.com/":    "is not this machine",
 		"http://0.0.0.0:1/":                "is not this machine",
 		"https://127.0.0.1/v1":             "want http, a host",
@@ -280,5 +283,49 @@ func TestOnlyThisMachineIsAServer(t *testing.T) {
 	}
 	if _, err := New("http://192.0.2.1 m").Nearest(t.Context(), "x", everything, 1); err == nil || !strings.Contains(err.Error(), "not this machine") {
 		t.Errorf("%v", err)
+	}
+}
+
+// Another machine is sent nothing without an approval, and then no more sections than it names.
+func TestAnotherMachineIsSentWhatWasApproved(t *testing.T) {
+	of, sent := server(t)
+	local, err := ParseEndpoint(strings.TrimSuffix(of, " concepts"), "concepts")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := New("http://192.168.1.20:11434/v1 concepts")
+	t.Cleanup(s.Close)
+	s.client.Transport.(*http.Transport).DialContext = func(ctx context.Context, network, _ string) (net.Conn, error) {
+		return new(net.Dialer).DialContext(ctx, network, local.address.String())
+	}
+	file, _ := extra(t)
+	s.Load(file)
+	learn := func() {
+		s.Learn(new(int), notes.list, notes.read)
+		s.working.Wait()
+	}
+	learn()
+	if _, err := s.Nearest(t.Context(), "borrowed", everything, 9); !errors.Is(err, errUnapproved) || len(sent()) != 0 || !s.Asks() {
+		t.Errorf("%v; sent without an approval: %q", err, sent())
+	}
+	for _, host := range []string{"", "192.168.1.2", "127.0.0.1"} {
+		if s.Allow(host, 9) == nil || !s.Asks() {
+			t.Errorf("an approval for %q is one for another machine", host)
+		}
+	}
+	for _, test := range []struct{ allowed, sent int }{{2, 1}, {100, 4}} {
+		if err := s.Allow("192.168.1.20", test.allowed); err != nil {
+			t.Fatal(err)
+		}
+		learn()
+		if len(sent()) != test.sent || s.Asks() != (test.sent < 4) {
+			t.Errorf("%d sections are allowed, and these are sent: %q", test.allowed, sent())
+		}
+	}
+	if got, err := s.Nearest(t.Context(), "borrowed", everything, 1); err != nil || len(got) != 1 || got[0].Path != "Money.md" {
+		t.Errorf("%v, %v", got, err)
+	}
+	if here := New(of); here.Elsewhere() != "" || here.Asks() || here.Allow("127.0.0.1", 1) == nil {
+		t.Error("this machine needs an approval")
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"encoding/binary"
 	"encoding/gob"
 	"errors"
+	"fmt"
 	"hash/crc32"
 	"net/http"
 	"slices"
@@ -21,7 +22,7 @@ import (
 const (
 	textsAtOnce = 16
 	maxText     = 4 << 10 // bytes of a section that are sent: models read some 500 words
-	maxSections = 64      // of a note
+	MaxSections = 64      // of a note
 	// maxVectors bounds the vectors in memory and in the file, in bytes: some 300,000 sections.
 	maxVectors = 256 << 20
 	// retryAfter is how long a server that failed is left alone.
@@ -61,7 +62,9 @@ type Store struct {
 	unsaved bool
 	failure error
 	failed  time.Time
-	of      any // the state of the vault that was learned
+	allowed bool // the user approved that another machine is sent texts
+	left    int  // how many sections more it may be sent
+	of      any  // the state of the vault that was learned
 	next    *work
 	busy    bool
 }
@@ -95,6 +98,46 @@ func New(of string) *Store {
 
 // Port is the one port that the process has to reach, 0 for none.
 func (s *Store) Port() uint16 { return s.endpoint.Port() }
+
+// Elsewhere is the address of another machine that is the server, "" for this one.
+func (s *Store) Elsewhere() string { return s.endpoint.Elsewhere() }
+
+// Allow has another machine sent questions, and so many sections more at most. The user approved it.
+func (s *Store) Allow(host string, sections int) error {
+	if s.Elsewhere() == "" || s.Elsewhere() != host {
+		return fmt.Errorf("%q is not the other machine of embeddings-url", host)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.allowed, s.left = true, sections
+	s.of = nil // what was left out is sent now
+	return nil
+}
+
+// Asks reports whether another machine is the server and may not be sent more sections unless the user approves it.
+func (s *Store) Asks() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.Elsewhere() != "" && (!s.allowed || s.left == 0)
+}
+
+// errUnapproved says that texts would go to another machine.
+var errUnapproved = errors.New("the user has not approved that texts are sent to another machine")
+
+// take counts sections that are about to be sent.
+func (s *Store) take(sections int) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.Elsewhere() == "" {
+		return nil
+	}
+	if s.left < sections {
+		s.left = 0
+		return errUnapproved
+	}
+	s.left -= sections
+	return nil
+}
 
 // Load reads the vectors that an earlier process has left in a file, at the first call.
 func (s *Store) Load(file cache.Extra) {
@@ -157,7 +200,7 @@ func (s *Store) save() {
 func (s *Store) Learn(of any, list func() []Note, read func(path string) ([]string, error)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.broken != nil || s.file == nil || s.of == of || s.next != nil && s.next.of == of || s.away() != nil || s.ctx.Err() != nil {
+	if s.broken != nil || s.Elsewhere() != "" && !s.allowed || s.file == nil || s.of == of || s.next != nil && s.next.of == of || s.away() != nil || s.ctx.Err() != nil {
 		return
 	}
 	s.next = &work{of, list(), read}
@@ -189,9 +232,9 @@ func (s *Store) work() {
 		err := s.learn(w)
 		s.mu.Lock()
 		switch {
-		case err == nil && s.next == nil:
+		case (err == nil || errors.Is(err, errUnapproved)) && s.next == nil:
 			s.of = w.of
-		case err != nil:
+		case err != nil && !errors.Is(err, errUnapproved):
 			s.fail(err)
 			s.next = nil
 		}
@@ -245,7 +288,7 @@ func (s *Store) learn(w *work) error {
 
 // embed returns the vectors of sections. Only those that changed are sent, each with the path of its note.
 func (s *Store) embed(path string, texts []string, before []section) ([]section, error) {
-	list := make([]section, min(len(texts), maxSections))
+	list := make([]section, min(len(texts), MaxSections))
 	var send []string
 	var places []int
 	for i := range list {
@@ -263,6 +306,9 @@ func (s *Store) embed(path string, texts []string, before []section) ([]section,
 	}
 	for len(send) > 0 {
 		n := min(len(send), textsAtOnce)
+		if err := s.take(n); err != nil {
+			return nil, err
+		}
 		got, err := s.endpoint.vectors(s.ctx, s.client, textsTimeout, send[:n])
 		if err != nil {
 			return nil, err
@@ -294,6 +340,9 @@ func (s *Store) fail(err error) {
 func (s *Store) Nearest(ctx context.Context, question string, visible func(path string) bool, most int) ([]Near, error) {
 	s.mu.Lock()
 	err := cmp.Or(s.broken, s.away())
+	if err == nil && s.Elsewhere() != "" && !s.allowed {
+		err = errUnapproved
+	}
 	empty := len(s.notes) == 0
 	s.mu.Unlock()
 	switch {

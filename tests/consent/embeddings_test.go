@@ -1,0 +1,51 @@
+package consent
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"vaultwicket/tests/rig"
+)
+
+// Sections go to another machine only with allow-publish, and after a question with its address and their number.
+func TestSectionsForAnotherMachineNeedAnApproval(t *testing.T) {
+	folder := filepath.Join(t.TempDir(), "Notes")
+	rig.WriteFile(t, filepath.Join(folder, "A.md"), []byte("# Bank\nThe mortgage.\n"))
+	flags := []string{"--config=none", "--backend=embedded", "--vault=" + folder, "--tier=v1", "--embeddings-url=http://10.255.255.1:9/v1"}
+	call := func(s *rig.StdioServer, command string, params map[string]any) string {
+		t.Helper()
+		answer, err := s.Exchange("tools/call", map[string]any{"name": "obsidianCli", "arguments": map[string]any{"command": command, "params": params}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(answer)
+	}
+	send := map[string]any{"host": "10.255.255.1", "sections": 2}
+	for confirm, want := range map[string]string{"destructive": `"unconfirmed"`, "never": `"Sections are sent to: 10.255.255.1\n"`} {
+		state := t.TempDir()
+		s := rig.StartSessionWith(t, []string{"HOME=" + t.TempDir(), "XDG_STATE_HOME=" + state, "LOCALAPPDATA=" + state}, append(flags, "--allow-mutations", "--allow-publish", "--confirm="+confirm)...)
+		if got := call(s, "find", map[string]any{"query": "mortgage"}); !strings.Contains(got, "10.255.255.1 would be sent up to 2 sections of notes: find:send host=10.255.255.1 sections=2 asks the user") {
+			t.Errorf("confirm %s: %s", confirm, got)
+		}
+		if got := call(s, "find:send", send); !strings.Contains(got, want) {
+			t.Errorf("confirm %s: %s, want %s", confirm, got, want)
+		}
+		var question strings.Builder // as the user is shown it
+		err := filepath.WalkDir(state, func(path string, d fs.DirEntry, err error) error {
+			if err == nil && d.Type().IsRegular() && strings.Contains(path, "approvals") {
+				text, err := os.ReadFile(path)
+				question.Write(text)
+				return err
+			}
+			return err
+		})
+		shown := question.String()
+		asked := strings.Contains(shown, "sends texts of notes to another machine") && strings.Contains(shown, "10.255.255.1") && strings.Contains(shown, "sections")
+		if err != nil || asked != (confirm == "destructive") {
+			t.Errorf("confirm %s, the question: %q, %v", confirm, shown, err)
+		}
+	}
+}
