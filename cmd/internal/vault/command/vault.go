@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"vaultwicket/allowlist"
@@ -47,6 +48,7 @@ type Vault struct {
 	DayStart    time.Duration   // after midnight
 	addresses   string          // [WriteOptions.Addresses]
 	Caller      string          // that writes, "" if unknown
+	settled     *atomic.Bool    // see [knowledge.View]
 	active      string          // the focused note, "" for that of the app's own record
 	sources     [][]byte        // with secrets, whose texts a change puts into other files
 	RandomIndex func(n int) int // a random index below n
@@ -62,7 +64,7 @@ func (v *Vault) Index() (*index.Index, error) { return v.Host.Knowledge.Index(v.
 
 // View is the vault as the knowledge of earlier calls needs it.
 func (v *Vault) View() knowledge.View {
-	return knowledge.View{Ctx: v.Ctx, Folder: v.shared, Own: v.Disk, Path: v.Path, Env: v.Host.Env, Now: v.Host.Now, Judge: v.Host.judging, Tally: v.Tally}
+	return knowledge.View{Ctx: v.Ctx, Folder: v.shared, Own: v.Disk, Path: v.Path, Env: v.Host.Env, Now: v.Host.Now, Settled: v.settled, Judge: v.Host.judging, Tally: v.Tally}
 }
 
 // Origin is what a call made a note from.
@@ -161,7 +163,7 @@ func (h *Host) Open(ctx context.Context, l Line) (*Vault, error) {
 	if real := filepath.Base(h.identity); names.Same(name, real) { // not for a link
 		name = real
 	}
-	v := &Vault{Name: name, Path: path, Host: h, Ctx: ctx, ForGateway: l.Facts, Clock: clock, DayStart: time.Duration(hour) * time.Hour, active: env(ActiveVariable), RandomIndex: rand.IntN}
+	v := &Vault{Name: name, Path: path, Host: h, Ctx: ctx, ForGateway: l.Facts, Clock: clock, DayStart: time.Duration(hour) * time.Hour, active: env(ActiveVariable), settled: new(atomic.Bool), RandomIndex: rand.IntN}
 	if id := l.Vault; id != nil && *id != v.Name && *id != filepath.Base(path) {
 		// The app's list of vaults is read only for an id: no other call reads outside the vault.
 		same := func(r registry.Vault) bool { return r.ID == *id && registry.SameFolder(r.Folder, path) }

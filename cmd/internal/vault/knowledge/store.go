@@ -31,8 +31,11 @@ type View struct {
 	Path   string          // of the folder, absolute
 	Env    func(string) string
 	Now    func() time.Time // of the machine, to see which files are young
-	Judge  string           // by what the texts of notes close them, "" for nothing
-	Tally  *frame.Tally     // of the call; may be nil
+	// Settled is set once a look of the call has waited for the reports of all changes before it; nil
+	// makes every look wait.
+	Settled *atomic.Bool
+	Judge   string       // by what the texts of notes close them, "" for nothing
+	Tally   *frame.Tally // of the call; may be nil
 }
 
 // source names what the facts come from: a vault that is read without its secrets, or without the
@@ -198,7 +201,7 @@ func (k *Store) lookAtChanges(from View) (*index.Index, error) {
 	k.attend(from)
 	k.asked = true
 	told := changes{all: true}
-	if k.watcher != nil && (from.Judge == "" || k.watcher.settle(private.CacheFolder(from.Env, from.Path))) {
+	if k.watcher != nil && k.settled(from) {
 		told = k.watcher.take()
 	}
 	switch {
@@ -211,6 +214,19 @@ func (k *Store) lookAtChanges(from View) (*index.Index, error) {
 		return x, err
 	}
 	return k.last, nil
+}
+
+// settled reports whether all changes before the call have been reported. It matters where the text of
+// a note hides it.
+func (k *Store) settled(from View) bool {
+	if from.Judge == "" || from.Settled != nil && from.Settled.Load() {
+		return true
+	}
+	settled := k.watcher.settle(private.CacheFolder(from.Env, from.Path))
+	if from.Settled != nil {
+		from.Settled.Store(settled)
+	}
+	return settled
 }
 
 func (k *Store) lookAtAll(from View) (*index.Index, error) {

@@ -230,3 +230,29 @@ func TestWhatCannotBeWatched(t *testing.T) {
 		}
 	}
 }
+
+// TestEveryChangeBeforeSettleIsNamed changes files and folders, and asks at once what has changed.
+func TestEveryChangeBeforeSettleIsNamed(t *testing.T) {
+	h := watching(t, "a.md", "In/b.md")
+	probes := t.TempDir()
+	for i := range 200 {
+		name := []string{"a.md", "In/b.md", fmt.Sprintf("new %d.md", i), fmt.Sprintf("In/new %d/c.md", i)}[i%4]
+		h.write(name, fmt.Sprint(i))
+		if i%4 == 3 { // a folder that is made is watched before its files are known
+			must(t, os.WriteFile(h.path(name), []byte("again"), 0o644))
+		}
+		if !h.w.settle(probes) {
+			t.Fatal("not settled")
+		}
+		c := h.w.take()
+		if named := slices.ContainsFunc(c.paths, func(p string) bool { return p == name || strings.HasPrefix(name, p+"/") }); !c.all && !named {
+			t.Fatalf("%d: of %s only %q is told", i, name, c.paths)
+		}
+	}
+	if left, err := os.ReadDir(probes); err != nil || len(left) > 0 {
+		t.Errorf("%d files are left, %v", len(left), err)
+	}
+	if h.w.settle("") && h.w.probe == nil {
+		t.Error("settled without a folder")
+	}
+}
