@@ -40,7 +40,7 @@ func TestNoSecretLeavesTheServer(t *testing.T) {
 	for _, format := range []string{"json", "text"} {
 		vault, home := t.TempDir(), t.TempDir()
 		pieces := secretNotes(t, vault)
-		s := rig.StartSession(t, home, append(rig.EverythingEnabled(vault), "--max-output=1KiB", "--result-format="+format, "--toolsets=all")...)
+		s := rig.StartSession(t, home, append(rig.EverythingEnabled(vault), "--max-output=1KiB", "--result-format="+format, "--toolsets=all", "--log-level=debug")...)
 		marks, answers := 0, 0
 		exchange := func(method string, params any) string {
 			t.Helper()
@@ -106,10 +106,22 @@ func TestNoSecretLeavesTheServer(t *testing.T) {
 		for _, prompt := range []string{"daily-review", "weekly-review", "evening-journal"} {
 			exchange("prompts/get", map[string]any{"name": prompt})
 		}
+		// Neither has what an agent sees of the journal.
+		for _, name := range []string{"changes", "undo:list", "history"} {
+			call(map[string]any{"command": name, "params": map[string]any{"limit": "100"}})
+		}
 		if marks < 40 || answers < 100 {
 			t.Errorf("%s: %d marks in %d answers", format, marks, answers)
 		}
 		s.End()
+		for _, piece := range pieces {
+			if strings.Contains(s.Log.String(), piece) {
+				t.Errorf("the log has %s", piece)
+			}
+		}
+		if !strings.Contains(s.Log.String(), "command=read") {
+			t.Errorf("%s: no log: %.300s", format, s.Log.String())
+		}
 		for _, dir := range []string{filepath.Join(home, ".cache"), filepath.Join(home, ".local")} {
 			_ = filepath.WalkDir(dir, func(path string, entry os.DirEntry, err error) error {
 				text, _ := os.ReadFile(path)
