@@ -262,7 +262,7 @@ func (s *Server) give(t ticket) string {
 	now := s.now()
 	t.until = now.Add(ticketFor)
 	for name, old := range s.tickets {
-		if !now.Before(old.until) || len(s.tickets) >= maxTickets {
+		if !now.Before(old.until) || len(s.tickets) >= maxTickets && old.request == nil { // anybody can have challenges
 			delete(s.tickets, name)
 		}
 	}

@@ -518,6 +518,25 @@ func TestACodeCountsOnceAmongMany(t *testing.T) {
 	}
 }
 
+// Whoever asks for challenges without number takes neither memory nor a decision from the owner.
+func TestManyChallenges(t *testing.T) {
+	s := newSite(t)
+	s.setUp()
+	_, wanted := s.signIn(s.query(), nil)
+	for range maxTickets + 50 {
+		if status, _ := s.send("/oauth/begin", map[string]any{}); status != 200 {
+			t.Fatal(status)
+		}
+	}
+	if n := len(s.tickets); n > maxTickets+1 {
+		t.Errorf("%d tickets", n)
+	}
+	status, decided := s.send("/oauth/decide", map[string]any{"ticket": wanted["ticket"], "agent": "phone", "scope": "vault:read", "allow": true})
+	if status != 200 || !strings.Contains(fmt.Sprint(decided["location"]), "code=") {
+		t.Errorf("%d %v", status, decided)
+	}
+}
+
 // Addresses of a client: exactly, but for the port on the machine of the user.
 func TestAddressesOfAClient(t *testing.T) {
 	c := Client{Redirects: []string{"http://127.0.0.1/cb", "http://localhost:7777/cb", "cursor://anysphere.cursor/cb", "https://client.example/cb"}}
