@@ -28,11 +28,7 @@ var views = sync.OnceValue(func() map[string]*template.Template {
 		"asset": func(name string) string { return "assets/" + name + "?" + assets()[name].mark },
 		"clock": func(t time.Time) string { return t.Local().Format("15:04:05") },
 		"exact": func(t time.Time) string { return t.Local().Format("2006-01-02 15:04:05 -07:00") },
-		"text": func(text string) string { // several lines of another's choice
-			text, _ = clean.Text(text)
-			return text
-		},
-		"add": func(a, b int) int { return a + b }, "iso": func(t time.Time) string { return t.UTC().Format(time.RFC3339) },
+		"iso":   func(t time.Time) string { return t.UTC().Format(time.RFC3339) },
 	}).ParseFS(templateFiles, "templates/layout.html", "templates/parts.html"))
 	all := map[string]*template.Template{}
 	entries, _ := templateFiles.ReadDir("templates") // it is in the program

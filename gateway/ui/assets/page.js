@@ -18,7 +18,7 @@
   let waiting = new Set();
   let reading = false;
 
-  // Times, in the words of the server: see words.go.
+  // Times, in the words of the server: see render.go.
   const ago = (seconds) => {
     if (seconds < 5) return 'just now';
     if (seconds < 60) return `${Math.floor(seconds)} s ago`;
