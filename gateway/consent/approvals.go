@@ -101,6 +101,8 @@ func (a *Approvals) Request(ctx context.Context, by Requester, q Question, refus
 		case opensDialog:
 			defer func() { end(reply) }()
 			reply = by.Ask(ctx, q)
+		// While a dialog is open, or where the client drops them, the question is left for the
+		// user elsewhere.
 		case dismissedTooOften:
 			return Approval{}, failure.New(failure.CodeUnconfirmed, "ask the user what they want; they can be asked again in a minute",
 				"command %q requires user approval, and %d questions were dismissed within a minute", q.Command, maxDismissed)

@@ -29,7 +29,14 @@ type attention struct {
 	mu        sync.Mutex
 	open      map[string]openQuestion // by caller
 	declined  map[declined]time.Time
-	dismissed map[string][]time.Time // by caller, the last ones
+	dismissed map[string][]dismissal // by caller, the last ones
+}
+
+// dismissal is a dialog that was closed without an answer: by the user, or by a client that has
+// dropped it and shows no dialog, as far as can be told.
+type dismissal struct {
+	at      time.Time
+	dropped bool
 }
 
 // openQuestion is one that the user has not answered yet.
@@ -45,7 +52,7 @@ type declined struct {
 }
 
 func newAttention(now func() time.Time) *attention {
-	return &attention{now: now, open: map[string]openQuestion{}, declined: map[declined]time.Time{}, dismissed: map[string][]time.Time{}}
+	return &attention{now: now, open: map[string]openQuestion{}, declined: map[declined]time.Time{}, dismissed: map[string][]dismissal{}}
 }
 
 // isDeclined reports whether the user declined one of the calls a short time ago.
@@ -67,6 +74,7 @@ const (
 	opensDialog  opened = iota
 	dialogIsOpen        // another one of the caller
 	dismissedTooOften
+	droppedTooOften
 )
 
 // begin opens the dialog about a call, which may be recognised by more than one digest. end
@@ -81,15 +89,19 @@ func (a *attention) begin(caller string, calls []CallDigest) (end func(Reply), i
 	case before.until.IsZero() || before.call != calls[0]:
 		return nil, dialogIsOpen
 	default:
-		a.dismiss(caller)
+		a.dismiss(caller, true)
 	}
-	recent := 0
-	for _, at := range a.dismissed[caller] {
-		if a.now().Sub(at) < dismissedFor {
-			recent++
+	recent, dropped := 0, false
+	for _, d := range a.dismissed[caller] {
+		if a.now().Sub(d.at) < dismissedFor {
+			recent, dropped = recent+1, dropped || d.dropped
 		}
 	}
-	if recent >= maxDismissed {
+	switch {
+	case recent >= maxDismissed && dropped:
+		delete(a.open, caller)
+		return nil, droppedTooOften
+	case recent >= maxDismissed:
 		return nil, dismissedTooOften
 	}
 	a.open[caller] = openQuestion{call: calls[0]}
@@ -97,12 +109,12 @@ func (a *attention) begin(caller string, calls []CallDigest) (end func(Reply), i
 }
 
 // dismiss notes that a dialog of a caller was closed without an answer.
-func (a *attention) dismiss(caller string) {
+func (a *attention) dismiss(caller string, dropped bool) {
 	if len(a.dismissed) >= maxDeclined {
 		clear(a.dismissed)
 	}
-	times := append(a.dismissed[caller], a.now())
-	a.dismissed[caller] = times[max(0, len(times)-maxDismissed):]
+	all := append(a.dismissed[caller], dismissal{a.now(), dropped})
+	a.dismissed[caller] = all[max(0, len(all)-maxDismissed):]
 }
 
 // answered closes the question about a call whose answer came with a request, also
@@ -123,7 +135,7 @@ func (a *attention) end(caller string, calls []CallDigest, r Reply) {
 	case Later:
 		a.open[caller] = openQuestion{calls[0], a.now().Add(answerWithin)}
 	case Dismissed, Misfit:
-		a.dismiss(caller)
+		a.dismiss(caller, false)
 	case No:
 		for _, call := range calls {
 			a.decline(declined{caller, call})

@@ -377,7 +377,8 @@ func TestSeventyCallsAreOneDialog(t *testing.T) {
 }
 
 // To close a question is no answer. The same call asks again, and three in a minute are
-// enough; so it is where a client drops what it was asked.
+// enough. A client that drops what it was asked gets no more dialogs, and is not locked out: the
+// question, and those about other calls, wait for the user elsewhere.
 func TestAQuestionIsDismissedThreeTimesAMinute(t *testing.T) {
 	for _, e := range eras {
 		b := openBooth(t, e, formsOnly, nil)
@@ -392,11 +393,45 @@ func TestAQuestionIsDismissedThreeTimesAMinute(t *testing.T) {
 		}
 	}
 	b := openBooth(t, modernEra, formsOnly, nil)
+	var dropped question
 	for range 3 {
-		b.ask(removal)
+		dropped = b.ask(removal)
 	}
-	if got := b.result(b.tool("obsidianCli", removal, "")); !strings.Contains(got.message, "3 questions were dismissed within a minute") {
-		t.Errorf("dropped: %+v", got)
+	for _, call := range []string{removal, removal, addition} {
+		b.refused("dropped", b.result(b.tool("obsidianCli", call, "")))
+	}
+	list, _, err := b.approvals.List()
+	if err != nil || len(list) != 2 {
+		t.Fatalf("%d questions wait, %v", len(list), err)
+	}
+	for i, call := range []string{removal, addition} {
+		if _, err := b.approvals.Approve(list[i].Code); err != nil {
+			t.Fatal(err)
+		}
+		b.runs("approved elsewhere", b.result(b.tool("obsidianCli", call, "")), []string{removed, "vault=Work append content=x path=In/a.md"}[:i+1]...)
+	}
+	if got := b.answer(dropped, accepted); got.Code != "unconfirmed" && got.Code != "asked" || len(b.ran()) != 2 {
+		t.Errorf("the answer that was dropped comes late: %+v", got)
+	}
+}
+
+// Calls that wait for the user block no read, however many they are: one dialog is open, and in
+// the older protocol the other calls wait for their turn.
+func TestWaitingQuestionsBlockNoRead(t *testing.T) {
+	for _, e := range eras {
+		b := openBooth(t, e, formsOnly, nil)
+		b.ask(removal)
+		for n := range 20 {
+			id := b.tool("obsidianCli", removalOf(fmt.Sprint(n)), "")
+			if e == modernEra {
+				b.result(id)
+			}
+		}
+		for range 20 {
+			if got := b.result(b.tool("obsidianRead", reading, "")); got.Code != "" {
+				t.Fatalf("%s: %+v", e, got)
+			}
+		}
 	}
 }
 
