@@ -19,6 +19,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"vaultwicket/allowlist/quote"
@@ -95,12 +96,26 @@ func (a *Approvals) Request(ctx context.Context, by Requester, q Question, refus
 		return Approval{By: given}, err
 	}
 	reply := NoWay
+	var onPage StoredQuestion
+	q.OnPage = func() (Page, bool) {
+		if a.store == nil || Link(a.state, "") == "" {
+			return Page{}, false
+		}
+		left, err := a.leave(vault, q, by)
+		if err != nil {
+			return Page{}, false
+		}
+		onPage = left
+		return Page{q.told(by), Link(a.state, left.Ref), left.Ref, func(ctx context.Context) bool { return a.answered(ctx, left.Ref) }}, true
+	}
 	if by.Ask != nil {
 		end, is := a.attention.begin(by.Caller, q.calls())
 		switch is {
 		case opensDialog:
 			defer func() { end(reply) }()
-			reply = by.Ask(ctx, q)
+			if reply = by.Ask(ctx, q); onPage.Code != "" && (reply == No || reply == Dismissed || reply == Misfit) {
+				_ = a.store.Withdraw(onPage) // it ends by itself, too
+			}
 		// While a dialog is open, or where the client drops them, the question is left for the
 		// user elsewhere.
 		case dismissedTooOften:
@@ -109,6 +124,13 @@ func (a *Approvals) Request(ctx context.Context, by Requester, q Question, refus
 		}
 	}
 	switch reply {
+	case Opened:
+		if given, pending, err = a.redeem(vault, q, by.Caller); err != nil || pending == nil {
+			return Approval{Waited: true, By: given}, err
+		}
+		if pending.State == Unasked {
+			return Approval{}, failure.New(failure.CodeUnconfirmed, "the same call asks the user again", "command %q: the question was withdrawn, or has expired", q.Command)
+		}
 	case YesHere:
 		if by.Session != "" && !q.Destructive && q.Folder != "" {
 			_ = a.standing.Grant(by.Session, q.Folder, time.Now().Add(standingYes)) // a yes to this call it is anyway
@@ -127,7 +149,7 @@ func (a *Approvals) Request(ctx context.Context, by Requester, q Question, refus
 	case Void:
 		return Approval{}, failure.New(failure.CodeUnconfirmed, "send the call again, without an answer: the user is asked again", "command %q: the answer is not one to this call on the notes as they are, or comes too late", q.Command)
 	}
-	if pending.State == Pending {
+	if pending.State == Pending && reply != Opened { // of one that was opened now they are told
 		return Approval{}, waiting(q)
 	}
 	return Approval{}, a.leaveQuestion(vault, q, by, refusal)
@@ -187,18 +209,32 @@ func unreadable(q Question, err error) error {
 	return failure.New(failure.CodeUnconfirmed, `the user can look at them with "vaultwicket approvals"`, "command %q: the answers of the user cannot be read: %v", q.Command, err)
 }
 
-// leaveQuestion puts a question where a person finds it in a terminal.
+// answered waits until a question that was left is no longer pending. It reports false if ctx ends
+// before, or the questions cannot be read.
+func (a *Approvals) answered(ctx context.Context, ref string) bool {
+	for {
+		list, _, err := a.store.List()
+		i := slices.IndexFunc(list, func(q StoredQuestion) bool { return q.Ref == ref })
+		if err != nil || i < 0 || list[i].State != Pending {
+			return err == nil
+		}
+		select {
+		case <-ctx.Done():
+			return false
+		case <-time.After(lookAgain):
+		}
+	}
+}
+
+// lookAgain is the time between two looks for an answer on the page. The folder is small.
+const lookAgain = 200 * time.Millisecond
+
+// leaveQuestion puts a question where a person finds it in a terminal, and tells them.
 func (a *Approvals) leaveQuestion(vault string, q Question, by Requester, refusal error) error {
 	if a.store == nil {
 		return refusal
 	}
-	effect := tiers.Writes
-	if q.Destructive {
-		effect = tiers.Destroys
-	}
-	left, err := a.store.Ask(StoredQuestion{
-		Session: by.Caller, Client: clean.Line(quote.Short(by.Client)), Vault: vault, Command: q.Command, Effect: effect.String(), Text: q.Text, Lines: q.Lines, Digest: q.Digest, Call: q.Call,
-	})
+	left, err := a.leave(vault, q, by)
 	var open *StillOpen
 	switch {
 	case errors.As(err, &open):
@@ -211,6 +247,17 @@ func (a *Approvals) leaveQuestion(vault string, q Question, by Requester, refusa
 		a.tell(q.told(by), Link(a.state, left.Ref))
 	}
 	return waiting(q)
+}
+
+// leave stores a question. The errors are those of [Store.Ask].
+func (a *Approvals) leave(vault string, q Question, by Requester) (StoredQuestion, error) {
+	effect := tiers.Writes
+	if q.Destructive {
+		effect = tiers.Destroys
+	}
+	return a.store.Ask(StoredQuestion{
+		Session: by.Caller, Client: clean.Line(quote.Short(by.Client)), Vault: vault, Command: q.Command, Effect: effect.String(), Text: q.Text, Lines: q.Lines, Digest: q.Digest, Call: q.Call,
+	})
 }
 
 // Pages is the folder of the local pages that are open, in the state folder: see
@@ -320,6 +367,9 @@ const (
 	Misfit
 	// Void: what came is no answer to this question, so the user has not declined.
 	Void
+	// Opened: the client has opened the question on the local page, and the answer is there, if
+	// there is one yet.
+	Opened
 )
 
 // Asker asks a person and waits for the answer, no longer than ctx lasts.

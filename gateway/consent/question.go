@@ -2,6 +2,7 @@ package consent
 
 import (
 	"cmp"
+	"context"
 	"crypto/sha256"
 	"fmt"
 	"path"
@@ -37,6 +38,9 @@ type Question struct {
 	Links string
 	// Because says why a flow rule is about the call, "" where none is.
 	Because string
+	// OnPage leaves the question on the local page, for an [Asker] that has the client open its
+	// link. It reports false where no page is open, and the question cannot be left.
+	OnPage func() (Page, bool)
 	// Digest is that of the exact call, and of the notes as they are at the time of the
 	// question. An approval is good for nothing else.
 	Digest [sha256.Size]byte
@@ -54,6 +58,13 @@ type Question struct {
 	// Then Spelled has the hashes of the notes that the call names, by their paths.
 	Change  string
 	Spelled map[string]string
+}
+
+// Page is a question on the local page. The link gives no right to answer it.
+type Page struct {
+	Text, Link, Ref string // Text is without names of notes; see [StoredQuestion] for Ref
+	// Answered waits until the user has answered, and reports false if ctx ends before.
+	Answered func(ctx context.Context) bool
 }
 
 // calls are the digests by which a repeated question is recognised: the call, and

@@ -41,6 +41,7 @@ type elicitation struct {
 	sealer  *consent.Sealer
 	wait    time.Duration
 	params  mcp.CallToolParams
+	modes   askModes
 	pending *mcp.CallToolResult // the request for input that replaces the result
 }
 
@@ -61,11 +62,12 @@ func (i *elicitation) answers() bool { return i != nil && i.params.RequestState 
 // elicit returns how to ask the user through the client of a request, nil if the client
 // cannot ask.
 func (h handler) elicit(ctx context.Context, params mcp.CallToolParams) (*elicitation, consent.Asker) {
-	if !canAsk(ctx) {
+	modes := modesOf(ctx)
+	if modes == (askModes{}) {
 		return nil, nil
 	}
 	if !server.IsModernRequest(ctx) {
-		return nil, h.askNow
+		return nil, func(ctx context.Context, q consent.Question) consent.Reply { return h.askNow(ctx, modes, q) }
 	}
 	h.sealers.once.Do(func() { h.sealers.made, h.sealers.err = consent.NewSealer(rand.Reader, h.sealers.now) })
 	sealer := h.sealers.made
@@ -73,43 +75,59 @@ func (h handler) elicit(ctx context.Context, params mcp.CallToolParams) (*elicit
 	if err != nil {
 		return nil, nil
 	}
-	i := &elicitation{sealer: sealer, wait: cmp.Or(h.sealers.wait, answerTimeout), params: params}
+	i := &elicitation{sealer: sealer, wait: cmp.Or(h.sealers.wait, answerTimeout), params: params, modes: modes}
 	return i, i.ask
 }
 
-// canAsk reports whether the client of a request declared that it can show a form. In the
-// newer protocol version, capabilities apply to one request only.
-func canAsk(ctx context.Context) bool {
+// askModes are the ways in which a client can ask its user: it shows a form, or opens a link to the
+// local page.
+type askModes struct{ form, page bool }
+
+// modesOf returns the modes that the client of a request declared. In the newer protocol
+// version, capabilities apply to one request only. A client over HTTP may be on another machine,
+// where a link to the page of this one leads nowhere.
+func modesOf(ctx context.Context) askModes {
 	var can mcp.ClientCapabilities
 	if server.IsModernRequest(ctx) {
 		info := server.RequestProtocolInfoFromContext(ctx)
 		if info == nil || info.ClientCapabilities == nil {
-			return false
+			return askModes{}
 		}
 		can = *info.ClientCapabilities
 	} else if session, ok := server.ClientSessionFromContext(ctx).(server.SessionWithClientInfo); ok {
 		can = session.GetClientCapabilities()
 	}
-	return can.Elicitation != nil && (can.Elicitation.Form != nil || can.Elicitation.URL == nil)
+	e := can.Elicitation
+	if e == nil {
+		return askModes{}
+	}
+	return askModes{form: e.Form != nil || e.URL == nil, page: e.URL != nil && wire.PeerOf(ctx).Caller == ""}
 }
 
 // ask is the [consent.Asker] for clients that send the call again.
-func (i *elicitation) ask(_ context.Context, q consent.Question) consent.Reply {
-	if !q.InForm {
+func (i *elicitation) ask(ctx context.Context, q consent.Question) consent.Reply {
+	params, page, ok := i.modes.dialog(q)
+	if !ok {
 		return consent.NoWay
 	}
 	bound := consent.Bound{Vault: cmp.Or(q.Vault, "-"), Digest: q.Digest, Caller: cmp.Or(q.Caller, "-")}
+	if page != nil {
+		bound.Caller += "\x00page" // to have opened a link is no answer to a form
+		params.ElicitationID = ""  // this protocol version has none
+	}
 	if i.params.RequestState == "" {
 		state, err := i.sealer.Seal(bound, i.wait)
 		if err != nil {
 			return consent.NoWay
 		}
-		i.pending = server.NewInputRequestBuilder(state).Elicit(questionID, dialog(q)).ToolResult()
+		i.pending = server.NewInputRequestBuilder(state).Elicit(questionID, params).ToolResult()
 		return consent.Later
 	}
 	response := server.ElicitationResponse(i.params.InputResponses, questionID)
-	answer := replyOf(response, q)
-	if answer != consent.Yes && answer != consent.YesHere {
+	answer := replyOf(response, q, page)
+	switch answer {
+	case consent.Yes, consent.YesHere, consent.Opened:
+	default:
 		err := i.sealer.Spend(i.params.RequestState) // so that it cannot be used again for an approval
 		if err != nil || response == nil {
 			return consent.Void
@@ -119,19 +137,25 @@ func (i *elicitation) ask(_ context.Context, q consent.Question) consent.Reply {
 	if i.sealer.Open(i.params.RequestState, bound) != nil {
 		return consent.Void // forged, changed, used, expired, or for another call
 	}
+	if answer == consent.Opened {
+		waiting, cancel := context.WithTimeout(ctx, i.wait)
+		defer cancel()
+		page.Answered(waiting)
+	}
 	return answer
 }
 
 // askNow is the [consent.Asker] for clients that get a request of the server. A timeout, or
 // a client that has disconnected, is no answer: the user may answer in a terminal.
-func (h handler) askNow(ctx context.Context, q consent.Question) consent.Reply {
-	if !q.InForm {
+func (h handler) askNow(ctx context.Context, modes askModes, q consent.Question) consent.Reply {
+	params, page, ok := modes.dialog(q)
+	if !ok {
 		return consent.NoWay
 	}
 	waiting, cancel := context.WithTimeout(ctx, cmp.Or(h.sealers.wait, answerTimeout))
 	defer cancel()
 	result, err := h.mcp.RequestElicitation(waiting, mcp.ElicitationRequest{
-		Request: mcp.Request{Method: string(mcp.MethodElicitationCreate)}, Params: dialog(q),
+		Request: mcp.Request{Method: string(mcp.MethodElicitationCreate)}, Params: params,
 	})
 	switch {
 	case err != nil && ctx.Err() == nil && (waiting.Err() != nil || errors.Is(err, wire.ErrNoClient)):
@@ -139,24 +163,40 @@ func (h handler) askNow(ctx context.Context, q consent.Question) consent.Reply {
 	case err != nil:
 		return consent.Void // the call was cancelled, or the client failed
 	}
-	return replyOf(result, q)
+	answer := replyOf(result, q, page)
+	if answer == consent.Opened && page.Answered(waiting) {
+		// A client that is gone needs no notification.
+		_ = wire.Notify(ctx, string(mcp.MethodNotificationElicitationComplete), map[string]any{"elicitationId": page.Ref})
+	}
+	return answer
 }
 
-// dialog is the form that the client shows. To accept it is the approval: it has no field
-// to be filled in, and a choice only where there is more than one way to allow.
-func dialog(q consent.Question) mcp.ElicitationParams {
+// dialog returns what the client is asked: to open the question on the local page, if one is open, or
+// to show a form. To accept the form is the approval: it has no field to be filled in, and a choice
+// only where there is more than one way to allow. To open the page approves nothing.
+func (m askModes) dialog(q consent.Question) (params mcp.ElicitationParams, page *consent.Page, ok bool) {
+	if m.page {
+		if on, ok := q.OnPage(); ok {
+			return mcp.ElicitationParams{
+				Mode: mcp.ElicitationModeURL, ElicitationID: on.Ref, URL: on.Link, Message: on.Text + ". The local page shows the whole change; approve or deny it there.",
+			}, &on, true
+		}
+	}
+	if !m.form || !q.InForm {
+		return params, nil, false
+	}
 	properties := map[string]any{}
 	if q.Folder != "" {
 		properties[choiceField] = map[string]any{
 			"type": "string", "title": "Decision", "enum": []string{allowOnce, allowHere, deny}, "default": allowOnce,
 		}
 	}
-	return mcp.ElicitationParams{Message: q.Text, RequestedSchema: map[string]any{"type": "object", "properties": properties}}
+	return mcp.ElicitationParams{Message: q.Text, RequestedSchema: map[string]any{"type": "object", "properties": properties}}, nil, true
 }
 
 // replyOf decodes an answer. An accepted form is an approval, unless it has something that
-// the form has not asked for.
-func replyOf(result *mcp.ElicitationResult, q consent.Question) consent.Reply {
+// the form has not asked for. On a page the user is still to answer.
+func replyOf(result *mcp.ElicitationResult, q consent.Question, page *consent.Page) consent.Reply {
 	switch {
 	case result == nil || result.Action == mcp.ElicitationResponseActionDecline:
 		return consent.No
@@ -164,6 +204,9 @@ func replyOf(result *mcp.ElicitationResult, q consent.Question) consent.Reply {
 		return consent.Dismissed
 	case result.Action != mcp.ElicitationResponseActionAccept:
 		return consent.Misfit
+	}
+	if page != nil {
+		return consent.Opened
 	}
 	if result.Content == nil {
 		return consent.Yes

@@ -33,6 +33,7 @@ type booth struct {
 	can       string // the capabilities that the client names
 	called    string
 	approvals *consent.Store
+	state     string // the state folder
 	ids       int
 }
 
@@ -79,7 +80,8 @@ esac
 		t.Fatal(err)
 	}
 	getenv := func(name string) string { return map[string]string{"XDG_STATE_HOME": state}[name] }
-	b.approvals = consent.OpenStore(consent.Folder(private.StateFolder(getenv, "")), nil)
+	b.state = private.StateFolder(getenv, "")
+	b.approvals = consent.OpenStore(consent.Folder(b.state), nil)
 	open := policy.Policy{Ceiling: tiers.V2, Mutations: true, Confirm: policy.ConfirmWrites, MinVersion: tiers.DefaultMinimum}
 	gw := gateway.New(gateway.Config{
 		Vaults:  []gateway.Served{{Vault: gateway.Vault{Name: "Work"}, Policy: open}, {Vault: gateway.Vault{Name: "Home"}, Policy: open}},
@@ -122,6 +124,7 @@ type question struct {
 	id        any // of the request that asks, in the older protocol
 	state     string
 	message   string
+	link      string // to the page, "" for a form
 	fields    map[string]any
 	tool, arg string
 }
@@ -158,6 +161,13 @@ func (b *booth) asked(tool, arguments string, id int) question {
 		b.T.Fatalf("no question: %+v %s", m, m.Result)
 	}
 	q.id, q.message = m.ID, params["message"].(string)
+	if params["mode"] == "url" {
+		q.link = params["url"].(string)
+		if id, has := params["elicitationId"]; has != (b.era == legacyEra) || has && !strings.HasSuffix(q.link, "/"+id.(string)) || params["requestedSchema"] != nil {
+			b.T.Errorf("%s: asked %v", b.era, params)
+		}
+		return q
+	}
 	q.fields = params["requestedSchema"].(map[string]any)["properties"].(map[string]any)
 	return q
 }
@@ -191,6 +201,9 @@ type told struct{ Code, hint, message, stdout string }
 func (b *booth) result(id int) told {
 	b.T.Helper()
 	m := b.Next()
+	if m.Method == "notifications/elicitation/complete" {
+		m = b.Next()
+	}
 	if fmt.Sprint(m.ID) != fmt.Sprint(float64(id)) {
 		b.T.Fatalf("an answer to %v, want %d: %+v %s", m.ID, id, m, m.Result)
 	}

@@ -1,0 +1,184 @@
+package mcpserver
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"vaultwicket/gateway/consent"
+	"vaultwicket/gateway/state/private"
+)
+
+// formsAndLinks are the capabilities of a client that shows forms and opens links.
+const formsAndLinks = `{"elicitation":{"form":{},"url":{}}}`
+
+// openPage has a local page be open until it is closed.
+func (b *booth) openPage() (closed func()) {
+	b.T.Helper()
+	closed, err := private.RegisterServer(consent.Pages(b.state), private.Server{Session: "1-page", Transport: "page", URL: "http://127.0.0.1:8766"})
+	if err != nil {
+		b.T.Fatal(err)
+	}
+	return closed
+}
+
+// pending returns the questions that wait for the user.
+func (b *booth) pending() (waiting []consent.StoredQuestion) {
+	b.T.Helper()
+	list, _, err := b.approvals.List()
+	if err != nil {
+		b.T.Fatal(err)
+	}
+	for _, q := range list {
+		if q.State == consent.Pending {
+			waiting = append(waiting, q)
+		}
+	}
+	return waiting
+}
+
+// A client that opens links gets one to the question on the page, and the call is made when the user
+// has approved it there. Without a page, or without links, it gets a form.
+func TestALinkOpensTheQuestionOnThePage(t *testing.T) {
+	for _, e := range eras {
+		b := openBooth(t, e, formsAndLinks, nil)
+		if q := b.ask(removalOf("form")); q.link != "" {
+			t.Errorf("%s: no page is open, and the link is %s", e, q.link)
+		} else if b.answer(q, declined); len(b.ran()) > 0 {
+			t.Error("declined, and run")
+		}
+		b.openPage()
+		q := b.ask(removal)
+		waiting := b.pending()
+		if len(waiting) != 1 || q.link != "http://127.0.0.1:8766/question/"+waiting[0].Ref || strings.Contains(q.message+q.link, "a.md") || strings.Contains(q.link, strings.ReplaceAll(waiting[0].Code, "-", "")) {
+			t.Fatalf("%s: %q leads to %s; %+v waits", e, q.message, q.link, waiting)
+		}
+		id := b.reply(q, `{"action":"accept"}`)
+		if got := b.result(b.tool("obsidianRead", reading, "")); got.Code != "" {
+			t.Errorf("%s: a read beside an open page: %+v", e, got)
+		}
+		if _, err := b.approvals.Approve(waiting[0].Code); err != nil {
+			t.Fatal(err)
+		}
+		approved := time.Now()
+		if e == legacyEra {
+			if m := b.Next(); m.Method != "notifications/elicitation/complete" || m.Params["elicitationId"] != waiting[0].Ref {
+				t.Errorf("no notification: %+v", m)
+			}
+		}
+		b.runs(string(e), b.result(id), removed)
+		t.Logf("%s: from the decision on the page to the result: %v", e, time.Since(approved))
+		forms := openBooth(t, e, formsOnly, nil)
+		forms.openPage()
+		if q := forms.ask(removal); q.link != "" {
+			t.Errorf("%s: a client without links gets %s", e, q.link)
+		}
+	}
+}
+
+// Only the answer on the page approves: nothing that a client sends does, whatever it answers to the
+// link, and no answer to another question.
+func TestNoAnswerToALinkApproves(t *testing.T) {
+	const opens = `{"action":"accept"}`
+	attacks := map[string]func(b *booth, q question) told{
+		"opened, and not answered": func(b *booth, q question) told { return b.answer(q, opens) },
+		"opened with a form": func(b *booth, q question) told {
+			return b.answer(q, `{"action":"accept","content":{"choice":"allow once"}}`)
+		},
+		"another word": func(b *booth, q question) told { return b.answer(q, `{"action":"approve"}`) },
+		"declined":     func(b *booth, q question) told { return b.answer(q, declined) },
+		"dismissed":    func(b *booth, q question) told { return b.answer(q, dismissed) },
+		"denied on the page": func(b *booth, q question) told {
+			if _, err := b.approvals.Deny(b.pending()[0].Code); err != nil {
+				b.T.Fatal(err)
+			}
+			return b.answer(q, opens)
+		},
+		"approved for another caller": func(b *booth, q question) told {
+			other := b.pending()[0]
+			other.Session, other.Ref = "another", ""
+			other, err := b.approvals.Ask(other)
+			if err == nil {
+				_, err = b.approvals.Approve(other.Code)
+			}
+			if err != nil {
+				b.T.Fatal(err)
+			}
+			return b.answer(q, opens)
+		},
+		"approved for another call": func(b *booth, q question) told {
+			other := b.pending()[0]
+			other.Digest[0]++
+			other.Call[0]++
+			other, err := b.approvals.Ask(other)
+			if err == nil {
+				_, err = b.approvals.Approve(other.Code)
+			}
+			if err != nil {
+				b.T.Fatal(err)
+			}
+			return b.answer(q, opens)
+		},
+		"withdrawn by the agent": func(b *booth, q question) told {
+			id := b.reply(q, opens)
+			b.tool("obsidianCli", `{"command":"approvals","params":{"withdraw":"all"}}`, "")
+			var got, other told
+			for range 2 { // in any order
+				m := b.Next()
+				if m.Method != "" {
+					m = b.Next()
+				}
+				if m.ID == float64(id) {
+					got = toldBy(m)
+				} else {
+					other = toldBy(m)
+				}
+			}
+			if !strings.HasPrefix(other.stdout, "Withdrawn: ") || !strings.Contains(got.message, "was withdrawn") || len(b.pending()) > 0 {
+				b.T.Errorf("%+v, %+v; %d questions are left", other, got, len(b.pending()))
+			}
+			return got
+		},
+	}
+	modern := map[string]func(b *booth, q question) told{
+		"a forged state":  func(b *booth, q question) told { q.state = "x" + q.state[1:]; return b.answer(q, opens) },
+		"an empty answer": func(b *booth, q question) told { return b.answer(q, "{}") },
+		"the state of another call": func(b *booth, q question) told {
+			q.arg = removalOf("other")
+			return b.answer(q, opens)
+		},
+		"a replay": func(b *booth, q question) told { b.answer(q, opens); return b.answer(q, opens) },
+	}
+	for _, e := range eras {
+		for _, set := range []map[string]func(*booth, question) told{attacks, modern} {
+			for name, attack := range set {
+				if _, ok := modern[name]; ok && e == legacyEra {
+					continue
+				}
+				b := openBooth(t, e, formsAndLinks, func(s *sealers) { s.wait = 300 * time.Millisecond })
+				b.openPage()
+				q := b.ask(removal)
+				id := fmt.Sprintf("%s, %s", e, name)
+				got := attack(b, q)
+				if b.refused(id, got); len(b.ran()) > 0 {
+					t.Errorf("%s: %q ran", id, b.ran())
+				}
+				if left := len(b.pending()); (name == "declined" || name == "dismissed" || name == "another word" && e == legacyEra) && left != 0 {
+					t.Errorf("%s: %d questions are left on the page", id, left)
+				}
+			}
+		}
+	}
+	// What a client answered to the link is no answer to a form, which it gets when the page has
+	// been closed, and the other way round.
+	b := openBooth(t, modernEra, formsAndLinks, nil)
+	closed := b.openPage()
+	q := b.ask(removal)
+	closed()
+	b.refused("the page was closed", b.answer(q, `{"action":"accept"}`))
+	b = openBooth(t, modernEra, formsAndLinks, func(s *sealers) { s.wait = 300 * time.Millisecond })
+	q = b.ask(removal)
+	b.openPage()
+	b.refused("a page was opened", b.answer(q, accepted))
+}
