@@ -70,7 +70,7 @@ func TestAnyByteThatIsFlippedOrCutIsTold(t *testing.T) {
 	name := j.folder.file(segmentName(1))
 	data, err := os.ReadFile(name)
 	must(t, err)
-	step, mine := 1+len(data)/1500, long.Shard(t, 4)
+	step, mine := 1+len(data)/1500, long.Shard(t, 16)
 	for at := 0; at < len(data); at += step {
 		if !mine(at / step) {
 			continue
@@ -112,7 +112,7 @@ func TestACutEndIsToldAndGoneOnBehind(t *testing.T) {
 	name := j.folder.file(segmentName(1))
 	data, err := os.ReadFile(name)
 	must(t, err)
-	mine := long.Shard(t, 4)
+	mine := long.Shard(t, 12)
 	for size := len(data) - 1; size > len(data)-1200; size-- {
 		if !mine(size) {
 			continue

@@ -12,6 +12,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"vaultwicket/tests/long"
 )
 
 const testVault = "/home/somebody/vault"
@@ -235,10 +237,7 @@ func TestAnEntryOfManySteps(t *testing.T) {
 	e, _ := change("a.md", "", "")
 	texts := map[string][]byte{}
 	e.Steps = nil
-	count := 200_000
-	if testing.Short() {
-		count = 20_000
-	}
+	count := long.Count(20_000, 200_000)
 	after := make([]Image, count)
 	for i := range count {
 		path := fmt.Sprintf("folder/%d.md", i)

@@ -28,7 +28,7 @@ func TestAnyUseIsAList(t *testing.T) {
 		t.Skip("one goroutine, many files")
 	}
 	t.Parallel()
-	rapid.Check(t, long.Cases(25, func(t *rapid.T) {
+	rapid.Check(t, long.Cases(12, func(t *rapid.T) {
 		dir, err := os.MkdirTemp("", "journal")
 		if err != nil {
 			t.Fatal(err)
