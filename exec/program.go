@@ -137,7 +137,7 @@ func (p Program) Command(call allowlist.Call) (Command, error) {
 		if err != nil {
 			return Command{}, err
 		}
-		args := []string{"vault", p.folder}
+		args := append(make([]string, 0, 16), "vault", p.folder)
 		if line.StdinParam != "" {
 			args = append(args, "--stdin", line.StdinParam)
 		}
