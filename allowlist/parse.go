@@ -9,7 +9,6 @@ package allowlist
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
@@ -34,7 +33,7 @@ func Parse(name string, params Params) (Call, error) {
 	if r.tier == tiers.Restricted {
 		return call, nil
 	}
-	for _, key := range slices.Sorted(maps.Keys(params)) {
+	for _, key := range params.Names() {
 		if err := call.take(key, params[key]); err != nil {
 			return Call{}, err
 		}
@@ -170,6 +169,16 @@ func orList(names []string) string {
 // Params are the parameters of a request by name, before anything is known
 // about them. A name that is missing and the zero [Value] mean the same.
 type Params map[string]Value
+
+// Names returns the names of the parameters in order.
+func (p Params) Names() []string {
+	names := make([]string, 0, len(p)) // slices.Sorted allocates several times
+	for name := range p {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	return names
+}
 
 // Value is one parameter value as a caller gave it: text, a number or a flag.
 // The zero Value is absent, like null in JSON.

@@ -149,14 +149,15 @@ func withRules(env []string, permit interface {
 	Access() string
 	Exceptions() string
 }, marker *secrets.Marker) []string {
+	env = slices.Grow(slices.Clip(env), 3)
 	if permit.Exceptions() != "" {
-		env = append(slices.Clip(env), exceptionsVariable+"="+permit.Exceptions())
+		env = append(env, exceptionsVariable+"="+permit.Exceptions())
 	}
 	if permit.Access() != "" {
-		env = append(slices.Clip(env), accessVariable+"="+permit.Access())
+		env = append(env, accessVariable+"="+permit.Access())
 	}
 	if marker != nil {
-		env = append(slices.Clip(env), secrets.Variable+"="+marker.String())
+		env = append(env, secrets.Variable+"="+marker.String())
 	}
 	return env
 }

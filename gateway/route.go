@@ -127,6 +127,9 @@ func inVault(d policy.Decision, vault string) (policy.Decision, error) {
 
 // needsApproval reports whether an error is a denial that the approval of the user lifts.
 func needsApproval(err error) bool {
+	if err == nil {
+		return false // of most calls, for which nothing is allocated
+	}
 	var denial *policy.Denial
 	return errors.As(err, &denial) && denial.NeedsApproval()
 }

@@ -2,7 +2,6 @@ package audit
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -88,7 +87,7 @@ func (r *Record) Described(call allowlist.Call, refusal error) {
 		return
 	}
 	params := call.Params()
-	for _, name := range slices.Sorted(maps.Keys(params)) {
+	for _, name := range params.Names() {
 		value, _ := call.Param(name)
 		p := Param{Name: name, Bytes: len(value)}
 		if value != "" {
