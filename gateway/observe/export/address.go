@@ -1,11 +1,11 @@
 package export
 
 import (
-	"bytes"
 	"context"
 	"crypto/tls"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"net/url"
 	"os"
@@ -28,9 +28,17 @@ func Check(address string) error {
 // FileOf returns the file of an address "file:///path", "" for any other.
 func FileOf(address string) string {
 	if u, err := url.Parse(address); err == nil && u.Scheme == "file" {
-		return filepath.FromSlash(u.Path)
+		return pathOf(u)
 	}
 	return ""
+}
+
+// pathOf returns the path of a URL, which on Windows has a drive after the first slash.
+func pathOf(u *url.URL) string {
+	if drive := filepath.FromSlash(strings.TrimPrefix(u.Path, "/")); filepath.VolumeName(drive) != "" {
+		return drive
+	}
+	return filepath.FromSlash(u.Path)
 }
 
 // parsed is an address that was read. name is without what may be secret.
@@ -64,8 +72,8 @@ func parse(address string, c Config) (parsed, error) {
 		p.sender = &syslog{network: "tcp", address: u.Host, secure: u.Scheme == "syslog+tls"}
 		return p, hasPort()
 	case "syslog+unix", "file":
-		name := filepath.FromSlash(u.Path)
-		if u.Host != "" || !filepath.IsAbs(name) {
+		name := pathOf(u)
+		if u.Host != "" || !strings.HasPrefix(u.Path, "/") || strings.HasSuffix(u.Path, "/") {
 			return parsed{}, fmt.Errorf("want %s:///PATH", u.Scheme)
 		}
 		if p.sender = (fileSender{name}); u.Scheme == "syslog+unix" {
@@ -80,6 +88,9 @@ func parse(address string, c Config) (parsed, error) {
 type otlp struct{ logs *telemetry.Logs }
 
 func (o otlp) send(ctx context.Context, entries []Entry) error {
+	if len(entries) == 0 {
+		return nil
+	}
 	records := make([]telemetry.LogRecord, len(entries))
 	for i, e := range entries {
 		l := e.Line
@@ -98,17 +109,19 @@ func (o otlp) send(ctx context.Context, entries []Entry) error {
 func (o otlp) close() { o.logs.Close() }
 
 // syslog sends entries as messages of RFC 5424, framed by their lengths (RFC 6587, and RFC 5425 over
-// TLS). The protocol has no answers: what was written to a connection that then breaks is sent again.
+// TLS), to a Unix socket of datagrams one each. The protocol has no answers: what was written to a
+// connection that then breaks is sent again.
 type syslog struct {
 	network, address string
 	secure           bool
 
 	connection net.Conn
-	unsure     []byte // the messages that were written last
+	datagrams  bool
+	unsure     []string // the messages that were written last
 }
 
 func (s *syslog) send(ctx context.Context, entries []Entry) error {
-	var messages bytes.Buffer
+	var messages []string
 	host, _ := os.Hostname()
 	if host == "" || strings.ContainsFunc(host, func(r rune) bool { return r <= ' ' || r > '~' }) {
 		host = "-"
@@ -118,35 +131,70 @@ func (s *syslog) send(ctx context.Context, entries []Entry) error {
 		if e.isNotable() {
 			priority-- // notice
 		}
-		message := fmt.Sprintf("<%d>1 %s %s vaultwicket %d %s - %s", priority, e.Line.Time.UTC().Format("2006-01-02T15:04:05.000000Z"), host, os.Getpid(), e.Part, e.Text)
-		fmt.Fprintf(&messages, "%d %s", len(message), message)
+		messages = append(messages, fmt.Sprintf("<%d>1 %s %s vaultwicket %d %s - %s", priority, e.Line.Time.UTC().Format("2006-01-02T15:04:05.000000Z"), host, os.Getpid(), e.Part, e.Text))
 	}
-	if s.connection != nil && !s.isUp() {
+	switch {
+	case s.connection != nil && !s.isUp():
 		s.close()
+	case s.connection != nil && len(entries) == 0:
+		s.unsure = nil // they were written a while ago
 	}
-	var again []byte
+	if len(entries) == 0 && len(s.unsure) == 0 {
+		return nil
+	}
+	var again []string
 	if s.connection == nil {
 		again = s.unsure
-		dialer := net.Dialer{Timeout: 5 * time.Second}
-		var err error
-		if s.secure {
-			s.connection, err = (&tls.Dialer{NetDialer: &dialer}).DialContext(ctx, s.network, s.address)
-		} else {
-			s.connection, err = dialer.DialContext(ctx, s.network, s.address)
-		}
-		if err != nil {
-			s.connection = nil
+		if err := s.connect(ctx); err != nil {
 			return fmt.Errorf("connect: %w", err)
 		}
 	}
 	deadline, _ := ctx.Deadline()
 	_ = s.connection.SetWriteDeadline(deadline)
-	if _, err := s.connection.Write(slices.Concat(again, messages.Bytes())); err != nil {
-		s.close()
-		return fmt.Errorf("write: %w", err)
+	var framed strings.Builder
+	for _, message := range slices.Concat(again, messages) {
+		if s.datagrams {
+			framed.WriteString(message)
+		} else {
+			fmt.Fprintf(&framed, "%d %s", len(message), message)
+		}
+		if s.datagrams || framed.Len() > 64<<10 {
+			if _, err := io.WriteString(s.connection, framed.String()); err != nil {
+				s.close()
+				return fmt.Errorf("write: %w", err)
+			}
+			framed.Reset()
+		}
 	}
-	s.unsure = messages.Bytes()
+	if framed.Len() > 0 {
+		if _, err := io.WriteString(s.connection, framed.String()); err != nil {
+			s.close()
+			return fmt.Errorf("write: %w", err)
+		}
+	}
+	if len(messages) > 0 {
+		s.unsure = messages
+	}
 	return nil
+}
+
+func (s *syslog) connect(ctx context.Context) (err error) {
+	dialer := net.Dialer{Timeout: 5 * time.Second}
+	if s.secure {
+		s.connection, err = (&tls.Dialer{NetDialer: &dialer}).DialContext(ctx, s.network, s.address)
+	} else {
+		s.connection, err = dialer.DialContext(ctx, s.network, s.address)
+	}
+	if err != nil && s.network == "unix" { // most systems have one of datagrams
+		if s.connection, err = dialer.DialContext(ctx, "unixgram", s.address); err == nil {
+			s.datagrams = true
+			return nil
+		}
+	}
+	if s.datagrams = false; err != nil {
+		s.connection = nil // not an interface with nothing in it
+	}
+	return err
 }
 
 // isUp reports whether the other side has the connection open, as far as that can be seen.

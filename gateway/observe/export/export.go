@@ -58,7 +58,8 @@ type Entry struct {
 	Text []byte
 }
 
-// sender sends entries, all of them or none, and is used by one goroutine at a time.
+// sender sends entries, all of them or none, and is used by one goroutine at a time. Without any it
+// sees to it that those of before have arrived.
 type sender interface {
 	send(ctx context.Context, entries []Entry) error
 	close()
@@ -214,12 +215,12 @@ func (t *target) run(ctx context.Context) {
 			if last {
 				return
 			}
-			last = t.wait(ctx, lookEvery)
+			if last = t.wait(ctx, lookEvery); !last {
+				_ = t.within(ctx, nil)
+			}
 			continue
 		}
-		ended, cancel := context.WithTimeout(ctx, sendFor)
-		err := t.send(ended, entries)
-		cancel()
+		err := t.within(ctx, entries)
 		var refused *Refused
 		switch {
 		case errors.As(err, &refused):
@@ -236,6 +237,13 @@ func (t *target) run(ctx context.Context) {
 		pause = firstPause
 		t.keep(next, uint64(len(entries)), lost)
 	}
+}
+
+// within sends entries within the time of one try.
+func (t *target) within(ctx context.Context, entries []Entry) error {
+	ctx, cancel := context.WithTimeout(ctx, sendFor)
+	defer cancel()
+	return t.send(ctx, entries)
 }
 
 // wait waits for a time, and reports whether the exporter was closed.
@@ -326,6 +334,9 @@ func (t *target) warn(reason string, dropped uint64) {
 type fileSender struct{ name string }
 
 func (s fileSender) send(_ context.Context, entries []Entry) error {
+	if len(entries) == 0 {
+		return nil
+	}
 	file, err := os.OpenFile(s.name, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600) // each time: others may rotate it
 	if err != nil {
 		return err

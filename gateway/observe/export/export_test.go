@@ -206,6 +206,37 @@ func (c *bySyslog) stop() {
 	c.done.Wait()
 }
 
+// byDatagrams is a collector of syslog over a Unix socket of datagrams.
+type byDatagrams struct {
+	bySyslog
+	socket *net.UnixConn
+}
+
+func (c *byDatagrams) start(t *testing.T) {
+	t.Helper()
+	_ = os.Remove(c.at)
+	socket, err := net.ListenUnixgram("unixgram", &net.UnixAddr{Name: c.at, Net: "unixgram"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.socket = socket
+	c.done.Go(func() {
+		message := make([]byte, 1<<17)
+		for {
+			n, err := socket.Read(message)
+			if err != nil {
+				return
+			}
+			c.read(t, bufio.NewReader(strings.NewReader(fmt.Sprintf("%d %s", n, message[:n]))))
+		}
+	})
+}
+
+func (c *byDatagrams) stop() {
+	_ = c.socket.Close()
+	c.done.Wait()
+}
+
 // inFile is a file that a collector reads.
 type inFile struct{ name string }
 
@@ -226,7 +257,7 @@ func (c inFile) lines() *received {
 func collectors(t *testing.T) map[string]collector {
 	return map[string]collector{
 		"otlp": &overHTTP{at: freeAddress(t)}, "tcp": &bySyslog{network: "tcp", at: freeAddress(t)},
-		"unix": &bySyslog{network: "unix", at: filepath.Join(t.TempDir(), "s")}, "file": inFile{filepath.Join(t.TempDir(), "lines.jsonl")},
+		"unix": &bySyslog{network: "unix", at: filepath.Join(t.TempDir(), "s")}, "datagrams": &byDatagrams{bySyslog: bySyslog{network: "unix", at: filepath.Join(t.TempDir(), "s")}}, "file": inFile{filepath.Join(t.TempDir(), "lines.jsonl")},
 	}
 }
 
