@@ -18,6 +18,7 @@ import (
 	"vaultwicket/allowlist/quote"
 	"vaultwicket/cmd/internal/clients"
 	"vaultwicket/cmd/internal/release"
+	"vaultwicket/cmd/internal/remote"
 	"vaultwicket/cmd/internal/settings"
 	"vaultwicket/cmd/internal/terminal"
 	"vaultwicket/gateway"
@@ -52,7 +53,10 @@ func ThisMachine(std terminal.Streams, args []string, more func(*settings.Flags)
 		return m, false, invalid // it is the other flags
 	}
 	if server, _, err := f.Server(std); server != nil || err != nil {
-		return Machine{Remote: server, Now: time.Now}, f.JSON, err
+		if err != nil {
+			return Machine{}, f.JSON, err
+		}
+		return Machine{Remote: &remote.Server{URL: server.URL, Token: server.Token}, Now: time.Now}, f.JSON, nil
 	}
 	state := private.StateFolder(std.Getenv, "")
 	executable, err := os.Executable()

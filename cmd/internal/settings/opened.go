@@ -15,7 +15,6 @@ import (
 	"vaultwicket/allowlist/day"
 	"vaultwicket/allowlist/quote"
 	"vaultwicket/cmd/internal/release"
-	"vaultwicket/cmd/internal/remote"
 	"vaultwicket/cmd/internal/terminal"
 	"vaultwicket/cmd/internal/vault/meaning"
 	"vaultwicket/exec"
@@ -44,7 +43,7 @@ type Opened struct {
 	Rest    []string
 	// Remote is the server to call in place of the gateway, nil for none; see [Flags.CallsServer].
 	// There is neither a runner nor a gateway then.
-	Remote *remote.Server
+	Remote *Server
 	// Notifier tells the owner of questions, nil for none.
 	Notifier *notify.Notifier
 	// Activity is told of the calls of a server.

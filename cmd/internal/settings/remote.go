@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"vaultwicket/allowlist/quote"
-	"vaultwicket/cmd/internal/remote"
 	"vaultwicket/cmd/internal/terminal"
 	"vaultwicket/gateway/httpguard"
 	"vaultwicket/gateway/state/private"
@@ -17,6 +16,9 @@ const TokenVariable = "VAULTWICKET_TOKEN"
 
 const maxTokenFile = 16 << 10
 
+// Server is a server over HTTP: the address of its endpoint, and a bearer token or "".
+type Server struct{ URL, Token string }
+
 // CallsServer adds the flag with which a subcommand calls a server in place of the gateway of this
 // machine: [Opened.Remote] is set then.
 func (f *Flags) CallsServer() {
@@ -26,7 +28,7 @@ func (f *Flags) CallsServer() {
 // Server returns the server to call, nil for none, and the vault there, "" for its default one. The
 // settings of this machine do not apply: a flag that could only mean them is refused. The token may
 // be missing.
-func (f *Flags) Server(std terminal.Streams) (server *remote.Server, vault string, err error) {
+func (f *Flags) Server(std terminal.Streams) (server *Server, vault string, err error) {
 	if f.url == "" {
 		return nil, "", nil
 	}
@@ -53,5 +55,5 @@ func (f *Flags) Server(std terminal.Streams) (server *remote.Server, vault strin
 	if strings.ContainsFunc(token, func(c rune) bool { return c <= ' ' || c > '~' }) {
 		return nil, "", usage("the token has characters that a header cannot carry", "give the file of the token with --token-file")
 	}
-	return &remote.Server{URL: f.url, Token: token}, vault, nil
+	return &Server{f.url, token}, vault, nil
 }
