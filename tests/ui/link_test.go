@@ -1,0 +1,71 @@
+package ui
+
+import (
+	"net/url"
+	osexec "os/exec"
+	"strings"
+	"testing"
+	"time"
+
+	"vaultwicket/tests/rig"
+
+	"github.com/chromedp/chromedp"
+)
+
+// A client that opens links, and a browser that it opens them in: the link leads to the question, the
+// call goes on when the user has approved it there, and a browser that is not signed in sees nothing.
+func TestALinkOfAClientLeadsToTheQuestion(t *testing.T) {
+	w := begin(t, nil)
+	link := w.link()
+	serve := osexec.Command(rig.Binary, "serve")
+	serve.Env = []string{"HOME=" + w.Home}
+	s := rig.StartStdio(t, serve)
+	s.Send(rig.Handshake(`{"elicitation":{"form":{},"url":{}}}`))
+	s.Read()
+	s.Send(`{"jsonrpc":"2.0","method":"notifications/initialized"}`,
+		`{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"obsidianCli","arguments":{"command":"delete","params":{"path":"Bread.md"}}}}`)
+	var asked struct {
+		ID     int
+		Method string
+		Params struct{ Mode, URL, Message, ElicitationID string }
+	}
+	s.Next(&asked)
+	if asked.Method != "elicitation/create" || asked.Params.Mode != "url" || !strings.HasPrefix(asked.Params.Message, "t asks to delete 1 note in Notes.") {
+		t.Fatalf("asked %+v", asked)
+	}
+	s.Send(`{"jsonrpc":"2.0","id":` + rig.JSON(t, asked.ID) + `,"result":{"action":"accept"}}`)
+	b := w.window()
+	b.run(chromedp.Navigate(asked.Params.URL))
+	b.until("what a browser that is not signed in sees", `document.body.innerText.includes("This browser is not signed in")`)
+	if text := b.text("html"); strings.Contains(text, "Bread") || w.Read("Bread.md") == "" {
+		t.Errorf("without a sign-in: %s", text)
+	}
+	b.run(chromedp.Navigate(link))
+	b.until("the first view", `document.getElementById("main") && localStorage.getItem("base")`)
+	opened := time.Now()
+	b.run(chromedp.Navigate(asked.Params.URL))
+	b.until("the question", `location.hash.startsWith("#q-") && document.querySelector(location.hash)?.innerText.includes("Bread.md")`)
+	t.Logf("from the link to the question: %v", time.Since(opened))
+	if at, err := url.Parse(value[string](b, "location.href")); err != nil || !strings.HasSuffix(at.Path, "/approvals") {
+		t.Errorf("it is at %v, %v", at, err)
+	}
+	decided := time.Now()
+	b.press(`form[action$="approvals/approve"] button.yes`)
+	var complete struct {
+		Method string
+		Params struct{ ElicitationID string }
+	}
+	s.Next(&complete)
+	if complete.Method != "notifications/elicitation/complete" || complete.Params.ElicitationID != asked.Params.ElicitationID {
+		t.Errorf("%+v", complete)
+	}
+	var result struct {
+		ID     int
+		Result struct{ StructuredContent struct{ OK bool } }
+	}
+	s.Next(&result)
+	t.Logf("from the decision to the result: %v", time.Since(decided))
+	if result.ID != 7 || !result.Result.StructuredContent.OK || w.Read("Bread.md") != "" {
+		t.Errorf("the approved call: %+v", result)
+	}
+}
