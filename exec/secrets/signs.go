@@ -77,6 +77,19 @@ func order(pattern string, keywords ...string) rule {
 	return sign("order", 0, 300, pattern, keywords...)
 }
 
+// orderWith is an order that needs one of some words after its keyword, which many texts have: a
+// search for them costs a tenth of the pattern.
+func orderWith(needs []string, pattern string, keywords ...string) rule {
+	try := order(pattern, keywords...).by
+	return rule{kind: "order", keywords: keywords, by: func(s *scan, at int) {
+		piece := s.text[at:min(len(s.text), at+300)]
+		s.charge(len(piece))
+		if slices.ContainsFunc(needs, func(word string) bool { return bytes.Contains(piece, []byte(word)) }) {
+			try(s, at)
+		}
+	}}
+}
+
 func delimiter(keywords ...string) rule { return sign("delimiter", 0, 1, "", keywords...) }
 
 // has reports whether a sign of a kind was found.
@@ -88,7 +101,7 @@ func (s *scan) has(kind string) bool {
 var signRules = []rule{
 	order(`(?:ignore|disregard|forget|override|bypass)\W+(?:[\w']+\W+){0,4}?(?:previous|prior|above|earlier|preceding|foregoing|initial|original|your|system)\W+(?:\w+\W+){0,2}?(?:instructions?|prompts?|directions|directives|guidelines|guardrails|programming)\b`, "ignore ", "disregard ", "forget ", "override ", "bypass "),
 	order(`(?:ignore|disregard|forget)\W+(?:all|any|everything|anything|whatever)\W+(?:(?:other|of|these|those|the|existing)\W+)*(?:instructions?\b|prompts?\b|(?:that )?the user (?:has )?(?:asked|said|told|wants)\b|(?:that )?you (?:were|have been|are|know)|(?:above|before|previous)\b)`, "ignore ", "disregard ", "forget "),
-	order(`(?:do not|don't|never)\W+(?:\w+\W+){0,2}?(?:tell|mention|inform|notify|alert|reveal|disclose|show)\W+(?:\w+\W+){0,4}?(?:the user|the human|the owner)(?:'s)?\s*(?:[.,;:!?]|about|of|that|this|what|when|why|anything|$)`, "do not ", "don't ", "never "),
+	orderWith([]string{" user", " human", " owner", " USER", " HUMAN", " OWNER"}, `(?:do not|don't|never)\W+(?:\w+\W+){0,2}?(?:tell|mention|inform|notify|alert|reveal|disclose|show)\W+(?:\w+\W+){0,4}?(?:the user|the human|the owner)(?:'s)?\s*(?:[.,;:!?]|about|of|that|this|what|when|why|anything|$)`, "do not ", "don't ", "never "),
 	order(`without\W+(?:telling|informing|notifying|alerting|asking)\W+(?:the user|the human|the owner)\b`, "without telling", "without informing", "without notifying", "without alerting"),
 	order(`(?:reveal|print|repeat|output|show|leak|send|disclose)\W+(?:\w+\W+){0,3}?(?:your|the)\W+(?:\w+\W+)?system prompt`, "reveal ", "print ", "repeat ", "output ", "leak ", "disclose "),
 	order(`(?:your new|new system|begin new|updated system)\W+(?:instructions?|prompt|task|orders?|role)\b`, "your new ", "new system ", "begin new ", "updated system "),
@@ -99,8 +112,8 @@ var signRules = []rule{
 	order(`(?:if you are|you are|attention|note (?:to|for)|message (?:to|for)|instructions? (?:to|for)|dear|hey|addressed to)[:,]? (?:an? |the |any |all |every )?(?:ai|llms?|language models?|artificial intelligence|assistants?|ai assistants?|ai agents?|ai models?)\b[^\n]{0,160}?(?:must|should|please|ignore|do not|don't|have to|need to|call|use|send|delete|publish|append|write|add|include|say|run|read)\b`,
 		"if you are a", "attention", "note to", "note for", "message to", "message for", "instruction to", "instructions to", "instruction for", "instructions for", "dear a", "dear l", "hey a", "addressed to"),
 	sign("order", 60, 240, `\b(?:ai|llm|assistant|agent|model)s? (?:that|who|which)?\W*(?:is |are )?(?:reading|processing|summari[sz]ing|parsing|seeing) (?:this|these)\b[^\n]{0,120}?(?:must|should|please|ignore|do not|have to|need to|[:,])`, "reading this", "processing this", "summarizing this", "summarising this"),
-	order(`(?:send|post|upload|forward|e-?mail|submit|transmit|leak|exfiltrate|copy|report)\W+(?:[\w']+\W+){0,5}?(?:notes?|vault|conversation|chat history|passwords?|private keys?|api keys?|secrets?|credentials|personal data|files?)\W+(?:\w+\W+){0,4}?(?:to|at|via)\W+(?:\w+\W+){0,3}?(?:https?://|[\w.+-]+@[\w-]+\.\w)`, "send ", "post ", "upload ", "forward ", "email ", "e-mail ", "submit ", "transmit ", "leak ", "exfiltrate ", "copy ", "report "),
-	order(`(?:call|use|invoke|run|execute)\W+(?:your tools?|the [\w:"\x60'.-]+ tool|(?:the )?mcp server|(?:the )?obsidian(?:cli|batch)(?: tool)?)\W+(?:[\w:"\x60'.-]+\W+){0,4}?(?:to|and|with|on|for|:)\W+(?:\w+\W+){0,3}?(?:delete|publish|send|overwrite|upload|remove|exfiltrate|erase|post)\b`, "call ", "use ", "invoke ", "execute "),
+	orderWith([]string{"://", "@"}, `(?:send|post|upload|forward|e-?mail|submit|transmit|leak|exfiltrate|copy|report)\W+(?:[\w']+\W+){0,5}?(?:notes?|vault|conversation|chat history|passwords?|private keys?|api keys?|secrets?|credentials|personal data|files?)\W+(?:\w+\W+){0,4}?(?:to|at|via)\W+(?:\w+\W+){0,3}?(?:https?://|[\w.+-]+@[\w-]+\.\w)`, "send ", "post ", "upload ", "forward ", "email ", "e-mail ", "submit ", "transmit ", "leak ", "exfiltrate ", "copy ", "report "),
+	orderWith([]string{"tool", "mcp", "bsidian", "TOOL", "Tool", "MCP", "OBSIDIAN"}, `(?:call|use|invoke|run|execute)\W+(?:your tools?|the [\w:"\x60'.-]+ tool|(?:the )?mcp server|(?:the )?obsidian(?:cli|batch)(?: tool)?)\W+(?:[\w:"\x60'.-]+\W+){0,4}?(?:to|and|with|on|for|:)\W+(?:\w+\W+){0,3}?(?:delete|publish|send|overwrite|upload|remove|exfiltrate|erase|post)\b`, "call ", "use ", "invoke ", "execute "),
 	order(`(?:ignorier\w*|missacht\w*|vergiss\w*|vergesse\w*)\W+(?:\w+\W+){0,4}?(?:vorherig\w*|bisherig\w*|vorangegangen\w*|früher\w*|obig\w*|deine|alle)\W+(?:\w+\W+){0,2}?(?:anweisung\w*|instruktion\w*|befehl\w*|vorgaben)`, "ignorier", "missacht", "vergiss", "vergesse"),
 	order(`(?:ignor\w*|oubli\w*)\W+(?:\S+\s+){0,3}?(?:instructions?|consignes?|directives?)\s+(?:\S+\s+)?(?:précédentes?|antérieures?|ci-dessus|initiales?)`, "ignore", "oublie"),
 	order(`(?:ignor\w*|olvid\w*|descart\w*|dimentic\w*|esque\w*|desconsider\w*)\W+(?:\S+\s+){0,3}?(?:instrucciones|istruzioni|instruções|indicaciones|órdenes)`, "ignor", "olvid", "dimentic", "esque", "desconsider"),
