@@ -17,7 +17,7 @@ import (
 	"vaultwicket/tiers"
 )
 
-// flowMemory is how long a flow rule holds for the sessions of a server after one of them has read from
+// flowMemory is how long a flow rule applies to the sessions of a server after one of them has read from
 // a place of the rule. An agent is one session, whatever its client calls one: otherwise it would begin
 // another. So are all callers of a server without agents.
 const flowMemory = 12 * time.Hour

@@ -44,7 +44,7 @@ const instructions = "The tool obsidianCli runs the commands listed in its descr
 // Config configures a server.
 type Config struct {
 	Gateway *gateway.Gateway
-	// HolderOf returns, over HTTP, whose a token is, the zero Holder for nobody's: see
+	// HolderOf returns, over HTTP, whose a token is, the zero Holder for no one's: see
 	// [streamable.Config]. It returns the same gateway for the same agent. nil is no agents.
 	HolderOf func(ctx context.Context, token string) (Holder, error)
 	Version  string

@@ -35,7 +35,7 @@ const (
 )
 
 // algorithms are those of signatures with a key pair. A secret that both sides know is not among
-// them: whoever can check such a token can make one.
+// them: a party that can check such a token can make one.
 var algorithms = []jose.SignatureAlgorithm{
 	jose.RS256, jose.RS384, jose.RS512, jose.PS256, jose.PS384, jose.PS512, jose.ES256, jose.ES384, jose.ES512, jose.EdDSA,
 }

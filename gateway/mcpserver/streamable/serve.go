@@ -54,7 +54,7 @@ type Config struct {
 	// Token is the bearer token of clients: at least 32 random bytes, as text. See [Token].
 	Token string
 
-	// HolderOf returns whose a token is, the zero Holder for nobody's. The error is a [*Refusal].
+	// HolderOf returns whose a token is, the zero Holder for no one's. The error is a [*Refusal].
 	// It is asked at every request that has another token than Token, compares in constant time,
 	// and must be safe for concurrent use; nil is for no other tokens.
 	HolderOf func(ctx context.Context, token string) (Holder, error)

@@ -158,7 +158,7 @@ type Holder struct {
 	Identity [sha256.Size]byte
 }
 
-// Holder returns whose an access token is, the zero Holder for nobody's.
+// Holder returns whose an access token is, the zero Holder for no one's.
 func (s *Server) Holder(token string) Holder { return s.tokens.holder(token) }
 
 // ServeHTTP answers a request whose Host header was checked.
@@ -363,7 +363,7 @@ func (s *Server) begin(*http.Request) (any, error) {
 var errPasskey = errors.New("this passkey is not the owner's")
 
 // finish signs the owner in, and answers with what a client asks for. Only then is the client looked
-// up: nobody else can have this server read an address.
+// up: no one else can have this server read an address.
 func (s *Server) finish(r *http.Request) (any, error) {
 	t, a, err := s.take(r)
 	if err != nil || t.session.Challenge == "" || t.setup != "" {

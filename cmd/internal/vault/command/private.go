@@ -256,7 +256,7 @@ func (v *Vault) Marked(marks []string) (Reply, error) {
 }
 
 // ClosedNow tells which notes are closed by their texts: another text when others are. It is "" where
-// none is, where nobody knows without reading every note, and for the text of one note, which says
+// none is, where that is not known without reading every note, and for the text of one note, which says
 // itself that it is closed.
 func (v *Vault) ClosedNow(command string) string {
 	if !v.Disk.Judges() || command == "read" {

@@ -81,7 +81,7 @@ func (j *Judge) refuse(at place, p Path) error {
 		}
 		text, read, err := at.read(p.base(), nil)
 		if err != nil {
-			return nil // nobody can read it
+			return nil // no caller can read it
 		}
 		known = judged{read, j.closes(text)}
 		if read.Settled(now) {
