@@ -42,6 +42,7 @@ func sessionsOf(r *rig.Rig, over string, agents ...string) (all []session) {
 		all = append(all, session{c.Do, func(uri string) string {
 			answer := c.Ask("resources/read", map[string]any{"uri": uri})
 			if answer.Error != nil || len(answer.Result.Contents) != 1 {
+				r.T.Logf("%s: %+v", uri, answer.Error)
 				return ""
 			}
 			return answer.Result.Contents[0].Text

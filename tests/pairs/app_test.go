@@ -109,7 +109,7 @@ func TestTheRestOfAnAnswerOfTheAppIsAResource(t *testing.T) {
 		cursor := page.Truncated.Cursor
 		answer := e.Ask("resources/read", map[string]any{"uri": "vaultwicket://output/" + cursor})
 		if len(answer.Result.Contents) != 1 || page.Stdout+answer.Result.Contents[0].Text != rig.LongNote {
-			t.Errorf("%s: the page and the rest are not the note: %d and %d contents", e.Name, len(page.Stdout), len(answer.Result.Contents))
+			t.Errorf("%s: the page and the rest are not the note: %d and %d contents, %+v", e.Name, len(page.Stdout), len(answer.Result.Contents), answer.Error)
 		}
 		var plan gateway.DryRun
 		e.Tool("obsidianCli", read.With("cursor", cursor).With("dryRun", true), &plan)
