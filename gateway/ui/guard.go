@@ -246,17 +246,20 @@ func (g *guard) goOn(w http.ResponseWriter) {
 // lead answers a link to a question with a page that is the same for every question and visitor.
 // Its script goes on to the question where this browser is signed in.
 func lead(w http.ResponseWriter, r *http.Request, ref string) {
-	if ref == questionScript {
+	if ref == questionScript || ref == questionIcon {
 		serveAsset(w, r, ref)
 		return
 	}
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
-	fmt.Fprintf(w, `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>vaultwicket</title><script src="%s" defer></script></head>`+
-		`<body><main><h1>An agent asks for your approval</h1><p>This browser is not signed in. Open the link that &quot;vaultwicket ui&quot; prints in it: the question is under Approvals.</p></main></body></html>`+"\n", consent.LinkPath+questionScript)
+	fmt.Fprintf(w, `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>vaultwicket</title><link rel="icon" href="%[1]s%[2]s"><script src="%[1]s%[3]s" defer></script></head>`+
+		`<body><main><h1>An agent asks for your approval</h1><p>This browser is not signed in. Open the link that &quot;vaultwicket ui&quot; prints in it: the question is under Approvals.</p></main></body></html>`+"\n", consent.LinkPath, questionIcon, questionScript)
 }
 
-// questionScript is the script of the page of a link, and no name of a question.
-const questionScript = "question.js"
+// The files of the page of a link. They are no names of questions.
+const (
+	questionScript = "question.js"
+	questionIcon   = "icon.svg"
+)
 
 // refuse answers with a page that says why, without a link.
 func refuse(w http.ResponseWriter, status int, text string) {
