@@ -364,7 +364,9 @@ func TestWhatWasReadWhileThePolicyChangedIsNotKept(t *testing.T) {
 		c.Backend = Embedded
 		c.Observe = tightening{func() {
 			if stricter {
-				f.gateway.Tighten([]policy.Policy{f.config.Policy}, admission.Limits{}, false)
+				p := f.config.Policy
+				p.Disable = []string{"tags"}
+				f.gateway.Tighten([]policy.Policy{p}, admission.Limits{}, false)
 			}
 		}}
 	}).embedded(answer)

@@ -219,13 +219,17 @@ func (g *Gateway) vaultNamed(name string) (*vaultGateway, error) {
 }
 
 // Tighten intersects the policies in force with further ones, for the vaults in their
-// order, and the limits with stricter ones. It never loosens either. Kept answers are dropped.
+// order, and the limits with stricter ones. It never loosens either. Kept answers are
+// dropped if a policy becomes another one.
 func (g *Gateway) Tighten(policies []policy.Policy, limits admission.Limits, disabled bool) {
+	tightened := disabled
 	for i, p := range policies[:min(len(policies), len(g.vaults))] {
-		g.vaults[i].rules.Tighten(p)
+		tightened = g.vaults[i].rules.Tighten(p) || tightened
 	}
 	g.admission.Tighten(limits, disabled)
-	g.answers.Clear()
+	if tightened { // a file that was saved without a change voids no cursor
+		g.answers.Clear()
+	}
 }
 
 // Load counts the calls. Those that wait for approval are neither running nor waiting.

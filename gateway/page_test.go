@@ -620,3 +620,28 @@ func TestWhoFindsNoNoteIsToldOfFind(t *testing.T) {
 		})
 	}
 }
+
+// Settings that are read again and are as strict as before void no cursor; stricter ones do.
+func TestTheSameSettingsKeepCursors(t *testing.T) {
+	t.Parallel()
+	answer, _ := listing(60)
+	f := newFixture(t, func(c *Config) { c.Backend = Embedded }).embedded(answer)
+	rules, err := access.New(map[string]access.Level{"/": access.Write, "Work": access.Read})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := f.config.Policy
+	p.Access, p.Disable, p.Origins = rules, []string{"tasks"}, map[string]string{"tier": "a file"}
+	f.gateway.Tighten([]policy.Policy{p}, admission.Limits{}, false)
+	req := paged("files")
+	next := following(t, req, f.gateway.Do(context.Background(), req))
+	f.gateway.Tighten([]policy.Policy{p}, admission.Limits{}, false)
+	if page := f.gateway.Do(context.Background(), next); !page.OK {
+		t.Errorf("the same settings: %+v", page.Error)
+	}
+	p.Disable = []string{"tasks", "tags"}
+	f.gateway.Tighten([]policy.Policy{p}, admission.Limits{}, false)
+	if page := f.gateway.Do(context.Background(), next); page.OK {
+		t.Error("stricter settings keep a cursor")
+	}
+}

@@ -60,10 +60,16 @@ func (r *Rules) Scoped(scope policy.Scope) *Rules {
 	return &Rules{folder: r.folder, policy: r.policy, scope: scope, names: r.names, narrowed: r.narrowed, marked: r.marked}
 }
 
-// Tighten lays a further policy over the one in force, which is never loosened.
-func (r *Rules) Tighten(p policy.Policy) {
-	tightened := r.policy.Load().Tighten(p)
+// Tighten lays a further policy over the one in force, which is never loosened. It reports whether
+// that made another one of it.
+func (r *Rules) Tighten(p policy.Policy) bool {
+	has := r.policy.Load()
+	tightened := has.Tighten(p)
+	if fmt.Sprintf("%#v", tightened) == fmt.Sprintf("%#v", *has) { // fingerprints stay, and with them cursors
+		return false
+	}
 	r.policy.Store(&tightened)
+	return true
 }
 
 // Ended reports whether the policy in force allows nothing any more.
