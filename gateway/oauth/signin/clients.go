@@ -174,8 +174,8 @@ func (s *Server) clientOf(ctx context.Context, id string) (Client, error) {
 	return m.client(id, s.now())
 }
 
-// publicOnly is for a dialer: it refuses addresses of this machine and its networks, which whoever
-// names a client must not reach through this server.
+// publicOnly is for a dialer: it refuses addresses of this machine and its networks, which the party
+// that names a client must not reach through this server (SSRF).
 func publicOnly(_, address string, _ syscall.RawConn) error {
 	at, err := netip.ParseAddrPort(address)
 	if err != nil {
