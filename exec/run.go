@@ -228,7 +228,7 @@ func classifyEnding(e process.Ending, permit policy.Grant, p Program, marker *se
 		got.stderr, a.facts, got.reported = frame.CutReport(got.stderr)
 		got.explained = a.facts.Notice != ""
 		// The Go runtime ends our own program with the same status as a wrong request.
-		if a.Kind == process.Exited && a.Exit == 2 && (hasLine(got.stderr, "panic: ") || hasLine(got.stderr, "fatal error: ")) {
+		if a.Kind == process.Exited && a.Exit == 2 && slices.ContainsFunc([]string{"panic: ", "fatal error: ", "SIGABRT: "}, func(end string) bool { return hasLine(got.stderr, end) }) {
 			a.Kind, a.How = process.Crashed, "a panic"
 		}
 	}

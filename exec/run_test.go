@@ -255,6 +255,7 @@ func TestEmbeddedProgram(t *testing.T) {
 		{"a wrong request", part{Argv: read, Out: []byte("no such switch\n"), Err: failing("bad_value"), Exit: 2}, "read", params{"path": "a.md"}, "no such switch\n", "bad_value", ""},
 		{"a command it does not have", part{Argv: version, Out: []byte(cold("version", tailPlugin)), Exit: 1}, "version", nil, cold("version", tailPlugin), "cli_error", ""},
 		{"a panic", part{Argv: read, Err: []byte("panic: x\n\ngoroutine 1\n"), Exit: 2}, "read", params{"path": "a.md"}, "", "", "cli_crashed"},
+		{"a thread that cannot be made", part{Argv: read, Err: []byte("runtime/cgo: pthread_create failed: Resource temporarily unavailable\nSIGABRT: abort\nPC=0x7f m=4 sigcode=0\n"), Exit: 2}, "read", params{"path": "a.md"}, "", "", "cli_crashed"},
 		{"noise is no noise here", part{Argv: read, Out: []byte(noise1)}, "read", params{"path": "a.md"}, noise1, "", ""},
 		{"an empty line is left alone", part{Argv: read, Out: []byte("\nx\n")}, "read", params{"path": "a.md"}, "\nx\n", "", ""},
 	}
