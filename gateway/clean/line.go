@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"unicode"
 	"unicode/utf16"
 	"unicode/utf8"
@@ -192,14 +193,14 @@ func FenceNames(sentences []string, random io.Reader) ([]string, error) {
 	}
 	fenced := make([]string, len(sentences))
 	for i, s := range sentences {
-		fenced[i] = quotedPieces.ReplaceAllStringFunc(s, func(piece string) string {
+		fenced[i] = quotedPieces().ReplaceAllStringFunc(s, func(piece string) string {
 			return fmt.Sprintf("<<<note text %s>>>%s<<<end %s>>>", token, piece, token)
 		})
 	}
 	return fenced, nil
 }
 
-var quotedPieces = regexp.MustCompile(`"(?:[^"\\]|\\.)*(?:"|\\?$)`)
+var quotedPieces = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`"(?:[^"\\]|\\.)*(?:"|\\?$)`) })
 
 // drawToken returns a token that is not in text, in small or large letters.
 func drawToken(text string, random io.Reader) (string, error) {

@@ -19,9 +19,6 @@ const (
 	certificateLeft = 14 * 24 * time.Hour // time to renew a certificate by hand
 )
 
-// metadataParam is the address of the description of a server in a challenge (RFC 9728, 5.1).
-var metadataParam = regexp.MustCompile(`resource_metadata="([^"]+)"`)
-
 // CheckServer checks a server over HTTP as its clients see it.
 func CheckServer(ctx context.Context, s *remote.Server, now time.Time) *Report {
 	r := &Report{}
@@ -57,7 +54,7 @@ func CheckServer(ctx context.Context, s *remote.Server, now time.Time) *Report {
 	} else {
 		r.ok("server-origin", "requests of unknown web pages are refused")
 	}
-	if place := metadataParam.FindStringSubmatch(p.Challenge); place != nil {
+	if place := regexp.MustCompile(`resource_metadata="([^"]+)"`).FindStringSubmatch(p.Challenge); place != nil {
 		checkMetadata(ctx, s, r, place[1], origin)
 	} else {
 		r.ok("server-oauth", "no OAuth: clients need the token of an agent")

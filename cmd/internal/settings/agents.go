@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/pelletier/go-toml/v2"
@@ -22,14 +23,14 @@ import (
 // names of tables, and two of them never differ only in capitals.
 const agentPattern = `^[a-z0-9][a-z0-9._-]{0,63}$`
 
-var agentName = regexp.MustCompile(agentPattern)
+var agentName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(agentPattern) })
 
 // maxAgents bounds the tables "agents.NAME" of a file.
 const maxAgents = 1000
 
 // CheckAgentName says what is wrong with the name of an agent.
 func CheckAgentName(name string) error {
-	if !agentName.MatchString(name) {
+	if !agentName().MatchString(name) {
 		return fmt.Errorf("invalid agent name %q: want 1 to 64 of a to z, 0 to 9, dot, dash and underscore, not beginning with a sign", quote.Short(name))
 	}
 	return nil

@@ -10,6 +10,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"vaultwicket/cmd/internal/document"
 	"vaultwicket/cmd/internal/vault/budget"
@@ -183,7 +184,7 @@ func (c *canvas) numbers(p command.Values, n *node) (given document.Object, err 
 	return given, nil
 }
 
-var isColor = regexp.MustCompile(`^([1-6]|#[0-9a-fA-F]{6})$`)
+var isColor = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^([1-6]|#[0-9a-fA-F]{6})$`) })
 
 // colored returns the color that a request gives. With none a color is removed.
 func colored(p command.Values) (document.Object, error) {
@@ -192,7 +193,7 @@ func colored(p command.Values) (document.Object, error) {
 		return nil, nil
 	case color == "none":
 		return document.Object{{Key: "color"}}, nil
-	case !isColor.MatchString(color):
+	case !isColor().MatchString(color):
 		return nil, command.Misuse("Invalid value for color: %s. Use 1 to 6, #rrggbb or none.", command.Verbatim(color))
 	default:
 		return document.Object{{Key: "color", Value: color}}, nil

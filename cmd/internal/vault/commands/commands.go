@@ -14,7 +14,7 @@ import (
 )
 
 // table is filled by the init functions of the files, and only read afterwards.
-var table []command.Command
+var table = make([]command.Command, 0, 128)
 
 func register(rows ...command.Command) { table = append(table, rows...) }
 

@@ -205,6 +205,8 @@ func (f *finding) readQuery() error {
 	if phrases := strings.Count(text, `"`) / 2; phrases > find.MaxPhrases {
 		return command.Misuse("The query has %d phrases in quotes. Use at most %d.", phrases, find.MaxPhrases)
 	}
+	pieces := regexp.MustCompile(`-?(?:[a-z-]+:)?(?:"[^"]*"|\[[^\]]*\])|\S+`)
+	operator := regexp.MustCompile(`^(?:tag|path|file|content|line|section|block|task|task-todo|task-done|match-case|ignore-case):.`)
 	var words, special []string
 	for _, piece := range pieces.FindAllString(text, -1) {
 		if strings.HasPrefix(piece, "-") && len(piece) > 1 || operator.MatchString(piece) || strings.HasPrefix(piece, "[") {
@@ -219,11 +221,6 @@ func (f *finding) readQuery() error {
 	}
 	return nil
 }
-
-var (
-	pieces   = regexp.MustCompile(`-?(?:[a-z-]+:)?(?:"[^"]*"|\[[^\]]*\])|\S+`)
-	operator = regexp.MustCompile(`^(?:tag|path|file|content|line|section|block|task|task-todo|task-done|match-case|ignore-case):.`)
-)
 
 func (f *finding) modified(p string) time.Time {
 	if place, there := f.x.Place(p); there {

@@ -351,7 +351,7 @@ func FuzzLoad(f *testing.F) {
 	f.Fuzz(func(t *testing.T, rest []byte, length uint32) {
 		saved := append(binary.LittleEndian.AppendUint32([]byte(magic), length), 0, 0, 0, 0)
 		head := rest[:min(uint64(length), uint64(len(rest)))]
-		binary.LittleEndian.PutUint32(saved[len(magic)+4:], crc32.Checksum(head, castagnoli))
+		binary.LittleEndian.PutUint32(saved[len(magic)+4:], crc32.Checksum(head, castagnoli()))
 		if x, err := load(append(saved, rest...), "test"); err == nil {
 			x.View(everything).Ask(context.Background(), "home mortage 京都", v, 3)
 		}

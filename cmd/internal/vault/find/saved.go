@@ -20,7 +20,7 @@ const (
 	blockSize = 4 << 10
 )
 
-var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+func castagnoli() *crc32.Table { return crc32.MakeTable(crc32.Castagnoli) }
 
 // ErrDamaged says that a saved index cannot be read. It has to be made anew.
 var ErrDamaged = errors.New("the saved index is damaged or of another version")
@@ -51,11 +51,11 @@ func (x *Index) Append(to []byte, made string) ([]byte, error) {
 		last = whole.ends[i]
 	}
 	for block := range slices.Chunk([]byte(whole.postings), blockSize) {
-		to = binary.LittleEndian.AppendUint32(to, crc32.Checksum(block, castagnoli))
+		to = binary.LittleEndian.AppendUint32(to, crc32.Checksum(block, castagnoli()))
 	}
 	head := to[begin+beginning:]
 	binary.LittleEndian.PutUint32(to[begin+len(magic):], uint32(len(head)))
-	binary.LittleEndian.PutUint32(to[begin+len(magic)+4:], crc32.Checksum(head, castagnoli))
+	binary.LittleEndian.PutUint32(to[begin+len(magic)+4:], crc32.Checksum(head, castagnoli()))
 	return append(to, whole.postings...), nil
 }
 
@@ -76,7 +76,7 @@ func Load(from io.ReaderAt, size int64, made string) (*Index, error) {
 	}
 	var head strings.Builder
 	head.Grow(int(length))
-	sum := crc32.New(castagnoli)
+	sum := crc32.New(castagnoli())
 	if n, err := io.Copy(io.MultiWriter(&head, sum), io.NewSectionReader(from, int64(beginning), length)); err != nil || n < length || sum.Sum32() != binary.LittleEndian.Uint32(start[len(magic)+4:]) {
 		return nil, ErrDamaged
 	}
@@ -125,7 +125,7 @@ func (b *blocks) read(from, to uint32) (string, error) {
 	}
 	sums := []byte(b.sums[first*crc32.Size:])
 	for block := range slices.Chunk(data, blockSize) {
-		if crc32.Checksum(block, castagnoli) != binary.LittleEndian.Uint32(sums) {
+		if crc32.Checksum(block, castagnoli()) != binary.LittleEndian.Uint32(sums) {
 			return "", ErrDamaged
 		}
 		sums = sums[crc32.Size:]

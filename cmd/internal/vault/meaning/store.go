@@ -1,20 +1,21 @@
 package meaning
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/binary"
-	"encoding/gob"
 	"errors"
 	"fmt"
 	"hash/crc32"
+	"math"
 	"net/http"
 	"slices"
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/fxamacker/cbor/v2"
 
 	"vaultwicket/cmd/internal/vault/knowledge/cache"
 )
@@ -149,9 +150,10 @@ func (s *Store) Load(file cache.Extra) {
 	s.file = &file
 	data := file.Read()
 	end := len(data) - crc32.Size
+	decoder, err := cbor.DecOptions{UTF8: cbor.UTF8DecodeInvalid, MaxMapPairs: math.MaxInt32}.DecMode() // names of files are any bytes
 	var saved saved
-	if end < 0 || crc32.Checksum(data[:end], castagnoli) != binary.LittleEndian.Uint32(data[end:]) ||
-		gob.NewDecoder(bytes.NewReader(data[:end])).Decode(&saved) != nil || saved.Of != s.endpoint.identity() {
+	if err != nil || end < 0 || crc32.Checksum(data[:end], crc32.MakeTable(crc32.Castagnoli)) != binary.LittleEndian.Uint32(data[end:]) ||
+		decoder.Unmarshal(data[:end], &saved) != nil || saved.Of != s.endpoint.identity() {
 		return
 	}
 	for path, n := range saved.Notes {
@@ -165,8 +167,6 @@ type saved struct {
 	Of    string
 	Notes map[string]known
 }
-
-var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 func (e Endpoint) identity() string { return e.url + " " + e.model }
 
@@ -187,10 +187,8 @@ func (s *Store) save() {
 	if !s.unsaved || s.file == nil {
 		return
 	}
-	var to bytes.Buffer
-	if gob.NewEncoder(&to).Encode(saved{s.endpoint.identity(), s.notes}) == nil {
-		data := to.Bytes()
-		s.unsaved = s.file.Write(binary.LittleEndian.AppendUint32(data, crc32.Checksum(data, castagnoli))) != nil
+	if data, err := cbor.Marshal(saved{s.endpoint.identity(), s.notes}); err == nil {
+		s.unsaved = s.file.Write(binary.LittleEndian.AppendUint32(data, crc32.Checksum(data, crc32.MakeTable(crc32.Castagnoli)))) != nil
 	}
 }
 

@@ -87,9 +87,7 @@ func (e *entry) isWithin(length uint64) bool {
 func (e entry) isEmpty() bool { return !e.spans[textPart].isKept() && !e.spans[factsPart].isKept() }
 
 // The polynomial for which processors have an instruction.
-var castagnoli = sync.OnceValue(func() *crc32.Table { return crc32.MakeTable(crc32.Castagnoli) })
-
-func checksum(data []byte) uint32 { return crc32.Checksum(data, castagnoli()) }
+func checksum(data []byte) uint32 { return crc32.Checksum(data, crc32.MakeTable(crc32.Castagnoli)) }
 
 // In the table an entry has a fixed size, so that it can be read in place and opening the
 // table allocates nothing for each.
