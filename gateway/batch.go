@@ -22,12 +22,12 @@ const MaxOperations = 100
 // Batch is a list of operations that are decided together and carried out in order.
 type Batch struct {
 	Operations []Operation
-	// Vault, Ask, Answers, OneSession, Caller, Client and Surface are those of
+	// Vault, Ask, Answers, OneSession, Shows, Caller, Client and Surface are those of
 	// [Request], for all operations.
-	Vault                   string
-	Ask                     consent.Asker
-	Answers, OneSession     bool
-	Caller, Client, Surface string
+	Vault                      string
+	Ask                        consent.Asker
+	Answers, OneSession, Shows bool
+	Caller, Client, Surface    string
 	// Atomic undoes the earlier operations if one fails.
 	Atomic bool
 	// IdempotencyKey is that of the batch as a whole, see [Request].

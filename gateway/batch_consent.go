@@ -60,6 +60,11 @@ func (g *vaultGateway) askAboutBatch(ctx context.Context, plan *batchPlan) (by s
 	if err != nil {
 		return "", err
 	}
+	for _, step := range plan.asked() {
+		if plan.batch.Shows {
+			g.discloses(step.plan)
+		}
+	}
 	given, err := g.consent.Request(ctx, g.requester(plan.request()), q, plan.asked()[0].plan.refusal)
 	if err != nil {
 		return "", err
@@ -278,7 +283,7 @@ func (g *vaultGateway) recordOfStep(ctx context.Context, b Batch, o Operation, p
 
 // from returns a request of the batch with its sender.
 func (b Batch) from(request Request) Request {
-	request.Vault, request.Caller, request.Client, request.Surface = b.Vault, b.Caller, b.Client, b.Surface
+	request.Vault, request.Caller, request.Client, request.Surface, request.Shows = b.Vault, b.Caller, b.Client, b.Surface, b.Shows
 	return request
 }
 

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"vaultwicket/allowlist/quote"
+	"vaultwicket/gateway/consent"
 	"vaultwicket/gateway/failure"
 )
 
@@ -47,8 +48,9 @@ type Answer struct {
 	Change    *Change        `json:"change,omitempty"`
 	Error     *failure.Error `json:"error,omitempty"`
 
-	Image   *Image `json:"-"` // see [Result]
-	command string
+	Image      *Image         `json:"-"` // see [Result]
+	Difference []consent.Line `json:"-"`
+	command    string
 }
 
 // Summary counts the operations by their status, and those that were and were not taken back.
@@ -109,7 +111,7 @@ func (r BatchResult) failure() *failure.Error {
 func (r Result) answer() *Answer {
 	return &Answer{
 		Stdout: r.Stdout, Stderr: r.Stderr, ExitCode: r.ExitCode, Backend: r.Backend, Vault: r.Vault, Path: r.Path, Hash: r.Hash,
-		Truncated: r.Truncated, Notices: r.Notices, Change: r.Change, Error: r.Error, Image: r.Image, command: r.Command,
+		Truncated: r.Truncated, Notices: r.Notices, Change: r.Change, Error: r.Error, Image: r.Image, Difference: r.Difference, command: r.Command,
 	}
 }
 

@@ -28,6 +28,9 @@ func (g *vaultGateway) requestApproval(ctx context.Context, req Request, plan Pl
 	if err != nil {
 		return plan, "", err
 	}
+	if req.Shows {
+		g.discloses(plan)
+	}
 	given, err := g.consent.Request(ctx, g.requester(req), q, refusal)
 	if err != nil {
 		return plan, "", err

@@ -96,9 +96,7 @@ func (g *vaultGateway) dryRun(ctx context.Context, req Request) DryRun {
 			if cause := plan.change.failure; cause != nil && cause.Code() != failure.CodeNeedsApp {
 				previewNotice = "would fail: " + cause.Error()
 			}
-			for _, file := range plan.change.files() { // the answer shows their text
-				g.flows.add(g.flowReads(plan.policy, plan.call, readsAnswer, Result{Stdout: file.Path, raw: file.Path, Path: file.Path}))
-			}
+			g.discloses(plan)
 			plan, err = plan.withLoss(plan.change.Loss, err)
 		}
 		observe.CallOf(ctx).Described(plan.call)
@@ -152,6 +150,13 @@ func (g *vaultGateway) dryRun(ctx context.Context, req Request) DryRun {
 		}
 	}
 	return d.shown()
+}
+
+// discloses notes that an answer shows text of the files that a plan changes.
+func (g *vaultGateway) discloses(plan Plan) {
+	for _, file := range plan.change.files() {
+		g.flows.add(g.flowReads(plan.policy, plan.call, readsAnswer, Result{Stdout: file.Path, raw: file.Path, Path: file.Path}))
+	}
 }
 
 // shown returns the plan as it may be shown. A line for a shell that would be changed by

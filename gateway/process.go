@@ -117,6 +117,10 @@ func (g *vaultGateway) process(ctx context.Context, hold *exec.Hold, req Request
 		g.suspects.read(plan.caller, result.found)
 	}
 	g.flows.add(g.flowReads(plan.policy, plan.call, readsAnswer, result))
+	if req.Shows && result.Change != nil && plan.change != nil {
+		g.discloses(plan)
+		result.Difference = consent.Changes(plan.change.files(), plan.change.changes())
+	}
 	return result.endedIn(line), true
 }
 

@@ -58,6 +58,8 @@ type Request struct {
 	OneSession bool
 	// Answers says that the request brings the user's answer to an earlier one.
 	Answers bool
+	// Shows says that the client shows differences to its user: the result of a change has it.
+	Shows bool
 
 	visibility notes.Fingerprint // when the request was begun
 	reads      []flowRead        // from places of flow rules, by the batch that it is part of

@@ -11,6 +11,7 @@ import (
 	"vaultwicket/allowlist/quote"
 	"vaultwicket/exec"
 	"vaultwicket/gateway/clean"
+	"vaultwicket/gateway/consent"
 	"vaultwicket/gateway/failure"
 	"vaultwicket/gateway/pages"
 	"vaultwicket/gateway/state/audit"
@@ -37,6 +38,8 @@ type Result struct {
 	// Image is an image that the call has read, nil for none. It is in no JSON: a client
 	// gets it as what it is.
 	Image *Image `json:"-"`
+	// Difference is what a change has changed, for [Request.Shows].
+	Difference []consent.Line `json:"-"`
 
 	raw         string // Stdout before it was made fit to be shown
 	missingPart string // what is missing in raw, "" when it is whole

@@ -21,6 +21,7 @@ import (
 	"vaultwicket/exec"
 	"vaultwicket/gateway/mcpserver"
 	"vaultwicket/gateway/state/private"
+	"vaultwicket/gateway/ui"
 )
 
 var helpOfServe = description{
@@ -94,7 +95,7 @@ func serve(ctx context.Context, std terminal.Streams, args []string) error {
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 	c := mcpserver.Config{
 		Gateway: o.Gateway, Version: release.Version, Toolsets: o.Toolsets,
-		MaxOutput: o.MaxOutput, MarkUntrusted: o.MarkUntrusted, Text: o.ResultFormat == "text", Grace: o.Timeout + serveGrace, Log: o.Log, Now: settings.DayClock(clock, o.DayStart),
+		MaxOutput: o.MaxOutput, MarkUntrusted: o.MarkUntrusted, Text: o.ResultFormat == "text", App: mcpserver.App{Page: ui.AppPage, View: ui.AppView}, Grace: o.Timeout + serveGrace, Log: o.Log, Now: settings.DayClock(clock, o.DayStart),
 	}
 	if o.HTTP.Addr != "" {
 		return loggedEnd(o, endedServer(serveHTTP(ctx, o, c)))

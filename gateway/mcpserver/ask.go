@@ -83,21 +83,23 @@ func (h handler) elicit(ctx context.Context, params mcp.CallToolParams) (*elicit
 // local page.
 type askModes struct{ form, page bool }
 
-// modesOf returns the modes that the client of a request declared. In the newer protocol
-// version, capabilities apply to one request only. A client over HTTP may be on another machine,
-// where a link to the page of this one leads nowhere.
-func modesOf(ctx context.Context) askModes {
-	var can mcp.ClientCapabilities
+// capabilitiesOf returns what the client of a request declared. In the newer protocol version,
+// capabilities apply to one request only.
+func capabilitiesOf(ctx context.Context) (can mcp.ClientCapabilities) {
 	if server.IsModernRequest(ctx) {
-		info := server.RequestProtocolInfoFromContext(ctx)
-		if info == nil || info.ClientCapabilities == nil {
-			return askModes{}
+		if info := server.RequestProtocolInfoFromContext(ctx); info != nil && info.ClientCapabilities != nil {
+			can = *info.ClientCapabilities
 		}
-		can = *info.ClientCapabilities
 	} else if session, ok := server.ClientSessionFromContext(ctx).(server.SessionWithClientInfo); ok {
 		can = session.GetClientCapabilities()
 	}
-	e := can.Elicitation
+	return can
+}
+
+// modesOf returns the modes that the client of a request declared. A client over HTTP may be on
+// another machine, where a link to the page of this one leads nowhere.
+func modesOf(ctx context.Context) askModes {
+	e := capabilitiesOf(ctx).Elicitation
 	if e == nil {
 		return askModes{}
 	}

@@ -61,6 +61,12 @@ const (
 // which clock.
 func openBooth(t *testing.T, e era, can string, change func(*sealers)) *booth {
 	t.Helper()
+	return openBoothWith(t, e, can, change, nil)
+}
+
+// openBoothWith is openBooth with another change, of the handler.
+func openBoothWith(t *testing.T, e era, can string, change func(*sealers), more func(*handler)) *booth {
+	t.Helper()
 	if runtime.GOOS == "windows" {
 		t.Skip("the app is a script")
 	}
@@ -91,6 +97,9 @@ esac
 	h := handler{Config: Config{Gateway: gw, Version: "1", MaxOutput: 1 << 14, Log: logTo(t)}, sealers: &sealers{}}
 	if change != nil {
 		change(h.sealers)
+	}
+	if more != nil {
+		more(&h)
 	}
 	s, err := h.server()
 	if err != nil {

@@ -10,6 +10,7 @@ import (
 
 	"vaultwicket/allowlist"
 	"vaultwicket/gateway"
+	"vaultwicket/gateway/consent"
 	"vaultwicket/gateway/mcpserver/wire"
 )
 
@@ -52,7 +53,8 @@ func (h handler) batch(ctx context.Context, req mcp.CallToolRequest) (*mcp.CallT
 	peer := wire.PeerOf(ctx)
 	batch.MaxOutput, batch.Keep, batch.Taken = h.MaxOutput, true, peer.AcceptedAt
 	elicitation, ask := h.elicit(ctx, req.Params)
-	batch.Ask, batch.Answers, batch.OneSession = ask, elicitation.answers(), !peer.Shared
+	view := h.viewOf(ctx)
+	batch.Ask, batch.Answers, batch.OneSession, batch.Shows = view.ask(ask), elicitation.answers(), !peer.Shared, view != nil
 	batch.Caller, batch.Client, batch.Surface = peer.Caller, clientName(ctx), surface(peer)
 	result := h.Gateway.DoBatch(ctx, batch)
 	if question := elicitation.inputRequest(); question != nil {
@@ -62,12 +64,16 @@ func (h handler) batch(ctx context.Context, req mcp.CallToolRequest) (*mcp.CallT
 	if failed != nil {
 		return answer, failed
 	}
+	var difference []consent.Line
 	for _, done := range result.Results {
 		if done.Result != nil {
 			answer = withImage(answer, done.Result.Image)
+			if done.Undone == nil || !*done.Undone {
+				difference = append(difference, done.Result.Difference...)
+			}
 		}
 	}
-	return answer, nil
+	return view.on(answer, difference), nil
 }
 
 var (

@@ -59,7 +59,8 @@ func (h handler) run(ctx context.Context, req mcp.CallToolRequest, call toolCall
 		return reply(marked(h, plan), !plan.OK)
 	}
 	elicitation, ask := h.elicit(ctx, req.Params)
-	request.Ask, request.Answers, request.OneSession = ask, elicitation.answers(), !peer.Shared
+	view := h.viewOf(ctx)
+	request.Ask, request.Answers, request.OneSession, request.Shows = view.ask(ask), elicitation.answers(), !peer.Shared, view != nil
 	request.MaxOutput, request.Keep, request.Taken = h.MaxOutput, true, peer.AcceptedAt
 	result := h.Gateway.Do(ctx, request)
 	if question := elicitation.inputRequest(); question != nil {
@@ -69,7 +70,7 @@ func (h handler) run(ctx context.Context, req mcp.CallToolRequest, call toolCall
 	if err != nil {
 		return nil, err
 	}
-	return withImage(answer, result.Image), nil
+	return view.on(withImage(answer, result.Image), result.Difference), nil
 }
 
 // printsImages reports whether a call may be answered with an image. Arguments that only mention

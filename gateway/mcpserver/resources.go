@@ -89,6 +89,7 @@ func (h handler) addResources(s *server.MCPServer, hooks *server.Hooks) {
 		mcp.WithTemplateDescription("one command: parameters, tier, effect, whether it is permitted and how the user can change that")), h.readHelp)
 	s.AddResourceTemplate(mcp.NewResourceTemplate(outputURI, "output", mcp.WithTemplateTitle("Output"), mcp.WithTemplateMIMEType(mimeText),
 		mcp.WithTemplateDescription("the rest of a truncated result, by its cursor")), h.readOutput)
+	h.addApp(s, hooks)
 	hooks.AddBeforeReadResource(finder{h, fixed}.find)
 }
 
@@ -139,6 +140,8 @@ func (f finder) canonical(ctx context.Context, uri string) string {
 		}
 	}
 	switch {
+	case uri == appURI && f.App.Page != nil:
+		return uri
 	case strings.HasPrefix(uri, helpPrefix):
 		// The canonical URI of the help of a command, given plain or percent-encoded.
 		name, ok := segment(uri, helpPrefix)

@@ -57,6 +57,8 @@ type Config struct {
 	// Text has obsidianCli and obsidianRead answer with the text of the output itself, in
 	// place of JSON that has it as a string. JSON rows stay structured.
 	Text bool
+	// App shows differences in clients that show such things; the zero App is none.
+	App App
 	// Grace is how long pending calls may continue after the client closed the input. It
 	// should be a little longer than the time limit of a call.
 	Grace time.Duration
@@ -196,10 +198,11 @@ func (h handler) server() (*wire.Server, error) {
 		return nil, err
 	}
 	hooks := &server.Hooks{}
-	hooks.AddAfterListTools(func(_ context.Context, _ any, _ *mcp.ListToolsRequest, list *mcp.ListToolsResult) {
+	hooks.AddAfterListTools(func(ctx context.Context, _ any, _ *mcp.ListToolsRequest, list *mcp.ListToolsResult) {
 		if h.Gateway.Disabled() { // a call is denied with an explanation
 			list.Tools = []mcp.Tool{}
 		}
+		h.linkApp(ctx, list.Tools)
 	})
 	h.mcp = server.NewMCPServer("vaultwicket", h.Version,
 		server.WithTitle("vaultwicket"),

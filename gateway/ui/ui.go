@@ -358,7 +358,7 @@ func (a *answers) take(r *http.Request) view {
 	return view{}
 }
 
-//go:embed assets/page.css assets/page.js assets/question.js assets/icon.svg assets/icon-waiting.svg
+//go:embed assets/page.css assets/page.js assets/question.js assets/app.js assets/icon.svg assets/icon-waiting.svg
 var assetFiles embed.FS
 
 // Stylesheet returns the style sheet of the page, for the other pages of the program.

@@ -1,0 +1,149 @@
+package mcpserver
+
+import (
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"strings"
+	"testing"
+
+	"vaultwicket/gateway/consent"
+	"vaultwicket/tests/talk"
+)
+
+// showsApp are the capabilities of a client that shows the app and asks its user nothing.
+const showsApp = `{"extensions":{"io.modelcontextprotocol/ui":{"mimeTypes":["text/html;profile=mcp-app"]}}}`
+
+// withApp has the booth serve an app that writes what it is given.
+func withApp(h *handler) {
+	h.App = App{Page: func() string { return "<!doctype html>" }, View: func(lines []consent.Line, waits bool, link string) string {
+		return fmt.Sprint(consent.Draw(lines), waits, " ", link)
+	}}
+}
+
+// request sends a request and returns its result.
+func (b *booth) request(method, params string) string {
+	b.T.Helper()
+	b.ids++
+	if b.era == modernEra {
+		params = strings.TrimSuffix(params+","+strings.Replace(talk.ModernMeta, `clientCapabilities":{}`, `clientCapabilities":`+b.can, 1), ",")
+	}
+	b.Send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":%q,"params":{%s}}`, b.ids, method, strings.TrimPrefix(params, ",")))
+	m := b.Next()
+	if m.Error != nil {
+		return m.Error.Message
+	}
+	return string(m.Result)
+}
+
+// viewOf returns what the app would show of a call.
+func (b *booth) viewOf(arguments, more string) (view string, got told) {
+	b.T.Helper()
+	b.tool("obsidianCli", arguments, more)
+	m := b.Next()
+	var result struct {
+		Meta map[string]string `json:"_meta"`
+	}
+	_ = json.Unmarshal(m.Result, &result)
+	return result.Meta["vaultwicket/view"], toldBy(m)
+}
+
+// Only a client that declares the extension with the type of the page has the app: for every other
+// one lists and answers are, byte for byte, those of a server without an app.
+func TestOtherClientsSeeNothingOfTheApp(t *testing.T) {
+	for _, e := range eras {
+		answers := func(can string, change func(*handler)) (list string) {
+			b := openBoothWith(t, e, can, nil, change)
+			for _, method := range []string{"tools/list", "resources/list", "resources/templates/list", "prompts/list"} {
+				list += b.request(method, "") + "\n"
+			}
+			b.tool("obsidianCli", removal, "")
+			return list + regexp.MustCompile(`durationMs[\\":]+\d+`).ReplaceAllString(string(b.Next().Result), "")
+		}
+		for _, can := range []string{
+			`{}`, `{"extensions":{}}`, `{"extensions":{"io.modelcontextprotocol/ui":{}}}`, `{"extensions":{"io.modelcontextprotocol/ui":{"mimeTypes":["text/html"]}}}`,
+			`{"extensions":{"io.modelcontextprotocol/ui":{"mimeTypes":"text/html;profile=mcp-app"}}}`, `{"extensions":{"io.modelcontextprotocol/ui":["text/html;profile=mcp-app"]}}`,
+			`{"experimental":{"io.modelcontextprotocol/ui":{"mimeTypes":["text/html;profile=mcp-app"]}}}`,
+		} {
+			if with, without := answers(can, withApp), answers(can, nil); with != without || strings.Contains(with, "ui://") {
+				t.Errorf("%s, %s: %d and %d bytes", e, can, len(with), len(without))
+			}
+		}
+		shown := answers(showsApp, withApp)
+		if strings.Count(shown, `"_meta":{"ui":{"resourceUri":"ui://vaultwicket/difference"}}`) != 2 || strings.Contains(answers(showsApp, nil), "ui://") {
+			t.Errorf("%s: a client that shows the app: %s", e, shown)
+		}
+	}
+}
+
+// A question that no form asks is shown by the app, with a link to the local page where one is open.
+// Nothing that a client or a page in it sends approves it.
+func TestTheAppShowsAQuestionAndApprovesNothing(t *testing.T) {
+	for _, e := range eras {
+		b := openBoothWith(t, e, showsApp, nil, withApp)
+		if page := b.request("resources/read", `"uri":"ui://vaultwicket/difference"`); !strings.Contains(page, `"mimeType":"text/html;profile=mcp-app"`) || !strings.Contains(page, "doctype") {
+			t.Errorf("%s: %s", e, page)
+		}
+		view, got := b.viewOf(removal, "")
+		if got.Code != "unconfirmed" || !strings.Contains(view, `path: "a.md"`) || !strings.HasSuffix(view, "true ") || len(b.pending()) != 1 {
+			t.Errorf("%s, no page is open: %+v, %q", e, got, view)
+		}
+		b.openPage()
+		view, got = b.viewOf(removalOf("linked"), "")
+		waiting := b.pending()
+		if last := waiting[len(waiting)-1]; got.Code != "unconfirmed" || !strings.HasSuffix(view, "true http://127.0.0.1:8766/question/"+last.Ref) {
+			t.Errorf("%s, a page is open: %+v, %q", e, got, view)
+		}
+		for _, q := range waiting {
+			if code := strings.ReplaceAll(q.Code, "-", ""); strings.Contains(strings.ReplaceAll(view+fmt.Sprint(got), "-", ""), code) {
+				t.Errorf("%s: the code is in %q", e, view)
+			}
+		}
+		ref := waiting[len(waiting)-1].Ref
+		for what, attack := range map[string]string{
+			"an answer to a form": `,"inputResponses":{"confirm":{"action":"accept","content":{}}}`, "a forged state": `,"inputResponses":{"confirm":{"action":"accept"}},"requestState":"` + ref + `"`,
+			"the name as state": `,"requestState":"` + ref + `"`, "an approval in _meta": "", "a made-up argument": "",
+		} {
+			arguments := removalOf("linked")
+			switch what {
+			case "an approval in _meta":
+				if e == legacyEra {
+					attack = `,"_meta":{"vaultwicket/view":"approved","ui":{"approved":true}}`
+				}
+			case "a made-up argument":
+				arguments = strings.Replace(arguments, `{`, `{"approved":true,`, 1)
+			}
+			if _, got := b.viewOf(arguments, attack); got.Code != "unconfirmed" && got.Code != "bad_request" {
+				t.Errorf("%s, %s: %+v", e, what, got)
+			}
+		}
+		for _, uri := range []string{"ui://vaultwicket/approve", "ui://vaultwicket/difference?ref=" + ref, "ui://vaultwicket/difference/" + ref, "ui://vaultwicket/../question/" + ref, "UI://vaultwicket/difference"} {
+			if answer := b.request("resources/read", `"uri":"`+uri+`"`); !strings.Contains(answer, "not found") {
+				t.Errorf("%s, %s: %s", e, uri, answer)
+			}
+		}
+		for _, tool := range []string{"ui/approve", "approve", "obsidianApprove"} {
+			if got := b.result(b.tool(tool, `{"ref":"`+ref+`"}`, "")); got.Code != "protocol" {
+				t.Errorf("%s, the tool %s: %+v", e, tool, got)
+			}
+		}
+		b.idle("attacks by the app")
+		// Another client sees nothing of it, and what one was approved is not another's.
+		other := openBoothWith(t, e, showsApp, nil, withApp)
+		if view, _ := other.viewOf(reading, ""); view != "" {
+			t.Errorf("%s: a read has the view %q", e, view)
+		}
+		if _, err := b.approvals.Approve(waiting[len(waiting)-1].Code); err != nil {
+			t.Fatal(err)
+		}
+		if _, got := other.viewOf(removalOf("linked"), ""); got.Code != "unconfirmed" || len(other.ran()) > 0 {
+			t.Errorf("%s: another client with the approval: %+v", e, got)
+		}
+		if view, got := b.viewOf(removalOf("linked"), ""); got.Code != "" || strings.Contains(view, "true") || len(b.ran()) != 1 {
+			t.Errorf("%s: the approved call: %+v, %q", e, got, view)
+		}
+		if _, got := b.viewOf(removalOf("linked"), ""); got.Code != "unconfirmed" || len(b.ran()) != 1 {
+			t.Errorf("%s: the approved call again: %+v", e, got)
+		}
+	}
+}
