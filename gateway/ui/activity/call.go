@@ -3,6 +3,7 @@ package activity
 import (
 	"cmp"
 	"fmt"
+	"iter"
 	"slices"
 	"strconv"
 	"strings"
@@ -46,9 +47,16 @@ func NoteOf(digest string) Note {
 func (c Call) Who() string { return cmp.Or(c.Agent, c.Client) }
 
 func (c *Calls) call(number uint64, r *row) Call {
+	one := c.unnamed(number, r)
+	one.ID = c.id(r)
+	return one
+}
+
+// unnamed returns a call without its ID, which takes as long as all the rest.
+func (c *Calls) unnamed(number uint64, r *row) Call {
 	t := c.names.text
 	return Call{
-		ID: c.id(r), Number: number, Time: time.UnixMilli(r.at).UTC(), Kind: t(r.kind),
+		Number: number, Time: time.UnixMilli(r.at).UTC(), Kind: t(r.kind),
 		Session: t(r.session), Agent: t(r.agent), Client: t(r.client), Surface: t(r.surface), Vault: t(r.vault), Command: t(r.command), Effect: t(r.effect), Backend: t(r.backend),
 		Decision: t(r.decision), Rule: t(r.rule), Code: t(r.code), Change: t(r.change), By: t(r.by), Ended: r.ended, Approved: r.approved,
 		Exit: int(r.exit), Duration: time.Duration(r.ms) * time.Millisecond, Count: int(r.count), Note: r.note,
@@ -101,9 +109,15 @@ type Filter struct {
 	Changes                         bool          // only calls that changed something
 }
 
-// wanted returns the test of a filter.
-func (c *Calls) wanted(f Filter) func(number uint64, r *row) bool {
-	since, until := unixOr(f.Since, 0), unixOr(f.Until, 1<<62)
+// wanted yields the calls that a filter wants, with their numbers, in the order of time, the newest first.
+func (c *Calls) wanted(f Filter) iter.Seq2[uint64, *row] {
+	since, until := int64(0), int64(1<<62)
+	if !f.Since.IsZero() {
+		since = f.Since.UnixMilli()
+	}
+	if !f.Until.IsZero() {
+		until = f.Until.UnixMilli()
+	}
 	text := strings.ToLower(f.Text)
 	var exact []func(r *row) bool
 	for _, one := range []struct {
@@ -119,28 +133,28 @@ func (c *Calls) wanted(f Filter) func(number uint64, r *row) bool {
 		number, known := c.names.find(one.text)
 		exact = append(exact, func(r *row) bool { return known && one.of(r) == number })
 	}
-	return func(number uint64, r *row) bool {
-		if r.at < since || r.at >= until || f.Changes && r.change == 0 {
+	is := func(number uint64, r *row) bool {
+		if r.at >= until || f.Changes && r.change == 0 {
 			return false
 		}
-		for _, is := range exact {
-			if !is(r) {
+		for _, has := range exact {
+			if !has(r) {
 				return false
 			}
 		}
 		if f.Outcome == "" && text == "" {
 			return true
 		}
-		one := c.call(number, r)
+		one := c.unnamed(number, r)
 		return (f.Outcome == "" || one.Outcome() == f.Outcome) && (text == "" || f.Notes[one.Note] || one.contains(text))
 	}
-}
-
-func unixOr(t time.Time, none int64) int64 {
-	if t.IsZero() {
-		return none
+	return func(yield func(uint64, *row) bool) {
+		for number, r := range c.backward() {
+			if r.at < since || is(number, r) && !yield(number, r) {
+				return
+			}
+		}
 	}
-	return t.UnixMilli()
 }
 
 func (c Call) contains(text string) bool {
@@ -162,23 +176,22 @@ type Page struct {
 func (c *Calls) Page(f Filter, before uint64, limit int) (p Page) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	wants := c.wanted(f)
-	newer := before > 0 // than the part that is asked for
-	for number, r := range c.backward() {
-		if wants(number, r) {
-			p.Total++
-			if isOwn(c.names.text(r.surface), c.names.text(r.kind)) {
-				p.Own++
-			}
-			switch {
-			case newer:
-			case len(p.Calls) < limit:
-				p.Calls = append(p.Calls, c.call(number, r))
-			case p.Older == 0 && limit > 0:
-				p.Older = p.Calls[limit-1].Number
-			}
+	at := int64(-1) // when the call before was; all are newer than one that is not kept
+	if i := before - c.first; before > 0 && i < uint64(len(c.rows)) {
+		at = c.rows[i].at
+	}
+	for number, r := range c.wanted(f) {
+		p.Total++
+		if isOwn(c.names.text(r.surface), c.names.text(r.kind)) {
+			p.Own++
 		}
-		newer = newer && number != before
+		switch {
+		case before > 0 && (r.at > at || r.at == at && number >= before):
+		case len(p.Calls) < limit:
+			p.Calls = append(p.Calls, c.call(number, r))
+		case p.Older == 0 && limit > 0:
+			p.Older = p.Calls[limit-1].Number
+		}
 	}
 	return p
 }
@@ -212,11 +225,8 @@ func (c *Calls) One(id string) (call Call, lines []audit.Line, ok bool) {
 func (c *Calls) Latest(f Filter) (call Call, ok bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	wants := c.wanted(f)
-	for number, r := range c.backward() {
-		if wants(number, r) {
-			return c.call(number, r), true
-		}
+	for number, r := range c.wanted(f) {
+		return c.call(number, r), true
 	}
 	return call, false
 }

@@ -61,13 +61,10 @@ func (c *Calls) Figures(f Filter, now time.Time) (figures Figures) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	t := &tally{calls: c, hours: map[int64]*Hour{}, commands: map[Count]int{}, agents: map[string]*Agent{}, refused: map[[5]string]*Refused{}}
-	wants := c.wanted(f)
 	oldest := now
-	for number, r := range c.backward() {
-		if wants(number, r) {
-			t.add(number, r)
-			oldest = time.UnixMilli(r.at)
-		}
+	for number, r := range c.wanted(f) {
+		t.add(number, r)
+		oldest = time.UnixMilli(r.at)
 	}
 	if !f.Since.IsZero() {
 		oldest = f.Since
@@ -90,7 +87,7 @@ type tally struct {
 }
 
 func (t *tally) add(number uint64, r *row) {
-	one := t.calls.call(number, r)
+	one := t.calls.unnamed(number, r)
 	if one.Own() || one.Kind != "" && one.Kind != "limited" {
 		return
 	}
@@ -127,7 +124,7 @@ func (t *tally) add(number uint64, r *row) {
 		agent.Denied += calls
 		key := [5]string{one.Who(), one.Vault, one.Command, one.Code, one.Rule}
 		if t.refused[key] == nil {
-			t.refused[key] = &Refused{Last: one} // the newest come first
+			t.refused[key] = &Refused{Last: t.calls.call(number, r)} // the newest come first
 		}
 		t.refused[key].Calls += calls
 	case "failed":
