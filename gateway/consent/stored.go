@@ -66,6 +66,12 @@ type Line struct {
 	Kind LineKind `json:"kind,omitempty"`
 	Text string   `json:"text,omitempty"`
 	More bool     `json:"more,omitempty"` // the text goes on the line before, of which a part is left out
+	// Of a line of a note: its numbers before and after, from 1, and the part of Text that the line in
+	// its place on the other side does not have, where the text is whole.
+	Old  int `json:"old,omitempty"`
+	New  int `json:"new,omitempty"`
+	From int `json:"from,omitempty"`
+	To   int `json:"to,omitempty"`
 }
 
 // LineKind says what a line of a question is.

@@ -221,6 +221,12 @@ func linesOf(l difference.Line, kind LineKind) (lines []Line) {
 	if len(l.Cuts) == 0 || done < len(l.Text) {
 		lines = append(lines, Line{Kind: kind, Text: l.Text[done:], More: len(l.Cuts) > 0})
 	}
+	if kind == Quoted {
+		return lines
+	}
+	if lines[0].Old, lines[0].New = l.Old, l.New; len(l.Cuts) == 0 && kind != Same {
+		lines[0].From, lines[0].To = l.From, l.To
+	}
 	return lines
 }
 

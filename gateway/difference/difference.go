@@ -232,7 +232,7 @@ func (m *maker) add(l Line, text []byte, from, to int) {
 	}
 	l.NoEnd = !ended
 	to = min(to, len(text))
-	from = min(from, to)
+	from, to = runeStart(text, min(from, to)), runeEnd(text, to)
 	shown := func(part []byte) string { return clean.String("-" + string(part))[1:] }
 	done := 0
 	for _, p := range windows(text, from, to, maxText) {
@@ -252,7 +252,6 @@ func (m *maker) add(l Line, text []byte, from, to int) {
 	if done < len(text) {
 		l.Cuts = append(l.Cuts, Cut{len(l.Text), len(text) - done})
 	}
-	l.From, l.To = runeStart(l.Text, min(l.From, len(l.Text))), runeEnd(l.Text, min(l.To, len(l.Text)))
 	m.Lines = append(m.Lines, l)
 }
 

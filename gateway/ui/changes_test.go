@@ -308,7 +308,7 @@ func TestQuestionsAreReadBackAsTheChange(t *testing.T) {
 	if len(all) < 60 {
 		t.Errorf("only %d changes", len(all))
 	}
-	rowsOfPage := regexp.MustCompile(`<h3>([^<]*) <span|<span class="row( \w+)?( more)?">(?:<span class="sign" aria-hidden="true">([^<]*)</span>)?<span class="text">(?:<span class="hidden">(\w+): </span>)?([^<]*)(?:<mark>([^<]*)</mark>)?([^<]*)(<span class="noend".*?</span></span>)?</span>`)
+	rowsOfPage := regexp.MustCompile(`<h3>([^<]*) <span|<span class="row( \w+)?( more)?"(?: data-old="(\d+)")?(?: data-new="(\d+)")?>(?:<span class="sign" aria-hidden="true">([^<]*)</span>)?<span class="text">(?:<span class="hidden">(\w+): </span>)?([^<]*)(?:<mark>([^<]*)</mark>)?([^<]*)(<span class="noend".*?</span></span>)?</span>`)
 	for name, changes := range all {
 		t.Run(name, func(t *testing.T) {
 			q := questionOf(t, changes)
@@ -327,12 +327,16 @@ func TestQuestionsAreReadBackAsTheChange(t *testing.T) {
 			if n := strings.Count(page.String(), `class="row`); n != len(slices.DeleteFunc(slices.Clone(shown), func(m []string) bool { return m[1] != "" })) {
 				t.Errorf("page: %d rows of %d are read", len(shown), n)
 			}
+			at, lines := 0, [2][]string{}
 			for _, m := range shown {
-				kind, text := strings.TrimSpace(m[2]), html.UnescapeString(m[6]+m[7]+m[8])
+				kind, text := strings.TrimSpace(m[2]), html.UnescapeString(m[8]+m[9]+m[10])
 				sign := map[string]string{"removed": "-", "added": "+", "same": " "}[kind]
 				switch {
 				case m[1] != "":
 					drawn["page"] = append(drawn["page"], `changes: "`+html.UnescapeString(m[1])+`"`)
+					lines[0], lines[1] = linesAsShown(changes[at])
+					at++
+					continue
 				case sign == "":
 					drawn["page"] = append(drawn["page"], text)
 				case m[3] != "":
@@ -340,8 +344,17 @@ func TestQuestionsAreReadBackAsTheChange(t *testing.T) {
 				default:
 					drawn["page"] = append(drawn["page"], "│ "+sign+text)
 				}
-				if want := map[string]string{"removed": "−", "added": "+"}[kind]; m[1] == "" && (html.UnescapeString(m[4]) != want || want != "" && m[5] != kind) {
-					t.Errorf("page: the row %q has the sign %q and is called %q", m[0], m[4], m[5])
+				if want := map[string]string{"removed": "−", "added": "+"}[kind]; html.UnescapeString(m[6]) != want || want != "" && m[7] != kind {
+					t.Errorf("page: the row %q has the sign %q and is called %q", m[0], m[6], m[7])
+				}
+				numbered := sign != "" && m[3] == "" // a row that goes on has none
+				if (m[4] != "") != (numbered && sign != "+") || (m[5] != "") != (numbered && sign != "-") {
+					t.Errorf("page: the row %q has the numbers %q and %q", m[0], m[4], m[5])
+				}
+				for i, number := range m[4:6] {
+					if n, err := strconv.Atoi(number); err == nil && (n > len(lines[i]) || !strings.HasPrefix(lines[i][n-1], text)) {
+						t.Errorf("page: the row %q is not line %d", m[0], n)
+					}
 				}
 			}
 			for surface, rows := range drawn {

@@ -23,6 +23,7 @@ type diffRow struct {
 	Before, Marked, After string
 	More                  bool // it goes on a line of which a part is left out
 	NoEnd                 bool // the text ends with it, without a newline
+	Old, New              int  // the numbers of the line before and after, 0 for none
 }
 
 // Sign is what is drawn before a row.
@@ -73,7 +74,10 @@ func blocksOf(lines []consent.Line) (intro []diffRow, files []fileBlock) {
 				continue
 			}
 		}
-		row := diffRow{Kind: kinds[l.Kind], Before: l.Text, More: l.More}
+		row := diffRow{Kind: kinds[l.Kind], Before: l.Text, More: l.More, Old: l.Old, New: l.New}
+		if 0 <= l.From && l.From <= l.To && l.To <= len(l.Text) {
+			row.mark(l.From, l.To)
+		}
 		if len(files) == 0 {
 			intro = append(intro, row)
 			continue
@@ -97,43 +101,13 @@ func blocksOf(lines []consent.Line) (intro []diffRow, files []fileBlock) {
 		}
 		b.Rows = append(b.Rows, row)
 	}
-	for i := range files {
-		markWords(files[i].Rows)
-	}
 	return intro, files
 }
 
-// markWords marks the words in which an added line differs from the one that was removed in its
-// place.
-func markWords(rows []diffRow) {
-	for i := 0; i < len(rows); i++ {
-		from := i
-		for i < len(rows) && rows[i].Kind == "removed" {
-			i++
-		}
-		mid := i
-		for i < len(rows) && rows[i].Kind == "added" {
-			i++
-		}
-		for k := range min(mid-from, i-mid) {
-			a, b := &rows[from+k], &rows[mid+k]
-			head, tail := sharedWords(a.Before, b.Before)
-			if head+tail > 0 && !a.More && !b.More {
-				a.mark(head, tail)
-				b.mark(head, tail)
-			}
-		}
-	}
-}
-
-func (r *diffRow) mark(head, tail int) {
+// mark marks the words with a part of the text, unless that is all of it.
+func (r *diffRow) mark(from, to int) {
 	text := r.Before
-	r.Before, r.Marked, r.After = text[:head], text[head:len(text)-tail], text[len(text)-tail:]
-}
-
-// sharedWords returns how many bytes of whole words two texts begin and end with.
-func sharedWords(a, b string) (head, tail int) {
-	inWord := func(text string, at int) bool { // between two letters or digits
+	inWord := func(at int) bool { // between two letters or digits
 		if at <= 0 || at >= len(text) {
 			return false
 		}
@@ -142,18 +116,13 @@ func sharedWords(a, b string) (head, tail int) {
 		is := func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r) }
 		return is(before) && is(after) || !utf8.RuneStart(text[at])
 	}
-	n := min(len(a), len(b))
-	for head < n && a[head] == b[head] {
-		head++
+	for inWord(from) {
+		from--
 	}
-	for head > 0 && (inWord(a, head) || inWord(b, head)) {
-		head--
+	for inWord(to) {
+		to++
 	}
-	for tail < n-head && a[len(a)-1-tail] == b[len(b)-1-tail] {
-		tail++
+	if from < to && to-from < len(text) {
+		r.Before, r.Marked, r.After = text[:from], text[from:to], text[to:]
 	}
-	for tail > 0 && (inWord(a, len(a)-tail) || inWord(b, len(b)-tail)) {
-		tail--
-	}
-	return head, tail
 }
