@@ -108,18 +108,14 @@ func (p *page) cardOf(q consent.StoredQuestion) card {
 		added, removed = added+f.Added, removed+f.Removed
 		c.Path = cmp.Or(c.Path, f.From, f.Path)
 	}
-	add := func(class string, n int, form string) {
+	add := func(class, sign string, n int, thing string) {
 		if n > 0 {
-			text := fmt.Sprintf(form, n)
-			if n != 1 {
-				text += "s"
-			}
-			c.Chips = append(c.Chips, chip{class, text})
+			c.Chips = append(c.Chips, chip{class, sign + count(n, thing)})
 		}
 	}
-	add("grave", removed, "−%d line")
-	add("", added, "+%d line")
-	add("", len(files), "%d note")
+	add("grave", "−", removed, "line")
+	add("", "+", added, "line")
+	add("", "", len(files), "note")
 	for _, row := range intro {
 		sentence, is := strings.CutPrefix(row.Before, "It ")
 		switch {

@@ -3,9 +3,9 @@ package ui
 import (
 	"fmt"
 	"html/template"
+	"maps"
 	"net/http"
 	"net/url"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -86,6 +86,15 @@ type filterChip struct {
 	Without template.URL
 }
 
+// chipOf returns a filter in effect in a query.
+func chipOf(query url.Values, text string, names ...string) filterChip {
+	without := maps.Clone(query)
+	for _, name := range names {
+		without.Del(name)
+	}
+	return filterChip{clean.Line(text), template.URL(without.Encode())}
+}
+
 // callQuery is a filter as it is in the address. Hour is the Unix time at which a part of a chart
 // begins, and Hours how long it is.
 type callQuery struct {
@@ -117,11 +126,11 @@ func callQueryOf(values url.Values) (q callQuery) {
 	return q
 }
 
-// values returns a query for an address, without some of its fields.
-func (q callQuery) values(without ...string) url.Values {
+// values returns a query for an address.
+func (q callQuery) values() url.Values {
 	values := url.Values{}
 	for name, field := range q.fields() {
-		if *field != "" && !slices.Contains(without, name) {
+		if *field != "" {
 			values.Set(name, *field)
 		}
 	}
@@ -130,14 +139,12 @@ func (q callQuery) values(without ...string) url.Values {
 
 // chips returns the filters in effect.
 func (q callQuery) chips() (chips []filterChip) {
-	add := func(text string, names ...string) {
-		chips = append(chips, filterChip{text, template.URL(q.values(names...).Encode())})
-	}
+	add := func(text string, names ...string) { chips = append(chips, chipOf(q.values(), text, names...)) }
 	for _, one := range []struct{ name, label, value string }{
 		{"q", "search", q.Text}, {"who", "agent", q.Who}, {"vault", "vault", q.Vault}, {"command", "command", q.Command}, {"outcome", "outcome", q.Outcome}, {"session", "session", q.Session},
 	} {
 		if one.value != "" {
-			add(one.label+": "+clean.Line(one.value), one.name)
+			add(one.label+": "+one.value, one.name)
 		}
 	}
 	if q.Changes != "" {
@@ -188,7 +195,7 @@ func (p *page) activity(r request) view {
 	data.Chart = chartOf(data.Figures.Hours, time.Local)
 	for i := range data.Chart.Slots {
 		slot := &data.Chart.Slots[i]
-		link := q.values("hour", "hours")
+		link := q.values()
 		link.Set("hour", strconv.FormatInt(slot.Start.Unix(), 10))
 		link.Set("hours", strconv.Itoa(data.Chart.Each))
 		slot.Query = template.URL(link.Encode())
@@ -286,9 +293,9 @@ func chartOf(hours []activity.Hour, in *time.Location) chart {
 	case calls == 0:
 		c.About = "No calls"
 	case each == 1:
-		c.About = fmt.Sprintf("%d calls, %d denied; at most %d in an hour", calls, denied, most)
+		c.About = fmt.Sprintf("%s, %d denied; at most %d in an hour", count(calls, "call"), denied, most)
 	default:
-		c.About = fmt.Sprintf("%d calls, %d denied; at most %d in %d hours", calls, denied, most, each)
+		c.About = fmt.Sprintf("%s, %d denied; at most %d in %d hours", count(calls, "call"), denied, most, each)
 	}
 	for i, h := range hours {
 		x, next := i*width/len(hours), (i+1)*width/len(hours)

@@ -34,10 +34,10 @@ const (
 type changesData struct {
 	Vaults                     []string
 	Vault, Caller, Batch, Note string
+	Chips                      []filterChip
 	Rows                       []changeRow
 	Older                      template.URL // the query of the next part, "" for none
 	Damage                     int          // places in the journal that cannot be read
-	Filtered                   bool
 }
 
 // changeRow is a change in a list.
@@ -114,7 +114,16 @@ func (p *page) changes(r request) view {
 	if data.Vault == "" && len(data.Vaults) > 0 {
 		data.Vault = data.Vaults[0]
 	}
-	data.Filtered = data.Caller != "" || data.Batch != "" || data.Note != ""
+	query := url.Values{"vault": {data.Vault}}
+	filters := []string{"note", "caller", "batch"}
+	for _, name := range filters {
+		query[name] = values[name]
+	}
+	for _, name := range filters {
+		if value := query.Get(name); value != "" {
+			data.Chips = append(data.Chips, chipOf(query, name+": "+value, name))
+		}
+	}
 	show := func(err error) view { return view{template: "changes", title: "Changes", data: data}.failed(err) }
 	kept, err := p.Gateway.Journal(data.Vault)
 	if err != nil {
@@ -145,13 +154,8 @@ func (p *page) changes(r request) view {
 			return show(nil)
 		}
 	}
-	next := url.Values{"vault": {data.Vault}, "before": {data.Rows[len(data.Rows)-1].ID}}
-	for name, value := range map[string]string{"caller": data.Caller, "batch": data.Batch, "note": data.Note} {
-		if value != "" {
-			next.Set(name, value)
-		}
-	}
-	data.Older = template.URL(next.Encode())
+	query.Set("before", data.Rows[len(data.Rows)-1].ID)
+	data.Older = template.URL(query.Encode())
 	return show(nil)
 }
 
@@ -180,10 +184,9 @@ type changeData struct {
 	// Later are the changes of the same notes that came after it and are in effect, the newest first.
 	Later    []changeRow
 	Rendered bool // the notes are shown as they read, and not their lines
-	// Question is what to confirm before the change is undone, nil for nothing. Digest
-	// tells it from any other, and Undo is what the form asked for.
+	// Question is what to confirm before the change is undone, nil for nothing. Undo is the
+	// form that confirms it.
 	Question *card
-	Digest   string
 	Undo     undoForm
 }
 
@@ -299,7 +302,8 @@ func obsidianURL(vault, note string) template.URL {
 }
 
 // undoForm is a form that undoes changes: those with some ids, a batch, or a session. From is the
-// view that it leads back to, "" for that of the change.
+// view that it leads back to, "" for that of the change. Confirm is the digest of the question that it
+// confirms, "" for none.
 type undoForm struct{ Vault, ID, What, Confirm, From string }
 
 // undo undoes changes with the command undo, as the terminal does. To undo an undo does the change
@@ -339,7 +343,8 @@ func (p *page) undo(r request) view {
 		return view{goTo: one, problem: result.Error, status: http.StatusUnprocessableEntity}
 	}
 	question := p.cardOf(consent.StoredQuestion{Vault: form.Vault, Command: "undo", Lines: asked.Lines})
-	data.Question, data.Digest, data.Undo = &question, hex.EncodeToString(asked.Digest[:]), form
+	form.Confirm = hex.EncodeToString(asked.Digest[:])
+	data.Question, data.Undo = &question, form
 	return view{template: "change", title: data.title(), data: data, goTo: one}
 }
 

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"net/url"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -21,10 +22,12 @@ type overviewData struct {
 	Changed  []changedBy
 	More     bool // changes of today that are not shown
 	Refused  []refused
-	Agents   []dayOf
-	Servers  []shownServer
-	First    bool // no agent has ever called
-	Vault    string
+	// MoreRefused are the kinds of refusals that are not shown.
+	MoreRefused int
+	Agents      []dayOf
+	Servers     []shownServer
+	First       bool // no agent has ever called
+	Vault       string
 }
 
 // changedBy are the changes of one agent in one vault today, those of a batch together.
@@ -81,8 +84,13 @@ type shownServer struct {
 	Minute int // calls in the last minute
 }
 
-// changesOfDay is how many changes of a vault the first view shows.
-const changesOfDay = 60
+// The maximum of what the first view shows: changes of a vault, and agents and kinds of refusals,
+// whose names clients choose.
+const (
+	changesOfDay = 60
+	agentsOfDay  = 50
+	refusedOfDay = 20
+)
 
 // overview tells what happened today, what waits, and what can be taken back.
 func (p *page) overview(r request) view {
@@ -93,7 +101,8 @@ func (p *page) overview(r request) view {
 	data := overviewData{Cards: p.cards(waiting), Changed: today, More: more, Vault: p.Gateway.VaultName()}
 	var refusals []activity.Refused
 	data.Agents, refusals = p.day(today)
-	for _, one := range refusals {
+	data.MoreRefused = max(0, len(refusals)-refusedOfDay)
+	for _, one := range refusals[:min(len(refusals), refusedOfDay)] {
 		data.Refused = append(data.Refused, refused{one, p.names.of(one.Last), p.why(one.Last).Sentence})
 	}
 	data.First = len(today) == 0 && len(data.Agents) == 0 && len(p.calls.Figures(activity.Filter{}, p.Now()).Agents) == 0
@@ -144,7 +153,7 @@ func (p *page) day(today []changedBy) (list []dayOf, refusals []activity.Refused
 	now := p.Now()
 	strips := p.calls.Figures(activity.Filter{Since: now.Add(-23 * time.Hour)}, now)
 	figures := p.calls.Figures(activity.Filter{Since: midnight(now)}, now)
-	for _, a := range strips.Agents {
+	for _, a := range strips.Agents[:min(len(strips.Agents), agentsOfDay)] {
 		one := dayOf{Agent: activity.Agent{Name: a.Name}, Strip: chartOf(a.Hours, time.Local)}
 		if i := slices.IndexFunc(figures.Agents, func(other activity.Agent) bool { return other.Name == a.Name }); i >= 0 {
 			one.Agent = figures.Agents[i]
@@ -172,12 +181,6 @@ func (p *page) day(today []changedBy) (list []dayOf, refusals []activity.Refused
 func sentence(agents []dayOf, waiting int) string {
 	const most = 4
 	var parts []string
-	count := func(n int, thing string) string {
-		if n != 1 {
-			thing += "s"
-		}
-		return fmt.Sprintf("%d %s", n, thing)
-	}
 	for i, a := range agents {
 		if i == most {
 			parts = append(parts, count(len(agents)-most, "more agent")+" called")
@@ -209,11 +212,8 @@ func sentence(agents []dayOf, waiting int) string {
 	if len(parts) == 0 {
 		parts = append(parts, "No agent has called today")
 	}
-	switch {
-	case waiting == 1:
-		parts = append(parts, "1 question waits for you")
-	case waiting > 1:
-		parts = append(parts, fmt.Sprintf("%d questions wait for you", waiting))
+	if waiting > 0 {
+		parts = append(parts, count(waiting, "question")+map[bool]string{true: " waits for you", false: " wait for you"}[waiting == 1])
 	}
 	return strings.Join(parts, "; ") + "."
 }
@@ -372,10 +372,19 @@ func (p *page) backTo(r request) string {
 // settings shows every setting with its origin, and the lines for another value. It changes
 // nothing: a looser policy needs a restart by the user.
 func (p *page) settings(r request) view {
-	var shown Settings
-	var err error
+	shown, err := p.inForce()
+	return view{template: "settings", title: "Settings", data: shown}.failed(err)
+}
+
+// inForce returns the settings. Their origins have the name of the file and not its path.
+func (p *page) inForce() (shown Settings, err error) {
 	if p.Settings != nil {
 		shown, err = p.Config.Settings()
 	}
-	return view{template: "settings", title: "Settings", data: shown}.failed(err)
+	for i := range shown.Rows {
+		if origin := &shown.Rows[i].Origin; shown.File != "" {
+			*origin = strings.Replace(*origin, shown.File, filepath.Base(shown.File), 1)
+		}
+	}
+	return shown, err
 }

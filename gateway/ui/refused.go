@@ -92,8 +92,8 @@ func (p *page) why(c activity.Call) reason {
 	default:
 		say("The call was not a valid one (%s).", c.Code)
 	}
-	if p.Settings != nil && len(r.Lines) > 0 {
-		shown, _ := p.Config.Settings() // without them the line is right all the same
+	if len(r.Lines) > 0 {
+		shown, _ := p.inForce() // without them the line is right all the same
 		r.File = shown.File
 		for _, row := range shown.Rows {
 			if row.Name == r.Setting {
@@ -106,10 +106,7 @@ func (p *page) why(c activity.Call) reason {
 
 // settingValues returns the values of a setting that is a list, nil if it is not known.
 func (p *page) settingValues(name string) []string {
-	if p.Settings == nil {
-		return nil
-	}
-	shown, _ := p.Config.Settings() // an unknown one has no values
+	shown, _ := p.inForce() // an unknown one has no values
 	for _, row := range shown.Rows {
 		if row.Name == name {
 			return strings.FieldsFunc(row.Value, func(r rune) bool { return r == ',' || r == ' ' })

@@ -24,7 +24,11 @@ var templateFiles embed.FS
 // for the first page: every start of the program would take 2 ms longer.
 var views = sync.OnceValue(func() map[string]*template.Template {
 	layout := template.Must(template.New("layout.html").Funcs(template.FuncMap{
-		"line": clean.Line, "took": took, "join": strings.Join, "value": settingValue, "name": nameOf, "dot": dotOf, "did": did, "wants": wants,
+		"line": clean.Line, "took": took, "join": strings.Join, "value": settingValue, "name": nameOf, "dot": dotOf, "did": did, "wants": wants, "count": count,
+		"list": func(names ...string) []string { return names },
+		"cell": func(column string) template.HTMLAttr {
+			return template.HTMLAttr(`role="cell" data-label="` + column + `"`)
+		}, // the name is of a template
 		"asset": func(name string) string { return "assets/" + name + "?" + assets()[name].mark },
 		"clock": func(t time.Time) string { return t.Local().Format("15:04:05") },
 		"exact": func(t time.Time) string { return t.Local().Format("2006-01-02 15:04:05 -07:00") },
@@ -70,20 +74,33 @@ func (f frame) At(t time.Time) Moment { return Moment{t, f.Now} }
 // undoButton is a form that undoes changes. About says which, for those who only hear the label.
 type undoButton struct {
 	undoForm
-	Base, Token, Label, About string
+	Base, Token, Name, Class, Label, About string
 }
 
-// Undo returns the form that undoes changes of a vault with some ids, or what with one.
+// Which returns what undoes changes of a vault with an id, and leads back to this view.
+func (f frame) Which(vault, what, id string) undoForm {
+	return undoForm{Vault: vault, ID: id, What: what, From: f.From}
+}
+
+// Form returns the form that a view is about, with the name of its button.
+func (f frame) Form(u undoForm, name, label string) undoButton {
+	return undoButton{u, f.Base, f.visit.Token("changes"), name, "yes", label, ""}
+}
+
+// Undo returns the form in a list that undoes changes of a vault with some ids.
 func (f frame) Undo(vault, what, label, about string, ids []string) undoButton {
-	return undoButton{undoForm{Vault: vault, ID: strings.Join(ids, ","), What: what, From: f.From}, f.Base, f.visit.Token("changes"), label, about}
+	u := f.Form(f.Which(vault, what, strings.Join(ids, ",")), "", label)
+	u.Class, u.About = "small", about
+	return u
 }
 
 // Toggle returns the form that undoes a change, or does it again.
 func (f frame) Toggle(c changeRow) undoButton {
+	what, label := "redo", "Redo"
 	if c.InEffect {
-		return f.Undo(c.Vault, "", "Undo", c.Command+" of "+clean.Line(c.Path), []string{c.Toggle})
+		what, label = "", "Undo"
 	}
-	return f.Undo(c.Vault, "redo", "Redo", c.Command+" of "+clean.Line(c.Path), []string{c.Toggle})
+	return f.Undo(c.Vault, what, label, c.Command+" of "+clean.Line(c.Path), []string{c.Toggle})
 }
 
 // Blocks returns the lines of a question by files.
@@ -117,6 +134,14 @@ func (p *page) write(w http.ResponseWriter, r request, v view) {
 	if r.Method != http.MethodHead {
 		_, _ = body.WriteTo(w)
 	}
+}
+
+// count is a number of things.
+func count(n int, thing string) string {
+	if n != 1 {
+		thing += "s"
+	}
+	return fmt.Sprintf("%d %s", n, thing)
 }
 
 // ago says how long ago something was. The script says the same, see page.js.
@@ -208,7 +233,7 @@ var dots = struct {
 
 // verbs are what commands do, as an agent wants it and as it was done, and what comes before the note.
 var verbs = map[string][3]string{
-	"read": {"read", "read", ""}, "append": {"add", "added", "to"}, "prepend": {"add", "added", "to the beginning of"}, "create": {"create", "created", ""},
+	"read": {"read", "read", ""}, "append": {"add text", "added text", "to"}, "prepend": {"add text", "added text", "to the beginning of"}, "create": {"create", "created", ""},
 	"delete": {"delete", "deleted", ""}, "move": {"move", "moved", ""}, "rename": {"rename", "renamed", ""}, "outline": {"outline", "outlined", ""},
 	"daily:read": {"read the daily note", "read the daily note", ""}, "daily:append": {"add to the daily note", "added to the daily note", ""}, "daily:prepend": {"add to the daily note", "added to the daily note", ""},
 	"search": {"search", "searched", "in"}, "search:context": {"search", "searched", "in"}, "find": {"find notes", "looked for notes", "like"}, "tasks": {"list tasks", "listed tasks", "of"}, "task": {"change a task", "changed a task", "of"},

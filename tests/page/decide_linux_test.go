@@ -118,9 +118,9 @@ func TestUndoABatchAndASession(t *testing.T) {
 		t.Fatalf("%+v", batch)
 	}
 	first := regexp.MustCompile(`changes/one/[^"]+`)
-	for _, what := range []string{"undo-batch", "undo-session"} {
+	for _, what := range []string{"Undo the whole batch", "Undo all of this session"} {
 		view := v.see(strings.ReplaceAll(first.FindString(v.see("changes")), "&amp;", "&"))
-		_, body := v.send(view, "changes/undo", nil, `id="`+what+`"`)
+		_, body := v.send(view, "changes/undo", nil, what)
 		if strings.Contains(body, "Undo this?") {
 			_, body = v.send(body, "changes/undo", nil, `name="confirm"`)
 		}
@@ -183,7 +183,7 @@ func TestTheUndoOfASessionSkipsWhatWasChanged(t *testing.T) {
 	client.Do(rig.Calling("append", "path=Bread.md", "content=a"))
 	change := client.Do(rig.Calling("append", "path=Work/Plan.md", "content=b")).Change
 	r.Write("Bread.md", "by hand\n")
-	_, done := v.send(v.see("changes/one/"+change.ID+"?vault=Notes"), "changes/undo", nil, `id="undo-session"`)
+	_, done := v.send(v.see("changes/one/"+change.ID+"?vault=Notes"), "changes/undo", nil, "Undo all of this session")
 	if strings.Contains(done, "Undo this?") {
 		_, done = v.send(done, "changes/undo", nil, `name="confirm"`)
 	}

@@ -33,8 +33,8 @@ func TestEveryView(t *testing.T) {
 	client.Do(rig.Calling("eval", "code=1"))
 	client.Do(rig.Calling("delete", "path=Work/Plan.md"))
 	has(t, v.see(""), "t changed 1 note and was refused once; 1 question waits for you.", "t wants to <b>delete</b> Work/Plan.md", ">Bread.md</a>", "No setting allows that.", "stdio, up ")
-	has(t, v.see("activity"), "restricted_command", ">added to <b>Bread.md</b><", "<svg role=\"group\"", "3 calls")
-	has(t, v.see("activity?outcome=denied"), "1 calls", ">run eval<")
+	has(t, v.see("activity"), "restricted_command", ">added text to <b>Bread.md</b><", "<svg role=\"group\"", "3 calls")
+	has(t, v.see("activity?outcome=denied"), ">1 call<", ">run eval<")
 	has(t, v.see("activity?q=nothing"), "No call matches")
 	has(t, v.see("approvals"), "t wants to <b>delete</b> Work/Plan.md", "one</span>", `<span class="hidden">removed: </span>`)
 	has(t, v.see("changes"), ">Bread.md<", ">done<")
@@ -195,7 +195,7 @@ func TestNotesByName(t *testing.T) {
 	r.Tables = "[vaults.access]\n\"/\" = \"rwd\"\nPrivate = \"none\"\n"
 	v := open(r)
 	has(t, v.see("activity"), "Bread.md", "Work/Plan.md", "3 calls")
-	has(t, v.see("activity?q=PLAN"), "1 calls", "read <b>Work/Plan.md</b>")
+	has(t, v.see("activity?q=PLAN"), ">1 call<", "read <b>Work/Plan.md</b>")
 	for _, path := range []string{"activity", "activity?q=diary", ""} {
 		lacks(t, strings.ReplaceAll(v.see(path), "search: diary", ""), "Diary.md", "Private")
 	}
