@@ -152,6 +152,9 @@ func (g *vaultGateway) admit(ctx context.Context, req Request, line *audit.Recor
 	plan, err := g.Plan(req)
 	plan.change = by.change
 	plan, err = g.assessLoss(ctx, req, plan, err)
+	if err == nil && req.Shows {
+		err = g.workOut(ctx, &plan)
+	}
 	line.Described(plan.call, plan.refusal)
 	line.Found(plan.findings.found, plan.findings.shadow)
 	line.Because(notesOf(plan.because))

@@ -98,6 +98,20 @@ func TestWhatWasReadDecidesWhereTextMayGo(t *testing.T) {
 	}
 }
 
+// TestWhatAClientShowsWasRead: the difference of a change, in the answer to a client that shows it,
+// counts as read.
+func TestWhatAClientShowsWasRead(t *testing.T) {
+	t.Parallel()
+	for _, shows := range []bool{false, true} {
+		h, _ := flowVaults(t, "refuse", []string{"Secret"}, []string{"Inbox2"})
+		changed, _ := h.Send(gateway.Request{Command: "append", Words: []string{"path=Secret/s.md", "content=x"}, Shows: shows})
+		carried, _ := h.Do([]string{"append", "path=Inbox2/a.md", "content=x"})
+		if want := map[bool]string{true: "access_denied"}[shows]; !changed.OK || len(changed.Difference) > 0 != shows || rig.CodeOf(carried) != want {
+			t.Errorf("%v: %+v, then %+v", shows, changed, carried.Error)
+		}
+	}
+}
+
 // TestACallOrBatchThatReadsItself: a copy out of a place, and a batch of which any operation reads, count
 // as read before they carry anything.
 func TestACallOrBatchThatReadsItself(t *testing.T) {
