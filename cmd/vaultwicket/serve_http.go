@@ -29,8 +29,10 @@ import (
 	"vaultwicket/policy"
 )
 
-// tokenName is the file of the token in the state folder.
-const tokenName = "token"
+const (
+	tokenName     = "token" // the file of the token in the state folder
+	maxClientFile = 4 << 10 // bytes
+)
 
 // serveHTTP serves MCP at the address of the settings.
 func serveHTTP(ctx context.Context, o settings.Opened, c mcpserver.Config) error {
@@ -179,8 +181,20 @@ func holders(o settings.Opened, gatewayOf func(agent string) *gateway.Gateway, s
 	tokens := agents.Open(state)
 	var verifier *oauth.Verifier
 	if o.HTTP.Issuer != "" {
+		c := oauth.Config{Issuer: o.HTTP.Issuer, Resource: o.HTTP.PublicURL, Claim: o.HTTP.Claim}
+		if file := o.HTTP.ClientFile; file != "" {
+			if err := outsideVaults(o, "oauth-client-file", file); err != nil {
+				return nil, err
+			}
+			text, err := private.Read(file, maxClientFile)
+			lines := strings.Fields(string(text))
+			if err != nil || len(lines) != 2 {
+				return nil, &terminal.UsageError{Reason: fmt.Sprintf("oauth-client-file %q cannot be used (%v)", file, cmp.Or(err, errors.New("it has not two lines"))), Advice: "name a file that only you can read, with the id on the first line and the secret on the second"}
+			}
+			c.ClientID, c.Secret = lines[0], lines[1]
+		}
 		var err error
-		if verifier, err = oauth.New(oauth.Config{Issuer: o.HTTP.Issuer, Resource: o.HTTP.PublicURL, Claim: o.HTTP.Claim}); err != nil {
+		if verifier, err = oauth.New(c); err != nil {
 			return nil, err
 		}
 	}
@@ -190,7 +204,7 @@ func holders(o settings.Opened, gatewayOf func(agent string) *gateway.Gateway, s
 				return mcpserver.Holder{Gateway: gatewayOf(granted.Agent), Scope: policy.ParseScope(granted.Scopes), Identity: granted.Identity}, nil
 			}
 		}
-		if verifier == nil || !oauth.Looks(token) {
+		if verifier == nil || !verifier.Looks(token) {
 			if state == "" {
 				return h, nil
 			}

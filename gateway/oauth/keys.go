@@ -31,14 +31,16 @@ const (
 	maxTried   = 20              // keys for a token that names none
 )
 
-// keys are the public keys of an issuer.
+// keys are the public keys of an issuer, or where it can be asked about tokens (introspects).
 type keys struct {
-	issuer string
-	now    func() time.Time
-	client *http.Client
+	issuer      string
+	now         func() time.Time
+	client      *http.Client
+	introspects bool
 
 	mu    sync.Mutex // held while they are read: the tokens of a moment wait for one request
 	set   jose.JSONWebKeySet
+	place string    // to ask at
 	read  time.Time // zero before
 	tried time.Time
 	err   error // of the last try
@@ -71,51 +73,62 @@ func (k *keys) candidates(ctx context.Context, fits func(jose.JSONWebKey) bool) 
 	pick := func() []jose.JSONWebKey {
 		return slices.DeleteFunc(slices.Clone(k.set.Keys), func(key jose.JSONWebKey) bool { return !fits(key) })
 	}
+	// A key that is not known may be new.
+	err = k.refresh(ctx, func() bool { return len(pick()) > 0 })
+	return pick(), err
+}
+
+// refresh reads what the issuer says of itself again where that is due, or where enough reports that
+// something is missing. The error is an [*Unavailable]. It is called under the lock.
+func (k *keys) refresh(ctx context.Context, enough func() bool) error {
 	now := k.now()
-	found = pick()
-	if (len(found) == 0 || now.Sub(k.read) >= freshFor) && now.Sub(k.tried) >= retryAfter {
+	if (!enough() || now.Sub(k.read) >= freshFor) && now.Sub(k.tried) >= retryAfter {
 		// The request of one client must not fail those of others when it is cancelled.
 		limited, cancel := context.WithTimeout(context.WithoutCancel(ctx), fetchLimit)
 		defer cancel()
-		set, err := k.fetch(limited)
+		set, place, err := k.fetch(limited)
 		k.tried, k.err = now, err
 		if err == nil {
-			k.set, k.read = set, now
+			k.set, k.place, k.read = set, place, now
 		}
-		found = pick()
 	}
-	if k.read.IsZero() || now.Sub(k.read) >= keptFor {
-		return nil, &Unavailable{k.err}
+	if k.read.IsZero() || now.Sub(k.read) >= keptFor || k.err != nil && !enough() {
+		return &Unavailable{k.err}
 	}
-	if len(found) == 0 && k.err != nil {
-		return nil, &Unavailable{k.err} // the key may be new
-	}
-	return found, nil
+	return nil
 }
 
-// fetch reads where the keys are, and then the keys.
-func (k *keys) fetch(ctx context.Context) (set jose.JSONWebKeySet, err error) {
+// fetch reads where the keys are, and then the keys, or where tokens are asked about.
+func (k *keys) fetch(ctx context.Context) (set jose.JSONWebKeySet, place string, err error) {
 	var about struct {
 		Issuer string `json:"issuer"`
 		Keys   string `json:"jwks_uri"`
+		Asks   string `json:"introspection_endpoint"`
 	}
 	for _, place := range MetadataURLs(k.issuer) {
 		if err = k.get(ctx, place, &about); err == nil {
 			break
 		}
 	}
+	name, place := "jwks_uri", about.Keys
+	if k.introspects {
+		name, place = "introspection_endpoint", about.Asks
+	}
 	switch {
 	case err != nil:
-		return set, err
+		return set, "", err
 	case about.Issuer != k.issuer: // or it would be the metadata of another one (RFC 8414, 3.3)
-		return set, fmt.Errorf("its metadata is of the issuer %q", about.Issuer)
+		return set, "", fmt.Errorf("its metadata is of the issuer %q", about.Issuer)
 	}
-	if err := httpguard.CheckURL(about.Keys); err != nil {
-		return set, fmt.Errorf("jwks_uri %w", err)
+	if err := httpguard.CheckURL(place); err != nil {
+		return set, "", fmt.Errorf("%s %w", name, err)
+	}
+	if k.introspects {
+		return set, place, nil
 	}
 	var raw struct{ Keys []json.RawMessage }
-	if err := k.get(ctx, about.Keys, &raw); err != nil {
-		return set, err
+	if err := k.get(ctx, place, &raw); err != nil {
+		return set, "", err
 	}
 	for _, one := range raw.Keys {
 		var key jose.JSONWebKey
@@ -123,7 +136,7 @@ func (k *keys) fetch(ctx context.Context) (set jose.JSONWebKeySet, err error) {
 			set.Keys = append(set.Keys, key)
 		}
 	}
-	return set, nil
+	return set, place, nil
 }
 
 // MetadataURLs returns the places of the metadata of an issuer: RFC 8414, and those of openid-configuration.
@@ -155,23 +168,32 @@ func (k *keys) get(ctx context.Context, place string, to any) error {
 	if err != nil {
 		return err
 	}
-	r.Header.Set("Accept", "application/json")
-	answer, err := k.client.Do(r)
+	text, err := k.do(r)
 	if err != nil {
 		return err
-	}
-	defer answer.Body.Close()
-	text, err := io.ReadAll(io.LimitReader(answer.Body, maxFetched+1))
-	switch {
-	case err != nil:
-		return err
-	case answer.StatusCode != http.StatusOK:
-		return fmt.Errorf("%s answers %s", place, answer.Status)
-	case len(text) > maxFetched:
-		return fmt.Errorf("%s is longer than %d bytes", place, maxFetched)
 	}
 	if err := json.Unmarshal(text, to); err != nil {
 		return fmt.Errorf("%s is not valid JSON: %w", place, err)
 	}
 	return nil
+}
+
+// do returns the body of the answer to a request.
+func (k *keys) do(r *http.Request) ([]byte, error) {
+	r.Header.Set("Accept", "application/json")
+	answer, err := k.client.Do(r)
+	if err != nil {
+		return nil, err
+	}
+	defer answer.Body.Close()
+	text, err := io.ReadAll(io.LimitReader(answer.Body, maxFetched+1))
+	switch {
+	case err != nil:
+		return nil, err
+	case answer.StatusCode != http.StatusOK:
+		return nil, fmt.Errorf("%s answers %s", r.URL, answer.Status)
+	case len(text) > maxFetched:
+		return nil, fmt.Errorf("%s is longer than %d bytes", r.URL, maxFetched)
+	}
+	return text, nil
 }

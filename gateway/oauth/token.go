@@ -1,7 +1,7 @@
 // Package oauth checks access tokens of an authorization server that other people run: vaultwicket
-// is then a resource server of OAuth 2.1. An access token is a JWT (RFC 9068), and counts only if
-// its signature is by a key of the issuer, it was issued for this server (the audience, RFC 8707),
-// and its times fit.
+// is then a resource server of OAuth 2.1. An access token is a JWT (RFC 9068) with the signature of
+// a key of the issuer, or one that the issuer says is active (introspection, RFC 7662). It counts
+// only if it was issued for this server (the audience, RFC 8707), and its times fit.
 //
 // The package knows no agent and no command: a [Token] says what the issuer says of its holder.
 package oauth
@@ -28,8 +28,9 @@ const (
 
 	// A token that was verified is known for up to verifiedFor, so that a key that the issuer
 	// withdraws ends its tokens. maxVerified bounds how many are known.
-	verifiedFor = 5 * time.Minute
-	maxVerified = 1000
+	verifiedFor   = 5 * time.Minute
+	introspectFor = time.Minute // the same for one that the issuer was asked about
+	maxVerified   = 1000
 
 	maxSubject = 256 // bytes of a value of a claim, which messages repeat
 )
@@ -46,6 +47,9 @@ type Config struct {
 	Resource string           // URL of this server, the audience of its tokens
 	Claim    string           // the claim that says whose a token is, such as "sub"
 	Now      func() time.Time // nil is the system clock
+	// ClientID and Secret are those of this server at the issuer, which is then asked about each
+	// token. Without an id tokens are signed JWTs.
+	ClientID, Secret string
 }
 
 // Token is what an access token says that was verified.
@@ -77,6 +81,7 @@ func (e *Unavailable) Unwrap() error { return e.cause }
 type Verifier struct {
 	Config
 	keys keys
+	asks chan struct{} // one for each token that the issuer is asked about now: anyone can send some
 
 	mu       sync.Mutex
 	verified map[[sha256.Size]byte]known
@@ -102,11 +107,17 @@ func New(c Config) (*Verifier, error) {
 	if c.Claim == "" {
 		return nil, errors.New("the name of the claim is empty")
 	}
-	return &Verifier{Config: c, keys: keys{issuer: c.Issuer, now: c.Now, client: newClient()}, verified: map[[sha256.Size]byte]known{}}, nil
+	return &Verifier{Config: c, asks: make(chan struct{}, asksAtOnce), keys: keys{issuer: c.Issuer, now: c.Now, client: newClient(), introspects: c.ClientID != ""}, verified: map[[sha256.Size]byte]known{}}, nil
 }
 
-// Looks reports whether a bearer token looks like a JWT; agents' own tokens do not.
-func Looks(token string) bool { return strings.Count(token, ".") == 2 }
+// Looks reports whether a bearer token may be one of the issuer. Tokens of agents have a prefix: no
+// one else is sent them.
+func (v *Verifier) Looks(token string) bool {
+	if !v.keys.introspects {
+		return strings.Count(token, ".") == 2
+	}
+	return !strings.HasPrefix(token, "vwa_") && len(token) <= maxOpaque
+}
 
 // Verify returns what a token says. The error is an [*Invalid] or an [*Unavailable].
 func (v *Verifier) Verify(ctx context.Context, text string) (Token, error) {
@@ -118,6 +129,10 @@ func (v *Verifier) Verify(ctx context.Context, text string) (Token, error) {
 		return seen.token, nil
 	}
 	token, err := v.check(ctx, text, now)
+	keeps := verifiedFor
+	if v.keys.introspects {
+		keeps = introspectFor
+	}
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	if err != nil {
@@ -130,7 +145,7 @@ func (v *Verifier) Verify(ctx context.Context, text string) (Token, error) {
 		}
 		delete(v.verified, other) // the order of a map is random, and it is only verified again
 	}
-	v.verified[sum] = known{token, earlier(token.expires, now.Add(verifiedFor))}
+	v.verified[sum] = known{token, earlier(token.expires, now.Add(keeps))}
 	return token, nil
 }
 
@@ -143,23 +158,14 @@ func earlier(a, b time.Time) time.Time {
 
 // check verifies a token that is not known.
 func (v *Verifier) check(ctx context.Context, text string, now time.Time) (Token, error) {
-	signed, err := jwt.ParseSigned(text, algorithms)
-	if err != nil || len(signed.Headers) != 1 || strings.ContainsAny(text, "\r\n") { // base64 skips line ends
-		return Token{}, &Invalid{"it is not a signed JWT"}
-	}
-	head := signed.Headers[0]
-	switch kind, _ := head.ExtraHeaders[jose.HeaderType].(string); strings.TrimPrefix(strings.ToLower(kind), "application/") {
-	case "", "jwt", "at+jwt":
-	default:
-		return Token{}, &Invalid{"it is a JWT for another purpose"}
-	}
 	var standard jwt.Claims
 	var all map[string]any
-	if err := v.keys.claims(ctx, signed, &standard, &all); err != nil {
-		return Token{}, err
+	claims := v.signed
+	if v.keys.introspects {
+		claims = v.introspected
 	}
-	if standard.Expiry == nil {
-		return Token{}, &Invalid{"it does not expire"}
+	if err := claims(ctx, text, &standard, &all); err != nil {
+		return Token{}, err
 	}
 	if err := standard.ValidateWithLeeway(jwt.Expected{Issuer: v.Issuer, AnyAudience: jwt.Audience{v.Resource}, Time: now}, leeway); err != nil {
 		return Token{}, &Invalid{strings.TrimPrefix(err.Error(), "go-jose/go-jose/jwt: ")}
@@ -171,6 +177,28 @@ func (v *Verifier) check(ctx context.Context, text string, now time.Time) (Token
 	identity, _ := json.Marshal([]string{standard.Issuer, standard.Subject}) // only text
 	t.Holder = sha256.Sum256(append([]byte("oauth\x00"), identity...))
 	return t, nil
+}
+
+// signed decodes the claims of a JWT that a key of the issuer has signed. The error is an [*Invalid]
+// or an [*Unavailable].
+func (v *Verifier) signed(ctx context.Context, text string, standard *jwt.Claims, all *map[string]any) error {
+	signed, err := jwt.ParseSigned(text, algorithms)
+	if err != nil || len(signed.Headers) != 1 || strings.ContainsAny(text, "\r\n") { // base64 skips line ends
+		return &Invalid{"it is not a signed JWT"}
+	}
+	head := signed.Headers[0]
+	switch kind, _ := head.ExtraHeaders[jose.HeaderType].(string); strings.TrimPrefix(strings.ToLower(kind), "application/") {
+	case "", "jwt", "at+jwt":
+	default:
+		return &Invalid{"it is a JWT for another purpose"}
+	}
+	if err := v.keys.claims(ctx, signed, standard, all); err != nil {
+		return err
+	}
+	if standard.Expiry == nil {
+		return &Invalid{"it does not expire"}
+	}
+	return nil
 }
 
 // texts returns a value of a claim as texts: one, or several in a list.

@@ -34,11 +34,14 @@ type pair struct {
 	key   rig.SigningKey
 }
 
-func newPair(t *testing.T) *pair {
+func newPair(t *testing.T) *pair { return newPairWith(t, "", "") }
+
+// newPairWith is newPair with a server that asks the issuer about tokens, with credentials.
+func newPairWith(t *testing.T, id, secret string) *pair {
 	p := &pair{clock: &clock{time.Date(2026, 11, 25, 12, 0, 0, 0, time.UTC)}, key: rig.NewKey("k1", jose.ES256)}
 	p.Issuer = rig.NewIssuer(t, p.key)
 	var err error
-	if p.Verifier, err = oauth.New(oauth.Config{Issuer: p.URL, Resource: resource, Claim: "sub", Now: p.clock.now}); err != nil {
+	if p.Verifier, err = oauth.New(oauth.Config{Issuer: p.URL, Resource: resource, Claim: "sub", Now: p.clock.now, ClientID: id, Secret: secret}); err != nil {
 		t.Fatal(err)
 	}
 	return p

@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"io"
 	"net/http"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -283,6 +285,54 @@ func TestAccessTokensEnd(t *testing.T) {
 	}
 }
 
+// A server that asks the issuer about tokens: opaque ones have their agents' rights, tokens of agents
+// go to no one, and an issuer that is away is not taken for a wrong token.
+func TestAServerThatAsksTheIssuerAboutTokens(t *testing.T) {
+	r := newRig(t)
+	issuer := rig.NewIssuer(t)
+	issuer.Says("opaque", issuer.Claims(publicURL, time.Now(), map[string]any{"active": true, "sub": "ann@example", "scope": "vault:read"}))
+	file := filepath.Join(t.TempDir(), "client")
+	if err := os.WriteFile(file, []byte(rig.Credentials[0]+"\n"+rig.Credentials[1]+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	r.Tables = "[agents.ann]\noauth = [\"ann@example\"]\n"
+	r.Flags = []string{"--public-url=" + publicURL, "--oauth-issuer=" + issuer.URL, "--oauth-client-file=" + file}
+	agent := strings.TrimSpace(r.Must("agent", "add", "ann"))
+	if fields := strings.Fields(agent); len(fields) > 0 {
+		agent = fields[slices.IndexFunc(fields, func(f string) bool { return strings.HasPrefix(f, "vwa_") })]
+	}
+	server := r.OverHTTP()
+	status := func(token string) int {
+		got, _, _ := (&caller{t: t, server: server, token: token}).post(rig.Handshake("{}"))
+		return got
+	}
+	for token, want := range map[string]int{"opaque": 200, "other": 401, "a.b.c": 401, agent: 200, "vwa_" + strings.Repeat("x", 26): 401} {
+		if got := status(token); got != want {
+			t.Errorf("%q: %d, want %d; the log:\n%s", token, got, want, server.Said())
+		}
+	}
+	if issuer.Asked() != 3 {
+		t.Errorf("the issuer was asked %d times", issuer.Asked())
+	}
+	issuer.Break(func(w http.ResponseWriter) { w.WriteHeader(500) })
+	if known, fresh := status("opaque"), status("new"); known != 200 || fresh != 503 {
+		t.Errorf("while the issuer is away: %d, %d", known, fresh)
+	}
+	if strings.Contains(server.Said(), "opaque") || strings.Contains(server.Said(), "secret") {
+		t.Errorf("the log has a token or the secret:\n%s", server.Said())
+	}
+	for what, change := range map[string]func() error{
+		"one line": func() error { return os.WriteFile(file, []byte("vaultwicket\n"), 0o600) }, "others can read it": func() error { return os.Chmod(file, 0o644) }, "no file": func() error { return os.Remove(file) },
+	} {
+		if err := change(); err != nil && what != "others can read it" {
+			t.Fatal(err)
+		}
+		if _, said, status := r.Run("serve", "--http=127.0.0.1:0", r.Flags[0], r.Flags[1], r.Flags[2]); status != 2 || !strings.Contains(said, "oauth-client-file") {
+			t.Errorf("%s: %d %s", what, status, said)
+		}
+	}
+}
+
 // The server does not start with half of the settings.
 func TestOAuthNeedsItsSettings(t *testing.T) {
 	r := newRig(t)
@@ -291,6 +341,8 @@ func TestOAuthNeedsItsSettings(t *testing.T) {
 		{"--http=127.0.0.1:0 --public-url=http://notes.example/mcp", "must have https"},
 		{"--http=127.0.0.1:0 --oauth-issuer=login.example --public-url=https://notes.example/mcp", "is not a URL"},
 		{"--http=127.0.0.1:0 --oauth-claim=", "is empty"},
+		{"--http=127.0.0.1:0 --oauth-client-file=/tmp/x", `"oauth-client-file" requires "oauth-issuer"`},
+		{"--http=127.0.0.1:0 --oauth-client-file=x", "not an absolute path"},
 		{"--http=127.0.0.1:0 --sign-in=passkey", `"sign-in" requires "public-url"`},
 		{"--http=127.0.0.1:0 --sign-in=password", "want passkey"},
 		{"--http=127.0.0.1:0 --sign-in=passkey --oauth-issuer=https://login.example --public-url=https://notes.example/mcp", "cannot be combined"},

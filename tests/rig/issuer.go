@@ -10,6 +10,7 @@ import (
 	"maps"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"strings"
 	"sync"
 	"testing"
@@ -29,7 +30,12 @@ type Issuer struct {
 	keys     []jose.JSONWebKey
 	broken   func(http.ResponseWriter)
 	fetched  int
+	tokens   map[string]any // what it says of tokens
+	asked    int            // how often
 }
+
+// Credentials are those of a server that may ask about tokens, as id and secret.
+var Credentials = [2]string{"vaultwicket", "a-secret:of+this&server"}
 
 // SigningKey is a key pair with an id and an algorithm.
 type SigningKey struct {
@@ -76,9 +82,44 @@ func (i *Issuer) serve(w http.ResponseWriter, r *http.Request) {
 	case r.URL.Path == "/keys":
 		i.fetched++
 		_ = json.NewEncoder(w).Encode(jose.JSONWebKeySet{Keys: i.keys})
+	case r.URL.Path == "/introspect":
+		i.asked++
+		id, secret, _ := r.BasicAuth()
+		said, known := i.tokens[r.PostFormValue("token")]
+		switch {
+		case r.Method != http.MethodPost || id != url.QueryEscape(Credentials[0]) || secret != url.QueryEscape(Credentials[1]):
+			w.WriteHeader(http.StatusUnauthorized)
+		case !known:
+			_, _ = w.Write([]byte(`{"active":false}`))
+		default:
+			text, isText := said.(string)
+			if !isText {
+				encoded, _ := json.Marshal(said)
+				text = string(encoded)
+			}
+			_, _ = w.Write([]byte(text))
+		}
 	default:
 		http.NotFound(w, r)
 	}
+}
+
+// Says sets what it says of an opaque token: claims, or the text of the answer.
+func (i *Issuer) Says(token string, said any) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	if i.tokens == nil {
+		i.tokens = map[string]any{}
+	}
+	i.metadata["introspection_endpoint"] = i.URL + "/introspect"
+	i.tokens[token] = said
+}
+
+// Asked returns how often it was asked about tokens.
+func (i *Issuer) Asked() int {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	return i.asked
 }
 
 // Publish replaces its keys.

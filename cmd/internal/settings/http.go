@@ -24,6 +24,8 @@ type HTTP struct {
 	// PublicURL is the address at which clients reach the endpoint, Issuer the authorization server
 	// whose access tokens are accepted, "" for none, and Claim the one that names their agent.
 	PublicURL, Issuer, Claim string
+	// ClientFile has the id and the secret of this server at the issuer, on two lines; "" for none.
+	ClientFile string
 	// SignIn says that the server is the authorization server itself, where the owner signs in with
 	// a passkey.
 	SignIn bool
@@ -85,6 +87,8 @@ func fromServer(err error) error {
 func setTokenFile(s *Settings, text string) error { return setFile(&s.HTTP.TokenFile, text) }
 
 func setTLSCert(s *Settings, text string) error { return setFile(&s.HTTP.Cert, text) }
+
+func setClientFile(s *Settings, text string) error { return setFile(&s.HTTP.ClientFile, text) }
 
 func setTLSKey(s *Settings, text string) error { return setFile(&s.HTTP.Key, text) }
 
@@ -148,6 +152,8 @@ func (h HTTP) CheckOAuth() error {
 	switch {
 	case (h.Issuer != "" || h.SignIn) && h.PublicURL == "":
 		return &terminal.UsageError{Reason: fmt.Sprintf("setting %q requires %q", name, "public-url"), Advice: "set the address at which clients reach the server: access tokens are for it"}
+	case h.ClientFile != "" && h.Issuer == "":
+		return &terminal.UsageError{Reason: `setting "oauth-client-file" requires "oauth-issuer"`, Advice: "set the authorization server that is asked about tokens"}
 	case h.Issuer != "" && h.SignIn:
 		return &terminal.UsageError{Reason: `the settings "oauth-issuer" and "sign-in" cannot be combined`, Advice: "leave one of them out"}
 	}
@@ -187,7 +193,7 @@ func names(text string) []string {
 
 // CheckWithoutHTTP refuses settings that only mean something over HTTP.
 func (f *Flags) CheckWithoutHTTP() error {
-	for _, name := range []string{"tls-cert", "tls-key", "token-file", "allow-origin", "allow-host", "max-sessions", "public-url", "oauth-issuer", "oauth-claim", "sign-in"} {
+	for _, name := range []string{"tls-cert", "tls-key", "token-file", "allow-origin", "allow-host", "max-sessions", "public-url", "oauth-issuer", "oauth-client-file", "oauth-claim", "sign-in"} {
 		if r := f.raws[settingIndex(name)]; r.byFlag() && r.text != "" {
 			return &terminal.UsageError{Reason: fmt.Sprintf("flag %q requires HTTP", "--"+name), Advice: "add --http ADDRESS"}
 		}

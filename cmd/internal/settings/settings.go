@@ -130,6 +130,7 @@ var table = [...]setting{
 	{name: "allow-host", kind: list, usage: "additional allowed Host headers, for a proxy in front (flag: comma-separated)", form: form{pattern: hostPattern}, fixed: true, set: setHosts},
 	{name: "public-url", usage: "address at which clients reach the server over HTTP, such as https://notes.example/mcp; access tokens are for it", fixed: true, set: setPublicURL},
 	{name: "oauth-issuer", usage: "authorization server whose access tokens are accepted over HTTP, such as https://login.example", fixed: true, set: setIssuer},
+	{name: "oauth-client-file", usage: "private file with the id and the secret of the server at oauth-issuer, on two lines: the issuer is asked about access tokens (default: they are signed JWTs)", fixed: true, set: setClientFile},
 	{name: "sign-in", usage: "how the owner signs in to give clients access over HTTP: passkey (default: not at all)", form: form{choices: []string{"", "passkey"}}, fixed: true, set: setSignIn},
 	{name: "oauth-claim", fallback: "sub", usage: "claim of access tokens whose value says which agent a client is (key oauth of [agents.NAME])", fixed: true, set: setClaim},
 	{name: "enabled", fallback: "true", kind: boolean, usage: "false hides the tools and denies every call", set: setEnabled},

@@ -74,7 +74,7 @@ var samples = map[string]struct{ text, toml string }{
 	"tls-cert": {drive + "/t/cert.pem", `"` + drive + `/t/cert.pem"`}, "tls-key": {drive + "/t/key.pem", `"` + drive + `/t/key.pem"`},
 	"allow-origin": {"https://a.example,http://b.example:8080", `["https://a.example", "http://b.example:8080"]`}, "allow-host": {"notes.example", `["notes.example"]`},
 	"export": {"file:///var/log/notes.jsonl", `["file:///var/log/notes.jsonl"]`}, "checkpoints": {"state", `"state"`},
-	"public-url": {"https://notes.example/mcp", `"https://notes.example/mcp"`}, "oauth-issuer": {"https://login.example", `"https://login.example"`}, "oauth-claim": {"groups", `"groups"`}, "sign-in": {"passkey", `"passkey"`},
+	"public-url": {"https://notes.example/mcp", `"https://notes.example/mcp"`}, "oauth-issuer": {"https://login.example", `"https://login.example"`}, "oauth-client-file": {drive + "/t/client", `"` + drive + `/t/client"`}, "oauth-claim": {"groups", `"groups"`}, "sign-in": {"passkey", `"passkey"`},
 	"enabled": {"false", "false"}, "profile": {"away", `"away"`}, "agent": {"default", `"default"`},
 }
 
