@@ -19,11 +19,16 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"os"
 	"runtime/debug"
 	"slices"
+	"strconv"
+	"strings"
 
+	"vaultwicket/allowlist"
 	"vaultwicket/cmd/internal/vault/budget"
 	"vaultwicket/cmd/internal/vault/command"
+	"vaultwicket/cmd/internal/vault/commands"
 	"vaultwicket/cmd/internal/vault/disk"
 	"vaultwicket/cmd/internal/vault/disk/system"
 	"vaultwicket/cmd/internal/vault/processors"
@@ -201,3 +206,110 @@ func spaced(said command.Reply, line command.Line) command.Reply {
 	}
 	return said
 }
+
+// table has everything this program can do, sorted by name. It is only read after init,
+// which makes it because help, a row of it, reads it.
+var table []command.Command
+
+func init() {
+	table = append(generalCommands(), commands.All()...)
+	slices.SortFunc(table, func(a, b command.Command) int { return strings.Compare(a.Name, b.Name) })
+}
+
+// lookUp returns the row of a command, or the error that the app would print
+// for one that it does not have.
+func lookUp(name string) (command.Command, error) {
+	for _, row := range table {
+		if row.Name == name {
+			return row, nil
+		}
+	}
+	if row, err := allowlist.Describe(name); err == nil && !row.EmbeddedOnly {
+		return command.Command{}, command.NeedsApp.Failure("%q needs the Obsidian app.", name)
+	}
+	return command.Command{}, command.UnknownCommand(name)
+}
+
+// Commands returns the names of all that this program answers, sorted.
+func Commands() []string {
+	var names []string
+	for _, row := range table {
+		names = append(names, row.Name)
+	}
+	return names
+}
+
+// respond carries out one request. Every error becomes a reply here.
+func respond(v *command.Vault, r command.Request) command.Reply {
+	row, err := lookUp(r.Command)
+	if err != nil {
+		return command.Explain(err)
+	}
+	syntax, _ := row.Syntax()
+	values, err := syntax.Parse(r)
+	if err != nil {
+		return command.Explain(err)
+	}
+	if err := mayRun(r, row, values); err != nil {
+		return command.Explain(err)
+	}
+	said, err := command.Reply{}, error(nil)
+	switch {
+	case row.Writes():
+		v.Caller = r.Options.Caller
+		said, err = command.Write(v, row, values, r.Options)
+	case r.Options != (command.WriteOptions{}):
+		err = command.Misuse("%s changes nothing: it takes no %s.", row.Name, r.Options.FirstSwitch())
+	default:
+		said, err = row.Run(v, values)
+	}
+	if err == nil && (!row.Writes() || r.Options.Mode == command.PlanSwitch) {
+		err = budget.From(v.Ctx).Exceeded() // a text for which it did not suffice was read as nothing
+	}
+	if err != nil {
+		return command.Explain(command.On(v, row.Name, err))
+	}
+	return said
+}
+
+// mayRun refuses a call that would change something, or have it kept in the journal,
+// and was not allowed to.
+func mayRun(r command.Request, c command.Command, values command.Values) error {
+	shows := c.OnlyReads != nil && c.OnlyReads(values)
+	if !c.Writes() || shows || r.MayWrite || r.Options.Mode == command.PlanSwitch {
+		return nil
+	}
+	return command.Misuse("%s changes the vault, and this program only reads. Put %s before the command.", c.Name, command.WriteSwitch)
+}
+
+// lifelineVariable names an inherited descriptor: the reading end of a pipe
+// that the gateway keeps open as long as it lives.
+const lifelineVariable = "VAULTWICKET_LIFELINE"
+
+// watchLifeline ends the process when the pipe's other end is closed, so that
+// no child outlives a killed gateway. It does nothing if the variable is unset
+// or does not name an open descriptor. Ending in the middle of a write is
+// safe: a note is only ever replaced as a whole.
+func watchLifeline(number string) {
+	fd, err := strconv.ParseUint(number, 10, 31)
+	const firstInherited = 3
+	if err != nil || fd < firstInherited {
+		return
+	}
+	lifeline = os.NewFile(uintptr(fd), "lifeline")
+	if lifeline == nil {
+		return
+	}
+	if info, err := lifeline.Stat(); err != nil || info.Mode()&os.ModeNamedPipe == 0 {
+		return
+	}
+	go func(pipe *os.File) {
+		if _, err := io.Copy(io.Discard, pipe); err == nil {
+			os.Exit(command.ExitFailed)
+		}
+	}(lifeline)
+}
+
+// lifeline is kept for the life of the process: a file that is collected is
+// closed, and a wrong number may name a descriptor that is in use elsewhere.
+var lifeline *os.File

@@ -125,3 +125,161 @@ func (r *reader) unknown(n syntax.Node) (text string, at int) {
 	}
 	return "", 0
 }
+
+// Implied is what a note needs to pass the filters of a view, as far as they require it
+// directly: a property that equals a literal, a tag, a link, or a folder.
+type Implied struct {
+	// Folder is where the note has to be: "/" is the vault's own folder, "" is any.
+	Folder string
+	Tags   []string // without "#"
+	Links  []string // to the files that it has to link to
+	// Properties are those that the columns of the view name, which may be anything,
+	// and those that have to have a value.
+	Properties []ImpliedProperty
+}
+
+// ImpliedProperty is a property of a note to be made.
+type ImpliedProperty struct {
+	Name  string
+	Value formula.Value // null: any
+}
+
+// Implied returns the requirements of the filters of the base and of a view. Statements under
+// or and not are ignored.
+func (b *Base) Implied(v View) Implied {
+	var i Implied
+	for _, id := range v.Order {
+		space, name, found := strings.Cut(id, ".")
+		switch {
+		case !found || space != "file" && space != "formula" && space != "note":
+			i.set(id, formula.Value{})
+		case space == "note":
+			i.set(name, formula.Value{})
+		}
+	}
+	for _, s := range append(b.Filter.statements(), v.Filter.statements()...) {
+		if s.Expression != nil && s.Expression.Node() != nil {
+			i.from(s.Expression.Node())
+		}
+	}
+	return i
+}
+
+// set notes a property. A value takes the place of none.
+func (i *Implied) set(name string, v formula.Value) {
+	for n := range i.Properties {
+		if i.Properties[n].Name == name {
+			if i.Properties[n].Value.IsNull() {
+				i.Properties[n].Value = v
+			}
+			return
+		}
+	}
+	i.Properties = append(i.Properties, ImpliedProperty{name, v})
+}
+
+// from adds the requirements of a statement, and those of both sides of &&.
+func (i *Implied) from(n syntax.Node) {
+	switch n := n.(type) {
+	case *syntax.Binary:
+		switch n.Op {
+		case syntax.And:
+			i.from(n.X)
+			i.from(n.Y)
+		case syntax.Equal:
+			i.equal(n.X, n.Y)
+			i.equal(n.Y, n.X)
+		}
+	case *syntax.Call:
+		i.called(n)
+	}
+}
+
+// equal adds a property, or the folder, that equals a literal.
+func (i *Implied) equal(x, y syntax.Node) {
+	v, isLiteral := literal(y)
+	if !isLiteral {
+		return
+	}
+	if isFileMember(x, "folder") && v.Kind() == formula.String {
+		i.Folder = v.Text()
+		return
+	}
+	if name, ok := propertyName(x); ok && name != "tags" {
+		i.set(name, v)
+	}
+}
+
+// called adds those of file.inFolder("x"), file.hasTag("x"), tags.contains("x"), file.hasLink("x") and
+// file.hasLink(link("x")).
+func (i *Implied) called(n *syntax.Call) {
+	method, ok := n.Function.(*syntax.Member)
+	if !ok || len(n.Args) == 0 {
+		return
+	}
+	first := n.Args[0]
+	if link, ok := first.(*syntax.Call); ok && method.Name == "hasLink" && len(link.Args) > 0 {
+		if f, ok := link.Function.(*syntax.Name); ok && f.Text == "link" {
+			first = link.Args[0]
+		}
+	}
+	v, isLiteral := literal(first)
+	if !isLiteral || v.Kind() != formula.String {
+		return
+	}
+	of, _ := method.X.(*syntax.Name)
+	onFile := of != nil && of.Text == "file"
+	property, isProperty := propertyName(method.X)
+	switch {
+	case onFile && method.Name == "inFolder":
+		i.Folder = v.Text()
+	case onFile && method.Name == "hasLink" && !strings.ContainsAny(v.Text(), "[]|\r\n"):
+		i.Links = append(i.Links, v.Text())
+	case onFile && method.Name == "hasTag",
+		method.Name == "contains" && (isProperty && property == "tags" || isFileMember(method.X, "tags")):
+		i.Tags = append(i.Tags, strings.TrimPrefix(v.Text(), "#"))
+	}
+}
+
+func isFileMember(n syntax.Node, name string) bool {
+	m, ok := n.(*syntax.Member)
+	if !ok || m.Name != name {
+		return false
+	}
+	of, ok := m.X.(*syntax.Name)
+	return ok && of.Text == "file"
+}
+
+// propertyName returns the name in x, note.x or note["x"].
+func propertyName(n syntax.Node) (string, bool) {
+	switch n := n.(type) {
+	case *syntax.Name:
+		switch n.Text {
+		case "file", "note", "formula", "this":
+			return "", false
+		}
+		return n.Text, true
+	case *syntax.Member:
+		of, ok := n.X.(*syntax.Name)
+		return n.Name, ok && of.Text == "note"
+	case *syntax.Index:
+		of, isName := n.X.(*syntax.Name)
+		key, isText := n.Key.(*syntax.String)
+		if isName && isText && of.Text == "note" {
+			return key.Value, true
+		}
+	}
+	return "", false
+}
+
+func literal(n syntax.Node) (formula.Value, bool) {
+	switch n := n.(type) {
+	case *syntax.String:
+		return formula.OfText(n.Value), true
+	case *syntax.Number:
+		return formula.OfNumber(n.Value), true
+	case *syntax.Bool:
+		return formula.OfBool(n.Value), true
+	}
+	return formula.Value{}, false
+}

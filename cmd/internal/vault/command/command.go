@@ -9,8 +9,16 @@ package command
 
 import (
 	"cmp"
+	"crypto/sha256"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
 
 	"vaultwicket/allowlist"
+	"vaultwicket/allowlist/quote"
+	"vaultwicket/gateway/state/journal"
 )
 
 // Command is one row of the table of what this program can do. What it can carry and
@@ -40,4 +48,489 @@ func (c Command) Writes() bool { return c.Plan != nil }
 func (c Command) Syntax() (s Syntax, help string) {
 	row, _ := allowlist.Describe(c.Name)
 	return Syntax{Name: c.Name, Params: row.Params, Positional: c.Positional, Escaped: c.Escaped}, cmp.Or(c.Help, row.Summary)
+}
+
+// Request is one call: a command with its arguments as they were typed.
+type Request struct {
+	Command string
+	Args    []string
+	// Literal has values that did not come as arguments. They are taken as
+	// they are, with no escape expanded.
+	Literal map[string]string
+	Options WriteOptions
+	// MayWrite says that the call may change something, and not only show what it
+	// would change.
+	MayWrite bool
+}
+
+// Values are the values of a request that its command knows, every one of them
+// checked. A flag that is set has a value, one that is not has none.
+type Values map[string]string
+
+// Has reports whether the parameter or flag was given, also with an empty value.
+func (p Values) Has(name string) bool { _, ok := p[name]; return ok }
+
+// Syntax is what a command line of one command can carry.
+type Syntax struct {
+	Name       string
+	Params     []allowlist.Param
+	Positional string // the parameter that a bare word gives, "" if none is taken
+	Escaped    string // a parameter besides texts for notes in which \n and \t are expanded
+}
+
+// Param returns the parameter of that name, and false if the command has none.
+func (s Syntax) Param(name string) (allowlist.Param, bool) {
+	i := slices.IndexFunc(s.Params, func(p allowlist.Param) bool { return p.Name == name })
+	if i < 0 {
+		return allowlist.Param{}, false
+	}
+	return s.Params[i], true
+}
+
+// Usage returns how a parameter is written, without brackets of its own.
+func Usage(p allowlist.Param) string {
+	switch {
+	case isFlag(p):
+		return p.Name
+	case len(p.Choices) > 0:
+		return p.Name + "=" + strings.Join(p.Choices, "|")
+	}
+	return p.Name + "=<" + p.Hint + ">"
+}
+
+// The kinds of the table that count here: one has no value, and in the values of the
+// other escapes are expanded.
+const (
+	flagKind    = "flag"
+	contentKind = "content"
+)
+
+func isFlag(p allowlist.Param) bool { return p.Kind == flagKind }
+
+// usage returns the line that shows how a command is written.
+func (s Syntax) usage() string {
+	words := []string{"Usage:", s.Name}
+	if s.Positional != "" {
+		words = append(words, "[<"+s.Positional+">]")
+	}
+	for _, p := range s.Params {
+		switch {
+		case p.Name == s.Positional:
+		case p.Required:
+			words = append(words, Usage(p))
+		default:
+			words = append(words, "["+Usage(p)+"]")
+		}
+	}
+	return strings.Join(words, " ")
+}
+
+// Parse checks a request against what the command can carry.
+//
+// The app ignores unknown parameters, so that a typing error becomes another command. Here every
+// such error is refused.
+func (s Syntax) Parse(r Request) (Values, error) {
+	values := Values{}
+	for _, arg := range r.Args {
+		if s.Positional != "" && !strings.Contains(arg, "=") && !values.Has(s.Positional) {
+			values[s.Positional] = arg
+			continue
+		}
+		name, value, hasValue := strings.Cut(arg, "=")
+		row, ok := s.Param(name)
+		if !ok {
+			return nil, s.unknown(name)
+		}
+		if isFlag(row) {
+			// The app takes any value of a flag for yes, "false" included.
+			if hasValue && value != "true" {
+				return nil, Misuse("Invalid value for %s: %s. Leave it out or give it alone.", name, value)
+			}
+			value = "true"
+		} else if !hasValue {
+			return nil, Misuse("Missing value for parameter: %s\n%s", Usage(row), s.usage())
+		}
+		if row.Kind == contentKind || name == s.Escaped {
+			value = expand(value)
+		}
+		if err := s.set(values, row, value); err != nil {
+			return nil, err
+		}
+	}
+	for name, value := range r.Literal {
+		row, ok := s.Param(name)
+		if !ok || isFlag(row) {
+			return nil, s.unknown(name)
+		}
+		if err := s.set(values, row, value); err != nil {
+			return nil, err
+		}
+	}
+	for _, row := range s.Params {
+		if row.Required && !values.Has(row.Name) {
+			return values, Misuse("Missing required parameter: %s\n%s", Usage(row), s.usage())
+		}
+	}
+	if values.Has("file") && values.Has("path") {
+		return values, Misuse("Use file=<name> or path=<path>, not both.")
+	}
+	return values, nil
+}
+
+// set stores one value. A repeated parameter is refused; the app silently takes the last one.
+func (s Syntax) set(values Values, row allowlist.Param, value string) error {
+	switch {
+	case values.Has(row.Name):
+		return Misuse("Parameter given twice: %s", row.Name)
+	case value == "" && row.Required:
+		return Misuse("Missing required parameter: %s", row.Name)
+	case value == "":
+		return Misuse("Missing value for parameter: %s\n%s", Usage(row), s.usage())
+	case len(row.Choices) > 0 && !slices.ContainsFunc(row.Choices, func(choice string) bool { return allowlist.IsChoice(value, choice) }):
+		return Misuse("Invalid value for %s: %s. Use %s.", row.Name, value, strings.Join(row.Choices, ", "))
+	}
+	values[row.Name] = value
+	return nil
+}
+
+func (s Syntax) unknown(name string) error {
+	return Misuse("Unknown parameter: %s\n%s", name, s.usage())
+}
+
+// expand replaces the escapes of the grammar. There is no way to escape the
+// backslash; text with such pairs has to come by standard input.
+func expand(value string) string {
+	return strings.NewReplacer(`\n`, "\n", `\t`, "\t").Replace(value)
+}
+
+// PartSwitch is followed by the minimum bytes of a long listing that a worker prints, in whole
+// rows. It keeps the whole, which the facts then name. With "lines:" before the number every
+// line is a row. A process for one call prints everything.
+const PartSwitch = "--part"
+
+// KeptSwitch has a worker print more of an answer that it keeps. It is followed by the id, the
+// offset at which the last part ended and the minimum bytes to print, without a command.
+const KeptSwitch = "--kept"
+
+// NarrowedSwitch asks which of the notes at the paths after it narrow access to themselves, and to
+// which level; without paths, which notes of the vault.
+const NarrowedSwitch = "--narrowed"
+
+// MarkedSwitch asks which notes have one of the tags after it, or for "private" narrow access to
+// themselves.
+const MarkedSwitch = "--marked"
+
+// Kept is what of an answer a worker is to print. The zero Kept is nothing.
+type Kept struct {
+	ID          string
+	From, Bytes int
+}
+
+// maxPart is more than an answer has that is kept.
+const maxPart = 16 << 20
+
+func parseKept(args []string) (k Kept, ok bool) {
+	if len(args) != 3 || args[0] == "" {
+		return k, false
+	}
+	from, ok1 := parseSize(args[1])
+	bytes, ok2 := parseSize(args[2])
+	return Kept{args[0], from, bytes}, ok1 && ok2
+}
+
+func parseSize(text string) (n int, ok bool) {
+	n, err := strconv.Atoi(text)
+	return n, err == nil && 0 <= n && n <= maxPart
+}
+
+// Number reads a parameter that is a whole number within bounds, or returns
+// what counts without it.
+func (p Values) Number(name string, fallback, least, most int) (int, error) {
+	if !p.Has(name) {
+		return fallback, nil
+	}
+	n, err := strconv.Atoi(p[name])
+	if err != nil || n < least || n > most {
+		return 0, Misuse("Invalid number: %s. Use %s from %d to %d.", p[name], name, least, most)
+	}
+	return n, nil
+}
+
+// WriteOptions says how a command that writes is carried out.
+type WriteOptions struct {
+	Mode              string // PlanSwitch, BeginSwitch or EndSwitch; "" carries the call out
+	ID                string // of the entry in the journal, "" for a new one
+	Expect            string // the hash that the note must have, "" for any
+	Caller            string // "" if unknown
+	Client            string // its name, "" for none
+	Batch             string // shared by all calls of a batch, "" for a single one
+	RefuseDestructive bool   // of a change that was not approved
+	Addresses         string // AddressesAsk or AddressesLog; "" does not look at what is added
+	Approved          string // the digest of the change that a user was shown, "" for any
+}
+
+// The switches for it, before the command.
+const (
+	WriteSwitch  = "--write" // without it nothing is changed and nothing kept
+	PlanSwitch   = "--plan"  // show what would be done, and do nothing
+	BeginSwitch  = "--begin" // record it as well, for the app to carry it out
+	EndSwitch    = "--end"   // verify that
+	ChangeSwitch = "--change"
+	ExpectSwitch = "--expect"
+
+	CallerSwitch  = "--caller"
+	ClientSwitch  = "--client"
+	BatchSwitch   = "--batch"
+	SparingSwitch = "--sparing"
+	// AddressesSwitch looks for texts of other notes in the addresses that are added. They make a
+	// change destructive with AddressesAsk, and are only reported with AddressesLog.
+	AddressesSwitch = "--addresses"
+	AddressesAsk    = "ask"
+	AddressesLog    = "log"
+	ApprovedSwitch  = "--approved" // with the digest of a plan that was shown
+)
+
+// maxCaller is the longest name of a caller or a batch that the journal keeps.
+const maxCaller = 256
+
+// FirstSwitch returns the first switch that was given.
+func (m WriteOptions) FirstSwitch() string {
+	switch {
+	case m.Mode != "":
+		return m.Mode
+	case m.ID != "":
+		return ChangeSwitch
+	case m.Caller != "":
+		return CallerSwitch
+	case m.Client != "":
+		return ClientSwitch
+	case m.Batch != "":
+		return BatchSwitch
+	case m.RefuseDestructive:
+		return SparingSwitch
+	case m.Addresses != "":
+		return AddressesSwitch
+	case m.Approved != "":
+		return ApprovedSwitch
+	}
+	return ExpectSwitch
+}
+
+// isHex reports whether a text is so many hexadecimal digits.
+func isHex(text string, digits int) bool {
+	return len(text) == digits && strings.Trim(text, "0123456789abcdef") == ""
+}
+
+// WorkerSwitch makes a resident worker of this program.
+const WorkerSwitch = "--worker"
+
+// StatusSwitch asks what surrounds the program in place of a command.
+const StatusSwitch = "--status"
+
+// UnlessSwitch is followed by the state that the facts of an earlier answer had. Where a
+// call would answer from the same state, it answers nothing.
+const UnlessSwitch = "--unless"
+
+// CompactSwitch has a listing in JSON printed without the space between its tokens.
+const CompactSwitch = "--compact"
+
+// FactsSwitch has a call end with a report on stderr, for the gateway.
+const FactsSwitch = "--facts"
+
+// Line is a command line taken apart, its parameters not yet looked at.
+type Line struct {
+	Folder   string
+	Stdin    string       // the parameter whose value comes from standard input
+	Options  WriteOptions // for a command that writes
+	Facts    bool         // write a line of facts after the answer
+	Compact  bool         // leave out the space of JSON where that is possible
+	Unless   string       // the state of the index in which nothing is to be answered
+	Part     Part         // how much of a listing a worker prints, and keeps the whole
+	Kept     Kept         // what of an answer that a worker keeps, in place of a command
+	Question string       // NarrowedSwitch or MarkedSwitch with Args, in place of a command
+	MayWrite bool         // the command may change something
+	Vault    *string      // the name the caller knows the vault by, if he gave one
+	Command  string
+	Args     []string
+}
+
+const Synopsis = "Usage: vaultwicket vault FOLDER [--write] [--stdin PARAM] [--plan] [--change ID] [--expect HASH] [--approved DIGEST] [vault=<name>] <command> [options]"
+
+// ParseLine takes the arguments of the program apart.
+func ParseLine(args []string) (Line, error) {
+	if len(args) == 0 || !IsFolder(args[0]) {
+		return Line{}, Misuse("No folder given.\n%s", Synopsis)
+	}
+	l := Line{Folder: args[0]}
+	rest, err := l.takeSwitches(args[1:])
+	if err != nil {
+		return Line{}, err
+	}
+	if len(rest) == 0 && l.Kept.ID != "" || l.Question != "" {
+		l.Args = rest
+		return l, nil
+	}
+	if len(rest) == 0 {
+		return Line{}, Misuse("No command given.\n%s", Synopsis)
+	}
+	l.Command, l.Args = rest[0], rest[1:]
+	// --help is another spelling of the command help. Every other switch is refused: the app ignores
+	// unknown ones, and --copy would change the clipboard.
+	if l.Command == "--help" {
+		l.Command = "help"
+	}
+	asked := false
+	for _, arg := range append([]string{l.Command}, l.Args...) {
+		if isSwitch(arg) && arg != "--help" {
+			return l, Misuse("Unknown switch: %s", arg)
+		}
+		asked = asked || arg == "--help"
+	}
+	if asked {
+		l.Command, l.Args = "help", []string{l.Command}
+	}
+	return l, nil
+}
+
+// takeSwitches reads the switches before the command, and returns the rest.
+func (l *Line) takeSwitches(args []string) ([]string, error) {
+	for len(args) > 0 {
+		arg, value := args[0], "" // of a switch with one, none of which can be empty
+		if len(args) > 1 {
+			value = args[1]
+		}
+		name, isVault := strings.CutPrefix(arg, "vault=")
+		switch {
+		case arg == "--stdin" && l.Stdin == "":
+			if value == "" || isSwitch(value) {
+				return nil, Misuse("--stdin needs the name of a parameter.\n%s", Synopsis)
+			}
+			l.Stdin, args = value, args[1:]
+		case arg == WorkerSwitch || arg == StatusSwitch:
+			return nil, Misuse("%s must be the only argument after the folder.", arg)
+		case arg == FactsSwitch:
+			l.Facts = true
+		case arg == CompactSwitch:
+			l.Compact = true
+		case arg == WriteSwitch:
+			l.MayWrite = true
+		case (arg == PlanSwitch || arg == BeginSwitch || arg == EndSwitch) && l.Options.Mode == "":
+			l.Options.Mode = arg
+		case arg == ChangeSwitch && l.Options.ID == "":
+			if len(args) < 2 {
+				return nil, Misuse("%s needs an id.", arg)
+			}
+			if _, err := journal.ParseID(value); err != nil {
+				return nil, Misuse("%s: %v", arg, err)
+			}
+			l.Options.ID, args = value, args[1:]
+		case arg == CallerSwitch && l.Options.Caller == "", arg == BatchSwitch && l.Options.Batch == "", arg == ClientSwitch && l.Options.Client == "":
+			if value == "" || len(value) > maxCaller || !utf8.ValidString(value) {
+				return nil, Misuse("%s needs a name of 1 to %d bytes.", arg, maxCaller)
+			}
+			*map[string]*string{CallerSwitch: &l.Options.Caller, ClientSwitch: &l.Options.Client, BatchSwitch: &l.Options.Batch}[arg] = value
+			args = args[1:]
+		case arg == SparingSwitch:
+			l.Options.RefuseDestructive = true
+		case arg == AddressesSwitch && l.Options.Addresses == "":
+			if value != AddressesAsk && value != AddressesLog {
+				return nil, Misuse("%s needs %s or %s.", arg, AddressesAsk, AddressesLog)
+			}
+			l.Options.Addresses, args = value, args[1:]
+		case arg == ExpectSwitch && l.Options.Expect == "":
+			if !isHex(value, 16) {
+				return nil, Misuse("%s needs a hash of 16 hexadecimal digits.", arg)
+			}
+			l.Options.Expect, args = value, args[1:]
+		case arg == UnlessSwitch && l.Unless == "":
+			if !isHex(value, 16) {
+				return nil, Misuse("%s needs a state of 16 hexadecimal digits.", arg)
+			}
+			l.Unless, args = value, args[1:]
+		case arg == PartSwitch && l.Part == (Part{}):
+			number, lines := strings.CutPrefix(value, "lines:")
+			size, ok := parseSize(number)
+			if !ok || size == 0 {
+				return nil, Misuse("%s needs a number of bytes, which may have lines: before it.", arg)
+			}
+			l.Part, args = Part{Bytes: size, Lines: lines}, args[1:]
+		case arg == KeptSwitch:
+			kept, ok := parseKept(args[1:])
+			if !ok {
+				return nil, Misuse("%s needs an id, the offset of a piece and a number of bytes, and nothing behind them.", arg)
+			}
+			l.Kept = kept
+			return nil, nil
+		case arg == NarrowedSwitch, arg == MarkedSwitch:
+			l.Question = arg
+			return args[1:], nil
+		case arg == ApprovedSwitch && l.Options.Approved == "":
+			if !isHex(value, 2*sha256.Size) {
+				return nil, Misuse("%s needs a digest of 64 hexadecimal digits.", arg)
+			}
+			l.Options.Approved, args = value, args[1:]
+		case isVault && l.Vault == nil:
+			l.Vault = &name
+		default:
+			return args, nil
+		}
+		args = args[1:]
+	}
+	return nil, nil
+}
+
+// IsFolder reports whether an argument can name the folder of a vault.
+func IsFolder(arg string) bool { return arg != "" && !isSwitch(arg) }
+
+func isSwitch(arg string) bool { return strings.HasPrefix(arg, "--") }
+
+// ReadLiteral reads the value of one parameter, of at most limit bytes, from
+// standard input.
+func ReadLiteral(param string, stdin io.Reader, limit int64) (map[string]string, error) {
+	text, err := io.ReadAll(io.LimitReader(stdin, limit+1))
+	if err != nil {
+		return nil, Failure("Cannot read standard input: %v", err)
+	}
+	if int64(len(text)) > limit {
+		return nil, Misuse("Standard input is too long: at most %d bytes.", limit)
+	}
+	return map[string]string{param: string(text)}, nil
+}
+
+// WantsFacts reports whether a command line has the switch for it, also one that
+// cannot be parsed.
+func WantsFacts(args []string) bool {
+	return len(args) > 0 && slices.Contains(args[1:], FactsSwitch)
+}
+
+// suggestions is how many near names the app offers at most.
+const suggestions = 3
+
+// UnknownCommand is the app's answer to a command that it does not have, with the nearest
+// official names, the best first.
+func UnknownCommand(name string) error {
+	const longest = 40 // no official name is longer; a text has no near name
+	type match struct {
+		name     string
+		distance int
+	}
+	var near []match
+	for _, candidate := range allowlist.Commands() {
+		if name == "" || len(name) > longest || candidate.EmbeddedOnly {
+			continue
+		}
+		most := max(1, len(candidate.Name)/3)
+		if d := quote.Mistakes([]byte(name), []byte(candidate.Name), most); d <= most || slices.Contains(strings.Split(candidate.Name, ":"), name) {
+			near = append(near, match{candidate.Name, d})
+		}
+	}
+	if len(near) == 0 {
+		return Misuse("Command %q not found. It may require a plugin to be enabled.", Verbatim(name))
+	}
+	slices.SortStableFunc(near, func(a, b match) int { return cmp.Compare(a.distance, b.distance) })
+	var names []string
+	for _, m := range near[:min(len(near), suggestions)] {
+		names = append(names, m.name)
+	}
+	return Misuse("Command %q not found. Did you mean: %s?", Verbatim(name), strings.Join(names, ", "))
 }

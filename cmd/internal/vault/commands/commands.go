@@ -7,10 +7,18 @@
 package commands
 
 import (
+	"errors"
 	"fmt"
 	"slices"
+	"sync"
 
+	"vaultwicket/cmd/internal/vault/budget"
 	"vaultwicket/cmd/internal/vault/command"
+	"vaultwicket/cmd/internal/vault/disk"
+	"vaultwicket/cmd/internal/vault/knowledge"
+	"vaultwicket/cmd/internal/vault/knowledge/index"
+	"vaultwicket/cmd/internal/vault/order"
+	"vaultwicket/cmd/internal/vault/query"
 )
 
 // table is filled by the init functions of the files, and only read afterwards.
@@ -33,4 +41,194 @@ func limited(said command.Reply, shown, total int, thing string) command.Reply {
 	}
 	said.Notice = notice
 	return said
+}
+
+// folderOf returns the folder of a request, the vault's own without one. One that
+// cannot be seen is an error: a slip in its name must not mean "no notes".
+func folderOf(v *command.Vault, p command.Values) (disk.Path, error) {
+	if !p.Has("folder") || p["folder"] == "/" {
+		return disk.Path{}, nil
+	}
+	under, err := v.FolderOf(p["folder"])
+	if err != nil {
+		return under, command.FolderNotFound(p["folder"])
+	}
+	if err = v.IsThere(under); disk.IsMissing(err) {
+		err = command.FolderNotFound(p["folder"])
+	}
+	return under, err
+}
+
+// Notes returns the notes that a request is about and that wanted takes, in the order
+// of listings. wanted is called from several goroutines; texts says that it asks for
+// the texts of notes.
+func Notes(v *command.Vault, p command.Values, texts bool, wanted func(*knowledge.Note) bool) ([]disk.Path, error) {
+	under, err := folderOf(v, p)
+	if err != nil {
+		return nil, err
+	}
+	found := func(*knowledge.Note) bool { return true }
+	failed := func() error { return nil }
+	if p.Has("query") {
+		q, err := query.Parse(p["query"], query.Options{Budget: budget.From(v.Ctx)})
+		if err != nil {
+			return nil, BadQuery(err)
+		}
+		found, failed, texts = func(n *knowledge.Note) bool { return q.Match(n) }, q.Err, texts || q.NeedsText()
+	}
+	excluded, err := v.Excluded()
+	if err != nil {
+		return nil, err
+	}
+	var mu sync.Mutex
+	var names []string
+	err = v.Host.Knowledge.EachNote(v.View(), knowledge.Scope{Folder: under, Excluded: excluded, Texts: texts}, func(n *knowledge.Note) {
+		if v.Ctx.Err() != nil || !found(n) || !wanted(n) {
+			return
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		names = append(names, n.File)
+	})
+	switch {
+	case err != nil:
+		return nil, err
+	case v.Ctx.Err() != nil:
+		return nil, v.Ctx.Err()
+	case failed() != nil:
+		return nil, BadQuery(failed())
+	}
+	order.Sort(names)
+	return paths(v, names)
+}
+
+// Indexed returns the notes that a request is about and of which the index says what
+// wanted asks, in the order of listings.
+func Indexed(v *command.Vault, p command.Values, wanted func(*index.File) bool) ([]disk.Path, error) {
+	if p.Has("query") {
+		x, err := v.Index()
+		if err != nil {
+			return nil, err
+		}
+		all, err := Notes(v, p, false, func(*knowledge.Note) bool { return true })
+		return slices.DeleteFunc(all, func(path disk.Path) bool {
+			place, ok := x.Place(path.String())
+			return !ok || !wanted(x.Files[place])
+		}), err
+	}
+	under, err := folderOf(v, p)
+	if err != nil {
+		return nil, err
+	}
+	files, err := v.ScopedFiles(nil)
+	if err != nil {
+		return nil, err
+	}
+	var notes []disk.Path
+	for _, f := range files {
+		if f.IsNote() && f.Path.Below(under) && wanted(f) {
+			notes = append(notes, f.Path)
+		}
+	}
+	return notes, nil
+}
+
+func paths(v *command.Vault, names []string) ([]disk.Path, error) {
+	all := make([]disk.Path, 0, len(names))
+	for _, name := range names {
+		path, err := v.PathOf(name)
+		if err != nil {
+			return nil, command.FileNotFound(name)
+		}
+		all = append(all, path)
+	}
+	return all, nil
+}
+
+// BadQuery says what is wrong with a query, and what would be right.
+func BadQuery(err error) error {
+	var advised interface {
+		error
+		Hint() string
+	}
+	if errors.As(err, &advised) && advised.Hint() != "" {
+		return command.Misuse("%v; %s", err, advised.Hint())
+	}
+	return command.Misuse("%v", err)
+}
+
+// Limits of one change. No one looks through more than that before it is made,
+// and all of it is in memory at once.
+const (
+	maxNotes = 1000
+	maxBytes = 32 << 20 // of the notes as they are and as they become, together
+)
+
+// Changes collects what becomes of many notes. The zero Changes is not usable; see
+// [For].
+type Changes struct {
+	v     *command.Vault
+	steps []command.Step
+	size  int
+}
+
+// For returns an empty collection for the vault of a call.
+func For(v *command.Vault) *Changes { return &Changes{v: v} }
+
+// Edit adds what edit makes of a note, if it is another text. A note that is gone by
+// now is left out. The error of edit is returned as it is; others say that the note
+// cannot be read, or that the change is too large.
+func (c *Changes) Edit(path disk.Path, edit func(text []byte) ([]byte, error)) error {
+	if err := c.v.Ctx.Err(); err != nil {
+		return err
+	}
+	before, err := c.v.Disk.Read(path)
+	switch {
+	case disk.IsMissing(err):
+		return nil
+	case err != nil:
+		return command.ReadError(path.String(), err)
+	}
+	after, err := edit(before)
+	if err != nil {
+		return err
+	}
+	s := command.Step{Path: path, Before: command.Existing(before), After: command.Existing(after)}
+	if s.IsNoop() {
+		return nil
+	}
+	c.steps = append(c.steps, s)
+	c.size += len(before) + len(after)
+	if err := budget.From(c.v.Ctx).Hold(int64(len(before) + len(after))); err != nil {
+		return err
+	}
+	return c.fits()
+}
+
+func (c *Changes) fits() error {
+	switch {
+	case len(c.steps) > maxNotes:
+		return command.TooLong.Failure("More than %d notes would be changed. Nothing was changed. Narrow it with folder=<path>.", maxNotes)
+	case c.size > maxBytes:
+		return command.TooLong.Failure("More than %d MiB of notes would be changed, with what becomes of them. Nothing was changed. Narrow it with folder=<path>.", maxBytes>>20)
+	}
+	return nil
+}
+
+// Proposal returns all changes as one, which is made and undone as a whole. said is
+// what is printed once it is made, in front of the number of notes.
+func (c *Changes) Proposal(said string) command.Proposal {
+	p := command.Proposal{Steps: c.steps, Message: said + " in " + Counted(len(c.steps), "note")}
+	if len(c.steps) > 0 {
+		p.Note = c.steps[0].Path
+	}
+	return p
+}
+
+// Counted writes a number of things.
+func Counted(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
 }

@@ -1,13 +1,24 @@
 package commands
 
 import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
+	"sync/atomic"
+	"unicode"
+	"unicode/utf8"
 
 	"vaultwicket/cmd/internal/vault/command"
+	"vaultwicket/cmd/internal/vault/knowledge"
 	"vaultwicket/cmd/internal/vault/knowledge/index"
+	"vaultwicket/cmd/internal/vault/markdown"
 	"vaultwicket/cmd/internal/vault/order"
 )
 
@@ -18,6 +29,7 @@ func init() {
 		command.Command{Name: "unresolved", OfIndex: true, Run: unresolved},
 		command.Command{Name: "orphans", OfIndex: true, Run: orphans},
 		command.Command{Name: "deadends", OfIndex: true, Run: deadends},
+		command.Command{Name: "related", Run: related},
 	)
 }
 
@@ -227,4 +239,417 @@ func neighbours(g *index.Graph, at int, direction string) (places []int) {
 		}
 	}
 	return places
+}
+
+const (
+	defaultRows    = 10
+	maxRelatedRows = 100
+)
+
+// row is one related note.
+type row struct {
+	Path    string   `json:"path"`
+	Score   float64  `json:"score"`
+	Reasons []string `json:"reasons"`
+}
+
+func related(v *command.Vault, p command.Values) (command.Reply, error) {
+	limit, err := p.Number("limit", defaultRows, 1, maxRelatedRows)
+	if err != nil {
+		return command.Reply{}, err
+	}
+	x, place, err := v.IndexedTarget(p)
+	if err != nil {
+		return command.Reply{}, err
+	}
+	excluded, err := v.Excluded()
+	if err != nil {
+		return command.Reply{}, err
+	}
+	s := newScores(x, place, excluded)
+	s.links()
+	s.tags()
+	if err := s.words(v, excluded); err != nil {
+		return command.Reply{}, err
+	}
+	rows := s.best(limit)
+	if p["format"] == command.FormatJSON {
+		text, err := json.Marshal(rows)
+		return limited(command.Text(string(text)), len(rows), len(s.evidence), "note"), err
+	}
+	if len(rows) == 0 {
+		return command.Text("No related notes found."), nil
+	}
+	table := command.Table{}
+	for _, r := range rows {
+		table.Rows = append(table.Rows, []string{r.Path, strings.Join(r.Reasons, "; ")})
+	}
+	return limited(table.Reply(command.FormatTSV), len(rows), len(s.evidence), "note"), nil
+}
+
+// scores are what speaks for each file of an index, by its place.
+type scores struct {
+	x        *index.Index
+	from     int
+	notes    int // that can be related
+	isNote   []bool
+	evidence map[int]*evidence
+}
+
+// evidence is what speaks for one note. Names are collected in the order of listings.
+type evidence struct {
+	score               float64
+	linksTo, linkedFrom bool
+	targets, sources    []int // to which both link, and which link to both
+	tags, words         []string
+}
+
+func newScores(x *index.Index, from int, excluded func(string) bool) *scores {
+	s := &scores{x: x, from: from, isNote: make([]bool, len(x.Files)), evidence: map[int]*evidence{}}
+	for i, f := range x.Files {
+		s.isNote[i] = i != from && f.IsNote() && !excluded(f.Path.String())
+		if s.isNote[i] {
+			s.notes++
+		}
+	}
+	return s
+}
+
+// of returns the evidence for a file, nil if it cannot be related.
+func (s *scores) of(place int) *evidence {
+	if !s.isNote[place] {
+		return nil
+	}
+	e := s.evidence[place]
+	if e == nil {
+		e = &evidence{}
+		s.evidence[place] = e
+	}
+	return e
+}
+
+// What the kinds of evidence weigh. A link was made by a person who saw a relation; one
+// that many notes share says little.
+const (
+	linkWeight = 2.0
+	tagWeight  = 0.5
+	wordWeight = 0.6
+)
+
+// share is the weight of something that several notes have in common.
+func share(common int) float64 { return 1 / math.Log2(2+float64(common)) }
+
+// links looks at the links of the note, the links to it, what else links to the same
+// notes, and what else is linked from where it is.
+func (s *scores) links() {
+	g := s.x.Graph()
+	for _, out := range g.Out(s.from) {
+		if e := s.of(int(out.Place)); e != nil {
+			e.linkedFrom = true
+			e.score += linkWeight
+		}
+		s.shared(int(out.Place), g.In(int(out.Place)), func(e *evidence) *[]int { return &e.targets })
+	}
+	for _, in := range g.In(s.from) {
+		if e := s.of(int(in.Place)); e != nil {
+			e.linksTo = true
+			e.score += linkWeight
+		}
+		s.shared(int(in.Place), g.Out(int(in.Place)), func(e *evidence) *[]int { return &e.sources })
+	}
+}
+
+// maxCommon is how many notes may share a link for it to be a reason: an index page, or a
+// note that everything links to, relates nothing.
+const maxCommon = 500
+
+func (s *scores) shared(with int, others []index.Edge, list func(*evidence) *[]int) {
+	if len(others) > maxCommon {
+		return
+	}
+	for _, other := range others {
+		if e := s.of(int(other.Place)); e != nil && int(other.Place) != with {
+			*list(e) = append(*list(e), with)
+			e.score += share(len(others))
+		}
+	}
+}
+
+// tags looks at the notes with the same tags.
+func (s *scores) tags() {
+	own := tagSet(s.x.Files[s.from])
+	if len(own) == 0 {
+		return
+	}
+	with := map[string][]int{}
+	for i, f := range s.x.Files {
+		if !s.isNote[i] {
+			continue
+		}
+		for tag := range tagSet(f) {
+			if own[tag] {
+				with[tag] = append(with[tag], i)
+			}
+		}
+	}
+	for _, tag := range slices.Sorted(maps.Keys(with)) { // in one order, for sums of fractions depend on it
+		places := with[tag]
+		weight := tagWeight * math.Log2(1+float64(s.notes)/float64(len(places)))
+		for _, place := range places {
+			e := s.of(place)
+			e.tags = append(e.tags, tag)
+			e.score += weight
+		}
+	}
+}
+
+// tagSet are the tags of a file in lower case.
+func tagSet(f *index.File) map[string]bool {
+	set := map[string]bool{}
+	for _, tag := range f.Facts().Tags() {
+		set[strings.ToLower(tag)] = true
+	}
+	return set
+}
+
+// best returns the rows with the highest scores; of equal ones those first that are
+// first in listings.
+func (s *scores) best(limit int) []row {
+	var places []int
+	for place, e := range s.evidence {
+		e.score = math.Round(e.score*100) / 100
+		places = append(places, place)
+	}
+	slices.SortFunc(places, func(a, b int) int {
+		if one, other := s.evidence[a].score, s.evidence[b].score; one != other {
+			return int(math.Copysign(1, other-one))
+		}
+		return a - b
+	})
+	rows := []row{}
+	for _, place := range places[:min(limit, len(places))] {
+		e := s.evidence[place]
+		rows = append(rows, row{Path: s.x.Files[place].Path.String(), Score: e.score, Reasons: s.reasons(e)})
+	}
+	return rows
+}
+
+// maxNames is how many names a reason lists.
+const maxNames = 4
+
+func (s *scores) reasons(e *evidence) (reasons []string) {
+	if e.linksTo {
+		reasons = append(reasons, "links here")
+	}
+	if e.linkedFrom {
+		reasons = append(reasons, "linked from here")
+	}
+	if len(e.targets) > 0 {
+		reasons = append(reasons, "both link to "+s.names(e.targets))
+	}
+	if len(e.sources) > 0 {
+		reasons = append(reasons, "both linked in "+s.names(e.sources))
+	}
+	if len(e.tags) > 0 {
+		reasons = append(reasons, "tags "+listed(e.tags))
+	}
+	if len(e.words) > 0 {
+		reasons = append(reasons, "words "+listed(e.words))
+	}
+	return reasons
+}
+
+// names are the names of files without their folders and the extension of notes.
+func (s *scores) names(places []int) string {
+	slices.Sort(places)
+	var names []string
+	for _, place := range places {
+		path := s.x.Files[place].Path
+		name := path.Stem()
+		if path.Ext() != "md" {
+			name += "." + path.Ext()
+		}
+		names = append(names, name)
+	}
+	return listed(names)
+}
+
+func listed(names []string) string {
+	text := strings.Join(names[:min(len(names), maxNames)], ", ")
+	if left := len(names) - maxNames; left > 0 {
+		text += fmt.Sprintf(" and %d more", left)
+	}
+	return text
+}
+
+// Limits of the words that are compared.
+const (
+	leastWord = 4    // letters: shorter words are mostly grammar
+	mostWord  = 40   // letters: longer ones are data
+	maxWords  = 4000 // of the note, the first ones
+	maxShared = 12   // words that count for one note, the rarest
+	rareShare = 0.02 // of all notes: what more of them contain says nothing
+	leastRare = 5    // notes, in a small vault
+)
+
+// words looks for the words of the note that few notes contain, and for the notes with
+// the same. It reads the texts of all notes once.
+func (s *scores) words(v *command.Vault, excluded func(string) bool) error {
+	text, err := v.Disk.Read(s.x.Files[s.from].Path)
+	if err != nil || !s.x.Files[s.from].IsNote() {
+		return nil // it has no words to compare
+	}
+	own := vocabularyOf(text)
+	if len(own.words) == 0 {
+		return nil
+	}
+	uses, err := own.usedIn(v, excluded, s)
+	if err != nil {
+		return err
+	}
+	for place, ids := range uses {
+		e := (*evidence)(nil)
+		slices.SortFunc(ids, func(a, b uint16) int {
+			return cmp.Or(cmp.Compare(own.notes[a].Load(), own.notes[b].Load()), cmp.Compare(own.words[a], own.words[b]))
+		})
+		for _, id := range ids {
+			n := own.notes[id].Load()
+			if n > own.rare || e != nil && len(e.words) == maxShared {
+				break // after it are only words that are more frequent
+			}
+			e = s.of(place)
+			e.words = append(e.words, own.words[id])
+			e.score += wordWeight * math.Log2(1+float64(s.notes)/float64(n)) / math.Log2(2+float64(s.notes)) * share(len(e.words))
+		}
+	}
+	return nil
+}
+
+// vocabulary are the words of a note, and in how many other notes each is.
+type vocabulary struct {
+	ids   map[string]uint16
+	marks [1 << 10]uint64 // of the words, see [mark]: most words of other notes are none of them
+	words []string
+	notes []atomic.Int32
+	rare  int32 // in more notes than that a word is not rare
+}
+
+func vocabularyOf(text []byte) *vocabulary {
+	own := &vocabulary{ids: map[string]uint16{}}
+	eachWord(bodyOf(text), func(word []byte) {
+		if _, known := own.ids[string(word)]; !known && len(own.words) < maxWords {
+			own.ids[string(word)] = uint16(len(own.words))
+			own.words = append(own.words, string(word))
+			at := wordMark(word)
+			own.marks[at>>6] |= 1 << (at & 63)
+		}
+	})
+	own.notes = make([]atomic.Int32, len(own.words))
+	return own
+}
+
+// wordMark is a number below 65,536 that is the same for the same word, which has at least
+// four bytes.
+func wordMark(word []byte) uint32 {
+	last := len(word) - 1
+	return (uint32(word[0])*0x9e5f ^ uint32(word[1])*0x85eb ^ uint32(word[2])*0xc2b3 ^ uint32(word[3])*0x27d5 ^ uint32(word[last])*0x1657 ^ uint32(last)*0x3f4d) & 0xffff
+}
+
+// id returns the number of a word, if it is one of the note.
+func (own *vocabulary) id(word []byte) (id uint16, known bool) {
+	at := wordMark(word)
+	if own.marks[at>>6]&(1<<(at&63)) == 0 {
+		return 0, false
+	}
+	id, known = own.ids[string(word)]
+	return id, known
+}
+
+// bodyOf returns a note without its properties and its links, which count by themselves.
+func bodyOf(text []byte) (body []byte) {
+	found := markdown.Scan(text)
+	at := found.Body
+	for _, link := range found.Links {
+		if link.Span.Start >= at {
+			body = append(append(body, text[at:link.Span.Start]...), ' ')
+			at = link.Span.End
+		}
+	}
+	return append(body, text[at:]...)
+}
+
+// usedIn returns which of the words each note contains, by its place. Of a word that
+// is not rare it may be left out.
+func (own *vocabulary) usedIn(v *command.Vault, excluded func(string) bool, s *scores) (map[int][]uint16, error) {
+	own.rare = max(leastRare, int32(rareShare*float64(s.notes)))
+	var mu sync.Mutex
+	uses := map[int][]uint16{}
+	err := v.Host.Knowledge.EachNote(v.View(), knowledge.Scope{Excluded: excluded, Texts: true}, func(n *knowledge.Note) {
+		place, ok := s.x.Place(n.File)
+		if !ok || !s.isNote[place] || v.Ctx.Err() != nil {
+			return
+		}
+		seen := make([]uint16, 0, 32)
+		eachWord(n.Text(), func(word []byte) {
+			id, known := own.id(word)
+			if !known || own.notes[id].Load() > own.rare || slices.Contains(seen, id) {
+				return
+			}
+			seen = append(seen, id)
+		})
+		if len(seen) == 0 {
+			return
+		}
+		for _, id := range seen {
+			own.notes[id].Add(1)
+		}
+		mu.Lock()
+		uses[place] = seen
+		mu.Unlock()
+	})
+	if err == nil {
+		err = v.Ctx.Err()
+	}
+	return uses, err
+}
+
+// eachWord visits the words of a text in lower case, each time one is there. What visit
+// is given is good until it returns.
+func eachWord(text []byte, visit func(word []byte)) {
+	var lower [mostWord * utf8.UTFMax]byte
+	for at := 0; at < len(text); {
+		start, letters, plain := at, 0, true
+		for at < len(text) {
+			b := text[at]
+			if b < utf8.RuneSelf {
+				if b|0x20 < 'a' || b|0x20 > 'z' {
+					break
+				}
+				if letters < mostWord {
+					lower[letters] = b | 0x20
+				}
+				at++
+				letters++
+				continue
+			}
+			r, size := utf8.DecodeRune(text[at:])
+			if !unicode.IsLetter(r) && !unicode.IsMark(r) {
+				break
+			}
+			plain = false
+			at += size
+			letters++
+		}
+		switch {
+		case letters < leastWord || letters > mostWord:
+		case plain:
+			visit(lower[:letters])
+		default:
+			visit(bytes.ToLower(text[start:at]))
+		}
+		if at < len(text) {
+			_, size := utf8.DecodeRune(text[at:])
+			at += size
+		}
+	}
 }

@@ -1,17 +1,24 @@
 package commands
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/json"
+	"errors"
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
+	"vaultwicket/allowlist/quote"
 	"vaultwicket/cmd/internal/vault/command"
+	"vaultwicket/cmd/internal/vault/disk"
 	"vaultwicket/cmd/internal/vault/frontmatter"
 	"vaultwicket/cmd/internal/vault/knowledge"
 	"vaultwicket/cmd/internal/vault/knowledge/index"
 	"vaultwicket/cmd/internal/vault/lookup"
+	"vaultwicket/cmd/internal/vault/markdown"
 	"vaultwicket/cmd/internal/vault/order"
 )
 
@@ -20,6 +27,10 @@ func init() {
 		command.Command{Name: "properties", OfIndex: true, Run: properties},
 		command.Command{Name: "property:read", Run: readProperty},
 		command.Command{Name: "aliases", OfIndex: true, Run: aliases},
+		command.Command{Name: "property:set", Plan: setProperty, Verify: meansSet},
+		command.Command{Name: "property:add", Plan: addItems},
+		command.Command{Name: "property:remove-item", Plan: removeItems},
+		command.Command{Name: "property:remove", Plan: removeProperty, Verify: meansRemoved},
 	)
 }
 
@@ -296,4 +307,321 @@ func aliases(v *command.Vault, p command.Values) (command.Reply, error) {
 		return command.Nothing("", "%s has no aliases", command.Place(p["file"]+p["path"])), nil
 	}
 	return table.Reply(command.FormatTSV), nil
+}
+
+// setProperty changes the lines of one property. The app writes the whole block
+// anew, which loses comments and every other form.
+func setProperty(v *command.Vault, p command.Values) (command.Proposal, error) {
+	if p.Has("folder") || p.Has("query") {
+		return setProperties(v, p)
+	}
+	t, text, err := v.MarkdownNote(p)
+	if err != nil {
+		return command.Proposal{}, err
+	}
+	value, err := NewValue(v, p)
+	if err != nil {
+		return command.Proposal{}, err
+	}
+	becomes, err := value.in(t.Path, text)
+	if err != nil {
+		return command.Proposal{}, err
+	}
+	edited, err := value.Set(t.Path, text)
+	proposal := command.ProposeChange(t.Path, text, edited, "Set "+p["name"]+": "+p["value"])
+	if shaped, _ := frontmatter.ParseValue(p["value"], ""); !p.Has("type") && !shaped.Equal(becomes) && frontmatter.Get(text, p["name"]).Kind() != frontmatter.Null {
+		proposal.AppDoesLess = command.AppDoesLess.Failure("The app would change the type of the property %q. With type= it does not.", command.Verbatim(p["name"]))
+	}
+	return proposal, err
+}
+
+// removeProperty says the same of a property that is not there: like the app, and
+// because a note without it is what was asked for.
+func removeProperty(v *command.Vault, p command.Values) (command.Proposal, error) {
+	t, text, err := v.MarkdownNote(p)
+	if err != nil {
+		return command.Proposal{}, err
+	}
+	edited, _, err := frontmatter.Remove(text, p["name"])
+	if err != nil {
+		return command.Proposal{}, PropertyError(t.Path, text, err)
+	}
+	return command.ProposeChange(t.Path, text, edited, "Removed: "+p["name"]), nil
+}
+
+// Value is what a request sets a property to.
+type Value struct {
+	name, typed     string
+	given, assigned bool // the type, by the request or in the vault
+	value           frontmatter.Value
+}
+
+// NewValue reads the value of a request. Its type is the one that is given, else that of a list in
+// the note, else the one that the user assigned to the name in this vault, else that of the value
+// in the note, else that of the shape of the value. A value that does not fit the type is refused.
+// The app goes by the shape alone, with which a number replaces a text.
+func NewValue(v *command.Vault, p command.Values) (Value, error) {
+	as, assigned := frontmatter.Type(p["type"]), false
+	if !p.Has("type") {
+		types, err := PropertyTypes(v)
+		if err != nil {
+			return Value{}, err
+		}
+		as, assigned = assignedType(types, p["name"])
+	}
+	value, err := frontmatter.ParseValue(p["value"], as)
+	switch {
+	case err == nil:
+		return Value{p["name"], p["value"], p.Has("type"), assigned, value}, nil
+	case assigned:
+		return Value{}, command.Misuse("%v. In this vault %q is of the type %s; type= sets it to another.", err, command.Verbatim(p["name"]), as)
+	}
+	return Value{}, command.MisuseWithHint(dateMeant(v, p["value"], as), "%v", err)
+}
+
+// in returns the value for the note at a path.
+func (x Value) in(at disk.Path, text []byte) (frontmatter.Value, error) {
+	old := frontmatter.Get(text, x.name)
+	as := old.Type()
+	switch kind := old.Kind(); {
+	case x.given, kind == frontmatter.Null, kind != frontmatter.List && x.assigned:
+		return x.value, nil
+	case kind == frontmatter.Map:
+		return x.value, command.Misuse("The property %q of %q has properties of its own; type= replaces them.", command.Verbatim(x.name), command.Verbatim(at.String()))
+	case kind == frontmatter.List:
+		as = frontmatter.TypeMultitext
+	}
+	value, err := frontmatter.ParseValue(x.typed, as)
+	if err != nil {
+		err = command.Misuse("%v. The property %q of %q is of the type %s; type= sets it to another.", err, command.Verbatim(x.name), command.Verbatim(at.String()), as)
+	}
+	return value, err
+}
+
+// Set returns the text of the note at a path with the property set.
+func (x Value) Set(at disk.Path, text []byte) ([]byte, error) {
+	value, err := x.in(at, text)
+	if err != nil {
+		return nil, err
+	}
+	edited, err := frontmatter.Set(text, x.name, value)
+	if err != nil {
+		return nil, PropertyError(at, text, err)
+	}
+	return edited, nil
+}
+
+// dateMeant says which date a word for a day is. The word itself is no value of a date, and
+// no one has seen the date that it would become.
+func dateMeant(v *command.Vault, word string, as frontmatter.Type) string {
+	if as != frontmatter.TypeDate {
+		return ""
+	}
+	days, err := command.DaysAhead(word, v.Today())
+	if err != nil || days.First != days.Last {
+		return ""
+	}
+	return fmt.Sprintf("%q is value=%s", command.Verbatim(quote.Short(word)), days.First.Format(time.DateOnly))
+}
+
+// assignedType returns the type that a name has in a vault. The three that the
+// app has for itself are lists everywhere.
+func assignedType(types map[string]string, name string) (as frontmatter.Type, ok bool) {
+	name = strings.ToLower(name)
+	switch set := types[name]; set {
+	case "text", "number", "checkbox", "date", "datetime", "multitext":
+		return frontmatter.Type(set), true
+	case "tags", "aliases":
+		return frontmatter.TypeMultitext, true
+	}
+	if slices.Contains(always[:], name) {
+		return frontmatter.TypeMultitext, true
+	}
+	return "", false
+}
+
+// PropertyError explains why the properties of a note cannot be changed, with the line
+// of the note: those of the errors are counted from the start of the block.
+func PropertyError(at disk.Path, text []byte, err error) error {
+	line, reason := 0, err.Error()
+	var malformed *frontmatter.Malformed
+	var refusal *frontmatter.Refusal
+	switch {
+	case errors.As(err, &malformed):
+		line, reason = malformed.Line, malformed.Reason
+	case errors.As(err, &refusal):
+		line, reason = refusal.Line, refusal.Reason
+	}
+	if line == 0 {
+		return command.Failure("The properties of %q cannot be changed: %s.", command.Verbatim(at.String()), reason)
+	}
+	line += bytes.Count(text[:markdown.Scan(text).Frontmatter.Start], []byte("\n"))
+	return command.Failure("The properties of %q cannot be changed: line %d: %s.", command.Verbatim(at.String()), line, reason)
+}
+
+// meansSet judges a property that was set. Without type= the app goes by what the
+// value looks like, where this program goes by the type that the vault gives the
+// name.
+func meansSet(v *command.Vault, p command.Values, c command.AppChange) (command.Verdict, error) {
+	asked, err := NewValue(v, p)
+	if err != nil {
+		return command.Verdict{}, err
+	}
+	value, err := asked.in(disk.Path{}, c.Before.Text)
+	if err != nil {
+		return command.Verdict{}, err
+	}
+	for i, candidate := range append([]frontmatter.Value{value}, likeTheApp(p, value)...) {
+		wanted, err := frontmatter.Set(c.Before.Text, p["name"], candidate)
+		if err != nil {
+			continue
+		}
+		if verdict := command.Properties(wanted, c.Now.Text); verdict.Done {
+			if i > 0 && !candidate.Equal(value) {
+				verdict.Style = "the app has given the property another type than vaultwicket would have"
+			}
+			return verdict, nil
+		}
+	}
+	return command.Verdict{}, nil
+}
+
+// likeTheApp are the values that the app may have made of a request: that of the
+// shape where no type was named, a list with its blanks, an empty value as null.
+func likeTheApp(p command.Values, value frontmatter.Value) (others []frontmatter.Value) {
+	if !p.Has("type") {
+		if shaped, err := frontmatter.ParseValue(p["value"], ""); err == nil {
+			others = append(others, shaped)
+		}
+	}
+	if value.Kind() == frontmatter.List {
+		if elements, err := json.Marshal(strings.Split(p["value"], ",")); err == nil {
+			if spaced, err := frontmatter.ParseValue(string(elements), frontmatter.TypeMultitext); err == nil {
+				others = append(others, spaced)
+			}
+		}
+	}
+	if p["value"] == "" && value.Kind() == frontmatter.String {
+		others = append(others, frontmatter.Value{})
+	}
+	return others
+}
+
+// meansRemoved judges a note without a property.
+func meansRemoved(_ *command.Vault, p command.Values, c command.AppChange) (command.Verdict, error) {
+	wanted, _, err := frontmatter.Remove(c.Before.Text, p["name"])
+	if err != nil {
+		return command.Verdict{}, nil
+	}
+	return command.Properties(wanted, c.Now.Text), nil
+}
+
+// addItems adds items to a list, which is made if it is missing. Those that it has are left out.
+func addItems(v *command.Vault, p command.Values) (command.Proposal, error) {
+	return changeList(v, p, "Added to ", func(items, asked []frontmatter.Value) []frontmatter.Value {
+		for _, item := range asked {
+			if !slices.ContainsFunc(items, sameText(item)) {
+				items = append(items, item)
+			}
+		}
+		return items
+	})
+}
+
+// removeItems removes items from a list, which stays without any.
+func removeItems(v *command.Vault, p command.Values) (command.Proposal, error) {
+	return changeList(v, p, "Removed from ", func(items, asked []frontmatter.Value) []frontmatter.Value {
+		return slices.DeleteFunc(items, func(item frontmatter.Value) bool { return slices.ContainsFunc(asked, sameText(item)) })
+	})
+}
+
+func sameText(item frontmatter.Value) func(frontmatter.Value) bool {
+	return func(other frontmatter.Value) bool { return other.Text() == item.Text() }
+}
+
+// changeList changes the items of a list property, of one note or of several. What is not a list is
+// refused, unless the vault has the name as that of a list: then it is one of a single item.
+func changeList(v *command.Vault, p command.Values, said string, change func(items, asked []frontmatter.Value) []frontmatter.Value) (command.Proposal, error) {
+	asked, err := frontmatter.ParseValue(p["value"], frontmatter.TypeMultitext)
+	if err != nil {
+		return command.Proposal{}, err
+	}
+	types, err := PropertyTypes(v)
+	if err != nil {
+		return command.Proposal{}, err
+	}
+	as, _ := assignedType(types, p["name"])
+	edit := func(at disk.Path, text []byte) ([]byte, error) {
+		block := markdown.Scan(text).Frontmatter
+		all, err := frontmatter.Parse(text[block.Start:block.End])
+		if err != nil {
+			return nil, PropertyError(at, text, err)
+		}
+		old, _ := all.Lookup(p["name"])
+		items := slices.Clone(old.Value.List())
+		switch kind := old.Value.Kind(); {
+		case kind == frontmatter.List || kind == frontmatter.Null:
+		case as == frontmatter.TypeMultitext && kind != frontmatter.Map:
+			items = []frontmatter.Value{old.Value}
+		default:
+			kind := command.Kind{Code: command.BadValue.Code, Hint: "property:set with type=list makes it a list"}
+			return nil, kind.Failure("The property %q of %q is not a list.", command.Verbatim(p["name"]), command.Verbatim(at.String()))
+		}
+		now := change(slices.Clone(items), asked.List())
+		if len(now) == len(items) {
+			return text, nil
+		}
+		edited, err := frontmatter.Set(text, p["name"], frontmatter.ListOf(now))
+		if err != nil {
+			return nil, PropertyError(at, text, err)
+		}
+		return edited, nil
+	}
+	if !p.Has("folder") && !p.Has("query") {
+		t, text, err := v.MarkdownNote(p)
+		if err != nil {
+			return command.Proposal{}, err
+		}
+		edited, err := edit(t.Path, text)
+		return command.ProposeChange(t.Path, text, edited, said+p["name"]+": "+p["value"]), err
+	}
+	notes, err := severalNotes(v, p)
+	if err != nil {
+		return command.Proposal{}, err
+	}
+	changes := For(v)
+	for _, path := range notes {
+		if err := changes.Edit(path, func(text []byte) ([]byte, error) { return edit(path, text) }); err != nil {
+			return command.Proposal{}, err
+		}
+	}
+	return changes.Proposal(said + p["name"] + ": " + p["value"]), nil
+}
+
+// severalNotes are those of a folder or a search.
+func severalNotes(v *command.Vault, p command.Values) ([]disk.Path, error) {
+	if command.NamesOneFile(p) {
+		return nil, command.Misuse("Use file=<name> or path=<path> for one note, or folder=<path> and query=<text> for several, not both.")
+	}
+	return Notes(v, p, false, func(*knowledge.Note) bool { return true })
+}
+
+// setProperties sets a property of all notes of a folder, or of all that a search
+// finds, as one change. It changes nothing if one of them cannot be changed.
+func setProperties(v *command.Vault, p command.Values) (command.Proposal, error) {
+	notes, err := severalNotes(v, p)
+	if err != nil {
+		return command.Proposal{}, err
+	}
+	value, err := NewValue(v, p)
+	if err != nil {
+		return command.Proposal{}, err
+	}
+	changes := For(v)
+	for _, path := range notes {
+		if err := changes.Edit(path, func(text []byte) ([]byte, error) { return value.Set(path, text) }); err != nil {
+			return command.Proposal{}, err
+		}
+	}
+	return changes.Proposal("Set " + p["name"] + ": " + p["value"]), nil
 }

@@ -1,7 +1,13 @@
 package commands
 
 import (
+	"bytes"
+	"errors"
+	"slices"
+	"strconv"
 	"strings"
+	"time"
+	"unicode/utf8"
 
 	"vaultwicket/cmd/internal/vault/budget"
 	"vaultwicket/cmd/internal/vault/command"
@@ -9,10 +15,13 @@ import (
 	"vaultwicket/cmd/internal/vault/frontmatter"
 	"vaultwicket/cmd/internal/vault/knowledge"
 	"vaultwicket/cmd/internal/vault/markdown"
+	"vaultwicket/cmd/internal/vault/regex"
 )
 
 func init() {
-	register(command.Command{Name: "vault:replace", Plan: replaceInVault})
+	register(
+		command.Command{Name: "vault:replace", Plan: replaceInVault},
+	)
 }
 
 // replaceInVault replaces a text wherever it is in the notes of a folder or a query: in
@@ -150,4 +159,258 @@ func (f flat) offset(at int) int {
 		}
 	}
 	return f.bom + at + low
+}
+
+// Limits of a search, besides those of the budget of the call.
+const (
+	maxSource  = 4 << 10 // bytes of an expression, as in a query
+	maxMatches = 100_000 // in one note
+)
+
+// finder finds the matches of a text whose line ends are LF.
+type finder interface {
+	// mayBeIn reports whether a note can have a match: quickly, and true in doubt. It
+	// is used by several goroutines.
+	mayBeIn(note []byte) bool
+	// each visits the matches, in their order, with what is put in the place of each.
+	each(text string, visit func(start, end int, put string) error) error
+}
+
+// searchFor reads what a request looks for.
+func searchFor(b *budget.Budget, p command.Values) (finder, error) {
+	switch {
+	case p.Has("new") == p.Has("remove"):
+		return nil, command.Misuse("Use new=<text> or remove, one of them.")
+	case !utf8.ValidString(p["old"]) || !utf8.ValidString(p["new"]):
+		return nil, command.Misuse("old and new must be valid UTF-8.")
+	}
+	old, put := flatten([]byte(p["old"])).text, strings.ReplaceAll(p["new"], "\r\n", "\n")
+	switch {
+	case p.Has("regex"):
+		return newPattern(b, old, put, p.Has("ignore-case"))
+	case p.Has("ignore-case"):
+		return newPattern(b, quoteRegex(old), strings.ReplaceAll(put, "$", "$$"), true)
+	}
+	return exactly{old, put}, nil
+}
+
+// quoteRegex returns the expression that matches a text and nothing else.
+func quoteRegex(text string) string {
+	var out strings.Builder
+	for _, r := range text {
+		if strings.ContainsRune(`\^$.*+?()[]{}|/`, r) {
+			out.WriteByte('\\')
+		}
+		out.WriteRune(r)
+	}
+	return out.String()
+}
+
+// exactly finds a text as it is.
+type exactly struct{ old, put string }
+
+func (e exactly) mayBeIn(note []byte) bool {
+	if strings.Contains(e.old, "\n") {
+		line, _, _ := strings.Cut(e.old, "\n") // the rest may follow after CRLF
+		return bytes.Contains(note, []byte(line))
+	}
+	return bytes.Contains(note, []byte(e.old))
+}
+
+func (e exactly) each(text string, visit func(start, end int, put string) error) error {
+	for at := 0; ; {
+		n := strings.Index(text[at:], e.old)
+		if n < 0 {
+			return nil
+		}
+		at += n
+		if err := visit(at, at+len(e.old), e.put); err != nil {
+			return err
+		}
+		at += len(e.old)
+	}
+}
+
+// pattern finds a regular expression. It is used by several goroutines.
+type pattern struct {
+	budget   *budget.Budget
+	source   string
+	compiled *regex.Regexp
+	put      []piece
+}
+
+func newPattern(b *budget.Budget, source, put string, ignoreCase bool) (*pattern, error) {
+	if len(source) > maxSource {
+		return nil, command.Misuse("Invalid value for old: the expression is longer than %d bytes.", maxSource)
+	}
+	compiled, err := regex.Compile(source, regex.Flags{Multiline: true, IgnoreCase: ignoreCase, Unicode: true}, budget.Default.Match)
+	if err != nil {
+		return nil, command.Misuse("Invalid value for old: no regular expression: %v", err)
+	}
+	pieces, err := replacementTemplate(put, compiled.GetGroupNumbers(), compiled.GetGroupNames())
+	return &pattern{b, source, compiled, pieces}, err
+}
+
+// holding runs a match in a text, which the engine takes apart into characters, with the
+// budget of the call.
+func (p *pattern) holding(text int, match func(re *regex.Regexp, left time.Duration) error) error {
+	size := 5 * int64(text)
+	if err := p.budget.Hold(size); err != nil {
+		return err
+	}
+	defer p.budget.Release(size)
+	return p.budget.Match(p.source, func(left time.Duration) error { return match(regex.Within(p.compiled, left), left) })
+}
+
+// mayBeIn is false where the budget has run out, which is told at the end of the search.
+func (p *pattern) mayBeIn(note []byte) (found bool) {
+	_ = p.holding(len(note), func(re *regex.Regexp, _ time.Duration) (err error) {
+		found, err = re.MatchString(flatten(note).text)
+		return err
+	})
+	return found
+}
+
+func (p *pattern) each(text string, visit func(start, end int, put string) error) error {
+	var failed error
+	err := p.holding(len(text), func(re *regex.Regexp, left time.Duration) error {
+		begun, limited := time.Now(), *re
+		at := places{text: text}
+		m, err := limited.FindRunesMatch([]rune(text))
+		for n := 0; m != nil && err == nil; n++ {
+			if n == maxMatches {
+				failed = command.Failure("More than %d places of one note match. Nothing was changed.", maxMatches)
+				return nil
+			}
+			put, ok := expand(p.put, m, &at)
+			if !ok {
+				failed = errNoteTooLong
+				return nil
+			}
+			if failed = visit(at.of(m.RuneIndex), at.of(m.RuneIndex+m.RuneLength), put); failed != nil {
+				return nil
+			}
+			limited.MatchTimeout = max(0, left-time.Since(begun))
+			m, err = limited.FindNextMatch(m)
+		}
+		return err
+	})
+	return errors.Join(failed, err)
+}
+
+// places tells where the characters of a text begin, in bytes. It is quick for one that is
+// near to the one before.
+type places struct {
+	text       string
+	char, byte int
+}
+
+func (p *places) of(char int) int {
+	for ; p.char < char; p.char++ {
+		_, size := utf8.DecodeRuneInString(p.text[p.byte:])
+		p.byte += size
+	}
+	for ; p.char > char; p.char-- {
+		_, size := utf8.DecodeLastRuneInString(p.text[:p.byte])
+		p.byte -= size
+	}
+	return p.byte
+}
+
+// piece is a part of the text that is put in the place of a match: text as it is, or
+// a group of the match.
+type piece struct {
+	text    string
+	isGroup bool
+	group   int
+}
+
+// replacementTemplate reads the text that is put in the place of a match, as JavaScript does: $1
+// to $99 are groups, $<name> is a named one, $& is the match and $$ a dollar sign.
+// Other than there, a group that the expression does not have is an error.
+func replacementTemplate(put string, numbers []int, names []string) (pieces []piece, err error) {
+	var plain strings.Builder
+	flush := func() {
+		if plain.Len() > 0 {
+			pieces = append(pieces, piece{text: plain.String()})
+			plain.Reset()
+		}
+	}
+	for at := 0; at < len(put); {
+		if put[at] != '$' || at+1 == len(put) {
+			plain.WriteByte(put[at])
+			at++
+			continue
+		}
+		group, size, known := reference(put[at+1:], numbers, names)
+		switch {
+		case size == 0:
+			plain.WriteByte('$')
+			at++
+			continue
+		case !known:
+			return nil, command.Misuse("Invalid value for new: the expression has no group %s. Write $$ for a dollar sign.", put[at:at+1+size])
+		case put[at+1] == '$':
+			plain.WriteByte('$')
+		default:
+			flush()
+			pieces = append(pieces, piece{isGroup: true, group: group})
+		}
+		at += 1 + size
+	}
+	flush()
+	return pieces, nil
+}
+
+// reference reads what follows a dollar sign: the group that is meant, and how long it
+// is written; 0 if it means nothing.
+func reference(rest string, numbers []int, names []string) (group, size int, known bool) {
+	switch {
+	case rest[0] == '$':
+		return 0, 1, true
+	case rest[0] == '&':
+		return 0, 1, true
+	case rest[0] == '<':
+		name, _, closed := strings.Cut(rest[1:], ">")
+		if !closed {
+			return 0, 0, false
+		}
+		place := slices.Index(names, name)
+		if place < 0 {
+			return 0, len(name) + 2, false
+		}
+		return numbers[place], len(name) + 2, true
+	}
+	for _, digits := range []int{2, 1} {
+		if len(rest) < digits {
+			continue
+		}
+		n, err := strconv.Atoi(rest[:digits])
+		if err == nil && n > 0 && slices.Contains(numbers, n) {
+			return n, digits, true
+		}
+	}
+	if rest[0] >= '1' && rest[0] <= '9' {
+		return 0, 1, false
+	}
+	return 0, 0, false
+}
+
+// expand returns the text that is put in the place of a match, with the groups byte for
+// byte. It is false if that would be longer than a note may be.
+func expand(pieces []piece, m *regex.Match, at *places) (put string, ok bool) {
+	var out strings.Builder
+	for _, p := range pieces {
+		text := p.text
+		if p.isGroup {
+			if g := m.GroupByNumber(p.group); g != nil && len(g.Captures) > 0 {
+				text = at.text[at.of(g.RuneIndex):at.of(g.RuneIndex+g.RuneLength)]
+			}
+		}
+		if out.Len()+len(text) > maxNoteSize {
+			return "", false
+		}
+		out.WriteString(text)
+	}
+	return out.String(), true
 }

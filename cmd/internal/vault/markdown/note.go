@@ -6,7 +6,12 @@
 // nothing and never fails: every text is a note, invalid UTF-8 included.
 package markdown
 
-import "strings"
+import (
+	"bytes"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
 
 // Note is the result of [Scan]. Offsets count bytes from the start of the text, lines
 // count from 1. All lists are in the order of the text. Strings are copies or share the
@@ -105,4 +110,92 @@ func (n Note) Block(id string) (Block, bool) {
 		}
 	}
 	return Block{}, false
+}
+
+// pieceSize is how much memory is taken at a time, in bytes.
+const pieceSize = 64 << 10
+
+// Arena copies many short texts into few pieces of memory, which takes less time than an
+// allocation for each. A piece stays as long as one of its texts is in use. The zero Arena
+// is ready for use, by one goroutine at a time.
+type Arena struct{ piece strings.Builder }
+
+// Copy returns a copy of a text of any length, which never changes.
+func (a *Arena) Copy(text []byte) string {
+	if len(text) > a.piece.Cap()-a.piece.Len() {
+		a.piece = strings.Builder{}
+		a.piece.Grow(max(pieceSize, len(text)))
+	}
+	start := a.piece.Len()
+	a.piece.Write(text)
+	return a.piece.String()[start:]
+}
+
+// WordCount counts the words and the characters of the body of a note.
+//
+// A word is a run of letters, apostrophes, dashes and numbers, where a number
+// may have commas and dots between its digits; a character of a script that
+// is written without blanks is a word of its own. Characters are counted as
+// JavaScript does, in units of UTF-16. A byte order mark does not count.
+func WordCount(body []byte) (words, characters int) {
+	body = bytes.TrimPrefix(body, []byte(bom))
+	inWord := false
+	for at := 0; at < len(body); {
+		r, size := rune(body[at]), 1
+		if r >= utf8.RuneSelf {
+			r, size = utf8.DecodeRune(body[at:])
+		}
+		characters++
+		if r > 0xffff {
+			characters++
+		}
+		switch c := classify(r); {
+		case c == ideograph:
+			words++
+			inWord = false
+		case c == letter || inWord && (c == combining || c == point && at+1 < len(body) && isDigit(body[at-1]) && isDigit(body[at+1])):
+			if !inWord {
+				words++
+			}
+			inWord = true
+		default:
+			inWord = false
+		}
+		at += size
+	}
+	return words, characters
+}
+
+type class uint8
+
+const (
+	separator class = iota
+	letter          // digits, apostrophes and dashes as well
+	combining       // continues a word, begins none
+	point           // continues a number, between two digits
+	ideograph
+)
+
+func classify(r rune) class {
+	if r < utf8.RuneSelf {
+		b := byte(r)
+		switch {
+		case isLetter(b) || isDigit(b) || b == '\'' || b == '-':
+			return letter
+		case b == ',' || b == '.':
+			return point
+		}
+		return separator
+	}
+	switch {
+	case r == '’':
+		return letter
+	case r == 'ー' || unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana):
+		return ideograph
+	case unicode.IsLetter(r):
+		return letter
+	case unicode.IsMark(r):
+		return combining
+	}
+	return separator
 }

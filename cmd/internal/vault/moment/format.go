@@ -81,3 +81,137 @@ func isLineEnd(token string) bool {
 	r, _ := utf8.DecodeRuneInString(token)
 	return r == '\n' || r == '\r' || r == '\u2028' || r == '\u2029'
 }
+
+// tokenSize returns how many bytes the token at the start of a non-empty s
+// takes. A character that begins no token counts as a token of its own. The
+// rules are the library's, with its oddities: YYY is YY and Y, ggg is gg and
+// g, and a bar after w or W belongs to that letter.
+func tokenSize(s string) int {
+	switch c := s[0]; c {
+	case 'H', 'h':
+		switch {
+		case hasAt(s, 1, "mmss"):
+			return len("Hmmss")
+		case hasAt(s, 1, "mm"):
+			return len("Hmm")
+		}
+		return run(s, 2)
+	case 'M', 'Q', 'D', 'd', 'w', 'W', 'y':
+		single := run(s, 2) == 1
+		switch c := s[0]; {
+		case single && hasAt(s, 1, "o"):
+			return 2
+		case hasAt(s, 0, "DDDo"):
+			return 4
+		case c == 'Q':
+			return 1
+		case c == 'w' || c == 'W':
+			if hasAt(s, 1, "|") {
+				return 2
+			}
+			return run(s, 2)
+		}
+		return run(s, 4)
+	case 'Y':
+		return pick(run(s, 6), [7]int{0, 1, 2, 2, 4, 5, 6})
+	case 'g', 'G':
+		return pick(run(s, 5), [7]int{0, 1, 2, 2, 4, 5})
+	case 'N':
+		return run(s, 5)
+	case 'S':
+		return run(s, 9)
+	case 'k', 'm', 's', 'z', 'Z':
+		return run(s, 2)
+	}
+	_, size := utf8.DecodeRuneInString(s)
+	return size
+}
+
+// pick returns sizes[n]: the token that a run of n equal letters begins with.
+func pick(n int, sizes [7]int) int { return sizes[n] }
+
+// run counts how often the first byte of s is repeated, up to limit.
+func run(s string, limit int) int {
+	n := 1
+	for n < limit && n < len(s) && s[n] == s[0] {
+		n++
+	}
+	return n
+}
+
+// hasAt reports whether s contains part at index i.
+func hasAt(s string, i int, part string) bool {
+	return len(s) >= i+len(part) && s[i:i+len(part)] == part
+}
+
+// expandLong replaces the locale's long formats (L, LT, ll …) by what they
+// stand for. Brackets and a backslash protect them. One pass is enough: no
+// expansion contains another one.
+func expandLong(format string) string {
+	if !strings.ContainsAny(format, "Ll") {
+		return format
+	}
+	var out strings.Builder
+	for rest := format; rest != ""; {
+		size := longPiece(rest)
+		if long, ok := longFormat(rest[:size]); ok {
+			out.WriteString(long)
+		} else {
+			out.WriteString(rest[:size])
+		}
+		rest = rest[size:]
+	}
+	return out.String()
+}
+
+// longPiece returns the size of the first piece of s that is to be looked at
+// as a whole: a literal, a long token with or without its backslash, or a byte.
+func longPiece(s string) int {
+	if size := bracketed(s); size > 0 {
+		return size
+	}
+	if s[0] == '\\' && len(s) > 1 && (s[1] == 'L' || s[1] == 'l') {
+		return 1 + longSize(s[1:])
+	}
+	return longSize(s)
+}
+
+// longSize measures a long token at the start of s; 1 if there is none.
+func longSize(s string) int {
+	switch {
+	case hasAt(s, 0, "LTS"):
+		return 3
+	case hasAt(s, 0, "LT"):
+		return 2
+	case s[0] == 'L', s[0] == 'l':
+		return run(s, 4)
+	}
+	return 1
+}
+
+// longFormat returns the English format of a long token.
+func longFormat(token string) (string, bool) {
+	switch token {
+	case "LT":
+		return "h:mm A", true
+	case "LTS":
+		return "h:mm:ss A", true
+	case "L":
+		return "MM/DD/YYYY", true
+	case "LL":
+		return "MMMM D, YYYY", true
+	case "LLL":
+		return "MMMM D, YYYY h:mm A", true
+	case "LLLL":
+		return "dddd, MMMM D, YYYY h:mm A", true
+	case "l":
+		return "M/D/YYYY", true
+	case "ll":
+		return "MMM D, YYYY", true
+	case "lll":
+		return "MMM D, YYYY h:mm A", true
+	case "llll":
+		return "ddd, MMM D, YYYY h:mm A", true
+	}
+	return "", false
+}

@@ -2,12 +2,14 @@ package query
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 
 	"golang.org/x/text/unicode/norm"
 
+	"vaultwicket/allowlist/quote"
 	"vaultwicket/cmd/internal/vault/regex"
 )
 
@@ -361,4 +363,173 @@ func (p *parser) closesNothing() error {
 // fail returns the error at an offset.
 func (p *parser) fail(at int, code, reason, hint string) error {
 	return &ParseError{code: code, At: 1 + utf8.RuneCountInString(p.text[:at]), Reason: reason, hint: hint}
+}
+
+// property reads [name], [name:value] or several names separated by OR.
+func (p *parser) property(set setting) (node, error) {
+	start := p.at
+	if set.field == inValues {
+		return nil, p.fail(start, "property_in_property", "a bracket inside of a property", "put the value in quotes")
+	}
+	p.at++
+	names, err := p.names(start, set.depth)
+	if err != nil {
+		return nil, err
+	}
+	found := &property{names: names}
+	if p.take(':') {
+		set.field = inValues
+		if found.value, err = p.alternatives(set); err != nil {
+			return nil, p.preferred(err, p.propertyOpen(start))
+		}
+	}
+	switch {
+	case p.take(']'):
+		return found, nil
+	case !p.done() && p.text[p.at] == ')':
+		return nil, p.closesNothing()
+	}
+	return nil, p.propertyOpen(start)
+}
+
+func (p *parser) propertyOpen(start int) error {
+	return p.fail(start, "property_open", "a bracket is not closed", "write [name] or [name:value], or put the text in quotes")
+}
+
+// names reads the names of a property, in parentheses or not.
+func (p *parser) names(start, depth int) ([]propertyName, error) {
+	if depth++; depth > maxDepth {
+		return nil, p.fail(p.at, "query_too_deep", "too many parts inside of each other", "use fewer parentheses")
+	}
+	var all []propertyName
+	for {
+		p.blanks()
+		if p.take('(') {
+			open := p.fail(p.at-1, "group_open", "a parenthesis is not closed", "add \")\", or put the name in quotes")
+			names, err := p.names(start, depth)
+			if err == nil && !p.take(')') {
+				err = open
+			}
+			if err != nil {
+				return nil, err
+			}
+			all = append(all, names...)
+		} else {
+			name, err := p.name(start)
+			if err != nil {
+				return nil, err
+			}
+			if p.terms++; p.terms > maxTerms {
+				return nil, p.fail(p.at, "query_too_long", "too many terms", "write a shorter query")
+			}
+			all = append(all, name)
+		}
+		if p.blanks(); !p.atOR() {
+			return all, nil
+		}
+		p.at += len("OR")
+	}
+}
+
+func (p *parser) name(start int) (propertyName, error) {
+	if !p.done() && p.text[p.at] == '"' {
+		raw, err := p.quoted()
+		return propertyName{pattern: phrase{words{raw: raw}}, name: foldString(raw)}, err
+	}
+	if !p.done() && p.text[p.at] == '/' {
+		re, err := p.regex(false)
+		return propertyName{pattern: re}, err
+	}
+	var parts []string
+	for p.blanks(); !p.done() && !p.atOR(); p.blanks() {
+		start := p.at
+		for !p.done() && !p.atBlank() && strings.IndexByte(`()"[]:`, p.text[p.at]) < 0 {
+			p.at++
+		}
+		if p.at == start {
+			break
+		}
+		parts = append(parts, p.text[start:p.at])
+	}
+	raw := strings.Join(parts, " ")
+	if raw == "" && p.done() {
+		return propertyName{}, p.propertyOpen(start)
+	}
+	if raw == "" || !p.done() && p.text[p.at] == '[' {
+		return propertyName{}, p.fail(start, "property_unnamed", "a bracket that begins no property", "write [name] or [name:value], or put the text in quotes")
+	}
+	return propertyName{pattern: words{raw: raw}, name: foldString(raw)}, nil
+}
+
+// Operators are the names of all operators, without their colons.
+var Operators = []string{
+	"file", "path", "content", "tag", "line", "block", "section", "task", "task-todo", "task-done", "match-case", "ignore-case",
+}
+
+// unknownOperator returns a name before a colon that looks like an operator but is none,
+// otherwise "". It reads nothing.
+func (p *parser) unknownOperator(set setting) string {
+	if set.field != anywhere && set.field != inText {
+		return ""
+	}
+	rest := p.text[p.at:]
+	size := strings.IndexFunc(rest, func(r rune) bool { return r != '-' && r != '_' && r != '.' && !isASCIILetter(r) })
+	if size < 2 || rest[size] != ':' || size+1 == len(rest) || strings.IndexByte(" \t\r\n/\\:)", rest[size+1]) >= 0 {
+		return "" // a single letter names a drive
+	}
+	if name := rest[:size]; name != "OR" {
+		return name
+	}
+	return ""
+}
+
+// noOperator returns the error for an unknown operator, with advice.
+func (p *parser) noOperator(name string) error {
+	value := p.text[p.at+len(name)+1:]
+	if end := strings.IndexAny(value, " ()"); end > 0 {
+		value = value[:end]
+	}
+	lower, list := strings.ToLower(name), "operators: "+strings.Join(Operators, ": ")+":"
+	return p.fail(p.at, CodeNoOperator, fmt.Sprintf("there is no operator %q", quote.Short(name)+":"),
+		mend(lower, quote.Short(name), quote.Short(value))+"; "+list+"; [name:value] finds a property, quotes a text")
+}
+
+// CodeNoOperator is the code of a [ParseError] about an operator that does not exist.
+const CodeNoOperator = "operator_unknown"
+
+// otherNames are names of operators in other programs.
+var otherNames = map[string][]string{
+	"tag":       {"tags", "hashtag", "label", "labels", "is"},
+	"file":      {"title", "name", "filename", "file-name", "note", "intitle", "basename"},
+	"path":      {"folder", "dir", "directory", "in", "folders", "inpath"},
+	"content":   {"body", "text", "contents", "contains", "intext"},
+	"section":   {"heading", "headline", "header", "h"},
+	"task-todo": {"todo", "open"},
+	"task-done": {"done", "completed"},
+	"task":      {"tasks"},
+	"line":      {"lines"},
+	"block":     {"blocks", "paragraph"},
+}
+
+// dates are names of times, for which the search language has no operator.
+var dates = []string{
+	"modified", "mtime", "updated", "changed", "edited", "since", "after", "before", "date", "day", "created", "ctime", "on", "newer", "older", "last-modified", "file.mtime",
+	"file.ctime", "modified_at", "updated_at", "created_at",
+}
+
+// mend returns the advice for an unknown operator.
+func mend(lower, name, value string) string {
+	if slices.Contains(dates, lower) {
+		return "the search language has no dates: use the command \"recent\" with since=, or \"query\" with where="
+	}
+	meant := quote.Nearest(lower, Operators)
+	for operator, others := range otherNames {
+		if slices.Contains(others, lower) {
+			meant = operator
+		}
+	}
+	if meant != "" {
+		return fmt.Sprintf("did you mean %q?", meant+":"+value)
+	}
+	return fmt.Sprintf("did you mean the property \"[%s:%s]\"?", name, value)
 }

@@ -2,10 +2,16 @@ package formula
 
 import (
 	"math"
+	"math/big"
+	"strconv"
 	"strings"
+	"time"
 	"unicode"
 	"unicode/utf16"
 	"unicode/utf8"
+
+	"vaultwicket/cmd/internal/vault/frontmatter"
+	"vaultwicket/cmd/internal/vault/regex"
 )
 
 func textMethods() map[string]function {
@@ -206,4 +212,391 @@ func lower(s string) string {
 		s = strings.ReplaceAll(s, "İ", "i\u0307")
 	}
 	return strings.ToLower(s)
+}
+
+// maxText bounds a text in bytes.
+const maxText = 16 << 20
+
+var tooLong = failure("A text has at most 16 MiB.")
+
+// bounded returns a text, or an error if it is longer than maxText.
+func bounded(text string) Value {
+	if len(text) > maxText {
+		return tooLong
+	}
+	return OfText(text)
+}
+
+// Text returns the result of toString(), which a cell shows.
+func (v Value) Text() string {
+	switch v.kind {
+	case String, HTML, Icon, URL, Tag:
+		return v.text
+	case Number:
+		return frontmatter.FormatNumber(v.number)
+	case Boolean:
+		return strconv.FormatBool(v.number != 0)
+	case Error:
+		return "Error: " + v.text
+	case Image:
+		return "![](" + v.text + ")"
+	}
+	if t, ok := v.Target(); ok {
+		return t.String()
+	}
+	switch ref := v.ref.(type) {
+	case Moment:
+		return ref.String()
+	case Span:
+		return ref.humanize()
+	case []Value, *unmade:
+		return join(v.Items(), ", ")
+	case *Fields:
+		return string(v.appendJSON(nil))
+	case Entry:
+		return ref.Path()
+	case *pattern:
+		return "/" + ref.body + "/" + ref.flags
+	}
+	return ""
+}
+
+// String returns the link as a wikilink.
+func (t Target) String() string {
+	if t.Display == "" {
+		return "[[" + t.Text + "]]"
+	}
+	return "[[" + t.Text + "|" + t.Display + "]]"
+}
+
+// join returns the texts of items with separator between them; that of null is
+// empty. It stops after the element that makes the result longer than maxText.
+func join(items []Value, separator string) string {
+	var out strings.Builder
+	for i, item := range items {
+		if i > 0 {
+			out.WriteString(separator)
+		}
+		out.WriteString(item.Text())
+		if out.Len() > maxText {
+			break
+		}
+	}
+	return out.String()
+}
+
+// JSON returns v as compact JSON: numbers, booleans, lists and objects in their own types,
+// null also for numbers that JSON does not have, and the text of everything else.
+func (v Value) JSON() []byte { return v.appendJSON(nil) }
+
+func (v Value) appendJSON(out []byte) []byte {
+	switch v.kind {
+	case Null:
+		return append(out, "null"...)
+	case Number:
+		if v.number-v.number != 0 {
+			return append(out, "null"...)
+		}
+		return append(out, v.Text()...)
+	case Boolean:
+		return append(out, v.Text()...)
+	case List:
+		return appendAll(out, '[', ']', v.Items(), nil)
+	case Object:
+		f := v.Fields()
+		return appendAll(out, '{', '}', f.Values, f.Keys)
+	}
+	return frontmatter.AppendQuoted(out, v.Text())
+}
+
+// appendAll appends elements between brackets, each after its key, if there are keys.
+func appendAll(out []byte, opening, closing byte, items []Value, keys []string) []byte {
+	out = append(out, opening)
+	for i, item := range items {
+		if i > 0 {
+			out = append(out, ',')
+		}
+		if keys != nil {
+			out = append(frontmatter.AppendQuoted(out, keys[i]), ':')
+		}
+		out = item.appendJSON(out)
+		if len(out) > maxText {
+			break
+		}
+	}
+	return append(out, closing)
+}
+
+// Truthy reports whether v is true as a condition.
+func (v Value) Truthy() bool {
+	switch v.kind {
+	case Null, Error:
+		return false
+	case Number, Boolean:
+		return v.number != 0 && v.number == v.number
+	case String, HTML, Icon, Image, URL, Tag:
+		return v.text != ""
+	case List:
+		return v.Len() > 0
+	case Object:
+		return len(v.Fields().Keys) > 0
+	case Duration:
+		s, _ := v.Span()
+		return s != Span{}
+	}
+	return true
+}
+
+// Empty reports the result of isEmpty(). Numbers, booleans, dates and files are never empty.
+func (v Value) Empty() bool {
+	switch v.kind {
+	case Null:
+		return true
+	case List:
+		return v.Len() == 0
+	case Object:
+		return len(v.Fields().Keys) == 0
+	}
+	return v.kind.isText() && v.kind != Link && v.text == ""
+}
+
+// Size estimates the bytes of memory of v and all it contains, without v itself.
+func (v Value) Size() int {
+	if v.kind == List || v.kind == Object {
+		return v.extent().elements * valueSize
+	}
+	return len(v.text)
+}
+
+// valueSize is how many bytes of memory a value takes in a list.
+const valueSize = 48
+
+// shallow returns the bytes of memory of v without its elements.
+func (v Value) shallow() int {
+	switch v.kind {
+	case List:
+		return valueSize * (1 + v.Len())
+	case Object:
+		return valueSize * (1 + 2*len(v.Fields().Keys))
+	}
+	return len(v.text)
+}
+
+// deep returns the bytes of memory of v with its elements. A shared element counts each time.
+func (v Value) deep() int {
+	n := v.shallow()
+	switch v.kind {
+	case List:
+		for _, item := range v.Items() {
+			n += item.deep()
+		}
+	case Object:
+		for _, item := range v.Fields().Values {
+			n += item.deep()
+		}
+	}
+	return n
+}
+
+// ParseNumber converts a text to a number as JavaScript does: surrounding blanks are ignored,
+// the whole rest has to be a number, and an empty text is 0.
+func ParseNumber(text string) (float64, bool) {
+	text = strings.TrimFunc(text, IsSpace)
+	switch text {
+	case "":
+		return 0, true
+	case "Infinity", "+Infinity":
+		return math.Inf(1), true
+	case "-Infinity":
+		return math.Inf(-1), true
+	}
+	if len(text) > 2 && text[0] == '0' {
+		if base := map[byte]int{'x': 16, 'o': 8, 'b': 2}[text[1]|0x20]; base != 0 {
+			n, ok := new(big.Int).SetString(text[2:], base)
+			if !ok || strings.Trim(text[2:], "0123456789abcdefABCDEF") != "" {
+				return 0, false
+			}
+			number, _ := new(big.Float).SetInt(n).Float64()
+			return number, true
+		}
+	}
+	if strings.Trim(text, "0123456789+-.eE") != "" {
+		return 0, false // strconv knows more than JavaScript
+	}
+	number, err := strconv.ParseFloat(text, 64)
+	return number, err == nil || math.IsInf(number, 0)
+}
+
+// round rounds half towards positive infinity to a number of decimals.
+func round(number float64, decimals int) float64 {
+	if decimals == 0 {
+		return roundHalfUp(number)
+	}
+	scale := math.Pow(10, float64(decimals))
+	if rounded := roundHalfUp(number*scale) / scale; !math.IsNaN(rounded) {
+		return rounded
+	}
+	return number
+}
+
+// roundHalfUp is Math.round: adding a half would round 0.49999999999999994 to 1.
+func roundHalfUp(number float64) float64 {
+	floor := math.Floor(number)
+	if number-floor >= 0.5 {
+		return floor + 1
+	}
+	return floor
+}
+
+// fixed is toFixed(): the exact value rounded to 0 to 100 decimals, halves away from zero.
+// Numbers from 1e21 on are written in exponential form.
+func fixed(number float64, decimals int) string {
+	if math.IsNaN(number) || math.IsInf(number, 0) || math.Abs(number) >= 1e21 {
+		return OfNumber(number).Text()
+	}
+	exact := new(big.Rat).SetFloat64(number)
+	return exact.FloatString(decimals)
+}
+
+// IsSpace reports whether trim() of JavaScript removes r.
+func IsSpace(r rune) bool { return unicode.IsSpace(r) && r != '\u0085' || r == '\ufeff' }
+
+// pattern is a regular expression literal in the dialect of JavaScript, compiled.
+type pattern struct {
+	body, flags string
+	compiled    *regex.Regexp
+}
+
+// eachMatch visits the first match of a regular expression or all. Running out of budget is an
+// error that ends the session.
+func (r *Row) eachMatch(re Value, text string, all bool, visit func(*regex.Match) bool) Value {
+	alive := r.alive
+	defer func() { r.let(alive) }()
+	r.alive += 5 * int64(len(text)) // the engine takes its characters apart
+	if r.hold(Value{}) {
+		r.err = r.budget.Match(re.Text(), func(left time.Duration) error {
+			begun, engine := time.Now(), *re.ref.(*pattern).compiled
+			engine.MatchTimeout = left
+			match, err := engine.FindStringMatch(text)
+			for err == nil && match != nil && visit(match) && all && r.spend(4) {
+				engine.MatchTimeout = max(0, left-time.Since(begun))
+				match, err = engine.FindNextMatch(match)
+			}
+			return err
+		})
+	}
+	if r.err != nil {
+		return r.ended()
+	}
+	return Value{}
+}
+
+// replaceMatches replaces the first match, or with the flag g all, by an expanded template.
+func (c *call) replaceMatches(re Value, text, template string) Value {
+	var out strings.Builder
+	end := 0
+	failed := c.row.eachMatch(re, text, strings.Contains(re.ref.(*pattern).flags, "g"), func(m *regex.Match) bool {
+		start, length := m.ByteRange()
+		out.WriteString(text[end:start])
+		expand(&out, template, text, m)
+		end = start + length
+		return out.Len() <= maxText
+	})
+	if failed.IsError() {
+		return failed
+	}
+	out.WriteString(text[end:])
+	return bounded(out.String())
+}
+
+// expand writes a template: $1 to $99 and $<name> are groups, $& is the match, $` and $' are
+// the text before and after it, $$ is a dollar sign. All else is literal. It stops when the
+// text exceeds maxText.
+func expand(out *strings.Builder, template, text string, m *regex.Match) {
+	for out.Len() <= maxText {
+		i := strings.IndexByte(template, '$')
+		if i < 0 || i+1 == len(template) {
+			out.WriteString(template)
+			return
+		}
+		out.WriteString(template[:i])
+		with, size := reference(template[i+1:], text, m)
+		if size == 0 {
+			with = "$"
+		}
+		out.WriteString(with)
+		template = template[i+1+size:]
+	}
+}
+
+// reference returns the replacement for the characters after a dollar sign and how many they
+// are, 0 if they are literal.
+func reference(rest, text string, m *regex.Match) (with string, size int) {
+	start, length := m.ByteRange()
+	switch rest[0] {
+	case '$':
+		return "$", 1
+	case '&':
+		return m.String(), 1
+	case '`':
+		return text[:start], 1
+	case '\'':
+		return text[start+length:], 1
+	case '<':
+		name, _, closed := strings.Cut(rest[1:], ">")
+		named := false // whether a group has a name of its own
+		for _, g := range m.Groups() {
+			named = named || strings.Trim(g.Name, "0123456789") != ""
+		}
+		if g := m.GroupByName(name); closed && g != nil && named {
+			return g.String(), len(name) + 2
+		}
+		return "", 0
+	}
+	for digits := 2; digits > 0; digits-- {
+		if n, ok := groupNumber(rest, digits); ok && n > 0 && n < m.GroupCount() {
+			return m.GroupByNumber(n).String(), digits
+		}
+	}
+	return "", 0
+}
+
+func groupNumber(text string, digits int) (n int, ok bool) {
+	if len(text) < digits {
+		return 0, false
+	}
+	for _, c := range []byte(text[:digits]) {
+		if c < '0' || c > '9' {
+			return 0, false
+		}
+		n = n*10 + int(c-'0')
+	}
+	return n, true
+}
+
+// splitMatches splits text at the matches. As in JavaScript, groups are parts of their own, and
+// empty matches at the ends do not split.
+func (c *call) splitMatches(re Value, text string) Value {
+	var parts []Value
+	end := 0
+	failed := c.row.eachMatch(re, text, true, func(m *regex.Match) bool {
+		start, length := m.ByteRange()
+		if length == 0 && (start == 0 && end == 0 || start >= len(text) || start == end && start == 0) {
+			return true
+		}
+		parts = append(parts, OfText(text[end:start]))
+		for _, g := range m.Groups()[1:] {
+			if len(g.Captures) == 0 {
+				parts = append(parts, Value{})
+				continue
+			}
+			parts = append(parts, OfText(g.String()))
+		}
+		end = start + length
+		return len(parts) < maxElements
+	})
+	if failed.IsError() {
+		return failed
+	}
+	return OfList(append(parts, OfText(text[end:])))
 }
