@@ -13,7 +13,10 @@ import (
 // they are malformed: the client could not read the file either. The parser is not
 // tailscale/hujson, which accepts duplicate names and text that is not UTF-8, rejects a byte order
 // mark, has no limit of depth and does not tell where commas are.
-type JSON struct{ Comments, TrailingCommas bool }
+//
+// With Lines, an element that is added to a list of several lines gets a line for each member;
+// otherwise it is written as the last element is.
+type JSON struct{ Comments, TrailingCommas, Lines bool }
 
 // Decode returns the text as a parser would, nil for an empty one; numbers are
 // json.Number. The error is an [*Malformed] or an [*Unsupported].
@@ -339,7 +342,9 @@ func (o JSON) AddTo(text []byte, list string, entry Object) ([]byte, error) {
 	}
 	s := jsonStyleOf(text, root)
 	if at == nil {
-		s.colon, s.space = s.separators(root)
+		if s.colon, s.space = s.separators(root); len(root.members) == 0 && s.oneLine(root) {
+			s.colon = ":"
+		}
 		return o.AddTo(s.insert(root, !s.inline && !s.oneLine(root), list, []string{}), list, entry)
 	}
 	lines, indent := false, s.lineIndent(at.start)+s.unit
@@ -351,11 +356,18 @@ func (o JSON) AddTo(text []byte, list string, entry Object) ([]byte, error) {
 			lines = !s.oneLine(sample)
 		}
 	}
+	spread := !s.inline && !s.oneLine(root)
+	if len(at.items) > 0 {
+		spread = s.startsLine(at.items[len(at.items)-1].start)
+	}
+	if o.Lines && spread {
+		s.colon, lines = ": ", true
+	}
 	var splice Splice
 	switch n := len(at.items); n {
 	case 0:
 		before, after := "", ""
-		if !s.inline && !s.oneLine(root) {
+		if spread {
 			before, after = s.newline+indent, s.newline+s.lineIndent(at.start)
 		}
 		splice = Splice{Start: at.start + 1, End: at.end - 1, Text: before + s.render(entry, indent, lines) + after}
@@ -365,7 +377,7 @@ func (o JSON) AddTo(text []byte, list string, entry Object) ([]byte, error) {
 		if n > 1 {
 			gap = string(text[at.items[n-2].end:last.start])
 		}
-		if s.startsLine(last.start) {
+		if spread {
 			indent = s.lineIndent(last.start)
 		}
 		splice = Splice{Start: last.end, End: last.end, Text: gap + s.render(entry, indent, lines)}

@@ -4,11 +4,11 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io/fs"
 	"strconv"
 	"strings"
 
+	"vaultwicket/cmd/internal/document"
 	"vaultwicket/cmd/internal/vault/command"
 	"vaultwicket/cmd/internal/vault/disk"
 )
@@ -192,133 +192,18 @@ func subpath(typed string) string {
 // All other bytes stay.
 func withBookmark(text []byte, added newBookmark) ([]byte, error) {
 	if len(bytes.TrimSpace(text)) == 0 {
-		return layout{indent: "\n    ", unit: "  "}.around("{\n  \"items\": [", added, "\n  ]\n}"), nil
+		text = []byte("{\n  \"items\": []\n}")
 	}
-	list, err := findItems(text)
-	if err != nil {
-		return nil, err
-	}
-	return list.with(text, added), nil
-}
-
-// items is where the list of bookmarks is in its file.
-type items struct {
-	there   bool // in an object without one it is added
-	first   bool // nothing is in it, or in the object
-	at      int  // after its last element, or after the last key
-	indent  string
-	closing string // the blanks in front of the bracket, if it is empty
-}
-
-// findItems reads a file, which has to be an object. If it has several lists, the
-// last one counts, as for the app.
-func findItems(text []byte) (items, error) {
-	var whole map[string]json.RawMessage
-	if err := json.Unmarshal(text, &whole); err != nil {
-		return items{}, err
-	}
-	if whole == nil {
-		return items{}, fmt.Errorf("it is not an object")
-	}
-	decoder := json.NewDecoder(bytes.NewReader(text))
-	_, _ = decoder.Token() // the text is valid from here on
-	found := items{first: true, at: int(decoder.InputOffset())}
-	last := found.at
-	for decoder.More() {
-		key, _ := decoder.Token()
-		if key != "items" {
-			var skipped json.RawMessage
-			_ = decoder.Decode(&skipped)
-			last = int(decoder.InputOffset())
-			continue
-		}
-		list, err := readItems(text, decoder)
-		if err != nil {
-			return items{}, err
-		}
-		found, last = list, int(decoder.InputOffset())
-	}
-	if !found.there {
-		found.first, found.at = len(whole) == 0, last
-		found.indent = blanksBehind(text, bytes.IndexByte(text, '{')+1)
-	}
-	return found, nil
-}
-
-// readItems reads the list of bookmarks.
-func readItems(text []byte, decoder *json.Decoder) (items, error) {
-	opening, _ := decoder.Token()
-	if opening != json.Delim('[') {
-		return items{}, fmt.Errorf("the items are no list")
-	}
-	list := items{there: true, first: true, at: int(decoder.InputOffset())}
-	list.indent = blanksBehind(text, list.at)
-	for decoder.More() {
-		var skipped json.RawMessage
-		_ = decoder.Decode(&skipped)
-		list.first, list.at = false, int(decoder.InputOffset())
-	}
-	if list.first {
-		list.closing = list.indent
-		list.indent = ""
-		if bytes.ContainsRune(text, '\n') {
-			list.indent, list.closing = "\n    ", "\n  "
+	entry := document.Object{{Key: "type", Value: added.Type}, {Key: "ctime", Value: int(added.Ctime)}}
+	for _, m := range []document.Member{
+		{Key: "path", Value: added.Path}, {Key: "subpath", Value: added.Subpath}, {Key: "query", Value: added.Query},
+		{Key: "url", Value: added.URL}, {Key: "title", Value: added.Title},
+	} {
+		if m.Value != "" {
+			entry = append(entry, m)
 		}
 	}
-	_, _ = decoder.Token()
-	return list, nil
-}
-
-// with returns text with one more entry.
-func (l items) with(text []byte, added newBookmark) []byte {
-	before, after := text[:l.at], text[l.at:]
-	comma := ","
-	if l.first {
-		comma = ""
-		after = bytes.TrimLeft(after, " \t\r\n")
-	}
-	how := layout{indent: l.indent, unit: unitOf(l.indent)}
-	if l.there {
-		return how.around(string(before)+comma, added, l.closing+string(after))
-	}
-	key := l.indent + `"items":[`
-	if strings.Contains(l.indent, "\n") {
-		key = l.indent + `"items": [`
-		how.indent += how.unit
-		l.closing = l.indent
-	}
-	return how.around(string(before)+comma+key, added, l.closing+"]"+string(after))
-}
-
-// layout is how an entry is written: on one line, or a line for each field.
-type layout struct{ indent, unit string }
-
-func (l layout) around(before string, added newBookmark, after string) []byte {
-	var out bytes.Buffer
-	out.WriteString(before + l.indent)
-	encoder := json.NewEncoder(&out)
-	encoder.SetEscapeHTML(false)
-	if at := strings.LastIndexByte(l.indent, '\n'); at >= 0 {
-		encoder.SetIndent(l.indent[at+1:], l.unit)
-	}
-	_ = encoder.Encode(added) // texts and a number always encode
-	out.Truncate(out.Len() - len("\n"))
-	out.WriteString(after)
-	return out.Bytes()
-}
-
-// unitOf returns what one level is indented by.
-func unitOf(indent string) string {
-	if strings.Contains(indent, "\t") {
-		return "\t"
-	}
-	return "  "
-}
-
-// blanksBehind returns the blanks that stand in a text from at on.
-func blanksBehind(text []byte, at int) string {
-	rest := text[at:]
-	return string(rest[:len(rest)-len(bytes.TrimLeft(rest, " \t\r\n"))])
+	return document.JSON{Lines: true}.AddTo(text, "items", entry)
 }
 
 // meansBookmarked judges the list of bookmarks: the old ones, and the new one at
