@@ -107,6 +107,19 @@ func (v *Vault) EachFileBelow(folder string, visit func(Listed)) (sorted bool, e
 	return sorted, err
 }
 
+// FolderThere returns the path of a folder as it was typed. The error of one that does not exist
+// says so.
+func (v *Vault) FolderThere(typed string) (disk.Path, error) {
+	at, err := v.FolderOf(typed)
+	if err != nil {
+		return at, FolderNotFound(typed)
+	}
+	if err = v.IsThere(at); disk.IsMissing(err) {
+		err = FolderNotFound(typed)
+	}
+	return at, err
+}
+
 // IsThere returns the error of the disk if a folder is not there.
 func (v *Vault) IsThere(folder disk.Path) error {
 	if len(v.indexedBelow(folder)) > 0 {

@@ -70,7 +70,7 @@ func (l *Links) Add(note disk.Path, links int) {
 
 // String returns how many there are, in how many notes.
 func (l Links) String() string {
-	return counted(l.Count, "link") + " in " + counted(len(l.Notes), "note")
+	return Count(l.Count, "link") + " in " + Count(len(l.Notes), "note")
 }
 
 // breaks says which links the change breaks, "" if there are none.
@@ -82,11 +82,7 @@ func (l Links) breaks() string {
 	for _, note := range l.Notes[:min(len(l.Notes), maxBrokenNamed)] {
 		names = append(names, fmt.Sprint(named(note)))
 	}
-	list := strings.Join(names, ", ")
-	if more := len(l.Notes) - maxBrokenNamed; more > 0 {
-		list += fmt.Sprintf(" and %d more", more)
-	}
-	return "breaks " + l.String() + ": " + list
+	return "breaks " + l.String() + ": " + AndMore(strings.Join(names, ", "), len(l.Notes)-maxBrokenNamed)
 }
 
 // onLinks says what the change does to links, "" for nothing.
@@ -102,13 +98,6 @@ func (p Proposal) onLinks() string {
 }
 
 const maxBrokenNamed = 5
-
-func counted(n int, thing string) string {
-	if n != 1 {
-		thing += "s"
-	}
-	return fmt.Sprintf("%d %s", n, thing)
-}
 
 // Step is what happens to one file: it is made, changed, moved as it is, or
 // removed.

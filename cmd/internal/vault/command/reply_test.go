@@ -3,6 +3,7 @@ package command
 import (
 	"bytes"
 	"testing"
+
 	"vaultwicket/exec/frame"
 )
 

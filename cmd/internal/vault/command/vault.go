@@ -137,6 +137,14 @@ func Count(n int, thing string) string {
 	return strconv.Itoa(n) + " " + thing + "s"
 }
 
+// AndMore returns a list with how many things it leaves out, if there are any.
+func AndMore(list string, left int) string {
+	if left > 0 {
+		list += fmt.Sprintf(" and %d more", left)
+	}
+	return list
+}
+
 // ActiveVariable says which note is focused, by its path in the vault.
 const ActiveVariable = "VAULTWICKET_ACTIVE"
 

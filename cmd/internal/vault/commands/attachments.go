@@ -127,10 +127,7 @@ func inTable(x *index.Index, found []file) command.Reply {
 		for _, user := range f.users[:min(len(f.users), maxUsers)] {
 			names = append(names, x.Files[user.Place].Path.String())
 		}
-		users := strings.Join(names, ", ")
-		if left := len(f.users) - maxUsers; left > 0 {
-			users += fmt.Sprintf(" and %d more", left)
-		}
+		users := command.AndMore(strings.Join(names, ", "), len(f.users)-maxUsers)
 		table.Rows = append(table.Rows, []string{f.path, f.kind, strconv.FormatInt(f.size, 10), users})
 	}
 	return table.Reply(command.FormatTSV)
@@ -488,7 +485,7 @@ func textOfAttachment(v *command.Vault, p command.Values) (command.Reply, error)
 	case err != nil:
 		return command.Reply{}, err
 	case total > 0 && first > total:
-		return command.Reply{}, command.Misuse("Invalid value for pages: %s. The PDF has %s.", command.Verbatim(p["pages"]), counted(total, "page"))
+		return command.Reply{}, command.Misuse("Invalid value for pages: %s. The PDF has %s.", command.Verbatim(p["pages"]), command.Count(total, "page"))
 	}
 	var out strings.Builder
 	var broken []string
@@ -504,7 +501,7 @@ func textOfAttachment(v *command.Vault, p command.Values) (command.Reply, error)
 	}
 	said.Text, said.Notice = string(v.Redact([]byte(out.String()))), strings.Join(broken, "; ")
 	if written == 0 && len(broken) == 0 {
-		said.Text, said.Notice = "", fmt.Sprintf("no text in it: %s, which may show images of text", counted(len(pages), "page"))
+		said.Text, said.Notice = "", fmt.Sprintf("no text in it: %s, which may show images of text", command.Count(len(pages), "page"))
 	}
 	return said, nil
 }

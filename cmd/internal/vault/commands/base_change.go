@@ -239,14 +239,7 @@ func setInBase(v *command.Vault, p command.Values) (command.Proposal, error) {
 			return command.Proposal{}, command.Failure("More than %d notes would be changed. Narrow the view with where=<expression> or limit=<n>.", maxSet)
 		}
 	}
-	return command.Proposal{Steps: steps, Message: fmt.Sprintf("Set %s: %s in %s", p["name"], p["value"], counted(len(steps), "note"))}, nil
-}
-
-func counted(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
+	return command.Proposal{Steps: steps, Message: fmt.Sprintf("Set %s: %s in %s", p["name"], p["value"], command.Count(len(steps), "note"))}, nil
 }
 
 // rowsOf answers the view that a call changes.

@@ -34,15 +34,9 @@ func init() {
 const baseExtension = "base"
 
 // listBases has a sentence for nothing that ends without a full stop.
-func listBases(v *command.Vault, _ command.Values) (command.Reply, error) {
+func listBases(v *command.Vault, p command.Values) (command.Reply, error) {
 	found, err := v.PathsBelow("", func(l command.Listed) bool { return l.Path.Ext() == baseExtension })
-	if err != nil {
-		return command.Reply{}, err
-	}
-	if len(found) == 0 {
-		return command.Text("No base files found in vault"), nil
-	}
-	return command.Text(strings.Join(found, "\n")), nil
+	return listing(p, found, command.Text("No base files found in vault")), err
 }
 
 // listViews prints the name and the type of each view, as the app does for the

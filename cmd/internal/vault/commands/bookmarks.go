@@ -2,6 +2,7 @@ package commands
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"io/fs"
@@ -166,16 +167,11 @@ func parseBookmark(v *command.Vault, p command.Values) (newBookmark, error) {
 		}
 		b.Path, b.Subpath = at.String(), subpath(p["subpath"])
 	case "folder":
-		at, err := v.FolderOf(p["folder"])
-		if err == nil {
-			err = v.IsThere(at)
-		}
+		at, err := v.FolderThere(p["folder"])
 		if err != nil {
-			return newBookmark{}, command.FolderNotFound(p["folder"])
+			return newBookmark{}, err
 		}
-		if b.Path = at.String(); b.Path == "" {
-			b.Path = "/"
-		}
+		b.Path = cmp.Or(at.String(), "/")
 	}
 	return b, nil
 }

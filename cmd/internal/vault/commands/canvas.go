@@ -10,7 +10,6 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 
@@ -84,7 +83,7 @@ func readCanvas(v *command.Vault, p command.Values) (command.Reply, error) {
 // then the edges, which name cards by their numbers.
 func (b *board) outline() string {
 	var out strings.Builder
-	fmt.Fprintf(&out, "%s, %s, %s\n", counted2(len(b.cards), "card"), counted2(len(b.groups), "group"), counted2(len(b.edges), "edge"))
+	fmt.Fprintf(&out, "%s, %s, %s\n", command.Count(len(b.cards), "card"), command.Count(len(b.groups), "group"), command.Count(len(b.edges), "edge"))
 	cards := map[*node][]*node{}
 	for _, n := range b.cards {
 		cards[n.within] = append(cards[n.within], n)
@@ -105,13 +104,6 @@ func (b *board) outline() string {
 		out.WriteByte('\n')
 	}
 	return out.String()
-}
-
-func counted2(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return strconv.Itoa(n) + " " + noun + "s"
 }
 
 func writeCards(out *strings.Builder, cards []*node) {
@@ -725,5 +717,5 @@ func (c *canvas) remove(p command.Values) ([]byte, string, error) {
 	if text, err = (document.JSON{}).RemoveFrom(text, "edges", func(at int) bool { return gone[at] }); err != nil {
 		return nil, "", err
 	}
-	return text, fmt.Sprintf("Removed: %s %s with %s from %s", cmp.Or(n.Type, "node"), n.ID, counted(len(gone), "edge"), c.path), nil
+	return text, fmt.Sprintf("Removed: %s %s with %s from %s", cmp.Or(n.Type, "node"), n.ID, command.Count(len(gone), "edge"), c.path), nil
 }

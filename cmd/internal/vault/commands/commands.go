@@ -10,6 +10,8 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
+	"strings"
 	"sync"
 
 	"vaultwicket/cmd/internal/vault/budget"
@@ -28,6 +30,25 @@ func register(rows ...command.Command) { table = append(table, rows...) }
 
 // All returns the rows of all commands of this package, in no particular order.
 func All() []command.Command { return slices.Clone(table) }
+
+// listing answers with a list, an item a line, with their number, or with none if there is none.
+func listing(p command.Values, list []string, none command.Reply) command.Reply {
+	switch {
+	case p.Has("total"):
+		return command.Text(strconv.Itoa(len(list)))
+	case len(list) == 0:
+		return none
+	}
+	return command.Text(strings.Join(list, "\n"))
+}
+
+// tabled is [listing] for a table in a form.
+func tabled(p command.Values, t command.Table, form string, none command.Reply) command.Reply {
+	if p.Has("total") || len(t.Rows) == 0 {
+		return listing(p, make([]string, len(t.Rows)), none)
+	}
+	return t.Reply(form)
+}
 
 // limited returns an answer with some of the things that there are, and says so to the gateway. The
 // app says nothing of what its limit leaves out.
@@ -49,14 +70,7 @@ func folderOf(v *command.Vault, p command.Values) (disk.Path, error) {
 	if !p.Has("folder") || p["folder"] == "/" {
 		return disk.Path{}, nil
 	}
-	under, err := v.FolderOf(p["folder"])
-	if err != nil {
-		return under, command.FolderNotFound(p["folder"])
-	}
-	if err = v.IsThere(under); disk.IsMissing(err) {
-		err = command.FolderNotFound(p["folder"])
-	}
-	return under, err
+	return v.FolderThere(p["folder"])
 }
 
 // Notes returns the notes that a request is about and that wanted takes, in the order
@@ -164,71 +178,47 @@ const (
 	maxBytes = 32 << 20 // of the notes as they are and as they become, together
 )
 
-// Changes collects what becomes of many notes. The zero Changes is not usable; see
-// [For].
-type Changes struct {
-	v     *command.Vault
-	steps []command.Step
-	size  int
-}
-
-// For returns an empty collection for the vault of a call.
-func For(v *command.Vault) *Changes { return &Changes{v: v} }
-
-// Edit adds what edit makes of a note, if it is another text. A note that is gone by
-// now is left out. The error of edit is returned as it is; others say that the note
-// cannot be read, or that the change is too large.
-func (c *Changes) Edit(path disk.Path, edit func(text []byte) ([]byte, error)) error {
-	if err := c.v.Ctx.Err(); err != nil {
-		return err
+// editAll returns what edit makes of notes as one change, which is made and undone as a whole. A
+// note that is gone by now is left out. The error of edit is returned as it is; others say that a
+// note cannot be read, or that the change is too large. said is what is printed once it is made,
+// in front of the number of notes.
+func editAll(v *command.Vault, notes []disk.Path, said string, edit func(at disk.Path, text []byte) ([]byte, error)) (command.Proposal, error) {
+	var all command.Proposal
+	size := 0
+	for _, path := range notes {
+		if err := v.Ctx.Err(); err != nil {
+			return all, err
+		}
+		before, err := v.Disk.Read(path)
+		if disk.IsMissing(err) {
+			continue
+		}
+		if err != nil {
+			return all, command.ReadError(path.String(), err)
+		}
+		after, err := edit(path, before)
+		if err != nil {
+			return all, err
+		}
+		s := command.Step{Path: path, Before: command.Existing(before), After: command.Existing(after)}
+		if s.IsNoop() {
+			continue
+		}
+		all.Steps = append(all.Steps, s)
+		size += len(before) + len(after)
+		if err := budget.From(v.Ctx).Hold(int64(len(before) + len(after))); err != nil {
+			return all, err
+		}
+		switch {
+		case len(all.Steps) > maxNotes:
+			return all, command.TooLong.Failure("More than %d notes would be changed. Nothing was changed. Narrow it with folder=<path>.", maxNotes)
+		case size > maxBytes:
+			return all, command.TooLong.Failure("More than %d MiB of notes would be changed, with what becomes of them. Nothing was changed. Narrow it with folder=<path>.", maxBytes>>20)
+		}
 	}
-	before, err := c.v.Disk.Read(path)
-	switch {
-	case disk.IsMissing(err):
-		return nil
-	case err != nil:
-		return command.ReadError(path.String(), err)
+	all.Message = said + " in " + command.Count(len(all.Steps), "note")
+	if len(all.Steps) > 0 {
+		all.Note = all.Steps[0].Path
 	}
-	after, err := edit(before)
-	if err != nil {
-		return err
-	}
-	s := command.Step{Path: path, Before: command.Existing(before), After: command.Existing(after)}
-	if s.IsNoop() {
-		return nil
-	}
-	c.steps = append(c.steps, s)
-	c.size += len(before) + len(after)
-	if err := budget.From(c.v.Ctx).Hold(int64(len(before) + len(after))); err != nil {
-		return err
-	}
-	return c.fits()
-}
-
-func (c *Changes) fits() error {
-	switch {
-	case len(c.steps) > maxNotes:
-		return command.TooLong.Failure("More than %d notes would be changed. Nothing was changed. Narrow it with folder=<path>.", maxNotes)
-	case c.size > maxBytes:
-		return command.TooLong.Failure("More than %d MiB of notes would be changed, with what becomes of them. Nothing was changed. Narrow it with folder=<path>.", maxBytes>>20)
-	}
-	return nil
-}
-
-// Proposal returns all changes as one, which is made and undone as a whole. said is
-// what is printed once it is made, in front of the number of notes.
-func (c *Changes) Proposal(said string) command.Proposal {
-	p := command.Proposal{Steps: c.steps, Message: said + " in " + Counted(len(c.steps), "note")}
-	if len(c.steps) > 0 {
-		p.Note = c.steps[0].Path
-	}
-	return p
-}
-
-// Counted writes a number of things.
-func Counted(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
+	return all, nil
 }

@@ -101,7 +101,10 @@ func fileInfo(v *command.Vault, p command.Values) (command.Reply, error) {
 func listFiles(v *command.Vault, p command.Values) (command.Reply, error) {
 	wanted := strings.TrimPrefix(p["ext"], ".")
 	found, err := v.PathsBelow(p["folder"], func(l command.Listed) bool { return !p.Has("ext") || l.Path.Ext() == wanted })
-	return printedFiles(p, found, err, func() (command.Reply, error) { return noFiles(v, p, wanted) })
+	if err == nil && len(found) == 0 && !p.Has("total") {
+		return noFiles(v, p, wanted)
+	}
+	return listing(p, found, command.Reply{}), err
 }
 
 func listFolders(v *command.Vault, p command.Values) (command.Reply, error) {
@@ -118,9 +121,7 @@ func listFolders(v *command.Vault, p command.Values) (command.Reply, error) {
 	if disk.IsMissing(err) {
 		err = command.FolderNotFound(p["folder"])
 	}
-	return printedFiles(p, found, err, func() (command.Reply, error) {
-		return command.Nothing("", "%s has no folders", command.Place(p["folder"])), nil
-	})
+	return listing(p, found, command.Nothing("", "%s has no folders", command.Place(p["folder"]))), err
 }
 
 // noFiles says that there are no files, or which extensions those have that there are.
@@ -145,20 +146,6 @@ func noFiles(v *command.Vault, p command.Values, ext string) (command.Reply, err
 
 // maxExts bounds how many extensions a notice lists.
 const maxExts = 8
-
-// printedFiles replies with paths, which are in the order of listings, or with their number,
-// unless there is an error.
-func printedFiles(p command.Values, found []string, err error, none func() (command.Reply, error)) (command.Reply, error) {
-	switch {
-	case err != nil:
-		return command.Reply{}, err
-	case p.Has("total"):
-		return command.Text(strconv.Itoa(len(found))), nil
-	case len(found) == 0:
-		return none()
-	}
-	return command.Text(strings.Join(found, "\n")), nil
-}
 
 func vaultInfo(v *command.Vault, p command.Values) (command.Reply, error) {
 	switch p["info"] {
@@ -583,11 +570,5 @@ func listRecents(v *command.Vault, p command.Values) (command.Reply, error) {
 			open = append(open, path.String())
 		}
 	}
-	if p.Has("total") {
-		return command.Text(strconv.Itoa(len(open))), nil
-	}
-	if len(open) == 0 {
-		return command.Nothing("", "the app has recorded no opened files; recent lists the notes that were changed last"), nil
-	}
-	return command.Text(strings.Join(open, "\n")), nil
+	return listing(p, open, command.Nothing("", "the app has recorded no opened files; recent lists the notes that were changed last")), nil
 }

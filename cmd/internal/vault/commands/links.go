@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/json"
-	"fmt"
 	"maps"
 	"math"
 	"slices"
@@ -40,18 +39,12 @@ func backlinks(v *command.Vault, p command.Values) (command.Reply, error) {
 	if err != nil {
 		return command.Reply{}, err
 	}
-	sources := x.Graph().In(place)
-	if p.Has("total") {
-		return command.Text(strconv.Itoa(len(sources))), nil
-	}
-	if len(sources) == 0 {
-		return command.Nothing("No backlinks found.", "no file links to %s", command.Place(x.Files[place].Path.String())), nil
-	}
 	table := command.Table{Columns: []string{"file", "count"}}
-	for _, source := range sources {
+	for _, source := range x.Graph().In(place) {
 		table.Add(p.Has("counts"), x.Files[source.Place].Path.String(), strconv.Itoa(int(source.Count)))
 	}
-	return table.Reply(p["format"]), nil
+	none := command.Nothing("No backlinks found.", "no file links to %s", command.Place(x.Files[place].Path.String()))
+	return tabled(p, table, p["format"], none), nil
 }
 
 // links has one line for each target, in the order of listings; those that are
@@ -74,14 +67,8 @@ func links(v *command.Vault, p command.Values) (command.Reply, error) {
 			targets = append(targets, missing.Key+" (unresolved)")
 		}
 	}
-	if p.Has("total") {
-		return command.Text(strconv.Itoa(len(targets))), nil
-	}
-	if len(targets) == 0 {
-		return command.Nothing("No links found.", "%s links to nothing", command.Place(x.Files[place].Path.String())), nil
-	}
 	order.Sort(targets)
-	return command.Text(strings.Join(targets, "\n")), nil
+	return listing(p, targets, command.Nothing("No links found.", "%s links to nothing", command.Place(x.Files[place].Path.String()))), nil
 }
 
 func unresolved(v *command.Vault, p command.Values) (command.Reply, error) {
@@ -96,12 +83,6 @@ func unresolved(v *command.Vault, p command.Values) (command.Reply, error) {
 			counts[missing.Key] += int(missing.Count)
 			sources[missing.Key] = append(sources[missing.Key], source.Path.String())
 		}
-	}
-	if p.Has("total") {
-		return command.Text(strconv.Itoa(len(counts))), nil
-	}
-	if len(counts) == 0 {
-		return command.Text("No unresolved links found."), nil
 	}
 	keys := slices.Collect(maps.Keys(counts))
 	order.Sort(keys)
@@ -122,7 +103,7 @@ func unresolved(v *command.Vault, p command.Values) (command.Reply, error) {
 		}
 		table.Rows = append(table.Rows, cells)
 	}
-	return table.Reply(p["format"]), nil
+	return tabled(p, table, p["format"], command.Text("No unresolved links found.")), nil
 }
 
 // orphans and deadends look at files of every kind, and take the index
@@ -148,13 +129,7 @@ func without(v *command.Vault, p command.Values, none string, edges func(g *inde
 			alone = append(alone, f.Path.String())
 		}
 	}
-	switch {
-	case p.Has("total"):
-		return command.Text(strconv.Itoa(len(alone))), nil
-	case len(alone) == 0:
-		return command.Text(none), nil
-	}
-	return command.Text(strings.Join(alone, "\n")), nil
+	return listing(p, alone, command.Text(none)), nil
 }
 
 // Limits of a walk along links: in a few steps it is at most of a vault.
@@ -475,11 +450,7 @@ func (s *scores) names(places []int) string {
 }
 
 func listed(names []string) string {
-	text := strings.Join(names[:min(len(names), maxNames)], ", ")
-	if left := len(names) - maxNames; left > 0 {
-		text += fmt.Sprintf(" and %d more", left)
-	}
-	return text
+	return command.AndMore(strings.Join(names[:min(len(names), maxNames)], ", "), len(names)-maxNames)
 }
 
 // Limits of the words that are compared.

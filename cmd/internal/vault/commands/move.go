@@ -137,7 +137,7 @@ func moveSeveral(v *command.Vault, p command.Values) (command.Proposal, error) {
 			r.planned.Note = to
 		}
 	}
-	r.planned.Message = fmt.Sprintf("Moved: %s -> %s", Counted(len(r.planned.Steps), "file"), p["to"])
+	r.planned.Message = fmt.Sprintf("Moved: %s -> %s", command.Count(len(r.planned.Steps), "file"), p["to"])
 	return r.planned, r.relink()
 }
 
@@ -413,7 +413,7 @@ func mentions(v *command.Vault, to map[string]string) (string, error) {
 	if len(names) == 1 {
 		of = fmt.Sprintf("%q", command.Verbatim(names[0]))
 	}
-	return fmt.Sprintf("%s of %s in the text of %s", Counted(int(count.Load()), "mention"), of, Counted(int(notes.Load()), "note")), v.Ctx.Err()
+	return fmt.Sprintf("%s of %s in the text of %s", command.Count(int(count.Load()), "mention"), of, command.Count(int(notes.Load()), "note")), v.Ctx.Err()
 }
 
 // mentionsIn counts names in a text that are words of their own, and no parts of links.
@@ -514,12 +514,7 @@ func moveFolders(v *command.Vault, p command.Values) (command.Proposal, error) {
 			return command.Proposal{}, command.Misuse("Invalid value for to: %s. Several folders go to a folder, with a slash at its end.", command.Verbatim(p["to"]))
 		}
 	}
-	return relocateFolders(v, list, "Moved", false, func(from disk.Path) string {
-		if strings.HasSuffix(p["to"], "/") {
-			return path.Join(p["to"], path.Base(from.String()))
-		}
-		return p["to"]
-	})
+	return relocateFolders(v, list, "Moved", false, into(p["to"]))
 }
 
 func renameFolder(v *command.Vault, p command.Values) (command.Proposal, error) {
@@ -530,12 +525,17 @@ func renameFolder(v *command.Vault, p command.Values) (command.Proposal, error) 
 }
 
 func copyFolder(v *command.Vault, p command.Values) (command.Proposal, error) {
-	return relocateFolders(v, p["path"], "Copied", true, func(from disk.Path) string {
-		if strings.HasSuffix(p["to"], "/") {
-			return path.Join(p["to"], path.Base(from.String()))
+	return relocateFolders(v, p["path"], "Copied", true, into(p["to"]))
+}
+
+// into returns where a folder goes with to=.
+func into(to string) func(from disk.Path) string {
+	return func(from disk.Path) string {
+		if strings.HasSuffix(to, "/") {
+			return path.Join(to, path.Base(from.String()))
 		}
-		return p["to"]
-	})
+		return to
+	}
 }
 
 // relocateFolders moves or copies the folders of a list with all that is in them, as one change.
@@ -596,7 +596,7 @@ func relocateFolders(v *command.Vault, list, said string, copies bool, destinati
 			r.planned.Note = to
 		}
 	}
-	r.planned.Message = fmt.Sprintf("%s: %s (%s)", said, strings.Join(where, ", "), Counted(files, "file"))
+	r.planned.Message = fmt.Sprintf("%s: %s (%s)", said, strings.Join(where, ", "), command.Count(files, "file"))
 	if err := r.relink(); err != nil {
 		return command.Proposal{}, err
 	}
@@ -624,7 +624,7 @@ func removeFolder(v *command.Vault, p command.Values) (command.Proposal, error) 
 		return command.Proposal{}, err
 	}
 	planned.Note = at
-	planned.Message += at.String() + " (" + Counted(len(in.Files), "file") + ")"
+	planned.Message += at.String() + " (" + command.Count(len(in.Files), "file") + ")"
 	for _, folder := range slices.Backward(in.Folders) {
 		if !in.Stay[folder] {
 			planned.Steps = append(planned.Steps, command.Step{Path: folder, Before: command.ExistingFolder})
@@ -635,17 +635,11 @@ func removeFolder(v *command.Vault, p command.Values) (command.Proposal, error) 
 
 // existingFolder returns the path of a folder as it was typed.
 func existingFolder(v *command.Vault, typed string) (disk.Path, error) {
-	at, err := v.FolderOf(typed)
-	if err != nil {
-		return at, command.FolderNotFound(typed)
+	at, err := v.FolderThere(typed)
+	if err == nil && at == (disk.Path{}) {
+		err = command.Misuse("Invalid value for path: %s. That is the whole vault.", command.Verbatim(typed))
 	}
-	if at == (disk.Path{}) {
-		return at, command.Misuse("Invalid value for path: %s. That is the whole vault.", command.Verbatim(typed))
-	}
-	if err := v.IsThere(at); err != nil {
-		return at, command.FolderNotFound(typed)
-	}
-	return at, nil
+	return at, err
 }
 
 // contentsOf returns what is in a folder. One that is to be changed as a whole is refused, in the

@@ -174,7 +174,11 @@ func instead(found markdown.Note, missing *edit.NotFound) string {
 	case missing.What == "text" && len(missing.Near) > 0:
 		return " Its first line is on " + onLines(missing.Near, len(missing.Near)) + "."
 	case missing.What == "block":
-		return listBlocks(found)
+		ids := blockIDs(found)
+		if len(ids) == 0 {
+			return " The note has no blocks with an id."
+		}
+		return " The note has " + command.AndMore(command.List(ids, maxListedHeadings), len(ids)-maxListedHeadings) + "."
 	case missing.What != "heading":
 		return ""
 	case len(found.Headings) == 0:
@@ -184,24 +188,7 @@ func instead(found markdown.Note, missing *edit.NotFound) string {
 	for _, h := range found.Headings[:min(len(found.Headings), maxListedHeadings)] {
 		names = append(names, fmt.Sprintf("%q (line %d)", command.Verbatim(Excerpt(h.Text)), h.Line))
 	}
-	list := strings.Join(names, ", ")
-	if left := len(found.Headings) - maxListedHeadings; left > 0 {
-		list += fmt.Sprintf(" and %d more", left)
-	}
-	return " The note has " + list + "."
-}
-
-// listBlocks says which blocks a note has.
-func listBlocks(found markdown.Note) string {
-	ids := blockIDs(found)
-	if len(ids) == 0 {
-		return " The note has no blocks with an id."
-	}
-	list := command.List(ids, maxListedHeadings)
-	if left := len(ids) - maxListedHeadings; left > 0 {
-		list += fmt.Sprintf(" and %d more", left)
-	}
-	return " The note has " + list + "."
+	return " The note has " + command.AndMore(strings.Join(names, ", "), len(found.Headings)-maxListedHeadings) + "."
 }
 
 // maxListedHeadings bounds how many headings an error lists; the command outline lists
@@ -218,10 +205,7 @@ func onLines(all []edit.Candidate, count int) string {
 	if len(lines) == 1 {
 		text = "line " + lines[0]
 	}
-	if left := count - len(lines); left > 0 {
-		text += fmt.Sprintf(" and %d more", left)
-	}
-	return text
+	return command.AndMore(text, count-len(lines))
 }
 
 // maxExcerpt is how much of a text is quoted in a sentence about it.

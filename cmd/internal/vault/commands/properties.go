@@ -28,8 +28,8 @@ func init() {
 		command.Command{Name: "property:read", Run: readProperty},
 		command.Command{Name: "aliases", OfIndex: true, Run: aliases},
 		command.Command{Name: "property:set", Plan: setProperty, Verify: meansSet},
-		command.Command{Name: "property:add", Plan: addItems},
-		command.Command{Name: "property:remove-item", Plan: removeItems},
+		command.Command{Name: "property:add", Plan: changeList("Added to ", addItems)},
+		command.Command{Name: "property:remove-item", Plan: changeList("Removed from ", removeItems)},
 		command.Command{Name: "property:remove", Plan: removeProperty, Verify: meansRemoved},
 	)
 }
@@ -300,20 +300,23 @@ func aliases(v *command.Vault, p command.Values) (command.Reply, error) {
 	for _, use := range uses {
 		table.Add(p.Has("verbose"), use.name, use.file.Path.String())
 	}
-	if p.Has("total") {
-		return command.Text(strconv.Itoa(len(table.Rows))), nil
-	}
-	if len(table.Rows) == 0 {
-		return command.Nothing("", "%s has no aliases", command.Place(p["file"]+p["path"])), nil
-	}
-	return table.Reply(command.FormatTSV), nil
+	none := command.Nothing("", "%s has no aliases", command.Place(p["file"]+p["path"]))
+	return tabled(p, table, command.FormatTSV, none), nil
 }
 
 // setProperty changes the lines of one property. The app writes the whole block
 // anew, which loses comments and every other form.
 func setProperty(v *command.Vault, p command.Values) (command.Proposal, error) {
 	if p.Has("folder") || p.Has("query") {
-		return setProperties(v, p)
+		notes, err := severalNotes(v, p)
+		if err != nil {
+			return command.Proposal{}, err
+		}
+		value, err := NewValue(v, p)
+		if err != nil {
+			return command.Proposal{}, err
+		}
+		return editAll(v, notes, "Set "+p["name"]+": "+p["value"], value.Set)
 	}
 	t, text, err := v.MarkdownNote(p)
 	if err != nil {
@@ -516,86 +519,78 @@ func meansRemoved(_ *command.Vault, p command.Values, c command.AppChange) (comm
 	return command.Properties(wanted, c.Now.Text), nil
 }
 
-// addItems adds items to a list, which is made if it is missing. Those that it has are left out.
-func addItems(v *command.Vault, p command.Values) (command.Proposal, error) {
-	return changeList(v, p, "Added to ", func(items, asked []frontmatter.Value) []frontmatter.Value {
-		for _, item := range asked {
-			if !slices.ContainsFunc(items, sameText(item)) {
-				items = append(items, item)
-			}
-		}
-		return items
-	})
-}
-
-// removeItems removes items from a list, which stays without any.
-func removeItems(v *command.Vault, p command.Values) (command.Proposal, error) {
-	return changeList(v, p, "Removed from ", func(items, asked []frontmatter.Value) []frontmatter.Value {
-		return slices.DeleteFunc(items, func(item frontmatter.Value) bool { return slices.ContainsFunc(asked, sameText(item)) })
-	})
-}
-
 func sameText(item frontmatter.Value) func(frontmatter.Value) bool {
 	return func(other frontmatter.Value) bool { return other.Text() == item.Text() }
 }
 
-// changeList changes the items of a list property, of one note or of several. What is not a list is
+// addItems adds items to a list, which is made if it is missing. Those that it has are left out.
+func addItems(items, asked []frontmatter.Value) []frontmatter.Value {
+	for _, item := range asked {
+		if !slices.ContainsFunc(items, sameText(item)) {
+			items = append(items, item)
+		}
+	}
+	return items
+}
+
+// removeItems removes items from a list, which stays without any.
+func removeItems(items, asked []frontmatter.Value) []frontmatter.Value {
+	return slices.DeleteFunc(items, func(item frontmatter.Value) bool { return slices.ContainsFunc(asked, sameText(item)) })
+}
+
+// changeList returns the command that changes the items of a list property, of one note or of several. What is not a list is
 // refused, unless the vault has the name as that of a list: then it is one of a single item.
-func changeList(v *command.Vault, p command.Values, said string, change func(items, asked []frontmatter.Value) []frontmatter.Value) (command.Proposal, error) {
-	asked, err := frontmatter.ParseValue(p["value"], frontmatter.TypeMultitext)
-	if err != nil {
-		return command.Proposal{}, err
-	}
-	types, err := PropertyTypes(v)
-	if err != nil {
-		return command.Proposal{}, err
-	}
-	as, _ := assignedType(types, p["name"])
-	edit := func(at disk.Path, text []byte) ([]byte, error) {
-		block := markdown.Scan(text).Frontmatter
-		all, err := frontmatter.Parse(text[block.Start:block.End])
-		if err != nil {
-			return nil, PropertyError(at, text, err)
-		}
-		old, _ := all.Lookup(p["name"])
-		items := slices.Clone(old.Value.List())
-		switch kind := old.Value.Kind(); {
-		case kind == frontmatter.List || kind == frontmatter.Null:
-		case as == frontmatter.TypeMultitext && kind != frontmatter.Map:
-			items = []frontmatter.Value{old.Value}
-		default:
-			kind := command.Kind{Code: command.BadValue.Code, Hint: "property:set with type=list makes it a list"}
-			return nil, kind.Failure("The property %q of %q is not a list.", command.Verbatim(p["name"]), command.Verbatim(at.String()))
-		}
-		now := change(slices.Clone(items), asked.List())
-		if len(now) == len(items) {
-			return text, nil
-		}
-		edited, err := frontmatter.Set(text, p["name"], frontmatter.ListOf(now))
-		if err != nil {
-			return nil, PropertyError(at, text, err)
-		}
-		return edited, nil
-	}
-	if !p.Has("folder") && !p.Has("query") {
-		t, text, err := v.MarkdownNote(p)
+func changeList(said string, change func(items, asked []frontmatter.Value) []frontmatter.Value) func(*command.Vault, command.Values) (command.Proposal, error) {
+	return func(v *command.Vault, p command.Values) (command.Proposal, error) {
+		asked, err := frontmatter.ParseValue(p["value"], frontmatter.TypeMultitext)
 		if err != nil {
 			return command.Proposal{}, err
 		}
-		edited, err := edit(t.Path, text)
-		return command.ProposeChange(t.Path, text, edited, said+p["name"]+": "+p["value"]), err
-	}
-	notes, err := severalNotes(v, p)
-	if err != nil {
-		return command.Proposal{}, err
-	}
-	changes := For(v)
-	for _, path := range notes {
-		if err := changes.Edit(path, func(text []byte) ([]byte, error) { return edit(path, text) }); err != nil {
+		types, err := PropertyTypes(v)
+		if err != nil {
 			return command.Proposal{}, err
 		}
+		as, _ := assignedType(types, p["name"])
+		edit := func(at disk.Path, text []byte) ([]byte, error) {
+			block := markdown.Scan(text).Frontmatter
+			all, err := frontmatter.Parse(text[block.Start:block.End])
+			if err != nil {
+				return nil, PropertyError(at, text, err)
+			}
+			old, _ := all.Lookup(p["name"])
+			items := slices.Clone(old.Value.List())
+			switch kind := old.Value.Kind(); {
+			case kind == frontmatter.List || kind == frontmatter.Null:
+			case as == frontmatter.TypeMultitext && kind != frontmatter.Map:
+				items = []frontmatter.Value{old.Value}
+			default:
+				kind := command.Kind{Code: command.BadValue.Code, Hint: "property:set with type=list makes it a list"}
+				return nil, kind.Failure("The property %q of %q is not a list.", command.Verbatim(p["name"]), command.Verbatim(at.String()))
+			}
+			now := change(slices.Clone(items), asked.List())
+			if len(now) == len(items) {
+				return text, nil
+			}
+			edited, err := frontmatter.Set(text, p["name"], frontmatter.ListOf(now))
+			if err != nil {
+				return nil, PropertyError(at, text, err)
+			}
+			return edited, nil
+		}
+		if !p.Has("folder") && !p.Has("query") {
+			t, text, err := v.MarkdownNote(p)
+			if err != nil {
+				return command.Proposal{}, err
+			}
+			edited, err := edit(t.Path, text)
+			return command.ProposeChange(t.Path, text, edited, said+p["name"]+": "+p["value"]), err
+		}
+		notes, err := severalNotes(v, p)
+		if err != nil {
+			return command.Proposal{}, err
+		}
+		return editAll(v, notes, said+p["name"]+": "+p["value"], edit)
 	}
-	return changes.Proposal(said + p["name"] + ": " + p["value"]), nil
 }
 
 // severalNotes are those of a folder or a search.
@@ -604,24 +599,4 @@ func severalNotes(v *command.Vault, p command.Values) ([]disk.Path, error) {
 		return nil, command.Misuse("Use file=<name> or path=<path> for one note, or folder=<path> and query=<text> for several, not both.")
 	}
 	return Notes(v, p, false, func(*knowledge.Note) bool { return true })
-}
-
-// setProperties sets a property of all notes of a folder, or of all that a search
-// finds, as one change. It changes nothing if one of them cannot be changed.
-func setProperties(v *command.Vault, p command.Values) (command.Proposal, error) {
-	notes, err := severalNotes(v, p)
-	if err != nil {
-		return command.Proposal{}, err
-	}
-	value, err := NewValue(v, p)
-	if err != nil {
-		return command.Proposal{}, err
-	}
-	changes := For(v)
-	for _, path := range notes {
-		if err := changes.Edit(path, func(text []byte) ([]byte, error) { return value.Set(path, text) }); err != nil {
-			return command.Proposal{}, err
-		}
-	}
-	return changes.Proposal("Set " + p["name"] + ": " + p["value"]), nil
 }

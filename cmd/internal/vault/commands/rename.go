@@ -47,15 +47,10 @@ func renameHeading(v *command.Vault, p command.Values) (command.Proposal, error)
 		return command.Proposal{}, command.FileNotFound(t.Typed)
 	}
 	r := headingRename{note: t.Path, place: place, to: strings.TrimSpace(p["to"]), links: renamingIn(x, t.Path, text, place, p["to"])}
-	changes := For(v)
-	for _, source := range r.sources(x, at) {
-		if err := changes.Edit(source, func(text []byte) ([]byte, error) { return r.apply(source, text) }); err != nil {
-			return command.Proposal{}, err
-		}
-	}
-	said := changes.Proposal(fmt.Sprintf("Renamed heading to %q: %s", command.Verbatim(r.to), Counted(r.places, "link")))
-	said.Note = t.Path
-	return said, nil
+	all, err := editAll(v, r.sources(x, at), "", r.apply)
+	all.Message = fmt.Sprintf("Renamed heading to %q: %s", command.Verbatim(r.to), command.Count(r.places, "link")) + all.Message
+	all.Note = t.Path
+	return all, err
 }
 
 // headingOf returns the place of the heading that is to be renamed. The new text must
@@ -156,23 +151,19 @@ func renameProperty(v *command.Vault, p command.Values) (command.Proposal, error
 		}
 		return command.Proposal{}, command.NotFound.DidYouMean(lookup.NearestNames(name, known), "Property %q not found.", command.Verbatim(name))
 	}
-	changes := For(v)
-	for _, path := range notes {
-		err := changes.Edit(path, func(text []byte) ([]byte, error) {
-			edited, _, err := frontmatter.Rename(text, name, to)
-			if err != nil {
-				return nil, PropertyError(path, text, err)
-			}
-			return edited, nil
-		})
+	all, err := editAll(v, notes, "Renamed property "+name+" to "+to, func(path disk.Path, text []byte) ([]byte, error) {
+		edited, _, err := frontmatter.Rename(text, name, to)
 		if err != nil {
-			return command.Proposal{}, err
+			return nil, PropertyError(path, text, err)
 		}
+		return edited, nil
+	})
+	if err != nil {
+		return command.Proposal{}, err
 	}
-	said := changes.Proposal("Renamed property " + name + " to " + to)
 	remark, err := leftType(v, name, to)
-	said.Message += remark
-	return said, err
+	all.Message += remark
+	return all, err
 }
 
 // leftType says that the type which the user gave a property stays with the old name:
@@ -209,18 +200,14 @@ func renameTag(v *command.Vault, p command.Values) (command.Proposal, error) {
 		}
 		return command.Proposal{}, command.NotFoundTag.DidYouMean(lookup.NearestNames(r.from, known), "Tag %q not found.", command.Verbatim("#"+r.from))
 	}
-	changes, places := For(v), 0
-	for _, path := range notes {
-		err := changes.Edit(path, func(text []byte) ([]byte, error) {
-			edited, n, err := r.apply(path, text)
-			places += n
-			return edited, err
-		})
-		if err != nil {
-			return command.Proposal{}, err
-		}
-	}
-	return changes.Proposal("Renamed tag #" + r.from + " to #" + r.to + ": " + Counted(places, "place")), nil
+	places := 0
+	all, err := editAll(v, notes, "", func(path disk.Path, text []byte) ([]byte, error) {
+		edited, n, err := r.apply(path, text)
+		places += n
+		return edited, err
+	})
+	all.Message = "Renamed tag #" + r.from + " to #" + r.to + ": " + command.Count(places, "place") + all.Message
+	return all, err
 }
 
 // tagRename is a tag and its new name, both without "#".

@@ -39,21 +39,17 @@ func replaceInVault(v *command.Vault, p command.Values) (command.Proposal, error
 	if err != nil {
 		return command.Proposal{}, err
 	}
-	changes, places := For(v), 0
-	for _, path := range notes {
-		err := changes.Edit(path, func(text []byte) ([]byte, error) {
-			edited, n, err := replaceIn(text, find)
-			if err == nil {
-				err = keepsProperties(path, text, edited)
-			}
-			places += n
-			return edited, err
-		})
-		if err != nil {
-			return command.Proposal{}, err
+	places := 0
+	all, err := editAll(v, notes, "", func(path disk.Path, text []byte) ([]byte, error) {
+		edited, n, err := replaceIn(text, find)
+		if err == nil {
+			err = keepsProperties(path, text, edited)
 		}
-	}
-	return changes.Proposal("Replaced " + Counted(places, "place")), nil
+		places += n
+		return edited, err
+	})
+	all.Message = "Replaced " + command.Count(places, "place") + all.Message
+	return all, err
 }
 
 // keepsProperties refuses a change with which a block of properties could not be read
@@ -122,20 +118,14 @@ func flatten(text []byte) flat {
 	if !strings.Contains(rest, "\r\n") {
 		return f
 	}
-	var out strings.Builder
-	out.Grow(len(rest))
-	for {
-		at := strings.Index(rest, "\r\n")
-		if at < 0 {
-			break
-		}
-		out.WriteString(rest[:at])
-		f.gone = append(f.gone, out.Len())
-		out.WriteByte('\n')
-		rest = rest[at+len("\r\n"):]
+	f.text = strings.ReplaceAll(rest, "\r\n", "\n")
+	at := 0
+	for line := range strings.SplitSeq(rest, "\r\n") {
+		at += len(line)
+		f.gone = append(f.gone, at)
+		at++
 	}
-	out.WriteString(rest)
-	f.text = out.String()
+	f.gone = f.gone[:len(f.gone)-1] // no line end follows the last line
 	return f
 }
 
@@ -150,15 +140,8 @@ func (f flat) lineEnd() string {
 // offset returns where in the note a place of the text is: in front of the CR if a
 // line end follows.
 func (f flat) offset(at int) int {
-	low, high := 0, len(f.gone)
-	for low < high {
-		if mid := (low + high) / 2; f.gone[mid] < at {
-			low = mid + 1
-		} else {
-			high = mid
-		}
-	}
-	return f.bom + at + low
+	before, _ := slices.BinarySearch(f.gone, at)
+	return f.bom + at + before
 }
 
 // Limits of a search, besides those of the budget of the call.

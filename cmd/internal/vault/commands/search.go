@@ -203,16 +203,13 @@ func search(v *command.Vault, p command.Values, lines bool) (result, error) {
 // maxHits is where the app stops a search.
 const maxHits = 100_000
 
-// badQuery says what is wrong with a query, and what would be right.
+// badQuery is [BadQuery] that gives the advice about an unknown operator a line of its own.
 func badQuery(err error) error {
 	var wrong *query.ParseError
-	switch {
-	case errors.As(err, &wrong) && wrong.Code() == query.CodeNoOperator:
+	if errors.As(err, &wrong) && wrong.Code() == query.CodeNoOperator {
 		return command.MisuseWithHint(wrong.Hint(), "%v.\n%s", err, wrong.Hint())
-	case errors.As(err, &wrong) && wrong.Hint() != "":
-		return command.Misuse("%v; %s", err, wrong.Hint())
 	}
-	return command.Misuse("%v", err)
+	return BadQuery(err)
 }
 
 // hit is a note that was found.

@@ -2,7 +2,6 @@ package commands
 
 import (
 	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -93,18 +92,10 @@ func lineSpan(text []byte, wanted string) (markdown.Span, error) {
 	}
 	start, ok := lineStart(text, 0, first-1)
 	if !ok {
-		return markdown.Span{}, command.NotFoundLine.Failure("Line %q not found. The note has %d lines.", command.Verbatim(strconv.Itoa(first)), countLines(text))
+		return markdown.Span{}, command.NotFoundLine.Failure("Line %q not found. The note has %d lines.", command.Verbatim(strconv.Itoa(first)), edit.NumberOfLines(text))
 	}
 	end, _ := lineStart(text, start, last-first+1)
 	return markdown.Span{Start: start, End: end}, nil
-}
-
-func countLines(text []byte) int {
-	lines := bytes.Count(text, []byte("\n"))
-	if len(text) > 0 && text[len(text)-1] != '\n' {
-		lines++
-	}
-	return lines
 }
 
 // parseLines reads lines that are given as "12" or "12-20", counted from 1.
@@ -210,7 +201,16 @@ func outlineOf(headings []markdown.Heading, p command.Values) string {
 	case p.Has("total"):
 		return strconv.Itoa(len(headings))
 	case p["format"] == command.FormatJSON:
-		return outlineJSON(headings)
+		type row struct { // numbers for level and line, unlike most commands
+			Level   int    `json:"level"`
+			Heading string `json:"heading"`
+			Line    int    `json:"line"`
+		}
+		table := make([]row, len(headings))
+		for i, h := range headings {
+			table[i] = row{h.Level, h.Text, h.Line}
+		}
+		return indented(table)
 	case p["format"] != "md":
 		return tree(headings)
 	}
@@ -218,25 +218,6 @@ func outlineOf(headings []markdown.Heading, p command.Values) string {
 	for _, h := range headings {
 		out.WriteString(strings.Repeat("#", h.Level) + " " + h.Text + "\n")
 	}
-	return out.String()
-}
-
-// outlineJSON has numbers for level and line, unlike most commands.
-func outlineJSON(headings []markdown.Heading) string {
-	type row struct {
-		Level   int    `json:"level"`
-		Heading string `json:"heading"`
-		Line    int    `json:"line"`
-	}
-	table := make([]row, len(headings))
-	for i, h := range headings {
-		table[i] = row{h.Level, h.Text, h.Line}
-	}
-	var out strings.Builder
-	encoder := json.NewEncoder(&out)
-	encoder.SetEscapeHTML(false)
-	encoder.SetIndent("", "  ")
-	_ = encoder.Encode(table) // text and numbers always encode
 	return out.String()
 }
 

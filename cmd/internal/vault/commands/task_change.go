@@ -158,7 +158,7 @@ func reported(one namedOne, edited []byte, change task.Change) (string, error) {
 		return said, nil
 	}
 	after, err := taskAt(one.Target, edited, next)
-	return said + "next\t" + after.Text + "\nnext-line\t" + number(next) + "\n", err
+	return said + "next\t" + after.Text + "\nnext-line\t" + strconv.Itoa(next) + "\n", err
 }
 
 // meansMarked judges a task whose mark was changed.
@@ -220,7 +220,7 @@ func namedTask(v *command.Vault, p command.Values) (namedOne, error) {
 
 // name is the place of the task, for messages.
 func (n namedOne) name() command.Verbatim {
-	return command.Verbatim(n.Path.String() + ":" + number(n.Line))
+	return command.Verbatim(n.Path.String() + ":" + strconv.Itoa(n.Line))
 }
 
 // lineWith returns the line of the task with another mark and text.
@@ -263,8 +263,6 @@ func indentOf(line string) int {
 	return width + 4*blanks
 }
 
-func number(n int) string { return strconv.Itoa(n) }
-
 // The dates of a task that a request can give.
 var (
 	dateNames  = []string{"due", "scheduled", "start"}
@@ -304,7 +302,7 @@ func withPlace(proposal command.Proposal, line string) (command.Proposal, error)
 	tasks := markdown.Scan(proposal.Steps[0].After.Text).Tasks
 	for _, t := range slices.Backward(tasks) {
 		if t.Text == line {
-			proposal.Message += ":" + number(t.Line)
+			proposal.Message += ":" + strconv.Itoa(t.Line)
 			return proposal, nil
 		}
 	}
@@ -393,5 +391,5 @@ func reschedule(v *command.Vault, p command.Values) (command.Proposal, error) {
 	if err != nil {
 		return command.Proposal{}, err
 	}
-	return command.ProposeChange(one.Path, one.note, edited, "Rescheduled: "+one.Path.String()+":"+number(one.Line)+"\n"+after.Text), nil
+	return command.ProposeChange(one.Path, one.note, edited, "Rescheduled: "+one.Path.String()+":"+strconv.Itoa(one.Line)+"\n"+after.Text), nil
 }

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -53,15 +52,7 @@ func listTemplates(v *command.Vault, p command.Values) (command.Reply, error) {
 		return command.Reply{}, err
 	}
 	names, err := templateNames(v, folder)
-	switch {
-	case err != nil:
-		return command.Reply{}, err
-	case p.Has("total"):
-		return command.Text(strconv.Itoa(len(names))), nil
-	case len(names) == 0:
-		return command.Nothing("", "the template folder %q has no notes", command.Verbatim(folder.String())), nil
-	}
-	return command.Text(strings.Join(names, "\n")), nil
+	return listing(p, names, command.Nothing("", "the template folder %q has no notes", command.Verbatim(folder.String()))), err
 }
 
 // templateNames returns the names of the templates that the caller may see. A template
