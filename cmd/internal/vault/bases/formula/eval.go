@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"vaultwicket/cmd/internal/vault/bases/syntax"
 	"vaultwicket/cmd/internal/vault/regex"
@@ -217,8 +218,8 @@ func (r *Row) field(of Value, name string) Value {
 		return r.fileField(of.Entry(), name)
 	case Date:
 		m, _ := of.Moment()
-		if v, ok := dateField(m, name); ok {
-			return v
+		if part := dateFields[strings.ToLower(name)]; part != nil {
+			return OfNumber(float64(part(m.Time)))
 		}
 	case Duration:
 		span, _ := of.Span()
@@ -237,30 +238,11 @@ func (r *Row) field(of Value, name string) Value {
 	return failure(`Cannot find "` + name + `" on type ` + of.Kind().String())
 }
 
-// dateField returns a part of a date in the local zone; name is case-insensitive.
-func dateField(m Moment, name string) (Value, bool) {
-	t, n := m.Time, 0
-	switch strings.ToLower(name) {
-	case "year":
-		n = t.Year()
-	case "month":
-		n = int(t.Month())
-	case "day":
-		n = t.Day()
-	case "hour":
-		n = t.Hour()
-	case "minute":
-		n = t.Minute()
-	case "second":
-		n = t.Second()
-	case "millisecond":
-		n = t.Nanosecond() / 1e6
-	case "timestamp":
-		return OfNumber(float64(t.UnixMilli())), true
-	default:
-		return Value{}, false
-	}
-	return OfNumber(float64(n)), true
+// dateFields are the parts of a date in the local zone by name.
+var dateFields = map[string]func(time.Time) int{
+	"year": time.Time.Year, "month": func(t time.Time) int { return int(t.Month()) }, "day": time.Time.Day,
+	"hour": time.Time.Hour, "minute": time.Time.Minute, "second": time.Time.Second,
+	"millisecond": func(t time.Time) int { return t.Nanosecond() / 1e6 }, "timestamp": func(t time.Time) int { return int(t.UnixMilli()) },
 }
 
 // function is a function or method.
@@ -322,7 +304,7 @@ func (e *evaluation) global(name string, args []syntax.Node, s *scope) Value {
 	if name == "if" {
 		return e.choose(args, s)
 	}
-	f, known := globals()[name]
+	f, known := allTables().globals[name]
 	if !known {
 		return failure(`Cannot find function "` + name + `"`)
 	}
@@ -370,17 +352,17 @@ func (e *evaluation) method(on Value, name string, args []syntax.Node, s *scope)
 		case "isTruthy", "contains", "containsAll", "containsAny":
 			return OfBool(false)
 		case "isType":
-			return e.apply(anyMethods()[name], &call{evaluation: e, name: name, nodes: args, scope: s})
+			return e.apply(allTables().any[name], &call{evaluation: e, name: name, nodes: args, scope: s})
 		}
 		return Value{}
 	}
 	// Its own method, that of a text where the kind is one, or one that every value has.
-	f, known := methods()[on.Kind()][name]
+	f, known := allTables().kinds[on.Kind()][name]
 	if !known && on.Kind().isText() {
-		f, known = methods()[String][name]
+		f, known = allTables().kinds[String][name]
 	}
 	if !known {
-		f, known = anyMethods()[name]
+		f, known = allTables().any[name]
 	}
 	if !known {
 		return failure(`Cannot find function "` + name + `" on type ` + on.Kind().String())
@@ -444,18 +426,21 @@ func (c *call) each(items []Value, inner scope, do func(i int, v Value, s *scope
 	return Value{}
 }
 
-// tables are the functions and methods. They are made at first use, because they refer to
-// functions that read them.
-var tables struct {
-	once    sync.Once
-	globals map[string]function
-	any     map[string]function
-	kinds   map[Kind]map[string]function
+// tables are the functions and methods.
+type tables struct {
+	globals map[string]function          // that are not methods; if() is not among them, see choose
+	any     map[string]function          // methods of every kind
+	kinds   map[Kind]map[string]function // every kind that is a text also has those of String
 }
 
-func makeTables() {
-	tables.globals = globalFunctions()
-	tables.any = map[string]function{
+// allTables makes them at first use.
+var allTables func() tables
+
+func init() { allTables = sync.OnceValue(makeTables) } // the functions in them read them
+
+func makeTables() (all tables) {
+	all.globals = globalFunctions()
+	all.any = map[string]function{
 		"isTruthy": {run: func(c *call) Value { return OfBool(c.on.Truthy()) }},
 		"isEmpty":  {run: func(c *call) Value { return OfBool(c.on.Empty()) }},
 		"toString": {run: func(c *call) Value { return bounded(c.on.Text()) }},
@@ -463,7 +448,7 @@ func makeTables() {
 			return OfBool(strings.EqualFold(c.on.Kind().String(), c.arg(0).Text()))
 		}},
 	}
-	tables.kinds = map[Kind]map[string]function{
+	all.kinds = map[Kind]map[string]function{
 		String: textMethods(), Number: numberMethods(), Date: dateMethods(), List: listMethods(), File: fileMethods(),
 		Link: {
 			"asFile": {run: func(c *call) Value { return ofEntry(c.row.meant(c.on, c.row.entry)) }},
@@ -497,28 +482,11 @@ func makeTables() {
 			}},
 		},
 	}
-}
-
-// globals returns the functions that are not methods; if() is not among them, see choose.
-func globals() map[string]function {
-	tables.once.Do(makeTables)
-	return tables.globals
-}
-
-// anyMethods returns the methods of every kind.
-func anyMethods() map[string]function {
-	tables.once.Do(makeTables)
-	return tables.any
-}
-
-// methods returns the methods by kind. Every kind that is a text also has those of String.
-func methods() map[Kind]map[string]function {
-	tables.once.Do(makeTables)
-	return tables.kinds
+	return all
 }
 
 // IsFunction reports whether a function exists that is not a method.
 func IsFunction(name string) bool {
-	_, known := globals()[name]
+	_, known := allTables().globals[name]
 	return known || name == "if"
 }

@@ -291,65 +291,45 @@ func (r *Row) hasLink(from Entry, to Value) bool {
 	return false
 }
 
+// fileFields are the fields of a file by name.
+var fileFields = map[string]func(r *Row, e Entry) Value{
+	"file":       func(_ *Row, e Entry) Value { return ofEntry(e) },
+	"properties": func(_ *Row, e Entry) Value { return e.Properties() },
+	"tags":       func(_ *Row, e Entry) Value { return e.Tags() },
+	"links":      func(_ *Row, e Entry) Value { return e.Links() },
+	"embeds":     func(_ *Row, e Entry) Value { return e.Embeds() },
+	"backlinks":  func(r *Row, e Entry) Value { return r.Backlinks(e) },
+	"size":       func(_ *Row, e Entry) Value { return OfNumber(float64(e.Size())) },
+	"ctime":      func(r *Row, e Entry) Value { return OfMoment(Moment{e.Created().In(r.Now.Location()), true}) },
+	"mtime":      func(r *Row, e Entry) Value { return OfMoment(Moment{e.Modified().In(r.Now.Location()), true}) },
+	"path":       func(_ *Row, e Entry) Value { return OfText(e.Path()) },
+	"fullname":   func(_ *Row, e Entry) Value { return OfText(path.Base(e.Path())) },
+	"basename": func(_ *Row, e Entry) Value {
+		return OfText(strings.TrimSuffix(path.Base(e.Path()), path.Ext(e.Path())))
+	},
+	"name": func(_ *Row, e Entry) Value { return OfText(strings.TrimSuffix(path.Base(e.Path()), ".md")) },
+	"ext":  func(_ *Row, e Entry) Value { return OfText(strings.TrimPrefix(path.Ext(e.Path()), ".")) },
+	"folder": func(_ *Row, e Entry) Value {
+		if i := strings.LastIndexByte(e.Path(), '/'); i >= 0 {
+			return OfText(e.Path()[:i])
+		}
+		return OfText("/")
+	},
+}
+
 // fileField returns a field of a file; name is case-insensitive.
 func (r *Row) fileField(e Entry, name string) Value {
 	if e == nil || e == noFile {
 		return Value{}
 	}
-	switch strings.ToLower(name) {
-	case "file":
-		return ofEntry(e)
-	case "properties":
-		return e.Properties()
-	case "tags":
-		return e.Tags()
-	case "links":
-		return e.Links()
-	case "embeds":
-		return e.Embeds()
-	case "backlinks":
-		return r.Backlinks(e)
-	case "size":
-		return OfNumber(float64(e.Size()))
-	case "ctime":
-		return OfMoment(Moment{Time: e.Created().In(r.Now.Location()), HasTime: true})
-	case "mtime":
-		return OfMoment(Moment{Time: e.Modified().In(r.Now.Location()), HasTime: true})
-	}
-	file := e.Path()
-	full, ext := path.Base(file), path.Ext(file)
-	switch strings.ToLower(name) {
-	case "path":
-		return OfText(file)
-	case "fullname":
-		return OfText(full)
-	case "basename":
-		return OfText(strings.TrimSuffix(full, ext))
-	case "name":
-		if ext == ".md" {
-			full = strings.TrimSuffix(full, ext)
-		}
-		return OfText(full)
-	case "ext":
-		return OfText(strings.TrimPrefix(ext, "."))
-	case "folder":
-		if i := strings.LastIndexByte(file, '/'); i >= 0 {
-			return OfText(file[:i])
-		}
-		return OfText("/")
+	if field := fileFields[strings.ToLower(name)]; field != nil {
+		return field(r, e)
 	}
 	return failure(`Cannot find "` + name + `" on type File`)
 }
 
 // IsFileField reports whether files have a field with that name, ignoring case.
-func IsFileField(name string) bool {
-	switch strings.ToLower(name) {
-	case "file", "properties", "tags", "links", "embeds", "backlinks", "size", "ctime", "mtime",
-		"path", "fullname", "basename", "name", "ext", "folder":
-		return true
-	}
-	return false
-}
+func IsFileField(name string) bool { return fileFields[strings.ToLower(name)] != nil }
 
 // noFile is the file of an expression that is not about one.
 var noFile Entry = nothing{}

@@ -260,29 +260,21 @@ func (s Span) Milliseconds(now time.Time) float64 {
 // between returns the milliseconds from one time to another.
 func between(from, to time.Time) float64 { return float64(to.UnixMilli() - from.UnixMilli()) }
 
+// lengths are the units in which a duration is read: the milliseconds divided by each number.
+var lengths = map[string][]float64{
+	"years": {millisPerDay, daysPerMonth, 12}, "months": {millisPerDay, daysPerMonth}, "weeks": {millisPerDay, 7}, "days": {millisPerDay},
+	"hours": {millisPerHour}, "minutes": {millisPerMinute}, "seconds": {millisPerSecond}, "milliseconds": {},
+}
+
 // Field returns s in a unit, "years" to "milliseconds", ignoring case; months and days are
 // counted from now.
-func (s Span) Field(name string, now time.Time) (float64, bool) {
-	millis := s.Milliseconds(now)
-	switch strings.ToLower(name) {
-	case "years":
-		return millis / millisPerDay / daysPerMonth / 12, true
-	case "months":
-		return millis / millisPerDay / daysPerMonth, true
-	case "weeks":
-		return millis / millisPerDay / 7, true
-	case "days":
-		return millis / millisPerDay, true
-	case "hours":
-		return millis / millisPerHour, true
-	case "minutes":
-		return millis / millisPerMinute, true
-	case "seconds":
-		return millis / millisPerSecond, true
-	case "milliseconds":
-		return millis, true
+func (s Span) Field(name string, now time.Time) (n float64, known bool) {
+	by, known := lengths[strings.ToLower(name)]
+	n = s.Milliseconds(now)
+	for _, part := range by {
+		n /= part
 	}
-	return 0, false
+	return n, known
 }
 
 // humanize returns the absolute value of s in words, with the thresholds of moment.js.
@@ -291,27 +283,23 @@ func (s Span) humanize() string {
 	days := s.Days + math.Round(s.Months*daysPerMonth) // moment.js counts smaller units in whole days of the months
 	millis := days*millisPerDay + s.Millis
 	calendar := s.Months + (s.Days+s.Millis/millisPerDay)/daysPerMonth // months
-	switch {
-	case amount(millis/millisPerSecond) < 45:
+	if amount(millis/millisPerSecond) < 45 {
 		return "a few seconds"
-	case amount(millis/millisPerMinute) <= 1:
-		return "a minute"
-	case amount(millis/millisPerMinute) < 45:
-		return fmt.Sprintf("%.0f minutes", amount(millis/millisPerMinute))
-	case amount(millis/millisPerHour) <= 1:
-		return "an hour"
-	case amount(millis/millisPerHour) < 22:
-		return fmt.Sprintf("%.0f hours", amount(millis/millisPerHour))
-	case amount(millis/millisPerDay) <= 1:
-		return "a day"
-	case amount(millis/millisPerDay) < 26:
-		return fmt.Sprintf("%.0f days", amount(millis/millisPerDay))
-	case amount(calendar) <= 1:
-		return "a month"
-	case amount(calendar) < 11:
-		return fmt.Sprintf("%.0f months", amount(calendar))
-	case amount(calendar/12) <= 1:
-		return "a year"
+	}
+	for _, unit := range []struct {
+		count     float64
+		one, many string
+		below     float64
+	}{
+		{millis / millisPerMinute, "a minute", "minutes", 45}, {millis / millisPerHour, "an hour", "hours", 22}, {millis / millisPerDay, "a day", "days", 26},
+		{calendar, "a month", "months", 11}, {calendar / 12, "a year", "", 0},
+	} {
+		switch n := amount(unit.count); {
+		case n <= 1:
+			return unit.one
+		case n < unit.below:
+			return fmt.Sprintf("%.0f %s", n, unit.many)
+		}
 	}
 	return fmt.Sprintf("%.0f years", amount(calendar/12))
 }
