@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -258,19 +257,19 @@ func (p *pattern) each(text string, visit func(start, end int, put string) error
 	var failed error
 	err := p.holding(len(text), func(re *regex.Regexp, left time.Duration) error {
 		begun, limited := time.Now(), *re
-		at := places{text: text}
-		m, err := limited.FindRunesMatch([]rune(text))
+		m, err := limited.FindStringMatch(text)
 		for n := 0; m != nil && err == nil; n++ {
 			if n == maxMatches {
 				failed = command.Failure("More than %d places of one note match. Nothing was changed.", maxMatches)
 				return nil
 			}
-			put, ok := expand(p.put, m, &at)
+			put, ok := expand(p.put, m)
 			if !ok {
 				failed = errNoteTooLong
 				return nil
 			}
-			if failed = visit(at.of(m.RuneIndex), at.of(m.RuneIndex+m.RuneLength), put); failed != nil {
+			start, length := m.ByteRange()
+			if failed = visit(start, start+length, put); failed != nil {
 				return nil
 			}
 			limited.MatchTimeout = max(0, left-time.Since(begun))
@@ -279,25 +278,6 @@ func (p *pattern) each(text string, visit func(start, end int, put string) error
 		return err
 	})
 	return errors.Join(failed, err)
-}
-
-// places tells where the characters of a text begin, in bytes. It is quick for one that is
-// near to the one before.
-type places struct {
-	text       string
-	char, byte int
-}
-
-func (p *places) of(char int) int {
-	for ; p.char < char; p.char++ {
-		_, size := utf8.DecodeRuneInString(p.text[p.byte:])
-		p.byte += size
-	}
-	for ; p.char > char; p.char-- {
-		_, size := utf8.DecodeLastRuneInString(p.text[:p.byte])
-		p.byte -= size
-	}
-	return p.byte
 }
 
 // piece is a part of the text that is put in the place of a match: text as it is, or
@@ -325,7 +305,7 @@ func replacementTemplate(put string, numbers []int, names []string) (pieces []pi
 			at++
 			continue
 		}
-		group, size, known := reference(put[at+1:], numbers, names)
+		group, size, known := regex.Reference(put[at+1:], numbers, names)
 		switch {
 		case size == 0:
 			plain.WriteByte('$')
@@ -345,49 +325,15 @@ func replacementTemplate(put string, numbers []int, names []string) (pieces []pi
 	return pieces, nil
 }
 
-// reference reads what follows a dollar sign: the group that is meant, and how long it
-// is written; 0 if it means nothing.
-func reference(rest string, numbers []int, names []string) (group, size int, known bool) {
-	switch {
-	case rest[0] == '$':
-		return 0, 1, true
-	case rest[0] == '&':
-		return 0, 1, true
-	case rest[0] == '<':
-		name, _, closed := strings.Cut(rest[1:], ">")
-		if !closed {
-			return 0, 0, false
-		}
-		place := slices.Index(names, name)
-		if place < 0 {
-			return 0, len(name) + 2, false
-		}
-		return numbers[place], len(name) + 2, true
-	}
-	for _, digits := range []int{2, 1} {
-		if len(rest) < digits {
-			continue
-		}
-		n, err := strconv.Atoi(rest[:digits])
-		if err == nil && n > 0 && slices.Contains(numbers, n) {
-			return n, digits, true
-		}
-	}
-	if rest[0] >= '1' && rest[0] <= '9' {
-		return 0, 1, false
-	}
-	return 0, 0, false
-}
-
 // expand returns the text that is put in the place of a match, with the groups byte for
 // byte. It is false if that would be longer than a note may be.
-func expand(pieces []piece, m *regex.Match, at *places) (put string, ok bool) {
+func expand(pieces []piece, m *regex.Match) (put string, ok bool) {
 	var out strings.Builder
 	for _, p := range pieces {
 		text := p.text
 		if p.isGroup {
 			if g := m.GroupByNumber(p.group); g != nil && len(g.Captures) > 0 {
-				text = at.text[at.of(g.RuneIndex):at.of(g.RuneIndex+g.RuneLength)]
+				text = g.String()
 			}
 		}
 		if out.Len()+len(text) > maxNoteSize {

@@ -7,6 +7,8 @@ package regex
 
 import (
 	"errors"
+	"slices"
+	"strconv"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -150,4 +152,36 @@ func Next(source string, at int) int {
 		}
 	}
 	return min(at+1, len(source))
+}
+
+// Reference reads what follows a dollar sign in a replacement of JavaScript: the group that is meant, and how long it
+// is written; 0 if it means nothing.
+func Reference(rest string, numbers []int, names []string) (group, size int, known bool) {
+	switch {
+	case rest[0] == '$' || rest[0] == '&':
+		return 0, 1, true
+	case rest[0] == '<':
+		name, _, closed := strings.Cut(rest[1:], ">")
+		if !closed {
+			return 0, 0, false
+		}
+		place := slices.Index(names, name)
+		if place < 0 {
+			return 0, len(name) + 2, false
+		}
+		return numbers[place], len(name) + 2, true
+	}
+	for _, digits := range []int{2, 1} {
+		if len(rest) < digits || strings.Trim(rest[:digits], "0123456789") != "" {
+			continue
+		}
+		n, err := strconv.Atoi(rest[:digits])
+		if err == nil && n > 0 && slices.Contains(numbers, n) {
+			return n, digits, true
+		}
+	}
+	if rest[0] >= '1' && rest[0] <= '9' {
+		return 0, 1, false
+	}
+	return 0, 0, false
 }

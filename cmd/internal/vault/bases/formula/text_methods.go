@@ -3,6 +3,7 @@ package formula
 import (
 	"math"
 	"math/big"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -536,42 +537,24 @@ func reference(rest, text string, m *regex.Match) (with string, size int) {
 	switch rest[0] {
 	case '$':
 		return "$", 1
-	case '&':
-		return m.String(), 1
 	case '`':
 		return text[:start], 1
 	case '\'':
 		return text[start+length:], 1
-	case '<':
-		name, _, closed := strings.Cut(rest[1:], ">")
-		named := false // whether a group has a name of its own
-		for _, g := range m.Groups() {
-			named = named || strings.Trim(g.Name, "0123456789") != ""
-		}
-		if g := m.GroupByName(name); closed && g != nil && named {
-			return g.String(), len(name) + 2
-		}
+	}
+	var numbers []int
+	var names []string
+	for n, g := range m.Groups() {
+		numbers, names = append(numbers, n), append(names, g.Name)
+	}
+	if !slices.ContainsFunc(names, func(name string) bool { return strings.Trim(name, "0123456789") != "" }) {
+		names = nil // no group has a name of its own
+	}
+	n, size, known := regex.Reference(rest, numbers, names)
+	if !known {
 		return "", 0
 	}
-	for digits := 2; digits > 0; digits-- {
-		if n, ok := groupNumber(rest, digits); ok && n > 0 && n < m.GroupCount() {
-			return m.GroupByNumber(n).String(), digits
-		}
-	}
-	return "", 0
-}
-
-func groupNumber(text string, digits int) (n int, ok bool) {
-	if len(text) < digits {
-		return 0, false
-	}
-	for _, c := range []byte(text[:digits]) {
-		if c < '0' || c > '9' {
-			return 0, false
-		}
-		n = n*10 + int(c-'0')
-	}
-	return n, true
+	return m.GroupByNumber(n).String(), size
 }
 
 // splitMatches splits text at the matches. As in JavaScript, groups are parts of their own, and
