@@ -1,9 +1,15 @@
 package query
 
 import (
+	"bytes"
 	"cmp"
 	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
 
+	"vaultwicket/cmd/internal/vault/budget"
 	"vaultwicket/cmd/internal/vault/query/trigram"
 )
 
@@ -222,3 +228,307 @@ func (set setting) apply(name string) (inside setting, divides bool, k kind, ok 
 var dividers = map[string]kind{
 	"line": lines, "block": blocks, "section": sections, "task": tasks, "task-todo": openTasks, "task-done": doneTasks,
 }
+
+// pattern is what a term searches for.
+type pattern interface {
+	// each calls try for the matches in text, from left to right, until it has enough. Without
+	// many, the first one is enough.
+	each(b *budget.Budget, text []byte, many bool, try func(start, end int) verdict)
+	possible(text []byte) bool
+	// grams are the trigrams that every matching text contains.
+	grams() trigram.Word
+	cost() cost
+	write(to []byte) []byte
+}
+
+// field is where a term searches.
+type field uint8
+
+const (
+	anywhere field = iota // in the text and in the path
+	inName
+	inPath
+	inText
+	inTags
+	inValues
+)
+
+// term searches for a pattern in the text or the path.
+type term struct {
+	pattern
+	field field
+}
+
+func (t *term) match(s *search, in scope) bool {
+	switch t.field {
+	case inName:
+		return t.foundIn(s, s.nameOf())
+	case inPath:
+		return t.foundIn(s, s.pathOf())
+	case anywhere:
+		named := t.names(s)
+		if named && !s.collects {
+			return true
+		}
+		return t.matchText(s, in) || named
+	}
+	return t.matchText(s, in)
+}
+
+func (t *term) foundIn(s *search, name []byte) bool {
+	found := false
+	t.each(s.budget, name, false, func(int, int) verdict {
+		found = true
+		return stop
+	})
+	return found
+}
+
+// names reports whether the path matches outside its extension.
+func (t *term) names(s *search) bool {
+	path := s.pathOf()
+	stem := len(path)
+	if dot := bytes.LastIndexByte(path, '.'); dot > bytes.LastIndexByte(path, '/') {
+		stem = dot
+	}
+	found := false
+	t.each(s.budget, path, false, func(start, _ int) verdict {
+		found = start < stem
+		return stop // later matches are no better
+	})
+	return found
+}
+
+func (t *term) matchText(s *search, in scope) bool {
+	text, offset := s.in(in)
+	if !s.spend(len(text)) {
+		return false
+	}
+	found := false
+	t.each(s.budget, text, s.collects, func(start, end int) verdict {
+		found = true
+		if !s.collects {
+			return stop
+		}
+		if start < end || !in.whole { // task:"" is meant to show every task
+			s.put(offset + start)
+		}
+		return take
+	})
+	return found
+}
+
+func (t *term) possible(text []byte) bool {
+	return t.field == inName || t.field == inPath || t.pattern.possible(text)
+}
+
+func (t *term) foresee(s *search, text trigram.Filter) Outlook {
+	switch {
+	case t.field == inName:
+		return certainly(t.foundIn(s, s.nameOf()))
+	case t.field == inPath:
+		return certainly(t.foundIn(s, s.pathOf()))
+	case t.field == anywhere && t.names(s):
+		return Always
+	case !text.MayHold(t.grams()):
+		return Never
+	}
+	return Perhaps
+}
+
+func (t *term) cost() cost {
+	if t.field == inName || t.field == inPath {
+		return looksAtPath
+	}
+	return t.pattern.cost()
+}
+
+func (t *term) needsText() bool { return t.field != inName && t.field != inPath }
+
+// words is a word of the query, which also matches inside words.
+type words struct {
+	needle *needle
+	raw    string
+}
+
+func (w words) each(_ *budget.Budget, text []byte, _ bool, try func(start, end int) verdict) {
+	w.needle.each(text, try)
+}
+
+func (w words) possible(text []byte) bool { return w.needle.in(text) }
+func (w words) grams() trigram.Word       { return w.needle.grams }
+func (w words) cost() cost                { return looksAtText }
+func (w words) write(to []byte) []byte    { return append(to, w.raw...) }
+
+// phrase is text that has a word boundary at both ends.
+type phrase struct{ words }
+
+func (p phrase) each(_ *budget.Budget, text []byte, _ bool, try func(start, end int) verdict) {
+	p.needle.each(text, func(start, end int) verdict {
+		if start < end && (cutsWord(text, start) || cutsWord(text, end)) {
+			return skip
+		}
+		return try(start, end)
+	})
+}
+
+func (p phrase) write(to []byte) []byte {
+	to = append(to, '"')
+	to = append(to, strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(p.raw)...)
+	return append(to, '"')
+}
+
+// in reports whether the needle is in text.
+func (n *needle) in(text []byte) bool {
+	found := false
+	n.each(text, func(int, int) verdict {
+		found = true
+		return stop
+	})
+	return found
+}
+
+// joins reports whether r forms a word with an adjacent such character.
+func joins(r rune) bool {
+	if r < utf8.RuneSelf {
+		return '0' <= r && r <= '9' || 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || r == '_'
+	}
+	return (unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r)) && !(unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar) ||
+		r == 'ー')
+}
+
+// cutsWord reports whether an offset is inside a word.
+func cutsWord(text []byte, at int) bool {
+	before, _ := utf8.DecodeLastRune(text[:at])
+	after, _ := utf8.DecodeRune(text[at:])
+	return joins(before) && joins(after)
+}
+
+// property matches if a property with one of the names has a matching value.
+type property struct {
+	names []propertyName
+	value node // nil if the name is enough
+}
+
+func (p *property) match(s *search, _ scope) bool {
+	return slices.ContainsFunc(s.propertiesOf(), func(have Property) bool {
+		named := slices.ContainsFunc(p.names, func(n propertyName) bool {
+			if n.name == nil {
+				return (&term{pattern: n.pattern}).foundIn(s, []byte(have.Name))
+			}
+			return bytes.Equal(foldString(have.Name), n.name)
+		})
+		return named && (p.value == nil || p.value.match(s, scope{whole: true, values: have.Values}))
+	})
+}
+
+// foresee cannot exclude a match: names and values may be escaped in the frontmatter.
+func (p *property) foresee(*search, trigram.Filter) Outlook { return Perhaps }
+
+func (p *property) possible([]byte) bool { return true }
+func (p *property) cost() cost           { return looksAtIndex }
+func (p *property) needsText() bool      { return true }
+
+func (p *property) write(to []byte) []byte {
+	to = append(to, '[')
+	for i, name := range p.names {
+		if i > 0 {
+			to = append(to, " OR "...)
+		}
+		to = name.write(to)
+	}
+	if p.value != nil {
+		to = p.value.write(append(to, ':'))
+	}
+	return append(to, ']')
+}
+
+// propertyName is an alternative name of a property.
+type propertyName struct {
+	pattern        // as written
+	name    []byte // folded; nil for a regex
+}
+
+// valueTerm matches if one of the values of a property does.
+type valueTerm struct {
+	pattern
+	fits func(Value) bool // decides before the pattern, if not nil
+	only bool             // decides alone
+}
+
+func (v *valueTerm) match(s *search, in scope) bool {
+	return slices.ContainsFunc(in.values, func(have Value) bool {
+		if v.fits != nil && v.fits(have) {
+			return true
+		}
+		return !v.only && have.Kind != Nothing && (&term{pattern: v.pattern}).foundIn(s, []byte(have.Text))
+	})
+}
+
+func (v *valueTerm) foresee(*search, trigram.Filter) Outlook { return Perhaps }
+
+func (v *valueTerm) possible([]byte) bool { return true }
+func (v *valueTerm) needsText() bool      { return true }
+
+// newValueWord handles the words with a special meaning: null, TRUE, FALSE, <5 and >5. ok is
+// false for a comparison without a number.
+func newValueWord(w words) (*valueTerm, bool) {
+	switch {
+	case strings.EqualFold(w.raw, "null"):
+		return &valueTerm{pattern: w, only: true, fits: func(v Value) bool { return v.Kind == Nothing }}, true
+	case strings.EqualFold(w.raw, "true"), strings.EqualFold(w.raw, "false"):
+		return &valueTerm{pattern: w, fits: func(v Value) bool { return v.Kind == Truth && strings.EqualFold(v.Text, w.raw) }}, true
+	case w.raw[0] == '<', w.raw[0] == '>':
+		limit, err := strconv.ParseFloat(w.raw[1:], 64)
+		return &valueTerm{pattern: w, only: true, fits: func(v Value) bool {
+			return v.Kind == Number && (w.raw[0] == '<' && v.Number < limit || w.raw[0] == '>' && v.Number > limit)
+		}}, err == nil
+	}
+	return &valueTerm{pattern: w}, true
+}
+
+// tag is a tag with its "#" and its offset in the text, -1 for one in the frontmatter.
+type tag struct {
+	text []byte
+	at   int
+}
+
+// tagTerm matches if one of the tags does.
+type tagTerm struct {
+	pattern        // as written
+	name    []byte // folded, without "#"; nil for a regex
+}
+
+func (t *tagTerm) match(s *search, in scope) bool {
+	found := false
+	for _, tag := range s.tagsOf() {
+		if !in.whole && (tag.at < in.start || tag.at >= in.end) || !t.fits(s, tag.text) {
+			continue
+		}
+		found = true
+		if tag.at >= 0 {
+			s.put(tag.at)
+		}
+		if !s.collects {
+			break
+		}
+	}
+	return found
+}
+
+// fits reports whether a tag is the wanted one or nested in it.
+func (t *tagTerm) fits(s *search, text []byte) bool {
+	if t.name == nil {
+		return (&term{pattern: t.pattern}).foundIn(s, text)
+	}
+	have := foldString(string(text[1:]))
+	rest, ok := bytes.CutPrefix(have, t.name)
+	return ok && (len(rest) == 0 || len(t.name) == 0 || rest[0] == '/')
+}
+
+// foresee cannot exclude a match: a tag in the frontmatter may be escaped.
+func (t *tagTerm) foresee(*search, trigram.Filter) Outlook { return Perhaps }
+
+func (t *tagTerm) possible([]byte) bool { return true }
+func (t *tagTerm) cost() cost           { return max(looksAtIndex, t.pattern.cost()) }
+func (t *tagTerm) needsText() bool      { return true }
