@@ -2,7 +2,9 @@ package ui
 
 import (
 	"fmt"
+	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -54,6 +56,23 @@ func TestAChartSaysWhatItShows(t *testing.T) {
 	}
 	if c := chartOf(hours(3, activity.Hour{}), time.UTC); c.About != "No calls" {
 		t.Errorf("%+v", c)
+	}
+}
+
+// Clients choose their names and what they call, so the first view shows only so many of them.
+func TestTheOverviewIsBounded(t *testing.T) {
+	v := openPage(t, filepath.Join(t.TempDir(), "state"))
+	logs := audit.OpenLogs(v.page.State)
+	for i := range 60 {
+		line := audit.Line{Kind: "decision", Decision: "deny", Code: "unknown_command", Call: fmt.Sprintf("1-a-%d", i+1), Session: "1-a", Client: fmt.Sprintf("client %d", i), Surface: "stdio", Command: fmt.Sprintf("c%d", i)}
+		if err := logs.Write(line, false, false); err != nil {
+			t.Fatal(err)
+		}
+	}
+	view := v.see("")
+	refused, agents := strings.Count(view, `<a id="r-`), strings.Count(view, `<a id="a-`)
+	if refused != refusedOfDay || agents != agentsOfDay || !strings.Contains(view, fmt.Sprintf(">%d more kinds of calls were refused<", 60-refusedOfDay)) || !strings.Contains(view, "56 more agents called") {
+		t.Errorf("%d refusals, %d agents: %s", refused, agents, view)
 	}
 }
 

@@ -343,6 +343,7 @@ func (p *page) undo(r request) view {
 		return view{goTo: one, problem: result.Error, status: http.StatusUnprocessableEntity}
 	}
 	question := p.cardOf(consent.StoredQuestion{Vault: form.Vault, Command: "undo", Lines: asked.Lines})
+	question.Intro = slices.DeleteFunc(question.Intro, func(row diffRow) bool { return strings.HasPrefix(row.Before, which+": ") }) // the view is about it
 	form.Confirm = hex.EncodeToString(asked.Digest[:])
 	data.Question, data.Undo = &question, form
 	return view{template: "change", title: data.title(), data: data, goTo: one}

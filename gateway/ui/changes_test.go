@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"cmp"
 	"fmt"
 	"html"
 	"path/filepath"
@@ -327,12 +328,19 @@ func TestQuestionsAreReadBackAsTheChange(t *testing.T) {
 			if n := strings.Count(page.String(), `class="row`); n != len(slices.DeleteFunc(slices.Clone(shown), func(m []string) bool { return m[1] != "" })) {
 				t.Errorf("page: %d rows of %d are read", len(shown), n)
 			}
-			at, lines := 0, [2][]string{}
+			at, lines, gap := 0, [2][]string{}, false
 			for _, m := range shown {
 				kind, text := strings.TrimSpace(m[2]), html.UnescapeString(m[8]+m[9]+m[10])
 				sign := map[string]string{"removed": "-", "added": "+", "same": " "}[kind]
+				if number := cmp.Or(m[4], m[5]); gap && number != "" {
+					drawn["page"], gap = append(drawn["page"], "at line "+number+":"), false
+				}
 				switch {
+				case kind == "gap":
+					gap = true
+					continue
 				case m[1] != "":
+					gap = true
 					drawn["page"] = append(drawn["page"], `changes: "`+html.UnescapeString(m[1])+`"`)
 					lines[0], lines[1] = linesAsShown(changes[at])
 					at++

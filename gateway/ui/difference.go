@@ -19,7 +19,7 @@ type fileBlock struct {
 // diffRow is a line of a question: of a text before or after, or of this program. Of a changed line,
 // Marked is what differs from the one in its place.
 type diffRow struct {
-	Kind                  string // added, removed, same or quoted; "" for words of this program
+	Kind                  string // added, removed, same, quoted or gap; "" for words of this program
 	Before, Marked, After string
 	More                  bool // it goes on a line of which a part is left out
 	NoEnd                 bool // the text ends with it, without a newline
@@ -59,6 +59,8 @@ func (b fileBlock) fold() int {
 var (
 	fileLine = pattern(`^(changes|makes|removes|moves): "(.*?)"(?: to "(.*)")?$`)
 	leftLine = pattern(`^… left out: (\d+) lines? added, (\d+) removed$`)
+	// placeLine is before a part of a file. Its rows have their numbers.
+	placeLine = pattern(`^at line \d+:$`)
 )
 
 // blocksOf returns what a question says before the first file, and the files.
@@ -88,6 +90,10 @@ func blocksOf(lines []consent.Line) (intro []diffRow, files []fileBlock) {
 			b.Added++
 		case l.Kind == consent.Removed && !l.More:
 			b.Removed++
+		case l.Kind == consent.Words && placeLine().MatchString(l.Text):
+			if row = (diffRow{Kind: "gap", Before: "⋯"}); len(b.Rows) == 0 {
+				continue
+			}
 		case l.Kind == consent.Words:
 			if m := leftLine().FindStringSubmatch(l.Text); m != nil {
 				added, _ := strconv.Atoi(m[1]) // they are digits

@@ -73,7 +73,6 @@ type dayOf struct {
 	activity.Agent
 	Changed int // notes
 	Strip   chart
-	Last    activity.Call
 }
 
 // shownServer is a running server with what the audit log says of it.
@@ -107,6 +106,7 @@ func (p *page) overview(r request) view {
 	}
 	data.First = len(today) == 0 && len(data.Agents) == 0 && len(p.calls.Figures(activity.Filter{}, p.Now()).Agents) == 0
 	data.Sentence = sentence(data.Agents, len(waiting))
+	data.Agents = data.Agents[:min(len(data.Agents), agentsOfDay)]
 	servers, serversErr := private.Servers(private.ServersFolder(p.State))
 	for _, s := range servers {
 		shown := shownServer{Server: s, Up: lasted(max(0, p.Now().Sub(s.Since)))}
@@ -153,12 +153,12 @@ func (p *page) day(today []changedBy) (list []dayOf, refusals []activity.Refused
 	now := p.Now()
 	strips := p.calls.Figures(activity.Filter{Since: now.Add(-23 * time.Hour)}, now)
 	figures := p.calls.Figures(activity.Filter{Since: midnight(now)}, now)
-	for _, a := range strips.Agents[:min(len(strips.Agents), agentsOfDay)] {
+	for _, a := range strips.Agents {
 		one := dayOf{Agent: activity.Agent{Name: a.Name}, Strip: chartOf(a.Hours, time.Local)}
 		if i := slices.IndexFunc(figures.Agents, func(other activity.Agent) bool { return other.Name == a.Name }); i >= 0 {
 			one.Agent = figures.Agents[i]
 		}
-		one.Last, _ = p.calls.Latest(activity.Filter{Who: a.Name})
+		one.Last = a.Last
 		notes := map[string]bool{}
 		for _, c := range today {
 			for _, b := range c.Batches {
@@ -274,7 +274,7 @@ func (p *page) agents(r request) view {
 	for _, a := range defined {
 		show(a, true)
 	}
-	for _, d := range days {
+	for _, d := range days[:min(len(days), agentsOfDay)] {
 		if d.Name != "" && !slices.ContainsFunc(defined, func(a Agent) bool { return a.Name == d.Name }) {
 			show(Agent{Name: d.Name}, false)
 		}
@@ -285,12 +285,12 @@ func (p *page) agents(r request) view {
 
 // rights says what an agent may do.
 func rights(a Agent) string {
-	text := "may call the commands of tier " + a.Tier + " and may not change notes"
+	text := "May call the commands of tier " + a.Tier + " and may not change notes"
 	switch {
 	case a.Tier == "" || a.Tier == "none":
-		return "may do nothing"
+		return "May do nothing"
 	case a.Mutations:
-		text = "may call the commands of tier " + a.Tier + " and change notes"
+		text = "May call the commands of tier " + a.Tier + " and change notes"
 	}
 	if a.Expires != nil {
 		text += ", until " + a.Expires.Local().Format(time.DateOnly)

@@ -238,7 +238,7 @@ var verbs = map[string][3]string{
 	"daily:read": {"read the daily note", "read the daily note", ""}, "daily:append": {"add to the daily note", "added to the daily note", ""}, "daily:prepend": {"add to the daily note", "added to the daily note", ""},
 	"search": {"search", "searched", "in"}, "search:context": {"search", "searched", "in"}, "find": {"find notes", "looked for notes", "like"}, "tasks": {"list tasks", "listed tasks", "of"}, "task": {"change a task", "changed a task", "of"},
 	"property:set": {"set a property", "set a property", "of"}, "property:remove": {"remove a property", "removed a property", "of"}, "property:read": {"read a property", "read a property", "of"},
-	"undo": {"undo a change", "undid a change", "of"}, "vault:replace": {"replace text", "replaced text", "in"}, "backlinks": {"list links", "listed links", "to"}, "batch": {"run several calls", "ran several calls", "on"}, "note:section": {"read a section", "read a section", "of"},
+	"undo": {"undo a change", "undid a change", "of"}, "vault:replace": {"replace text", "replaced text", "in"}, "note:replace": {"replace text", "replaced text", "in"}, "note:insert": {"insert text", "inserted text", "into"}, "note:set-section": {"replace a section", "replaced a section", "of"}, "backlinks": {"list links", "listed links", "to"}, "batch": {"run several calls", "ran several calls", "on"}, "note:section": {"read a section", "read a section", "of"},
 }
 
 // wants says what an agent wants to do with a note, and did what it did; note says that one is named.

@@ -203,7 +203,7 @@ func TestAgentsOnThePage(t *testing.T) {
 	client.Do(rig.Calling("append", "path=Bread.md", "content=a"))
 	client.Do(rig.Calling("read", "path=Work/Plan.md"))
 	view := v.see("agents")
-	has(t, view, ">cursor <", "may call the commands of tier v1 and change notes", "may call the commands of tier v0 and may not change notes", "Client: t.", "Undo today’s changes in Notes", "<dt>Notes read</dt><dd>1</dd>", "<dt>Notes changed</dt><dd>1</dd>")
+	has(t, view, ">cursor <", "May call the commands of tier v1 and change notes", "May call the commands of tier v0 and may not change notes", "Client: t.", "Undo today’s changes in Notes", "<dt>Notes read</dt><dd>1</dd>", "<dt>Notes changed</dt><dd>1</dd>")
 	code := func() string {
 		if got := client.Do(rig.Calling("read", "path=Bread.md")); got.Error != nil {
 			return got.Error.Code
@@ -251,10 +251,18 @@ func TestPauseAndResumeOnThePage(t *testing.T) {
 	if code() != "" {
 		t.Fatal("is paused before")
 	}
+	client.Do(rig.Calling("append", "path=Bread.md", "content=yeast"))
 	_, body := v.send(v.see("activity"), "pause/pause", nil)
 	has(t, body, "Paused. Every running server", "Resume")
 	if code() != "paused" {
 		t.Error("a call is let through")
+	}
+	_, body = v.send(v.see(""), "changes/undo", nil)
+	if strings.Contains(body, "Undo this?") {
+		_, body = v.send(body, "changes/undo", nil, `name="confirm"`)
+	}
+	if has(t, body, "Undone.", "Paused. "); r.Read("Bread.md") != "flour\nwater\nsalt\n" {
+		t.Errorf("while paused a change is not undone: %q", r.Read("Bread.md"))
 	}
 	v.send(v.see(""), "pause/resume", nil)
 	if code() != "" {

@@ -146,6 +146,35 @@ func TestPagesOfCallsAndChanges(t *testing.T) {
 	}
 }
 
+// A bar of the chart leads to its calls, and filters are in every page of a list until each is taken out.
+func TestFiltersSurviveAPage(t *testing.T) {
+	r := newRig(t)
+	client := r.Stdio(false, "")
+	for i := range 101 {
+		client.Do(rig.Calling("append", "path=Bread.md", fmt.Sprintf("content=line %d", i)))
+	}
+	client.Do(rig.Calling("eval", "code=1"))
+	v := open(r)
+	link := func(view, pattern string) (path string) {
+		t.Helper()
+		found := regexp.MustCompile(`href="/[^/]+/(` + pattern + `)"`).FindStringSubmatch(view)
+		if found == nil {
+			t.Fatalf("no link to %s in %s", pattern, mainOf(view))
+		}
+		return html.UnescapeString(found[1])
+	}
+	first := v.see("activity?command=append&vault=Notes")
+	older := v.see(link(first, `activity\?before=[^"]*`))
+	for _, view := range []string{first, older} {
+		has(t, view, "101 calls", ">command: append <", ">vault: Notes <")
+	}
+	has(t, v.see(link(older, `activity\?command=append`)), ">command: append <") // without the vault
+	bar := v.see(link(v.see("activity?outcome=denied"), `activity\?hour=[^"]*`))
+	has(t, bar, ">1 call<", ">run eval<", ">outcome: denied <", " to ")
+	change := v.see("changes?caller=" + regexp.MustCompile(`caller=([^"&]+)`).FindStringSubmatch(v.see("changes"))[1])
+	has(t, v.see(link(change, `changes\?before=[^"]*`)), ">caller: ")
+}
+
 // The first view alone says what happened today, what waits, and how it is taken back; notes have
 // their names, and a change that was undone can be done again.
 func TestTheOverviewTellsToday(t *testing.T) {

@@ -161,6 +161,68 @@ func TestANotification(t *testing.T) {
 	}
 }
 
+// A sound is made when it is switched on, and for each new question while it is on, also after another
+// view was loaded.
+func TestASound(t *testing.T) {
+	w := begin(t, nil)
+	b := w.open()
+	b.before(`window.sounds = 0; window.AudioContext = class { currentTime = 0; createGain() { return { gain: {}, connect: to => to } } createOscillator() { return { connect: to => to, start() { sounds++ }, stop() {} } } close() {} }`)
+	ask := func() { w.Stdio(false, "").Do(rig.Calling("delete", "path=Bread.md")) }
+	for i, on := range []bool{false, true, true, false} {
+		b.visit("approvals")
+		if on != value[bool](b, `document.getElementById("sound").checked`) {
+			b.run(chromedp.Click(chromedp.CSS("#sound")))
+		}
+		tried := value[int](b, `sounds`)
+		if want := map[int]int{1: 1}[i]; tried != want {
+			t.Errorf("round %d: %d sounds before a question, want %d", i, tried, want)
+		}
+		b.until("the stream", `document.getElementById("live").classList.contains("on")`)
+		ask()
+		b.until("the question", fmt.Sprintf(`document.querySelectorAll("#questions article").length === %d && document.title.startsWith("(%d) ")`, i+1, i+1))
+		if got := value[int](b, `sounds`) - tried; got != map[bool]int{true: 1}[on] {
+			t.Errorf("round %d: %d sounds for a question, switched on: %v", i, got, on)
+		}
+	}
+}
+
+// The line that allows a call is copied with a button.
+func TestTheLineIsCopied(t *testing.T) {
+	w := begin(t, func(r *rig.Rig) { r.Set("disable", `["read"]`) })
+	w.Stdio(false, "").Do(rig.Calling("read", "path=Bread.md"))
+	b := w.open()
+	b.before(`Object.defineProperty(navigator, "clipboard", { value: { writeText: async text => { window.copied = text } } })`)
+	b.visit(w.callOf("read"))
+	b.run(chromedp.Click(chromedp.CSS("[data-copy]")))
+	b.until("what is told", `document.querySelector("[data-copy]").innerText === "Copied" && document.getElementById("said").innerText === "Copied."`)
+	if got := value[string](b, `copied`); got != "disable = []" {
+		t.Errorf("%q is copied", got)
+	}
+}
+
+// What was done is told for a while. Back leads to the view before the form, and nothing is sent again.
+func TestWhatWasDoneIsToldForAWhile(t *testing.T) {
+	w := begin(t, nil)
+	w.Stdio(false, "").Do(rig.Calling("append", "path=Bread.md", "content=yeast"))
+	b := w.open()
+	b.before(`{ const wait = window.setTimeout; window.setTimeout = (f, ms) => wait(f, ms === 10000 ? 1 : ms); document.addEventListener("DOMContentLoaded", () => { window.told = document.querySelector(".note")?.innerText }) }`)
+	b.visit("changes")
+	b.press("#changes-list form button")
+	if value[bool](b, `document.getElementById("confirm") !== null`) {
+		b.press("#confirm")
+	}
+	b.until("a note that goes", `told === "Undone." && !document.querySelector(".note") && !location.search.includes("answer")`)
+	value[bool](b, `window.here = true, history.back(), true`)
+	b.until("the view before", `!window.here && document.getElementById("main") && document.readyState === "complete"`)
+	if got := w.Read("Bread.md"); strings.Contains(got, "yeast") {
+		t.Errorf("the note is %q", got)
+	}
+	var entries []struct{ Command string }
+	if w.decode(w.Must("journal", "--json", "list"), &entries); len(entries) != 2 {
+		t.Errorf("the journal has %v", entries)
+	}
+}
+
 // A tab that is not seen counts the questions in its title and its icon; so does another one that has no
 // stream of its own.
 func TestTabsThatAreNotSeenCount(t *testing.T) {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -31,26 +32,48 @@ func TestPictures(t *testing.T) {
 	if *pictures == "" {
 		t.Skip("no folder for pictures is given")
 	}
-	w := begin(t, func(r *rig.Rig) { aDay(t, r) })
-	w.Must("run", "append", "path=Work/Plan.md", "content=four")
-	w.Must("run", "append", "path=Bread.md", "content=yeast")
-	w.Run("run", "delete", "path=Bread.md")
-	b := w.open()
-	w.lively()
-	change := w.changePath()
-	for _, view := range append(everyView, []struct{ name, path string }{{"change", change}, {"rendered", change + "&as=rendered"}, {"call", w.callPath()}, {"refused", w.callOf("eval")}}...) {
+	take := func(b *tab, name, path string) {
 		for _, look := range []struct {
 			name, scheme string
 			width        int64
 		}{{"", "light", 1280}, {"-dark", "dark", 1280}, {"-tablet", "light", 800}, {"-tablet-dark", "dark", 800}, {"-phone", "light", 360}, {"-phone-dark", "dark", 360}} {
 			b.run(chromedp.EmulateViewport(look.width, *high), emulate("prefers-color-scheme="+look.scheme))
-			b.visit(view.path)
+			b.visit(path)
 			image := get(b, chromedp.CaptureScreenshot())
-			if err := os.WriteFile(filepath.Join(*pictures, view.name+look.name+".png"), image, 0o644); err != nil {
+			if err := os.WriteFile(filepath.Join(*pictures, name+look.name+".png"), image, 0o644); err != nil {
 				t.Fatal(err)
 			}
 		}
 	}
+	take(begin(t, nil).open(), "first", "")
+	w := begin(t, func(r *rig.Rig) {
+		r.Tables = "[agents.cursor]\ntier = \"v3\"\nallow-mutations = true\n"
+		r.Write("Long.md", strings.Repeat("A line that the agent replaces by another one.\n", 60))
+		aDay(t, r)
+	})
+	w.Must("run", "append", "path=Work/Plan.md", "content=four")
+	w.Run("run", "delete", "path=Bread.md")
+	b := w.open()
+	w.Flags = []string{"--agent=cursor"}
+	client := w.lively()
+	client.Batch(rig.Calling("append", "path=Work/Plan.md", "content=five"), rig.Calling("append", "path=Daily/2026-11-21.md", "content=- [ ] bake"))
+	client.Do(rig.Calling("create", "path=Ideas.md", "content=# Ideas\n\n- a sourdough *starter*\n"))
+	client.Do(rig.Calling("note:replace", "old=that the agent replaces", "new=which replaces", "path=Long.md", "all"))
+	client.Do(rig.Calling("append", "path=Bread.md", "content=flour, again"))
+	change := w.changePath()
+	for _, view := range append(everyView, []struct{ name, path string }{{"change", change}, {"rendered", change + "&as=rendered"}, {"call", w.callOf("append")}, {"refused", w.callOf("eval")}}...) {
+		take(b, view.name, view.path)
+	}
+	b.visit("")
+	b.run(chromedp.Click(chromedp.CSS("#overview-changed a[id][href*='changes/one']")))
+	b.until("the change", `document.getElementById("undo")`)
+	b.press("#undo")
+	take(b, "undone", value[string](b, `location.href.slice(document.documentElement.dataset.base.length + location.origin.length)`))
+	b.visit("approvals")
+	b.press("#questions .yes")
+	take(b, "approved", "approvals")
+	w.Must("pause")
+	take(b, "paused", "policy")
 }
 
 // aDay writes what two clients have done since yesterday, one of which is still running.
@@ -121,10 +144,7 @@ func (w *world) changePath() string {
 	return "changes/one/" + list[0].ID + "?vault=Notes"
 }
 
-// callPath is the view of a call that appended.
-func (w *world) callPath() string { return w.callOf("append") }
-
-// callOf is the view of the latest call of a command.
+// callOf is the view of a call of a command.
 func (w *world) callOf(command string) string {
 	w.t.Helper()
 	var list []audit.Line

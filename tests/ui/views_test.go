@@ -19,7 +19,6 @@ import (
 
 	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/emulation"
-	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 )
@@ -59,7 +58,7 @@ func TestEveryViewIsAccessible(t *testing.T) {
 		source = string(text)
 	}
 	checked := 0
-	paths := []string{"", "agents", "activity", "approvals", "changes", w.changePath(), w.changePath() + "&as=rendered", "policy", "policy/try?command=delete&params=path%3DBread.md", "policy/access", "policy/access?path=Bread.md", "health", "settings", w.callPath(), "missing"}
+	paths := []string{"", "agents", "activity", "approvals", "changes", w.changePath(), w.changePath() + "&as=rendered", "policy", "policy/try?command=delete&params=path%3DBread.md", "policy/access", "policy/access?path=Bread.md", "health", "settings", w.callOf("append"), "missing"}
 	looks := []look{{320, "dark"}, {1200, "light"}, {2000, "dark"}, {390, "light"}}
 	if testing.Short() {
 		looks = looks[:1]
@@ -247,7 +246,7 @@ func TestHostileText(t *testing.T) {
 	client.Do(rig.Calling("append", "path="+named, "content="+strings.Join(hostile, "\n")))
 	client.Do(rig.Calling("delete", "path="+named))
 	logs := audit.OpenLogs(state)
-	paths := []string{"", "agents", "activity", w.callPath(), "approvals", "changes", w.changePath(), w.changePath() + "&as=rendered", "policy/access", "policy/try", "settings", "health"}
+	paths := []string{"", "agents", "activity", w.callOf("append"), "approvals", "changes", w.changePath(), w.changePath() + "&as=rendered", "policy/access", "policy/try", "settings", "health"}
 	for i, evil := range hostile {
 		line := audit.Line{Kind: "decision", Decision: "deny", Call: fmt.Sprintf("s-%d", i+1), Session: "s", Agent: evil, Client: evil, Surface: "stdio", Vault: evil, Command: evil, Effect: evil, Rule: evil, Code: evil, Backend: evil, By: evil, Change: evil, Note: logs.Digest(named)}
 		if err := logs.Write(line, true, false); err != nil {
@@ -263,10 +262,7 @@ func TestHostileText(t *testing.T) {
 		paths = append(paths, fmt.Sprintf("activity/call/s-%d", i+1), "activity?who="+escaped+"&q="+escaped+"&vault="+escaped+"&hour="+escaped, "policy/try?command="+escaped+"&params="+escaped, "changes?vault=Notes&note="+escaped+"&caller="+escaped)
 	}
 	b := w.open()
-	b.run(chromedp.Func(func(ctx context.Context, t *chromedp.Target) error {
-		_, err := cdp.Call(ctx, t, page.AddScriptToEvaluateOnNewDocument, page.AddScriptToEvaluateOnNewDocumentParams{Source: `window.reports = []; addEventListener("securitypolicyviolation", e => reports.push(e.violatedDirective + " " + e.blockedURI), true)`})
-		return err
-	}))
+	b.before(`window.reports = []; addEventListener("securitypolicyviolation", e => reports.push(e.violatedDirective + " " + e.blockedURI), true)`)
 	for _, path := range paths {
 		b.visit(path)
 		b.until("the stream", `document.getElementById("live").classList.contains("on")`)

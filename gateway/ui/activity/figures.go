@@ -34,11 +34,12 @@ type Count struct {
 	Calls int
 }
 
-// Agent is what one agent did, by [Call.Who]. Read is how many different notes it was shown. Hours
-// are as in [Figures].
+// Agent is what one agent did, by [Call.Who]. Read is how many different notes it was shown, Last its
+// newest call. Hours are as in [Figures].
 type Agent struct {
 	Name                       string
 	Calls, Read, Denied, Asked int
+	Last                       Call
 	Hours                      []Hour
 	notes                      map[Note]bool
 	hours                      map[int64]*Hour
@@ -94,7 +95,7 @@ func (t *tally) add(number uint64, r *row) {
 	calls := max(1, one.Count)
 	agent := t.agents[one.Who()]
 	if agent == nil {
-		agent = &Agent{Name: one.Who(), notes: map[Note]bool{}, hours: map[int64]*Hour{}}
+		agent = &Agent{Name: one.Who(), Last: t.calls.call(number, r), notes: map[Note]bool{}, hours: map[int64]*Hour{}}
 		t.agents[agent.Name] = agent
 	}
 	agent.Calls += calls
