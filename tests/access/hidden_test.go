@@ -255,6 +255,10 @@ func TestResultsDoNotDependOnWhatIsHidden(t *testing.T) {
 	for round, part := range parts {
 		h.hide(part)
 		for i, req := range requests {
+			// Each request again behind one of the other parts, or behind all.
+			if round > 0 && i%(len(parts)-1) != round-1 && !long.Enabled() {
+				continue
+			}
 			said := h.ask(req)
 			answered++
 			if round == 0 {

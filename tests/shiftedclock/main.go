@@ -106,7 +106,7 @@ func shiftedEnvironment(folder string, moment, now time.Time) ([]string, error) 
 		return nil, err
 	}
 	seconds := int64(moment.Sub(now).Round(time.Second).Seconds())
-	flags += fmt.Sprintf(" -overlay=%s -ldflags=-X=%s=%d", overlay, shiftVariable, seconds)
+	flags += fmt.Sprintf(" -overlay=%s '-ldflags=-w -X=%s=%d'", overlay, shiftVariable, seconds)
 	return append(os.Environ(), "GOFLAGS="+strings.TrimSpace(flags), "TZ="+moment.Location().String()), nil
 }
 
