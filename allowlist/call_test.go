@@ -56,7 +56,7 @@ func TestACallSaysWhatItCarries(t *testing.T) {
 	}
 }
 
-// Values stand before flags, and both by their keys.
+// Values come before flags, and both by their keys.
 func TestOrderOfArguments(t *testing.T) {
 	want := []arg{{key: "a", kind: kindWord}, {key: "b", kind: kindText}, {key: "b~", kind: kindName}, {key: "a", kind: kindFlag}, {key: "c", kind: kindFlag}}
 	for i, a := range want {
@@ -87,7 +87,7 @@ func TestOurs(t *testing.T) {
 	}
 }
 
-// What is printed beside each path makes lines of paths, and nothing of anything
+// What is printed with each path makes lines of paths, and nothing of anything
 // else.
 func TestOnlyPathsBecomeLines(t *testing.T) {
 	for _, kind := range []ReplyKind{Facts, Confirmation, Content, Paths, Lines, Quiet} {

@@ -69,7 +69,7 @@ func seeds(f *testing.F) {
 }
 
 // FuzzParse: a refused request has no argument list; every item of an accepted
-// one begins with a name from the table or with vault=, holds no NUL and does
+// one begins with a name from the table or with vault=, contains no NUL and does
 // not begin with a dash; and the call can be made again from its parameters.
 func FuzzParse(f *testing.F) {
 	seeds(f)
@@ -119,7 +119,7 @@ func FuzzArgvRoundTrip(f *testing.F) {
 			line, err := call.Line(carrier)
 			if err != nil {
 				if line.Argv != nil || code(err) == "?" {
-					t.Fatalf("a refused line holds %q, %v", line.Argv, err)
+					t.Fatalf("a refused line contains %q, %v", line.Argv, err)
 				}
 				continue
 			}

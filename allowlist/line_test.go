@@ -45,7 +45,7 @@ func TestLineLimits(t *testing.T) {
 			t.Errorf("%s: got %v, want %q", test.sentence, err, test.want)
 		}
 		if err != nil && (line.Argv != nil || line.Stdin != "" || line.StdinParam != "") {
-			t.Errorf("%s: a refused line holds %d items", test.sentence, len(line.Argv))
+			t.Errorf("%s: a refused line contains %d items", test.sentence, len(line.Argv))
 		}
 	}
 }
@@ -101,7 +101,7 @@ func TestTheWindowsLineCountsQuotes(t *testing.T) {
 			t.Errorf("%s, on linux: %v", test.sentence, err)
 		}
 	}
-	// Quotes around each item and a blank behind it count too.
+	// Quotes around each item and a blank after it count too.
 	for units, fits := range map[int]bool{29_999: true, 30_000: true, 30_001: false} {
 		if reason, _ := ToEmbedded("windows").tooLong([]string{strings.Repeat("x", 15_000-3), strings.Repeat(`"`, 5000) + strings.Repeat("x", units-25_003)}); (reason == "") != fits {
 			t.Errorf("%d units: %q", units, reason)
@@ -117,7 +117,7 @@ func TestTooLongNamesTheParameter(t *testing.T) {
 	}
 }
 
-// The client turns \n and \t into a line break and a tab, so text that holds
+// The client turns \n and \t into a line break and a tab, so text that contains
 // them goes another way or nowhere.
 func TestDelicateText(t *testing.T) {
 	delicate := []string{`\n`, `a\nb`, `C:\temp`, `\\n`, `\\\\times`, `\r`, "x\n" + `\t`}
@@ -137,7 +137,7 @@ func TestDelicateText(t *testing.T) {
 				t.Errorf("%q to the embedded program on %q: %v", text, goos, err)
 			}
 			if onStdin := line.StdinParam == "content" && line.Stdin == text; onStdin != (want != "") {
-				t.Errorf("%q to the embedded program on %q: standard input holds %q of %q", text, goos, line.Stdin, line.StdinParam)
+				t.Errorf("%q to the embedded program on %q: standard input has %q of %q", text, goos, line.Stdin, line.StdinParam)
 			}
 		}
 	}
@@ -195,7 +195,7 @@ func TestStandardInputTakesOneValue(t *testing.T) {
 		}
 		for _, item := range line.Argv {
 			if test.stdin != "" && strings.HasPrefix(item, test.stdin+"=") {
-				t.Errorf("%s: the value stands in the arguments too", test.sentence)
+				t.Errorf("%s: the value is in the arguments too", test.sentence)
 			}
 		}
 	}

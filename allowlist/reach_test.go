@@ -153,7 +153,7 @@ func TestAFolderIsNoNote(t *testing.T) {
 	}
 }
 
-// Alone is what its row says and nothing else, even beside the path of a note.
+// Alone is what its row says and nothing else, even with the path of a note.
 func TestAloneByReach(t *testing.T) {
 	for reach, want := range map[reach]bool{0: false, reachNote: true, reachNothing: false, reachNothing + 1: false} {
 		call := Call{row: &row{name: "x", reach: reach}, args: []arg{{key: "path", value: "A.md", kind: kindPath}}}

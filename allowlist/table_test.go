@@ -26,11 +26,11 @@ func TestRowsAreWellFormed(t *testing.T) {
 	last := tiers.V0
 	eachRow(func(r *row) {
 		if !commandName.MatchString(r.name) || seen[r.name] {
-			t.Errorf("%q is no name of a command, or stands twice", r.name)
+			t.Errorf("%q is no name of a command, or occurs twice", r.name)
 		}
 		seen[r.name] = true
 		if r.tier < last {
-			t.Errorf("%s stands behind rows of tier %v", r.name, last)
+			t.Errorf("%s comes after rows of tier %v", r.name, last)
 		}
 		last = r.tier
 		if r.tier == tiers.None || r.effect == tiers.Unknown {
@@ -42,7 +42,7 @@ func TestRowsAreWellFormed(t *testing.T) {
 			p := &r.params[i]
 			where := r.name + " " + p.name
 			if !paramName.MatchString(p.name) || params[p.name] || p.name == "vault" || p.name == "copy" {
-				t.Errorf("%s: no name of a parameter, or it stands twice", where)
+				t.Errorf("%s: no name of a parameter, or it occurs twice", where)
 			}
 			params[p.name] = true
 			checkSummary(t, where, p.summary)
@@ -59,7 +59,7 @@ func TestRowsAreWellFormed(t *testing.T) {
 	})
 }
 
-// A summary is a short sentence without its full stop: it stands in listings
+// A summary is a short sentence without its full stop: it is in listings
 // that an agent pays for by the word.
 func checkSummary(t *testing.T, where, s string) {
 	t.Helper()
@@ -229,8 +229,8 @@ func worstOf(r *row, param string) tiers.Effect {
 	return r.effect
 }
 
-// The argument lists of all commands stand in a file, so that a change in one
-// is seen by whoever reads the commit.
+// The argument lists of all commands are in a file, so that a change in one
+// is seen by the reader of the commit.
 func TestArgv(t *testing.T) {
 	var got strings.Builder
 	eachRow(func(r *row) {

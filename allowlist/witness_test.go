@@ -15,7 +15,7 @@ import (
 
 // The catalogue in testdata/commands.json was gathered from the help page and
 // from recordings, before and apart from the table. The table must say the same,
-// or the difference stands below with its reason.
+// or the difference is listed below with its reason.
 
 // deviations are the places in which the table knowingly differs. The key is
 // the command and the fact, the value the reason. One that no longer differs

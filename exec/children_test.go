@@ -21,7 +21,7 @@ func TestProcessesOfACallAreCountedWhileTheyRun(t *testing.T) {
 	cancel()
 	call.Wait()
 	if got := r.Children(); got != (Children{}) {
-		t.Errorf("behind it: %+v", got)
+		t.Errorf("after it: %+v", got)
 	}
 }
 
@@ -37,7 +37,7 @@ func TestCallsInTheQueueOfTheAppAreCounted(t *testing.T) {
 	cancel()
 	calls.Wait()
 	if got := r.Children(); got != (Children{}) {
-		t.Errorf("behind them: %+v", got)
+		t.Errorf("after them: %+v", got)
 	}
 }
 
@@ -49,11 +49,11 @@ func TestWorkersAreCountedWithTheirMemory(t *testing.T) {
 	pidOf(t, r, p)
 	got := r.Children()
 	if got.Workers != 1 || got.Processes != 0 || got.WorkerMemory <= 0 && runtime.GOOS == "linux" {
-		t.Errorf("behind a call: %+v", got)
+		t.Errorf("after a call: %+v", got)
 	}
 	r.Close()
 	if got := r.Children(); got != (Children{}) {
-		t.Errorf("behind the end: %+v", got)
+		t.Errorf("after the end: %+v", got)
 	}
 }
 

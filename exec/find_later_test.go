@@ -7,7 +7,7 @@ import (
 	"vaultwicket/tests/programs"
 )
 
-// A CLI that is installed right after somebody looked for it is found by the next call.
+// A CLI that is installed right after it was looked for is found by the next call.
 func TestLookingForTheAppIsNotRemembered(t *testing.T) {
 	folder := t.TempDir()
 	r := New(Config{CLI: filepath.Join(folder, programs.File("obsidian")), Self: "/nowhere/vaultwicket"})

@@ -19,7 +19,7 @@ func installed(t *testing.T, folder string) string {
 	return filepath.Join(folder, "Obsidian.com")
 }
 
-// The client is found in PATH and beside the app wherever its installer puts that. The
+// The client is found in PATH and next to the app wherever its installer puts that. The
 // app itself, which has the same name, is never taken.
 func TestSearchOnWindows(t *testing.T) {
 	top := t.TempDir()

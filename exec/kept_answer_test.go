@@ -35,14 +35,14 @@ func TestMoreOfAnAnswer(t *testing.T) {
 	if got, err := keptBy(t, r, p, "kept/wrong.md").More(t.Context(), 0, 1); got != "" || !errors.Is(err, ErrNotKept) {
 		t.Errorf("of an answer that is not kept any more: %q, %v", got, err)
 	}
-	// The limit of time holds for a part as for a call, and so does a cancel.
+	// The time limit applies to a part as to a call, and so does a cancellation.
 	if _, err := kept.More(t.Context(), 4, 1); codeOf(err) != CodeTimeout {
 		t.Errorf("a part that does not come: %v", err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if _, err := keptBy(t, r, p, "kept.md").More(ctx, 0, 1); codeOf(err) != CodeCancelled {
-		t.Errorf("a part that nobody wants: %v", err)
+		t.Errorf("a part that no one wants: %v", err)
 	}
 }
 
@@ -62,6 +62,6 @@ func TestWhatIsKeptGoesWithTheWorker(t *testing.T) {
 	kept = keptBy(t, r, p, "kept.md")
 	r.Close()
 	if got, err := kept.More(t.Context(), 0, 1); got != "" || !errors.Is(err, ErrNotKept) {
-		t.Errorf("behind the end: %q, %v", got, err)
+		t.Errorf("after the end: %q, %v", got, err)
 	}
 }

@@ -26,7 +26,7 @@ import (
 	"vaultwicket/tiers"
 )
 
-// TestMain plays a client when a file beside the name it was called by says so:
+// TestMain plays a client when a file next to the name it was called by says so:
 // the environment of a child is an allowlist, so it cannot tell it.
 func TestMain(m *testing.M) {
 	if len(os.Args) == 3 && os.Args[1] == asleep {
@@ -105,7 +105,7 @@ func (p part) act() {
 		if p.Do == "app" {
 			time.Sleep(time.Hour)
 		}
-	case "orphan": // a process that nobody waits for
+	case "orphan": // a process that no one waits for
 		c := sleeper(0)
 		if c.Start() != nil {
 			syscall.Exit(unplanned)

@@ -55,6 +55,6 @@ func TestTheLifelineOfAChildHolds(t *testing.T) {
 		t.Error(err)
 	}
 	if _, err := os.Stat(path + ".ended"); err == nil {
-		t.Error("the child saw the end of a lifeline that holds")
+		t.Error("the child saw the end of a lifeline that is open")
 	}
 }

@@ -12,7 +12,7 @@ func TestSizesAreKnownByTheCall(t *testing.T) {
 		t.Fatal("calls are not told apart")
 	}
 	if s.of(one) != 0 {
-		t.Error("a size that nobody has noted")
+		t.Error("a size that was not noted")
 	}
 	s.keep(one, 100)
 	s.keep(one, 200)

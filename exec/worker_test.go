@@ -94,7 +94,7 @@ func TestOneWorkerAnswersManyCalls(t *testing.T) {
 		t.Error("the worker outlives its runner")
 	}
 	if out, err := r.Run(t.Context(), reads("a.md"), p); codeOf(err) != CodeCancelled || out.ExitCode != process.NoExit {
-		t.Errorf("behind the end: %v", err)
+		t.Errorf("after the end: %v", err)
 	}
 	r.Close()
 	if runs := len(logged(path)); runs != 1 {
@@ -369,7 +369,7 @@ func TestWorkersAreReplaced(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		return // nothing is known about memory there
 	}
-	t.Run("with much memory when nobody waits", func(t *testing.T) {
+	t.Run("with much memory when no one waits", func(t *testing.T) {
 		r, p, _ := residentRunner(t, Config{}, "worker")
 		r.pool.limits.checkHealth = 10 * time.Millisecond
 		r.pool.limits.full = 90 << 20

@@ -178,7 +178,7 @@ func TestABatch(t *testing.T) {
 				t.Errorf("got %s, want %s\n%+v", outcome(got), test.want, got.Error)
 			}
 			if ok := got.Error == nil && got.Summary.OK == len(test.batch.Operations); got.OK != ok || (len(got.Failures()) == 0) != ok {
-				t.Errorf("ok %v beside %s", got.OK, outcome(got))
+				t.Errorf("ok %v with %s", got.OK, outcome(got))
 			}
 			if _, own := f.called(); test.called != nil && !slices.Equal(own, test.called) || got.Error != nil && len(own) > 0 {
 				t.Errorf("called %q, want %q", own, test.called)
@@ -285,7 +285,7 @@ func TestStages(t *testing.T) {
 		t.Fatal(at, err)
 	}
 	if got := fmt.Sprint(plan.stages()); got != "[[0] [1] [2]]" {
-		t.Errorf("what moves the focus stands beside a read: %s", got)
+		t.Errorf("what moves the focus runs with a read: %s", got)
 	}
 }
 
@@ -351,7 +351,7 @@ func TestABatchCountsItsOperations(t *testing.T) {
 	f.gateway.DoBatch(ctx, Batch{Operations: []Operation{
 		operation("c1", "create", "path", "N.md"), operation("c2", "read", "path", "gone.md"), operation("c3", "read", "path", "N.md"),
 	}})
-	slices.Sort(told) // two of them are done beside each other
+	slices.Sort(told) // two of them are done at the same time
 	if want := []string{"0 of 3 operations", "1 of 3 operations", "2 of 3 operations", "3 of 3 operations"}; !slices.Equal(told, want) {
 		t.Errorf("told %q", told)
 	}
@@ -630,7 +630,7 @@ func slicesOf(o Operation, n int) []Operation {
 	return all
 }
 
-// Of a value that is taken from a result nothing is known before, and what stands
+// Of a value that is taken from a result nothing is known before, and what is
 // in its place is not in the log.
 func TestTheLogOfABatchHasNoStandIns(t *testing.T) {
 	t.Parallel()
@@ -646,7 +646,7 @@ func TestTheLogOfABatchHasNoStandIns(t *testing.T) {
 	}
 }
 
-// While everything is refused nobody is asked, and nothing is started.
+// While everything is refused no one is asked, and nothing is started.
 func TestABatchWhilePaused(t *testing.T) {
 	t.Parallel()
 	f := openAsking(t, nil)
@@ -665,7 +665,7 @@ func TestABatchWhilePaused(t *testing.T) {
 	}
 }
 
-// A batch that is refused, or about which somebody is asked, is a call to the limits.
+// A batch that is refused, or about which the user is asked, is a call to the limits.
 func TestABatchThatIsNotBegunCounts(t *testing.T) {
 	t.Parallel()
 	for name, command := range map[string]string{"refused": "eval", "asked about": "publish:add"} {

@@ -90,15 +90,15 @@ func TestWithoutAFolderNothingIsKept(t *testing.T) {
 	}
 	into := Request{Command: "append", Params: params("path", "pic.png", "content", "x")}
 	if got := f.gateway.Do(context.Background(), into); code(got) != "bad_value" || !strings.Contains(got.Error.Hint, "attachment:write") {
-		t.Errorf("text into an image that nobody looks at: %+v", got.Error)
+		t.Errorf("text into an image that no one looks at: %+v", got.Error)
 	}
 	request.ExpectHash = "0123456789abcdef"
 	if got := f.gateway.Do(context.Background(), request); code(got) != "vault_not_found" {
-		t.Errorf("with a hash that nobody can compare: %+v", got.Error)
+		t.Errorf("with a hash that no one can compare: %+v", got.Error)
 	}
 	request.ExpectHash, request.IdempotencyKey = "", "k"
 	if got := f.gateway.Do(context.Background(), request); code(got) != "bad_request" {
-		t.Errorf("with a key that nobody can keep: %+v", got.Error)
+		t.Errorf("with a key that no one can keep: %+v", got.Error)
 	}
 }
 
@@ -121,7 +121,7 @@ func TestOneWriterAtATime(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got := f.gateway.vaults[0].carryOut(ctx, plan); code(got) != "conflict" {
-		t.Errorf("beside another writer: %+v", got.Error)
+		t.Errorf("with another writer: %+v", got.Error)
 	}
 }
 

@@ -100,7 +100,7 @@ func TestAYesToPublishIsForTheTextThatWasThere(t *testing.T) {
 	}
 }
 
-// Where nobody knows what a call would change, a yes is for that call alone.
+// Where it is not known what a call would change, a yes is for that call alone.
 func TestAYesForAFolderNeedsToKnowWhatChanges(t *testing.T) {
 	t.Parallel()
 	f := openAsking(t, func(c *Config) { c.Vault.Folder = "" })

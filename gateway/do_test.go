@@ -324,7 +324,7 @@ func TestAFaultOfOursIsAnsweredAndLogged(t *testing.T) {
 		t.Errorf("got %+v, want a fixed text with the code internal", got.Error)
 	}
 	if !strings.Contains(log.String(), "daily:path") || !strings.Contains(log.String(), "nil pointer") {
-		t.Errorf("the log holds %q, want the command and the fault", log.String())
+		t.Errorf("the log contains %q, want the command and the fault", log.String())
 	}
 }
 

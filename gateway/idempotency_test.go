@@ -36,7 +36,7 @@ func TestAKeyIsCarriedOutOnce(t *testing.T) {
 	}
 }
 
-// What was not carried out may be tried again, and what nobody knows may not.
+// What was not carried out may be tried again, and what is unknown may not.
 func TestWhatBecomesOfAKey(t *testing.T) {
 	for _, tt := range []struct {
 		name  string

@@ -24,7 +24,7 @@ import (
 // this binary, called "obsidian" through a link, is the official CLI, and
 // called with "vault" it is the embedded one. Both answer from a file of lines
 // "ARGS => OUTPUT", where \n stands for a line break and "exit N " in front of
-// the output for a status, with a code behind it for that of a failure.
+// the output for a status, with a code after it for that of a failure.
 func TestMain(m *testing.M) {
 	switch {
 	case programs.Of(os.Args[0]) == "obsidian":
@@ -40,7 +40,7 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
-// play answers one call and keeps what was called beside the answers.
+// play answers one call and keeps what was called along with the answers.
 func play(file string, args []string) int {
 	asked := entryIDs.ReplaceAllString(callers.ReplaceAllString(strings.Join(args, " "), ""), "--change ID")
 	log, err := os.OpenFile(file+".called", os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
@@ -95,7 +95,7 @@ type fixture struct {
 }
 
 // newFixture returns a gateway on the named vault "Work" with both programs
-// in place, everything open and nobody asked.
+// in place, everything open and no one asked.
 func newFixture(t *testing.T, change func(*Config)) *fixture {
 	t.Helper()
 	f := &fixture{t: t, folder: t.TempDir(), vault: filepath.Join(t.TempDir(), "Work")}

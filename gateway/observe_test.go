@@ -43,7 +43,7 @@ func (n *notebook) End(end observe.CallEnd) {
 	n.ends = append(n.ends, end)
 }
 
-// told is what a notebook holds, one line a fact.
+// told is what a notebook contains, one line a fact.
 func (n *notebook) told() string {
 	var b strings.Builder
 	for _, s := range n.starts {

@@ -29,7 +29,7 @@ const (
 )
 
 // outcomes are clients that do not do what they say, or do not say what they do.
-// A client is a line of a shell script behind the answer to the version; "become
+// A client is a line of a shell script after the answer to the version; "become
 // X" gives the note the text X as an app does, "later" does something once the
 // gateway has looked at the note, and "say" is its usual answer.
 var outcomes = []struct {

@@ -36,7 +36,7 @@ func paged(command string, pairs ...string) Request {
 	return Request{Command: command, Params: params(pairs...), MaxOutput: 200, Keep: true}
 }
 
-// following returns the request for the page behind an answer.
+// following returns the request for the page after an answer.
 func following(t *testing.T, req Request, answer Result) Request {
 	t.Helper()
 	if answer.Truncated == nil || answer.Truncated.Cursor == "" {
@@ -303,7 +303,7 @@ func TestOnlyWhatWasReadIsKept(t *testing.T) {
 	req := paged("files")
 	req.Keep = false
 	if got := f.gateway.Do(context.Background(), req); !got.OK || got.Truncated == nil || got.Truncated.Cursor != "" {
-		t.Errorf("kept for nobody: %+v", got.Truncated)
+		t.Errorf("kept for no one: %+v", got.Truncated)
 	}
 }
 

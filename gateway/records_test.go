@@ -116,7 +116,7 @@ func (f *fixture) checkLogs(t *testing.T) (lines int) {
 			continue
 		}
 		if text := readAll(t, folder); strings.Contains(text, secret) || strings.Contains(text, "secret-note") {
-			t.Error("the log holds the value of a parameter")
+			t.Error("the log contains the value of a parameter")
 		}
 	}
 	return lines

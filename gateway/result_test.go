@@ -218,7 +218,7 @@ func TestMarkedTextCannotEndItsOwnMark(t *testing.T) {
 	}
 }
 
-// TestAllTextOfNotesIsMarked: JSON, what stands behind an error, what a program writes on
+// TestAllTextOfNotesIsMarked: JSON, what follows an error, what a program writes on
 // standard error, the difference of a plan and the answers of a batch.
 func TestAllTextOfNotesIsMarked(t *testing.T) {
 	t.Parallel()
@@ -240,7 +240,7 @@ func TestAllTextOfNotesIsMarked(t *testing.T) {
 	plan := DryRun{Diff: "-x\n", Shown: []consent.Line{{Text: "x"}}}.Marked()
 	isMarked("a difference", plan.Diff, "-x\n")
 	if plan.Shown != nil {
-		t.Errorf("%v is shown beside it", plan.Shown)
+		t.Errorf("%v is shown next to it", plan.Shown)
 	}
 	batch := BatchResult{Results: []OperationResult{{Result: rows.answer()}, {Result: &Answer{Backend: "embedded", Stdout: "x\n"}}, {Result: &Answer{Stdout: "our own words"}}, {}}}
 	shown := batch.Marked()

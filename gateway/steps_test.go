@@ -27,7 +27,7 @@ func hidesPrivate(t *testing.T) func(*Config) {
 	}
 }
 
-// With rules that hide notes, a name is resolved by the program that holds the
+// With rules that hide notes, a name is resolved by the program that has the
 // rules, and the app is asked for the path alone.
 func TestUnderRulesANameIsResolvedByTheEmbeddedCLI(t *testing.T) {
 	t.Parallel()
@@ -150,7 +150,7 @@ func TestANewNoteIsComparedWithTheFolderForNewNotes(t *testing.T) {
 	if app, _ := taken.called(); len(app) > 0 {
 		t.Errorf("the app was asked %q", app)
 	}
-	// Without the folder nobody knows where the app would make it.
+	// Without the folder it is not known where the app would make it.
 	blind := newFixture(t, func(c *Config) { c.Vault.Folder = "" }).app(versionLine, "vault=Work file file=Note => path\tOld/Note.md\\n")
 	got := blind.gateway.Do(context.Background(), Request{Command: "create", Params: params("name", "Note")})
 	if code(got) != "ambiguous" || !strings.Contains(got.Error.Hint, "path=") || strings.Contains(got.Error.Hint, "overwrite") {

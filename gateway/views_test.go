@@ -91,7 +91,7 @@ func TestOneVaultIsEnoughForAListing(t *testing.T) {
 	}
 }
 
-// To enable what no program can answer would help nobody, so the program is what is named.
+// To enable what no program can answer would help no one, so the program is what is named.
 func TestAMissingProgramIsToldBeforeADisabledTier(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, func(c *Config) { c.Backend, c.Policy = Embedded, policy.Policy{MinVersion: tiers.DefaultMinimum} })
@@ -264,7 +264,7 @@ func TestOpened(t *testing.T) {
 	}
 }
 
-// A promise to read only holds against every policy, and for the whole call. What
+// A promise to read only is kept against every policy, and for the whole call. What
 // the policy is against keeps the answer of the policy.
 func TestReadsOnly(t *testing.T) {
 	t.Parallel()
@@ -314,7 +314,7 @@ func firstOfErrors(err error) error {
 	return err
 }
 
-// TestReadsOnlyKeepsToTheTable holds the promise against every command that
+// TestReadsOnlyKeepsToTheTable checks the promise with every command that
 // needs no parameter.
 func TestReadsOnlyKeepsToTheTable(t *testing.T) {
 	t.Parallel()
@@ -344,7 +344,7 @@ func TestAPromiseThatIsBrokenIsInTheAuditLog(t *testing.T) {
 	f.gateway.Do(t.Context(), Request{Command: "delete", Params: allowlist.Params{"path": allowlist.Text("A.md")}, ReadsOnly: true})
 	lines := auditOf(t, f)
 	if len(lines) == 0 || lines[len(lines)-1].Decision != "deny" || lines[len(lines)-1].Code != failure.CodeBadRequest || lines[len(lines)-1].Command != "delete" {
-		t.Errorf("the log holds %+v", lines)
+		t.Errorf("the log contains %+v", lines)
 	}
 }
 
@@ -561,7 +561,7 @@ func TestAnswersCallTheVaultByItsName(t *testing.T) {
 	}
 }
 
-// An agent lists its own changes that stand, without those that concern what is hidden.
+// An agent lists its own changes that were not undone, without those that concern what is hidden.
 func TestAnAgentListsItsOwnChanges(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, func(c *Config) {

@@ -121,7 +121,7 @@ func flagsOf(c allowlist.Command) []string {
 	return names
 }
 
-// TestAccessOverTheWholeSpace holds the policy against the second statement for
+// TestAccessOverTheWholeSpace compares the policy with the second statement for
 // every command that can name a note, each of its flags, every level, and every
 // gate of mutations and consent.
 func TestAccessOverTheWholeSpace(t *testing.T) {
@@ -162,7 +162,7 @@ func TestAccessOverTheWholeSpace(t *testing.T) {
 	t.Logf("%d cases", judged)
 }
 
-// What does not name its notes by path is run by a program that holds the rules:
+// What does not name its notes by path is run by a program that has the rules:
 // always where notes are hidden, for changes where there are rules at all.
 func TestCallsThatReachFurtherAreConfined(t *testing.T) {
 	hiding, err := access.New(map[string]access.Level{"Hidden": access.None})
@@ -280,7 +280,7 @@ func TestTightenMeets(t *testing.T) {
 				b, errB := q.Decide(call).Permit()
 				both, err := tight.Decide(call).Permit()
 				if err == nil && both.Confined() && tight.Access.Hide() && (errA != nil || errB != nil) && code(errA)+code(errB) == "access_denied" {
-					continue // hidden by one of them: the program that holds the rules finds no such note
+					continue // hidden by one of them: the program that has the rules finds no such note
 				}
 				if (err == nil) != (errA == nil && errB == nil) {
 					t.Fatalf("%d and %d: %v: %v; alone %v and %v", i, j, call, err, errA, errB)

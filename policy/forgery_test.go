@@ -13,9 +13,9 @@ import (
 )
 
 // A call, a permit and a denial cannot be made or changed outside their
-// packages. The compiler holds that; the files in testdata/forgery try it, each
+// packages. The compiler ensures that; the files in testdata/forgery try it, each
 // in the ways that its lines show. Every marked line must fail for the reason
-// that is written beside it, and no other line may fail.
+// that is written next to it, and no other line may fail.
 func TestForgeriesDoNotCompile(t *testing.T) {
 	files, err := filepath.Glob("testdata/forgery/*.go")
 	if err != nil || len(files) < 5 {

@@ -8,7 +8,7 @@ import (
 	"vaultwicket/tiers"
 )
 
-// What stands here cannot be reached by a call of the table, because another
+// What is here cannot be reached by a call of the table, because another
 // rule or the table itself is in front of it. It has to hold all the same.
 
 // A note stays where it is only if the call says so.

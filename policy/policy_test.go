@@ -236,7 +236,7 @@ func TestTheFirstRefusalIsTheAnswer(t *testing.T) {
 	}
 }
 
-// A dry run shows every rule, the ones behind a refusal too.
+// A dry run shows every rule, the ones after a refusal too.
 // TestASuspectedSessionAsksBeforeEveryChange is about every call, with every way to confirm.
 func TestASuspectedSessionAsksBeforeEveryChange(t *testing.T) {
 	for confirm := range policy.ConfirmNever + 1 {

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// A property test that draws other cases at each run fails at times for what nobody
+// A property test that draws other cases at each run fails at times for what no one
 // changed.
 func TestPropertyTestsDrawTheSameCases(t *testing.T) {
 	draws, seeded := map[string]bool{}, map[string]bool{}

@@ -209,7 +209,7 @@ func excerpt(text string, from, to int) string {
 	return strings.ToValidUTF8(strings.Join(strings.Fields(text[from:to]), " "), "")
 }
 
-// compare holds what was found against the exceptions: each find has to be listed, and
+// compare compares what was found with the exceptions: each find has to be listed, and
 // each row of the list has to be found.
 func compare(t *testing.T, kind string, found map[string]string) {
 	t.Helper()

@@ -41,7 +41,7 @@ func storedQuestion(session string) consent.StoredQuestion {
 	}
 }
 
-// A text or a name that a client has chosen stands nowhere where a code does.
+// A text or a name that a client has chosen is nowhere where a code is.
 func TestNoTextPosesAsAQuestion(t *testing.T) {
 	std, out, errs, d := withApprovals(t)
 	q, err := d.Ask(storedQuestion("theirs"))
@@ -106,7 +106,7 @@ type atConsole struct {
 func (c *atConsole) Write(p []byte) (int, error) { return c.seen.Write(p) }
 func (c *atConsole) Close() error                { return nil }
 
-// open returns what opens the terminal at which somebody types.
+// open returns what opens the terminal at which a user types.
 func (c *atConsole) open(typed string) func() (io.ReadWriteCloser, error) {
 	return func() (io.ReadWriteCloser, error) {
 		c.Reader = strings.NewReader(typed)

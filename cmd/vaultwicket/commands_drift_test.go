@@ -78,7 +78,7 @@ func TestAVersionIsComparedOnce(t *testing.T) {
 	}
 }
 
-// What is no list of commands says nothing, and what somebody else wrote is not shown.
+// What is no list of commands says nothing, and what others wrote is not shown.
 func TestOtherTexts(t *testing.T) {
 	for _, help := range []string{"", "no list", "Commands: files", obsidianHelp()[:20], "Commands:\nfiles\n    read\n"} {
 		if names := commandsIn(help); len(names) > 0 {

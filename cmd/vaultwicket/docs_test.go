@@ -140,7 +140,7 @@ func TestDocsNameEveryCode(t *testing.T) {
 	content := page(t, "codes.md")
 	for _, c := range failure.Codes() {
 		if want := fmt.Sprintf("\n| `%s` | %d | ", c.Name, terminal.StatusOfClass(c.Class)); strings.Count(content, want) != 1 {
-			t.Errorf("%q does not stand there once", want)
+			t.Errorf("%q is not there once", want)
 		}
 	}
 	if len(codeTexts) != len(failure.Codes()) {
@@ -153,7 +153,7 @@ func TestDocsNameEveryCode(t *testing.T) {
 	}
 }
 
-// TestDocsNameEveryPartOfAResult holds the page of MCP to the fields that a result
+// TestDocsNameEveryPartOfAResult compares the page of MCP with the fields that a result
 // and a dry run can have.
 func TestDocsNameEveryPartOfAResult(t *testing.T) {
 	content := page(t, "mcp.md")
@@ -222,7 +222,7 @@ func code(text string) string {
 	return "`" + text + "`"
 }
 
-// generated stands at the beginning of each page.
+// generated is at the beginning of each page.
 const generated = "<!-- Made by go generate ./cmd/vaultwicket; a test fails when it is stale. -->\n\n"
 
 // sortedKeys returns the keys of a map in their order.

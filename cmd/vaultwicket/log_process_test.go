@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// canary stands wherever a caller or a note can put text. No log may hold it.
+// canary is wherever a caller or a note can put text. No log may contain it.
 const canary = "Canary7Heron"
 
 // canaryCalls are calls of every kind with the canary in each place that a caller
@@ -53,7 +53,7 @@ func TestNoLogHoldsWhatIsInACall(t *testing.T) {
 		lines, calls := p.until("settings reloaded"), 0
 		for _, line := range lines {
 			if strings.Contains(line, canary) {
-				t.Errorf("%s: the log holds %q", format, line)
+				t.Errorf("%s: the log contains %q", format, line)
 			}
 			if format == "json" && !json.Valid([]byte(line)) {
 				t.Errorf("no JSON: %q", line)

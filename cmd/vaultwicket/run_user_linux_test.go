@@ -45,7 +45,7 @@ func TestAPersonIsAskedAtATerminal(t *testing.T) {
 		return (&user{std: std, progress: terminal.StartProgress(terminal.NewMessages(std.Err), "delete", "")}).asker()
 	}
 	if asker(terminal.Streams{In: program, Err: &strings.Builder{}}) != nil || asker(terminal.Streams{In: strings.NewReader(""), Err: program}) != nil {
-		t.Error("somebody is asked who does not see the question, or cannot answer")
+		t.Error("a user is asked who does not see the question, or cannot answer")
 	}
 	ask := asker(terminal.Streams{In: program, Err: program})
 	for _, test := range []struct {

@@ -26,6 +26,6 @@ func TestNobodyIsAskedOffATerminal(t *testing.T) {
 	}
 	defer null.Close()
 	if req := typed(&user{std: terminal.Streams{In: null, Err: null}}, gateway.Request{}); req.Ask != nil {
-		t.Error("somebody would be asked")
+		t.Error("a user would be asked")
 	}
 }

@@ -65,7 +65,7 @@ func TestFramesArriveAsTheyWereSent(t *testing.T) {
 			t.Errorf("%s: %+v, %v", name, e, err)
 		}
 		if _, err := r.Next(); err != io.EOF {
-			t.Errorf("%s: behind the last frame: %v", name, err)
+			t.Errorf("%s: after the last frame: %v", name, err)
 		}
 	}
 }

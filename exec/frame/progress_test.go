@@ -73,7 +73,7 @@ func TestALongLineIsPassedOn(t *testing.T) {
 }
 
 func TestTheContextTells(t *testing.T) {
-	ProgressOf(context.Background())(Progress{1, 2, FilesRead}) // nobody wants to know
+	ProgressOf(context.Background())(Progress{1, 2, FilesRead}) // no one wants to know
 	ProgressOf(WithProgress(context.Background(), nil))(Progress{1, 2, FilesRead})
 	var told Progress
 	ctx := WithProgress(context.Background(), func(c Progress) { told = c })
@@ -84,6 +84,6 @@ func TestTheContextTells(t *testing.T) {
 	told = Progress{}
 	ProgressOf(WithProgress(ctx, nil))(Progress{1, 2, FilesRead})
 	if told != (Progress{}) {
-		t.Error("somebody is told who does not want to know any more")
+		t.Error("a caller is told who does not want to know any more")
 	}
 }

@@ -27,7 +27,7 @@ func TestCutReport(t *testing.T) {
 	}
 }
 
-// A report is one short line, whatever the error text contains, and comes back as
+// A report is one short line, whatever the error text contains, and is read back as
 // it was.
 func TestAFailureIsOneShortLine(t *testing.T) {
 	for reason, want := range map[string]string{

@@ -43,7 +43,7 @@ func TestWhenACountIsTold(t *testing.T) {
 		time.Sleep(time.Hour)
 		tally.Done()
 		if strings.Count(out.String(), "\n") != 1 {
-			t.Errorf("behind the end: %q", out.String())
+			t.Errorf("after the end: %q", out.String())
 		}
 	})
 }

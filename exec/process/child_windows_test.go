@@ -80,7 +80,7 @@ func TestAChildRunsInItsJob(t *testing.T) {
 	}
 }
 
-// A process that no job can hold is not left behind, neither running nor suspended.
+// A process that no job can contain is not left behind, neither running nor suspended.
 func TestAChildThatNoJobHoldsDoesNotRun(t *testing.T) {
 	c, err := ourself("sleep").command(t.Context())
 	if err != nil {
@@ -90,7 +90,7 @@ func TestAChildThatNoJobHoldsDoesNotRun(t *testing.T) {
 		t.Error("it was started")
 	}
 	if c.ProcessState == nil {
-		t.Error("nobody waited for its end")
+		t.Error("no one waited for its end")
 	}
 }
 

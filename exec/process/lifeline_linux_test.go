@@ -22,7 +22,7 @@ func TestTheLifelineIsOpenWhileThisProcessLives(t *testing.T) {
 		t.Fatal("the lifeline ended while the gateway lives")
 	default:
 	}
-	// A byte ends the reader above; nobody else reads at that time.
+	// A byte ends the reader above; no one else reads at that time.
 	_, _ = line.writer.Write([]byte{0})
 	<-done
 }

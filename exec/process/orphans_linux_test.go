@@ -101,7 +101,7 @@ func TestAnEndedChildOfOursIsLeftToItsWaiter(t *testing.T) {
 	children.reap()
 	_ = children.wait(cmd) // an exit status is an error of it
 	if cmd.ProcessState == nil || cmd.ProcessState.ExitCode() != 7 {
-		t.Errorf("the child was reaped by somebody else: %v", cmd.ProcessState)
+		t.Errorf("the child was reaped by another process: %v", cmd.ProcessState)
 	}
 }
 
@@ -109,5 +109,5 @@ func TestOnlyTheFirstProcessReaps(t *testing.T) {
 	if os.Getpid() == firstProcess {
 		t.Skip("this is the first process")
 	}
-	ReapOrphans(context.Background()) // comes back
+	ReapOrphans(context.Background()) // returns
 }

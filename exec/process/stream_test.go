@@ -36,7 +36,7 @@ func TestStreamKeepsHeadAndTail(t *testing.T) {
 		given := all.String()
 		got, gap := s.Text()
 		if s.Kept() > keep || s.Total != int64(len(given)) {
-			t.Fatalf("holds %d bytes of %d, counted %d", s.Kept(), keep, s.Total)
+			t.Fatalf("contains %d bytes of %d, counted %d", s.Kept(), keep, s.Total)
 		}
 		if s.Cut() != (len(given) > keep) {
 			t.Fatalf("cut %v of %d bytes, of which %d may be kept", s.Cut(), len(given), keep)

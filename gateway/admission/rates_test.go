@@ -151,7 +151,7 @@ func TestNoLimit(t *testing.T) {
 	}
 }
 
-// The stricter of two limits holds, for each of the three on its own; none is the
+// The stricter of two limits applies, for each of the three on its own; none is the
 // loosest. As many pass as the new limit says.
 func TestTightenedLimits(t *testing.T) {
 	for _, test := range []struct{ has, wanted, want int }{

@@ -48,8 +48,8 @@ func TestCallersTakeTurns(t *testing.T) {
 		{1, "aaa", "aaa"},
 		{1, "aaaab", "abaaa"},
 		{1, "aaabbbc", "abcabab"},
-		{4, "aaaaaa", "aaaaaa"},   // there is nobody else
-		{4, "baaaaaa", "baaaaaa"}, // the fourth place is of whoever comes next
+		{4, "aaaaaa", "aaaaaa"},   // there is no one else
+		{4, "baaaaaa", "baaaaaa"}, // the fourth place is for the next one
 		{4, "baaaaab", "baabaaa"},
 	} {
 		var callers []string

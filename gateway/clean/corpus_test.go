@@ -2,7 +2,7 @@ package clean
 
 import "testing"
 
-// corpus holds text as people write it. All of it is shown as it is. What is
+// corpus contains text as people write it. All of it is shown as it is. What is
 // not seen is written as an escape of Go.
 var corpus = []struct{ name, text string }{
 	{"English", "“It’s 5 o’clock” — she said…\u00a0naïve café, €20, 3½″.\n\tIndented.\r\nWindows."},

@@ -11,7 +11,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// checkShown holds what Text promises about any text, without asking the rules.
+// checkShown checks what Text promises about any text, without asking the rules.
 func checkShown(t interface{ Fatalf(string, ...any) }, in string) {
 	out, report := Text(in)
 	if !utf8.ValidString(out) {

@@ -226,7 +226,7 @@ func TestNotice(t *testing.T) {
 	}
 }
 
-// checkPieces holds a stream against Text, with pieces as long as next says.
+// checkPieces compares a stream with Text, with pieces as long as next says.
 func checkPieces(t interface{ Fatalf(string, ...any) }, text string, next func() int) {
 	var got strings.Builder
 	stream := NewStream(&got)

@@ -79,7 +79,7 @@ func TestADamagedFileIsNoYes(t *testing.T) {
 			if _, err := d.Approve(q.Code); !errors.As(err, &damaged) {
 				t.Errorf("approve: %v", err)
 			}
-			// It is in nobody's way, and is left for the user to look at.
+			// It is in no one's way, and is left for the user to look at.
 			if next := ask(t, d, about(1)); next.State != Pending || next.Code == q.Code {
 				t.Errorf("%+v", next)
 			}

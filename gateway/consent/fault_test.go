@@ -54,7 +54,7 @@ func TestAnyCallToTheDiskMayFail(t *testing.T) {
 						break
 					}
 				}
-				// Somebody else looks at it on a disk that works.
+				// Another process looks at it on a disk that works.
 				again := OpenStore(d.dir, c.now)
 				if _, damaged := listed(t, again); len(damaged) != 0 {
 					t.Errorf("%s, call %d, broken %v: %v", name, n, broken, damaged)
@@ -78,7 +78,7 @@ func wantTyped(t *testing.T, err error) {
 	}
 }
 
-// An approval whose last step failed leaves no yes behind.
+// An approval whose last step failed leaves no approval.
 func TestAnApprovalThatFailedIsNone(t *testing.T) {
 	d, _ := newStore(t)
 	q := ask(t, d, about(1))
@@ -92,7 +92,7 @@ func TestAnApprovalThatFailedIsNone(t *testing.T) {
 	wantUngranted(t, d, q, Unasked)
 }
 
-// A yes that was taken is gone even if nobody can tell whether that will last.
+// A yes that was taken is gone even if it cannot be told whether that will last.
 func TestATakenYesIsGoneWhateverTheDiskSays(t *testing.T) {
 	d, q, _, _ := approved(t)
 	d.system = &faults.System{N: 2} // remove, sync of the folder

@@ -16,7 +16,7 @@ func must(t testing.TB, err error) {
 	}
 }
 
-// clock is a clock that stands until it is set.
+// clock is a clock that stops until it is set.
 type clock struct {
 	mu sync.Mutex
 	at time.Time

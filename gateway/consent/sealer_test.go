@@ -276,7 +276,7 @@ func TestANoIsHeardWithoutRoomForIt(t *testing.T) {
 	c.pass(time.Minute) // there is room again
 	wantReason(t, s.Open(declined, bound), SealFull)
 	wantReason(t, s.Open(open, bound), "")
-	// What is made now would not be taken, and so nobody is asked.
+	// What is made now would not be taken, and so no one is asked.
 	_, err = s.Seal(bound, time.Minute)
 	wantReason(t, err, SealFull)
 	c.pass(9 * time.Minute)

@@ -325,7 +325,7 @@ func TestASessionHasEightOpenQuestions(t *testing.T) {
 }
 
 // A question about the same call on other notes takes the place of the first one,
-// which nobody can answer any more.
+// which no one can answer any more.
 func TestAQuestionAboutTheSameCallTakesThePlace(t *testing.T) {
 	d, _ := newStore(t)
 	first, second := about(1), about(2)
@@ -546,7 +546,7 @@ func TestAHundredGoroutinesAndOneIsGranted(t *testing.T) {
 	}
 	done.Wait()
 	if granted.Load() != 1 || unasked.Load() != 99 {
-		t.Errorf("%d were granted, %d told that nobody was asked", granted.Load(), unasked.Load())
+		t.Errorf("%d were granted, %d told that no one was asked", granted.Load(), unasked.Load())
 	}
 }
 
@@ -567,7 +567,7 @@ func TestANoCountsMoreThanAYes(t *testing.T) {
 	}
 }
 
-// The store behaves as a table that is kept beside it, whatever is done to it.
+// The store behaves as a table that is kept in parallel, whatever is done to it.
 func TestTheStoreIsAsItsModel(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		c := newClock()

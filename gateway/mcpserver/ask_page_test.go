@@ -56,7 +56,7 @@ func TestALinkOpensTheQuestionOnThePage(t *testing.T) {
 		}
 		id := b.reply(q, `{"action":"accept"}`)
 		if got := b.result(b.tool("obsidianRead", reading, "")); got.Code != "" {
-			t.Errorf("%s: a read beside an open page: %+v", e, got)
+			t.Errorf("%s: a read with an open page: %+v", e, got)
 		}
 		if _, err := b.approvals.Approve(waiting[0].Code); err != nil {
 			t.Fatal(err)

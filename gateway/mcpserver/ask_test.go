@@ -26,7 +26,7 @@ import (
 )
 
 // booth is a running server that has to ask before every change, and the app
-// behind it: a script that notes what it is called with.
+// after it: a script that notes what it is called with.
 type booth struct {
 	*talk.Talk
 	era       era
@@ -265,7 +265,7 @@ func (b *booth) idle(what string) {
 		b.T.Fatalf("%s: the app was told %q", what, ran)
 	}
 	if got := b.result(b.tool("obsidianCli", reading, "")); got.Code != "" {
-		b.T.Errorf("%s: a read behind it is answered with %+v", what, got)
+		b.T.Errorf("%s: a read after it is answered with %+v", what, got)
 	}
 }
 
@@ -332,7 +332,7 @@ func TestToAcceptTheFormIsTheApproval(t *testing.T) {
 		}
 		b.runs(string(e)+", accepted", b.answer(b.ask(removal), accepted), removed)
 		if got := b.answer(b.ask(removalOf("later")), declined); got.Code != "unconfirmed" || len(b.ran()) != 1 {
-			t.Errorf("%s: behind a yes, a no is answered with %+v", e, got)
+			t.Errorf("%s: after an approval, a denial is answered with %+v", e, got)
 		}
 		want := []string{removed}
 		for _, yes := range yeses {
@@ -457,7 +457,7 @@ func TestWaitingQuestionsBlockNoRead(t *testing.T) {
 	}
 }
 
-// Nobody is asked about what changes nothing, or is refused anyway.
+// No one is asked about what changes nothing, or is refused anyway.
 func TestNobodyIsAskedInVain(t *testing.T) {
 	for _, e := range eras {
 		b := openBooth(t, e, formsOnly, nil)
@@ -791,7 +791,7 @@ func TestAQuestionEndsWithTheServer(t *testing.T) {
 		q := b.ask(removal)
 		begun := time.Now()
 		b.In.Close()
-		got := b.result(q.call) // nobody can answer any more
+		got := b.result(q.call) // no one can answer any more
 		if got.Code != "unconfirmed" || !strings.Contains(got.hint, "vaultwicket approvals") {
 			t.Errorf("got %+v", got)
 		}
@@ -810,7 +810,7 @@ func TestAQuestionEndsWithTheServer(t *testing.T) {
 			t.Errorf("ended with %v; the app was told %q", err, b.ran())
 		}
 	})
-	t.Run("the input ends behind an answer", func(t *testing.T) {
+	t.Run("the input ends after an answer", func(t *testing.T) {
 		b := openBooth(t, legacyEra, formsOnly, nil)
 		q := b.ask(removal)
 		b.reply(q, accepted)

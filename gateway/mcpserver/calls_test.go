@@ -138,7 +138,7 @@ func hears(t *testing.T, token mcp.ProgressToken, takes time.Duration, end func(
 		before := len(heard)
 		time.Sleep(10 * time.Second)
 		if len(heard) != before {
-			t.Error("something was said behind the answer")
+			t.Error("something was said after the answer")
 		}
 	})
 	return heard

@@ -96,7 +96,7 @@ func (d localServer) prompt(name, arguments string) string {
 	return result.Messages[0].Content.Text
 }
 
-// closedRoom is a folder whose name nobody may learn.
+// closedRoom is a folder whose name no one may learn.
 const hiddenFolder = "Ziggurat-9341"
 
 // secretive returns a gateway on a vault with a folder that is hidden.

@@ -49,7 +49,7 @@ func TestEveryResourceIsDescribed(t *testing.T) {
 	}
 }
 
-// TestCommandsSayWhatIsClosedAndWhy holds the resource to what the policy says of
+// TestCommandsSayWhatIsClosedAndWhy compares the resource with what the policy says of
 // each command, over several policies.
 func TestCommandsSayWhatIsClosedAndWhy(t *testing.T) {
 	for name, p := range map[string]policy.Policy{
@@ -71,10 +71,10 @@ func TestCommandsSayWhatIsClosedAndWhy(t *testing.T) {
 			denial := listing[i].Denial
 			closed := e.Code != "" && e.Rule != ""
 			if e.Name != listing[i].Name || e.Signature == "" || e.Tier == "" || e.Effect == "" || e.Allowed != (denial == nil) || closed != (denial != nil) {
-				t.Errorf("%s: %+v beside %v", name, e, denial)
+				t.Errorf("%s: %+v with %v", name, e, denial)
 			}
 			if denial != nil && (e.Code != denial.Code() || e.Hint != denial.Hint()) {
-				t.Errorf("%s: %+v beside %v", name, e, denial)
+				t.Errorf("%s: %+v with %v", name, e, denial)
 			}
 		}
 	}

@@ -172,12 +172,12 @@ func TestEveryAnswerFitsThePublishedSchema(t *testing.T) {
 			t.Errorf("%s: the text %s is not the structured content %s", name, text, structured)
 		}
 		if content["ok"] == result.IsError {
-			t.Errorf("%s: ok %v beside isError %v", name, content["ok"], result.IsError)
+			t.Errorf("%s: ok %v with isError %v", name, content["ok"], result.IsError)
 		}
 	}
 }
 
-// TestTheInputSchemaTakesWhatTheDecoderTakes holds both against the same
+// TestTheInputSchemaTakesWhatTheDecoderTakes checks both with the same
 // arguments. The decoder is stricter where JSON Schema cannot say it.
 func TestTheInputSchemaTakesWhatTheDecoderTakes(t *testing.T) {
 	described, err := tool(toolViewOf(gatewayWith(t, readOnly)))
@@ -223,7 +223,7 @@ func TestAPanicIsAnsweredWithAFixedTextAndLogged(t *testing.T) {
 		t.Errorf("the caller is told %s", text)
 	}
 	if strings.Contains(log.String(), "the text of a note") || !strings.Contains(log.String(), "kind=*errors.errorString") || !strings.Contains(log.String(), "tool_test.go") {
-		t.Errorf("the log holds %q", log.String())
+		t.Errorf("the log contains %q", log.String())
 	}
 }
 

@@ -88,7 +88,7 @@ func TestTypedCallsCarryWhatEveryCallMay(t *testing.T) {
 		want            gateway.Request
 		dryRun          bool
 	}{
-		// A cursor alone stands for its own command; beside other arguments it has to
+		// A cursor alone stands for its own command; with other arguments it has to
 		// fit them, or a change that is asked for would be left out in silence.
 		{"tasks", `{"limit":20,"cursor":"c1","vault":"W","dryRun":"true","expectHash":"0123456789abcdef","idempotencyKey":"k"}`,
 			gateway.Request{Limit: 20, Cursor: "c1", Vault: "W", ExpectHash: "0123456789abcdef", IdempotencyKey: "k"}, true},

@@ -62,7 +62,7 @@ func TestNobodyObservingCostsNothing(t *testing.T) {
 		seen.Decided(Decision{Decision: "allow"})
 		seen.Ended(true, nil, "embedded", 10)
 		if CallOf(ctx) != nil {
-			t.Error("somebody observes")
+			t.Error("an observer is set")
 		}
 	})
 	if allocs != 0 {

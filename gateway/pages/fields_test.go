@@ -113,7 +113,7 @@ func TestFieldErrorIsBounded(t *testing.T) {
 	}
 }
 
-// checkFields holds what Fields promises, against encoding/json.
+// checkFields checks what Fields promises, against encoding/json.
 func checkFields(t failer, text string, fields []string) {
 	got, err := Fields(text, fields, nil)
 	if err != nil {

@@ -202,7 +202,7 @@ func TestLongArrays(t *testing.T) {
 	}
 }
 
-// Behind a row that was made up nothing is known, so the rest is text.
+// After a row that was made up nothing is known, so the rest is text.
 func TestBehindMadeUpRows(t *testing.T) {
 	const whole = `["a",{"b":2} 3]`
 	page, err := Cut(whole, JSON, Position{5, 12}, Limit{})

@@ -38,7 +38,7 @@ func pagesOf(t failer, whole string, form Form, limit Limit) []Page {
 	}
 }
 
-// checkPages holds what Cut promises about all pages of a whole.
+// checkPages checks what Cut promises about all pages of a whole.
 func checkPages(t failer, whole string, form Form, limit Limit) {
 	all := pagesOf(t, whole, form, limit)
 	rows := 0

@@ -78,7 +78,7 @@ func TestAWalkOfJSON(t *testing.T) {
 }
 
 // Space is taken by what became of the text up to there, and the copy is right whether there
-// is less space behind it or more.
+// is less space after it or more.
 func TestCompactOfLongTexts(t *testing.T) {
 	tight, wide := strings.Repeat(`["a","b"],`, 3000), strings.Repeat("[\n    \"a\",\n    \"b\"\n  ],\n  ", 3000)
 	for name, text := range map[string]string{

@@ -51,7 +51,7 @@ func TestAFolderReachedByALinkIsTheSameVault(t *testing.T) {
 
 func TestVaultFolders(t *testing.T) {
 	if runtime.GOOS != "linux" {
-		t.Skip("the app's list lies elsewhere")
+		t.Skip("the app's list is elsewhere")
 	}
 	home := t.TempDir()
 	folder := filepath.Join(home, ".config", "obsidian")

@@ -95,7 +95,7 @@ func TestAFrameOrAPrefetchDoesNotUseALinkUp(t *testing.T) {
 	cookieOf(t, d)
 }
 
-// Whoever knows the address, and not the link, learns nothing from any path.
+// A client that knows the address, and not the link, learns nothing from any path.
 func TestWithoutACookieEveryPathIsTheSame(t *testing.T) {
 	d := newGuard("", nil, func(http.ResponseWriter, *http.Request, visit) {})
 	want := get(d, "/").Body.String()
@@ -185,7 +185,7 @@ func TestTheLimitForReadingEndsWithTheForm(t *testing.T) {
 	refused := &deadlines{ResponseRecorder: httptest.NewRecorder()}
 	r.Header.Del("Cookie")
 	if g.ServeHTTP(refused, r); refused.read.IsZero() {
-		t.Error("whoever has no cookie may send for ever")
+		t.Error("a client without the cookie may send for ever")
 	}
 }
 

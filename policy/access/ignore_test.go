@@ -148,9 +148,9 @@ var gitNames = []string{
 
 // What git ignores is hidden, and nothing else is. The names differ in more than
 // case, so that nothing is hidden for another spelling. Three things are left out
-// that no file holds but by mistake: a set or an escape with a slash in it, which git
+// that no file contains but by mistake: a set or an escape with a slash in it, which git
 // takes for one; a range that runs backwards, of which git takes the first letter; and two
-// stars beside something else, which gitignore(5) says are one and git at times
+// stars next to something else, which gitignore(5) says are one and git at times
 // takes for folders.
 func TestPatternsAreThoseOfGit(t *testing.T) {
 	git := newGit(t)

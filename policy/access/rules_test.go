@@ -103,7 +103,7 @@ func TestLowest(t *testing.T) {
 	}
 }
 
-// The lowest of what is written for one path holds, in whichever order.
+// The lowest of what is written for one path applies, in whichever order.
 func TestOnePathWrittenTwice(t *testing.T) {
 	for _, test := range []struct {
 		pairs []string
@@ -294,7 +294,7 @@ func TestLevelsHaveNames(t *testing.T) {
 	}
 }
 
-// A rule holds for the name that the disk has for its path as for the written one.
+// A rule applies to the name that the disk has for its path as for the written one.
 func TestNamedRules(t *testing.T) {
 	rules := mustRules(t, "/", "r", "w\u00f6rk", "rw", "PROJEC~1", "none", "Same", "rwd")
 	named := rules.Named(func(path string) string {
@@ -324,7 +324,7 @@ func TestNamedRules(t *testing.T) {
 	}
 }
 
-// Of two rules for what is one folder the lower holds.
+// Of two rules for what is one folder the lower applies.
 func TestNamedRulesForOneFolder(t *testing.T) {
 	named := mustRules(t, "WORK", "rwd", "work", "r", "Work", "rw").Named(func(string) string { return "Work" })
 	if got := named.Level("Work/a.md"); got != Read {
@@ -404,7 +404,7 @@ func TestTextOfRules(t *testing.T) {
 	}
 }
 
-// Whoever gets an error gets no rules with it: rules that restrict nothing are
+// An error comes without rules: rules that restrict nothing are
 // all there is to go on with, and the error says not to.
 func TestParseSaysWhatIsWrong(t *testing.T) {
 	for _, test := range []struct{ name, text, want string }{

@@ -42,7 +42,7 @@ func TestTheAppIsNotAskedForAPathThatLeadsElsewhere(t *testing.T) {
 				req.Params = maps.Clone(req.Params)
 				req.Params["path"] = allowlist.Text(path)
 				result := h.gateway.Do(t.Context(), req)
-				if asked++; result.OK && !apart.MatchString(c.Name) && c.Name != "canvas:create" { // that makes another file beside it
+				if asked++; result.OK && !apart.MatchString(c.Name) && c.Name != "canvas:create" { // that makes another file next to it
 					t.Errorf("%s %v: %+v", req.Command, req.Params, result)
 				}
 				if c.Name == "read" && (result.Error == nil || result.Error.Code != code) {

@@ -23,10 +23,10 @@ import (
 	"vaultwicket/tiers"
 )
 
-// canaryWord stands in everything that is hidden and that no request names.
+// canaryWord is in everything that is hidden and that no request names.
 const canaryWord = "zqx"
 
-// hiddenVault is a vault behind rules, with the gateways that serve it.
+// hiddenVault is a vault with rules, with the gateways that serve it.
 type hiddenVault struct {
 	t           *testing.T
 	dir, state  string
@@ -196,7 +196,7 @@ func sampleValues(c allowlist.Command, p allowlist.Param) []allowlist.Value {
 	return valuesOf(p)
 }
 
-// sampleRequests are requests with every value of every parameter, alone and beside
+// sampleRequests are requests with every value of every parameter, alone and with
 // one of each other parameter.
 func sampleRequests(c allowlist.Command) (all []gateway.Request) {
 	base := allowlist.Params{}
@@ -255,7 +255,7 @@ func TestResultsDoNotDependOnWhatIsHidden(t *testing.T) {
 	for round, part := range parts {
 		h.hide(part)
 		for i, req := range requests {
-			// Each request again behind one of the other parts, or behind all.
+			// Each request again with one of the other parts hidden, or with each of them.
 			if round > 0 && i%(len(parts)-1) != round-1 && !long.Enabled() {
 				continue
 			}
@@ -281,12 +281,12 @@ func TestResultsDoNotDependOnWhatIsHidden(t *testing.T) {
 	h.lookForCanaries()
 }
 
-// lookForCanaries looks at all that is written beside answers: the log and the
+// lookForCanaries looks at all that is written besides answers: the log and the
 // audit log, and what the worker says of itself.
 func (h *hiddenVault) lookForCanaries() {
 	h.t.Helper()
 	if log := h.log.String(); log != "" {
-		h.t.Errorf("the log of the gateway holds %q", log)
+		h.t.Errorf("the log of the gateway contains %q", log)
 	}
 	logs := 0
 	look := func(path string, d fs.DirEntry, err error) error {
@@ -380,7 +380,7 @@ func withParam(req gateway.Request, name, value string) gateway.Request {
 	return gateway.Request{Command: req.Command, Params: params}
 }
 
-// The file of patterns holds from the next call on, for a worker that lives.
+// The file of patterns applies from the next call on, for a worker that lives.
 func TestPatternsHoldAtTheNextCall(t *testing.T) {
 	t.Parallel()
 	h := newHiddenVault(t, nil)

@@ -29,7 +29,7 @@ var hiddenNotes = []map[string]string{
 	{"Private/Kitchens/Plan.md": "#bakin\n", "Private/Braed.md": "x\n", "Projects/Kitchens.secret.md": "x\n"},
 }
 
-// nearCalls name what does not exist, or is hidden, beside what does.
+// nearCalls name what does not exist, or is hidden, next to what does.
 var nearCalls = []rig.Call{
 	rig.Calling("read", "path=Ideas/Braed.md"),
 	rig.Calling("read", "path=Private/Broad plan.md"),

@@ -51,7 +51,7 @@ func valuesOf(p allowlist.Param) []allowlist.Value {
 	return text("text")
 }
 
-// requestsOf are requests with every parameter, alone and beside each of the
+// requestsOf are requests with every parameter, alone and with each of the
 // others, and with all that is required.
 func requestsOf(c allowlist.Command) (all []allowlist.Params) {
 	base := allowlist.Params{}

@@ -172,7 +172,7 @@ func TestARateIsThatOfAnAgent(t *testing.T) {
 			t.Fatalf("%+v", got.Error)
 		}
 	}
-	if done < 18 || done > 25 { // one comes back every three seconds
+	if done < 18 || done > 25 { // one is free again every three seconds
 		t.Errorf("both sessions of ann made %d calls", done)
 	}
 	for range 15 {

@@ -201,7 +201,7 @@ func TestAnAccessTokenHasItsAgentsRightsWithinItsScopes(t *testing.T) {
 	}
 }
 
-// Tokens that are valid and are nobody's here, and sessions of others.
+// Tokens that are valid and are no one's here, and sessions of others.
 func TestWhoseATokenIs(t *testing.T) {
 	s := newSite(t)
 	for _, test := range []struct {

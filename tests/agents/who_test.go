@@ -72,7 +72,7 @@ func TestOneAgentsChangesAreNotAnothers(t *testing.T) {
 	missing := bob.Do(rig.Calling("undo", "id=20010101T000000.000000000Z-0000"))
 	other := bob.Do(rig.Calling("undo", "id="+first.Change.ID))
 	if missing.OK || other.OK || missing.Error.Code != other.Error.Code || !strings.Contains(r.Read("Both/Plan.md"), "by ann") {
-		t.Errorf("undoing what ann did: %+v; what nobody did: %+v", other.Error, missing.Error)
+		t.Errorf("undoing what ann did: %+v; what no one did: %+v", other.Error, missing.Error)
 	}
 	if got := ann.Do(rig.Calling("undo", "id="+first.Change.ID)); !got.OK {
 		t.Errorf("ann cannot undo: %+v", got.Error)
@@ -144,7 +144,7 @@ func TestTheAuditLogNamesTheAgent(t *testing.T) {
 	}
 }
 
-// Who is nobody gets nothing, whatever is asked, and is not told what there is.
+// A caller that is no agent gets nothing, whatever is asked, and is not told what there is.
 func TestNobodyGetsNothing(t *testing.T) {
 	r := newRig(t)
 	for name, client := range map[string]*rig.Client{"expired": serverOf(r, "late"), "unnamed": r.Stdio(false, "")} {

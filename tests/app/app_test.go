@@ -134,7 +134,7 @@ func (a *appVault) receive() (answer rig.Answer) {
 }
 
 // ask sends a call of a tool; arguments are pairs, those that begin with a dash
-// stand beside the parameters.
+// are next to the parameters.
 func (a *appVault) ask(tool, command string, pairs ...string) {
 	a.t.Helper()
 	params, arguments := map[string]any{}, map[string]any{"command": command}

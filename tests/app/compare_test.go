@@ -72,7 +72,7 @@ func TestCompareTellsWhereTheBackendsDiffer(t *testing.T) {
 	for _, d := range report.Differences {
 		kinds[d.Call] = d.Kind
 		if d.Texts != nil {
-			t.Errorf("%s: texts that nobody asked for", d.Call)
+			t.Errorf("%s: texts that were not asked for", d.Call)
 		}
 	}
 	if report.Compared < 60 || report.OtherOrder != 1 || report.Same < 50 || kinds["orphans"] != "order" || kinds["read path=A.md"] != "different" || kinds["tags"] != "different" || len(kinds) > 5 {

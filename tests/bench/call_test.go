@@ -29,7 +29,7 @@ func BenchmarkCall(b *testing.B) {
 }
 
 // BenchmarkFifty measures 50 calls at once on the app's backend, where they
-// stand in one queue, against bare starts one by one.
+// wait in one queue, against bare starts one by one.
 func BenchmarkFifty(b *testing.B) {
 	const calls = 50
 	client := program(b, "obsidian")

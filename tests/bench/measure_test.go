@@ -71,7 +71,7 @@ var vaults = map[int]string{}
 
 // largeVault returns a generated vault of so many notes besides Measured.md and
 // Measured.base, and gives the benchmark a cache and a state folder of its own. The
-// vault is made once a run: no benchmark leaves a change behind.
+// vault is made once a run: no benchmark leaves a change.
 func largeVault(b *testing.B, notes int) string {
 	b.Helper()
 	b.Setenv("XDG_CACHE_HOME", filepath.Join(b.TempDir(), "cache"))

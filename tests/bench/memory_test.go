@@ -12,12 +12,12 @@ import (
 // afterStart is when a server has given back what only its start needed.
 const afterStart = 2 * time.Second
 
-// afterPause is when a server that nobody calls has given back what its calls needed.
+// afterPause is when a server that is not called has given back what its calls needed.
 const afterPause = 21 * time.Second
 
 // BenchmarkMemory reports the memory of the server two seconds after its start, after as many
-// calls as the benchmark makes, and after a pause behind them, in all and the part that no file
-// stands behind (Linux; run it with -benchtime 10000x).
+// calls as the benchmark makes, and after a pause, in all and the part that no file
+// backs (Linux; run it with -benchtime 10000x).
 func BenchmarkMemory(b *testing.B) {
 	s := serve(b, "--backend=obsidian", "--cli="+program(b, "obsidian"))
 	time.Sleep(afterStart)

@@ -7,7 +7,7 @@ import (
 )
 
 // BenchmarkPages measures the first page of a long listing of 10,000 notes through the
-// server, and the page behind it, next to the whole listing at the pipe of a worker.
+// server, and the page after it, next to the whole listing at the pipe of a worker.
 func BenchmarkPages(b *testing.B) {
 	vault := largeVault(b, 10_000)
 	s := serve(b, "--backend=embedded", "--vault="+vault, "--tier=v1")

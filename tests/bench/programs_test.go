@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// programs is where the binaries under test stand.
+// programs is where the binaries under test are.
 var programs string
 
 func TestMain(m *testing.M) {

@@ -18,7 +18,7 @@ func BenchmarkResidentRead(b *testing.B) {
 	words := []string{"--facts", "read", "path=Tides.md"}
 	w.call(words)
 	var whole, pipe, oneShot, least []time.Duration
-	for range 50 { // apart, because a start of a process takes the caches from what comes behind it
+	for range 50 { // apart, because a start of a process takes the caches from what comes after it
 		oneShot = append(oneShot, timed(func() { bareStart(b, ours, append([]string{"vault", vault}, words...)...) }))
 	}
 	for b.Loop() {
@@ -55,7 +55,7 @@ func BenchmarkResidentFifty(b *testing.B) {
 	against(b, "fifty", ours, "floor", theirs)
 }
 
-// BenchmarkReadBehindSearch measures a read that is sent right behind a search of 10,000
+// BenchmarkReadBehindSearch measures a read that is sent right after a search of 10,000
 // notes, next to a read alone.
 func BenchmarkReadBehindSearch(b *testing.B) {
 	s := serve(b, "--backend=embedded", "--vault="+largeVault(b, 10_000), "--tier=v1", "--max-parallel=64")

@@ -20,7 +20,7 @@ func BenchmarkVault(b *testing.B) { benchmarkVault(b, 10_000) }
 // BenchmarkLargeVault is the same with ten times as many notes.
 func BenchmarkLargeVault(b *testing.B) { benchmarkVault(b, 100_000) }
 
-// What is searched for: a word that no note holds, words that few do, and one that very
+// What is searched for: a word that no note contains, words that few do, and one that very
 // many do.
 const rare, few, frequent = "zygomorphic", "Taxes 128", "the"
 
@@ -45,7 +45,7 @@ func yardstick(b *testing.B, vault, word string) time.Duration {
 }
 
 // oneShots measures processes for one call: the first one, which finds no cache,
-// and those behind it.
+// and those after it.
 func oneShots(b *testing.B, ours, vault string) {
 	run := func(args ...string) time.Duration {
 		return timed(func() { bareStart(b, ours, append([]string{"vault", vault}, args...)...) })
@@ -126,7 +126,7 @@ func residents(b *testing.B, vault string, notes int) {
 }
 
 // searches measures a word that no note has, one that few have and one that very many
-// have, each beside ripgrep.
+// have, each compared with ripgrep.
 func searches(b *testing.B, w *pipeWorker, vault string) {
 	words := []command{{"rare", []string{rare}}, {"few", []string{few}}, {"many", []string{frequent}}}
 	ours, theirs := make([][]time.Duration, len(words)), make([][]time.Duration, len(words))

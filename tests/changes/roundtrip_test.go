@@ -260,7 +260,7 @@ func withLineEndsOf(want, got string) string {
 
 // readBack reads a note. Like the app, read ends a text without a final line
 // break with one. The hash is that of the bytes; what is shown of them is fit to
-// be shown, which texts of ordinary characters are as they stand.
+// be shown, which texts of ordinary characters are as they are.
 func (j *judge) readBack(t *testing.T, trip trip) {
 	t.Helper()
 	printed := trip.after
@@ -286,7 +286,7 @@ func (j *judge) readBack(t *testing.T, trip trip) {
 	}
 }
 
-// isOrdinary reports whether a text holds nothing that a reader could not see.
+// isOrdinary reports whether a text contains nothing that a reader could not see.
 func isOrdinary(text string) bool {
 	odd := func(r rune) bool {
 		return (r < ' ' || r > '~') && !strings.ContainsRune("\n\téé日本🌍𝒳", r)
@@ -309,7 +309,7 @@ func (j *judge) mayRefuse(trip trip, text, code string) bool {
 	return false
 }
 
-// delicate reports whether a client would take a text for another one: it holds a
+// delicate reports whether a client would take a text for another one: it contains a
 // backslash in front of n, t or r.
 func delicate(text string) bool {
 	return strings.Contains(text, `\n`) || strings.Contains(text, `\t`) || strings.Contains(text, `\r`)

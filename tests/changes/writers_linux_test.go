@@ -33,11 +33,11 @@ const conditionalWrites = 1000
 // has to be told from what we lose, so the editor is one that loses nothing by
 // itself. It does not rename its file over the note but exchanges the two, which
 // is as atomic and leaves it with what stood there at that very moment. Where that
-// is not what it had read, it has overwritten somebody, and puts the lines back,
+// is not what it had read, it has overwritten another writer, and puts the lines back,
 // as editors do that merge. So no loss of a gateway's line is the editor's.
 //
 // The other way round, a gateway may rename over a version of the editor that it
-// had no time to see. The editor knows: it looks again once another version stands
+// had no time to see. The editor knows: it looks again once another version is
 // than its own. The lines that are in it were read by the gateway that wrote it,
 // and from then on they must not be lost; others were lost in the moment between
 // our last look and our rename, and are written again. That may happen to few
@@ -105,7 +105,7 @@ func judgeLog(t *testing.T, note string, writers []*writer, e *editor) {
 	expect(e.done, 1, 1, "written by the editor")
 	expect([]string{logHead}, 1, 1, "the head")
 	for line := range there {
-		t.Errorf("nobody wrote %q", line)
+		t.Errorf("no one wrote %q", line)
 	}
 	t.Logf("%d writes: %d done (%d and %d), %d conflicts", done+refused, done, len(writers[0].done), len(writers[1].done), refused)
 	t.Logf("%d lines of the editor: %d times it overwrote a gateway and put the lines back, %d times a gateway overwrote it unseen", len(e.done), e.merged, e.overwritten)
@@ -193,8 +193,8 @@ func (e *editor) edit(stop <-chan struct{}) error {
 	}
 }
 
-// add writes a line until it is in a version that somebody else has written, or
-// nobody else writes any more. The same holds for the lines that it put back.
+// add writes a line until it is in a version that another writer has written, or
+// no one else writes any more. The same applies to the lines that it put back.
 func (e *editor) add(line string, stop <-chan struct{}) error {
 	text := ""
 	for {

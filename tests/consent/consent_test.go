@@ -194,14 +194,14 @@ func TestAnApprovalInATerminal(t *testing.T) {
 	}
 	o.Refusing("used up", "unconfirmed", ask)
 	o.Write("root.md", "root\n")
-	if got := ask(); got != "" { // nobody has taken the first yes, and the note is what it was
+	if got := ask(); got != "" { // no one has taken the first approval, and the note is what it was
 		t.Errorf("the first yes: %q", got)
 	}
 	o.Write("root.md", "root\n")
 	o.Refusing("used up too", "unconfirmed", ask)
 }
 
-// Nobody is asked about a call that was made: its first answer is given again.
+// No one is asked about a call that was made: its first answer is given again.
 func TestAnAnsweredKeyIsNotAskedAbout(t *testing.T) {
 	t.Parallel()
 	o := rig.NewHarness(t, nil)

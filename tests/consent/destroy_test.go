@@ -95,7 +95,7 @@ func TestWhatRemovesLittleIsNotAskedAbout(t *testing.T) {
 	}
 }
 
-// Where nobody is asked, the change is logged as what it was.
+// Where no one is asked, the change is logged as what it was.
 func TestALossThatNobodyIsAskedAboutIsLogged(t *testing.T) {
 	t.Parallel()
 	o := careful(t).Again(func(c *gateway.Config) { c.Policy.Confirm = policy.ConfirmNever })
@@ -140,7 +140,7 @@ func TestALossInABatch(t *testing.T) {
 	if result, _ = o.Batch(operations, rig.Says(consent.Yes)); !result.OK || o.Read("long.md") == before {
 		t.Errorf("approved: %+v", result)
 	}
-	// What only the run of an earlier operation makes a loss was shown to nobody.
+	// What only the run of an earlier operation makes a loss was shown to no one.
 	o = careful(t)
 	result, asked = o.Batch([]gateway.Operation{
 		rig.Operation("a", "append", "path=root.md", "content="+numberedLines(0, 30)),
@@ -151,7 +151,7 @@ func TestALossInABatch(t *testing.T) {
 	}
 }
 
-// An operation that nobody was asked about is not carried by the yes to another.
+// An operation that no one was asked about is not covered by the approval of another.
 func TestAYesToABatchIsToWhatWasShown(t *testing.T) {
 	t.Parallel()
 	o := careful(t)
@@ -255,7 +255,7 @@ func TestASessionCannotUndoTheCreateOfAnother(t *testing.T) {
 	}
 }
 
-// Without an id, a batch is taken back as one, and by nobody else.
+// Without an id, a batch is taken back as one, and by no one else.
 func TestABatchIsUndoneAsOne(t *testing.T) {
 	t.Parallel()
 	o := careful(t)

@@ -134,7 +134,7 @@ func TestThePersonIsAskedOverStdio(t *testing.T) {
 				}
 				o.Refusing("again", "unconfirmed", func() string {
 					s.call(deleteIt, "")
-					return rig.CodeOf(s.next().Result.StructuredContent) // and nobody is asked
+					return rig.CodeOf(s.next().Result.StructuredContent) // and no one is asked
 				})
 			}
 		}

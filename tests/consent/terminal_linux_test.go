@@ -13,7 +13,7 @@ import (
 	"vaultwicket/tests/rig"
 )
 
-// atTerminal runs the binary in a terminal of its own, at which somebody types, and
+// atTerminal runs the binary in a terminal of its own, at which a user types, and
 // returns what is shown there.
 func atTerminal(t *testing.T, env []string, typed string, args ...string) (shown string, err error) {
 	t.Helper()

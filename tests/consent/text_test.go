@@ -49,7 +49,7 @@ func judgeQuestion(t *testing.T, what string, q consent.Question, first string) 
 	if strings.ContainsFunc(q.Text, func(r rune) bool {
 		return r != '\n' && r != '\t' && (unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) || r == '\u2028' || r == '\u2029')
 	}) {
-		t.Errorf("%s: the question holds what acts on a terminal: %q", what, q.Text)
+		t.Errorf("%s: the question contains what acts on a terminal: %q", what, q.Text)
 	}
 	rows := strings.Split(strings.ReplaceAll(q.Text+"\n"+consent.Draw(q.Lines), "\n  ", ""), "\n") // two columns begin a row of ours that goes on
 	if rows[0] != first {
@@ -85,7 +85,7 @@ func TestNoTextPosesInAQuestion(t *testing.T) {
 			case len(asked) == 1:
 				judgeQuestion(t, what+", "+words[0], asked[0], first)
 				if !strings.Contains(got.Error.Hint, "vaultwicket approvals") {
-					t.Errorf("%s, %s: nobody can say yes: %+v", what, words[0], got.Error)
+					t.Errorf("%s, %s: no one can approve it: %+v", what, words[0], got.Error)
 				}
 			case rig.CodeOf(got) == "" || rig.CodeOf(got) == "unconfirmed":
 				t.Errorf("%s, %s: not asked, %+v", what, words[0], got)
@@ -185,7 +185,7 @@ func TestALongPathShowsItsEnds(t *testing.T) {
 }
 
 // A terminal of 80 columns breaks no row of a question: what it breaks off of a long
-// path or value would stand where rows of ours begin.
+// path or value would be where rows of ours begin.
 func TestARowOfAQuestionFitsATerminal(t *testing.T) {
 	t.Parallel()
 	o := rig.NewHarness(t, func(c *gateway.Config) { c.Limits.Calls = 0 })

@@ -138,7 +138,7 @@ func TestAnAskedChangeIsAChangeLikeAnyOther(t *testing.T) {
 		keyed := `{"command":"append","params":{"path":"root.md","content":"x"},"idempotencyKey":"k"}`
 		s.call(`{"command":"append","params":{"path":"root.md","content":"x"},"dryRun":true}`, "")
 		if m := s.next(); m.Method != "" || m.Result.ResultType == "input_required" || o.Read("root.md") != "root\n" {
-			t.Errorf("somebody is asked about a dry run: %+v", m)
+			t.Errorf("the user is asked about a dry run: %+v", m)
 		}
 		got := s.answer(s.ask(keyed), keyed, rig.Accept)
 		if !got.OK || rig.ChangeID(got) == "" || o.Read("root.md") != "root\nx" {
@@ -164,7 +164,7 @@ func TestAnAskedChangeIsAChangeLikeAnyOther(t *testing.T) {
 		}
 		s.call(`{"command":"read","params":{"path":"root.md"}}`, "")
 		if got := s.next().Result.StructuredContent; got.Stdout != "root\n" {
-			t.Errorf("behind the undo the worker reads %q", got.Stdout)
+			t.Errorf("after the undo the worker reads %q", got.Stdout)
 		}
 	})
 }

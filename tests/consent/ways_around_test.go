@@ -46,7 +46,7 @@ func wayAround(text string) string {
 }
 
 // notForAgents are files whose texts reach only the user: what is told before a server
-// runs, and what the raw program says to whoever started it.
+// runs, and what the raw program says to the one that started it.
 var notForAgents = map[string]string{
 	"policy/server.go":                       "the flags of a server that answers over a pipe of ours",
 	"cmd/internal/vault/command/line.go":     "the usage of the raw program, after a command line that the gateway never makes",

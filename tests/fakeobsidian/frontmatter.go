@@ -51,7 +51,7 @@ func split(text string) (props block, body string, ok bool) {
 	return nil, text, false
 }
 
-// valueOf reads what is behind a colon.
+// valueOf reads what follows a colon.
 func valueOf(text string) any {
 	text = withoutComment(text)
 	if inner, ok := strings.CutPrefix(text, "["); ok {

@@ -15,7 +15,7 @@
 // a parameter that it does not know, and a second call while one is being worked
 // on, are answered with status 99 and kept in the log.
 //
-// It is called through a link. Beside the link, NAME.json is its [config], and
+// It is called through a link. Next to the link, NAME.json is its [config], and
 // NAME.log gets one line of JSON for each call.
 package main
 

@@ -52,7 +52,7 @@ func serve(rules *naming, source, mountpoint string) error {
 	fmt.Println("mounted")
 	_, _ = io.Copy(io.Discard, os.Stdin)
 	if err := server.Unmount(); err != nil {
-		return unix.Unmount(mountpoint, unix.MNT_DETACH) // somebody is still in it
+		return unix.Unmount(mountpoint, unix.MNT_DETACH) // a process still uses it
 	}
 	server.Wait()
 	return nil

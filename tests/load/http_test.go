@@ -99,7 +99,7 @@ func breakOff(c *client) error {
 }
 
 // cancelOwn cancels a call by its id, which others use at the same time. It gets no
-// answer, or its own where that was faster, and nobody else's call is stopped.
+// answer, or its own where that was faster, and no one else's call is stopped.
 func cancelOwn(c *client) error {
 	a := c.agent()
 	cancelled := make(chan error, 1)

@@ -80,7 +80,7 @@ func gather(t *testing.T, clients int) *crowd {
 func clientName(i int) string { return fmt.Sprintf("client %03d", i) }
 
 // descriptors returns how many are open, 0 where that cannot be known. Those of an
-// audit log are left out: a gateway holds both parts open as long as there is the gateway.
+// audit log are left out: a gateway keeps both parts open as long as there is the gateway.
 func descriptors() (n int) {
 	open, _ := os.ReadDir("/proc/self/fd") // only Linux has it
 	for _, entry := range open {
@@ -178,7 +178,7 @@ func wrong(got gateway.Result, want string) error {
 	return fmt.Errorf("%s: %+v, %q, want %s", got.Command, got.Error, got.Stdout, want)
 }
 
-// readOwn reads the note of the client, which holds what it wrote and no more.
+// readOwn reads the note of the client, which has what it wrote and no more.
 func (c *client) readOwn() error {
 	got, err := c.result("read", map[string]any{"path": c.name + ".md"})
 	want := "I am " + c.name + "\n" + rig.Repeat(c.lines, "- "+c.name+", line %d\n")
@@ -408,6 +408,6 @@ func (c *crowd) judge(clients []*client) {
 	}
 	c.t.Logf("%d clients; of the common note %d writes were done, %d refused", len(clients), len(c.done), len(c.refused))
 	if len(c.done) == 0 {
-		c.t.Error("nobody could write")
+		c.t.Error("no one could write")
 	}
 }

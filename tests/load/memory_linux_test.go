@@ -109,7 +109,7 @@ func read(id, path string) map[string]any {
 	return map[string]any{"clientId": id, "command": "read", "params": map[string]any{"path": path}}
 }
 
-// Many large answers in one batch are shown in part, and the gateway holds only a few
+// Many large answers in one batch are shown in part, and the gateway keeps only a few
 // of them at any time.
 func TestABatchOfLargeReadsTakesLittle(t *testing.T) {
 	s := largeVault(t, map[string]string{"Large.md": prose(15)})

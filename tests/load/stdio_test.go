@@ -19,7 +19,7 @@ type pipeline struct {
 	in      io.WriteCloser
 	last    int
 	waiting map[int]chan rig.Answer
-	wrong   error // what came that nobody waits for
+	wrong   error // what came that no one waits for
 }
 
 // ask is for several goroutines.
@@ -81,7 +81,7 @@ func (p *pipeline) hear(out io.Reader) {
 			p.mu.Unlock()
 			return
 		case err != nil || waits == nil:
-			p.wrong = fmt.Errorf("nobody waits for %.300s, %w", line, err)
+			p.wrong = fmt.Errorf("no one waits for %.300s, %w", line, err)
 		default:
 			delete(p.waiting, id)
 			waits <- answer

@@ -113,7 +113,7 @@ func TestAChangeBetweenPagesOfADividedAnswer(t *testing.T) {
 			return
 		}
 		if time.Now().After(end) {
-			t.Fatal("nobody was told of the change")
+			t.Fatal("no one was told of the change")
 		}
 	}
 }

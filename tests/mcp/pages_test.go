@@ -363,7 +363,7 @@ func columns(t *testing.T, whole string) (keys []string, choose func(fields []st
 	}
 }
 
-// The marks stand around each page, and leave it what it is without them.
+// The marks are around each page, and leave it what it is without them.
 func TestPagesBetweenMarks(t *testing.T) {
 	t.Parallel()
 	r := openLibrary(t, "--mark-untrusted")
@@ -471,7 +471,7 @@ func TestTheVaultChangesBetweenThePages(t *testing.T) {
 		time.Sleep(5 * time.Millisecond) // the worker is told of the change a moment after it
 	}
 	if !second.OK || !strings.HasPrefix(want, first.Stdout+second.Stdout) || len(second.Notices) != 1 || !strings.Contains(second.Notices[0], "has changed since its first page") {
-		t.Errorf("behind a change: %+v", second)
+		t.Errorf("after a change: %+v", second)
 	}
 	again := r.first(listingCall{"files", map[string]any{"folder": "Lonely"}}, nil)
 	if strings.Contains(again.Stdout, "Alone 07") || !strings.Contains(again.Stdout, "Alone 08") {
@@ -487,7 +487,7 @@ func TestTheVaultChangesBetweenThePages(t *testing.T) {
 		"a hidden path ": {"command": "read", "params": map[string]any{"path": "Hub.md"}},
 	} {
 		if got := r.Result(arguments); rig.CodeOf(got) != "not_found" || strings.Contains(got.Stdout, "Spoke") || strings.Contains(got.Stdout, "Part") {
-			t.Errorf("%s, behind a change of the patterns: %+v", what, got)
+			t.Errorf("%s, after a change of the patterns: %+v", what, got)
 		}
 	}
 	answer, err := r.Exchange("resources/read", map[string]any{"uri": "vaultwicket://output/" + note.Truncated.Cursor})

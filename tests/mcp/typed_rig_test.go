@@ -129,7 +129,7 @@ func sameJSON(a, b string) bool {
 	return json.Unmarshal([]byte(a), &left) == nil && json.Unmarshal([]byte(b), &right) == nil && reflect.DeepEqual(left, right)
 }
 
-// notes is what stands in the vault.
+// notes is what is in the vault.
 func (s *typedServer) notes() string {
 	s.t.Helper()
 	var all strings.Builder
@@ -187,6 +187,6 @@ func (s *typedServer) fits(published *jsonschema.Resolved, m message) {
 		s.t.Errorf("%s does not fit: %v", m.Result.StructuredContent, err)
 	}
 	if content["ok"] == m.Result.IsError {
-		s.t.Errorf("ok is %v beside isError %v", content["ok"], m.Result.IsError)
+		s.t.Errorf("ok is %v with isError %v", content["ok"], m.Result.IsError)
 	}
 }

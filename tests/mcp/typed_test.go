@@ -20,7 +20,7 @@ import (
 // differsEachTime is what of an answer no two calls have in common.
 var differsEachTime = regexp.MustCompile(`"durationMs":\d+|"cursor":"[^"]*"|"id":"[^"]*"|\d{8}T\d{6}\.\d+Z-[0-9a-f]{4}`)
 
-// pairs are calls of typed tools beside the same calls of obsidianCli.
+// pairs are calls of typed tools and the same calls of obsidianCli.
 var pairs = []struct{ tool, typed, cli string }{
 	{"daily_note", `{}`, `{"command":"daily:read"}`},
 	{"daily_note", `{"offset":"-1"}`, `{"command":"daily:read","params":{"offset":-1}}`},
@@ -75,7 +75,7 @@ var pairs = []struct{ tool, typed, cli string }{
 }
 
 // TestATypedToolAnswersAsObsidianCliDoes: the answers are the same byte by byte,
-// and so is the vault behind them.
+// and so is the vault after them.
 func TestATypedToolAnswersAsObsidianCliDoes(t *testing.T) {
 	for _, marks := range []bool{false, true} {
 		s := newTypedServer(t, policy.Policy{Ceiling: tiers.V3, Mutations: true, Confirm: policy.ConfirmNever}, marks)
@@ -256,7 +256,7 @@ func TestThePersonIsAskedAboutTypedToolsByTheAnswer(t *testing.T) {
 }
 
 // Changes are made in the order in which they came, whatever tool they came by,
-// though nobody waits for an answer in between.
+// though no one waits for an answer in between.
 func TestChangesByDifferentToolsKeepTheirOrder(t *testing.T) {
 	s := newTypedServer(t, policy.Policy{Ceiling: tiers.V1, Mutations: true, Confirm: policy.ConfirmNever}, false)
 	const rounds = 10
@@ -305,7 +305,7 @@ func TestAChangeCanBeTiedToAPart(t *testing.T) {
 	}
 }
 
-// A long answer goes on with its cursor, alone or beside the same arguments. With
+// A long answer goes on with its cursor, alone or with the same arguments. With
 // other ones it is refused: a change that was asked for is not left out in
 // silence.
 func TestTypedToolsGoOnWithACursor(t *testing.T) {

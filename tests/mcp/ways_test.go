@@ -19,7 +19,7 @@ import (
 	"vaultwicket/tests/rig"
 )
 
-// The two ways of a call through a server. A parameter that nobody knows makes a call go
+// The two ways of a call through a server. An unknown parameter makes a call go
 // through the MCP library, which ignores it; without it, the transport hands the call to its
 // handler.
 const (
@@ -178,7 +178,7 @@ const acceptance = `{"jsonrpc":"2.0","id":%v,"result":{"action":"accept","conten
 // wayCall is a tool with its arguments, as JSON.
 type wayCall struct{ tool, arguments string }
 
-// message is the call as the i-th of a session, with more behind its arguments.
+// message is the call as the i-th of a session, with more after its arguments.
 func (c wayCall) message(i int, more string) string {
 	id, meta := fmt.Sprint(i+1), ""
 	if i%3 == 1 {

@@ -207,6 +207,6 @@ func TestTheMetricsDoNotGrowWithWhatCallersSend(t *testing.T) {
 		send(i + 1)
 	}
 	if again := lines(); again != first {
-		t.Errorf("%d lines behind one call, %d behind many", first, again)
+		t.Errorf("%d lines after one call, %d after many", first, again)
 	}
 }

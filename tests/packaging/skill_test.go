@@ -1,4 +1,4 @@
-// Package packaging checks what is shipped beside the program: the skill for agents and
+// Package packaging checks what is shipped with the program: the skill for agents and
 // the manifests of plugins and extensions.
 package packaging
 

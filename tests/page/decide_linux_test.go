@@ -66,7 +66,7 @@ func TestDenyOnThePage(t *testing.T) {
 		t.Errorf("the denied call: %+v", got)
 	}
 	if _, body := v.send(view, "approvals/approve", nil); !strings.Contains(body, "already answered: denied") {
-		t.Errorf("approved behind that: %s", body)
+		t.Errorf("approved after that: %s", body)
 	}
 }
 

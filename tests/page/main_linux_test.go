@@ -23,7 +23,7 @@ func TestMain(m *testing.M) { rig.Main(m) }
 // visitor is a program that has opened the page with its link.
 type visitor struct {
 	t      *testing.T
-	base   string // with the path that nobody can guess
+	base   string // with the path that no one can guess
 	client *http.Client
 }
 

@@ -49,7 +49,7 @@ func TestAMessageLeadsToTheQuestion(t *testing.T) {
 	code := regexp.MustCompile(`code ([A-Z0-9]{4}-[A-Z0-9]{4})`).FindStringSubmatch(view)[1]
 	lacks(t, message, "Bread", "flour", code, strings.ReplaceAll(code, "-", ""), v.base)
 	name := link[strings.LastIndex(link, "/")+1:]
-	// Nothing of the question, its code or the path of the page is told to whoever has the link.
+	// Nothing of the question, its code or the path of the page is told to the one who has the link.
 	unsigned := &visitor{t, v.base, &http.Client{}}
 	var first string
 	for _, address := range []string{link, link + "x", strings.TrimSuffix(link, name), strings.TrimSuffix(link, name) + code} {

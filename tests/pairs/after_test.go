@@ -27,7 +27,7 @@ var closings = map[string]stricter{
 	"limits": {func(r *rig.Rig) { r.Set("rate", "1") }, "rate_limited"},
 }
 
-// What was begun before something was closed does not go on behind it: a change is
+// What was begun before something was closed does not go on after it: a change is
 // not taken back, an answer is not paged on, and its rest is no resource.
 func TestWhatWasBegunStopsAtWhatIsClosedMeanwhile(t *testing.T) {
 	for name, c := range closings {

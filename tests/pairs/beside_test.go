@@ -8,7 +8,7 @@ import (
 	"vaultwicket/tests/rig"
 )
 
-// What changes a note beside a running server is seen by each feature of the next
+// What changes a note while a server runs is seen by each feature of the next
 // call: by the worker with its index and its cache, by the hash, the dry run, the
 // batch and the undo.
 func TestAChangeBesideTheServerIsSeenByTheNextCall(t *testing.T) {
@@ -31,7 +31,7 @@ func TestAChangeBesideTheServerIsSeenByTheNextCall(t *testing.T) {
 			t.Errorf("round %d: a hash from before: %+v", round, got.Error)
 		}
 		if got := e.Do(rig.Calling("undo", "id="+rig.ChangeID(change))); rig.CodeOfError(got.Error) != "conflict" {
-			t.Errorf("round %d: undo of a note that somebody else has changed: %+v", round, got.Error)
+			t.Errorf("round %d: undo of a note that another program has changed: %+v", round, got.Error)
 		}
 		var plan gateway.DryRun
 		e.Tool("obsidianCli", rig.Calling("append", "path=Note.md", "content=more").With("dryRun", true), &plan)
@@ -45,7 +45,7 @@ func TestAChangeBesideTheServerIsSeenByTheNextCall(t *testing.T) {
 	}
 }
 
-// The cache of the index holds what every process has read, whatever its rules are.
+// The cache of the index has what every process has read, whatever its rules are.
 // What a process answers follows its own.
 func TestACacheFilledUnderOtherRulesTellsNothing(t *testing.T) {
 	t.Parallel()
@@ -79,7 +79,7 @@ func TestACacheFilledUnderOtherRulesTellsNothing(t *testing.T) {
 	}
 }
 
-// A pause holds from the next operation of a batch on, and from the next step of a
+// A pause applies from the next operation of a batch on, and from the next step of a
 // call, whichever program made the one before.
 func TestAPauseInTheMiddleOfABatch(t *testing.T) {
 	t.Parallel()
@@ -94,7 +94,7 @@ func TestAPauseInTheMiddleOfABatch(t *testing.T) {
 	}
 	for _, result := range got.Results[1:] {
 		if result.Result == nil || rig.CodeOfError(result.Result.Error) != "paused" {
-			t.Errorf("behind the pause: %s", rig.JSON(t, result))
+			t.Errorf("after the pause: %s", rig.JSON(t, result))
 		}
 	}
 	if r.Read("Note.md") != "one\n" {
@@ -140,7 +140,7 @@ func TestEveryWayOutIsCountedAndLogged(t *testing.T) {
 		}
 		after := e.Do(rig.Calling("read", "path=Note.md"))
 		if limited := rig.CodeOfError(after.Error) == "rate_limited"; limited != (limit != "0") {
-			t.Errorf("rate %s: behind %d answers: %+v", limit, len(ways)+1, after.Error)
+			t.Errorf("rate %s: after %d answers: %+v", limit, len(ways)+1, after.Error)
 		}
 		for _, free := range []struct {
 			method string

@@ -2,7 +2,7 @@
 // pairs.tsv: of each pair it names the tests that would fail if the two did not know
 // of each other, or says why they cannot meet. The features are in features.tsv.
 //
-// A row of the table is two features in the order of their list, and behind them
+// A row of the table is two features in the order of their list, and after them
 // either tests or a dash and a reason. A test is written folder.TestName, with
 // /part of a name for one of its subtests, or as the path of a script. Nothing but
 // the tests of this package reads the table: a feature that is added to the list

@@ -43,13 +43,13 @@ func TestAKeyMeetsOtherFeatures(t *testing.T) {
 			t.Errorf("%s: undo twice under one key: %+v, %+v, the note is %q", e.Name, one.Error, two.Error, r.Read("Note.md"))
 		}
 		if read := e.Do(rig.Calling("read", "path=Note.md")); read.Stdout != "one\ntwo\n" {
-			t.Errorf("%s: behind the undo the worker reads %q", e.Name, read.Stdout)
+			t.Errorf("%s: after the undo the worker reads %q", e.Name, read.Stdout)
 		}
 	}
 }
 
 // A text that the app would change is written by the embedded program, and all that
-// holds for changes holds for that one as well.
+// applies to changes applies to that one as well.
 func TestAHybridWriteIsAChangeLikeAnyOther(t *testing.T) {
 	t.Parallel()
 	r := rig.New(t, map[string]string{"Note.md": "one\n"})

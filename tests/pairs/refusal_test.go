@@ -11,7 +11,7 @@ import (
 	"vaultwicket/tests/rig"
 )
 
-// refusal is a feature that stands between a call and the vault: prepare sets it up,
+// refusal is a feature that is between a call and the vault: prepare sets it up,
 // call is one that it refuses with code.
 type refusal struct {
 	prepare func(r *rig.Rig)
@@ -96,7 +96,7 @@ func refuses(e *rig.Client, refused refusal) (attempts int) {
 		attempts++
 		want := refused.code
 		if want == "unconfirmed" && dress == "with another hash" {
-			want = "conflict" // nobody is asked about what would fail
+			want = "conflict" // no one is asked about what would fail
 		}
 		if rig.CodeOfError(got) != want {
 			e.Rig.T.Errorf("%s, %s: got %+v, want %s", e.Name, dress, got, want)
@@ -113,7 +113,7 @@ func refuses(e *rig.Client, refused refusal) (attempts int) {
 			var plan gateway.DryRun
 			e.Tool("obsidianCli", c, &plan)
 			switch {
-			case refused.code == "unconfirmed" && plan.Decision == "ask": // it tells that somebody would be asked
+			case refused.code == "unconfirmed" && plan.Decision == "ask": // it tells that a user would be asked
 			case refused.code == "not_found" && plan.Error == nil && plan.Diff == "": // as of a note that is missing
 			default:
 				expect(dress, plan.Error)
@@ -164,7 +164,7 @@ func refusesTyped(r *rig.Rig, refused refusal) (attempts int) {
 }
 
 // refusesOnTheApp is the same with an app that could answer, which must not be asked
-// about the note: by itself, and beside a folder that the embedded program writes
+// about the note: by itself, and with a folder that the embedded program writes
 // where the text would not reach the app as it is.
 func refusesOnTheApp(r *rig.Rig, refused refusal) {
 	r.T.Helper()

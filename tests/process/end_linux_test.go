@@ -164,7 +164,7 @@ func (h *busyServer) usable() {
 	run := osexec.Command(rig.Binary, "run", "--config=none", "--backend=embedded", "--vault="+h.vault, "--tier=v1", "--allow-mutations", "append", "path=Tides.md", "content=more")
 	run.Env = h.process.Env
 	if out, err := run.CombinedOutput(); err != nil {
-		h.t.Errorf("behind the end: %v, %s", err, out)
+		h.t.Errorf("after the end: %v, %s", err, out)
 	}
 	if h.socket == "" {
 		return
@@ -247,7 +247,7 @@ func (h *busyServer) refusing() {
 	})
 }
 
-// Whoever starts the server may be killed, and a server over HTTP has no input that
+// The parent of the server may be killed, and a server over HTTP has no input that
 // would end with it.
 func TestAServerOverHTTPEndsWithTheProgramThatStartedIt(t *testing.T) {
 	t.Parallel()

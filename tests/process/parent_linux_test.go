@@ -129,7 +129,7 @@ func TestTheServerEndsWhenItsProgramIsNoAncestorAnyMore(t *testing.T) {
 	}
 }
 
-// Nobody reads the answers any more and a call is open: the server ends when it
+// No one reads the answers any more and a call is open: the server ends when it
 // has something to say, and takes its client along.
 func TestNothingIsLeftBehindAClosedOutputWithAnOpenCall(t *testing.T) {
 	t.Parallel()

@@ -21,7 +21,7 @@ func TestTheClientEndsWhenItsCallIsCancelled(t *testing.T) {
 	s.ChildEnds()
 	s.Send(`{"jsonrpc":"2.0","id":3,"method":"ping"}`)
 	if got := s.Read(); got["id"] != 3.0 {
-		t.Errorf("behind a cancelled call came %v, want the answer to the ping alone", got)
+		t.Errorf("after a cancelled call came %v, want the answer to the ping alone", got)
 	}
 }
 

@@ -154,6 +154,6 @@ func TestAKilledWorkerIsReplaced(t *testing.T) {
 	rig.WaitFor(t, "the worker is waited for", func() bool { return errors.Is(syscall.Kill(worker, 0), syscall.ESRCH) })
 	s.Send(rig.ToolCall(3, `{"command":"random:read"}`))
 	if result := s.Read()["result"].(map[string]any)["structuredContent"].(map[string]any); result["ok"] != true {
-		t.Errorf("behind a killed worker: %v", result)
+		t.Errorf("after a killed worker: %v", result)
 	}
 }

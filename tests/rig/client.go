@@ -147,7 +147,7 @@ func (e *Client) Do(c Call) (result gateway.Result) {
 	return result
 }
 
-// Batch makes one batch of calls. Arguments that a call has beside its command and
+// Batch makes one batch of calls. Arguments that a call has in addition to its command and
 // parameters are those of the batch.
 func (e *Client) Batch(calls ...Call) (result gateway.BatchResult) {
 	e.Rig.T.Helper()

@@ -129,7 +129,7 @@ func (o *Harness) Refusing(what, code string, do func() string) {
 		o.T.Errorf("%s: %d changes were begun", what, now-begun)
 	}
 	if got, _ := o.Do([]string{"read", "path=root.md"}); CodeOf(got) != "" {
-		o.T.Errorf("%s: a read behind it fails: %+v", what, got.Error)
+		o.T.Errorf("%s: a read after it fails: %+v", what, got.Error)
 	}
 }
 
@@ -199,7 +199,7 @@ func (o *Harness) store() *consent.Store {
 	return consent.OpenStore(consent.Folder(private.StateFolder(o.Config.Getenv, "")), nil)
 }
 
-// Waiting are the questions that nobody has answered yet.
+// Waiting are the questions that no one has answered yet.
 func (o *Harness) Waiting() []consent.StoredQuestion {
 	o.T.Helper()
 	list, _, err := o.store().List()

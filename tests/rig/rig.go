@@ -80,7 +80,7 @@ func (r *Rig) command(args ...string) *osexec.Cmd {
 	return c
 }
 
-// Run is the program at a terminal that nobody sits at.
+// Run is the program at a terminal without a user.
 func (r *Rig) Run(args ...string) (stdout, stderr string, status int) {
 	r.T.Helper()
 	c := r.command(args...)

@@ -16,7 +16,7 @@ import (
 	"vaultwicket/tests/rig"
 )
 
-// widths are those of a window beside another one, of the usual one, and of a wide one.
+// widths are those of a window next to another one, of the usual one, and of a wide one.
 var widths = []int{60, 80, 140}
 
 const (
@@ -151,7 +151,7 @@ func TestColoursOnATerminal(t *testing.T) {
 	one(t, lines, `^\d+ +20\d\d-\d\d-\d\dT\d\d:\d\d:\d\dZ +`)
 }
 
-// TestServeByHand: the server says what it is, to the user and to nobody else.
+// TestServeByHand: the server says what it is, to the user and to no one else.
 func TestServeByHand(t *testing.T) {
 	t.Parallel()
 	r := rig.New(t, map[string]string{"A.md": "a\n"})

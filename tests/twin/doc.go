@@ -1,6 +1,6 @@
 // Package twin runs the same scripts against the embedded vault CLI and, where
 // there is one, against the real app. What they expect was recorded from the app
-// or is documented; layouts that nobody has seen are in no script.
+// or is documented; layouts that were never seen are in no script.
 //
 // The half with the app needs a vault made for it alone, opened in the app:
 //
@@ -10,7 +10,7 @@
 // that are misspelled, and does not start.
 //
 // It never touches anybody's notes. A folder is filled with the fixture only if
-// it holds nothing but the settings of the app; it is used again only if it
+// it contains nothing but the settings of the app; it is used again only if it
 // carries the mark that the filling left and every file in it is, byte for byte,
 // one of the fixture. Nothing is ever removed or written over, and scripts hold
 // reading commands alone.
@@ -29,7 +29,7 @@
 // the first line). "⇥" stands for a tab, $VAULT for the vault's name, $FOLDER
 // for its folder, $TODAY for the date.
 //
-// A known difference is written down with its reason behind "~", followed by
+// A known difference is written down with its reason after "~", followed by
 // what the app prints in lines of "<". If the two no longer differ, the script
 // fails.
 package twin

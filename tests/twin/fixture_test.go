@@ -73,13 +73,13 @@ func unlaid(folder string, files []txtar.File) ([]txtar.File, error) {
 		case rel == ".obsidian" && entry.IsDir():
 			return fs.SkipDir
 		case !laid:
-			return fmt.Errorf("%s is not empty: it holds %q", folder, rel)
+			return fmt.Errorf("%s is not empty: it contains %q", folder, rel)
 		case entry.IsDir() && isParent(rel, files):
 			return nil
 		}
 		text, err := os.ReadFile(name)
 		if f, known := missing[rel]; !known || !entry.Type().IsRegular() || err != nil || !bytes.Equal(text, f.Data) {
-			return fmt.Errorf("%s is not the fixture any more: it holds %q", folder, rel)
+			return fmt.Errorf("%s is not the fixture any more: it contains %q", folder, rel)
 		}
 		delete(missing, rel)
 		return nil
@@ -159,7 +159,7 @@ func TestOnlyOurOwnFoldersAreTouched(t *testing.T) {
 			}
 			after := contents(t, folder)
 			if !test.ok && len(after) != len(before) {
-				t.Errorf("a folder that was refused holds %q", after)
+				t.Errorf("a folder that was refused contains %q", after)
 			}
 			for name, text := range before {
 				if after[name] != text {

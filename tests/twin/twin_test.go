@@ -248,7 +248,7 @@ func TestTheHalfOfTheAppAgainstAFake(t *testing.T) {
 	}
 	put(t, folder, "Diary.md", "mine")
 	if twin.ready(t) == nil {
-		t.Error("went on in a vault with a note of somebody's")
+		t.Error("went on in a vault with a note of someone's")
 	}
 	elsewhere := app(self, t.TempDir(), fakeVariable+"="+binary, vaultVariable+"="+folder)
 	if elsewhere.ready(t) == nil {

@@ -243,7 +243,7 @@ func (b *tab) until(what, expression string) {
 	}
 }
 
-// press presses a button and waits for the view behind it.
+// press presses a button and waits for the view after it.
 func (b *tab) press(selector string) {
 	b.w.t.Helper()
 	b.until("a button that can be pressed", fmt.Sprintf("(b => b && !b.disabled)(document.querySelector(%q))", selector))

@@ -35,7 +35,7 @@ func device(verified bool) step {
 }
 
 // The owner adds a passkey by the link of the terminal, and grants a client rights on the page that
-// the client opens; the client gets a token with them, and nobody else does.
+// the client opens; the client gets a token with them, and no one else does.
 func TestTheOwnerSignsInWithAPasskey(t *testing.T) {
 	if browserPath() == "" {
 		t.Skip("no Chromium is installed: the tests of the local page are skipped")

@@ -34,7 +34,7 @@ type reference struct {
 	excluded func(path string) bool
 }
 
-// refPage is what one file holds.
+// refPage is what one file contains.
 type refPage struct {
 	links    []string // targets without heading or block
 	tags     []string
@@ -195,7 +195,7 @@ func blankCode(text string) string {
 }
 
 // readBlocks finds tasks and headings, which are lines, in the text that shows
-// them; what they say stands in the whole one.
+// them; what they say is in the whole one.
 func (p *refPage) readBlocks(text string, whole []string) {
 	lines := strings.Split(text, "\n")
 	for i, line := range lines {

@@ -97,7 +97,7 @@ func lines(all []string, none string) string {
 	return strings.Join(all, "\n") + "\n"
 }
 
-// into counts the links that lead to a file, by where they stand.
+// into counts the links that lead to a file, by where they are.
 func (ref *reference) into(file string) map[string]int {
 	counts := map[string]int{}
 	for source, targets := range ref.out {

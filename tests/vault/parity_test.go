@@ -153,7 +153,7 @@ func foldTally(lines string) string {
 }
 
 // demoVariable names a copy of the repository obsidian-tasks-group/obsidian-tasks,
-// which holds a whole vault with what the app's index said of it:
+// which has a whole vault with what the app's index said of it:
 //
 //	git clone --depth 1 https://github.com/obsidian-tasks-group/obsidian-tasks
 //

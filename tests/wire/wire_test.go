@@ -24,7 +24,7 @@ var update = flag.Bool("update", false, "write what the tests see into the golde
 //	< LINE     is what the server must answer next
 //
 // and a comment in front says which bug the exchange once was or would be. The
-// input is closed behind the last line; the server must then end with status 0
+// input is closed after the last line; the server must then end with status 0
 // and nothing more to say. Times are shown as 0 and the vault as $VAULT.
 func TestWire(t *testing.T) {
 	files, err := filepath.Glob("*.txtar")
@@ -80,7 +80,7 @@ func playWire(t *testing.T, name string, play func(t *testing.T, vault string, f
 
 // converse sends the lines of a session and returns the session with what the
 // server really answered: one line is read for every "<" line, and all that
-// comes behind the end of the input.
+// comes after the end of the input.
 func converse(t *testing.T, vault string, flags []string, session string) string {
 	t.Helper()
 	server := exec.Command(rig.Binary, append([]string{"serve", "--config=none", "--backend=embedded", "--vault=" + vault}, flags...)...)

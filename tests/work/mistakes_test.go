@@ -58,7 +58,7 @@ func TestTheFirstSuggestionIsRight(t *testing.T) {
 var quotedText = regexp.MustCompile(`"([^"]*)"`)
 
 // suggests reports whether a mend is the first suggestion of a result: the first text in
-// quotation marks of the hint, or behind the question for it in the message, or a part
+// quotation marks of the hint, or after the question for it in the message, or a part
 // of the hint.
 func suggests(result gateway.Result, mend string) bool {
 	hint := result.Error.Hint

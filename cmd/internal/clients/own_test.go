@@ -163,13 +163,13 @@ func TestTheBinaryIsNamedAsOnThePath(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got := m.System.Binary(real); got != real {
-		t.Errorf("beside another program it is %s", got)
+		t.Errorf("next to another program it is %s", got)
 	}
 	if err := errors.Join(os.Remove(other), os.Symlink(real, other)); err != nil {
 		t.Skip(err)
 	}
 	if got := m.System.Binary(real); got != other {
-		t.Errorf("behind the link it is %s", got)
+		t.Errorf("through the link it is %s", got)
 	}
 }
 

@@ -79,7 +79,7 @@ func remove(indexes ...int) func([]byte) ([]byte, error) {
 }
 
 // Whatever the text is, an edit is an error or valid JSON; the bytes of the elements that it does
-// not name stay, and so does all before the first and behind the last place that it changes.
+// not name stay, and so does all before the first and after the last place that it changes.
 func FuzzJSONLists(f *testing.F) {
 	for _, text := range boards {
 		f.Add([]byte(text), uint8(1))

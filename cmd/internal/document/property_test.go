@@ -82,7 +82,7 @@ func holds(t *testing.T, e editor, at document.Place, text string) bool {
 	return true
 }
 
-// others reports whether there are other entries beside the place. Only without them a
+// others reports whether there are other entries next to the place. Only without them a
 // collection may be left, or white space in it.
 func others(value any, at document.Place) bool {
 	for _, key := range at.Path {

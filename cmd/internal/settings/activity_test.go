@@ -26,7 +26,7 @@ func TestAPauseBetweenCalls(t *testing.T) {
 				t.Fatalf("%d pauses, want %d", got, want)
 			}
 		}
-		call() // nobody has asked yet
+		call() // no one has asked yet
 		stop := a.AfterPause(10*time.Second, func() { pauses.Add(1) })
 		wait(21*time.Second, 1)
 		wait(time.Hour, 1) // there was no call in between

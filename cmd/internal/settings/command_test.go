@@ -48,7 +48,7 @@ func TestInitWritesAFileThatChangesNothing(t *testing.T) {
 	entries, err := os.ReadDir(filepath.Dir(file))
 	must(t, err)
 	if len(entries) != 1 {
-		t.Errorf("left beside the file: %v", entries)
+		t.Errorf("left next to the file: %v", entries)
 	}
 }
 

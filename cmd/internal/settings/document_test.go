@@ -138,7 +138,7 @@ m = [
 	}
 }
 
-// FuzzDocument holds that a file is either right or has something wrong on one
+// FuzzDocument checks that a file is either right or has something wrong on one
 // of its lines.
 func FuzzDocument(f *testing.F) {
 	f.Add([]byte(initialConfig()))

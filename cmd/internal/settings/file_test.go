@@ -80,11 +80,11 @@ func TestAFileOfSomebodyElseIsRefused(t *testing.T) {
 	link := filepath.Join(t.TempDir(), "link")
 	must(t, os.Symlink(filepath.Dir(own), link))
 	if _, _, err := trust.ReadFile(filepath.Join(link, "config.toml")); err != nil {
-		t.Errorf("behind a link of our own: %v", err)
+		t.Errorf("through a link of our own: %v", err)
 	}
 	must(t, os.Lchown(link, 12345, 12345))
 	if _, _, err := trust.ReadFile(filepath.Join(link, "config.toml")); err == nil || !strings.Contains(err.Error(), "is reached through the link") {
-		t.Errorf("behind a link of another user: %v", err)
+		t.Errorf("through a link of another user: %v", err)
 	}
 }
 
@@ -95,7 +95,7 @@ func TestALinkThatLeadsNowhereIsRefused(t *testing.T) {
 	round := filepath.Join(t.TempDir(), "round")
 	must(t, os.Symlink(round, round))
 	if _, _, err := trust.ReadFile(filepath.Join(round, "config.toml")); err == nil {
-		t.Error("a file behind a link to itself is read")
+		t.Error("a file that is a link to itself is read")
 	}
 	if err := trust.CheckFolder(round); err == nil {
 		t.Error("a link to itself is a safe way")

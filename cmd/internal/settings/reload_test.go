@@ -139,7 +139,7 @@ func TestSeveralChangesAreOneLine(t *testing.T) {
 }
 
 // TestAnOriginIsThatOfTheValueInForce keeps a refusal from naming a place where
-// something else stands.
+// something else is.
 func TestAnOriginIsThatOfTheValueInForce(t *testing.T) {
 	r := start(t, "[profiles.home]\ntier = \"v1\"\n")
 	r.change("profile = \"home\"\n[profiles.home]\ntier = \"v1\"\n")
@@ -207,14 +207,14 @@ func TestAVaultThatIsGoneIsClosed(t *testing.T) {
 		t.Errorf("A is %+v", a)
 	}
 	if got := r.change(twoVaults); !strings.HasPrefix(got, "takes effect at the next start: tier of \"A\"") || r.policies[0].Ceiling != tiers.None {
-		t.Errorf("A comes back: %s", got)
+		t.Errorf("A is back: %s", got)
 	}
 	if got := r.change("tier = \"v1\"\n"); got != `disabled, because not in the settings: "B"` || r.policies[1].Ceiling != tiers.None {
 		t.Errorf("without tables: %s", got)
 	}
 }
 
-// TestAVaultThatIsAnotherIsClosed holds that a name alone does not make a vault.
+// TestAVaultThatIsAnotherIsClosed checks that a name alone does not make a vault.
 func TestAVaultThatIsAnotherIsClosed(t *testing.T) {
 	r := start(t, "[[vaults]]\nname = \"A\"\nfolder = \""+drive+"/a\"\n")
 	if got := r.change("[[vaults]]\nname = \"A\"\nfolder = \"" + drive + "/b\"\n"); !strings.Contains(got, `not in the settings: "A"`) || r.policies[0].Ceiling != tiers.None {

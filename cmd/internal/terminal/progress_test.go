@@ -75,7 +75,7 @@ func TestAQuestionIsNotWrittenOver(t *testing.T) {
 		time.Sleep(progressInterval)
 		synctest.Wait()
 		if !strings.HasPrefix(out.String(), before+"\rvaultwicket: ") {
-			t.Errorf("behind the question: %q", out.String())
+			t.Errorf("after the question: %q", out.String())
 		}
 		p.Stop()
 	})

@@ -40,7 +40,7 @@ func TestOnlyALineThatSaysYesIsAYes(t *testing.T) {
 	}
 }
 
-// What stands behind the answer was typed for the shell; what stands on its line
+// What comes after the answer was typed for the shell; what is on its line
 // was not.
 func TestAnAnswerIsOneLineAndAllOfIt(t *testing.T) {
 	for typed, rest := range map[string]string{
@@ -50,7 +50,7 @@ func TestAnAnswerIsOneLineAndAllOfIt(t *testing.T) {
 		in := strings.NewReader(typed)
 		readAnswer(in)
 		if left, _ := io.ReadAll(in); string(left) != rest {
-			t.Errorf("behind the answer %.20q is left %q, want %q", typed, left, rest)
+			t.Errorf("after the answer %.20q is left %q, want %q", typed, left, rest)
 		}
 	}
 }
@@ -62,7 +62,7 @@ func TestAnEndOfTheContextIsANo(t *testing.T) {
 	go func() { answered <- Confirm(ctx, in, io.Discard, "Allow this?") }()
 	cancel()
 	if <-answered {
-		t.Error("nobody said yes")
+		t.Error("no one said yes")
 	}
 	typing.Close() // ends what reads the line
 	if Confirm(ctx, strings.NewReader("yes\n"), io.Discard, "Allow this?") {

@@ -87,11 +87,11 @@ func mustRules(t interface{ Fatal(...any) }, levels map[string]string) access.Ru
 }
 
 // In the tests below a vault has a part that may be seen and a part that may
-// not. What is hidden holds two kinds of words: those that calls ask for begin
+// not. What is hidden contains two kinds of words: those that calls ask for begin
 // with zqa, and those that no call names, and so no answer may hold, with zqx.
 const canary = "zqx"
 
-// yard is what a vault holds that calls may see, with what hides the rest.
+// yard is what a vault contains that calls may see, with what hides the rest.
 type yard struct {
 	rules    map[string]string // level by path
 	patterns string
@@ -167,7 +167,7 @@ var someYard = rapid.Custom(func(t *rapid.T) *yard {
 	if rapid.Bool().Draw(t, "patterns") {
 		y.patterns = strings.Join(rapid.SliceOfN(rapid.SampledFrom([]string{"*.draft.md", "D/", "/Idea.md", "A/**/Note.md", "!A/B/C/Note.md", "*.canvas", "[Pp]lan.md", "!/Plan.md", "b/"}), 1, 3).Draw(t, "lines"), "\n") + "\n"
 	}
-	y.patterns += "*zqx*\n" // what no answer may hold is hidden wherever it lies
+	y.patterns += "*zqx*\n" // what no answer may contain is hidden wherever it is
 	y.sight = command.NewSight(mustRules(t, y.rules), y.patterns)
 	for _, folder := range yardFolders {
 		if y.sight.Sees(folder, true) && rapid.IntRange(0, 3).Draw(t, folder) > 0 {
@@ -755,7 +755,7 @@ func (s *site) open() (seen []string) {
 	return seen
 }
 
-// judge holds what a call did to notes against their levels.
+// judge checks what a call did to notes against their levels.
 func (s *site) judge(args []string, before, after map[string]string) {
 	rules := mustRules(s.t, s.y.rules)
 	for path, text := range after {
@@ -786,7 +786,7 @@ func (s *site) judge(args []string, before, after map[string]string) {
 }
 
 // vaultWithRights is a vault with a folder for each level, on which a person has
-// worked before: what they did stands in the journal.
+// worked before: what they did is in the journal.
 func vaultWithRights(t *testing.T, settings string) *testVault {
 	h := build(t, map[string]string{
 		"none/a.md": "a", "r/a.md": "- [ ] a [[w/linked]]\n", "w/a.md": "- [ ] a\n", "w/linked.md": "x", "w/long.md": numbered(12), "d/long.md": numbered(12), "d/a.md": "a", "d/linked.md": "y [[w/a]]", "t/T.md": "template", "w/B.base": "views: []\n", "r/B.base": "views: []\n",

@@ -8,7 +8,7 @@ import (
 	"vaultwicket/exec/frame"
 )
 
-// ownBase is a base with comments, keys that nobody knows and a mistake of its own.
+// ownBase is a base with comments, unknown keys and a mistake of its own.
 const ownBase = `# all books
 filters: file.hasTag("book") # not "Book"
 formulas:

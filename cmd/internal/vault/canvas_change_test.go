@@ -9,7 +9,7 @@ import (
 	"vaultwicket/exec/frame"
 )
 
-// drawn is a canvas as the app writes one, with fields that nobody knows.
+// drawn is a canvas as the app writes one, with unknown fields.
 const drawn = "{\n\t\"nodes\":[\n" +
 	"\t\t{\"id\":\"g1\",\"type\":\"group\",\"x\":-40,\"y\":-40,\"width\":700,\"height\":500,\"label\":\"Phase one\",\"backgroundStyle\":\"cover\"},\n" +
 	"\t\t{\"id\":\"a\",\"type\":\"text\",\"text\":\"Call  the\\nplumber\",\"x\":0,\"y\":0,\"width\":250,\"height\":60,\"styleAttributes\":{\"shape\":null}},\n" +

@@ -25,7 +25,7 @@ func TestDelete(t *testing.T) {
 				t.Errorf("the trash has %q", h.get(test.trashed))
 			}
 			if test.trashed == "" && h.get(".trash/a.md") != "(missing)" {
-				t.Error("it lies in the trash")
+				t.Error("it is in the trash")
 			}
 			_, _, _ = h.run("undo")
 			if h.get("sub/a.md") != "text" || h.get(".trash/a.md") != "(missing)" {

@@ -97,7 +97,7 @@ func TestAnswersDoNotDependOnTheCache(t *testing.T) {
 		kept++ // there the name that is not UTF-8 becomes one that is
 	}
 	if n := cached(dir, h.dir); n != kept {
-		t.Errorf("the cache holds %d files", n)
+		t.Errorf("the cache contains %d files", n)
 	}
 	same(t, "with a cache", h.answers(), want)
 	files, err := os.ReadDir(dir)
@@ -160,11 +160,11 @@ func TestAYoungNoteIsNotKept(t *testing.T) {
 	h.later = -time.Hour // however long the answers take
 	same(t, "young notes", h.answers(), h.without().answers())
 	if n := cached(filepath.Join(h.env["XDG_CACHE_HOME"], "vaultwicket"), h.dir); n != 0 {
-		t.Errorf("the cache holds %d files", n)
+		t.Errorf("the cache contains %d files", n)
 	}
 }
 
-// cached returns how many files of a vault the cache in a folder holds.
+// cached returns how many files of a vault the cache in a folder contains.
 func cached(dir, vault string) int {
 	c := cache.Open(dir, vault, knowledge.BuildID())
 	defer c.Close()
@@ -201,7 +201,7 @@ func (w *talk) everything() string {
 	return all.String()
 }
 
-// Whatever is changed beside a worker, what is hidden among it, it answers soon as a
+// Whatever is changed while a worker runs, what is hidden among it, it answers soon as a
 // process would.
 func TestAWorkerFollowsTheVault(t *testing.T) {
 	h := library(t)

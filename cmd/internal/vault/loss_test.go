@@ -171,7 +171,7 @@ func TestABatchIsTakenBackAsOne(t *testing.T) {
 	h.expect(command.ExitMisuse, "Error: Use id=<id> or batch=<id>, not both.\n", "undo", "id="+ids[0], "batch="+ids[1])
 }
 
-// One operation of a batch that somebody has written over since keeps all of it.
+// One operation of a batch that was overwritten since keeps all of it.
 func TestABatchIsTakenBackWhollyOrNotAtAll(t *testing.T) {
 	h := build(t, map[string]string{"a.md": "a\n", "b.md": "b\n"})
 	for _, call := range []string{"append path=a.md content=1", "append path=b.md content=1"} {

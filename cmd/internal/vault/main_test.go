@@ -81,7 +81,7 @@ func (h *testVault) get(path string) string {
 func (h *testVault) host() *command.Host {
 	at := command.NewHost(func(name string) string { return h.env[name] }, nil)
 	at.Now = func() time.Time { return time.Now().Add(h.later) }
-	at.Pause = func(context.Context, time.Duration) {} // nobody else changes notes meanwhile
+	at.Pause = func(context.Context, time.Duration) {} // no one else changes notes meanwhile
 	at.Tally = nil                                     // how long a call takes is a matter of the machine
 	return at
 }
@@ -216,7 +216,7 @@ func TestFolderArgument(t *testing.T) {
 
 func TestVaultById(t *testing.T) {
 	if runtime.GOOS == "windows" || runtime.GOOS == "darwin" {
-		t.Skip("the app's list lies elsewhere")
+		t.Skip("the app's list is elsewhere")
 	}
 	h := build(t, map[string]string{"a.md": "text"})
 	home := t.TempDir()

@@ -49,7 +49,7 @@ const appNote = "---\n# a comment\ntitle: 'One'\ntags: [a, b]\nn: 012 # twelve\n
 const rewrittenNote = "---\ntitle: One\ntags:\n  - a\n  - b\nn: 12\n"
 
 // What the app made is judged by what it says, not by its bytes. Every case that
-// counts as done has others beside it in which the app did something else.
+// counts as done has others next to it in which the app did something else.
 func TestTheWorkOfTheAppIsJudgedByItsMeaning(t *testing.T) {
 	const old = "# A\nfirst"
 	for _, test := range []struct {
@@ -200,7 +200,7 @@ func TestANoteIsLookedAtUntilItStaysTheSame(t *testing.T) {
 	const old, wanted = "old\n", "old\n\nnew\n"
 	for _, test := range []struct {
 		name  string
-		looks []string // what the note holds at each look behind the first
+		looks []string // what the note contains at each look after the first
 		state string
 	}{
 		{"it is empty and then right", []string{"", "", wanted}, isApplied},

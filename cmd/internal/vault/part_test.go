@@ -92,7 +92,7 @@ func all(t *testing.T, w *talk, kept *frame.Whole, first string) string {
 	}
 }
 
-// Where nobody can say whether an answer has changed, it is sent whole.
+// Where it is not known whether an answer has changed, it is sent whole.
 func TestAnAnswerWithoutAStateIsNotDivided(t *testing.T) {
 	h := sample(t)
 	for n := range 200 {

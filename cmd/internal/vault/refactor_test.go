@@ -267,7 +267,7 @@ func TestAChangeOfManyNotesIsDestructive(t *testing.T) {
 		before := h.texts(true)
 		status, said, _ := h.run("--sparing", "tag:rename", "name=old", "to=new")
 		if (status == command.ExitDone) != (want == "") || want != "" && (!strings.Contains(said, "the change affects 21 notes. Nothing was changed.") || !maps.Equal(before, h.texts(true))) {
-			t.Errorf("%d notes, and nobody was asked: %d, %q", n, status, said)
+			t.Errorf("%d notes, and no one was asked: %d, %q", n, status, said)
 		}
 		if status, said, _ := h.run("tag:rename", "name=text", "to=x"); status == command.ExitDone {
 			t.Errorf("a word is a tag: %q", said)

@@ -9,7 +9,7 @@ import (
 	"vaultwicket/exec/frame"
 )
 
-// factsOf are the facts behind the answer to a call that succeeded.
+// factsOf are the facts of the answer to a call that succeeded.
 func factsOf(t *testing.T, s said) frame.Facts {
 	t.Helper()
 	if s.end.Status != command.ExitDone {
@@ -51,7 +51,7 @@ func TestAnAnswerOfAKnownStateIsLeftOut(t *testing.T) {
 		t.Fatalf("%+v", done)
 	}
 	if own := w.ask(nil, "--unless", facts.State, "--facts", "tags", "counts"); !strings.Contains(own.stdout, "#newer") {
-		t.Errorf("behind a change of its own: %+v", own)
+		t.Errorf("after a change of its own: %+v", own)
 	}
 }
 

@@ -40,7 +40,7 @@ func TestNoCommandFollowsAFolderThatBecameALink(t *testing.T) {
 				for _, folder := range []string{"Private", "Kept"} {
 					want := map[string]string{"n.md": "same", "gone.md": "same"}
 					if got := everything(t, h.file(folder)); !maps.Equal(got, want) {
-						t.Errorf("%s, exchanged before call %d: %q, and %s holds %q", name, n, said.Text, folder, got)
+						t.Errorf("%s, exchanged before call %d: %q, and %s contains %q", name, n, said.Text, folder, got)
 					}
 				}
 			}

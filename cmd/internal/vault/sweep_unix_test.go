@@ -35,7 +35,7 @@ func temporaryFiles(t *testing.T, h *testVault) (names []string) {
 
 // killWhileWriting kills a process with a large note half written, and reports
 // whether it left a temporary file: the kill may come too late. The process runs in
-// short steps and stands still while the test looks.
+// short steps and stops while the test looks.
 func killWhileWriting(t *testing.T, h *testVault) bool {
 	t.Helper()
 	c := start(t, "3", h.dir, command.WriteSwitch, "--stdin", "content", "create", "path=A/B/large.md", "overwrite")

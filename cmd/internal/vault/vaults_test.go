@@ -15,7 +15,7 @@ func TestVaults(t *testing.T) {
 	h.expect(command.ExitDone, filepath.Base(h.dir)+"\n", "vaults")
 	h.expect(command.ExitDone, filepath.Base(h.dir)+"\t"+h.dir+"\n", "vaults", "verbose")
 	if runtime.GOOS != "linux" {
-		t.Skip("the app's list lies elsewhere")
+		t.Skip("the app's list is elsewhere")
 	}
 	folder := filepath.Join(h.env["HOME"], ".config", "obsidian")
 	if err := os.MkdirAll(folder, 0o755); err != nil {

@@ -260,7 +260,7 @@ var (
 // with one.
 var times = regexp.MustCompile(`\b1[0-9]{12}\b|\b2026-11-[0-9]{2}T[0-9:]{8}[+0-9:]*|\b[0-9]{4}-[0-9]{2}-[0-9]{2} [0-9:]{8}\b|` + entryID.String())
 
-// content is what a vault holds.
+// content is what a vault contains.
 func (h *testVault) content() string {
 	text, _, _ := h.snapshot()
 	return strings.ReplaceAll(text, h.dir, "")
@@ -332,7 +332,7 @@ func TestCancel(t *testing.T) {
 	}
 	cancel(7) // it was answered
 	if got := w.ask(nil, "files", "total"); got.stdout != "7\n" {
-		t.Errorf("behind a cancelled request: %+v", got)
+		t.Errorf("after a cancelled request: %+v", got)
 	}
 	if h.get("Daily/2026-11-21.md") != "(missing)" {
 		t.Error("the cancelled request was run")
@@ -429,7 +429,7 @@ func FuzzWorkerInput(f *testing.F) {
 	})
 }
 
-// A long answer stops at the window until the gateway asks for the rest, and holds
+// A long answer stops at the window until the gateway asks for the rest, and contains
 // up no other one.
 func TestALongAnswerWaitsForRoom(t *testing.T) {
 	h := sample(t)

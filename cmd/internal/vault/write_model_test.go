@@ -181,7 +181,7 @@ func callOf(h *testVault, args []string, stdout, stderr *bytes.Buffer) resident.
 	return resident.Call{Ctx: context.Background(), Args: append([]string{h.dir, command.WriteSwitch}, args...), Stdin: strings.NewReader(""), Stdout: stdout, Stderr: stderr}
 }
 
-// writeKinds are calls of every kind that writes, each behind others that it
+// writeKinds are calls of every kind that writes, each after others that it
 // needs.
 var writeKinds = []struct {
 	name   string
@@ -306,7 +306,7 @@ func (h *testVault) judge(t *testing.T, name string, n int, dead bool, before ma
 	}
 }
 
-// withoutRemains leaves out what a disk that failed may keep beside the notes:
+// withoutRemains leaves out what a disk that failed may keep next to the notes:
 // temporary files, and copies in the trash.
 func withoutRemains(files, before map[string]string) map[string]string {
 	maps.DeleteFunc(files, func(path, _ string) bool {

@@ -238,7 +238,7 @@ func modernCall(id int, tool, arguments string) (body string, headers []string) 
 	return body, append(headers, "Mcp-Name", tool)
 }
 
-// messages returns what stands in a stream of events, or in a document.
+// messages returns what is in a stream of events, or in a document.
 func (e exchanged) messages(t *testing.T) []map[string]any {
 	t.Helper()
 	var texts []string
@@ -278,7 +278,7 @@ func (e exchanged) text(t *testing.T) string {
 	return text
 }
 
-// raw sends bytes and returns all that comes back until the connection ends. end
+// raw sends bytes and returns all that is received until the connection ends. end
 // says that nothing else will be sent.
 func (r *running) raw(text string, end bool) string {
 	r.t.Helper()

@@ -343,7 +343,7 @@ func TestNoRequestIsSmuggled(t *testing.T) {
 	}
 }
 
-// Who has no token makes room: 100 silent connections, and whoever has one is
+// Who has no token makes room: 100 silent connections, and a client that has one is
 // served at once and stays.
 func TestUnauthenticatedKeepNobodyOut(t *testing.T) {
 	r := open(t, func(c *Config) { c.MaxConnections = 8 })

@@ -262,7 +262,7 @@ func TestTLSOnAllAddresses(t *testing.T) {
 			t.Errorf("%s: %d by %s, want %d", host, answer.StatusCode, answer.Proto, want)
 		}
 	}
-	// Whoever speaks plainly to it learns that and gets nothing.
+	// A client that speaks plain HTTP to it learns that and gets nothing.
 	plainly, err := net.Dial("tcp", net.JoinHostPort("127.0.0.1", port))
 	if err != nil {
 		t.Fatal(err)
@@ -381,7 +381,7 @@ func TestWhatIsNoOldSocketIsNotReplaced(t *testing.T) {
 	}
 }
 
-// A socket that somebody else has put in the place of ours is not removed.
+// A socket that another process has put in the place of ours is not removed.
 func TestOnlyOurOwnSocketIsRemoved(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("there are no such sockets")

@@ -114,7 +114,7 @@ func TestLongLineTakesBoundedMemory(t *testing.T) {
 	}
 }
 
-// FuzzLineReader compares the reader with a splitter that holds everything.
+// FuzzLineReader compares the reader with a splitter that keeps everything.
 func FuzzLineReader(f *testing.F) {
 	for _, seed := range []string{"", "\n", "a\nb\n", "a\r\nb", " \n\n x", strings.Repeat("y", 40) + "\nz", "\x00\xff\n\u2028"} {
 		f.Add([]byte(seed), uint8(1))

@@ -180,7 +180,7 @@ func FuzzDecodeMessage(f *testing.F) {
 			Error   json.RawMessage `json:"error"`
 		}
 		if err := json.Unmarshal(line, &loose); err != nil {
-			var number *json.UnmarshalTypeError // a number that no float64 holds
+			var number *json.UnmarshalTypeError // a number that does not fit a float64
 			if errors.As(err, &number) && strings.HasPrefix(number.Value, "number") {
 				return
 			}

@@ -67,7 +67,7 @@ func TestHeldBytesAreBounded(t *testing.T) {
 		c, _ := stalled(t)
 		requested(t, c, "a", "ping", maxPendingBytes/2)
 		if !c.waitForCapacity() {
-			t.Fatal("no room beside half of the bytes")
+			t.Fatal("no room next to half of the bytes")
 		}
 		requested(t, c, "b", "ping", maxPendingBytes/2)
 		capacity := make(chan bool, 1)
@@ -200,7 +200,7 @@ func TestTheLockIsFreeWhileArgumentsAreDecoded(t *testing.T) {
 	})
 }
 
-// A panic costs a call its answer, and tells nobody what is in it. The server goes on.
+// A panic costs a call its answer, and tells no one what is in it. The server goes on.
 func TestAPanicIsAnswered(t *testing.T) { eachPath(t, testAPanicIsAnswered) }
 
 func testAPanicIsAnswered(t *testing.T, p path) {

@@ -14,7 +14,7 @@ import (
 	"vaultwicket/tests/talk"
 )
 
-// A server can send a request to the client of a call and use what comes back. What is not an
+// A server can send a request to the client of a call and use the response. What is not an
 // answer is an error of the request, and nothing more.
 func TestTheServerAsks(t *testing.T) {
 	var s *Server

@@ -353,7 +353,7 @@ func TestContextEnds(t *testing.T) {
 	}
 }
 
-// closedPipe fails as a pipe does that nobody reads.
+// closedPipe fails as a pipe does that no one reads.
 type closedPipe struct{ writes atomic.Int64 }
 
 func (c *closedPipe) Write([]byte) (int, error) {

@@ -461,7 +461,7 @@ func TestNoOtherWayToAToken(t *testing.T) {
 	for _, token := range []string{"", "vwt_", "vwt_AAAA", fmt.Sprint(fresh()["refresh_token"])} {
 		attacks++
 		if s.Holder(token).Agent != "" {
-			t.Errorf("%q is somebody's", token)
+			t.Errorf("%q is someone's", token)
 		}
 	}
 	// Registration.
@@ -518,7 +518,7 @@ func TestACodeCountsOnceAmongMany(t *testing.T) {
 	}
 }
 
-// Whoever asks for challenges without number takes neither memory nor a decision from the owner.
+// A client that asks for challenges without number takes neither memory nor a decision from the owner.
 func TestManyChallenges(t *testing.T) {
 	s := newSite(t)
 	s.setUp()

@@ -177,7 +177,7 @@ type syncedLog struct {
 	mu    sync.Mutex
 	text  strings.Builder
 	first sync.Once
-	wrote chan struct{} // closed with the first message, if there is somebody to wait for it
+	wrote chan struct{} // closed with the first message, if there is someone to wait for it
 }
 
 func (l *syncedLog) Write(p []byte) (int, error) {

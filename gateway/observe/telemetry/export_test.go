@@ -71,7 +71,7 @@ func TestTriesEndWithTheirTime(t *testing.T) {
 	e, _, _ := exporterTo(t, c)
 	e.pause = func(context.Context, time.Duration) error { return context.DeadlineExceeded }
 	if err := e.deliver(t.Context(), nil); err == nil || len(c.sent()) != 1 {
-		t.Errorf("%v behind %d tries", err, len(c.sent()))
+		t.Errorf("%v after %d tries", err, len(c.sent()))
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
@@ -94,7 +94,7 @@ func TestWhatACollectorDoesNotTakeIsAWarning(t *testing.T) {
 			t.Fatal(err)
 		}
 		if got := log.String(); !strings.Contains(got, want) || (want == "") != (got == "") {
-			t.Errorf("%s: the log holds %q, want %q", body, got, want)
+			t.Errorf("%s: the log contains %q, want %q", body, got, want)
 		}
 	}
 }
@@ -125,7 +125,7 @@ func TestOneWarningAMinute(t *testing.T) {
 		w.lost(5, errors.New("away"))
 		got := log.String()
 		if strings.Count(got, "\n") != step.lines || !strings.HasSuffix(strings.TrimSpace(got), step.last) {
-			t.Errorf("behind %v: %q", step.after, got)
+			t.Errorf("after %v: %q", step.after, got)
 		}
 	}
 }

@@ -184,7 +184,7 @@ func TestWhatTheSDKSaysIsAWarning(t *testing.T) {
 	c := newCollector(t)
 	_, log := open(t, map[string]string{endpointVariable: c.URL, headersVariable: "a=s3cret"})
 	if got := log.String(); !strings.Contains(got, "sometimes") || strings.Count(got, "\n") != 1 || strings.Contains(got, "s3cret") {
-		t.Errorf("the log holds %q", got)
+		t.Errorf("the log contains %q", got)
 	}
 }
 
@@ -195,7 +195,7 @@ func TestACollectorThatHangsHoldsUpNobody(t *testing.T) {
 	c := newCollector(t, func(http.ResponseWriter, *http.Request) { <-release })
 	defer close(release)
 	tr, log := open(t, map[string]string{endpointVariable: c.URL})
-	for range 5000 { // more than the queue of the SDK holds
+	for range 5000 { // more than the queue of the SDK has room for
 		oneCall(tr, t.Context(), "ok")
 	}
 	done := make(chan struct{})
@@ -208,10 +208,10 @@ func TestACollectorThatHangsHoldsUpNobody(t *testing.T) {
 	select {
 	case <-log.wrote:
 	case <-time.After(30 * time.Second):
-		t.Fatal("nobody is told")
+		t.Fatal("no one is told")
 	}
 	if got := log.String(); strings.Count(got, "\n") != 1 || !strings.Contains(got, "traces cannot be sent") {
-		t.Errorf("the log holds %q", got)
+		t.Errorf("the log contains %q", got)
 	}
 }
 

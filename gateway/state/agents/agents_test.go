@@ -36,7 +36,7 @@ func TestATokenIsOfItsAgent(t *testing.T) {
 	}
 	text, err := os.ReadFile(filepath.Join(state, fileName))
 	if err != nil || strings.Contains(string(text), ann) || strings.Contains(string(text), ann[len(prefix):]) {
-		t.Errorf("the file holds the token: %s, %v", text, err)
+		t.Errorf("the file contains the token: %s, %v", text, err)
 	}
 	again := set(t, user, "ann")
 	if of(ann) != "" || of(again) != "ann" || of(bob) != "bob" {

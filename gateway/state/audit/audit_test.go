@@ -121,7 +121,7 @@ func TestRotationCarriesTheChainOn(t *testing.T) {
 	if len(there.rotated) != 3 {
 		t.Errorf("older files %v", there.rotated)
 	}
-	// A lower limit holds with the next file.
+	// A lower limit applies from the next file on.
 	l = Open(l.folder.dir, Limits{FileSize: 3000, Files: 1})
 	writeAll(t, l, 201, 220)
 	if r := verified(t, l); r.Broken != nil || r.Files != 1 || r.Last != 220 {

@@ -67,7 +67,7 @@ func TestAnUnfitFolderIsRefused(t *testing.T) {
 				t.Errorf("write: %v", err)
 			}
 			if name == "a link to the next older file" {
-				return // whoever reads has no use for it
+				return // a reader has no use for it
 			}
 			if _, err := Verify(l.folder.dir); !errors.As(err, &unusable) {
 				t.Errorf("verify: %v", err)

@@ -8,10 +8,10 @@ import (
 	"vaultwicket/gateway/state/private"
 )
 
-// FuzzLine takes arbitrary bytes for a line, for a head, and for what stands in a
-// file behind a log. What is read of a line is what it says, and written again
-// it is read the same; a head is read in one form only; and whatever stands in a
-// file, what the next write would add makes it whole, unless a line stands there
+// FuzzLine takes arbitrary bytes for a line, for a head, and for what is in a
+// file after a log. What is read of a line is what it says, and written again
+// it is read the same; a head is read in one form only; and whatever is in a
+// file, what the next write would add makes it whole, unless a line is there
 // that does not follow.
 func FuzzLine(f *testing.F) {
 	seed(f)
@@ -22,7 +22,7 @@ func FuzzLine(f *testing.F) {
 	})
 }
 
-// FuzzFile takes arbitrary bytes for a file, alone and behind a log. The log can
+// FuzzFile takes arbitrary bytes for a file, alone and after a log. The log can
 // be written on, and the last lines are listed.
 func FuzzFile(f *testing.F) {
 	seed(f)
@@ -129,8 +129,8 @@ func checkFile(t *testing.T, data []byte) {
 			t.Fatalf("without a head: %+v", r)
 		}
 	}
-	// Behind a log with a head: it is whole unless a line that does not follow
-	// stands there.
+	// After a log with a head: it is whole unless a line that does not follow
+	// is there.
 	writeFile(t, l, currentFile, append(bytes.Clone(whole), data...))
 	before := verified(t, l)
 	next := again(t, l)

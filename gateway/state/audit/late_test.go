@@ -27,7 +27,7 @@ func written(t *testing.T, state string) (kinds []string) {
 	return kinds
 }
 
-// The decision of a call that takes long is in the log before its end, and the end behind
+// The decision of a call that takes long is in the log before its end, and the end after
 // it; that of a short one comes with its end.
 func TestTheDecisionOfALongReadDoesNotWaitForItsEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -67,7 +67,7 @@ func TestTheDecisionOfALongReadDoesNotWaitForItsEnd(t *testing.T) {
 	})
 }
 
-// Each line is in the log once, whoever comes first.
+// Each line is in the log once, whichever comes first.
 func TestNoDecisionIsLostOrWrittenTwice(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		state := t.TempDir()

@@ -62,7 +62,7 @@ func TestTheEndIsWhereItWasLeft(t *testing.T) {
 	})
 }
 
-// Behind a full page nothing can be read.
+// After a full page nothing can be read.
 func TestTheEndOfAPageIsNotTold(t *testing.T) {
 	page := os.Getpagesize()
 	mappedFile(t, text(page), func(t *testing.T, file *os.File, e *mappedEnd) {
@@ -77,7 +77,7 @@ func TestTheEndOfAPageIsNotTold(t *testing.T) {
 	})
 }
 
-// Whoever writes, by another descriptor or a line that is not whole, is seen at once.
+// Any writer, by another descriptor or a line that is not whole, is seen at once.
 func TestWhatIsWrittenIsSeen(t *testing.T) {
 	for _, more := range []string{"{", "\n", "line\n", strings.Repeat("x", 5000) + "\n"} {
 		mappedFile(t, text(700), func(t *testing.T, file *os.File, e *mappedEnd) {
@@ -90,7 +90,7 @@ func TestWhatIsWrittenIsSeen(t *testing.T) {
 				t.Errorf("%.10q is not seen", more)
 			}
 			if size := int64(700 + len(more)); e.IsAt(size) != strings.HasSuffix(more, "\n") {
-				t.Errorf("behind %.10q: %v", more, e.IsAt(size))
+				t.Errorf("after %.10q: %v", more, e.IsAt(size))
 			}
 		})
 	}
@@ -118,7 +118,7 @@ func TestACutIsSeen(t *testing.T) {
 }
 
 // Each size of a file that grows by lines is either seen or not told, and not told only
-// where nothing can be read behind it.
+// where nothing can be read after it.
 func TestAFileThatGrows(t *testing.T) {
 	mappedFile(t, text(700), func(t *testing.T, file *os.File, e *mappedEnd) {
 		size, unknown := int64(700), 0
@@ -127,7 +127,7 @@ func TestAFileThatGrows(t *testing.T) {
 			_, err := file.Write(more)
 			must(t, err)
 			if e.IsAt(size) {
-				t.Fatalf("more behind %d is not seen", size)
+				t.Fatalf("more after %d is not seen", size)
 			}
 			size += int64(len(more))
 			e.Map(file, size)

@@ -72,7 +72,7 @@ func TestAnySequenceVerifies(t *testing.T) {
 	})
 }
 
-// crash leaves the beginning of a line behind the end, as long as it is none.
+// crash leaves the beginning of a line after the end, as long as it is none.
 func crash(rt *rapid.T, l *Log) (torn bool) {
 	data := rapid.SliceOfN(rapid.SampledFrom([]byte("{\"seq\":1,\x00\xff} ")), 0, 40).Draw(rt, "torn")
 	file, err := os.OpenFile(l.folder.file(currentFile), os.O_WRONLY|os.O_APPEND, 0)

@@ -136,7 +136,7 @@ func TestTamperingIsFound(t *testing.T) {
 			if test.file != "" && b.File != test.file || test.line >= 0 && b.Line != test.line {
 				t.Errorf("found %v, want %s line %d", b, test.file, test.line)
 			}
-			// Whoever goes on changes nothing of that.
+			// Going on changes nothing of that.
 			next := again(t, l)
 			writeAll(t, next, 21, 23)
 			found("written on")

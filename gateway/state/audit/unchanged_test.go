@@ -142,7 +142,7 @@ func TestLinesThatComeTogetherStayTogether(t *testing.T) {
 	}
 }
 
-// TestThoseWhoWaitAreWrittenByOne: whoever has the log writes for all.
+// TestThoseWhoWaitAreWrittenByOne: the one that has the log writes for all.
 func TestThoseWhoWaitAreWrittenByOne(t *testing.T) {
 	l := newLog(t, Limits{})
 	writeAll(t, l, 1, 1)

@@ -137,7 +137,7 @@ func TestACallerHasAShare(t *testing.T) {
 	refused(again(j), "a", false)
 }
 
-// What is put beside an entry counts for whoever made the entry.
+// What is put next to an entry counts for the one that made the entry.
 func TestWhatIsPutCounts(t *testing.T) {
 	j, _ := clocked(t, Limits{MaxBytes: 1 << 20})
 	var full *Full

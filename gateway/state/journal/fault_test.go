@@ -98,7 +98,7 @@ func everyFault(t *testing.T, text string, killed, isNew bool) {
 		if left, _ := filepath.Glob(j.folder.file("*" + temporarySuffix)); len(left) > 0 && !killed {
 			t.Errorf("%s and left %q", what, left)
 		}
-		// Somebody goes on where this process ended.
+		// Another process goes on where this one ended.
 		next := again(j)
 		for range 2 {
 			more, content := change("a.md", text+"more", "")

@@ -9,7 +9,7 @@ import (
 
 // FuzzRecord takes arbitrary bytes for a record, and for a segment of several.
 // What is read of it is what a record can hold, an index sees the same objects
-// as a full look, and whatever it was, something can be written behind it.
+// as a full look, and whatever it was, something can be written after it.
 func FuzzRecord(f *testing.F) {
 	dir := f.TempDir()
 	j := openAt(dir+"/j", testVault, Limits{})

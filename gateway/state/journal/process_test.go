@@ -145,7 +145,7 @@ func TestFourProcessesAtOnce(t *testing.T) {
 		out := &strings.Builder{}
 		commands, said = append(commands, start(t, dir, each, out)), append(said, out)
 	}
-	// Meanwhile somebody reads, and somebody prunes.
+	// Meanwhile one process reads, and one prunes.
 	j := openAt(dir, testVault, Limits{})
 	for range 30 {
 		entries(t, j)

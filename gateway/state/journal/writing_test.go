@@ -8,7 +8,7 @@ import (
 )
 
 // A writer that ended is not told of, and one that was killed is, since when it
-// was, until somebody has looked after it.
+// was, until a process has looked at it.
 func TestInterrupted(t *testing.T) {
 	j := openAt(filepath.Join(t.TempDir(), "journal"), t.TempDir(), Limits{})
 	unlock, err := j.Lock(context.Background())

@@ -20,7 +20,7 @@ func TestForeignAccountsInDescriptors(t *testing.T) {
 	}{
 		{"O:" + me + "D:P(A;OICI;FA;;;" + me + ")(A;OICI;FA;;;SY)(A;OICI;FA;;;BA)", false},
 		{"O:BAG:DUD:PAI(A;;FA;;;BA)(A;OICIIO;FA;;;CO)", false},
-		{"O:BAD:P", false}, // nobody has any right
+		{"O:BAD:P", false}, // no one has any right
 		{"O:BAD:(D;;FA;;;WD)(A;;FA;;;SY)", false},
 		{"O:BAD:(OD;;FA;;;WD)(XD;;FA;;;WD)", false},
 		{"O:BAD:NO_ACCESS_CONTROL", true},

@@ -121,7 +121,7 @@ func TestCreateFollowsNoLink(t *testing.T) {
 	if _, err := os.Lstat(name + "-nowhere"); !errors.Is(err, fs.ErrNotExist) {
 		t.Error(err)
 	}
-	// A temporary file that somebody has put there is not written through.
+	// A temporary file that another user has put there is not written through.
 	must(t, os.Symlink(name, name+".half"))
 	if _, err := Replace(Disk{}, name+".half", name+"-other", []byte("new"), time.Time{}); err != nil {
 		t.Error(err)

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// A file that somebody reads is replaced when they have read it.
+// A file that is being read is replaced when the reader has closed it.
 func TestAFileThatIsOpenIsReplacedLater(t *testing.T) {
 	name := newFile(t, "before")
 	reader, err := os.Open(name)

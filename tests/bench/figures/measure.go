@@ -33,7 +33,7 @@ var groups = []group{
 	{"LargeVault", "resident", 3, true},
 }
 
-// result holds the figures of one round, by benchmark and by the name of the figure.
+// result has the figures of one round, by benchmark and by the name of the figure.
 type result map[string]map[string]float64
 
 // measure runs all groups and returns a result for each round. Figures of a group that

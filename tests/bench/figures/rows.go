@@ -15,7 +15,7 @@ type sides struct {
 	against               string // what the yardstick is
 }
 
-// plain is a row of a figure that stands for itself.
+// plain is a row of a figure of its own.
 func plain(what, unit, aim, benchmark, name string) row {
 	return row{what: what, unit: unit, aim: aim, value: figure(benchmark, name)}
 }

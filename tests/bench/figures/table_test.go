@@ -41,7 +41,7 @@ func TestThePageIsFresh(t *testing.T) {
 	}
 }
 
-// What was measured last are the rows that there are, so none is kept that nobody measures.
+// What was measured last are the rows that there are, so none is kept that is not measured.
 func TestTheLastMeasurementHasEveryRow(t *testing.T) {
 	kept, err := readTable(figuresFile)
 	if err != nil {

@@ -1,6 +1,6 @@
 // Command noop is an MCP server that does next to nothing. With a number it answers every
 // line with as many bytes: what an exchange with it costs is the cost of the pipes and of
-// the client's own code. With the path of a note it answers with what the note holds:
+// the client's own code. With the path of a note it answers with what the note contains:
 // the least that any server has to do for a read.
 package main
 

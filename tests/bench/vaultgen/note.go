@@ -54,7 +54,7 @@ func (g *page) size() int {
 	return size*3/4 + g.IntN(size/2)
 }
 
-// blocks are what notes consist of, each as often as it stands here. Every one
+// blocks are what notes consist of, each as often as it is listed here. Every one
 // ends with a line break, and a blank line follows.
 var blocks = []func(*page){
 	(*page).paragraph, (*page).paragraph, (*page).paragraph, (*page).paragraph, (*page).paragraph, (*page).paragraph,
@@ -83,7 +83,7 @@ func (g *page) sentence() string {
 	return "So " + strings.Join(out, " ") + " then."
 }
 
-// inline is something that stands within a sentence.
+// inline is something that is within a sentence.
 func (g *page) inline() string {
 	switch g.IntN(16) {
 	case 0, 1, 2:
@@ -183,7 +183,7 @@ func (g *page) itemFence() {
 	g.WriteString(strings.ReplaceAll(strings.TrimSuffix(inner, "\n"), "\n", "\n  ") + "\n")
 }
 
-// comment holds a task and a heading, which do not count, and a link and a tag,
+// comment has a task and a heading, which do not count, and a link and a tag,
 // which do.
 func (g *page) comment() {
 	g.WriteString("%%\n# Not a heading\n- [ ] not a task\nSo " + g.link() + " #commented\n%%\n")
@@ -209,7 +209,7 @@ func (g *page) named() {
 	g.WriteString(g.sentence() + fmt.Sprintf(" ^b%d\n", g.ids))
 }
 
-// indented stands behind a heading, for behind a list it would belong to that.
+// indented follows a heading, for after a list it would belong to that.
 func (g *page) indented() {
 	g.heading()
 	g.WriteString("\n    [[Code]] #code\n    - [ ] code\n")

@@ -12,7 +12,7 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// digest is what a folder holds: names, bytes, times of change.
+// digest is what a folder contains: names, bytes, times of change.
 func digest(t *testing.T, folder string) (sum string, files int, bytes int64) {
 	t.Helper()
 	h := sha256.New()
@@ -117,6 +117,6 @@ func TestAFolderThatHoldsSomethingIsRefused(t *testing.T) {
 		t.Error("wrote a vault over a file, or one of no notes")
 	}
 	if held, _ := os.ReadDir(folder); len(held) != 1 {
-		t.Errorf("the folder holds %d files", len(held))
+		t.Errorf("the folder contains %d files", len(held))
 	}
 }

@@ -1,6 +1,6 @@
 package vaultgen
 
-// The names and words of a vault. "Café" stands here in both normal forms.
+// The names and words of a vault. "Café" is here in both normal forms.
 var (
 	folderNames = []string{"Projects", "Areas", "People", "Reading", "Ideas", "Work", "Garden", "Läden", "旅行", "Ordner mit Leerzeichen", "2026", "Notes & Co", "🌱 Seeds"}
 

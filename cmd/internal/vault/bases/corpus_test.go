@@ -14,7 +14,7 @@ import (
 const leastCorpus = 60
 
 // The corpus has bases as people write them, over one vault. What a base prints is
-// in the files behind it: "name.csv" of its first view, "name.View.csv" of another.
+// in the files named after it: "name.csv" of its first view, "name.View.csv" of another.
 func TestCorpus(t *testing.T) {
 	vaultText, err := txtar.ParseFile(filepath.Join("testdata", "corpus.txtar"))
 	if err != nil {

@@ -51,7 +51,7 @@ func TestLinks(t *testing.T) {
 	check("board.canvas", subject{"a file that is no note", documented, [][2]string{{`file.name`, "board.canvas"}, {`file.basename`, "board"}, {`file.tags`, ""}, {`file.properties.keys().length`, "0"}, {`file.hasProperty("x")`, "false"}, {`x`, null}, {`file.hasTag("x")`, "false"}, {`note.isEmpty()`, "true"}}})
 }
 
-// this is the note that holds a base, with its properties.
+// this is the note that contains a base, with its properties.
 func TestThis(t *testing.T) {
 	v := newVault(t, linked, "dir/Hub.md")
 	session := formula.NewSession(context.Background(), v.Source().Environment)

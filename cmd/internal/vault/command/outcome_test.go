@@ -23,7 +23,7 @@ func TestAChangedPieceIsSeen(t *testing.T) {
 			now := bytes.Join([][]byte{old, added}, []byte(breaks))
 			for _, end := range []string{"", "\n", "\r\n"} {
 				if v := IsComposedOf(append(bytes.Clone(now), end...), false, old, added); !v.Done {
-					t.Fatalf("%q behind %q, then %q: not done", added, old, breaks)
+					t.Fatalf("%q after %q, then %q: not done", added, old, breaks)
 				}
 			}
 			at := len(now) - rapid.IntRange(1, len(added)).Draw(t, "at")

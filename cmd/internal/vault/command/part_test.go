@@ -138,7 +138,7 @@ func TestAnAnswerIsHadInParts(t *testing.T) {
 		{id, 4, 100, "three\nfour\n"}, {id, 10, 1, "four\n"}, {id, 0, MaxBytes, "one\nthree\nfour\n"},
 		{id, 3, 1, ""}, {id, 15, 1, ""}, {id, 16, 1, ""}, {"another", 0, 1, ""},
 	}
-	for range 2 { // whoever was cut off asks again
+	for range 2 { // the one that was cut off asks again
 		for _, tt := range tests {
 			if pieces, ok := s.Get(tt.id, tt.from, tt.atLeast); ok != (tt.want != "") || string(bytes.Join(pieces, nil)) != tt.want {
 				t.Errorf("%d bytes from %d: %q, %v; want %q", tt.atLeast, tt.from, pieces, ok, tt.want)
@@ -180,7 +180,7 @@ func TestAnswersAreFewAndSmall(t *testing.T) {
 	}
 	last := put(t, &s, MaxBytes)
 	if len(s.answers) != 1 || !has(&s, last) || s.bytes != MaxBytes {
-		t.Errorf("%d answers with %d bytes are kept beside one that fills the store", len(s.answers)-1, s.bytes-MaxBytes)
+		t.Errorf("%d answers with %d bytes are kept with one that fills the store", len(s.answers)-1, s.bytes-MaxBytes)
 	}
 }
 
@@ -195,7 +195,7 @@ func TestAnswersGetOld(t *testing.T) {
 		time.Sleep(maxAge - time.Second)
 		s.Sweep()
 		if !has(&s, id) {
-			t.Error("it went too early behind its last use")
+			t.Error("it was removed too early after its last use")
 		}
 		time.Sleep(time.Second)
 		if _, ok := s.Get(id, 0, 1); ok {

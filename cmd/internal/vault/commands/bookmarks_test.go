@@ -18,7 +18,7 @@ func FuzzBookmark(f *testing.F) {
 		type file struct{ Items []json.RawMessage }
 		var before, after file
 		if strings.TrimSpace(text) != "" && json.Unmarshal([]byte(text), &before) != nil {
-			t.Skip() // such as "Items" beside "items"
+			t.Skip() // such as "Items" next to "items"
 		}
 		if err := json.Unmarshal(edited, &after); err != nil {
 			t.Fatalf("%q became %q: %v", text, edited, err)

@@ -10,7 +10,7 @@ import (
 )
 
 // TestANoteThatICloudTookIsNotMadeAgain: a second one would be in conflict with it when it
-// comes back.
+// returns.
 func TestANoteThatICloudTookIsNotMadeAgain(t *testing.T) {
 	folder, root := t.TempDir(), filepath.Join("Ideas", system.CloudStub("Bread.md"))
 	must(t, os.Mkdir(filepath.Join(folder, "Ideas"), 0o700))

@@ -31,7 +31,7 @@ func TestWhatIsInTheCloudIsFetchedForItsReaderOnly(t *testing.T) {
 		t.Errorf("read on a walk: %v", met)
 	}
 	if _, _, err := f.ReadHere(mustPath(t, "Away.md")); !errors.Is(err, system.ErrElsewhere) {
-		t.Errorf("by its path, but for nobody: %v", err)
+		t.Errorf("by its path, but for no one: %v", err)
 	}
 	if text, err := f.Read(mustPath(t, "Away.md")); err != nil || string(text) != "text" {
 		t.Errorf("for its reader: %q, %v", text, err)

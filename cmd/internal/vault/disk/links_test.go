@@ -93,7 +93,7 @@ func TestAHardLinkedFileIsAFileWhereNothingIsHidden(t *testing.T) {
 		t.Error(err)
 	}
 	if text, err := os.ReadFile(filepath.Join(dir, "Private", "secret.md")); string(text) != "text" || err != nil {
-		t.Errorf("the other name holds %q, %v", text, err)
+		t.Errorf("the other name contains %q, %v", text, err)
 	}
 }
 

@@ -86,7 +86,7 @@ func TestUnportableSaysWhy(t *testing.T) {
 	}
 }
 
-// No other character keeps a name from being made, wherever it stands.
+// No other character keeps a name from being made, wherever it is.
 func TestEveryOtherCharacterIsPortable(t *testing.T) {
 	for c := rune(' '); c <= '~'; c++ {
 		closed := strings.ContainsRune(`:*?"<>|#^`, c)

@@ -10,7 +10,7 @@ import (
 	"vaultwicket/tests/memory"
 )
 
-// raceRounds is how often each change is made beside somebody who exchanges its
+// raceRounds is how often each change is made while another process exchanges its
 // folder for a link and back without a pause.
 const raceRounds = 60
 
@@ -75,7 +75,7 @@ func TestAChangeBesideExchangesOfItsFolder(t *testing.T) {
 				swaps += one.swaps + other.swaps
 				want := map[string]string{"n.md": "same", "x.md": "x"}
 				if got := contents(t, filepath.Join(dir, "Private")); !maps.Equal(got, want) {
-					t.Fatalf("Private holds %q", got)
+					t.Fatalf("Private contains %q", got)
 				}
 				os.RemoveAll(dir)
 			}

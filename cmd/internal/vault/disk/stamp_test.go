@@ -98,7 +98,7 @@ func TestAStampTellsAChangeWhoseTimeWasPutBack(t *testing.T) {
 			folder, full := openFolder(t, dir), filepath.Join(dir, "n.md")
 			before, err := folder.Stamp(mustPath(t, "n.md"))
 			must(t, err)
-			// The clock of the file system may stand still for a moment.
+			// The clock of the file system may stop for a moment.
 			for range 1_000_000 {
 				must(t, change(full))
 				must(t, os.Chtimes(full, time.Time{}, time.Unix(0, before.Modified)))

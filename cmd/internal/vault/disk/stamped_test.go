@@ -116,7 +116,7 @@ func TestReadIntoUsesTheMemoryItIsGiven(t *testing.T) {
 		for name, want := range map[string]string{"short.md": "short", "empty.md": ""} {
 			text, stamp, err := at.read(name, buf)
 			if err != nil || string(text) != want || stamp.Size != int64(len(want)) {
-				t.Errorf("%s: %s holds %q, %+v, %v", kind, name, text, stamp, err)
+				t.Errorf("%s: %s contains %q, %+v, %v", kind, name, text, stamp, err)
 			}
 			if &text[:1][0] != &buf[0] {
 				t.Errorf("%s: %s was read into other memory", kind, name)

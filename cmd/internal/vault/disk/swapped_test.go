@@ -24,7 +24,7 @@ func exchange(t testing.TB, dir, name, target string) {
 	must(t, err)
 }
 
-// swappedVault is a vault in which the rules hide Private and let nobody write
+// swappedVault is a vault in which the rules hide Private and let no one write
 // in Kept. Both hold what the calls of these tests expect, so that nothing but
 // the folder tells the right file from the wrong one.
 var swappedVault = map[string]string{
@@ -63,7 +63,7 @@ var changesOfSwapped = map[string]func(*Folder) error{
 }
 
 // A folder that is exchanged for a link, at any moment before the file in it is
-// changed, leads the change nowhere: what is behind the link stays as it is.
+// changed, leads the change nowhere: the target of the link stays as it is.
 func TestAChangeDoesNotFollowAFolderThatBecameALink(t *testing.T) {
 	needsLinks(t)
 	for name, act := range changesOfSwapped {
@@ -101,7 +101,7 @@ func checkBehind(t *testing.T, dir, name string, n int, err error) {
 	for _, folder := range []string{"Private", "Kept"} {
 		want := map[string]string{"n.md": "same", "x.md": "x"}
 		if got := contents(t, filepath.Join(dir, folder)); !maps.Equal(got, want) {
-			t.Errorf("%s, exchanged before call %d: %v, and %s holds %q", name, n, err, folder, got)
+			t.Errorf("%s, exchanged before call %d: %v, and %s contains %q", name, n, err, folder, got)
 		}
 	}
 }

@@ -62,7 +62,7 @@ func TestSweep(t *testing.T) {
 		t.Errorf("the tree is %q, want %q", got, kept)
 	}
 	if linked && len(contents(t, other)) != 2 {
-		t.Errorf("behind the link is %q", contents(t, other))
+		t.Errorf("the target of the link is %q", contents(t, other))
 	}
 }
 

@@ -43,7 +43,7 @@ func (l levels) Enters(folder string) bool {
 }
 
 // byPath are the exported methods that take a path, each called on one path
-// that is hidden, beside one that is seen.
+// that is hidden, next to one that is seen.
 var byPath = []struct {
 	name string
 	call func(f *Folder, hidden, seen Path) error

@@ -76,7 +76,7 @@ func TestAnEntryIsReadFromItsOpenFolder(t *testing.T) {
 	}
 	for name, text := range read {
 		if text != "text of "+name {
-			t.Errorf("%s holds %q", name, text)
+			t.Errorf("%s contains %q", name, text)
 		}
 	}
 }

@@ -222,7 +222,7 @@ func TestSetTask(t *testing.T) {
 	}
 }
 
-// editSound checks what holds for every note and every text.
+// editSound checks what is true for every note and every text.
 func editSound(t interface{ Fatalf(string, ...any) }, text []byte, name, content string, line int) {
 	input := bytes.Clone(text)
 	note := markdown.Scan(text)

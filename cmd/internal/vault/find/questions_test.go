@@ -110,7 +110,7 @@ func (m *measure) String() string {
 	return fmt.Sprintf("%3d  nDCG@10 %.3f  recall@10 %.3f  MRR %.3f", m.n, m.ndcg/n, m.recall/n, m.mrr/n)
 }
 
-// ways are what find is measured beside: each answers a question with paths.
+// ways are what find is compared with: each answers a question with paths.
 func ways(t testing.TB, n notes) map[string]func(string) []string {
 	x, v := n.vault()
 	paths := slices.Sorted(keys(n))

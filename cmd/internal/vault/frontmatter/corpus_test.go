@@ -108,7 +108,7 @@ func (c *corpusCase) read(line string) bool {
 	return true
 }
 
-// variants are the note as it is, with line ends of another system, behind a byte
+// variants are the note as it is, with line ends of another system, after a byte
 // order mark and without a break at its end, as far as each is another one.
 func (c *corpusCase) variants() map[string]*corpusCase {
 	all := map[string]*corpusCase{"": c}
@@ -157,7 +157,7 @@ func (c *corpusCase) note() []byte {
 }
 
 // withValue is the note with the lines of the property written anew: form is what
-// stands behind the head. All other lines are as they were.
+// follows the head. All other lines are as they were.
 func (c *corpusCase) withValue(form string) string {
 	end, written := c.lineEnd(), false
 	return c.join(func(l corpusLine) string {
@@ -186,7 +186,7 @@ func (c *corpusCase) withValue(form string) string {
 }
 
 // lineEnd is the break for the lines that are written: that of the first line of
-// the property, else that of the line before its place, else behind it.
+// the property, else that of the line before its place, else after it.
 func (c *corpusCase) lineEnd() string {
 	before := ""
 	for _, l := range c.lines {
@@ -234,7 +234,7 @@ func (c *corpusCase) without() string {
 	})
 }
 
-// corpusValues are values and how they stand behind the head of their line. A
+// corpusValues are values and how they follow the head of their line. A
 // text of lines may be written in quotes where it would not survive otherwise.
 var corpusValues = []struct {
 	value Value

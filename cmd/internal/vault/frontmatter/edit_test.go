@@ -146,7 +146,7 @@ func TestParseValue(t *testing.T) {
 	tests := []struct {
 		typed string
 		as    Type
-		want  string // as YAML behind the key
+		want  string // as YAML after the key
 	}{
 		{"x", "text", " x\n"}, {"12", "text", " \"12\"\n"}, {"", "text", " \"\"\n"}, {"a\nb", "text", " |-\n  a\n  b\n"},
 		{"a, b ,c", "list", "\n  - a\n  - b\n  - c\n"}, {"", "list", "\n  - \"\"\n"}, {"[]", "list", " []\n"},
@@ -221,7 +221,7 @@ func TestRewriteLinks(t *testing.T) {
 	}
 }
 
-// setSound checks what holds for every note, key and value: the edit is refused
+// setSound checks what is true for every note, key and value: the edit is refused
 // or changes nothing but the property.
 func setSound(t interface{ Fatalf(string, ...any) }, note []byte, key string, value Value) {
 	before := bytes.Clone(note)

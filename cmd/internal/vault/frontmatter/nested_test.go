@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// books is a base as a person keeps one: with comments, blank lines and keys that nobody knows.
+// books is a base as a person keeps one: with comments, blank lines and unknown keys.
 const books = `# my books
 filters:
   and:

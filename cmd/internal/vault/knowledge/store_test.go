@@ -65,7 +65,7 @@ func filtersIn(k *Store, from View, x *index.Index) (texts, filters int) {
 }
 
 // TestFiltersAreMadeByWhoSearches has an index made by a process for one call, and searches
-// behind it: by a worker, which keeps the filters when it rests, and by processes for one
+// after it: by a worker, which keeps the filters when it rests, and by processes for one
 // call, which keep them at once.
 func TestFiltersAreMadeByWhoSearches(t *testing.T) {
 	t.Run("one call", func(t *testing.T) { searchWithoutFilters(t, false) })

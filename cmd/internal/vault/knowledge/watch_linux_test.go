@@ -19,7 +19,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// watched is a folder, its watcher, and what somebody knows of it who looks only
+// watched is a folder, its watcher, and what is known of it to a reader who looks only
 // at what the watcher names.
 type watched struct {
 	t     *testing.T
@@ -56,7 +56,7 @@ func (h *watched) write(name, text string) {
 	}
 }
 
-// files returns what lies below a path, which may be a file.
+// files returns what is below a path, which may be a file.
 func (h *watched) files(below string) map[string]string {
 	found := map[string]string{}
 	_ = filepath.WalkDir(h.path(below), func(path string, d fs.DirEntry, err error) error {

@@ -73,7 +73,7 @@ func TestPathsThatDifferInCaseAlone(t *testing.T) {
 	}
 }
 
-// TestResolveAgreesWithAWalk holds the maps against a look at every file.
+// TestResolveAgreesWithAWalk compares the maps with a look at every file.
 func TestResolveAgreesWithAWalk(t *testing.T) {
 	segment := rapid.SampledFrom([]string{"a", "A", "b", "bb", "c.x", "é", "E\u0301"})
 	rapid.Check(t, func(t *rapid.T) {

@@ -31,7 +31,7 @@ func sound(t interface{ Fatalf(string, ...any) }, text []byte) Note {
 	lines := bytes.Count(text, []byte("\n")) + 1
 	inside := func(what string, span Span, line int) {
 		if span.Start < 0 || span.Start > span.End || span.End > len(text) {
-			t.Fatalf("%q: %s lies at %v", text, what, span)
+			t.Fatalf("%q: %s is at %v", text, what, span)
 		}
 		if line < 1 || line > lines {
 			t.Fatalf("%q: %s on line %d", text, what, line)

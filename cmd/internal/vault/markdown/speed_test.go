@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// maxLooked is how often a byte may be looked at beside the one pass. Most of
+// maxLooked is how often a byte may be looked at in addition to the one pass. Most of
 // it comes from the depth of containers, each of which looks at its line.
 const maxLooked = 2 * maxDepth
 

@@ -53,7 +53,7 @@ func TestRegexesMeanWhatTheyDoInJavaScript(t *testing.T) {
 	}
 }
 
-// bothEnginesAgree holds a text against the other engine, too.
+// bothEnginesAgree checks a text with the other engine, too.
 func bothEnginesAgree(t *testing.T, q *Query, text string) {
 	t.Helper()
 	re := q.root.(*operator).node.(*term).pattern.(*regexTerm)
@@ -69,7 +69,7 @@ func bothEnginesAgree(t *testing.T, q *Query, text string) {
 	}
 }
 
-// spellingsAgree holds a text against the regex as it is written, too.
+// spellingsAgree checks a text with the regex as it is written, too.
 func spellingsAgree(t *testing.T, q *Query, text string) {
 	t.Helper()
 	re := q.root.(*operator).node.(*term).pattern.(*regexTerm)
@@ -135,7 +135,7 @@ func TestSlowRegexEndsTheSearch(t *testing.T) {
 	}
 }
 
-// The engine that cannot be interrupted is given no more text once nobody waits.
+// The engine that cannot be interrupted is given no more text once no one waits.
 func TestACancelledMatchReadsNoFurther(t *testing.T) {
 	l := newLinear(`(?:[a-z ]{0,90}){9}Q1`)
 	ctx, cancel := context.WithCancel(t.Context())

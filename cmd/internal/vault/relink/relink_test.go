@@ -146,7 +146,7 @@ func pathsOf(text []byte, source string) (links []markdown.Link) {
 	return append(links, found.Links...)
 }
 
-// sound checks what holds for every text: a link that led somewhere leads
+// sound checks what is true for every text: a link that led somewhere leads
 // there, unless it is named as left; all else is as it was.
 func sound(t interface{ Fatalf(string, ...any) }, m *Move, text []byte, source string) {
 	input := bytes.Clone(text)
@@ -191,12 +191,12 @@ func sound(t interface{ Fatalf(string, ...any) }, m *Move, text []byte, source s
 		}
 	}
 	if strings.HasSuffix(source, ".md") && masked(text) != masked(edited) {
-		t.Fatalf("%q became %q beside its links", text, edited)
+		t.Fatalf("%q became %q in addition to its links", text, edited)
 	}
 }
 
 // bareIsUnique checks that a rewritten link is a bare name only if one file alone
-// has the name, or if the path cannot stand in a link.
+// has the name, or if a link cannot contain the path.
 func bareIsUnique(t interface{ Fatalf(string, ...any) }, m *Move, link markdown.Link, text, edited []byte) {
 	if strings.Contains(link.Path, "/") {
 		return

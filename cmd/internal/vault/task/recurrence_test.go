@@ -67,7 +67,7 @@ func TestNext(t *testing.T) {
 			for i, day := range days[1:] {
 				next, ok := rule.Next(date(t, days[i]))
 				if got := next.Format(time.DateOnly); !ok || got != day {
-					t.Errorf("behind %s comes %s, %v, want %s", days[i], got, ok, day)
+					t.Errorf("after %s comes %s, %v, want %s", days[i], got, ok, day)
 				}
 			}
 			if rule.WhenDone != strings.HasSuffix(test.rule, "when done") {
@@ -139,17 +139,17 @@ func TestNextIsTheFirst(t *testing.T) {
 		start := time.Unix(0, 0).UTC().AddDate(0, 0, rapid.IntRange(0, 40_000).Draw(t, "start"))
 		next, ok := rule.Next(start)
 		if !ok || !next.After(start) {
-			t.Fatalf("behind %v comes %v", start, next)
+			t.Fatalf("after %v comes %v", start, next)
 		}
 		if len(rule.weekdays)+len(rule.days)+len(rule.months) == 0 && rule.unit >= monthly {
 			if next.Day() != start.Day() && next.AddDate(0, 0, 1).Day() != 1 {
-				t.Fatalf("behind %v comes %v", start, next)
+				t.Fatalf("after %v comes %v", start, next)
 			}
 			return
 		}
 		for d := start.AddDate(0, 0, 1); d.Before(next); d = d.AddDate(0, 0, 1) {
 			if rule.from(start).includes(start, d) {
-				t.Fatalf("behind %v comes %v, and %v lies between", start, next, d)
+				t.Fatalf("after %v comes %v, and %v is between", start, next, d)
 			}
 		}
 	})

@@ -177,6 +177,6 @@ func TestASessionEnds(t *testing.T) {
 	cancel()
 	session := NewSession(ctx, environment(n))
 	if session.Row(n).Eval(Compile("many.map(value)")); session.Err() != context.Canceled {
-		t.Errorf("a query that nobody waits for ends with %v", session.Err())
+		t.Errorf("a query that no one waits for ends with %v", session.Err())
 	}
 }

@@ -35,7 +35,7 @@ func FuzzParse(f *testing.F) {
 			t.Errorf("%q fails at byte %d, position %d, reason %q", text, problem.At, problem.Position, problem.Reason)
 		}
 		if utf8.ValidString(text) && problem.Position > len(utf16.Encode([]rune(text))) {
-			t.Errorf("position %d is behind the end of %q", problem.Position, text)
+			t.Errorf("position %d is after the end of %q", problem.Position, text)
 		}
 	})
 }

@@ -161,7 +161,7 @@ func glob(t testing.TB, dir, pattern string) []string {
 func TestWhatWasPutIsFound(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "made", "when needed")
 	if c := open(t, dir); c.Len() != 0 {
-		t.Fatal("a cache that is not there holds something")
+		t.Fatal("a cache that is not there contains something")
 	}
 	if _, err := os.Stat(dir); err == nil {
 		t.Fatal("opening has made the folder")
@@ -183,7 +183,7 @@ func TestTheCacheOfSomethingElseIsEmpty(t *testing.T) {
 	if c := Open(dir, testVault+"2", testProgram); c.Len() != 0 {
 		t.Error("another vault's")
 	}
-	// Even if a table lies where that of another vault would.
+	// Even if a table is where that of another vault would.
 	own, other := newPlace(dir, testVault), newPlace(dir, "/other")
 	for _, name := range tableAndPack(t, dir) {
 		must(t, os.Rename(name, strings.Replace(name, own.stem, other.stem, 1)))
@@ -308,7 +308,7 @@ func TestZeroRecordsAndStampsHoldNothing(t *testing.T) {
 	dir := t.TempDir()
 	c := open(t, dir)
 	if _, ok := c.Text(Record{}, nil); ok || (Record{}).HasFacts() || (Record{}).HasText() {
-		t.Error("the zero record holds something")
+		t.Error("the zero record contains something")
 	}
 	u := c.Update()
 	u.Keep("a", Record{})

@@ -6,7 +6,7 @@ import (
 )
 
 // FuzzTable takes arbitrary bytes for a table. One that is sound names nothing
-// that does not lie in its pack, finds every path that it holds, and is what its
+// that is not in its pack, finds every path that it contains, and is what its
 // own entries would be written as.
 func FuzzTable(f *testing.F) {
 	whole := tableOf(packID{2}, 32, rows...)
@@ -30,7 +30,7 @@ func FuzzTable(f *testing.F) {
 				}
 				for _, s := range items[i].spans {
 					if s.isKept() && (s.at > table.length || s.end() > table.length) {
-						t.Fatalf("%+v lies behind %d", s, table.length)
+						t.Fatalf("%+v is after %d", s, table.length)
 					}
 				}
 			}

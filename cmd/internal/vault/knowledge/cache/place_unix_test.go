@@ -35,7 +35,7 @@ func TestAFolderOfOthersIsNotUsed(t *testing.T) {
 	link := filepath.Join(t.TempDir(), "link")
 	must(t, os.Symlink(dir, link))
 	if c := open(t, link); c.Len() != 0 || c.Update() != nil {
-		t.Error("one behind a link is")
+		t.Error("one through a link is")
 	}
 	file := filepath.Join(t.TempDir(), "file")
 	must(t, os.WriteFile(file, nil, 0o600))

@@ -120,7 +120,7 @@ func sameGraph(t *rapid.T, got *Index) {
 }
 
 // However files come, go, move and change, the graph that followed is the one that is
-// built from nothing, whether somebody asked for those between or not.
+// built from nothing, whether those between were asked for or not.
 func TestAGraphThatFollowsChangesIsTheOneBuiltFromNothing(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := &model{map[string]string{}, map[string]*File{}}
