@@ -16,9 +16,11 @@ import (
 	"time"
 
 	"vaultwicket/allowlist/quote"
+	"vaultwicket/cmd/internal/release"
 	"vaultwicket/cmd/internal/settings"
 	"vaultwicket/cmd/internal/terminal"
 	"vaultwicket/gateway"
+	"vaultwicket/gateway/consent"
 	"vaultwicket/gateway/mcpserver"
 	"vaultwicket/gateway/mcpserver/streamable"
 	"vaultwicket/gateway/oauth"
@@ -68,6 +70,14 @@ func serveHTTP(ctx context.Context, o settings.Opened, c mcpserver.Config) error
 			return err
 		}
 		config.SignIn, resource.Issuer = signIn, signIn.Issuer()
+		remove, err := private.RegisterServer(consent.Pages(private.StateFolder(o.Std.Getenv, "")), private.Server{
+			Session: settings.Session(), PID: os.Getpid(), Since: time.Now().UTC(), Version: release.Version, Transport: consent.RemotePage, URL: signIn.Issuer() + signin.Pages,
+		})
+		if err != nil {
+			o.Log.Warn("links to questions cannot lead to the page of this server: " + err.Error())
+		} else {
+			defer remove()
+		}
 	}
 	if resource.Issuer != "" {
 		config.Resource = &resource
@@ -168,7 +178,8 @@ func openSignIn(o settings.Opened, gateways func(agent string) *gateway.Gateway)
 	}
 	return signin.New(signin.Config{
 		Resource: o.HTTP.PublicURL, Scopes: policy.ScopeNames(policy.ScopeDestructive), Agents: rights, Style: ui.Stylesheet(),
-		Store: signin.OpenStore(state), Log: o.Log, Now: time.Now,
+		Question: func(ref string) (string, func(bool) error) { return ui.Asked(state, settings.Session(), ref) },
+		Store:    signin.OpenStore(state), Log: o.Log, Now: time.Now,
 	})
 }
 

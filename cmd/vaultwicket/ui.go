@@ -119,7 +119,7 @@ func servePage(ctx context.Context, std terminal.Streams, args []string) error {
 		debug.SetGCPercent(serveGarbage) // it stays open all day
 	}
 	remove, err := private.RegisterServer(consent.Pages(state), private.Server{
-		Session: settings.Session(), PID: os.Getpid(), Since: time.Now().UTC(), Version: release.Version, Transport: "page", URL: "http://" + l.Addr().String(),
+		Session: settings.Session(), PID: os.Getpid(), Since: time.Now().UTC(), Version: release.Version, Transport: consent.LocalPage, URL: "http://" + l.Addr().String(),
 	})
 	if err != nil {
 		o.Log.Warn("links to questions cannot lead to this page: " + err.Error())

@@ -97,8 +97,8 @@ func (a *Approvals) Request(ctx context.Context, by Requester, q Question, refus
 	}
 	reply := NoWay
 	var onPage StoredQuestion
-	q.OnPage = func() (Page, bool) {
-		if a.store == nil || Link(a.state, "") == "" {
+	q.OnPage = func(kinds ...string) (Page, bool) {
+		if a.store == nil || Link(a.state, "", kinds...) == "" {
 			return Page{}, false
 		}
 		left, err := a.leave(vault, q, by)
@@ -106,7 +106,7 @@ func (a *Approvals) Request(ctx context.Context, by Requester, q Question, refus
 			return Page{}, false
 		}
 		onPage = left
-		return Page{q.told(by), Link(a.state, left.Ref), left.Ref, func(ctx context.Context) bool { return a.answered(ctx, left.Ref) }}, true
+		return Page{q.told(by), Link(a.state, left.Ref, kinds...), left.Ref, func(ctx context.Context) bool { return a.answered(ctx, left.Ref) }}, true
 	}
 	if by.Ask != nil {
 		end, is := a.attention.begin(by.Caller, q.calls())
@@ -244,7 +244,7 @@ func (a *Approvals) leaveQuestion(vault string, q Question, by Requester, refusa
 		return failure.New(failure.CodeUnconfirmed, failure.Of(refusal).Hint, "command %q: approval cannot be requested: %v", q.Command, err)
 	}
 	if a.tell != nil {
-		a.tell(q.told(by), Link(a.state, left.Ref))
+		a.tell(q.told(by), Link(a.state, left.Ref, RemotePage, LocalPage)) // the owner may be anywhere
 	}
 	return waiting(q)
 }
@@ -260,21 +260,32 @@ func (a *Approvals) leave(vault string, q Question, by Requester) (StoredQuestio
 	})
 }
 
-// Pages is the folder of the local pages that are open, in the state folder: see
-// [private.RegisterServer].
+// Pages is the folder of the pages that are open, in the state folder: see [private.RegisterServer].
 func Pages(state string) string { return filepath.Join(state, "pages") }
 
-// LinkPath is followed by the name of a question, see [StoredQuestion.Ref], in links to the local
-// page. A link gives no right: the page shows it to a browser that is signed in, and to no other.
-const LinkPath = "/question/"
+const (
+	// LocalPage and RemotePage are the transports of pages: of "vaultwicket ui", and of a server where
+	// the owner signs in with a passkey.
+	LocalPage  = "page"
+	RemotePage = "sign-in"
 
-// Link returns the link to a question on the local page that was opened last, "" if none is open.
-func Link(state, ref string) string {
-	pages, err := private.Servers(Pages(state))
-	if err != nil || len(pages) == 0 || pages[0].URL == "" {
-		return ""
+	// LinkPath is followed by the name of a question, see [StoredQuestion.Ref], in links to a page. A
+	// link gives no right: the page shows it to a browser that is signed in, and to no other.
+	LinkPath = "/question/"
+)
+
+// Link returns the link to a question on the page that was opened last, of the first of these kinds
+// of which one is open; "" if none is.
+func Link(state, ref string, kinds ...string) string {
+	pages, _ := private.Servers(Pages(state)) // what cannot be read is none
+	for _, kind := range kinds {
+		for _, p := range pages {
+			if p.Transport == kind && p.URL != "" {
+				return p.URL + LinkPath + ref
+			}
+		}
 	}
-	return pages[0].URL + LinkPath + ref
+	return ""
 }
 
 // waiting is the error while the user has to answer in a terminal. It does not contain the code of
@@ -320,7 +331,7 @@ func (a *Approvals) Void(agent string) {
 type Answer struct {
 	Code    string // of the question
 	Approve bool   // false denies
-	By      string // where they were shown it, such as "terminal" or "page"
+	By      string // where they were shown it: "terminal", "page" or "sign-in"
 	Session string // of the process that shows it
 }
 

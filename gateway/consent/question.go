@@ -38,9 +38,9 @@ type Question struct {
 	Links string
 	// Because says why a flow rule is about the call, "" where none is.
 	Because string
-	// OnPage leaves the question on the local page, for an [Asker] that has the client open its
-	// link. It reports false where no page is open, and the question cannot be left.
-	OnPage func() (Page, bool)
+	// OnPage leaves the question on a page, for an [Asker] that has the client open its link. It
+	// reports false where no page of these kinds is open, see [Link], or the question cannot be left.
+	OnPage func(kinds ...string) (Page, bool)
 	// Digest is that of the exact call, and of the notes as they are at the time of the
 	// question. An approval is good for nothing else.
 	Digest [sha256.Size]byte
@@ -60,7 +60,7 @@ type Question struct {
 	Spelled map[string]string
 }
 
-// Page is a question on the local page. The link gives no right to answer it.
+// Page is a question on a page. The link gives no right to answer it.
 type Page struct {
 	Text, Link, Ref string // Text is without names of notes; see [StoredQuestion] for Ref
 	// Answered waits until the user has answered, and reports false if ctx ends before.

@@ -68,7 +68,7 @@ func (h handler) addApp(s *server.MCPServer, hooks *server.Hooks) {
 // view is what the app shows of one call; nil for a client that does not show it.
 type view struct {
 	app   App
-	local bool // a link to the page of this machine leads there
+	modes askModes
 	lines []consent.Line
 	link  string
 }
@@ -77,11 +77,11 @@ func (h handler) viewOf(ctx context.Context) *view {
 	if !h.showsApps(ctx) {
 		return nil
 	}
-	return &view{app: h.App, local: wire.PeerOf(ctx).Caller == ""}
+	return &view{app: h.App, modes: askModes{far: wire.PeerOf(ctx).Caller != ""}}
 }
 
 // ask is the [consent.Asker] that shows a question that the client does not ask: it waits for the
-// user on the local page or in the terminal.
+// user on a page or in the terminal.
 func (v *view) ask(next consent.Asker) consent.Asker {
 	if v == nil {
 		return next
@@ -93,10 +93,7 @@ func (v *view) ask(next consent.Asker) consent.Asker {
 			}
 		}
 		v.lines = q.Lines
-		if !v.local {
-			return consent.NoWay
-		}
-		page, open := q.OnPage()
+		page, open := q.OnPage(v.modes.pages()...)
 		if !open {
 			return consent.NoWay
 		}

@@ -79,9 +79,21 @@ func (h handler) elicit(ctx context.Context, params mcp.CallToolParams) (*elicit
 	return i, i.ask
 }
 
-// askModes are the ways in which a client can ask its user: it shows a form, or opens a link to the
-// local page.
-type askModes struct{ form, page bool }
+// askModes are the ways in which a client can ask its user: it shows a form, or opens a link to a
+// page. One that is far may be on another machine.
+type askModes struct{ form, page, far bool }
+
+// pages are the kinds of pages that the client opens: where the owner has to sign in with a passkey
+// only if there is no other way.
+func (m askModes) pages() []string {
+	switch {
+	case m.far:
+		return []string{consent.RemotePage}
+	case m.form:
+		return []string{consent.LocalPage}
+	}
+	return []string{consent.LocalPage, consent.RemotePage}
+}
 
 // capabilitiesOf returns what the client of a request declared. In the newer protocol version,
 // capabilities apply to one request only.
@@ -96,14 +108,13 @@ func capabilitiesOf(ctx context.Context) (can mcp.ClientCapabilities) {
 	return can
 }
 
-// modesOf returns the modes that the client of a request declared. A client over HTTP may be on
-// another machine, where a link to the page of this one leads nowhere.
+// modesOf returns the modes that the client of a request declared.
 func modesOf(ctx context.Context) askModes {
 	e := capabilitiesOf(ctx).Elicitation
 	if e == nil {
 		return askModes{}
 	}
-	return askModes{form: e.Form != nil || e.URL == nil, page: e.URL != nil && wire.PeerOf(ctx).Caller == ""}
+	return askModes{form: e.Form != nil || e.URL == nil, page: e.URL != nil, far: wire.PeerOf(ctx).Caller != ""}
 }
 
 // ask is the [consent.Asker] for clients that send the call again.
@@ -173,14 +184,14 @@ func (h handler) askNow(ctx context.Context, modes askModes, q consent.Question)
 	return answer
 }
 
-// dialog returns what the client is asked: to open the question on the local page, if one is open, or
+// dialog returns what the client is asked: to open the question on a page, if one is open, or
 // to show a form. To accept the form is the approval: it has no field to be filled in, and a choice
 // only where there is more than one way to allow. To open the page approves nothing.
 func (m askModes) dialog(q consent.Question) (params mcp.ElicitationParams, page *consent.Page, ok bool) {
 	if m.page {
-		if on, ok := q.OnPage(); ok {
+		if on, ok := q.OnPage(m.pages()...); ok {
 			return mcp.ElicitationParams{
-				Mode: mcp.ElicitationModeURL, ElicitationID: on.Ref, URL: on.Link, Message: on.Text + ". The local page shows the whole change; approve or deny it there.",
+				Mode: mcp.ElicitationModeURL, ElicitationID: on.Ref, URL: on.Link, Message: on.Text + ". The page shows the whole change; approve or deny it there.",
 			}, &on, true
 		}
 	}

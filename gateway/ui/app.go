@@ -2,7 +2,9 @@ package ui
 
 import (
 	"html/template"
+	"slices"
 	"strings"
+	"time"
 
 	"vaultwicket/gateway/consent"
 )
@@ -25,6 +27,21 @@ func AppView(lines []consent.Line, waits bool, link string) string {
 		Waits bool
 		Link  string
 	}{frame{}.Blocks(lines), waits, link})
+}
+
+// Asked returns the question that waits under a name, see [consent.LinkPath], as the local page shows
+// it, and what answers it; "" if none does. session is the process in the audit log.
+func Asked(state, session, ref string) (shown string, answer func(approve bool) error) {
+	p := &page{Config: Config{State: state, Now: time.Now}}
+	waiting, _, _, _, _ := p.questions() // what cannot be read cannot be answered
+	i := slices.IndexFunc(waiting, func(q consent.StoredQuestion) bool { return ref != "" && q.Ref == ref })
+	if i < 0 {
+		return "", nil
+	}
+	return drawn("question", p.cardOf(waiting[i])), func(approve bool) error {
+		_, err := consent.Decide(state, consent.Answer{Code: waiting[i].Code, Approve: approve, By: consent.RemotePage, Session: session})
+		return err
+	}
 }
 
 func drawn(name string, data any) string {

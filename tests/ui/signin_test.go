@@ -5,11 +5,14 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/json"
+	"io"
 	"net"
 	"net/http"
 	"net/http/httptest"
 	"net/http/httputil"
 	"net/url"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -34,9 +37,16 @@ func device(verified bool) step {
 	})
 }
 
-// The owner adds a passkey by the link of the terminal, and grants a client rights on the page that
-// the client opens; the client gets a token with them, and no one else does.
-func TestTheOwnerSignsInWithAPasskey(t *testing.T) {
+// passkeySite is a server with a public address where the owner has added a passkey in a window.
+type passkeySite struct {
+	*world
+	server       *rig.HTTPServer
+	origin, link string
+	owner        *tab
+}
+
+func newPasskeySite(t *testing.T, change func(*rig.Rig)) *passkeySite {
+	t.Helper()
 	if browserPath() == "" {
 		t.Skip("no Chromium is installed: the tests of the local page are skipped")
 	}
@@ -45,6 +55,9 @@ func TestTheOwnerSignsInWithAPasskey(t *testing.T) {
 	origin := "http://localhost:" + port
 	r := rig.New(t, map[string]string{"Bread.md": "flour\n"})
 	r.Tables = "[agents.phone]\ntier = \"v1\"\n[agents.reader]\nallow-mutations = false\n"
+	if change != nil {
+		change(r)
+	}
 	r.Flags = []string{"--public-url=" + origin + "/mcp", "--sign-in=passkey"}
 	server := r.OverHTTP()
 	proxy.Config.Handler = &httputil.ReverseProxy{Rewrite: func(p *httputil.ProxyRequest) {
@@ -52,7 +65,143 @@ func TestTheOwnerSignsInWithAPasskey(t *testing.T) {
 		p.Out.Host = p.In.Host
 	}}
 	proxy.Start()
-	defer proxy.Close()
+	t.Cleanup(proxy.Close)
+	w := &world{Rig: r, t: t}
+	var err error
+	if w.browser, err = theBrowser(); err != nil {
+		t.Fatalf("start the browser: %v", err)
+	}
+	s := &passkeySite{world: w, server: server, origin: origin, link: strings.TrimSpace(r.Must("passkey", "add", "--public-url="+origin+"/mcp")), owner: w.window()}
+	s.owner.run(device(true), chromedp.Navigate(s.link), chromedp.Click(chromedp.CSS("#begin")))
+	s.owner.until("the passkey is added", `document.body.innerText.includes("The passkey was added")`)
+	return s
+}
+
+// call calls obsidianCli with a token, as a client without a session that can do what is said.
+func (s *passkeySite) call(token, can, more string, arguments any) (status int, header http.Header, body string) {
+	s.t.Helper()
+	request := s.server.Request(s.t.Context(), http.MethodPost, "/mcp", `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"obsidianCli","arguments":`+rig.JSON(s.t, arguments)+more+`,"_meta":{
+		"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"t","version":"1"},"io.modelcontextprotocol/clientCapabilities":`+can+`}}}`,
+		"Authorization", "Bearer "+token, "MCP-Protocol-Version", "2026-07-28", "Mcp-Method", "tools/call", "Mcp-Name", "obsidianCli")
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	defer response.Body.Close()
+	text, _ := io.ReadAll(response.Body)
+	return response.StatusCode, response.Header, string(text)
+}
+
+// The owner decides from anywhere: a client opens the link to the question, which shows the whole
+// change after a sign-in with the passkey, and so does the link of a message; no one else sees or
+// decides anything, and what is approved for one agent is not for another.
+func TestTheOwnerDecidesOnThePageOfTheServer(t *testing.T) {
+	told := filepath.Join(t.TempDir(), "told")
+	teller := filepath.Join(t.TempDir(), "tell")
+	if err := os.WriteFile(teller, []byte("#!/bin/sh\necho \"$1\" >'"+told+"'\n"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	s := newPasskeySite(t, func(r *rig.Rig) {
+		r.Write("Long.md", strings.Repeat("a line of text\n", 60)+"<script>document.title = 'run'</script>\n")
+		r.Tables = "[agents.phone]\n[agents.other]\n[notify]\ncommand = [" + rig.JSON(t, teller) + "]\n"
+	})
+	agent := func(name string) string { return strings.TrimSpace(s.Must("agent", "add", name)) }
+	phone, other := agent("phone"), agent("other")
+	links := `{"elicitation":{"url":{}}}`
+	removal := map[string]any{"command": "delete", "params": map[string]any{"path": "Long.md"}}
+	type asked struct {
+		Result struct {
+			RequestState  string
+			InputRequests map[string]struct {
+				Params struct{ Mode, URL, Message string }
+			}
+			StructuredContent struct {
+				OK    bool
+				Error struct{ Code, Message string }
+			}
+		}
+	}
+	ask := func(token string, more string) (a asked) {
+		t.Helper()
+		_, _, text := s.call(token, links, more, removal)
+		if err := json.Unmarshal([]byte(text), &a); err != nil {
+			t.Fatal(text)
+		}
+		return a
+	}
+	first := ask(phone, "")
+	question := first.Result.InputRequests["confirm"].Params
+	if question.Mode != "url" || !strings.HasPrefix(question.URL, s.origin+"/oauth/question/") || strings.Contains(question.Message+question.URL, "Long") {
+		t.Fatalf("asked %+v", first)
+	}
+	stranger := s.window()
+	stranger.run(device(true), chromedp.Navigate(question.URL), chromedp.Click(chromedp.CSS("#begin")))
+	stranger.until("a device without the passkey is refused", `document.getElementById("problem").textContent !== ""`)
+	if shown := stranger.text("body"); strings.Contains(shown, "Long") || strings.Contains(shown, "phone") {
+		t.Errorf("a stranger sees %s", shown)
+	}
+	opened := time.Now()
+	s.owner.run(chromedp.Navigate(question.URL), chromedp.Click(chromedp.CSS("#begin")))
+	s.owner.until("the question", `!document.getElementById("consent").hidden`)
+	t.Logf("from the link to the question: %v", time.Since(opened))
+	shown := value[string](s.owner, `document.getElementById("question").textContent`)
+	if strings.Count(shown, "a line of text") != 60 || !strings.Contains(shown, "phone") || !strings.Contains(shown, "<script>") || value[bool](s.owner, `document.title === "run"`) {
+		t.Errorf("the owner sees %s", shown)
+	}
+	decided := time.Now()
+	s.owner.run(chromedp.Click(chromedp.CSS("#allow")))
+	s.owner.until("the decision", `document.getElementById("intro").textContent.startsWith("Approved")`)
+	accept := func(a asked) string {
+		return `,"inputResponses":{"confirm":{"action":"accept"}},"requestState":` + rig.JSON(t, a.Result.RequestState)
+	}
+	if got := ask(other, accept(first)); got.Result.StructuredContent.OK || s.Read("Long.md") == "" {
+		t.Errorf("another agent with the state of the first: %+v", got)
+	}
+	if got := ask(other, ""); got.Result.InputRequests["confirm"].Params.URL == question.URL || got.Result.StructuredContent.OK {
+		t.Errorf("another agent: %+v", got)
+	}
+	if got := ask(phone, accept(first)); !got.Result.StructuredContent.OK || s.Read("Long.md") != "" {
+		t.Fatalf("the approved call: %+v", got)
+	}
+	t.Logf("from the decision to the result: %v", time.Since(decided))
+	if log := s.Must("audit", "list", "--json"); !strings.Contains(log, `"by": "sign-in"`) && !strings.Contains(log, `"by":"sign-in"`) {
+		t.Errorf("the audit log does not say where it was approved: %s", log)
+	}
+	s.Write("Long.md", "again\n")
+	if got := ask(phone, accept(first)); got.Result.StructuredContent.OK || s.Read("Long.md") == "" {
+		t.Errorf("the approval a second time: %+v", got)
+	}
+	// A client that can ask nothing: the message has the link, and there the owner says no.
+	s.call(phone, `{}`, "", map[string]any{"command": "delete", "params": map[string]any{"path": "Bread.md"}})
+	var message string
+	for deadline := time.Now().Add(patience); !strings.Contains(message, "/question/"); time.Sleep(50 * time.Millisecond) {
+		text, _ := os.ReadFile(told)
+		if message = string(text); time.Now().After(deadline) {
+			t.Fatalf("the owner was told %q", message)
+		}
+	}
+	at := message[strings.Index(message, "http"):]
+	if !strings.HasPrefix(at, s.origin+"/oauth/question/") || strings.Contains(message, "Bread") {
+		t.Errorf("the message is %q", message)
+	}
+	s.owner.run(chromedp.Navigate(strings.TrimSpace(at)), chromedp.Click(chromedp.CSS("#begin")))
+	s.owner.until("the question", `document.getElementById("question").textContent.includes("Bread.md")`)
+	s.owner.run(chromedp.Click(chromedp.CSS("#deny")))
+	s.owner.until("the decision", `document.getElementById("intro").textContent.startsWith("Denied")`)
+	if _, _, text := s.call(phone, `{}`, "", map[string]any{"command": "delete", "params": map[string]any{"path": "Bread.md"}}); !strings.Contains(text, "the user declined") || s.Read("Bread.md") == "" {
+		t.Errorf("after a no: %s", text)
+	}
+	s.ended.Store(true) // the answer is an error
+	s.owner.run(chromedp.Navigate(question.URL), chromedp.Click(chromedp.CSS("#begin")))
+	s.owner.until("a link of a question that is over", `document.getElementById("problem").textContent.includes("does not wait any more")`)
+}
+
+// The owner adds a passkey by the link of the terminal, and grants a client rights on the page that
+// the client opens; the client gets a token with them, and no one else does.
+func TestTheOwnerSignsInWithAPasskey(t *testing.T) {
+	began := time.Now()
+	s := newPasskeySite(t, nil)
+	r, w, origin, link, b := s.Rig, s.world, s.origin, s.link, s.owner
 	returned := make(chan url.Values, 1)
 	client := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
 		if req.URL.Path == "/callback" {
@@ -62,17 +211,6 @@ func TestTheOwnerSignsInWithAPasskey(t *testing.T) {
 		w.Write([]byte("<link rel=icon href=data:,>done"))
 	}))
 	defer client.Close()
-	w := &world{Rig: r, t: t}
-	var err error
-	if w.browser, err = theBrowser(); err != nil {
-		t.Fatalf("start the browser: %v", err)
-	}
-
-	began := time.Now()
-	link := strings.TrimSpace(r.Must("passkey", "add", "--public-url="+origin+"/mcp"))
-	b := w.window()
-	b.run(device(true), chromedp.Navigate(link), chromedp.Click(chromedp.CSS("#begin")))
-	b.until("the passkey is added", `document.body.innerText.includes("The passkey was added")`)
 	if list := r.Must("passkey", "list", "--json"); strings.Count(list, `"kind": "passkey"`) != 1 {
 		t.Errorf("the passkeys are %s", list)
 	}
@@ -131,17 +269,8 @@ func TestTheOwnerSignsInWithAPasskey(t *testing.T) {
 	token := post("/oauth/token", "application/x-www-form-urlencoded", url.Values{"grant_type": {"authorization_code"}, "code": {back.Get("code")}, "client_id": {id}, "redirect_uri": {client.URL + "/callback"}, "code_verifier": {verifier}}.Encode())
 	t.Logf("from the link to a token: %v", time.Since(began))
 	call := func(access, command string) (int, string) {
-		request := server.Request(t.Context(), http.MethodPost, "/mcp", rig.JSON(t, map[string]any{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": map[string]any{
-			"name": "obsidianCli", "arguments": map[string]any{"command": command, "params": map[string]any{"path": "Bread.md", "content": "x"}}, "_meta": map[string]any{
-				"io.modelcontextprotocol/protocolVersion": "2026-07-28", "io.modelcontextprotocol/clientInfo": map[string]any{"name": "t", "version": "1"}, "io.modelcontextprotocol/clientCapabilities": map[string]any{},
-			},
-		}}), "Authorization", "Bearer "+access, "MCP-Protocol-Version", "2026-07-28", "Mcp-Method", "tools/call", "Mcp-Name", "obsidianCli")
-		response, err := http.DefaultClient.Do(request)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer response.Body.Close()
-		return response.StatusCode, response.Header.Get("WWW-Authenticate")
+		status, header, _ := s.call(access, `{}`, "", map[string]any{"command": command, "params": map[string]any{"path": "Bread.md", "content": "x"}})
+		return status, header.Get("WWW-Authenticate")
 	}
 	access, _ := token["access_token"].(string)
 	if status, _ := call(access, "append"); status != 403 || token["scope"] != "vault:read" {

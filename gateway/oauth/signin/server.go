@@ -54,6 +54,9 @@ const (
 	metadataPath = "/.well-known/oauth-authorization-server"
 	// SetupPath is the page on which a passkey is added, with the code as fragment.
 	SetupPath = base + "passkey"
+	// Pages is the path before the links to questions.
+	Pages        = "/oauth"
+	questionPath = base + "question/"
 )
 
 //go:embed pages
@@ -71,7 +74,10 @@ type Config struct {
 	Resource string         // address of the endpoint of MCP, which tokens are for
 	Scopes   []string       // each includes the ones before it
 	Agents   func() []Agent // that can be granted now
-	Style    []byte         // style sheet of the pages
+	// Question returns the question that waits for the owner under a name, as HTML, and what answers
+	// it; "" if none does.
+	Question func(ref string) (html string, answer func(approve bool) error)
+	Style    []byte // style sheet of the pages
 	Store    *Store
 	Log      *slog.Logger
 	Now      func() time.Time
@@ -93,12 +99,13 @@ type Server struct {
 	registered int
 }
 
-// ticket is what a page was given: a challenge of a passkey, or a request that waits for the
-// decision of the owner.
+// ticket is what a page was given: a challenge of a passkey, or a request or question that waits
+// for the decision of the owner.
 type ticket struct {
 	until   time.Time
 	session webauthn.SessionData
-	setup   string // the code of a passkey that is added
+	setup   string                   // the code of a passkey that is added
+	answer  func(approve bool) error // a question
 	request *server.AuthorizeRequest
 	client  Client
 	scopes  []string // that can be granted
@@ -171,9 +178,9 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	r.Body = http.MaxBytesReader(w, r.Body, maxBody)
 	httpguard.LimitRead(w, ticketFor)
 	for _, page := range []struct{ path, kind, file string }{
-		{"authorize", "text/html; charset=utf-8", "authorize.html"}, {"passkey", "text/html; charset=utf-8", "passkey.html"}, {"signin.js", "text/javascript; charset=utf-8", "signin.js"}, {"page.css", "text/css; charset=utf-8", ""},
+		{"authorize", "text/html; charset=utf-8", "authorize.html"}, {"passkey", "text/html; charset=utf-8", "passkey.html"}, {"question/", "text/html; charset=utf-8", "question.html"}, {"signin.js", "text/javascript; charset=utf-8", "signin.js"}, {"page.css", "text/css; charset=utf-8", ""},
 	} {
-		if r.URL.Path == base+page.path && (r.Method == http.MethodGet || r.Method == http.MethodHead) {
+		if (r.URL.Path == base+page.path || page.path == "question/" && strings.HasPrefix(r.URL.Path, questionPath)) && (r.Method == http.MethodGet || r.Method == http.MethodHead) {
 			text := s.Style
 			if page.file != "" {
 				text, _ = pages.ReadFile("pages/" + page.file) // it is embedded
@@ -250,6 +257,7 @@ type asked struct {
 	Code       string          `json:"code"`
 	Credential json.RawMessage `json:"credential"`
 	Query      string          `json:"query"`
+	Question   string          `json:"question"`
 	Agent      string          `json:"agent"`
 	Scope      string          `json:"scope"`
 	Allow      bool            `json:"allow"`
@@ -262,7 +270,7 @@ func (s *Server) give(t ticket) string {
 	now := s.now()
 	t.until = now.Add(ticketFor)
 	for name, old := range s.tickets {
-		if !now.Before(old.until) || len(s.tickets) >= maxTickets && old.request == nil { // anybody can have challenges
+		if !now.Before(old.until) || len(s.tickets) >= maxTickets && old.request == nil && old.answer == nil { // anybody can have challenges
 			delete(s.tickets, name)
 		}
 	}
@@ -362,8 +370,8 @@ func (s *Server) begin(*http.Request) (any, error) {
 
 var errPasskey = errors.New("this passkey is not the owner's")
 
-// finish signs the owner in, and answers with what a client asks for. Only then is the client looked
-// up: no one else can have this server read an address.
+// finish signs the owner in, and answers with what a client asks for, or with a question. Only then
+// is the client looked up: no one else can have this server read an address.
 func (s *Server) finish(r *http.Request) (any, error) {
 	t, a, err := s.take(r)
 	if err != nil || t.session.Challenge == "" || t.setup != "" {
@@ -392,6 +400,13 @@ func (s *Server) finish(r *http.Request) (any, error) {
 	})
 	if err != nil {
 		return nil, err
+	}
+	if a.Question != "" {
+		html, answer := s.Question(a.Question)
+		if html == "" {
+			return nil, errors.New("this question does not wait any more")
+		}
+		return map[string]string{"ticket": s.give(ticket{answer: answer}), "html": html}, nil
 	}
 	return s.wanted(r.Context(), a.Query)
 }
@@ -460,6 +475,9 @@ func (s *Server) returning(request *server.AuthorizeRequest, data map[string]any
 // decide carries out what the owner has decided.
 func (s *Server) decide(r *http.Request) (any, error) {
 	t, a, err := s.take(r)
+	if err == nil && t.answer != nil {
+		return map[string]any{}, t.answer(a.Allow)
+	}
 	if err != nil || t.request == nil {
 		return nil, cmp.Or(err, errTicket)
 	}

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -13,6 +14,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -38,6 +40,9 @@ type site struct {
 	key    virtualwebauthn.Credential
 	rp     virtualwebauthn.RelyingParty
 	client string
+
+	waits   string   // the name of the one question that waits
+	decided []string // what was answered
 }
 
 func newSite(t *testing.T) *site {
@@ -49,6 +54,18 @@ func newSite(t *testing.T) *site {
 		Resource: "http://localhost:" + port + "/mcp", Scopes: []string{"vault:read", "vault:write", "vault:destructive"},
 		Agents: func() []Agent {
 			return []Agent{{"phone", []string{"Notes"}, "tier v1"}, {"other", []string{"Work"}, "tier v0"}}
+		},
+		Question: func(ref string) (string, func(bool) error) {
+			if ref != s.waits {
+				return "", nil
+			}
+			return "<h2>" + ref + "</h2>", func(approve bool) error {
+				if ref != s.waits {
+					return errors.New("it was answered")
+				}
+				s.waits, s.decided = "", append(s.decided, fmt.Sprint(ref, approve))
+				return nil
+			}
 		},
 		Style: []byte("body{}"), Store: OpenStore(s.state), Log: slog.New(slog.DiscardHandler), Now: func() time.Time { return s.clock },
 	})
@@ -143,7 +160,11 @@ func (s *site) signIn(query string, change func(rp *virtualwebauthn.RelyingParty
 		change(&rp, &device, &key)
 	}
 	signed := virtualwebauthn.CreateAssertionResponse(rp, device, key, *options)
-	return s.send("/oauth/finish", map[string]any{"ticket": begun["ticket"], "credential": json.RawMessage(signed), "query": query})
+	asked := map[string]any{"ticket": begun["ticket"], "credential": json.RawMessage(signed), "query": query}
+	if ref, is := strings.CutPrefix(query, "question "); is {
+		asked["question"], asked["query"] = ref, ""
+	}
+	return s.send("/oauth/finish", asked)
 }
 
 // query is that of a client, with changes; "-" removes a parameter.
@@ -197,6 +218,106 @@ func (s *site) forCode(code string) url.Values {
 
 func (s *site) forRefresh(token any) url.Values {
 	return url.Values{"grant_type": {"refresh_token"}, "refresh_token": {fmt.Sprint(token)}, "client_id": {s.client}}
+}
+
+// A question is shown after a sign-in with the passkey, and answered once, with the ticket that came
+// with it and from a page of the server. A link says nothing of it.
+func TestTheOwnerAnswersAQuestion(t *testing.T) {
+	s := newSite(t)
+	s.waits = "Q1"
+	page := func(path string) string {
+		response, err := http.Get(s.http.URL + path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer response.Body.Close()
+		text, _ := io.ReadAll(response.Body)
+		return fmt.Sprint(response.StatusCode, response.Header, string(text))
+	}
+	hidden := regexp.MustCompile(`Date:\[[^\]]*\]`)
+	if a, b := page("/oauth/question/Q1"), page("/oauth/question/Q2"); hidden.ReplaceAllString(a, "") != hidden.ReplaceAllString(b, "") || !strings.Contains(a, "Sign in with a passkey") || !strings.Contains(a, "frame-ancestors 'none'") {
+		t.Errorf("the pages of links differ:\n%s\n%s", a, b)
+	}
+	other := newSite(t)
+	other.setUp()
+	s.setUp()
+	ask := func() any {
+		t.Helper()
+		status, shown := s.signIn("question Q1", nil)
+		if status != 200 || shown["html"] != "<h2>Q1</h2>" || shown["client"] != nil {
+			t.Fatalf("%d %v", status, shown)
+		}
+		return shown["ticket"]
+	}
+	_, consent := s.signIn(s.query(), nil)
+	_, begun := s.send("/oauth/begin", map[string]any{})
+	late := ask()
+	s.clock = s.clock.Add(ticketFor)
+	for what, attempt := range map[string]func() (int, map[string]any){
+		"another device": func() (int, map[string]any) {
+			return s.signIn("question Q1", func(_ *virtualwebauthn.RelyingParty, d *virtualwebauthn.Authenticator, k *virtualwebauthn.Credential) {
+				*d, *k = other.device, other.key
+			})
+		},
+		"the key of another site": func() (int, map[string]any) {
+			return s.signIn("question Q1", func(rp *virtualwebauthn.RelyingParty, _ *virtualwebauthn.Authenticator, _ *virtualwebauthn.Credential) {
+				rp.Origin = "https://evil.example"
+			})
+		},
+		"an unknown question": func() (int, map[string]any) { return s.signIn("question Q2", nil) }, "a part of a name": func() (int, map[string]any) { return s.signIn("question Q", nil) },
+		"no ticket": func() (int, map[string]any) { return s.send("/oauth/decide", map[string]any{"allow": true}) }, "a made-up ticket": func() (int, map[string]any) {
+			return s.send("/oauth/decide", map[string]any{"ticket": "Q1", "allow": true})
+		},
+		"a challenge as ticket": func() (int, map[string]any) {
+			return s.send("/oauth/decide", map[string]any{"ticket": begun["ticket"], "allow": true})
+		},
+		"a late ticket": func() (int, map[string]any) {
+			return s.send("/oauth/decide", map[string]any{"ticket": late, "allow": true})
+		}, "a ticket for a client": func() (int, map[string]any) {
+			return s.send("/oauth/decide", map[string]any{"ticket": consent["ticket"], "question": "Q1", "allow": true})
+		},
+		"a ticket to finish with": func() (int, map[string]any) {
+			return s.send("/oauth/finish", map[string]any{"ticket": ask(), "question": "Q1", "credential": map[string]any{}})
+		},
+		"from another page": func() (int, map[string]any) {
+			return s.send("/oauth/decide", map[string]any{"ticket": ask(), "allow": true}, "Origin", "https://evil.example")
+		},
+		"from no page": func() (int, map[string]any) {
+			return s.send("/oauth/decide", map[string]any{"ticket": ask(), "allow": true}, "Origin", "")
+		},
+		"as a form": func() (int, map[string]any) {
+			return s.send("/oauth/decide", map[string]any{"ticket": ask(), "allow": true}, "Content-Type", "text/plain")
+		},
+		"by its address": func() (int, map[string]any) {
+			return s.raw("GET", "/oauth/decide?ticket="+fmt.Sprint(ask())+"&allow=true", "")
+		}, "to the page": func() (int, map[string]any) {
+			return s.send("/oauth/question/Q1", map[string]any{"ticket": ask(), "allow": true})
+		},
+	} {
+		if status, answer := attempt(); status < 400 || len(s.decided) > 0 {
+			t.Errorf("%s: %d %v, %q", what, status, answer, s.decided)
+		}
+	}
+	ticket, second := ask(), ask()
+	if status, answer := s.send("/oauth/decide", map[string]any{"ticket": ticket, "allow": true}); status != 200 || !slices.Equal(s.decided, []string{"Q1true"}) {
+		t.Fatalf("%d %v %q", status, answer, s.decided)
+	}
+	for _, again := range []any{ticket, second} {
+		if status, _ := s.send("/oauth/decide", map[string]any{"ticket": again, "allow": true}); status != 400 || len(s.decided) != 1 {
+			t.Errorf("again: %d %q", status, s.decided)
+		}
+	}
+	s.waits = "Q1"
+	for range maxTickets + 1 {
+		s.send("/oauth/begin", map[string]any{})
+	}
+	kept := ask()
+	for range maxTickets + 1 {
+		s.send("/oauth/begin", map[string]any{})
+	}
+	if status, _ := s.send("/oauth/decide", map[string]any{"ticket": kept}); status != 200 || !slices.Equal(s.decided, []string{"Q1true", "Q1false"}) {
+		t.Errorf("denied after a flood of challenges: %d %q", status, s.decided)
+	}
 }
 
 // The whole way: a passkey, a client, consent, a token, refreshing, removal.

@@ -34,8 +34,8 @@ type Line struct {
 	Command  string `json:"command,omitempty"`
 	Effect   string `json:"effect,omitempty"`
 	Decision string `json:"decision,omitempty"` // "allow", "deny", "ask", "reply", "approve"
-	// By is where the user approved or denied, such as "terminal" or "page"; "" in the
-	// client that asked.
+	// By is where the user approved or denied: "terminal", "page" (the local one) or "sign-in" (with a
+	// passkey); "" in the client that asked.
 	By      string `json:"by,omitempty"`
 	Rule    string `json:"rule,omitempty"`
 	Code    string `json:"code,omitempty"`

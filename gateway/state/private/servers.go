@@ -22,7 +22,7 @@ type Server struct {
 	PID     int       `json:"pid"`
 	Since   time.Time `json:"since"`
 	Version string    `json:"version"`
-	// Transport is "stdio" or "http", "page" for a local page, of which URL is the origin.
+	// Transport is "stdio" or "http", that of package consent for a page, whose links begin with URL.
 	Transport string   `json:"transport"`
 	URL       string   `json:"url,omitempty"`
 	Vaults    []string `json:"vaults"`

@@ -65,6 +65,22 @@ function consent(wanted) {
   $("deny").focus();
 }
 
+function ask(question) {
+  $("begin").hidden = $("intro").hidden = true;
+  $("question").innerHTML = question.html; // of this server, with the text of notes escaped
+  for (const allow of [true, false]) {
+    $(allow ? "allow" : "deny").addEventListener("click", () => act(async () => {
+      $("allow").disabled = $("deny").disabled = true;
+      await post("decide", { ticket: question.ticket, allow });
+      $("consent").hidden = true;
+      $("intro").hidden = false;
+      $("intro").textContent = allow ? "Approved, for one call, on the notes as they were shown. You can close this page." : "Denied. You can close this page.";
+    }));
+  }
+  $("consent").hidden = false;
+  $("deny").focus();
+}
+
 async function act(step) {
   $("problem").textContent = "";
   try {
@@ -85,5 +101,7 @@ $("begin").addEventListener("click", () => act(async () => {
     return;
   }
   const { ticket, options } = await post("begin", {});
-  consent(await post("finish", { ticket, query: location.search, credential: encoded(await navigator.credentials.get({ publicKey: decoded(options) })) }));
+  const credential = encoded(await navigator.credentials.get({ publicKey: decoded(options) }));
+  if (document.body.dataset.page === "question") return ask(await post("finish", { ticket, question: location.pathname.split("/").pop(), credential }));
+  consent(await post("finish", { ticket, query: location.search, credential }));
 }));
