@@ -162,8 +162,7 @@ func cannotLookAt(path string, err error) *Unavailable {
 
 // reasonOf is the part of a file error that does not repeat the path.
 func reasonOf(err error) string {
-	var path *fs.PathError
-	if errors.As(err, &path) {
+	if path, ok := errors.AsType[*fs.PathError](err); ok {
 		return path.Err.Error()
 	}
 	return err.Error()

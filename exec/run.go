@@ -340,8 +340,7 @@ func lost(path, how string, begun bool) error {
 }
 
 func cannotStart(path string, err error) *Unavailable {
-	var known *Unavailable
-	if errors.As(err, &known) {
+	if known, ok := errors.AsType[*Unavailable](err); ok {
 		return known
 	}
 	u := &Unavailable{code: CodeUnsuitable, program: path, reason: "cannot be started: " + reasonOf(err), cause: err,

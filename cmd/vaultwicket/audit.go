@@ -111,8 +111,7 @@ func auditParts(state string) []auditPart {
 // auditError says why the log could not be read.
 func auditError(err error) error {
 	hint := "it must be a folder that only you can access"
-	var busy *audit.Busy
-	if errors.As(err, &busy) {
+	if _, ok := errors.AsType[*audit.Busy](err); ok {
 		hint = "try again"
 	}
 	return terminal.Fail(terminal.ExitNotReady, err.Error(), hint)

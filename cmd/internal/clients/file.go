@@ -77,8 +77,7 @@ func ownFolder(f file) error {
 
 // environment returns the error for one of the operating system about a file.
 func environment(name string, err error) *Error {
-	var path *fs.PathError
-	if errors.As(err, &path) {
+	if path, ok := errors.AsType[*fs.PathError](err); ok {
 		err = path.Err
 	}
 	return &Error{Environment, fmt.Sprintf("%q: %v", name, err), ""}

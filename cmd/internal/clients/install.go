@@ -100,8 +100,7 @@ func (i Installer) plan(c Client, scope Scope, name string) (change *Change, ent
 
 // unusable is the error for a file that cannot be edited.
 func (c Client) unusable(where string, err error) error {
-	var malformed *document.Malformed
-	if errors.As(err, &malformed) {
+	if malformed, ok := errors.AsType[*document.Malformed](err); ok {
 		return &Error{Environment, fmt.Sprintf("%s:%d:%d: %s; nothing was written", where, malformed.Line, malformed.Column, malformed.Reason),
 			fmt.Sprintf("repair the file; %s reads it as %s", c.Name, c.format)}
 	}

@@ -30,8 +30,7 @@ func (m Machine) state(_ context.Context, r *Report) {
 		return
 	case m.StateUnsafe != nil:
 		fix := ""
-		var says hinted
-		if errors.As(m.StateUnsafe, &says) {
+		if says, ok := errors.AsType[hinted](m.StateUnsafe); ok {
 			fix = says.Hint()
 		}
 		r.problem("state-unsafe", m.StateUnsafe.Error(), "somebody else, or an agent, could approve requests or change the audit log there: no command runs", fix)
@@ -167,8 +166,7 @@ const maxLasting = 256 * 8 << 20
 func (m Machine) settings(_ context.Context, r *Report) {
 	if m.Invalid != nil {
 		fix := "correct the setting; \"vaultwicket config show\" tells where each comes from"
-		var says hinted
-		if errors.As(m.Invalid, &says) && says.Hint() != "" {
+		if says, ok := errors.AsType[hinted](m.Invalid); ok && says.Hint() != "" {
 			fix = says.Hint()
 		}
 		r.problem("settings-invalid", m.Invalid.Error(), "no command runs with invalid settings", fix)

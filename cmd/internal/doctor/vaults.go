@@ -93,8 +93,7 @@ func (m Machine) folder(v gateway.Served, r *Report) bool {
 
 // reason is the error of the system without its path, which the message has already.
 func reason(err error) error {
-	var at *fs.PathError
-	if errors.As(err, &at) {
+	if at, ok := errors.AsType[*fs.PathError](err); ok {
 		return at.Err
 	}
 	return err

@@ -146,12 +146,10 @@ func unusable(at place, err error) error {
 	if at.origin != "" {
 		who = " (" + at.origin + ")"
 	}
-	var unsafe *trust.Unsafe
-	if errors.As(err, &unsafe) {
+	if unsafe, ok := errors.AsType[*trust.Unsafe](err); ok {
 		return &terminal.UsageError{Reason: fmt.Sprintf("settings file %q%s: %s", at.name, who, unsafe.Reason), Advice: unsafe.Advice}
 	}
-	var path *os.PathError
-	if errors.As(err, &path) {
+	if path, ok := errors.AsType[*os.PathError](err); ok {
 		err = path.Err
 	}
 	return &terminal.UsageError{Reason: fmt.Sprintf("settings file %q%s: %v", at.name, who, err)}

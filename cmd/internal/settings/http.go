@@ -77,8 +77,7 @@ func setHTTP(s *Settings, text string) error {
 
 // fromServer says in one line what the server has against a setting.
 func fromServer(err error) error {
-	var wrong *streamable.SettingError
-	if errors.As(err, &wrong) {
+	if wrong, ok := errors.AsType[*streamable.SettingError](err); ok {
 		return fmt.Errorf("%q %s; %s", quote.Short(wrong.Value), wrong.Reason, wrong.Hint())
 	}
 	return err

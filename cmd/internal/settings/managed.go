@@ -73,8 +73,7 @@ func openManaged() (m managed, err error) {
 	if m.name, m.info = name, info; err == nil {
 		return m, nil
 	}
-	var path *os.PathError
-	if errors.As(err, &path) {
+	if path, ok := errors.AsType[*os.PathError](err); ok {
 		err = path.Err
 	}
 	return m, &UnsafePathError{"bad_request", fmt.Sprintf("managed settings %q: %v", name, err), "the administrator of this machine can correct or remove the file"}

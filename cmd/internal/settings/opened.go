@@ -257,8 +257,7 @@ func (o *Opened) openObservers() {
 		o.Metrics = telemetry.NewMetrics(release.Version)
 	}
 	traces, err := telemetry.OpenTracing(telemetry.TracingConfig{Getenv: o.Std.Getenv, Version: release.Version, Log: o.Log})
-	var wrong *telemetry.ConfigError
-	if errors.As(err, &wrong) {
+	if wrong, ok := errors.AsType[*telemetry.ConfigError](err); ok {
 		o.Log.Warn("tracing is off: "+wrong.Error(), "hint", wrong.Hint())
 	}
 	o.Traces, o.Activity = traces, &Activity{}

@@ -89,8 +89,7 @@ func (l *Logs) Send(ctx context.Context, records []LogRecord) (refused int, reas
 		return 0, "", err
 	}
 	refused, reason, err = l.exporter.post(ctx, body)
-	var status *refusedStatus
-	if errors.As(err, &status) && (status.code == http.StatusBadRequest || status.code == http.StatusRequestEntityTooLarge) {
+	if status, ok := errors.AsType[*refusedStatus](err); ok && (status.code == http.StatusBadRequest || status.code == http.StatusRequestEntityTooLarge) {
 		return len(records), status.Error(), nil
 	}
 	return refused, reason, err

@@ -82,8 +82,7 @@ func (j *Journal) write(lazy bool, fill func(*batch) error) error {
 		return nil
 	}
 	b.undo()
-	var theirs *contentError
-	if errors.As(err, &theirs) {
+	if theirs, ok := errors.AsType[*contentError](err); ok {
 		return theirs.cause
 	}
 	return unusable(j.folder.dir, err)

@@ -106,8 +106,7 @@ func WhyUnsafe(dir string) string {
 // RemedyFor returns the command by which the user can restrict an unsafe folder to themselves,
 // "" for none.
 func RemedyFor(dir string) string {
-	var unsafe *Unsafe
-	if errors.As(CheckFolder(dir), &unsafe) {
+	if unsafe, ok := errors.AsType[*Unsafe](CheckFolder(dir)); ok {
 		return unsafe.Remedy()
 	}
 	return ""

@@ -78,12 +78,10 @@ func (e *Unsafe) Error() string { return fmt.Sprintf("%q %s", e.Path, e.Reason()
 // Describe returns the path that an error of this package or of the system is about, and what is
 // wrong without that path. An error that does not say its path is about path.
 func Describe(path string, err error) (about, reason string) {
-	var unsafe *Unsafe
-	if errors.As(err, &unsafe) {
+	if unsafe, ok := errors.AsType[*Unsafe](err); ok {
 		return unsafe.Path, unsafe.Reason()
 	}
-	var at *fs.PathError
-	if errors.As(err, &at) {
+	if at, ok := errors.AsType[*fs.PathError](err); ok {
 		return path, at.Op + ": " + at.Err.Error()
 	}
 	return path, err.Error()
