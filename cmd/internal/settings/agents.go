@@ -16,7 +16,6 @@ import (
 	"vaultwicket/gateway"
 	"vaultwicket/gateway/admission"
 	"vaultwicket/policy"
-	"vaultwicket/policy/access"
 )
 
 // agentPattern takes the names of agents: they are parts of lines of logs, labels of metrics and
@@ -49,8 +48,7 @@ func setAgent(s *Settings, text string) error {
 // agentTable is one of the tables "agents.NAME" of the file.
 type agentTable struct {
 	policy.Agent
-	limits admission.Limits        // 0 for those that are not written
-	levels map[string]access.Level // as written, nil if there are none
+	limits admission.Limits // 0 for those that are not written
 }
 
 // agentTables are the tables by their names.
@@ -65,11 +63,33 @@ func (t agentTables) rights() policy.Agents {
 	return agents
 }
 
-// agentSettings are the settings that a table of an agent can have, agentKeys its other keys.
+// agentSettings are the settings that a table of an agent can have, agentKeys all its keys.
 var (
 	agentSettings = append(policy.SettingNames(), "rate", "rate-mutations", "rate-mutations-hour")
-	agentKeys     = []string{"vaults", "access", "expires", "oauth", "flow"}
+	agentKeys     = append(settingKeys(agentSettings, setOfAgent), []tableKey[agentTable]{
+		{"vaults", "names, ids or folders of the vaults that the agent may use (default: all)", listForm, nameList(func(t *agentTable) *[]string { return &t.Vaults }, "names, ids or folders of vaults")},
+		{"access", accessAbout, accessForm, func(r *reading, t *agentTable, value any, at []string) (err error) {
+			_, t.Rights.Access, err = r.access(value, at, "[agents.NAME.access]")
+			return err
+		}},
+		{"expires", "first day, in local time, or time at which the agent has no rights any more (default: never)", object{}, func(_ *reading, t *agentTable, value any, _ []string) (err error) {
+			t.Expires, err = expiry(value)
+			return err
+		}},
+		{"oauth", "values of the claim oauth-claim: access tokens with one of them are the agent's (default: none)", listForm, nameList(func(t *agentTable) *[]string { return &t.Subjects }, "values of the claim oauth-claim")},
+		{"flow", flowAbout, flowForm, func(r *reading, t *agentTable, value any, at []string) error {
+			t.Rights.Flows = r.flows(value, at)
+			return nil
+		}},
+	}...)
 )
+
+func setOfAgent(t *agentTable, row setting, text string) error {
+	s := Settings{Policy: t.Rights, Limits: t.limits}
+	err := row.set(&s, text)
+	t.Rights, t.limits = s.Policy, s.Limits
+	return err
+}
 
 // agents reads the tables "agents.NAME".
 func (r *reading) agents(value any) agentTables {
@@ -94,74 +114,16 @@ func (r *reading) agents(value any) agentTables {
 			r.report(at, "more than %d agents", maxAgents)
 			return read
 		default:
-			read[name] = r.agent(name, values, at)
+			t := agentTable{Agent: policy.Agent{Rights: policy.Unlimited()}}
+			readKeys(r, agentKeys, &t, values, at, "setting %q", strings.Join(at, ".")+".", "unknown key")
+			t.Rights.Origins = map[string]string{}
+			for _, part := range append(policy.SettingNames(), "access") {
+				t.Rights.Origins[part] = "agent " + name
+			}
+			read[name] = t
 		}
 	}
 	return read
-}
-
-func (r *reading) agent(name string, values map[string]any, at []string) agentTable {
-	s := Settings{Policy: policy.Unlimited()}
-	var t agentTable
-	t.levels = nil
-	for _, key := range slices.Sorted(maps.Keys(values)) {
-		if err := r.agentKey(&t, &s, key, values[key], append(slices.Clone(at), key)); err != nil {
-			r.report(append(at, key), "setting %q: %v", strings.Join(append(at, quote.Short(key)), "."), err)
-		}
-	}
-	rules, flows := t.Rights.Access, t.Rights.Flows
-	t.Rights, t.limits = s.Policy, s.Limits
-	t.Rights.Access, t.Rights.Flows = rules, flows
-	t.Rights.Origins = map[string]string{}
-	for _, part := range append(policy.SettingNames(), "access") {
-		t.Rights.Origins[part] = "agent " + name
-	}
-	return t
-}
-
-func (r *reading) agentKey(t *agentTable, s *Settings, key string, value any, at []string) (err error) {
-	switch {
-	case slices.Contains(agentSettings, key):
-		row, _ := settingOf(key)
-		text, err := row.read(value)
-		if err != nil {
-			return err
-		}
-		return row.set(s, text)
-	case key == "access":
-		t.levels, t.Rights.Access, err = r.access(value, at, "[agents.NAME.access]")
-		return err
-	case key == "flow":
-		t.Rights.Flows = r.flows(value, at)
-		return nil
-	case key == "vaults":
-		t.Vaults, err = nameList(value, "names, ids or folders of vaults")
-		return err
-	case key == "oauth":
-		t.Subjects, err = nameList(value, "values of the claim oauth-claim")
-		return err
-	case key == "expires":
-		t.Expires, err = expiry(value)
-		return err
-	}
-	return fmt.Errorf("unknown key%s", quote.DidYouMean(key, append(slices.Clone(agentSettings), agentKeys...)))
-}
-
-// nameList reads a list of what is described. An empty list is none of them.
-func nameList(value any, what string) ([]string, error) {
-	list, ok := value.([]any)
-	if !ok {
-		return nil, fmt.Errorf(`is %s, want a list of %s such as ["one", "two"]`, typeName(value), what)
-	}
-	names := []string{}
-	for _, item := range list {
-		name, ok := item.(string)
-		if !ok || name == "" {
-			return nil, fmt.Errorf(`contains %s, want %s`, typeName(item), what)
-		}
-		names = append(names, name)
-	}
-	return names, nil
 }
 
 // expiry reads a date, which is the first one without rights in local time, or a time.
@@ -229,32 +191,4 @@ func (s Settings) agentName() string {
 		return ""
 	}
 	return s.Agent
-}
-
-// DescribeAgent returns the keys of a table "agents.NAME", each with what it means.
-func DescribeAgent() (list [][2]string) {
-	properties := agentSchema()["properties"].(object)
-	for _, name := range agentSettings {
-		row, _ := settingOf(name)
-		list = append(list, [2]string{name, row.usage})
-	}
-	for _, key := range agentKeys {
-		list = append(list, [2]string{key, properties[key].(object)["description"].(string)})
-	}
-	return list
-}
-
-// agentSchema describes a table "agents.NAME".
-func agentSchema() object {
-	properties := object{
-		"vaults":  object{"type": "array", "description": "names, ids or folders of the vaults that the agent may use (default: all)", "items": object{"type": "string", "minLength": 1}},
-		"access":  accessSchema(),
-		"flow":    flowSchema(),
-		"oauth":   object{"type": "array", "description": "values of the claim oauth-claim: access tokens with one of them are the agent's (default: none)", "items": object{"type": "string", "minLength": 1}},
-		"expires": object{"description": "first day, in local time, or time at which the agent has no rights any more (default: never)"},
-	}
-	for _, name := range agentSettings {
-		properties[name] = object{"$ref": "#/$defs/" + name}
-	}
-	return object{"type": "object", "properties": properties, "additionalProperties": false}
 }

@@ -21,13 +21,7 @@ func Describe() []Description {
 }
 
 // DescribeVault returns the keys of a table [[vaults]], each with what it means.
-func DescribeVault() (list [][2]string) {
-	properties := vaultSchema()["properties"].(object)
-	for _, key := range vaultKeys {
-		list = append(list, [2]string{key, properties[key].(object)["description"].(string)})
-	}
-	return list
-}
+func DescribeVault() [][2]string { return described(vaultKeys) }
 
 // levelTexts say what each level of access allows.
 var levelTexts = []string{"no access; it is hidden completely", "it can be read, listed and found", "also, it can be created and changed", "also, it can be removed, replaced and moved away"}
@@ -114,10 +108,6 @@ var examples = map[string]string{
 // Choices returns the values that a setting can have, by the name of its flag; nil where
 // any value will do, or there is no such setting.
 func Choices(name string) []string {
-	for _, s := range table {
-		if s.name == name {
-			return s.form.choices
-		}
-	}
-	return nil
+	row, _ := settingOf(name)
+	return row.form.choices
 }

@@ -2,7 +2,6 @@ package settings
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 	"strconv"
 
@@ -10,12 +9,28 @@ import (
 	"vaultwicket/policy"
 )
 
-// flowKeys are the keys of a table [[flow]], each with what it means.
-var flowKeys = [][2]string{
-	{"name", "what questions, denials and logs call the rule"},
-	{"from", "places that are read: folders and notes by their paths, tags such as \"#client\", or \"private\" for notes that narrow the access to themselves"},
-	{"to", "where text may not go then: publish, web, vaults (changes in other vaults), and folders by their paths (default: publish, web, vaults)"},
-	{"action", "ask (the default: requires approval) or refuse"},
+// flowTexts is a table [[flow]] as it is written.
+type flowTexts struct {
+	name, action string
+	from, to     []string
+}
+
+// flowKeys are the keys of a table [[flow]].
+var flowKeys = []tableKey[flowTexts]{
+	{"name", "what questions, denials and logs call the rule", object{"type": "string"}, flowText(func(f *flowTexts) *string { return &f.name })},
+	{"from", "places that are read: folders and notes by their paths, tags such as \"#client\", or \"private\" for notes that narrow the access to themselves", listForm, nameList(func(f *flowTexts) *[]string { return &f.from }, "places")},
+	{"to", "where text may not go then: publish, web, vaults (changes in other vaults), and folders by their paths (default: publish, web, vaults)", listForm, nameList(func(f *flowTexts) *[]string { return &f.to }, "places")},
+	{"action", "ask (the default: requires approval) or refuse", object{"type": "string", "enum": []string{"ask", "refuse"}}, flowText(func(f *flowTexts) *string { return &f.action })},
+}
+
+func flowText(to func(*flowTexts) *string) func(*reading, *flowTexts, any, []string) error {
+	return func(_ *reading, f *flowTexts, value any, _ []string) error {
+		text, ok := value.(string)
+		if *to(f) = text; !ok {
+			return fmt.Errorf("is %s, want a text", typeName(value))
+		}
+		return nil
+	}
 }
 
 // flows reads the tables [[flow]] at a place of the file.
@@ -31,27 +46,11 @@ func (r *reading) flows(value any, path []string) (rules []policy.Flow) {
 			r.report(at, "%q contains %s, want tables [[flow]], one per rule", "flow", typeName(item))
 			continue
 		}
-		texts, lists := map[string]string{}, map[string][]string{}
-		for _, key := range slices.Sorted(maps.Keys(values)) {
-			var err error
-			text, isText := values[key].(string)
-			switch key {
-			case "from", "to":
-				lists[key], err = nameList(values[key], "places")
-			case "name", "action":
-				if texts[key] = text; !isText {
-					err = fmt.Errorf("is %s, want a text", typeName(values[key]))
-				}
-			default:
-				err = fmt.Errorf("unknown key%s", quote.DidYouMean(key, []string{"name", "from", "to", "action"}))
-			}
-			if err != nil {
-				r.report(append(at, key), "flow rule: %q: %v", quote.Short(key), err)
-			}
-		}
-		rule, err := policy.ParseFlow(texts["name"], lists["from"], lists["to"], texts["action"])
+		var f flowTexts
+		readKeys(r, flowKeys, &f, values, at, "flow rule: %q", "", "unknown key")
+		rule, err := policy.ParseFlow(f.name, f.from, f.to, f.action)
 		if err != nil {
-			r.report(at, "flow rule %q: %v", quote.Short(texts["name"]), err)
+			r.report(at, "flow rule %q: %v", quote.Short(f.name), err)
 			continue
 		}
 		rules = append(rules, rule)
@@ -59,17 +58,11 @@ func (r *reading) flows(value any, path []string) (rules []policy.Flow) {
 	return rules
 }
 
-// flowSchema describes the tables [[flow]].
-func flowSchema() object {
-	properties := object{}
-	for _, key := range flowKeys {
-		properties[key[0]] = object{"type": "string", "description": key[1]}
-		if key[0] == "from" || key[0] == "to" {
-			properties[key[0]] = object{"type": "array", "description": key[1], "items": object{"type": "string", "minLength": 1}}
-		}
-	}
-	properties["action"].(object)["enum"] = []string{"ask", "refuse"}
-	return object{"type": "array", "description": "rules about where text may go after a session has read from some places", "items": object{
-		"type": "object", "properties": properties, "required": []string{"name", "from"}, "additionalProperties": false,
-	}}
-}
+const flowAbout = "rules about where text may go after a session has read from some places"
+
+// flowForm describes the tables [[flow]].
+var flowForm = func() object {
+	table := tableSchema(flowKeys)
+	table["required"] = []string{"name", "from"}
+	return object{"type": "array", "items": table}
+}()

@@ -47,11 +47,6 @@ const (
 
 const maxSessions = 100_000
 
-func setMaxSessions(s *Settings, text string) (err error) {
-	s.HTTP.MaxSessions, err = parseNumber(text, 1, maxSessions)
-	return err
-}
-
 // toolsets are the sets of tools that mcpserver.ToolsetNames returns. The settings list them
 // themselves, so that a subcommand without a server does not import the server.
 var toolsets = []string{"cli", "batch", "daily", "search", "notes", "tasks", "bases", "all"}
@@ -83,36 +78,35 @@ func fromServer(err error) error {
 	return err
 }
 
-func setTokenFile(s *Settings, text string) error { return setFile(&s.HTTP.TokenFile, text) }
-
-func setTLSCert(s *Settings, text string) error { return setFile(&s.HTTP.Cert, text) }
-
-func setClientFile(s *Settings, text string) error { return setFile(&s.HTTP.ClientFile, text) }
-
-func setTLSKey(s *Settings, text string) error { return setFile(&s.HTTP.Key, text) }
-
-// setFile takes an absolute path: a client starts us where it likes.
-func setFile(to *string, text string) error {
+// absolute takes an absolute path: a client starts us where it likes.
+func absolute(text string) (string, error) {
 	if text != "" && !filepath.IsAbs(text) {
-		return fmt.Errorf("%q is not an absolute path", quote.Short(text))
+		return "", fmt.Errorf("%q is not an absolute path", quote.Short(text))
 	}
-	*to = text
-	return nil
+	return text, nil
 }
 
-func setPublicURL(s *Settings, text string) error { return setURL(&s.HTTP.PublicURL, text) }
-
-func setIssuer(s *Settings, text string) error { return setURL(&s.HTTP.Issuer, text) }
-
-func setURL(to *string, text string) error {
-	*to = text
+func webAddress(text string) (string, error) {
 	if text == "" {
-		return nil
+		return "", nil
 	}
 	if err := httpguard.CheckURL(text); err != nil {
-		return fmt.Errorf("%q %w", quote.Short(text), err)
+		return "", fmt.Errorf("%q %w", quote.Short(text), err)
 	}
-	return nil
+	return text, nil
+}
+
+// each returns what reads a list of names that the server checks.
+func each(check func(string) error) func(string) ([]string, error) {
+	return func(text string) ([]string, error) {
+		list := names(text)
+		for _, name := range list {
+			if err := check(name); err != nil {
+				return nil, fromServer(err)
+			}
+		}
+		return list, nil
+	}
 }
 
 func setSignIn(s *Settings, text string) error {
@@ -155,26 +149,6 @@ func (h HTTP) CheckOAuth() error {
 		return &terminal.UsageError{Reason: `setting "oauth-client-file" requires "oauth-issuer"`, Advice: "set the authorization server that is asked about tokens"}
 	case h.Issuer != "" && h.SignIn:
 		return &terminal.UsageError{Reason: `the settings "oauth-issuer" and "sign-in" cannot be combined`, Advice: "leave one of them out"}
-	}
-	return nil
-}
-
-func setOrigins(s *Settings, text string) error {
-	s.HTTP.Origins = names(text)
-	return each(s.HTTP.Origins, streamable.CheckOrigin)
-}
-
-func setHosts(s *Settings, text string) error {
-	s.HTTP.Hosts = names(text)
-	return each(s.HTTP.Hosts, streamable.CheckHost)
-}
-
-// each returns what the server has against the first wrong one of a list.
-func each(list []string, check func(string) error) error {
-	for _, name := range list {
-		if err := check(name); err != nil {
-			return fromServer(err)
-		}
 	}
 	return nil
 }

@@ -12,7 +12,6 @@ import (
 
 	"github.com/pelletier/go-toml/v2"
 
-	"vaultwicket/allowlist/quote"
 	"vaultwicket/cmd/internal/terminal"
 	"vaultwicket/exec/trust"
 	"vaultwicket/gateway"
@@ -43,14 +42,34 @@ var machine = struct {
 	read func(name string) ([]byte, fs.FileInfo, error)
 }{trust.MachineFile, trust.ReadMachineFile}
 
-// managedKeys are the keys of the file besides agentSettings.
-var managedKeys = [][2]string{
-	{"access", "what may be done with a folder or note of any vault, by its path in the vault, also where a folder of the vault or one around it is served; \"/\" is the vault"},
-	{"export", "where every server sends the lines of the audit log, too; others can only add targets"},
-	{"checkpoints", "what signs where the audit log ends, in place of what others say"},
-	{"flow", "tables [[flow]] that are added to those of the user"},
-	{"agents", "names of the agents that may have rights; \"default\" is the one of a server that names none (default: all)"},
-	{"notify", "false ignores the table [notify] of the user's file: nothing is sent and no program is started (default: true)"},
+// managedKeys are the keys of the file.
+var managedKeys = append(settingKeys(agentSettings, setManaged), []tableKey[managed]{
+	{"access", "what may be done with a folder or note of any vault, by its path in the vault, also where a folder of the vault or one around it is served; \"/\" is the vault", nil, func(r *reading, m *managed, value any, at []string) (err error) {
+		_, m.rights.Access, err = r.access(value, at, "[access]")
+		return err
+	}},
+	{"export", "where every server sends the lines of the audit log, too; others can only add targets", nil, readSetting("export", setManaged)},
+	{"checkpoints", "what signs where the audit log ends, in place of what others say", nil, readSetting("checkpoints", setManaged)},
+	{"flow", "tables [[flow]] that are added to those of the user", nil, func(r *reading, m *managed, value any, at []string) error {
+		m.rights.Flows = r.flows(value, at)
+		return nil
+	}},
+	{"agents", "names of the agents that may have rights; \"default\" is the one of a server that names none (default: all)", nil, nameList(func(m *managed) *[]string { return &m.agents }, "names of agents")},
+	{"notify", "false ignores the table [notify] of the user's file: nothing is sent and no program is started (default: true)", nil, func(_ *reading, m *managed, value any, _ []string) error {
+		told, ok := value.(bool)
+		if m.silent = !told; !ok {
+			return fmt.Errorf("is %s, want %s", typeName(value), wanted[boolean])
+		}
+		return nil
+	}},
+}...)
+
+func setManaged(m *managed, row setting, text string) error {
+	m.texts[row.name] = text
+	s := Settings{Policy: m.rights, Limits: m.limits, Export: m.export}
+	err := row.set(&s, text)
+	m.rights, m.limits, m.export = s.Policy, s.Limits, s.Export
+	return err
 }
 
 // openManaged reads the managed settings. A file that is missing bounds nothing; any other that
@@ -85,42 +104,12 @@ func parseManaged(content []byte) (managed, []problem) {
 		return managed{}, []problem{syntaxProblem(err)}
 	}
 	r := &reading{content: content}
-	s := Settings{Policy: policy.Unlimited()}
-	m := managed{texts: map[string]string{}}
-	for _, key := range slices.Sorted(maps.Keys(root)) {
-		var err error
-		switch row, _ := settingOf(key); {
-		case slices.Contains(agentSettings, key), key == "export", key == "checkpoints":
-			if m.texts[key], err = row.read(root[key]); err == nil {
-				err = row.set(&s, m.texts[key])
-			}
-		case key == "access":
-			_, s.Policy.Access, err = r.access(root[key], []string{key}, "[access]")
-		case key == "flow":
-			s.Policy.Flows = r.flows(root[key], []string{key})
-		case key == "agents":
-			m.agents, err = nameList(root[key], "names of agents")
-		case key == "notify":
-			told, ok := root[key].(bool)
-			if m.silent = !told; !ok {
-				err = fmt.Errorf("is %s, want %s", typeName(root[key]), wanted[boolean])
-			}
-		default:
-			known := slices.Clone(agentSettings)
-			for _, k := range managedKeys {
-				known = append(known, k[0])
-			}
-			err = fmt.Errorf("is not a managed setting%s", quote.DidYouMean(key, known))
-		}
-		if err != nil {
-			r.report([]string{key}, "setting %q: %v", quote.Short(key), err)
-		}
-	}
-	s.Policy.Origins = map[string]string{}
+	m := managed{rights: policy.Unlimited(), texts: map[string]string{}}
+	readKeys(r, managedKeys, &m, root, nil, "setting %q", "", "is not a managed setting")
+	m.rights.Origins = map[string]string{}
 	for _, part := range append(policy.SettingNames(), "access") {
-		s.Policy.Origins[part] = policy.OriginManaged
+		m.rights.Origins[part] = policy.OriginManaged
 	}
-	m.rights, m.limits, m.export = s.Policy, s.Limits, s.Export
 	return m, r.problems
 }
 

@@ -1,25 +1,43 @@
 package settings
 
 import (
+	"errors"
 	"fmt"
-	"maps"
 	"path/filepath"
-	"slices"
-	"strings"
 
-	"vaultwicket/allowlist/quote"
 	"vaultwicket/exec"
 	"vaultwicket/exec/trust"
 	"vaultwicket/gateway/notify"
 )
 
-// notifyKeys are the keys of the table "notify" of the file, each with what it means.
-var notifyKeys = [][2]string{
-	{"ntfy", "URL of a topic of ntfy, such as https://ntfy.sh/a-name-that-nobody-guesses"},
-	{"ntfy-token-file", "private file with an access token for the topic (default: none)"},
-	{"webhook", "URL that a signed message is posted to"},
-	{"webhook-secret-file", "private file with the key of the signatures, at least 16 bytes; needed for webhook"},
-	{"command", "list of the absolute path of a program and its arguments; the message is one more argument"},
+var (
+	secretFile = object{"type": "string", "minLength": 1, "pattern": absolutePattern}
+	webTarget  = object{"type": "string", "minLength": 1, "pattern": `^https?://[^?#@]+$`}
+	oneProgram = object{"type": "array", "minItems": 1, "prefixItems": []object{{"type": "string", "pattern": absolutePattern}}, "items": object{"type": "string", "minLength": 1}}
+)
+
+// notifyKeys are the keys of the table "notify" of the file.
+var notifyKeys = []tableKey[notify.Config]{
+	{"ntfy", "URL of a topic of ntfy, such as https://ntfy.sh/a-name-that-nobody-guesses", webTarget, notifyText(func(c *notify.Config) *string { return &c.Ntfy })},
+	{"ntfy-token-file", "private file with an access token for the topic (default: none)", secretFile, notifyText(func(c *notify.Config) *string { return &c.NtfyTokenFile })},
+	{"webhook", "URL that a signed message is posted to", webTarget, notifyText(func(c *notify.Config) *string { return &c.Webhook })},
+	{"webhook-secret-file", "private file with the key of the signatures, at least 16 bytes; needed for webhook", secretFile, notifyText(func(c *notify.Config) *string { return &c.WebhookSecretFile })},
+	{"command", "list of the absolute path of a program and its arguments; the message is one more argument", oneProgram, func(r *reading, c *notify.Config, value any, at []string) error {
+		err := nameList(func(c *notify.Config) *[]string { return &c.Command }, "the path of a program and its arguments")(r, c, value, at)
+		if err == nil && len(c.Command) == 0 {
+			err = errors.New("is empty")
+		}
+		return err
+	}},
+}
+
+func notifyText(to func(*notify.Config) *string) func(*reading, *notify.Config, any, []string) error {
+	return func(_ *reading, c *notify.Config, value any, _ []string) (err error) {
+		if *to(c), err = oneText(value); err == nil && *to(c) == "" {
+			err = fmt.Errorf("is %s, want %s", typeName(value), wanted[textual])
+		}
+		return err
+	}
 }
 
 // notify reads the table "notify".
@@ -32,25 +50,8 @@ func (r *reading) notify(value any) (c notify.Config) {
 		r.report([]string{"notify"}, "%q is %s, want a table [notify]", "notify", typeName(value))
 		return c
 	}
-	texts := map[string]*string{"ntfy": &c.Ntfy, "ntfy-token-file": &c.NtfyTokenFile, "webhook": &c.Webhook, "webhook-secret-file": &c.WebhookSecretFile}
-	for _, key := range slices.Sorted(maps.Keys(values)) {
-		var err error
-		switch to := texts[key]; {
-		case to != nil:
-			if *to, ok = values[key].(string); !ok || *to == "" {
-				err = fmt.Errorf("is %s, want %s", typeName(values[key]), wanted[textual])
-			}
-		case key == "command":
-			if c.Command, err = nameList(values[key], "the path of a program and its arguments"); err == nil && len(c.Command) == 0 {
-				err = fmt.Errorf("is empty")
-			}
-		default:
-			err = fmt.Errorf("unknown key%s", quote.DidYouMean(key, append(slices.Sorted(maps.Keys(texts)), "command")))
-		}
-		if err != nil {
-			r.report([]string{"notify", key}, "setting %q: %v", "notify."+quote.Short(key), err)
-			return notify.Config{}
-		}
+	if !readKeys(r, notifyKeys, &c, values, []string{"notify"}, "setting %q", "notify.", "unknown key") {
+		return notify.Config{}
 	}
 	if err := c.Check(); err != nil {
 		r.report([]string{"notify"}, "[notify]: %v", err)
@@ -60,23 +61,10 @@ func (r *reading) notify(value any) (c notify.Config) {
 }
 
 func notifySchema() object {
-	properties := object{}
-	for _, key := range notifyKeys {
-		about := object{"type": "string", "minLength": 1, "description": key[1]}
-		switch {
-		case strings.HasSuffix(key[0], "-file"):
-			about["pattern"] = absolutePattern
-		case key[0] == "command":
-			about = object{"type": "array", "minItems": 1, "description": key[1], "prefixItems": []object{{"type": "string", "pattern": absolutePattern}}, "items": object{"type": "string", "minLength": 1}}
-		default:
-			about["pattern"] = `^https?://[^?#@]+$`
-		}
-		properties[key[0]] = about
-	}
-	return object{
-		"type": "object", "description": "how you are told that a question waits", "properties": properties, "additionalProperties": false,
-		"dependentRequired": object{"webhook": []string{"webhook-secret-file"}, "webhook-secret-file": []string{"webhook"}, "ntfy-token-file": []string{"ntfy"}},
-	}
+	table := tableSchema(notifyKeys)
+	table["description"] = "how you are told that a question waits"
+	table["dependentRequired"] = object{"webhook": []string{"webhook-secret-file"}, "webhook-secret-file": []string{"webhook"}, "ntfy-token-file": []string{"ntfy"}}
+	return table
 }
 
 // openNotifier opens what tells the owner of questions. A program, or a file with a secret, that

@@ -1,6 +1,7 @@
 package settings
 
 import (
+	"maps"
 	"vaultwicket/allowlist"
 	"vaultwicket/cmd/internal/terminal"
 	"vaultwicket/policy/access"
@@ -27,15 +28,18 @@ func configSchema() object {
 			profile[row.name] = reference
 		}
 	}
-	general["vaults"] = object{"type": "array", "description": "the vaults, the first one being the default", "items": vaultSchema()}
-	general["flow"] = flowSchema()
+	vault := tableSchema(vaultKeys)
+	vault["anyOf"] = []object{{"required": []string{"name"}}, {"required": []string{"id"}}, {"required": []string{"folder"}}}
+	general["vaults"] = object{"type": "array", "description": "the vaults, the first one being the default", "items": vault}
+	general["flow"] = maps.Clone(flowForm)
+	general["flow"].(object)["description"] = flowAbout
 	general["profiles"] = object{
 		"type": "object", "description": "profile to apply to the rest of the file, by the name of the profile", "propertyNames": object{"minLength": 1},
 		"additionalProperties": object{"type": "object", "properties": profile, "additionalProperties": false},
 	}
 	general["agents"] = object{
 		"type": "object", "description": "agents by their names, each with rights that narrow those of the file and of its vaults",
-		"propertyNames": object{"pattern": agentPattern}, "additionalProperties": agentSchema(),
+		"propertyNames": object{"pattern": agentPattern}, "additionalProperties": tableSchema(agentKeys),
 	}
 	general["notify"] = notifySchema()
 	return object{
@@ -77,28 +81,10 @@ func (s setting) item() object {
 	return object{"$ref": "#/$defs/command"}
 }
 
-func vaultSchema() object {
-	text := func(description string) object { return object{"type": "string", "description": description} }
-	name, id, folder := text("what agents say"), text("the app's id"), text("absolute; lets the embedded program serve the vault")
-	name["pattern"], id["pattern"], folder["pattern"] = `^[^/\\]+$`, "^[0-9a-f]{16}$", absolutePattern
-	tier := text("ceiling of this vault, at most the general one")
-	tier["enum"] = tierNames
-	return object{
-		"type": "object", "additionalProperties": false,
-		"anyOf": []object{{"required": []string{"name"}}, {"required": []string{"id"}}, {"required": []string{"folder"}}},
-		"properties": object{
-			"name": name, "id": id, "folder": folder, "tier": tier,
-			"access": accessSchema(),
-		},
-	}
-}
+const accessAbout = "what may be done with a folder or note, by its path; \"/\" is the vault, the most specific path wins"
 
-func accessSchema() object {
-	return object{
-		"type": "object", "minProperties": 1, "description": "what may be done with a folder or note, by its path; \"/\" is the vault, the most specific path wins",
-		"additionalProperties": object{"enum": levelNames()},
-	}
-}
+// accessForm describes a table of access rules.
+var accessForm = object{"type": "object", "minProperties": 1, "additionalProperties": object{"enum": levelNames()}}
 
 func levelNames() []string {
 	var names []string

@@ -16,8 +16,10 @@ import (
 
 	"vaultwicket/gateway"
 	"vaultwicket/gateway/admission"
+	"vaultwicket/gateway/mcpserver/streamable"
 	"vaultwicket/gateway/notify"
 	"vaultwicket/policy"
+	"vaultwicket/tiers"
 )
 
 // Settings is what a person has chosen, parsed and within its bounds.
@@ -37,7 +39,6 @@ type Settings struct {
 	MarkUntrusted bool   // note text is put between marks
 	Limits        admission.Limits
 	Enabled       bool
-	profile       string
 	logLevel      slog.Level
 	LogJSON       bool
 	Toolsets      []string
@@ -90,50 +91,50 @@ var table = [...]setting{
 	{name: "cli", fallback: "obsidian", usage: "name or absolute path of the Obsidian CLI", form: form{pattern: `^[^/\\]+$|` + absolutePattern}, fixed: true, set: setCLI},
 	{name: "backend", fallback: "auto", usage: "backend: auto, obsidian or embedded", form: form{choices: []string{"auto", "obsidian", "embedded"}}, fixed: true, set: setBackend},
 	{name: "vault", usage: "vault name, id or folder (with a separator, such as ./Notes); with [[vaults]] the default vault, as a flag the only one", fixed: true, set: setVault},
-	{name: "tier", fallback: "v0", usage: "highest enabled tier: v0, v1, v2 or v3", form: form{choices: tierNames}, set: setTier},
-	{name: "disable", usage: "commands to disable (flag: comma-separated)", kind: list, set: setDisable},
-	{name: "enable-only", usage: "the only commands to enable (default: all)", kind: list, set: setEnableOnly},
-	{name: "allow-mutations", fallback: "false", kind: boolean, usage: "allow changes to notes", set: setMutations},
-	{name: "allow-publish", fallback: "false", kind: boolean, usage: "allow commands that send text off the machine", set: setPublish},
-	{name: "allow-ui", fallback: "true", kind: boolean, usage: "allow commands that move the focus or open a view", set: setUI},
-	{name: "confirm", fallback: "destructive", usage: "calls that require user approval: never, destructive or writes", form: form{choices: []string{"never", "destructive", "writes"}}, set: setConfirm},
-	{name: "secrets", fallback: "redact", usage: "keys, tokens and passwords in answers: redact, strict (numbers of cards and accounts, too), block or allow", form: form{choices: []string{"redact", "strict", "block", "allow"}}, set: setSecrets},
-	{name: "suspicious", fallback: "notice", usage: "signs of injection in answers: notice, ask (and then every change of the session requires approval) or off", form: form{choices: []string{"notice", "ask", "off"}}, set: setSuspicious},
+	{name: "tier", fallback: "v0", usage: "highest enabled tier: v0, v1, v2 or v3", form: form{choices: tierNames}, set: parsed(func(s *Settings) *tiers.Tier { return &s.Policy.Ceiling }, tiers.ParseTier)},
+	{name: "disable", usage: "commands to disable (flag: comma-separated)", kind: list, set: parsed(func(s *Settings) *[]string { return &s.Policy.Disable }, commandList)},
+	{name: "enable-only", usage: "the only commands to enable (default: all)", kind: list, set: parsed(func(s *Settings) *[]string { return &s.Policy.EnableOnly }, commandList)},
+	{name: "allow-mutations", fallback: "false", kind: boolean, usage: "allow changes to notes", set: parsed(func(s *Settings) *bool { return &s.Policy.Mutations }, parseBool)},
+	{name: "allow-publish", fallback: "false", kind: boolean, usage: "allow commands that send text off the machine", set: parsed(func(s *Settings) *bool { return &s.Policy.Publish }, parseBool)},
+	{name: "allow-ui", fallback: "true", kind: boolean, usage: "allow commands that move the focus or open a view", set: parsed(func(s *Settings) *bool { return &s.Policy.UI }, parseBool)},
+	{name: "confirm", fallback: "destructive", usage: "calls that require user approval: never, destructive or writes", form: form{choices: []string{"never", "destructive", "writes"}}, set: parsed(func(s *Settings) *policy.Confirm { return &s.Policy.Confirm }, policy.ParseConfirm)},
+	{name: "secrets", fallback: "redact", usage: "keys, tokens and passwords in answers: redact, strict (numbers of cards and accounts, too), block or allow", form: form{choices: []string{"redact", "strict", "block", "allow"}}, set: parsed(func(s *Settings) *policy.Secrets { return &s.Policy.Secrets }, policy.ParseSecrets)},
+	{name: "suspicious", fallback: "notice", usage: "signs of injection in answers: notice, ask (and then every change of the session requires approval) or off", form: form{choices: []string{"notice", "ask", "off"}}, set: parsed(func(s *Settings) *policy.Suspicious { return &s.Policy.Suspicious }, policy.ParseSuspicious)},
 	{name: "remote-links", fallback: "ask", usage: "changes that add an address with text of another note: ask (they are destructive) or allow", form: form{choices: []string{"ask", "allow"}}, set: setRemoteLinks},
 	{name: "shadow", kind: list, usage: "rules that decide, log and count, and have no effect: secrets, suspicious, remote-links (flag: comma-separated)", form: form{choices: policy.ShadowRules()}, set: setShadow},
-	{name: "private-property", fallback: "private,agent", kind: list, usage: "properties by which a note narrows the access to itself: true or none hides it, r and rw are levels (flag: comma-separated)", form: form{pattern: namePattern}, set: setPrivateProperty},
-	{name: "private-tags", fallback: "private", kind: list, usage: "tags that hide a note (flag: comma-separated)", form: form{pattern: namePattern}, set: setPrivateTags},
+	{name: "private-property", fallback: "private,agent", kind: list, usage: "properties by which a note narrows the access to itself: true or none hides it, r and rw are levels (flag: comma-separated)", form: form{pattern: namePattern}, set: parsed(func(s *Settings) *[]string { return &s.Policy.Private.Properties }, privateProperties)},
+	{name: "private-tags", fallback: "private", kind: list, usage: "tags that hide a note (flag: comma-separated)", form: form{pattern: namePattern}, set: parsed(func(s *Settings) *[]string { return &s.Policy.Private.Tags }, privateTags)},
 	{name: "exceptions", kind: list, usage: "folders and notes for which these rules do not apply, each as \"RULE PATH # WHY\" without a comma (flag: comma-separated)", form: form{pattern: `^(secrets|suspicious|remote-links) \w[^,]* # \w[^,]*$`}, set: setExceptions},
 	{name: "timeout", fallback: "15s", usage: "time limit of a call, 1s to 55s", form: form{pattern: timeoutPattern}, fixed: true, set: setTimeout},
 	{name: "max-output", fallback: "32KiB", usage: "maximum output in one MCP answer, 1KiB to 1MiB", form: form{pattern: sizePattern}, fixed: true, set: setMaxOutput},
 	{name: "result-format", fallback: "json", usage: "MCP answers of obsidianCli: json (structured) or text (the output itself, which costs fewer tokens)", form: form{choices: resultFormats}, fixed: true, set: setResultFormat},
-	{name: "mark-untrusted", fallback: "false", kind: boolean, usage: "wrap note text in answers in random delimiters: output (JSON as a whole), differences, and what is quoted in messages, hints and notices; not the fields path, files and argv", fixed: true, set: setMarks},
+	{name: "mark-untrusted", fallback: "false", kind: boolean, usage: "wrap note text in answers in random delimiters: output (JSON as a whole), differences, and what is quoted in messages, hints and notices; not the fields path, files and argv", fixed: true, set: parsed(func(s *Settings) *bool { return &s.MarkUntrusted }, parseBool)},
 	{name: "min-cli-version", fallback: "1.12.7", usage: "minimum Obsidian version, never below 1.12.2", form: form{pattern: versionPattern}, set: setMinVersion},
-	{name: "day-start", fallback: "0", kind: numeric, usage: "hour at which a new day begins for daily and periodic notes and tasks, 0 to 12", form: form{most: latestDayStart}, fixed: true, set: setDayStart},
+	{name: "day-start", fallback: "0", kind: numeric, usage: "hour at which a new day begins for daily and periodic notes and tasks, 0 to 12", form: form{most: latestDayStart}, fixed: true, set: number(func(s *Settings) *int { return &s.DayStart }, 0, latestDayStart)},
 	{name: "embeddings-url", usage: "server that makes vectors of texts for find, such as http://127.0.0.1:11434/v1 (default: none); another machine requires allow-publish", fixed: true, set: setEmbeddings},
 	{name: "embeddings-model", fallback: "nomic-embed-text", usage: "model of that server", fixed: true, set: setModel},
-	{name: "max-parallel", fallback: "4", kind: numeric, usage: "maximum parallel calls, 1 to 64", form: form{least: 1, most: maxParallel}, fixed: true, set: setMaxParallel},
-	{name: "rate", fallback: "120", kind: numeric, usage: "calls per minute, up to 100000 (0: no limit)", form: form{most: maxRate}, set: setRate},
-	{name: "rate-mutations", fallback: "30", kind: numeric, usage: "changes per minute (0: no limit)", form: form{most: maxRate}, set: setRateMutations},
-	{name: "rate-mutations-hour", fallback: "300", kind: numeric, usage: "changes per hour (0: no limit)", form: form{most: maxRate}, set: setRateMutationsHour},
+	{name: "max-parallel", fallback: "4", kind: numeric, usage: "maximum parallel calls, 1 to 64", form: form{least: 1, most: maxParallel}, fixed: true, set: number(func(s *Settings) *int { return &s.Limits.Parallel }, 1, maxParallel)},
+	{name: "rate", fallback: "120", kind: numeric, usage: "calls per minute, up to 100000 (0: no limit)", form: form{most: maxRate}, set: number(func(s *Settings) *int { return &s.Limits.Calls }, 0, maxRate)},
+	{name: "rate-mutations", fallback: "30", kind: numeric, usage: "changes per minute (0: no limit)", form: form{most: maxRate}, set: number(func(s *Settings) *int { return &s.Limits.Mutations }, 0, maxRate)},
+	{name: "rate-mutations-hour", fallback: "300", kind: numeric, usage: "changes per hour (0: no limit)", form: form{most: maxRate}, set: number(func(s *Settings) *int { return &s.Limits.MutationsHour }, 0, maxRate)},
 	{name: "export", kind: list, usage: "where a server sends the lines of the audit log: https://HOST:4318/v1/logs (OTLP), syslog+tcp://, syslog+tls://HOST:PORT, syslog+unix:///PATH, file:///PATH (flag: comma-separated)", form: form{pattern: targetPattern}, fixed: true, set: setExport},
 	{name: "checkpoints", usage: "sign where the audit log ends, every hour and when a server ends, with a key in the state folder (state) or by an absolute path of a command (default: state with export, else none)", form: form{pattern: `^$|^state$|` + absolutePattern}, fixed: true, set: setCheckpoints},
 	{name: "log-level", fallback: "warn", usage: "minimum log level: debug, info, warn or error", form: form{choices: logLevels}, fixed: true, set: setLogLevel},
 	{name: "log-format", fallback: "text", usage: "log format: text or json", form: form{choices: logFormats}, fixed: true, set: setLogFormat},
-	{name: "max-sessions", fallback: "1000", kind: numeric, usage: "maximum HTTP sessions, 1 to 100000", form: form{least: 1, most: maxSessions}, fixed: true, set: setMaxSessions},
+	{name: "max-sessions", fallback: "1000", kind: numeric, usage: "maximum HTTP sessions, 1 to 100000", form: form{least: 1, most: maxSessions}, fixed: true, set: number(func(s *Settings) *int { return &s.HTTP.MaxSessions }, 1, maxSessions)},
 	{name: "toolsets", fallback: "cli", kind: list, usage: "additional toolsets: cli, batch, daily, search, notes, tasks, bases, all (flag: comma-separated)", form: form{choices: toolsets}, fixed: true, set: setToolsets},
 	{name: "http", usage: "address for MCP over HTTP, such as 127.0.0.1:8765 or unix:/path/socket (default: stdio)", fixed: true, set: setHTTP},
-	{name: "token-file", usage: "private file with the bearer token for HTTP, created if missing (default: token in the state folder)", fixed: true, set: setTokenFile},
-	{name: "tls-cert", usage: "TLS certificate for HTTP (PEM file), required beyond loopback", fixed: true, set: setTLSCert},
-	{name: "tls-key", usage: "private key of the TLS certificate (PEM file)", fixed: true, set: setTLSKey},
-	{name: "allow-origin", kind: list, usage: "web origins allowed to call over HTTP, such as https://app.example (flag: comma-separated)", form: form{pattern: originPattern}, fixed: true, set: setOrigins},
-	{name: "allow-host", kind: list, usage: "additional allowed Host headers, for a proxy in front (flag: comma-separated)", form: form{pattern: hostPattern}, fixed: true, set: setHosts},
-	{name: "public-url", usage: "address at which clients reach the server over HTTP, such as https://notes.example/mcp; access tokens are for it", fixed: true, set: setPublicURL},
-	{name: "oauth-issuer", usage: "authorization server whose access tokens are accepted over HTTP, such as https://login.example", fixed: true, set: setIssuer},
-	{name: "oauth-client-file", usage: "private file with the id and the secret of the server at oauth-issuer, on two lines: the issuer is asked about access tokens (default: they are signed JWTs)", fixed: true, set: setClientFile},
+	{name: "token-file", usage: "private file with the bearer token for HTTP, created if missing (default: token in the state folder)", fixed: true, set: parsed(func(s *Settings) *string { return &s.HTTP.TokenFile }, absolute)},
+	{name: "tls-cert", usage: "TLS certificate for HTTP (PEM file), required beyond loopback", fixed: true, set: parsed(func(s *Settings) *string { return &s.HTTP.Cert }, absolute)},
+	{name: "tls-key", usage: "private key of the TLS certificate (PEM file)", fixed: true, set: parsed(func(s *Settings) *string { return &s.HTTP.Key }, absolute)},
+	{name: "allow-origin", kind: list, usage: "web origins allowed to call over HTTP, such as https://app.example (flag: comma-separated)", form: form{pattern: originPattern}, fixed: true, set: parsed(func(s *Settings) *[]string { return &s.HTTP.Origins }, each(streamable.CheckOrigin))},
+	{name: "allow-host", kind: list, usage: "additional allowed Host headers, for a proxy in front (flag: comma-separated)", form: form{pattern: hostPattern}, fixed: true, set: parsed(func(s *Settings) *[]string { return &s.HTTP.Hosts }, each(streamable.CheckHost))},
+	{name: "public-url", usage: "address at which clients reach the server over HTTP, such as https://notes.example/mcp; access tokens are for it", fixed: true, set: parsed(func(s *Settings) *string { return &s.HTTP.PublicURL }, webAddress)},
+	{name: "oauth-issuer", usage: "authorization server whose access tokens are accepted over HTTP, such as https://login.example", fixed: true, set: parsed(func(s *Settings) *string { return &s.HTTP.Issuer }, webAddress)},
+	{name: "oauth-client-file", usage: "private file with the id and the secret of the server at oauth-issuer, on two lines: the issuer is asked about access tokens (default: they are signed JWTs)", fixed: true, set: parsed(func(s *Settings) *string { return &s.HTTP.ClientFile }, absolute)},
 	{name: "sign-in", usage: "how the owner signs in to give clients access over HTTP: passkey (default: not at all)", form: form{choices: []string{"", "passkey"}}, fixed: true, set: setSignIn},
 	{name: "oauth-claim", fallback: "sub", usage: "claim of access tokens whose value says which agent a client is (key oauth of [agents.NAME])", fixed: true, set: setClaim},
-	{name: "enabled", fallback: "true", kind: boolean, usage: "false hides the tools and denies every call", set: setEnabled},
+	{name: "enabled", fallback: "true", kind: boolean, usage: "false hides the tools and denies every call", set: parsed(func(s *Settings) *bool { return &s.Enabled }, parseBool)},
 	{name: "agent", usage: "agent whose rights apply: a table [agents.NAME] of the settings file", form: form{pattern: `^$|` + agentPattern}, fixed: true, set: setAgent},
 	{name: "profile", usage: "profile to apply: a table [profiles.NAME] of the settings file", set: setProfile},
 }

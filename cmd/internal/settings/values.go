@@ -19,6 +19,28 @@ import (
 	"vaultwicket/tiers"
 )
 
+// parsed returns the function that sets a value which parse reads.
+func parsed[T any](to func(*Settings) *T, parse func(string) (T, error)) func(*Settings, string) error {
+	return func(s *Settings, text string) (err error) {
+		*to(s), err = parse(text)
+		return err
+	}
+}
+
+// number returns the function that sets a whole number from least to most.
+func number(to func(*Settings) *int, least, most int) func(*Settings, string) error {
+	return parsed(to, func(text string) (int, error) {
+		n, err := strconv.Atoi(text)
+		if err != nil {
+			return 0, fmt.Errorf("invalid number %q: want %d to %d", quote.Short(text), least, most)
+		}
+		if n < least || n > most {
+			return 0, fmt.Errorf("%q is out of range: want %d to %d", quote.Short(text), least, most)
+		}
+		return n, nil
+	})
+}
+
 func setCLI(s *Settings, text string) error {
 	if text == "" {
 		return fmt.Errorf("is empty")
@@ -53,10 +75,8 @@ func setVault(s *Settings, text string) error {
 		s.Vault = gateway.Vault{Folder: folder}
 		return nil
 	}
-	if call, err := allowlist.Parse("version", nil); err == nil {
-		if _, err := call.In(text); err != nil {
-			return err
-		}
+	if err := checkName(text); err != nil {
+		return err
 	}
 	if registry.IsID(text) {
 		s.Vault = gateway.Vault{ID: text}
@@ -64,21 +84,6 @@ func setVault(s *Settings, text string) error {
 	}
 	s.Vault = gateway.Vault{Name: text}
 	return nil
-}
-
-func setTier(s *Settings, text string) (err error) {
-	s.Policy.Ceiling, err = tiers.ParseTier(text)
-	return err
-}
-
-func setDisable(s *Settings, text string) (err error) {
-	s.Policy.Disable, err = commandList(text)
-	return err
-}
-
-func setEnableOnly(s *Settings, text string) (err error) {
-	s.Policy.EnableOnly, err = commandList(text)
-	return err
 }
 
 // commandList reads names of commands. A name that is none would close nothing
@@ -97,31 +102,6 @@ func commandList(text string) ([]string, error) {
 	return list, nil
 }
 
-func setMutations(s *Settings, text string) (err error) {
-	s.Policy.Mutations, err = parseBool(text)
-	return err
-}
-
-func setPublish(s *Settings, text string) (err error) {
-	s.Policy.Publish, err = parseBool(text)
-	return err
-}
-
-func setUI(s *Settings, text string) (err error) {
-	s.Policy.UI, err = parseBool(text)
-	return err
-}
-
-func setSecrets(s *Settings, text string) (err error) {
-	s.Policy.Secrets, err = policy.ParseSecrets(text)
-	return err
-}
-
-func setSuspicious(s *Settings, text string) (err error) {
-	s.Policy.Suspicious, err = policy.ParseSuspicious(text)
-	return err
-}
-
 func setRemoteLinks(s *Settings, text string) error {
 	if text != "ask" && text != "allow" {
 		return fmt.Errorf("invalid value %q for remote-links: want ask or allow", quote.Short(text))
@@ -132,10 +112,7 @@ func setRemoteLinks(s *Settings, text string) error {
 
 func setShadow(s *Settings, text string) error {
 	s.Policy.Shadow = nil
-	for name := range strings.SplitSeq(text, ",") {
-		if name = strings.TrimSpace(name); name == "" {
-			continue
-		}
+	for _, name := range names(text) {
 		if !slices.Contains(policy.ShadowRules(), name) {
 			return fmt.Errorf("unknown rule %q in shadow: want %s", quote.Short(name), strings.Join(policy.ShadowRules(), ", "))
 		}
@@ -144,16 +121,14 @@ func setShadow(s *Settings, text string) error {
 	return nil
 }
 
-func setPrivateProperty(s *Settings, text string) error {
+func privateProperties(text string) ([]string, error) {
 	private, err := access.NewPrivate(nameFields(text), nil)
-	s.Policy.Private.Properties = private.Properties
-	return err
+	return private.Properties, err
 }
 
-func setPrivateTags(s *Settings, text string) error {
+func privateTags(text string) ([]string, error) {
 	private, err := access.NewPrivate(nil, nameFields(text))
-	s.Policy.Private.Tags = private.Tags
-	return err
+	return private.Tags, err
 }
 
 // nameFields returns the names in a text that are separated by commas.
@@ -178,11 +153,6 @@ func setResultFormat(s *Settings, text string) error {
 	return nil
 }
 
-func setMarks(s *Settings, text string) (err error) {
-	s.MarkUntrusted, err = parseBool(text)
-	return err
-}
-
 // parseBool takes true and false only: in a setting that opens something, "1",
 // "yes" or "on" may as well be a mistake.
 func parseBool(text string) (bool, error) {
@@ -190,11 +160,6 @@ func parseBool(text string) (bool, error) {
 		return i == 1, nil
 	}
 	return false, fmt.Errorf("invalid value %q: want true or false", text)
-}
-
-func setConfirm(s *Settings, text string) (err error) {
-	s.Policy.Confirm, err = policy.ParseConfirm(text)
-	return err
 }
 
 const (
@@ -267,23 +232,8 @@ const (
 	maxRate     = 100_000 // more than any client asks for; a larger number is a slip
 )
 
-func setMaxParallel(s *Settings, text string) (err error) {
-	s.Limits.Parallel, err = parseNumber(text, 1, maxParallel)
-	return err
-}
-
-func setRate(s *Settings, text string) (err error) {
-	s.Limits.Calls, err = parseNumber(text, 0, maxRate)
-	return err
-}
-
 // latestDayStart is the latest hour at which a day can begin.
 const latestDayStart = 12
-
-func setDayStart(s *Settings, text string) (err error) {
-	s.DayStart, err = parseNumber(text, 0, latestDayStart)
-	return err
-}
 
 // setEmbeddings refuses hosts outside this machine and its private network: texts of notes are sent there.
 func setEmbeddings(s *Settings, text string) (err error) {
@@ -298,27 +248,6 @@ func setModel(s *Settings, text string) error {
 		return errors.New("the model has no name")
 	}
 	return nil
-}
-
-func setRateMutations(s *Settings, text string) (err error) {
-	s.Limits.Mutations, err = parseNumber(text, 0, maxRate)
-	return err
-}
-
-func setRateMutationsHour(s *Settings, text string) (err error) {
-	s.Limits.MutationsHour, err = parseNumber(text, 0, maxRate)
-	return err
-}
-
-func parseNumber(text string, least, most int) (int, error) {
-	n, err := strconv.Atoi(text)
-	if err != nil {
-		return 0, fmt.Errorf("invalid number %q: want %d to %d", quote.Short(text), least, most)
-	}
-	if n < least || n > most {
-		return 0, fmt.Errorf("%q is out of range: want %d to %d", quote.Short(text), least, most)
-	}
-	return n, nil
 }
 
 func setLogLevel(s *Settings, text string) error {
@@ -338,14 +267,6 @@ func setLogFormat(s *Settings, text string) error {
 	return nil
 }
 
-func setEnabled(s *Settings, text string) (err error) {
-	s.Enabled, err = parseBool(text)
-	return err
-}
-
 // setProfile takes any name: whether there is such a profile is known where the
 // file is read.
-func setProfile(s *Settings, text string) error {
-	s.profile = text
-	return nil
-}
+func setProfile(*Settings, string) error { return nil }

@@ -40,7 +40,48 @@ func (t vaultTable) label() string {
 }
 
 // vaultKeys are the keys of a table of a vault.
-var vaultKeys = []string{"name", "id", "folder", "tier", "access"}
+var vaultKeys = []tableKey[vaultTable]{
+	{"name", "what agents say", object{"type": "string", "pattern": `^[^/\\]+$`}, func(_ *reading, t *vaultTable, value any, _ []string) (err error) {
+		if t.Name, err = oneText(value); err != nil {
+			return err
+		}
+		switch {
+		case t.Name == "":
+			return fmt.Errorf("is empty; leave it out where an id or a folder says which vault it is")
+		case strings.ContainsAny(t.Name, `/\`):
+			return fmt.Errorf("%q contains a path separator; use the key \"folder\" for a folder", quote.Short(t.Name))
+		}
+		return checkName(t.Name)
+	}},
+	{"id", "the app's id", object{"type": "string", "pattern": "^[0-9a-f]{16}$"}, func(_ *reading, t *vaultTable, value any, _ []string) (err error) {
+		if t.ID, err = oneText(value); err == nil && !registry.IsID(t.ID) {
+			err = fmt.Errorf("invalid id %q, want 16 hexadecimal digits", quote.Short(t.ID))
+		}
+		return err
+	}},
+	{"folder", "absolute; lets the embedded program serve the vault", object{"type": "string", "pattern": absolutePattern}, func(_ *reading, t *vaultTable, value any, _ []string) error {
+		text, err := oneText(value)
+		if err != nil {
+			return err
+		}
+		if t.Folder = filepath.Clean(text); !filepath.IsAbs(text) || strings.ContainsRune(text, 0) {
+			return fmt.Errorf("%q is not an absolute path", quote.Short(text))
+		}
+		return nil
+	}},
+	{"tier", "ceiling of this vault, at most the general one", object{"type": "string", "enum": tierNames}, func(_ *reading, t *vaultTable, value any, _ []string) error {
+		text, err := oneText(value)
+		if err == nil {
+			t.tier, err = tiers.ParseTier(text)
+			t.tiered = true
+		}
+		return err
+	}},
+	{"access", accessAbout, accessForm, func(r *reading, t *vaultTable, value any, at []string) (err error) {
+		t.levels, t.rules, err = r.access(value, at, "[vaults.access]")
+		return err
+	}},
+}
 
 // vaults reads the tables [[vaults]].
 func (r *reading) vaults(value any) []vaultTable {
@@ -67,65 +108,12 @@ func (r *reading) vaults(value any) []vaultTable {
 
 func (r *reading) vault(values map[string]any, at []string) vaultTable {
 	var t vaultTable
-	for _, key := range slices.Sorted(maps.Keys(values)) {
-		if err := r.vaultKey(&t, key, values[key], at); err != nil {
-			r.report(append(at, key), "vault setting %q: %v", quote.Short(key), err)
-		}
-	}
+	readKeys(r, vaultKeys, &t, values, at, "vault setting %q", "", "unknown key")
 	t.Pinned = t.Folder != "" && (t.Name != "" || t.ID != "")
-	named := false
-	for _, key := range []string{"name", "id", "folder"} {
-		_, has := values[key]
-		named = named || has
-	}
-	if !named {
+	if values["name"] == nil && values["id"] == nil && values["folder"] == nil {
 		r.report(at, "a table [[vaults]] needs a name, an id or a folder")
 	}
 	return t
-}
-
-func (r *reading) vaultKey(t *vaultTable, key string, value any, at []string) error {
-	if key == "access" {
-		var err error
-		t.levels, t.rules, err = r.access(value, append(at, key), "[vaults.access]")
-		return err
-	}
-	if !slices.Contains(vaultKeys, key) {
-		return fmt.Errorf("unknown key%s", quote.DidYouMean(key, vaultKeys))
-	}
-	text, ok := value.(string)
-	if !ok {
-		return fmt.Errorf("is %s, want %s", typeName(value), wanted[textual])
-	}
-	switch key {
-	case "name":
-		return t.setName(text)
-	case "id":
-		if t.ID = text; !registry.IsID(text) {
-			return fmt.Errorf("invalid id %q, want 16 hexadecimal digits", quote.Short(text))
-		}
-	case "folder":
-		if t.Folder = filepath.Clean(text); !filepath.IsAbs(text) || strings.ContainsRune(text, 0) {
-			return fmt.Errorf("%q is not an absolute path", quote.Short(text))
-		}
-	case "tier":
-		var err error
-		t.tier, err = tiers.ParseTier(text)
-		t.tiered = true
-		return err
-	}
-	return nil
-}
-
-func (t *vaultTable) setName(text string) error {
-	t.Name = text
-	switch {
-	case text == "":
-		return fmt.Errorf("is empty; leave it out where an id or a folder says which vault it is")
-	case strings.ContainsAny(text, `/\`):
-		return fmt.Errorf("%q contains a path separator; use the key \"folder\" for a folder", quote.Short(text))
-	}
-	return checkName(text)
 }
 
 // checkName refuses a name that cannot stand in an argument.
