@@ -17,7 +17,7 @@
 //
 // Before each line, under a lock of all writers, the log checks for changes by others: in the
 // folder, which must be this user's alone, and at the end of the file. A file that was made
-// accessible to others, or got a second hard link, takes no more lines a tenth of a second later.
+// accessible to others, or got a second hard link, takes no more lines.
 //
 // [Logs] are two such logs: one for lines that must not be lost, one for the many calls that
 // change nothing. [Records] writes the lines of each call to them and notifies observers: a call
@@ -52,10 +52,6 @@ type Limits struct {
 	MaxFiles int
 }
 
-// lookAgain is the default of Log.lookAgain. Later changes are made by hand only, and in a folder
-// that is checked for each line.
-const lookAgain = 100 * time.Millisecond
-
 const (
 	defaultFileSize = 8 << 20 // some twenty thousand lines: a week of steady use
 	defaultFiles    = 32
@@ -86,9 +82,6 @@ type Log struct {
 	// keepOpen says that files stay open between lines; not where an open file cannot be renamed,
 	// which would stop other processes from rotating it.
 	keepOpen bool
-	// lookAgain is how long the permissions and hard links of the open file are taken to be
-	// unchanged.
-	lookAgain time.Duration
 
 	mu   sync.Mutex // one that writes at a time, in this process
 	tail *tail      // what is known of the file that is written to, nil if nothing
@@ -114,7 +107,7 @@ func Open(dir string, limits Limits) *Log {
 	p := folder{dir}
 	return &Log{
 		folder: p, current: p.file(currentFile), limits: limits.orDefaults(),
-		sys: private.Disk{}, now: time.Now, keepOpen: private.CanRenameOpen, lookAgain: lookAgain,
+		sys: private.Disk{}, now: time.Now, keepOpen: private.CanRenameOpen,
 	}
 }
 

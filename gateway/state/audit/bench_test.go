@@ -9,7 +9,6 @@ func BenchmarkWrite(b *testing.B) {
 			l := newLog(b, Limits{FileSize: 1 << 40})
 			writeAll(b, l, 1, 1)
 			settled(b, l, 2)
-			l.lookAgain = lookAgain
 			line := sample(1)
 			b.ReportAllocs()
 			for b.Loop() {

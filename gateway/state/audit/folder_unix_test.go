@@ -76,11 +76,9 @@ func TestAnUnfitFolderIsRefused(t *testing.T) {
 	}
 }
 
-// What is spoiled while a process has the files open is seen with the next line, once the
-// last look is as old as that.
+// What is spoiled while a process has the files open is seen with the next line.
 func TestAnOpenFileIsLookedAt(t *testing.T) {
 	l := newLog(t, Limits{})
-	l.lookAgain = 0 // however busy the machine is
 	writeAll(t, l, 1, 3)
 	must(t, os.Chmod(l.folder.file(currentFile), 0o666))
 	if l.Write(sample(4), false) == nil {

@@ -203,7 +203,6 @@ const settleTime = 100 * time.Millisecond
 type names struct {
 	info    fs.FileInfo
 	settled bool
-	at      time.Time // of the look, zero if there was none
 }
 
 // areUnchanged reports whether the names in the folder are those of the last check. If not, now is
@@ -214,7 +213,7 @@ func (n names) areUnchanged(dir string) (now names, unchanged bool) {
 	if err != nil || private.CheckFolderInfo(dir, info) != nil {
 		return names{}, false
 	}
-	now = names{info, begun.Sub(info.ModTime()) > settleTime, begun}
+	now = names{info, begun.Sub(info.ModTime()) > settleTime}
 	unchanged = n.settled && os.SameFile(n.info, info) && n.info.ModTime().Equal(info.ModTime())
 	return now, unchanged
 }

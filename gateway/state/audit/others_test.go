@@ -4,30 +4,14 @@ import (
 	"fmt"
 	"os"
 	"runtime"
-	"slices"
-	"strings"
 	"testing"
-	"time"
 
 	"vaultwicket/tests/faults"
 )
 
-// settledAndMapped has the log look at a settled folder, and fails unless it asks the system for
-// nothing but the folder then. It returns the number of the next line.
-func settledAndMapped(t *testing.T, l *Log, n int) int {
-	t.Helper()
-	for settled(t, l, n); !l.isAsLeft(l.tail); n++ {
-		if l.tail.size%4096 != 0 {
-			skipUnmapped(t, l)
-		}
-		writeAll(t, l, n+2, n+2) // the file ended where a page does
-	}
-	return n + 2
-}
-
 // TestWhateverAnotherProcessDoesIsSeen has another process do its work and be killed at
-// each of its calls that change the disk. The next lines of a process that last asked the
-// system about its file before all that follow what is there.
+// each of its calls that change the disk. The next lines of a process that knows its
+// file from before all that follow what is there.
 func TestWhateverAnotherProcessDoesIsSeen(t *testing.T) {
 	for name, test := range map[string]struct {
 		lines    int // in files of five, before the other process writes three
@@ -50,26 +34,20 @@ func TestWhateverAnotherProcessDoesIsSeen(t *testing.T) {
 				if call > 100 {
 					t.Fatal("it never succeeded")
 				}
-				var told, asked []string
-				told, ended = afterAnother(t, test.lines, call, time.Hour, test.begin, test.isBroken)
-				asked, _ = afterAnother(t, test.lines, call, 0, test.begin, test.isBroken)
-				if !slices.Equal(told, asked) {
-					t.Errorf("call %d: %q; a log that asks the system for each line has %q", call, told, asked)
-				}
+				ended = afterAnother(t, test.lines, call, test.begin, test.isBroken)
 			}
 		})
 	}
 }
 
 // afterAnother writes lines, has another process begin and write until it is killed at a
-// call, and writes two lines more. It returns the lines of the log, and whether the other
-// process came to its end.
-func afterAnother(t *testing.T, lines, call int, lookAgain time.Duration, begin func(*testing.T, *Log), isBroken bool) (all []string, ended bool) {
+// call, and writes two lines more. It reports whether the other process came to its end.
+func afterAnother(t *testing.T, lines, call int, begin func(*testing.T, *Log), isBroken bool) (ended bool) {
 	t.Helper()
 	l := newLog(t, Limits{FileSize: 3250, Files: 4})
 	writeAll(t, l, 1, lines)
-	next := settledAndMapped(t, l, lines+1)
-	l.lookAgain = lookAgain
+	settled(t, l, lines+1)
+	next := lines + 3
 	begin(t, l)
 	other := leave(t, l, 100, call)
 	before := verified(t, l)
@@ -82,18 +60,13 @@ func afterAnother(t *testing.T, lines, call int, lookAgain time.Duration, begin 
 	count := map[string]int{}
 	for _, line := range listedAnyhow(t, l, Filter{}) {
 		count[line.Call]++
-		what := fmt.Sprint(line.Seq, " ", line.Kind, " ", line.Call)
-		if line.Repair != nil {
-			what += line.Repair.Why
-		}
-		all = append(all, what)
 	}
 	for _, name := range append(other.promised, fmt.Sprintf("call-%d", next), fmt.Sprintf("call-%d", next+1)) {
 		if count[name] != 1 {
 			t.Fatalf("call %d: %s is there %d times", call, name, count[name])
 		}
 	}
-	return all, other.Calls < call
+	return other.Calls < call
 }
 
 // killedSystem is one in which a process was killed, with what it promised before.
@@ -140,9 +113,9 @@ func TestLogsThatTakeTurnsInASettledFolder(t *testing.T) {
 	for i, l := range logs {
 		writeAll(t, l, 2*i+1, 2*i+2)
 	}
-	next := settledAndMapped(t, l, 7)
+	settled(t, l, 7)
+	next := 9
 	for _, l := range logs {
-		l.lookAgain = time.Hour
 		writeAll(t, l, next, next+1)
 		next += 2
 	}
@@ -157,8 +130,8 @@ func TestLogsThatTakeTurnsInASettledFolder(t *testing.T) {
 	wantWhole(t, l, 400)
 }
 
-// What only the system tells of the open file is asked again when some time is over.
-func TestWhatIsChangedByHandIsSeenLater(t *testing.T) {
+// What only the system tells of the open file is asked for each line.
+func TestWhatIsChangedByHandIsSeen(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("permissions are not bits there")
 	}
@@ -169,55 +142,11 @@ func TestWhatIsChangedByHandIsSeenLater(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			l := newLog(t, Limits{})
 			writeAll(t, l, 1, 3)
-			next := settledAndMapped(t, l, 4)
+			settled(t, l, 4)
 			must(t, change(l.folder.file(currentFile)))
-			l.tail.looked = time.Now().Add(-2 * lookAgain)
-			l.lookAgain = lookAgain
-			if err := l.Write(sample(next), false); err == nil {
+			if err := l.Write(sample(6), false); err == nil {
 				t.Error("the file was written to")
 			}
 		})
-	}
-}
-
-// TestAFileThatIsCutOffWhileItIsMapped: by whole pages, which cannot be read then.
-func TestAFileThatIsCutOffWhileItIsMapped(t *testing.T) {
-	l := newLog(t, Limits{})
-	writeAll(t, l, 1, 40)
-	next := settledAndMapped(t, l, 41)
-	must(t, os.Truncate(l.folder.file(currentFile), 0))
-	writeAll(t, l, next, next)
-	if told := listedAnyhow(t, l, Filter{Kind: kindBreak}); len(told) != 1 || told[0].Repair.Why != fileShorter {
-		t.Errorf("%+v", told)
-	}
-}
-
-func TestNoMappingIsLeft(t *testing.T) {
-	if runtime.GOOS != "linux" {
-		t.Skip("/proc tells")
-	}
-	l := newLog(t, Limits{Files: 3})
-	count := func() int {
-		maps, err := os.ReadFile("/proc/self/maps")
-		must(t, err)
-		return strings.Count(string(maps), l.folder.dir)
-	}
-	for n := range 1000 {
-		l.limits.FileSize = 1 << 20
-		writeAll(t, l, n, n)
-		settledAndMapped(t, l, n)
-		if n%100 == 0 && count() != 1 {
-			t.Fatalf("%d mappings", count())
-		}
-		if l.limits.FileSize = 1; n%3 > 0 { // the next line rotates
-			writeAll(t, l, n, n)
-		}
-		if n%2 > 0 {
-			must(t, l.Close())
-		}
-	}
-	must(t, l.Close())
-	if n := count(); n != 0 {
-		t.Errorf("%d mappings are left", n)
 	}
 }

@@ -79,7 +79,6 @@ func (l *Log) rotateFile(t *tail) error {
 	if err := t.file.Sync(); err != nil {
 		return err
 	}
-	t.view.Close()
 	if err := t.file.Close(); err != nil {
 		return err
 	}

@@ -8,8 +8,6 @@ import (
 	"io/fs"
 	"os"
 	"slices"
-	"syscall"
-	"time"
 
 	"vaultwicket/gateway/state/private"
 )
@@ -20,8 +18,6 @@ type tail struct {
 	head         head
 	text, next   [headSize]byte // of the head, as it is in its file, and as it is written
 	fileInfo     fs.FileInfo
-	view         mappedEnd // of the current file
-	looked       time.Time // when the system was last asked about the current file
 
 	size int64 // of the current file
 	last int64 // where the last line of the chain begins
@@ -34,7 +30,6 @@ type tail struct {
 }
 
 func (t *tail) close() error {
-	t.view.Close()
 	var err error
 	for _, h := range []private.File{t.file, t.record} {
 		if h != nil {
@@ -326,9 +321,6 @@ func (l *Log) isCurrent(t *tail) bool {
 	if !t.isClean() {
 		return false
 	}
-	if l.isAsLeft(t) {
-		return true
-	}
 	info, err := l.look(t)
 	if err != nil || private.CheckFile(l.current, info) != nil {
 		return false
@@ -336,19 +328,7 @@ func (l *Log) isCurrent(t *tail) bool {
 	if info.Size() != t.size && !t.follow(info.Size()) {
 		return false
 	}
-	t.looked = l.last.at
-	if file, ok := t.file.(syscall.Conn); ok && l.unchanged {
-		t.view.Map(file, t.size)
-	}
 	return true
-}
-
-// isAsLeft reports whether no other process has written since this one. Whatever another process
-// leaves shows in the folder or after the end of the file: a line before its head, a file renamed
-// before the next one is made. Permissions and hard links that were changed by hand do not; the
-// system is asked for them.
-func (l *Log) isAsLeft(t *tail) bool {
-	return l.unchanged && l.last.at.Sub(t.looked) < l.lookAgain && t.view.IsAt(t.size)
 }
 
 // look returns the information about the current file, or an error if the open files are not those

@@ -6,18 +6,14 @@ import (
 	"sync"
 	"testing"
 	"time"
-
-	"vaultwicket/tests/memory"
 )
 
 // settled makes the folder of a log look as if nothing had changed in it for long, and has
-// the log look at it. Where files are mapped the log asks the system for nothing else then,
-// however slow the test is.
+// the log look at it.
 func settled(t testing.TB, l *Log, n int) {
 	t.Helper()
 	long := time.Now().Add(-time.Hour)
 	must(t, os.Chtimes(l.folder.dir, long, long))
-	l.lookAgain = time.Hour
 	writeAll(t, l, n, n+1)
 	if !l.keepOpen {
 		t.Skip("files are opened for each line on this system")
@@ -25,15 +21,6 @@ func settled(t testing.TB, l *Log, n int) {
 	if !l.unchanged {
 		t.Fatal("an unchanged folder is not trusted")
 	}
-}
-
-// skipUnmapped ends a test of what a mapping shows where there is none.
-func skipUnmapped(t testing.TB, l *Log) {
-	t.Helper()
-	if memory.Holds(l.folder.dir) {
-		t.Fatal("a file in memory is not mapped")
-	}
-	t.Skip("files are not mapped on this file system")
 }
 
 // TestAnUnchangedFolderHidesNothing: a log that saves its looks at the files finds the same
