@@ -120,17 +120,9 @@ func auditError(err error) error {
 // auditReport is what "audit verify --json" prints: about the lines of changes,
 // approvals and refusals by policy, and in Calls about the others.
 type auditReport struct {
-	OK     bool         `json:"ok"` // of both
-	Files  int          `json:"files"`
-	Lines  int          `json:"lines"`
-	First  uint64       `json:"first"`
-	Last   uint64       `json:"last"`
-	Since  *time.Time   `json:"since,omitempty"` // the time of the first line
-	Hash   string       `json:"hash"`
-	Gaps   int          `json:"gaps"`
-	Torn   int64        `json:"torn"`
-	Broken *auditBreak  `json:"broken,omitempty"`
-	Calls  *auditReport `json:"calls,omitempty"`
+	OK bool `json:"ok"` // of both
+	audit.Report
+	Calls *auditReport `json:"calls,omitempty"`
 	// Checkpoints is what was compared, nil without a file of checkpoints.
 	Checkpoints *auditCheckpoints `json:"checkpoints,omitempty"`
 }
@@ -141,12 +133,6 @@ type auditCheckpoints struct {
 	Key    string     `json:"key"`
 	Last   *time.Time `json:"last,omitempty"`
 	Broken string     `json:"broken,omitempty"`
-}
-
-type auditBreak struct {
-	File string `json:"file"`
-	Line int    `json:"line"`
-	Why  string `json:"why"`
 }
 
 // verification is what a log is compared with.
@@ -247,14 +233,10 @@ func (p auditPart) broken(r audit.Report) error {
 }
 
 func reportOf(r audit.Report) auditReport {
-	report := auditReport{OK: r.Broken == nil, Files: r.Files, Lines: r.Lines, First: r.First, Last: r.Last, Hash: r.Hash, Gaps: r.Gaps, Torn: r.Torn}
-	if !r.Since.IsZero() {
-		report.Since = &r.Since
-	}
 	if b := r.Broken; b != nil {
-		report.Broken = &auditBreak{clean.Line(b.File), b.Line, clean.Line(b.Why)}
+		r.Broken = &audit.Break{File: clean.Line(b.File), Line: b.Line, Why: clean.Line(b.Why)}
 	}
-	return report
+	return auditReport{OK: r.Broken == nil, Report: r}
 }
 
 // intactLog describes a log that passed verification.

@@ -96,9 +96,8 @@ type Log struct {
 	queueMu sync.Mutex
 	queue   []*waiting // written by the first goroutine that gets mu
 
-	key       atomic.Pointer[key]
-	digesters sync.Pool   // of *digester
-	prepared  atomic.Bool // the folder was found, or made, and checked
+	key      atomic.Pointer[key]
+	prepared atomic.Bool // the folder was found, or made, and checked
 }
 
 // Open returns the log in the folder dir, an absolute path. It reads nothing; the first line or

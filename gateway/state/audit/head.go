@@ -8,10 +8,8 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"errors"
-	"hash"
 	"io"
 	"io/fs"
-	"strconv"
 
 	"vaultwicket/gateway/state/private"
 )
@@ -35,42 +33,30 @@ const headSize = 512
 
 func newHead(key string) head { return head{number: 1, first: 1, key: key} }
 
-// headRecord is how a head is read. It is written by encode.
+// headRecord is a head as it is written, but for the checksum at the end.
 type headRecord struct {
-	Version, File uint64
-	Size, Last    int64
-	Seq           uint64
-	Hash          string
-	Synced, First uint64
-	FirstSeq      uint64
-	FirstPrev     string
-	Broken        uint64
-	Key           string
+	Version   uint64 `json:"version"`
+	File      uint64 `json:"file"`
+	Size      int64  `json:"size"`
+	Last      int64  `json:"last"`
+	Seq       uint64 `json:"seq"`
+	Hash      string `json:"hash"`
+	Synced    uint64 `json:"synced"`
+	First     uint64 `json:"first"`
+	FirstSeq  uint64 `json:"firstSeq"`
+	FirstPrev string `json:"firstPrev"`
+	Broken    uint64 `json:"broken"`
+	Key       string `json:"key"`
 }
 
 const headVersion = 1
 
 func (h head) encode() (out [headSize]byte) {
-	b := append(out[:0], `{"version":`...)
-	b = strconv.AppendUint(b, headVersion, 10)
-	number := func(name string, value uint64) {
-		b = append(append(append(b, `,"`...), name...), `":`...)
-		b = strconv.AppendUint(b, value, 10)
-	}
-	number("file", h.number)
-	number("size", uint64(h.size))
-	number("last", uint64(h.last))
-	number("seq", h.end.seq)
-	b = append(hex.AppendEncode(append(b, `,"hash":"`...), h.end.hash[:]), '"')
-	number("synced", h.synced)
-	number("first", h.first)
-	number("firstSeq", h.start.seq+1)
-	b = append(hex.AppendEncode(append(b, `,"firstPrev":"`...), h.start.hash[:]), '"')
-	number("broken", h.broken)
-	b = append(append(append(b, `,"key":"`...), h.key...), '"')
-	sum := sha256.Sum256(b)
-	b = append(hex.AppendEncode(append(b, `,"sum":"`...), sum[:digestLength/2]), `"}`...)
-	for i := len(b); i < headSize-1; i++ {
+	text, _ := json.Marshal(headRecord{headVersion, h.number, h.size, h.last, h.end.seq, h.end.prev(), h.synced, h.first, h.start.seq + 1, h.start.prev(), h.broken, h.key})
+	text = text[:len(text)-1]
+	sum := sha256.Sum256(text)
+	text = append(hex.AppendEncode(append(text, `,"sum":"`...), sum[:digestLength/2]), `"}`...)
+	for i := copy(out[:], text); i < headSize-1; i++ {
 		out[i] = ' '
 	}
 	out[headSize-1] = '\n'
@@ -133,7 +119,7 @@ func (l *Log) Digest(text string) string {
 	if err != nil {
 		return ""
 	}
-	return l.digest(k, text)
+	return k.digest(text)
 }
 
 // knownKey returns the key, which it makes if there is none.
@@ -198,27 +184,8 @@ func (k *key) text() []byte { return []byte(hex.EncodeToString(k[:]) + " " + k.p
 // print returns what tells keys apart and does not give them away.
 func (k *key) print() string { return k.digest("vaultwicket audit key") }
 
-func (k *key) digest(text string) string { return digestWith(hmac.New(sha256.New, k[:]), text) }
-
-func digestWith(sum hash.Hash, text string) string {
+func (k *key) digest(text string) string {
+	sum := hmac.New(sha256.New, k[:])
 	_, _ = io.WriteString(sum, text) // a hash takes everything
-	var of [sha256.Size]byte
-	return hex.EncodeToString(sum.Sum(of[:0])[:digestLength/2])
-}
-
-// digester makes digests with a key, one after the other.
-type digester struct {
-	key *key
-	sum hash.Hash
-}
-
-// digest is that of the key, without what has to be computed of the key each time.
-func (l *Log) digest(k *key, text string) string {
-	d, ok := l.digesters.Get().(*digester)
-	if !ok || d.key != k {
-		d = &digester{k, hmac.New(sha256.New, k[:])}
-	}
-	defer l.digesters.Put(d)
-	d.sum.Reset()
-	return digestWith(d.sum, text)
+	return hex.EncodeToString(sum.Sum(nil)[:digestLength/2])
 }

@@ -189,16 +189,11 @@ func (s *snapshot) fill(p folder) (err error) {
 }
 
 func (s *snapshot) open(p folder, name string, number uint64) error {
-	file, err := private.Open(p.file(name), os.O_RDONLY)
+	file, size, err := p.open(name)
 	if err != nil {
 		return unusable(p.file(name), err)
 	}
-	s.files = append(s.files, snapshotFile{name, number, file, 0})
-	info, err := file.Stat()
-	if err != nil {
-		return unusable(p.file(name), err)
-	}
-	s.files[len(s.files)-1].size = info.Size()
+	s.files = append(s.files, snapshotFile{name, number, file, size})
 	return nil
 }
 

@@ -55,16 +55,12 @@ func (l *Log) isYoung(t *tail, number uint64) (bool, error) {
 // youngest returns the latest time of the last lines of a file: clocks are set back by seconds,
 // not by files.
 func (p folder) youngest(name string) (last time.Time, err error) {
-	file, err := private.Open(p.file(name), os.O_RDONLY)
+	file, size, err := p.open(name)
 	if err != nil {
 		return last, err
 	}
 	defer file.Close()
-	info, err := file.Stat()
-	if err != nil {
-		return last, err
-	}
-	for r, err := range linesIn(file, max(0, info.Size()-2*maxLine), info.Size()) {
+	for r, err := range linesIn(file, max(0, size-2*maxLine), size) {
 		if err != nil {
 			return last, err
 		}
@@ -136,16 +132,25 @@ func opened(h private.File, err error) (private.File, fs.FileInfo, error) {
 
 func (p folder) walkRotated(w *walker, number uint64) error {
 	name := rotatedName(number)
-	file, err := private.Open(p.file(name), os.O_RDONLY)
+	file, size, err := p.open(name)
 	if err != nil {
 		return err
 	}
 	defer file.Close()
+	return w.walk(name, file, 0, size)
+}
+
+// open opens a file of the log to read what is in it now.
+func (p folder) open(name string) (file *os.File, size int64, err error) {
+	if file, err = private.Open(p.file(name), os.O_RDONLY); err != nil {
+		return nil, 0, err
+	}
 	info, err := file.Stat()
 	if err != nil {
-		return err
+		_ = file.Close()
+		return nil, 0, err
 	}
-	return w.walk(name, file, 0, info.Size())
+	return file, info.Size(), nil
 }
 
 // startOf returns the point before the first line of a file that is said to be there.

@@ -164,16 +164,12 @@ func (p folder) newestHead(there content, k *key) (head, error) {
 
 // ends returns the link of the first line of a file, and the highest number in it.
 func (p folder) ends(name string) (first link, last uint64, err error) {
-	file, err := private.Open(p.file(name), os.O_RDONLY)
+	file, size, err := p.open(name)
 	if err != nil {
 		return link{}, 0, unusable(p.file(name), err)
 	}
 	defer file.Close()
-	info, err := file.Stat()
-	if err != nil {
-		return link{}, 0, unusable(p.file(name), err)
-	}
-	for r, err := range linesIn(file, 0, info.Size()) {
+	for r, err := range linesIn(file, 0, size) {
 		if err != nil {
 			return link{}, 0, unusable(p.file(name), err)
 		}
@@ -199,17 +195,13 @@ func (l *Log) finishRotation(h *head, there content) (why string, err error) {
 		return unknownRotated, nil
 	}
 	// Say whether the rotated file is the one that the head names.
-	name := l.folder.file(rotatedName(was.number))
-	file, err := private.Open(name, os.O_RDONLY)
+	name := rotatedName(was.number)
+	file, size, err := l.folder.open(name)
 	if err != nil {
-		return "", unusable(name, err)
+		return "", unusable(l.folder.file(name), err)
 	}
 	defer file.Close()
-	info, err := file.Stat()
-	if err != nil {
-		return "", unusable(name, err)
-	}
-	if info.Size() != was.size || !endsWith(file, was) {
+	if size != was.size || !endsWith(file, was) {
 		return rotatedChanged, nil
 	}
 	return "", nil

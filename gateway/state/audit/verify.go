@@ -16,29 +16,30 @@ import (
 
 // Report is what [Verify] has found.
 type Report struct {
-	Files int // that are kept
-	Lines int // that fit, up to the first that does not
+	Files int `json:"files"` // that are kept
+	Lines int `json:"lines"` // that fit, up to the first that does not
 	// First and Last are the numbers of the first and the last of these lines.
 	// First is more than 1 if older files were removed for their age.
-	First, Last uint64
+	First uint64 `json:"first"`
+	Last  uint64 `json:"last"`
 	// Since is the time of the first line that can be read, zero if there is none.
-	Since time.Time
+	Since time.Time `json:"since,omitzero"`
 	// Hash is the SHA-256 of the last of these lines, in hexadecimal. A copy of it
 	// kept elsewhere, with its number, shows later whether the log was rewritten.
-	Hash string
+	Hash string `json:"hash"`
 	// Gaps is how often the end of the log was repaired after a crash. Torn is
 	// how many bytes are at the end of it that the next write will repair.
-	Gaps int
-	Torn int64
+	Gaps int   `json:"gaps"`
+	Torn int64 `json:"torn"`
 	// Broken is what is wrong first, nil if nothing is.
-	Broken *Break
+	Broken *Break `json:"broken,omitempty"`
 }
 
 // Break says where a log is broken.
 type Break struct {
-	File string // its name in the folder
-	Line int    // counted from 1; 0 if it is about the file
-	Why  string // a sentence for people
+	File string `json:"file"` // its name in the folder
+	Line int    `json:"line"` // counted from 1; 0 if it is about the file
+	Why  string `json:"why"`  // a sentence for people
 }
 
 // Verify checks all of the log in the folder dir. A missing or empty folder is valid. The error,

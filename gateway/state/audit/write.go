@@ -7,7 +7,6 @@ import (
 	"io"
 	"io/fs"
 	"slices"
-	"sync"
 	"time"
 
 	"vaultwicket/gateway/state/private"
@@ -25,9 +24,7 @@ func (l *Log) Write(line Line, durable bool) error { return l.WriteAll(durable, 
 //
 // Lines of several callers that wait for each other are written at once.
 func (l *Log) WriteAll(durable bool, lines ...Line) error {
-	w := unused.Get().(*waiting)
-	defer w.release() // it has no owner once it is written
-	w.durable = durable
+	w := &waiting{durable: durable}
 	for _, line := range lines {
 		line, err := line.prepared(l.now())
 		if err != nil {
@@ -52,21 +49,6 @@ type waiting struct {
 	durable bool
 	written bool  // or failed
 	err     error // of a line that is not in the log
-}
-
-// unused are waiting lines without an owner.
-var unused = sync.Pool{New: func() any { return &waiting{} }}
-
-// maxReused is how many lines are kept room for.
-const maxReused = 4
-
-func (w *waiting) release() {
-	if cap(w.lines) > maxReused {
-		return
-	}
-	clear(w.lines[:cap(w.lines)]) // they hold texts
-	*w = waiting{lines: w.lines[:0]}
-	unused.Put(w)
 }
 
 // writeWaiting writes all lines that wait. The caller has mu.
