@@ -308,7 +308,8 @@ func (r *segmentReader) record(record []byte) {
 			r.damage[n-1].Torn = true
 		}
 	case hasKey(record, segmentKey):
-		if s, ok := parseSegment(record); !ok || s.Version > formatVersion {
+		var s segmentRecord
+		if json.Unmarshal(record, &s) != nil || s.Version > formatVersion {
 			r.addDamage(r.at, "", "is of another version of the program", false)
 		}
 	default:

@@ -6,6 +6,7 @@ import (
 	"compress/flate"
 	"crypto/sha256"
 	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"io"
 	"io/fs"
@@ -133,18 +134,16 @@ func (j *Journal) segments() ([]segment, error) {
 
 // text returns a text that is kept as lines, or as a small file.
 func (p folder) text(ix *index, hash string) ([]byte, error) {
-	chain, start, err := p.chain(ix, hash)
+	chain, text, err := p.chain(ix, hash)
 	if err != nil {
 		return nil, err
 	}
-	parts := pieces{start}
-	for i := len(chain) - 1; i >= 0; i-- {
+	for _, o := range slices.Backward(chain) {
 		var ok bool
-		if parts, ok = chain[i].Over(parts); !ok {
+		if text, ok = o.Over(text); !ok {
 			return nil, &Damaged{hash, "is stored as a difference that does not match its base"}
 		}
 	}
-	text := parts.Text()
 	if ImageOf(text).Hash != hash {
 		return nil, &Damaged{hash, "differs from what was stored"}
 	}
@@ -169,8 +168,11 @@ func (p folder) chain(ix *index, hash string) (chain []object, start []byte, err
 			err := p.copyFile(&text, ix.number, Image{true, next, min(s.size, maxText)})
 			return chain, text.Bytes(), err
 		}
-		o, ok := objectAt(lines, s)
-		if !ok || o.Hash != next {
+		line := make([]byte, s.length)
+		_, err := lines.ReadAt(line, s.at)
+		record, sound := unwrap(bytes.TrimSuffix(line, []byte("\n")))
+		o, ok := parseObject(record)
+		if err != nil || !sound || !ok || o.Hash != next {
 			return nil, nil, &Damaged{hash, "its record cannot be read"}
 		}
 		if o.File {
@@ -204,18 +206,6 @@ func (p folder) data(number uint64, o object) ([]byte, error) {
 		return nil, &Damaged{name, "differs from what was stored"}
 	}
 	return text, nil
-}
-
-func objectAt(lines io.ReaderAt, s location) (object, bool) {
-	line := make([]byte, s.length)
-	if _, err := lines.ReadAt(line, s.at); err != nil || len(line) == 0 {
-		return object{}, false
-	}
-	record, ok := unwrap(line[:len(line)-1])
-	if !ok {
-		return object{}, false
-	}
-	return parseObject(record)
 }
 
 // copyFile copies an object that is a file.
@@ -323,7 +313,8 @@ func (ix *index) add(record []byte, at, length int64) {
 			}
 		}
 	case hasKey(record, segmentKey):
-		if s, ok := parseSegment(record); ok {
+		var s segmentRecord
+		if json.Unmarshal(record, &s) == nil {
 			ix.born, ix.newer = s.Time, s.Version > formatVersion
 			ix.spent.load(s.Spent)
 		}

@@ -159,9 +159,8 @@ func (b *batch) keepFile(path string, o object, image Image, in io.Reader) error
 	counted := &counter{out: out}
 	buffered := bufio.NewWriterSize(counted, flushAt)
 	sum := sha256.New()
-	packed := newCompressor(buffered)
-	n, err := io.Copy(packed, io.TeeReader(io.LimitReader(in, image.Size+1), sum))
-	err = errors.Join(err, packed.Close(), buffered.Flush())
+	n, err := compress(buffered, io.TeeReader(io.LimitReader(in, image.Size+1), sum))
+	err = errors.Join(err, buffered.Flush())
 	b.stored += counted.n
 	if err == nil && (n != image.Size || hex.EncodeToString(sum.Sum(nil)) != image.Hash) {
 		err = &Changed{path}

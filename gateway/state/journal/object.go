@@ -9,6 +9,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"slices"
 	"strings"
 	"sync"
 )
@@ -141,23 +142,12 @@ func (o object) middle() ([]byte, bool) {
 }
 
 // Over returns the text of o, given its base; that of a whole object is empty.
-func (o object) Over(base pieces) (pieces, bool) {
+func (o object) Over(base []byte) ([]byte, bool) {
 	middle, ok := o.middle()
-	if !ok || max(o.Prefix, o.Suffix) > base.Size() {
+	if !ok || max(o.Prefix, o.Suffix) > len(base) {
 		return nil, false
 	}
-	text := append(base.first(o.Prefix), middle)
-	// The last n bytes, of which there are so many.
-	var kept pieces
-	skip := base.Size() - o.Suffix
-	for _, part := range base {
-		cut := min(skip, len(part))
-		skip -= cut
-		if cut < len(part) {
-			kept = append(kept, part[cut:])
-		}
-	}
-	return append(text, kept...), true
+	return slices.Concat(base[:o.Prefix], middle, base[len(base)-o.Suffix:]), true
 }
 
 // A note is usually changed in one place: a difference is the common prefix and suffix, and the
@@ -192,33 +182,6 @@ func common(a, b []byte) (prefix, suffix int) {
 	return prefix, suffix
 }
 
-// pieces are a text in parts, which need not be copied from version to version.
-type pieces [][]byte
-
-// Size returns the length of the text in bytes.
-func (p pieces) Size() (n int) {
-	for _, part := range p {
-		n += len(part)
-	}
-	return n
-}
-
-// first returns the first n bytes, of which there are so many.
-func (p pieces) first(n int) (kept pieces) {
-	for _, part := range p {
-		part = part[:min(n, len(part))]
-		n -= len(part)
-		kept = append(kept, part)
-		if n == 0 {
-			break
-		}
-	}
-	return kept
-}
-
-// Text returns the whole text.
-func (p pieces) Text() []byte { return bytes.Join(p, nil) }
-
 // DEFLATE at its fastest: it costs a start nothing, and most objects are short differences.
 const level = flate.BestSpeed
 
@@ -236,33 +199,21 @@ func pack(data []byte) []byte {
 		return nil
 	}
 	var out bytes.Buffer
-	compressor := newCompressor(&out)
-	_, err := compressor.Write(data)
-	if err = errors.Join(err, compressor.Close()); err != nil || out.Len() >= len(data) {
+	if _, err := compress(&out, bytes.NewReader(data)); err != nil || out.Len() >= len(data) {
 		return nil
 	}
 	return out.Bytes()
 }
 
-// compressor compresses the bytes written to it. It must be closed, and not used afterwards.
-type compressor struct{ flate *flate.Writer }
-
-// newCompressor returns a compressor that writes to out.
-func newCompressor(out io.Writer) compressor {
+// compress writes the bytes of in to out, compressed, and returns how many it has read.
+func compress(out io.Writer, in io.Reader) (n int64, err error) {
 	w := writers.Get().(*flate.Writer)
+	defer writers.Put(w)
 	w.Reset(out)
-	return compressor{w}
-}
-
-// Write implements [io.Writer].
-func (p compressor) Write(data []byte) (int, error) { return p.flate.Write(data) }
-
-// Close writes what is left, and makes the compressor useless.
-func (p compressor) Close() error {
-	err := p.flate.Close()
-	p.flate.Reset(io.Discard)
-	writers.Put(p.flate)
-	return err
+	n, err = io.Copy(w, in)
+	err = errors.Join(err, w.Close())
+	w.Reset(io.Discard)
+	return n, err
 }
 
 const (

@@ -3,8 +3,8 @@ package journal
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"hash/crc32"
-	"strconv"
 	"time"
 )
 
@@ -106,21 +106,21 @@ func (r stepRecord) step() Step {
 // chunk is how long a part of a list may become before it is written.
 const chunk = 64 << 10
 
-// writeList passes the items of a list to write, as JSON lists of bounded length, except the last
-// list, which it returns. first is the index of the first item.
-func writeList(count int, item func(i int) any, write func(first int, list []byte) error) (last []byte, lastFirst int, err error) {
+// list returns the items of a list about an entry, as JSON. Of a long list it writes records with
+// parts of bounded length, and returns nil.
+func (b *batch) list(key, id string, count int, item func(i int) any) (whole json.RawMessage, err error) {
 	list, first, total := []byte{'['}, 0, 0
 	for i := range count {
 		data, err := json.Marshal(item(i))
 		if err != nil {
-			return nil, 0, err
+			return nil, err
 		}
 		if total += len(data); total > maxListing {
-			return nil, 0, &TooLarge{"the list of steps", maxListing}
+			return nil, &TooLarge{"the list of steps", maxListing}
 		}
 		if i > first && len(list)+len(data) > chunk {
-			if err := write(first, append(list, ']')); err != nil {
-				return nil, 0, err
+			if err := b.line(listRecord(key, id, first, append(list, ']'))); err != nil {
+				return nil, err
 			}
 			list, first = list[:1], i
 		}
@@ -129,20 +129,16 @@ func writeList(count int, item func(i int) any, write func(first int, list []byt
 		}
 		list = append(list, data...)
 	}
-	return append(list, ']'), first, nil
+	list = append(list, ']')
+	if first > 0 {
+		return nil, b.line(listRecord(key, id, first, list))
+	}
+	return list, nil
 }
 
 // listRecord returns the record of a part of a list.
 func listRecord(key, id string, first int, list []byte) []byte {
-	record := make([]byte, 0, len(key)+idLength+40+len(list))
-	record = append(append(append(record, key...), id...), `","first":`...)
-	record = append(strconv.AppendInt(record, int64(first), 10), `,"list":`...)
-	return append(append(record, list...), '}')
-}
-
-func parseSegment(record []byte) (s segmentRecord, ok bool) {
-	err := json.Unmarshal(record, &s)
-	return s, err == nil
+	return fmt.Appendf(nil, `%s%s","first":%d,"list":%s}`, key, id, first, list)
 }
 
 // parseEntry takes an entry's record. A brief entry has no steps.
@@ -212,17 +208,10 @@ const (
 	maxLine   = 1 << 20 // four times what is kept of a note in one
 )
 
-const hexDigits = "0123456789abcdef"
-
 // appendLine appends the line with this JSON, which has no newline.
 func appendLine(buf, record []byte) []byte {
-	sum := crc32.ChecksumIEEE(record)
-	for shift := 28; shift >= 0; shift -= 4 {
-		buf = append(buf, hexDigits[sum>>shift&0xf])
-	}
-	buf = append(buf, ' ')
-	buf = append(buf, record...)
-	return append(buf, '\n')
+	buf = fmt.Appendf(buf, "%08x ", crc32.ChecksumIEEE(record))
+	return append(append(buf, record...), '\n')
 }
 
 // unwrap returns the JSON of a line without its newline.
@@ -231,13 +220,8 @@ func unwrap(line []byte) (record []byte, ok bool) {
 		return nil, false
 	}
 	record = line[lineHead:]
-	sum := crc32.ChecksumIEEE(record)
-	for i := range sumLength {
-		if line[i] != hexDigits[sum>>(28-4*i)&0xf] {
-			return nil, false
-		}
-	}
-	return record, true
+	var sum [sumLength]byte
+	return record, bytes.Equal(line[:sumLength], fmt.Appendf(sum[:0], "%08x", crc32.ChecksumIEEE(record)))
 }
 
 // maxSalvage is how often something in a damaged line is tried.

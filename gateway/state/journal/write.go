@@ -1,7 +1,6 @@
 package journal
 
 import (
-	"encoding/json"
 	"io"
 	"os"
 	"strings"
@@ -34,31 +33,21 @@ func (j *Journal) Begin(e Entry, content Content) error {
 			s := e.Steps[i]
 			return stepRecord{s.Path, s.From, recordOf(s.Before), recordOf(s.After), s.Modified}
 		}
-		last, first, err := writeList(len(e.Steps), item, b.list(stepsKey, e.ID))
+		steps, err := b.list(stepsKey, e.ID, len(e.Steps), item)
 		if err != nil {
 			return err
 		}
-		if first > 0 {
-			if err := b.list(stepsKey, e.ID)(first, last); err != nil {
-				return err
-			}
-			last = nil
-		}
 		record := entryRecord{
 			ID: e.ID, Count: len(e.Steps), Payer: b.payer, Time: e.Time, Session: e.Session, Caller: e.Caller, Client: e.Client, Command: e.Command,
-			Params: e.Params, Backend: e.Backend, Batch: e.Batch, Undoes: e.Undoes, Also: e.Also, Note: e.Note, Steps: json.RawMessage(last),
+			Params: e.Params, Backend: e.Backend, Batch: e.Batch, Undoes: e.Undoes, Also: e.Also, Note: e.Note, Steps: steps,
 		}
-		record.Bytes = b.written() + int64(len(last)) + aroundEntry
+		record.Bytes = b.written() + int64(len(steps)) + aroundEntry
 		return b.value(record)
 	})
 }
 
 // aroundEntry is about the length of the record of an entry without its steps.
 const aroundEntry = 400
-
-func (b *batch) list(key, id string) func(first int, list []byte) error {
-	return func(first int, list []byte) error { return b.line(listRecord(key, id, first, list)) }
-}
 
 // End keeps how an entry ended: Done or Failed, or Undone if that is not known
 // entry took it back. after is what was found afterwards, one image for each
@@ -99,26 +88,14 @@ func (j *Journal) end(r outcomeRecord, state State, after []Image) error {
 		if b.unrecorded.bytes > 0 {
 			r.Bytes, r.Payer, b.unrecorded.bytes = b.unrecorded.bytes, b.unrecorded.payer, 0
 		}
-		return b.outcome(r, after)
-	})
-}
-
-func (b *batch) outcome(r outcomeRecord, after []Image) error {
-	if len(after) > 0 {
-		item := func(i int) any { return recordOf(after[i]) }
-		last, first, err := writeList(len(after), item, b.list(afterKey, r.ID))
-		if err != nil {
-			return err
-		}
-		if first > 0 {
-			if err := b.list(afterKey, r.ID)(first, last); err != nil {
+		if len(after) > 0 {
+			item := func(i int) any { return recordOf(after[i]) }
+			if r.After, err = b.list(afterKey, r.ID, len(after), item); err != nil {
 				return err
 			}
-			last = nil
 		}
-		r.After = last
-	}
-	return b.value(r)
+		return b.value(r)
+	})
 }
 
 // entryStatus is the known state of an entry.
