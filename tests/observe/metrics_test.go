@@ -91,7 +91,7 @@ func TestTheMetricsAgreeWithTheAuditLog(t *testing.T) {
 		c.Runner = exec.New(exec.Config{CLI: "/nowhere/obsidian", Self: rig.Binary, Resident: true})
 		t.Cleanup(c.Runner.Close)
 	})
-	figures.Follow(telemetry.Sources{Load: o.Gateway.Load, Children: o.Config.Runner.Children, Sessions: func() int { return 1 }})
+	figures.Follow(telemetry.Sources{Load: o.Gateway.Load, Children: o.Config.Runner.Children, Sessions: func() int { return 1 }, Dropped: func() uint64 { return 3 }})
 	const made = 460 + 8*4
 	for i := range 460 {
 		if i%50 == 0 && i < 400 { // later the limit would refuse them as a whole
@@ -123,6 +123,9 @@ func TestTheMetricsAgreeWithTheAuditLog(t *testing.T) {
 	}
 	if batches != 8 {
 		t.Errorf("%d batches", batches)
+	}
+	if n := families["vaultwicket_export_dropped_total"].GetMetric()[0].GetCounter().GetValue(); n != 3 {
+		t.Errorf("%v dropped lines", n)
 	}
 	if n := families["vaultwicket_children"].GetMetric()[1].GetGauge().GetValue(); n != 1 {
 		t.Errorf("%v workers", n)

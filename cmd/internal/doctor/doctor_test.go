@@ -254,6 +254,9 @@ var faults = []struct {
 	{"state-read-only", Problem, func(p *patient) { p.StateReadOnly = "state folder: not writable" }},
 	{"disk-full", Warning, func(p *patient) { p.free = 10 << 20 }},
 	{"paused", Warning, func(p *patient) { p.paused = true }},
+	{"export-dropped", Warning, func(p *patient) {
+		p.file("state/export-0.json", `{"target":"syslog+tcp://logs.example:514","sent":9,"dropped":2}`, 0o600)
+	}},
 	{"servers-unknown", Warning, func(p *patient) {
 		check(p.t, os.WriteFile(private.ServersFolder(p.State), nil, 0o600))
 	}},

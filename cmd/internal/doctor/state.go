@@ -12,6 +12,7 @@ import (
 	"vaultwicket/gateway"
 	"vaultwicket/gateway/clean"
 	"vaultwicket/gateway/consent"
+	"vaultwicket/gateway/observe/export"
 	"vaultwicket/gateway/state/audit"
 	"vaultwicket/gateway/state/journal"
 	"vaultwicket/gateway/state/private"
@@ -47,6 +48,13 @@ func (m Machine) state(_ context.Context, r *Report) {
 		r.warn("paused", "vaultwicket is paused: every call is refused", "somebody ran \"vaultwicket pause\"", "vaultwicket resume")
 	}
 	m.servers(r)
+	for _, p := range export.ProgressOf(m.State) {
+		if to := clean.Line(p.Target); p.Dropped > 0 {
+			r.warn("export-dropped", fmt.Sprintf("%d lines of the audit log are lost for %s", p.Dropped, to), "it was down longer than the log reaches back, or refused them", fmt.Sprintf("see that it takes lines; the last ones at %s", p.Time.In(m.Now().Location()).Format(time.DateTime)))
+		} else {
+			r.ok("export", fmt.Sprintf("%s has taken %d lines of the audit log, none is lost", to, p.Sent))
+		}
+	}
 	m.pending(r)
 	m.journals(r)
 	if m.Invalid != nil || m.Settings.Backend == gateway.App {

@@ -289,7 +289,11 @@ func (o Opened) watcher() exec.Watcher {
 // Follow has the metrics ask what is running. sessions is nil where there are none.
 func (o Opened) Follow(sessions func() int) {
 	if o.Metrics != nil {
-		o.Metrics.Follow(telemetry.Sources{Load: o.Gateway.Load, Children: o.Runner.Children, Sessions: sessions})
+		sources := telemetry.Sources{Load: o.Gateway.Load, Children: o.Runner.Children, Sessions: sessions}
+		if o.Records != nil {
+			sources.Dropped = o.Records.Dropped
+		}
+		o.Metrics.Follow(sources)
 	}
 }
 

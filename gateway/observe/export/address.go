@@ -10,7 +10,6 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 
@@ -66,7 +65,7 @@ func parse(address string, c Config) (parsed, error) {
 		if err != nil {
 			return parsed{}, err
 		}
-		p.sender = otlp{logs}
+		p.sender = otlp{logs: logs}
 		return p, nil
 	case "syslog+tcp", "syslog+tls":
 		p.sender = &syslog{network: "tcp", address: u.Host, secure: u.Scheme == "syslog+tls"}
@@ -76,7 +75,7 @@ func parse(address string, c Config) (parsed, error) {
 		if u.Host != "" || !strings.HasPrefix(u.Path, "/") || strings.HasSuffix(u.Path, "/") {
 			return parsed{}, fmt.Errorf("want %s:///PATH", u.Scheme)
 		}
-		if p.sender = (fileSender{name}); u.Scheme == "syslog+unix" {
+		if p.sender = (fileSender{name: name}); u.Scheme == "syslog+unix" {
 			p.sender = &syslog{network: "unix", address: name}
 		}
 		return p, nil
@@ -85,12 +84,12 @@ func parse(address string, c Config) (parsed, error) {
 }
 
 // otlp sends entries as log records of OpenTelemetry.
-type otlp struct{ logs *telemetry.Logs }
+type otlp struct {
+	confirmed
+	logs *telemetry.Logs
+}
 
 func (o otlp) send(ctx context.Context, entries []Entry) error {
-	if len(entries) == 0 {
-		return nil
-	}
 	records := make([]telemetry.LogRecord, len(entries))
 	for i, e := range entries {
 		l := e.Line
@@ -109,16 +108,17 @@ func (o otlp) send(ctx context.Context, entries []Entry) error {
 func (o otlp) close() { o.logs.Close() }
 
 // syslog sends entries as messages of RFC 5424, framed by their lengths (RFC 6587, and RFC 5425 over
-// TLS), to a Unix socket of datagrams one each. The protocol has no answers: what was written to a
-// connection that then breaks is sent again.
+// TLS), to a Unix socket of datagrams one each. The protocol has no answers: what was written has
+// arrived if the connection is still open a moment later.
 type syslog struct {
 	network, address string
 	secure           bool
 
 	connection net.Conn
 	datagrams  bool
-	unsure     []string // the messages that were written last
 }
+
+func (*syslog) delay() time.Duration { return 500 * time.Millisecond }
 
 func (s *syslog) send(ctx context.Context, entries []Entry) error {
 	var messages []string
@@ -133,18 +133,7 @@ func (s *syslog) send(ctx context.Context, entries []Entry) error {
 		}
 		messages = append(messages, fmt.Sprintf("<%d>1 %s %s vaultwicket %d %s - %s", priority, e.Line.Time.UTC().Format("2006-01-02T15:04:05.000000Z"), host, os.Getpid(), e.Part, e.Text))
 	}
-	switch {
-	case s.connection != nil && !s.isUp():
-		s.close()
-	case s.connection != nil && len(entries) == 0:
-		s.unsure = nil // they were written a while ago
-	}
-	if len(entries) == 0 && len(s.unsure) == 0 {
-		return nil
-	}
-	var again []string
-	if s.connection == nil {
-		again = s.unsure
+	if !s.isUp() {
 		if err := s.connect(ctx); err != nil {
 			return fmt.Errorf("connect: %w", err)
 		}
@@ -152,28 +141,19 @@ func (s *syslog) send(ctx context.Context, entries []Entry) error {
 	deadline, _ := ctx.Deadline()
 	_ = s.connection.SetWriteDeadline(deadline)
 	var framed strings.Builder
-	for _, message := range slices.Concat(again, messages) {
+	for i, message := range messages {
 		if s.datagrams {
 			framed.WriteString(message)
 		} else {
 			fmt.Fprintf(&framed, "%d %s", len(message), message)
 		}
-		if s.datagrams || framed.Len() > 64<<10 {
+		if s.datagrams || framed.Len() > 64<<10 || i == len(messages)-1 {
 			if _, err := io.WriteString(s.connection, framed.String()); err != nil {
 				s.close()
 				return fmt.Errorf("write: %w", err)
 			}
 			framed.Reset()
 		}
-	}
-	if framed.Len() > 0 {
-		if _, err := io.WriteString(s.connection, framed.String()); err != nil {
-			s.close()
-			return fmt.Errorf("write: %w", err)
-		}
-	}
-	if len(messages) > 0 {
-		s.unsure = messages
 	}
 	return nil
 }
@@ -197,12 +177,19 @@ func (s *syslog) connect(ctx context.Context) (err error) {
 	return err
 }
 
-// isUp reports whether the other side has the connection open, as far as that can be seen.
+// isUp reports whether the other side has the connection open, as far as that can be seen, and closes
+// it if not.
 func (s *syslog) isUp() bool {
+	if s.connection == nil {
+		return false
+	}
 	_ = s.connection.SetReadDeadline(time.Now().Add(time.Millisecond))
 	var one [1]byte
 	_, err := s.connection.Read(one[:])
-	return err == nil || errors.Is(err, os.ErrDeadlineExceeded)
+	if err != nil && !errors.Is(err, os.ErrDeadlineExceeded) {
+		s.close()
+	}
+	return s.connection != nil
 }
 
 func (s *syslog) close() {

@@ -5,8 +5,8 @@
 // folder how far each target has got, so no call waits for it, and nothing is lost while a target is
 // down or no server runs, until the log removes its oldest files. What was removed unsent is counted,
 // and the target is told. A lock has one process at a time send to a target, so the lines of all
-// servers arrive in the order of the log. After a crash the last lines may arrive twice; each has the
-// part of the log and its number.
+// servers arrive in the order of the log. After a crash, or where a connection breaks, the last lines
+// may arrive twice; each has the part of the log and its number.
 package export
 
 import (
@@ -58,12 +58,22 @@ type Entry struct {
 	Text []byte
 }
 
-// sender sends entries, all of them or none, and is used by one goroutine at a time. Without any it
-// sees to it that those of before have arrived.
+// sender sends entries, all of them or none, and is used by one goroutine at a time.
 type sender interface {
 	send(ctx context.Context, entries []Entry) error
+	// delay is how long after send it is certain that entries have arrived, if isUp reports then that
+	// nothing was broken off.
+	delay() time.Duration
+	isUp() bool
 	close()
 }
+
+// confirmed is for a [sender] of a protocol with answers.
+type confirmed struct{}
+
+func (confirmed) delay() time.Duration { return 0 }
+
+func (confirmed) isUp() bool { return true }
 
 // Refused says that a target does not take some entries, and never will.
 type Refused struct {
@@ -75,6 +85,7 @@ func (e *Refused) Error() string { return e.Reason }
 
 // Exporter sends lines to the targets until it is closed.
 type Exporter struct {
+	state           string
 	stop            context.CancelFunc
 	closing, closed chan struct{} // the last checkpoint is due, and written
 	signing, done   sync.WaitGroup
@@ -83,7 +94,7 @@ type Exporter struct {
 // Start starts to send. It connects when there are lines. The error says which address is wrong.
 func Start(c Config) (*Exporter, error) {
 	ctx, stop := context.WithCancel(context.Background())
-	e := &Exporter{stop: stop, closing: make(chan struct{}), closed: make(chan struct{})}
+	e := &Exporter{state: c.State, stop: stop, closing: make(chan struct{}), closed: make(chan struct{})}
 	var targets []*target
 	for _, address := range c.To {
 		to, err := parse(address, c)
@@ -175,6 +186,14 @@ func ProgressOf(state string) (list []Progress) {
 	return list
 }
 
+// Dropped returns how many lines were lost for the targets of the state folder together.
+func (e *Exporter) Dropped() (lines uint64) {
+	for _, p := range ProgressOf(e.state) {
+		lines += p.Dropped
+	}
+	return lines
+}
+
 // target is one address.
 type target struct {
 	sender
@@ -183,9 +202,18 @@ type target struct {
 	config Config
 	closed <-chan struct{}
 	done   Progress
+	at     map[string]audit.Position // how far the log was read
+	unsure []batch                   // what was sent since done
 
 	warned time.Time
 	unsaid uint64 // dropped since the last warning
+}
+
+// batch is what was sent at once.
+type batch struct {
+	sent        time.Time
+	next        map[string]audit.Position
+	lines, lost uint64
 }
 
 // run sends until closed and all is sent, or ctx ends.
@@ -208,26 +236,38 @@ func (t *target) run(ctx context.Context) {
 	if text, err := private.Read(t.file+".json", 4096); err == nil {
 		_ = json.Unmarshal(text, &t.done) // damaged, it begins anew: lines arrive twice
 	}
+	t.at = t.done.Parts
 	followers := map[string]*audit.Follower{}
+	again := func() { t.at, t.unsure, followers = t.done.Parts, nil, map[string]*audit.Follower{} }
 	for pause, last := firstPause, false; ctx.Err() == nil; {
+		if len(t.unsure) > 0 && !t.isUp() {
+			again()
+		}
+		for len(t.unsure) > 0 && time.Since(t.unsure[0].sent) >= t.delay() {
+			t.keep(t.unsure[0])
+			t.unsure = t.unsure[1:]
+		}
 		entries, next, lost := t.take(followers)
-		if len(entries) == 0 {
-			if last {
-				return
-			}
-			if last = t.wait(ctx, lookEvery); !last {
-				_ = t.within(ctx, nil)
-			}
+		switch {
+		case len(entries) == 0 && len(t.unsure) == 0 && last:
+			return
+		case len(entries) == 0 && last:
+			time.Sleep(t.delay())
+			continue
+		case len(entries) == 0:
+			last = t.wait(ctx, lookEvery)
 			continue
 		}
-		err := t.within(ctx, entries)
+		limited, cancel := context.WithTimeout(ctx, sendFor)
+		err := t.send(limited, entries)
+		cancel()
 		var refused *Refused
 		switch {
 		case errors.As(err, &refused):
 			lost += uint64(refused.Entries)
 		case err != nil:
 			t.warn(err.Error(), 0)
-			followers = map[string]*audit.Follower{} // these lines again
+			again()
 			if last = t.wait(ctx, pause); last && pause > firstPause {
 				return
 			}
@@ -235,15 +275,8 @@ func (t *target) run(ctx context.Context) {
 			continue
 		}
 		pause = firstPause
-		t.keep(next, uint64(len(entries)), lost)
+		t.at, t.unsure = next, append(t.unsure, batch{time.Now(), next, uint64(len(entries)), lost})
 	}
-}
-
-// within sends entries within the time of one try.
-func (t *target) within(ctx context.Context, entries []Entry) error {
-	ctx, cancel := context.WithTimeout(ctx, sendFor)
-	defer cancel()
-	return t.send(ctx, entries)
 }
 
 // wait waits for a time, and reports whether the exporter was closed.
@@ -274,10 +307,10 @@ func (t *target) take(followers map[string]*audit.Follower) (entries []Entry, ne
 	for i, part := range []string{"audit", "calls"} {
 		f := followers[part]
 		if f == nil {
-			f = audit.FollowFrom(parts[part], t.done.Parts[part])
+			f = audit.FollowFrom(parts[part], t.at[part])
 			followers[part] = f
 		}
-		seq := t.done.Parts[part].Seq
+		seq := t.at[part].Seq
 		err := f.Take(batchLines, func(_ audit.Place, line audit.Line, text []byte) {
 			if seq > 0 && line.Seq != seq+1 {
 				missing := Entry{Part: part, Line: audit.Line{Seq: seq, Time: line.Time, Kind: "missing"}}
@@ -306,12 +339,12 @@ func (t *target) take(followers map[string]*audit.Follower) (entries []Entry, ne
 	return entries, next, lost
 }
 
-// keep keeps the progress after lines were sent.
-func (t *target) keep(next map[string]audit.Position, sent, lost uint64) {
-	if lost > 0 {
-		t.warn("lines were lost: they were removed from the audit log before they could be sent, or refused", lost)
+// keep keeps the progress after lines have arrived.
+func (t *target) keep(b batch) {
+	if b.lost > 0 {
+		t.warn("lines were lost: they were removed from the audit log before they could be sent, or refused", b.lost)
 	}
-	t.done.Parts, t.done.Sent, t.done.Dropped, t.done.Time = next, t.done.Sent+sent, t.done.Dropped+lost, time.Now().UTC()
+	t.done.Parts, t.done.Sent, t.done.Dropped, t.done.Time = b.next, t.done.Sent+b.lines, t.done.Dropped+b.lost, time.Now().UTC()
 	text, err := json.Marshal(t.done)
 	if err == nil {
 		_, err = private.Replace(private.Disk{}, t.file+".new", t.file+".json", text, time.Time{})
@@ -331,12 +364,12 @@ func (t *target) warn(reason string, dropped uint64) {
 }
 
 // fileSender appends entries to a file, a line each.
-type fileSender struct{ name string }
+type fileSender struct {
+	confirmed
+	name string
+}
 
 func (s fileSender) send(_ context.Context, entries []Entry) error {
-	if len(entries) == 0 {
-		return nil
-	}
 	file, err := os.OpenFile(s.name, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600) // each time: others may rotate it
 	if err != nil {
 		return err

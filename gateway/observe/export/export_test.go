@@ -378,6 +378,38 @@ func TestACollectorThatIsDownLosesNothing(t *testing.T) {
 	}
 }
 
+// A collector of syslog that ends, together with the connection and with the process that sends, with
+// lines that it has taken and not read: they are sent again.
+func TestLinesThatEndWithACollector(t *testing.T) {
+	at := freeAddress(t)
+	mute := listen(t, "tcp", at)
+	state := newState(t)
+	write(t, state, 0, 600)
+	e := started(t, state, "syslog+tcp://"+at)
+	connection, err := mute.Accept()
+	if err == nil {
+		_, err = io.ReadFull(connection, make([]byte, 100))
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	time.Sleep(50 * time.Millisecond) // they are in the buffers of the system
+	_ = mute.Close()
+	_ = connection.Close()
+	e.Close()
+	if p := ProgressOf(state); len(p) > 0 {
+		t.Errorf("%+v has arrived", p)
+	}
+	c := &bySyslog{network: "tcp", at: at}
+	c.start(t)
+	defer c.stop()
+	e = started(t, state, c.address())
+	defer e.Close()
+	within(t, "all lines", func() bool { return countOf(c) >= 600 })
+	wantAll(t, c, 600, true)
+	within(t, "the progress", func() bool { p := ProgressOf(state); return len(p) == 1 && p[0].Sent == 600 })
+}
+
 // A collector that answers late, or that it has no time, gets all lines, in order and once.
 func TestASlowCollector(t *testing.T) {
 	c := &overHTTP{at: freeAddress(t)}

@@ -17,6 +17,7 @@
 //	vaultwicket_children{kind}                                 processes of one call, and resident workers
 //	vaultwicket_worker_memory_bytes                            resident memory of the workers, on Linux
 //	vaultwicket_sessions                                       clients, where they are counted
+//	vaultwicket_export_dropped_total                           lines of the audit log that targets of export have lost
 //	vaultwicket_build_info{version,go}                         and go_* and process_* of the library
 //
 // A call counts once, when it has ended: refused, failed or done. Requests that were not
@@ -67,6 +68,7 @@ type Sources struct {
 	Load     func() observe.Load
 	Children func() exec.Children
 	Sessions func() int // of clients
+	Dropped  func() uint64
 }
 
 type (
@@ -243,6 +245,9 @@ func (s *Sources) write(w io.Writer) {
 	}
 	if s.Sessions != nil {
 		gauges("vaultwicket_sessions", series{"vaultwicket_sessions", s.Sessions()})
+	}
+	if s.Dropped != nil {
+		vm.WriteCounterUint64(w, "vaultwicket_export_dropped_total", s.Dropped())
 	}
 	var waiting, children []series
 	if s.Load != nil {
