@@ -131,13 +131,13 @@ func TestANoteEndsWithWhatItIsAbout(t *testing.T) {
 	v := openPage(t, state)
 	paused := v.send("", "pause/pause", url.Values{"from": {"settings"}})
 	const note = "Every running server denies every call until"
-	if _, _, body := v.do(http.MethodGet, paused, nil); !strings.Contains(body, `role="status">Paused. `+note) || !strings.HasSuffix(paused, "/settings") {
+	if _, _, body := v.do(http.MethodGet, paused, nil); !strings.Contains(body, `role="status">Paused <time`) || !strings.Contains(body, note) || !strings.HasSuffix(paused, "/settings") {
 		t.Errorf("%s: %s", paused, body)
 	}
 	if _, err := admission.Resume(state); err != nil { // in a terminal
 		t.Fatal(err)
 	}
-	if _, _, body := v.do(http.MethodGet, paused, nil); strings.Contains(body, "Paused. ") {
+	if _, _, body := v.do(http.MethodGet, paused, nil); strings.Contains(body, ">Paused <") {
 		t.Errorf("after the pause: %s", body)
 	}
 	shown := v.base + v.page.answers.keep(view{goTo: "changes?vault=x", note: "Undone."})

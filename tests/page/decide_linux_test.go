@@ -253,7 +253,7 @@ func TestPauseAndResumeOnThePage(t *testing.T) {
 	}
 	client.Do(rig.Calling("append", "path=Bread.md", "content=yeast"))
 	_, body := v.send(v.see("activity"), "pause/pause", nil)
-	has(t, body, "Paused. Every running server", "Resume")
+	has(t, body, ">Paused <", "Every running server denies", "Resume")
 	if code() != "paused" {
 		t.Error("a call is let through")
 	}
@@ -261,7 +261,7 @@ func TestPauseAndResumeOnThePage(t *testing.T) {
 	if strings.Contains(body, "Undo this?") {
 		_, body = v.send(body, "changes/undo", nil, `name="confirm"`)
 	}
-	if has(t, body, "Undone.", "Paused. "); r.Read("Bread.md") != "flour\nwater\nsalt\n" {
+	if has(t, body, "Undone.", ">Paused <"); r.Read("Bread.md") != "flour\nwater\nsalt\n" {
 		t.Errorf("while paused a change is not undone: %q", r.Read("Bread.md"))
 	}
 	v.send(v.see(""), "pause/resume", nil)

@@ -1,6 +1,7 @@
 package rig
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -44,7 +45,7 @@ func (r *Rig) Stdio(modern bool, answer string) *Client {
 		if answer != "" {
 			capabilities = `{"elicitation":{}}`
 		}
-		s.Send(Handshake(capabilities))
+		s.Send(strings.Replace(Handshake(capabilities), `"name":"t"`, `"name":`+JSON(r.T, cmp.Or(r.Client, "t")), 1))
 		s.Read()
 		s.Send(`{"jsonrpc":"2.0","method":"notifications/initialized"}`)
 	}

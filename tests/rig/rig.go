@@ -18,6 +18,7 @@ type Rig struct {
 	settings    string // lines of the settings file before its tables
 	Tables      string // lines of the table of the vault and of what follows
 	Flags       []string
+	Client      string // what a client on a pipe calls itself, "" for t
 }
 
 // New makes the vault with the notes by their paths. The settings are those of

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 	"time"
 
@@ -48,7 +47,8 @@ func TestPictures(t *testing.T) {
 	take(begin(t, nil).open(), "first", "")
 	w := begin(t, func(r *rig.Rig) {
 		r.Tables = "[agents.cursor]\ntier = \"v3\"\nallow-mutations = true\n"
-		r.Write("Long.md", strings.Repeat("A line that the agent replaces by another one.\n", 60))
+		r.Client = "Cursor"
+		r.Write("Recipes/Sourdough.md", "# Sourdough\n\n- 500 g wheat flour\n- 350 g water\n- 10 g salt\n\n## Method\n\n1. Mix, and rest for an hour.\n2. Fold four times.\n3. Bake for 40 minutes at 230 °C.\n")
 		aDay(t, r)
 	})
 	w.Must("run", "append", "path=Work/Plan.md", "content=four")
@@ -58,8 +58,9 @@ func TestPictures(t *testing.T) {
 	client := w.lively()
 	client.Batch(rig.Calling("append", "path=Work/Plan.md", "content=five"), rig.Calling("append", "path=Daily/2026-11-21.md", "content=- [ ] bake"))
 	client.Do(rig.Calling("create", "path=Ideas.md", "content=# Ideas\n\n- a sourdough *starter*\n"))
-	client.Do(rig.Calling("note:replace", "old=that the agent replaces", "new=which replaces", "path=Long.md", "all"))
 	client.Do(rig.Calling("append", "path=Bread.md", "content=flour, again"))
+	client.Do(rig.Calling("note:replace", "path=Recipes/Sourdough.md", "old=500 g wheat flour\n- 350 g water", "new=400 g wheat flour\n- 370 g water\n- 100 g rye flour"))
+	client.Do(rig.Calling("note:replace", "path=Recipes/Sourdough.md", "old=40 minutes", "new=45 minutes"))
 	change := w.changePath()
 	for _, view := range append(everyView, []struct{ name, path string }{{"change", change}, {"rendered", change + "&as=rendered"}, {"call", w.callOf("append")}, {"refused", w.callOf("eval")}}...) {
 		take(b, view.name, view.path)
