@@ -94,7 +94,7 @@ func (r Report) Notice(what string) string {
 		said = append(said, escaped+" is shown as an escape")
 	}
 	if r.Invalid > 0 {
-		said = append(said, "bytes that are no UTF-8 are shown as U+FFFD in "+counted(r.Invalid, "place"))
+		said = append(said, "bytes that are no UTF-8 are shown as U+FFFD in "+Counted(r.Invalid, "place"))
 	}
 	if r.BOM > 0 {
 		said = append(said, "the byte order mark is left out")
@@ -121,7 +121,7 @@ func (r Report) escaped() (list string, plural bool) {
 	} {
 		total += item.n
 		if item.n > 0 {
-			items = append(items, counted(item.n, item.name))
+			items = append(items, Counted(item.n, item.name))
 		}
 	}
 	if last := len(items) - 1; last > 0 {
@@ -130,8 +130,8 @@ func (r Report) escaped() (list string, plural bool) {
 	return strings.Join(items, ""), total > 1
 }
 
-// counted is n things, in words.
-func counted(n int, thing string) string {
+// Counted is n things, in words.
+func Counted(n int, thing string) string {
 	if n == 1 {
 		return "1 " + thing
 	}

@@ -180,7 +180,7 @@ func Does(command string, files []PlannedFile) string {
 	var parts []string
 	for i, n := range counts {
 		if n > 0 {
-			parts = append(parts, verbs[i]+" "+counted(n, thing))
+			parts = append(parts, verbs[i]+" "+clean.Counted(n, thing))
 		}
 	}
 	switch n := len(parts); n {

@@ -123,7 +123,7 @@ func valueLines(value string, show extent) (lines []Line, complete bool) {
 		complete = complete && len(l.Cuts) == 0
 	}
 	if left, _ := shown.Left(); left > 0 {
-		return append(lines, words(fmt.Sprintf("… left out: %s", counted(left, "line")))...), false
+		return append(lines, words(fmt.Sprintf("… left out: %s", clean.Counted(left, "line")))...), false
 	}
 	return lines, complete
 }
@@ -169,7 +169,7 @@ func fileLines(files []PlannedFile, changes []difference.Change, show extent, pl
 		for _, c := range changes[n:] {
 			rest.Added, rest.Removed = rest.Added+c.Added, rest.Removed+c.Removed
 		}
-		return append(lines, words(fmt.Sprintf("and %s more, with %s added and %d removed", counted(len(files)-n, "file"), counted(rest.Added, "line"), rest.Removed))...), false
+		return append(lines, words(fmt.Sprintf("and %s more, with %s added and %d removed", clean.Counted(len(files)-n, "file"), clean.Counted(rest.Added, "line"), rest.Removed))...), false
 	}
 	return lines, all
 }
@@ -195,7 +195,7 @@ func changeLines(c difference.Change, placed bool) (lines []Line, told bool) {
 		}
 	}
 	if added, removed := c.Left(); added+removed > 0 {
-		lines = append(lines, words(fmt.Sprintf("… left out: %s added, %d removed", counted(added, "line"), removed))...)
+		lines = append(lines, words(fmt.Sprintf("… left out: %s added, %d removed", clean.Counted(added, "line"), removed))...)
 	}
 	return lines, told
 }
@@ -215,7 +215,7 @@ func linesOf(l difference.Line, kind LineKind) (lines []Line) {
 	done := 0
 	for _, cut := range l.Cuts {
 		lines = append(lines, Line{Kind: kind, Text: l.Text[done:cut.At], More: len(lines) > 0})
-		lines = append(lines, words("… left out: "+counted(cut.Bytes, "byte"))...)
+		lines = append(lines, words("… left out: "+clean.Counted(cut.Bytes, "byte"))...)
 		done = cut.At
 	}
 	if len(l.Cuts) == 0 || done < len(l.Text) {
@@ -235,13 +235,6 @@ func words(texts ...string) (lines []Line) {
 		lines = append(lines, Line{Text: text})
 	}
 	return lines
-}
-
-func counted(n int, thing string) string {
-	if n != 1 {
-		thing += "s"
-	}
-	return fmt.Sprintf("%d %s", n, thing)
 }
 
 // Row is a row of a question on a screen. Its text begins with what tells the kinds apart

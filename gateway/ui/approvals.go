@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"vaultwicket/gateway/clean"
 	"vaultwicket/gateway/consent"
 	"vaultwicket/gateway/failure"
 	"vaultwicket/gateway/state/private"
@@ -110,7 +111,7 @@ func (p *page) cardOf(q consent.StoredQuestion) card {
 	}
 	add := func(class, sign string, n int, thing string) {
 		if n > 0 {
-			c.Chips = append(c.Chips, chip{class, sign + count(n, thing)})
+			c.Chips = append(c.Chips, chip{class, sign + clean.Counted(n, thing)})
 		}
 	}
 	add("grave", "−", removed, "line")

@@ -207,7 +207,7 @@ func (p *page) activity(r request) view {
 	data.Page = p.calls.Page(filter, before, rowsOfPage)
 	data.Rows = p.rowsOf(data.Page.Calls)
 	data.Who, data.Vaults, data.Commands = p.calls.Names()
-	_, data.More = p.calls.Since()
+	data.More = p.calls.Dropped()
 	for _, c := range data.Figures.Commands {
 		data.Most = max(data.Most, c.Calls)
 	}
@@ -293,9 +293,9 @@ func chartOf(hours []activity.Hour, in *time.Location) chart {
 	case calls == 0:
 		c.About = "No calls"
 	case each == 1:
-		c.About = fmt.Sprintf("%s, %d denied; at most %d in an hour", count(calls, "call"), denied, most)
+		c.About = fmt.Sprintf("%s, %d denied; at most %d in an hour", clean.Counted(calls, "call"), denied, most)
 	default:
-		c.About = fmt.Sprintf("%s, %d denied; at most %d in %d hours", count(calls, "call"), denied, most, each)
+		c.About = fmt.Sprintf("%s, %d denied; at most %d in %d hours", clean.Counted(calls, "call"), denied, most, each)
 	}
 	for i, h := range hours {
 		x, next := i*width/len(hours), (i+1)*width/len(hours)

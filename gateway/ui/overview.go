@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"vaultwicket/gateway/admission"
+	"vaultwicket/gateway/clean"
 	"vaultwicket/gateway/failure"
 	"vaultwicket/gateway/state/private"
 	"vaultwicket/gateway/ui/activity"
@@ -183,24 +184,24 @@ func sentence(agents []dayOf, waiting int) string {
 	var parts []string
 	for i, a := range agents {
 		if i == most {
-			parts = append(parts, count(len(agents)-most, "more agent")+" called")
+			parts = append(parts, clean.Counted(len(agents)-most, "more agent")+" called")
 			break
 		}
 		var did []string
 		if a.Read > 0 {
-			did = append(did, "read "+count(a.Read, "note"))
+			did = append(did, "read "+clean.Counted(a.Read, "note"))
 		}
 		switch {
 		case a.Changed > 0 && a.Read > 0:
 			did = append(did, fmt.Sprintf("changed %d", a.Changed))
 		case a.Changed > 0:
-			did = append(did, "changed "+count(a.Changed, "note"))
+			did = append(did, "changed "+clean.Counted(a.Changed, "note"))
 		}
 		if len(did) == 0 && a.Calls > a.Denied {
-			did = append(did, "made "+count(a.Calls-a.Denied, "call"))
+			did = append(did, "made "+clean.Counted(a.Calls-a.Denied, "call"))
 		}
 		if a.Denied > 0 {
-			did = append(did, "was refused "+strings.Replace(count(a.Denied, "time"), "1 time", "once", 1))
+			did = append(did, "was refused "+strings.Replace(clean.Counted(a.Denied, "time"), "1 time", "once", 1))
 		}
 		switch n := len(did); {
 		case n == 1:
@@ -213,7 +214,7 @@ func sentence(agents []dayOf, waiting int) string {
 		parts = append(parts, "No agent has called today")
 	}
 	if waiting > 0 {
-		parts = append(parts, count(waiting, "question")+map[bool]string{true: " waits for you", false: " wait for you"}[waiting == 1])
+		parts = append(parts, clean.Counted(waiting, "question")+map[bool]string{true: " waits for you", false: " wait for you"}[waiting == 1])
 	}
 	return strings.Join(parts, "; ") + "."
 }
@@ -328,23 +329,20 @@ func (p *page) agentAct(r request, what string) view {
 	return v
 }
 
-// pause has every server deny every call.
-func (p *page) pause(r request) view {
+// pause has every server deny every call, or ends that.
+func (p *page) pause(r request, on bool) view {
 	v := view{goTo: p.backTo(r)}
-	if !private.EnsureFolder(p.State) {
+	switch usable := private.EnsureFolder(p.State); {
+	case on && !usable:
 		return v.failed(failure.New(failure.CodeState, "it must be a folder that only you can access", "not paused: the state folder cannot be used"))
-	}
-	if err := admission.Pause(p.State, p.Now()); err != nil {
-		return v.failed(failure.New(failure.CodeState, `try "vaultwicket pause" in a terminal`, "not paused: %v", err))
-	}
-	return v
-}
-
-// resume ends a pause.
-func (p *page) resume(r request) view {
-	v := view{goTo: p.backTo(r)}
-	if _, err := admission.Resume(p.State); err != nil {
-		return v.failed(failure.New(failure.CodeState, "delete the file", "still paused: %v", err))
+	case on:
+		if err := admission.Pause(p.State, p.Now()); err != nil {
+			return v.failed(failure.New(failure.CodeState, `try "vaultwicket pause" in a terminal`, "not paused: %v", err))
+		}
+	default:
+		if _, err := admission.Resume(p.State); err != nil {
+			return v.failed(failure.New(failure.CodeState, "delete the file", "still paused: %v", err))
+		}
 	}
 	return v
 }

@@ -24,7 +24,7 @@ var templateFiles embed.FS
 // for the first page: every start of the program would take 2 ms longer.
 var views = sync.OnceValue(func() map[string]*template.Template {
 	layout := template.Must(template.New("layout.html").Funcs(template.FuncMap{
-		"line": clean.Line, "took": took, "join": strings.Join, "value": settingValue, "name": nameOf, "dot": dotOf, "did": did, "wants": wants, "count": count,
+		"line": clean.Line, "took": took, "join": strings.Join, "value": settingValue, "name": nameOf, "dot": dotOf, "did": did, "wants": wants, "count": clean.Counted,
 		"list": func(names ...string) []string { return names },
 		"cell": func(column string) template.HTMLAttr {
 			return template.HTMLAttr(`role="cell" data-label="` + column + `"`)
@@ -134,14 +134,6 @@ func (p *page) write(w http.ResponseWriter, r request, v view) {
 	if r.Method != http.MethodHead {
 		_, _ = body.WriteTo(w)
 	}
-}
-
-// count is a number of things.
-func count(n int, thing string) string {
-	if n != 1 {
-		thing += "s"
-	}
-	return fmt.Sprintf("%d %s", n, thing)
 }
 
 // ago says how long ago something was. The script says the same, see page.js.

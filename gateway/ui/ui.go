@@ -151,8 +151,8 @@ func New(c Config, host string) *Page {
 		"health":            {show: p.healthView},
 		"health/check":      {act: p.checkHealth},
 		"settings":          {show: p.settings},
-		"pause/pause":       {act: p.pause},
-		"pause/resume":      {act: p.resume},
+		"pause/pause":       {act: func(r request) view { return p.pause(r, true) }},
+		"pause/resume":      {act: func(r request) view { return p.pause(r, false) }},
 	}
 	p.guard = newGuard(host, c.Now, p.serve)
 	return &Page{page: p}

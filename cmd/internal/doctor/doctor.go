@@ -17,6 +17,7 @@ import (
 	"vaultwicket/cmd/internal/remote"
 	"vaultwicket/cmd/internal/settings"
 	"vaultwicket/gateway"
+	"vaultwicket/gateway/clean"
 	"vaultwicket/gateway/failure"
 	"vaultwicket/gateway/state/journal"
 )
@@ -156,25 +157,17 @@ type Look struct {
 // Print writes a report as text: problems first, each finding with why it matters and how to fix
 // it.
 func (r *Report) Print(out io.Writer, look Look) error {
-	clean := look.Clean
 	for _, f := range r.Findings {
-		text := fmt.Sprintf("%s%*s %s\n", look.Paint(f.Level, marks[f.Level]), markWidth-len(marks[f.Level]), "", clean(f.What))
+		text := fmt.Sprintf("%s%*s %s\n", look.Paint(f.Level, marks[f.Level]), markWidth-len(marks[f.Level]), "", look.Clean(f.What))
 		if f.Level != OK {
-			text += fmt.Sprintf("         why: %s\n         fix: %s  (%s)\n", clean(f.Why), clean(f.Fix), f.Check)
+			text += fmt.Sprintf("         why: %s\n         fix: %s  (%s)\n", look.Clean(f.Why), look.Clean(f.Fix), f.Check)
 		}
 		if _, err := io.WriteString(out, text); err != nil {
 			return err
 		}
 	}
-	_, err := fmt.Fprintf(out, "\n%s, %s\n", counted(r.Count(Problem), "problem"), counted(r.Count(Warning), "warning"))
+	_, err := fmt.Fprintf(out, "\n%s, %s\n", clean.Counted(r.Count(Problem), "problem"), clean.Counted(r.Count(Warning), "warning"))
 	return err
-}
-
-func counted(n int, what string) string {
-	if n != 1 {
-		what += "s"
-	}
-	return fmt.Sprintf("%d %s", n, what)
 }
 
 // JSON writes a report for programs, in one line.

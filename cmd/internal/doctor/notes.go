@@ -14,6 +14,7 @@ import (
 
 	"vaultwicket/cmd/internal/vault/disk/system"
 	"vaultwicket/gateway"
+	"vaultwicket/gateway/clean"
 	"vaultwicket/policy/access"
 )
 
@@ -102,7 +103,7 @@ func (m Machine) notes(ctx context.Context, v gateway.Served, r *Report) {
 	if c.notes == 0 && more == "" {
 		r.warn("vault-empty", fmt.Sprintf("%q has no note", v.Folder), "there is nothing for an agent to read", "set vault to the folder that contains your notes")
 	} else {
-		r.ok("vault", fmt.Sprintf("vault %q: %s%s", v.Folder, counted(c.notes, "note"), more))
+		r.ok("vault", fmt.Sprintf("vault %q: %s%s", v.Folder, clean.Counted(c.notes, "note"), more))
 	}
 	c.report(v.Policy.Mutations, r)
 }

@@ -91,7 +91,7 @@ func (m Machine) servers(r *Report) {
 	if len(all) > maxServers {
 		more = ", …"
 	}
-	r.ok("servers", counted(len(all), "running server")+": "+strings.Join(shown, "; ")+more)
+	r.ok("servers", clean.Counted(len(all), "running server")+": "+strings.Join(shown, "; ")+more)
 }
 
 // maxServers is how many servers a finding lists.
@@ -110,7 +110,7 @@ func (m Machine) pending(r *Report) {
 		}
 	}
 	if waiting > 0 {
-		r.warn("approvals-pending", counted(waiting, "request")+" pending approval", "an agent waits for it, or has given up", "vaultwicket approvals")
+		r.warn("approvals-pending", clean.Counted(waiting, "request")+" pending approval", "an agent waits for it, or has given up", "vaultwicket approvals")
 	}
 	if len(damaged) > 0 {
 		r.warn("approvals-damaged", fmt.Sprintf("%d approvals cannot be read, such as %q", len(damaged), damaged[0].Name), "they count as no answer", fmt.Sprintf("remove them from %q", consent.Folder(m.State)))

@@ -13,7 +13,6 @@ import (
 	"strconv"
 	"strings"
 	"sync"
-	"time"
 
 	"vaultwicket/gateway/state/audit"
 )
@@ -288,13 +287,9 @@ func (c *Calls) backward() iter.Seq2[uint64, *row] {
 	}
 }
 
-// Since returns when the oldest call was that is kept, and whether there were older ones.
-// It is zero if there is none.
-func (c *Calls) Since() (oldest time.Time, more bool) {
+// Dropped reports whether there were older calls, which are not kept.
+func (c *Calls) Dropped() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if len(c.rows) == 0 {
-		return time.Time{}, false
-	}
-	return time.UnixMilli(c.rows[c.order[0]].at), c.skipped
+	return c.skipped
 }

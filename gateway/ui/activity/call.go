@@ -100,13 +100,13 @@ func (c Call) Outcome() string {
 
 // Filter says which calls are wanted. A field that is "" wants all.
 type Filter struct {
-	Since, Until                    time.Time // not before, before; zero for no bound
-	Who                             string    // see [Call.Who]
-	Vault, Command, Outcome, Effect string
-	Session                         string
-	Text                            string        // appears in a name, in whatever case
-	Notes                           map[Note]bool // those whose names have the text
-	Changes                         bool          // only calls that changed something
+	Since, Until            time.Time // not before, before; zero for no bound
+	Who                     string    // see [Call.Who]
+	Vault, Command, Outcome string
+	Session                 string
+	Text                    string        // appears in a name, in whatever case
+	Notes                   map[Note]bool // those whose names have the text
+	Changes                 bool          // only calls that changed something
 }
 
 // wanted yields the calls that a filter wants, with their numbers, in the order of time, the newest first.
@@ -125,7 +125,7 @@ func (c *Calls) wanted(f Filter) iter.Seq2[uint64, *row] {
 		of   func(r *row) name
 	}{
 		{f.Who, (*row).who}, {f.Vault, func(r *row) name { return r.vault }},
-		{f.Command, func(r *row) name { return r.command }}, {f.Effect, func(r *row) name { return r.effect }}, {f.Session, func(r *row) name { return r.session }},
+		{f.Command, func(r *row) name { return r.command }}, {f.Session, func(r *row) name { return r.session }},
 	} {
 		if one.text == "" {
 			continue

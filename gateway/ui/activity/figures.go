@@ -8,7 +8,6 @@ import (
 
 // Figures are statistics of the calls of agents in a period.
 type Figures struct {
-	Calls, Denied, Failed, Asked, Changes int
 	// Hours are the hours of the time, the oldest first, without gaps.
 	Hours []Hour
 	// Commands are those that were called most, the most frequent first, at most ten.
@@ -37,12 +36,12 @@ type Count struct {
 // Agent is what one agent did, by [Call.Who]. Read is how many different notes it was shown, Last its
 // newest call. Hours are as in [Figures].
 type Agent struct {
-	Name                       string
-	Calls, Read, Denied, Asked int
-	Last                       Call
-	Hours                      []Hour
-	notes                      map[Note]bool
-	hours                      map[int64]*Hour
+	Name                string
+	Calls, Read, Denied int
+	Last                Call
+	Hours               []Hour
+	notes               map[Note]bool
+	hours               map[int64]*Hour
 }
 
 // Refused is how often one agent was refused one thing. Last is the newest of the calls.
@@ -79,7 +78,6 @@ func (c *Calls) Figures(f Filter, now time.Time) (figures Figures) {
 // tally counts calls.
 type tally struct {
 	calls     *Calls
-	sum       Figures
 	hours     map[int64]*Hour
 	commands  map[Count]int
 	agents    map[string]*Agent
@@ -118,29 +116,19 @@ func (t *tally) add(number uint64, r *row) {
 			hour.Allowed += calls
 		}
 	}
-	t.sum.Calls += calls
 	switch outcome {
 	case "denied":
-		t.sum.Denied += calls
 		agent.Denied += calls
 		key := [5]string{one.Who(), one.Vault, one.Command, one.Code, one.Rule}
 		if t.refused[key] == nil {
 			t.refused[key] = &Refused{Last: t.calls.call(number, r)} // the newest come first
 		}
 		t.refused[key].Calls += calls
-	case "failed":
-		t.sum.Failed += calls
-	case "asked":
-		t.sum.Asked += calls
-		agent.Asked += calls
 	case "allowed":
 		if one.Note != 0 && one.Change == "" && !agent.notes[one.Note] {
 			agent.notes[one.Note] = true
 			agent.Read++
 		}
-	}
-	if one.Change != "" {
-		t.sum.Changes++
 	}
 	if one.Command != "" {
 		t.commands[Count{Name: one.Command}] += calls
@@ -151,8 +139,7 @@ func (t *tally) add(number uint64, r *row) {
 }
 
 func (t *tally) figures(from, to time.Time) Figures {
-	f := t.sum
-	f.Commands = most(t.commands)
+	f := Figures{Commands: most(t.commands)}
 	from = from.Truncate(time.Hour)
 	if earliest := to.Add(-maxHours * time.Hour); from.Before(earliest) {
 		from = earliest.Truncate(time.Hour)
