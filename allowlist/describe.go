@@ -17,6 +17,7 @@ type Command struct {
 	Effect, Worst tiers.Effect // of the plain form, and with the worst parameters
 	Shows         bool         // every call moves the focus or opens a view
 	Sends         bool         // can carry data off the machine
+	Notes         bool         // may read or change notes
 	EmbeddedOnly  bool         // an extension of the embedded vault CLI
 	NeedsApp      bool         // the embedded vault CLI does not answer it
 	Since         tiers.Version
@@ -83,7 +84,7 @@ func TakesData(command, name string) bool {
 func (r *row) describe(params []Param) Command {
 	c := Command{
 		Name: r.name, Summary: r.summary, Tier: r.tier, Effect: r.effect, Worst: r.effect,
-		Shows: r.alwaysShows || r.effect == tiers.Shows, Sends: r.sends, EmbeddedOnly: r.embeddedOnly, NeedsApp: r.needsApp, Since: r.minimum(),
+		Shows: r.alwaysShows || r.effect == tiers.Shows, Sends: r.sends, Notes: r.reach != reachNothing, EmbeddedOnly: r.embeddedOnly, NeedsApp: r.needsApp, Since: r.minimum(),
 	}
 	c.Params = params
 	for i := range r.params {

@@ -15,6 +15,7 @@ import (
 	"vaultwicket/gateway/consent"
 	"vaultwicket/gateway/failure"
 	"vaultwicket/gateway/notes"
+	"vaultwicket/policy"
 	"vaultwicket/tiers"
 )
 
@@ -47,7 +48,9 @@ func (g *vaultGateway) requestApproval(ctx context.Context, req Request, plan Pl
 // requester describes the sender of a request, for questions.
 func (g *vaultGateway) requester(req Request) consent.Requester {
 	by := consent.Requester{Caller: g.callerOf(req), Client: req.Client, Ask: req.Ask}
-	if req.OneSession && g.suspects.of(by.Caller) == "" && len(g.flows.of(time.Now())) == 0 { // what the user allowed before does not count any more
+	p := g.rules.Policy()
+	suspected := g.suspects.of(by.Caller) != "" && !p.Shadows(policy.RuleSuspicious)
+	if req.OneSession && !suspected && (len(g.flows.of(time.Now())) == 0 || p.Shadows(policy.RuleFlow)) { // what the user allowed before does not count any more
 		by.Session = g.identity() + "\x00" + req.Caller
 	}
 	return by
@@ -109,7 +112,10 @@ func (g *vaultGateway) question(ctx context.Context, req Request, plan *Plan, to
 	call := plan.call
 	q := consent.Question{
 		Vault: g.name(), Command: call.Name(), Caller: req.Caller,
-		Destructive: call.Effect().WorseThan(tiers.Writes) || len(plan.because) > 0, Because: explained(plan.because),
+		Destructive: call.Effect().WorseThan(tiers.Writes) || len(plan.policy.Flowing) > 0,
+	}
+	if len(plan.policy.Flowing) > 0 { // else the rules are in shadow
+		q.Because = explained(plan.because)
 	}
 	if err := g.workOut(ctx, plan); err != nil {
 		return q, err

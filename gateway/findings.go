@@ -26,6 +26,16 @@ func (f *findings) add(rule string, kinds ...string) {
 	}
 }
 
+// acts notes that a rule looks at something that it acts on, of some kinds. It reports whether the rule has
+// an effect.
+func (f *findings) acts(p policy.Policy, rule string, kinds ...string) bool {
+	f.add(rule, kinds...)
+	if p.Shadows(rule) && !slices.Contains(f.shadow, rule) {
+		f.shadow = append(f.shadow, rule)
+	}
+	return !p.Shadows(rule)
+}
+
 // signSteps is how long an answer is searched for signs of injection: far longer than a text takes that is not
 // made of the words that the rules look for.
 const signSteps = 1 << 20
@@ -42,24 +52,20 @@ func (r route) inspect(out *exec.Outcome) (f findings, err error) {
 			kinds[i] = "other"
 		}
 	}
-	switch {
-	case out.Path != "" && r.policy.Exceptions.Has(policy.RuleSecrets, out.Path):
-		kinds = nil
-	case r.policy.Shadows(policy.RuleSecrets) && r.policy.Secrets != policy.SecretsAllow:
+	if r.policy.Shadows(policy.RuleSecrets) && r.policy.Secrets != policy.SecretsAllow {
 		for _, s := range secrets.Find([]byte(out.Stdout), r.policy.Secrets == policy.SecretsStrict) {
 			if !slices.Contains(kinds, s.Kind) {
 				kinds = append(kinds, s.Kind)
 			}
 		}
-		if len(kinds) > 0 {
-			f.shadow = append(f.shadow, policy.RuleSecrets)
-		}
+	}
+	switch {
+	case out.Path != "" && r.policy.Exceptions.Has(policy.RuleSecrets, out.Path):
 	case r.policy.Secrets == policy.SecretsAllow:
-		kinds = []string{audit.NotSearched}
-	case r.policy.Secrets == policy.SecretsBlock && len(kinds) > 0:
+		f.add(policy.RuleSecrets, audit.NotSearched)
+	case len(kinds) > 0 && f.acts(r.policy, policy.RuleSecrets, kinds...) && r.policy.Secrets == policy.SecretsBlock:
 		err = secretFound(*out, kinds)
 	}
-	f.add(policy.RuleSecrets, kinds...)
 	switch {
 	case r.policy.Suspicious == policy.SuspiciousOff:
 		f.add(policy.RuleSuspicious, audit.NotSearched)
@@ -67,12 +73,8 @@ func (r route) inspect(out *exec.Outcome) (f findings, err error) {
 	case out.Path != "" && r.policy.Exceptions.Has(policy.RuleSuspicious, out.Path):
 		return f, err
 	}
-	notice, signs := r.signsIn(out.Stdout, out.Path)
-	f.add(policy.RuleSuspicious, signs...)
-	if notice != "" && err == nil && !r.policy.Shadows(policy.RuleSuspicious) {
+	if notice, signs := r.signsIn(out.Stdout, out.Path); notice != "" && f.acts(r.policy, policy.RuleSuspicious, signs...) && err == nil {
 		out.Notices = append(slices.Clip(out.Notices), notice)
-	} else if notice != "" && err == nil {
-		f.shadow = append(f.shadow, policy.RuleSuspicious)
 	}
 	return f, err
 }

@@ -1,9 +1,9 @@
 package gateway
 
 import (
-	"cmp"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -62,25 +62,44 @@ func (f *flows) add(reads []flowRead) {
 
 // pathListings are the commands of which every row of an answer names the file that it is about, so that
 // the answer tells what was read. Any other answer may be about any note.
-var pathListings = []string{"files", "search", "search:context", "backlinks", "orphans", "deadends", "recent", "attachments", "bases", "history:list"}
+var pathListings = []string{"files", "search", "search:context", "backlinks", "orphans", "deadends", "recent", "attachments", "bases", "history:list", "tag", "find", "query", "tasks"}
 
-// flowing returns which flow rules refuse a call, or require its approval, and for the user why. also is
-// what is read together with the call, in a batch.
-func (g *vaultGateway) flowing(p policy.Policy, call allowlist.Call, also []flowRead) (rules []policy.Flow, because []flowRead) {
+// namesFiles reports whether the answer to a call tells what was read.
+func namesFiles(call allowlist.Call, answer Result) bool {
+	switch call.Name() {
+	case "find":
+		if len(answer.Notices) > 0 {
+			return false // which can have words of any note
+		}
+	case "query":
+		if slices.ContainsFunc(call.Items(), func(item string) bool { return strings.Contains(item, "(") }) {
+			return false // a function can read another note than that of the row
+		}
+	case "tasks":
+		if format, _ := call.Param("format"); format != "json" {
+			return false
+		}
+	}
+	return answer.divided == nil && answer.missingPart == "" && answer.raw != "" && slices.Contains(pathListings, call.Name())
+}
+
+// flowing returns what was read for which flow rules refuse a call, or require its approval: a read for
+// each rule. also is what is read together with the call, in a batch.
+func (g *vaultGateway) flowing(p policy.Policy, call allowlist.Call, also []flowRead) (because []flowRead) {
 	reads := slices.Concat(g.flows.of(time.Now()), also)
-	if len(p.Flows)+len(reads) == 0 || call.Effect() == tiers.Reads && !call.Sends() {
-		return nil, nil
+	if len(reads)+len(p.Flows) == 0 || call.Effect() == tiers.Reads && !call.Sends() {
+		return nil
 	}
 	named := len(call.NamedPaths())
 	if _, byName := call.Named(); call.Effect().Mutates() && (named > 1 || byName && named > 0) { // it takes a note elsewhere, and so reads it
 		reads = append(reads, g.flowReads(p, call, readsNamed, Result{})...)
 	}
 	for _, read := range reads {
-		if !slices.ContainsFunc(rules, func(f policy.Flow) bool { return f.Name == read.rule.Name }) && g.carriesTo(read, call) {
-			rules, because = append(rules, read.rule), append(because, read)
+		if !slices.ContainsFunc(because, func(r flowRead) bool { return r.rule.Name == read.rule.Name }) && g.carriesTo(read, call) {
+			because = append(because, read)
 		}
 	}
-	return rules, because
+	return because
 }
 
 // carriesTo reports whether a call can carry text to a place of the rule of a read. A change of notes
@@ -115,8 +134,39 @@ const (
 
 // flowReads returns from which places of flow rules a call reads.
 func (g *vaultGateway) flowReads(p policy.Policy, call allowlist.Call, how reading, answer Result) (reads []flowRead) {
-	if len(p.Flows) == 0 || call.TouchesNoNote() || how == readsAnswer && (answer.Stdout == "" && answer.Image == nil || answer.Error != nil && answer.Error.Code == failure.CodeNotFound || answer.OK && call.Effect().Mutates()) {
-		return nil
+	for _, rule := range p.Flows {
+		marks := slices.DeleteFunc(slices.Clone(rule.From), func(place string) bool { return place != policy.FromPrivate && !strings.HasPrefix(place, "#") })
+		var marked []string
+		known := true
+		if len(marks) > 0 {
+			marked, known = g.rules.Marked(marks)
+		}
+		if p.Shadows(policy.RulePrivate) && slices.Contains(marks, policy.FromPrivate) {
+			levels, all := g.rules.WouldNarrow()
+			marked, known = slices.AppendSeq(marked, maps.Keys(levels)), known && all
+		}
+		note := g.readFrom(call, how, answer, rule.From, marked, func(at string) bool { return p.Exceptions.Has(policy.RuleFlow, at) })
+		if note == "" && !known && g.readFrom(call, how, answer, []string{"/"}, nil, func(string) bool { return false }) != "" {
+			note = "a note that is not known"
+		}
+		if note != "" {
+			reads = append(reads, flowRead{rule, note, g.identity(), time.Now()})
+		}
+	}
+	return reads
+}
+
+// readFrom returns the first note or folder that a call reads text from of some places and marked notes
+// without those that are excepted, "" for none.
+func (g *vaultGateway) readFrom(call allowlist.Call, how reading, answer Result, from, marked []string, excepted func(path string) bool) string {
+	if call.TouchesNoNote() || how == readsAnswer && (answer.Stdout == "" && answer.Image == nil || answer.Error != nil && answer.Error.Code == failure.CodeNotFound || answer.OK && call.Effect().Mutates()) {
+		return ""
+	}
+	marked = slices.DeleteFunc(marked, excepted)
+	places := slices.Concat(slices.DeleteFunc(policy.Paths(from), excepted), marked)
+	covered := func(at string) bool {
+		return policy.Covers(from, at) && !excepted(at) || slices.ContainsFunc(marked, func(m string) bool { return m == at || m == at+".md" || strings.HasPrefix(m, at+"/") }) ||
+			how == readsNamed && slices.ContainsFunc(places, func(place string) bool { return strings.HasPrefix(access.Fold(place), access.Fold(at)+"/") })
 	}
 	named := []string{answer.Path}
 	for _, s := range call.NamedPaths() {
@@ -128,44 +178,10 @@ func (g *vaultGateway) flowReads(p policy.Policy, call allowlist.Call, how readi
 	byName, unknown := call.Named()
 	unknown = unknown && answer.Path == "" || how == readsAny && len(named) == 0
 	one := how == readsNamed || len(named) > 0 && (call.TouchesOneNote() || answer.Path != "")
-	for _, rule := range p.Flows {
-		marks := slices.DeleteFunc(slices.Clone(rule.From), func(place string) bool { return place != policy.FromPrivate && !strings.HasPrefix(place, "#") })
-		var marked []string
-		known := true
-		if len(marks) > 0 {
-			marked, known = g.rules.Marked(marks)
-		}
-		isMarked := func(at string) bool {
-			return slices.ContainsFunc(marked, func(m string) bool { return m == at || m == at+".md" || strings.HasPrefix(m, at+"/") })
-		}
-		note := ""
-		for _, at := range named {
-			if policy.Covers(rule.From, at) || isMarked(at) {
-				note = at
-				break
-			}
-		}
-		switch {
-		case note != "":
-		case !known:
-			note = "a note that is not known"
-		case unknown:
-			note = cmp.Or(byName, mayName(call, Result{}, append(policy.Paths(rule.From), marked...)))
-		case !one:
-			note = mayName(call, answer, append(policy.Paths(rule.From), marked...))
-		}
-		if note != "" {
-			reads = append(reads, flowRead{rule, note, g.identity(), time.Now()})
-		}
+	if i := slices.IndexFunc(named, covered); i >= 0 {
+		return named[i]
 	}
-	return reads
-}
-
-// mayName returns the first of some notes and folders that an answer may have text of, "" if it has
-// none: one that it names, and where the answer is not known to name all files that it is about, or is
-// incomplete, any.
-func mayName(call allowlist.Call, answer Result, places []string) string {
-	if len(places) == 0 {
+	if len(places) == 0 || one && !unknown {
 		return ""
 	}
 	text := access.Fold(answer.raw)
@@ -175,10 +191,40 @@ func mayName(call allowlist.Call, answer Result, places []string) string {
 			return at
 		}
 	}
-	if answer.divided != nil || answer.missingPart != "" || !slices.Contains(pathListings, call.Name()) || answer.raw == "" {
-		return places[0]
+	tags := slices.DeleteFunc(strings.Fields(answer.raw), func(word string) bool { return !strings.HasPrefix(word, "#") })
+	switch {
+	case unknown && byName != "":
+		return byName
+	case namesFiles(call, answer):
+		return ""
+	case call.Name() == "tags" && len(tags) > 0 && answer.divided == nil && answer.missingPart == "": // the notes that have them
+		if of, known := g.rules.Marked(tags); known {
+			i := slices.IndexFunc(of, covered)
+			return slices.Concat([]string{""}, of)[i+1]
+		}
 	}
-	return ""
+	return places[0]
+}
+
+// shadowPrivate notes whether notes that narrow access to themselves would have changed a result, where they
+// do not because their rule is in shadow.
+func (g *vaultGateway) shadowPrivate(plan Plan, result *Result) {
+	if !plan.policy.Shadows(policy.RulePrivate) {
+		return
+	}
+	how, needs := readsAnswer, access.Read
+	switch plan.call.Effect() {
+	case tiers.Writes:
+		how, needs = readsNamed, access.Write
+	case tiers.Destroys:
+		how, needs = readsNamed, access.Delete
+	}
+	levels, _ := g.rules.WouldNarrow()
+	maps.DeleteFunc(levels, func(_ string, level access.Level) bool { return level >= needs })
+	places := slices.Sorted(maps.Keys(levels))
+	if note := g.readFrom(plan.call, how, *result, nil, places, func(string) bool { return false }); note != "" {
+		result.found.acts(plan.policy, policy.RulePrivate, levels[note].String())
+	}
 }
 
 // notesOf returns the notes of some reads.

@@ -31,13 +31,16 @@ func (g *vaultGateway) Plan(req Request) (Plan, error) {
 	call, hidden := g.rules.Named(call)
 	plan := Plan{call: call, expect: req.ExpectHash, policy: g.rules.PolicyAt(req.visibility), hidden: hidden, caller: g.callerOf(req), client: req.Client, batch: req.batch}
 	if read := g.suspects.of(plan.caller); read != "" && plan.policy.Suspicious == policy.SuspiciousAsk && call.Effect().Mutates() {
-		if plan.policy.Shadows(policy.RuleSuspicious) {
-			plan.findings.shadow = append(plan.findings.shadow, policy.RuleSuspicious)
-		} else {
+		if plan.findings.acts(plan.policy, policy.RuleSuspicious) {
 			plan.policy.Suspected = read
 		}
 	}
-	plan.policy.Flowing, plan.because = g.flowing(plan.policy, call, req.reads)
+	plan.because = g.flowing(plan.policy, call, req.reads)
+	for _, read := range plan.because {
+		if plan.findings.acts(plan.policy, policy.RuleFlow, read.rule.Action()) {
+			plan.policy.Flowing = append(plan.policy.Flowing, read.rule)
+		}
+	}
 	hides, protected := g.narrowed(call)
 	plan.hidden, plan.policy.Narrowed = hidden || hides, protected
 	plan.decision = plan.policy.Decide(call)

@@ -121,6 +121,7 @@ func (g *vaultGateway) process(ctx context.Context, hold *exec.Hold, req Request
 		g.discloses(plan)
 		result.Difference = consent.Changes(plan.change.files(), plan.change.changes())
 	}
+	g.shadowPrivate(plan, &result)
 	return result.endedIn(line), true
 }
 

@@ -94,7 +94,7 @@ func earlier(a, b time.Time) time.Time {
 // Unlimited returns the policy that narrows nothing. It is the beginning of the rights of a
 // vault or an agent, of which the user has written only some.
 func Unlimited() Policy {
-	return Policy{Ceiling: tiers.V3, Mutations: true, Publish: true, UI: true, Confirm: ConfirmNever, Secrets: SecretsAllow, Suspicious: SuspiciousOff, RemoteLinks: true, Shadow: ShadowRules(), AnyException: true, MinVersion: tiers.MinimumFloor}
+	return Policy{Ceiling: tiers.V3, Mutations: true, Publish: true, UI: true, Confirm: ConfirmNever, Secrets: SecretsAllow, Suspicious: SuspiciousOff, RemoteLinks: true, Shadow: TextRules(), AnyException: true, MinVersion: tiers.MinimumFloor}
 }
 
 // Narrow returns what both p and q allow, as [Policy.Tighten] does. The origin of a setting is

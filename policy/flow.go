@@ -76,13 +76,18 @@ func (f Flow) equal(g Flow) bool {
 	return f.Name == g.Name && f.Refuses == g.Refuses && slices.Equal(f.From, g.From) && slices.Equal(f.To, g.To)
 }
 
+// Action returns what follows: "ask" or "refuse".
+func (f Flow) Action() string {
+	if f.Refuses {
+		return "refuse"
+	}
+	return "ask"
+}
+
 // String returns the rule for people.
 func (f Flow) String() string {
-	action := "requires approval"
-	if f.Refuses {
-		action = "is refused"
-	}
-	return fmt.Sprintf("after reading from %s, carrying text to %s %s", strings.Join(f.From, ", "), strings.Join(f.To, ", "), action)
+	follows := map[string]string{"ask": "requires approval", "refuse": "is refused"}[f.Action()]
+	return fmt.Sprintf("after reading from %s, carrying text to %s %s", strings.Join(f.From, ", "), strings.Join(f.To, ", "), follows)
 }
 
 // Paths returns the places From or To of the rule that are paths; "/" is the vault.
@@ -106,9 +111,6 @@ func Covers(places []string, path string) bool {
 
 // Leaves reports whether a call can send data off the machine.
 func Leaves(call allowlist.Call) bool { return leaves(subjectOf(call)) }
-
-// flowRule is the name of the rule about flows.
-const flowRule = "flow"
 
 // unionOfFlows returns the rules of both lists, each once.
 func unionOfFlows(a, b []Flow) []Flow {
@@ -134,18 +136,11 @@ func flowsHere(p Policy, s subject) *Denial {
 			switch {
 			case f.Refuses != refuses:
 			case refuses:
-				return deny(CodeAccess, flowRule, "can carry text that this session has read to where it may not go, by the flow rule \""+f.Name+"\"", "the user can start a new session, or change the tables [[flow]] of the settings file")
+				return deny(CodeAccess, RuleFlow, "can carry text that this session has read to where it may not go, by the flow rule \""+f.Name+"\"", "the user can start a new session, or change the tables [[flow]] of the settings file")
 			default:
-				return deny(CodeUnconfirmed, flowRule, "can carry text that this session has read to where it leaves, by the flow rule \""+f.Name+"\"; requires user approval", "the user can approve it, or change the tables [[flow]] of the settings file")
+				return deny(CodeUnconfirmed, RuleFlow, "can carry text that this session has read to where it leaves, by the flow rule \""+f.Name+"\"; requires user approval", "the user can approve it, or change the tables [[flow]] of the settings file")
 			}
 		}
 	}
 	return nil
-}
-
-func flowPasses(p Policy, _ subject) string {
-	if len(p.Flows) == 0 {
-		return "no flow rules"
-	}
-	return "the session has read nothing that may not go there"
 }

@@ -119,7 +119,7 @@ type Question struct{ grant }
 
 // Question returns the permit to ask which notes narrow access to themselves, under the rules of p.
 func (p Policy) Question() Question {
-	return Question{grant{access: p.access().String(), by: p}}
+	return Question{grant{access: p.Access.WithPrivate(p.Private).String(), by: p}}
 }
 
 // The app carries out some calls in steps, see [allowlist.Step], and each step needs a

@@ -35,15 +35,16 @@ type Policy struct {
 	Suspicious Suspicious
 	// RemoteLinks allows changes that add an address with text of another note.
 	RemoteLinks bool
-	// Shadow are the names of rules that decide and have no effect: [RuleSecrets] and the like.
+	// Shadow are the names of rules about texts that decide and have no effect, see [TextRules].
 	Shadow []string
 	// Exceptions are folders and notes for which these rules do not apply. AnyException is for the
 	// rights of an agent that have none of their own: it narrows no others.
 	Exceptions   access.Exceptions
 	AnyException bool
 	// Suspected says which signs of injection the session has read, if every change requires
-	// approval because of them, else "". It is no setting.
-	Suspected string
+	// approval because of them, else ""; Carries, that the call adds an address with text of another
+	// note, else "". They are no settings.
+	Suspected, Carries string
 	// Flows are the rules about where text may go. Flowing are those that refuse the call, or require
 	// its approval, because of what the session has read; it is no setting.
 	Flows, Flowing []Flow
@@ -160,19 +161,6 @@ func ParseSuspicious(s string) (Suspicious, error) {
 	return SuspiciousAsk, fmt.Errorf("invalid value %q for suspicious: want notice, ask or off", s)
 }
 
-// The names of the rules about texts, as in the setting shadow.
-const (
-	RuleSecrets     = "secrets"
-	RuleSuspicious  = "suspicious"
-	RuleRemoteLinks = "remote-links"
-)
-
-// ShadowRules are the rules that can be in Shadow.
-func ShadowRules() []string { return []string{RuleSecrets, RuleSuspicious, RuleRemoteLinks} }
-
-// Shadows reports whether a rule decides and has no effect.
-func (p Policy) Shadows(rule string) bool { return slices.Contains(p.Shadow, rule) }
-
 // ParseConfirm reads "never", "destructive" or "writes".
 func ParseConfirm(s string) (Confirm, error) {
 	if i := slices.Index(confirmNames[:], s); i >= 0 {
@@ -193,13 +181,13 @@ func (p Policy) firstDenial(s subject) *Denial {
 
 // Judge returns the verdict of every rule, in order, also of those after a denial: a dry run
 // shows them all. The rules about the agent and about the access token are left out where there is
-// none, and that about signs of injection where they do not decide.
+// none, and those about texts where they are off or not about the call.
 func (p Policy) Judge(call allowlist.Call) []RuleVerdict {
 	s := subjectOf(call)
 	verdicts := make([]RuleVerdict, 0, len(rules))
 	for _, rule := range rules {
 		if rule.name == agentRule && p.Agent == "" && p.Closed == "" || rule.name == scopeRule && p.Scope == ScopeNone ||
-			rule.name == RuleSuspicious && p.suspicious() != SuspiciousAsk || rule.name == flowRule && len(p.Flows)+len(p.Flowing) == 0 {
+			rule.state != nil && !rule.looksAt(p, s) {
 			continue
 		}
 		verdicts = append(verdicts, rule.judge(p, s))
@@ -210,16 +198,21 @@ func (p Policy) Judge(call allowlist.Call) []RuleVerdict {
 // Lists returns why the plain form of a command is denied, nil if it is enabled or requires
 // approval. It is for lists of commands; it grants nothing.
 func (p Policy) Lists(command allowlist.Command) *Denial {
-	s := subject{
-		valid: true, name: command.Name, tier: command.Tier, effect: command.Effect,
-		shows: command.Shows, sends: command.Sends, since: command.Since,
-	}
+	s := plainForm(command)
 	for _, rule := range rules {
 		if denial := rule.refuse(p, s); denial != nil && !denial.NeedsApproval() {
 			return denial
 		}
 	}
 	return nil
+}
+
+// plainForm returns a command as the rules see it.
+func plainForm(command allowlist.Command) subject {
+	return subject{
+		valid: true, name: command.Name, tier: command.Tier, effect: command.Effect,
+		shows: command.Shows, sends: command.Sends, notes: command.Notes, since: command.Since,
+	}
 }
 
 // Allows reports whether a parameter of a listed command is enabled.
@@ -236,6 +229,7 @@ type subject struct {
 	effect                  tiers.Effect
 	loses                   string // what the call would remove, where that makes it destructive
 	shows, sends, fallsBack bool
+	notes                   bool // it may read or change notes
 	since                   tiers.Version
 	spells                  []allowlist.NamedPath
 	access                  allowlist.PathAccess // that the paths need
@@ -244,7 +238,7 @@ type subject struct {
 func subjectOf(call allowlist.Call) subject {
 	return subject{
 		valid: call.Valid(), name: call.Name(), tier: call.Tier(), effect: call.Effect(), loses: call.Loss(),
-		shows: call.Shows(), sends: call.Sends(), fallsBack: call.UsesOpenNote(), since: call.Since(),
+		shows: call.Shows(), sends: call.Sends(), fallsBack: call.UsesOpenNote(), notes: !call.TouchesNoNote(), since: call.Since(),
 		spells: call.NamedPaths(), access: call.PathAccess(),
 	}
 }
@@ -259,7 +253,7 @@ func (p Policy) Tighten(q Policy) Policy {
 		Confirm: min(p.confirm(), q.confirm()), // the strictest is the first
 		Secrets: min(p.secrets(), q.secrets()), Suspicious: min(p.suspicious(), q.suspicious()), RemoteLinks: p.RemoteLinks && q.RemoteLinks,
 		Shadow:    slices.DeleteFunc(slices.Clone(p.Shadow), func(rule string) bool { return !q.Shadows(rule) }),
-		Suspected: cmp.Or(p.Suspected, q.Suspected), AnyException: p.AnyException && q.AnyException,
+		Suspected: cmp.Or(p.Suspected, q.Suspected), Carries: cmp.Or(p.Carries, q.Carries), AnyException: p.AnyException && q.AnyException,
 		Disable: slices.Concat(p.Disable, q.Disable),
 		Flows:   unionOfFlows(p.Flows, q.Flows), Flowing: unionOfFlows(p.Flowing, q.Flowing),
 		Private: p.Private.Union(q.Private),
@@ -296,9 +290,10 @@ func (p Policy) Tighten(q Policy) Policy {
 	return t
 }
 
-// access returns the access rules with what notes narrow access to themselves by.
+// access returns the access rules with what notes narrow access to themselves by, unless that has no
+// effect.
 func (p Policy) access() access.Rules {
-	if p.Private.Within(p.Access.Private()) {
+	if p.Shadows(RulePrivate) {
 		return p.Access
 	}
 	return p.Access.WithPrivate(p.Private)

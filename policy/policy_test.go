@@ -258,7 +258,7 @@ func TestASuspectedSessionAsksBeforeEveryChange(t *testing.T) {
 }
 
 func TestJudgeIsComplete(t *testing.T) {
-	order := []string{"known", "restricted", "tier", "enabled", "mutations", "publish", "target", "access", "ui", "version", "confirm", "suspicious"}
+	order := []string{"known", "restricted", "tier", "enabled", "mutations", "publish", "target", "access", "ui", "version", "confirm"}
 	policies := []policy.Policy{{}, widest(), {Ceiling: tiers.V1, MinVersion: tiers.DefaultMinimum}, {Ceiling: tiers.V3, Mutations: true, Confirm: policy.ConfirmDestructive, MinVersion: tiers.MinimumFloor}}
 	for _, call := range append(everyCall(t), allowlist.Call{}) {
 		for _, p := range policies {
@@ -276,7 +276,13 @@ func TestJudgeIsComplete(t *testing.T) {
 					t.Errorf("%v: the rule %s asks", call, v.Rule)
 				}
 			}
-			if !slices.Equal(names, order) {
+			for _, rule := range []string{"secrets", "remote-links", "suspicious"} { // the others are off
+				looks := !call.TouchesNoNote() && (rule != "remote-links" || call.Effect().Mutates() && !p.RemoteLinks)
+				if looks != slices.Contains(names, rule) {
+					t.Fatalf("%v: rules %v", call, names)
+				}
+			}
+			if names = slices.DeleteFunc(names, func(name string) bool { return slices.Contains(policy.TextRules(), name) }); !slices.Equal(names, order) {
 				t.Fatalf("%v: rules %v", call, names)
 			}
 			var denial *policy.Denial
@@ -446,7 +452,8 @@ pass access: no access rules
 pass ui: moving the focus is on
 pass version: requires Obsidian 1.12.7 or newer
 pass confirm: effect read, requires approval: nothing
-pass suspicious: the session has read no signs of injection, or nothing is changed`
+pass secrets: keys, tokens and passwords in answers: block
+pass suspicious: signs of injection in answers: ask`
 	if got := says("read path=A.md"); got != want {
 		t.Errorf("got\n%s", got)
 	}

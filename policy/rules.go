@@ -3,6 +3,7 @@ package policy
 import (
 	"path"
 	"slices"
+	"strings"
 	"time"
 
 	"vaultwicket/allowlist"
@@ -13,42 +14,72 @@ import (
 // rules apply in this order; the first denial is the answer. The check of a rule returns nil
 // if it passes the subject.
 var rules = [...]rule{
-	{"known", known, func(Policy, subject) string { return "known command" }},
-	{"restricted", notRestricted, func(Policy, subject) string { return "not permanently restricted" }},
-	{agentRule, agentAllowed, func(p Policy, _ subject) string { return "agent " + p.Agent + untilWhen(p) }},
-	{"tier", tierOpen, tierRequired},
-	{"enabled", commandEnabled, func(Policy, subject) string { return "not disabled" }},
-	{"mutations", mutationsOpen, func(p Policy, s subject) string {
+	{name: "known", check: known, pass: func(Policy, subject) string { return "known command" }},
+	{name: "restricted", check: notRestricted, pass: func(Policy, subject) string { return "not permanently restricted" }},
+	{name: agentRule, check: agentAllowed, pass: func(p Policy, _ subject) string { return "agent " + p.Agent + untilWhen(p) }},
+	{name: "tier", check: tierOpen, pass: tierRequired},
+	{name: "enabled", check: commandEnabled, pass: func(Policy, subject) string { return "not disabled" }},
+	{name: "mutations", check: mutationsOpen, pass: func(p Policy, s subject) string {
 		return "effect " + s.effect.String() + ", mutations are " + onOff(p.Mutations)
 	}},
-	{"publish", publishOpen, func(p Policy, s subject) string { return "publishing is " + onOff(p.Publish) + leavesOrNot(s) }},
-	{"target", targetNamed, func(Policy, subject) string { return "target is explicit or not needed" }},
-	{"access", accessAllows, accessPasses},
-	{"ui", uiOpen, func(p Policy, _ subject) string { return "moving the focus is " + onOff(p.UI) }},
-	{"version", versionSet, func(p Policy, s subject) string {
+	{name: "publish", check: publishOpen, pass: func(p Policy, s subject) string { return "publishing is " + onOff(p.Publish) + leavesOrNot(s) }},
+	{name: "target", check: targetNamed, pass: func(Policy, subject) string { return "target is explicit or not needed" }},
+	{name: "access", check: accessAllows, pass: accessPasses},
+	{name: "ui", check: uiOpen, pass: func(p Policy, _ subject) string { return "moving the focus is " + onOff(p.UI) }},
+	{name: "version", check: versionSet, pass: func(p Policy, s subject) string {
 		return "requires Obsidian " + tiers.Later(p.MinVersion, s.since).String() + " or newer"
 	}},
-	{scopeRule, scopeSuffices, func(p Policy, _ subject) string { return "access token with the scope " + p.Scope.String() }},
-	{flowRule, flowsHere, flowPasses},
-	{"confirm", confirmed, func(p Policy, s subject) string {
+	{name: scopeRule, check: scopeSuffices, pass: func(p Policy, _ subject) string { return "access token with the scope " + p.Scope.String() }},
+	{name: RuleFlow, check: flowsHere, looks: "what the session has read, before text goes elsewhere", settings: []string{"flow"},
+		about: func(s subject) bool { return s.effect.Mutates() || s.sends },
+		state: func(p Policy) (string, bool) {
+			var names []string
+			for _, f := range unionOfFlows(p.Flows, p.Flowing) {
+				names = append(names, f.Name)
+			}
+			return strings.Join(names, ", "), names != nil
+		}},
+	{name: "confirm", check: confirmed, pass: func(p Policy, s subject) string {
 		return effectAndLoss(s) + ", requires approval: " + p.Confirm.asksBefore()
 	}},
-	{RuleSuspicious, unsuspected, func(Policy, subject) string {
-		return "the session has read no signs of injection, or nothing is changed"
-	}},
+	{name: RulePrivate, looks: "properties and tags by which notes narrow the access to themselves", settings: []string{"private-property", "private-tags"},
+		about: func(s subject) bool { return s.notes },
+		state: func(p Policy) (string, bool) {
+			marks := slices.Clone(p.Private.Properties)
+			for _, tag := range p.Private.Tags {
+				marks = append(marks, "#"+tag)
+			}
+			return strings.Join(marks, ", "), marks != nil
+		}},
+	{name: RuleSecrets, looks: "keys, tokens and passwords in answers", settings: []string{RuleSecrets},
+		about: func(s subject) bool { return s.notes },
+		state: func(p Policy) (string, bool) { return p.Secrets.String(), p.secrets() != SecretsAllow }},
+	{name: RuleRemoteLinks, check: carriesNothing, looks: "text of other notes in addresses that are added", settings: []string{RuleRemoteLinks},
+		about: func(s subject) bool { return s.notes && s.effect.Mutates() },
+		state: func(p Policy) (string, bool) { return p.remoteLinks(), !p.RemoteLinks }},
+	{name: RuleSuspicious, check: unsuspected, looks: "signs of injection in answers", settings: []string{RuleSuspicious},
+		about: func(s subject) bool { return s.notes },
+		state: func(p Policy) (string, bool) { return p.Suspicious.String(), p.suspicious() != SuspiciousOff }},
 }
 
 // rule is one reason for a denial, with its name in a dry run and its message for a call that
-// it passes.
+// it passes. One about texts has a state instead of the message, see [TextRule].
 type rule struct {
 	name  string
-	check func(Policy, subject) *Denial
+	check func(Policy, subject) *Denial // nil where no call is refused before it is run
 	pass  func(Policy, subject) string
+
+	looks    string
+	settings []string
+	about    func(subject) bool // the calls in which it looks at texts
+	state    func(Policy) (state string, on bool)
 }
 
 // refuse returns the denial of s, nil if the rule passes it.
-func (r rule) refuse(p Policy, s subject) *Denial {
-	denial := r.check(p, s)
+func (r rule) refuse(p Policy, s subject) (denial *Denial) {
+	if r.check != nil {
+		denial = r.check(p, s)
+	}
 	if denial != nil {
 		denial.Rule, denial.Command, denial.origin = r.name, s.name, p.Origins[denial.Setting]
 	}
@@ -58,6 +89,8 @@ func (r rule) refuse(p Policy, s subject) *Denial {
 func (r rule) judge(p Policy, s subject) RuleVerdict {
 	denial := r.refuse(p, s)
 	switch {
+	case denial == nil && r.state != nil:
+		return RuleVerdict{Rule: r.name, Verdict: Pass, Why: r.text(p).String()}
 	case denial == nil:
 		return RuleVerdict{Rule: r.name, Verdict: Pass, Why: r.pass(p, s)}
 	case denial.NeedsApproval():
@@ -205,6 +238,15 @@ func unsuspected(p Policy, s subject) *Denial {
 		return nil
 	}
 	return deny(CodeUnconfirmed, RuleSuspicious, changes(s)+", and the session has read "+p.Suspected+"; requires user approval", "the user can set suspicious to notice")
+}
+
+// carriesNothing requires approval, whatever the setting confirm says, of what adds an address with text
+// of another note.
+func carriesNothing(p Policy, _ subject) *Denial {
+	if p.Carries == "" {
+		return nil
+	}
+	return deny(CodeUnconfirmed, RuleRemoteLinks, p.Carries+"; requires user approval", "the user can set remote-links to allow")
 }
 
 // effectAndLoss is the effect, with the reason if it is worse than that of the command.

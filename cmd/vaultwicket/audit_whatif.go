@@ -100,7 +100,7 @@ func replayAudit(ctx context.Context, std terminal.Streams, args []string) error
 	slices.SortFunc(rows, func(a, b whatIfRow) int {
 		return cmp.Or(strings.Compare(a.Day, b.Day), strings.Compare(a.Rule, b.Rule), strings.Compare(a.Outcome, b.Outcome))
 	})
-	for _, rule := range policy.ShadowRules() {
+	for _, rule := range policy.TextRules() {
 		if n := unknown[rule]; n > 0 {
 			terminal.Notef(std.Err, "%s: not known for %d calls, whose texts were not searched", rule, n)
 		}
@@ -128,7 +128,7 @@ func (w *whatIf) outcomes(line audit.Line, suspects map[string]bool) (all []outc
 	}
 	counting := w.secrets+w.suspicious+w.remoteLinks == ""
 	session := strings.Join([]string{line.Session, line.Agent, line.Client, line.Vault}, "\x00")
-	for _, rule := range policy.ShadowRules() {
+	for _, rule := range policy.TextRules() {
 		kinds := found[rule]
 		isEnd := line.Kind == "end"
 		notSearched := slices.Contains(kinds, audit.NotSearched)

@@ -32,8 +32,17 @@ type Explained struct {
 	MaxEffect string           `json:"maxEffect"`           // with the worst of its parameters
 	Since     string           `json:"since"`               // the oldest app that has it
 	Extension bool             `json:"extension,omitempty"` // no app has it, the embedded program does
-	Flows     []string         `json:"flows,omitempty"`     // names of the flow rules that may refuse it, or require its approval
+	Rules     []TextRule       `json:"rules,omitempty"`     // about texts, which look at what notes say
 	Params    []ExplainedParam `json:"params"`
+}
+
+// TextRule is a rule about texts that looks at the texts of a call. State is what it is set to, Why the
+// same as a sentence.
+type TextRule struct {
+	Rule   string `json:"rule"`
+	State  string `json:"state"`
+	Shadow bool   `json:"shadow,omitempty"` // it has no effect
+	Why    string `json:"why"`
 }
 
 // ExplainedParam is one parameter of a command. Effect is what a call with it
@@ -70,7 +79,11 @@ func (l Listing) lacksProgram() bool { return l.Missing != nil && l.Tier != tier
 func (l Listing) Explained() Explained {
 	e := Explained{
 		Entry: l.Entry(), Summary: l.Summary, MaxEffect: l.Worst.String(), Since: l.Since.String(), Extension: l.EmbeddedOnly,
-		Params: []ExplainedParam{}, Flows: l.flows,
+		Params: []ExplainedParam{},
+	}
+	for _, t := range l.texts {
+		t.Exceptions = nil // their paths may be hidden from the caller
+		e.Rules = append(e.Rules, TextRule{t.Name, t.State, t.Shadow, t.String()})
 	}
 	switch {
 	case l.lacksProgram():
@@ -111,8 +124,8 @@ func (e Explained) Text() string {
 		allowed = strings.TrimSuffix("no: "+e.Why+"; "+e.Hint, "; ")
 	}
 	fmt.Fprintf(w, "  tier\t%s\n  effect\t%s\n  since\t%s\n  allowed\t%s\n", e.Tier, effects, since, allowed)
-	if len(e.Flows) > 0 {
-		fmt.Fprintf(w, "  flow\t%q may be about it, by what the session has read\n", e.Flows)
+	for _, r := range e.Rules {
+		fmt.Fprintf(w, "  %s\t%s\n", r.Rule, r.Why)
 	}
 	w.Flush()
 	if len(e.Params) > 0 {

@@ -28,9 +28,9 @@ type Listing struct {
 	// Missing says why no program can answer the command, nil if one can. A call is not
 	// refused for it: the program may be installed by then.
 	Missing *failure.Error
-	flows   []string // the names of flow rules that may be about it
-	closed  []bool   // which of Params no policy enables
-	whole   bool     // the signature has them too
+	texts   []policy.TextRule // the rules about texts that look at its calls, in the same vault as Denial
+	closed  []bool            // which of Params no policy enables
+	whole   bool              // the signature has them too
 }
 
 // Enabled reports whether the command is permitted and a program can answer it.
@@ -64,14 +64,7 @@ func listed(vaults []Vault, c allowlist.Command) Listing {
 	for i, v := range vaults {
 		denial, missing := v.Policy.Lists(c), v.Programs.missing(c)
 		if i == 0 || denial == nil && (l.Denial != nil || missing == nil) {
-			l.Denial, l.Missing = denial, missing
-		}
-	}
-	for _, v := range vaults {
-		for _, f := range v.Policy.Flows {
-			if (c.Sends || c.Effect.Mutates()) && !slices.Contains(l.flows, f.Name) {
-				l.flows = append(l.flows, f.Name)
-			}
+			l.Denial, l.Missing, l.texts = denial, missing, v.Policy.TextRulesOf(c)
 		}
 	}
 	l.closed = make([]bool, len(c.Params))
@@ -157,6 +150,8 @@ type View struct {
 	Vault    string        `json:"vault,omitempty"` // "" where the app chooses
 	Settings []SettingView `json:"settings"`
 	Access   AccessView    `json:"access"`
+	// Texts are the rules about texts, for the owner alone: their exceptions are paths.
+	Texts []policy.TextRule `json:"-"`
 }
 
 // SettingView is the value of a setting that is in force, and where it comes from.
@@ -178,7 +173,7 @@ type AccessView struct {
 
 // ViewOf returns what a policy allows in a vault.
 func ViewOf(vault string, p policy.Policy) View {
-	view := View{Vault: vault, Access: AccessView{Rules: p.Access.Restrict() || p.Ignores}}
+	view := View{Vault: vault, Access: AccessView{Rules: p.Access.Restrict() || p.Ignores}, Texts: p.TextRules()}
 	for _, s := range []SettingView{
 		{Name: "tier", Value: p.Ceiling.String()},
 		{Name: "disable", Value: append([]string{}, p.Disable...)},

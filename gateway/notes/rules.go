@@ -195,6 +195,14 @@ func (r *Rules) withExtensions(call allowlist.Call) allowlist.Call {
 // of the notes at some paths, or of all. ok is false where that is not known: then any note may be
 // hidden. Nothing is asked where no note can, or where the folder of the vault is not known.
 func (r *Rules) Narrowing(paths ...string) (levels map[string]access.Level, ok bool) {
+	if r.policy.Load().Shadows(policy.RulePrivate) {
+		return nil, true
+	}
+	return r.WouldNarrow(paths...)
+}
+
+// WouldNarrow is [Rules.Narrowing] also where that has no effect.
+func (r *Rules) WouldNarrow(paths ...string) (levels map[string]access.Level, ok bool) {
 	p := r.policy.Load()
 	if p.Private.IsZero() || r.folder() == "" || r.narrowed == nil {
 		return nil, true

@@ -123,7 +123,7 @@ func (p *page) try(r request) view {
 	if len(words) > maxParams {
 		return v.failed(failure.New(failure.CodeBadRequest, "write one parameter a line", "%d parameters, the maximum is %d", len(words), maxParams))
 	}
-	plan := p.Gateway.DryRun(r.Context(), gateway.Request{Command: data.Command, Words: words, Vault: data.Vault, Caller: Surface, Client: Surface, Surface: Surface})
+	plan := p.Gateway.DryRun(r.Context(), gateway.Request{Command: data.Command, Words: words, Vault: data.Vault, Caller: Surface, Client: Surface, Surface: Surface, Owner: true})
 	data.Plan = &plan
 	v.data = data
 	return v

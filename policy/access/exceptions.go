@@ -43,6 +43,16 @@ func (e Exceptions) Lines() []string {
 	return lines
 }
 
+// Of returns those of a rule.
+func (e Exceptions) Of(rule string) (some Exceptions) {
+	for _, one := range e {
+		if one.Rule == rule {
+			some = append(some, one)
+		}
+	}
+	return some
+}
+
 // Has reports whether a rule does not apply to the file at a path.
 func (e Exceptions) Has(rule, path string) bool {
 	return slices.ContainsFunc(e, func(one Exception) bool {

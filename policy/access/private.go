@@ -83,5 +83,8 @@ func (r Rules) Private() Private { return r.private }
 
 // WithPrivate returns the rules under which notes narrow access to themselves by p, too.
 func (r Rules) WithPrivate(p Private) Rules {
+	if p.Within(r.private) {
+		return r
+	}
 	return rulesOf(r.layers, r.private.Union(p))
 }

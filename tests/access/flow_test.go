@@ -2,11 +2,13 @@ package access
 
 import (
 	"fmt"
+	"path/filepath"
 	"strings"
 	"testing"
 
 	"vaultwicket/gateway"
 	"vaultwicket/gateway/consent"
+	"vaultwicket/gateway/state/audit"
 	"vaultwicket/policy"
 	"vaultwicket/policy/access"
 	"vaultwicket/tests/rig"
@@ -14,7 +16,7 @@ import (
 )
 
 // flowVaults is a gateway for two vaults with one flow rule.
-func flowVaults(t *testing.T, action string, from, to []string) (h *rig.Harness, other string) {
+func flowVaults(t *testing.T, action string, from, to []string, change ...func(*policy.Policy)) (h *rig.Harness, other string) {
 	t.Helper()
 	rule, err := policy.ParseFlow("work", from, to, action)
 	if err != nil {
@@ -29,8 +31,13 @@ func flowVaults(t *testing.T, action string, from, to []string) (h *rig.Harness,
 	h = rig.NewHarness(t, func(c *gateway.Config) {
 		p := c.Policy
 		p.Ceiling, p.Publish, p.Confirm, p.Flows, p.Private = tiers.V3, true, policy.ConfirmNever, []policy.Flow{rule}, private
+		for _, one := range change {
+			one(&p)
+		}
 		c.Vaults = []gateway.Served{{Vault: c.Vault, Policy: p}, {Vault: gateway.Vault{Name: "Other", Folder: other}, Policy: p}}
 	})
+	h.Write("Secret/task.md", "- [ ] CANARY\n")
+	h.Write("Inbox/task.md", "- [ ] open [[gone]]\n")
 	h.Write("Inbox/tagged.md", "a word #client/acme\n")
 	h.Write("Inbox/ro.md", "---\nagent: r\n---\nro\n")
 	return h, other
@@ -47,9 +54,10 @@ func TestWhatWasReadDecidesWhereTextMayGo(t *testing.T) {
 		note  string // that the question names, "" where the read is from no place of the rule
 	}{
 		{folder, "read path=Secret/s.md", "Secret/s.md"}, {folder, "read file=s", "Secret/s.md"}, {folder, "links path=Secret/s.md", "Secret/s.md"}, {folder, "search query=CANARY", "Secret"}, {folder, "search:context query=CANARY", "Secret"}, {folder, "files", "Secret"},
-		{folder, "find query=CANARY", "Secret"}, {folder, "tags", "Secret"}, {folder, "backlinks path=Inbox/a.md", "Secret"}, {[]string{"secret"}, "read path=Secret/s.md", "Secret/s.md"}, {[]string{"/"}, "read path=root.md", "root.md"}, {[]string{"Secret/s.md"}, "read path=Secret/s.md", "Secret/s.md"},
+		{folder, "find query=CANARY", "Secret"}, {folder, "tags", ""}, {folder, "tags format=json", "Secret"}, {folder, "query", "Secret"}, {folder, `query where=file.folder=="Inbox"`, ""}, {folder, `query where=file.folder=="Inbox"&&file("Sec"+"ret/s").size>1`, "Secret"}, {folder, "find query=three", ""}, {folder, "tasks format=json", "Secret"}, {folder, "tasks format=json folder=Inbox", ""}, {folder, "tasks", "Secret"},
+		{folder, "unresolved", "Secret"}, {folder, "properties", "Secret"}, {folder, "backlinks path=Inbox/a.md", "Secret"}, {[]string{"secret"}, "read path=Secret/s.md", "Secret/s.md"}, {[]string{"/"}, "read path=root.md", "root.md"}, {[]string{"Secret/s.md"}, "read path=Secret/s.md", "Secret/s.md"},
 		{folder, "read path=Inbox/a.md", ""}, {folder, "search query=three", ""}, {folder, "read path=Secret/missing.md", ""}, {folder, "files folder=Inbox", ""}, {folder, "vaults", ""},
-		{tag, "read path=Inbox/tagged.md", "Inbox/tagged.md"}, {tag, "search query=word", "Inbox/tagged.md"}, {tag, "read path=Inbox/a.md", ""}, {tag, "search query=three", ""},
+		{tag, "read path=Inbox/tagged.md", "Inbox/tagged.md"}, {tag, "search query=word", "Inbox/tagged.md"}, {tag, "tags", "Inbox/tagged.md"}, {tag, "tag name=client/acme", "Inbox/tagged.md"}, {tag, "read path=Inbox/a.md", ""}, {tag, "search query=three", ""},
 		{private, "read path=Inbox/ro.md", "Inbox/ro.md"}, {private, "read path=Inbox/a.md", ""},
 	} {
 		t.Run(fmt.Sprint(test.from, test.reads), func(t *testing.T) {
@@ -116,9 +124,10 @@ func TestWhatAClientShowsWasRead(t *testing.T) {
 // as read before they carry anything.
 func TestACallOrBatchThatReadsItself(t *testing.T) {
 	t.Parallel()
-	h, other := flowVaults(t, "refuse", []string{"Secret", "#client"}, []string{"Inbox2", "vaults"})
+	h, other := flowVaults(t, "refuse", []string{"Secret", "Above/Below", "#client"}, []string{"Inbox2", "vaults"})
+	h.Write("Above/Below/a.md", "below\n")
 	for _, words := range [][]string{
-		{"copy", "path=Secret/s.md", "to=Inbox2/"}, {"move", "path=Secret/s.md", "to=Inbox2/s.md"}, {"copy", "file=s", "to=Inbox2/"}, {"copy", "path=Inbox/tagged.md", "to=Inbox2/"}, {"folder:copy", "path=Secret", "to=Inbox2/Secret"}, {"folder:move", "path=Secret", "to=Inbox2/Secret"}, {"note:merge", "path=Secret/s.md", "into=Inbox2/a.md"},
+		{"copy", "path=Secret/s.md", "to=Inbox2/"}, {"move", "path=Secret/s.md", "to=Inbox2/s.md"}, {"copy", "file=s", "to=Inbox2/"}, {"copy", "path=Inbox/tagged.md", "to=Inbox2/"}, {"folder:copy", "path=Secret", "to=Inbox2/Secret"}, {"folder:copy", "path=Above", "to=Inbox2/Above"}, {"folder:move", "path=Secret", "to=Inbox2/Secret"}, {"note:merge", "path=Secret/s.md", "into=Inbox2/a.md"},
 	} {
 		if result, _ := h.Do(words); rig.CodeOf(result) != "access_denied" {
 			t.Errorf("%q: %+v %+v", words, result, result.Error)
@@ -138,5 +147,47 @@ func TestACallOrBatchThatReadsItself(t *testing.T) {
 	}
 	if h.Read("Inbox2/a.md") != "two\n" || other == "" {
 		t.Errorf("Inbox2/a.md is %q", h.Read("Inbox2/a.md"))
+	}
+}
+
+// TestFlowRulesInShadowAndExceptions: in shadow nothing is asked, and the log has what would be; a note
+// with an exception does not count as read, alone and in listings.
+func TestFlowRulesInShadowAndExceptions(t *testing.T) {
+	t.Parallel()
+	change := []string{"append", "path=Inbox2/a.md", "content=x"}
+	shadow, _ := flowVaults(t, "refuse", []string{"Secret", "private"}, []string{"Inbox2"}, func(p *policy.Policy) { p.Shadow = []string{policy.RuleFlow} })
+	for range 2 { // the second time after a read
+		if result, asked := shadow.Do(change); !result.OK || len(asked) > 0 {
+			t.Errorf("%+v", result.Error)
+		}
+		shadow.Do([]string{"read", "path=Secret/s.md"})
+	}
+	shadow.Gateway.Flush()
+	var logged []string
+	for line, err := range audit.Lines(filepath.Join(shadow.State, "vaultwicket"), audit.Filter{}) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(line.Shadow) > 0 {
+			logged = append(logged, fmt.Sprint(line.Kind, line.Command, line.Found, line.Shadow, len(line.Because)))
+		}
+	}
+	if len(logged) != 2 || logged[0] != "decisionappend[flow refuse] [flow] 1" || !strings.HasPrefix(logged[1], "endappend[flow refuse] [flow] 1") {
+		t.Errorf("%q", logged)
+	}
+	for _, test := range []struct {
+		reads string
+		asks  bool
+	}{
+		{"read path=Secret/s.md", false}, {"read path=Secret/task.md", true}, {"read path=Inbox/ro.md", false}, {"search query=ro", false}, {"search query=CANARY", true}, {"copy path=Secret/s.md to=Inbox2/", false}, {"copy path=Secret/task.md to=Inbox2/", true},
+	} {
+		h, _ := flowVaults(t, "ask", []string{"Secret", "private"}, []string{"Inbox2"}, func(p *policy.Policy) {
+			p.Exceptions = access.Exceptions{{Rule: policy.RuleFlow, Path: "Secret/s.md", Comment: "known"}, {Rule: policy.RuleFlow, Path: "Inbox/ro.md", Comment: "known"}}
+		})
+		_, first := h.Do(strings.Fields(test.reads), rig.Says(consent.No))
+		_, second := h.Do(change, rig.Says(consent.No))
+		if asks := len(first)+len(second) > 0; asks != test.asks {
+			t.Errorf("%s: asks %v", test.reads, asks)
+		}
 	}
 }

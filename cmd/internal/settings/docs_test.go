@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"vaultwicket/policy"
 )
 
 func settingsPage() string {
@@ -33,6 +35,10 @@ func settingsPage() string {
 	b.WriteString("\n## [[flow]]\n\nRules about where text may go, see [permissions](permissions.md#flow). Tables `[[agents.NAME.flow]]` hold for one agent, those of the managed settings for everybody; all of them apply.\n\n" + headOf("key", ""))
 	for _, key := range described(flowKeys) {
 		b.WriteString(rowOf(asCode(key[0]), key[1]))
+	}
+	b.WriteString("\n## Rules about texts\n\nThese look at what notes say. `shadow` and `exceptions` can name each; `explain` and `dry-run` have a line for each that is on, and the page of the policy what each did. See [permissions](permissions.md#private-notes).\n\n" + headOf("rule", "looks at", "settings"))
+	for _, rule := range (policy.Policy{}).TextRules() {
+		b.WriteString(rowOf(asCode(rule.Name), rule.Looks, "`"+strings.Join(rule.Settings, "`, `")+"`"))
 	}
 	b.WriteString("\n## [profiles.NAME]\n\nAny of the settings above but `profile`, laid over the rest of the file where the profile is chosen.\n")
 	b.WriteString("\n## [agents.NAME]\n\nThe rights of one agent. They only narrow those of the file and of its vaults. A server runs for the agent of the setting `agent`; where agents are defined and it names\n" +

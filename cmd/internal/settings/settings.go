@@ -12,6 +12,7 @@ package settings
 import (
 	"io"
 	"log/slog"
+	"strings"
 	"time"
 
 	"vaultwicket/gateway"
@@ -101,10 +102,10 @@ var table = [...]setting{
 	{name: "secrets", fallback: "redact", usage: "keys, tokens and passwords in answers: redact, strict (numbers of cards and accounts, too), block or allow", form: form{choices: []string{"redact", "strict", "block", "allow"}}, set: parsed(func(s *Settings) *policy.Secrets { return &s.Policy.Secrets }, policy.ParseSecrets)},
 	{name: "suspicious", fallback: "notice", usage: "signs of injection in answers: notice, ask (and then every change of the session requires approval) or off", form: form{choices: []string{"notice", "ask", "off"}}, set: parsed(func(s *Settings) *policy.Suspicious { return &s.Policy.Suspicious }, policy.ParseSuspicious)},
 	{name: "remote-links", fallback: "ask", usage: "changes that add an address with text of another note: ask (they are destructive) or allow", form: form{choices: []string{"ask", "allow"}}, set: setRemoteLinks},
-	{name: "shadow", kind: list, usage: "rules that decide, log and count, and have no effect: secrets, suspicious, remote-links (flag: comma-separated)", form: form{choices: policy.ShadowRules()}, set: setShadow},
+	{name: "shadow", kind: list, usage: "rules about texts that decide, log and count, and have no effect (flag: comma-separated)", form: form{choices: policy.TextRules()}, set: setShadow},
 	{name: "private-property", fallback: "private,agent", kind: list, usage: "properties by which a note narrows the access to itself: true or none hides it, r and rw are levels (flag: comma-separated)", form: form{pattern: namePattern}, set: parsed(func(s *Settings) *[]string { return &s.Policy.Private.Properties }, privateProperties)},
 	{name: "private-tags", fallback: "private", kind: list, usage: "tags that hide a note (flag: comma-separated)", form: form{pattern: namePattern}, set: parsed(func(s *Settings) *[]string { return &s.Policy.Private.Tags }, privateTags)},
-	{name: "exceptions", kind: list, usage: "folders and notes for which these rules do not apply, each as \"RULE PATH # WHY\" without a comma (flag: comma-separated)", form: form{pattern: `^(secrets|suspicious|remote-links) \w[^,]* # \w[^,]*$`}, set: setExceptions},
+	{name: "exceptions", kind: list, usage: "folders and notes for which a rule about texts does not apply, each as \"RULE PATH # WHY\" without a comma (flag: comma-separated)", form: form{pattern: `^(` + strings.Join(policy.TextRules(), "|") + `) \w[^,]* # \w[^,]*$`}, set: setExceptions},
 	{name: "timeout", fallback: "15s", usage: "time limit of a call, 1s to 55s", form: form{pattern: timeoutPattern}, fixed: true, set: setTimeout},
 	{name: "max-output", fallback: "32KiB", usage: "maximum output in one MCP answer, 1KiB to 1MiB", form: form{pattern: sizePattern}, fixed: true, set: setMaxOutput},
 	{name: "result-format", fallback: "json", usage: "MCP answers of obsidianCli: json (structured) or text (the output itself, which costs fewer tokens)", form: form{choices: resultFormats}, fixed: true, set: setResultFormat},

@@ -113,8 +113,8 @@ func setRemoteLinks(s *Settings, text string) error {
 func setShadow(s *Settings, text string) error {
 	s.Policy.Shadow = nil
 	for _, name := range names(text) {
-		if !slices.Contains(policy.ShadowRules(), name) {
-			return fmt.Errorf("unknown rule %q in shadow: want %s", quote.Short(name), strings.Join(policy.ShadowRules(), ", "))
+		if !slices.Contains(policy.TextRules(), name) {
+			return fmt.Errorf("unknown rule %q in shadow: want %s", quote.Short(name), strings.Join(policy.TextRules(), ", "))
 		}
 		s.Policy.Shadow = append(s.Policy.Shadow, name)
 	}
@@ -141,7 +141,7 @@ func nameFields(text string) []string {
 
 func setExceptions(s *Settings, text string) (err error) {
 	s.Policy.AnyException = false
-	s.Policy.Exceptions, err = access.ParseExceptions(strings.Split(text, ","), policy.ShadowRules()...)
+	s.Policy.Exceptions, err = access.ParseExceptions(strings.Split(text, ","), policy.TextRules()...)
 	return err
 }
 

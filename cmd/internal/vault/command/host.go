@@ -90,20 +90,20 @@ func NewHost(env func(string) string, confine func([]string, uint16) system.Conf
 		}
 	}
 	h.rules, h.rulesErr = access.Parse(env(AccessVariable))
+	if all, err := access.ParseExceptions(strings.Split(env(ExceptionsVariable), "\n")); err == nil {
+		h.exceptions = all
+	} else {
+		h.rulesErr = err
+	}
 	if private := h.rules.Private(); !private.IsZero() {
-		h.judging = fmt.Sprintf("%q", private)
-		h.judge = disk.NewJudge(func(text []byte) bool { return LevelIn(private, text) == access.None }, func(text io.Reader) bool { return suspects(private, text) })
+		h.judging = fmt.Sprintf("%q %q", private, h.exceptions.Of("private").Lines())
+		h.judge = disk.NewJudge(func(p disk.Path) bool { return !h.exceptions.Has("private", p.String()) }, func(text []byte) bool { return LevelIn(private, text) == access.None }, func(text io.Reader) bool { return suspects(private, text) })
 	}
 	if of := env(EmbeddingsVariable); of != "" {
 		h.Meaning = meaning.New(of)
 	}
 	if marker, err := secrets.ParseMarker(env(secrets.Variable)); err == nil {
 		h.marker = marker
-	} else {
-		h.rulesErr = err
-	}
-	if all, err := access.ParseExceptions(strings.Split(env(ExceptionsVariable), "\n")); err == nil {
-		h.exceptions = all
 	} else {
 		h.rulesErr = err
 	}

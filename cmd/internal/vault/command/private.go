@@ -154,9 +154,14 @@ func levelOfValue(name string, v frontmatter.Value) access.Level {
 // Hides reports whether some files may be hidden from the caller.
 func (v *Vault) Hides() bool { return v.Sight != nil || v.Disk.Judges() }
 
+// isExcepted reports whether no note at a path narrows access, whatever its text.
+func (v *Vault) isExcepted(at disk.Path) bool {
+	return v.Host.exceptions.Has("private", at.String())
+}
+
 // levelIn is [LevelIn] for the file at a path: only a note narrows access.
 func (v *Vault) levelIn(at disk.Path, state FileState) access.Level {
-	if !state.Exists || state.Folder || !disk.IsNote(at) {
+	if !state.Exists || state.Folder || !disk.IsNote(at) || v.isExcepted(at) {
 		return access.Delete
 	}
 	return LevelIn(v.Rules.Private(), state.Text)
@@ -189,7 +194,7 @@ func (v *Vault) Narrowed(paths []string) (Reply, error) {
 	whole := v.Disk.Raw().Judging(nil)
 	for _, path := range paths {
 		at, err := v.PathOf(path)
-		if err != nil || !disk.IsNote(at) {
+		if err != nil || !disk.IsNote(at) || v.isExcepted(at) {
 			continue
 		}
 		text, err := whole.Read(at)
@@ -210,7 +215,7 @@ func (v *Vault) Narrowed(paths []string) (Reply, error) {
 			line(access.None, f.Path.String())
 		}
 		for i, level := range v.levels(x).Of(&v.Host.Memo, x.Files) {
-			if 0 < level && level <= access.Delete {
+			if 0 < level && level <= access.Delete && !v.isExcepted(x.Files[i].Path) {
 				line(level-1, x.Files[i].Path.String())
 			}
 		}
@@ -248,7 +253,7 @@ func (v *Vault) Marked(marks []string) (Reply, error) {
 	}
 	var b strings.Builder
 	for i, f := range x.Files {
-		if tagged[i] || levels != nil && 0 < levels[i] && levels[i] <= access.Delete {
+		if tagged[i] || levels != nil && 0 < levels[i] && levels[i] <= access.Delete && !v.isExcepted(f.Path) {
 			b.WriteString(f.Path.String() + "\n")
 		}
 	}

@@ -208,6 +208,7 @@ func isSingle(name string, links uint64, err error) error {
 
 // Judge decides about notes by their text. It is safe for concurrent use.
 type Judge struct {
+	of       func(p Path) bool
 	closes   func(text []byte) bool
 	suspects func(text io.Reader) bool
 	mu       sync.Mutex
@@ -220,10 +221,10 @@ type judged struct {
 	closed bool
 }
 
-// NewJudge returns the judge by a test whether a text closes its note. A long text is only tested if
-// suspects, which reads all of it, says so.
-func NewJudge(closes func(text []byte) bool, suspects func(text io.Reader) bool) *Judge {
-	return &Judge{closes: closes, suspects: suspects, known: map[Path]judged{}}
+// NewJudge returns the judge of some notes, by a test whether a text closes its note. A long text is only
+// tested if suspects, which reads all of it, says so.
+func NewJudge(of func(p Path) bool, closes func(text []byte) bool, suspects func(text io.Reader) bool) *Judge {
+	return &Judge{of: of, closes: closes, suspects: suspects, known: map[Path]judged{}}
 }
 
 // Judging returns the same open folder, of which the notes that j closes do not exist, as if a
@@ -250,7 +251,7 @@ func (f *Folder) IsClosed(p Path) bool {
 	return f.judge.refuse(at, p) != nil
 }
 
-func (j *Judge) judges(p Path) bool { return j != nil && IsNote(p) }
+func (j *Judge) judges(p Path) bool { return j != nil && IsNote(p) && j.of(p) }
 
 // IsNote reports whether a file is a note by its extension, in any case: one that a [Judge] looks at.
 func IsNote(p Path) bool { return strings.EqualFold(p.Ext(), "md") }

@@ -1,0 +1,79 @@
+package policy_test
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"vaultwicket/allowlist"
+	"vaultwicket/policy"
+	"vaultwicket/policy/access"
+)
+
+// TestEveryRuleAboutTextsHasItsPlaces goes through the table: each rule has a state, off and on, shadow,
+// exceptions, a line in a dry run and in what is said of a command.
+func TestEveryRuleAboutTextsHasItsPlaces(t *testing.T) {
+	off := widest()
+	off.Secrets, off.Suspicious, off.RemoteLinks = policy.SecretsAllow, policy.SuspiciousOff, true
+	on := widest()
+	on.Flows = []policy.Flow{{Name: "journal", From: []string{"Journal"}}}
+	private, err := access.NewPrivate([]string{"agent"}, []string{"private"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	on.Private, on.Origins = private, map[string]string{"secrets": "flag", "private-property": "default"}
+	want := map[string]string{
+		"flow": "journal", "private": "agent, #private", "secrets": "block", "remote-links": "ask", "suspicious": "ask",
+	}
+	if len(want) != len(policy.TextRules()) {
+		t.Fatalf("%q", policy.TextRules())
+	}
+	command, err := allowlist.Describe("append")
+	if err != nil {
+		t.Fatal(err)
+	}
+	call := mustParse(t, "append", allowlist.Params{"path": allowlist.Text("A.md"), "content": allowlist.Text("x")})
+	for i, rule := range on.TextRules() {
+		if rule.State != want[rule.Name] || !rule.On || off.TextRules()[i].On || rule.Shadow || rule.Exceptions != nil || rule.Origin != map[string]string{"secrets": "flag", "private": "default"}[rule.Name] {
+			t.Errorf("%+v", rule)
+		}
+		p := on
+		p.Shadow = []string{rule.Name}
+		p.Exceptions = access.Exceptions{{Rule: rule.Name, Path: "Docs", Comment: "samples"}}
+		said := rule.Looks + ": " + rule.State + "; in shadow, without effect; not for Docs (samples)"
+		if of := p.TextRulesOf(command); len(of) != len(want) || of[i].String() != said || off.TextRulesOf(command) != nil {
+			t.Errorf("%s: %+v", rule.Name, of)
+		}
+		verdicts := p.Judge(call)
+		at := slices.IndexFunc(verdicts, func(v policy.RuleVerdict) bool { return v.Rule == rule.Name })
+		if at < 0 || verdicts[at].Why != said || verdicts[at].Verdict != policy.Pass {
+			t.Errorf("%s: %+v", rule.Name, verdicts)
+		}
+		if slices.ContainsFunc(off.Judge(call), func(v policy.RuleVerdict) bool { return v.Rule == rule.Name }) {
+			t.Errorf("%s has a verdict and is off", rule.Name)
+		}
+	}
+	// What a session has read, or a call adds, requires approval also without confirm.
+	for rule, p := range map[string]policy.Policy{"suspicious": {Suspected: "signs"}, "remote-links": {Carries: "adds an address"}} {
+		judged := widest()
+		judged.Suspected, judged.Carries = p.Suspected, p.Carries
+		var denial *policy.Denial
+		if _, err := judged.Decide(call).Permit(); !errors.As(err, &denial) || denial.Rule != rule || !denial.NeedsApproval() || !strings.Contains(denial.Reason, p.Suspected+p.Carries) {
+			t.Errorf("%s: %+v", rule, denial)
+		}
+	}
+	// A private note narrows nothing in shadow, but whether it would is asked.
+	shadow := on
+	shadow.Shadow = []string{policy.RulePrivate}
+	for name, p := range map[string]policy.Policy{"on": on, "shadow": shadow, "tightened": shadow.Tighten(on), "both in shadow": shadow.Tighten(shadow)} {
+		permit, err := p.Decide(call).Permit()
+		if err != nil {
+			t.Fatal(err)
+		}
+		question := p.Question()
+		if narrows := name == "on" || name == "tightened"; (permit.Access() != "") != narrows || question.Access() == "" {
+			t.Errorf("%s: %q, %q", name, permit.Access(), question.Access())
+		}
+	}
+}
