@@ -452,8 +452,8 @@ pass access: no access rules
 pass ui: moving the focus is on
 pass version: requires Obsidian 1.12.7 or newer
 pass confirm: effect read, requires approval: nothing
-pass secrets: keys, tokens and passwords in answers: block
-pass suspicious: signs of injection in answers: ask`
+pass secrets: keys, tokens and passwords: block
+pass suspicious: signs of injection: ask`
 	if got := says("read path=A.md"); got != want {
 		t.Errorf("got\n%s", got)
 	}

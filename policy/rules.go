@@ -30,7 +30,7 @@ var rules = [...]rule{
 		return "requires Obsidian " + tiers.Later(p.MinVersion, s.since).String() + " or newer"
 	}},
 	{name: scopeRule, check: scopeSuffices, pass: func(p Policy, _ subject) string { return "access token with the scope " + p.Scope.String() }},
-	{name: RuleFlow, check: flowsHere, looks: "what the session has read, before text goes elsewhere", settings: []string{"flow"},
+	{name: RuleFlow, check: flowsHere, looks: "what the session has read", settings: []string{"flow"},
 		about: func(s subject) bool { return s.effect.Mutates() || s.sends },
 		state: func(p Policy) (string, bool) {
 			var names []string
@@ -42,7 +42,7 @@ var rules = [...]rule{
 	{name: "confirm", check: confirmed, pass: func(p Policy, s subject) string {
 		return effectAndLoss(s) + ", requires approval: " + p.Confirm.asksBefore()
 	}},
-	{name: RulePrivate, looks: "properties and tags by which notes narrow the access to themselves", settings: []string{"private-property", "private-tags"},
+	{name: RulePrivate, looks: "properties and tags of private notes", settings: []string{"private-property", "private-tags"},
 		about: func(s subject) bool { return s.notes },
 		state: func(p Policy) (string, bool) {
 			marks := slices.Clone(p.Private.Properties)
@@ -51,13 +51,13 @@ var rules = [...]rule{
 			}
 			return strings.Join(marks, ", "), marks != nil
 		}},
-	{name: RuleSecrets, looks: "keys, tokens and passwords in answers", settings: []string{RuleSecrets},
+	{name: RuleSecrets, looks: "keys, tokens and passwords", settings: []string{RuleSecrets},
 		about: func(s subject) bool { return s.notes },
 		state: func(p Policy) (string, bool) { return p.Secrets.String(), p.secrets() != SecretsAllow }},
-	{name: RuleRemoteLinks, check: carriesNothing, looks: "text of other notes in addresses that are added", settings: []string{RuleRemoteLinks},
+	{name: RuleRemoteLinks, check: carriesNothing, looks: "text of notes in added addresses", settings: []string{RuleRemoteLinks},
 		about: func(s subject) bool { return s.notes && s.effect.Mutates() },
 		state: func(p Policy) (string, bool) { return p.remoteLinks(), !p.RemoteLinks }},
-	{name: RuleSuspicious, check: unsuspected, looks: "signs of injection in answers", settings: []string{RuleSuspicious},
+	{name: RuleSuspicious, check: unsuspected, looks: "signs of injection", settings: []string{RuleSuspicious},
 		about: func(s subject) bool { return s.notes },
 		state: func(p Policy) (string, bool) { return p.Suspicious.String(), p.suspicious() != SuspiciousOff }},
 }

@@ -6,6 +6,7 @@ import (
 
 	"vaultwicket/allowlist"
 	"vaultwicket/policy/access"
+	"vaultwicket/tiers"
 )
 
 // The rules about texts look at what notes say, and the others at the call. Each is a row of the table of
@@ -62,10 +63,11 @@ func (p Policy) TextRules() (all []TextRule) {
 	return all
 }
 
-// TextRulesOf returns those that are on and look at texts of calls of a command.
+// TextRulesOf returns those that are on and look at texts of calls of a command, none for one that no
+// setting enables.
 func (p Policy) TextRulesOf(command allowlist.Command) (all []TextRule) {
 	for _, r := range rules {
-		if r.state != nil && r.looksAt(p, plainForm(command)) {
+		if r.state != nil && command.Tier != tiers.Restricted && r.looksAt(p, plainForm(command)) {
 			all = append(all, r.text(p))
 		}
 	}

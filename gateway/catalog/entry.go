@@ -124,6 +124,10 @@ func (e Explained) Text() string {
 		allowed = strings.TrimSuffix("no: "+e.Why+"; "+e.Hint, "; ")
 	}
 	fmt.Fprintf(w, "  tier\t%s\n  effect\t%s\n  since\t%s\n  allowed\t%s\n", e.Tier, effects, since, allowed)
+	w.Flush()
+	if len(e.Rules) > 0 {
+		b.WriteByte('\n')
+	}
 	for _, r := range e.Rules {
 		fmt.Fprintf(w, "  %s\t%s\n", r.Rule, r.Why)
 	}
