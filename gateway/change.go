@@ -221,7 +221,8 @@ func (g *vaultGateway) pollOutcome(ctx context.Context, r route, own exec.Progra
 
 // assessLoss judges a plan by what it would do. err is the error that came with the plan.
 func (g *vaultGateway) assessLoss(ctx context.Context, req Request, plan Plan, err error) (Plan, error) {
-	if err != nil && !needsApproval(err) || plan.policy.Confirm == policy.ConfirmNever || !plan.mayLose() {
+	loses := plan.mayLose() && plan.policy.Confirm != policy.ConfirmNever
+	if err != nil && !needsApproval(err) || !loses && !plan.mayCarry() {
 		return plan, err
 	}
 	if plan.change == nil && g.embeddedProgram() != nil { // the commands that could remove a text are those of the embedded program
@@ -234,16 +235,19 @@ func (g *vaultGateway) assessLoss(ctx context.Context, req Request, plan Plan, e
 		defer release()
 		_ = g.workOut(ctx, &plan) // if it fails, the call itself says why
 	}
-	if plan.change == nil {
-		return plan, err
+	return plan.withChange(err)
+}
+
+// withChange returns the plan judged by the change that was worked out. err is what it came with.
+func (p Plan) withChange(err error) (Plan, error) {
+	if p.change == nil {
+		return p, err
 	}
-	if carries := plan.change.Carries; carries != "" {
-		plan.findings.add(policy.RuleRemoteLinks, carries)
-		if plan.policy.Shadows(policy.RuleRemoteLinks) {
-			plan.findings.shadow = append(plan.findings.shadow, policy.RuleRemoteLinks)
-		}
+	what := map[string]string{"text": "text of another note", "secret": "a secret"}[p.change.Carries]
+	if what != "" && p.findings.acts(p.policy, policy.RuleRemoteLinks, p.change.Carries) {
+		p.policy.Carries = "adds an address with " + what
 	}
-	return plan.withLoss(plan.change.Loss, err)
+	return p.withLoss(p.change.Loss, err)
 }
 
 // workOut has the embedded program work out the change of a plan, unless the plan has it already.
@@ -285,6 +289,13 @@ func (g *vaultGateway) planned(ctx context.Context, r route, own exec.Program) (
 // mayLose reports whether the plan changes notes, and is not destructive anyway.
 func (p Plan) mayLose() bool {
 	return len(p.routes) > 0 && p.routes[0].decision.Preview().Valid() && p.call.Effect() == tiers.Writes
+}
+
+// mayCarry reports whether the plan may add an address on another machine. What it does not say itself, the
+// embedded program refuses when it makes the change.
+func (p Plan) mayCarry() bool {
+	return !p.policy.RemoteLinks && len(p.routes) > 0 && p.routes[0].changesNotes() && p.routes[0].decision.Preview().Valid() &&
+		slices.ContainsFunc(p.call.Items(), func(item string) bool { return strings.Contains(item, "://") })
 }
 
 // withLoss returns the plan as one of which it is known what it would remove, judged

@@ -97,7 +97,7 @@ func (g *vaultGateway) dryRun(ctx context.Context, req Request) DryRun {
 				previewNotice = "would fail: " + cause.Error()
 			}
 			g.discloses(plan)
-			plan, err = plan.withLoss(plan.change.Loss, err)
+			plan, err = plan.withChange(err)
 		}
 		observe.CallOf(ctx).Described(plan.call)
 	}

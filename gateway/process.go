@@ -122,6 +122,13 @@ func (g *vaultGateway) process(ctx context.Context, hold *exec.Hold, req Request
 		result.Difference = consent.Changes(plan.change.files(), plan.change.changes())
 	}
 	g.shadowPrivate(plan, &result)
+	if result.Error != nil && result.Error.Code == failure.CodeNotFound {
+		for _, s := range plan.call.NamedPaths() {
+			if g.rules.Closes(s.Path) {
+				line.HiddenBy(policy.RulePrivate, "")
+			}
+		}
+	}
 	return result.endedIn(line), true
 }
 

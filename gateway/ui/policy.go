@@ -9,6 +9,7 @@ import (
 	"vaultwicket/gateway/catalog"
 	"vaultwicket/gateway/failure"
 	"vaultwicket/gateway/notes"
+	"vaultwicket/gateway/ui/activity"
 	"vaultwicket/tiers"
 )
 
@@ -19,6 +20,7 @@ type policyData struct {
 	View   catalog.View
 	Tiers  []tierOfMatrix
 	Counts map[string]int // commands: enabled, approval, disabled
+	Texts  []activity.TextDay
 }
 
 // tierOfMatrix are the commands of a tier.
@@ -45,7 +47,8 @@ func (p *page) vaultOf(r request) string {
 // policy shows every command with what applies to it in a vault, and which rule says so.
 func (p *page) policy(r request) view {
 	v := view{template: "policy", title: "Policy"}
-	data := policyData{Vaults: p.Gateway.VaultNames(), Vault: p.vaultOf(r), Counts: map[string]int{}}
+	_, logErr := p.calls.Update()
+	data := policyData{Vaults: p.Gateway.VaultNames(), Vault: p.vaultOf(r), Counts: map[string]int{}, Texts: p.calls.TextDays(p.Now().AddDate(0, 0, -6))}
 	list, err := p.Gateway.ListingOf(data.Vault)
 	if err != nil {
 		v.data = data
@@ -76,7 +79,7 @@ func (p *page) policy(r request) view {
 		}
 	}
 	v.data = data
-	return v
+	return v.failed(logErr)
 }
 
 // confirms reports whether the setting confirm requires approval for calls with an effect.

@@ -72,6 +72,8 @@ func (p *page) why(c activity.Call) reason {
 		say("%s runs code in Obsidian or administers it. No setting allows that.", command)
 	case c.Code == policy.CodeTargetRequired:
 		say("%s named no note, and would have been about the one that is open in the app.", command)
+	case c.Code == policy.CodeUnconfirmed && c.Rule == policy.RuleRemoteLinks:
+		set("remote-links", strconv.Quote("allow"), "%s needs your approval because it adds an address with text of a note, and it was not given.", command)
 	case c.Code == policy.CodeUnconfirmed && c.Rule == policy.RuleSuspicious:
 		set("suspicious", strconv.Quote("notice"), "%s needs your approval after a text that looked like instructions, and it was not given.", command)
 	case c.Code == policy.CodeScope:

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"vaultwicket/gateway/state/audit"
 )
 
 func TestTimesInWords(t *testing.T) {
@@ -51,5 +53,20 @@ func TestTheOverviewNamesProblems(t *testing.T) {
 		if view := v.see(path); !strings.Contains(view, banner) || !strings.Contains(view, `: one; two. <a id="to-health" href="`+v.base[strings.Index(v.base[8:], "/")+8:]+`health">Health</a></p>`) {
 			t.Errorf("after it: %s", view)
 		}
+	}
+}
+
+// TestThePolicyShowsWhatRulesAboutTextsDid writes a line of a call and reads the view of the policy.
+func TestThePolicyShowsWhatRulesAboutTextsDid(t *testing.T) {
+	v := openPage(t, filepath.Join(t.TempDir(), "state"))
+	if view := v.see("policy"); !strings.Contains(view, "They did nothing in the last seven days.") || !strings.Contains(view, "keys, tokens and passwords") {
+		t.Errorf("%s", view)
+	}
+	line := audit.Line{Kind: "end", Call: "1-abc-1", Session: "1-abc", Time: v.page.Now(), Found: []string{"secrets github-pat"}, Code: "secret_found"}
+	if err := audit.OpenLogs(v.page.State).Write(line, false, false); err != nil {
+		t.Fatal(err)
+	}
+	if view := v.see("policy"); !strings.Contains(view, `<code>secrets</code></td><td role="cell" data-label="Calls">1 blocked</td>`) {
+		t.Errorf("%s", view)
 	}
 }

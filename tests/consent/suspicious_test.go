@@ -176,7 +176,7 @@ func TestShadowRulesDecideAndHaveNoEffect(t *testing.T) {
 			t.Errorf("shadow %v: %d questions, %+v", shadow, len(asked), got.Error)
 		}
 		o.Gateway.Flush()
-		found, acted := map[string]bool{}, map[string]bool{}
+		found, acted, blocked := map[string]bool{}, map[string]bool{}, map[string]bool{}
 		for line, err := range audit.Lines(filepath.Join(o.State, "vaultwicket"), audit.Filter{}) {
 			if err != nil {
 				t.Fatal(err)
@@ -187,6 +187,12 @@ func TestShadowRulesDecideAndHaveNoEffect(t *testing.T) {
 			for _, s := range line.Shadow {
 				acted[line.Command+" "+s] = true
 			}
+			for rule, did := range line.TextOutcomes() {
+				blocked[line.Command+" "+rule+" "+did] = true
+			}
+		}
+		if blocked["read private blocked"] == shadow || blocked["append suspicious asked"] == shadow {
+			t.Errorf("shadow %v: the log counts %v", shadow, blocked)
 		}
 		for _, want := range []string{"read secrets github-pat", "read suspicious order", "read suspicious hidden"} {
 			if !found[want] {

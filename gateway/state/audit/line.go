@@ -11,6 +11,9 @@ import (
 	"time"
 	"unicode"
 	"unicode/utf8"
+
+	"vaultwicket/gateway/failure"
+	"vaultwicket/policy"
 )
 
 // Line is one line of the log. Names are cut to a hundred bytes, and invisible characters in them
@@ -91,6 +94,41 @@ type Repair struct {
 // NotSearched is the kind in Found of a rule that looked at nothing, so that what it would have found
 // is not known.
 const NotSearched = "not-searched"
+
+// TextOutcomes returns what the rules about texts did with a call as far as a line says it, by their names:
+// "shadow" for one that had no effect, "asked", "blocked", "redacted", or "noticed". Of all lines of a call one
+// says it of a rule, but for an approval that was asked for.
+func (line Line) TextOutcomes() map[string]string {
+	did := map[string]string{}
+	isEnd := line.Kind == "end"
+	for _, f := range line.Found {
+		rule, kind, _ := strings.Cut(f, " ")
+		switch {
+		case kind == NotSearched:
+		case rule == policy.RuleSecrets && isEnd && line.Code == failure.CodeSecret:
+			did[rule] = "blocked"
+		case rule == policy.RuleSecrets && isEnd:
+			did[rule] = "redacted"
+		case rule == policy.RuleSuspicious && isEnd:
+			did[rule] = "noticed"
+		case rule == policy.RuleRemoteLinks && line.Decision == "ask":
+			did[rule] = "asked"
+		}
+	}
+	switch {
+	case line.Rule == "" || !slices.Contains(policy.TextRules(), line.Rule):
+	case line.Decision == "ask":
+		did[line.Rule] = "asked"
+	case (isEnd || line.Decision == "deny") && line.Code != policy.CodeUnconfirmed:
+		did[line.Rule] = "blocked"
+	}
+	for _, rule := range line.Shadow {
+		if delete(did, rule); isEnd {
+			did[rule] = "shadow"
+		}
+	}
+	return did
+}
 
 const (
 	kindGap   = "gap"

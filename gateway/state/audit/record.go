@@ -1,6 +1,7 @@
 package audit
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -114,8 +115,11 @@ func (r *Record) Because(notes []string) {
 	}
 }
 
-// HiddenBy notes which rule hides what the call names: as a path, and by its name alone.
-func (r *Record) HiddenBy(rule, ofName string) { r.hidden, r.hiddenName = rule, ofName }
+// HiddenBy notes which rule hides what the call names: as a path, and by its name alone. The first rule
+// counts.
+func (r *Record) HiddenBy(rule, ofName string) {
+	r.hidden, r.hiddenName = cmp.Or(r.hidden, rule), cmp.Or(r.hiddenName, ofName)
+}
 
 // digestOf returns the digest of a path, which mostly is that of a parameter.
 func (r *Record) digestOf(path string) string {

@@ -13,6 +13,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"time"
 
 	"vaultwicket/gateway/state/audit"
 )
@@ -39,8 +40,9 @@ type Calls struct {
 	lines   []line
 	byCall  map[callKey]uint64 // numbers of rows that may get more lines
 	names   names
-	read    uint64 // lines, since the beginning
-	skipped bool   // lines of calls that are not kept were dropped
+	read    uint64          // lines, since the beginning
+	skipped bool            // lines of calls that are not kept were dropped
+	texts   map[TextDay]int // by outcome
 }
 
 // row is a call. Its names are numbers in [names].
@@ -76,7 +78,7 @@ func Open(state string) *Calls {
 	return &Calls{
 		parts: [2]*audit.Follower{audit.Follow(audit.AuditFolder(state), firstRead), audit.Follow(audit.CallsFolder(state), firstRead)},
 		max:   maxCalls, first: 1, // 0 is none
-		byCall: map[callKey]uint64{}, names: newNames(),
+		byCall: map[callKey]uint64{}, names: newNames(), texts: map[TextDay]int{},
 	}
 }
 
@@ -120,6 +122,9 @@ func (c *Calls) take(part uint8, place audit.Place, l audit.Line) {
 	r.lines = int32(len(c.lines) - 1)
 	r.at = min(r.at, l.Time.UnixMilli())
 	c.describe(r, l)
+	for rule, did := range l.TextOutcomes() {
+		c.texts[TextDay{l.Time.Local().Format(time.DateOnly), rule, did}]++
+	}
 }
 
 // callNumber returns the number of a call in its session, 0 if the line is about none.

@@ -337,3 +337,33 @@ func TestFiguresOfAgents(t *testing.T) {
 		t.Errorf("the calls about a note are %+v", p)
 	}
 }
+
+// TestWhatRulesAboutTextsDid has lines of calls of two days, each with what a rule did.
+func TestWhatRulesAboutTextsDid(t *testing.T) {
+	w := newWriter(t)
+	c := Open(w.state)
+	for i, line := range []audit.Line{
+		{Kind: "end", Found: []string{"secrets github-pat", "secrets slack-bot-token", "suspicious not-searched"}},
+		{Kind: "end", Found: []string{"secrets github-pat"}, Code: "secret_found"},
+		{Kind: "end", Found: []string{"secrets github-pat", "suspicious order"}, Shadow: []string{"secrets"}},
+		{Kind: "decision", Decision: "ask", Rule: "confirm", Found: []string{"remote-links text"}},
+		{Kind: "decision", Decision: "deny", Rule: "confirm", Code: "unconfirmed", Found: []string{"remote-links text"}},
+		{Kind: "decision", Decision: "ask", Rule: "remote-links", Found: []string{"remote-links text"}},
+		{Kind: "decision", Decision: "allow", Found: []string{"flow refuse"}, Shadow: []string{"flow"}},
+		{Kind: "end", Found: []string{"flow refuse"}, Shadow: []string{"flow"}},
+		{Kind: "decision", Decision: "deny", Rule: "flow", Code: "access_denied"},
+		{Kind: "end", Rule: "private", Code: "access_denied"},
+		{Kind: "decision", Decision: "deny", Rule: "tier", Code: "tier_closed"},
+	} {
+		line.Call, line.Session, line.Time = fmt.Sprintf("1-abc-%d", i), "1-abc", begun
+		w.write(line, true)
+	}
+	w.write(audit.Line{Kind: "end", Call: "1-abc-20", Session: "1-abc", Time: begun.AddDate(0, 0, 2), Found: []string{"suspicious order"}}, true)
+	w.write(audit.Line{Kind: "end", Call: "1-abc-21", Session: "1-abc", Time: begun.AddDate(0, 0, -2), Found: []string{"suspicious order"}}, true)
+	update(t, c)
+	day := func(days int) string { return begun.AddDate(0, 0, days).Local().Format(time.DateOnly) }
+	want := []TextDay{{day(2), "suspicious", "1 noticed"}, {day(0), "flow", "1 blocked, 1 shadow"}, {day(0), "private", "1 blocked"}, {day(0), "remote-links", "2 asked"}, {day(0), "secrets", "1 blocked, 1 redacted, 1 shadow"}, {day(0), "suspicious", "1 noticed"}}
+	if got := c.TextDays(begun); !slices.Equal(got, want) {
+		t.Errorf("%q", got)
+	}
+}

@@ -2,6 +2,8 @@ package activity
 
 import (
 	"cmp"
+	"fmt"
+	"maps"
 	"slices"
 	"time"
 )
@@ -54,6 +56,28 @@ const (
 	mostCounted = 10
 	maxHours    = 24 * 31
 )
+
+// TextDay is what a rule about texts did on a day, in local time: an outcome of
+// [audit.Line.TextOutcomes], or how often it had each, such as "2 asked, 1 blocked".
+type TextDay struct{ Day, Rule, Did string }
+
+// TextDays returns what the rules about texts did since a time, the newest day first.
+func (c *Calls) TextDays(since time.Time) (days []TextDay) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	outcomes := slices.SortedFunc(maps.Keys(c.texts), func(a, b TextDay) int {
+		return cmp.Or(cmp.Compare(b.Day, a.Day), cmp.Compare(a.Rule, b.Rule), cmp.Compare(a.Did, b.Did))
+	})
+	for _, o := range outcomes {
+		did := fmt.Sprintf("%d %s", c.texts[o], o.Did)
+		if n := len(days); n > 0 && days[n-1].Day == o.Day && days[n-1].Rule == o.Rule {
+			days[n-1].Did += ", " + did
+		} else if o.Day >= since.Local().Format(time.DateOnly) {
+			days = append(days, TextDay{o.Day, o.Rule, did})
+		}
+	}
+	return days
+}
 
 // Figures returns the figures of the calls that a filter wants. The hours are those from
 // the filter's Since, or the first call, until now, at most a month.

@@ -155,9 +155,10 @@ func named(path string) Verbatim {
 	return Verbatim(strings.ReplaceAll(path, `"`, `\"`))
 }
 
-// unasked refuses a destructive proposal that was not approved.
+// unasked refuses a destructive proposal that was not approved, if it is to, and always one that adds an
+// address with text of another note.
 func (p Proposal) unasked(how WriteOptions) error {
-	if why := p.loss(); why != "" && how.RefuseDestructive {
+	if why := p.loss(); why != "" && (how.RefuseDestructive || p.carried.asks && how.Approved == "") {
 		return Unapproved.Failure("Approval required: the change %s. Nothing was changed.", why)
 	}
 	return nil
