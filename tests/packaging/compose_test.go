@@ -2,7 +2,9 @@ package packaging
 
 import (
 	"os"
+	"os/exec"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -11,6 +13,48 @@ import (
 
 	"vaultwicket/tests/rig"
 )
+
+// synchronizesByGit runs the command of the service once in each of two clones of a repository: what
+// both have changed apart from each other arrives in both, and where both have changed the same line
+// neither loses its own.
+func synchronizesByGit(t *testing.T, command string) {
+	t.Helper()
+	if _, err := exec.LookPath("git"); err != nil || runtime.GOOS == "windows" {
+		t.Skip("there is no git or sh here: the service is not run")
+	}
+	folder := t.TempDir()
+	in := func(at, script string) {
+		t.Helper()
+		c := exec.Command("sh", "-c", script)
+		c.Dir = filepath.Join(folder, at)
+		c.Env = append(os.Environ(), "HOME="+folder, "GIT_AUTHOR_NAME=a", "GIT_AUTHOR_EMAIL=a@localhost", "GIT_COMMITTER_NAME=a", "GIT_COMMITTER_EMAIL=a@localhost", "GIT_CONFIG_NOSYSTEM=1")
+		if said, err := c.CombinedOutput(); err != nil {
+			t.Fatalf("%s: %v: %s", script, err, said)
+		}
+	}
+	once := strings.Replace(command, "sleep 300", "break", 1)
+	read := func(name string) string {
+		text, _ := os.ReadFile(filepath.Join(folder, name))
+		return string(text)
+	}
+	in("", "git init -q --bare -b main hub && git clone -q hub one && cd one && printf 'a\\nb\\nc\\n' >Plan.md && git add -A && git commit -qm x && git push -q -u origin HEAD:main && cd .. && git clone -q hub two")
+	in("one", "echo new >New.md")
+	in("two", "echo more >More.md && rm Plan.md && printf 'a\\nb\\nC\\n' >Plan.md")
+	in("one", once)
+	in("two", once)
+	in("one", once)
+	if read("one/More.md") != "more\n" || read("two/New.md") != "new\n" || read("one/Plan.md") != "a\nb\nC\n" {
+		t.Errorf("%q, %q, %q", read("one/More.md"), read("two/New.md"), read("one/Plan.md"))
+	}
+	in("one", "printf 'a\\nb\\none\\n' >Plan.md")
+	in("two", "printf 'a\\nb\\ntwo\\n' >Plan.md")
+	in("one", once)
+	in("two", once)
+	in("two", once)
+	if read("one/Plan.md") != "a\nb\none\n" || read("two/Plan.md") != "a\nb\ntwo\n" {
+		t.Errorf("a line that both have changed: %q, %q", read("one/Plan.md"), read("two/Plan.md"))
+	}
+}
 
 // The compose file starts the program as its flags are, reachable through the proxy alone and
 // without rights that it does not need.
@@ -21,6 +65,7 @@ func TestTheComposeFile(t *testing.T) {
 	}
 	type service struct {
 		Image    string
+		User     string
 		Command  []string
 		Network  string `yaml:"network_mode"`
 		Ports    []string
@@ -41,8 +86,13 @@ func TestTheComposeFile(t *testing.T) {
 	if registry := rig.JSON(t, decode(t, filepath.Join("..", "..", "packaging", "server.json"))); !strings.Contains(registry, `"`+own.Image+":") {
 		t.Errorf("the image is %q", own.Image)
 	}
-	if len(proxy.Ports) == 0 || len(file.Services["syncthing"].Profiles) != 1 {
+	if len(proxy.Ports) == 0 {
 		t.Errorf("the proxy is %+v", proxy)
+	}
+	for _, name := range []string{"syncthing", "obsidian", "git"} { // none runs by itself, or as another user
+		if s := file.Services[name]; !slices.Equal(s.Profiles, []string{name}) || s.User != "${OWNER:-1000:1000}" || !strings.HasPrefix(s.Volumes[0], "${VAULT}:") {
+			t.Errorf("%s is %+v", name, s)
+		}
 	}
 	var args []string
 	for _, arg := range own.Command {
@@ -57,4 +107,5 @@ func TestTheComposeFile(t *testing.T) {
 	if err != nil || !strings.Contains(string(caddy), "reverse_proxy "+args[slices.Index(args, "--http")+1]+" ") {
 		t.Errorf("the proxy does not pass on to the server: %s, %v", caddy, err)
 	}
+	synchronizesByGit(t, file.Services["git"].Command[0])
 }
