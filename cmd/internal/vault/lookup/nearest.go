@@ -258,7 +258,7 @@ func appendFolded(key []byte, name string) []byte {
 		composed = composed && isComposed(r)
 		key = utf8.AppendRune(key, r)
 	}
-	if composed || norm.NFC.IsNormal(key[start:]) {
+	if composed || norm.NFC.IsNormalString(string(key[start:])) { // a copy, or the memory of each key is allocated
 		return key
 	}
 	return append(key[:start], Fold(name)...)
