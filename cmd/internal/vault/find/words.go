@@ -63,29 +63,38 @@ type shapes [256]uint64
 
 func (s *shapes) add(word string) { s[word[0]] |= 1 << (len(word) % 64) }
 
-// may reports whether a written word may have a form of one of the shapes. A plain word is as long as its form; of
-// another one each part begins as its form does, or with a letter that is not of ASCII.
+// may reports whether a written word may have a form of one of the shapes. A plain word is as long as its form, and
+// so is a part of another one that is of ASCII alone; what several parts are together begins as the first does.
 func (s *shapes) may(written string, plain bool) bool {
 	if plain {
-		return s[written[0]|0x20]&(1<<(len(written)%64)) != 0
+		return s.begins(written, false)
 	}
-	inside := false // after a letter, where a small one begins no part
-	for _, r := range written {
-		switch {
-		case r >= utf8.RuneSelf:
-			if !inside || !unicode.IsLower(r) {
+	begin, before, accented := 0, uint8(connects), false // of a part: where it begins, and whether it has a letter that is not of ASCII
+	for i, r := range written {
+		class := uint8(lower)
+		if r >= utf8.RuneSelf {
+			if i == begin || !unicode.IsLower(r) {
 				return true
 			}
-		case classOf[r] == connects:
-			inside = false
-		case classOf[r] == lower && inside:
-		case s[r|0x20] != 0:
-			return true
-		default:
-			inside = classOf[r] != digit
+			accented = true
+		} else if class = classOf[r]; class == connects || class == upper && before == lower {
+			if s[written[0]|0x20] != 0 || i > begin && s.begins(written[begin:i], accented) {
+				return true
+			}
+			begin, accented = i, false
+			if class == connects {
+				begin++
+			}
 		}
+		before = class
 	}
-	return false
+	return begin < len(written) && s.begins(written[begin:], accented)
+}
+
+// begins reports whether a part of a word, or one of another length as accents are left out, is of one of the shapes.
+func (s *shapes) begins(part string, accented bool) bool {
+	lengths := s[part[0]|0x20]
+	return lengths&(1<<(len(part)%64)) != 0 || accented && lengths != 0
 }
 
 // wordRune returns the length of the rune at the beginning of a text, 0 where it is in no word.
