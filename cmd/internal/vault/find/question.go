@@ -16,6 +16,7 @@ type term struct {
 	text    string // as the user wrote it
 	word    string // folded
 	stop    bool
+	files   int // that are visible and have an answer
 	idf     float64
 	answers []answer
 	near    []string // words of the index that are near, where nothing answers
@@ -81,38 +82,48 @@ func parse(question string) (terms []*term, phrases [][]string) {
 type lookup struct {
 	*View
 	known map[string]usage
-	lists []map[int]string // by segment and word: the postings that were asked for
-	err   error            // of reading them
+	lists []map[int][]posting // by segment and word: what was asked for
+	err   error               // of reading them
+}
+
+// posting is a visible file that has a word.
+type posting struct {
+	place int32
+	count uint8 // in the body, at most 127
+	in    fields
 }
 
 func (w *View) lookup() *lookup {
-	l := &lookup{View: w, known: map[string]usage{}, lists: make([]map[int]string, len(w.x.segments))}
+	l := &lookup{View: w, known: map[string]usage{}, lists: make([]map[int][]posting, len(w.x.segments))}
 	for i := range l.lists {
-		l.lists[i] = map[int]string{}
+		l.lists[i] = map[int][]posting{}
 	}
 	return l
 }
 
-// each calls visit with each visible file of a segment that has a word.
-func (l *lookup) each(segment int, word string, visit func(place, count int, in fields)) {
+// postings returns the visible files of a segment that have a word, in their order.
+func (l *lookup) postings(segment int, word string) []posting {
 	s, seen := l.x.segments[segment], l.visible[segment]
 	at, known := slices.BinarySearch(s.words, word)
 	if !known {
-		return
+		return nil
 	}
 	list, known := l.lists[segment][at]
-	if !known {
-		var err error
-		if list, err = s.list(at); err != nil {
-			l.err = err
-		}
-		l.lists[segment][at] = list
+	if known {
+		return list
 	}
-	s.each(list, func(place, count int, in fields) {
+	packed, err := s.list(at)
+	if err != nil {
+		l.err = err
+	}
+	list = make([]posting, 0, len(packed)/2) // that each takes at least
+	s.each(packed, func(place, count int, in fields) {
 		if seen[place] {
-			visit(place, count, in)
+			list = append(list, posting{int32(place), uint8(count), in})
 		}
 	})
+	l.lists[segment][at] = list
+	return list
 }
 
 // usage is how many visible files have a word, and their languages.
@@ -127,10 +138,11 @@ func (l *lookup) usage(word string) usage {
 		return u
 	}
 	for i, s := range l.x.segments {
-		l.each(i, word, func(place, _ int, _ fields) {
-			u.files++
-			u.languages |= cmp.Or(s.files[place].language, l.spoken)
-		})
+		list := l.postings(i, word)
+		u.files += len(list)
+		for _, p := range list {
+			u.languages |= cmp.Or(s.files[p.place].language, l.spoken)
+		}
 	}
 	l.known[word] = u
 	return u
@@ -166,7 +178,8 @@ func (l *lookup) answer(t *term) {
 		return cmp.Or(cmp.Compare(b.weight, a.weight), cmp.Compare(l.frequency(b.word), l.frequency(a.word)), cmp.Compare(a.word, b.word))
 	})
 	t.answers = t.answers[:min(len(t.answers), maxAnswers)]
-	t.idf = l.idf(l.any(t.answers))
+	t.files = l.any(t.answers)
+	t.idf = l.idf(t.files)
 }
 
 // idf is the weight of a term by how many files have it, as of BM25.
@@ -179,12 +192,12 @@ func (l *lookup) any(words []answer) (n int) {
 	for i, s := range l.x.segments {
 		has := make([]bool, len(s.files))
 		for _, a := range words {
-			l.each(i, a.word, func(place, _ int, _ fields) {
-				if !has[place] {
-					has[place] = true
+			for _, p := range l.postings(i, a.word) {
+				if !has[p.place] {
+					has[p.place] = true
 					n++
 				}
-			})
+			}
 		}
 	}
 	return n
@@ -239,10 +252,11 @@ func (l *lookup) addPairs(t *term) {
 // itself, the two words that it is made of.
 func (l *lookup) addParts(t *term) {
 	const least = 3 // letters of the other part
+	letters := lettersOf(t.word)
 	for _, s := range l.x.segments {
 		for i, w := range s.words {
 			switch {
-			case len(w) < len(t.word)+least || s.letters[i]&lettersOf(t.word) != lettersOf(t.word):
+			case s.letters[i]&letters != letters || len(w) < len(t.word)+least:
 			case strings.HasPrefix(w, t.word), strings.HasSuffix(w, t.word):
 				if !t.has(w) && l.frequency(w) > 0 {
 					t.answers = append(t.answers, answer{w, partWeight, "compound with"})

@@ -200,12 +200,12 @@ func (w *View) Ask(ctx context.Context, question string, v Vault, limit int) (An
 		}
 	}
 	list = list[:min(len(list), limit)]
-	for i, why := range q.reasons(list) {
-		list[i].result.Why = append(why, list[i].result.Why...)
-		answer.Results = append(answer.Results, list[i].result)
+	for _, f := range list {
+		f.result.Why = append(q.reasons(f), f.result.Why...)
+		answer.Results = append(answer.Results, f.result)
 	}
 	for _, t := range terms {
-		tried := Tried{Word: t.text, Near: t.near, Files: l.any(t.answers), Changed: len(t.answers) > 0 && t.answers[0].how != ""}
+		tried := Tried{Word: t.text, Near: t.near, Files: t.files, Changed: len(t.answers) > 0 && t.answers[0].how != ""}
 		for _, a := range t.answers {
 			tried.Found = append(tried.Found, a.word)
 		}
@@ -323,32 +323,33 @@ func (q *ranking) rank(ctx context.Context, candidates int) ([]*found, error) {
 // score calls visit with each visible file of a segment that has a word of the question.
 func (q *ranking) score(segment int, visit func(found)) {
 	s := q.x.segments[segment]
-	n := len(s.files)
-	score, coverage := make([]float32, n), make([]float32, n)
-	body, elsewhere, strength := make([]float32, n), make([]float32, n), make([]float32, n)
-	var touched, here []int
+	type sum struct{ score, coverage, body, elsewhere, strength float32 }
+	sums := make([]sum, len(s.files))
+	var touched, here []int32
 	for _, t := range q.terms {
 		here = here[:0]
 		for _, a := range t.answers {
 			w := float32(a.weight)
-			q.each(segment, a.word, func(place, count int, in fields) {
-				if strength[place] == 0 {
-					here = append(here, place)
+			for _, p := range q.postings(segment, a.word) {
+				of := &sums[p.place]
+				if of.strength == 0 {
+					here = append(here, p.place)
 				}
-				body[place] += w * float32(count)
-				elsewhere[place] = max(elsewhere[place], w*weightOf[in])
-				strength[place] = max(strength[place], w)
-			})
+				of.body += w * float32(p.count)
+				of.elsewhere = max(of.elsewhere, w*weightOf[p.in])
+				of.strength = max(of.strength, w)
+			}
 		}
 		for _, place := range here {
-			if coverage[place] == 0 {
+			of := &sums[place]
+			if of.coverage == 0 {
 				touched = append(touched, place)
 			}
 			long := float32(1 - b + b*float64(s.files[place].length)/q.average)
-			tf := body[place]/long + elsewhere[place]
-			score[place] += float32(t.idf) * tf * (k1 + 1) / (k1 + tf)
-			coverage[place] += float32(t.idf) * strength[place]
-			body[place], elsewhere[place], strength[place] = 0, 0, 0
+			tf := of.body/long + of.elsewhere
+			of.score += float32(t.idf) * tf * (k1 + 1) / (k1 + tf)
+			of.coverage += float32(t.idf) * of.strength
+			of.body, of.elsewhere, of.strength = 0, 0, 0
 		}
 	}
 	for _, place := range touched {
@@ -356,7 +357,7 @@ func (q *ranking) score(segment int, visit func(found)) {
 		if q.v.Wanted != nil && !q.v.Wanted(f.path) {
 			continue
 		}
-		visit(found{segment: segment, place: place, path: f.path, score: float64(score[place]), coverage: float64(coverage[place]) / q.total})
+		visit(found{segment: segment, place: int(place), path: f.path, score: float64(sums[place].score), coverage: float64(sums[place].coverage) / q.total})
 	}
 }
 
@@ -392,49 +393,31 @@ func (q *ranking) look(f *found) (err error) {
 	return err
 }
 
-// reasons says why each file was found: the fields with words of the question, and the words
-// that are not the ones of the question.
-func (q *ranking) reasons(list []*found) [][]string {
-	why, in := make([][]string, len(list)), make([]fields, len(list))
-	byPlace := make([]map[int]int, len(q.x.segments))
-	for i, f := range list {
-		if byPlace[f.segment] == nil {
-			byPlace[f.segment] = map[int]int{}
-		}
-		byPlace[f.segment][f.place] = i
-	}
+// reasons says why a file was found: the fields with words of the question, and the words that are not the ones
+// of the question.
+func (q *ranking) reasons(f *found) (why []string) {
+	in := fields(0)
 	for _, t := range q.terms {
-		exact, because := make([]bool, len(list)), make([]string, len(list))
+		exact, because := false, ""
 		for _, a := range t.answers {
-			for segment, places := range byPlace {
-				if places == nil {
-					continue
-				}
-				q.each(segment, a.word, func(place, _ int, of fields) {
-					if i, wanted := places[place]; wanted {
-						in[i] |= of
-						exact[i] = exact[i] || a.how == ""
-						because[i] = cmp.Or(because[i], a.because(t))
-					}
-				})
+			list := q.postings(f.segment, a.word)
+			if at, has := slices.BinarySearchFunc(list, f.place, func(p posting, place int) int { return int(p.place) - place }); has {
+				in |= list[at].in
+				exact = exact || a.how == ""
+				because = cmp.Or(because, a.because(t))
 			}
 		}
-		for i := range list {
-			if !exact[i] && because[i] != "" {
-				why[i] = append(why[i], because[i])
-			}
+		if !exact && because != "" {
+			why = append(why, because)
 		}
 	}
-	for i := range list {
-		var where []string
-		for _, w := range fieldWeights {
-			if in[i]&w.field != 0 && w.field != inLink {
-				where = append(where, w.name)
-			}
+	var where []string
+	for _, w := range fieldWeights {
+		if in&w.field != 0 && w.field != inLink {
+			where = append(where, w.name)
 		}
-		why[i] = append(where, why[i]...)
 	}
-	return why
+	return append(where, why...)
 }
 
 // fusionDepth is the constant of reciprocal rank fusion (Cormack, Clarke and Büttcher, 2009).
