@@ -118,6 +118,11 @@ func findNotes(v *command.Vault, p command.Values) (command.Reply, error) {
 		return command.Reply{}, err
 	}
 	v.Host.Knowledge.Sparse = !v.Host.Knowledge.Resident && !p.Has("tag") && !p.Has("property")
+	if !v.Host.Knowledge.Resident {
+		var opened sync.WaitGroup
+		opened.Go(func() { v.Host.Knowledge.OpenWords(v.View()) })
+		defer opened.Wait()
+	}
 	if f.x, err = v.Index(); err != nil {
 		return command.Reply{}, err
 	}

@@ -90,16 +90,9 @@ func (k *Store) wordsInTurn(from View, x *index.Index, filters string, excluded 
 	if err := from.Ctx.Err(); err != nil {
 		return nil, err
 	}
-	if w.folder != from.Folder {
-		w.save()
-		w.forget()
-		w.folder, w.place = from.Folder, cache.NewExtra(private.CacheFolder(from.Env, from.Path), from.source(), wordsEnd)
-	}
+	w.open(from)
 	if w.view != nil && w.of == x && w.filters == filters {
 		return w.view, nil
-	}
-	if w.index == nil {
-		w.index = cmp.Or(w.load(), &find.Index{})
 	}
 	if changed, gone := w.stale(x); len(changed)+len(gone) > 0 {
 		w.of, w.view = nil, nil
@@ -123,6 +116,24 @@ func (k *Store) wordsInTurn(from View, x *index.Index, filters string, excluded 
 	}
 	w.view, w.filters = w.index.View(func(p string) bool { return !excluded(p) }), filters
 	return w.view, nil
+}
+
+// OpenWords reads what [Store.Words] needs of the cache file. It may be called while the index is made.
+func (k *Store) OpenWords(from View) {
+	k.words.turn.Lock()
+	defer k.words.turn.Unlock()
+	k.words.open(from)
+}
+
+func (w *words) open(from View) {
+	if w.folder != from.Folder {
+		w.save()
+		w.forget()
+		w.folder, w.place = from.Folder, cache.NewExtra(private.CacheFolder(from.Env, from.Path), from.source(), wordsEnd)
+	}
+	if w.index == nil {
+		w.index = cmp.Or(w.load(), &find.Index{})
+	}
 }
 
 // save writes what the cache file does not have. Postings are then read from the file, and take no memory.
