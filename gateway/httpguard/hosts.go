@@ -149,6 +149,12 @@ func (o Origins) Judge(h http.Header) OriginKind {
 	return NoOrigin
 }
 
+// Client returns a client for a server that the user has named. It follows no redirect: what is sent, and the token with it, is
+// for that server, and another one could have this machine look at addresses that only it reaches.
+func Client(by *http.Transport) *http.Client {
+	return &http.Client{Transport: by, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+}
+
 // CheckURL returns what is wrong with the URL of a server, nil for one with https, or with http on
 // this machine, without a query, a fragment and a password.
 func CheckURL(text string) error {

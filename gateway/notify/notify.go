@@ -21,7 +21,6 @@ import (
 	"net/url"
 	"path/filepath"
 	"strconv"
-	"strings"
 	"sync"
 	"time"
 
@@ -125,11 +124,7 @@ func Open(c Config, env []string, log *slog.Logger) (*Notifier, error) {
 	}
 	n := &Notifier{
 		log: log, now: time.Now, retry: retryAfter, gap: firstGap, closing: make(chan struct{}),
-		client: &http.Client{
-			Transport: &http.Transport{Proxy: http.ProxyFromEnvironment, DisableKeepAlives: true},
-			// A topic, a token and a message are for the server that the owner has named.
-			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-		},
+		client: httpguard.Client(&http.Transport{Proxy: http.ProxyFromEnvironment, DisableKeepAlives: true}),
 	}
 	n.ctx, n.cancel = context.WithCancel(context.Background())
 	add := func(name string, deliver func(context.Context, Message) error) {
@@ -138,9 +133,9 @@ func Open(c Config, env []string, log *slog.Logger) (*Notifier, error) {
 	if c.Ntfy != "" {
 		token := ""
 		if c.NtfyTokenFile != "" {
-			text, err := private.Read(c.NtfyTokenFile, maxSecret)
-			if token = strings.TrimSpace(string(text)); err != nil || token == "" || strings.ContainsAny(token, "\r\n") {
-				return nil, fmt.Errorf("ntfy-token-file %q: want a file of yours alone with one line (%v)", c.NtfyTokenFile, err)
+			var err error
+			if token, err = private.ReadToken(c.NtfyTokenFile, maxSecret); err != nil {
+				return nil, fmt.Errorf("ntfy-token-file %q: want a file of yours alone with one line (%w)", c.NtfyTokenFile, err)
 			}
 		}
 		add("ntfy", func(ctx context.Context, m Message) error {

@@ -153,15 +153,6 @@ func MetadataURLs(issuer string) []string {
 	return list
 }
 
-// newClient returns the client for documents of the issuer. It follows no redirect: the documents
-// are at known places, and another server could have it look at addresses of this machine.
-func newClient() *http.Client {
-	return &http.Client{
-		Transport:     &http.Transport{Proxy: http.ProxyFromEnvironment, DisableKeepAlives: true},
-		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-	}
-}
-
 // get reads a JSON document.
 func (k *keys) get(ctx context.Context, place string, to any) error {
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, place, nil)

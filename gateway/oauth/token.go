@@ -12,6 +12,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net/http"
 	"slices"
 	"strings"
 	"sync"
@@ -107,7 +108,7 @@ func New(c Config) (*Verifier, error) {
 	if c.Claim == "" {
 		return nil, errors.New("the name of the claim is empty")
 	}
-	return &Verifier{Config: c, asks: make(chan struct{}, asksAtOnce), keys: keys{issuer: c.Issuer, now: c.Now, client: newClient(), introspects: c.ClientID != ""}, verified: map[[sha256.Size]byte]known{}}, nil
+	return &Verifier{Config: c, asks: make(chan struct{}, asksAtOnce), keys: keys{issuer: c.Issuer, now: c.Now, client: httpguard.Client(&http.Transport{Proxy: http.ProxyFromEnvironment, DisableKeepAlives: true}), introspects: c.ClientID != ""}, verified: map[[sha256.Size]byte]known{}}, nil
 }
 
 // Looks reports whether a bearer token may be one of the issuer. Tokens of agents have a prefix: no

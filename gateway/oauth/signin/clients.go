@@ -16,6 +16,8 @@ import (
 	"syscall"
 	"time"
 	"unicode"
+
+	"vaultwicket/gateway/httpguard"
 )
 
 const (
@@ -195,10 +197,7 @@ var notPublic = []netip.Prefix{
 
 // newFetcher returns the client for metadata documents.
 func newFetcher() *http.Client {
-	return &http.Client{
-		Transport:     &http.Transport{DisableKeepAlives: true, DialContext: (&net.Dialer{Control: publicOnly}).DialContext},
-		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-	}
+	return httpguard.Client(&http.Transport{DisableKeepAlives: true, DialContext: (&net.Dialer{Control: publicOnly}).DialContext})
 }
 
 // decode reads one JSON value of up to limit bytes.

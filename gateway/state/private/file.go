@@ -3,11 +3,13 @@ package private
 import (
 	"bufio"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"iter"
 	"os"
 	"path/filepath"
+	"strings"
 )
 
 // Open opens the existing file name with flag, such as os.O_RDONLY. It follows no link and waits
@@ -101,6 +103,17 @@ func Read(name string, limit int) ([]byte, error) {
 	}
 	defer file.Close()
 	return io.ReadAll(io.LimitReader(file, int64(limit)+1))
+}
+
+// ReadToken returns the one line of the file name, opened as [Open] does, without the space around it: what a header
+// carries as a token, at most limit bytes of visible characters of ASCII.
+func ReadToken(name string, limit int) (string, error) {
+	text, err := Read(name, limit)
+	token := strings.TrimSpace(string(text))
+	if err == nil && (token == "" || len(text) > limit || strings.ContainsFunc(token, func(c rune) bool { return c <= ' ' || c > '~' })) {
+		err = fmt.Errorf("want one line of up to %d visible characters of ASCII", limit)
+	}
+	return token, err
 }
 
 // CheckFolder returns an error unless dir is a folder of this user that no one
