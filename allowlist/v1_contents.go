@@ -236,12 +236,13 @@ var v1ContentRows = []row{
 		reply: Reply{Kind: Lines, Silent: true},
 	},
 	{
-		// An extension. The user named the server in the settings; its host and the number of sections are
-		// parameters, so that the question about the call has them.
+		// An extension. The user named the server in the settings; its host, its model and the number of sections
+		// are parameters, so that the question about the call has them.
 		name: "find:send", tier: tiers.V1, effect: tiers.Publishes, sends: true, target: targetVault, embeddedOnly: true,
 		summary: "Send sections of notes to another machine, so that find ranks by meaning",
 		params: []param{
-			{name: "host", kind: kindName, required: true, summary: "The address of the machine"},
+			{name: "host", kind: kindName, required: true, summary: "The name or address of the machine"},
+			{name: "model", kind: kindText, required: true, summary: "The model that it uses"},
 			{name: "sections", kind: kindNumber, required: true, least: 1, most: 1 << 30, summary: "How many sections at most; find tells how many there are"},
 		},
 		reply: Reply{Kind: Confirmation, Confirms: []string{"Sections are sent to: "}},

@@ -34,6 +34,7 @@ const (
 	exceptionsVariable = "VAULTWICKET_EXCEPTIONS"
 	dayStartVariable   = "VAULTWICKET_DAY_START"  // the hour at which a day begins
 	embeddingsVariable = "VAULTWICKET_EMBEDDINGS" // the server and the model that make vectors of texts
+	embeddingsKeyFile  = "VAULTWICKET_EMBEDDINGS_KEY_FILE"
 )
 
 // StartedByGateway reports whether this process is our own program as a [Runner]

@@ -55,10 +55,8 @@ type Config struct {
 	Resident bool
 	Session  string // the session that changes notes, for the journal
 	// DayStart is the hour at which a day begins for the embedded program, 0 for midnight.
-	DayStart int
-	// Embeddings is the address of a server on this machine that makes vectors of texts for the embedded program, a
-	// space, and the name of a model; "" for none.
-	Embeddings string
+	DayStart   int
+	Embeddings Embeddings
 	// SecretsKey returns the key of the marks of secrets; nil draws one for the process.
 	SecretsKey func() []byte
 	Watch      Watcher             // nil for none
@@ -111,6 +109,14 @@ func New(c Config) *Runner {
 	return r
 }
 
+// Embeddings is a server that makes vectors of texts for the embedded program. The zero Embeddings is none.
+type Embeddings struct {
+	Server  string // its address, a space, and the name of a model
+	KeyFile string // of a key for it, "" for none
+	// Elsewhere says that it is on another machine: only calls that may send texts there use it.
+	Elsewhere bool
+}
+
 // Timeout returns the limit of one call.
 func (r *Runner) Timeout() time.Duration { return r.config.Timeout }
 
@@ -147,9 +153,6 @@ func (r *Runner) environments() func(backend) []string {
 		}
 		if r.config.DayStart > 0 {
 			env = append(env, dayStartVariable+"="+strconv.Itoa(r.config.DayStart))
-		}
-		if r.config.Embeddings != "" {
-			env = append(env, embeddingsVariable+"="+r.config.Embeddings)
 		}
 		return env
 	})

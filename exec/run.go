@@ -127,10 +127,10 @@ func (r *Runner) attempt(ctx context.Context, permit policy.Grant, p Program, co
 	}
 	marker := r.Marker(permit.Secrets())
 	if c.Embedded {
-		c.Env = withRules(c.Env, permit, marker)
+		c.Env = r.withRules(c.Env, permit, marker)
 	}
 	if c.Embedded && r.config.Resident && !permit.Call().Apart() {
-		at := workerKey{command.Args[1], permit.Access(), marker.String() + "\n" + permit.Exceptions()}
+		at := r.workerKey(command.Args[1], permit, marker)
 		e, w := r.pool.run(ctx, c, command, at)
 		for again := 0; again < otherWorkers && e.Kind == process.Lost && e.How == causeUnfinishedCall && !(permit.Call().Effect().Mutates() && e.Started); again++ {
 			e, w = r.pool.run(ctx, c, command, at) // another call cost this one its worker, and it has changed nothing
@@ -144,12 +144,23 @@ func (r *Runner) attempt(ctx context.Context, permit policy.Grant, p Program, co
 	return classifyEnding(c.Run(ctx), permit, p, marker)
 }
 
-// withRules adds to an environment what the embedded program hides from a caller.
-func withRules(env []string, permit interface {
+// rights are of a caller, as far as the embedded program knows them.
+type rights interface {
 	Access() string
 	Exceptions() string
-}, marker *secrets.Marker) []string {
-	env = slices.Grow(slices.Clip(env), 3)
+	Sends() bool
+}
+
+func (r *Runner) workerKey(folder string, permit rights, marker *secrets.Marker) workerKey {
+	return workerKey{folder, permit.Access(), marker.String() + "\n" + permit.Exceptions(), r.config.Embeddings.Elsewhere && permit.Sends()}
+}
+
+// withRules adds to an environment what the embedded program hides from a caller, and where it may send texts.
+func (r *Runner) withRules(env []string, permit rights, marker *secrets.Marker) []string {
+	env = slices.Grow(slices.Clip(env), 5)
+	if e := r.config.Embeddings; e.Server != "" && (!e.Elsewhere || permit.Sends()) {
+		env = append(env, embeddingsVariable+"="+e.Server, embeddingsKeyFile+"="+e.KeyFile)
+	}
 	if permit.Exceptions() != "" {
 		env = append(env, exceptionsVariable+"="+permit.Exceptions())
 	}
@@ -191,10 +202,10 @@ func (r *Runner) ask(ctx context.Context, q policy.Question, p Program, question
 	defer cancel()
 	marker := r.Marker(q.Secrets())
 	command := Command{Path: p.path, Args: append([]string{"vault", p.folder, question}, words...), Prefix: 2}
-	c := process.Child{Path: p.path, Name: p.name, Args: command.Args, Env: withRules(r.env(p.backend), &q, marker), Embedded: true, Keep: r.config.MaxKept}
+	c := process.Child{Path: p.path, Name: p.name, Args: command.Args, Env: r.withRules(r.env(p.backend), &q, marker), Embedded: true, Keep: r.config.MaxKept}
 	var e process.Ending
 	if r.config.Resident {
-		e, _ = r.pool.run(ctx, c, command, workerKey{p.folder, q.Access(), marker.String() + "\n" + q.Exceptions()})
+		e, _ = r.pool.run(ctx, c, command, r.workerKey(p.folder, &q, marker))
 	} else {
 		r.processes.Add(1)
 		e = c.Run(ctx)

@@ -40,8 +40,11 @@ type pool struct {
 }
 
 // workerKey is what a worker is for: the vault in a folder, under access rules, with or without
-// secrets, and with exceptions.
-type workerKey struct{ folder, access, redact string }
+// secrets, and with exceptions. sends says that it may send texts to another machine.
+type workerKey struct {
+	folder, access, redact string
+	sends                  bool
+}
 
 // run has the worker of the vault of c answer one command. c starts the worker, so it has
 // nothing of the call. by is the worker that answered, nil if none did.
@@ -109,6 +112,18 @@ func (p *pool) retire(w *worker) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	w.retire()
+}
+
+// StopSending ends the resident programs that may send texts of notes to another machine, each once its calls are done: what
+// the user approved ends with them.
+func (r *Runner) StopSending() {
+	r.pool.mu.Lock()
+	defer r.pool.mu.Unlock()
+	for w := range r.pool.all {
+		if w.at.sends {
+			w.retire()
+		}
+	}
 }
 
 // remove forgets a worker that has ended.

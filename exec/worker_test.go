@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -364,6 +365,33 @@ func TestWorkersAreReplaced(t *testing.T) {
 		r.Close()
 		if took := time.Since(begun); !gone(pid) || took > 2*process.StopGrace+busyness {
 			t.Errorf("gone %v after %v", gone(pid), took)
+		}
+	})
+	t.Run("when the right to send texts is taken", func(t *testing.T) {
+		r, p, _ := residentRunner(t, Config{Embeddings: Embeddings{Server: "https://api.example/v1 m", KeyFile: "/key", Elsewhere: true}}, "worker", "worker")
+		quiet := everything
+		quiet.Publish = false
+		other, err := quiet.Decide(reads("a.md").Call()).Permit()
+		if err != nil {
+			t.Fatal(err)
+		}
+		sends := pidOf(t, r, p)
+		out, err := r.Run(t.Context(), other, p)
+		stays, bad := strconv.Atoi(strings.TrimSpace(out.Stdout))
+		if err != nil || bad != nil || stays == sends {
+			t.Fatalf("%+v, %v: workers %d and %d", out, err, sends, stays)
+		}
+		with := func(permit policy.Permit) bool {
+			env := r.withRules(nil, permit, nil)
+			return slices.Contains(env, embeddingsVariable+"=https://api.example/v1 m") && slices.Contains(env, embeddingsKeyFile+"=/key")
+		}
+		if with(other) || !with(reads("a.md")) {
+			t.Error("a server elsewhere is for callers who may publish, and no others")
+		}
+		r.StopSending()
+		within(t, 5*time.Second, "end of the worker that may send", func() bool { return gone(sends) })
+		if gone(stays) {
+			t.Error("another worker ended")
 		}
 	})
 	if runtime.GOOS != "linux" {

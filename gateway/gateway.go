@@ -220,11 +220,16 @@ func (g *Gateway) vaultNamed(name string) (*vaultGateway, error) {
 
 // Tighten intersects the policies in force with further ones, for the vaults in their
 // order, and the limits with stricter ones. It never loosens either. Kept answers are
-// dropped if a policy becomes another one.
+// dropped if a policy becomes another one, and where it forbids to send texts of notes to
+// another machine, programs that were allowed to are ended.
 func (g *Gateway) Tighten(policies []policy.Policy, limits admission.Limits, disabled bool) {
 	tightened := disabled
 	for i, p := range policies[:min(len(policies), len(g.vaults))] {
+		sent := g.vaults[i].rules.Policy().Sends()
 		tightened = g.vaults[i].rules.Tighten(p) || tightened
+		if sent && !g.vaults[i].rules.Policy().Sends() {
+			g.runner.StopSending()
+		}
 	}
 	g.admission.Tighten(limits, disabled)
 	if tightened { // a file that was saved without a change voids no cursor

@@ -31,6 +31,7 @@ type Grant interface {
 	Guarded() bool
 	Secrets() Secrets
 	Exceptions() string
+	Sends() bool
 	sealed()
 }
 
@@ -101,6 +102,10 @@ func (g *grant) Exceptions() string {
 	}
 	return strings.Join(g.by.Exceptions.Lines(), "\n")
 }
+
+// Sends reports whether the program that runs the call may send texts of notes to another machine, once the user has
+// approved that.
+func (g *grant) Sends() bool { return g != nil && g.by.Sends() }
 
 // MinVersion returns the oldest app that may run the call.
 func (g *grant) MinVersion() tiers.Version {

@@ -243,6 +243,9 @@ func subjectOf(call allowlist.Call) subject {
 	}
 }
 
+// Sends reports whether texts may leave the machine.
+func (p Policy) Sends() bool { return p.Mutations && p.Publish }
+
 // Tighten returns the policy that allows what both p and q allow, and requires approval where
 // one of them does. A running server takes new settings in this way, so that it never gets more
 // rights than it was started with. The origins are those of q.

@@ -63,7 +63,7 @@ cmd/internal/doctor          : allowlist/quote cmd/internal/clients cmd/internal
 cmd/internal/terminal        : allowlist/day allowlist/quote gateway/clean gateway/failure tiers
 cmd/internal/document        :
 cmd/internal/clients         : cmd/internal/document exec/process exec/trust gateway/state/private
-cmd/internal/vault           : cmd/internal/vault/* cmd/internal/document cmd/internal/release allowlist allowlist/day allowlist/quote exec/frame exec/secrets gateway/state/journal gateway/names gateway/state/private gateway/registry policy/access gateway/difference
+cmd/internal/vault           : cmd/internal/vault/* cmd/internal/document cmd/internal/release allowlist allowlist/day allowlist/quote exec/frame exec/secrets gateway/httpguard gateway/state/journal gateway/names gateway/state/private gateway/registry policy/access gateway/difference
 cmd/internal/release         :
 packaging                    :
 packaging/pack               : packaging
@@ -98,7 +98,7 @@ var capabilities = []struct{ imported, importers, why string }{
 	{"github.com/go-jose/go-jose/v4", "gateway/oauth/", "access tokens are checked in one place"},
 	{"github.com/go-webauthn/webauthn/webauthn", "gateway/oauth/signin/", "the owner signs in in one place"},
 	{"github.com/go-oauth2/oauth2/v4", "gateway/oauth/signin/", "access tokens are issued in one place"},
-	{"net/http", "gateway/httpguard/ gateway/mcpserver/ gateway/mcpserver/streamable/ gateway/oauth/ gateway/oauth/signin/ gateway/notify/ cmd/vaultwicket/serve_http.go cmd/internal/remote/ gateway/ui/ gateway/observe/telemetry/ cmd/internal/vault/meaning/", "the network is used by servers over HTTP, for traces, for messages to the owner, and for vectors of texts by a server on the machine only"},
+	{"net/http", "gateway/httpguard/ gateway/mcpserver/ gateway/mcpserver/streamable/ gateway/oauth/ gateway/oauth/signin/ gateway/notify/ cmd/vaultwicket/serve_http.go cmd/internal/remote/ gateway/ui/ gateway/observe/telemetry/ cmd/internal/vault/meaning/", "the network is used by servers over HTTP, for traces, for messages to the owner, and for vectors of texts by a server that the user has named only"},
 	{"go.opentelemetry.io/otel/sdk/trace", "gateway/observe/telemetry/", "what a collector is told is written in one place"},
 	{"go.opentelemetry.io/otel/trace", "gateway/observe/telemetry/", "what a collector is told is written in one place"},
 }

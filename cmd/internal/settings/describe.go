@@ -100,7 +100,7 @@ func (s setting) lines(value string) (lines []string) {
 // examples are values of the settings that take a text or a list, other than their defaults.
 var examples = map[string]string{
 	"cli": "/usr/local/bin/obsidian", "vault": "Notes", "disable": "delete", "enable-only": "read", "timeout": "30s", "max-output": "64KiB", "min-cli-version": "1.13.0",
-	"embeddings-url": "http://127.0.0.1:11434/v1", "embeddings-model": "mxbai-embed-large", "toolsets": "notes", "http": "127.0.0.1:8765", "token-file": "/home/me/.config/vaultwicket/token",
+	"embeddings-url": "http://127.0.0.1:11434/v1", "embeddings-model": "mxbai-embed-large", "embeddings-key-file": "/home/me/.config/vaultwicket/embeddings-key", "toolsets": "notes", "http": "127.0.0.1:8765", "token-file": "/home/me/.config/vaultwicket/token",
 	"tls-cert": "/etc/ssl/notes.pem", "tls-key": "/etc/ssl/notes.key", "allow-origin": "https://app.example", "allow-host": "notes.example", "public-url": "https://notes.example/mcp",
 	"shadow": "suspicious", "exceptions": "secrets Docs/Samples # keys of the documentation", "private-property": "hidden-from", "private-tags": "confidential", "export": "https://collector.example:4318/v1/logs", "checkpoints": "state", "oauth-issuer": "https://login.example", "oauth-client-file": "/home/me/.config/vaultwicket/client", "oauth-claim": "azp", "agent": "cursor", "profile": "work",
 }

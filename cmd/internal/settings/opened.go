@@ -128,12 +128,20 @@ func NewRunner(s Settings, std terminal.Streams, resident bool, watch exec.Watch
 		return nil, fmt.Errorf("find this program: %w", err)
 	}
 	vaults := func() []string { return s.VaultFolders(std) }
-	embeddings := ""
-	if s.Embeddings != "" {
-		if server, err := meaning.ParseEndpoint(s.Embeddings, s.model); err == nil && server.Elsewhere() != "" && !s.Policy.Publish {
-			return nil, &terminal.UsageError{Reason: "embeddings-url names another machine, which requires allow-publish", Advice: "set allow-publish to true, or name a server on this machine"}
+	embeddings := s.Embeddings
+	if embeddings.Elsewhere && !s.Policy.Publish {
+		return nil, &terminal.UsageError{Reason: "embeddings-url names another machine, which requires allow-publish", Advice: "set allow-publish to true, or name a server on this machine"}
+	}
+	if file := embeddings.KeyFile; embeddings.Server != "" && file != "" {
+		if vault := s.VaultAround(std, file); vault != "" {
+			return nil, &UnsafePathError{"bad_request", fmt.Sprintf("embeddings-key-file: %q is inside the vault %q, where an agent may read", file, vault), "move the file out of the vault"}
 		}
-		embeddings = s.Embeddings + " " + s.model
+		if _, err := private.ReadToken(file, meaning.MaxKey); err != nil {
+			return nil, &UnsafePathError{"bad_request", fmt.Sprintf("embeddings-key-file %q: %v", file, err), "use a file that only you can read, with the key alone"}
+		}
+	}
+	if embeddings.Server != "" {
+		embeddings.Server += " " + s.model
 	}
 	return exec.New(exec.Config{
 		CLI: s.CLI, Self: self, Timeout: s.Timeout, Vaults: vaults, Resident: resident, Session: Session(), Getenv: std.Getenv, Watch: watch,

@@ -15,6 +15,7 @@ import (
 	"strings"
 	"time"
 
+	"vaultwicket/exec"
 	"vaultwicket/gateway"
 	"vaultwicket/gateway/admission"
 	"vaultwicket/gateway/mcpserver/streamable"
@@ -33,11 +34,11 @@ type Settings struct {
 	Policy        policy.Policy // of a vault that has none of its own
 	Timeout       time.Duration
 	MaxOutput     int
-	ResultFormat  string // json or text
-	DayStart      int    // the hour at which a day begins
-	Embeddings    string // the server that makes vectors, "" for none
-	model         string // of that server
-	MarkUntrusted bool   // note text is put between marks
+	ResultFormat  string          // json or text
+	DayStart      int             // the hour at which a day begins
+	Embeddings    exec.Embeddings // the server that makes vectors; its address until the model is known
+	model         string          // of that server
+	MarkUntrusted bool            // note text is put between marks
 	Limits        admission.Limits
 	Enabled       bool
 	logLevel      slog.Level
@@ -112,8 +113,9 @@ var table = [...]setting{
 	{name: "mark-untrusted", fallback: "false", kind: boolean, usage: "wrap note text in answers in random delimiters: output (JSON as a whole), differences, and what is quoted in messages, hints and notices; not the fields path, files and argv", fixed: true, set: parsed(func(s *Settings) *bool { return &s.MarkUntrusted }, parseBool)},
 	{name: "min-cli-version", fallback: "1.12.7", usage: "minimum Obsidian version, never below 1.12.2", form: form{pattern: versionPattern}, set: setMinVersion},
 	{name: "day-start", fallback: "0", kind: numeric, usage: "hour at which a new day begins for daily and periodic notes and tasks, 0 to 12", form: form{most: latestDayStart}, fixed: true, set: number(func(s *Settings) *int { return &s.DayStart }, 0, latestDayStart)},
-	{name: "embeddings-url", usage: "server that makes vectors of texts for find, such as http://127.0.0.1:11434/v1 (default: none); another machine requires allow-publish", fixed: true, set: setEmbeddings},
+	{name: "embeddings-url", usage: "server that makes vectors of texts for find, such as http://127.0.0.1:11434/v1 (default: none); another machine requires allow-publish, and https beyond a private network", fixed: true, set: setEmbeddings},
 	{name: "embeddings-model", fallback: "nomic-embed-text", usage: "model of that server", fixed: true, set: setModel},
+	{name: "embeddings-key-file", usage: "private file with a key for that server (default: none)", fixed: true, set: parsed(func(s *Settings) *string { return &s.Embeddings.KeyFile }, absolute)},
 	{name: "max-parallel", fallback: "4", kind: numeric, usage: "maximum parallel calls, 1 to 64", form: form{least: 1, most: maxParallel}, fixed: true, set: number(func(s *Settings) *int { return &s.Limits.Parallel }, 1, maxParallel)},
 	{name: "rate", fallback: "120", kind: numeric, usage: "calls per minute, up to 100000 (0: no limit)", form: form{most: maxRate}, set: number(func(s *Settings) *int { return &s.Limits.Calls }, 0, maxRate)},
 	{name: "rate-mutations", fallback: "30", kind: numeric, usage: "changes per minute (0: no limit)", form: form{most: maxRate}, set: number(func(s *Settings) *int { return &s.Limits.Mutations }, 0, maxRate)},

@@ -235,11 +235,12 @@ const (
 // latestDayStart is the latest hour at which a day can begin.
 const latestDayStart = 12
 
-// setEmbeddings refuses hosts outside this machine and its private network: texts of notes are sent there.
 func setEmbeddings(s *Settings, text string) (err error) {
-	if s.Embeddings = text; text != "" {
-		_, err = meaning.ParseEndpoint(text, "any")
+	var e meaning.Endpoint
+	if s.Embeddings.Server = text; text != "" {
+		e, err = meaning.ParseEndpoint(text, "any")
 	}
+	s.Embeddings.Elsewhere = e.Elsewhere() != ""
 	return err
 }
 

@@ -379,7 +379,7 @@ func TestFindByMeaning(t *testing.T) {
 func TestFindAsksBeforeNotesAreSentElsewhere(t *testing.T) {
 	h := withQuestions(t)
 	h.env[command.EmbeddingsVariable] = "http://10.1.2.3:9/v1 m"
-	h.expect(command.ExitFailed, "Error: No server for vectors is set, or no worker stays that could use it.\n", "--write", "find:send", "host=10.1.2.3", "sections=9")
+	h.expect(command.ExitFailed, "Error: No server for vectors is set, or no worker stays that could use it.\n", "--write", "find:send", "host=10.1.2.3", "model=m", "sections=9")
 	w := h.worker()
 	does := func(words ...string) (string, string) {
 		id := w.request(nil, append([]string{"--facts"}, words...)...)
@@ -387,13 +387,13 @@ func TestFindAsksBeforeNotesAreSentElsewhere(t *testing.T) {
 		return a.stdout, a.stderr
 	}
 	out, said := does("find", "query=photovoltaics")
-	if !strings.HasPrefix(out, "House/Solar.md:2\t# Roof\t") || !strings.Contains(said, "the user has not approved") || !strings.Contains(said, "10.1.2.3 would be sent up to 8 sections of notes: find:send host=10.1.2.3 sections=8 asks the user") {
+	if !strings.HasPrefix(out, "House/Solar.md:2\t# Roof\t") || !strings.Contains(said, "the user has not approved") || !strings.Contains(said, "10.1.2.3 would be sent up to 8 sections of notes: find:send host=10.1.2.3 model=m sections=8 asks the user") {
 		t.Errorf("%q, %q", out, said)
 	}
-	if out, said := does("--write", "find:send", "host=10.1.2.4", "sections=9"); !strings.Contains(out+said, "is not the other machine of embeddings-url") {
+	if out, said := does("--write", "find:send", "host=10.1.2.4", "model=m", "sections=9"); !strings.Contains(out+said, "is not the other machine of embeddings-url") {
 		t.Errorf("%q, %q", out, said)
 	}
-	if out, said := does("--write", "find:send", "host=10.1.2.3", "sections=9"); out != "Sections are sent to: 10.1.2.3\n" {
+	if out, said := does("--write", "find:send", "host=10.1.2.3", "model=m", "sections=9"); out != "Sections are sent to: 10.1.2.3\n" {
 		t.Errorf("%q, %q", out, said)
 	}
 	if out, said = does("find", "query=photovoltaics"); strings.Contains(said, "approve") || strings.Contains(said, "find:send") {

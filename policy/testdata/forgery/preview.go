@@ -30,6 +30,7 @@ func (grantTwin) Confined() bool          { return false }
 func (grantTwin) Guarded() bool           { return false }
 func (grantTwin) Secrets() policy.Secrets { return 0 }
 func (grantTwin) Exceptions() string      { return "" }
+func (grantTwin) Sends() bool             { return true }
 func (grantTwin) sealed()                 {}
 
 var grantForged policy.Grant = grantTwin{} // want "unexported method sealed"

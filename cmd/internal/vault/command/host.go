@@ -45,7 +45,7 @@ type Host struct {
 
 	// confineTo locks the process into folders; it is nil where the process is shared, as in
 	// tests. Sandbox is the result.
-	confineTo    func(folders []string, port uint16) system.Confinement
+	confineTo    func(folders []string, port uint16, names bool) system.Confinement
 	Sandbox      system.Confinement
 	locked       sync.Once
 	VaultMissing bool                    // when the process was locked in: it cannot reach a vault made later
@@ -76,12 +76,15 @@ type Host struct {
 	visible  *disk.Folder // folder as sight sees it
 }
 
-// EmbeddingsVariable is the address of a server on this machine that makes vectors of texts, a space, and the name of
-// a model.
-const EmbeddingsVariable = "VAULTWICKET_EMBEDDINGS"
+// EmbeddingsVariable is the address of a server that makes vectors of texts, a space, and the name of a model;
+// EmbeddingsKeyVariable is the file of a key for it.
+const (
+	EmbeddingsVariable    = "VAULTWICKET_EMBEDDINGS"
+	EmbeddingsKeyVariable = "VAULTWICKET_EMBEDDINGS_KEY_FILE"
+)
 
 // NewHost returns a host that has read nothing yet.
-func NewHost(env func(string) string, confine func([]string, uint16) system.Confinement) *Host {
+func NewHost(env func(string) string, confine func([]string, uint16, bool) system.Confinement) *Host {
 	h := &Host{Env: env, Now: time.Now, Tally: frame.NewTally, confineTo: confine}
 	h.Pause = func(ctx context.Context, d time.Duration) {
 		select {
@@ -100,7 +103,7 @@ func NewHost(env func(string) string, confine func([]string, uint16) system.Conf
 		h.judge = disk.NewJudge(func(p disk.Path) bool { return !h.exceptions.Has("private", p.String()) }, func(text []byte) bool { return LevelIn(private, text) == access.None }, func(text io.Reader) bool { return suspects(private, text) })
 	}
 	if of := env(EmbeddingsVariable); of != "" {
-		h.Meaning = meaning.New(of)
+		h.Meaning = meaning.New(of, env(EmbeddingsKeyVariable))
 	}
 	if marker, err := secrets.ParseMarker(env(secrets.Variable)); err == nil {
 		h.marker = marker
@@ -132,11 +135,11 @@ func (h *Host) Confine(vault string, list bool) {
 				folders = append(folders, dir)
 			}
 		}
-		port := uint16(0)
+		port, names := uint16(0), false
 		if h.Meaning != nil {
-			port = h.Meaning.Port()
+			port, names = h.Meaning.Reach()
 		}
-		h.Sandbox = h.confineTo(folders, port)
+		h.Sandbox = h.confineTo(folders, port, names)
 	})
 }
 

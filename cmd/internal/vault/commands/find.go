@@ -37,7 +37,7 @@ func init() {
 }
 
 // sendSections lets find use the server of vectors on another machine until this process ends. The user was asked: the call
-// has the machine and the number of sections.
+// has the machine, the model and the number of sections.
 func sendSections(v *command.Vault, p command.Values) (command.Reply, error) {
 	m := v.Host.Meaning
 	if m == nil || !v.Host.Knowledge.Resident {
@@ -47,8 +47,8 @@ func sendSections(v *command.Vault, p command.Values) (command.Reply, error) {
 	if err != nil {
 		return command.Reply{}, err
 	}
-	if err := m.Allow(p["host"], sections); err != nil {
-		return command.Reply{}, command.Misuse("Invalid host: %v.", err)
+	if err := m.Allow(p["host"], p["model"], sections); err != nil {
+		return command.Reply{}, command.Misuse("Invalid server: %v.", err)
 	}
 	return command.Text("Sections are sent to: " + p["host"]), nil
 }
@@ -63,7 +63,8 @@ func (f *finding) unsent(m *meaning.Store) string {
 	for _, n := range index.Collect(files, func(facts index.Facts) int { return min(1+len(facts.Headings()), meaning.MaxSections) }) {
 		sections += n
 	}
-	return fmt.Sprintf("to rank by meaning, %s would be sent up to %s of notes: find:send host=%s sections=%d asks the user", m.Elsewhere(), command.Count(sections, "section"), m.Elsewhere(), sections)
+	host, model := m.Elsewhere()
+	return fmt.Sprintf("to rank by meaning, %s would be sent up to %s of notes: find:send host=%s model=%s sections=%d asks the user", host, command.Count(sections, "section"), host, model, sections)
 }
 
 const (

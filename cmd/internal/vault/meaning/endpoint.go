@@ -1,15 +1,17 @@
 // Package meaning compares sections of notes with a question by what they are about, as vectors (embeddings) that
-// a program of the user on this machine makes: any server that answers "/v1/embeddings" as Ollama does. It is
-// off unless the user names one. Another machine of the user's network is sent nothing before [Store.Allow].
+// a server makes: any that answers "/v1/embeddings" as Ollama and OpenAI do. It is off unless the user names one. One on
+// another machine is sent nothing before [Store.Allow].
 //
-// Texts go to that one address and nowhere else: no name is looked up, no proxy is used, no redirect
-// is followed. It never makes a call wait for more than [questionTimeout], and an answer that is slow, wrong
-// or too large is one without vectors.
+// Texts go to that one server and nowhere else: no proxy is used, no redirect is followed, and beyond this machine and its
+// private network they are encrypted. It never makes a call wait for long, and an answer that is slow, wrong or too large is
+// one without vectors.
 package meaning
 
 import (
 	"bytes"
 	"context"
+	"crypto/tls"
+	"crypto/x509"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -21,67 +23,84 @@ import (
 	"net/url"
 	"strconv"
 	"time"
+
+	"vaultwicket/gateway/httpguard"
 )
 
 const (
 	questionTimeout = 700 * time.Millisecond
-	textsTimeout    = 30 * time.Second
-	maxReply        = 8 << 20 // 16 vectors of 4096 numbers take a fifth of it
-	maxDimensions   = 4096
+	// farTimeout is how long a question waits for a server with https: its connection takes several ways there and back.
+	farTimeout    = 2 * time.Second
+	textsTimeout  = 30 * time.Second
+	maxReply      = 8 << 20 // 16 vectors of 4096 numbers take a fifth of it
+	maxDimensions = 4096
+	// MaxKey is the length of a key in bytes.
+	MaxKey = 4 << 10
 )
 
-// Endpoint is a server on this machine or in its private network. The zero Endpoint is none.
+// Endpoint is a server that makes vectors. The zero Endpoint is none.
 type Endpoint struct {
-	url, model string
-	address    netip.AddrPort
+	url, model, key string
+	host            string // of another machine, "" for this one
+	address         string // to connect to
+	port            uint16
+	named, secure   bool // the host is a name, and it has https
 }
 
-// ParseEndpoint reads the address of a server, such as http://127.0.0.1:11434/v1, and the name of its model.
-// Another host is an error, unless it is the address of a machine in a private network: to others texts would go
-// without encryption.
+// ParseEndpoint reads the address of a server, such as http://127.0.0.1:11434/v1 or https://api.example/v1, and the name
+// of its model. With http the host has to be this machine or the address of one in a private network: to others
+// texts would go without encryption.
 func ParseEndpoint(address, model string) (Endpoint, error) {
 	u, err := url.Parse(address)
-	if err != nil || u.Scheme != "http" || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
-		return Endpoint{}, fmt.Errorf("invalid address %q: want http, a host, a port and a path, such as http://127.0.0.1:11434/v1", address)
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
+		return Endpoint{}, fmt.Errorf("invalid address %q: want http or https, a host, a port and a path, such as http://127.0.0.1:11434/v1", address)
 	}
-	host, port := u.Hostname(), 80
+	e := Endpoint{url: u.JoinPath("embeddings").String(), model: model, port: 80, secure: u.Scheme == "https"}
+	if e.secure {
+		e.port = 443
+	}
+	host, known := httpguard.HostName(u.Host)
+	if port, err := strconv.ParseUint(u.Port(), 10, 16); err == nil {
+		e.port = uint16(port)
+	}
+	ip, err := netip.ParseAddr(host)
+	if e.host = host; host == "localhost" || err == nil && ip.IsLoopback() {
+		e.host = ""
+	}
+	e.named = e.host != "" && err != nil
 	if host == "localhost" {
 		host = "127.0.0.1"
 	}
-	if u.Port() != "" {
-		port, err = strconv.Atoi(u.Port())
-	}
-	ip, wrong := netip.ParseAddr(host)
+	e.address = net.JoinHostPort(host, strconv.Itoa(int(e.port)))
 	switch {
-	case wrong != nil || !ip.IsLoopback() && !ip.IsPrivate() || ip.Zone() != "":
-		return Endpoint{}, fmt.Errorf("host %q is not this machine: want 127.0.0.1, [::1] or localhost, or the address of a machine in a private network, such as 192.168.1.20", u.Hostname())
-	case err != nil || port < 1 || port > math.MaxUint16:
-		return Endpoint{}, fmt.Errorf("invalid port %q: want 1 to %d", u.Port(), math.MaxUint16)
+	case !known:
+		return Endpoint{}, fmt.Errorf("invalid host %q: want a name or an address, and a port of 1 to %d", u.Host, math.MaxUint16)
+	case !e.secure && e.host != "" && !ip.IsPrivate():
+		return Endpoint{}, fmt.Errorf("host %q would be sent texts without encryption: want https, or with http 127.0.0.1, [::1], localhost or the address of a machine in a private network, such as 192.168.1.20", e.host)
 	case model == "":
 		return Endpoint{}, errors.New("the model has no name")
 	}
-	return Endpoint{u.JoinPath("embeddings").String(), model, netip.AddrPortFrom(ip, uint16(port))}, nil
+	return e, nil
 }
 
-// Elsewhere is the address of another machine, "" for this one.
-func (e Endpoint) Elsewhere() string {
-	if ip := e.address.Addr(); ip.IsValid() && !ip.IsLoopback() {
-		return ip.String()
-	}
-	return ""
-}
+// Elsewhere is the host of another machine, "" for this one.
+func (e Endpoint) Elsewhere() string { return e.host }
 
-// Port is the one port that has to be reached, 0 for none.
-func (e Endpoint) Port() uint16 { return e.address.Port() }
+// Reach is what of the network the process needs: one port, 0 for none, and the addresses of names.
+func (e Endpoint) Reach() (port uint16, names bool) { return e.port, e.named }
 
 // client reaches the address of the endpoint, whatever an URL says.
 func (e Endpoint) client() *http.Client {
-	return &http.Client{
-		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-		Transport: &http.Transport{DisableKeepAlives: true, MaxResponseHeaderBytes: 64 << 10, DialContext: func(ctx context.Context, network, _ string) (net.Conn, error) {
-			return new(net.Dialer).DialContext(ctx, network, e.address.String())
-		}},
+	if e.secure {
+		_, _ = x509.SystemCertPool() // is read now: the process may not be able to later
 	}
+	dialer := &net.Dialer{Resolver: &net.Resolver{PreferGo: true}}
+	return httpguard.Client(&http.Transport{
+		DisableKeepAlives: !e.secure, IdleConnTimeout: time.Minute, MaxResponseHeaderBytes: 64 << 10, TLSClientConfig: &tls.Config{MinVersion: tls.VersionTLS12},
+		DialContext: func(ctx context.Context, network, _ string) (net.Conn, error) {
+			return dialer.DialContext(ctx, network, e.address)
+		},
+	})
 }
 
 // vectors returns the vector of each text. Its errors name no text.
@@ -105,9 +124,15 @@ func (e Endpoint) ask(ctx context.Context, client *http.Client, texts []string) 
 		return nil, err
 	}
 	request.Header.Set("Content-Type", "application/json")
+	if e.key != "" {
+		request.Header.Set("Authorization", "Bearer "+e.key)
+	}
 	response, err := client.Do(request)
-	if err != nil {
-		return nil, errors.New("no connection to " + e.address.String())
+	switch wrong := (*tls.CertificateVerificationError)(nil); {
+	case errors.As(err, &wrong):
+		return nil, fmt.Errorf("the certificate of %s cannot be trusted", e.address)
+	case err != nil:
+		return nil, errors.New("no connection to " + e.address)
 	}
 	defer response.Body.Close()
 	if response.StatusCode != http.StatusOK {

@@ -1,12 +1,14 @@
 package meaning
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"hash/crc32"
 	"io"
+	"log"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -79,7 +81,7 @@ func (v vault) read(path string) ([]string, error) {
 // learned returns a store that knows the notes of a vault, and the file that it saved.
 func learned(t *testing.T, of string, file cache.Extra, v vault) *Store {
 	t.Helper()
-	s := New(of)
+	s := New(of, "")
 	t.Cleanup(s.Close)
 	s.Load(file)
 	s.Learn(new(int), v.list, v.read)
@@ -147,14 +149,14 @@ func TestNotesAreNearInMeaning(t *testing.T) {
 			if err := os.WriteFile(saved[0], wrong, 0o600); err != nil {
 				t.Fatal(err)
 			}
-			s := New(of)
+			s := New(of, "")
 			if s.Load(file); len(s.notes) != 0 {
 				t.Fatalf("byte %d is changed or missing, and vectors are loaded", i)
 			}
 		}
 	}
 	os.WriteFile(saved[0], data, 0o600)
-	s = New(strings.Replace(of, "concepts", "another", 1))
+	s = New(strings.Replace(of, "concepts", "another", 1), "")
 	if s.Load(file); len(s.notes) != 0 {
 		t.Error("vectors of another model are loaded")
 	}
@@ -162,12 +164,14 @@ func TestNotesAreNearInMeaning(t *testing.T) {
 
 // Whatever a server does, a question gets an error in time, and the server is left alone for a while.
 func TestAServerThatFails(t *testing.T) {
+	other := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { t.Error("a redirect is followed") }))
+	defer other.Close()
 	over, large := make(chan struct{}), `{"data":[{"index":0,"embedding":[1`+strings.Repeat(",1", maxReply)
 	for name, test := range map[string]struct {
 		answer http.HandlerFunc
 		want   string
 	}{
-		"slow":       {func(w http.ResponseWriter, r *http.Request) { <-over }, "no answer within 700ms"},
+		"slow":       {func(w http.ResponseWriter, r *http.Request) { <-over }, "no answer within "},
 		"refuses":    {func(w http.ResponseWriter, r *http.Request) { http.Error(w, "no", http.StatusUnauthorized) }, "status 401"},
 		"no JSON":    {func(w http.ResponseWriter, r *http.Request) { fmt.Fprint(w, "<html>") }, "no vectors as JSON"},
 		"no vectors": {func(w http.ResponseWriter, r *http.Request) { fmt.Fprint(w, `{"data":[]}`) }, "lacks vectors"},
@@ -188,35 +192,40 @@ func TestAServerThatFails(t *testing.T) {
 			fmt.Fprint(w, `{"data":[{"index":0,"embedding":[1e308,1e308]}]}`)
 		}, "wrong vectors"},
 		"redirect": {func(w http.ResponseWriter, r *http.Request) {
-			http.Redirect(w, r, "http://192.0.2.1/", http.StatusFound)
-		}, "status 302"},
+			http.Redirect(w, r, other.URL, http.StatusTemporaryRedirect)
+		}, "status 307"},
 		"gone": {nil, "no connection"},
 	} {
-		t.Run(name, func(t *testing.T) {
-			wrong := httptest.NewServer(test.answer)
-			if test.answer == nil {
-				wrong.Close()
-			}
-			defer wrong.Close()
-			s := New(wrong.URL + " m")
-			s.put("A.md", known{Sections: []section{{Vector: vector{1, []byte{1}}}}})
-			for _, most := range []time.Duration{questionTimeout + 2*time.Second, questionTimeout / 2} {
-				begun := time.Now()
-				got, err := s.Nearest(t.Context(), "borrowed", everything, 9)
-				if err == nil || got != nil || !strings.Contains(err.Error(), test.want) || time.Since(begun) > most {
-					t.Errorf("%v, %v after %v, want %q", got, err, time.Since(begun), test.want)
+		for scheme, start := range map[string]func(http.Handler) *httptest.Server{"http": httptest.NewServer, "https": httptest.NewTLSServer} {
+			t.Run(name+" "+scheme, func(t *testing.T) {
+				wrong := start(test.answer)
+				wrong.Config.ErrorLog = log.New(io.Discard, "", 0)
+				of, trusted := wrong.URL+" m", wrong.Client().Transport
+				if test.answer == nil {
+					wrong.Close()
 				}
-			}
-			file, _ := extra(t)
-			s.Load(file)
-			s.Learn(1, func() []Note { t.Error("a server that just failed is sent texts"); return nil }, notes.read)
-			if name == "slow" {
-				close(over)
-			}
-		})
+				defer wrong.Close()
+				s := New(of, "")
+				s.client.Transport.(*http.Transport).TLSClientConfig = trusted.(*http.Transport).TLSClientConfig
+				s.put("A.md", known{Sections: []section{{Vector: vector{1, []byte{1}}}}})
+				for _, most := range []time.Duration{farTimeout + 2*time.Second, questionTimeout / 2} {
+					begun := time.Now()
+					got, err := s.Nearest(t.Context(), "borrowed", everything, 9)
+					if err == nil || got != nil || !strings.Contains(err.Error(), test.want) || time.Since(begun) > most {
+						t.Errorf("%v, %v after %v, want %q", got, err, time.Since(begun), test.want)
+					}
+				}
+				file, _ := extra(t)
+				s.Load(file)
+				s.Learn(1, func() []Note { t.Error("a server that just failed is sent texts"); return nil }, notes.read)
+				if name == "slow" {
+					over <- struct{}{}
+				}
+			})
+		}
 	}
 	of, _ := server(t)
-	s := New(of)
+	s := New(of, "")
 	if _, err := s.Nearest(t.Context(), "x", everything, 9); err == nil {
 		t.Error("there is an answer before a note was compared")
 	}
@@ -241,7 +250,7 @@ func TestTheWorkInTheBackgroundEnds(t *testing.T) {
 	}))
 	defer slow.Close()
 	defer close(over)
-	s := New(slow.URL + " m")
+	s := New(slow.URL+" m", "")
 	file, _ := extra(t)
 	s.Load(file)
 	for i := range 5 { // of which one is being learned, and one waits
@@ -254,34 +263,98 @@ func TestTheWorkInTheBackgroundEnds(t *testing.T) {
 	}
 }
 
-func TestOnlyThisMachineIsAServer(t *testing.T) {
+func TestWhichServersThereAre(t *testing.T) {
 	for address, want := range map[string]string{
-		"http://127.0.0.1:11434/v1":        "127.0.0.1:11434 http://127.0.0.1:11434/v1/embeddings",
-		"http://localhost:8080":            "127.0.0.1:8080 http://localhost:8080/embeddings",
-		"http://[::1]/v1/":                 "[::1]:80 http://[::1]/v1/embeddings",
-		"http://192.168.1.20:11434/v1":     "192.168.1.20:11434 http://192.168.1.20:11434/v1/embeddings",
-		"http://192.0.2.1:80/v1":           "is not this machine",
-		"http://[fe80::1%25eth0]:80/v1":    "is not this machine",
-		"http://localhost.example.com/":    "is not this machine",
-		"http://0.0.0.0:1/":                "is not this machine",
-		"https://127.0.0.1/v1":             "want http, a host",
-		"http://user@127.0.0.1/":           "want http, a host",
-		"http://127.0.0.1/?to=192.0.2.1":   "want http, a host",
-		"http://127.0.0.1:0/":              "invalid port",
-		"http://127.0.0.1:65536/":          "invalid port",
-		"127.0.0.1:11434":                  "want http, a host",
-		"":                                 "want http, a host",
-		"http://127.0.0.1@192.0.2.1:80/v1": "want http, a host",
+		"http://127.0.0.1:11434/v1":        "here 127.0.0.1:11434 http://127.0.0.1:11434/v1/embeddings",
+		"http://localhost:8080":            "here 127.0.0.1:8080 http://localhost:8080/embeddings",
+		"http://[::1]/v1/":                 "here [::1]:80 http://[::1]/v1/embeddings",
+		"https://127.0.0.1/v1":             "here 127.0.0.1:443 https://127.0.0.1/v1/embeddings",
+		"http://192.168.1.20:11434/v1":     "192.168.1.20 192.168.1.20:11434 http://192.168.1.20:11434/v1/embeddings",
+		"https://192.0.2.1/v1":             "192.0.2.1 192.0.2.1:443 https://192.0.2.1/v1/embeddings",
+		"https://api.Example.com/v1":       "api.example.com named api.example.com:443 https://api.Example.com/v1/embeddings",
+		"https://localhost.example:8443/":  "localhost.example named localhost.example:8443 https://localhost.example:8443/embeddings",
+		"http://192.0.2.1:80/v1":           "without encryption",
+		"http://api.example.com/v1":        "without encryption",
+		"http://localhost.example.com/":    "without encryption",
+		"http://0.0.0.0:1/":                "without encryption",
+		"http://[fe80::1%25eth0]:80/v1":    "invalid host",
+		"https://[fe80::1%25eth0]/v1":      "invalid host",
+		"https:///v1":                      "invalid host",
+		"https://a b/":                     "want http or https",
+		"ftp://127.0.0.1/v1":               "want http or https",
+		"http://user@127.0.0.1/":           "want http or https",
+		"https://u:p@api.example.com/":     "want http or https",
+		"http://127.0.0.1/?to=192.0.2.1":   "want http or https",
+		"http://127.0.0.1:0/":              "invalid host",
+		"http://127.0.0.1:65536/":          "invalid host",
+		"127.0.0.1:11434":                  "want http or https",
+		"":                                 "want http or https",
+		"http://127.0.0.1@192.0.2.1:80/v1": "want http or https",
 	} {
 		e, err := ParseEndpoint(address, "m")
-		if got := fmt.Sprint(e.address, " ", e.url, err); !strings.Contains(got, want) || (err == nil) != strings.Contains(want, "embeddings") {
+		got := fmt.Sprint(err)
+		if err == nil {
+			got = cmp.Or(e.Elsewhere(), "here")
+			if _, named := e.Reach(); named {
+				got += " named"
+			}
+			got += " " + e.address + " " + e.url
+		}
+		if strings.Contains(want, "/embeddings") && got != want || !strings.Contains(got, want) {
 			t.Errorf("%s: %s, want %s", address, got, want)
 		}
 	}
 	if _, err := ParseEndpoint("http://127.0.0.1", ""); err == nil {
 		t.Error("a model needs no name")
 	}
-	if _, err := New("http://192.0.2.1 m").Nearest(t.Context(), "x", everything, 1); err == nil || !strings.Contains(err.Error(), "not this machine") {
+	if _, err := New("http://192.0.2.1 m", "").Nearest(t.Context(), "x", everything, 1); err == nil || !strings.Contains(err.Error(), "without encryption") {
+		t.Errorf("%v", err)
+	}
+}
+
+// A server of the internet is asked with the key, if its certificate is that of its name.
+func TestAServerWithAKey(t *testing.T) {
+	file, keys := filepath.Join(t.TempDir(), "key"), make(chan string, 9)
+	far := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		keys <- r.Host + " " + r.Header.Get("Authorization")
+		fmt.Fprint(w, `{"data":[{"index":0,"embedding":[1]}]}`)
+	}))
+	defer far.Close()
+	far.Config.ErrorLog = log.New(io.Discard, "", 0)
+	for _, test := range []struct{ key, host, roots, want string }{
+		{"sk-1234\n", "example.com", "its own", "<nil>"}, // the name in the certificate of the package
+		{"sk-1234\n", "example.net", "its own", "the certificate of example.net:443 cannot be trusted"},
+		{"sk-1234\n", "example.com", "", "the certificate of example.com:443 cannot be trusted"},
+		{"two lines\nof text", "example.com", "its own", "embeddings-key-file cannot be used"},
+		{"", "example.com", "its own", "embeddings-key-file cannot be used"},
+	} {
+		if err := os.WriteFile(file, []byte(test.key), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		s := New("https://"+test.host+"/v1 m", file)
+		transport := s.client.Transport.(*http.Transport)
+		transport.DialContext = func(ctx context.Context, network, _ string) (net.Conn, error) {
+			return new(net.Dialer).DialContext(ctx, network, far.Listener.Addr().String())
+		}
+		if test.roots != "" {
+			transport.TLSClientConfig.RootCAs = far.Client().Transport.(*http.Transport).TLSClientConfig.RootCAs
+		}
+		s.put("A.md", known{Sections: []section{{Vector: vector{1, []byte{1}}}}})
+		if err := s.Allow(test.host, "m", 1); err != nil {
+			t.Error(err)
+		}
+		_, err := s.Nearest(t.Context(), "borrowed", everything, 9)
+		s.Close()
+		if !strings.Contains(fmt.Sprint(err), test.want) || (len(keys) == 1) != (err == nil) {
+			t.Errorf("%q, %s: %v, %d requests, want %s", test.key, test.host, err, len(keys), test.want)
+		}
+		for range len(keys) {
+			if got := <-keys; got != "example.com Bearer sk-1234" {
+				t.Errorf("asked with %q", got)
+			}
+		}
+	}
+	if _, err := New("https://example.com m", filepath.Join(file, "gone")).Nearest(t.Context(), "x", everything, 1); err == nil || strings.Contains(err.Error(), file) {
 		t.Errorf("%v", err)
 	}
 }
@@ -293,10 +366,10 @@ func TestAnotherMachineIsSentWhatWasApproved(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := New("http://192.168.1.20:11434/v1 concepts")
+	s := New("http://192.168.1.20:11434/v1 concepts", "")
 	t.Cleanup(s.Close)
 	s.client.Transport.(*http.Transport).DialContext = func(ctx context.Context, network, _ string) (net.Conn, error) {
-		return new(net.Dialer).DialContext(ctx, network, local.address.String())
+		return new(net.Dialer).DialContext(ctx, network, local.address)
 	}
 	file, _ := extra(t)
 	s.Load(file)
@@ -308,13 +381,13 @@ func TestAnotherMachineIsSentWhatWasApproved(t *testing.T) {
 	if _, err := s.Nearest(t.Context(), "borrowed", everything, 9); !errors.Is(err, errUnapproved) || len(sent()) != 0 || !s.Asks() {
 		t.Errorf("%v; sent without an approval: %q", err, sent())
 	}
-	for _, host := range []string{"", "192.168.1.2", "127.0.0.1"} {
-		if s.Allow(host, 9) == nil || !s.Asks() {
-			t.Errorf("an approval for %q is one for another machine", host)
+	for _, of := range [][2]string{{"", "concepts"}, {"192.168.1.2", "concepts"}, {"127.0.0.1", "concepts"}, {"192.168.1.20", "other"}, {"192.168.1.20", ""}} {
+		if s.Allow(of[0], of[1], 9) == nil || !s.Asks() {
+			t.Errorf("an approval for %q is one for another machine or model", of)
 		}
 	}
 	for _, test := range []struct{ allowed, sent int }{{2, 1}, {100, 4}} {
-		if err := s.Allow("192.168.1.20", test.allowed); err != nil {
+		if err := s.Allow("192.168.1.20", "concepts", test.allowed); err != nil {
 			t.Fatal(err)
 		}
 		learn()
@@ -325,7 +398,7 @@ func TestAnotherMachineIsSentWhatWasApproved(t *testing.T) {
 	if got, err := s.Nearest(t.Context(), "borrowed", everything, 1); err != nil || len(got) != 1 || got[0].Path != "Money.md" {
 		t.Errorf("%v, %v", got, err)
 	}
-	if here := New(of); here.Elsewhere() != "" || here.Asks() || here.Allow("127.0.0.1", 1) == nil {
+	if here := New(of, ""); here.Asks() || here.Allow("127.0.0.1", "concepts", 1) == nil {
 		t.Error("this machine needs an approval")
 	}
 }

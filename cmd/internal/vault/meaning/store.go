@@ -18,6 +18,7 @@ import (
 	"github.com/fxamacker/cbor/v2"
 
 	"vaultwicket/cmd/internal/vault/knowledge/cache"
+	"vaultwicket/gateway/state/private"
 )
 
 const (
@@ -87,26 +88,34 @@ type section struct {
 	Vector vector
 }
 
-// New returns a store for a server, as "ADDRESS MODEL". What is wrong with that is told by [Store.Nearest].
-func New(of string) *Store {
+// New returns a store for a server, as "ADDRESS MODEL", and the private file of a key for it, "" for none. What is wrong
+// with these is told by [Store.Nearest].
+func New(of, keyFile string) *Store {
 	address, model, _ := strings.Cut(of, " ")
 	s := &Store{notes: map[string]known{}}
-	s.endpoint, s.broken = ParseEndpoint(address, model)
+	if s.endpoint, s.broken = ParseEndpoint(address, model); s.broken == nil && keyFile != "" {
+		if s.endpoint.key, s.broken = private.ReadToken(keyFile, MaxKey); s.broken != nil {
+			s.broken = errors.New("the file of embeddings-key-file cannot be used") // its place is not for agents
+		}
+	}
 	s.client = s.endpoint.client()
 	s.ctx, s.end = context.WithCancel(context.Background())
 	return s
 }
 
-// Port is the one port that the process has to reach, 0 for none.
-func (s *Store) Port() uint16 { return s.endpoint.Port() }
+// Reach is what of the network the process needs: one port, 0 for none, and the addresses of names.
+func (s *Store) Reach() (port uint16, names bool) { return s.endpoint.Reach() }
 
-// Elsewhere is the address of another machine that is the server, "" for this one.
-func (s *Store) Elsewhere() string { return s.endpoint.Elsewhere() }
+// Elsewhere is the host of another machine that is the server, "" for this one, and the name of its model.
+func (s *Store) Elsewhere() (host, model string) { return s.endpoint.host, s.endpoint.model }
 
-// Allow has another machine sent questions, and so many sections more at most. The user approved it.
-func (s *Store) Allow(host string, sections int) error {
-	if s.Elsewhere() == "" || s.Elsewhere() != host {
-		return fmt.Errorf("%q is not the other machine of embeddings-url", host)
+// Allow has another machine sent questions, and so many sections more at most, for a model. The user approved it.
+func (s *Store) Allow(host, model string, sections int) error {
+	switch {
+	case s.endpoint.host == "" || s.endpoint.host != host:
+		return fmt.Errorf("host %q is not the other machine of embeddings-url", host)
+	case s.endpoint.model != model:
+		return fmt.Errorf("model %q is not embeddings-model", model)
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -119,7 +128,7 @@ func (s *Store) Allow(host string, sections int) error {
 func (s *Store) Asks() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.Elsewhere() != "" && (!s.allowed || s.left == 0)
+	return s.endpoint.host != "" && (!s.allowed || s.left == 0)
 }
 
 // errUnapproved says that texts would go to another machine.
@@ -129,7 +138,7 @@ var errUnapproved = errors.New("the user has not approved that texts are sent to
 func (s *Store) take(sections int) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.Elsewhere() == "" {
+	if s.endpoint.host == "" {
 		return nil
 	}
 	if s.left < sections {
@@ -198,7 +207,7 @@ func (s *Store) save() {
 func (s *Store) Learn(of any, list func() []Note, read func(path string) ([]string, error)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.broken != nil || s.Elsewhere() != "" && !s.allowed || s.file == nil || s.of == of || s.next != nil && s.next.of == of || s.away() != nil || s.ctx.Err() != nil {
+	if s.broken != nil || s.endpoint.host != "" && !s.allowed || s.file == nil || s.of == of || s.next != nil && s.next.of == of || s.away() != nil || s.ctx.Err() != nil {
 		return
 	}
 	s.next = &work{of, list(), read}
@@ -212,6 +221,7 @@ func (s *Store) Learn(of any, list func() []Note, read func(path string) ([]stri
 func (s *Store) Close() {
 	s.end()
 	s.working.Wait()
+	s.client.CloseIdleConnections()
 	s.save()
 }
 
@@ -338,7 +348,7 @@ func (s *Store) fail(err error) {
 func (s *Store) Nearest(ctx context.Context, question string, visible func(path string) bool, most int) ([]Near, error) {
 	s.mu.Lock()
 	err := cmp.Or(s.broken, s.away())
-	if err == nil && s.Elsewhere() != "" && !s.allowed {
+	if err == nil && s.endpoint.host != "" && !s.allowed {
 		err = errUnapproved
 	}
 	empty := len(s.notes) == 0
@@ -349,7 +359,11 @@ func (s *Store) Nearest(ctx context.Context, question string, visible func(path 
 	case empty:
 		return nil, errors.New("no note was compared so far")
 	}
-	asked, err := s.endpoint.vectors(ctx, s.client, questionTimeout, []string{question})
+	wait := questionTimeout
+	if s.endpoint.secure {
+		wait = farTimeout
+	}
+	asked, err := s.endpoint.vectors(ctx, s.client, wait, []string{question})
 	if err != nil {
 		s.mu.Lock()
 		defer s.mu.Unlock()

@@ -18,18 +18,18 @@ import (
 // down again.
 func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && os.Args[1] == "probe" {
-		probe(os.Args[2], os.Args[3], os.Args[4], os.Args[5])
+		probe(os.Args[2], os.Args[3], os.Args[4], os.Args[5], os.Args[6] == "names")
 		return
 	}
 	os.Exit(m.Run())
 }
 
 // probe locks itself into the folder inside and prints what it can still do.
-func probe(inside, outside, address, allowed string) {
+func probe(inside, outside, address, allowed string, names bool) {
 	say := func(what string, err error) { fmt.Printf("%s: %v\n", what, err == nil) }
 	earlier, err := os.Open(filepath.Join(outside, "secret"))
 	say("open before", err)
-	fmt.Printf("state: %v\n", Confine([]string{inside, filepath.Join(inside, "missing")}, netip.MustParseAddrPort(allowed).Port()))
+	fmt.Printf("state: %v\n", Confine([]string{inside, filepath.Join(inside, "missing")}, netip.MustParseAddrPort(allowed).Port(), names))
 
 	_, err = os.ReadFile(filepath.Join(inside, "note.md"))
 	say("read inside", err)
@@ -55,6 +55,8 @@ func probe(inside, outside, address, allowed string) {
 			conn.Close()
 		}
 	}
+	_, err = os.ReadFile("/etc/hosts")
+	say("read what has addresses of names", err)
 	_, err = earlier.Read(make([]byte, 1))
 	say("read what was open", err)
 }
@@ -83,17 +85,23 @@ func TestALockedProcessReachesItsFoldersAndNothingElse(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer allowed.Close()
-	out, err := exec.Command(os.Args[0], "probe", inside, outside, listener.Addr().String(), allowed.Addr().String()).CombinedOutput()
-	if err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
-	for _, want := range []string{
-		"open before: true", "state: landlock ", "read inside: true", "write inside: true", "move inside: true", "remove inside: true",
-		"read outside: false", "read through a link: false", "list outside: false", "write outside: false", "remove outside: false",
-		"move out: false", "start a process: false", "connect: false", "connect to the allowed port: true", "read what was open: true",
-	} {
-		if !strings.Contains(string(out), want) {
-			t.Errorf("want %q in\n%s", want, out)
+	for kind, readable := range map[string]bool{"names": true, "addresses": false} {
+		out, err := exec.Command(os.Args[0], "probe", inside, outside, listener.Addr().String(), allowed.Addr().String(), kind).CombinedOutput()
+		if err != nil {
+			t.Fatalf("%v\n%s", err, out)
+		}
+		for _, want := range []string{
+			"open before: true", "state: landlock ", "read inside: true", "write inside: true", "move inside: true", "remove inside: true",
+			"read outside: false", "read through a link: false", "list outside: false", "write outside: false", "remove outside: false",
+			"move out: false", "start a process: false", "connect: false", "connect to the allowed port: true", "read what was open: true",
+			fmt.Sprintf("read what has addresses of names: %v", readable),
+		} {
+			if !strings.Contains(string(out), want) {
+				t.Errorf("%s: want %q in\n%s", kind, want, out)
+			}
+		}
+		if err := os.Remove(filepath.Join(inside, "folder")); err != nil {
+			t.Fatal(err)
 		}
 	}
 	if _, err := os.Stat(filepath.Join(outside, "secret")); err != nil {

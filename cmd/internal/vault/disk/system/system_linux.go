@@ -30,11 +30,11 @@ func StampOf(info fs.FileInfo) Stamp {
 const leastLevel = 2
 
 // Confine restricts the process, for good, to the folders and everything below them, and
-// denies it the network as far as the kernel can, but for connections to one TCP port, unless that is 0. A missing folder is left out: it cannot
-// be made afterwards either. What is open stays open.
+// denies it the network as far as the kernel can, but for connections to one TCP port, unless that is 0, and what
+// looks up the addresses of names. A missing folder is left out: it cannot be made afterwards either. What is open stays open.
 //
 // The time zone of the machine is read before, because that is a file.
-func Confine(folders []string, port uint16) Confinement {
+func Confine(folders []string, port uint16, names bool) Confinement {
 	level, err := llsys.LandlockGetABIVersion()
 	switch {
 	case err != nil:
@@ -46,6 +46,11 @@ func Confine(folders []string, port uint16) Confinement {
 	rules := []landlock.Rule{landlock.RWDirs(folders...).WithRefer().IgnoreIfMissing()}
 	if port != 0 {
 		rules = append(rules, landlock.ConnectTCP(port))
+	}
+	if names {
+		const dns = 53
+		rules = append(rules, landlock.ConnectSendUDP(dns), landlock.ConnectTCP(dns),
+			landlock.ROFiles("/etc/resolv.conf", "/etc/hosts", "/etc/nsswitch.conf").IgnoreIfMissing(), landlock.RODirs("/run/systemd/resolve").IgnoreIfMissing())
 	}
 	// The newest level that the library knows, less what the kernel does not.
 	if err := landlock.V11.BestEffort().Restrict(rules...); err != nil {
