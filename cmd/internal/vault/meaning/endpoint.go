@@ -1,5 +1,5 @@
 // Package meaning compares sections of notes with a question by what they are about, as vectors (embeddings) that
-// a server makes: any that answers "/v1/embeddings" as Ollama and OpenAI do. It is off unless the user names one. One on
+// a server makes: any that answers "/v1/embeddings" as Ollama does. It is off unless the user names one. One on
 // another machine is sent nothing before [Store.Allow].
 //
 // Texts go to that one server and nowhere else: no proxy is used, no redirect is followed, and beyond this machine and its
