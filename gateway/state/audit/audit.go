@@ -87,11 +87,6 @@ type Log struct {
 	tail *tail      // what is known of the file that is written to, nil if nothing
 	seen point      // the last line that this process knows to be in the log
 	buf  []byte
-	// The lock file stays open too. found is the folder when all files were checked by name, last
-	// the folder at this write, and unchanged says that both are the same.
-	lockFile    *private.LockFile
-	found, last names
-	unchanged   bool
 
 	queueMu sync.Mutex
 	queue   []*waiting // written by the first goroutine that gets mu
@@ -114,16 +109,7 @@ func Open(dir string, limits Limits) *Log {
 func (l *Log) Close() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return errors.Join(l.closeTail(), l.closeLock())
-}
-
-func (l *Log) closeLock() error {
-	if l.lockFile == nil {
-		return nil
-	}
-	file := l.lockFile
-	l.lockFile = nil
-	return file.Close()
+	return l.closeTail()
 }
 
 // closeTail lets the next write read everything again.

@@ -86,14 +86,13 @@ func everyFault(t *testing.T, begin func(*testing.T, *Log), killed bool) {
 	}
 }
 
-// TestEveryFaultInAnUnchangedFolder has each call of a line fail in a log that trusts the names in its
-// folder. The line that was refused is not there, and those after it are.
-func TestEveryFaultInAnUnchangedFolder(t *testing.T) {
+// TestEveryFaultOfAnOpenLog has each call of a line fail in a log that knows its files. The line that was refused is not there, and those after it are.
+func TestEveryFaultOfAnOpenLog(t *testing.T) {
 	for n, ended := 1, false; !ended; n++ {
 		l, sys := newLog(t, Limits{}), &faults.System{}
 		l.sys = sys
 		writeAll(t, l, 1, 1)
-		settled(t, l, 2)
+		writeAll(t, l, 2, 3)
 		next := 4
 		sys.Calls, sys.N = 0, n
 		err := l.Write(sample(next), true)

@@ -5,7 +5,6 @@ import (
 	"io/fs"
 	"os"
 	"slices"
-	"time"
 
 	"vaultwicket/gateway/state/private"
 )
@@ -192,28 +191,4 @@ func (f *Follower) At(place Place) (Line, bool) {
 		return Line{}, false
 	}
 	return Line{}, false
-}
-
-// settleTime is how long a folder must be unchanged for its modification time to be trusted:
-// changes within one tick of the clock of a file system have the same time.
-const settleTime = 100 * time.Millisecond
-
-// names is the folder when the files in it were last checked one by one. While it is unchanged no
-// file in it was created, renamed, replaced or removed. The zero value trusts nothing.
-type names struct {
-	info    fs.FileInfo
-	settled bool
-}
-
-// areUnchanged reports whether the names in the folder are those of the last check. If not, now is
-// the value to keep after the files were checked.
-func (n names) areUnchanged(dir string) (now names, unchanged bool) {
-	begun := time.Now()
-	info, err := os.Lstat(dir)
-	if err != nil || private.CheckFolderInfo(dir, info) != nil {
-		return names{}, false
-	}
-	now = names{info, begun.Sub(info.ModTime()) > settleTime}
-	unchanged = n.settled && os.SameFile(n.info, info) && n.info.ModTime().Equal(info.ModTime())
-	return now, unchanged
 }

@@ -47,7 +47,6 @@ func (t *tail) isClean() bool {
 // openTail finds out where the log ends. It may be called only under the lock.
 func (l *Log) openTail() (*tail, error) {
 	if l.tail != nil && l.isCurrent(l.tail) {
-		l.found = l.last
 		return l.tail, nil
 	}
 	if err := l.closeTail(); err != nil {
@@ -310,38 +309,16 @@ func (t *tail) continueAfterBreak(was head, seen point, why string) error {
 
 // isCurrent reports whether the open files are those in the folder, written only by this package.
 func (l *Log) isCurrent(t *tail) bool {
-	if !t.isClean() {
-		return false
-	}
-	info, err := l.look(t)
-	if err != nil || private.CheckFile(l.current, info) != nil {
-		return false
-	}
-	if info.Size() != t.size && !t.follow(info.Size()) {
-		return false
-	}
-	return true
-}
-
-// look returns the information about the current file, or an error if the open files are not those
-// in the folder. In an unchanged folder they are.
-func (l *Log) look(t *tail) (fs.FileInfo, error) {
-	if l.unchanged {
-		return t.file.Stat()
-	}
 	info, err := os.Lstat(l.current)
-	if err != nil || !os.SameFile(info, t.fileInfo) {
-		return nil, errors.Join(err, fs.ErrNotExist)
+	if err != nil || !t.isClean() || !os.SameFile(info, t.fileInfo) || private.CheckFile(l.current, info) != nil {
+		return false
 	}
 	record, err := t.record.Stat()
-	if err != nil {
-		return nil, err
+	if err != nil || record.Size() != headSize || private.CheckFile(headFile, record) != nil {
+		return false
 	}
 	named, err := os.Lstat(l.folder.file(headFile))
-	if err == nil && (!os.SameFile(record, named) || record.Size() != headSize) {
-		err = fs.ErrNotExist
-	}
-	return info, errors.Join(err, private.CheckFile(headFile, record))
+	return err == nil && os.SameFile(record, named) && (info.Size() == t.size || t.follow(info.Size()))
 }
 
 // follow adopts what another process has written to the same file, if its head says the same.

@@ -210,44 +210,15 @@ func (l *Log) lock() (unlock func(), err error) {
 		}
 		l.prepared.Store(true)
 	}
-	unlock, err = l.lockOnce()
+	unlock, err = l.folder.lock()
 	if errors.Is(err, fs.ErrNotExist) {
 		// The folder went away in between.
 		if err := l.prepare(); err != nil {
 			return nil, err
 		}
-		unlock, err = l.lockOnce()
+		unlock, err = l.folder.lock()
 	}
 	return unlock, err
-}
-
-// maxReplaced is how often the lock file is opened again because another one replaced it, which
-// happens by hand only.
-const maxReplaced = 8
-
-// lockOnce locks the open file, as long as it is the one in the folder: other processes would lock
-// another one.
-func (l *Log) lockOnce() (unlock func(), err error) {
-	if !l.keepOpen {
-		return l.folder.lock()
-	}
-	for range maxReplaced {
-		if l.lockFile == nil {
-			if l.lockFile, err = private.OpenLock(l.folder.file(lockFile)); err != nil {
-				l.lockFile = nil
-				return nil, l.folder.lockError(err)
-			}
-		}
-		if unlock, err = l.lockFile.Lock(context.Background(), patience); err != nil {
-			return nil, l.folder.lockError(err)
-		}
-		if l.last, l.unchanged = l.found.areUnchanged(l.folder.dir); l.unchanged || l.lockFile.IsThere() {
-			return unlock, nil
-		}
-		unlock()
-		_ = l.closeLock()
-	}
-	return nil, &Busy{Path: l.folder.file(lockFile)}
 }
 
 func (p folder) lock() (unlock func(), err error) {

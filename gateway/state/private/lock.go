@@ -21,31 +21,7 @@ const (
 // While another caller has the lock it waits until ctx ends or patience is over, 0 being without
 // end. The error is then that of a context; others are those of [Open].
 func Lock(ctx context.Context, path string, patience time.Duration) (unlock func(), err error) {
-	return lock(ctx, patience, func() (func(), error) { // Nil and no error if another caller has the lock.
-		var err error
-		file, err := openLock(path)
-		if err != nil {
-			return nil, err
-		}
-		locked, err := lockFile(file)
-		if err != nil {
-			err = &fs.PathError{Op: "lock", Path: path, Err: err}
-		}
-		if !locked {
-			return nil, errors.Join(err, file.Close())
-		}
-		return func() {
-			_ = unlockFile(file) // a child that is just being started may have the file open too
-			_ = file.Close()
-		}, nil
-	})
-}
-
-// lock tries to take a lock until it has it. try returns nil and no error if another
-// caller has it.
-func lock(ctx context.Context, patience time.Duration, try func() (unlock func(), err error)) (unlock func(), err error) {
-	unlock, err = try()
-	if unlock != nil || err != nil {
+	if unlock, err = tryLock(path); unlock != nil || err != nil {
 		return unlock, err
 	}
 	if patience > 0 {
@@ -59,59 +35,30 @@ func lock(ctx context.Context, patience time.Duration, try func() (unlock func()
 			return nil, ctx.Err()
 		case <-time.After(wait):
 		}
-		unlock, err = try()
-		if unlock != nil || err != nil {
+		if unlock, err = tryLock(path); unlock != nil || err != nil {
 			return unlock, err
 		}
 	}
 }
 
-// LockFile is the file of a lock that stays open from one lock to the next. It is not
-// safe for use by several goroutines: locks that it takes do not exclude each other.
-type LockFile struct {
-	path string
-	file *os.File
-	info fs.FileInfo
-}
-
-// OpenLock opens the file path of a lock, and creates it if it is missing. The errors are
-// those of [Open].
-func OpenLock(path string) (*LockFile, error) {
+// tryLock returns nil and no error if another caller has the lock.
+func tryLock(path string) (unlock func(), err error) {
 	file, err := openLock(path)
 	if err != nil {
 		return nil, err
 	}
-	info, err := file.Stat()
+	locked, err := lockFile(file)
 	if err != nil {
-		file.Close()
-		return nil, err
+		err = &fs.PathError{Op: "lock", Path: path, Err: err}
 	}
-	return &LockFile{path, file, info}, nil
+	if !locked {
+		return nil, errors.Join(err, file.Close())
+	}
+	return func() {
+		_ = unlockFile(file) // a child that is just being started may have the file open too
+		_ = file.Close()
+	}, nil
 }
-
-// Lock is [Lock] for the open file.
-func (l *LockFile) Lock(ctx context.Context, patience time.Duration) (unlock func(), err error) {
-	return lock(ctx, patience, func() (func(), error) {
-		locked, err := lockFile(l.file)
-		if err != nil {
-			return nil, &fs.PathError{Op: "lock", Path: l.path, Err: err}
-		}
-		if !locked {
-			return nil, nil
-		}
-		return func() { _ = unlockFile(l.file) }, nil
-	})
-}
-
-// IsThere reports whether the path still leads to the open file, and the file is one that
-// [Open] accepts. Where it does not, others take another lock.
-func (l *LockFile) IsThere() bool {
-	info, err := os.Lstat(l.path)
-	return err == nil && os.SameFile(info, l.info) && CheckFile(l.path, info) == nil
-}
-
-// Close closes the file, and so releases its lock.
-func (l *LockFile) Close() error { return l.file.Close() }
 
 // LockToRead is [Lock] for a caller that only reads. On a read-only file system there is no
 // writer, so it succeeds without a lock.
