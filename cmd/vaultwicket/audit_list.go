@@ -89,7 +89,7 @@ func listAudit(ctx context.Context, std terminal.Streams, args []string) error {
 	if err != nil {
 		return err
 	}
-	var to lineWriter = newLineTable(terminal.NewScreen(std, q.screen, now))
+	to := newLineTable(terminal.NewScreen(std, q.screen, now))
 	switch {
 	case q.json:
 		to = newLineArray(std.Out)
@@ -156,39 +156,31 @@ func noteDamage(std terminal.Streams, err error) {
 }
 
 // lineWriter prints lines one by one: a log can be larger than memory.
-type lineWriter interface {
-	write(audit.Line) error
-	end() error
-}
-
-// lineTable prints lines as a table.
-type lineTable struct {
-	screen terminal.Screen
-	*terminal.Table
-}
-
-func newLineTable(s terminal.Screen) *lineTable {
-	return &lineTable{s, s.Table(
-		terminal.Column{Title: "no"}, terminal.Column{Title: "when"}, terminal.Column{Title: "decision"},
-		terminal.Column{Title: "command", Min: 8}, terminal.Column{Title: "vault", Min: 4}, terminal.Column{Title: "details", Min: 8},
-	)}
+type lineWriter struct {
+	write func(audit.Line) error
+	end   func() error
 }
 
 const tableRows = 1000 // aligned with each other
 
-func (t *lineTable) write(l audit.Line) error {
-	if t.Len() == tableRows {
-		if err := t.Flush(); err != nil {
-			return err
+// newLineTable prints lines as a table.
+func newLineTable(s terminal.Screen) lineWriter {
+	t := s.Table(
+		terminal.Column{Title: "no"}, terminal.Column{Title: "when"}, terminal.Column{Title: "decision"},
+		terminal.Column{Title: "command", Min: 8}, terminal.Column{Title: "vault", Min: 4}, terminal.Column{Title: "details", Min: 8},
+	)
+	return lineWriter{func(l audit.Line) error {
+		if t.Len() == tableRows {
+			if err := t.Flush(); err != nil {
+				return err
+			}
 		}
-	}
-	what := clean.Line(cmp.Or(l.Decision, l.Kind))
-	t.Add(terminal.Text(strconv.FormatUint(l.Seq, 10)), terminal.Text(t.screen.Time(l.Time)), terminal.Cell{Text: what, Style: terminal.DecisionStyles[what]},
-		terminal.Text(cmp.Or(l.Command, "-")), terminal.Text(cmp.Or(l.Vault, "-")), terminal.Text(auditFacts(l)))
-	return nil
+		what := clean.Line(cmp.Or(l.Decision, l.Kind))
+		t.Add(terminal.Text(strconv.FormatUint(l.Seq, 10)), terminal.Text(s.Time(l.Time)), terminal.Cell{Text: what, Style: terminal.DecisionStyles[what]},
+			terminal.Text(cmp.Or(l.Command, "-")), terminal.Text(cmp.Or(l.Vault, "-")), terminal.Text(auditFacts(l)))
+		return nil
+	}, t.Flush}
 }
-
-func (t *lineTable) end() error { return t.Flush() }
 
 // auditFacts are the other values of a line, with their names.
 func auditFacts(l audit.Line) string {
@@ -219,37 +211,22 @@ func auditFacts(l audit.Line) string {
 	return strings.Join(text, ", ")
 }
 
-// lineArray prints lines as an array of JSON.
-type lineArray struct {
-	out  *bufio.Writer
-	some bool
-}
-
-func newLineArray(out io.Writer) *lineArray { return &lineArray{out: bufio.NewWriter(out)} }
-
-func (a *lineArray) write(l audit.Line) error {
-	text, err := encodeLine(l)
-	if err != nil {
+// newLineArray prints lines as an array of JSON.
+func newLineArray(to io.Writer) lineWriter {
+	out, before, after := bufio.NewWriter(to), "[\n  ", "[]\n"
+	return lineWriter{func(l audit.Line) error {
+		text, err := encodeLine(l)
+		if err == nil {
+			_, err = out.WriteString(before + text)
+			before, after = ",\n  ", "\n]\n"
+		}
 		return err
-	}
-	before := ",\n  "
-	if !a.some {
-		before = "[\n  "
-	}
-	a.some = true
-	_, err = a.out.WriteString(before + text)
-	return err
-}
-
-func (a *lineArray) end() error {
-	text := "\n]\n"
-	if !a.some {
-		text = "[]\n"
-	}
-	if _, err := a.out.WriteString(text); err != nil {
-		return err
-	}
-	return a.out.Flush()
+	}, func() error {
+		if _, err := out.WriteString(after); err != nil {
+			return err
+		}
+		return out.Flush()
+	}}
 }
 
 // encodeLine writes a line byte for byte as the log does, so that the hash in the next line is
@@ -262,14 +239,6 @@ func encodeLine(l audit.Line) (string, error) {
 	return strings.TrimSuffix(text.String(), "\n"), err
 }
 
-// lineSheet prints lines as CSV.
-type lineSheet struct {
-	*csv.Writer
-	begun bool
-}
-
-func newLineSheet(out io.Writer) *lineSheet { return &lineSheet{Writer: csv.NewWriter(out)} }
-
 // sheetColumns are the cells of a row. The last ones are names.
 var sheetColumns = []string{
 	"seq", "time", "exit", "durationMs",
@@ -277,35 +246,31 @@ var sheetColumns = []string{
 	"rule", "code", "backend", "note", "before", "after", "change", "params", "agent", "found", "shadow",
 }
 
-func (s *lineSheet) write(l audit.Line) error {
-	if err := s.begin(); err != nil {
-		return err
-	}
-	exit := ""
-	if l.Exit != nil {
-		exit = strconv.Itoa(*l.Exit)
-	}
-	var params []string
-	for _, p := range l.Params {
-		params = append(params, p.Name)
-	}
-	cells := []string{strconv.FormatUint(l.Seq, 10), l.Time.UTC().Format(time.RFC3339Nano), exit, strconv.FormatInt(l.DurationMs, 10)}
-	for _, name := range []string{
-		l.Kind, l.Decision, l.Call, l.Session, l.Client, l.Surface, l.Vault, l.Command, l.Effect,
-		l.Rule, l.Code, l.Backend, l.Note, l.Before, l.After, l.Change, strings.Join(params, " "), l.Agent, strings.Join(l.Found, "; "), strings.Join(l.Shadow, "; "),
-	} {
-		cells = append(cells, csvText(name))
-	}
-	return s.Write(cells)
-}
-
-// begin writes the names of the columns above the first row.
-func (s *lineSheet) begin() error {
-	if s.begun {
-		return nil
-	}
-	s.begun = true
-	return s.Write(sheetColumns)
+// newLineSheet prints lines as CSV, with the names of the columns above the first row.
+func newLineSheet(out io.Writer) lineWriter {
+	sheet := csv.NewWriter(out)
+	_ = sheet.Write(sheetColumns) // what fails is told by the end
+	return lineWriter{func(l audit.Line) error {
+		exit := ""
+		if l.Exit != nil {
+			exit = strconv.Itoa(*l.Exit)
+		}
+		var params []string
+		for _, p := range l.Params {
+			params = append(params, p.Name)
+		}
+		cells := []string{strconv.FormatUint(l.Seq, 10), l.Time.UTC().Format(time.RFC3339Nano), exit, strconv.FormatInt(l.DurationMs, 10)}
+		for _, name := range []string{
+			l.Kind, l.Decision, l.Call, l.Session, l.Client, l.Surface, l.Vault, l.Command, l.Effect,
+			l.Rule, l.Code, l.Backend, l.Note, l.Before, l.After, l.Change, strings.Join(params, " "), l.Agent, strings.Join(l.Found, "; "), strings.Join(l.Shadow, "; "),
+		} {
+			cells = append(cells, csvText(name))
+		}
+		return sheet.Write(cells)
+	}, func() error {
+		sheet.Flush()
+		return sheet.Error()
+	}}
 }
 
 // csvText is a name as a cell that no spreadsheet takes for a formula: clients choose their names.
@@ -315,12 +280,4 @@ func csvText(name string) string {
 		return "'" + name
 	}
 	return name
-}
-
-func (s *lineSheet) end() error {
-	if err := s.begin(); err != nil {
-		return err
-	}
-	s.Flush()
-	return s.Error()
 }

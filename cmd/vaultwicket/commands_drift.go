@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"vaultwicket/allowlist"
 	"vaultwicket/gateway/state/private"
@@ -94,18 +95,8 @@ func keepDrift(getenv func(string) string, d drift) {
 	if name == "" || len(d.Version) > maxDriftVersion || os.MkdirAll(filepath.Dir(name), 0o700) != nil {
 		return
 	}
-	text, err := json.Marshal(d)
-	if err != nil {
-		return
-	}
-	temporary, err := os.CreateTemp(filepath.Dir(name), "obsidian-commands-*")
-	if err != nil {
-		return
-	}
-	_, err = temporary.Write(append(text, '\n'))
-	if closed := temporary.Close(); err != nil || closed != nil || os.Rename(temporary.Name(), name) != nil {
-		_ = os.Remove(temporary.Name())
-	}
+	text, _ := json.Marshal(d)
+	_, _ = private.Replace(private.Disk{}, name+".new", name, append(text, '\n'), time.Time{})
 }
 
 // commandName is the name of a command.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -200,7 +201,7 @@ func (c comparison) calls(ctx context.Context, files []string) []comparedCall {
 	}
 	folders := slices.DeleteFunc(list("folders"), func(folder string) bool { return folder == "/" })
 	return slices.Concat(
-		callsOf(ofVault, []string{""}), noteCalls(sample), callsOf(ofFolder, spreadOver(folders, maxValues)), callsOf(ofTag, spreadOver(list("tags"), maxValues)),
+		callsOf(ofVault, []string{""}), callsOf(ofNote, sample), callsOf(ofFolder, spreadOver(folders, maxValues)), callsOf(ofTag, spreadOver(list("tags"), maxValues)),
 		callsOf(ofBase, spreadOver(list("bases"), maxValues)), callsOf(ofName, spreadOver(list("templates"), maxValues)), callsOf(ofWord, words),
 	)
 }
@@ -237,27 +238,20 @@ func codeOfResult(r gateway.Result) string {
 }
 
 // sameAnswer reports whether two answers say the same: byte for byte but for the line break at
-// the end, or as JSON.
+// the end, or as JSON with other white space and another order of keys.
 func sameAnswer(a, b string) bool {
 	if strings.TrimRight(a, "\r\n") == strings.TrimRight(b, "\r\n") {
 		return true
 	}
-	x, y := canonicalJSON(a), canonicalJSON(b)
-	return x != "" && x == y
-}
-
-// canonicalJSON writes JSON without white space and with sorted keys; it returns "" for a text
-// that is not JSON.
-func canonicalJSON(text string) string {
-	var value any
-	if json.Unmarshal([]byte(text), &value) != nil {
-		return ""
+	canonical := func(text string) (written []byte) {
+		var value any
+		if json.Unmarshal([]byte(text), &value) == nil {
+			written, _ = json.Marshal(value)
+		}
+		return written
 	}
-	written, err := json.Marshal(value)
-	if err != nil {
-		return ""
-	}
-	return string(written)
+	x := canonical(a)
+	return x != nil && bytes.Equal(x, canonical(b))
 }
 
 // linesWithout returns the lines that others do not have, each as often as it has more of them.
@@ -284,7 +278,11 @@ func firstTexts(lines []string) []string {
 func (r comparisonReport) Print(out io.Writer, clean func(string) string) error {
 	w := tabwriter.NewWriter(out, 0, 8, 2, ' ', 0)
 	for _, d := range r.Differences {
-		fmt.Fprintf(w, "%s\t%s\tapp: %s\tembedded: %s\t%s\n", d.Kind, clean(d.Call), answerSizeText(d.App), answerSizeText(d.Embedded), differenceText(d))
+		only := ""
+		if d.OnlyApp+d.OnlyEmbedded > 0 {
+			only = fmt.Sprintf("%d only in the app, %d only in the embedded CLI", d.OnlyApp, d.OnlyEmbedded)
+		}
+		fmt.Fprintf(w, "%s\t%s\tapp: %s\tembedded: %s\t%s\n", d.Kind, clean(d.Call), answerSizeText(d.App), answerSizeText(d.Embedded), only)
 		if d.Texts == nil {
 			continue
 		}
@@ -311,13 +309,6 @@ func answerSizeText(a answerSize) string {
 	return fmt.Sprintf("%d lines", a.Lines)
 }
 
-func differenceText(d differingCall) string {
-	if d.OnlyApp+d.OnlyEmbedded == 0 {
-		return ""
-	}
-	return fmt.Sprintf("%d only in the app, %d only in the embedded CLI", d.OnlyApp, d.OnlyEmbedded)
-}
-
 // The reading commands that both backends answer, with the parameters that change the result. None of them opens, creates or changes anything.
 var (
 	ofVault = []string{
@@ -327,8 +318,8 @@ var (
 		"bases", "templates", "bookmarks", "recents", "vault", "vaults", "daily:path", "daily:read", "version",
 	}
 	ofNote = []string{
-		"read", "file", "outline", "outline format=json", "links", "links total", "backlinks", "backlinks counts", "properties", "tags", "tasks",
-		"aliases", "wordcount",
+		"read path=%", "file path=%", "outline path=%", "outline format=json path=%", "links path=%", "links total path=%", "backlinks path=%",
+		"backlinks counts path=%", "properties path=%", "tags path=%", "tasks path=%", "aliases path=%", "wordcount path=%",
 	}
 	ofFolder = []string{"folder path=%", "files folder=%"}
 	ofTag    = []string{"tag name=%", "tag name=% verbose"}
@@ -376,18 +367,6 @@ func callsOf(rows, values []string) (calls []comparedCall) {
 	for _, value := range values {
 		for _, row := range rows {
 			calls = append(calls, comparedCallOf(row, value))
-		}
-	}
-	return calls
-}
-
-// noteCalls are the calls about one note each.
-func noteCalls(paths []string) (calls []comparedCall) {
-	for _, path := range paths {
-		for _, row := range ofNote {
-			c := comparedCallOf(row, "")
-			c.words = append(c.words, "path="+path)
-			calls = append(calls, c)
 		}
 	}
 	return calls

@@ -10,11 +10,7 @@ import (
 )
 
 func everyRow() []string {
-	rows := slices.Concat(ofVault, ofFolder, ofTag, ofBase, ofWord, ofName)
-	for _, row := range ofNote {
-		rows = append(rows, row+" path=%")
-	}
-	return rows
+	return slices.Concat(ofVault, ofNote, ofFolder, ofTag, ofBase, ofWord, ofName)
 }
 
 // Every reading command that both backends answer is compared, and nothing else is asked.

@@ -126,7 +126,7 @@ func showEntry(o settings.Opened, s terminal.Screen, kept *journal.Journal, id s
 		if f.From != "" {
 			line = f.From + " -> " + f.Path
 		}
-		facts.Add("file", fmt.Sprintf("%s  %s -> %s", line, orNone(f.Before), orNone(f.After)), terminal.Plain)
+		facts.Add("file", fmt.Sprintf("%s  %s -> %s", line, cmp.Or(f.Before, "none"), cmp.Or(f.After, "none")), terminal.Plain)
 	}
 	return facts.Print()
 }
@@ -219,11 +219,4 @@ func entryTime(s terminal.Screen, t time.Time) string {
 		return exact + " (" + told + ")"
 	}
 	return exact
-}
-
-func orNone(hash string) string {
-	if hash == "" {
-		return "none"
-	}
-	return hash
 }

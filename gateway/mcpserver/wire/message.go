@@ -100,7 +100,6 @@ func Decode(line []byte) (Message, error) {
 		return Message{}, &Error{Code: mcp.PARSE_ERROR, Text: "message is not valid JSON"}
 	}
 	l := lint(line, exactKeys)
-	defer l.release()
 	fields := l.fields
 	if l.err != nil { // as encoding/json reads it: only the id is used
 		var loose map[string]json.RawMessage

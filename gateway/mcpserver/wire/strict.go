@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"sync"
 	"unicode"
 	"unicode/utf8"
 
@@ -134,35 +133,17 @@ func (n *names) add(name []byte, before Fields) bool {
 // returns the fields of the document, nil if it is not an object.
 func Lint(document []byte, exact map[int][]string) (Fields, error) {
 	l := lint(document, exact)
-	defer l.release()
-	if l.err != nil || l.fields == nil {
+	if l.err != nil {
 		return nil, l.err
 	}
-	return append(Fields{}, l.fields...), nil
+	return l.fields, nil
 }
 
-// linters are released linters, whose slices are used again.
-var linters = sync.Pool{New: func() any { return &linter{} }}
-
-// maxPooled is the number of fields up to which the slices of a linter are kept.
-const maxPooled = 256
-
-// lint checks a document. What it found is lost with release.
+// lint checks a document.
 func lint(document []byte, exact map[int][]string) *linter {
-	l := linters.Get().(*linter)
-	*l = linter{rest: document, exact: exact, open: l.open[:0], inner: l.inner[:0]}
+	l := &linter{rest: document, exact: exact}
 	l.err = l.value(1)
 	return l
-}
-
-func (l *linter) release() {
-	if cap(l.open) > maxPooled || cap(l.inner) > maxPooled {
-		return
-	}
-	clear(l.open[:cap(l.open)]) // the document can be megabytes long
-	clear(l.inner[:cap(l.inner)])
-	*l = linter{open: l.open, inner: l.inner}
-	linters.Put(l)
 }
 
 // linter scans a valid document. It only finds where values begin and end.
@@ -175,7 +156,6 @@ type linter struct {
 	open   Fields
 	fields Fields // of the outermost object
 	params Fields // of the object in its field params
-	inner  Fields // what params is in
 	// huge says that a number may be too large for a float64.
 	huge bool
 }
@@ -239,7 +219,7 @@ func (l *linter) object(depth int) error {
 		if !seen.add(key, l.open[begin:]) {
 			return fmt.Errorf("duplicate key %q", Clip(string(key)))
 		}
-		if right := l.rightSpelling(key, depth); right != "" {
+		if right := resembles(string(key), l.exact[depth]); right != "" {
 			return fmt.Errorf("key %q must be spelled %q", Clip(string(key)), right)
 		}
 		l.peek()
@@ -267,8 +247,7 @@ func (l *linter) close(depth, begin int) {
 		}
 		return // it is the last
 	case depth == 2 && begin > 0 && string(l.open[begin-1].Name) == "params":
-		l.inner = append(l.inner, l.open[begin:]...)
-		l.params = l.inner
+		l.params = slices.Clone(l.open[begin:])
 	}
 	l.open = l.open[:begin]
 }
@@ -304,20 +283,6 @@ func (l *linter) takeString() []byte {
 
 // maxDigits is a length up to which a float64 has room for a number without an exponent.
 const maxDigits = 300
-
-// rightSpelling returns the name of which a key at a depth is another spelling, or "".
-func (l *linter) rightSpelling(key []byte, depth int) string {
-	exact := l.exact[depth]
-	for _, name := range exact {
-		if string(key) == name {
-			return ""
-		}
-	}
-	if len(exact) == 0 {
-		return ""
-	}
-	return resembles(string(key), exact)
-}
 
 // resembles returns the name of which key is another spelling: in case, or with a letter that
 // folds to or looks like an ASCII one. It returns "" if key is one of names or resembles none.
