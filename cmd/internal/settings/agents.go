@@ -184,11 +184,3 @@ func (f *Flags) pickAgent(s *Settings) error {
 	s.Served = usable
 	return nil
 }
-
-// agentName returns the agent that requests are of, "" where no agent is defined.
-func (s Settings) agentName() string {
-	if len(s.Agents) == 0 {
-		return ""
-	}
-	return s.Agent
-}

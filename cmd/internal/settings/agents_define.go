@@ -2,7 +2,6 @@ package settings
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -49,17 +48,7 @@ func (f *Flags) DefineAgent(std terminal.Streams, name string, lines []string) (
 	if _, problems := parseDocument([]byte(after)); len(problems) > 0 {
 		return "", false, &wrongFile{f.file.name, problems}
 	}
-	temporary, err := os.CreateTemp(filepath.Dir(target), ".config-*.toml")
-	if err != nil {
-		return "", false, cannotWrite(f.file.name, err)
-	}
-	defer os.Remove(temporary.Name())
-	_, err = temporary.WriteString(after)
-	err = errors.Join(err, temporary.Chmod(f.file.info.Mode().Perm()), temporary.Sync(), temporary.Close())
-	if err == nil {
-		err = os.Rename(temporary.Name(), target)
-	}
-	if err != nil {
+	if err := writeAside(target, []byte(after), f.file.info.Mode().Perm(), os.Rename); err != nil {
 		return "", false, cannotWrite(f.file.name, err)
 	}
 	return f.file.name, true, nil

@@ -60,11 +60,10 @@ func (o Opened) startExport() (*export.Exporter, error) {
 	if o.Checkpoints != "" && o.Checkpoints != byState {
 		path, err := filepath.EvalSymlinks(o.Checkpoints)
 		reason := ""
-		if err == nil {
-			reason, err = trust.Place(path, trust.Surroundings{Vaults: func() []string { return o.VaultFolders(o.Std) }, Home: o.Std.Getenv("HOME")})
-		}
 		if err != nil {
 			reason = err.Error()
+		} else {
+			reason = o.whyUnsafe(path)
 		}
 		if reason != "" {
 			return nil, &terminal.UsageError{Reason: fmt.Sprintf("setting %q: the command %q %s", "checkpoints", o.Checkpoints, reason)}
@@ -72,6 +71,15 @@ func (o Opened) startExport() (*export.Exporter, error) {
 		c.Signer = commandKey(path)
 	}
 	return export.Start(c)
+}
+
+// whyUnsafe says why an agent or another user could change a program, "" if neither could.
+func (o Opened) whyUnsafe(program string) string {
+	reason, err := trust.Place(program, trust.Surroundings{Vaults: func() []string { return o.VaultFolders(o.Std) }, Home: o.Std.Getenv("HOME")})
+	if err != nil {
+		return err.Error()
+	}
+	return reason
 }
 
 // commandKey is the [audit.Signer] of a command, such as one for a hardware token: with the argument
@@ -108,21 +116,19 @@ func (c commandKey) run(verb, stdin string) ([]byte, error) {
 
 // exported adds the targets of the machine, and its key, to those of other sources.
 func (m managed) exported(f *Flags, s *Settings) {
-	for _, name := range []string{"export", "checkpoints"} {
-		if _, has := m.texts[name]; !has {
-			continue
-		}
-		text := m.texts[name]
-		if name == "checkpoints" {
-			s.Checkpoints = text
-		} else {
-			for _, address := range slices.Backward(m.export) {
-				if !slices.Contains(s.Export, address) {
-					s.Export = slices.Insert(s.Export, 0, address)
-				}
-			}
-			text = strings.Join(s.Export, ",")
-		}
+	set := func(name, text string) {
 		f.raws[settingIndex(name)] = raw{name: name, text: text, origin: policy.OriginManaged + " " + m.name}
+	}
+	if _, has := m.texts["export"]; has {
+		for _, address := range slices.Backward(m.export) {
+			if !slices.Contains(s.Export, address) {
+				s.Export = slices.Insert(s.Export, 0, address)
+			}
+		}
+		set("export", strings.Join(s.Export, ","))
+	}
+	if text, has := m.texts["checkpoints"]; has {
+		s.Checkpoints = text
+		set("checkpoints", text)
 	}
 }

@@ -59,15 +59,7 @@ func writeNew(name string, content []byte) error {
 	if err := trust.CheckFolder(folder); err != nil {
 		return unusable(place{name: name}, err)
 	}
-	temporary, err := os.CreateTemp(folder, ".config-*.toml") // mode 0600
-	if err != nil {
-		return cannotWrite(name, err)
-	}
-	defer os.Remove(temporary.Name())
-	_, err = temporary.Write(content)
-	if err = errors.Join(err, temporary.Sync(), temporary.Close()); err == nil {
-		err = publish(temporary.Name(), name)
-	}
+	err := writeAside(name, content, 0o600, publish)
 	if errors.Is(err, fs.ErrExist) {
 		return thereAlready(name)
 	}
@@ -75,6 +67,20 @@ func writeNew(name string, content []byte) error {
 		return cannotWrite(name, err)
 	}
 	return nil
+}
+
+// writeAside writes a file next to its place, makes it durable, and has give give it its name.
+func writeAside(name string, content []byte, mode fs.FileMode, give func(temporary, name string) error) error {
+	temporary, err := os.CreateTemp(filepath.Dir(name), ".config-*.toml") // mode 0600
+	if err != nil {
+		return err
+	}
+	defer os.Remove(temporary.Name())
+	_, err = temporary.Write(content)
+	if err = errors.Join(err, temporary.Chmod(mode), temporary.Sync(), temporary.Close()); err == nil {
+		err = give(temporary.Name(), name)
+	}
+	return err
 }
 
 // publish gives a finished file its name. A link fails where the name is taken;

@@ -6,7 +6,6 @@ import (
 	"path/filepath"
 
 	"vaultwicket/exec"
-	"vaultwicket/exec/trust"
 	"vaultwicket/gateway/notify"
 )
 
@@ -80,11 +79,7 @@ func (o *Opened) openNotifier() error {
 		}
 	}
 	if len(c.Command) > 0 {
-		reason, err := trust.Place(filepath.Clean(c.Command[0]), trust.Surroundings{Vaults: func() []string { return o.VaultFolders(o.Std) }, Home: o.Std.Getenv("HOME")})
-		if err != nil {
-			reason = err.Error()
-		}
-		if reason != "" {
+		if reason := o.whyUnsafe(filepath.Clean(c.Command[0])); reason != "" {
 			return &UnsafePathError{"bad_request", fmt.Sprintf("[notify]: the program %q %s", c.Command[0], reason), "name a program that only you or the administrator can change"}
 		}
 	}

@@ -152,9 +152,17 @@ func NewRunner(s Settings, std terminal.Streams, resident bool, watch exec.Watch
 // NewGateway returns a gateway of settings with a runner. observer is nil if no one is
 // told of the calls, tell if no one is told of questions, see [gateway.Config].
 func NewGateway(s Settings, std terminal.Streams, runner *exec.Runner, log *slog.Logger, observer observe.Observer, tell func(text, link string)) *gateway.Gateway {
+	agent := s.Agent
+	if len(s.Agents) == 0 {
+		agent = ""
+	}
+	return newGateway(s, std, runner, log, observer, tell, agent, Session())
+}
+
+func newGateway(s Settings, std terminal.Streams, runner *exec.Runner, log *slog.Logger, observer observe.Observer, tell func(text, link string), agent, session string) *gateway.Gateway {
 	return gateway.New(gateway.Config{
 		Vaults: s.Served, Runner: runner, Backend: s.Backend, Limits: s.Limits, Disabled: !s.Enabled, OwnDay: s.DayStart > 0,
-		Agent: s.agentName(), Session: Session(), Getenv: std.Getenv, Log: log, Observe: observer, Notify: tell,
+		Agent: agent, Session: session, Getenv: std.Getenv, Log: log, Observe: observer, Notify: tell,
 	})
 }
 
@@ -178,10 +186,7 @@ func (o Opened) OfAgent(agent string) (*gateway.Gateway, error) {
 	if err != nil {
 		return nil, err
 	}
-	g := gateway.New(gateway.Config{
-		Vaults: s.Served, Runner: o.Runner, Backend: s.Backend, Limits: s.Limits, Disabled: !s.Enabled, OwnDay: s.DayStart > 0,
-		Agent: agent, Session: newSession(), Getenv: o.Std.Getenv, Log: o.Log, Observe: o.observer(), Notify: o.Notifier.Send,
-	})
+	g := newGateway(s, o.Std, o.Runner, o.Log, o.observer(), o.Notifier.Send, agent, newSession())
 	r := newReloader(g, f, s, o.Std, o.Log.With("agent", agent))
 	if o.running.read = f.source; early {
 		o.running.read = r.reload(read)

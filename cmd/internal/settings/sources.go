@@ -85,7 +85,11 @@ func NewFlags(name string) *Flags {
 	f.SetInterspersed(!takesCall(name))
 	for i, s := range table {
 		f.raws[i] = raw{name: s.name, boolean: s.kind == boolean}
-		flag := f.VarPF(&f.raws[i], s.name, "", usageOf(s))
+		usage := s.usage
+		if s.fallback != "" {
+			usage += " (default " + s.fallback + ")"
+		}
+		flag := f.VarPF(&f.raws[i], s.name, "", usage)
 		if s.kind == boolean {
 			flag.NoOptDefVal = "true"
 		}
@@ -99,13 +103,6 @@ func NewFlags(name string) *Flags {
 // takesCall reports whether a subcommand takes a command of the vault. The words
 // after that are the command's; other subcommands allow flags anywhere.
 func takesCall(name string) bool { return name == "run" || name == "dry-run" }
-
-func usageOf(s setting) string {
-	if s.fallback == "" {
-		return s.usage
-	}
-	return s.usage + " (default " + s.fallback + ")"
-}
 
 // Load reads the settings and returns them with what is left of args. The
 // priority is: flag, environment, profile, file, default. The managed settings of the machine
@@ -210,7 +207,7 @@ func (f *Flags) fromEnvironment(std terminal.Streams) error {
 	for _, entry := range std.Environ() {
 		name, text, _ := strings.Cut(entry, "=")
 		key, ours := strings.CutPrefix(name, envPrefix)
-		if !ours || isOther(key) {
+		if !ours || slices.Contains(otherVariables[:], key) {
 			continue
 		}
 		i := settingIndex(strings.ToLower(strings.ReplaceAll(key, "_", "-")))
@@ -229,22 +226,8 @@ func (f *Flags) fill(i int, text, origin string) {
 	}
 }
 
-func isOther(key string) bool {
-	for _, other := range otherVariables {
-		if key == other {
-			return true
-		}
-	}
-	return false
-}
-
 func settingIndex(name string) int {
-	for i := range table {
-		if table[i].name == name {
-			return i
-		}
-	}
-	return -1
+	return slices.IndexFunc(table[:], func(s setting) bool { return s.name == name })
 }
 
 // VariableOf returns the environment variable of a setting.
@@ -274,20 +257,16 @@ func (f *Flags) fromProfile() error {
 	}
 	values, ok := f.file.profiles[chosen.text]
 	if !ok {
-		return f.unknownProfile(chosen)
+		why := fmt.Sprintf("no settings file defines [profiles.%s]", quote.Short(chosen.text))
+		if f.file.info != nil {
+			why = f.file.noProfile(chosen.text)
+		}
+		return &terminal.UsageError{Reason: fmt.Sprintf("setting %q (%s): %s", "profile", chosen.origin, why)}
 	}
 	for name, text := range values {
 		f.fill(settingIndex(name), text, fmt.Sprintf("profile %s in %s", chosen.text, f.file.name))
 	}
 	return nil
-}
-
-func (f *Flags) unknownProfile(chosen raw) error {
-	reason := fmt.Sprintf("setting %q (%s): no settings file defines [profiles.%s]", "profile", chosen.origin, quote.Short(chosen.text))
-	if f.file.info != nil {
-		reason = fmt.Sprintf("setting %q (%s): %s", "profile", chosen.origin, f.file.noProfile(chosen.text))
-	}
-	return &terminal.UsageError{Reason: reason}
 }
 
 // noProfile says that the file has no such profile.
