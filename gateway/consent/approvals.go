@@ -503,26 +503,9 @@ func (*Damaged) Code() string { return "approval_damaged" }
 
 func (e *Damaged) Error() string { return fmt.Sprintf("question file %q: %s", e.Name, e.Reason) }
 
-// Unusable says that the folder cannot be written or read: the disk is full, the
-// folder is a link or accessible to others, or its lock is held.
-type Unusable struct {
-	Path   string
-	Reason string
-	Cause  error // may be nil
-}
+// Unusable says that the folder cannot be written or read, or its lock is held.
+type Unusable = private.Unusable
 
-// Code returns the name of the error for programs.
-func (*Unusable) Code() string { return "approvals_unusable" }
+var store = private.Store{Name: "approvals", Code: "approvals"}
 
-func (e *Unusable) Error() string { return fmt.Sprintf("approvals %q: %s", e.Path, e.Reason) }
-
-func (e *Unusable) Unwrap() error { return e.Cause }
-
-// unusable returns an error of this package for one of the system.
-func unusable(path string, err error) error {
-	if err == nil {
-		return nil
-	}
-	path, reason := private.Describe(path, err)
-	return &Unusable{Path: path, Reason: reason, Cause: err}
-}
+func unusable(path string, err error) error { return store.Unusable(path, err) }

@@ -73,7 +73,7 @@ func (d *Store) names() ([]string, error) {
 		return nil, unusable(d.dir, err)
 	}
 	if len(names) > maxFiles {
-		return nil, &Unusable{Path: d.dir, Reason: "has too many files"}
+		return nil, &Unusable{Store: store, Path: d.dir, Reason: "has too many files"}
 	}
 	slices.Sort(names)
 	return names, nil

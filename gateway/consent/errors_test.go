@@ -24,7 +24,7 @@ func TestTheCodesAndSentences(t *testing.T) {
 		{&Full{"questions", 64}, "approval_full", "limit of 64 questions reached"},
 		{&Invalid{"text", "is empty"}, "approval_invalid", "approval: text is empty"},
 		{&Damaged{"a.json", "is not what was written"}, "approval_damaged", `question file "a.json": is not what was written`},
-		{&Unusable{Path: "/a", Reason: "is not a folder"}, "approvals_unusable", `approvals "/a": is not a folder`},
+		{&Unusable{Store: store, Path: "/a", Reason: "is not a folder"}, "approvals_unusable", `approvals "/a": is not a folder`},
 	} {
 		if test.err.Code() != test.code || test.err.Error() != test.sentence {
 			t.Errorf("%s: %s", test.err.Code(), test.err)

@@ -273,7 +273,7 @@ func (d *Store) lock() (unlock func(), err error) {
 	path := filepath.Join(d.dir, lockFile)
 	unlock, err = private.Lock(context.Background(), path, patience)
 	if errors.Is(err, context.DeadlineExceeded) {
-		return nil, &Unusable{Path: path, Reason: "held by another process", Cause: err}
+		return nil, &Unusable{Store: store, Path: path, Reason: "held by another process", Cause: err}
 	}
 	return unlock, unusable(path, err)
 }

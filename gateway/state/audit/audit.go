@@ -27,7 +27,6 @@
 package audit
 
 import (
-	"errors"
 	"fmt"
 	"path/filepath"
 	"sync"
@@ -127,43 +126,15 @@ type folder struct{ dir string }
 
 func (p folder) file(name string) string { return filepath.Join(p.dir, name) }
 
-// Unusable says that the log could not be written or read: a full disk, missing
-// rights, a file or folder that is not this user's alone.
-type Unusable struct {
-	Path   string
-	Reason string
-	Cause  error // of the system, nil if there is none
-}
+// The errors of a log that could not be written or read, or whose lock another process held.
+type (
+	Unusable = private.Unusable
+	Busy     = private.Busy
+)
 
-// Code returns the name of the error for programs.
-func (*Unusable) Code() string { return "audit_unusable" }
+var store = private.Store{Name: "audit log", Code: "audit"}
 
-func (e *Unusable) Error() string { return fmt.Sprintf("audit log %q: %s", e.Path, e.Reason) }
-
-func (e *Unusable) Unwrap() error { return e.Cause }
-
-// unusable returns an error of this package for one of the system.
-func unusable(path string, err error) error {
-	var typed interface {
-		error
-		Code() string
-	}
-	if err == nil || errors.As(err, &typed) {
-		return err
-	}
-	path, reason := private.Describe(path, err)
-	return &Unusable{Path: path, Reason: reason, Cause: err}
-}
-
-// Busy says that another process held the lock until patience ended. Nothing was written.
-type Busy struct{ Path string }
-
-// Code returns the name of the error for programs.
-func (*Busy) Code() string { return "audit_busy" }
-
-func (e *Busy) Error() string {
-	return fmt.Sprintf("audit lock %q: held by another process", e.Path)
-}
+func unusable(path string, err error) error { return store.Unusable(path, err) }
 
 // Invalid says that a caller gave what no line can hold. Nothing was written.
 type Invalid struct{ Field, Value, Reason string }

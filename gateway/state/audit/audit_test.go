@@ -273,8 +273,8 @@ func TestErrorsAreForPeopleAndPrograms(t *testing.T) {
 		}
 		code, text string
 	}{
-		{&Unusable{Path: "/a", Reason: "is full"}, "audit_unusable", `audit log "/a": is full`},
-		{&Busy{"/a/audit.lock"}, "audit_busy", `audit lock "/a/audit.lock": held by another process`},
+		{&Unusable{Store: store, Path: "/a", Reason: "is full"}, "audit_unusable", `audit log "/a": is full`},
+		{&Busy{Store: store, Path: "/a/audit.lock"}, "audit_busy", `audit lock "/a/audit.lock": held by another process`},
 		{&Invalid{"note", "x", "is not a digest"}, "audit_invalid", `audit log: note "x": is not a digest`},
 		{&Damaged{"audit.jsonl", 3}, "audit_damaged", `audit log: "audit.jsonl", line 3: is not a line of this log`},
 	} {

@@ -88,7 +88,7 @@ func (c *Checkpoints) Sign() error {
 		case err != nil:
 			return err
 		case why == headUnreadable:
-			return &Unusable{Path: dir, Reason: why}
+			return &Unusable{Store: store, Path: dir, Reason: why}
 		}
 		*m = mark{h.end.seq, hex.EncodeToString(h.end.hash[:])}
 	}

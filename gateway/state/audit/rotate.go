@@ -28,7 +28,7 @@ func (l *Log) rotate(t *tail) (*tail, error) {
 		if young, err := l.isYoung(t, t.head.first); err != nil {
 			return nil, err
 		} else if young {
-			return nil, &Unusable{Path: l.folder.dir, Reason: fmt.Sprintf(
+			return nil, &Unusable{Store: store, Path: l.folder.dir, Reason: fmt.Sprintf(
 				"is full: there are %d files of %d bytes, and the oldest has lines that are younger than %d days",
 				l.limits.MaxFiles, l.limits.FileSize, l.limits.MinAge/(24*time.Hour))}
 		}

@@ -223,20 +223,12 @@ func (l *Log) lock() (unlock func(), err error) {
 
 func (p folder) lock() (unlock func(), err error) {
 	unlock, err = private.Lock(context.Background(), p.file(lockFile), patience)
-	return unlock, p.lockError(err)
+	return unlock, store.Locked(p.file(lockFile), err)
 }
 
 // lockToRead takes the same lock for readers. On a read-only file system there is no writer, and
 // it succeeds without a lock.
 func (p folder) lockToRead() (unlock func(), err error) {
 	unlock, err = private.LockToRead(p.file(lockFile), patience)
-	return unlock, p.lockError(err)
-}
-
-// lockError returns an error of this package for one of locking.
-func (p folder) lockError(err error) error {
-	if errors.Is(err, context.DeadlineExceeded) {
-		return &Busy{Path: p.file(lockFile)}
-	}
-	return unusable(p.file(lockFile), err)
+	return unlock, store.Locked(p.file(lockFile), err)
 }

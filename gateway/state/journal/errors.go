@@ -1,59 +1,20 @@
 package journal
 
 import (
-	"errors"
 	"fmt"
 
 	"vaultwicket/gateway/state/private"
 )
 
-// Unusable says that the journal cannot be written or read: the disk is full, the folder is
-// read-only, is a link or is accessible to others. No partial write remains.
-type Unusable struct {
-	Path   string
-	Reason string
-	Cause  error // may be nil
-}
+// The errors of a journal that cannot be written or read, or whose lock another process held.
+type (
+	Unusable = private.Unusable
+	Busy     = private.Busy
+)
 
-// Code returns the name of the error for programs.
-func (*Unusable) Code() string { return "journal_unusable" }
+var store = private.Store{Name: "journal", Code: "journal"}
 
-func (e *Unusable) Error() string { return fmt.Sprintf("journal %q: %s", e.Path, e.Reason) }
-
-func (e *Unusable) Unwrap() error { return e.Cause }
-
-// unusable returns an error of this package for one of the system.
-func unusable(path string, err error) error {
-	if err == nil || isTyped(err) {
-		return err
-	}
-	path, reason := private.Describe(path, err)
-	return &Unusable{Path: path, Reason: reason, Cause: err}
-}
-
-// isTyped reports whether err is one of this package's errors.
-func isTyped(err error) bool {
-	var typed interface {
-		error
-		Code() string
-	}
-	return errors.As(err, &typed)
-}
-
-// Busy says that another process held the lock until the time was up.
-type Busy struct {
-	Path  string
-	Cause error // of the context
-}
-
-// Code returns the name of the error for programs.
-func (*Busy) Code() string { return "journal_busy" }
-
-func (e *Busy) Error() string {
-	return fmt.Sprintf("journal lock %q: held by another process", e.Path)
-}
-
-func (e *Busy) Unwrap() error { return e.Cause }
+func unusable(path string, err error) error { return store.Unusable(path, err) }
 
 // Damaged says that a record differs from what was written.
 type Damaged struct {

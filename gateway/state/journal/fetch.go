@@ -123,9 +123,8 @@ func (j *Journal) segments() ([]segment, error) {
 		return nil, err
 	}
 	unlock, err := private.LockToRead(j.folder.file(appendLock), patience)
-	err = j.folder.lockError(appendLock, err)
 	if err != nil {
-		return nil, err
+		return nil, store.Locked(j.folder.file(appendLock), err)
 	}
 	defer unlock()
 	seen, err := j.folder.list()

@@ -211,7 +211,7 @@ func (j *Journal) Lock(ctx context.Context) (unlock func(), err error) {
 		return nil, err
 	}
 	unlock, err = private.Lock(ctx, j.folder.file(writerLock), 0)
-	return unlock, j.folder.lockError(writerLock, err)
+	return unlock, store.Locked(j.folder.file(writerLock), err)
 }
 
 // Extent is how far the journal has grown; it differs after each entry. It is zero if nothing can
@@ -234,13 +234,5 @@ func (j *Journal) Extent() Extent {
 // lockAppend takes the lock of writers.
 func (p folder) lockAppend() (unlock func(), err error) {
 	unlock, err = private.Lock(context.Background(), p.file(appendLock), patience)
-	return unlock, p.lockError(appendLock, err)
-}
-
-// lockError returns an error of this package for one of locking.
-func (p folder) lockError(name string, err error) error {
-	if errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) {
-		return &Busy{Path: p.file(name), Cause: err}
-	}
-	return unusable(p.file(name), err)
+	return unlock, store.Locked(p.file(appendLock), err)
 }

@@ -459,3 +459,12 @@ func TestVaultsAreApart(t *testing.T) {
 }
 
 func openAt(dir, vault string, limits Limits) *Journal { return OpenAs(dir, vault, vault, limits) }
+
+// isTyped reports whether err has a code for programs.
+func isTyped(err error) bool {
+	_, typed := errors.AsType[interface {
+		error
+		Code() string
+	}](err)
+	return typed
+}
