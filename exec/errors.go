@@ -20,9 +20,6 @@ const (
 	CodeVaultNotFound = frame.CodeVaultNotFound
 	CodeVaultStarting = "vault_starting"
 	CodePlatform      = "unsupported_platform"
-	// CodeStateUnavailable: the journal or the audit log cannot take the record of
-	// a change, so nothing was changed.
-	CodeStateUnavailable = frame.CodeStateUnavailable
 )
 
 // The codes of a [Failure]: the client has answered, and the answer is no.
@@ -30,16 +27,12 @@ const (
 	CodeNoSuchNote     = frame.CodeNotFound
 	CodeAlreadyExists  = frame.CodeAlreadyExists
 	CodeAmbiguous      = frame.CodeAmbiguous
-	CodeConflict       = frame.CodeConflict
-	CodeAccessDenied   = frame.CodeAccessDenied
 	CodeNotConfigured  = frame.CodeNotConfigured
 	CodeEmptyOutput    = "empty_output"
 	CodeNotApplied     = "not_applied"
-	CodeBadValue       = frame.CodeBadValue // only the embedded program reports it
 	CodeCLIError       = frame.CodeCLIError
 	CodeNeedsApp       = frame.CodeNeedsApp
 	CodeTargetRequired = frame.CodeTargetRequired
-	CodeUnconfirmed    = frame.CodeUnconfirmed // only the embedded program reports it
 )
 
 // The codes of a [Stopped]: the call was ended before its answer was complete.

@@ -276,26 +276,16 @@ func exportLines(ctx context.Context, std terminal.Streams, state string, out io
 	to := bufio.NewWriter(out)
 	for _, part := range auditParts(state) {
 		p := exportedPart{auditPart: part}
-		for line, err := range audit.List(part.folder, audit.Filter{}) {
-			if ctx.Err() != nil {
-				return done, ctx.Err()
-			}
-			if isDamage(err) {
-				done.damaged++
-				noteDamage(std, err)
-				continue
-			}
-			if err != nil {
-				return done, err
-			}
+		damaged, err := eachLine(ctx, std, audit.List(part.folder, audit.Filter{}), func(line audit.Line) error {
 			text, err := encodeLine(line)
-			if err != nil {
-				return done, err
+			if err == nil {
+				p.lines, p.last, p.hash = p.lines+1, line.Seq, sha256.Sum256([]byte(text))
+				_, err = to.WriteString(text + "\n")
 			}
-			p.lines, p.last, p.hash = p.lines+1, line.Seq, sha256.Sum256([]byte(text))
-			if _, err := to.WriteString(text + "\n"); err != nil {
-				return done, err
-			}
+			return err
+		})
+		if done.damaged += damaged; err != nil {
+			return done, err
 		}
 		if p.lines > 0 {
 			done.parts = append(done.parts, p)

@@ -100,24 +100,53 @@ func listAudit(ctx context.Context, std terminal.Streams, args []string) error {
 	if limit > 0 {
 		q.filter.Limit++ // one more tells whether there are more
 	}
-	for line, err := range newestLines(std, audit.Lines(state, q.filter), limit) {
-		switch {
-		case ctx.Err() != nil:
-			return terminal.Silent(terminal.ExitInterrupted)
-		case isDamage(err):
-			noteDamage(std, err)
-			continue
-		case err != nil:
-			return auditError(err)
-		}
+	_, err = eachLine(ctx, std, newestLines(std, audit.Lines(state, q.filter), limit), func(line audit.Line) error {
 		if err := to.write(line); err != nil {
 			return fmt.Errorf("write the output: %w", err)
 		}
+		return nil
+	})
+	if err != nil {
+		return lineError(err)
 	}
 	if err := to.end(); err != nil {
 		return fmt.Errorf("write the output: %w", err)
 	}
 	return nil
+}
+
+// eachLine calls do with the lines that can be read, and prints a note for each other one, of which
+// it returns the number. It ends with ctx.
+func eachLine(ctx context.Context, std terminal.Streams, lines iter.Seq2[audit.Line, error], do func(audit.Line) error) (damaged int, err error) {
+	for line, err := range lines {
+		if ctx.Err() != nil {
+			return damaged, ctx.Err()
+		}
+		if _, isDamage := errors.AsType[*audit.Damaged](err); isDamage {
+			damaged++
+			terminal.Notef(std.Err, "%s", clean.Line(err.Error()))
+			continue
+		}
+		if err != nil {
+			return damaged, err
+		}
+		if err := do(line); err != nil {
+			return damaged, err
+		}
+	}
+	return damaged, nil
+}
+
+// lineError is the error of a subcommand for one of [eachLine].
+func lineError(err error) error {
+	var coded interface{ Code() string }
+	switch {
+	case errors.Is(err, context.Canceled):
+		return terminal.Silent(terminal.ExitInterrupted)
+	case errors.As(err, &coded):
+		return auditError(err)
+	}
+	return err
 }
 
 // newestLines keeps the newest lines up to the limit; if there are more, it prints a note.
@@ -144,15 +173,6 @@ func newestLines(std terminal.Streams, lines iter.Seq2[audit.Line, error], limit
 			}
 		}
 	}
-}
-
-func isDamage(err error) bool {
-	var damaged *audit.Damaged
-	return errors.As(err, &damaged)
-}
-
-func noteDamage(std terminal.Streams, err error) {
-	terminal.Notef(std.Err, "%s", clean.Line(err.Error()))
 }
 
 // lineWriter prints lines one by one: a log can be larger than memory.

@@ -74,16 +74,7 @@ func replayAudit(ctx context.Context, std terminal.Streams, args []string) error
 	}
 	counts, unknown := map[whatIfRow]int{}, map[string]int{}
 	suspects := map[string]bool{} // the sessions that have read signs
-	for line, err := range audit.Lines(state, w.filter) {
-		switch {
-		case ctx.Err() != nil:
-			return terminal.Silent(terminal.ExitInterrupted)
-		case isDamage(err):
-			noteDamage(std, err)
-			continue
-		case err != nil:
-			return auditError(err)
-		}
+	_, err = eachLine(ctx, std, audit.Lines(state, w.filter), func(line audit.Line) error {
 		for _, o := range w.outcomes(line, suspects) {
 			if o.outcome == "" {
 				unknown[o.rule]++
@@ -91,6 +82,10 @@ func replayAudit(ctx context.Context, std terminal.Streams, args []string) error
 			}
 			counts[whatIfRow{Day: line.Time.Local().Format(time.DateOnly), Rule: o.rule, Outcome: o.outcome}]++
 		}
+		return nil
+	})
+	if err != nil {
+		return lineError(err)
 	}
 	rows := []whatIfRow{}
 	for row, n := range counts {

@@ -49,7 +49,9 @@ func (b backups) keep(f file, now time.Time) (string, error) {
 		os.Remove(name)
 		return "", environment(name, err)
 	}
-	b.prune()
+	for _, old := range b.names()[min(len(b.names()), maxBackups):] {
+		_ = os.Remove(filepath.Join(b.folder, old))
+	}
 	if f.missing() {
 		return "", nil
 	}
@@ -81,14 +83,6 @@ func (b backups) names() []string {
 	slices.Sort(names)
 	slices.Reverse(names)
 	return names
-}
-
-func (b backups) prune() {
-	if names := b.names(); len(names) > maxBackups {
-		for _, name := range names[maxBackups:] {
-			_ = os.Remove(filepath.Join(b.folder, name))
-		}
-	}
 }
 
 // original is the content of a file before a change, or that there was none.

@@ -56,7 +56,11 @@ func (s Session) Run(ctx context.Context) error {
 	}
 	c, ok := Find(s.Client)
 	if !ok {
-		return s.unknown()
+		help := `"vaultwicket install --list" shows the clients`
+		if near := s.Nearest(s.Client, IDs()); near != "" {
+			help = fmt.Sprintf("did you mean %q?", near)
+		}
+		return usage(fmt.Sprintf("unknown client %q", s.Client), help)
 	}
 	switch {
 	case s.Print:
@@ -72,14 +76,6 @@ var ErrDeclined = errors.New("nothing was written: the user declined")
 
 func usage(reason, help string) *Error {
 	return &Error{Class: Usage, Reason: reason, Help: help}
-}
-
-func (s Session) unknown() error {
-	help := `"vaultwicket install --list" shows the clients`
-	if near := s.Nearest(s.Client, IDs()); near != "" {
-		help = fmt.Sprintf("did you mean %q?", near)
-	}
-	return usage(fmt.Sprintf("unknown client %q", s.Client), help)
 }
 
 // check rejects options that cannot be combined.

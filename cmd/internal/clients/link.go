@@ -19,27 +19,24 @@ func (c Client) Link(s Server) string {
 	return c.link(s, entry)
 }
 
-func cursorLink(s Server, entry document.Object) string {
-	return "cursor://anysphere.cursor-deeplink/mcp/install?name=" + url.QueryEscape(s.Name) + "&config=" + base64Of(entry)
+// configLink is a link with the name of the server and its entry, which write encodes.
+func configLink(page string, write func(document.Object) string) func(Server, document.Object) string {
+	return func(s Server, entry document.Object) string {
+		return page + "?name=" + url.QueryEscape(s.Name) + "&config=" + write(entry)
+	}
 }
 
-func studioLink(s Server, entry document.Object) string {
-	return "lmstudio://add_mcp?name=" + url.QueryEscape(s.Name) + "&config=" + base64Of(entry)
-}
-
-func base64Of(entry document.Object) string {
+func inBase64(entry document.Object) string {
 	return url.QueryEscape(base64.StdEncoding.EncodeToString([]byte(document.RenderJSONLine(entry))))
 }
+
+func inJSON(entry document.Object) string { return escaped(document.RenderJSONLine(entry)) }
 
 func codeLink(scheme string) func(Server, document.Object) string {
 	return func(s Server, _ document.Object) string {
 		entry := append(document.Object{{Key: "name", Value: s.Name}}, commandAndArgs(s)...)
 		return scheme + ":mcp/install?" + escaped(document.RenderJSONLine(entry))
 	}
-}
-
-func kiroLink(s Server, entry document.Object) string {
-	return "https://kiro.dev/launch/mcp/add?name=" + url.QueryEscape(s.Name) + "&config=" + escaped(document.RenderJSONLine(entry))
 }
 
 func gooseLink(s Server, _ document.Object) string {

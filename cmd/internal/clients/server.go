@@ -86,12 +86,8 @@ func oneCommand(after ...document.Member) func(Server) document.Object {
 func remote(address string, before ...document.Member) func(Server, string) document.Object {
 	return func(s Server, token string) document.Object {
 		return append(append(document.Object{}, before...),
-			document.Member{Key: address, Value: s.URL}, document.Member{Key: "headers", Value: bearer(token)})
+			document.Member{Key: address, Value: s.URL}, document.Member{Key: "headers", Value: document.Object{{Key: "Authorization", Value: "Bearer " + token}}})
 	}
-}
-
-func bearer(token string) document.Object {
-	return document.Object{{Key: "Authorization", Value: "Bearer " + token}}
 }
 
 // codexStdio names the variables of the desktop, which Codex does not pass on by

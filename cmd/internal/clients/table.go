@@ -46,7 +46,7 @@ var table = []Client{
 	{
 		ID: "cursor", Name: "Cursor", format: relaxedJSON, place: []string{"mcpServers"}, after: "Reload the server in its settings, or restart it.",
 		user: files{all: []string{"~/.cursor/mcp.json"}}, project: files{all: []string{".cursor/mcp.json"}},
-		programs: []string{"cursor"}, link: cursorLink,
+		programs: []string{"cursor"}, link: configLink("cursor://anysphere.cursor-deeplink/mcp/install", inBase64),
 		shape: shape{stdio: commandAndArgs, http: remote("url"), token: "${env:VAR}"},
 	},
 	{
@@ -145,11 +145,11 @@ var table = []Client{
 		shape: shape{stdio: commandAndArgs, http: remote("url"), token: "${VAR}"},
 	},
 	{
-		ID: "lm-studio", Name: "LM Studio", format: strictJSON, place: []string{"mcpServers"}, after: automatic, link: studioLink, shape: plain,
+		ID: "lm-studio", Name: "LM Studio", format: strictJSON, place: []string{"mcpServers"}, after: automatic, link: configLink("lmstudio://add_mcp", inBase64), shape: plain,
 		user: files{all: []string{"~/.lmstudio/mcp.json"}, darwin: []string{"~/.lmstudio/mcp.json", "~/.cache/lm-studio/mcp.json"}},
 	},
 	{
-		ID: "kiro", Name: "Kiro", format: strictJSON, place: []string{"mcpServers"}, after: automatic, link: kiroLink,
+		ID: "kiro", Name: "Kiro", format: strictJSON, place: []string{"mcpServers"}, after: automatic, link: configLink("https://kiro.dev/launch/mcp/add", inJSON),
 		user: files{all: []string{"~/.kiro/settings/mcp.json"}}, project: files{all: []string{".kiro/settings/mcp.json"}},
 		programs: []string{"kiro"}, shape: shape{stdio: commandAndArgs, http: remote("url"), token: "${VAR}"},
 	},
