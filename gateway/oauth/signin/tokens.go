@@ -167,9 +167,9 @@ func (t *tokens) holder(token string) (h Holder) {
 func (t *tokens) Create(ctx context.Context, info oauth2.TokenInfo) error {
 	now := t.now()
 	client, _ := ctx.Value(clientKey{}).(Client)
-	t.mu.Lock()
-	defer t.mu.Unlock()
 	if issued := info.GetCode(); issued != "" {
+		t.mu.Lock()
+		defer t.mu.Unlock()
 		for key, old := range t.codes {
 			if !now.Before(old.until) || len(t.codes) >= maxCodes {
 				delete(t.codes, key)
@@ -198,6 +198,8 @@ func (t *tokens) Create(ctx context.Context, info oauth2.TokenInfo) error {
 	if err != nil {
 		return err
 	}
+	t.mu.Lock() // not before: every call asks whose its token is
+	defer t.mu.Unlock()
 	if from, ok := info.(oauth2.ExtendableTokenInfo); ok {
 		if known := t.codes[from.GetExtension().Get(codeField)]; known != nil {
 			known.grant = id
@@ -216,19 +218,17 @@ func (t *tokens) Create(ctx context.Context, info oauth2.TokenInfo) error {
 func (t *tokens) GetByCode(_ context.Context, text string) (oauth2.TokenInfo, error) {
 	t.mu.Lock()
 	known := t.codes[hashed(text)]
-	again := known != nil && known.used
+	again, grant := false, ""
 	if known != nil {
+		again, grant = known.used, known.grant
 		known.used = true
 	}
 	t.mu.Unlock()
 	switch {
-	case known == nil, !t.now().Before(known.until):
+	case known == nil, !t.now().Before(known.until), again && grant == "":
 		return nil, nil
 	case again:
-		if known.grant == "" {
-			return nil, nil
-		}
-		_, err := t.store.Remove(known.grant)
+		_, err := t.store.Remove(grant)
 		return nil, err
 	}
 	return known.info, nil
