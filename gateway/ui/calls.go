@@ -243,14 +243,13 @@ func (p *page) oneCall(r request) view {
 	return view{template: "call", title: "Call", data: data}
 }
 
-// chart is a chart of bars, which the page draws as SVG, with a title and a description; the
+// chart is a chart of bars, which the page draws as SVG of the size below, with a description; the
 // numbers are in a table next to it.
 type chart struct {
-	Width, Height int
-	Title, About  string
-	Slots         []slot
-	Labels        []label
-	Each          int // hours of a slot
+	About  string
+	Slots  []slot
+	Labels []string // of the time, at equal distances
+	Each   int      // hours of a slot
 }
 
 // slot is the hours of one bar. Query is that of the view of its calls.
@@ -267,12 +266,6 @@ type bar struct {
 	Class               string
 }
 
-// label is a text below the bars.
-type label struct {
-	X    int
-	Text string
-}
-
 const (
 	width, height = 720, 120
 	below         = 18 // for the labels
@@ -283,7 +276,7 @@ const (
 // chartOf returns a chart of the calls of some hours, in the time zone in.
 func chartOf(hours []activity.Hour, in *time.Location) chart {
 	hours, each := together(hours)
-	c := chart{Width: width, Height: height, Title: "Calls over time", Each: each}
+	c := chart{Each: each}
 	most, calls, denied := 1, 0, 0
 	for _, h := range hours {
 		all := h.Allowed + h.Denied + h.Failed + h.Asked
@@ -325,7 +318,7 @@ func chartOf(hours []activity.Hour, in *time.Location) chart {
 	}
 	every := max(1, (len(hours)+mostLabels-1)/mostLabels)
 	for i := 0; i < len(hours); i += every {
-		c.Labels = append(c.Labels, label{i * width / len(hours), hours[i].Start.In(in).Format(form)})
+		c.Labels = append(c.Labels, hours[i].Start.In(in).Format(form))
 	}
 	return c
 }

@@ -34,7 +34,7 @@ func TestBarsStayInside(t *testing.T) {
 			for _, one := range c.Slots {
 				for _, b := range one.Bars {
 					drawn[b.Class] = true
-					if b.X < 0 || b.Y < 0 || b.Width < 1 || b.Height < 1 || b.X+b.Width > c.Width || b.Y+b.Height > c.Height-below {
+					if b.X < 0 || b.Y < 0 || b.Width < 1 || b.Height < 1 || b.X+b.Width > width || b.Y+b.Height > height-below {
 						t.Fatalf("%d hours of %+v: %+v", n, h, b)
 					}
 				}
@@ -51,7 +51,7 @@ func TestBarsStayInside(t *testing.T) {
 
 func TestAChartSaysWhatItShows(t *testing.T) {
 	c := chartOf(hours(2, activity.Hour{Allowed: 3, Denied: 1}), time.FixedZone("", 3600))
-	if c.About != "8 calls, 2 denied; at most 4 in an hour" || c.Slots[0].Title != "Wed 4 Mar 11:00: 3 allowed, 1 denied" || c.Labels[0].Text != "11:00" {
+	if c.About != "8 calls, 2 denied; at most 4 in an hour" || c.Slots[0].Title != "Wed 4 Mar 11:00: 3 allowed, 1 denied" || c.Labels[0] != "11:00" {
 		t.Errorf("%+v", c)
 	}
 	if c := chartOf(hours(3, activity.Hour{}), time.UTC); c.About != "No calls" {

@@ -110,10 +110,7 @@ type countedLines struct {
 // changes shows the journal of a vault. Changes of notes that are hidden are not in it.
 func (p *page) changes(r request) view {
 	values := r.URL.Query()
-	data := changesData{Vaults: p.Gateway.VaultNames(), Vault: values.Get("vault"), Caller: values.Get("caller"), Batch: values.Get("batch"), Note: values.Get("note")}
-	if data.Vault == "" && len(data.Vaults) > 0 {
-		data.Vault = data.Vaults[0]
-	}
+	data := changesData{Vaults: p.Gateway.VaultNames(), Vault: p.vaultOf(r), Caller: values.Get("caller"), Batch: values.Get("batch"), Note: values.Get("note")}
 	query := url.Values{"vault": {data.Vault}}
 	filters := []string{"note", "caller", "batch"}
 	for _, name := range filters {

@@ -238,9 +238,7 @@ func (g *guard) trade(w http.ResponseWriter, r *http.Request, code string) {
 
 // goOn answers with a page that loads the first view.
 func (g *guard) goOn(w http.ResponseWriter) {
-	w.Header().Set("Content-Type", "text/html; charset=utf-8")
-	fmt.Fprintf(w, `<!doctype html><html lang="en"><head><meta charset="utf-8"><title>vaultwicket</title>`+
-		`<meta http-equiv="refresh" content="0; url=%[1]s"><link rel="icon" href="%[1]sassets/icon.svg"></head><body><p><a href="%[1]s">Continue</a></p></body></html>`+"\n", g.base)
+	bare(w, http.StatusOK, `<meta http-equiv="refresh" content="0; url=`+g.base+`"><link rel="icon" href="`+g.base+`assets/icon.svg">`, `<p><a href="`+g.base+`">Continue</a></p>`)
 }
 
 // lead answers a link to a question with a page that is the same for every question and visitor.
@@ -250,9 +248,8 @@ func lead(w http.ResponseWriter, r *http.Request, ref string) {
 		serveAsset(w, r, ref)
 		return
 	}
-	w.Header().Set("Content-Type", "text/html; charset=utf-8")
-	fmt.Fprintf(w, `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>vaultwicket</title><link rel="icon" href="%[1]s%[2]s"><script src="%[1]s%[3]s" defer></script></head>`+
-		`<body><main><h1>An agent asks for your approval</h1><p>This browser is not signed in. Open the link that &quot;vaultwicket ui&quot; prints in it: the question is under Approvals.</p></main></body></html>`+"\n", consent.LinkPath, questionIcon, questionScript)
+	bare(w, http.StatusOK, `<link rel="icon" href="`+consent.LinkPath+questionIcon+`"><script src="`+consent.LinkPath+questionScript+`" defer></script>`,
+		`<h1>An agent asks for your approval</h1><p>This browser is not signed in. Open the link that &quot;vaultwicket ui&quot; prints in it: the question is under Approvals.</p>`)
 }
 
 // The files of the page of a link. They are no names of questions.
@@ -263,10 +260,14 @@ const (
 
 // refuse answers with a page that says why, without a link.
 func refuse(w http.ResponseWriter, status int, text string) {
+	bare(w, status, "", "<h1>"+http.StatusText(status)+"</h1><p>"+html.EscapeString(text)+"</p>")
+}
+
+// bare answers with a page without a view. Its head and body are HTML.
+func bare(w http.ResponseWriter, status int, head, body string) {
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	w.WriteHeader(status)
-	fmt.Fprintf(w, `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>vaultwicket</title></head>`+
-		`<body><main><h1>%s</h1><p>%s</p></main></body></html>`+"\n", http.StatusText(status), html.EscapeString(text))
+	fmt.Fprintln(w, `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>vaultwicket</title>`+head+`</head><body><main>`+body+`</main></body></html>`)
 }
 
 // LinkLife is how long a link can be opened.

@@ -130,7 +130,7 @@ func (c *Calls) wanted(f Filter) iter.Seq2[uint64, *row] {
 		if one.text == "" {
 			continue
 		}
-		number, known := c.names.find(one.text)
+		number, known := c.names.numbers[one.text]
 		exact = append(exact, func(r *row) bool { return known && one.of(r) == number })
 	}
 	is := func(number uint64, r *row) bool {
@@ -288,9 +288,3 @@ func (n *names) number(text string) name {
 }
 
 func (n *names) text(number name) string { return n.texts[number] }
-
-// find returns the number of a text that some call has.
-func (n *names) find(text string) (name, bool) {
-	number, known := n.numbers[text]
-	return number, known
-}
