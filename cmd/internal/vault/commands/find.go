@@ -23,7 +23,6 @@ import (
 	"vaultwicket/cmd/internal/vault/knowledge"
 	"vaultwicket/cmd/internal/vault/knowledge/cache"
 	"vaultwicket/cmd/internal/vault/knowledge/index"
-	"vaultwicket/cmd/internal/vault/lookup"
 	"vaultwicket/cmd/internal/vault/markdown"
 	"vaultwicket/cmd/internal/vault/meaning"
 	"vaultwicket/cmd/internal/vault/query"
@@ -151,7 +150,6 @@ func findNotes(v *command.Vault, p command.Values) (command.Reply, error) {
 		Now:      time.Date(today.Year(), today.Month(), today.Day(), 0, 0, 0, 0, today.Location()),
 		Wanted:   wanted,
 		Read:     f.read,
-		Resolve:  f.resolve,
 		Daily:    f.daily(),
 		Modified: f.modified,
 	}
@@ -284,32 +282,6 @@ func (f *finding) read(p string, use func(find.Content)) error {
 	})
 	use(c)
 	return nil
-}
-
-// resolve is [find.Vault].Resolve. Most links are told by the names alone not to lead to one of the files.
-func (f *finding) resolve(links []find.Lead, to []string) {
-	wanted := map[lookup.Key]bool{}
-	for _, p := range to {
-		for _, key := range lookup.Keys(p) {
-			wanted[key] = true
-		}
-	}
-	for _, l := range links {
-		if l.Text != "" {
-			wanted[lookup.KeyOf(l.Target, l.From)] = true
-		}
-	}
-	names := f.x.Namesakes(wanted)
-	for i := range links {
-		l := &links[i]
-		target := ""
-		if wanted[lookup.KeyOf(l.Target, l.From)] {
-			if place, known := names.Resolve(l.Target, l.From); known {
-				target = names.Path(place)
-			}
-		}
-		l.Target = target
-	}
 }
 
 // contentOf returns the sections of a note.

@@ -12,10 +12,12 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unicode"
 	"unicode/utf8"
 
 	"pgregory.net/rapid"
 
+	"vaultwicket/cmd/internal/vault/lookup"
 	_ "vaultwicket/tests/sameseed"
 )
 
@@ -445,5 +447,46 @@ func TestANoteThatCannotBeRead(t *testing.T) {
 	end()
 	if _, err := x.View(everything).Ask(ended, "mortgage", v, 10); !errors.Is(err, context.Canceled) {
 		t.Errorf("after the end of the call: %v", err)
+	}
+}
+
+// Links lead to the same among the few files with a key as among all.
+func TestFilesWithTheNamesOfLinks(t *testing.T) {
+	var docs notes = map[string]string{}
+	paths := []string{"Alpha.md", "a/Alpha.md", "a/b/Alpha.md", "a/Plan.md", "b/Plan.md", "b/plan.png", "x.md.md", "cafe\u0301.md", "b/Caf\u00e9.md"}
+	for _, path := range paths {
+		docs[path] = ""
+	}
+	x, _ := docs.vault()
+	all := lookup.New(paths)
+	saved, err := load(x.saved(), "test")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, source := range paths {
+		for _, target := range []string{"Alpha", "b/alpha", "./Alpha", "plan", "plan.png", "x", "x.md", "caf\u00e9", "nothing", "../Alpha"} {
+			for _, x := range []*Index{x, saved} {
+				few := lookup.New(x.named(map[lookup.Key]bool{lookup.KeyOf(target, source): true}))
+				place, ok := few.Resolve(target, source)
+				want, there := all.Resolve(target, source)
+				if ok != there || ok && few.Path(place) != all.Path(want) || few.Len() == len(paths) {
+					t.Errorf("[[%s]] in %s leads to %d, %v among %d names, want %d, %v", target, source, place, ok, few.Len(), want, there)
+				}
+			}
+		}
+	}
+}
+
+// What words of other scripts begin with tells that they have no form of ASCII.
+func TestLettersThatStayOutsideASCII(t *testing.T) {
+	for r := range unicode.MaxRune {
+		if !isFar(r) || !isWordRune(r) {
+			continue
+		}
+		for _, form := range forms(string(r)) {
+			if classOf[form[0]]&inWord != 0 {
+				t.Errorf("%U: %q", r, form)
+			}
+		}
 	}
 }

@@ -13,6 +13,8 @@ import (
 	"math/bits"
 	"slices"
 	"strings"
+
+	"vaultwicket/cmd/internal/vault/lookup"
 )
 
 // Kind says what a file is.
@@ -60,6 +62,7 @@ type file struct {
 	kind     Kind
 	language languageSet // none where it is not known
 	length   int32       // of the body, in words
+	key      lookup.Key  // of its name
 }
 
 // segment is an inverted index of some files. It does not change.
@@ -166,7 +169,7 @@ func (b *builder) add(d Doc) {
 		w.last, w.count, w.fields = place, 0, 0
 	}
 	b.seen = b.seen[:0]
-	b.files = append(b.files, file{path: d.Path, stamp: d.Stamp, kind: d.Kind, language: likely(counts), length: length})
+	b.files = append(b.files, file{path: d.Path, stamp: d.Stamp, kind: d.Kind, language: likely(counts), length: length, key: lookup.Keys(d.Path)[0]})
 }
 
 // splitPath returns the folder and the name without its extension. An attachment is found by its extension as well.
@@ -446,6 +449,20 @@ func (x *Index) len(from int) (files int) {
 		files += len(x.segments[i].files)
 	}
 	return files
+}
+
+// named returns the files to which links with some keys may lead, hidden ones too.
+func (x *Index) named(keys map[lookup.Key]bool) (paths []string) {
+	for i, s := range x.segments {
+		for j := range s.files {
+			f := &s.files[j]
+			at := len(f.path) - len(".md.md") // such a name has two keys
+			if (keys[f.key] || at > 0 && f.path[at] == '.' && keys[lookup.Keys(f.path)[1]]) && !x.dead[i][j] {
+				paths = append(paths, f.path)
+			}
+		}
+	}
+	return paths
 }
 
 // Len returns the number of files.

@@ -78,8 +78,8 @@ func parse(question string) (terms []*term, phrases [][]string) {
 	return terms, phrases
 }
 
-// lookup is the vocabulary of a view.
-type lookup struct {
+// vocabulary has the words of a view.
+type vocabulary struct {
 	*View
 	known map[string]usage
 	lists []map[int][]posting // by segment and word: what was asked for
@@ -93,8 +93,8 @@ type posting struct {
 	in    fields
 }
 
-func (w *View) lookup() *lookup {
-	l := &lookup{View: w, known: map[string]usage{}, lists: make([]map[int][]posting, len(w.x.segments))}
+func (w *View) vocabulary() *vocabulary {
+	l := &vocabulary{View: w, known: map[string]usage{}, lists: make([]map[int][]posting, len(w.x.segments))}
 	for i := range l.lists {
 		l.lists[i] = map[int][]posting{}
 	}
@@ -102,7 +102,7 @@ func (w *View) lookup() *lookup {
 }
 
 // postings returns the visible files of a segment that have a word, in their order.
-func (l *lookup) postings(segment int, word string) []posting {
+func (l *vocabulary) postings(segment int, word string) []posting {
 	s, seen := l.x.segments[segment], l.visible[segment]
 	at, known := slices.BinarySearch(s.words, word)
 	if !known {
@@ -132,7 +132,7 @@ type usage struct {
 	languages languageSet
 }
 
-func (l *lookup) usage(word string) usage {
+func (l *vocabulary) usage(word string) usage {
 	u, known := l.known[word]
 	if known {
 		return u
@@ -148,11 +148,11 @@ func (l *lookup) usage(word string) usage {
 	return u
 }
 
-func (l *lookup) frequency(word string) int { return l.usage(word).files }
+func (l *vocabulary) frequency(word string) int { return l.usage(word).files }
 
 // answer fills in what answers a term. Words that only hidden files have answer nothing and are
 // near nothing.
-func (l *lookup) answer(t *term) {
+func (l *vocabulary) answer(t *term) {
 	ascii := t.word[0] < 0x80
 	if l.frequency(t.word) > 0 {
 		t.answers = append(t.answers, answer{word: t.word, weight: 1})
@@ -183,12 +183,12 @@ func (l *lookup) answer(t *term) {
 }
 
 // idf is the weight of a term by how many files have it, as of BM25.
-func (l *lookup) idf(files int) float64 {
+func (l *vocabulary) idf(files int) float64 {
 	return math.Log(1 + (float64(l.files)-float64(files)+0.5)/(float64(files)+0.5))
 }
 
 // any returns how many visible files have one of some words.
-func (l *lookup) any(words []answer) (n int) {
+func (l *vocabulary) any(words []answer) (n int) {
 	for i, s := range l.x.segments {
 		has := make([]bool, len(s.files))
 		for _, a := range words {
@@ -219,7 +219,7 @@ func (t *term) has(word string) bool {
 
 // addForms adds the words with the same stem in a language in which both are written. All of
 // them begin as the stem does, or nearly so.
-func (l *lookup) addForms(t *term) {
+func (l *vocabulary) addForms(t *term) {
 	mine := stems(t.word, l.spoken)
 	for _, s := range l.x.segments {
 		from, _ := slices.BinarySearch(s.words, t.word[:min(3, len(t.word))])
@@ -238,7 +238,7 @@ func (l *lookup) addForms(t *term) {
 }
 
 // addPairs adds the bigrams of a single ideograph.
-func (l *lookup) addPairs(t *term) {
+func (l *vocabulary) addPairs(t *term) {
 	for _, s := range l.x.segments {
 		for _, w := range s.words {
 			if len(w) <= 2*utf8.UTFMax && strings.Contains(w, t.word) && !t.has(w) && l.frequency(w) > 0 {
@@ -250,7 +250,7 @@ func (l *lookup) addPairs(t *term) {
 
 // addParts adds compounds that begin or end with the word, and, where the word is a compound
 // itself, the two words that it is made of.
-func (l *lookup) addParts(t *term) {
+func (l *vocabulary) addParts(t *term) {
 	const least = 3 // letters of the other part
 	letters := lettersOf(t.word)
 	for _, s := range l.x.segments {
@@ -280,7 +280,7 @@ func (l *lookup) addParts(t *term) {
 
 // addTypos adds the words that are one typing error away, two from eight letters on. Those
 // that are nearest win; the others are only named where nothing is found.
-func (l *lookup) addTypos(t *term) {
+func (l *vocabulary) addTypos(t *term) {
 	most := 1
 	if len([]rune(t.word)) >= 8 {
 		most = 2

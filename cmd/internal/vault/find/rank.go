@@ -12,6 +12,7 @@ import (
 	"sync"
 	"time"
 
+	"vaultwicket/cmd/internal/vault/lookup"
 	"vaultwicket/cmd/internal/vault/meaning"
 	"vaultwicket/cmd/internal/vault/processors"
 )
@@ -81,9 +82,6 @@ type Vault struct {
 	// Read has the content of a note or a canvas used, of which no part is kept, unless there is none that can be
 	// read. An error ends the question. It is called from several goroutines.
 	Read func(path string, use func(Content)) error
-	// Resolve sets the Target of each link to the path of the file that it leads to, "" for none. Of links without a Text
-	// those are enough that lead to one of some files, or where one with a Text leads. With nil a Target is a path.
-	Resolve func(links []Lead, to []string)
 	// Modified returns when a file was changed.
 	Modified func(path string) time.Time
 	// Daily is the path of the daily note of a day that the question names, "" for none.
@@ -108,14 +106,8 @@ type Heading struct {
 	Text   string
 }
 
-// Link is a link as it is written; Text is "" where it shows no text of its own.
+// Link is a link as it is written, without heading or block; Text is "" where it shows no text of its own.
 type Link struct{ Text, Target string }
-
-// Lead is a link in a file. Its Text is "" as well where that does not name what the question is about.
-type Lead struct {
-	From string
-	Link
-}
 
 // Result is a file that answers a question.
 type Result struct {
@@ -158,9 +150,9 @@ type found struct {
 	score          float64
 	coverage       float64
 	result         Result
-	section        int  // the best one by its meaning, if no word decides
-	has            bool // it was read, and has the phrases of the question
-	links          []Lead
+	section        int    // the best one by its meaning, if no word decides
+	has            bool   // it was read, and has the phrases of the question
+	links          []Link // whose Text is "" as well where that does not name what the question is about
 	err            error
 }
 
@@ -171,7 +163,7 @@ func (f *found) before(other *found) int {
 // Ask answers a question with at most limit results. Its errors are those of ctx and of [Vault].Read, and [ErrDamaged].
 func (w *View) Ask(ctx context.Context, question string, v Vault, limit int) (Answer, error) {
 	terms, phrases := parse(question)
-	l := w.lookup()
+	l := w.vocabulary()
 	for _, t := range terms {
 		if err := ctx.Err(); err != nil {
 			return Answer{}, err
@@ -182,7 +174,7 @@ func (w *View) Ask(ctx context.Context, question string, v Vault, limit int) (An
 	for _, t := range terms {
 		total += t.idf
 	}
-	q := &ranking{lookup: l, v: v, terms: terms, phrases: phrases, total: max(total, 0.01), matches: map[string][]match{}, written: map[string][]match{}, linked: map[string][]string{}}
+	q := &ranking{vocabulary: l, v: v, terms: terms, phrases: phrases, total: max(total, 0.01), matches: map[string][]match{}, written: map[string][]match{}, linked: map[string][]string{}}
 	for i, t := range terms {
 		for _, a := range t.answers {
 			q.matches[a.word] = append(q.matches[a.word], match{i, a.weight})
@@ -252,13 +244,13 @@ func (w *View) sees(path string) bool {
 
 // ranking is the work on one question.
 type ranking struct {
-	*lookup
+	*vocabulary
 	v       Vault
 	terms   []*term
 	phrases [][]string
 	total   float64            // weight of all terms
 	matches map[string][]match // by the word of the index: which terms it answers
-	mu      sync.Mutex
+	mu      sync.RWMutex
 	written map[string][]match  // by a written word that is not plain, because making its forms takes long
 	shapes  shapes              // of the words that answer
 	linked  map[string][]string // which notes that were read link to a file
@@ -384,7 +376,7 @@ func (q *ranking) look(f *found) (err error) {
 				if link.Text != "" && q.coverageOf(link.Text) < 0.6 {
 					link.Text = ""
 				}
-				f.links = append(f.links, Lead{f.path, Link{strings.Clone(link.Text), strings.Clone(link.Target)}})
+				f.links = append(f.links, Link{strings.Clone(link.Text), strings.Clone(link.Target)})
 			}
 		})
 	}
@@ -489,15 +481,17 @@ func (q *ranking) matchesOf(written string) []match {
 	if isPlain(written) {
 		return q.matches[strings.ToLower(written)]
 	}
-	q.mu.Lock()
-	defer q.mu.Unlock()
+	q.mu.RLock()
 	list, known := q.written[written]
+	q.mu.RUnlock()
 	if known {
 		return list
 	}
 	for _, w := range forms(written) {
 		list = append(list, q.matches[w]...)
 	}
+	q.mu.Lock()
+	defer q.mu.Unlock()
 	if len(q.written) < maxForms {
 		q.written[strings.Clone(written)] = list
 	}
@@ -638,27 +632,39 @@ func (q *ranking) section(all []occurrence, words int, heading string) (score fl
 // anchors notes where files link to, and returns the texts of links that have most of the question, by the file
 // that they lead to: they name it.
 func (q *ranking) anchors(list []*found) map[string]string {
-	n := 0
+	wanted := map[lookup.Key]bool{} // most links are told by the names alone to lead elsewhere
+	add := func(path string) {
+		for _, key := range lookup.Keys(path) {
+			wanted[key] = true
+		}
+	}
+	add(q.v.Daily)
 	for _, f := range list {
-		n += len(f.links)
+		add(f.path)
+		for _, link := range f.links {
+			if link.Text != "" {
+				wanted[lookup.KeyOf(link.Target, f.path)] = true
+			}
+		}
 	}
-	links, to := make([]Lead, 0, n), []string{q.v.Daily}
-	for _, f := range list {
-		links, to = append(links, f.links...), append(to, f.path)
-	}
-	if q.v.Resolve != nil {
-		q.v.Resolve(links, to)
-	}
+	names := lookup.New(q.x.named(wanted))
 	named := map[string]string{}
-	for _, link := range links {
-		if link.Target == link.From || !q.sees(link.Target) {
-			continue
-		}
-		if !slices.Contains(q.linked[link.Target], link.From) {
-			q.linked[link.Target] = append(q.linked[link.Target], link.From)
-		}
-		if link.Text != "" && named[link.Target] == "" {
-			named[link.Target] = link.Text
+	for _, f := range list {
+		for _, link := range f.links {
+			if !wanted[lookup.KeyOf(link.Target, f.path)] {
+				continue
+			}
+			place, known := names.Resolve(link.Target, f.path)
+			if !known || names.Path(place) == f.path || !q.sees(names.Path(place)) {
+				continue
+			}
+			to := names.Path(place)
+			if !slices.Contains(q.linked[to], f.path) {
+				q.linked[to] = append(q.linked[to], f.path)
+			}
+			if link.Text != "" && named[to] == "" {
+				named[to] = link.Text
+			}
 		}
 	}
 	return named

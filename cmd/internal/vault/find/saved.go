@@ -8,6 +8,8 @@ import (
 	"math"
 	"slices"
 	"strings"
+
+	"vaultwicket/cmd/internal/vault/lookup"
 )
 
 // The form of a saved index: a line of magic, the length of the head and its CRC-32C (4 bytes each, as of all
@@ -15,7 +17,7 @@ import (
 // lengths: the files, the words with the lengths of their postings, and a CRC-32C of each block of these. It
 // is a cache: what cannot be read is made anew.
 const (
-	magic     = "vaultwicket find 2\n"
+	magic     = "vaultwicket find 3\n"
 	beginning = len(magic) + 4 + crc32.Size
 	blockSize = 4 << 10
 )
@@ -41,7 +43,7 @@ func (x *Index) Append(to []byte, made string) ([]byte, error) {
 		to = binary.AppendUvarint(appendText(to, f.path), f.stamp)
 		to = append(to, byte(f.kind))
 		to = binary.AppendUvarint(to, uint64(f.language))
-		to = binary.AppendUvarint(to, uint64(f.length))
+		to = binary.LittleEndian.AppendUint32(binary.AppendUvarint(to, uint64(f.length)), uint32(f.key))
 	}
 	to = binary.AppendUvarint(to, uint64(len(whole.words)))
 	last := uint32(0)
@@ -86,7 +88,7 @@ func Load(from io.ReaderAt, size int64, made string) (*Index, error) {
 	}
 	s := &segment{files: make([]file, r.count())}
 	for i := range s.files {
-		s.files[i] = file{path: r.word(), stamp: r.number(math.MaxUint64), kind: Kind(r.number(uint64(Attachment))), language: languageSet(r.number(math.MaxUint16)), length: int32(r.number(math.MaxInt32))}
+		s.files[i] = file{path: r.word(), stamp: r.number(math.MaxUint64), kind: Kind(r.number(uint64(Attachment))), language: languageSet(r.number(math.MaxUint16)), length: int32(r.number(math.MaxInt32)), key: lookup.Key(r.fixed())}
 	}
 	n := r.count()
 	s.words, s.ends, s.letters = make([]string, n), make([]uint32, n), make([]uint32, n)
@@ -147,6 +149,17 @@ func (r *reader) number(most uint64) uint64 {
 		return 0
 	}
 	r.rest = r.rest[n:]
+	return v
+}
+
+// fixed reads a fixed number.
+func (r *reader) fixed() (v uint32) {
+	if len(r.rest) < 4 {
+		r.failed = true
+		return 0
+	}
+	v = uint32(r.rest[0]) | uint32(r.rest[1])<<8 | uint32(r.rest[2])<<16 | uint32(r.rest[3])<<24
+	r.rest = r.rest[4:]
 	return v
 }
 

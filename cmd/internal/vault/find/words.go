@@ -57,11 +57,11 @@ func eachWritten(text string, of *shapes, visit func(word string, start, number 
 	return words
 }
 
-// shapes are what some words of an index begin with and how long they are: by the first byte a bit for each
-// length modulo 64.
-type shapes [256]uint64
+// shapes are what some words of an index begin with and how long they are: by the first byte, one for all that are not of
+// ASCII, a bit for each length modulo 64.
+type shapes [utf8.RuneSelf + 1]uint64
 
-func (s *shapes) add(word string) { s[word[0]] |= 1 << (len(word) % 64) }
+func (s *shapes) add(word string) { s[min(word[0], utf8.RuneSelf)] |= 1 << (len(word) % 64) }
 
 // may reports whether a written word may have a form of one of the shapes. A plain word is as long as its form, and
 // so is a part of another one that is of ASCII alone; what several parts are together begins as the first does.
@@ -72,13 +72,18 @@ func (s *shapes) may(written string, plain bool) bool {
 	begin, before, accented := 0, uint8(connects), false // of a part: where it begins, and whether it has a letter that is not of ASCII
 	for i, r := range written {
 		class := uint8(lower)
-		if r >= utf8.RuneSelf {
+		if isFar(r) {
+			if s[utf8.RuneSelf] != 0 || i > begin && s.begins(written[begin:i], true) {
+				return true
+			}
+			begin, accented, class = i+utf8.RuneLen(r), false, connects
+		} else if r >= utf8.RuneSelf {
 			if i == begin || !unicode.IsLower(r) {
 				return true
 			}
 			accented = true
 		} else if class = classOf[r]; class == connects || class == upper && before == lower {
-			if s[written[0]|0x20] != 0 || i > begin && s.begins(written[begin:i], accented) {
+			if s.begins(written, true) || i > begin && s.begins(written[begin:i], accented) {
 				return true
 			}
 			begin, accented = i, false
@@ -93,8 +98,13 @@ func (s *shapes) may(written string, plain bool) bool {
 
 // begins reports whether a part of a word, or one of another length as accents are left out, is of one of the shapes.
 func (s *shapes) begins(part string, accented bool) bool {
-	lengths := s[part[0]|0x20]
+	lengths := s[min(part[0]|0x20, utf8.RuneSelf)]
 	return lengths&(1<<(len(part)%64)) != 0 || accented && lengths != 0
+}
+
+// isFar reports whether a rune is of the scripts whose letters fold to none of ASCII: from Greek to those of Asia.
+func isFar(r rune) bool {
+	return 0x370 <= r && r < 0x1d00 || 0x2e80 <= r && r < 0xa640 || 0xac00 <= r && r < 0xf900
 }
 
 // wordRune returns the length of the rune at the beginning of a text, 0 where it is in no word.

@@ -21,7 +21,6 @@ import (
 	"vaultwicket/cmd/internal/vault/disk/system"
 	"vaultwicket/cmd/internal/vault/lookup"
 	"vaultwicket/cmd/internal/vault/order"
-	"vaultwicket/cmd/internal/vault/processors"
 	"vaultwicket/cmd/internal/vault/query/trigram"
 	"vaultwicket/exec/frame"
 )
@@ -136,26 +135,6 @@ func (x *Index) Place(path string) (place int, ok bool) {
 		return place, ok
 	}
 	return x.names().Index(path)
-}
-
-// Namesakes returns the names of all files to which links with some keys may lead, and as a rule those of others.
-func (x *Index) Namesakes(keys map[lookup.Key]bool) *lookup.Files {
-	if !x.sparse {
-		return x.names()
-	}
-	var mu sync.Mutex
-	var paths []string
-	processors.Each(len(x.Files), manyFiles, func(start, end int) {
-		for _, f := range x.Files[start:end] {
-			path := f.Path.String()
-			if k := lookup.Keys(path); keys[k[0]] || keys[k[1]] {
-				mu.Lock()
-				paths = append(paths, path)
-				mu.Unlock()
-			}
-		}
-	})
-	return lookup.New(paths)
 }
 
 // ResolveFrom returns the place in Files of the target of a link in the file source.
