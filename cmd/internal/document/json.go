@@ -290,25 +290,21 @@ func (s jsonStyle) render(value any, indent string, lines bool) string {
 		}
 		return "[" + strings.Join(quoted, ","+s.space) + "]"
 	case Object:
-		return s.renderObject(v, indent, lines)
+		if len(v) == 0 {
+			return "{}"
+		}
+		before, after, separator := "", "", ","+s.space
+		if lines {
+			before, after = s.newline+indent+s.unit, s.newline+indent
+			separator = "," + before
+		}
+		var members []string
+		for _, m := range v {
+			members = append(members, s.quote(m.Key)+s.colon+s.render(m.Value, indent+s.unit, lines))
+		}
+		return "{" + before + strings.Join(members, separator) + after + "}"
 	}
 	return "null"
-}
-
-func (s jsonStyle) renderObject(object Object, indent string, lines bool) string {
-	if len(object) == 0 {
-		return "{}"
-	}
-	before, after, separator := "", "", ","+s.space
-	if lines {
-		before, after = s.newline+indent+s.unit, s.newline+indent
-		separator = "," + before
-	}
-	var members []string
-	for _, m := range object {
-		members = append(members, s.quote(m.Key)+s.colon+s.render(m.Value, indent+s.unit, lines))
-	}
-	return "{" + before + strings.Join(members, separator) + after + "}"
 }
 
 // quote returns a string as JSON, with < > & as they are.

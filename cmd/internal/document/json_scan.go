@@ -90,24 +90,20 @@ func (s *jsonScanner) skip() {
 		case c == ' ' || c == '\t' || c == '\n' || c == '\r':
 			s.at++
 		case c == '/':
-			s.comment()
+			end := commentEnd(s.text, s.at)
+			switch {
+			case end == 0:
+				s.fail(s.at, `unexpected "/"`)
+			case end < 0:
+				s.fail(s.at, "comment without an end")
+			case !s.options.Comments:
+				s.fail(s.at, "comment in a file that the client reads without comments")
+			}
+			s.at, s.last = end, end
 		default:
 			return
 		}
 	}
-}
-
-func (s *jsonScanner) comment() {
-	end := commentEnd(s.text, s.at)
-	switch {
-	case end == 0:
-		s.fail(s.at, `unexpected "/"`)
-	case end < 0:
-		s.fail(s.at, "comment without an end")
-	case !s.options.Comments:
-		s.fail(s.at, "comment in a file that the client reads without comments")
-	}
-	s.at, s.last = end, end
 }
 
 // commentEnd returns the end of the comment at an offset, without the line end of a line
@@ -149,7 +145,13 @@ func (s *jsonScanner) value(depth int) *jsonNode {
 		n.text = s.str()
 	case c == '-' || c >= '0' && c <= '9':
 		n.kind = '0'
-		s.number()
+		start := s.at
+		for s.at < len(s.text) && strings.IndexByte("+-.0123456789eE", s.text[s.at]) >= 0 {
+			s.at++
+		}
+		if !json.Valid(s.text[start:s.at]) {
+			s.fail(start, "invalid number %q", s.text[start:min(s.at, start+40)])
+		}
 	default:
 		s.word()
 	}
@@ -264,16 +266,6 @@ func (s *jsonScanner) str() string {
 	}
 	s.fail(start, "string without an end")
 	return ""
-}
-
-func (s *jsonScanner) number() {
-	start := s.at
-	for s.at < len(s.text) && strings.IndexByte("+-.0123456789eE", s.text[s.at]) >= 0 {
-		s.at++
-	}
-	if !json.Valid(s.text[start:s.at]) {
-		s.fail(start, "invalid number %q", s.text[start:min(s.at, start+40)])
-	}
 }
 
 func (s *jsonScanner) word() {

@@ -28,7 +28,13 @@ func (e YAML) Set(text []byte, at Place, entry Object) ([]byte, error) {
 	var changed []byte
 	switch {
 	case h.key == nil:
-		changed = appendBlock(text, at.Path[0]+":"+w.newline+w.entry(at, entry, "  "), w.newline)
+		// A text without a final line end gets a block without one.
+		block := at.Path[0] + ":" + w.newline + w.entry(at, entry, "  ")
+		out := bytes.Clone(text)
+		if body := bytes.TrimPrefix(text, []byte(BOM)); len(body) > 0 && !bytes.HasSuffix(body, []byte("\n")) {
+			block = w.newline + strings.TrimSuffix(block, w.newline)
+		}
+		changed = append(out, block...)
 	case h.empty():
 		changed, err = h.fill(w.entry(at, entry, h.childIndent()), w.newline)
 	default:
@@ -91,16 +97,6 @@ func (e YAML) verify(before any, changed []byte, at Place, entry *Object) error 
 
 func flowStyleError(at Place) error {
 	return &Unsupported{Reason: at.Path[0] + " is written in a form that cannot be edited, such as one in brackets"}
-}
-
-// appendBlock appends a block to a text. A text without a final line end gets a block without
-// one.
-func appendBlock(text []byte, block, newline string) []byte {
-	out := bytes.Clone(text)
-	if body := bytes.TrimPrefix(text, []byte(BOM)); len(body) > 0 && !bytes.HasSuffix(body, []byte("\n")) {
-		block = newline + strings.TrimSuffix(block, newline)
-	}
-	return append(out, block...)
 }
 
 // yamlHolder is the collection that contains the entries; without a key it does not exist.
@@ -444,30 +440,26 @@ func plainYAML(n *yaml.Node, depth int, nodes *int) (any, error) {
 		}
 		return list, nil
 	case yaml.MappingNode:
-		return plainYAMLMapping(n, depth, nodes)
+		mapping := make(map[string]any, len(n.Content)/2)
+		for i := 0; i+1 < len(n.Content); i += 2 {
+			key, err := plainYAML(n.Content[i], depth-1, nodes)
+			if err != nil {
+				return nil, err
+			}
+			name, ok := key.(string)
+			if !ok {
+				name = fmt.Sprintf("%T %v", key, key)
+			}
+			if _, twice := mapping[name]; twice && name != "!!merge <<" {
+				return nil, &Malformed{Line: n.Content[i].Line, Column: n.Content[i].Column, Reason: fmt.Sprintf("%q is given twice", name)}
+			}
+			if mapping[name], err = plainYAML(n.Content[i+1], depth-1, nodes); err != nil {
+				return nil, err
+			}
+		}
+		return mapping, nil
 	}
 	return yamlScalar(n), nil
-}
-
-func plainYAMLMapping(n *yaml.Node, depth int, nodes *int) (any, error) {
-	mapping := make(map[string]any, len(n.Content)/2)
-	for i := 0; i+1 < len(n.Content); i += 2 {
-		key, err := plainYAML(n.Content[i], depth-1, nodes)
-		if err != nil {
-			return nil, err
-		}
-		name, ok := key.(string)
-		if !ok {
-			name = fmt.Sprintf("%T %v", key, key)
-		}
-		if _, twice := mapping[name]; twice && name != "!!merge <<" {
-			return nil, &Malformed{Line: n.Content[i].Line, Column: n.Content[i].Column, Reason: fmt.Sprintf("%q is given twice", name)}
-		}
-		if mapping[name], err = plainYAML(n.Content[i+1], depth-1, nodes); err != nil {
-			return nil, err
-		}
-	}
-	return mapping, nil
 }
 
 func yamlScalar(n *yaml.Node) any {

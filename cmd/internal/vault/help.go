@@ -13,7 +13,26 @@ func generalCommands() []command.Command {
 		{
 			Name: "help", Help: "Show what this program can do",
 			Positional: "command",
-			Run:        func(v *command.Vault, p command.Values) (command.Reply, error) { return help(p, v.ForGateway) },
+			Run: func(v *command.Vault, p command.Values) (command.Reply, error) {
+				// Help of one command shows its family: "help daily" shows the commands that begin with
+				// "daily:" too. To the gateway, whose answers agents read, it does not show how this program is
+				// started.
+				name := p["command"]
+				if name == "" {
+					return command.Text(overview(v.ForGateway)), nil
+				}
+				var blocks []string
+				for _, row := range table {
+					if row.Name == name || strings.HasPrefix(row.Name, name+":") {
+						blocks = append(blocks, block(row))
+					}
+				}
+				if len(blocks) == 0 {
+					_, err := lookUp(name)
+					return command.Reply{}, err
+				}
+				return command.Text(strings.Join(blocks, "\n")), nil
+			},
 		},
 		{
 			Name: "version", Help: "Show the version of this program",
@@ -25,27 +44,6 @@ func generalCommands() []command.Command {
 // versionLine deliberately does not have the form of the app's own line, which
 // begins with a number: this program must not be taken for the app.
 func versionLine() string { return "vaultwicket " + release.Version + " (embedded)" }
-
-// help shows everything, or one command with its family: "help daily" shows
-// the commands that begin with "daily:" too. To the gateway, whose answers agents
-// read, it does not show how this program is started.
-func help(p command.Values, forGateway bool) (command.Reply, error) {
-	name := p["command"]
-	if name == "" {
-		return command.Text(overview(forGateway)), nil
-	}
-	var blocks []string
-	for _, row := range table {
-		if row.Name == name || strings.HasPrefix(row.Name, name+":") {
-			blocks = append(blocks, block(row))
-		}
-	}
-	if len(blocks) == 0 {
-		_, err := lookUp(name)
-		return command.Reply{}, err
-	}
-	return command.Text(strings.Join(blocks, "\n")), nil
-}
 
 func overview(forGateway bool) string {
 	var out strings.Builder

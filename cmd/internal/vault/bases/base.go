@@ -215,7 +215,25 @@ func (v *Vault) property(p frontmatter.Property, from string) formula.Value {
 	name := strings.ToLower(p.Key)
 	switch name {
 	case "tags", "tag":
-		return tagList(p.Value)
+		// Tags come in a list or in one text, with "#" or without.
+		w := p.Value
+		var tags []formula.Value
+		add := func(text string) {
+			for _, tag := range strings.FieldsFunc(text, func(r rune) bool { return r == ',' || formula.IsSpace(r) }) {
+				tags = append(tags, formula.OfTag("#"+strings.TrimPrefix(tag, "#")))
+			}
+		}
+		switch w.Kind() {
+		case frontmatter.Null:
+			return formula.Value{}
+		case frontmatter.List:
+			for _, item := range w.List() {
+				add(item.String())
+			}
+		default:
+			add(w.String())
+		}
+		return formula.OfList(tags)
 	case "aliases", "cssclasses":
 		return v.value(p.Value, verbatim, from)
 	}
@@ -251,40 +269,37 @@ func (v *Vault) value(w frontmatter.Value, declared, from string) formula.Value 
 		}
 		return formula.OfFields(fields)
 	case frontmatter.String:
-		return v.text(w.Text(), declared, from)
+		// A text is converted by its form, or by its declared type.
+		text := w.Text()
+		switch declared {
+		case verbatim:
+			return formula.OfText(text)
+		case "number":
+			if n, ok := formula.ParseNumber(text); ok && strings.TrimSpace(text) != "" {
+				return formula.OfNumber(n)
+			}
+		case "checkbox":
+			if text == "true" || text == "false" {
+				return formula.OfBool(text == "true")
+			}
+		}
+		if text == "" {
+			return formula.OfText(text)
+		}
+		if t, ok := formula.ParseLink(text, from); ok {
+			return formula.OfTarget(t)
+		}
+		if c := text[0]; c >= '0' && c <= '9' && declared != "text" {
+			if m, ok := formula.ParseProperty(text, v.Now.Location()); ok {
+				return formula.OfMoment(m)
+			}
+		}
+		if isAddress(text) {
+			return formula.OfURL(text)
+		}
+		return formula.OfText(text)
 	}
 	return formula.Value{}
-}
-
-// text converts a text by its form, or by its declared type.
-func (v *Vault) text(text, declared, from string) formula.Value {
-	switch declared {
-	case verbatim:
-		return formula.OfText(text)
-	case "number":
-		if n, ok := formula.ParseNumber(text); ok && strings.TrimSpace(text) != "" {
-			return formula.OfNumber(n)
-		}
-	case "checkbox":
-		if text == "true" || text == "false" {
-			return formula.OfBool(text == "true")
-		}
-	}
-	if text == "" {
-		return formula.OfText(text)
-	}
-	if t, ok := formula.ParseLink(text, from); ok {
-		return formula.OfTarget(t)
-	}
-	if c := text[0]; c >= '0' && c <= '9' && declared != "text" {
-		if m, ok := formula.ParseProperty(text, v.Now.Location()); ok {
-			return formula.OfMoment(m)
-		}
-	}
-	if isAddress(text) {
-		return formula.OfURL(text)
-	}
-	return formula.OfText(text)
 }
 
 // isAddress reports whether a text is an absolute URL.
@@ -294,25 +309,4 @@ func isAddress(text string) bool {
 	}
 	u, err := url.Parse(text)
 	return err == nil && u.Scheme != "" && u.Host != ""
-}
-
-// tagList returns tags with their "#", from a list or from one text.
-func tagList(w frontmatter.Value) formula.Value {
-	var tags []formula.Value
-	add := func(text string) {
-		for _, tag := range strings.FieldsFunc(text, func(r rune) bool { return r == ',' || formula.IsSpace(r) }) {
-			tags = append(tags, formula.OfTag("#"+strings.TrimPrefix(tag, "#")))
-		}
-	}
-	switch w.Kind() {
-	case frontmatter.Null:
-		return formula.Value{}
-	case frontmatter.List:
-		for _, item := range w.List() {
-			add(item.String())
-		}
-	default:
-		add(w.String())
-	}
-	return formula.OfList(tags)
 }

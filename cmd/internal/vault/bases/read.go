@@ -92,42 +92,37 @@ func (r *reader) filter(v frontmatter.Value, where string) *Filter {
 	case frontmatter.Null:
 		return nil
 	case frontmatter.Map:
-		return r.group(v, where)
+		fields := v.Fields()
+		if len(fields) == 0 {
+			return nil
+		}
+		if len(fields) > 1 {
+			r.fatal(v.Line(), `"filters" may only have one of an "and", "or", or "not" keys.`)
+			return nil
+		}
+		field := fields[0]
+		for mode, name := range modeNames {
+			if field.Key != name {
+				continue
+			}
+			if field.Value.Kind() != frontmatter.List {
+				r.fatal(v.Line(), `"%s" filter must be an array`, name)
+				return nil
+			}
+			f := &Filter{Mode: Mode(mode), Line: v.Line()}
+			for _, part := range field.Value.List() {
+				if p := r.filter(part, where); p != nil {
+					f.Parts = append(f.Parts, p)
+				}
+			}
+			return f
+		}
+		r.fatal(v.Line(), `"filters" may only have one of an "and", "or", or "not" keys.`)
+		return nil
 	case frontmatter.String:
 		return &Filter{Expression: r.expression(v, where), Line: v.Line()}
 	}
 	r.fatal(v.Line(), `"filters" must be a string or an object`)
-	return nil
-}
-
-// group reads a filter with parts.
-func (r *reader) group(v frontmatter.Value, where string) *Filter {
-	fields := v.Fields()
-	if len(fields) == 0 {
-		return nil
-	}
-	if len(fields) > 1 {
-		r.fatal(v.Line(), `"filters" may only have one of an "and", "or", or "not" keys.`)
-		return nil
-	}
-	field := fields[0]
-	for mode, name := range modeNames {
-		if field.Key != name {
-			continue
-		}
-		if field.Value.Kind() != frontmatter.List {
-			r.fatal(v.Line(), `"%s" filter must be an array`, name)
-			return nil
-		}
-		f := &Filter{Mode: Mode(mode), Line: v.Line()}
-		for _, part := range field.Value.List() {
-			if p := r.filter(part, where); p != nil {
-				f.Parts = append(f.Parts, p)
-			}
-		}
-		return f
-	}
-	r.fatal(v.Line(), `"filters" may only have one of an "and", "or", or "not" keys.`)
 	return nil
 }
 

@@ -33,7 +33,38 @@ func (b *Base) Run(ctx context.Context, src Source, q Query) (*Table, error) {
 	if q.Limit > 0 {
 		v.Limit = q.Limit
 	}
-	table := r.table(v)
+	table := &Table{Columns: r.columns(v)}
+	// The filters are those of the base, of the view and of the query.
+	filters := append(r.base.Filter.statements(), v.Filter.statements()...)
+	if r.query.Where != nil {
+		filters = append(filters, &Filter{Expression: r.query.Where})
+	}
+	counts := make([]*statement, len(filters))
+	for i, f := range filters {
+		counts[i] = &statement{filter: f}
+		if r.query.Explain {
+			counts[i].Statement = f.String()
+		}
+	}
+
+	rows := r.sorted(v, r.passing(v, counts))
+	table.Total = len(rows)
+	rows = rows[min(r.query.Offset, len(rows)):]
+	if v.Limit > 0 {
+		rows = rows[:min(v.Limit, len(rows))]
+	}
+	for _, row := range rows {
+		table.Rows = append(table.Rows, Row{row.Entry().Path(), r.cells(row.Row, table.Columns)})
+	}
+	table.Groups = r.groups(v, rows)
+	table.Summaries = r.summaries(v, rows)
+	if r.query.Explain {
+		table.Explain = &Explanation{Files: len(r.source.Files), Steps: r.session.Steps()}
+		for _, c := range counts {
+			table.Explain.Filters = append(table.Explain.Filters, c.FilterCount)
+		}
+	}
+
 	if err := r.session.Err(); err != nil {
 		return nil, err
 	}
@@ -46,29 +77,6 @@ type run struct {
 	query   Query
 	source  Source
 	session *formula.Session
-}
-
-func (r *run) table(v View) *Table {
-	t := &Table{Columns: r.columns(v)}
-	counts := r.statements(v)
-	rows := r.sorted(v, r.passing(v, counts))
-	t.Total = len(rows)
-	rows = rows[min(r.query.Offset, len(rows)):]
-	if v.Limit > 0 {
-		rows = rows[:min(v.Limit, len(rows))]
-	}
-	for _, row := range rows {
-		t.Rows = append(t.Rows, Row{row.Entry().Path(), r.cells(row.Row, t.Columns)})
-	}
-	t.Groups = r.groups(v, rows)
-	t.Summaries = r.summaries(v, rows)
-	if r.query.Explain {
-		t.Explain = &Explanation{Files: len(r.source.Files), Steps: r.session.Steps()}
-		for _, c := range counts {
-			t.Explain.Filters = append(t.Explain.Filters, c.FilterCount)
-		}
-	}
-	return t
 }
 
 // columns returns those of the query, otherwise of the view, otherwise of the base.
@@ -96,22 +104,6 @@ func (r *run) columns(v View) []Column {
 type statement struct {
 	filter *Filter
 	FilterCount
-}
-
-// statements returns the filters of the base, of the view and of the query.
-func (r *run) statements(v View) []*statement {
-	filters := append(r.base.Filter.statements(), v.Filter.statements()...)
-	if r.query.Where != nil {
-		filters = append(filters, &Filter{Expression: r.query.Where})
-	}
-	all := make([]*statement, len(filters))
-	for i, f := range filters {
-		all[i] = &statement{filter: f}
-		if r.query.Explain {
-			all[i].Statement = f.String()
-		}
-	}
-	return all
 }
 
 // ranked is a row with its sort keys.

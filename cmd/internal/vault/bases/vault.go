@@ -89,28 +89,6 @@ func (m *Memory) columnsOf(x *index.Index) []column {
 	return columns
 }
 
-// byNameOf returns the places of the files of an index ordered by name, then by path. The
-// caller must not change them.
-func (m *Memory) byNameOf(x *index.Index) []int32 {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if m.index == x && m.byName != nil {
-		return m.byName
-	}
-	names := make([]string, len(x.Files))
-	places := make([]int32, len(x.Files))
-	for i, f := range x.Files {
-		names[i], places[i] = strings.TrimSuffix(path.Base(f.Path.String()), ".md"), int32(i) // file.name
-	}
-	slices.SortFunc(places, func(a, b int32) int {
-		return cmp.Or(order.Compare(names[a], names[b]), cmp.Compare(a, b)) // files are in the order of their paths
-	})
-	if m.index == x {
-		m.byName = places
-	}
-	return places
-}
-
 // Source returns the files of the vault for [Base.Run].
 func (v *Vault) Source() Source {
 	s := Source{
@@ -122,8 +100,29 @@ func (v *Vault) Source() Source {
 			Random:    rand.Float64,
 			This:      v.Entry(v.This),
 		},
-		Files:  make([]formula.Entry, len(v.files)),
-		ByName: func() []int32 { return v.memory.byNameOf(v.Index) },
+		Files: make([]formula.Entry, len(v.files)),
+		ByName: func() []int32 {
+			// The caller must not change them: the places of the files, ordered by name, then by path.
+			x := v.Index
+			m := v.memory
+			m.mu.Lock()
+			defer m.mu.Unlock()
+			if m.index == x && m.byName != nil {
+				return m.byName
+			}
+			names := make([]string, len(x.Files))
+			places := make([]int32, len(x.Files))
+			for i, f := range x.Files {
+				names[i], places[i] = strings.TrimSuffix(path.Base(f.Path.String()), ".md"), int32(i) // file.name
+			}
+			slices.SortFunc(places, func(a, b int32) int {
+				return cmp.Or(order.Compare(names[a], names[b]), cmp.Compare(a, b)) // files are in the order of their paths
+			})
+			if m.index == x {
+				m.byName = places
+			}
+			return places
+		},
 	}
 	for i := range v.files {
 		s.Files[i] = &v.files[i]

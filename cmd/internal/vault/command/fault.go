@@ -291,12 +291,8 @@ func hintFor(v *Vault, missing Missing) string {
 		}
 		return DidYouMean(lookup.NearestPaths(missing.Typed, folders))
 	}
-	return hintForFile(v, missing, files, folders)
-}
-
-// hintForFile names the files that are like the one that was asked for. A folder of
-// that very name goes before them, and one that is like its folder after them.
-func hintForFile(v *Vault, missing Missing, files, folders []string) string {
+	// A folder of that very name goes before the files that are like the one that was asked for,
+	// and one that is like its folder after them.
 	typed := missing.Typed
 	for _, name := range []string{typed, typed + ".md"} {
 		if path, err := v.PathOf(name); err == nil && v.Disk.HasStub(path) {

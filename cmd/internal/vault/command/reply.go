@@ -281,64 +281,57 @@ func (r *Reply) Divide(p Part) (whole Whole, ok bool) {
 	case p.Bytes <= 0 || r.Status != ExitDone || r.Body != nil || r.Image != "":
 		return Whole{}, false
 	case r.rows.row != nil && r.Text == "":
-		return r.divideRows(p)
+		// The rows are made now, and not while they are printed.
+		var chunk []byte
+		begun, place := 0, 0
+		for ; place < r.rows.count && whole.Size < MaxBytes; place++ {
+			if chunk = r.rows.row(chunk, place); len(chunk)-begun < pieceSize {
+				continue
+			}
+			whole.add(chunk[begun:len(chunk):len(chunk)], p.Lines)
+			if begun = len(chunk); begun > chunkSize-2*pieceSize {
+				chunk, begun = make([]byte, 0, chunkSize), 0
+			}
+		}
+		if len(chunk) > begun {
+			whole.add(chunk[begun:], p.Lines)
+		}
+		part := First(whole.Pieces, p.Bytes)
+		ok = whole.Size < MaxBytes && len(part) < len(whole.Pieces) && (!p.Lines || bytes.HasSuffix(part[len(part)-1], []byte("\n")))
+		if !ok {
+			r.rows = r.rows.behind(whole.Pieces, place)
+			return Whole{}, false
+		}
+		if last := whole.Pieces[len(whole.Pieces)-1]; last[len(last)-1] != '\n' {
+			whole.add([]byte("\n"), p.Lines) // with which every answer ends
+		}
+		if !p.Lines {
+			whole.Rows = r.rows.count
+		}
+		r.rows = rows{}.behind(part, 0)
+		return whole, true
 	case r.rows.row == nil && p.Lines && p.Bytes < len(r.Text) && len(r.Text) < MaxBytes:
-		return r.divideText(p.Bytes)
+		first := p.Bytes
+		text := []byte(r.Text)
+		if text[len(text)-1] != '\n' {
+			text = append(text, '\n') // with which every answer ends
+		}
+		for len(text) > 0 {
+			end := len(text)
+			if from := pieceSize - 1; from < end {
+				end = from + bytes.IndexByte(text[from:], '\n') + 1
+			}
+			whole.add(text[:end:end], true)
+			text = text[end:]
+		}
+		part := First(whole.Pieces, first)
+		if len(part) == len(whole.Pieces) {
+			return Whole{}, false
+		}
+		r.Text, r.rows = "", rows{}.behind(part, 0)
+		return whole, true
 	}
 	return Whole{}, false
-}
-
-func (r *Reply) divideText(first int) (whole Whole, ok bool) {
-	text := []byte(r.Text)
-	if text[len(text)-1] != '\n' {
-		text = append(text, '\n') // with which every answer ends
-	}
-	for len(text) > 0 {
-		end := len(text)
-		if from := pieceSize - 1; from < end {
-			end = from + bytes.IndexByte(text[from:], '\n') + 1
-		}
-		whole.add(text[:end:end], true)
-		text = text[end:]
-	}
-	part := First(whole.Pieces, first)
-	if len(part) == len(whole.Pieces) {
-		return Whole{}, false
-	}
-	r.Text, r.rows = "", rows{}.behind(part, 0)
-	return whole, true
-}
-
-// divideRows makes the rows now, and not while they are printed.
-func (r *Reply) divideRows(p Part) (whole Whole, ok bool) {
-	var chunk []byte
-	begun, place := 0, 0
-	for ; place < r.rows.count && whole.Size < MaxBytes; place++ {
-		if chunk = r.rows.row(chunk, place); len(chunk)-begun < pieceSize {
-			continue
-		}
-		whole.add(chunk[begun:len(chunk):len(chunk)], p.Lines)
-		if begun = len(chunk); begun > chunkSize-2*pieceSize {
-			chunk, begun = make([]byte, 0, chunkSize), 0
-		}
-	}
-	if len(chunk) > begun {
-		whole.add(chunk[begun:], p.Lines)
-	}
-	part := First(whole.Pieces, p.Bytes)
-	ok = whole.Size < MaxBytes && len(part) < len(whole.Pieces) && (!p.Lines || bytes.HasSuffix(part[len(part)-1], []byte("\n")))
-	if !ok {
-		r.rows = r.rows.behind(whole.Pieces, place)
-		return Whole{}, false
-	}
-	if last := whole.Pieces[len(whole.Pieces)-1]; last[len(last)-1] != '\n' {
-		whole.add([]byte("\n"), p.Lines) // with which every answer ends
-	}
-	if !p.Lines {
-		whole.Rows = r.rows.count
-	}
-	r.rows = rows{}.behind(part, 0)
-	return whole, true
 }
 
 // add adds a piece, with its lines where these are rows.

@@ -69,7 +69,13 @@ func (l *Listing) widthOf(row int) int {
 func (l Listing) Reply(form string) Reply {
 	switch form {
 	case FormatJSON:
-		return l.json()
+		// An array of objects whose keys keep their order.
+		if l.Rows == 0 {
+			return Text("[]")
+		}
+		said := l.array(spacing{row: "\n  ", key: "\n    ", colon: ": ", end: "\n"})
+		said.tight = l.array(spacing{colon: ":"}).rows
+		return said
 	case FormatCSV:
 		return Rows(l.Rows, func(b []byte, row int) []byte { return l.line(b, row, ',', quoteCSV) })
 	}
@@ -108,16 +114,6 @@ func quoteCSV(b []byte, start int) []byte {
 	}
 	text := strings.ReplaceAll(string(cell), `"`, `""`)
 	return append(append(append(b[:start], '"'), text...), '"')
-}
-
-// json makes an array of objects whose keys keep their order.
-func (l Listing) json() Reply {
-	if l.Rows == 0 {
-		return Text("[]")
-	}
-	said := l.array(spacing{row: "\n  ", key: "\n    ", colon: ": ", end: "\n"})
-	said.tight = l.array(spacing{colon: ":"}).rows
-	return said
 }
 
 // spacing is the text between the tokens of an array of objects.
@@ -302,7 +298,11 @@ const (
 // quotes. It looks at a word at a time, at last at the one that ends with the text.
 func plainASCII[T string | []byte](s T) int {
 	if len(s) < wordSize {
-		return plainBytes(s)
+		var at int
+		for at < len(s) && s[at] >= ' ' && s[at] < utf8.RuneSelf && s[at] != '"' && s[at] != '\\' {
+			at++
+		}
+		return at
 	}
 	for at := 0; at+wordSize <= len(s); at += wordSize {
 		if found := marked(word(s[at:])); found != 0 {
@@ -326,11 +326,4 @@ func word[T string | []byte](s T) uint64 {
 func marked(word uint64) uint64 {
 	quote, backslash := word^'"'*everyByte, word^'\\'*everyByte
 	return (word | (word - ' '*everyByte) | (quote - everyByte) | (backslash - everyByte)) & highBits
-}
-
-func plainBytes[T string | []byte](s T) (at int) {
-	for at < len(s) && s[at] >= ' ' && s[at] < utf8.RuneSelf && s[at] != '"' && s[at] != '\\' {
-		at++
-	}
-	return at
 }

@@ -215,10 +215,28 @@ const maxSet = 500
 // setInBase changes the notes among the rows of a view, as one change that undo
 // takes back as a whole. Nothing is changed if one of them cannot be.
 func setInBase(v *command.Vault, p command.Values) (command.Proposal, error) {
-	table, err := rowsOf(v, p)
+	path, err := base(v, p)
 	if err != nil {
 		return command.Proposal{}, err
 	}
+	base, name, err := readBase(v, path, p["view"])
+	if err != nil {
+		return command.Proposal{}, err
+	}
+	q, err := parseQuery(base, name, p)
+	if err != nil {
+		return command.Proposal{}, err
+	}
+	q.Columns = []bases.Column{}
+	files, err := baseFiles(v, path.String())
+	if err != nil {
+		return command.Proposal{}, err
+	}
+	table, err := base.Run(v.Ctx, files.Source(), q)
+	if err != nil {
+		return command.Proposal{}, queryFailed(err)
+	}
+
 	value, err := NewValue(v, p)
 	if err != nil {
 		return command.Proposal{}, err
@@ -240,32 +258,6 @@ func setInBase(v *command.Vault, p command.Values) (command.Proposal, error) {
 		}
 	}
 	return command.Proposal{Steps: steps, Message: fmt.Sprintf("Set %s: %s in %s", p["name"], p["value"], command.Count(len(steps), "note"))}, nil
-}
-
-// rowsOf answers the view that a call changes.
-func rowsOf(v *command.Vault, p command.Values) (*bases.Table, error) {
-	path, err := base(v, p)
-	if err != nil {
-		return nil, err
-	}
-	base, name, err := readBase(v, path, p["view"])
-	if err != nil {
-		return nil, err
-	}
-	q, err := parseQuery(base, name, p)
-	if err != nil {
-		return nil, err
-	}
-	q.Columns = []bases.Column{}
-	files, err := baseFiles(v, path.String())
-	if err != nil {
-		return nil, err
-	}
-	table, err := base.Run(v.Ctx, files.Source(), q)
-	if err != nil {
-		return nil, queryFailed(err)
-	}
-	return table, nil
 }
 
 // setting returns the step that sets a property of a note.

@@ -174,7 +174,13 @@ func evaluate(v *command.Vault, p command.Values) (command.Reply, error) {
 	}
 	src := files.Source()
 	if p.Has("base") {
-		base, err := formulasOf(v, p["base"])
+		text := p["base"]
+		path, err := v.PathOf(text)
+		if err != nil || path.Ext() != baseExtension {
+			return command.Reply{}, command.BaseNotFound(text)
+		}
+		base, _, err := readBase(v, path, "")
+
 		if err != nil {
 			return command.Reply{}, err
 		}
@@ -212,48 +218,12 @@ func valueJSON(v formula.Value) string {
 	return string(answer)
 }
 
-func formulasOf(v *command.Vault, text string) (*bases.Base, error) {
-	path, err := v.PathOf(text)
-	if err != nil || path.Ext() != baseExtension {
-		return nil, command.BaseNotFound(text)
-	}
-	base, _, err := readBase(v, path, "")
-	return base, err
-}
-
 // noteBase is a base in a note: a code block, or the embed of a base file.
 type noteBase struct {
 	base *bases.Base
 	view string // "" for its first view
 	// one says that the embed shows this view alone.
 	one bool
-}
-
-// embeddedBase returns the base of a note that has a view, by its name or by its
-// number among all views of the note; without a name it is the first.
-func embeddedBase(v *command.Vault, path disk.Path, text []byte, name string) (*bases.Base, string, error) {
-	found, err := basesIn(v, path, text)
-	if err != nil {
-		return nil, "", err
-	}
-	if len(found) == 0 {
-		return nil, "", command.Failure("There is no base in the note: %q", command.Verbatim(path.String()))
-	}
-	if name == "" {
-		return found[0].base, found[0].view, nil
-	}
-	var names []string
-	number := 0
-	for _, b := range found {
-		for _, known := range b.views() {
-			number++
-			if known == name || fmt.Sprint(number) == name {
-				return b.base, known, nil
-			}
-			names = append(names, known)
-		}
-	}
-	return nil, "", noView(&bases.UnknownView{Name: name, Known: names})
 }
 
 // views are the names of the views that the note shows.
@@ -526,7 +496,30 @@ func readBase(v *command.Vault, path disk.Path, viewName string) (*bases.Base, s
 		return nil, "", command.ReadError(path.String(), err)
 	}
 	if path.Ext() == "md" {
-		return embeddedBase(v, path, text, viewName)
+		// A view of a note is named by its name or by its number among all views of the note; without a
+		// name it is the first.
+		found, err := basesIn(v, path, text)
+		if err != nil {
+			return nil, "", err
+		}
+		if len(found) == 0 {
+			return nil, "", command.Failure("There is no base in the note: %q", command.Verbatim(path.String()))
+		}
+		if viewName == "" {
+			return found[0].base, found[0].view, nil
+		}
+		var names []string
+		number := 0
+		for _, b := range found {
+			for _, known := range b.views() {
+				number++
+				if known == viewName || fmt.Sprint(number) == viewName {
+					return b.base, known, nil
+				}
+				names = append(names, known)
+			}
+		}
+		return nil, "", noView(&bases.UnknownView{Name: viewName, Known: names})
 	}
 	base, err := parseBase(text)
 	return base, viewName, err

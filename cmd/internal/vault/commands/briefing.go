@@ -48,7 +48,16 @@ func brief(v *command.Vault, p command.Values) (command.Reply, error) {
 		taskPart{"Tasks due today", func(_ string, due task.Date) bool { return due == day }})
 	b.recent()
 	if p.Has("old-note") {
-		b.old(today)
+		seed := today.Unix() / (24 * 60 * 60)
+		picked, err := Pick(b.v, command.Values{"min-age": fmt.Sprint(oldDays), "seed": fmt.Sprint(seed)}, 1)
+		switch {
+		case err != nil && b.err == nil:
+			b.err = err
+		case err == nil && len(picked) == 0:
+			b.part(fmt.Sprintf("Old note: none is unchanged for %d days", oldDays))
+		case err == nil:
+			b.note("Old note", picked[0])
+		}
 	}
 	return command.Text(b.out.String()), b.err
 }
@@ -118,20 +127,6 @@ func (b *briefingPage) recent() {
 	}
 	rows := strings.SplitAfter(strings.TrimSuffix(said.Text, "\n"), "\n")
 	b.rows("Recently changed notes", rows, len(rows))
-}
-
-// old adds the old note of a day.
-func (b *briefingPage) old(today time.Time) {
-	seed := today.Unix() / (24 * 60 * 60)
-	picked, err := Pick(b.v, command.Values{"min-age": fmt.Sprint(oldDays), "seed": fmt.Sprint(seed)}, 1)
-	switch {
-	case err != nil && b.err == nil:
-		b.err = err
-	case err == nil && len(picked) == 0:
-		b.part(fmt.Sprintf("Old note: none is unchanged for %d days", oldDays))
-	case err == nil:
-		b.note("Old note", picked[0])
-	}
 }
 
 // rows adds a part with the first rows of a list.

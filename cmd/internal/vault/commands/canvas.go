@@ -312,7 +312,14 @@ func parse(text []byte) (*board, error) {
 	}
 	slices.SortStableFunc(b.groups, inReadingOrder)
 	slices.SortStableFunc(b.cards, inReadingOrder)
-	b.arrange()
+	// Each node is in the smallest group around its middle.
+	for i, n := range b.cards {
+		n.number = i + 1
+		n.within = b.around(n)
+	}
+	for _, n := range b.groups {
+		n.within = b.around(n)
+	}
 	for i, e := range file.Edges {
 		e.at, file.Edges[i].at = i, i
 		if e.from, e.to = byID[e.From], byID[e.To]; e.from != nil && e.to != nil {
@@ -323,18 +330,6 @@ func parse(text []byte) (*board, error) {
 }
 
 func inReadingOrder(a, b *node) int { return cmp.Or(cmp.Compare(a.Y, b.Y), cmp.Compare(a.X, b.X)) }
-
-// arrange numbers the cards and puts every node into the smallest group around its
-// middle.
-func (b *board) arrange() {
-	for i, n := range b.cards {
-		n.number = i + 1
-		n.within = b.around(n)
-	}
-	for _, n := range b.groups {
-		n.within = b.around(n)
-	}
-}
 
 func (b *board) around(n *node) (smallest *node) {
 	for _, g := range b.groups {

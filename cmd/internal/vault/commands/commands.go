@@ -113,7 +113,15 @@ func Notes(v *command.Vault, p command.Values, texts bool, wanted func(*knowledg
 		return nil, BadQuery(failed())
 	}
 	order.Sort(names)
-	return paths(v, names)
+	all := make([]disk.Path, 0, len(names))
+	for _, name := range names {
+		path, err := v.PathOf(name)
+		if err != nil {
+			return nil, command.FileNotFound(name)
+		}
+		all = append(all, path)
+	}
+	return all, nil
 }
 
 // Indexed returns the notes that a request is about and of which the index says what
@@ -145,18 +153,6 @@ func Indexed(v *command.Vault, p command.Values, wanted func(*index.File) bool) 
 		}
 	}
 	return notes, nil
-}
-
-func paths(v *command.Vault, names []string) ([]disk.Path, error) {
-	all := make([]disk.Path, 0, len(names))
-	for _, name := range names {
-		path, err := v.PathOf(name)
-		if err != nil {
-			return nil, command.FileNotFound(name)
-		}
-		all = append(all, path)
-	}
-	return all, nil
 }
 
 // BadQuery says what is wrong with a query, and what would be right.

@@ -297,7 +297,27 @@ func periodicRead(v *command.Vault, p command.Values) (command.Reply, error) {
 	case p.Has("to") && !p.Has("from"):
 		return command.Reply{}, command.Misuse("to=<date> ends a range: give from=<date> too.")
 	case p.Has("from"):
-		return periodicRange(v, p)
+		first, last, err := daysOfRange(v, p)
+		if err != nil {
+			return command.Reply{}, err
+		}
+		which := periodOf(p["period"])
+		chosen, err := which.settings(v)
+		if err != nil {
+			return command.Reply{}, err
+		}
+		var notes []disk.Path
+		for begin := which.begin(first, chosen.Format); !begin.After(last); begin = which.next(begin) {
+			if len(notes) == maxRange {
+				return command.Reply{}, command.Misuse("Invalid range: more than %d notes.", maxRange)
+			}
+			note, err := which.noteAt(v, chosen, begin)
+			if err != nil {
+				return command.Reply{}, err
+			}
+			notes = append(notes, note.Path)
+		}
+		return command.Text(several(v, slices.Compact(notes), p["heading"])), nil
 	}
 	note, err := periodicNote(v, p)
 	if err != nil {
@@ -316,31 +336,6 @@ func periodicRead(v *command.Vault, p command.Values) (command.Reply, error) {
 
 // noPeriodicNote has another hint than a file that the caller has named.
 var noPeriodicNote = command.Kind{Code: command.NotFound.Code, Hint: "periodic:append makes it, where changes are allowed; from= prints the notes of several periods"}
-
-// periodicRange prints the notes of several periods, the missing ones named.
-func periodicRange(v *command.Vault, p command.Values) (command.Reply, error) {
-	first, last, err := daysOfRange(v, p)
-	if err != nil {
-		return command.Reply{}, err
-	}
-	which := periodOf(p["period"])
-	chosen, err := which.settings(v)
-	if err != nil {
-		return command.Reply{}, err
-	}
-	var notes []disk.Path
-	for begin := which.begin(first, chosen.Format); !begin.After(last); begin = which.next(begin) {
-		if len(notes) == maxRange {
-			return command.Reply{}, command.Misuse("Invalid range: more than %d notes.", maxRange)
-		}
-		note, err := which.noteAt(v, chosen, begin)
-		if err != nil {
-			return command.Reply{}, err
-		}
-		notes = append(notes, note.Path)
-	}
-	return command.Text(several(v, slices.Compact(notes), p["heading"])), nil
-}
 
 func periodicAppend(v *command.Vault, p command.Values) (command.Proposal, error) {
 	target, err := periodicNote(v, p)
@@ -511,11 +506,8 @@ func (b blanks) dayOf(name string) (at time.Time, ok bool) {
 	if !strings.HasPrefix(lower, "date") && !strings.HasPrefix(lower, "time") {
 		return time.Time{}, false
 	}
-	return shifted(b.now, strings.ReplaceAll(name[len("date"):], " ", ""))
-}
-
-// shifted returns a moment at a distance such as "+2d" from another; ok is false for none.
-func shifted(now time.Time, distance string) (at time.Time, ok bool) {
+	now := b.now
+	distance := strings.ReplaceAll(name[len("date"):], " ", "")
 	if len(distance) < len("+1d") || distance[0] != '+' && distance[0] != '-' {
 		return time.Time{}, false
 	}

@@ -102,7 +102,22 @@ func listFiles(v *command.Vault, p command.Values) (command.Reply, error) {
 	wanted := strings.TrimPrefix(p["ext"], ".")
 	found, err := v.PathsBelow(p["folder"], func(l command.Listed) bool { return !p.Has("ext") || l.Path.Ext() == wanted })
 	if err == nil && len(found) == 0 && !p.Has("total") {
-		return noFiles(v, p, wanted)
+		place := command.Place(p["folder"])
+		if !p.Has("ext") {
+			return command.Nothing("", "%s has no files", place), nil
+		}
+		counts := map[string]int{}
+		files := 0
+		_, err := v.EachFileBelow(p["folder"], func(l command.Listed) {
+			counts[l.Path.Ext()]++
+			files++
+		})
+		if err != nil || files == 0 {
+			return command.Nothing("", "%s has no files", place), err
+		}
+		exts := slices.SortedFunc(maps.Keys(counts), func(a, b string) int { return cmp.Or(counts[b]-counts[a], strings.Compare(a, b)) })
+		return command.Nothing("", "no file with the extension %q in %s (%s; extensions: %s)",
+			command.Verbatim(wanted), place, command.Count(files, "file"), command.List(exts, maxExts)), nil
 	}
 	return listing(p, found, command.Reply{}), err
 }
@@ -122,26 +137,6 @@ func listFolders(v *command.Vault, p command.Values) (command.Reply, error) {
 		err = command.FolderNotFound(p["folder"])
 	}
 	return listing(p, found, command.Nothing("", "%s has no folders", command.Place(p["folder"]))), err
-}
-
-// noFiles says that there are no files, or which extensions those have that there are.
-func noFiles(v *command.Vault, p command.Values, ext string) (command.Reply, error) {
-	place := command.Place(p["folder"])
-	if !p.Has("ext") {
-		return command.Nothing("", "%s has no files", place), nil
-	}
-	counts := map[string]int{}
-	files := 0
-	_, err := v.EachFileBelow(p["folder"], func(l command.Listed) {
-		counts[l.Path.Ext()]++
-		files++
-	})
-	if err != nil || files == 0 {
-		return command.Nothing("", "%s has no files", place), err
-	}
-	exts := slices.SortedFunc(maps.Keys(counts), func(a, b string) int { return cmp.Or(counts[b]-counts[a], strings.Compare(a, b)) })
-	return command.Nothing("", "no file with the extension %q in %s (%s; extensions: %s)",
-		command.Verbatim(ext), place, command.Count(files, "file"), command.List(exts, maxExts)), nil
 }
 
 // maxExts bounds how many extensions a notice lists.
@@ -504,7 +499,20 @@ func changedNotes(v *command.Vault, since time.Time, visit func(changed)) (total
 	if x, ok := v.Host.Knowledge.IndexIfCurrent(v.View()); ok {
 		return indexedNotes(v, x, since, visit), nil
 	}
-	return walkedNotes(v, since, visit)
+	var mu sync.Mutex
+	err = v.Disk.WalkParallel(disk.Path{}, func(e disk.Entry) {
+		if e.IsDir || e.Path.Ext() != "md" {
+			return
+		}
+		info, err := e.Info()
+		mu.Lock()
+		defer mu.Unlock()
+		total++
+		if err == nil && !info.ModTime().Before(since) {
+			visit(changed{e.Path.String(), 0, info.ModTime()})
+		}
+	})
+	return total, err
 }
 
 func indexedNotes(v *command.Vault, x *index.Index, since time.Time, visit func(changed)) (total int) {
@@ -526,23 +534,6 @@ func indexedNotes(v *command.Vault, x *index.Index, since time.Time, visit func(
 		}
 	}
 	return total
-}
-
-func walkedNotes(v *command.Vault, since time.Time, visit func(changed)) (total int, err error) {
-	var mu sync.Mutex
-	err = v.Disk.WalkParallel(disk.Path{}, func(e disk.Entry) {
-		if e.IsDir || e.Path.Ext() != "md" {
-			return
-		}
-		info, err := e.Info()
-		mu.Lock()
-		defer mu.Unlock()
-		total++
-		if err == nil && !info.ModTime().Before(since) {
-			visit(changed{e.Path.String(), 0, info.ModTime()})
-		}
-	})
-	return total, err
 }
 
 // nothingChanged says why no note was changed.

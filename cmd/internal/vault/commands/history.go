@@ -356,7 +356,9 @@ func undo(v *command.Vault, p command.Values) (command.Proposal, error) {
 		return latest.undoing, latest.err
 	}
 	made, err := undoing(v, j, entries, p.Has("session") || strings.Contains(p["id"], ","))
-	made.Latest = latest.holds(entries)
+	made.Latest = latest != nil && !slices.ContainsFunc(entries, func(e journal.Entry) bool {
+		return !slices.ContainsFunc(latest.entries, func(mine journal.Entry) bool { return mine.ID == e.ID })
+	})
 	return made, err
 }
 
@@ -502,13 +504,6 @@ type latest struct {
 	err     error // why it cannot be taken back
 }
 
-// holds reports whether all entries are of the caller's last change.
-func (l *latest) holds(entries []journal.Entry) bool {
-	return l != nil && !slices.ContainsFunc(entries, func(e journal.Entry) bool {
-		return !slices.ContainsFunc(l.entries, func(mine journal.Entry) bool { return mine.ID == e.ID })
-	})
-}
-
 // isOwn reports whether the caller made a change, or another session of its agent.
 func isOwn(v *command.Vault, e journal.Entry) bool {
 	agent := private.AgentOf(v.Caller)
@@ -602,16 +597,13 @@ func (o outlook) current(path disk.Path, kept string) (command.FileState, error)
 	return command.StateAt(o.v, path, kept)
 }
 
-func (o outlook) do(s command.Step) {
-	if s.IsMove() {
-		o.ahead[s.From] = command.FileState{}
-	}
-	o.ahead[s.Path] = s.After
-}
-
 // takeBack adds to a proposal what takes an entry back.
 func (o outlook) takeBack(j *journal.Journal, e journal.Entry, p *command.Proposal) error {
-	trash := undoneTrash(j, e)
+	// Where e brought back what had been put into the trash, what it takes away goes there again.
+	trash := slices.ContainsFunc(e.TakesBack(), func(id string) bool {
+		first, err := j.Entry(id)
+		return err == nil && strings.HasPrefix(first.Note, command.TrashRemark)
+	})
 	for _, kept := range slices.Backward(e.Steps) {
 		back, err := o.back(j, e, kept)
 		if err != nil {
@@ -619,20 +611,14 @@ func (o outlook) takeBack(j *journal.Journal, e journal.Entry, p *command.Propos
 		}
 		for _, s := range back {
 			s.Trash = trash && !s.After.Exists
-			o.do(s)
+			if s.IsMove() {
+				o.ahead[s.From] = command.FileState{}
+			}
+			o.ahead[s.Path] = s.After
 			p.Steps = append(p.Steps, s)
 		}
 	}
 	return nil
-}
-
-// undoneTrash reports whether e brought back what had been put into the trash,
-// so that what it takes away goes there again.
-func undoneTrash(j *journal.Journal, e journal.Entry) bool {
-	return slices.ContainsFunc(e.TakesBack(), func(id string) bool {
-		first, err := j.Entry(id)
-		return err == nil && strings.HasPrefix(first.Note, command.TrashRemark)
-	})
 }
 
 // trace is what is found of one step of an entry.
@@ -643,33 +629,28 @@ type trace struct {
 
 func (t trace) isMove() bool { return t.was != t.is }
 
-func (o outlook) trace(e journal.Entry, kept journal.Step) (t trace, err error) {
+// back returns what takes back one step of an entry: mostly one step, none where
+// nothing is to be done.
+func (o outlook) back(j *journal.Journal, e journal.Entry, kept journal.Step) ([]command.Step, error) {
+	var t trace
+	var err error
 	if t.is, err = command.StepPath(o.v, kept.Path); err == nil {
 		if t.was, err = command.ParseStepPath(kept.Source()); err == nil {
 			t.was, err = o.v.Disk.Renamed(t.is, t.was)
 		}
 	}
 	if err != nil {
-		return t, command.Failure("Change %s cannot be undone: %v", e.ID, err)
+		return nil, command.Failure("Change %s cannot be undone: %v", e.ID, err)
 	}
 	if t.now, err = o.current(t.is, kept.Path); err != nil {
-		return t, command.ReadError(t.is.String(), err)
+		return nil, command.ReadError(t.is.String(), err)
 	}
 	if t.then = t.now; t.isMove() {
 		if t.then, err = o.current(t.was, ""); err != nil {
-			return t, command.ReadError(t.was.String(), err)
+			return nil, command.ReadError(t.was.String(), err)
 		}
 	}
-	return t, nil
-}
 
-// back returns what takes back one step of an entry: mostly one step, none where
-// nothing is to be done.
-func (o outlook) back(j *journal.Journal, e journal.Entry, kept journal.Step) ([]command.Step, error) {
-	t, err := o.trace(e, kept)
-	if err != nil {
-		return nil, err
-	}
 	if e.State != journal.Done {
 		if steps, known := t.brokenOff(kept); known {
 			return steps, nil

@@ -52,7 +52,35 @@ func backlinks(v *command.Vault, p command.Values) (command.Reply, error) {
 // too, although their links count elsewhere.
 func links(v *command.Vault, p command.Values) (command.Reply, error) {
 	if p.Has("depth") || p.Has("direction") || p.Has("limit") {
-		return linksAround(v, p)
+		// The files that can be reached from a file along its links, the links to it, or both, in up to a
+		// number of steps: the nearest first, in the order of listings, each once. Each row has the steps
+		// and the file before it on the way.
+		depth, err := p.Number("depth", 1, 1, maxDepth)
+		if err != nil {
+			return command.Reply{}, err
+		}
+		limit, err := p.Number("limit", defaultLinks, 1, maxLinks)
+		if err != nil {
+			return command.Reply{}, err
+		}
+		x, place, err := v.IndexedTarget(p)
+		if err != nil {
+			return command.Reply{}, err
+		}
+		found := around(x.Graph(), place, depth, p["direction"])
+		switch {
+		case p.Has("total"):
+			return command.Text(strconv.Itoa(len(found))), nil
+		case len(found) == 0:
+			return command.Text("No links found."), nil
+		}
+		table := command.Table{}
+		for _, f := range found[:min(limit, len(found))] {
+			table.Rows = append(table.Rows, []string{x.Files[f.place].Path.String(), strconv.Itoa(f.steps), x.Files[f.via].Path.String()})
+		}
+		said := limited(table.Reply(command.FormatTSV), len(table.Rows), len(found), "file")
+		said.Truncated = said.Notice != ""
+		return said, nil
 	}
 	x, place, err := v.IndexedTarget(p)
 	if err != nil {
@@ -139,38 +167,6 @@ const (
 	maxLinks     = 1000
 )
 
-// linksAround lists the files that can be reached from a file along its links, the
-// links to it, or both, in up to a number of steps: the nearest first, in the order of
-// listings, each once. Each row has the steps and the file before it on the way.
-func linksAround(v *command.Vault, p command.Values) (command.Reply, error) {
-	depth, err := p.Number("depth", 1, 1, maxDepth)
-	if err != nil {
-		return command.Reply{}, err
-	}
-	limit, err := p.Number("limit", defaultLinks, 1, maxLinks)
-	if err != nil {
-		return command.Reply{}, err
-	}
-	x, place, err := v.IndexedTarget(p)
-	if err != nil {
-		return command.Reply{}, err
-	}
-	found := around(x.Graph(), place, depth, p["direction"])
-	switch {
-	case p.Has("total"):
-		return command.Text(strconv.Itoa(len(found))), nil
-	case len(found) == 0:
-		return command.Text("No links found."), nil
-	}
-	table := command.Table{}
-	for _, f := range found[:min(limit, len(found))] {
-		table.Rows = append(table.Rows, []string{x.Files[f.place].Path.String(), strconv.Itoa(f.steps), x.Files[f.via].Path.String()})
-	}
-	said := limited(table.Reply(command.FormatTSV), len(table.Rows), len(found), "file")
-	said.Truncated = said.Notice != ""
-	return said, nil
-}
-
 // reached is a file on a walk along links.
 type reached struct{ place, via, steps int }
 
@@ -241,7 +237,14 @@ func related(v *command.Vault, p command.Values) (command.Reply, error) {
 	if err != nil {
 		return command.Reply{}, err
 	}
-	s := newScores(x, place, excluded)
+	s := &scores{x: x, from: place, isNote: make([]bool, len(x.Files)), evidence: map[int]*evidence{}}
+	for i, f := range x.Files {
+		s.isNote[i] = i != place && f.IsNote() && !excluded(f.Path.String())
+		if s.isNote[i] {
+			s.notes++
+		}
+	}
+
 	s.links()
 	s.tags()
 	if err := s.words(v, excluded); err != nil {
@@ -277,17 +280,6 @@ type evidence struct {
 	linksTo, linkedFrom bool
 	targets, sources    []int // to which both link, and which link to both
 	tags, words         []string
-}
-
-func newScores(x *index.Index, from int, excluded func(string) bool) *scores {
-	s := &scores{x: x, from: from, isNote: make([]bool, len(x.Files)), evidence: map[int]*evidence{}}
-	for i, f := range x.Files {
-		s.isNote[i] = i != from && f.IsNote() && !excluded(f.Path.String())
-		if s.isNote[i] {
-			s.notes++
-		}
-	}
-	return s
 }
 
 // of returns the evidence for a file, nil if it cannot be related.

@@ -38,7 +38,40 @@ func init() {
 
 func move(v *command.Vault, p command.Values) (command.Proposal, error) {
 	if p.Has("files") || p.Has("query") {
-		return moveSeveral(v, p)
+		if command.NamesOneFile(p) || p.Has("files") && p.Has("query") {
+			return command.Proposal{}, command.Misuse("Use file=<name>, path=<path>, files=<paths> or query=<text>, not several.")
+		}
+		if !strings.HasSuffix(p["to"], "/") {
+			return command.Proposal{}, command.Misuse("Invalid value for to: %s. Several files go to a folder, with a slash at its end.", command.Verbatim(p["to"]))
+		}
+		r, err := relocating(v, p)
+		if err != nil {
+			return command.Proposal{}, err
+		}
+		var targets []command.Target
+		if p.Has("files") {
+			targets, err = pathLines(p["files"], v.FindPath)
+		} else {
+			var notes []disk.Path
+			notes, err = Notes(v, p, false, func(*knowledge.Note) bool { return true })
+			for _, note := range notes {
+				targets = append(targets, command.Target{Path: note, Typed: note.String()})
+			}
+		}
+		if err != nil {
+			return command.Proposal{}, err
+		}
+		for _, t := range targets {
+			to, err := r.move(t, destinationOf(p["to"], t.Path))
+			if err != nil {
+				return command.Proposal{}, err
+			}
+			if r.planned.Note == (disk.Path{}) {
+				r.planned.Note = to
+			}
+		}
+		r.planned.Message = fmt.Sprintf("Moved: %s -> %s", command.Count(len(r.planned.Steps), "file"), p["to"])
+		return r.planned, r.relink()
 	}
 	return moving(v, p, "Moved", func(from disk.Path) string {
 		return destinationOf(p["to"], from)
@@ -100,44 +133,6 @@ func moving(v *command.Vault, p command.Values, said string, destination func(fr
 		return command.Proposal{}, err
 	}
 	r.planned.Message, r.planned.Note = said+": "+t.Path.String()+" -> "+to.String(), to
-	return r.planned, r.relink()
-}
-
-// moveSeveral moves the files of a list, or the notes that a search finds, into a folder.
-func moveSeveral(v *command.Vault, p command.Values) (command.Proposal, error) {
-	if command.NamesOneFile(p) || p.Has("files") && p.Has("query") {
-		return command.Proposal{}, command.Misuse("Use file=<name>, path=<path>, files=<paths> or query=<text>, not several.")
-	}
-	if !strings.HasSuffix(p["to"], "/") {
-		return command.Proposal{}, command.Misuse("Invalid value for to: %s. Several files go to a folder, with a slash at its end.", command.Verbatim(p["to"]))
-	}
-	r, err := relocating(v, p)
-	if err != nil {
-		return command.Proposal{}, err
-	}
-	var targets []command.Target
-	if p.Has("files") {
-		targets, err = pathLines(p["files"], v.FindPath)
-	} else {
-		var notes []disk.Path
-		notes, err = Notes(v, p, false, func(*knowledge.Note) bool { return true })
-		for _, note := range notes {
-			targets = append(targets, command.Target{Path: note, Typed: note.String()})
-		}
-	}
-	if err != nil {
-		return command.Proposal{}, err
-	}
-	for _, t := range targets {
-		to, err := r.move(t, destinationOf(p["to"], t.Path))
-		if err != nil {
-			return command.Proposal{}, err
-		}
-		if r.planned.Note == (disk.Path{}) {
-			r.planned.Note = to
-		}
-	}
-	r.planned.Message = fmt.Sprintf("Moved: %s -> %s", command.Count(len(r.planned.Steps), "file"), p["to"])
 	return r.planned, r.relink()
 }
 

@@ -568,30 +568,26 @@ func outlineOf(headings []markdown.Heading, p command.Values) string {
 		}
 		return indented(table)
 	case p["format"] != "md":
-		return tree(headings)
+		// A heading is below the last one before it with a lower level; levels that are left out take no
+		// room.
+		goesOn := siblings(headings)
+		var out strings.Builder
+		var open []int // the headings above, outermost first
+		for i, h := range headings {
+			for len(open) > 0 && headings[open[len(open)-1]].Level >= h.Level {
+				open = open[:len(open)-1]
+			}
+			for _, j := range open {
+				out.WriteString(pick(goesOn[j], "│   ", "    "))
+			}
+			out.WriteString(pick(goesOn[i], "├── ", "└── ") + h.Text + "\n")
+			open = append(open, i)
+		}
+		return out.String()
 	}
 	var out strings.Builder
 	for _, h := range headings {
 		out.WriteString(strings.Repeat("#", h.Level) + " " + h.Text + "\n")
-	}
-	return out.String()
-}
-
-// tree draws the headings as branches. A heading hangs below the last one
-// before it with a lower level; levels that are left out take no room.
-func tree(headings []markdown.Heading) string {
-	goesOn := siblings(headings)
-	var out strings.Builder
-	var open []int // the headings above, outermost first
-	for i, h := range headings {
-		for len(open) > 0 && headings[open[len(open)-1]].Level >= h.Level {
-			open = open[:len(open)-1]
-		}
-		for _, j := range open {
-			out.WriteString(pick(goesOn[j], "│   ", "    "))
-		}
-		out.WriteString(pick(goesOn[i], "├── ", "└── ") + h.Text + "\n")
-		open = append(open, i)
 	}
 	return out.String()
 }

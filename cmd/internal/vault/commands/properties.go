@@ -38,7 +38,30 @@ const noFrontmatter = "No frontmatter found."
 
 func properties(v *command.Vault, p command.Values) (command.Reply, error) {
 	if command.NamesOneFile(p) {
-		return noteProperties(v, p)
+		// A block that is not YAML is none.
+		found, err := propertiesOfNote(v, p)
+		if err != nil {
+			return command.Reply{}, err
+		}
+		if p.Has("name") {
+			_, ok := found.Lookup(p["name"])
+			return command.Text(pick(ok, "1", "0")), nil
+		}
+		switch {
+		case p.Has("total") && len(found) > 0:
+			return command.Text(strconv.Itoa(len(found))), nil
+		case len(found) == 0:
+			return command.Text(noFrontmatter), nil
+		case p["format"] == command.FormatJSON:
+			return command.Text(found.JSON()), nil
+		case p["format"] == command.FormatTSV:
+			table := command.Table{}
+			for _, property := range found {
+				table.Rows = append(table.Rows, []string{property.Key, property.Value.String()})
+			}
+			return table.Reply(command.FormatTSV), nil
+		}
+		return command.Text(found.YAML()), nil
 	}
 	files, err := v.ScopedFiles(p)
 	if err != nil {
@@ -186,33 +209,6 @@ func PropertyTypes(v *command.Vault) (map[string]string, error) {
 		types[strings.ToLower(name)] = kind
 	}
 	return types, nil
-}
-
-// noteProperties shows the block of one note. One that is not YAML is none.
-func noteProperties(v *command.Vault, p command.Values) (command.Reply, error) {
-	found, err := propertiesOfNote(v, p)
-	if err != nil {
-		return command.Reply{}, err
-	}
-	if p.Has("name") {
-		_, ok := found.Lookup(p["name"])
-		return command.Text(pick(ok, "1", "0")), nil
-	}
-	switch {
-	case p.Has("total") && len(found) > 0:
-		return command.Text(strconv.Itoa(len(found))), nil
-	case len(found) == 0:
-		return command.Text(noFrontmatter), nil
-	case p["format"] == command.FormatJSON:
-		return command.Text(found.JSON()), nil
-	case p["format"] == command.FormatTSV:
-		table := command.Table{}
-		for _, property := range found {
-			table.Rows = append(table.Rows, []string{property.Key, property.Value.String()})
-		}
-		return table.Reply(command.FormatTSV), nil
-	}
-	return command.Text(found.YAML()), nil
 }
 
 // propertiesOfNote reads those of the note that a request means.

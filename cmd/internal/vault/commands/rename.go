@@ -189,10 +189,15 @@ func leftType(v *command.Vault, name, to string) (string, error) {
 // renameTag changes a tag in texts and properties, in whatever case it is written,
 // and the tags below it. What only looks like a tag, in code or in a link, stays.
 func renameTag(v *command.Vault, p command.Values) (command.Proposal, error) {
-	r, err := tagRenaming(p)
-	if err != nil {
-		return command.Proposal{}, err
+	var r tagRename
+	for param, name := range map[string]*string{"name": &r.from, "to": &r.to} {
+		bare, ok := markdown.TagName(p[param])
+		if !ok {
+			return command.Proposal{}, command.Misuse("Invalid value for %s: %s. A tag is letters, digits, _, - and /, with something else than digits.", param, command.Verbatim(p[param]))
+		}
+		*name = bare
 	}
+
 	notes, err := Indexed(v, p, func(f *index.File) bool {
 		return slices.ContainsFunc(f.Facts().Tags(), func(tag string) bool { return r.renamed(tag[1:]) != "" })
 	})
@@ -218,18 +223,6 @@ func renameTag(v *command.Vault, p command.Values) (command.Proposal, error) {
 
 // tagRename is a tag and its new name, both without "#".
 type tagRename struct{ from, to string }
-
-func tagRenaming(p command.Values) (tagRename, error) {
-	var r tagRename
-	for param, name := range map[string]*string{"name": &r.from, "to": &r.to} {
-		bare, ok := markdown.TagName(p[param])
-		if !ok {
-			return r, command.Misuse("Invalid value for %s: %s. A tag is letters, digits, _, - and /, with something else than digits.", param, command.Verbatim(p[param]))
-		}
-		*name = bare
-	}
-	return r, nil
-}
 
 // renamed returns the new name of a tag, "" if it is another one. Like the app it
 // takes tags that differ in case for one.

@@ -90,7 +90,26 @@ func searchLines(v *command.Vault, p command.Values) (command.Reply, error) {
 	}
 	text := contextText(found.hits)
 	if p["format"] == command.FormatJSON {
-		text = contextJSON(found.hits)
+		// It is compact, unlike other JSON of the app. A note that was found by its name alone has no
+		// matches.
+		hits := found.hits
+		var out strings.Builder
+		out.WriteByte('[')
+		for i, h := range hits {
+			if i > 0 {
+				out.WriteByte(',')
+			}
+			out.WriteString(`{"file":` + command.QuoteJSON(h.path) + `,"matches":[`)
+			for j, line := range h.lines {
+				if j > 0 {
+					out.WriteByte(',')
+				}
+				out.WriteString(`{"line":` + strconv.Itoa(line.Line) + `,"text":` + command.QuoteJSON(line.Text) + `}`)
+			}
+			out.WriteString("]}")
+		}
+		out.WriteByte(']')
+		text = out.String()
 	}
 	said := found.reply(text)
 	if text == "" {
@@ -111,28 +130,6 @@ func contextText(hits []hit) string {
 			out.WriteString(h.path + ":" + strconv.Itoa(line.Line) + ": " + line.Text + "\n")
 		}
 	}
-	return out.String()
-}
-
-// contextJSON is compact, unlike other JSON of the app. A note that was found
-// by its name alone has no matches.
-func contextJSON(hits []hit) string {
-	var out strings.Builder
-	out.WriteByte('[')
-	for i, h := range hits {
-		if i > 0 {
-			out.WriteByte(',')
-		}
-		out.WriteString(`{"file":` + command.QuoteJSON(h.path) + `,"matches":[`)
-		for j, line := range h.lines {
-			if j > 0 {
-				out.WriteByte(',')
-			}
-			out.WriteString(`{"line":` + strconv.Itoa(line.Line) + `,"text":` + command.QuoteJSON(line.Text) + `}`)
-		}
-		out.WriteString("]}")
-	}
-	out.WriteByte(']')
 	return out.String()
 }
 

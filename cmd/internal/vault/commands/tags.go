@@ -164,7 +164,41 @@ func (t *tagTable) follow(before, files []*index.File) *tagTable {
 		}
 		next.ends[i] = int32(len(next.written))
 	}
-	next.count(t.uses)
+	// The order of the uses before is mostly that of the new ones.
+	last := t.uses
+	times := make([]int, len(next.spellings.names))
+	for _, n := range next.written {
+		times[n]++
+	}
+	const unused = -1
+	best := slices.Repeat([]int32{unused}, len(next.spellings.lower)) // the spelling of each tag that is used most
+	total := make([]int, len(best))
+	for n, count := range times {
+		tag := next.spellings.tags[n]
+		total[tag] += count
+		b := best[tag]
+		switch {
+		case count == 0:
+		case b == unused, count > times[b], count == times[b] && order.Compare(next.spellings.names[n], next.spellings.names[b]) < 0:
+			best[tag] = int32(n)
+		}
+	}
+	next.uses = make([]tagUse, 0, len(best))
+	add := func(tag int32) {
+		if b := best[tag]; b != unused {
+			next.uses = append(next.uses, tagUse{next.spellings.names[b], total[tag], tag})
+			best[tag] = unused
+		}
+	}
+	for _, use := range last {
+		add(use.tag)
+	}
+	for tag := range best {
+		add(int32(tag))
+	}
+	slices.SortFunc(next.uses, func(a, b tagUse) int {
+		return cmp.Or(order.Compare(a.name, b.name), cmp.Compare(a.tag, b.tag))
+	})
 	return next
 }
 
@@ -197,44 +231,6 @@ func (s *spellings) number(name string) int32 {
 	s.numbers[name] = n
 	s.names, s.tags = append(s.names, name), append(s.tags, tag)
 	return n
-}
-
-// count finds out how often each tag is used. last are the uses before, whose order is
-// mostly the same.
-func (t *tagTable) count(last []tagUse) {
-	times := make([]int, len(t.spellings.names))
-	for _, n := range t.written {
-		times[n]++
-	}
-	const unused = -1
-	best := slices.Repeat([]int32{unused}, len(t.spellings.lower)) // the spelling of each tag that is used most
-	total := make([]int, len(best))
-	for n, count := range times {
-		tag := t.spellings.tags[n]
-		total[tag] += count
-		b := best[tag]
-		switch {
-		case count == 0:
-		case b == unused, count > times[b], count == times[b] && order.Compare(t.spellings.names[n], t.spellings.names[b]) < 0:
-			best[tag] = int32(n)
-		}
-	}
-	t.uses = make([]tagUse, 0, len(best))
-	add := func(tag int32) {
-		if b := best[tag]; b != unused {
-			t.uses = append(t.uses, tagUse{t.spellings.names[b], total[tag], tag})
-			best[tag] = unused
-		}
-	}
-	for _, use := range last {
-		add(use.tag)
-	}
-	for tag := range best {
-		add(int32(tag))
-	}
-	slices.SortFunc(t.uses, func(a, b tagUse) int {
-		return cmp.Or(order.Compare(a.name, b.name), cmp.Compare(a.tag, b.tag))
-	})
 }
 
 // filesWith returns the paths of the files with a tag, in the order of listings.

@@ -72,7 +72,24 @@ func markTasks(v *command.Vault, p command.Values) (command.Proposal, error) {
 	if !changes {
 		return command.Proposal{ReadAnswer: &command.Reply{Text: showTask(one.Target, one.Task), Note: one.Path}}, nil
 	}
-	change, err := besides(v, p, one, mark)
+	settings, err := pluginSettings(v)
+	if err != nil {
+		return command.Proposal{}, err
+	}
+	day := v.Today()
+	if p.Has("date") {
+		days, err := command.Days(p["date"], day)
+		if err != nil {
+			return command.Proposal{}, err
+		}
+		day, settings.Managed, settings.GlobalFilter = days.First, true, "" // who names the day wants to have it written
+	}
+	change, err := task.Mark(one.text, one.Mark, mark, day, settings)
+	var refusal *task.Refusal
+	if errors.As(err, &refusal) {
+		return command.Proposal{}, command.Failure("Task %q cannot be completed: %v. Its mark alone can be changed once the text is mended.", one.name(), err)
+	}
+
 	if err != nil {
 		return command.Proposal{}, err
 	}
@@ -85,28 +102,6 @@ func markTasks(v *command.Vault, p command.Values) (command.Proposal, error) {
 		return command.ProposeChange(one.Path, one.note, edited, showTask(one.Target, after)), err
 	}
 	return completed(one, mark, change)
-}
-
-// besides returns what the Tasks plugin does to a task besides giving it a mark.
-func besides(v *command.Vault, p command.Values, one namedOne, mark rune) (task.Change, error) {
-	settings, err := pluginSettings(v)
-	if err != nil {
-		return task.Change{}, err
-	}
-	day := v.Today()
-	if p.Has("date") {
-		days, err := command.Days(p["date"], day)
-		if err != nil {
-			return task.Change{}, err
-		}
-		day, settings.Managed, settings.GlobalFilter = days.First, true, "" // who names the day wants to have it written
-	}
-	change, err := task.Mark(one.text, one.Mark, mark, day, settings)
-	var refusal *task.Refusal
-	if errors.As(err, &refusal) {
-		return change, command.Failure("Task %q cannot be completed: %v. Its mark alone can be changed once the text is mended.", one.name(), err)
-	}
-	return change, err
 }
 
 // completed returns the proposal for a task of which more than the mark changes: its line
@@ -271,10 +266,31 @@ var (
 
 // add adds a task at the end of a note, or below a heading.
 func add(v *command.Vault, p command.Values) (command.Proposal, error) {
-	line, err := newLine(v, p)
+	text := strings.TrimSpace(p["content"])
+	for _, mark := range []string{"- ", "* ", "+ ", "[ ] "} { // it may come as a task already
+		text = strings.TrimLeft(strings.TrimPrefix(text, mark), " \t")
+	}
+	if strings.Trim(text, "-*+") == "" || strings.ContainsAny(text, "\r\n") {
+		return command.Proposal{}, command.Misuse("Invalid value for content: a task is one line of text.")
+	}
+	fields, err := datesOf(v, p)
 	if err != nil {
 		return command.Proposal{}, err
 	}
+	if p.Has("recurs") {
+		if _, err := task.Parse(p["recurs"]); err != nil {
+			return command.Proposal{}, command.Misuse("Invalid value for recurs: %v. Use a rule such as \"every week on Friday\" or \"every 2 months when done\".", err)
+		}
+	}
+	if level := p["priority"]; level != task.Normal {
+		fields[task.Priority] = level
+	}
+	fields[task.Recurs] = p["recurs"]
+	settings, err := pluginSettings(v)
+	if err != nil {
+		return command.Proposal{}, err
+	}
+	line := "- [ ] " + task.New(text, fields, v.Today(), settings)
 	if p.Has("create-heading") && !p.Has("heading") {
 		return command.Proposal{}, command.Misuse("create-heading makes the heading that heading=<text> names: give it too.")
 	}
@@ -290,15 +306,8 @@ func add(v *command.Vault, p command.Values) (command.Proposal, error) {
 	if err != nil {
 		return proposal, err
 	}
-	return withPlace(proposal, line)
-}
-
-// addedTo begins the answer to a task that was added, with its place after it.
-const addedTo = "Task added to: "
-
-// withPlace returns the proposal with the line of the new task in its answer. Where the text
-// is a task no more, as in code, nothing is to be added.
-func withPlace(proposal command.Proposal, line string) (command.Proposal, error) {
+	// The answer has the line of the new task. Where the text is a task no more, as in code, nothing
+	// is to be added.
 	tasks := markdown.Scan(proposal.Steps[0].After.Text).Tasks
 	for _, t := range slices.Backward(tasks) {
 		if t.Text == line {
@@ -309,34 +318,8 @@ func withPlace(proposal command.Proposal, line string) (command.Proposal, error)
 	return command.Proposal{}, command.Failure("The task cannot be added to %q: at that place the line would not be a task.", command.Verbatim(proposal.Note.String()))
 }
 
-// newLine returns the line of a new task.
-func newLine(v *command.Vault, p command.Values) (string, error) {
-	text := strings.TrimSpace(p["content"])
-	for _, mark := range []string{"- ", "* ", "+ ", "[ ] "} { // it may come as a task already
-		text = strings.TrimLeft(strings.TrimPrefix(text, mark), " \t")
-	}
-	if strings.Trim(text, "-*+") == "" || strings.ContainsAny(text, "\r\n") {
-		return "", command.Misuse("Invalid value for content: a task is one line of text.")
-	}
-	fields, err := datesOf(v, p)
-	if err != nil {
-		return "", err
-	}
-	if p.Has("recurs") {
-		if _, err := task.Parse(p["recurs"]); err != nil {
-			return "", command.Misuse("Invalid value for recurs: %v. Use a rule such as \"every week on Friday\" or \"every 2 months when done\".", err)
-		}
-	}
-	if level := p["priority"]; level != task.Normal {
-		fields[task.Priority] = level
-	}
-	fields[task.Recurs] = p["recurs"]
-	settings, err := pluginSettings(v)
-	if err != nil {
-		return "", err
-	}
-	return "- [ ] " + task.New(text, fields, v.Today(), settings), nil
-}
+// addedTo begins the answer to a task that was added, with its place after it.
+const addedTo = "Task added to: "
 
 // datesOf reads the dates that a request gives. A week or a month is its last day for what is
 // due, and its first one otherwise.

@@ -43,9 +43,14 @@ func (f filter) takes(one *taskItem) bool {
 
 // filterOf reads the filters of a request.
 func filterOf(v *command.Vault, p command.Values) (filter, error) {
-	if err := contradiction(p); err != nil {
-		return filter{}, err
+	// No task can fit these together.
+	for _, group := range [][]string{{"done", "overdue"}, {"no-due", "overdue", "due"}, {"no-due", "due-before"}, {"no-due", "due-after"}, {"folder", "file", "path", "daily", "active"}} {
+		given := slices.DeleteFunc(slices.Clone(group), func(name string) bool { return !p.Has(name) })
+		if len(given) > 1 {
+			return filter{}, command.Misuse("Use %s, not several.", strings.Join(given, " or "))
+		}
 	}
+
 	var f filter
 	add := func(name string, test func(*taskItem) bool) {
 		if p.Has(name) {
@@ -60,9 +65,22 @@ func filterOf(v *command.Vault, p command.Values) (filter, error) {
 	add("priority", func(i *taskItem) bool { return i.rank == wanted })
 	add("tag", tagged(p["tag"]))
 	add("text", hasWords(p["text"]))
-	if err := f.addDates(v, p); err != nil {
-		return filter{}, err
+	for name, fits := range map[string]func(due, first, last task.Date) bool{
+		"due":        func(due, first, last task.Date) bool { return due >= first && due <= last },
+		"due-before": func(due, first, _ task.Date) bool { return due < first },
+		"due-after":  func(due, _, last task.Date) bool { return due > last },
+	} {
+		if !p.Has(name) {
+			continue
+		}
+		days, err := command.DaysAhead(p[name], v.Today())
+		if err != nil {
+			return filter{}, err
+		}
+		first, last := dateOf(days.First), dateOf(days.Last)
+		f.tests = append(f.tests, func(i *taskItem) bool { return isDue(i, func(due task.Date) bool { return fits(due, first, last) }) })
 	}
+
 	if p.Has("overdue") {
 		settings, err := pluginSettings(v)
 		if err != nil {
@@ -93,26 +111,6 @@ func remembered(ask func(mark rune) bool) func(mark rune) bool {
 
 func dateOf(day time.Time) task.Date { return task.DateOf(day.Format(time.DateOnly)) }
 
-// addDates adds the filters by the due date.
-func (f *filter) addDates(v *command.Vault, p command.Values) error {
-	for name, fits := range map[string]func(due, first, last task.Date) bool{
-		"due":        func(due, first, last task.Date) bool { return due >= first && due <= last },
-		"due-before": func(due, first, _ task.Date) bool { return due < first },
-		"due-after":  func(due, _, last task.Date) bool { return due > last },
-	} {
-		if !p.Has(name) {
-			continue
-		}
-		days, err := command.DaysAhead(p[name], v.Today())
-		if err != nil {
-			return err
-		}
-		first, last := dateOf(days.First), dateOf(days.Last)
-		f.tests = append(f.tests, func(i *taskItem) bool { return isDue(i, func(due task.Date) bool { return fits(due, first, last) }) })
-	}
-	return nil
-}
-
 // isDue reports whether a task has a due date that fits. One that does not exist never does.
 func isDue(i *taskItem, fits func(due task.Date) bool) bool {
 	return i.due != 0 && fits(i.due) && i.due.Exists()
@@ -136,17 +134,6 @@ func tagged(name string) func(*taskItem) bool {
 			return found && (rest == "" || rest[0] == '/')
 		})
 	}
-}
-
-// contradiction refuses filters that no task can fit.
-func contradiction(p command.Values) error {
-	for _, group := range [][]string{{"done", "overdue"}, {"no-due", "overdue", "due"}, {"no-due", "due-before"}, {"no-due", "due-after"}, {"folder", "file", "path", "daily", "active"}} {
-		given := slices.DeleteFunc(slices.Clone(group), func(name string) bool { return !p.Has(name) })
-		if len(given) > 1 {
-			return command.Misuse("Use %s, not several.", strings.Join(given, " or "))
-		}
-	}
-	return nil
 }
 
 // pluginSettings reads the settings of the Tasks plugin, the defaults if there are none.
@@ -190,17 +177,37 @@ func arranged(items []*taskItem, p command.Values, names map[string][]string) []
 	if !p.Has("group") {
 		return items
 	}
-	return grouped(items, p["group"], names)
-}
-
-// grouped returns tasks by their groups, those of one in the order in which they come.
-func grouped(items []*taskItem, by string, names map[string][]string) []*taskItem {
+	// The tasks of a group keep their order.
+	by := p["group"]
 	members, count := map[string][]*taskItem{}, 0
 	for _, one := range items {
-		eachGroup(one, by, names, func(name string) {
+		// With tags, a task is in all of their groups.
+		visit := func(name string) {
 			members[name] = append(members[name], one)
 			count++
-		})
+		}
+		switch {
+		case by == byDue:
+			visit(cmp.Or(one.line.Get(task.Due), noDue))
+		case by == byHeading:
+			visit(cmp.Or(one.heading, noHeading))
+		case by == byTag && len(one.tags) == 0:
+			visit(noTag)
+		case by == byTag:
+			for _, tag := range slices.Compact(slices.Sorted(slices.Values(one.tags))) {
+				visit(tag)
+			}
+		case by == byFolder:
+			visit(cmp.Or(strings.TrimSuffix(path.Dir(one.file), "."), "/"))
+		case strings.HasPrefix(by, byProperty) && len(names[one.file]) == 0:
+			visit(noValue)
+		case strings.HasPrefix(by, byProperty):
+			for _, name := range slices.Compact(slices.Sorted(slices.Values(names[one.file]))) {
+				visit(name)
+			}
+		default:
+			visit(one.file)
+		}
 	}
 	all, in := make([]taskItem, 0, count), make([]*taskItem, 0, count)
 	for _, name := range slices.SortedFunc(maps.Keys(members), compareGroups) {
@@ -292,32 +299,6 @@ func groupNames(p command.Values, files []*index.File) map[string][]string {
 		}
 	}
 	return names
-}
-
-// eachGroup visits the names of the groups to which a task belongs: with tags, all of them.
-func eachGroup(i *taskItem, by string, names map[string][]string, visit func(name string)) {
-	switch {
-	case by == byDue:
-		visit(cmp.Or(i.line.Get(task.Due), noDue))
-	case by == byHeading:
-		visit(cmp.Or(i.heading, noHeading))
-	case by == byTag && len(i.tags) == 0:
-		visit(noTag)
-	case by == byTag:
-		for _, tag := range slices.Compact(slices.Sorted(slices.Values(i.tags))) {
-			visit(tag)
-		}
-	case by == byFolder:
-		visit(cmp.Or(strings.TrimSuffix(path.Dir(i.file), "."), "/"))
-	case strings.HasPrefix(by, byProperty) && len(names[i.file]) == 0:
-		visit(noValue)
-	case strings.HasPrefix(by, byProperty):
-		for _, name := range slices.Compact(slices.Sorted(slices.Values(names[i.file]))) {
-			visit(name)
-		}
-	default:
-		visit(i.file)
-	}
 }
 
 func compareGroups(a, b string) int {

@@ -102,7 +102,18 @@ var (
 // today's note or those of a folder.
 func scope(v *command.Vault, p command.Values) ([]*index.File, error) {
 	if p.Has("daily") {
-		return today(v)
+		note, err := Today(v)
+		if err != nil {
+			return nil, err
+		}
+		x, err := v.Index()
+		if err != nil {
+			return nil, err
+		}
+		if place, ok := x.Place(note.Path.String()); ok {
+			return x.Files[place : place+1], nil
+		}
+		return nil, nil
 	}
 	files, err := v.ScopedFiles(p)
 	if err != nil || !p.Has("folder") {
@@ -118,31 +129,38 @@ func scope(v *command.Vault, p command.Values) ([]*index.File, error) {
 	return slices.DeleteFunc(slices.Clone(files), func(f *index.File) bool { return !f.Path.Below(folder) }), err
 }
 
-// today returns the daily note, nothing if it is missing.
-func today(v *command.Vault) ([]*index.File, error) {
-	note, err := Today(v)
-	if err != nil {
-		return nil, err
-	}
-	x, err := v.Index()
-	if err != nil {
-		return nil, err
-	}
-	if place, ok := x.Place(note.Path.String()); ok {
-		return x.Files[place : place+1], nil
-	}
-	return nil, nil
-}
-
 // printedTasks returns a list of tasks in the form that a request asks for.
 func printedTasks(items []*taskItem, p command.Values) command.Reply {
 	switch {
 	case p.Has("format"):
 		return listingOf(items, isDetailed(p)).Reply(p["format"])
 	case isDetailed(p) && !p.Has("verbose"):
-		return rows(items, p.Has("group"))
+		// A task a line with the place by which it can be named again, and the groups as headings.
+		grouped := p.Has("group")
+		return command.Rows(len(items), func(b []byte, n int) []byte {
+			if grouped && begins(items, n) {
+				b = appendGroup(b, items[n])
+			}
+			return items[n].appendRow(b)
+		})
 	}
-	return lines(items, p.Has("verbose"), p.Has("group"))
+	// The lines alone, or under the name of their file with their numbers. The app's own layout of
+	// the second form was never recorded.
+	verbose := p.Has("verbose")
+	grouped := p.Has("group")
+	return command.Rows(len(items), func(b []byte, n int) []byte {
+		i, first := items[n], n == 0
+		if grouped && begins(items, n) {
+			b, first = appendGroup(b, i), true
+		}
+		if verbose {
+			if first || i.file != items[n-1].file {
+				b = append(append(b, i.file...), '\n')
+			}
+			b = append(command.AppendNumber(b, int(i.at)), ": "...)
+		}
+		return append(append(b, i.text...), '\n')
+	})
 }
 
 // columns are the fields of a task in a table. The first ones are those of the app, and the
@@ -197,17 +215,6 @@ func listingOf(items []*taskItem, detailed bool) command.Listing {
 	return listing
 }
 
-// rows lists a task a line with the place by which it can be named again, and the groups
-// as headings.
-func rows(items []*taskItem, grouped bool) command.Reply {
-	return command.Rows(len(items), func(b []byte, n int) []byte {
-		if grouped && begins(items, n) {
-			b = appendGroup(b, items[n])
-		}
-		return items[n].appendRow(b)
-	})
-}
-
 func (i *taskItem) appendRow(b []byte) []byte {
 	b = append(append(b, i.file...), ':')
 	b = append(command.AppendNumber(b, int(i.at)), ": "...)
@@ -219,24 +226,6 @@ func begins(items []*taskItem, n int) bool { return n == 0 || items[n].group != 
 
 func appendGroup(b []byte, i *taskItem) []byte {
 	return append(append(append(b, "==> "...), i.group...), " <==\n"...)
-}
-
-// lines lists the lines alone, or under the name of their file with their numbers. The
-// app's own layout of the second form was never recorded.
-func lines(items []*taskItem, verbose, grouped bool) command.Reply {
-	return command.Rows(len(items), func(b []byte, n int) []byte {
-		i, first := items[n], n == 0
-		if grouped && begins(items, n) {
-			b, first = appendGroup(b, i), true
-		}
-		if verbose {
-			if first || i.file != items[n-1].file {
-				b = append(append(b, i.file...), '\n')
-			}
-			b = append(command.AppendNumber(b, int(i.at)), ": "...)
-		}
-		return append(append(b, i.text...), '\n')
-	})
 }
 
 // showTask prints what is known of one task. The app's own layout was never
@@ -273,12 +262,41 @@ func taskAt(t command.Target, text []byte, line int) (markdown.Task, error) {
 // taskPlace finds out in which file and on which line the task is.
 func taskPlace(v *command.Vault, p command.Values) (t command.Target, line int, err error) {
 	number := p["line"]
-	if err := oneTaskPlace(p); err != nil {
-		return t, 0, err
+	named := p.Has("file") || p.Has("path")
+	switch {
+	case p.Has("text") && (p.Has("ref") || p.Has("line")):
+		return t, 0, command.Misuse("Use text=<words>, ref=<path:line> or line=<n>, not several.")
+	case p.Has("ref") && (named || p.Has("daily") || p.Has("line")):
+		return t, 0, command.Misuse("ref=<path:line> names the note and the line: leave out file, path, daily and line.")
+	case p.Has("daily") && named:
+		return t, 0, command.Misuse("Use file=<name>, path=<path> or daily, not several.")
 	}
+
 	switch {
 	case p.Has("text"):
-		return taskWith(v, p)
+		// Tasks that are done count if no open one has all words of text=.
+		files, err := scope(v, p)
+		if err != nil {
+			return t, 0, err
+		}
+		all := itemsOf(v, p, files)
+		found := filter{tests: []func(*taskItem) bool{hasWords(p["text"])}}.of(all)
+		if open := slices.DeleteFunc(slices.Clone(found), func(i *taskItem) bool { return i.mark != ' ' }); len(open) > 0 {
+			found = open
+		}
+		switch len(found) {
+		case 0:
+			return t, 0, command.NotFoundNearest.Failure("No task with the text %q found.", command.Verbatim(Excerpt(p["text"])))
+		case 1:
+			at, err := v.PathOf(found[0].file)
+			return command.Target{Path: at, Typed: found[0].file}, int(found[0].at), err
+		}
+		var rows []string
+		for _, i := range found[:min(len(found), maxCandidates)] {
+			rows = append(rows, fmt.Sprintf("%s:%d %q", i.file, i.at, command.Verbatim(Excerpt(i.text))))
+		}
+		kind := command.Kind{Code: command.Ambiguous.Code, Hint: "name the task with ref=, or give more of its words"}
+		return t, 0, kind.Failure("Text %q is in %d tasks: %s.", command.Verbatim(Excerpt(p["text"])), len(found), strings.Join(rows, ", "))
 	case p.Has("ref"):
 		colon := strings.LastIndexByte(p["ref"], ':')
 		if colon < 0 {
@@ -311,47 +329,6 @@ func taskPlace(v *command.Vault, p command.Values) (t command.Target, line int, 
 
 // maxCandidates is how many tasks an error names.
 const maxCandidates = 10
-
-// taskWith finds the one task with all words of text=. Tasks that are done count if no open one has
-// them.
-func taskWith(v *command.Vault, p command.Values) (t command.Target, line int, err error) {
-	files, err := scope(v, p)
-	if err != nil {
-		return t, 0, err
-	}
-	all := itemsOf(v, p, files)
-	found := filter{tests: []func(*taskItem) bool{hasWords(p["text"])}}.of(all)
-	if open := slices.DeleteFunc(slices.Clone(found), func(i *taskItem) bool { return i.mark != ' ' }); len(open) > 0 {
-		found = open
-	}
-	switch len(found) {
-	case 0:
-		return t, 0, command.NotFoundNearest.Failure("No task with the text %q found.", command.Verbatim(Excerpt(p["text"])))
-	case 1:
-		at, err := v.PathOf(found[0].file)
-		return command.Target{Path: at, Typed: found[0].file}, int(found[0].at), err
-	}
-	var rows []string
-	for _, i := range found[:min(len(found), maxCandidates)] {
-		rows = append(rows, fmt.Sprintf("%s:%d %q", i.file, i.at, command.Verbatim(Excerpt(i.text))))
-	}
-	kind := command.Kind{Code: command.Ambiguous.Code, Hint: "name the task with ref=, or give more of its words"}
-	return t, 0, kind.Failure("Text %q is in %d tasks: %s.", command.Verbatim(Excerpt(p["text"])), len(found), strings.Join(rows, ", "))
-}
-
-// oneTaskPlace refuses a request that names two tasks.
-func oneTaskPlace(p command.Values) error {
-	named := p.Has("file") || p.Has("path")
-	switch {
-	case p.Has("text") && (p.Has("ref") || p.Has("line")):
-		return command.Misuse("Use text=<words>, ref=<path:line> or line=<n>, not several.")
-	case p.Has("ref") && (named || p.Has("daily") || p.Has("line")):
-		return command.Misuse("ref=<path:line> names the note and the line: leave out file, path, daily and line.")
-	case p.Has("daily") && named:
-		return command.Misuse("Use file=<name>, path=<path> or daily, not several.")
-	}
-	return nil
-}
 
 // Listed are the first rows of a list of tasks, and how many tasks it has.
 type Listed struct {
@@ -444,14 +421,8 @@ func detailedItems(files []*index.File) []taskItem {
 		}
 		return items
 	})
-	readLines(all)
-	return all
-}
-
-// readLines reads what the texts of tasks say, on all processors.
-func readLines(items []taskItem) {
 	var readers sync.WaitGroup
-	for some := range slices.Chunk(items, len(items)/processors.Count()+1) {
+	for some := range slices.Chunk(all, len(all)/processors.Count()+1) {
 		readers.Go(func() {
 			for i := range some {
 				_, text := boxed(some[i].text)
@@ -462,6 +433,7 @@ func readLines(items []taskItem) {
 		})
 	}
 	readers.Wait()
+	return all
 }
 
 func itemsOfTasks(tasks []markdown.Task) []taskItem {

@@ -254,28 +254,27 @@ func insertTemplate(v *command.Vault, p command.Values) (command.Proposal, error
 	if err != nil {
 		return command.Proposal{}, err
 	}
-	return command.ProposeEdit(v, p, "Inserted into: ", func(text []byte) ([]byte, error) { return inserted(t.Path, text, filled, p["name"]) })
-}
-
-// inserted returns a note with a template in it. An empty one becomes what the
-// template is, byte by byte.
-func inserted(at disk.Path, text, template []byte, name string) ([]byte, error) {
-	if len(bytes.TrimSpace(text)) == 0 {
-		return template, nil
-	}
-	found := markdown.Scan(template)
-	properties, err := frontmatter.Parse(template[found.Frontmatter.Start:found.Frontmatter.End])
-	if err != nil {
-		return nil, command.Failure("The properties of template %q cannot be read: %v", command.Verbatim(name), inNote(err))
-	}
-	if text, err = merged(text, properties); err != nil {
-		return nil, command.Failure("The properties of %q cannot be changed: %v", command.Verbatim(at.String()), inNote(err))
-	}
-	body := template[found.Body:]
-	if len(bytes.TrimSpace(body)) == 0 {
-		return text, nil
-	}
-	return edit.Append(text, string(body), false), nil
+	return command.ProposeEdit(v, p, "Inserted into: ", func(text []byte) ([]byte, error) {
+		// An empty note becomes what the template is, byte by byte.
+		at := t.Path
+		name := p["name"]
+		if len(bytes.TrimSpace(text)) == 0 {
+			return filled, nil
+		}
+		found := markdown.Scan(filled)
+		properties, err := frontmatter.Parse(filled[found.Frontmatter.Start:found.Frontmatter.End])
+		if err != nil {
+			return nil, command.Failure("The properties of template %q cannot be read: %v", command.Verbatim(name), inNote(err))
+		}
+		if text, err = merged(text, properties); err != nil {
+			return nil, command.Failure("The properties of %q cannot be changed: %v", command.Verbatim(at.String()), inNote(err))
+		}
+		body := filled[found.Body:]
+		if len(bytes.TrimSpace(body)) == 0 {
+			return text, nil
+		}
+		return edit.Append(text, string(body), false), nil
+	})
 }
 
 // merged returns a note with more properties. A value that is there stays, lists

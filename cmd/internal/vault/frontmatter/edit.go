@@ -63,7 +63,23 @@ func Set(text []byte, key string, value Value) ([]byte, error) {
 	case b.properties[place].Value.Equal(value):
 		return text, nil
 	}
-	return b.replace(place, value)
+	want := slices.Clone(b.properties)
+	want[place].Value = value
+	indent, at := b.indent(), b.trimmed(place)
+	first := b.firstLine(place)
+	end := breakBefore(b.text, b.span.Start+first.End)
+	// The key stays as it is written, and the comment at the end of its line.
+	line := b.block()[first.Start:first.End]
+	key, comment := indent+writtenKey(b.properties[place].Key)+":", ""
+	if colon, ok := behindKey(line); ok {
+		key, comment = string(line[:colon]), b.comment(first, colon)
+	}
+	return b.first(value, func(form string) ([]byte, error) {
+		line, rest, _ := strings.Cut(form, "\n")
+		lines := key + withBreaks(line+comment+"\n"+rest, end)
+		span := markdown.Span{Start: b.span.Start + at.Start, End: b.span.Start + at.End}
+		return b.checked(splice(b.text, span, lines), want, want[place].Line)
+	}, indent)
 }
 
 // Get returns the value of a property of the note text. It is null in a block that cannot be read.
@@ -169,27 +185,6 @@ func (b *note) indent() string {
 	}
 	line := b.block()[b.entries[0].Start:]
 	return string(line[:len(line)-len(bytes.TrimLeft(line, " "))])
-}
-
-// replace writes another value for the property at place.
-func (b *note) replace(place int, value Value) ([]byte, error) {
-	want := slices.Clone(b.properties)
-	want[place].Value = value
-	indent, at := b.indent(), b.trimmed(place)
-	first := b.firstLine(place)
-	end := breakBefore(b.text, b.span.Start+first.End)
-	// The key stays as it is written, and the comment at the end of its line.
-	line := b.block()[first.Start:first.End]
-	key, comment := indent+writtenKey(b.properties[place].Key)+":", ""
-	if colon, ok := behindKey(line); ok {
-		key, comment = string(line[:colon]), b.comment(first, colon)
-	}
-	return b.first(value, func(form string) ([]byte, error) {
-		line, rest, _ := strings.Cut(form, "\n")
-		lines := key + withBreaks(line+comment+"\n"+rest, end)
-		span := markdown.Span{Start: b.span.Start + at.Start, End: b.span.Start + at.End}
-		return b.checked(splice(b.text, span, lines), want, want[place].Line)
-	}, indent)
 }
 
 // first tries the forms of a value, each beginning after the colon of its key, until one

@@ -173,7 +173,22 @@ func (r *simpleReader) value(text string) (Value, bool) {
 		}
 		return Value{kind: List, more: list}, ok
 	case text[0] == '{':
-		return simpleMap(text, r.line)
+		line := r.line
+		rest, ok := within(text, "{}")
+		if rest == "" {
+			return Value{}, false
+		}
+		r := simpleReader{line: line}
+		for more := true; more && ok; {
+			var element string
+			element, rest, more = strings.Cut(rest, ",")
+			key, value, _ := strings.Cut(strings.Trim(element, " "), ": ")
+			var v Value
+			v, ok = simpleElement(strings.Trim(value, " "))
+			ok = ok && r.isNew(key) && !strings.ContainsAny(key, "[]{}:#?")
+			r.properties = append(r.properties, Property{key, v, line})
+		}
+		return Value{kind: Map, more: r.properties}, ok
 	}
 	return simpleScalar(text)
 }
@@ -230,23 +245,4 @@ func within(text, brackets string) (inner string, ok bool) {
 	inner, begins := strings.CutPrefix(text, brackets[:1])
 	inner, ends := strings.CutSuffix(inner, brackets[1:])
 	return strings.Trim(inner, " "), begins && ends
-}
-
-// simpleMap reads a map in curly brackets on one line.
-func simpleMap(text string, line int) (Value, bool) {
-	rest, ok := within(text, "{}")
-	if rest == "" {
-		return Value{}, false
-	}
-	r := simpleReader{line: line}
-	for more := true; more && ok; {
-		var element string
-		element, rest, more = strings.Cut(rest, ",")
-		key, value, _ := strings.Cut(strings.Trim(element, " "), ": ")
-		var v Value
-		v, ok = simpleElement(strings.Trim(value, " "))
-		ok = ok && r.isNew(key) && !strings.ContainsAny(key, "[]{}:#?")
-		r.properties = append(r.properties, Property{key, v, line})
-	}
-	return Value{kind: Map, more: r.properties}, ok
 }

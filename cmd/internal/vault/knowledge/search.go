@@ -392,7 +392,28 @@ func (k *Store) aim(x *index.Index) {
 			unread = append(unread, i)
 		}
 	}
-	k.readFilters(next, unread)
+	// Filters are read from the cache, or made of the texts there. Damaged ones count as missing.
+	kept, made := make([]cache.Record, 0, len(unread)), make([]cache.Record, 0, len(unread))
+	var keptOf, madeOf []int
+	for _, place := range unread {
+		if record := next.files[place].record; record.HasFilter() {
+			kept, keptOf = append(kept, record), append(keptOf, place)
+		} else {
+			made, madeOf = append(made, record), append(madeOf, place)
+		}
+	}
+	k.cache.Filters(kept, func(i int, filter []byte, ok bool) {
+		if ok {
+			next.files[keptOf[i]].filter = trigram.Read(filter)
+		}
+	})
+	k.cache.Texts(made, func(i int, text []byte, ok bool) {
+		if ok {
+			f := &next.files[madeOf[i]]
+			f.filter = trigram.Of(text)
+			f.isMade = f.filter != "" // a very large text has none
+		}
+	})
 	k.aimed = next
 }
 
@@ -413,43 +434,6 @@ func beforeIn(old *index.Index) func(*index.File) (place int, ok bool) {
 		}
 		next++
 		return next - 1, old.Files[next-1] == f
-	}
-}
-
-// readFilters reads the filters of some files from the cache, or makes them of the texts
-// there. Damaged ones count as missing.
-func (k *Store) readFilters(to aimed, places []int) {
-	kept, made := make([]cache.Record, 0, len(places)), make([]cache.Record, 0, len(places))
-	var keptOf, madeOf []int
-	for _, place := range places {
-		if record := to.files[place].record; record.HasFilter() {
-			kept, keptOf = append(kept, record), append(keptOf, place)
-		} else {
-			made, madeOf = append(made, record), append(madeOf, place)
-		}
-	}
-	k.cache.Filters(kept, func(i int, filter []byte, ok bool) {
-		if ok {
-			to.files[keptOf[i]].filter = trigram.Read(filter)
-		}
-	})
-	k.cache.Texts(made, func(i int, text []byte, ok bool) {
-		if ok {
-			f := &to.files[madeOf[i]]
-			f.filter = trigram.Of(text)
-			f.isMade = f.filter != "" // a very large text has none
-		}
-	})
-}
-
-// keepFilters puts into the cache file the filters that were made for searches. It is
-// called under the lock.
-func (k *Store) keepFilters() {
-	k.awaitSaving()
-	if update := k.updateWithFilters(); update != nil {
-		if next, err := update.Commit(); err == nil {
-			k.adopt(next)
-		}
 	}
 }
 

@@ -410,7 +410,12 @@ func (k *Store) Rest() {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.resting = true
-	k.keepFilters()
+	k.awaitSaving()
+	if update := k.updateWithFilters(); update != nil {
+		if next, err := update.Commit(); err == nil {
+			k.adopt(next)
+		}
+	}
 	k.shelve()
 }
 

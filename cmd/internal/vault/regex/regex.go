@@ -36,9 +36,25 @@ const maxStack = 4 << 20
 
 // Compile compiles source. limit bounds the time of one match, approximately.
 func Compile(source string, flags Flags, limit time.Duration) (*Regexp, error) {
-	if err := check(source); err != nil {
-		return nil, err
+	// Groups that JavaScript does not have are refused, and regexes that take too long to compile.
+	broad := 0
+	for at := 0; at < len(source); {
+		next := Next(source, at)
+		piece := source[at:next]
+		if len(piece) > len(`\W`) {
+			broad += strings.Count(piece, `\W`) + strings.Count(piece, `\S`) + strings.Count(piece, `\D`)
+		}
+		if rest, ok := strings.CutPrefix(source[at:], "(?"); ok && (rest == "" || strings.IndexByte("=!<:", rest[0]) < 0) {
+			if flags, _, found := strings.Cut(rest, ":"); !found || strings.Trim(flags, "ims-") != "" {
+				return nil, errors.New("unknown kind of group")
+			}
+		}
+		at = next
 	}
+	if broad > maxBroad {
+		return nil, errors.New(`too many of \W, \S and \D in classes`)
+	}
+
 	options := regexp2.ECMAScript
 	if flags.Multiline {
 		options |= regexp2.Multiline
@@ -115,29 +131,6 @@ func EachPlace(re *Regexp, text string, visit func(start, end int) bool) error {
 // maxBroad is the maximum number of negated escapes inside classes: each can take the engine 15
 // milliseconds to compile.
 const maxBroad = 32
-
-// check refuses groups that JavaScript does not have, and regexes that take too long to
-// compile.
-func check(source string) error {
-	broad := 0
-	for at := 0; at < len(source); {
-		next := Next(source, at)
-		piece := source[at:next]
-		if len(piece) > len(`\W`) {
-			broad += strings.Count(piece, `\W`) + strings.Count(piece, `\S`) + strings.Count(piece, `\D`)
-		}
-		if rest, ok := strings.CutPrefix(source[at:], "(?"); ok && (rest == "" || strings.IndexByte("=!<:", rest[0]) < 0) {
-			if flags, _, found := strings.Cut(rest, ":"); !found || strings.Trim(flags, "ims-") != "" {
-				return errors.New("unknown kind of group")
-			}
-		}
-		at = next
-	}
-	if broad > maxBroad {
-		return errors.New(`too many of \W, \S and \D in classes`)
-	}
-	return nil
-}
 
 // Next returns the offset after the character, escape or class at an offset.
 func Next(source string, at int) int {

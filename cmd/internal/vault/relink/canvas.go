@@ -27,7 +27,10 @@ func canvasNodes(text []byte) []node {
 		return key == "nodes" && r.array(func() {
 			var n node
 			r.object(func(key string) bool {
-				span, ok := r.string()
+				// It is used only if it is a string.
+				start := r.start()
+				r.skip()
+				span, ok := markdown.Span{Start: start, End: int(r.json.InputOffset())}, r.text[start] == '"'
 				switch {
 				case !ok:
 				case key == "type":
@@ -92,13 +95,6 @@ func (r *reader) array(element func()) bool {
 	}
 	r.next()
 	return true
-}
-
-// string reads a value and returns its place; ok is false if it is not a string.
-func (r *reader) string() (markdown.Span, bool) {
-	start := r.start()
-	r.skip()
-	return markdown.Span{Start: start, End: int(r.json.InputOffset())}, r.text[start] == '"'
 }
 
 // skip reads a value.

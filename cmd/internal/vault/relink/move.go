@@ -215,7 +215,17 @@ func (m *Move) targets(old markdown.Link, source, file string) []string {
 	name := path.Base(file)
 	switch {
 	case m.format == Relative || note != source && isRelative(old.Path):
-		way := relative(path.Dir(note), file)
+		// A path relative to the folder of the note.
+		folder := path.Dir(note)
+		var from []string
+		if folder != "." {
+			from = strings.Split(folder, "/")
+		}
+		to := strings.Split(file, "/")
+		for len(from) > 0 && len(to) > 1 && from[0] == to[0] {
+			from, to = from[1:], to[1:]
+		}
+		way := strings.Repeat("../", len(from)) + strings.Join(to, "/")
 		switch { // without dots it may also be read as a path from the vault's folder
 		case isRelative(way):
 			paths = append([]string{way}, paths...)
@@ -253,19 +263,6 @@ func (m *Move) Wikilink(note, file string) string {
 // isRelative reports whether a link is a path from the folder of its note.
 func isRelative(target string) bool {
 	return strings.HasPrefix(target, "./") || strings.HasPrefix(target, "../")
-}
-
-// relative returns the relative path from a folder of the vault to a file.
-func relative(folder, file string) string {
-	var from []string
-	if folder != "." {
-		from = strings.Split(folder, "/")
-	}
-	to := strings.Split(file, "/")
-	for len(from) > 0 && len(to) > 1 && from[0] == to[0] {
-		from, to = from[1:], to[1:]
-	}
-	return strings.Repeat("../", len(from)) + strings.Join(to, "/")
 }
 
 // display returns the display text of a link after the move: the new name of a file that moved

@@ -236,31 +236,27 @@ func split(raw string, link markdown.Link) (p parts, ok bool) {
 		same, ok := markdown.ParseLink("[x" + raw[closing:])
 		if ok && same.Target == link.Target {
 			p := parts{raw: raw, style: markdown.Inline, display: markdown.Span{Start: open, End: closing}}
-			p.findPath(closing + len("]("))
+			// The path of an inline link ends before the subpath.
+			start := closing + len("](")
+			start += len(p.raw[start:]) - len(strings.TrimLeft(p.raw[start:], " \t"))
+			p.angle = p.raw[start] == '<'
+			if p.angle {
+				start++
+			}
+			end := start
+			for ; end < len(p.raw)-1; end++ {
+				b, next := p.raw[end], p.raw[end+1]
+				if b == '#' || b == '\\' && next == '#' || p.angle && b == '>' || !p.angle && b <= ' ' {
+					break
+				}
+				if b == '\\' {
+					end++
+				}
+			}
+			p.path = markdown.Span{Start: start, End: min(end, len(p.raw)-1)}
 			return p, true
 		}
 	}
-}
-
-// findPath finds the path of an inline link whose target begins at or after start. It ends
-// before the subpath.
-func (p *parts) findPath(start int) {
-	start += len(p.raw[start:]) - len(strings.TrimLeft(p.raw[start:], " \t"))
-	p.angle = p.raw[start] == '<'
-	if p.angle {
-		start++
-	}
-	end := start
-	for ; end < len(p.raw)-1; end++ {
-		b, next := p.raw[end], p.raw[end+1]
-		if b == '#' || b == '\\' && next == '#' || p.angle && b == '>' || !p.angle && b <= ' ' {
-			break
-		}
-		if b == '\\' {
-			end++
-		}
-	}
-	p.path = markdown.Span{Start: start, End: min(end, len(p.raw)-1)}
 }
 
 // reads reports whether the link leads to file and subpath if written replaces the span at.

@@ -2,6 +2,7 @@ package formula
 
 import (
 	"maps"
+	"math"
 	"slices"
 	"strings"
 	"sync"
@@ -191,20 +192,16 @@ func (e *evaluation) index(n *syntax.Index, s *scope) Value {
 	case Null, Error:
 		return of
 	case List:
-		return element(of.Items(), key)
+		items := of.Items()
+		n := key.Num()
+		if key.Kind() != Number || n != float64(int(n)) || n < 0 || int(n) >= len(items) {
+			return Value{}
+		}
+		return items[int(n)]
 	case Object:
 		return of.Fields().Lookup(key.Text())
 	}
 	return failure(`Cannot access index "` + key.Text() + `" of non-array value`)
-}
-
-// element returns an element of a list, null where there is none.
-func element(items []Value, key Value) Value {
-	n := key.Num()
-	if key.Kind() != Number || n != float64(int(n)) || n < 0 || int(n) >= len(items) {
-		return Value{}
-	}
-	return items[int(n)]
 }
 
 // field returns a field of a value.
@@ -302,29 +299,25 @@ func (e *evaluation) call(n *syntax.Call, s *scope) Value {
 
 func (e *evaluation) global(name string, args []syntax.Node, s *scope) Value {
 	if name == "if" {
-		return e.choose(args, s)
+		// It evaluates the condition and one of the branches.
+		if v := countArgs("if", len(args), 2, 3); v.IsError() {
+			return v
+		}
+		switch condition := e.eval(args[0], s); {
+		case condition.IsError():
+			return condition
+		case condition.Truthy():
+			return e.eval(args[1], s)
+		case len(args) == 3:
+			return e.eval(args[2], s)
+		}
+		return Value{}
 	}
 	f, known := allTables().globals[name]
 	if !known {
 		return failure(`Cannot find function "` + name + `"`)
 	}
 	return e.apply(f, &call{evaluation: e, name: name, nodes: args, scope: s})
-}
-
-// choose is if(): it evaluates the condition and one of the branches.
-func (e *evaluation) choose(args []syntax.Node, s *scope) Value {
-	if v := countArgs("if", len(args), 2, 3); v.IsError() {
-		return v
-	}
-	switch condition := e.eval(args[0], s); {
-	case condition.IsError():
-		return condition
-	case condition.Truthy():
-		return e.eval(args[1], s)
-	case len(args) == 3:
-		return e.eval(args[2], s)
-	}
-	return Value{}
 }
 
 // countArgs returns an error for too few or too many arguments.
@@ -439,7 +432,26 @@ var allTables func() tables
 func init() { allTables = sync.OnceValue(makeTables) } // the functions in them read them
 
 func makeTables() (all tables) {
-	all.globals = globalFunctions()
+	one := func(name string, kind Kind, run func(*call) Value) function {
+		return function{params: []param{{name, kind}}, required: 1, run: run}
+	}
+	all.globals = map[string]function{
+		"date":       one("input", Null, (*call).date),
+		"duration":   one("value", Null, (*call).duration),
+		"now":        {run: func(c *call) Value { return OfMoment(Moment{Time: c.row.Now, HasTime: true}) }},
+		"today":      {run: func(c *call) Value { return OfMoment(Moment{Time: c.row.Now}.Day()) }},
+		"list":       one("element", Null, (*call).listOf),
+		"number":     one("input", Null, (*call).number),
+		"min":        {required: 1, more: true, run: func(c *call) Value { return c.extreme(math.Min) }},
+		"max":        {required: 1, more: true, run: func(c *call) Value { return c.extreme(math.Max) }},
+		"link":       {params: []param{{"path", Null}, {"display", Null}}, required: 1, run: (*call).link},
+		"file":       one("path", Null, (*call).file),
+		"image":      one("path", Null, (*call).image),
+		"icon":       one("name", Null, textual(ofIcon)),
+		"html":       one("html", Null, textual(ofHTML)),
+		"escapeHTML": one("html", Null, textual(func(s string) Value { return bounded(escapeHTML.Replace(s)) })),
+		"random":     {run: func(c *call) Value { return OfNumber(c.row.Random()) }},
+	}
 	all.any = map[string]function{
 		"isTruthy": {run: func(c *call) Value { return OfBool(c.on.Truthy()) }},
 		"isEmpty":  {run: func(c *call) Value { return OfBool(c.on.Empty()) }},

@@ -9,29 +9,6 @@ import (
 	"vaultwicket/cmd/internal/vault/moment"
 )
 
-func globalFunctions() map[string]function {
-	one := func(name string, kind Kind, run func(*call) Value) function {
-		return function{params: []param{{name, kind}}, required: 1, run: run}
-	}
-	return map[string]function{
-		"date":       one("input", Null, (*call).date),
-		"duration":   one("value", Null, (*call).duration),
-		"now":        {run: func(c *call) Value { return OfMoment(Moment{Time: c.row.Now, HasTime: true}) }},
-		"today":      {run: func(c *call) Value { return OfMoment(Moment{Time: c.row.Now}.Day()) }},
-		"list":       one("element", Null, (*call).listOf),
-		"number":     one("input", Null, (*call).number),
-		"min":        {required: 1, more: true, run: func(c *call) Value { return c.extreme(math.Min) }},
-		"max":        {required: 1, more: true, run: func(c *call) Value { return c.extreme(math.Max) }},
-		"link":       {params: []param{{"path", Null}, {"display", Null}}, required: 1, run: (*call).link},
-		"file":       one("path", Null, (*call).file),
-		"image":      one("path", Null, (*call).image),
-		"icon":       one("name", Null, textual(ofIcon)),
-		"html":       one("html", Null, textual(ofHTML)),
-		"escapeHTML": one("html", Null, textual(func(s string) Value { return bounded(escapeHTML.Replace(s)) })),
-		"random":     {run: func(c *call) Value { return OfNumber(c.row.Random()) }},
-	}
-}
-
 // textual applies a function to the text of the argument. The result for null is null.
 func textual(make func(string) Value) func(*call) Value {
 	return func(c *call) Value {
@@ -262,7 +239,19 @@ func (r *Row) meant(v Value, from Entry) Entry {
 		return nil
 	}
 	name, _, _ := strings.Cut(t.Text, "#")
-	return r.resolve(name, t.From)
+	if r.Resolve == nil {
+		return nil
+	}
+	key := fileKey{name, t.From}
+	e, known := r.files[key]
+	if !known {
+		if len(r.files) >= maxFiles {
+			clear(r.files)
+		}
+		e = r.Resolve(name, t.From)
+		r.files[key] = e
+	}
+	return e
 }
 
 // hasLink reports whether a file links to another. An unresolved target is compared as written,

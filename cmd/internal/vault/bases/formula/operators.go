@@ -229,7 +229,14 @@ func (w *World) Equal(a, b Value) bool {
 	case a.kind == Null || b.kind == Null:
 		return a.kind == b.kind
 	case a.kind == List || b.kind == List:
-		return w.equalLists(a, b)
+		// A list of one equals its element.
+		if a.kind != b.kind {
+			if b.kind == List {
+				a, b = b, a
+			}
+			return len(a.Items()) == 1 && w.Equal(a.Items()[0], b)
+		}
+		return slices.EqualFunc(a.Items(), b.Items(), w.Equal)
 	case a.kind == Date || b.kind == Date: // of two, one without a clock part is compared by day
 		x, isX := w.Date(a)
 		y, isY := w.Date(b)
@@ -260,17 +267,6 @@ func (w *World) Equal(a, b Value) bool {
 	return isX && isY && x == y
 }
 
-// equalLists compares lists by element. A list of one equals its element.
-func (w *World) equalLists(a, b Value) bool {
-	if a.kind != b.kind {
-		if b.kind == List {
-			a, b = b, a
-		}
-		return len(a.Items()) == 1 && w.Equal(a.Items()[0], b)
-	}
-	return slices.EqualFunc(a.Items(), b.Items(), w.Equal)
-}
-
 func (w *World) equalObjects(a, b *Fields) bool {
 	if len(a.Keys) != len(b.Keys) {
 		return false
@@ -288,7 +284,18 @@ func (w *World) equalObjects(a, b *Fields) bool {
 // written. A text equals a link with the same source, and the file with that path.
 func (w *World) equalFiles(a, b Value) bool {
 	if a.kind == String {
-		return w.equalsText(b, a.text)
+		text := a.text
+		if e := b.Entry(); e != nil {
+			return e.Path() == text
+		}
+		t, isLink := b.Target()
+		if !isLink {
+			return false
+		}
+		if other, ok := ParseLink(text, t.From); ok {
+			return w.equalFiles(b, OfTarget(other))
+		}
+		return t.Text == text
 	}
 	x, y := w.meant(a), w.meant(b)
 	if x != nil || y != nil {
@@ -297,20 +304,6 @@ func (w *World) equalFiles(a, b Value) bool {
 	s, isLink := a.Target()
 	t, isOther := b.Target()
 	return isLink && isOther && pathOf(s.Text) == pathOf(t.Text)
-}
-
-func (w *World) equalsText(v Value, text string) bool {
-	if e := v.Entry(); e != nil {
-		return e.Path() == text
-	}
-	t, isLink := v.Target()
-	if !isLink {
-		return false
-	}
-	if other, ok := ParseLink(text, t.From); ok {
-		return w.equalFiles(v, OfTarget(other))
-	}
-	return t.Text == text
 }
 
 // meant returns the file that v is or links to, nil if there is none.

@@ -183,23 +183,6 @@ func (s *Session) made(v Value) Value {
 // fileKey is a link target and the file that contains it.
 type fileKey struct{ name, from string }
 
-// resolve returns the file that a link leads to, from a cache.
-func (s *Session) resolve(name, from string) Entry {
-	if s.Resolve == nil {
-		return nil
-	}
-	key := fileKey{name, from}
-	e, known := s.files[key]
-	if !known {
-		if len(s.files) >= maxFiles {
-			clear(s.files)
-		}
-		e = s.Resolve(name, from)
-		s.files[key] = e
-	}
-	return e
-}
-
 // maxFiles bounds the cache of resolved links.
 const maxFiles = 4096
 

@@ -10,7 +10,6 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
-	"strings"
 	"time"
 
 	"vaultwicket/cmd/internal/vault/disk/system"
@@ -119,20 +118,6 @@ func (p place) replace(end string, data []byte) error {
 		_ = os.Remove(half)
 	}
 	return err
-}
-
-// sweep removes obsolete files: the packs before this one and those of processes that
-// were killed. It may be called only under the lock. A file that cannot be removed while
-// it is open (Windows) is removed later.
-func (p place) sweep(keep packID) {
-	entries, _ := os.ReadDir(p.dir)
-	for _, e := range entries {
-		name := e.Name()
-		stale := strings.HasSuffix(name, packEnd) || strings.HasSuffix(name, halfEnd)
-		if path := filepath.Join(p.dir, name); stale && strings.HasPrefix(name, p.stem+"-") && path != p.random(keep, packEnd) {
-			_ = os.Remove(path)
-		}
-	}
 }
 
 // lock keeps other processes from updating this cache until the file that it returns is

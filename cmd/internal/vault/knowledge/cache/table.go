@@ -316,7 +316,19 @@ func (c *Cache) each(records []Record, what part, visit func(i int, data []byte,
 		pieces = append(pieces, piece{s, i})
 	}
 	slices.SortFunc(pieces, func(a, b piece) int { return cmp.Compare(a.at, b.at) })
-	all := runs(pieces)
+	// Pieces, which are in the order of the pack, are grouped into what is read at once.
+	var all [][]piece
+	for start := 0; start < len(pieces); {
+		end := pieces[start].end()
+		n := start + 1
+		for n < len(pieces) && pieces[n].at <= end+maxGap && max(end, pieces[n].end())-pieces[start].at <= maxRun {
+			end = max(end, pieces[n].end())
+			n++
+		}
+		all = append(all, pieces[start:n])
+		start = n
+	}
+
 	processors.Each(len(all), 1, func(n, _ int) {
 		scratch := scratches.Get().(*scratch)
 		defer scratch.put()
@@ -328,22 +340,6 @@ func (c *Cache) each(records []Record, what part, visit func(i int, data []byte,
 			visit(p.i, data, ok)
 		})
 	})
-}
-
-// runs groups pieces, which are in the order of the pack, into what is read at once.
-func runs(pieces []piece) [][]piece {
-	var out [][]piece
-	for start := 0; start < len(pieces); {
-		end := pieces[start].end()
-		n := start + 1
-		for n < len(pieces) && pieces[n].at <= end+maxGap && max(end, pieces[n].end())-pieces[start].at <= maxRun {
-			end = max(end, pieces[n].end())
-			n++
-		}
-		out = append(out, pieces[start:n])
-		start = n
-	}
-	return out
 }
 
 // readRun reads one run into buf, calls visit for each of its pieces, and returns the

@@ -3,6 +3,7 @@ package cache
 import (
 	"errors"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -211,7 +212,25 @@ func (u *Update) save() (*Cache, error) {
 	if err := errors.Join(u.failure, u.writer.flush()); err != nil {
 		return nil, err
 	}
-	items := u.items()
+	// The last of several for one path counts.
+	slices.Reverse(u.fresh)
+	slices.SortStableFunc(u.fresh, func(a, b *item) int { return strings.Compare(a.path, b.path) })
+	fresh := slices.CompactFunc(u.fresh, func(a, b *item) bool { return a.path == b.path })
+
+	items := make([]item, 0, len(u.kept)-u.rest+len(fresh))
+	for place, kept := range u.kept {
+		path := u.base.table.path(place)
+		for len(fresh) > 0 && fresh[0].path < path {
+			items, fresh = append(items, *fresh[0]), fresh[1:]
+		}
+		if kept && (len(fresh) == 0 || fresh[0].path != path) {
+			items = append(items, item{path, u.base.table.entry(place)})
+		}
+	}
+	for _, it := range fresh {
+		items = append(items, *it)
+	}
+
 	live := uint64(0)
 	for _, it := range items {
 		for _, s := range it.spans {
@@ -234,31 +253,19 @@ func (u *Update) save() (*Cache, error) {
 		return nil, err
 	}
 	next := &Cache{place: c.place, program: c.program, seen: sightOf(data, int64(len(data))), table: t, pack: w.finish()}
-	c.place.sweep(w.id)
+	// Obsolete files go: the packs before this one and those of processes that were killed. A file
+	// that cannot be removed while it is open (Windows) is removed later.
+	keep := w.id
+	p := c.place
+	entries, _ := os.ReadDir(p.dir)
+	for _, e := range entries {
+		name := e.Name()
+		stale := strings.HasSuffix(name, packEnd) || strings.HasSuffix(name, halfEnd)
+		if path := filepath.Join(p.dir, name); stale && strings.HasPrefix(name, p.stem+"-") && path != p.random(keep, packEnd) {
+			_ = os.Remove(path)
+		}
+	}
 	return next, nil
-}
-
-// items returns the rows of the table, in its order.
-func (u *Update) items() []item {
-	// The last of several for one path counts.
-	slices.Reverse(u.fresh)
-	slices.SortStableFunc(u.fresh, func(a, b *item) int { return strings.Compare(a.path, b.path) })
-	fresh := slices.CompactFunc(u.fresh, func(a, b *item) bool { return a.path == b.path })
-
-	items := make([]item, 0, len(u.kept)-u.rest+len(fresh))
-	for place, kept := range u.kept {
-		path := u.base.table.path(place)
-		for len(fresh) > 0 && fresh[0].path < path {
-			items, fresh = append(items, *fresh[0]), fresh[1:]
-		}
-		if kept && (len(fresh) == 0 || fresh[0].path != path) {
-			items = append(items, item{path, u.base.table.entry(place)})
-		}
-	}
-	for _, it := range fresh {
-		items = append(items, *it)
-	}
-	return items
 }
 
 // compact copies all pieces of items into a new pack, and updates their places. Damaged

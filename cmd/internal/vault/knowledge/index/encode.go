@@ -196,18 +196,6 @@ func (p packed) eachLink(visit func(*markdown.Link)) {
 	}
 }
 
-// appendTagTexts appends the texts of the tags.
-func (p packed) appendTagTexts(texts []string) []string {
-	r, l := p.list(tagList), last{}
-	count, _ := r.readCount(leastTag)
-	texts = slices.Grow(texts, count)
-	for range count {
-		texts = append(texts, r.string())
-		l.read(&r)
-	}
-	return texts
-}
-
 func readHeadings(r *reader) []markdown.Heading {
 	headings := readList[markdown.Heading](r, leastHeading)
 	l := last{}

@@ -2,6 +2,7 @@ package index
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -87,7 +88,14 @@ func (f Facts) Tags() []string {
 	if mayNameTags(r.rest()) {
 		tags = frontmatter.Tags(readProperties(&r, frontmatter.MaxDepth))
 	}
-	return note.appendTagTexts(tags)
+	r, l := note.list(tagList), last{}
+	count, _ := r.readCount(leastTag)
+	tags = slices.Grow(tags, count)
+	for range count {
+		tags = append(tags, r.string())
+		l.read(&r)
+	}
+	return tags
 }
 
 // mayNameTags reports whether one of the packed properties may be called "tags", in any

@@ -79,26 +79,6 @@ func (r *rows[T]) add(other rows[T]) {
 	}
 }
 
-// inverse reverses edges.
-func inverse(out *rows[Edge]) rows[Edge] {
-	in := rows[Edge]{make([]int32, out.len()), make([]Edge, len(out.all))}
-	next := make([]int32, out.len()+1)
-	for _, e := range out.all {
-		next[e.Place+1]++
-	}
-	for place := range in.ends {
-		next[place+1] += next[place]
-		in.ends[place] = next[place+1]
-	}
-	for source := range out.len() {
-		for _, e := range out.at(source) {
-			in.all[next[e.Place]] = Edge{int32(source), e.Count}
-			next[e.Place]++
-		}
-	}
-	return in
-}
-
 // derived are the names and the graph of an index, computed when they are needed: from
 // those of an index before, where there is one, otherwise from nothing.
 type derived struct {
@@ -152,7 +132,23 @@ func (x *Index) deriveGraph(before *linked, names *lookup.Files) *Graph {
 	}
 	g := new(Graph)
 	g.out, g.missing = resolveAll(x.Files, names)
-	g.in = inverse(&g.out)
+	out := &g.out
+	in := rows[Edge]{make([]int32, out.len()), make([]Edge, len(out.all))}
+	next := make([]int32, out.len()+1)
+	for _, e := range out.all {
+		next[e.Place+1]++
+	}
+	for place := range in.ends {
+		next[place+1] += next[place]
+		in.ends[place] = next[place+1]
+	}
+	for source := range out.len() {
+		for _, e := range out.at(source) {
+			in.all[next[e.Place]] = Edge{int32(source), e.Count}
+			next[e.Place]++
+		}
+	}
+	g.in = in
 	return g
 }
 

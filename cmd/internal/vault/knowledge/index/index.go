@@ -521,7 +521,15 @@ func replaced[T any](before *rows[T], to, again []int32, fresh *rows[T], files i
 // backwards returns the reversed edges, of which those from the files at the places again
 // are out of fresh.
 func (g *Graph) backwards(to, again []int32, fresh *rows[Edge], files int) rows[Edge] {
-	added := turned(again, fresh)
+	// They are sorted by their targets.
+	var added []backEdge
+	for i, place := range again {
+		for _, e := range fresh.at(i) {
+			added = append(added, backEdge{e.Place, Edge{place, e.Count}})
+		}
+	}
+	slices.SortFunc(added, func(a, b backEdge) int { return cmp.Compare(a.target, b.target) })
+
 	stays := slices.Clone(to) // the place of a file whose edges are unchanged
 	isAgain := make([]bool, files)
 	for _, place := range again {
@@ -561,17 +569,6 @@ func (g *Graph) backwards(to, again []int32, fresh *rows[Edge], files int) rows[
 type backEdge struct {
 	target int32
 	Edge
-}
-
-// turned returns the edges of the files at some places, sorted by their targets.
-func turned(places []int32, out *rows[Edge]) (all []backEdge) {
-	for i, place := range places {
-		for _, e := range out.at(i) {
-			all = append(all, backEdge{e.Place, Edge{place, e.Count}})
-		}
-	}
-	slices.SortFunc(all, func(a, b backEdge) int { return cmp.Compare(a.target, b.target) })
-	return all
 }
 
 // difference is the difference between two lists of files in the order of listings.
