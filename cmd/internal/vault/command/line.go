@@ -1,0 +1,212 @@
+package command
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"io"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"vaultwicket/allowlist"
+	"vaultwicket/allowlist/quote"
+	"vaultwicket/gateway/state/journal"
+)
+
+// Line is a command line taken apart, its parameters not yet looked at.
+type Line struct {
+	Folder   string
+	Stdin    string       // the parameter whose value comes from standard input
+	Options  WriteOptions // for a command that writes
+	Facts    bool         // write a line of facts after the answer
+	Compact  bool         // leave out the space of JSON where that is possible
+	Unless   string       // the state of the index in which nothing is to be answered
+	Part     Part         // how much of a listing a worker prints, and keeps the whole
+	Kept     Kept         // what of an answer that a worker keeps, in place of a command
+	Question string       // NarrowedSwitch or MarkedSwitch with Args, in place of a command
+	MayWrite bool         // the command may change something
+	Vault    *string      // the name the caller knows the vault by, if he gave one
+	Command  string
+	Args     []string
+}
+
+const Synopsis = "Usage: vaultwicket vault FOLDER [--write] [--stdin PARAM] [--plan] [--change ID] [--expect HASH] [--approved DIGEST] [vault=<name>] <command> [options]"
+
+// ParseLine takes the arguments of the program apart.
+func ParseLine(args []string) (Line, error) {
+	if len(args) == 0 || !IsFolder(args[0]) {
+		return Line{}, Misuse("No folder given.\n%s", Synopsis)
+	}
+	l := Line{Folder: args[0]}
+	rest, err := l.takeSwitches(args[1:])
+	if err != nil {
+		return Line{}, err
+	}
+	if len(rest) == 0 && l.Kept.ID != "" || l.Question != "" {
+		l.Args = rest
+		return l, nil
+	}
+	if len(rest) == 0 {
+		return Line{}, Misuse("No command given.\n%s", Synopsis)
+	}
+	l.Command, l.Args = rest[0], rest[1:]
+	// --help is another spelling of the command help. Every other switch is refused: the app ignores
+	// unknown ones, and --copy would change the clipboard.
+	if l.Command == "--help" {
+		l.Command = "help"
+	}
+	asked := false
+	for _, arg := range append([]string{l.Command}, l.Args...) {
+		if isSwitch(arg) && arg != "--help" {
+			return l, Misuse("Unknown switch: %s", arg)
+		}
+		asked = asked || arg == "--help"
+	}
+	if asked {
+		l.Command, l.Args = "help", []string{l.Command}
+	}
+	return l, nil
+}
+
+// takeSwitches reads the switches before the command, and returns the rest.
+func (l *Line) takeSwitches(args []string) ([]string, error) {
+	for len(args) > 0 {
+		arg, value := args[0], "" // of a switch with one, none of which can be empty
+		if len(args) > 1 {
+			value = args[1]
+		}
+		name, isVault := strings.CutPrefix(arg, "vault=")
+		switch {
+		case arg == "--stdin" && l.Stdin == "":
+			if value == "" || isSwitch(value) {
+				return nil, Misuse("--stdin needs the name of a parameter.\n%s", Synopsis)
+			}
+			l.Stdin, args = value, args[1:]
+		case arg == WorkerSwitch || arg == StatusSwitch:
+			return nil, Misuse("%s must be the only argument after the folder.", arg)
+		case arg == FactsSwitch:
+			l.Facts = true
+		case arg == CompactSwitch:
+			l.Compact = true
+		case arg == WriteSwitch:
+			l.MayWrite = true
+		case (arg == PlanSwitch || arg == BeginSwitch || arg == EndSwitch) && l.Options.Mode == "":
+			l.Options.Mode = arg
+		case arg == ChangeSwitch && l.Options.ID == "":
+			if len(args) < 2 {
+				return nil, Misuse("%s needs an id.", arg)
+			}
+			if _, err := journal.ParseID(value); err != nil {
+				return nil, Misuse("%s: %v", arg, err)
+			}
+			l.Options.ID, args = value, args[1:]
+		case arg == CallerSwitch && l.Options.Caller == "", arg == BatchSwitch && l.Options.Batch == "", arg == ClientSwitch && l.Options.Client == "":
+			if value == "" || len(value) > maxCaller || !utf8.ValidString(value) {
+				return nil, Misuse("%s needs a name of 1 to %d bytes.", arg, maxCaller)
+			}
+			*map[string]*string{CallerSwitch: &l.Options.Caller, ClientSwitch: &l.Options.Client, BatchSwitch: &l.Options.Batch}[arg] = value
+			args = args[1:]
+		case arg == SparingSwitch:
+			l.Options.RefuseDestructive = true
+		case arg == AddressesSwitch && l.Options.Addresses == "":
+			if value != AddressesAsk && value != AddressesLog {
+				return nil, Misuse("%s needs %s or %s.", arg, AddressesAsk, AddressesLog)
+			}
+			l.Options.Addresses, args = value, args[1:]
+		case arg == ExpectSwitch && l.Options.Expect == "":
+			if !isHex(value, 16) {
+				return nil, Misuse("%s needs a hash of 16 hexadecimal digits.", arg)
+			}
+			l.Options.Expect, args = value, args[1:]
+		case arg == UnlessSwitch && l.Unless == "":
+			if !isHex(value, 16) {
+				return nil, Misuse("%s needs a state of 16 hexadecimal digits.", arg)
+			}
+			l.Unless, args = value, args[1:]
+		case arg == PartSwitch && l.Part == (Part{}):
+			number, lines := strings.CutPrefix(value, "lines:")
+			size, ok := parseSize(number)
+			if !ok || size == 0 {
+				return nil, Misuse("%s needs a number of bytes, which may have lines: before it.", arg)
+			}
+			l.Part, args = Part{Bytes: size, Lines: lines}, args[1:]
+		case arg == KeptSwitch:
+			kept, ok := parseKept(args[1:])
+			if !ok {
+				return nil, Misuse("%s needs an id, the offset of a piece and a number of bytes, and nothing behind them.", arg)
+			}
+			l.Kept = kept
+			return nil, nil
+		case arg == NarrowedSwitch, arg == MarkedSwitch:
+			l.Question = arg
+			return args[1:], nil
+		case arg == ApprovedSwitch && l.Options.Approved == "":
+			if !isHex(value, 2*sha256.Size) {
+				return nil, Misuse("%s needs a digest of 64 hexadecimal digits.", arg)
+			}
+			l.Options.Approved, args = value, args[1:]
+		case isVault && l.Vault == nil:
+			l.Vault = &name
+		default:
+			return args, nil
+		}
+		args = args[1:]
+	}
+	return nil, nil
+}
+
+// IsFolder reports whether an argument can name the folder of a vault.
+func IsFolder(arg string) bool { return arg != "" && !isSwitch(arg) }
+
+func isSwitch(arg string) bool { return strings.HasPrefix(arg, "--") }
+
+// ReadLiteral reads the value of one parameter, of at most limit bytes, from
+// standard input.
+func ReadLiteral(param string, stdin io.Reader, limit int64) (map[string]string, error) {
+	text, err := io.ReadAll(io.LimitReader(stdin, limit+1))
+	if err != nil {
+		return nil, Failure("Cannot read standard input: %v", err)
+	}
+	if int64(len(text)) > limit {
+		return nil, Misuse("Standard input is too long: at most %d bytes.", limit)
+	}
+	return map[string]string{param: string(text)}, nil
+}
+
+// WantsFacts reports whether a command line has the switch for it, also one that
+// cannot be parsed.
+func WantsFacts(args []string) bool {
+	return len(args) > 0 && slices.Contains(args[1:], FactsSwitch)
+}
+
+// suggestions is how many near names the app offers at most.
+const suggestions = 3
+
+// UnknownCommand is the app's answer to a command that it does not have, with the nearest
+// official names, the best first.
+func UnknownCommand(name string) error {
+	const longest = 40 // no official name is longer; a text has no near name
+	type match struct {
+		name     string
+		distance int
+	}
+	var near []match
+	for _, candidate := range allowlist.Commands() {
+		if name == "" || len(name) > longest || candidate.EmbeddedOnly {
+			continue
+		}
+		most := max(1, len(candidate.Name)/3)
+		if d := quote.Mistakes([]byte(name), []byte(candidate.Name), most); d <= most || slices.Contains(strings.Split(candidate.Name, ":"), name) {
+			near = append(near, match{candidate.Name, d})
+		}
+	}
+	if len(near) == 0 {
+		return Misuse("Command %q not found. It may require a plugin to be enabled.", Verbatim(name))
+	}
+	slices.SortStableFunc(near, func(a, b match) int { return cmp.Compare(a.distance, b.distance) })
+	var names []string
+	for _, m := range near[:min(len(near), suggestions)] {
+		names = append(names, m.name)
+	}
+	return Misuse("Command %q not found. Did you mean: %s?", Verbatim(name), strings.Join(names, ", "))
+}
