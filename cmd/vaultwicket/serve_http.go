@@ -198,11 +198,11 @@ func holders(o settings.Opened, gatewayOf func(agent string) *gateway.Gateway, s
 				return nil, err
 			}
 			text, err := private.Read(file, maxClientFile)
-			lines := strings.Fields(string(text))
-			if err != nil || len(lines) != 2 {
+			id, secret, two := strings.Cut(strings.TrimSpace(string(text)), "\n")
+			if err != nil || !two || strings.Contains(secret, "\n") {
 				return nil, &terminal.UsageError{Reason: fmt.Sprintf("oauth-client-file %q cannot be used (%v)", file, cmp.Or(err, errors.New("it has not two lines"))), Advice: "name a file that only you can read, with the id on the first line and the secret on the second"}
 			}
-			c.ClientID, c.Secret = lines[0], lines[1]
+			c.ClientID, c.Secret = strings.TrimSpace(id), secret
 		}
 		var err error
 		if verifier, err = oauth.New(c); err != nil {

@@ -5,7 +5,7 @@
 #
 #	tests/clients/run.sh [CLIENT...]
 #
-# The clients are gosdk codex claude gemini opencode qwen mcporter, and conformance,
+# The clients are gosdk signin provider codex claude gemini opencode qwen mcporter, and conformance,
 # the suite of the protocol itself. At the end there is a line for each:
 #
 #	client version | stdio | http | what was done
@@ -63,6 +63,28 @@ gosdk() {
 	row "gosdk $version" "$stdio" "$result" "three protocols: tools, paging, resources, prompts, completion, progress, cancellation, consent"
 }
 
+# signin has clients sign in for real, the owner being a script with a passkey: the Go SDK, and Claude
+# Code where it can be installed. Gemini CLI signs in only within a session, which wants an account.
+signin() {
+	CLAUDE=
+	if bin=$(fetch @anthropic-ai/claude-code) && as_agent "$bin/claude" --version >/dev/null 2>&1; then
+		CLAUDE=$bin/claude
+	fi
+	http=$(cd "$here/gosdk" && VAULTWICKET=$vaultwicket CLAUDE=$CLAUDE verdict go test -count=1 -run TestSignIn)
+	row "signin" - "$http" "the Go SDK${CLAUDE:+ and Claude Code} get a token with a passkey, and use it"
+}
+
+# provider has an authorization server of another project's library issue tokens.
+provider() {
+	if ! (cd "$here/provider" && go mod download >/dev/null 2>&1); then
+		row provider skipped skipped "it cannot be downloaded"
+		return
+	fi
+	(cd "$here/provider" && go test -c -o "$work/provider") || exit 1
+	http=$(VAULTWICKET=$vaultwicket verdict "$work/provider")
+	row "provider fosite $(cd "$here/provider" && go list -m -f '{{.Version}}' github.com/ory/fosite)" - "$http" "tokens as JWT and by introspection"
+}
+
 codex() {
 	if ! program=${CODEX:-$(fetch @openai/codex)/codex} || ! "$program" --version >/dev/null 2>&1; then
 		row codex skipped skipped "it cannot be installed"
@@ -98,13 +120,13 @@ conformance() {
 }
 
 (cd "$here/../.." && go build -o "$vaultwicket" ./cmd/vaultwicket) || exit 1
-for client in ${*:-gosdk codex conformance claude gemini opencode qwen mcporter}; do
+for client in ${*:-gosdk codex conformance claude gemini opencode qwen mcporter signin provider}; do
 	if [ -n "${CLIENTS_SECONDS:-}" ] && [ $(($(date +%s) - began)) -ge "$CLIENTS_SECONDS" ]; then
 		row "$client" skipped skipped "there was no time left"
 		continue
 	fi
 	case $client in
-	gosdk | codex | conformance) $client ;;
+	gosdk | signin | provider | codex | conformance) $client ;;
 	claude) agent claude @anthropic-ai/claude-code ;;
 	gemini) agent gemini @google/gemini-cli ;;
 	opencode) agent opencode opencode-ai ;;
