@@ -32,14 +32,9 @@ func showJournal(_ context.Context, std terminal.Streams, args []string) error {
 		return err
 	}
 	now := time.Now()
-	wanted, err := q.filter(now)
+	kept, wanted, err := q.open(o, now)
 	if err != nil {
 		return err
-	}
-	wanted.Agent = o.Reviewed
-	kept, err := o.Gateway.Journal("")
-	if err != nil {
-		return terminal.FailureOf(failure.Of(err))
 	}
 	switch {
 	case len(o.Rest) == 1 && o.Rest[0] == "list" && q.limit > 0:
@@ -80,13 +75,19 @@ func (q *journalQuery) flags(f *settings.Flags) {
 	q.screen.Flags(f.FlagSet)
 }
 
-func (q *journalQuery) filter(now time.Time) (f journal.Filter, err error) {
-	f.Limit = q.limit
+// open returns the journal of the vault, and the filter for the changes.
+func (q *journalQuery) open(o settings.Opened, now time.Time) (kept *journal.Journal, f journal.Filter, err error) {
+	f.Limit, f.Agent = q.limit, o.Reviewed
 	if f.Since, err = terminal.ParseMoment("since", q.since, now, false); err != nil {
-		return f, err
+		return nil, f, err
 	}
-	f.Until, err = terminal.ParseMoment("until", q.until, now, true)
-	return f, err
+	if f.Until, err = terminal.ParseMoment("until", q.until, now, true); err != nil {
+		return nil, f, err
+	}
+	if kept, err = o.Gateway.Journal(""); err != nil {
+		err = terminal.FailureOf(failure.Of(err))
+	}
+	return kept, f, err
 }
 
 func showEntry(o settings.Opened, s terminal.Screen, kept *journal.Journal, id string) error {

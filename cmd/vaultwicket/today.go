@@ -48,14 +48,9 @@ func today(_ context.Context, std terminal.Streams, args []string) error {
 		return &terminal.UsageError{Reason: "usage: vaultwicket today", Advice: `"vaultwicket help today" shows the flags`}
 	}
 	now := time.Now()
-	wanted, err := q.filter(now)
+	kept, wanted, err := q.open(o, now)
 	if err != nil {
 		return err
-	}
-	wanted.Agent = o.Reviewed
-	kept, err := o.Gateway.Journal("")
-	if err != nil {
-		return terminal.FailureOf(failure.Of(err))
 	}
 	entries, _, err := kept.Entries(wanted)
 	if err != nil {

@@ -49,19 +49,20 @@ func TestAPauseBetweenCalls(t *testing.T) {
 // However calls and the ends of pauses meet, the last call is followed by a pause.
 func TestCallsAtTheEndOfAPause(t *testing.T) {
 	var a Activity
-	var last atomic.Uint64 // how many calls there were at the last pause
-	defer a.AfterPause(time.Microsecond, func() { last.Store(a.begun.Load()) })()
+	var begun, last atomic.Uint64 // how many calls there were, and at the last pause
+	defer a.AfterPause(time.Microsecond, func() { last.Store(begun.Load()) })()
 	const callers, calls = 4, 10_000
 	for range callers {
 		go func() {
 			for range calls {
+				begun.Add(1)
 				a.Begin(t.Context(), observe.CallStart{})
 			}
 		}()
 	}
 	for end := time.Now().Add(20 * time.Second); last.Load() < callers*calls; time.Sleep(time.Millisecond) {
 		if time.Now().After(end) {
-			t.Fatalf("the last pause was after %d of %d calls", last.Load(), a.begun.Load())
+			t.Fatalf("the last pause was after %d of %d calls", last.Load(), begun.Load())
 		}
 	}
 }
