@@ -129,10 +129,7 @@ func (s Secrets) String() string { return secretsNames[Policy{Secrets: s}.secret
 
 // ParseSecrets reads "block", "strict", "redact" or "allow".
 func ParseSecrets(s string) (Secrets, error) {
-	if i := slices.Index(secretsNames[:], s); i >= 0 {
-		return Secrets(i), nil
-	}
-	return SecretsBlock, fmt.Errorf("invalid value %q for secrets: want redact, strict, block or allow", s)
+	return parseNamed[Secrets](secretsNames[:], s, "secrets: want redact, strict, block or allow")
 }
 
 // Suspicious says what follows from signs of injection in answers.
@@ -155,18 +152,30 @@ func (s Suspicious) String() string { return suspiciousNames[Policy{Suspicious: 
 
 // ParseSuspicious reads "ask", "notice" or "off".
 func ParseSuspicious(s string) (Suspicious, error) {
-	if i := slices.Index(suspiciousNames[:], s); i >= 0 {
-		return Suspicious(i), nil
-	}
-	return SuspiciousAsk, fmt.Errorf("invalid value %q for suspicious: want notice, ask or off", s)
+	return parseNamed[Suspicious](suspiciousNames[:], s, "suspicious: want notice, ask or off")
 }
 
 // ParseConfirm reads "never", "destructive" or "writes".
 func ParseConfirm(s string) (Confirm, error) {
-	if i := slices.Index(confirmNames[:], s); i >= 0 {
-		return Confirm(i), nil
+	return parseNamed[Confirm](confirmNames[:], s, "confirm: want never, destructive or writes")
+}
+
+// parseNamed returns the value of a setting with a name, the zero value, which is the strictest, with
+// an error for another text.
+func parseNamed[T ~uint8](names []string, text, setting string) (T, error) {
+	if i := slices.Index(names, text); i >= 0 {
+		return T(i), nil
 	}
-	return ConfirmWrites, fmt.Errorf("invalid value %q for confirm: want never, destructive or writes", s)
+	return 0, fmt.Errorf("invalid value %q for %s", text, setting)
+}
+
+// valid returns a value up to the last one of its type, and for another the zero value, which is the
+// strictest.
+func valid[T ~uint8](value, last T) T {
+	if value > last {
+		return 0
+	}
+	return value
 }
 
 // firstDenial is that of the first rule that denies.
@@ -302,29 +311,10 @@ func (p Policy) access() access.Rules {
 	return p.Access.WithPrivate(p.Private)
 }
 
-// ceiling returns the ceiling, None for a value that opens nothing.
-func (p Policy) ceiling() tiers.Tier {
-	if p.Ceiling > tiers.V3 {
-		return tiers.None
-	}
-	return p.Ceiling
-}
-
-// secrets returns Secrets, and for a value that is none the strictest.
-func (p Policy) secrets() Secrets {
-	if p.Secrets > SecretsAllow {
-		return SecretsBlock
-	}
-	return p.Secrets
-}
-
-// suspicious returns Suspicious, and for a value that is none the strictest.
-func (p Policy) suspicious() Suspicious {
-	if p.Suspicious > SuspiciousOff {
-		return SuspiciousAsk
-	}
-	return p.Suspicious
-}
+func (p Policy) ceiling() tiers.Tier    { return valid(p.Ceiling, tiers.V3) }
+func (p Policy) secrets() Secrets       { return valid(p.Secrets, SecretsAllow) }
+func (p Policy) suspicious() Suspicious { return valid(p.Suspicious, SuspiciousOff) }
+func (p Policy) confirm() Confirm       { return valid(p.Confirm, ConfirmNever) }
 
 // remoteLinks returns the value of the setting remote-links.
 func (p Policy) remoteLinks() string {
@@ -332,12 +322,4 @@ func (p Policy) remoteLinks() string {
 		return "allow"
 	}
 	return "ask"
-}
-
-// confirm returns which changes require approval, every change for an invalid value.
-func (p Policy) confirm() Confirm {
-	if p.Confirm > ConfirmNever {
-		return ConfirmWrites
-	}
-	return p.Confirm
 }
