@@ -172,61 +172,8 @@ func (e *exporter) post(ctx context.Context, body []byte) (refused int, reason s
 	return max(0, refused), reason, nil
 }
 
-// The messages of OTLP in JSON, with the fields that our spans use: identifiers are
-// hexadecimal and numbers of 64 bits are text.
-type (
-	exportRequest struct {
-		ResourceSpans []resourceSpans `json:"resourceSpans"`
-	}
-	resourceSpans struct {
-		Resource   resourceMessage `json:"resource"`
-		ScopeSpans []scopeSpans    `json:"scopeSpans"`
-		SchemaURL  string          `json:"schemaUrl,omitempty"`
-	}
-	resourceMessage struct {
-		Attributes []keyValue `json:"attributes"`
-	}
-	scopeSpans struct {
-		Scope scopeMessage  `json:"scope"`
-		Spans []spanMessage `json:"spans"`
-	}
-	scopeMessage struct {
-		Name    string `json:"name"`
-		Version string `json:"version,omitempty"`
-	}
-	spanMessage struct {
-		TraceID           string         `json:"traceId"`
-		SpanID            string         `json:"spanId"`
-		TraceState        string         `json:"traceState,omitempty"`
-		ParentSpanID      string         `json:"parentSpanId,omitempty"`
-		Flags             uint32         `json:"flags"`
-		Name              string         `json:"name"`
-		Kind              int            `json:"kind"`
-		StartTimeUnixNano string         `json:"startTimeUnixNano"`
-		EndTimeUnixNano   string         `json:"endTimeUnixNano"`
-		Attributes        []keyValue     `json:"attributes"`
-		Events            []eventMessage `json:"events,omitempty"`
-		Status            *statusMessage `json:"status,omitempty"`
-	}
-	eventMessage struct {
-		TimeUnixNano string     `json:"timeUnixNano"`
-		Name         string     `json:"name"`
-		Attributes   []keyValue `json:"attributes"`
-	}
-	statusMessage struct {
-		Message string `json:"message,omitempty"`
-		Code    int    `json:"code"`
-	}
-	keyValue struct {
-		Key   string   `json:"key"`
-		Value anyValue `json:"value"`
-	}
-	anyValue struct {
-		StringValue *string `json:"stringValue,omitempty"`
-		IntValue    *string `json:"intValue,omitempty"`
-		BoolValue   *bool   `json:"boolValue,omitempty"`
-	}
-)
+// message is a message of OTLP in JSON: identifiers are hexadecimal and numbers of 64 bits are text.
+type message = map[string]any
 
 const (
 	statusCodeError   = 2     // STATUS_CODE_ERROR
@@ -236,64 +183,62 @@ const (
 
 // encode returns the request that exports spans, which are of one provider and one scope.
 func encode(spans []sdk.ReadOnlySpan) ([]byte, error) {
-	from := spans[0]
-	scope := scopeSpans{Scope: scopeMessage{from.InstrumentationScope().Name, from.InstrumentationScope().Version}}
+	var all []message
 	for _, span := range spans {
-		scope.Spans = append(scope.Spans, messageOf(span))
+		at, parent, flags := span.SpanContext(), span.Parent(), uint32(span.SpanContext().TraceFlags())|flagKnowsRemote
+		if parent.IsRemote() {
+			flags |= flagRemoteContext
+		}
+		m := message{
+			"traceId": at.TraceID().String(), "spanId": at.SpanID().String(), "traceState": at.TraceState().String(),
+			"flags": flags, "name": span.Name(), "kind": int(span.SpanKind()),
+			"startTimeUnixNano": nanoseconds(span.StartTime()), "endTimeUnixNano": nanoseconds(span.EndTime()),
+			"attributes": attributesOf(span.Attributes()),
+		}
+		if parent.SpanID().IsValid() {
+			m["parentSpanId"] = parent.SpanID().String()
+		}
+		var events []message
+		for _, event := range span.Events() {
+			events = append(events, message{"timeUnixNano": nanoseconds(event.Time), "name": event.Name, "attributes": attributesOf(event.Attributes)})
+		}
+		if events != nil {
+			m["events"] = events
+		}
+		if span.Status().Code == codes.Error {
+			m["status"] = message{"message": span.Status().Description, "code": statusCodeError}
+		}
+		all = append(all, m)
 	}
-	return json.Marshal(exportRequest{[]resourceSpans{{
-		Resource:   resourceMessage{attributesOf(from.Resource().Attributes())},
-		ScopeSpans: []scopeSpans{scope},
-		SchemaURL:  from.Resource().SchemaURL(),
+	from := spans[0]
+	return json.Marshal(message{"resourceSpans": []message{{
+		"resource":   message{"attributes": attributesOf(from.Resource().Attributes())},
+		"scopeSpans": []message{{"scope": scopeOf(from.InstrumentationScope().Name, from.InstrumentationScope().Version), "spans": all}},
+		"schemaUrl":  from.Resource().SchemaURL(),
 	}}})
 }
 
-func messageOf(span sdk.ReadOnlySpan) spanMessage {
-	at, parent := span.SpanContext(), span.Parent()
-	m := spanMessage{
-		TraceID: at.TraceID().String(), SpanID: at.SpanID().String(), TraceState: at.TraceState().String(),
-		Flags: uint32(at.TraceFlags()) | flagKnowsRemote, Name: span.Name(), Kind: int(span.SpanKind()),
-		StartTimeUnixNano: nanoseconds(span.StartTime()), EndTimeUnixNano: nanoseconds(span.EndTime()),
-		Attributes: attributesOf(span.Attributes()),
-	}
-	if parent.SpanID().IsValid() {
-		m.ParentSpanID = parent.SpanID().String()
-	}
-	if parent.IsRemote() {
-		m.Flags |= flagRemoteContext
-	}
-	for _, event := range span.Events() {
-		m.Events = append(m.Events, eventMessage{nanoseconds(event.Time), event.Name, attributesOf(event.Attributes)})
-	}
-	if span.Status().Code == codes.Error {
-		m.Status = &statusMessage{span.Status().Description, statusCodeError}
-	}
-	return m
-}
+func scopeOf(name, version string) message { return message{"name": name, "version": version} }
 
 func nanoseconds(t time.Time) string { return strconv.FormatInt(t.UnixNano(), 10) }
 
-func attributesOf(attributes []attribute.KeyValue) []keyValue {
-	all := []keyValue{}
+// attributesOf converts the kinds of values that our spans and resources have. Others become text.
+func attributesOf(attributes []attribute.KeyValue) []message {
+	all := []message{}
 	for _, a := range attributes {
-		all = append(all, keyValue{string(a.Key), valueOf(a.Value)})
+		value := textOf(a.Value.String())
+		switch a.Value.Type() {
+		case attribute.INT64:
+			value = message{"intValue": strconv.FormatInt(a.Value.AsInt64(), 10)}
+		case attribute.BOOL:
+			value = message{"boolValue": a.Value.AsBool()}
+		}
+		all = append(all, message{"key": string(a.Key), "value": value})
 	}
 	return all
 }
 
-// valueOf converts the kinds of values that our spans and resources have. Others become text.
-func valueOf(v attribute.Value) anyValue {
-	switch v.Type() {
-	case attribute.INT64:
-		text := strconv.FormatInt(v.AsInt64(), 10)
-		return anyValue{IntValue: &text}
-	case attribute.BOOL:
-		is := v.AsBool()
-		return anyValue{BoolValue: &is}
-	}
-	text := v.String()
-	return anyValue{StringValue: &text}
-}
+func textOf(text string) message { return message{"stringValue": text} }
 
 // warnEvery is the least time between two warnings: a collector that is down for a day must
 // not fill a log.

@@ -7,8 +7,6 @@ import (
 	"net/http"
 	"net/url"
 	"time"
-
-	"go.opentelemetry.io/otel/attribute"
 )
 
 // Logs sends log records to a collector as OTLP over HTTP in JSON. It is used by one goroutine at a
@@ -48,43 +46,30 @@ const (
 	severityWarn = 13 // SEVERITY_NUMBER_WARN
 )
 
-type (
-	resourceLogs struct {
-		Resource  resourceMessage `json:"resource"`
-		ScopeLogs []scopeLogs     `json:"scopeLogs"`
-	}
-	scopeLogs struct {
-		Scope   scopeMessage `json:"scope"`
-		Records []logMessage `json:"logRecords"`
-	}
-	logMessage struct {
-		TimeUnixNano         string     `json:"timeUnixNano"`
-		ObservedTimeUnixNano string     `json:"observedTimeUnixNano"`
-		SeverityNumber       int        `json:"severityNumber"`
-		SeverityText         string     `json:"severityText"`
-		Body                 anyValue   `json:"body"`
-		Attributes           []keyValue `json:"attributes"`
-	}
-)
-
 // Send sends records once. refused are those that the collector does not take and never will, with
 // its reason; after an error none was taken, and another try makes sense.
 func (l *Logs) Send(ctx context.Context, records []LogRecord) (refused int, reason string, err error) {
-	resource := resourceOf(l.version)
-	scope := scopeLogs{Scope: scopeMessage{Name: "vaultwicket", Version: l.version}}
+	var all []message
 	for _, r := range records {
-		m := logMessage{nanoseconds(r.Time), nanoseconds(time.Now()), severityInfo, "INFO", valueOf(attribute.StringValue(r.Text)), []keyValue{}}
-		if r.Warn {
-			m.SeverityNumber, m.SeverityText = severityWarn, "WARN"
-		}
+		attributes := []message{}
 		for _, a := range r.Attributes {
 			if a[1] != "" {
-				m.Attributes = append(m.Attributes, keyValue{a[0], valueOf(attribute.StringValue(a[1]))})
+				attributes = append(attributes, message{"key": a[0], "value": textOf(a[1])})
 			}
 		}
-		scope.Records = append(scope.Records, m)
+		m := message{
+			"timeUnixNano": nanoseconds(r.Time), "observedTimeUnixNano": nanoseconds(time.Now()),
+			"severityNumber": severityInfo, "severityText": "INFO", "body": textOf(r.Text), "attributes": attributes,
+		}
+		if r.Warn {
+			m["severityNumber"], m["severityText"] = severityWarn, "WARN"
+		}
+		all = append(all, m)
 	}
-	body, err := json.Marshal(map[string]any{"resourceLogs": []resourceLogs{{resourceMessage{attributesOf(resource.Attributes())}, []scopeLogs{scope}}}})
+	body, err := json.Marshal(message{"resourceLogs": []message{{
+		"resource":  message{"attributes": attributesOf(resourceOf(l.version).Attributes())},
+		"scopeLogs": []message{{"scope": scopeOf("vaultwicket", l.version), "logRecords": all}},
+	}}})
 	if err != nil {
 		return 0, "", err
 	}
