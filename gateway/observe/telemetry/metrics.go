@@ -29,14 +29,11 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"maps"
 	"runtime"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
-	"time"
 
 	vm "github.com/VictoriaMetrics/metrics"
 
@@ -49,17 +46,10 @@ const ContentType = "text/plain; version=0.0.4; charset=utf-8"
 
 // Metrics are the figures of one process, an [observe.Observer]. They are safe for concurrent use.
 type Metrics struct {
-	set       *vm.Set
-	version   string
-	sources   atomic.Pointer[Sources]
-	calls     *byLabels[callLabels, *vm.Counter]
-	batches   *byLabels[outcomeLabels, *vm.Counter]
-	dryRuns   *byLabels[outcomeLabels, *vm.Counter]
-	agents    *byLabels[agentLabels, *vm.Counter]
-	named     agentNames
-	decisions *byLabels[decisionLabels, *vm.Counter]
-	found     *byLabels[foundLabels, *vm.Counter]
-	durations *byLabels[durationLabels, *histogram]
+	set     *vm.Set
+	version string
+	sources atomic.Pointer[Sources]
+	named   agentNames
 }
 
 // Sources are asked for the current load when the figures are written. Each may be nil; its
@@ -71,40 +61,15 @@ type Sources struct {
 	Dropped  func() uint64
 }
 
-type (
-	callLabels     struct{ command, surface, outcome string }
-	outcomeLabels  struct{ surface, outcome string }
-	agentLabels    struct{ agent, outcome string }
-	decisionLabels struct{ decision, rule string }
-	foundLabels    struct{ rule, kind string }
-	durationLabels struct{ backend, effect string }
-)
-
 // NewMetrics returns figures that are all zero, of a program of this version.
 func NewMetrics(version string) *Metrics {
 	vm.ExposeMetadata(true)
-	set := vm.NewSet()
-	outcomes := func(metric string) *byLabels[outcomeLabels, *vm.Counter] {
-		return lazily(func(l outcomeLabels) *vm.Counter {
-			return set.GetOrCreateCounter(named(metric, "surface", l.surface, "outcome", l.outcome))
-		})
-	}
-	return &Metrics{
-		set: set, version: version, batches: outcomes("vaultwicket_batches_total"), dryRuns: outcomes("vaultwicket_dry_runs_total"),
-		calls: lazily(func(l callLabels) *vm.Counter {
-			return set.GetOrCreateCounter(named("vaultwicket_calls_total", "command", l.command, "surface", l.surface, "outcome", l.outcome))
-		}),
-		agents: lazily(func(l agentLabels) *vm.Counter {
-			return set.GetOrCreateCounter(named("vaultwicket_agent_calls_total", "agent", l.agent, "outcome", l.outcome))
-		}),
-		decisions: lazily(func(l decisionLabels) *vm.Counter {
-			return set.GetOrCreateCounter(named("vaultwicket_decisions_total", "decision", l.decision, "rule", l.rule))
-		}),
-		found: lazily(func(l foundLabels) *vm.Counter {
-			return set.GetOrCreateCounter(named("vaultwicket_found_total", "rule", l.rule, "kind", l.kind))
-		}),
-		durations: lazily(func(durationLabels) *histogram { return &histogram{} }),
-	}
+	return &Metrics{set: vm.NewSet(), version: version}
+}
+
+// count counts one more of a series, which is made when it first occurs.
+func (m *Metrics) count(metric string, labels ...string) {
+	m.set.GetOrCreateCounter(named(metric, labels...)).Inc()
 }
 
 // maxAgents bounds the agents that have a label of their own.
@@ -128,34 +93,6 @@ func (n *agentNames) label(agent string) string {
 	}
 	n.seen[agent] = true
 	return agent
-}
-
-// byLabels are the series of one metric, made when their labels first occur.
-type byLabels[L comparable, S any] struct {
-	create func(L) S
-	mu     sync.RWMutex
-	made   map[L]S
-}
-
-func lazily[L comparable, S any](create func(L) S) *byLabels[L, S] {
-	return &byLabels[L, S]{create: create, made: map[L]S{}}
-}
-
-// of returns the series for labels.
-func (b *byLabels[L, S]) of(labels L) S {
-	b.mu.RLock()
-	series, ok := b.made[labels]
-	b.mu.RUnlock()
-	if ok {
-		return series
-	}
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if series, ok = b.made[labels]; !ok {
-		series = b.create(labels)
-		b.made[labels] = series
-	}
-	return series
 }
 
 // named returns the name of a series. The values are words of this program, which need no escapes.
@@ -189,14 +126,14 @@ type countedCall struct {
 
 // Decided counts a decision. The code of a refusal is counted with the call.
 func (c *countedCall) Decided(d observe.Decision) {
-	c.decisions.of(decisionLabels{d.Decision, cmp.Or(d.Rule, "none")}).Inc()
+	c.count("vaultwicket_decisions_total", "decision", d.Decision, "rule", cmp.Or(d.Rule, "none"))
 }
 
 // End counts the call, and what was found.
 func (c *countedCall) End(end observe.CallEnd) {
 	for _, f := range end.Found {
 		if rule, kind, _ := strings.Cut(f, " "); kind != "not-searched" {
-			c.found.of(foundLabels{rule, kind}).Inc()
+			c.count("vaultwicket_found_total", "rule", rule, "kind", kind)
 		}
 	}
 	surface := "other" // the label has few values, whatever a caller says
@@ -205,15 +142,16 @@ func (c *countedCall) End(end observe.CallEnd) {
 	}
 	switch c.call.Kind {
 	case observe.WholeBatch:
-		c.batches.of(outcomeLabels{surface, end.Code}).Inc()
+		c.count("vaultwicket_batches_total", "surface", surface, "outcome", end.Code)
 	case observe.OnlyPlanned:
-		c.dryRuns.of(outcomeLabels{surface, end.Code}).Inc()
+		c.count("vaultwicket_dry_runs_total", "surface", surface, "outcome", end.Code)
 	default:
-		c.calls.of(callLabels{c.call.Command, surface, end.Code}).Inc()
+		c.count("vaultwicket_calls_total", "command", c.call.Command, "surface", surface, "outcome", end.Code)
 		if c.call.Agent != "" {
-			c.agents.of(agentLabels{c.named.label(c.call.Agent), end.Code}).Inc()
+			c.count("vaultwicket_agent_calls_total", "agent", c.named.label(c.call.Agent), "outcome", end.Code)
 		}
-		c.durations.of(durationLabels{cmp.Or(end.Backend, "none"), cmp.Or(end.Effect, "none")}).observe(end.Duration)
+		duration := named("vaultwicket_call_duration_seconds", "backend", cmp.Or(end.Backend, "none"), "effect", cmp.Or(end.Effect, "none"))
+		c.set.GetOrCreatePrometheusHistogramExt(duration, bounds).Update(end.Duration.Seconds())
 	}
 }
 
@@ -222,7 +160,6 @@ func (c *countedCall) End(end observe.CallEnd) {
 func (m *Metrics) WritePrometheus(w io.Writer) {
 	vm.WriteGaugeUint64(w, named("vaultwicket_build_info", "version", m.version, "go", runtime.Version()), 1)
 	m.set.WritePrometheus(w)
-	m.writeDurations(w)
 	if s := m.sources.Load(); s != nil {
 		s.write(w)
 	}
@@ -267,53 +204,7 @@ func (s *Sources) write(w io.Writer) {
 	gauges("vaultwicket_children", children...)
 }
 
-// bounds are the upper ends of the buckets: a resident worker answers within the first ones,
-// the app within tens of milliseconds, and a call is limited to 55 seconds, without the time
+// bounds are the upper ends of the buckets in seconds: a resident worker answers within the first
+// ones, the app within tens of milliseconds, and a call is limited to 55 seconds, without the time
 // for an approval.
-var bounds = [...]time.Duration{
-	250 * time.Microsecond, 500 * time.Microsecond, time.Millisecond, 2500 * time.Microsecond, 5 * time.Millisecond, 10 * time.Millisecond,
-	25 * time.Millisecond, 50 * time.Millisecond, 100 * time.Millisecond, 250 * time.Millisecond, 500 * time.Millisecond,
-	time.Second, 2500 * time.Millisecond, 5 * time.Second, 15 * time.Second, time.Minute,
-}
-
-// histogram counts durations in buckets as Prometheus has them; those of the library are of
-// its own kind. The zero value is empty.
-type histogram struct {
-	buckets [len(bounds) + 1]atomic.Uint64 // not cumulative; the last one is for the rest
-	sum     atomic.Int64                   // nanoseconds
-}
-
-func (h *histogram) observe(d time.Duration) {
-	i, _ := slices.BinarySearch(bounds[:], d)
-	h.buckets[i].Add(1)
-	h.sum.Add(int64(d))
-}
-
-// writeDurations writes the histograms, each bucket with the counts of the smaller ones. The
-// count is that of the last bucket, so that the two agree while calls go on.
-func (m *Metrics) writeDurations(w io.Writer) {
-	const metric = "vaultwicket_call_duration_seconds"
-	m.durations.mu.RLock()
-	defer m.durations.mu.RUnlock()
-	all := slices.SortedFunc(maps.Keys(m.durations.made), func(a, b durationLabels) int {
-		return cmp.Or(cmp.Compare(a.backend, b.backend), cmp.Compare(a.effect, b.effect))
-	})
-	if len(all) == 0 {
-		return
-	}
-	vm.WriteMetadataIfNeeded(w, metric, "histogram")
-	for _, l := range all {
-		h := m.durations.made[l]
-		var total uint64
-		for i := range h.buckets {
-			total += h.buckets[i].Load()
-			end := "+Inf"
-			if i < len(bounds) {
-				end = strconv.FormatFloat(bounds[i].Seconds(), 'g', -1, 64)
-			}
-			fmt.Fprintf(w, "%s %d\n", named(metric+"_bucket", "backend", l.backend, "effect", l.effect, "le", end), total)
-		}
-		fmt.Fprintf(w, "%s %g\n", named(metric+"_sum", "backend", l.backend, "effect", l.effect), time.Duration(h.sum.Load()).Seconds())
-		fmt.Fprintf(w, "%s %d\n", named(metric+"_count", "backend", l.backend, "effect", l.effect), total)
-	}
-}
+var bounds = []float64{0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 15, 60}
