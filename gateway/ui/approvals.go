@@ -73,6 +73,7 @@ type approvalsData struct {
 type card struct {
 	consent.StoredQuestion
 	Who, Path string
+	More      int // further files
 	Chips     []chip
 	Intro     []diffRow
 	Files     []fileBlock
@@ -103,7 +104,7 @@ func (p *page) cardOf(q consent.StoredQuestion) card {
 		lines = lines[1:]
 	}
 	intro, files := blocksOf(lines)
-	c.Files = files
+	c.Files, c.More = files, max(0, len(files)-1)
 	added, removed := 0, 0
 	for _, f := range files {
 		added, removed = added+f.Added, removed+f.Removed

@@ -57,14 +57,14 @@ func TestSeveralQuestionsAreAnsweredTogether(t *testing.T) {
 	v := openPage(t, filepath.Join(t.TempDir(), "state"))
 	var codes []string
 	for i := range 4 {
-		lines := []consent.Line{{Text: `Allow "delete" in the vault "Notes"?`}, {Text: "It deletes or overwrites notes."}, {Text: "It leaves 19 links that lead nowhere."}, {Text: `removes: "Recipes/Bread \"old\".md"`}, {Kind: consent.Removed, Text: "flour"}, {Text: "… left out: 0 lines added, 9 removed"}}
+		lines := []consent.Line{{Text: `Allow "delete" in the vault "Notes"?`}, {Text: "It deletes or overwrites notes."}, {Text: "It leaves 19 links that lead nowhere."}, {Text: `removes: "Recipes/Bread \"old\".md"`}, {Kind: consent.Removed, Text: "flour"}, {Text: "… left out: 0 lines added, 9 removed"}, {Text: `changes: "Work/Plan.md"`}}
 		q, err := consent.OpenStore(consent.Folder(v.page.State), nil).Ask(consent.StoredQuestion{Session: "token-1", Client: "Claude Desktop", Vault: "Notes", Command: "delete", Effect: "destructive", Text: "x", Lines: lines, Digest: consent.Digest{byte(i + 1)}})
 		if err != nil {
 			t.Fatal(err)
 		}
 		codes = append(codes, q.Code)
 	}
-	for _, want := range []string{`Claude Desktop wants to <b>delete</b> Recipes/Bread &#34;old&#34;.md`, `<span class="chip grave">−10 lines</span>`, ">1 note<", ">leaves 19 links that lead nowhere<", `class="ask grave"`, `Approve<span class="hidden"> delete Recipes/Bread`} {
+	for _, want := range []string{`Claude Desktop wants to <b>delete</b> Recipes/Bread &#34;old&#34;.md and 1 more note`, `<span class="chip grave">−10 lines</span>`, ">2 notes<", ">leaves 19 links that lead nowhere<", `class="ask grave"`, `Approve<span class="hidden"> delete Recipes/Bread`} {
 		if view := v.see("approvals"); !strings.Contains(view, want) {
 			t.Errorf("%q is not in %s", want, view)
 		}

@@ -303,6 +303,21 @@ func obsidianURL(vault, note string) template.URL {
 // confirms, "" for none.
 type undoForm struct{ Vault, ID, What, Confirm, From string }
 
+// question asks whether to do what the form is for.
+func (u undoForm) question() string {
+	switch n := strings.Count(u.ID, ",") + 1; {
+	case u.What == "redo":
+		return "Do this again?"
+	case u.What == "batch":
+		return "Undo the whole batch?"
+	case u.What == "session":
+		return "Undo all of this session?"
+	case n > 1:
+		return fmt.Sprintf("Undo these %d changes?", n)
+	}
+	return "Undo this?"
+}
+
 // undo undoes changes with the command undo, as the terminal does. To undo an undo does the change
 // again. If that requires approval, the question is shown first, and the form confirms that question
 // by its digest.
@@ -343,7 +358,7 @@ func (p *page) undo(r request) view {
 	question.Intro = slices.DeleteFunc(question.Intro, func(row diffRow) bool { return strings.HasPrefix(row.Before, which+": ") }) // the view is about it
 	form.Confirm = hex.EncodeToString(asked.Digest[:])
 	data.Question, data.Undo = &question, form
-	return view{template: "change", title: data.title(), data: data, goTo: one}
+	return view{template: "change", title: form.question(), data: data, goTo: one}
 }
 
 // undoneNote says what an undo did, by its answer: a line for each change.

@@ -81,7 +81,7 @@ func TestUndoOnThePage(t *testing.T) {
 	has(t, view, "&lt;i&gt;yeast&lt;/i&gt;", "Undo this change")
 	lacks(t, view, "<i>")
 	_, asked := v.send(view, "changes/undo", nil, `id="undo"`)
-	if strings.Contains(asked, "Undo this?") {
+	if strings.Contains(asked, `name="confirm"`) {
 		_, asked = v.send(asked, "changes/undo", nil, `name="confirm"`)
 	}
 	has(t, asked, "Undone.")
@@ -99,7 +99,7 @@ func TestUndoOnThePage(t *testing.T) {
 	created := client.Do(rig.Calling("create", "path=New.md", "content=hello")).Change
 	_, asked = v.send(v.see("changes/one/"+created.ID+"?vault=Notes"), "changes/undo", nil, `id="undo"`)
 	has(t, asked, "Undo this?", `New.md <span class="faint">deleted</span>`, "hello</span>")
-	if _, wrong := v.send(asked, "changes/undo", url.Values{"confirm": {strings.Repeat("0", 64)}}, `name="confirm"`); r.Read("New.md") == "" || !strings.Contains(wrong, "Undo this?") {
+	if _, wrong := v.send(asked, "changes/undo", url.Values{"confirm": {strings.Repeat("0", 64)}}, `name="confirm"`); r.Read("New.md") == "" || !strings.Contains(wrong, `name="confirm"`) {
 		t.Errorf("undone without the right confirmation: %s", wrong)
 	}
 	_, done := v.send(asked, "changes/undo", nil, `name="confirm"`)
@@ -121,7 +121,7 @@ func TestUndoABatchAndASession(t *testing.T) {
 	for _, what := range []string{"Undo the whole batch", "Undo all of this session"} {
 		view := v.see(strings.ReplaceAll(first.FindString(v.see("changes")), "&amp;", "&"))
 		_, body := v.send(view, "changes/undo", nil, what)
-		if strings.Contains(body, "Undo this?") {
+		if strings.Contains(body, `name="confirm"`) {
 			_, body = v.send(body, "changes/undo", nil, `name="confirm"`)
 		}
 		has(t, body, "2 changes undone.")
@@ -165,7 +165,7 @@ func TestLaterChangesOfANoteAreUndoneTogether(t *testing.T) {
 	_, refused := v.send(view, "changes/undo", nil, `id="undo"`)
 	has(t, refused, "was changed since", "2 later changes touch this note:", "Undo all 3")
 	_, done := v.send(refused, "changes/undo", nil, "Undo all 3")
-	if strings.Contains(done, "Undo this?") {
+	if strings.Contains(done, `name="confirm"`) {
 		_, done = v.send(done, "changes/undo", nil, `name="confirm"`)
 	}
 	has(t, done, "3 changes undone.", "Do it again")
@@ -184,7 +184,7 @@ func TestTheUndoOfASessionSkipsWhatWasChanged(t *testing.T) {
 	change := client.Do(rig.Calling("append", "path=Work/Plan.md", "content=b")).Change
 	r.Write("Bread.md", "by hand\n")
 	_, done := v.send(v.see("changes/one/"+change.ID+"?vault=Notes"), "changes/undo", nil, "Undo all of this session")
-	if strings.Contains(done, "Undo this?") {
+	if strings.Contains(done, `name="confirm"`) {
 		_, done = v.send(done, "changes/undo", nil, `name="confirm"`)
 	}
 	has(t, done, "Undone. Not undone, because changed since: Bread.md.")
@@ -220,7 +220,7 @@ func TestAgentsOnThePage(t *testing.T) {
 		t.Errorf("after that: %q", got)
 	}
 	_, view = v.send(view, "changes/undo", nil, "Undo today’s changes")
-	if strings.Contains(view, "Undo this?") {
+	if strings.Contains(view, `name="confirm"`) {
 		_, view = v.send(view, "changes/undo", nil, `name="confirm"`)
 	}
 	has(t, view, "Undone.", "<h1>Agents</h1>")
@@ -258,7 +258,7 @@ func TestPauseAndResumeOnThePage(t *testing.T) {
 		t.Error("a call is let through")
 	}
 	_, body = v.send(v.see(""), "changes/undo", nil)
-	if strings.Contains(body, "Undo this?") {
+	if strings.Contains(body, `name="confirm"`) {
 		_, body = v.send(body, "changes/undo", nil, `name="confirm"`)
 	}
 	if has(t, body, "Undone.", ">Paused <"); r.Read("Bread.md") != "flour\nwater\nsalt\n" {

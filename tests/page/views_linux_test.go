@@ -197,7 +197,8 @@ func TestTheOverviewTellsToday(t *testing.T) {
 	has(t, view, "t read 2 notes, changed 2 and was refused 3 times; 1 question waits for you.", "one batch of 2", "Undo all 3", "Undo the batch",
 		`added </span>+2</span> <span class="minus"><span class="hidden">removed </span>−0`, "3 times</span>", "eval runs code in Obsidian or administers it", `role="img" aria-label="`, "3 denied; at most")
 	_, undone := v.send(view, "changes/undo", nil, "Undo all 3")
-	if strings.Contains(undone, "Undo this?") {
+	if strings.Contains(undone, `name="confirm"`) {
+		has(t, undone, "<h1>Undo these 3 changes?</h1>")
 		_, undone = v.send(undone, "changes/undo", nil, `name="confirm"`)
 	}
 	has(t, undone, "3 changes undone.", "<h1>Overview</h1>", "t read 2 notes and was refused 3 times", "Redo")
@@ -205,7 +206,7 @@ func TestTheOverviewTellsToday(t *testing.T) {
 		t.Errorf("the notes are %q and %q", r.Read("Bread.md"), r.Read("Work/Plan.md"))
 	}
 	_, again := v.send(undone, "changes/undo", nil, "Redo<")
-	if strings.Contains(again, "Do this again?") {
+	if strings.Contains(again, `name="confirm"`) {
 		_, again = v.send(again, "changes/undo", nil, `name="confirm"`)
 	}
 	has(t, again, "Done again.", "Undo all 3")
@@ -274,7 +275,7 @@ func TestTwoVaults(t *testing.T) {
 	lacks(t, v.see("policy?vault=Notes"), "requires tier v2")
 	one := regexp.MustCompile(`changes/one/[^"]+`).FindString(second)
 	_, body := v.send(v.see(html.UnescapeString(one)), "changes/undo", nil, `id="undo"`)
-	if strings.Contains(body, "Undo this?") {
+	if strings.Contains(body, `name="confirm"`) {
 		_, body = v.send(body, "changes/undo", nil, `name="confirm"`)
 	}
 	has(t, body, "Undone.")
