@@ -329,6 +329,7 @@ func TestFindByMeaning(t *testing.T) {
 	const token = "ghp_16C7e42F292c6912E7710c838347Ae178B4a"
 	h.put("Money/Account.md", "The token of the bank is "+token+".\n")
 	h.put("Hidden/Debts.md", "secret: I borrowed the mortgage.\n")
+	h.put("Money/Empty.md", "---\ntags: [money]\n---\n")
 	h.put(".vaultwicketignore", "Private/\n")
 	h.put("Private/Debts.md", "private: I borrowed the mortgage.\n")
 	h.later = time.Hour
@@ -340,11 +341,12 @@ func TestFindByMeaning(t *testing.T) {
 	address, sent, end := embeddings(t)
 	h.env[command.EmbeddingsVariable] = address
 	w := h.worker()
-	ask := func(query string) (stdout, stderr string) {
-		id := w.request(nil, "--facts", "find", query)
+	does := func(words ...string) (stdout, stderr string) {
+		id := w.request(nil, append([]string{"--facts"}, words...)...)
 		a := w.answers(1)[id]
 		return a.stdout, a.stderr
 	}
+	ask := func(query string) (stdout, stderr string) { return does("find", query) }
 	out, said := ask(query)
 	if !strings.Contains(said, "without meaning: no note was compared so far") || out != plain[query] {
 		t.Errorf("before a note is compared: %q, %q", out, said)
@@ -358,7 +360,25 @@ func TestFindByMeaning(t *testing.T) {
 	if texts := sent(); strings.Contains(texts, token) || !strings.Contains(texts, "The token of the bank") || strings.Contains(texts, "secret: ") || strings.Contains(texts, "private") || strings.Contains(texts, "Archive") || !strings.Contains(texts, "The notary keeps the deed") {
 		t.Errorf("sent:\n%s", texts)
 	}
+	related := []string{"related", "path=Money/Mortgage.md"}
+	near, said := does(related...)
+	if !strings.HasPrefix(near, "Money/Rent.md\twords mortgage, bank; similar meaning\n") || strings.Contains(near, "Debts") || strings.Contains(near, "Archive") || strings.Contains(said, "without meaning") {
+		t.Errorf("%q, %q", near, said)
+	}
+	h.put("Hidden/Debts.md", "secret: another day.\n")
+	h.put("Private/Loan.md", "private: the mortgage that I borrowed.\n")
 	end()
+	for range 10 { // before and after the change is reported
+		if out, said := does(related...); out != near || strings.Contains(said, "without meaning") {
+			t.Errorf("after hidden notes changed, without the server: %q, %q, want %q", out, said, near)
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	out, said = does("related", "path=Money/Empty.md")
+	delete(h.env, command.EmbeddingsVariable)
+	if _, alone, _ := h.run("related", "path=Money/Empty.md"); out != alone || !strings.HasPrefix(alone, "Money/Mortgage.md\ttags #money") || !strings.Contains(said, "ranked by links, tags and words alone, without meaning: the note was not compared so far") {
+		t.Errorf("a note without vectors: %q, %q, want %q", out, said, alone)
+	}
 	for q, want := range plain {
 		if out, said := ask(q); out != want || !strings.Contains(said, "without meaning: no connection") {
 			t.Errorf("%s without the server: %q, want %q, %q", q, out, want, said)

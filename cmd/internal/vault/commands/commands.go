@@ -56,11 +56,12 @@ func limited(said command.Reply, shown, total int, thing string) command.Reply {
 	if shown >= total {
 		return said
 	}
-	notice := fmt.Sprintf("%d of %s are listed; a higher limit lists more", shown, command.Count(total, thing))
-	if said.Notice != "" {
-		notice = said.Notice + "; " + notice
-	}
-	said.Notice = notice
+	return noted(said, fmt.Sprintf("%d of %s are listed; a higher limit lists more", shown, command.Count(total, thing)))
+}
+
+// noted adds a remark to an answer, unless it is "".
+func noted(said command.Reply, remark string) command.Reply {
+	said.Notice = strings.Trim(said.Notice+"; "+remark, "; ")
 	return said
 }
 

@@ -52,10 +52,32 @@ func sendSections(v *command.Vault, p command.Values) (command.Reply, error) {
 	return command.Text("Sections are sent to: " + p["host"]), nil
 }
 
-// unsent says how another machine can be sent the sections of notes, "" if it needs no approval.
-func (f *finding) unsent(m *meaning.Store) string {
-	if !m.Asks() || !f.Host.Knowledge.Resident {
-		return ""
+// meaning returns what has the vectors of the notes, nil for nothing. It has read those of earlier processes, for each set
+// of access rules from another file: none has the paths of notes that are hidden from its callers.
+func (f *finding) meaning() *meaning.Store {
+	if f.Host.Meaning != nil {
+		sum := sha256.Sum256([]byte(f.Host.Env(command.AccessVariable)))
+		f.Host.Meaning.Load(cache.NewExtra(private.CacheFolder(f.Host.Env, f.Path), f.Path, "."+hex.EncodeToString(sum[:8])+".vectors"))
+	}
+	return f.Host.Meaning
+}
+
+// learned ends a call that ranked by meaning: notes that changed are sent in the background, and the answer says why it
+// was made by other things alone, and how another machine can be sent the sections of notes.
+func (f *finding) learned(said command.Reply, by string, without error) command.Reply {
+	m := f.Host.Meaning
+	if m == nil {
+		return said
+	}
+	if without != nil {
+		said = noted(said, "ranked by "+by+" alone, without meaning: "+without.Error())
+	}
+	if !f.Host.Knowledge.Resident {
+		return said
+	}
+	m.Learn(f.x, f.notesToSend, f.sectionsToSend)
+	if !m.Asks() {
+		return said
 	}
 	files := slices.DeleteFunc(slices.Clone(f.x.Files), func(file *index.File) bool { return !file.IsNote() || f.excluded(file.Path.String()) })
 	sections := 0
@@ -63,7 +85,7 @@ func (f *finding) unsent(m *meaning.Store) string {
 		sections += n
 	}
 	host, model := m.Elsewhere()
-	return fmt.Sprintf("to rank by meaning, %s would be sent up to %s of notes: find:send host=%s model=%s sections=%d asks the user", host, command.Count(sections, "section"), host, model, sections)
+	return noted(said, fmt.Sprintf("to rank by meaning, %s would be sent up to %s of notes: find:send host=%s model=%s sections=%d asks the user", host, command.Count(sections, "section"), host, model, sections))
 }
 
 const (
@@ -153,9 +175,7 @@ func findNotes(v *command.Vault, p command.Values) (command.Reply, error) {
 		Daily:    f.daily(),
 		Modified: f.modified,
 	}
-	m := v.Host.Meaning
-	if m != nil {
-		m.Load(f.vectorsFile())
+	if m := f.meaning(); m != nil {
 		asked.Near = m.Nearest
 	}
 	var found find.Answer
@@ -163,9 +183,6 @@ func findNotes(v *command.Vault, p command.Values) (command.Reply, error) {
 		found, err = words.Ask(v.Ctx, f.question, asked, limit)
 		return err
 	})
-	if m != nil && v.Host.Knowledge.Resident {
-		m.Learn(f.x, f.notesToSend, f.sectionsToSend)
-	}
 	f.budget.Release(costOfFile * files)
 	if err != nil {
 		return command.Reply{}, err
@@ -188,15 +205,7 @@ func findNotes(v *command.Vault, p command.Values) (command.Reply, error) {
 	if len(found.Results) == 0 {
 		said.Notice = nothingFound(found)
 	}
-	if found.WithoutMeaning != nil {
-		said.Notice = strings.TrimPrefix(said.Notice+"; ", "; ") + "ranked by words alone, without meaning: " + found.WithoutMeaning.Error()
-	}
-	if m != nil {
-		if unsent := f.unsent(m); unsent != "" {
-			said.Notice = strings.TrimPrefix(said.Notice+"; ", "; ") + unsent
-		}
-	}
-	return said, nil
+	return f.learned(said, "words", found.WithoutMeaning), nil
 }
 
 // readQuery takes what the language of search has beyond words out of the query: -word,
@@ -293,13 +302,6 @@ func contentOf(text []byte, facts index.Facts) find.Content {
 		}
 	}
 	return c
-}
-
-// vectorsFile is the file with the vectors of notes, for each set of access rules another one: none has the
-// paths of notes that are hidden from its callers.
-func (f *finding) vectorsFile() cache.Extra {
-	sum := sha256.Sum256([]byte(f.Host.Env(command.AccessVariable)))
-	return cache.NewExtra(private.CacheFolder(f.Host.Env, f.Path), f.Path, "."+hex.EncodeToString(sum[:8])+".vectors")
 }
 
 // notesToSend are the notes that this caller may see and that the app does not exclude.

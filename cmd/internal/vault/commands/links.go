@@ -18,6 +18,7 @@ import (
 	"vaultwicket/cmd/internal/vault/knowledge"
 	"vaultwicket/cmd/internal/vault/knowledge/index"
 	"vaultwicket/cmd/internal/vault/markdown"
+	"vaultwicket/cmd/internal/vault/meaning"
 	"vaultwicket/cmd/internal/vault/order"
 )
 
@@ -250,20 +251,35 @@ func related(v *command.Vault, p command.Values) (command.Reply, error) {
 	if err := s.words(v, excluded); err != nil {
 		return command.Reply{}, err
 	}
-	rows := s.best(limit)
+	f := finding{Vault: v, x: x, excluded: excluded}
+	var near []meaning.Near
+	var without error
+	if m := f.meaning(); m != nil {
+		near, without = m.Like(x.Files[place].Path.String(), func(path string) bool {
+			at, known := x.Place(path)
+			return known && s.isNote[at]
+		}, maxNear)
+	}
+	rows := s.best(limit, near)
+	said := command.Text("No related notes found.")
 	if p["format"] == command.FormatJSON {
 		text, err := json.Marshal(rows)
-		return limited(command.Text(string(text)), len(rows), len(s.evidence), "note"), err
+		if err != nil {
+			return command.Reply{}, err
+		}
+		said = command.Text(string(text))
+	} else if len(rows) > 0 {
+		table := command.Table{}
+		for _, r := range rows {
+			table.Rows = append(table.Rows, []string{r.Path, strings.Join(r.Reasons, "; ")})
+		}
+		said = table.Reply(command.FormatTSV)
 	}
-	if len(rows) == 0 {
-		return command.Text("No related notes found."), nil
-	}
-	table := command.Table{}
-	for _, r := range rows {
-		table.Rows = append(table.Rows, []string{r.Path, strings.Join(r.Reasons, "; ")})
-	}
-	return limited(table.Reply(command.FormatTSV), len(rows), len(s.evidence), "note"), nil
+	return f.learned(limited(said, len(rows), len(s.evidence), "note"), "links, tags and words", without), nil
 }
+
+// maxNear is how many notes are related by their meaning.
+const maxNear = 24
 
 // scores are what speaks for each file of an index, by its place.
 type scores struct {
@@ -280,6 +296,7 @@ type evidence struct {
 	linksTo, linkedFrom bool
 	targets, sources    []int // to which both link, and which link to both
 	tags, words         []string
+	near                bool // in meaning
 }
 
 // of returns the evidence for a file, nil if it cannot be related.
@@ -380,23 +397,33 @@ func tagSet(f *index.File) map[string]bool {
 }
 
 // best returns the rows with the highest scores; of equal ones those first that are
-// first in listings.
-func (s *scores) best(limit int) []row {
-	var places []int
-	for place, e := range s.evidence {
-		e.score = math.Round(e.score*100) / 100
-		places = append(places, place)
+// first in listings. Scores are shares of the best place where notes are near in meaning, best first.
+func (s *scores) best(limit int, near []meaning.Near) []row {
+	sort := func() []int {
+		return slices.SortedFunc(maps.Keys(s.evidence), func(a, b int) int {
+			return cmp.Or(cmp.Compare(s.evidence[b].score, s.evidence[a].score), a-b)
+		})
 	}
-	slices.SortFunc(places, func(a, b int) int {
-		if one, other := s.evidence[a].score, s.evidence[b].score; one != other {
-			return int(math.Copysign(1, other-one))
+	for _, e := range s.evidence {
+		e.score = math.Round(e.score*100) / 100
+	}
+	places := sort()
+	if len(near) > 0 {
+		for i, place := range places {
+			s.evidence[place].score = meaning.Credit(i)
 		}
-		return a - b
-	})
+		for i, n := range near {
+			place, _ := s.x.Place(n.Path)
+			e := s.of(place)
+			e.near = true
+			e.score += meaning.Credit(i)
+		}
+		places = sort()
+	}
 	rows := []row{}
 	for _, place := range places[:min(limit, len(places))] {
 		e := s.evidence[place]
-		rows = append(rows, row{Path: s.x.Files[place].Path.String(), Score: e.score, Reasons: s.reasons(e)})
+		rows = append(rows, row{Path: s.x.Files[place].Path.String(), Score: math.Round(e.score*100) / 100, Reasons: s.reasons(e)})
 	}
 	return rows
 }
@@ -422,6 +449,9 @@ func (s *scores) reasons(e *evidence) (reasons []string) {
 	}
 	if len(e.words) > 0 {
 		reasons = append(reasons, "words "+listed(e.words))
+	}
+	if e.near {
+		reasons = append(reasons, "similar meaning")
 	}
 	return reasons
 }

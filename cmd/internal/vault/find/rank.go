@@ -412,9 +412,6 @@ func (q *ranking) reasons(f *found) (why []string) {
 	return append(where, why...)
 }
 
-// fusionDepth is the constant of reciprocal rank fusion (Cormack, Clarke and Büttcher, 2009).
-const fusionDepth = 60
-
 // fuse merges the ranks by words with those by meaning (reciprocal rank fusion).
 func (q *ranking) fuse(ctx context.Context, question string, list []*found, a *Answer) ([]*found, error) {
 	wanted := func(path string) bool { return q.sees(path) && (q.v.Wanted == nil || q.v.Wanted(path)) }
@@ -424,7 +421,7 @@ func (q *ranking) fuse(ctx context.Context, question string, list []*found, a *A
 	}
 	byPath, fused := map[string]*found{}, map[string]float64{}
 	for i, f := range list {
-		byPath[f.path], fused[f.path] = f, 1/float64(fusionDepth+1+i)
+		byPath[f.path], fused[f.path] = f, meaning.Credit(i)
 	}
 	for i, n := range near {
 		f := byPath[n.Path]
@@ -439,12 +436,12 @@ func (q *ranking) fuse(ctx context.Context, question string, list []*found, a *A
 			}
 			list = append(list, f)
 		}
-		fused[n.Path] += 1 / float64(fusionDepth+1+i)
+		fused[n.Path] += meaning.Credit(i)
 		f.result.Why = append(f.result.Why, "similar meaning")
 	}
 	for _, f := range list {
 		f.score = fused[f.path]
-		f.result.Score = math.Round(100*f.score*(fusionDepth+1)/2) / 100 // 1 for the first in both
+		f.result.Score = math.Round(100*f.score) / 100
 	}
 	slices.SortFunc(list, (*found).before)
 	return list, nil

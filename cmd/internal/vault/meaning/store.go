@@ -370,17 +370,43 @@ func (s *Store) Nearest(ctx context.Context, question string, visible func(path 
 		s.fail(err)
 		return nil, err
 	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.nearest(asked[0], visible, most), nil
+}
+
+// Like returns at most some notes with sections that are most like a whole note, best first, out of those that are
+// visible. It sends nothing. The error says why there are none.
+func (s *Store) Like(path string, visible func(path string) bool, most int) ([]Near, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var sum []float64
+	for _, of := range s.notes[path].Sections {
+		if len(sum) == 0 {
+			sum = make([]float64, len(of.Vector.Values))
+		}
+		for i, x := range of.Vector.Values[:min(len(sum), len(of.Vector.Values))] {
+			sum[i] += float64(of.Vector.Scale) * float64(int8(x))
+		}
+	}
+	var whole vector
+	if !whole.quantise(sum) {
+		return nil, cmp.Or(s.broken, s.away(), errors.New("the note was not compared so far"))
+	}
+	return s.nearest(whole, func(other string) bool { return other != path && visible(other) }, most), nil
+}
+
+// nearest is called under the lock.
+func (s *Store) nearest(to vector, visible func(path string) bool, most int) (found []Near) {
 	type near struct {
 		Near
 		cosine float64
 	}
 	var list []near
-	s.mu.Lock()
-	defer s.mu.Unlock()
 	for path, n := range s.notes {
 		best := near{Near{Path: path}, 0}
 		for i, of := range n.Sections {
-			if c := of.Vector.cosine(asked[0]); c > best.cosine {
+			if c := of.Vector.cosine(to); c > best.cosine {
 				best.Section, best.cosine = i, c
 			}
 		}
@@ -389,9 +415,14 @@ func (s *Store) Nearest(ctx context.Context, question string, visible func(path 
 		}
 	}
 	slices.SortFunc(list, func(a, b near) int { return cmp.Or(cmp.Compare(b.cosine, a.cosine), cmp.Compare(a.Path, b.Path)) })
-	var found []Near
 	for _, n := range list[:min(len(list), most)] {
 		found = append(found, n.Near)
 	}
-	return found, nil
+	return found
 }
+
+// fusionDepth is the constant of reciprocal rank fusion (Cormack, Clarke and Büttcher, 2009).
+const fusionDepth = 60
+
+// Credit is what the place of a note in a ranking, from 0, counts for where two rankings are merged: the first of both has 1.
+func Credit(place int) float64 { return (fusionDepth + 1) / 2.0 / float64(fusionDepth+1+place) }
