@@ -72,10 +72,8 @@ func (c *Calls) id(r *row) string {
 
 // Own reports whether the owner of the notes called, and no agent: on the page, at a
 // terminal, or by a completion or a check, which name no surface.
-func (c Call) Own() bool { return isOwn(c.Surface, c.Kind) }
-
-func isOwn(surface, kind string) bool {
-	return surface == "page" || surface == "terminal" || surface == "" && kind == ""
+func (c Call) Own() bool {
+	return c.Surface == "page" || c.Surface == "terminal" || c.Surface == "" && c.Kind == ""
 }
 
 // Outcome is what became of a call, in one word: allowed, denied, failed, asked, planned,
@@ -182,7 +180,7 @@ func (c *Calls) Page(f Filter, before uint64, limit int) (p Page) {
 	}
 	for number, r := range c.wanted(f) {
 		p.Total++
-		if isOwn(c.names.text(r.surface), c.names.text(r.kind)) {
+		if c.unnamed(number, r).Own() {
 			p.Own++
 		}
 		switch {

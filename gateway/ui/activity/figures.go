@@ -84,7 +84,7 @@ func (c *Calls) TextDays(since time.Time) (days []TextDay) {
 func (c *Calls) Figures(f Filter, now time.Time) (figures Figures) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	t := &tally{calls: c, hours: map[int64]*Hour{}, commands: map[Count]int{}, agents: map[string]*Agent{}, refused: map[[5]string]*Refused{}}
+	t := &tally{calls: c, hours: map[int64]*Hour{}, commands: map[string]int{}, agents: map[string]*Agent{}, refused: map[[5]string]*Refused{}}
 	oldest := now
 	for number, r := range c.wanted(f) {
 		t.add(number, r)
@@ -103,7 +103,7 @@ func (c *Calls) Figures(f Filter, now time.Time) (figures Figures) {
 type tally struct {
 	calls     *Calls
 	hours     map[int64]*Hour
-	commands  map[Count]int
+	commands  map[string]int
 	agents    map[string]*Agent
 	refused   map[[5]string]*Refused
 	durations []uint32
@@ -155,7 +155,7 @@ func (t *tally) add(number uint64, r *row) {
 		}
 	}
 	if one.Command != "" {
-		t.commands[Count{Name: one.Command}] += calls
+		t.commands[one.Command] += calls
 	}
 	if one.Ended && !one.Approved && one.Decision == "allow" {
 		t.durations = append(t.durations, r.ms)
@@ -163,7 +163,14 @@ func (t *tally) add(number uint64, r *row) {
 }
 
 func (t *tally) figures(from, to time.Time) Figures {
-	f := Figures{Commands: most(t.commands)}
+	var f Figures
+	for name, calls := range t.commands {
+		f.Commands = append(f.Commands, Count{name, calls})
+	}
+	slices.SortFunc(f.Commands, func(a, b Count) int {
+		return cmp.Or(cmp.Compare(b.Calls, a.Calls), cmp.Compare(a.Name, b.Name))
+	})
+	f.Commands = f.Commands[:min(len(f.Commands), mostCounted)]
 	from = from.Truncate(time.Hour)
 	if earliest := to.Add(-maxHours * time.Hour); from.Before(earliest) {
 		from = earliest.Truncate(time.Hour)
@@ -199,17 +206,4 @@ func (t *tally) figures(from, to time.Time) Figures {
 	}
 	f.P50, f.P90, f.P99, f.Slowest = at(50), at(90), at(99), at(100)
 	return f
-}
-
-// most returns the counts, the highest first.
-func most(counts map[Count]int) []Count {
-	var list []Count
-	for c, calls := range counts {
-		c.Calls = calls
-		list = append(list, c)
-	}
-	slices.SortFunc(list, func(a, b Count) int {
-		return cmp.Or(cmp.Compare(b.Calls, a.Calls), cmp.Compare(a.Name, b.Name))
-	})
-	return list[:min(len(list), mostCounted)]
 }

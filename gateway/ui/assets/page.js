@@ -79,17 +79,7 @@
       setTimeout(() => { for (const button of part.querySelectorAll('button')) button.disabled = false; }, 700);
     }
   };
-  const announce = (text) => {
-    let said = document.getElementById('said');
-    if (!said) {
-      said = document.createElement('p');
-      said.id = 'said';
-      said.className = 'hidden';
-      said.setAttribute('role', 'status');
-      document.body.append(said);
-    }
-    said.textContent = text;
-  };
+  const announce = (text) => { document.getElementById('said').textContent = text; };
   // However many events come, a view is fetched twice a second at most.
   const every = 500;
   const refresh = async () => {
