@@ -1,7 +1,6 @@
 package allowlist
 
 import (
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -127,17 +126,11 @@ func (r *row) written(words []string) string {
 	if i := slices.IndexFunc(free, func(name string) bool { return r.param(name) != nil && params[name] == nil }); i >= 0 && len(rest) > 0 {
 		params[free[i]] = strings.Join(rest, " ")
 	}
-	var text strings.Builder
-	encoder := json.NewEncoder(&text)
-	encoder.SetEscapeHTML(false)
-	err := encoder.Encode(struct {
-		Command string         `json:"command"`
-		Params  map[string]any `json:"params"`
-	}{r.name, params})
+	text, err := quote.JSON(map[string]any{"command": r.name, "params": params})
 	if err != nil {
 		return ""
 	}
-	return strings.TrimSpace(text.String())
+	return text
 }
 
 // splitLine splits a line at blanks outside of quotation marks.

@@ -4,8 +4,10 @@
 package quote
 
 import (
+	"encoding/json"
 	"fmt"
 	"strconv"
+	"strings"
 	"unicode/utf8"
 )
 
@@ -94,4 +96,14 @@ func Mistakes[T comparable](a, b []T, limit int) int {
 		before, above, row = above, row, before
 	}
 	return min(above[len(b)], limit+1)
+}
+
+// JSON returns a value as encoding/json writes it, but for < > and &, which stay as they are: HTML
+// escapes would turn each into six characters.
+func JSON(value any) (string, error) {
+	var out strings.Builder
+	encoder := json.NewEncoder(&out)
+	encoder.SetEscapeHTML(false)
+	err := encoder.Encode(value)
+	return strings.TrimSuffix(out.String(), "\n"), err
 }

@@ -277,7 +277,7 @@ func exportLines(ctx context.Context, std terminal.Streams, state string, out io
 	for _, part := range auditParts(state) {
 		p := exportedPart{auditPart: part}
 		damaged, err := eachLine(ctx, std, audit.List(part.folder, audit.Filter{}), func(line audit.Line) error {
-			text, err := encodeLine(line)
+			text, err := quote.JSON(line) // byte for byte as the log has it
 			if err == nil {
 				p.lines, p.last, p.hash = p.lines+1, line.Seq, sha256.Sum256([]byte(text))
 				_, err = to.WriteString(text + "\n")

@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/csv"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -235,7 +234,7 @@ func auditFacts(l audit.Line) string {
 func newLineArray(to io.Writer) lineWriter {
 	out, before, after := bufio.NewWriter(to), "[\n  ", "[]\n"
 	return lineWriter{func(l audit.Line) error {
-		text, err := encodeLine(l)
+		text, err := quote.JSON(l) // as the log has it: the hash in the next line is that of this text
 		if err == nil {
 			_, err = out.WriteString(before + text)
 			before, after = ",\n  ", "\n]\n"
@@ -247,16 +246,6 @@ func newLineArray(to io.Writer) lineWriter {
 		}
 		return out.Flush()
 	}}
-}
-
-// encodeLine writes a line byte for byte as the log does, so that the hash in the next line is
-// that of this text.
-func encodeLine(l audit.Line) (string, error) {
-	var text strings.Builder
-	encoder := json.NewEncoder(&text)
-	encoder.SetEscapeHTML(false)
-	err := encoder.Encode(l)
-	return strings.TrimSuffix(text.String(), "\n"), err
 }
 
 // sheetColumns are the cells of a row. The last ones are names.

@@ -1,17 +1,15 @@
 package mcpserver
 
 import (
-	"bytes"
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"vaultwicket/allowlist"
+	"vaultwicket/allowlist/quote"
 	"vaultwicket/gateway"
 	"vaultwicket/gateway/mcpserver/wire"
 )
@@ -28,15 +26,9 @@ func marked[T interface{ Marked() T }](h handler, answer T) T {
 func answer(result gateway.Result) (*mcp.CallToolResult, error) { return reply(result, !result.OK) }
 
 // reply puts the same JSON into the text and into the structured content: some clients
-// show a model only one of them. HTML escaping would turn every < into six characters.
+// show a model only one of them.
 func reply(content any, failed bool) (*mcp.CallToolResult, error) {
-	e := encoders.Get().(*encoder)
-	e.Reset()
-	err := e.json.Encode(content)
-	text := strings.TrimSuffix(e.String(), "\n")
-	if e.Cap() <= maxPooled {
-		encoders.Put(e)
-	}
+	text, err := quote.JSON(content)
 	if err != nil {
 		return nil, fmt.Errorf("encode the result: %w", err)
 	}
@@ -44,22 +36,6 @@ func reply(content any, failed bool) (*mcp.CallToolResult, error) {
 	result.IsError = failed
 	return result, nil
 }
-
-// encoder encodes results as JSON in a buffer that is used again.
-type encoder struct {
-	bytes.Buffer
-	json *json.Encoder
-}
-
-var encoders = sync.Pool{New: func() any {
-	e := &encoder{}
-	e.json = json.NewEncoder(e)
-	e.json.SetEscapeHTML(false)
-	return e
-}}
-
-// maxPooled is the size up to which the buffer of an encoder is kept.
-const maxPooled = 64 << 10
 
 // withImage returns an answer with an image as one more content, if there is one.
 func withImage(answer *mcp.CallToolResult, image *gateway.Image) *mcp.CallToolResult {

@@ -1,9 +1,7 @@
 package mcpserver
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
@@ -76,13 +74,11 @@ func (h handler) addResources(s *server.MCPServer, hooks *server.Hooks) {
 		s.AddResource(
 			mcp.NewResource(r.uri, r.name, mcp.WithResourceTitle(r.title), mcp.WithResourceDescription(r.description), mcp.WithMIMEType(mimeJSON)),
 			func(context.Context, mcp.ReadResourceRequest) ([]mcp.ResourceContents, error) {
-				var text bytes.Buffer
-				encoder := json.NewEncoder(&text)
-				encoder.SetEscapeHTML(false) // a model reads it
-				if err := encoder.Encode(r.read()); err != nil {
+				text, err := quote.JSON(r.read()) // a model reads it
+				if err != nil {
 					return nil, fmt.Errorf("encode %s: %w", r.uri, err)
 				}
-				return []mcp.ResourceContents{mcp.TextResourceContents{URI: r.uri, MIMEType: mimeJSON, Text: strings.TrimSuffix(text.String(), "\n")}}, nil
+				return []mcp.ResourceContents{mcp.TextResourceContents{URI: r.uri, MIMEType: mimeJSON, Text: text}}, nil
 			})
 	}
 	s.AddResourceTemplate(mcp.NewResourceTemplate(helpURI, "help", mcp.WithTemplateTitle("Help"), mcp.WithTemplateMIMEType(mimeText),

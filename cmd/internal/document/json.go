@@ -308,7 +308,7 @@ func (s jsonStyle) render(value any, indent string, lines bool) string {
 }
 
 // quote returns a string as JSON, with < > & as they are.
-func (s jsonStyle) quote(text string) string {
+func (jsonStyle) quote(text string) string {
 	var out bytes.Buffer
 	encoder := json.NewEncoder(&out)
 	encoder.SetEscapeHTML(false)

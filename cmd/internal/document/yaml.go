@@ -2,7 +2,6 @@ package document
 
 import (
 	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"regexp"
@@ -346,13 +345,7 @@ func yamlString(text string) string {
 	if plainScalar().MatchString(text) && !slices.Contains(reservedWords, strings.ToLower(text)) {
 		return text
 	}
-	var out bytes.Buffer
-	encoder := json.NewEncoder(&out)
-	encoder.SetEscapeHTML(false)
-	if encoder.Encode(text) != nil {
-		return `""`
-	}
-	return strings.TrimSuffix(out.String(), "\n")
+	return jsonStyle{}.quote(text)
 }
 
 const (
