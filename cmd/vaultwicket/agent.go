@@ -50,12 +50,9 @@ func agentCommand(_ context.Context, std terminal.Streams, args []string) error 
 	if err != nil {
 		return err
 	}
-	state, err := settings.StateFolder(std)
+	state, err := s.SecretsFolder(std)
 	if err != nil {
 		return err
-	}
-	if vault := s.VaultAround(std, state); vault != "" {
-		return terminal.Fail(terminal.ExitNotReady, fmt.Sprintf("the state folder is inside the vault %q, where an agent may read", vault), "set XDG_STATE_HOME to a private folder outside all vaults")
 	}
 	a := agentAction{std: std, flags: f, settings: s, state: state, tokens: agents.Open(state)}
 	actions := map[string]func(string) error{"add": a.add, "show": a.show, "rotate": a.rotate, "revoke": a.revoke, "remove": a.remove}

@@ -34,12 +34,9 @@ func passkeyCommand(_ context.Context, std terminal.Streams, args []string) erro
 	if err != nil {
 		return err
 	}
-	state, err := settings.StateFolder(std)
+	state, err := s.SecretsFolder(std)
 	if err != nil {
 		return err
-	}
-	if vault := s.VaultAround(std, state); vault != "" {
-		return terminal.Fail(terminal.ExitNotReady, fmt.Sprintf("the state folder is inside the vault %q, where an agent may read", vault), "set XDG_STATE_HOME to a private folder outside all vaults")
 	}
 	store := signin.OpenStore(state)
 	switch {

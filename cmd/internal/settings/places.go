@@ -74,6 +74,15 @@ func StateFolder(std terminal.Streams) (string, error) {
 	return "", terminal.Fail(terminal.ExitNotReady, "no location for the state folder", "set HOME or XDG_STATE_HOME to an absolute path")
 }
 
+// SecretsFolder returns the state folder for what no agent may read, such as tokens.
+func (s Settings) SecretsFolder(std terminal.Streams) (string, error) {
+	state, err := StateFolder(std)
+	if vault := s.VaultAround(std, state); err == nil && vault != "" {
+		err = terminal.Fail(terminal.ExitNotReady, fmt.Sprintf("the state folder is inside the vault %q, where an agent may read", vault), "set XDG_STATE_HOME to a private folder outside all vaults")
+	}
+	return state, err
+}
+
 // ForVersion returns the policy for the question which version the app has, as a person
 // at a terminal asks it whatever the tier: nothing else passes.
 func (s Settings) ForVersion() policy.Policy {

@@ -235,20 +235,11 @@ func (f *Facts) lines() string {
 		names = max(names, columns.String(row[0].Text))
 	}
 	if !s.IsTerminal() {
-		var text strings.Builder
-		w := tabwriter.NewWriter(&text, 0, 8, 2, ' ', 0)
-		for _, row := range f.rows {
-			fmt.Fprintf(w, "%s\t%s\n", row[0].Text, row[1].Text)
-		}
-		w.Flush()
-		if !f.screen.colour {
-			return text.String()
-		}
 		rows := make([][]Cell, 0, len(f.rows))
 		for _, row := range f.rows {
 			rows = append(rows, row[:])
 		}
-		return (&Table{screen: f.screen}).painted(text.String(), rows)
+		return (&Table{screen: s}).forScripts(rows)
 	}
 	var text strings.Builder
 	for _, row := range f.rows {
