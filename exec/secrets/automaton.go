@@ -1,6 +1,9 @@
 package secrets
 
-import "sync"
+import (
+	"slices"
+	"sync"
+)
 
 // keywordAutomaton finds all keywords of all rules in one pass (Aho and Corasick, 1975).
 // Letters of both cases are one class.
@@ -11,11 +14,14 @@ type keywordAutomaton struct {
 	// automaton is a multiple of the number of classes, twice, and odd if hits has something for it.
 	next []uint32
 	hits [][]hit // the rules whose keywords end in a state
+	// starts says that of words that begin with a letter only those count that no letter, digit or _ is before.
+	starts bool
 }
 
 type hit struct {
 	rule   *rule
-	length int // of the keyword, in bytes
+	length int  // of the word, in bytes
+	needed bool // it is one that the rule needs after its keyword
 }
 
 // automaton is made when the first text is searched: most processes search none.
@@ -24,7 +30,7 @@ var automaton = sync.OnceValue(func() *keywordAutomaton { return newAutomaton(al
 func newAutomaton(rules []*rule) *keywordAutomaton {
 	a := &keywordAutomaton{classes: 1} // class 0: bytes of no keyword
 	for _, r := range rules {
-		for _, word := range r.keywords {
+		for _, word := range slices.Concat(r.keywords, r.needs) {
 			for _, c := range []byte(word) {
 				if a.class[c] == 0 {
 					a.class[c] = uint8(a.classes)
@@ -38,7 +44,7 @@ func newAutomaton(rules []*rule) *keywordAutomaton {
 	}
 	a.addState()
 	for _, r := range rules {
-		for _, word := range r.keywords {
+		for i, word := range slices.Concat(r.keywords, r.needs) {
 			state := 0
 			for _, c := range []byte(word) {
 				at := state*a.classes + int(a.class[c])
@@ -47,7 +53,7 @@ func newAutomaton(rules []*rule) *keywordAutomaton {
 				}
 				state = int(a.next[at])
 			}
-			a.hits[state] = append(a.hits[state], hit{r, len(word)})
+			a.hits[state] = append(a.hits[state], hit{r, len(word), i >= len(r.keywords)})
 		}
 	}
 	a.complete()
@@ -92,17 +98,46 @@ func (a *keywordAutomaton) complete() {
 }
 
 // eachKeyword calls try with the rules whose keywords are in the text, and where the keyword begins,
-// until it returns false.
+// until it returns false. A rule that needs a word is tried where one follows its keyword in time.
 func eachKeyword[T string | []byte](a *keywordAutomaton, text T, try func(r *rule, at int) bool) {
-	state := uint32(0)
-	for i := range len(text) {
-		state = a.next[state>>1+uint32(a.class[text[i]])]
+	type place struct {
+		rule *rule
+		at   int
+	}
+	var waiting []place // keywords of rules that need a word
+	next, class, starts, state := a.next, &a.class, a.starts, uint32(0)
+	for i := 0; i < len(text); i++ {
+		state = next[state>>1+uint32(class[text[i]])]
+		if state == 0 && starts {
+			for isWordByte[text[i]] && i+1 < len(text) && isWordByte[text[i+1]] {
+				i++
+			}
+			continue
+		}
 		if state&1 == 0 {
 			continue
 		}
 		for _, hit := range a.hits[int(state>>1)/a.classes] {
-			if !try(hit.rule, i+1-hit.length) {
-				return
+			at := i + 1 - hit.length
+			switch {
+			case hit.needed:
+				for k, w := range waiting {
+					if w.rule == hit.rule && w.at <= at && i < w.at+w.rule.most {
+						waiting[k].rule = nil
+						if !try(w.rule, w.at) {
+							return
+						}
+					}
+				}
+			case len(hit.rule.needs) == 0:
+				if !try(hit.rule, at) {
+					return
+				}
+			default:
+				if len(waiting) == cap(waiting) {
+					waiting = slices.DeleteFunc(waiting, func(w place) bool { return w.rule == nil || i >= w.at+w.rule.most })
+				}
+				waiting = append(waiting, place{hit.rule, at})
 			}
 		}
 	}

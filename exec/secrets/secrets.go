@@ -27,6 +27,7 @@ type Span struct {
 type rule struct {
 	kind       string
 	keywords   []string // in lower case; each match has one of them
+	needs      []string // in lower case, nil for none: each match has one of them after the keyword
 	pattern    string   // begins at the keyword, unless before is set
 	group      int      // which submatch is the secret; 0: the longest, or all
 	boundary   bool     // no letter, digit or _ is before the match
@@ -269,6 +270,14 @@ func (s *scan) lineEnd(at int) int {
 func isWord(c byte) bool {
 	return c == '_' || '0' <= c && c <= '9' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z'
 }
+
+// isWordByte is isWord, for passes through all of a text.
+var isWordByte = func() (is [256]bool) {
+	for c := range is {
+		is[c] = isWord(byte(c))
+	}
+	return is
+}()
 
 // isToken says which bytes a token can have.
 var isToken = func() (is [256]bool) {

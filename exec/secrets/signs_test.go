@@ -43,7 +43,7 @@ func TestRecallOfSigns(t *testing.T) {
 			t.Logf("not found: %s %q", kind, text)
 		}
 	}
-	for kind, want := range map[string][2]int{"order": {51, 60}, "hidden": {12, 14}, "invisible": {4, 4}, "delimiter": {14, 16}, "carrier": {7, 9}, "innocent": {0, 46}} {
+	for kind, want := range map[string][2]int{"order": {55, 60}, "hidden": {12, 14}, "invisible": {4, 4}, "delimiter": {14, 16}, "carrier": {7, 9}, "innocent": {0, 51}} {
 		if found[kind] != want[0] || count[kind] != want[1] {
 			t.Errorf("%s: %d of %d are found, want %v", kind, found[kind], count[kind], want)
 		}
@@ -64,7 +64,7 @@ func TestSignsAreTheFirstOfTheirKind(t *testing.T) {
 
 // TestSignsAreCharged looks for signs in texts of keywords alone.
 func TestSignsAreCharged(t *testing.T) {
-	for _, line := range []string{"ignore forget send use ", "![ <img url( ", "%% <!-- ", "\u200b\u200bx", "style=\" hidden "} {
+	for _, line := range []string{"ignore any use tool ", "![ <img url( ://", "%% <!-- ", "\u200b\u200bx", "style=\" hidden "} {
 		text, steps := bytes.Repeat([]byte(line), 1<<20/len(line)), int64(0)
 		_, err := Signs(text, func(n int64) error {
 			if steps += n; steps > 10_000 {
