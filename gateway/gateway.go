@@ -14,6 +14,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"vaultwicket/allowlist/quote"
@@ -118,7 +119,8 @@ type vaultGateway struct {
 	writing, changingMany *admission.Semaphore
 
 	target         func() registry.Place
-	folderIdentity func() string // the identity of the folder of the target
+	found          *atomic.Pointer[registry.Place] // by [vaultGateway.findFolder], in place of what the list of the app has
+	folderIdentity func() string                   // the identity of the folder of the target
 	pinned         struct {
 		sync.Mutex
 		confirmed bool // the app means the vault that was configured
@@ -161,10 +163,16 @@ func New(c Config) *Gateway {
 		g.consent.Void(c.Agent)
 	})
 	for _, served := range c.Vaults {
-		d := &vaultGateway{shared: g.shared, vault: served.Vault, writing: admission.NewSemaphore(1), changingMany: admission.NewSemaphore(1)}
-		d.target = sync.OnceValue(func() registry.Place {
+		d := &vaultGateway{shared: g.shared, vault: served.Vault, writing: admission.NewSemaphore(1), changingMany: admission.NewSemaphore(1), found: &atomic.Pointer[registry.Place]{}}
+		listed := sync.OnceValue(func() registry.Place {
 			return registry.Locate(registry.Read(g.getenv), registry.Wanted{Name: served.Name, ID: served.ID, Folder: served.Folder})
 		})
+		d.target = func() registry.Place {
+			if at := d.found.Load(); at != nil {
+				return *at
+			}
+			return listed()
+		}
 		d.folderIdentity = sync.OnceValue(func() string { return names.Identity(d.target().Folder) })
 		d.rules = notes.NewRules(served.Policy, func() string { return d.target().Folder }, func(p policy.Policy, paths []string) (map[string]string, error) {
 			program, err := d.embedded()
@@ -191,7 +199,7 @@ func (g *Gateway) Scoped(scope policy.Scope) *Gateway {
 	for _, d := range g.vaults {
 		scoped.vaults = append(scoped.vaults, &vaultGateway{
 			shared: d.shared, vault: d.vault, rules: d.rules.Scoped(scope), writing: d.writing, changingMany: d.changingMany,
-			target: d.target, folderIdentity: d.folderIdentity,
+			target: d.target, found: d.found, folderIdentity: d.folderIdentity,
 		})
 	}
 	return scoped

@@ -158,6 +158,11 @@ func (g *vaultGateway) admit(ctx context.Context, req Request, line *audit.Recor
 		return Plan{}, g.admission.NotStarted(context.DeadlineExceeded, observe.KnownCommand(req.Command)) // the user is not asked
 	}
 	plan, err := g.Plan(req)
+	if missing := g.findFolder(ctx, plan); missing != nil {
+		err = missing
+	} else if len(plan.routes) > 0 && plan.place != g.target() { // it was just found: notes are judged by what they say now
+		plan, err = g.Plan(req)
+	}
 	plan.change = by.change
 	plan, err = g.assessLoss(ctx, req, plan, err)
 	if err == nil && req.Shows {

@@ -13,6 +13,7 @@ import (
 	"vaultwicket/gateway/clean"
 	"vaultwicket/gateway/consent"
 	"vaultwicket/gateway/failure"
+	"vaultwicket/gateway/registry"
 	"vaultwicket/policy"
 	"vaultwicket/tiers"
 )
@@ -66,6 +67,7 @@ type Plan struct {
 	hidden   bool   // a path leads to a hidden note, see [notes.Rules.Named]
 	expect   string
 	policy   policy.Policy // by which it was judged
+	place    registry.Place
 	// caller is on whose behalf it is carried out, batch what it is part of.
 	caller, client, batch string
 	asking                time.Duration  // how long the user was asked for approval

@@ -1,8 +1,11 @@
 package gateway
 
 import (
+	"cmp"
 	"context"
+	"os"
 	"path"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -14,6 +17,8 @@ import (
 	"vaultwicket/gateway/failure"
 	"vaultwicket/gateway/notes"
 	"vaultwicket/gateway/registry"
+	"vaultwicket/gateway/state/private"
+	"vaultwicket/policy"
 	"vaultwicket/tiers"
 )
 
@@ -342,6 +347,33 @@ func (g *vaultGateway) hashed(r route, out exec.Outcome) exec.Outcome {
 		out.Hash = notes.HashOfPrinted(g.target().Folder, out.Path, out.Stdout)
 	}
 	return out
+}
+
+// findFolder asks the app for the folder of its vault, once, where it is not known and a plan is about notes:
+// which of them narrow access to themselves is only seen in the folder. The vault that the app names is that
+// of all later calls. Without a folder on this machine the calls are refused.
+func (g *vaultGateway) findFolder(ctx context.Context, plan Plan) error {
+	if plan.place.Folder != "" || g.target().Folder != "" || plan.policy.Private.IsZero() || plan.policy.Shadows(policy.RulePrivate) ||
+		len(plan.routes) == 0 || plan.call.TouchesNoNote() || plan.refusal != nil && !needsApproval(plan.refusal) {
+		return nil
+	}
+	permit, err := plan.routes[0].decision.Approved() // of which only the question is asked
+	if err != nil {
+		return err
+	}
+	asked, err := g.runner.Run(ctx, permit.VaultPath(), plan.routes[0].program)
+	if err != nil {
+		return err
+	}
+	folder := strings.TrimSpace(asked.Stdout)
+	info, err := os.Stat(folder)
+	if asked.Failure != nil || err != nil || !filepath.IsAbs(folder) || !info.IsDir() || private.StateFolder(g.getenv, folder) == "" {
+		return failure.New(policy.CodeAccess, "the user can set vault to the folder of the vault, or private-property and private-tags to empty lists",
+			"which notes are private is not known, because the folder of the vault is not")
+	}
+	at := registry.Locate(registry.Read(g.getenv), registry.Wanted{Folder: folder})
+	g.found.CompareAndSwap(nil, &registry.Place{App: cmp.Or(plan.place.App, at.App, filepath.Base(folder)), Folder: folder})
+	return nil
 }
 
 // checkPinnedVault asks the app for the folder of its vault, once, and refuses another one: the

@@ -48,3 +48,46 @@ func TestPrivateNotesOfTheApp(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 }
+
+// TestPrivateNotesWhereTheFolderIsNotKnown: the app is asked for the folder of its vault before the first call
+// about notes, and without a folder such calls are refused. The list of the app has no vault.
+func TestPrivateNotesWhereTheFolderIsNotKnown(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		settings, code string
+		fault          []appFault
+		asked          int // for the folder
+	}{
+		"the app's choice":     {"", "not_found", nil, 1},
+		"a name":               {"[[vaults]]\nname = \"My Notes\"\n", "not_found", nil, 1},
+		"no folder":            {"", "access_denied", []appFault{{Command: "vault", Kind: "says", Text: "/nowhere/at/all\n"}, {Command: "vault", Kind: "says", Text: "Notes\n"}}, 2},
+		"private notes off":    {"private-property = []\nprivate-tags = []\n", "", nil, 0},
+		"private notes shadow": {"shadow = [\"private\"]\n", "", nil, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			a := newAppVault(t, map[string]string{"A.md": "# A\n", "P.md": "---\nprivate: true\n---\nzqx\n"})
+			a.tell(false, test.fault...)
+			a.serve(test.settings + "# %q\n")
+			for i, path := range []string{"P.md", "A.md"} {
+				code := test.code
+				if i == 1 && code == "not_found" {
+					code = ""
+				}
+				got := a.do("read", "path", path)
+				if rig.CodeOf(got) != code || strings.Contains(got.Stdout, "zqx") != (code == "" && i == 0) || code == "access_denied" && !strings.Contains(got.Error.Hint, "private-property") {
+					t.Errorf("%s: %+v", path, got)
+				}
+			}
+			asked := 0
+			for _, call := range a.called() {
+				if call == "vault info=path" {
+					asked++
+				}
+			}
+			if asked != test.asked {
+				t.Errorf("the app got %q", a.called())
+			}
+		})
+	}
+}
