@@ -206,11 +206,12 @@ func (g *vaultGateway) readFrom(call allowlist.Call, how reading, answer Result,
 	return places[0]
 }
 
-// shadowPrivate notes whether notes that narrow access to themselves would have changed a result, where they
-// do not because their rule is in shadow.
-func (g *vaultGateway) shadowPrivate(plan Plan, result *Result) {
+// withPrivate returns the findings of a result, and whether notes that narrow access to themselves would have
+// changed it, where they do not because their rule is in shadow.
+func (g *vaultGateway) withPrivate(plan Plan, result Result) findings {
+	found := result.found
 	if !plan.policy.Shadows(policy.RulePrivate) {
-		return
+		return found
 	}
 	how, needs := readsAnswer, access.Read
 	switch plan.call.Effect() {
@@ -222,9 +223,10 @@ func (g *vaultGateway) shadowPrivate(plan Plan, result *Result) {
 	levels, _ := g.rules.WouldNarrow()
 	maps.DeleteFunc(levels, func(_ string, level access.Level) bool { return level >= needs })
 	places := slices.Sorted(maps.Keys(levels))
-	if note := g.readFrom(plan.call, how, *result, nil, places, func(string) bool { return false }); note != "" {
-		result.found.acts(plan.policy, policy.RulePrivate, levels[note].String())
+	if note := g.readFrom(plan.call, how, result, nil, places, func(string) bool { return false }); note != "" {
+		found.acts(plan.policy, policy.RulePrivate, levels[note].String())
 	}
+	return found
 }
 
 // notesOf returns the notes of some reads.

@@ -121,7 +121,7 @@ func (g *vaultGateway) process(ctx context.Context, hold *exec.Hold, req Request
 		g.discloses(plan)
 		result.Difference = consent.Changes(plan.change.files(), plan.change.changes())
 	}
-	g.shadowPrivate(plan, &result)
+	result.found = g.withPrivate(plan, result)
 	if result.Error != nil && result.Error.Code == failure.CodeNotFound {
 		for _, s := range plan.call.NamedPaths() {
 			if g.rules.Closes(s.Path) {
