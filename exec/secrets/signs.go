@@ -86,9 +86,7 @@ func within(bytes int, words ...string) need { return need{bytes, words} }
 
 // order is a rule that is tried only where a word that it needs follows: a pattern costs a microsecond.
 func order(needs need, pattern string, keywords ...string) rule {
-	r := sign("order", 0, 300, pattern, keywords...)
-	r.needs, r.most = needs.words, needs.bytes
-	return r
+	return rule{kind: "order", keywords: keywords, needs: needs.words, most: needs.bytes, by: sign("order", 0, 300, pattern).by}
 }
 
 func delimiter(keywords ...string) rule { return sign("delimiter", 0, 1, "", keywords...) }
