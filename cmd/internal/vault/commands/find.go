@@ -149,10 +149,6 @@ func findNotes(v *command.Vault, p command.Values) (command.Reply, error) {
 		return command.Reply{}, err
 	}
 	go f.x.Place("") // the names of files are made while the words are read
-	filters, err := v.Filters()
-	if err != nil {
-		return command.Reply{}, err
-	}
 	if f.excluded, err = v.Excluded(); err != nil {
 		return command.Reply{}, err
 	}
@@ -179,7 +175,7 @@ func findNotes(v *command.Vault, p command.Values) (command.Reply, error) {
 		asked.Near = m.Nearest
 	}
 	var found find.Answer
-	err = v.Host.Knowledge.Words(v.View(), f.x, filters, f.excluded, func(words *find.View) (err error) {
+	err = f.words(func(words *find.View) (err error) {
 		found, err = words.Ask(v.Ctx, f.question, asked, limit)
 		return err
 	})
@@ -206,6 +202,15 @@ func findNotes(v *command.Vault, p command.Values) (command.Reply, error) {
 		said.Notice = nothingFound(found)
 	}
 	return f.learned(said, "words", found.WithoutMeaning), nil
+}
+
+// words has ask use the index of the words that this caller may see.
+func (f *finding) words(ask func(*find.View) error) error {
+	filters, err := f.Filters()
+	if err != nil {
+		return err
+	}
+	return f.Host.Knowledge.Words(f.View(), f.x, filters, f.excluded, ask)
 }
 
 // readQuery takes what the language of search has beyond words out of the query: -word,

@@ -490,3 +490,23 @@ func TestLettersThatStayOutsideASCII(t *testing.T) {
 		}
 	}
 }
+
+func TestWordsThatNotesShare(t *testing.T) {
+	x, _ := notes{
+		"a.md": "", "b.md": "The cat sat; Sourdough-bread, stop_now 123abcd456 ÜBER naive 日本語", "c.md": "sourdough sat quokka", "Sourdough.md": "levain", "hidden.md": "quokka sourdough", "d.pdf": "",
+	}.vault()
+	view := x.View(func(path string) bool { return path != "hidden.md" })
+	var got []string
+	err := view.EachShared("sourdough The sat Bread; bread stop NOW abcd 123abcd456 über naïve Quokka levain 日本 nothing", "c.md", func(word string, files []string) error {
+		got = append(got, word+" "+strings.Join(files, ","))
+		return nil
+	})
+	want := "sourdough b.md|bread b.md|stop b.md|abcd |über b.md|naïve b.md|quokka |levain Sourdough.md|日本 b.md|nothing "
+	if joined := strings.Join(got, "|"); err != nil || joined != want {
+		t.Errorf("%q, %v, want %q", joined, err, want)
+	}
+	stop := errors.New("stop")
+	if err := view.EachShared("several words here", "", func(string, []string) error { return stop }); err != stop {
+		t.Error(err)
+	}
+}

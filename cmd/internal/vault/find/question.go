@@ -217,6 +217,42 @@ func (t *term) has(word string) bool {
 	return slices.ContainsFunc(t.answers, func(a answer) bool { return a.word == word })
 }
 
+const (
+	leastShared = 4    // letters of a word that several notes share: shorter ones are mostly grammar
+	maxShared   = 4000 // words of a text
+)
+
+// EachShared calls visit with each of the first words of a text, of letters alone, as it writes them in lower case, and with
+// the other visible notes that have the word in their bodies. path is the file of the text. The error is that of
+// visit, or [ErrDamaged].
+func (w *View) EachShared(text, path string, visit func(word string, notes []string) error) (err error) {
+	l, seen := w.vocabulary(), map[string]bool{}
+	eachWritten(text, nil, func(written string, _, _ int) {
+		words, _ := parts(written)
+		for _, word := range words {
+			first, _ := utf8.DecodeRuneInString(word)
+			if err != nil || seen[word] || len(seen) == maxShared || utf8.RuneCountInString(word) < leastShared && !isIdeographic(first) ||
+				strings.ContainsFunc(word, func(r rune) bool { return !unicode.IsLetter(r) }) {
+				continue
+			}
+			seen[word] = true
+			var notes []string
+			for i, s := range w.x.segments {
+				for _, p := range l.postings(i, word) {
+					if f := &s.files[p.place]; p.count > 0 && f.kind == Note && f.path != path {
+						notes = append(notes, f.path)
+					}
+				}
+			}
+			if len(words) == 1 {
+				word = strings.ToLower(written)
+			}
+			err = cmp.Or(l.err, visit(word, notes))
+		}
+	})
+	return err
+}
+
 // addForms adds the words with the same stem in a language in which both are written. All of
 // them begin as the stem does, or nearly so.
 func (l *vocabulary) addForms(t *term) {
