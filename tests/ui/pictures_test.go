@@ -31,6 +31,9 @@ func TestPictures(t *testing.T) {
 	if *pictures == "" {
 		t.Skip("no folder for pictures is given")
 	}
+	if err := os.MkdirAll(*pictures, 0o755); err != nil {
+		t.Fatal(err)
+	}
 	take := func(b *tab, name, path string) {
 		for _, look := range []struct {
 			name, scheme string
