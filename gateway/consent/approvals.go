@@ -386,36 +386,15 @@ const (
 // Asker asks a person and waits for the answer, no longer than ctx lasts.
 type Asker func(ctx context.Context, q Question) Reply
 
-// Reason says why a state was refused. It is for programs and never renamed.
-type Reason string
-
-// The reasons of a *[Refused].
-const (
-	SealForged    Reason = "forged"     // it has not the form of a state
-	SealChanged   Reason = "changed"    // it has the form, and another seal: altered, or of another process
-	SealOtherCall Reason = "other_call" // it was made for another call, vault or caller
-	SealExpired   Reason = "expired"
-	SealUsed      Reason = "used"
-	SealFull      Reason = "full" // too many were used lately to tell whether this one was
+// Why the state of a question approves nothing. Callers are only told that it does not.
+var (
+	errForged    = errors.New("the state of the question was not made by this server")
+	errChanged   = errors.New("the state of the question was changed, or was made by another run of the server")
+	errOtherCall = errors.New("the state of the question was made for another call, vault or caller")
+	errExpired   = errors.New("the state of the question has expired")
+	errUsed      = errors.New("the state of the question was used before")
+	errFull      = errors.New("the state of the question cannot be accepted: too many were used recently")
 )
-
-// said are the sentences for people.
-var said = map[Reason]string{
-	SealForged:    "was not made by this server",
-	SealChanged:   "was changed, or was made by another run of the server",
-	SealOtherCall: "was made for another call",
-	SealExpired:   "has expired",
-	SealUsed:      "was used before",
-	SealFull:      "cannot be accepted: too many were used recently",
-}
-
-// Refused says that a state does not approve the call that it came with.
-type Refused struct{ Reason Reason }
-
-// Code returns the name of the error for programs.
-func (*Refused) Code() string { return "approval_refused" }
-
-func (e *Refused) Error() string { return "the state of the question " + said[e.Reason] }
 
 // Ungranted says that a call was not approved.
 type Ungranted struct {
@@ -423,16 +402,6 @@ type Ungranted struct {
 	Question string    // its code, "" if Unasked
 	Expires  time.Time // when the question does
 }
-
-// codes are the names of the states for programs.
-var codes = map[State]string{
-	Unasked: "approval_unasked", Pending: "approval_pending",
-	Denied: "approval_denied", Expired: "approval_expired",
-}
-
-// Code returns the name of the error for programs: approval_unasked,
-// approval_pending, approval_denied or approval_expired.
-func (e *Ungranted) Code() string { return codes[e.State] }
 
 func (e *Ungranted) Error() string {
 	if e.State == Unasked {
@@ -445,9 +414,6 @@ func (e *Ungranted) Error() string {
 // its answer may have been used.
 type Unknown struct{ What string } // the code as it was given
 
-// Code returns the name of the error for programs.
-func (*Unknown) Code() string { return "approval_unknown" }
-
 func (e *Unknown) Error() string { return fmt.Sprintf("no approval has the code %.40q", e.What) }
 
 // Answered says that a question has its answer.
@@ -456,18 +422,12 @@ type Answered struct {
 	State    State  // Approved or Denied
 }
 
-// Code returns the name of the error for programs.
-func (*Answered) Code() string { return "approval_answered" }
-
 func (e *Answered) Error() string {
 	return fmt.Sprintf("approval %s was already answered: %s", e.Question, e.State)
 }
 
 // StillOpen says that a session has as many questions that were not answered yet as it may.
 type StillOpen struct{ Questions int }
-
-// Code returns the name of the error for programs.
-func (*StillOpen) Code() string { return "approval_open" }
 
 func (e *StillOpen) Error() string {
 	return fmt.Sprintf("%d approvals of this session are still pending", e.Questions)
@@ -479,9 +439,6 @@ type Full struct {
 	Limit int
 }
 
-// Code returns the name of the error for programs.
-func (*Full) Code() string { return "approval_full" }
-
 func (e *Full) Error() string {
 	return fmt.Sprintf("limit of %d %s reached", e.Limit, e.What)
 }
@@ -489,17 +446,11 @@ func (e *Full) Error() string {
 // Invalid says that a caller gave what cannot be asked or granted.
 type Invalid struct{ Field, Reason string }
 
-// Code returns the name of the error for programs.
-func (*Invalid) Code() string { return "approval_invalid" }
-
 func (e *Invalid) Error() string { return fmt.Sprintf("approval: %s %s", e.Field, e.Reason) }
 
 // Damaged says that a file is not what was written. It counts as no answer, and
 // is left where it is.
 type Damaged struct{ Name, Reason string }
-
-// Code returns the name of the error for programs.
-func (*Damaged) Code() string { return "approval_damaged" }
 
 func (e *Damaged) Error() string { return fmt.Sprintf("question file %q: %s", e.Name, e.Reason) }
 

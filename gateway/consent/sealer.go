@@ -59,8 +59,8 @@ func NewSealer(random io.Reader, now func() time.Time) (*Sealer, error) {
 // Seal makes the state for a question about b that may be answered for ttl, an hour at most. It is
 // URL-safe text of less than 256 bytes, and says nothing about b.
 //
-// Its errors are *[Invalid] for a ttl or a Bound that cannot be, *[Refused] with
-// [SealFull] while nothing could be opened, and those of the randomness.
+// Its errors are *[Invalid] for a ttl or a Bound that cannot be, one while nothing could be opened,
+// and those of the randomness.
 func (s *Sealer) Seal(b Bound, ttl time.Duration) (string, error) {
 	if err := b.check(); err != nil {
 		return "", err
@@ -76,7 +76,7 @@ func (s *Sealer) Seal(b Bound, ttl time.Duration) (string, error) {
 	now := s.watch.elapsed()
 	t := ticket{expiry: now + ttl}
 	if s.spent.isFull(now) || t.expiry <= s.spent.void {
-		return "", &Refused{SealFull}
+		return "", errFull
 	}
 	if _, err := io.ReadFull(s.random, t.nonce[:]); err != nil {
 		return "", err
@@ -89,14 +89,14 @@ func (s *Sealer) Seal(b Bound, ttl time.Duration) (string, error) {
 // Open takes the state of an approved question. It returns nil once for each state: if the state
 // was made here for b, has not expired and was not used before. Only then it is used up.
 //
-// Every error is a *[Refused], and means that there is no approval.
+// Every error means that there is no approval.
 func (s *Sealer) Open(state string, b Bound) error {
 	t, err := s.authentic(state)
 	if err != nil {
 		return err
 	}
 	if call := s.callTag(t, b); !hmac.Equal(t.call[:], call[:]) {
-		return &Refused{SealOtherCall}
+		return errOtherCall
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -105,7 +105,7 @@ func (s *Sealer) Open(state string, b Bound) error {
 		return err
 	}
 	if s.spent.isFull(now) {
-		return &Refused{SealFull}
+		return errFull
 	}
 	s.spent.add(t)
 	return nil
@@ -114,8 +114,8 @@ func (s *Sealer) Open(state string, b Bound) error {
 // Spend uses up a state whose question was not approved, so that it cannot return with another
 // answer. It does not matter which call the answer came with.
 //
-// Its errors are those of Open, without [SealOtherCall]; with any of them the
-// state is one that Open refuses too.
+// Its errors are those of Open, but for that of another call; with any of them the state is one that
+// Open refuses too.
 func (s *Sealer) Spend(state string) error {
 	t, err := s.authentic(state)
 	if err != nil {
@@ -139,10 +139,10 @@ func (s *Sealer) Spend(state string) error {
 func (s *Sealer) authentic(state string) (ticket, error) {
 	t, ok := decodeTicket(state)
 	if !ok || s.random == nil {
-		return ticket{}, &Refused{SealForged}
+		return ticket{}, errForged
 	}
 	if seal := s.sealTag(t); !hmac.Equal(t.seal[:], seal[:]) {
-		return ticket{}, &Refused{SealChanged}
+		return ticket{}, errChanged
 	}
 	return t, nil
 }
@@ -239,11 +239,11 @@ func (s *spent) refuse(t ticket, now time.Duration) error {
 	_, used := s.used[t.nonce]
 	switch {
 	case now >= t.expiry:
-		return &Refused{SealExpired}
+		return errExpired
 	case used:
-		return &Refused{SealUsed}
+		return errUsed
 	case t.expiry <= s.void:
-		return &Refused{SealFull}
+		return errFull
 	}
 	return nil
 }
