@@ -40,18 +40,6 @@ func (h handler) showsApps(ctx context.Context) bool {
 	return slices.Contains(types, any(appMIME))
 }
 
-// linkApp has the tools that can change notes be shown with the app, for clients that show it.
-func (h handler) linkApp(ctx context.Context, tools []mcp.Tool) {
-	if !h.showsApps(ctx) {
-		return
-	}
-	for i, t := range tools {
-		if !*t.Annotations.ReadOnlyHint {
-			tools[i].Meta = mcp.NewMetaFromMap(map[string]any{"ui": map[string]any{"resourceUri": appURI}})
-		}
-	}
-}
-
 // addApp adds the document of the app. No list has it: clients find it by the tools.
 func (h handler) addApp(s *server.MCPServer, hooks *server.Hooks) {
 	if h.App.Page == nil {

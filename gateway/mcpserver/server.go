@@ -202,7 +202,11 @@ func (h handler) server() (*wire.Server, error) {
 		if h.Gateway.Disabled() { // a call is denied with an explanation
 			list.Tools = []mcp.Tool{}
 		}
-		h.linkApp(ctx, list.Tools)
+		for i, t := range list.Tools {
+			if !*t.Annotations.ReadOnlyHint && h.showsApps(ctx) {
+				list.Tools[i].Meta = mcp.NewMetaFromMap(map[string]any{"ui": map[string]any{"resourceUri": appURI}})
+			}
+		}
 	})
 	h.mcp = server.NewMCPServer("vaultwicket", h.Version,
 		server.WithTitle("vaultwicket"),

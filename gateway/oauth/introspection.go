@@ -5,6 +5,7 @@ import (
 	"context"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -55,8 +56,8 @@ func (v *Verifier) introspected(ctx context.Context, text string, standard *jwt.
 	if (*all)["active"] != true {
 		return &Invalid{"the issuer says that it is not active"}
 	}
-	for name, is := range map[string][]string{"token_type": {"bearer"}, "token_use": {"access_token"}, "typ": {"bearer", "jwt", "at+jwt"}} {
-		if kind, given := (*all)[name].(string); given && !contains(is, kind) {
+	for name, is := range map[string]string{"token_type": "bearer", "token_use": "access_token", "typ": "bearer jwt at+jwt"} {
+		if kind, given := (*all)[name].(string); given && !slices.Contains(strings.Fields(is), strings.ToLower(kind)) {
 			return &Invalid{"it is not a bearer access token"}
 		}
 	}
@@ -65,13 +66,4 @@ func (v *Verifier) introspected(ctx context.Context, text string, standard *jwt.
 		standard.Expiry = jwt.NewNumericDate(v.Now().Add(introspectFor + time.Second))
 	}
 	return nil
-}
-
-func contains(list []string, kind string) bool {
-	for _, one := range list {
-		if strings.EqualFold(one, kind) {
-			return true
-		}
-	}
-	return false
 }

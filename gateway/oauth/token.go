@@ -146,15 +146,12 @@ func (v *Verifier) Verify(ctx context.Context, text string) (Token, error) {
 		}
 		delete(v.verified, other) // the order of a map is random, and it is only verified again
 	}
-	v.verified[sum] = known{token, earlier(token.expires, now.Add(keeps))}
-	return token, nil
-}
-
-func earlier(a, b time.Time) time.Time {
-	if a.Before(b) {
-		return a
+	until := now.Add(keeps)
+	if token.expires.Before(until) {
+		until = token.expires
 	}
-	return b
+	v.verified[sum] = known{token, until}
+	return token, nil
 }
 
 // check verifies a token that is not known.

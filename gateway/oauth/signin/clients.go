@@ -117,7 +117,7 @@ func (s *Server) register(r *http.Request) (status int, answer any) {
 	if err := decode(r.Body, maxDocument, &m); err != nil {
 		return invalid(errors.New("the body must be a JSON object with redirect_uris"))
 	}
-	client, err := m.client("client-"+rand.Text(), s.now())
+	client, err := m.client("client-"+rand.Text(), s.Now())
 	if err != nil {
 		return invalid(err)
 	}
@@ -173,7 +173,7 @@ func (s *Server) clientOf(ctx context.Context, id string) (Client, error) {
 	if err := decode(answer.Body, maxDocument, &m); err != nil || answer.StatusCode != http.StatusOK || m.ID != id {
 		return Client{}, errors.New("the metadata of the client is not that of its id")
 	}
-	return m.client(id, s.now())
+	return m.client(id, s.Now())
 }
 
 // publicOnly is for a dialer: it refuses addresses of this machine and its networks, which the party

@@ -146,8 +146,6 @@ func New(c Config) (*Server, error) {
 	return s, nil
 }
 
-func (s *Server) now() time.Time { return s.Now() }
-
 // Issuer returns the URL of the authorization server.
 func (s *Server) Issuer() string { return s.origin }
 
@@ -190,7 +188,10 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 	}
-	switch do := s.posts()[r.URL.Path]; {
+	do := map[string]func(*http.Request) (any, error){ // the requests of the pages
+		base + "setup/begin": s.beginSetup, base + "setup/finish": s.finishSetup, base + "begin": s.begin, base + "finish": s.finish, base + "decide": s.decide,
+	}[r.URL.Path]
+	switch {
 	case r.URL.Path == metadataPath && r.Method == http.MethodGet:
 		reply(w, http.StatusOK, map[string]any{
 			"issuer": s.origin, "authorization_endpoint": s.origin + base + "authorize", "token_endpoint": s.origin + base + "token", "registration_endpoint": s.origin + base + "register",
@@ -203,7 +204,14 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case r.URL.Path == base+"token":
 		s.token(w, r)
 	case r.URL.Path == base+"register":
-		if !s.mayRegister() {
+		s.mu.Lock()
+		if now := s.Now(); now.Sub(s.minute) >= time.Minute {
+			s.minute, s.registered = now, 0
+		}
+		s.registered++
+		many := s.registered > registrations
+		s.mu.Unlock()
+		if many {
 			h.Set("Retry-After", "60")
 			reply(w, http.StatusTooManyRequests, map[string]string{"error": "temporarily_unavailable"})
 			return
@@ -234,23 +242,6 @@ func reply(w http.ResponseWriter, status int, answer any) {
 	_, _ = w.Write(text) // the client may have gone
 }
 
-func (s *Server) mayRegister() bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if now := s.now(); now.Sub(s.minute) >= time.Minute {
-		s.minute, s.registered = now, 0
-	}
-	s.registered++
-	return s.registered <= registrations
-}
-
-// posts are the requests of the pages.
-func (s *Server) posts() map[string]func(r *http.Request) (any, error) {
-	return map[string]func(r *http.Request) (any, error){
-		base + "setup/begin": s.beginSetup, base + "setup/finish": s.finishSetup, base + "begin": s.begin, base + "finish": s.finish, base + "decide": s.decide,
-	}
-}
-
 // asked is what the pages send.
 type asked struct {
 	Ticket     string          `json:"ticket"`
@@ -267,7 +258,7 @@ type asked struct {
 func (s *Server) give(t ticket) string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	now := s.now()
+	now := s.Now()
 	t.until = now.Add(ticketFor)
 	for name, old := range s.tickets {
 		if !now.Before(old.until) || len(s.tickets) >= maxTickets && old.request == nil && old.answer == nil { // anybody can have challenges
@@ -290,7 +281,7 @@ func (s *Server) take(r *http.Request) (t ticket, a asked, err error) {
 	defer s.mu.Unlock()
 	t, found := s.tickets[a.Ticket]
 	delete(s.tickets, a.Ticket)
-	if !found || !s.now().Before(t.until) {
+	if !found || !s.Now().Before(t.until) {
 		return ticket{}, a, errTicket
 	}
 	return t, a, nil
@@ -318,7 +309,7 @@ func (s *Server) beginSetup(r *http.Request) (any, error) {
 		return nil, err
 	}
 	c, err := s.store.read()
-	if err != nil || c.Setup == "" || c.Setup != hashed(a.Code) || !s.now().Before(c.SetupEnd) {
+	if err != nil || c.Setup == "" || c.Setup != hashed(a.Code) || !s.Now().Before(c.SetupEnd) {
 		return nil, errSetup
 	}
 	if len(c.Passkeys) >= maxPasskeys {
@@ -349,7 +340,7 @@ func (s *Server) finishSetup(r *http.Request) (any, error) {
 			return errors.New("the passkey is not valid here")
 		}
 		c.Setup, c.SetupEnd = "", time.Time{}
-		c.Passkeys = append(c.Passkeys, Passkey{ID: strings.ToLower(rand.Text()[:8]), Added: s.now(), Credential: *credential})
+		c.Passkeys = append(c.Passkeys, Passkey{ID: strings.ToLower(rand.Text()[:8]), Added: s.Now(), Credential: *credential})
 		return nil
 	})
 	if err != nil {
