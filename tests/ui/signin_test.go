@@ -142,7 +142,7 @@ func TestTheOwnerDecidesOnThePageOfTheServer(t *testing.T) {
 	}
 	opened := time.Now()
 	s.owner.run(chromedp.Navigate(question.URL), chromedp.Click(chromedp.CSS("#begin")))
-	s.owner.until("the question", `!document.getElementById("consent").hidden`)
+	s.owner.until("the question", `!document.getElementById("decision").hidden`)
 	t.Logf("from the link to the question: %v", time.Since(opened))
 	shown := value[string](s.owner, `document.getElementById("question").textContent`)
 	if strings.Count(shown, "a line of text") != 60 || !strings.Contains(shown, "phone") || !strings.Contains(shown, "<script>") || value[bool](s.owner, `document.title === "run"`) {
@@ -242,8 +242,8 @@ func TestTheOwnerSignsInWithAPasskey(t *testing.T) {
 	}
 
 	b.run(chromedp.Navigate(ask), chromedp.Click(chromedp.CSS("#begin")))
-	b.until("what the client asks for", `!document.getElementById("consent").hidden`)
-	shown := b.text("#consent")
+	b.until("what the client asks for", `!document.getElementById("decision").hidden`)
+	shown := b.text("#decision")
 	for _, want := range []string{"A <b>bold</b> client", id, strings.TrimPrefix(client.URL, "http://"), "phone", "reader", "In Notes: tier v1", "read and write"} {
 		if !strings.Contains(shown, want) {
 			t.Errorf("the page does not say %q: %s", want, shown)
@@ -300,7 +300,7 @@ func TestTheOwnerSignsInWithAPasskey(t *testing.T) {
 
 	// A request that the owner denies, and a link that was used.
 	b.run(chromedp.Navigate(ask), chromedp.Click(chromedp.CSS("#begin")))
-	b.until("what the client asks for", `!document.getElementById("consent").hidden`)
+	b.until("what the client asks for", `!document.getElementById("decision").hidden`)
 	b.run(chromedp.Click(chromedp.CSS("#deny")))
 	select {
 	case back = <-returned:

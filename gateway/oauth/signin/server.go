@@ -176,7 +176,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	r.Body = http.MaxBytesReader(w, r.Body, maxBody)
 	httpguard.LimitRead(w, ticketFor)
 	for _, page := range []struct{ path, kind, file string }{
-		{"authorize", "text/html; charset=utf-8", "authorize.html"}, {"passkey", "text/html; charset=utf-8", "passkey.html"}, {"question/", "text/html; charset=utf-8", "question.html"}, {"signin.js", "text/javascript; charset=utf-8", "signin.js"}, {"page.css", "text/css; charset=utf-8", ""},
+		{"authorize", "text/html; charset=utf-8", "authorize.html"}, {"passkey", "text/html; charset=utf-8", "passkey.html"}, {"question/", "text/html; charset=utf-8", "authorize.html"}, {"signin.js", "text/javascript; charset=utf-8", "signin.js"}, {"page.css", "text/css; charset=utf-8", ""},
 	} {
 		if (r.URL.Path == base+page.path || page.path == "question/" && strings.HasPrefix(r.URL.Path, questionPath)) && (r.Method == http.MethodGet || r.Method == http.MethodHead) {
 			text := s.Style

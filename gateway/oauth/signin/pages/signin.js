@@ -39,9 +39,32 @@ function option(select, value, label) {
   select.append(one);
 }
 
-function consent(wanted) {
+// decide shows what waits for the decision, and sends it.
+function decide(wanted) {
   if (wanted.location) return location.replace(wanted.location);
   $("begin").hidden = $("intro").hidden = true;
+  if (wanted.html) {
+    $("question").innerHTML = wanted.html; // of this server, with the text of notes escaped
+    $("question").hidden = false;
+    $("consent").hidden = true;
+  } else {
+    consent(wanted);
+  }
+  for (const allow of [true, false]) {
+    $(allow ? "allow" : "deny").addEventListener("click", () => act(async () => {
+      $("allow").disabled = $("deny").disabled = true;
+      const decided = await post("decide", { ticket: wanted.ticket, agent: $("agent").value, scope: $("scope").value, allow });
+      if (decided.location) return location.replace(decided.location);
+      $("decision").hidden = true;
+      $("intro").hidden = false;
+      $("intro").textContent = allow ? "Approved, for one call, on the notes as they were shown. You can close this page." : "Denied. You can close this page.";
+    }));
+  }
+  $("decision").hidden = false;
+  $("deny").focus();
+}
+
+function consent(wanted) {
   $("client").textContent = wanted.client.name || "without a name";
   $("id").textContent = wanted.client.id;
   $("returns").textContent = wanted.client.returns;
@@ -54,31 +77,6 @@ function consent(wanted) {
   };
   rights();
   $("agent").addEventListener("change", rights);
-  for (const allow of [true, false]) {
-    $(allow ? "allow" : "deny").addEventListener("click", () => act(async () => {
-      $("allow").disabled = $("deny").disabled = true;
-      const decided = await post("decide", { ticket: wanted.ticket, agent: $("agent").value, scope: $("scope").value, allow });
-      location.replace(decided.location);
-    }));
-  }
-  $("consent").hidden = false;
-  $("deny").focus();
-}
-
-function ask(question) {
-  $("begin").hidden = $("intro").hidden = true;
-  $("question").innerHTML = question.html; // of this server, with the text of notes escaped
-  for (const allow of [true, false]) {
-    $(allow ? "allow" : "deny").addEventListener("click", () => act(async () => {
-      $("allow").disabled = $("deny").disabled = true;
-      await post("decide", { ticket: question.ticket, allow });
-      $("consent").hidden = true;
-      $("intro").hidden = false;
-      $("intro").textContent = allow ? "Approved, for one call, on the notes as they were shown. You can close this page." : "Denied. You can close this page.";
-    }));
-  }
-  $("consent").hidden = false;
-  $("deny").focus();
 }
 
 async function act(step) {
@@ -91,7 +89,7 @@ async function act(step) {
 }
 
 $("begin").addEventListener("click", () => act(async () => {
-  if (document.body.dataset.page === "passkey") {
+  if (location.pathname === "/oauth/passkey") {
     const code = location.hash.slice(1);
     const { ticket, options } = await post("setup/begin", { code });
     await post("setup/finish", { ticket, credential: encoded(await navigator.credentials.create({ publicKey: decoded(options) })) });
@@ -101,7 +99,6 @@ $("begin").addEventListener("click", () => act(async () => {
     return;
   }
   const { ticket, options } = await post("begin", {});
-  const credential = encoded(await navigator.credentials.get({ publicKey: decoded(options) }));
-  if (document.body.dataset.page === "question") return ask(await post("finish", { ticket, question: location.pathname.split("/").pop(), credential }));
-  consent(await post("finish", { ticket, query: location.search, credential }));
+  const question = location.pathname.startsWith("/oauth/question/") ? location.pathname.split("/").pop() : "";
+  decide(await post("finish", { ticket, question, query: location.search, credential: encoded(await navigator.credentials.get({ publicKey: decoded(options) })) }));
 }));
