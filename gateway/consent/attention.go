@@ -137,28 +137,21 @@ func (a *attention) end(caller string, calls []CallDigest, r Reply) {
 	case Dismissed, Misfit:
 		a.dismiss(caller, false)
 	case No:
+		now := a.now()
 		for _, call := range calls {
-			a.decline(declined{caller, call})
+			if len(a.declined) >= maxDeclined {
+				maps.DeleteFunc(a.declined, func(_ declined, until time.Time) bool { return !now.Before(until) })
+			}
+			if len(a.declined) >= maxDeclined {
+				var oldest declined
+				for d, until := range a.declined {
+					if first, ok := a.declined[oldest]; !ok || until.Before(first) {
+						oldest = d
+					}
+				}
+				delete(a.declined, oldest)
+			}
+			a.declined[declined{caller, call}] = now.Add(declinedFor)
 		}
 	}
-}
-
-func (a *attention) decline(d declined) {
-	now := a.now()
-	if len(a.declined) >= maxDeclined {
-		maps.DeleteFunc(a.declined, func(_ declined, until time.Time) bool { return !now.Before(until) })
-	}
-	if len(a.declined) >= maxDeclined {
-		delete(a.declined, a.oldest())
-	}
-	a.declined[d] = now.Add(declinedFor)
-}
-
-func (a *attention) oldest() (found declined) {
-	for d, until := range a.declined {
-		if first, ok := a.declined[found]; !ok || until.Before(first) {
-			found = d
-		}
-	}
-	return found
 }

@@ -104,7 +104,11 @@ func ServeHTTP(ctx context.Context, c Config, transport streamable.Config, liste
 	ended := transport.Ended
 	transport.Ended = func(caller string) {
 		c.Gateway.Forget(caller)
-		agents.forget(caller)
+		agents.mu.Lock()
+		for one := range agents.servers {
+			one.gateway.Forget(caller)
+		}
+		agents.mu.Unlock()
 		if ended != nil {
 			ended(caller)
 		}
@@ -154,15 +158,6 @@ func (a *agentServers) of(ctx context.Context, token string) (streamable.Holder,
 		a.servers[key] = s
 	}
 	return streamable.Holder{Server: s, Identity: holder.Identity}, nil
-}
-
-// forget drops what is stored for a caller whose session has ended.
-func (a *agentServers) forget(caller string) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	for one := range a.servers {
-		one.gateway.Forget(caller)
-	}
 }
 
 // handler handles the requests of clients.

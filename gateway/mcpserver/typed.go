@@ -69,18 +69,14 @@ func (t *typedTool) pick(given map[string]allowlist.Value) *operation {
 		switch o := &t.operations[i]; {
 		case o.when == nil:
 			fallback = o
-		case o.selected(given):
+		case slices.ContainsFunc(o.when, func(name string) bool {
+			value, ok := given[name]
+			return ok && (o.is == "" || value == allowlist.Text(o.is))
+		}):
 			return o
 		}
 	}
 	return fallback
-}
-
-func (o *operation) selected(given map[string]allowlist.Value) bool {
-	return slices.ContainsFunc(o.when, func(name string) bool {
-		value, ok := given[name]
-		return ok && (o.is == "" || value == allowlist.Text(o.is))
-	})
 }
 
 // uses reports whether an argument has a meaning for the operation.

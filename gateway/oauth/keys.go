@@ -50,32 +50,25 @@ type keys struct {
 // [*Invalid] or an [*Unavailable].
 func (k *keys) claims(ctx context.Context, signed *jwt.JSONWebToken, to ...any) error {
 	head := signed.Headers[0]
-	fits := func(key jose.JSONWebKey) bool {
-		return (head.KeyID == "" || key.KeyID == head.KeyID) && (key.Use == "" || key.Use == "sig") &&
-			(key.Algorithm == "" || key.Algorithm == head.Algorithm) && key.IsPublic() && key.Valid()
+	fitting := func() []jose.JSONWebKey {
+		return slices.DeleteFunc(slices.Clone(k.set.Keys), func(key jose.JSONWebKey) bool {
+			return head.KeyID != "" && key.KeyID != head.KeyID || key.Use != "" && key.Use != "sig" ||
+				key.Algorithm != "" && key.Algorithm != head.Algorithm || !key.IsPublic() || !key.Valid()
+		})
 	}
-	candidates, err := k.candidates(ctx, fits)
+	k.mu.Lock()
+	err := k.refresh(ctx, func() bool { return len(fitting()) > 0 }) // a key that is not known may be new
+	found := fitting()
+	k.mu.Unlock()
 	if err != nil {
 		return err
 	}
-	for _, key := range candidates[:min(len(candidates), maxTried)] {
+	for _, key := range found[:min(len(found), maxTried)] {
 		if signed.Claims(key.Key, to...) == nil {
 			return nil
 		}
 	}
 	return &Invalid{"no key of the issuer has signed it"}
-}
-
-// candidates returns the keys that fit, after it has read them again where that is due.
-func (k *keys) candidates(ctx context.Context, fits func(jose.JSONWebKey) bool) (found []jose.JSONWebKey, err error) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	pick := func() []jose.JSONWebKey {
-		return slices.DeleteFunc(slices.Clone(k.set.Keys), func(key jose.JSONWebKey) bool { return !fits(key) })
-	}
-	// A key that is not known may be new.
-	err = k.refresh(ctx, func() bool { return len(pick()) > 0 })
-	return pick(), err
 }
 
 // refresh reads what the issuer says of itself again where that is due, or where enough reports that

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"unicode/utf8"
@@ -190,7 +191,10 @@ func (m Machine) ignored(folder string, r *Report) {
 		r.problem("ignore-unreadable", fmt.Sprintf("%q cannot be read: %v", file, reason(err)), why, "give your user the right to read it")
 	case !utf8.Valid(text):
 		r.warn("ignore-not-utf8", fmt.Sprintf("%q is not UTF-8 text", file), "a pattern in another encoding hides nothing", "save it as UTF-8")
-	case !hasPattern(string(text)):
+	case !slices.ContainsFunc(strings.Split(string(text), "\n"), func(line string) bool {
+		line = strings.TrimSpace(line)
+		return line != "" && !strings.HasPrefix(line, "#")
+	}):
 		r.warn("ignore-empty", fmt.Sprintf("%q has no pattern", file), "it hides nothing", "add patterns, or remove the file")
 	case access.ParseIgnored(string(text)).Hides("Any note.md", false) && access.ParseIgnored(string(text)).Hides("Any folder", true):
 		r.warn("ignore-everything", fmt.Sprintf("%q hides every note", file), "an agent finds an empty vault", "make the patterns narrower")
@@ -198,15 +202,6 @@ func (m Machine) ignored(folder string, r *Report) {
 		r.ok("ignore", fmt.Sprintf("%q hides notes", file))
 		trailingSpaces(file, string(text), r)
 	}
-}
-
-func hasPattern(text string) bool {
-	for line := range strings.Lines(text) {
-		if line = strings.TrimSpace(line); line != "" && !strings.HasPrefix(line, "#") {
-			return true
-		}
-	}
-	return false
 }
 
 // trailingSpaces warns of a pattern that ends with a space: it was hardly meant.

@@ -181,7 +181,7 @@ func (m Machine) settings(_ context.Context, r *Report) {
 		return
 	}
 	s := m.Settings
-	r.ok("settings", fmt.Sprintf("tier %s, mutations %s", s.Policy.Ceiling, onOff(s.Policy.Mutations)))
+	r.ok("settings", fmt.Sprintf("tier %s, mutations %s", s.Policy.Ceiling, map[bool]string{true: "on", false: "off"}[s.Policy.Mutations]))
 	if !s.Enabled {
 		r.warn("disabled", "every call is refused", "the setting enabled is false", "remove it, or set it to true")
 	}
@@ -194,19 +194,15 @@ func (m Machine) settings(_ context.Context, r *Report) {
 	}
 }
 
-func onOff(on bool) string {
-	if on {
-		return "on"
-	}
-	return "off"
-}
-
 func (m Machine) system(_ context.Context, r *Report) {
 	now := m.Now()
 	if now.Year() < 2026 || !m.Built.IsZero() && now.Before(m.Built.Add(-24*time.Hour)) {
 		r.warn("clock", fmt.Sprintf("the clock says %s, which is before this program was made", now.Format(time.DateOnly)), "daily notes of the wrong day are read and made", "set the clock")
 	}
-	if zone := strings.TrimPrefix(m.Getenv("TZ"), ":"); zone != "" && !isZone(zone) {
+	zone := strings.TrimPrefix(m.Getenv("TZ"), ":")
+	// It may name a file with a zone. One in the form of POSIX, such as CET-1, is not known to this
+	// program's library.
+	if _, err := time.LoadLocation(zone); err != nil && !(strings.HasPrefix(zone, "/") && exists(zone)) {
 		r.warn("zone", fmt.Sprintf("the variable TZ names no time zone: %q", zone), "the day of daily notes is that of UTC", "set TZ to a name such as Europe/Berlin, or remove it")
 	} else {
 		r.ok("clock", fmt.Sprintf("today is %s, %s", now.Format(time.DateOnly), now.Format("-07:00")))
@@ -218,14 +214,4 @@ func (m Machine) system(_ context.Context, r *Report) {
 		}
 		r.warn("elevated", what, "files that are made now cannot be changed by your own user later, and an agent would have the same rights", "run vaultwicket as your own user")
 	}
-}
-
-// isZone reports whether TZ names a zone, or a file with one. One in the form of POSIX,
-// such as CET-1, is not known to this program's library.
-func isZone(zone string) bool {
-	if strings.HasPrefix(zone, "/") {
-		return exists(zone)
-	}
-	_, err := time.LoadLocation(zone)
-	return err == nil
 }
