@@ -21,9 +21,6 @@ const (
 	Paths    = "paths"
 )
 
-// Formats are all of them.
-func Formats() []string { return []string{JSON, CSV, TSV, Markdown, Paths} }
-
 // Print returns the rows in one of the forms; in JSON every value is a text or null. Groups
 // and summaries are omitted, as in the app.
 func (t *Table) Print(format string) string {

@@ -104,23 +104,30 @@ func (k *Store) Index(from View) (*index.Index, error) {
 	if err := from.Ctx.Err(); err != nil {
 		return nil, err // the select below takes either when both are there
 	}
+	return untilDone(from.Ctx, func() (*index.Index, error) {
+		k.mu.Lock()
+		defer k.mu.Unlock()
+		k.resting = false
+		return k.look(from)
+	})
+}
+
+// untilDone returns what do returns, or the error of a context that ends before: then do goes on.
+func untilDone[T any](ctx context.Context, do func() (T, error)) (value T, err error) {
 	type found struct {
-		index *index.Index
+		value T
 		err   error
 	}
 	answer := make(chan found, 1)
 	go func() {
-		k.mu.Lock()
-		defer k.mu.Unlock()
-		k.resting = false
-		x, err := k.look(from)
-		answer <- found{x, err}
+		v, err := do()
+		answer <- found{v, err}
 	}()
 	select {
 	case f := <-answer:
-		return f.index, f.err
-	case <-from.Ctx.Done():
-		return nil, from.Ctx.Err()
+		return f.value, f.err
+	case <-ctx.Done():
+		return value, ctx.Err()
 	}
 }
 

@@ -66,21 +66,7 @@ func (k *Store) currentWords(from View, x *index.Index, filters string, excluded
 	if !k.Resident {
 		return k.wordsInTurn(from, x, filters, excluded)
 	}
-	type made struct {
-		view *find.View
-		err  error
-	}
-	answer := make(chan made, 1)
-	go func() { // a cancelled call does not wait for its turn
-		view, err := k.wordsInTurn(from, x, filters, excluded)
-		answer <- made{view, err}
-	}()
-	select {
-	case m := <-answer:
-		return m.view, m.err
-	case <-from.Ctx.Done():
-		return nil, from.Ctx.Err()
-	}
+	return untilDone(from.Ctx, func() (*find.View, error) { return k.wordsInTurn(from, x, filters, excluded) })
 }
 
 func (k *Store) wordsInTurn(from View, x *index.Index, filters string, excluded func(path string) bool) (*find.View, error) {

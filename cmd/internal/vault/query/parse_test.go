@@ -295,3 +295,11 @@ func FuzzParse(f *testing.F) {
 		}
 	})
 }
+
+// String returns the canonical form of the query, which parses to the same query.
+func (q *Query) String() string {
+	if q.root == nil {
+		return ""
+	}
+	return string(q.root.write(nil))
+}

@@ -139,14 +139,6 @@ func (q *Query) Err() error {
 // can reports whether the query can match anything and has not ended.
 func (q *Query) can() bool { return q.root != nil && q.Err() == nil }
 
-// String returns the canonical form of the query, which parses to the same query.
-func (q *Query) String() string {
-	if q.root == nil {
-		return ""
-	}
-	return string(q.root.write(nil))
-}
-
 // Note is a note to match. Each method except Path is called at most once per call, and only if
 // the query depends on it.
 type Note interface {

@@ -297,15 +297,6 @@ var priorities = []struct{ name, sign string }{
 // Normal is the priority of a task that says none.
 const Normal = "normal"
 
-// Priorities returns the names of the priorities, the highest first.
-func Priorities() []string {
-	var names []string
-	for _, p := range priorities {
-		names = append(names, p.name)
-	}
-	return names
-}
-
 // Rank returns the place of a priority among [Priorities]: 0 for the highest. One
 // that does not exist ranks as the normal one, as does "".
 func Rank(priority string) int {

@@ -247,3 +247,12 @@ func TestDatesCompareAsTheirDaysDo(t *testing.T) {
 		t.Errorf("%d", dates)
 	}
 }
+
+// Priorities returns the names of the priorities, the highest first.
+func Priorities() []string {
+	var names []string
+	for _, p := range priorities {
+		names = append(names, p.name)
+	}
+	return names
+}
