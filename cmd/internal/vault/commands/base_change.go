@@ -22,7 +22,7 @@ import (
 
 func init() {
 	register(
-		command.Command{Name: "base:create", Plan: createInBase, Verify: meansAddedToBase},
+		command.Command{Name: "base:create", Plan: createInBase, Verify: filledIn("the app has filled in the note by itself")},
 		command.Command{Name: "base:set", Plan: setInBase},
 		command.Command{Name: "base:add-view", Plan: restructuring(addView)},
 		command.Command{Name: "base:set-view", Plan: restructuring(setView)},
@@ -198,14 +198,16 @@ func free(v *command.Vault, asked string) (disk.Path, error) {
 	return disk.Path{}, command.AlreadyExists.Failure("File %q already exists.", command.Verbatim(asked+".md"))
 }
 
-// meansAddedToBase judges a note of a base: the app fills in what the filters of
-// the view ask for.
-func meansAddedToBase(_ *command.Vault, p command.Values, c command.AppChange) (command.Verdict, error) {
-	verdict := command.IsComposedOf(c.Now.Text, false, []byte(p["content"]))
-	if !verdict.Done && command.AddsOnce(c.Now.Text, nil, p["content"]) {
-		return command.Verdict{Done: true, Style: "the app has filled in the note by itself"}, nil
+// filledIn judges a new note, in which the app fills in what the filters of a view or a template ask
+// for.
+func filledIn(style string) command.Verifier {
+	return func(_ *command.Vault, p command.Values, c command.AppChange) (command.Verdict, error) {
+		verdict := command.IsComposedOf(c.Now.Text, false, []byte(p["content"]))
+		if !verdict.Done && command.AddsOnce(c.Now.Text, nil, p["content"]) {
+			return command.Verdict{Done: true, Style: style}, nil
+		}
+		return verdict, nil
 	}
-	return verdict, nil
 }
 
 // maxSet bounds the notes that one call changes: a user has to be able to look

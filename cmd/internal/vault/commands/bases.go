@@ -47,12 +47,9 @@ func listViews(v *command.Vault, p command.Values) (command.Reply, error) {
 	if err != nil {
 		return command.Reply{}, err
 	}
-	text, err := v.Disk.Read(base)
-	if disk.IsMissing(err) {
-		return command.Reply{}, command.BaseNotFound(base.String())
-	}
+	text, err := textOfBase(v, base)
 	if err != nil {
-		return command.Reply{}, command.ReadError(base.String(), err)
+		return command.Reply{}, err
 	}
 	content, err := frontmatter.Parse(text) // a base is one block of YAML
 	if err != nil {
@@ -88,18 +85,27 @@ func base(v *command.Vault, p command.Values) (disk.Path, error) {
 	return disk.Path{}, command.Failure("Active file is not a base file: %s", t.Path)
 }
 
+// textOfBase reads a base, or a note that has one in it.
+func textOfBase(v *command.Vault, path disk.Path) ([]byte, error) {
+	text, err := v.Disk.Read(path)
+	switch {
+	case disk.IsMissing(err):
+		return nil, command.BaseNotFound(path.String())
+	case err != nil:
+		return nil, command.ReadError(path.String(), err)
+	}
+	return text, nil
+}
+
 // checkBase lists all that is wrong with a base.
 func checkBase(v *command.Vault, p command.Values) (command.Reply, error) {
 	path, err := base(v, p)
 	if err != nil {
 		return command.Reply{}, err
 	}
-	text, err := v.Disk.Read(path)
-	if disk.IsMissing(err) {
-		return command.Reply{}, command.BaseNotFound(path.String())
-	}
+	text, err := textOfBase(v, path)
 	if err != nil {
-		return command.Reply{}, command.ReadError(path.String(), err)
+		return command.Reply{}, err
 	}
 	problems, err := problemsOf(text)
 	if err != nil {
@@ -488,12 +494,9 @@ func baseOrNote(v *command.Vault, p command.Values) (disk.Path, error) {
 // readBase reads a base, or the one in a note that has a view. It returns the name
 // of the view in the base.
 func readBase(v *command.Vault, path disk.Path, viewName string) (*bases.Base, string, error) {
-	text, err := v.Disk.Read(path)
-	if disk.IsMissing(err) {
-		return nil, "", command.BaseNotFound(path.String())
-	}
+	text, err := textOfBase(v, path)
 	if err != nil {
-		return nil, "", command.ReadError(path.String(), err)
+		return nil, "", err
 	}
 	if path.Ext() == "md" {
 		// A view of a note is named by its name or by its number among all views of the note; without a

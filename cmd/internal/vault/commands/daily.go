@@ -29,7 +29,7 @@ func init() {
 		command.Command{Name: "periodic:path", Run: periodicPath},
 		command.Command{Name: "periodic:read", Run: periodicRead},
 		command.Command{Name: "periodic:append", Plan: periodicAppend},
-		command.Command{Name: "unique", Plan: unique, Verify: meansUnique},
+		command.Command{Name: "unique", Plan: unique, Verify: filledIn(templateStyle)},
 	)
 }
 
@@ -190,7 +190,7 @@ const (
 	defaultTime = "HH:mm"
 )
 
-// dailySettings is what the user chose for daily notes. Each may be empty.
+// dailySettings is what the user chose for daily notes, or for unique ones. Each may be empty.
 type dailySettings struct {
 	Folder   string `json:"folder"`
 	Format   string `json:"format"`
@@ -246,6 +246,13 @@ func Today(v *command.Vault) (DailyNote, error) { return noteOf(v, v.Today()) }
 // OnDay finds out which daily note belongs to the day of a moment.
 func OnDay(v *command.Vault, at time.Time) (DailyNote, error) { return noteOf(v, at) }
 
+// noteIn returns the path of a note by its name, with or without its extension, in a folder as it is
+// set.
+func noteIn(v *command.Vault, folder, name string) (disk.Path, error) {
+	text := command.NormalPath(strings.TrimSpace(folder) + "/" + name)
+	return v.PathOf(strings.TrimSuffix(text, ".md") + ".md")
+}
+
 // noteOf finds out which note belongs to the day of a moment.
 func noteOf(v *command.Vault, now time.Time) (DailyNote, error) {
 	var settings dailySettings
@@ -255,11 +262,7 @@ func noteOf(v *command.Vault, now time.Time) (DailyNote, error) {
 	if strings.TrimSpace(settings.Format) == "" {
 		settings.Format = defaultDate
 	}
-	text := command.NormalPath(strings.TrimSpace(settings.Folder) + "/" + moment.Format(now, settings.Format))
-	if !strings.HasSuffix(text, ".md") {
-		text += ".md"
-	}
-	path, err := v.PathOf(text)
+	path, err := noteIn(v, settings.Folder, moment.Format(now, settings.Format))
 	if err != nil {
 		return DailyNote{}, command.Failure("%s leads to no note of the vault: %v", disk.ConfigPath(dailyConfig), err)
 	}
@@ -472,11 +475,7 @@ func namesISOWeeks(format string) bool {
 func (p period) noteAt(v *command.Vault, chosen noteSettings, at time.Time) (DailyNote, error) {
 	begin := p.begin(at, chosen.Format)
 	date := moment.Format(begin, chosen.Format)
-	text := command.NormalPath(strings.TrimSpace(chosen.Folder) + "/" + date)
-	if !strings.HasSuffix(text, ".md") {
-		text += ".md"
-	}
-	path, err := v.PathOf(text)
+	path, err := noteIn(v, chosen.Folder, date)
 	if err != nil {
 		return DailyNote{}, command.Failure("The settings of notes for a %s lead to no note of the vault: %v", p.name, err)
 	}
@@ -540,16 +539,9 @@ const (
 	defaultUnique = "YYYYMMDDHHmm"
 )
 
-// uniqueSettings is what the user chose for unique notes. Each may be empty.
-type uniqueSettings struct {
-	Folder   string `json:"folder"`
-	Format   string `json:"format"`
-	Template string `json:"template"`
-}
-
 // unique puts text that is given after the template's, so that neither is lost.
 func unique(v *command.Vault, p command.Values) (command.Proposal, error) {
-	var settings uniqueSettings
+	var settings dailySettings
 	if err := v.ReadConfig(uniqueConfig, &settings); err != nil {
 		return command.Proposal{}, err
 	}
@@ -573,7 +565,7 @@ const maxMinutes = 24*60 + 1
 
 // uniquePath returns the first path from the present minute on that is free. In
 // a name, a blank separates the time from what is added.
-func uniquePath(v *command.Vault, settings uniqueSettings, name string) (disk.Path, error) {
+func uniquePath(v *command.Vault, settings dailySettings, name string) (disk.Path, error) {
 	folder := command.NormalPath(strings.TrimSpace(settings.Folder))
 	if folder == "" {
 		var err error
@@ -607,16 +599,8 @@ func uniquePath(v *command.Vault, settings uniqueSettings, name string) (disk.Pa
 // uniqueText returns what the template for unique notes makes of a new one. As
 // for daily notes, one that is set but not there is none.
 func uniqueText(v *command.Vault, template string, made disk.Path) ([]byte, error) {
-	name := command.NormalPath(strings.TrimSpace(template))
-	if name == "" {
-		return nil, nil
-	}
-	at, err := v.Resolve(name)
-	var missing *command.Fault
-	if errors.As(err, &missing) {
-		return nil, nil
-	}
-	if err != nil {
+	at, name, err := chosenTemplate(v, template)
+	if err != nil || at == (disk.Path{}) {
 		return nil, err
 	}
 	var settings templateSettings
@@ -624,13 +608,4 @@ func uniqueText(v *command.Vault, template string, made disk.Path) ([]byte, erro
 		return nil, err
 	}
 	return fill(v, at, name, settings, made.Stem())
-}
-
-// meansUnique judges a unique note, which may begin with what a template gives.
-func meansUnique(_ *command.Vault, p command.Values, c command.AppChange) (command.Verdict, error) {
-	verdict := command.IsComposedOf(c.Now.Text, false, []byte(p["content"]))
-	if !verdict.Done && command.AddsOnce(c.Now.Text, nil, p["content"]) {
-		return command.Verdict{Done: true, Style: templateStyle}, nil
-	}
-	return verdict, nil
 }

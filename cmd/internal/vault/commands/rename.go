@@ -406,9 +406,13 @@ func mergeNotes(v *command.Vault, p command.Values) (command.Proposal, error) {
 	if merged, err = combine(ours, theirs); err != nil {
 		return command.Proposal{}, err
 	}
-	merged, kept, err := uniteProperties(into.Path, merged, ours)
+	properties, err := propertiesIn(ours)
 	if err != nil {
-		return command.Proposal{}, err
+		return command.Proposal{}, PropertyError(into.Path, ours, err)
+	}
+	merged, kept, err := withProperties(merged, properties)
+	if err != nil {
+		return command.Proposal{}, PropertyError(into.Path, merged, err)
 	}
 	planned, err := removing(v, []command.Target{from}, false)
 	if err != nil {
@@ -421,53 +425,6 @@ func mergeNotes(v *command.Vault, p command.Values) (command.Proposal, error) {
 	}
 	changed.Message = strings.Join(append([]string{changed.Message}, remarks(into.Path, append(lost, more...))...), "\n")
 	return d.checked(changed, changeLinks(v, &changed, m, others(x, m, from.Path, into.Path), true))
-}
-
-// uniteProperties adds the properties of a note to those of a text, and returns the names of those
-// of which another value stays.
-func uniteProperties(at disk.Path, text, from []byte) (united []byte, kept []string, err error) {
-	read := func(text []byte) (frontmatter.Properties, error) {
-		block := markdown.Scan(text).Frontmatter
-		all, err := frontmatter.Parse(text[block.Start:block.End])
-		if err != nil {
-			err = PropertyError(at, text, err)
-		}
-		return all, err
-	}
-	more, err := read(from)
-	if err != nil {
-		return nil, nil, err
-	}
-	for _, property := range more {
-		has, err := read(text)
-		if err != nil {
-			return nil, nil, err
-		}
-		value := property.Value
-		if p, both := has.Lookup(property.Key); both && p.Value.Kind() == frontmatter.List && value.Kind() == frontmatter.List {
-			items := slices.Clone(p.Value.List())
-			for _, item := range value.List() {
-				if !slices.ContainsFunc(items, item.Equal) {
-					items = append(items, item)
-				}
-			}
-			if len(items) == len(p.Value.List()) {
-				continue
-			}
-			value = frontmatter.ListOf(items)
-		} else if both && p.Value.Kind() != frontmatter.Null {
-			if !p.Value.Equal(value) {
-				kept = append(kept, property.Key)
-			}
-			continue
-		}
-		edited, err := frontmatter.Set(text, property.Key, value)
-		if err != nil {
-			return nil, nil, PropertyError(at, text, err)
-		}
-		text = edited
-	}
-	return text, kept, nil
 }
 
 // extractSection moves a section of a note to a note of its own, and leaves a link there.

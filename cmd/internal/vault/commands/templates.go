@@ -143,16 +143,8 @@ const maxVariable = 1000
 // filled in. Without a template, or with one that is set but not there, the
 // note is empty, as in the app.
 func (d DailyNote) fresh(v *command.Vault) ([]byte, error) {
-	name := command.NormalPath(strings.TrimSpace(d.template))
-	if name == "" {
-		return nil, nil
-	}
-	path, err := v.Resolve(name)
-	var missing *command.Fault
-	if errors.As(err, &missing) {
-		return nil, nil
-	}
-	if err != nil {
+	path, name, err := chosenTemplate(v, d.template)
+	if err != nil || path == (disk.Path{}) {
 		return nil, err
 	}
 	text, err := v.ReadSource(path)
@@ -160,6 +152,20 @@ func (d DailyNote) fresh(v *command.Vault) ([]byte, error) {
 		return nil, command.ReadError(name, err)
 	}
 	return blanks{now: d.now, date: d.date, title: d.Path.Stem(), period: d.period}.in(v, string(text))
+}
+
+// chosenTemplate returns the template that a setting names, and its name. The path is the zero one
+// where none is set, or one that does not exist.
+func chosenTemplate(v *command.Vault, setting string) (at disk.Path, name string, err error) {
+	if name = command.NormalPath(strings.TrimSpace(setting)); name == "" {
+		return at, "", nil
+	}
+	at, err = v.Resolve(name)
+	var missing *command.Fault
+	if errors.As(err, &missing) {
+		return disk.Path{}, "", nil
+	}
+	return at, name, err
 }
 
 // blanks are what is written in the places that a template leaves open.
@@ -266,7 +272,7 @@ func insertTemplate(v *command.Vault, p command.Values) (command.Proposal, error
 		if err != nil {
 			return nil, command.Failure("The properties of template %q cannot be read: %v", command.Verbatim(name), inNote(err))
 		}
-		if text, err = merged(text, properties); err != nil {
+		if text, _, err = withProperties(text, properties); err != nil {
 			return nil, command.Failure("The properties of %q cannot be changed: %v", command.Verbatim(at.String()), inNote(err))
 		}
 		body := filled[found.Body:]
@@ -277,30 +283,32 @@ func insertTemplate(v *command.Vault, p command.Values) (command.Proposal, error
 	})
 }
 
-// merged returns a note with more properties. A value that is there stays, lists
-// are united, and what has no value gets one.
-func merged(text []byte, more frontmatter.Properties) ([]byte, error) {
+// withProperties returns a note with more properties, and the names of those of which another value stays.
+// Lists are united, and what has no value gets one.
+func withProperties(text []byte, more frontmatter.Properties) (united []byte, kept []string, err error) {
 	for _, property := range more {
-		found := markdown.Scan(text)
-		there, err := frontmatter.Parse(text[found.Frontmatter.Start:found.Frontmatter.End])
+		there, err := propertiesIn(text)
 		if err != nil {
-			return text, err
+			return text, nil, err
 		}
 		value := property.Value
 		if old, has := there.Lookup(property.Key); has && old.Value.Kind() != frontmatter.Null {
 			both, ok := old.Value.Union(value)
 			if !ok {
+				if !old.Value.Equal(value) {
+					kept = append(kept, property.Key)
+				}
 				continue
 			}
 			value = both
 		}
 		edited, err := frontmatter.Set(text, property.Key, value)
 		if err != nil {
-			return text, err
+			return text, nil, err
 		}
 		text = edited
 	}
-	return text, nil
+	return text, kept, nil
 }
 
 // inNote counts the line in an error about properties from the start of the
