@@ -156,10 +156,7 @@ func (k Kind) DidYouMean(names []string, format string, args ...any) error {
 
 // DidYouMean asks for one of some names, "" if there are none.
 func DidYouMean(names []string) string {
-	var all []string
-	for _, name := range names {
-		all = append(all, quoted(name))
-	}
+	all := Map(names, func(name string) string { return quoted(name) })
 	switch n := len(all); n {
 	case 0:
 		return ""

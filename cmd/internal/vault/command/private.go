@@ -271,10 +271,7 @@ func (v *Vault) ClosedNow(command string) string {
 	if !ok || len(x.Closed) == 0 {
 		return ""
 	}
-	paths := make([]string, len(x.Closed))
-	for i, f := range x.Closed {
-		paths[i] = f.Path.String()
-	}
+	paths := Map(x.Closed, func(f *index.File) string { return f.Path.String() })
 	slices.Sort(paths)
 	sum := sha256.Sum256([]byte(strings.Join(paths, "\n")))
 	return hex.EncodeToString(sum[:8])

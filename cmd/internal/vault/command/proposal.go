@@ -414,9 +414,6 @@ func isUndone(v *Vault, s Step) bool {
 // allOf returns one failure of the kind of the first that says what all of them
 // say, a line for each.
 func allOf(failures []error) error {
-	lines := make([]string, len(failures))
-	for i, err := range failures {
-		lines[i] = strings.TrimPrefix(Explain(err).Text, "Error: ")
-	}
+	lines := Map(failures, func(err error) string { return strings.TrimPrefix(Explain(err).Text, "Error: ") })
 	return Explain(failures[0]).Kind.Failure("%s", strings.Join(lines, "\n"))
 }

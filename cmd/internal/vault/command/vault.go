@@ -137,6 +137,15 @@ func Count(n int, thing string) string {
 	return strconv.Itoa(n) + " " + thing + "s"
 }
 
+// Map returns what of makes of each element of a list.
+func Map[T, U any](list []T, of func(T) U) []U {
+	all := make([]U, len(list))
+	for i, element := range list {
+		all[i] = of(element)
+	}
+	return all
+}
+
 // AndMore returns a list with how many things it leaves out, if there are any.
 func AndMore(list string, left int) string {
 	if left > 0 {

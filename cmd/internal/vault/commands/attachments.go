@@ -123,10 +123,7 @@ const maxUsers = 5
 func inTable(x *index.Index, found []file) command.Reply {
 	table := command.Table{}
 	for _, f := range found {
-		var names []string
-		for _, user := range f.users[:min(len(f.users), maxUsers)] {
-			names = append(names, x.Files[user.Place].Path.String())
-		}
+		names := command.Map(f.users[:min(len(f.users), maxUsers)], func(user index.Edge) string { return x.Files[user.Place].Path.String() })
 		users := command.AndMore(strings.Join(names, ", "), len(f.users)-maxUsers)
 		table.Rows = append(table.Rows, []string{f.path, f.kind, strconv.FormatInt(f.size, 10), users})
 	}

@@ -117,10 +117,7 @@ func checkBase(v *command.Vault, p command.Values) (command.Reply, error) {
 	if len(problems) == 0 {
 		return command.FromNote(path, text, "No problems found."), nil
 	}
-	var lines []string
-	for _, problem := range problems {
-		lines = append(lines, problem.String())
-	}
+	lines := command.Map(problems, func(problem bases.Problem) string { return problem.String() })
 	return command.FromNote(path, text, strings.Join(lines, "\n")), nil
 }
 

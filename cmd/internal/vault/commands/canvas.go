@@ -584,10 +584,7 @@ func (c *canvas) node(named string) (*node, error) {
 	case len(byID) == 1 || len(byID) == 0 && len(byText) == 1:
 		return found[0], nil
 	case len(found) > 0:
-		ids := make([]string, len(found))
-		for i, n := range found {
-			ids[i] = n.ID
-		}
+		ids := command.Map(found, func(n *node) string { return n.ID })
 		return nil, command.Ambiguous.Advise("canvas:read format=json has the ids").Failure("%d nodes of the canvas are %q: %s", len(found), command.Verbatim(named), command.List(ids, maxViews))
 	}
 	return nil, command.NotFoundNearest.Advise("canvas:read format=json has the ids of nodes and edges").Failure("Node %q not found in the canvas.", command.Verbatim(named))

@@ -610,10 +610,7 @@ func removeFolder(v *command.Vault, p command.Values) (command.Proposal, error) 
 	if err != nil {
 		return command.Proposal{}, err
 	}
-	var files []command.Target
-	for _, file := range in.Files {
-		files = append(files, command.Target{Path: file, Typed: file.String()})
-	}
+	files := command.Map(in.Files, func(file disk.Path) command.Target { return command.Target{Path: file, Typed: file.String()} })
 	planned, err := removing(v, files, false)
 	if err != nil {
 		return command.Proposal{}, err

@@ -154,10 +154,7 @@ func kindOfMissing(what string) command.Kind {
 func likeMissing(found markdown.Note, missing *edit.NotFound) []string {
 	switch missing.What {
 	case "heading":
-		var names []string
-		for _, h := range found.Headings {
-			names = append(names, h.Text)
-		}
+		names := command.Map(found.Headings, func(h markdown.Heading) string { return h.Text })
 		wanted := missing.Wanted[strings.LastIndexByte(missing.Wanted, '#')+1:]
 		return lookup.NearestNames(wanted, names)
 	case "block":
@@ -166,11 +163,8 @@ func likeMissing(found markdown.Note, missing *edit.NotFound) []string {
 	return nil
 }
 
-func blockIDs(found markdown.Note) (ids []string) {
-	for _, b := range found.Blocks {
-		ids = append(ids, b.ID)
-	}
-	return ids
+func blockIDs(found markdown.Note) []string {
+	return command.Map(found.Blocks, func(b markdown.Block) string { return b.ID })
 }
 
 // instead says what is there in place of what was looked for.
@@ -189,10 +183,7 @@ func instead(found markdown.Note, missing *edit.NotFound) string {
 	case len(found.Headings) == 0:
 		return " The note has no headings."
 	}
-	var names []string
-	for _, h := range found.Headings[:min(len(found.Headings), maxListedHeadings)] {
-		names = append(names, fmt.Sprintf("%q (line %d)", command.Verbatim(Excerpt(h.Text)), h.Line))
-	}
+	names := command.Map(found.Headings[:min(len(found.Headings), maxListedHeadings)], func(h markdown.Heading) string { return fmt.Sprintf("%q (line %d)", command.Verbatim(Excerpt(h.Text)), h.Line) })
 	return " The note has " + command.AndMore(strings.Join(names, ", "), len(found.Headings)-maxListedHeadings) + "."
 }
 
@@ -202,10 +193,7 @@ const maxListedHeadings = 30
 
 // onLines writes lines out: "line 4", "lines 4, 9", "lines 4, 9 and 3 more".
 func onLines(all []edit.Candidate, count int) string {
-	var lines []string
-	for _, c := range all {
-		lines = append(lines, strconv.Itoa(c.Line))
-	}
+	lines := command.Map(all, func(c edit.Candidate) string { return strconv.Itoa(c.Line) })
 	text := "lines " + strings.Join(lines, ", ")
 	if len(lines) == 1 {
 		text = "line " + lines[0]
@@ -562,10 +550,7 @@ func outlineOf(headings []markdown.Heading, p command.Values) string {
 			Heading string `json:"heading"`
 			Line    int    `json:"line"`
 		}
-		table := make([]row, len(headings))
-		for i, h := range headings {
-			table[i] = row{h.Level, h.Text, h.Line}
-		}
+		table := command.Map(headings, func(h markdown.Heading) row { return row{h.Level, h.Text, h.Line} })
 		return indented(table)
 	case p["format"] != "md":
 		// A heading is below the last one before it with a lower level; levels that are left out take no

@@ -106,10 +106,7 @@ func PropertyNames(v *command.Vault) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	var names []string
-	for _, use := range allProperties.Of(&v.Host.Memo, files) {
-		names = append(names, use.Name)
-	}
+	names := command.Map(allProperties.Of(&v.Host.Memo, files), func(use propertyUse) string { return use.Name })
 	return names, nil
 }
 
@@ -237,10 +234,7 @@ func readProperty(v *command.Vault, p command.Values) (command.Reply, error) {
 	}
 	text := property.Value.String()
 	if property.Value.Kind() == frontmatter.List {
-		var items []string
-		for _, item := range property.Value.List() {
-			items = append(items, item.String())
-		}
+		items := command.Map(property.Value.List(), func(item frontmatter.Value) string { return item.String() })
 		text = strings.Join(items, "\n")
 	}
 	if text == "" {
@@ -254,10 +248,7 @@ func noProperty(wanted string, found frontmatter.Properties) error {
 	if len(found) == 0 {
 		return command.NotFoundNearest.Advise("property:set sets one").Failure("Property %q not found. The note has no properties.", command.Verbatim(wanted))
 	}
-	var names []string
-	for _, property := range found {
-		names = append(names, property.Key)
-	}
+	names := command.Map(found, func(property frontmatter.Property) string { return property.Key })
 	return command.NotFoundNearest.DidYouMean(lookup.NearestNames(wanted, names), "Property %q not found. The note has %s.", command.Verbatim(wanted), command.List(names, maxListedNames))
 }
 

@@ -97,10 +97,7 @@ type headingRename struct {
 }
 
 func renamingIn(x *index.Index, note disk.Path, text []byte, place int, to string) *relink.Heading {
-	paths := make([]string, len(x.Files))
-	for i, f := range x.Files {
-		paths[i] = f.Path.String()
-	}
+	paths := command.Map(x.Files, func(f *index.File) string { return f.Path.String() })
 	found := markdown.Scan(text)
 	names := func(subpath string) (parts []int) {
 		for part, heading := range edit.LinkedHeadings(found, subpath) {

@@ -99,10 +99,7 @@ func TagNames(v *command.Vault) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	names := make([]string, len(all.uses))
-	for i, use := range all.uses {
-		names[i] = use.name
-	}
+	names := command.Map(all.uses, func(use tagUse) string { return use.name })
 	return names, nil
 }
 

@@ -291,10 +291,7 @@ func taskPlace(v *command.Vault, p command.Values) (t command.Target, line int, 
 			at, err := v.PathOf(found[0].file)
 			return command.Target{Path: at, Typed: found[0].file}, int(found[0].at), err
 		}
-		var rows []string
-		for _, i := range found[:min(len(found), maxCandidates)] {
-			rows = append(rows, fmt.Sprintf("%s:%d %q", i.file, i.at, command.Verbatim(Excerpt(i.text))))
-		}
+		rows := command.Map(found[:min(len(found), maxCandidates)], func(i *taskItem) string { return fmt.Sprintf("%s:%d %q", i.file, i.at, command.Verbatim(Excerpt(i.text))) })
 		kind := command.Kind{Code: command.Ambiguous.Code, Hint: "name the task with ref=, or give more of its words"}
 		return t, 0, kind.Failure("Text %q is in %d tasks: %s.", command.Verbatim(Excerpt(p["text"])), len(found), strings.Join(rows, ", "))
 	case p.Has("ref"):
@@ -437,10 +434,7 @@ func detailedItems(files []*index.File) []taskItem {
 }
 
 func itemsOfTasks(tasks []markdown.Task) []taskItem {
-	items := make([]taskItem, len(tasks))
-	for i, t := range tasks {
-		items[i] = taskItem{mark: t.Mark, at: int32(t.Line), text: t.Text}
-	}
+	items := command.Map(tasks, func(t markdown.Task) taskItem { return taskItem{mark: t.Mark, at: int32(t.Line), text: t.Text} })
 	return items
 }
 
