@@ -399,3 +399,42 @@ func must(t interface {
 		t.Fatal(err)
 	}
 }
+
+// Edit replaces the note at p by what change makes of it, and returns its bytes before and
+// after. It has the errors of Read, and ErrChanged. change must not modify its argument.
+func (f *Folder) Edit(p Path, change func([]byte) []byte) (before, after []byte, err error) {
+	dir, leave, err := f.lockedParent(p)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer leave()
+	file, err := f.in(dir).open(p.base())
+	if err != nil {
+		return nil, nil, err
+	}
+	before, err = readAll(file, MaxNote)
+	file.Close()
+	if err == nil && f.judge.judges(p) && f.judge.closes(before) {
+		err = missing(p)
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := mayReplace(p, file.Info); err != nil {
+		return nil, nil, err
+	}
+	after = change(before)
+	if err := checkSize(p, after); err != nil {
+		return nil, nil, err
+	}
+	return before, after, f.replace(dir, p, before, after, file.Info.Mode().Perm())
+}
+
+// Size returns the size of a file in bytes; 0 if it is gone by now.
+func (e Entry) Size() int64 {
+	stamp, err := e.Stamp()
+	if err != nil {
+		return 0
+	}
+	return stamp.Size
+}

@@ -68,10 +68,6 @@ var byPath = []struct {
 	{"WalkParallel", func(f *Folder, hidden, _ Path) error { return f.WalkParallel(hidden, func(Entry) {}) }},
 	{"WalkUnread", func(f *Folder, hidden, _ Path) error { return f.WalkUnread(hidden, func(Entry) {}) }},
 	{"WalkFolders", func(f *Folder, hidden, _ Path) error { return f.WalkFolders(hidden, func(Path) {}) }},
-	{"Edit", func(f *Folder, hidden, _ Path) error {
-		_, _, err := f.Edit(hidden, func([]byte) []byte { return []byte("edited") })
-		return err
-	}},
 	{"Make", func(f *Folder, hidden, _ Path) error { return f.Make(hidden, []byte("made")) }},
 	{"Swap", func(f *Folder, hidden, _ Path) error { return f.Swap(hidden, []byte("text"), []byte("swapped")) }},
 	{"Series", func(f *Folder, hidden, _ Path) error {

@@ -19,15 +19,6 @@ type Entry struct {
 	in    *Folder
 }
 
-// Size returns the size of a file in bytes; 0 if it is gone by now.
-func (e Entry) Size() int64 {
-	stamp, err := e.Stamp()
-	if err != nil {
-		return 0
-	}
-	return stamp.Size
-}
-
 // Info returns what is known about a file, with the errors of [Folder.Open].
 func (e Entry) Info() (fs.FileInfo, error) { return e.at.info(e.Path.base()) }
 
@@ -57,16 +48,7 @@ func (e Entry) ReadInto(buf []byte) ([]byte, system.Stamp, error) {
 // meanwhile counts as empty. If under is no folder, the error is fs.ErrNotExist or a
 // [Refusal].
 func (f *Folder) Walk(under Path, visit func(Entry)) error {
-	w, err := f.walker(under, visit)
-	if err != nil {
-		return err
-	}
-	at, err := f.place(under.segments())
-	if err == nil {
-		defer at.close()
-		err = w.walk(at, under)
-	}
-	return w.end(under, err)
+	return f.walkWith(1, under, false, false, visit)
 }
 
 // walker is one walk: its view and its visitor.
@@ -136,42 +118,6 @@ func (w walker) lists(at place, file Path) bool {
 	return w.unread || w.in.judge.refuse(at, file) == nil
 }
 
-func (w walker) walk(at place, path Path) error {
-	names, err := at.list()
-	if err != nil {
-		return err
-	}
-	for _, found := range names {
-		child, ok := path.child(found.name)
-		if !ok {
-			continue
-		}
-		visited, entered := w.found(child, found.folder)
-		if visited && (found.folder || w.lists(at, child)) {
-			w.visit(Entry{Path: child, IsDir: found.folder, at: at, in: w.in})
-		}
-		if entered {
-			if err := w.walkInto(at, child); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
-// walkInto closes the folder even if a visit panics.
-func (w walker) walkInto(at place, path Path) error {
-	sub, err := at.step(path.base())
-	if err == nil {
-		defer sub.close()
-		err = w.walk(sub, path)
-	}
-	if IsMissing(err) || errors.Is(err, fs.ErrPermission) {
-		return nil
-	}
-	return err
-}
-
 // batch is how many files of a folder are one job: enough to make taking it cheap, few
 // enough that one large folder keeps all processors busy.
 const batch = 64
@@ -180,27 +126,28 @@ const batch = 64
 // may be visited after its content, and visit has to guard what it shares. It returns when
 // the last visit has.
 func (f *Folder) WalkParallel(under Path, visit func(Entry)) error {
-	return f.walkParallel(under, false, false, visit)
+	return f.walkWith(processors.Count(), under, false, false, visit)
 }
 
 // WalkUnread is WalkParallel that visits also the notes that their texts close. The visit has to
 // read each note before it uses its name, and to leave out one whose read ends with
 // fs.ErrNotExist.
 func (f *Folder) WalkUnread(under Path, visit func(Entry)) error {
-	return f.walkParallel(under, false, true, visit)
+	return f.walkWith(processors.Count(), under, false, true, visit)
 }
 
 // WalkFolders is WalkParallel that visits the folders alone. It costs less, because
 // nothing is done for each file.
 func (f *Folder) WalkFolders(under Path, visit func(Path)) error {
-	return f.walkParallel(under, true, false, func(e Entry) {
+	return f.walkWith(processors.Count(), under, true, false, func(e Entry) {
 		if e.IsDir {
 			visit(e.Path)
 		}
 	})
 }
 
-func (f *Folder) walkParallel(under Path, foldersOnly, unread bool, visit func(Entry)) error {
+// walkWith walks with up to so many workers. With one, a folder is visited before its content.
+func (f *Folder) walkWith(most int, under Path, foldersOnly, unread bool, visit func(Entry)) error {
 	walk, err := f.walker(under, visit)
 	if err != nil {
 		return err
@@ -208,7 +155,7 @@ func (f *Folder) walkParallel(under Path, foldersOnly, unread bool, visit func(E
 	walk.unread = unread
 	// Files count where they alone show that the first folder exists.
 	skipsFiles := foldersOnly && walk.seen == nil
-	w := &parallelWalk{walker: walk, skipsFiles: skipsFiles, counts: f.found, workers: 1, most: processors.Count()}
+	w := &parallelWalk{walker: walk, skipsFiles: skipsFiles, counts: f.found, workers: 1, most: most}
 	w.more.L = &w.mu
 	at, err := f.place(under.segments())
 	if err == nil {

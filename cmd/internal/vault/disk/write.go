@@ -26,36 +26,6 @@ const (
 	private = 0o600 // until the old note's mode is set
 )
 
-// Edit replaces the note at p by what change makes of it, and returns its bytes before and
-// after. It has the errors of Read, and ErrChanged. change must not modify its argument.
-func (f *Folder) Edit(p Path, change func([]byte) []byte) (before, after []byte, err error) {
-	dir, leave, err := f.lockedParent(p)
-	if err != nil {
-		return nil, nil, err
-	}
-	defer leave()
-	file, err := f.in(dir).open(p.base())
-	if err != nil {
-		return nil, nil, err
-	}
-	before, err = readAll(file, MaxNote)
-	file.Close()
-	if err == nil && f.judge.judges(p) && f.judge.closes(before) {
-		err = missing(p)
-	}
-	if err != nil {
-		return nil, nil, err
-	}
-	if err := mayReplace(p, file.Info); err != nil {
-		return nil, nil, err
-	}
-	after = change(before)
-	if err := checkSize(p, after); err != nil {
-		return nil, nil, err
-	}
-	return before, after, f.replace(dir, p, before, after, file.Info.Mode().Perm())
-}
-
 // Swap replaces the content of the file at p, which has to be before, by text. The error
 // is ErrChanged if it is not, otherwise one of those of Read.
 func (f *Folder) Swap(p Path, before, text []byte) error {

@@ -334,9 +334,6 @@ func (p Properties) YAML() string {
 	return w.out.String()
 }
 
-// YAML returns one property as lines of YAML.
-func (p Property) YAML() string { return Properties{p}.YAML() }
-
 type yamlWriter struct{ out strings.Builder }
 
 // fields writes a map whose lines begin with indent; that of the first line is written

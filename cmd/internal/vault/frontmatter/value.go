@@ -292,9 +292,6 @@ func (p Properties) JSON() string {
 	return string(Value{kind: Map, more: p}.appendJSON(nil, "\n", true))
 }
 
-// JSON returns v as it is in the JSON of its properties.
-func (v Value) JSON() string { return string(v.appendJSON(nil, "\n", true)) }
-
 // appendJSON appends v, each part on lines of its own if indented is set; indent is the
 // line break and the indent of the line on which v begins.
 func (v Value) appendJSON(out []byte, indent string, indented bool) []byte {

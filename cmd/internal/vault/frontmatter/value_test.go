@@ -239,3 +239,9 @@ func TestPartsMakeTheValue(t *testing.T) {
 		}
 	}
 }
+
+// YAML returns one property as lines of YAML.
+func (p Property) YAML() string { return Properties{p}.YAML() }
+
+// JSON returns v as it is in the JSON of its properties.
+func (v Value) JSON() string { return string(v.appendJSON(nil, "\n", true)) }

@@ -10,6 +10,7 @@ package moment
 import (
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 	"unicode/utf8"
 )
@@ -219,152 +220,111 @@ func longFormat(token string) (string, bool) {
 
 // render returns the text of one token, and whether it is a token at all.
 func render(t time.Time, token string) (string, bool) {
-	switch token[0] {
-	case 'Y', 'y', 'N':
-		return renderYear(t, token)
-	case 'g', 'G', 'w', 'W':
-		return renderWeek(t, token)
-	case 'Q', 'M', 'D', 'd', 'e', 'E':
-		return renderDay(t, token)
-	case 'z', 'Z', 'x', 'X':
-		return renderZone(t, token)
-	}
-	return renderClock(t, token)
-}
-
-func renderYear(t time.Time, token string) (string, bool) {
-	year := t.Year()
-	switch token {
-	case "Y":
-		if year > 9999 {
-			return "+" + strconv.Itoa(year), true
-		}
-		return pad(year, 4), true
-	case "YY":
-		return pad(year%100, 2), true
-	case "YYYY", "YYYYY":
-		return pad(year, len(token)), true
-	case "YYYYYY":
-		if year >= 0 {
-			return "+" + pad(year, 6), true
-		}
-		return pad(year, 6), true
-	case "y", "yy", "yyy", "yyyy":
-		return pad(eraYear(year), len(token)), true
-	case "yo":
-		return ordinal(eraYear(year)), true
-	case "N", "NN", "NNN", "NNNNN":
-		return era(year, "AD", "BC"), true
-	case "NNNN":
-		return era(year, "Anno Domini", "Before Christ"), true
-	}
-	return "", false
-}
-
-// eraYear counts the year within its era: the year 0 is 1 BC.
-func eraYear(year int) int {
-	if year < 1 {
-		return 1 - year
-	}
-	return year
-}
-
-func era(year int, after, before string) string {
-	if year < 1 {
-		return before
-	}
-	return after
-}
-
-func renderWeek(t time.Time, token string) (string, bool) {
-	saturday := t.AddDate(0, 0, int(time.Saturday-t.Weekday()))
-	year, week := saturday.Year(), (saturday.YearDay()-1)/7+1
-	if token[0] == 'G' || token[0] == 'W' {
-		year, week = t.ISOWeek()
-	}
-	switch token {
-	case "gg", "GG":
-		return pad(year%100, 2), true
-	case "gggg", "GGGG", "ggggg", "GGGGG":
-		return pad(year, len(token)), true
-	case "w", "W", "ww", "WW":
-		return pad(week, len(token)), true
-	case "wo", "Wo":
-		return ordinal(week), true
-	}
-	return "", false
-}
-
-func renderDay(t time.Time, token string) (string, bool) {
-	quarter, weekday := (int(t.Month())-1)/3+1, int(t.Weekday())
-	switch token {
-	case "Q":
-		return strconv.Itoa(quarter), true
-	case "Qo":
-		return ordinal(quarter), true
-	case "M", "MM":
-		return pad(int(t.Month()), len(token)), true
-	case "Mo":
-		return ordinal(int(t.Month())), true
-	case "MMM":
-		return t.Month().String()[:3], true
-	case "MMMM":
-		return t.Month().String(), true
-	case "D", "DD":
-		return pad(t.Day(), len(token)), true
-	case "Do":
-		return ordinal(t.Day()), true
-	case "DDD":
-		return strconv.Itoa(t.YearDay()), true
-	case "DDDo":
-		return ordinal(t.YearDay()), true
-	case "DDDD":
-		return pad(t.YearDay(), 3), true
-	case "d", "e":
-		return strconv.Itoa(weekday), true
-	case "do":
-		return ordinal(weekday), true
-	case "dd", "ddd":
-		return t.Weekday().String()[:len(token)], true
-	case "dddd":
-		return t.Weekday().String(), true
-	case "E":
-		return strconv.Itoa((weekday+6)%7 + 1), true
-	}
-	return "", false
-}
-
-func renderClock(t time.Time, token string) (string, bool) {
-	hour, twelve := t.Hour(), (t.Hour()+11)%12+1
-	switch token {
-	case "A":
-		return strings.ToUpper(halfDay(hour)), true
-	case "a":
-		return halfDay(hour), true
-	case "H", "HH":
-		return pad(hour, len(token)), true
-	case "h", "hh":
-		return pad(twelve, len(token)), true
-	case "k", "kk": // midnight is 24
-		return pad((hour+23)%24+1, len(token)), true
-	case "m", "mm":
-		return pad(t.Minute(), len(token)), true
-	case "s", "ss":
-		return pad(t.Second(), len(token)), true
-	case "Hmm":
-		return strconv.Itoa(hour) + pad(t.Minute(), 2), true
-	case "hmm":
-		return strconv.Itoa(twelve) + pad(t.Minute(), 2), true
-	case "Hmmss":
-		return strconv.Itoa(hour) + pad(t.Minute(), 2) + pad(t.Second(), 2), true
-	case "hmmss":
-		return strconv.Itoa(twelve) + pad(t.Minute(), 2) + pad(t.Second(), 2), true
-	}
 	if token[0] == 'S' {
 		millis := pad(t.Nanosecond()/int(time.Millisecond), 3) // the library knows no smaller unit
 		return (millis + "000000")[:len(token)], true
 	}
-	return "", false
+	of := tokens()[token]
+	if of == nil {
+		return "", false
+	}
+	return of(t), true
+}
+
+// tokens are the tokens that are known.
+var tokens = sync.OnceValue(func() map[string]func(time.Time) string {
+	all := map[string]func(time.Time) string{
+		"Y": func(t time.Time) string {
+			if t.Year() > 9999 {
+				return "+" + strconv.Itoa(t.Year())
+			}
+			return pad(t.Year(), 4)
+		},
+		"YY": func(t time.Time) string { return pad(t.Year()%100, 2) },
+		"YYYYYY": func(t time.Time) string {
+			if t.Year() >= 0 {
+				return "+" + pad(t.Year(), 6)
+			}
+			return pad(t.Year(), 6)
+		},
+		"N": era("AD", "BC"), "NN": era("AD", "BC"), "NNN": era("AD", "BC"), "NNNNN": era("AD", "BC"), "NNNN": era("Anno Domini", "Before Christ"),
+		"gg":    func(t time.Time) string { return pad(weekEnd(t).Year()%100, 2) },
+		"GG":    func(t time.Time) string { return pad(isoYear(t)%100, 2) },
+		"MMM":   func(t time.Time) string { return t.Month().String()[:3] },
+		"MMMM":  func(t time.Time) string { return t.Month().String() },
+		"DDD":   func(t time.Time) string { return strconv.Itoa(t.YearDay()) },
+		"DDDo":  func(t time.Time) string { return ordinal(t.YearDay()) },
+		"DDDD":  func(t time.Time) string { return pad(t.YearDay(), 3) },
+		"dd":    func(t time.Time) string { return t.Weekday().String()[:2] },
+		"ddd":   func(t time.Time) string { return t.Weekday().String()[:3] },
+		"dddd":  func(t time.Time) string { return t.Weekday().String() },
+		"A":     func(t time.Time) string { return strings.ToUpper(halfDay(t.Hour())) },
+		"a":     func(t time.Time) string { return halfDay(t.Hour()) },
+		"X":     func(t time.Time) string { return strconv.FormatInt(t.Unix(), 10) },
+		"x":     func(t time.Time) string { return strconv.FormatInt(t.UnixMilli(), 10) },
+		"Z":     func(t time.Time) string { return offset(t, ":") },
+		"ZZ":    func(t time.Time) string { return offset(t, "") },
+		"z":     func(time.Time) string { return "" }, // the library has no zone names for local times
+		"zz":    func(time.Time) string { return "" },
+		"Hmm":   func(t time.Time) string { return strconv.Itoa(t.Hour()) + t.Format("04") },
+		"hmm":   func(t time.Time) string { return t.Format("304") },
+		"Hmmss": func(t time.Time) string { return strconv.Itoa(t.Hour()) + t.Format("0405") },
+		"hmmss": func(t time.Time) string { return t.Format("30405") },
+	}
+	// A number has as many digits at least as its token has letters, or is an ordinal.
+	for names, of := range map[string]func(time.Time) int{
+		"YYYY YYYYY": time.Time.Year, "y yy yyy yyyy yo": eraYear,
+		"gggg ggggg": func(t time.Time) int { return weekEnd(t).Year() },
+		"w ww wo":    func(t time.Time) int { return (weekEnd(t).YearDay()-1)/7 + 1 },
+		"GGGG GGGGG": isoYear,
+		"W WW Wo": func(t time.Time) int {
+			_, week := t.ISOWeek()
+			return week
+		},
+		"Q Qo":    func(t time.Time) int { return (int(t.Month())-1)/3 + 1 },
+		"M MM Mo": func(t time.Time) int { return int(t.Month()) },
+		"D DD Do": time.Time.Day,
+		"d do e":  func(t time.Time) int { return int(t.Weekday()) },
+		"E":       func(t time.Time) int { return (int(t.Weekday())+6)%7 + 1 },
+		"H HH":    time.Time.Hour, "m mm": time.Time.Minute, "s ss": time.Time.Second,
+		"h hh": func(t time.Time) int { return (t.Hour()+11)%12 + 1 },
+		"k kk": func(t time.Time) int { return (t.Hour()+23)%24 + 1 }, // midnight is 24
+	} {
+		for _, name := range strings.Fields(names) {
+			all[name] = func(t time.Time) string {
+				if strings.HasSuffix(name, "o") {
+					return ordinal(of(t))
+				}
+				return pad(of(t), len(name))
+			}
+		}
+	}
+	return all
+})
+
+// eraYear counts the year within its era: the year 0 is 1 BC.
+func eraYear(t time.Time) int {
+	if t.Year() < 1 {
+		return 1 - t.Year()
+	}
+	return t.Year()
+}
+
+func era(after, before string) func(time.Time) string {
+	return func(t time.Time) string {
+		if t.Year() < 1 {
+			return before
+		}
+		return after
+	}
+}
+
+// weekEnd is the last day of a week that begins on Sunday.
+func weekEnd(t time.Time) time.Time { return t.AddDate(0, 0, int(time.Saturday-t.Weekday())) }
+
+func isoYear(t time.Time) int {
+	year, _ := t.ISOWeek()
+	return year
 }
 
 func halfDay(hour int) string {
@@ -372,22 +332,6 @@ func halfDay(hour int) string {
 		return "am"
 	}
 	return "pm"
-}
-
-func renderZone(t time.Time, token string) (string, bool) {
-	switch token {
-	case "X":
-		return strconv.FormatInt(t.Unix(), 10), true
-	case "x":
-		return strconv.FormatInt(t.UnixMilli(), 10), true
-	case "Z":
-		return offset(t, ":"), true
-	case "ZZ":
-		return offset(t, ""), true
-	case "z", "zz": // the library has no zone names for local times
-		return "", true
-	}
-	return "", false
 }
 
 func offset(t time.Time, separator string) string {

@@ -172,9 +172,6 @@ func (l Line) Get(field Field) string {
 // Level returns the priority of the task, [Normal] where it says none.
 func (l Line) Level() string { return cmp.Or(l.Get(Priority), Normal) }
 
-// HasFields reports whether the task has any field.
-func (l Line) HasFields() bool { return len(l.places) > 0 }
-
 // Description returns the text without the fields and the id of the block.
 func (l Line) Description() string { return string(l.AppendDescription(nil)) }
 

@@ -30,9 +30,6 @@ func (g *Graph) In(place int) []Edge { return g.in.at(place) }
 // without heading or block, each once and sorted.
 func (g *Graph) Unresolved(place int) []Missing { return g.missing.at(place) }
 
-// Len returns how many files there are.
-func (g *Graph) Len() int { return g.out.len() }
-
 // Edge is all links from one file to another.
 type Edge struct{ Place, Count int32 }
 
