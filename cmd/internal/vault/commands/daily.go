@@ -514,23 +514,16 @@ func (b blanks) dayOf(name string) (at time.Time, ok bool) {
 	if err != nil || n < -maxDays || n > maxDays {
 		return time.Time{}, false
 	}
-	switch distance[len(distance)-1] {
-	case 'y':
-		return now.AddDate(n, 0, 0), true
-	case 'q', 'Q':
-		return now.AddDate(0, 3*n, 0), true
-	case 'M':
-		return now.AddDate(0, n, 0), true
-	case 'w':
-		return now.AddDate(0, 0, 7*n), true
-	case 'd':
-		return now.AddDate(0, 0, n), true
-	case 'h':
-		return now.Add(time.Duration(n) * time.Hour), true
-	case 'm':
-		return now.Add(time.Duration(n) * time.Minute), true
+	unit, known := map[byte]struct {
+		months, days int
+		clock        time.Duration
+	}{
+		'y': {months: 12}, 'q': {months: 3}, 'Q': {months: 3}, 'M': {months: 1}, 'w': {days: 7}, 'd': {days: 1}, 'h': {clock: time.Hour}, 'm': {clock: time.Minute},
+	}[distance[len(distance)-1]]
+	if unit.clock > 0 {
+		return now.Add(time.Duration(n) * unit.clock), true
 	}
-	return time.Time{}, false
+	return now.AddDate(0, n*unit.months, n*unit.days), known
 }
 
 // The app's settings file for unique notes, and its default.

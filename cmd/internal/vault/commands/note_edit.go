@@ -2,6 +2,7 @@ package commands
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -117,7 +118,7 @@ func explainEditError(found markdown.Note, err error) error {
 	var refusal *edit.Refusal
 	switch {
 	case errors.As(err, &missing):
-		return kindOfMissing(missing.What).DidYouMean(likeMissing(found, missing),
+		return cmp.Or(kindOfMissing[missing.What], command.NotFound).DidYouMean(likeMissing(found, missing),
 			"%s %q not found.%s", capital(missing.What), command.Verbatim(Excerpt(missing.Wanted)), instead(found, missing))
 	case errors.As(err, &several) && several.What == "text":
 		return command.AmbiguousText.Failure("Text %q matches %d times: %s. Include more surrounding text.",
@@ -134,20 +135,10 @@ func explainEditError(found markdown.Note, err error) error {
 	return err
 }
 
-// kindOfMissing is the kind of failure where a part of a note was not found: the
-// message lists headings and blocks.
-func kindOfMissing(what string) command.Kind {
-	switch what {
-	case "heading":
-		return command.NotFoundHeading
-	case "block":
-		return command.NotFoundNearest
-	case "line":
-		return command.NotFoundLine
-	case "text":
-		return command.NotFoundText
-	}
-	return command.NotFound
+// kindOfMissing are the kinds of failure where a part of a note was not found: the message lists
+// headings and blocks.
+var kindOfMissing = map[string]command.Kind{
+	"heading": command.NotFoundHeading, "block": command.NotFoundNearest, "line": command.NotFoundLine, "text": command.NotFoundText,
 }
 
 // likeMissing returns the names in a note that may have been meant.
@@ -183,7 +174,9 @@ func instead(found markdown.Note, missing *edit.NotFound) string {
 	case len(found.Headings) == 0:
 		return " The note has no headings."
 	}
-	names := command.Map(found.Headings[:min(len(found.Headings), maxListedHeadings)], func(h markdown.Heading) string { return fmt.Sprintf("%q (line %d)", command.Verbatim(Excerpt(h.Text)), h.Line) })
+	names := command.Map(found.Headings[:min(len(found.Headings), maxListedHeadings)], func(h markdown.Heading) string {
+		return fmt.Sprintf("%q (line %d)", command.Verbatim(Excerpt(h.Text)), h.Line)
+	})
 	return " The note has " + command.AndMore(strings.Join(names, ", "), len(found.Headings)-maxListedHeadings) + "."
 }
 

@@ -156,7 +156,7 @@ func expandLong(format string) string {
 	var out strings.Builder
 	for rest := format; rest != ""; {
 		size := longPiece(rest)
-		if long, ok := longFormat(rest[:size]); ok {
+		if long, ok := longFormats[rest[:size]]; ok {
 			out.WriteString(long)
 		} else {
 			out.WriteString(rest[:size])
@@ -191,31 +191,11 @@ func longSize(s string) int {
 	return 1
 }
 
-// longFormat returns the English format of a long token.
-func longFormat(token string) (string, bool) {
-	switch token {
-	case "LT":
-		return "h:mm A", true
-	case "LTS":
-		return "h:mm:ss A", true
-	case "L":
-		return "MM/DD/YYYY", true
-	case "LL":
-		return "MMMM D, YYYY", true
-	case "LLL":
-		return "MMMM D, YYYY h:mm A", true
-	case "LLLL":
-		return "dddd, MMMM D, YYYY h:mm A", true
-	case "l":
-		return "M/D/YYYY", true
-	case "ll":
-		return "MMM D, YYYY", true
-	case "lll":
-		return "MMM D, YYYY h:mm A", true
-	case "llll":
-		return "ddd, MMM D, YYYY h:mm A", true
-	}
-	return "", false
+// longFormats are the English formats of long tokens.
+var longFormats = map[string]string{
+	"LT": "h:mm A", "LTS": "h:mm:ss A",
+	"L": "MM/DD/YYYY", "LL": "MMMM D, YYYY", "LLL": "MMMM D, YYYY h:mm A", "LLLL": "dddd, MMMM D, YYYY h:mm A",
+	"l": "M/D/YYYY", "ll": "MMM D, YYYY", "lll": "MMM D, YYYY h:mm A", "llll": "ddd, MMM D, YYYY h:mm A",
 }
 
 // render returns the text of one token, and whether it is a token at all.
