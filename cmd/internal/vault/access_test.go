@@ -11,7 +11,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -24,6 +23,7 @@ import (
 	"vaultwicket/cmd/internal/vault/resident"
 	"vaultwicket/gateway/state/journal"
 	"vaultwicket/policy/access"
+	"vaultwicket/tests/long"
 	_ "vaultwicket/tests/sameseed"
 )
 
@@ -568,33 +568,13 @@ func isByChance(args []string) bool {
 	return strings.HasPrefix(args[0], "random") && !slices.ContainsFunc(args, func(a string) bool { return strings.HasPrefix(a, "seed=") })
 }
 
-// casesVariable raises the number of vaults that are tried, which -rapid.checks
-// has to allow:
-//
-//	HIDDEN_CASES=300 go test -run DoNotDependOnWhatIsHidden -rapid.checks=300
-const casesVariable = "HIDDEN_CASES"
-
-// forEachCase runs try on some vaults.
+// forEachCase runs try on some vaults; LONG_TESTS=1 and -rapid.checks=300 on as many.
 func forEachCase(t *testing.T, few int, try func(*rapid.T)) {
 	t.Helper()
 	if testing.Short() {
 		t.Skip("takes seconds")
 	}
-	cases, err := strconv.Atoi(os.Getenv(casesVariable))
-	if err != nil {
-		cases = few
-	}
-	left, failed := cases, false
-	rapid.Check(t, func(t *rapid.T) {
-		if left--; left >= 0 || failed { // one that failed is tried again
-			failed = true
-			try(t)
-			failed = t.Failed()
-		}
-	})
-	if left > 0 {
-		t.Logf("only %d of %d cases: give -rapid.checks too", cases-left, cases)
-	}
+	rapid.Check(t, long.Cases(few, try))
 }
 
 func fixedIDs(n int) (ids []string) {
@@ -610,7 +590,7 @@ func fixedIDs(n int) (ids []string) {
 func TestAnswersDoNotDependOnWhatIsHidden(t *testing.T) {
 	root := t.TempDir()
 	cases, asked := 0, 0
-	forEachCase(t, 10, func(t *rapid.T) {
+	forEachCase(t, 5, func(t *rapid.T) {
 		y := someYard.Draw(t, "yard")
 		s := newSite(t, root, y)
 		cellars := someCellar(y)
@@ -683,7 +663,7 @@ func shown(args []string) []string {
 func TestWritesDoNotDependOnWhatIsHidden(t *testing.T) {
 	root := t.TempDir()
 	cases, asked := 0, 0
-	forEachCase(t, 6, func(t *rapid.T) {
+	forEachCase(t, 4, func(t *rapid.T) {
 		y := someYard.Draw(t, "yard")
 		s := newSite(t, root, y)
 		cellars := someCellar(y)

@@ -18,6 +18,7 @@ import (
 	"vaultwicket/cmd/internal/vault/command"
 	"vaultwicket/cmd/internal/vault/resident"
 	"vaultwicket/policy/access"
+	"vaultwicket/tests/long"
 )
 
 // privateRules are the rules of the default settings.
@@ -219,7 +220,7 @@ var hashes = regexp.MustCompile(`"(before|after|digest)":"[0-9a-f]+"`)
 // them: alone and in a worker that lives on while notes become private in the one and are removed
 // from the other, become open again, or have another private text.
 func TestPrivateNotesDoNotExist(t *testing.T) {
-	rounds, each, seeds := 4, 4, uint64(6)
+	rounds, each, seeds := 4, 4, uint64(long.Count(3, 6))
 	if testing.Short() {
 		rounds, each, seeds = 2, 1, 2
 	}
