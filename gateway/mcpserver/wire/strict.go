@@ -141,7 +141,7 @@ func Lint(document []byte, exact map[int][]string) (Fields, error) {
 
 // lint checks a document.
 func lint(document []byte, exact map[int][]string) *linter {
-	l := &linter{rest: document, exact: exact}
+	l := &linter{rest: document, exact: exact, open: make(Fields, 0, fewFields)}
 	l.err = l.value(1)
 	return l
 }

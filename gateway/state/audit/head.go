@@ -8,8 +8,11 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"errors"
+	"hash"
 	"io"
 	"io/fs"
+	"strconv"
+	"sync"
 
 	"vaultwicket/gateway/state/private"
 )
@@ -33,30 +36,43 @@ const headSize = 512
 
 func newHead(key string) head { return head{number: 1, first: 1, key: key} }
 
-// headRecord is a head as it is written, but for the checksum at the end.
+// headRecord is how a head is read. It is written by encode.
 type headRecord struct {
-	Version   uint64 `json:"version"`
-	File      uint64 `json:"file"`
-	Size      int64  `json:"size"`
-	Last      int64  `json:"last"`
-	Seq       uint64 `json:"seq"`
-	Hash      string `json:"hash"`
-	Synced    uint64 `json:"synced"`
-	First     uint64 `json:"first"`
-	FirstSeq  uint64 `json:"firstSeq"`
-	FirstPrev string `json:"firstPrev"`
-	Broken    uint64 `json:"broken"`
-	Key       string `json:"key"`
+	Version, File uint64
+	Size, Last    int64
+	Seq           uint64
+	Hash          string
+	Synced, First uint64
+	FirstSeq      uint64
+	FirstPrev     string
+	Broken        uint64
+	Key           string
 }
 
 const headVersion = 1
 
+// encode writes what [headRecord] reads, for each line and so without an allocation.
 func (h head) encode() (out [headSize]byte) {
-	text, _ := json.Marshal(headRecord{headVersion, h.number, h.size, h.last, h.end.seq, h.end.prev(), h.synced, h.first, h.start.seq + 1, h.start.prev(), h.broken, h.key})
-	text = text[:len(text)-1]
-	sum := sha256.Sum256(text)
-	text = append(hex.AppendEncode(append(text, `,"sum":"`...), sum[:digestLength/2]), `"}`...)
-	for i := copy(out[:], text); i < headSize-1; i++ {
+	b := append(out[:0], `{"version":`...)
+	b = strconv.AppendUint(b, headVersion, 10)
+	number := func(name string, value uint64) {
+		b = append(append(append(b, `,"`...), name...), `":`...)
+		b = strconv.AppendUint(b, value, 10)
+	}
+	number("file", h.number)
+	number("size", uint64(h.size))
+	number("last", uint64(h.last))
+	number("seq", h.end.seq)
+	b = append(hex.AppendEncode(append(b, `,"hash":"`...), h.end.hash[:]), '"')
+	number("synced", h.synced)
+	number("first", h.first)
+	number("firstSeq", h.start.seq+1)
+	b = append(hex.AppendEncode(append(b, `,"firstPrev":"`...), h.start.hash[:]), '"')
+	number("broken", h.broken)
+	b = append(append(append(b, `,"key":"`...), h.key...), '"')
+	sum := sha256.Sum256(b)
+	b = append(hex.AppendEncode(append(b, `,"sum":"`...), sum[:digestLength/2]), `"}`...)
+	for i := len(b); i < headSize-1; i++ {
 		out[i] = ' '
 	}
 	out[headSize-1] = '\n'
@@ -107,7 +123,11 @@ const keyFile = "audit.key"
 
 // key is the key of digests: random, made once for each log, stored in hexadecimal with a
 // checksum.
-type key [sha256.Size]byte
+type key struct {
+	bytes [sha256.Size]byte
+	mu    sync.Mutex
+	sum   hash.Hash // the HMAC with the key, nil before the first digest
+}
 
 const keyFileSize = hashLength + 1 + digestLength + 1
 
@@ -148,7 +168,7 @@ func (l *Log) findKey() (*key, error) {
 	if errors.Is(err, fs.ErrNotExist) || errors.As(err, &damaged) {
 		if k = l.key.Load(); k == nil {
 			k = &key{}
-			_, _ = rand.Read(k[:]) // it never fails
+			_, _ = rand.Read(k.bytes[:]) // it never fails
 		}
 		err = l.replace(keyFile, k.text())
 	}
@@ -171,7 +191,7 @@ func (p folder) readKey() (*key, error) {
 	}
 	k := &key{}
 	if len(text) == keyFileSize {
-		_, err = hex.Decode(k[:], text[:hashLength])
+		_, err = hex.Decode(k.bytes[:], text[:hashLength])
 	}
 	if err != nil || string(text) != string(k.text()) {
 		return nil, &badKey{}
@@ -179,13 +199,19 @@ func (p folder) readKey() (*key, error) {
 	return k, nil
 }
 
-func (k *key) text() []byte { return []byte(hex.EncodeToString(k[:]) + " " + k.print() + "\n") }
+func (k *key) text() []byte { return []byte(hex.EncodeToString(k.bytes[:]) + " " + k.print() + "\n") }
 
 // print returns what tells keys apart and does not give them away.
 func (k *key) print() string { return k.digest("vaultwicket audit key") }
 
 func (k *key) digest(text string) string {
-	sum := hmac.New(sha256.New, k[:])
-	_, _ = io.WriteString(sum, text) // a hash takes everything
-	return hex.EncodeToString(sum.Sum(nil)[:digestLength/2])
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.sum == nil {
+		k.sum = hmac.New(sha256.New, k.bytes[:])
+	}
+	k.sum.Reset()
+	_, _ = io.WriteString(k.sum, text) // a hash takes everything
+	var of [sha256.Size]byte
+	return hex.EncodeToString(k.sum.Sum(of[:0])[:digestLength/2])
 }

@@ -18,6 +18,7 @@ type tail struct {
 	head         head
 	text, next   [headSize]byte // of the head, as it is in its file, and as it is written
 	fileInfo     fs.FileInfo
+	recordInfo   fs.FileInfo
 
 	size int64 // of the current file
 	last int64 // where the last line of the chain begins
@@ -131,7 +132,7 @@ func (l *Log) findHead(t *tail, there content, k *key) (why string, err error) {
 		}
 	}
 	t.text = t.head.encode()
-	t.record, err = l.sys.Open(l.folder.file(headFile), os.O_RDWR)
+	t.record, t.recordInfo, err = opened(l.sys.Open(l.folder.file(headFile), os.O_RDWR))
 	return why, unusable(l.folder.file(headFile), err)
 }
 
@@ -313,12 +314,11 @@ func (l *Log) isCurrent(t *tail) bool {
 	if err != nil || !t.isClean() || !os.SameFile(info, t.fileInfo) || private.CheckFile(l.current, info) != nil {
 		return false
 	}
-	record, err := t.record.Stat()
-	if err != nil || record.Size() != headSize || private.CheckFile(headFile, record) != nil {
+	record, err := os.Lstat(l.folder.file(headFile))
+	if err != nil || !os.SameFile(record, t.recordInfo) || record.Size() != headSize || private.CheckFile(headFile, record) != nil {
 		return false
 	}
-	named, err := os.Lstat(l.folder.file(headFile))
-	return err == nil && os.SameFile(record, named) && (info.Size() == t.size || t.follow(info.Size()))
+	return info.Size() == t.size || t.follow(info.Size())
 }
 
 // follow adopts what another process has written to the same file, if its head says the same.

@@ -24,7 +24,7 @@ func (l *Log) Write(line Line, durable bool) error { return l.WriteAll(durable, 
 //
 // Lines of several callers that wait for each other are written at once.
 func (l *Log) WriteAll(durable bool, lines ...Line) error {
-	w := &waiting{durable: durable}
+	w := &waiting{lines: make([]Line, 0, len(lines)), durable: durable}
 	for _, line := range lines {
 		line, err := line.prepared(l.now())
 		if err != nil {
@@ -222,8 +222,9 @@ func (l *Log) lock() (unlock func(), err error) {
 }
 
 func (p folder) lock() (unlock func(), err error) {
-	unlock, err = private.Lock(context.Background(), p.file(lockFile), patience)
-	return unlock, store.Locked(p.file(lockFile), err)
+	path := p.file(lockFile)
+	unlock, err = private.Lock(context.Background(), path, patience)
+	return unlock, store.Locked(path, err)
 }
 
 // lockToRead takes the same lock for readers. On a read-only file system there is no writer, and
