@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"fmt"
 	"math"
 	"regexp"
@@ -25,7 +24,6 @@ import (
 	"vaultwicket/cmd/internal/vault/knowledge/index"
 	"vaultwicket/cmd/internal/vault/markdown"
 	"vaultwicket/cmd/internal/vault/meaning"
-	"vaultwicket/cmd/internal/vault/query"
 	"vaultwicket/gateway/state/private"
 )
 
@@ -184,24 +182,31 @@ func findNotes(v *command.Vault, p command.Values) (command.Reply, error) {
 		return command.Reply{}, err
 	}
 	asJSON := p["format"] == command.FormatJSON
+	rows := []foundRow{}
+	if tokens > 0 {
+		rows = whole(found.Results, tokens*bytesOfToken, asJSON)
+	} else {
+		for _, r := range found.Results {
+			row := foundRow{Path: r.Path, Heading: r.Heading, Score: r.Score, Why: r.Why}
+			row.Snippet, row.Line = r.Snippet(around.lines, around.width)
+			rows = append(rows, row)
+		}
+	}
 	text := ""
-	switch {
-	case tokens > 0:
-		text = wholeSections(found.Results, tokens*bytesOfToken, asJSON)
-	case asJSON:
-		text = foundJSON(found.Results, around)
-	default:
-		text = foundText(found.Results, around)
+	if asJSON {
+		if text, err = quote.JSON(rows); err != nil {
+			return command.Reply{}, err
+		}
+	} else {
+		for _, row := range rows {
+			text += row.String()
+		}
+		text = strings.TrimRight(text, "\n")
 	}
 	if err := f.budget.Put(int64(len(text))); err != nil {
 		return command.Reply{}, err
 	}
-	said := command.Text(text)
-	said.Notice = spelled(found)
-	if len(found.Results) == 0 {
-		said.Notice = nothingFound(found)
-	}
-	return f.learned(said, "words", found.WithoutMeaning), nil
+	return f.learned(noted(command.Text(text), tried(found)), "words", found.WithoutMeaning), nil
 }
 
 // words has ask use the index of the words that this caller may see.
@@ -387,9 +392,13 @@ func (f *finding) wanted() (func(string) bool, error) {
 		})
 	}
 	if f.operators != "" {
-		matches, err := f.matches()
+		found, err := search(f.Vault, command.Values{"query": f.operators}, false)
 		if err != nil {
 			return nil, err
+		}
+		matches := map[string]bool{}
+		for _, h := range found.hits {
+			matches[h.path] = true
 		}
 		all = append(all, func(p string, _ *index.File) bool { return matches[p] })
 	}
@@ -448,35 +457,6 @@ func globOf(pattern string) (*regexp.Regexp, error) {
 	return regexp.MustCompile(out.String() + "$"), nil
 }
 
-// matches returns the notes that have what the operators of the query ask.
-func (f *finding) matches() (map[string]bool, error) {
-	q, err := query.Parse(f.operators, query.Options{Budget: f.budget})
-	if err != nil {
-		return nil, badQuery(err)
-	}
-	var mu sync.Mutex
-	passed := map[string]bool{}
-	scope := knowledge.Scope{Excluded: f.excluded, Texts: q.NeedsText(), Wanted: func(n *knowledge.Note) bool {
-		return f.Ctx.Err() == nil && q.Foresee(n, n.Filter) != query.Never
-	}}
-	err = f.Host.Knowledge.EachNote(f.View(), scope, func(n *knowledge.Note) {
-		if f.Ctx.Err() == nil && q.Match(n) {
-			mu.Lock()
-			defer mu.Unlock()
-			passed[n.File] = true
-		}
-	})
-	switch {
-	case err != nil:
-		return nil, err
-	case f.Ctx.Err() != nil:
-		return nil, f.Ctx.Err()
-	case q.Err() != nil:
-		return nil, badQuery(q.Err())
-	}
-	return passed, nil
-}
-
 // daily returns the path of the daily note of the day that the question names, "" if it names none.
 func (f *finding) daily() string {
 	for _, word := range strings.Fields(f.question) {
@@ -506,69 +486,39 @@ type foundRow struct {
 	Text    string   `json:"text,omitempty"`
 }
 
-func rowOf(r find.Result) foundRow {
-	return foundRow{Path: r.Path, Heading: r.Heading, Line: r.Line, Score: r.Score, Why: r.Why}
-}
-
-// marshal writes rows with < > & as they are.
-func marshal(rows []foundRow) string {
-	var out strings.Builder
-	to := json.NewEncoder(&out)
-	to.SetEscapeHTML(false)
-	_ = to.Encode(rows) // texts and numbers always can be
-	return strings.TrimSuffix(out.String(), "\n")
-}
-
-func foundJSON(results []find.Result, around surroundings) string {
-	rows := make([]foundRow, len(results))
-	for i, r := range results {
-		rows[i] = rowOf(r)
-		rows[i].Snippet, rows[i].Line = r.Snippet(around.lines, around.width)
+// String returns a line with the place, and below it the snippet or the text.
+func (r foundRow) String() string {
+	place := r.Path
+	if r.Line > 0 {
+		place += fmt.Sprintf(":%d", r.Line)
 	}
-	return marshal(rows)
-}
-
-// foundText has for each result a line with the place, and the snippet below it.
-func foundText(results []find.Result, around surroundings) string {
-	var out strings.Builder
-	for _, r := range results {
-		snippet, line := r.Snippet(around.lines, around.width)
-		out.WriteString(r.Path)
-		if line > 0 {
-			fmt.Fprintf(&out, ":%d", line)
-		}
-		if r.Heading != "" {
-			out.WriteString("\t# " + r.Heading)
-		}
-		fmt.Fprintf(&out, "\t%.2f", r.Score)
-		if len(r.Why) > 0 {
-			out.WriteString("\t" + strings.Join(r.Why, ", "))
-		}
-		out.WriteByte('\n')
-		for line := range strings.Lines(snippet) {
-			out.WriteString("  " + strings.TrimRight(line, "\r\n") + "\n")
-		}
+	if r.Text != "" {
+		return place + "\n" + r.Text + "\n\n"
 	}
-	return strings.TrimSuffix(out.String(), "\n")
+	if r.Heading != "" {
+		place += "\t# " + r.Heading
+	}
+	place += fmt.Sprintf("\t%.2f", r.Score)
+	if len(r.Why) > 0 {
+		place += "\t" + strings.Join(r.Why, ", ")
+	}
+	for line := range strings.Lines(r.Snippet) {
+		place += "\n  " + strings.TrimRight(line, "\r\n")
+	}
+	return place + "\n"
 }
 
-// wholeSections returns the best sections whole, as many as fit into a number of bytes; of the first one
-// at least the beginning.
-func wholeSections(results []find.Result, capacity int, asJSON bool) string {
+// whole returns the best sections whole, as many as fit into a number of bytes; of the first one at least the beginning.
+func whole(results []find.Result, capacity int, asJSON bool) []foundRow {
 	rows := []foundRow{}
-	var out strings.Builder
 	for _, r := range results {
-		row := rowOf(r)
-		row.Why, row.Text = nil, strings.TrimSpace(r.Section)
-		head := r.Path
-		if r.Line > 0 {
-			head += fmt.Sprintf(":%d", r.Line)
-		}
-		size := len(head) + len("\n\n\n")
+		row := foundRow{Path: r.Path, Heading: r.Heading, Line: r.Line, Score: r.Score, Text: "…"}
+		size := len(row.String())
 		if asJSON {
-			size = len(marshal([]foundRow{{Path: row.Path, Heading: row.Heading, Line: row.Line, Score: row.Score, Text: "…"}}))
+			text, _ := quote.JSON([]foundRow{row}) // texts and numbers always can be
+			size = len(text)
 		}
-		if size+len(row.Text) > capacity {
+		if row.Text = strings.TrimSpace(r.Section); size+len(row.Text) > capacity {
 			if len(rows) > 0 {
 				continue
 			}
@@ -576,49 +526,42 @@ func wholeSections(results []find.Result, capacity int, asJSON bool) string {
 		}
 		capacity -= size + len(row.Text)
 		rows = append(rows, row)
-		out.WriteString(head + "\n" + row.Text + "\n\n")
 	}
-	if asJSON {
-		return marshal(rows)
-	}
-	return strings.TrimRight(out.String(), "\n")
-}
-
-// spelled says which words were found in another spelling only. They are letters and digits, in
-// lower case.
-func spelled(a find.Answer) string {
-	var list []string
-	for _, t := range a.Tried {
-		if len(t.Found) > 0 && t.Changed {
-			list = append(list, fmt.Sprintf("%s as %q", quote.Quoted(t.Word), t.Found[0]))
-		}
-	}
-	if len(list) == 0 {
-		return ""
-	}
-	return "found " + strings.Join(list[:min(len(list), maxSaid)], ", ")
+	return rows
 }
 
 // maxSaid is of how many words a notice tells.
 const maxSaid = 8
 
-// nothingFound says what was looked for in vain.
-func nothingFound(a find.Answer) string {
-	var tried []string
+// tried says which words were found in another spelling only, or where there is no result, what was looked for in vain. Words
+// are letters and digits, in lower case.
+func tried(a find.Answer) string {
+	var list []string
 	for _, t := range a.Tried {
+		word, files := quote.Quoted(t.Word), ": "+command.Count(t.Files, "file")
+		if t.Changed {
+			word += fmt.Sprintf(" as %q", t.Found[0])
+		}
 		switch {
-		case len(t.Found) > 0 && t.Changed:
-			tried = append(tried, fmt.Sprintf("%s as %q: %s", quote.Quoted(t.Word), t.Found[0], command.Count(t.Files, "file")))
+		case len(a.Results) > 0 && t.Changed:
+			list = append(list, word)
+		case len(a.Results) > 0:
 		case len(t.Found) > 0:
-			tried = append(tried, fmt.Sprintf("%s: %s", quote.Quoted(t.Word), command.Count(t.Files, "file")))
+			list = append(list, word+files)
 		case len(t.Near) > 0:
-			tried = append(tried, fmt.Sprintf("%s: in no file; near words: %s", quote.Quoted(t.Word), strings.Join(t.Near, ", ")))
+			list = append(list, word+": in no file; near words: "+strings.Join(t.Near, ", "))
 		default:
-			tried = append(tried, quote.Quoted(t.Word)+": in no file")
+			list = append(list, word+": in no file")
 		}
 	}
-	if len(tried) == 0 {
+	list = list[:min(len(list), maxSaid)]
+	switch {
+	case len(a.Results) > 0 && len(list) > 0:
+		return "found " + strings.Join(list, ", ")
+	case len(a.Results) > 0:
+		return ""
+	case len(list) == 0:
 		return "the query has no words"
 	}
-	return "nothing is relevant enough; " + strings.Join(tried[:min(len(tried), maxSaid)], "; ")
+	return "nothing is relevant enough; " + strings.Join(list, "; ")
 }

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"vaultwicket/allowlist/quote"
 )
 
 // term is a word of a question, with the words of the index that answer it.
@@ -329,7 +331,7 @@ func (l *vocabulary) addTypos(t *term) {
 			if abs(len(w)-len(t.word)) > 2*most || bits.OnesCount32(s.letters[i]^mask) > 2*most+2 {
 				continue
 			}
-			far := distance(letters, []rune(w), most+1)
+			far := quote.Mistakes(letters, []rune(w), most+1)
 			if far > most+1 || far > most && bits.OnesCount32(s.letters[i]^mask) > 2*most || judged[w] || l.frequency(w) == 0 {
 				continue
 			}
@@ -373,39 +375,6 @@ func digitsOf(word string) string {
 		}
 		return -1
 	}, word)
-}
-
-// distance is the number of letters that are inserted, left out, replaced or exchanged with
-// the next one between two words, or more than most (optimal string alignment).
-func distance(a, b []rune, most int) int {
-	if abs(len(a)-len(b)) > most {
-		return most + 1
-	}
-	row := make([]int, 3*(len(b)+1))
-	before, last, next := row[:len(b)+1], row[len(b)+1:2*(len(b)+1)], row[2*(len(b)+1):]
-	for j := range last {
-		last[j] = j
-	}
-	for i := 1; i <= len(a); i++ {
-		next[0] = i
-		least := next[0]
-		for j := 1; j <= len(b); j++ {
-			cost := 1
-			if a[i-1] == b[j-1] {
-				cost = 0
-			}
-			next[j] = min(last[j]+1, next[j-1]+1, last[j-1]+cost)
-			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
-				next[j] = min(next[j], before[j-2]+1)
-			}
-			least = min(least, next[j])
-		}
-		if least > most {
-			return most + 1
-		}
-		before, last, next = last, next, before
-	}
-	return last[len(b)]
 }
 
 func abs(n int) int { return max(n, -n) }

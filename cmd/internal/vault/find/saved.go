@@ -158,7 +158,7 @@ func (r *reader) fixed() (v uint32) {
 		r.failed = true
 		return 0
 	}
-	v = uint32(r.rest[0]) | uint32(r.rest[1])<<8 | uint32(r.rest[2])<<16 | uint32(r.rest[3])<<24
+	v = binary.LittleEndian.Uint32([]byte(r.rest[:4]))
 	r.rest = r.rest[4:]
 	return v
 }
@@ -177,16 +177,7 @@ func (r *reader) word() string {
 	return taken
 }
 
-// uvarint is [binary.Uvarint] of a text: 0 bytes for one that ends early, fewer for one that is too large.
+// uvarint is [binary.Uvarint] of a text.
 func uvarint(s string) (v uint64, n int) {
-	for i := range min(len(s), binary.MaxVarintLen64) {
-		v |= uint64(s[i]&0x7f) << (7 * i)
-		if s[i] < 0x80 {
-			if i == binary.MaxVarintLen64-1 && s[i] > 1 {
-				return 0, -1
-			}
-			return v, i + 1
-		}
-	}
-	return 0, 0
+	return binary.Uvarint([]byte(s[:min(len(s), binary.MaxVarintLen64)]))
 }
