@@ -49,7 +49,7 @@ func (g *vaultGateway) requestApproval(ctx context.Context, req Request, plan Pl
 func (g *vaultGateway) requester(req Request) consent.Requester {
 	by := consent.Requester{Caller: g.callerOf(req), Client: req.Client, Ask: req.Ask}
 	p := g.rules.Policy()
-	suspected := g.suspects.of(by.Caller) != "" && !p.Shadows(policy.RuleSuspicious)
+	suspected := g.hasRead(by.Caller) != "" && !p.Shadows(policy.RuleSuspicious)
 	if req.OneSession && !suspected && (len(g.flows.of(time.Now())) == 0 || p.Shadows(policy.RuleFlow)) { // what the user allowed before does not count any more
 		by.Session = g.identity() + "\x00" + req.Caller
 	}

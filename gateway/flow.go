@@ -229,14 +229,6 @@ func (g *vaultGateway) withPrivate(plan Plan, result Result) findings {
 	return found
 }
 
-// notesOf returns the notes of some reads.
-func notesOf(reads []flowRead) (notes []string) {
-	for _, r := range reads {
-		notes = append(notes, r.note)
-	}
-	return notes
-}
-
 // explained says for the user why flow rules are about a call, "" where none is.
 func explained(because []flowRead) string {
 	var parts []string

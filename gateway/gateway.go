@@ -99,7 +99,7 @@ type shared struct {
 	consent   *consent.Approvals
 	records   *audit.Records
 	answers   *pages.Store[storedAnswer]
-	suspects  suspects
+	suspects  sync.Map // what sessions have read, by their callers, see hasRead
 	flows     flows
 	agent     string
 	session   string

@@ -30,7 +30,7 @@ func (g *vaultGateway) Plan(req Request) (Plan, error) {
 	}
 	call, hidden := g.rules.Named(call)
 	plan := Plan{place: g.target(), call: call, expect: req.ExpectHash, policy: g.rules.PolicyAt(req.visibility), hidden: hidden, caller: g.callerOf(req), client: req.Client, batch: req.batch}
-	if read := g.suspects.of(plan.caller); read != "" && plan.policy.Suspicious == policy.SuspiciousAsk && call.Effect().Mutates() {
+	if read := g.hasRead(plan.caller); read != "" && plan.policy.Suspicious == policy.SuspiciousAsk && call.Effect().Mutates() {
 		if plan.findings.acts(plan.policy, policy.RuleSuspicious) {
 			plan.policy.Suspected = read
 		}

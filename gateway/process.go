@@ -113,8 +113,8 @@ func (g *vaultGateway) process(ctx context.Context, hold *exec.Hold, req Request
 	}
 	defer release()
 	result = g.once(req, plan, func(plan Plan) Result { return g.carryOut(ctx, plan) })
-	if plan.policy.Suspicious == policy.SuspiciousAsk {
-		g.suspects.read(plan.caller, result.found)
+	if signs := result.found.signs(); signs != "" && plan.policy.Suspicious == policy.SuspiciousAsk {
+		g.suspects.LoadOrStore(plan.caller, signs)
 	}
 	g.flows.add(g.flowReads(plan.policy, plan.call, readsAnswer, result))
 	if req.Shows && result.Change != nil && plan.change != nil {
@@ -170,7 +170,9 @@ func (g *vaultGateway) admit(ctx context.Context, req Request, line *audit.Recor
 	}
 	line.Described(plan.call, plan.refusal)
 	line.Found(plan.findings.found, plan.findings.shadow)
-	line.Because(notesOf(plan.because))
+	for _, read := range plan.because {
+		line.Because(read.note)
+	}
 	line.HiddenBy(g.rules.HiddenBy(plan.call, plan.policy))
 	switch {
 	case by.question != nil && (err == nil || needsApproval(err)):

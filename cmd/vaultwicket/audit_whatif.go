@@ -58,14 +58,9 @@ func replayAudit(ctx context.Context, std terminal.Streams, args []string) error
 	if err := w.parse(rest, now); err != nil {
 		return err
 	}
-	for _, check := range []struct {
-		name, value string
-		of          []string
-	}{
-		{"secrets", w.secrets, []string{"redact", "strict", "block", "allow"}}, {"suspicious", w.suspicious, []string{"notice", "ask", "off"}}, {"remote-links", w.remoteLinks, []string{"ask", "allow"}},
-	} {
-		if check.value != "" && !slices.Contains(check.of, check.value) {
-			return &terminal.UsageError{Reason: fmt.Sprintf("flag --%s: invalid value %q", check.name, quote.Short(check.value)), Advice: "want " + strings.Join(check.of, ", ")}
+	for _, check := range [][]string{{"secrets", w.secrets, "redact", "strict", "block", "allow"}, {"suspicious", w.suspicious, "notice", "ask", "off"}, {"remote-links", w.remoteLinks, "ask", "allow"}} {
+		if value, of := check[1], check[2:]; value != "" && !slices.Contains(of, value) {
+			return &terminal.UsageError{Reason: fmt.Sprintf("flag --%s: invalid value %q", check[0], quote.Short(value)), Advice: "want " + strings.Join(of, ", ")}
 		}
 	}
 	state, err := settings.StateFolder(std)

@@ -214,13 +214,6 @@ func (s *scan) decoded(start, end int) {
 	}
 }
 
-var isBase64 = func() (is [256]bool) {
-	for _, c := range []byte("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/-_") {
-		is[c] = true
-	}
-	return is
-}()
-
 func isPrintable(text []byte) bool {
 	for _, c := range text {
 		if c < ' ' && c != '\n' && c != '\r' && c != '\t' || c > '~' {

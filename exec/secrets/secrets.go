@@ -267,25 +267,19 @@ func (s *scan) lineEnd(at int) int {
 	return at
 }
 
-func isWord(c byte) bool {
-	return c == '_' || '0' <= c && c <= '9' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z'
-}
+func isWord(c byte) bool { return isWordByte[c] }
 
-// isWordByte is isWord, for passes through all of a text.
-var isWordByte = func() (is [256]bool) {
-	for c := range is {
-		is[c] = isWord(byte(c))
-	}
-	return is
-}()
+const letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_"
 
-// isToken says which bytes a token can have.
-var isToken = func() (is [256]bool) {
-	for _, c := range []byte("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-.+/=~%") {
+// isWordByte, isToken and isBase64 say which bytes a word, a token and a text in base64 can have.
+var isWordByte, isToken, isBase64 = bytesOf(letters), bytesOf(letters + "-.+/=~%"), bytesOf(letters + "+/-")
+
+func bytesOf(set string) (is [256]bool) {
+	for _, c := range []byte(set) {
 		is[c] = true
 	}
 	return is
-}()
+}
 
 // match returns where the secret is in a piece of text.
 func (r *rule) match(piece []byte) (from, to int, ok bool) {

@@ -32,17 +32,8 @@ type Explained struct {
 	MaxEffect string           `json:"maxEffect"`           // with the worst of its parameters
 	Since     string           `json:"since"`               // the oldest app that has it
 	Extension bool             `json:"extension,omitempty"` // no app has it, the embedded program does
-	Rules     []TextRule       `json:"rules,omitempty"`     // about texts, which look at what notes say
+	Rules     []string         `json:"rules,omitempty"`     // about texts that look at its calls, each with its name and what it is set to
 	Params    []ExplainedParam `json:"params"`
-}
-
-// TextRule is a rule about texts that looks at the texts of a call. State is what it is set to, Why the
-// same as a sentence.
-type TextRule struct {
-	Rule   string `json:"rule"`
-	State  string `json:"state"`
-	Shadow bool   `json:"shadow,omitempty"` // it has no effect
-	Why    string `json:"why"`
 }
 
 // ExplainedParam is one parameter of a command. Effect is what a call with it
@@ -83,7 +74,7 @@ func (l Listing) Explained() Explained {
 	}
 	for _, t := range l.texts {
 		t.Exceptions = nil // their paths may be hidden from the caller
-		e.Rules = append(e.Rules, TextRule{t.Name, t.State, t.Shadow, t.String()})
+		e.Rules = append(e.Rules, t.Name+": "+t.String())
 	}
 	switch {
 	case l.lacksProgram():
@@ -128,10 +119,9 @@ func (e Explained) Text() string {
 	if len(e.Rules) > 0 {
 		b.WriteByte('\n')
 	}
-	for _, r := range e.Rules {
-		fmt.Fprintf(w, "  %s\t%s\n", r.Rule, r.Why)
+	for _, rule := range e.Rules {
+		b.WriteString("  " + rule + "\n")
 	}
-	w.Flush()
 	if len(e.Params) > 0 {
 		b.WriteByte('\n')
 	}

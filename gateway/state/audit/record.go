@@ -106,12 +106,10 @@ func (r *Record) Described(call allowlist.Call, refusal error) {
 // Found notes what the rules about texts found in the change, and which of them only log it.
 func (r *Record) Found(found, shadow []string) { r.line.Found, r.line.Shadow = found, shadow }
 
-// Because notes what was read, where a flow rule is about the call for that.
-func (r *Record) Because(notes []string) {
-	for _, note := range notes {
-		if !r.records.logs.None() {
-			r.line.Because = append(r.line.Because, r.digestOf(note))
-		}
+// Because notes a note that was read, where a flow rule is about the call for that.
+func (r *Record) Because(note string) {
+	if !r.records.logs.None() {
+		r.line.Because = append(r.line.Because, r.digestOf(note))
 	}
 }
 
