@@ -32,11 +32,9 @@ func TextRules() (names []string) {
 type TextRule struct {
 	Name  string
 	Looks string // at what
-	// Settings decide. State is their value, On false for one that turns the rule off, and Origin where
-	// the value comes from.
+	// Settings decide. State is their value, and Origin where it comes from.
 	Settings      []string
 	State, Origin string
-	On            bool
 	Shadow        bool              // it decides, and has no effect
 	Exceptions    access.Exceptions // where it does not apply
 }
@@ -80,8 +78,8 @@ func (r rule) looksAt(p Policy, s subject) bool {
 }
 
 func (r rule) text(p Policy) TextRule {
-	t := TextRule{Name: r.name, Looks: r.looks, Settings: r.settings, Shadow: p.Shadows(r.name), Exceptions: p.Exceptions.Of(r.name)}
-	t.State, t.On = r.state(p)
+	state, _ := r.state(p)
+	t := TextRule{Name: r.name, Looks: r.looks, Settings: r.settings, State: state, Shadow: p.Shadows(r.name), Exceptions: p.Exceptions.Of(r.name)}
 	var origins []string
 	for _, setting := range r.settings {
 		if origin := p.Origins[setting]; origin != "" && !slices.Contains(origins, origin) {

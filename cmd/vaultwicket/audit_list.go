@@ -31,19 +31,24 @@ type auditQuery struct {
 
 const auditLines = 100 // a screen or two; --limit 0 shows all
 
-func (q *auditQuery) flags(f terminal.FlagSet) {
+// period defines what every report of the log takes.
+func (q *auditQuery) period(f terminal.FlagSet) {
 	f.StringVar(&q.since, "since", "", "start time: "+terminal.MomentHelp)
 	f.StringVar(&q.until, "until", "", "end time, in the same formats (dates inclusive)")
+	f.StringVar(&q.filter.Vault, "vault", "", "only this vault")
+	f.StringVar(&q.filter.Agent, "agent", "", "only this agent")
+	f.BoolVar(&q.json, "json", false, "print JSON")
+	q.screen.Flags(f)
+}
+
+func (q *auditQuery) flags(f terminal.FlagSet) {
+	q.period(f)
 	f.StringVar(&q.filter.Command, "command", "", "only this command")
 	f.StringVar(&q.filter.Decision, "decision", "", "only this decision: "+strings.Join(auditDecisions, ", "))
-	f.StringVar(&q.filter.Vault, "vault", "", "only this vault")
 	f.StringVar(&q.filter.Session, "session", "", "only this session")
-	f.StringVar(&q.filter.Agent, "agent", "", "only this agent")
 	f.StringVar(&q.filter.Code, "code", "", "only this error code")
 	f.IntVar(&q.filter.Limit, "limit", auditLines, "maximum number of entries, the newest (0: all)")
-	f.BoolVar(&q.json, "json", false, "print JSON")
 	f.BoolVar(&q.csv, "csv", false, "print CSV")
-	q.screen.Flags(f)
 }
 
 var auditDecisions = []string{"allow", "ask", "reply", "deny"}

@@ -30,12 +30,7 @@ func (w *whatIf) settings(f terminal.FlagSet) {
 
 func (w *whatIf) flags(f terminal.FlagSet) {
 	w.settings(f)
-	f.StringVar(&w.since, "since", "", "start time: "+terminal.MomentHelp)
-	f.StringVar(&w.until, "until", "", "end time, in the same formats (dates inclusive)")
-	f.StringVar(&w.filter.Vault, "vault", "", "only this vault")
-	f.StringVar(&w.filter.Agent, "agent", "", "only this agent")
-	f.BoolVar(&w.json, "json", false, "print JSON")
-	w.screen.Flags(f)
+	w.period(f)
 }
 
 // whatIfRow counts the calls of a day, in local time, for which a rule has an outcome.

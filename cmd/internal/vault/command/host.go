@@ -170,29 +170,28 @@ func (h *Host) OpenFolder(path string, v *Vault) error {
 		if h.sight != nil {
 			h.visible = h.folder.WithView(h.sight)
 		}
-		if h.marker != nil { // what calls share is charged to none
-			h.visible = h.visible.Redacting(func(p disk.Path, text []byte) ([]byte, error) {
-				if h.exceptions.Has("secrets", p.String()) {
-					return text, nil
-				}
-				return h.marker.Redact(text), nil
-			})
-		}
+		// What calls share is charged to none.
+		h.visible = h.redacting(h.visible, func(text []byte) ([]byte, error) { return h.marker.Redact(text), nil })
 		if h.judge != nil {
 			h.visible = h.visible.Judging(h.judge)
 		}
 	}
-	v.Disk, v.shared = h.visible, h.visible
-	if h.marker != nil {
-		v.Disk = h.visible.Redacting(func(p disk.Path, text []byte) ([]byte, error) {
-			if h.exceptions.Has("secrets", p.String()) {
-				return text, nil
-			}
-			return v.redact(text)
-		})
-	}
+	v.Disk, v.shared = h.redacting(h.visible, v.redact), h.visible
 	v.Sight, v.Rules = h.sight, h.spelled.rules
 	return nil
+}
+
+// redacting returns a folder whose files are read with marks in place of secrets, if there are any.
+func (h *Host) redacting(folder *disk.Folder, redact func(text []byte) ([]byte, error)) *disk.Folder {
+	if h.marker == nil {
+		return folder
+	}
+	return folder.Redacting(func(p disk.Path, text []byte) ([]byte, error) {
+		if h.exceptions.Has("secrets", p.String()) {
+			return text, nil
+		}
+		return redact(text)
+	})
 }
 
 // FolderMoved reports whether the opened folder is not the one any more to which its
