@@ -113,11 +113,11 @@ func (g *vaultGateway) dryRun(ctx context.Context, req Request) DryRun {
 	}
 	if plan.call.Valid() {
 		d.Tier, d.Effect = plan.call.Tier().String(), plan.call.Effect().String()
-		judging := plan.policy
-		if !req.AtTerminal && !req.Owner {
-			judging.Exceptions = nil // their paths may be hidden from the caller
-		}
-		for _, v := range judging.Judge(plan.call) {
+		owner := req.AtTerminal || req.Owner
+		for _, v := range plan.policy.Judge(plan.call) {
+			if !owner && v.Verdict == policy.Pass && slices.Contains(policy.TextRules(), v.Rule) {
+				continue // the paths of exceptions may be hidden from the caller
+			}
 			d.Rules = append(d.Rules, Rule{Rule: v.Rule, Verdict: v.Verdict.String(), Why: v.Why})
 		}
 	}

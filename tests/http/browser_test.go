@@ -143,7 +143,7 @@ func (v visit) send(t *testing.T, addr, body string) *http.Response {
 func TestWhatAPageOfABrowserReaches(t *testing.T) {
 	t.Parallel()
 	client, starts := countingClient(t)
-	s := rig.ServeHTTP(t, "--backend=obsidian", "--cli="+client)
+	s := rig.ServeHTTP(t, "--backend=obsidian", "--shadow=private", "--cli="+client)
 	a, err := s.Connect(t.Context())
 	if err != nil {
 		t.Fatal(err)

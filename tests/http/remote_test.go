@@ -25,6 +25,7 @@ import (
 
 	"github.com/go-jose/go-jose/v4"
 
+	"vaultwicket/policy"
 	"vaultwicket/tests/rig"
 )
 
@@ -95,9 +96,14 @@ func TestTheTerminalIsAClient(t *testing.T) {
 	}
 }
 
-// verdicts are the lines about the decision.
+// verdicts are the lines about the decision. A server tells only its owner of rules about texts that
+// do not object.
 func verdicts(plan string) (kept string) {
 	for line := range strings.Lines(plan) {
+		words := append(strings.Fields(line), "", "", "")
+		if words[2] == "pass" && slices.Contains(policy.TextRules(), words[1]) {
+			continue
+		}
 		if strings.HasPrefix(line, "decision") || strings.HasPrefix(line, "rule ") || strings.HasPrefix(line, "effect") {
 			kept += strings.Join(strings.Fields(line), " ") + "\n"
 		}

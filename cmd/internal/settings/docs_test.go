@@ -36,7 +36,7 @@ func settingsPage() string {
 	for _, key := range described(flowKeys) {
 		b.WriteString(rowOf(asCode(key[0]), key[1]))
 	}
-	b.WriteString("\n## Rules about texts\n\nThese look at what notes say. `shadow` and `exceptions` can name each; `explain` and `dry-run` have a line for each that is on, and the page of the policy what each did. See [permissions](permissions.md#private-notes).\n\n" + headOf("rule", "looks at", "settings"))
+	b.WriteString("\n## Rules about texts\n\nThese look at what notes say. `shadow` and `exceptions` can name each; `explain`, and `dry-run` at your terminal, have a line for each that is on, and the page of the policy what each did. See [permissions](permissions.md#private-notes).\n\n" + headOf("rule", "looks at", "settings"))
 	for _, rule := range (policy.Policy{}).TextRules() {
 		b.WriteString(rowOf(asCode(rule.Name), rule.Looks, "`"+strings.Join(rule.Settings, "`, `")+"`"))
 	}
