@@ -24,7 +24,6 @@ type question struct {
 	reply     allowlist.Reply
 	values    []string // what an error may repeat
 	fallsBack bool
-	mutates   bool
 	embedded  bool
 	windows   bool
 }
@@ -35,7 +34,7 @@ var repeated = [...]string{"path", "file", "name", "template", "view", "folder",
 func questionOf(permit policy.Grant, p Program) question {
 	call := permit.Call()
 	q := question{
-		name: call.Name(), reply: call.Reply(), fallsBack: call.UsesOpenNote(), mutates: call.Effect().Mutates(),
+		name: call.Name(), reply: call.Reply(), fallsBack: call.UsesOpenNote(),
 		embedded: p.backend == embeddedBackend, windows: runtime.GOOS == "windows",
 	}
 	for _, key := range repeated {

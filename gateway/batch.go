@@ -121,14 +121,14 @@ func (g *vaultGateway) doBatch(ctx context.Context, b Batch) BatchResult {
 			changes++
 		}
 	}
-	if err := g.admission.Fits(g.accountOf(b.Caller), calls, changes); err != nil {
+	if err := g.admission.Batch(g.accountOf(b.Caller), calls, changes, false); err != nil {
 		return g.refuseBatch(ctx, b, "", err)
 	}
 	asked := time.Now()
 	if err := g.requestBatchApproval(ctx, plan); err != nil {
 		return refusedBatch("", err)
 	}
-	if err := g.admission.Begin(g.accountOf(b.Caller), calls, changes); err != nil {
+	if err := g.admission.Batch(g.accountOf(b.Caller), calls, changes, true); err != nil {
 		return g.refuseBatch(ctx, b, "", err)
 	}
 	if plan.mutates() {

@@ -162,21 +162,13 @@ func (a *Controller) Paused() bool {
 // hour: all of them or none.
 func (a *Controller) Mutations(calls int) error { return a.mutations(calls, true) }
 
-// Begin counts the calls and changes of a batch, or refuses them.
-func (a *Controller) Begin(caller string, calls, mutations int) error {
-	if err := a.calling(caller, calls, true); err != nil {
+// Batch refuses the calls and changes of a batch if they would be above the limits, made together
+// now. With count they count then.
+func (a *Controller) Batch(caller string, calls, mutations int, count bool) error {
+	if err := a.calling(caller, calls, count); err != nil {
 		return err
 	}
-	return a.mutations(mutations, true)
-}
-
-// Fits refuses calls that would be above the limits if they were made together now, and
-// counts none of them.
-func (a *Controller) Fits(caller string, calls, mutations int) error {
-	if err := a.calling(caller, calls, false); err != nil {
-		return err
-	}
-	return a.mutations(mutations, false)
+	return a.mutations(mutations, count)
 }
 
 func (a *Controller) mutations(calls int, count bool) error {
