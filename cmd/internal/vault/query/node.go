@@ -42,17 +42,18 @@ const (
 	runsRegex
 )
 
-// group is what every and either have in common.
+// group matches if all terms do, or with any if one of them does.
 type group struct {
+	any     bool
 	terms   []node // as written
 	ordered []node // cheap ones first
 }
 
-func newGroup(terms []node) group {
-	return group{terms, slices.SortedStableFunc(slices.Values(terms), func(a, b node) int { return cmp.Compare(a.cost(), b.cost()) })}
+func newGroup(any bool, terms []node) *group {
+	return &group{any, terms, slices.SortedStableFunc(slices.Values(terms), func(a, b node) int { return cmp.Compare(a.cost(), b.cost()) })}
 }
 
-func (g group) cost() cost {
+func (g *group) cost() cost {
 	most := looksAtPath
 	for _, term := range g.terms {
 		most = max(most, term.cost())
@@ -60,83 +61,54 @@ func (g group) cost() cost {
 	return most
 }
 
-func (g group) needsText() bool { return slices.ContainsFunc(g.terms, node.needsText) }
+func (g *group) needsText() bool { return slices.ContainsFunc(g.terms, node.needsText) }
 
-// every matches if all terms do.
-type every struct{ group }
-
-func (n *every) match(s *search, in scope) bool {
-	before := len(s.found)
-	for _, term := range n.ordered {
-		if !term.match(s, in) {
+func (g *group) match(s *search, in scope) bool {
+	before, found := len(s.found), !g.any
+	for _, term := range g.ordered {
+		switch matches := term.match(s, in); {
+		case !g.any && !matches:
 			s.found = s.found[:before]
 			return false
-		}
-	}
-	return true
-}
-
-func (n *every) possible(text []byte) bool {
-	return !slices.ContainsFunc(n.ordered, func(term node) bool { return !term.possible(text) })
-}
-
-func (n *every) foresee(s *search, text trigram.Filter) Outlook {
-	least := Always
-	for _, term := range n.ordered {
-		if least = min(least, term.foresee(s, text)); least == Never {
-			break
-		}
-	}
-	return least
-}
-
-func (n *every) write(to []byte) []byte {
-	for i, term := range n.terms {
-		if i > 0 {
-			to = append(to, ' ')
-		}
-		to = writeInside(to, term, !isGroup(term))
-	}
-	return to
-}
-
-// either matches if one of the terms does.
-type either struct{ group }
-
-func (n *either) match(s *search, in scope) bool {
-	found := false
-	for _, term := range n.ordered {
-		if term.match(s, in) {
-			found = true
-			if !s.collects {
-				break
-			}
+		case g.any && matches && !s.collects:
+			return true
+		default:
+			found = found || matches
 		}
 	}
 	return found
 }
 
-func (n *either) possible(text []byte) bool {
-	return slices.ContainsFunc(n.ordered, func(term node) bool { return term.possible(text) })
+func (g *group) possible(text []byte) bool {
+	return slices.ContainsFunc(g.ordered, func(term node) bool { return term.possible(text) == g.any }) == g.any
 }
 
-func (n *either) foresee(s *search, text trigram.Filter) Outlook {
-	most := Never
-	for _, term := range n.ordered {
-		if most = max(most, term.foresee(s, text)); most == Always {
+func (g *group) foresee(s *search, text trigram.Filter) Outlook {
+	least, most := Always, Never
+	for _, term := range g.ordered {
+		outlook := term.foresee(s, text)
+		least, most = min(least, outlook), max(most, outlook)
+		if g.any && most == Always || !g.any && least == Never {
 			break
 		}
 	}
-	return most
+	if g.any {
+		return most
+	}
+	return least
 }
 
-func (n *either) write(to []byte) []byte {
-	for i, term := range n.terms {
+func (g *group) write(to []byte) []byte {
+	between := " "
+	if g.any {
+		between = " OR "
+	}
+	for i, term := range g.terms {
 		if i > 0 {
-			to = append(to, " OR "...)
+			to = append(to, between...)
 		}
-		_, nested := term.(*either)
-		to = writeInside(to, term, !nested)
+		inner, nested := term.(*group)
+		to = writeInside(to, term, !nested || g.any && !inner.any)
 	}
 	return to
 }
@@ -173,11 +145,8 @@ func writeInside(to []byte, n node, bare bool) []byte {
 }
 
 func isGroup(n node) bool {
-	switch n.(type) {
-	case *every, *either:
-		return true
-	}
-	return false
+	_, ok := n.(*group)
+	return ok
 }
 
 // operator is a name with a term. Operators that only change where or how to look were applied

@@ -58,7 +58,7 @@ func (p *parser) alternatives(set setting) (node, error) {
 			return side, nil
 		}
 		if !p.atOR() {
-			return &either{newGroup(sides)}, nil
+			return newGroup(true, sides), nil
 		}
 		p.special = true
 		p.at += len("OR")
@@ -79,7 +79,7 @@ func (p *parser) sequence(set setting, behindOR bool) (node, error) {
 	case len(terms) == 1:
 		return terms[0], nil
 	case len(terms) > 1:
-		return &every{newGroup(terms)}, nil
+		return newGroup(false, terms), nil
 	}
 	if behindOR || p.atOR() {
 		return nil, p.lonelyOR()

@@ -207,10 +207,19 @@ func (q *Query) Reading() string {
 // reading formats a node; with inside, several sides are in parentheses.
 func reading(n node, inside bool) string {
 	switch n := n.(type) {
-	case *every:
-		return sides(n.terms, " AND ", inside)
-	case *either:
-		return sides(n.terms, " OR ", inside)
+	case *group:
+		between := " AND "
+		if n.any {
+			between = " OR "
+		}
+		var all []string
+		for _, term := range n.terms {
+			all = append(all, reading(term, true))
+		}
+		if inside {
+			return "(" + strings.Join(all, between) + ")"
+		}
+		return strings.Join(all, between)
 	case not:
 		return "NOT " + reading(n.term, true)
 	case *operator:
@@ -219,18 +228,6 @@ func reading(n node, inside bool) string {
 		return n.name + ":" + reading(n.node, true)
 	}
 	return string(n.write(nil))
-}
-
-func sides(terms []node, between string, inside bool) string {
-	var all []string
-	for _, term := range terms {
-		all = append(all, reading(term, true))
-	}
-	text := strings.Join(all, between)
-	if inside {
-		return "(" + text + ")"
-	}
-	return text
 }
 
 // ParseError is an error in a query, with advice.

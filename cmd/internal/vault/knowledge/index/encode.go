@@ -62,58 +62,33 @@ func appendNote(b []byte, n *markdown.Note) []byte {
 	for _, number := range [numbers]int{n.Frontmatter.Start, n.Frontmatter.End - n.Frontmatter.Start, n.Body, n.BodyLine, n.Size} {
 		b = appendInt(b, number)
 	}
-	b = appendSized(b, func(b []byte) []byte {
-		b = appendCount(b, n.Headings)
-		l := last{}
-		for _, h := range n.Headings {
-			b = appendInt(b, h.Level)
-			b = appendText(b, h.Text)
-			b = l.append(b, h.Line, h.At)
-		}
-		return b
+	b = appendList(b, n.Headings, func(b []byte, l *last, h *markdown.Heading) []byte {
+		return l.append(appendText(appendInt(b, h.Level), h.Text), h.Line, h.At)
 	})
-	b = appendSized(b, func(b []byte) []byte {
-		b = appendCount(b, n.Links)
-		l := last{}
-		for i := range n.Links {
-			b = appendLink(b, &n.Links[i], &l)
-		}
-		return b
+	b = appendList(b, n.Links, func(b []byte, l *last, link *markdown.Link) []byte { return appendLink(b, link, l) })
+	b = appendList(b, n.Tags, func(b []byte, l *last, tag *markdown.Tag) []byte {
+		return l.append(appendText(b, tag.Text), tag.Line, tag.At)
 	})
-	b = appendSized(b, func(b []byte) []byte {
-		b = appendCount(b, n.Tags)
-		l := last{}
-		for _, tag := range n.Tags {
-			b = appendText(b, tag.Text)
-			b = l.append(b, tag.Line, tag.At)
-		}
-		return b
+	b = appendList(b, n.Tasks, func(b []byte, l *last, task *markdown.Task) []byte {
+		b = l.append(appendText(appendInt(b, int(task.Mark)), task.Text), task.Line, task.MarkAt.Start)
+		return appendInt(b, task.MarkAt.End-task.MarkAt.Start)
 	})
-	b = appendSized(b, func(b []byte) []byte {
-		b = appendCount(b, n.Tasks)
-		l := last{}
-		for _, task := range n.Tasks {
-			b = appendInt(b, int(task.Mark))
-			b = appendText(b, task.Text)
-			b = l.append(b, task.Line, task.MarkAt.Start)
-			b = appendInt(b, task.MarkAt.End-task.MarkAt.Start)
-		}
-		return b
+	b = appendList(b, n.Blocks, func(b []byte, l *last, block *markdown.Block) []byte {
+		b = l.append(appendText(b, block.ID), block.Line, block.Span.Start)
+		return appendInt(b, block.Span.End-block.Span.Start)
 	})
-	b = appendSized(b, func(b []byte) []byte {
-		b = appendCount(b, n.Blocks)
-		l := last{}
-		for _, block := range n.Blocks {
-			b = appendText(b, block.ID)
-			b = l.append(b, block.Line, block.Span.Start)
-			b = appendInt(b, block.Span.End-block.Span.Start)
-		}
-		return b
+	return appendList(b, n.Bases, func(b []byte, _ *last, base *markdown.Span) []byte {
+		return appendInt(appendInt(b, base.Start), base.End)
 	})
+}
+
+// appendList appends the elements of a list after their size and their number.
+func appendList[T any](b []byte, list []T, each func(b []byte, l *last, element *T) []byte) []byte {
 	return appendSized(b, func(b []byte) []byte {
-		b = appendCount(b, n.Bases)
-		for _, base := range n.Bases {
-			b = appendInt(appendInt(b, base.Start), base.End)
+		b = appendCount(b, list)
+		l := last{}
+		for i := range list {
+			b = each(b, &l, &list[i])
 		}
 		return b
 	})
