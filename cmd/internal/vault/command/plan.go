@@ -3,12 +3,23 @@ package command
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"unicode"
 
 	"github.com/aymanbagabas/go-udiff"
 
 	"vaultwicket/allowlist"
+	"vaultwicket/allowlist/quote"
 	"vaultwicket/cmd/internal/vault/bases"
+	"vaultwicket/cmd/internal/vault/budget"
 	"vaultwicket/cmd/internal/vault/disk"
+	"vaultwicket/cmd/internal/vault/edit"
+	"vaultwicket/cmd/internal/vault/frontmatter"
+	"vaultwicket/cmd/internal/vault/knowledge"
+	"vaultwicket/exec/secrets"
 	"vaultwicket/gateway/difference"
 	"vaultwicket/policy/access"
 )
@@ -182,3 +193,254 @@ const (
 	maxPlannedLines = 4000
 	maxPlannedLine  = 8 << 10 // bytes of one line
 )
+
+// What a change destroys is decided from what it does to the notes, whatever command makes
+// it: to replace the text of a note by nothing is to delete it. The words of "install
+// --edit" and of docs/permissions.md say the same.
+const (
+	maxRemoved = 10 // lines of a note that are removed or replaced, above which a change is destructive
+	leastBody  = 5  // lines of a body, from which on more than a half counts
+	maxFiles   = 20 // notes that a call changes or moves, above which it is destructive
+	lineBytes  = 80 // a longer line counts as several
+)
+
+// loss says what a proposal would lose, or how far it would reach, if that is so much
+// that the user should be asked, else "". What a caller made last and takes back itself is
+// no loss.
+func (p Proposal) loss() string {
+	if p.Latest {
+		return ""
+	}
+	changed := 0
+	for _, s := range p.Steps {
+		if !s.IsNoop() && !s.Before.Folder && !s.After.Folder {
+			changed++
+		}
+	}
+	if changed > maxFiles {
+		return fmt.Sprintf("affects %d notes", changed)
+	}
+	for _, s := range p.Steps {
+		if p.Keeps && s.After.Exists {
+			continue
+		}
+		if why := s.loss(p.Undoes != ""); why != "" {
+			return why
+		}
+	}
+	if p.carried.asks {
+		return p.carried.Why
+	}
+	return ""
+}
+
+func (s Step) loss(undo bool) string {
+	switch {
+	case !s.Before.Exists || s.Before.Folder || s.Before.Equal(s.After):
+		return ""
+	case !s.After.Exists:
+		return fmt.Sprintf("removes the file %q", named(s.Path.String()))
+	case undo:
+		return fmt.Sprintf("replaces what %q contains", named(s.Path.String()))
+	}
+	body := edit.Body(s.Before.Text)
+	ofBody, all := removedFrom(body, edit.Body(s.After.Text)), linesOf(body)
+	removed := removedFrom(s.Before.Text, s.After.Text)
+	switch {
+	case ofBody > maxRemoved, all >= leastBody && 2*ofBody > all:
+		if n := edit.NumberOfLines(body); all == n {
+			return fmt.Sprintf("removes %d of the %d lines of the text of %q", ofBody, all, named(s.Path.String()))
+		}
+		return fmt.Sprintf("removes %d%% of the text of %q", 100*min(ofBody, all)/all, named(s.Path.String()))
+	case removed > maxRemoved:
+		return fmt.Sprintf("removes %d lines of %q", removed, named(s.Path.String()))
+	}
+	if key := retyped(s.Before.Text, s.After.Text); key != "" {
+		return fmt.Sprintf("replaces the value of the property %q of %q by one of another type", named(key), named(s.Path.String()))
+	}
+	return ""
+}
+
+// removedFrom returns how many lines a change removes or replaces. Of a long line that is
+// replaced by another one, what differs counts.
+func removedFrom(before, after []byte) (removed int) {
+	c := difference.Of(before, after)
+	if c.Binary {
+		return linesOf(before)
+	}
+	for _, l := range c.Lines {
+		if l.Sign == difference.Removed {
+			removed += weight(l.To - l.From)
+		}
+	}
+	_, left := c.Left()
+	return removed + left
+}
+
+// linesOf returns how many lines a text counts as.
+func linesOf(text []byte) (n int) {
+	for line := range bytes.Lines(text) {
+		n += weight(len(line) - 1)
+	}
+	return n
+}
+
+func weight(bytes int) int { return max(1, (bytes+lineBytes-1)/lineBytes) }
+
+// retyped returns a property whose value gets another type, "" if there is none. A number
+// and a boolean are texts, too: who writes one in place of the other loses nothing.
+func retyped(before, after []byte) string {
+	front := func(text []byte) []byte { return text[:len(text)-len(edit.Body(text))] }
+	if bytes.Equal(front(before), front(after)) {
+		return ""
+	}
+	properties := func(text []byte) frontmatter.Properties {
+		_, block, _ := bytes.Cut(front(text), []byte("\n"))
+		block = block[:bytes.LastIndexByte(bytes.TrimSuffix(block, []byte("\n")), '\n')+1]
+		p, _ := frontmatter.Parse(block) // what is no properties loses none
+		return p
+	}
+	old, now := properties(before), properties(after)
+	kind := func(v frontmatter.Value) int {
+		switch v.Kind() {
+		case frontmatter.List:
+			return 1
+		case frontmatter.Map:
+			return 2
+		}
+		return 0
+	}
+	for _, p := range old {
+		q, ok := now.Lookup(p.Key)
+		if kind(p.Value) > 0 && ok && kind(q.Value) != kind(p.Value) && len(p.Value.List())+len(p.Value.Fields()) > 0 {
+			return p.Key
+		}
+	}
+	return ""
+}
+
+// maxNamed bounds the path in a reason, which is a part of one line.
+const maxNamed = quote.Limit - len("…")
+
+// named is a path in a reason, which a person reads in a question: nothing in it can
+// end the quotation.
+func named(path string) Verbatim {
+	if len(path) > maxNamed {
+		path = "…" + strings.ToValidUTF8(path[len(path)-maxNamed:], "")
+	}
+	return Verbatim(strings.ReplaceAll(path, `"`, `\"`))
+}
+
+// unasked refuses a destructive proposal that was not approved, if it is to, and always one that adds an
+// address with text of another note.
+func (p Proposal) unasked(how WriteOptions) error {
+	if why := p.loss(); why != "" && (how.RefuseDestructive || p.carried.asks && how.Approved == "") {
+		return Unapproved.Failure("Approval required: the change %s. Nothing was changed.", why)
+	}
+	return nil
+}
+
+// An address on another machine in a note can carry texts of other notes there: when the note is
+// shown, for an image, or when a person follows the link. A change that adds such an address is
+// destructive, whatever command makes it.
+
+// Carried says what an added address carries, the zero Carried nothing.
+type Carried struct {
+	Kind string // "text" of a note, or "secret"
+	Why  string
+	asks bool // it counts as a loss
+}
+
+// The least that has to be the same in an address and in a note: so many words in a row, or one
+// that is long and has a digit. Three words of a title are in many addresses.
+const (
+	carriedWords = 4
+	carriedBytes = 14 // of these words
+	longWord     = 12
+)
+
+// findCarried looks for texts of other notes in the addresses that a proposal adds. What a note of
+// the vault has as an address is no new one. The error is that of the budget.
+func (p *Proposal) findCarried(v *Vault) error {
+	if v.addresses == "" || p.Undoes != "" || p.Raw {
+		return nil
+	}
+	type addition struct {
+		address string
+		pieces  []string
+	}
+	var added []addition
+	own := map[string]bool{}
+	for _, s := range p.Steps {
+		own[s.Path.String()], own[s.source().String()] = true, true
+		if !s.After.Exists || s.After.Folder || s.CopyOf != (disk.Path{}) || !bytes.Contains(s.After.Text, []byte("://")) || s.Before.Equal(s.After) ||
+			v.Host.exceptions.Has("remote-links", s.Path.String()) {
+			continue
+		}
+		if err := budget.From(v.Ctx).Step(1 + int64(len(s.After.Text))/64); err != nil {
+			return err
+		}
+		for _, a := range secrets.Addresses(s.After.Text) {
+			if slices.ContainsFunc(p.Steps, func(s Step) bool { return bytes.Contains(s.Before.Text, []byte(a.Text)) }) {
+				continue
+			}
+			if len(secrets.Find([]byte(a.Text), false)) > 0 {
+				p.carried = Carried{"secret", fmt.Sprintf("adds an address with a secret to %q", named(s.Path.String())), v.addresses == AddressesAsk}
+				return nil
+			}
+			var pieces []string
+			for _, text := range a.Carried() {
+				pieces = append(pieces, piecesOf(text)...)
+			}
+			if len(pieces) > 0 {
+				added = append(added, addition{a.Text, pieces})
+			}
+		}
+	}
+	if len(added) == 0 {
+		return nil
+	}
+	var mu sync.Mutex
+	known, from := make([]bool, len(added)), make([]string, len(added))
+	err := v.Host.Knowledge.EachNote(v.View(), knowledge.Scope{Texts: true, Excluded: func(path string) bool { return own[path] }}, func(n *knowledge.Note) {
+		text := n.Text()
+		if budget.From(v.Ctx).Step(1+int64(len(text))/32) != nil {
+			return
+		}
+		plain := strings.Join(wordsOf(string(text)), " ")
+		mu.Lock()
+		defer mu.Unlock()
+		for i, a := range added {
+			known[i] = known[i] || bytes.Contains(text, []byte(a.address))
+			if (from[i] == "" || n.File < from[i]) && slices.ContainsFunc(a.pieces, func(piece string) bool { return strings.Contains(" "+plain+" ", " "+piece+" ") }) {
+				from[i] = n.File
+			}
+		}
+	})
+	for i := range added {
+		if from[i] != "" && !known[i] && p.carried == (Carried{}) {
+			p.carried = Carried{"text", fmt.Sprintf("adds an address with text of %q", named(from[i])), v.addresses == AddressesAsk}
+		}
+	}
+	return err
+}
+
+// wordsOf returns the words of a text in small letters.
+func wordsOf(text string) []string {
+	return strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
+}
+
+// piecesOf returns what of a text has to be the same in a note: each four words in a row, and each
+// long word with a digit.
+func piecesOf(text string) (all []string) {
+	words := wordsOf(text)
+	for i, word := range words {
+		if len(word) >= longWord && strings.ContainsAny(word, "0123456789") && strings.ContainsFunc(word, unicode.IsLetter) {
+			all = append(all, word)
+		}
+		if run := strings.Join(words[i:min(len(words), i+carriedWords)], " "); i+carriedWords <= len(words) && len(run) >= carriedBytes {
+			all = append(all, run)
+		}
+	}
+	return all
+}
