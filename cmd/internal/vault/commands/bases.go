@@ -316,7 +316,10 @@ func fenceOf(line string) string {
 
 // queryBase answers a view of a base.
 func queryBase(v *command.Vault, p command.Values) (command.Reply, error) {
-	path, err := baseOrNote(v, p)
+	path, err := v.PathOf(p["path"])
+	if !p.Has("path") || err != nil || path.Ext() != "md" { // a note by its path may have a base in it
+		path, err = base(v, p)
+	}
 	if err != nil {
 		return command.Reply{}, err
 	}
@@ -338,9 +341,14 @@ func answerQuery(v *command.Vault, base *bases.Base, viewName, this string, p co
 		return command.Reply{}, err
 	}
 	if p.Has("this") {
-		if this, err = existing(v, p["this"]); err != nil {
-			return command.Reply{}, err
+		path, err := v.FindPath(p["this"])
+		if err == nil {
+			_, err = v.Disk.Stat(path)
 		}
+		if err != nil {
+			return command.Reply{}, command.ReadError(p["this"], err)
+		}
+		this = path.String()
 	}
 	files, err := baseFiles(v, this)
 	if err != nil {
@@ -389,18 +397,6 @@ func noRows(v *command.Vault, q bases.Query) (string, error) {
 		return notice, nil
 	}
 	return "no row passes the filters; explain says how many each of them dropped", nil
-}
-
-// existing returns the path of a file that has to be there.
-func existing(v *command.Vault, typed string) (string, error) {
-	path, err := v.FindPath(typed)
-	if err == nil {
-		_, err = v.Disk.Stat(path)
-	}
-	if err != nil {
-		return "", command.ReadError(typed, err)
-	}
-	return path.String(), nil
 }
 
 // parseQuery reads what a request lays over a view.
@@ -477,15 +473,6 @@ func baseFiles(v *command.Vault, this string) (*bases.Vault, error) {
 		return nil, err
 	}
 	return v.Host.Bases.New(bases.Config{Folder: v.Disk, Index: x, Types: types, Now: v.Clock(), Excluded: excluded, This: this}), nil
-}
-
-// baseOrNote finds out which base a request means. A note by its path may have
-// one in it.
-func baseOrNote(v *command.Vault, p command.Values) (disk.Path, error) {
-	if path, err := v.PathOf(p["path"]); p.Has("path") && err == nil && path.Ext() == "md" {
-		return path, nil
-	}
-	return base(v, p)
 }
 
 // readBase reads a base, or the one in a note that has a view. It returns the name

@@ -165,7 +165,10 @@ func parseBookmark(v *command.Vault, p command.Values) (newBookmark, error) {
 		if err != nil {
 			return newBookmark{}, command.FileNotFound(p["file"])
 		}
-		b.Path, b.Subpath = at.String(), subpath(p["subpath"])
+		b.Path, b.Subpath = at.String(), p["subpath"]
+		if b.Subpath != "" && !strings.HasPrefix(b.Subpath, "#") { // also in front of the mark of a block
+			b.Subpath = "#" + b.Subpath
+		}
 	case "folder":
 		at, err := v.FolderThere(p["folder"])
 		if err != nil {
@@ -174,14 +177,6 @@ func parseBookmark(v *command.Vault, p command.Values) (newBookmark, error) {
 		b.Path = cmp.Or(at.String(), "/")
 	}
 	return b, nil
-}
-
-// subpath is written with a number sign, in front of the mark of a block too.
-func subpath(typed string) string {
-	if typed == "" || strings.HasPrefix(typed, "#") {
-		return typed
-	}
-	return "#" + typed
 }
 
 // withBookmark returns the text of the app's file with one more entry at its end.

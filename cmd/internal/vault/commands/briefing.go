@@ -120,7 +120,7 @@ func (b *briefingPage) tasks(parts ...taskPart) {
 
 // recent adds the notes that were changed last.
 func (b *briefingPage) recent() {
-	said, err := Recent(b.v, command.Values{"limit": fmt.Sprint(b.limit)})
+	said, err := listChanged(b.v, command.Values{"limit": fmt.Sprint(b.limit)})
 	if err != nil {
 		b.err = cmp.Or(b.err, err)
 		return

@@ -310,7 +310,7 @@ func periodicRead(v *command.Vault, p command.Values) (command.Reply, error) {
 			return command.Reply{}, err
 		}
 		var notes []disk.Path
-		for begin := which.begin(first, chosen.Format); !begin.After(last); begin = which.next(begin) {
+		for begin := which.begin(first, chosen.Format); !begin.After(last); begin = begin.AddDate(0, which.months, which.days) {
 			if len(notes) == maxRange {
 				return command.Reply{}, command.Misuse("Invalid range: more than %d notes.", maxRange)
 			}
@@ -454,9 +454,6 @@ func (p period) begin(at time.Time, format string) time.Time {
 	}
 	return at
 }
-
-// next returns the first day of the next period.
-func (p period) next(begin time.Time) time.Time { return begin.AddDate(0, p.months, p.days) }
 
 // namesISOWeeks reports whether a format has the number or the year of ISO weeks.
 func namesISOWeeks(format string) bool {

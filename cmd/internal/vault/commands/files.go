@@ -217,9 +217,6 @@ func (c census) fact(name string) string {
 	return strconv.FormatInt(c.bytes, 10)
 }
 
-// Recent answers the command recent, for what lists changed notes among other things.
-func Recent(v *command.Vault, p command.Values) (command.Reply, error) { return listChanged(v, p) }
-
 // remove knows one trash, that of the vault. The system's is outside, where
 // this process is locked out, and the app falls back to the vault's too where it
 // cannot use that.

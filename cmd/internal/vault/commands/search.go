@@ -337,7 +337,10 @@ func keepsProperties(path disk.Path, before, after []byte) error {
 // put in gets the line ends of the place. All other bytes stay.
 func replaceIn(text []byte, find finder) (edited []byte, places int, err error) {
 	flat := flatten(text)
-	end := flat.lineEnd()
+	end := "\n" // that of most lines
+	if 2*len(flat.gone) > flat.ends {
+		end = "\r\n"
+	}
 	var out []byte
 	at := 0
 	err = find.each(flat.text, func(from, to int, put string) error {
@@ -393,14 +396,6 @@ func flatten(text []byte) flat {
 	}
 	f.gone = f.gone[:len(f.gone)-1] // no line end follows the last line
 	return f
-}
-
-// lineEnd is that of most lines.
-func (f flat) lineEnd() string {
-	if 2*len(f.gone) > f.ends {
-		return "\r\n"
-	}
-	return "\n"
 }
 
 // offset returns where in the note a place of the text is: in front of the CR if a

@@ -93,7 +93,7 @@ func markTasks(v *command.Vault, p command.Values) (command.Proposal, error) {
 	if err != nil {
 		return command.Proposal{}, err
 	}
-	edited, err := one.edit(func(text []byte) ([]byte, error) { return edit.SetTask(text, one.Line, mark) })
+	edited, err := Edit(one.note, func() ([]byte, error) { return edit.SetTask(one.note, one.Line, mark) })
 	if err != nil {
 		return command.Proposal{}, err
 	}
@@ -234,11 +234,6 @@ func (n namedOne) with(lines ...string) []byte {
 		end = "\r\n"
 	}
 	return slices.Concat(before, []byte(strings.Join(lines, end)), after)
-}
-
-// edit makes an edit of the note and explains the error.
-func (n namedOne) edit(change func(text []byte) ([]byte, error)) ([]byte, error) {
-	return Edit(n.note, func() ([]byte, error) { return change(n.note) })
 }
 
 // hasChildren reports whether the line after the task is indented more than it: then it
