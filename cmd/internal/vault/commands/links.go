@@ -174,8 +174,15 @@ func around(g *index.Graph, from, depth int, direction string) (found []reached)
 	for steps := 1; steps <= depth && len(layer) > 0; steps++ {
 		var next []int
 		for _, at := range layer {
-			for _, place := range neighbours(g, at, direction) {
-				if !seen[place] {
+			var edges []index.Edge
+			if direction != "in" {
+				edges = g.Out(at)
+			}
+			if direction == "in" || direction == "both" {
+				edges = slices.Concat(edges, g.In(at))
+			}
+			for _, e := range edges {
+				if place := int(e.Place); !seen[place] {
 					seen[place] = true
 					next = append(next, place)
 					found = append(found, reached{place, at, steps})
@@ -185,28 +192,8 @@ func around(g *index.Graph, from, depth int, direction string) (found []reached)
 		slices.Sort(next)
 		layer = next
 	}
-	slices.SortStableFunc(found, func(a, b reached) int {
-		if a.steps != b.steps {
-			return a.steps - b.steps
-		}
-		return a.place - b.place
-	})
+	slices.SortStableFunc(found, func(a, b reached) int { return cmp.Or(a.steps-b.steps, a.place-b.place) })
 	return found
-}
-
-// neighbours are the files at the other ends of the links of a file.
-func neighbours(g *index.Graph, at int, direction string) (places []int) {
-	if direction != "in" {
-		for _, e := range g.Out(at) {
-			places = append(places, int(e.Place))
-		}
-	}
-	if direction == "in" || direction == "both" {
-		for _, e := range g.In(at) {
-			places = append(places, int(e.Place))
-		}
-	}
-	return places
 }
 
 const (

@@ -201,9 +201,7 @@ func bound(length int, at float64) int {
 // reverseText reverses the code units of a text. A surrogate pair becomes two U+FFFD.
 func reverseText(s string) string {
 	units := utf16.Encode([]rune(s))
-	for i, j := 0, len(units)-1; i < j; i, j = i+1, j-1 {
-		units[i], units[j] = units[j], units[i]
-	}
+	slices.Reverse(units)
 	return string(utf16.Decode(units))
 }
 
