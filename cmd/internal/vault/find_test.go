@@ -83,6 +83,7 @@ func TestFind(t *testing.T) {
 		{"query=mortgage|tag=money", "Money/Mortgage.md Money/Rent.md"},
 		{"query=mortgage|tag=#Money/flat", "Money/Rent.md"},
 		{"query=mortgage|path-glob=money/R*.md", "Money/Rent.md"},
+		{"query=mortgage|path-glob=mone?/r**", "Money/Rent.md"},
 		{"query=mortgage|path-glob=**/*gage.md", "Money/Mortgage.md"},
 		{"query=mortgage|path-glob=*gage.md", ""},
 		{"query=mortgage|property=status", "Money/Mortgage.md Money/Rent.md"},

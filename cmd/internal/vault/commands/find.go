@@ -102,9 +102,6 @@ const (
 	costOfFile = 24
 )
 
-// surroundings are how many lines are shown around a line with words of a question, and how many bytes of each.
-type surroundings struct{ lines, width int }
-
 // finding is one call of find.
 type finding struct {
 	*command.Vault
@@ -126,11 +123,12 @@ func findNotes(v *command.Vault, p command.Values) (command.Reply, error) {
 	if err != nil {
 		return command.Reply{}, err
 	}
-	around := surroundings{1, fewOfContext}
+	width := fewOfContext
 	if p.Has("context") {
-		around.width = maxLine
+		width = maxLine
 	}
-	if around.lines, err = p.Number("context", around.lines, 0, maxContextLines); err != nil {
+	around, err := p.Number("context", 1, 0, maxContextLines)
+	if err != nil {
 		return command.Reply{}, err
 	}
 	tokens, err := p.Number("budget", 0, 1, maxTokens)
@@ -188,7 +186,7 @@ func findNotes(v *command.Vault, p command.Values) (command.Reply, error) {
 	} else {
 		for _, r := range found.Results {
 			row := foundRow{Path: r.Path, Heading: r.Heading, Score: r.Score, Why: r.Why}
-			row.Snippet, row.Line = r.Snippet(around.lines, around.width)
+			row.Snippet, row.Line = r.Snippet(around, width)
 			rows = append(rows, row)
 		}
 	}
@@ -359,10 +357,11 @@ func (f *finding) wanted() (func(string) bool, error) {
 		}
 	}
 	if f.p.Has("path-glob") {
-		glob, err := globOf(f.p["path-glob"])
-		if err != nil {
-			return nil, err
+		pattern := f.p["path-glob"]
+		if len(pattern) > maxGlob || !utf8.ValidString(pattern) {
+			return nil, command.Misuse("Invalid pattern %q. Use at most %d bytes of text, such as Work/**/*.md.", command.Verbatim(quote.Short(pattern)), maxGlob)
 		}
+		glob := regexp.MustCompile("(?i)^" + inGlob.Replace(regexp.QuoteMeta(pattern)) + "$")
 		all = append(all, func(p string, _ *index.File) bool { return glob.MatchString(p) })
 	}
 	if kind := f.p["type"]; kind != "" {
@@ -386,9 +385,13 @@ func (f *finding) wanted() (func(string) bool, error) {
 		})
 	}
 	if name, value, valued := strings.Cut(f.p["property"], "="); name != "" {
+		same := func(v frontmatter.Value) bool {
+			return strings.EqualFold(strings.TrimSpace(v.Text()), strings.TrimSpace(value))
+		}
 		all = append(all, func(_ string, file *index.File) bool {
 			property, has := file.Facts().Properties().Lookup(strings.TrimSpace(name))
-			return has && (!valued || hasValue(property.Value, strings.TrimSpace(value)))
+			v := property.Value
+			return has && (!valued || same(v) || v.Kind() == frontmatter.List && slices.ContainsFunc(v.List(), same))
 		})
 	}
 	if f.operators != "" {
@@ -419,43 +422,13 @@ func (f *finding) wanted() (func(string) bool, error) {
 	}, nil
 }
 
-// hasValue reports whether a property, or an element of it, is what was asked for.
-func hasValue(has frontmatter.Value, wanted string) bool {
-	same := func(v frontmatter.Value) bool { return strings.EqualFold(strings.TrimSpace(v.Text()), wanted) }
-	return same(has) || has.Kind() == frontmatter.List && slices.ContainsFunc(has.List(), same)
-}
-
 var fileKinds = map[string]find.Kind{"note": find.Note, "canvas": find.Canvas, "base": find.Base, "attachment": find.Attachment}
 
 // maxGlob is the length of a pattern of paths in bytes.
 const maxGlob = 1 << 10
 
-// globOf returns the expression of a pattern of paths, in any case: * and ? within a segment, ** across
-// them.
-func globOf(pattern string) (*regexp.Regexp, error) {
-	if len(pattern) > maxGlob || !utf8.ValidString(pattern) {
-		return nil, command.Misuse("Invalid pattern %q. Use at most %d bytes of text, such as Work/**/*.md.", command.Verbatim(quote.Short(pattern)), maxGlob)
-	}
-	var out strings.Builder
-	out.WriteString("(?i)^")
-	for i := 0; i < len(pattern); i++ {
-		switch {
-		case strings.HasPrefix(pattern[i:], "**/"):
-			out.WriteString("(?:.*/)?")
-			i += 2
-		case strings.HasPrefix(pattern[i:], "**"):
-			out.WriteString(".*")
-			i++
-		case pattern[i] == '*':
-			out.WriteString("[^/]*")
-		case pattern[i] == '?':
-			out.WriteString("[^/]")
-		default:
-			out.WriteString(regexp.QuoteMeta(pattern[i : i+1]))
-		}
-	}
-	return regexp.MustCompile(out.String() + "$"), nil
-}
+// inGlob has the expressions for the signs of a pattern of paths: * and ? within a segment, ** across them.
+var inGlob = strings.NewReplacer(`\*\*/`, `(?:.*/)?`, `\*\*`, `.*`, `\*`, `[^/]*`, `\?`, `[^/]`)
 
 // daily returns the path of the daily note of the day that the question names, "" if it names none.
 func (f *finding) daily() string {
