@@ -2,7 +2,6 @@ package mcpserver
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -17,6 +16,7 @@ import (
 	"vaultwicket/allowlist/day"
 	"vaultwicket/allowlist/quote"
 	"vaultwicket/gateway"
+	"vaultwicket/gateway/failure"
 	"vaultwicket/gateway/mcpserver/wire"
 )
 
@@ -57,12 +57,8 @@ func (h handler) checkPrompt(_ context.Context, _ any, req *mcp.GetPromptRequest
 		}
 		return "", err
 	})
-	if wrong := (*promptError)(nil); errors.As(err, &wrong) {
-		sentence := wrong.Error()
-		if wrong.hint != "" {
-			sentence += "; " + wrong.hint
-		}
-		req.Params.Name = wire.Explain(sentence)
+	if err != nil && err != errInternal {
+		req.Params.Name = wire.Explain(visibleError(err).Error())
 	}
 }
 
@@ -94,7 +90,7 @@ func PromptNames() []string {
 }
 
 // PromptText returns the text of a prompt for a model that uses gw. now is the local time of the
-// user. The error is a *promptError about an unknown name or an invalid argument.
+// user. The error is about an unknown name or an invalid argument.
 func PromptText(gw *gateway.Gateway, name string, arguments map[string]string, now time.Time) (string, error) {
 	p, err := findPrompt(name)
 	if err != nil {
@@ -106,7 +102,7 @@ func PromptText(gw *gateway.Gateway, name string, arguments map[string]string, n
 	return p.write(&draft{gateway: gw, arguments: arguments, today: noon(now)}), nil
 }
 
-// findPrompt returns the prompt of that name. The error is a [*promptError].
+// findPrompt returns the prompt of that name.
 func findPrompt(name string) (promptTask, error) {
 	for _, p := range allPrompts() {
 		if p.Name == name {
@@ -117,10 +113,10 @@ func findPrompt(name string) (promptTask, error) {
 	if near := quote.Nearest(name, PromptNames()); near != "" {
 		hint = fmt.Sprintf("did you mean %q?", near)
 	}
-	return promptTask{}, &promptError{Prompt: wire.Clip(name), hint: hint}
+	return promptTask{}, failure.New(failure.CodeBadRequest, hint, "unknown prompt %q", wire.Clip(name))
 }
 
-// validate checks the arguments of the prompt. The error is a [*promptError].
+// validate checks the arguments of the prompt.
 func (p promptTask) validate(gw *gateway.Gateway, arguments map[string]string) error {
 	valid := p.argumentsFor(gw.VaultNames())
 	for _, name := range slices.Sorted(maps.Keys(arguments)) {
@@ -134,13 +130,13 @@ func (p promptTask) validate(gw *gateway.Gateway, arguments map[string]string) e
 			if near := quote.Nearest(name, names); near != "" {
 				hint = fmt.Sprintf("did you mean %q?", near)
 			}
-			return &promptError{Prompt: p.Name, Reason: fmt.Sprintf("unknown argument %q", wire.Clip(name)), hint: hint}
+			return failure.New(failure.CodeBadRequest, hint, "prompt %q: unknown argument %q", p.Name, wire.Clip(name))
 		}
 		if arguments[name] == "" {
 			continue // clients send a field that was left empty like this
 		}
 		if reason := valid[i].check(arguments[name]); reason != "" {
-			return &promptError{Prompt: p.Name, Reason: fmt.Sprintf("argument %q %s", name, reason)}
+			return failure.New(failure.CodeBadRequest, "", "prompt %q: argument %q %s", p.Name, name, reason)
 		}
 	}
 	return nil
@@ -152,27 +148,16 @@ func (p promptTask) argumentsFor(vaults []string) []promptArgument {
 	if len(vaults) < 2 {
 		return p.arguments
 	}
-	return append(slices.Clone(p.arguments), vaultArgument(vaults))
-}
-
-// promptError says what is wrong with a request for a prompt.
-type promptError struct {
-	Prompt string // the name in the request
-	Reason string // "" for an unknown prompt
-	hint   string
-}
-
-// Code is that of an invalid request.
-func (e *promptError) Code() string { return "bad_request" }
-
-// Hint says what to send instead, "" if the error says it.
-func (e *promptError) Hint() string { return e.hint }
-
-func (e *promptError) Error() string {
-	if e.Reason == "" {
-		return fmt.Sprintf("unknown prompt %q", e.Prompt)
-	}
-	return fmt.Sprintf("prompt %q: %s", e.Prompt, e.Reason)
+	return append(slices.Clone(p.arguments), promptArgument{
+		Name: "vault", Description: "vault name; default: " + vaults[0],
+		check: func(text string) string {
+			if slices.Contains(vaults, text) {
+				return ""
+			}
+			return fmt.Sprintf("is %q, not one of %s", wire.Clip(text), strings.Join(vaults, ", "))
+		},
+		suggest: func(time.Time) []string { return vaults }, // the schema of obsidianCli has them, too
+	})
 }
 
 // draft collects the parts of a prompt for the policy in force.
@@ -279,7 +264,15 @@ const (
 var (
 	dateArgument = promptArgument{
 		Name: "date", Description: "YYYY-MM-DD, yesterday, -3d or monday; default: today",
-		check: checkDay,
+		check: func(text string) string {
+			switch found, err := parseDay(text, time.Unix(0, 0)); { // any value of today works
+			case err != nil:
+				return fmt.Sprintf("is %q: %v", wire.Clip(text), err)
+			case found.Year() < 1:
+				return fmt.Sprintf("is %q: want a day from 0001-01-01 on", wire.Clip(text))
+			}
+			return ""
+		},
 		suggest: func(today time.Time) []string { // the days of a month
 			list := []string{"today", "yesterday"}
 			for back := 2; back <= maxDays; back++ {
@@ -327,21 +320,6 @@ func numberArgument(name, description string, least, most int, suggested ...int)
 	}
 }
 
-// vaultArgument returns the argument for the name of a vault. The names are also in the
-// schema of obsidianCli.
-func vaultArgument(vaults []string) promptArgument {
-	return promptArgument{
-		Name: "vault", Description: "vault name; default: " + vaults[0],
-		check: func(text string) string {
-			if slices.Contains(vaults, text) {
-				return ""
-			}
-			return fmt.Sprintf("is %q, not one of %s", wire.Clip(text), strings.Join(vaults, ", "))
-		},
-		suggest: func(time.Time) []string { return vaults },
-	}
-}
-
 // parseDay parses a day. The empty text is today, and a week its first day.
 func parseDay(text string, today time.Time) (time.Time, error) {
 	if text == "" {
@@ -349,16 +327,6 @@ func parseDay(text string, today time.Time) (time.Time, error) {
 	}
 	span, err := day.Read(text, today, day.Past)
 	return noon(span.First), err
-}
-
-func checkDay(text string) string {
-	switch found, err := parseDay(text, time.Unix(0, 0)); { // any value of today works
-	case err != nil:
-		return fmt.Sprintf("is %q: %v", wire.Clip(text), err)
-	case found.Year() < 1:
-		return fmt.Sprintf("is %q: want a day from 0001-01-01 on", wire.Clip(text))
-	}
-	return ""
 }
 
 // valueCheck returns the check of an argument that becomes a parameter of a command: it
