@@ -66,13 +66,6 @@ func parseOrigin(entry string) (string, error) {
 	return origin, nil
 }
 
-// preflight answers what a page of a listed origin may send (CORS).
-func preflight(h http.Header) {
-	h.Set("Access-Control-Allow-Methods", "POST, GET, DELETE")
-	h.Set("Access-Control-Allow-Headers", "Authorization, Content-Type, Accept, Last-Event-ID, Mcp-Session-Id, MCP-Protocol-Version, Mcp-Method, Mcp-Name")
-	h.Set("Access-Control-Max-Age", "600")
-}
-
 const (
 	// wrongGap is the time between two answers to a wrong token. A token of 32 random bytes
 	// cannot be guessed at any rate; the limit keeps attempts cheap for the server.

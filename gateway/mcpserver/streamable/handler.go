@@ -150,7 +150,9 @@ func (d *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		refuse(w, http.StatusNotFound, "not found; the MCP endpoint is "+endpoint)
 		return
 	case path == endpoint && origin == httpguard.Listed && r.Method == http.MethodOptions && r.Header.Get("Access-Control-Request-Method") != "":
-		preflight(h)
+		h.Set("Access-Control-Allow-Methods", "POST, GET, DELETE") // what a page of a listed origin may send (CORS)
+		h.Set("Access-Control-Allow-Headers", "Authorization, Content-Type, Accept, Last-Event-ID, Mcp-Session-Id, MCP-Protocol-Version, Mcp-Method, Mcp-Name")
+		h.Set("Access-Control-Max-Age", "600")
 		w.WriteHeader(http.StatusNoContent)
 		return
 	}

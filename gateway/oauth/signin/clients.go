@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"net/netip"
 	"net/url"
@@ -16,8 +15,6 @@ import (
 	"syscall"
 	"time"
 	"unicode"
-
-	"vaultwicket/gateway/httpguard"
 )
 
 const (
@@ -193,11 +190,6 @@ func publicOnly(_, address string, _ syscall.RawConn) error {
 // notPublic are networks of carriers, and those that lead to addresses of version 4.
 var notPublic = []netip.Prefix{
 	netip.MustParsePrefix("100.64.0.0/10"), netip.MustParsePrefix("64:ff9b::/96"), netip.MustParsePrefix("64:ff9b:1::/48"), netip.MustParsePrefix("2002::/16"), netip.MustParsePrefix("198.18.0.0/15"), netip.MustParsePrefix("0.0.0.0/8"),
-}
-
-// newFetcher returns the client for metadata documents.
-func newFetcher() *http.Client {
-	return httpguard.Client(&http.Transport{DisableKeepAlives: true, DialContext: (&net.Dialer{Control: publicOnly}).DialContext})
 }
 
 // decode reads one JSON value of up to limit bytes.

@@ -21,6 +21,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net"
 	"net/http"
 	"net/url"
 	"slices"
@@ -120,7 +121,10 @@ func New(c Config) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Server{Config: c, store: c.Store, origin: u.Scheme + "://" + u.Host, fetcher: newFetcher(), tickets: map[string]ticket{}}
+	s := &Server{
+		Config: c, store: c.Store, origin: u.Scheme + "://" + u.Host, tickets: map[string]ticket{},
+		fetcher: httpguard.Client(&http.Transport{DisableKeepAlives: true, DialContext: (&net.Dialer{Control: publicOnly}).DialContext}),
+	}
 	s.passkey, err = webauthn.New(&webauthn.Config{
 		RPID: u.Hostname(), RPDisplayName: "vaultwicket", RPOrigins: []string{s.origin},
 		AuthenticatorSelection: protocol.AuthenticatorSelection{ResidentKey: protocol.ResidentKeyRequirementRequired, UserVerification: protocol.VerificationRequired},
