@@ -141,7 +141,9 @@ func (s *site) addPasskey(code string) (int, map[string]any) {
 	}
 	handle, _ := base64.RawURLEncoding.DecodeString(begun["options"].(map[string]any)["user"].(map[string]any)["id"].(string))
 	s.device = virtualwebauthn.NewAuthenticatorWithOptions(virtualwebauthn.AuthenticatorOptions{UserHandle: handle})
-	s.key = virtualwebauthn.NewCredential(virtualwebauthn.KeyTypeEC2)
+	for s.key = virtualwebauthn.NewCredential(virtualwebauthn.KeyTypeEC2); len(s.key.Key.AttestationData()) < 77; {
+		s.key = virtualwebauthn.NewCredential(virtualwebauthn.KeyTypeEC2) // the library leaves zeros at the beginning of a coordinate out
+	}
 	made := virtualwebauthn.CreateAttestationResponse(s.rp, s.device, s.key, *options)
 	return s.send("/oauth/setup/finish", map[string]any{"ticket": begun["ticket"], "credential": json.RawMessage(made)})
 }
