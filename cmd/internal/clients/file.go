@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 
 	"vaultwicket/cmd/internal/document"
+	"vaultwicket/gateway/state/private"
 )
 
 // file is a settings file as it was read.
@@ -130,7 +131,7 @@ func (f file) replace(content []byte, perm fs.FileMode) error {
 		return err
 	}
 	if f.missing() {
-		err = publish(temporary.Name(), f.target)
+		err = private.Publish(temporary.Name(), f.target)
 	} else {
 		err = os.Rename(temporary.Name(), f.target)
 	}
@@ -141,19 +142,6 @@ func (f file) replace(content []byte, perm fs.FileMode) error {
 		return environment(f.name, err)
 	}
 	return nil
-}
-
-// publish gives a finished file its name, unless the name is taken. On a file system without
-// hard links it checks the name first, which is not atomic.
-func publish(temporary, name string) error {
-	err := os.Link(temporary, name)
-	if err == nil || errors.Is(err, fs.ErrExist) {
-		return err
-	}
-	if _, taken := os.Lstat(name); taken == nil {
-		return fs.ErrExist
-	}
-	return os.Rename(temporary, name)
 }
 
 // remove deletes the file. It is refused if the file changed since it was read.

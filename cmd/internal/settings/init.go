@@ -12,6 +12,7 @@ import (
 
 	"vaultwicket/cmd/internal/terminal"
 	"vaultwicket/exec/trust"
+	"vaultwicket/gateway/state/private"
 )
 
 // initConfig is "config init": a settings file with every setting and its default as a
@@ -59,7 +60,7 @@ func writeNew(name string, content []byte) error {
 	if err := trust.CheckFolder(folder); err != nil {
 		return unusable(place{name: name}, err)
 	}
-	err := writeAside(name, content, 0o600, publish)
+	err := writeAside(name, content, 0o600, private.Publish)
 	if errors.Is(err, fs.ErrExist) {
 		return thereAlready(name)
 	}
@@ -81,19 +82,6 @@ func writeAside(name string, content []byte, mode fs.FileMode, give func(tempora
 		err = give(temporary.Name(), name)
 	}
 	return err
-}
-
-// publish gives a finished file its name. A link fails where the name is taken;
-// where a file system has no links, a look before has to do.
-func publish(temporary, name string) error {
-	err := os.Link(temporary, name)
-	if err == nil || errors.Is(err, fs.ErrExist) {
-		return err
-	}
-	if _, taken := os.Lstat(name); taken == nil {
-		return fs.ErrExist
-	}
-	return os.Rename(temporary, name)
 }
 
 // cannotWrite is the error for a place where nothing can be written: the person

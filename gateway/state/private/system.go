@@ -116,6 +116,20 @@ func Replace(sys System, temporary, name string, content []byte, modified time.T
 	return true, sys.SyncFolder(filepath.Dir(name))
 }
 
+// Publish gives a finished file its name in the same folder, unless the name is taken: then the error
+// is [fs.ErrExist]. On a file system without hard links it looks for the name first, which is not
+// atomic.
+func Publish(temporary, name string) error {
+	err := os.Link(temporary, name)
+	if err == nil || errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	if _, taken := os.Lstat(name); taken == nil {
+		return fs.ErrExist
+	}
+	return os.Rename(temporary, name)
+}
+
 func writeNew(sys System, name string, content []byte) error {
 	file, err := sys.Create(name)
 	if err != nil {
