@@ -144,19 +144,19 @@ func (r *Runner) attempt(ctx context.Context, permit policy.Grant, p Program, co
 	return classifyEnding(c.Run(ctx), permit, p, marker)
 }
 
-// rights are of a caller, as far as the embedded program knows them.
-type rights interface {
+// asker is who a call is for, as far as the embedded program knows.
+type asker interface {
 	Access() string
 	Exceptions() string
 	Sends() bool
 }
 
-func (r *Runner) workerKey(folder string, permit rights, marker *secrets.Marker) workerKey {
+func (r *Runner) workerKey(folder string, permit asker, marker *secrets.Marker) workerKey {
 	return workerKey{folder, permit.Access(), marker.String() + "\n" + permit.Exceptions(), r.config.Embeddings.Elsewhere && permit.Sends()}
 }
 
 // withRules adds to an environment what the embedded program hides from a caller, and where it may send texts.
-func (r *Runner) withRules(env []string, permit rights, marker *secrets.Marker) []string {
+func (r *Runner) withRules(env []string, permit asker, marker *secrets.Marker) []string {
 	env = slices.Grow(slices.Clip(env), 5)
 	if e := r.config.Embeddings; e.Server != "" && (!e.Elsewhere || permit.Sends()) {
 		env = append(env, embeddingsVariable+"="+e.Server, embeddingsKeyFile+"="+e.KeyFile)
