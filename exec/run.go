@@ -173,35 +173,18 @@ func (r *Runner) withRules(env []string, permit asker, marker *secrets.Marker) [
 	return env
 }
 
-// Narrowed asks p, which must be the embedded program, which of the notes at some paths narrow access
-// to themselves, or without paths, which notes of the vault. It returns the level of each by its path.
-// An error means that it is not known.
-func (r *Runner) Narrowed(ctx context.Context, q policy.Question, p Program, paths []string) (map[string]string, error) {
-	lines, err := r.ask(ctx, q, p, "--narrowed", paths)
-	found := map[string]string{}
-	for _, line := range lines {
-		if level, path, ok := strings.Cut(line, "\t"); ok {
-			found[path] = level
-		}
-	}
-	return found, err
-}
-
-// Marked asks p, which must be the embedded program, which notes have one of some tags, written with
-// "#", or for "private" narrow access to themselves. It returns their paths.
-func (r *Runner) Marked(ctx context.Context, q policy.Question, p Program, marks []string) ([]string, error) {
-	return r.ask(ctx, q, p, "--marked", marks)
-}
-
-// ask asks the embedded program something that is no call, and returns the lines of the answer.
-func (r *Runner) ask(ctx context.Context, q policy.Question, p Program, question string, words []string) (lines []string, err error) {
+// Ask asks p, which must be the embedded program, something that is no call, and returns the lines of the
+// answer; an error means that it is not known. The questions are "narrowed": which of the notes at some paths,
+// or of all, narrow access to themselves, each line with the level, a tab and the path; and "marked": which
+// notes have one of some tags, written with "#", or for "private" narrow access to themselves.
+func (r *Runner) Ask(ctx context.Context, q policy.Question, p Program, question string, words []string) (lines []string, err error) {
 	if p.backend != embeddedBackend {
 		return nil, ErrNoProgram
 	}
 	ctx, cancel := context.WithTimeout(ctx, r.config.Timeout)
 	defer cancel()
 	marker := r.Marker(q.Secrets())
-	command := Command{Path: p.path, Args: append([]string{"vault", p.folder, question}, words...), Prefix: 2}
+	command := Command{Path: p.path, Args: append([]string{"vault", p.folder, "--" + question}, words...), Prefix: 2}
 	c := process.Child{Path: p.path, Name: p.name, Args: command.Args, Env: r.withRules(r.env(p.backend), &q, marker), Embedded: true, Keep: r.config.MaxKept}
 	var e process.Ending
 	if r.config.Resident {

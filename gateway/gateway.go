@@ -174,18 +174,12 @@ func New(c Config) *Gateway {
 			return listed()
 		}
 		d.folderIdentity = sync.OnceValue(func() string { return names.Identity(d.target().Folder) })
-		d.rules = notes.NewRules(served.Policy, func() string { return d.target().Folder }, func(p policy.Policy, paths []string) (map[string]string, error) {
+		d.rules = notes.NewRules(served.Policy, func() string { return d.target().Folder }, func(p policy.Policy, question string, words []string) ([]string, error) {
 			program, err := d.embedded()
 			if err != nil {
 				return nil, err
 			}
-			return d.runner.Narrowed(context.Background(), p.Question(), program, paths)
-		}).WithMarked(func(p policy.Policy, marks []string) ([]string, error) {
-			program, err := d.embedded()
-			if err != nil {
-				return nil, err
-			}
-			return d.runner.Marked(context.Background(), p.Question(), program, marks)
+			return d.runner.Ask(context.Background(), p.Question(), program, question, words)
 		})
 		g.vaults = append(g.vaults, d)
 	}

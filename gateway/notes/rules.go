@@ -28,10 +28,8 @@ type Rules struct {
 	scope  policy.Scope
 	names  *names.Folder // of what is in the folder
 	ruled  atomic.Pointer[ruleNames]
-	// narrowed asks which of some notes narrow access to themselves, see [exec.Runner.Narrowed]; nil
-	// where nothing can be asked.
-	narrowed func(p policy.Policy, paths []string) (map[string]string, error)
-	marked   func(p policy.Policy, marks []string) ([]string, error)
+	// ask asks what notes say of themselves, see [exec.Runner.Ask]; nil where nothing can be asked.
+	ask func(p policy.Policy, question string, words []string) ([]string, error)
 }
 
 // respellAfter is how long the names of rules are believed: a rule that takes
@@ -46,10 +44,10 @@ type ruleNames struct {
 }
 
 // NewRules returns the rules of a vault with a policy. folder returns the folder of the vault,
-// "" where it is not known; it is asked when the rules are first used. narrowed asks the embedded
-// program which notes narrow access to themselves; nil where no note does.
-func NewRules(p policy.Policy, folder func() string, narrowed func(p policy.Policy, paths []string) (map[string]string, error)) *Rules {
-	r := &Rules{folder: folder, policy: &atomic.Pointer[policy.Policy]{}, narrowed: narrowed, names: names.In(func() (*os.Root, error) { return os.OpenRoot(folder()) })}
+// "" where it is not known; it is asked when the rules are first used. ask asks the embedded
+// program what notes say of themselves; nil where they say nothing.
+func NewRules(p policy.Policy, folder func() string, ask func(p policy.Policy, question string, words []string) ([]string, error)) *Rules {
+	r := &Rules{folder: folder, policy: &atomic.Pointer[policy.Policy]{}, ask: ask, names: names.In(func() (*os.Root, error) { return os.OpenRoot(folder()) })}
 	r.policy.Store(&p)
 	return r
 }
@@ -57,7 +55,7 @@ func NewRules(p policy.Policy, folder func() string, narrowed func(p policy.Poli
 // Scoped returns the rules for requests whose access tokens have a scope. What tightens the one
 // tightens the other.
 func (r *Rules) Scoped(scope policy.Scope) *Rules {
-	return &Rules{folder: r.folder, policy: r.policy, scope: scope, names: r.names, narrowed: r.narrowed, marked: r.marked}
+	return &Rules{folder: r.folder, policy: r.policy, scope: scope, names: r.names, ask: r.ask}
 }
 
 // Tighten lays a further policy over the one in force, which is never loosened. It reports whether
@@ -204,34 +202,26 @@ func (r *Rules) Narrowing(paths ...string) (levels map[string]access.Level, ok b
 // WouldNarrow is [Rules.Narrowing] also where that has no effect.
 func (r *Rules) WouldNarrow(paths ...string) (levels map[string]access.Level, ok bool) {
 	p := r.policy.Load()
-	if p.Private.IsZero() || r.folder() == "" || r.narrowed == nil {
+	if p.Private.IsZero() || r.folder() == "" || r.ask == nil {
 		return nil, true
 	}
-	found, err := r.narrowed(*p, paths)
-	if err != nil {
-		return nil, false
-	}
+	lines, err := r.ask(*p, "narrowed", paths)
 	levels = map[string]access.Level{}
-	for path, text := range found {
-		levels[path], _ = access.ParseLevel(text) // none for another text
+	for _, line := range lines {
+		level, path, _ := strings.Cut(line, "\t")
+		levels[path], _ = access.ParseLevel(level) // none for another text
 	}
-	return levels, true
+	return levels, err == nil
 }
 
 // Marked returns the paths of the notes that have one of some tags, or for "private" narrow access to
 // themselves. known is false where that cannot be found out.
 func (r *Rules) Marked(marks []string) (paths []string, known bool) {
-	if r.marked == nil || r.folder() == "" {
+	if r.ask == nil || r.folder() == "" {
 		return nil, false
 	}
-	paths, err := r.marked(*r.policy.Load(), marks)
+	paths, err := r.ask(*r.policy.Load(), "marked", marks)
 	return paths, err == nil
-}
-
-// WithMarked returns the rules, which ask for marked notes, see [exec.Runner.Marked].
-func (r *Rules) WithMarked(marked func(p policy.Policy, marks []string) ([]string, error)) *Rules {
-	r.marked = marked
-	return r
 }
 
 // Closes reports whether the note at a path hides itself, or may do so.
