@@ -8,6 +8,7 @@ import (
 	"hash"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"vaultwicket/allowlist/quote"
@@ -115,7 +116,11 @@ func (g *vaultGateway) question(ctx context.Context, req Request, plan *Plan, to
 		Destructive: call.Effect().WorseThan(tiers.Writes) || len(plan.policy.Flowing) > 0,
 	}
 	if len(plan.policy.Flowing) > 0 { // else the rules are in shadow
-		q.Because = explained(plan.because)
+		var parts []string
+		for _, r := range plan.because {
+			parts = append(parts, fmt.Sprintf("the session has read %s (flow rule %s)", quote.Quoted(quote.Short(r.note)), quote.Quoted(r.rule.Name)))
+		}
+		q.Because = strings.Join(parts, "; ")
 	}
 	if err := g.workOut(ctx, plan); err != nil {
 		return q, err

@@ -2,7 +2,6 @@ package gateway
 
 import (
 	"encoding/json"
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -10,7 +9,6 @@ import (
 	"time"
 
 	"vaultwicket/allowlist"
-	"vaultwicket/allowlist/quote"
 	"vaultwicket/gateway/failure"
 	"vaultwicket/policy"
 	"vaultwicket/policy/access"
@@ -227,13 +225,4 @@ func (g *vaultGateway) withPrivate(plan Plan, result Result) findings {
 		found.acts(plan.policy, policy.RulePrivate, levels[note].String())
 	}
 	return found
-}
-
-// explained says for the user why flow rules are about a call, "" where none is.
-func explained(because []flowRead) string {
-	var parts []string
-	for _, r := range because {
-		parts = append(parts, fmt.Sprintf("the session has read %s (flow rule %s)", quote.Quoted(quote.Short(r.note)), quote.Quoted(r.rule.Name)))
-	}
-	return strings.Join(parts, "; ")
 }

@@ -32,7 +32,7 @@ func TextRules() (names []string) {
 type TextRule struct {
 	Name  string
 	Looks string // at what
-	// Settings decide. State is their value, and Origin where it comes from.
+	// Settings decide. State is their value, and Origin where that of the first one comes from.
 	Settings      []string
 	State, Origin string
 	Shadow        bool              // it decides, and has no effect
@@ -79,15 +79,7 @@ func (r rule) looksAt(p Policy, s subject) bool {
 
 func (r rule) text(p Policy) TextRule {
 	state, _ := r.state(p)
-	t := TextRule{Name: r.name, Looks: r.looks, Settings: r.settings, State: state, Shadow: p.Shadows(r.name), Exceptions: p.Exceptions.Of(r.name)}
-	var origins []string
-	for _, setting := range r.settings {
-		if origin := p.Origins[setting]; origin != "" && !slices.Contains(origins, origin) {
-			origins = append(origins, origin)
-		}
-	}
-	t.Origin = strings.Join(origins, " and ")
-	return t
+	return TextRule{r.name, r.looks, r.settings, state, p.Origins[r.settings[0]], p.Shadows(r.name), p.Exceptions.Of(r.name)}
 }
 
 // Shadows reports whether a rule about texts decides and has no effect.

@@ -44,13 +44,8 @@ func (e Exceptions) Lines() []string {
 }
 
 // Of returns those of a rule.
-func (e Exceptions) Of(rule string) (some Exceptions) {
-	for _, one := range e {
-		if one.Rule == rule {
-			some = append(some, one)
-		}
-	}
-	return some
+func (e Exceptions) Of(rule string) Exceptions {
+	return slices.DeleteFunc(slices.Clone(e), func(one Exception) bool { return one.Rule != rule })
 }
 
 // Has reports whether a rule does not apply to the file at a path.

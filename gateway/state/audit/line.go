@@ -99,11 +99,9 @@ const NotSearched = "not-searched"
 // "shadow" for one that had no effect, "asked", "blocked", "redacted", or "noticed". Of all lines of a call one
 // says it of a rule, but for an approval that was asked for.
 func (line Line) TextOutcomes() map[string]string {
-	did := map[string]string{}
-	isEnd := line.Kind == "end"
+	did, isEnd := map[string]string{}, line.Kind == "end"
 	for _, f := range line.Found {
-		rule, kind, _ := strings.Cut(f, " ")
-		switch {
+		switch rule, kind, _ := strings.Cut(f, " "); {
 		case kind == NotSearched:
 		case rule == policy.RuleSecrets && isEnd && line.Code == failure.CodeSecret:
 			did[rule] = "blocked"
