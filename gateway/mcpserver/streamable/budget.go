@@ -15,6 +15,7 @@ const (
 	// stalled is how long a message may take for its next progress bytes while others need memory.
 	stalled  = time.Second
 	progress = 8 << 10
+	waiting  = stalled / 4 // of a message that comes while there is no memory for it
 )
 
 var (
@@ -96,19 +97,28 @@ func (p *reservation) add(n int64) error {
 }
 
 // awaitLarge adds the part that a large answer takes, or what the share of the sender has beyond
-// the message itself. It waits until there is memory for it. The error is that of ctx.
+// the message itself. It waits until there is memory for it. The error is that of [reservation.await].
 func (p *reservation) awaitLarge(ctx context.Context) error {
+	p.all.mu.Lock()
+	part := min(p.all.limit/parts, p.all.share-p.size)
+	p.all.mu.Unlock()
+	return p.await(ctx, part)
+}
+
+// await is add that waits for memory until ctx ends.
+func (p *reservation) await(ctx context.Context, n int64) error {
 	for {
 		p.all.mu.Lock()
-		freed, part := p.all.freed, min(p.all.limit/parts, p.all.share-p.size)
+		freed := p.all.freed
 		p.all.mu.Unlock()
-		if err := p.add(part); !errors.Is(err, errNoShare) && !errors.Is(err, errMemoryFull) {
+		err := p.add(n)
+		if !errors.Is(err, errNoShare) && !errors.Is(err, errMemoryFull) {
 			return err
 		}
 		select {
 		case <-freed:
 		case <-ctx.Done():
-			return ctx.Err()
+			return err
 		}
 	}
 }
@@ -166,8 +176,10 @@ func (p *reservation) release() {
 	}
 }
 
-// counted counts the bytes read of a message.
+// counted counts the bytes read of a message. It waits for their memory for a moment, because that of
+// an answered message is returned after its answer.
 type counted struct {
+	ctx  context.Context
 	from io.Reader
 	*reservation
 }
@@ -175,7 +187,9 @@ type counted struct {
 func (c counted) Read(into []byte) (int, error) {
 	n, err := c.from.Read(into)
 	if n > 0 {
-		if full := c.add(int64(n)); full != nil {
+		limited, cancel := context.WithTimeout(c.ctx, waiting)
+		defer cancel()
+		if full := c.await(limited, int64(n)); full != nil {
 			return 0, full
 		}
 	}

@@ -76,7 +76,7 @@ func tooLarge(w http.ResponseWriter) {
 // answers the request.
 func readBody(w http.ResponseWriter, r *http.Request, p *reservation, limit int64) ([]byte, bool) {
 	httpguard.LimitRead(w, bodyLimit)
-	body, err := io.ReadAll(counted{http.MaxBytesReader(w, r.Body, limit), p})
+	body, err := io.ReadAll(counted{r.Context(), http.MaxBytesReader(w, r.Body, limit), p})
 	var large *http.MaxBytesError
 	switch {
 	case err == nil:
