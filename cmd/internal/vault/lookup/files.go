@@ -211,21 +211,30 @@ func (f *Files) Moved(to []int32, paths []string) *Files {
 // different files; links with the same key may, too.
 type Key uint32
 
+// keyOf is FNV-1a: keys are saved, so another process has the same.
+func keyOf(name []byte) Key {
+	key := Key(2166136261)
+	for _, c := range name {
+		key = (key ^ Key(c)) * 16777619
+	}
+	return key
+}
+
 // KeyOf returns the key of a link. The arguments are those of [Files.Resolve].
 func KeyOf(target, source string) Key {
 	wanted, _ := anchor(target, parent(source))
 	var memory [128]byte
 	name := appendFolded(memory[:0], base(wanted))
-	return Key(hash(bytes.TrimSuffix(name, []byte(note))))
+	return keyOf(bytes.TrimSuffix(name, []byte(note)))
 }
 
 // Keys returns the keys of all links that may lead to the file at a path.
 func Keys(path string) [2]Key {
 	var memory [128]byte
 	name := bytes.TrimSuffix(appendFolded(memory[:0], base(path)), []byte(note))
-	key := Key(hash(name))
+	key := keyOf(name)
 	if shorter, has := bytes.CutSuffix(name, []byte(note)); has {
-		return [2]Key{key, Key(hash(shorter))}
+		return [2]Key{key, keyOf(shorter)}
 	}
 	return [2]Key{key, key}
 }
@@ -247,7 +256,6 @@ func (f *Files) Rivals(path string) (places []int32) {
 	return places
 }
 
-// seed is one for the process, so that a [Key] can be kept and compared later.
 var seed = maphash.MakeSeed()
 
 func hash(key []byte) uint32 { return uint32(maphash.Bytes(seed, key) >> 32) }

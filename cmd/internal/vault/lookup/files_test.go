@@ -220,3 +220,10 @@ func TestTheOrderOfTheFilesDoesNotMatter(t *testing.T) {
 		}
 	})
 }
+
+// Keys are saved, and compared by other processes.
+func TestAKeyIsTheSameInEveryProcess(t *testing.T) {
+	if got, want := Keys("a/Plan.md"), [2]Key{0xb7cbc712, 0xb7cbc712}; got != want || KeyOf("../PLAN", "b/c.md") != want[0] {
+		t.Errorf("%x, want %x", got, want)
+	}
+}
