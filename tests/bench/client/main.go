@@ -1,10 +1,11 @@
 // Command client stands for the official CLI: it answers at once, with no more
 // work than printing, so that what is measured is not its own. Commands of the daily note
-// hang.
+// hang. The folder of its vault is its own.
 package main
 
 import (
 	"os"
+	"path/filepath"
 	"strings"
 	"time"
 )
@@ -13,6 +14,11 @@ func main() {
 	for _, arg := range os.Args[1:] {
 		if arg == "version" {
 			os.Stdout.WriteString("1.12.7 (installer 1.12.7)\n")
+			return
+		}
+		if arg == "info=path" {
+			program, _ := os.Executable() // without it there is no answer, and no call
+			os.Stdout.WriteString(filepath.Dir(program) + "\n")
 			return
 		}
 		if strings.HasPrefix(arg, "daily") {
