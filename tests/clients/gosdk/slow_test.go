@@ -17,11 +17,12 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// slowCLI is a client of the app that says who it is in a file "pid" and does not
-// answer before there is a file "go".
+// slowCLI is a client of the app that says who it is in a file "pid" and, but for its version
+// and folder, does not answer before there is a file "go".
 const slowCLI = `#!/bin/sh
 cd "${0%/*}"
-case " $* " in *" version "*) echo '1.12.7 (installer 1.12.7)'; exit;; esac
+case " $* " in *" version "*) echo '1.12.7 (installer 1.12.7)'; exit;;
+*" info=path "*) mkdir -p vault; echo "$PWD/vault"; exit;; esac
 echo $$ >pid.new && mv pid.new pid
 while [ ! -e go ]; do sleep 0.05; done
 echo 'done at last'
