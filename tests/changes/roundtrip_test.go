@@ -297,6 +297,8 @@ func isOrdinary(text string) bool {
 // mayRefuse says which texts may be refused, and with which codes.
 func (j *judge) mayRefuse(trip trip, text, code string) bool {
 	switch {
+	case code == "access_denied": // properties that cannot be understood would hide the note
+		return strings.HasPrefix(strings.TrimPrefix(text, "\ufeff"), "---")
 	case text == "", strings.ContainsRune(text, 0):
 		return slices.Contains(refusedTexts, code)
 	case len(text) > 4<<20:
