@@ -1,5 +1,5 @@
 // Command client stands for the official CLI: it answers at once, with no more
-// work than printing, so that what is measured is not its own. Commands of the daily note
+// work than printing, so that what is measured is not its own. Reads of the daily note
 // hang. The folder of its vault is its own.
 package main
 
@@ -21,7 +21,7 @@ func main() {
 			os.Stdout.WriteString(filepath.Dir(program) + "\n")
 			return
 		}
-		if strings.HasPrefix(arg, "daily") {
+		if strings.HasPrefix(arg, "daily") || arg == "read" { // with a folder, the daily note is read by its path
 			time.Sleep(time.Hour)
 		}
 	}
