@@ -1,0 +1,334 @@
+package commands
+
+import (
+	"bytes"
+	"errors"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"vaultwicket/cmd/internal/vault/budget"
+	"vaultwicket/cmd/internal/vault/command"
+	"vaultwicket/cmd/internal/vault/disk"
+	"vaultwicket/cmd/internal/vault/frontmatter"
+	"vaultwicket/cmd/internal/vault/knowledge"
+	"vaultwicket/cmd/internal/vault/markdown"
+	"vaultwicket/cmd/internal/vault/regex"
+)
+
+// replaceInVault replaces a text wherever it is in the notes of a folder or a query: in
+// texts, properties and code alike. A note whose properties could not be read any more
+// is a reason to change nothing.
+func replaceInVault(v *command.Vault, p command.Values) (command.Proposal, error) {
+	find, err := searchFor(budget.From(v.Ctx), p)
+	if err != nil {
+		return command.Proposal{}, err
+	}
+	notes, err := Notes(v, p, true, func(n *knowledge.Note) bool { return find.mayBeIn(n.Text()) })
+	if err == nil {
+		err = budget.From(v.Ctx).Err()
+	}
+	if err != nil {
+		return command.Proposal{}, err
+	}
+	places := 0
+	all, err := editAll(v, notes, "", func(path disk.Path, text []byte) ([]byte, error) {
+		edited, n, err := replaceIn(text, find)
+		if err == nil {
+			err = keepsProperties(path, text, edited)
+		}
+		places += n
+		return edited, err
+	})
+	all.Message = "Replaced " + command.Count(places, "place") + all.Message
+	return all, err
+}
+
+// keepsProperties refuses a change with which a block of properties could not be read
+// any more, or would be text.
+func keepsProperties(path disk.Path, before, after []byte) error {
+	old, now := markdown.Scan(before), markdown.Scan(after)
+	if _, err := frontmatter.Parse(before[old.Frontmatter.Start:old.Frontmatter.End]); err != nil || old.Body == 0 {
+		return nil
+	}
+	_, err := frontmatter.Parse(after[now.Frontmatter.Start:now.Frontmatter.End])
+	if err == nil && now.Body > 0 {
+		return nil
+	}
+	return command.Failure("The properties of %q could not be read with the new text. Nothing was changed. Narrow it with folder=<path> or query=<text>.", command.Verbatim(path.String()))
+}
+
+// replaceIn returns a note with all matches replaced, and how many those are. A match
+// is looked for in the text with LF in place of CRLF and without a byte order mark; what is
+// put in gets the line ends of the place. All other bytes stay.
+func replaceIn(text []byte, find finder) (edited []byte, places int, err error) {
+	flat := flatten(text)
+	end := "\n" // that of most lines
+	if 2*len(flat.gone) > flat.ends {
+		end = "\r\n"
+	}
+	var out []byte
+	at := 0
+	err = find.each(flat.text, func(from, to int, put string) error {
+		if end != "\n" {
+			put = strings.ReplaceAll(put, "\n", end)
+		}
+		start, stop := flat.offset(from), flat.offset(to)
+		if len(out)+start-at+len(put) > maxNoteSize {
+			return errNoteTooLong
+		}
+		if out == nil {
+			out = make([]byte, 0, len(text))
+		}
+		out = append(append(out, text[at:start]...), put...)
+		at, places = stop, places+1
+		return nil
+	})
+	if err != nil || places == 0 {
+		return text, 0, err
+	}
+	return append(out, text[at:]...), places, nil
+}
+
+// maxNoteSize bounds what becomes of a note.
+const maxNoteSize = 32 << 20
+
+var errNoteTooLong = command.TooLong.Failure("With the new text a note would have more than %d MiB. Nothing was changed.", maxNoteSize>>20)
+
+// flat is the text of a note with LF for each line end, and where its bytes are in the
+// note.
+type flat struct {
+	text string
+	bom  int
+	gone []int // for each CR that is left out, where the LF after it is in text
+	ends int   // how many line ends there are
+}
+
+const byteOrderMark = "\ufeff"
+
+func flatten(text []byte) flat {
+	body := string(text)
+	rest := strings.TrimPrefix(body, byteOrderMark)
+	f := flat{text: rest, bom: len(body) - len(rest), ends: strings.Count(rest, "\n")}
+	if !strings.Contains(rest, "\r\n") {
+		return f
+	}
+	f.text = strings.ReplaceAll(rest, "\r\n", "\n")
+	at := 0
+	for line := range strings.SplitSeq(rest, "\r\n") {
+		at += len(line)
+		f.gone = append(f.gone, at)
+		at++
+	}
+	f.gone = f.gone[:len(f.gone)-1] // no line end follows the last line
+	return f
+}
+
+// offset returns where in the note a place of the text is: in front of the CR if a
+// line end follows.
+func (f flat) offset(at int) int {
+	before, _ := slices.BinarySearch(f.gone, at)
+	return f.bom + at + before
+}
+
+// Limits of a search, besides those of the budget of the call.
+const (
+	maxSource  = 4 << 10 // bytes of an expression, as in a query
+	maxMatches = 100_000 // in one note
+)
+
+// finder finds the matches of a text whose line ends are LF.
+type finder interface {
+	// mayBeIn reports whether a note can have a match: quickly, and true in doubt. It
+	// is used by several goroutines.
+	mayBeIn(note []byte) bool
+	// each visits the matches, in their order, with what is put in the place of each.
+	each(text string, visit func(start, end int, put string) error) error
+}
+
+// searchFor reads what a request looks for.
+func searchFor(b *budget.Budget, p command.Values) (finder, error) {
+	switch {
+	case p.Has("new") == p.Has("remove"):
+		return nil, command.Misuse("Use new=<text> or remove, one of them.")
+	case !utf8.ValidString(p["old"]) || !utf8.ValidString(p["new"]):
+		return nil, command.Misuse("old and new must be valid UTF-8.")
+	}
+	old, put := flatten([]byte(p["old"])).text, strings.ReplaceAll(p["new"], "\r\n", "\n")
+	switch {
+	case p.Has("regex"):
+		return newPattern(b, old, put, p.Has("ignore-case"))
+	case p.Has("ignore-case"):
+		return newPattern(b, quoteRegex(old), strings.ReplaceAll(put, "$", "$$"), true)
+	}
+	return exactly{old, put}, nil
+}
+
+// quoteRegex returns the expression that matches a text and nothing else.
+func quoteRegex(text string) string {
+	var out strings.Builder
+	for _, r := range text {
+		if strings.ContainsRune(`\^$.*+?()[]{}|/`, r) {
+			out.WriteByte('\\')
+		}
+		out.WriteRune(r)
+	}
+	return out.String()
+}
+
+// exactly finds a text as it is.
+type exactly struct{ old, put string }
+
+func (e exactly) mayBeIn(note []byte) bool {
+	if strings.Contains(e.old, "\n") {
+		line, _, _ := strings.Cut(e.old, "\n") // the rest may follow after CRLF
+		return bytes.Contains(note, []byte(line))
+	}
+	return bytes.Contains(note, []byte(e.old))
+}
+
+func (e exactly) each(text string, visit func(start, end int, put string) error) error {
+	for at := 0; ; {
+		n := strings.Index(text[at:], e.old)
+		if n < 0 {
+			return nil
+		}
+		at += n
+		if err := visit(at, at+len(e.old), e.put); err != nil {
+			return err
+		}
+		at += len(e.old)
+	}
+}
+
+// pattern finds a regular expression. It is used by several goroutines.
+type pattern struct {
+	budget   *budget.Budget
+	source   string
+	compiled *regex.Regexp
+	put      []piece
+}
+
+func newPattern(b *budget.Budget, source, put string, ignoreCase bool) (*pattern, error) {
+	if len(source) > maxSource {
+		return nil, command.Misuse("Invalid value for old: the expression is longer than %d bytes.", maxSource)
+	}
+	compiled, err := regex.Compile(source, regex.Flags{Multiline: true, IgnoreCase: ignoreCase, Unicode: true}, budget.Default.Match)
+	if err != nil {
+		return nil, command.Misuse("Invalid value for old: no regular expression: %v", err)
+	}
+	pieces, err := replacementTemplate(put, compiled.GetGroupNumbers(), compiled.GetGroupNames())
+	return &pattern{b, source, compiled, pieces}, err
+}
+
+// holding runs a match in a text, which the engine takes apart into characters, with the
+// budget of the call.
+func (p *pattern) holding(text int, match func(re *regex.Regexp, left time.Duration) error) error {
+	size := 5 * int64(text)
+	if err := p.budget.Hold(size); err != nil {
+		return err
+	}
+	defer p.budget.Release(size)
+	return p.budget.Match(p.source, func(left time.Duration) error { return match(regex.Within(p.compiled, left), left) })
+}
+
+// mayBeIn is false where the budget has run out, which is told at the end of the search.
+func (p *pattern) mayBeIn(note []byte) (found bool) {
+	_ = p.holding(len(note), func(re *regex.Regexp, _ time.Duration) (err error) {
+		found, err = re.MatchString(flatten(note).text)
+		return err
+	})
+	return found
+}
+
+func (p *pattern) each(text string, visit func(start, end int, put string) error) error {
+	var failed error
+	err := p.holding(len(text), func(re *regex.Regexp, left time.Duration) error {
+		begun, limited := time.Now(), *re
+		m, err := limited.FindStringMatch(text)
+		for n := 0; m != nil && err == nil; n++ {
+			if n == maxMatches {
+				failed = command.Failure("More than %d places of one note match. Nothing was changed.", maxMatches)
+				return nil
+			}
+			put, ok := expand(p.put, m)
+			if !ok {
+				failed = errNoteTooLong
+				return nil
+			}
+			start, length := m.ByteRange()
+			if failed = visit(start, start+length, put); failed != nil {
+				return nil
+			}
+			limited.MatchTimeout = max(0, left-time.Since(begun))
+			m, err = limited.FindNextMatch(m)
+		}
+		return err
+	})
+	return errors.Join(failed, err)
+}
+
+// piece is a part of the text that is put in the place of a match: text as it is, or
+// a group of the match.
+type piece struct {
+	text    string
+	isGroup bool
+	group   int
+}
+
+// replacementTemplate reads the text that is put in the place of a match, as JavaScript does: $1
+// to $99 are groups, $<name> is a named one, $& is the match and $$ a dollar sign.
+// Other than there, a group that the expression does not have is an error.
+func replacementTemplate(put string, numbers []int, names []string) (pieces []piece, err error) {
+	var plain strings.Builder
+	flush := func() {
+		if plain.Len() > 0 {
+			pieces = append(pieces, piece{text: plain.String()})
+			plain.Reset()
+		}
+	}
+	for at := 0; at < len(put); {
+		if put[at] != '$' || at+1 == len(put) {
+			plain.WriteByte(put[at])
+			at++
+			continue
+		}
+		group, size, known := regex.Reference(put[at+1:], numbers, names)
+		switch {
+		case size == 0:
+			plain.WriteByte('$')
+			at++
+			continue
+		case !known:
+			return nil, command.Misuse("Invalid value for new: the expression has no group %s. Write $$ for a dollar sign.", put[at:at+1+size])
+		case put[at+1] == '$':
+			plain.WriteByte('$')
+		default:
+			flush()
+			pieces = append(pieces, piece{isGroup: true, group: group})
+		}
+		at += 1 + size
+	}
+	flush()
+	return pieces, nil
+}
+
+// expand returns the text that is put in the place of a match, with the groups byte for
+// byte. It is false if that would be longer than a note may be.
+func expand(pieces []piece, m *regex.Match) (put string, ok bool) {
+	var out strings.Builder
+	for _, p := range pieces {
+		text := p.text
+		if p.isGroup {
+			if g := m.GroupByNumber(p.group); g != nil && len(g.Captures) > 0 {
+				text = g.String()
+			}
+		}
+		if out.Len()+len(text) > maxNoteSize {
+			return "", false
+		}
+		out.WriteString(text)
+	}
+	return out.String(), true
+}

@@ -1,0 +1,429 @@
+package commands
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"vaultwicket/cmd/internal/vault/command"
+	"vaultwicket/cmd/internal/vault/disk"
+	"vaultwicket/gateway/difference"
+	"vaultwicket/gateway/state/journal"
+	"vaultwicket/gateway/state/private"
+)
+
+// undo takes a change back as a whole or not at all. It is a change itself, so
+// to undo it does the first one again.
+func undo(v *command.Vault, p command.Values) (command.Proposal, error) {
+	j, err := v.Journal()
+	if err != nil {
+		return command.Proposal{}, err
+	}
+	entries, err := named(v, j, p)
+	if err != nil {
+		return command.Proposal{}, err
+	}
+	own := func(e journal.Entry) bool { return e.Caller == v.Caller }
+	if entries != nil { // named, so another session of the agent may have made them
+		own = func(e journal.Entry) bool { return isOwn(v, e) }
+	}
+	latest, err := latestOf(v, j, own)
+	switch {
+	case err != nil:
+		return command.Proposal{}, err
+	case entries == nil && latest == nil:
+		return command.Proposal{}, command.Failure("Nothing to undo.")
+	case entries == nil:
+		return latest.undoing, latest.err
+	}
+	made, err := undoing(v, j, entries, p.Has("session") || strings.Contains(p["id"], ","))
+	made.Latest = latest != nil && !slices.ContainsFunc(entries, func(e journal.Entry) bool {
+		return !slices.ContainsFunc(latest.entries, func(mine journal.Entry) bool { return mine.ID == e.ID })
+	})
+	return made, err
+}
+
+// named returns the entries that a request names, the newest first, nil if it names
+// none.
+func named(v *command.Vault, j *journal.Journal, p command.Values) ([]journal.Entry, error) {
+	var name string
+	for _, param := range []string{"id", "batch", "session"} {
+		switch {
+		case !p.Has(param):
+		case name != "":
+			return nil, command.Misuse("Use %s=<id> or %s=<id>, not both.", name, param)
+		default:
+			name = param
+		}
+	}
+	if name == "" {
+		return nil, nil
+	}
+	if name == "id" {
+		ids := strings.Split(p[name], ",")
+		if len(ids) > maxTogether {
+			return nil, command.Failure("More than %d changes to undo. Undo them one by one.", maxTogether)
+		}
+		slices.Sort(ids) // by time
+		var entries []journal.Entry
+		for _, id := range slices.Backward(slices.Compact(ids)) {
+			e, err := entryOf(v, j, id)
+			if err == nil && e.State == journal.Undone {
+				err = command.Failure("Change %s is already undone.", e.ID)
+			}
+			if err != nil {
+				return nil, err
+			}
+			entries = append(entries, e)
+		}
+		return entries, nil
+	}
+	e, err := entryOf(v, j, p[name])
+	switch {
+	case err != nil:
+		return nil, err
+	case name == "batch" && e.Batch == "":
+		return nil, command.Failure("Change %s belongs to no batch.", e.ID)
+	}
+	same := func(other journal.Entry) bool { return other.Session == e.Session && other.Caller == e.Caller }
+	if name == "batch" {
+		same = func(other journal.Entry) bool { return other.Batch == e.Batch }
+	}
+	return undoable(v, j, same)
+}
+
+// entryOf returns the entry with an id, if all that it concerns may be seen.
+func entryOf(v *command.Vault, j *journal.Journal, id string) (journal.Entry, error) {
+	if _, err := journal.ParseID(id); err != nil {
+		return journal.Entry{}, command.MisuseWithHint(command.NotFoundID.Hint, "Invalid value for id: %s", command.Verbatim(id))
+	}
+	e, err := j.Entry(id)
+	switch {
+	case err != nil:
+		return e, unfound(id, err)
+	case !e.SeenBy(v.SeesPlace), ofOtherAgent(v, e):
+		return e, unknownChange(id)
+	}
+	return e, nil
+}
+
+// ofOtherAgent reports whether the caller is an agent, and the change is not one of that agent:
+// then it does not exist for the caller.
+func ofOtherAgent(v *command.Vault, e journal.Entry) bool {
+	agent := private.AgentOf(v.Caller)
+	return agent != "" && private.AgentOf(e.Caller) != agent
+}
+
+// maxTogether is how many changes are taken back together. A batch has a hundred.
+const maxTogether = 1000
+
+// undoable returns the changes of a kind that can be taken back: those that are not
+// undone, and are no undo themselves. If one of them concerns what is hidden, all of
+// them are unknown.
+func undoable(v *command.Vault, j *journal.Journal, same func(journal.Entry) bool) (entries []journal.Entry, err error) {
+	err = each(v, j, func(e journal.Entry) (stop bool, err error) {
+		if !same(e) || !e.Undoable() {
+			return false, nil
+		}
+		if !e.SeenBy(v.SeesPlace) || ofOtherAgent(v, e) {
+			return true, command.Failure("Nothing to undo.")
+		}
+		entries = append(entries, e)
+		return len(entries) > maxTogether, nil
+	})
+	switch {
+	case err != nil:
+		return nil, err
+	case len(entries) == 0:
+		return nil, command.Failure("Nothing to undo.")
+	case len(entries) > maxTogether:
+		return nil, command.Failure("More than %d changes to undo. Undo them one by one.", maxTogether)
+	}
+	return entries, nil
+}
+
+// unfound says why an entry is not to be had.
+func unfound(id string, err error) error {
+	var unknown *journal.Unknown
+	if errors.As(err, &unknown) {
+		return unknownChange(id)
+	}
+	return command.Failure("Cannot use the journal: %v", err)
+}
+
+func unknownChange(id string) error {
+	return command.NotFoundID.Failure("Change %q not found.", command.Verbatim(id))
+}
+
+// historyPage is how many entries are looked at at once.
+const historyPage = 1000
+
+// each gives the entries to visit, the newest first.
+func each(v *command.Vault, j *journal.Journal, visit func(journal.Entry) (stop bool, err error)) error {
+	for behind := ""; ; {
+		entries, _, err := j.Entries(journal.Filter{Limit: historyPage, OlderThan: behind})
+		if err != nil {
+			return command.Failure("Cannot use the journal: %v", err)
+		}
+		for _, e := range entries {
+			behind = e.ID
+			if stop, err := visit(e); stop || err != nil {
+				return err
+			}
+		}
+		if len(entries) < historyPage {
+			return nil
+		}
+	}
+}
+
+// latest is the last change of a caller that is undoable, with what takes it back. A
+// batch is one change.
+type latest struct {
+	entries []journal.Entry // the newest first
+	undoing command.Proposal
+	err     error // why it cannot be taken back
+}
+
+// isOwn reports whether the caller made a change, or another session of its agent.
+func isOwn(v *command.Vault, e journal.Entry) bool {
+	agent := private.AgentOf(v.Caller)
+	return e.Caller != "" && (e.Caller == v.Caller || agent != "" && private.AgentOf(e.Caller) == agent)
+}
+
+// latestOf returns the last change that is the caller's own, nil if there is none. One that failed
+// and left nothing is skipped.
+func latestOf(v *command.Vault, j *journal.Journal, own func(journal.Entry) bool) (found *latest, err error) {
+	passed := map[string]bool{}
+	err = each(v, j, func(e journal.Entry) (stop bool, err error) {
+		if !own(e) || !e.Undoable() || !e.SeenBy(v.SeesPlace) || passed[e.Batch] {
+			return false, nil
+		}
+		l := latest{entries: []journal.Entry{e}}
+		if e.Batch != "" {
+			passed[e.Batch] = true
+			l.entries, err = undoable(v, j, func(other journal.Entry) bool { return other.Batch == e.Batch && other.Caller == e.Caller })
+			if err != nil {
+				return false, nil // a part of it is hidden: it is not there
+			}
+		}
+		l.undoing, l.err = undoing(v, j, l.entries, false)
+		l.undoing.Latest = true
+		if l.err != nil || len(l.undoing.Steps) > 0 || e.State == journal.Done {
+			found = &l
+		}
+		return found != nil, nil
+	})
+	return found, err
+}
+
+// undoing returns the proposal to take entries back, the newest first. With skips, an entry whose
+// notes were changed since is left as it is, and named, unless none is left.
+func undoing(v *command.Vault, j *journal.Journal, entries []journal.Entry, skips bool) (command.Proposal, error) {
+	p := command.Proposal{OwnChange: true}
+	ahead := outlook{v, map[disk.Path]command.FileState{}}
+	var said []string
+	var conflicting error
+	for _, e := range entries {
+		var note disk.Path
+		if len(e.Steps) > 0 {
+			// What cannot be a path was refused with its step.
+			note, _ = command.StepPath(v, e.Steps[0].Source())
+		}
+		line := fmt.Sprintf("%s %s %s", e.ID, e.Command, note)
+		if more := len(e.Steps) - 1; more > 0 {
+			line += fmt.Sprintf(" and %d more", more)
+		}
+		steps, known := p.Steps, maps.Clone(ahead.ahead)
+		if err := ahead.takeBack(j, e, &p); err != nil {
+			if !skips || command.Explain(err).Kind != command.UndoConflict {
+				return command.Proposal{}, err
+			}
+			conflicting = cmp.Or(conflicting, err)
+			p.Steps, ahead.ahead = steps, known
+			said = append(said, "Not undone, because it was changed since: "+line)
+			continue
+		}
+		p.OwnChange = p.OwnChange && isOwn(v, e) && e.Undoes == ""
+		if p.Undoes == "" {
+			p.Undoes = e.ID
+		} else {
+			p.Also = append(p.Also, e.ID)
+		}
+		if p.Note == (disk.Path{}) {
+			p.Note = note
+		}
+		said = append(said, "Undone: "+line)
+	}
+	if p.Undoes == "" {
+		return command.Proposal{}, conflicting
+	}
+	slices.SortStableFunc(said, func(a, b string) int { // what was done first: it confirms the command
+		return cmp.Compare(b[:1], a[:1])
+	})
+	p.Message = strings.Join(said, "\n")
+	return p, nil
+}
+
+// outlook is the vault as it will be when the steps so far are done.
+type outlook struct {
+	v     *command.Vault
+	ahead map[disk.Path]command.FileState
+}
+
+func (o outlook) current(path disk.Path, kept string) (command.FileState, error) {
+	if h, known := o.ahead[path]; known {
+		return h, nil
+	}
+	return command.StateAt(o.v, path, kept)
+}
+
+// takeBack adds to a proposal what takes an entry back.
+func (o outlook) takeBack(j *journal.Journal, e journal.Entry, p *command.Proposal) error {
+	// Where e brought back what had been put into the trash, what it takes away goes there again.
+	trash := slices.ContainsFunc(e.TakesBack(), func(id string) bool {
+		first, err := j.Entry(id)
+		return err == nil && strings.HasPrefix(first.Note, command.TrashRemark)
+	})
+	for _, kept := range slices.Backward(e.Steps) {
+		back, err := o.back(j, e, kept)
+		if err != nil {
+			return err
+		}
+		for _, s := range back {
+			s.Trash = trash && !s.After.Exists
+			if s.IsMove() {
+				o.ahead[s.From] = command.FileState{}
+			}
+			o.ahead[s.Path] = s.After
+			p.Steps = append(p.Steps, s)
+		}
+	}
+	return nil
+}
+
+// trace is what is found of one step of an entry.
+type trace struct {
+	was, is   disk.Path         // where the file was before, and where it was left; mostly the same
+	then, now command.FileState // what is there
+}
+
+func (t trace) isMove() bool { return t.was != t.is }
+
+// back returns what takes back one step of an entry: mostly one step, none where
+// nothing is to be done.
+func (o outlook) back(j *journal.Journal, e journal.Entry, kept journal.Step) ([]command.Step, error) {
+	var t trace
+	var err error
+	if t.is, err = command.StepPath(o.v, kept.Path); err == nil {
+		if t.was, err = command.ParseStepPath(kept.Source()); err == nil {
+			t.was, err = o.v.Disk.Renamed(t.is, t.was)
+		}
+	}
+	if err != nil {
+		return nil, command.Failure("Change %s cannot be undone: %v", e.ID, err)
+	}
+	if t.now, err = o.current(t.is, kept.Path); err != nil {
+		return nil, command.ReadError(t.is.String(), err)
+	}
+	if t.then = t.now; t.isMove() {
+		if t.then, err = o.current(t.was, ""); err != nil {
+			return nil, command.ReadError(t.was.String(), err)
+		}
+	}
+
+	if e.State != journal.Done {
+		if steps, known := t.brokenOff(kept); known {
+			return steps, nil
+		}
+	}
+	folder := strings.HasSuffix(kept.Path, "/")
+	switch {
+	case folder && t.now.Exists == kept.Before.Exists: // others may have made it, or removed it
+		return nil, nil
+	case folder && !t.now.Exists:
+		return []command.Step{{Path: t.is, After: command.ExistingFolder, Modified: kept.Modified}}, nil
+	case command.ImageOf(t.now) != kept.After:
+		return nil, conflict(o.v, j, t.is, kept, t.now)
+	case t.isMove() && t.then.Exists && !strings.EqualFold(t.is.String(), t.was.String()): // else it may be the file itself
+		return nil, command.UndoConflict.Failure("Conflict: there is another file at %q. Nothing was undone.", command.Verbatim(t.was.String()))
+	}
+	s := command.Step{Path: t.was, Before: t.now, Modified: kept.Modified}
+	if t.isMove() {
+		s.From = t.is
+	}
+	name, trashed := strings.CutPrefix(e.Note, command.TrashRemark)
+	if s.Back = trashed && name == command.TrashMany; trashed && !s.Back {
+		s.TrashName = name
+	}
+	if s.After, err = keptBefore(o.v, j, kept, t.now); err != nil {
+		return nil, command.Failure("Change %s cannot be undone: %v", e.ID, err)
+	}
+	return []command.Step{s}, nil
+}
+
+// brokenOff returns what takes back a step of which only a part may have been
+// done. It reports false if all of it was, or if nothing is known.
+func (t trace) brokenOff(kept journal.Step) (steps []command.Step, known bool) {
+	unchanged := command.ImageOf(t.now) == kept.Before
+	switch {
+	case !t.isMove():
+		return nil, unchanged
+	case command.ImageOf(t.then) == kept.Before && !t.now.Exists:
+		return nil, true
+	case command.ImageOf(t.then) == kept.Before && (unchanged || t.now.IsEmpty()): // the file had both names, or took the second with an empty file
+		return []command.Step{{Path: t.is, Before: t.now}}, true
+	case unchanged && !t.then.Exists:
+		return []command.Step{{Path: t.was, From: t.is, Before: t.now, After: t.now}}, true
+	}
+	return nil, false
+}
+
+// keptBefore returns what a file was before a step. Of a file that was moved as it was,
+// nothing is kept but where it was.
+func keptBefore(v *command.Vault, j *journal.Journal, s journal.Step, now command.FileState) (command.FileState, error) {
+	switch {
+	case !s.Before.Exists:
+		return command.FileState{}, nil
+	case s.Before == s.After:
+		return now, nil
+	}
+	text, err := j.Object(s.Before.Hash)
+	return command.Existing(text), err
+}
+
+// How much of the difference in a conflict is shown.
+const (
+	maxShown     = 16 << 10
+	maxShownRows = 400
+)
+
+// conflict refuses to undo what was overwritten since, and shows
+// that.
+func conflict(v *command.Vault, j *journal.Journal, at disk.Path, kept journal.Step, now command.FileState) error {
+	const refused = "Conflict: %q was changed since. Nothing was undone.\n%s"
+	if keptBack(v, at, func() bool { return goneByUs(j, at.String()) }) {
+		return command.UndoConflict.Failure(refused, command.Verbatim(at.String()), "It is not where it was.")
+	}
+	var left []byte
+	if kept.After.Exists {
+		text, err := j.Object(kept.After.Hash)
+		if err != nil {
+			return command.UndoConflict.Failure(refused, command.Verbatim(at.String()), "The text that the change wrote is not kept.")
+		}
+		left = text
+	}
+	changes := difference.Fit([]difference.Change{difference.Of(left, now.Text)}, difference.Extent{Rows: maxShownRows, Bytes: maxShown, Line: maxShown / 8})
+	from, to := "a/"+at.String(), "b/"+at.String()
+	switch {
+	case !kept.After.Exists:
+		from = "/dev/null"
+	case !now.Exists:
+		to = "/dev/null"
+	}
+	shown := changes[0].Unified(from, to)
+	return command.UndoConflict.Failure(refused, command.Verbatim(at.String()), strings.TrimSuffix(shown, "\n"))
+}

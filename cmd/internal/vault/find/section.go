@@ -1,0 +1,138 @@
+package find
+
+import (
+	"math"
+	"slices"
+	"strings"
+)
+
+// occurrence is a word of a section that answers a term.
+type occurrence struct {
+	term, word int // word: its number in the section
+	weight     float64
+	mark       Mark
+}
+
+// section returns where a section is, from 0 for the part before the first heading.
+func (c Content) section(i int) (from, to int, heading string) {
+	from, to = c.Body, len(c.Text)
+	if i > 0 {
+		from, heading = c.Headings[i-1].Offset, c.Headings[i-1].Text
+	}
+	if i < len(c.Headings) {
+		to = c.Headings[i].Offset
+	}
+	return from, max(from, to), heading
+}
+
+// Sections returns the texts of the sections.
+func (c Content) Sections() (texts []string) {
+	for i := range len(c.Headings) + 1 {
+		from, to, _ := c.section(i)
+		texts = append(texts, c.Text[from:to])
+	}
+	return texts
+}
+
+// bestSection returns the weight of the section that answers best, and describes it in r. Where none has a word
+// that answers, it is a preferred one.
+func (q *ranking) bestSection(c Content, preferred int, r *Result) (best float64) {
+	best = -1
+	start, end := c.Body, c.Body
+	var all []occurrence
+	for i := range len(c.Headings) + 1 {
+		from, to, heading := c.section(i)
+		if from == to {
+			continue
+		}
+		text := c.Text[from:to]
+		all = all[:0]
+		words := eachWritten(text, &q.shapes, func(written string, start, word int) {
+			for _, m := range q.matchesOf(written) {
+				all = append(all, occurrence{m.term, word, m.weight, Mark{start, start + len(written)}})
+			}
+		})
+		score := 0.0
+		if len(all) > 0 {
+			score = q.section(all, words, heading)
+		}
+		if score > best && (len(all) > 0 || best < 0) || score == 0 && best == 0 && i == preferred {
+			best = score
+			start, end = from, to
+			r.Heading, r.Marks = heading, nil
+			for _, o := range all {
+				if n := len(r.Marks); n == 0 || r.Marks[n-1] != o.mark {
+					r.Marks = append(r.Marks, o.mark)
+				}
+			}
+		}
+	}
+	r.cut(c.Text, start, end)
+	return max(best, 0)
+}
+
+// cut sets the section, of which a long one begins with the line of its first mark.
+func (r *Result) cut(text string, from, to int) {
+	if to-from > MaxSection {
+		if len(r.Marks) > 0 {
+			begin := strings.LastIndexByte(text[from:from+r.Marks[0].Start], '\n') + 1
+			if r.Marks[0].Start-begin > maxLine { // a line as long as a book
+				begin = runeStart(text[from:to], r.Marks[0].Start-maxLine)
+			}
+			for i := range r.Marks {
+				r.Marks[i] = Mark{r.Marks[i].Start - begin, r.Marks[i].End - begin}
+			}
+			from += begin
+		}
+		to = from + runeStart(text[from:to], min(to-from, MaxSection))
+		r.Marks = slices.DeleteFunc(r.Marks, func(m Mark) bool { return m.End > to-from })
+	}
+	r.Section, r.Line = strings.Clone(text[from:to]), 1+strings.Count(text[:from], "\n")
+	r.Heading = strings.Clone(r.Heading)
+}
+
+// section returns the weight of a section: BM25 over its words, and a bonus for the shortest run
+// of words that has most terms.
+func (q *ranking) section(all []occurrence, words int, heading string) (score float64) {
+	tf, strength := make([]float64, len(q.terms)), make([]float64, len(q.terms))
+	for _, o := range all {
+		tf[o.term] += o.weight
+		strength[o.term] = max(strength[o.term], o.weight)
+	}
+	eachWritten(heading, &q.shapes, func(written string, _, _ int) {
+		for _, m := range q.matchesOf(written) {
+			tf[m.term] += 2 * m.weight
+		}
+	})
+	distinct := 0
+	weight := 0.0
+	for i, t := range q.terms {
+		if tf[i] > 0 {
+			score += t.idf * tf[i] * (k1 + 1) / (tf[i] + k1*(1-b+b*float64(words)/150))
+			distinct++
+			weight += t.idf * strength[i]
+		}
+	}
+	if distinct < 2 {
+		return score
+	}
+	shortest := math.MaxInt
+	last := make([]int, len(q.terms)) // word of the latest occurrence of each term, 0 for none
+	for _, o := range all {
+		last[o.term] = o.word
+		first, seen := math.MaxInt, 0
+		for _, w := range last {
+			if w > 0 {
+				first = min(first, w)
+				seen++
+			}
+		}
+		if seen == distinct {
+			shortest = min(shortest, o.word-first+1)
+		}
+	}
+	if shortest == math.MaxInt { // some are in the heading alone
+		return score
+	}
+	return score + nearness*weight*float64(distinct)/float64(max(distinct, shortest))
+}

@@ -1,0 +1,136 @@
+package task
+
+import (
+	"fmt"
+	"strings"
+	"time"
+)
+
+// Refusal says why a task cannot be changed as asked.
+type Refusal struct{ Reason string }
+
+func (r *Refusal) Error() string { return r.Reason }
+
+// Change is the result of a changed mark.
+type Change struct {
+	Text           string // of the task after its box
+	Removed        bool   // the line of the task is removed instead
+	HasNext        bool   // the next task of a recurring one gets a line of its own
+	Next, NextMark string // its text and its mark
+	Below          bool   // it is below the other one and not above it
+	Extra          bool   // more than the mark changes
+}
+
+// Mark returns the change of a task with this text whose mark changes on a day, which is written
+// into the dates of the plugin. A recurring task gets its next one when it is finished. The
+// other dates are written as the plugin does if it is enabled, and for every recurring task.
+// The error is a [*Refusal].
+func Mark(text string, from, to rune, today time.Time, s Settings) (Change, error) {
+	l := Read(text)
+	rule := l.Get(Recurs)
+	finishes := s.isDone(to) && !s.isDone(from)
+	if !s.covers(text) || s.status(to).Type == typeNone || !s.Managed && rule == "" {
+		return Change{Text: text}, nil
+	}
+	c := Change{Text: text}
+	for _, date := range []struct {
+		field Field
+		kind  string
+		set   bool
+	}{{Cancelled, typeCancelled, set(s.SetCancelled)}, {Done, typeDone, set(s.SetDone)}} {
+		was, is := s.status(from).Type == date.kind, s.status(to).Type == date.kind
+		switch {
+		case is && !was && date.set:
+			c.Text = Set(c.Text, date.field, today.Format(time.DateOnly), s.NewFormat())
+		case !is:
+			c.Text = Remove(c.Text, date.field)
+		}
+	}
+	if finishes && rule != "" {
+		next, err := nextText(text, rule, today, s)
+		if err != nil {
+			return Change{}, err
+		}
+		c.HasNext, c.Next, c.NextMark, c.Below = true, next, s.nextMark(to), s.NextBelow
+	}
+	c.Removed = finishes && strings.EqualFold(l.Get(OnCompletion), "delete")
+	c.Extra = c.HasNext || c.Removed || c.Text != text
+	return c, nil
+}
+
+// nextText returns the text of the next task of one that recurs.
+func nextText(text, written string, today time.Time, s Settings) (string, error) {
+	rule, err := Parse(written)
+	if err != nil {
+		return "", &Refusal{fmt.Sprintf("the recurrence %q is not understood: %v", written, err)}
+	}
+	l := Read(text)
+	for _, field := range []Field{ID, DependsOn, Created, Cancelled, Done} {
+		text = Remove(text, field)
+	}
+	trimmed := strings.TrimRight(text, " \t")
+	if id := blockID(trimmed); id >= 0 {
+		text = strings.TrimRight(trimmed[:id], " \t")
+	}
+	if s.DropSchedule && l.Get(Scheduled) != "" && (l.Get(Start) != "" || l.Get(Due) != "") {
+		text = Remove(text, Scheduled)
+	}
+	if text, err = moved(text, l, rule, today); err != nil {
+		return "", err
+	}
+	if s.SetCreated {
+		text = Set(text, Created, today.Format(time.DateOnly), s.NewFormat())
+	}
+	return text, nil
+}
+
+// moved returns a text with the dates of the next task. The recurrence counts from the due date,
+// else the scheduled one, else the start; the others keep their distance from it.
+func moved(text string, l Line, rule Rule, today time.Time) (string, error) {
+	var reference time.Time
+	for _, field := range []Field{Start, Scheduled, Due} {
+		date := l.Get(field)
+		if date == "" {
+			continue
+		}
+		day, ok := day(date)
+		if !ok {
+			return "", &Refusal{fmt.Sprintf("the date %s does not exist, so the next one cannot be computed", date)}
+		}
+		reference = day
+	}
+	if reference.IsZero() {
+		return text, nil // nothing says when it is to be done, and nothing will
+	}
+	from := reference
+	if rule.WhenDone {
+		from = time.Date(today.Year(), today.Month(), today.Day(), 0, 0, 0, 0, time.UTC)
+	}
+	next, ok := rule.Next(from)
+	if !ok {
+		return "", &Refusal{fmt.Sprintf("the recurrence %q has no next day", l.Get(Recurs))}
+	}
+	for _, field := range []Field{Start, Scheduled, Due} {
+		if day, ok := day(Read(text).Get(field)); ok {
+			text = Set(text, field, next.Add(day.Sub(reference)).Format(time.DateOnly), Signs)
+		}
+	}
+	return text, nil
+}
+
+// New returns the line of a new task after its box: the text, the date on which it was
+// created where the settings ask for it, and the given fields.
+func New(text string, fields map[Field]string, today time.Time, s Settings) string {
+	if s.Managed && !s.covers(text) {
+		text = s.GlobalFilter + " " + text
+	}
+	if s.Managed && s.SetCreated {
+		text = Set(text, Created, today.Format(time.DateOnly), s.NewFormat())
+	}
+	for field := range fieldCount {
+		if value := fields[field]; value != "" {
+			text = Set(text, field, value, s.NewFormat())
+		}
+	}
+	return text
+}

@@ -1,0 +1,237 @@
+package task
+
+import (
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+// Field is one kind of data in the line of a task.
+type Field uint8
+
+// The fields, in the order in which the plugin writes them.
+const (
+	ID Field = iota
+	DependsOn
+	Priority
+	Recurs
+	OnCompletion
+	Created
+	Start
+	Scheduled
+	Due
+	Cancelled
+	Done
+	fieldCount
+)
+
+// signs says how the fields are written: the signs, of which the first one is written
+// and all are read, and the key between brackets. The signs of priorities are their
+// values.
+var signs = [fieldCount]struct {
+	signs []string
+	key   string
+	holds func(value string) bool
+}{
+	ID:           {[]string{"🆔"}, "id", isID},
+	DependsOn:    {[]string{"⛔"}, "dependsOn", isIDs},
+	Priority:     {nil, "priority", isPriority},
+	Recurs:       {[]string{"🔁"}, "repeat", isRule},
+	OnCompletion: {[]string{"🏁"}, "onCompletion", isWord},
+	Created:      {[]string{"➕"}, "created", isDate},
+	Start:        {[]string{"🛫"}, "start", isDate},
+	Scheduled:    {[]string{"⏳", "⌛"}, "scheduled", isDate},
+	Due:          {[]string{"📅", "📆", "🗓"}, "due", isDate},
+	Cancelled:    {[]string{"❌"}, "cancelled", isDate},
+	Done:         {[]string{"✅"}, "completion", isDate},
+}
+
+// priorities are the levels from the highest to the lowest, with their signs. A task
+// without one has the priority [Normal].
+var priorities = []struct{ name, sign string }{
+	{"highest", "🔺"}, {"high", "⏫"}, {"medium", "🔼"}, {Normal, ""}, {"low", "🔽"}, {"lowest", "⏬"},
+}
+
+// Normal is the priority of a task that says none.
+const Normal = "normal"
+
+// Rank returns the place of a priority among [Priorities]: 0 for the highest. One
+// that does not exist ranks as the normal one, as does "".
+func Rank(priority string) int {
+	if i := slices.IndexFunc(priorities, func(p struct{ name, sign string }) bool { return p.name == priority }); i >= 0 {
+		return i
+	}
+	return Rank(Normal)
+}
+
+// variation may follow a sign: it asks for the coloured form of it.
+const variation = "\ufe0f"
+
+// sign is a sign that was found in a text.
+type sign struct {
+	field Field
+	text  string // without a variation selector
+	value string // of a priority
+}
+
+// everySign lists what can begin a field.
+var everySign = func() (all []sign) {
+	for field := range fieldCount {
+		for _, text := range signs[field].signs {
+			all = append(all, sign{field: field, text: text})
+		}
+	}
+	for _, p := range priorities {
+		if p.sign != "" {
+			all = append(all, sign{field: Priority, text: p.sign, value: p.name})
+		}
+	}
+	return all
+}()
+
+// lastSign returns the last sign of a text, and where it begins; at is -1 without one.
+func lastSign(text string) (found sign, at int) {
+	for at = len(text); at > 0; {
+		_, size := utf8.DecodeLastRuneInString(text[:at])
+		at -= size
+		if size == 1 {
+			continue // every sign has three bytes or more
+		}
+		for _, s := range everySign {
+			if strings.HasPrefix(text[at:], s.text) {
+				return s, at
+			}
+		}
+	}
+	return sign{}, -1
+}
+
+func isDate(value string) bool { return DateOf(value) != 0 }
+
+func isPriority(value string) bool {
+	return value != Normal && slices.ContainsFunc(priorities, func(p struct{ name, sign string }) bool { return p.name == value })
+}
+
+func isRule(value string) bool {
+	return value != "" && only(value, func(c byte) bool { return isLetter(c) || isDigit(c) || strings.IndexByte(", !", c) >= 0 })
+}
+
+func isWord(value string) bool { return value != "" && only(value, isLetter) }
+
+func isID(value string) bool {
+	return value != "" && only(value, func(c byte) bool { return isLetter(c) || isDigit(c) || c == '-' || c == '_' })
+}
+
+func isIDs(value string) bool {
+	for id := range strings.SplitSeq(value, ",") {
+		if !isID(strings.Trim(id, " ")) {
+			return false
+		}
+	}
+	return true
+}
+
+func only(text string, ok func(byte) bool) bool {
+	for i := range len(text) {
+		if !ok(text[i]) {
+			return false
+		}
+	}
+	return true
+}
+
+func isDigit(c byte) bool  { return c >= '0' && c <= '9' }
+func isLetter(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' }
+
+// Settings are those of the Tasks plugin that decide how a task is changed. The zero value
+// is that of a vault without the plugin.
+type Settings struct {
+	// Managed says that the plugin is enabled, so that its users expect what it does to
+	// every task and not only to those that recur.
+	Managed      bool
+	GlobalFilter string `json:"globalFilter"`
+	Format       string `json:"taskFormat"`
+	SetCreated   bool   `json:"setCreatedDate"`
+	SetDone      *bool  `json:"setDoneDate"`      // nil is true
+	SetCancelled *bool  `json:"setCancelledDate"` // nil is true
+	NextBelow    bool   `json:"recurrenceOnNextLine"`
+	DropSchedule bool   `json:"removeScheduledDateOnRecurrence"`
+	Statuses     struct {
+		Core   []status `json:"coreStatuses"`
+		Custom []status `json:"customStatuses"`
+	} `json:"statusSettings"`
+}
+
+// status is one mark with its meaning.
+type status struct {
+	Symbol string `json:"symbol"`
+	Next   string `json:"nextStatusSymbol"`
+	Type   string `json:"type"`
+}
+
+// The types of a status that matter here, as the settings have them.
+const (
+	typeTodo      = "TODO"
+	typeProgress  = "IN_PROGRESS"
+	typeDone      = "DONE"
+	typeCancelled = "CANCELLED"
+	typeNone      = "NON_TASK"
+)
+
+// defaults are the statuses of a vault whose settings say nothing of a mark.
+var defaults = []status{
+	{" ", "x", typeTodo}, {"x", " ", typeDone}, {"X", " ", typeDone}, {"/", "x", typeProgress}, {"-", " ", typeCancelled},
+}
+
+// status returns what a mark means. One that no setting names is open.
+func (s Settings) status(mark rune) status {
+	for _, list := range [][]status{s.Statuses.Core, s.Statuses.Custom, defaults} {
+		for _, one := range list {
+			if one.Symbol == string(mark) {
+				return one
+			}
+		}
+	}
+	return status{string(mark), "x", typeTodo}
+}
+
+// IsOpen reports whether a task with this mark is still to be done: neither finished nor
+// cancelled, and no item of a list that is no task.
+func (s Settings) IsOpen(mark rune) bool {
+	t := s.status(mark).Type
+	return t != typeDone && t != typeCancelled && t != typeNone
+}
+
+// isDone reports whether a task with this mark is finished.
+func (s Settings) isDone(mark rune) bool { return s.status(mark).Type == typeDone }
+
+// nextMark returns the mark of the next task of one that became finished with a mark: the
+// first on the way from there that is to do, or else the first in progress.
+func (s Settings) nextMark(done rune) string {
+	for _, wanted := range []string{typeTodo, typeProgress} {
+		at := s.status(done)
+		for range len(defaults) + len(s.Statuses.Core) + len(s.Statuses.Custom) {
+			mark, size := utf8.DecodeRuneInString(at.Next)
+			if size == 0 {
+				break
+			}
+			if at = s.status(mark); at.Type == wanted {
+				return at.Symbol
+			}
+		}
+	}
+	return " "
+}
+
+// NewFormat returns the format in which new fields are written.
+func (s Settings) NewFormat() Format {
+	if s.Format == "dataview" {
+		return Brackets
+	}
+	return Signs
+}
+
+// covers reports whether the plugin takes a text for a task.
+func (s Settings) covers(text string) bool { return strings.Contains(text, s.GlobalFilter) }
+
+func set(flag *bool) bool { return flag == nil || *flag }
