@@ -1,8 +1,6 @@
 package signin
 
 import (
-	"cmp"
-	"context"
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
@@ -23,7 +21,6 @@ const (
 	fileName = "signin.json"
 	lockName = "signin.lock"
 	maxFile  = 4 << 20
-	patience = 2 * time.Second
 
 	setupFor    = 15 * time.Minute    // how long the link for a passkey is valid
 	refreshFor  = 30 * 24 * time.Hour // without a use
@@ -97,32 +94,18 @@ func (s *Store) read() (c content, err error) {
 
 // change replaces the file by what edit makes of it, unless edit returns an error.
 func (s *Store) change(edit func(*content) error) error {
-	if !private.EnsureFolder(s.state) {
-		return fmt.Errorf("state folder %q: %s", s.state, cmp.Or(private.WhyUnsafe(s.state), "cannot be made"))
-	}
-	unlock, err := private.Lock(context.Background(), filepath.Join(s.state, lockName), patience)
-	if err != nil {
-		return err
-	}
-	defer unlock()
-	c, err := s.read()
-	if err != nil {
-		return err
-	}
-	if c.User == nil {
-		c.User = make([]byte, 32)
-		rand.Read(c.User)
-	}
-	if err := edit(&c); err != nil {
-		return err
-	}
-	text, err := json.MarshalIndent(c, "", "  ")
-	if err != nil {
-		return err
-	}
-	name := filepath.Join(s.state, fileName)
-	_, err = private.Replace(private.Disk{}, name+".new", name, append(text, '\n'), time.Time{})
-	return err
+	return private.UpdateJSON(s.state, fileName, lockName, func() (any, error) {
+		c, err := s.read()
+		if err != nil {
+			return nil, err
+		}
+		if c.User == nil {
+			c.User = make([]byte, 32)
+			rand.Read(c.User)
+		}
+		err = edit(&c)
+		return c, err
+	})
 }
 
 // NewSetup returns a code with which one passkey can be added for 15 minutes. It replaces an earlier

@@ -5,7 +5,6 @@ package agents
 
 import (
 	"cmp"
-	"context"
 	"crypto/rand"
 	"crypto/sha256"
 	"crypto/subtle"
@@ -38,7 +37,6 @@ const (
 	fileName   = "agents.json"
 	lockName   = "agents.lock"
 	maxFile    = 1 << 20
-	patience   = 2 * time.Second
 	tokenBytes = 32
 	// prefix tells people, and programs that look for secrets, what the text is.
 	prefix = "vwa_"
@@ -116,24 +114,13 @@ func (s *Store) List() ([]Token, error) {
 
 // change replaces the file by what edit makes of its tokens.
 func (s *Store) change(edit func([]Token) []Token) error {
-	if !private.EnsureFolder(s.state) {
-		return fmt.Errorf("state folder %q: %s", s.state, cmp.Or(private.WhyUnsafe(s.state), "cannot be made"))
-	}
-	unlock, err := private.Lock(context.Background(), filepath.Join(s.state, lockName), patience)
-	if err != nil {
-		return err
-	}
-	defer unlock()
-	list, err := s.List()
-	if err != nil {
-		return err
-	}
-	text, err := json.MarshalIndent(edit(list), "", "  ")
-	if err != nil {
-		return err
-	}
-	_, err = private.Replace(private.Disk{}, s.file()+".new", s.file(), append(text, '\n'), time.Time{})
-	return err
+	return private.UpdateJSON(s.state, fileName, lockName, func() (any, error) {
+		list, err := s.List()
+		if err != nil {
+			return nil, err
+		}
+		return edit(list), nil
+	})
 }
 
 // AgentOf returns the agent whose token has a digest, "" for none. It compares with every token,

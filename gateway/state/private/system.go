@@ -1,7 +1,11 @@
 package private
 
 import (
+	"cmp"
+	"context"
+	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"os"
@@ -114,6 +118,31 @@ func Replace(sys System, temporary, name string, content []byte, modified time.T
 		return false, err
 	}
 	return true, sys.SyncFolder(filepath.Dir(name))
+}
+
+// UpdateJSON replaces a file of a state folder, which is made for the first one, by what edit returns,
+// as indented JSON. edit runs under the lock, so that no other process changes the file since it was
+// read; it waits two seconds for it. With an error of edit, which is returned, the file is as it was.
+func UpdateJSON(state, name, lock string, edit func() (any, error)) error {
+	if !EnsureFolder(state) {
+		return fmt.Errorf("state folder %q: %s", state, cmp.Or(WhyUnsafe(state), "cannot be made"))
+	}
+	unlock, err := Lock(context.Background(), filepath.Join(state, lock), 2*time.Second)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	content, err := edit()
+	if err != nil {
+		return err
+	}
+	text, err := json.MarshalIndent(content, "", "  ")
+	if err != nil {
+		return err
+	}
+	name = filepath.Join(state, name)
+	_, err = Replace(Disk{}, name+".new", name, append(text, '\n'), time.Time{})
+	return err
 }
 
 // Publish gives a finished file its name in the same folder, unless the name is taken: then the error
