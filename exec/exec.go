@@ -197,10 +197,7 @@ type Outcome struct {
 	State     string
 	Unchanged bool
 	// Closed tells which notes were hidden by their own texts, "" for none.
-	Closed string
-	// Kept is the answer of which Stdout is the first part, see [FirstPart]; nil if Stdout is
-	// complete.
-	Kept    *KeptAnswer
+	Closed  string
 	Failure *Failure // nil when the call succeeded
 }
 

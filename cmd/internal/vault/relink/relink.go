@@ -364,24 +364,25 @@ type node struct {
 
 // canvasNodes returns the nodes of a canvas that have a file or a text, none if it is not
 // valid JSON.
-func canvasNodes(text []byte) []node {
+func canvasNodes(text []byte) (all []node) {
 	if !json.Valid(text) {
 		return nil
 	}
-	r := reader{text: text, json: json.NewDecoder(bytes.NewReader(text))}
-	var all []node
-	r.object(func(key string) bool {
-		return key == "nodes" && r.array(func() {
+	eachMember(text, 0, func(key string, list []byte, at int) {
+		if key != "nodes" || list[0] != '[' {
+			return
+		}
+		eachMember(list, at, func(_ string, object []byte, at int) {
+			if object[0] != '{' {
+				return
+			}
 			var n node
-			r.object(func(key string) bool {
-				// It is used only if it is a string.
-				start := r.start()
-				r.skip()
-				span, ok := markdown.Span{Start: start, End: int(r.json.InputOffset())}, r.text[start] == '"'
+			eachMember(object, at, func(key string, value []byte, at int) {
+				span := markdown.Span{Start: at, End: at + len(value)}
 				switch {
-				case !ok:
+				case value[0] != '"':
 				case key == "type":
-					n.kind = unquote(text[span.Start:span.End])
+					n.kind = unquote(value)
 				case key == "file":
 					n.file = span
 				case key == "subpath":
@@ -389,7 +390,6 @@ func canvasNodes(text []byte) []node {
 				case key == "text":
 					n.text = span
 				}
-				return true
 			})
 			if n.kind == "file" && n.file.End > 0 || n.kind == "text" && n.text.End > 0 {
 				all = append(all, n)
@@ -399,71 +399,25 @@ func canvasNodes(text []byte) []node {
 	return all
 }
 
-// reader walks over valid JSON.
-type reader struct {
-	text []byte
-	json *json.Decoder
-}
-
-// next returns the next token, nil at the end.
-func (r *reader) next() json.Token {
-	token, _ := r.json.Token() // the text is valid: its end is the only error
-	return token
-}
-
-// object reads a value; if it is an object, value is called after every key and returns
-// false if it did not read the value.
-func (r *reader) object(value func(key string) bool) {
-	if r.next() != json.Delim('{') {
+// eachMember calls member for the members of an object, or the elements of an array, of valid JSON,
+// with the value and its offset in the text of which this one begins at the offset at.
+func eachMember(text []byte, at int, member func(key string, value []byte, at int)) {
+	// The text is valid: its end is the only error.
+	d := json.NewDecoder(bytes.NewReader(text))
+	open, _ := d.Token()
+	if _, isList := open.(json.Delim); !isList {
 		return
 	}
-	for r.json.More() {
-		key, _ := r.next().(string)
-		if !value(key) {
-			r.skip()
+	for d.More() {
+		key := ""
+		if open == json.Delim('{') {
+			name, _ := d.Token()
+			key, _ = name.(string)
 		}
+		var value json.RawMessage
+		_ = d.Decode(&value)
+		member(key, value, at+int(d.InputOffset())-len(value))
 	}
-	r.next()
-}
-
-// array reads an array and calls element for each object in it, which element has to read.
-// It returns false, without reading, if the value is not an array.
-func (r *reader) array(element func()) bool {
-	if r.peek() != '[' {
-		return false
-	}
-	r.next()
-	for r.json.More() {
-		if r.peek() != '{' {
-			r.skip()
-			continue
-		}
-		element()
-	}
-	r.next()
-	return true
-}
-
-// skip reads a value.
-func (r *reader) skip() {
-	var value json.RawMessage
-	_ = r.json.Decode(&value) // the text is valid
-}
-
-// start returns where the next value begins.
-func (r *reader) start() int {
-	at := int(r.json.InputOffset())
-	for at < len(r.text) && strings.IndexByte(" \t\r\n:,", r.text[at]) >= 0 {
-		at++
-	}
-	return at
-}
-
-func (r *reader) peek() byte {
-	if at := r.start(); at < len(r.text) {
-		return r.text[at]
-	}
-	return 0
 }
 
 // unquote decodes a JSON string.
