@@ -53,8 +53,15 @@ const serveMemory = 42 << 20
 
 // serve is "vaultwicket serve": MCP on standard input and output, or over HTTP.
 func serve(ctx context.Context, std terminal.Streams, args []string) error {
-	var own serveFlags
-	o, err := settings.Open("serve", std, args, own.add)
+	parent := 0 // no process
+	o, err := settings.Open("serve", std, args, func(f *settings.Flags) {
+		settings.Stay(f)
+		f.Observed = true
+		f.Func("parent-pid", "exit when this process ends; for programs that start the server", func(text string) (err error) {
+			parent, err = parseProcessID(text)
+			return err
+		})
+	})
 	if err != nil {
 		return err
 	}
@@ -82,7 +89,7 @@ func serve(ctx context.Context, std terminal.Streams, args []string) error {
 	if err != nil {
 		return err
 	}
-	ctx, free, err := watchParent(ctx, own.parent, o.Log)
+	ctx, free, err := watchParent(ctx, parent, o.Log)
 	if err != nil {
 		return err
 	}
@@ -131,15 +138,6 @@ func explainServer(o settings.Opened) {
 	onError := std
 	onError.Out = std.Err
 	fmt.Fprint(std.Err, serveText(terminal.DefaultScreen(onError), cmp.Or(o.Vault.Name, o.Vault.Folder, o.Vault.ID)))
-}
-
-// serveFlags are the flags of serve that are no settings.
-type serveFlags struct{ parent processID }
-
-func (s *serveFlags) add(f *settings.Flags) {
-	settings.Stay(f)
-	f.Observed = true
-	f.Var(&s.parent, "parent-pid", "exit when this process ends; for programs that start the server")
 }
 
 // loggedEnd logs the error that ended a server if messages are JSON.

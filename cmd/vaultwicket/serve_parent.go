@@ -13,31 +13,17 @@ import (
 	"vaultwicket/cmd/internal/terminal"
 )
 
-// processID is the flag --parent-pid; 0 is none. It is not a setting, because it is about one
+// parseProcessID reads the value of --parent-pid. It is not a setting, because it is about one
 // start.
-type processID int
-
-// String returns the number, "" for none.
-func (p *processID) String() string {
-	if *p == 0 {
-		return ""
-	}
-	return strconv.Itoa(int(*p))
-}
-
-// Set reads the number of a process that is there and is not this one.
-func (p *processID) Set(text string) error {
+func parseProcessID(text string) (int, error) {
 	pid, err := strconv.ParseInt(text, 10, 32)
 	if err != nil || pid <= 0 {
-		return errors.New("invalid process id")
+		return 0, errors.New("invalid process id")
 	}
-	*p = processID(pid)
-	return nil
+	return int(pid), nil
 }
 
-func (p *processID) Type() string { return "PID" }
-
-// parentLookEvery is the polling interval for a parent whose end the system does not report.
+// parentLookEvery is the polling interval for a parent: not every system reports its end.
 const parentLookEvery = time.Second
 
 // maxAncestors bounds the way up to a parent. Real ones are a few steps away.
@@ -114,17 +100,14 @@ func (p *parentProcess) isAbove(doubtful bool) bool {
 	return doubtful
 }
 
-// wait returns true when the process is gone, false when ctx ends. ended is closed when the
-// system reports the end of the process; it may be nil.
-func (p *parentProcess) wait(ctx context.Context, ended <-chan struct{}) bool {
+// wait returns true when the process is gone, false when ctx ends.
+func (p *parentProcess) wait(ctx context.Context) bool {
 	look := time.NewTicker(parentLookEvery)
 	defer look.Stop()
 	for {
 		select {
 		case <-ctx.Done():
 			return false
-		case <-ended:
-			return true
 		case <-look.C:
 			if p.gone() {
 				return true
@@ -135,24 +118,29 @@ func (p *parentProcess) wait(ctx context.Context, ended <-chan struct{}) bool {
 
 // watchParent returns a context that ends, as after a signal, when the process pid is gone. The
 // caller calls stop at the end. With pid 0 nothing is watched.
-func watchParent(ctx context.Context, pid processID, log *slog.Logger) (_ context.Context, stop func(), err error) {
+func watchParent(ctx context.Context, pid int, log *slog.Logger) (_ context.Context, stop func(), err error) {
 	if pid == 0 {
 		return ctx, func() {}, nil
 	}
-	ended, forget := endOfProcess(int(pid))
-	p, err := newParent(int(pid), lookUpProcess, os.Getppid)
+	held, _ := os.FindProcess(pid) // on Windows its id is not reused while it is open
+	p, err := newParent(pid, lookUpProcess, os.Getppid)
 	if err != nil {
-		forget()
 		return ctx, nil, err
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		if p.wait(ctx, ended) {
-			log.Log(ctx, settings.LevelNote, "parent process has ended, stopping the server", "pid", int(pid))
+		if p.wait(ctx) {
+			log.Log(ctx, settings.LevelNote, "parent process has ended, stopping the server", "pid", pid)
 			cancel()
 		}
 	}()
-	return ctx, func() { cancel(); <-done; forget() }, nil
+	return ctx, func() {
+		cancel()
+		<-done
+		if held != nil {
+			_ = held.Release()
+		}
+	}, nil
 }

@@ -24,6 +24,3 @@ func lookUpProcess(pid int) (processInfo, error) {
 	began := info.Proc.P_starttime
 	return processInfo{started: uint64(began.Sec)*1_000_000 + uint64(began.Usec), parent: int(info.Eproc.Ppid)}, nil
 }
-
-// endOfProcess leaves it to the looks: one a second costs less than a thread that waits.
-func endOfProcess(int) (ended <-chan struct{}, forget func()) { return nil, func() {} }

@@ -76,26 +76,21 @@ func TestAParentThatIsNotThereStopsTheStart(t *testing.T) {
 		}
 	}
 	for _, text := range []string{"0", "-1", "x", "", "1.5", "99999999999"} {
-		var pid processID
-		if pid.Set(text) == nil || pid != 0 {
+		if pid, err := parseProcessID(text); err == nil || pid != 0 {
 			t.Errorf("%q is taken as %d", text, pid)
 		}
 	}
 }
 
 func TestTheWaitForAParentEnds(t *testing.T) {
-	ended := make(chan struct{})
-	close(ended)
 	for _, tt := range []struct {
 		name  string
-		ended <-chan struct{}
 		line  any // of the parent after 10 seconds
 		gone  bool
 		after time.Duration
 	}{
-		{"when the system says so", ended, processInfo{2, 1}, true, 0},
-		{"at the next look", nil, errNoProcess, true, 11 * time.Second},
-		{"with the server", nil, processInfo{2, 1}, false, time.Minute},
+		{"at the next look", errNoProcess, true, 11 * time.Second},
+		{"with the server", processInfo{2, 1}, false, time.Minute},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			begun := time.Now()
@@ -111,7 +106,7 @@ func TestTheWaitForAParentEnds(t *testing.T) {
 			}
 			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 			defer cancel()
-			if got := p.wait(ctx, tt.ended); got != tt.gone || time.Since(begun) != tt.after {
+			if got := p.wait(ctx); got != tt.gone || time.Since(begun) != tt.after {
 				t.Errorf("%s: gone %v after %v, want %v after %v", tt.name, got, time.Since(begun), tt.gone, tt.after)
 			}
 		})
