@@ -10,11 +10,9 @@ import (
 	"strconv"
 	"strings"
 	"sync"
-	"time"
 
 	"vaultwicket/allowlist/quote"
 	"vaultwicket/cmd/internal/release"
-	"vaultwicket/cmd/internal/settings"
 	"vaultwicket/cmd/internal/terminal"
 )
 
@@ -42,13 +40,13 @@ func printManual(_ context.Context, std terminal.Streams, args []string) error {
 	case len(rest) > 1 || len(rest) > 0 && (list || folder != "") || list && folder != "":
 		return &terminal.UsageError{Reason: "man takes one page, --list or --write", Advice: `"vaultwicket man run" prints the page of run`}
 	case list:
-		for _, page := range newManual().Pages() {
+		for _, page := range manualPages() {
 			fmt.Fprintln(std.Out, page.File())
 		}
 		return nil
 	case folder != "":
 		// Write the files of all pages, as a folder of MANPATH has them.
-		for _, page := range newManual().Pages() {
+		for _, page := range manualPages() {
 			place := filepath.Join(folder, "man"+strconv.Itoa(page.Section))
 			err := os.MkdirAll(place, 0o755)
 			if err == nil {
@@ -64,7 +62,7 @@ func printManual(_ context.Context, std terminal.Streams, args []string) error {
 	if len(rest) == 1 {
 		name = rest[0]
 	}
-	page, found := newManual().Page(name)
+	page, found := manualPageNamed(name)
 	if !found {
 		return &terminal.UsageError{Reason: fmt.Sprintf("unknown manual page %q%s", quote.Short(name), quote.DidYouMean(name, manualNames())), Advice: `"vaultwicket man --list" lists the pages`}
 	}
@@ -73,29 +71,6 @@ func printManual(_ context.Context, std terminal.Streams, args []string) error {
 	}
 	_, err = io.WriteString(std.Out, page.Text)
 	return err
-}
-
-// newManual returns the source of the manual pages.
-func newManual() manualSource {
-	s := manualSource{
-		Date:  release.Date,
-		Flags: func(command string) flagLists { return ownAndSettings(flagsOf(command)) },
-	}
-	for _, one := range settings.Describe() {
-		s.Settings.List = append(s.Settings.List, settingText(one))
-	}
-	s.Settings.Vault, s.Settings.Levels = factsOf(settings.DescribeVault()), factsOf(settings.DescribeLevels())
-	for _, one := range terminal.ExitMeanings {
-		s.Statuses = append(s.Statuses, fact{Name: strconv.Itoa(one.Status), About: one.Meaning})
-	}
-	return s
-}
-
-func factsOf(pairs [][2]string) (facts []fact) {
-	for _, pair := range pairs {
-		facts = append(facts, fact{Name: pair[0], About: pair[1]})
-	}
-	return facts
 }
 
 // mdoc writes a manual page in mdoc(7), the macros that mandoc and groff read.
@@ -107,8 +82,8 @@ const maxMdocLine = 78
 func (d *mdoc) macro(line string) { d.text.WriteString("." + line + "\n") }
 
 // head writes the prologue and the section NAME.
-func (d *mdoc) head(date time.Time, name string, section int, summary string) {
-	d.macro("Dd " + date.Format("January 2, 2006"))
+func (d *mdoc) head(name string, section int, summary string) {
+	d.macro("Dd " + release.Date.Format("January 2, 2006"))
 	d.macro(fmt.Sprintf("Dt %s %d", strings.ToUpper(name), section))
 	d.macro("Os")
 	d.macro("Sh NAME")

@@ -3,8 +3,10 @@ package main
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
-	"time"
+	"vaultwicket/cmd/internal/settings"
+	"vaultwicket/cmd/internal/terminal"
 )
 
 // programName is the name of the page about the whole program, and the first part of the names
@@ -13,19 +15,6 @@ const programName = "vaultwicket"
 
 // settingsPage is the name by which the page about the settings is asked for.
 const settingsPage = "settings"
-
-// manualSource is the data of the manual pages.
-type manualSource struct {
-	Date time.Time // of the release
-	// Flags returns the flags of a subcommand.
-	Flags    func(command string) flagLists
-	Settings settingsTexts
-	// Statuses are the exit statuses with what each means.
-	Statuses []fact
-}
-
-// fact is a name with its description.
-type fact struct{ Name, About string }
 
 // manualPage is a manual page.
 type manualPage struct {
@@ -37,19 +26,19 @@ type manualPage struct {
 // File returns the name of the file of the page, such as "vaultwicket-run.1".
 func (p manualPage) File() string { return fmt.Sprintf("%s.%d", p.Name, p.Section) }
 
-// Pages returns all pages: the program, its commands, its settings.
-func (s manualSource) Pages() []manualPage {
-	pages := []manualPage{s.overview()}
+// manualPages returns all pages: the program, its commands, its settings.
+func manualPages() []manualPage {
+	pages := []manualPage{overviewPage()}
 	for _, c := range subcommands() {
-		pages = append(pages, s.command(c.description))
+		pages = append(pages, commandPage(c.description, ownAndSettings(flagsOf(c.Name))))
 	}
-	return append(pages, s.settings())
+	return append(pages, settingsManual())
 }
 
-// Page returns the page of a name: that of a command with or without the name of the
+// manualPageNamed returns the page of a name: that of a command with or without the name of the
 // program, "settings", or "vaultwicket"; ok is false for any other.
-func (s manualSource) Page(name string) (page manualPage, ok bool) {
-	pages := s.Pages()
+func manualPageNamed(name string) (page manualPage, ok bool) {
+	pages := manualPages()
 	i := slices.IndexFunc(pages, func(p manualPage) bool { return p.Name == name || p.Name == programName+"-"+name || p.File() == name })
 	if i < 0 {
 		return manualPage{}, false
@@ -57,7 +46,7 @@ func (s manualSource) Page(name string) (page manualPage, ok bool) {
 	return pages[i], true
 }
 
-// manualNames returns the names that [manualSource.Page] takes, without the name of the program.
+// manualNames returns the names that [manualPageNamed] takes, without the name of the program.
 func manualNames() []string {
 	names := []string{programName}
 	for _, c := range subcommands() {
@@ -66,9 +55,9 @@ func manualNames() []string {
 	return append(names, settingsPage)
 }
 
-func (s manualSource) overview() manualPage {
+func overviewPage() manualPage {
 	var d mdoc
-	d.head(s.Date, programName, 1, "policy-enforcing gateway for Obsidian vaults")
+	d.head(programName, 1, "policy-enforcing gateway for Obsidian vaults")
 	d.section("Synopsis")
 	d.macro("Nm")
 	d.source(`command [flags] [arguments]`)
@@ -91,14 +80,18 @@ func (s manualSource) overview() manualPage {
 	d.prose("Every setting is a variable, too: the flag --allow-mutations is VAULTWICKET_ALLOW_MUTATIONS.")
 	d.facts("Ev", otherVariables)
 	d.section("Files")
-	d.facts("Pa", []fact{
+	d.facts("Pa", [][2]string{
 		{"~/.config/vaultwicket/config.toml", "settings"},
 		{"~/.local/state/vaultwicket", "journal, audit log, approvals and the token for HTTP; readable by you alone"},
 		{"~/.cache/vaultwicket", "cache of the notes that were read; can be removed at any time"},
 		{".vaultwicketignore", "in a vault: patterns of notes that are hidden, as in .gitignore"},
 	})
 	d.section("Exit status")
-	d.facts("Li", s.Statuses)
+	var statuses [][2]string
+	for _, one := range terminal.ExitMeanings {
+		statuses = append(statuses, [2]string{strconv.Itoa(one.Status), one.Meaning})
+	}
+	d.facts("Li", statuses)
 	d.examples(overviewExamples)
 	var pages []string
 	for _, c := range subcommands() {
@@ -110,7 +103,7 @@ func (s manualSource) overview() manualPage {
 }
 
 // otherVariables are the environment variables that are no settings.
-var otherVariables = []fact{
+var otherVariables = [][2]string{
 	{"VAULTWICKET_CONFIG", "settings file, or \"none\""},
 	{"VAULTWICKET_TOKEN", "bearer token for HTTP, in place of the token file"},
 	{"NO_COLOR", "no colours, with any value"},
@@ -121,18 +114,18 @@ var otherVariables = []fact{
 }
 
 // facts lists names in the style of a macro.
-func (d *mdoc) facts(macro string, list []fact) {
+func (d *mdoc) facts(macro string, list [][2]string) {
 	var tags []string
 	for _, fact := range list {
-		tags = append(tags, macro+" "+mdocEscape(fact.Name))
+		tags = append(tags, macro+" "+mdocEscape(fact[0]))
 	}
-	d.list(tags, func(i int) { d.prose(sentence(list[i].About) + ".") })
+	d.list(tags, func(i int) { d.prose(sentence(list[i][1]) + ".") })
 }
 
-func (s manualSource) command(c description) manualPage {
+func commandPage(c description, f flagLists) manualPage {
 	name := programName + "-" + c.Name
 	var d mdoc
-	d.head(s.Date, name, 1, c.Summary)
+	d.head(name, 1, c.Summary)
 	d.section("Synopsis")
 	d.macro("Nm " + programName)
 	d.macro("Cm " + c.Name)
@@ -143,7 +136,6 @@ func (s manualSource) command(c description) manualPage {
 		d.paragraph()
 		d.prose(paragraph)
 	}
-	f := s.Flags(c.Name)
 	if len(f.Own) > 0 {
 		d.paragraph()
 		d.prose("The flags are:")
@@ -163,16 +155,6 @@ func (s manualSource) command(c description) manualPage {
 	return manualPage{Name: name, Section: 1, Text: d.text.String()}
 }
 
-// settingsTexts describe the settings file.
-type settingsTexts struct {
-	List   []settingText
-	Vault  []fact // the keys of a table [[vaults]]
-	Levels []fact // of access rules
-}
-
-// settingText is a setting.
-type settingText struct{ Name, Variable, Default, Usage string }
-
 // settingsExample is a settings file.
 const settingsExample = `tier = "v1"
 allow-mutations = true
@@ -187,10 +169,10 @@ folder = "/home/me/Notes"
 [profiles.careful]
 confirm = "writes"`
 
-func (s manualSource) settings() manualPage {
+func settingsManual() manualPage {
 	name := programName + "-" + settingsPage
 	var d mdoc
-	d.head(s.Date, name, 5, "settings of vaultwicket")
+	d.head(name, 5, "settings of vaultwicket")
 	d.section("Description")
 	d.prose("Every setting has one name: a flag, an environment variable, and a key of the settings file, which is TOML. A flag beats the variable, the variable beats the profile that is chosen, " +
 		"and the profile beats the rest of the file. An unknown, duplicate or invalid setting is an error, and so is a file that others can write.")
@@ -198,11 +180,12 @@ func (s manualSource) settings() manualPage {
 	d.prose("A running server reads the file again when it changes. It takes what is stricter, and never what is looser.")
 	d.subsection("Settings")
 	var tags []string
-	for _, one := range s.Settings.List {
+	list := settings.Describe()
+	for _, one := range list {
 		tags = append(tags, "Ic "+one.Name)
 	}
 	d.list(tags, func(i int) {
-		one := s.Settings.List[i]
+		one := list[i]
 		d.prose(strings.TrimSuffix(sentence(one.Usage), ".") + ".")
 		if one.Default != "" {
 			d.prose("Default: " + one.Default + ".")
@@ -212,14 +195,14 @@ func (s manualSource) settings() manualPage {
 	})
 	d.subsection("Vaults")
 	d.prose("One table [[vaults]] for each vault; the first one is the default. Each needs a name, an id or a folder.")
-	d.facts("Ic", s.Settings.Vault)
+	d.facts("Ic", settings.DescribeVault())
 	d.paragraph()
 	d.prose("The table [vaults.access] has paths of folders and notes with the access to each:")
-	d.facts("Ic", s.Settings.Levels)
+	d.facts("Ic", settings.DescribeLevels())
 	d.subsection("Profiles")
 	d.prose("A table [profiles.NAME] has settings that replace those of the file while the profile is chosen.")
 	d.section("Files")
-	d.facts("Pa", []fact{{"~/.config/vaultwicket/config.toml", "the settings file on Linux; \"vaultwicket config path\" prints where it is"}})
+	d.facts("Pa", [][2]string{{"~/.config/vaultwicket/config.toml", "the settings file on Linux; \"vaultwicket config path\" prints where it is"}})
 	d.examples([]example{
 		{"agents read and change notes; Private is hidden", settingsExample},
 		{"write a file with every setting as a comment", "vaultwicket config init"},

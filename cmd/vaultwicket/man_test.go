@@ -8,31 +8,9 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 
 	"vaultwicket/cmd/internal/terminal"
 )
-
-// sampleManual is a source with texts that mdoc would obey if they were not escaped.
-func sampleManual() manualSource {
-	return manualSource{
-		Date: time.Date(2026, 11, 22, 0, 0, 0, 0, time.UTC),
-		Flags: func(command string) flagLists {
-			if command != "run" {
-				return flagLists{}
-			}
-			return flagLists{
-				Own:      []terminal.Flag{{Name: "one", Value: "VALUE", Usage: `a \path "quoted", 'so' – with ~ and ^`}, {Name: "two", Usage: ".Sh at the start. A second sentence"}},
-				Settings: []terminal.Flag{{Name: "tier", Value: "VALUE", Usage: "tier"}},
-			}
-		},
-		Settings: settingsTexts{
-			List:  []settingText{{"tier", "VAULTWICKET_TIER", "v0", "highest tier"}, {"vault", "VAULTWICKET_VAULT", "", "vault name"}},
-			Vault: []fact{{"name", "what agents say"}}, Levels: []fact{{"r", "it can be read"}},
-		},
-		Statuses: []fact{{"0", "done"}, {"3", "denied"}},
-	}
-}
 
 // sectionOrder is the order that mdoc(7) prescribes.
 var sectionOrder = []string{"NAME", "SYNOPSIS", "DESCRIPTION", "ENVIRONMENT", "FILES", "EXIT STATUS", "EXAMPLES", "SEE ALSO"}
@@ -41,7 +19,7 @@ var knownMacros = strings.Fields("Dd Dt Os Sh Ss Nm Nd Pp Bl It El Bd Ed Xr Fl A
 
 // TestPagesAreMdoc checks what a reader of mdoc relies on, with no other program.
 func TestPagesAreMdoc(t *testing.T) {
-	pages := sampleManual().Pages()
+	pages := manualPages()
 	var names []string
 	for _, p := range pages {
 		names = append(names, p.Name+" "+strconv.Itoa(p.Section))
@@ -102,7 +80,7 @@ func TestMandocHasNoComplaint(t *testing.T) {
 		t.Skip("no mandoc here; TestPagesAreMdoc checks the structure")
 	}
 	var complaints []string
-	for _, p := range sampleManual().Pages() {
+	for _, p := range manualPages() {
 		command := exec.Command(mandoc, "-Tlint", "-Wall")
 		command.Stdin = strings.NewReader(p.Text)
 		out, _ := command.CombinedOutput() // its status tells of complaints, too
@@ -118,16 +96,21 @@ func TestMandocHasNoComplaint(t *testing.T) {
 }
 
 func TestPagesTellTheirFlagsAndSettings(t *testing.T) {
-	s := sampleManual()
+	odd := commandPage(description{Name: "odd", Summary: "odd"}, flagLists{
+		Own: []terminal.Flag{{Name: "one", Value: "VALUE", Usage: `a \path "quoted", 'so' – with ~ and ^`}, {Name: "two", Usage: ".Sh at the start. A second sentence"}},
+	})
+	if want := ".It Fl \\-one Ar VALUE\nA \\epath \\(dqquoted\\(dq, \\(aqso\\(aq \\[u2013] with \\(ti and \\(ha.\n.It Fl \\-two\n\\&.Sh at the start.\nA second sentence.\n"; !strings.Contains(odd.Text, want) {
+		t.Errorf("%q is missing in\n%s", want, odd.Text)
+	}
 	for name, wants := range map[string][]string{
-		"run": {".It Fl \\-one Ar VALUE\nA \\epath \\(dqquoted\\(dq, \\(aqso\\(aq \\[u2013] with \\(ti and \\(ha.\n", ".It Fl \\-two\n\\&.Sh at the start.\nA second sentence.\n",
+		"run": {
 			".Xr vaultwicket-settings 5 .", ".Nm vaultwicket\n.Cm run\n[flags] COMMAND [key=value | flag \\[u2026]]\n"},
 		"vaultwicket-run":        {".Nm vaultwicket-run\n"},
-		"vaultwicket-settings.5": {".It Ic tier\nHighest tier.\nDefault: v0.\nVariable:\n.Ev VAULTWICKET_TIER .\n", ".It Ic vault\nVault name.\nVariable:", ".It Ic r\nIt can be read.\n"},
+		"vaultwicket-settings.5": {"Default: v0.\nVariable:\n.Ev VAULTWICKET_TIER .\n", ".It Ic vault\nVault name", ".It Ic r\nIt can be read, listed and found.\n", ".It Ic name\nWhat agents say.\n"},
 		"settings":               {"[profiles.careful]"},
-		"vaultwicket":            {".Ss Connect an agent\n", ".It Xr vaultwicket-serve 1\nServe MCP over stdio or HTTP.\n", ".It Li 3\nDenied.\n", ".Ev NO_COLOR"},
+		"vaultwicket":            {".Ss Connect an agent\n", ".It Xr vaultwicket-serve 1\nServe MCP over stdio or HTTP.\n", ".It Li 3\nDenied by the policy.\n", ".Ev NO_COLOR"},
 	} {
-		page, found := s.Page(name)
+		page, found := manualPageNamed(name)
 		if !found {
 			t.Errorf("there is no page %q", name)
 		}
@@ -141,12 +124,12 @@ func TestPagesTellTheirFlagsAndSettings(t *testing.T) {
 		}
 	}
 	for _, name := range []string{"", "runn", "../run", "vaultwicket.5"} {
-		if _, found := s.Page(name); found {
+		if _, found := manualPageNamed(name); found {
 			t.Errorf("%q is a page", name)
 		}
 	}
 	for _, name := range manualNames() {
-		if _, found := s.Page(name); !found {
+		if _, found := manualPageNamed(name); !found {
 			t.Errorf("%q is no page", name)
 		}
 	}
@@ -177,7 +160,7 @@ func TestEveryCommandIsDescribed(t *testing.T) {
 
 // TestSourceFilesOfPages: the name of a file is that of its page and section.
 func TestSourceFilesOfPages(t *testing.T) {
-	for _, p := range sampleManual().Pages() {
+	for _, p := range manualPages() {
 		if filepath.Ext(p.File()) != "."+strconv.Itoa(p.Section) || strings.TrimSuffix(p.File(), filepath.Ext(p.File())) != p.Name {
 			t.Errorf("%q", p.File())
 		}
