@@ -54,7 +54,7 @@ func complete(ctx context.Context, std terminal.Streams, words []string) error {
 		words[n-1] = ""
 	}
 	p := completer{
-		Flags: flagsForCompletion, Choices: choicesOf,
+		Flags: flagsOf, Choices: choicesOf,
 		Words: map[string][]string{
 			"install": clients.IDs(), "uninstall": clients.IDs(), "prompt": mcpserver.PromptNames(), "completion": shells, "man": manualNames(),
 			"config": {"show", "check", "path", "init", "schema"}, "audit": {"list", "what-if", "verify", "export"}, "journal": {"list", "show"},
@@ -100,14 +100,6 @@ func choicesOf(flag string) []string {
 		return terminal.Colors
 	}
 	return settings.Choices(flag)
-}
-
-// flagsForCompletion returns the flags of a command.
-func flagsForCompletion(name string) (list []completedFlag) {
-	for _, f := range flagsOf(name) {
-		list = append(list, completedFlag{Name: "--" + f.Name, Usage: f.Usage, IsValue: f.Value != ""})
-	}
-	return list
 }
 
 // completionTime is how long a person waits for paths at most, and maxPaths how many are

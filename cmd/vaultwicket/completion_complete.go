@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"vaultwicket/allowlist"
+	"vaultwicket/cmd/internal/terminal"
 )
 
 // completer completes command lines. Its functions must not be nil.
@@ -14,20 +15,13 @@ type completer struct {
 	// Commands are the words that can come first, with what each does.
 	Commands []candidate
 	// Flags returns the flags of a command, as its help has them.
-	Flags func(command string) []completedFlag
+	Flags func(command string) []terminal.Flag
 	// Words are the arguments of a command, by its name.
 	Words map[string][]string
 	// Choices returns the values of a flag, nil if any value is valid.
 	Choices func(flag string) []string
 	// Paths returns the paths of the visible notes that begin with a prefix.
 	Paths func(line []string, prefix string) []string
-}
-
-// completedFlag is a flag of a command.
-type completedFlag struct {
-	Name    string // with its dashes
-	Usage   string
-	IsValue bool // a value follows
 }
 
 // takeVaultCommand are the subcommands that are followed by a command of a vault.
@@ -99,13 +93,13 @@ func (p completer) flag(command string, between []string, last string) (c candid
 		return p.value(name, name+"=", value), true
 	}
 	for _, f := range p.Flags(command) {
-		c.add(f.Name, f.Usage)
+		c.add("--"+f.Name, f.Usage)
 	}
 	return c.below(last), true
 }
 
 func (p completer) takesValue(command, word string) bool {
-	return slices.ContainsFunc(p.Flags(command), func(f completedFlag) bool { return f.Name == word && f.IsValue })
+	return slices.ContainsFunc(p.Flags(command), func(f terminal.Flag) bool { return "--"+f.Name == word && f.Value != "" })
 }
 
 func (p completer) value(flag, before, prefix string) candidates {
@@ -163,20 +157,13 @@ func (p completer) parameter(command allowlist.Command, words []string, name, va
 	return c.below(name + "=" + value)
 }
 
-// completionDirective says how the shell uses the candidates.
-//
 // A script passes the words of the line to "vaultwicket __complete", the last of which is the one
 // to complete, possibly empty. The answer has one candidate a line, with a description after a
-// tab, and at last a line with a colon and a number: the sum of [noSpace] and [noFiles]. This is
+// tab, and at last a line with a colon and a number: the sum of noSpace and noFiles. This is
 // the protocol of cobra, which the scripts of other programs use as well.
-type completionDirective int
-
-// The directives, which are added up.
 const (
-	// noSpace adds no space after a candidate: more of the word follows.
-	noSpace completionDirective = 2
-	// noFiles keeps the shell from completing names of files.
-	noFiles completionDirective = 4
+	noSpace = 2 // after a candidate: more of the word follows
+	noFiles = 4 // the shell does not complete names of files
 )
 
 // candidate is a possible word with its description.

@@ -4,15 +4,17 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"vaultwicket/cmd/internal/terminal"
 )
 
 var sampleCompleter = completer{
 	Commands: []candidate{{"run", "run a command"}, {"dry-run", "preview a command"}, {"config", "settings"}},
-	Flags: func(command string) []completedFlag {
+	Flags: func(command string) []terminal.Flag {
 		if command != "run" && command != "config" {
 			return nil
 		}
-		return []completedFlag{{"--tier", "highest tier", true}, {"--timeout", "time limit", true}, {"--json", "print JSON", false}}
+		return []terminal.Flag{{Name: "tier", Value: "VALUE", Usage: "highest tier"}, {Name: "timeout", Value: "VALUE", Usage: "time limit"}, {Name: "json", Usage: "print JSON"}}
 	},
 	Words: map[string][]string{"config": {"show", "check"}},
 	Choices: func(flag string) []string {
