@@ -7,6 +7,7 @@ import (
 	"sync"
 	"testing"
 
+	"vaultwicket/tests/require"
 	"vaultwicket/tiers"
 )
 
@@ -133,18 +134,12 @@ func TestACallCannotBeChanged(t *testing.T) {
 	call.Params()["path"] = Text("../B.md")
 	call.Reply().Confirms[0] = "Error: "
 	line, err := call.Line(ToApp("linux"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	line.Argv[0] = "eval"
 	aimed, err := call.In("Work")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	other, err := aimed.In("Other")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 
 	if call.String() != before || call.Vault() != "" || aimed.Vault() != "Work" || other.Vault() != "Other" {
 		t.Errorf("%v, %v, %v", call, aimed, other)

@@ -5,14 +5,13 @@ import (
 	"slices"
 	"testing"
 
+	"vaultwicket/tests/require"
 	"vaultwicket/tiers"
 )
 
 func TestDescribe(t *testing.T) {
 	got, err := Describe("create")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if got.Name != "create" || got.Summary == "" || got.Tier != tiers.V1 || got.Effect != tiers.Writes || got.Worst != tiers.Destroys ||
 		got.Shows || got.Sends || got.EmbeddedOnly || got.Since != (tiers.Version{1, 12, 2}) {
 		t.Errorf("got %+v", got)
@@ -50,9 +49,7 @@ func TestCommandsDescribesEveryRow(t *testing.T) {
 func TestADescriptionIsACopy(t *testing.T) {
 	for range 2 {
 		got, err := Describe("tasks")
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		for i := range got.Params {
 			if choices := got.Params[i].Choices; slices.Contains(choices, "--copy") {
 				t.Fatalf("the table became %q", choices)
@@ -119,9 +116,7 @@ func TestSignature(t *testing.T) {
 	}
 	for _, test := range tests {
 		c, err := Describe(test.name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		if got := c.Signature(test.allowed); got != test.want {
 			t.Errorf("got %s, want %s", got, test.want)
 		}

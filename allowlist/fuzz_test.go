@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"vaultwicket/tests/require"
 )
 
 // fuzzRequest makes a request of what the fuzzer has: a name, and words that
@@ -84,9 +86,7 @@ func FuzzParse(f *testing.F) {
 			return
 		}
 		aimed, err := call.In("Work")
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		r := find(name)
 		for i, item := range aimed.Items() {
 			key, _, _ := strings.Cut(item, "=")

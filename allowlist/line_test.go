@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"vaultwicket/tests/require"
 )
 
 var carriers = map[string]Carrier{
@@ -56,9 +58,7 @@ func TestTheNarrowestCarrierCountsAllItems(t *testing.T) {
 	text := strings.Repeat("é", windowsItem/2-10)
 	call := mustParse(t, "bookmark", Params{"search": Text(text), "title": Text(strings.Repeat("é", maxNameBytes/2))})
 	call, err := call.In(strings.Repeat("é", maxNameBytes/2))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	for name, carrier := range carriers {
 		if _, err := call.Line(carrier); err != nil {
 			t.Errorf("%s: %v", name, err)
@@ -206,9 +206,7 @@ func TestValuesArriveByteForByte(t *testing.T) {
 	texts := []string{" leading and trailing ", "--copy", "vault=Other", "a=b=c", "\r\n\t\x01\x1b\x7f", "'\"`$(id);|&<>*?", "é e\u0301 日本 \u202e\u200b😀", "%PATH% ^ !", "-", "="}
 	for _, text := range texts {
 		call, err := mustParse(t, "append", Params{"path": Text("A b/C.md"), "content": Text(text), "inline": Flag(true)}).In("My Vault")
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		want := []string{"vault=My Vault", "append", "content=" + text, "path=A b/C.md", "inline"}
 		for name, carrier := range carriers {
 			line, err := call.Line(carrier)
@@ -222,9 +220,7 @@ func TestValuesArriveByteForByte(t *testing.T) {
 func TestTheVaultComesFirst(t *testing.T) {
 	call := mustParse(t, "help", Params{"command": Text("read")})
 	aimed, err := call.In("Notes=2026")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	line, err := aimed.Line(ToApp("linux"))
 	if err != nil || !slices.Equal(line.Argv, []string{"vault=Notes=2026", "help", "read"}) {
 		t.Errorf("got %q, %v", line.Argv, err)
@@ -238,9 +234,7 @@ func TestTheVaultComesFirst(t *testing.T) {
 
 func TestAVaultNameIsNotRewritten(t *testing.T) {
 	call, err := mustParse(t, "files", nil).In(`C:\notes`)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	for name, carrier := range carriers {
 		if _, err := call.Line(carrier); code(err) != CodeContentUnsafe {
 			t.Errorf("%s: got %v", name, err)

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"vaultwicket/allowlist/quote"
+	"vaultwicket/tests/require"
 )
 
 // failureWords are the words by which the sentence of each kind of failure in
@@ -53,9 +54,7 @@ type pathVector struct {
 func (v pathVector) text(t *testing.T) string {
 	if v.Hex != "" {
 		text, err := hex.DecodeString(v.Hex)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		return string(text)
 	}
 	return strings.Repeat(v.Value, max(v.Repeat, 1)) + v.Then
@@ -64,13 +63,9 @@ func (v pathVector) text(t *testing.T) string {
 func readPathVectors(t *testing.T) []pathVector {
 	t.Helper()
 	text, err := os.ReadFile("testdata/paths.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	var file struct{ Vectors []pathVector }
-	if err := json.Unmarshal(text, &file); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, json.Unmarshal(text, &file))
 	return file.Vectors
 }
 

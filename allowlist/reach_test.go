@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"vaultwicket/tests/require"
 )
 
 func TestSpells(t *testing.T) {
@@ -26,9 +28,7 @@ func TestSpells(t *testing.T) {
 		{"a move to the root", []string{"move", "file=B", "to=/"}, []NamedPath{{Param: "to", Path: "", Folder: true, To: true}}},
 	} {
 		call, err := ParseWords(test.line[0], test.line[1:])
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		if got := call.NamedPaths(); !slices.Equal(got, test.want) {
 			t.Errorf("%s: %+v, want %+v", test.name, got, test.want)
 		}
@@ -129,9 +129,7 @@ func TestAlone(t *testing.T) {
 	} {
 		words := strings.Fields(line)
 		call, err := ParseWords(words[0], words[1:])
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		if got := call.TouchesOneNote(); got != want {
 			t.Errorf("%s: %v", line, got)
 		}

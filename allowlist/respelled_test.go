@@ -3,6 +3,8 @@ package allowlist
 import (
 	"strings"
 	"testing"
+
+	"vaultwicket/tests/require"
 )
 
 // Every path of a call is spelled anew, and nothing else of it.
@@ -27,13 +29,9 @@ func TestRespelled(t *testing.T) {
 			params[key] = Text(value)
 		}
 		call, err := Parse(test.command, params)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		call, err = call.In("Home")
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		got, err := call.WithPaths(upper)
 		if err != nil || sortedItems(got) != "vault=Home "+test.want {
 			t.Errorf("%s: %q, %v, want %q", call, sortedItems(got), err, test.want)
@@ -61,9 +59,7 @@ func sortedItems(c Call) string {
 // A path that leads to what may not be spelled out is refused like any other.
 func TestRespelledToAHiddenPlace(t *testing.T) {
 	call, err := Parse("read", Params{"path": Text("x/app.json")})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if got, err := call.WithPaths(func(string) string { return ".obsidian/app.json" }); err == nil || got.Valid() {
 		t.Errorf("%s, %v", got, err)
 	}

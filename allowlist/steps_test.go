@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"vaultwicket/tests/require"
 )
 
 // A second statement of what single commands have of their own, by their names: a row
@@ -46,9 +48,7 @@ func TestSteps(t *testing.T) {
 	} {
 		words := strings.Fields(line)
 		call, err := ParseWords(words[0], words[1:])
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		var got []Step
 		for s := Step(0); s <= StepAbsent+1; s++ {
 			if call.HasStep(s) {

@@ -14,6 +14,7 @@ import (
 	"strings"
 	"testing"
 
+	"vaultwicket/tests/require"
 	"vaultwicket/tiers"
 )
 
@@ -240,17 +241,13 @@ func TestArgv(t *testing.T) {
 		}
 		for _, params := range requests {
 			call, err := mustParse(t, r.name, params).In("Work")
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			line, err := call.Line(ToEmbedded("linux"))
 			if err != nil {
 				t.Fatalf("%s: %v", r.name, err)
 			}
 			argv, err := json.Marshal(line.Argv)
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			fmt.Fprintf(&got, "%s\n", argv)
 		}
 	})
@@ -260,9 +257,7 @@ func TestArgv(t *testing.T) {
 func compareGolden(t *testing.T, name, got string) {
 	t.Helper()
 	if *update {
-		if err := os.WriteFile(name, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.WriteFile(name, []byte(got), 0o644))
 	}
 	want, err := os.ReadFile(name)
 	if err != nil {
@@ -304,9 +299,7 @@ func TestVariablesCallNothing(t *testing.T) {
 		}
 		set := token.NewFileSet()
 		file, err := parser.ParseFile(set, name, nil, parser.SkipObjectResolution)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		for _, declaration := range file.Decls {
 			variables, ok := declaration.(*ast.GenDecl)
 			if !ok || variables.Tok != token.VAR {

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"vaultwicket/tests/require"
 	"vaultwicket/tiers"
 )
 
@@ -218,13 +219,9 @@ type entry struct {
 func readCatalogue(t *testing.T) []entry {
 	t.Helper()
 	text, err := os.ReadFile("testdata/commands.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	var catalogue struct{ Commands []entry }
-	if err := json.Unmarshal(text, &catalogue); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, json.Unmarshal(text, &catalogue))
 	return catalogue.Commands
 }
 

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"testing"
 	"time"
+
+	"vaultwicket/tests/require"
 )
 
 // benchProgram ends at once, so that the start itself is what is measured.
@@ -15,9 +17,7 @@ func bareStart(b *testing.B) {
 	var stdout, stderr bytes.Buffer
 	cmd := osexec.Command(benchProgram, "version")
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
-	if err := cmd.Run(); err != nil {
-		b.Fatal(err)
-	}
+	require.NoError(b, cmd.Run())
 }
 
 func BenchmarkBareStart(b *testing.B) {

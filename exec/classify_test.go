@@ -8,19 +8,16 @@ import (
 	"vaultwicket/allowlist"
 	"vaultwicket/allowlist/quote"
 	"vaultwicket/exec/frame"
+	"vaultwicket/tests/require"
 )
 
 // asked is the question of a call of the table to the app.
 func asked(t testing.TB, name string, given params) question {
 	t.Helper()
 	call, err := allowlist.Parse(name, wordsOf(given))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	permit, err := everything.Decide(call).Permit()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return questionOf(permit, Program{backend: appBackend})
 }
 

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"vaultwicket/tests/require"
 	"vaultwicket/tests/rights"
 )
 
@@ -44,13 +45,9 @@ func TestAProgramThatOthersCanChangeSince(t *testing.T) {
 	program := installed(t, filepath.Join(t.TempDir(), "Obsidian"))
 	r := New(Config{CLI: program})
 	p, err := r.App()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	rights.Allow(t, program, "(A;;FA;;;WD)")
-	if err := os.WriteFile(program, []byte("MZ2"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(program, []byte("MZ2"), 0o600))
 	if err := r.recheck(p); codeOf(err) != CodeUnsuitable {
 		t.Errorf("%v", err)
 	}

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"vaultwicket/tests/require"
 )
 
 const harmless = "#!/bin/sh\necho 1.12.7\n"
@@ -16,9 +18,7 @@ func place(t *testing.T, name, text string, mode os.FileMode) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), name)
 	writeProgram(t, path, text)
-	if err := os.Chmod(path, mode); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.Chmod(path, mode))
 	return path
 }
 
@@ -44,9 +44,7 @@ func TestSuitable(t *testing.T) {
 		{"an executable of Windows", func(t *testing.T) string { return place(t, "Obsidian.exe", harmless, 0o755) }, "app itself"},
 		{"too large for a client", func(t *testing.T) string {
 			path := place(t, "obsidian", harmless, 0o755)
-			if err := os.Truncate(path, maxClientSize+1); err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, os.Truncate(path, maxClientSize+1))
 			return path
 		}, "app itself"},
 		{"the app by its neighbours", func(t *testing.T) string { return beside(t, "obsidian", "chrome-sandbox") }, "app itself"},
@@ -54,43 +52,31 @@ func TestSuitable(t *testing.T) {
 		{"the client beside the app", func(t *testing.T) string { return beside(t, "obsidian-cli", "chrome-sandbox") }, ""},
 		{"the app in its bundle", func(t *testing.T) string {
 			dir := filepath.Join(t.TempDir(), "MacOS")
-			if err := os.Mkdir(dir, 0o755); err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, os.Mkdir(dir, 0o755))
 			writeProgram(t, filepath.Join(dir, "obsidian"), harmless)
 			return filepath.Join(dir, "obsidian")
 		}, "app itself"},
 		{"in a folder of everybody", func(t *testing.T) string {
 			path := place(t, "obsidian", harmless, 0o755)
-			if err := os.Chmod(filepath.Dir(path), 0o777); err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, os.Chmod(filepath.Dir(path), 0o777))
 			return path
 		}, "folder that every user"},
 		{"below a folder of everybody", func(t *testing.T) string {
 			dir := filepath.Join(t.TempDir(), "bin")
-			if err := os.Mkdir(dir, 0o755); err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, os.Mkdir(dir, 0o755))
 			writeProgram(t, filepath.Join(dir, "obsidian"), harmless)
-			if err := os.Chmod(filepath.Dir(dir), 0o777); err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, os.Chmod(filepath.Dir(dir), 0o777))
 			return filepath.Join(dir, "obsidian")
 		}, "folder that every user"},
 		{"inside a vault", func(t *testing.T) string {
 			dir := filepath.Join(vault, "tools")
-			if err := os.Mkdir(dir, 0o755); err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, os.Mkdir(dir, 0o755))
 			writeProgram(t, filepath.Join(dir, "obsidian"), harmless)
 			return filepath.Join(dir, "obsidian")
 		}, "inside the vault"},
 		{"a link into a vault", func(t *testing.T) string {
 			link := filepath.Join(t.TempDir(), "obsidian")
-			if err := os.Symlink(filepath.Join(vault, "tools", "obsidian"), link); err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, os.Symlink(filepath.Join(vault, "tools", "obsidian"), link))
 			return link
 		}, "inside the vault"},
 	}
@@ -115,12 +101,8 @@ func beside(t *testing.T, name, neighbour string) string {
 	t.Helper()
 	path := place(t, name, harmless, 0o755)
 	other := filepath.Join(filepath.Dir(path), neighbour)
-	if err := os.MkdirAll(filepath.Dir(other), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(other, nil, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.MkdirAll(filepath.Dir(other), 0o755))
+	require.NoError(t, os.WriteFile(other, nil, 0o644))
 	return path
 }
 
@@ -129,18 +111,12 @@ func TestOwnedByAnotherUser(t *testing.T) {
 		t.Skip("only root can give a file away")
 	}
 	path := place(t, "obsidian", harmless, 0o755)
-	if err := os.Chown(path, 4711, 4711); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.Chown(path, 4711, 4711))
 	if _, err := New(Config{CLI: path}).App(); codeOf(err) != CodeUnsuitable || !strings.Contains(err.Error(), "another user") {
 		t.Error(err)
 	}
-	if err := os.Chown(path, 0, 4711); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Chmod(path, 0o775); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.Chown(path, 0, 4711))
+	require.NoError(t, os.Chmod(path, 0o775))
 	if _, err := New(Config{CLI: path}).App(); codeOf(err) != CodeUnsuitable || !strings.Contains(err.Error(), "group") {
 		t.Error(err)
 	}
@@ -179,12 +155,8 @@ func TestSearch(t *testing.T) {
 	bad := place(t, "obsidian", harmless, 0o757)
 	home := t.TempDir()
 	local := filepath.Join(home, ".local", "bin")
-	if err := os.MkdirAll(local, 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Symlink(native, filepath.Join(local, "obsidian")); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.MkdirAll(local, 0o755))
+	require.NoError(t, os.Symlink(native, filepath.Join(local, "obsidian")))
 	dirs := func(paths ...string) string {
 		for i, path := range paths {
 			if filepath.IsAbs(path) {

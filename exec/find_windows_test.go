@@ -5,14 +5,14 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"vaultwicket/tests/require"
 )
 
 // installed makes the files that an installer of the app makes, and returns the client.
 func installed(t *testing.T, folder string) string {
 	t.Helper()
-	if err := os.MkdirAll(filepath.Join(folder, "resources"), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.MkdirAll(filepath.Join(folder, "resources"), 0o700))
 	for _, name := range []string{"Obsidian.exe", "chrome_100_percent.pak", `resources\app.asar`, "Obsidian.com"} {
 		writeProgram(t, filepath.Join(folder, name), "MZ")
 	}
@@ -27,9 +27,7 @@ func TestSearchOnWindows(t *testing.T) {
 	ofUser := installed(t, filepath.Join(local, "Programs", "Obsidian"))
 	ofAll := installed(t, filepath.Join(all, "Obsidian"))
 	inPath := installed(t, path)
-	if err := os.Remove(filepath.Join(installed(t, app), "..", "Obsidian.com")); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.Remove(filepath.Join(installed(t, app), "..", "Obsidian.com")))
 	for _, tt := range []struct {
 		name string
 		cli  string

@@ -23,6 +23,7 @@ import (
 	"vaultwicket/policy"
 	"vaultwicket/tests/memory"
 	"vaultwicket/tests/programs"
+	"vaultwicket/tests/require"
 	"vaultwicket/tiers"
 )
 
@@ -218,9 +219,7 @@ func fake(t testing.TB, name string, s script) string {
 	t.Helper()
 	path := programs.Self(t, t.TempDir(), name)
 	text, _ := json.Marshal(s)
-	if err := os.WriteFile(path+".fake", text, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(path+".fake", text, 0o600))
 	t.Cleanup(func() { checkPlayed(t, path, s) })
 	return path
 }

@@ -6,15 +6,15 @@ import (
 	"path/filepath"
 	"testing"
 	"time"
+
+	"vaultwicket/tests/require"
 )
 
 // A gateway that is killed outright cannot clean up. The kernel ends the
 // client, and our own program even if the kernel did not: it watches a pipe.
 func TestChildrenEndWithAKilledGateway(t *testing.T) {
 	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	for _, tt := range []struct{ name, client, do string }{
 		{"the client that ignores a request to stop", "obsidian", "ignore"},
 		{"our own program", "embedded", "hang"},
@@ -30,17 +30,11 @@ func TestChildrenEndWithAKilledGateway(t *testing.T) {
 				client:  `{"Parts":[{"Argv":` + argv + `,"Do":"` + tt.do + `"}]}`,
 				gateway: `{"Parts":[{"Argv":["` + client + `"],"Do":"gateway"}]}`,
 			} {
-				if err := os.Symlink(self, path); err != nil {
-					t.Fatal(err)
-				}
-				if err := os.WriteFile(path+".fake", []byte(text), 0o600); err != nil {
-					t.Fatal(err)
-				}
+				require.NoError(t, os.Symlink(self, path))
+				require.NoError(t, os.WriteFile(path+".fake", []byte(text), 0o600))
 			}
 			parent := osexec.Command(gateway, client)
-			if err := parent.Start(); err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, parent.Start())
 			child := marked(t, client)
 			_ = parent.Process.Kill()
 			_ = parent.Wait()

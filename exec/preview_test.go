@@ -7,15 +7,14 @@ import (
 
 	"vaultwicket/allowlist"
 	"vaultwicket/policy"
+	"vaultwicket/tests/require"
 )
 
 // What would change is worked out by the embedded program alone, and by nothing that
 // it is told besides: everything else would change something.
 func TestAPreviewStartsNothingButThePlan(t *testing.T) {
 	call, err := allowlist.Parse("append", allowlist.Params{"path": allowlist.Text("A.md"), "content": allowlist.Text("x")})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	preview := everything.Decide(call).Preview()
 	r := New(Config{CLI: "/nowhere/obsidian", Self: "/nowhere/vaultwicket"})
 	defer r.Close()

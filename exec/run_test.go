@@ -16,6 +16,7 @@ import (
 
 	"vaultwicket/exec/frame"
 	"vaultwicket/policy"
+	"vaultwicket/tests/require"
 )
 
 const goodVersion = "1.12.7 (installer 1.12.7)\n"
@@ -38,9 +39,7 @@ func runnerFor(t testing.TB, c Config, path string) (*Runner, Program) {
 	c.CLI = path
 	r := New(c)
 	p, err := r.App()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return r, p
 }
 
@@ -55,9 +54,7 @@ func embeddedRunner(t testing.TB, c Config, s script) (*Runner, Program, string)
 	c.Self = fake(t, "vaultwicket", s)
 	r := New(c)
 	p, err := r.Embedded(folder)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return r, p, c.Self
 }
 
@@ -178,9 +175,7 @@ func TestProbeIsAskedAgain(t *testing.T) {
 		ask(t, r, p, "")
 		write("1.12.6 (installer 1.12.6)")
 		ask(t, r, p, CodeTooOld)
-		if err := os.Chmod(path, 0o777); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.Chmod(path, 0o777))
 		ask(t, r, p, CodeUnsuitable)
 		os.Remove(path)
 		ask(t, r, p, CodeNotFound)
@@ -191,12 +186,8 @@ func TestProbeIsAskedAgain(t *testing.T) {
 // name of the old one.
 func writeProgram(t testing.TB, path, text string) {
 	t.Helper()
-	if err := os.WriteFile(path+".new", []byte(text), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Rename(path+".new", path); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(path+".new", []byte(text), 0o755))
+	require.NoError(t, os.Rename(path+".new", path))
 }
 
 func TestOldInstallerIsANotice(t *testing.T) {
@@ -324,9 +315,7 @@ func TestCommandStartsNothing(t *testing.T) {
 	self := filepath.Join(folder, "self")
 	r := New(Config{Self: self})
 	p, err := r.Embedded(folder)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	got, err := p.Command(mustPermit("append", params{"path": "a.md", "content": `\n`}).Call())
 	want := []string{"vault", folder, "--stdin", "content", "--write", "--facts", "append", "path=a.md"}
 	if err != nil || got.Path != self || !slices.Equal(got.Args, want) || got.Stdin != `\n` || got.StdinParam != "content" {

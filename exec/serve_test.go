@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"vaultwicket/policy"
+	"vaultwicket/tests/require"
 )
 
 // serverRunner returns a Runner whose own binary is a fake server, and the
@@ -22,9 +23,7 @@ func serverRunner(t *testing.T, do string, exit int) (*Runner, policy.ServerPerm
 func TestServe(t *testing.T) {
 	r, permit, _ := serverRunner(t, "server", 0)
 	p, err := r.Serve(t.Context(), permit)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if _, err := io.WriteString(p.In, "hello\n"); err != nil {
 		t.Fatal(err)
 	}
@@ -45,9 +44,7 @@ func TestServeEnds(t *testing.T) {
 	t.Run("by Stop", func(t *testing.T) {
 		r, permit, path := serverRunner(t, "ignore", 0)
 		p, err := r.Serve(t.Context(), permit)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		pid := marked(t, path)
 		p.Stop()
 		if err := p.Wait(); err != nil || !gone(pid) {
@@ -58,9 +55,7 @@ func TestServeEnds(t *testing.T) {
 		r, permit, path := serverRunner(t, "server", 0)
 		ctx, cancel := context.WithCancel(t.Context())
 		p, err := r.Serve(ctx, permit)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		pid := marked(t, path)
 		cancel()
 		if err := p.Wait(); err != nil || !gone(pid) {
@@ -70,9 +65,7 @@ func TestServeEnds(t *testing.T) {
 	t.Run("with a status", func(t *testing.T) {
 		r, permit, _ := serverRunner(t, "", 4)
 		p, err := r.Serve(t.Context(), permit)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		if err := p.Wait(); codeOf(err) != CodeCrashed {
 			t.Error(err)
 		}
@@ -80,9 +73,7 @@ func TestServeEnds(t *testing.T) {
 	t.Run("by a signal", func(t *testing.T) {
 		r, permit, _ := serverRunner(t, "crash", 0)
 		p, err := r.Serve(t.Context(), permit)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		if err := p.Wait(); codeOf(err) != CodeCrashed {
 			t.Error(err)
 		}

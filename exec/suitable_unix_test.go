@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"vaultwicket/tests/require"
 )
 
 // foreignID is the number of a user and of a group that are not those of the test.
@@ -79,14 +81,10 @@ func TestTheWayToAProgramBelongsToTheUser(t *testing.T) {
 			}
 			top := filepath.Join(t.TempDir(), "top")
 			dir := filepath.Join(top, "bin")
-			if err := os.MkdirAll(dir, 0o755); err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, os.MkdirAll(dir, 0o755))
 			writeProgram(t, filepath.Join(dir, "obsidian"), harmless)
 			path, err := tt.make(top, dir, filepath.Join(dir, "obsidian"))
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			_, err = New(Config{CLI: path}).App()
 			switch {
 			case tt.want == "" && err != nil:

@@ -3,14 +3,14 @@ package exec
 import (
 	"slices"
 	"testing"
+
+	"vaultwicket/tests/require"
 )
 
 func TestSwitchesStandBeforeTheFacts(t *testing.T) {
 	_, p, _ := embeddedRunner(t, Config{}, script{})
 	command, err := p.Command(mustPermit("tags", params{"format": "json"}).Call())
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	before := slices.Clone(command.Args)
 	compact, unless := CompactJSON(t.Context()), UnlessState(t.Context(), "0123456789abcdef")
 	for _, test := range []struct {

@@ -7,25 +7,20 @@ import (
 	"vaultwicket/allowlist"
 	"vaultwicket/policy"
 	"vaultwicket/policy/access"
+	"vaultwicket/tests/require"
 )
 
 // guarded grants a call under rules that hide a folder.
 func guarded(t testing.TB, name string, given params) policy.Permit {
 	t.Helper()
 	rules, err := access.New(map[string]access.Level{"/": access.Delete, "Private": access.None})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	call, err := allowlist.Parse(name, wordsOf(given))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	p := everything
 	p.Access = rules
 	permit, err := p.Decide(call).Permit()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return permit
 }
 
@@ -69,9 +64,7 @@ func TestUnderRulesTheAppSaysOnlyWhatWasAskedFor(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			permit := guarded(t, tt.call, tt.params)
 			line, err := permit.Call().Line(allowlist.ToApp("linux"))
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			answers := part{Argv: line.Argv, Out: []byte(tt.out), Err: []byte(tt.err), Exit: tt.exit}
 			r, p, _ := anyAppRunner(t, probed, answers)
 			out, err := r.Run(t.Context(), permit, p)

@@ -18,6 +18,7 @@ import (
 	"vaultwicket/exec/frame"
 	"vaultwicket/policy"
 	"vaultwicket/tests/programs"
+	"vaultwicket/tests/require"
 )
 
 // residentRunner returns a Runner with fake workers, one for each way to play.
@@ -190,9 +191,7 @@ func TestOpenCallsOfALostWorker(t *testing.T) {
 func TestCancelOfAResidentCall(t *testing.T) {
 	t.Run("ended by the worker", func(t *testing.T) {
 		r, p, path := residentRunner(t, Config{}, "worker")
-		if err := os.WriteFile(path+".polite", nil, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.WriteFile(path+".polite", nil, 0o600))
 		pid := pidOf(t, r, p)
 		ctx, cancel := context.WithCancel(t.Context())
 		ended := inFlight(ctx, t, r, reads("hang.md"), p, path, 1)
@@ -257,9 +256,7 @@ func TestAChangeIsNotCutByAnotherCall(t *testing.T) {
 	if again := pidOf(t, r, p); again == pid {
 		t.Error("the next call is asked of the same worker")
 	}
-	if err := os.WriteFile(path+".finish", nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(path+".finish", nil, 0o600))
 	if got := <-written; got.err != nil || got.Stdout != "written\n" {
 		t.Errorf("the change: %q, %v", got.Stdout, got.err)
 	}
@@ -288,9 +285,7 @@ func TestAProgramThatIsNotThere(t *testing.T) {
 	r := New(Config{Self: filepath.Join(t.TempDir(), programs.File("none")), Resident: true})
 	defer r.Close()
 	p, err := r.Embedded(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if out, err := r.Run(t.Context(), reads("a.md"), p); codeOf(err) != CodeNotFound || out.ExitCode != process.NoExit {
 		t.Error(err)
 	}
@@ -372,9 +367,7 @@ func TestWorkersAreReplaced(t *testing.T) {
 		quiet := everything
 		quiet.Publish = false
 		other, err := quiet.Decide(reads("a.md").Call()).Permit()
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		sends := pidOf(t, r, p)
 		out, err := r.Run(t.Context(), other, p)
 		stays, bad := strconv.Atoi(strings.TrimSpace(out.Stdout))

@@ -20,6 +20,7 @@ import (
 	"vaultwicket/gateway/observe"
 	"vaultwicket/policy"
 	"vaultwicket/policy/access"
+	"vaultwicket/tests/require"
 	"vaultwicket/tiers"
 )
 
@@ -106,16 +107,10 @@ func TestPauseReachesEveryGateway(t *testing.T) {
 		}
 	}
 	check("")
-	if err := os.MkdirAll(f.state(), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(admission.PauseFile(f.state()), nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.MkdirAll(f.state(), 0o700))
+	require.NoError(t, os.WriteFile(admission.PauseFile(f.state()), nil, 0o600))
 	check("paused")
-	if err := os.Remove(admission.PauseFile(f.state())); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.Remove(admission.PauseFile(f.state())))
 	check("")
 	f.gateway.Tighten(nil, admission.Limits{}, true)
 	if got := f.gateway.Do(context.Background(), Request{Command: "daily:path"}); code(got) != "paused" {
@@ -140,9 +135,7 @@ func TestAPauseStopsWhatWaits(t *testing.T) {
 		for f.gateway.Load().Waiting == 0 {
 			runtime.Gosched()
 		}
-		if err := errors.Join(os.MkdirAll(f.state(), 0o700), os.WriteFile(admission.PauseFile(f.state()), nil, 0o600)); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, errors.Join(os.MkdirAll(f.state(), 0o700), os.WriteFile(admission.PauseFile(f.state()), nil, 0o600)))
 		place.Release("else")
 		if got := <-done; code(got) != "paused" || got.ExitCode != -1 {
 			t.Errorf("%s: %+v, want paused", req.Command, got.Error)
@@ -221,9 +214,7 @@ func TestSeveralVaults(t *testing.T) {
 func TestAnUnusableStateFolderIsNoPause(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "file")
-	if err := os.WriteFile(file, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(file, nil, 0o600))
 	f := newFixture(t, func(c *Config) {
 		c.Backend = Embedded
 		c.Getenv = func(name string) string { return map[string]string{"XDG_STATE_HOME": file}[name] }
@@ -329,9 +320,7 @@ func TestTheFunctionsThatDecide(t *testing.T) {
 		}
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	slices.Sort(found)
 	if want := []string{"..Permits", "..Plan", "..replaced", "..withLoss", "notes.permitted"}; !slices.Equal(found, want) {
 		t.Errorf("Decide is called in %v, want %v", found, want)
@@ -383,9 +372,7 @@ func TestSightIsByTheRulesAndTheIgnoreFile(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, func(c *Config) {
 		rules, err := access.New(map[string]access.Level{"/": access.Read, "Private": access.None})
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		c.Policy.Access = rules
 	})
 	file := filepath.Join(f.config.Vault.Folder, access.IgnoreFile)
@@ -400,9 +387,7 @@ func TestSightIsByTheRulesAndTheIgnoreFile(t *testing.T) {
 	}
 	write := func(text string) {
 		t.Helper()
-		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.WriteFile(file, []byte(text), 0o600))
 	}
 	nothing := map[string]bool{"A.md": false, "Private/A.md": false, "Draft/A.md": false}
 	expect("without a file", map[string]bool{"A.md": true, "private/A.md": false, "Draft/A.md": true})
@@ -410,9 +395,7 @@ func TestSightIsByTheRulesAndTheIgnoreFile(t *testing.T) {
 	expect("with patterns", map[string]bool{"A.md": true, "Private/A.md": false, "Draft/A.md": false})
 	write(strings.Repeat("#", access.MaxIgnoreFile+1))
 	expect("with a file that is too long", nothing)
-	if err := os.Remove(file); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.Remove(file))
 	if err := os.Symlink("nowhere", file); err != nil {
 		t.Skip(err)
 	}

@@ -20,6 +20,7 @@ import (
 	"vaultwicket/gateway/consent"
 	"vaultwicket/gateway/failure"
 	"vaultwicket/gateway/state/audit"
+	"vaultwicket/tests/require"
 	"vaultwicket/tiers"
 )
 
@@ -533,9 +534,7 @@ type modelVault struct {
 func newVault(t *testing.T) *modelVault {
 	t.Helper()
 	f := newFixture(t, embeddedOnly)
-	if err := os.WriteFile(filepath.Join(f.vault, ".notes"), nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(filepath.Join(f.vault, ".notes"), nil, 0o600))
 	return &modelVault{Gateway: f.gateway}
 }
 
@@ -650,9 +649,7 @@ func TestTheLogOfABatchHasNoStandIns(t *testing.T) {
 func TestABatchWhilePaused(t *testing.T) {
 	t.Parallel()
 	f := openAsking(t, nil)
-	if err := errors.Join(os.MkdirAll(f.state(), 0o700), os.WriteFile(admission.PauseFile(f.state()), nil, 0o600)); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, errors.Join(os.MkdirAll(f.state(), 0o700), os.WriteFile(admission.PauseFile(f.state()), nil, 0o600)))
 	asked := false
 	ask := func(context.Context, consent.Question) consent.Reply { asked = true; return consent.Yes }
 	got := f.gateway.DoBatch(t.Context(), Batch{Operations: []Operation{operation("p", "publish:add", "path", "a.md")}, Ask: ask})

@@ -11,6 +11,7 @@ import (
 	"vaultwicket/gateway/consent"
 	"vaultwicket/gateway/state/journal"
 	"vaultwicket/policy"
+	"vaultwicket/tests/require"
 )
 
 const (
@@ -106,20 +107,14 @@ func TestOneWriterAtATime(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, nil).app(versionLine, appends)
 	kept, err := f.gateway.vaults[0].journal(f.vault)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	unlock, err := kept.Lock(context.Background())
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	defer unlock()
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	plan, err := f.gateway.vaults[0].Plan(Request{Command: "append", Params: params("path", "A.md", "content", "x")})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if got := f.gateway.vaults[0].carryOut(ctx, plan); code(got) != "conflict" {
 		t.Errorf("with another writer: %+v", got.Error)
 	}
@@ -147,9 +142,7 @@ func TestAChangeAcrossTheVaultHoldsUpNoOtherWriter(t *testing.T) {
 		{"two of one note", g.writing, one, true},
 	} {
 		release, err := g.admission.Acquire(t.Context(), "another", "append", tt.held)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		done := make(chan Result, 1)
 		go func() { done <- f.gateway.Do(t.Context(), tt.req) }()
 		if tt.waits {

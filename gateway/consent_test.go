@@ -12,6 +12,7 @@ import (
 	"vaultwicket/gateway/consent"
 	"vaultwicket/gateway/state/private"
 	"vaultwicket/policy"
+	"vaultwicket/tests/require"
 )
 
 // openAsking opens a gateway that asks before every change, on an app that publishes.
@@ -66,9 +67,7 @@ func TestAYesToPublishIsForTheTextThatWasThere(t *testing.T) {
 	f := openAsking(t, nil)
 	note := filepath.Join(f.vault, "a.md")
 	write := func(text string) {
-		if err := os.WriteFile(note, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.WriteFile(note, []byte(text), 0o600))
 	}
 	write("harmless")
 	req := Request{Command: "publish:add", Params: params("path", "a.md")}
@@ -147,12 +146,8 @@ func TestApprovalsThatFailApproveNothing(t *testing.T) {
 	t.Parallel()
 	f := openAsking(t, nil)
 	folder := consent.Folder(private.StateFolder(f.config.Getenv, ""))
-	if err := os.MkdirAll(filepath.Dir(folder), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(folder, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.MkdirAll(filepath.Dir(folder), 0o700))
+	require.NoError(t, os.WriteFile(folder, nil, 0o600))
 	var asked consent.Question
 	for _, ask := range []consent.Asker{nil, replies(consent.NoWay, &asked)} {
 		got := f.gateway.Do(t.Context(), Request{Command: "publish:add", Params: params("path", "a.md"), Ask: ask})
@@ -241,9 +236,7 @@ func TestAChangeIsWorkedOutOnce(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := newFixture(t, func(c *Config) { c.Backend, c.Policy.Confirm = Embedded, policy.ConfirmWrites }).embedded(answers...)
-			if err := os.WriteFile(filepath.Join(f.vault, "N.md"), []byte("text"), 0o600); err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, os.WriteFile(filepath.Join(f.vault, "N.md"), []byte("text"), 0o600))
 			tt.req.Ask = tt.ask
 			f.gateway.Do(t.Context(), tt.req)
 			plans, written := 0, 0
@@ -262,9 +255,7 @@ func TestAChangeIsWorkedOutOnce(t *testing.T) {
 	}
 	t.Run("in a batch", func(t *testing.T) {
 		f := newFixture(t, func(c *Config) { c.Backend, c.Policy.Confirm = Embedded, policy.ConfirmWrites }).embedded(answers...)
-		if err := os.WriteFile(filepath.Join(f.vault, "N.md"), []byte("text"), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.WriteFile(filepath.Join(f.vault, "N.md"), []byte("text"), 0o600))
 		f.gateway.DoBatch(t.Context(), Batch{Ask: yes, Operations: []Operation{{ClientID: "a", Request: replace}, {ClientID: "b", Request: undo}}})
 		if _, embedded := f.called(); len(embedded) != 4 {
 			t.Errorf("want two plans and two writes: %q", embedded)

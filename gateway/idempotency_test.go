@@ -8,6 +8,7 @@ import (
 
 	"vaultwicket/gateway/failure"
 	"vaultwicket/gateway/state/journal"
+	"vaultwicket/tests/require"
 )
 
 func TestAKeyIsCarriedOutOnce(t *testing.T) {
@@ -21,9 +22,7 @@ func TestAKeyIsCarriedOutOnce(t *testing.T) {
 		t.Fatalf("got the claim %q, %q, %v", claim.ID, answer, err)
 	}
 	expectKeyCode(t, kept, "k", call, failure.CodeUnknown) // it is under way
-	if err := claim.Settle(keyRemember, "done"); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, claim.Settle(keyRemember, "done"))
 	if _, answer, err := takeKey(kept, "me", "k", call); string(answer) != `"done"` || err != nil {
 		t.Errorf("the second time it is %q, %v", answer, err)
 	}
@@ -53,16 +52,12 @@ func TestWhatBecomesOfAKey(t *testing.T) {
 			kept := keyJournal(t)
 			call := keyDigest(sha256.Sum256([]byte("call")))
 			claim, _, err := takeKey(kept, "me", "k", call)
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			got := dispositionOf(tt.cause, false)
 			if got != tt.want {
 				t.Errorf("got %v, want %v", got, tt.want)
 			}
-			if err := claim.Settle(got, "answer"); err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, claim.Settle(got, "answer"))
 			expectKeyCode(t, kept, "k", call, tt.again)
 		})
 	}

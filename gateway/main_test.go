@@ -17,6 +17,7 @@ import (
 	"vaultwicket/policy"
 	"vaultwicket/tests/memory"
 	"vaultwicket/tests/programs"
+	"vaultwicket/tests/require"
 	"vaultwicket/tiers"
 )
 
@@ -99,13 +100,9 @@ type fixture struct {
 func newFixture(t *testing.T, change func(*Config)) *fixture {
 	t.Helper()
 	f := &fixture{t: t, folder: t.TempDir(), vault: filepath.Join(t.TempDir(), "Work")}
-	if err := os.Mkdir(f.vault, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.Mkdir(f.vault, 0o700))
 	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	f.cli = programs.Self(t, f.folder, "obsidian")
 	f.config = Config{
 		Policy: policy.Policy{
@@ -137,9 +134,7 @@ func (f *fixture) embedded(answers ...string) *fixture {
 
 func (f *fixture) write(name string, lines []string) *fixture {
 	f.t.Helper()
-	if err := os.WriteFile(name, []byte(strings.Join(lines, "\n")+"\n"), 0o600); err != nil {
-		f.t.Fatal(err)
-	}
+	require.NoError(f.t, os.WriteFile(name, []byte(strings.Join(lines, "\n")+"\n"), 0o600))
 	return f
 }
 
@@ -159,11 +154,7 @@ func escapedLines(text string) string { return strings.ReplaceAll(text, "\n", `\
 func writeNote(t *testing.T, vault, path, text string, ago time.Duration) {
 	t.Helper()
 	name := filepath.Join(vault, path)
-	if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(name, []byte(text), 0o600))
 	changed := time.Now().Add(-ago)
-	if err := os.Chtimes(name, changed, changed); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.Chtimes(name, changed, changed))
 }

@@ -17,6 +17,7 @@ import (
 	"vaultwicket/exec"
 	"vaultwicket/gateway/state/journal"
 	"vaultwicket/policy"
+	"vaultwicket/tests/require"
 	"vaultwicket/tiers"
 )
 
@@ -171,20 +172,14 @@ case "$*" in *--end*) ;; *) exec '%[1]s' "$@";; esac
 
 func (s *stage) write(name string, mode os.FileMode, text string) {
 	s.t.Helper()
-	if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
-		s.t.Fatal(err)
-	}
-	if err := os.WriteFile(name, []byte(text), mode); err != nil {
-		s.t.Fatal(err)
-	}
+	require.NoError(s.t, os.MkdirAll(filepath.Dir(name), 0o700))
+	require.NoError(s.t, os.WriteFile(name, []byte(text), mode))
 }
 
 func (s *stage) note() string {
 	s.t.Helper()
 	text, err := os.ReadFile(filepath.Join(s.vault, "A.md"))
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	require.NoError(s.t, err)
 	return string(text)
 }
 

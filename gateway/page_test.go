@@ -19,6 +19,7 @@ import (
 	"vaultwicket/gateway/pages"
 	"vaultwicket/policy"
 	"vaultwicket/policy/access"
+	"vaultwicket/tests/require"
 	_ "vaultwicket/tests/sameseed"
 	"vaultwicket/tiers"
 )
@@ -203,9 +204,7 @@ func TestWhatWasKeptIsForgottenWithItsPatterns(t *testing.T) {
 		if patterns == "" {
 			change = func() error { return os.Remove(file) }
 		}
-		if err := change(); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, change())
 		if got := f.gateway.Do(context.Background(), next); code(got) != "not_found" || got.Stdout != "" {
 			t.Errorf("%q: got %+v", patterns, got)
 		}
@@ -456,9 +455,7 @@ func inJSONString(t *testing.T, text string) int {
 	var b bytes.Buffer
 	encoder := json.NewEncoder(&b)
 	encoder.SetEscapeHTML(false)
-	if err := encoder.Encode(text); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, encoder.Encode(text))
 	return b.Len() - len("\"\"\n")
 }
 
@@ -627,9 +624,7 @@ func TestTheSameSettingsKeepCursors(t *testing.T) {
 	answer, _ := listing(60)
 	f := newFixture(t, func(c *Config) { c.Backend = Embedded }).embedded(answer)
 	rules, err := access.New(map[string]access.Level{"/": access.Write, "Work": access.Read})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	p := f.config.Policy
 	p.Access, p.Disable, p.Origins = rules, []string{"tasks"}, map[string]string{"tier": "a file"}
 	f.gateway.Tighten([]policy.Policy{p}, admission.Limits{}, false)

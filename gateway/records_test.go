@@ -17,6 +17,7 @@ import (
 	"vaultwicket/policy"
 	"vaultwicket/policy/access"
 	"vaultwicket/tests/long"
+	"vaultwicket/tests/require"
 	"vaultwicket/tiers"
 )
 
@@ -25,9 +26,7 @@ func auditOf(t *testing.T, f *fixture) []audit.Line {
 	t.Helper()
 	var lines []audit.Line
 	for line, err := range audit.Lines(f.state(), audit.Filter{}) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		lines = append(lines, line)
 	}
 	return lines
@@ -163,14 +162,10 @@ func readAll(t *testing.T, folder string) string {
 	t.Helper()
 	var b strings.Builder
 	entries, err := os.ReadDir(folder)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	for _, e := range entries {
 		text, err := os.ReadFile(filepath.Join(folder, e.Name()))
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		b.Write(text)
 	}
 	return b.String()
@@ -186,20 +181,12 @@ func TestNothingIsChangedWithoutAnAuditLine(t *testing.T) {
 			f.gateway = New(f.config)
 		},
 		"a file in its place": func(t *testing.T, f *fixture) {
-			if err := os.MkdirAll(f.state(), 0o700); err != nil {
-				t.Fatal(err)
-			}
-			if err := os.WriteFile(audit.AuditFolder(f.state()), nil, 0o600); err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, os.MkdirAll(f.state(), 0o700))
+			require.NoError(t, os.WriteFile(audit.AuditFolder(f.state()), nil, 0o600))
 		},
 		"a link in its place": func(t *testing.T, f *fixture) {
-			if err := os.MkdirAll(f.state(), 0o700); err != nil {
-				t.Fatal(err)
-			}
-			if err := os.Symlink(t.TempDir(), audit.AuditFolder(f.state())); err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, os.MkdirAll(f.state(), 0o700))
+			require.NoError(t, os.Symlink(t.TempDir(), audit.AuditFolder(f.state())))
 		},
 		"the state in the vault": func(_ *testing.T, f *fixture) {
 			f.config.Getenv = func(name string) string { return map[string]string{"XDG_STATE_HOME": f.vault}[name] }
@@ -289,9 +276,7 @@ func TestCallsRefusedForTheirRateFlushNothing(t *testing.T) {
 	}
 	var changes, denied, all int
 	for line, err := range audit.List(audit.AuditFolder(f.state()), audit.Filter{}) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		all++
 		if line.Kind == "end" && line.Effect == "write" {
 			changes++
@@ -382,9 +367,7 @@ func TestAPeriodEndsByItself(t *testing.T) {
 func TestTheAuditLogTellsHiddenFromMissing(t *testing.T) {
 	t.Parallel()
 	rules, err := access.New(map[string]access.Level{"/": access.Delete, "Private": access.None})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	missing := func(how, path string) string {
 		return `--facts vault=Work read ` + how + `=` + path + ` => exit 1 not_found Error: File "` + path + `" not found.\n`
 	}
@@ -410,9 +393,7 @@ func TestTheAuditLogTellsHiddenFromMissing(t *testing.T) {
 			f := newFixture(t, func(c *Config) { c.Backend, c.Policy.Access, c.Observe = tt.backend, rules, &told }).
 				app(versionLine).embedded(missing(how, path))
 			if tt.backend == Embedded { // the app is asked nothing where there are patterns
-				if err := os.WriteFile(filepath.Join(f.vault, ".vaultwicketignore"), []byte("*.draft.md\n"), 0o600); err != nil {
-					t.Fatal(err)
-				}
+				require.NoError(t, os.WriteFile(filepath.Join(f.vault, ".vaultwicketignore"), []byte("*.draft.md\n"), 0o600))
 			}
 			got := f.gateway.Do(t.Context(), Request{Command: "read", Params: params(how, path)})
 			if code(got) != "not_found" {

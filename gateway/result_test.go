@@ -16,23 +16,20 @@ import (
 	"vaultwicket/gateway/consent"
 	"vaultwicket/gateway/failure"
 	"vaultwicket/gateway/pages"
+	"vaultwicket/tests/require"
 )
 
 func mustParse(t *testing.T, name string, p allowlist.Params) allowlist.Call {
 	t.Helper()
 	call, err := allowlist.Parse(name, p)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return call
 }
 
 func TestAResultAlwaysHasItsFirstSixFields(t *testing.T) {
 	t.Parallel()
 	encoded, err := json.Marshal(Result{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if want := `{"ok":false,"command":"","stdout":"","stderr":"","exitCode":0,"durationMs":0}`; string(encoded) != want {
 		t.Errorf("the zero result is %s, want %s", encoded, want)
 	}
@@ -176,13 +173,9 @@ func TestEveryWayOutIsCleaned(t *testing.T) {
 func texts(t *testing.T, v any) string {
 	t.Helper()
 	encoded, err := json.Marshal(v)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	var decoded any
-	if err := json.Unmarshal(encoded, &decoded); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, json.Unmarshal(encoded, &decoded))
 	var b strings.Builder
 	var walk func(any)
 	walk = func(v any) {

@@ -13,14 +13,13 @@ import (
 	"vaultwicket/gateway/notes"
 	"vaultwicket/policy"
 	"vaultwicket/policy/access"
+	"vaultwicket/tests/require"
 )
 
 // hidesPrivate is a gateway on the app alone, with a folder that may not be seen.
 func hidesPrivate(t *testing.T) func(*Config) {
 	rules, err := access.New(map[string]access.Level{"/": access.Delete, "Private": access.None})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return func(c *Config) {
 		c.Backend = App
 		c.Policy.Access = rules
@@ -273,9 +272,7 @@ func TestTheHashIsThatOfTheNotesBytes(t *testing.T) {
 	} {
 		for _, command := range []Request{{Command: "read", Params: params("path", "A.md")}, {Command: "daily:read"}} {
 			f := newFixture(t, nil).app(versionLine, `vault=Work daily:path => A.md\n`, "vault=Work read path=A.md => "+test.printed)
-			if err := os.WriteFile(filepath.Join(f.vault, "A.md"), []byte(test.onDisk), 0o600); err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, os.WriteFile(filepath.Join(f.vault, "A.md"), []byte(test.onDisk), 0o600))
 			got := f.gateway.Do(context.Background(), command)
 			if !got.OK || got.Hash != test.want || got.Path != "A.md" {
 				t.Errorf("%s: %s gave %+v, want the hash %q", test.name, command.Command, got, test.want)
@@ -287,13 +284,9 @@ func TestTheHashIsThatOfTheNotesBytes(t *testing.T) {
 func TestNoHashWithoutTheNotesFile(t *testing.T) {
 	t.Parallel()
 	outside := filepath.Join(t.TempDir(), "x.md")
-	if err := os.WriteFile(outside, []byte("text"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(outside, []byte("text"), 0o600))
 	vault := t.TempDir()
-	if err := os.Symlink(outside, filepath.Join(vault, "link.md")); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.Symlink(outside, filepath.Join(vault, "link.md")))
 	for _, test := range []struct{ folder, path string }{
 		{"", "A.md"}, {filepath.Join(vault, "gone"), "A.md"}, {vault, "A.md"}, {vault, "link.md"}, {vault, "../x.md"},
 	} {

@@ -20,6 +20,7 @@ import (
 	"vaultwicket/gateway/state/journal"
 	"vaultwicket/policy"
 	"vaultwicket/policy/access"
+	"vaultwicket/tests/require"
 	"vaultwicket/tiers"
 )
 
@@ -128,19 +129,13 @@ func TestHelpIsForWhoAsks(t *testing.T) {
 func TestTheOwnerSeesTheAccessOfFolders(t *testing.T) {
 	t.Parallel()
 	rules, err := access.New(map[string]access.Level{"/": access.Read, "Private": access.None})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	f := newFixture(t, func(c *Config) { c.Policy.Access = rules }).embedded()
 	for _, path := range []string{"Private/Deep", "Work", "Old"} {
-		if err := os.MkdirAll(filepath.Join(f.vault, path), 0o700); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.MkdirAll(filepath.Join(f.vault, path), 0o700))
 	}
 	for path, text := range map[string]string{".vaultwicketignore": "Old/\n", "Private/a.md": "secret", "Work/a.md": "milk"} {
-		if err := os.WriteFile(filepath.Join(f.vault, path), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.WriteFile(filepath.Join(f.vault, path), []byte(text), 0o600))
 	}
 	list, more, err := f.gateway.AccessBelow("", "")
 	if err != nil || more {
@@ -413,9 +408,7 @@ func TestTextExplainsEveryCommand(t *testing.T) {
 		g := gatewayWith(p)
 		for _, name := range allowlist.Names() {
 			l, err := g.Explain(name)
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			e := l.Explained()
 			text := e.Text()
 			for _, want := range append([]string{e.Signature + "\n", e.Summary, e.Tier, e.Effect, e.Why, e.Hint}, allowedWord(e)) {
@@ -442,9 +435,7 @@ func allowedWord(e catalog.Explained) string {
 func TestTextTellsWhichParametersAreClosed(t *testing.T) {
 	t.Parallel()
 	l, err := gatewayWith(policy.Policy{Ceiling: tiers.V1, UI: true}).Explain("task")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if text := l.Explained().Text(); !strings.Contains(text, "(effect write; disabled by the policy)") || strings.Count(text, "disabled by the policy") != 5 {
 		t.Errorf("the text is\n%s", text)
 	}
@@ -488,9 +479,7 @@ func TestPoliciesTellNoPath(t *testing.T) {
 	t.Parallel()
 	for root, want := range map[access.Level]string{access.None: "", access.Read: "r", access.Write: "rw", access.Delete: "rwd"} {
 		rules, err := access.New(map[string]access.Level{"/": root, "Hidden/Part": access.Delete})
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		views := gatewayWith(policy.Policy{Access: rules}).Policies()
 		if got := views[0].Access; got != (catalog.AccessView{Rules: true, Root: want}) {
 			t.Errorf("root %s: %+v", root, got)
@@ -568,19 +557,13 @@ func TestAnAgentListsItsOwnChanges(t *testing.T) {
 		c.Policy.Access, _ = access.New(map[string]access.Level{"/": access.Delete, "Secret": access.None})
 	})
 	kept, err := f.gateway.Journal("")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	begin := func(caller, path, batch, undoes string) string {
 		id := journal.NewID(time.Now())
 		e := journal.Entry{ID: id, Time: time.Now(), Session: "s", Caller: caller, Command: "append", Backend: "embedded", Batch: batch, Undoes: undoes,
 			Steps: []journal.Step{{Path: path, After: journal.Image{Exists: true, Hash: strings.Repeat("0", 64)}}}}
-		if err := kept.Begin(e, nil); err != nil {
-			t.Fatal(err)
-		}
-		if err := kept.End(id, journal.Done, nil, ""); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, kept.Begin(e, nil))
+		require.NoError(t, kept.End(id, journal.Done, nil, ""))
 		return id
 	}
 	first := begin("me", "a.md", "", "")
@@ -598,9 +581,7 @@ func TestAnAgentListsItsOwnChanges(t *testing.T) {
 		t.Errorf("one is asked for: %q", got)
 	}
 	undo := begin("me", "a.md", "", first)
-	if err := kept.MarkUndone(first, undo); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, kept.MarkUndone(first, undo))
 	if got := list().Stdout; strings.Contains(got, first) || strings.Contains(got, undo) || !strings.Contains(got, second) {
 		t.Errorf("after an undo: %q", got)
 	}

@@ -8,32 +8,28 @@ import (
 	"io"
 	"io/fs"
 	"testing"
+
+	"vaultwicket/tests/require"
 )
 
 func TestWrite(t *testing.T) {
 	files := map[string]BundleFile{"manifest.json": {Content: []byte("{}")}, "server/a": {Content: []byte("program"), Program: true}, "LICENSE": {Content: []byte("text")}}
 	var first, second bytes.Buffer
 	for _, b := range []*bytes.Buffer{&first, &second} {
-		if err := WriteBundle(b, files); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, WriteBundle(b, files))
 	}
 	if !bytes.Equal(first.Bytes(), second.Bytes()) {
 		t.Error("two bundles of the same files differ")
 	}
 	z, err := zip.NewReader(bytes.NewReader(first.Bytes()), int64(first.Len()))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if len(z.File) != 3 || z.File[0].Name != "LICENSE" || z.File[2].Name != "server/a" {
 		t.Errorf("the entries are %v", z.File)
 	}
 	for _, f := range z.File {
 		want := files[f.Name]
 		r, err := f.Open()
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		if content, err := io.ReadAll(r); err != nil || !bytes.Equal(content, want.Content) {
 			t.Errorf("%s is %q (%v)", f.Name, content, err)
 		}
@@ -55,17 +51,13 @@ func machProgram(cpu macho.Cpu, size int) []byte {
 func TestUniversal(t *testing.T) {
 	intel, arm := machProgram(macho.CpuAmd64, 20_000), machProgram(macho.CpuArm64, 5)
 	one, err := Universal(intel, arm)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	other, err := Universal(arm, intel)
 	if err != nil || !bytes.Equal(one, other) {
 		t.Errorf("the order of the programs makes a difference (%v)", err)
 	}
 	fat, err := macho.NewFatFile(bytes.NewReader(one))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if len(fat.Arches) != 2 {
 		t.Fatalf("there are %d programs", len(fat.Arches))
 	}

@@ -9,6 +9,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"vaultwicket/tests/require"
 )
 
 var update = flag.Bool("update", false, "write the files")
@@ -17,9 +19,7 @@ var update = flag.Bool("update", false, "write the files")
 func version(t *testing.T) string {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join("..", "cmd", "internal", "release", "version.go"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	found := regexp.MustCompile(`const Version = "([^"]+)"`).FindSubmatch(text)
 	if found == nil {
 		t.Fatal("the source names no version")
@@ -30,21 +30,15 @@ func version(t *testing.T) string {
 // TestFilesAreFresh compares the files of the repository with the table of names.
 func TestFilesAreFresh(t *testing.T) {
 	files, err := Files(version(t))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if len(files) < 10 {
 		t.Fatalf("only %d files", len(files))
 	}
 	for name, want := range files {
 		file := filepath.Join("..", filepath.FromSlash(name))
 		if *update {
-			if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
-				t.Fatal(err)
-			}
-			if err := os.WriteFile(file, []byte(want), 0o644); err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, os.MkdirAll(filepath.Dir(file), 0o755))
+			require.NoError(t, os.WriteFile(file, []byte(want), 0o644))
 		}
 		if got, err := os.ReadFile(file); err != nil || string(got) != want {
 			t.Errorf("%s is stale (%v); go generate ./packaging writes it", name, err)
@@ -73,9 +67,7 @@ func TestTextsFitTheirPlaces(t *testing.T) {
 // Clients ask for the size that the manifests name.
 func TestTheIconHasItsSize(t *testing.T) {
 	file, err := os.Open(filepath.Join("mcpb", "icon.png"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	defer file.Close()
 	if icon, err := png.DecodeConfig(file); err != nil || fmt.Sprintf("%dx%d", icon.Width, icon.Height) != values["IconSize"] {
 		t.Errorf("%+v, %v", icon, err)

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"vaultwicket/tests/require"
 )
 
 // modules are those of the program on every system that there are packages for.
@@ -22,9 +24,7 @@ func modules(t *testing.T) []Module {
 		list := exec.Command("go", "list", "-deps", "-f", "{{with .Module}}{{.Path}}\t{{.Version}}\t{{.Dir}}{{end}}", "vaultwicket/cmd/vaultwicket")
 		list.Env = append(os.Environ(), "GOOS="+system, "GOARCH=arm64", "CGO_ENABLED=0")
 		out, err := list.Output()
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		for line := range strings.Lines(string(out)) {
 			f := strings.Split(strings.TrimSuffix(line, "\n"), "\t")
 			if len(f) == 3 && f[0] != "vaultwicket" {
@@ -49,9 +49,7 @@ func TestEveryModuleIsPermissive(t *testing.T) {
 		b.WriteString(m.Path + "\t" + id + "\n")
 	}
 	if *update {
-		if err := os.WriteFile("licences.tsv", []byte(b.String()), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.WriteFile("licences.tsv", []byte(b.String()), 0o644))
 		licenceList = b.String()
 	}
 	if licenceList != b.String() {
@@ -65,9 +63,7 @@ func TestEveryModuleIsPermissive(t *testing.T) {
 func TestPackagesCarryEveryText(t *testing.T) {
 	all := modules(t)
 	text, err := LicenceTexts(append(all, Module{"example.org/other", "v1", t.TempDir()}))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	for _, m := range all {
 		if m.Path != ownModule && !strings.Contains(text, "\n"+m.Path+" "+m.Version+" (") {
 			t.Errorf("%s is missing", m.Path)
@@ -107,9 +103,7 @@ func TestIdentify(t *testing.T) {
 func TestEveryTextOfAModuleCounts(t *testing.T) {
 	folder := t.TempDir()
 	write := func(name, text string) {
-		if err := os.WriteFile(filepath.Join(folder, name), []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.WriteFile(filepath.Join(folder, name), []byte(text), 0o644))
 	}
 	m := Module{"example.org/m", "v1", folder}
 	if _, _, err := LicenceOf(m); err == nil {

@@ -9,6 +9,7 @@ import (
 	"vaultwicket/allowlist"
 	"vaultwicket/policy"
 	"vaultwicket/policy/access"
+	"vaultwicket/tests/require"
 	"vaultwicket/tiers"
 )
 
@@ -22,9 +23,7 @@ var places = map[string]string{"Hidden/n.md": "none", "Read/n.md": "r", "Write/n
 func placesRules(t *testing.T) access.Rules {
 	t.Helper()
 	rules, err := access.New(map[string]access.Level{"Hidden": access.None, "Read": access.Read, "Write": access.Write, "Delete": access.Delete})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return rules
 }
 
@@ -166,13 +165,9 @@ func TestAccessOverTheWholeSpace(t *testing.T) {
 // always where notes are hidden, for changes where there are rules at all.
 func TestCallsThatReachFurtherAreConfined(t *testing.T) {
 	hiding, err := access.New(map[string]access.Level{"Hidden": access.None})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	restricting, err := access.New(map[string]access.Level{"/": access.Delete})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	apart := strings.Fields("help version commands hotkeys hotkey plugins plugins:enabled plugin themes theme snippets snippets:enabled vaults web")
 	for _, call := range everyCall(t) {
 		isApart := false
@@ -242,9 +237,7 @@ func TestAYesLiftsOneRule(t *testing.T) {
 func TestTightenMeets(t *testing.T) {
 	rules := placesRules(t)
 	other, err := access.New(map[string]access.Level{"Write": access.Read, "Delete": access.None})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	var all []policy.Policy
 	for _, change := range []func(*policy.Policy){
 		func(*policy.Policy) {},
@@ -322,9 +315,7 @@ func TestDenialsByAccessRead(t *testing.T) {
 	} {
 		words := strings.Fields(test.line)
 		call, err := allowlist.ParseWords(words[0], words[1:])
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		p := with(widest(), placesRules(t), false)
 		p.Origins = map[string]string{"access": "file x"}
 		_, err = p.Decide(call).Permit()
@@ -374,9 +365,7 @@ func TestVerdictsOfTheAccessRulesPass(t *testing.T) {
 // Which program may run a call: the words of each line say why.
 func TestConfined(t *testing.T) {
 	restricting, err := access.New(map[string]access.Level{"/": access.Delete})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	hiding := placesRules(t)
 	for _, test := range []struct {
 		line                                         string
@@ -394,9 +383,7 @@ func TestConfined(t *testing.T) {
 	} {
 		words := strings.Fields(test.line)
 		call, err := allowlist.ParseWords(words[0], words[1:])
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		for name, c := range map[string]struct {
 			policy policy.Policy
 			want   bool
@@ -420,16 +407,12 @@ func TestAServerCannotBeGivenAccessRules(t *testing.T) {
 
 func BenchmarkDecide(b *testing.B) {
 	rules, err := access.New(map[string]access.Level{"Hidden": access.None, "Read": access.Read, "Write": access.Write, "Work": access.Delete})
-	if err != nil {
-		b.Fatal(err)
-	}
+	require.NoError(b, err)
 	p := with(widest(), rules, false)
 	for name, words := range map[string][]string{"read": {"path=Work/Projects/Plan.md"}, "append": {"path=Work/Projects/Plan.md", "content=x"}, "tags": {"counts"}} {
 		b.Run(name, func(b *testing.B) {
 			call, err := allowlist.ParseWords(name, words)
-			if err != nil {
-				b.Fatal(err)
-			}
+			require.NoError(b, err)
 			b.ReportAllocs()
 			for b.Loop() {
 				if _, err := p.Decide(call).Permit(); err != nil {
@@ -444,9 +427,7 @@ func BenchmarkDecide(b *testing.B) {
 				if err == nil {
 					_, err = p.Decide(call).Permit()
 				}
-				if err != nil {
-					b.Fatal(err)
-				}
+				require.NoError(b, err)
 			}
 		})
 	}

@@ -11,6 +11,7 @@ import (
 	"vaultwicket/allowlist"
 	"vaultwicket/policy"
 	"vaultwicket/policy/access"
+	"vaultwicket/tests/require"
 	"vaultwicket/tiers"
 )
 
@@ -57,9 +58,8 @@ func (d drawn) policy(t *testing.T) policy.Policy {
 	p.Disable, p.EnableOnly = d.disable, d.only
 	if d.access != nil {
 		var err error
-		if p.Access, err = access.New(d.access); err != nil {
-			t.Fatal(err)
-		}
+		p.Access, err = access.New(d.access)
+		require.NoError(t, err)
 	}
 	return p
 }
@@ -135,9 +135,7 @@ func TestAgentsMayDoWhatAllThreeAllow(t *testing.T) {
 	}
 	for i := range calls { // the tiers of the table, which this test is not about
 		c, err := allowlist.Describe(calls[i].command)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		calls[i].tier = slices.Index([]tiers.Tier{tiers.V0, tiers.V1, tiers.V2, tiers.V3}, c.Tier)
 	}
 	r := rand.New(rand.NewPCG(26, 50))

@@ -7,6 +7,7 @@ import (
 
 	"vaultwicket/allowlist"
 	"vaultwicket/policy"
+	"vaultwicket/tests/require"
 	"vaultwicket/tiers"
 )
 
@@ -39,9 +40,7 @@ func everyCall(t *testing.T) []allowlist.Call {
 	for _, line := range []string{"task line=3 done", "tasks active", "base:create name=A open", "template:insert name=A", "create name=A overwrite", "create path=A.md open newtab"} {
 		words := strings.Fields(line)
 		call, err := allowlist.ParseWords(words[0], words[1:])
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		calls = append(calls, call)
 	}
 	return calls
@@ -94,13 +93,9 @@ func mustDecide(t *testing.T, p policy.Policy, line string) policy.Permit {
 	t.Helper()
 	words := strings.Fields(line)
 	call, err := allowlist.ParseWords(words[0], words[1:])
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	permit, err := p.Decide(call).Permit()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return permit
 }
 

@@ -10,6 +10,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"vaultwicket/tests/require"
 )
 
 // A call, a permit and a denial cannot be made or changed outside their
@@ -25,9 +27,7 @@ func TestForgeriesDoNotCompile(t *testing.T) {
 	packages := importer.ForCompiler(set, "source", nil)
 	for _, name := range files {
 		file, err := parser.ParseFile(set, name, nil, parser.ParseComments)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		wants := wantedErrors(set, file)
 		if control := filepath.Base(name) == "control.go"; control != (len(wants) == 0) {
 			t.Errorf("%s has %d marked lines", name, len(wants))

@@ -5,6 +5,7 @@ import (
 
 	"vaultwicket/allowlist"
 	"vaultwicket/policy/access"
+	"vaultwicket/tests/require"
 	"vaultwicket/tiers"
 )
 
@@ -71,9 +72,7 @@ func TestNeeds(t *testing.T) {
 // rules; if it were not, it would be confined.
 func TestACallThatFallsBackIsConfined(t *testing.T) {
 	rules, err := access.New(map[string]access.Level{"/": access.Delete})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	call, err := allowlist.Parse("outline", nil)
 	if err != nil || !call.UsesOpenNote() || call.Effect() != tiers.Reads {
 		t.Fatalf("%v, %v", call, err)

@@ -8,6 +8,7 @@ import (
 
 	"vaultwicket/allowlist"
 	"vaultwicket/policy"
+	"vaultwicket/tests/require"
 	"vaultwicket/tiers"
 )
 
@@ -331,9 +332,7 @@ func TestDenialsRead(t *testing.T) {
 	for _, test := range tests {
 		words := strings.Fields(test.line)
 		call, err := allowlist.ParseWords(words[0], words[1:])
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		p := widest()
 		test.policy(&p)
 		_, err = p.Decide(call).Permit()
@@ -397,9 +396,7 @@ func TestDenialsNameTheSetting(t *testing.T) {
 	} {
 		words := strings.Fields(test.line)
 		call, err := allowlist.ParseWords(words[0], words[1:])
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		p := widest()
 		test.policy(&p)
 		_, err = p.Decide(call).Permit()
@@ -432,9 +429,7 @@ func TestVerdictsExplainWhatPasses(t *testing.T) {
 	says := func(line string) string {
 		words := strings.Fields(line)
 		call, err := allowlist.ParseWords(words[0], words[1:])
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		var all []string
 		for _, v := range p.Judge(call) {
 			all = append(all, v.Verdict.String()+" "+v.Rule+": "+v.Why)

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"vaultwicket/policy"
+	"vaultwicket/tests/require"
 )
 
 // What a call would change may be worked out where it is allowed or approval by the
@@ -53,13 +54,9 @@ func TestADecisionInAVaultIsTheSame(t *testing.T) {
 			"widest": widest(), "asking": asking, "zero": {}, "rules": with(asking, placesRules(t), false), "ignoring": with(asking, placesRules(t), true),
 		} {
 			decision, err := p.Decide(call).In("Work")
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			inVault, err := call.In("Work")
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			want := p.Decide(inVault)
 			permit, err := decision.Permit()
 			wanted, wantedErr := want.Permit()

@@ -7,6 +7,7 @@ import (
 	"vaultwicket/allowlist"
 	"vaultwicket/policy"
 	"vaultwicket/policy/access"
+	"vaultwicket/tests/require"
 	"vaultwicket/tiers"
 )
 
@@ -16,9 +17,7 @@ func TestSteps(t *testing.T) {
 	named := 0
 	for _, call := range everyCall(t) {
 		aimed, err := call.In("Work")
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		permit, err := widest().Decide(aimed).Permit()
 		if err != nil {
 			continue
@@ -108,9 +107,7 @@ func TestStepsOfACallThatIsConfined(t *testing.T) {
 		}
 	}
 	aimed, err := mustParse(t, "read", allowlist.Params{"path": allowlist.Text("A.md")}).In("Work")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	permit, err := p.Decide(aimed).Permit()
 	if got := permit.VaultPath().Call().String(); err != nil || got != "vault=Work vault info=path" {
 		t.Errorf("got %s, %v", got, err)
@@ -145,9 +142,7 @@ func TestAStepThatIsRefusedIsTheZeroPermit(t *testing.T) {
 			call = aimed
 		}
 		permit, err := p.Decide(call).Permit()
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		for name, step := range map[string]policy.Permit{
 			"a bad path": permit.ReadDaily("../A.md"), "another command": permit.Exists("path", "A.md"), "no name": permit.Locate(),
 		} {

@@ -9,6 +9,7 @@ import (
 	"vaultwicket/allowlist"
 	"vaultwicket/policy"
 	"vaultwicket/policy/access"
+	"vaultwicket/tests/require"
 )
 
 // TestEveryRuleAboutTextsHasItsPlaces goes through the table: each rule has a state, off and on, shadow,
@@ -19,9 +20,7 @@ func TestEveryRuleAboutTextsHasItsPlaces(t *testing.T) {
 	on := widest()
 	on.Flows = []policy.Flow{{Name: "journal", From: []string{"Journal"}}}
 	private, err := access.NewPrivate([]string{"agent"}, []string{"private"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	on.Private, on.Origins = private, map[string]string{"secrets": "flag", "private-property": "default"}
 	want := map[string]string{
 		"flow": "journal", "private": "agent, #private", "secrets": "block", "remote-links": "ask", "suspicious": "ask",
@@ -30,9 +29,7 @@ func TestEveryRuleAboutTextsHasItsPlaces(t *testing.T) {
 		t.Fatalf("%q", policy.TextRules())
 	}
 	command, err := allowlist.Describe("append")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	call := mustParse(t, "append", allowlist.Params{"path": allowlist.Text("A.md"), "content": allowlist.Text("x")})
 	for i, rule := range on.TextRules() {
 		if rule.State != want[rule.Name] || rule.Shadow || rule.Exceptions != nil || rule.Origin != map[string]string{"secrets": "flag", "private": "default"}[rule.Name] {
@@ -68,9 +65,7 @@ func TestEveryRuleAboutTextsHasItsPlaces(t *testing.T) {
 	shadow.Shadow = []string{policy.RulePrivate}
 	for name, p := range map[string]policy.Policy{"on": on, "shadow": shadow, "tightened": shadow.Tighten(on), "both in shadow": shadow.Tighten(shadow)} {
 		permit, err := p.Decide(call).Permit()
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		question := p.Question()
 		if narrows := name == "on" || name == "tightened"; (permit.Access() != "") != narrows || question.Access() == "" {
 			t.Errorf("%s: %q, %q", name, permit.Access(), question.Access())

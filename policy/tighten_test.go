@@ -7,6 +7,7 @@ import (
 
 	"vaultwicket/policy"
 	"vaultwicket/policy/access"
+	"vaultwicket/tests/require"
 	"vaultwicket/tiers"
 )
 
@@ -56,9 +57,7 @@ func TestTightenLeavesBothAsTheyAre(t *testing.T) {
 	p.Disable, q.Disable = []string{"read", "append"}, []string{"move", "append"}
 	p.EnableOnly, q.EnableOnly = []string{"create", "read", "file"}, []string{"file"}
 	hides, err := access.New(map[string]access.Level{"A": access.None})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	q.Access = hides
 	got := p.Tighten(q)
 	if !maps.Equal(got.Origins, q.Origins) || !got.Access.Hide() || p.Access.Restrict() {

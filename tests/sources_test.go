@@ -11,6 +11,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"vaultwicket/tests/require"
 )
 
 // source is one Go file.
@@ -29,9 +31,7 @@ var parseOnce = sync.OnceValues(parseAll)
 func everySource(t *testing.T) []source {
 	t.Helper()
 	all, err := parseOnce()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return all
 }
 

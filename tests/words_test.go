@@ -13,6 +13,8 @@ import (
 	"strings"
 	"testing"
 	"unicode"
+
+	"vaultwicket/tests/require"
 )
 
 // The files of the folder words, tables of cells separated by tabs:
@@ -180,9 +182,7 @@ func TestRetiredPhrasesAreInNoMessage(t *testing.T) {
 	}
 	for _, name := range documents(t) {
 		text, err := os.ReadFile("../" + name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		see(name, strings.Join(strings.Fields(string(text)), " "))
 	}
 	compare(t, "phrase", found)
@@ -232,9 +232,7 @@ func compare(t *testing.T, kind string, found map[string]string) {
 func rowsOf(t *testing.T, name string, cells int) (rows [][]string) {
 	t.Helper()
 	text, err := os.ReadFile(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	for line := range strings.Lines(string(text)) {
 		row := strings.Split(strings.TrimSuffix(line, "\n"), "\t")
 		if len(row) != cells || slices.Contains(row, "") {

@@ -5,6 +5,8 @@ import (
 	"testing"
 	"time"
 	_ "time/tzdata" // the zones of the tests, on every machine
+
+	"vaultwicket/tests/require"
 )
 
 // saturday is a moment in the middle of a week, in a zone that is not UTC.
@@ -152,9 +154,7 @@ func TestDaysBeginWhereClocksAreChanged(t *testing.T) {
 		{"Pacific/Kiritimati", "2026-11-21", "2026-11-21T00:00:00+14:00"},
 	} {
 		zone, err := time.LoadLocation(tt.zone)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		got, err := Read(tt.day, time.Date(2026, time.January, 1, 0, 0, 0, 0, zone), Past)
 		if err != nil || got.First.Format(time.RFC3339) != tt.want {
 			t.Errorf("%s in %s begins at %s, %v, want %s", tt.day, tt.zone, got.First.Format(time.RFC3339), err, tt.want)

@@ -10,6 +10,7 @@ import (
 	"vaultwicket/cmd/internal/terminal"
 	"vaultwicket/gateway/consent"
 	"vaultwicket/gateway/state/private"
+	"vaultwicket/tests/require"
 )
 
 // withApprovals returns a world with a home of its own, and the approvals in it.
@@ -45,9 +46,7 @@ func storedQuestion(session string) consent.StoredQuestion {
 func TestNoTextPosesAsAQuestion(t *testing.T) {
 	std, out, errs, d := withApprovals(t)
 	q, err := d.Ask(storedQuestion("theirs"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if status := runApproval(t, "approvals", std); status != terminal.ExitDone || errs.Len() > 0 {
 		t.Fatalf("status %d, %s", status, errs)
 	}
@@ -64,13 +63,9 @@ func TestNoTextPosesAsAQuestion(t *testing.T) {
 func TestAnAnswerIsForOneQuestion(t *testing.T) {
 	std, out, errs, d := withApprovals(t)
 	first, err := d.Ask(storedQuestion("first"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	second, err := d.Ask(storedQuestion("second"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	person := &atConsole{}
 	std.Console = person.open("yes\n")
 	if status := runApproval(t, "approve", std, strings.ToLower(bareCode(first.Code))); status != terminal.ExitDone {
@@ -119,9 +114,7 @@ func (c *atConsole) open(typed string) func() (io.ReadWriteCloser, error) {
 func TestApproveNeedsATerminal(t *testing.T) {
 	std, out, errs, d := withApprovals(t)
 	q, err := d.Ask(storedQuestion("mine"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	refused := func(what string, want int, args ...string) {
 		t.Helper()
 		errs.Reset()

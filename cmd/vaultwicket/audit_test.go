@@ -12,6 +12,7 @@ import (
 
 	"vaultwicket/cmd/internal/terminal"
 	"vaultwicket/gateway/state/audit"
+	"vaultwicket/tests/require"
 )
 
 func TestADayHasBothItsEnds(t *testing.T) {
@@ -47,13 +48,9 @@ func TestSheetsHoldNoFormula(t *testing.T) {
 	exit := -1
 	for _, h := range hostile {
 		line := audit.Line{Seq: 1, Kind: "end", Client: h.name, Exit: &exit, Params: []audit.Param{{Name: "path"}, {Name: "content"}}}
-		if err := sheet.write(line); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, sheet.write(line))
 	}
-	if err := sheet.end(); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, sheet.end())
 	rows, err := csv.NewReader(strings.NewReader(out.String())).ReadAll()
 	if err != nil || len(rows) != len(hostile)+1 {
 		t.Fatalf("%d rows, %v", len(rows), err)
@@ -82,9 +79,7 @@ func TestArraysAreJSON(t *testing.T) {
 		var out strings.Builder
 		array := newLineArray(&out)
 		for i := range n {
-			if err := array.write(audit.Line{Seq: uint64(i + 1), Client: "<a>"}); err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, array.write(audit.Line{Seq: uint64(i + 1), Client: "<a>"}))
 		}
 		var lines []audit.Line
 		if err := errors.Join(array.end(), json.Unmarshal([]byte(out.String()), &lines)); err != nil || len(lines) != n {
@@ -97,9 +92,7 @@ func TestTablesShowNothingThatATerminalObeys(t *testing.T) {
 	var out strings.Builder
 	table := newLineTable(plainScreen(&out))
 	line := audit.Line{Kind: "end\x1b", Decision: "", Command: "a\x1b[2J", Vault: "b\nc", Code: "d\te", Client: "\u202ef", Session: "g\r"}
-	if err := errors.Join(table.write(line), table.end()); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, errors.Join(table.write(line), table.end()))
 	if text := out.String(); strings.ContainsAny(text, "\x1b\r\t\u202e") || strings.Count(text, "\n") != 1 {
 		t.Errorf("got %q", text)
 	}
@@ -109,9 +102,7 @@ func TestALongTableIsAligned(t *testing.T) {
 	var out strings.Builder
 	table := newLineTable(plainScreen(&out))
 	for i := range 2*tableRows + 1 {
-		if err := table.write(audit.Line{Seq: uint64(i), Kind: "end"}); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, table.write(audit.Line{Seq: uint64(i), Kind: "end"}))
 	}
 	if err := table.end(); err != nil || strings.Count(out.String(), "\n") != 2*tableRows+1 {
 		t.Errorf("%d rows, %v", strings.Count(out.String(), "\n"), err)

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"vaultwicket/allowlist"
+	"vaultwicket/tests/require"
 )
 
 // fakeApp is an app with a version and a help text.
@@ -97,9 +98,7 @@ func TestOtherTexts(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, text := range []string{"", "{", `{"version":"1","new":["\u001b[2J"]}`, `{"version":"","new":[]}`} {
-		if err := os.WriteFile(driftFile(getenv), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.WriteFile(driftFile(getenv), []byte(text), 0o600))
 		if d, ok := knownDrift(getenv); ok {
 			t.Errorf("%q is taken: %+v", text, d)
 		}

@@ -15,6 +15,7 @@ import (
 	"vaultwicket/gateway/failure"
 	"vaultwicket/gateway/mcpserver"
 	"vaultwicket/policy"
+	"vaultwicket/tests/require"
 	"vaultwicket/tiers"
 )
 
@@ -56,9 +57,7 @@ func serverLists(t *testing.T, p policy.Policy, toolsets ...string) servedLists 
 	}
 	var out strings.Builder
 	config := mcpserver.Config{Gateway: gatewayOf(t, p), Version: "0", Toolsets: toolsets, MaxOutput: 1 << 10, Grace: time.Minute}
-	if err := mcpserver.ServeStdio(context.Background(), config, strings.NewReader(requests), &out); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, mcpserver.ServeStdio(context.Background(), config, strings.NewReader(requests), &out))
 	answers := make([]struct {
 		Instructions                                 string
 		Tools, Resources, ResourceTemplates, Prompts []listedItem
@@ -68,9 +67,7 @@ func serverLists(t *testing.T, p policy.Policy, toolsets ...string) servedLists 
 			ID     int
 			Result json.RawMessage
 		}
-		if err := json.Unmarshal([]byte(line), &answer); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, json.Unmarshal([]byte(line), &answer))
 		if err := json.Unmarshal(answer.Result, &answers[answer.ID]); err != nil {
 			t.Fatalf("%s: %v", line, err)
 		}
@@ -107,9 +104,7 @@ func promptsPage(t *testing.T) string {
 func promptBlock(t *testing.T, p policy.Policy, name string) string {
 	t.Helper()
 	text, err := mcpserver.PromptText(gatewayOf(t, p), name, nil, docsDay)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return "```text\n" + text + "\n```\n"
 }
 
@@ -217,7 +212,7 @@ func TestDocsTellEveryFieldOfABatch(t *testing.T) {
 		Results: []gateway.OperationResult{{Undone: &undone, Notice: "x", Result: &gateway.Answer{}}},
 		Summary: gateway.Summary{Undone: 1, NotUndone: 1}, Notices: []string{"x"}, ClientID: "x", Error: &failure.Error{},
 	})
-	check(t, err)
+	require.NoError(t, err)
 	_, section, _ := strings.Cut(page(t, "mcp.md"), "\nA batch has other fields")
 	section, _, _ = strings.Cut(section, "\nA call of `help`")
 	var answer struct {
@@ -225,8 +220,8 @@ func TestDocsTellEveryFieldOfABatch(t *testing.T) {
 		Summary map[string]any
 	}
 	var whole map[string]any
-	check(t, json.Unmarshal(text, &answer))
-	check(t, json.Unmarshal(text, &whole))
+	require.NoError(t, json.Unmarshal(text, &answer))
+	require.NoError(t, json.Unmarshal(text, &whole))
 	for _, fields := range []map[string]any{whole, answer.Results[0], answer.Summary} {
 		for name := range fields {
 			if !strings.Contains(section, "`"+name+"`") {

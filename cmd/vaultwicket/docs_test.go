@@ -19,6 +19,7 @@ import (
 	"vaultwicket/gateway/consent"
 	"vaultwicket/gateway/failure"
 	"vaultwicket/gateway/mcpserver"
+	"vaultwicket/tests/require"
 	"vaultwicket/tiers"
 )
 
@@ -42,9 +43,7 @@ func TestDocsHoldWhatTheCodeKnows(t *testing.T) {
 	for name, want := range pages(t) {
 		file := filepath.Join(docs, name)
 		if *update {
-			if err := os.WriteFile(file, []byte(want), 0o644); err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, os.WriteFile(file, []byte(want), 0o644))
 		}
 		if got := page(t, name); got != want {
 			t.Errorf("docs/%s is stale; go generate ./cmd/vaultwicket mends it", name)
@@ -55,9 +54,7 @@ func TestDocsHoldWhatTheCodeKnows(t *testing.T) {
 func page(t *testing.T, name string) string {
 	t.Helper()
 	content, err := os.ReadFile(filepath.Join(docs, name))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return string(content)
 }
 
@@ -165,9 +162,7 @@ func TestDocsNameEveryPartOfAResult(t *testing.T) {
 			Rules: []gateway.Rule{{}}, Files: []consent.PlannedFile{{From: "x", Before: "x", After: "x"}}, Diff: "x", Notices: []string{"x"}, Error: cause},
 	} {
 		encoded, err := json.Marshal(value)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		for _, key := range regexp.MustCompile(`"(\w+)":`).FindAllStringSubmatch(string(encoded), -1) {
 			if !strings.Contains(content, "`"+key[1]+"`") {
 				t.Errorf("docs/mcp.md does not name the field %s", key[1])
@@ -185,9 +180,7 @@ func TestDocsNameEveryPartOfAResult(t *testing.T) {
 // leads to each.
 func TestDocsLinkToWhatIsThere(t *testing.T) {
 	front, err := os.ReadFile("../../README.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	for name := range pages(t) {
 		if !strings.Contains(string(front), "(docs/"+name+")") {
 			t.Errorf("README.md has no link to docs/%s", name)

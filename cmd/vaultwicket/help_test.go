@@ -13,6 +13,7 @@ import (
 	"vaultwicket/cmd/internal/clients"
 	"vaultwicket/cmd/internal/settings"
 	"vaultwicket/cmd/internal/terminal"
+	"vaultwicket/tests/require"
 )
 
 // printed runs the program with nothing in its environment and returns its status and
@@ -143,9 +144,7 @@ func TestManualPages(t *testing.T) {
 func fileText(t *testing.T, name string) string {
 	t.Helper()
 	content, err := os.ReadFile(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return string(content)
 }
 

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"vaultwicket/tests/require"
 )
 
 // canary is wherever a caller or a note can put text. No log may contain it.
@@ -36,8 +38,8 @@ var canaryCalls = []string{
 func TestNoLogHoldsWhatIsInACall(t *testing.T) {
 	for _, format := range []string{"text", "json"} {
 		vault := filepath.Join(t.TempDir(), canary+"Vault")
-		check(t, os.MkdirAll(filepath.Join(vault, canary), 0o700))
-		check(t, os.WriteFile(filepath.Join(vault, canary, canary+".md"), []byte("# "+canary+"\n"), 0o600))
+		require.NoError(t, os.MkdirAll(filepath.Join(vault, canary), 0o700))
+		require.NoError(t, os.WriteFile(filepath.Join(vault, canary, canary+".md"), []byte("# "+canary+"\n"), 0o600))
 		file := settingsFileOf(t, "")
 		p := serveProcess(t, "--config="+file, "--backend=embedded", "--vault="+vault, "--tier=v3", "--allow-mutations", "--log-level=debug", "--log-format="+format)
 		for _, arguments := range canaryCalls {
@@ -49,7 +51,7 @@ func TestNoLogHoldsWhatIsInACall(t *testing.T) {
 		p.ask(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"` + canary + `"}}`)
 		p.ask(`{"jsonrpc":"2.0","id":"` + canary + `","method":"` + canary + `"}`)
 		p.ask(canary + `{"jsonrpc"`)
-		check(t, p.command.Process.Signal(syscall.SIGHUP)) // what it says to this comes last
+		require.NoError(t, p.command.Process.Signal(syscall.SIGHUP)) // what it says to this comes last
 		lines, calls := p.until("settings reloaded"), 0
 		for _, line := range lines {
 			if strings.Contains(line, canary) {
@@ -86,7 +88,7 @@ func TestTheTraceOfACallerIsLogged(t *testing.T) {
 	p.ask(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"obsidianCli","arguments":{"command":"daily:read"},"_meta":{"traceparent":"` + parent + `","tracestate":"a=b"}}}`)
 	lines := p.until(`"msg":"call"`)
 	var line struct{ Command, Decision, Code, Backend, Surface, Session, Traceparent, Tracestate string }
-	check(t, json.Unmarshal([]byte(lines[len(lines)-1]), &line))
+	require.NoError(t, json.Unmarshal([]byte(lines[len(lines)-1]), &line))
 	if line.Session == "" {
 		t.Error("no session")
 	}

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"vaultwicket/gateway"
+	"vaultwicket/tests/require"
 )
 
 // init makes the test binary the program where it is started with a subcommand,
@@ -39,12 +40,12 @@ func serveProcess(t *testing.T, args ...string) *process {
 	p := &process{t: t, command: exec.Command(os.Args[0], append([]string{"serve"}, args...)...), said: make(chan string, 100)}
 	p.command.Env = []string{"HOME=" + t.TempDir(), "VAULTWICKET_NOW=2026-11-21T09:30:00+01:00"}
 	in, err := p.command.StdinPipe()
-	check(t, err)
+	require.NoError(t, err)
 	out, err := p.command.StdoutPipe()
-	check(t, err)
+	require.NoError(t, err)
 	messages, err := p.command.StderrPipe()
-	check(t, err)
-	check(t, p.command.Start())
+	require.NoError(t, err)
+	require.NoError(t, p.command.Start())
 	p.in, p.out = in, bufio.NewReader(out)
 	read := make(chan struct{})
 	go func() {
@@ -69,13 +70,13 @@ func serveProcess(t *testing.T, args ...string) *process {
 func (p *process) ask(message string) json.RawMessage {
 	p.t.Helper()
 	_, err := io.WriteString(p.in, message+"\n")
-	check(p.t, err)
+	require.NoError(p.t, err)
 	line, err := p.out.ReadBytes('\n')
-	check(p.t, err)
+	require.NoError(p.t, err)
 	var answer struct {
 		Result struct{ StructuredContent json.RawMessage }
 	}
-	check(p.t, json.Unmarshal(line, &answer))
+	require.NoError(p.t, json.Unmarshal(line, &answer))
 	return answer.Result.StructuredContent
 }
 
@@ -83,7 +84,7 @@ func (p *process) ask(message string) json.RawMessage {
 func (p *process) call(command, params string) string {
 	p.t.Helper()
 	var result gateway.Result
-	check(p.t, json.Unmarshal(p.ask(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"obsidianCli","arguments":{"command":"`+command+`","params":`+params+`}}}`), &result))
+	require.NoError(p.t, json.Unmarshal(p.ask(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"obsidianCli","arguments":{"command":"`+command+`","params":`+params+`}}}`), &result))
 	if result.Error == nil {
 		return ""
 	}
@@ -110,10 +111,10 @@ func (p *process) expect(text string) {
 // that is at work, with and without a signal.
 func TestARunningServerIsTightenedAndNeverLoosened(t *testing.T) {
 	vault := t.TempDir()
-	check(t, os.WriteFile(filepath.Join(vault, "Note.md"), []byte("text\n"), 0o600))
+	require.NoError(t, os.WriteFile(filepath.Join(vault, "Note.md"), []byte("text\n"), 0o600))
 	const loose = "tier = \"v1\"\nallow-mutations = true\n"
 	file := settingsFileOf(t, loose)
-	write := func(content string) { check(t, os.WriteFile(file, []byte(content), 0o600)) }
+	write := func(content string) { require.NoError(t, os.WriteFile(file, []byte(content), 0o600)) }
 	p := serveProcess(t, "--config="+file, "--backend=embedded", "--vault="+vault)
 	expect := func(command, params, want string) {
 		t.Helper()
@@ -125,18 +126,18 @@ func TestARunningServerIsTightenedAndNeverLoosened(t *testing.T) {
 	expect("append", change, "")
 
 	write("tier = \"v1\"\n")
-	check(t, p.command.Process.Signal(syscall.SIGHUP))
+	require.NoError(t, p.command.Process.Signal(syscall.SIGHUP))
 	p.expect("stricter: allow-mutations")
 	expect("append", change, "mutations_off")
 	expect("read", `{"path":"Note.md"}`, "")
 
 	write(loose)
-	check(t, p.command.Process.Signal(syscall.SIGHUP))
+	require.NoError(t, p.command.Process.Signal(syscall.SIGHUP))
 	p.expect("takes effect at the next start: allow-mutations")
 	expect("append", change, "mutations_off")
 
 	write("tier = \"v9\"\n")
-	check(t, p.command.Process.Signal(syscall.SIGHUP))
+	require.NoError(t, p.command.Process.Signal(syscall.SIGHUP))
 	p.expect("the previous ones stay in effect")
 	expect("read", `{"path":"Note.md"}`, "")
 
@@ -153,6 +154,6 @@ func TestARunningServerIsTightenedAndNeverLoosened(t *testing.T) {
 func settingsFileOf(t *testing.T, content string) string {
 	t.Helper()
 	name := filepath.Join(t.TempDir(), "config.toml")
-	check(t, os.WriteFile(name, []byte(content), 0o600))
+	require.NoError(t, os.WriteFile(name, []byte(content), 0o600))
 	return name
 }

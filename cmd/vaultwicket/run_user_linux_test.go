@@ -10,6 +10,7 @@ import (
 
 	"vaultwicket/cmd/internal/terminal"
 	"vaultwicket/gateway/consent"
+	"vaultwicket/tests/require"
 )
 
 // openTerminal returns both ends of a terminal.
@@ -21,17 +22,11 @@ func openTerminal(t *testing.T) (person, program *os.File) {
 	}
 	t.Cleanup(func() { person.Close() })
 	fd := int(person.Fd())
-	if err := unix.IoctlSetPointerInt(fd, unix.TIOCSPTLCK, 0); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, unix.IoctlSetPointerInt(fd, unix.TIOCSPTLCK, 0))
 	number, err := unix.IoctlGetInt(fd, unix.TIOCGPTN)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	program, err = os.OpenFile(fmt.Sprintf("/dev/pts/%d", number), os.O_RDWR|unix.O_NOCTTY, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	t.Cleanup(func() { program.Close() })
 	return person, program
 }

@@ -6,6 +6,7 @@ import (
 
 	"vaultwicket/cmd/internal/terminal"
 	"vaultwicket/gateway"
+	"vaultwicket/tests/require"
 )
 
 func TestWhatIsTypedHasOneCaller(t *testing.T) {
@@ -21,9 +22,7 @@ func TestWhatIsTypedHasOneCaller(t *testing.T) {
 
 func TestNobodyIsAskedOffATerminal(t *testing.T) {
 	null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	defer null.Close()
 	if req := typed(&user{std: terminal.Streams{In: null, Err: null}}, gateway.Request{}); req.Ask != nil {
 		t.Error("a user would be asked")

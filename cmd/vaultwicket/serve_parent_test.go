@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"vaultwicket/cmd/internal/terminal"
+	"vaultwicket/tests/require"
 )
 
 // processTable is a table of processes. A process without a line is hidden.
@@ -101,9 +102,7 @@ func TestTheWaitForAParentEnds(t *testing.T) {
 				return processTable{20: tt.line}.lookUp(pid)
 			}
 			p, err := newParent(20, lookUp, func() int { return 1 })
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 			defer cancel()
 			if got := p.wait(ctx); got != tt.gone || time.Since(begun) != tt.after {

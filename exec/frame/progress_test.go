@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"vaultwicket/tests/require"
 )
 
 func TestCounts(t *testing.T) {
@@ -49,9 +51,7 @@ func TestFilter(t *testing.T) {
 				t.Fatal(n, err)
 			}
 		}
-		if err := f.Flush(); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, f.Flush())
 		if out.String() != want || !slices.Equal(told, []Progress{{1, 2, FilesRead}, {2, 2, FilesChanged}}) {
 			t.Fatalf("in pieces of %d bytes: %q, %v", size, out.String(), told)
 		}

@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/windows"
+
+	"vaultwicket/tests/require"
 )
 
 func init() {
@@ -53,12 +55,8 @@ func playWorker() {
 // A child has not run when it is put into its job, so what it starts is in it too.
 func TestAChildDoesNotRunBeforeItIsInItsJob(t *testing.T) {
 	c, err := ourself("sleep").command(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := c.Start(); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
+	require.NoError(t, c.Start())
 	defer func() { _ = c.Process.Kill(); _ = c.Wait() }()
 	threads, err := threadsOf(uint32(c.Process.Pid))
 	if err != nil || len(threads) != 1 {
@@ -83,9 +81,7 @@ func TestAChildRunsInItsJob(t *testing.T) {
 // A process that no job can contain is not left behind, neither running nor suspended.
 func TestAChildThatNoJobHoldsDoesNotRun(t *testing.T) {
 	c, err := ourself("sleep").command(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if err := startIn(c, windows.Handle(0)); err == nil {
 		t.Error("it was started")
 	}
@@ -98,12 +94,8 @@ func TestAChildThatNoJobHoldsDoesNotRun(t *testing.T) {
 func TestNothingOutlivesAGatewayThatIsKilled(t *testing.T) {
 	gateway := osexec.Command(ourself("").Path, "gateway")
 	out, err := gateway.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := gateway.Start(); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
+	require.NoError(t, gateway.Start())
 	defer func() { _ = gateway.Process.Kill(); _ = gateway.Wait() }()
 	var pids [2]uint32
 	if _, err := fmt.Fscan(out, &pids[0], &pids[1]); err != nil {
@@ -111,15 +103,12 @@ func TestNothingOutlivesAGatewayThatIsKilled(t *testing.T) {
 	}
 	var open [2]windows.Handle
 	for i, pid := range pids {
-		if open[i], err = windows.OpenProcess(windows.SYNCHRONIZE|windows.PROCESS_TERMINATE, false, pid); err != nil {
-			t.Fatal(err)
-		}
+		open[i], err = windows.OpenProcess(windows.SYNCHRONIZE|windows.PROCESS_TERMINATE, false, pid)
+		require.NoError(t, err)
 		defer windows.CloseHandle(open[i])
 		defer windows.TerminateProcess(open[i], 1)
 	}
-	if err := gateway.Process.Kill(); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, gateway.Process.Kill())
 	for i, name := range []string{"child", "process of the child"} {
 		if event, err := windows.WaitForSingleObject(open[i], 20_000); event != windows.WAIT_OBJECT_0 {
 			t.Errorf("the %s goes on: %d, %v", name, event, err)

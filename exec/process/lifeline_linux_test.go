@@ -1,13 +1,15 @@
 package process
 
-import "testing"
+import (
+	"testing"
+
+	"vaultwicket/tests/require"
+)
 
 // The lifeline is open as long as this process lives: its reader sees no end.
 func TestTheLifelineIsOpenWhileThisProcessLives(t *testing.T) {
 	line, err := lifeline()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	done := make(chan struct{})
 	go func() {
 		defer close(done)

@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"vaultwicket/tests/require"
 )
 
 // adopting gives this process the orphans of its children, as the first process of
@@ -88,12 +90,8 @@ func TestOrphansAreReapedAndNoChildOfOurs(t *testing.T) {
 // alone: this is the moment in which it could be stolen.
 func TestAnEndedChildOfOursIsLeftToItsWaiter(t *testing.T) {
 	cmd, err := Child{Path: "/bin/sh", Name: "sh", Args: []string{"-c", "exit 7"}}.command(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := children.start(cmd.Start, cmd); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
+	require.NoError(t, children.start(cmd.Start, cmd))
 	within(t, 20*time.Second, "end of the child", func() bool {
 		stat, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(cmd.Process.Pid), "stat"))
 		return err == nil && isEndedChildOf(stat, os.Getpid())

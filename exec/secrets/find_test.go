@@ -15,6 +15,8 @@ import (
 	"testing/iotest"
 
 	"github.com/pelletier/go-toml/v2"
+
+	"vaultwicket/tests/require"
 )
 
 // sample draws a text that matches re, letters and digits before other bytes.
@@ -69,13 +71,9 @@ type drawn struct{ kind, before, secret string }
 func drawnFrom(t *testing.T, each int) (all []drawn) {
 	t.Helper()
 	text, err := os.ReadFile("testdata/gitleaks.toml")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	var file struct{ Rules []source }
-	if err := toml.Unmarshal(text, &file); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, toml.Unmarshal(text, &file))
 	taken := map[string]bool{}
 	for i := range table {
 		taken[table[i].kind] = true

@@ -12,6 +12,8 @@ import (
 	"testing"
 
 	"github.com/pelletier/go-toml/v2"
+
+	"vaultwicket/tests/require"
 )
 
 var update = flag.Bool("update", false, "write table.go from testdata/gitleaks.toml")
@@ -246,13 +248,9 @@ func isEmpty(re *syntax.Regexp) bool {
 
 func TestTheTableIsFresh(t *testing.T) {
 	text, err := os.ReadFile("testdata/gitleaks.toml")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	var file struct{ Rules []source }
-	if err := toml.Unmarshal(text, &file); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, toml.Unmarshal(text, &file))
 	var out bytes.Buffer
 	out.WriteString("// Code generated from testdata/gitleaks.toml by go test -update; DO NOT EDIT.\n//\n// The patterns are those of gitleaks (MIT License, Copyright (c) 2019 Zachary Rice).\n\npackage secrets\n\nvar table = []rule{\n")
 	taken := 0
@@ -274,13 +272,9 @@ func TestTheTableIsFresh(t *testing.T) {
 		t.Errorf("%s is no rule of the file", id)
 	}
 	want, err := format.Source(out.Bytes())
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if *update {
-		if err := os.WriteFile("table.go", want, 0o644); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.WriteFile("table.go", want, 0o644))
 	}
 	if got, err := os.ReadFile("table.go"); err != nil || !bytes.Equal(got, want) {
 		t.Errorf("table.go is not made from the rules (%v): go generate ./exec/secrets", err)

@@ -7,15 +7,15 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"vaultwicket/tests/require"
 )
 
 // signTexts are the lines of testdata/signs.txt: a kind, and a text.
 func signTexts(t *testing.T) (all [][2]string) {
 	t.Helper()
 	text, err := os.ReadFile("testdata/signs.txt")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	for line := range strings.Lines(string(text)) {
 		kind, sign, _ := strings.Cut(strings.TrimSuffix(line, "\n"), "\t")
 		all = append(all, [2]string{kind, sign})
@@ -129,9 +129,7 @@ func FuzzSigns(f *testing.F) {
 				t.Fatalf("%q: %v", text, signs)
 			}
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		for _, a := range Addresses(text) {
 			a.Carried()
 		}

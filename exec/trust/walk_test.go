@@ -12,22 +12,17 @@ import (
 	"testing"
 
 	"vaultwicket/exec/trust"
+	"vaultwicket/tests/require"
 )
 
 func TestWalk(t *testing.T) {
 	root, err := filepath.EvalSymlinks(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	for _, folder := range []string{"a/b", "c"} {
-		if err := os.MkdirAll(filepath.Join(root, folder), 0o700); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.MkdirAll(filepath.Join(root, folder), 0o700))
 	}
 	for link, target := range map[string]string{"c/up": "../a", "whole": filepath.Join(root, "c"), "round": "round", "lost": "nowhere"} {
-		if err := os.Symlink(target, filepath.Join(root, link)); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.Symlink(target, filepath.Join(root, link)))
 	}
 	for _, test := range []struct {
 		path string

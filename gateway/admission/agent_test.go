@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"vaultwicket/gateway/failure"
+	"vaultwicket/tests/require"
 )
 
 func codeOf(err error) string {
@@ -35,9 +36,7 @@ func TestOneAgentIsPausedOrRevoked(t *testing.T) {
 	}
 	must := func(err error) {
 		t.Helper()
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 	}
 	check("at first", "")
 	must(PauseAgent(state, "cursor", time.Now()))
@@ -73,9 +72,7 @@ func TestACallEndsWithItsAgent(t *testing.T) {
 		if ctx.Err() != nil {
 			t.Fatal("it ended by itself")
 		}
-		if err := PauseAgent(state, "cursor", time.Now()); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, PauseAgent(state, "cursor", time.Now()))
 		time.Sleep(2 * lookAgain)
 		if !errors.Is(ctx.Err(), context.Canceled) {
 			t.Error("it goes on")

@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"testing"
 	"time"
+
+	"vaultwicket/tests/require"
 )
 
 func TestAPauseLastsFromTheFirstTime(t *testing.T) {
@@ -14,9 +16,7 @@ func TestAPauseLastsFromTheFirstTime(t *testing.T) {
 	}
 	first := time.Date(2026, 11, 21, 9, 30, 0, 0, time.FixedZone("", 3600))
 	for _, now := range []time.Time{first, first.Add(time.Hour)} {
-		if err := Pause(state, now); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, Pause(state, now))
 		if since := PausedSince(state); since == nil || !since.Equal(first) {
 			t.Errorf("paused since %v, want %v", since, first)
 		}
@@ -51,9 +51,7 @@ func TestResumeSaysWhetherItWasPaused(t *testing.T) {
 	if was, err := Resume(state); was || err != nil {
 		t.Errorf("%v, %v without a pause", was, err)
 	}
-	if err := Pause(state, time.Now()); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, Pause(state, time.Now()))
 	if was, err := Resume(state); !was || err != nil || PausedSince(state) != nil {
 		t.Errorf("%v, %v after a pause", was, err)
 	}

@@ -14,6 +14,7 @@ import (
 	"golang.org/x/time/rate"
 
 	"vaultwicket/gateway/failure"
+	"vaultwicket/tests/require"
 )
 
 // passes counts the calls of ask that are let through before one is refused,
@@ -196,9 +197,7 @@ func TestWaitingTimesGoOn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a := New("", Limits{Calls: 60}, false, "", nil)
 		for range 60 {
-			if err := a.Call(""); err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, a.Call(""))
 		}
 		a.Tighten(Limits{Calls: 6}, false)
 		if n, r := passes(func() error { return anyCall(a) }); n != 0 || r.Hint() != "try again in 11s" {
@@ -240,9 +239,7 @@ func TestPauseFile(t *testing.T) {
 	if err := New("", Limits{}, false, filepath.Join(state, "none"), nil).Open(); err != nil {
 		t.Errorf("without the folder: %v", err)
 	}
-	if err := os.WriteFile(filepath.Join(state, "paused"), nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(filepath.Join(state, "paused"), nil, 0o600))
 	for name, want := range map[string]struct{ state, code, says, hint string }{
 		"with the file":     {state, "paused", "vaultwicket is paused", `"vaultwicket resume"`},
 		"deep below a file": {filepath.Join(state, "paused", "a", "b"), "state_unavailable", "state folder: not a directory", "0700"},

@@ -14,6 +14,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"vaultwicket/tests/require"
 	_ "vaultwicket/tests/sameseed"
 )
 
@@ -103,9 +104,7 @@ func TestNoFenceWithoutRandomness(t *testing.T) {
 
 func TestTwoFencesDiffer(t *testing.T) {
 	one, err := Fence("a", rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if other, err := Fence("a", rand.Reader); one == other || err != nil {
 		t.Errorf("%q, %q, %v", one, other, err)
 	}
@@ -115,9 +114,7 @@ func TestCleanedJSONStaysTheSameJSON(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		want := rapid.OneOf(rapid.String(), rapid.StringMatching(`[\\u{}a-f0-9\x{202e}\x{e0041}"]{0,12}`)).Draw(t, "text")
 		encoded, err := json.Marshal([]string{want})
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		text, _ := Text(string(encoded))
 		var got []string
 		if err := json.Unmarshal([]byte(InJSON(text)), &got); err != nil || got[0] != want {

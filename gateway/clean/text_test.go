@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"vaultwicket/tests/require"
 )
 
 type textTest struct {
@@ -272,9 +274,7 @@ func TestFlushBeginsAnotherText(t *testing.T) {
 		if _, err := stream.Write([]byte(text)); err != nil {
 			t.Fatal(err)
 		}
-		if err := stream.Flush(); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, stream.Flush())
 	}
 	want := Report{BOM: 2, Controls: 1, Invalid: 1}
 	if got.String() != "a\\u{d}b\ufffd" || stream.Report() != want {

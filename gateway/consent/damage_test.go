@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"vaultwicket/tests/require"
 )
 
 // wantDamaged fails unless the file of q is told as damaged, and is no answer.
@@ -25,7 +27,7 @@ func approved(t *testing.T) (d *Store, q StoredQuestion, path string, data []byt
 	d, _ = newStore(t)
 	q = ask(t, d, about(1))
 	_, err := d.Approve(q.Code)
-	must(t, err)
+	require.NoError(t, err)
 	path, data = fileOf(t, d, q)
 	return d, q, path, data
 }
@@ -73,7 +75,7 @@ func TestADamagedFileIsNoYes(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			d, q, path, data := approved(t)
-			must(t, os.WriteFile(path, spoil(bytes.Clone(data)), 0o600))
+			require.NoError(t, os.WriteFile(path, spoil(bytes.Clone(data)), 0o600))
 			wantDamaged(t, d, q, filepath.Base(path))
 			var damaged *Damaged
 			if _, err := d.Approve(q.Code); !errors.As(err, &damaged) {
@@ -109,8 +111,8 @@ func TestARecordThatSaysTooMuchIsDamaged(t *testing.T) {
 			spoiled.State = Approved
 			spoil(&spoiled)
 			data, err := spoiled.encode()
-			must(t, err)
-			must(t, os.WriteFile(path, data, 0o600))
+			require.NoError(t, err)
+			require.NoError(t, os.WriteFile(path, data, 0o600))
 			wantDamaged(t, d, q, filepath.Base(path))
 		})
 	}
@@ -120,7 +122,7 @@ func TestAFileOfAnotherNameIsDamaged(t *testing.T) {
 	for _, name := range []string{"22222222.json", "evil.json", ".json", "2222-2222.json", "aaaaaaaa.json", strings.Repeat("2", 200) + ".json"} {
 		t.Run(name, func(t *testing.T) {
 			d, q, path, _ := approved(t)
-			must(t, os.Rename(path, filepath.Join(d.dir, name)))
+			require.NoError(t, os.Rename(path, filepath.Join(d.dir, name)))
 			wantDamaged(t, d, q, name)
 		})
 	}
@@ -144,25 +146,25 @@ func TestARecordOfNoCodeIsDamaged(t *testing.T) {
 // A copy of a yes under another name is not a second yes.
 func TestACopyIsNoSecondYes(t *testing.T) {
 	d, q, _, data := approved(t)
-	must(t, os.WriteFile(filepath.Join(d.dir, "22222222.json"), data, 0o600))
+	require.NoError(t, os.WriteFile(filepath.Join(d.dir, "22222222.json"), data, 0o600))
 	_, err := redeem(d, q)
-	must(t, err)
+	require.NoError(t, err)
 	wantUngranted(t, d, q, Unasked)
 }
 
 func TestOtherFilesAreLeftAlone(t *testing.T) {
 	d, q, _, data := approved(t)
 	for _, name := range []string{"note.txt", "22222222", "22222222.json.bak"} {
-		must(t, os.WriteFile(filepath.Join(d.dir, name), data, 0o600))
+		require.NoError(t, os.WriteFile(filepath.Join(d.dir, name), data, 0o600))
 	}
-	must(t, os.WriteFile(filepath.Join(d.dir, "22222222"+temporarySuffix), data, 0o600))
+	require.NoError(t, os.WriteFile(filepath.Join(d.dir, "22222222"+temporarySuffix), data, 0o600))
 	if list, damaged := listed(t, d); len(list) != 1 || len(damaged) != 0 {
 		t.Errorf("%v, %v", list, damaged)
 	}
 	_, err := redeem(d, q)
-	must(t, err)
+	require.NoError(t, err)
 	names, err := d.names()
-	must(t, err)
+	require.NoError(t, err)
 	if strings.Join(names, " ") != "22222222 22222222.json.bak desk.lock note.txt" {
 		t.Errorf("%v", names)
 	}
@@ -171,7 +173,7 @@ func TestOtherFilesAreLeftAlone(t *testing.T) {
 func TestAFolderOfTooManyFilesIsRefused(t *testing.T) {
 	d, q, path, _ := approved(t)
 	for n := range maxFiles {
-		must(t, os.WriteFile(filepath.Join(d.dir, strings.Repeat("x", n%200+1)+string(rune('a'+n/200))), nil, 0o600))
+		require.NoError(t, os.WriteFile(filepath.Join(d.dir, strings.Repeat("x", n%200+1)+string(rune('a'+n/200))), nil, 0o600))
 	}
 	var unusable *Unusable
 	if grant, err := redeem(d, q); grant.Valid() || !errors.As(err, &unusable) {

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"vaultwicket/gateway/state/audit"
+	"vaultwicket/tests/require"
 )
 
 func TestADecisionIsInTheAuditLog(t *testing.T) {
@@ -12,9 +13,7 @@ func TestADecisionIsInTheAuditLog(t *testing.T) {
 		state := t.TempDir()
 		store := OpenStore(Folder(state), time.Now)
 		q, err := store.Ask(StoredQuestion{Session: "s1", Client: "agent", Vault: "Notes", Command: "delete", Text: "Allow?", Digest: Digest{1}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		if _, err := Decide(state, Answer{Code: q.Code, Approve: approve, By: "page", Session: "p1"}); err != nil {
 			t.Fatal(err)
 		}

@@ -7,6 +7,7 @@ import (
 
 	"vaultwicket/gateway/state/private"
 	"vaultwicket/tests/faults"
+	"vaultwicket/tests/require"
 )
 
 // storeCalls is how many calls to the disk a question takes until it is redeemed.
@@ -17,7 +18,7 @@ func storeCalls(t *testing.T, answer func(*Store, string) (StoredQuestion, error
 	d.system = counted
 	q := ask(t, d, about(1))
 	_, err := answer(d, q.Code)
-	must(t, err)
+	require.NoError(t, err)
 	_, _ = redeem(d, q)
 	return counted.Calls
 }
@@ -111,12 +112,12 @@ func TestATakenYesIsGoneWhateverTheDiskSays(t *testing.T) {
 // Where the lock does not hold others off, taking still works once.
 func TestTwoThatTakeAtOnceInSpiteOfTheLock(t *testing.T) {
 	d, q, path, _ := approved(t)
-	d.system = &faults.System{N: 1, Before: func() { must(t, private.Disk{}.Remove(path)) }}
+	d.system = &faults.System{N: 1, Before: func() { require.NoError(t, private.Disk{}.Remove(path)) }}
 	if grant, _ := redeem(d, q); grant.Valid() {
 		t.Error("granted")
 	}
 	d, q, _, _ = approved(t)
-	must(t, d.remove(q))
+	require.NoError(t, d.remove(q))
 	var ungranted *Ungranted
 	if err := d.remove(q); !errors.As(err, &ungranted) {
 		t.Error(err)

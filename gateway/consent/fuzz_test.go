@@ -7,6 +7,8 @@ import (
 	"encoding/json"
 	"os"
 	"testing"
+
+	"vaultwicket/tests/require"
 )
 
 // FuzzOpen takes arbitrary text for a state. It opens nothing but what was
@@ -15,7 +17,7 @@ func FuzzOpen(f *testing.F) {
 	// Always the same key, so that a state that was found stays one.
 	fresh := func(t testing.TB) (s *Sealer, state string) {
 		s, err := NewSealer(bytes.NewReader(make([]byte, 32+16)), newClock().now)
-		must(t, err)
+		require.NoError(t, err)
 		return s, seal(t, s, bound)
 	}
 	_, state := fresh(f)
@@ -60,11 +62,11 @@ func FuzzQuestion(f *testing.F) {
 		q := ask(f, d, about(byte(n+1)))
 		if act != nil {
 			_, err := act(q.Code)
-			must(f, err)
+			require.NoError(f, err)
 		}
 		path, data := fileOf(f, d, q)
 		code, _ := parseCode(q.Code)
-		must(f, os.Remove(path))
+		require.NoError(f, os.Remove(path))
 		f.Add(code, data)
 		f.Add("22222222", data)
 	}

@@ -7,14 +7,9 @@ import (
 	"sync"
 	"testing"
 	"time"
-)
 
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
+	"vaultwicket/tests/require"
+)
 
 // clock is a clock that stops until it is set.
 type clock struct {
@@ -53,7 +48,7 @@ func about(n byte) StoredQuestion {
 func ask(t testing.TB, d *Store, q StoredQuestion) StoredQuestion {
 	t.Helper()
 	asked, err := d.Ask(q)
-	must(t, err)
+	require.NoError(t, err)
 	return asked
 }
 
@@ -82,13 +77,13 @@ func fileOf(t testing.TB, d *Store, q StoredQuestion) (path string, data []byte)
 	t.Helper()
 	path = d.path(q.Code)
 	data, err := os.ReadFile(path)
-	must(t, err)
+	require.NoError(t, err)
 	return path, data
 }
 
 func listed(t testing.TB, d *Store) (questions []StoredQuestion, damaged []*Damaged) {
 	t.Helper()
 	questions, damaged, err := d.List()
-	must(t, err)
+	require.NoError(t, err)
 	return questions, damaged
 }

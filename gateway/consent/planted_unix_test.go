@@ -8,43 +8,47 @@ import (
 	"path/filepath"
 	"syscall"
 	"testing"
+
+	"vaultwicket/tests/require"
 )
 
 func TestAPlantedFileIsNoYes(t *testing.T) {
 	for name, plant := range map[string]func(t *testing.T, path string){
 		"a link to the file": func(t *testing.T, path string) {
 			away := filepath.Join(t.TempDir(), "away")
-			must(t, os.Rename(path, away))
-			must(t, os.Symlink(away, path))
+			require.NoError(t, os.Rename(path, away))
+			require.NoError(t, os.Symlink(away, path))
 		},
 		"a link to nowhere": func(t *testing.T, path string) {
-			must(t, os.Remove(path))
-			must(t, os.Symlink("/nowhere", path))
+			require.NoError(t, os.Remove(path))
+			require.NoError(t, os.Symlink("/nowhere", path))
 		},
-		"a second name": func(t *testing.T, path string) { must(t, os.Link(path, filepath.Join(t.TempDir(), "second"))) },
+		"a second name": func(t *testing.T, path string) {
+			require.NoError(t, os.Link(path, filepath.Join(t.TempDir(), "second")))
+		},
 		"a folder": func(t *testing.T, path string) {
-			must(t, os.Remove(path))
-			must(t, os.Mkdir(path, 0o700))
+			require.NoError(t, os.Remove(path))
+			require.NoError(t, os.Mkdir(path, 0o700))
 		},
 		"a pipe": func(t *testing.T, path string) {
-			must(t, os.Remove(path))
-			must(t, syscall.Mkfifo(path, 0o600))
+			require.NoError(t, os.Remove(path))
+			require.NoError(t, syscall.Mkfifo(path, 0o600))
 		},
-		"larger than memory": func(t *testing.T, path string) { must(t, os.Truncate(path, 1<<38)) },
-		"writable by others": func(t *testing.T, path string) { must(t, os.Chmod(path, 0o602)) },
-		"writable by group":  func(t *testing.T, path string) { must(t, os.Chmod(path, 0o620)) },
-		"readable by others": func(t *testing.T, path string) { must(t, os.Chmod(path, 0o644)) },
+		"larger than memory": func(t *testing.T, path string) { require.NoError(t, os.Truncate(path, 1<<38)) },
+		"writable by others": func(t *testing.T, path string) { require.NoError(t, os.Chmod(path, 0o602)) },
+		"writable by group":  func(t *testing.T, path string) { require.NoError(t, os.Chmod(path, 0o620)) },
+		"readable by others": func(t *testing.T, path string) { require.NoError(t, os.Chmod(path, 0o644)) },
 		"of another user": func(t *testing.T, path string) {
 			if os.Geteuid() != 0 {
 				t.Skip("needs to give a file away")
 			}
-			must(t, os.Chown(path, 1, -1))
+			require.NoError(t, os.Chown(path, 1, -1))
 		},
 		"unreadable": func(t *testing.T, path string) {
 			if os.Geteuid() == 0 {
 				t.Skip("nothing is unreadable")
 			}
-			must(t, os.Chmod(path, 0))
+			require.NoError(t, os.Chmod(path, 0))
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -57,27 +61,27 @@ func TestAPlantedFileIsNoYes(t *testing.T) {
 
 func TestAnUnfitFolderIsRefused(t *testing.T) {
 	for name, spoil := range map[string]func(t *testing.T, d *Store){
-		"open to others":      func(t *testing.T, d *Store) { must(t, os.Chmod(d.dir, 0o755)) },
-		"writable by others":  func(t *testing.T, d *Store) { must(t, os.Chmod(d.dir, 0o702)) },
+		"open to others":      func(t *testing.T, d *Store) { require.NoError(t, os.Chmod(d.dir, 0o755)) },
+		"writable by others":  func(t *testing.T, d *Store) { require.NoError(t, os.Chmod(d.dir, 0o702)) },
 		"a link":              func(t *testing.T, d *Store) { relink(t, d.dir) },
 		"a link for the lock": func(t *testing.T, d *Store) { relink(t, filepath.Join(d.dir, lockFile)) },
 		"a second name of the lock": func(t *testing.T, d *Store) {
-			must(t, os.Link(filepath.Join(d.dir, lockFile), filepath.Join(t.TempDir(), "second")))
+			require.NoError(t, os.Link(filepath.Join(d.dir, lockFile), filepath.Join(t.TempDir(), "second")))
 		},
-		"a lock open to others": func(t *testing.T, d *Store) { must(t, os.Chmod(filepath.Join(d.dir, lockFile), 0o606)) },
+		"a lock open to others": func(t *testing.T, d *Store) { require.NoError(t, os.Chmod(filepath.Join(d.dir, lockFile), 0o606)) },
 		"a pipe for the lock": func(t *testing.T, d *Store) {
-			must(t, os.Remove(filepath.Join(d.dir, lockFile)))
-			must(t, syscall.Mkfifo(filepath.Join(d.dir, lockFile), 0o600))
+			require.NoError(t, os.Remove(filepath.Join(d.dir, lockFile)))
+			require.NoError(t, syscall.Mkfifo(filepath.Join(d.dir, lockFile), 0o600))
 		},
 		"a file": func(t *testing.T, d *Store) {
-			must(t, os.RemoveAll(d.dir))
-			must(t, os.WriteFile(d.dir, nil, 0o600))
+			require.NoError(t, os.RemoveAll(d.dir))
+			require.NoError(t, os.WriteFile(d.dir, nil, 0o600))
 		},
 		"of another user": func(t *testing.T, d *Store) {
 			if os.Geteuid() != 0 {
 				t.Skip("needs to give a folder away")
 			}
-			must(t, os.Chown(d.dir, 1, -1))
+			require.NoError(t, os.Chown(d.dir, 1, -1))
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -103,8 +107,8 @@ func TestAnUnfitFolderIsRefused(t *testing.T) {
 // relink moves what is at name away and puts a link to it in its place.
 func relink(t *testing.T, name string) {
 	t.Helper()
-	must(t, os.Rename(name, name+"-away"))
-	must(t, os.Symlink(name+"-away", name))
+	require.NoError(t, os.Rename(name, name+"-away"))
+	require.NoError(t, os.Symlink(name+"-away", name))
 }
 
 func TestFilesAreForTheirOwnerOnly(t *testing.T) {
@@ -116,7 +120,7 @@ func TestFilesAreForTheirOwnerOnly(t *testing.T) {
 		}
 	}
 	_, err := redeem(d, q)
-	must(t, err)
+	require.NoError(t, err)
 }
 
 // A link where a file is going to be written is not followed.
@@ -124,19 +128,19 @@ func TestAPlantedHalfIsNotWrittenThrough(t *testing.T) {
 	d, _ := newStore(t)
 	q := ask(t, d, about(1))
 	target := filepath.Join(t.TempDir(), "target")
-	must(t, os.WriteFile(target, []byte("mine"), 0o600))
+	require.NoError(t, os.WriteFile(target, []byte("mine"), 0o600))
 	code, _ := parseCode(q.Code)
 	half := filepath.Join(d.dir, code+temporarySuffix)
-	must(t, os.Symlink(target, half))
+	require.NoError(t, os.Symlink(target, half))
 	_, err := d.Approve(q.Code)
-	must(t, err)
+	require.NoError(t, err)
 	if text, err := os.ReadFile(target); err != nil || string(text) != "mine" {
 		t.Errorf("%q, %v", text, err)
 	}
 	// Nor what cannot be removed.
 	other := ask(t, d, about(2))
 	code, _ = parseCode(other.Code)
-	must(t, os.MkdirAll(filepath.Join(d.dir, code+temporarySuffix, "x"), 0o700))
+	require.NoError(t, os.MkdirAll(filepath.Join(d.dir, code+temporarySuffix, "x"), 0o700))
 	var unusable *Unusable
 	if _, err := d.Approve(other.Code); !errors.As(err, &unusable) {
 		t.Error(err)

@@ -13,6 +13,7 @@ import (
 
 	"vaultwicket/tests/faults"
 	"vaultwicket/tests/programs"
+	"vaultwicket/tests/require"
 )
 
 const childOf = "APPROVALS_TEST_CHILD_OF"
@@ -83,10 +84,10 @@ func startHelper(t *testing.T, dir string) *helper {
 	cmd.Env = append(os.Environ(), childOf+"="+dir)
 	cmd.Stderr = os.Stderr
 	to, err := cmd.StdinPipe()
-	must(t, err)
+	require.NoError(t, err)
 	from, err := cmd.StdoutPipe()
-	must(t, err)
-	must(t, cmd.Start())
+	require.NoError(t, err)
+	require.NoError(t, cmd.Start())
 	h := &helper{cmd, to, bufio.NewScanner(from)}
 	t.Cleanup(h.kill)
 	return h
@@ -183,7 +184,7 @@ func TestALockEndsWithItsProcess(t *testing.T) {
 	}
 	h.kill()
 	_, err := redeem(d, about(1))
-	must(t, err)
+	require.NoError(t, err)
 }
 
 // A process that works on the store is killed before each of its calls to the
@@ -222,9 +223,9 @@ func TestKilledAtEachCallToTheDisk(t *testing.T) {
 		// And it goes on from there.
 		q := ask(t, d, by(2)) // the session may still have its first one open
 		_, err = d.Approve(q.Code)
-		must(t, err)
+		require.NoError(t, err)
 		_, err = redeem(d, q)
-		must(t, err)
+		require.NoError(t, err)
 	}
 	for _, stage := range []string{"asking", "approving", "redeeming", "over"} {
 		if stages[stage] == 0 {

@@ -14,6 +14,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"vaultwicket/tests/require"
 	_ "vaultwicket/tests/sameseed"
 )
 
@@ -23,14 +24,14 @@ func newSealer(t testing.TB) (*Sealer, *clock) {
 	t.Helper()
 	c := newClock()
 	s, err := NewSealer(nil, c.now)
-	must(t, err)
+	require.NoError(t, err)
 	return s, c
 }
 
 func seal(t testing.TB, s *Sealer, b Bound) string {
 	t.Helper()
 	state, err := s.Seal(b, time.Minute)
-	must(t, err)
+	require.NoError(t, err)
 	return state
 }
 
@@ -45,7 +46,7 @@ func TestAYesWorksOnce(t *testing.T) {
 func TestANoUsesTheStateUp(t *testing.T) {
 	s, _ := newSealer(t)
 	state := seal(t, s, bound)
-	must(t, s.Spend(state))
+	require.NoError(t, s.Spend(state))
 	wantReason(t, s.Open(state, bound), errUsed)
 	wantReason(t, s.Spend(state), errUsed)
 }
@@ -104,9 +105,7 @@ func TestNoTwoCallsShareAState(t *testing.T) {
 		a := Bound{text.Draw(t, "vault"), digest.Draw(t, "digest"), text.Draw(t, "caller")}
 		b := Bound{text.Draw(t, "vault"), digest.Draw(t, "digest"), text.Draw(t, "caller")}
 		state, err := s.Seal(a, time.Minute)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		if err := s.Open(state, b); (err == nil) != (a == b) {
 			t.Fatalf("sealed for %+v, opened for %+v: %v", a, b, err)
 		}
@@ -117,7 +116,7 @@ func TestNoBitOfAStateCanBeChanged(t *testing.T) {
 	s, _ := newSealer(t)
 	state := seal(t, s, bound)
 	data, err := stateText.DecodeString(state)
-	must(t, err)
+	require.NoError(t, err)
 	for bit := range len(data) * 8 {
 		changed := bytes.Clone(data)
 		changed[bit/8] ^= 1 << (bit % 8)
@@ -159,11 +158,11 @@ func TestNoByteOfAStateCanBeChanged(t *testing.T) {
 func TestPartsOfStatesCannotBeSwapped(t *testing.T) {
 	s, _ := newSealer(t)
 	mine, err := decode(seal(t, s, bound))
-	must(t, err)
+	require.NoError(t, err)
 	other := bound
 	other.Digest = Digest{2}
 	theirs, err := decode(seal(t, s, other))
-	must(t, err)
+	require.NoError(t, err)
 	for name, change := range map[string]func(t *ticket){
 		"nonce":          func(t *ticket) { t.nonce = theirs.nonce },
 		"expiry":         func(t *ticket) { t.expiry += time.Hour },
@@ -227,10 +226,10 @@ func TestALateAnswerIsRefused(t *testing.T) {
 func TestAUsedStateNeverComesBack(t *testing.T) {
 	s, c := newSealer(t)
 	state := seal(t, s, bound)
-	must(t, s.Open(state, bound))
+	require.NoError(t, s.Open(state, bound))
 	c.pass(2 * time.Minute)
 	for range maxSpent {
-		must(t, s.Open(seal(t, s, bound), bound))
+		require.NoError(t, s.Open(seal(t, s, bound), bound))
 	}
 	c.pass(-2 * time.Minute)
 	if s.Open(state, bound) == nil {
@@ -244,9 +243,9 @@ func TestMemoryIsBounded(t *testing.T) {
 	for i := range maxSpent {
 		state := seal(t, s, bound)
 		if i%2 == 0 {
-			must(t, s.Open(state, bound))
+			require.NoError(t, s.Open(state, bound))
 		} else {
-			must(t, s.Spend(state))
+			require.NoError(t, s.Spend(state))
 		}
 	}
 	_, err := s.Seal(bound, time.Minute)
@@ -266,13 +265,13 @@ func TestMemoryIsBounded(t *testing.T) {
 func TestANoIsHeardWithoutRoomForIt(t *testing.T) {
 	s, c := newSealer(t)
 	declined, err := s.Seal(bound, 10*time.Minute)
-	must(t, err)
+	require.NoError(t, err)
 	open, err := s.Seal(bound, 11*time.Minute)
-	must(t, err)
+	require.NoError(t, err)
 	for range maxSpent {
-		must(t, s.Open(seal(t, s, bound), bound))
+		require.NoError(t, s.Open(seal(t, s, bound), bound))
 	}
-	must(t, s.Spend(declined))
+	require.NoError(t, s.Spend(declined))
 	c.pass(time.Minute) // there is room again
 	wantReason(t, s.Open(declined, bound), errFull)
 	wantReason(t, s.Open(open, bound), nil)
@@ -351,7 +350,7 @@ func TestTheZeroSealerTakesNothing(t *testing.T) {
 	}
 	// One with the key that the zero Sealer would have.
 	s, err := NewSealer(io.MultiReader(bytes.NewReader(make([]byte, 32)), rand.Reader), newClock().now)
-	must(t, err)
+	require.NoError(t, err)
 	state := seal(t, s, bound)
 	wantReason(t, zero.Open(state, bound), errForged)
 	wantReason(t, zero.Spend(state), errForged)
@@ -362,7 +361,7 @@ func TestWithoutRandomnessThereIsNoState(t *testing.T) {
 		t.Errorf("made %v, %v", s, err)
 	}
 	s, err := NewSealer(bytes.NewReader(make([]byte, 32+16+15)), nil)
-	must(t, err)
+	require.NoError(t, err)
 	if _, err := s.Seal(bound, time.Minute); err != nil {
 		t.Error(err)
 	}
@@ -375,7 +374,7 @@ func TestNothingOfTheCallIsInAState(t *testing.T) {
 	s, _ := newSealer(t)
 	b := Bound{"Notes", sha256.Sum256([]byte("call")), "session-1"}
 	data, err := stateText.DecodeString(seal(t, s, b))
-	must(t, err)
+	require.NoError(t, err)
 	for _, secret := range [][]byte{b.Digest[:], []byte(b.Vault), []byte(b.Caller), s.key[:]} {
 		if bytes.Contains(data, secret) {
 			t.Errorf("%q is in it", secret)
@@ -388,6 +387,6 @@ func BenchmarkSealAndOpen(b *testing.B) {
 	for b.Loop() {
 		c.pass(time.Second)
 		state := seal(b, s, bound)
-		must(b, s.Open(state, bound))
+		require.NoError(b, s.Open(state, bound))
 	}
 }

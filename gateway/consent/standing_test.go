@@ -8,12 +8,14 @@ import (
 	"time"
 
 	"pgregory.net/rapid"
+
+	"vaultwicket/tests/require"
 )
 
 func TestWhatAStandingYesCovers(t *testing.T) {
 	c := newClock()
 	s := NewStanding(c.now)
-	must(t, s.Grant("Notes", "Work/Inbox", c.now().Add(time.Hour)))
+	require.NoError(t, s.Grant("Notes", "Work/Inbox", c.now().Add(time.Hour)))
 	for _, test := range []struct {
 		vault, note string
 		destructive bool
@@ -55,7 +57,7 @@ func TestWhatAStandingYesCovers(t *testing.T) {
 func TestAStandingYesNeverCoversWhatDestroys(t *testing.T) {
 	c := newClock()
 	s := NewStanding(c.now)
-	must(t, s.Grant("v", "a", c.now().Add(time.Hour)))
+	require.NoError(t, s.Grant("v", "a", c.now().Add(time.Hour)))
 	segment := rapid.SampledFrom([]string{"a", "b", "ab", "A", "..", ".", ""})
 	rapid.Check(t, func(t *rapid.T) {
 		note := strings.Join(rapid.SliceOf(segment).Draw(t, "note"), "/")
@@ -73,7 +75,7 @@ func TestAStandingYesNeverCoversWhatDestroys(t *testing.T) {
 func TestAStandingYesExpires(t *testing.T) {
 	c := newClock()
 	s := NewStanding(c.now)
-	must(t, s.Grant("v", "a", c.now().Add(time.Minute)))
+	require.NoError(t, s.Grant("v", "a", c.now().Add(time.Minute)))
 	c.pass(time.Minute - 1)
 	if !s.Covers("v", "a/b.md", false) {
 		t.Error("too early")
@@ -87,13 +89,13 @@ func TestAStandingYesExpires(t *testing.T) {
 		t.Error("a clock put back brought it back")
 	}
 	// A second yes replaces the first, also with a shorter one.
-	must(t, s.Grant("v", "a", c.now().Add(time.Hour)))
-	must(t, s.Grant("v", "a", c.now().Add(time.Minute)))
+	require.NoError(t, s.Grant("v", "a", c.now().Add(time.Hour)))
+	require.NoError(t, s.Grant("v", "a", c.now().Add(time.Minute)))
 	c.pass(time.Minute)
 	if s.Covers("v", "a/b.md", false) {
 		t.Error("the first one counted")
 	}
-	must(t, s.Grant("v", "a", c.now().Add(time.Hour)))
+	require.NoError(t, s.Grant("v", "a", c.now().Add(time.Hour)))
 	clear(s.until)
 	if s.Covers("v", "a/b.md", false) {
 		t.Error("taken back, and covers")
@@ -127,15 +129,15 @@ func TestStandingAnswersAreBounded(t *testing.T) {
 	c := newClock()
 	s := NewStanding(c.now)
 	for i := range maxStanding {
-		must(t, s.Grant("v", fmt.Sprint("a", i), c.now().Add(time.Minute)))
+		require.NoError(t, s.Grant("v", fmt.Sprint("a", i), c.now().Add(time.Minute)))
 	}
 	var full *Full
 	if err := s.Grant("v", "b", c.now().Add(time.Minute)); !errors.As(err, &full) {
 		t.Error(err)
 	}
-	must(t, s.Grant("v", "a1", c.now().Add(time.Minute))) // no new one
+	require.NoError(t, s.Grant("v", "a1", c.now().Add(time.Minute))) // no new one
 	c.pass(time.Minute)
-	must(t, s.Grant("v", "b", c.now().Add(time.Minute)))
+	require.NoError(t, s.Grant("v", "b", c.now().Add(time.Minute)))
 	if len(s.until) != 1 {
 		t.Errorf("%d are kept", len(s.until))
 	}

@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"pgregory.net/rapid"
+
+	"vaultwicket/tests/require"
 )
 
 func TestAQuestionIsAskedAnsweredAndRedeemedOnce(t *testing.T) {
@@ -27,7 +29,7 @@ func TestAQuestionIsAskedAnsweredAndRedeemedOnce(t *testing.T) {
 	}
 	wantUngranted(t, d, q, Pending)
 	approved, err := d.Approve(q.Code)
-	must(t, err)
+	require.NoError(t, err)
 	want := q
 	want.State = Approved
 	if !reflect.DeepEqual(approved, want) {
@@ -41,7 +43,7 @@ func TestAQuestionIsAskedAnsweredAndRedeemedOnce(t *testing.T) {
 		t.Errorf("%+v", again)
 	}
 	grant, err := redeem(d, q)
-	must(t, err)
+	require.NoError(t, err)
 	if !grant.Valid() || !reflect.DeepEqual(grant.Question(), want) {
 		t.Errorf("%+v", grant)
 	}
@@ -59,7 +61,7 @@ func TestANoIsNoYes(t *testing.T) {
 	d, c := newStore(t)
 	q := ask(t, d, about(1))
 	denied, err := d.Deny(q.Code)
-	must(t, err)
+	require.NoError(t, err)
 	if denied.State != Denied {
 		t.Errorf("%+v", denied)
 	}
@@ -85,7 +87,7 @@ func TestAnAnswerIsGivenOnce(t *testing.T) {
 	} {
 		q := ask(t, d, about(byte(n+1)))
 		_, err := test.first(q.Code)
-		must(t, err)
+		require.NoError(t, err)
 		var answered *Answered
 		if _, err := test.then(q.Code); !errors.As(err, &answered) || answered.State != test.want {
 			t.Errorf("%d: %v", n, err)
@@ -116,7 +118,7 @@ func TestAYesIsForOneCallOnly(t *testing.T) {
 	d, _ := newStore(t)
 	q := ask(t, d, about(1))
 	_, err := d.Approve(q.Code)
-	must(t, err)
+	require.NoError(t, err)
 	for name, change := range map[string]func(*StoredQuestion){
 		"another vault":   func(q *StoredQuestion) { q.Vault = "notes" },
 		"another call":    func(q *StoredQuestion) { q.Digest[31] ^= 1 },
@@ -136,7 +138,7 @@ func TestAYesIsForOneCallOnly(t *testing.T) {
 		}
 	}
 	_, err = redeem(d, q)
-	must(t, err)
+	require.NoError(t, err)
 }
 
 func TestAQuestionExpires(t *testing.T) {
@@ -149,7 +151,7 @@ func TestAQuestionExpires(t *testing.T) {
 			d, c := newStore(t)
 			q := ask(t, d, about(1))
 			_, err := answer(d, q.Code)
-			must(t, err)
+			require.NoError(t, err)
 			c.pass(defaultLife)
 			var unknown *Unknown
 			if _, err := d.Approve(q.Code); !errors.As(err, &unknown) {
@@ -158,7 +160,7 @@ func TestAQuestionExpires(t *testing.T) {
 			wantUngranted(t, d, q, Unasked) // dropped by the try to approve it
 			q = ask(t, d, about(1))
 			_, err = answer(d, q.Code)
-			must(t, err)
+			require.NoError(t, err)
 			c.pass(defaultLife)
 			wantUngranted(t, d, q, Expired)
 			ask(t, d, about(1))
@@ -177,14 +179,14 @@ func TestAClockThatIsPutBackBringsNothingBack(t *testing.T) {
 	d, c := newStore(t)
 	q := ask(t, d, about(1))
 	_, err := d.Approve(q.Code)
-	must(t, err)
+	require.NoError(t, err)
 	path, data := fileOf(t, d, q)
 	c.pass(-setBack)
 	wantUngranted(t, d, q, Expired)
-	must(t, os.WriteFile(path, data, 0o600))
+	require.NoError(t, os.WriteFile(path, data, 0o600))
 	c.pass(1) // as much as time services do
 	_, err = redeem(d, q)
-	must(t, err)
+	require.NoError(t, err)
 }
 
 func TestACodeIsReadAsAPersonTypesIt(t *testing.T) {
@@ -198,7 +200,7 @@ func TestACodeIsReadAsAPersonTypesIt(t *testing.T) {
 	} {
 		q := ask(t, d, about(byte(n+1)))
 		_, err := d.Approve(spell(q.Code))
-		must(t, err)
+		require.NoError(t, err)
 	}
 	q := ask(t, d, about(100))
 	other := "2222-2222"
@@ -270,7 +272,7 @@ func TestQuestionsAreBounded(t *testing.T) {
 		t.Errorf("one that is there: %+v", again)
 	}
 	_, err := d.Deny(first.Code)
-	must(t, err)
+	require.NoError(t, err)
 	ask(t, d, by(200)) // the user has made room
 	c.pass(defaultLife)
 	ask(t, d, by(201))
@@ -304,7 +306,7 @@ func TestASessionHasEightOpenQuestions(t *testing.T) {
 	}
 	for _, answer := range []func(string) (StoredQuestion, error){d.Approve, d.Deny} {
 		_, err := answer(first.Code)
-		must(t, err)
+		require.NoError(t, err)
 		first = ask(t, d, about(30)) // an answered one is not open
 	}
 	last := ask(t, d, about(31))
@@ -314,7 +316,7 @@ func TestASessionHasEightOpenQuestions(t *testing.T) {
 	if err := d.Withdraw(theirs); !errors.As(err, &answered) {
 		t.Errorf("the question of another session is withdrawn: %v", err)
 	}
-	must(t, d.Withdraw(last))
+	require.NoError(t, d.Withdraw(last))
 	var unknown *Unknown
 	if err := d.Withdraw(last); !errors.As(err, &unknown) {
 		t.Errorf("withdrawn twice: %v", err)
@@ -361,7 +363,7 @@ func TestANoIsForTheCall(t *testing.T) {
 	denied := func(vault string, call Digest, session string) bool {
 		t.Helper()
 		denied, err := d.IsDenied(vault, call, session)
-		must(t, err)
+		require.NoError(t, err)
 		return denied
 	}
 	code := ask(t, d, q).Code
@@ -370,7 +372,7 @@ func TestANoIsForTheCall(t *testing.T) {
 	}
 	c.pass(defaultLife - time.Second)
 	_, err := d.Deny(code)
-	must(t, err)
+	require.NoError(t, err)
 	c.pass(defaultLife - time.Second)
 	if !denied(q.Vault, q.Call, q.Session) {
 		t.Error("denied, and not known")
@@ -397,7 +399,7 @@ func TestALateNoEndsInTime(t *testing.T) {
 	code := ask(t, d, q).Code
 	c.pass(maxLife - time.Minute)
 	denied, err := d.Deny(code)
-	must(t, err)
+	require.NoError(t, err)
 	if list, damaged := listed(t, d); len(list) != 1 || len(damaged) > 0 || !denied.Expires.Equal(denied.Made.Add(maxLife)) {
 		t.Errorf("%+v, %v", list, damaged)
 	}
@@ -408,7 +410,7 @@ func TestAnsweredQuestionsAreBoundedToo(t *testing.T) {
 	q := ask(t, d, by(1))
 	for n := range maxKept {
 		q.Code, q.State, q.Digest[1] = displayCode(newCode()), Denied, byte(n)
-		must(t, d.save(q))
+		require.NoError(t, d.save(q))
 	}
 	var full *Full
 	if _, err := d.Ask(by(200)); !errors.As(err, &full) {
@@ -526,7 +528,7 @@ func TestAHundredGoroutinesAndOneIsGranted(t *testing.T) {
 	d, c := newStore(t)
 	q := ask(t, d, about(1))
 	_, err := d.Approve(q.Code)
-	must(t, err)
+	require.NoError(t, err)
 	var granted, unasked atomic.Int32
 	var done sync.WaitGroup
 	for n := range 100 {
@@ -572,9 +574,7 @@ func TestTheStoreIsAsItsModel(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		c := newClock()
 		dir, err := os.MkdirTemp("", "desk")
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		defer os.RemoveAll(dir)
 		d := OpenStore(filepath.Join(dir, "approvals"), c.now)
 		model := map[Digest]StoredQuestion{}
@@ -606,9 +606,7 @@ func TestTheStoreIsAsItsModel(t *testing.T) {
 			"ask": func(t *rapid.T) {
 				forget()
 				q, err := d.Ask(pick(t))
-				if err != nil {
-					t.Fatal(err)
-				}
+				require.NoError(t, err)
 				if before, known := model[q.Digest]; known && !reflect.DeepEqual(before, q) || !known && q.State != Pending {
 					t.Fatalf("%+v, was %+v", q, before)
 				}
@@ -654,9 +652,9 @@ func BenchmarkAskApproveRedeem(b *testing.B) {
 		q.Session = fmt.Sprint("session-", n)
 		asked := ask(b, d, q)
 		_, err := d.Approve(asked.Code)
-		must(b, err)
+		require.NoError(b, err)
 		_, err = redeem(d, asked)
-		must(b, err)
+		require.NoError(b, err)
 	}
 }
 

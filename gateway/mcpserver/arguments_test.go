@@ -10,6 +10,7 @@ import (
 
 	"vaultwicket/allowlist"
 	"vaultwicket/gateway"
+	"vaultwicket/tests/require"
 	"vaultwicket/tests/talk"
 )
 
@@ -232,9 +233,7 @@ func TestBatchArgumentsAreReadStrictly(t *testing.T) {
 func TestABatchIsReadAsItIsWritten(t *testing.T) {
 	batch, err := DecodeBatch([]byte(`{"operations":[{"clientId":"a","command":"read","params":{"path":"A.md"}},` +
 		`{"clientId":"b","command":"append","params":{"path":{"from":"a","field":"path"},"content":"x"},"expectHash":{"from":"a","field":"hash"}}],"atomic":true,"idempotencyKey":"k"}`))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	second := batch.Operations[1]
 	if !batch.Atomic || batch.IdempotencyKey != "k" || len(batch.Operations) != 2 || second.From["path"] != (gateway.Reference{ClientID: "a", Field: "path"}) ||
 		second.HashFrom != (gateway.Reference{ClientID: "a", Field: "hash"}) || len(second.Params) != 1 || second.Command != "append" {

@@ -8,6 +8,7 @@ import (
 
 	"vaultwicket/gateway/consent"
 	"vaultwicket/gateway/state/private"
+	"vaultwicket/tests/require"
 )
 
 // formsAndLinks are the capabilities of a client that shows forms and opens links.
@@ -17,9 +18,7 @@ const formsAndLinks = `{"elicitation":{"form":{},"url":{}}}`
 func (b *booth) openPage() (closed func()) {
 	b.T.Helper()
 	closed, err := private.RegisterServer(consent.Pages(b.state), private.Server{Session: "1-page", Transport: "page", URL: "http://127.0.0.1:8766"})
-	if err != nil {
-		b.T.Fatal(err)
-	}
+	require.NoError(b.T, err)
 	return closed
 }
 
@@ -27,9 +26,7 @@ func (b *booth) openPage() (closed func()) {
 func (b *booth) pending() (waiting []consent.StoredQuestion) {
 	b.T.Helper()
 	list, _, err := b.approvals.List()
-	if err != nil {
-		b.T.Fatal(err)
-	}
+	require.NoError(b.T, err)
 	for _, q := range list {
 		if q.State == consent.Pending {
 			waiting = append(waiting, q)
@@ -102,9 +99,7 @@ func TestNoAnswerToALinkApproves(t *testing.T) {
 			if err == nil {
 				_, err = b.approvals.Approve(other.Code)
 			}
-			if err != nil {
-				b.T.Fatal(err)
-			}
+			require.NoError(b.T, err)
 			return b.answer(q, opens)
 		},
 		"approved for another call": func(b *booth, q question) told {
@@ -115,9 +110,7 @@ func TestNoAnswerToALinkApproves(t *testing.T) {
 			if err == nil {
 				_, err = b.approvals.Approve(other.Code)
 			}
-			if err != nil {
-				b.T.Fatal(err)
-			}
+			require.NoError(b.T, err)
 			return b.answer(q, opens)
 		},
 		withdrawal: func(b *booth, q question) told {

@@ -21,6 +21,7 @@ import (
 	"vaultwicket/gateway/mcpserver/wire"
 	"vaultwicket/gateway/state/private"
 	"vaultwicket/policy"
+	"vaultwicket/tests/require"
 	"vaultwicket/tests/talk"
 	"vaultwicket/tiers"
 )
@@ -82,9 +83,7 @@ case "$*" in
 *) printf 'path\ta.md\n' ;;
 esac
 `, b.called)
-	if err := os.WriteFile(app, []byte(script), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(app, []byte(script), 0o755))
 	getenv := func(name string) string { return map[string]string{"XDG_STATE_HOME": state}[name] }
 	b.state = private.StateFolder(getenv, "")
 	b.approvals = consent.OpenStore(consent.Folder(b.state), nil)
@@ -102,9 +101,7 @@ esac
 		more(&h)
 	}
 	s, err := h.server()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	b.Talk = talk.Start(t, func(ctx context.Context, in io.Reader, out io.Writer) error {
 		return wire.Serve(ctx, s, in, out, talk.Patience)
 	})
@@ -679,9 +676,7 @@ func TestNoOtherStateIsTaken(t *testing.T) {
 	b := openBooth(t, modernEra, formsOnly, nil)
 	theirs := b.ask(removal).state // of another run of the server
 	b.In.Close()
-	if err := b.Wait(); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, b.Wait())
 	b = openBooth(t, modernEra, formsOnly, nil)
 	q := b.ask(removal)
 	genuine := q.state

@@ -9,6 +9,7 @@ import (
 
 	"vaultwicket/gateway/mcpserver/wire"
 	"vaultwicket/policy"
+	"vaultwicket/tests/require"
 	"vaultwicket/tiers"
 )
 
@@ -39,9 +40,7 @@ func TestABatchIsListedWhereSomethingCanBeChanged(t *testing.T) {
 		"mutations on, and nothing to change": {policy.Policy{Ceiling: tiers.V0, Mutations: true, EnableOnly: []string{"daily:read"}}, false},
 	} {
 		s, err := newServer(Config{Gateway: gatewayWith(t, test.policy)})
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		if _, got := s.MCP.ListTools()[batchName]; got != test.want {
 			t.Errorf("%s: listed %v, want %v", name, got, test.want)
 		}
@@ -65,14 +64,10 @@ func TestAnswersOfABatchFitThePublishedSchema(t *testing.T) {
 		"refused":      `{"operations":[{"clientId":"a","command":"eval"}]}`,
 	} {
 		result, err := h.batch(context.Background(), mcp.CallToolRequest{Params: mcp.CallToolParams{Name: batchName, RawArguments: json.RawMessage(arguments)}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		var content map[string]any
 		structured := result.StructuredContent.(wire.Compact)
-		if err := json.Unmarshal([]byte(structured), &content); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, json.Unmarshal([]byte(structured), &content))
 		if err := published.Validate(content); err != nil || !result.IsError || content["ok"] != false || content["error"] == nil {
 			t.Errorf("%s: %v: %s", name, err, structured)
 		}
@@ -95,9 +90,7 @@ func TestTheSchemaOfABatchTakesWhatTheDecoderTakes(t *testing.T) {
 		`{"operations":[{"clientId":"a","command":"read","expectHash":1}]}`: false,
 	} {
 		var content any
-		if err := json.Unmarshal([]byte(raw), &content); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, json.Unmarshal([]byte(raw), &content))
 		_, err := DecodeBatch([]byte(raw))
 		if got := published.Validate(content) == nil; got != want || (err == nil) != want {
 			t.Errorf("%s: the schema %v, the decoder %v, want %v", raw, got, err, want)

@@ -21,6 +21,7 @@ import (
 	"vaultwicket/gateway/failure"
 	"vaultwicket/gateway/mcpserver/wire"
 	"vaultwicket/gateway/observe"
+	"vaultwicket/tests/require"
 )
 
 func textsOf(t *testing.T, r *mcp.CallToolResult) (texts []string) {
@@ -87,9 +88,7 @@ func TestToolsThatAnswerInTextHaveNoOutputSchema(t *testing.T) {
 	for _, inText := range []bool{false, true} {
 		c := Config{Gateway: gatewayWith(t, everything), Version: "1", Toolsets: []string{"all"}, MaxOutput: 1 << 10, Text: inText}
 		s, err := newServer(c)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		for name, tool := range s.MCP.ListTools() {
 			encoded, err := json.Marshal(tool.Tool)
 			want := !inText || name != toolName && name != readName

@@ -15,6 +15,7 @@ import (
 	"vaultwicket/gateway/mcpserver/wire"
 	"vaultwicket/policy"
 	"vaultwicket/policy/access"
+	"vaultwicket/tests/require"
 	"vaultwicket/tiers"
 )
 
@@ -39,9 +40,7 @@ func newLocalServer(t *testing.T, gw *gateway.Gateway, change func(*handler)) lo
 		change(&h)
 	}
 	s, err := h.server()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return localServer{t, s, log}
 }
 
@@ -58,9 +57,7 @@ func (d localServer) ask(method, params string) localAnswer {
 	d.t.Helper()
 	encoded := wire.Encode(d.server.MCP.HandleMessage(context.Background(), json.RawMessage(`{"jsonrpc":"2.0","id":1,"method":"`+method+`","params":{`+params+`}}`)))
 	var a localAnswer
-	if err := json.Unmarshal(encoded, &a); err != nil {
-		d.t.Fatal(err)
-	}
+	require.NoError(d.t, json.Unmarshal(encoded, &a))
 	return a
 }
 
@@ -103,16 +100,10 @@ const hiddenFolder = "Ziggurat-9341"
 func secretive(t *testing.T) *gateway.Gateway {
 	t.Helper()
 	vault := filepath.Join(t.TempDir(), "Notes")
-	if err := os.MkdirAll(filepath.Join(vault, hiddenFolder), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(vault, hiddenFolder, hiddenFolder+".md"), []byte("# "+hiddenFolder+"\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.MkdirAll(filepath.Join(vault, hiddenFolder), 0o700))
+	require.NoError(t, os.WriteFile(filepath.Join(vault, hiddenFolder, hiddenFolder+".md"), []byte("# "+hiddenFolder+"\n"), 0o600))
 	rules, err := access.New(map[string]access.Level{"/": access.Write, hiddenFolder: access.None, hiddenFolder + "/Open": access.Read})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	p := policy.Policy{Ceiling: tiers.V2, Mutations: true, UI: true, Access: rules, MinVersion: tiers.DefaultMinimum, Origins: map[string]string{"access": "vault Notes in config.toml"}}
 	return gateway.New(gateway.Config{Policy: p, Vault: gateway.Vault{Name: "Notes", Folder: vault},
 		Runner: exec.New(exec.Config{CLI: filepath.Join(t.TempDir(), "obsidian"), Self: filepath.Join(t.TempDir(), "vaultwicket")})})

@@ -12,6 +12,7 @@ import (
 	"vaultwicket/gateway/mcpserver/wire"
 	"vaultwicket/policy"
 	"vaultwicket/policy/access"
+	"vaultwicket/tests/require"
 	"vaultwicket/tiers"
 )
 
@@ -80,9 +81,7 @@ func TestPromptsNameOnlyCallsThatAreOpen(t *testing.T) {
 func decodeMap(t *testing.T, text string) map[string]string {
 	t.Helper()
 	var m map[string]string
-	if err := json.Unmarshal([]byte(text), &m); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, json.Unmarshal([]byte(text), &m))
 	return m
 }
 
@@ -156,9 +155,7 @@ func TestPromptsOfSeveralVaults(t *testing.T) {
 // one that does not exist.
 func TestPromptsDoNotTellOfHiddenFolders(t *testing.T) {
 	hidden, err := access.New(map[string]access.Level{"/": access.Delete, "Salary": access.None})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	d := newLocalServer(t, gatewayWith(t, policy.Policy{Ceiling: tiers.V2, Mutations: true, Access: hidden}), nil)
 	text := func(folder string) string {
 		return strings.ReplaceAll(d.prompt("inbox-triage", `{"folder":"`+folder+`"}`), folder, "X")
@@ -216,9 +213,7 @@ func TestEveryPromptIsDescribed(t *testing.T) {
 			}
 		}
 	}
-	if err := json.Unmarshal(newLocalServer(t, gw, nil).ask("prompts/list", "").Result, &list); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, json.Unmarshal(newLocalServer(t, gw, nil).ask("prompts/list", "").Result, &list))
 	if len(list.Prompts) != len(PromptNames()) {
 		t.Errorf("%d prompts are listed", len(list.Prompts))
 	}

@@ -21,6 +21,7 @@ import (
 	"vaultwicket/gateway/catalog"
 	"vaultwicket/gateway/mcpserver/wire"
 	"vaultwicket/policy"
+	"vaultwicket/tests/require"
 	"vaultwicket/tiers"
 )
 
@@ -33,9 +34,7 @@ func TestEveryResourceIsDescribed(t *testing.T) {
 		var list struct {
 			Resources, ResourceTemplates []struct{ URI, URITemplate, Name, Title, Description, MIMEType string }
 		}
-		if err := json.Unmarshal(d.ask(method, "").Result, &list); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, json.Unmarshal(d.ask(method, "").Result, &list))
 		var got []string
 		for _, r := range append(list.Resources, list.ResourceTemplates...) {
 			got = append(got, r.URI+r.URITemplate)
@@ -60,9 +59,7 @@ func TestCommandsSayWhatIsClosedAndWhy(t *testing.T) {
 		var entries []catalog.Entry
 		decoder := json.NewDecoder(strings.NewReader(newLocalServer(t, gw, nil).read(commandsURI)))
 		decoder.DisallowUnknownFields()
-		if err := decoder.Decode(&entries); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, decoder.Decode(&entries))
 		listing := gw.Listing()
 		if len(entries) != len(listing) || len(entries) != len(allowlist.Names()) {
 			t.Fatalf("%s: %d commands, want %d", name, len(entries), len(listing))
@@ -90,9 +87,7 @@ func TestHelpIsThereForEveryCommand(t *testing.T) {
 			t.Errorf("%s:\n%s\nand\n%s", name, plain, encoded)
 		}
 		c, err := allowlist.Describe(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		for _, p := range c.Params {
 			if !strings.Contains(plain, "\n  "+p.Name+" ") {
 				t.Errorf("%s: the parameter %s is missing in\n%s", name, p.Name, plain)
@@ -152,9 +147,7 @@ func TestAddressesThatLeadNowhere(t *testing.T) {
 func TestPausedOrDisabled(t *testing.T) {
 	state := t.TempDir()
 	paused := admission.PauseFile(filepath.Join(state, "vaultwicket"))
-	if err := os.MkdirAll(filepath.Dir(paused), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.MkdirAll(filepath.Dir(paused), 0o700))
 	for _, disabled := range []bool{false, true} {
 		p := readOnly
 		p.MinVersion = tiers.DefaultMinimum
@@ -163,16 +156,12 @@ func TestPausedOrDisabled(t *testing.T) {
 			Runner: exec.New(exec.Config{CLI: filepath.Join(t.TempDir(), "obsidian"), Self: filepath.Join(t.TempDir(), "vaultwicket")})})
 		d := newLocalServer(t, gw, nil)
 		if !disabled {
-			if err := os.WriteFile(paused, nil, 0o600); err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, os.WriteFile(paused, nil, 0o600))
 		} else if err := os.Remove(paused); err != nil {
 			t.Fatal(err)
 		}
 		var status struct{ Enabled, Paused bool }
-		if err := json.Unmarshal([]byte(d.read(statusURI)), &status); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, json.Unmarshal([]byte(d.read(statusURI)), &status))
 		if status.Enabled == disabled || status.Paused == disabled {
 			t.Errorf("disabled %v: the status is %+v", disabled, status)
 		}
@@ -193,9 +182,7 @@ func TestThePolicyTellsSettingsAndNoPath(t *testing.T) {
 		Settings []catalog.SettingView
 		Access   map[string]any
 	}
-	if err := json.Unmarshal([]byte(newLocalServer(t, secretive(t), nil).read(policyURI)), &views); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, json.Unmarshal([]byte(newLocalServer(t, secretive(t), nil).read(policyURI)), &views))
 	values := map[string]any{}
 	for _, s := range views[0].Settings {
 		values[s.Name] = s.Value
@@ -215,9 +202,7 @@ func TestTheStatusNamesNoFolder(t *testing.T) {
 		Vaults  []gateway.VaultStatus
 		Uptime  int64 `json:"uptimeSeconds"`
 	}
-	if err := json.Unmarshal([]byte(text), &status); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, json.Unmarshal([]byte(text), &status))
 	want := []gateway.BackendStatus{{Name: "obsidian", Code: "cli_not_found"}, {Name: "embedded", Usable: true}}
 	if status.Version != "1.2.3" || len(status.Vaults) != 1 || status.Vaults[0].Name != "Notes" || !slices.Equal(status.Vaults[0].Backends, want) {
 		t.Errorf("the status is %s", text)

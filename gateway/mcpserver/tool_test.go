@@ -20,6 +20,7 @@ import (
 	"vaultwicket/gateway/admission"
 	"vaultwicket/gateway/mcpserver/wire"
 	"vaultwicket/policy"
+	"vaultwicket/tests/require"
 	"vaultwicket/tiers"
 )
 
@@ -47,19 +48,13 @@ var disabledCount = regexp.MustCompile(`\d+ more are disabled`)
 func TestTheToolAsClientsSeeIt(t *testing.T) {
 	for name, p := range map[string]policy.Policy{"tool-read-only": readOnly, "tool-everything": everything} {
 		described, err := tool(toolViewOf(gatewayWith(t, p)))
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		got, err := json.MarshalIndent(described, "", "  ")
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		got = disabledCount.ReplaceAll(got, []byte("N more are disabled"))
 		golden := filepath.Join("testdata", name+".json")
 		if *update {
-			if err := os.WriteFile(golden, append(got, '\n'), 0o644); err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, os.WriteFile(golden, append(got, '\n'), 0o644))
 		}
 		want, err := os.ReadFile(golden)
 		if err != nil || string(want) != string(got)+"\n" {
@@ -82,9 +77,7 @@ func TestTheHintsTellTheTruthAboutTheWorstOpenCall(t *testing.T) {
 	}
 	for _, tt := range tests {
 		described, err := tool(toolViewOf(gatewayWith(t, tt.policy)))
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		a := described.Annotations
 		if a.ReadOnlyHint == nil || a.DestructiveHint == nil || a.IdempotentHint == nil || a.OpenWorldHint == nil {
 			t.Fatalf("%s: a hint is left to the client", tt.name)
@@ -105,13 +98,9 @@ func TestTheToolFitsItsBudget(t *testing.T) {
 		tokens int
 	}{{"read-only", readOnly, 700}, {"everything", everything, 1750}} {
 		described, err := tool(toolViewOf(gatewayWith(t, tt.policy)))
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		encoded, err := json.Marshal(described)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		if got := len(encoded) / 4; got > tt.tokens {
 			t.Errorf("%s: about %d tokens, want at most %d", tt.name, got, tt.tokens)
 		}
@@ -121,13 +110,9 @@ func TestTheToolFitsItsBudget(t *testing.T) {
 func schema(t *testing.T, text []byte) *jsonschema.Resolved {
 	t.Helper()
 	var s jsonschema.Schema
-	if err := json.Unmarshal(text, &s); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, json.Unmarshal(text, &s))
 	resolved, err := s.Resolve(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return resolved
 }
 
@@ -157,14 +142,10 @@ func TestEveryAnswerFitsThePublishedSchema(t *testing.T) {
 	}
 	for name, get := range answers {
 		result, err := get()
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		structured := result.StructuredContent.(wire.Compact)
 		var content map[string]any
-		if err := json.Unmarshal([]byte(structured), &content); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, json.Unmarshal([]byte(structured), &content))
 		if err := published.Validate(content); err != nil {
 			t.Errorf("%s does not fit: %v\n%s", name, err, structured)
 		}
@@ -181,9 +162,7 @@ func TestEveryAnswerFitsThePublishedSchema(t *testing.T) {
 // arguments. The decoder is stricter where JSON Schema cannot say it.
 func TestTheInputSchemaTakesWhatTheDecoderTakes(t *testing.T) {
 	described, err := tool(toolViewOf(gatewayWith(t, readOnly)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	published := schema(t, described.RawInputSchema)
 	for raw, want := range map[string]bool{
 		`{"command":"daily:read"}`:                                    true,
@@ -197,9 +176,7 @@ func TestTheInputSchemaTakesWhatTheDecoderTakes(t *testing.T) {
 		`{"command":"daily:read","dryRun":"yes"}`:                     false,
 	} {
 		var content any
-		if err := json.Unmarshal([]byte(raw), &content); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, json.Unmarshal([]byte(raw), &content))
 		if got := published.Validate(content) == nil; got != want {
 			t.Errorf("the schema takes %s: %v, want %v", raw, got, want)
 		}
@@ -229,15 +206,11 @@ func TestAPanicIsAnsweredWithAFixedTextAndLogged(t *testing.T) {
 
 func TestTheServerDeclaresOnlyWhatItKeeps(t *testing.T) {
 	s, err := newServer(Config{Gateway: gatewayWith(t, readOnly), Version: "1.2.3", Log: logTo(t)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	answer := s.MCP.HandleMessage(context.Background(), json.RawMessage(
 		`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}`))
 	encoded, err := json.Marshal(answer)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if !strings.Contains(string(encoded), `"capabilities":{"prompts":{},"resources":{},"tools":{},"completions":{}}`) {
 		t.Errorf("the server declares %s", encoded)
 	}
@@ -249,9 +222,7 @@ func TestADisabledServerListsNoTools(t *testing.T) {
 		gw.Tighten(nil, admission.Limits{}, disabled)
 		d := newLocalServer(t, gw, nil)
 		var list struct{ Tools []mcp.Tool }
-		if err := json.Unmarshal(d.ask("tools/list", "").Result, &list); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, json.Unmarshal(d.ask("tools/list", "").Result, &list))
 		if hidden := len(list.Tools) == 0; hidden != disabled {
 			t.Errorf("disabled %v: %d tools", disabled, len(list.Tools))
 		}

@@ -17,6 +17,7 @@ import (
 	"vaultwicket/gateway/catalog"
 	"vaultwicket/gateway/mcpserver/wire"
 	"vaultwicket/policy"
+	"vaultwicket/tests/require"
 	"vaultwicket/tiers"
 )
 
@@ -24,9 +25,7 @@ import (
 func listed(t *testing.T, gw *gateway.Gateway, toolsets ...string) map[string]mcp.Tool {
 	t.Helper()
 	s, err := newServer(Config{Gateway: gw, Toolsets: toolsets})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	tools := map[string]mcp.Tool{}
 	for name, tool := range s.MCP.ListTools() {
 		tools[name] = tool.Tool
@@ -56,14 +55,10 @@ func TestToolsetsAsClientsSeeThem(t *testing.T) {
 			}
 		}
 		got, err := json.MarshalIndent(seen, "", "  ")
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		golden := filepath.Join("testdata", "toolset-"+toolset+".json")
 		if *update {
-			if err := os.WriteFile(golden, append(got, '\n'), 0o644); err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, os.WriteFile(golden, append(got, '\n'), 0o644))
 		}
 		want, err := os.ReadFile(golden)
 		if err != nil || string(want) != string(got)+"\n" {
@@ -263,9 +258,7 @@ func argumentsOf(t *testing.T, tool mcp.Tool) string {
 		Properties map[string]struct{ Enum []string }
 		Required   []string
 	}
-	if err := json.Unmarshal(tool.RawInputSchema, &s); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, json.Unmarshal(tool.RawInputSchema, &s))
 	var list []string
 	for _, name := range slices.Sorted(maps.Keys(s.Properties)) {
 		text := name

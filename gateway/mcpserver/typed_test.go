@@ -18,6 +18,7 @@ import (
 	"vaultwicket/gateway"
 	"vaultwicket/gateway/mcpserver/wire"
 	"vaultwicket/policy"
+	"vaultwicket/tests/require"
 	"vaultwicket/tiers"
 )
 
@@ -186,9 +187,7 @@ func TestTypedToolsTakeWhatTheyPublish(t *testing.T) {
 				Enum []string
 			}
 		}
-		if err := json.Unmarshal(described.RawInputSchema, &schema); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, json.Unmarshal(described.RawInputSchema, &schema))
 		published := slices.Sorted(maps.Keys(schema.Properties))
 		if names := slices.DeleteFunc(slices.Sorted(slices.Values(tool.names())), func(n string) bool { return n == "vault" }); !slices.Equal(names, published) {
 			t.Errorf("%s takes %v and publishes %v", tool.Name, names, published)
@@ -269,9 +268,7 @@ func sampleOf(t *testing.T, p allowlist.Param) allowlist.Value {
 func describedParam(t *testing.T, command, name string) allowlist.Param {
 	t.Helper()
 	c, err := allowlist.Describe(command)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	i := slices.IndexFunc(c.Params, func(p allowlist.Param) bool { return p.Name == name })
 	if i < 0 {
 		t.Fatalf("command %s has no parameter %q", command, name)
@@ -434,21 +431,15 @@ func TestContentWithoutRowsIsTheResult(t *testing.T) {
 		}
 	}
 	var published jsonschema.Schema
-	if err := json.Unmarshal([]byte(outputRows), &published); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, json.Unmarshal([]byte(outputRows), &published))
 	resolved, err := published.Resolve(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	for text, want := range map[string]bool{
 		`{"ok":true,"command":"query","rows":[{"path":"A.md"}],"total":1}`: true, `{"ok":false,"command":"query","error":{"code":"x","message":"y"}}`: true,
 		`{"ok":true,"command":"query","rows":["A.md"]}`: false, `{"ok":true}`: false,
 	} {
 		var content any
-		if err := json.Unmarshal([]byte(text), &content); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, json.Unmarshal([]byte(text), &content))
 		if err := resolved.Validate(content); (err == nil) != want {
 			t.Errorf("%s: %v", text, err)
 		}

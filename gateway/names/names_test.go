@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"golang.org/x/text/unicode/norm"
+
+	"vaultwicket/tests/require"
 )
 
 // disk is a folder that takes spellings for one another as same says.
@@ -66,9 +68,7 @@ func grow(t *testing.T, same func(listed, asked string) bool, paths ...string) (
 	old := time.Now().Add(-time.Hour)
 	var plant func(place string, paths []string) *disk
 	plant = func(place string, paths []string) *disk {
-		if err := os.MkdirAll(place, 0o700); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.MkdirAll(place, 0o700))
 		d := &disk{names: map[string]*disk{}, same: same, real: place, time: old, calls: counted}
 		below := map[string][]string{}
 		for _, path := range paths {
@@ -78,9 +78,7 @@ func grow(t *testing.T, same func(listed, asked string) bool, paths ...string) (
 				continue
 			}
 			file := filepath.Join(place, "file-"+hex(name))
-			if err := os.WriteFile(file, nil, 0o600); err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, os.WriteFile(file, nil, 0o600))
 			d.names[name] = &disk{real: file}
 		}
 		for name, rest := range below {
@@ -227,9 +225,7 @@ func TestAYoungListingIsNotKept(t *testing.T) {
 func TestWhatIsListedUnderNoNameIsNotThere(t *testing.T) {
 	root, folder := grow(t, both, "A.md")
 	other := filepath.Join(t.TempDir(), "x")
-	if err := os.WriteFile(other, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(other, nil, 0o600))
 	inner := root.same
 	root.same = func(listed, asked string) bool { return inner(listed, asked) || asked == "LOST~1.MD" }
 	if got, err := folder.Name("LOST~1.MD"); got != "A.md" || err != nil {
@@ -301,9 +297,7 @@ func TestWithoutPrefix(t *testing.T) {
 func TestIdentity(t *testing.T) {
 	dir := t.TempDir()
 	vault := filepath.Join(dir, "My Vault")
-	if err := os.Mkdir(vault, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.Mkdir(vault, 0o700))
 	want := Identity(vault)
 	spellings := []string{vault + string(filepath.Separator), filepath.Join(dir, ".", "My Vault"), dir + "/x/../My Vault"}
 	link := filepath.Join(dir, "link")
@@ -335,12 +329,8 @@ func TestIdentity(t *testing.T) {
 
 func BenchmarkName(b *testing.B) {
 	dir := b.TempDir()
-	if err := os.MkdirAll(filepath.Join(dir, "Work", "Sub"), 0o700); err != nil {
-		b.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(dir, "Work", "Sub", "Note.md"), nil, 0o600); err != nil {
-		b.Fatal(err)
-	}
+	require.NoError(b, os.MkdirAll(filepath.Join(dir, "Work", "Sub"), 0o700))
+	require.NoError(b, os.WriteFile(filepath.Join(dir, "Work", "Sub", "Note.md"), nil, 0o600))
 	folder := In(func() (*os.Root, error) { return os.OpenRoot(dir) })
 	b.ReportAllocs()
 	for b.Loop() {

@@ -7,18 +7,16 @@ import (
 	"path/filepath"
 	"slices"
 	"testing"
+
+	"vaultwicket/tests/require"
 )
 
 func TestFolders(t *testing.T) {
 	vault := t.TempDir()
 	for _, path := range []string{"b/c", "a", ".obsidian", "b/d"} {
-		if err := os.MkdirAll(filepath.Join(vault, path), 0o700); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.MkdirAll(filepath.Join(vault, path), 0o700))
 	}
-	if err := os.WriteFile(filepath.Join(vault, "note.md"), nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(filepath.Join(vault, "note.md"), nil, 0o600))
 	_ = os.Symlink(t.TempDir(), filepath.Join(vault, "outside")) // not on every system
 	for path, want := range map[string][]string{"": {"a", "b"}, "b": {"c", "d"}, "a": nil} {
 		if names, more, err := Folders(vault, path, 10); !slices.Equal(names, want) || more || err != nil {
@@ -40,9 +38,7 @@ func TestFolders(t *testing.T) {
 
 func TestANoteIsReadByItsHash(t *testing.T) {
 	vault := t.TempDir()
-	if err := os.WriteFile(filepath.Join(vault, "a.md"), []byte("milk"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(filepath.Join(vault, "a.md"), []byte("milk"), 0o600))
 	sum := sha256.Sum256([]byte("milk"))
 	if text, ok := WithHash(vault, "a.md", hex.EncodeToString(sum[:])); text != "milk" || !ok {
 		t.Errorf("%q, %v", text, ok)

@@ -9,6 +9,7 @@ import (
 	"vaultwicket/allowlist"
 	"vaultwicket/policy"
 	"vaultwicket/policy/access"
+	"vaultwicket/tests/require"
 	"vaultwicket/tiers"
 )
 
@@ -28,12 +29,8 @@ func vault(t *testing.T, ignored string, names ...string) string {
 func put(t *testing.T, dir, name, text string) {
 	t.Helper()
 	full := filepath.Join(dir, filepath.FromSlash(name))
-	if err := os.MkdirAll(filepath.Dir(full), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(full, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.MkdirAll(filepath.Dir(full), 0o700))
+	require.NoError(t, os.WriteFile(full, []byte(text), 0o600))
 }
 
 // rulesFor returns the rules of a vault whose policy permits every change without asking,
@@ -41,9 +38,7 @@ func put(t *testing.T, dir, name, text string) {
 func rulesFor(t *testing.T, dir string, levels map[string]access.Level) *Rules {
 	t.Helper()
 	rules, err := access.New(levels)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	p := policy.Policy{
 		Ceiling: tiers.V3, Mutations: true, Confirm: policy.ConfirmNever, Access: rules, MinVersion: tiers.DefaultMinimum,
 		Origins: map[string]string{"access": "a test"},
@@ -60,9 +55,7 @@ func call(t *testing.T, name string, params map[string]string) allowlist.Call {
 		texts[key] = allowlist.Text(value)
 	}
 	c, err := allowlist.Parse(name, texts)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return c
 }
 
@@ -196,9 +189,7 @@ func TestAFingerprintIsAnotherOneWithOtherRules(t *testing.T) {
 	put(t, dir, access.IgnoreFile, "*.draft\n")
 	look("other patterns")
 	rules, err := access.New(privateHidden)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	p := r.Policy()
 	p.Access = rules
 	r.Tighten(p)

@@ -18,6 +18,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"vaultwicket/tests/require"
 )
 
 // sent is a request as a server of the test got it.
@@ -63,9 +65,7 @@ func open(t *testing.T, c Config) (*Notifier, *logs) {
 	t.Helper()
 	l := &logs{}
 	n, err := Open(c, nil, slog.New(slog.NewTextHandler(l, nil)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	n.gap, n.retry = time.Millisecond, time.Millisecond
 	return n, l
 }
@@ -73,9 +73,7 @@ func open(t *testing.T, c Config) (*Notifier, *logs) {
 func secret(t *testing.T, text string) string {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "secret")
-	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(file, []byte(text), 0o600))
 	return file
 }
 

@@ -16,6 +16,7 @@ import (
 	"github.com/go-jose/go-jose/v4"
 
 	"vaultwicket/gateway/oauth"
+	"vaultwicket/tests/require"
 	"vaultwicket/tests/rig"
 )
 
@@ -41,9 +42,8 @@ func newPairWith(t *testing.T, id, secret string) *pair {
 	p := &pair{clock: &clock{time.Date(2026, 11, 25, 12, 0, 0, 0, time.UTC)}, key: rig.NewKey("k1", jose.ES256)}
 	p.Issuer = rig.NewIssuer(t, p.key)
 	var err error
-	if p.Verifier, err = oauth.New(oauth.Config{Issuer: p.URL, Resource: resource, Claim: "sub", Now: p.clock.now, ClientID: id, Secret: secret}); err != nil {
-		t.Fatal(err)
-	}
+	p.Verifier, err = oauth.New(oauth.Config{Issuer: p.URL, Resource: resource, Claim: "sub", Now: p.clock.now, ClientID: id, Secret: secret})
+	require.NoError(t, err)
 	return p
 }
 
@@ -96,9 +96,7 @@ func TestATokenSaysWhoseItIs(t *testing.T) {
 	}
 	holder := func(changes map[string]any) [32]byte {
 		token, err := p.Verify(t.Context(), p.token(changes))
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		return token.Holder
 	}
 	if holder(nil) != holder(map[string]any{"scope": "vault:write"}) || holder(nil) == holder(map[string]any{"sub": "bob"}) || holder(nil) != holder(map[string]any{"client_id": "x"}) {
@@ -116,9 +114,7 @@ func TestNoForgedTokenCounts(t *testing.T) {
 	unnamed := other
 	unnamed.ID = ""
 	weak, err := rsa.GenerateKey(rand.Reader, 2048)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	encryption, narrow := rig.NewKey("enc", jose.ES256), rig.NewKey("narrow", jose.EdDSA)
 	forEncryption, otherAlg := encryption.Public(), narrow.Public()
 	forEncryption.Use, otherAlg.Algorithm = "enc", "ES256"
@@ -132,9 +128,7 @@ func TestNoForgedTokenCounts(t *testing.T) {
 		return rig.SigningKey{ID: id, Alg: jose.HS256, Secret: secret}.Sign(t, p.claims(nil), nil)
 	}
 	public, err := p.key.Public().MarshalJSON()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	at := func(by time.Duration) int64 { return p.clock.Add(by).Unix() }
 	attacks := map[string]string{
 		"nothing": "", "two dots": "..", "a word": "token", "one part": head, "two parts": head + "." + body, "four parts": good + "." + sum, "an encrypted form": good + ".x.y",
@@ -207,17 +201,11 @@ func cut(token string) (head, body, sum string) {
 // embedded signs with a key that the header has.
 func embedded(t *testing.T, key rig.SigningKey, claims any) string {
 	signer, err := jose.NewSigner(jose.SigningKey{Algorithm: key.Alg, Key: key.Secret}, &jose.SignerOptions{EmbedJWK: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	signed, err := signer.Sign([]byte(rig.JSON(t, claims)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	text, err := signed.CompactSerialize()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return text
 }
 

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"vaultwicket/tests/require"
 )
 
 const large = 16 << 20 // the longest answer that is kept
@@ -60,9 +62,7 @@ func BenchmarkAllPages(b *testing.B) {
 				for at, more := (Position{}), true; more; pages++ {
 					start := time.Now()
 					page, err := Cut(whole, w.form, at, Limit{})
-					if err != nil {
-						b.Fatal(err)
-					}
+					require.NoError(b, err)
 					if at != (Position{}) {
 						slowest = max(slowest, time.Since(start))
 					}

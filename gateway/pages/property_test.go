@@ -10,6 +10,8 @@ import (
 
 	"github.com/clipperhouse/uax29/v2/graphemes"
 	"pgregory.net/rapid"
+
+	"vaultwicket/tests/require"
 )
 
 // failer is what a property needs of a test.
@@ -207,9 +209,7 @@ func TestPagesOfTablesTogetherAreTheTable(t *testing.T) {
 		var out strings.Builder
 		w := csv.NewWriter(&out)
 		w.UseCRLF = rapid.Bool().Draw(t, "crlf")
-		if err := w.WriteAll(table); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, w.WriteAll(table))
 		checkPages(t, out.String(), CSV, limits().Draw(t, "limit"))
 	})
 }

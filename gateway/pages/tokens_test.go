@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"vaultwicket/tests/require"
 )
 
 // checkWalk compares what a walk says of a text with what encoding/json says.
@@ -87,9 +89,7 @@ func TestCompactOfLongTexts(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			var b bytes.Buffer
-			if err := json.Compact(&b, []byte(text)); err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, json.Compact(&b, []byte(text)))
 			if got, _ := Compact(text); got != b.String() {
 				t.Errorf("got %d bytes, want %d", len(got), b.Len())
 			}

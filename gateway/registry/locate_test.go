@@ -6,6 +6,8 @@ import (
 	"runtime"
 	"slices"
 	"testing"
+
+	"vaultwicket/tests/require"
 )
 
 func TestLocate(t *testing.T) {
@@ -55,13 +57,9 @@ func TestVaultFolders(t *testing.T) {
 	}
 	home := t.TempDir()
 	folder := filepath.Join(home, ".config", "obsidian")
-	if err := os.MkdirAll(folder, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.MkdirAll(folder, 0o700))
 	list := `{"vaults": {"1": {"path": "/notes/A", "ts": 2}, "2": {"path": "/notes/B", "ts": 3}}}`
-	if err := os.WriteFile(filepath.Join(folder, "obsidian.json"), []byte(list), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(filepath.Join(folder, "obsidian.json"), []byte(list), 0o600))
 	getenv := func(name string) string { return map[string]string{"HOME": home}[name] }
 	if got := VaultFolders(getenv); !slices.Equal(got, []string{"/notes/B", "/notes/A"}) {
 		t.Errorf("the folders are %q", got)

@@ -8,6 +8,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"vaultwicket/tests/require"
 )
 
 // soon runs do, which must not wait for anybody who opens the other end of a pipe.
@@ -27,9 +29,7 @@ func soon(t *testing.T, what string, do func()) {
 
 func TestAListThatIsNoRegularFileIsNone(t *testing.T) {
 	elsewhere := filepath.Join(t.TempDir(), "list.json")
-	if err := os.WriteFile(elsewhere, []byte(`{"vaults": {"a": {"path": "/notes/A"}}}`), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(elsewhere, []byte(`{"vaults": {"a": {"path": "/notes/A"}}}`), 0o600))
 	for _, tt := range []struct {
 		name string
 		make func(list string) error
@@ -48,9 +48,7 @@ func TestAListThatIsNoRegularFileIsNone(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			list := filepath.Join(t.TempDir(), "obsidian.json")
-			if err := tt.make(list); err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, tt.make(list))
 			soon(t, tt.name, func() {
 				if got := readFile(list); len(got) != tt.want {
 					t.Errorf("%v, want %d vaults", got, tt.want)

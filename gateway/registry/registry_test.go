@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"vaultwicket/tests/require"
 )
 
 func TestRead(t *testing.T) {
@@ -17,12 +19,8 @@ func TestRead(t *testing.T) {
 	env := map[string]string{"HOME": home, "XDG_CONFIG_HOME": config}
 	write := func(folder, content string) {
 		t.Helper()
-		if err := os.MkdirAll(folder, 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(filepath.Join(folder, "obsidian.json"), []byte(content), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.MkdirAll(folder, 0o700))
+		require.NoError(t, os.WriteFile(filepath.Join(folder, "obsidian.json"), []byte(content), 0o600))
 	}
 	expect := func(when string, want ...Vault) {
 		t.Helper()

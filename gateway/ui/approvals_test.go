@@ -9,6 +9,7 @@ import (
 
 	"vaultwicket/gateway/consent"
 	"vaultwicket/gateway/state/private"
+	"vaultwicket/tests/require"
 )
 
 // An answer that no caller can use is not asked for.
@@ -16,15 +17,11 @@ func TestQuestionsOfEndedSessions(t *testing.T) {
 	state := filepath.Join(t.TempDir(), "state")
 	v := openPage(t, state)
 	end, err := private.RegisterServer(private.ServersFolder(state), private.Server{Session: "7-alive", Transport: "http"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	codes := map[string]string{}
 	for i, caller := range []string{"7-alive", "8-gone", "session-1", "token-1", "terminal"} {
 		q, err := consent.OpenStore(consent.Folder(state), nil).Ask(consent.StoredQuestion{Session: caller, Vault: "v", Command: "delete", Text: "x", Digest: consent.Digest{byte(i + 1)}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		codes[caller] = q.Code
 	}
 	expect := func(ended ...string) {
@@ -59,9 +56,7 @@ func TestSeveralQuestionsAreAnsweredTogether(t *testing.T) {
 	for i := range 4 {
 		lines := []consent.Line{{Text: `Allow "delete" in the vault "Notes"?`}, {Text: "It deletes or overwrites notes."}, {Text: "It leaves 19 links that lead nowhere."}, {Text: `removes: "Recipes/Bread \"old\".md"`}, {Kind: consent.Removed, Text: "flour"}, {Text: "… left out: 0 lines added, 9 removed"}, {Text: `changes: "Work/Plan.md"`}}
 		q, err := consent.OpenStore(consent.Folder(v.page.State), nil).Ask(consent.StoredQuestion{Session: "token-1", Client: "Claude Desktop", Vault: "Notes", Command: "delete", Effect: "destructive", Text: "x", Lines: lines, Digest: consent.Digest{byte(i + 1)}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		codes = append(codes, q.Code)
 	}
 	for _, want := range []string{`Claude Desktop wants to <b>delete</b> Recipes/Bread &#34;old&#34;.md and 1 more note`, `<span class="chip grave">−10 lines</span>`, ">2 notes<", ">leaves 19 links that lead nowhere<", `class="ask grave"`, `Approve<span class="hidden"> delete Recipes/Bread`} {

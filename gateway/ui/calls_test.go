@@ -13,6 +13,7 @@ import (
 	"vaultwicket/gateway/admission"
 	"vaultwicket/gateway/state/audit"
 	"vaultwicket/gateway/ui/activity"
+	"vaultwicket/tests/require"
 )
 
 var begun = time.Date(2026, 3, 4, 10, 0, 0, 0, time.UTC)
@@ -65,9 +66,7 @@ func TestTheOverviewIsBounded(t *testing.T) {
 	logs := audit.OpenLogs(v.page.State)
 	for i := range 60 {
 		line := audit.Line{Kind: "decision", Decision: "deny", Code: "unknown_command", Call: fmt.Sprintf("1-a-%d", i+1), Session: "1-a", Client: fmt.Sprintf("client %d", i), Surface: "stdio", Command: fmt.Sprintf("c%d", i)}
-		if err := logs.Write(line, false, false); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, logs.Write(line, false, false))
 	}
 	view := v.see("")
 	refused, agents := strings.Count(view, `<a id="r-`), strings.Count(view, `<a id="a-`)
@@ -87,9 +86,7 @@ func TestEventsTellWhatAViewHasSeen(t *testing.T) {
 	logs := audit.OpenLogs(state)
 	for i, code := range []string{"", "bad_value"} {
 		decision := []string{"allow", "deny"}[i]
-		if err := logs.Write(audit.Line{Kind: "decision", Decision: decision, Code: code, Call: []string{"1-a-1", "1-a-2"}[i], Session: "1-a"}, false, false); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, logs.Write(audit.Line{Kind: "decision", Decision: decision, Code: code, Call: []string{"1-a-1", "1-a-2"}[i], Session: "1-a"}, false, false))
 		if _, err := p.calls.Update(); err != nil { // as a view does
 			t.Fatal(err)
 		}
@@ -98,9 +95,7 @@ func TestEventsTellWhatAViewHasSeen(t *testing.T) {
 			t.Errorf("%+v, want %s", one, want)
 		}
 	}
-	if err := admission.Pause(state, p.Now()); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, admission.Pause(state, p.Now()))
 	if one := <-told; !one.Paused || !slices.Equal(one.Parts, []string{"state"}) {
 		t.Errorf("%+v of a pause", one)
 	}

@@ -15,6 +15,7 @@ import (
 	"vaultwicket/gateway/clean"
 	"vaultwicket/gateway/consent"
 	"vaultwicket/gateway/difference"
+	"vaultwicket/tests/require"
 )
 
 // rowsOf are the rows of the difference of two texts, with their signs; what is marked is in braces.
@@ -64,9 +65,7 @@ func TestALongDifferenceIsFoldedAfterItsBeginning(t *testing.T) {
 		t.Errorf("%d removed, %d rows seen, %d folded", f.Removed, len(f.Head()), len(f.Rest()))
 	}
 	var page strings.Builder
-	if err := views()["approvals"].ExecuteTemplate(&page, "files", files); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, views()["approvals"].ExecuteTemplate(&page, "files", files))
 	if folded := strings.Index(page.String(), "<details"); strings.Count(page.String()[:folded], `class="row removed"`) != shownRows || !strings.Contains(page.String(), "−400") {
 		t.Errorf("%.2000s", page.String())
 	}
@@ -287,18 +286,14 @@ func judgeShown(t *testing.T, f readFile, c change, whole bool) {
 func questionOf(t *testing.T, changes []change) consent.Question {
 	t.Helper()
 	call, err := allowlist.Parse("create", allowlist.Params{"path": allowlist.Text("f0.md"), "content": allowlist.Text("x"), "overwrite": allowlist.Flag(true)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	q := consent.Question{Vault: "Notes", Command: "create"}
 	var lines []difference.Change
 	for i, c := range changes {
 		f := consent.PlannedFile{Path: fmt.Sprintf("f%d.md", i), Before: "1", After: "2"}
 		q.Files, lines = append(q.Files, f), append(lines, difference.Of([]byte(c.before), []byte(c.after)))
 	}
-	if err := q.Describe(call, lines, 1); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, q.Describe(call, lines, 1))
 	return q
 }
 
@@ -321,9 +316,7 @@ func TestQuestionsAreReadBackAsTheChange(t *testing.T) {
 				}
 			}
 			var page strings.Builder
-			if err := views()["approvals"].ExecuteTemplate(&page, "asked", frame{}.Blocks(q.Lines)); err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, views()["approvals"].ExecuteTemplate(&page, "asked", frame{}.Blocks(q.Lines)))
 			shown := rowsOfPage.FindAllStringSubmatch(page.String(), -1)
 			if n := strings.Count(page.String(), `class="row`); n != len(slices.DeleteFunc(slices.Clone(shown), func(m []string) bool { return m[1] != "" })) {
 				t.Errorf("page: %d rows of %d are read", len(shown), n)

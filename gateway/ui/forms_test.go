@@ -18,6 +18,7 @@ import (
 	"vaultwicket/gateway/admission"
 	"vaultwicket/gateway/consent"
 	"vaultwicket/gateway/state/private"
+	"vaultwicket/tests/require"
 )
 
 // visitor is a browser that has the page open.
@@ -38,9 +39,7 @@ func openPage(t *testing.T, state string) *visitor {
 	server := httptest.NewServer(p.page.guard)
 	t.Cleanup(server.Close)
 	jar, err := cookiejar.New(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	client := server.Client()
 	client.Jar, client.CheckRedirect = jar, func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	open := server.URL + p.Open()
@@ -53,22 +52,16 @@ func openPage(t *testing.T, state string) *visitor {
 func (v *visitor) do(method, address string, form url.Values) (status int, location, body string) {
 	v.t.Helper()
 	r, err := http.NewRequestWithContext(v.t.Context(), method, address, strings.NewReader(form.Encode()))
-	if err != nil {
-		v.t.Fatal(err)
-	}
+	require.NoError(v.t, err)
 	if method == http.MethodPost {
 		r.Header.Set("Origin", "http://"+r.URL.Host)
 		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 	}
 	answer, err := v.client.Do(r)
-	if err != nil {
-		v.t.Fatal(err)
-	}
+	require.NoError(v.t, err)
 	defer answer.Body.Close()
 	text, err := io.ReadAll(answer.Body)
-	if err != nil {
-		v.t.Fatal(err)
-	}
+	require.NoError(v.t, err)
 	if at, err := answer.Location(); err == nil {
 		location = at.String()
 	}
@@ -110,9 +103,7 @@ func TestFormsLeadToAView(t *testing.T) {
 		}
 	}
 	q, err := consent.OpenStore(consent.Folder(v.page.State), nil).Ask(consent.StoredQuestion{Session: "terminal", Vault: "v", Command: "delete", Text: "x", Digest: consent.Digest{1}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	form := url.Values{"code": {q.Code}}
 	if _, _, body := v.do(http.MethodGet, v.send("approvals", "approvals/approve", form), nil); !strings.Contains(body, "Approved, for one call") {
 		t.Errorf("approved: %s", body)
@@ -176,14 +167,10 @@ func TestFilesAreCompressedAndKept(t *testing.T) {
 		address := regexp.MustCompile(`/assets/` + regexp.QuoteMeta(name) + `\?[0-9a-f]{12}`).FindString(view)
 		for _, packed := range []bool{true, false} {
 			r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, strings.TrimSuffix(v.base, "/")+address, nil)
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			r.Header.Set("Accept-Encoding", map[bool]string{true: "gzip, br", false: "identity"}[packed])
 			answer, err := v.client.Do(r)
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			body, _ := io.ReadAll(answer.Body)
 			answer.Body.Close()
 			if packed != (answer.Header.Get("Content-Encoding") == "gzip") || !strings.Contains(answer.Header.Get("Cache-Control"), "immutable") || address == "" {
@@ -191,9 +178,7 @@ func TestFilesAreCompressedAndKept(t *testing.T) {
 			}
 			if packed {
 				unpacked, err := gzip.NewReader(bytes.NewReader(body))
-				if err != nil {
-					t.Fatal(err)
-				}
+				require.NoError(t, err)
 				body, _ = io.ReadAll(unpacked)
 			}
 			if want, _ := assetFiles.ReadFile("assets/" + name); !bytes.Equal(body, want) {
@@ -202,9 +187,7 @@ func TestFilesAreCompressedAndKept(t *testing.T) {
 		}
 	}
 	answer, err := v.client.Get(v.base)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	answer.Body.Close()
 	if answer.Header.Get("Cache-Control") != "no-store" || answer.Uncompressed {
 		t.Errorf("a view: %v", answer.Header)

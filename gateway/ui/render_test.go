@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"vaultwicket/gateway/state/audit"
+	"vaultwicket/tests/require"
 )
 
 func TestTimesInWords(t *testing.T) {
@@ -63,9 +64,7 @@ func TestThePolicyShowsWhatRulesAboutTextsDid(t *testing.T) {
 		t.Errorf("%s", view)
 	}
 	line := audit.Line{Kind: "end", Call: "1-abc-1", Session: "1-abc", Time: v.page.Now(), Found: []string{"secrets github-pat"}, Code: "secret_found"}
-	if err := audit.OpenLogs(v.page.State).Write(line, false, false); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, audit.OpenLogs(v.page.State).Write(line, false, false))
 	if view := v.see("policy"); !strings.Contains(view, `<code>secrets</code></td><td role="cell" data-label="Calls">1 blocked</td>`) {
 		t.Errorf("%s", view)
 	}

@@ -13,6 +13,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"vaultwicket/tests/require"
 	_ "vaultwicket/tests/sameseed"
 )
 
@@ -110,7 +111,10 @@ func (g *git) run(stdin []byte, args ...string) ([]byte, error) {
 
 // ignored returns the names that git ignores, in their order. All of them are
 // made.
-func (g *git) ignored(t interface{ Fatal(...any) }, patterns string, names []string) []string {
+func (g *git) ignored(t interface {
+	Helper()
+	Fatal(...any)
+}, patterns string, names []string) []string {
 	entries, err := os.ReadDir(g.dir)
 	for _, e := range entries {
 		if e.Name() != ".git" {
@@ -125,9 +129,7 @@ func (g *git) ignored(t interface{ Fatal(...any) }, patterns string, names []str
 		}
 		err = errors.Join(err, os.MkdirAll(filepath.Dir(full), 0o755), os.WriteFile(full, nil, 0o644))
 	}
-	if err = errors.Join(err, os.WriteFile(filepath.Join(g.dir, ".gitignore"), []byte(patterns), 0o644)); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, errors.Join(err, os.WriteFile(filepath.Join(g.dir, ".gitignore"), []byte(patterns), 0o644)))
 	var stdin bytes.Buffer
 	for _, name := range names {
 		stdin.WriteString(strings.TrimSuffix(name, "/") + "\x00")

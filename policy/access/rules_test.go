@@ -6,6 +6,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"vaultwicket/tests/require"
 	_ "vaultwicket/tests/sameseed"
 )
 
@@ -14,15 +15,11 @@ func mustRules(t testing.TB, pairs ...string) Rules {
 	levels := map[string]Level{}
 	for i := 0; i < len(pairs); i += 2 {
 		level, err := ParseLevel(pairs[i+1])
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		levels[pairs[i]] = level
 	}
 	rules, err := New(levels)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return rules
 }
 
@@ -230,9 +227,7 @@ var paths = rapid.Custom(func(t *rapid.T) string {
 var someRules = rapid.Custom(func(t *rapid.T) Rules {
 	levels := rapid.MapOfN(rapid.OneOf(paths, rapid.Just("/")), rapid.Map(rapid.IntRange(0, 3), func(n int) Level { return Level(n) }), 0, 5).Draw(t, "levels")
 	rules, err := New(levels)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return rules
 })
 
@@ -437,9 +432,7 @@ func TestRulesOfAnotherRoot(t *testing.T) {
 		var rules Rules
 		for range rapid.IntRange(1, 2).Draw(t, "layers") {
 			one, err := New(rapid.MapOfN(rapid.OneOf(path, rapid.Just("/")), level, 1, 5).Draw(t, "levels"))
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			rules = rules.Meet(one)
 		}
 		folder := path.Draw(t, "folder")
@@ -458,9 +451,7 @@ func TestRulesOfAnotherRoot(t *testing.T) {
 		}
 	})
 	one, err := New(map[string]Level{"a": None})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if outside := one.Above("Notes"); outside.Level("Other/a") != Delete || outside.Level("Notes/a") != None || outside.Level("Notes/b") != Read {
 		t.Errorf("%s", outside)
 	}

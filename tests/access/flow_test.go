@@ -11,6 +11,7 @@ import (
 	"vaultwicket/gateway/state/audit"
 	"vaultwicket/policy"
 	"vaultwicket/policy/access"
+	"vaultwicket/tests/require"
 	"vaultwicket/tests/rig"
 	"vaultwicket/tiers"
 )
@@ -19,13 +20,9 @@ import (
 func flowVaults(t *testing.T, action string, from, to []string, change ...func(*policy.Policy)) (h *rig.Harness, other string) {
 	t.Helper()
 	rule, err := policy.ParseFlow("work", from, to, action)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	private, err := access.NewPrivate([]string{"agent"}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	other = t.TempDir()
 	rig.FillVault(t, other)
 	h = rig.NewHarness(t, func(c *gateway.Config) {
@@ -165,9 +162,7 @@ func TestFlowRulesInShadowAndExceptions(t *testing.T) {
 	shadow.Gateway.Flush()
 	var logged []string
 	for line, err := range audit.Lines(filepath.Join(shadow.State, "vaultwicket"), audit.Filter{}) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		if len(line.Shadow) > 0 {
 			logged = append(logged, fmt.Sprint(line.Kind, line.Command, line.Found, line.Shadow, len(line.Because)))
 		}

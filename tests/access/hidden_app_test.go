@@ -14,6 +14,7 @@ import (
 	"vaultwicket/exec"
 	"vaultwicket/gateway"
 	"vaultwicket/tests/long"
+	"vaultwicket/tests/require"
 	"vaultwicket/tests/rig"
 )
 
@@ -46,9 +47,7 @@ func TestTheAppIsNotAskedWhatCouldTell(t *testing.T) {
 			folder := t.TempDir()
 			client := filepath.Join(folder, "obsidian")
 			rig.WriteFile(t, client, []byte(strings.ReplaceAll(leakyApp, "FOLDER", folder)))
-			if err := os.Chmod(client, 0o755); err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, os.Chmod(client, 0o755))
 			h := newHiddenVault(t, func(c *gateway.Config) {
 				c.Backend = backend
 				c.Runner.Close()
@@ -56,9 +55,7 @@ func TestTheAppIsNotAskedWhatCouldTell(t *testing.T) {
 			})
 			// Without patterns some calls may reach the app at all.
 			h.hide(map[string]string{"Hid/Secret.md": "zqx"})
-			if err := os.Remove(filepath.Join(h.dir, ".vaultwicketignore")); err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, os.Remove(filepath.Join(h.dir, ".vaultwicketignore")))
 			var first []string
 			var requests []gateway.Request
 			for _, c := range allowlist.Commands() {
@@ -76,9 +73,7 @@ func TestTheAppIsNotAskedWhatCouldTell(t *testing.T) {
 				}
 			}
 			called, err := os.ReadFile(filepath.Join(folder, "called"))
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			lines := strings.Split(strings.TrimSuffix(string(called), "\n"), "\n")
 			allowed := 0
 			for _, line := range lines {
@@ -114,9 +109,7 @@ func TestTheAppMakesNoChangeThatIsRefused(t *testing.T) {
 	t.Parallel()
 	h, folder := newLeakyVault(t, "zqx\n")
 	h.hide(map[string]string{"Hid/Secret.md": "zqx", "Open/One.md": "zqx"})
-	if err := os.Remove(filepath.Join(h.dir, ".vaultwicketignore")); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.Remove(filepath.Join(h.dir, ".vaultwicketignore")))
 	before := h.notes()
 	tried := 0
 	for _, c := range allowlist.Commands() {
@@ -160,9 +153,7 @@ func newLeakyVault(t *testing.T, says string) (h *hiddenVault, folder string) {
 	client := filepath.Join(folder, "obsidian")
 	rig.WriteFile(t, client, []byte(strings.ReplaceAll(leakyApp, "FOLDER", folder)))
 	rig.WriteFile(t, filepath.Join(folder, "says"), []byte(says))
-	if err := os.Chmod(client, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.Chmod(client, 0o755))
 	return newHiddenVault(t, func(c *gateway.Config) {
 		c.Backend = gateway.App
 		c.Runner.Close()

@@ -19,6 +19,7 @@ import (
 	"vaultwicket/policy"
 	"vaultwicket/policy/access"
 	"vaultwicket/tests/long"
+	"vaultwicket/tests/require"
 	"vaultwicket/tests/rig"
 	"vaultwicket/tiers"
 )
@@ -92,9 +93,7 @@ func newHiddenVault(t *testing.T, change func(*gateway.Config)) *hiddenVault {
 
 func (h *hiddenVault) policy() policy.Policy {
 	rules, err := access.New(h.levels)
-	if err != nil {
-		h.t.Fatal(err)
-	}
+	require.NoError(h.t, err)
 	return policy.Policy{Ceiling: tiers.V3, Mutations: true, Publish: true, UI: true, Confirm: policy.ConfirmNever, MinVersion: tiers.DefaultMinimum, Access: rules}
 }
 
@@ -120,9 +119,7 @@ func (h *hiddenVault) hide(part map[string]string) {
 		}
 		return nil
 	})
-	if err != nil {
-		h.t.Fatal(err)
-	}
+	require.NoError(h.t, err)
 	for _, folder := range []string{"Hid/zqxdir", "Hid/Shown2"} {
 		os.RemoveAll(filepath.Join(h.dir, folder))
 	}
@@ -150,9 +147,7 @@ func (h *hiddenVault) ask(req gateway.Request) string {
 		answer = result
 	}
 	text, err := json.Marshal(answer)
-	if err != nil {
-		h.t.Fatal(err)
-	}
+	require.NoError(h.t, err)
 	if strings.Contains(strings.ToLower(string(text)), canaryWord) {
 		h.t.Errorf("%s %v tells what is hidden: %s", req.Command, req.Params, text)
 	}
@@ -412,13 +407,9 @@ func TestPatternsHoldAtTheNextCall(t *testing.T) {
 		if result := ask("append", allowlist.Params{"path": plan["path"], "content": allowlist.Text("x")}); result.OK || result.Error.Code != "not_found" {
 			t.Errorf("an append to what a pattern hides: %+v", result)
 		}
-		if err := os.Remove(ignore); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.Remove(ignore))
 	}
-	if err := os.Symlink(filepath.Join(h.dir, "Open", "Note.md"), ignore); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.Symlink(filepath.Join(h.dir, "Open", "Note.md"), ignore))
 	for _, c := range []string{"files", "read", "tags"} {
 		if result := ask(c, plan); result.OK || result.Stdout != "" && !strings.Contains(result.Stdout, "nothing is answered") {
 			t.Errorf("with a link in the place of the patterns %s answers %+v", c, result)
@@ -471,8 +462,6 @@ func (h *hiddenVault) notes() string {
 		}
 		return nil
 	})
-	if err != nil {
-		h.t.Fatal(err)
-	}
+	require.NoError(h.t, err)
 	return out.String()
 }

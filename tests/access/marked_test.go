@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"vaultwicket/tests/require"
 	"vaultwicket/tests/rig"
 )
 
@@ -73,12 +74,8 @@ func TestEveryTextOfANoteIsBetweenMarks(t *testing.T) {
 	for _, format := range []string{"json", "text"} {
 		vault, home := t.TempDir(), t.TempDir()
 		for path, text := range everyText {
-			if err := os.MkdirAll(filepath.Dir(filepath.Join(vault, path)), 0o700); err != nil {
-				t.Fatal(err)
-			}
-			if err := os.WriteFile(filepath.Join(vault, path), []byte(text), 0o600); err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, os.MkdirAll(filepath.Dir(filepath.Join(vault, path)), 0o700))
+			require.NoError(t, os.WriteFile(filepath.Join(vault, path), []byte(text), 0o600))
 		}
 		flags := append(rig.EverythingEnabled(vault), "--mark-untrusted")
 		s := rig.StartSession(t, home, append(flags, "--max-output=1KiB", "--result-format="+format, "--toolsets=all")...)
@@ -98,9 +95,7 @@ func TestEveryTextOfANoteIsBetweenMarks(t *testing.T) {
 		exchange := func(what, method string, params any) string {
 			t.Helper()
 			answer, err := s.Exchange(method, params)
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			check(what, string(answer))
 			return string(answer)
 		}

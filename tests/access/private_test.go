@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"vaultwicket/tests/require"
 	"vaultwicket/tests/rig"
 )
 
@@ -17,9 +18,7 @@ func TestNothingKeptTellsOfANoteThatBecamePrivate(t *testing.T) {
 	vault, home := t.TempDir(), t.TempDir()
 	write := func(name, text string) {
 		t.Helper()
-		if err := os.WriteFile(filepath.Join(vault, name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.WriteFile(filepath.Join(vault, name), []byte(text), 0o600))
 	}
 	long := strings.Repeat("a line of the note zqxline\n", 200)
 	for i := range 120 {
@@ -31,9 +30,7 @@ func TestNothingKeptTellsOfANoteThatBecamePrivate(t *testing.T) {
 	call := func(arguments map[string]any) string {
 		t.Helper()
 		answer, err := s.Exchange("tools/call", map[string]any{"name": "obsidianCli", "arguments": arguments})
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		return string(answer)
 	}
 	params := func(words ...any) map[string]any {
@@ -87,18 +84,14 @@ func TestNothingKeptTellsOfANoteThatBecamePrivate(t *testing.T) {
 	}
 	silent("the answer to a key", call(keyed))
 	again, err := s.Exchange("tools/call", batch)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	silent("the answer to the key of a batch", string(again))
 	for _, name := range []string{"undo:list", "history", "changes", "tags", "unresolved", "orphans", "properties", "briefing"} {
 		silent(name, call(map[string]any{"command": name, "params": params()}))
 	}
 	for _, uri := range []string{"vaultwicket://note/zqx.md", "vaultwicket://policy", "vaultwicket://status"} {
 		answer, err := s.Exchange("resources/read", map[string]any{"uri": uri})
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		silent(uri, string(answer))
 	}
 	for _, path := range []string{"ZQX.md", "zqx", "Zqx"} { // no name of the disk is told

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"vaultwicket/tests/require"
 	"vaultwicket/tests/rig"
 )
 
@@ -22,9 +23,7 @@ func secretNotes(t *testing.T, vault string) (pieces []string) {
 			tokens, pieces = append(tokens, token), append(pieces, token[4:14])
 		}
 		text := fmt.Sprintf("---\napi: %s\nlist: [a, %s]\n---\n# Note %d\nA line with %s in it, see [[Note %d]].\n- [ ] rotate %s 📅 2026-11-25\n", tokens[0], tokens[1], i, tokens[2], (i+1)%50, tokens[3])
-		if err := os.WriteFile(filepath.Join(vault, fmt.Sprintf("Note %d.md", i)), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.WriteFile(filepath.Join(vault, fmt.Sprintf("Note %d.md", i)), []byte(text), 0o600))
 	}
 	return pieces
 }
@@ -45,9 +44,7 @@ func TestNoSecretLeavesTheServer(t *testing.T) {
 		exchange := func(method string, params any) string {
 			t.Helper()
 			answer, err := s.Exchange(method, params)
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			answers++
 			marks += strings.Count(string(answer), "‹secret:github-pat:")
 			for _, piece := range pieces {

@@ -10,6 +10,7 @@ import (
 	"vaultwicket/gateway"
 	"vaultwicket/policy"
 	"vaultwicket/tests/bench/vaultgen"
+	"vaultwicket/tests/require"
 	"vaultwicket/tests/rig"
 	"vaultwicket/tiers"
 )
@@ -93,9 +94,7 @@ func TestNothingChangesWhileMutationsAreOff(t *testing.T) {
 		t.Skip("takes seconds")
 	}
 	vault := filepath.Join(t.TempDir(), "Vault")
-	if err := vaultgen.Write(vault, 20, 3); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, vaultgen.Write(vault, 20, 3))
 	for name, text := range map[string]string{"Target.md": "# H\n- [ ] do\n", "Folder/x.md": "[[Target]]", "Books.base": "views: []\n"} {
 		rig.WriteFile(t, filepath.Join(vault, name), []byte(text))
 	}

@@ -14,6 +14,7 @@ import (
 	"vaultwicket/policy"
 	"vaultwicket/policy/access"
 	"vaultwicket/tests/folding"
+	"vaultwicket/tests/require"
 	"vaultwicket/tests/rig"
 	"vaultwicket/tiers"
 )
@@ -38,9 +39,7 @@ func newSpellings(t *testing.T, backend gateway.Backend, cli string, levels map[
 		return map[string]string{"XDG_STATE_HOME": state, "XDG_CACHE_HOME": state, "HOME": state, "VAULTWICKET_NOW": "2026-11-21T09:05:07+02:00"}[name]
 	}
 	rules, err := access.New(levels)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	s.config = gateway.Config{
 		Backend: backend, Vault: gateway.Vault{Name: "Vault", Folder: s.dir}, Session: "agent", Getenv: getenv,
 		Policy: policy.Policy{Ceiling: tiers.V3, Mutations: true, UI: true, Confirm: policy.ConfirmNever, MinVersion: tiers.DefaultMinimum, Access: rules},
@@ -64,9 +63,7 @@ func spelledCall(command string, params ...string) gateway.Request {
 func (s *spellings) listed(folder string) (names []string) {
 	s.t.Helper()
 	entries, err := os.ReadDir(filepath.Join(s.dir, folder))
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	require.NoError(s.t, err)
 	for _, e := range entries {
 		names = append(names, e.Name())
 	}
@@ -95,9 +92,7 @@ func TestEverySpellingIsOneNote(t *testing.T) {
 		}
 	}
 	kept, err := s.gateway.Journal("")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	entries, _, err := kept.Entries(journal.Filter{Limit: 100})
 	if err != nil || len(entries) < 8 {
 		t.Fatalf("%d entries, %v", len(entries), err)
@@ -123,9 +118,7 @@ func TestNoSpellingLeadsToWhatIsHidden(t *testing.T) {
 			folder := t.TempDir()
 			client := filepath.Join(folder, "obsidian")
 			rig.WriteFile(t, client, []byte("#!/bin/sh\n[ \"$1\" = version ] && echo '1.13.7 (installer 1.13.7)' && exit\necho \"$*\" >>'"+folder+"/called'\necho zqx secret\n"))
-			if err := os.Chmod(client, 0o755); err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, os.Chmod(client, 0o755))
 			s := newSpellings(t, backend, client, map[string]access.Level{"/": access.Delete, "My private": access.None}, map[string]string{"My private/Secret note.md": "zqx", "Open/A.md": "open"})
 			private := folding.Short(t, s.dir, "My private")
 			secret := folding.Short(t, filepath.Join(s.dir, "My private"), "Secret note.md")

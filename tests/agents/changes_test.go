@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"vaultwicket/tests/require"
 	"vaultwicket/tests/rig"
 )
 
@@ -65,9 +66,7 @@ func TestWhoChangedWhatIsOneCall(t *testing.T) {
 	owner := func(args ...string) {
 		t.Helper()
 		rows = nil
-		if err := json.Unmarshal([]byte(r.Must(append([]string{"today", "--json", "--since=2001-01-01"}, args...)...)), &rows); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, json.Unmarshal([]byte(r.Must(append([]string{"today", "--json", "--since=2001-01-01"}, args...)...)), &rows))
 	}
 	if owner(); len(rows) != 6 || rows[0].Path != "Both/New.md" || rows[0].From != "Bob/New.md" || rows[0].By != "bob (t)" || *rows[5].Added != 2 || *rows[5].Removed != 0 {
 		t.Errorf("the owner is told of %+v", rows)

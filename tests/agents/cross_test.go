@@ -12,6 +12,7 @@ import (
 
 	"vaultwicket/gateway"
 	"vaultwicket/gateway/consent"
+	"vaultwicket/tests/require"
 	"vaultwicket/tests/rig"
 )
 
@@ -55,9 +56,7 @@ func sessionsOf(r *rig.Rig, over string, agents ...string) (all []session) {
 func waitingIn(r *rig.Rig) (list []consent.StoredQuestion) {
 	r.T.Helper()
 	all, _, err := consent.OpenStore(consent.Folder(filepath.Join(r.Home, ".local", "state", "vaultwicket")), time.Now).List()
-	if err != nil {
-		r.T.Fatal(err)
-	}
+	require.NoError(r.T, err)
 	for _, q := range all {
 		if q.State == consent.Pending {
 			list = append(list, q)
@@ -269,9 +268,7 @@ func (c *caller) asked(arguments string, form func(id string)) (answer string) {
 	c.t.Helper()
 	request := c.server.Request(c.t.Context(), http.MethodPost, "/mcp", rig.ToolCall(5, arguments), "Authorization", "Bearer "+c.token, "Mcp-Session-Id", c.session)
 	response, err := c.server.Client.Do(request)
-	if err != nil {
-		c.t.Fatal(err)
-	}
+	require.NoError(c.t, err)
 	defer response.Body.Close()
 	for lines := bufio.NewScanner(response.Body); lines.Scan(); {
 		var message struct {

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"vaultwicket/gateway"
+	"vaultwicket/tests/require"
 	"vaultwicket/tests/rig"
 )
 
@@ -33,9 +34,7 @@ func (c *caller) send(body string) (status int, text string) {
 	}
 	defer response.Body.Close()
 	content, err := io.ReadAll(response.Body)
-	if err != nil {
-		c.t.Fatal(err)
-	}
+	require.NoError(c.t, err)
 	if id := response.Header.Get("Mcp-Session-Id"); id != "" {
 		c.session = id
 	}
@@ -51,9 +50,7 @@ func (c *caller) sendWith(method, body string, headers ...string) (text string) 
 	}
 	defer response.Body.Close()
 	content, err := io.ReadAll(response.Body)
-	if err != nil {
-		c.t.Fatal(err)
-	}
+	require.NoError(c.t, err)
 	return string(content)
 }
 

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"vaultwicket/tests/require"
 	"vaultwicket/tests/rig"
 )
 
@@ -15,9 +16,7 @@ func TestInstallDefinesAnAgent(t *testing.T) {
 	r := rig.New(t, notes)
 	file := r.Save()
 	before, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if shown := r.Must("install", "cursor", "--agent", "--tier=v1", "--print"); !strings.Contains(shown, `"--agent"`) || !strings.Contains(shown, `"cursor"`) {
 		t.Errorf("the entry is\n%s", shown)
 	}
@@ -43,9 +42,7 @@ func TestInstallDefinesAnAgent(t *testing.T) {
 func TestASecondInstallationReplacesNothing(t *testing.T) {
 	r := rig.New(t, notes)
 	other := r.Vault + "2"
-	if err := os.Mkdir(other, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.Mkdir(other, 0o700))
 	settings := r.Save()
 	cursor := filepath.Join(r.Home, ".cursor", "mcp.json")
 	first := []string{"install", "cursor", "--vault=" + r.Vault, "--agent=reader", "--tier=v1", "--access=/=r", "--access=Work \"x\"/Secret=none", "--yes"}

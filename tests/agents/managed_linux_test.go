@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"vaultwicket/tests/require"
 	"vaultwicket/tests/rig"
 )
 
@@ -65,9 +66,7 @@ func TestManagedSettingsBoundTheProgram(t *testing.T) {
 	if out, _ := run(initialize, "serve", "--agent=ann"); !strings.Contains(out, `"mutations_off"`) {
 		t.Errorf("a server says\n%s", out)
 	}
-	if err := os.Chmod(file, 0o666); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.Chmod(file, 0o666))
 	if out, status := run("", "run", "read", "path=Ann/Plan.md"); status != 2 || !strings.Contains(out, "can be written by users other than root") {
 		t.Errorf("a file that others can write: %d\n%s", status, out)
 	}

@@ -15,6 +15,7 @@ import (
 	"strings"
 	"testing"
 
+	"vaultwicket/tests/require"
 	"vaultwicket/tests/rig"
 )
 
@@ -31,13 +32,9 @@ func giveTokens(r *rig.Rig, agents []string) (file string) {
 		list = append(list, token{name, hex.EncodeToString(sum[:]), "2026-11-21T00:00:00Z"})
 	}
 	state := filepath.Join(r.Home, ".local", "state", "vaultwicket")
-	if err := os.MkdirAll(state, 0o700); err != nil {
-		r.T.Fatal(err)
-	}
+	require.NoError(r.T, os.MkdirAll(state, 0o700))
 	file = filepath.Join(state, "agents.json")
-	if err := os.WriteFile(file, []byte(rig.JSON(r.T, list)), 0o600); err != nil {
-		r.T.Fatal(err)
-	}
+	require.NoError(r.T, os.WriteFile(file, []byte(rig.JSON(r.T, list)), 0o600))
 	return file
 }
 
@@ -268,15 +265,11 @@ func TestAThousandAgents(t *testing.T) {
 			t.Errorf("the token %.40q: %d", token, got)
 		}
 	}
-	if err := os.Chmod(file, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.Chmod(file, 0o644))
 	if got := status("vwa_" + names[0]); got != http.StatusUnauthorized {
 		t.Errorf("a file of tokens that others can read: %d", got)
 	}
-	if err := os.Chmod(file, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.Chmod(file, 0o600))
 	if got := status("vwa_" + names[0]); got != http.StatusOK {
 		t.Errorf("the file as it was: %d", got)
 	}

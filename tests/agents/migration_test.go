@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"vaultwicket/tests/require"
 	"vaultwicket/tests/rig"
 )
 
@@ -22,9 +23,7 @@ func TestTheFilesOfTheVersionBefore(t *testing.T) {
 	if err != nil || len(journals) != 1 {
 		t.Fatalf("%q, %v", journals, err)
 	}
-	if err := os.RemoveAll(state); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.RemoveAll(state))
 	before := filepath.Join("testdata", "before")
 	settings := filepath.Join(t.TempDir(), "config.toml")
 	for from, to := range map[string]string{
@@ -32,15 +31,9 @@ func TestTheFilesOfTheVersionBefore(t *testing.T) {
 		"0000000001.lines": journals[0], "config.toml": filepath.Dir(settings),
 	} {
 		text, err := os.ReadFile(filepath.Join(before, from))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := os.MkdirAll(to, 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(filepath.Join(to, from), []byte(strings.ReplaceAll(string(text), `"FOLDER"`, rig.JSON(t, r.Vault))), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
+		require.NoError(t, os.MkdirAll(to, 0o700))
+		require.NoError(t, os.WriteFile(filepath.Join(to, from), []byte(strings.ReplaceAll(string(text), `"FOLDER"`, rig.JSON(t, r.Vault))), 0o600))
 	}
 	r.Write("A.md", "one\ntwo\nthree")
 	r.Write("B.md", "b")

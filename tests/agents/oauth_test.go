@@ -14,6 +14,7 @@ import (
 	"github.com/go-jose/go-jose/v4"
 
 	"vaultwicket/gateway"
+	"vaultwicket/tests/require"
 	"vaultwicket/tests/rig"
 )
 
@@ -85,9 +86,7 @@ func TestAClientLearnsWhereToGetAToken(t *testing.T) {
 	s := newSite(t)
 	get := func(method, path string, headers ...string) (*http.Response, string) {
 		response, err := s.server.Client.Do(s.server.Request(t.Context(), method, path, "", append([]string{"Authorization", ""}, headers...)...))
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		defer response.Body.Close()
 		text, _ := io.ReadAll(response.Body)
 		return response, string(text)
@@ -292,9 +291,7 @@ func TestAServerThatAsksTheIssuerAboutTokens(t *testing.T) {
 	issuer := rig.NewIssuer(t)
 	issuer.Says("opaque", issuer.Claims(publicURL, time.Now(), map[string]any{"active": true, "sub": "ann@example", "scope": "vault:read"}))
 	file := filepath.Join(t.TempDir(), "client")
-	if err := os.WriteFile(file, []byte(rig.Credentials[0]+"\n"+rig.Credentials[1]+"\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(file, []byte(rig.Credentials[0]+"\n"+rig.Credentials[1]+"\n"), 0o600))
 	r.Tables = "[agents.ann]\noauth = [\"ann@example\"]\n"
 	r.Flags = []string{"--public-url=" + publicURL, "--oauth-issuer=" + issuer.URL, "--oauth-client-file=" + file}
 	agent := strings.TrimSpace(r.Must("agent", "add", "ann"))
@@ -362,9 +359,7 @@ func TestAServerWhereTheOwnerSignsIn(t *testing.T) {
 	server := r.OverHTTP()
 	get := func(method, path, body string, headers ...string) (int, string, http.Header) {
 		response, err := server.Client.Do(server.Request(t.Context(), method, path, body, append([]string{"Authorization", ""}, headers...)...))
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		defer response.Body.Close()
 		text, _ := io.ReadAll(response.Body)
 		return response.StatusCode, string(text), response.Header

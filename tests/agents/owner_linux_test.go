@@ -17,6 +17,7 @@ import (
 	"testing"
 
 	"vaultwicket/tests/long"
+	"vaultwicket/tests/require"
 	"vaultwicket/tests/rig"
 )
 
@@ -36,9 +37,7 @@ func pageOf(r *rig.Rig, agent string) (see func(view string, form url.Values) st
 		_ = program.Wait()
 	})
 	link, err := bufio.NewReader(user).ReadString('\n')
-	if err != nil {
-		r.T.Fatal(err)
-	}
+	require.NoError(r.T, err)
 	jar, _ := cookiejar.New(nil)
 	client := &http.Client{Jar: jar}
 	link = strings.TrimSpace(link)
@@ -51,14 +50,10 @@ func pageOf(r *rig.Rig, agent string) (see func(view string, form url.Values) st
 		} else if !strings.HasPrefix(view, "http") {
 			request, err = http.NewRequestWithContext(r.T.Context(), http.MethodGet, base+view, nil)
 		}
-		if err != nil {
-			r.T.Fatal(err)
-		}
+		require.NoError(r.T, err)
 		request.Header.Set("Sec-Fetch-Site", "same-origin")
 		answer, err := client.Do(request)
-		if err != nil {
-			r.T.Fatal(err)
-		}
+		require.NoError(r.T, err)
 		defer answer.Body.Close()
 		body, err := io.ReadAll(answer.Body)
 		if err != nil || answer.StatusCode != http.StatusOK {

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"vaultwicket/tests/require"
 	"vaultwicket/tests/rig"
 )
 
@@ -84,9 +85,7 @@ func TestOneAgentsChangesAreNotAnothers(t *testing.T) {
 	var changes []struct{ Agent, Client, Command string }
 	list := func(args ...string) (agents []string) {
 		changes = nil
-		if err := json.Unmarshal([]byte(r.Must(args...)), &changes); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, json.Unmarshal([]byte(r.Must(args...)), &changes))
 		for _, c := range changes {
 			agents = append(agents, c.Agent)
 		}

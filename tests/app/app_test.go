@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"vaultwicket/gateway"
+	"vaultwicket/tests/require"
 	"vaultwicket/tests/rig"
 )
 
@@ -53,22 +54,16 @@ var howNamed = []struct{ name, app, settings string }{
 func newAppVault(t *testing.T, notes map[string]string) *appVault {
 	t.Helper()
 	fake, err := fakeApp()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	root := t.TempDir()
 	a := &appVault{t: t, dir: filepath.Join(root, "vaults", "My Notes"), home: filepath.Join(root, "home"), client: filepath.Join(root, "bin", "obsidian"), name: "My Notes"}
 	for path, text := range notes {
 		a.put(path, text)
 	}
 	for _, folder := range []string{a.dir, a.home, filepath.Dir(a.client)} {
-		if err := os.MkdirAll(folder, 0o755); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.MkdirAll(folder, 0o755))
 	}
-	if err := os.Symlink(fake, a.client); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.Symlink(fake, a.client))
 	a.tell(false)
 	return a
 }
@@ -92,9 +87,7 @@ func (a *appVault) tell(finalBreak bool, faults ...appFault) {
 		"vaults": []map[string]string{{"id": "a1b2c3d4e5f60718", "name": a.name, "folder": a.dir}},
 		"today":  appToday, "finalBreak": finalBreak, "faults": faults,
 	})
-	if err != nil {
-		a.t.Fatal(err)
-	}
+	require.NoError(a.t, err)
 	rig.WriteFile(a.t, a.client+".json", text)
 }
 
@@ -107,9 +100,7 @@ func (a *appVault) serve(settings string, flags ...string) *appVault {
 	}
 	file := filepath.Join(a.home, "settings.toml")
 	text := "cli = " + fmt.Sprintf("%q", a.client) + "\nbackend = \"obsidian\"\ntier = \"v2\"\nallow-mutations = true\nconfirm = \"never\"\nrate-mutations = 0\n" + fmt.Sprintf(settings, a.dir)
-	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-		a.t.Fatal(err)
-	}
+	require.NoError(a.t, os.WriteFile(file, []byte(text), 0o600))
 	server := osexec.Command(rig.Binary, append([]string{"serve", "--config=" + file}, flags...)...)
 	server.Dir = a.home
 	server.Env = []string{"HOME=" + a.home, "PATH=" + os.Getenv("PATH"), "TMPDIR=" + os.TempDir(), "VAULTWICKET_NOW=" + appToday + "T10:42:00Z", "TZ=UTC"}
@@ -176,9 +167,7 @@ func (a *appVault) called() (calls []string) {
 	log, _ := os.ReadFile(a.client + ".log")
 	for line := range strings.Lines(string(log)) {
 		var call struct{ Args []string }
-		if err := json.Unmarshal([]byte(line), &call); err != nil {
-			a.t.Fatal(err)
-		}
+		require.NoError(a.t, json.Unmarshal([]byte(line), &call))
 		calls = append(calls, strings.Join(slices.DeleteFunc(call.Args, func(arg string) bool { return strings.HasPrefix(arg, "vault=") }), " "))
 	}
 	return calls

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"vaultwicket/tests/require"
 	"vaultwicket/tests/rig"
 )
 
@@ -36,9 +37,7 @@ func newComparison(t *testing.T) (folder string, env []string) {
 	for name, text := range map[string]string{"Notes/A.md": "a secret text #home\n", "Notes/B.md": "b #work\n", "Notes/C.md": "[[C]] to itself\n"} {
 		rig.WriteFile(t, filepath.Join(folder, name), []byte(text))
 	}
-	if err := os.WriteFile(filepath.Join(folder, "obsidian"), fmt.Appendf(nil, stubbornApp, folder, rig.Binary), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(filepath.Join(folder, "obsidian"), fmt.Appendf(nil, stubbornApp, folder, rig.Binary), 0o700))
 	rig.WriteFile(t, filepath.Join(folder, "home/.config/obsidian/obsidian.json"), fmt.Appendf(nil, `{"vaults":{"a1b2c3d4e5f60718":{"path":%q}}}`, filepath.Join(folder, "Notes")))
 	return folder, []string{"HOME=" + filepath.Join(folder, "home"), "VAULTWICKET_CLI=" + filepath.Join(folder, "obsidian"), "VAULTWICKET_NOW=2026-11-21T09:30:00+01:00"}
 }
@@ -85,9 +84,7 @@ func TestCompareTellsWhereTheBackendsDiffer(t *testing.T) {
 		t.Errorf("with texts:\n%s", out)
 	}
 	asked, err := os.ReadFile(filepath.Join(folder, "asked"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	for line := range strings.Lines(string(asked)) {
 		for _, word := range []string{"create", "append", "open", "delete", "rename", "random", "set"} {
 			if strings.Contains(line, " "+word) {

@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"testing"
 	"time"
+
+	"vaultwicket/tests/require"
 )
 
 // agentsFile writes settings with as many agents, named agent-0 and so on, and returns the flag
@@ -19,9 +21,7 @@ func agentsFile(b *testing.B, agents int) (flag string) {
 		text += fmt.Sprintf("[agents.agent-%d]\ntier = \"v%d\"\nconfirm = \"writes\"\n[agents.agent-%d.access]\n\"/\" = \"r\"\n\"Folder %d\" = \"none\"\n", i, 1+i%3, i, i)
 	}
 	file := filepath.Join(b.TempDir(), "config.toml")
-	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-		b.Fatal(err)
-	}
+	require.NoError(b, os.WriteFile(file, []byte(text), 0o600))
 	return "--config=" + file
 }
 
@@ -94,7 +94,5 @@ func giveTokens(b *testing.B, home string, agents int) {
 	if err == nil {
 		err = os.WriteFile(filepath.Join(state, "agents.json"), text, 0o600)
 	}
-	if err != nil {
-		b.Fatal(err)
-	}
+	require.NoError(b, err)
 }

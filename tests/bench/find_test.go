@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"vaultwicket/tests/require"
 )
 
 // question has four words of the generated notes, one of them with a typing error.
@@ -44,9 +46,7 @@ func BenchmarkFind(b *testing.B) {
 			name := fmt.Sprintf("changed%d", time.Now().UnixNano())
 			note := filepath.Join(vault, "Changed.md")
 			took = append(took, timed(func() {
-				if err := os.WriteFile(note, []byte(name+"\n"), 0o600); err != nil {
-					b.Fatal(err)
-				}
+				require.NoError(b, os.WriteFile(note, []byte(name+"\n"), 0o600))
 				for w.output([]string{"find", "query=" + name}) == "" {
 					time.Sleep(time.Millisecond)
 				}
@@ -84,8 +84,6 @@ func filesEnding(b *testing.B, end string) (size int64) {
 		}
 		return err
 	})
-	if err != nil {
-		b.Fatal(err)
-	}
+	require.NoError(b, err)
 	return size
 }

@@ -10,6 +10,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"vaultwicket/tests/require"
 )
 
 // hostileCalls are calls that each asked for more than a gigabyte, or kept every other
@@ -145,9 +147,7 @@ func hostileVault(b *testing.B) string {
 	files["Edges.canvas"] = `{"nodes":[{"id":"a","type":"text","x":0,"y":0,"width":10,"height":10,"text":"a"},{"id":"b","type":"text","x":50,"y":0,"width":10,"height":10,"text":` +
 		strconv.Quote(strings.Repeat("card ", 20_000)) + `}],"edges":[` + strings.Join(edges, ",") + `]}`
 	for name, text := range files {
-		if err := os.WriteFile(filepath.Join(folder, name), []byte(text), 0o600); err != nil {
-			b.Fatal(err)
-		}
+		require.NoError(b, os.WriteFile(filepath.Join(folder, name), []byte(text), 0o600))
 	}
 	return folder
 }

@@ -16,6 +16,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"vaultwicket/tests/require"
 )
 
 // BenchmarkHTTP measures calls over HTTP with 1, 10 and 100 clients at once, each
@@ -69,20 +71,14 @@ func serveHTTP(b *testing.B, flags ...string) *httpServer {
 	b.Helper()
 	home := b.TempDir()
 	token := filepath.Join(home, "private", "token")
-	if err := os.Mkdir(filepath.Dir(token), 0o700); err != nil {
-		b.Fatal(err)
-	}
+	require.NoError(b, os.Mkdir(filepath.Dir(token), 0o700))
 	cmd := exec.Command(program(b, "vaultwicket"), append([]string{
 		"serve", "--rate=0", "--http=127.0.0.1:0", "--token-file=" + token,
 	}, flags...)...)
 	cmd.Env = append(os.Environ(), "HOME="+home, "XDG_STATE_HOME="+home, "XDG_CACHE_HOME="+home, "VAULTWICKET_CONFIG=none")
 	messages, err := cmd.StderrPipe()
-	if err != nil {
-		b.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		b.Fatal(err)
-	}
+	require.NoError(b, err)
+	require.NoError(b, cmd.Start())
 	b.Cleanup(func() { cmd.Process.Kill(); cmd.Wait() })
 	s := &httpServer{process: cmd, home: home}
 	lines := bufio.NewScanner(messages)

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"vaultwicket/tests/require"
 )
 
 const (
@@ -43,34 +45,24 @@ func BenchmarkJournaledAppend(b *testing.B) {
 }
 
 func write(b *testing.B, name string, text []byte) {
-	if err := os.WriteFile(name, text, 0o644); err != nil {
-		b.Fatal(err)
-	}
+	require.NoError(b, os.WriteFile(name, text, 0o644))
 }
 
 // appendBare adds the line to a file as durably as can be without a journal.
 func appendBare(b *testing.B, name string) {
 	text, err := os.ReadFile(name)
-	if err != nil {
-		b.Fatal(err)
-	}
+	require.NoError(b, err)
 	folder, err := os.Open(filepath.Dir(name))
-	if err != nil {
-		b.Fatal(err)
-	}
+	require.NoError(b, err)
 	defer folder.Close()
 	temp, err := os.OpenFile(name+".tmp", os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o644)
-	if err != nil {
-		b.Fatal(err)
-	}
+	require.NoError(b, err)
 	for _, do := range []func() error{
 		func() error { _, err := temp.Write(append(text, appended...)); return err },
 		temp.Sync, temp.Close,
 		func() error { return os.Rename(temp.Name(), name) },
 		folder.Sync,
 	} {
-		if err := do(); err != nil {
-			b.Fatal(err)
-		}
+		require.NoError(b, do())
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"vaultwicket/tests/bench/vaultgen"
+	"vaultwicket/tests/require"
 )
 
 // command is what is asked of the embedded program, under the name that its figures have.
@@ -60,9 +61,7 @@ func ms(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
 // smallVault makes a vault of one note, Tides.md.
 func smallVault(b *testing.B) string {
 	folder := b.TempDir()
-	if err := os.WriteFile(filepath.Join(folder, "Tides.md"), tides, 0o644); err != nil {
-		b.Fatal(err)
-	}
+	require.NoError(b, os.WriteFile(filepath.Join(folder, "Tides.md"), tides, 0o644))
 	return folder
 }
 
@@ -83,13 +82,9 @@ func largeVault(b *testing.B, notes int) string {
 	if err == nil {
 		err = vaultgen.Write(vault, notes, 1)
 	}
-	if err != nil {
-		b.Fatal(err)
-	}
+	require.NoError(b, err)
 	for name, text := range map[string]string{"Measured.md": measuredNote, "Measured.base": measuredBase} {
-		if err := os.WriteFile(filepath.Join(vault, name), []byte(text), 0o600); err != nil {
-			b.Fatal(err)
-		}
+		require.NoError(b, os.WriteFile(filepath.Join(vault, name), []byte(text), 0o600))
 	}
 	time.Sleep(3 * time.Second) // until the stamps of all files can be trusted
 	vaults[notes] = vault

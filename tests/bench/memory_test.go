@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"vaultwicket/tests/require"
 )
 
 // afterStart is when a server has given back what only its start needed.
@@ -46,9 +48,7 @@ func BenchmarkLarge(b *testing.B) {
 		if name == "Line.md" {
 			line = "one line without an end "
 		}
-		if err := os.WriteFile(filepath.Join(vault, name), []byte(strings.Repeat(line, size/len(line))), 0o644); err != nil {
-			b.Fatal(err)
-		}
+		require.NoError(b, os.WriteFile(filepath.Join(vault, name), []byte(strings.Repeat(line, size/len(line))), 0o644))
 	}
 	read := func(path string) map[string]any {
 		return map[string]any{"command": "read", "params": map[string]any{"path": path}}

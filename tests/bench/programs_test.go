@@ -9,6 +9,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"vaultwicket/tests/require"
 )
 
 // programs is where the binaries under test are.
@@ -62,9 +64,7 @@ func install(linked, program string) error {
 
 func program(b *testing.B, name string) string {
 	b.Helper()
-	if err := build(); err != nil {
-		b.Fatal(err)
-	}
+	require.NoError(b, build())
 	return filepath.Join(programs, name)
 }
 

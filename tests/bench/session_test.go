@@ -8,6 +8,8 @@ import (
 	"os"
 	"os/exec"
 	"testing"
+
+	"vaultwicket/tests/require"
 )
 
 // session is one MCP session with a server that runs as a child.
@@ -24,16 +26,10 @@ func start(b *testing.B, path string, args ...string) *session {
 	process := exec.Command(path, args...)
 	process.Stderr = os.Stderr
 	in, err := process.StdinPipe()
-	if err != nil {
-		b.Fatal(err)
-	}
+	require.NoError(b, err)
 	out, err := process.StdoutPipe()
-	if err != nil {
-		b.Fatal(err)
-	}
-	if err := process.Start(); err != nil {
-		b.Fatal(err)
-	}
+	require.NoError(b, err)
+	require.NoError(b, process.Start())
 	s := &session{b: b, process: process, in: in, out: bufio.NewReaderSize(out, 1<<20)}
 	b.Cleanup(s.stop)
 	return s
@@ -56,9 +52,7 @@ func (s *session) ask(method string, params any) []byte {
 func (s *session) send(method string, params any) {
 	s.id++
 	line, err := json.Marshal(map[string]any{"jsonrpc": "2.0", "id": s.id, "method": method, "params": params})
-	if err != nil {
-		s.b.Fatal(err)
-	}
+	require.NoError(s.b, err)
 	if _, err := s.in.Write(append(line, '\n')); err != nil {
 		s.b.Fatal(err)
 	}
@@ -66,9 +60,7 @@ func (s *session) send(method string, params any) {
 
 func (s *session) read() []byte {
 	line, err := s.out.ReadBytes('\n')
-	if err != nil {
-		s.b.Fatal(err)
-	}
+	require.NoError(s.b, err)
 	return line
 }
 
@@ -110,9 +102,7 @@ func (s *session) until(id, other int) (passed bool) {
 		var answer struct {
 			ID int `json:"id"`
 		}
-		if err := json.Unmarshal(s.read(), &answer); err != nil {
-			s.b.Fatal(err)
-		}
+		require.NoError(s.b, json.Unmarshal(s.read(), &answer))
 		if answer.ID == id {
 			return passed
 		}

@@ -4,6 +4,8 @@ import (
 	"os/exec"
 	"testing"
 	"time"
+
+	"vaultwicket/tests/require"
 )
 
 // BenchmarkInitialize measures the start of the server to its first answer,
@@ -19,9 +21,7 @@ func BenchmarkInitialize(b *testing.B) {
 		faults = append(faults, pageFaults(s.process.ProcessState))
 		process := exec.Command(hello)
 		theirs = append(theirs, timed(func() {
-			if err := process.Run(); err != nil {
-				b.Fatal(err)
-			}
+			require.NoError(b, process.Run())
 		}))
 		helloFaults = append(helloFaults, pageFaults(process.ProcessState))
 	}

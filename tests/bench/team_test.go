@@ -12,6 +12,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"vaultwicket/tests/require"
 )
 
 // The team of BenchmarkTeam: each agent may use three of the vaults, and makes so many calls a day.
@@ -33,9 +35,7 @@ func BenchmarkTeam(b *testing.B) {
 		for v := range teamVaults {
 			vault := filepath.Join(folder, fmt.Sprintf("Vault %d", v))
 			settings += fmt.Sprintf("[[vaults]]\nname = \"v%d\"\nfolder = %q\n", v, vault)
-			if err := os.Mkdir(vault, 0o755); err != nil {
-				b.Fatal(err)
-			}
+			require.NoError(b, os.Mkdir(vault, 0o755))
 			for n := range teamNotes {
 				write(b, filepath.Join(vault, fmt.Sprintf("Note %d.md", n)), []byte(fmt.Sprintf("# Note %d\n\nword%d and [[Note %d]], two high waters a day #tag%d\n", n, n, n/2, n%7)))
 			}
@@ -45,9 +45,7 @@ func BenchmarkTeam(b *testing.B) {
 		}
 		config := filepath.Join(folder, "config.toml")
 		write(b, config, []byte(settings))
-		if err := os.Chmod(config, 0o600); err != nil {
-			b.Fatal(err)
-		}
+		require.NoError(b, os.Chmod(config, 0o600))
 		exported := filepath.Join(folder, "exported.jsonl")
 		s := serveHTTP(b, "--config="+config, "--backend=embedded", "--export=file://"+exported)
 		pid := s.process.Process.Pid

@@ -3,6 +3,8 @@ package bench
 import (
 	"encoding/json"
 	"testing"
+
+	"vaultwicket/tests/require"
 )
 
 // BenchmarkTools reports the size of tools/list: what every conversation pays.
@@ -47,9 +49,7 @@ func seen(b *testing.B, answer []byte) (text string) {
 	var message struct {
 		Result struct{ Content []struct{ Text string } }
 	}
-	if err := json.Unmarshal(answer, &message); err != nil {
-		b.Fatal(err)
-	}
+	require.NoError(b, json.Unmarshal(answer, &message))
 	for _, part := range message.Result.Content {
 		text += part.Text
 	}

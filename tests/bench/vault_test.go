@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"vaultwicket/tests/require"
 )
 
 // BenchmarkVault measures the embedded program on a generated vault of 10,000
@@ -88,9 +90,7 @@ func readAll(b *testing.B, vault string) {
 		_, err = io.Copy(io.Discard, f)
 		return err
 	})
-	if err != nil {
-		b.Fatal(err)
-	}
+	require.NoError(b, err)
 }
 
 // residents measures a worker at its pipe.
@@ -165,9 +165,7 @@ func changes(b *testing.B, vault string) {
 		tag := fmt.Sprintf("change%d", time.Now().UnixNano())
 		note := filepath.Join(vault, tag+".md")
 		took = append(took, timed(func() {
-			if err := os.WriteFile(note, []byte("#"+tag+"\n"), 0o600); err != nil {
-				b.Fatal(err)
-			}
+			require.NoError(b, os.WriteFile(note, []byte("#"+tag+"\n"), 0o600))
 			for w.status([]string{"tag", "name=" + tag}) != 0 {
 				time.Sleep(time.Millisecond)
 			}

@@ -7,6 +7,7 @@ import (
 
 	"vaultwicket/exec/frame"
 	"vaultwicket/exec/process"
+	"vaultwicket/tests/require"
 )
 
 // pipeWorker is a resident worker with nothing in between.
@@ -23,18 +24,12 @@ type pipeWorker struct {
 func startWorker(b *testing.B, path, vault string) *pipeWorker {
 	b.Helper()
 	stdin, in, err := os.Pipe()
-	if err != nil {
-		b.Fatal(err)
-	}
+	require.NoError(b, err)
 	out, stdout, err := process.AnswerPipe()
-	if err != nil {
-		b.Fatal(err)
-	}
+	require.NoError(b, err)
 	worker := exec.Command(path, "vault", vault, "--worker")
 	worker.Stdin, worker.Stdout = stdin, stdout
-	if err := worker.Start(); err != nil {
-		b.Fatal(err)
-	}
+	require.NoError(b, worker.Start())
 	stdin.Close()
 	stdout.Close()
 	b.Cleanup(func() { in.Close(); worker.Wait(); out.Close() })
@@ -66,17 +61,13 @@ func (w *pipeWorker) status(words []string) uint8 {
 	}
 	for {
 		f, err := w.hear.Next()
-		if err != nil {
-			w.b.Fatal(err)
-		}
+		require.NoError(w.b, err)
 		if f.Kind != frame.KindEnd {
 			w.said = append(w.said[:0], f.Payload...)
 		}
 		if f.Kind == frame.KindEnd {
 			end, err := frame.ParseEnd(f)
-			if err != nil {
-				w.b.Fatal(err)
-			}
+			require.NoError(w.b, err)
 			return end.Status
 		}
 	}

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"vaultwicket/tests/long"
+	"vaultwicket/tests/require"
 	"vaultwicket/tests/rig"
 )
 
@@ -66,9 +67,7 @@ func notesIn(t *testing.T, vault string) map[string]string {
 		}
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return notes
 }
 

@@ -13,6 +13,7 @@ import (
 
 	"vaultwicket/gateway/clean"
 	"vaultwicket/tests/long"
+	"vaultwicket/tests/require"
 	"vaultwicket/tests/rig"
 )
 
@@ -100,9 +101,7 @@ func throughRun(t *testing.T, vault string) route {
 		},
 		bytes: func(t *testing.T, path string) string {
 			out, err := run(nil, "read", "path="+path)
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			return string(out)
 		},
 	}
@@ -113,9 +112,7 @@ func throughMCP(t *testing.T, vault string) route {
 	s := rig.OpenSession(t, vault, t.TempDir())
 	ask := func(t *testing.T, command string, params map[string]string) rig.ToolResult {
 		said, err := s.Ask(map[string]any{"command": command, "params": params})
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		return said
 	}
 	return route{

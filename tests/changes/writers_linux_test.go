@@ -14,6 +14,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"vaultwicket/tests/require"
 	"vaultwicket/tests/rig"
 )
 
@@ -70,9 +71,7 @@ func TestTwoGatewaysAndAnEditorWriteOneNote(t *testing.T) {
 	close(stop)
 	editing.Wait()
 	for _, err := range []error{writers[0].err, writers[1].err, e.err} {
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 	}
 	judgeLog(t, note, writers, e)
 }
@@ -81,9 +80,7 @@ func TestTwoGatewaysAndAnEditorWriteOneNote(t *testing.T) {
 func judgeLog(t *testing.T, note string, writers []*writer, e *editor) {
 	t.Helper()
 	text, err := os.ReadFile(note)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	there := map[string]int{}
 	for line := range strings.Lines(string(text)) {
 		there[strings.TrimSuffix(line, "\n")]++

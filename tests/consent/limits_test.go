@@ -11,6 +11,7 @@ import (
 	"vaultwicket/gateway/admission"
 	"vaultwicket/gateway/state/private"
 	"vaultwicket/policy"
+	"vaultwicket/tests/require"
 	"vaultwicket/tests/rig"
 )
 
@@ -38,9 +39,7 @@ func TestLimitsStopNoBatchHalfWay(t *testing.T) {
 		t.Errorf("one more: %+v", got.Error)
 	}
 	state := private.StateFolder(func(name string) string { return map[string]string{"XDG_STATE_HOME": o.State}[name] }, "")
-	if err := os.WriteFile(filepath.Clean(admission.PauseFile(state)), nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(filepath.Clean(admission.PauseFile(state)), nil, 0o600))
 	undo := gateway.Request{Command: "undo", Caller: "me"}
 	if got := o.Gateway.Do(t.Context(), undo); rig.CodeOf(got) != "paused" {
 		t.Errorf("an agent during a pause: %+v", got.Error)

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"vaultwicket/gateway"
+	"vaultwicket/tests/require"
 	"vaultwicket/tests/rig"
 )
 
@@ -192,9 +193,7 @@ func TestAServerThatEndsWhileItAsks(t *testing.T) {
 	eachEra(t, func(t *testing.T, o *rig.Harness, s *session) {
 		before := rig.TreeOf(t, o.Vault)
 		s.ask(deleteIt)
-		if err := s.Process.Process.Signal(syscall.SIGTERM); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, s.Process.Process.Signal(syscall.SIGTERM))
 		_, _ = io.Copy(io.Discard, s.Out)
 		if err := s.Process.Wait(); err != nil {
 			t.Errorf("at the signal it ended with %v; its log:\n%s", err, s.Log.String())

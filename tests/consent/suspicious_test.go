@@ -12,6 +12,7 @@ import (
 	"vaultwicket/gateway/state/audit"
 	"vaultwicket/policy"
 	"vaultwicket/policy/access"
+	"vaultwicket/tests/require"
 	"vaultwicket/tests/rig"
 )
 
@@ -110,13 +111,9 @@ func TestHiddenNotesCauseNoNotice(t *testing.T) {
 	var answers [2][]string
 	for i, text := range []string{"CANARY [[a]]\n", clip + "[[a]] ghp_R8dk2Lx0PqW3mZt7YbN5cVj1HsA9fGe4UoT6\n"} {
 		rules, err := access.New(map[string]access.Level{"Secret": access.None})
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		o := suspicious(t, policy.SuspiciousAsk, func(p *policy.Policy) { p.Access = rules })
-		if err := os.Remove(filepath.Join(o.Vault, "Clip.md")); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.Remove(filepath.Join(o.Vault, "Clip.md")))
 		o.Write("Secret/s.md", text)
 		for _, words := range [][]string{
 			{"read", "path=Secret/s.md"}, {"search", "query=instructions"}, {"search:context", "query=recipe"}, {"files"}, {"backlinks", "path=Inbox/a.md"}, {"find", "query=previous instructions"}, {"recent"}, {"tags"},
@@ -178,9 +175,7 @@ func TestShadowRulesDecideAndHaveNoEffect(t *testing.T) {
 		o.Gateway.Flush()
 		found, acted, blocked := map[string]bool{}, map[string]bool{}, map[string]bool{}
 		for line, err := range audit.Lines(filepath.Join(o.State, "vaultwicket"), audit.Filter{}) {
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			for _, f := range line.Found {
 				found[line.Command+" "+f] = true
 			}

@@ -16,6 +16,7 @@ import (
 	"vaultwicket/allowlist"
 	"vaultwicket/gateway"
 	"vaultwicket/policy"
+	"vaultwicket/tests/require"
 	"vaultwicket/tests/rig"
 	"vaultwicket/tiers"
 )
@@ -76,9 +77,7 @@ func TestNoTextForAgentsShowsAWayAround(t *testing.T) {
 					return true
 				}
 				text, err := strconv.Unquote(literal.Value)
-				if err != nil {
-					t.Fatal(err)
-				}
+				require.NoError(t, err)
 				texts++
 				if strings.HasPrefix(text, "--") && !strings.Contains(text, " ") {
 					return true // a switch between our own programs
@@ -90,9 +89,7 @@ func TestNoTextForAgentsShowsAWayAround(t *testing.T) {
 			})
 			return nil
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 	}
 	if texts < 2000 {
 		t.Errorf("only %d texts were found", texts)
@@ -186,9 +183,7 @@ func (a *asking) ask(method, params string) {
 		a.T.Fatalf("%s %s: %v\n%s", method, params, err, a.Log.String())
 	}
 	var message any
-	if err := json.Unmarshal(line, &message); err != nil {
-		a.T.Fatal(err)
-	}
+	require.NoError(a.T, json.Unmarshal(line, &message))
 	a.answers++
 	a.look(method+" "+params, message)
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"vaultwicket/tests/require"
 	"vaultwicket/tests/rig"
 )
 
@@ -22,9 +23,7 @@ func TestEveryCommandOfTheGuidesRuns(t *testing.T) {
 		t.Run(page, func(t *testing.T) {
 			t.Parallel()
 			text, err := os.ReadFile(filepath.Join("..", "..", "docs", page))
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			script := scriptOf(string(text))
 			if !strings.Contains(script, "vaultwicket ") {
 				t.Fatal("the page has no command")
@@ -35,9 +34,7 @@ func TestEveryCommandOfTheGuidesRuns(t *testing.T) {
 			}
 			// The pages ask date for today, and so does the program: midnight must not be between.
 			bin := t.TempDir()
-			if err := os.WriteFile(filepath.Join(bin, "date"), []byte("#!/bin/sh\necho 2026-11-21\n"), 0o755); err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, os.WriteFile(filepath.Join(bin, "date"), []byte("#!/bin/sh\necho 2026-11-21\n"), 0o755))
 			if err := os.Symlink(rig.Binary, filepath.Join(folder, "vaultwicket")); err != nil { // the README has it in the current folder
 				t.Fatal(err)
 			}

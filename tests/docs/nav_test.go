@@ -6,14 +6,14 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"vaultwicket/tests/require"
 )
 
 // The list of pages of the site has every document, and no other.
 func TestTheSiteListsEveryPage(t *testing.T) {
 	text, err := os.ReadFile(filepath.Join("..", "..", "docs", "site", "nav.js"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	listed := map[string]bool{}
 	for _, entry := range regexp.MustCompile(`\["([a-z-]+)", "`).FindAllStringSubmatch(string(text), -1) {
 		listed["docs/"+entry[1]+".md"] = true

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"vaultwicket/tests/require"
 	"vaultwicket/tests/rig"
 )
 
@@ -42,21 +43,15 @@ func TestPicturesAreFresh(t *testing.T) {
 		file := filepath.Join("..", "..", "docs", "pictures", name)
 		want := drawTerminal(session(t, lines))
 		if *update {
-			if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
-				t.Fatal(err)
-			}
-			if err := os.WriteFile(file, []byte(want), 0o644); err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, os.MkdirAll(filepath.Dir(file), 0o755))
+			require.NoError(t, os.WriteFile(file, []byte(want), 0o644))
 		}
 		if got, err := os.ReadFile(file); err != nil || string(got) != want {
 			t.Errorf("%s is stale (%v); go generate ./tests/docs draws it", name, err)
 		}
 	}
 	entries, err := os.ReadDir(filepath.Join("..", "..", "docs", "pictures"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	for _, e := range entries {
 		if pictures[e.Name()] == nil {
 			t.Errorf("nothing draws %s", e.Name())
@@ -78,9 +73,7 @@ func session(t *testing.T, lines []string) string {
 	for name, text := range map[string]string{"2026-11-21.md": "# Saturday\n\n- [ ] call the dentist\n", "2026-11-20.md": "- [ ] answer the letter\n- [x] water the plants\n", "Plan.md": "# Plan\n\n- [ ] buy milk 📅 2026-11-19\n"} {
 		file := filepath.Join(folder, "Notes", name)
 		rig.WriteFile(t, file, []byte(text))
-		if err := os.Chtimes(file, written, written); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.Chtimes(file, written, written))
 	}
 	var b strings.Builder
 	for _, line := range lines {

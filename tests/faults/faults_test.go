@@ -9,6 +9,7 @@ import (
 
 	"vaultwicket/gateway/state/private"
 	"vaultwicket/tests/faults"
+	"vaultwicket/tests/require"
 )
 
 // Whichever call fails, a file that is replaced has all of its old content or all
@@ -21,9 +22,7 @@ func TestReplaceSurvivesEveryFault(t *testing.T) {
 			name := filepath.Join(dir, "file")
 			err := private.MakeFolder(sys, dir)
 			if err == nil {
-				if err := os.WriteFile(name, []byte("before"), 0o600); err != nil {
-					t.Fatal(err)
-				}
+				require.NoError(t, os.WriteFile(name, []byte("before"), 0o600))
 				var replaced bool
 				replaced, err = private.Replace(sys, name+".half", name, []byte("after"), time.Time{})
 				text, readErr := private.Read(name, 100)

@@ -10,6 +10,8 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+
+	"vaultwicket/tests/require"
 )
 
 // Kind is a file system whose names fold.
@@ -51,9 +53,7 @@ func Dir(t testing.TB, kind Kind) string {
 func Folds(t testing.TB, dir string) bool {
 	t.Helper()
 	probe := filepath.Join(dir, "Probe")
-	if err := os.WriteFile(probe, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(probe, nil, 0o600))
 	defer os.Remove(probe)
 	_, err := os.Stat(filepath.Join(dir, "pROBE"))
 	return err == nil
@@ -70,16 +70,10 @@ func mount(t testing.TB, kind Kind) string {
 	cmd.Env = append(os.Environ(), "GOOS=", "GOARCH=", "GOFLAGS=")
 	cmd.Stderr = os.Stderr
 	stdin, err := cmd.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	stdout, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
+	require.NoError(t, cmd.Start())
 	said, err := bufio.NewReader(stdout).ReadString('\n')
 	if err != nil || strings.TrimSpace(said) != "mounted" {
 		stdin.Close()

@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"golang.org/x/sys/windows"
+
+	"vaultwicket/tests/require"
 )
 
 // Short returns the short name of a file or folder. The test is
@@ -13,9 +15,7 @@ import (
 func Short(t testing.TB, dir, name string) string {
 	t.Helper()
 	path, err := windows.UTF16PtrFromString(filepath.Join(dir, name))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	buf := make([]uint16, windows.MAX_LONG_PATH)
 	if _, err := windows.GetShortPathName(path, &buf[0], uint32(len(buf))); err != nil {
 		t.Skip("no short names here: ", err)

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"vaultwicket/tests/require"
 	"vaultwicket/tests/rig"
 )
 
@@ -24,12 +25,8 @@ func activated(t *testing.T, socket *os.File, addr string) string {
 	c.Env = append(os.Environ(), "HOME="+home, "XDG_STATE_HOME="+home, "VAULTWICKET_TOKEN="+rig.Token)
 	c.ExtraFiles = []*os.File{socket}
 	log, err := c.StderrPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := c.Start(); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
+	require.NoError(t, c.Start())
 	t.Cleanup(func() { c.Process.Kill(); c.Wait() })
 	line, _ := bufio.NewReader(log).ReadString('\n')
 	return line
@@ -39,19 +36,13 @@ func activated(t *testing.T, socket *os.File, addr string) string {
 func TestASocketOfTheServiceManagerIsServed(t *testing.T) {
 	t.Parallel()
 	l, err := net.ListenTCP("tcp", &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	defer l.Close()
 	socket, err := l.File()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	defer socket.Close()
 	early, err := net.Dial("tcp", l.Addr().String())
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	defer early.Close()
 	if said, want := activated(t, socket, l.Addr().String()), "serving http://"+l.Addr().String()+"/mcp"; !strings.Contains(said, want) {
 		t.Fatalf("the server says %q, want %q", said, want)
@@ -69,14 +60,10 @@ func TestASocketOfTheServiceManagerIsServed(t *testing.T) {
 func TestASocketAtAnotherAddressIsRefused(t *testing.T) {
 	t.Parallel()
 	l, err := net.ListenTCP("tcp4", &net.TCPAddr{IP: net.IPv4zero})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	defer l.Close()
 	socket, err := l.File()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	defer socket.Close()
 	_, port, _ := net.SplitHostPort(l.Addr().String())
 	if said := activated(t, socket, "127.0.0.1:"+port); !strings.Contains(said, "is not the address of the socket that was passed") {

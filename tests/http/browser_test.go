@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"vaultwicket/tests/require"
 	"vaultwicket/tests/rig"
 )
 
@@ -27,9 +28,7 @@ func countingClient(t *testing.T) (client string, starts func() int) {
 	folder := t.TempDir()
 	client, log := filepath.Join(folder, "obsidian"), filepath.Join(folder, "starts")
 	script := fmt.Sprintf("#!/bin/sh\necho \"$*\" >>'%s'\nif [ \"$1\" = version ]; then echo '1.12.7 (installer 1.12.7)'; exit; fi\necho 'Note.md'\necho text\n", log)
-	if err := os.WriteFile(client, []byte(script), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(client, []byte(script), 0o755))
 	return client, func() int {
 		text, _ := os.ReadFile(log) // there is none before the first start
 		return strings.Count(string(text), "\n")
@@ -101,9 +100,7 @@ func (v visit) wanted() int {
 func (v visit) send(t *testing.T, addr, body string) *http.Response {
 	t.Helper()
 	conn, err := net.Dial("tcp", addr)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	defer conn.Close()
 	_ = conn.SetDeadline(time.Now().Add(rig.Deadline))
 	host := v.host
@@ -145,9 +142,7 @@ func TestWhatAPageOfABrowserReaches(t *testing.T) {
 	client, starts := countingClient(t)
 	s := rig.ServeHTTP(t, "--backend=obsidian", "--shadow=private", "--cli="+client)
 	a, err := s.Connect(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	call := `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"obsidianCli","arguments":{"command":"random:read"}%s}}`
 	stateless, inSession := fmt.Sprintf(call, ","+rig.ModernMeta), fmt.Sprintf(call, "")
 	tried := 0

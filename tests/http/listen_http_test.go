@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"vaultwicket/tests/require"
 	"vaultwicket/tests/rig"
 )
 
@@ -17,9 +18,7 @@ func TestASubscriptionIsAcknowledgedOverHTTP(t *testing.T) {
 	body := `{"jsonrpc":"2.0","id":"l","method":"subscriptions/listen","params":{"notifications":{},` + rig.ModernMeta + `}}`
 	for range 300 {
 		answer, err := s.Client.Do(s.Request(t.Context(), http.MethodPost, "/mcp", body, "MCP-Protocol-Version", "2026-07-28", "Mcp-Method", "subscriptions/listen"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		var all []string
 		if err := rig.Events(answer, func(message string) bool { all = append(all, message); return true }); err != nil && err != io.EOF {
 			t.Fatal(err)

@@ -26,6 +26,7 @@ import (
 	"github.com/go-jose/go-jose/v4"
 
 	"vaultwicket/policy"
+	"vaultwicket/tests/require"
 	"vaultwicket/tests/rig"
 )
 
@@ -37,9 +38,7 @@ func TestTheTerminalIsAClient(t *testing.T) {
 	url := "--url=http://" + server.Addr + "/mcp"
 	token := filepath.Join(r.Home, "token")
 	rig.WriteFile(t, token, []byte(rig.Token+"\n"))
-	if err := os.Chmod(token, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.Chmod(token, 0o600))
 	batch := filepath.Join(r.Home, "batch.json")
 	rig.WriteFile(t, batch, []byte(`{"operations":[{"clientId":"x","command":"read","params":{"path":"a.md"}},{"clientId":"y","command":"files"}]}`))
 	for _, args := range [][]string{
@@ -237,14 +236,10 @@ func TestDoctorSaysWhenACertificateExpires(t *testing.T) {
 		warns     bool
 	}{{80 * 24 * time.Hour, 10 * 24 * time.Hour, true}, {60 * 24 * time.Hour, 30 * 24 * time.Hour, false}, {time.Hour, 11 * time.Hour, false}, {11 * time.Hour, time.Hour, true}} {
 		key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		template := &x509.Certificate{SerialNumber: big.NewInt(1), NotBefore: time.Now().Add(-test.age), NotAfter: time.Now().Add(test.left), IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}, IsCA: true, BasicConstraintsValid: true}
 		der, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusUnauthorized) }))
 		server.TLS = &tls.Config{Certificates: []tls.Certificate{{Certificate: [][]byte{der}, PrivateKey: key}}}
 		server.StartTLS()

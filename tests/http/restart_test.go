@@ -6,6 +6,7 @@ import (
 	"syscall"
 	"testing"
 
+	"vaultwicket/tests/require"
 	"vaultwicket/tests/rig"
 )
 
@@ -16,16 +17,12 @@ func TestSessionsEndWithARestart(t *testing.T) {
 	flags := []string{"--backend=embedded", "--tier=v1", "--vault=" + r.Vault}
 	first := rig.ServeHTTPIn(t, r.Home, flags...)
 	session, err := first.Connect(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	read := map[string]any{"command": "read", "params": map[string]any{"path": "a.md"}}
 	if got, err := session.Call(t.Context(), read); err != nil || got.Stdout != "one\n" {
 		t.Fatalf("%+v, %v", got, err)
 	}
-	if err := first.Process.Process.Signal(syscall.SIGTERM); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, first.Process.Process.Signal(syscall.SIGTERM))
 	if err := first.Wait(); err != nil {
 		t.Errorf("the server ended with %v", err)
 	}
@@ -38,9 +35,7 @@ func TestSessionsEndWithARestart(t *testing.T) {
 		t.Errorf("the session of before: %+v, %v", answer, err)
 	}
 	again, err := second.Connect(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if got, err := again.Call(t.Context(), read); err != nil || got.Stdout != "one\n" {
 		t.Errorf("a new session: %+v, %v", got, err)
 	}

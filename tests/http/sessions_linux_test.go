@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"vaultwicket/tests/require"
 	"vaultwicket/tests/rig"
 )
 
@@ -24,9 +25,7 @@ func TestAThousandSessions(t *testing.T) {
 	s := rig.ServeHTTP(t, "--backend=embedded", "--vault="+vault, fmt.Sprintf("--max-sessions=%d", most))
 	open := func() *rig.HTTPSession {
 		a, err := s.Connect(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		got, err := a.Call(t.Context(), map[string]any{"command": "random:read"})
 		if err != nil || !got.OK {
 			t.Fatalf("%+v, %v", got.Error, err)

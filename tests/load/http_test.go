@@ -12,6 +12,7 @@ import (
 	"vaultwicket/gateway/mcpserver"
 	"vaultwicket/gateway/mcpserver/streamable"
 	"vaultwicket/tests/long"
+	"vaultwicket/tests/require"
 	"vaultwicket/tests/rig"
 )
 
@@ -59,9 +60,7 @@ func TestManyClientsOverHTTP(t *testing.T) {
 	crowd := make([]*client, clients)
 	for i := range crowd {
 		a, err := s.Connect(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		crowd[i] = c.client(i, a)
 		running.Go(func() { crowd[i].act(times, all) })
 	}

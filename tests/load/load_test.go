@@ -25,6 +25,7 @@ import (
 	"vaultwicket/gateway/mcpserver"
 	"vaultwicket/gateway/pages"
 	"vaultwicket/policy"
+	"vaultwicket/tests/require"
 	"vaultwicket/tests/rig"
 	"vaultwicket/tiers"
 )
@@ -118,9 +119,7 @@ func afterwards(t *testing.T) (check func()) {
 func warmUpProcess(t *testing.T) {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	l.Close()
 	runner := exec.New(exec.Config{Self: rig.Binary, Resident: true})
 	defer runner.Close()
@@ -392,9 +391,7 @@ func (c *crowd) judge(clients []*client) {
 		}
 	}
 	text, err := os.ReadFile(filepath.Join(c.vault, "Log.md"))
-	if err != nil {
-		c.t.Fatal(err)
-	}
+	require.NoError(c.t, err)
 	lines := strings.Split(strings.TrimSuffix(string(text), "\n"), "\n")[1:]
 	slices.Sort(lines)
 	slices.Sort(c.done)

@@ -12,6 +12,7 @@ import (
 
 	"vaultwicket/gateway"
 	"vaultwicket/tests/long"
+	"vaultwicket/tests/require"
 	"vaultwicket/tests/rig"
 )
 
@@ -61,9 +62,7 @@ func prose(megabytes int) string {
 func peakKiB(t *testing.T, pid int) (all, files int) {
 	t.Helper()
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	inMemory := 0 // of files that are kept in memory
 	for name, kib := range map[string]*int{"VmHWM:": &all, "RssFile:": &files, "RssShmem:": &inMemory} {
 		_, rest, _ := strings.Cut(string(text), name)
@@ -96,12 +95,8 @@ func staysSmall(t *testing.T, s *rig.HTTPServer, mostOfWorkers int) {
 func batchOf(t *testing.T, a *rig.HTTPSession, operations []map[string]any) (result gateway.BatchResult) {
 	t.Helper()
 	answer, err := a.Ask(t.Context(), "tools/call", map[string]any{"name": "obsidianBatch", "arguments": map[string]any{"operations": operations}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := json.Unmarshal(answer.Result.StructuredContent, &result); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
+	require.NoError(t, json.Unmarshal(answer.Result.StructuredContent, &result))
 	return result
 }
 
@@ -206,9 +201,7 @@ func TestASearchInLongLinesTakesLittle(t *testing.T) {
 func agentOf(t *testing.T, s *rig.HTTPServer) *rig.HTTPSession {
 	t.Helper()
 	a, err := s.Connect(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return a
 }
 

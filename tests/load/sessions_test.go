@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"vaultwicket/gateway/mcpserver/streamable"
+	"vaultwicket/tests/require"
 	"vaultwicket/tests/rig"
 )
 
@@ -30,9 +31,7 @@ func TestIdleSessionsEndWithWhatIsKeptForThem(t *testing.T) {
 	for i := range many {
 		a, disconnect := held(t, s)
 		one := c.client(i, a)
-		if err := one.list(); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, one.list())
 		clients, disconnects = append(clients, one), append(disconnects, disconnect)
 	}
 	kept := 0
@@ -81,14 +80,10 @@ func held(t *testing.T, s *rig.Endpoint) (*rig.HTTPSession, context.CancelFunc) 
 	t.Helper()
 	for {
 		a, err := s.Connect(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		ctx, disconnect := context.WithCancel(t.Context())
 		stream, err := s.Client.Do(s.Request(ctx, http.MethodGet, "/mcp", "", "Mcp-Session-Id", a.Session))
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		if stream.StatusCode == http.StatusOK {
 			return a, func() { disconnect(); stream.Body.Close() }
 		}

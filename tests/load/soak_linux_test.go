@@ -13,6 +13,7 @@ import (
 	"vaultwicket/exec"
 	"vaultwicket/tests/bench/vaultgen"
 	"vaultwicket/tests/long"
+	"vaultwicket/tests/require"
 	"vaultwicket/tests/rig"
 )
 
@@ -24,9 +25,7 @@ func TestSoak(t *testing.T) {
 		t.Skip("takes seconds")
 	}
 	count, vault := long.Count(2_000, 20_000), filepath.Join(t.TempDir(), "Vault")
-	if err := vaultgen.Write(vault, 200, 7); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, vaultgen.Write(vault, 200, 7))
 	r, p := rig.RunnerOf(t, vault, true)
 	alone, _ := rig.RunnerOf(t, vault, false)
 	calls := []struct {
@@ -120,9 +119,7 @@ func peakBefore(t *testing.T, r *exec.Runner, p exec.Program) int {
 func workerOf(t *testing.T) (pid, memory, files int) {
 	t.Helper()
 	children, err := filepath.Glob("/proc/[0-9]*/cmdline")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	for _, name := range children {
 		line, _ := os.ReadFile(name)
 		dir := filepath.Dir(name)

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"vaultwicket/tests/require"
 	"vaultwicket/tests/rig"
 )
 
@@ -31,18 +32,14 @@ func TestAnImageIsImageContent(t *testing.T) {
 		{"obsidianCli", `{"command":"attachment:read","params":{"path":"pic.png"},"dryRun":true}`, "", ""},
 	} {
 		answer, err := s.Exchange("tools/call", map[string]any{"name": test.tool, "arguments": json.RawMessage(test.arguments)})
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		var got struct {
 			Result struct {
 				StructuredContent struct{ Stdout, Path string }
 				Content           []struct{ Type, Data, MimeType string }
 			}
 		}
-		if err := json.Unmarshal(answer, &got); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, json.Unmarshal(answer, &got))
 		content := got.Result.Content
 		if got.Result.StructuredContent.Stdout != test.stdout {
 			t.Errorf("%s: stdout %.200q, want %q", test.arguments, got.Result.StructuredContent.Stdout, test.stdout)
@@ -78,9 +75,7 @@ func TestABatchShowsItsImages(t *testing.T) {
 			map[string]any{"clientId": "after " + name, "command": "create", "params": map[string]any{"path": name + ".md", "content": "x"}})
 	}
 	answer, err := s.Exchange("tools/call", map[string]any{"name": "obsidianBatch", "arguments": map[string]any{"operations": operations}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	var got struct {
 		Result struct {
 			StructuredContent struct {
@@ -95,9 +90,7 @@ func TestABatchShowsItsImages(t *testing.T) {
 			Content []struct{ Type, Data string }
 		}
 	}
-	if err := json.Unmarshal(answer, &got); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, json.Unmarshal(answer, &got))
 	results, content := got.Result.StructuredContent.Results, got.Result.Content
 	if !got.Result.StructuredContent.OK || len(results) != 8 || len(content) != 4 {
 		t.Fatalf("%d results and %d contents: %.500s", len(results), len(content), answer)

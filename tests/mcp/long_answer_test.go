@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"vaultwicket/gateway"
+	"vaultwicket/tests/require"
 	"vaultwicket/tests/rig"
 )
 
@@ -124,12 +125,8 @@ func TestTheRestOfALongAnswerOutlivesItsWorker(t *testing.T) {
 	whole := r.run(taskListings[0])
 	first, next := r.secondPage()
 	away := r.vault + " away"
-	if err := os.Rename(r.vault, away); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.CopyFS(r.vault, os.DirFS(away)); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.Rename(r.vault, away))
+	require.NoError(t, os.CopyFS(r.vault, os.DirFS(away)))
 	r.first(taskListings[0], nil) // of another worker: the folder is another one
 	if got := r.Result(next); !got.OK || !strings.HasPrefix(whole, first.Stdout+got.Stdout) {
 		t.Errorf("%+v, %s", got.Error, got.Stdout)

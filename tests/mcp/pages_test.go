@@ -16,6 +16,7 @@ import (
 
 	"vaultwicket/gateway"
 	"vaultwicket/tests/long"
+	"vaultwicket/tests/require"
 	"vaultwicket/tests/rig"
 	"vaultwicket/tiers"
 )
@@ -335,9 +336,7 @@ func TestFieldsOfRowsOnPages(t *testing.T) {
 func columns(t *testing.T, whole string) (keys []string, choose func(fields []string) []string) {
 	t.Helper()
 	var rows []map[string]json.RawMessage
-	if err := json.Unmarshal([]byte(whole), &rows); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, json.Unmarshal([]byte(whole), &rows))
 	keys = slices.Sorted(maps.Keys(rows[0]))
 	return keys, func(fields []string) (chosen []string) {
 		members := map[string]string{}
@@ -463,9 +462,7 @@ func TestTheVaultChangesBetweenThePages(t *testing.T) {
 	want := r.run(files)
 	first := r.first(files, nil)
 	next := map[string]any{"command": "files", "cursor": first.Truncated.Cursor}
-	if err := os.Remove(filepath.Join(r.vault, "Lonely", "Alone 07.md")); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.Remove(filepath.Join(r.vault, "Lonely", "Alone 07.md")))
 	second := r.Result(next)
 	for end := time.Now().Add(20 * time.Second); len(second.Notices) == 0 && time.Now().Before(end); second = r.Result(next) {
 		time.Sleep(5 * time.Millisecond) // the worker is told of the change a moment after it

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"vaultwicket/tests/bench/vaultgen"
+	"vaultwicket/tests/require"
 	"vaultwicket/tests/rig"
 )
 
@@ -14,9 +15,7 @@ import (
 // 1 KiB: some hundred notes, and one that has much of everything.
 func fillLibrary(t *testing.T, vault string) {
 	t.Helper()
-	if err := vaultgen.Write(vault, 60, 11); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, vaultgen.Write(vault, 60, 11))
 	put := func(name, text string) {
 		rig.WriteFile(t, filepath.Join(vault, filepath.FromSlash(name)), []byte(text))
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"vaultwicket/tests/require"
 	"vaultwicket/tests/rig"
 )
 
@@ -55,9 +56,7 @@ type systemCalls struct{ reads, writes int }
 func systemCallsOf(t *testing.T, account string) (n systemCalls) {
 	t.Helper()
 	text, err := os.ReadFile(account)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	var bytesRead, bytesWritten int
 	if _, err := fmt.Sscanf(string(text), "rchar: %d\nwchar: %d\nsyscr: %d\nsyscw: %d\n", &bytesRead, &bytesWritten, &n.reads, &n.writes); err != nil {
 		t.Fatalf("%s: %v", text, err)

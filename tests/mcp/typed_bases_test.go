@@ -9,6 +9,7 @@ import (
 
 	"vaultwicket/policy"
 	"vaultwicket/policy/access"
+	"vaultwicket/tests/require"
 	"vaultwicket/tests/rig"
 	"vaultwicket/tiers"
 )
@@ -45,9 +46,8 @@ func openBooks(t *testing.T, rules map[string]access.Level) *typedServer {
 	p := policy.Policy{Ceiling: tiers.V2, Confirm: policy.ConfirmDestructive}
 	if rules != nil {
 		var err error
-		if p.Access, err = access.New(rules); err != nil {
-			t.Fatal(err)
-		}
+		p.Access, err = access.New(rules)
+		require.NoError(t, err)
 	}
 	s := newTypedServer(t, p, false)
 	for name, text := range bookNotes {
@@ -59,9 +59,7 @@ func openBooks(t *testing.T, rules map[string]access.Level) *typedServer {
 func (s *typedServer) query(tool, arguments string) (r rowsAnswer) {
 	s.t.Helper()
 	m := s.call(tool, arguments)
-	if err := json.Unmarshal(m.Result.StructuredContent, &r); err != nil {
-		s.t.Fatal(err)
-	}
+	require.NoError(s.t, json.Unmarshal(m.Result.StructuredContent, &r))
 	return r
 }
 
@@ -140,9 +138,7 @@ func TestTypedQueriesHaveNoHiddenRows(t *testing.T) {
 	} {
 		m := s.call(test.tool, test.arguments)
 		var r rowsAnswer
-		if err := json.Unmarshal(m.Result.StructuredContent, &r); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, json.Unmarshal(m.Result.StructuredContent, &r))
 		if names := strings.Fields(r.names()); !r.OK || strings.Contains(r.names(), "Secret") || len(names) != len(strings.Fields(test.want)) || strings.Contains(string(m.Result.StructuredContent), "Private") && !strings.Contains(test.arguments, "Private") {
 			t.Errorf("%s %s: %s", test.tool, test.arguments, m.Result.StructuredContent)
 		}

@@ -20,6 +20,7 @@ import (
 	"vaultwicket/gateway"
 	"vaultwicket/gateway/mcpserver"
 	"vaultwicket/policy"
+	"vaultwicket/tests/require"
 	"vaultwicket/tests/rig"
 	"vaultwicket/tests/talk"
 	"vaultwicket/tiers"
@@ -68,15 +69,11 @@ func newTypedServer(t *testing.T, p policy.Policy, marks bool) *typedServer {
 // fill makes the vault what it was in the beginning.
 func (s *typedServer) fill() {
 	s.t.Helper()
-	if err := os.RemoveAll(s.vault); err != nil {
-		s.t.Fatal(err)
-	}
+	require.NoError(s.t, os.RemoveAll(s.vault))
 	for name, text := range notesTyped {
 		full := filepath.Join(s.vault, filepath.FromSlash(name))
 		rig.WriteFile(s.t, full, []byte(text))
-		if err := os.Chtimes(full, time.Time{}, time.Date(2026, 11, 1, 12, 0, len(name), 0, time.UTC)); err != nil {
-			s.t.Fatal(err)
-		}
+		require.NoError(s.t, os.Chtimes(full, time.Time{}, time.Date(2026, 11, 1, 12, 0, len(name), 0, time.UTC)))
 	}
 }
 
@@ -100,9 +97,7 @@ func (s *typedServer) next() (m message) {
 	s.t.Helper()
 	m.Message = s.Next()
 	if m.Message.Result != nil {
-		if err := json.Unmarshal(m.Message.Result, &m.Result); err != nil {
-			s.t.Fatal(err)
-		}
+		require.NoError(s.t, json.Unmarshal(m.Message.Result, &m.Result))
 	}
 	return m
 }
@@ -141,17 +136,13 @@ func (s *typedServer) notes() string {
 		fmt.Fprintf(&all, "%s %q\n", path, text)
 		return err
 	})
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	require.NoError(s.t, err)
 	return all.String()
 }
 
 func resultOf(t *testing.T, m message) (r gateway.Result) {
 	t.Helper()
-	if err := json.Unmarshal(m.Result.StructuredContent, &r); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, json.Unmarshal(m.Result.StructuredContent, &r))
 	return r
 }
 
@@ -162,13 +153,9 @@ func (s *typedServer) schemas() map[string]*jsonschema.Resolved {
 	schemas := map[string]*jsonschema.Resolved{}
 	for _, tool := range s.next().Result.Tools {
 		var published jsonschema.Schema
-		if err := json.Unmarshal(tool.OutputSchema, &published); err != nil {
-			s.t.Fatal(err)
-		}
+		require.NoError(s.t, json.Unmarshal(tool.OutputSchema, &published))
 		resolved, err := published.Resolve(nil)
-		if err != nil {
-			s.t.Fatal(err)
-		}
+		require.NoError(s.t, err)
 		schemas[tool.Name] = resolved
 	}
 	if len(schemas) != 12 {
@@ -180,9 +167,7 @@ func (s *typedServer) schemas() map[string]*jsonschema.Resolved {
 func (s *typedServer) fits(published *jsonschema.Resolved, m message) {
 	s.t.Helper()
 	var content map[string]any
-	if err := json.Unmarshal(m.Result.StructuredContent, &content); err != nil {
-		s.t.Fatal(err)
-	}
+	require.NoError(s.t, json.Unmarshal(m.Result.StructuredContent, &content))
 	if err := published.Validate(content); err != nil {
 		s.t.Errorf("%s does not fit: %v", m.Result.StructuredContent, err)
 	}

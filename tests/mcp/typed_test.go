@@ -13,6 +13,7 @@ import (
 
 	"vaultwicket/gateway"
 	"vaultwicket/policy"
+	"vaultwicket/tests/require"
 	"vaultwicket/tests/rig"
 	"vaultwicket/tiers"
 )
@@ -116,9 +117,7 @@ func TestATypedToolAnswersAsObsidianCliDoes(t *testing.T) {
 func withoutRows(t *testing.T, m message) message {
 	t.Helper()
 	var content map[string]json.RawMessage
-	if err := json.Unmarshal(m.Result.StructuredContent, &content); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, json.Unmarshal(m.Result.StructuredContent, &content))
 	if content["rows"] == nil {
 		return m
 	}
@@ -141,9 +140,7 @@ func withoutRows(t *testing.T, m message) message {
 	var text bytes.Buffer
 	encoder := json.NewEncoder(&text)
 	encoder.SetEscapeHTML(false)
-	if err := encoder.Encode(result); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, encoder.Encode(result))
 	m.Result.Content[0].Text = strings.TrimSuffix(text.String(), "\n")
 	return m
 }

@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"vaultwicket/tests/require"
 	"vaultwicket/tests/rig"
 )
 
@@ -141,9 +142,7 @@ func playCallsOverHTTP(t *testing.T, more string) (lines []string) {
 	post := func(body string, each func(message string) bool) {
 		t.Helper()
 		response, err := s.Client.Do(s.Request(t.Context(), http.MethodPost, "/mcp", body, "Mcp-Session-Id", session))
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		defer response.Body.Close()
 		session = cmp.Or(response.Header.Get("Mcp-Session-Id"), session)
 		lines = append(lines, fmt.Sprint(response.Status, response.Header.Get("Content-Type")))
@@ -212,9 +211,7 @@ func callsOfEveryTool(t *testing.T, listed string) []wayCall {
 func fillForCalls(t *testing.T, vault string) {
 	t.Helper()
 	picture, err := base64.StdEncoding.DecodeString("iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	for name, text := range map[string]string{
 		"Notes/Odd.md":       "---\ntags: [\"<a>\"]\n---\n# Odd <b>&amp;\u2028 é 日本 😀 \"quoted\\\" \x1b[31m \u202e\n- [ ] a task\n[[Long]]\n",
 		"Notes/Broken.md":    "bad \xff\xfe bytes \x00 and \xed\xa0\x80\n",
@@ -236,14 +233,10 @@ func fillForCalls(t *testing.T, vault string) {
 func auditLines(t *testing.T, folder string) (lines []string) {
 	t.Helper()
 	logs, err := filepath.Glob(filepath.Join(folder, "vaultwicket", "audit*", "*.jsonl"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	for _, log := range logs {
 		text, err := os.ReadFile(log)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		lines = append(lines, slices.Collect(strings.Lines(string(text)))...)
 	}
 	if len(lines) < len(wayCalls) {

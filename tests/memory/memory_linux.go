@@ -4,6 +4,8 @@ import (
 	"os"
 	"syscall"
 	"testing"
+
+	"vaultwicket/tests/require"
 )
 
 const (
@@ -46,9 +48,7 @@ func Folder(t *testing.T) string {
 		return t.TempDir()
 	}
 	folder, err := os.MkdirTemp(place, "memory-")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	t.Cleanup(func() {
 		if err := os.RemoveAll(folder); err != nil {
 			t.Error(err)

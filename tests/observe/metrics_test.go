@@ -19,6 +19,7 @@ import (
 	"vaultwicket/gateway/state/audit"
 	"vaultwicket/gateway/state/private"
 	"vaultwicket/policy"
+	"vaultwicket/tests/require"
 	"vaultwicket/tests/rig"
 )
 
@@ -142,9 +143,7 @@ func auditedCalls(t *testing.T, o *rig.Harness) (ends, decisions map[string]int,
 	t.Helper()
 	ends, decisions = map[string]int{}, map[string]int{}
 	for line, err := range audit.Lines(private.StateFolder(o.Config.Getenv, ""), audit.Filter{}) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		if line.Kind == "decision" {
 			decisions[line.Decision+" "+orWord(line.Rule, "none")]++
 		}

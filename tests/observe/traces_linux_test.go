@@ -12,6 +12,7 @@ import (
 	"sync"
 	"testing"
 
+	"vaultwicket/tests/require"
 	"vaultwicket/tests/rig"
 )
 
@@ -49,9 +50,7 @@ func TestTracesHoldNothingOfTheVault(t *testing.T) {
 	}
 	s.In.Close()
 	io.Copy(io.Discard, s.Out)
-	if err := s.Process.Wait(); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, s.Process.Wait())
 	got := sent.text.String()
 	for _, want := range []string{"/v1/traces", `"name":"call read"`, `"name":"call search"`, `"name":"call unknown"`, `"name":"call append"`, `"name":"run"`,
 		`"traceId":"4bf92f3577b34da6a3ce929d0e0e4736"`, `"parentSpanId":"00f067aa0ba902b7"`, `"stringValue":"mutations_off"`, `"stringValue":"not_found"`} {
@@ -77,9 +76,7 @@ func TestAServerHasNoNetworkUseOfItsOwn(t *testing.T) {
 		}
 	}
 	closed, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	closed.Close()
 	for _, endpoint := range []string{"http://" + closed.Addr().String(), "nonsense"} {
 		t.Setenv("OTEL_EXPORTER_OTLP_ENDPOINT", endpoint)
@@ -96,9 +93,7 @@ func openFiles(t *testing.T, pid int) (links []string) {
 	t.Helper()
 	folder := fmt.Sprintf("/proc/%d/fd", pid)
 	entries, err := os.ReadDir(folder)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	for _, entry := range entries {
 		if link, err := os.Readlink(filepath.Join(folder, entry.Name())); err == nil {
 			links = append(links, link)

@@ -11,6 +11,7 @@ import (
 
 	"go.yaml.in/yaml/v4"
 
+	"vaultwicket/tests/require"
 	"vaultwicket/tests/rig"
 )
 
@@ -60,9 +61,7 @@ func synchronizesByGit(t *testing.T, command string) {
 // without rights that it does not need.
 func TestTheComposeFile(t *testing.T) {
 	text, err := os.ReadFile(filepath.Join("..", "..", "packaging", "compose", "compose.yaml"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	type service struct {
 		Image    string
 		User     string
@@ -76,9 +75,7 @@ func TestTheComposeFile(t *testing.T) {
 		Profiles []string
 	}
 	var file struct{ Services map[string]service }
-	if err := yaml.Unmarshal(text, &file); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, yaml.Unmarshal(text, &file))
 	own, proxy := file.Services["vaultwicket"], file.Services["proxy"]
 	if own.Ports != nil || own.Network != "service:proxy" || !own.ReadOnly || !slices.Equal(own.Drops, []string{"ALL"}) || !slices.Equal(own.Options, []string{"no-new-privileges:true"}) {
 		t.Errorf("vaultwicket is %+v", own)

@@ -7,15 +7,15 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"vaultwicket/tests/require"
 )
 
 // instructions are those of the Containerfile, by their first word.
 func instructions(t *testing.T) map[string][]string {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join("..", "..", "packaging", "container", "Containerfile"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	found := map[string][]string{}
 	for line := range strings.Lines(strings.ReplaceAll(string(text), "\\\n", " ")) {
 		if word, rest, ok := strings.Cut(strings.TrimSpace(line), " "); ok && word != "#" {

@@ -10,23 +10,19 @@ import (
 
 	"github.com/google/jsonschema-go/jsonschema"
 	"go.yaml.in/yaml/v4"
+
+	"vaultwicket/tests/require"
 )
 
 // goreleaserSchema is what "goreleaser jsonschema" of 2.15.0 prints.
 func goreleaserSchema(t *testing.T) *jsonschema.Resolved {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join("testdata", "goreleaser.schema.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	var schema jsonschema.Schema
-	if err := json.Unmarshal(text, &schema); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, json.Unmarshal(text, &schema))
 	resolved, err := schema.Resolve(&jsonschema.ResolveOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return resolved
 }
 
@@ -34,16 +30,10 @@ func goreleaserSchema(t *testing.T) *jsonschema.Resolved {
 func plain(t *testing.T, text []byte) map[string]any {
 	t.Helper()
 	var value, same map[string]any
-	if err := yaml.Unmarshal(text, &value); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, yaml.Unmarshal(text, &value))
 	encoded, err := json.Marshal(value)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := json.Unmarshal(encoded, &same); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
+	require.NoError(t, json.Unmarshal(encoded, &same))
 	return same
 }
 
@@ -52,9 +42,7 @@ var retired = []string{"brews", "dockers", "docker_manifests", "furies"}
 
 func TestTheReleaseFileFitsItsSchema(t *testing.T) {
 	text, err := os.ReadFile(filepath.Join("..", "..", "packaging", "goreleaser.yaml"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	schema, file := goreleaserSchema(t), plain(t, text)
 	if err := schema.Validate(file); err != nil {
 		t.Error(err)

@@ -13,6 +13,7 @@ import (
 	"syscall"
 	"testing"
 
+	"vaultwicket/tests/require"
 	"vaultwicket/tests/rig"
 )
 
@@ -27,24 +28,16 @@ func npmRoot(t *testing.T, program string) (launcher string) {
 	launcher = filepath.Join(modules, "vaultwicket", "launcher.js")
 	for _, name := range []string{"launcher.js", "package.json"} {
 		text, err := os.ReadFile(filepath.Join("..", "..", "packaging", "npm", "vaultwicket", name))
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		rig.WriteFile(t, filepath.Join(modules, "vaultwicket", name), text)
 	}
 	if program != "" {
 		platform, err := exec.Command("node", "-p", "process.platform + '-' + process.arch").Output()
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		folder := filepath.Join(modules, "@vaultwicket", strings.TrimSpace(string(platform)))
 		rig.WriteFile(t, filepath.Join(folder, "package.json"), []byte(`{"name": "x", "version": "1.0.0"}`))
-		if err := os.MkdirAll(filepath.Join(folder, "bin"), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.Symlink(program, filepath.Join(folder, "bin", "vaultwicket")); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.MkdirAll(filepath.Join(folder, "bin"), 0o755))
+		require.NoError(t, os.Symlink(program, filepath.Join(folder, "bin", "vaultwicket")))
 	}
 	return launcher
 }
@@ -65,9 +58,7 @@ func launch(t *testing.T, launcher, in string, args ...string) (stdout, stderr s
 func TestTheLauncherIsTheProgram(t *testing.T) {
 	launcher := npmRoot(t, rig.Binary)
 	direct, err := exec.Command(rig.Binary, "version").Output()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if out, log, status := launch(t, launcher, "", "version"); out != string(direct) || log != "" || status != 0 {
 		t.Errorf("version: %q %q %d, want %q", out, log, status, direct)
 	}
@@ -94,9 +85,7 @@ func TestAMissingProgramIsNamed(t *testing.T) {
 func script(t *testing.T, text string) string {
 	t.Helper()
 	name := filepath.Join(t.TempDir(), "program")
-	if err := os.WriteFile(name, []byte("#!/bin/sh\n"+text), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(name, []byte("#!/bin/sh\n"+text), 0o700))
 	return name
 }
 
@@ -105,16 +94,10 @@ func begin(t *testing.T, program string) (*exec.Cmd, io.Reader) {
 	t.Helper()
 	c := exec.Command("node", npmRoot(t, program))
 	in, err := c.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	out, err := c.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := c.Start(); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
+	require.NoError(t, c.Start())
 	t.Cleanup(func() { in.Close(); c.Process.Kill(); c.Wait() })
 	ready := make([]byte, len("ready\n"))
 	if _, err := io.ReadFull(out, ready); err != nil || string(ready) != "ready\n" {
@@ -126,9 +109,7 @@ func begin(t *testing.T, program string) (*exec.Cmd, io.Reader) {
 func TestSignalsReachTheProgram(t *testing.T) {
 	for _, s := range []syscall.Signal{syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP} {
 		c, out := begin(t, script(t, `for s in TERM INT HUP; do trap "echo $s; exit 7" $s; done; echo ready; i=0; while [ $i -lt 1000 ]; do sleep 0.01; i=$((i+1)); done`))
-		if err := c.Process.Signal(s); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, c.Process.Signal(s))
 		said, _ := io.ReadAll(out)
 		c.Wait()
 		want := map[syscall.Signal]string{syscall.SIGTERM: "TERM\n", syscall.SIGINT: "INT\n", syscall.SIGHUP: "HUP\n"}[s]

@@ -17,6 +17,7 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 
 	"vaultwicket/packaging"
+	"vaultwicket/tests/require"
 	"vaultwicket/tests/rig"
 )
 
@@ -37,9 +38,7 @@ var packOnce = sync.OnceValues(func() (string, error) {
 func pack(t *testing.T, args ...string) (stderr string, status int) {
 	t.Helper()
 	file, err := packOnce()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	c := exec.Command(file, args...)
 	c.Dir = filepath.Join("..", "..")
 	var log bytes.Buffer
@@ -82,9 +81,7 @@ func macProgram(name string) (head []byte) {
 func decode(t *testing.T, file string) map[string]any {
 	t.Helper()
 	text, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	var value map[string]any
 	if err := json.Unmarshal(text, &value); err != nil {
 		t.Fatalf("%s: %v", file, err)
@@ -107,9 +104,7 @@ func TestTheSBOMNamesEveryModule(t *testing.T) {
 	}
 	bill := decode(t, first)
 	modules, err := exec.Command("go", "version", "-m", rig.Binary).Output()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	components, _ := bill["components"].([]any)
 	if want := strings.Count(string(modules), "\tdep\t") + 1; len(components) != want { // and the standard library
 		t.Errorf("%d components, want %d", len(components), want)
@@ -139,9 +134,7 @@ func TestTheBundleHasItsPrograms(t *testing.T) {
 		t.Error("two bundles of one release differ")
 	}
 	z, err := zip.NewReader(bytes.NewReader(a), int64(len(a)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	there := map[string]bool{}
 	for _, f := range z.File {
 		there[f.Name] = true
@@ -163,9 +156,7 @@ func TestTheBundleHasItsPrograms(t *testing.T) {
 			t.Errorf("the manifest names %s, and the bundle has %v", command, there)
 		}
 	}
-	if err := os.RemoveAll(filepath.Join(folder, "vaultwicket_darwin_arm64_v8.0")); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.RemoveAll(filepath.Join(folder, "vaultwicket_darwin_arm64_v8.0")))
 	if log, status := pack(t, "mcpb", "--dist", folder, "--stage", folder, "--version", "1", "--out", first); status != 1 || !strings.Contains(log, "0 programs for darwin on arm64") {
 		t.Errorf("a missing program gives %d %s", status, log)
 	}
@@ -250,17 +241,11 @@ func TestNPMPackagesAreLaidOut(t *testing.T) {
 func serverSchema(t *testing.T) *jsonschema.Resolved {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join("testdata", "server.schema.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	var schema jsonschema.Schema
-	if err := json.Unmarshal(text, &schema); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, json.Unmarshal(text, &schema))
 	resolved, err := schema.Resolve(&jsonschema.ResolveOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return resolved
 }
 

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"vaultwicket/tests/long"
+	"vaultwicket/tests/require"
 )
 
 // skipped are folders of the repository that are no source.
@@ -41,9 +42,7 @@ func built(t *testing.T, folder string) []byte {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	program, err := os.ReadFile(filepath.Join(folder, "program"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if bytes.Contains(program, []byte(folder)) {
 		t.Errorf("the program contains the name of the folder %s", folder)
 	}
@@ -77,7 +76,5 @@ func copySource(t *testing.T, from, to string) {
 		}
 		return os.WriteFile(copied, content, 0o644)
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 }

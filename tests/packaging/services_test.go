@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"vaultwicket/tests/require"
 	"vaultwicket/tests/rig"
 )
 
@@ -17,9 +18,7 @@ import (
 func unit(t *testing.T, name string) map[string]map[string][]string {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join("..", "..", "packaging", "systemd", name))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	sections, section := map[string]map[string][]string{}, ""
 	for line := range strings.Lines(string(text)) {
 		line = strings.TrimSpace(line)
@@ -82,18 +81,14 @@ func accepted(t *testing.T, args []string) {
 func propertyList(t *testing.T, name string) map[string][]string {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join("..", "..", "packaging", "launchd", name))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	values, key, depth := map[string][]string{}, "", 0
 	for d := xml.NewDecoder(strings.NewReader(string(text))); ; {
 		token, err := d.Token()
 		if err == io.EOF {
 			return values
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		switch e := token.(type) {
 		case xml.StartElement:
 			var content string
@@ -102,9 +97,7 @@ func propertyList(t *testing.T, name string) map[string][]string {
 			case "dict":
 				depth++
 			case "key", "string":
-				if err := d.DecodeElement(&content, &e); err != nil {
-					t.Fatal(err)
-				}
+				require.NoError(t, d.DecodeElement(&content, &e))
 				if e.Name.Local == "key" && depth == 1 {
 					key = content
 				} else {
@@ -143,15 +136,11 @@ var uses = regexp.MustCompile(`(?m)^\s*(?:- )?uses: (.*)$`)
 func TestWorkflowsPinTheirActions(t *testing.T) {
 	folder := filepath.Join("..", "..", ".github", "workflows")
 	entries, err := os.ReadDir(folder)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	pinned, versions := regexp.MustCompile(`^([\w.-]+/[\w./-]+)@([0-9a-f]{40}) # (v\d+\.\d+\.\d+)$`), map[string]string{}
 	for _, e := range entries {
 		text, err := os.ReadFile(filepath.Join(folder, e.Name()))
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		for _, use := range uses.FindAllStringSubmatch(string(text), -1) {
 			found := pinned.FindStringSubmatch(use[1])
 			if found == nil {

@@ -12,15 +12,14 @@ import (
 	"testing"
 
 	"vaultwicket/allowlist"
+	"vaultwicket/tests/require"
 )
 
 // skill returns the keys before the text of the skill, and the text.
 func skill(t *testing.T) (keys map[string]string, body string) {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join("..", "..", "skills", "vaultwicket", "SKILL.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	head, body, found := strings.Cut(strings.TrimPrefix(string(text), "---\n"), "\n---\n")
 	if !found {
 		t.Fatal("there is no frontmatter")
@@ -97,9 +96,7 @@ func TestTheSkillNamesRealCommands(t *testing.T) {
 func version(t *testing.T) string {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join("..", "..", "cmd", "internal", "release", "version.go"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	found := regexp.MustCompile(`const Version = "([^"]+)"`).FindSubmatch(text)
 	if found == nil {
 		t.Fatal("the source names no version")
@@ -114,9 +111,7 @@ func TestManifests(t *testing.T) {
 		"packaging/gemini/gemini-extension.json": {"version"},
 	} {
 		text, err := os.ReadFile(filepath.Join("..", "..", filepath.FromSlash(name)))
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		var value map[string]any
 		if err := json.Unmarshal(text, &value); err != nil {
 			t.Errorf("%s: %v", name, err)

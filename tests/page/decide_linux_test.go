@@ -9,15 +9,14 @@ import (
 	"testing"
 
 	"vaultwicket/gateway/state/audit"
+	"vaultwicket/tests/require"
 	"vaultwicket/tests/rig"
 )
 
 // auditLines are the lines of the audit log about a command.
 func auditLines(r *rig.Rig, command string) (lines []audit.Line) {
 	r.T.Helper()
-	if err := json.Unmarshal([]byte(r.Must("audit", "list", "--json", "--command", command)), &lines); err != nil {
-		r.T.Fatal(err)
-	}
+	require.NoError(r.T, json.Unmarshal([]byte(r.Must("audit", "list", "--json", "--command", command)), &lines))
 	return lines
 }
 

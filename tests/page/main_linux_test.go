@@ -15,6 +15,7 @@ import (
 	"strings"
 	"testing"
 
+	"vaultwicket/tests/require"
 	"vaultwicket/tests/rig"
 )
 
@@ -62,9 +63,7 @@ func open(r *rig.Rig, flags ...string) *visitor {
 	r.T.Helper()
 	link := startPage(r, flags...)
 	jar, err := cookiejar.New(nil)
-	if err != nil {
-		r.T.Fatal(err)
-	}
+	require.NoError(r.T, err)
 	v := &visitor{r.T, link[:strings.Index(link, "open/")], &http.Client{Jar: jar}}
 	if status, body := v.fetch(http.MethodGet, link, nil); status != http.StatusOK {
 		r.T.Fatalf("the link answers %d: %s", status, body)
@@ -80,23 +79,17 @@ func (v *visitor) fetch(method, address string, form url.Values) (status int, bo
 		in = strings.NewReader(form.Encode())
 	}
 	request, err := http.NewRequestWithContext(v.t.Context(), method, address, in)
-	if err != nil {
-		v.t.Fatal(err)
-	}
+	require.NoError(v.t, err)
 	request.Header.Set("Sec-Fetch-Site", "same-origin")
 	if form != nil {
 		request.Header.Set("Origin", "http://"+request.URL.Host)
 		request.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 	}
 	answer, err := v.client.Do(request)
-	if err != nil {
-		v.t.Fatal(err)
-	}
+	require.NoError(v.t, err)
 	defer answer.Body.Close()
 	text, err := io.ReadAll(answer.Body)
-	if err != nil {
-		v.t.Fatal(err)
-	}
+	require.NoError(v.t, err)
 	return answer.StatusCode, string(text)
 }
 

@@ -14,6 +14,7 @@ import (
 
 	"vaultwicket/gateway/consent"
 	"vaultwicket/gateway/state/private"
+	"vaultwicket/tests/require"
 	"vaultwicket/tests/rig"
 )
 
@@ -28,9 +29,7 @@ func TestAMessageLeadsToTheQuestion(t *testing.T) {
 	}))
 	t.Cleanup(hook.Close)
 	secret := filepath.Join(r.Home, "secret")
-	if err := os.WriteFile(secret, []byte("0123456789abcdef"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(secret, []byte("0123456789abcdef"), 0o600))
 	r.Tables += fmt.Sprintf("[notify]\nwebhook = %q\nwebhook-secret-file = %q\n", hook.URL, secret)
 	v := open(r)
 	client := r.Stdio(false, "")
@@ -72,13 +71,9 @@ func TestAMessageLeadsToTheQuestion(t *testing.T) {
 	v.client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	for path, want := range map[string]string{"question/" + name: "approvals#q-" + code, "question/" + name + "x": "approvals", "question/": "approvals", "question/" + code: "approvals"} {
 		request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, v.base+path, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		answer, err := v.client.Do(request)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		answer.Body.Close()
 		if got := answer.Header.Get("Location"); !strings.HasSuffix(v.base+want, got) || !strings.HasSuffix(got, "/"+want) {
 			t.Errorf("%s leads to %q, want %s", path, got, want)

@@ -13,6 +13,7 @@ import (
 
 	"vaultwicket/gateway/consent"
 	"vaultwicket/gateway/state/audit"
+	"vaultwicket/tests/require"
 	"vaultwicket/tests/rig"
 )
 
@@ -22,23 +23,17 @@ func TestTheAddressAloneReachesNothing(t *testing.T) {
 	link := startPage(r)
 	base := link[:strings.Index(link, "open/")]
 	at, err := url.Parse(base)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	root := "http://" + at.Host + "/"
 	answers := map[string]bool{}
 	for _, method := range []string{"GET", "HEAD", "POST"} {
 		for _, address := range []string{root, root + "activity", root + "mcp", root + "favicon.ico", base, base + "approvals", base + "events", base + "assets/page.js", base + "pause/pause", base + "open/", base + "open/AAAAAAAAAAAAAAAAAAAAAA"} {
 			request, err := http.NewRequestWithContext(t.Context(), method, address, strings.NewReader("token=x"))
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			request.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 			request.Header.Set("Cookie", "vaultwicket=AAAAAAAAAAAAAAAAAAAAAA")
 			answer, err := http.DefaultClient.Do(request)
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			body, _ := io.ReadAll(answer.Body)
 			answer.Body.Close()
 			if answer.StatusCode != http.StatusForbidden || len(answer.Cookies()) > 0 {
@@ -60,9 +55,7 @@ func TestTheServerOverHTTPDoesNotCarryThePage(t *testing.T) {
 	s := r.OverHTTP()
 	for _, path := range []string{"/", "/open/x", "/activity", "/assets/page.css"} {
 		answer, err := http.DefaultClient.Do(s.Request(t.Context(), http.MethodGet, path, ""))
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		answer.Body.Close()
 		if answer.StatusCode != http.StatusNotFound {
 			t.Errorf("%s: %d", path, answer.StatusCode)
@@ -114,9 +107,7 @@ func TestHostileTextIsText(t *testing.T) {
 	logs := audit.OpenLogs(state)
 	for i, text := range evil {
 		line := audit.Line{Kind: "decision", Decision: "deny", Call: fmt.Sprintf("s-%d", i+1), Session: "s", Client: text, Surface: text, Vault: text, Command: text, Effect: text, Rule: text, Code: text, Backend: text, By: text, Params: []audit.Param{{Name: text}}}
-		if err := logs.Write(line, false, false); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, logs.Write(line, false, false))
 		if _, err := consent.OpenStore(consent.Folder(state), time.Now).Ask(consent.StoredQuestion{Session: fmt.Sprint(i), Client: printable(text), Vault: printable(text), Command: printable(text), Text: printable(text), Digest: consent.Digest{byte(i + 1)}}); err != nil {
 			t.Fatal(err)
 		}

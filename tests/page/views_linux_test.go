@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"vaultwicket/tests/require"
 	"vaultwicket/tests/rig"
 )
 
@@ -231,9 +232,7 @@ func TestNotesByName(t *testing.T) {
 	}
 	has(t, v.see("activity?q=diary"), "No call matches")
 	text, err := os.ReadFile(filepath.Join(stateOf(r), "audit-calls", "audit.jsonl"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	lacks(t, string(text), "Bread", "Plan")
 }
 

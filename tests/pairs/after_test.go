@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"vaultwicket/gateway"
+	"vaultwicket/tests/require"
 	"vaultwicket/tests/rig"
 )
 
@@ -94,9 +95,7 @@ func closed(e *rig.Client, name, code string) {
 	if name == "gate" {
 		probe = rig.Calling("append", "path=Absent.md", "content=x")
 	}
-	if err := e.Process.Signal(syscall.SIGHUP); err != nil {
-		e.Rig.T.Fatal(err)
-	}
+	require.NoError(e.Rig.T, e.Process.Signal(syscall.SIGHUP))
 	for deadline := time.Now().Add(rig.Deadline); rig.CodeOfError(e.Do(probe).Error) != code; {
 		if time.Now().After(deadline) {
 			e.Rig.T.Fatalf("%s: the server has not taken the settings", e.Name)

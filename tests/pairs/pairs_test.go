@@ -12,6 +12,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"vaultwicket/tests/require"
 )
 
 //go:embed features.tsv
@@ -131,8 +133,6 @@ func testsOf(t *testing.T, root string) tests {
 		})
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return found
 }

@@ -16,6 +16,7 @@ import (
 	"syscall"
 	"testing"
 
+	"vaultwicket/tests/require"
 	"vaultwicket/tests/rig"
 )
 
@@ -88,9 +89,7 @@ const (
 func shortFolder(t *testing.T) string {
 	t.Helper()
 	folder, err := os.MkdirTemp("", "vw")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	t.Cleanup(func() { os.RemoveAll(folder) })
 	return folder
 }
@@ -98,9 +97,7 @@ func shortFolder(t *testing.T) string {
 func (h *busyServer) openOverHTTP() {
 	h.t.Helper()
 	a, err := h.http.Connect(h.t.Context())
-	if err != nil {
-		h.t.Fatal(err)
-	}
+	require.NoError(h.t, err)
 	if answer, err := h.http.Send(h.t.Context(), http.MethodPost, rig.ToolCall(1, warmUp), "Mcp-Session-Id", a.Session); err != nil || answer.Status != http.StatusOK {
 		h.t.Fatalf("%+v, %v", answer, err)
 	}
@@ -113,9 +110,7 @@ func (h *busyServer) openOverHTTP() {
 func (h *busyServer) signal(all ...os.Signal) {
 	h.t.Helper()
 	for _, s := range all {
-		if err := h.process.Process.Signal(s); err != nil {
-			h.t.Fatal(err)
-		}
+		require.NoError(h.t, h.process.Process.Signal(s))
 	}
 }
 
@@ -145,9 +140,7 @@ func (h *busyServer) ends() int {
 func naming(t *testing.T, folder string) (left []string) {
 	t.Helper()
 	all, err := filepath.Glob("/proc/[0-9]*/cmdline")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	for _, name := range all {
 		line, _ := os.ReadFile(name) // it may have ended meanwhile
 		if strings.Contains(string(line), folder) && !strings.Contains(string(line), "-test.") {
@@ -255,9 +248,7 @@ func TestAServerOverHTTPEndsWithTheProgramThatStartedIt(t *testing.T) {
 		t.Run(way, func(t *testing.T) {
 			t.Parallel()
 			parent := osexec.Command("sleep", "600")
-			if err := parent.Start(); err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, parent.Start())
 			h := newBusyServer(t, way, "1s", fmt.Sprintf("--parent-pid=%d", parent.Process.Pid))
 			parent.Process.Kill()
 			parent.Wait()
@@ -282,9 +273,7 @@ func TestCtrlCReachesTheServerAlone(t *testing.T) {
 	groups := map[int]bool{}
 	for _, pid := range []int{h.process.Process.Pid, h.worker, h.child} {
 		group, err := syscall.Getpgid(pid)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		groups[group] = true
 	}
 	if len(groups) != 3 {
@@ -363,18 +352,12 @@ func (h *busyServer) allLeft() bool {
 func askUnread(s *rig.HTTPServer, arguments string) *http.Response {
 	s.T.Helper()
 	conn, err := net.Dial(s.Network, s.Addr)
-	if err != nil {
-		s.T.Fatal(err)
-	}
+	require.NoError(s.T, err)
 	s.T.Cleanup(func() { conn.Close() })
-	if err := conn.(interface{ SetReadBuffer(int) error }).SetReadBuffer(256 << 10); err != nil {
-		s.T.Fatal(err)
-	}
+	require.NoError(s.T, conn.(interface{ SetReadBuffer(int) error }).SetReadBuffer(256<<10))
 	body := fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"obsidianCli","arguments":%s,%s}}`, arguments, rig.ModernMeta)
 	request := s.Request(context.Background(), http.MethodPost, "/mcp", body, "MCP-Protocol-Version", "2026-07-28", "Mcp-Method", "tools/call", "Mcp-Name", "obsidianCli")
-	if err := request.Write(conn); err != nil {
-		s.T.Fatal(err)
-	}
+	require.NoError(s.T, request.Write(conn))
 	response, err := http.ReadResponse(bufio.NewReader(conn), request)
 	if err != nil || response.StatusCode != http.StatusOK || response.ContentLength < 3<<20 {
 		s.T.Fatalf("%+v, %v", response, err)

@@ -12,6 +12,7 @@ import (
 	"syscall"
 	"testing"
 
+	"vaultwicket/tests/require"
 	"vaultwicket/tests/rig"
 )
 
@@ -36,18 +37,12 @@ func startHost(t *testing.T, words ...string) *host {
 	h := &host{StdioServer: &rig.StdioServer{T: t, Process: exec.Command("sh", append([]string{"-c", hostScript}, append([]string{hostScript}, words...)...)...)}}
 	h.Process.Env = append(os.Environ(), "HOME="+t.TempDir(), "BINARY="+rig.Binary, "VAULT="+rig.SampleVault(t))
 	theirs, in, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	out, stdout, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	h.Process.Stdin, h.Process.Stdout, h.Process.Stderr = theirs, stdout, os.Stderr
 	h.In, h.Out, h.Stdout = in, bufio.NewReader(out), out
-	if err := h.Process.Start(); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, h.Process.Start())
 	theirs.Close()
 	stdout.Close()
 	t.Cleanup(func() {
@@ -120,9 +115,7 @@ func TestTheServerEndsWithTheProgramThatStartedIt(t *testing.T) {
 func TestTheServerEndsWhenItsProgramIsNoAncestorAnyMore(t *testing.T) {
 	t.Parallel()
 	h := startHost(t, "between")
-	if err := syscall.Kill(h.between, syscall.SIGKILL); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, syscall.Kill(h.between, syscall.SIGKILL))
 	h.endsAll(t)
 	if rig.Gone(h.Process.Process.Pid) {
 		t.Error("the program itself has ended")
@@ -136,9 +129,7 @@ func TestNothingIsLeftBehindAClosedOutputWithAnOpenCall(t *testing.T) {
 	s := rig.ServeHanging(t, "--timeout=1s")
 	io.WriteString(s.In, `{"jsonrpc":"2.0","id":3,"method":"ping"}`+"\n")
 	s.Read()
-	if err := s.Stdout.Close(); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, s.Stdout.Close())
 	s.ChildEnds()
 	rig.WaitFor(t, "the server ends", func() bool { return rig.Gone(s.Process.Process.Pid) })
 }
@@ -146,9 +137,7 @@ func TestNothingIsLeftBehindAClosedOutputWithAnOpenCall(t *testing.T) {
 func TestAParentThatIsNotThereIsRefused(t *testing.T) {
 	t.Parallel()
 	dead := exec.Command("true")
-	if err := dead.Run(); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, dead.Run())
 	serve := exec.Command(rig.Binary, "serve", "--config=none", fmt.Sprintf("--parent-pid=%d", dead.Process.Pid))
 	out, err := serve.CombinedOutput()
 	if serve.ProcessState.ExitCode() != 2 || !strings.Contains(string(out), "no other running process") {

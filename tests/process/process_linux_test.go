@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"vaultwicket/tests/require"
 	"vaultwicket/tests/rig"
 )
 
@@ -51,9 +52,7 @@ func TestAnOpenCallIsAnsweredWhenTheInputEnds(t *testing.T) {
 func TestTheClientEndsOnSIGTERM(t *testing.T) {
 	t.Parallel()
 	s := rig.ServeHanging(t)
-	if err := s.Process.Process.Signal(syscall.SIGTERM); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, s.Process.Process.Signal(syscall.SIGTERM))
 	s.ChildEnds()
 	io.Copy(io.Discard, s.Out)
 	if err := s.Process.Wait(); err != nil {
@@ -64,27 +63,19 @@ func TestTheClientEndsOnSIGTERM(t *testing.T) {
 func TestTheClientEndsWhenTheServerIsKilledOutright(t *testing.T) {
 	t.Parallel()
 	s := rig.ServeHanging(t)
-	if err := s.Process.Process.Kill(); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, s.Process.Process.Kill())
 	s.ChildEnds()
 }
 
 func TestTheServerEndsWhenNobodyReadsItsAnswers(t *testing.T) {
 	t.Parallel()
 	reader, writer, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	server := exec.Command(rig.Binary, "serve", "--config=none", "--backend=embedded", "--vault="+t.TempDir())
 	server.Stdout = writer
 	in, err := server.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := server.Start(); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
+	require.NoError(t, server.Start())
 	writer.Close()
 	reader.Close()
 	io.WriteString(in, `{"jsonrpc":"2.0","id":1,"method":"ping"}`+"\n")
@@ -104,13 +95,9 @@ func TestCtrlCEndsARunWithItsOwnStatus(t *testing.T) {
 	run := exec.Command(rig.Binary, "run", "--config=none", "--cli="+client, "random:read")
 	var log bytes.Buffer
 	run.Stderr = &log
-	if err := run.Start(); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, run.Start())
 	child := rig.WaitForChild(t, pidFile)
-	if err := run.Process.Signal(os.Interrupt); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, run.Process.Signal(os.Interrupt))
 	err := run.Wait()
 	var exit *exec.ExitError
 	if !errors.As(err, &exit) || exit.ExitCode() != 5 || !strings.Contains(log.String(), "cancelled") {

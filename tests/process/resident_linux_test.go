@@ -11,6 +11,7 @@ import (
 	"syscall"
 	"testing"
 
+	"vaultwicket/tests/require"
 	"vaultwicket/tests/rig"
 )
 
@@ -65,9 +66,7 @@ func TestAVaultIsReplacedWhileItsWorkerLives(t *testing.T) {
 	if got := listing(); !strings.Contains(got, "Tides.md") {
 		t.Fatal(got)
 	}
-	if err := os.Rename(vault, vault+"2"); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.Rename(vault, vault+"2"))
 	if got := listing(); !strings.Contains(got, "does not know the vault") {
 		t.Errorf("without its folder: %s", got)
 	}
@@ -75,12 +74,8 @@ func TestAVaultIsReplacedWhileItsWorkerLives(t *testing.T) {
 	if got := listing(); got != "new.md\n" {
 		t.Errorf("with another folder: %s", got)
 	}
-	if err := os.RemoveAll(vault); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Rename(vault+"2", vault); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.RemoveAll(vault))
+	require.NoError(t, os.Rename(vault+"2", vault))
 	if got := listing(); !strings.Contains(got, "Tides.md") {
 		t.Errorf("with the first folder again: %s", got)
 	}
@@ -90,9 +85,7 @@ func TestAVaultIsReplacedWhileItsWorkerLives(t *testing.T) {
 func peak(t *testing.T, pid int) int {
 	t.Helper()
 	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	for line := range strings.Lines(string(status)) {
 		if fields := strings.Fields(line); len(fields) > 1 && fields[0] == "VmHWM:" {
 			kib, _ := strconv.Atoi(fields[1])
@@ -147,9 +140,7 @@ func TestTheWorkerEndsWithTheServer(t *testing.T) {
 func TestAKilledWorkerIsReplaced(t *testing.T) {
 	t.Parallel()
 	s, worker := rig.ServeResident(t)
-	if err := syscall.Kill(worker, syscall.SIGKILL); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, syscall.Kill(worker, syscall.SIGKILL))
 	// Not a mere zombie: threads of one may still hold the pipe.
 	rig.WaitFor(t, "the worker is waited for", func() bool { return errors.Is(syscall.Kill(worker, 0), syscall.ESRCH) })
 	s.Send(rig.ToolCall(3, `{"command":"random:read"}`))

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"vaultwicket/tests/memory"
+	"vaultwicket/tests/require"
 )
 
 // Speech is the standard output of a process. It notes when that has so many lines.
@@ -49,9 +50,7 @@ func AfterLines(t *testing.T, process *exec.Cmd, said *Speech) string {
 	select {
 	case <-said.reached:
 		time.Sleep(time.Duration(rand.IntN(4_000)) * time.Microsecond)
-		if err := process.Process.Kill(); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, process.Process.Kill())
 		<-ended
 	case err := <-ended:
 		t.Errorf("it ended by itself: %v: %s", err, said.text.String())

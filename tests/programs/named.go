@@ -9,6 +9,8 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+
+	"vaultwicket/tests/require"
 )
 
 // Program makes the program at original appear as name in folder, through a link or, on
@@ -22,12 +24,8 @@ func Program(t testing.TB, original, folder, name string) string {
 		return path
 	}
 	content, err := os.ReadFile(original)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(path, content, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(path, content, 0o755))
 	return path
 }
 
@@ -44,9 +42,7 @@ func File(name string) string {
 func Self(t testing.TB, folder, name string) string {
 	t.Helper()
 	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return Program(t, self, folder, name)
 }
 

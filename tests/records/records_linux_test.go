@@ -20,6 +20,7 @@ import (
 	"testing"
 	"time"
 
+	"vaultwicket/tests/require"
 	"vaultwicket/tests/rig"
 )
 
@@ -109,9 +110,7 @@ func wantChain(t *testing.T, parts map[string][]int) {
 func silent(t *testing.T) (address string) {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	t.Cleanup(func() { l.Close() })
 	go func() {
 		for {
@@ -130,26 +129,18 @@ func TestSilentCollectorsBlockNothing(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "lines.jsonl")
 	quiet := serve(r, nil)
 	alone := calls(t, quiet, 10)
-	if err := quiet.End(); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, quiet.End())
 	s := serve(r, nil, "--export=http://"+silent(t)+"/v1/logs,syslog+tcp://"+silent(t)+",http://127.0.0.1:9/v1/logs")
 	beside := calls(t, s, 10)
 	begun := time.Now()
-	if err := s.End(); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, s.End())
 	t.Logf("the longest call took %v without targets, %v with silent ones; the server ended in %v", alone, beside, time.Since(begun))
 	if beside > 5*time.Second || time.Since(begun) > 10*time.Second { // one try lasts ten
 		t.Errorf("a call took %v, the end %v", beside, time.Since(begun))
 	}
-	if err := serve(r, nil, "--export=file://"+file).End(); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, serve(r, nil, "--export=file://"+file).End())
 	text, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	wantChain(t, linesOf(t, strings.Split(strings.TrimSpace(string(text)), "\n")))
 }
 
@@ -163,9 +154,7 @@ func TestSyslogOverTLSHasNoTextOfNotes(t *testing.T) {
 	trusted := filepath.Join(t.TempDir(), "roots.pem")
 	rig.WriteFile(t, trusted, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: certified.Certificate().Raw}))
 	l, err := tls.Listen("tcp", "127.0.0.1:0", &tls.Config{Certificates: certified.TLS.Certificates})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	defer l.Close()
 	var mu sync.Mutex
 	var got []string
@@ -203,9 +192,7 @@ func TestSyslogOverTLSHasNoTextOfNotes(t *testing.T) {
 	}
 	s := serve(r, []string{"SSL_CERT_FILE=" + trusted}, "--export=syslog+tls://"+l.Addr().String())
 	calls(t, s, 3)
-	if err := s.End(); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, s.End())
 	rig.WaitFor(t, "the last checkpoint arrives", func() bool {
 		all := received()
 		return len(all) > 0 && strings.Contains(all[len(all)-1], `"kind":"checkpoint"`)
@@ -235,21 +222,15 @@ func TestVerifyFindsAnotherLog(t *testing.T) {
 			if by == "command" {
 				script := filepath.Join(r.Home, "sign")
 				self, err := os.Executable()
-				if err != nil {
-					t.Fatal(err)
-				}
+				require.NoError(t, err)
 				rig.WriteFile(t, script, fmt.Appendf(nil, "#!/bin/sh\n%s=1 exec '%s' \"$@\"\n", asSigner, self))
-				if err := os.Chmod(script, 0o700); err != nil {
-					t.Fatal(err)
-				}
+				require.NoError(t, os.Chmod(script, 0o700))
 				flags = append(flags, "--checkpoints="+script)
 			}
 			for range 2 {
 				s := serve(r, nil, flags...)
 				calls(t, s, 2)
-				if err := s.End(); err != nil {
-					t.Fatal(err)
-				}
+				require.NoError(t, s.End())
 			}
 			said := r.Must("audit", "verify", "--checkpoints="+file)
 			if !strings.Contains(said, "OK: 2 checkpoints") {
@@ -265,15 +246,11 @@ func TestVerifyFindsAnotherLog(t *testing.T) {
 			}
 			state := filepath.Join(r.Home, ".local", "state", "vaultwicket")
 			for _, part := range []string{"audit", "audit-calls"} {
-				if err := os.RemoveAll(filepath.Join(state, part)); err != nil {
-					t.Fatal(err)
-				}
+				require.NoError(t, os.RemoveAll(filepath.Join(state, part)))
 			}
 			s := serve(r, nil)
 			calls(t, s, 8)
-			if err := s.End(); err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, s.End())
 			r.Must("audit", "verify")
 			if _, said, status := r.Run("audit", "verify", "--checkpoints="+file); status != 1 || !strings.Contains(said, "does not match the checkpoints") {
 				t.Errorf("%d: %s", status, said)

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"vaultwicket/gateway"
+	"vaultwicket/tests/require"
 )
 
 // Answers to a form.
@@ -112,9 +113,7 @@ func (r *Rig) Stateless(s *HTTPServer) *Client {
 		params["_meta"] = json.RawMessage(statelessMeta)
 		body := JSON(r.T, map[string]any{"jsonrpc": "2.0", "id": 1, "method": method, "params": params})
 		response, err := s.Send(r.T.Context(), http.MethodPost, body, "MCP-Protocol-Version", "2026-07-28", "Mcp-Method", method, "Mcp-Name", name)
-		if err != nil {
-			r.T.Fatal(err)
-		}
+		require.NoError(r.T, err)
 		var answer Answer
 		text := response.Body
 		for line := range strings.Lines(response.Body) {

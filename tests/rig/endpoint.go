@@ -15,6 +15,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"vaultwicket/tests/require"
 )
 
 // Token is what a client of the servers of these tests must know.
@@ -128,12 +130,8 @@ func ServeHTTPIn(t *testing.T, home string, flags ...string) *HTTPServer {
 func (s *HTTPServer) start(t *testing.T) {
 	t.Helper()
 	messages, err := s.Process.StderrPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := s.Process.Start(); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
+	require.NoError(t, s.Process.Start())
 	urls, read := make(chan string, 1), make(chan struct{})
 	go func() { defer close(read); s.listen(messages, urls) }()
 	t.Cleanup(func() { s.Process.Process.Kill(); <-s.ended })

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"vaultwicket/gateway"
+	"vaultwicket/tests/require"
 )
 
 func CodeOf(r gateway.Result) string {
@@ -59,9 +60,7 @@ func Repeat(n int, format string) string {
 func JSON(t *testing.T, v any) string {
 	t.Helper()
 	text, err := json.Marshal(v)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return string(text)
 }
 
@@ -92,18 +91,12 @@ func TreeOf(t *testing.T, folder string) [sha256.Size]byte {
 		sum.Write(text)
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return [sha256.Size]byte(sum.Sum(nil))
 }
 
 func WriteFile(t *testing.T, name string, data []byte) {
 	t.Helper()
-	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(name, data, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.MkdirAll(filepath.Dir(name), 0o755))
+	require.NoError(t, os.WriteFile(name, data, 0o644))
 }

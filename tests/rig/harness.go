@@ -18,6 +18,7 @@ import (
 	"vaultwicket/gateway/state/audit"
 	"vaultwicket/gateway/state/private"
 	"vaultwicket/policy"
+	"vaultwicket/tests/require"
 	"vaultwicket/tiers"
 )
 
@@ -203,9 +204,7 @@ func (o *Harness) store() *consent.Store {
 func (o *Harness) Waiting() []consent.StoredQuestion {
 	o.T.Helper()
 	list, _, err := o.store().List()
-	if err != nil {
-		o.T.Fatal(err)
-	}
+	require.NoError(o.T, err)
 	return slices.DeleteFunc(list, func(q consent.StoredQuestion) bool { return q.State != consent.Pending })
 }
 
@@ -213,9 +212,7 @@ func (o *Harness) Waiting() []consent.StoredQuestion {
 func (o *Harness) Decisions() (list []string) {
 	o.T.Helper()
 	for l, err := range audit.List(audit.AuditFolder(o.State+"/vaultwicket"), audit.Filter{}) {
-		if err != nil {
-			o.T.Fatal(err)
-		}
+		require.NoError(o.T, err)
 		list = append(list, strings.TrimSpace(l.Kind+" "+l.Decision+" "+l.Effect+" "+l.Code))
 	}
 	return list

@@ -17,6 +17,8 @@ import (
 	"time"
 
 	"github.com/go-jose/go-jose/v4"
+
+	"vaultwicket/tests/require"
 )
 
 // Issuer is an authorization server: it publishes its metadata and keys, and signs access tokens.
@@ -177,20 +179,14 @@ func (k SigningKey) Sign(t *testing.T, claims any, header map[jose.HeaderKey]any
 		secret = jose.JSONWebKey{Key: k.Secret, KeyID: k.ID}
 	}
 	signer, err := jose.NewSigner(jose.SigningKey{Algorithm: k.Alg, Key: secret}, options)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	text, isText := claims.(string)
 	if !isText {
 		text = strings.TrimSpace(JSON(t, claims))
 	}
 	signed, err := signer.Sign([]byte(text))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	compact, err := signed.CompactSerialize()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return compact
 }

@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"vaultwicket/tests/require"
 )
 
 // Rig is a vault, a home and a file of settings, and the program on them in all the
@@ -30,9 +32,7 @@ func New(t *testing.T, notes map[string]string) *Rig {
 	for path, text := range notes {
 		r.Write(path, text)
 	}
-	if err := os.MkdirAll(filepath.Join(r.Home, ".config", "vaultwicket"), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.MkdirAll(filepath.Join(r.Home, ".config", "vaultwicket"), 0o700))
 	return r
 }
 
@@ -63,12 +63,8 @@ func (r *Rig) Save() string {
 	r.T.Helper()
 	file := filepath.Join(r.Home, ".config", "vaultwicket", "config.toml")
 	text := fmt.Sprintf("%s[[vaults]]\nname = \"Notes\"\nfolder = %q\n%s", r.settings, r.Vault, r.Tables)
-	if err := os.WriteFile(file+".new", []byte(text), 0o600); err != nil {
-		r.T.Fatal(err)
-	}
-	if err := os.Rename(file+".new", file); err != nil {
-		r.T.Fatal(err)
-	}
+	require.NoError(r.T, os.WriteFile(file+".new", []byte(text), 0o600))
+	require.NoError(r.T, os.Rename(file+".new", file))
 	return file
 }
 
@@ -107,12 +103,8 @@ func (r *Rig) Must(args ...string) string {
 func (r *Rig) App(script string) (name string) {
 	r.T.Helper()
 	name = filepath.Join(r.Home, "bin", "obsidian")
-	if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
-		r.T.Fatal(err)
-	}
-	if err := os.WriteFile(name, []byte("#!/bin/sh\n"+script+"\n"), 0o755); err != nil {
-		r.T.Fatal(err)
-	}
+	require.NoError(r.T, os.MkdirAll(filepath.Dir(name), 0o700))
+	require.NoError(r.T, os.WriteFile(name, []byte("#!/bin/sh\n"+script+"\n"), 0o755))
 	registry := JSON(r.T, map[string]any{"vaults": map[string]any{"a1b2c3d4e5f60718": map[string]any{"path": r.Vault, "ts": 1, "open": true}}})
 	WriteFile(r.T, filepath.Join(r.Home, ".config", "obsidian", "obsidian.json"), []byte(registry))
 	return name

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"vaultwicket/gateway"
+	"vaultwicket/tests/require"
 )
 
 // StdioServer is a program with its standard input and output, as a rule a server that
@@ -34,17 +35,12 @@ func StartStdio(t *testing.T, program *exec.Cmd) *StdioServer {
 		program.Stderr = &s.Log
 	}
 	var err error
-	if s.In, err = program.StdinPipe(); err != nil {
-		t.Fatal(err)
-	}
+	s.In, err = program.StdinPipe()
+	require.NoError(t, err)
 	out, err := program.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	s.Out, s.Stdout = bufio.NewReader(out), out
-	if err := program.Start(); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, program.Start())
 	t.Cleanup(func() { program.Process.Kill(); program.Wait() })
 	return s
 }

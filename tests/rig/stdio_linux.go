@@ -11,6 +11,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"vaultwicket/tests/require"
 )
 
 // Patience bounds how long a test waits for something that must happen.
@@ -23,9 +25,7 @@ func HangingClient(t *testing.T) (client, pidFile string) {
 	folder := t.TempDir()
 	client, pidFile = filepath.Join(folder, "obsidian"), filepath.Join(folder, "pid")
 	script := fmt.Sprintf("#!/bin/sh\nif [ \"$1\" = version ]; then echo '1.12.7 (installer 1.12.7)'; exit; fi\necho $$ >'%s.new' && mv '%s.new' '%s'\nexec sleep 600\n", pidFile, pidFile, pidFile)
-	if err := os.WriteFile(client, []byte(script), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(client, []byte(script), 0o755))
 	return client, pidFile
 }
 

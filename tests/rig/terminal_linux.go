@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"golang.org/x/sys/unix"
+
+	"vaultwicket/tests/require"
 )
 
 // StartAtTerminal starts a program in a terminal of its own, which is also its standard
@@ -20,22 +22,14 @@ func StartAtTerminal(t *testing.T, program *osexec.Cmd) (user *os.File) {
 		t.Skip(err)
 	}
 	t.Cleanup(func() { user.Close() })
-	if err := unix.IoctlSetPointerInt(int(user.Fd()), unix.TIOCSPTLCK, 0); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, unix.IoctlSetPointerInt(int(user.Fd()), unix.TIOCSPTLCK, 0))
 	number, err := unix.IoctlGetInt(int(user.Fd()), unix.TIOCGPTN)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	terminal, err := os.OpenFile(fmt.Sprintf("/dev/pts/%d", number), os.O_RDWR|unix.O_NOCTTY, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	defer terminal.Close()
 	program.Stdin = terminal
 	program.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true} // of its standard input
-	if err := program.Start(); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, program.Start())
 	return user
 }

@@ -12,6 +12,7 @@ import (
 	"vaultwicket/allowlist"
 	"vaultwicket/exec"
 	"vaultwicket/policy"
+	"vaultwicket/tests/require"
 	"vaultwicket/tiers"
 )
 
@@ -21,9 +22,7 @@ func RunnerOf(t *testing.T, folder string, resident bool) (*exec.Runner, exec.Pr
 	r := exec.New(exec.Config{Self: Binary, Resident: resident})
 	t.Cleanup(r.Close)
 	p, err := r.Embedded(folder)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return r, p
 }
 
@@ -34,13 +33,9 @@ func PermitFor(t *testing.T, name string, params map[string]string) policy.Permi
 		given[key] = allowlist.Text(value)
 	}
 	call, err := allowlist.Parse(name, given)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	permit, err := policy.Policy{Ceiling: tiers.V3, Mutations: true, UI: true, Confirm: policy.ConfirmNever, MinVersion: tiers.DefaultMinimum}.Decide(call).Permit()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return permit
 }
 
@@ -81,9 +76,7 @@ func ServeResident(t *testing.T) (s *StdioServer, worker int) {
 func MemoryKiB(t *testing.T, pid int) (kib int) {
 	t.Helper()
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	_, rest, _ := strings.Cut(string(text), "VmRSS:")
 	fmt.Sscan(rest, &kib)
 	return kib

@@ -4,6 +4,8 @@ import (
 	"testing"
 
 	"golang.org/x/sys/windows"
+
+	"vaultwicket/tests/require"
 )
 
 // Allow leaves this user all rights at a file or folder, and gives others the rights of
@@ -11,19 +13,11 @@ import (
 func Allow(t testing.TB, name, entries string) {
 	t.Helper()
 	user, err := windows.GetCurrentProcessToken().GetTokenUser()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	descriptor, err := windows.SecurityDescriptorFromString("D:P(A;OICI;FA;;;" + user.User.Sid.String() + ")" + entries)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	list, _, err := descriptor.DACL()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	const what = windows.DACL_SECURITY_INFORMATION | windows.PROTECTED_DACL_SECURITY_INFORMATION
-	if err := windows.SetNamedSecurityInfo(name, windows.SE_FILE_OBJECT, what, nil, nil, list, nil); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, windows.SetNamedSecurityInfo(name, windows.SE_FILE_OBJECT, what, nil, nil, list, nil))
 }

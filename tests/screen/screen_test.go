@@ -13,6 +13,7 @@ import (
 
 	"github.com/clipperhouse/displaywidth"
 
+	"vaultwicket/tests/require"
 	"vaultwicket/tests/rig"
 )
 
@@ -204,9 +205,7 @@ func TestProgressOfLongWork(t *testing.T) {
 			w.until("vaultwicket: read is running (the first call in a large")
 		}
 		answer, err := os.OpenFile(gate, os.O_WRONLY, 0) // waits for the program
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		if !test.shown {
 			time.Sleep(1500 * time.Millisecond) // a line would have appeared
 		}

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"vaultwicket/tests/require"
 	"vaultwicket/tests/rig"
 )
 
@@ -34,16 +35,12 @@ func open(t *testing.T, width int, lines ...string) window {
 		t.Skip("no tmux here")
 	}
 	folder, err := os.MkdirTemp("", "w") // a short path: it is that of a socket
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	t.Cleanup(func() { os.RemoveAll(folder) })
 	w := window{t, tmux, filepath.Join(folder, "s")}
 	script := filepath.Join(folder, "script")
 	text := "trap : INT\n" + strings.Join(append(lines, `echo "[the end, status $?]"`, "exec cat"), "\n") + "\n"
-	if err := os.WriteFile(script, []byte(text), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(script, []byte(text), 0o700))
 	w.do("-f", os.DevNull, "-u", "new-session", "-d", "-x", fmt.Sprint(width), "-y", fmt.Sprint(height), "/bin/sh", script)
 	t.Cleanup(func() { w.do("kill-server") })
 	return w

@@ -11,6 +11,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"vaultwicket/tests/require"
 	"vaultwicket/tests/rig"
 )
 
@@ -140,9 +141,7 @@ func TestEveryCommandHasAScript(t *testing.T) {
 		}
 		for _, name := range names {
 			text, err := os.ReadFile(name)
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			for line := range strings.Lines(string(text)) {
 				if step, found := strings.CutPrefix(line, "$ "); found {
 					run[strings.Fields(step)[0]] = true

@@ -10,22 +10,18 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"vaultwicket/tests/require"
 )
 
 func TestOverlayFitsTheStandardLibrary(t *testing.T) {
 	goroot, err := setting("GOROOT")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	for arch := range traps {
 		name, err := writeOverlay(goroot, arch, t.TempDir())
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		text, err := os.ReadFile(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		var overlay struct{ Replace map[string]string }
 		if err := json.Unmarshal(text, &overlay); err != nil || len(overlay.Replace) != 3 {
 			t.Errorf("%s: %v", text, err)
@@ -42,9 +38,7 @@ func TestAnotherStandardLibraryIsRefused(t *testing.T) {
 	folder := t.TempDir()
 	for _, name := range []string{"src/time/time.go", "src/syscall/syscall_linux.go"} {
 		full := filepath.Join(folder, name)
-		if err := errors.Join(os.MkdirAll(filepath.Dir(full), 0o700), os.WriteFile(full, []byte("package time\n\nfunc Now() Time {\n\treturn Time{}\n}\n"), 0o600)); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, errors.Join(os.MkdirAll(filepath.Dir(full), 0o700), os.WriteFile(full, []byte("package time\n\nfunc Now() Time {\n\treturn Time{}\n}\n"), 0o600)))
 	}
 	if _, err := writeOverlay(folder, "amd64", t.TempDir()); err == nil || !strings.Contains(err.Error(), "0 times, want once") {
 		t.Error(err)

@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	"github.com/rogpeppe/go-internal/txtar"
+
+	"vaultwicket/tests/require"
 )
 
 // mark is the file by which a folder is known as ours. The app does not see
@@ -24,9 +26,7 @@ const (
 func fixture(t testing.TB) []txtar.File {
 	t.Helper()
 	archive, err := txtar.ParseFile("testdata/fixture.txtar")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return archive.Files
 }
 
@@ -127,20 +127,20 @@ func TestOnlyOurOwnFoldersAreTouched(t *testing.T) {
 	}{
 		{"an empty folder", func(*testing.T, string) {}, true},
 		{"one with the settings of the app", func(t *testing.T, folder string) { put(t, folder, ".obsidian/app.json", "{}") }, true},
-		{"one that was laid before", func(t *testing.T, folder string) { check(t, lay(folder, files)) }, true},
+		{"one that was laid before", func(t *testing.T, folder string) { require.NoError(t, lay(folder, files)) }, true},
 		{"one that was laid in part", func(t *testing.T, folder string) {
-			check(t, lay(folder, files))
-			check(t, os.Remove(filepath.Join(folder, "Moon.md")))
+			require.NoError(t, lay(folder, files))
+			require.NoError(t, os.Remove(filepath.Join(folder, "Moon.md")))
 		}, true},
 		{"one with a note", func(t *testing.T, folder string) { put(t, folder, "Diary.md", "mine") }, false},
 		{"one with the welcome of the app", func(t *testing.T, folder string) { put(t, folder, "Welcome.md", "hello") }, false},
-		{"one with a folder", func(t *testing.T, folder string) { check(t, os.Mkdir(filepath.Join(folder, "Sea"), 0o755)) }, false},
+		{"one with a folder", func(t *testing.T, folder string) { require.NoError(t, os.Mkdir(filepath.Join(folder, "Sea"), 0o755)) }, false},
 		{"one that somebody wrote in", func(t *testing.T, folder string) {
-			check(t, lay(folder, files))
+			require.NoError(t, lay(folder, files))
 			put(t, folder, "Diary.md", "mine")
 		}, false},
 		{"one in which a note was changed", func(t *testing.T, folder string) {
-			check(t, lay(folder, files))
+			require.NoError(t, lay(folder, files))
 			put(t, folder, "Moon.md", "mine")
 		}, false},
 		{"one with the mark of something else", func(t *testing.T, folder string) { put(t, folder, mark, "") }, false},
@@ -180,20 +180,13 @@ func TestOnlyOurOwnFoldersAreTouched(t *testing.T) {
 func put(t *testing.T, folder, name, text string) {
 	t.Helper()
 	full := filepath.Join(folder, name)
-	check(t, errors.Join(os.MkdirAll(filepath.Dir(full), 0o755), os.WriteFile(full, []byte(text), 0o644)))
-}
-
-func check(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, errors.Join(os.MkdirAll(filepath.Dir(full), 0o755), os.WriteFile(full, []byte(text), 0o644)))
 }
 
 func contents(t *testing.T, folder string) map[string]string {
 	t.Helper()
 	all := map[string]string{}
-	check(t, filepath.WalkDir(folder, func(name string, entry fs.DirEntry, err error) error {
+	require.NoError(t, filepath.WalkDir(folder, func(name string, entry fs.DirEntry, err error) error {
 		if err != nil || entry.IsDir() {
 			return err
 		}

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"vaultwicket/tests/memory"
+	"vaultwicket/tests/require"
 )
 
 // The variables by which the app is found.
@@ -106,7 +107,7 @@ func scripts(t *testing.T) map[string][]step {
 	all := map[string][]step{}
 	for _, name := range names {
 		text, err := os.ReadFile(name)
-		check(t, err)
+		require.NoError(t, err)
 		if all[name], err = parse(text); err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
@@ -160,8 +161,8 @@ func (s side) runAll(t *testing.T) {
 func laid(t *testing.T) string {
 	t.Helper()
 	folder := filepath.Join(t.TempDir(), "Twin")
-	check(t, os.Mkdir(folder, 0o755))
-	check(t, lay(folder, fixture(t)))
+	require.NoError(t, os.Mkdir(folder, 0o755))
+	require.NoError(t, lay(folder, fixture(t)))
 	return folder
 }
 
@@ -173,7 +174,7 @@ func TestApp(t *testing.T) {
 		t.Skipf("%s names no official client: only the embedded half was run", clientVariable)
 	}
 	twin := app(client, folder)
-	check(t, twin.ready(t))
+	require.NoError(t, twin.ready(t))
 	twin.runAll(t)
 }
 
@@ -225,12 +226,12 @@ func fakeApp(program string) int {
 // those that are marked as different, which have to fail.
 func TestTheHalfOfTheAppAgainstAFake(t *testing.T) {
 	folder := filepath.Join(t.TempDir(), "Twin")
-	check(t, os.MkdirAll(filepath.Join(folder, ".obsidian"), 0o755))
+	require.NoError(t, os.MkdirAll(filepath.Join(folder, ".obsidian"), 0o755))
 	self, err := os.Executable()
-	check(t, err)
+	require.NoError(t, err)
 	twin := app(self, folder, fakeVariable+"="+binary, vaultVariable+"="+folder, stillClock)
-	check(t, twin.ready(t))
-	check(t, twin.ready(t)) // a second run finds its own fixture
+	require.NoError(t, twin.ready(t))
+	require.NoError(t, twin.ready(t)) // a second run finds its own fixture
 	marked := 0
 	for name, steps := range scripts(t) {
 		for _, st := range steps {

@@ -19,6 +19,8 @@ import (
 	"golang.org/x/text/collate"
 	"golang.org/x/text/language"
 	"golang.org/x/text/unicode/norm"
+
+	"vaultwicket/tests/require"
 )
 
 // reference is a vault as a slow reader sees it. It shares no line with the
@@ -77,9 +79,7 @@ func readReference(t testing.TB, folder string, excluded func(string) bool) *ref
 		}
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	listed(ref.files)
 	for _, file := range ref.files {
 		ref.folded = append(ref.folded, refFold(file))

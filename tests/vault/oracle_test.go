@@ -16,6 +16,7 @@ import (
 
 	"vaultwicket/exec/frame"
 	"vaultwicket/tests/bench/vaultgen"
+	"vaultwicket/tests/require"
 	"vaultwicket/tests/rig"
 )
 
@@ -26,9 +27,7 @@ func TestTheOracle(t *testing.T) {
 	for _, seed := range []uint64{1, 2, 3} {
 		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
 			folder := filepath.Join(t.TempDir(), "vault")
-			if err := vaultgen.Write(folder, 300, seed); err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, vaultgen.Write(folder, 300, seed))
 			excluded := func(name string) bool {
 				return strings.HasPrefix(name, "Archive/") || strings.HasPrefix(name, "Drafts/")
 			}
@@ -232,16 +231,10 @@ func startWorker(t *testing.T, folder string) *resident {
 	process.Env = append(os.Environ(), "VAULTWICKET_NOW=2026-11-21T09:30:00+01:00", "HOME="+t.TempDir())
 	process.Stderr = os.Stderr
 	in, err := process.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	out, err := process.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := process.Start(); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
+	require.NoError(t, process.Start())
 	t.Cleanup(func() { in.Close(); process.Wait() })
 	r := &resident{t: t, in: in, hear: frame.NewReader(out)}
 	hello, _ := frame.AppendHello(nil, frame.Hello{Version: frame.Version})
@@ -260,9 +253,7 @@ func (r *resident) send(text []byte) {
 func (r *resident) next() frame.Frame {
 	r.t.Helper()
 	f, err := r.hear.Next()
-	if err != nil {
-		r.t.Fatal(err)
-	}
+	require.NoError(r.t, err)
 	return f
 }
 

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"vaultwicket/tests/require"
 )
 
 // The app writes what it found in a note into its index. These notes are ours;
@@ -72,9 +74,7 @@ func TestParityWithTheIndexOfTheApp(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			folder := t.TempDir()
 			for name, text := range map[string]string{"Note.md": test.note, "Elsewhere.md": "# Elsewhere\n"} {
-				if err := os.WriteFile(filepath.Join(folder, name), []byte(text), 0o644); err != nil {
-					t.Fatal(err)
-				}
+				require.NoError(t, os.WriteFile(filepath.Join(folder, name), []byte(text), 0o644))
 			}
 			seen := look(startWorker(t, folder), "Note.md")
 			same(t, "headings", seen.headings, test.headings)
@@ -205,12 +205,8 @@ func TestParityWithRealDumps(t *testing.T) {
 		}
 		dumps[d.FilePath] = d
 		full := filepath.Join(folder, filepath.FromSlash(d.FilePath))
-		if err := os.MkdirAll(filepath.Dir(full), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(full, []byte(d.FileContents), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.MkdirAll(filepath.Dir(full), 0o755))
+		require.NoError(t, os.WriteFile(full, []byte(d.FileContents), 0o644))
 	}
 	program := startWorker(t, folder)
 	for _, note := range slices.Sorted(maps.Keys(dumps)) {
@@ -245,13 +241,9 @@ func TestParityWithTheRealIndex(t *testing.T) {
 	want := map[string][]string{}
 	for file, remark := range map[string]string{"resolvedLinks.json": "", "unresolvedLinks.json": " (unresolved)"} {
 		text, err := os.ReadFile(filepath.Join(root, "tests", "Obsidian", "__test_data__", "metadataCache", file))
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		var index map[string]map[string]int
-		if err := json.Unmarshal(text, &index); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, json.Unmarshal(text, &index))
 		for source, targets := range index {
 			want[source] = append(want[source], nil...)
 			for target := range targets {

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"vaultwicket/tests/require"
 	"vaultwicket/tests/rig"
 )
 
@@ -56,9 +57,7 @@ func converseOverHTTP(t *testing.T, vault string, flags []string, session string
 	if runtime.GOOS == "windows" {
 		return p.got.String() // where a process cannot be asked to end
 	}
-	if err := server.Process.Process.Signal(os.Interrupt); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, server.Process.Process.Signal(os.Interrupt))
 	if err := server.Wait(); err != nil {
 		t.Errorf("the server ended with %v; its log:\n%s", err, server.Said())
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/txtar"
 
+	"vaultwicket/tests/require"
 	"vaultwicket/tests/rig"
 )
 
@@ -44,13 +45,9 @@ func TestWire(t *testing.T) {
 func playWire(t *testing.T, name string, play func(t *testing.T, vault string, flags []string, session string) string) {
 	t.Helper()
 	archive, err := txtar.ParseFile(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	vault := filepath.Join(t.TempDir(), "Vault")
-	if err := os.Mkdir(vault, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.Mkdir(vault, 0o700))
 	session, flags := -1, []string{}
 	for i, f := range archive.Files {
 		switch {
@@ -68,9 +65,7 @@ func playWire(t *testing.T, name string, play func(t *testing.T, vault string, f
 	got := play(t, vault, flags, string(archive.Files[session].Data))
 	if *update {
 		archive.Files[session].Data = []byte(got)
-		if err := os.WriteFile(name, txtar.Format(archive), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.WriteFile(name, txtar.Format(archive), 0o644))
 		return
 	}
 	if want := string(archive.Files[session].Data); got != want {

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"vaultwicket/tests/require"
 	"vaultwicket/tests/rig"
 )
 
@@ -55,9 +56,7 @@ func build(t *testing.T, flags ...string) *vault {
 	old := filepath.Join(v.folder, "Ideas/Kite.md")
 	rig.WriteFile(t, old, []byte("Build a kite.\n"))
 	then := time.Date(2025, 5, 1, 12, 0, 0, 0, time.UTC)
-	if err := os.Chtimes(old, then, then); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.Chtimes(old, then, then))
 	env := []string{"HOME=" + t.TempDir(), "VAULTWICKET_NOW=" + now, "TZ=UTC"}
 	v.session = rig.StartSessionWith(t, env, append([]string{"--config=none", "--backend=embedded", "--vault=" + v.folder, "--tier=v2", "--allow-mutations"}, flags...)...)
 	return v
@@ -108,13 +107,9 @@ func tokensOf(text []byte) int { return len(text) / 4 }
 func (d *doing) ask(tool string, arguments map[string]any, wanted ...string) string {
 	d.t.Helper()
 	sent, err := json.Marshal(arguments)
-	if err != nil {
-		d.t.Fatal(err)
-	}
+	require.NoError(d.t, err)
 	answer, err := d.session.Exchange("tools/call", map[string]any{"name": tool, "arguments": arguments})
-	if err != nil {
-		d.t.Fatal(err)
-	}
+	require.NoError(d.t, err)
 	var message struct {
 		Result struct {
 			Content []struct{ Text string }
@@ -346,9 +341,7 @@ func TestTheListsOfTools(t *testing.T) {
 	} {
 		s := rig.StartSession(t, t.TempDir(), append([]string{"--config=none", "--backend=embedded", "--vault=" + folder}, strings.Fields(list.flags)...)...)
 		answer, err := s.Exchange("tools/list", map[string]any{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		t.Logf("%-50s %5d tokens", list.flags, tokensOf(answer))
 		if got := tokensOf(answer); got > list.tokens {
 			t.Errorf("%q: about %d tokens, want at most %d", list.flags, got, list.tokens)

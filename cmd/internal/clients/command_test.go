@@ -10,15 +10,15 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"vaultwicket/tests/require"
 )
 
 // session is a run on an empty machine.
 func session(t *testing.T) (*Session, *bytes.Buffer) {
 	t.Helper()
 	root, err := filepath.EvalSymlinks(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	var out bytes.Buffer
 	env := map[string]string{"HOME": root, "USERPROFILE": root, "APPDATA": filepath.Join(root, "Roaming")}
 	getenv := func(name string) string { return env[name] }
@@ -86,9 +86,7 @@ func TestOnlyAYesWrites(t *testing.T) {
 		t.Errorf("the file was written, or the change not shown:\n%s", out)
 	}
 	s.Confirm = func(context.Context) (bool, bool) { return true, true }
-	if err := s.Run(context.Background()); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, s.Run(context.Background()))
 	if content, err := os.ReadFile(file); err != nil || !bytes.Contains(content, []byte("--allow-mutations=false")) {
 		t.Errorf("the file is %s, %v", content, err)
 	}
@@ -105,13 +103,9 @@ func TestAllGoesOnAfterAFailure(t *testing.T) {
 	s.Client, s.All, s.Yes = "", true, true
 	home := s.Installer.System.Getenv("HOME")
 	for _, folder := range []string{".cursor", ".kiro/settings", ".codex"} {
-		if err := os.MkdirAll(filepath.Join(home, folder), 0o755); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.MkdirAll(filepath.Join(home, folder), 0o755))
 	}
-	if err := os.WriteFile(filepath.Join(home, ".cursor/mcp.json"), []byte("{"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(filepath.Join(home, ".cursor/mcp.json"), []byte("{"), 0o600))
 	err := s.Run(context.Background())
 	if err == nil || !strings.Contains(err.Error(), "1 of 3 clients failed") {
 		t.Errorf("the error is %v", err)

@@ -8,6 +8,8 @@ import (
 	"runtime"
 	"testing"
 	"time"
+
+	"vaultwicket/tests/require"
 )
 
 var update = flag.Bool("update", false, "write the golden files")
@@ -21,14 +23,10 @@ type machine struct {
 func newMachine(t *testing.T, system string) machine {
 	t.Helper()
 	root, err := filepath.EvalSymlinks(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	home, project := filepath.Join(root, "home"), filepath.Join(root, "project")
 	for _, folder := range []string{home, project} {
-		if err := os.Mkdir(folder, 0o755); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.Mkdir(folder, 0o755))
 	}
 	env := map[string]string{"HOME": home, "PATH": filepath.Join(root, "bin")}
 	if runtime.GOOS == "windows" { // paths of other systems do not exist there
@@ -60,17 +58,11 @@ func server(name string) Server {
 func write(t *testing.T, name string, content *string) {
 	t.Helper()
 	if content == nil {
-		if err := os.RemoveAll(name); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.RemoveAll(name))
 		return
 	}
-	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(name, []byte(*content), 0o640); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.MkdirAll(filepath.Dir(name), 0o755))
+	require.NoError(t, os.WriteFile(name, []byte(*content), 0o640))
 }
 
 // read returns a file, nil for none.
@@ -80,9 +72,7 @@ func read(t *testing.T, name string) *string {
 	if os.IsNotExist(err) {
 		return nil
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	text := string(content)
 	return &text
 }

@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"vaultwicket/tests/require"
 )
 
 // claude is a stand-in for Claude Code's own command: it writes its file anew.
@@ -70,9 +72,7 @@ func claudeMachine(t *testing.T) (machine, *claude) {
 	}
 	script := "#!/bin/sh\n"
 	write(t, program, &script)
-	if err := os.Chmod(program, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.Chmod(program, 0o755))
 	fake := &claude{t: t, file: filepath.Join(m.home, ".claude.json")}
 	m.Run = fake.run
 	return m, fake
@@ -120,9 +120,7 @@ func TestAFailureOfTheOwnCommandIsTold(t *testing.T) {
 	// One that says it did, and did not.
 	m.Run = func(context.Context, []string) (string, error) { return "done", nil }
 	change, err = m.Install(client(t, "claude-code"), User, server("vaultwicket"), false)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	_, err = change.Write(context.Background())
 	wantError(t, err, Environment, "did not keep the entry")
 }
@@ -159,9 +157,7 @@ func TestTheBinaryIsNamedAsOnThePath(t *testing.T) {
 	}
 	other := filepath.Join(bin, "vaultwicket")
 	write(t, other, &script)
-	if err := errors.Join(os.Chmod(real, 0o755), os.Chmod(other, 0o755)); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, errors.Join(os.Chmod(real, 0o755), os.Chmod(other, 0o755)))
 	if got := m.System.Binary(real); got != real {
 		t.Errorf("next to another program it is %s", got)
 	}
@@ -183,9 +179,7 @@ func TestAnUnsafeOwnCommandIsNotStarted(t *testing.T) {
 	bin := filepath.Dir(m.System.Program("claude"))
 	for name, prepare := range map[string]func(s *Server){
 		"in a folder that all can change": func(*Server) {
-			if err := os.Chmod(bin, 0o777); err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, os.Chmod(bin, 0o777))
 		},
 		"in the vault": func(s *Server) { s.Args = Args(filepath.Dir(bin), false, "") },
 	} {
@@ -195,9 +189,7 @@ func TestAnUnsafeOwnCommandIsNotStarted(t *testing.T) {
 		if err != nil || len(change.Commands) > 0 || change.Diff() == "" || len(fake.calls) > 0 {
 			t.Errorf("%s: %+v, %v", name, change, err)
 		}
-		if err := os.Chmod(bin, 0o755); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.Chmod(bin, 0o755))
 	}
 }
 
@@ -211,9 +203,7 @@ func TestPathsThatClientsOrLinksTurn(t *testing.T) {
 		return
 	}
 	file := filepath.Join(m.System.Project, ".mcp.json")
-	if err := os.Symlink("missing/../.mcp.json", file); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.Symlink("missing/../.mcp.json", file))
 	if _, err := m.Install(client(t, "claude-code"), Project, server("vaultwicket"), false); err == nil || !strings.Contains(err.Error(), "too many levels of symbolic links") {
 		t.Errorf("a link to itself: %v", err)
 	}

@@ -5,6 +5,8 @@ import (
 	"os"
 	"strings"
 	"testing"
+
+	"vaultwicket/tests/require"
 )
 
 const (
@@ -33,9 +35,7 @@ func TestTheREADMEIsFresh(t *testing.T) {
 func fresh(t *testing.T, name, want string) {
 	t.Helper()
 	if *update {
-		if err := os.WriteFile(name, []byte(want), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.WriteFile(name, []byte(want), 0o644))
 	}
 	if got := read(t, name); got == nil || *got != want {
 		t.Errorf("%s is stale; go generate ./cmd/internal/clients writes it", name)
@@ -50,9 +50,7 @@ func readmePart(t *testing.T) string {
 		}
 	}
 	text, err := client(t, "cursor").Snippet(example())
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return "It knows " + strings.Join(names, ", ") + " and prints the entry for others ([docs/clients.md](docs/clients.md)). By hand, most take\n\n```json\n" + text + "```\n\n"
 }
 
@@ -126,9 +124,7 @@ func clientsPage() string {
 // pages of clients that are no more.
 func TestEveryClientHasAFreshPage(t *testing.T) {
 	if *update {
-		if err := os.MkdirAll(pagesFolder, 0o755); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.MkdirAll(pagesFolder, 0o755))
 	}
 	pages := map[string]bool{}
 	for _, c := range All() {
@@ -136,9 +132,7 @@ func TestEveryClientHasAFreshPage(t *testing.T) {
 		fresh(t, pagesFolder+c.ID+".md", clientPage(t, c))
 	}
 	entries, err := os.ReadDir(pagesFolder)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	for _, e := range entries {
 		if !pages[e.Name()] {
 			t.Errorf("%s is the page of no client", e.Name())
@@ -152,9 +146,7 @@ func clientPage(t *testing.T, c Client) string {
 	writeInstall(&b, c)
 	writePlaces(&b, c)
 	text, err := c.Snippet(example())
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	fmt.Fprintf(&b, "\n## The entry\n\nBy hand, this goes into its settings. With `--edit` the last argument is `--allow-mutations` after `--tier v2`.\n\n%s", fenced(c, text))
 	if link := c.Link(example()); link != "" {
 		fmt.Fprintf(&b, "\nThis link makes the client ask for the same entry; `vaultwicket install %s --link` prints it with your paths:\n\n```text\n%s\n```\n", c.ID, link)
@@ -208,9 +200,7 @@ func writeHTTP(t *testing.T, b *strings.Builder, c Client) {
 		return
 	}
 	text, err := c.Snippet(remote)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	fmt.Fprintf(b, "\n## Over HTTP\n\nFor `vaultwicket serve --http`, see [services](../services.md). The token is not in the file: the client %s.\n\n%s",
 		mark(c.shape.inputs, "asks for it when it starts the server", "reads it from the environment variable `VAULTWICKET_TOKEN`"), fenced(c, text))
 }

@@ -10,14 +10,13 @@ import (
 	"testing"
 
 	"vaultwicket/cmd/internal/clients"
+	"vaultwicket/tests/require"
 )
 
 func script(t *testing.T, text string) string {
 	t.Helper()
 	name := filepath.Join(t.TempDir(), "client")
-	if err := os.WriteFile(name, []byte("#!/bin/sh\n"+text), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(name, []byte("#!/bin/sh\n"+text), 0o755))
 	return name
 }
 

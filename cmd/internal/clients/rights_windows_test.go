@@ -8,6 +8,7 @@ import (
 
 	"vaultwicket/exec/trust"
 	"vaultwicket/gateway/state/private"
+	"vaultwicket/tests/require"
 	"vaultwicket/tests/rights"
 )
 
@@ -15,13 +16,9 @@ import (
 func everybodys(t *testing.T, name string, wanted trust.Rights) bool {
 	t.Helper()
 	descriptor, err := trust.Of(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	found, err := descriptor.Check(wanted)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return found.Account != ""
 }
 
@@ -48,18 +45,12 @@ func TestBackupsAreTheUsersAlone(t *testing.T) {
 	text := "{\"secret\": 1}\n"
 	write(t, name, &text)
 	around := filepath.Dir(m.Backups)
-	if err := os.MkdirAll(around, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.MkdirAll(around, 0o700))
 	rights.Allow(t, around, "(A;OICI;FA;;;WD)")
 	change, err := m.Install(c, User, server("vaultwicket"), false)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	backup, err := change.Write(context.Background())
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if err := private.CheckFolder(filepath.Dir(backup)); err != nil {
 		t.Error(err)
 	}
@@ -68,9 +59,7 @@ func TestBackupsAreTheUsersAlone(t *testing.T) {
 	}
 	rights.Allow(t, filepath.Dir(backup), "(A;OICI;FR;;;WD)")
 	change, err = m.Uninstall(c, User, "vaultwicket")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	_, err = change.Write(context.Background())
 	wantError(t, err, Environment, "the folder for backups")
 }

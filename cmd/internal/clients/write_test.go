@@ -8,6 +8,8 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+
+	"vaultwicket/tests/require"
 )
 
 func wantError(t *testing.T, err error, class Class, text string) {
@@ -58,18 +60,14 @@ func TestTheModeStaysAndABackupIsMade(t *testing.T) {
 	text := "{\"secret\": 1}\n"
 	write(t, name, &text)
 	change, err := m.Install(c, User, server("vaultwicket"), false)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	backup, err := change.Write(context.Background())
 	if err != nil || *read(t, backup) != text {
 		t.Errorf("the backup is %q, %v", backup, err)
 	}
 	mode := func(name string) os.FileMode {
 		info, err := os.Stat(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		return info.Mode().Perm()
 	}
 	if got := mode(name); got != 0o640 {
@@ -108,9 +106,7 @@ func TestAChangeInBetweenIsKept(t *testing.T) {
 		name := m.System.File(c, User)
 		write(t, name, test.before)
 		change, err := m.Install(c, User, server("vaultwicket"), false)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		write(t, name, test.between)
 		_, err = change.Write(context.Background())
 		wantError(t, err, Conflict, "changed by another program")
@@ -133,9 +129,7 @@ func TestALinkStaysALink(t *testing.T) {
 		target := filepath.Join(dotfiles, "shared", "settings.json")
 		write(t, filepath.Join(dotfiles, "keep"), &text)
 		if dangling {
-			if err := os.MkdirAll(filepath.Dir(target), 0o755); err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, os.MkdirAll(filepath.Dir(target), 0o755))
 		} else {
 			write(t, target, &text)
 		}
@@ -177,9 +171,7 @@ func TestAProjectCannotReachOut(t *testing.T) {
 	wantError(t, err, Environment, "outside of the project")
 	inside := filepath.Join(m.System.Project, "dotfiles.json")
 	write(t, inside, &text)
-	if err := errors.Join(os.Remove(name), os.Symlink("../dotfiles.json", name)); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, errors.Join(os.Remove(name), os.Symlink("../dotfiles.json", name)))
 	change := m.install(t, c, Project, server("vaultwicket"))
 	if !strings.Contains(change.Diff(), name+" -> "+inside) {
 		t.Errorf("the target is missing in\n%s", change.Diff())
@@ -235,9 +227,7 @@ func TestAFileOfAnotherUserIsNotTouched(t *testing.T) {
 func TestWhatIsNoFileIsRefused(t *testing.T) {
 	m, c := newMachine(t, "linux"), client(t, "cursor")
 	name := m.System.File(c, User)
-	if err := os.MkdirAll(name, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.MkdirAll(name, 0o755))
 	_, err := m.Install(c, User, server("vaultwicket"), false)
 	wantError(t, err, Environment, "not a regular file")
 	for _, bad := range []string{"", "A", "a b", "-a", "a_b", strings.Repeat("a", 33), "../x"} {

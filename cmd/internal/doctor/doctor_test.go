@@ -26,6 +26,7 @@ import (
 	"vaultwicket/gateway/state/private"
 	"vaultwicket/policy"
 	"vaultwicket/policy/access"
+	"vaultwicket/tests/require"
 	"vaultwicket/tiers"
 )
 
@@ -54,7 +55,7 @@ var now = time.Date(2026, 11, 22, 10, 0, 0, 0, time.UTC)
 func healthy(t *testing.T) *patient {
 	t.Helper()
 	root, err := filepath.EvalSymlinks(t.TempDir())
-	check(t, err)
+	require.NoError(t, err)
 	p := &patient{
 		t: t, root: root, vault: filepath.Join(root, "Notes"), program: filepath.Join(root, "vaultwicket"),
 		name: "vaultwicket", version: "0.1.0", app: "1.13.7", sandbox: "landlock 7: files", free: 1 << 40,
@@ -62,11 +63,11 @@ func healthy(t *testing.T) *patient {
 	home := filepath.Join(root, "home")
 	p.env = map[string]string{"HOME": home, "USERPROFILE": home, "APPDATA": filepath.Join(home, "Roaming"), "LOCALAPPDATA": filepath.Join(home, "Local"), "XDG_STATE_HOME": filepath.Join(root, "state"), "XDG_CACHE_HOME": filepath.Join(root, "cache")}
 	for _, folder := range []string{"state", "cache", "home/.cursor"} {
-		check(t, os.MkdirAll(filepath.Join(root, filepath.FromSlash(folder)), 0o700))
+		require.NoError(t, os.MkdirAll(filepath.Join(root, filepath.FromSlash(folder)), 0o700))
 	}
 	p.put(".obsidian/app.json", "{}")
 	p.put("Daily.md", "a note\n")
-	check(t, os.WriteFile(p.program, nil, 0o755))
+	require.NoError(t, os.WriteFile(p.program, nil, 0o755))
 	getenv := func(name string) string { return p.env[name] }
 	p.Machine = Machine{
 		OS: runtime.GOOS, Getenv: getenv, Now: func() time.Time { return now }, Version: "0.1.0", Built: now.AddDate(0, 0, -7),
@@ -93,24 +94,17 @@ func healthy(t *testing.T) *patient {
 	return p
 }
 
-func check(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
 // put writes a file of the vault.
 func (p *patient) put(name, text string) {
 	p.t.Helper()
 	file := filepath.Join(p.vault, filepath.FromSlash(name))
-	check(p.t, os.MkdirAll(filepath.Dir(file), 0o755))
-	check(p.t, os.WriteFile(file, []byte(text), 0o644))
+	require.NoError(p.t, os.MkdirAll(filepath.Dir(file), 0o755))
+	require.NoError(p.t, os.WriteFile(file, []byte(text), 0o644))
 }
 
 func (p *patient) remove(name string) {
 	p.t.Helper()
-	check(p.t, os.RemoveAll(filepath.Join(p.vault, name)))
+	require.NoError(p.t, os.RemoveAll(filepath.Join(p.vault, name)))
 }
 
 // install writes an entry into the file of a client.
@@ -121,9 +115,9 @@ func (p *patient) install(program, vault string) {
 		p.t.Fatal("there is no such client")
 	}
 	change, err := p.Clients.Install(c, clients.User, clients.Server{Name: "vaultwicket", Command: program, Args: clients.Args(vault, false, ""), System: p.OS}, true)
-	check(p.t, err)
+	require.NoError(p.t, err)
 	_, err = change.Write(context.Background())
-	check(p.t, err)
+	require.NoError(p.t, err)
 	p.clientsFile = p.Clients.System.File(c, clients.User)
 }
 
@@ -135,7 +129,7 @@ func (p *patient) policy(change func(*policy.Policy)) {
 func (p *patient) rules(levels map[string]access.Level) {
 	p.t.Helper()
 	rules, err := access.New(levels)
-	check(p.t, err)
+	require.NoError(p.t, err)
 	p.policy(func(at *policy.Policy) { at.Access = rules })
 }
 
@@ -145,7 +139,7 @@ func (p *patient) auditLine() {
 	log := audit.Open(audit.AuditFolder(p.State), audit.Limits{})
 	defer log.Close()
 	for range 3 {
-		check(p.t, log.Write(audit.Line{Kind: "decision", Command: "read"}, true))
+		require.NoError(p.t, log.Write(audit.Line{Kind: "decision", Command: "read"}, true))
 	}
 }
 
@@ -154,7 +148,7 @@ func (p *patient) ask() {
 	_, err := consent.OpenStore(consent.Folder(p.State), p.Now).Ask(consent.StoredQuestion{
 		Vault: "Notes", Command: "delete", Digest: consent.Digest{1}, Session: "agent", Text: "Allow this?", Expires: now.Add(time.Hour),
 	})
-	check(p.t, err)
+	require.NoError(p.t, err)
 }
 
 func (p *patient) link(target, name string) {
@@ -172,7 +166,7 @@ func (p *patient) http(h settings.HTTP) {
 func (p *patient) file(name, text string, mode os.FileMode) string {
 	p.t.Helper()
 	file := filepath.Join(p.root, name)
-	check(p.t, os.WriteFile(file, []byte(text), mode))
+	require.NoError(p.t, os.WriteFile(file, []byte(text), mode))
 	return file
 }
 
@@ -258,15 +252,15 @@ var faults = []struct {
 		p.file("state/export-0.json", `{"target":"syslog+tcp://logs.example:514","sent":9,"dropped":2}`, 0o600)
 	}},
 	{"servers-unknown", Warning, func(p *patient) {
-		check(p.t, os.WriteFile(private.ServersFolder(p.State), nil, 0o600))
+		require.NoError(p.t, os.WriteFile(private.ServersFolder(p.State), nil, 0o600))
 	}},
 	{"approvals-pending", Warning, (*patient).ask},
 	{"approvals-damaged", Warning, func(p *patient) {
 		p.ask()
 		files, err := filepath.Glob(filepath.Join(consent.Folder(p.State), "*.json"))
-		check(p.t, err)
+		require.NoError(p.t, err)
 		for _, file := range files {
-			check(p.t, os.WriteFile(file, []byte("{"), 0o600))
+			require.NoError(p.t, os.WriteFile(file, []byte("{"), 0o600))
 		}
 	}},
 	{"journal-unusable", Problem, func(p *patient) {
@@ -277,12 +271,12 @@ var faults = []struct {
 		p.auditLine()
 		file := filepath.Join(audit.AuditFolder(p.State), "audit.jsonl")
 		text, err := os.ReadFile(file)
-		check(p.t, err)
-		check(p.t, os.WriteFile(file, []byte(strings.Replace(string(text), `"read"`, `"none"`, 1)), 0o600))
+		require.NoError(p.t, err)
+		require.NoError(p.t, os.WriteFile(file, []byte(strings.Replace(string(text), `"read"`, `"none"`, 1)), 0o600))
 	}},
 	{"audit-full", Warning, func(p *patient) {
 		p.auditLine()
-		check(p.t, os.Truncate(p.file("state/"+strings.TrimPrefix(audit.AuditFolder(p.State), p.State+string(filepath.Separator))+"/old", "", 0o600), 3<<30))
+		require.NoError(p.t, os.Truncate(p.file("state/"+strings.TrimPrefix(audit.AuditFolder(p.State), p.State+string(filepath.Separator))+"/old", "", 0o600), 3<<30))
 	}},
 	{"token-missing", Problem, func(p *patient) { p.http(settings.HTTP{TokenFile: filepath.Join(p.root, "none")}) }},
 	{"token-short", Problem, func(p *patient) { p.http(settings.HTTP{TokenFile: p.file("token", "secret\n", 0o600)}) }},
@@ -297,21 +291,21 @@ var faults = []struct {
 	}},
 	{"http-address", Problem, func(p *patient) { p.Settings.HTTP.Addr, p.busy = "127.0.0.1:8765", syscall.EADDRINUSE }},
 	{"http-open", Warning, func(p *patient) { p.Settings.HTTP.Addr = "0.0.0.0:8765" }},
-	{"client-file", Warning, func(p *patient) { check(p.t, os.WriteFile(p.clientsFile, []byte("{"), 0o600)) }},
-	{"clients-without-entry", Warning, func(p *patient) { check(p.t, os.WriteFile(p.clientsFile, []byte("{}"), 0o600)) }},
-	{"clients-none", Warning, func(p *patient) { check(p.t, os.RemoveAll(filepath.Join(p.root, "home"))) }},
+	{"client-file", Warning, func(p *patient) { require.NoError(p.t, os.WriteFile(p.clientsFile, []byte("{"), 0o600)) }},
+	{"clients-without-entry", Warning, func(p *patient) { require.NoError(p.t, os.WriteFile(p.clientsFile, []byte("{}"), 0o600)) }},
+	{"clients-none", Warning, func(p *patient) { require.NoError(p.t, os.RemoveAll(filepath.Join(p.root, "home"))) }},
 	{"entry-approves", Warning, func(p *patient) {
 		text, err := os.ReadFile(p.clientsFile)
-		check(p.t, err)
-		check(p.t, os.WriteFile(p.clientsFile, []byte(strings.Replace(string(text), `"command"`, `"autoApprove": ["obsidianCli"], "command"`, 1)), 0o600))
+		require.NoError(p.t, err)
+		require.NoError(p.t, os.WriteFile(p.clientsFile, []byte(strings.Replace(string(text), `"command"`, `"autoApprove": ["obsidianCli"], "command"`, 1)), 0o600))
 	}},
 	{"entry-temporary", Problem, func(p *patient) {
 		p.install(filepath.Join(p.root, "go-build12", "b001", "exe", "vaultwicket"), p.vault)
 	}},
-	{"entry-program-missing", Problem, func(p *patient) { check(p.t, os.Remove(p.program)) }},
+	{"entry-program-missing", Problem, func(p *patient) { require.NoError(p.t, os.Remove(p.program)) }},
 	{"entry-not-executable", Problem, func(p *patient) {
-		check(p.t, os.Remove(p.program))
-		check(p.t, os.Mkdir(p.program, 0o755))
+		require.NoError(p.t, os.Remove(p.program))
+		require.NoError(p.t, os.Mkdir(p.program, 0o755))
 	}},
 	{"entry-relative", Warning, func(p *patient) { p.install("vaultwicket", p.vault) }},
 	{"entry-vault-missing", Problem, func(p *patient) { p.install(p.program, filepath.Join(p.root, "gone")) }},
@@ -357,7 +351,7 @@ func TestFaultsOfSomeFileSystems(t *testing.T) {
 		t.Skip("here both are one file")
 	}
 	p.policy(func(at *policy.Policy) { at.Mutations = true })
-	check(t, os.Link(filepath.Join(p.vault, "Daily.md"), filepath.Join(p.vault, "Linked.md")))
+	require.NoError(t, os.Link(filepath.Join(p.vault, "Daily.md"), filepath.Join(p.vault, "Linked.md")))
 	r := Check(t.Context(), p.Machine)
 	for _, want := range []string{"same-name", "hard-links"} {
 		if !slices.ContainsFunc(r.Findings, func(f Finding) bool { return f.Check == want && f.Level == Warning }) {
@@ -371,7 +365,7 @@ func TestRunningServersAreListed(t *testing.T) {
 	remove, err := private.RegisterServer(private.ServersFolder(p.State), private.Server{
 		Session: "4711-a", PID: 4711, Since: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC), Transport: "stdio", Vaults: []string{"Work", "Home\x1b"},
 	})
-	check(t, err)
+	require.NoError(t, err)
 	said := func() string {
 		r := Check(t.Context(), p.Machine)
 		at := slices.IndexFunc(r.Findings, func(f Finding) bool { return f.Check == "servers" && f.Level == OK })
@@ -403,7 +397,7 @@ func TestNothingIsChanged(t *testing.T) {
 func tree(t *testing.T, root string) string {
 	t.Helper()
 	var lines []string
-	check(t, filepath.Walk(root, func(name string, info os.FileInfo, err error) error {
+	require.NoError(t, filepath.Walk(root, func(name string, info os.FileInfo, err error) error {
 		if err != nil {
 			return err
 		}
@@ -418,14 +412,14 @@ func TestReports(t *testing.T) {
 	r.ok("a", "all is well")
 	r.problem("b", "bad\x1b[31m", "it matters", "mend it")
 	var text, data strings.Builder
-	check(t, r.Print(&text, Look{
+	require.NoError(t, r.Print(&text, Look{
 		Clean: func(s string) string { return strings.ReplaceAll(s, "\x1b", "^[") },
 		Paint: func(l Level, text string) string { return text },
 	}))
 	if want := "ok       all is well\nPROBLEM  bad^[[31m\n         why: it matters\n         fix: mend it  (b)\n\n1 problem, 0 warnings\n"; text.String() != want {
 		t.Errorf("printed %q", text.String())
 	}
-	check(t, r.JSON(&data))
+	require.NoError(t, r.JSON(&data))
 	var read struct {
 		OK                 bool
 		Problems, Warnings int

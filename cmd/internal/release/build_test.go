@@ -6,6 +6,8 @@ import (
 	"runtime/debug"
 	"strings"
 	"testing"
+
+	"vaultwicket/tests/require"
 )
 
 func TestBuildsTellTheirCommitAndModules(t *testing.T) {
@@ -26,9 +28,7 @@ func TestBuildsTellTheirCommitAndModules(t *testing.T) {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
 	text, err := json.Marshal(b)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	for _, want := range []string{
 		`"commit":"0123abcd"`, `"modified":true`, `"settings":["-trimpath=true","CGO_ENABLED=0"]`,
 		`{"path":"example.org/a","version":"v1.2.3","sum":"h1:x="}`, `{"path":"example.org/b","version":"v0.1.0","replacedBy":"./b"}`,

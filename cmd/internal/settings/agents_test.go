@@ -8,6 +8,7 @@ import (
 
 	"vaultwicket/allowlist"
 	"vaultwicket/policy/access"
+	"vaultwicket/tests/require"
 	"vaultwicket/tiers"
 )
 
@@ -50,9 +51,7 @@ func loadFor(t *testing.T, subcommand string, serves bool, content string, args 
 
 func TestAnAgentNarrowsEveryVault(t *testing.T) {
 	s, err := loadFor(t, "serve", true, twoAgents, "--agent=cursor")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if len(s.Served) != 2 || s.Served[0].Name != "Notes" || s.Agent != "cursor" {
 		t.Fatalf("serves %+v for %q", s.Served, s.Agent)
 	}
@@ -157,9 +156,7 @@ func TestWrongTablesOfAgents(t *testing.T) {
 // is removed loses all of them.
 func TestAgentsEndInARunningServer(t *testing.T) {
 	read, err := allowlist.Parse("read", allowlist.Params{"path": allowlist.Text("n.md")})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	base := "tier = \"v2\"\n[agents.other]\n"
 	for name, after := range map[string]string{
 		"removed": base, "expired": base + "[agents.cursor]\nexpires = 2001-01-01\n", "no vault": base + "[agents.cursor]\nvaults = []\n", "no tier": base + "[agents.cursor]\ntier = \"v0\"\n",

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"vaultwicket/cmd/internal/terminal"
+	"vaultwicket/tests/require"
 )
 
 // configure runs "vaultwicket config" and returns its status and what it says.
@@ -29,24 +30,24 @@ func TestInitWritesAFileThatChangesNothing(t *testing.T) {
 		t.Fatalf("status %d, %q, %q", status, out, messages)
 	}
 	info, err := os.Stat(file)
-	must(t, err)
+	require.NoError(t, err)
 	folder, err := os.Stat(filepath.Dir(file))
-	must(t, err)
+	require.NoError(t, err)
 	if runtime.GOOS != "windows" && (info.Mode().Perm() != 0o600 || folder.Mode().Perm() != 0o700) {
 		t.Errorf("the file has mode %v, the folder %v", info.Mode(), folder.Mode())
 	}
 	without, with := NewFlags("run"), NewFlags("run")
 	_, _, err = without.Load(world(nil), []string{"--config=none"})
-	must(t, err)
+	require.NoError(t, err)
 	_, _, err = with.Load(world(nil), []string{"--config=" + file})
-	must(t, err)
+	require.NoError(t, err)
 	for i, row := range table {
 		if with.raws[i].text != without.raws[i].text || with.raws[i].origin != "default" {
 			t.Errorf("%s is %q from %q, the default %q", row.name, with.raws[i].text, with.raws[i].origin, without.raws[i].text)
 		}
 	}
 	entries, err := os.ReadDir(filepath.Dir(file))
-	must(t, err)
+	require.NoError(t, err)
 	if len(entries) != 1 {
 		t.Errorf("left next to the file: %v", entries)
 	}
@@ -68,11 +69,9 @@ func TestTheExamplesOfInitAreRight(t *testing.T) {
 	}
 	file := writeSettings(t, b.String())
 	f := NewFlags("run")
-	if err := f.parse([]string{"--config=" + file}); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, f.parse([]string{"--config=" + file}))
 	_, err := f.read(world(nil))
-	must(t, err)
+	require.NoError(t, err)
 	for i, row := range table {
 		if f.raws[i].origin != "file "+file || f.raws[i].text != row.fallback {
 			t.Errorf("%s is %q from %s, want its default from the file", row.name, f.raws[i].text, f.raws[i].origin)
@@ -123,7 +122,7 @@ func TestInitRefusesAFolderOfOthers(t *testing.T) {
 		t.Skip("there are no such modes")
 	}
 	folder := t.TempDir()
-	must(t, os.Chmod(folder, 0o777))
+	require.NoError(t, os.Chmod(folder, 0o777))
 	status, _, messages := configure(nil, "init", "--config="+filepath.Join(folder, "config.toml"))
 	if entries, _ := os.ReadDir(folder); status != terminal.ExitInvalid || !strings.Contains(messages, "which others can write") || len(entries) > 0 {
 		t.Errorf("status %d, %q, %v", status, messages, entries)
@@ -216,7 +215,7 @@ func TestShowSaysWhereEachValueComesFrom(t *testing.T) {
 	values := map[string]string{}
 	for _, s := range shown.Settings {
 		text, err := json.Marshal(s.Value)
-		must(t, err)
+		require.NoError(t, err)
 		values[s.Name] = string(text) + " " + s.Origin
 	}
 	for name, want := range map[string]string{

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"vaultwicket/policy"
+	"vaultwicket/tests/require"
 )
 
 func settingsPage() string {
@@ -107,7 +108,7 @@ const settingsFile = "../../../docs/settings.md"
 func TestThePageHoldsTheSettings(t *testing.T) {
 	want := settingsPage()
 	if *updatePages {
-		must(t, os.WriteFile(settingsFile, []byte(want), 0o644))
+		require.NoError(t, os.WriteFile(settingsFile, []byte(want), 0o644))
 	}
 	if readPage(t, settingsFile) != want {
 		t.Errorf("%s is stale; run go generate ./cmd/internal/settings", settingsFile)
@@ -117,7 +118,7 @@ func TestThePageHoldsTheSettings(t *testing.T) {
 func readPage(t *testing.T, file string) string {
 	t.Helper()
 	content, err := os.ReadFile(file)
-	must(t, err)
+	require.NoError(t, err)
 	return string(content)
 }
 

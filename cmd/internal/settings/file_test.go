@@ -11,6 +11,7 @@ import (
 
 	"vaultwicket/cmd/internal/terminal"
 	"vaultwicket/exec/trust"
+	"vaultwicket/tests/require"
 )
 
 func TestUnsafeFilesAreRefused(t *testing.T) {
@@ -20,18 +21,18 @@ func TestUnsafeFilesAreRefused(t *testing.T) {
 	fine := writeSettings(t, "tier = \"v1\"\n")
 	mode := func(mode os.FileMode) string {
 		name := writeSettings(t, "tier = \"v1\"\n")
-		must(t, os.Chmod(name, mode))
+		require.NoError(t, os.Chmod(name, mode))
 		return name
 	}
 	link := filepath.Join(t.TempDir(), "link.toml")
-	must(t, os.Symlink(fine, link))
+	require.NoError(t, os.Symlink(fine, link))
 	large := writeSettings(t, "# "+strings.Repeat("x", 1<<20))
 	open := writeSettings(t, "")
-	must(t, os.Chmod(filepath.Dir(open), 0o777))
+	require.NoError(t, os.Chmod(filepath.Dir(open), 0o777))
 	below := filepath.Join(t.TempDir(), "open", "own", "config.toml")
-	must(t, os.MkdirAll(filepath.Dir(below), 0o700))
-	must(t, os.WriteFile(below, nil, 0o600))
-	must(t, os.Chmod(filepath.Dir(filepath.Dir(below)), 0o707))
+	require.NoError(t, os.MkdirAll(filepath.Dir(below), 0o700))
+	require.NoError(t, os.WriteFile(below, nil, 0o600))
+	require.NoError(t, os.Chmod(filepath.Dir(filepath.Dir(below)), 0o707))
 
 	for name, want := range map[string]struct{ reason, mend string }{
 		link:            {"is a symbolic link", "--config"},
@@ -60,29 +61,22 @@ func TestUnsafeFilesAreRefused(t *testing.T) {
 	}
 }
 
-func must(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
 func TestAFileOfSomebodyElseIsRefused(t *testing.T) {
 	if os.Getuid() != 0 || runtime.GOOS == "windows" {
 		t.Skip("only root can give a file away")
 	}
 	file := writeSettings(t, "tier = \"v1\"\n")
-	must(t, os.Chown(file, 12345, 12345))
+	require.NoError(t, os.Chown(file, 12345, 12345))
 	if _, _, err := trust.ReadFile(file); err == nil || !strings.Contains(err.Error(), "belongs to another user") {
 		t.Errorf("a file of another user: %v", err)
 	}
 	own := writeSettings(t, "tier = \"v1\"\n")
 	link := filepath.Join(t.TempDir(), "link")
-	must(t, os.Symlink(filepath.Dir(own), link))
+	require.NoError(t, os.Symlink(filepath.Dir(own), link))
 	if _, _, err := trust.ReadFile(filepath.Join(link, "config.toml")); err != nil {
 		t.Errorf("through a link of our own: %v", err)
 	}
-	must(t, os.Lchown(link, 12345, 12345))
+	require.NoError(t, os.Lchown(link, 12345, 12345))
 	if _, _, err := trust.ReadFile(filepath.Join(link, "config.toml")); err == nil || !strings.Contains(err.Error(), "is reached through the link") {
 		t.Errorf("through a link of another user: %v", err)
 	}
@@ -93,7 +87,7 @@ func TestALinkThatLeadsNowhereIsRefused(t *testing.T) {
 		t.Skip("links take a privilege")
 	}
 	round := filepath.Join(t.TempDir(), "round")
-	must(t, os.Symlink(round, round))
+	require.NoError(t, os.Symlink(round, round))
 	if _, _, err := trust.ReadFile(filepath.Join(round, "config.toml")); err == nil {
 		t.Error("a file that is a link to itself is read")
 	}
@@ -106,13 +100,13 @@ func TestALinkThatLeadsNowhereIsRefused(t *testing.T) {
 // to be a vault.
 func TestAFileInAVaultIsRefused(t *testing.T) {
 	vault := t.TempDir()
-	must(t, os.Mkdir(filepath.Join(vault, ".deep"), 0o700))
+	require.NoError(t, os.Mkdir(filepath.Join(vault, ".deep"), 0o700))
 	file := filepath.Join(vault, ".deep", "config.toml")
 	home := t.TempDir()
 	app := filepath.Join(home, "obsidian")
-	must(t, os.MkdirAll(app, 0o700))
+	require.NoError(t, os.MkdirAll(app, 0o700))
 
-	write := func(content string) { must(t, os.WriteFile(file, []byte(content), 0o600)) }
+	write := func(content string) { require.NoError(t, os.WriteFile(file, []byte(content), 0o600)) }
 	refused := func(name string, env map[string]string, args ...string) {
 		t.Helper()
 		_, _, err := NewFlags("run").Load(world(env), append([]string{"--config=" + file}, args...))
@@ -136,8 +130,8 @@ func TestAFileInAVaultIsRefused(t *testing.T) {
 		return
 	}
 	link := filepath.Join(t.TempDir(), "link")
-	must(t, os.Symlink(vault, link))
+	require.NoError(t, os.Symlink(vault, link))
 	refused("the vault behind a link", nil, "--vault="+link)
-	must(t, os.WriteFile(filepath.Join(app, "obsidian.json"), fmt.Appendf(nil, `{"vaults": {"0123456789abcdef": {"path": %q}}}`, vault), 0o600))
+	require.NoError(t, os.WriteFile(filepath.Join(app, "obsidian.json"), fmt.Appendf(nil, `{"vaults": {"0123456789abcdef": {"path": %q}}}`, vault), 0o600))
 	refused("a vault that the app knows", map[string]string{"XDG_CONFIG_HOME": home})
 }

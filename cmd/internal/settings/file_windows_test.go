@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"vaultwicket/cmd/internal/terminal"
+	"vaultwicket/tests/require"
 	"vaultwicket/tests/rights"
 )
 
@@ -28,8 +29,8 @@ func TestFilesThatOthersCanWriteAreRefused(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			around := filepath.Join(t.TempDir(), "around")
 			file := filepath.Join(around, "folder", "config.toml")
-			must(t, os.MkdirAll(filepath.Dir(file), 0o700))
-			must(t, os.WriteFile(file, []byte("tier = \"v1\"\n"), 0o600))
+			require.NoError(t, os.MkdirAll(filepath.Dir(file), 0o700))
+			require.NoError(t, os.WriteFile(file, []byte("tier = \"v1\"\n"), 0o600))
 			rights.Allow(t, file, tt.own)
 			rights.Allow(t, filepath.Dir(file), tt.folder)
 			rights.Allow(t, around, tt.around)
@@ -48,7 +49,7 @@ func TestFilesThatOthersCanWriteAreRefused(t *testing.T) {
 // No settings file is made in a folder where another user can replace it.
 func TestNoFileIsMadeWhereOthersCanReplaceIt(t *testing.T) {
 	folder := filepath.Join(t.TempDir(), "folder")
-	must(t, os.Mkdir(folder, 0o700))
+	require.NoError(t, os.Mkdir(folder, 0o700))
 	rights.Allow(t, folder, "(A;;FA;;;WD)")
 	err := writeNew(filepath.Join(folder, "config.toml"), nil)
 	if err == nil || !strings.Contains(err.Error(), "is in the folder") {

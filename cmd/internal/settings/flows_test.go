@@ -3,6 +3,8 @@ package settings
 import (
 	"strings"
 	"testing"
+
+	"vaultwicket/tests/require"
 )
 
 // TestFlowRules reads rules of the file, of an agent and of the machine, which all apply, and refuses
@@ -10,7 +12,7 @@ import (
 func TestFlowRules(t *testing.T) {
 	manage(t, "[[flow]]\nname = \"machine\"\nfrom = [\"Board\"]\n")
 	s, err := loadFor(t, "run", false, "[[flow]]\nname = \"file\"\nfrom = [\"Private/\", \"#client\", \"private\"]\nto = [\"web\", \"Shared\"]\naction = \"refuse\"\n[agents.cursor]\n[[agents.cursor.flow]]\nname = \"agent\"\nfrom = [\"/\"]\n", "--agent=cursor")
-	must(t, err)
+	require.NoError(t, err)
 	var got []string
 	for _, f := range s.Served[0].Policy.Flows {
 		got = append(got, f.Name+": "+f.String())

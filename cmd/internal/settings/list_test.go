@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"vaultwicket/cmd/internal/terminal"
+	"vaultwicket/tests/require"
 )
 
 // Every line that the list proposes is one that the settings file takes, and changes something.
@@ -19,17 +20,13 @@ func TestTheLinesOfTheListAreValid(t *testing.T) {
 		return value, ok
 	}}
 	load := func(text string) (*Flags, error) {
-		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.WriteFile(file, []byte(text), 0o600))
 		f := NewFlags("ui")
 		_, _, err := f.Load(std, []string{"--config", file, "--tier", "v1"})
 		return f, err
 	}
 	f, err := load("disable = [\"read\", \"tags\"]\n")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	rows, from, err := f.List(std)
 	if err != nil || from != file || len(rows) != len(table) {
 		t.Fatalf("%d rows from %q, %v", len(rows), from, err)

@@ -15,6 +15,7 @@ import (
 	"vaultwicket/exec/trust"
 	"vaultwicket/policy"
 	"vaultwicket/policy/access"
+	"vaultwicket/tests/require"
 )
 
 // The tests do not depend on the settings of the machine that they run on.
@@ -126,7 +127,7 @@ func TestNothingWidensTheManagedSettings(t *testing.T) {
 		t.Errorf("a server of no agent: %+v, %v", s.Served, err)
 	}
 	shown := world(nil)
-	must(t, Command(t.Context(), shown, append([]string{"show", "--config=none"}, args...)))
+	require.NoError(t, Command(t.Context(), shown, append([]string{"show", "--config=none"}, args...)))
 	for _, line := range []string{"tier v1", "disable search", "enable-only read,append,search,delete,web", "allow-mutations false", "confirm writes", "min-cli-version 1.13.0", "rate 5"} {
 		found := false
 		for row := range strings.Lines(shown.Out.(fmt.Stringer).String()) {
@@ -143,14 +144,14 @@ func TestNothingWidensTheManagedSettings(t *testing.T) {
 func TestTheUserNarrowsTheManagedSettings(t *testing.T) {
 	manage(t, "tier = \"v2\"\nrate = 50\nallow-ui = true\nenable-only = [\"files\"]\n")
 	s, err := loadFor(t, "run", false, "tier = \"v0\"\nrate = 10\nallow-ui = false\nenable-only = [\"read\"]\n")
-	must(t, err)
+	require.NoError(t, err)
 	if s.Policy.Ceiling != 0 || s.Limits.Calls != 10 || s.Policy.UI || s.Policy.Origins["allow-ui"] != "file config.toml" {
 		t.Errorf("%+v, %+v", s.Policy, s.Limits)
 	}
 	s, err = loadFor(t, "run", false, "tier = \"v3\"\n", "--tier=v3")
-	must(t, err)
+	require.NoError(t, err)
 	call, err := allowlist.Parse("commands", nil)
-	must(t, err)
+	require.NoError(t, err)
 	var denial *policy.Denial
 	if err := s.Policy.Decide(call).Err(); !errors.As(err, &denial) || strings.Contains(denial.Hint(), "user can") || !strings.Contains(denial.Hint(), "administrator") {
 		t.Errorf("%v, hint %q", err, denial.Hint())
@@ -179,11 +180,11 @@ func TestManagedSettingsThatCannotBeUsed(t *testing.T) {
 		}
 	}
 	file := manage(t, "")
-	must(t, os.Remove(file))
+	require.NoError(t, os.Remove(file))
 	if _, err := loadFor(t, "run", false, ""); err != nil {
 		t.Errorf("without the file: %v", err)
 	}
-	must(t, os.Mkdir(file, 0o700))
+	require.NoError(t, os.Mkdir(file, 0o700))
 	if _, err := loadFor(t, "run", false, ""); err == nil || !strings.Contains(err.Error(), "is not a regular file") {
 		t.Errorf("a folder: %v", err)
 	}
@@ -215,18 +216,18 @@ func TestManagedSettingsOfTheUserAreRefused(t *testing.T) {
 	}
 	folder := filepath.Dir(file)
 	for _, changed := range []string{file, folder} {
-		must(t, os.Lchown(changed, 12345, 0))
+		require.NoError(t, os.Lchown(changed, 12345, 0))
 		refused(fmt.Sprintf("%q does not belong to root", changed))
-		must(t, os.Lchown(changed, 0, 12345))
-		must(t, os.Chmod(changed, 0o770))
+		require.NoError(t, os.Lchown(changed, 0, 12345))
+		require.NoError(t, os.Chmod(changed, 0o770))
 		refused("can be written by users other than root (mode 0770)")
-		must(t, os.Chmod(changed, 0o702))
+		require.NoError(t, os.Chmod(changed, 0o702))
 		refused("can be written by users other than root (mode 0702)")
-		must(t, os.Chown(changed, 0, 0))
-		must(t, os.Chmod(changed, 0o700))
+		require.NoError(t, os.Chown(changed, 0, 0))
+		require.NoError(t, os.Chmod(changed, 0o700))
 	}
-	must(t, os.Rename(file, file+".real"))
-	must(t, os.Symlink(file+".real", file))
+	require.NoError(t, os.Rename(file, file+".real"))
+	require.NoError(t, os.Symlink(file+".real", file))
 	refused("is a symbolic link")
 }
 
@@ -234,13 +235,11 @@ func TestManagedSettingsOfTheUserAreRefused(t *testing.T) {
 func TestManagedSettingsActInARunningServer(t *testing.T) {
 	file := manage(t, "")
 	read, err := allowlist.Parse("read", allowlist.Params{"path": allowlist.Text("a.md")})
-	must(t, err)
+	require.NoError(t, err)
 	r := start(t, "tier = \"v3\"\n")
-	if err := r.policies[0].At(time.Now()).Decide(read).Err(); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, r.policies[0].At(time.Now()).Decide(read).Err())
 	for _, content := range []string{"tier = \"v0\"\n", "", "tier = "} {
-		must(t, os.WriteFile(file, []byte(content), 0o600))
+		require.NoError(t, os.WriteFile(file, []byte(content), 0o600))
 		r.messages.Reset()
 		r.reloader.reload(nil)
 		if err := r.policies[0].Decide(read).Err(); err == nil {
@@ -255,10 +254,10 @@ func TestManagedAccessWhereverTheRootIs(t *testing.T) {
 	manage(t, "[access]\n\"/\" = \"rw\"\n\"Private\" = \"none\"\n\"Work/Pay\" = \"r\"\n\"Private/Open\" = \"rwd\"\n")
 	home := t.TempDir()
 	for _, folder := range []string{"Notes/.obsidian", "Notes/Private/Open", "Notes/Private/Deep", "Notes/Work/Pay", "Listed/Private", "Nested/Work/.obsidian", "Nested/Work/Private", "Nested/.obsidian", ".config/obsidian"} {
-		must(t, os.MkdirAll(filepath.Join(home, folder), 0o700))
+		require.NoError(t, os.MkdirAll(filepath.Join(home, folder), 0o700))
 	}
-	must(t, os.Symlink(filepath.Join(home, "Notes", "Private"), filepath.Join(home, "Link")))
-	must(t, os.WriteFile(filepath.Join(home, ".config/obsidian/obsidian.json"), fmt.Appendf(nil, `{"vaults":{"0123456789abcdef":{"path":%q}}}`, filepath.Join(home, "Listed")), 0o600))
+	require.NoError(t, os.Symlink(filepath.Join(home, "Notes", "Private"), filepath.Join(home, "Link")))
+	require.NoError(t, os.WriteFile(filepath.Join(home, ".config/obsidian/obsidian.json"), fmt.Appendf(nil, `{"vaults":{"0123456789abcdef":{"path":%q}}}`, filepath.Join(home, "Listed")), 0o600))
 	for _, test := range []struct {
 		root, path string
 		want       access.Level
@@ -277,7 +276,7 @@ func TestManagedAccessWhereverTheRootIs(t *testing.T) {
 				args = []string{"--config=" + writeSettings(t, fmt.Sprintf(file, filepath.Join(home, test.root)))}
 			}
 			s, _, err := NewFlags("run").Load(std, args)
-			must(t, err)
+			require.NoError(t, err)
 			if got := s.Served[0].Policy.Access.Level(test.path); got != test.want {
 				t.Errorf("%s, %s: %s, want %s; %s", test.root, test.path, got, test.want, s.Served[0].Policy.Access)
 			}
@@ -296,7 +295,7 @@ func TestOthersOnlyAddTargets(t *testing.T) {
 		{"", []string{"--export=file:///own"}}, {"", []string{"--export=file:///var/log/managed,file:///own"}},
 	} {
 		s, _, err := NewFlags("serve").Load(world(nil), append([]string{"--config=" + writeSettings(t, source.content)}, source.args...))
-		must(t, err)
+		require.NoError(t, err)
 		if len(s.Export) == 0 || s.Export[0] != "file:///var/log/managed" || len(s.Export) > 2 || s.Checkpoints != "state" {
 			t.Errorf("%+v: export %q, checkpoints %q", source, s.Export, s.Checkpoints)
 		}

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"vaultwicket/gateway"
+	"vaultwicket/tests/require"
 )
 
 // TestCallsGoOnWhileSettingsAreRead is for the race detector: calls are judged
@@ -17,7 +18,7 @@ func TestCallsGoOnWhileSettingsAreRead(t *testing.T) {
 	std := world(nil)
 	f := NewFlags("serve")
 	s, _, err := f.Load(std, []string{"--config=" + file})
-	must(t, err)
+	require.NoError(t, err)
 	g := gateway.New(gateway.Config{Vaults: s.Served, Backend: s.Backend, Limits: s.Limits, Disabled: !s.Enabled, Session: "1-a", Getenv: std.Getenv, Log: s.Logger(std.Err)})
 	r := newReloader(g, f, s, std, s.Logger(std.Err))
 
@@ -40,7 +41,7 @@ func TestCallsGoOnWhileSettingsAreRead(t *testing.T) {
 		})
 	}
 	for _, content := range []string{strict, loose, "tier = ", strict} {
-		must(t, os.WriteFile(file, []byte(content), 0o600))
+		require.NoError(t, os.WriteFile(file, []byte(content), 0o600))
 		r.reload(nil)
 	}
 	close(stop)

@@ -11,6 +11,7 @@ import (
 	"vaultwicket/gateway/admission"
 	"vaultwicket/policy"
 	"vaultwicket/policy/access"
+	"vaultwicket/tests/require"
 	"vaultwicket/tiers"
 )
 
@@ -60,7 +61,7 @@ func start(t *testing.T, content string, args ...string) *started {
 	std.Err = r.messages
 	f := NewFlags("serve")
 	s, _, err := f.Load(std, append(args, "--config="+r.file))
-	must(t, err)
+	require.NoError(t, err)
 	for _, served := range s.Served {
 		r.policies = append(r.policies, served.Policy)
 	}
@@ -72,7 +73,7 @@ func start(t *testing.T, content string, args ...string) *started {
 // change writes the settings anew, and returns what the server says to them.
 func (r *started) change(content string) string {
 	r.t.Helper()
-	must(r.t, os.WriteFile(r.file, []byte(content), 0o600))
+	require.NoError(r.t, os.WriteFile(r.file, []byte(content), 0o600))
 	r.messages.Reset()
 	r.reloader.reload(nil)
 	if strings.Count(r.messages.String(), "\n") != 1 {
@@ -171,11 +172,11 @@ func TestABrokenFileKeepsWhatIsInForce(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		return // modes are made up there
 	}
-	must(t, os.Chmod(r.file, 0o666))
+	require.NoError(t, os.Chmod(r.file, 0o666))
 	if got := r.change("tier = \"v0\"\n"); !strings.Contains(got, "can be written by others") || before.allowsMore(r.tightened) {
 		t.Errorf("an unsafe file: %s", got)
 	}
-	must(t, os.Chmod(r.file, 0o600))
+	require.NoError(t, os.Chmod(r.file, 0o600))
 	if got := r.change("tier = \"v0\"\n"); got != "stricter: tier" {
 		t.Errorf("mended: %s", got)
 	}

@@ -9,6 +9,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"vaultwicket/tests/require"
 )
 
 // watched is a watch on a file in a world where time is made.
@@ -24,7 +26,7 @@ type watched struct {
 func watchIn(t *testing.T, story func(w *watched)) {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "config.toml")
-	must(t, os.WriteFile(file, []byte("a"), 0o600))
+	require.NoError(t, os.WriteFile(file, []byte("a"), 0o600))
 	synctest.Test(t, func(t *testing.T) {
 		w := &watched{t: t, file: file, asked: make(chan os.Signal, 1)}
 		look := lookAt(file)
@@ -46,7 +48,9 @@ func (w *watched) after(d time.Duration, wantReloads int) {
 	}
 }
 
-func (w *watched) write(content string) { must(w.t, os.WriteFile(w.file, []byte(content), 0o600)) }
+func (w *watched) write(content string) {
+	require.NoError(w.t, os.WriteFile(w.file, []byte(content), 0o600))
+}
 
 func TestAFileIsLookedAtTwiceASecond(t *testing.T) {
 	watchIn(t, func(w *watched) {
@@ -74,7 +78,7 @@ func TestAFileIsReadWhenItHasSettled(t *testing.T) {
 
 func TestAFileThatGoesAndComes(t *testing.T) {
 	watchIn(t, func(w *watched) {
-		must(w.t, os.Remove(w.file))
+		require.NoError(w.t, os.Remove(w.file))
 		w.after(lookEvery, 0)
 		w.after(settleFor, 1)
 		w.write("back")
@@ -86,9 +90,9 @@ func TestAFileThatGoesAndComes(t *testing.T) {
 func TestAFileThatIsAsItWasIsNotReadAgain(t *testing.T) {
 	watchIn(t, func(w *watched) {
 		other := w.file + ".away"
-		must(w.t, os.Rename(w.file, other))
+		require.NoError(w.t, os.Rename(w.file, other))
 		w.after(lookEvery, 0)
-		must(w.t, os.Rename(other, w.file))
+		require.NoError(w.t, os.Rename(other, w.file))
 		w.after(10*time.Second, 0)
 	})
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/pelletier/go-toml/v2"
 	"pgregory.net/rapid"
 
+	"vaultwicket/tests/require"
 	_ "vaultwicket/tests/sameseed"
 )
 
@@ -17,11 +18,11 @@ import (
 func editorSchema(t *testing.T) *jsonschema.Resolved {
 	t.Helper()
 	text, err := json.Marshal(configSchema())
-	must(t, err)
+	require.NoError(t, err)
 	var schema jsonschema.Schema
-	must(t, json.Unmarshal(text, &schema))
+	require.NoError(t, json.Unmarshal(text, &schema))
 	resolved, err := schema.Resolve(&jsonschema.ResolveOptions{ValidateDefaults: true})
-	must(t, err)
+	require.NoError(t, err)
 	return resolved
 }
 
@@ -29,11 +30,11 @@ func editorSchema(t *testing.T) *jsonschema.Resolved {
 func judge(t *testing.T, schema *jsonschema.Resolved, content string) (byProgram []problem, bySchema error) {
 	t.Helper()
 	var value map[string]any
-	must(t, toml.Unmarshal([]byte(content), &value))
+	require.NoError(t, toml.Unmarshal([]byte(content), &value))
 	text, err := json.Marshal(value) // as an editor sees it
-	must(t, err)
+	require.NoError(t, err)
 	var instance any
-	must(t, json.Unmarshal(text, &instance))
+	require.NoError(t, json.Unmarshal(text, &instance))
 	_, byProgram = parseDocument([]byte(content))
 	return byProgram, schema.Validate(instance)
 }

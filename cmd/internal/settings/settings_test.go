@@ -15,6 +15,7 @@ import (
 	"vaultwicket/gateway/admission"
 	"vaultwicket/gateway/mcpserver"
 	"vaultwicket/policy"
+	"vaultwicket/tests/require"
 	"vaultwicket/tiers"
 )
 
@@ -36,17 +37,13 @@ func world(env map[string]string) terminal.Streams {
 func writeSettings(t *testing.T, content string) string {
 	t.Helper()
 	name := filepath.Join(t.TempDir(), "config.toml")
-	if err := os.WriteFile(name, []byte(content), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(name, []byte(content), 0o600))
 	return name
 }
 
 func TestTheDefaultsAreTheCautiousOnes(t *testing.T) {
 	s, rest, err := NewFlags("run").Load(world(nil), []string{"--config=none", "daily:read"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	want := policy.Policy{Ceiling: tiers.V0, UI: true, Confirm: policy.ConfirmDestructive, MinVersion: tiers.Version{1, 12, 7}}
 	if s.Policy.Ceiling != want.Ceiling || s.Policy.Mutations || s.Policy.Publish || !s.Policy.UI || s.Policy.Confirm != want.Confirm || s.Policy.MinVersion != want.MinVersion {
 		t.Errorf("policy %+v, want %+v", s.Policy, want)
@@ -212,9 +209,7 @@ func TestWrongValuesStopTheStart(t *testing.T) {
 
 func TestVaultIsAFolderANameOrAnID(t *testing.T) {
 	here, err := filepath.Abs(".")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	tests := []struct {
 		text string
 		want gateway.Vault

@@ -10,6 +10,7 @@ import (
 
 	"vaultwicket/gateway"
 	"vaultwicket/policy/access"
+	"vaultwicket/tests/require"
 	"vaultwicket/tiers"
 )
 
@@ -43,9 +44,7 @@ tier = "v2"
 func TestEachVaultHasAPolicyOfItsOwn(t *testing.T) {
 	file := writeSettings(t, threeVaults)
 	s, _, err := NewFlags("run").Load(world(nil), []string{"--config=" + file})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	want := []gateway.Vault{
 		{Name: "Main", ID: "a1b2c3d4e5f60718", Folder: onDrive("/home/me/Main"), Pinned: true}, {Folder: onDrive("/srv/Team")}, {ID: "0123456789abcdef"},
 	}
@@ -160,9 +159,7 @@ func TestAVaultIsFoundBehindALink(t *testing.T) {
 func TestOriginsNameEverySettingOfAPolicy(t *testing.T) {
 	file := writeSettings(t, "allow-ui = false\n[profiles.p]\nconfirm = \"writes\"\n")
 	s, _, err := NewFlags("run").Load(world(map[string]string{"VAULTWICKET_DISABLE": "read"}), []string{"--config=" + file, "--profile=p", "--allow-mutations"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	want := map[string]string{
 		"tier": "default", "disable": "environment VAULTWICKET_DISABLE", "enable-only": "default", "allow-mutations": "flag --allow-mutations",
 		"allow-publish": "default", "allow-ui": "file config.toml", "confirm": "profile p in config.toml", "min-cli-version": "default", "secrets": "default", "suspicious": "default", "remote-links": "default", "shadow": "default", "exceptions": "default", "private-property": "default", "private-tags": "default", "access": "default",

@@ -7,6 +7,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"vaultwicket/tests/require"
 	_ "vaultwicket/tests/sameseed"
 )
 
@@ -67,9 +68,7 @@ func TestAHeaderIsPrintedOnce(t *testing.T) {
 			t.Fatal(err)
 		}
 		table.Add(Text("x"))
-		if err := table.Flush(); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, table.Flush())
 	}
 	if out.String() != "A\nx\nx\nx\n" {
 		t.Errorf("got %q", out.String())
@@ -101,9 +100,7 @@ func TestRowsFit(t *testing.T) {
 		for _, row := range rows {
 			table.Add(Text(row[0]), Text(row[1]), Text(row[2]))
 		}
-		if err := table.Flush(); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, table.Flush())
 		if text := out.String(); strings.Count(text, "\n") != len(rows)+1 || !utf8.ValidString(text) || strings.ContainsAny(text, "\x1b\r\t") {
 			t.Fatalf("%q", text)
 		}
@@ -123,9 +120,7 @@ func TestFacts(t *testing.T) {
 		f.Add("decision", "deny", Bad)
 		f.Add("left out", "", Plain)
 		f.Add("why", "the command requires tier v1 and that is\nnot enabled", Plain)
-		if err := f.Print(); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, f.Print())
 		return out.String()
 	}
 	if got, want := facts(Screen{}), "decision  deny\nwhy       the command requires tier v1 and that is\\nnot enabled\n"; got != want {

@@ -6,6 +6,8 @@ import (
 	"os"
 	"strings"
 	"testing"
+
+	"vaultwicket/tests/require"
 )
 
 func TestOnlyALineThatSaysYesIsAYes(t *testing.T) {
@@ -72,14 +74,10 @@ func TestAnEndOfTheContextIsANo(t *testing.T) {
 
 func TestOnlyACharacterDeviceIsATerminal(t *testing.T) {
 	null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	defer null.Close()
 	file, err := os.Create(t.TempDir() + "/file")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	defer file.Close()
 	for name, stream := range map[string]any{"the null device": null, "a file": file, "a reader": strings.NewReader("yes\n"), "nothing": nil} {
 		if IsTerminal(stream) {

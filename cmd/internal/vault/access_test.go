@@ -24,6 +24,7 @@ import (
 	"vaultwicket/gateway/state/journal"
 	"vaultwicket/policy/access"
 	"vaultwicket/tests/long"
+	"vaultwicket/tests/require"
 	_ "vaultwicket/tests/sameseed"
 )
 
@@ -40,9 +41,7 @@ func TestPatternsThatCannotBeUsed(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			h := build(t, map[string]string{"a.md": "x", "secret.md": "y"})
-			if err := make(h.file(".vaultwicketignore")); err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, make(h.file(".vaultwicketignore")))
 			for _, row := range table {
 				args := []string{row.Name}
 				for _, p := range paramsOf(row) {
@@ -70,19 +69,18 @@ func TestRulesThatCannotBeRead(t *testing.T) {
 	}
 }
 
-func mustRules(t interface{ Fatal(...any) }, levels map[string]string) access.Rules {
+func mustRules(t interface {
+	Helper()
+	Fatal(...any)
+}, levels map[string]string) access.Rules {
 	table := map[string]access.Level{}
 	for path, name := range levels {
 		level, err := access.ParseLevel(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		table[path] = level
 	}
 	rules, err := access.New(table)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return rules
 }
 
@@ -252,9 +250,7 @@ func newSite(t *rapid.T, root string, y *yard) *site {
 }
 
 func (s *site) must(errs ...error) {
-	if err := errors.Join(errs...); err != nil {
-		s.t.Fatal(err)
-	}
+	require.NoError(s.t, errors.Join(errs...))
 }
 
 func (s *site) write(path, text string) {

@@ -6,6 +6,7 @@ import (
 
 	"vaultwicket/cmd/internal/vault/command"
 	"vaultwicket/cmd/internal/vault/disk"
+	"vaultwicket/tests/require"
 )
 
 // A change that takes long to work out keeps no other writer waiting, and is made of the
@@ -13,13 +14,9 @@ import (
 func TestAPlanKeepsNoWriterWaiting(t *testing.T) {
 	h := build(t, map[string]string{"a.md": "a", "b.md": "b"})
 	v := &command.Vault{Path: h.dir, Ctx: t.Context(), Host: command.NewHost(func(name string) string { return h.env[name] }, nil), Clock: time.Now}
-	if err := v.Host.OpenFolder(h.dir, v); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, v.Host.OpenFolder(h.dir, v))
 	path, err := disk.ParsePath("a.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	planned, others := make(chan struct{}), make(chan struct{})
 	plans := 0
 	slow := command.Command{Name: "append", Plan: func(v *command.Vault, _ command.Values) (command.Proposal, error) {

@@ -11,6 +11,7 @@ import (
 
 	"vaultwicket/cmd/internal/vault/command"
 	"vaultwicket/exec/frame"
+	"vaultwicket/tests/require"
 )
 
 // snapshot describes every file and folder of the vault, hidden ones included.
@@ -36,9 +37,7 @@ func (h *testVault) snapshot() (text string, files, folders int) {
 func TestABodyThatCannotBeReadIsAFailure(t *testing.T) {
 	h := build(t, map[string]string{"a.md": "text"})
 	v, err := command.NewHost(func(string) string { return "" }, nil).Open(context.Background(), command.Line{Folder: h.dir})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	defer v.Disk.Close()
 	said := respond(v, command.Request{Command: "read", Args: []string{"path=a.md"}})
 	said.Close() // as if the disk went away before the text was read

@@ -17,6 +17,7 @@ import (
 	"vaultwicket/cmd/internal/vault/command"
 	"vaultwicket/exec/frame"
 	"vaultwicket/tests/long"
+	"vaultwicket/tests/require"
 )
 
 func inBase64(text string) string { return base64.StdEncoding.EncodeToString([]byte(text)) }
@@ -105,9 +106,7 @@ func TestScaledImages(t *testing.T) {
 	}
 	encoded := func(encode func(out *bytes.Buffer) error) string {
 		var out bytes.Buffer
-		if err := encode(&out); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, encode(&out))
 		return out.String()
 	}
 	asPNG := encoded(func(out *bytes.Buffer) error { return png.Encode(out, picture) })

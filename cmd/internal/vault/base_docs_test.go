@@ -6,6 +6,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"vaultwicket/tests/require"
 )
 
 // documented is the vault of docs/bases.md, without the base that the page shows.
@@ -21,9 +23,7 @@ var documented = map[string]string{
 // The examples of docs/bases.md print what the page says.
 func TestDocumentedBases(t *testing.T) {
 	text, err := os.ReadFile(filepath.Join("..", "..", "..", "docs", "bases.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	page := string(text)
 	_, base, _ := strings.Cut(page, "```yaml\n")
 	base, _, _ = strings.Cut(base, "```")

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"vaultwicket/cmd/internal/vault/command"
+	"vaultwicket/tests/require"
 )
 
 func TestNotesOfOtherDays(t *testing.T) {
@@ -98,9 +99,7 @@ func (h *testVault) touch(t *testing.T, path string, ago time.Duration) {
 	if err == nil {
 		err = os.Chtimes(h.file(path), time.Time{}, now.Add(-ago))
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 }
 
 func TestRandomNotesOfAnAge(t *testing.T) {

@@ -10,6 +10,7 @@ import (
 	"vaultwicket/cmd/internal/vault/command"
 	"vaultwicket/cmd/internal/vault/disk"
 	"vaultwicket/cmd/internal/vault/resident"
+	"vaultwicket/tests/require"
 )
 
 // TestAWorkerSeesWhatIsExcluded changes the setting, and then the files, between calls of
@@ -31,12 +32,8 @@ func TestAWorkerSeesWhatIsExcluded(t *testing.T) {
 	}
 	exclude := func(filters string) {
 		t.Helper()
-		if err := os.MkdirAll(filepath.Join(h.dir, ".obsidian"), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(filepath.Join(h.dir, ".obsidian", "app.json"), []byte(`{"userIgnoreFilters":[`+filters+`]}`), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.MkdirAll(filepath.Join(h.dir, ".obsidian"), 0o755))
+		require.NoError(t, os.WriteFile(filepath.Join(h.dir, ".obsidian", "app.json"), []byte(`{"userIgnoreFilters":[`+filters+`]}`), 0o600))
 	}
 	expect("#a #b #c ")
 	exclude(`"B/"`)
@@ -51,13 +48,9 @@ func TestAWorkerSeesWhatIsExcluded(t *testing.T) {
 	expect("#a #b #c ")
 	exclude(`"B/"`)
 	expect("#a #c ")
-	if err := os.WriteFile(filepath.Join(h.dir, "C", "D.md"), []byte("#d"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(filepath.Join(h.dir, "C", "D.md"), []byte("#d"), 0o600))
 	path, err := disk.ParsePath("C/D.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	host.Knowledge.Touch(path) // as after a change by a call
 	expect("#a #c #d ")
 }

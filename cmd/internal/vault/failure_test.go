@@ -9,6 +9,7 @@ import (
 
 	"vaultwicket/cmd/internal/vault/command"
 	"vaultwicket/exec/frame"
+	"vaultwicket/tests/require"
 )
 
 // failing is a vault in which a call fails in every way, and the calls.
@@ -75,9 +76,7 @@ func TestEveryFailureIsReportedAsData(t *testing.T) {
 		reported[kind.Code] = true
 	}
 	source, err := os.ReadFile("../../../exec/frame/report.go")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	codes := regexp.MustCompile(`(?m)^\tCode\w+ += "(\w+)"$`).FindAllStringSubmatch(string(source), -1)
 	if len(codes) != len(reported) {
 		t.Errorf("%d codes were reported of %d", len(reported), len(codes))

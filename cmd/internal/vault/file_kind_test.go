@@ -12,6 +12,7 @@ import (
 
 	"vaultwicket/cmd/internal/vault/command"
 	"vaultwicket/exec/frame"
+	"vaultwicket/tests/require"
 )
 
 // Text is added to notes alone, and a new canvas or base is one that the app can open.
@@ -162,8 +163,6 @@ func tree(t *testing.T, dir string) map[string]fs.FileInfo {
 		}
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return all
 }

@@ -11,6 +11,7 @@ import (
 
 	"vaultwicket/cmd/internal/vault/command"
 	"vaultwicket/cmd/internal/vault/disk"
+	"vaultwicket/tests/require"
 )
 
 func TestRead(t *testing.T) {
@@ -99,9 +100,7 @@ func TestNamesResolveLikeLinks(t *testing.T) {
 func TestFile(t *testing.T) {
 	h := build(t, map[string]string{"sub/v1.2 notes.md": "12345"})
 	modified := time.UnixMilli(1_700_000_000_123)
-	if err := os.Chtimes(h.file("sub/v1.2 notes.md"), modified, modified); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.Chtimes(h.file("sub/v1.2 notes.md"), modified, modified))
 	status, got, _ := h.run("file", "path=sub/v1.2 notes.md")
 	lines := strings.Split(got, "\n")
 	if status != command.ExitDone || len(lines) != 7 || lines[6] != "" {
@@ -227,9 +226,7 @@ func TestRandom(t *testing.T) {
 func TestRandomAsksItsSource(t *testing.T) {
 	h := build(t, map[string]string{"a.md": "", "b.md": "", "c.md": ""})
 	v, err := command.NewHost(func(string) string { return "" }, nil).Open(context.Background(), command.Line{Folder: h.dir})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	defer v.Disk.Close()
 	asked := 0
 	v.RandomIndex = func(n int) int { asked = n; return n - 1 }

@@ -18,6 +18,7 @@ import (
 	"vaultwicket/cmd/internal/vault/command"
 	"vaultwicket/exec/secrets"
 	"vaultwicket/gateway/state/private"
+	"vaultwicket/tests/require"
 )
 
 // withQuestions has notes of a household, one of each other kind of file, and an excluded folder.
@@ -38,9 +39,7 @@ func withQuestions(t *testing.T) *testVault {
 	})
 	old := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	for _, name := range []string{"Money/Rent.md", "Files/receipt.pdf"} {
-		if err := os.Chtimes(h.file(name), old, old); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.Chtimes(h.file(name), old, old))
 	}
 	return h
 }
@@ -147,9 +146,7 @@ func TestTheFormsOfFind(t *testing.T) {
 // One call with a budget of tokens has the answer to a question in it.
 func TestOneCallOfFindAnswersAQuestion(t *testing.T) {
 	archive, err := txtar.ParseFile(filepath.Join("find", "testdata", "english.txtar"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	h := build(t, nil)
 	for _, f := range archive.Files {
 		h.put(f.Name, string(f.Data))

@@ -17,6 +17,7 @@ import (
 	"vaultwicket/cmd/internal/vault/frontmatter"
 	"vaultwicket/cmd/internal/vault/lookup"
 	"vaultwicket/cmd/internal/vault/markdown"
+	"vaultwicket/tests/require"
 )
 
 // ofFile matches the texts in canvases and bases of the tests that name a file or a folder.
@@ -200,9 +201,7 @@ func (h *testVault) times() (files, folders map[string]int64) {
 		}
 		return err
 	})
-	if err != nil {
-		h.t.Fatal(err)
-	}
+	require.NoError(h.t, err)
 	return files, folders
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"vaultwicket/cmd/internal/vault/command"
 	"vaultwicket/policy/access"
+	"vaultwicket/tests/require"
 )
 
 // A note with a second name in a hidden folder, or outside the vault, is in no
@@ -56,9 +57,7 @@ func hardLinked3(t *testing.T) (h *testVault, paths []string) {
 		"Private/secret.md": "---\n" + canary + "1: " + canary + "2\n---\n# " + canary + "3\n#" + canary + "4 [[" + canary + "5]]\n- [ ] " + canary + "6\n",
 	})
 	outside := filepath.Join(t.TempDir(), "key")
-	if err := os.WriteFile(outside, []byte("# "+canary+"7\n- [ ] "+canary+"8\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(outside, []byte("# "+canary+"7\n- [ ] "+canary+"8\n"), 0o600))
 	for path, from := range map[string]string{"A/inside.md": h.file("Private/secret.md"), "A/outside.md": outside} {
 		if err := os.Link(from, h.file(path)); err != nil {
 			t.Skip("no hard links here: ", err)
@@ -81,9 +80,7 @@ func everything(t *testing.T, dir string) map[string]string {
 		files[filepath.ToSlash(rel)] = string(text)
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return files
 }
 

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"vaultwicket/cmd/internal/vault/command"
+	"vaultwicket/tests/require"
 )
 
 // oldTimes are those of changes, which are made by the machine's clock.
@@ -89,9 +90,7 @@ func TestHistoryDoesNotOutliveHiding(t *testing.T) {
 		}
 	}
 	h.steps([]turn{{"both are there or were deleted here", "history:list", command.ExitDone, "other.md\nplan.md\n"}})
-	if err := os.Rename(h.file("plan.md"), h.file("Secret/plan.md")); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.Rename(h.file("plan.md"), h.file("Secret/plan.md")))
 	h.steps([]turn{
 		{"the list", "history:list", command.ExitDone, "other.md\n"},
 		{"the versions", "history path=plan.md", command.ExitFailed, "Error: File \"plan.md\" not found.\n"},

@@ -18,6 +18,7 @@ import (
 	"vaultwicket/cmd/internal/vault/knowledge"
 	"vaultwicket/cmd/internal/vault/knowledge/cache"
 	"vaultwicket/cmd/internal/vault/resident"
+	"vaultwicket/tests/require"
 )
 
 // library is a vault with a cache, long after its files were written.
@@ -111,15 +112,11 @@ func TestAnswersDoNotDependOnTheCache(t *testing.T) {
 	for _, file := range files {
 		name := filepath.Join(dir, file.Name())
 		text, err := os.ReadFile(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		for at := 0; at < len(text); at += 1 + len(text)/pieces {
 			torn := bytes.Clone(text)
 			torn[at] ^= 0x55
-			if err := os.WriteFile(name, torn, 0o600); err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, os.WriteFile(name, torn, 0o600))
 			same(t, fmt.Sprintf("byte %d of %s changed", at, file.Name()), h.answers(), want)
 			if err := os.WriteFile(name, text[:at], 0o600); err != nil && !os.IsNotExist(err) {
 				t.Fatal(err)
@@ -135,20 +132,12 @@ func TestTheCacheFollowsTheVault(t *testing.T) {
 	h.answers()
 	note := h.file("Sub/Note 3.md")
 	before, err := os.Stat(note)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	text := h.get("Sub/Note 3.md")
 	h.put("Sub/Note 3.md", strings.Replace(text, "zebra", "horse", 1))
-	if err := os.Chtimes(note, time.Time{}, before.ModTime()); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Remove(h.file("Sub/Note 5.md")); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Rename(h.file("Sub"), h.file("Moved")); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.Chtimes(note, time.Time{}, before.ModTime()))
+	require.NoError(t, os.Remove(h.file("Sub/Note 5.md")))
+	require.NoError(t, os.Rename(h.file("Sub"), h.file("Moved")))
 	same(t, "after changes", h.answers(), h.without().answers())
 	same(t, "and once more", h.answers(), h.without().answers())
 }
@@ -265,9 +254,7 @@ func TestARemovedNoteIsNotPicked(t *testing.T) {
 	w.ask(nil, "tags") // has the index made
 	for i := range 30 {
 		name := fmt.Sprintf("Sub/Note %d.md", i)
-		if err := os.Remove(h.file(name)); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.Remove(h.file(name)))
 		got := w.ask(nil, "random:read", "count=20", fmt.Sprintf("seed=%d", i))
 		if got.end.Status != command.ExitDone || strings.Contains(got.stdout, name+" ") {
 			t.Fatalf("without %s: %d, %.300q %q", name, got.end.Status, got.stdout, got.stderr)
@@ -285,9 +272,7 @@ func TestAFolderWhoseNotesAreRemoved(t *testing.T) {
 	w.ask(nil, "tags")
 	for i := range 20 {
 		folder := fmt.Sprintf("Gone %d", i)
-		if err := os.Remove(h.file(folder + "/Note.md")); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.Remove(h.file(folder+"/Note.md")))
 		for _, words := range [][]string{{"random:read", "folder=" + folder}, {"random", "folder=" + folder}, {"random:read", "folder=" + folder, "min-age=0"}} {
 			got := w.ask(nil, words...)
 			if got.end.Status != command.ExitDone || !strings.HasPrefix(got.stdout, "No markdown files found.") {

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"vaultwicket/cmd/internal/vault/command"
+	"vaultwicket/tests/require"
 )
 
 // numbered returns lines that differ.
@@ -26,9 +27,7 @@ func loses(t *testing.T, h *testVault, args ...string) string {
 		t.Fatalf("%q: status %d, %q", args, status, out)
 	}
 	var plan struct{ Loses string }
-	if err := json.Unmarshal([]byte(out), &plan); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, json.Unmarshal([]byte(out), &plan))
 	return plan.Loses
 }
 

@@ -19,6 +19,7 @@ import (
 	"vaultwicket/cmd/internal/vault/command"
 	"vaultwicket/cmd/internal/vault/resident"
 	"vaultwicket/exec/frame"
+	"vaultwicket/tests/require"
 )
 
 // saturday is the day on which these tests take place. Its offset is the time
@@ -42,9 +43,7 @@ type testVault struct {
 func build(t testing.TB, files map[string]string) *testVault {
 	t.Helper()
 	h := &testVault{t: t, dir: filepath.Join(t.TempDir(), "Home"), env: map[string]string{day.NowVariable: saturday, "XDG_STATE_HOME": t.TempDir()}}
-	if err := os.Mkdir(h.dir, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.Mkdir(h.dir, 0o755))
 	for path, text := range files {
 		h.put(path, text)
 	}
@@ -56,16 +55,12 @@ func (h *testVault) file(path string) string { return filepath.Join(h.dir, filep
 func (h *testVault) put(path, text string) {
 	h.t.Helper()
 	full := h.file(path)
-	if err := errors.Join(os.MkdirAll(filepath.Dir(full), 0o755), os.WriteFile(full, []byte(text), 0o644)); err != nil {
-		h.t.Fatal(err)
-	}
+	require.NoError(h.t, errors.Join(os.MkdirAll(filepath.Dir(full), 0o755), os.WriteFile(full, []byte(text), 0o644)))
 }
 
 func (h *testVault) remove(path string) {
 	h.t.Helper()
-	if err := os.Remove(h.file(path)); err != nil {
-		h.t.Fatal(err)
-	}
+	require.NoError(h.t, os.Remove(h.file(path)))
 }
 
 // get returns the text of a note, or "(missing)".
@@ -188,9 +183,7 @@ func TestEveryOfficialCommandAnswers(t *testing.T) {
 func TestFolderArgument(t *testing.T) {
 	env := func(string) string { return "" }
 	file := filepath.Join(t.TempDir(), "file")
-	if err := os.WriteFile(file, nil, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(file, nil, 0o644))
 	tests := []struct {
 		name   string
 		args   []string
@@ -223,16 +216,12 @@ func TestVaultById(t *testing.T) {
 	list := `{"vaults":{"00112233445566aa":{"path":"` + h.dir + `","ts":1},"ffffffffffffffff":{"path":"/nowhere"}},"cli":true}`
 	for _, place := range []string{".config/obsidian", ".var/app/md.obsidian.Obsidian/config/obsidian"} {
 		folder := filepath.Join(home, place)
-		if err := errors.Join(os.MkdirAll(folder, 0o755), os.WriteFile(filepath.Join(folder, "obsidian.json"), []byte(list), 0o644)); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, errors.Join(os.MkdirAll(folder, 0o755), os.WriteFile(filepath.Join(folder, "obsidian.json"), []byte(list), 0o644)))
 		h.env["HOME"] = home
 		h.expect(command.ExitDone, "text\n", "vault=00112233445566aa", "read", "path=a.md")
 		h.expect(command.ExitFailed, "Vault not found.\n", "vault=ffffffffffffffff", "read", "path=a.md")
 		h.expect(command.ExitFailed, "Vault not found.\n", "vault=0000000000000000", "read", "path=a.md")
-		if err := os.RemoveAll(folder); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.RemoveAll(folder))
 	}
 }
 
@@ -341,9 +330,7 @@ func TestAnswerIsFreeOfTheProcess(t *testing.T) {
 	h := build(t, map[string]string{"a.md": "text"})
 	env := maps.Clone(h.env)
 	v, err := command.NewHost(func(name string) string { return env[name] }, nil).Open(context.Background(), command.Line{Folder: h.dir})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	defer v.Disk.Close()
 	for range 2 { // one opened vault answers any number of requests
 		said := respond(v, command.Request{Command: "read", Args: []string{"path=a.md"}})

@@ -13,6 +13,7 @@ import (
 	"vaultwicket/cmd/internal/vault/lookup"
 	"vaultwicket/cmd/internal/vault/markdown"
 	"vaultwicket/exec/frame"
+	"vaultwicket/tests/require"
 )
 
 const followLinks = `{"alwaysUpdateLinks":true}`
@@ -152,9 +153,7 @@ func TestALinkThatCannotBeWrittenIsNamed(t *testing.T) {
 
 func TestAMoveThatCannotChangeALinkMovesNothing(t *testing.T) {
 	h := build(t, map[string]string{".obsidian/app.json": followLinks, "a.md": "A", "b.md": "[[a]]", "c.md": "[[a]]"})
-	if err := os.Chmod(h.file("c.md"), 0o444); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.Chmod(h.file("c.md"), 0o444))
 	before, _, _ := h.snapshot()
 	h.expect(command.ExitFailed, "Error: File \"c.md\" cannot be written: \"c.md\" is read-only.\n", "rename", "path=a.md", "name=z")
 	if after, _, _ := h.snapshot(); after != before {

@@ -11,6 +11,7 @@ import (
 	"vaultwicket/cmd/internal/vault/command"
 	"vaultwicket/cmd/internal/vault/resident"
 	"vaultwicket/gateway/state/journal"
+	"vaultwicket/tests/require"
 )
 
 // What the gateway is told of a change that the app made.
@@ -123,9 +124,7 @@ func TestTheWorkOfTheAppIsJudgedByItsMeaning(t *testing.T) {
 				t.Fatalf("told %+v, want %s, another style %v", said, test.state, test.style)
 			}
 			e, err := h.journal().Entry(id)
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			if said.State == isUntouched {
 				return
 			}

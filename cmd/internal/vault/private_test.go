@@ -19,15 +19,14 @@ import (
 	"vaultwicket/cmd/internal/vault/resident"
 	"vaultwicket/policy/access"
 	"vaultwicket/tests/long"
+	"vaultwicket/tests/require"
 )
 
 // privateRules are the rules of the default settings.
 func privateRules(t testing.TB) string {
 	t.Helper()
 	private, err := access.NewPrivate([]string{"private", "agent"}, []string{"#private"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return access.Rules{}.WithPrivate(private).String()
 }
 
@@ -45,9 +44,7 @@ func newWorld(t testing.TB, rules string) *world {
 		day.NowVariable: saturday, "XDG_STATE_HOME": filepath.Join(root, "state"), "XDG_CACHE_HOME": filepath.Join(root, "state"), command.AccessVariable: rules, command.SessionVariable: "agent",
 	}}
 	for _, folder := range append([]string{".obsidian", "../state/vaultwicket"}, yardFolders[:8]...) {
-		if err := os.MkdirAll(filepath.Join(w.dir, folder), 0o700); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.MkdirAll(filepath.Join(w.dir, folder), 0o700))
 	}
 	w.worker = w.host()
 	w.worker.Knowledge.Resident = true
@@ -72,9 +69,7 @@ func (w *world) put(path, text string) {
 	if text != "" {
 		err = errors.Join(err, os.WriteFile(full, []byte(text), 0o644), os.Chtimes(full, youth, youth))
 	}
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	require.NoError(w.t, err)
 }
 
 // on runs a call in the worker, or in a process of its own where h is nil.
@@ -114,9 +109,7 @@ var openOf = []string{
 // parts with the parts.
 func TestWhatNarrowsAccess(t *testing.T) {
 	rules, err := access.Parse(privateRules(t))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	level := func(text string) access.Level { return command.LevelIn(rules.Private(), []byte(text)) }
 	for _, text := range marksOf {
 		if got := level(text + "words\n"); got != access.None {
@@ -345,9 +338,7 @@ func TestANoteIsPrivateFromTheCallOnAfterItWasWritten(t *testing.T) {
 			call[k] = strings.ReplaceAll(call[k], "n%", fmt.Sprintf("n%d", i))
 		}
 		full := filepath.Join(w.dir, at)
-		if err := os.WriteFile(full, []byte("#private [[Plan]] #tag words\n"), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.WriteFile(full, []byte("#private [[Plan]] #tag words\n"), 0o644))
 		said := w.on(w.worker, call...)
 		if call[0] == "tags" {
 			if want := fmt.Sprintf("#tag\t%d", 39-i); !strings.Contains(said, want) {
@@ -366,9 +357,7 @@ func TestANoteIsPrivateFromTheCallOnAfterItWasWritten(t *testing.T) {
 // of a note never changes, a new note is not closed, and each note has only what its level allows.
 func TestNoCommandChangesWhatNarrowsAccess(t *testing.T) {
 	rules, err := access.Parse(privateRules(t))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	level := func(path, text string) access.Level {
 		if filepath.Ext(path) != ".md" {
 			return access.Delete

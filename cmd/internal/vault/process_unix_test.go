@@ -14,6 +14,7 @@ import (
 	"vaultwicket/allowlist/day"
 	"vaultwicket/cmd/internal/vault/command"
 	"vaultwicket/tests/memory"
+	"vaultwicket/tests/require"
 )
 
 // childVariable turns the test binary into the program itself.
@@ -50,9 +51,7 @@ func start(t *testing.T, lifelineNumber string, args ...string) *child {
 		Env:   []string{childVariable + "=1", lifelineVariable + "=" + lifelineNumber, day.NowVariable + "=" + saturday, "XDG_STATE_HOME=" + stateHome(t)},
 		Files: []*os.File{inRead, outWrite, os.Stderr, lifeRead},
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	for _, theirs := range []*os.File{inRead, outWrite, lifeRead} {
 		theirs.Close()
 	}
@@ -62,9 +61,7 @@ func start(t *testing.T, lifelineNumber string, args ...string) *child {
 func pipe(t *testing.T) (read, write *os.File) {
 	t.Helper()
 	read, write, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	t.Cleanup(func() { read.Close(); write.Close() })
 	return read, write
 }
@@ -76,9 +73,7 @@ func (c *child) wait(t *testing.T) (status int, stdout string) {
 		t.Error(err)
 	}
 	state, err := c.process.Wait()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return state.ExitCode(), out.String()
 }
 

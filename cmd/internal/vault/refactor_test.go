@@ -12,6 +12,7 @@ import (
 
 	"vaultwicket/cmd/internal/vault/budget"
 	"vaultwicket/cmd/internal/vault/command"
+	"vaultwicket/tests/require"
 )
 
 // changed runs a call on a vault and compares all notes with what they shall be; those
@@ -234,9 +235,7 @@ func TestAPlanListsEveryFile(t *testing.T) {
 // The examples of docs/refactoring.md print what the page says.
 func TestDocumentedRefactoring(t *testing.T) {
 	page, err := os.ReadFile(filepath.Join("..", "..", "..", "docs", "refactoring.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	files := map[string]string{
 		"Books/Dune.md":   "---\nrating: 5\ntags: [book]\n---\n# Plot\nA desert on a far planet. 412 pages\n",
 		"Books/Sand.md":   "A #book about the planet of [[Dune#Plot]], a #Book of sand and desert. ![[cover.png]]\n",

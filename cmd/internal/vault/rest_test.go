@@ -12,6 +12,7 @@ import (
 
 	"vaultwicket/cmd/internal/vault/command"
 	"vaultwicket/cmd/internal/vault/resident"
+	"vaultwicket/tests/require"
 )
 
 // asked returns what a host answers to all questions.
@@ -57,8 +58,6 @@ func TestAnswersAreTheSameAfterARest(t *testing.T) {
 	if err != nil || len(packs) != 1 {
 		t.Fatal(packs, err)
 	}
-	if err := os.Truncate(packs[0], 100); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.Truncate(packs[0], 100))
 	h.eventually(t, "the cache was cut short at rest", at)
 }

@@ -15,6 +15,7 @@ import (
 	"vaultwicket/cmd/internal/vault/budget"
 	"vaultwicket/cmd/internal/vault/command"
 	"vaultwicket/exec/secrets"
+	"vaultwicket/tests/require"
 )
 
 // twins are two vaults with the same notes: in one they have secrets, which the program
@@ -35,9 +36,7 @@ func newTwins(t *testing.T, files map[string]string) *twins {
 	w.secret.env[secrets.Variable] = w.marker.String()
 	for path := range files {
 		then := time.Date(2026, 11, 1, 0, 0, len(path), 0, time.UTC)
-		if err := errors.Join(os.Chtimes(w.secret.file(path), then, then), os.Chtimes(w.plain.file(path), then, then)); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, errors.Join(os.Chtimes(w.secret.file(path), then, then), os.Chtimes(w.plain.file(path), then, then)))
 	}
 	return w
 }

@@ -9,6 +9,7 @@ import (
 
 	"vaultwicket/cmd/internal/vault/command"
 	"vaultwicket/tests/folding"
+	"vaultwicket/tests/require"
 )
 
 const composed, decomposed = "W\u00f6rk", "Wo\u0308rk" // one name in two normal forms
@@ -18,9 +19,7 @@ func buildFolding(t testing.TB, kind folding.Kind, files map[string]string) *tes
 	t.Helper()
 	h := build(t, nil)
 	h.dir = filepath.Join(folding.Dir(t, kind), "Home")
-	if err := os.Mkdir(h.dir, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.Mkdir(h.dir, 0o755))
 	for path, text := range files {
 		h.put(path, text)
 	}
@@ -37,9 +36,7 @@ func (h *testVault) leads(path string) bool {
 func (h *testVault) names(folder string) (names []string) {
 	h.t.Helper()
 	entries, err := os.ReadDir(h.file(folder))
-	if err != nil {
-		h.t.Fatal(err)
-	}
+	require.NoError(h.t, err)
 	for _, e := range entries {
 		names = append(names, e.Name())
 	}

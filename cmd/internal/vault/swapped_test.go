@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"vaultwicket/cmd/internal/vault/command"
+	"vaultwicket/tests/require"
 )
 
 // Whatever a command does with a note, a folder that is exchanged for a link at
@@ -59,9 +60,7 @@ func (h *testVault) exchanging(n int, target string, words []string) (said comma
 	at := h.host()
 	defer at.Close()
 	v, err := at.Open(context.Background(), command.Line{Folder: h.dir})
-	if err != nil {
-		h.t.Fatal(err)
-	}
+	require.NoError(h.t, err)
 	v.Disk.Interpose(func() error {
 		if calls++; calls == n {
 			if err := os.Rename(h.file("A/sub"), h.file("A/away")); err != nil {

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"vaultwicket/cmd/internal/vault/command"
+	"vaultwicket/tests/require"
 )
 
 // temporaryFiles are the files of this program that are left in a vault.
@@ -27,9 +28,7 @@ func temporaryFiles(t *testing.T, h *testVault) (names []string) {
 		}
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return names
 }
 
@@ -106,26 +105,18 @@ func TestASecondKilledWriterIsNotForgotten(t *testing.T) {
 	h := build(t, map[string]string{"n.md": "text"})
 	h.env["XDG_STATE_HOME"] = stateHome(t)
 	v, err := h.host().Open(t.Context(), command.Line{Folder: h.dir})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	j, err := v.Journal()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	unlock, err := j.Lock(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	_ = j.Writing() // and killed
 	unlock()
 	left := h.file(".vaultwicket-0123456789abcdef.tmp")
 	h.later = 11 * time.Minute
 	soon := time.Now().Add(5 * time.Minute) // the file of the second one
 	h.put(filepath.Base(left), "second")
-	if err := os.Chtimes(left, soon, soon); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.Chtimes(left, soon, soon))
 	h.expect(command.ExitDone, "Appended to: n.md\n", "append", "path=n.md", "content=1")
 	if len(temporaryFiles(t, h)) != 1 {
 		t.Error("a young file is removed")

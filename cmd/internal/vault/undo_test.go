@@ -15,19 +15,16 @@ import (
 	"vaultwicket/cmd/internal/vault/resident"
 	"vaultwicket/exec/frame"
 	"vaultwicket/gateway/state/journal"
+	"vaultwicket/tests/require"
 )
 
 // journal returns the journal of the testVault, as the program finds it.
 func (h *testVault) journal() *journal.Journal {
 	v, err := h.host().Open(context.Background(), command.Line{Folder: h.dir})
-	if err != nil {
-		h.t.Fatal(err)
-	}
+	require.NoError(h.t, err)
 	defer v.Disk.Close()
 	j, err := v.Journal()
-	if err != nil {
-		h.t.Fatal(err)
-	}
+	require.NoError(h.t, err)
 	return j
 }
 
@@ -108,9 +105,7 @@ func TestUndo(t *testing.T) {
 func redone(t *testing.T, h *testVault, id string) string {
 	t.Helper()
 	e, err := h.journal().Entry(id)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return e.Steps[0].Source()
 }
 
@@ -215,9 +210,7 @@ func (h *testVault) broken(steps ...journal.Step) string {
 	content := func(s journal.Step) (io.ReadCloser, error) {
 		return io.NopCloser(bytes.NewReader([]byte("old"))), nil
 	}
-	if err := h.journal().Begin(e, content); err != nil {
-		h.t.Fatal(err)
-	}
+	require.NoError(h.t, h.journal().Begin(e, content))
 	return e.ID
 }
 
@@ -292,9 +285,7 @@ func TestAChangeThatCannotBeKeptIsNotMade(t *testing.T) {
 	h := build(t, map[string]string{"a.md": "text\n"})
 	state := h.env["XDG_STATE_HOME"]
 	folder := filepath.Join(state, "vaultwicket")
-	if err := errors.Join(os.MkdirAll(folder, 0o700), os.WriteFile(filepath.Join(folder, "journal"), nil, 0o600)); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, errors.Join(os.MkdirAll(folder, 0o700), os.WriteFile(filepath.Join(folder, "journal"), nil, 0o600)))
 	status, out, stderr := h.run("--facts", "append", "path=a.md", "content=x")
 	if status != command.ExitFailed || !strings.HasPrefix(out, "Error: Nothing was changed, because the journal cannot keep it: ") || h.get("a.md") != "text\n" {
 		t.Errorf("status %d, %q; the note is %q", status, out, h.get("a.md"))
@@ -307,9 +298,7 @@ func TestAChangeThatCannotBeKeptIsNotMade(t *testing.T) {
 func TestAnotherWriterIsAConflict(t *testing.T) {
 	h := build(t, map[string]string{"a.md": "text\n"})
 	unlock, err := h.journal().Lock(context.Background())
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	defer unlock()
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()

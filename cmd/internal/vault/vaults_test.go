@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"vaultwicket/cmd/internal/vault/command"
+	"vaultwicket/tests/require"
 )
 
 func TestVaults(t *testing.T) {
@@ -18,16 +19,12 @@ func TestVaults(t *testing.T) {
 		t.Skip("the app's list is elsewhere")
 	}
 	folder := filepath.Join(h.env["HOME"], ".config", "obsidian")
-	if err := os.MkdirAll(folder, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.MkdirAll(folder, 0o755))
 	for _, test := range [][2]string{
 		{`{"vaults":{"a":{"path":"/x/Old","ts":1},"b":{"path":"/x/New","ts":1780596959579,"open":true},"c":{"ts":5}}}`, "New\nOld\n"},
 		{`{broken`, filepath.Base(h.dir) + "\n"},
 	} {
-		if err := os.WriteFile(filepath.Join(folder, "obsidian.json"), []byte(test[0]), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.WriteFile(filepath.Join(folder, "obsidian.json"), []byte(test[0]), 0o600))
 		h.expect(command.ExitDone, test[1], "vaults")
 	}
 	h.expect(command.ExitDone, "1\n", "vaults", "total")

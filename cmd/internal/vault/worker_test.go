@@ -19,6 +19,7 @@ import (
 	"vaultwicket/cmd/internal/vault/command"
 	"vaultwicket/cmd/internal/vault/resident"
 	"vaultwicket/exec/frame"
+	"vaultwicket/tests/require"
 )
 
 const patience = 20 * time.Second
@@ -77,9 +78,7 @@ func (w *talk) send(frames []byte) {
 func (w *talk) next() frame.Frame {
 	w.t.Helper()
 	f, err := w.hear.Next()
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	require.NoError(w.t, err)
 	return f
 }
 
@@ -142,9 +141,7 @@ func (w *talk) answers(n int) map[uint32]said {
 			s.stderr += string(f.Payload)
 		case frame.KindEnd:
 			end, err := frame.ParseEnd(f)
-			if err != nil {
-				w.t.Fatal(err)
-			}
+			require.NoError(w.t, err)
 			s.end = end
 			ended++
 		case frame.KindChanging:
@@ -172,9 +169,7 @@ func sample(t testing.TB) *testVault {
 	h.env[command.ActiveVariable] = "Moon.md"
 	for i, name := range []string{"Tides.md", "Moon.md", "empty.md", "bytes.md", "One/only.md", "Long.md", "pic.png"} {
 		then := time.Date(2026, 11, 20, 12, i, 0, 0, time.UTC) // two samples are of one age
-		if err := os.Chtimes(h.file(name), then, then); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.Chtimes(h.file(name), then, then))
 	}
 	return h
 }
@@ -369,9 +364,7 @@ func TestAVaultThatIsNotTheOneAnyMore(t *testing.T) {
 			if got := w.ask(nil, "files", "total"); got.stdout != "7\n" {
 				t.Fatalf("%+v", got)
 			}
-			if err := change(h.dir); err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, change(h.dir))
 			if got := w.ask(nil, "files", "total"); got.stdout != "" || !got.end.Unrun || !got.end.Last {
 				t.Errorf("%+v", got)
 			}
@@ -382,9 +375,7 @@ func TestAVaultThatIsNotTheOneAnyMore(t *testing.T) {
 
 func TestAVaultThatIsNotThereYet(t *testing.T) {
 	h := build(t, nil)
-	if err := os.Remove(h.dir); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.Remove(h.dir))
 	w := h.worker()
 	if got := w.ask(nil, "files"); got.stdout != "Vault not found.\n" || got.end != (frame.End{Status: command.ExitFailed}) {
 		t.Errorf("%+v", got)

@@ -17,6 +17,7 @@ import (
 	"vaultwicket/cmd/internal/vault/command"
 	"vaultwicket/cmd/internal/vault/edit"
 	"vaultwicket/cmd/internal/vault/resident"
+	"vaultwicket/tests/require"
 )
 
 // texts returns what the visible files hold, or all files that are no settings.
@@ -34,9 +35,7 @@ func (h *testVault) texts(hidden bool) map[string]string {
 		}
 		return nil
 	})
-	if err != nil {
-		h.t.Fatal(err)
-	}
+	require.NoError(h.t, err)
 	return found
 }
 
@@ -264,9 +263,7 @@ func (h *testVault) runFailing(n int, dead bool, args []string) (said command.Re
 	at := h.host()
 	defer at.Close()
 	v, err := at.Open(context.Background(), command.Line{Folder: h.dir})
-	if err != nil {
-		h.t.Fatal(err)
-	}
+	require.NoError(h.t, err)
 	calls := 0
 	v.Disk.Interpose(func() error {
 		calls++

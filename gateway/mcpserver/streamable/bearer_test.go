@@ -14,6 +14,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"vaultwicket/tests/require"
 )
 
 func TestOnlyTheTokenOpens(t *testing.T) {
@@ -122,9 +124,7 @@ func attemptWith(ctx context.Context, b *bearer, text string) int {
 func TestTokensAreComparedInConstantTime(t *testing.T) {
 	set := token.NewFileSet()
 	file, err := parser.ParseFile(set, "access.go", nil, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	constant := 0
 	ast.Inspect(file, func(n ast.Node) bool {
 		switch n := n.(type) {

@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/mark3labs/mcp-go/server"
+
+	"vaultwicket/tests/require"
 )
 
 // BenchmarkCall is a whole call over one connection: "http" through all checks,
@@ -26,9 +28,7 @@ func BenchmarkCall(b *testing.B) {
 	b.Run("bare", func(b *testing.B) {
 		l := http.Server{Handler: server.NewStreamableHTTPServer(newToy().server.MCP)}
 		at, err := listen(b.Context(), address{network: "tcp", text: "127.0.0.1:0", host: "127.0.0.1"}, "")
-		if err != nil {
-			b.Fatal(err)
-		}
+		require.NoError(b, err)
 		done := make(chan error, 1)
 		go func() { done <- l.Serve(at) }()
 		benchmarkCalls(b, "http://"+at.Addr().String()+endpoint)
@@ -44,18 +44,14 @@ func benchmarkCalls(b *testing.B, url string) {
 	b.ReportAllocs()
 	for b.Loop() {
 		q, err := http.NewRequestWithContext(b.Context(), http.MethodPost, url, strings.NewReader(body))
-		if err != nil {
-			b.Fatal(err)
-		}
+		require.NoError(b, err)
 		q.Header.Set("Authorization", "Bearer "+goodToken)
 		q.Header.Set("Content-Type", "application/json")
 		for i := 0; i < len(headers); i += 2 {
 			q.Header.Set(headers[i], headers[i+1])
 		}
 		answer, err := transport.RoundTrip(q)
-		if err != nil {
-			b.Fatal(err)
-		}
+		require.NoError(b, err)
 		_, _ = io.Copy(io.Discard, answer.Body)
 		answer.Body.Close()
 		if answer.StatusCode != http.StatusOK {

@@ -6,6 +6,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"vaultwicket/tests/require"
 )
 
 func TestOneSenderLeavesRoomForOthers(t *testing.T) {
@@ -17,9 +19,7 @@ func TestOneSenderLeavesRoomForOthers(t *testing.T) {
 	var mine []*reservation
 	for range ownParts {
 		p := begin("a")
-		if err := p.add(100 << 10); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, p.add(100<<10))
 		p.arrived()
 		mine = append(mine, p)
 	}
@@ -90,9 +90,7 @@ func TestLargeAnswersWaitForMemory(t *testing.T) {
 		var held []*reservation
 		for range ownParts {
 			held = append(held, begin("a"))
-			if err := held[len(held)-1].awaitLarge(t.Context()); err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, held[len(held)-1].awaitLarge(t.Context()))
 		}
 		short, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()

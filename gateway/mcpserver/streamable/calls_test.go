@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"github.com/mark3labs/mcp-go/server"
+
+	"vaultwicket/tests/require"
 )
 
 func cancelled(id int) string {
@@ -221,9 +223,7 @@ func TestAStreamCarriesWhatNoRequestAskedFor(t *testing.T) {
 	r := open(t, nil)
 	id := r.session()
 	stream := r.stream(id)
-	if err := r.server.MCP.SendNotificationToSpecificClient(id, "notifications/test", nil); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, r.server.MCP.SendNotificationToSpecificClient(id, "notifications/test", nil))
 	if line := soon(t, "the event", stream.lines); line != "event: message" {
 		t.Errorf("%q", line)
 	}
@@ -248,9 +248,7 @@ func TestAskingBack(t *testing.T) {
 	id, other := r.session(), r.session()
 	transport := &http.Transport{DisableKeepAlives: true}
 	answer, err := transport.RoundTrip(r.request(t.Context(), http.MethodPost, endpoint, call(1, "ask", "{}"), server.HeaderKeySessionID, id))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	defer answer.Body.Close()
 	lines := bufio.NewScanner(answer.Body)
 	question := ""

@@ -19,6 +19,7 @@ import (
 	"github.com/mark3labs/mcp-go/server"
 
 	"vaultwicket/gateway/mcpserver/wire"
+	"vaultwicket/tests/require"
 )
 
 const (
@@ -165,9 +166,7 @@ func (r *running) send(method, path, body string, headers ...string) exchanged {
 
 func (r *running) request(ctx context.Context, method, path, body string, headers ...string) *http.Request {
 	q, err := http.NewRequestWithContext(ctx, method, "http://"+r.addr+path, strings.NewReader(body))
-	if err != nil {
-		r.t.Fatal(err)
-	}
+	require.NoError(r.t, err)
 	all := append([]string{"Authorization", "Bearer " + goodToken, "Content-Type", "application/json", "Accept", "application/json, text/event-stream"}, headers...)
 	for i := 0; i < len(all); i += 2 {
 		q.Header.Del(all[i])
@@ -304,9 +303,7 @@ func (r *running) dial() net.Conn {
 		network, addr = "unix", path
 	}
 	c, err := net.Dial(network, addr)
-	if err != nil {
-		r.t.Fatal(err)
-	}
+	require.NoError(r.t, err)
 	_ = c.SetDeadline(time.Now().Add(3 * patience))
 	return c
 }

@@ -20,6 +20,7 @@ import (
 	"github.com/mark3labs/mcp-go/server"
 
 	"vaultwicket/gateway/httpguard"
+	"vaultwicket/tests/require"
 )
 
 // pipes is a listener of connections in memory, whose deadlines keep to the clock of
@@ -184,9 +185,7 @@ func TestLimitsAreNotThoseOfTheCall(t *testing.T) {
 			time.Sleep(10 * time.Minute)
 			x.toy.release <- struct{}{}
 			answer, err := http.ReadResponse(answers, nil)
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			if text, err := io.ReadAll(answer.Body); err != nil || !strings.Contains(string(text), "released") {
 				t.Errorf("%s, %v", text, err)
 			}

@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"vaultwicket/tests/require"
 )
 
 // attempt is one request of the matrix.
@@ -177,9 +179,7 @@ func TestOneWrongHeaderIsEnough(t *testing.T) {
 
 func TestHosts(t *testing.T) {
 	h, err := newHosts("192.168.1.5", []string{"vault.example"}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	for _, name := range []string{"localhost", "LOCALHOST:1", "127.0.0.1", "127.9.9.9:65535", "[::1]", "[0:0::1]:80", "192.168.1.5:80", "vault.EXAMPLE"} {
 		if !h.Allow(name) {
 			t.Errorf("%q is refused", name)
@@ -229,9 +229,7 @@ func FuzzHostName(f *testing.F) {
 		f.Add(seed)
 	}
 	h, err := newHosts("127.0.0.1", []string{"vault.example", "fd00::1"}, nil)
-	if err != nil {
-		f.Fatal(err)
-	}
+	require.NoError(f, err)
 	f.Fuzz(func(t *testing.T, header string) {
 		if !h.Allow(header) {
 			return

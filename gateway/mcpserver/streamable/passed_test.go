@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"runtime"
 	"testing"
+
+	"vaultwicket/tests/require"
 )
 
 func tcp(t *testing.T, address string) net.Listener {
@@ -43,9 +45,7 @@ func TestAPassedSocketIsAtItsAddress(t *testing.T) {
 		{everywhere, "0.0.0.0:" + other, true},
 	} {
 		a, err := parseAddr(test.addr)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		err = checkPassed(test.l, a, test.addr)
 		if wrong, ok := errors.AsType[*SettingError](err); ok == test.ok || ok && (wrong.Setting != "http" || wrong.Hint() == "") {
 			t.Errorf("a socket at %v for %s: %v", test.l.Addr(), test.addr, err)
@@ -66,20 +66,14 @@ func TestAPassedUnixSocketIsPrivate(t *testing.T) {
 		t.Skip("there is no such address")
 	}
 	folder, err := os.MkdirTemp("", "s")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	defer os.RemoveAll(folder)
 	path := filepath.Join(folder, "s")
 	l, err := net.Listen("unix", path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	defer l.Close()
 	for mode, ok := range map[os.FileMode]bool{0o600: true, 0o660: false, 0o606: false} {
-		if err := os.Chmod(path, mode); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.Chmod(path, mode))
 		if err := checkPassed(l, address{network: "unix", text: path}, "unix:"+path); (err == nil) != ok {
 			t.Errorf("with mode %v: %v", mode, err)
 		}

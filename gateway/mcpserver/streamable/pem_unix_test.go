@@ -10,6 +10,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"vaultwicket/tests/require"
 )
 
 func TestACertificateIsReadFromARegularFileOnly(t *testing.T) {
@@ -31,9 +33,7 @@ func TestACertificateIsReadFromARegularFileOnly(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "file.pem")
-			if err := tt.make(path); err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, tt.make(path))
 			answer := make(chan error, 1)
 			go func() {
 				_, err := certificate(Config{Addr: "127.0.0.1:0", TLSCert: path, TLSKey: path}, address{network: "tcp", host: "127.0.0.1"})

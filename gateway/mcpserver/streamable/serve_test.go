@@ -27,6 +27,7 @@ import (
 	"github.com/mark3labs/mcp-go/server"
 
 	"vaultwicket/gateway/httpguard"
+	"vaultwicket/tests/require"
 )
 
 // A server that stops ends its streams, answers what is running, and takes nothing
@@ -203,32 +204,22 @@ func TestAnAddressInUseIsRefused(t *testing.T) {
 func certificateFiles(t *testing.T) (cert, key string, pool *x509.CertPool) {
 	t.Helper()
 	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	template := &x509.Certificate{
 		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "test"}, NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
 		DNSNames: []string{"vault.example", "*.wild.example"}, IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}, IsCA: true, BasicConstraintsValid: true,
 	}
 	der, err := x509.CreateCertificate(rand.Reader, template, template, &private.PublicKey, private)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	secret, err := x509.MarshalPKCS8PrivateKey(private)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	dir := t.TempDir()
 	cert, key = filepath.Join(dir, "cert.pem"), filepath.Join(dir, "key.pem")
 	for path, block := range map[string]*pem.Block{cert: {Type: "CERTIFICATE", Bytes: der}, key: {Type: "PRIVATE KEY", Bytes: secret}} {
-		if err := os.WriteFile(path, pem.EncodeToMemory(block), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.WriteFile(path, pem.EncodeToMemory(block), 0o600))
 	}
 	parsed, err := x509.ParseCertificate(der)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	pool = x509.NewCertPool()
 	pool.AddCert(parsed)
 	return cert, key, pool
@@ -241,22 +232,16 @@ func TestTLSOnAllAddresses(t *testing.T) {
 		t.Errorf("url %q", r.url)
 	}
 	_, port, err := net.SplitHostPort(strings.TrimSuffix(strings.TrimPrefix(r.url, "https://"), endpoint))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	transport := &http.Transport{TLSClientConfig: &tls.Config{RootCAs: pool}, DisableKeepAlives: true, ForceAttemptHTTP2: true}
 	defer transport.CloseIdleConnections()
 	for host, want := range map[string]int{"vault.example": 200, "VAULT.example:1": 200, "a.wild.example": 200, "127.0.0.1": 200, "localhost": 200, "wild.example": 403, "evil.example": 403, "test": 403} {
 		q, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "https://127.0.0.1:"+port+"/readyz", nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		q.Host = host
 		q.Header.Set("Authorization", "Bearer "+goodToken)
 		answer, err := transport.RoundTrip(q)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		answer.Body.Close()
 		if answer.StatusCode != want || answer.ProtoMajor != 1 {
 			t.Errorf("%s: %d by %s, want %d", host, answer.StatusCode, answer.Proto, want)
@@ -264,9 +249,7 @@ func TestTLSOnAllAddresses(t *testing.T) {
 	}
 	// A client that speaks plain HTTP to it learns that and gets nothing.
 	plainly, err := net.Dial("tcp", net.JoinHostPort("127.0.0.1", port))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	defer plainly.Close()
 	_, _ = io.WriteString(plainly, "GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n")
 	text, _ := io.ReadAll(plainly)
@@ -325,9 +308,7 @@ func TestASocketIsForOneUser(t *testing.T) {
 
 	// What a server that was killed has left is replaced.
 	l, err := net.ListenUnix("unix", &net.UnixAddr{Name: path, Net: "unix"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	l.SetUnlinkOnClose(false)
 	l.Close()
 	if answer := ready(open(t, onSocket)); !strings.Contains(answer, "200 OK") {
@@ -340,17 +321,11 @@ func TestWhatIsNoOldSocketIsNotReplaced(t *testing.T) {
 		t.Skip("there are no such sockets")
 	}
 	dir, err := os.MkdirTemp("", "s") // that of the test may be too long for a socket
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	t.Cleanup(func() { os.RemoveAll(dir) })
 	file, link := filepath.Join(dir, "file"), filepath.Join(dir, "link")
-	if err := os.WriteFile(file, []byte("a note"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Symlink(filepath.Join(dir, "elsewhere"), link); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(file, []byte("a note"), 0o600))
+	require.NoError(t, os.Symlink(filepath.Join(dir, "elsewhere"), link))
 	for path, want := range map[string]string{
 		file: "is not a socket", link: "is not a socket", dir: "is not a socket", "relative": "not an absolute path", "": "not an absolute path",
 		filepath.Join(file, "s"):                       "cannot be",
@@ -388,16 +363,10 @@ func TestOnlyOurOwnSocketIsRemoved(t *testing.T) {
 	}
 	path := filepath.Join(t.TempDir(), "s")
 	l, err := listenSocket(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Remove(path); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
+	require.NoError(t, os.Remove(path))
 	other, err := net.Listen("unix", path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	defer other.Close()
 	if err := l.Close(); err != nil {
 		t.Error(err)

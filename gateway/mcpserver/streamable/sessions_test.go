@@ -16,6 +16,8 @@ import (
 	"time"
 
 	"github.com/mark3labs/mcp-go/server"
+
+	"vaultwicket/tests/require"
 )
 
 // offline is a handler without a network, for tests with a clock of their own.
@@ -38,16 +40,11 @@ func newDirect(t *testing.T, change func(*Config)) *offline {
 		change(&c)
 	}
 	c, err := c.complete()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	h, err := newHosts("localhost", nil, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if x.handler, err = newHandler(c, h); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
+	x.handler, err = newHandler(c, h)
+	require.NoError(t, err)
 	t.Cleanup(x.sessions.close)
 	return x
 }
@@ -119,9 +116,7 @@ func TestTheLongestIdleSessionEndsForTheNext(t *testing.T) {
 	open := func(name string) *session {
 		t.Helper()
 		x, err := s.begin(owner{}, client{"127.0.0.1", name}, "")
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		s.leave(x)
 		return x
 	}
@@ -228,9 +223,7 @@ func TestAnOldTimerEndsNothing(t *testing.T) {
 	s := newSessions(1, time.Hour)
 	defer s.close()
 	x, err := s.begin(owner{}, client{}, "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	s.leave(x)
 	before := x.turn
 	if s.enter(x.id, owner{}) != x {

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"vaultwicket/tests/require"
 )
 
 func TestTheFirstStartMakesAToken(t *testing.T) {
@@ -35,9 +37,7 @@ func TestATokenIsNotMadeInAFolderOfOthers(t *testing.T) {
 		t.Skip("there are no such modes")
 	}
 	dir := filepath.Join(t.TempDir(), "shared")
-	if err := os.Mkdir(dir, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.Mkdir(dir, 0o755))
 	_, _, err := Token(filepath.Join(dir, "token"))
 	if err == nil || !strings.Contains(err.Error(), "its folder is accessible to other users (mode 0755)") {
 		t.Errorf("the error is %v", err)
@@ -83,23 +83,15 @@ func TestUnsafeTokenFilesAreRefused(t *testing.T) {
 	dir := t.TempDir()
 	write := func(name, text string, mode fs.FileMode) string {
 		path := filepath.Join(dir, name)
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.Chmod(path, mode); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
+		require.NoError(t, os.Chmod(path, mode))
 		return path
 	}
 	good := write("good", goodToken+"\n", 0o600)
 	link := filepath.Join(dir, "link")
-	if err := os.Symlink(good, link); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.Symlink(good, link))
 	dangling := filepath.Join(dir, "dangling")
-	if err := os.Symlink(filepath.Join(dir, "nowhere"), dangling); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.Symlink(filepath.Join(dir, "nowhere"), dangling))
 	for _, test := range []struct{ name, path, want string }{
 		{"a good one", good, ""},
 		{"without newline", write("bare", goodToken, 0o600), ""},
@@ -142,12 +134,8 @@ func TestATokenFileOfSomebodyElseIsRefused(t *testing.T) {
 		t.Skip("only root can give a file away")
 	}
 	path := filepath.Join(t.TempDir(), "token")
-	if err := os.WriteFile(path, []byte(goodToken), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Chown(path, 12345, -1); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(path, []byte(goodToken), 0o600))
+	require.NoError(t, os.Chown(path, 12345, -1))
 	if _, _, err := Token(path); err == nil || !strings.Contains(err.Error(), "belongs to another user") {
 		t.Error(err)
 	}
@@ -155,9 +143,7 @@ func TestATokenFileOfSomebodyElseIsRefused(t *testing.T) {
 
 func TestATokenThatCannotBeMadeIsAnError(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "file")
-	if err := os.WriteFile(file, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(file, nil, 0o600))
 	if token, made, err := Token(filepath.Join(file, "token")); err == nil || token != "" || made {
 		t.Errorf("%q, %v, %v", token, made, err)
 	}

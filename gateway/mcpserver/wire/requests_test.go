@@ -16,6 +16,7 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
 
+	"vaultwicket/tests/require"
 	"vaultwicket/tests/talk"
 )
 
@@ -43,9 +44,7 @@ func stalled(t *testing.T) (c *conn, started chan any) {
 // requested is the request id with a message of size bytes.
 func requested(t *testing.T, c *conn, id, method string, size int) {
 	t.Helper()
-	if err := c.accept(Message{Kind: Request, ID: id, Method: method, Raw: make([]byte, size)}); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, c.accept(Message{Kind: Request, ID: id, Method: method, Raw: make([]byte, size)}))
 	synctest.Wait()
 }
 
@@ -254,9 +253,7 @@ func TestACallThatIsCancelledBeforeItBegins(t *testing.T) {
 	}), out, time.Hour)
 	c.ctx = t.Context()
 	m, err := Decode([]byte(call(1)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	r := &request{Message: m, peer: Peer{Session: c.session, Send: c.send}, started: true}
 	r.ctx, r.stop = context.WithCancel(t.Context())
 	c.pending[r.ID], c.running, c.bytes = r, 1, len(m.Raw)
@@ -281,9 +278,7 @@ func TestACallKnowsWhenItWasTakenIn(t *testing.T) {
 		if err == nil {
 			err = c.accept(m)
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		time.Sleep(10 * time.Second)
 		c.update(func() { c.initializing = false })
 		if got := <-told; !got.Equal(begun) {
@@ -342,9 +337,7 @@ func TestLargeAnswersAreBoundedWhileTheClientDoesNotRead(t *testing.T) {
 	}, in, time.Hour)
 	c.ctx, c.fail = t.Context(), func(error) {}
 	for id, tool := range []string{"large", "large", "large", "large", "large", "small"} {
-		if err := c.accept(Message{Kind: Request, ID: id, Method: "tools/call", Tool: tool, Plain: true, Raw: []byte("{}")}); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, c.accept(Message{Kind: Request, ID: id, Method: "tools/call", Tool: tool, Plain: true, Raw: []byte("{}")}))
 	}
 	c.mu.Lock() // nothing is read yet, so nothing is written
 	if c.large != maxLarge || len(c.waiting) != 3 || c.waiting[0].Tool != "large" {

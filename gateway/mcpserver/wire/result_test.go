@@ -6,15 +6,15 @@ import (
 	"testing"
 
 	"github.com/mark3labs/mcp-go/mcp"
+
+	"vaultwicket/tests/require"
 )
 
 // asMCPGo is a response as mcp-go writes it.
 func asMCPGo(t *testing.T, id any, r *mcp.CallToolResult) string {
 	t.Helper()
 	line, err := json.Marshal(mcp.NewJSONRPCResultResponse(mcp.NewRequestId(id), r))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return string(line)
 }
 

@@ -19,6 +19,7 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
 
+	"vaultwicket/tests/require"
 	"vaultwicket/tests/talk"
 )
 
@@ -110,9 +111,7 @@ func ping(id any) string {
 func (p path) run(t *testing.T, in io.Reader, tool server.ToolHandlerFunc) map[string]talk.Message {
 	t.Helper()
 	var out strings.Builder
-	if err := Serve(t.Context(), p.toy(t.Output(), tool), in, &out, talk.Patience); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, Serve(t.Context(), p.toy(t.Output(), tool), in, &out, talk.Patience))
 	answers := map[string]talk.Message{}
 	for line := range strings.Lines(out.String()) {
 		var m talk.Message
@@ -195,9 +194,7 @@ func TestLargeMessagePassesWhole(t *testing.T) {
 	line := `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"work","arguments":{"n":"` + text + `"}}}`
 	answers := plain.run(t, strings.NewReader(line), echo)
 	var result mcp.CallToolResult
-	if err := json.Unmarshal(answers["1"].Result, &result); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, json.Unmarshal(answers["1"].Result, &result))
 	if got := result.Content[0].(mcp.TextContent).Text; got != text {
 		t.Errorf("%d bytes came back of %d", len(got), len(text))
 	}
@@ -565,7 +562,5 @@ func (p path) benchmark(b *testing.B, size int) {
 		}
 	}
 	in.Close()
-	if err := <-done; err != nil {
-		b.Fatal(err)
-	}
+	require.NoError(b, <-done)
 }

@@ -22,6 +22,8 @@ import (
 	"time"
 
 	"github.com/descope/virtualwebauthn"
+
+	"vaultwicket/tests/require"
 )
 
 const (
@@ -69,9 +71,7 @@ func newSite(t *testing.T) *site {
 		},
 		Style: []byte("body{}"), Store: OpenStore(s.state), Log: slog.New(slog.DiscardHandler), Now: func() time.Time { return s.clock },
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	s.http.Config.Handler = s.Server
 	s.http.Start()
 	t.Cleanup(s.http.Close)
@@ -97,9 +97,7 @@ func (s *site) raw(method, path, body string, headers ...string) (status int, an
 		}
 	}
 	response, err := http.DefaultClient.Do(r)
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	require.NoError(s.t, err)
 	defer response.Body.Close()
 	text, _ := io.ReadAll(response.Body)
 	_ = json.Unmarshal(text, &answer) // pages are none
@@ -120,9 +118,7 @@ func (s *site) registered(redirects ...string) string {
 func (s *site) setUp() {
 	s.t.Helper()
 	code, err := s.store.NewSetup(s.clock)
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	require.NoError(s.t, err)
 	if status, answer := s.addPasskey(code); status != 200 {
 		s.t.Fatalf("setup: %d %v", status, answer)
 	}
@@ -136,9 +132,7 @@ func (s *site) addPasskey(code string) (int, map[string]any) {
 	}
 	text, _ := json.Marshal(begun["options"])
 	options, err := virtualwebauthn.ParseAttestationOptions(string(text))
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	require.NoError(s.t, err)
 	handle, _ := base64.RawURLEncoding.DecodeString(begun["options"].(map[string]any)["user"].(map[string]any)["id"].(string))
 	s.device = virtualwebauthn.NewAuthenticatorWithOptions(virtualwebauthn.AuthenticatorOptions{UserHandle: handle})
 	for s.key = virtualwebauthn.NewCredential(virtualwebauthn.KeyTypeEC2); len(s.key.Key.AttestationData()) < 77; {
@@ -154,9 +148,7 @@ func (s *site) signIn(query string, change func(rp *virtualwebauthn.RelyingParty
 	_, begun := s.send("/oauth/begin", map[string]any{})
 	text, _ := json.Marshal(begun["options"])
 	options, err := virtualwebauthn.ParseAssertionOptions(string(text))
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	require.NoError(s.t, err)
 	rp, device, key := s.rp, s.device, s.key
 	if change != nil {
 		change(&rp, &device, &key)
@@ -229,9 +221,7 @@ func TestTheOwnerAnswersAQuestion(t *testing.T) {
 	s.waits = "Q1"
 	page := func(path string) string {
 		response, err := http.Get(s.http.URL + path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		defer response.Body.Close()
 		text, _ := io.ReadAll(response.Body)
 		return fmt.Sprint(response.StatusCode, response.Header, string(text))
@@ -742,9 +732,7 @@ func TestPagesAndMetadata(t *testing.T) {
 	s := newSite(t)
 	for path, kind := range map[string]string{"/oauth/authorize?client_id=x": "text/html", "/oauth/passkey": "text/html", "/oauth/signin.js": "text/javascript", "/oauth/page.css": "text/css"} {
 		response, err := http.Get(s.http.URL + path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		response.Body.Close()
 		h := response.Header
 		if response.StatusCode != 200 || !strings.HasPrefix(h.Get("Content-Type"), kind) || !strings.Contains(h.Get("Content-Security-Policy"), "default-src 'none'") || !strings.Contains(h.Get("Content-Security-Policy"), "frame-ancestors 'none'") || h.Get("X-Frame-Options") != "DENY" || h.Get("Set-Cookie") != "" || h.Get("Referrer-Policy") != "no-referrer" {

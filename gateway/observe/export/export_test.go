@@ -20,6 +20,7 @@ import (
 	"go.uber.org/goleak"
 
 	"vaultwicket/gateway/state/audit"
+	"vaultwicket/tests/require"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -216,9 +217,7 @@ func (c *byDatagrams) start(t *testing.T) {
 	t.Helper()
 	_ = os.Remove(c.at)
 	socket, err := net.ListenUnixgram("unixgram", &net.UnixAddr{Name: c.at, Net: "unixgram"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	c.socket = socket
 	c.done.Go(func() {
 		message := make([]byte, 1<<17)
@@ -269,18 +268,14 @@ func write(t *testing.T, state string, from, to int) {
 	logs := audit.OpenLogs(state)
 	for i := from; i < to; i++ {
 		line := audit.Line{Kind: "decision", Decision: "allow", Command: "append", Client: fmt.Sprint("client-", i)}
-		if err := logs.Write(line, i%3 == 0, false); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, logs.Write(line, i%3 == 0, false))
 	}
 }
 
 func started(t *testing.T, state string, to ...string) *Exporter {
 	t.Helper()
 	e, err := Start(Config{State: state, To: to, Getenv: func(string) string { return "" }, Version: "1", Log: slog.New(slog.DiscardHandler)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return e
 }
 
@@ -390,9 +385,7 @@ func TestLinesThatEndWithACollector(t *testing.T) {
 	if err == nil {
 		_, err = io.ReadFull(connection, make([]byte, 100))
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	time.Sleep(50 * time.Millisecond) // they are in the buffers of the system
 	_ = mute.Close()
 	_ = connection.Close()
@@ -455,9 +448,7 @@ func TestLinesThatTheLogRemovesAreCounted(t *testing.T) {
 	log := audit.Open(audit.CallsFolder(state), audit.Limits{FileSize: 4000, Files: 3})
 	add := func(n int) {
 		for range n {
-			if err := log.Write(audit.Line{Kind: "decision", Decision: "allow", Client: "client"}, false); err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, log.Write(audit.Line{Kind: "decision", Decision: "allow", Client: "client"}, false))
 		}
 	}
 	add(5)
@@ -477,9 +468,7 @@ func TestLinesThatTheLogRemovesAreCounted(t *testing.T) {
 	}
 	within(t, "the count", func() bool { return ProgressOf(state)[0].Dropped == uint64(missing) })
 	e.Close()
-	if err := os.RemoveAll(audit.CallsFolder(state)); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.RemoveAll(audit.CallsFolder(state)))
 	log = audit.Open(audit.CallsFolder(state), audit.Limits{})
 	add(2)
 	e = started(t, state, c.address())

@@ -19,6 +19,8 @@ import (
 	tracepb "go.opentelemetry.io/proto/otlp/trace/v1"
 	"go.uber.org/goleak"
 	"google.golang.org/protobuf/encoding/protojson"
+
+	"vaultwicket/tests/require"
 )
 
 func TestMain(m *testing.M) {
@@ -159,9 +161,7 @@ func open(t *testing.T, env map[string]string) (*Tracing, *syncedLog) {
 	t.Helper()
 	log := &syncedLog{wrote: make(chan struct{})}
 	tr, err := OpenTracing(TracingConfig{Getenv: func(name string) string { return env[name] }, Version: "1.2.3", Log: slog.New(slog.NewTextHandler(log, nil))})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if tr == nil {
 		t.Fatal("no traces are sent")
 	}

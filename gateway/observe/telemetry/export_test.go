@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"vaultwicket/tests/require"
 )
 
 // exporterTo returns an exporter whose pauses take no time, and what it has
@@ -58,9 +60,7 @@ func TestWhatIsTriedAgain(t *testing.T) {
 func TestTheCollectorSaysHowLongToWait(t *testing.T) {
 	c := newCollector(t, status(429, "Retry-After", "30"), status(503, "Retry-After", "-5"), says("{}"))
 	e, waited, _ := exporterTo(t, c)
-	if err := e.deliver(t.Context(), nil); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, e.deliver(t.Context(), nil))
 	if w := *waited; len(w) != 2 || w[0] != 30*time.Second || w[1] < 2*firstPause || w[1] > 3*firstPause {
 		t.Errorf("waited %v", w)
 	}
@@ -90,9 +90,7 @@ func TestWhatACollectorDoesNotTakeIsAWarning(t *testing.T) {
 	} {
 		c := newCollector(t, says(body))
 		e, _, log := exporterTo(t, c)
-		if err := e.deliver(t.Context(), nil); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, e.deliver(t.Context(), nil))
 		if got := log.String(); !strings.Contains(got, want) || (want == "") != (got == "") {
 			t.Errorf("%s: the log contains %q, want %q", body, got, want)
 		}

@@ -15,6 +15,7 @@ import (
 
 	"vaultwicket/exec"
 	"vaultwicket/gateway/observe"
+	"vaultwicket/tests/require"
 )
 
 // scrape reads the figures as Prometheus does.
@@ -24,9 +25,7 @@ func scrape(t testing.TB, m *Metrics) map[string]*dto.MetricFamily {
 	m.WritePrometheus(&out)
 	parser := expfmt.NewTextParser(model.LegacyValidation)
 	families, err := parser.TextToMetricFamilies(&out)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return families
 }
 

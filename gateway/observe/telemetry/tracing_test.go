@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"vaultwicket/gateway/observe"
+	"vaultwicket/tests/require"
 
 	tracepb "go.opentelemetry.io/proto/otlp/trace/v1"
 )
@@ -219,9 +220,7 @@ func BenchmarkTracedCall(b *testing.B) {
 	tr, err := OpenTracing(TracingConfig{Getenv: func(name string) string {
 		return map[string]string{endpointVariable: "http://127.0.0.1:1"}[name]
 	}})
-	if err != nil {
-		b.Fatal(err)
-	}
+	require.NoError(b, err)
 	b.ReportAllocs()
 	for b.Loop() {
 		oneCall(tr, context.Background(), "ok")

@@ -8,14 +8,14 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"vaultwicket/tests/require"
 )
 
 func set(t *testing.T, s *Store, agent string) string {
 	t.Helper()
 	token, err := s.Set(agent, time.Now())
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return token
 }
 
@@ -60,18 +60,14 @@ func TestAnUnsafeFileHasNoTokens(t *testing.T) {
 		"readable by others": func() error { return os.Chmod(name, 0o644) },
 		"damaged":            func() error { return os.WriteFile(name, []byte("[{}]"), 0o600) },
 	} {
-		if err := spoil(); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, spoil())
 		if got := s.AgentOf(sha256.Sum256([]byte(token))); got != "" {
 			t.Errorf("%s: it is of %q", what, got)
 		}
 		if _, err := s.List(); err == nil {
 			t.Errorf("%s: it is listed", what)
 		}
-		if err := os.Remove(name); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.Remove(name))
 		token = set(t, s, "ann")
 	}
 }
@@ -82,9 +78,7 @@ func BenchmarkAgentOf(b *testing.B) {
 	var first, last string
 	for i := range 200 {
 		token, err := s.Set(fmt.Sprintf("agent-%d", i), time.Now())
-		if err != nil {
-			b.Fatal(err)
-		}
+		require.NoError(b, err)
 		if first == "" {
 			first = token
 		}

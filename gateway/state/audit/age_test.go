@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"vaultwicket/tests/require"
 )
 
 const day = 24 * time.Hour
@@ -70,7 +72,7 @@ func TestALogFullOfYoungLinesTakesNoMore(t *testing.T) {
 		t.Errorf("%+v", r)
 	}
 	*now = now.Add(91 * day)
-	must(t, l.Write(sample(0), true))
+	require.NoError(t, l.Write(sample(0), true))
 	if r := verified(t, l); r.Broken != nil || r.Files != 3 || r.First == 1 {
 		t.Errorf("when they are old: %+v", r)
 	}
@@ -81,7 +83,7 @@ func TestALogFromBeforeGoesOn(t *testing.T) {
 	l := newLog(t, Limits{FileSize: 2600, Files: 4})
 	writeAll(t, l, 1, 100)
 	before := verified(t, l)
-	must(t, l.Close())
+	require.NoError(t, l.Close())
 	l.limits = Limits{FileSize: 2600, Files: 4, MinAge: 90 * day}.orDefaults()
 	writeAll(t, l, 101, 200)
 	if r := verified(t, l); r.Broken != nil || r.First != before.First || r.Last != 200 {

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"vaultwicket/gateway/state/private"
+	"vaultwicket/tests/require"
 )
 
 func TestWhatIsWrittenIsListed(t *testing.T) {
@@ -35,7 +36,7 @@ func TestWhatIsWrittenIsListed(t *testing.T) {
 	}
 	for name, mode := range map[string]os.FileMode{"": 0o700, currentFile: 0o600, headFile: 0o600, keyFile: 0o600, lockFile: 0o600} {
 		info, err := os.Lstat(l.folder.file(name))
-		must(t, err)
+		require.NoError(t, err)
 		if info.Mode().Perm() != mode && private.CanRenameOpen {
 			t.Errorf("%q has mode %v", name, info.Mode())
 		}
@@ -71,7 +72,7 @@ func TestFilters(t *testing.T) {
 		if n%10 == 0 {
 			line.Decision, line.Code, line.Command, line.Vault = "deny", "tier_closed", "delete", "Tëst\u202e"
 		}
-		must(t, l.Write(line, false))
+		require.NoError(t, l.Write(line, false))
 	}
 	for _, test := range []struct {
 		name        string
@@ -104,7 +105,7 @@ func TestFilters(t *testing.T) {
 func TestRotationCarriesTheChainOn(t *testing.T) {
 	l := newLog(t, Limits{FileSize: 3000, Files: 4})
 	for n := 1; n <= 200; n++ {
-		must(t, l.Write(sample(n), n%7 == 0))
+		require.NoError(t, l.Write(sample(n), n%7 == 0))
 		if n%50 == 0 {
 			l = again(t, l)
 		}
@@ -117,7 +118,7 @@ func TestRotationCarriesTheChainOn(t *testing.T) {
 		t.Errorf("%+v", r)
 	}
 	there, err := l.folder.list()
-	must(t, err)
+	require.NoError(t, err)
 	if len(there.rotated) != 3 {
 		t.Errorf("older files %v", there.rotated)
 	}
@@ -212,7 +213,7 @@ func TestTheLongestLineFits(t *testing.T) {
 	for range 1000 {
 		line.Params = append(line.Params, Param{long, -1 << 63, "0123456789abcdef"})
 	}
-	must(t, l.Write(line, true))
+	require.NoError(t, l.Write(line, true))
 	if size := len(readFile(t, l, currentFile)); size > maxLine/2 {
 		t.Errorf("%d bytes", size)
 	}

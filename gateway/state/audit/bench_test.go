@@ -1,6 +1,10 @@
 package audit
 
-import "testing"
+import (
+	"testing"
+
+	"vaultwicket/tests/require"
+)
 
 func BenchmarkWrite(b *testing.B) {
 	for name, durable := range map[string]bool{"plain": false, "durable": true} {
@@ -10,7 +14,7 @@ func BenchmarkWrite(b *testing.B) {
 			line := sample(1)
 			b.ReportAllocs()
 			for b.Loop() {
-				must(b, l.Write(line, durable))
+				require.NoError(b, l.Write(line, durable))
 			}
 		})
 	}
@@ -23,7 +27,7 @@ func BenchmarkWriteRotating(b *testing.B) {
 	line := sample(1)
 	b.ReportAllocs()
 	for b.Loop() {
-		must(b, l.Write(line, false))
+		require.NoError(b, l.Write(line, false))
 	}
 }
 
@@ -34,8 +38,8 @@ func BenchmarkWriteTwo(b *testing.B) {
 	line := sample(1)
 	b.ReportAllocs()
 	for b.Loop() {
-		must(b, l.Write(line, false))
-		must(b, other.Write(line, false))
+		require.NoError(b, l.Write(line, false))
+		require.NoError(b, other.Write(line, false))
 	}
 }
 
@@ -47,7 +51,7 @@ func BenchmarkWriteAnew(b *testing.B) {
 	line := sample(1)
 	b.ReportAllocs()
 	for b.Loop() {
-		must(b, l.Write(line, false))
+		require.NoError(b, l.Write(line, false))
 	}
 }
 
@@ -62,7 +66,7 @@ func BenchmarkDigest(b *testing.B) {
 func BenchmarkVerify(b *testing.B) {
 	l := newLog(b, Limits{})
 	for range 10_000 {
-		must(b, l.Write(sample(1), false))
+		require.NoError(b, l.Write(sample(1), false))
 	}
 	b.SetBytes(l.tail.size)
 	for b.Loop() {

@@ -13,6 +13,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"vaultwicket/tests/require"
 )
 
 // mostCalls is how many system calls the log makes for a read: it opens and takes the lock,
@@ -56,10 +58,10 @@ func TestAReadTakesTenSystemCalls(t *testing.T) {
 	cmd := exec.Command(os.Args[0])
 	cmd.Env = append(os.Environ(), childOf+"="+l.folder.dir, "PART=reads")
 	in, err := cmd.StdinPipe()
-	must(t, err)
+	require.NoError(t, err)
 	out, err := cmd.StdoutPipe()
-	must(t, err)
-	must(t, cmd.Start())
+	require.NoError(t, err)
+	require.NoError(t, cmd.Start())
 	defer func() {
 		_ = cmd.Process.Kill()
 		_ = cmd.Wait()
@@ -69,14 +71,14 @@ func TestAReadTakesTenSystemCalls(t *testing.T) {
 	if lines.Scan() {
 		_, err = fmt.Sscan(lines.Text(), &thread)
 	}
-	must(t, err)
+	require.NoError(t, err)
 	runtime.LockOSThread() // only the thread that traces another may ask of it
 	defer runtime.UnlockOSThread()
 	counts, err := trace(cmd.Process.Pid, thread, func() { _, _ = in.Write([]byte{'\n'}) })
 	if errors.Is(err, syscall.EPERM) || errors.Is(err, os.ErrNotExist) || errors.Is(err, syscall.ENOSYS) {
 		t.Skipf("a process cannot be traced here: %v", err)
 	}
-	must(t, err)
+	require.NoError(t, err)
 	for lines.Scan() {
 		t.Error(lines.Text())
 	}

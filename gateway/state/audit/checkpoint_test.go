@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"vaultwicket/tests/require"
 )
 
 // signedLog writes a log of both parts with a checkpoint now and then, and returns the state folder,
@@ -22,13 +24,9 @@ func signedLog(t *testing.T, calls int) (state string, lasting, routine []Line) 
 	points := NewCheckpoints(state, StateKey(state))
 	for i := range calls {
 		line := Line{Kind: "decision", Command: "append", Client: fmt.Sprintf("client-%d", i), Decision: "allow"}
-		if err := logs.Write(line, i%2 == 0, false); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, logs.Write(line, i%2 == 0, false))
 		if i%20 == 19 {
-			if err := points.Sign(); err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, points.Sign())
 		}
 	}
 	return state, allLines(t, AuditFolder(state)), allLines(t, CallsFolder(state))
@@ -37,9 +35,7 @@ func signedLog(t *testing.T, calls int) (state string, lasting, routine []Line) 
 func allLines(t *testing.T, dir string) (lines []Line) {
 	t.Helper()
 	for line, err := range List(dir, Filter{}) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		lines = append(lines, line)
 	}
 	return lines
@@ -51,9 +47,7 @@ func keptElsewhere(t *testing.T, lines []Line) string {
 	text := "not JSON\n{\"checkpoint\":null}\n"
 	for _, line := range lines {
 		encoded, err := json.Marshal(line)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		text += string(encoded) + "\n"
 	}
 	return text
@@ -66,9 +60,7 @@ func rewritten(t *testing.T, lasting, routine []Line) (state string) {
 	logs := OpenLogs(state)
 	for dir, lines := range map[*Log][]Line{logs.lasting: lasting, logs.calls: routine} {
 		for _, line := range lines {
-			if err := dir.Write(line, false); err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, dir.Write(line, false))
 		}
 	}
 	return state
@@ -170,9 +162,7 @@ func TestCheckpointsAreWrittenWhenThereIsSomethingToSign(t *testing.T) {
 			t.Fatalf("of no log: %d, %v", count(), err)
 		}
 	}
-	if err := OpenLogs(state).Write(Line{Kind: "decision", Decision: "allow"}, false, false); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, OpenLogs(state).Write(Line{Kind: "decision", Decision: "allow"}, false, false))
 	for range 3 {
 		if err := points.Sign(); err != nil || count() != 1 {
 			t.Fatalf("%d lines, %v", count(), err)
@@ -191,13 +181,9 @@ func TestCheckpointsOfRemovedLines(t *testing.T) {
 	points.log = logs
 	var kept string
 	for i := range 60 {
-		if err := logs.Write(Line{Kind: "decision", Command: "append"}, true, false); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, logs.Write(Line{Kind: "decision", Command: "append"}, true, false))
 		if i == 1 {
-			if err := points.Sign(); err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, points.Sign())
 			kept = keptElsewhere(t, allLines(t, AuditFolder(state)))
 		}
 	}

@@ -4,13 +4,15 @@ import (
 	"bytes"
 	"os"
 	"testing"
+
+	"vaultwicket/tests/require"
 )
 
 // writeShort writes lines that are short, as each byte of them is tried.
 func writeShort(t *testing.T, l *Log, from, to int) {
 	t.Helper()
 	for range to - from + 1 {
-		must(t, l.Write(Line{Kind: "end"}, false))
+		require.NoError(t, l.Write(Line{Kind: "end"}, false))
 	}
 }
 
@@ -50,7 +52,7 @@ func TestWhatACrashLeavesIsRepaired(t *testing.T) {
 		}
 		next := again(t, l)
 		writeShort(t, next, 6, 7)
-		must(t, next.Close())
+		require.NoError(t, next.Close())
 		gaps := min(torn, 1)
 		r := verified(t, l)
 		if r.Broken != nil || r.Gaps != gaps || r.Torn != 0 || r.Lines != whole+gaps+2 {
@@ -82,7 +84,7 @@ func TestARepairThatCrashesIsRepaired(t *testing.T) {
 		}
 		next := again(t, l)
 		writeShort(t, next, 5, 5)
-		must(t, next.Close())
+		require.NoError(t, next.Close())
 		if r := verified(t, l); r.Broken != nil || r.Gaps == 0 || r.Torn != 0 {
 			t.Fatalf("cut at %d and written on: %+v", cut, r)
 		}
@@ -91,7 +93,7 @@ func TestARepairThatCrashesIsRepaired(t *testing.T) {
 		writeFile(t, l, currentFile, again2[:(cut+len(again2))/2])
 		next = again(t, l)
 		writeShort(t, next, 6, 6)
-		must(t, next.Close())
+		require.NoError(t, next.Close())
 		if r := verified(t, l); r.Broken != nil || r.Gaps == 0 || r.Torn != 0 {
 			t.Fatalf("cut at %d, and cut again: %+v", cut, r)
 		}
@@ -115,7 +117,7 @@ func TestAnInterruptedRotationIsFinished(t *testing.T) {
 			was := readFile(t, l, headFile)
 			writeAll(t, l, 21, 21)
 			writeFile(t, l, headFile, was)
-			must(t, os.Truncate(l.folder.file(currentFile), 100))
+			require.NoError(t, os.Truncate(l.folder.file(currentFile), 100))
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"vaultwicket/tests/faults"
+	"vaultwicket/tests/require"
 )
 
 // TestEveryFault lets each call that changes the disk fail once, or for good, in
@@ -38,7 +39,7 @@ func everyFault(t *testing.T, begin func(*testing.T, *Log), killed bool) {
 		}
 		l := newLog(t, Limits{FileSize: 2600, Files: 3})
 		begin(t, l)
-		must(t, l.Close())
+		require.NoError(t, l.Close())
 		sys := &faults.System{N: n, Lasting: killed}
 		l = again(t, l)
 		l.sys = sys

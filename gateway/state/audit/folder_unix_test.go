@@ -8,33 +8,35 @@ import (
 	"path/filepath"
 	"syscall"
 	"testing"
+
+	"vaultwicket/tests/require"
 )
 
 func TestAnUnfitFolderIsRefused(t *testing.T) {
 	chmod := func(name string, mode os.FileMode) func(*testing.T, *Log) {
-		return func(t *testing.T, l *Log) { must(t, os.Chmod(l.folder.file(name), mode)) }
+		return func(t *testing.T, l *Log) { require.NoError(t, os.Chmod(l.folder.file(name), mode)) }
 	}
 	relink := func(name string) func(*testing.T, *Log) {
 		return func(t *testing.T, l *Log) {
-			must(t, os.Rename(l.folder.file(name), l.folder.file(name)+"-away"))
-			must(t, os.Symlink(l.folder.file(name)+"-away", l.folder.file(name)))
+			require.NoError(t, os.Rename(l.folder.file(name), l.folder.file(name)+"-away"))
+			require.NoError(t, os.Symlink(l.folder.file(name)+"-away", l.folder.file(name)))
 		}
 	}
 	secondName := func(name string) func(*testing.T, *Log) {
 		return func(t *testing.T, l *Log) {
-			must(t, os.Link(l.folder.file(name), filepath.Join(filepath.Dir(l.folder.dir), "second")))
+			require.NoError(t, os.Link(l.folder.file(name), filepath.Join(filepath.Dir(l.folder.dir), "second")))
 		}
 	}
 	instead := func(name string, do func(path string) error) func(*testing.T, *Log) {
 		return func(t *testing.T, l *Log) {
-			must(t, os.Rename(l.folder.file(name), l.folder.file(name)+"-away"))
-			must(t, do(l.folder.file(name)))
+			require.NoError(t, os.Rename(l.folder.file(name), l.folder.file(name)+"-away"))
+			require.NoError(t, do(l.folder.file(name)))
 		}
 	}
 	mkfifo := func(path string) error { return syscall.Mkfifo(path, 0o600) }
 	for name, spoil := range map[string]func(*testing.T, *Log){
-		"a folder open to others":       func(t *testing.T, l *Log) { must(t, os.Chmod(l.folder.dir, 0o755)) },
-		"a folder the group may write":  func(t *testing.T, l *Log) { must(t, os.Chmod(l.folder.dir, 0o770)) },
+		"a folder open to others":       func(t *testing.T, l *Log) { require.NoError(t, os.Chmod(l.folder.dir, 0o755)) },
+		"a folder the group may write":  func(t *testing.T, l *Log) { require.NoError(t, os.Chmod(l.folder.dir, 0o770)) },
 		"a link to the folder":          relink(""),
 		"a file for the folder":         instead("", func(path string) error { return os.WriteFile(path, nil, 0o600) }),
 		"a file open to others":         chmod(currentFile, 0o644),
@@ -54,12 +56,12 @@ func TestAnUnfitFolderIsRefused(t *testing.T) {
 		"a link for the lock":           relink(lockFile),
 		"a second name of the lock":     secondName(lockFile),
 		"a lock open to others":         chmod(lockFile, 0o666),
-		"a link to the next older file": func(t *testing.T, l *Log) { must(t, os.Symlink("/nowhere", l.folder.file(rotatedName(2)))) },
+		"a link to the next older file": func(t *testing.T, l *Log) { require.NoError(t, os.Symlink("/nowhere", l.folder.file(rotatedName(2)))) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			l := newLog(t, Limits{FileSize: 3250})
 			writeAll(t, l, 1, 8)
-			must(t, l.Close())
+			require.NoError(t, l.Close())
 			spoil(t, l)
 			l = again(t, l)
 			var unusable *Unusable
@@ -80,16 +82,16 @@ func TestAnUnfitFolderIsRefused(t *testing.T) {
 func TestAnOpenFileIsLookedAt(t *testing.T) {
 	l := newLog(t, Limits{})
 	writeAll(t, l, 1, 3)
-	must(t, os.Chmod(l.folder.file(currentFile), 0o666))
+	require.NoError(t, os.Chmod(l.folder.file(currentFile), 0o666))
 	if l.Write(sample(4), false) == nil {
 		t.Error("a file that others may write was written to")
 	}
-	must(t, os.Chmod(l.folder.file(currentFile), 0o600))
-	must(t, os.Link(l.folder.file(headFile), l.folder.file("second")))
+	require.NoError(t, os.Chmod(l.folder.file(currentFile), 0o600))
+	require.NoError(t, os.Link(l.folder.file(headFile), l.folder.file("second")))
 	if l.Write(sample(4), false) == nil {
 		t.Error("a head with a second name was written to")
 	}
-	must(t, os.Remove(l.folder.file("second")))
+	require.NoError(t, os.Remove(l.folder.file("second")))
 	writeAll(t, l, 4, 4)
 	wantWhole(t, l, 4)
 }
@@ -100,8 +102,8 @@ func TestReadingWhereNothingCanBeWritten(t *testing.T) {
 	}
 	l := newLog(t, Limits{})
 	writeAll(t, l, 1, 3)
-	must(t, os.Remove(l.folder.file(lockFile)))
-	must(t, os.Chmod(l.folder.dir, 0o500))
+	require.NoError(t, os.Remove(l.folder.file(lockFile)))
+	require.NoError(t, os.Chmod(l.folder.dir, 0o500))
 	defer os.Chmod(l.folder.dir, 0o700)
 	wantWhole(t, l, 3)
 }

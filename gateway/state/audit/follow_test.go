@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"slices"
 	"testing"
+
+	"vaultwicket/tests/require"
 )
 
 // followed returns the numbers of the lines that a look finds, and where they are.
@@ -14,9 +16,7 @@ func followed(t *testing.T, f *Follower) (seqs []uint64, places []Place) {
 	err := f.Next(func(place Place, line Line) {
 		seqs, places = append(seqs, line.Seq), append(places, place)
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return seqs, places
 }
 
@@ -32,9 +32,7 @@ func TestAFollowerReadsEachLineOnce(t *testing.T) {
 	places := map[uint64]Place{}
 	for i := range 60 {
 		for range i % 4 { // a file has some eight lines
-			if err := log.Write(Line{Kind: "end", Command: fmt.Sprint("c", i)}, false); err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, log.Write(Line{Kind: "end", Command: fmt.Sprint("c", i)}, false))
 		}
 		seqs, at := followed(t, f)
 		for j, seq := range seqs {
@@ -57,9 +55,7 @@ func TestTheFirstLookIsBounded(t *testing.T) {
 	log := Open(dir, Limits{FileSize: 2000, Files: 100})
 	defer log.Close()
 	for range 50 {
-		if err := log.Write(Line{Kind: "end"}, false); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, log.Write(Line{Kind: "end"}, false))
 	}
 	for _, limit := range []int64{1, 150, 1000, 2500, 5000} {
 		seqs, places := followed(t, Follow(dir, limit))
@@ -78,25 +74,17 @@ func TestAHalfWrittenLineIsReadWhenItIsWhole(t *testing.T) {
 	log := Open(dir, Limits{})
 	defer log.Close()
 	for range 3 {
-		if err := log.Write(Line{Kind: "end"}, false); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, log.Write(Line{Kind: "end"}, false))
 	}
 	name := filepath.Join(dir, currentFile)
 	text, err := os.ReadFile(name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(name, text[:len(text)-10], 0o600); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(name, text[:len(text)-10], 0o600))
 	f := Follow(dir, 1<<20)
 	if seqs, _ := followed(t, f); !slices.Equal(seqs, []uint64{1, 2}) {
 		t.Errorf("of a log with half a line: %d", seqs)
 	}
-	if err := os.WriteFile(name, text, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(name, text, 0o600))
 	if seqs, _ := followed(t, f); !slices.Equal(seqs, []uint64{3}) {
 		t.Errorf("then: %d", seqs)
 	}

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"vaultwicket/tests/require"
 )
 
 // limitFiles lets the system refuse larger files to this process: the nearest
@@ -31,7 +33,7 @@ func TestAFullDisk(t *testing.T) {
 		l := newLog(t, childLimits)
 		said := &strings.Builder{}
 		cmd := start(t, l.folder.dir, said, "COUNT=40", fmt.Sprintf("LARGEST=%d", size))
-		must(t, cmd.Wait())
+		require.NoError(t, cmd.Wait())
 		wrote, failed := strings.Count(said.String(), "wrote "), strings.Count(said.String(), "error ")
 		if wrote == 0 || failed == 0 || wrote+failed != 40 {
 			t.Fatalf("limit %d: %s", size, said)

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"vaultwicket/gateway/state/private"
+	"vaultwicket/tests/require"
 )
 
 // FuzzLine takes arbitrary bytes for a line, for a head, and for what is in a
@@ -40,7 +41,7 @@ func seed(f *testing.F) {
 	f.Add(append(bytes.Clone(text), "torn"...))
 	for _, repair := range []Line{{Kind: kindGap, Repair: &Repair{Torn: 5}}, {Kind: kindBreak, Repair: &Repair{Why: headMissing, Lost: 1}}} {
 		text, _, err := point{}.encode(nil, &repair)
-		must(f, err)
+		require.NoError(f, err)
 		f.Add(text)
 	}
 	head := newHead("0123456789abcdef").encode()
@@ -60,12 +61,12 @@ func checkEnd(t *testing.T, data []byte) {
 	tail := &tail{}
 	tail.file, tail.size = inMemory{nil, bytes.NewReader(data)}, int64(len(data))
 	why, err := tail.adopt()
-	must(t, err)
+	require.NoError(t, err)
 	a, _, err := l.compose(tail, []Line{sample(1)}, false)
-	must(t, err)
+	require.NoError(t, err)
 	all := append(bytes.Clone(data), a.text...)
 	w := walker{mark: -1}
-	must(t, w.walk(currentFile, bytes.NewReader(all), 0, int64(len(all))))
+	require.NoError(t, w.walk(currentFile, bytes.NewReader(all), 0, int64(len(all))))
 	if isWhole := w.loose < 0 && w.at == a.end; isWhole != (why == "") {
 		t.Fatalf("%q: %+v", why, w)
 	}
@@ -115,11 +116,11 @@ func checkFile(t *testing.T, data []byte) {
 	whole := readFile(t, l, currentFile)
 	for _, content := range [][]byte{data, append(bytes.Clone(whole), data...)} {
 		l := newLog(t, Limits{})
-		must(t, l.prepare())
+		require.NoError(t, l.prepare())
 		writeFile(t, l, currentFile, content)
 		next := again(t, l)
 		for n := range 2 {
-			must(t, next.Write(sample(100+n), false))
+			require.NoError(t, next.Write(sample(100+n), false))
 		}
 		lines := listedAnyhow(t, l, Filter{})
 		if len(lines) < 2 || lines[len(lines)-1].Call != "call-101" || lines[len(lines)-2].Call != "call-100" {
@@ -134,7 +135,7 @@ func checkFile(t *testing.T, data []byte) {
 	writeFile(t, l, currentFile, append(bytes.Clone(whole), data...))
 	before := verified(t, l)
 	next := again(t, l)
-	must(t, next.Write(sample(100), false))
+	require.NoError(t, next.Write(sample(100), false))
 	if after := verified(t, l); (after.Broken == nil) != (before.Broken == nil) || after.Torn != 0 {
 		t.Fatalf("before %+v %v, after %+v %v", before, before.Broken, after, after.Broken)
 	}

@@ -7,14 +7,9 @@ import (
 	"path/filepath"
 	"slices"
 	"testing"
-)
 
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
+	"vaultwicket/tests/require"
+)
 
 // newLog returns a log in a folder that is not there yet.
 func newLog(t testing.TB, limits Limits) *Log {
@@ -44,14 +39,14 @@ func sample(n int) Line {
 func writeAll(t testing.TB, l *Log, from, to int) {
 	t.Helper()
 	for n := from; n <= to; n++ {
-		must(t, l.Write(sample(n), n%5 == 0))
+		require.NoError(t, l.Write(sample(n), n%5 == 0))
 	}
 }
 
 func verified(t testing.TB, l *Log) Report {
 	t.Helper()
 	r, err := Verify(l.folder.dir)
-	must(t, err)
+	require.NoError(t, err)
 	return r
 }
 
@@ -66,7 +61,7 @@ func wantWhole(t testing.TB, l *Log, lines int) {
 func listed(t testing.TB, l *Log, f Filter) (lines []Line) {
 	t.Helper()
 	for line, err := range List(l.folder.dir, f) {
-		must(t, err)
+		require.NoError(t, err)
 		lines = append(lines, line)
 	}
 	return lines
@@ -75,13 +70,13 @@ func listed(t testing.TB, l *Log, f Filter) (lines []Line) {
 func readFile(t testing.TB, l *Log, name string) []byte {
 	t.Helper()
 	data, err := os.ReadFile(l.folder.file(name))
-	must(t, err)
+	require.NoError(t, err)
 	return data
 }
 
 func writeFile(t testing.TB, l *Log, name string, data []byte) {
 	t.Helper()
-	must(t, os.WriteFile(l.folder.file(name), data, 0o600))
+	require.NoError(t, os.WriteFile(l.folder.file(name), data, 0o600))
 }
 
 // linesOf returns the lines of a file, with their ends.

@@ -7,6 +7,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"vaultwicket/tests/require"
 )
 
 func decision(call string) Line {
@@ -19,9 +21,7 @@ func end(call string) Line { return Line{Kind: "end", Call: call, Command: "read
 func written(t *testing.T, state string) (kinds []string) {
 	t.Helper()
 	for line, err := range Lines(state, Filter{}) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		kinds = append(kinds, line.Kind+" "+line.Call)
 	}
 	return kinds

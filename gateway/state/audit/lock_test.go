@@ -5,6 +5,8 @@ import (
 	"os"
 	"testing"
 	"testing/synctest"
+
+	"vaultwicket/tests/require"
 )
 
 func TestALockThatIsHeldIsNotWaitedForForEver(t *testing.T) {
@@ -12,7 +14,7 @@ func TestALockThatIsHeldIsNotWaitedForForEver(t *testing.T) {
 		l := newLog(t, Limits{})
 		writeAll(t, l, 1, 1)
 		unlock, err := again(t, l).lock()
-		must(t, err)
+		require.NoError(t, err)
 		var busy *Busy
 		if err := l.Write(sample(2), false); !errors.As(err, &busy) {
 			t.Errorf("write: %v", err)
@@ -34,7 +36,7 @@ func TestALockThatIsHeldIsNotWaitedForForEver(t *testing.T) {
 func TestAFolderThatGoesAwayIsMadeAnew(t *testing.T) {
 	l := newLog(t, Limits{})
 	digest := l.Digest("text")
-	must(t, os.RemoveAll(l.folder.dir))
+	require.NoError(t, os.RemoveAll(l.folder.dir))
 	writeAll(t, l, 1, 1)
 	wantWhole(t, l, 1)
 	if l.Digest("text") != digest || again(t, l).Digest("text") != digest {

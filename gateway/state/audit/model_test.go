@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"vaultwicket/tests/long"
+	"vaultwicket/tests/require"
 
 	"pgregory.net/rapid"
 
@@ -19,7 +20,7 @@ import (
 func TestAnySequenceVerifies(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		dir, err := os.MkdirTemp("", "audit")
-		must(t, err)
+		require.NoError(t, err)
 		defer os.RemoveAll(dir)
 		l := Open(filepath.Join(dir, "log"), Limits{FileSize: int64(rapid.IntRange(1, 4000).Draw(rt, "file size")), Files: rapid.IntRange(1, 6).Draw(rt, "files")})
 		defer func() { _ = l.Close() }()
@@ -31,9 +32,7 @@ func TestAnySequenceVerifies(t *testing.T) {
 			}
 			promised := 0
 			for line, err := range List(l.folder.dir, Filter{Kind: "end"}) {
-				if err != nil {
-					rt.Fatal(err)
-				}
+				require.NoError(rt, err)
 				if line.Call != "" {
 					promised++
 				}
@@ -46,9 +45,7 @@ func TestAnySequenceVerifies(t *testing.T) {
 			"write": func(rt *rapid.T) {
 				line := sample(written)
 				line.Client = rapid.String().Draw(rt, "client")
-				if err := l.Write(line, rapid.Bool().Draw(rt, "durable")); err != nil {
-					rt.Fatal(err)
-				}
+				require.NoError(rt, l.Write(line, rapid.Bool().Draw(rt, "durable")))
 				written, torn = written+1, false
 			},
 			"reopen": func(rt *rapid.T) {
@@ -80,9 +77,7 @@ func crash(rt *rapid.T, l *Log) (torn bool) {
 		_, err = file.Write(data)
 		_ = file.Close()
 	}
-	if err != nil {
-		rt.Fatal(err)
-	}
+	require.NoError(rt, err)
 	return len(data) > 0
 }
 
@@ -96,9 +91,7 @@ func flipOne(rt *rapid.T, l *Log) {
 	names = append(names, l.folder.file(headFile))
 	name := rapid.SampledFrom(names).Draw(rt, "name")
 	data, err := os.ReadFile(name)
-	if err != nil {
-		rt.Fatal(err)
-	}
+	require.NoError(rt, err)
 	r, _ := Verify(l.folder.dir)
 	end := len(data)
 	if filepath.Base(name) == currentFile {
@@ -110,15 +103,11 @@ func flipOne(rt *rapid.T, l *Log) {
 	at := rapid.IntRange(0, end-1).Draw(rt, "at")
 	changed := bytes.Clone(data)
 	changed[at] = byte(rapid.IntRange(0, 255).Filter(func(b int) bool { return byte(b) != data[at] }).Draw(rt, "to"))
-	if err := os.WriteFile(name, changed, 0o600); err != nil {
-		rt.Fatal(err)
-	}
+	require.NoError(rt, os.WriteFile(name, changed, 0o600))
 	if r, err := Verify(l.folder.dir); err != nil || r.Broken == nil {
 		rt.Fatalf("byte %d of %s was %q and is %q: %+v, %v", at, filepath.Base(name), data[at], changed[at], r, err)
 	}
-	if err := os.WriteFile(name, data, 0o600); err != nil {
-		rt.Fatal(err)
-	}
+	require.NoError(rt, os.WriteFile(name, data, 0o600))
 }
 
 // TestEveryByteIsWatched changes every single byte of a small log.

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"vaultwicket/tests/faults"
+	"vaultwicket/tests/require"
 )
 
 // TestWhateverAnotherProcessDoesIsSeen has another process do its work and be killed at
@@ -27,7 +28,7 @@ func TestWhateverAnotherProcessDoesIsSeen(t *testing.T) {
 		"it finds a rotation half done":       {3, func(t *testing.T, l *Log) { leave(t, l, 4, 3) }, false},
 		"it finds no head":                    {1, remove(headFile), true},
 		"it finds no file":                    {1, remove(currentFile), true},
-		"it finds a file that was cut":        {1, func(t *testing.T, l *Log) { must(t, os.Truncate(l.folder.file(currentFile), 600)) }, true},
+		"it finds a file that was cut":        {1, func(t *testing.T, l *Log) { require.NoError(t, os.Truncate(l.folder.file(currentFile), 600)) }, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			for call, ended := 1, false; !ended; call++ {
@@ -97,12 +98,12 @@ func forgetLine(t *testing.T, l *Log) {
 	text := readFile(t, l, headFile)
 	other := again(t, l)
 	writeAll(t, other, 90, 90)
-	must(t, other.Close())
+	require.NoError(t, other.Close())
 	head, err := os.OpenFile(l.folder.file(headFile), os.O_WRONLY, 0)
-	must(t, err)
+	require.NoError(t, err)
 	_, err = head.Write(text)
-	must(t, err)
-	must(t, head.Close())
+	require.NoError(t, err)
+	require.NoError(t, head.Close())
 }
 
 // TestLogsThatTakeTurns: lines of three processes, of which each knows the
@@ -138,7 +139,7 @@ func TestWhatIsChangedByHandIsSeen(t *testing.T) {
 			l := newLog(t, Limits{})
 			writeAll(t, l, 1, 3)
 			writeAll(t, l, 4, 5)
-			must(t, change(l.folder.file(currentFile)))
+			require.NoError(t, change(l.folder.file(currentFile)))
 			if err := l.Write(sample(6), false); err == nil {
 				t.Error("the file was written to")
 			}

@@ -12,6 +12,7 @@ import (
 
 	"vaultwicket/tests/long"
 	"vaultwicket/tests/programs"
+	"vaultwicket/tests/require"
 )
 
 const childOf = "AUDIT_TEST_CHILD_OF"
@@ -54,7 +55,7 @@ func start(t *testing.T, dir string, said io.Writer, env ...string) *exec.Cmd {
 	cmd := exec.Command(os.Args[0])
 	cmd.Env = append(append(os.Environ(), childOf+"="+dir), env...)
 	cmd.Stdout, cmd.Stderr = said, os.Stderr
-	must(t, cmd.Start())
+	require.NoError(t, cmd.Start())
 	return cmd
 }
 
@@ -140,7 +141,7 @@ func TestFourProcessesAtOnce(t *testing.T) {
 	}
 	all := ""
 	for i, cmd := range commands {
-		must(t, cmd.Wait())
+		require.NoError(t, cmd.Wait())
 		all += said[i].String()
 	}
 	if n := confirm(t, l, all); n != 4*each {

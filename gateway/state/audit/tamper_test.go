@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"vaultwicket/tests/require"
 )
 
 // tampered is a log of three older files and a present one, with what was done
@@ -32,11 +34,11 @@ func replaceIn(file string, line int, from, to string) func(*testing.T, *Log) {
 }
 
 func remove(file string) func(*testing.T, *Log) {
-	return func(t *testing.T, l *Log) { must(t, os.Remove(l.folder.file(file))) }
+	return func(t *testing.T, l *Log) { require.NoError(t, os.Remove(l.folder.file(file))) }
 }
 
 func rename(from, to string) func(*testing.T, *Log) {
-	return func(t *testing.T, l *Log) { must(t, os.Rename(l.folder.file(from), l.folder.file(to))) }
+	return func(t *testing.T, l *Log) { require.NoError(t, os.Rename(l.folder.file(from), l.folder.file(to))) }
 }
 
 var (
@@ -227,13 +229,13 @@ func TestALogThatIsSetBackIsFoundByWhoWrites(t *testing.T) {
 			}
 		},
 		"another folder": func(t *testing.T, l *Log, old map[string][]byte) {
-			must(t, os.Rename(l.folder.dir, l.folder.dir+"-away"))
-			must(t, os.Mkdir(l.folder.dir, 0o700))
+			require.NoError(t, os.Rename(l.folder.dir, l.folder.dir+"-away"))
+			require.NoError(t, os.Mkdir(l.folder.dir, 0o700))
 			for name, data := range old {
 				writeFile(t, l, name, data)
 			}
 		},
-		"nothing": func(t *testing.T, l *Log, _ map[string][]byte) { must(t, os.RemoveAll(l.folder.dir)) },
+		"nothing": func(t *testing.T, l *Log, _ map[string][]byte) { require.NoError(t, os.RemoveAll(l.folder.dir)) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			l := newLog(t, Limits{})

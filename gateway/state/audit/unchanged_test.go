@@ -6,6 +6,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"vaultwicket/tests/require"
 )
 
 // TestAnOpenLogMissesNothing: a log that has its files open finds the same damage as one that
@@ -13,14 +15,14 @@ import (
 func TestAnOpenLogMissesNothing(t *testing.T) {
 	move := func(name string) func(*testing.T, *Log) {
 		return func(t *testing.T, l *Log) {
-			must(t, os.Rename(l.folder.file(name), filepath.Join(t.TempDir(), name)))
+			require.NoError(t, os.Rename(l.folder.file(name), filepath.Join(t.TempDir(), name)))
 		}
 	}
 	replace := func(name string) func(*testing.T, *Log) {
 		return func(t *testing.T, l *Log) {
 			text := readFile(t, l, name)
-			must(t, os.Remove(l.folder.file(name)))
-			must(t, os.WriteFile(l.folder.file(name), text, 0o600))
+			require.NoError(t, os.Remove(l.folder.file(name)))
+			require.NoError(t, os.WriteFile(l.folder.file(name), text, 0o600))
 		}
 	}
 	for name, damage := range map[string]func(*testing.T, *Log){
@@ -31,11 +33,11 @@ func TestAnOpenLogMissesNothing(t *testing.T) {
 		"the head is another": replace(headFile),
 		"the lock is gone":    move(lockFile),
 		"the lock is another": replace(lockFile),
-		"the folder is gone":  func(t *testing.T, l *Log) { must(t, os.RemoveAll(l.folder.dir)) },
+		"the folder is gone":  func(t *testing.T, l *Log) { require.NoError(t, os.RemoveAll(l.folder.dir)) },
 		"a line more": func(t *testing.T, l *Log) {
 			writeFile(t, l, currentFile, append(readFile(t, l, currentFile), "{}\n"...))
 		},
-		"a line less":           func(t *testing.T, l *Log) { must(t, os.Truncate(l.folder.file(currentFile), 600)) },
+		"a line less":           func(t *testing.T, l *Log) { require.NoError(t, os.Truncate(l.folder.file(currentFile), 600)) },
 		"a line of another log": func(t *testing.T, l *Log) { writeAll(t, again(t, l), 9, 9) },
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -65,7 +67,7 @@ func TestALockThatIsReplacedIsShared(t *testing.T) {
 	l := newLog(t, Limits{})
 	writeAll(t, l, 0, 0)
 	writeAll(t, l, 1, 2)
-	must(t, os.Remove(l.folder.file(lockFile)))
+	require.NoError(t, os.Remove(l.folder.file(lockFile)))
 	other := again(t, l)
 	var both sync.WaitGroup
 	for _, log := range []*Log{l, other} {

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"vaultwicket/tests/long"
+	"vaultwicket/tests/require"
 )
 
 // BenchmarkBare is what is to be compared with: writing the bytes of a note and
@@ -17,14 +18,14 @@ func BenchmarkBare(b *testing.B) {
 	for _, size := range []int{2_000, 50_000} {
 		b.Run(fmt.Sprint(size), func(b *testing.B) {
 			file, err := os.OpenFile(filepath.Join(b.TempDir(), "bare"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
-			must(b, err)
+			require.NoError(b, err)
 			defer file.Close()
 			text := bytes.Repeat([]byte("x"), size)
 			for b.Loop() {
 				for range 2 {
 					_, err := file.Write(text)
-					must(b, err)
-					must(b, file.Sync())
+					require.NoError(b, err)
+					require.NoError(b, file.Sync())
 				}
 			}
 		})
@@ -45,8 +46,8 @@ func BenchmarkBeginEnd(b *testing.B) {
 						j = again(j)
 					}
 					e, content := change("a.md", fmt.Sprintf("%sline %d\n", base, i), "")
-					must(b, j.Begin(e, content))
-					must(b, j.End(e.ID, Done, nil, ""))
+					require.NoError(b, j.Begin(e, content))
+					require.NoError(b, j.End(e.ID, Done, nil, ""))
 				}
 			})
 		}
@@ -61,9 +62,9 @@ func BenchmarkLargeAppend(b *testing.B) {
 	for i := 0; b.Loop(); i++ {
 		next := append(text[:len(text):len(text)], fmt.Appendf(more, "%d", i)...)
 		e, content := change("a.md", string(text), string(next))
-		must(b, j.Begin(e, content))
-		must(b, j.Put("", "a.md", ImageOf(next), bytes.NewReader(next)))
-		must(b, j.End(e.ID, Done, nil, ""))
+		require.NoError(b, j.Begin(e, content))
+		require.NoError(b, j.Put("", "a.md", ImageOf(next), bytes.NewReader(next)))
+		require.NoError(b, j.End(e.ID, Done, nil, ""))
 		text = next
 	}
 	b.ReportMetric(float64(diskUse(b, j.folder.dir))/float64(b.N), "disk-B/op")
@@ -95,8 +96,8 @@ func TestTenThousandAppendsTakeLittle(t *testing.T) {
 		before := text[:20*(i+1)]
 		total += int64(len(before))
 		e, content := change("daily/2026-11-21.md", before, text[:min(len(text), 20*(i+2))])
-		must(t, j.Begin(e, content))
-		must(t, j.End(e.ID, Done, nil, ""))
+		require.NoError(t, j.Begin(e, content))
+		require.NoError(t, j.End(e.ID, Done, nil, ""))
 	}
 	use := diskUse(t, j.folder.dir)
 	t.Logf("%d bytes of notes take %d on the disk", total, use)
@@ -104,7 +105,7 @@ func TestTenThousandAppendsTakeLittle(t *testing.T) {
 		t.Errorf("%d bytes on the disk", use)
 	}
 	list, damage, err := j.Entries(Filter{Limit: 20_000})
-	must(t, err)
+	require.NoError(t, err)
 	if len(list) != count || len(damage) != 0 {
 		t.Errorf("%d entries, %v", len(list), damage)
 	}

@@ -7,6 +7,8 @@ import (
 	"os"
 	"testing"
 	"time"
+
+	"vaultwicket/tests/require"
 )
 
 // A note is wiped and then made long, a megabyte at a time: what it was before can
@@ -15,16 +17,16 @@ func TestAppendsOfAMegabytePushNothingOut(t *testing.T) {
 	j := newJournal(t, Limits{})
 	precious := []byte(prose(20_000))
 	wiped, content := change("a.md", string(precious), "x")
-	must(t, j.Begin(wiped, content))
-	must(t, j.End(wiped.ID, Done, nil, ""))
+	require.NoError(t, j.Begin(wiped, content))
+	require.NoError(t, j.End(wiped.ID, Done, nil, ""))
 	text, whole := []byte("x"), random(16<<20)
 	var ids []Entry
 	for i := range 16 {
 		next := append(bytes.Clone(text), whole[i<<20:(i+1)<<20]...)
 		e, content := change("a.md", string(text), string(next))
-		must(t, j.Begin(e, content))
-		must(t, j.Put("", "a.md", ImageOf(next), bytes.NewReader(next)))
-		must(t, j.End(e.ID, Done, nil, ""))
+		require.NoError(t, j.Begin(e, content))
+		require.NoError(t, j.Put("", "a.md", ImageOf(next), bytes.NewReader(next)))
+		require.NoError(t, j.End(e.ID, Done, nil, ""))
 		ids, text = append(ids, e), next
 	}
 	reader := again(j)
@@ -64,7 +66,7 @@ func fill(t *testing.T, j *Journal, caller string, size int) (kept []Entry, refu
 		if err := j.Begin(e, content); err != nil {
 			return kept, err
 		}
-		must(t, j.End(e.ID, Done, nil, ""))
+		require.NoError(t, j.End(e.ID, Done, nil, ""))
 		kept = append(kept, e)
 	}
 	t.Fatal("nothing was refused")
@@ -91,7 +93,7 @@ func TestWhatIsYoungIsNeverDropped(t *testing.T) {
 	if err := j.Begin(e, content); !errors.As(err, &full) {
 		t.Fatalf("a change that needs the room of young ones: %v", err)
 	}
-	must(t, again(j).Prune())
+	require.NoError(t, again(j).Prune())
 	if list := entries(t, again(j)); len(list) != len(kept) {
 		t.Fatalf("%d entries of %d are left", len(list), len(kept))
 	}
@@ -101,10 +103,10 @@ func TestWhatIsYoungIsNeverDropped(t *testing.T) {
 		}
 	}
 	// What was begun can end all the same, and a day later there is room.
-	must(t, again(j).MarkUndone(kept[0].ID, kept[1].ID))
+	require.NoError(t, again(j).MarkUndone(kept[0].ID, kept[1].ID))
 	*later = protected + time.Hour
 	e, content = filler(j, "z", 9000, 0)
-	must(t, j.Begin(e, content))
+	require.NoError(t, j.Begin(e, content))
 	if list := entries(t, again(j)); len(list) >= len(kept) || list[0].ID != e.ID {
 		t.Errorf("%d entries", len(list))
 	}
@@ -150,12 +152,12 @@ func TestWhatIsPutCounts(t *testing.T) {
 			}
 			return
 		}
-		must(t, err)
+		require.NoError(t, err)
 		text := random(10_000 + i)
 		if err := j.Put("a", "b.md", ImageOf(text), bytes.NewReader(text)); err != nil && !errors.As(err, &full) {
 			t.Fatal(err)
 		}
-		must(t, j.End(e.ID, Done, nil, ""))
+		require.NoError(t, j.End(e.ID, Done, nil, ""))
 		j = again(j)
 	}
 	t.Error("nothing was refused")
@@ -164,7 +166,7 @@ func TestWhatIsPutCounts(t *testing.T) {
 // A journal of before callers were known is read, and gone on with.
 func TestAnOlderJournalIsRead(t *testing.T) {
 	j := newJournal(t, Limits{})
-	must(t, j.prepare())
+	require.NoError(t, j.prepare())
 	id := "20261121T093105.123456789Z-7f3a"
 	var segment []byte
 	for _, record := range []string{
@@ -175,15 +177,15 @@ func TestAnOlderJournalIsRead(t *testing.T) {
 	} {
 		segment = appendLine(segment, []byte(record))
 	}
-	must(t, os.WriteFile(j.folder.file(segmentName(1)), segment, 0o600))
+	require.NoError(t, os.WriteFile(j.folder.file(segmentName(1)), segment, 0o600))
 	e, err := j.Entry(id)
-	must(t, err)
+	require.NoError(t, err)
 	if e.State != Done || e.Session != "s" || e.Caller != "" || e.Batch != "" || len(e.TakesBack()) != 1 {
 		t.Errorf("%+v", e)
 	}
 	next, content := change("a.md", "text", "")
 	next.Caller, next.Batch, next.Undoes, next.Also = "terminal", "b", id, []string{id}
-	must(t, j.Begin(next, content))
+	require.NoError(t, j.Begin(next, content))
 	list := entries(t, again(j))
 	if len(list) != 2 || fmt.Sprint(list[0]) != fmt.Sprint(next) {
 		t.Errorf("%+v, want %+v", list, next)
@@ -201,7 +203,7 @@ func TestADifferenceInAFile(t *testing.T) {
 	text := append(append(bytes.Clone(base[:1<<20]), random(600_000)...), base[1<<20:]...)
 	for _, version := range [][]byte{base, text} {
 		e, content := change("a.md", string(version), "")
-		must(t, j.Begin(e, content))
+		require.NoError(t, j.Begin(e, content))
 	}
 	use := diskUse(t, j.folder.dir)
 	if use > 2<<20+700_000 {
@@ -211,13 +213,13 @@ func TestADifferenceInAFile(t *testing.T) {
 	if got, err := again(j).Object(image.Hash); err != nil || !bytes.Equal(got, text) {
 		t.Fatalf("%d bytes, %v", len(got), err)
 	}
-	must(t, os.Truncate(j.folder.file(objectName(1, image.Hash)), 100_000))
+	require.NoError(t, os.Truncate(j.folder.file(objectName(1, image.Hash)), 100_000))
 	var damaged *Damaged
 	if _, err := again(j).Object(image.Hash); !errors.As(err, &damaged) {
 		t.Error(err)
 	}
 	e, content := change("a.md", string(text), "")
-	must(t, again(j).Begin(e, content))
+	require.NoError(t, again(j).Begin(e, content))
 	if got, err := again(j).Object(image.Hash); err != nil || !bytes.Equal(got, text) {
 		t.Errorf("%d bytes, %v", len(got), err)
 	}

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"vaultwicket/tests/long"
+	"vaultwicket/tests/require"
 )
 
 // sample fills a journal with ten entries and returns them.
@@ -18,8 +19,8 @@ func sample(t *testing.T, j *Journal) []Entry {
 	for i := range 10 {
 		next := text + fmt.Sprintf("line %d\n", i)
 		e, content := change(fmt.Sprintf("%d.md", i%2), text, next)
-		must(t, j.Begin(e, content))
-		must(t, j.End(e.ID, Done, nil, ""))
+		require.NoError(t, j.Begin(e, content))
+		require.NoError(t, j.End(e.ID, Done, nil, ""))
 		text = next
 	}
 	return entries(t, j)
@@ -30,7 +31,7 @@ func sample(t *testing.T, j *Journal) []Entry {
 func harmed(t *testing.T, j *Journal, whole []Entry, what string) {
 	t.Helper()
 	list, damage, err := j.Entries(Filter{})
-	must(t, err)
+	require.NoError(t, err)
 	if len(damage) == 0 {
 		t.Fatalf("%s: nothing is told", what)
 	}
@@ -69,7 +70,7 @@ func TestAnyByteThatIsFlippedOrCutIsTold(t *testing.T) {
 	whole := sample(t, j)
 	name := j.folder.file(segmentName(1))
 	data, err := os.ReadFile(name)
-	must(t, err)
+	require.NoError(t, err)
 	step, mine := 1+len(data)/1500, long.Shard(t, 16)
 	for at := 0; at < len(data); at += step {
 		if !mine(at / step) {
@@ -81,20 +82,20 @@ func TestAnyByteThatIsFlippedOrCutIsTold(t *testing.T) {
 			}
 			changed := slices.Clone(data)
 			changed[at] = b
-			must(t, os.WriteFile(name, changed, 0o600))
+			require.NoError(t, os.WriteFile(name, changed, 0o600))
 			harmed(t, again(j), whole, fmt.Sprintf("byte %d of %d became %q", at, len(data), b))
 		}
 		if at == len(data)-1 {
 			break // without its newline the last line is still whole
 		}
-		must(t, os.WriteFile(name, slices.Delete(slices.Clone(data), at, at+1), 0o600))
+		require.NoError(t, os.WriteFile(name, slices.Delete(slices.Clone(data), at, at+1), 0o600))
 		harmed(t, again(j), whole, fmt.Sprintf("byte %d of %d is missing", at, len(data)))
 	}
 	for at := range data {
 		if data[at] == '\n' && at < len(data)-1 {
 			changed := slices.Clone(data)
 			changed[at] = 'x'
-			must(t, os.WriteFile(name, changed, 0o600))
+			require.NoError(t, os.WriteFile(name, changed, 0o600))
 			if list, damage, err := again(j).Entries(Filter{}); err != nil || len(damage) != 1 || len(list) != len(whole) {
 				t.Errorf("without the newline at %d: %d entries, %v, %v", at, len(list), damage, err)
 			}
@@ -111,29 +112,29 @@ func TestACutEndIsToldAndGoneOnBehind(t *testing.T) {
 	whole := sample(t, j)
 	name := j.folder.file(segmentName(1))
 	data, err := os.ReadFile(name)
-	must(t, err)
+	require.NoError(t, err)
 	mine := long.Shard(t, 12)
 	for size := len(data) - 1; size > len(data)-1200; size-- {
 		if !mine(size) {
 			continue
 		}
-		must(t, os.WriteFile(name, data[:size], 0o600))
+		require.NoError(t, os.WriteFile(name, data[:size], 0o600))
 		j := again(j)
 		c := confirmed{map[string]string{}, map[string]State{}}
 		for _, e := range whole[3:] {
 			text, err := j.Object(e.Steps[0].Before.Hash)
-			must(t, err)
+			require.NoError(t, err)
 			c.texts[e.ID] = string(text)
 		}
 		c.check(t, j, fmt.Sprintf("cut at %d", size))
 		e, content := change("0.md", "text", "")
-		must(t, j.Begin(e, content))
+		require.NoError(t, j.Begin(e, content))
 		c.texts[e.ID] = "text"
 		for _, j := range []*Journal{j, again(j)} {
 			c.check(t, j, fmt.Sprintf("cut at %d, and gone on", size))
 		}
 		got, err := os.ReadFile(name)
-		if must(t, err); !strings.HasPrefix(string(got), string(data[:size])) {
+		if require.NoError(t, err); !strings.HasPrefix(string(got), string(data[:size])) {
 			t.Fatal("what was readable is gone")
 		}
 	}
@@ -145,26 +146,26 @@ func TestADamagedFileIsToldAndReplaced(t *testing.T) {
 		j.inText = maxPacked
 		text := string(random(size))
 		e, content := change("a.bin", text, "")
-		must(t, j.Begin(e, content))
+		require.NoError(t, j.Begin(e, content))
 		files, _ := filepath.Glob(j.folder.file("*" + objectSuffix))
 		if len(files) != 1 {
 			t.Fatalf("files %q", files)
 		}
 		data, err := os.ReadFile(files[0])
-		must(t, err)
+		require.NoError(t, err)
 		data[len(data)/2] ^= 1
 		for name, spoil := range map[string]func() error{
 			"altered": func() error { return os.WriteFile(files[0], data, 0o600) },
 			"cut":     func() error { return os.Truncate(files[0], int64(size/2)) },
 			"missing": func() error { return os.Remove(files[0]) },
 		} {
-			must(t, spoil())
+			require.NoError(t, spoil())
 			var damaged *Damaged
 			if _, err := again(j).Object(e.Steps[0].Before.Hash); !errors.As(err, &damaged) {
 				t.Errorf("%s: %v", name, err)
 			}
 			next, content := change("a.bin", text, "")
-			must(t, again(j).Begin(next, content))
+			require.NoError(t, again(j).Begin(next, content))
 			if got, err := again(j).Object(e.Steps[0].Before.Hash); err != nil || string(got) != text {
 				t.Errorf("%s: %d bytes, %v", name, len(got), err)
 			}
@@ -176,18 +177,18 @@ func TestADamagedObjectInALineIsKeptAgain(t *testing.T) {
 	j := newJournal(t, Limits{})
 	text := string(random(2000))
 	e, content := change("a.md", text, "")
-	must(t, j.Begin(e, content))
+	require.NoError(t, j.Begin(e, content))
 	name := j.folder.file(segmentName(1))
 	data, err := os.ReadFile(name)
-	must(t, err)
+	require.NoError(t, err)
 	data[strings.Index(string(data), `"data"`)+100] ^= 1
-	must(t, os.WriteFile(name, data, 0o600))
+	require.NoError(t, os.WriteFile(name, data, 0o600))
 	j = again(j)
 	if _, err := j.Object(e.Steps[0].Before.Hash); !isTyped(err) {
 		t.Error(err)
 	}
 	next, content := change("a.md", text, "")
-	must(t, j.Begin(next, content))
+	require.NoError(t, j.Begin(next, content))
 	if got, err := j.Object(e.Steps[0].Before.Hash); err != nil || string(got) != text {
 		t.Errorf("%d bytes, %v", len(got), err)
 	}
@@ -197,11 +198,11 @@ func TestALineTooLongIsSkipped(t *testing.T) {
 	j := newJournal(t, Limits{})
 	whole := sample(t, j)
 	file, err := os.OpenFile(j.folder.file(segmentName(1)), os.O_WRONLY|os.O_APPEND, 0)
-	must(t, err)
+	require.NoError(t, err)
 	_, err = file.Write(append(make([]byte, 3*maxLine), '\n'))
-	must(t, errors.Join(err, file.Close()))
+	require.NoError(t, errors.Join(err, file.Close()))
 	e, content := change("a.md", "a", "b")
-	must(t, j.Begin(e, content))
+	require.NoError(t, j.Begin(e, content))
 	if list, damage, err := again(j).Entries(Filter{}); err != nil || len(damage) != 1 || len(list) != len(whole)+1 {
 		t.Errorf("%d entries, %v, %v", len(list), damage, err)
 	}
@@ -212,17 +213,17 @@ func TestAMissingSegmentIsTold(t *testing.T) {
 	first := ""
 	for i := 0; i == 0 || j.tail.number < 4; i++ {
 		e, content := change("a.md", string(random(8000+i)), "")
-		must(t, j.Begin(e, content))
+		require.NoError(t, j.Begin(e, content))
 		if i == 0 {
 			first = e.ID
 		}
 	}
-	must(t, j.End(first, Done, nil, ""))
+	require.NoError(t, j.End(first, Done, nil, ""))
 	entries(t, j)
 	// Those that are too old go from the first one on, and that is no damage.
-	must(t, os.Remove(j.folder.file(segmentName(1))))
+	require.NoError(t, os.Remove(j.folder.file(segmentName(1))))
 	whole := entries(t, again(j))
-	must(t, os.Remove(j.folder.file(segmentName(3))))
+	require.NoError(t, os.Remove(j.folder.file(segmentName(3))))
 	list, damage, err := again(j).Entries(Filter{})
 	if err != nil || len(damage) != 1 || damage[0].File != segmentName(3) || len(list) >= len(whole) {
 		t.Errorf("%d of %d entries, %+v, %v", len(list), len(whole), damage, err)

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"vaultwicket/tests/faults"
+	"vaultwicket/tests/require"
 )
 
 // confirmed is what a journal has said that it keeps.
@@ -21,7 +22,7 @@ type confirmed struct {
 func (c confirmed) check(t *testing.T, j *Journal, what string) {
 	t.Helper()
 	list, damage, err := j.Entries(Filter{})
-	must(t, err)
+	require.NoError(t, err)
 	for _, d := range damage {
 		if !d.Torn {
 			t.Errorf("%s: %+v", what, d)
@@ -76,7 +77,7 @@ func everyFault(t *testing.T, text string, killed, isNew bool) {
 		c := confirmed{map[string]string{}, map[string]State{}}
 		if !isNew {
 			e, content := change("a.md", "an earlier text\n"+text, text)
-			must(t, j.Begin(e, content))
+			require.NoError(t, j.Begin(e, content))
 			c.texts[e.ID] = "an earlier text\n" + text
 		}
 		sys := &faults.System{N: n, Lasting: killed}
@@ -102,12 +103,12 @@ func everyFault(t *testing.T, text string, killed, isNew bool) {
 		next := again(j)
 		for range 2 {
 			more, content := change("a.md", text+"more", "")
-			must(t, next.Begin(more, content))
+			require.NoError(t, next.Begin(more, content))
 			c.texts[more.ID] = text + "more"
 		}
 		c.check(t, again(j), what+", and another process goes on")
 		next.limits.MaxBytes = leastBytes
-		must(t, next.Prune())
+		require.NoError(t, next.Prune())
 		if left, _ := filepath.Glob(j.folder.file("*" + temporarySuffix)); len(left) > 0 {
 			t.Errorf("%s, and after all there is %q", what, left)
 		}

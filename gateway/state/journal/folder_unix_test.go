@@ -10,31 +10,34 @@ import (
 	"time"
 
 	"vaultwicket/tests/faults"
+	"vaultwicket/tests/require"
 )
 
 func TestAnUnfitFolderIsRefused(t *testing.T) {
 	for name, spoil := range map[string]func(t *testing.T, j *Journal){
-		"a folder open to others":     func(t *testing.T, j *Journal) { must(t, os.Chmod(j.folder.root, 0o755)) },
-		"a vault open to others":      func(t *testing.T, j *Journal) { must(t, os.Chmod(j.folder.dir, 0o750)) },
-		"a segment open to others":    func(t *testing.T, j *Journal) { must(t, os.Chmod(j.folder.file(segmentName(1)), 0o644)) },
-		"a link to a folder":          func(t *testing.T, j *Journal) { relink(t, j.folder.root) },
-		"a link to a vault":           func(t *testing.T, j *Journal) { relink(t, j.folder.dir) },
-		"a link to a segment":         func(t *testing.T, j *Journal) { relink(t, j.folder.file(segmentName(1))) },
-		"a second name of a segment":  func(t *testing.T, j *Journal) { secondName(t, j.folder.file(segmentName(1))) },
-		"a second name of a lock":     func(t *testing.T, j *Journal) { secondName(t, j.folder.file(appendLock)) },
-		"a lock open to others":       func(t *testing.T, j *Journal) { must(t, os.Chmod(j.folder.file(appendLock), 0o666)) },
-		"a link for a lock":           func(t *testing.T, j *Journal) { relink(t, j.folder.file(appendLock)) },
-		"a link for the next segment": func(t *testing.T, j *Journal) { must(t, os.Symlink("/nowhere", j.folder.file(segmentName(2)))) },
-		"a folder for a segment":      func(t *testing.T, j *Journal) { must(t, os.Mkdir(j.folder.file(segmentName(2)), 0o700)) },
+		"a folder open to others":    func(t *testing.T, j *Journal) { require.NoError(t, os.Chmod(j.folder.root, 0o755)) },
+		"a vault open to others":     func(t *testing.T, j *Journal) { require.NoError(t, os.Chmod(j.folder.dir, 0o750)) },
+		"a segment open to others":   func(t *testing.T, j *Journal) { require.NoError(t, os.Chmod(j.folder.file(segmentName(1)), 0o644)) },
+		"a link to a folder":         func(t *testing.T, j *Journal) { relink(t, j.folder.root) },
+		"a link to a vault":          func(t *testing.T, j *Journal) { relink(t, j.folder.dir) },
+		"a link to a segment":        func(t *testing.T, j *Journal) { relink(t, j.folder.file(segmentName(1))) },
+		"a second name of a segment": func(t *testing.T, j *Journal) { secondName(t, j.folder.file(segmentName(1))) },
+		"a second name of a lock":    func(t *testing.T, j *Journal) { secondName(t, j.folder.file(appendLock)) },
+		"a lock open to others":      func(t *testing.T, j *Journal) { require.NoError(t, os.Chmod(j.folder.file(appendLock), 0o666)) },
+		"a link for a lock":          func(t *testing.T, j *Journal) { relink(t, j.folder.file(appendLock)) },
+		"a link for the next segment": func(t *testing.T, j *Journal) {
+			require.NoError(t, os.Symlink("/nowhere", j.folder.file(segmentName(2))))
+		},
+		"a folder for a segment": func(t *testing.T, j *Journal) { require.NoError(t, os.Mkdir(j.folder.file(segmentName(2)), 0o700)) },
 		"a file for a folder": func(t *testing.T, j *Journal) {
-			must(t, os.RemoveAll(j.folder.dir))
-			must(t, os.WriteFile(j.folder.dir, nil, 0o600))
+			require.NoError(t, os.RemoveAll(j.folder.dir))
+			require.NoError(t, os.WriteFile(j.folder.dir, nil, 0o600))
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			j := newJournal(t, Limits{})
 			e, content := change("a.md", "a", "b")
-			must(t, j.Begin(e, content))
+			require.NoError(t, j.Begin(e, content))
 			spoil(t, j)
 			before := diskUse(t, filepath.Dir(j.folder.root))
 			var unusable *Unusable
@@ -60,14 +63,14 @@ func TestAnUnfitFolderIsRefused(t *testing.T) {
 // relink moves what is at name away and puts a link to it in its place.
 func relink(t *testing.T, name string) {
 	t.Helper()
-	must(t, os.Rename(name, name+"-away"))
-	must(t, os.Symlink(name+"-away", name))
+	require.NoError(t, os.Rename(name, name+"-away"))
+	require.NoError(t, os.Symlink(name+"-away", name))
 }
 
 // secondName gives the file at name another one outside of the journal.
 func secondName(t *testing.T, name string) {
 	t.Helper()
-	must(t, os.Link(name, filepath.Join(t.TempDir(), "second")))
+	require.NoError(t, os.Link(name, filepath.Join(t.TempDir(), "second")))
 }
 
 // What cannot be written is taken back through the file that was opened, never by
@@ -75,13 +78,13 @@ func secondName(t *testing.T, name string) {
 func TestNothingIsTruncatedThroughALink(t *testing.T) {
 	j := newJournal(t, Limits{})
 	e, content := change("a.md", "a", "b")
-	must(t, j.Begin(e, content))
+	require.NoError(t, j.Begin(e, content))
 	segment := j.folder.file(segmentName(1))
 	target := filepath.Join(t.TempDir(), "target")
-	must(t, os.WriteFile(target, []byte("mine"), 0o600))
+	require.NoError(t, os.WriteFile(target, []byte("mine"), 0o600))
 	j.sys = &faults.System{N: 2, Before: func() { // open, write
-		must(t, os.Rename(segment, segment+"-away"))
-		must(t, os.Symlink(target, segment))
+		require.NoError(t, os.Rename(segment, segment+"-away"))
+		require.NoError(t, os.Symlink(target, segment))
 	}}
 	e, content = change("a.md", "a", "b")
 	if err := j.Begin(e, content); !errors.Is(err, faults.Err) {

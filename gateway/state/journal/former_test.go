@@ -6,19 +6,20 @@ import (
 	"testing"
 
 	"vaultwicket/gateway/state/private"
+	"vaultwicket/tests/require"
 )
 
 // A journal that was kept under another path of the vault is taken over, by who
 // reads first or by who writes first.
 func TestAJournalUnderAnotherPathIsTakenOver(t *testing.T) {
 	first := func(t *testing.T, dir, vault string) {
-		must(t, os.MkdirAll(dir, 0o700))
+		require.NoError(t, os.MkdirAll(dir, 0o700))
 		e, content := change("a.md", "old", "new")
-		must(t, openAt(dir, vault, Limits{}).Begin(e, content))
+		require.NoError(t, openAt(dir, vault, Limits{}).Begin(e, content))
 	}
 	count := func(t *testing.T, j *Journal) int {
 		entries, _, err := j.Entries(Filter{Limit: 10})
-		must(t, err)
+		require.NoError(t, err)
 		return len(entries)
 	}
 	t.Run("reading", func(t *testing.T) {
@@ -35,7 +36,7 @@ func TestAJournalUnderAnotherPathIsTakenOver(t *testing.T) {
 		dir := filepath.Join(t.TempDir(), "journal")
 		first(t, dir, "/link")
 		e, content := change("b.md", "old", "new")
-		must(t, OpenAs(dir, "/real", "/link", Limits{}).Begin(e, content))
+		require.NoError(t, OpenAs(dir, "/real", "/link", Limits{}).Begin(e, content))
 		if n := count(t, openAt(dir, "/real", Limits{})); n != 2 {
 			t.Errorf("%d entries", n)
 		}
@@ -60,7 +61,7 @@ func TestAJournalUnderAnotherPathIsTakenOver(t *testing.T) {
 	t.Run("one that others can look into", func(t *testing.T) {
 		dir := filepath.Join(t.TempDir(), "journal")
 		first(t, dir, "/link")
-		must(t, os.Chmod(folderOf(dir, "/link"), 0o755))
+		require.NoError(t, os.Chmod(folderOf(dir, "/link"), 0o755))
 		if private.CheckFolder(folderOf(dir, "/link")) == nil {
 			t.Skip("who may look into a folder is not told here")
 		}

@@ -5,6 +5,8 @@ import (
 	"os"
 	"testing"
 	"time"
+
+	"vaultwicket/tests/require"
 )
 
 // FuzzRecord takes arbitrary bytes for a record, and for a segment of several.
@@ -14,14 +16,14 @@ func FuzzRecord(f *testing.F) {
 	dir := f.TempDir()
 	j := openAt(dir+"/j", testVault, Limits{})
 	e, content := change("a.md", "text", "other")
-	must(f, j.Begin(e, content))
+	require.NoError(f, j.Begin(e, content))
 	e, content = change("a.md", string(bytes.Repeat([]byte("text "), 100)), "other")
-	must(f, j.Begin(e, content))
+	require.NoError(f, j.Begin(e, content))
 	e, content = change("a.md", string(bytes.Repeat([]byte("text "), 101)), "other")
-	must(f, j.Begin(e, content))
-	must(f, j.End(e.ID, Done, nil, "note"))
+	require.NoError(f, j.Begin(e, content))
+	require.NoError(f, j.End(e.ID, Done, nil, "note"))
 	data, err := os.ReadFile(j.folder.file(segmentName(1)))
-	must(f, err)
+	require.NoError(f, err)
 	f.Add(data)
 	for line := range bytes.Lines(data) {
 		f.Add(line[lineHead : len(line)-1])
@@ -65,12 +67,12 @@ func checkRecord(t *testing.T, record []byte) {
 
 func checkSegment(t *testing.T, segment []byte) {
 	dir := t.TempDir()
-	must(t, os.Chmod(dir, 0o700))
+	require.NoError(t, os.Chmod(dir, 0o700))
 	j := openAt(dir, testVault, Limits{})
-	must(t, j.prepare())
-	must(t, os.WriteFile(j.folder.file(segmentName(1)), segment, 0o600))
+	require.NoError(t, j.prepare())
+	require.NoError(t, os.WriteFile(j.folder.file(segmentName(1)), segment, 0o600))
 	list, _, err := j.Entries(Filter{})
-	must(t, err)
+	require.NoError(t, err)
 	for _, e := range list {
 		for _, s := range e.Steps {
 			text, err := j.Object(s.Before.Hash)
@@ -81,7 +83,7 @@ func checkSegment(t *testing.T, segment []byte) {
 	}
 	e, content := change("a.md", string(bytes.Repeat([]byte("text "), 102)), "")
 	e.ID = NewID(time.Now())
-	must(t, j.Begin(e, content))
+	require.NoError(t, j.Begin(e, content))
 	for _, j := range []*Journal{j, again(j)} {
 		if got, err := j.Entry(e.ID); err != nil || len(got.Steps) != 1 {
 			t.Fatalf("%+v, %v", got, err)

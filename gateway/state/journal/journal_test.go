@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"vaultwicket/tests/long"
+	"vaultwicket/tests/require"
 )
 
 const testVault = "/home/somebody/vault"
@@ -40,18 +41,11 @@ func change(path, before, after string) (Entry, Content) {
 	return e, textsOf(map[string][]byte{path: []byte(before)})
 }
 
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
 // entries returns all that is there, and fails if anything is damaged.
 func entries(t testing.TB, j *Journal) []Entry {
 	t.Helper()
 	list, damage, err := j.Entries(Filter{})
-	must(t, err)
+	require.NoError(t, err)
 	if len(damage) > 0 {
 		t.Fatalf("damage %+v", damage)
 	}
@@ -64,20 +58,20 @@ func TestAnEntryIsReadAsItWasWritten(t *testing.T) {
 		t.Fatalf("%d entries of nothing", len(list))
 	}
 	e, content := change("a note.md", "one\n", "one\ntwo\n")
-	must(t, j.Begin(e, content))
+	require.NoError(t, j.Begin(e, content))
 	for _, j := range []*Journal{j, again(j)} {
 		if got, err := j.Entry(e.ID); err != nil || fmt.Sprint(got) != fmt.Sprint(e) {
 			t.Errorf("got %+v, %v, want %+v", got, err, e)
 		}
 	}
 	after := []Image{ImageOf([]byte("something else"))}
-	must(t, j.End(e.ID, Failed, after, "the client was cut short"))
+	require.NoError(t, j.End(e.ID, Failed, after, "the client was cut short"))
 	e.State, e.Note, e.Steps[0].After = Failed, "the client was cut short", after[0]
 	if got, err := again(j).Entry(e.ID); err != nil || fmt.Sprint(got) != fmt.Sprint(e) {
 		t.Errorf("got %+v, %v, want %+v", got, err, e)
 	}
 	by := NewID(time.Now())
-	must(t, again(j).MarkUndone(e.ID, by))
+	require.NoError(t, again(j).MarkUndone(e.ID, by))
 	if got, err := j.Entry(e.ID); err != nil || got.State != Undone || got.UndoneBy != by || got.Note != e.Note {
 		t.Errorf("got %+v, %v", got, err)
 	}
@@ -99,9 +93,9 @@ func TestStatesFollowEachOther(t *testing.T) {
 		for _, second := range all {
 			j := newJournal(t, Limits{})
 			e, content := change("a.md", "a", "b")
-			must(t, j.Begin(e, content))
+			require.NoError(t, j.Begin(e, content))
 			if first != Begun {
-				must(t, j.End(e.ID, first, nil, ""))
+				require.NoError(t, j.End(e.ID, first, nil, ""))
 			}
 			if err := j.End(e.ID, second, nil, ""); (err == nil) != allowed[[2]State{first, second}] {
 				t.Errorf("%v after %v: %v", second, first, err)
@@ -142,7 +136,7 @@ func TestWhatNoRecordCanHoldIsRefused(t *testing.T) {
 		t.Errorf("%d entries", len(list))
 	}
 	e, content := change("a.md", "a", "b")
-	must(t, j.Begin(e, content))
+	require.NoError(t, j.Begin(e, content))
 	if err := j.Begin(e, content); err == nil {
 		t.Error("an id is taken twice")
 	}
@@ -153,7 +147,7 @@ func TestWhatNoRecordCanHoldIsRefused(t *testing.T) {
 	if err := j.End(NewID(time.Now()), Done, nil, ""); !errors.As(err, &unknown) {
 		t.Errorf("an unknown entry: %v", err)
 	}
-	must(t, j.End(e.ID, Done, nil, strings.Repeat("ü", maxNote)))
+	require.NoError(t, j.End(e.ID, Done, nil, strings.Repeat("ü", maxNote)))
 	if list := entries(t, j); len(list) != 1 || len(list[0].Note) > maxNote {
 		t.Errorf("%d entries", len(list))
 	}
@@ -192,7 +186,7 @@ func TestObjectsOfEverySize(t *testing.T) {
 	for _, size := range []int{0, 1, 128, leastDelta, 100_000, maxInline, maxInline + 1, maxPacked, maxPacked + 1000, maxPacked + 1001, 6 << 20} {
 		for _, text := range [][]byte{random(size), bytes.Repeat([]byte("x"), size)} {
 			e, content := change("a.md", string(text), "")
-			must(t, j.Begin(e, content))
+			require.NoError(t, j.Begin(e, content))
 			for _, j := range []*Journal{j, again(j)} {
 				if got, err := j.Object(e.Steps[0].Before.Hash); err != nil || !bytes.Equal(got, text) {
 					t.Errorf("%d bytes: %d, %v", size, len(got), err)
@@ -211,7 +205,7 @@ func TestTheSameBytesAreKeptOnce(t *testing.T) {
 		sizes := []int64{}
 		for range 3 {
 			e, content := change("a.md", text, "")
-			must(t, again(j).Begin(e, content))
+			require.NoError(t, again(j).Begin(e, content))
 			sizes = append(sizes, diskUse(t, j.folder.dir))
 		}
 		if sizes[2]-sizes[0] > 3000 {
@@ -223,10 +217,10 @@ func TestTheSameBytesAreKeptOnce(t *testing.T) {
 func diskUse(t testing.TB, dir string) (total int64) {
 	t.Helper()
 	list, err := os.ReadDir(dir)
-	must(t, err)
+	require.NoError(t, err)
 	for _, e := range list {
 		info, err := e.Info()
-		must(t, err)
+		require.NoError(t, err)
 		total += info.Size()
 	}
 	return total
@@ -245,10 +239,10 @@ func TestAnEntryOfManySteps(t *testing.T) {
 		after[i] = ImageOf(fmt.Appendf(nil, "after %d", i))
 		e.Steps = append(e.Steps, Step{Path: path, Before: ImageOf(texts[path])})
 	}
-	must(t, j.Begin(e, textsOf(texts)))
-	must(t, j.End(e.ID, Done, after, ""))
+	require.NoError(t, j.Begin(e, textsOf(texts)))
+	require.NoError(t, j.End(e.ID, Done, after, ""))
 	got, err := again(j).Entry(e.ID)
-	must(t, err)
+	require.NoError(t, err)
 	if len(got.Steps) != count || got.Steps[count-1].Path != e.Steps[count-1].Path || got.Steps[count/2].After != after[count/2] {
 		t.Errorf("%d steps, the last is %+v", len(got.Steps), got.Steps[count-1])
 	}
@@ -269,9 +263,9 @@ func TestVersionsFollowANoteThroughMoves(t *testing.T) {
 				}
 			}
 		}
-		must(t, j.Begin(e, textsOf(texts)))
+		require.NoError(t, j.Begin(e, textsOf(texts)))
 		if state != Begun {
-			must(t, j.End(e.ID, state, nil, ""))
+			require.NoError(t, j.End(e.ID, state, nil, ""))
 		}
 	}
 	image := func(text string) Image { return ImageOf([]byte(text)) }
@@ -284,11 +278,11 @@ func TestVersionsFollowANoteThroughMoves(t *testing.T) {
 	begin(Begun, Step{Path: "c.md", Before: image("4"), After: image("5")})
 	begin(Done, Step{Path: "a.md", After: image("5")}) // another note of that name
 	versions, _, err := j.Versions("c.md", 0)
-	must(t, err)
+	require.NoError(t, err)
 	got := []string{}
 	for _, v := range versions {
 		text, err := j.Object(v.Image.Hash)
-		must(t, err)
+		require.NoError(t, err)
 		got = append(got, v.Path+"="+string(text))
 	}
 	if want := []string{"c.md=4", "b.md=3", "b.md=2", "a.md=1"}; !slices.Equal(got, want) {
@@ -305,11 +299,11 @@ func TestFilters(t *testing.T) {
 	for i := range 9 {
 		e, content := change(fmt.Sprintf("%d.md", i%3), "a", "b")
 		e.Session = fmt.Sprint(i % 2)
-		must(t, j.Begin(e, content))
+		require.NoError(t, j.Begin(e, content))
 		ids = append(ids, e.ID)
 	}
 	all, _, err := j.Entries(Filter{})
-	must(t, err)
+	require.NoError(t, err)
 	begun := func(i int) time.Time { return all[len(all)-1-i].Time }
 	for name, c := range map[string]struct {
 		filter Filter
@@ -325,7 +319,7 @@ func TestFilters(t *testing.T) {
 		"behind something": {Filter{OlderThan: "x"}, nil},
 	} {
 		list, _, err := j.Entries(c.filter)
-		must(t, err)
+		require.NoError(t, err)
 		got := []int(nil)
 		for _, e := range list {
 			got = append(got, slices.Index(ids, e.ID))
@@ -350,8 +344,8 @@ func TestOldEntriesGoFirst(t *testing.T) {
 		moment = moment.Add(time.Hour) // and the files on the disk stay as young as they are
 		e, content := change("a.md", string(random(10_000+i)), "")
 		e.ID = NewID(moment)
-		must(t, j.Begin(e, content))
-		must(t, j.End(e.ID, Done, nil, ""))
+		require.NoError(t, j.Begin(e, content))
+		require.NoError(t, j.End(e.ID, Done, nil, ""))
 		ids = append(ids, e.ID)
 	}
 	list := entries(t, j)
@@ -379,13 +373,13 @@ func TestOldEntriesGoByAge(t *testing.T) {
 	j := newJournal(t, Limits{MaxAge: 80 * time.Hour})
 	begin := func() {
 		e, content := change("a.md", "a", "")
-		must(t, j.Begin(e, content))
+		require.NoError(t, j.Begin(e, content))
 	}
 	begin()
 	long := time.Now().Add(-90 * time.Hour)
 	first := j.folder.file(segmentName(1))
-	must(t, os.Chtimes(first, long, long))
-	must(t, again(j).Prune())
+	require.NoError(t, os.Chtimes(first, long, long))
+	require.NoError(t, again(j).Prune())
 	if list := entries(t, j); len(list) != 1 {
 		t.Errorf("%d entries, want the newest segment kept", len(list))
 	}
@@ -429,7 +423,7 @@ func TestTheErrorsOfContentComeBack(t *testing.T) {
 func TestOneWriterAtATime(t *testing.T) {
 	j := newJournal(t, Limits{})
 	unlock, err := j.Lock(t.Context())
-	must(t, err)
+	require.NoError(t, err)
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
 	defer cancel()
 	var busy *Busy
@@ -437,10 +431,10 @@ func TestOneWriterAtATime(t *testing.T) {
 		t.Error(err)
 	}
 	e, content := change("a.md", "a", "b")
-	must(t, j.Begin(e, content)) // does not need it
+	require.NoError(t, j.Begin(e, content)) // does not need it
 	unlock()
 	unlock, err = again(j).Lock(t.Context())
-	must(t, err)
+	require.NoError(t, err)
 	unlock()
 }
 
@@ -448,7 +442,7 @@ func TestVaultsAreApart(t *testing.T) {
 	j := newJournal(t, Limits{})
 	other := openAt(j.folder.root, testVault+"2", Limits{})
 	e, content := change("a.md", "a", "b")
-	must(t, j.Begin(e, content))
+	require.NoError(t, j.Begin(e, content))
 	if list := entries(t, other); len(list) != 0 {
 		t.Error("an entry of another vault")
 	}

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"vaultwicket/tests/faults"
+	"vaultwicket/tests/require"
 )
 
 func TestAKeyHasOneCall(t *testing.T) {
@@ -30,7 +31,7 @@ func TestAKeyHasOneCall(t *testing.T) {
 	if err := j.Keys().Remember("../a key", one, nil, now); !errors.As(err, &unknown) {
 		t.Errorf("an answer without a claim: %v", err)
 	}
-	must(t, j.Keys().Claim("../a key", one, id, now))
+	require.NoError(t, j.Keys().Claim("../a key", one, id, now))
 	var unfinished *Unfinished
 	if _, _, err := recall(one, now); !errors.As(err, &unfinished) || unfinished.ID != id {
 		t.Error(err)
@@ -48,7 +49,7 @@ func TestAKeyHasOneCall(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	must(t, j.Keys().Remember("../a key", one, []byte("the answer"), now))
+	require.NoError(t, j.Keys().Remember("../a key", one, []byte("the answer"), now))
 	for _, at := range []time.Time{now, now.Add(23 * time.Hour), now.Add(-time.Hour)} {
 		if answer, state, err := recall(one, at); answer != "the answer" || state != KeyAnswered || err != nil {
 			t.Errorf("%q, %v, %v", answer, state, err)
@@ -62,8 +63,8 @@ func TestAKeyHasOneCall(t *testing.T) {
 			t.Errorf("%v, %v", state, err)
 		}
 	}
-	must(t, j.Keys().Claim("../a key", other, id, now.Add(25*time.Hour)))
-	must(t, j.Keys().Forget("../a key", id))
+	require.NoError(t, j.Keys().Claim("../a key", other, id, now.Add(25*time.Hour)))
+	require.NoError(t, j.Keys().Forget("../a key", id))
 	if _, state, err := recall(one, now); state != KeyNew || err != nil {
 		t.Errorf("a key that was forgotten: %v, %v", state, err)
 	}
@@ -73,9 +74,9 @@ func TestOldKeysAreRemovedAndYoungOnesAreNot(t *testing.T) {
 	j := newJournal(t, Limits{})
 	now, k := time.Now(), j.Keys()
 	for i := 19; i >= 0; i-- {
-		must(t, k.Claim(fmt.Sprint(i), [32]byte{}, NewID(now), now.Add(-time.Duration(i)*2*time.Hour)))
+		require.NoError(t, k.Claim(fmt.Sprint(i), [32]byte{}, NewID(now), now.Add(-time.Duration(i)*2*time.Hour)))
 	}
-	must(t, k.Claim("one more", [32]byte{}, NewID(now), now))
+	require.NoError(t, k.Claim("one more", [32]byte{}, NewID(now), now))
 	names, _ := filepath.Glob(filepath.Join(k.folder(), "*"))
 	if len(names) != 14 {
 		t.Errorf("%d keys are left", len(names))
@@ -84,12 +85,12 @@ func TestOldKeysAreRemovedAndYoungOnesAreNot(t *testing.T) {
 		t.Error(err)
 	}
 	answer := bytes.Repeat([]byte("x"), maxAnswer)
-	must(t, k.Remember("one more", [32]byte{}, answer, now))
+	require.NoError(t, k.Remember("one more", [32]byte{}, answer, now))
 	if got, _, err := k.Recall("one more", [32]byte{}, now); err != nil || !bytes.Equal(got, answer) {
 		t.Errorf("%d bytes, %v", len(got), err)
 	}
 	for i := range maxKeys {
-		must(t, os.WriteFile(filepath.Join(k.folder(), fmt.Sprint(i)+keySuffix), nil, 0o600))
+		require.NoError(t, os.WriteFile(filepath.Join(k.folder(), fmt.Sprint(i)+keySuffix), nil, 0o600))
 	}
 	var large *TooLarge
 	if err := k.Claim("one too many", [32]byte{}, NewID(now), now); !errors.As(err, &large) {
@@ -102,27 +103,27 @@ func TestACallerHasAShareOfTheKeys(t *testing.T) {
 	j := newJournal(t, Limits{})
 	now := time.Now()
 	k := j.Keys().Of("one")
-	must(t, k.Claim("first", [32]byte{}, NewID(now), now))
+	require.NoError(t, k.Claim("first", [32]byte{}, NewID(now), now))
 	for i := range keysEach - 1 {
-		must(t, k.put(fmt.Sprintf("%064x", i), keyRecord{ID: NewID(now), Digest: strings.Repeat("0", 64), Time: now, Caller: k.caller}))
+		require.NoError(t, k.put(fmt.Sprintf("%064x", i), keyRecord{ID: NewID(now), Digest: strings.Repeat("0", 64), Time: now, Caller: k.caller}))
 	}
 	var large *TooLarge
 	if err := k.Claim("one more", [32]byte{}, NewID(now), now); !errors.As(err, &large) || large.Limit != keysEach {
 		t.Errorf("above its share: %v", err)
 	}
-	must(t, j.Keys().Of("another").Claim("one more", [32]byte{}, NewID(now), now))
+	require.NoError(t, j.Keys().Of("another").Claim("one more", [32]byte{}, NewID(now), now))
 }
 
 func TestADamagedKeyIsNoNewOne(t *testing.T) {
 	j := newJournal(t, Limits{})
 	now, k := time.Now(), j.Keys()
-	must(t, k.Claim("key", [32]byte{}, NewID(now), now))
+	require.NoError(t, k.Claim("key", [32]byte{}, NewID(now), now))
 	names, _ := filepath.Glob(filepath.Join(k.folder(), "*"))
 	data, err := os.ReadFile(names[0])
-	must(t, err)
+	require.NoError(t, err)
 	for at := range data {
 		for _, changed := range [][]byte{data[:at], append(append(bytes.Clone(data[:at]), data[at]^4), data[at+1:]...)} {
-			must(t, os.WriteFile(names[0], changed, 0o600))
+			require.NoError(t, os.WriteFile(names[0], changed, 0o600))
 			var damaged *Damaged
 			if _, _, err := k.Recall("key", [32]byte{}, now); !errors.As(err, &damaged) {
 				t.Fatalf("byte %d: %v", at, err)

@@ -10,6 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"vaultwicket/tests/long"
+	"vaultwicket/tests/require"
 	_ "vaultwicket/tests/sameseed"
 )
 
@@ -30,9 +31,7 @@ func TestAnyUseIsAList(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, long.Cases(12, func(t *rapid.T) {
 		dir, err := os.MkdirTemp("", "journal")
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		defer os.RemoveAll(dir)
 		m := &model{dir: dir, contents: map[string]string{}, limits: Limits{MaxBytes: 512 << 10}}
 		for i := range m.handles {
@@ -63,9 +62,7 @@ func (m *model) draw(t *rapid.T) *Journal {
 }
 
 func (m *model) fail(t *rapid.T, err error) {
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 }
 
 // text draws a text, often one that begins like the last one.

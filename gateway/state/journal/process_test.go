@@ -13,6 +13,7 @@ import (
 
 	"vaultwicket/tests/long"
 	"vaultwicket/tests/programs"
+	"vaultwicket/tests/require"
 )
 
 const childOf = "JOURNAL_TEST_CHILD_OF"
@@ -70,7 +71,7 @@ func start(t *testing.T, dir string, count int, said io.Writer) *exec.Cmd {
 		cmd.Env = append(cmd.Env, fmt.Sprintf("COUNT=%d", count))
 	}
 	cmd.Stdout = said
-	must(t, cmd.Start())
+	require.NoError(t, cmd.Start())
 	return cmd
 }
 
@@ -80,7 +81,7 @@ func verify(t *testing.T, dir, said string) (confirmedEntries int) {
 	t.Helper()
 	j := openAt(dir, testVault, Limits{})
 	list, damage, err := j.Entries(Filter{Limit: 1 << 20})
-	must(t, err)
+	require.NoError(t, err)
 	for _, d := range damage {
 		if !d.Torn {
 			t.Errorf("damage %+v", d)
@@ -121,7 +122,7 @@ func TestKilledAtAnyMoment(t *testing.T) {
 		t.Run(fmt.Sprint(n), func(t *testing.T) {
 			t.Parallel()
 			dir, all := t.TempDir(), ""
-			must(t, os.Chmod(dir, 0o700))
+			require.NoError(t, os.Chmod(dir, 0o700))
 			for range lives {
 				said := programs.NewSpeech(rand.IntN(maxSaid))
 				all += programs.AfterLines(t, start(t, dir, 0, said), said)
@@ -137,7 +138,7 @@ func TestKilledAtAnyMoment(t *testing.T) {
 
 func TestFourProcessesAtOnce(t *testing.T) {
 	dir := t.TempDir()
-	must(t, os.Chmod(dir, 0o700))
+	require.NoError(t, os.Chmod(dir, 0o700))
 	const each = 40
 	var commands []*exec.Cmd
 	var said []*strings.Builder
@@ -149,11 +150,11 @@ func TestFourProcessesAtOnce(t *testing.T) {
 	j := openAt(dir, testVault, Limits{})
 	for range 30 {
 		entries(t, j)
-		must(t, j.Prune())
+		require.NoError(t, j.Prune())
 	}
 	all := ""
 	for i, cmd := range commands {
-		must(t, cmd.Wait())
+		require.NoError(t, cmd.Wait())
 		all += said[i].String()
 	}
 	if n := verify(t, dir, all); n != 4*each*2 {

@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"testing"
 	"time"
+
+	"vaultwicket/tests/require"
 )
 
 // A writer that ended is not told of, and one that was killed is, since when it
@@ -12,9 +14,7 @@ import (
 func TestInterrupted(t *testing.T) {
 	j := openAt(filepath.Join(t.TempDir(), "journal"), t.TempDir(), Limits{})
 	unlock, err := j.Lock(context.Background())
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	defer unlock()
 	expect := func(when string, want bool) {
 		t.Helper()

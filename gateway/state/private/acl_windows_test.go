@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"vaultwicket/exec/trust"
+	"vaultwicket/tests/require"
 	"vaultwicket/tests/rights"
 )
 
@@ -44,8 +45,8 @@ func TestForeignAccountsInDescriptors(t *testing.T) {
 func TestAFolderThatOthersCanAccessIsRefused(t *testing.T) {
 	for _, entries := range []string{"(A;OICI;FR;;;WD)", "(A;OICI;FA;;;WD)"} {
 		dir := filepath.Join(t.TempDir(), "dir")
-		must(t, Disk{}.Mkdir(dir))
-		must(t, CheckFolder(dir))
+		require.NoError(t, Disk{}.Mkdir(dir))
+		require.NoError(t, CheckFolder(dir))
 		rights.Allow(t, dir, entries)
 		err := CheckFolder(dir)
 		wantProblem(t, entries, err, Accessible)
@@ -56,7 +57,7 @@ func TestAFolderThatOthersCanAccessIsRefused(t *testing.T) {
 			t.Errorf("%s: the remedy is %q", entries, got)
 		}
 		rights.Allow(t, dir, "")
-		must(t, CheckFolder(dir))
+		require.NoError(t, CheckFolder(dir))
 	}
 }
 
@@ -66,11 +67,11 @@ func TestAFolderInheritsNoRights(t *testing.T) {
 	rights.Allow(t, parent, "(A;OICI;FA;;;WD)")
 	wantProblem(t, "the parent", CheckFolder(parent), Accessible)
 	dir := filepath.Join(parent, "a", "b")
-	must(t, MakeFolder(Disk{}, dir))
-	must(t, CheckFolder(filepath.Dir(dir)))
+	require.NoError(t, MakeFolder(Disk{}, dir))
+	require.NoError(t, CheckFolder(filepath.Dir(dir)))
 	file, err := Disk{}.Create(filepath.Join(dir, "file"))
-	must(t, err)
-	must(t, file.Close())
+	require.NoError(t, err)
+	require.NoError(t, file.Close())
 	if _, err := Read(filepath.Join(dir, "file"), 1); err != nil {
 		t.Error(err)
 	}

@@ -5,6 +5,8 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"vaultwicket/tests/require"
 )
 
 func TestKey(t *testing.T) {
@@ -13,9 +15,7 @@ func TestKey(t *testing.T) {
 	if again := Key(dir, "a.key"); len(key) != keySize || !bytes.Equal(again, key) {
 		t.Errorf("%x and %x", key, again)
 	}
-	if err := os.WriteFile(filepath.Join(dir, "a.key"), []byte("short"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "a.key"), []byte("short"), 0o600))
 	if bytes.Equal(Key(dir, "a.key"), Key(dir, "a.key")) {
 		t.Error("a key that cannot be read is the same twice")
 	}

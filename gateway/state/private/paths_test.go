@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"vaultwicket/tests/folding"
+	"vaultwicket/tests/require"
 )
 
 func TestWhereTheCacheIs(t *testing.T) {
@@ -17,13 +18,9 @@ func TestWhereTheCacheIs(t *testing.T) {
 	}
 	home := t.TempDir()
 	vault := filepath.Join(home, "Notes")
-	if err := os.MkdirAll(vault, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.MkdirAll(vault, 0o700))
 	link := filepath.Join(t.TempDir(), "link")
-	if err := os.Symlink(vault, link); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.Symlink(vault, link))
 	for _, test := range []struct{ name, home, variable, vault, want string }{
 		{"by the home folder", home, "", vault, home + "/.cache/vaultwicket"},
 		{"by the variable", home, "/var/caches", vault, "/var/caches/vaultwicket"},
@@ -55,9 +52,7 @@ func TestAPrivateFolderIsMade(t *testing.T) {
 		t.Errorf("%v, %v", info, err)
 	}
 	file := filepath.Join(t.TempDir(), "file")
-	if err := os.WriteFile(file, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(file, nil, 0o600))
 	if EnsureFolder("") || EnsureFolder(file) || EnsureFolder(filepath.Join(file, "x")) {
 		t.Error("a file was taken for a folder")
 	}
@@ -76,17 +71,13 @@ func TestAFolderThatIsOpenToOthersIsUnsafe(t *testing.T) {
 		{"readers", "is accessible to other users (mode 0755)", 0o755}, {"group", "is accessible to other users (mode 0770)", 0o770}, {"own", "", 0o700},
 	} {
 		dir := filepath.Join(base, tt.name)
-		if err := errors.Join(os.Mkdir(dir, 0o700), os.Chmod(dir, tt.mode)); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, errors.Join(os.Mkdir(dir, 0o700), os.Chmod(dir, tt.mode)))
 		if got := WhyUnsafe(dir); tt.want == "" && got != "" || !strings.HasPrefix(got, tt.want) || EnsureFolder(dir) != (tt.want == "") {
 			t.Errorf("%s: %q, want %q", tt.name, got, tt.want)
 		}
 	}
 	file, link := filepath.Join(base, "file"), filepath.Join(base, "link")
-	if err := errors.Join(os.WriteFile(file, nil, 0o600), os.Symlink(filepath.Join(base, "own"), link)); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, errors.Join(os.WriteFile(file, nil, 0o600), os.Symlink(filepath.Join(base, "own"), link)))
 	for path, want := range map[string]string{
 		file: "is not a folder", link: "is not a folder", filepath.Join(file, "x"): "cannot be accessed: not a directory", filepath.Join(base, "none"): "",
 	} {
@@ -98,9 +89,7 @@ func TestAFolderThatIsOpenToOthersIsUnsafe(t *testing.T) {
 		t.Error("a folder that can be made is none that cannot")
 	}
 	if os.Geteuid() == 0 {
-		if err := os.Chown(filepath.Join(base, "own"), 4711, 0); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.Chown(filepath.Join(base, "own"), 4711, 0))
 		if got := WhyUnsafe(filepath.Join(base, "own")); got != "belongs to another user" {
 			t.Errorf("of another user: %q", got)
 		}
@@ -111,9 +100,7 @@ func TestAFolderThatIsOpenToOthersIsUnsafe(t *testing.T) {
 func TestAnotherSpellingOfTheVaultIsTheVault(t *testing.T) {
 	dir := folding.Dir(t, folding.APFS)
 	vault := filepath.Join(dir, "Home")
-	if err := os.Mkdir(vault, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.Mkdir(vault, 0o700))
 	for _, test := range []struct {
 		vault, place string
 		within       bool

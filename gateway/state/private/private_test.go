@@ -10,22 +10,17 @@ import (
 	"sync"
 	"testing"
 	"time"
-)
 
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
+	"vaultwicket/tests/require"
+)
 
 // newFile returns the name of a file in a folder, both of this user alone.
 func newFile(t testing.TB, text string) string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "private")
-	must(t, os.Mkdir(dir, 0o700))
+	require.NoError(t, os.Mkdir(dir, 0o700))
 	name := filepath.Join(dir, "file")
-	must(t, os.WriteFile(name, []byte(text), 0o600))
+	require.NoError(t, os.WriteFile(name, []byte(text), 0o600))
 	return name
 }
 
@@ -40,13 +35,13 @@ func wantProblem(t testing.TB, what string, err error, want Problem) {
 func text(t testing.TB, name string) string {
 	t.Helper()
 	data, err := os.ReadFile(name)
-	must(t, err)
+	require.NoError(t, err)
 	return string(data)
 }
 
 func TestASecondHardLinkIsRefused(t *testing.T) {
 	name := newFile(t, "text")
-	must(t, os.Link(name, name+"-second"))
+	require.NoError(t, os.Link(name, name+"-second"))
 	for what, err := range useAll(name) {
 		wantProblem(t, what, err, HardLinked)
 	}
@@ -54,8 +49,8 @@ func TestASecondHardLinkIsRefused(t *testing.T) {
 		t.Error("it was changed")
 	}
 	file, err := OpenLinked(name, os.O_RDONLY)
-	must(t, err)
-	must(t, file.Close())
+	require.NoError(t, err)
+	require.NoError(t, file.Close())
 }
 
 // useAll uses the file at name in every way that checks it, and returns the errors.
@@ -73,7 +68,7 @@ func useAll(name string) map[string]error {
 
 func TestAFileThatIsReplacedWhileItIsOpenedIsRefused(t *testing.T) {
 	name := newFile(t, "text")
-	must(t, os.WriteFile(name+"-other", nil, 0o600))
+	require.NoError(t, os.WriteFile(name+"-other", nil, 0o600))
 	replace := func(name string, info fs.FileInfo) error {
 		return errors.Join(os.Rename(name+"-other", name), CheckFile(name, info))
 	}
@@ -86,7 +81,7 @@ func TestAnOrdinaryFileIsUsed(t *testing.T) {
 	if data, err := Read(name, 2); err != nil || string(data) != "tex" {
 		t.Errorf("%q, %v: want one byte more than the limit", data, err)
 	}
-	must(t, Disk{}.Truncate(name, 2))
+	require.NoError(t, Disk{}.Truncate(name, 2))
 	if text(t, name) != "te" {
 		t.Error("it has another size")
 	}
@@ -101,9 +96,9 @@ func TestCreateNeverOpensWhatExists(t *testing.T) {
 		t.Error(err)
 	}
 	file, err := Disk{}.Create(name + "-new")
-	must(t, err)
+	require.NoError(t, err)
 	_, err = file.Write([]byte("new"))
-	must(t, errors.Join(err, file.Close()))
+	require.NoError(t, errors.Join(err, file.Close()))
 	if info, err := os.Stat(name + "-new"); err != nil || runtime.GOOS != "windows" && info.Mode() != 0o600 {
 		t.Errorf("%v, %v", info.Mode(), err)
 	}
@@ -112,7 +107,7 @@ func TestCreateNeverOpensWhatExists(t *testing.T) {
 func TestReplace(t *testing.T) {
 	name := newFile(t, "before")
 	half := name + ".half"
-	must(t, os.WriteFile(half, []byte("left behind by a process that was killed"), 0o600))
+	require.NoError(t, os.WriteFile(half, []byte("left behind by a process that was killed"), 0o600))
 	then := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	if replaced, err := Replace(Disk{}, half, name, []byte("after"), then); !replaced || err != nil {
 		t.Fatal(replaced, err)
@@ -128,8 +123,8 @@ func TestReplace(t *testing.T) {
 func TestMakeFolder(t *testing.T) {
 	base := t.TempDir()
 	dir := filepath.Join(base, "a", "b")
-	must(t, MakeFolder(Disk{}, dir))
-	must(t, MakeFolder(Disk{}, dir))
+	require.NoError(t, MakeFolder(Disk{}, dir))
+	require.NoError(t, MakeFolder(Disk{}, dir))
 	for _, name := range []string{dir, filepath.Dir(dir)} {
 		if info, err := os.Stat(name); err != nil || runtime.GOOS != "windows" && info.Mode().Perm() != 0o700 {
 			t.Errorf("%s: %v, %v", name, info.Mode(), err)
@@ -176,7 +171,7 @@ func TestALockExcludesOthers(t *testing.T) {
 func TestALockIsNotWaitedForForever(t *testing.T) {
 	path := newFile(t, "") + "-lock"
 	unlock, err := Lock(context.Background(), path, 0)
-	must(t, err)
+	require.NoError(t, err)
 	if _, err := Lock(context.Background(), path, time.Millisecond); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("patience: %v", err)
 	}
@@ -190,7 +185,7 @@ func TestALockIsNotWaitedForForever(t *testing.T) {
 	}
 	unlock()
 	unlock, err = Lock(ctx, path, 0)
-	must(t, err) // there is nothing to wait for
+	require.NoError(t, err) // there is nothing to wait for
 	unlock()
 	if _, err := Lock(context.Background(), filepath.Join(path, "in", "none"), 0); err == nil {
 		t.Error("a lock in no folder was taken")

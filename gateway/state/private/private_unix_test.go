@@ -11,6 +11,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"vaultwicket/tests/require"
 )
 
 // unfit are files that must not be used, by what makes them so.
@@ -19,31 +21,31 @@ var unfit = map[string]struct {
 	want  Problem
 }{
 	"a link": {func(t *testing.T, name string) {
-		must(t, os.Rename(name, name+"-away"))
-		must(t, os.Symlink(name+"-away", name))
+		require.NoError(t, os.Rename(name, name+"-away"))
+		require.NoError(t, os.Symlink(name+"-away", name))
 	}, NotRegular},
 	"a link to nowhere": {func(t *testing.T, name string) {
-		must(t, os.Remove(name))
-		must(t, os.Symlink(name+"-nowhere", name))
+		require.NoError(t, os.Remove(name))
+		require.NoError(t, os.Symlink(name+"-nowhere", name))
 	}, NotRegular},
 	"a folder": {func(t *testing.T, name string) {
-		must(t, os.Remove(name))
-		must(t, os.Mkdir(name, 0o700))
+		require.NoError(t, os.Remove(name))
+		require.NoError(t, os.Mkdir(name, 0o700))
 	}, NotRegular},
 	"a pipe": {func(t *testing.T, name string) {
-		must(t, os.Remove(name))
-		must(t, syscall.Mkfifo(name, 0o600))
+		require.NoError(t, os.Remove(name))
+		require.NoError(t, syscall.Mkfifo(name, 0o600))
 	}, NotRegular},
-	"readable by the group": {func(t *testing.T, name string) { must(t, os.Chmod(name, 0o640)) }, Accessible},
-	"writable by the group": {func(t *testing.T, name string) { must(t, os.Chmod(name, 0o620)) }, Accessible},
-	"readable by others":    {func(t *testing.T, name string) { must(t, os.Chmod(name, 0o604)) }, Accessible},
-	"writable by others":    {func(t *testing.T, name string) { must(t, os.Chmod(name, 0o602)) }, Accessible},
-	"executable by others":  {func(t *testing.T, name string) { must(t, os.Chmod(name, 0o601)) }, Accessible},
+	"readable by the group": {func(t *testing.T, name string) { require.NoError(t, os.Chmod(name, 0o640)) }, Accessible},
+	"writable by the group": {func(t *testing.T, name string) { require.NoError(t, os.Chmod(name, 0o620)) }, Accessible},
+	"readable by others":    {func(t *testing.T, name string) { require.NoError(t, os.Chmod(name, 0o604)) }, Accessible},
+	"writable by others":    {func(t *testing.T, name string) { require.NoError(t, os.Chmod(name, 0o602)) }, Accessible},
+	"executable by others":  {func(t *testing.T, name string) { require.NoError(t, os.Chmod(name, 0o601)) }, Accessible},
 	"of another user": {func(t *testing.T, name string) {
 		if os.Geteuid() != 0 {
 			t.Skip("needs to give a file away")
 		}
-		must(t, os.Chown(name, 4711, -1))
+		require.NoError(t, os.Chown(name, 4711, -1))
 	}, OtherOwner},
 }
 
@@ -76,14 +78,14 @@ func TestAnUnfitFolderIsRefused(t *testing.T) {
 			want := tt.want
 			switch want {
 			case NotRegular:
-				must(t, os.RemoveAll(dir))
-				must(t, os.WriteFile(dir, nil, 0o600))
+				require.NoError(t, os.RemoveAll(dir))
+				require.NoError(t, os.WriteFile(dir, nil, 0o600))
 				want = NotFolder
 				if name == "a folder" {
 					return // that is what it should be
 				}
 			case Accessible:
-				must(t, os.Chmod(dir, 0o700))
+				require.NoError(t, os.Chmod(dir, 0o700))
 			}
 			tt.spoil(t, dir)
 			wantProblem(t, "check", CheckFolder(dir), want)
@@ -91,7 +93,7 @@ func TestAnUnfitFolderIsRefused(t *testing.T) {
 		})
 	}
 	dir := filepath.Dir(newFile(t, ""))
-	must(t, os.Symlink(dir, dir+"-link"))
+	require.NoError(t, os.Symlink(dir, dir+"-link"))
 	wantProblem(t, "a link to a folder", CheckFolder(dir+"-link"), NotFolder)
 }
 
@@ -114,7 +116,7 @@ func TestAnUnfitFileIsRefusedWhenItAppearsLate(t *testing.T) {
 
 func TestCreateFollowsNoLink(t *testing.T) {
 	name := newFile(t, "text")
-	must(t, os.Symlink(name+"-nowhere", name+"-link"))
+	require.NoError(t, os.Symlink(name+"-nowhere", name+"-link"))
 	if _, err := (Disk{}).Create(name + "-link"); err == nil {
 		t.Error("a file was made through a link")
 	}
@@ -122,7 +124,7 @@ func TestCreateFollowsNoLink(t *testing.T) {
 		t.Error(err)
 	}
 	// A temporary file that another user has put there is not written through.
-	must(t, os.Symlink(name, name+".half"))
+	require.NoError(t, os.Symlink(name, name+".half"))
 	if _, err := Replace(Disk{}, name+".half", name+"-other", []byte("new"), time.Time{}); err != nil {
 		t.Error(err)
 	}
@@ -135,15 +137,15 @@ func TestCreateFollowsNoLink(t *testing.T) {
 func TestTheLockIsThatOfTheSystem(t *testing.T) {
 	path := newFile(t, "")
 	file, err := os.Open(path)
-	must(t, err)
+	require.NoError(t, err)
 	defer file.Close()
-	must(t, syscall.Flock(int(file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB))
+	require.NoError(t, syscall.Flock(int(file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB))
 	if _, err := Lock(context.Background(), path, time.Millisecond); !errors.Is(err, context.DeadlineExceeded) {
 		t.Error(err)
 	}
-	must(t, syscall.Flock(int(file.Fd()), syscall.LOCK_UN))
+	require.NoError(t, syscall.Flock(int(file.Fd()), syscall.LOCK_UN))
 	unlock, err := Lock(context.Background(), path, 0)
-	must(t, err)
+	require.NoError(t, err)
 	if err := syscall.Flock(int(file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); !errors.Is(err, syscall.EWOULDBLOCK) {
 		t.Error(err)
 	}
@@ -155,10 +157,10 @@ func TestReadingWhereNothingCanBeWritten(t *testing.T) {
 		t.Skip("the superuser writes everywhere")
 	}
 	name := newFile(t, "text")
-	must(t, os.Chmod(filepath.Dir(name), 0o500))
+	require.NoError(t, os.Chmod(filepath.Dir(name), 0o500))
 	defer os.Chmod(filepath.Dir(name), 0o700)
 	unlock, err := LockToRead(name+"-lock", time.Second)
-	must(t, err)
+	require.NoError(t, err)
 	unlock()
 	if _, err := Lock(context.Background(), name+"-lock", time.Second); !errors.Is(err, fs.ErrPermission) {
 		t.Error(err)

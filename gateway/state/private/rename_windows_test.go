@@ -6,20 +6,22 @@ import (
 	"os"
 	"testing"
 	"time"
+
+	"vaultwicket/tests/require"
 )
 
 // A file that is being read is replaced when the reader has closed it.
 func TestAFileThatIsOpenIsReplacedLater(t *testing.T) {
 	name := newFile(t, "before")
 	reader, err := os.Open(name)
-	must(t, err)
+	require.NoError(t, err)
 	closed := make(chan error)
 	go func() {
 		time.Sleep(5 * renamePause)
 		closed <- reader.Close()
 	}()
 	replaced, err := Replace(Disk{}, name+".half", name, []byte("after"), time.Time{})
-	must(t, <-closed)
+	require.NoError(t, <-closed)
 	if !replaced || err != nil || text(t, name) != "after" {
 		t.Errorf("%v, %v, %q", replaced, err, text(t, name))
 	}
@@ -28,9 +30,9 @@ func TestAFileThatIsOpenIsReplacedLater(t *testing.T) {
 func TestAFileThatStaysOpenIsNotReplaced(t *testing.T) {
 	name := newFile(t, "before")
 	reader, err := os.Open(name)
-	must(t, err)
+	require.NoError(t, err)
 	replaced, err := Replace(Disk{}, name+".half", name, []byte("after"), time.Time{})
-	must(t, reader.Close())
+	require.NoError(t, reader.Close())
 	if replaced || err == nil || text(t, name) != "before" {
 		t.Errorf("%v, %v, %q", replaced, err, text(t, name))
 	}

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"testing"
 	"time"
+
+	"vaultwicket/tests/require"
 )
 
 // TestMain is also a server that is killed.
@@ -34,9 +36,7 @@ func TestAServerIsListedWhileItRuns(t *testing.T) {
 	var remove []func()
 	for _, s := range []Server{one, two} {
 		r, err := RegisterServer(dir, s)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		remove = append(remove, r)
 	}
 	list, err := Servers(dir)
@@ -59,12 +59,8 @@ func TestAKilledServerIsNotListed(t *testing.T) {
 	c := osexec.Command(os.Args[0])
 	c.Env = append(os.Environ(), "REGISTER_IN="+dir)
 	out, err := c.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := c.Start(); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
+	require.NoError(t, c.Start())
 	defer c.Process.Kill()
 	if _, err := out.Read(make([]byte, 20)); err != nil {
 		t.Fatal(err)
@@ -85,18 +81,12 @@ func TestAKilledServerIsNotListed(t *testing.T) {
 func TestFilesThatAreNoneAreIgnored(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "servers")
 	remove, err := RegisterServer(dir, Server{Session: "1-one"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	defer remove()
 	for name, text := range map[string]string{"readme": "x", "Upper.json": "{}", "..json": "{}"} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
 	}
-	if err := os.WriteFile(filepath.Join(dir, "1-one.json"), []byte("{"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "1-one.json"), []byte("{"), 0o600))
 	if list, err := Servers(dir); len(list) > 0 || err != nil {
 		t.Errorf("%+v, %v", list, err)
 	}

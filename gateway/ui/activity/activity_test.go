@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"vaultwicket/gateway/state/audit"
+	"vaultwicket/tests/require"
 )
 
 var begun = time.Date(2026, 3, 4, 10, 0, 0, 0, time.UTC)
@@ -28,9 +29,7 @@ func newWriter(t testing.TB) *writer {
 
 func (w *writer) write(line audit.Line, mutates bool) {
 	w.t.Helper()
-	if err := w.logs.Write(line, mutates, false); err != nil {
-		w.t.Fatal(err)
-	}
+	require.NoError(w.t, w.logs.Write(line, mutates, false))
 }
 
 // call writes the lines of one call that took ms, with a code if it was refused or failed.
@@ -55,9 +54,7 @@ func (w *writer) call(command, client string, at time.Duration, ms int64, decisi
 func update(t testing.TB, c *Calls) uint64 {
 	t.Helper()
 	read, err := c.Update()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return read
 }
 

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"vaultwicket/tests/require"
 )
 
 var update = flag.Bool("update", false, "write the table of the page again")
@@ -18,13 +20,9 @@ const (
 // The page shows the table of the last measurement.
 func TestThePageIsFresh(t *testing.T) {
 	kept, err := readTable(figuresFile)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	content, err := os.ReadFile(pageFile)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	begin, end := "<!-- figures -->\n", "<!-- /figures -->"
 	before, rest, ok := strings.Cut(string(content), begin)
 	_, after, closed := strings.Cut(rest, end)
@@ -33,9 +31,7 @@ func TestThePageIsFresh(t *testing.T) {
 	}
 	want := before + begin + kept.markdown() + end + after
 	if *update {
-		if err := os.WriteFile(pageFile, []byte(want), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.WriteFile(pageFile, []byte(want), 0o644))
 	} else if string(content) != want {
 		t.Error("docs/performance.md is stale; go generate ./tests/bench/figures writes it")
 	}
@@ -44,9 +40,7 @@ func TestThePageIsFresh(t *testing.T) {
 // What was measured last are the rows that there are, so none is kept that is not measured.
 func TestTheLastMeasurementHasEveryRow(t *testing.T) {
 	kept, err := readTable(figuresFile)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	for i, want := range newTable(nil, "").Rows {
 		if i >= len(kept.Rows) || kept.Rows[i].What != want.What || kept.Rows[i].Unit != want.Unit || kept.Rows[i].Aim != want.Aim {
 			t.Fatalf("row %d, %q, was not measured: go run ./tests/bench/figures", i, want.What)

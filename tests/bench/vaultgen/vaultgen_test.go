@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"golang.org/x/text/unicode/norm"
+
+	"vaultwicket/tests/require"
 )
 
 // digest is what a folder contains: names, bytes, times of change.
@@ -38,18 +40,14 @@ func digest(t *testing.T, folder string) (sum string, files int, bytes int64) {
 		bytes += int64(len(text))
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return fmt.Sprintf("%x", h.Sum(nil)), files, bytes
 }
 
 func made(t *testing.T, notes int, seed uint64) string {
 	t.Helper()
 	folder := filepath.Join(t.TempDir(), "vault")
-	if err := Write(folder, notes, seed); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, Write(folder, notes, seed))
 	return folder
 }
 
@@ -93,9 +91,7 @@ func TestAVaultHoldsSomethingOfEverything(t *testing.T) {
 		all.Write(text)
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if forms[0] == 0 || forms[1] == 0 {
 		t.Errorf("%d names in NFC and %d in NFD", forms[0], forms[1])
 	}
@@ -110,9 +106,7 @@ func TestAVaultHoldsSomethingOfEverything(t *testing.T) {
 
 func TestAFolderThatHoldsSomethingIsRefused(t *testing.T) {
 	folder := t.TempDir()
-	if err := os.WriteFile(filepath.Join(folder, "mine.md"), nil, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(filepath.Join(folder, "mine.md"), nil, 0o644))
 	if Write(folder, 10, 1) == nil || Write(filepath.Join(folder, "none"), 0, 1) == nil {
 		t.Error("wrote a vault over a file, or one of no notes")
 	}

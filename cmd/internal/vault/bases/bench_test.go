@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"testing"
+
+	"vaultwicket/tests/require"
 )
 
 // BenchmarkQuery answers views over 10,000 notes whose index is in memory.
@@ -22,9 +24,7 @@ func BenchmarkQuery(b *testing.B) {
 		{"Tags", "filters: file.hasTag(\"area/7\")\nviews:\n  - order: [file.name, rating]\n"},
 	} {
 		base, err := Read([]byte(bench.base))
-		if err != nil {
-			b.Fatal(err)
-		}
+		require.NoError(b, err)
 		b.Run(bench.name, func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {

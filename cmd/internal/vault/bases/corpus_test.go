@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/rogpeppe/go-internal/txtar"
+
+	"vaultwicket/tests/require"
 )
 
 // leastCorpus is how many bases the corpus has at least, so that files that are
@@ -17,24 +19,18 @@ const leastCorpus = 60
 // in the files named after it: "name.csv" of its first view, "name.View.csv" of another.
 func TestCorpus(t *testing.T) {
 	vaultText, err := txtar.ParseFile(filepath.Join("testdata", "corpus.txtar"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	files := map[string]string{}
 	for _, f := range vaultText.Files {
 		files[f.Name] = string(f.Data)
 	}
 	v := newVault(t, files, "Bases/Q.base")
 	themes, err := filepath.Glob(filepath.Join("testdata", "corpus", "*.txtar"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	bases := 0
 	for _, theme := range themes {
 		archive, err := txtar.ParseFile(theme)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		t.Run(strings.TrimSuffix(filepath.Base(theme), ".txtar"), func(t *testing.T) { bases += checkBases(t, v, archive) })
 	}
 	if bases < leastCorpus {

@@ -12,6 +12,7 @@ import (
 	"vaultwicket/cmd/internal/vault/bases/formula"
 	"vaultwicket/cmd/internal/vault/disk"
 	"vaultwicket/cmd/internal/vault/knowledge/index"
+	"vaultwicket/tests/require"
 )
 
 // newVault makes a vault of files and returns it at a moment of its own, so that
@@ -21,22 +22,14 @@ func newVault(t testing.TB, files map[string]string, this string) *Vault {
 	dir := t.TempDir()
 	for name, text := range files {
 		path := filepath.Join(dir, filepath.FromSlash(name))
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o755))
+		require.NoError(t, os.WriteFile(path, []byte(text), 0o644))
 	}
 	folder, err := disk.Open(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	t.Cleanup(func() { folder.Close() })
 	x, err := index.Build(folder, nil, index.Forgetful{}, time.Now(), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	now := time.Date(2025, 3, 10, 8, 0, 0, 0, time.FixedZone("", -3*3600))
 	return new(Memory).New(Config{Folder: folder, Index: x, Now: now, This: this})
 }
@@ -189,13 +182,9 @@ func TestWorkedViews(t *testing.T) {
 	for _, test := range tests {
 		t.Run(fmt.Sprint(test.number), func(t *testing.T) {
 			b, err := Read([]byte(test.base))
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			table, err := b.Run(context.Background(), v.Source(), Query{})
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			if got := table.Print(test.format); got != test.want {
 				t.Errorf("%s\nprints\n%s\nwant\n%s", test.base, got, test.want)
 			}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"vaultwicket/exec/frame"
+	"vaultwicket/tests/require"
 )
 
 func TestWhatRunsOut(t *testing.T) {
@@ -156,9 +157,7 @@ func TestAShortCallDoesNotWaitForLargeOnes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		calls, end := callsOf(t, 4)
 		for _, large := range calls[:2] {
-			if err := large.Hold(commonShare + ownShare); err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, large.Hold(commonShare+ownShare))
 		}
 		if err := calls[2].Hold(ownShare); err != nil {
 			t.Error(err)

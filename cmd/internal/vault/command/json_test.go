@@ -9,6 +9,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"vaultwicket/tests/require"
 	_ "vaultwicket/tests/sameseed"
 )
 
@@ -17,9 +18,7 @@ func encoded(t *rapid.T, s string) string {
 	var out bytes.Buffer
 	encoder := json.NewEncoder(&out)
 	encoder.SetEscapeHTML(false)
-	if err := encoder.Encode(s); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, encoder.Encode(s))
 	return strings.TrimSuffix(out.String(), "\n")
 }
 
@@ -55,9 +54,7 @@ func TestEachCharacterIsQuotedAsByTheLibrary(t *testing.T) {
 			var want bytes.Buffer
 			encoder := json.NewEncoder(&want)
 			encoder.SetEscapeHTML(false)
-			if err := encoder.Encode(text); err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, encoder.Encode(text))
 			if got := QuoteJSON(text) + "\n"; got != want.String() {
 				t.Fatalf("%q is written as %s, want %s", text, got, &want)
 			}

@@ -8,6 +8,7 @@ import (
 	"testing/iotest"
 
 	"vaultwicket/allowlist"
+	"vaultwicket/tests/require"
 )
 
 func TestParseLine(t *testing.T) {
@@ -29,9 +30,7 @@ func TestParseLine(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			got, err := ParseLine(strings.Fields(test.args))
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			sameVault := (got.Vault == nil) == (test.want.Vault == nil) && (got.Vault == nil || *got.Vault == *test.want.Vault)
 			if got.Folder != test.want.Folder || got.Stdin != test.want.Stdin || got.Facts != test.want.Facts || !sameVault {
 				t.Errorf("got %+v", got)
@@ -89,9 +88,7 @@ func TestExpand(t *testing.T) {
 func TestOnlyContentIsExpanded(t *testing.T) {
 	c := Syntax{Name: "c", Escaped: "also", Params: []allowlist.Param{{Name: "text", Kind: "content"}, {Name: "name", Kind: "name"}, {Name: "given", Kind: "content"}, {Name: "also", Kind: "text"}}}
 	values, err := c.Parse(Request{Args: []string{`text=\n`, `name=\n`, `also=\n`}, Literal: map[string]string{"given": `\n`}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if values["text"] != "\n" || values["also"] != "\n" || values["name"] != `\n` || values["given"] != `\n` {
 		t.Errorf("values %q", values)
 	}

@@ -7,6 +7,7 @@ import (
 	"pgregory.net/rapid"
 
 	"vaultwicket/cmd/internal/vault/frontmatter"
+	"vaultwicket/tests/require"
 	_ "vaultwicket/tests/sameseed"
 )
 
@@ -115,23 +116,15 @@ func TestEveryOtherValueIsSeen(t *testing.T) {
 	for _, typed := range values {
 		for _, as := range types {
 			value, err := frontmatter.ParseValue(typed, as)
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			wanted, err := frontmatter.Set([]byte("---\nx: old\n---\nbody"), "x", value)
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			for _, other := range values {
 				for _, otherAs := range types {
 					now, err := frontmatter.ParseValue(other, otherAs)
-					if err != nil {
-						t.Fatal(err)
-					}
+					require.NoError(t, err)
 					made, err := frontmatter.Set([]byte("---\n# comment\nx: older\n---\nbody"), "x", now)
-					if err != nil {
-						t.Fatal(err)
-					}
+					require.NoError(t, err)
 					if got := Properties(wanted, made); got.Done != value.Equal(now) {
 						t.Errorf("%q as %q became %q as %q: %+v", typed, as, other, otherAs, got)
 					}

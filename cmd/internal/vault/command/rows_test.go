@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"vaultwicket/tests/require"
 )
 
 // oddTexts are cells that a form could break on.
@@ -49,9 +51,7 @@ func TestTablesArePrintedAsByTheLibraries(t *testing.T) {
 			}
 			tabbed += strings.Join(line, "\t") + "\n"
 		}
-		if err := csv.NewWriter(separated).WriteAll(table.Rows); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, csv.NewWriter(separated).WriteAll(table.Rows))
 		list := "[]"
 		if len(objects) > 0 {
 			list = "[\n" + strings.Join(objects, ",\n") + "\n]"
@@ -72,9 +72,7 @@ func checkForm(t *rapid.T, table Table, form, want string) {
 		}
 		if form == FormatJSON {
 			tight := new(bytes.Buffer)
-			if err := json.Compact(tight, []byte(want)); err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, json.Compact(tight, []byte(want)))
 			want = tight.String()
 		}
 		out.Reset()

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"vaultwicket/tests/require"
 )
 
 // Labels of nested groups and long cards are repeated for each card and edge: the outline
@@ -21,13 +23,9 @@ func TestWhatIsRepeatedIsShort(t *testing.T) {
 	}
 	nested["nodes"], nested["edges"] = nodes, edges
 	text, err := json.Marshal(nested)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	b, err := parse(text)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	outline := b.outline()
 	if len(outline) > 20<<20 || !strings.Contains(outline, "\n# … / label") {
 		t.Errorf("%d bytes of %d", len(outline), len(text))

@@ -11,6 +11,7 @@ import (
 
 	"vaultwicket/cmd/internal/vault/disk"
 	"vaultwicket/cmd/internal/vault/knowledge/index"
+	"vaultwicket/tests/require"
 )
 
 // A table that follows changes is the one that is made from nothing: also of tags whose
@@ -18,9 +19,7 @@ import (
 func TestATableOfTagsThatFollowsIsTheOneMadeFromNothing(t *testing.T) {
 	dir := t.TempDir()
 	folder, err := disk.Open(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	random := rand.New(rand.NewPCG(1, 2))
 	names := []string{"a", "A", "b", "B", "ä", "Ä", "Deep/er", "deep/ER", "straße", "z1", "z10", "z9"}
 	change := func() {
@@ -38,9 +37,7 @@ func TestATableOfTagsThatFollowsIsTheOneMadeFromNothing(t *testing.T) {
 		default:
 			err = os.WriteFile(note, []byte(text), 0o600)
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 	}
 	var made followed
 	most := 0
@@ -64,18 +61,14 @@ func TestATableOfTagsThatFollowsIsTheOneMadeFromNothing(t *testing.T) {
 func TestUnusedSpellingsGo(t *testing.T) {
 	dir := t.TempDir()
 	folder, err := disk.Open(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	var made followed
 	for round := range 9 {
 		text := []byte{}
 		for i := range maxUnused {
 			text = fmt.Appendf(text, "#tag%d-%d\n", round, i)
 		}
-		if err := os.WriteFile(filepath.Join(dir, "Note.md"), text, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.WriteFile(filepath.Join(dir, "Note.md"), text, 0o600))
 		made.look(t, folder)
 		if uses, kept := len(made.table.uses), len(made.table.spellings.names); uses != maxUnused || kept > 4*maxUnused {
 			t.Errorf("round %d: %d tags, %d spellings", round, uses, kept)
@@ -92,9 +85,7 @@ type followed struct {
 func (f *followed) look(t *testing.T, folder *disk.Folder) {
 	t.Helper()
 	x, err := index.Build(folder, f.last, index.Forgetful{}, time.Time{}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if f.table == nil {
 		f.table = newTagTable(x.Files)
 	} else {

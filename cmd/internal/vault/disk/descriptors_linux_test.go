@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"golang.org/x/sys/unix"
+
+	"vaultwicket/tests/require"
 )
 
 // starved lets the process open so many more files and no others while it runs
@@ -14,9 +16,9 @@ import (
 func starved(t *testing.T, more int, try func()) {
 	t.Helper()
 	var limit unix.Rlimit
-	must(t, unix.Getrlimit(unix.RLIMIT_NOFILE, &limit))
+	require.NoError(t, unix.Getrlimit(unix.RLIMIT_NOFILE, &limit))
 	next, err := unix.Open(".", unix.O_RDONLY|unix.O_CLOEXEC, 0) // the lowest number that is free
-	must(t, err)
+	require.NoError(t, err)
 	unix.Close(next)
 	lowered := limit
 	lowered.Cur = uint64(next + more)
@@ -24,7 +26,7 @@ func starved(t *testing.T, more int, try func()) {
 		t.Skip("the limit cannot be changed here:", err)
 	}
 	defer func() {
-		must(t, unix.Setrlimit(unix.RLIMIT_NOFILE, &limit))
+		require.NoError(t, unix.Setrlimit(unix.RLIMIT_NOFILE, &limit))
 	}()
 	try()
 }

@@ -13,6 +13,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"vaultwicket/tests/require"
 	_ "vaultwicket/tests/sameseed"
 )
 
@@ -21,8 +22,8 @@ func plant(t testing.TB, dir string, files map[string]string) {
 	t.Helper()
 	for path, text := range files {
 		full := filepath.Join(dir, filepath.FromSlash(path))
-		must(t, os.MkdirAll(filepath.Dir(full), 0o755))
-		must(t, os.WriteFile(full, []byte(text), 0o644))
+		require.NoError(t, os.MkdirAll(filepath.Dir(full), 0o755))
+		require.NoError(t, os.WriteFile(full, []byte(text), 0o644))
 	}
 }
 
@@ -37,7 +38,7 @@ func planted(t testing.TB, files map[string]string) (dir string) {
 func openFolder(t testing.TB, dir string) *Folder {
 	t.Helper()
 	folder, err := Open(dir)
-	must(t, err)
+	require.NoError(t, err)
 	t.Cleanup(func() { folder.Close() })
 	return folder
 }
@@ -45,7 +46,7 @@ func openFolder(t testing.TB, dir string) *Folder {
 func mustPath(t testing.TB, text string) Path {
 	t.Helper()
 	path, err := ParsePath(text)
-	must(t, err)
+	require.NoError(t, err)
 	return path
 }
 
@@ -202,7 +203,7 @@ func TestOnlyRegularFilesThatAreInsideAreOpened(t *testing.T) {
 // walked returns what a walk meets, folders with a slash, sorted by bytes.
 func walked(t *testing.T, folder *Folder, under Path) []string {
 	t.Helper()
-	must(t, folder.Walk(under, func(Entry) {}))
+	require.NoError(t, folder.Walk(under, func(Entry) {}))
 	return entries(t, folder.Walk, under)
 }
 
@@ -239,7 +240,7 @@ func TestWalk(t *testing.T) {
 
 func TestEditKeepsTheModeAndAnswersBothTexts(t *testing.T) {
 	dir := planted(t, map[string]string{"n.md": "old"})
-	must(t, os.Chmod(filepath.Join(dir, "n.md"), 0o640))
+	require.NoError(t, os.Chmod(filepath.Join(dir, "n.md"), 0o640))
 	before, after, err := openFolder(t, dir).Edit(mustPath(t, "n.md"), func(text []byte) []byte { return append(text, "+"...) })
 	if err != nil || string(before) != "old" || string(after) != "old+" {
 		t.Fatalf("%q, %q, %v", before, after, err)
@@ -260,7 +261,7 @@ func TestEditRefusesWhatSomebodyElseChanged(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			dir := planted(t, map[string]string{"n.md": "old"})
 			_, _, err := openFolder(t, dir).Edit(mustPath(t, "n.md"), func([]byte) []byte {
-				must(t, meddle(filepath.Join(dir, "n.md")))
+				require.NoError(t, meddle(filepath.Join(dir, "n.md")))
 				return []byte("ours")
 			})
 			if !errors.Is(err, ErrChanged) {
@@ -278,7 +279,7 @@ func TestEditRefusesWhatSomebodyElseChanged(t *testing.T) {
 
 func TestEditRefusesReadOnlyNotesAndLinks(t *testing.T) {
 	dir := planted(t, map[string]string{"locked.md": "old", "real.md": "old"})
-	must(t, os.Chmod(filepath.Join(dir, "locked.md"), 0o444))
+	require.NoError(t, os.Chmod(filepath.Join(dir, "locked.md"), 0o444))
 	if err := os.Symlink("real.md", filepath.Join(dir, "link.md")); err != nil {
 		t.Skip("no symbolic links here")
 	}
@@ -386,17 +387,6 @@ func TestConfig(t *testing.T) {
 	}
 	if _, err := openFolder(t, t.TempDir()).Config("app.json"); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("a missing settings folder: %v", err)
-	}
-}
-
-// must fails the test on any error.
-func must(t interface {
-	Helper()
-	Fatal(...any)
-}, errs ...error) {
-	t.Helper()
-	if err := errors.Join(errs...); err != nil {
-		t.Fatal(err)
 	}
 }
 

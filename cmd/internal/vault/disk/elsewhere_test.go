@@ -7,14 +7,15 @@ import (
 	"testing"
 
 	"vaultwicket/cmd/internal/vault/disk/system"
+	"vaultwicket/tests/require"
 )
 
 // TestANoteThatICloudTookIsNotMadeAgain: a second one would be in conflict with it when it
 // returns.
 func TestANoteThatICloudTookIsNotMadeAgain(t *testing.T) {
 	folder, root := t.TempDir(), filepath.Join("Ideas", system.CloudStub("Bread.md"))
-	must(t, os.Mkdir(filepath.Join(folder, "Ideas"), 0o700))
-	must(t, os.WriteFile(filepath.Join(folder, root), []byte("stub"), 0o600))
+	require.NoError(t, os.Mkdir(filepath.Join(folder, "Ideas"), 0o700))
+	require.NoError(t, os.WriteFile(filepath.Join(folder, root), []byte("stub"), 0o600))
 	f := openFolder(t, folder)
 	gone, other := mustPath(t, "Ideas/Bread.md"), mustPath(t, "Ideas/Breads.md")
 	if !f.HasStub(gone) || f.HasStub(other) {

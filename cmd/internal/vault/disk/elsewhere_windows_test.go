@@ -9,6 +9,7 @@ import (
 	"golang.org/x/sys/windows"
 
 	"vaultwicket/cmd/internal/vault/disk/system"
+	"vaultwicket/tests/require"
 )
 
 // TestWhatIsInTheCloudIsFetchedForItsReaderOnly: a walk leaves it, a read by its path does
@@ -16,17 +17,17 @@ import (
 func TestWhatIsInTheCloudIsFetchedForItsReaderOnly(t *testing.T) {
 	folder := t.TempDir()
 	for _, name := range []string{"Here.md", "Away.md"} {
-		must(t, os.WriteFile(filepath.Join(folder, name), []byte("text"), 0o600))
+		require.NoError(t, os.WriteFile(filepath.Join(folder, name), []byte("text"), 0o600))
 	}
 	away, err := windows.UTF16PtrFromString(filepath.Join(folder, "Away.md"))
-	must(t, err)
-	must(t, windows.SetFileAttributes(away, windows.FILE_ATTRIBUTE_OFFLINE))
+	require.NoError(t, err)
+	require.NoError(t, windows.SetFileAttributes(away, windows.FILE_ATTRIBUTE_OFFLINE))
 	if now, err := windows.GetFileAttributes(away); err != nil || now&windows.FILE_ATTRIBUTE_OFFLINE == 0 {
 		t.Skipf("this file system does not keep the attribute: %x, %v", now, err)
 	}
 	f := openFolder(t, folder)
 	met := map[string]error{}
-	must(t, f.Walk(Path{}, func(e Entry) { _, _, met[e.Path.String()] = e.Read() }))
+	require.NoError(t, f.Walk(Path{}, func(e Entry) { _, _, met[e.Path.String()] = e.Read() }))
 	if met["Here.md"] != nil || !errors.Is(met["Away.md"], system.ErrElsewhere) {
 		t.Errorf("read on a walk: %v", met)
 	}

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"vaultwicket/cmd/internal/vault/disk/system"
+	"vaultwicket/tests/require"
 )
 
 // errFault is what a failing call answers in these tests.
@@ -163,7 +164,7 @@ func temporaries(t *testing.T, dir string) (found []string) {
 		}
 		return err
 	})
-	must(t, err)
+	require.NoError(t, err)
 	return found
 }
 
@@ -206,7 +207,7 @@ func TestASeriesWritesWhatItIsGiven(t *testing.T) {
 	dir := planted(t, map[string]string{"a.md": oldText, "b.md": oldText})
 	f, a := openFolder(t, dir), mustPath(t, "a.md")
 	g, end := f.Series(map[Path][]byte{a: []byte("first"), mustPath(t, "b.md"): []byte("first")})
-	must(t, errors.Join(g.Swap(a, []byte(oldText), []byte(newText)), g.Swap(a, []byte(newText), []byte("first")), end(true)))
+	require.NoError(t, errors.Join(g.Swap(a, []byte(oldText), []byte(newText)), g.Swap(a, []byte(newText), []byte("first")), end(true)))
 	if got := contents(t, dir); !maps.Equal(got, map[string]string{"a.md": "first", "b.md": oldText}) || len(temporaries(t, dir)) > 0 {
 		t.Errorf("%q", got)
 	}

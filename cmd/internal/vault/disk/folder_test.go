@@ -6,6 +6,8 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"vaultwicket/tests/require"
 )
 
 // A folder that is another one by the time it is open is not entered, and does
@@ -14,12 +16,12 @@ func TestAFolderThatWasReplacedIsNotEntered(t *testing.T) {
 	dir := planted(t, map[string]string{"a/n.md": "a", "b/n.md": "b"})
 	info := func(name string) fs.FileInfo {
 		seen, err := os.Lstat(filepath.Join(dir, name))
-		must(t, err)
+		require.NoError(t, err)
 		return seen
 	}
 	open := func() *os.Root {
 		sub, err := os.OpenRoot(filepath.Join(dir, "a"))
-		must(t, err)
+		require.NoError(t, err)
 		t.Cleanup(func() { sub.Close() })
 		return sub
 	}
@@ -69,7 +71,7 @@ func TestInfoIsThatOfTheFolderWhereverItIs(t *testing.T) {
 		t.Skip("an open folder cannot be moved here")
 	}
 	want, err := os.Stat(filepath.Join(outer, "moved"))
-	must(t, err)
+	require.NoError(t, err)
 	if got, err := folder.Info(); err != nil || !os.SameFile(got, want) {
 		t.Errorf("%v, %v", got, err)
 	}
@@ -79,8 +81,8 @@ func TestInfoIsThatOfTheFolderWhereverItIs(t *testing.T) {
 func TestAClosedFolder(t *testing.T) {
 	dir := planted(t, map[string]string{"a/n.md": "text"})
 	folder, err := Open(dir)
-	must(t, err)
-	must(t, folder.Close())
+	require.NoError(t, err)
+	require.NoError(t, folder.Close())
 	for name, try := range map[string]func() error{
 		"Info":  func() error { _, err := folder.Info(); return err },
 		"enter": func() error { _, err := folder.enter(nil); return err },
@@ -109,7 +111,7 @@ func TestIgnored(t *testing.T) {
 		}
 		os.Remove(name)
 	}
-	must(t, os.WriteFile(name, []byte("private/\n"), 0o644))
+	require.NoError(t, os.WriteFile(name, []byte("private/\n"), 0o644))
 	if text, err := folder.Ignored(); err != nil || string(text) != "private/\n" {
 		t.Errorf("%q, %v", text, err)
 	}

@@ -9,15 +9,16 @@ import (
 	"golang.org/x/sys/windows"
 
 	"vaultwicket/cmd/internal/vault/disk/system"
+	"vaultwicket/tests/require"
 )
 
 // hold opens a file as another program may, which others may only read meanwhile.
 func hold(t *testing.T, path string, share uint32) (release func()) {
 	t.Helper()
 	name, err := windows.UTF16PtrFromString(path)
-	must(t, err)
+	require.NoError(t, err)
 	handle, err := windows.CreateFile(name, windows.GENERIC_READ, share, nil, windows.OPEN_EXISTING, 0, 0)
-	must(t, err)
+	require.NoError(t, err)
 	return func() { windows.CloseHandle(handle) }
 }
 

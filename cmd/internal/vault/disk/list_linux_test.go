@@ -10,6 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"vaultwicket/policy/access"
+	"vaultwicket/tests/require"
 )
 
 // dirent returns an entry as the kernel writes it.
@@ -23,9 +24,9 @@ func dirent(name string, kind byte) []byte {
 
 func TestEntriesOfAFolder(t *testing.T) {
 	dir := planted(t, map[string]string{"file.md": "", "folder/x": ""})
-	must(t, os.Symlink("file.md", dir+"/link.md"))
+	require.NoError(t, os.Symlink("file.md", dir+"/link.md"))
 	at, err := openFolder(t, dir).place(nil)
-	must(t, err)
+	require.NoError(t, err)
 	defer at.close()
 	cut := dirent("b.md", unix.DT_REG)
 	endless := dirent("b.md", unix.DT_REG)
@@ -53,7 +54,7 @@ func TestEntriesOfAFolder(t *testing.T) {
 
 func TestAWalkLeavesNothingOpen(t *testing.T) {
 	folder := tree(t, "a/b/c/one.md", "a/two.md", "d/three.md", "four.md", access.IgnoreFile)
-	must(t, os.Mkdir(folder.root.Name()+"/empty", 0o755))
+	require.NoError(t, os.Mkdir(folder.root.Name()+"/empty", 0o755))
 	defer debug.SetGCPercent(debug.SetGCPercent(-1)) // which would close what is forgotten
 	open := func() int {
 		found, err := os.ReadDir("/proc/self/fd")
@@ -64,10 +65,10 @@ func TestAWalkLeavesNothingOpen(t *testing.T) {
 	}
 	before := open()
 	for range 20 {
-		must(t, folder.Walk(Path{}, func(e Entry) { e.Read() }))
-		must(t, folder.WalkParallel(Path{}, func(e Entry) { e.Read() }))
+		require.NoError(t, folder.Walk(Path{}, func(e Entry) { e.Read() }))
+		require.NoError(t, folder.WalkParallel(Path{}, func(e Entry) { e.Read() }))
 		root, err := folder.enter([]string{"a"})
-		must(t, err)
+		require.NoError(t, err)
 		folder.Ignored()
 		at := rooted{dir: root}
 		at.list()

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"vaultwicket/tests/require"
 )
 
 // contents returns the texts of all files in dir, hidden ones included, by path.
@@ -26,7 +28,7 @@ func contents(t testing.TB, dir string) map[string]string {
 		files[filepath.ToSlash(rel)] = string(text)
 		return err
 	})
-	must(t, err)
+	require.NoError(t, err)
 	return files
 }
 
@@ -112,7 +114,7 @@ func expectName(got, want string) error {
 
 func TestChangesThatAreRefused(t *testing.T) {
 	dir := planted(t, map[string]string{"a.md": "text", "ro.md": "text", "f/x.md": ""})
-	must(t, os.Chmod(filepath.Join(dir, "ro.md"), 0o444))
+	require.NoError(t, os.Chmod(filepath.Join(dir, "ro.md"), 0o444))
 	f := openFolder(t, dir)
 	for _, test := range []struct {
 		name, want string
@@ -137,14 +139,14 @@ func TestAFileComesBackFromTheTrashAsItWas(t *testing.T) {
 	dir := planted(t, map[string]string{"a.md": "text"})
 	full := filepath.Join(dir, "a.md")
 	then := time.Date(2020, 1, 2, 3, 4, 5, 0, time.UTC)
-	must(t, errors.Join(os.Chmod(full, 0o600), os.Chtimes(full, then, then)))
+	require.NoError(t, errors.Join(os.Chmod(full, 0o600), os.Chtimes(full, then, then)))
 	f := openFolder(t, dir)
 	name, err := f.Trash(mustPath(t, "a.md"), Text([]byte("text")))
 	if err == nil {
 		err = f.Untrash(name, mustPath(t, "a.md"), Text([]byte("text")))
 	}
 	info, also := os.Stat(full)
-	must(t, errors.Join(err, also))
+	require.NoError(t, errors.Join(err, also))
 	if runtime.GOOS != "windows" && info.Mode().Perm() != 0o600 || !info.ModTime().Equal(then) {
 		t.Errorf("mode %v, time %v", info.Mode(), info.ModTime())
 	}

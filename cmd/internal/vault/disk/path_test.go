@@ -10,6 +10,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"vaultwicket/tests/require"
 )
 
 // Each path that is refused is refused for its own reason, and gives no path.
@@ -231,7 +233,7 @@ func TestAViewIsAskedAboutAFileAsAFile(t *testing.T) {
 func walkedIn(t *testing.T, f *Folder, under string) []string {
 	t.Helper()
 	at, err := ParseFolder(under)
-	must(t, err)
+	require.NoError(t, err)
 	told := func(walk func(Path, func(Entry)) error) []string {
 		names := entries(t, walk, at)
 		if err := walk(at, func(Entry) {}); err != nil {
@@ -251,7 +253,7 @@ func walkedIn(t *testing.T, f *Folder, under string) []string {
 func TestAWalkFromAFolderThatIsNotSeen(t *testing.T) {
 	dir := planted(t, map[string]string{"shut/a/in.md": "", "shut/b.md": "", "dark/c.md": "", "file": "", "open/d.md": ""})
 	for _, name := range []string{"bare/x", "empty"} {
-		must(t, os.MkdirAll(filepath.Join(dir, name), 0o755))
+		require.NoError(t, os.MkdirAll(filepath.Join(dir, name), 0o755))
 	}
 	view := levels{"shut": false, "shut/a": true, "shut/gone": true, "dark": false, "file": false, "file/x": true, "gone": false, "gone/x": true, "bare": false, "bare/x/y": true}
 	folder := openFolder(t, dir).WithView(view)
@@ -286,9 +288,9 @@ func TestFailureOfAWalk(t *testing.T) {
 	refused := &Refusal{Path: "shut", Reason: "is a symbolic link"}
 	folder := openFolder(t, t.TempDir()).WithView(levels{"shut": false, "shut/a": true, "open": true})
 	hidden, err := folder.walker(under, func(Entry) {})
-	must(t, err)
+	require.NoError(t, err)
 	seen, err := folder.walker(Path{"open"}, func(Entry) {})
-	must(t, err)
+	require.NoError(t, err)
 	for _, test := range []struct {
 		name string
 		err  error

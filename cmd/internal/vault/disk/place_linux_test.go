@@ -10,6 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"vaultwicket/cmd/internal/vault/disk/system"
+	"vaultwicket/tests/require"
 )
 
 // What is opened here is not handed to programs that are started meanwhile, and
@@ -17,11 +18,11 @@ import (
 func TestDescriptorsStayInTheProcess(t *testing.T) {
 	dir := planted(t, map[string]string{"a/n.md": ""})
 	at, err := openFolder(t, dir).place([]string{"a"})
-	must(t, err)
+	require.NoError(t, err)
 	defer at.close()
 	folder := at.(descriptor).fd
 	file, err := openat(folder, "n.md", openAsFile)
-	must(t, err)
+	require.NoError(t, err)
 	defer unix.Close(file)
 	for name, fd := range map[string]int{"folder": folder, "file": file} {
 		if flags, err := unix.FcntlInt(uintptr(fd), unix.F_GETFD, 0); err != nil || flags&unix.FD_CLOEXEC == 0 {
@@ -38,7 +39,7 @@ func TestErrorsOfDescriptors(t *testing.T) {
 	dir := planted(t, map[string]string{"n.md": "text"})
 	folder := openFolder(t, dir)
 	at, err := folder.place(nil)
-	must(t, err)
+	require.NoError(t, err)
 	defer at.close()
 	said := map[string]error{}
 	_, said["openat none: no such file or directory"] = at.step("none")
@@ -63,7 +64,7 @@ func TestErrorsOfDescriptors(t *testing.T) {
 func TestReadOfDescriptors(t *testing.T) {
 	dir := planted(t, map[string]string{"n.md": "text"})
 	fd, err := unix.Open(filepath.Join(dir, "n.md"), openAsFile, 0)
-	must(t, err)
+	require.NoError(t, err)
 	defer unix.Close(fd)
 	file, buf := openFile{fd: fd, name: "n.md"}, make([]byte, 3)
 	for i, step := range []struct {
@@ -83,11 +84,11 @@ func TestReadOfDescriptors(t *testing.T) {
 // What a descriptor says about a file is what package os says.
 func TestInfoOfDescriptors(t *testing.T) {
 	dir := planted(t, map[string]string{"n.md": "text"})
-	must(t, os.Chmod(filepath.Join(dir, "n.md"), 0o640))
+	require.NoError(t, os.Chmod(filepath.Join(dir, "n.md"), 0o640))
 	want, err := os.Lstat(filepath.Join(dir, "n.md"))
-	must(t, err)
+	require.NoError(t, err)
 	at, err := openFolder(t, dir).place(nil)
-	must(t, err)
+	require.NoError(t, err)
 	defer at.close()
 	got, err := at.info("n.md")
 	if err != nil || got.Name() != want.Name() || got.Size() != want.Size() || got.Mode() != want.Mode() || !got.ModTime().Equal(want.ModTime()) || got.IsDir() {

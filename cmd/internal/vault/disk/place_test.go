@@ -10,15 +10,16 @@ import (
 	"testing"
 
 	"vaultwicket/cmd/internal/vault/disk/system"
+	"vaultwicket/tests/require"
 )
 
 // places returns the root of a vault as this system opens it, and as others do.
 func places(t *testing.T, folder *Folder) map[string]place {
 	t.Helper()
 	native, err := folder.place(nil)
-	must(t, err)
+	require.NoError(t, err)
 	root, err := folder.enter(nil)
-	must(t, err)
+	require.NoError(t, err)
 	t.Cleanup(func() { native.close(); root.Close() })
 	return map[string]place{"native": native, "rooted": rooted{root, folder.view != nil}}
 }
@@ -91,7 +92,7 @@ func TestAFileThatMayNotBeReadHasAStamp(t *testing.T) {
 	}
 	dir := planted(t, map[string]string{"shut.md": "text", "folder/a.md": ""})
 	for _, name := range []string{"shut.md", "folder"} {
-		must(t, os.Chmod(filepath.Join(dir, name), 0))
+		require.NoError(t, os.Chmod(filepath.Join(dir, name), 0))
 	}
 	t.Cleanup(func() { os.Chmod(filepath.Join(dir, "folder"), 0o755) })
 	for kind, at := range places(t, openFolder(t, dir)) {
@@ -212,7 +213,7 @@ func TestAFolderThatIsReplacedAfterItsListingCountsAsEmpty(t *testing.T) {
 			"a link":  func(full string) error { return errors.Join(os.Remove(full), os.Symlink("..", full)) },
 		} {
 			dir := t.TempDir()
-			must(t, os.Mkdir(filepath.Join(dir, "sub"), 0o755))
+			require.NoError(t, os.Mkdir(filepath.Join(dir, "sub"), 0o755))
 			visited := 0
 			err := walk(openFolder(t, dir), Path{}, func(e Entry) {
 				visited++

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"vaultwicket/tests/require"
 )
 
 func TestReadAnswersEveryByte(t *testing.T) {
@@ -28,8 +30,8 @@ func TestAFileThatChangesWhileItIsReadIsReadToItsEnd(t *testing.T) {
 	folder := openFolder(t, dir)
 	for _, now := range []string{"123", "123456789"} {
 		file, err := folder.Open(mustPath(t, "n.md"))
-		must(t, err)
-		must(t, os.WriteFile(filepath.Join(dir, "n.md"), []byte(now), 0o644))
+		require.NoError(t, err)
+		require.NoError(t, os.WriteFile(filepath.Join(dir, "n.md"), []byte(now), 0o644))
 		if got, err := readAll(file, MaxNote); err != nil || string(got) != now {
 			t.Errorf("read %q, %v, want %q", got, err, now)
 		}
@@ -40,7 +42,7 @@ func TestAFileThatChangesWhileItIsReadIsReadToItsEnd(t *testing.T) {
 func TestAFileThatOutgrowsTheLimitWhileItIsReadIsRefused(t *testing.T) {
 	dir := planted(t, map[string]string{"n.md": "12345"})
 	file, err := openFolder(t, dir).Open(mustPath(t, "n.md"))
-	must(t, err)
+	require.NoError(t, err)
 	defer file.Close()
 	plant(t, dir, map[string]string{"n.md": "123456789"})
 	var size *SizeError
@@ -72,7 +74,7 @@ func TestStatAndOpenAgree(t *testing.T) {
 func TestBornIsNotAfterTheLastChange(t *testing.T) {
 	dir := planted(t, map[string]string{"n.md": ""})
 	file, err := openFolder(t, dir).Open(mustPath(t, "n.md"))
-	must(t, err)
+	require.NoError(t, err)
 	defer file.Close()
 	// The two clocks of a file system may differ by a tick.
 	if born := file.Born(); born.IsZero() || born.After(file.Info.ModTime().Add(time.Second)) {
@@ -93,9 +95,9 @@ func TestOpenWantsAFolder(t *testing.T) {
 func TestAFileOutlivesItsFolder(t *testing.T) {
 	dir := planted(t, map[string]string{"n.md": "text"})
 	folder, err := Open(dir)
-	must(t, err)
+	require.NoError(t, err)
 	file, err := folder.Open(mustPath(t, "n.md"))
-	must(t, err)
+	require.NoError(t, err)
 	defer file.Close()
 	folder.Close()
 	if got, err := readAll(file, MaxNote); err != nil || string(got) != "text" {

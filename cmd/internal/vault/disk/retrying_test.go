@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"vaultwicket/cmd/internal/vault/disk/system"
+	"vaultwicket/tests/require"
 )
 
 var errOpenElsewhere = errors.New("a sharing violation")
@@ -80,7 +81,7 @@ func (v violating) Remove(dir *os.Root, name string) error {
 func listedIn(t *testing.T, dir string) (files []string) {
 	t.Helper()
 	entries, err := os.ReadDir(dir)
-	must(t, err)
+	require.NoError(t, err)
 	for _, e := range entries {
 		if text, err := os.ReadFile(filepath.Join(dir, e.Name())); err == nil {
 			files = append(files, e.Name()+"="+string(text))

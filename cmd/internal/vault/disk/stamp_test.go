@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"vaultwicket/cmd/internal/vault/disk/system"
+	"vaultwicket/tests/require"
 )
 
 func TestAStampIsSettledTwoSecondsAfterTheLastChange(t *testing.T) {
@@ -97,11 +98,11 @@ func TestAStampTellsAChangeWhoseTimeWasPutBack(t *testing.T) {
 			dir := planted(t, map[string]string{"n.md": "old"})
 			folder, full := openFolder(t, dir), filepath.Join(dir, "n.md")
 			before, err := folder.Stamp(mustPath(t, "n.md"))
-			must(t, err)
+			require.NoError(t, err)
 			// The clock of the file system may stop for a moment.
 			for range 1_000_000 {
-				must(t, change(full))
-				must(t, os.Chtimes(full, time.Time{}, time.Unix(0, before.Modified)))
+				require.NoError(t, change(full))
+				require.NoError(t, os.Chtimes(full, time.Time{}, time.Unix(0, before.Modified)))
 				after, err := folder.Stamp(mustPath(t, "n.md"))
 				if err != nil || after.Modified != before.Modified || after.Size != before.Size {
 					t.Fatalf("%+v, %v", after, err)

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"vaultwicket/tests/memory"
+	"vaultwicket/tests/require"
 )
 
 // exchange puts a link to the folder target in the place of the folder name,
@@ -21,7 +22,7 @@ func exchange(t testing.TB, dir, name, target string) {
 		// A link that stays inside is one that os.Root follows.
 		err = os.Symlink(filepath.Join("..", target), full)
 	}
-	must(t, err)
+	require.NoError(t, err)
 }
 
 // swappedVault is a vault in which the rules hide Private and let no one write

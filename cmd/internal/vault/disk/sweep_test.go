@@ -10,6 +10,7 @@ import (
 
 	"vaultwicket/cmd/internal/vault/disk/system"
 	"vaultwicket/tests/memory"
+	"vaultwicket/tests/require"
 )
 
 const tempName = ".vaultwicket-0123456789abcdef.tmp"
@@ -72,9 +73,9 @@ func TestSweepGoesByTheLastChange(t *testing.T) {
 	dir := memory.Folder(t)
 	plant(t, dir, map[string]string{tempName: "x"})
 	full := filepath.Join(dir, tempName)
-	must(t, os.Chtimes(full, time.Unix(1, 0), time.Unix(1, 0)))
+	require.NoError(t, os.Chtimes(full, time.Unix(1, 0), time.Unix(1, 0)))
 	info, err := os.Stat(full)
-	must(t, err)
+	require.NoError(t, err)
 	if system.StampOf(info).Changed == 0 {
 		t.Skip("this system does not tell")
 	}

@@ -18,6 +18,8 @@ import (
 	"time"
 
 	"pgregory.net/rapid"
+
+	"vaultwicket/tests/require"
 )
 
 // levels is a view by the longest path that covers another: what it sees, and
@@ -112,14 +114,14 @@ func TestEveryMethodByPathIsListed(t *testing.T) {
 		listed[method.name] = true
 	}
 	files, err := filepath.Glob("*.go")
-	must(t, err)
+	require.NoError(t, err)
 	found := 0
 	for _, name := range files {
 		if strings.HasSuffix(name, "_test.go") {
 			continue
 		}
 		file, err := parser.ParseFile(token.NewFileSet(), name, nil, 0)
-		must(t, err)
+		require.NoError(t, err)
 		for _, decl := range file.Decls {
 			f, ok := decl.(*ast.FuncDecl)
 			if !ok || f.Recv == nil || !f.Name.IsExported() || receiver(f) != "Folder" {
@@ -165,7 +167,7 @@ func TestNoMethodReachesWhatIsHidden(t *testing.T) {
 	dir := planted(t, map[string]string{
 		"seen.md": "text", "Hidden/there.md": "text", "Hidden/Open/in.md": "text", "one.md": "text", "file/x.md": "text", ".trash/old.md": "text",
 	})
-	must(t, os.Symlink("seen.md", filepath.Join(dir, "Hidden", "link.md")))
+	require.NoError(t, os.Symlink("seen.md", filepath.Join(dir, "Hidden", "link.md")))
 	view := levels{"Hidden": false, "Hidden/Open": true, "Hidden/Open/Shut": false, "one.md": false, "none": false, "file": false}
 	folder := openFolder(t, dir).WithView(view)
 	before := treeText(t, dir)
@@ -206,7 +208,7 @@ func TestNoMethodReachesWhatItsTextCloses(t *testing.T) {
 		}
 		return kindOf(err)
 	}
-	must(t, os.WriteFile(filepath.Join(dir, "seen.md"), []byte("open"), 0o600))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "seen.md"), []byte("open"), 0o600))
 	before := treeText(t, dir)
 	for _, method := range byPath {
 		for _, at := range [][2]string{{"one.md", "gone.md"}, {"one.md/x.md", "gone.md/x.md"}, {"In/two.MD", "In/gone.MD"}} {
@@ -229,16 +231,16 @@ func TestNoMethodReachesWhatItsTextCloses(t *testing.T) {
 		t.Errorf("a move to a closed note: %v", err)
 	}
 	var seen []string
-	must(t, folder.Walk(Path{}, func(e Entry) { seen = append(seen, e.Path.String()) }))
+	require.NoError(t, folder.Walk(Path{}, func(e Entry) { seen = append(seen, e.Path.String()) }))
 	if slices.Sort(seen); !slices.Equal(seen, []string{"In", "seen.md", "spared.md"}) {
 		t.Errorf("%q are listed", seen)
 	}
 	// The note is judged as it is at that moment.
-	must(t, os.WriteFile(filepath.Join(dir, "one.md"), []byte("open now"), 0o600))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "one.md"), []byte("open now"), 0o600))
 	if text, err := folder.Read(mustPath(t, "one.md")); string(text) != "open now" || err != nil || folder.IsClosed(mustPath(t, "one.md")) {
 		t.Errorf("%q, %v", text, err)
 	}
-	must(t, os.WriteFile(filepath.Join(dir, "one.md"), []byte("text"), 0o600))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "one.md"), []byte("text"), 0o600))
 	if _, err := folder.Stat(mustPath(t, "one.md")); !errors.Is(err, fs.ErrNotExist) || !folder.IsClosed(mustPath(t, "one.md")) {
 		t.Errorf("%v", err)
 	}
@@ -270,7 +272,7 @@ func treeText(t *testing.T, dir string) string {
 		}
 		return err
 	})
-	must(t, err)
+	require.NoError(t, err)
 	return out.String()
 }
 
@@ -310,7 +312,7 @@ func TestWalksMeetExactlyWhatTheViewSees(t *testing.T) {
 	paths := rapid.Map(rapid.SliceOfN(segments, 1, 3), func(s []string) string { return strings.Join(s, "/") })
 	rapid.Check(t, func(rt *rapid.T) {
 		dir, err := os.MkdirTemp("", "view-")
-		must(rt, err)
+		require.NoError(rt, err)
 		defer os.RemoveAll(dir)
 		for _, path := range rapid.SliceOfN(paths, 0, 8).Draw(rt, "files") {
 			full := filepath.Join(dir, path)
@@ -320,7 +322,7 @@ func TestWalksMeetExactlyWhatTheViewSees(t *testing.T) {
 		}
 		view := levels(rapid.MapOfN(rapid.OneOf(paths, rapid.Just("")), rapid.Bool(), 0, 4).Draw(rt, "view"))
 		whole, err := Open(dir)
-		must(rt, err)
+		require.NoError(rt, err)
 		defer whole.Close()
 		folder := whole.WithView(view)
 		for _, under := range append(entries(rt, whole.Walk, Path{}), "", "missing", "a/missing") {
@@ -361,7 +363,10 @@ func TestWalksMeetExactlyWhatTheViewSees(t *testing.T) {
 }
 
 // entries are what a walk meets, sorted, folders with a slash.
-func entries(t interface{ Fatal(...any) }, walk func(Path, func(Entry)) error, under Path) (names []string) {
+func entries(t interface {
+	Helper()
+	Fatal(...any)
+}, walk func(Path, func(Entry)) error, under Path) (names []string) {
 	var mu sync.Mutex
 	err := walk(under, func(e Entry) {
 		mu.Lock()
@@ -384,7 +389,7 @@ func TestAWalkCountsWhatIsSeen(t *testing.T) {
 	dir := t.TempDir()
 	for _, name := range []string{"a.md", "pic.png", "Open/b.md", "Open/Deep/c.md", "Private/d.md", "Private/e.md", "Private/Deep/f.md"} {
 		file := filepath.Join(dir, filepath.FromSlash(name))
-		must(t, errors.Join(os.MkdirAll(filepath.Dir(file), 0o755), os.WriteFile(file, nil, 0o644)))
+		require.NoError(t, errors.Join(os.MkdirAll(filepath.Dir(file), 0o755), os.WriteFile(file, nil, 0o644)))
 	}
 	for _, tt := range []struct {
 		view View

@@ -14,6 +14,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"vaultwicket/tests/require"
 )
 
 // tree makes a vault of folders and files, and opens it.
@@ -38,9 +40,9 @@ func TestAParallelWalkMeetsWhatAWalkMeets(t *testing.T) {
 	folder := tree(t, append(files, ".hidden/x.md", "a/.b/x.md", "top.md", "a/b/c/d/e/f.txt")...)
 	for _, under := range []string{"", "many", "deep", "a/b"} {
 		at, err := ParseFolder(under)
-		must(t, err)
+		require.NoError(t, err)
 		var want, got []string
-		must(t, folder.Walk(at, func(e Entry) { want = append(want, fmt.Sprint(e.Path, e.IsDir)) }))
+		require.NoError(t, folder.Walk(at, func(e Entry) { want = append(want, fmt.Sprint(e.Path, e.IsDir)) }))
 		var mu sync.Mutex
 		err = folder.WalkParallel(at, func(e Entry) {
 			mu.Lock()
@@ -102,7 +104,7 @@ func TestAFolderThatMayNotBeEnteredIsEmpty(t *testing.T) {
 	}
 	folder := tree(t, "open/one.md", "shut/two.md")
 	shut := filepath.Join(folder.root.Name(), "shut")
-	must(t, os.Chmod(shut, 0))
+	require.NoError(t, os.Chmod(shut, 0))
 	t.Cleanup(func() { os.Chmod(shut, 0o755) })
 	files := 0
 	var mu sync.Mutex
@@ -170,7 +172,7 @@ func TestAChildIsWhatParsePathMakesOfIt(t *testing.T) {
 	folder := rapid.SampledFrom([]string{"", "a", "a/b c", strings.Repeat("d/", maxSegments-2) + "d", strings.Repeat("d/", maxSegments-1) + "d", strings.Repeat(strings.Repeat("y", 255)+"/", 15) + "y"})
 	rapid.Check(t, func(t *rapid.T) {
 		at, err := ParseFolder(folder.Draw(t, "folder"))
-		must(t, err)
+		require.NoError(t, err)
 		name := strings.Join(rapid.SliceOfN(piece, 0, 3).Draw(t, "name"), "")
 		if strings.Contains(name, "/") {
 			if child, ok := at.child(name); ok {

@@ -18,6 +18,7 @@ import (
 	"pgregory.net/rapid"
 
 	"vaultwicket/cmd/internal/vault/lookup"
+	"vaultwicket/tests/require"
 	_ "vaultwicket/tests/sameseed"
 )
 
@@ -140,9 +141,7 @@ func (n notes) ask(t *testing.T, question string) Answer {
 	t.Helper()
 	x, v := n.vault()
 	a, err := x.View(everything).Ask(context.Background(), question, v, 10)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return a
 }
 
@@ -219,9 +218,7 @@ func TestAnIndexFollowsItsVault(t *testing.T) {
 			x = x.with(changed, gone)
 			if rapid.IntRange(0, 3).Draw(t, "save") == 0 {
 				loaded, err := load(x.saved(), "test")
-				if err != nil {
-					t.Fatal(err)
-				}
+				require.NoError(t, err)
 				x = loaded
 			}
 		}
@@ -265,9 +262,7 @@ func TestHiddenFilesChangeNothing(t *testing.T) {
 		question := strings.Join(rapid.SliceOfN(rapid.SampledFrom(append(words, "mortage", "Haeuser", "watr")), 1, 4).Draw(t, "question"), " ")
 		x, v := seen.vault()
 		want, err := x.View(everything).Ask(context.Background(), question, v, 10)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		for _, part := range []string{"first", "second"} {
 			both := notes{}
 			for path, text := range seen {
@@ -337,9 +332,8 @@ func TestASavedIndexThatIsDamaged(t *testing.T) {
 		t.Error("no question is refused")
 	}
 	gone := slices.Sorted(keys(n))
-	if x, err = load(append(saved[:len(saved)-1], 'x'), "test"); err != nil {
-		t.Fatal(err)
-	}
+	x, err = load(append(saved[:len(saved)-1], 'x'), "test")
+	require.NoError(t, err)
 	if _, err := x.Update(func(func(Doc) bool) {}, gone[:len(gone)/2]); !errors.Is(err, ErrDamaged) {
 		t.Errorf("a damaged index is merged: %v", err)
 	}
@@ -460,9 +454,7 @@ func TestFilesWithTheNamesOfLinks(t *testing.T) {
 	x, _ := docs.vault()
 	all := lookup.New(paths)
 	saved, err := load(x.saved(), "test")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	for _, source := range paths {
 		for _, target := range []string{"Alpha", "b/alpha", "./Alpha", "plan", "plan.png", "x", "x.md", "caf\u00e9", "nothing", "../Alpha"} {
 			for _, x := range []*Index{x, saved} {

@@ -13,6 +13,8 @@ import (
 	"testing"
 
 	"github.com/rogpeppe/go-internal/txtar"
+
+	"vaultwicket/tests/require"
 )
 
 // question is a row of testdata/questions.tsv.
@@ -24,9 +26,7 @@ type question struct {
 func questions(t testing.TB) (list []question) {
 	t.Helper()
 	text, err := os.ReadFile("testdata/questions.tsv")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	for line := range strings.Lines(string(text)) {
 		cells := strings.Split(strings.TrimRight(line, "\n"), "\t")
 		if strings.HasPrefix(line, "#") {
@@ -47,9 +47,7 @@ func questions(t testing.TB) (list []question) {
 func vaultOf(t testing.TB, name string) notes {
 	t.Helper()
 	archive, err := txtar.ParseFile("testdata/" + name + ".txtar")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	n := notes{}
 	for _, f := range archive.Files {
 		n[f.Name] = string(f.Data)
@@ -139,9 +137,7 @@ func ways(t testing.TB, n notes) map[string]func(string) []string {
 	return map[string]func(string) []string{
 		"find": func(text string) (got []string) {
 			a, err := x.View(everything).Ask(context.Background(), text, v, 10)
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			for _, r := range a.Results {
 				got = append(got, r.Path)
 			}

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"vaultwicket/cmd/internal/vault/markdown"
+	"vaultwicket/tests/require"
 )
 
 // corpusCase is a note of testdata/corpus.txt whose lines say for themselves
@@ -44,9 +45,7 @@ var corpusSigns = strings.NewReplacer("⇥", "\t", "␍", "\r", "␟", "\ufeff",
 func readCorpus(t *testing.T) (cases []*corpusCase) {
 	t.Helper()
 	text, err := os.ReadFile("testdata/corpus.txt")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	for n, line := range strings.Split(string(text), "\n") {
 		if name, ok := strings.CutPrefix(line, "= "); ok {
 			cases = append(cases, &corpusCase{name: name, key: "b"})

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"strings"
 	"testing"
+
+	"vaultwicket/tests/require"
 )
 
 // books is a base as a person keeps one: with comments, blank lines and unknown keys.
@@ -36,9 +38,7 @@ views:
 func parsed(t testing.TB, text string) *Value {
 	t.Helper()
 	v, err := ParseDocument([]byte(text))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return &v
 }
 

@@ -6,6 +6,8 @@ import (
 	"os"
 	"strings"
 	"testing"
+
+	"vaultwicket/tests/require"
 )
 
 // compact returns the value on one line, as JSON.
@@ -15,9 +17,7 @@ func compact(v Value) string { return string(v.appendJSON(nil, "", false)) }
 func facts(t *testing.T, name string, check func(t *testing.T, text, want string)) {
 	t.Helper()
 	file, err := os.ReadFile("testdata/" + name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	count := 0
 	for line := range strings.Lines(string(file)) {
 		encoded, want, ok := strings.Cut(strings.TrimSuffix(line, "\n"), "\t")
@@ -70,9 +70,7 @@ func TestKeysAreThoseOfTheApp(t *testing.T) {
 func TestTextsAreWrittenAsTheAppDoes(t *testing.T) {
 	facts(t, "written.txt", func(t *testing.T, text, encoded string) {
 		var want string
-		if err := json.Unmarshal([]byte(encoded), &want); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, json.Unmarshal([]byte(encoded), &want))
 		got := Property{Key: "k", Value: Value{kind: String, text: text}}.YAML()
 		if got != want+"\n" {
 			t.Errorf("%q: got %q, want %q", text, got, want+"\n")
@@ -158,9 +156,7 @@ func TestParse(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			p, err := Parse([]byte(test.block))
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			want := strings.ReplaceAll(test.want, `\ufffd`, "\ufffd")
 			if got := compact(Value{kind: Map, more: p}); got != want {
 				t.Errorf("got %s, want %s", got, want)

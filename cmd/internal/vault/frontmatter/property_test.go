@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"vaultwicket/tests/require"
 )
 
 // sound fails unless a block is malformed, or has properties that are valid
@@ -63,9 +65,7 @@ func TestEveryTextIsReadAsItWasWritten(t *testing.T) {
 func FuzzFrontmatter(f *testing.F) {
 	for _, name := range []string{"scalars.txt", "keys.txt"} {
 		file, err := os.ReadFile("testdata/" + name)
-		if err != nil {
-			f.Fatal(err)
-		}
+		require.NoError(f, err)
 		for line := range strings.Lines(string(file)) {
 			encoded, _, _ := strings.Cut(line, "\t")
 			var text string

@@ -9,6 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"vaultwicket/cmd/internal/vault/markdown"
+	"vaultwicket/tests/require"
 )
 
 // parser reads all blocks of these tests: nothing of one may be in the next.
@@ -82,9 +83,7 @@ func TestSimpleBlocksAgreeOnTheCorpus(t *testing.T) {
 	}
 	for _, name := range []string{"scalars", "keys", "written"} {
 		text, err := os.ReadFile("testdata/" + name + ".txt")
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		for line := range strings.Lines(string(text)) {
 			for _, block := range []string{line, "a: " + line, "a:\n- " + line, "a: [" + strings.TrimSuffix(line, "\n") + "]\n", strings.ReplaceAll(line, "\\n", "\n")} {
 				blocks++

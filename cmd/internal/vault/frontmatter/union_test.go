@@ -1,6 +1,10 @@
 package frontmatter
 
-import "testing"
+import (
+	"testing"
+
+	"vaultwicket/tests/require"
+)
 
 func TestUnion(t *testing.T) {
 	for _, test := range []struct{ name, block, want string }{
@@ -11,9 +15,7 @@ func TestUnion(t *testing.T) {
 		{"nor is nothing", "a: [x]\nb:", ""},
 	} {
 		p, err := Parse([]byte(test.block + "\n"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		before := p[0].Value.JSON()
 		got, ok := p[0].Value.Union(p[1].Value)
 		if ok != (test.want != "") || ok && squeezed(got.JSON()) != test.want {

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"testing"
 	"time"
+
+	"vaultwicket/tests/require"
 )
 
 // The folders are looked for once, and again after each change.
@@ -17,7 +19,7 @@ func TestFoldersAreKeptUntilAChange(t *testing.T) {
 	list := func() []string {
 		t.Helper()
 		folders, err := k.Folders(from)
-		must(t, err)
+		require.NoError(t, err)
 		return folders
 	}
 	wait := func(want ...string) {
@@ -43,7 +45,7 @@ func TestFoldersAreKeptUntilAChange(t *testing.T) {
 		{func() error { return os.Remove(full("C/In")) }, []string{"a", "C"}},
 	}
 	for _, s := range steps {
-		must(t, s.do())
+		require.NoError(t, s.do())
 		wait(s.want...)
 	}
 	kept := func() bool { a, b := list(), list(); return &a[0] == &b[0] }

@@ -2,7 +2,6 @@ package knowledge
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -17,6 +16,7 @@ import (
 	"vaultwicket/cmd/internal/vault/disk"
 	"vaultwicket/cmd/internal/vault/knowledge/cache"
 	"vaultwicket/cmd/internal/vault/knowledge/index"
+	"vaultwicket/tests/require"
 )
 
 // residentOn returns the store of a worker on a vault of so many notes, and the vault as a
@@ -28,7 +28,7 @@ func residentOn(t *testing.T, notes int) (*Store, View) {
 		write(t, dir, n, fmt.Sprintf("# Note %d\nword%d\n", n, n))
 	}
 	folder, err := disk.Open(dir)
-	must(t, err)
+	require.NoError(t, err)
 	k := &Store{Resident: true}
 	t.Cleanup(func() { k.Close(); folder.Close() })
 	env := func(name string) string {
@@ -44,7 +44,7 @@ func residentOn(t *testing.T, notes int) (*Store, View) {
 
 func write(t *testing.T, dir string, n int, text string) {
 	t.Helper()
-	must(t, os.WriteFile(filepath.Join(dir, fmt.Sprintf("%03d.md", n)), []byte(text), 0o600))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, fmt.Sprintf("%03d.md", n)), []byte(text), 0o600))
 }
 
 // filtersIn returns how many files of the cache have a text, and how many a filter.
@@ -92,15 +92,14 @@ func searchWithoutFilters(t *testing.T, kept bool) {
 	}
 	oneCall(func(k *Store) {
 		var err error
-		if x, err = k.Index(from); err != nil {
-			t.Fatal(err)
-		}
+		x, err = k.Index(from)
+		require.NoError(t, err)
 		count(k, 0)
 	})
 	worker := &Store{Resident: true}
 	t.Cleanup(worker.Close)
 	y, err := worker.Index(from)
-	must(t, err)
+	require.NoError(t, err)
 	worker.withAimed(y, func(_ *cache.Cache, has aimed) {
 		for _, f := range has.files {
 			if f.filter == "" || !f.isMade {
@@ -156,7 +155,7 @@ func readFromVault(t *testing.T, k *Store, from View, text string) (found, read 
 			hits.Add(1)
 		}
 	})
-	must(t, err)
+	require.NoError(t, err)
 	return int(hits.Load()), int(reads.Load())
 }
 
@@ -173,7 +172,7 @@ func TestALookAtAllFilesKeepsTheCache(t *testing.T) {
 		}
 	}
 	write(t, from.Path, 3, "changed to word7\n")
-	must(t, os.Remove(filepath.Join(from.Path, "005.md")))
+	require.NoError(t, os.Remove(filepath.Join(from.Path, "005.md")))
 	lookAgain(t, k, from)
 	if found, read := readFromVault(t, k, from, "word7"); k.cache.Len() != notes-1 || found != 2 || read != 0 {
 		t.Errorf("after a change the cache has %d notes; a search finds %d and reads %d in the vault", k.cache.Len(), found, read)
@@ -194,7 +193,7 @@ func TestALookAtAllFilesKeepsTheCache(t *testing.T) {
 func TestPathsAreComparedInNormalFormC(t *testing.T) {
 	k, from := residentOn(t, 1)
 	for _, name := range []string{"Cafe\u0301.md", "Caf\u00e9 2.md", "Tea \U0001f375.md"} {
-		must(t, os.WriteFile(filepath.Join(from.Path, name), []byte("text"), 0o600))
+		require.NoError(t, os.WriteFile(filepath.Join(from.Path, name), []byte("text"), 0o600))
 		for range 2 {
 			lookAgain(t, k, from)
 			var mu sync.Mutex
@@ -260,16 +259,5 @@ func TestALongSearchHoldsUpNothing(t *testing.T) {
 		}
 		close(end)
 		<-ended
-	}
-}
-
-// must fails the test on any error.
-func must(t interface {
-	Helper()
-	Fatal(...any)
-}, errs ...error) {
-	t.Helper()
-	if err := errors.Join(errs...); err != nil {
-		t.Fatal(err)
 	}
 }

@@ -15,6 +15,8 @@ import (
 
 	"github.com/fsnotify/fsnotify"
 	"go.uber.org/goleak"
+
+	"vaultwicket/tests/require"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -40,7 +42,7 @@ func watching(t *testing.T, files ...string) *watched {
 	if errors.Is(err, errUnwatchable) {
 		t.Skip(err)
 	}
-	must(t, err)
+	require.NoError(t, err)
 	h.w = w
 	t.Cleanup(w.close)
 	h.learn(w.take())
@@ -51,9 +53,7 @@ func (h *watched) path(name string) string { return filepath.Join(h.root, filepa
 
 func (h *watched) write(name, text string) {
 	h.t.Helper()
-	if err := errors.Join(os.MkdirAll(filepath.Dir(h.path(name)), 0o755), os.WriteFile(h.path(name), []byte(text), 0o644)); err != nil {
-		h.t.Fatal(err)
-	}
+	require.NoError(h.t, errors.Join(os.MkdirAll(filepath.Dir(h.path(name)), 0o755), os.WriteFile(h.path(name), []byte(text), 0o644)))
 }
 
 // files returns what is below a path, which may be a file.
@@ -121,20 +121,20 @@ func TestWhatChangesIsNamed(t *testing.T) {
 	h.compare("a file in a new folder")
 	h.write("deep/er/new/c.md", "again")
 	h.compare("a change in that folder")
-	must(t, os.Rename(h.path("deep/er/new/c.md"), h.path("c.md")))
+	require.NoError(t, os.Rename(h.path("deep/er/new/c.md"), h.path("c.md")))
 	h.compare("a move")
-	must(t, os.Rename(h.path("deep"), h.path("other")))
+	require.NoError(t, os.Rename(h.path("deep"), h.path("other")))
 	h.compare("a moved folder")
 	h.write("other/er/b.md", "changed")
 	h.compare("a change below the moved folder")
 	h.write("deep/er/b.md", "another")
 	h.compare("a new folder with the old name")
-	must(t, os.RemoveAll(h.path("other")))
+	require.NoError(t, os.RemoveAll(h.path("other")))
 	h.compare("a removed folder")
-	must(t, os.Remove(h.path("a.md")))
+	require.NoError(t, os.Remove(h.path("a.md")))
 	h.compare("a removed file")
-	must(t, os.WriteFile(h.path("c.md.tmp"), []byte("swapped"), 0o644))
-	must(t, os.Rename(h.path("c.md.tmp"), h.path("c.md")))
+	require.NoError(t, os.WriteFile(h.path("c.md.tmp"), []byte("swapped"), 0o644))
+	require.NoError(t, os.Rename(h.path("c.md.tmp"), h.path("c.md")))
 	h.compare("a file saved by a swap")
 }
 
@@ -239,7 +239,7 @@ func TestEveryChangeBeforeSettleIsNamed(t *testing.T) {
 		name := []string{"a.md", "In/b.md", fmt.Sprintf("new %d.md", i), fmt.Sprintf("In/new %d/c.md", i)}[i%4]
 		h.write(name, fmt.Sprint(i))
 		if i%4 == 3 { // a folder that is made is watched before its files are known
-			must(t, os.WriteFile(h.path(name), []byte("again"), 0o644))
+			require.NoError(t, os.WriteFile(h.path(name), []byte("again"), 0o644))
 		}
 		if !h.w.settle(probes) {
 			t.Fatal("not settled")

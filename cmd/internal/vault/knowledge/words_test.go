@@ -11,15 +11,16 @@ import (
 
 	"vaultwicket/cmd/internal/vault/find"
 	"vaultwicket/gateway/state/private"
+	"vaultwicket/tests/require"
 )
 
 // asked returns the paths of the files that have a word, as a call finds them.
 func asked(t *testing.T, k *Store, from View, word string) string {
 	t.Helper()
 	x, err := k.Index(from)
-	must(t, err)
+	require.NoError(t, err)
 	var a find.Answer
-	must(t, k.Words(from, x, "", func(path string) bool { return strings.HasPrefix(path, "Excluded/") }, func(view *find.View) (err error) {
+	require.NoError(t, k.Words(from, x, "", func(path string) bool { return strings.HasPrefix(path, "Excluded/") }, func(view *find.View) (err error) {
 		a, err = view.Ask(t.Context(), word, find.Vault{
 			Now:      from.Now(),
 			Modified: func(string) time.Time { return time.Time{} },
@@ -42,7 +43,7 @@ func asked(t *testing.T, k *Store, from View, word string) string {
 // damaged.
 func TestWordsFollowTheVault(t *testing.T) {
 	k, from := residentOn(t, fewFiles+8)
-	must(t, os.MkdirAll(filepath.Join(from.Path, "Excluded"), 0o700))
+	require.NoError(t, os.MkdirAll(filepath.Join(from.Path, "Excluded"), 0o700))
 	expect := func(word, want string) {
 		t.Helper()
 		got := asked(t, k, from, word)
@@ -60,7 +61,7 @@ func TestWordsFollowTheVault(t *testing.T) {
 	}
 	change := func(name, text string) {
 		t.Helper()
-		must(t, os.WriteFile(filepath.Join(from.Path, name), []byte(text), 0o600))
+		require.NoError(t, os.WriteFile(filepath.Join(from.Path, name), []byte(text), 0o600))
 	}
 	expect("word7", "007.md")
 	expect("photovoltaics", "")
@@ -69,7 +70,7 @@ func TestWordsFollowTheVault(t *testing.T) {
 	expect("word7", "")
 	change("008.md", "words8")
 	expect("words8", "008.md")
-	must(t, os.Remove(filepath.Join(from.Path, "007.md")))
+	require.NoError(t, os.Remove(filepath.Join(from.Path, "007.md")))
 	expect("photovoltaics", "")
 	change("Roof.canvas", `{"nodes":[{"id":"1","type":"text","text":"insulation","x":0,"y":0,"width":1,"height":1}],"edges":[]}`)
 	expect("insulation", "Roof.canvas")
@@ -84,16 +85,16 @@ func TestWordsFollowTheVault(t *testing.T) {
 		t.Fatalf("saved: %q, %v", saved, err)
 	}
 	k.Rest()
-	must(t, os.WriteFile(saved[0], []byte("no index"), 0o600))
+	require.NoError(t, os.WriteFile(saved[0], []byte("no index"), 0o600))
 	expect("insulation", "Roof.canvas")
 	k.Rest()
 	whole, err := os.ReadFile(saved[0])
-	must(t, err)
+	require.NoError(t, err)
 	whole[len(whole)-1] ^= 1 // of the postings, which are read when a word is asked for
-	must(t, os.WriteFile(saved[0], whole, 0o600))
+	require.NoError(t, os.WriteFile(saved[0], whole, 0o600))
 	expect("insulation", "Roof.canvas")
 	k.Rest()
-	must(t, os.Remove(saved[0]))
+	require.NoError(t, os.Remove(saved[0]))
 	expect("word9", "009.md")
 }
 
@@ -106,8 +107,8 @@ func TestWordsOfYoungFilesAreReadAgain(t *testing.T) {
 	at := time.Now().Add(time.Minute) // no call can be sure of it
 	put := func(text string) {
 		t.Helper()
-		must(t, os.WriteFile(name, []byte(text), 0o600))
-		must(t, os.Chtimes(name, at, at))
+		require.NoError(t, os.WriteFile(name, []byte(text), 0o600))
+		require.NoError(t, os.Chtimes(name, at, at))
 	}
 	for _, text := range []string{"first", "third", "tenth"} {
 		put(text)
@@ -123,7 +124,7 @@ func TestWordsOfYoungFilesAreReadAgain(t *testing.T) {
 func TestWordsForACallThatEnds(t *testing.T) {
 	k, from := residentOn(t, 2000)
 	x, err := k.Index(from)
-	must(t, err)
+	require.NoError(t, err)
 	for _, after := range []time.Duration{0, time.Millisecond, 20 * time.Millisecond} {
 		ending := from
 		ctx, end := context.WithTimeout(t.Context(), after)

@@ -21,6 +21,7 @@ import (
 	"time"
 
 	"vaultwicket/cmd/internal/vault/knowledge/cache"
+	"vaultwicket/tests/require"
 )
 
 // server makes vectors with a dimension for each of a few things that texts are about, and notes the texts.
@@ -139,16 +140,12 @@ func TestNotesAreNearInMeaning(t *testing.T) {
 	}
 	learned(t, of, file, notes).Close()
 	data, err := os.ReadFile(saved[0])
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	for i := range data {
 		damaged := slices.Clone(data)
 		damaged[i] ^= 0x20
 		for _, wrong := range [][]byte{damaged, data[:i]} {
-			if err := os.WriteFile(saved[0], wrong, 0o600); err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, os.WriteFile(saved[0], wrong, 0o600))
 			s := New(of, "")
 			if s.Load(file); len(s.notes) != 0 {
 				t.Fatalf("byte %d is changed or missing, and vectors are loaded", i)
@@ -328,9 +325,7 @@ func TestAServerWithAKey(t *testing.T) {
 		{"two lines\nof text", "example.com", "its own", "embeddings-key-file cannot be used"},
 		{"", "example.com", "its own", "embeddings-key-file cannot be used"},
 	} {
-		if err := os.WriteFile(file, []byte(test.key), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.WriteFile(file, []byte(test.key), 0o600))
 		s := New("https://"+test.host+"/v1 m", file)
 		transport := s.client.Transport.(*http.Transport)
 		transport.DialContext = func(ctx context.Context, network, _ string) (net.Conn, error) {
@@ -363,9 +358,7 @@ func TestAServerWithAKey(t *testing.T) {
 func TestAnotherMachineIsSentWhatWasApproved(t *testing.T) {
 	of, sent := server(t)
 	local, err := ParseEndpoint(strings.TrimSuffix(of, " concepts"), "concepts")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	s := New("http://192.168.1.20:11434/v1 concepts", "")
 	t.Cleanup(s.Close)
 	s.client.Transport.(*http.Transport).DialContext = func(ctx context.Context, network, _ string) (net.Conn, error) {
@@ -387,9 +380,7 @@ func TestAnotherMachineIsSentWhatWasApproved(t *testing.T) {
 		}
 	}
 	for _, test := range []struct{ allowed, sent int }{{2, 1}, {100, 4}} {
-		if err := s.Allow("192.168.1.20", "concepts", test.allowed); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, s.Allow("192.168.1.20", "concepts", test.allowed))
 		learn()
 		if len(sent()) != test.sent || s.Asks() != (test.sent < 4) {
 			t.Errorf("%d sections are allowed, and these are sent: %q", test.allowed, sent())

@@ -4,14 +4,14 @@ import (
 	"testing"
 	"time"
 	"unicode/utf8"
+
+	"vaultwicket/tests/require"
 )
 
 func at(t testing.TB, rfc3339 string) time.Time {
 	t.Helper()
 	moment, err := time.Parse(time.RFC3339Nano, rfc3339)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return moment
 }
 

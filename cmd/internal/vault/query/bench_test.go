@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"strings"
 	"testing"
+
+	"vaultwicket/tests/require"
 )
 
 const prose = "The quick brown fox jumps over the lazy dog, and then it rests near a tree for the rest of the day.\n" +
@@ -48,9 +50,7 @@ func BenchmarkQuery(b *testing.B) {
 	} {
 		b.Run(strings.ReplaceAll(query, " ", "_"), func(b *testing.B) {
 			q, err := Parse(query, Options{})
-			if err != nil {
-				b.Fatal(err)
-			}
+			require.NoError(b, err)
 			b.SetBytes(int64(len(text)))
 			for b.Loop() {
 				if q.Match(&note) {

@@ -8,6 +8,8 @@ import (
 	"sync"
 	"testing"
 	"unicode/utf8"
+
+	"vaultwicket/tests/require"
 )
 
 const sample = `---
@@ -58,9 +60,7 @@ func sampleNote() *fakeNote {
 func mustParse(t testing.TB, text string, options Options) *Query {
 	t.Helper()
 	q, err := Parse(text, options)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return q
 }
 

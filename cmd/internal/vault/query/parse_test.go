@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"vaultwicket/tests/require"
 )
 
 func TestQueriesAreUnderstood(t *testing.T) {
@@ -78,9 +80,7 @@ func TestQueriesAreUnderstood(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			q, err := Parse(c.query, Options{})
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			if got := q.String(); got != c.want {
 				t.Errorf("%s is understood as %s, want %s", c.query, got, c.want)
 			}

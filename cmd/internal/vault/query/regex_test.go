@@ -16,6 +16,7 @@ import (
 	"pgregory.net/rapid"
 
 	"vaultwicket/cmd/internal/vault/budget"
+	"vaultwicket/tests/require"
 )
 
 func TestRegexesMeanWhatTheyDoInJavaScript(t *testing.T) {
@@ -93,9 +94,7 @@ func TestWhichEngineRuns(t *testing.T) {
 		`(?=a)`: false, `(a)\1`: false, `(?<=a)b`: false, `[^]`: false, `ς`: false, `[а-я]`: false, `\cA`: false, `(?i:a)`: false, `a{2000}`: false, `[ẞ]`: false, `[a-\d]`: false,
 	} {
 		re, err := newRegex(source, "", false)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		if (re.linear != nil) != linear {
 			t.Errorf("%s: linear %v", source, re.linear)
 		}
@@ -160,9 +159,7 @@ func TestACancelledMatchReadsNoFurther(t *testing.T) {
 func TestHowLargeARegexIs(t *testing.T) {
 	for _, source := range []string{`abc`, `(?:[a-z ]{0,90}){9}Q1`, `(?:a|bc|d*)+?x{3,}`, `[^a-z0-9é]|\w\b`, `(?:(?:ab){10}c){20}`, ``, `(?s:.)(?m:^)`} {
 		parsed, err := syntax.Parse(source, syntax.Perl)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		prog, err := syntax.Compile(parsed.Simplify())
 		if got := instructions(parsed); err != nil || got < len(prog.Inst)/2 || got > 4*len(prog.Inst) {
 			t.Errorf("%s: about %d instructions, there are %d", source, got, len(prog.Inst))
@@ -221,9 +218,7 @@ func TestEnginesAgreeOnRandomRegexes(t *testing.T) {
 			options |= regexp2.Singleline
 		}
 		want, err := regexp2.MustCompile(source, options).FindAllStringIndex(text, -1)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		var found [][]int
 		re.each(budget.New(budget.Limits{}), []byte(text), true, func(start, end int) verdict {
 			found = append(found, []int{start, end})

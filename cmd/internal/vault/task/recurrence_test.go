@@ -8,14 +8,16 @@ import (
 
 	"pgregory.net/rapid"
 
+	"vaultwicket/tests/require"
 	_ "vaultwicket/tests/sameseed"
 )
 
-func date(t interface{ Fatal(...any) }, text string) time.Time {
+func date(t interface {
+	Helper()
+	Fatal(...any)
+}, text string) time.Time {
 	d, err := time.Parse(time.DateOnly, text)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return d
 }
 
@@ -60,9 +62,7 @@ func TestNext(t *testing.T) {
 	} {
 		t.Run(test.rule, func(t *testing.T) {
 			rule, err := Parse(test.rule)
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			days := strings.Fields(test.days)
 			for i, day := range days[1:] {
 				next, ok := rule.Next(date(t, days[i]))
@@ -79,16 +79,12 @@ func TestNext(t *testing.T) {
 
 func TestEveryYearOnADayThatIsNotInEach(t *testing.T) {
 	rule, err := Parse("every year")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if next, _ := rule.Next(date(t, "2024-02-29")); next.Format(time.DateOnly) != "2025-02-28" {
 		t.Errorf("got %v", next)
 	}
 	rule, err = Parse("every February on the 30th")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if next, ok := rule.Next(date(t, "2024-02-29")); ok {
 		t.Errorf("got %v for a day that does not exist", next)
 	}
@@ -133,9 +129,7 @@ func TestNextIsTheFirst(t *testing.T) {
 	rules := []string{"every day", "every 2 weeks", "every weekday", "every month on the last", "every 2 months on the 2nd Friday", "every April on the 3rd", "every year on the last Monday", "every month", "every year"}
 	rapid.Check(t, func(t *rapid.T) {
 		rule, err := Parse(rapid.SampledFrom(rules).Draw(t, "rule"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		start := time.Unix(0, 0).UTC().AddDate(0, 0, rapid.IntRange(0, 40_000).Draw(t, "start"))
 		next, ok := rule.Next(start)
 		if !ok || !next.After(start) {

@@ -12,6 +12,8 @@ import (
 	"testing"
 
 	llsys "github.com/landlock-lsm/go-landlock/landlock/syscall"
+
+	"vaultwicket/tests/require"
 )
 
 // TestMain is also the process that is locked in: the wall can never be taken
@@ -68,22 +70,14 @@ func TestALockedProcessReachesItsFoldersAndNothingElse(t *testing.T) {
 	}
 	inside, outside := t.TempDir(), t.TempDir()
 	for name, text := range map[string]string{filepath.Join(inside, "note.md"): "note", filepath.Join(outside, "secret"): "secret"} {
-		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.WriteFile(name, []byte(text), 0o600))
 	}
-	if err := os.Symlink(filepath.Join(outside, "secret"), filepath.Join(inside, "link")); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.Symlink(filepath.Join(outside, "secret"), filepath.Join(inside, "link")))
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	defer listener.Close()
 	allowed, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	defer allowed.Close()
 	for kind, readable := range map[string]bool{"names": true, "addresses": false} {
 		out, err := exec.Command(os.Args[0], "probe", inside, outside, listener.Addr().String(), allowed.Addr().String(), kind).CombinedOutput()
@@ -100,9 +94,7 @@ func TestALockedProcessReachesItsFoldersAndNothingElse(t *testing.T) {
 				t.Errorf("%s: want %q in\n%s", kind, want, out)
 			}
 		}
-		if err := os.Remove(filepath.Join(inside, "folder")); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.Remove(filepath.Join(inside, "folder")))
 	}
 	if _, err := os.Stat(filepath.Join(outside, "secret")); err != nil {
 		t.Error(err)

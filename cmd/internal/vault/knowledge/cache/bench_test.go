@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"sync/atomic"
 	"testing"
+
+	"vaultwicket/tests/require"
 )
 
 // vault returns files like those of a vault: in folders, 4 KB each, with some
@@ -26,7 +28,7 @@ func filled(b *testing.B, n int) (dir string, files []file) {
 		u.Put(f.path, f.stamp, text, f.found())
 	}
 	c, err := u.Commit()
-	must(b, err)
+	require.NoError(b, err)
 	c.Close()
 	return dir, files
 }
@@ -136,7 +138,7 @@ func BenchmarkUpdate(b *testing.B) {
 				}
 				u.Put(files[0].path, files[0].stamp, []byte("text"), Found{})
 				next, err := u.Commit()
-				must(b, err)
+				require.NoError(b, err)
 				c.Close()
 				c = next
 				b.StopTimer()
@@ -163,7 +165,7 @@ func BenchmarkFill(b *testing.B) {
 			u.Put(f.path, f.stamp, texts[i], Found{Facts: facts[i]})
 		}
 		next, err := u.Commit()
-		must(b, err)
+		require.NoError(b, err)
 		next.Close()
 		c.Close()
 	}

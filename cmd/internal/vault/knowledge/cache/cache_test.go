@@ -1,7 +1,6 @@
 package cache
 
 import (
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -10,6 +9,7 @@ import (
 	"testing"
 
 	"vaultwicket/cmd/internal/vault/disk/system"
+	"vaultwicket/tests/require"
 )
 
 const (
@@ -70,7 +70,7 @@ func commit(t interface {
 }, u *Update) *Cache {
 	t.Helper()
 	c, err := u.Commit()
-	must(t, err)
+	require.NoError(t, err)
 	t.Cleanup(func() { c.Close() })
 	return c
 }
@@ -154,7 +154,7 @@ func someFiles(n int) []file {
 func glob(t testing.TB, dir, pattern string) []string {
 	t.Helper()
 	names, err := filepath.Glob(filepath.Join(dir, pattern))
-	must(t, err)
+	require.NoError(t, err)
 	return names
 }
 
@@ -186,7 +186,7 @@ func TestTheCacheOfSomethingElseIsEmpty(t *testing.T) {
 	// Even if a table is where that of another vault would.
 	own, other := newPlace(dir, testVault), newPlace(dir, "/other")
 	for _, name := range tableAndPack(t, dir) {
-		must(t, os.Rename(name, strings.Replace(name, own.stem, other.stem, 1)))
+		require.NoError(t, os.Rename(name, strings.Replace(name, own.stem, other.stem, 1)))
 	}
 	if c := Open(dir, "/other", testProgram); c.Len() != 0 {
 		t.Error("another vault's, renamed")
@@ -452,23 +452,12 @@ func TestAFilterComesBesideWhatIsThere(t *testing.T) {
 func flip(t *testing.T, name string, at int64) {
 	t.Helper()
 	file, err := os.OpenFile(name, os.O_RDWR, 0)
-	must(t, err)
+	require.NoError(t, err)
 	defer file.Close()
 	b := make([]byte, 1)
 	_, err = file.ReadAt(b, at)
-	must(t, err)
+	require.NoError(t, err)
 	b[0] ^= 1
 	_, err = file.WriteAt(b, at)
-	must(t, err)
-}
-
-// must fails the test on any error.
-func must(t interface {
-	Helper()
-	Fatal(...any)
-}, errs ...error) {
-	t.Helper()
-	if err := errors.Join(errs...); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 }

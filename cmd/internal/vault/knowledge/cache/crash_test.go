@@ -8,6 +8,8 @@ import (
 	"slices"
 	"sync"
 	"testing"
+
+	"vaultwicket/tests/require"
 )
 
 // tableAndPack returns the table and the pack in dir.
@@ -73,16 +75,16 @@ func harm(t *testing.T, files []file, change func(data []byte, try func(what str
 	save(t, origin, files...)
 	for i, name := range tableAndPack(t, origin) {
 		data, err := os.ReadFile(name)
-		must(t, err)
+		require.NoError(t, err)
 		other := tableAndPack(t, origin)[1-i]
 		change(data, func(what string, data []byte) {
 			dir := t.TempDir()
-			must(t, os.WriteFile(filepath.Join(dir, filepath.Base(name)), data, 0o600))
-			must(t, os.Link(other, filepath.Join(dir, filepath.Base(other))))
+			require.NoError(t, os.WriteFile(filepath.Join(dir, filepath.Base(name)), data, 0o600))
+			require.NoError(t, os.Link(other, filepath.Join(dir, filepath.Base(other))))
 			defer os.RemoveAll(dir)
 			whole, _ := os.ReadFile(other)
 			survives(t, dir, fmt.Sprintf("%s, %s", filepath.Ext(name), what), files)
-			must(t, os.WriteFile(other, whole, 0o600))
+			require.NoError(t, os.WriteFile(other, whole, 0o600))
 		})
 	}
 }
@@ -117,7 +119,7 @@ func TestWhatACrashLeftIsSweptUp(t *testing.T) {
 	pack := glob(t, dir, "*.pack")[0]
 	half := [][]byte{make([]byte, 100), []byte("junk")}
 	for _, name := range []string{p.random(randomID(), packEnd), p.random(randomID(), halfEnd), others.random(randomID(), packEnd)} {
-		must(t, os.WriteFile(name, half[0], 0o600))
+		require.NoError(t, os.WriteFile(name, half[0], 0o600))
 	}
 	appendTo(t, pack, make([]byte, 1<<20))
 	checkAll(t, open(t, dir), files...)
@@ -144,10 +146,9 @@ func TestWhatACrashLeftIsSweptUp(t *testing.T) {
 func appendTo(t *testing.T, name string, data []byte) {
 	t.Helper()
 	file, err := os.OpenFile(name, os.O_WRONLY|os.O_APPEND, 0)
-	must(t, err)
-	if _, err = file.Write(data); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
+	_, err = file.Write(data)
+	require.NoError(t, err)
 	file.Close()
 }
 
@@ -195,7 +196,7 @@ func TestWhatIsDamagedIsLeftBehindWithTheGarbage(t *testing.T) {
 	c := open(t, dir)
 	r, _ := c.Find(small[5].path, small[5].stamp)
 	file, err := os.OpenFile(glob(t, dir, "*.pack")[0], os.O_WRONLY, 0)
-	must(t, err)
+	require.NoError(t, err)
 	defer file.Close()
 	if _, err := file.WriteAt([]byte("\xff"), int64(r.entry().spans[textPart].at)); err != nil {
 		t.Fatal(err)
@@ -219,7 +220,7 @@ func TestAPackThatIsTooShortIsNone(t *testing.T) {
 	save(t, dir, someFiles(9)...)
 	pack := glob(t, dir, "*.pack")[0]
 	info, _ := os.Stat(pack)
-	must(t, os.Truncate(pack, info.Size()-1))
+	require.NoError(t, os.Truncate(pack, info.Size()-1))
 	if c := open(t, dir); c.Len() != 0 {
 		t.Errorf("%d files", c.Len())
 	}
@@ -235,8 +236,8 @@ func TestACommitThatFailsLeavesWhatWas(t *testing.T) {
 	before, _ := os.ReadFile(pack)
 	c := open(t, dir)
 	// Another pack in the place of the one that is open.
-	must(t, os.Rename(pack, pack+".away"))
-	must(t, os.WriteFile(pack, before, 0o600))
+	require.NoError(t, os.Rename(pack, pack+".away"))
+	require.NoError(t, os.WriteFile(pack, before, 0o600))
 	u := c.Update()
 	u.Put("a.md", files[0].stamp, []byte("a"), Found{})
 	if next, err := u.Commit(); err == nil {
@@ -260,7 +261,7 @@ func TestAWriteThatFailsFailsTheCommit(t *testing.T) {
 	u.Keep(f.path, r)
 	first := fileOf("first.md", 2, stagedTexts+1) // it is written at once
 	u.Put(first.path, first.stamp, first.text(), Found{})
-	must(t, u.writer.file.Close())
+	require.NoError(t, u.writer.file.Close())
 	var puts sync.WaitGroup
 	for n := range 4 {
 		puts.Go(func() {

@@ -8,6 +8,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"vaultwicket/tests/require"
 	_ "vaultwicket/tests/sameseed"
 )
 
@@ -37,7 +38,7 @@ type model struct {
 func TestAnyUpdatesOfTwoProcessesAreAMap(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		dir, err := os.MkdirTemp("", "cache")
-		must(t, err)
+		require.NoError(t, err)
 		m := &model{dir: dir}
 		for i := range m.handles {
 			m.handles[i] = m.open()

@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"syscall"
 	"testing"
+
+	"vaultwicket/tests/require"
 )
 
 func TestFilesArePrivate(t *testing.T) {
@@ -27,18 +29,18 @@ func TestFilesArePrivate(t *testing.T) {
 func TestAFolderOfOthersIsNotUsed(t *testing.T) {
 	dir := t.TempDir()
 	save(t, dir, someFiles(3)...)
-	must(t, os.Chmod(dir, 0o777))
+	require.NoError(t, os.Chmod(dir, 0o777))
 	if c := open(t, dir); c.Len() != 0 || c.Update() != nil {
 		t.Error("one that everybody can write to is")
 	}
-	must(t, os.Chmod(dir, 0o700))
+	require.NoError(t, os.Chmod(dir, 0o700))
 	link := filepath.Join(t.TempDir(), "link")
-	must(t, os.Symlink(dir, link))
+	require.NoError(t, os.Symlink(dir, link))
 	if c := open(t, link); c.Len() != 0 || c.Update() != nil {
 		t.Error("one through a link is")
 	}
 	file := filepath.Join(t.TempDir(), "file")
-	must(t, os.WriteFile(file, nil, 0o600))
+	require.NoError(t, os.WriteFile(file, nil, 0o600))
 	if c := open(t, file); c.Len() != 0 || c.Update() != nil {
 		t.Error("a file is")
 	}
@@ -55,8 +57,8 @@ func TestWhatIsNoFileIsNoCache(t *testing.T) {
 			dir := t.TempDir()
 			save(t, dir, files...)
 			name := glob(t, dir, "*"+end)[0]
-			must(t, os.Rename(name, name+".away"))
-			must(t, make(name))
+			require.NoError(t, os.Rename(name, name+".away"))
+			require.NoError(t, make(name))
 			c := open(t, dir)
 			if want := map[bool]int{end == lockEnd: len(files)}[true]; c.Len() != want {
 				t.Errorf("%s as %s: %d files, want %d", end, kind, c.Len(), want)
@@ -84,7 +86,7 @@ func TestAFolderThatCannotBeWrittenToIsRead(t *testing.T) {
 	}
 	dir, files := t.TempDir(), someFiles(3)
 	save(t, dir, files...)
-	must(t, os.Chmod(dir, 0o500))
+	require.NoError(t, os.Chmod(dir, 0o500))
 	defer os.Chmod(dir, 0o700)
 	c := open(t, dir)
 	checkAll(t, c, files...)

@@ -1,7 +1,6 @@
 package index
 
 import (
-	"errors"
 	"fmt"
 	"maps"
 	"math/rand/v2"
@@ -15,6 +14,7 @@ import (
 
 	"vaultwicket/cmd/internal/vault/disk"
 	"vaultwicket/cmd/internal/vault/disk/system"
+	"vaultwicket/tests/require"
 )
 
 // vault is a folder of notes that a test can change.
@@ -31,7 +31,7 @@ func newVault(t testing.TB, files map[string]string) *vault {
 		v.put(name, text)
 	}
 	folder, err := disk.Open(v.dir)
-	must(t, err)
+	require.NoError(t, err)
 	t.Cleanup(func() { folder.Close() })
 	v.folder = folder
 	return v
@@ -44,17 +44,13 @@ func (v *vault) put(name, text string) {
 	if err == nil {
 		err = os.WriteFile(full, []byte(text), 0o644)
 	}
-	if err != nil {
-		v.t.Fatal(err)
-	}
+	require.NoError(v.t, err)
 }
 
 func (v *vault) build(old *Index) *Index {
 	v.t.Helper()
 	x, err := Build(v.folder, old, Forgetful{}, later, nil)
-	if err != nil {
-		v.t.Fatal(err)
-	}
+	require.NoError(v.t, err)
 	return x
 }
 
@@ -134,7 +130,7 @@ func TestManyFilesAreSortedAsFewAre(t *testing.T) {
 		files := make([]*File, size)
 		for i := range files {
 			path, err := disk.ParsePath(fmt.Sprintf("%c/note %d.md", 'a'+rune(random.IntN(3)), random.IntN(size)))
-			must(t, err)
+			require.NoError(t, err)
 			files[i] = newFile(path, system.Stamp{}, "", true)
 		}
 		want := slices.SortedStableFunc(slices.Values(files), inOrder)
@@ -149,9 +145,9 @@ func TestOnlyWhatChangedIsReadAgain(t *testing.T) {
 	old := v.build(nil)
 	v.put("longer.md", "#b #bb")
 	v.put("new.md", "#e")
-	must(t, os.Remove(filepath.Join(v.dir, "gone.md")))
+	require.NoError(t, os.Remove(filepath.Join(v.dir, "gone.md")))
 	v.put("later.md", "#x")
-	must(t, os.Chtimes(filepath.Join(v.dir, "later.md"), time.Time{}, time.Now().Add(time.Hour)))
+	require.NoError(t, os.Chtimes(filepath.Join(v.dir, "later.md"), time.Time{}, time.Now().Add(time.Hour)))
 	x := v.build(old)
 	kept, tags := map[string]bool{}, map[string]string{}
 	for _, f := range x.Files {
@@ -175,7 +171,7 @@ func TestAFileThatCannotBeReadSpoilsNothing(t *testing.T) {
 		t.Skip("root reads every file")
 	}
 	v := newVault(t, map[string]string{"shut.md": "[[open]]", "open.md": "[[shut]]"})
-	must(t, os.Chmod(filepath.Join(v.dir, "shut.md"), 0))
+	require.NoError(t, os.Chmod(filepath.Join(v.dir, "shut.md"), 0))
 	x := v.build(nil)
 	place, ok := x.Place("shut.md")
 	if !ok || x.Files[place].Facts().Known() || edges(x) != "open.md>shut.md*1" {
@@ -229,15 +225,4 @@ func BenchmarkBuild(b *testing.B) {
 			newIndex(x.Files, nil, old).Graph()
 		}
 	})
-}
-
-// must fails the test on any error.
-func must(t interface {
-	Helper()
-	Fatal(...any)
-}, errs ...error) {
-	t.Helper()
-	if err := errors.Join(errs...); err != nil {
-		t.Fatal(err)
-	}
 }

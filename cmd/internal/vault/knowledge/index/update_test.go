@@ -13,15 +13,14 @@ import (
 
 	"vaultwicket/cmd/internal/vault/disk"
 	"vaultwicket/cmd/internal/vault/disk/system"
+	"vaultwicket/tests/require"
 )
 
 // updated returns the index after changes at paths.
 func (v *vault) updated(x *Index, paths ...string) *Index {
 	v.t.Helper()
 	next, err := x.Update(v.folder, paths, Forgetful{}, later)
-	if err != nil {
-		v.t.Fatal(err)
-	}
+	require.NoError(v.t, err)
 	return next
 }
 
@@ -130,7 +129,7 @@ func TestWhatIsRememberedIsNotReadAgain(t *testing.T) {
 	m := &memory{facts: map[string]Facts{}}
 	build := func() *Index {
 		x, err := Build(v.folder, nil, m, later, nil)
-		must(t, err)
+		require.NoError(t, err)
 		return x
 	}
 	first, second := build(), build()
@@ -153,7 +152,7 @@ func TestASparseIndex(t *testing.T) {
 	})
 	whole := v.build(nil)
 	sparse, err := Build(v.folder, nil, &memory{facts: map[string]Facts{}, sparse: true}, later, nil)
-	must(t, err)
+	require.NoError(t, err)
 	if len(sparse.Files) != len(whole.Files) {
 		t.Fatalf("%d files, want %d", len(sparse.Files), len(whole.Files))
 	}
