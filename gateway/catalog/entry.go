@@ -72,7 +72,7 @@ func (l Listing) Explained() Explained {
 		Entry: l.Entry(), Summary: l.Summary, MaxEffect: l.Worst.String(), Since: l.Since.String(), Extension: l.EmbeddedOnly,
 		Params: []ExplainedParam{},
 	}
-	for _, t := range l.texts {
+	for _, t := range l.vault.Policy.TextRulesOf(l.Command) {
 		t.Exceptions = nil // their paths may be hidden from the caller
 		e.Rules = append(e.Rules, t.Name+": "+t.String())
 	}

@@ -28,9 +28,9 @@ type Listing struct {
 	// Missing says why no program can answer the command, nil if one can. A call is not
 	// refused for it: the program may be installed by then.
 	Missing *failure.Error
-	texts   []policy.TextRule // the rules about texts that look at its calls, in the same vault as Denial
-	closed  []bool            // which of Params no policy enables
-	whole   bool              // the signature has them too
+	vault   *Vault // that Denial is of
+	closed  []bool // which of Params no policy enables
+	whole   bool   // the signature has them too
 }
 
 // Enabled reports whether the command is permitted and a program can answer it.
@@ -61,10 +61,11 @@ func (l Listing) shows(p allowlist.Param) bool {
 // in the default one if it is enabled in none.
 func listed(vaults []Vault, c allowlist.Command) Listing {
 	l := Listing{Command: c}
-	for i, v := range vaults {
+	for i := range vaults {
+		v := &vaults[i]
 		denial, missing := v.Policy.Lists(c), v.Programs.missing(c)
 		if i == 0 || denial == nil && (l.Denial != nil || missing == nil) {
-			l.Denial, l.Missing, l.texts = denial, missing, v.Policy.TextRulesOf(c)
+			l.Denial, l.Missing, l.vault = denial, missing, v
 		}
 	}
 	l.closed = make([]bool, len(c.Params))

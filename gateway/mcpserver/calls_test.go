@@ -21,7 +21,6 @@ import (
 	"vaultwicket/gateway/failure"
 	"vaultwicket/gateway/mcpserver/wire"
 	"vaultwicket/gateway/observe"
-	"vaultwicket/tests/require"
 )
 
 func textsOf(t *testing.T, r *mcp.CallToolResult) (texts []string) {
@@ -87,10 +86,8 @@ func TestWhatAResultInTextCosts(t *testing.T) {
 func TestToolsThatAnswerInTextHaveNoOutputSchema(t *testing.T) {
 	for _, inText := range []bool{false, true} {
 		c := Config{Gateway: gatewayWith(t, everything), Version: "1", Toolsets: []string{"all"}, MaxOutput: 1 << 10, Text: inText}
-		s, err := newServer(c)
-		require.NoError(t, err)
-		for name, tool := range s.MCP.ListTools() {
-			encoded, err := json.Marshal(tool.Tool)
+		for name, tool := range listedBy(t, c) {
+			encoded, err := json.Marshal(tool)
 			want := !inText || name != toolName && name != readName
 			if got := strings.Contains(string(encoded), `"outputSchema"`); err != nil || got != want {
 				t.Errorf("in text %v: %s has an output schema: %v", inText, name, got)

@@ -188,16 +188,19 @@ func (h handler) server() (*wire.Server, error) {
 		h.Log = slog.New(slog.DiscardHandler)
 	}
 	view := toolViewOf(h.Gateway)
-	t, err := tool(view)
-	if err != nil {
-		return nil, err
-	}
+	// What lists the commands is made for the first client that asks: a start has no time for it, and an
+	// agent that never asks needs no memory for it.
+	described := sync.OnceValue(func() mcp.Tool { return h.unstructured(tool(toolViewOf(h.Gateway))) })
 	hooks := &server.Hooks{}
 	hooks.AddAfterListTools(func(ctx context.Context, _ any, _ *mcp.ListToolsRequest, list *mcp.ListToolsResult) {
 		if h.Gateway.Disabled() { // a call is denied with an explanation
 			list.Tools = []mcp.Tool{}
 		}
 		for i, t := range list.Tools {
+			if t.Name == toolName {
+				t = described()
+				list.Tools[i] = t
+			}
 			if !*t.Annotations.ReadOnlyHint && h.showsApps(ctx) {
 				list.Tools[i].Meta = mcp.NewMetaFromMap(map[string]any{"ui": map[string]any{"resourceUri": appURI}})
 			}
@@ -216,7 +219,7 @@ func (h handler) server() (*wire.Server, error) {
 		server.WithMethodCacheHints(mcp.MethodResourcesTemplatesList, fixedListMs, mcp.CacheScopePrivate),
 	)
 	tools := toolbox{h, map[string]server.ToolHandlerFunc{}}
-	tools.add(h.unstructured(t), h.call(false))
+	tools.add(mcp.Tool{Name: toolName}, h.call(false))
 	// Add the tools of the configured toolsets, as far as the policy enables them.
 	names := ToolsetNames()
 	for _, name := range h.Toolsets {

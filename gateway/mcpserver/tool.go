@@ -11,12 +11,13 @@ import (
 	"vaultwicket/allowlist"
 	"vaultwicket/gateway"
 	"vaultwicket/gateway/catalog"
+	"vaultwicket/gateway/mcpserver/wire"
 	"vaultwicket/tiers"
 )
 
 // tool describes obsidianCli for the policy in force: the enabled commands with their
 // parameters, and hints about the worst of them.
-func tool(view toolView) (mcp.Tool, error) {
+func tool(view toolView) mcp.Tool {
 	// Use only what every client supports: no $ref, no union at the root, every object of the input with an explicit
 	// additionalProperties.
 	names := make([]string, len(view.enabled))
@@ -44,19 +45,15 @@ func tool(view toolView) (mcp.Tool, error) {
 			properties[a.Name] = a.schema()
 		}
 	}
-	schema, err := json.Marshal(map[string]any{
+	t := mcp.NewToolWithRawSchema(toolName, describe(view), wire.Encode(map[string]any{
 		"type":                 "object",
 		"properties":           properties,
 		"required":             []string{"command"},
 		"additionalProperties": false,
-	})
-	if err != nil {
-		return mcp.Tool{}, err
-	}
-	t := mcp.NewToolWithRawSchema(toolName, describe(view), schema)
+	}))
 	t.RawOutputSchema = json.RawMessage(outputSchema)
 	t.Annotations = annotations("Obsidian vault", view.worst, view.sends)
-	return t, nil
+	return t
 }
 
 // annotations are the title of a tool and the hints about the worst of its calls. Clients use

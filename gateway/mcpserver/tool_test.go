@@ -47,8 +47,7 @@ var disabledCount = regexp.MustCompile(`\d+ more are disabled`)
 // TestTheToolAsClientsSeeIt compares the whole description with a golden file.
 func TestTheToolAsClientsSeeIt(t *testing.T) {
 	for name, p := range map[string]policy.Policy{"tool-read-only": readOnly, "tool-everything": everything} {
-		described, err := tool(toolViewOf(gatewayWith(t, p)))
-		require.NoError(t, err)
+		described := tool(toolViewOf(gatewayWith(t, p)))
 		got, err := json.MarshalIndent(described, "", "  ")
 		require.NoError(t, err)
 		got = disabledCount.ReplaceAll(got, []byte("N more are disabled"))
@@ -76,8 +75,7 @@ func TestTheHintsTellTheTruthAboutTheWorstOpenCall(t *testing.T) {
 		{"addresses can be opened", policy.Policy{Ceiling: tiers.V3, UI: true, Publish: true}, hints{true, false, true, true}},
 	}
 	for _, tt := range tests {
-		described, err := tool(toolViewOf(gatewayWith(t, tt.policy)))
-		require.NoError(t, err)
+		described := tool(toolViewOf(gatewayWith(t, tt.policy)))
 		a := described.Annotations
 		if a.ReadOnlyHint == nil || a.DestructiveHint == nil || a.IdempotentHint == nil || a.OpenWorldHint == nil {
 			t.Fatalf("%s: a hint is left to the client", tt.name)
@@ -97,8 +95,7 @@ func TestTheToolFitsItsBudget(t *testing.T) {
 		policy policy.Policy
 		tokens int
 	}{{"read-only", readOnly, 700}, {"everything", everything, 1750}} {
-		described, err := tool(toolViewOf(gatewayWith(t, tt.policy)))
-		require.NoError(t, err)
+		described := tool(toolViewOf(gatewayWith(t, tt.policy)))
 		encoded, err := json.Marshal(described)
 		require.NoError(t, err)
 		if got := len(encoded) / 4; got > tt.tokens {
@@ -161,8 +158,7 @@ func TestEveryAnswerFitsThePublishedSchema(t *testing.T) {
 // TestTheInputSchemaTakesWhatTheDecoderTakes checks both with the same
 // arguments. The decoder is stricter where JSON Schema cannot say it.
 func TestTheInputSchemaTakesWhatTheDecoderTakes(t *testing.T) {
-	described, err := tool(toolViewOf(gatewayWith(t, readOnly)))
-	require.NoError(t, err)
+	described := tool(toolViewOf(gatewayWith(t, readOnly)))
 	published := schema(t, described.RawInputSchema)
 	for raw, want := range map[string]bool{
 		`{"command":"daily:read"}`:                                    true,

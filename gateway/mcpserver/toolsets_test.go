@@ -24,11 +24,21 @@ import (
 // listed returns the tools that a server lists, by name.
 func listed(t *testing.T, gw *gateway.Gateway, toolsets ...string) map[string]mcp.Tool {
 	t.Helper()
-	s, err := newServer(Config{Gateway: gw, Toolsets: toolsets})
+	return listedBy(t, Config{Gateway: gw, Toolsets: toolsets})
+}
+
+func listedBy(t *testing.T, c Config) map[string]mcp.Tool {
+	t.Helper()
+	s, err := newServer(c)
 	require.NoError(t, err)
+	answer := s.MCP.HandleMessage(t.Context(), []byte(`{"jsonrpc":"2.0","id":1,"method":"tools/list"}`))
+	list, ok := answer.(mcp.JSONRPCResponse).Result.(mcp.ListToolsResult)
+	if !ok {
+		t.Fatalf("tools/list answers %v", answer)
+	}
 	tools := map[string]mcp.Tool{}
-	for name, tool := range s.MCP.ListTools() {
-		tools[name] = tool.Tool
+	for _, tool := range list.Tools {
+		tools[tool.Name] = tool
 	}
 	return tools
 }
