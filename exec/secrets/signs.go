@@ -48,9 +48,9 @@ func Signs(text []byte, spend Spend) ([]Sign, error) {
 }
 
 var signAutomaton = sync.OnceValue(func() *keywordAutomaton {
-	var all []*rule
-	for i := range signRules {
-		all = append(all, &signRules[i])
+	rules, all := signRules(), []*rule{}
+	for i := range rules {
+		all = append(all, &rules[i])
 	}
 	a := newAutomaton(all)
 	a.starts = true
@@ -97,49 +97,51 @@ func (s *scan) has(kind string) bool {
 }
 
 // signRules are tried at their keywords until one of the kind has matched.
-var signRules = []rule{
-	order(within(160, "instruction", "prompt", "direction", "directive", "guideline", "guardrail", "programming"), `(?:ignore|disregard|forget|override|bypass)\W+(?:[\w']+\W+){0,4}?(?:previous|prior|above|earlier|preceding|foregoing|initial|original|your|system)\W+(?:\w+\W+){0,2}?(?:instructions?|prompts?|directions|directives|guidelines|guardrails|programming)\b`, "ignore ", "disregard ", "forget ", "override ", "bypass "),
-	order(within(40, "all", "any", "everyth", "whatever"), `(?:ignore|disregard|forget)\W+(?:all|any|everything|anything|whatever)\W+(?:(?:other|of|these|those|the|existing)\W+)*(?:instructions?\b|prompts?\b|(?:that )?the user (?:has )?(?:asked|said|told|wants)\b|(?:that )?you (?:were|have been|are|know)|(?:above|before|previous)\b)`, "ignore ", "disregard ", "forget "),
-	order(within(60, "tell", "mention", "inform", "notify", "alert", "reveal", "disclose", "show"), `(?:do not|don't|never)\W+(?:\w+\W+){0,2}?(?:tell|mention|inform|notify|alert|reveal|disclose|show)\W+(?:\w+\W+){0,4}?(?:the user|the human|the owner)(?:'s)?\s*(?:[.,;:!?]|about|of|that|this|what|when|why|anything|$)`, "do not ", "don't ", "never "),
-	order(within(60, "the user", "the human", "the owner"), `without\W+(?:telling|informing|notifying|alerting|asking)\W+(?:the user|the human|the owner)\b`, "without telling", "without informing", "without notifying", "without alerting"),
-	order(within(100, "system prompt"), `(?:reveal|print|repeat|output|show|leak|send|disclose)\W+(?:\w+\W+){0,3}?(?:your|the)\W+(?:\w+\W+)?system prompt`, "reveal ", "print ", "repeat ", "output ", "leak ", "disclose "),
-	order(within(40, "instruction", "prompt", "task", "order", "role"), `(?:your new|new system|begin new|updated system)\W+(?:instructions?|prompt|task|orders?|role)\b`, "your new ", "new system ", "begin new ", "updated system "),
-	order(within(40, "task", "instruction", "goal", "purpose", "job", "mission"), `(?:your (?:real|actual|true|only|hidden)) (?:task|instructions?|goal|purpose|job|mission) (?:is|are)\b`, "your real ", "your actual ", "your true ", "your only ", "your hidden "),
-	order(need{}, `you are now\W+(?:an? (?:\w+\W+){0,3}?(?:assistant|agent|ai|bot|chatbot|hacker)|dan\b|in (?:developer|admin|god|debug|maintenance|jailbreak) mode|unrestricted|free (?:from|of))`, "you are now "),
-	order(need{}, `(?:developer|jailbreak|god|dan) mode (?:is )?(?:now )?(?:enabled|activated|on)\b`, "developer mode", "jailbreak mode", "god mode", "dan mode"),
-	order(need{}, `from now on,? you (?:will|must|are|have to|only)\b`, "from now on"),
-	order(within(60, " ai", "llm", "assistant", "language model", "artificial intelligence"), `(?:if you are|you are|attention|note (?:to|for)|message (?:to|for)|instructions? (?:to|for)|dear|hey|addressed to)[:,]? (?:an? |the |any |all |every )?(?:ai|llms?|language models?|artificial intelligence|assistants?|ai assistants?|ai agents?|ai models?)\b[^\n]{0,160}?(?:must|should|please|ignore|do not|don't|have to|need to|call|use|send|delete|publish|append|write|add|include|say|run|read)\b`,
-		"if you are a", "attention", "note to", "note for", "message to", "message for", "instruction to", "instructions to", "instruction for", "instructions for", "dear a", "dear l", "hey a", "addressed to"),
-	sign("order", 60, 240, `\b(?:ai|llm|assistant|agent|model)s? (?:that|who|which)?\W*(?:is |are )?(?:reading|processing|summari[sz]ing|parsing|seeing) (?:this|these)\b[^\n]{0,120}?(?:must|should|please|ignore|do not|have to|need to|[:,])`, "reading this", "processing this", "summarizing this", "summarising this"),
-	order(within(300, "://", "@"), `(?:send|post|upload|forward|e-?mail|submit|transmit|leak|exfiltrate|copy|report)\W+(?:[\w']+\W+){0,5}?(?:notes?|vault|conversation|chat history|passwords?|private keys?|api keys?|secrets?|credentials|personal data|files?)\W+(?:\w+\W+){0,4}?(?:to|at|via)\W+(?:\w+\W+){0,3}?(?:https?://|[\w.+-]+@[\w-]+\.\w)`, "send ", "post ", "upload ", "forward ", "email ", "e-mail ", "submit ", "transmit ", "leak ", "exfiltrate ", "copy ", "report "),
-	order(within(100, "tool", "mcp", "obsidian"), `(?:call|use|invoke|run|execute)\W+(?:your tools?|the [\w:"\x60'.-]+ tool|(?:the )?mcp server|(?:the )?obsidian(?:cli|batch)(?: tool)?)\W+(?:[\w:"\x60'.-]+\W+){0,4}?(?:to|and|with|on|for|:)\W+(?:\w+\W+){0,3}?(?:delete|publish|send|overwrite|upload|remove|exfiltrate|erase|post)\b`, "call ", "use ", "invoke ", "execute "),
-	order(within(60, "the user", "the human", "the owner"), `(?:do not|don't|never|must not|no longer)\W+(?:\w+\W+){0,2}?(?:follow|obey|listen to)\W+(?:\w+\W+){0,4}?(?:the user|the human|the owner)(?:'s)?\s*(?:[.,;:!?]|any|instructions?|orders?|requests?|$)`, "do not ", "don't ", "never ", "must not ", "no longer "),
-	order(within(60, "the user", "the human", "the owner"), `(?:pretend|assume|(?:act|behave) as (?:if|though))\W+(?:that )?(?:the user|the human|the owner) (?:has |had )?(?:already )?(?:approved|confirmed|agreed|allowed|consented|authori[sz]ed)\b`, "pretend ", "assume ", "act as ", "behave as "),
-	order(need{}, `authori[sz]e you to\W+(?:skip|bypass|ignore|override|disable|publish|delete)\b`, "authorise you to", "authorize you to"),
-	order(need{}, `(?:when|before|while|after) summari[sz]ing (?:this|the) (?:note|page|document|text|e-?mail|file|article)s?\W+(?:you|always|please|add|append|include|insert|say|recommend|mention|do not|never)\b`, "when summari", "before summari", "while summari", "after summari"),
-	order(within(160, "anweisung", "instruktion", "befehl", "vorgaben"), `(?:ignorier\w*|missacht\w*|vergiss\w*|vergesse\w*)\W+(?:\w+\W+){0,4}?(?:vorherig\w*|bisherig\w*|vorangegangen\w*|früher\w*|obig\w*|deine|alle)\W+(?:\w+\W+){0,2}?(?:anweisung\w*|instruktion\w*|befehl\w*|vorgaben)`, "ignorier", "missacht", "vergiss", "vergesse"),
-	order(within(160, "instruction", "consigne", "directive"), `(?:ignor\w*|oubli\w*)\W+(?:\S+\s+){0,3}?(?:instructions?|consignes?|directives?)\s+(?:\S+\s+)?(?:précédentes?|antérieures?|ci-dessus|initiales?)`, "ignore", "oublie"),
-	order(within(160, "istruzioni", "instru", "indicaciones", "rdenes"), `(?:ignor\w*|olvid\w*|descart\w*|dimentic\w*|esque\w*|desconsider\w*)\W+(?:\S+\s+){0,3}?(?:instrucciones|istruzioni|instruções|indicaciones|órdenes)`, "ignor", "olvid", "dimentic", "esque", "desconsider"),
-	order(need{}, `(?:忽略|无视|無視|忘记|忘掉)[^\n。]{0,24}?(?:指令|指示|说明|提示|命令)`, "忽略", "无视", "無視", "忘记", "忘掉"),
-	order(need{}, `(?:指示|命令)[^\n。]{0,12}?(?:無視|忘れ)`, "指示", "命令"),
-	order(need{}, `(?:Игнорируй\p{L}*|игнорируй\p{L}*|Забудь\p{L}*|забудь\p{L}*)\s+(?:\S+\s+){0,3}?(?:инструкци\p{L}*|указани\p{L}*)`, "Игнорируй", "игнорируй", "Забудь", "забудь"),
+func signRules() []rule {
+	return []rule{
+		order(within(160, "instruction", "prompt", "direction", "directive", "guideline", "guardrail", "programming"), `(?:ignore|disregard|forget|override|bypass)\W+(?:[\w']+\W+){0,4}?(?:previous|prior|above|earlier|preceding|foregoing|initial|original|your|system)\W+(?:\w+\W+){0,2}?(?:instructions?|prompts?|directions|directives|guidelines|guardrails|programming)\b`, "ignore ", "disregard ", "forget ", "override ", "bypass "),
+		order(within(40, "all", "any", "everyth", "whatever"), `(?:ignore|disregard|forget)\W+(?:all|any|everything|anything|whatever)\W+(?:(?:other|of|these|those|the|existing)\W+)*(?:instructions?\b|prompts?\b|(?:that )?the user (?:has )?(?:asked|said|told|wants)\b|(?:that )?you (?:were|have been|are|know)|(?:above|before|previous)\b)`, "ignore ", "disregard ", "forget "),
+		order(within(60, "tell", "mention", "inform", "notify", "alert", "reveal", "disclose", "show"), `(?:do not|don't|never)\W+(?:\w+\W+){0,2}?(?:tell|mention|inform|notify|alert|reveal|disclose|show)\W+(?:\w+\W+){0,4}?(?:the user|the human|the owner)(?:'s)?\s*(?:[.,;:!?]|about|of|that|this|what|when|why|anything|$)`, "do not ", "don't ", "never "),
+		order(within(60, "the user", "the human", "the owner"), `without\W+(?:telling|informing|notifying|alerting|asking)\W+(?:the user|the human|the owner)\b`, "without telling", "without informing", "without notifying", "without alerting"),
+		order(within(100, "system prompt"), `(?:reveal|print|repeat|output|show|leak|send|disclose)\W+(?:\w+\W+){0,3}?(?:your|the)\W+(?:\w+\W+)?system prompt`, "reveal ", "print ", "repeat ", "output ", "leak ", "disclose "),
+		order(within(40, "instruction", "prompt", "task", "order", "role"), `(?:your new|new system|begin new|updated system)\W+(?:instructions?|prompt|task|orders?|role)\b`, "your new ", "new system ", "begin new ", "updated system "),
+		order(within(40, "task", "instruction", "goal", "purpose", "job", "mission"), `(?:your (?:real|actual|true|only|hidden)) (?:task|instructions?|goal|purpose|job|mission) (?:is|are)\b`, "your real ", "your actual ", "your true ", "your only ", "your hidden "),
+		order(need{}, `you are now\W+(?:an? (?:\w+\W+){0,3}?(?:assistant|agent|ai|bot|chatbot|hacker)|dan\b|in (?:developer|admin|god|debug|maintenance|jailbreak) mode|unrestricted|free (?:from|of))`, "you are now "),
+		order(need{}, `(?:developer|jailbreak|god|dan) mode (?:is )?(?:now )?(?:enabled|activated|on)\b`, "developer mode", "jailbreak mode", "god mode", "dan mode"),
+		order(need{}, `from now on,? you (?:will|must|are|have to|only)\b`, "from now on"),
+		order(within(60, " ai", "llm", "assistant", "language model", "artificial intelligence"), `(?:if you are|you are|attention|note (?:to|for)|message (?:to|for)|instructions? (?:to|for)|dear|hey|addressed to)[:,]? (?:an? |the |any |all |every )?(?:ai|llms?|language models?|artificial intelligence|assistants?|ai assistants?|ai agents?|ai models?)\b[^\n]{0,160}?(?:must|should|please|ignore|do not|don't|have to|need to|call|use|send|delete|publish|append|write|add|include|say|run|read)\b`,
+			"if you are a", "attention", "note to", "note for", "message to", "message for", "instruction to", "instructions to", "instruction for", "instructions for", "dear a", "dear l", "hey a", "addressed to"),
+		sign("order", 60, 240, `\b(?:ai|llm|assistant|agent|model)s? (?:that|who|which)?\W*(?:is |are )?(?:reading|processing|summari[sz]ing|parsing|seeing) (?:this|these)\b[^\n]{0,120}?(?:must|should|please|ignore|do not|have to|need to|[:,])`, "reading this", "processing this", "summarizing this", "summarising this"),
+		order(within(300, "://", "@"), `(?:send|post|upload|forward|e-?mail|submit|transmit|leak|exfiltrate|copy|report)\W+(?:[\w']+\W+){0,5}?(?:notes?|vault|conversation|chat history|passwords?|private keys?|api keys?|secrets?|credentials|personal data|files?)\W+(?:\w+\W+){0,4}?(?:to|at|via)\W+(?:\w+\W+){0,3}?(?:https?://|[\w.+-]+@[\w-]+\.\w)`, "send ", "post ", "upload ", "forward ", "email ", "e-mail ", "submit ", "transmit ", "leak ", "exfiltrate ", "copy ", "report "),
+		order(within(100, "tool", "mcp", "obsidian"), `(?:call|use|invoke|run|execute)\W+(?:your tools?|the [\w:"\x60'.-]+ tool|(?:the )?mcp server|(?:the )?obsidian(?:cli|batch)(?: tool)?)\W+(?:[\w:"\x60'.-]+\W+){0,4}?(?:to|and|with|on|for|:)\W+(?:\w+\W+){0,3}?(?:delete|publish|send|overwrite|upload|remove|exfiltrate|erase|post)\b`, "call ", "use ", "invoke ", "execute "),
+		order(within(60, "the user", "the human", "the owner"), `(?:do not|don't|never|must not|no longer)\W+(?:\w+\W+){0,2}?(?:follow|obey|listen to)\W+(?:\w+\W+){0,4}?(?:the user|the human|the owner)(?:'s)?\s*(?:[.,;:!?]|any|instructions?|orders?|requests?|$)`, "do not ", "don't ", "never ", "must not ", "no longer "),
+		order(within(60, "the user", "the human", "the owner"), `(?:pretend|assume|(?:act|behave) as (?:if|though))\W+(?:that )?(?:the user|the human|the owner) (?:has |had )?(?:already )?(?:approved|confirmed|agreed|allowed|consented|authori[sz]ed)\b`, "pretend ", "assume ", "act as ", "behave as "),
+		order(need{}, `authori[sz]e you to\W+(?:skip|bypass|ignore|override|disable|publish|delete)\b`, "authorise you to", "authorize you to"),
+		order(need{}, `(?:when|before|while|after) summari[sz]ing (?:this|the) (?:note|page|document|text|e-?mail|file|article)s?\W+(?:you|always|please|add|append|include|insert|say|recommend|mention|do not|never)\b`, "when summari", "before summari", "while summari", "after summari"),
+		order(within(160, "anweisung", "instruktion", "befehl", "vorgaben"), `(?:ignorier\w*|missacht\w*|vergiss\w*|vergesse\w*)\W+(?:\w+\W+){0,4}?(?:vorherig\w*|bisherig\w*|vorangegangen\w*|früher\w*|obig\w*|deine|alle)\W+(?:\w+\W+){0,2}?(?:anweisung\w*|instruktion\w*|befehl\w*|vorgaben)`, "ignorier", "missacht", "vergiss", "vergesse"),
+		order(within(160, "instruction", "consigne", "directive"), `(?:ignor\w*|oubli\w*)\W+(?:\S+\s+){0,3}?(?:instructions?|consignes?|directives?)\s+(?:\S+\s+)?(?:précédentes?|antérieures?|ci-dessus|initiales?)`, "ignore", "oublie"),
+		order(within(160, "istruzioni", "instru", "indicaciones", "rdenes"), `(?:ignor\w*|olvid\w*|descart\w*|dimentic\w*|esque\w*|desconsider\w*)\W+(?:\S+\s+){0,3}?(?:instrucciones|istruzioni|instruções|indicaciones|órdenes)`, "ignor", "olvid", "dimentic", "esque", "desconsider"),
+		order(need{}, `(?:忽略|无视|無視|忘记|忘掉)[^\n。]{0,24}?(?:指令|指示|说明|提示|命令)`, "忽略", "无视", "無視", "忘记", "忘掉"),
+		order(need{}, `(?:指示|命令)[^\n。]{0,12}?(?:無視|忘れ)`, "指示", "命令"),
+		order(need{}, `(?:Игнорируй\p{L}*|игнорируй\p{L}*|Забудь\p{L}*|забудь\p{L}*)\s+(?:\S+\s+){0,3}?(?:инструкци\p{L}*|указани\p{L}*)`, "Игнорируй", "игнорируй", "Забудь", "забудь"),
 
-	sign("hidden", 0, 800, `style\s*=\s*["'](?:[^"'\n]{0,200}?[;\s])?(?:display\s*:\s*none|visibility\s*:\s*hidden|opacity\s*:\s*0(?:\.0\d*)?\s*[;"']|font-size\s*:\s*[01](?:px|pt|em|rem|%)?\s*[;"']|color\s*:\s*(?:white|transparent|#fff(?:fff)?)\s*[;"']|(?:left|top|text-indent)\s*:\s*-\d{3,})[^>]{0,200}>\s*[^<\s][^<]{16,}`, "style="),
-	sign("hidden", 0, 300, `<font [^>]{0,100}color\s*=\s*["']?(?:white|#fff(?:fff)?)\b[^>]{0,100}>\s*[^<\s][^<]{16,}`, "<font "),
-	sign("hidden", 0, 300, `[ ]hidden(?:=["']?(?:hidden|true)?["']?)?\s*/?>\s*[^<\s][^<]{16,}`, " hidden"),
-	{kind: "hidden", keywords: []string{"<!--"}, by: comment("-->")},
-	{kind: "hidden", keywords: []string{"%%"}, by: comment("%%")},
-	{kind: "hidden", keywords: []string{"[//]: #", "[comment]: #", "[//]:#"}, by: comment("\n")},
+		sign("hidden", 0, 800, `style\s*=\s*["'](?:[^"'\n]{0,200}?[;\s])?(?:display\s*:\s*none|visibility\s*:\s*hidden|opacity\s*:\s*0(?:\.0\d*)?\s*[;"']|font-size\s*:\s*[01](?:px|pt|em|rem|%)?\s*[;"']|color\s*:\s*(?:white|transparent|#fff(?:fff)?)\s*[;"']|(?:left|top|text-indent)\s*:\s*-\d{3,})[^>]{0,200}>\s*[^<\s][^<]{16,}`, "style="),
+		sign("hidden", 0, 300, `<font [^>]{0,100}color\s*=\s*["']?(?:white|#fff(?:fff)?)\b[^>]{0,100}>\s*[^<\s][^<]{16,}`, "<font "),
+		sign("hidden", 0, 300, `[ ]hidden(?:=["']?(?:hidden|true)?["']?)?\s*/?>\s*[^<\s][^<]{16,}`, " hidden"),
+		{kind: "hidden", keywords: []string{"<!--"}, by: comment("-->")},
+		{kind: "hidden", keywords: []string{"%%"}, by: comment("%%")},
+		{kind: "hidden", keywords: []string{"[//]: #", "[comment]: #", "[//]:#"}, by: comment("\n")},
 
-	{kind: "invisible", keywords: []string{"\xf3\xa0", "\u202e", "\u202d", "\u200b", "\u200c", "\u200d", "\u2060", "\u2061", "\u2062", "\u2063", "\u2064", "\ufeff", "\xef\xb8"}, by: (*scan).invisible},
+		{kind: "invisible", keywords: []string{"\xf3\xa0", "\u202e", "\u202d", "\u200b", "\u200c", "\u200d", "\u2060", "\u2061", "\u2062", "\u2063", "\u2064", "\ufeff", "\xef\xb8"}, by: (*scan).invisible},
 
-	delimiter("<|im_start|>", "<|im_end|>", "<|system|>", "<|user|>", "<|assistant|>", "<|endoftext|>", "<|eot_id|>", "<|start_header_id|>", "<|begin_of_text|>", "[inst]", "[/inst]", "<<sys>>", "<</sys>>",
-		"<system-reminder>", "</system-reminder>", "<tool_result", "<tool_response", "<tool_call", "<function_results", "<function_calls", "<invoke name", "<system_prompt>", "</system_prompt>", "<system>\n", "</system>\n", "<|channel|>", "<start_of_turn>", "<end_of_turn>",
-		"<<<note text", "<<<end ", "### instruction:", "### system:", "### new instructions", "begin system prompt", "end of system prompt", "end of user input", "end of the document]", "</user_input>", "<untrusted", "</untrusted", "[system message]", "[system]:", "[assistant]:"),
+		delimiter("<|im_start|>", "<|im_end|>", "<|system|>", "<|user|>", "<|assistant|>", "<|endoftext|>", "<|eot_id|>", "<|start_header_id|>", "<|begin_of_text|>", "[inst]", "[/inst]", "<<sys>>", "<</sys>>",
+			"<system-reminder>", "</system-reminder>", "<tool_result", "<tool_response", "<tool_call", "<function_results", "<function_calls", "<invoke name", "<system_prompt>", "</system_prompt>", "<system>\n", "</system>\n", "<|channel|>", "<start_of_turn>", "<end_of_turn>",
+			"<<<note text", "<<<end ", "### instruction:", "### system:", "### new instructions", "begin system prompt", "end of system prompt", "end of user input", "end of the document]", "</user_input>", "<untrusted", "</untrusted", "[system message]", "[system]:", "[assistant]:"),
 
-	sign("carrier", 0, 300, `data:(?:text/(?:html|javascript|plain)|application/(?:javascript|xhtml\+xml))[;,][^\s)"'>]{8,}`, "data:text/", "data:application/"),
-	sign("carrier", 0, 1, "", "](javascript:", "](vbscript:", "href=\"javascript:", "](<javascript:"),
-	{kind: "carrier", keywords: []string{"![", "<img", "url("}, needs: []string{"://"}, most: longestImage, by: (*scan).carrier},
+		sign("carrier", 0, 300, `data:(?:text/(?:html|javascript|plain)|application/(?:javascript|xhtml\+xml))[;,][^\s)"'>]{8,}`, "data:text/", "data:application/"),
+		sign("carrier", 0, 1, "", "](javascript:", "](vbscript:", "href=\"javascript:", "](<javascript:"),
+		{kind: "carrier", keywords: []string{"![", "<img", "url("}, needs: []string{"://"}, most: longestImage, by: (*scan).carrier},
+	}
 }
 
 // spoken is a comment that speaks to a model.

@@ -64,11 +64,12 @@ func (t agentTables) rights() policy.Agents {
 }
 
 // agentSettings are the settings that a table of an agent can have, agentKeys all its keys.
-var (
-	agentSettings = append(policy.SettingNames(), "rate", "rate-mutations", "rate-mutations-hour")
-	agentKeys     = append(settingKeys(agentSettings, setOfAgent), []tableKey[agentTable]{
-		{"vaults", "names, ids or folders of the vaults that the agent may use (default: all)", listForm, nameList(func(t *agentTable) *[]string { return &t.Vaults }, "names, ids or folders of vaults")},
-		{"access", accessAbout, accessForm, func(r *reading, t *agentTable, value any, at []string) (err error) {
+var agentSettings = append(policy.SettingNames(), "rate", "rate-mutations", "rate-mutations-hour")
+
+func agentKeys() []tableKey[agentTable] {
+	return append(settingKeys(agentSettings, setOfAgent), []tableKey[agentTable]{
+		{"vaults", "names, ids or folders of the vaults that the agent may use (default: all)", listForm(), nameList(func(t *agentTable) *[]string { return &t.Vaults }, "names, ids or folders of vaults")},
+		{"access", accessAbout, accessForm(), func(r *reading, t *agentTable, value any, at []string) (err error) {
 			_, t.Rights.Access, err = r.access(value, at, "[agents.NAME.access]")
 			return err
 		}},
@@ -76,13 +77,13 @@ var (
 			t.Expires, err = expiry(value)
 			return err
 		}},
-		{"oauth", "values of the claim oauth-claim: access tokens with one of them are the agent's (default: none)", listForm, nameList(func(t *agentTable) *[]string { return &t.Subjects }, "values of the claim oauth-claim")},
-		{"flow", flowAbout, flowForm, func(r *reading, t *agentTable, value any, at []string) error {
+		{"oauth", "values of the claim oauth-claim: access tokens with one of them are the agent's (default: none)", listForm(), nameList(func(t *agentTable) *[]string { return &t.Subjects }, "values of the claim oauth-claim")},
+		{"flow", flowAbout, flowForm(), func(r *reading, t *agentTable, value any, at []string) error {
 			t.Rights.Flows = r.flows(value, at)
 			return nil
 		}},
 	}...)
-)
+}
 
 func setOfAgent(t *agentTable, row setting, text string) error {
 	s := Settings{Policy: t.Rights, Limits: t.limits}
@@ -115,7 +116,7 @@ func (r *reading) agents(value any) agentTables {
 			return read
 		default:
 			t := agentTable{Agent: policy.Agent{Rights: policy.Unlimited()}}
-			readKeys(r, agentKeys, &t, values, at, "setting %q", strings.Join(at, ".")+".", "unknown key")
+			readKeys(r, agentKeys(), &t, values, at, "setting %q", strings.Join(at, ".")+".", "unknown key")
 			t.Rights.Origins = map[string]string{}
 			for _, part := range append(policy.SettingNames(), "access") {
 				t.Rights.Origins[part] = "agent " + name

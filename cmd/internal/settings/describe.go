@@ -21,7 +21,7 @@ func Describe() []Description {
 }
 
 // DescribeVault returns the keys of a table [[vaults]], each with what it means.
-func DescribeVault() [][2]string { return described(vaultKeys) }
+func DescribeVault() [][2]string { return described(vaultKeys()) }
 
 // levelTexts say what each level of access allows.
 var levelTexts = []string{"no access; it is hidden completely", "it can be read, listed and found", "also, it can be created and changed", "also, it can be removed, replaced and moved away"}
@@ -61,7 +61,12 @@ func (f *Flags) List(std terminal.Streams) (rows []Row, file string, err error) 
 // lines returns lines for other values of a setting than this one: examples that change something.
 func (s setting) lines(value string) (lines []string) {
 	line := func(text string) { lines = append(lines, s.name+" = "+text) }
-	example := examples[s.name]
+	example := map[string]string{ // of the settings that take a text or a list, other than their defaults
+		"cli": "/usr/local/bin/obsidian", "vault": "Notes", "disable": "delete", "enable-only": "read", "timeout": "30s", "max-output": "64KiB", "min-cli-version": "1.13.0",
+		"embeddings-url": "http://127.0.0.1:11434/v1", "embeddings-model": "mxbai-embed-large", "embeddings-key-file": "/home/me/.config/vaultwicket/embeddings-key", "toolsets": "notes", "http": "127.0.0.1:8765", "token-file": "/home/me/.config/vaultwicket/token",
+		"tls-cert": "/etc/ssl/notes.pem", "tls-key": "/etc/ssl/notes.key", "allow-origin": "https://app.example", "allow-host": "notes.example", "public-url": "https://notes.example/mcp",
+		"shadow": "suspicious", "exceptions": "secrets Docs/Samples # keys of the documentation", "private-property": "hidden-from", "private-tags": "confidential", "export": "https://collector.example:4318/v1/logs", "checkpoints": "state", "oauth-issuer": "https://login.example", "oauth-client-file": "/home/me/.config/vaultwicket/client", "oauth-claim": "azp", "agent": "cursor", "profile": "work",
+	}[s.name]
 	switch {
 	case s.kind == boolean:
 		line(strconv.FormatBool(value != "true"))
@@ -95,14 +100,6 @@ func (s setting) lines(value string) (lines []string) {
 		line(strconv.Quote(example))
 	}
 	return lines
-}
-
-// examples are values of the settings that take a text or a list, other than their defaults.
-var examples = map[string]string{
-	"cli": "/usr/local/bin/obsidian", "vault": "Notes", "disable": "delete", "enable-only": "read", "timeout": "30s", "max-output": "64KiB", "min-cli-version": "1.13.0",
-	"embeddings-url": "http://127.0.0.1:11434/v1", "embeddings-model": "mxbai-embed-large", "embeddings-key-file": "/home/me/.config/vaultwicket/embeddings-key", "toolsets": "notes", "http": "127.0.0.1:8765", "token-file": "/home/me/.config/vaultwicket/token",
-	"tls-cert": "/etc/ssl/notes.pem", "tls-key": "/etc/ssl/notes.key", "allow-origin": "https://app.example", "allow-host": "notes.example", "public-url": "https://notes.example/mcp",
-	"shadow": "suspicious", "exceptions": "secrets Docs/Samples # keys of the documentation", "private-property": "hidden-from", "private-tags": "confidential", "export": "https://collector.example:4318/v1/logs", "checkpoints": "state", "oauth-issuer": "https://login.example", "oauth-client-file": "/home/me/.config/vaultwicket/client", "oauth-claim": "azp", "agent": "cursor", "profile": "work",
 }
 
 // Choices returns the values that a setting can have, by the name of its flag; nil where

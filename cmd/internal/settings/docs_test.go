@@ -26,7 +26,7 @@ func settingsPage() string {
 	}
 	b.WriteString("\nA server reads the file again when it changes, and at SIGHUP. It takes what is stricter and never what is looser.\n")
 	b.WriteString("\n## [[vaults]]\n\nOne table a vault; the first is the one of a call that names none. A table needs a name, an id or a folder.\n\n" + headOf("key", "values", ""))
-	for _, key := range vaultKeys {
+	for _, key := range vaultKeys() {
 		b.WriteString(rowOf(asCode(key.name), vaultValues(key.form), key.about))
 	}
 	b.WriteString("\n## [vaults.access]\n\nThe keys are paths of folders and notes, the values levels:\n\n" + headOf("level", "what may be done with a note"))
@@ -34,7 +34,7 @@ func settingsPage() string {
 		b.WriteString(rowOf(asCode(level[0]), level[1]))
 	}
 	b.WriteString("\n## [[flow]]\n\nRules about where text may go, see [permissions](permissions.md#flow). Tables `[[agents.NAME.flow]]` hold for one agent, those of the managed settings for everybody; all of them apply.\n\n" + headOf("key", ""))
-	for _, key := range described(flowKeys) {
+	for _, key := range described(flowKeys()) {
 		b.WriteString(rowOf(asCode(key[0]), key[1]))
 	}
 	b.WriteString("\n## Rules about texts\n\nThese look at what notes say. `shadow` and `exceptions` can name each; `explain`, and `dry-run` at your terminal, have a line for each that is on, and the page of the policy what each did. See [permissions](permissions.md#private-notes).\n\n" + headOf("rule", "looks at", "settings"))
@@ -44,17 +44,17 @@ func settingsPage() string {
 	b.WriteString("\n## [profiles.NAME]\n\nAny of the settings above but `profile`, laid over the rest of the file where the profile is chosen.\n")
 	b.WriteString("\n## [agents.NAME]\n\nThe rights of one agent. They only narrow those of the file and of its vaults. A server runs for the agent of the setting `agent`; where agents are defined and it names\n" +
 		"none, for the agent `default`, and without that one nothing is allowed. Other commands without `agent` run for you, the owner. A name has 1 to 64 of `a` to `z`, `0` to `9`, `.`, `-` and `_`.\n\n" + headOf("key", ""))
-	for _, key := range described(agentKeys) {
+	for _, key := range described(agentKeys()) {
 		b.WriteString(rowOf(asCode(key[0]), key[1]))
 	}
 	b.WriteString("\n## [notify]\n\nHow a server tells you that a question waits: see [Permissions and approvals](permissions.md#approvals). It is in no profile, and taken at the next start.\n\n" + headOf("key", ""))
-	for _, key := range described(notifyKeys) {
+	for _, key := range described(notifyKeys()) {
 		b.WriteString(rowOf(asCode(key[0]), key[1]))
 	}
 	b.WriteString("\n## Managed settings\n\nThe administrator of a machine can set bounds for everybody on it, in `/etc/vaultwicket/config.toml` (macOS: `/Library/Application Support/vaultwicket/config.toml`, Windows:\n" +
 		"`vaultwicket\\config.toml` in the folder ProgramData). Flags, variables, profiles, the file of the user, its vaults and its agents only narrow them; where they decide, `config show` says so. The file and everything on\n" +
 		"its path must belong to root, on Windows to administrators, and nobody else may be able to write it: otherwise, and if it is wrong, vaultwicket does not start. It has no other keys than:\n\n" + headOf("key", ""))
-	for _, key := range described(managedKeys) {
+	for _, key := range described(managedKeys()) {
 		b.WriteString(rowOf(asCode(key[0]), key[1]))
 	}
 	b.WriteString("\nThe bounds are those of vaultwicket, not of other programs of the user, such as an editor. Where a folder of a vault, or one around vaults, is served as a vault, `access` is by the paths of that folder and of each of these vaults: `\"Private\" = \"none\"` hides `Notes/Private` also from a server for `Notes/Private` or for the folder that `Notes` is in. A vault is known by its folder `.obsidian`, from the app's list, or from the settings. Whoever may move or copy files can take them to where no rule is; the level of `/` applies everywhere.\n")
@@ -131,12 +131,12 @@ func TestDocsNameEverySetting(t *testing.T) {
 			}
 		}
 	}
-	for _, key := range keyNames(vaultKeys) {
+	for _, key := range keyNames(vaultKeys()) {
 		if !strings.Contains(content, "\n| `"+key+"` | ") {
 			t.Errorf("the key %s of [[vaults]] is missing", key)
 		}
 	}
-	for _, key := range keyNames(agentKeys) {
+	for _, key := range keyNames(agentKeys()) {
 		if !strings.Contains(content, "\n| `"+key+"` | ") {
 			t.Errorf("the key %s of [agents.NAME] is missing", key)
 		}

@@ -16,11 +16,13 @@ type flowTexts struct {
 }
 
 // flowKeys are the keys of a table [[flow]].
-var flowKeys = []tableKey[flowTexts]{
-	{"name", "what questions, denials and logs call the rule", object{"type": "string"}, flowText(func(f *flowTexts) *string { return &f.name })},
-	{"from", "places that are read: folders and notes by their paths, tags such as \"#client\", or \"private\" for notes that narrow the access to themselves", listForm, nameList(func(f *flowTexts) *[]string { return &f.from }, "places")},
-	{"to", "where text may not go then: publish, web, vaults (changes in other vaults), and folders by their paths (default: publish, web, vaults)", listForm, nameList(func(f *flowTexts) *[]string { return &f.to }, "places")},
-	{"action", "ask (the default: requires approval) or refuse", object{"type": "string", "enum": []string{"ask", "refuse"}}, flowText(func(f *flowTexts) *string { return &f.action })},
+func flowKeys() []tableKey[flowTexts] {
+	return []tableKey[flowTexts]{
+		{"name", "what questions, denials and logs call the rule", object{"type": "string"}, flowText(func(f *flowTexts) *string { return &f.name })},
+		{"from", "places that are read: folders and notes by their paths, tags such as \"#client\", or \"private\" for notes that narrow the access to themselves", listForm(), nameList(func(f *flowTexts) *[]string { return &f.from }, "places")},
+		{"to", "where text may not go then: publish, web, vaults (changes in other vaults), and folders by their paths (default: publish, web, vaults)", listForm(), nameList(func(f *flowTexts) *[]string { return &f.to }, "places")},
+		{"action", "ask (the default: requires approval) or refuse", object{"type": "string", "enum": []string{"ask", "refuse"}}, flowText(func(f *flowTexts) *string { return &f.action })},
+	}
 }
 
 func flowText(to func(*flowTexts) *string) func(*reading, *flowTexts, any, []string) error {
@@ -47,7 +49,7 @@ func (r *reading) flows(value any, path []string) (rules []policy.Flow) {
 			continue
 		}
 		var f flowTexts
-		readKeys(r, flowKeys, &f, values, at, "flow rule: %q", "", "unknown key")
+		readKeys(r, flowKeys(), &f, values, at, "flow rule: %q", "", "unknown key")
 		rule, err := policy.ParseFlow(f.name, f.from, f.to, f.action)
 		if err != nil {
 			r.report(at, "flow rule %q: %v", quote.Short(f.name), err)
@@ -61,8 +63,8 @@ func (r *reading) flows(value any, path []string) (rules []policy.Flow) {
 const flowAbout = "rules about where text may go after a session has read from some places"
 
 // flowForm describes the tables [[flow]].
-var flowForm = func() object {
-	table := tableSchema(flowKeys)
+func flowForm() object {
+	table := tableSchema(flowKeys())
 	table["required"] = []string{"name", "from"}
 	return object{"type": "array", "items": table}
-}()
+}

@@ -112,4 +112,6 @@ func nameList[T any](to func(*T) *[]string, what string) func(r *reading, t *T, 
 }
 
 // listForm describes a list of texts.
-var listForm = object{"type": "array", "items": object{"type": "string", "minLength": 1}}
+func listForm() object {
+	return object{"type": "array", "items": object{"type": "string", "minLength": 1}}
+}

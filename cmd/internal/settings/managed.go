@@ -43,26 +43,28 @@ var machine = struct {
 }{trust.MachineFile, trust.ReadMachineFile}
 
 // managedKeys are the keys of the file.
-var managedKeys = append(settingKeys(agentSettings, setManaged), []tableKey[managed]{
-	{"access", "what may be done with a folder or note of any vault, by its path in the vault, also where a folder of the vault or one around it is served; \"/\" is the vault", nil, func(r *reading, m *managed, value any, at []string) (err error) {
-		_, m.rights.Access, err = r.access(value, at, "[access]")
-		return err
-	}},
-	{"export", "where every server sends the lines of the audit log, too; others can only add targets", nil, readSetting("export", setManaged)},
-	{"checkpoints", "what signs where the audit log ends, in place of what others say", nil, readSetting("checkpoints", setManaged)},
-	{"flow", "tables [[flow]] that are added to those of the user", nil, func(r *reading, m *managed, value any, at []string) error {
-		m.rights.Flows = r.flows(value, at)
-		return nil
-	}},
-	{"agents", "names of the agents that may have rights; \"default\" is the one of a server that names none (default: all)", nil, nameList(func(m *managed) *[]string { return &m.agents }, "names of agents")},
-	{"notify", "false ignores the table [notify] of the user's file: nothing is sent and no program is started (default: true)", nil, func(_ *reading, m *managed, value any, _ []string) error {
-		told, ok := value.(bool)
-		if m.silent = !told; !ok {
-			return fmt.Errorf("is %s, want %s", typeName(value), wanted[boolean])
-		}
-		return nil
-	}},
-}...)
+func managedKeys() []tableKey[managed] {
+	return append(settingKeys(agentSettings, setManaged), []tableKey[managed]{
+		{"access", "what may be done with a folder or note of any vault, by its path in the vault, also where a folder of the vault or one around it is served; \"/\" is the vault", nil, func(r *reading, m *managed, value any, at []string) (err error) {
+			_, m.rights.Access, err = r.access(value, at, "[access]")
+			return err
+		}},
+		{"export", "where every server sends the lines of the audit log, too; others can only add targets", nil, readSetting("export", setManaged)},
+		{"checkpoints", "what signs where the audit log ends, in place of what others say", nil, readSetting("checkpoints", setManaged)},
+		{"flow", "tables [[flow]] that are added to those of the user", nil, func(r *reading, m *managed, value any, at []string) error {
+			m.rights.Flows = r.flows(value, at)
+			return nil
+		}},
+		{"agents", "names of the agents that may have rights; \"default\" is the one of a server that names none (default: all)", nil, nameList(func(m *managed) *[]string { return &m.agents }, "names of agents")},
+		{"notify", "false ignores the table [notify] of the user's file: nothing is sent and no program is started (default: true)", nil, func(_ *reading, m *managed, value any, _ []string) error {
+			told, ok := value.(bool)
+			if m.silent = !told; !ok {
+				return fmt.Errorf("is %s, want %s", typeName(value), wanted[boolean])
+			}
+			return nil
+		}},
+	}...)
+}
 
 func setManaged(m *managed, row setting, text string) error {
 	m.texts[row.name] = text
@@ -105,7 +107,7 @@ func parseManaged(content []byte) (managed, []problem) {
 	}
 	r := &reading{content: content}
 	m := managed{rights: policy.Unlimited(), texts: map[string]string{}}
-	readKeys(r, managedKeys, &m, root, nil, "setting %q", "", "is not a managed setting")
+	readKeys(r, managedKeys(), &m, root, nil, "setting %q", "", "is not a managed setting")
 	m.rights.Origins = map[string]string{}
 	for _, part := range append(policy.SettingNames(), "access") {
 		m.rights.Origins[part] = policy.OriginManaged

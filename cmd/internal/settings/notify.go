@@ -9,25 +9,24 @@ import (
 	"vaultwicket/gateway/notify"
 )
 
-var (
-	secretFile = object{"type": "string", "minLength": 1, "pattern": absolutePattern}
-	webTarget  = object{"type": "string", "minLength": 1, "pattern": `^https?://[^?#@]+$`}
-	oneProgram = object{"type": "array", "minItems": 1, "prefixItems": []object{{"type": "string", "pattern": absolutePattern}}, "items": object{"type": "string", "minLength": 1}}
-)
-
 // notifyKeys are the keys of the table "notify" of the file.
-var notifyKeys = []tableKey[notify.Config]{
-	{"ntfy", "URL of a topic of ntfy, such as https://ntfy.sh/a-name-that-nobody-guesses", webTarget, notifyText(func(c *notify.Config) *string { return &c.Ntfy })},
-	{"ntfy-token-file", "private file with an access token for the topic (default: none)", secretFile, notifyText(func(c *notify.Config) *string { return &c.NtfyTokenFile })},
-	{"webhook", "URL that a signed message is posted to", webTarget, notifyText(func(c *notify.Config) *string { return &c.Webhook })},
-	{"webhook-secret-file", "private file with the key of the signatures, at least 16 bytes; needed for webhook", secretFile, notifyText(func(c *notify.Config) *string { return &c.WebhookSecretFile })},
-	{"command", "list of the absolute path of a program and its arguments; the message is one more argument", oneProgram, func(r *reading, c *notify.Config, value any, at []string) error {
-		err := nameList(func(c *notify.Config) *[]string { return &c.Command }, "the path of a program and its arguments")(r, c, value, at)
-		if err == nil && len(c.Command) == 0 {
-			err = errors.New("is empty")
-		}
-		return err
-	}},
+func notifyKeys() []tableKey[notify.Config] {
+	secretFile := object{"type": "string", "minLength": 1, "pattern": absolutePattern}
+	webTarget := object{"type": "string", "minLength": 1, "pattern": `^https?://[^?#@]+$`}
+	oneProgram := object{"type": "array", "minItems": 1, "prefixItems": []object{{"type": "string", "pattern": absolutePattern}}, "items": object{"type": "string", "minLength": 1}}
+	return []tableKey[notify.Config]{
+		{"ntfy", "URL of a topic of ntfy, such as https://ntfy.sh/a-name-that-nobody-guesses", webTarget, notifyText(func(c *notify.Config) *string { return &c.Ntfy })},
+		{"ntfy-token-file", "private file with an access token for the topic (default: none)", secretFile, notifyText(func(c *notify.Config) *string { return &c.NtfyTokenFile })},
+		{"webhook", "URL that a signed message is posted to", webTarget, notifyText(func(c *notify.Config) *string { return &c.Webhook })},
+		{"webhook-secret-file", "private file with the key of the signatures, at least 16 bytes; needed for webhook", secretFile, notifyText(func(c *notify.Config) *string { return &c.WebhookSecretFile })},
+		{"command", "list of the absolute path of a program and its arguments; the message is one more argument", oneProgram, func(r *reading, c *notify.Config, value any, at []string) error {
+			err := nameList(func(c *notify.Config) *[]string { return &c.Command }, "the path of a program and its arguments")(r, c, value, at)
+			if err == nil && len(c.Command) == 0 {
+				err = errors.New("is empty")
+			}
+			return err
+		}},
+	}
 }
 
 func notifyText(to func(*notify.Config) *string) func(*reading, *notify.Config, any, []string) error {
@@ -49,7 +48,7 @@ func (r *reading) notify(value any) (c notify.Config) {
 		r.report([]string{"notify"}, "%q is %s, want a table [notify]", "notify", typeName(value))
 		return c
 	}
-	if !readKeys(r, notifyKeys, &c, values, []string{"notify"}, "setting %q", "notify.", "unknown key") {
+	if !readKeys(r, notifyKeys(), &c, values, []string{"notify"}, "setting %q", "notify.", "unknown key") {
 		return notify.Config{}
 	}
 	if err := c.Check(); err != nil {
@@ -60,7 +59,7 @@ func (r *reading) notify(value any) (c notify.Config) {
 }
 
 func notifySchema() object {
-	table := tableSchema(notifyKeys)
+	table := tableSchema(notifyKeys())
 	table["description"] = "how you are told that a question waits"
 	table["dependentRequired"] = object{"webhook": []string{"webhook-secret-file"}, "webhook-secret-file": []string{"webhook"}, "ntfy-token-file": []string{"ntfy"}}
 	return table

@@ -1,7 +1,6 @@
 package settings
 
 import (
-	"maps"
 	"vaultwicket/allowlist"
 	"vaultwicket/cmd/internal/terminal"
 	"vaultwicket/policy/access"
@@ -28,10 +27,10 @@ func configSchema() object {
 			profile[row.name] = reference
 		}
 	}
-	vault := tableSchema(vaultKeys)
+	vault := tableSchema(vaultKeys())
 	vault["anyOf"] = []object{{"required": []string{"name"}}, {"required": []string{"id"}}, {"required": []string{"folder"}}}
 	general["vaults"] = object{"type": "array", "description": "the vaults, the first one being the default", "items": vault}
-	general["flow"] = maps.Clone(flowForm)
+	general["flow"] = flowForm()
 	general["flow"].(object)["description"] = flowAbout
 	general["profiles"] = object{
 		"type": "object", "description": "profile to apply to the rest of the file, by the name of the profile", "propertyNames": object{"minLength": 1},
@@ -39,7 +38,7 @@ func configSchema() object {
 	}
 	general["agents"] = object{
 		"type": "object", "description": "agents by their names, each with rights that narrow those of the file and of its vaults",
-		"propertyNames": object{"pattern": agentPattern}, "additionalProperties": tableSchema(agentKeys),
+		"propertyNames": object{"pattern": agentPattern}, "additionalProperties": tableSchema(agentKeys()),
 	}
 	general["notify"] = notifySchema()
 	return object{
@@ -84,7 +83,9 @@ func (s setting) item() object {
 const accessAbout = "what may be done with a folder or note, by its path; \"/\" is the vault, the most specific path wins"
 
 // accessForm describes a table of access rules.
-var accessForm = object{"type": "object", "minProperties": 1, "additionalProperties": object{"enum": levelNames()}}
+func accessForm() object {
+	return object{"type": "object", "minProperties": 1, "additionalProperties": object{"enum": levelNames()}}
+}
 
 func levelNames() []string {
 	var names []string

@@ -40,47 +40,49 @@ func (t vaultTable) label() string {
 }
 
 // vaultKeys are the keys of a table of a vault.
-var vaultKeys = []tableKey[vaultTable]{
-	{"name", "what agents say", object{"type": "string", "pattern": `^[^/\\]+$`}, func(_ *reading, t *vaultTable, value any, _ []string) (err error) {
-		if t.Name, err = oneText(value); err != nil {
+func vaultKeys() []tableKey[vaultTable] {
+	return []tableKey[vaultTable]{
+		{"name", "what agents say", object{"type": "string", "pattern": `^[^/\\]+$`}, func(_ *reading, t *vaultTable, value any, _ []string) (err error) {
+			if t.Name, err = oneText(value); err != nil {
+				return err
+			}
+			switch {
+			case t.Name == "":
+				return fmt.Errorf("is empty; leave it out where an id or a folder says which vault it is")
+			case strings.ContainsAny(t.Name, `/\`):
+				return fmt.Errorf("%q contains a path separator; use the key \"folder\" for a folder", quote.Short(t.Name))
+			}
+			return checkName(t.Name)
+		}},
+		{"id", "the app's id", object{"type": "string", "pattern": "^[0-9a-f]{16}$"}, func(_ *reading, t *vaultTable, value any, _ []string) (err error) {
+			if t.ID, err = oneText(value); err == nil && !registry.IsID(t.ID) {
+				err = fmt.Errorf("invalid id %q, want 16 hexadecimal digits", quote.Short(t.ID))
+			}
 			return err
-		}
-		switch {
-		case t.Name == "":
-			return fmt.Errorf("is empty; leave it out where an id or a folder says which vault it is")
-		case strings.ContainsAny(t.Name, `/\`):
-			return fmt.Errorf("%q contains a path separator; use the key \"folder\" for a folder", quote.Short(t.Name))
-		}
-		return checkName(t.Name)
-	}},
-	{"id", "the app's id", object{"type": "string", "pattern": "^[0-9a-f]{16}$"}, func(_ *reading, t *vaultTable, value any, _ []string) (err error) {
-		if t.ID, err = oneText(value); err == nil && !registry.IsID(t.ID) {
-			err = fmt.Errorf("invalid id %q, want 16 hexadecimal digits", quote.Short(t.ID))
-		}
-		return err
-	}},
-	{"folder", "absolute; lets the embedded program serve the vault", object{"type": "string", "pattern": absolutePattern}, func(_ *reading, t *vaultTable, value any, _ []string) error {
-		text, err := oneText(value)
-		if err != nil {
+		}},
+		{"folder", "absolute; lets the embedded program serve the vault", object{"type": "string", "pattern": absolutePattern}, func(_ *reading, t *vaultTable, value any, _ []string) error {
+			text, err := oneText(value)
+			if err != nil {
+				return err
+			}
+			if t.Folder = filepath.Clean(text); !filepath.IsAbs(text) || strings.ContainsRune(text, 0) {
+				return fmt.Errorf("%q is not an absolute path", quote.Short(text))
+			}
+			return nil
+		}},
+		{"tier", "ceiling of this vault, at most the general one", object{"type": "string", "enum": tierNames}, func(_ *reading, t *vaultTable, value any, _ []string) error {
+			text, err := oneText(value)
+			if err == nil {
+				t.tier, err = tiers.ParseTier(text)
+				t.tiered = true
+			}
 			return err
-		}
-		if t.Folder = filepath.Clean(text); !filepath.IsAbs(text) || strings.ContainsRune(text, 0) {
-			return fmt.Errorf("%q is not an absolute path", quote.Short(text))
-		}
-		return nil
-	}},
-	{"tier", "ceiling of this vault, at most the general one", object{"type": "string", "enum": tierNames}, func(_ *reading, t *vaultTable, value any, _ []string) error {
-		text, err := oneText(value)
-		if err == nil {
-			t.tier, err = tiers.ParseTier(text)
-			t.tiered = true
-		}
-		return err
-	}},
-	{"access", accessAbout, accessForm, func(r *reading, t *vaultTable, value any, at []string) (err error) {
-		t.levels, t.rules, err = r.access(value, at, "[vaults.access]")
-		return err
-	}},
+		}},
+		{"access", accessAbout, accessForm(), func(r *reading, t *vaultTable, value any, at []string) (err error) {
+			t.levels, t.rules, err = r.access(value, at, "[vaults.access]")
+			return err
+		}},
+	}
 }
 
 // vaults reads the tables [[vaults]].
@@ -108,7 +110,7 @@ func (r *reading) vaults(value any) []vaultTable {
 
 func (r *reading) vault(values map[string]any, at []string) vaultTable {
 	var t vaultTable
-	readKeys(r, vaultKeys, &t, values, at, "vault setting %q", "", "unknown key")
+	readKeys(r, vaultKeys(), &t, values, at, "vault setting %q", "", "unknown key")
 	t.Pinned = t.Folder != "" && (t.Name != "" || t.ID != "")
 	if values["name"] == nil && values["id"] == nil && values["folder"] == nil {
 		r.report(at, "a table [[vaults]] needs a name, an id or a folder")
