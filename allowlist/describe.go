@@ -2,6 +2,7 @@ package allowlist
 
 import (
 	"cmp"
+	"iter"
 	"slices"
 	"strings"
 
@@ -40,23 +41,16 @@ type Param struct {
 }
 
 // Commands describes every command in table order.
-func Commands() []Command {
-	count, paramCount := 0, 0
-	for _, part := range table {
-		count += len(part.rows)
-		for i := range part.rows {
-			paramCount += len(part.rows[i].params)
+func Commands() iter.Seq[Command] {
+	return func(yield func(Command) bool) {
+		for _, part := range table {
+			for i := range part.rows {
+				if !yield(part.rows[i].describe()) {
+					return
+				}
+			}
 		}
 	}
-	all, params := make([]Command, 0, count), make([]Param, paramCount)
-	for _, part := range table {
-		for i := range part.rows {
-			n := len(part.rows[i].params)
-			all = append(all, part.rows[i].describe(params[:0:n]))
-			params = params[n:]
-		}
-	}
-	return all
 }
 
 // Describe returns the description of one command. The error is a
@@ -66,7 +60,7 @@ func Describe(name string) (Command, error) {
 	if r == nil {
 		return Command{}, unknownCommand(name)
 	}
-	return r.describe(make([]Param, 0, len(r.params))), nil
+	return r.describe(), nil
 }
 
 // TakesData reports whether a parameter of a command takes the bytes of a file in base64, which
@@ -80,13 +74,12 @@ func TakesData(command, name string) bool {
 	return p != nil && p.kind == kindData
 }
 
-// describe describes the row, and appends its parameters to params.
-func (r *row) describe(params []Param) Command {
+func (r *row) describe() Command {
 	c := Command{
 		Name: r.name, Summary: r.summary, Tier: r.tier, Effect: r.effect, Worst: r.effect,
 		Shows: r.alwaysShows || r.effect == tiers.Shows, Sends: r.sends, Notes: r.reach != reachNothing, EmbeddedOnly: r.embeddedOnly, NeedsApp: r.needsApp, Since: r.minimum(),
 	}
-	c.Params = params
+	c.Params = make([]Param, 0, len(r.params))
 	for i := range r.params {
 		p := &r.params[i]
 		d := Param{

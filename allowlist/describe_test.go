@@ -30,7 +30,7 @@ func TestDescribe(t *testing.T) {
 }
 
 func TestCommandsDescribesEveryRow(t *testing.T) {
-	commands := Commands()
+	commands := slices.Collect(Commands())
 	for i, name := range Names() {
 		one, err := Describe(name)
 		if err != nil || !reflect.DeepEqual(one, commands[i]) {
@@ -61,7 +61,7 @@ func TestADescriptionIsACopy(t *testing.T) {
 		}
 		names := Names()
 		names[0] = "eval"
-		commands := Commands()
+		commands := slices.Collect(Commands())
 		commands[0].Tier = tiers.V0
 		commands[0].Params[0].Refused = "x"
 	}
@@ -88,7 +88,7 @@ func TestBriefLeavesOutWhatIsRare(t *testing.T) {
 			t.Errorf("%q, %v, want %q", c.Brief(all), err, want)
 		}
 	}
-	for _, c := range Commands() {
+	for c := range Commands() {
 		for _, p := range c.Params {
 			if p.Rare && p.Required {
 				t.Errorf("%s: %s is required and rare", c.Name, p.Name)

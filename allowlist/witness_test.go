@@ -287,7 +287,7 @@ func (e entry) facts() map[string]string {
 // facts writes the row down in the words of the catalogue. A kind that may stand
 // for the type of the catalogue is written as that type.
 func (r *row) facts(types map[string]string) map[string]string {
-	described := r.describe(nil)
+	described := r.describe()
 	facts := map[string]string{
 		"tier": r.tier.String(), "effect": r.effect.String(), "worst": described.Worst.String(),
 		"since": described.Since.String(), "json": fmt.Sprint(r.reply.JSON),

@@ -310,7 +310,7 @@ func FuzzClassify(f *testing.F) {
 		f.Add(text, text, 1, true)
 	}
 	var questions []question
-	for _, command := range allowlist.Commands() {
+	for command := range allowlist.Commands() {
 		call, err := allowlist.Parse(command.Name, nil)
 		if err != nil {
 			continue // it needs parameters; its kind is played by others

@@ -142,7 +142,7 @@ func TestObserversAreToldWhatTheAuditLogIs(t *testing.T) {
 		c.Backend, c.Observe, c.Policy.Confirm = Embedded, &told, 0
 		c.Limits.Calls = calls * 9 / 10
 	}).embedded(`--facts vault=Work daily:path => a.md\n`)
-	commands := allowlist.Commands()
+	commands := slices.Collect(allowlist.Commands())
 	for i := range calls {
 		c := commands[i%len(commands)]
 		req := Request{Command: c.Name, Params: sampleParams(c), Surface: "mcp"}

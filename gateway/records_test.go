@@ -51,7 +51,7 @@ func TestEveryStartHasAnAuditLine(t *testing.T) {
 		backend Backend
 		confirm policy.Confirm
 	}{{App, policy.ConfirmNever}, {Embedded, policy.ConfirmNever}, {Embedded, policy.ConfirmWrites}} {
-		for some := range slices.Chunk(allowlist.Commands(), 10) { // the whole log is read after each call
+		for some := range slices.Chunk(slices.Collect(allowlist.Commands()), 10) { // the whole log is read after each call
 			f := newFixture(t, func(c *Config) { c.Backend, c.Session, c.Policy.Confirm = at.backend, "session", at.confirm }).app(versionLine)
 			for _, c := range some {
 				if c.Tier != tiers.Restricted {

@@ -15,6 +15,9 @@ import (
 // Listing returns every command of the table, in table order.
 func (g *Gateway) Listing() []catalog.Listing { return catalog.List(g.listed()) }
 
+// Mutates reports whether any enabled call can change something.
+func (g *Gateway) Mutates() bool { return catalog.Mutates(g.listed()) }
+
 // ListingOf is [Gateway.Listing] for one vault, "" for the default one.
 func (g *Gateway) ListingOf(vault string) ([]catalog.Listing, error) {
 	d, err := g.vaultNamed(vault)

@@ -69,7 +69,7 @@ func wantedAccess(call allowlist.Call, place string) string {
 func onNote(t *testing.T, place string) []allowlist.Call {
 	t.Helper()
 	var calls []allowlist.Call
-	for _, c := range allowlist.Commands() {
+	for c := range allowlist.Commands() {
 		if c.Tier == tiers.Restricted {
 			continue
 		}

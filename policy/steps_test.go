@@ -164,7 +164,7 @@ func TestStepsOfSteps(t *testing.T) {
 // Listings and calls agree: a command is listed when its plain form, given a
 // target and a person's yes, would run.
 func TestLists(t *testing.T) {
-	for _, c := range allowlist.Commands() {
+	for c := range allowlist.Commands() {
 		for _, ceiling := range []tiers.Tier{tiers.None, tiers.V0, tiers.V1, tiers.V2, tiers.V3, tiers.Restricted, 255} {
 			for gates := range 8 {
 				for _, p := range []policy.Policy{
@@ -192,7 +192,7 @@ func TestLists(t *testing.T) {
 }
 
 func TestAllows(t *testing.T) {
-	for _, c := range allowlist.Commands() {
+	for c := range allowlist.Commands() {
 		for _, param := range c.Params {
 			changes := !slices.Contains([]string{"unknown", "read", "ui"}, param.Effect.String())
 			for gates := range 4 {

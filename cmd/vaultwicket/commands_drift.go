@@ -129,7 +129,7 @@ func driftOf(version string, has []string) drift {
 		return d
 	}
 	known := map[string]bool{}
-	for _, c := range allowlist.Commands() {
+	for c := range allowlist.Commands() {
 		known[c.Name] = true
 		if !c.EmbeddedOnly && !slices.Contains(has, c.Name) {
 			d.Missing = append(d.Missing, c.Name)

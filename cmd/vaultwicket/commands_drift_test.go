@@ -40,7 +40,7 @@ func obsidianHelp(names ...string) string {
 }
 
 func officialCommands() (names []string) {
-	for _, c := range allowlist.Commands() {
+	for c := range allowlist.Commands() {
 		if !c.EmbeddedOnly && c.Name != "eval" {
 			names = append(names, c.Name)
 		}

@@ -24,7 +24,7 @@ func TestEveryReadOfBothBackendsIsCompared(t *testing.T) {
 			t.Errorf("%s: %v, effect %v", row, err, call.Effect())
 		}
 	}
-	for _, c := range allowlist.Commands() {
+	for c := range allowlist.Commands() {
 		want := c.Tier != tiers.Restricted && c.Effect == tiers.Reads && !c.NeedsApp && !c.EmbeddedOnly && !c.Sends && !slices.Contains(notCompared, c.Name)
 		if asked[c.Name] != want {
 			t.Errorf("%s is compared: %v, want %v", c.Name, asked[c.Name], want)

@@ -45,7 +45,7 @@ func (p completer) Complete(words []string) candidates {
 		// Complete the command of a vault, its parameters, and their values if they are known.
 		var c candidates
 		if len(given) == 0 {
-			for _, command := range allowlist.Commands() {
+			for command := range allowlist.Commands() {
 				c.add(command.Name, command.Summary)
 			}
 			return c.below(last)

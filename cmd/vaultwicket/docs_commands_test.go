@@ -25,7 +25,7 @@ func commandsPage(t *testing.T) string {
 		"command `help` with `command=`, and by the resource `vaultwicket://help/{command}` ([MCP](mcp.md)).\n")
 	for tier := tiers.V0; tier <= tiers.Restricted; tier++ {
 		fmt.Fprintf(&b, "\n## Tier %s\n\n%s\n", tier, tierTexts[tier])
-		for _, c := range allowlist.Commands() {
+		for c := range allowlist.Commands() {
 			if c.Tier == tier {
 				b.WriteString("\n" + commandSection(t, c))
 			}

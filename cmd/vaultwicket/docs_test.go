@@ -62,7 +62,7 @@ func page(t *testing.T, name string) string {
 // command has a section with its signature and all of its parameters.
 func TestDocsNameEveryCommand(t *testing.T) {
 	content := page(t, "commands.md")
-	for _, c := range allowlist.Commands() {
+	for c := range allowlist.Commands() {
 		_, section, found := strings.Cut(content, "\n### "+c.Name+"\n")
 		section, _, _ = strings.Cut(section, "\n##")
 		if !found || !strings.Contains(section, c.Summary) || !strings.Contains(section, "effect "+c.Effect.String()) {
@@ -96,7 +96,7 @@ func TestDocsExamplesParse(t *testing.T) {
 		shown = append(shown, words[0])
 	}
 	var want []string
-	for _, c := range allowlist.Commands() {
+	for c := range allowlist.Commands() {
 		if c.Tier != tiers.Restricted {
 			want = append(want, c.Name)
 		}

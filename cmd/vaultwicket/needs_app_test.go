@@ -14,7 +14,7 @@ import (
 func TestTheAllowlistKnowsWhatNeedsTheApp(t *testing.T) {
 	embedded := vault.Commands()
 	opening := []string{"open", "random"}
-	for _, c := range allowlist.Commands() {
+	for c := range allowlist.Commands() {
 		if c.Tier == tiers.Restricted {
 			continue
 		}

@@ -37,11 +37,9 @@ type Listing struct {
 func (l Listing) Enabled() bool { return l.Denial == nil && l.Missing == nil }
 
 // List returns every command of the table, in table order.
-func List(vaults []Vault) []Listing {
-	commands := allowlist.Commands()
-	listing := make([]Listing, len(commands))
-	for i, c := range commands {
-		listing[i] = listed(vaults, c)
+func List(vaults []Vault) (listing []Listing) {
+	for c := range allowlist.Commands() {
+		listing = append(listing, listed(vaults, c))
 	}
 	return listing
 }
@@ -105,6 +103,19 @@ func Worst(listing []Listing) tiers.Effect {
 		}
 	}
 	return worst
+}
+
+// Mutates reports whether any enabled call can change something.
+func Mutates(vaults []Vault) bool {
+	if !slices.ContainsFunc(vaults, func(v Vault) bool { return v.Policy.Mutations }) {
+		return false // no policy without them enables a change
+	}
+	for c := range allowlist.Commands() {
+		if Worst([]Listing{listed(vaults, c)}).Mutates() {
+			return true
+		}
+	}
+	return false
 }
 
 // Enabled returns a command with the parameters that are enabled in one of the vaults in which

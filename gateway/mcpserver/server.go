@@ -187,19 +187,20 @@ func (h handler) server() (*wire.Server, error) {
 	if h.Log == nil {
 		h.Log = slog.New(slog.DiscardHandler)
 	}
-	view := toolViewOf(h.Gateway)
-	// What lists the commands is made for the first client that asks: a start has no time for it, and an
-	// agent that never asks needs no memory for it.
-	described := sync.OnceValue(func() mcp.Tool { return h.unstructured(tool(toolViewOf(h.Gateway))) })
+	// What depends on every command is made for the first client that asks: a start has no time for it, and
+	// an agent that never asks needs no memory for it.
+	described := sync.OnceValue(func() map[string]mcp.Tool {
+		view := toolViewOf(h.Gateway)
+		return map[string]mcp.Tool{toolName: h.unstructured(tool(view)), batchName: batchTool(view)}
+	})
 	hooks := &server.Hooks{}
 	hooks.AddAfterListTools(func(ctx context.Context, _ any, _ *mcp.ListToolsRequest, list *mcp.ListToolsResult) {
 		if h.Gateway.Disabled() { // a call is denied with an explanation
 			list.Tools = []mcp.Tool{}
 		}
 		for i, t := range list.Tools {
-			if t.Name == toolName {
-				t = described()
-				list.Tools[i] = t
+			if full, late := described()[t.Name]; late {
+				list.Tools[i], t = full, full
 			}
 			if !*t.Annotations.ReadOnlyHint && h.showsApps(ctx) {
 				list.Tools[i].Meta = mcp.NewMetaFromMap(map[string]any{"ui": map[string]any{"resourceUri": appURI}})
@@ -227,12 +228,12 @@ func (h handler) server() (*wire.Server, error) {
 			return nil, fmt.Errorf("unknown toolset %q (use %s)%s", wire.Clip(name), strings.Join(names, ", "), quote.DidYouMean(name, names))
 		}
 	}
-	mutates := view.worst.Mutates()
+	mutates := h.Gateway.Mutates()
 	if mutates {
 		tools.add(h.unstructured(readTool()), h.call(true))
 	}
 	if mutates || h.wants(setBatch) {
-		tools.add(batchTool(view), h.batch)
+		tools.add(mcp.Tool{Name: batchName}, h.batch)
 	}
 	for i := range typedTools {
 		t := &typedTools[i]
@@ -247,7 +248,7 @@ func (h handler) server() (*wire.Server, error) {
 	h.addResources(h.mcp, hooks)
 	h.addPrompts(h.mcp, hooks)
 	s := &wire.Server{MCP: h.mcp, Tools: tools.handlers, Large: printsImages, Log: h.Log}
-	if view.worst.Mutates() {
+	if mutates {
 		s.Changes = h.changes // without changes no call needs an order
 	}
 	return s, nil

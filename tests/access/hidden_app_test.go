@@ -58,7 +58,7 @@ func TestTheAppIsNotAskedWhatCouldTell(t *testing.T) {
 			require.NoError(t, os.Remove(filepath.Join(h.dir, ".vaultwicketignore")))
 			var first []string
 			var requests []gateway.Request
-			for _, c := range allowlist.Commands() {
+			for c := range allowlist.Commands() {
 				requests = append(requests, appRequests(c)...)
 			}
 			for round, says := range []string{"Hid/Secret.md zqxone\n", "", "No matches found.\n"}[:long.Count(2, 3)] {
@@ -112,7 +112,7 @@ func TestTheAppMakesNoChangeThatIsRefused(t *testing.T) {
 	require.NoError(t, os.Remove(filepath.Join(h.dir, ".vaultwicketignore")))
 	before := h.notes()
 	tried := 0
-	for _, c := range allowlist.Commands() {
+	for c := range allowlist.Commands() {
 		for _, req := range appRequests(c) {
 			call, err := allowlist.Parse(req.Command, req.Params)
 			if err != nil || !h.gateway.Changes(req) || call.EmbeddedOnly() || call.FollowsLinks() {

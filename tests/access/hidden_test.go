@@ -237,7 +237,7 @@ func TestResultsDoNotDependOnWhatIsHidden(t *testing.T) {
 	h := newHiddenVault(t, nil)
 	var requests []gateway.Request
 	commands := 0
-	for _, c := range allowlist.Commands() {
+	for c := range allowlist.Commands() {
 		requests = append(requests, sampleRequests(c)...)
 		commands++
 	}
@@ -324,7 +324,7 @@ func TestAHiddenNoteIsMissing(t *testing.T) {
 	}
 	compared, mine := 0, long.Shard(t, 4)
 	for _, pair := range pairs {
-		for _, c := range allowlist.Commands() {
+		for c := range allowlist.Commands() {
 			for _, p := range c.Params {
 				var to func(path string) string
 				switch p.Kind {

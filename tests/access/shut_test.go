@@ -108,7 +108,7 @@ func TestNothingChangesWhileMutationsAreOff(t *testing.T) {
 	})
 	before := rig.TreeOf(t, vault)
 	refused, ran := 0, 0
-	for _, c := range allowlist.Commands() {
+	for c := range allowlist.Commands() {
 		for _, params := range requestsOf(c) {
 			result := g.Do(t.Context(), gateway.Request{Command: c.Name, Params: params})
 			switch {

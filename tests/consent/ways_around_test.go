@@ -137,7 +137,7 @@ func askEverything(t *testing.T, o *rig.Harness, flags []string) *asking {
 	for _, prompt := range []string{"morning-review", "evening-journal", "weekly-rollup", "surprise-me"} {
 		a.ask("prompts/get", fmt.Sprintf(`{"name":%q}`, prompt))
 	}
-	for _, command := range allowlist.Commands() {
+	for command := range allowlist.Commands() {
 		for _, dry := range []string{"", `,"dryRun":true`} {
 			a.ask("tools/call", fmt.Sprintf(`{"name":"obsidianCli","arguments":{"command":%q,"params":%s%s}}`, command.Name, paramsFor(command), dry))
 		}

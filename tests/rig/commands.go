@@ -12,7 +12,7 @@ import (
 // that are permanently disabled. random needs the app to open what it picks; a folder
 // answers with the path alone.
 func FolderCommands() []allowlist.Command {
-	return slices.DeleteFunc(allowlist.Commands(), func(c allowlist.Command) bool {
+	return slices.DeleteFunc(slices.Collect(allowlist.Commands()), func(c allowlist.Command) bool {
 		return c.NeedsApp && c.Name != "random" || c.Tier == tiers.Restricted || c.Name == "undo:list" || c.Name == "approvals"
 	})
 }

@@ -35,7 +35,7 @@ func TestHelpShowsWhatAFolderAnswers(t *testing.T) {
 	if !slices.Equal(shown, want) {
 		t.Errorf("the help shows\n%q\nand a folder answers\n%q", shown, want)
 	}
-	for _, command := range allowlist.Commands() {
+	for command := range allowlist.Commands() {
 		want := "Error: \"" + command.Name + "\" needs the Obsidian app.\n"
 		if got := program.ask(command.Name); command.NeedsApp && command.Name != "random" && got != want {
 			t.Errorf("%s: %q, want %q", command.Name, got, want)

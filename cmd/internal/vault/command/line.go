@@ -175,7 +175,7 @@ func UnknownCommand(name string) error {
 		distance int
 	}
 	var near []match
-	for _, candidate := range allowlist.Commands() {
+	for candidate := range allowlist.Commands() {
 		if name == "" || len(name) > longest || candidate.EmbeddedOnly {
 			continue
 		}
