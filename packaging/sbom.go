@@ -11,115 +11,71 @@ import (
 	"strings"
 )
 
-// Document is a CycloneDX 1.6 file, as far as a Go program needs one. It has no time and no
+type object = map[string]any
+
+// SBOM returns the modules of the binary in a file as CycloneDX 1.6, as the Go linker has written
+// them into it, so that the list cannot differ from what was built. It has no time and no
 // random number: the same binary gives the same bytes. cyclonedx-gomod (v1.10.0) is not used
 // because its output contains the time of the run and names a replaced module by its folder.
-type Document struct {
-	Format       string       `json:"bomFormat"`
-	Spec         string       `json:"specVersion"`
-	Version      int          `json:"version"`
-	Metadata     metadata     `json:"metadata"`
-	Components   []component  `json:"components"`
-	Dependencies []dependency `json:"dependencies"`
-}
-
-type metadata struct {
-	Component component `json:"component"`
-}
-
-type component struct {
-	Type       string     `json:"type"`
-	Ref        string     `json:"bom-ref"`
-	Name       string     `json:"name"`
-	Version    string     `json:"version"`
-	PURL       string     `json:"purl,omitempty"`
-	Hashes     []hash     `json:"hashes,omitempty"`
-	Licences   []licence  `json:"licenses,omitempty"`
-	Properties []property `json:"properties,omitempty"`
-}
-
-type hash struct {
-	Algorithm string `json:"alg"`
-	Content   string `json:"content"`
-}
-
-type licence struct {
-	License struct {
-		ID string `json:"id"`
-	} `json:"license"`
-}
-
-type property struct {
-	Name  string `json:"name"`
-	Value string `json:"value"`
-}
-
-type dependency struct {
-	Ref       string   `json:"ref"`
-	DependsOn []string `json:"dependsOn,omitempty"`
-}
-
-// ListModules returns the modules of the binary in a file, as the Go linker has written them
-// into it, so that the list cannot differ from what was built. The version is that of the release,
-// because a build outside of version control has none in the binary. licences says under
-// which licence a module is, by its path; the list leaves out what it does not know. An
-// error is a file that cannot be read or is not a Go program.
-func ListModules(file, version string, licences map[string]string) (Document, error) {
+//
+// The version is that of the release, because a build outside of version control has none in the
+// binary. licences says under which licence a module is, by its path; the list leaves out what it
+// does not know. An error is a file that cannot be read or is not a Go program.
+func SBOM(file, version string, licences map[string]string) ([]byte, error) {
 	info, err := buildinfo.ReadFile(file)
 	if err != nil {
-		return Document{}, fmt.Errorf("read the modules of %q: %w", file, err)
+		return nil, fmt.Errorf("read the modules of %q: %w", file, err)
 	}
 	content, err := os.ReadFile(file)
 	if err != nil {
-		return Document{}, err
+		return nil, err
 	}
 	sum := sha256.Sum256(content)
-	all := []property{{"go:version", info.GoVersion}}
+	properties := []object{property("go:version", info.GoVersion)}
 	for _, s := range info.Settings {
-		all = append(all, property{"go:build:" + strings.TrimLeft(s.Key, "-"), s.Value})
+		properties = append(properties, property("go:build:"+strings.TrimLeft(s.Key, "-"), s.Value))
 	}
-	slices.SortFunc(all, func(a, b property) int { return strings.Compare(a.Name, b.Name) })
-	d := Document{Format: "CycloneDX", Spec: "1.6", Version: 1, Metadata: metadata{component{
-		Type: "application", Ref: info.Main.Path, Name: Name, Version: version, Licences: licensed(Licence),
-		Hashes: []hash{{"SHA-256", hex.EncodeToString(sum[:])}}, Properties: all,
-	}}}
-	d.Components = append(d.Components, libraryComponent("stdlib", strings.TrimPrefix(strings.Fields(info.GoVersion)[0], "go"), "", "BSD-3-Clause"))
+	slices.SortFunc(properties, func(a, b object) int { return strings.Compare(a["name"].(string), b["name"].(string)) })
+	components := []object{library("stdlib", strings.TrimPrefix(strings.Fields(info.GoVersion)[0], "go"), "", "BSD-3-Clause")}
 	for _, m := range info.Deps {
-		c := libraryComponent(m.Path, m.Version, m.Sum, licences[m.Path])
+		sum := m.Sum
 		if m.Replace != nil { // a folder of this repository has the version of the module that it replaces
-			c = libraryComponent(m.Path, m.Version, m.Replace.Sum, licences[m.Path])
-			c.Properties = append(c.Properties, property{"go:replace", m.Replace.Path})
+			sum = m.Replace.Sum
 		}
-		d.Components = append(d.Components, c)
+		c := library(m.Path, m.Version, sum, licences[m.Path])
+		if m.Replace != nil {
+			all, _ := c["properties"].([]object)
+			c["properties"] = append(all, property("go:replace", m.Replace.Path))
+		}
+		components = append(components, c)
 	}
-	root := dependency{Ref: info.Main.Path}
-	for _, c := range d.Components {
-		root.DependsOn = append(root.DependsOn, c.Ref)
+	var all []any
+	for _, c := range components {
+		all = append(all, c["bom-ref"])
 	}
-	d.Dependencies = []dependency{root}
-	return d, nil
+	text, err := json.MarshalIndent(object{
+		"bomFormat": "CycloneDX", "specVersion": "1.6", "version": 1, "components": components,
+		"metadata": object{"component": object{
+			"type": "application", "bom-ref": info.Main.Path, "name": Name, "version": version, "licenses": licensed(Licence),
+			"hashes": []object{{"alg": "SHA-256", "content": hex.EncodeToString(sum[:])}}, "properties": properties,
+		}},
+		"dependencies": []object{{"ref": info.Main.Path, "dependsOn": all}},
+	}, "", "  ")
+	return append(text, '\n'), err
 }
 
-func libraryComponent(path, version, sum, licence string) component {
+func property(name, value string) object { return object{"name": name, "value": value} }
+
+func library(path, version, sum, licence string) object {
 	purl := "pkg:golang/" + path + "@" + version
-	c := component{Type: "library", Ref: purl, Name: path, Version: version, PURL: purl, Licences: licensed(licence)}
+	c := object{"type": "library", "bom-ref": purl, "name": path, "version": version, "purl": purl}
+	if licence != "" {
+		c["licenses"] = licensed(licence)
+	}
 	if sum != "" { // of the module's files, not of one file: go.sum has the same
-		c.Properties = []property{{"go:sum", sum}}
+		c["properties"] = []object{property("go:sum", sum)}
 	}
 	return c
 }
 
-func licensed(id string) []licence {
-	if id == "" {
-		return nil
-	}
-	var l licence
-	l.License.ID = id
-	return []licence{l}
-}
-
-// JSON returns the document as a file.
-func (d Document) JSON() ([]byte, error) {
-	text, err := json.MarshalIndent(d, "", "  ")
-	return append(text, '\n'), err
-}
+func licensed(id string) []object { return []object{{"license": object{"id": id}}} }

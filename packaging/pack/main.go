@@ -22,11 +22,8 @@ import (
 
 func main() { os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) }
 
-// options are the flags of all parts.
-type options struct {
-	binary, version, out, dist, stage, bundle string
-	seconds                                   int64
-}
+// options are the values of the flags of a part, by name.
+type options map[string]string
 
 // parts are the subcommands, and the flags that each must have.
 var parts = map[string]struct {
@@ -53,21 +50,17 @@ func run(args []string, in io.Reader, out, log io.Writer) int {
 		fmt.Fprintf(log, "pack: unknown part %q; there are %s\n", args[0], names)
 		return 2
 	}
-	var o options
+	o := options{}
 	set := flag.NewFlagSet(args[0], flag.ContinueOnError)
 	set.SetOutput(log)
-	texts := map[string]*string{"binary": &o.binary, "version": &o.version, "out": &o.out, "dist": &o.dist, "stage": &o.stage, "mcpb": &o.bundle}
 	for _, name := range part.flags {
-		if text, ok := texts[name]; ok {
-			set.StringVar(text, name, "", "")
-		} else {
-			set.Int64Var(&o.seconds, name, 0, "")
-		}
+		set.Func(name, "", func(text string) error {
+			o[name] = text
+			return nil
+		})
 	}
 	err := set.Parse(args[1:])
-	given := map[string]bool{}
-	set.Visit(func(f *flag.Flag) { given[f.Name] = f.Value.String() != "" })
-	missing := slices.IndexFunc(part.flags, func(name string) bool { return !given[name] }) // all are required
+	missing := slices.IndexFunc(part.flags, func(name string) bool { return o[name] == "" }) // all are required
 	switch {
 	case err != nil:
 	case missing >= 0:

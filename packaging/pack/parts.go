@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"time"
 
@@ -16,15 +17,11 @@ import (
 )
 
 func writeSBOM(o options, _ io.Reader, _ io.Writer) error {
-	d, err := packaging.ListModules(o.binary, o.version, packaging.KnownLicences())
+	text, err := packaging.SBOM(o["binary"], o["version"], packaging.KnownLicences())
 	if err != nil {
 		return err
 	}
-	text, err := d.JSON()
-	if err != nil {
-		return err
-	}
-	return os.WriteFile(o.out, text, 0o644)
+	return os.WriteFile(o["out"], text, 0o644)
 }
 
 // program returns the binary of a platform from the folder that goreleaser builds in. It
@@ -67,7 +64,7 @@ func writeBundle(o options, _ io.Reader, _ io.Writer) error {
 		"server/" + packaging.Name + ".exe":   {OS: "windows", Arch: "amd64"},
 		"server/" + packaging.Name + "-linux": {OS: "linux", Arch: "amd64"},
 	} {
-		content, err := program(o.dist, p)
+		content, err := program(o["dist"], p)
 		if err != nil {
 			return err
 		}
@@ -76,7 +73,7 @@ func writeBundle(o options, _ io.Reader, _ io.Writer) error {
 	// The program for all Macs.
 	var programs [][]byte
 	for _, arch := range []string{"amd64", "arm64"} {
-		content, err := program(o.dist, packaging.Platform{OS: "darwin", Arch: arch})
+		content, err := program(o["dist"], packaging.Platform{OS: "darwin", Arch: arch})
 		if err != nil {
 			return err
 		}
@@ -87,7 +84,7 @@ func writeBundle(o options, _ io.Reader, _ io.Writer) error {
 		return err
 	}
 	files["server/"+packaging.Name] = packaging.BundleFile{Content: universal, Program: true}
-	made, err := packaging.Files(o.version)
+	made, err := packaging.Files(o["version"])
 	if err != nil {
 		return err
 	}
@@ -97,14 +94,14 @@ func writeBundle(o options, _ io.Reader, _ io.Writer) error {
 		return err
 	}
 	files[iconFile] = packaging.BundleFile{Content: icon}
-	texts, err := licenceTexts(o.stage)
+	texts, err := licenceTexts(o["stage"])
 	if err != nil {
 		return err
 	}
 	for name, content := range texts {
 		files[name] = packaging.BundleFile{Content: content}
 	}
-	w, err := os.Create(o.out)
+	w, err := os.Create(o["out"])
 	if err != nil {
 		return err
 	}
@@ -113,26 +110,40 @@ func writeBundle(o options, _ io.Reader, _ io.Writer) error {
 
 // writeNPM lays out all packages for npm.
 func writeNPM(o options, _ io.Reader, _ io.Writer) error {
-	texts, err := licenceTexts(o.stage)
+	texts, err := licenceTexts(o["stage"])
 	if err != nil {
 		return err
 	}
 	for _, p := range packaging.Platforms() {
-		content, err := program(o.dist, p)
+		content, err := program(o["dist"], p)
 		if err != nil {
 			return err
 		}
-		if err := packaging.WriteNPM(o.out, p, o.version, content, texts); err != nil {
+		// The package of a platform: the program, its manifest, a short page and the licences.
+		about := "The program of " + packaging.Name + " for " + p.OS + " on " + p.Arch
+		manifest, err := json.MarshalIndent(map[string]any{
+			"name": p.NPM(), "version": o["version"], "description": about, "license": packaging.Licence, "author": packaging.Authors, "homepage": packaging.Homepage,
+			"repository": map[string]string{"type": "git", "url": "git+" + packaging.Repository + ".git"},
+			"os":         []string{p.NodeOS}, "cpu": []string{p.NodeArch}, "files": []string{"bin", licenceFile, modulesFile},
+			"publishConfig": map[string]any{"access": "public", "provenance": true}, "preferUnplugged": true, // else some package managers keep the program in an archive
+		}, "", "  ")
+		folder := filepath.Join(o["out"], p.NodeOS+"-"+p.NodeArch)
+		page := "# " + p.NPM() + "\n\n" + about + ". Install the package `" + packaging.Name + "`, which starts it.\n"
+		err = errors.Join(err, os.MkdirAll(filepath.Join(folder, "bin"), 0o755),
+			os.WriteFile(filepath.Join(folder, "package.json"), append(manifest, '\n'), 0o644), os.WriteFile(filepath.Join(folder, "README.md"), []byte(page), 0o644),
+			os.WriteFile(filepath.Join(folder, licenceFile), texts[licenceFile], 0o644), os.WriteFile(filepath.Join(folder, modulesFile), texts[modulesFile], 0o644),
+			os.WriteFile(filepath.Join(folder, "bin", p.Program()), content, 0o755))
+		if err != nil {
 			return err
 		}
 	}
 	// The package that users install.
-	folder, from := filepath.Join(o.out, packaging.Name), "packaging/npm/"+packaging.Name+"/"
+	folder, from := filepath.Join(o["out"], packaging.Name), "packaging/npm/"+packaging.Name+"/"
 	launcher, err := os.ReadFile(from + "launcher.js")
 	if err != nil {
 		return err
 	}
-	made, err := packaging.Files(o.version)
+	made, err := packaging.Files(o["version"])
 	if err != nil {
 		return err
 	}
@@ -150,7 +161,7 @@ func writeNPM(o options, _ io.Reader, _ io.Writer) error {
 // writeServer adds the bundle to the entry for the MCP registry: its hash is known when
 // it is made.
 func writeServer(o options, _ io.Reader, _ io.Writer) error {
-	made, err := packaging.Files(o.version)
+	made, err := packaging.Files(o["version"])
 	if err != nil {
 		return err
 	}
@@ -158,7 +169,7 @@ func writeServer(o options, _ io.Reader, _ io.Writer) error {
 	if err := json.Unmarshal([]byte(made["packaging/server.json"]), &server); err != nil {
 		return err
 	}
-	content, err := os.ReadFile(o.bundle)
+	content, err := os.ReadFile(o["mcpb"])
 	if err != nil {
 		return err
 	}
@@ -166,7 +177,7 @@ func writeServer(o options, _ io.Reader, _ io.Writer) error {
 	packages, _ := server["packages"].([]any)
 	server["packages"] = append(packages, map[string]any{
 		"registryType": "mcpb",
-		"identifier":   packaging.Repository + "/releases/download/v" + o.version + "/" + filepath.Base(o.bundle),
+		"identifier":   packaging.Repository + "/releases/download/v" + o["version"] + "/" + filepath.Base(o["mcpb"]),
 		"fileSha256":   hex.EncodeToString(sum[:]),
 		"transport":    map[string]any{"type": "stdio"},
 	})
@@ -174,7 +185,7 @@ func writeServer(o options, _ io.Reader, _ io.Writer) error {
 	if err != nil {
 		return err
 	}
-	return os.WriteFile(o.out, append(text, '\n'), 0o644)
+	return os.WriteFile(o["out"], append(text, '\n'), 0o644)
 }
 
 // writeLicences reads lines of a module, its version and its folder.
@@ -199,8 +210,12 @@ func writeLicences(_ options, in io.Reader, out io.Writer) error {
 
 // writeChangelog writes what Debian wants of every package; CHANGELOG.md says the rest.
 func writeChangelog(o options, _ io.Reader, out io.Writer) error {
-	at := time.Unix(o.seconds, 0).UTC().Format(time.RFC1123Z)
-	_, err := fmt.Fprintf(out, "%s (%s) unstable; urgency=medium\n\n  * See %s/releases/tag/v%s\n\n -- %s <%s>  %s\n",
-		packaging.Name, o.version, packaging.Repository, o.version, packaging.Authors, packaging.Email, at)
+	seconds, err := strconv.ParseInt(o["seconds"], 10, 64)
+	if err != nil {
+		return err
+	}
+	at := time.Unix(seconds, 0).UTC().Format(time.RFC1123Z)
+	_, err = fmt.Fprintf(out, "%s (%s) unstable; urgency=medium\n\n  * See %s/releases/tag/v%s\n\n -- %s <%s>  %s\n",
+		packaging.Name, o["version"], packaging.Repository, o["version"], packaging.Authors, packaging.Email, at)
 	return err
 }
