@@ -62,7 +62,7 @@ cmd/internal/settings        : allowlist allowlist/day allowlist/quote cmd/inter
 cmd/internal/doctor          : allowlist/quote cmd/internal/clients cmd/internal/release cmd/internal/remote cmd/internal/settings cmd/internal/terminal cmd/internal/vault/disk/system exec gateway gateway/admission gateway/clean gateway/consent gateway/failure gateway/oauth gateway/observe/export gateway/registry gateway/state/audit gateway/state/journal gateway/state/private policy policy/access tiers
 cmd/internal/terminal        : allowlist/day allowlist/quote gateway/clean gateway/failure tiers
 cmd/internal/document        :
-cmd/internal/clients         : cmd/internal/document exec/process exec/trust gateway/state/private
+cmd/internal/clients         : allowlist/quote cmd/internal/document cmd/internal/terminal exec/process exec/trust gateway/state/private
 cmd/internal/vault           : cmd/internal/vault/* cmd/internal/document cmd/internal/release allowlist allowlist/day allowlist/quote exec/frame exec/secrets gateway/httpguard gateway/state/journal gateway/names gateway/state/private gateway/registry policy/access gateway/difference
 cmd/internal/release         :
 packaging                    :

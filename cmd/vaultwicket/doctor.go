@@ -44,8 +44,7 @@ func runDoctor(ctx context.Context, std terminal.Streams, args []string) error {
 	if asJSON {
 		err = report.JSON(std.Out)
 	} else {
-		s := terminal.NewScreen(std, look, m.Now())
-		err = report.Print(std.Out, doctor.Look{Clean: terminal.Visible, Paint: func(l doctor.Level, text string) string { return s.Paint(levelStyles[l], text) }})
+		err = report.Print(std.Out, terminal.NewScreen(std, look, m.Now()))
 	}
 	if err != nil {
 		return err
@@ -56,6 +55,3 @@ func runDoctor(ctx context.Context, std terminal.Streams, args []string) error {
 	}
 	return terminal.Silent(map[doctor.Level]int{doctor.OK: terminal.ExitDone, doctor.Warning: warned, doctor.Problem: terminal.ExitNotReady}[report.Worst()])
 }
-
-// levelStyles are the colours of findings.
-var levelStyles = map[doctor.Level]terminal.Style{doctor.OK: terminal.Good, doctor.Warning: terminal.Alert, doctor.Problem: terminal.Bad}

@@ -3,7 +3,6 @@ package main
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -148,7 +147,7 @@ func uninstall(ctx context.Context, std terminal.Streams, args []string) error {
 }
 
 func changeClient(ctx context.Context, std terminal.Streams, name string, args []string, levels *[]string, define func(terminal.FlagSet, *clients.Options)) error {
-	s := clients.Session{Out: std.Out, Err: std.Err, Nearest: quote.Nearest, Clean: terminal.Visible}
+	s := clients.Session{Out: std.Out, Err: std.Err}
 	rest, err := terminal.ParseFlags(name, args, func(f terminal.FlagSet) {
 		define(f, &s.Options)
 		f.BoolVar(&s.All, "all", false, "every client that was found")
@@ -197,14 +196,6 @@ func changeClient(ctx context.Context, std terminal.Streams, name string, args [
 	}
 	if err = s.Run(ctx); err == nil {
 		err = defineAgent()
-	}
-	var known *clients.Error
-	switch {
-	case errors.Is(err, clients.ErrDeclined):
-		return terminal.Fail(terminal.ExitDenied, err.Error(), "")
-	case errors.As(err, &known):
-		status := map[clients.Class]int{clients.Usage: terminal.ExitInvalid, clients.Environment: terminal.ExitNotReady, clients.Conflict: terminal.ExitFailed}[known.Class]
-		return terminal.Fail(status, known.Reason, known.Help)
 	}
 	return err
 }

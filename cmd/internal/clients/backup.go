@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"vaultwicket/cmd/internal/document"
+	"vaultwicket/cmd/internal/terminal"
 	"vaultwicket/gateway/state/private"
 )
 
@@ -59,7 +60,7 @@ func (b backups) keep(f file, now time.Time) (string, error) {
 }
 
 // unsafeBackups is the error for a folder in which others could read the backups.
-func unsafeBackups(folder string, err error) *Error {
+func unsafeBackups(folder string, err error) error {
 	var unsafe *private.Unsafe
 	if !errors.As(err, &unsafe) {
 		return environment(folder, err)
@@ -68,7 +69,7 @@ func unsafeBackups(folder string, err error) *Error {
 	if help == "" {
 		help = "move it away; it is made again"
 	}
-	return &Error{Environment, fmt.Sprintf("the folder for backups %v; nothing was written", unsafe), help}
+	return terminal.Fail(terminal.ExitNotReady, fmt.Sprintf("the folder for backups %v; nothing was written", unsafe), help)
 }
 
 // names lists the backups, the latest first.

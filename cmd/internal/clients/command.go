@@ -10,6 +10,9 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"vaultwicket/allowlist/quote"
+	"vaultwicket/cmd/internal/terminal"
 )
 
 // Options are the flags of both commands.
@@ -34,19 +37,16 @@ type Session struct {
 	Out, Err  io.Writer
 	// Confirm asks the user. It reports asked as false if no one can answer.
 	Confirm func(ctx context.Context) (yes, asked bool)
-	Nearest func(name string, known []string) string
-	// Clean shows text from outside, without control characters.
-	Clean func(string) string
 }
 
-// Run does what the options request. The error is an [*Error], [ErrDeclined] or one of writing
-// the output.
+// Run does what the options request. The error is a [*terminal.Failure] or one of writing the
+// output.
 func (s Session) Run(ctx context.Context) error {
 	if err := s.check(); err != nil {
 		return err
 	}
 	if info, err := os.Stat(s.Vault); err == nil && info.IsDir() && filepath.Base(s.Vault) == s.Vault && s.Vault != "." {
-		fmt.Fprintf(s.Err, "vaultwicket: note: %q is taken as the name of a vault; write ./%s for the folder\n", s.Clean(s.Vault), s.Clean(s.Vault))
+		terminal.Notef(s.Err, "%q is taken as the name of a vault; write ./%s for the folder", terminal.Visible(s.Vault), s.Vault)
 	}
 	switch {
 	case s.List:
@@ -57,7 +57,7 @@ func (s Session) Run(ctx context.Context) error {
 	c, ok := Find(s.Client)
 	if !ok {
 		help := `"vaultwicket install --list" shows the clients`
-		if near := s.Nearest(s.Client, IDs()); near != "" {
+		if near := quote.Nearest(s.Client, IDs()); near != "" {
 			help = fmt.Sprintf("did you mean %q?", near)
 		}
 		return usage(fmt.Sprintf("unknown client %q", s.Client), help)
@@ -71,12 +71,10 @@ func (s Session) Run(ctx context.Context) error {
 	return s.one(ctx, c)
 }
 
-// ErrDeclined is the error if the user was asked and declined.
-var ErrDeclined = errors.New("nothing was written: the user declined")
+// errDeclined is the error if the user was asked and declined.
+var errDeclined = terminal.Fail(terminal.ExitDenied, "nothing was written: the user declined", "")
 
-func usage(reason, help string) *Error {
-	return &Error{Class: Usage, Reason: reason, Help: help}
-}
+func usage(reason, help string) error { return terminal.Fail(terminal.ExitInvalid, reason, help) }
 
 // check rejects options that cannot be combined.
 func (s Session) check() error {
@@ -127,12 +125,12 @@ func (s Session) server() (Server, error) {
 			return server, usage(fmt.Sprintf("vault %q: %v", s.Vault, err), "")
 		}
 		if info, err := os.Stat(folder); err != nil || !info.IsDir() {
-			return server, &Error{Class: Environment, Reason: fmt.Sprintf("vault folder %q does not exist", folder), Help: "check --vault"}
+			return server, terminal.Fail(terminal.ExitNotReady, fmt.Sprintf("vault folder %q does not exist", folder), "check --vault")
 		}
 		vault = folder
 	}
 	if s.URL == "" && Temporary(s.Binary) {
-		return server, &Error{Class: Environment, Reason: `this program was started by "go run" and will be deleted`, Help: "build or install vaultwicket first"}
+		return server, terminal.Fail(terminal.ExitNotReady, `this program was started by "go run" and will be deleted`, "build or install vaultwicket first")
 	}
 	server.Args = Args(vault, s.Edit, s.Tier)
 	if s.Agent != "" {
@@ -152,7 +150,7 @@ func (s Session) print(c Client) error {
 		return err
 	}
 	if file := s.Installer.System.File(c, Scope(s.Scope)); file != "" {
-		fmt.Fprintf(s.Err, "%s: add this to %s\n", c.Name, s.Clean(file))
+		fmt.Fprintf(s.Err, "%s: add this to %s\n", c.Name, terminal.Visible(file))
 	} else {
 		fmt.Fprintf(s.Err, "%s: add this to its settings\n", c.Name)
 	}
@@ -182,33 +180,33 @@ func (s Session) link(c Client) error {
 // all handles every client that was found and is written.
 func (s Session) all(ctx context.Context) error {
 	done, failed := 0, 0
-	var first *Error
+	var first *terminal.Failure
 	for _, c := range All() {
 		if _, ok := c.Writes(User); !ok || s.Installer.System.Found(c) == "" {
 			continue
 		}
 		err := s.one(ctx, c)
 		done++
-		var known *Error
+		var known *terminal.Failure
 		switch {
 		case err == nil:
+		case errors.Is(err, errDeclined):
+			fmt.Fprintf(s.Err, "%s: %v\n", c.Name, err)
 		case errors.As(err, &known) && ctx.Err() == nil:
 			failed++
-			fmt.Fprintf(s.Err, "%s: %s\n", c.Name, s.Clean(known.Reason))
+			fmt.Fprintf(s.Err, "%s: %s\n", c.Name, terminal.Visible(known.Message))
 			if first == nil {
 				first = known
 			}
-		case errors.Is(err, ErrDeclined):
-			fmt.Fprintf(s.Err, "%s: %v\n", c.Name, err)
 		default:
 			return err
 		}
 	}
 	if done == 0 {
-		return &Error{Class: Environment, Reason: "no client was found", Help: `name one; "vaultwicket install --list" shows the clients`}
+		return terminal.Fail(terminal.ExitNotReady, "no client was found", `name one; "vaultwicket install --list" shows the clients`)
 	}
 	if first != nil {
-		return &Error{Class: first.Class, Reason: fmt.Sprintf("%d of %d clients failed", failed, done), Help: first.Help}
+		return terminal.Fail(first.Status, fmt.Sprintf("%d of %d clients failed", failed, done), first.Advice)
 	}
 	return nil
 }
@@ -224,7 +222,7 @@ func (s Session) one(ctx context.Context, c Client) error {
 		if s.Remove {
 			text = "is not installed as"
 		}
-		_, err := fmt.Fprintf(s.Out, "%s: vaultwicket %s %q in %s\n", c.Name, text, s.Name, s.Clean(change.File))
+		_, err := fmt.Fprintf(s.Out, "%s: vaultwicket %s %q in %s\n", c.Name, text, s.Name, terminal.Visible(change.File))
 		return err
 	}
 	if err := s.show(change); err != nil {
@@ -239,7 +237,7 @@ func (s Session) one(ctx context.Context, c Client) error {
 		case !asked:
 			return usage("nothing was written: confirmation needs a terminal", "--yes writes without asking, --dry-run only shows")
 		case !yes:
-			return ErrDeclined
+			return errDeclined
 		}
 	}
 	backup, err := change.Write(ctx)
@@ -252,10 +250,10 @@ func (s Session) one(ctx context.Context, c Client) error {
 	}
 	fmt.Fprintf(s.Out, "%s: %s %q. %s\n", c.Name, text, s.Name, c.AfterChange())
 	if !s.Remove && c.Warning() != "" {
-		fmt.Fprintf(s.Err, "vaultwicket: warning: %s\n", c.Warning())
+		terminal.Message(s.Err, terminal.Warning, c.Warning())
 	}
 	if backup != "" {
-		fmt.Fprintf(s.Out, "Backup: %s\n", s.Clean(backup))
+		fmt.Fprintf(s.Out, "Backup: %s\n", terminal.Visible(backup))
 	}
 	return nil
 }
@@ -289,7 +287,7 @@ func (s Session) show(change *Change) error {
 		}
 		b.WriteString(means + "\n")
 	}
-	_, err := io.WriteString(s.Out, s.Clean(b.String()))
+	_, err := io.WriteString(s.Out, terminal.Visible(b.String()))
 	return err
 }
 

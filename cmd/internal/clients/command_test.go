@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"vaultwicket/cmd/internal/terminal"
 	"vaultwicket/tests/require"
 )
 
@@ -27,8 +28,6 @@ func session(t *testing.T) (*Session, *bytes.Buffer) {
 		Installer: Installer{System: System{OS: runtime.GOOS, Getenv: getenv, Project: root}, Backups: filepath.Join(root, "state"), Now: time.Now},
 		Binary:    "/usr/bin/vaultwicket", Out: &out, Err: &out,
 		Confirm: func(context.Context) (bool, bool) { return false, false },
-		Nearest: func(string, []string) string { return "" },
-		Clean:   func(text string) string { return strings.ReplaceAll(text, "\x1b", "?") },
 	}, &out
 }
 
@@ -62,8 +61,8 @@ func TestWrongOptionsAreRefused(t *testing.T) {
 		s, out := session(t)
 		test.change(s)
 		err := s.Run(context.Background())
-		var known *Error
-		if !errors.As(err, &known) || !strings.Contains(known.Reason+known.Help, test.want) {
+		var known *terminal.Failure
+		if !errors.As(err, &known) || !strings.Contains(known.Message+known.Advice, test.want) {
 			t.Errorf("%s: the error is %v, want %q", test.name, err, test.want)
 		}
 		if strings.Contains(out.String()+err.Error(), "s3cret") {
@@ -79,7 +78,7 @@ func TestOnlyAYesWrites(t *testing.T) {
 	s, out := session(t)
 	s.Confirm = func(context.Context) (bool, bool) { return false, true }
 	file := s.Installer.System.File(mustFind(t, "cursor"), User)
-	if err := s.Run(context.Background()); !errors.Is(err, ErrDeclined) {
+	if err := s.Run(context.Background()); !errors.Is(err, errDeclined) {
 		t.Errorf("the error is %v", err)
 	}
 	if _, err := os.Stat(file); err == nil || !strings.Contains(out.String(), "+++ "+file) {

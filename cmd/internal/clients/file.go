@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 
 	"vaultwicket/cmd/internal/document"
+	"vaultwicket/cmd/internal/terminal"
 	"vaultwicket/gateway/state/private"
 )
 
@@ -39,11 +40,11 @@ func readFile(name string) (file, error) {
 	}
 	switch {
 	case !info.Mode().IsRegular():
-		return f, &Error{Environment, fmt.Sprintf("%q is not a regular file", name), ""}
+		return f, terminal.Fail(terminal.ExitNotReady, fmt.Sprintf("%q is not a regular file", name), "")
 	case info.Size() > document.MaxText:
-		return f, &Error{Environment, fmt.Sprintf("%q is larger than %d MiB", name, document.MaxText>>20), ""}
+		return f, terminal.Fail(terminal.ExitNotReady, fmt.Sprintf("%q is larger than %d MiB", name, document.MaxText>>20), "")
 	case !ownedByUser(f.target, info):
-		return f, &Error{Environment, fmt.Sprintf("%q belongs to another user", f.target), "run the command as that user"}
+		return f, terminal.Fail(terminal.ExitNotReady, fmt.Sprintf("%q belongs to another user", f.target), "run the command as that user")
 	}
 	if f.content, err = os.ReadFile(f.target); err != nil {
 		return f, environment(name, err)
@@ -63,9 +64,9 @@ func ownFolder(f file) error {
 		if err == nil {
 			switch {
 			case !info.IsDir():
-				return &Error{Environment, fmt.Sprintf("%q is not a folder", folder), ""}
+				return terminal.Fail(terminal.ExitNotReady, fmt.Sprintf("%q is not a folder", folder), "")
 			case !ownedByUser(folder, info):
-				return &Error{Environment, fmt.Sprintf("%q cannot be created: the folder %q belongs to another user", f.name, folder), "run the command as that user"}
+				return terminal.Fail(terminal.ExitNotReady, fmt.Sprintf("%q cannot be created: the folder %q belongs to another user", f.name, folder), "run the command as that user")
 			}
 			return nil
 		}
@@ -77,11 +78,11 @@ func ownFolder(f file) error {
 }
 
 // environment returns the error for one of the operating system about a file.
-func environment(name string, err error) *Error {
+func environment(name string, err error) error {
 	if path, ok := errors.AsType[*fs.PathError](err); ok {
 		err = path.Err
 	}
-	return &Error{Environment, fmt.Sprintf("%q: %v", name, err), ""}
+	return terminal.Fail(terminal.ExitNotReady, fmt.Sprintf("%q: %v", name, err), "")
 }
 
 // unchanged returns an error if the file is another one than when it was read.
@@ -93,8 +94,8 @@ func (f file) unchanged() error {
 	if again.target == f.target && again.missing() == f.missing() && bytes.Equal(again.content, f.content) {
 		return nil
 	}
-	return &Error{Conflict, fmt.Sprintf("%q was changed by another program after it was shown; nothing was written", f.name),
-		"run the command again, with the client closed if this happens again"}
+	return terminal.Fail(terminal.ExitFailed, fmt.Sprintf("%q was changed by another program after it was shown; nothing was written", f.name),
+		"run the command again, with the client closed if this happens again")
 }
 
 // replace writes the whole file through a temporary file in its folder. Its mode, on Windows its

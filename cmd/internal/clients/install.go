@@ -12,6 +12,7 @@ import (
 	"github.com/aymanbagabas/go-udiff"
 
 	"vaultwicket/cmd/internal/document"
+	"vaultwicket/cmd/internal/terminal"
 )
 
 // Installer adds and removes entries on a machine.
@@ -73,21 +74,21 @@ func (c *Change) Diff() string {
 // plan reads the client's file. The entry is nil if it is missing.
 func (i Installer) plan(c Client, scope Scope, name string) (change *Change, entry map[string]any, err error) {
 	if why, ok := c.Writes(scope); !ok {
-		return nil, nil, &Error{Usage, fmt.Sprintf("%s %s; nothing is written for it", c.Name, why), fmt.Sprintf(`"vaultwicket install %s --print" shows what to add by hand`, c.ID)}
+		return nil, nil, terminal.Fail(terminal.ExitInvalid, fmt.Sprintf("%s %s; nothing is written for it", c.Name, why), fmt.Sprintf(`"vaultwicket install %s --print" shows what to add by hand`, c.ID))
 	}
 	if !ValidName(name) {
-		return nil, nil, &Error{Usage, fmt.Sprintf("invalid name %q of a server", name), "use up to 32 lower-case letters, digits and hyphens"}
+		return nil, nil, terminal.Fail(terminal.ExitInvalid, fmt.Sprintf("invalid name %q of a server", name), "use up to 32 lower-case letters, digits and hyphens")
 	}
 	where := i.System.File(c, scope)
 	if where == "" {
-		return nil, nil, &Error{Environment, fmt.Sprintf("%s: the settings file cannot be determined on this system", c.Name), "check HOME, or USERPROFILE and APPDATA"}
+		return nil, nil, terminal.Fail(terminal.ExitNotReady, fmt.Sprintf("%s: the settings file cannot be determined on this system", c.Name), "check HOME, or USERPROFILE and APPDATA")
 	}
 	f, err := readFile(where)
 	if err != nil {
 		return nil, nil, err
 	}
 	if scope == Project && !i.System.inProject(f.target) {
-		return nil, nil, &Error{Environment, fmt.Sprintf("%q is a symbolic link to %q, outside of the project; nothing was written", where, f.target), "use --scope user, or replace the link"}
+		return nil, nil, terminal.Fail(terminal.ExitNotReady, fmt.Sprintf("%q is a symbolic link to %q, outside of the project; nothing was written", where, f.target), "use --scope user, or replace the link")
 	}
 	change = &Change{Client: c, Scope: scope, Name: name, File: where, before: f, installer: i}
 	value, err := c.format.editor().Decode(f.content)
@@ -101,15 +102,15 @@ func (i Installer) plan(c Client, scope Scope, name string) (change *Change, ent
 // unusable is the error for a file that cannot be edited.
 func (c Client) unusable(where string, err error) error {
 	if malformed, ok := errors.AsType[*document.Malformed](err); ok {
-		return &Error{Environment, fmt.Sprintf("%s:%d:%d: %s; nothing was written", where, malformed.Line, malformed.Column, malformed.Reason),
-			fmt.Sprintf("repair the file; %s reads it as %s", c.Name, c.format)}
+		return terminal.Fail(terminal.ExitNotReady, fmt.Sprintf("%s:%d:%d: %s; nothing was written", where, malformed.Line, malformed.Column, malformed.Reason),
+			fmt.Sprintf("repair the file; %s reads it as %s", c.Name, c.format))
 	}
-	return &Error{Environment, fmt.Sprintf("%s: %v; nothing was written", where, err), fmt.Sprintf(`"vaultwicket install %s --print" shows what to add by hand`, c.ID)}
+	return terminal.Fail(terminal.ExitNotReady, fmt.Sprintf("%s: %v; nothing was written", where, err), fmt.Sprintf(`"vaultwicket install %s --print" shows what to add by hand`, c.ID))
 }
 
 // Install plans to add the entry for a server, or to replace that of an earlier
 // installation. An entry of another program is replaced with replace only. The error
-// is an [*Error].
+// is an [*terminal.Failure].
 func (i Installer) Install(c Client, scope Scope, s Server, replace bool) (*Change, error) {
 	s.System = i.System.OS
 	entry, ok := c.shape.entry(s)
@@ -117,7 +118,7 @@ func (i Installer) Install(c Client, scope Scope, s Server, replace bool) (*Chan
 		return nil, c.noHTTP()
 	}
 	if word := s.expands(); word != "" {
-		return nil, &Error{Environment, fmt.Sprintf("%q has ${, in place of which %s would put a variable", word, c.Name), "use a path without it, such as a link to the folder"}
+		return nil, terminal.Fail(terminal.ExitNotReady, fmt.Sprintf("%q has ${, in place of which %s would put a variable", word, c.Name), "use a path without it, such as a link to the folder")
 	}
 	change, old, err := i.plan(c, scope, s.Name)
 	if err != nil {
@@ -126,8 +127,8 @@ func (i Installer) Install(c Client, scope Scope, s Server, replace bool) (*Chan
 	if old != nil {
 		change.Replaces = append(commandOf(old), urlOf(old))
 		if !isOurs(s.Name, old) && !replace {
-			return nil, &Error{Conflict, fmt.Sprintf("%s already has a server %q of another program: %q", c.Name, s.Name, change.Replaces),
-				"use another --name, or --replace to overwrite it"}
+			return nil, terminal.Fail(terminal.ExitFailed, fmt.Sprintf("%s already has a server %q of another program: %q", c.Name, s.Name, change.Replaces),
+				"use another --name, or --replace to overwrite it")
 		}
 		if document.Equal(old, entry.Plain()) {
 			change.after = change.before.content
@@ -136,8 +137,8 @@ func (i Installer) Install(c Client, scope Scope, s Server, replace bool) (*Chan
 		for _, what := range []string{"vault", "agent"} {
 			had, has := valuesOf("--"+what, commandOf(old)), valuesOf("--"+what, s.Args)
 			if !replace && len(had) > 0 && !slices.Equal(had, has) {
-				return nil, &Error{Conflict, fmt.Sprintf("%s already has a server %q for another %s: %q", c.Name, s.Name, what, had[0]),
-					"add this one with another --name, or replace that one with --replace"}
+				return nil, terminal.Fail(terminal.ExitFailed, fmt.Sprintf("%s already has a server %q for another %s: %q", c.Name, s.Name, what, had[0]),
+					"add this one with another --name, or replace that one with --replace")
 			}
 		}
 	}
@@ -151,7 +152,7 @@ func (i Installer) Install(c Client, scope Scope, s Server, replace bool) (*Chan
 	change.verify = func() error {
 		_, now, err := i.plan(c, scope, s.Name)
 		if err == nil && !document.Equal(now, entry.Plain()) {
-			return &Error{Environment, fmt.Sprintf("%s did not keep the entry in %q", c.Name, change.File), ""}
+			return terminal.Fail(terminal.ExitNotReady, fmt.Sprintf("%s did not keep the entry in %q", c.Name, change.File), "")
 		}
 		return err
 	}
@@ -159,7 +160,7 @@ func (i Installer) Install(c Client, scope Scope, s Server, replace bool) (*Chan
 }
 
 // Uninstall plans to remove an entry of vaultwicket. One of another program is left
-// alone. The error is an [*Error].
+// alone. The error is an [*terminal.Failure].
 func (i Installer) Uninstall(c Client, scope Scope, name string) (*Change, error) {
 	change, old, err := i.plan(c, scope, name)
 	if err != nil {
@@ -170,7 +171,7 @@ func (i Installer) Uninstall(c Client, scope Scope, name string) (*Change, error
 		return change, nil
 	}
 	if !isOurs(name, old) {
-		return nil, &Error{Conflict, fmt.Sprintf("the server %q of %s is another program's: %q", name, c.Name, append(commandOf(old), urlOf(old))), "remove it by hand"}
+		return nil, terminal.Fail(terminal.ExitFailed, fmt.Sprintf("the server %q of %s is another program's: %q", name, c.Name, append(commandOf(old), urlOf(old))), "remove it by hand")
 	}
 	change.Replaces = append(commandOf(old), urlOf(old))
 	change.after, err = c.format.editor().Remove(change.before.content, c.at(name))
@@ -184,7 +185,7 @@ func (i Installer) Uninstall(c Client, scope Scope, name string) (*Change, error
 	change.verify = func() error {
 		_, now, err := i.plan(c, scope, name)
 		if err == nil && now != nil {
-			return &Error{Environment, fmt.Sprintf("%s kept the entry in %q", c.Name, change.File), ""}
+			return terminal.Fail(terminal.ExitNotReady, fmt.Sprintf("%s kept the entry in %q", c.Name, change.File), "")
 		}
 		return err
 	}
@@ -217,7 +218,7 @@ func (c *Change) restore() {
 }
 
 // Write makes the change and returns the name of the backup, "" if there was no file
-// or nothing to do. The error is an [*Error]; nothing is changed then, unless the
+// or nothing to do. The error is an [*terminal.Failure]; nothing is changed then, unless the
 // client's own command failed half way.
 func (c *Change) Write(ctx context.Context) (backup string, err error) {
 	if c.None() {
@@ -227,7 +228,7 @@ func (c *Change) Write(ctx context.Context) (backup string, err error) {
 		return "", err
 	}
 	if c.installer.Backups == "" {
-		return "", &Error{Environment, "no folder for backups", "set HOME or XDG_STATE_HOME to an absolute path"}
+		return "", terminal.Fail(terminal.ExitNotReady, "no folder for backups", "set HOME or XDG_STATE_HOME to an absolute path")
 	}
 	backup, err = c.installer.backupsOf(c.Client, c.before).keep(c.before, c.installer.Now())
 	if err != nil {
@@ -255,7 +256,7 @@ func (c *Change) run(ctx context.Context) error {
 	for _, argv := range c.Commands {
 		output, err := c.installer.Run(ctx, argv)
 		if err != nil {
-			return &Error{Environment, fmt.Sprintf("%s: %v: %s", c.Client.Name, err, output), ""}
+			return terminal.Fail(terminal.ExitNotReady, fmt.Sprintf("%s: %v: %s", c.Client.Name, err, output), "")
 		}
 	}
 	return nil

@@ -1,10 +1,11 @@
 package clients
 
 import (
-	"encoding/json"
 	"fmt"
 	"strings"
 	"text/tabwriter"
+
+	"vaultwicket/cmd/internal/terminal"
 )
 
 // list shows the clients that were found, with the entries of vaultwicket, and names
@@ -15,10 +16,7 @@ func (s Session) list() error {
 		states = append(states, s.Installer.State(c))
 	}
 	if s.JSON {
-		encoder := json.NewEncoder(s.Out)
-		encoder.SetEscapeHTML(false)
-		encoder.SetIndent("", "  ")
-		return encoder.Encode(states)
+		return terminal.PrintJSON(s.Out, states, terminal.ExitDone)
 	}
 	var missing []string
 	w := tabwriter.NewWriter(s.Out, 0, 8, 2, ' ', 0)
@@ -28,14 +26,14 @@ func (s Session) list() error {
 			missing = append(missing, state.Client)
 			continue
 		}
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", state.Client, state.Name, s.Clean(summary(state)), s.Clean(state.File))
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", state.Client, state.Name, terminal.Visible(summary(state)), terminal.Visible(state.File))
 	}
 	if err := w.Flush(); err != nil {
 		return err
 	}
 	for _, state := range states {
 		if state.Problem != "" {
-			fmt.Fprintf(s.Err, "%s: %s\n", state.Name, s.Clean(state.Problem))
+			fmt.Fprintf(s.Err, "%s: %s\n", state.Name, terminal.Visible(state.Problem))
 		}
 	}
 	_, err := fmt.Fprintf(s.Out, "\nNot found: %s\n", strings.Join(missing, ", "))

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"vaultwicket/cmd/internal/terminal"
 	"vaultwicket/tests/require"
 )
 
@@ -116,13 +117,13 @@ func TestAFailureOfTheOwnCommandIsTold(t *testing.T) {
 		t.Fatal(change, err)
 	}
 	_, err = change.Write(context.Background())
-	wantError(t, err, Environment, "Invalid configuration")
+	wantError(t, err, terminal.ExitNotReady, "Invalid configuration")
 	// One that says it did, and did not.
 	m.Run = func(context.Context, []string) (string, error) { return "done", nil }
 	change, err = m.Install(client(t, "claude-code"), User, server("vaultwicket"), false)
 	require.NoError(t, err)
 	_, err = change.Write(context.Background())
-	wantError(t, err, Environment, "did not keep the entry")
+	wantError(t, err, terminal.ExitNotReady, "did not keep the entry")
 }
 
 func TestFound(t *testing.T) {
@@ -198,7 +199,7 @@ func TestPathsThatClientsOrLinksTurn(t *testing.T) {
 	s := server("vaultwicket")
 	s.Args = Args("/home/me/${HOME}/Notes", false, "")
 	_, err := m.Install(client(t, "cursor"), User, s, false)
-	wantError(t, err, Environment, "${")
+	wantError(t, err, terminal.ExitNotReady, "${")
 	if runtime.GOOS == "windows" {
 		return
 	}

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"syscall"
 
+	"vaultwicket/cmd/internal/terminal"
 	"vaultwicket/exec/trust"
 )
 
@@ -32,7 +33,7 @@ func resolveWithin(name string, links int) (string, error) {
 	}
 	err := trust.Walk(name, func(_, entry string, info fs.FileInfo) error {
 		if info.Mode()&fs.ModeSymlink != 0 && !trust.Owned(entry, info) {
-			return &Error{Environment, fmt.Sprintf("%q is behind the symbolic link %q of another user", name, entry), ""}
+			return terminal.Fail(terminal.ExitNotReady, fmt.Sprintf("%q is behind the symbolic link %q of another user", name, entry), "")
 		}
 		return nil
 	})

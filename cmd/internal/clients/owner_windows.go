@@ -8,6 +8,7 @@ import (
 
 	"golang.org/x/sys/windows"
 
+	"vaultwicket/cmd/internal/terminal"
 	"vaultwicket/exec/trust"
 )
 
@@ -20,7 +21,7 @@ func ownedByUser(name string, info fs.FileInfo) bool { return trust.Owned(name, 
 func resolve(name string) (string, error) {
 	err := trust.Walk(name, func(_, entry string, info fs.FileInfo) error {
 		if trust.IsLink(entry, info) && !ownedByUser(entry, info) {
-			return &Error{Environment, fmt.Sprintf("%q is behind the symbolic link %q of another user", name, entry), ""}
+			return terminal.Fail(terminal.ExitNotReady, fmt.Sprintf("%q is behind the symbolic link %q of another user", name, entry), "")
 		}
 		return nil
 	})

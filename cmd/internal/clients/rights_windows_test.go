@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"vaultwicket/cmd/internal/terminal"
 	"vaultwicket/exec/trust"
 	"vaultwicket/gateway/state/private"
 	"vaultwicket/tests/require"
@@ -61,5 +62,5 @@ func TestBackupsAreTheUsersAlone(t *testing.T) {
 	change, err = m.Uninstall(c, User, "vaultwicket")
 	require.NoError(t, err)
 	_, err = change.Write(context.Background())
-	wantError(t, err, Environment, "the folder for backups")
+	wantError(t, err, terminal.ExitNotReady, "the folder for backups")
 }

@@ -2,10 +2,11 @@ package clients
 
 import (
 	"vaultwicket/cmd/internal/document"
+	"vaultwicket/cmd/internal/terminal"
 )
 
 // Snippet returns the entry for a server as a whole settings file would contain it. The error is
-// an [*Error] for a client without a form for the server.
+// an [*terminal.Failure] for a client without a form for the server.
 func (c Client) Snippet(s Server) (string, error) {
 	entry, ok := c.shape.entry(s)
 	if !ok {
@@ -35,6 +36,6 @@ const codeInputs = `  "inputs": [
   ],
 `
 
-func (c Client) noHTTP() *Error {
-	return &Error{Usage, c.Name + " cannot take the token of an HTTP server from an environment variable", "install it without --url, so that the client starts vaultwicket itself"}
+func (c Client) noHTTP() error {
+	return terminal.Fail(terminal.ExitInvalid, c.Name+" cannot take the token of an HTTP server from an environment variable", "install it without --url, so that the client starts vaultwicket itself")
 }

@@ -9,14 +9,15 @@ import (
 	"strings"
 	"testing"
 
+	"vaultwicket/cmd/internal/terminal"
 	"vaultwicket/tests/require"
 )
 
-func wantError(t *testing.T, err error, class Class, text string) {
+func wantError(t *testing.T, err error, status int, text string) {
 	t.Helper()
-	var e *Error
-	if !errors.As(err, &e) || e.Class != class || !strings.Contains(e.Reason, text) {
-		t.Errorf("the error is %v, want one of class %d with %q", err, class, text)
+	var e *terminal.Failure
+	if !errors.As(err, &e) || e.Status != status || !strings.Contains(e.Message, text) {
+		t.Errorf("the error is %v, want one of status %d with %q", err, status, text)
 	}
 }
 
@@ -27,9 +28,9 @@ func TestAMalformedFileIsLeftAlone(t *testing.T) {
 		name := m.System.File(c, User)
 		write(t, name, &broken)
 		_, err := m.Install(c, User, server("vaultwicket"), false)
-		wantError(t, err, Environment, name+":")
+		wantError(t, err, terminal.ExitNotReady, name+":")
 		_, err = m.Uninstall(c, User, "vaultwicket")
-		wantError(t, err, Environment, "nothing was written")
+		wantError(t, err, terminal.ExitNotReady, "nothing was written")
 		if got := read(t, name); *got != broken {
 			t.Errorf("%s: the file is %q", id, *got)
 		}
@@ -42,9 +43,9 @@ func TestAnotherProgramUnderTheNameIsKept(t *testing.T) {
 	text := "{\"mcpServers\": {\"vaultwicket\": {\"command\": \"npx\", \"args\": [\"other\"]}}}\n"
 	write(t, name, &text)
 	_, err := m.Install(c, User, server("vaultwicket"), false)
-	wantError(t, err, Conflict, "other")
+	wantError(t, err, terminal.ExitFailed, "other")
 	_, err = m.Uninstall(c, User, "vaultwicket")
-	wantError(t, err, Conflict, "other")
+	wantError(t, err, terminal.ExitFailed, "other")
 	change, err := m.Install(c, User, server("vaultwicket"), true)
 	if err != nil || !strings.Contains(change.Diff(), `-{"mcpServers": {"vaultwicket": {"command": "npx"`) {
 		t.Errorf("replaced: %v, %v", change, err)
@@ -109,7 +110,7 @@ func TestAChangeInBetweenIsKept(t *testing.T) {
 		require.NoError(t, err)
 		write(t, name, test.between)
 		_, err = change.Write(context.Background())
-		wantError(t, err, Conflict, "changed by another program")
+		wantError(t, err, terminal.ExitFailed, "changed by another program")
 		// The same between the copy and the last look.
 		if err := change.before.replace(change.after, 0o600); err == nil {
 			t.Error("the file was replaced")
@@ -168,7 +169,7 @@ func TestAProjectCannotReachOut(t *testing.T) {
 		t.Skipf("no symbolic links here: %q, %v", link, err)
 	}
 	_, err := m.Install(c, Project, server("vaultwicket"), false)
-	wantError(t, err, Environment, "outside of the project")
+	wantError(t, err, terminal.ExitNotReady, "outside of the project")
 	inside := filepath.Join(m.System.Project, "dotfiles.json")
 	write(t, inside, &text)
 	require.NoError(t, errors.Join(os.Remove(name), os.Symlink("../dotfiles.json", name)))
@@ -192,7 +193,7 @@ func TestAFileOfAnotherUserIsNotTouched(t *testing.T) {
 			t.Skip(err)
 		}
 		_, err := m.Install(c, User, server("vaultwicket"), false)
-		wantError(t, err, Environment, "belongs to another user")
+		wantError(t, err, terminal.ExitNotReady, "belongs to another user")
 	})
 	t.Run("target of a link", func(t *testing.T) {
 		m, c := newMachine(t, "linux"), client(t, "cursor")
@@ -202,7 +203,7 @@ func TestAFileOfAnotherUserIsNotTouched(t *testing.T) {
 			t.Skip(err)
 		}
 		_, err := m.Install(c, User, server("vaultwicket"), false)
-		wantError(t, err, Environment, "belongs to another user")
+		wantError(t, err, terminal.ExitNotReady, "belongs to another user")
 	})
 	t.Run("link", func(t *testing.T) {
 		m, c := newMachine(t, "linux"), client(t, "cursor")
@@ -212,7 +213,7 @@ func TestAFileOfAnotherUserIsNotTouched(t *testing.T) {
 			t.Skip(err)
 		}
 		_, err := m.Install(c, User, server("vaultwicket"), false)
-		wantError(t, err, Environment, "symbolic link")
+		wantError(t, err, terminal.ExitNotReady, "symbolic link")
 	})
 	t.Run("folder", func(t *testing.T) {
 		m, c := newMachine(t, "linux"), client(t, "cursor")
@@ -220,7 +221,7 @@ func TestAFileOfAnotherUserIsNotTouched(t *testing.T) {
 			t.Skip(err)
 		}
 		_, err := m.Install(c, User, server("vaultwicket"), false)
-		wantError(t, err, Environment, "belongs to another user")
+		wantError(t, err, terminal.ExitNotReady, "belongs to another user")
 	})
 }
 
@@ -229,10 +230,10 @@ func TestWhatIsNoFileIsRefused(t *testing.T) {
 	name := m.System.File(c, User)
 	require.NoError(t, os.MkdirAll(name, 0o755))
 	_, err := m.Install(c, User, server("vaultwicket"), false)
-	wantError(t, err, Environment, "not a regular file")
+	wantError(t, err, terminal.ExitNotReady, "not a regular file")
 	for _, bad := range []string{"", "A", "a b", "-a", "a_b", strings.Repeat("a", 33), "../x"} {
 		_, err := m.Install(client(t, "codex"), User, server(bad), false)
-		wantError(t, err, Usage, "invalid name")
+		wantError(t, err, terminal.ExitInvalid, "invalid name")
 	}
 }
 

@@ -16,6 +16,7 @@ import (
 	"vaultwicket/cmd/internal/clients"
 	"vaultwicket/cmd/internal/remote"
 	"vaultwicket/cmd/internal/settings"
+	"vaultwicket/cmd/internal/terminal"
 	"vaultwicket/gateway"
 	"vaultwicket/gateway/clean"
 	"vaultwicket/gateway/failure"
@@ -142,25 +143,21 @@ func (r *Report) problem(check, what, why, fix string) {
 	r.Findings = append(r.Findings, Finding{check, Problem, what, why, fix})
 }
 
-var marks = map[Level]string{OK: "ok", Warning: "warning", Problem: "PROBLEM"}
+var (
+	marks       = map[Level]string{OK: "ok", Warning: "warning", Problem: "PROBLEM"}
+	levelStyles = map[Level]terminal.Style{OK: terminal.Good, Warning: terminal.Alert, Problem: terminal.Bad}
+)
 
 // markWidth is the width of the column of marks.
 const markWidth = 8
 
-// Look is how a report is shown: Clean shows text from outside without control characters,
-// Paint returns text in the colour of a level.
-type Look struct {
-	Clean func(string) string
-	Paint func(level Level, text string) string
-}
-
 // Print writes a report as text: problems first, each finding with why it matters and how to fix
-// it.
-func (r *Report) Print(out io.Writer, look Look) error {
+// it. Text from outside has no control characters.
+func (r *Report) Print(out io.Writer, s terminal.Screen) error {
 	for _, f := range r.Findings {
-		text := fmt.Sprintf("%s%*s %s\n", look.Paint(f.Level, marks[f.Level]), markWidth-len(marks[f.Level]), "", look.Clean(f.What))
+		text := fmt.Sprintf("%s%*s %s\n", s.Paint(levelStyles[f.Level], marks[f.Level]), markWidth-len(marks[f.Level]), "", terminal.Visible(f.What))
 		if f.Level != OK {
-			text += fmt.Sprintf("         why: %s\n         fix: %s  (%s)\n", look.Clean(f.Why), look.Clean(f.Fix), f.Check)
+			text += fmt.Sprintf("         why: %s\n         fix: %s  (%s)\n", terminal.Visible(f.Why), terminal.Visible(f.Fix), f.Check)
 		}
 		if _, err := io.WriteString(out, text); err != nil {
 			return err

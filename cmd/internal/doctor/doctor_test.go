@@ -412,11 +412,8 @@ func TestReports(t *testing.T) {
 	r.ok("a", "all is well")
 	r.problem("b", "bad\x1b[31m", "it matters", "mend it")
 	var text, data strings.Builder
-	require.NoError(t, r.Print(&text, Look{
-		Clean: func(s string) string { return strings.ReplaceAll(s, "\x1b", "^[") },
-		Paint: func(l Level, text string) string { return text },
-	}))
-	if want := "ok       all is well\nPROBLEM  bad^[[31m\n         why: it matters\n         fix: mend it  (b)\n\n1 problem, 0 warnings\n"; text.String() != want {
+	require.NoError(t, r.Print(&text, terminal.Screen{}))
+	if want := "ok       all is well\nPROBLEM  bad" + terminal.Visible("\x1b") + "[31m\n         why: it matters\n         fix: mend it  (b)\n\n1 problem, 0 warnings\n"; text.String() != want {
 		t.Errorf("printed %q", text.String())
 	}
 	require.NoError(t, r.JSON(&data))

@@ -47,10 +47,6 @@ func (f *found) add(name string) {
 	}
 }
 
-func (f found) said(what string) string {
-	return fmt.Sprintf("%d %s, such as %q", f.count, what, f.example)
-}
-
 // notes looks at every entry of a vault, and at the text of none.
 func (m Machine) notes(ctx context.Context, v gateway.Served, r *Report) {
 	c := census{root: v.Folder, names: map[string]string{}}
@@ -141,32 +137,30 @@ func (c *census) link(name, rel string) {
 	}
 }
 
-var (
-	// copies are notes that programs for synchronisation make when two machines have
-	// changed one: Syncthing, Dropbox, OneDrive and others.
-	copies = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`(?i)\.sync-conflict-\d{8}-|\((.*'s )?conflicted copy.*\)|\(case conflict.*\)`)
-	})
-)
+// copies are notes that programs for synchronisation make when two machines have changed one:
+// Syncthing, Dropbox, OneDrive and others.
+var copies = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)\.sync-conflict-\d{8}-|\((.*'s )?conflicted copy.*\)|\(case conflict.*\)`)
+})
 
 func (c *census) report(mutations bool, r *Report) {
-	if c.placeholder.count > 0 {
-		r.warn("placeholders", c.placeholder.said("files are in the cloud and not on this disk"), "a search does not find them, and reading one may take long or fail", `have the program that synchronises keep the vault on this device ("Keep Downloaded", "Always keep on this device")`)
+	if !mutations {
+		c.hardLinked = found{}
 	}
-	if c.conflict.count > 0 {
-		r.warn("conflict-copies", c.conflict.said("notes are copies of a conflict"), "an agent may read or change the copy instead of the note", "merge each copy into its note and remove it")
-	}
-	if c.hardLinked.count > 0 && mutations {
-		r.warn("hard-links", c.hardLinked.said("notes have more than one hard link"), "changes of them are refused: the other name would keep the old text, or change unseen", "replace the link by a copy")
-	}
-	if c.outside.count > 0 {
-		r.warn("links-outside", c.outside.said("symbolic links lead out of the vault, or nowhere"), "what they lead to is not read", "move the notes into the vault, or serve their folder as a vault of its own")
-	}
-	if c.twice.count > 0 {
-		r.warn("same-name", c.twice.said("names differ from another one only in upper and lower case"), "on other systems both are one file, and synchronising loses one of them", "rename one of them")
-	}
-	if c.unreadable.count > 0 {
-		r.warn("unreadable", c.unreadable.said("files or folders cannot be read"), "they are missing in answers", "give your user the right to read them")
+	for _, kind := range []struct {
+		found
+		check, what, why, fix string
+	}{
+		{c.placeholder, "placeholders", "files are in the cloud and not on this disk", "a search does not find them, and reading one may take long or fail", `have the program that synchronises keep the vault on this device ("Keep Downloaded", "Always keep on this device")`},
+		{c.conflict, "conflict-copies", "notes are copies of a conflict", "an agent may read or change the copy instead of the note", "merge each copy into its note and remove it"},
+		{c.hardLinked, "hard-links", "notes have more than one hard link", "changes of them are refused: the other name would keep the old text, or change unseen", "replace the link by a copy"},
+		{c.outside, "links-outside", "symbolic links lead out of the vault, or nowhere", "what they lead to is not read", "move the notes into the vault, or serve their folder as a vault of its own"},
+		{c.twice, "same-name", "names differ from another one only in upper and lower case", "on other systems both are one file, and synchronising loses one of them", "rename one of them"},
+		{c.unreadable, "unreadable", "files or folders cannot be read", "they are missing in answers", "give your user the right to read them"},
+	} {
+		if kind.count > 0 {
+			r.warn(kind.check, fmt.Sprintf("%d %s, such as %q", kind.count, kind.what, kind.example), kind.why, kind.fix)
+		}
 	}
 }
 
