@@ -133,13 +133,7 @@ func Newline(text []byte) string {
 
 // lineEnd returns how many bytes the line end at the end of a text has.
 func lineEnd(text []byte) int {
-	switch {
-	case bytes.HasSuffix(text, []byte("\r\n")):
-		return 2
-	case bytes.HasSuffix(text, []byte("\n")):
-		return 1
-	}
-	return 0
+	return len(text) - len(bytes.TrimSuffix(bytes.TrimSuffix(text, []byte("\n")), []byte("\r")))
 }
 
 // Splice is one replacement in a text: the bytes from Start up to End become Text.
@@ -211,6 +205,20 @@ func Verify(before, after any, at Place) error {
 		return nil
 	}
 	return &Unsupported{"the file cannot be edited without changing something else in it"}
+}
+
+// verifyEntry is [Verify] for a text that was changed, and returns an error unless the entry, nil for
+// none, is there: malformed if the text cannot be read, differs if the entry is another one.
+func verifyEntry(decode func([]byte) (any, error), before any, changed []byte, at Place, entry *Object, malformed, differs error) error {
+	after, err := decode(changed)
+	if err != nil {
+		return malformed
+	}
+	found, ok := Lookup(after, at)
+	if ok != (entry != nil) || ok && !Equal(found, entry.Plain()) {
+		return differs
+	}
+	return Verify(before, after, at)
 }
 
 // without returns a parsed value without the entry, and without mappings that become empty.

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 )
 
@@ -279,10 +278,8 @@ func (s jsonStyle) render(value any, indent string, lines bool) string {
 	switch v := value.(type) {
 	case string:
 		return s.quote(v)
-	case bool:
-		return strconv.FormatBool(v)
-	case int:
-		return strconv.Itoa(v)
+	case bool, int:
+		return fmt.Sprint(v)
 	case []string:
 		quoted := make([]string, len(v))
 		for i, item := range v {

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -64,7 +63,7 @@ func (e TOML) Set(text []byte, at Place, entry Object) ([]byte, error) {
 	} else {
 		changed = addBlock(cutRuns(text, runs), block, newline)
 	}
-	return changed, e.verify(before, changed, at, &entry)
+	return changed, verifyEntry(e.Decode, before, changed, at, &entry, inlineError(at.Path[0]), inlineError(at.String()))
 }
 
 // Remove returns the text without the entry at a place, the text itself if there is
@@ -78,20 +77,12 @@ func (e TOML) Remove(text []byte, at Place) ([]byte, error) {
 		return text, nil
 	}
 	changed := cutRuns(text, tomlRunsOf(text, at))
-	return changed, e.verify(before, changed, at, nil)
+	return changed, verifyEntry(e.Decode, before, changed, at, nil, inlineError(at.Path[0]), inlineError(at.String()))
 }
 
-// verify makes sure that nothing but the entry differs, and that it is there or not.
-func (e TOML) verify(before any, changed []byte, at Place, entry *Object) error {
-	after, err := e.Decode(changed)
-	if err != nil {
-		return &Unsupported{Reason: at.Path[0] + " is written in a form that cannot be edited, such as an inline table"}
-	}
-	found, ok := Lookup(after, at)
-	if ok != (entry != nil) || ok && !Equal(found, entry.Plain()) {
-		return &Unsupported{Reason: at.String() + " is written in a form that cannot be edited, such as an inline table"}
-	}
-	return Verify(before, after, at)
+// inlineError is the error for a table of the name that is not written as one.
+func inlineError(name string) error {
+	return &Unsupported{Reason: name + " is written in a form that cannot be edited, such as an inline table"}
 }
 
 // addBlock appends a block after a blank line. A text without a final line end gets a block
@@ -230,10 +221,8 @@ func tomlValue(v any) string {
 	switch v := v.(type) {
 	case string:
 		return tomlString(v)
-	case bool:
-		return strconv.FormatBool(v)
-	case int:
-		return strconv.Itoa(v)
+	case bool, int:
+		return fmt.Sprint(v)
 	case []string:
 		var items []string
 		for _, item := range v {

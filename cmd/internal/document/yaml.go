@@ -23,26 +23,27 @@ func (e YAML) Set(text []byte, at Place, entry Object) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	w := yamlWriter{newline: Newline(text)}
+	newline := Newline(text)
+	lines := func(block string) string { return strings.ReplaceAll(block, "\n", newline) }
 	var changed []byte
 	switch {
 	case h.key == nil:
 		// A text without a final line end gets a block without one.
-		block := at.Path[0] + ":" + w.newline + w.entry(at, entry, "  ")
-		out := bytes.Clone(text)
+		block := lines(RenderYAML(at, entry))
 		if body := bytes.TrimPrefix(text, []byte(BOM)); len(body) > 0 && !bytes.HasSuffix(body, []byte("\n")) {
-			block = w.newline + strings.TrimSuffix(block, w.newline)
+			block = newline + strings.TrimSuffix(block, newline)
 		}
-		changed = append(out, block...)
+		changed = append(bytes.Clone(text), block...)
 	case h.empty():
-		changed, err = h.fill(w.entry(at, entry, h.childIndent()), w.newline)
+		changed, err = h.fill(lines(yamlEntry(at, entry, h.childIndent())), newline)
 	default:
-		changed, err = h.insert(at, w.entry(at, entry, h.childIndent()), w.newline)
+		changed, err = h.insert(at, lines(yamlEntry(at, entry, h.childIndent())), newline)
 	}
 	if err != nil {
 		return nil, err
 	}
-	return changed, e.verify(before, changed, at, &entry)
+	entry = withName(at, entry)
+	return changed, verifyEntry(e.Decode, before, changed, at, &entry, flowStyleError(at), flowStyleError(at))
 }
 
 // Remove returns the text without the entry at a place, the text itself if there is
@@ -79,19 +80,7 @@ func (e YAML) Remove(text []byte, at Place) ([]byte, error) {
 		start -= lineEnd(text[:start])
 	}
 	changed := Apply(text, append(insertions, Splice{Start: start, End: end})...)
-	return changed, e.verify(before, changed, at, nil)
-}
-
-func (e YAML) verify(before any, changed []byte, at Place, entry *Object) error {
-	after, err := e.Decode(changed)
-	if err != nil {
-		return flowStyleError(at)
-	}
-	found, ok := Lookup(after, at)
-	if ok != (entry != nil) || ok && !Equal(found, withName(at, *entry).Plain()) {
-		return flowStyleError(at)
-	}
-	return Verify(before, after, at)
+	return changed, verifyEntry(e.Decode, before, changed, at, nil, flowStyleError(at), flowStyleError(at))
 }
 
 func flowStyleError(at Place) error {
@@ -278,10 +267,8 @@ func nameOfElement(n *yaml.Node) string {
 
 // RenderYAML returns an entry with the key that it is below.
 func RenderYAML(at Place, entry Object) string {
-	return at.Path[0] + ":\n" + yamlWriter{"\n"}.entry(at, entry, "  ")
+	return at.Path[0] + ":\n" + yamlEntry(at, entry, "  ")
 }
-
-type yamlWriter struct{ newline string }
 
 // withName returns the entry with the field by which a list knows it.
 func withName(at Place, entry Object) Object {
@@ -291,48 +278,45 @@ func withName(at Place, entry Object) Object {
 	return append(Object{{Key: "name", Value: at.Name}}, entry...)
 }
 
-// entry returns the lines of an entry.
-func (w yamlWriter) entry(at Place, entry Object, indent string) string {
+// yamlEntry returns the lines of an entry.
+func yamlEntry(at Place, entry Object, indent string) string {
 	if !at.List {
-		return indent + yamlString(at.Name) + ":" + w.newline + w.members(entry, indent+"  ")
+		return indent + yamlString(at.Name) + ":\n" + yamlMembers(entry, indent+"  ")
 	}
-	lines := w.members(withName(at, entry), indent+"  ")
-	return indent + "- " + strings.TrimPrefix(lines, indent+"  ")
+	return indent + "- " + strings.TrimPrefix(yamlMembers(withName(at, entry), indent+"  "), indent+"  ")
 }
 
-func (w yamlWriter) members(object Object, indent string) string {
+func yamlMembers(object Object, indent string) string {
 	var lines strings.Builder
 	for _, m := range object {
-		lines.WriteString(indent + yamlString(m.Key) + ":" + w.value(m.Value, indent))
+		lines.WriteString(indent + yamlString(m.Key) + ":" + yamlValue(m.Value, indent))
 	}
 	return lines.String()
 }
 
-// value returns the text after a colon, with the line end.
-func (w yamlWriter) value(value any, indent string) string {
+// yamlValue returns the text after a colon, with the line end.
+func yamlValue(value any, indent string) string {
 	switch v := value.(type) {
 	case string:
-		return " " + yamlString(v) + w.newline
-	case bool:
-		return " " + strconv.FormatBool(v) + w.newline
-	case int:
-		return " " + strconv.Itoa(v) + w.newline
+		return " " + yamlString(v) + "\n"
+	case bool, int:
+		return fmt.Sprintf(" %v\n", v)
 	case []string:
 		if len(v) == 0 {
-			return " []" + w.newline
+			return " []\n"
 		}
-		lines := w.newline
+		lines := "\n"
 		for _, item := range v {
-			lines += indent + "  - " + yamlString(item) + w.newline
+			lines += indent + "  - " + yamlString(item) + "\n"
 		}
 		return lines
 	case Object:
 		if len(v) == 0 {
-			return " {}" + w.newline
+			return " {}\n"
 		}
-		return w.newline + w.members(v, indent+"  ")
+		return "\n" + yamlMembers(v, indent+"  ")
 	}
-	return " null" + w.newline
+	return " null\n"
 }
 
 var plainScalar = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z/][A-Za-z0-9_/.-]*$`) })
