@@ -10,6 +10,7 @@ import (
 	"os"
 	"regexp"
 	"regexp/syntax"
+	"slices"
 	"strings"
 	"testing"
 	"testing/iotest"
@@ -204,7 +205,7 @@ func TestOwnRules(t *testing.T) {
 		"---\npassword: sunflower\nother: x\n---\n": "password", "password: sunflower": "", "Password: `s7nflower!`": "password", "| Password | s7nflower! |": "password",
 		"password: required": "", "password: \"{{password}}\"": "", "the password is in the safe": "",
 		"Authorization: Bearer abcDEF123ghiJKL456mnoPQR": "authorization", "Authorization: Basic dXNlcjpwYXNzd29yZDE=": "authorization", "Basic knowledge of biology12345": "",
-		"client_secret = 8f3kD92mQx7LpZ4tVbN1": "secret", "api key: see-the-wiki-page-about-it-2": "", "token: https://example.org/a1b2c3d4e5f6": "", "TOKEN=$TOKEN_FROM_ENV_12": "",
+		"client_secret = 8f3kD92mQx7LpZ4tVbN1": "secret", "API key: 8f3kD92mQx7LpZ4tVbN1": "secret", "api key: see-the-wiki-page-about-it-2": "", "token: https://example.org/a1b2c3d4e5f6": "", "TOKEN=$TOKEN_FROM_ENV_12": "",
 	} {
 		var kinds []string
 		for _, f := range Find([]byte(text), false) {
@@ -332,6 +333,60 @@ func TestALargeTextIsReadAsItIsRedacted(t *testing.T) {
 	if read, err := io.ReadAll(m.Reader(iotest.ErrReader(io.ErrUnexpectedEOF), nil)); err != io.ErrUnexpectedEOF || len(read) > 0 {
 		t.Errorf("an error: %q, %v", read, err)
 	}
+}
+
+// TestKeywordsAreFound compares where keywords are found with where they are, in texts made of keywords,
+// their beginnings and other bytes.
+func TestKeywordsAreFound(t *testing.T) {
+	words := []string{"\x00", "é", "\n", "x", "_", "  "}
+	for _, r := range allRules() {
+		words = append(words, r.keywords...)
+	}
+	for rules := signRules(); len(rules) > 0; rules = rules[1:] {
+		words = append(words, rules[0].keywords...)
+	}
+	r := rand.New(rand.NewPCG(29, 4))
+	for _, k := range []*keywords{secretWords(), signWords()} {
+		for range 400 {
+			var text []byte
+			for range r.IntN(12) {
+				word := words[r.IntN(len(words))]
+				if word = word[:1+r.IntN(len(word))]; r.IntN(2) == 0 {
+					word = strings.ToUpper(word)
+				}
+				text = append(text, word...)
+			}
+			var got, want []string
+			k.each(text, func(r *rule, at, end int) bool {
+				got = append(got, fmt.Sprint(at, end, r.kind))
+				return true
+			})
+			for at := range text {
+				for _, word := range slices.Concat(k.short, k.words) {
+					end := at + len(word.text)
+					if end > len(text) || len(word.text) < 3 && string(text[at:end]) != word.text ||
+						strings.Map(lowerASCII, string(text[at:end])) != strings.Map(lowerASCII, word.text) ||
+						k.starts && at > 0 && isWord(text[at]) && isWord(text[at-1]) {
+						continue
+					}
+					for _, r := range word.rules {
+						want = append(want, fmt.Sprint(at, end, r.kind))
+					}
+				}
+			}
+			slices.Sort(got)
+			if slices.Sort(want); !slices.Equal(got, want) {
+				t.Fatalf("%q: %q, want %q", text, got, want)
+			}
+		}
+	}
+}
+
+func lowerASCII(r rune) rune {
+	if 'A' <= r && r <= 'Z' {
+		r |= 0x20
+	}
+	return r
 }
 
 // BenchmarkFind searches text in which every second word may begin a secret, and one in which

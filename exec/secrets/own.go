@@ -39,9 +39,7 @@ var (
 
 	userinfo = lazily("^://[^\\s/@:'\"<>()|\\\\^`\\[\\]{}]{0,100}:([^\\s/@'\"<>()|\\\\^`\\[\\]]{3,200})@[A-Za-z0-9.\\[-]")
 
-	authorized = lazily(`^(?i:bearer|basic) +([A-Za-z0-9_.+/=~-]{16,})`)
-
-	// assigned is the rest of a name, what is between it and a value, and the value.
+	// assigned is the rest of a name after a keyword, what is between it and a value, and the value.
 	assigned = lazily("^[\\w-]*(?: ?\\([^()\\n]+\\))?[*_`\"']{0,3}[ \\t]*(?:::?|=>?|:=|\\|)[ \\t]*[*_`]{0,3}(?:\"([^\"\\n]{3,})\"|'([^'\\n]{3,})'|`([^`\\n]{3,})`|([^\\s`\"'|]{3,}))")
 
 	// placeholder is what documentation has in place of a secret.
@@ -50,7 +48,7 @@ var (
 
 // privateKey finds the lines of a private key, without the first and the last one. A key that has
 // no last line was cut off: it continues to the first line that cannot be a part of a key.
-func (s *scan) privateKey(at int) {
+func (s *scan) privateKey(at, _ int) {
 	head := keyBegins().Find(s.text[at:min(len(s.text), at+160)])
 	if head == nil || at < s.keysEnd {
 		return
@@ -79,20 +77,31 @@ func (s *scan) privateKey(at int) {
 }
 
 // userinfo finds the password in an address such as ftp://user:password@host.
-func (s *scan) userinfo(at int) {
-	m := s.matchLine(userinfo(), at, 400)
-	if m != nil && at > 0 && isWord(s.text[at-1]) && !placeholder().Match(s.text[at+m[2]:at+m[3]]) && !bytes.HasPrefix(s.text[at+m[1]-1:], []byte("example.")) {
+func (s *scan) userinfo(at, _ int) {
+	line := s.line(at, 400)
+	if at == 0 || !isWord(s.text[at-1]) || bytes.IndexByte(line, '@') < 0 {
+		return
+	}
+	m := userinfo().FindSubmatchIndex(line)
+	if m != nil && !placeholder().Match(s.text[at+m[2]:at+m[3]]) && !bytes.HasPrefix(s.text[at+m[1]-1:], []byte("example.")) {
 		s.add(at+m[2], at+m[3], "password-in-url")
 	}
 }
 
 // authorization finds what a header "Authorization: Bearer …" or "Basic …" carries.
-func (s *scan) authorization(at int) {
-	m := s.matchLine(authorized(), at, longestToken)
-	if m == nil || at > 0 && isWord(s.text[at-1]) {
+func (s *scan) authorization(at, _ int) {
+	from := at + bytes.IndexByte(s.text[at:], ' ')
+	for from < len(s.text) && s.text[from] == ' ' {
+		from++
+	}
+	to := from
+	for to < min(len(s.text), at+longestToken) && isToken[s.text[to]] && s.text[to] != '%' {
+		to++
+	}
+	value := s.text[from:to]
+	if s.charge(len(value)); len(value) < 16 || at > 0 && isWord(s.text[at-1]) {
 		return
 	}
-	value := s.text[at+m[2] : at+m[3]]
 	if s.text[at]|0x20 == 'b' && s.text[at+1]|0x20 == 'a' {
 		decoded, err := base64.StdEncoding.DecodeString(string(value))
 		if user, password, found := bytes.Cut(decoded, []byte(":")); err != nil || !found || !isPrintable(user) || len(password) == 0 {
@@ -101,13 +110,13 @@ func (s *scan) authorization(at int) {
 	} else if !isMixed(value) || entropyOf(value) < 3.5 || len(value) < 20 {
 		return
 	}
-	s.add(at+m[2], at+m[3], "authorization")
+	s.add(from, to, "authorization")
 }
 
 // password finds the value of a property or line such as "password: …". In properties any
 // value counts, elsewhere only one that looks like a password.
-func (s *scan) password(at int) {
-	from, to, ok := s.value(at)
+func (s *scan) password(at, end int) {
+	from, to, ok := s.value(at, end)
 	if !ok {
 		return
 	}
@@ -119,8 +128,8 @@ func (s *scan) password(at int) {
 
 // named finds a long random value of a name such as "client_secret" or
 // "API key".
-func (s *scan) named(at int) {
-	from, to, ok := s.value(at)
+func (s *scan) named(at, end int) {
+	from, to, ok := s.value(at, end)
 	if !ok {
 		return
 	}
@@ -130,27 +139,31 @@ func (s *scan) named(at int) {
 	}
 }
 
-// matchLine matches a pattern with the line from the place at, up to most bytes of it.
-func (s *scan) matchLine(pattern *regexp.Regexp, at, most int) []int {
+// line returns the rest of a line from the place at, up to most bytes of it, which are charged.
+func (s *scan) line(at, most int) []byte {
 	line := s.text[at:min(len(s.text), at+most)]
 	if end := bytes.IndexByte(line, '\n'); end >= 0 {
 		line = line[:end]
 	}
 	s.charge(len(line))
-	return pattern.FindSubmatchIndex(line)
+	return line
 }
 
-// value returns the value that is assigned to the name that has a keyword at the place at.
-func (s *scan) value(at int) (from, to int, ok bool) {
+// value returns the value that is assigned to the name that has a keyword from the place at to the place end.
+func (s *scan) value(at, end int) (from, to int, ok bool) {
 	if before := s.text[:at]; at > 0 && isWord(before[at-1]) && before[at-1] != '_' {
 		return 0, 0, false
 	}
-	m := s.matchLine(assigned(), at, longestValue)
+	line := s.line(end, longestValue)
+	if !mayAssign(line) {
+		return 0, 0, false
+	}
+	m := assigned().FindSubmatchIndex(line)
 	if m == nil {
 		return 0, 0, false
 	}
 	from, to = longest(m[2:])
-	if from, to = at+from, at+to; to-from > longestPassword {
+	if from, to = end+from, end+to; to-from > longestPassword {
 		if m[8] < 0 { // in quotes
 			return 0, 0, false
 		}
@@ -160,6 +173,22 @@ func (s *scan) value(at int) (from, to int, ok bool) {
 		to--
 	}
 	return from, to, to-from >= 3
+}
+
+// mayAssign is a fast test for assigned: it is false only where that cannot match.
+func mayAssign(line []byte) bool {
+	for i, c := range line {
+		switch c {
+		case ':', '=', '|', '(': // what is in parentheses can be any text
+			return true
+		case '-', ' ', '\t', '*', '_', '`', '"', '\'':
+		default:
+			if !isWordByte[c] || i > 0 && !isWordByte[line[i-1]] && line[i-1] != '-' {
+				return false
+			}
+		}
+	}
+	return false
 }
 
 func isPlaceholder(value []byte) bool { return placeholder().Match(value) }
@@ -182,14 +211,23 @@ func isHashOrName(value []byte) bool {
 // words are words with separators, of which at most one in three has a digit.
 var words = lazily(`^(?:[A-Za-z]+[-_./]){2,}[A-Za-z0-9]*$`)
 
-// encoded searches texts in base64 of at least 24 characters, which can have a token in them.
+// leastEncoded is how many characters a text in base64 has at least that is decoded.
+const leastEncoded = 24
+
+// encoded searches texts in base64, which can have a token in them.
 func (s *scan) encoded() {
-	for start := 0; start < len(s.text) && s.err == nil; {
-		end := start
-		for end < len(s.text) && isBase64[s.text[end]] {
-			end++
+	for start := 0; start+leastEncoded <= len(s.text) && s.err == nil; {
+		end := start + leastEncoded
+		for end > start && isBase64[s.text[end-1]] { // from the end: most of a text is not looked at
+			end--
 		}
-		if end-start >= 24 && !bytes.ContainsAny(s.text[start:start+24], "-_/") || end-start >= 40 {
+		if end > start {
+			start = end
+			continue
+		}
+		for end += leastEncoded; end < len(s.text) && isBase64[s.text[end]]; end++ {
+		}
+		if !bytes.ContainsAny(s.text[start:start+leastEncoded], "-_/") || end-start >= 40 {
 			s.decoded(start, end)
 		}
 		start = end + 1
@@ -204,8 +242,8 @@ func (s *scan) decoded(start, end int) {
 			continue
 		}
 		if n, err := encoding.Decode(text, s.text[start:end]); err == nil && isPrintable(text[:n]) {
-			inner := scan{text: text[:n], scanned: map[*rule]int{}, spend: s.spend, err: s.err}
-			if inner.keywords(automaton()); len(inner.found) > 0 {
+			inner := scan{text: text[:n], spend: s.spend, err: s.err}
+			if inner.keywords(secretWords()); len(inner.found) > 0 {
 				s.add(start, end, inner.found[0].Kind)
 			}
 			s.err = inner.err

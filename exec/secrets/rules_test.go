@@ -33,9 +33,9 @@ var left = map[string]string{
 	"jwt-base64": "base64 is decoded before it is searched",
 }
 
-// keywords replaces those of rules whose keyword is not where the match begins.
-var keywords = map[string][]string{
-	"airtable-personnal-access-token": {"pat"}, "openai-api-key": {"sk-"},
+// otherKeywords replace those of rules whose keyword is not where the match begins, or of another case.
+var otherKeywords = map[string][]string{
+	"airtable-personnal-access-token": {"pat"}, "openai-api-key": {"sk-"}, "azure-ad-client-secret": {"Q~"},
 }
 
 type source struct {
@@ -59,7 +59,7 @@ func convert(s source) (row string, err error) {
 	pattern = strings.ReplaceAll(pattern, `(?:[ \t\w.-]{0,20})[\s'"]{0,3}`, "(?:[ \\t\\w.-]{0,20})[\\s'\"\\x60*_\\\\]{0,5}")
 	pattern = strings.ReplaceAll(pattern, `(?:=|>|:{1,3}=|\|\||:|=>|\?=|,)[\x60'"\s=]{0,5}`, "(?:=|>|:{1,3}=|\\|{1,2}|:{1,2}|=>|\\?=|,)[\\x60'\"\\s=*_\\\\]{0,6}")
 	kw := s.Keywords
-	if own := keywords[s.ID]; own != nil {
+	if own := otherKeywords[s.ID]; own != nil {
 		kw = own
 	}
 	parsed, err := syntax.Parse(pattern, syntax.Perl)

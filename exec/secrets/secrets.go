@@ -14,6 +14,7 @@ import (
 	"math"
 	"regexp"
 	"slices"
+	"strings"
 	"sync"
 )
 
@@ -37,8 +38,8 @@ type rule struct {
 	most       int      // a match has at most that many bytes, 0 for no limit
 	entropy    float64  // of the secret, in bits a character
 	allow      string   // what is no secret although it matches
-	// by finds the secret at a keyword in place of the pattern.
-	by func(s *scan, at int)
+	// by finds the secret at a keyword, from at to end, in place of the pattern.
+	by func(s *scan, at, end int)
 
 	once            sync.Once
 	matcher, except *regexp.Regexp
@@ -47,7 +48,6 @@ type rule struct {
 // Limits of one match, in bytes.
 const (
 	longestValue    = 512      // from a name to the end of its value
-	longestName     = 128      // of a service, to what assigns a value to it
 	leastToken      = 20       // token that has its keyword in it
 	longestToken    = 16 << 10 // a JWT with a chain of certificates
 	longestPassword = 200
@@ -75,9 +75,9 @@ func find(text []byte, strict bool, spend Spend) ([]Span, error) {
 			return append([]byte("‹"), bytes.Repeat([]byte{1}, len(mark)-len("‹"))...)
 		})
 	}
-	s := scan{text: text, scanned: map[*rule]int{}, spend: spend}
+	s := scan{text: text, spend: spend}
 	s.charge(len(text) / 16) // for all passes
-	s.keywords(automaton())
+	s.keywords(secretWords())
 	s.encoded()
 	if strict {
 		s.numbers()
@@ -97,6 +97,8 @@ type scan struct {
 	// commentEnd is where the comment ends that was looked at last, runsEnd the run of invisible
 	// characters.
 	commentEnd, runsEnd int
+	lower               [512]byte // the text from lowerFrom to lowerEnd in lower case
+	lowerFrom, lowerEnd int
 	spend               Spend
 	err                 error // of spend: the search has ended
 }
@@ -153,17 +155,20 @@ func isGeneric(kind string) int {
 }
 
 // keywords tries each rule where one of its keywords is.
-func (s *scan) keywords(a *keywordAutomaton) {
-	eachKeyword(a, s.text, func(r *rule, at int) bool {
-		s.try(r, at)
+func (s *scan) keywords(k *keywords) {
+	k.each(s.text, func(r *rule, at, end int) bool {
+		s.try(r, at, end)
 		return s.err == nil
 	})
 }
 
-// try looks for a secret of the rule, whose keyword begins at the place at.
-func (s *scan) try(r *rule, at int) {
+// try looks for a secret of the rule, whose keyword is from the place at to the place end.
+func (s *scan) try(r *rule, at, end int) {
+	if r.needs != nil && (s.has(r.kind) || !s.follows(r, at)) {
+		return
+	}
 	if r.by != nil {
-		r.by(s, at)
+		r.by(s, at, end)
 		return
 	}
 	if at < s.scanned[r] || r.boundary && at > 0 && isWord(s.text[at-1]) {
@@ -176,11 +181,12 @@ func (s *scan) try(r *rule, at int) {
 			most = longestToken
 		}
 	}
-	start, end := at, min(len(s.text), at+most+1) // and the byte that ends it
+	start, named := at, end
+	end = min(len(s.text), at+most+1) // and the byte that ends it
 	switch {
 	case r.before > 0:
 		start, end = max(0, at-r.before), min(len(s.text), at+2*most)
-		s.scanned[r] = end - most
+		s.passed(r, end-most)
 	case !r.contextual && r.least > 0:
 		run := s.tokenEnd(at)
 		if run-at < r.least {
@@ -189,7 +195,7 @@ func (s *scan) try(r *rule, at int) {
 		}
 		end = min(end, run+1)
 	}
-	if r.contextual && r.before == 0 && s.tokenEnd(at)-at < leastToken && !bytes.ContainsAny(s.text[start:min(end, start+longestName)], "=:|>,") {
+	if r.contextual && r.before == 0 && s.tokenEnd(at)-at < leastToken && !s.isAssigned(at, named) {
 		return // neither a token nor the name of one
 	}
 	if s.charge(end - start); s.err != nil {
@@ -197,12 +203,31 @@ func (s *scan) try(r *rule, at int) {
 	}
 	if from, to, ok := r.match(s.text[start:end]); ok {
 		s.add(start+from, start+to, r.kind)
-		s.scanned[r] = start + to
+		s.passed(r, start+to)
 	} else if r.contextual && bytes.Contains(s.text[start:end], []byte("\\\n")) {
 		s.joined(r, start, end)
 	} else if !r.contextual && r.before == 0 && r.least > 0 && s.lineEnd(end-1) > 0 {
 		s.joined(r, start, start+most+64)
 	}
+}
+
+// passed says that nothing more of a rule is to be looked for up to a place.
+func (s *scan) passed(r *rule, to int) {
+	if s.scanned == nil {
+		s.scanned = map[*rule]int{}
+	}
+	s.scanned[r] = to
+}
+
+// isAssigned reports whether what assigns a value may follow the name of a service with a keyword: all
+// contextual patterns allow 25 bytes between the two.
+func (s *scan) isAssigned(at, named int) bool {
+	for i, c := range s.text[at:min(len(s.text), named+26)] {
+		if !isWordByte[c] && !betweenNames[c] {
+			return at+i >= named && strings.IndexByte("=:|>?,", c) >= 0
+		}
+	}
+	return false
 }
 
 // tokenEnd returns where the token ends that has the place at.
@@ -271,8 +296,9 @@ func isWord(c byte) bool { return isWordByte[c] }
 
 const letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_"
 
-// isWordByte, isToken and isBase64 say which bytes a word, a token and a text in base64 can have.
-var isWordByte, isToken, isBase64 = bytesOf(letters), bytesOf(letters + "-.+/=~%"), bytesOf(letters + "+/-")
+// isWordByte, isToken and isBase64 say which bytes a word, a token and a text in base64 can have, and
+// betweenNames which others are between the name of a service and what assigns a value to it.
+var isWordByte, isToken, isBase64, betweenNames = bytesOf(letters), bytesOf(letters + "-.+/=~%"), bytesOf(letters + "+/-"), bytesOf(" \t\n\f\r.-'\"`*_\\")
 
 func bytesOf(set string) (is [256]bool) {
 	for _, c := range []byte(set) {

@@ -25,18 +25,12 @@ type Sign struct {
 	Line int // from 1
 }
 
-// MayHaveSigns reports whether a text has a word of the rules. It takes no memory.
-func MayHaveSigns(text string) (may bool) {
-	eachKeyword(signAutomaton(), text, func(*rule, int) bool { may = true; return false })
-	return may
-}
-
 // Signs returns the signs of injection in a text, in order. A search that ends with the error of
 // spend returns it with what it has found.
 func Signs(text []byte, spend Spend) ([]Sign, error) {
 	s := scan{text: text, spend: spend}
 	s.charge(len(text) / 16)
-	s.keywords(signAutomaton())
+	s.keywords(signWords())
 	slices.SortFunc(s.found, func(a, b Span) int { return cmp.Compare(a.Start, b.Start) })
 	var signs []Sign
 	line, at := 1, 0
@@ -47,14 +41,14 @@ func Signs(text []byte, spend Spend) ([]Sign, error) {
 	return signs, s.err
 }
 
-var signAutomaton = sync.OnceValue(func() *keywordAutomaton {
+var signWords = sync.OnceValue(func() *keywords {
 	rules, all := signRules(), []*rule{}
 	for i := range rules {
 		all = append(all, &rules[i])
 	}
-	a := newAutomaton(all)
-	a.starts = true
-	return a
+	k := newKeywords(all)
+	k.starts = true
+	return k
 })
 
 // sign returns a rule: the text at a keyword, which begins no later than in the middle of a word, and
@@ -64,7 +58,7 @@ func sign(kind string, before, most int, pattern string, keywords ...string) rul
 		pattern = "^(?:" + pattern + ")"
 	}
 	re := lazily("(?i)" + pattern)
-	return rule{kind: kind, keywords: keywords, most: most, by: func(s *scan, at int) {
+	return rule{kind: kind, keywords: keywords, most: most, by: func(s *scan, at, _ int) {
 		if before == 0 && at > 0 && isWord(s.text[at-1]) && isWord(s.text[at]) || s.has(kind) {
 			return
 		}
@@ -90,6 +84,44 @@ func order(needs need, pattern string, keywords ...string) rule {
 }
 
 func delimiter(keywords ...string) rule { return sign("delimiter", 0, 1, "", keywords...) }
+
+// follows reports whether a word that a rule needs is in what begins with its keyword.
+func (s *scan) follows(r *rule, at int) bool {
+	end := min(len(s.text), at+r.most)
+	s.charge(end - at)
+	return slices.ContainsFunc(r.needs, func(word string) bool {
+		piece := s.text[at:end]
+		if isWord(word[len(word)-1]) {
+			piece = s.lowered(at, end)
+		}
+		for from := 0; ; from++ {
+			n := bytes.Index(piece[from:], []byte(word))
+			if from += n; n < 0 || from == 0 || !isWord(piece[from]) || !isWord(piece[from-1]) {
+				return n >= 0
+			}
+		}
+	})
+}
+
+// lowered returns a piece of the text in lower case. Pieces are asked for in their order, and are at most as long as
+// what a rule looks at for a word that it needs.
+func (s *scan) lowered(at, end int) []byte {
+	if at >= s.lowerEnd {
+		s.lowerFrom, s.lowerEnd = at, at
+	}
+	if end-s.lowerFrom > len(s.lower) {
+		copy(s.lower[:], s.lower[at-s.lowerFrom:s.lowerEnd-s.lowerFrom])
+		s.lowerFrom = at
+	}
+	for ; s.lowerEnd < end; s.lowerEnd++ {
+		c := s.text[s.lowerEnd]
+		if c-'A' < 26 {
+			c |= 0x20
+		}
+		s.lower[s.lowerEnd-s.lowerFrom] = c
+	}
+	return s.lower[at-s.lowerFrom : end-s.lowerFrom]
+}
 
 // has reports whether a sign of a kind was found.
 func (s *scan) has(kind string) bool {
@@ -140,7 +172,7 @@ func signRules() []rule {
 
 		sign("carrier", 0, 300, `data:(?:text/(?:html|javascript|plain)|application/(?:javascript|xhtml\+xml))[;,][^\s)"'>]{8,}`, "data:text/", "data:application/"),
 		sign("carrier", 0, 1, "", "](javascript:", "](vbscript:", "href=\"javascript:", "](<javascript:"),
-		{kind: "carrier", keywords: []string{"![", "<img", "url("}, needs: []string{"://"}, most: longestImage, by: (*scan).carrier},
+		{kind: "carrier", keywords: []string{"![", "<img", "url("}, by: (*scan).carrier},
 	}
 }
 
@@ -148,8 +180,8 @@ func signRules() []rule {
 var spoken = lazily(`(?is)\b(?:ai|llms?|assistants?|language models?|chatgpt|claude|gpt|copilot|gemini|agents?)\b.*\b(?:you|must|should|ignore|do not|don't|call|send|delete|publish|append|include|respond|reply|say|tell|recommend|fetch|execute|summari[sz]e)\b`)
 
 // comment finds a comment that speaks to a model, of up to 4 KiB.
-func comment(end string) func(*scan, int) {
-	return func(s *scan, at int) {
+func comment(end string) func(s *scan, at, named int) {
+	return func(s *scan, at, _ int) {
 		if at < s.commentEnd || s.has("hidden") {
 			return
 		}
@@ -172,7 +204,7 @@ const (
 	longestRun  = 4
 )
 
-func (s *scan) invisible(at int) {
+func (s *scan) invisible(at, _ int) {
 	if at < s.runsEnd || s.has("invisible") {
 		return
 	}
@@ -201,7 +233,7 @@ func (s *scan) invisible(at int) {
 const longestImage = 2 << 10
 
 // carrier finds an image whose address has a text, or a place for one.
-func (s *scan) carrier(at int) {
+func (s *scan) carrier(at, _ int) {
 	if s.has("carrier") {
 		return
 	}
@@ -210,6 +242,9 @@ func (s *scan) carrier(at int) {
 		piece = piece[:n]
 	}
 	s.charge(len(piece))
+	if !bytes.Contains(piece, []byte("://")) {
+		return
+	}
 	all := Addresses(piece)
 	if len(all) == 0 || !all[0].Image { // others have their own keyword
 		return
