@@ -230,16 +230,25 @@ func (v *Vault) Show(t Target) (Reply, error) {
 		file.Close()
 		return Reply{}, err
 	}
-	body := io.ReadCloser(file)
-	if file.Judged != nil { // what was judged is what is shown
+	raw := !v.Disk.IsRedacted() || v.Host.exceptions.Has("secrets", t.Path.String())
+	reply := Reply{Body: file, Note: t.Path}
+	switch {
+	case file.Judged != nil: // what was judged is what is shown
 		file.Close()
-		body = io.NopCloser(bytes.NewReader(file.Judged))
+		shown := file.Judged
+		if !raw {
+			reply.source = sha256.New()
+			_, _ = reply.source.Write(file.Judged) // a hash takes everything
+			if shown, err = v.redact(file.Judged); err != nil {
+				return Reply{}, err
+			}
+		}
+		reply.Body = io.NopCloser(bytes.NewReader(shown))
+	case !raw:
+		reply.source = sha256.New()
+		reply.Body = redacted{v.Host.marker.Reader(io.TeeReader(file, reply.source), budget.From(v.Ctx).Step), file}
 	}
-	if !v.Disk.IsRedacted() || v.Host.exceptions.Has("secrets", t.Path.String()) {
-		return Reply{Body: body, Note: t.Path}, nil
-	}
-	source := sha256.New()
-	return Reply{Body: redacted{v.Host.marker.Reader(io.TeeReader(body, source), budget.From(v.Ctx).Step), body}, Note: t.Path, source: source}, nil
+	return reply, nil
 }
 
 // MarkdownNote reads the note that a request means, which has to be Markdown.
