@@ -41,18 +41,15 @@ var shapes = [...]shape{
 	{prefix: "Error: No active file", code: CodeTargetRequired, hint: hintTarget},
 	{prefix: "Error: No active editor", code: CodeTargetRequired, hint: hintTarget},
 	{prefix: "Error: No editor", code: CodeTargetRequired, hint: hintTarget},
-	{prefix: "Error: No ", suffix: " configured.", code: CodeNotConfigured,
-		hint: "the user can set it in the settings of the vault"},
+	{prefix: "Error: No ", suffix: " configured.", code: CodeNotConfigured, hint: "the user can set it in the settings of the vault"},
 	{prefix: `Error: Command "" not found. Use ""`, code: CodeNoSuchNote},
 	{prefix: `Error: Command "" not found.`, code: CodeCLIError,
 		hint: "the program that answered does not have this command"},
 	{prefix: "Error: ", suffix: " not found.", code: CodeNoSuchNote, hint: frame.HintNotFound},
 	{prefix: "Error: ", part: `"" not found. `, code: CodeNoSuchNote, hint: frame.HintNotFound},
 	{prefix: "Error: ", part: " not found: ", code: CodeNoSuchNote, hint: frame.HintNotFound},
-	{prefix: "Error: ", part: " already exists", code: CodeAlreadyExists,
-		hint: "choose another name"},
-	{prefix: "Error: ", part: " is ambiguous", code: CodeAmbiguous,
-		hint: "name the note with path="},
+	{prefix: "Error: ", part: " already exists", code: CodeAlreadyExists, hint: "choose another name"},
+	{prefix: "Error: ", part: " is ambiguous", code: CodeAmbiguous, hint: "name the note with path="},
 }
 
 const hintTarget = "name the note with path= or file="
@@ -151,11 +148,7 @@ const maxNoise = 16
 // noiseSentences begin the lines that an app newer than its installer prints in
 // front of every answer, on either stream (recorded on 1.12.7, both streams by
 // different people).
-var noiseSentences = [...]string{
-	"Your Obsidian installer is out of date.",
-	"Please download the latest installer",
-	"Ignored: Error: ",
-}
+var noiseSentences = [...]string{"Your Obsidian installer is out of date.", "Please download the latest installer", "Ignored: Error: "}
 
 // packageVerbs and packageKinds make the other line: "Loading updated app
 // package <folder>/obsidian-1.12.7.asar".

@@ -17,29 +17,20 @@ import (
 )
 
 var helpOfApprovals = description{
-	Name: "approvals", Usage: "[flags]", Group: groupConsent,
-	Summary: "list pending approvals",
-	About:   []string{"A call that requires approval is shown by the MCP client if it supports forms. Otherwise it is pending here, for ten minutes."},
-	Examples: []example{
-		{"what is pending", "vaultwicket approvals"},
-	},
+	Name: "approvals", Usage: "[flags]", Group: groupConsent, Summary: "list pending approvals",
+	About:    []string{"A call that requires approval is shown by the MCP client if it supports forms. Otherwise it is pending here, for ten minutes."},
+	Examples: []example{{"what is pending", "vaultwicket approvals"}},
 }
 
 var helpOfApprove = description{
-	Name: "approve", Usage: "CODE", Group: groupConsent,
-	Summary: "approve a pending request, at a terminal",
-	About:   []string{"It shows the request and asks at the terminal, so that an agent cannot approve its own calls. The approval is for this call, once."},
-	Examples: []example{
-		{"decide on a request by its code", "vaultwicket approve 7ZBC-2GX4"},
-	},
+	Name: "approve", Usage: "CODE", Group: groupConsent, Summary: "approve a pending request, at a terminal",
+	About:    []string{"It shows the request and asks at the terminal, so that an agent cannot approve its own calls. The approval is for this call, once."},
+	Examples: []example{{"decide on a request by its code", "vaultwicket approve 7ZBC-2GX4"}},
 }
 
 var helpOfDeny = description{
-	Name: "deny", Usage: "CODE", Group: groupConsent,
-	Summary: "deny a pending request",
-	Examples: []example{
-		{"deny a request by its code", "vaultwicket deny 7ZBC-2GX4"},
-	},
+	Name: "deny", Usage: "CODE", Group: groupConsent, Summary: "deny a pending request",
+	Examples: []example{{"deny a request by its code", "vaultwicket deny 7ZBC-2GX4"}},
 }
 
 // listApprovals is "vaultwicket approvals": the pending approvals.

@@ -19,8 +19,7 @@ import (
 )
 
 var helpOfAudit = description{
-	Name: "audit", Usage: "list [flags] | what-if [flags] | verify [flags] | export FILE|-", Group: groupReview,
-	Summary: "list, verify or export the audit log",
+	Name: "audit", Usage: "list [flags] | what-if [flags] | verify [flags] | export FILE|-", Group: groupReview, Summary: "list, verify or export the audit log",
 	About: []string{
 		"The log has a line for each decision and each outcome, chained by hashes. It contains names, lengths and digests, and never a text of a note.",
 		"\"list\" prints entries, \"verify\" checks that nobody has changed or removed lines, and \"export\" writes all lines as they are.",

@@ -15,9 +15,8 @@ import (
 )
 
 var helpOfBatch = description{
-	Name: "batch", Usage: "[flags] FILE|-", Group: groupUse,
-	Summary: "run several commands from a JSON file",
-	About:   []string{"An operation can use results of earlier ones. With \"atomic\": true either all changes are made or none. The results are JSON."},
+	Name: "batch", Usage: "[flags] FILE|-", Group: groupUse, Summary: "run several commands from a JSON file",
+	About: []string{"An operation can use results of earlier ones. With \"atomic\": true either all changes are made or none. The results are JSON."},
 	Examples: []example{
 		{"from a file", "vaultwicket batch --vault ~/Notes --tier v1 --allow-mutations batch.json"},
 		{"from standard input", `echo '{"operations": [{"clientId": "c1", "command": "daily:read"}]}' | vaultwicket batch --vault ~/Notes -`},

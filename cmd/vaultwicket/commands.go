@@ -15,8 +15,7 @@ import (
 )
 
 var helpOfCommands = description{
-	Name: "commands", Usage: "[flags] [--all]", Group: groupUse,
-	Summary: "list enabled commands; with --all also the others, and why not",
+	Name: "commands", Usage: "[flags] [--all]", Group: groupUse, Summary: "list enabled commands; with --all also the others, and why not",
 	Examples: []example{
 		{"what is enabled by default", "vaultwicket commands"},
 		{"everything, with the reason for each that is not enabled", "vaultwicket commands --all"},
@@ -24,11 +23,8 @@ var helpOfCommands = description{
 }
 
 var helpOfExplain = description{
-	Name: "explain", Usage: "[flags] COMMAND", Group: groupUse,
-	Summary: "describe a command: parameters, tier, effect, whether it is enabled",
-	Examples: []example{
-		{"the parameters of a command", "vaultwicket explain tasks"},
-	},
+	Name: "explain", Usage: "[flags] COMMAND", Group: groupUse, Summary: "describe a command: parameters, tier, effect, whether it is enabled",
+	Examples: []example{{"the parameters of a command", "vaultwicket explain tasks"}},
 }
 
 // listCommands is "vaultwicket commands".

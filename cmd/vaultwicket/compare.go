@@ -2,11 +2,11 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"path"
 	"slices"
 	"strings"
@@ -21,33 +21,31 @@ import (
 )
 
 var helpOfCompare = description{
-	Name: "compare", Usage: "[flags]", Group: groupConfigure,
-	Summary: "ask both backends the same reading commands, and show where they differ",
-	Examples: []example{
-		{"needs the Obsidian app", "vaultwicket compare --vault Notes"},
-	},
+	Name: "compare", Usage: "[flags]", Group: groupConfigure, Summary: "ask both backends the same reading commands, and show where they differ",
+	Examples: []example{{"needs the Obsidian app", "vaultwicket compare --vault Notes"}},
 }
 
 // compareBackends is "vaultwicket compare": the same reading commands to both backends.
 func compareBackends(ctx context.Context, std terminal.Streams, args []string) error {
-	c := comparison{}
+	var c comparison
+	notes, texts := 0, false
 	o, err := settings.Open("compare", std, args, func(f *settings.Flags) {
 		settings.Stay(f)
-		f.IntVar(&c.Notes, "notes", 25, "maximum number of notes to compare one by one")
-		f.BoolVar(&c.Texts, "texts", false, "also print the lines that differ, which may be text of notes")
+		f.IntVar(&notes, "notes", 25, "maximum number of notes to compare one by one")
+		f.BoolVar(&texts, "texts", false, "also print the lines that differ, which may be text of notes")
 	})
 	if err != nil {
 		return err
 	}
 	defer o.Runner.Close()
-	if len(o.Rest) > 0 || c.Notes < 0 {
+	if len(o.Rest) > 0 || notes < 0 {
 		return &terminal.UsageError{Reason: "usage: vaultwicket compare [--vault V] [--notes N] [--texts] [--json]", Advice: `"vaultwicket help compare" shows the flags`}
 	}
-	c.App, c.Embedded = reading(o, gateway.App), reading(o, gateway.Embedded)
-	defer c.App.Flush()
-	defer c.Embedded.Flush()
+	c.app, c.embedded = reading(o, gateway.App), reading(o, gateway.Embedded)
+	defer c.app.Flush()
+	defer c.embedded.Flush()
 	progress := o.Progress("compare")
-	report, err := compareAnswers(ctx, c)
+	report, err := c.compare(ctx, notes, texts)
 	progress.Stop()
 	var refused *failure.Error
 	switch {
@@ -63,8 +61,28 @@ func compareBackends(ctx context.Context, std terminal.Streams, args []string) e
 	if o.JSON {
 		return terminal.PrintJSON(std.Out, report, status)
 	}
-	if err := report.Print(std.Out, terminal.Visible); err != nil {
-		return err
+	// Print the differences one a line, and a summary.
+	w := tabwriter.NewWriter(std.Out, 0, 8, 2, ' ', 0)
+	for _, d := range report.Differences {
+		only := ""
+		if d.OnlyApp+d.OnlyEmbedded > 0 {
+			only = fmt.Sprintf("%d only in the app, %d only in the embedded CLI", d.OnlyApp, d.OnlyEmbedded)
+		}
+		fmt.Fprintf(w, "%s\t%s\tapp: %s\tembedded: %s\t%s\n", d.Kind, terminal.Visible(d.Call), d.App, d.Embedded, only)
+		if d.Texts == nil {
+			continue
+		}
+		w.Flush()
+		for _, line := range d.Texts.OnlyApp {
+			fmt.Fprintf(std.Out, "  app       %s\n", terminal.Visible(line))
+		}
+		for _, line := range d.Texts.OnlyEmbedded {
+			fmt.Fprintf(std.Out, "  embedded  %s\n", terminal.Visible(line))
+		}
+	}
+	w.Flush()
+	if _, err := fmt.Fprintf(std.Out, "%d calls compared with Obsidian %s: %d same, %d in another order, %d different\n", report.Compared, terminal.Visible(report.App), report.Same, report.Order, report.Different); err != nil {
+		return fmt.Errorf("write the output: %w", err)
 	}
 	if status != terminal.ExitDone {
 		return terminal.Silent(status)
@@ -83,12 +101,8 @@ func reading(o settings.Opened, backend gateway.Backend) *gateway.Gateway {
 	return settings.NewGateway(s, o.Std, o.Runner, o.Log, nil, nil)
 }
 
-// comparison configures a comparison.
-type comparison struct {
-	App, Embedded *gateway.Gateway // of one vault, read-only
-	Notes         int              // maximum number of notes to compare one by one
-	Texts         bool             // keep the lines that differ
-}
+// comparison has two gateways of one vault, which only read.
+type comparison struct{ app, embedded *gateway.Gateway }
 
 // comparisonReport is the result of a comparison.
 type comparisonReport struct {
@@ -119,6 +133,8 @@ type answerSize struct {
 	Code  string `json:"code,omitempty"`
 }
 
+func (a answerSize) String() string { return cmp.Or(a.Code, fmt.Sprintf("%d lines", a.Lines)) }
+
 // differingTexts are the lines that differ, up to maxTexts of each.
 type differingTexts struct {
 	OnlyApp      []string `json:"onlyApp"`
@@ -130,46 +146,45 @@ const (
 	maxValues = 8 // folders, tags, bases, words and templates
 )
 
-// compareAnswers compares. The error is that of the first call: without an app, or without the folder
-// of the vault, there is nothing to compare.
-func compareAnswers(ctx context.Context, c comparison) (comparisonReport, error) {
-	version := c.ask(ctx, c.App, comparedCall{"version", []string{}})
+// compare asks both backends, for some of the notes one by one, and keeps the lines that differ if
+// texts are wanted. The error is that of the first call: without an app, or without the folder of the
+// vault, there is nothing to compare.
+func (c comparison) compare(ctx context.Context, notes int, texts bool) (comparisonReport, error) {
+	version := c.ask(ctx, c.app, comparedCall{"version", []string{}})
 	if version.Error != nil {
 		return comparisonReport{}, version.Error
 	}
-	files := c.ask(ctx, c.Embedded, comparedCallOf("files", ""))
+	files := c.ask(ctx, c.embedded, comparedCallOf("files", ""))
 	if files.Error != nil {
 		return comparisonReport{}, files.Error
 	}
-	r := comparisonReport{Vault: c.App.VaultName(), App: strings.TrimSpace(version.Output()), Differences: []differingCall{}}
-	for _, one := range c.calls(ctx, linesOf(files.Output())) {
+	sizeOf := func(r gateway.Result) answerSize {
+		if r.Error != nil {
+			return answerSize{Code: r.Error.Code}
+		}
+		return answerSize{Lines: len(linesOf(r.Output()))}
+	}
+	first := func(lines []string) []string { return append([]string{}, lines[:min(len(lines), maxTexts)]...) }
+	r := comparisonReport{Vault: c.app.VaultName(), App: strings.TrimSpace(version.Output()), Differences: []differingCall{}}
+	for _, one := range c.calls(ctx, linesOf(files.Output()), notes) {
 		if err := ctx.Err(); err != nil {
 			return r, err
 		}
-		// Judge the two answers to a call.
-		app := c.ask(ctx, c.App, one)
-		embedded := c.ask(ctx, c.Embedded, one)
-		texts := c.Texts
+		app, embedded := c.ask(ctx, c.app, one), c.ask(ctx, c.embedded, one)
+		d := differingCall{Call: one.String(), Kind: "different", App: sizeOf(app), Embedded: sizeOf(embedded)}
+		failed := app.Error != nil || embedded.Error != nil
 		r.Compared++
-		d := differingCall{Call: one.String(), App: answerSizeOf(app), Embedded: answerSizeOf(embedded)}
-		switch {
-		case app.Error != nil || embedded.Error != nil:
-			if codeOfResult(app) == codeOfResult(embedded) {
-				r.Same++
-				continue
-			}
-			d.Kind = "different"
-		case sameAnswer(app.Output(), embedded.Output()):
+		if failed && d.App.Code == d.Embedded.Code || !failed && sameAnswer(app.Output(), embedded.Output()) {
 			r.Same++
 			continue
-		default:
+		}
+		if !failed {
 			onlyApp, onlyEmbedded := linesWithout(linesOf(app.Output()), linesOf(embedded.Output())), linesWithout(linesOf(embedded.Output()), linesOf(app.Output()))
-			d.Kind, d.OnlyApp, d.OnlyEmbedded = "order", len(onlyApp), len(onlyEmbedded)
-			if d.OnlyApp+d.OnlyEmbedded > 0 {
-				d.Kind = "different"
+			if d.OnlyApp, d.OnlyEmbedded = len(onlyApp), len(onlyEmbedded); d.OnlyApp+d.OnlyEmbedded == 0 {
+				d.Kind = "order"
 			}
 			if texts {
-				d.Texts = &differingTexts{firstTexts(onlyApp), firstTexts(onlyEmbedded)}
+				d.Texts = &differingTexts{first(onlyApp), first(onlyEmbedded)}
 			}
 		}
 		if d.Kind == "order" {
@@ -187,12 +202,12 @@ func (c comparison) ask(ctx context.Context, gw *gateway.Gateway, one comparedCa
 }
 
 // calls returns the calls of the tables, for the notes and names of the vault.
-func (c comparison) calls(ctx context.Context, files []string) []comparedCall {
+func (c comparison) calls(ctx context.Context, files []string, most int) []comparedCall {
 	list := func(command string) []string {
-		return linesOf(c.ask(ctx, c.Embedded, comparedCallOf(command, "")).Output())
+		return linesOf(c.ask(ctx, c.embedded, comparedCallOf(command, "")).Output())
 	}
 	notes := slices.DeleteFunc(slices.Clone(files), func(file string) bool { return path.Ext(file) != ".md" })
-	sample := spreadOver(notes, c.Notes)
+	sample := spreadOver(notes, most)
 	var words []string
 	for _, note := range spreadOver(notes, maxValues) {
 		if word := longestWord(strings.TrimSuffix(path.Base(note), ".md")); word != "" && !slices.Contains(words, word) {
@@ -221,20 +236,6 @@ func linesOf(text string) (lines []string) {
 		lines = append(lines, strings.TrimRight(line, "\r\n"))
 	}
 	return lines
-}
-
-func answerSizeOf(r gateway.Result) answerSize {
-	if r.Error != nil {
-		return answerSize{Code: codeOfResult(r)}
-	}
-	return answerSize{Lines: len(linesOf(r.Output()))}
-}
-
-func codeOfResult(r gateway.Result) string {
-	if r.Error == nil {
-		return ""
-	}
-	return r.Error.Code
 }
 
 // sameAnswer reports whether two answers say the same: byte for byte but for the line break at
@@ -268,45 +269,6 @@ func linesWithout(lines, others []string) (only []string) {
 		only = append(only, line)
 	}
 	return only
-}
-
-func firstTexts(lines []string) []string {
-	return append([]string{}, lines[:min(len(lines), maxTexts)]...)
-}
-
-// Print writes the differences one a line, and a summary. clean makes a text fit to be shown.
-func (r comparisonReport) Print(out io.Writer, clean func(string) string) error {
-	w := tabwriter.NewWriter(out, 0, 8, 2, ' ', 0)
-	for _, d := range r.Differences {
-		only := ""
-		if d.OnlyApp+d.OnlyEmbedded > 0 {
-			only = fmt.Sprintf("%d only in the app, %d only in the embedded CLI", d.OnlyApp, d.OnlyEmbedded)
-		}
-		fmt.Fprintf(w, "%s\t%s\tapp: %s\tembedded: %s\t%s\n", d.Kind, clean(d.Call), answerSizeText(d.App), answerSizeText(d.Embedded), only)
-		if d.Texts == nil {
-			continue
-		}
-		w.Flush()
-		for _, line := range d.Texts.OnlyApp {
-			fmt.Fprintf(out, "  app       %s\n", clean(line))
-		}
-		for _, line := range d.Texts.OnlyEmbedded {
-			fmt.Fprintf(out, "  embedded  %s\n", clean(line))
-		}
-	}
-	w.Flush()
-	_, err := fmt.Fprintf(out, "%d calls compared with Obsidian %s: %d same, %d in another order, %d different\n", r.Compared, clean(r.App), r.Same, r.Order, r.Different)
-	if err != nil {
-		return fmt.Errorf("write the output: %w", err)
-	}
-	return nil
-}
-
-func answerSizeText(a answerSize) string {
-	if a.Code != "" {
-		return a.Code
-	}
-	return fmt.Sprintf("%d lines", a.Lines)
 }
 
 // The reading commands that both backends answer, with the parameters that change the result. None of them opens, creates or changes anything.

@@ -19,12 +19,9 @@ import (
 )
 
 var helpOfCompletion = description{
-	Name: "completion", Usage: "bash | zsh | fish | powershell", Group: groupOther,
-	Summary: "print the completion script of a shell",
-	About:   []string{"The first lines of each script say how to load it."},
-	Examples: []example{
-		{"for this session of bash", "source <(vaultwicket completion bash)"},
-	},
+	Name: "completion", Usage: "bash | zsh | fish | powershell", Group: groupOther, Summary: "print the completion script of a shell",
+	About:    []string{"The first lines of each script say how to load it."},
+	Examples: []example{{"for this session of bash", "source <(vaultwicket completion bash)"}},
 }
 
 // completeName is the hidden subcommand that the scripts call.

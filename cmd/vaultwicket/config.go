@@ -1,8 +1,7 @@
 package main
 
 var helpOfConfig = description{
-	Name: "config", Usage: "[flags] show | check | path | init | schema", Group: groupConfigure,
-	Summary: "show, check or create the settings",
+	Name: "config", Usage: "[flags] show | check | path | init | schema", Group: groupConfigure, Summary: "show, check or create the settings",
 	About: []string{
 		"\"show\" prints each setting with its value and where that comes from, \"check\" everything that is wrong, with the line, and \"path\" where the settings file is.",
 		"\"init\" writes a file with every setting and its default as a comment, and never over another file. \"schema\" prints the JSON schema of the file, for editors.",

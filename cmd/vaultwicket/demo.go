@@ -26,11 +26,8 @@ import (
 )
 
 var helpOfDemo = description{
-	Name: "demo", Group: groupStart,
-	Summary: "play an MCP session on a built-in vault",
-	Examples: []example{
-		{"needs no vault and no Obsidian", "vaultwicket demo"},
-	},
+	Name: "demo", Group: groupStart, Summary: "play an MCP session on a built-in vault",
+	Examples: []example{{"needs no vault and no Obsidian", "vaultwicket demo"}},
 }
 
 // runDemo is "vaultwicket demo".

@@ -9,9 +9,8 @@ import (
 )
 
 var helpOfDoctor = description{
-	Name: "doctor", Usage: "[flags]", Group: groupStart,
-	Summary: "check this installation; each problem with its fix",
-	About:   []string{"The exit status is 0 without problems, with --strict 1 if there are warnings, and 4 with problems."},
+	Name: "doctor", Usage: "[flags]", Group: groupStart, Summary: "check this installation; each problem with its fix",
+	About: []string{"The exit status is 0 without problems, with --strict 1 if there are warnings, and 4 with problems."},
 	Examples: []example{
 		{"check everything", "vaultwicket doctor"},
 		{"for programs", "vaultwicket doctor --json"},

@@ -14,9 +14,8 @@ import (
 )
 
 var helpOfDryRun = description{
-	Name: "dry-run", Usage: "[flags] COMMAND [key=value | flag …]", Group: groupUse,
-	Summary: "preview a command; nothing is changed",
-	About:   []string{"It prints the decision with the verdict of every rule, the program that would be started, and the difference that a change would make. The exit status is that of the decision."},
+	Name: "dry-run", Usage: "[flags] COMMAND [key=value | flag …]", Group: groupUse, Summary: "preview a command; nothing is changed",
+	About: []string{"It prints the decision with the verdict of every rule, the program that would be started, and the difference that a change would make. The exit status is that of the decision."},
 	Examples: []example{
 		{"preview a change", `vaultwicket dry-run --vault ~/Notes --allow-mutations daily:append content="buy milk"`},
 		{"why is this denied?", "vaultwicket dry-run eval code=1"},

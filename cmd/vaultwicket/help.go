@@ -12,11 +12,8 @@ import (
 )
 
 var helpOfHelp = description{
-	Name: "help", Usage: "[COMMAND]", Group: groupOther,
-	Summary: "show this text, or the flags and examples of a command",
-	Examples: []example{
-		{"one command", "vaultwicket help run"},
-	},
+	Name: "help", Usage: "[COMMAND]", Group: groupOther, Summary: "show this text, or the flags and examples of a command",
+	Examples: []example{{"one command", "vaultwicket help run"}},
 }
 
 // help is "vaultwicket help": the list of commands, or the same as COMMAND --help.

@@ -18,8 +18,7 @@ import (
 )
 
 var helpOfInstall = description{
-	Name: "install", Usage: "[flags] CLIENT | --all | --list", Group: groupStart,
-	Summary: "add vaultwicket to an MCP client, after showing the change",
+	Name: "install", Usage: "[flags] CLIENT | --all | --list", Group: groupStart, Summary: "add vaultwicket to an MCP client, after showing the change",
 	About: []string{
 		"The entry is read-only unless --edit is given. The entry does not pre-approve any calls.",
 		"The settings of the client are changed by its own command where it has one, or edited in place: comments, order and foreign entries stay, and a copy is kept.",
@@ -35,8 +34,7 @@ var helpOfInstall = description{
 }
 
 var helpOfUninstall = description{
-	Name: "uninstall", Usage: "[flags] CLIENT | --all", Group: groupStart,
-	Summary: "remove vaultwicket from an MCP client, after showing the change",
+	Name: "uninstall", Usage: "[flags] CLIENT | --all", Group: groupStart, Summary: "remove vaultwicket from an MCP client, after showing the change",
 	Examples: []example{
 		{"remove the entry of one client", "vaultwicket uninstall cursor"},
 		{"show what would be removed everywhere", "vaultwicket uninstall --all --dry-run"},

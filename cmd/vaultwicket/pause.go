@@ -14,8 +14,7 @@ import (
 )
 
 var helpOfPause = description{
-	Name: "pause", Usage: "[--agent NAME] [--json]", Group: groupConsent,
-	Summary: "deny every call immediately, in every running server",
+	Name: "pause", Usage: "[--agent NAME] [--json]", Group: groupConsent, Summary: "deny every call immediately, in every running server",
 	Examples: []example{
 		{"stop all agents at once", "vaultwicket pause"},
 		{"stop one agent, also a call under way", "vaultwicket pause --agent cursor"},
@@ -23,11 +22,8 @@ var helpOfPause = description{
 }
 
 var helpOfResume = description{
-	Name: "resume", Usage: "[--agent NAME] [--json]", Group: groupConsent,
-	Summary: "resume after a pause",
-	Examples: []example{
-		{"end the pause", "vaultwicket resume"},
-	},
+	Name: "resume", Usage: "[--agent NAME] [--json]", Group: groupConsent, Summary: "resume after a pause",
+	Examples: []example{{"end the pause", "vaultwicket resume"}},
 }
 
 // pauseState is what "pause --json" and "resume --json" print.

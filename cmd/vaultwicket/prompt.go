@@ -12,8 +12,7 @@ import (
 )
 
 var helpOfPrompt = description{
-	Name: "prompt", Usage: "[flags] NAME [key=value …]", Group: groupStart,
-	Summary: "print an MCP prompt, for a client without prompts",
+	Name: "prompt", Usage: "[flags] NAME [key=value …]", Group: groupStart, Summary: "print an MCP prompt, for a client without prompts",
 	Examples: []example{
 		{"the morning review, with three days before", "vaultwicket prompt --vault ~/Notes morning-review days=3"},
 		{"a briefing on a topic", "vaultwicket prompt --vault ~/Notes --tier v1 briefing topic=garden"},

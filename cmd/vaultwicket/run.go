@@ -17,8 +17,7 @@ import (
 )
 
 var helpOfRun = description{
-	Name: "run", Usage: "[flags] COMMAND [key=value | flag …]", Group: groupUse,
-	Summary: "run a command through the gateway",
+	Name: "run", Usage: "[flags] COMMAND [key=value | flag …]", Group: groupUse, Summary: "run a command through the gateway",
 	About: []string{
 		"Flags come before the command, its parameters after it. \"vaultwicket commands\" lists the commands, \"vaultwicket explain COMMAND\" describes one.",
 		"Standard output has the answer alone, byte for byte unless it is a terminal. Notes and errors go to standard error.",

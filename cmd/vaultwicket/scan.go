@@ -17,12 +17,9 @@ import (
 )
 
 var helpOfScan = description{
-	Name: "scan", Usage: "[flags]", Group: groupReview,
-	Summary: "where a vault has keys, tokens and passwords",
-	About:   []string{"One row for each: the file, the line and the kind, never the value. These are what the setting secrets redacts in answers; with --secrets=strict numbers of cards and accounts are listed, too."},
-	Examples: []example{
-		{"a vault", "vaultwicket scan --vault ~/Notes"},
-	},
+	Name: "scan", Usage: "[flags]", Group: groupReview, Summary: "where a vault has keys, tokens and passwords",
+	About:    []string{"One row for each: the file, the line and the kind, never the value. These are what the setting secrets redacts in answers; with --secrets=strict numbers of cards and accounts are listed, too."},
+	Examples: []example{{"a vault", "vaultwicket scan --vault ~/Notes"}},
 }
 
 // foundSecret is a row of "scan", as --json prints it.

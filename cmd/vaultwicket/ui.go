@@ -27,8 +27,7 @@ import (
 )
 
 var helpOfUI = description{
-	Name: "ui", Usage: "[flags] [--listen ADDRESS]", Group: groupReview,
-	Summary: "open a local page: activity, approvals, changes, policy",
+	Name: "ui", Usage: "[flags] [--listen ADDRESS]", Group: groupReview, Summary: "open a local page: activity, approvals, changes, policy",
 	About: []string{
 		"The link is shown at your terminal and works once, within 15 minutes; Enter shows another one. The page is for this machine only, and ends with the command.",
 	},

@@ -10,12 +10,9 @@ import (
 )
 
 var helpOfVersion = description{
-	Name: "version", Usage: "[--json]", Group: groupOther,
-	Summary: "print the version and how the program was built",
-	About:   []string{"With --json it prints all modules of the program, too."},
-	Examples: []example{
-		{"for a bug report", "vaultwicket version"},
-	},
+	Name: "version", Usage: "[--json]", Group: groupOther, Summary: "print the version and how the program was built",
+	About:    []string{"With --json it prints all modules of the program, too."},
+	Examples: []example{{"for a bug report", "vaultwicket version"}},
 }
 
 // printVersion is "vaultwicket version".

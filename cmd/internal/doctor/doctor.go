@@ -70,9 +70,7 @@ type Machine struct {
 // Check runs all checks. It ends early with ctx.
 func Check(ctx context.Context, m Machine) *Report {
 	r := &Report{}
-	for _, check := range []func(context.Context, *Report){
-		m.settings, m.vaults, m.backends, m.state, m.logs, m.http, m.clients, m.system,
-	} {
+	for _, check := range []func(context.Context, *Report){m.settings, m.vaults, m.backends, m.state, m.logs, m.http, m.clients, m.system} {
 		if ctx.Err() == nil {
 			check(ctx, r)
 		}

@@ -18,9 +18,7 @@ import (
 const LevelNote = slog.LevelWarn + 1
 
 // Levels are the values of the setting log-level.
-var Levels = map[string]slog.Level{
-	"debug": slog.LevelDebug, "info": slog.LevelInfo, "warn": slog.LevelWarn, "error": slog.LevelError,
-}
+var Levels = map[string]slog.Level{"debug": slog.LevelDebug, "info": slog.LevelInfo, "warn": slog.LevelWarn, "error": slog.LevelError}
 
 // NewLogger returns what writes messages to out: lines for people, or a JSON
 // object a line. Whatever a terminal would obey is written as an escape.

@@ -130,14 +130,10 @@ func (s Screen) Paint(style Style, text string) string {
 }
 
 // DecisionStyles are the colours of decisions, verdicts of rules and outcomes of calls.
-var DecisionStyles = map[string]Style{
-	"allow": Good, "reply": Good, "ask": Alert, "deny": Bad, "end": Faint,
-}
+var DecisionStyles = map[string]Style{"allow": Good, "reply": Good, "ask": Alert, "deny": Bad, "end": Faint}
 
 // EffectStyles are the colours of effects that change something.
-var EffectStyles = map[string]Style{
-	tiers.Writes.String(): Alert, tiers.Destroys.String(): Bad, tiers.Publishes.String(): Bad,
-}
+var EffectStyles = map[string]Style{tiers.Writes.String(): Alert, tiers.Destroys.String(): Bad, tiers.Publishes.String(): Bad}
 
 // Signed paints a row of a difference by its sign: removed or added.
 func (s Screen) Signed(sign, row string) string {
