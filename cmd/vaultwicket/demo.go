@@ -96,27 +96,49 @@ type demoTeller struct {
 	step int
 }
 
-// session opens a session, plays a part of the story in it and closes it.
+// session starts a server with the rights of p on the vault in folder, plays a part of the story in a
+// session with it and closes it.
 func (t *demoTeller) session(ctx context.Context, runner *exec.Runner, p policy.Policy, folder string, part func(*demoClient) error) error {
-	client, err := connectDemo(ctx, runner, p, folder)
+	peer, err := runner.Serve(ctx, p.Server(folder))
 	if err != nil {
 		return fmt.Errorf("start the server: %w", err)
 	}
-	if err := part(client); err != nil {
-		client.peer.Stop()
+	c := &demoClient{peer: peer, answers: bufio.NewReader(peer.Out)}
+	opening := map[string]any{
+		"protocolVersion": "2025-11-25", "capabilities": map[string]any{},
+		"clientInfo": map[string]any{"name": "vaultwicket demo", "version": release.Version},
+	}
+	if err = c.ask("initialize", opening, nil); err == nil {
+		err = c.send(map[string]any{"jsonrpc": "2.0", "method": "notifications/initialized"})
+	}
+	if err != nil {
+		err = fmt.Errorf("start the server: %w", err)
+	} else {
+		err = part(c)
+	}
+	if err != nil {
+		peer.Stop()
 		return err
 	}
-	return client.close()
+	if err := peer.In.Close(); err != nil { // as a client ends a session
+		return err
+	}
+	return peer.Wait()
 }
 
 // readOnly shows what an agent can and cannot do with default settings.
 func (t *demoTeller) readOnly(c *demoClient) error {
-	tools, err := c.tools()
-	if err != nil {
+	var list struct {
+		Tools []struct {
+			Name, Description string
+			Annotations       struct{ ReadOnlyHint bool }
+		}
+	}
+	if err := c.ask("tools/list", map[string]any{}, &list); err != nil {
 		return err
 	}
 	t.say("The client lists the tools.")
-	for _, tool := range tools {
+	for _, tool := range list.Tools {
 		t.show(fmt.Sprintf("%s (read-only: %v)\n%s", tool.Name, tool.Annotations.ReadOnlyHint, tool.Description))
 	}
 	steps := []demoStep{
@@ -175,14 +197,16 @@ func (t *demoTeller) play(c *demoClient, steps []demoStep) error {
 			text += fmt.Sprintf(" %s=%q", key, value)
 		}
 		t.show("→ " + s.command + text)
-		result, err := c.command(s.command, s.params)
-		if err != nil {
+		var result gateway.Result
+		if err := c.call(map[string]any{"command": s.command, "params": s.params}, &result); err != nil {
 			return err
 		}
-		t.show(demoResult(result))
 		code := ""
-		if result.Error != nil {
-			code = result.Error.Code
+		if e := result.Error; e != nil {
+			code = e.Code
+			t.show(strings.TrimSuffix("✗ "+code+": "+e.Message+"\n  "+e.Hint, "\n  "))
+		} else {
+			t.show(strings.TrimSpace("✓ "+result.Path) + "\n" + strings.TrimRight(result.Stdout, "\n"))
 		}
 		if code != s.want {
 			return &demoFailure{s.command, code, s.want}
@@ -196,21 +220,6 @@ type demoFailure struct{ command, got, want string }
 
 func (f *demoFailure) Error() string {
 	return fmt.Sprintf("demo: %s ended with %q, want %q", f.command, f.got, f.want)
-}
-
-func demoResult(result gateway.Result) string {
-	if result.Error != nil {
-		text := "✗ " + result.Error.Code + ": " + result.Error.Message
-		if result.Error.Hint != "" {
-			text += "\n  " + result.Error.Hint
-		}
-		return text
-	}
-	text := "✓ " + result.Path
-	if result.Path == "" {
-		text = "✓"
-	}
-	return text + "\n" + strings.TrimRight(result.Stdout, "\n")
 }
 
 func (t *demoTeller) say(text string) {
@@ -264,33 +273,6 @@ type demoClient struct {
 	lastID  int
 }
 
-// connectDemo starts a server with the rights of p on the vault in folder and opens a session.
-func connectDemo(ctx context.Context, runner *exec.Runner, p policy.Policy, folder string) (*demoClient, error) {
-	peer, err := runner.Serve(ctx, p.Server(folder))
-	if err != nil {
-		return nil, err
-	}
-	c := &demoClient{peer: peer, answers: bufio.NewReader(peer.Out)}
-	opening := map[string]any{
-		"protocolVersion": "2025-11-25", "capabilities": map[string]any{},
-		"clientInfo": map[string]any{"name": "vaultwicket demo", "version": release.Version},
-	}
-	if err := c.ask("initialize", opening, nil); err != nil {
-		peer.Stop()
-		return nil, err
-	}
-	return c, c.send(map[string]any{"jsonrpc": "2.0", "method": "notifications/initialized"})
-}
-
-// close ends the session as a client does, by closing the server's input, and
-// waits until the server has gone.
-func (c *demoClient) close() error {
-	if err := c.peer.In.Close(); err != nil {
-		return err
-	}
-	return c.peer.Wait()
-}
-
 // ask sends a request and decodes its result into result, unless that is nil.
 func (c *demoClient) ask(method string, params, result any) error {
 	c.lastID++
@@ -326,18 +308,6 @@ func (c *demoClient) send(message any) error {
 	return err
 }
 
-// tools returns the names and descriptions of the server's tools.
-func (c *demoClient) tools() ([]demoTool, error) {
-	var list struct{ Tools []demoTool }
-	err := c.ask("tools/list", map[string]any{}, &list)
-	return list.Tools, err
-}
-
-type demoTool struct {
-	Name, Description string
-	Annotations       struct{ ReadOnlyHint bool }
-}
-
 // call runs a command through the tool and decodes the result.
 func (c *demoClient) call(arguments map[string]any, result any) error {
 	var answer struct{ StructuredContent json.RawMessage }
@@ -345,11 +315,4 @@ func (c *demoClient) call(arguments map[string]any, result any) error {
 		return err
 	}
 	return json.Unmarshal(answer.StructuredContent, result)
-}
-
-// command is call for a command that is to be run.
-func (c *demoClient) command(name string, params map[string]any) (gateway.Result, error) {
-	var result gateway.Result
-	err := c.call(map[string]any{"command": name, "params": params}, &result)
-	return result, err
 }
