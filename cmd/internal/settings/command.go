@@ -83,10 +83,7 @@ type checked struct {
 
 // checkConfig is "config check": all that is wrong with the settings.
 func checkConfig(f *Flags, std terminal.Streams) error {
-	s, err := f.read(std)
-	if err == nil {
-		err = f.agree(&s)
-	}
+	s, err := f.load(std)
 	if err == nil {
 		err = s.HTTP.agree()
 	}
@@ -150,10 +147,7 @@ type shownVault struct {
 
 // showConfig is "config show": every setting with its origin.
 func showConfig(f *Flags, std terminal.Streams) error {
-	s, err := f.read(std)
-	if err == nil {
-		err = f.agree(&s)
-	}
+	s, err := f.load(std)
 	if err != nil {
 		return err
 	}
@@ -242,16 +236,11 @@ func shownValue(value any) string {
 // lines returns what is known of a vault, as name and value.
 func (v shownVault) lines() [][2]string {
 	lines := [][2]string{{"vault", cmp.Or(v.Name, v.Folder, v.ID, "chosen by the app")}}
-	if v.ID != "" {
-		lines = append(lines, [2]string{"  id", v.ID})
+	for _, line := range [][2]string{{"  id", v.ID}, {"  folder", v.Folder}, {"  ignore file", v.Ignore}, {"  tier", v.Tier + " (" + v.Origin + ")"}} {
+		if line[1] != "" {
+			lines = append(lines, line)
+		}
 	}
-	if v.Folder != "" {
-		lines = append(lines, [2]string{"  folder", v.Folder})
-	}
-	if v.Ignore != "" {
-		lines = append(lines, [2]string{"  ignore file", v.Ignore})
-	}
-	lines = append(lines, [2]string{"  tier", v.Tier + " (" + v.Origin + ")"})
 	for _, path := range slices.Sorted(maps.Keys(v.Access)) {
 		lines = append(lines, [2]string{"  access " + strconv.Quote(path), v.Access[path]})
 	}

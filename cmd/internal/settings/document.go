@@ -299,90 +299,62 @@ func keyOf(path []string) string { return strings.Join(path, "\x00") }
 
 // linesOf looks for the keys of content, which is known to be right TOML.
 func linesOf(content []byte) lines {
-	w := lineWalk{found: lines{}, tables: map[string]int{}, line: 1}
-	w.parser.Reset(content)
+	found, arrays := lines{}, map[string]int{} // how many there were of each array of tables
+	offset, line := 0, 1                       // up to which lines are counted
+	var parser unstable.Parser
+	note := func(path []string, node *unstable.Node) {
+		if next := int(node.Raw.Offset); next > offset {
+			line += bytes.Count(content[offset:next], []byte("\n"))
+			offset = next
+		}
+		if _, known := found[keyOf(path)]; !known {
+			found[keyOf(path)] = line
+		}
+	}
+	var pair func(node *unstable.Node, table []string)
+	var value func(node *unstable.Node, path []string)
+	pair = func(node *unstable.Node, table []string) { // the key of a value, and the keys within it
+		path := slices.Clone(table)
+		for keys := node.Key(); keys.Next(); {
+			path = append(path, string(keys.Node().Data))
+			note(path, keys.Node())
+		}
+		value(node.Value(), path)
+	}
+	value = func(node *unstable.Node, path []string) {
+		n := 0
+		for children := node.Children(); children.Next(); n++ {
+			switch child := children.Node(); child.Kind {
+			case unstable.KeyValue: // of an inline table
+				pair(child, path)
+			case unstable.InlineTable: // of an array
+				value(child, append(slices.Clone(path), strconv.Itoa(n)))
+			}
+		}
+	}
+	parser.Reset(content)
 	var table []string
-	for w.parser.NextExpression() {
-		switch node := w.parser.Expression(); node.Kind {
-		case unstable.Table:
-			table = w.header(node, false)
-		case unstable.ArrayTable:
-			table = w.header(node, true)
-		case unstable.KeyValue:
-			w.pair(node, table)
+	for parser.NextExpression() {
+		node := parser.Expression()
+		if node.Kind == unstable.KeyValue {
+			pair(node, table)
+		}
+		if node.Kind != unstable.Table && node.Kind != unstable.ArrayTable {
+			continue
+		}
+		table = nil
+		for keys := node.Key(); keys.Next(); { // of [a.b] or [[a.b]]
+			table = append(table, string(keys.Node().Data))
+			key := keyOf(table)
+			switch n, isArray := arrays[key]; {
+			case !keys.IsLast() && isArray:
+				table = append(table, strconv.Itoa(n-1))
+			case keys.IsLast() && node.Kind == unstable.ArrayTable:
+				table = append(table, strconv.Itoa(n))
+				arrays[key]++
+			}
+			note(table, keys.Node())
 		}
 	}
-	return w.found
-}
-
-// lineWalk goes through a document from its beginning to its end.
-type lineWalk struct {
-	parser unstable.Parser
-	found  lines
-	tables map[string]int // how many of an array of tables there were
-	offset int            // up to which the lines are counted
-	line   int
-}
-
-// header notes the key of [a.b] or [[a.b]] and returns the path of the table
-// that follows.
-func (w *lineWalk) header(node *unstable.Node, array bool) []string {
-	var path []string
-	line := 0
-	for keys := node.Key(); keys.Next(); {
-		line = w.at(keys.Node())
-		path = append(path, string(keys.Node().Data))
-		last := keys.IsLast()
-		if n, isArray := w.tables[keyOf(path)]; isArray && !last {
-			path = append(path, strconv.Itoa(n-1))
-		}
-		if array && last {
-			key := keyOf(path)
-			path = append(path, strconv.Itoa(w.tables[key]))
-			w.tables[key]++
-		}
-		w.note(path, line)
-	}
-	return path
-}
-
-// pair notes the key of a value, and the keys within it.
-func (w *lineWalk) pair(node *unstable.Node, table []string) {
-	path := append([]string{}, table...)
-	for keys := node.Key(); keys.Next(); {
-		line := w.at(keys.Node())
-		path = append(path, string(keys.Node().Data))
-		w.note(path, line)
-	}
-	w.value(node.Value(), path)
-}
-
-func (w *lineWalk) value(node *unstable.Node, path []string) {
-	n := 0
-	for children := node.Children(); children.Next(); {
-		switch child := children.Node(); child.Kind {
-		case unstable.KeyValue: // of an inline table
-			w.pair(child, path)
-		case unstable.InlineTable: // of an array
-			w.value(child, append(append([]string{}, path...), strconv.Itoa(n)))
-			n++
-		default:
-			n++
-		}
-	}
-}
-
-func (w *lineWalk) note(path []string, line int) {
-	if _, known := w.found[keyOf(path)]; !known {
-		w.found[keyOf(path)] = line
-	}
-}
-
-// at returns the line of a node that does not stand before the last one.
-func (w *lineWalk) at(node *unstable.Node) int {
-	if next := int(node.Raw.Offset); next > w.offset {
-		w.line += bytes.Count(w.parser.Data()[w.offset:next], []byte("\n"))
-		w.offset = next
-	}
-	return w.line
+	return found
 }

@@ -179,10 +179,7 @@ func (o Opened) OfAgent(agent string) (*gateway.Gateway, error) {
 	if f.source = read; early {
 		f.source = o.Flags.source
 	}
-	s, err := f.read(o.Std)
-	if err == nil {
-		err = f.agree(&s)
-	}
+	s, err := f.load(o.Std)
 	if err != nil {
 		return nil, err
 	}

@@ -145,12 +145,14 @@ func setExceptions(s *Settings, text string) (err error) {
 	return err
 }
 
-func setResultFormat(s *Settings, text string) error {
-	if !slices.Contains(resultFormats, text) {
-		return fmt.Errorf("invalid result format %q: want json or text%s", quote.Short(text), quote.DidYouMean(text, resultFormats))
+// choice returns what reads one of some words; what it is, and what is wanted, are for the error.
+func choice(of []string, what, want string) func(string) (string, error) {
+	return func(text string) (string, error) {
+		if !slices.Contains(of, text) {
+			return "", fmt.Errorf("invalid %s %q: want %s%s", what, quote.Short(text), want, quote.DidYouMean(text, of))
+		}
+		return text, nil
 	}
-	s.ResultFormat = text
-	return nil
 }
 
 // parseBool takes true and false only: in a setting that opens something, "1",
@@ -252,20 +254,15 @@ func setModel(s *Settings, text string) error {
 }
 
 func setLogLevel(s *Settings, text string) error {
-	level, known := Levels[text]
-	if !known {
-		return fmt.Errorf("invalid log level %q: want debug, info, warn or error%s", quote.Short(text), quote.DidYouMean(text, logLevels))
-	}
-	s.logLevel = level
-	return nil
+	name, err := choice(logLevels, "log level", "debug, info, warn or error")(text)
+	s.logLevel = Levels[name]
+	return err
 }
 
 func setLogFormat(s *Settings, text string) error {
-	if !slices.Contains(logFormats, text) {
-		return fmt.Errorf("invalid log format %q: want text or json%s", quote.Short(text), quote.DidYouMean(text, logFormats))
-	}
-	s.LogJSON = text == "json"
-	return nil
+	name, err := choice(logFormats, "log format", "text or json")(text)
+	s.LogJSON = name == "json"
+	return err
 }
 
 // setProfile takes any name: whether there is such a profile is known where the

@@ -187,31 +187,26 @@ func (f *Flags) everyVault(s Settings) []gateway.Served {
 		return []gateway.Served{{Vault: v, Policy: f.forAgent(s, policy.Unlimited(), label, v.Name, v.ID, v.Folder)}}
 	}
 	var all []gateway.Served
-	for _, t := range s.tables {
-		all = append(all, f.servedOf(t, s))
+	for _, t := range s.tables { // over the general policy; nothing in a table opens more
+		own := policy.Unlimited()
+		place := fmt.Sprintf("vault %s in %s", t.label(), f.file.base())
+		own.Origins = map[string]string{"tier": place, "access": place}
+		if t.tiered {
+			own.Ceiling = t.tier
+		}
+		own.Access = t.rules
+		all = append(all, gateway.Served{Vault: t.Vault, Policy: f.forAgent(s, own, t.label(), t.Name, t.ID, t.Folder)})
 	}
 	return all
-}
-
-// servedOf lays the table of a vault, and the rights of the agent, over the general policy.
-// Nothing in them opens more.
-func (f *Flags) servedOf(t vaultTable, s Settings) gateway.Served {
-	own := policy.Unlimited()
-	place := fmt.Sprintf("vault %s in %s", t.label(), f.file.base())
-	own.Origins = map[string]string{"tier": place, "access": place}
-	if t.tiered {
-		own.Ceiling = t.tier
-	}
-	own.Access = t.rules
-	return gateway.Served{Vault: t.Vault, Policy: f.forAgent(s, own, t.label(), t.Name, t.ID, t.Folder)}
 }
 
 // agree refuses settings that are right one by one and do not fit together, and
 // picks the vaults that are served.
 func (f *Flags) agree(s *Settings) error {
 	for i, t := range s.tables {
-		if !f.tierFits(t, s.Policy.Ceiling) {
-			return f.tierTooHigh(i, t, s.Policy.Ceiling)
+		if general := s.Policy.Ceiling; !f.tierFits(t, general) {
+			reason := fmt.Sprintf("vault setting %q: %s exceeds the general tier %s (%s)", "tier", t.tier, general, f.raws[settingIndex("tier")].origin)
+			return &wrongFile{f.file.name, []problem{{f.file.lineOf("vaults", strconv.Itoa(i), "tier"), reason}}}
 		}
 	}
 	if err := f.pickVaults(s); err != nil {
@@ -230,12 +225,6 @@ func (f *Flags) tierFits(t vaultTable, general tiers.Tier) bool {
 	origin := f.raws[settingIndex("tier")].origin
 	closes := func(source string) bool { return strings.HasPrefix(origin, source) }
 	return !t.tiered || t.tier <= general || slices.ContainsFunc([]string{flagOrigin, envOrigin, policy.OriginManaged}, closes)
-}
-
-func (f *Flags) tierTooHigh(i int, t vaultTable, general tiers.Tier) error {
-	line := f.file.lineOf("vaults", strconv.Itoa(i), "tier")
-	reason := fmt.Sprintf("vault setting %q: %s exceeds the general tier %s (%s)", "tier", t.tier, general, f.raws[settingIndex("tier")].origin)
-	return &wrongFile{f.file.name, []problem{{line, reason}}}
 }
 
 // pickVaults puts the vault of the setting vault first. Given as a flag, it is
@@ -276,9 +265,9 @@ func unknownVault(r raw, tables []vaultTable) error {
 	}
 }
 
-// folders returns the folders of vaults that the settings name.
-func (s Settings) folders() []string {
-	var folders []string
+// VaultFolders returns the folders of the vaults that the settings name and of those
+// that the app lists.
+func (s Settings) VaultFolders(std terminal.Streams) (folders []string) {
 	if s.Vault.Folder != "" {
 		folders = append(folders, s.Vault.Folder)
 	}
@@ -287,13 +276,7 @@ func (s Settings) folders() []string {
 			folders = append(folders, t.Folder)
 		}
 	}
-	return folders
-}
-
-// VaultFolders returns the folders of the vaults that the settings name and of those
-// that the app lists.
-func (s Settings) VaultFolders(std terminal.Streams) []string {
-	return append(s.folders(), registry.VaultFolders(std.Getenv)...)
+	return append(folders, registry.VaultFolders(std.Getenv)...)
 }
 
 // VaultAround returns the folder of the vault that contains a file or would contain
