@@ -94,7 +94,7 @@ func (c Call) EmbeddedOnly() bool {
 
 // FollowsLinks reports whether the call changes the links to what it moves, which only the
 // embedded CLI does whatever the vault is set to.
-func (c Call) FollowsLinks() bool { return c.row != nil && c.row.followsLinks }
+func (c Call) FollowsLinks() bool { return c.of().followsLinks }
 
 // hasAll reports whether the call has all of some parameters.
 func (c Call) hasAll(params []string) bool {
@@ -279,7 +279,7 @@ func (c Call) ChangesMany() bool {
 }
 
 // Apart reports whether a process of its own answers the call, and not one that answers others, too.
-func (c Call) Apart() bool { return c.row != nil && c.row.apart }
+func (c Call) Apart() bool { return c.of().apart }
 
 // TouchesNoNote reports whether the call reads and changes no note at all.
 func (c Call) TouchesNoNote() bool { return c.of().reach == reachNothing }

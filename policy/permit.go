@@ -50,31 +50,31 @@ type grant struct {
 	separate bool
 }
 
+var noGrant grant // of the zero Permit
+
+// of returns the grant, noGrant for nil.
+func (g *grant) of() *grant {
+	if g == nil {
+		return &noGrant
+	}
+	return g
+}
+
 // Valid reports whether a policy granted it.
-func (g *grant) Valid() bool { return g != nil && g.call.Valid() }
+func (g *grant) Valid() bool { return g.of().call.Valid() }
 
 // Call returns what may be run: exactly this and nothing else. It is the zero
 // Call if nothing is granted.
-func (g *grant) Call() allowlist.Call {
-	if g == nil {
-		return allowlist.Call{}
-	}
-	return g.call
-}
+func (g *grant) Call() allowlist.Call { return g.of().call }
 
 // Access returns the rules under which the call is to be run, as package access
 // writes them, "" for none. The embedded program is always given them.
-func (g *grant) Access() string {
-	if g == nil {
-		return ""
-	}
-	return g.access
-}
+func (g *grant) Access() string { return g.of().access }
 
 // Confined reports whether only a program that enforces the rules of Access may run
 // the call: its answer may depend on notes that are hidden, or it may change more
 // notes than it names.
-func (g *grant) Confined() bool { return g != nil && g.confined }
+func (g *grant) Confined() bool { return g.of().confined }
 
 // Guarded reports whether some notes of the vault are hidden from the caller. Then of
 // what a program that does not enforce the rules prints, only the answer to the call
@@ -85,35 +85,22 @@ func (g *grant) Guarded() bool {
 
 // Secrets says what is done with secrets in the answer to the call.
 func (g *grant) Secrets() Secrets {
-	if g == nil {
-		return SecretsBlock
+	if by := &g.of().by; !by.Shadows(RuleSecrets) {
+		return by.secrets()
 	}
-	if g.by.Shadows(RuleSecrets) {
-		return SecretsAllow
-	}
-	return g.by.secrets()
+	return SecretsAllow
 }
 
 // Exceptions returns the folders and notes for which the rules about texts do not apply, a line each,
 // as package access writes them.
-func (g *grant) Exceptions() string {
-	if g == nil {
-		return ""
-	}
-	return strings.Join(g.by.Exceptions.Lines(), "\n")
-}
+func (g *grant) Exceptions() string { return strings.Join(g.of().by.Exceptions.Lines(), "\n") }
 
 // Sends reports whether the program that runs the call may send texts of notes to another machine, once the user has
 // approved that.
-func (g *grant) Sends() bool { return g != nil && g.by.Sends() }
+func (g *grant) Sends() bool { return g.of().by.Sends() }
 
 // MinVersion returns the oldest app that may run the call.
-func (g *grant) MinVersion() tiers.Version {
-	if g == nil {
-		return tiers.Version{}
-	}
-	return g.minimum
-}
+func (g *grant) MinVersion() tiers.Version { return g.of().minimum }
 
 func (g *grant) sealed() {}
 

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"text/tabwriter"
+	"unicode/utf8"
 
 	"vaultwicket/gateway/clean"
 )
@@ -79,41 +79,25 @@ func (t *Table) Flush() error {
 	return nil
 }
 
-// forScripts aligns whole cells. Colours, if asked for, are put around the text when its
-// width is known.
+// forScripts aligns whole cells by their number of characters, as text/tabwriter does.
 func (t *Table) forScripts(rows [][]Cell) string {
-	var text strings.Builder
-	w := tabwriter.NewWriter(&text, 0, 8, 2, ' ', 0)
+	widths := map[int]int{}
 	for _, row := range rows {
 		for i, cell := range row {
-			if i > 0 {
-				fmt.Fprint(w, "\t")
-			}
-			fmt.Fprint(w, cell.Text)
+			widths[i] = max(widths[i], utf8.RuneCountInString(cell.Text))
 		}
-		fmt.Fprintln(w)
 	}
-	w.Flush()
-	if !t.screen.colour {
-		return text.String()
-	}
-	return t.painted(text.String(), rows)
-}
-
-// painted adds colours to aligned lines: each cell is searched after the one before it.
-func (t *Table) painted(text string, rows [][]Cell) string {
-	var out strings.Builder
+	var text strings.Builder
 	for _, row := range rows {
-		line, rest, _ := strings.Cut(text, "\n")
-		for _, cell := range row {
-			before, after, _ := strings.Cut(line, cell.Text)
-			out.WriteString(before + t.screen.Paint(cell.Style, cell.Text))
-			line = after
+		for i, cell := range row {
+			text.WriteString(t.screen.Paint(cell.Style, cell.Text))
+			if i < len(row)-1 {
+				text.WriteString(strings.Repeat(" ", widths[i]-utf8.RuneCountInString(cell.Text)+gap))
+			}
 		}
-		out.WriteString(line + "\n")
-		text = rest
+		text.WriteByte('\n')
 	}
-	return out.String()
+	return text.String()
 }
 
 // gap is the number of blanks between columns.
