@@ -42,7 +42,7 @@ func TestPatternsThatCannotBeUsed(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			h := build(t, map[string]string{"a.md": "x", "secret.md": "y"})
 			require.NoError(t, make(h.file(".vaultwicketignore")))
-			for _, row := range table {
+			for _, row := range table() {
 				args := []string{row.Name}
 				for _, p := range paramsOf(row) {
 					if p.Required {
@@ -509,7 +509,7 @@ func values(c command.Command, p allowlist.Param, ids []string) []string {
 
 // callsFor returns calls of every command, with parameters drawn by chance.
 func callsFor(random *rand.Rand, each int, ids []string, which func(command.Command) bool) (calls [][]string) {
-	for _, row := range table {
+	for _, row := range table() {
 		if !which(row) {
 			continue
 		}
@@ -547,7 +547,7 @@ func TestCallsAreDrawnOfEveryCommandAndParameter(t *testing.T) {
 		}
 		drawn[args[0]] = true
 	}
-	for _, row := range table {
+	for _, row := range table() {
 		if !drawn[row.Name] {
 			t.Errorf("no call of %s is drawn", row.Name)
 		}
@@ -624,7 +624,7 @@ func TestAnswersDoNotDependOnWhatIsHidden(t *testing.T) {
 		}
 		cases, asked = cases+1, asked+s.calls
 	})
-	t.Logf("%d vaults, %d commands, %d answers", cases, len(table), asked)
+	t.Logf("%d vaults, %d commands, %d answers", cases, len(table()), asked)
 }
 
 // overlook has a person, who sees everything, fill the cache.

@@ -22,7 +22,7 @@ func generalCommands() []command.Command {
 					return command.Text(overview(v.ForGateway)), nil
 				}
 				var blocks []string
-				for _, row := range table {
+				for _, row := range table() {
 					if row.Name == name || strings.HasPrefix(row.Name, name+":") {
 						blocks = append(blocks, block(row))
 					}
@@ -63,7 +63,7 @@ Notes:
 
 Commands:
 `)
-	for _, row := range table {
+	for _, row := range table() {
 		out.WriteString(block(row))
 	}
 	return out.String()

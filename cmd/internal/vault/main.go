@@ -24,6 +24,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"vaultwicket/allowlist"
 	"vaultwicket/cmd/internal/vault/budget"
@@ -177,19 +178,20 @@ func spaced(said command.Reply, line command.Line) command.Reply {
 	return said
 }
 
-// table has everything this program can do, sorted by name. It is only read after init,
-// which makes it because help, a row of it, reads it.
-var table []command.Command
+// table returns everything this program can do, sorted by name. It is set by init because help, a row
+// of it, reads it, and made when it is read: the gateway does not.
+var table func() []command.Command
 
 func init() {
-	table = append(generalCommands(), commands.All()...)
-	slices.SortFunc(table, func(a, b command.Command) int { return strings.Compare(a.Name, b.Name) })
+	table = sync.OnceValue(func() []command.Command {
+		return slices.SortedFunc(slices.Values(append(generalCommands(), commands.All()...)), func(a, b command.Command) int { return strings.Compare(a.Name, b.Name) })
+	})
 }
 
 // lookUp returns the row of a command, or the error that the app would print
 // for one that it does not have.
 func lookUp(name string) (command.Command, error) {
-	for _, row := range table {
+	for _, row := range table() {
 		if row.Name == name {
 			return row, nil
 		}
@@ -203,7 +205,7 @@ func lookUp(name string) (command.Command, error) {
 // Commands returns the names of all that this program answers, sorted.
 func Commands() []string {
 	var names []string
-	for _, row := range table {
+	for _, row := range table() {
 		names = append(names, row.Name)
 	}
 	return names

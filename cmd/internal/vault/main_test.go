@@ -231,7 +231,7 @@ func TestHelp(t *testing.T) {
 	if status != command.ExitDone {
 		t.Errorf("status %d", status)
 	}
-	for _, row := range table {
+	for _, row := range table() {
 		if !strings.Contains(all, "\n  "+row.Name) {
 			t.Errorf("help does not name %s", row.Name)
 		}

@@ -35,7 +35,7 @@ func TestWithoutTheSwitchNothingIsChanged(t *testing.T) {
 	h := build(t, map[string]string{"a.md": "# H\n- [ ] x\n", "T.md": "t"})
 	h.readOnly = true
 	writers := 0
-	for _, row := range table {
+	for _, row := range table() {
 		if !row.Writes() {
 			continue
 		}

@@ -132,7 +132,7 @@ func TestReadsDoNotTellSecrets(t *testing.T) {
 			}
 		}
 	}
-	for _, row := range table {
+	for _, row := range table() {
 		if row.Writes() || slices.Contains([]string{"help", "version", "status"}, row.Name) {
 			continue
 		}

@@ -43,7 +43,7 @@ func TestReadingChangesNothing(t *testing.T) {
 		"read": "path=a.md", "file": "path=a.md", "folder": "path=sub",
 	}
 	before, _, _ := h.snapshot()
-	for _, row := range table {
+	for _, row := range table() {
 		if row.Writes() {
 			continue
 		}

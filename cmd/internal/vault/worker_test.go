@@ -190,7 +190,7 @@ var samples = []string{
 // and the samples, each without facts and with them.
 func everyCommandLine() (all []string) {
 	lines := slices.Clone(samples)
-	for _, row := range table {
+	for _, row := range table() {
 		for _, rest := range []string{"", " path=Tides.md", " file=Moon", " total", " --help", " nonsense=1"} {
 			if !strings.HasPrefix(row.Name, "random") {
 				lines = append(lines, row.Name+rest)
@@ -337,7 +337,9 @@ func TestCancel(t *testing.T) {
 func TestAPanicIsAnsweredAndEndsTheWorker(t *testing.T) {
 	rows := table
 	t.Cleanup(func() { table = rows })
-	table = append(slices.Clone(rows), command.Command{Name: "panic", Run: func(*command.Vault, command.Values) (command.Reply, error) { panic("a bug") }})
+	table = func() []command.Command {
+		return append(slices.Clone(rows()), command.Command{Name: "panic", Run: func(*command.Vault, command.Values) (command.Reply, error) { panic("a bug") }})
+	}
 	w := sample(t).worker()
 	got := w.ask(nil, "panic")
 	if !strings.HasPrefix(got.stderr, "panic: a bug\n\ngoroutine ") || got.end != (frame.End{Status: command.ExitMisuse, Last: true}) {

@@ -63,6 +63,7 @@ type Store struct {
 
 	mu      sync.Mutex // held during a look
 	folder  *disk.Folder
+	place   string // for files about it that can be made again, outside of it, or ""
 	last    *index.Index
 	changes uint64                  // how often last was replaced by another index
 	watcher *watcher                // nil if there is none
@@ -231,7 +232,7 @@ func (k *Store) settled(from View) bool {
 	if from.Judge == "" || from.Settled != nil && from.Settled.Load() {
 		return true
 	}
-	settled := k.watcher.settle(private.CacheFolder(from.Env, from.Path))
+	settled := k.watcher.settle(k.place)
 	if from.Settled != nil {
 		from.Settled.Store(settled)
 	}
@@ -281,9 +282,9 @@ func (k *Store) attend(from View) {
 		return
 	}
 	k.release()
-	k.folder = from.Folder
+	k.folder, k.place = from.Folder, private.CacheFolder(from.Env, from.Path)
 	k.keep.Lock()
-	k.cache = cache.Open(private.CacheFolder(from.Env, from.Path), from.source(), BuildID())
+	k.cache = cache.Open(k.place, from.source(), BuildID())
 	k.keep.Unlock()
 	if !k.Resident || k.closing {
 		return
