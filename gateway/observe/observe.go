@@ -74,9 +74,10 @@ type CallEnd struct {
 	Backend  string // "obsidian", "embedded", "" where none answered
 	Effect   string // of the call as it was parsed, "" where it could not be
 	Bytes    int    // of the command's output
-	// Found are what the rules about texts found, each as the name of a rule and a kind.
-	Found    []string
-	Duration time.Duration
+	// Found are what the rules about texts found, each as the name of a rule and a kind, and Shadow the rules
+	// that would have had an effect and had none.
+	Found, Shadow []string
+	Duration      time.Duration
 }
 
 // All returns an observer that calls each of list, in this order, without those that are nil.
@@ -192,10 +193,10 @@ func (c *Call) Decided(d Decision) {
 	c.by.Decided(d)
 }
 
-// Found notes what the rules about texts found.
-func (c *Call) Found(found []string) {
+// Found notes what the rules about texts found, and which of them had no effect, see [CallEnd].
+func (c *Call) Found(found, shadow []string) {
 	if c != nil {
-		c.end.Found = found
+		c.end.Found, c.end.Shadow = found, shadow
 	}
 }
 

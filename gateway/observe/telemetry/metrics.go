@@ -11,7 +11,7 @@
 //	vaultwicket_batches_total{surface,outcome}                 batches as a whole
 //	vaultwicket_dry_runs_total{surface,outcome}
 //	vaultwicket_decisions_total{decision,rule}                 as in the audit log
-//	vaultwicket_found_total{rule,kind}                         answers and changes in which a rule about texts found something
+//	vaultwicket_found_total{rule,kind,shadow}                  answers and changes in which a rule about texts found something; whether only shadow kept it from an effect
 //	vaultwicket_call_duration_seconds{backend,effect}          histogram, from the request to the result
 //	vaultwicket_calls_running, vaultwicket_calls_waiting{for}  for a place in the gateway, or in the queue of the app
 //	vaultwicket_children{kind}                                 processes of one call, and resident workers
@@ -31,6 +31,7 @@ import (
 	"io"
 	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -133,7 +134,7 @@ func (c *countedCall) Decided(d observe.Decision) {
 func (c *countedCall) End(end observe.CallEnd) {
 	for _, f := range end.Found {
 		if rule, kind, _ := strings.Cut(f, " "); kind != "not-searched" {
-			c.count("vaultwicket_found_total", "rule", rule, "kind", kind)
+			c.count("vaultwicket_found_total", "rule", rule, "kind", kind, "shadow", strconv.FormatBool(slices.Contains(end.Shadow, rule)))
 		}
 	}
 	surface := "other" // the label has few values, whatever a caller says

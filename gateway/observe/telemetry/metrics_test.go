@@ -179,14 +179,14 @@ func BenchmarkScrape(b *testing.B) {
 	}
 }
 
-// TestWhatRulesAboutTextsFoundIsCounted counts by rule and kind, and not what was not searched.
+// TestWhatRulesAboutTextsFoundIsCounted counts by rule, kind and shadow, and not what was not searched.
 func TestWhatRulesAboutTextsFoundIsCounted(t *testing.T) {
 	m := NewMetrics("1.2.3")
 	for _, found := range [][]string{{"secrets github-pat", "suspicious order"}, {"secrets github-pat"}, {"secrets not-searched", "suspicious not-searched"}, nil} {
-		ended(m, observe.Single, "read", "mcp", observe.Decision{Decision: "allow"}, observe.CallEnd{Code: "ok", Found: found})
+		ended(m, observe.Single, "read", "mcp", observe.Decision{Decision: "allow"}, observe.CallEnd{Code: "ok", Found: found, Shadow: []string{"suspicious"}})
 	}
 	got := values(scrape(t, m)["vaultwicket_found_total"])
-	if len(got) != 2 || got["secrets github-pat"] != 2 || got["suspicious order"] != 1 {
+	if len(got) != 2 || got["secrets github-pat false"] != 2 || got["suspicious order true"] != 1 {
 		t.Errorf("%v", got)
 	}
 }

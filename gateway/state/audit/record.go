@@ -218,7 +218,7 @@ func (r *Record) Ended(end End) {
 	line.Backend, line.DurationMs, line.Exit, line.Code = end.Backend, time.Since(r.begun).Milliseconds(), &end.ExitCode, end.Code
 	line.Change, line.Before, line.After = end.Change, hashOrNothing(end.Before), hashOrNothing(end.After)
 	line.Found, line.Shadow = slices.Concat(line.Found, end.Found), slices.Concat(line.Shadow, end.Shadow)
-	r.seen.Found(line.Found)
+	r.seen.Found(line.Found, line.Shadow)
 	if end.Lost {
 		line.Effect = tiers.Destroys.String()
 	}
