@@ -13,6 +13,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"vaultwicket/cmd/internal/vault/disk/system"
 	"vaultwicket/tests/require"
 	_ "vaultwicket/tests/sameseed"
 )
@@ -303,7 +304,14 @@ func TestMakeNeverReplaces(t *testing.T) {
 	for _, can := range []faulty{{}, {noMove: true}, {noMove: true, noLink: true}} {
 		dir := t.TempDir()
 		folder := openFolder(t, dir)
-		folder.sys = &intruder{faulty: can, path: filepath.Join(dir, "n.md")}
+		folder.sys = can.calls(system.Patient)
+		without := folder.sys.Around
+		folder.sys.Around = func(call func() error, method string, names ...string) error { // right before it would be published
+			if method == "Move" {
+				require.NoError(t, os.WriteFile(filepath.Join(dir, "n.md"), []byte("theirs"), 0o644))
+			}
+			return without(call, method, names...)
+		}
 		if err := folder.Make(mustPath(t, "n.md"), []byte("ours")); !errors.Is(err, fs.ErrExist) {
 			t.Errorf("%+v: %v", can, err)
 		}
@@ -314,19 +322,6 @@ func TestMakeNeverReplaces(t *testing.T) {
 			t.Errorf("left %q", left)
 		}
 	}
-}
-
-// intruder makes the note itself right before it would be published.
-type intruder struct {
-	faulty
-	path string
-}
-
-func (i *intruder) Move(source *os.Root, from string, target *os.Root, to string) error {
-	if err := os.WriteFile(i.path, []byte("theirs"), 0o644); err != nil {
-		return err
-	}
-	return i.faulty.Move(source, from, target, to)
 }
 
 func TestMakeRefusesNewNamesThatDoNotTravel(t *testing.T) {

@@ -21,10 +21,9 @@ var errFault = errors.New("the disk is on strike")
 // faulty lets the n-th call fail. With killed every later call fails too, as
 // if the process had ended there.
 type faulty struct {
-	real   system.Real
 	n      int
 	killed bool
-	calls  int
+	made   int  // calls
 	noMove bool // the file system has no move that never replaces
 	noLink bool // nor hard links
 }
@@ -35,8 +34,8 @@ var faults sync.Mutex
 func (f *faulty) fails() bool {
 	faults.Lock()
 	defer faults.Unlock()
-	f.calls++
-	return f.calls == f.n || f.killed && f.calls > f.n
+	f.made++
+	return f.made == f.n || f.killed && f.made > f.n
 }
 
 func (f *faulty) unless(call func() error) error {
@@ -46,52 +45,21 @@ func (f *faulty) unless(call func() error) error {
 	return call()
 }
 
-func (f *faulty) Create(dir *os.Root, name string, perm fs.FileMode) (system.Handle, error) {
-	if f.fails() {
-		return nil, errFault
+// calls returns the calls of which some fail. A disk of Windows always has the move.
+func (f *faulty) calls(patience system.Patience) system.Calls {
+	return system.Calls{
+		Patience: patience,
+		Around: func(call func() error, method string, names ...string) error {
+			switch {
+			case method == "Move" && f.noMove && (f.noLink || runtime.GOOS != "windows"):
+				return &os.LinkError{Op: "move", Old: names[0], New: names[1], Err: errors.ErrUnsupported}
+			case method == "Link" && f.noLink:
+				return errFault
+			}
+			return f.unless(call)
+		},
+		Opened: func(file system.Handle) system.Handle { return &faultyHandle{Handle: file, faulty: f} },
 	}
-	file, err := f.real.Create(dir, name, perm)
-	if err != nil {
-		return nil, err
-	}
-	return &faultyHandle{Handle: file, faulty: f}, nil
-}
-
-func (f *faulty) Mkdir(dir *os.Root, name string) error {
-	return f.unless(func() error { return f.real.Mkdir(dir, name) })
-}
-
-func (f *faulty) Move(source *os.Root, from string, target *os.Root, to string) error {
-	if f.noMove {
-		return &os.LinkError{Op: "move", Old: from, New: to, Err: errors.ErrUnsupported}
-	}
-	return f.unless(func() error { return f.real.Move(source, from, target, to) })
-}
-
-func (f *faulty) Rename(source *os.Root, from string, target *os.Root, to string) error {
-	return f.unless(func() error { return f.real.Rename(source, from, target, to) })
-}
-
-func (f *faulty) Link(source *os.Root, from string, target *os.Root, to string) error {
-	if f.noLink || f.fails() {
-		return errFault
-	}
-	if runtime.GOOS == "windows" {
-		return os.Link(filepath.Join(source.Name(), from), filepath.Join(target.Name(), to)) // it needs none there
-	}
-	return f.real.Link(source, from, target, to)
-}
-
-func (f *faulty) Remove(dir *os.Root, name string) error {
-	return f.unless(func() error { return f.real.Remove(dir, name) })
-}
-
-func (f *faulty) Rmdir(dir *os.Root, name string) error {
-	return f.unless(func() error { return f.real.Rmdir(dir, name) })
-}
-
-func (f *faulty) Sync(dir *os.Root) error {
-	return f.unless(func() error { return f.real.Sync(dir) })
 }
 
 // faultyHandle writes half of the text before it fails.
@@ -139,7 +107,7 @@ func eachFault(t *testing.T, sys faulty, files map[string]string, act func(*Fold
 		dir := planted(t, files)
 		folder, broken := openFolder(t, dir), sys
 		broken.n = n
-		folder.sys = &broken
+		folder.sys = broken.calls(system.Patient)
 		err := act(folder)
 		if left := temporaries(t, dir); !sys.killed && len(left) > 0 {
 			t.Errorf("call %d failed and left %q", n, left)
@@ -147,7 +115,7 @@ func eachFault(t *testing.T, sys faulty, files map[string]string, act func(*Fold
 		tree := contents(t, dir)
 		maps.DeleteFunc(tree, func(path, _ string) bool { return strings.HasSuffix(path, ".tmp") })
 		check(n, err, tree)
-		if broken.calls < n {
+		if broken.made < n {
 			if err != nil {
 				t.Errorf("nothing failed, and yet: %v", err)
 			}

@@ -89,7 +89,7 @@ func Open(path string) (*Folder, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Folder{root: root, sys: system.Retrying{Calls: system.Real{}, InUse: system.IsInUse, Sleep: time.Sleep}, names: names.In(func() (*os.Root, error) { return root.OpenRoot(".") })}, nil
+	return &Folder{root: root, sys: system.Calls{Patience: system.Patient}, names: names.In(func() (*os.Root, error) { return root.OpenRoot(".") })}, nil
 }
 
 // Close closes the folder; files that were opened from it stay open.
@@ -102,11 +102,11 @@ func (f *Folder) Info() (fs.FileInfo, error) { return f.root.Stat(".") }
 // that of the call, which is not made then. It is for tests of interrupted work.
 func (f *Folder) Interpose(ask func() error) {
 	var mu sync.Mutex // files are prepared by several goroutines
-	f.sys = system.Interposed{Calls: f.sys, Ask: func() error {
+	f.sys = f.sys.After(func() error {
 		mu.Lock()
 		defer mu.Unlock()
 		return ask()
-	}}
+	})
 }
 
 // Config returns the app's settings file of that name, or fs.ErrNotExist.

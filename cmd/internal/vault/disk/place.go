@@ -88,7 +88,7 @@ func (r rooted) step(name string) (place, error) {
 
 // info looks at the regular file name.
 func (r rooted) info(name string) (info fs.FileInfo, err error) {
-	err = system.RetryReads.Repeat(name, func() (err error) {
+	err = system.Patient.Repeat(name, func() (err error) {
 		info, err = r.dir.Lstat(name)
 		return err
 	})
@@ -140,7 +140,7 @@ func openOnce(dir *os.Root, name string) (*File, error) {
 		return nil, err
 	}
 	var file *os.File
-	err = system.RetryReads.Repeat(name, func() (err error) {
+	err = system.Patient.Repeat(name, func() (err error) {
 		file, err = dir.OpenFile(name, os.O_RDONLY|system.NonBlocking, 0)
 		return err
 	})

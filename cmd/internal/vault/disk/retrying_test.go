@@ -29,11 +29,19 @@ func TestPatience(t *testing.T) {
 			dir := planted(t, map[string]string{"A.md": "text"})
 			folder := openFolder(t, dir)
 			left, waited := open, time.Duration(0)
-			violate := violating{folder.sys, func() bool { left--; return left >= 0 }}
-			folder.sys = system.Retrying{
-				Calls: violate,
-				InUse: func(err error) bool { return errors.Is(err, errOpenElsewhere) },
-				Sleep: func(d time.Duration) { waited += d },
+			folder.sys = system.Calls{
+				Patience: system.Patience{
+					InUse: func(err error) bool { return errors.Is(err, errOpenElsewhere) },
+					Sleep: func(d time.Duration) { waited += d },
+				},
+				Around: func(call func() error, method string, names ...string) error {
+					if slices.Contains([]string{"Move", "Rename", "Remove"}, method) && slices.Contains(names, "A.md") {
+						if left--; left >= 0 {
+							return errOpenElsewhere
+						}
+					}
+					return call()
+				},
 			}
 			err := call(folder)
 			names := listedIn(t, dir)
@@ -50,31 +58,6 @@ func TestPatience(t *testing.T) {
 			}
 		}
 	}
-}
-
-// violating has another program keep the file A.md open.
-type violating struct {
-	system.Calls
-	open func() bool
-}
-
-func (v violating) ask(call func() error, names ...string) error {
-	if slices.Contains(names, "A.md") && v.open() {
-		return errOpenElsewhere
-	}
-	return call()
-}
-
-func (v violating) Move(source *os.Root, from string, target *os.Root, to string) error {
-	return v.ask(func() error { return v.Calls.Move(source, from, target, to) }, from, to)
-}
-
-func (v violating) Rename(source *os.Root, from string, target *os.Root, to string) error {
-	return v.ask(func() error { return v.Calls.Rename(source, from, target, to) }, from, to)
-}
-
-func (v violating) Remove(dir *os.Root, name string) error {
-	return v.ask(func() error { return v.Calls.Remove(dir, name) }, name)
 }
 
 // listedIn returns the files of a folder with their texts.

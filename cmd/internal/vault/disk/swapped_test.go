@@ -8,6 +8,7 @@ import (
 	"runtime"
 	"testing"
 
+	"vaultwicket/cmd/internal/vault/disk/system"
 	"vaultwicket/tests/memory"
 	"vaultwicket/tests/require"
 )
@@ -69,14 +70,14 @@ func TestAChangeDoesNotFollowAFolderThatBecameALink(t *testing.T) {
 	needsLinks(t)
 	for name, act := range changesOfSwapped {
 		for _, target := range []string{"Private", "Kept"} {
-			for _, system := range []faulty{{}, {noMove: true}, {noMove: true, noLink: true}} {
+			for _, can := range []faulty{{}, {noMove: true}, {noMove: true, noLink: true}} {
 				moments := 0
 				for n := 1; n <= moments+1; n++ {
 					dir := memory.Folder(t)
 					plant(t, dir, swappedVault)
 					f, calls := openFolder(t, dir), 0
-					broken := system
-					f.sys = &broken
+					broken := can
+					f.sys = broken.calls(system.Patient)
 					f.Interpose(func() error {
 						if calls++; calls == n {
 							exchange(t, dir, "A/sub", target)
@@ -127,12 +128,12 @@ func TestAChangeDoesNotTakeAFileThatTookTheName(t *testing.T) {
 		"untrash": func(f *Folder) error { return f.Untrash("gone.md", Path{"A/back.md"}, Text([]byte("same"))) },
 	}
 	for name, act := range changes {
-		for _, system := range []faulty{{}, {noMove: true}, {noMove: true, noLink: true}} {
+		for _, can := range []faulty{{}, {noMove: true}, {noMove: true, noLink: true}} {
 			dir := memory.Folder(t)
 			plant(t, dir, swappedVault)
 			f := openFolder(t, dir)
-			broken, calls := system, 0
-			f.sys = &broken
+			broken, calls := can, 0
+			f.sys = broken.calls(system.Patient)
 			f.Interpose(func() error {
 				if calls++; calls > 1 {
 					return nil
@@ -148,7 +149,7 @@ func TestAChangeDoesNotTakeAFileThatTookTheName(t *testing.T) {
 			err := act(f)
 			got := contents(t, dir)
 			if !errors.Is(err, ErrChanged) || got["A/sub/n.md"] != "secret" || got[".trash/gone.md"] != "secret" || len(got) != len(swappedVault) {
-				t.Errorf("%s %+v: %v, %q", name, system, err, got)
+				t.Errorf("%s %+v: %v, %q", name, can, err, got)
 			}
 		}
 	}

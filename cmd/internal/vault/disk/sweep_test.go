@@ -92,13 +92,13 @@ func TestSweepFindsWhatEveryKilledWriterLeft(t *testing.T) {
 			dir := memory.Folder(t)
 			plant(t, dir, swappedVault)
 			f, broken := openFolder(t, dir), &faulty{n: n, killed: true}
-			f.sys = broken
+			f.sys = broken.calls(system.Patient)
 			err := act(f)
 			left += len(temporaries(t, dir))
 			if _, err := openFolder(t, dir).Sweep(time.Now().Add(time.Hour)); err != nil || len(temporaries(t, dir)) > 0 {
 				t.Errorf("%s, killed at call %d: %v, %q", name, n, err, temporaries(t, dir))
 			}
-			if broken.calls < n {
+			if broken.made < n {
 				if err != nil {
 					t.Errorf("%s: %v", name, err)
 				}
@@ -116,7 +116,7 @@ func TestSweepTellsWhatItCouldNotRemove(t *testing.T) {
 	dir := memory.Folder(t)
 	plant(t, dir, map[string]string{tempName: "x", "A/" + tempName: "x"})
 	f := openFolder(t, dir)
-	f.sys = &faulty{n: 1, killed: true}
+	f.sys = (&faulty{n: 1, killed: true}).calls(system.Patient)
 	if left, err := f.Sweep(time.Now().Add(time.Hour)); left != 2 || err != nil {
 		t.Errorf("%d are left, %v", left, err)
 	}

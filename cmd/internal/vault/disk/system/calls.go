@@ -16,27 +16,13 @@ import (
 )
 
 // Calls are the calls that change a disk. Each works on open folders and on names of one
-// segment in them, so none follows a link that replaced a folder. It is an interface so
-// that a test can let the n-th call fail.
-type Calls interface {
-	// Create makes the new file name; it never opens an existing one.
-	Create(dir *os.Root, name string, perm fs.FileMode) (Handle, error)
-	Mkdir(dir *os.Root, name string) error
-	// Move atomically renames the file from in source to the name to in target. It
-	// fails with fs.ErrExist if the name is taken, and with errors.ErrUnsupported
-	// where the file system has no such call.
-	Move(source *os.Root, from string, target *os.Root, to string) error
-	// Rename is Move that replaces a file of that name.
-	Rename(source *os.Root, from string, target *os.Root, to string) error
-	// Link makes the hard link to in target for the file from in source; it fails
-	// with fs.ErrExist if the name is taken.
-	Link(source *os.Root, from string, target *os.Root, to string) error
-	// Remove removes a file, never a folder.
-	Remove(dir *os.Root, name string) error
-	// Rmdir removes an empty folder.
-	Rmdir(dir *os.Root, name string) error
-	// Sync makes the names in dir durable (fsync).
-	Sync(dir *os.Root) error
+// segment in them, so none follows a link that replaced a folder. The functions are for tests,
+// which let the n-th call fail; without them the calls are those of the operating system.
+type Calls struct {
+	Patience
+	// Around makes a call: its method, and the names that it is about.
+	Around func(call func() error, method string, names ...string) error
+	Opened func(Handle) Handle // what Create returns for the file that it made
 }
 
 // Handle is a file that is being written.
@@ -46,98 +32,99 @@ type Handle interface {
 	Sync() error
 }
 
-// Real makes the calls of the operating system.
-type Real struct{}
-
-// Create implements [Calls].
-func (Real) Create(dir *os.Root, name string, perm fs.FileMode) (Handle, error) {
-	return dir.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, perm)
+func (c Calls) around(call func() error, method string, names ...string) error {
+	if c.Around == nil {
+		return call()
+	}
+	return c.Around(call, method, names...)
 }
 
-// Mkdir implements [Calls].
-func (Real) Mkdir(dir *os.Root, name string) error { return dir.Mkdir(name, 0o755) }
-
-// Rmdir implements [Calls].
-func (Real) Rmdir(dir *os.Root, name string) error {
-	seen, err := dir.Lstat(name)
-	if err == nil && !seen.IsDir() {
-		err = &os.PathError{Op: "rmdir", Path: name, Err: errors.ErrUnsupported}
+// After returns calls that are made after ask; an error of ask is that of the call, which is not
+// made then.
+func (c Calls) After(ask func() error) Calls {
+	within := c
+	c.Around = func(call func() error, method string, names ...string) error {
+		if err := ask(); err != nil {
+			return err
+		}
+		return within.around(call, method, names...)
 	}
-	if err != nil {
+	return c
+}
+
+// Create makes the new file name; it never opens an existing one.
+func (c Calls) Create(dir *os.Root, name string, perm fs.FileMode) (file Handle, err error) {
+	err = c.around(func() (err error) {
+		file, err = dir.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, perm)
 		return err
+	}, "Create", name)
+	if err == nil && c.Opened != nil {
+		file = c.Opened(file)
 	}
-	return dir.Remove(name)
-}
-
-// Sync implements [Calls].
-func (Real) Sync(dir *os.Root) error {
-	if runtime.GOOS == "windows" {
-		return nil // folders cannot be synced there; the file system's journal does it
-	}
-	handle, err := dir.Open(".")
-	if err != nil {
-		return err
-	}
-	defer handle.Close()
-	return handle.Sync()
-}
-
-// Interposed calls Ask before every call that changes the disk. If Ask returns an error,
-// that is the error of the call, which is not made.
-type Interposed struct {
-	Calls
-	Ask func() error
-}
-
-// Create implements [Calls].
-func (a Interposed) Create(dir *os.Root, name string, perm fs.FileMode) (file Handle, err error) {
-	err = a.unless(func() (err error) {
-		file, err = a.Calls.Create(dir, name, perm)
-		return err
-	})
 	return file, err
 }
 
-// Mkdir implements [Calls].
-func (a Interposed) Mkdir(dir *os.Root, name string) error {
-	return a.unless(func() error { return a.Calls.Mkdir(dir, name) })
+// Mkdir makes a folder.
+func (c Calls) Mkdir(dir *os.Root, name string) error {
+	return c.around(func() error { return dir.Mkdir(name, 0o755) }, "Mkdir", name)
 }
 
-// Move implements [Calls].
-func (a Interposed) Move(source *os.Root, from string, target *os.Root, to string) error {
-	return a.unless(func() error { return a.Calls.Move(source, from, target, to) })
+// Move atomically renames the file from in source to the name to in target. It fails with
+// fs.ErrExist if the name is taken, and with errors.ErrUnsupported where the file system has
+// no such call.
+func (c Calls) Move(source *os.Root, from string, target *os.Root, to string) error {
+	return c.Repeat(from, func() error {
+		return c.around(func() error { return move(source, from, target, to) }, "Move", from, to)
+	})
 }
 
-// Rename implements [Calls].
-func (a Interposed) Rename(source *os.Root, from string, target *os.Root, to string) error {
-	return a.unless(func() error { return a.Calls.Rename(source, from, target, to) })
+// Rename is Move that replaces a file of that name.
+func (c Calls) Rename(source *os.Root, from string, target *os.Root, to string) error {
+	return c.Repeat(to, func() error {
+		return c.around(func() error { return rename(source, from, target, to) }, "Rename", from, to)
+	})
 }
 
-// Link implements [Calls].
-func (a Interposed) Link(source *os.Root, from string, target *os.Root, to string) error {
-	return a.unless(func() error { return a.Calls.Link(source, from, target, to) })
+// Link makes the hard link to in target for the file from in source; it fails with
+// fs.ErrExist if the name is taken.
+func (c Calls) Link(source *os.Root, from string, target *os.Root, to string) error {
+	return c.around(func() error { return link(source, from, target, to) }, "Link", from, to)
 }
 
-// Remove implements [Calls].
-func (a Interposed) Remove(dir *os.Root, name string) error {
-	return a.unless(func() error { return a.Calls.Remove(dir, name) })
+// Remove removes a file, never a folder.
+func (c Calls) Remove(dir *os.Root, name string) error {
+	return c.Repeat(name, func() error {
+		return c.around(func() error { return remove(dir, name) }, "Remove", name)
+	})
 }
 
-// Rmdir implements [Calls].
-func (a Interposed) Rmdir(dir *os.Root, name string) error {
-	return a.unless(func() error { return a.Calls.Rmdir(dir, name) })
+// Rmdir removes an empty folder.
+func (c Calls) Rmdir(dir *os.Root, name string) error {
+	return c.around(func() error {
+		seen, err := dir.Lstat(name)
+		if err == nil && !seen.IsDir() {
+			err = &os.PathError{Op: "rmdir", Path: name, Err: errors.ErrUnsupported}
+		}
+		if err != nil {
+			return err
+		}
+		return dir.Remove(name)
+	}, "Rmdir", name)
 }
 
-// Sync implements [Calls].
-func (a Interposed) Sync(dir *os.Root) error {
-	return a.unless(func() error { return a.Calls.Sync(dir) })
-}
-
-func (a Interposed) unless(call func() error) error {
-	if err := a.Ask(); err != nil {
-		return err
-	}
-	return call()
+// Sync makes the names in dir durable (fsync).
+func (c Calls) Sync(dir *os.Root) error {
+	return c.around(func() error {
+		if runtime.GOOS == "windows" {
+			return nil // folders cannot be synced there; the file system's journal does it
+		}
+		handle, err := dir.Open(".")
+		if err != nil {
+			return err
+		}
+		defer handle.Close()
+		return handle.Sync()
+	}, "Sync")
 }
 
 // ErrInUse says that another program has a file open in a way that prevents opening,
@@ -151,35 +138,19 @@ const (
 	lastWait  = 320 * time.Millisecond
 )
 
-// Retrying retries, with exponential backoff, calls that fail while another program has
-// the file open.
-type Retrying struct {
-	Calls
+// Patience retries, with exponential backoff, calls that fail while another program has the
+// file open.
+type Patience struct {
 	InUse func(error) bool
 	Sleep func(time.Duration)
 }
 
-// RetryReads retries calls that only read.
-var RetryReads = Retrying{InUse: IsInUse, Sleep: time.Sleep}
-
-// Move implements [Calls].
-func (p Retrying) Move(source *os.Root, from string, target *os.Root, to string) error {
-	return p.Repeat(from, func() error { return p.Calls.Move(source, from, target, to) })
-}
-
-// Rename implements [Calls].
-func (p Retrying) Rename(source *os.Root, from string, target *os.Root, to string) error {
-	return p.Repeat(to, func() error { return p.Calls.Rename(source, from, target, to) })
-}
-
-// Remove implements [Calls].
-func (p Retrying) Remove(dir *os.Root, name string) error {
-	return p.Repeat(name, func() error { return p.Calls.Remove(dir, name) })
-}
+// Patient retries what the operating system says is in use.
+var Patient = Patience{InUse: IsInUse, Sleep: time.Sleep}
 
 // Repeat makes a call that concerns the file name, and retries it for up to a second while
 // another program has the file open. Then the error wraps [ErrInUse].
-func (p Retrying) Repeat(name string, call func() error) error {
+func (p Patience) Repeat(name string, call func() error) error {
 	for wait := firstWait; ; wait *= 2 {
 		err := call()
 		if !p.InUse(err) {

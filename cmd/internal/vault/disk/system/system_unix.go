@@ -17,8 +17,7 @@ const (
 	NoFollow = syscall.O_NOFOLLOW | syscall.O_NONBLOCK
 )
 
-// Move implements [Calls].
-func (Real) Move(source *os.Root, from string, target *os.Root, to string) error {
+func move(source *os.Root, from string, target *os.Root, to string) error {
 	return between("move", source, from, target, to, func(old, new int) error {
 		err := moveat(old, from, new, to)
 		if err == unix.EINVAL {
@@ -28,22 +27,19 @@ func (Real) Move(source *os.Root, from string, target *os.Root, to string) error
 	})
 }
 
-// Rename implements [Calls].
-func (Real) Rename(source *os.Root, from string, target *os.Root, to string) error {
+func rename(source *os.Root, from string, target *os.Root, to string) error {
 	return between("renameat", source, from, target, to, func(old, new int) error {
 		return unix.Renameat(old, from, new, to)
 	})
 }
 
-// Link implements [Calls].
-func (Real) Link(source *os.Root, from string, target *os.Root, to string) error {
+func link(source *os.Root, from string, target *os.Root, to string) error {
 	return between("linkat", source, from, target, to, func(old, new int) error {
 		return unix.Linkat(old, from, new, to, 0)
 	})
 }
 
-// Remove implements [Calls].
-func (Real) Remove(dir *os.Root, name string) error {
+func remove(dir *os.Root, name string) error {
 	err := within(dir, func(fd int) error { return unix.Unlinkat(fd, name, 0) })
 	if err != nil {
 		return &os.PathError{Op: "unlinkat", Path: name, Err: err}

@@ -17,23 +17,20 @@ const (
 	NoFollow    = 0 // 0: there is no such flag, so a caller looks for links beforehand
 )
 
-// Move implements [Calls].
-func (Real) Move(source *os.Root, from string, target *os.Root, to string) error {
+func move(source *os.Root, from string, target *os.Root, to string) error {
 	return renameat("move", source, from, target, to, 0)
 }
 
-// Rename implements [Calls].
-func (Real) Rename(source *os.Root, from string, target *os.Root, to string) error {
+func rename(source *os.Root, from string, target *os.Root, to string) error {
 	return renameat("rename", source, from, target, to, windows.FILE_RENAME_REPLACE_IF_EXISTS)
 }
 
-// Link is not needed where every file system moves without replacing.
-func (Real) Link(_ *os.Root, from string, _ *os.Root, to string) error {
+// link is not needed where every file system moves without replacing.
+func link(_ *os.Root, from string, _ *os.Root, to string) error {
 	return &os.LinkError{Op: "link", Old: from, New: to, Err: errors.ErrUnsupported}
 }
 
-// Remove implements [Calls].
-func (Real) Remove(dir *os.Root, name string) error { return dir.Remove(name) }
+func remove(dir *os.Root, name string) error { return dir.Remove(name) }
 
 // renameat gives the file from in source the name to in target. Both folders are
 // open, and neither name is followed if it is that of a link.

@@ -381,7 +381,7 @@ func (p place) openPack(id packID, length uint64) *pack {
 
 // replacing waits while another process reads the table: on Windows that denies a rename
 // onto it.
-var replacing = system.Retrying{Sleep: time.Sleep, InUse: func(err error) bool {
+var replacing = system.Patience{Sleep: time.Sleep, InUse: func(err error) bool {
 	return system.IsInUse(err) || runtime.GOOS == "windows" && errors.Is(err, fs.ErrPermission)
 }}
 
