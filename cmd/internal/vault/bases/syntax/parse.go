@@ -18,28 +18,31 @@ const (
 )
 
 // Parse parses an expression. An empty one is null. The error is an [*Error].
-func Parse(source string) (Node, error) {
+func Parse(source string) (node Node, err error) {
 	if len(source) > maxLength {
 		return nil, newError(source, maxLength, "an expression has at most "+strconv.Itoa(maxLength)+" bytes")
 	}
+	defer func() {
+		switch failed := recover().(type) {
+		case nil:
+		case *Error:
+			node, err = nil, failed
+		default:
+			panic(failed)
+		}
+	}()
 	p := &parser{lexer: lexer{source: source}}
-	if err := p.advance(); err != nil {
-		return nil, err
-	}
-	if p.token.kind == end {
+	if p.advance(); p.token.kind == end {
 		return &Null{at(0)}, nil
 	}
-	node, err := p.expression(0)
-	if err != nil {
-		return nil, err
-	}
+	node = p.expression(0)
 	if p.token.kind != end {
-		return nil, p.unexpected()
+		p.unexpected()
 	}
 	return node, nil
 }
 
-// parser reads one expression by precedence climbing.
+// parser reads one expression by precedence climbing. Its methods panic with an [*Error].
 type parser struct {
 	lexer
 	token token // the next one
@@ -47,13 +50,12 @@ type parser struct {
 	nodes int
 }
 
-func (p *parser) advance() (err error) {
+func (p *parser) advance() {
 	p.nodes++
 	if p.nodes > maxNodes {
-		return p.fail(p.token.at, "an expression has at most "+strconv.Itoa(maxNodes)+" parts")
+		panic(p.fail(p.token.at, "an expression has at most "+strconv.Itoa(maxNodes)+" parts"))
 	}
-	p.token, err = p.next()
-	return err
+	p.token = p.next()
 }
 
 // binary are the binary operators with their precedence.
@@ -67,34 +69,31 @@ var binary = map[string]struct {
 }
 
 // expression reads operands and the operators between them whose precedence is above least.
-func (p *parser) expression(least int) (Node, error) {
-	left, err := p.prefix()
-	for err == nil && p.token.kind == symbol {
+func (p *parser) expression(least int) Node {
+	left := p.prefix()
+	for p.token.kind == symbol {
 		op, known := binary[p.token.text]
 		if !known || op.precedence <= least {
 			break
 		}
 		position := p.token.at
-		var right Node
-		if err = p.advance(); err == nil {
-			right, err = p.expression(op.precedence)
-		}
-		left = &Binary{at(position), op.operator, left, right}
+		p.advance()
+		left = &Binary{at(position), op.operator, left, p.expression(op.precedence)}
 	}
-	return left, err
+	return left
 }
 
 // nested calls read one level deeper.
-func (p *parser) nested(read func() (Node, error)) (Node, error) {
+func (p *parser) nested(read func() Node) Node {
 	p.depth++
 	defer func() { p.depth-- }()
 	if p.depth > maxDepth {
-		return nil, p.fail(p.token.at, "an expression is nested at most "+strconv.Itoa(maxDepth)+" levels deep")
+		panic(p.fail(p.token.at, "an expression is nested at most "+strconv.Itoa(maxDepth)+" levels deep"))
 	}
 	return read()
 }
 
-func (p *parser) prefix() (Node, error) {
+func (p *parser) prefix() Node {
 	op := Operator(0)
 	switch {
 	case p.is("!"):
@@ -102,106 +101,82 @@ func (p *parser) prefix() (Node, error) {
 	case p.is("-"):
 		op = Negate
 	default:
-		node, err := p.primary()
-		for n := 0; err == nil; n++ {
-			if n == maxChain {
-				return nil, p.fail(p.token.at, "at most "+strconv.Itoa(maxChain)+" members and calls can follow each other")
-			}
-			position := p.token.at
-			switch {
-			case p.is("("):
-				var args []Node
-				args, err = p.items(")")
-				node = &Call{at(position), node, args}
-			case p.is("["):
-				if err = p.advance(); err != nil {
-					return nil, err
-				}
-				key, failed := p.inner()
-				if failed != nil {
-					return nil, failed
-				}
-				node, err = &Index{at(position), node, key}, p.take("]")
-			case p.is("."):
-				if err = p.advance(); err != nil {
-					return nil, err
-				}
-				if p.token.kind != name {
-					return nil, p.unexpected()
-				}
-				node = &Member{at(p.token.at), node, p.token.text}
-				err = p.advance()
-			default:
-				return node, nil
-			}
-		}
-		return nil, err
+		return p.chain()
 	}
 	position := p.token.at
-	if err := p.advance(); err != nil {
-		return nil, err
+	p.advance()
+	return &Unary{at(position), op, p.nested(p.prefix)}
+}
+
+// chain reads an operand with its members and calls.
+func (p *parser) chain() Node {
+	node := p.primary()
+	for n := 0; ; n++ {
+		if n == maxChain {
+			panic(p.fail(p.token.at, "at most "+strconv.Itoa(maxChain)+" members and calls can follow each other"))
+		}
+		position := p.token.at
+		switch {
+		case p.is("("):
+			node = &Call{at(position), node, p.items(")")}
+		case p.is("["):
+			p.advance()
+			node = &Index{at(position), node, p.inner()}
+			p.take("]")
+		case p.is("."):
+			if p.advance(); p.token.kind != name {
+				p.unexpected()
+			}
+			node = &Member{at(p.token.at), node, p.token.text}
+			p.advance()
+		default:
+			return node
+		}
 	}
-	operand, err := p.nested(p.prefix)
-	return &Unary{at(position), op, operand}, err
 }
 
 // is reports whether the next token is this symbol.
 func (p *parser) is(text string) bool { return p.token.kind == symbol && p.token.text == text }
 
 // take reads the next token, which has to be this symbol.
-func (p *parser) take(text string) error {
+func (p *parser) take(text string) {
 	if !p.is(text) {
-		return p.unexpected()
+		p.unexpected()
 	}
-	return p.advance()
+	p.advance()
 }
 
 // inner reads an expression between brackets.
-func (p *parser) inner() (Node, error) {
-	return p.nested(func() (Node, error) { return p.expression(0) })
+func (p *parser) inner() Node {
+	return p.nested(func() Node { return p.expression(0) })
 }
 
 // items reads an opening bracket, expressions separated by commas, and the closing bracket.
-func (p *parser) items(closing string) (items []Node, err error) {
-	if err := p.advance(); err != nil {
-		return nil, err
-	}
-	if p.is(closing) {
-		return nil, p.advance()
+func (p *parser) items(closing string) (items []Node) {
+	if p.advance(); p.is(closing) {
+		p.advance()
+		return nil
 	}
 	for {
-		item, err := p.inner()
-		if err != nil {
-			return nil, err
-		}
-		items = append(items, item)
+		items = append(items, p.inner())
 		if !p.is(",") {
-			return items, p.take(closing)
+			p.take(closing)
+			return items
 		}
-		if err := p.advance(); err != nil {
-			return nil, err
-		}
+		p.advance()
 	}
 }
 
-func (p *parser) primary() (Node, error) {
+func (p *parser) primary() (node Node) {
 	t := p.token
 	switch {
 	case p.is("("):
-		if err := p.advance(); err != nil {
-			return nil, err
-		}
-		node, err := p.inner()
-		if err != nil {
-			return nil, err
-		}
-		return node, p.take(")")
+		p.advance()
+		node = p.inner()
+		p.take(")")
+		return node
 	case p.is("["):
-		items, err := p.items("]")
-		return &List{at(t.at), items}, err
-	}
-	var node Node
-	switch {
+		return &List{at(t.at), p.items("]")}
 	case t.kind == number:
 		node = &Number{at(t.at), t.value}
 	case t.kind == text:
@@ -209,7 +184,7 @@ func (p *parser) primary() (Node, error) {
 	case t.kind == regex:
 		node = &Regex{at(t.at), t.text, t.flags}
 	case t.kind != name:
-		return nil, p.unexpected()
+		p.unexpected()
 	case t.text == "true" || t.text == "false":
 		node = &Bool{at(t.at), t.text == "true"}
 	case t.text == "null":
@@ -217,14 +192,15 @@ func (p *parser) primary() (Node, error) {
 	default:
 		node = &Name{at(t.at), t.text}
 	}
-	return node, p.advance()
+	p.advance()
+	return node
 }
 
-func (p *parser) unexpected() error {
+func (p *parser) unexpected() {
 	if p.token.kind == end {
-		return p.fail(p.token.at, "the expression ends too early")
+		panic(p.fail(p.token.at, "the expression ends too early"))
 	}
-	return p.fail(p.token.at, "unexpected "+strconv.Quote(p.source[p.token.at:p.at]))
+	panic(p.fail(p.token.at, "unexpected "+strconv.Quote(p.source[p.token.at:p.at])))
 }
 
 // kind is the kind of a token.
@@ -259,7 +235,7 @@ type lexer struct {
 // symbols has longer ones before their prefixes.
 var symbols = []string{"||", "&&", "==", "!=", "<=", ">=", "<", ">", "+", "-", "*", "/", "%", "!", "(", ")", "[", "]", ",", "."}
 
-func (l *lexer) next() (token, error) {
+func (l *lexer) next() token {
 	for l.at < len(l.source) {
 		r, size := utf8.DecodeRuneInString(l.source[l.at:])
 		if !unicode.IsSpace(r) && r != '\ufeff' {
@@ -267,18 +243,15 @@ func (l *lexer) next() (token, error) {
 		}
 		l.at += size
 	}
-	t, err := l.read()
-	if err != nil {
-		return token{}, err
-	}
+	t := l.read()
 	l.operand = t.kind != end && t.kind != symbol || t.text == ")" && t.kind == symbol || t.text == "]" && t.kind == symbol
-	return t, nil
+	return t
 }
 
-func (l *lexer) read() (token, error) {
+func (l *lexer) read() token {
 	start, rest := l.at, l.source[l.at:]
 	if rest == "" {
-		return token{kind: end, at: start}, nil
+		return token{kind: end, at: start}
 	}
 	r, _ := utf8.DecodeRuneInString(rest)
 	switch {
@@ -290,15 +263,15 @@ func (l *lexer) read() (token, error) {
 		return l.regex()
 	case beginsName(r):
 		l.at += nameLength(rest)
-		return token{kind: name, at: start, text: l.source[start:l.at]}, nil
+		return token{kind: name, at: start, text: l.source[start:l.at]}
 	}
 	for _, s := range symbols {
 		if strings.HasPrefix(rest, s) {
 			l.at += len(s)
-			return token{kind: symbol, at: start, text: s}, nil
+			return token{kind: symbol, at: start, text: s}
 		}
 	}
-	return token{}, l.fail(start, "unexpected character "+strconv.QuoteRune(r))
+	panic(l.fail(start, "unexpected character "+strconv.QuoteRune(r)))
 }
 
 func isDigit(c byte) bool { return '0' <= c && c <= '9' }
@@ -316,7 +289,7 @@ func nameLength(s string) int {
 
 // number reads digits with a fraction and an exponent. A name or a dot may not follow
 // directly: the app refuses 1.round() and 12px.
-func (l *lexer) number() (token, error) {
+func (l *lexer) number() token {
 	start := l.at
 	digits := func() {
 		for l.at < len(l.source) && isDigit(l.source[l.at]) {
@@ -339,13 +312,13 @@ func (l *lexer) number() (token, error) {
 		}
 	}
 	if r, _ := utf8.DecodeRuneInString(l.source[l.at:]); l.has(".") || l.at < len(l.source) && beginsName(r) {
-		return token{}, l.fail(l.at, "a number cannot be followed by "+strconv.QuoteRune(r)+"; put it in parentheses")
+		panic(l.fail(l.at, "a number cannot be followed by "+strconv.QuoteRune(r)+"; put it in parentheses"))
 	}
 	value, err := strconv.ParseFloat(l.source[start:l.at], 64)
 	if err != nil && !math.IsInf(value, 0) {
-		return token{}, l.fail(start, "not a number")
+		panic(l.fail(start, "not a number"))
 	}
-	return token{kind: number, at: start, value: value}, nil
+	return token{kind: number, at: start, value: value}
 }
 
 func (l *lexer) has(s string) bool { return strings.HasPrefix(l.source[l.at:], s) }
@@ -353,14 +326,14 @@ func (l *lexer) has(s string) bool { return strings.HasPrefix(l.source[l.at:], s
 // escapes are the escape sequences. A backslash before any other character is literal.
 var escapes = map[byte]byte{'n': '\n', 't': '\t', 'r': '\r', '\\': '\\', '\'': '\'', '"': '"'}
 
-func (l *lexer) string(quote byte) (token, error) {
+func (l *lexer) string(quote byte) token {
 	start := l.at
 	var out strings.Builder
 	for i := start + 1; i < len(l.source); i++ {
 		switch c := l.source[i]; {
 		case c == quote:
 			l.at = i + 1
-			return token{kind: text, at: start, text: out.String()}, nil
+			return token{kind: text, at: start, text: out.String()}
 		case c == '\\' && i+1 < len(l.source) && escapes[l.source[i+1]] != 0:
 			i++
 			out.WriteByte(escapes[l.source[i]])
@@ -368,17 +341,17 @@ func (l *lexer) string(quote byte) (token, error) {
 			out.WriteByte(c)
 		}
 	}
-	return token{}, l.fail(start, "the text has no closing quote")
+	panic(l.fail(start, "the text has no closing quote"))
 }
 
 // regex reads /body/flags. An escaped slash, or one in a character class, does not end the
 // body.
-func (l *lexer) regex() (token, error) {
+func (l *lexer) regex() token {
 	start, class := l.at, false
 	for i := start + 1; i < len(l.source); i++ {
 		switch c := l.source[i]; {
 		case c == '\n':
-			return token{}, l.fail(start, "the regular expression has no closing slash")
+			panic(l.fail(start, "the regular expression has no closing slash"))
 		case c == '\\':
 			i++
 		case c == '[':
@@ -390,19 +363,19 @@ func (l *lexer) regex() (token, error) {
 			t := token{kind: regex, at: start, text: l.source[start+1 : i], flags: l.source[i+1 : l.at]}
 			for i, f := range t.flags {
 				if !strings.ContainsRune(regexFlags, f) || strings.ContainsRune(t.flags[:i], f) {
-					return token{}, l.fail(start, "invalid flags of a regular expression: "+strconv.Quote(t.flags))
+					panic(l.fail(start, "invalid flags of a regular expression: "+strconv.Quote(t.flags)))
 				}
 			}
 			if t.text == "" {
-				return token{}, l.fail(start, "comments are not supported")
+				panic(l.fail(start, "comments are not supported"))
 			}
-			return t, nil
+			return t
 		}
 	}
-	return token{}, l.fail(start, "the regular expression has no closing slash")
+	panic(l.fail(start, "the regular expression has no closing slash"))
 }
 
 // regexFlags are those of JavaScript.
 const regexFlags = "dgimsuvy"
 
-func (l *lexer) fail(at int, reason string) error { return newError(l.source, at, reason) }
+func (l *lexer) fail(at int, reason string) *Error { return newError(l.source, at, reason) }
