@@ -21,7 +21,8 @@ const (
 	maxTerms  = 256     // each can cost one pass over the text
 )
 
-// parser reads a query from left to right without backtracking.
+// parser reads a query from left to right without backtracking. Its methods panic with a
+// [*ParseError].
 type parser struct {
 	text     string
 	at       int
@@ -31,34 +32,27 @@ type parser struct {
 }
 
 // whole reads everything.
-func (p *parser) whole(set setting) (node, error) {
+func (p *parser) whole(set setting) node {
 	if p.blanks(); p.done() {
-		return nil, p.fail(0, "query_empty", "there is nothing to search for", "write a word, a \"phrase\" or an operator with a term")
+		p.fail(0, "query_empty", "there is nothing to search for", "write a word, a \"phrase\" or an operator with a term")
 	}
-	root, err := p.alternatives(set)
-	if err != nil {
-		return nil, err
-	}
+	root := p.alternatives(set)
 	if !p.done() {
-		return nil, p.closesNothing()
+		p.closesNothing()
 	}
-	return root, nil
+	return root
 }
 
 // alternatives reads terms separated by OR.
-func (p *parser) alternatives(set setting) (node, error) {
+func (p *parser) alternatives(set setting) node {
 	var sides []node
 	for {
-		side, err := p.sequence(set, len(sides) > 0)
-		if err != nil {
-			return nil, err
-		}
-		sides = append(sides, side)
+		sides = append(sides, p.sequence(set, len(sides) > 0))
 		if !p.atOR() && len(sides) == 1 {
-			return side, nil
+			return sides[0]
 		}
 		if !p.atOR() {
-			return newGroup(true, sides), nil
+			return newGroup(true, sides)
 		}
 		p.special = true
 		p.at += len("OR")
@@ -66,37 +60,33 @@ func (p *parser) alternatives(set setting) (node, error) {
 }
 
 // sequence reads adjacent terms.
-func (p *parser) sequence(set setting, behindOR bool) (node, error) {
+func (p *parser) sequence(set setting, behindOR bool) node {
 	var terms []node
 	for p.blanks(); !p.atEnd(set) && !p.atOR(); p.blanks() {
-		next, err := p.term(set)
-		if err != nil {
-			return nil, err
-		}
-		terms = append(terms, next)
+		terms = append(terms, p.term(set))
 	}
 	switch {
 	case len(terms) == 1:
-		return terms[0], nil
+		return terms[0]
 	case len(terms) > 1:
-		return newGroup(false, terms), nil
+		return newGroup(false, terms)
 	}
 	if behindOR || p.atOR() {
-		return nil, p.lonelyOR()
+		p.lonelyOR()
 	}
 	if p.at < len(p.text) && p.text[p.at] == ']' {
-		return nil, p.fail(p.at, "property_valueless", "a property with a colon and no value", "leave the colon out, or write [name:null] for a property without a value")
+		p.fail(p.at, "property_valueless", "a property with a colon and no value", "leave the colon out, or write [name:null] for a property without a value")
 	}
-	return nil, p.fail(p.at, "group_empty", "there is nothing in the parentheses", "write terms between them, or \"()\" for the text")
+	panic(p.failure(p.at, "group_empty", "there is nothing in the parentheses", "write terms between them, or \"()\" for the text"))
 }
 
 // term reads one term. At least one character is left.
-func (p *parser) term(set setting) (node, error) {
+func (p *parser) term(set setting) node {
 	if set.depth++; set.depth > maxDepth || set.scopes > maxScopes {
-		return nil, p.fail(p.at, "query_too_deep", "too many parts inside of each other", "use fewer parentheses and operators inside of each other")
+		p.fail(p.at, "query_too_deep", "too many parts inside of each other", "use fewer parentheses and operators inside of each other")
 	}
 	if p.atOR() {
-		return nil, p.lonelyOR()
+		p.lonelyOR()
 	}
 	switch p.text[p.at] {
 	case '-':
@@ -104,46 +94,35 @@ func (p *parser) term(set setting) (node, error) {
 		start := p.at
 		p.at++
 		if p.atEnd(set) || p.atBlank() {
-			return nil, p.fail(start, "dash_alone", "a dash with nothing behind it", "write -term to exclude a term, or \"-\" for the dash itself")
+			p.fail(start, "dash_alone", "a dash with nothing behind it", "write -term to exclude a term, or \"-\" for the dash itself")
 		}
-		inner, err := p.term(set)
-		if err != nil {
-			return nil, err
-		}
-		return not{inner}, nil
+		return not{p.term(set)}
 	case '(':
 		p.special = true
-		open := p.fail(p.at, "group_open", "a parenthesis is not closed", "add \")\", or put the text in quotes")
+		open := p.failure(p.at, "group_open", "a parenthesis is not closed", "add \")\", or put the text in quotes")
 		p.at++
-		inner, err := p.alternatives(set)
-		if err != nil {
-			return nil, p.preferred(err, open)
-		}
+		inner := p.within(set, open)
 		if !p.take(')') {
-			return nil, open
+			panic(open)
 		}
-		return inner, nil
+		return inner
 	case '[':
 		p.special = true
 		return p.property(set)
 	case ']':
-		return nil, p.closesNothing()
+		p.closesNothing()
 	}
 	if name, ok := p.operatorName(set); ok {
 		p.special = true
 		inside, divides, k, _ := set.apply(name)
 		if p.atEnd(set) || p.atBlank() {
-			return nil, p.fail(p.at-1, "operator_empty", fmt.Sprintf("operator %q has no term", name+":"),
+			p.fail(p.at-1, "operator_empty", fmt.Sprintf("operator %q has no term", name+":"),
 				fmt.Sprintf("write %[1]s:term without a blank, %[1]s:\"\" for any text, or \"%[1]s:\" in quotes for the text itself", name))
 		}
 		before := p.sections
-		inner, err := p.term(inside)
-		if err != nil {
-			return nil, err
-		}
-		op := operator{name: name, node: inner}
+		op := operator{name: name, node: p.term(inside)}
 		if !divides {
-			return &op, nil
+			return &op
 		}
 		if k == sections {
 			if p.sections > before {
@@ -151,21 +130,21 @@ func (p *parser) term(set setting) (node, error) {
 			}
 			p.sections++
 		}
-		return &part{operator: op, kind: k}, nil
+		return &part{operator: op, kind: k}
 	}
 	if name := p.unknownOperator(set); name != "" {
-		return nil, p.noOperator(name)
+		p.noOperator(name)
 	}
 	return p.leaf(set)
 }
 
-// preferred returns the error about an open bracket in place of that about the empty group
-// it causes at the end of the query.
-func (p *parser) preferred(err, open error) error {
-	if known, ok := err.(*ParseError); ok && known.code == "group_empty" && p.done() {
-		return open
+// within reads what an open bracket contains. At the end of the query the error is that it is
+// open.
+func (p *parser) within(set setting, open *ParseError) node {
+	if p.blanks(); p.done() {
+		panic(open)
 	}
-	return err
+	return p.alternatives(set)
 }
 
 // operatorName reads the name and colon of an operator, if there is one.
@@ -195,26 +174,19 @@ func (s setting) composed(raw string) string {
 }
 
 // leaf reads a word, a phrase or a regex.
-func (p *parser) leaf(set setting) (node, error) {
+func (p *parser) leaf(set setting) node {
 	if p.terms++; p.terms > maxTerms {
-		return nil, p.fail(p.at, "query_too_long", "too many terms", "write a shorter query")
+		p.fail(p.at, "query_too_long", "too many terms", "write a shorter query")
 	}
 	start := p.at
 	var text string
 	var found pattern
 	switch p.text[p.at] {
 	case '"':
-		raw, err := p.quoted()
-		if err != nil {
-			return nil, err
-		}
+		raw := p.quoted()
 		text, found = raw, phrase{words{needle: newNeedle(set.composed(raw), set.exact), raw: raw}}
 	case '/':
-		re, err := p.regex(set.exact)
-		if err != nil {
-			return nil, err
-		}
-		found = re
+		found = p.regex(set.exact)
 	default:
 		raw := p.word(set)
 		text, found = raw, words{needle: newNeedle(set.composed(raw), set.exact), raw: raw}
@@ -222,24 +194,24 @@ func (p *parser) leaf(set setting) (node, error) {
 	switch set.field {
 	case inTags:
 		if _, ok := found.(*regexTerm); ok {
-			return &tagTerm{pattern: found}, nil
+			return &tagTerm{pattern: found}
 		}
 		if text == "#" {
-			return nil, p.fail(start, "operator_empty", "a tag without a name", "write tag:#name, or tag:\"\" for any tag")
+			p.fail(start, "operator_empty", "a tag without a name", "write tag:#name, or tag:\"\" for any tag")
 		}
-		return &tagTerm{pattern: found, name: foldString(strings.TrimSuffix(strings.TrimPrefix(text, "#"), "/"))}, nil
+		return &tagTerm{pattern: found, name: foldString(strings.TrimSuffix(strings.TrimPrefix(text, "#"), "/"))}
 	case inValues:
 		w, ok := found.(words)
 		if !ok {
-			return &valueTerm{pattern: found}, nil
+			return &valueTerm{pattern: found}
 		}
 		v, ok := newValueWord(w)
 		if !ok {
-			return nil, p.fail(start, "comparison_without_number", fmt.Sprintf("%q compares with no number", w.raw), "write a number directly behind < or >, or quotes for the text")
+			p.fail(start, "comparison_without_number", fmt.Sprintf("%q compares with no number", w.raw), "write a number directly behind < or >, or quotes for the text")
 		}
-		return v, nil
+		return v
 	}
-	return &term{pattern: found, field: set.field}, nil
+	return &term{pattern: found, field: set.field}
 }
 
 // word reads up to a character that ends a word.
@@ -257,14 +229,14 @@ func (p *parser) word(set setting) string {
 }
 
 // quoted reads a phrase.
-func (p *parser) quoted() (string, error) {
+func (p *parser) quoted() string {
 	start := p.at
 	var text strings.Builder
 	for p.at++; !p.done(); p.at++ {
 		c := p.text[p.at]
 		if c == '"' {
 			p.at++
-			return text.String(), nil
+			return text.String()
 		}
 		if c == '\\' && p.at+1 < len(p.text) && (p.text[p.at+1] == '"' || p.text[p.at+1] == '\\') {
 			p.at++
@@ -272,46 +244,42 @@ func (p *parser) quoted() (string, error) {
 		}
 		text.WriteByte(c)
 	}
-	return "", p.fail(start, "quote_open", "a quote is not closed", `add a quote at the end; a quote in a phrase is written \"`)
+	panic(p.failure(start, "quote_open", "a quote is not closed", `add a quote at the end; a quote in a phrase is written \"`))
 }
 
 // regex reads a regex with its flags.
-func (p *parser) regex(exact bool) (*regexTerm, error) {
+func (p *parser) regex(exact bool) *regexTerm {
 	start := p.at
 	end := start + 1
 	for end < len(p.text) && p.text[end] != '/' {
 		end = regex.Next(p.text, end)
 	}
 	if end >= len(p.text) {
-		return nil, p.fail(start, "regex_open", "a regex is not closed", "add \"/\", or put the text in quotes if it is not one")
+		p.fail(start, "regex_open", "a regex is not closed", "add \"/\", or put the text in quotes if it is not one")
 	}
 	source := p.text[start+1 : end]
 	p.at = end + 1
 	if source == "" {
-		return nil, p.fail(start, "regex_empty", "a regex without a pattern", "put the text in quotes if it is not one")
+		p.fail(start, "regex_empty", "a regex without a pattern", "put the text in quotes if it is not one")
 	}
-	flags, err := p.flags()
-	if err != nil {
-		return nil, err
-	}
-	re, err := newRegex(source, flags, exact)
+	re, err := newRegex(source, p.flags(), exact)
 	if err != nil {
 		said, _, _ := strings.Cut(err.Error(), " in `") // the engine repeats the regex
-		return nil, p.fail(start, "regex_bad", "not a regex: "+strings.TrimPrefix(said, "error parsing regexp: "), "write it as in JavaScript, or put the text in quotes if it is not one")
+		p.fail(start, "regex_bad", "not a regex: "+strings.TrimPrefix(said, "error parsing regexp: "), "write it as in JavaScript, or put the text in quotes if it is not one")
 	}
-	return re, nil
+	return re
 }
 
-func (p *parser) flags() (string, error) {
+func (p *parser) flags() string {
 	start := p.at
 	for !p.done() && !p.atBlank() && strings.IndexByte(`()"[]:`, p.text[p.at]) < 0 {
 		c := p.text[p.at]
 		if strings.IndexByte("dgimsu", c) < 0 || strings.IndexByte(p.text[start:p.at], c) >= 0 {
-			return "", p.fail(p.at, "regex_flag", "a regex with a flag that is not known here", "the flags are d, g, i, m, s and u; put the text in quotes if it is not a regex, and a path, too")
+			p.fail(p.at, "regex_flag", "a regex with a flag that is not known here", "the flags are d, g, i, m, s and u; put the text in quotes if it is not a regex, and a path, too")
 		}
 		p.at++
 	}
-	return p.text[start:p.at], nil
+	return p.text[start:p.at]
 }
 
 // atEnd reports whether the next character closes the group, or the query ends.
@@ -352,93 +320,80 @@ func (p *parser) take(c byte) bool {
 	return true
 }
 
-func (p *parser) lonelyOR() error {
-	return p.fail(p.at, "or_alone", "OR needs a term on each side", "add a term, or put \"OR\" in quotes for the word itself")
+func (p *parser) lonelyOR() {
+	p.fail(p.at, "or_alone", "OR needs a term on each side", "add a term, or put \"OR\" in quotes for the word itself")
 }
 
-func (p *parser) closesNothing() error {
-	return p.fail(p.at, "group_unopened", fmt.Sprintf("%q closes nothing", p.text[p.at:p.at+1]), "remove it, or put the text in quotes")
+func (p *parser) closesNothing() {
+	p.fail(p.at, "group_unopened", fmt.Sprintf("%q closes nothing", p.text[p.at:p.at+1]), "remove it, or put the text in quotes")
 }
 
-// fail returns the error at an offset.
-func (p *parser) fail(at int, code, reason, hint string) error {
+func (p *parser) fail(at int, code, reason, hint string) { panic(p.failure(at, code, reason, hint)) }
+
+// failure returns the error at an offset.
+func (p *parser) failure(at int, code, reason, hint string) *ParseError {
 	return &ParseError{code: code, At: 1 + utf8.RuneCountInString(p.text[:at]), Reason: reason, hint: hint}
 }
 
 // property reads [name], [name:value] or several names separated by OR.
-func (p *parser) property(set setting) (node, error) {
+func (p *parser) property(set setting) node {
 	start := p.at
 	if set.field == inValues {
-		return nil, p.fail(start, "property_in_property", "a bracket inside of a property", "put the value in quotes")
+		p.fail(start, "property_in_property", "a bracket inside of a property", "put the value in quotes")
 	}
 	p.at++
-	names, err := p.names(start, set.depth)
-	if err != nil {
-		return nil, err
-	}
-	found := &property{names: names}
+	found := &property{names: p.names(start, set.depth)}
 	if p.take(':') {
 		set.field = inValues
-		if found.value, err = p.alternatives(set); err != nil {
-			return nil, p.preferred(err, p.propertyOpen(start))
-		}
+		found.value = p.within(set, p.propertyOpen(start))
 	}
-	switch {
-	case p.take(']'):
-		return found, nil
-	case !p.done() && p.text[p.at] == ')':
-		return nil, p.closesNothing()
+	if p.take(']') {
+		return found
 	}
-	return nil, p.propertyOpen(start)
+	if !p.done() && p.text[p.at] == ')' {
+		p.closesNothing()
+	}
+	panic(p.propertyOpen(start))
 }
 
-func (p *parser) propertyOpen(start int) error {
-	return p.fail(start, "property_open", "a bracket is not closed", "write [name] or [name:value], or put the text in quotes")
+func (p *parser) propertyOpen(start int) *ParseError {
+	return p.failure(start, "property_open", "a bracket is not closed", "write [name] or [name:value], or put the text in quotes")
 }
 
 // names reads the names of a property, in parentheses or not.
-func (p *parser) names(start, depth int) ([]propertyName, error) {
+func (p *parser) names(start, depth int) []propertyName {
 	if depth++; depth > maxDepth {
-		return nil, p.fail(p.at, "query_too_deep", "too many parts inside of each other", "use fewer parentheses")
+		p.fail(p.at, "query_too_deep", "too many parts inside of each other", "use fewer parentheses")
 	}
 	var all []propertyName
 	for {
 		p.blanks()
 		if p.take('(') {
-			open := p.fail(p.at-1, "group_open", "a parenthesis is not closed", "add \")\", or put the name in quotes")
-			names, err := p.names(start, depth)
-			if err == nil && !p.take(')') {
-				err = open
+			open := p.failure(p.at-1, "group_open", "a parenthesis is not closed", "add \")\", or put the name in quotes")
+			all = append(all, p.names(start, depth)...)
+			if !p.take(')') {
+				panic(open)
 			}
-			if err != nil {
-				return nil, err
-			}
-			all = append(all, names...)
 		} else {
-			name, err := p.name(start)
-			if err != nil {
-				return nil, err
-			}
+			all = append(all, p.name(start))
 			if p.terms++; p.terms > maxTerms {
-				return nil, p.fail(p.at, "query_too_long", "too many terms", "write a shorter query")
+				p.fail(p.at, "query_too_long", "too many terms", "write a shorter query")
 			}
-			all = append(all, name)
 		}
 		if p.blanks(); !p.atOR() {
-			return all, nil
+			return all
 		}
 		p.at += len("OR")
 	}
 }
 
-func (p *parser) name(start int) (propertyName, error) {
+func (p *parser) name(start int) propertyName {
 	if !p.done() && p.text[p.at] == '"' {
-		raw, err := p.quoted()
-		return propertyName{pattern: phrase{words{raw: raw}}, name: foldString(raw)}, err
+		raw := p.quoted()
+		return propertyName{pattern: phrase{words{raw: raw}}, name: foldString(raw)}
 	}
 	if !p.done() && p.text[p.at] == '/' {
-		re, err := p.regex(false)
-		return propertyName{pattern: re}, err
+		return propertyName{pattern: p.regex(false)}
 	}
 	var parts []string
 	for p.blanks(); !p.done() && !p.atOR(); p.blanks() {
@@ -453,12 +408,12 @@ func (p *parser) name(start int) (propertyName, error) {
 	}
 	raw := strings.Join(parts, " ")
 	if raw == "" && p.done() {
-		return propertyName{}, p.propertyOpen(start)
+		panic(p.propertyOpen(start))
 	}
 	if raw == "" || !p.done() && p.text[p.at] == '[' {
-		return propertyName{}, p.fail(start, "property_unnamed", "a bracket that begins no property", "write [name] or [name:value], or put the text in quotes")
+		p.fail(start, "property_unnamed", "a bracket that begins no property", "write [name] or [name:value], or put the text in quotes")
 	}
-	return propertyName{pattern: words{raw: raw}, name: foldString(raw)}, nil
+	return propertyName{pattern: words{raw: raw}, name: foldString(raw)}
 }
 
 // Operators are the names of all operators, without their colons.
@@ -483,14 +438,14 @@ func (p *parser) unknownOperator(set setting) string {
 	return ""
 }
 
-// noOperator returns the error for an unknown operator, with advice.
-func (p *parser) noOperator(name string) error {
+// noOperator fails for an unknown operator, with advice.
+func (p *parser) noOperator(name string) {
 	value := p.text[p.at+len(name)+1:]
 	if end := strings.IndexAny(value, " ()"); end > 0 {
 		value = value[:end]
 	}
 	lower, list := strings.ToLower(name), "operators: "+strings.Join(Operators, ": ")+":"
-	return p.fail(p.at, CodeNoOperator, fmt.Sprintf("there is no operator %q", quote.Short(name)+":"),
+	p.fail(p.at, CodeNoOperator, fmt.Sprintf("there is no operator %q", quote.Short(name)+":"),
 		mend(lower, quote.Short(name), quote.Short(value))+"; "+list+"; [name:value] finds a property, quotes a text")
 }
 

@@ -54,23 +54,29 @@ type Query struct {
 }
 
 // Parse parses a query. Every error is a [*ParseError].
-func Parse(text string, options Options) (*Query, error) {
+func Parse(text string, options Options) (q *Query, err error) {
 	if len(text) > maxLength {
 		return nil, &ParseError{code: "query_too_long", At: 1, Reason: "the query is too long", hint: "write a shorter query"}
 	}
 	if !utf8.ValidString(text) {
 		return nil, &ParseError{code: "query_not_text", At: 1, Reason: "the query is not valid UTF-8", hint: "write the query in UTF-8"}
 	}
-	q := &Query{budget: options.Budget}
+	defer func() {
+		switch failed := recover().(type) {
+		case nil:
+		case *ParseError:
+			q, err = nil, failed
+		default:
+			panic(failed)
+		}
+	}()
+	q = &Query{budget: options.Budget}
 	if q.budget == nil {
 		q.budget = budget.New(budget.Limits{})
 	}
 	p := parser{text: text}
-	root, err := p.whole(setting{exact: options.CaseSensitive})
-	if err != nil {
-		return nil, err
-	}
-	q.root, q.special = root, p.special
+	q.root = p.whole(setting{exact: options.CaseSensitive})
+	q.special = p.special
 	return q, nil
 }
 
