@@ -135,57 +135,56 @@ func Parse(text string) (Rule, error) {
 	if n := len(words); n >= 2 && words[n-2] == "when" && words[n-1] == "done" {
 		p.rule.WhenDone, p.words = true, words[:n-2]
 	}
-	if err := p.parse(); err != nil {
-		return Rule{}, err
+	if !p.take("every") {
+		return Rule{}, &Unknown{"it does not begin with \"every\""}
+	}
+	if p.parse(); len(p.words) > 0 {
+		p.unknown()
+	}
+	if p.err != nil {
+		return Rule{}, p.err
 	}
 	return p.rule, nil
 }
 
-// parser takes the words of a rule from the front.
+// parser takes the words of a rule from the front. After the first error there are none.
 type parser struct {
 	rule  Rule
 	words []string
+	err   error
 }
 
-func (p *parser) parse() error {
-	if p.next() != "every" {
-		return &Unknown{"it does not begin with \"every\""}
-	}
-	p.skip(1)
+func (p *parser) parse() {
 	p.number()
 	word := p.next()
 	switch i := slices.Index([]string{"week", "month", "year"}, strings.TrimSuffix(word, "s")); {
 	case word == "":
-		return &Unknown{"it does not say every what"}
+		p.fail("it does not say every what")
 	case isUnit(word, "day"):
-		p.skip(1)
+		p.skip()
 	case isUnit(word, "weekday"):
-		p.skip(1)
+		p.skip()
 		p.rule.unit, p.rule.weekdays = weekly, workdays()
 	case i >= 0:
-		p.skip(1)
+		p.skip()
 		p.rule.unit = weekly + unit(i)
-		return p.on()
+		p.on()
 	case weekdayOf(word) >= 0:
 		p.rule.unit = weekly
-		return p.list(func(word string) bool {
+		p.list(func(word string) bool {
 			day := weekdayOf(word)
 			p.rule.weekdays = append(p.rule.weekdays, weekday{day: day})
 			return day >= 0
 		})
 	case monthOf(word) > 0:
 		p.rule.unit = yearly
-		err := p.list(func(word string) bool {
+		p.list(func(word string) bool {
 			month := monthOf(word)
 			p.rule.months = append(p.rule.months, month)
 			return month > 0
 		})
-		if err != nil {
-			return err
-		}
-		return p.on()
+		p.on()
 	}
-	return p.end()
 }
 
 // number takes the interval.
@@ -193,12 +192,10 @@ func (p *parser) number() {
 	word := p.next()
 	if n := slices.Index([]string{"one", "two", "three"}, word); n >= 0 {
 		p.rule.interval = n + 1
-		p.skip(1)
-		return
-	}
-	if n, err := strconv.Atoi(word); err == nil && n > 0 && n <= maxInterval {
+		p.skip()
+	} else if n, err := strconv.Atoi(word); err == nil && n > 0 && n <= maxInterval {
 		p.rule.interval = n
-		p.skip(1)
+		p.skip()
 	}
 }
 
@@ -206,26 +203,19 @@ func (p *parser) number() {
 const maxInterval = 1000
 
 // list takes names separated by commas or "and".
-func (p *parser) list(take func(word string) bool) error {
-	for {
+func (p *parser) list(take func(word string) bool) {
+	for again := true; again; again = p.comma() {
 		if !take(p.next()) {
-			return p.unknown()
+			p.unknown()
+			return
 		}
-		p.skip(1)
-		if !p.comma() {
-			break
-		}
+		p.skip()
 	}
-	if len(p.rule.months) > 0 {
-		return nil
-	}
-	return p.end()
 }
 
 // comma takes what parts two items of a list.
 func (p *parser) comma() (found bool) {
-	for p.next() == "," || p.next() == "and" || p.next() == "or" {
-		p.skip(1)
+	for p.take(",", "and", "or") {
 		found = true
 	}
 	return found
@@ -233,32 +223,23 @@ func (p *parser) comma() (found bool) {
 
 // on takes the days of a period: "on Monday, Friday", "on the 1st and 24th", "on the 2nd
 // last Friday", "on the last".
-func (p *parser) on() error {
+func (p *parser) on() {
 	if p.next() == "" {
-		return nil
+		return
 	}
-	if word := p.next(); word != "on" && word != "in" && word != "the" {
-		return p.unknown()
+	if !p.take("on", "in", "the") {
+		p.unknown()
 	}
-	for again := true; again; {
-		for p.next() == "on" || p.next() == "in" || p.next() == "the" {
-			p.skip(1)
+	for again := p.err == nil; again; again = p.comma() || p.next() == "on" || p.next() == "the" {
+		for p.take("on", "in", "the") {
 		}
-		if err := p.item(); err != nil {
-			return err
-		}
-		again = p.comma() || p.next() == "on" || p.next() == "the"
+		p.item()
 	}
-	return p.end()
 }
 
 // item takes one day of a period.
-func (p *parser) item() error {
-	nth, err := p.nth()
-	if err != nil {
-		return err
-	}
-	word := p.next()
+func (p *parser) item() {
+	nth, word := p.nth(), p.next()
 	day, month := weekdayOf(word), monthOf(word)
 	switch {
 	case nth != 0 && day >= 0:
@@ -266,7 +247,7 @@ func (p *parser) item() error {
 	case nth != 0:
 		p.rule.days = append(p.rule.days, nth)
 		if !isUnit(word, "day") {
-			return nil
+			return
 		}
 	case day >= 0:
 		p.rule.weekdays = append(p.rule.weekdays, weekday{day: day})
@@ -275,35 +256,34 @@ func (p *parser) item() error {
 	case month > 0:
 		p.rule.months = append(p.rule.months, month)
 	default:
-		return p.unknown()
+		p.unknown()
+		return
 	}
-	p.skip(1)
-	return nil
+	p.skip()
 }
 
 // nth takes an ordinal: 2 for "2nd", -1 for "last", -2 for "2nd last", 0 for none.
-func (p *parser) nth() (int, error) {
-	word := p.next()
-	if word == "last" {
-		p.skip(1)
-		return -1, nil
+func (p *parser) nth() int {
+	if p.take("last") {
+		return -1
 	}
+	word := p.next()
 	n := slices.Index([]string{"first", "second", "third"}, word) + 1
 	for _, ending := range []string{"st", "nd", "rd", "th", "."} {
 		if digits, ordinal := strings.CutSuffix(word, ending); ordinal && n == 0 {
 			if n, _ = strconv.Atoi(digits); n < 0 || n > 31 {
-				return 0, p.unknown()
+				p.unknown()
+				return 0
 			}
 		}
 	}
 	if n == 0 {
-		return 0, nil
+		return 0
 	}
-	if p.skip(1); p.next() == "last" {
-		p.skip(1)
-		return -n, nil
+	if p.skip(); p.take("last") {
+		return -n
 	}
-	return n, nil
+	return n
 }
 
 func (p *parser) next() string {
@@ -313,24 +293,32 @@ func (p *parser) next() string {
 	return p.words[0]
 }
 
-func (p *parser) skip(n int) { p.words = p.words[n:] }
+func (p *parser) skip() { p.words = p.words[1:] }
 
-func (p *parser) end() error {
-	if len(p.words) > 0 {
-		return p.unknown()
+// take takes one of several words, if it is the next.
+func (p *parser) take(words ...string) bool {
+	if !slices.Contains(words, p.next()) {
+		return false
 	}
-	return nil
+	p.skip()
+	return true
 }
 
 // unknown says at which word a rule is not understood.
-func (p *parser) unknown() error {
+func (p *parser) unknown() {
 	switch word := p.next(); word {
 	case "":
-		return &Unknown{"it ends too early"}
+		p.fail("it ends too early")
 	case "until", "for":
-		return &Unknown{fmt.Sprintf("a rule cannot end: %q is not possible", word)}
+		p.fail(fmt.Sprintf("a rule cannot end: %q is not possible", word))
 	default:
-		return &Unknown{fmt.Sprintf("%q is not understood there", word)}
+		p.fail(fmt.Sprintf("%q is not understood there", word))
+	}
+}
+
+func (p *parser) fail(reason string) {
+	if p.err == nil {
+		p.err, p.words = &Unknown{reason}, nil
 	}
 }
 
