@@ -35,25 +35,15 @@ type Files struct {
 // order. It keeps the slice, which must not change afterwards.
 func New(paths []string) *Files {
 	f := &Files{paths: paths}
-	places := make([]int32, len(paths))
-	for i := range places {
-		places[i] = int32(i)
+	byPath, byName := make([]entry, len(paths)), make([]entry, len(paths))
+	var key []byte
+	for i, path := range paths {
+		key = appendFolded(key[:0], path)
+		byPath[i] = entry{hash(key), int32(i)}
+		byName[i] = entry{hash(last(key)), int32(i)}
 	}
-	byPath, byName := f.entries(places)
 	f.byPath, f.byName = newTable(byPath, f.compare), newTable(byName, f.compare)
 	return f
-}
-
-// entries returns the table entries of files, by path and by name.
-func (f *Files) entries(places []int32) (byPath, byName []entry) {
-	byPath, byName = make([]entry, len(places)), make([]entry, len(places))
-	var key []byte
-	for n, i := range places {
-		key = appendFolded(key[:0], f.paths[i])
-		byPath[n] = entry{hash(key), i}
-		byName[n] = entry{hash(last(key)), i}
-	}
-	return byPath, byName
 }
 
 // compare orders by the number of characters, then by the order of listings.
@@ -179,31 +169,6 @@ func base(p string) string { return p[strings.LastIndexByte(p, '/')+1:] }
 
 func last(key []byte) []byte { return key[bytes.LastIndexByte(key, '/')+1:] }
 
-// Moved returns the index after a change of paths, in less time than [New]: the file at
-// place i is at to[i], or deleted where that is negative; the paths at all other places
-// are of new files. It keeps paths, which must not change afterwards.
-func (f *Files) Moved(to []int32, paths []string) *Files {
-	if buckets := len(f.byPath.starts) - 1; len(paths) >= 2*buckets || buckets > 4*len(paths)+4 {
-		return New(paths)
-	}
-	kept := make([]bool, len(paths))
-	for _, place := range to {
-		if place >= 0 {
-			kept[place] = true
-		}
-	}
-	var fresh []int32
-	for place, known := range kept {
-		if !known {
-			fresh = append(fresh, int32(place))
-		}
-	}
-	next := &Files{paths: paths}
-	byPath, byName := next.entries(fresh)
-	next.byPath, next.byName = f.byPath.moved(to, byPath, next.compare), f.byName.moved(to, byName, next.compare)
-	return next
-}
-
 // Key is a hash of the last segment of a link. Links with different keys lead to
 // different files; links with the same key may, too.
 type Key uint32
@@ -289,21 +254,14 @@ func newTable(entries []entry, compare func(a, b int32) int) table {
 		next[b]++
 	}
 	for b := range len(t.starts) - 1 {
-		sortEntries(t.entries[t.starts[b]:t.starts[b+1]], compare)
+		slices.SortFunc(t.entries[t.starts[b]:t.starts[b+1]], func(a, b entry) int {
+			if a.hash != b.hash {
+				return cmp.Compare(a.hash, b.hash)
+			}
+			return compare(a.place, b.place)
+		})
 	}
 	return t
-}
-
-func sortEntries(entries []entry, compare func(a, b int32) int) {
-	if len(entries) < 2 {
-		return
-	}
-	slices.SortFunc(entries, func(a, b entry) int {
-		if a.hash != b.hash {
-			return cmp.Compare(a.hash, b.hash)
-		}
-		return compare(a.place, b.place)
-	})
 }
 
 // run returns the entries that have a hash.
@@ -319,30 +277,6 @@ func (t *table) run(hash uint32) []entry {
 		end++
 	}
 	return bucket[start:end]
-}
-
-// moved returns the table after a change: the file at place i is at to[i], or deleted where
-// that is negative; added are new.
-func (t *table) moved(to []int32, added []entry, compare func(a, b int32) int) table {
-	next := table{shift: t.shift, starts: make([]int32, len(t.starts)), entries: make([]entry, 0, len(t.entries)+len(added))}
-	slices.SortFunc(added, func(a, b entry) int { return cmp.Compare(a.hash, b.hash) })
-	for b := range len(t.starts) - 1 {
-		start := len(next.entries)
-		for _, e := range t.entries[t.starts[b]:t.starts[b+1]] {
-			if place := to[e.place]; place >= 0 {
-				next.entries = append(next.entries, entry{e.hash, place})
-			}
-		}
-		more := len(added) > 0 && added[0].hash>>t.shift == uint32(b)
-		for len(added) > 0 && added[0].hash>>t.shift == uint32(b) {
-			next.entries, added = append(next.entries, added[0]), added[1:]
-		}
-		if more {
-			sortEntries(next.entries[start:], compare)
-		}
-		next.starts[b+1] = int32(len(next.entries))
-	}
-	return next
 }
 
 // Fold returns the form in which names are compared: lower case, in Unicode normal form C,

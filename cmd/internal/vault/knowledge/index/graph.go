@@ -110,16 +110,14 @@ func (x *Index) paths() []string {
 	return paths
 }
 
-// deriveNames computes the names of x, from before if that is not nil.
+// deriveNames computes the names of x, if those of before are others.
 func (x *Index) deriveNames(before *named) *lookup.Files {
-	if before == nil {
-		return lookup.New(x.paths())
+	if before != nil {
+		if d := compare(before.files, x.Files); d.sameNames() {
+			return before.names
+		}
 	}
-	d := compare(before.files, x.Files)
-	if d.sameNames() {
-		return before.names
-	}
-	return before.names.Moved(d.to, x.paths())
+	return lookup.New(x.paths())
 }
 
 // deriveGraph computes the graph of x, from before if that is not nil.
@@ -129,7 +127,12 @@ func (x *Index) deriveGraph(before *linked, names *lookup.Files) *Graph {
 	}
 	g := new(Graph)
 	g.out, g.missing = resolveAll(x.Files, names)
-	out := &g.out
+	g.in = reversed(&g.out)
+	return g
+}
+
+// reversed returns the edges by their targets, those of each in the order of their sources.
+func reversed(out *rows[Edge]) rows[Edge] {
 	in := rows[Edge]{make([]int32, out.len()), make([]Edge, len(out.all))}
 	next := make([]int32, out.len()+1)
 	for _, e := range out.all {
@@ -145,8 +148,7 @@ func (x *Index) deriveGraph(before *linked, names *lookup.Files) *Graph {
 			next[e.Place]++
 		}
 	}
-	g.in = in
-	return g
+	return in
 }
 
 // resolveAll resolves the links of some files, on all processors. The lists are in the

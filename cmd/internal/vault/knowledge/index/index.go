@@ -9,7 +9,6 @@ package index
 
 import (
 	"bytes"
-	"cmp"
 	"errors"
 	"io/fs"
 	"slices"
@@ -453,12 +452,8 @@ func (l *linked) changed(files []*File, names *lookup.Files) *Graph {
 	out, missing := resolveAll(some, names)
 	g := new(Graph)
 	g.missing = replaced(&l.graph.missing, d.to, again, &missing, len(files), func(m Missing) Missing { return m })
-	if d.sameNames() {
-		g.out = replaced(&l.graph.out, d.to, again, &out, len(files), func(e Edge) Edge { return e })
-	} else {
-		g.out = replaced(&l.graph.out, d.to, again, &out, len(files), func(e Edge) Edge { return Edge{d.to[e.Place], e.Count} })
-	}
-	g.in = l.graph.backwards(d.to, again, &out, len(files))
+	g.out = replaced(&l.graph.out, d.to, again, &out, len(files), func(e Edge) Edge { return Edge{d.to[e.Place], e.Count} })
+	g.in = reversed(&g.out)
 	return g
 }
 
@@ -516,59 +511,6 @@ func replaced[T any](before *rows[T], to, again []int32, fresh *rows[T], files i
 		after.end()
 	}
 	return after
-}
-
-// backwards returns the reversed edges, of which those from the files at the places again
-// are out of fresh.
-func (g *Graph) backwards(to, again []int32, fresh *rows[Edge], files int) rows[Edge] {
-	// They are sorted by their targets.
-	var added []backEdge
-	for i, place := range again {
-		for _, e := range fresh.at(i) {
-			added = append(added, backEdge{e.Place, Edge{place, e.Count}})
-		}
-	}
-	slices.SortFunc(added, func(a, b backEdge) int { return cmp.Compare(a.target, b.target) })
-
-	stays := slices.Clone(to) // the place of a file whose edges are unchanged
-	isAgain := make([]bool, files)
-	for _, place := range again {
-		isAgain[place] = true
-	}
-	for i, place := range to {
-		if place >= 0 && isAgain[place] {
-			stays[i] = gone
-		}
-	}
-	in := newRows[Edge](files, len(g.in.all)+len(added))
-	old := 0
-	for place := range int32(files) {
-		for old < len(to) && to[old] < place {
-			old++
-		}
-		start := len(in.all)
-		if old < len(to) && to[old] == place {
-			for _, e := range g.In(old) {
-				if source := stays[e.Place]; source >= 0 {
-					in.all = append(in.all, Edge{source, e.Count})
-				}
-			}
-		}
-		if len(added) > 0 && added[0].target == place {
-			for len(added) > 0 && added[0].target == place {
-				in.all, added = append(in.all, added[0].Edge), added[1:]
-			}
-			slices.SortFunc(in.all[start:], func(a, b Edge) int { return cmp.Compare(a.Place, b.Place) })
-		}
-		in.end()
-	}
-	return in
-}
-
-// backEdge is an edge that leads to a target.
-type backEdge struct {
-	target int32
-	Edge
 }
 
 // difference is the difference between two lists of files in the order of listings.
