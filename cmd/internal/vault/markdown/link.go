@@ -2,6 +2,7 @@ package markdown
 
 import (
 	"bytes"
+	"encoding/hex"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -296,71 +297,30 @@ func (s *scanner) decode(target []byte) string {
 func appendDecoded(b, text []byte) (decoded []byte, ok bool) {
 	for len(text) > 0 {
 		if text[0] != '%' {
-			b = append(b, text[0])
-			text = text[1:]
+			b, text = append(b, text[0]), text[1:]
 			continue
 		}
-		var size int
-		b, size = appendEscaped(b, text)
-		if size == 0 {
-			return b, false
+		start, first := len(b), text
+		for !utf8.FullRune(b[start:]) {
+			if len(text) < 3 || text[0] != '%' {
+				return b, false
+			}
+			var err error
+			if b, err = hex.AppendDecode(b, text[1:3]); err != nil {
+				return b, false
+			}
+			text = text[3:]
 		}
-		text = text[size:]
+		r, size := utf8.DecodeRune(b[start:])
+		switch {
+		case r == utf8.RuneError && size == 1:
+			return b, false
+		case strings.ContainsRune(reserved, r):
+			b = append(b[:start], first[:3]...)
+		}
 	}
 	return b, true
 }
 
 // reserved are the characters that decodeURI leaves escaped.
 const reserved = ";/?:@&=+$,#"
-
-// appendEscaped appends the character at the start of text, which begins with a percent
-// sign, and returns the length of its escape: 0 if it is malformed.
-func appendEscaped(b, text []byte) (with []byte, size int) {
-	first, ok := octet(text)
-	if !ok {
-		return b, 0
-	}
-	if first < utf8.RuneSelf {
-		if strings.IndexByte(reserved, first) >= 0 {
-			return append(b, text[:3]...), 3
-		}
-		return append(b, first), 3
-	}
-	var octets [utf8.UTFMax]byte
-	octets[0] = first
-	for n := 1; n <= len(octets); n++ {
-		if utf8.FullRune(octets[:n]) {
-			r, width := utf8.DecodeRune(octets[:n])
-			if r == utf8.RuneError && width == 1 {
-				return b, 0
-			}
-			return append(b, octets[:n]...), 3 * n
-		}
-		next, ok := octet(text[3*n:])
-		if !ok {
-			return b, 0
-		}
-		octets[n] = next
-	}
-	return b, 0
-}
-
-// octet returns the byte of the escape at the start of text.
-func octet(text []byte) (byte, bool) {
-	if len(text) < 3 || text[0] != '%' {
-		return 0, false
-	}
-	high, low := hex(text[1]), hex(text[2])
-	return high<<4 | low, high < 16 && low < 16
-}
-
-// hex returns the value of a hexadecimal digit, or 255.
-func hex(b byte) byte {
-	switch {
-	case isDigit(b):
-		return b - '0'
-	case 'a' <= b|0x20 && b|0x20 <= 'f':
-		return b | 0x20 - 'a' + 10
-	}
-	return 255
-}
