@@ -312,47 +312,31 @@ const (
 
 // writer appends to a pack: to the existing one, or to a new one. It touches the disk when
 // there is something to write. Texts, facts and filters are collected separately, so that
-// each are read in large pieces. One goroutine writes full batches: those that scan notes
-// do not wait for the disk, nor two writes for each other.
+// each are read in large pieces.
 type writer struct {
 	place  place
 	base   *pack // nil for a new one
 	id     packID
 	file   *os.File // nil until something is written
 	start  uint64   // where the new bytes begin
-	end    uint64   // how much is written, or is about to be
+	end    uint64   // how much is written
 	staged uint64   // how much waits to be
 	limit  uint64
 
 	stagings [parts]staging
-
-	full    chan batch // nil while no goroutine writes
-	writing sync.WaitGroup
-	failure error // of the goroutine that writes, once it has ended
 }
 
 // staging is data that waits to be written together.
 type staging struct {
 	bytes   []byte
 	most    int
-	waiting []*span     // their places are relative to the start of bytes
-	spare   chan []byte // memory of written batches
+	waiting []*span // their places are relative to the start of bytes
 }
-
-// batch is what is written at once.
-type batch struct {
-	bytes []byte
-	at    int64
-	spare chan<- []byte
-}
-
-// ahead is how many batches wait for the one that is being written.
-const ahead = 1
 
 func newWriter(p place, base *pack, start, limit uint64) *writer {
 	w := &writer{place: p, base: base, start: start, end: start, limit: limit}
 	for i, most := range [parts]int{stagedTexts, stagedFacts, stagedFilters} {
-		w.stagings[i] = staging{most: most, spare: make(chan []byte, ahead+1)}
+		w.stagings[i] = staging{most: most}
 	}
 	if base != nil {
 		w.id = base.id
@@ -389,12 +373,7 @@ func (w *writer) add(what part, data []byte, s *span) error {
 	}
 	s.at = uint64(len(to.bytes))
 	if to.bytes == nil {
-		select {
-		case bytes := <-to.spare:
-			to.bytes = bytes[:0]
-		default:
-			to.bytes = make([]byte, 0, to.most)
-		}
+		to.bytes = make([]byte, 0, to.most)
 	}
 	to.bytes = append(to.bytes, data...)
 	to.waiting = append(to.waiting, s)
@@ -408,10 +387,10 @@ func (w *writer) flush() error {
 	for i := range w.stagings {
 		failed = append(failed, w.flushOne(&w.stagings[i]))
 	}
-	return errors.Join(append(failed, w.await())...)
+	return errors.Join(failed...)
 }
 
-// flushOne gives the data of one staging to the goroutine that writes.
+// flushOne writes the data of one staging.
 func (w *writer) flushOne(s *staging) error {
 	if len(s.waiting) == 0 {
 		return nil
@@ -419,42 +398,16 @@ func (w *writer) flushOne(s *staging) error {
 	if err := w.open(); err != nil {
 		return err
 	}
+	if _, err := w.file.WriteAt(s.bytes, int64(w.end)); err != nil {
+		return err
+	}
 	for _, span := range s.waiting {
 		span.at += w.end
 	}
-	if w.full == nil {
-		w.full = make(chan batch, ahead)
-		w.writing.Go(func() { w.failure = writeBatches(w.file, w.full) })
-	}
-	w.full <- batch{s.bytes, int64(w.end), s.spare}
 	w.end += uint64(len(s.bytes))
 	w.staged -= uint64(len(s.bytes))
-	s.bytes, s.waiting = nil, s.waiting[:0]
+	s.bytes, s.waiting = s.bytes[:0], s.waiting[:0]
 	return nil
-}
-
-// writeBatches writes batches until there are no more. After an error it writes nothing.
-func writeBatches(file *os.File, full <-chan batch) (err error) {
-	for p := range full {
-		if err == nil {
-			_, err = file.WriteAt(p.bytes, p.at)
-		}
-		select {
-		case p.spare <- p.bytes:
-		default: // there is enough
-		}
-	}
-	return err
-}
-
-// await waits until all batches are written.
-func (w *writer) await() error {
-	if w.full != nil {
-		close(w.full)
-		w.writing.Wait()
-		w.full = nil
-	}
-	return w.failure
 }
 
 // open opens the existing pack, if it was not replaced, or makes one.
@@ -513,7 +466,6 @@ func (w *writer) finish() *pack {
 
 // undo restores the state before.
 func (w *writer) undo() {
-	_ = w.await() // what could not be written is gone as well
 	if w.file == nil {
 		return
 	}
