@@ -3,6 +3,7 @@ package commands
 import (
 	"bytes"
 	"errors"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -160,21 +161,9 @@ func searchFor(b *budget.Budget, p command.Values) (finder, error) {
 	case p.Has("regex"):
 		return newPattern(b, old, put, p.Has("ignore-case"))
 	case p.Has("ignore-case"):
-		return newPattern(b, quoteRegex(old), strings.ReplaceAll(put, "$", "$$"), true)
+		return newPattern(b, regexp.QuoteMeta(old), strings.ReplaceAll(put, "$", "$$"), true)
 	}
 	return exactly{old, put}, nil
-}
-
-// quoteRegex returns the expression that matches a text and nothing else.
-func quoteRegex(text string) string {
-	var out strings.Builder
-	for _, r := range text {
-		if strings.ContainsRune(`\^$.*+?()[]{}|/`, r) {
-			out.WriteByte('\\')
-		}
-		out.WriteRune(r)
-	}
-	return out.String()
 }
 
 // exactly finds a text as it is.
@@ -207,7 +196,7 @@ type pattern struct {
 	budget   *budget.Budget
 	source   string
 	compiled *regex.Regexp
-	put      []piece
+	put      regex.Template
 }
 
 func newPattern(b *budget.Budget, source, put string, ignoreCase bool) (*pattern, error) {
@@ -218,8 +207,11 @@ func newPattern(b *budget.Budget, source, put string, ignoreCase bool) (*pattern
 	if err != nil {
 		return nil, command.Misuse("Invalid value for old: no regular expression: %v", err)
 	}
-	pieces, err := replacementTemplate(put, compiled.GetGroupNumbers(), compiled.GetGroupNames())
-	return &pattern{b, source, compiled, pieces}, err
+	template, unknown := regex.NewTemplate(compiled, put, false)
+	if unknown != "" {
+		return nil, command.Misuse("Invalid value for new: the expression has no group %s. Write $$ for a dollar sign.", unknown)
+	}
+	return &pattern{b, source, compiled, template}, nil
 }
 
 // holding runs a match in a text, which the engine takes apart into characters, with the
@@ -252,13 +244,13 @@ func (p *pattern) each(text string, visit func(start, end int, put string) error
 				failed = command.Failure("More than %d places of one note match. Nothing was changed.", maxMatches)
 				return nil
 			}
-			put, ok := expand(p.put, m)
-			if !ok {
+			var put strings.Builder
+			if !p.put.WriteTo(&put, text, m, maxNoteSize) {
 				failed = errNoteTooLong
 				return nil
 			}
 			start, length := m.ByteRange()
-			if failed = visit(start, start+length, put); failed != nil {
+			if failed = visit(start, start+length, put.String()); failed != nil {
 				return nil
 			}
 			limited.MatchTimeout = max(0, left-time.Since(begun))
@@ -267,68 +259,4 @@ func (p *pattern) each(text string, visit func(start, end int, put string) error
 		return err
 	})
 	return errors.Join(failed, err)
-}
-
-// piece is a part of the text that is put in the place of a match: text as it is, or
-// a group of the match.
-type piece struct {
-	text    string
-	isGroup bool
-	group   int
-}
-
-// replacementTemplate reads the text that is put in the place of a match, as JavaScript does: $1
-// to $99 are groups, $<name> is a named one, $& is the match and $$ a dollar sign.
-// Other than there, a group that the expression does not have is an error.
-func replacementTemplate(put string, numbers []int, names []string) (pieces []piece, err error) {
-	var plain strings.Builder
-	flush := func() {
-		if plain.Len() > 0 {
-			pieces = append(pieces, piece{text: plain.String()})
-			plain.Reset()
-		}
-	}
-	for at := 0; at < len(put); {
-		if put[at] != '$' || at+1 == len(put) {
-			plain.WriteByte(put[at])
-			at++
-			continue
-		}
-		group, size, known := regex.Reference(put[at+1:], numbers, names)
-		switch {
-		case size == 0:
-			plain.WriteByte('$')
-			at++
-			continue
-		case !known:
-			return nil, command.Misuse("Invalid value for new: the expression has no group %s. Write $$ for a dollar sign.", put[at:at+1+size])
-		case put[at+1] == '$':
-			plain.WriteByte('$')
-		default:
-			flush()
-			pieces = append(pieces, piece{isGroup: true, group: group})
-		}
-		at += 1 + size
-	}
-	flush()
-	return pieces, nil
-}
-
-// expand returns the text that is put in the place of a match, with the groups byte for
-// byte. It is false if that would be longer than a note may be.
-func expand(pieces []piece, m *regex.Match) (put string, ok bool) {
-	var out strings.Builder
-	for _, p := range pieces {
-		text := p.text
-		if p.isGroup {
-			if g := m.GroupByNumber(p.group); g != nil && len(g.Captures) > 0 {
-				text = g.String()
-			}
-		}
-		if out.Len()+len(text) > maxNoteSize {
-			return "", false
-		}
-		out.WriteString(text)
-	}
-	return out.String(), true
 }

@@ -147,22 +147,70 @@ func Next(source string, at int) int {
 	return min(at+1, len(source))
 }
 
-// Reference reads what follows a dollar sign in a replacement of JavaScript: the group that is meant, and how long it
-// is written; 0 if it means nothing.
-func Reference(rest string, numbers []int, names []string) (group, size int, known bool) {
-	switch {
-	case rest[0] == '$' || rest[0] == '&':
-		return 0, 1, true
-	case rest[0] == '<':
+// Template is a replacement of JavaScript: texts and groups in turn.
+type Template []piece
+
+type piece struct {
+	text  string
+	group int // whose text is meant, or one of those below
+}
+
+const (
+	literal = -1 - iota
+	before  // all of the text before the match
+	after   // and after it
+)
+
+// NewTemplate reads a template for the matches of re: $1 to $99 and $<name> are groups, $& is
+// the match and $$ a dollar sign, and with around $` and $' are the text before and after the
+// match. All else is literal, also a group that re does not have, the first of which is unknown.
+func NewTemplate(re *Regexp, source string, around bool) (t Template, unknown string) {
+	for source != "" {
+		text, rest, found := strings.Cut(source, "$")
+		t = append(t, piece{text, literal})
+		if !found {
+			break
+		}
+		p, size := piece{"$", literal}, 0
+		switch {
+		case rest == "":
+		case rest[0] == '$':
+			size = 1
+		case rest[0] == '&':
+			p.group, size = 0, 1
+		case around && rest[0] == '`':
+			p.group, size = before, 1
+		case around && rest[0] == '\'':
+			p.group, size = after, 1
+		default:
+			var known bool
+			if p.group, size, known = reference(re, rest); !known {
+				if size > 0 && unknown == "" {
+					unknown = "$" + rest[:size]
+				}
+				p.group, size = literal, 0
+			}
+		}
+		t, source = append(t, p), rest[size:]
+	}
+	return t, unknown
+}
+
+// reference reads the group that is named after a dollar sign, and how long its name is written:
+// 0 if it is none.
+func reference(re *Regexp, rest string) (group, size int, known bool) {
+	numbers, names := re.GetGroupNumbers(), re.GetGroupNames()
+	if rest[0] == '<' {
 		name, _, closed := strings.Cut(rest[1:], ">")
 		if !closed {
 			return 0, 0, false
 		}
-		place := slices.Index(names, name)
-		if place < 0 {
-			return 0, len(name) + 2, false
+		// Groups without a name are called by their number, which is none where no group has a name.
+		named := slices.ContainsFunc(names, func(name string) bool { return strings.Trim(name, "0123456789") != "" })
+		if place := slices.Index(names, name); place >= 0 && named {
+			return numbers[place], len(name) + 2, true
 		}
-		return numbers[place], len(name) + 2, true
+		return 0, len(name) + 2, false
 	}
 	for _, digits := range []int{2, 1} {
 		if len(rest) < digits || strings.Trim(rest[:digits], "0123456789") != "" {
@@ -177,4 +225,27 @@ func Reference(rest string, numbers []int, names []string) (group, size int, kno
 		return 0, 1, false
 	}
 	return 0, 0, false
+}
+
+// WriteTo writes what t puts in the place of a match in a text. It is false, and something is
+// missing, if out would be longer than limit.
+func (t Template) WriteTo(out *strings.Builder, text string, m *Match, limit int) bool {
+	start, length := m.ByteRange()
+	for _, p := range t {
+		part := p.text
+		switch p.group {
+		case literal:
+		case before:
+			part = text[:start]
+		case after:
+			part = text[start+length:]
+		default:
+			part = m.GroupByNumber(p.group).String()
+		}
+		if out.Len()+len(part) > limit {
+			return false
+		}
+		out.WriteString(part)
+	}
+	return true
 }

@@ -493,66 +493,23 @@ func (r *Row) eachMatch(re Value, text string, all bool, visit func(*regex.Match
 // replaceMatches replaces the first match, or with the flag g all, by an expanded template.
 func (c *call) replaceMatches(re Value, text, template string) Value {
 	var out strings.Builder
-	end := 0
-	failed := c.row.eachMatch(re, text, strings.Contains(re.ref.(*pattern).flags, "g"), func(m *regex.Match) bool {
+	end, fits, found := 0, true, re.ref.(*pattern)
+	put, _ := regex.NewTemplate(found.compiled, template, true)
+	failed := c.row.eachMatch(re, text, strings.Contains(found.flags, "g"), func(m *regex.Match) bool {
 		start, length := m.ByteRange()
 		out.WriteString(text[end:start])
-		expand(&out, template, text, m)
 		end = start + length
-		return out.Len() <= maxText
+		fits = put.WriteTo(&out, text, m, maxText)
+		return fits
 	})
-	if failed.IsError() {
+	switch {
+	case failed.IsError():
 		return failed
+	case !fits:
+		return tooLong
 	}
 	out.WriteString(text[end:])
 	return bounded(out.String())
-}
-
-// expand writes a template: $1 to $99 and $<name> are groups, $& is the match, $` and $' are
-// the text before and after it, $$ is a dollar sign. All else is literal. It stops when the
-// text exceeds maxText.
-func expand(out *strings.Builder, template, text string, m *regex.Match) {
-	for out.Len() <= maxText {
-		i := strings.IndexByte(template, '$')
-		if i < 0 || i+1 == len(template) {
-			out.WriteString(template)
-			return
-		}
-		out.WriteString(template[:i])
-		with, size := reference(template[i+1:], text, m)
-		if size == 0 {
-			with = "$"
-		}
-		out.WriteString(with)
-		template = template[i+1+size:]
-	}
-}
-
-// reference returns the replacement for the characters after a dollar sign and how many they
-// are, 0 if they are literal.
-func reference(rest, text string, m *regex.Match) (with string, size int) {
-	start, length := m.ByteRange()
-	switch rest[0] {
-	case '$':
-		return "$", 1
-	case '`':
-		return text[:start], 1
-	case '\'':
-		return text[start+length:], 1
-	}
-	var numbers []int
-	var names []string
-	for n, g := range m.Groups() {
-		numbers, names = append(numbers, n), append(names, g.Name)
-	}
-	if !slices.ContainsFunc(names, func(name string) bool { return strings.Trim(name, "0123456789") != "" }) {
-		names = nil // no group has a name of its own
-	}
-	n, size, known := regex.Reference(rest, numbers, names)
-	if !known {
-		return "", 0
-	}
-	return m.GroupByNumber(n).String(), size
 }
 
 // splitMatches splits text at the matches. As in JavaScript, groups are parts of their own, and
