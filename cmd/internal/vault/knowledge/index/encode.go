@@ -29,14 +29,8 @@ const (
 	hasFields = 1 << 7
 )
 
-// The fewest bytes that one of them is written in.
+// The fewest bytes that a value or a property is written in.
 const (
-	leastHeading  = 4
-	leastLink     = 7
-	leastTag      = 3
-	leastTask     = 5
-	leastBlock    = 4
-	leastSpan     = 2
 	leastValue    = 1
 	leastProperty = 3
 )
@@ -57,44 +51,98 @@ func (l *last) read(r *reader) (line, at int) {
 	return l.line, l.at
 }
 
-// appendNote appends n, for [readNote].
-func appendNote(b []byte, n *markdown.Note) []byte {
-	for _, number := range [numbers]int{n.Frontmatter.Start, n.Frontmatter.End - n.Frontmatter.Start, n.Body, n.BodyLine, n.Size} {
-		b = appendInt(b, number)
-	}
-	b = appendList(b, n.Headings, func(b []byte, l *last, h *markdown.Heading) []byte {
-		return l.append(appendText(appendInt(b, h.Level), h.Text), h.Line, h.At)
-	})
-	b = appendList(b, n.Links, func(b []byte, l *last, link *markdown.Link) []byte { return appendLink(b, link, l) })
-	b = appendList(b, n.Tags, func(b []byte, l *last, tag *markdown.Tag) []byte {
-		return l.append(appendText(b, tag.Text), tag.Line, tag.At)
-	})
-	b = appendList(b, n.Tasks, func(b []byte, l *last, task *markdown.Task) []byte {
-		b = l.append(appendText(appendInt(b, int(task.Mark)), task.Text), task.Line, task.MarkAt.Start)
-		return appendInt(b, task.MarkAt.End-task.MarkAt.Start)
-	})
-	b = appendList(b, n.Blocks, func(b []byte, l *last, block *markdown.Block) []byte {
-		b = l.append(appendText(b, block.ID), block.Line, block.Span.Start)
-		return appendInt(b, block.Span.End-block.Span.Start)
-	})
-	return appendList(b, n.Bases, func(b []byte, _ *last, base *markdown.Span) []byte {
-		return appendInt(appendInt(b, base.Start), base.End)
-	})
+func (l *last) appendSpan(b []byte, line int, span markdown.Span) []byte {
+	return appendInt(l.append(b, line, span.Start), span.End-span.Start)
 }
 
-// appendList appends the elements of a list after their size and their number.
-func appendList[T any](b []byte, list []T, each func(b []byte, l *last, element *T) []byte) []byte {
+func (l *last) readSpan(r *reader) (line int, span markdown.Span) {
+	line, span.Start = l.read(r)
+	span.End = span.Start + r.int()
+	return line, span
+}
+
+// list is one list of a note: how its elements are written and read.
+type list[T any] struct {
+	place int // in the order in which the lists are written
+	least int // bytes that an element is written in
+	write func(b []byte, l *last, element *T) []byte
+	read  func(r *reader, l *last, element *T)
+}
+
+var (
+	headingList = list[markdown.Heading]{0, 4, func(b []byte, l *last, h *markdown.Heading) []byte {
+		return l.append(appendText(appendInt(b, h.Level), h.Text), h.Line, h.At)
+	}, func(r *reader, l *last, h *markdown.Heading) {
+		h.Level, h.Text = r.int(), r.string()
+		h.Line, h.At = l.read(r)
+	}}
+	linkList = list[markdown.Link]{1, 7, appendLink, readLink}
+	tagList  = list[markdown.Tag]{2, 3, func(b []byte, l *last, tag *markdown.Tag) []byte {
+		return l.append(appendText(b, tag.Text), tag.Line, tag.At)
+	}, func(r *reader, l *last, tag *markdown.Tag) {
+		tag.Text = r.string()
+		tag.Line, tag.At = l.read(r)
+	}}
+	taskList = list[markdown.Task]{3, 5, func(b []byte, l *last, task *markdown.Task) []byte {
+		return l.appendSpan(appendText(appendInt(b, int(task.Mark)), task.Text), task.Line, task.MarkAt)
+	}, func(r *reader, l *last, task *markdown.Task) {
+		task.Mark, task.Text = rune(r.int()), r.string()
+		task.Line, task.MarkAt = l.readSpan(r)
+	}}
+	blockList = list[markdown.Block]{4, 4, func(b []byte, l *last, block *markdown.Block) []byte {
+		return l.appendSpan(appendText(b, block.ID), block.Line, block.Span)
+	}, func(r *reader, l *last, block *markdown.Block) {
+		block.ID = r.string()
+		block.Line, block.Span = l.readSpan(r)
+	}}
+	baseList = list[markdown.Span]{5, 2, func(b []byte, _ *last, base *markdown.Span) []byte {
+		return appendInt(appendInt(b, base.Start), base.End)
+	}, func(r *reader, _ *last, base *markdown.Span) { base.Start, base.End = r.int(), r.int() }}
+)
+
+// append appends the elements of a list after their size and their number.
+func (d list[T]) append(b []byte, elements []T) []byte {
 	return appendSized(b, func(b []byte) []byte {
-		b = appendCount(b, list)
+		b = appendCount(b, elements)
 		l := last{}
-		for i := range list {
-			b = each(b, &l, &list[i])
+		for i := range elements {
+			b = d.write(b, &l, &elements[i])
 		}
 		return b
 	})
 }
 
-func appendLink(b []byte, l *markdown.Link, at *last) []byte {
+// elements reads what append wrote after the size.
+func (d list[T]) elements(r *reader) []T {
+	all := readList[T](r, d.least)
+	l := last{}
+	for i := range all {
+		d.read(r, &l, &all[i])
+	}
+	return all
+}
+
+// sized reads what append wrote.
+func (d list[T]) sized(r *reader) []T {
+	part := newReader(r.string())
+	all := d.elements(&part)
+	if !part.done() {
+		r.fail()
+	}
+	return all
+}
+
+// appendNote appends n, for [readNote].
+func appendNote(b []byte, n *markdown.Note) []byte {
+	for _, number := range [numbers]int{n.Frontmatter.Start, n.Frontmatter.End - n.Frontmatter.Start, n.Body, n.BodyLine, n.Size} {
+		b = appendInt(b, number)
+	}
+	b = linkList.append(headingList.append(b, n.Headings), n.Links)
+	b = taskList.append(tagList.append(b, n.Tags), n.Tasks)
+	return baseList.append(blockList.append(b, n.Blocks), n.Bases)
+}
+
+func appendLink(b []byte, at *last, l *markdown.Link) []byte {
 	form := uint64(l.Style) << linkStyle
 	if l.Embed {
 		form |= linkEmbeds
@@ -113,34 +161,19 @@ func appendLink(b []byte, l *markdown.Link, at *last) []byte {
 		b = appendText(b, l.Subpath)
 	}
 	b = appendText(b, l.Display)
-	b = at.append(b, l.Line, l.Span.Start)
-	return appendInt(b, l.Span.End-l.Span.Start)
+	return at.appendSpan(b, l.Line, l.Span)
 }
 
 // numbers is how many numbers precede the lists of a note.
 const numbers = 5
-
-// The lists of a note in the order in which they are written.
-const (
-	headingList = iota
-	linkList
-	tagList
-	taskList
-	blockList
-	baseList
-)
 
 // readNote reads what appendNote wrote. The note is worthless if r fails.
 func readNote(r *reader) (n markdown.Note) {
 	n.Frontmatter.Start = r.int()
 	n.Frontmatter.End = n.Frontmatter.Start + r.int()
 	n.Body, n.BodyLine, n.Size = r.int(), r.int(), r.int()
-	n.Headings = readSized(r, readHeadings)
-	n.Links = readSized(r, readLinks)
-	n.Tags = readSized(r, readTags)
-	n.Tasks = readSized(r, readTasks)
-	n.Blocks = readSized(r, readBlocks)
-	n.Bases = readSized(r, readBases)
+	n.Headings, n.Links, n.Tags = headingList.sized(r), linkList.sized(r), tagList.sized(r)
+	n.Tasks, n.Blocks, n.Bases = taskList.sized(r), blockList.sized(r), baseList.sized(r)
 	return n
 }
 
@@ -161,37 +194,17 @@ func (p packed) list(n int) reader {
 
 // eachLink visits the links of the note. The link that visit gets changes after it.
 func (p packed) eachLink(visit func(*markdown.Link)) {
-	r, l := p.list(linkList), last{}
+	r, l := p.list(linkList.place), last{}
 	var link markdown.Link // one for all: each takes memory of its own otherwise
-	count, _ := r.readCount(leastLink)
+	count, _ := r.readCount(linkList.least)
 	for range count {
 		link = markdown.Link{}
-		readLink(&r, &link, &l)
+		readLink(&r, &l, &link)
 		visit(&link)
 	}
 }
 
-func readHeadings(r *reader) []markdown.Heading {
-	headings := readList[markdown.Heading](r, leastHeading)
-	l := last{}
-	for i := range headings {
-		h := &headings[i]
-		h.Level, h.Text = r.int(), r.string()
-		h.Line, h.At = l.read(r)
-	}
-	return headings
-}
-
-func readLinks(r *reader) []markdown.Link {
-	links := readList[markdown.Link](r, leastLink)
-	l := last{}
-	for i := range links {
-		readLink(r, &links[i], &l)
-	}
-	return links
-}
-
-func readLink(r *reader, l *markdown.Link, at *last) {
+func readLink(r *reader, at *last, l *markdown.Link) {
 	form := r.uint()
 	l.Style, l.Embed = markdown.LinkStyle(form>>linkStyle), form&linkEmbeds != 0
 	l.Target = r.string()
@@ -203,50 +216,7 @@ func readLink(r *reader, l *markdown.Link, at *last) {
 		r.fail()
 	}
 	l.Display = r.string()
-	l.Line, l.Span.Start = at.read(r)
-	l.Span.End = l.Span.Start + r.int()
-}
-
-func readTags(r *reader) []markdown.Tag {
-	tags := readList[markdown.Tag](r, leastTag)
-	l := last{}
-	for i := range tags {
-		tags[i].Text = r.string()
-		tags[i].Line, tags[i].At = l.read(r)
-	}
-	return tags
-}
-
-func readTasks(r *reader) []markdown.Task {
-	tasks := readList[markdown.Task](r, leastTask)
-	l := last{}
-	for i := range tasks {
-		task := &tasks[i]
-		task.Mark, task.Text = rune(r.int()), r.string()
-		task.Line, task.MarkAt.Start = l.read(r)
-		task.MarkAt.End = task.MarkAt.Start + r.int()
-	}
-	return tasks
-}
-
-func readBlocks(r *reader) []markdown.Block {
-	blocks := readList[markdown.Block](r, leastBlock)
-	l := last{}
-	for i := range blocks {
-		block := &blocks[i]
-		block.ID = r.string()
-		block.Line, block.Span.Start = l.read(r)
-		block.Span.End = block.Span.Start + r.int()
-	}
-	return blocks
-}
-
-func readBases(r *reader) []markdown.Span {
-	bases := readList[markdown.Span](r, leastSpan)
-	for i := range bases {
-		bases[i] = markdown.Span{Start: r.int(), End: r.int()}
-	}
-	return bases
+	l.Line, l.Span = at.readSpan(r)
 }
 
 // appendProperties appends p, for [readProperties].
@@ -473,14 +443,4 @@ func readList[T any](r *reader, least int) []T {
 		return nil
 	}
 	return make([]T, n)
-}
-
-// readSized reads what appendSized wrote by a reader of its own, which must read all of it.
-func readSized[T any](r *reader, read func(*reader) T) T {
-	part := newReader(r.string())
-	v := read(&part)
-	if !part.done() {
-		r.fail()
-	}
-	return v
 }

@@ -28,13 +28,13 @@ func TestEveryFieldOfANoteIsWritten(t *testing.T) {
 			t.Fatalf("%+v became %+v, %v", n, got, ok)
 		}
 		f := (&Found{Note: n}).Pack()
-		if !reflect.DeepEqual(readListOf(f, linkList, readLinks), n.Links) || !reflect.DeepEqual(f.BodyTags(), n.Tags) || !reflect.DeepEqual(f.Tasks(), n.Tasks) || !reflect.DeepEqual(f.Headings(), n.Headings) {
+		if !reflect.DeepEqual(listOf(f, linkList), n.Links) || !reflect.DeepEqual(f.BodyTags(), n.Tags) || !reflect.DeepEqual(f.Tasks(), n.Tasks) || !reflect.DeepEqual(f.Headings(), n.Headings) {
 			t.Fatalf("%+v: links %+v, tags %+v, tasks %+v", n, f.Links(), f.BodyTags(), f.Tasks())
 		}
 	})
 	for _, p := range []packed{"", "\x00", "\xff\xff", "\x02\x02\x02\x02\x02\xff"} {
-		links, tags, tasks := p.list(linkList), p.list(tagList), p.list(taskList)
-		if readLinks(&links) != nil || readTags(&tags) != nil || readTasks(&tasks) != nil {
+		links, tags, tasks := p.list(linkList.place), p.list(tagList.place), p.list(taskList.place)
+		if linkList.elements(&links) != nil || tagList.elements(&tags) != nil || taskList.elements(&tasks) != nil {
 			t.Errorf("%q has lists", p)
 		}
 	}

@@ -55,11 +55,11 @@ func (f Facts) open() (packed, reader) {
 	return note, r
 }
 
-// readListOf reads one list of the note.
-func readListOf[T any](f Facts, n int, read func(*reader) []T) []T {
+// listOf reads one list of the note.
+func listOf[T any](f Facts, l list[T]) []T {
 	note, _ := f.open()
-	r := note.list(n)
-	return read(&r)
+	r := note.list(l.place)
+	return l.elements(&r)
 }
 
 // Properties returns those of the frontmatter.
@@ -69,16 +69,16 @@ func (f Facts) Properties() frontmatter.Properties {
 }
 
 // Tasks returns the tasks in the order of the text.
-func (f Facts) Tasks() []markdown.Task { return readListOf(f, taskList, readTasks) }
+func (f Facts) Tasks() []markdown.Task { return listOf(f, taskList) }
 
 // Headings returns the headings in the order of the text.
-func (f Facts) Headings() []markdown.Heading { return readListOf(f, headingList, readHeadings) }
+func (f Facts) Headings() []markdown.Heading { return listOf(f, headingList) }
 
 // HasBases reports whether there is a code block in the language of bases.
-func (f Facts) HasBases() bool { return len(readListOf(f, baseList, readBases)) > 0 }
+func (f Facts) HasBases() bool { return len(listOf(f, baseList)) > 0 }
 
 // BodyTags returns the tags of the text after the properties, in its order.
-func (f Facts) BodyTags() []markdown.Tag { return readListOf(f, tagList, readTags) }
+func (f Facts) BodyTags() []markdown.Tag { return listOf(f, tagList) }
 
 // Tags returns the tags with their "#", those of the properties first, each
 // as often as it occurs.
@@ -88,8 +88,8 @@ func (f Facts) Tags() []string {
 	if mayNameTags(r.rest()) {
 		tags = frontmatter.Tags(readProperties(&r, frontmatter.MaxDepth))
 	}
-	r, l := note.list(tagList), last{}
-	count, _ := r.readCount(leastTag)
+	r, l := note.list(tagList.place), last{}
+	count, _ := r.readCount(tagList.least)
 	tags = slices.Grow(tags, count)
 	for range count {
 		tags = append(tags, r.string())
@@ -111,7 +111,7 @@ func mayNameTags(packed string) bool {
 
 // Links returns all links, those of the properties first.
 func (f Facts) Links() []markdown.Link {
-	links := readListOf(f, linkList, readLinks)
+	links := listOf(f, linkList)
 	inProperties := frontmatter.Links(f.Properties())
 	if len(inProperties) == 0 {
 		return links
