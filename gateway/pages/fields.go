@@ -133,9 +133,9 @@ func kindOf(value string) string {
 func members(object string, visit func(key, member string)) {
 	at := skipSpace(object, 1)
 	for object[at] != '}' {
-		keyEnd := stringEnd(object, at)
+		keyEnd := valueEnd(object, at)
 		start := skipSpace(object, skipSpace(object, keyEnd)+1) // after the colon
-		end := value(object, start)
+		end := valueEnd(object, start)
 		key := object[at+1 : keyEnd-1]
 		if strings.IndexByte(key, '\\') >= 0 {
 			literal := object[at:keyEnd]

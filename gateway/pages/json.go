@@ -6,10 +6,7 @@ import (
 )
 
 // surveyed reads a text of form JSON.
-func surveyed(text string) Rows {
-	w := walk{s: text}
-	return w.survey()
-}
+func surveyed(text string) Rows { return (&walk{s: text}).survey() }
 
 // survey reads the text.
 func (w *walk) survey() Rows {
@@ -53,24 +50,29 @@ type walk struct {
 const maxDepth = 10_000
 
 // valid reports whether a text is JSON.
-func valid(s string) bool {
-	w := walk{s: s}
-	return w.run()
-}
+func valid(s string) bool { return (&walk{s: s}).run() }
 
 // run reports whether the text is JSON.
 func (w *walk) run() bool {
+	if w.skip(); !w.one() {
+		return false
+	}
 	w.skip()
+	return w.at == len(w.s)
+}
+
+// one advances past a value with all that is in it.
+func (w *walk) one() bool {
 	for {
 		inside, ok := w.value()
 		if !ok {
 			return false
 		}
 		for !inside {
-			w.skip()
 			if len(w.open) == 0 {
-				return w.at == len(w.s)
+				return true
 			}
+			w.skip()
 			if inside, ok = w.afterValue(); !ok {
 				return false
 			}
@@ -300,9 +302,6 @@ func plainEnd(s string, at int) int {
 	return at
 }
 
-// The functions below find where values of JSON begin and end, by quotation marks and
-// brackets, without recursion; walk checks whether a text is JSON.
-
 // space has the characters that may separate the tokens of JSON.
 const space = " \t\r\n"
 
@@ -313,60 +312,11 @@ func skipSpace(s string, at int) int {
 	return at
 }
 
-// value returns the end of the value at an offset, the offset itself if there is none.
-func value(s string, at int) int {
-	depth := 0
-	for at < len(s) {
-		switch s[at] {
-		case '"':
-			at = stringEnd(s, at)
-		case '{', '[':
-			depth++
-			at++
-			continue
-		case '}', ']':
-			if depth == 0 {
-				return at
-			}
-			depth--
-			at++
-		case ',', ':', ' ', '\t', '\r', '\n':
-			if depth == 0 {
-				return at
-			}
-			at++
-			continue
-		default:
-			at = scalarEnd(s, at)
-		}
-		if depth == 0 {
-			return at
-		}
+// valueEnd returns the end of the value at an offset, the offset itself if there is none.
+func valueEnd(s string, at int) int {
+	w := walk{s: s, at: at}
+	if !w.one() {
+		return at
 	}
-	return at
-}
-
-// stringEnd returns the offset after the string that begins at an offset.
-func stringEnd(s string, at int) int {
-	for at = plainEnd(s, at+1); at < len(s); at = plainEnd(s, at) {
-		switch s[at] {
-		case '"':
-			return at + 1
-		case '\\':
-			at++
-		}
-		at++ // a control character: it was no JSON
-	}
-	return len(s)
-}
-
-// scalarEnd returns the end of the number or the word that begins at an offset.
-func scalarEnd(s string, at int) int {
-	for at++; at < len(s); at++ {
-		switch s[at] {
-		case '"', '{', '[', '}', ']', ',', ':', ' ', '\t', '\r', '\n':
-			return at
-		}
-	}
-	return at
+	return w.at
 }

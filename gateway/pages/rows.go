@@ -148,7 +148,7 @@ func firstRow(s string) (at int, ok bool) {
 // begins: the length of s after the last one. It is not ok if there is no element, or
 // something else after it.
 func element(s string, at int) (end, next int, ok bool) {
-	end = value(s, at)
+	end = valueEnd(s, at)
 	if end == at {
 		return at, at, false
 	}
