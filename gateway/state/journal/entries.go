@@ -108,7 +108,7 @@ func (j *Journal) each(only string, brief bool, visit func(Entry) (stop bool)) (
 		damage = append(damage, c.damage...)
 		here := map[string][]locatedOutcome{}
 		for _, o := range c.outcomes {
-			here[o.id] = append(here[o.id], o)
+			here[o.ID] = append(here[o.ID], o)
 		}
 		for id, outcomes := range here {
 			later[id] = append(outcomes, later[id]...)
@@ -130,15 +130,15 @@ func (j *Journal) each(only string, brief bool, visit func(Entry) (stop bool)) (
 
 // endWith puts into e how it ended. It reports false if that cannot be.
 func (e *Entry) endWith(o outcome) bool {
-	if !o.state.mayFollow(e.State) || o.count != 0 && o.count != e.Count {
+	if !o.state.mayFollow(e.State) || o.Count != 0 && o.Count != e.Count {
 		return false
 	}
 	e.State = o.state
-	e.Note = cmp.Or(o.note, e.Note)
-	e.UndoneBy = cmp.Or(o.by, e.UndoneBy)
+	e.Note = cmp.Or(o.Note, e.Note)
+	e.UndoneBy = cmp.Or(o.By, e.UndoneBy)
 	if e.Steps != nil {
 		for i, after := range o.after {
-			e.Steps[i].After = after.image()
+			e.Steps[i].After = after
 		}
 	}
 	return true
@@ -148,8 +148,8 @@ func (e *Entry) endWith(o outcome) bool {
 func orphans(oldest uint64, later map[string][]locatedOutcome) (damage []Damage) {
 	for id, outcomes := range later {
 		for _, o := range outcomes {
-			if o.home >= oldest {
-				damage = append(damage, Damage{File: segmentName(o.home), ID: id, Reason: "an outcome has no entry"})
+			if o.Home >= oldest {
+				damage = append(damage, Damage{File: segmentName(o.Home), ID: id, Reason: "an outcome has no entry"})
 				break
 			}
 		}
@@ -245,8 +245,8 @@ type segmentReader struct {
 	only  string // the id of the one entry that is wanted, "" for all
 	brief bool   // without steps
 
-	steps map[string][]stepRecord // of entries whose own record comes later
-	after map[string][]*fileRecord
+	steps map[string][]Step // of entries whose own record comes later
+	after map[string][]Image
 	at    int64 // of the record that is read
 }
 
@@ -254,7 +254,7 @@ type segmentReader struct {
 func (p folder) readSegment(seg segment, only string, brief bool) (segmentContent, error) {
 	r := &segmentReader{
 		segmentContent: segmentContent{number: seg.number}, name: segmentName(seg.number), only: only, brief: brief,
-		steps: map[string][]stepRecord{}, after: map[string][]*fileRecord{},
+		steps: map[string][]Step{}, after: map[string][]Image{},
 	}
 	file, err := private.Open(p.file(r.name), os.O_RDONLY)
 	if os.IsNotExist(err) {
@@ -349,9 +349,7 @@ func (r *segmentReader) addEntry(record []byte) bool {
 	if !ok {
 		return false
 	}
-	if earlier := stepsOf(r.steps[e.ID]); len(earlier) > 0 {
-		e.Steps = append(earlier, e.Steps...)
-	}
+	e.Steps = append(r.steps[e.ID], e.Steps...)
 	delete(r.steps, e.ID)
 	if r.brief {
 		e.Steps = nil
@@ -370,9 +368,9 @@ func (r *segmentReader) addOutcome(record []byte) bool {
 	if !ok {
 		return false
 	}
-	o.after = append(r.after[o.id], o.after...)
-	delete(r.after, o.id)
-	if len(o.after) != o.count {
+	o.after = append(r.after[o.ID], o.after...)
+	delete(r.after, o.ID)
+	if len(o.after) != o.Count {
 		return false
 	}
 	r.outcomes = append(r.outcomes, locatedOutcome{o, r.at})

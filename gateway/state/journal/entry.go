@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strconv"
@@ -17,31 +18,31 @@ import (
 
 // Entry is one change of one or more notes.
 type Entry struct {
-	ID      string // see [NewID]
-	Time    time.Time
-	Session string // of the process that made the change
+	ID      string    `json:"-"` // see [NewID]
+	Time    time.Time `json:"time"`
+	Session string    `json:"session,omitempty"` // of the process that made the change
 	// Caller is the HTTP session, the clients of one token, the process that serves standard
 	// input, or the terminal; "" if unknown.
-	Caller  string
-	Client  string
-	Command string
-	Params  []string // the names of parameters, never their values
-	Backend string
+	Caller  string   `json:"caller,omitempty"`
+	Client  string   `json:"client,omitempty"`
+	Command string   `json:"command,omitempty"`
+	Params  []string `json:"params,omitempty"` // the names of parameters, never their values
+	Backend string   `json:"backend,omitempty"`
 	// Batch is the same for all entries of one batch, "" for a single change.
-	Batch  string
-	Undoes string // the entry that this one takes back, "" mostly
+	Batch  string `json:"batch,omitempty"`
+	Undoes string `json:"undoes,omitempty"` // the entry that this one takes back, "" mostly
 	// Also are further entries that this one undoes: those of a batch are undone together.
-	Also []string
+	Also []string `json:"also,omitempty"`
+	Note string   `json:"note,omitempty"` // a short remark, such as why it failed
 
 	// Steps are the changes in their order. A brief listing has none; Count says how many there
 	// are.
-	Steps []Step
-	Count int
+	Steps []Step `json:"-"`
+	Count int    `json:"-"`
 
-	// What comes from later records.
-	State    State
-	Note     string // a short remark, such as why it failed
-	UndoneBy string // the entry that took this one back, if it is known
+	// What comes from later records, which may have another Note, too.
+	State    State  `json:"-"`
+	UndoneBy string `json:"-"` // the entry that took this one back, if it is known
 }
 
 // Undoable reports whether the entry can be taken back: it is not undone, and no undo.
@@ -76,16 +77,16 @@ func (e Entry) TakesBack() []string {
 // Step is the change of one file.
 type Step struct {
 	// Path ends with a slash if it is that of a folder, which has the image of an empty file.
-	Path string
+	Path string `json:"path"`
 	// From is the earlier path of a moved file, "" if it is not moved; Before is then the content
 	// there. A file that the move replaces at Path needs a step of its own.
-	From   string
-	Before Image
+	From   string `json:"from,omitempty"`
+	Before Image  `json:"before,omitzero"`
 	// After is what is expected, and what was found once the outcome is known.
-	After Image
+	After Image `json:"after,omitzero"`
 	// Modified is when the file was modified before the step, in Unix nanoseconds; 0 if that is
-	// not known.
-	Modified int64
+	// not known. It is text: not every reader of JSON has such numbers.
+	Modified int64 `json:"modified,omitempty,string"`
 }
 
 // isPureMove reports whether a step leaves the bytes unchanged. They are not kept then.
@@ -93,9 +94,16 @@ func (s Step) isPureMove() bool { return s.From != "" && s.Before == s.After }
 
 // Image names the bytes of a file. The zero Image is that of no file.
 type Image struct {
-	Exists bool
-	Hash   string // the SHA-256 in hexadecimal; in what is expected it may be ""
-	Size   int64
+	Exists bool   `json:"-"`
+	Hash   string `json:"hash,omitempty"` // the SHA-256 in hexadecimal; in what is expected it may be ""
+	Size   int64  `json:"size"`
+}
+
+// UnmarshalJSON reads an image; null is that of no file.
+func (i *Image) UnmarshalJSON(text []byte) error {
+	type fields Image
+	i.Exists = string(text) != "null"
+	return json.Unmarshal(text, (*fields)(i))
 }
 
 // ImageOf returns the image of a file with these bytes.

@@ -39,22 +39,12 @@ type repairRecord struct {
 // entryRecord is the last record of a new entry. It has the steps if they are few; otherwise
 // they are in records before it.
 type entryRecord struct {
-	ID      string          `json:"entry"`
-	Count   int             `json:"count"`
-	Bytes   int64           `json:"bytes,omitempty"` // that the entry and its objects take
-	Payer   string          `json:"payer,omitempty"` // the digest of the caller, see ledger
-	Time    time.Time       `json:"time"`
-	Session string          `json:"session,omitempty"`
-	Caller  string          `json:"caller,omitempty"`
-	Client  string          `json:"client,omitempty"`
-	Command string          `json:"command,omitempty"`
-	Params  []string        `json:"params,omitempty"`
-	Backend string          `json:"backend,omitempty"`
-	Batch   string          `json:"batch,omitempty"`
-	Undoes  string          `json:"undoes,omitempty"`
-	Also    []string        `json:"also,omitempty"`
-	Note    string          `json:"note,omitempty"`
-	Steps   json.RawMessage `json:"list,omitempty"`
+	ID    string `json:"entry"`
+	Count int    `json:"count"`
+	Bytes int64  `json:"bytes,omitempty"` // that the entry and its objects take
+	Payer string `json:"payer,omitempty"` // the digest of the caller, see ledger
+	Entry
+	Steps json.RawMessage `json:"list,omitempty"`
 }
 
 // outcomeRecord is the record of the end of an entry.
@@ -68,39 +58,6 @@ type outcomeRecord struct {
 	Note  string          `json:"note,omitempty"`
 	By    string          `json:"by,omitempty"`
 	After json.RawMessage `json:"list,omitempty"`
-}
-
-type stepRecord struct {
-	Path   string      `json:"path"`
-	From   string      `json:"from,omitempty"`
-	Before *fileRecord `json:"before,omitempty"`
-	After  *fileRecord `json:"after,omitempty"`
-	// Modified is in nanoseconds, as text: not every reader of JSON has such numbers.
-	Modified int64 `json:"modified,omitempty,string"`
-}
-
-// fileRecord is the image of a file that exists.
-type fileRecord struct {
-	Hash string `json:"hash,omitempty"`
-	Size int64  `json:"size"`
-}
-
-func recordOf(i Image) *fileRecord {
-	if !i.Exists {
-		return nil
-	}
-	return &fileRecord{i.Hash, i.Size}
-}
-
-func (r *fileRecord) image() Image {
-	if r == nil {
-		return Image{}
-	}
-	return Image{Exists: true, Hash: r.Hash, Size: r.Size}
-}
-
-func (r stepRecord) step() Step {
-	return Step{r.Path, r.From, r.Before.image(), r.After.image(), r.Modified}
 }
 
 // chunk is how long a part of a list may become before it is written.
@@ -147,49 +104,33 @@ func parseEntry(record []byte, brief bool) (e Entry, ok bool) {
 	if json.Unmarshal(record, &r) != nil || r.Count < 0 || r.Count > maxSteps {
 		return Entry{}, false
 	}
-	var steps []stepRecord
-	if len(r.Steps) > 0 && !brief && json.Unmarshal(r.Steps, &steps) != nil {
+	e = r.Entry
+	e.ID, e.Count = r.ID, r.Count
+	if len(r.Steps) > 0 && !brief && json.Unmarshal(r.Steps, &e.Steps) != nil {
 		return Entry{}, false
 	}
-	e = Entry{
-		ID: r.ID, Time: r.Time, Session: r.Session, Client: r.Client, Command: r.Command, Params: r.Params,
-		Caller: r.Caller, Batch: r.Batch, Also: r.Also,
-		Backend: r.Backend, Undoes: r.Undoes, Note: r.Note, Count: r.Count, Steps: stepsOf(steps),
-	}
-	return e, len(steps) <= r.Count && e.check() == nil
-}
-
-func stepsOf(records []stepRecord) []Step {
-	steps := make([]Step, len(records))
-	for i, r := range records {
-		steps[i] = r.step()
-	}
-	return steps
+	return e, len(e.Steps) <= r.Count && e.check() == nil
 }
 
 // outcome is how an entry ended, as it is read.
 type outcome struct {
-	id, note, by string
-	state        State
-	home         uint64
-	count        int
-	after        []*fileRecord
+	outcomeRecord
+	state State
+	after []Image
 }
 
 func parseOutcome(record []byte) (o outcome, ok bool) {
-	var r outcomeRecord
-	if json.Unmarshal(record, &r) != nil || !isID(r.ID) || r.By != "" && !isID(r.By) || r.Count < 0 || r.Count > maxSteps {
+	if json.Unmarshal(record, &o.outcomeRecord) != nil || !isID(o.ID) || o.By != "" && !isID(o.By) || o.Count < 0 || o.Count > maxSteps {
 		return outcome{}, false
 	}
-	o = outcome{id: r.ID, note: r.Note, by: r.By, home: r.Home, count: r.Count}
-	if len(r.After) > 0 && json.Unmarshal(r.After, &o.after) != nil {
+	if len(o.After) > 0 && json.Unmarshal(o.After, &o.after) != nil {
 		return outcome{}, false
 	}
 	var err error
-	if o.state, err = ParseState(r.State); err != nil || o.state == Begun || len(o.after) > r.Count {
+	if o.state, err = ParseState(o.State); err != nil || o.state == Begun || len(o.after) > o.Count {
 		return outcome{}, false
 	}
-	return o, checkText("note", r.Note, maxNote) == nil
+	return o, checkText("note", o.Note, maxNote) == nil
 }
 
 func isID(text string) bool {

@@ -1,6 +1,7 @@
 package journal
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -81,12 +82,7 @@ func (p folder) list() (content, error) {
 		}
 		s.segments[at].add(e.Name(), end, info)
 	}
-	slices.SortFunc(s.segments, func(a, b segment) int {
-		if a.number < b.number {
-			return -1
-		}
-		return 1
-	})
+	slices.SortFunc(s.segments, func(a, b segment) int { return cmp.Compare(a.number, b.number) })
 	return s, nil
 }
 

@@ -29,20 +29,11 @@ func (j *Journal) Begin(e Entry, content Content) error {
 				return err
 			}
 		}
-		item := func(i int) any {
-			s := e.Steps[i]
-			return stepRecord{s.Path, s.From, recordOf(s.Before), recordOf(s.After), s.Modified}
-		}
-		steps, err := b.list(stepsKey, e.ID, len(e.Steps), item)
+		steps, err := b.list(stepsKey, e.ID, len(e.Steps), func(i int) any { return e.Steps[i] })
 		if err != nil {
 			return err
 		}
-		record := entryRecord{
-			ID: e.ID, Count: len(e.Steps), Payer: b.payer, Time: e.Time, Session: e.Session, Caller: e.Caller, Client: e.Client, Command: e.Command,
-			Params: e.Params, Backend: e.Backend, Batch: e.Batch, Undoes: e.Undoes, Also: e.Also, Note: e.Note, Steps: steps,
-		}
-		record.Bytes = b.written() + int64(len(steps)) + aroundEntry
-		return b.value(record)
+		return b.value(entryRecord{ID: e.ID, Count: len(e.Steps), Bytes: b.written() + int64(len(steps)) + aroundEntry, Payer: b.payer, Entry: e, Steps: steps})
 	})
 }
 
@@ -89,7 +80,12 @@ func (j *Journal) end(r outcomeRecord, state State, after []Image) error {
 			r.Bytes, r.Payer, b.unrecorded.bytes = b.unrecorded.bytes, b.unrecorded.payer, 0
 		}
 		if len(after) > 0 {
-			item := func(i int) any { return recordOf(after[i]) }
+			item := func(i int) any {
+				if !after[i].Exists {
+					return nil
+				}
+				return after[i]
+			}
 			if r.After, err = b.list(afterKey, r.ID, len(after), item); err != nil {
 				return err
 			}
