@@ -163,8 +163,8 @@ type keyDigest = [sha256.Size]byte
 // recallKey returns the answer that is kept under a key for the call with a digest, nil if
 // there is none or it cannot be read; [takeKey] returns the error.
 func recallKey(kept *journal.Journal, key string, digest keyDigest) []byte {
-	answer, state, err := kept.Keys().Recall(key, digest, time.Now())
-	if err != nil || state != journal.KeyAnswered {
+	answer, answered, err := kept.Keys().Recall(key, digest, time.Now())
+	if err != nil || !answered {
 		return nil
 	}
 	return append([]byte{}, answer...) // not nil, whatever it is
@@ -185,11 +185,11 @@ type keyClaim struct {
 // outcome.
 func takeKey(kept *journal.Journal, caller, key string, digest keyDigest) (c keyClaim, answer []byte, err error) {
 	c = keyClaim{journal.NewID(time.Now()), kept.Keys().Of(caller), key, digest}
-	answer, state, err := c.keys.Recall(key, digest, time.Now())
+	answer, answered, err := c.keys.Recall(key, digest, time.Now())
 	switch {
 	case err != nil:
 		return keyClaim{}, nil, keyError(err)
-	case state == journal.KeyAnswered:
+	case answered:
 		return keyClaim{}, append([]byte{}, answer...), nil
 	}
 	if err := c.keys.Claim(key, digest, c.ID, time.Now()); err != nil {

@@ -1,6 +1,7 @@
 package journal
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -56,41 +57,28 @@ type keyRecord struct {
 	Answer []byte    `json:"answer,omitempty"`
 }
 
-// KeyState is the state of a key.
-type KeyState uint8
-
-// The states of a key. One that was begun and has no answer is told by the error
-// *[Unfinished].
-const (
-	KeyNew KeyState = iota
-	KeyAnswered
-)
-
-// Recall returns the answer to the call with this key and digest, of the last 24 hours. Its errors
-// are *[KeyReused] if the key was sent with another digest, *[Unfinished], *[Damaged] and
-// *[Unusable].
-func (k Keys) Recall(key string, digest [sha256.Size]byte, now time.Time) (answer []byte, state KeyState, err error) {
+// Recall returns the answer to the call with this key and digest, of the last 24 hours; answered is
+// false where there is none. Its errors are *[KeyReused] if the key was sent with another digest,
+// *[Unfinished] for one that was begun and has no answer, *[Damaged] and *[Unusable].
+func (k Keys) Recall(key string, digest [sha256.Size]byte, now time.Time) (answer []byte, answered bool, err error) {
 	name, err := nameOf(key)
 	if err != nil {
-		return nil, KeyNew, err
+		return nil, false, err
 	}
 	if there, err := k.journal.folder.exists(); err != nil || !there {
-		return nil, KeyNew, err
+		return nil, false, err
 	}
 	if there, err := isFolder(k.folder()); err != nil || !there {
-		return nil, KeyNew, err
+		return nil, false, err
 	}
-	r, err := k.read(name)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, KeyNew, nil
-	}
-	if err != nil || isExpired(r.Time, now) {
-		return nil, KeyNew, err
+	r, known, err := k.read(name)
+	if err != nil || !known || isExpired(r.Time, now) {
+		return nil, false, err
 	}
 	if err := r.refuse(digest); err != nil {
-		return nil, KeyNew, err
+		return nil, false, err
 	}
-	return r.Answer, KeyAnswered, nil
+	return r.Answer, true, nil
 }
 
 // refuse returns an error unless the record has the answer for digest.
@@ -108,24 +96,12 @@ func (r keyRecord) refuse(digest [sha256.Size]byte) error {
 // the last 24 hours is refused, with the errors of Recall or, if it has an answer, an *[Invalid].
 // Of two concurrent claims one is refused.
 func (k Keys) Claim(key string, digest [sha256.Size]byte, id string, now time.Time) error {
-	name, err := nameOf(key)
-	if err != nil {
-		return err
-	}
 	if _, err := ParseID(id); err != nil {
 		return err
 	}
-	return k.locked(func() error {
-		r, err := k.read(name)
-		switch {
-		case errors.Is(err, fs.ErrNotExist):
-		case err != nil:
-			return err
-		case !isExpired(r.Time, now):
-			if err := r.refuse(digest); err != nil {
-				return err
-			}
-			return &Invalid{"key", key, "has an answer"}
+	return k.locked(key, func(name string, r keyRecord, known bool) error {
+		if known && !isExpired(r.Time, now) {
+			return cmp.Or(r.refuse(digest), error(&Invalid{"key", key, "has an answer"}))
 		}
 		if err := k.sweep(now); err != nil {
 			return err
@@ -136,22 +112,14 @@ func (k Keys) Claim(key string, digest [sha256.Size]byte, id string, now time.Ti
 
 // Remember keeps the answer to the call that has claimed a key.
 func (k Keys) Remember(key string, digest [sha256.Size]byte, answer []byte, now time.Time) error {
-	name, err := nameOf(key)
-	if err != nil {
-		return err
-	}
 	if len(answer) > maxAnswer {
 		return &TooLarge{"the answer to a call", maxAnswer}
 	}
-	return k.locked(func() error {
-		r, err := k.read(name)
-		if errors.Is(err, fs.ErrNotExist) {
+	return k.locked(key, func(name string, r keyRecord, known bool) error {
+		switch {
+		case !known:
 			return &Unknown{"idempotency key"}
-		}
-		if err != nil {
-			return err
-		}
-		if r.Digest != hex.EncodeToString(digest[:]) {
+		case r.Digest != hex.EncodeToString(digest[:]):
 			return &KeyReused{r.ID}
 		}
 		r.Done, r.Answer, r.Time = true, answer, now.UTC()
@@ -161,17 +129,9 @@ func (k Keys) Remember(key string, digest [sha256.Size]byte, answer []byte, now 
 
 // Forget takes back a claim: the call was refused before it changed anything.
 func (k Keys) Forget(key string, id string) error {
-	name, err := nameOf(key)
-	if err != nil {
-		return err
-	}
-	return k.locked(func() error {
-		r, err := k.read(name)
-		if errors.Is(err, fs.ErrNotExist) || err == nil && (r.Done || r.ID != id) {
+	return k.locked(key, func(name string, r keyRecord, known bool) error {
+		if !known || r.Done || r.ID != id {
 			return nil
-		}
-		if err != nil {
-			return err
 		}
 		return unusable(k.path(name), k.journal.sys.Remove(k.path(name)))
 	})
@@ -193,8 +153,12 @@ func nameOf(key string) (string, error) {
 func (k Keys) folder() string          { return k.journal.folder.file(keysFolder) }
 func (k Keys) path(name string) string { return filepath.Join(k.folder(), name+keySuffix) }
 
-// locked runs do under the lock of the keys.
-func (k Keys) locked(do func() error) error {
+// locked runs do with the name and the record of a key, under the lock of the keys.
+func (k Keys) locked(key string, do func(name string, r keyRecord, known bool) error) error {
+	name, err := nameOf(key)
+	if err != nil {
+		return err
+	}
 	j := k.journal
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -209,21 +173,28 @@ func (k Keys) locked(do func() error) error {
 		return err
 	}
 	defer unlock()
-	return do()
+	r, known, err := k.read(name)
+	if err != nil {
+		return err
+	}
+	return do(name, r, known)
 }
 
-// read reads the record of a key.
-func (k Keys) read(name string) (r keyRecord, err error) {
+// read reads the record of a key; known is false if there is none.
+func (k Keys) read(name string) (r keyRecord, known bool, err error) {
 	data, err := private.Read(k.path(name), 2*maxAnswer)
+	if errors.Is(err, fs.ErrNotExist) {
+		return r, false, nil
+	}
 	if err != nil {
-		return r, unusable(k.path(name), err)
+		return r, false, unusable(k.path(name), err)
 	}
 	line, ended := strings.CutSuffix(string(data), "\n")
 	record, ok := unwrap([]byte(line))
 	if !ok || !ended || json.Unmarshal(record, &r) != nil || r.Key != name || !isID(r.ID) || !isHash(r.Digest) {
-		return r, &Damaged{keysFolder + "/" + name + keySuffix, "cannot be read"}
+		return r, false, &Damaged{keysFolder + "/" + name + keySuffix, "cannot be read"}
 	}
-	return r, nil
+	return r, true, nil
 }
 
 // put replaces the record of a key atomically.
@@ -277,7 +248,7 @@ func (k Keys) sweep(now time.Time) error {
 	own := 0
 	for _, e := range entries {
 		if name, isKey := strings.CutSuffix(e.Name(), keySuffix); isKey {
-			if r, err := k.read(name); err == nil && r.Caller == k.caller {
+			if r, _, err := k.read(name); err == nil && r.Caller == k.caller {
 				own++
 			}
 		}

@@ -20,12 +20,12 @@ func TestAKeyHasOneCall(t *testing.T) {
 	now := time.Now()
 	one, other := [32]byte{1}, [32]byte{2}
 	id := NewID(now)
-	recall := func(digest [32]byte, now time.Time) (string, KeyState, error) {
-		answer, state, err := again(j).Keys().Recall("../a key", digest, now)
-		return string(answer), state, err
+	recall := func(digest [32]byte, now time.Time) (string, bool, error) {
+		answer, found, err := again(j).Keys().Recall("../a key", digest, now)
+		return string(answer), found, err
 	}
-	if answer, state, err := recall(one, now); answer != "" || state != KeyNew || err != nil {
-		t.Errorf("a new key: %q, %v, %v", answer, state, err)
+	if answer, found, err := recall(one, now); answer != "" || found || err != nil {
+		t.Errorf("a new key: %q, %v, %v", answer, found, err)
 	}
 	var unknown *Unknown
 	if err := j.Keys().Remember("../a key", one, nil, now); !errors.As(err, &unknown) {
@@ -51,22 +51,22 @@ func TestAKeyHasOneCall(t *testing.T) {
 	}
 	require.NoError(t, j.Keys().Remember("../a key", one, []byte("the answer"), now))
 	for _, at := range []time.Time{now, now.Add(23 * time.Hour), now.Add(-time.Hour)} {
-		if answer, state, err := recall(one, at); answer != "the answer" || state != KeyAnswered || err != nil {
-			t.Errorf("%q, %v, %v", answer, state, err)
+		if answer, found, err := recall(one, at); answer != "the answer" || !found || err != nil {
+			t.Errorf("%q, %v, %v", answer, found, err)
 		}
 	}
 	if err := j.Keys().Claim("../a key", one, id, now); err == nil {
 		t.Error("an answered key is claimed")
 	}
 	for _, at := range []time.Time{now.Add(25 * time.Hour), now.Add(-25 * time.Hour)} {
-		if _, state, err := recall(other, at); state != KeyNew || err != nil {
-			t.Errorf("%v, %v", state, err)
+		if _, found, err := recall(other, at); found || err != nil {
+			t.Errorf("%v, %v", found, err)
 		}
 	}
 	require.NoError(t, j.Keys().Claim("../a key", other, id, now.Add(25*time.Hour)))
 	require.NoError(t, j.Keys().Forget("../a key", id))
-	if _, state, err := recall(one, now); state != KeyNew || err != nil {
-		t.Errorf("a key that was forgotten: %v, %v", state, err)
+	if _, found, err := recall(one, now); found || err != nil {
+		t.Errorf("a key that was forgotten: %v, %v", found, err)
 	}
 }
 
@@ -165,12 +165,12 @@ func TestEveryFaultOfAKey(t *testing.T) {
 			j.sys = sys
 			claimed := j.Keys().Claim("key", digest, NewID(now), now) == nil
 			answered := claimed && j.Keys().Remember("key", digest, []byte("answer"), now) == nil
-			answer, state, err := again(j).Keys().Recall("key", digest, now)
+			answer, found, err := again(j).Keys().Recall("key", digest, now)
 			var unfinished *Unfinished
 			switch {
-			case answered && (state != KeyAnswered || string(answer) != "answer"):
-				t.Errorf("call %d: %q, %v, %v", n, answer, state, err)
-			case claimed && state == KeyNew && !errors.As(err, &unfinished):
+			case answered && (!found || string(answer) != "answer"):
+				t.Errorf("call %d: %q, %v, %v", n, answer, found, err)
+			case claimed && !found && !errors.As(err, &unfinished):
 				t.Errorf("call %d: %v", n, err)
 			case err != nil && !errors.As(err, &unfinished):
 				t.Errorf("call %d: %v", n, err)
