@@ -1,12 +1,11 @@
 package httpguard
 
 import (
-	"cmp"
-	"container/list"
 	"context"
 	"crypto/tls"
 	"net"
 	"net/http"
+	"slices"
 	"sync"
 )
 
@@ -17,26 +16,21 @@ type ConnLimiter struct {
 	net.Listener
 	max int
 
-	mu              sync.Mutex
-	open            int
-	unauthenticated *list.List // of *conn, oldest first
-	idle            *list.List // of authenticated *conn, longest idle first
+	mu    sync.Mutex
+	open  []*conn // oldest first
+	rests uint64  // how often a connection became idle
 }
 
 // conn is a connection of a [ConnLimiter].
 type conn struct {
 	net.Conn
 	limiter       *ConnLimiter
-	authenticated bool          // it had an authenticated request
-	list          *list.List    // the list of the limiter that it is in, or nil
-	element       *list.Element // in list
-	released      bool          // it is not counted any more
+	authenticated bool   // it had an authenticated request
+	rested        uint64 // when it became idle, in the count of the limiter; 0 while it is not
 }
 
 // NewConnLimiter returns a listener with up to max open connections.
-func NewConnLimiter(l net.Listener, max int) *ConnLimiter {
-	return &ConnLimiter{Listener: l, max: max, unauthenticated: list.New(), idle: list.New()}
-}
+func NewConnLimiter(l net.Listener, max int) *ConnLimiter { return &ConnLimiter{Listener: l, max: max} }
 
 // Accept returns the next connection. One for which none can be closed is closed itself.
 func (g *ConnLimiter) Accept() (net.Conn, error) {
@@ -61,37 +55,27 @@ func (g *ConnLimiter) Accept() (net.Conn, error) {
 func (g *ConnLimiter) admit(c *conn) (evicted *conn, ok bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if g.open >= g.max {
-		oldest := cmp.Or(g.unauthenticated.Front(), g.idle.Front())
-		if oldest == nil {
+	if len(g.open) >= g.max {
+		for _, old := range g.open {
+			switch {
+			case !old.authenticated && (evicted == nil || evicted.authenticated):
+				evicted = old
+			case old.authenticated && old.rested > 0 && (evicted == nil || evicted.authenticated && old.rested < evicted.rested):
+				evicted = old
+			}
+		}
+		if evicted == nil {
 			return nil, false
 		}
-		evicted = oldest.Value.(*conn)
 		g.release(evicted)
 	}
-	g.open++
-	g.move(c, g.unauthenticated)
+	g.open = append(g.open, c)
 	return evicted, true
-}
-
-// move puts a connection at the end of a list, or of none.
-func (g *ConnLimiter) move(c *conn, to *list.List) {
-	if c.list != nil {
-		c.list.Remove(c.element)
-	}
-	c.list, c.element = to, nil
-	if to != nil {
-		c.element = to.PushBack(c)
-	}
 }
 
 // release stops counting a connection.
 func (g *ConnLimiter) release(c *conn) {
-	if !c.released {
-		c.released = true
-		g.move(c, nil)
-		g.open--
-	}
+	g.open = slices.DeleteFunc(g.open, func(other *conn) bool { return other == c })
 }
 
 // Close closes a connection and stops counting it.
@@ -105,10 +89,7 @@ func (c *conn) Close() error {
 // CloseUnauthenticated closes all connections without an authenticated request.
 func (g *ConnLimiter) CloseUnauthenticated() {
 	g.mu.Lock()
-	var all []*conn
-	for e := g.unauthenticated.Front(); e != nil; e = e.Next() {
-		all = append(all, e.Value.(*conn))
-	}
+	all := slices.DeleteFunc(slices.Clone(g.open), func(c *conn) bool { return c.authenticated })
 	g.mu.Unlock()
 	for _, c := range all {
 		c.Close()
@@ -136,10 +117,7 @@ func MarkAuthenticated(ctx context.Context) {
 	if c, _ := ctx.Value(connKey{}).(*conn); c != nil {
 		c.limiter.mu.Lock()
 		defer c.limiter.mu.Unlock()
-		if !c.released {
-			c.authenticated = true
-			c.limiter.move(c, nil)
-		}
+		c.authenticated = true
 	}
 }
 
@@ -152,11 +130,8 @@ func trackState(raw net.Conn, state http.ConnState) {
 	}
 	c.limiter.mu.Lock()
 	defer c.limiter.mu.Unlock()
-	switch {
-	case c.released || !c.authenticated:
-	case state == http.StateIdle:
-		c.limiter.move(c, c.limiter.idle)
-	default:
-		c.limiter.move(c, nil)
+	if c.rested = 0; state == http.StateIdle {
+		c.limiter.rests++
+		c.rested = c.limiter.rests
 	}
 }

@@ -31,11 +31,10 @@ type sessions struct {
 	opened func(*session)
 	ended  func(*session)
 
-	mu      sync.Mutex
-	byID    map[string]*session
-	clients map[client]int // how many sessions each has
-	rests   uint64         // how often a session became idle, the clock of the LRU order
-	closed  bool
+	mu     sync.Mutex
+	byID   map[string]*session
+	rests  uint64 // how often a session became idle, the clock of the LRU order
+	closed bool
 }
 
 // client distinguishes programs that share a token: by the address that they connect from and
@@ -67,7 +66,7 @@ type session struct {
 
 func newSessions(max int, idle time.Duration) *sessions {
 	nothing := func(*session) {}
-	return &sessions{max: max, idle: idle, opened: nothing, ended: nothing, byID: map[string]*session{}, clients: map[client]int{}}
+	return &sessions{max: max, idle: idle, opened: nothing, ended: nothing, byID: map[string]*session{}}
 }
 
 // begin opens a session with its first request running; [sessions.leave] must follow. The error
@@ -93,64 +92,41 @@ func (s *sessions) begin(by owner, from client, version string) (*session, error
 func (s *sessions) add(x *session) (out *session, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	switch {
-	case s.closed:
+	if s.closed {
 		return nil, errStopped
-	case s.busy(x.client) >= max(1, s.max/2) && s.max > 1:
+	}
+	busy, of := 0, map[client]int{x.client: 1} // how many sessions each client has, with the new one
+	for _, other := range s.byID {
+		of[other.client]++
+		if other.client == x.client && other.requests > 0 {
+			busy++
+		}
+	}
+	if busy >= max(1, s.max/2) && s.max > 1 {
 		return nil, errFull // none of them is idle
-	case len(s.byID) >= s.max:
-		s.clients[x.client]++ // with the new one
-		out = s.surplus()
-		s.release(x.client)
+	}
+	if len(s.byID) >= s.max {
+		for _, other := range s.byID {
+			switch {
+			case other.requests > 0:
+			case out == nil, of[other.client] > of[out.client], of[other.client] == of[out.client] && other.rested < out.rested:
+				out = other
+			}
+		}
 		if out == nil {
 			return nil, errFull
 		}
 		s.drop(out)
 	}
 	s.byID[x.id] = x
-	s.clients[x.client]++
 	return out, nil
-}
-
-// busy counts the sessions of a client that are not idle.
-func (s *sessions) busy(of client) (n int) {
-	if s.clients[of] < s.max/2 {
-		return 0 // it does not matter
-	}
-	for _, x := range s.byID {
-		if x.client == of && x.requests > 0 {
-			n++
-		}
-	}
-	return n
-}
-
-// surplus returns the session to evict, nil if none is idle.
-func (s *sessions) surplus() (out *session) {
-	for _, x := range s.byID {
-		switch {
-		case x.requests > 0:
-		case out == nil, s.clients[x.client] > s.clients[out.client]:
-			out = x
-		case s.clients[x.client] == s.clients[out.client] && x.rested < out.rested:
-			out = x
-		}
-	}
-	return out
 }
 
 // drop removes a session, with mu held.
 func (s *sessions) drop(x *session) {
 	delete(s.byID, x.id)
-	s.release(x.client)
 	if x.timer != nil {
 		x.timer.Stop()
-	}
-}
-
-func (s *sessions) release(c client) {
-	if s.clients[c]--; s.clients[c] == 0 {
-		delete(s.clients, c)
 	}
 }
 

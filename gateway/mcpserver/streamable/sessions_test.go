@@ -140,12 +140,8 @@ func TestTheLongestIdleSessionEndsForTheNext(t *testing.T) {
 	if a[1].ctx.Err() == nil {
 		t.Error("the session that ended goes on")
 	}
-	sum := 0
-	for _, n := range s.clients {
-		sum += n
-	}
-	if len(s.byID) != most || sum != most {
-		t.Errorf("%d sessions, counted %d", len(s.byID), sum)
+	if len(s.byID) != most {
+		t.Errorf("%d sessions", len(s.byID))
 	}
 }
 
