@@ -46,7 +46,7 @@ func TestAQuestionEndsWithItsAgent(t *testing.T) {
 			req := Request{Command: "publish:add", Params: params("path", "a.md"), Ask: ask}
 			ok := false
 			if batch {
-				ok = f.gateway.DoBatch(t.Context(), Batch{Operations: []Operation{{ClientID: "a", Request: Request{Command: "publish:add", Params: params("path", "a.md")}}}, Ask: ask}).OK
+				ok = f.gateway.DoBatch(t.Context(), Batch{Request: Request{Ask: ask}, Operations: []Operation{{ClientID: "a", Request: Request{Command: "publish:add", Params: params("path", "a.md")}}}}).OK
 			} else {
 				ok = f.gateway.Do(t.Context(), req).OK
 			}

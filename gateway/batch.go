@@ -11,7 +11,6 @@ import (
 	"vaultwicket/allowlist/quote"
 	"vaultwicket/exec"
 	"vaultwicket/exec/frame"
-	"vaultwicket/gateway/consent"
 	"vaultwicket/gateway/failure"
 	"vaultwicket/gateway/observe"
 )
@@ -21,25 +20,15 @@ const MaxOperations = 100
 
 // Batch is a list of operations that are decided together and carried out in order.
 type Batch struct {
+	// Request is what they have in common: Vault, Ask, Answers, OneSession, Shows, Keep, Caller,
+	// Client and Surface. IdempotencyKey is that of the batch as a whole, and Taken counts until it
+	// begins: the time limit of each operation counts from when those before it are done. MaxOutput
+	// bounds the output of all operations in bytes, shared evenly, with 200 bytes for the JSON around
+	// each and a share of at least 128; 0 means no bound.
+	Request
 	Operations []Operation
-	// Vault, Ask, Answers, OneSession, Shows, Caller, Client and Surface are those of
-	// [Request], for all operations.
-	Vault                      string
-	Ask                        consent.Asker
-	Answers, OneSession, Shows bool
-	Caller, Client, Surface    string
 	// Atomic undoes the earlier operations if one fails.
 	Atomic bool
-	// IdempotencyKey is that of the batch as a whole, see [Request].
-	IdempotencyKey string
-	// MaxOutput bounds the output of all operations in bytes, shared evenly, with 200 bytes for
-	// the JSON around each and a share of at least 128; 0 means no bound.
-	MaxOutput int
-	// Keep is that of [Request], for all operations.
-	Keep bool
-	// Taken is that of [Request], for the time until the batch begins. The time limit
-	// of each operation counts from when those before it are done.
-	Taken time.Time
 }
 
 // Operation is one call of a batch. Its request has no key of its own.
@@ -67,7 +56,7 @@ func (g *Gateway) DoBatch(ctx context.Context, b Batch) (result BatchResult) {
 	if b.Taken.IsZero() {
 		b.Taken = started
 	}
-	b.Caller = g.ofAgent(b.Caller)
+	b.Caller, b.Command = g.ofAgent(b.Caller), observe.BatchCommand
 	b.Operations = slices.Clone(b.Operations)
 	for i := range b.Operations {
 		b.Operations[i].Request = b.Operations[i].withOneLimit()
@@ -76,7 +65,7 @@ func (g *Gateway) DoBatch(ctx context.Context, b Batch) (result BatchResult) {
 	fault := g.guard(observe.BatchCommand, func() {
 		d, err := g.vaultNamed(b.Vault)
 		if err != nil {
-			g.record(ctx, "", b.from(Request{Command: observe.BatchCommand})).Refused(err)
+			g.record(ctx, "", b.Request).Refused(err)
 			result = refusedBatch("", err)
 			return
 		}
@@ -108,7 +97,7 @@ func (g *vaultGateway) doBatch(ctx context.Context, b Batch) BatchResult {
 		return g.refuseBatch(ctx, b, clientID, err)
 	}
 	if len(plan.asked()) > 0 && plan.mutates() { // the user is not asked about a batch that was carried out
-		if answer := g.recall(b.IdempotencyKey, g.boundTo(plan.request(), plan.digest())); answer != nil {
+		if answer := g.recall(b.IdempotencyKey, g.boundTo(b.Request, plan.digest())); answer != nil {
 			return g.firstBatch(ctx, plan, answer)
 		}
 	}
@@ -145,7 +134,7 @@ func (g *vaultGateway) doBatch(ctx context.Context, b Batch) BatchResult {
 	}
 	if b.IdempotencyKey != "" && plan.mutates() {
 		// Carry out a batch under its idempotency key, as once does a call.
-		claimed, answer, err := g.claim(g.callerOf(plan.request()), b.IdempotencyKey, g.boundTo(plan.request(), plan.digest()))
+		claimed, answer, err := g.claim(g.callerOf(b.Request), b.IdempotencyKey, g.boundTo(b.Request, plan.digest()))
 		switch {
 		case err != nil:
 			return refusedBatch("", err)

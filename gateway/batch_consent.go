@@ -53,7 +53,7 @@ func (g *vaultGateway) requestBatchApproval(ctx context.Context, plan *batchPlan
 // askAboutBatch asks the user about a batch, and returns where they approved it.
 func (g *vaultGateway) askAboutBatch(ctx context.Context, plan *batchPlan) (by string, err error) {
 	calls := g.callsAsked(plan)
-	if err := g.consent.CheckDeclined(observe.BatchCommand, g.callerOf(plan.request()), plan.batch.Answers, append(calls, consent.DigestOfCalls(calls))...); err != nil {
+	if err := g.consent.CheckDeclined(observe.BatchCommand, g.callerOf(plan.batch.Request), plan.batch.Answers, append(calls, consent.DigestOfCalls(calls))...); err != nil {
 		return "", err
 	}
 	q, each, err := g.questionOfBatch(ctx, plan)
@@ -65,7 +65,7 @@ func (g *vaultGateway) askAboutBatch(ctx context.Context, plan *batchPlan) (by s
 			g.discloses(step.plan)
 		}
 	}
-	given, err := g.consent.Request(ctx, g.requester(plan.request()), q, plan.asked()[0].plan.refusal)
+	given, err := g.consent.Request(ctx, g.requester(plan.batch.Request), q, plan.asked()[0].plan.refusal)
 	if err != nil {
 		return "", err
 	}
@@ -131,13 +131,6 @@ func (g *vaultGateway) checkBatchUnchanged(each []consent.Question) error {
 	return nil
 }
 
-// request is the batch as a request for the question to the user.
-func (p *batchPlan) request() Request {
-	request := p.batch.from(Request{Command: observe.BatchCommand})
-	request.Ask, request.Answers, request.OneSession = p.batch.Ask, p.batch.Answers, p.batch.OneSession
-	return request
-}
-
 // questionOfBatch makes one question of those about the operations, and returns
 // these too. Each of them is about the notes as they are before the batch.
 func (g *vaultGateway) questionOfBatch(ctx context.Context, plan *batchPlan) (q consent.Question, each []consent.Question, err error) {
@@ -156,7 +149,7 @@ func (g *vaultGateway) questionOfBatch(ctx context.Context, plan *batchPlan) (q 
 		if len(step.references()) > 0 {
 			return q, nil, failure.New(failure.CodeUnconfirmed, "send it alone, with the value itself", "operation %q requires user approval, and the user cannot be shown what it takes from another one", quote.Short(step.ClientID))
 		}
-		one, err := g.question(ctx, plan.request(), &step.plan, len(asked))
+		one, err := g.question(ctx, plan.batch.Request, &step.plan, len(asked))
 		if err != nil {
 			return q, nil, inOperation(step.ClientID, err)
 		}
@@ -264,7 +257,7 @@ func (g *vaultGateway) refuseBatch(ctx context.Context, b Batch, clientID string
 func (g *vaultGateway) recordOfBatch(ctx context.Context, b Batch, clientID string) *audit.Record {
 	i := slices.IndexFunc(b.Operations, func(o Operation) bool { return clientID != "" && o.ClientID == clientID })
 	if i < 0 {
-		return g.record(ctx, g.name(), b.from(Request{Command: observe.BatchCommand}))
+		return g.record(ctx, g.name(), b.Request)
 	}
 	o, plan := b.Operations[i], Plan{}
 	if request, err := o.withPlaceholders(); err == nil {

@@ -153,7 +153,7 @@ func TestABatch(t *testing.T) {
 		},
 		{
 			name: "a key without a change means nothing", embedded: []string{readsN},
-			batch: Batch{IdempotencyKey: strings.Repeat("x", 9000), Operations: []Operation{operation("c1", "read", "path", "N.md")}},
+			batch: Batch{Request: Request{IdempotencyKey: strings.Repeat("x", 9000)}, Operations: []Operation{operation("c1", "read", "path", "N.md")}},
 			want:  "c1=ok", called: []string{asked(readsN)},
 		},
 		{
@@ -395,7 +395,7 @@ func TestTakingBack(t *testing.T) {
 func TestABatchWithAKeyIsCarriedOutOnce(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, embeddedOnly).embedded(createsN, readsN)
-	batch := Batch{IdempotencyKey: "monday", Operations: []Operation{operation("c1", "create", "path", "N.md"), operation("c2", "read").taking("path", "c1", "path")}}
+	batch := Batch{Request: Request{IdempotencyKey: "monday"}, Operations: []Operation{operation("c1", "create", "path", "N.md"), operation("c2", "read").taking("path", "c1", "path")}}
 	first := f.gateway.DoBatch(context.Background(), batch)
 	second := New(f.config).DoBatch(context.Background(), batch)
 	if !first.OK || !second.OK || outcome(first) != outcome(second) || second.Results[1].Result.Stdout != "text\n" || len(second.Notices) != 1 {
@@ -427,7 +427,7 @@ func TestABatchWithAKeyIsCarriedOutOnce(t *testing.T) {
 func TestABatchThatDidNothingMayBeTriedAgain(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, embeddedOnly).embedded(readsGo)
-	batch := Batch{IdempotencyKey: "k", Operations: []Operation{
+	batch := Batch{Request: Request{IdempotencyKey: "k"}, Operations: []Operation{
 		operation("c1", "read", "path", "gone.md"), operation("c2", "append", "content", "x").taking("path", "c1", "path"),
 	}}
 	for range 2 {
@@ -603,10 +603,10 @@ func TestABatchThatIsNotBegunIsInTheLog(t *testing.T) {
 		{"the batch itself", Batch{Operations: []Operation{operation("a", "files"), operation("a", "files")}}, "deny files bad_request"},
 		{"an empty batch", Batch{}, "deny batch bad_request"},
 		{"nobody can be asked", Batch{Operations: []Operation{operation("a", "read", "path", "a.md"), publish}}, "ask publish:add confirm unconfirmed; deny publish:add confirm unconfirmed"},
-		{"declined", Batch{Operations: []Operation{publish}, Ask: replies(consent.No, new(consent.Question))}, "ask publish:add confirm unconfirmed; deny publish:add confirm unconfirmed"},
+		{"declined", Batch{Request: Request{Ask: replies(consent.No, new(consent.Question))}, Operations: []Operation{publish}}, "ask publish:add confirm unconfirmed; deny publish:add confirm unconfirmed"},
 		{"too many questions", Batch{Operations: slicesOf(publish, maxAsked+1)},
 			strings.TrimSuffix(strings.Repeat("ask publish:add confirm unconfirmed; ", maxAsked+1)+strings.Repeat("deny publish:add confirm unconfirmed; ", maxAsked+1), "; ")},
-		{"a yes", Batch{Operations: []Operation{publish}, Ask: replies(consent.Yes, new(consent.Question))},
+		{"a yes", Batch{Request: Request{Ask: replies(consent.Yes, new(consent.Question))}, Operations: []Operation{publish}},
 			"ask publish:add confirm unconfirmed; reply publish:add confirm; allow publish:add; end publish:add"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -652,7 +652,7 @@ func TestABatchWhilePaused(t *testing.T) {
 	require.NoError(t, errors.Join(os.MkdirAll(f.state(), 0o700), os.WriteFile(admission.PauseFile(f.state()), nil, 0o600)))
 	asked := false
 	ask := func(context.Context, consent.Question) consent.Reply { asked = true; return consent.Yes }
-	got := f.gateway.DoBatch(t.Context(), Batch{Operations: []Operation{operation("p", "publish:add", "path", "a.md")}, Ask: ask})
+	got := f.gateway.DoBatch(t.Context(), Batch{Request: Request{Ask: ask}, Operations: []Operation{operation("p", "publish:add", "path", "a.md")}})
 	app, own := f.called()
 	if got.Error == nil || got.Error.Code != "paused" || asked || len(app)+len(own) > 0 {
 		t.Errorf("%+v, asked: %v, started: %q %q", got.Error, asked, app, own)
@@ -668,7 +668,7 @@ func TestABatchThatIsNotBegunCounts(t *testing.T) {
 	for name, command := range map[string]string{"refused": "eval", "asked about": "publish:add"} {
 		f := openAsking(t, func(c *Config) { c.Limits.Calls = 2 })
 		asked := 0
-		batch := Batch{Operations: []Operation{operation("p", command, "path", "a.md")}, Ask: func(context.Context, consent.Question) consent.Reply { asked++; return consent.No }}
+		batch := Batch{Request: Request{Ask: func(context.Context, consent.Question) consent.Reply { asked++; return consent.No }}, Operations: []Operation{operation("p", command, "path", "a.md")}}
 		var codes []string
 		for range 3 {
 			codes = append(codes, f.gateway.DoBatch(t.Context(), batch).Error.Code)
@@ -685,8 +685,7 @@ func TestAnAnsweredBatchIsNotAskedAbout(t *testing.T) {
 	f := openAsking(t, nil)
 	asked := 0
 	batch := Batch{
-		IdempotencyKey: "monday", Operations: []Operation{operation("p", "publish:add", "path", "a.md")},
-		Ask: func(context.Context, consent.Question) consent.Reply { asked++; return consent.Yes },
+		Request: Request{IdempotencyKey: "monday", Ask: func(context.Context, consent.Question) consent.Reply { asked++; return consent.Yes }}, Operations: []Operation{operation("p", "publish:add", "path", "a.md")},
 	}
 	first, again := f.gateway.DoBatch(t.Context(), batch), f.gateway.DoBatch(t.Context(), batch)
 	if !first.OK || !again.OK || asked != 1 || f.published() != 1 || len(again.Notices) == 0 {

@@ -96,7 +96,7 @@ func TestWhatObserversAreTold(t *testing.T) {
 		{
 			"a batch and its operation", nil,
 			func(g *Gateway) {
-				g.DoBatch(context.Background(), Batch{Surface: "mcp", Operations: []Operation{{ClientID: "s3cret", Request: Request{Command: "daily:path"}}}})
+				g.DoBatch(context.Background(), Batch{Request: Request{Surface: "mcp"}, Operations: []Operation{{ClientID: "s3cret", Request: Request{Command: "daily:path"}}}})
 			},
 			"begin batch batch mcp\nbegin in batch daily:path mcp\nallow  \nend ok, allow , \"embedded\" \"read\", 5 bytes\nend ok,  , \"\" \"\", 0 bytes\n",
 		},

@@ -243,7 +243,7 @@ func TestAnUnknownVaultIsInTheLog(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, nil)
 	f.gateway.Do(t.Context(), Request{Command: "files", Vault: "Nowhere"})
-	f.gateway.DoBatch(t.Context(), Batch{Vault: "Nowhere", Operations: []Operation{operation("a", "files")}})
+	f.gateway.DoBatch(t.Context(), Batch{Request: Request{Vault: "Nowhere"}, Operations: []Operation{operation("a", "files")}})
 	if got := logOf(t, f); got != "deny files vault_not_found; deny batch vault_not_found" {
 		t.Errorf("the log is %s", got)
 	}

@@ -35,7 +35,8 @@ func (h handler) showsApps(ctx context.Context) bool {
 	if h.App.Page == nil {
 		return false
 	}
-	settings, _ := capabilitiesOf(ctx).Extensions[appExtension].(map[string]any)
+	_, can := clientOf(ctx)
+	settings, _ := can.Extensions[appExtension].(map[string]any)
 	types, _ := settings["mimeTypes"].([]any)
 	return slices.Contains(types, any(appMIME))
 }

@@ -62,20 +62,19 @@ func (i *elicitation) answers() bool { return i != nil && i.params.RequestState 
 // elicit returns how to ask the user through the client of a request, nil if the client
 // cannot ask.
 func (h handler) elicit(ctx context.Context, params mcp.CallToolParams) (*elicitation, consent.Asker) {
-	modes := modesOf(ctx)
-	if modes == (askModes{}) {
+	_, can := clientOf(ctx)
+	if can.Elicitation == nil {
 		return nil, nil
 	}
+	modes := askModes{form: can.Elicitation.Form != nil || can.Elicitation.URL == nil, page: can.Elicitation.URL != nil, far: wire.PeerOf(ctx).Caller != ""}
 	if !server.IsModernRequest(ctx) {
 		return nil, func(ctx context.Context, q consent.Question) consent.Reply { return h.askNow(ctx, modes, q) }
 	}
 	h.sealers.once.Do(func() { h.sealers.made, h.sealers.err = consent.NewSealer(rand.Reader, h.sealers.now) })
-	sealer := h.sealers.made
-	err := h.sealers.err
-	if err != nil {
+	if h.sealers.err != nil {
 		return nil, nil
 	}
-	i := &elicitation{sealer: sealer, wait: cmp.Or(h.sealers.wait, answerTimeout), params: params, modes: modes}
+	i := &elicitation{sealer: h.sealers.made, wait: cmp.Or(h.sealers.wait, answerTimeout), params: params, modes: modes}
 	return i, i.ask
 }
 
@@ -95,26 +94,23 @@ func (m askModes) pages() []string {
 	return []string{consent.LocalPage, consent.RemotePage}
 }
 
-// capabilitiesOf returns what the client of a request declared. In the newer protocol version,
-// capabilities apply to one request only.
-func capabilitiesOf(ctx context.Context) (can mcp.ClientCapabilities) {
-	if server.IsModernRequest(ctx) {
-		if info := server.RequestProtocolInfoFromContext(ctx); info != nil && info.ClientCapabilities != nil {
-			can = *info.ClientCapabilities
-		}
-	} else if session, ok := server.ClientSessionFromContext(ctx).(server.SessionWithClientInfo); ok {
-		can = session.GetClientCapabilities()
+// clientOf returns the name that the client of a request gives itself, which is for display only, and
+// what it declared. In the newer protocol version, both are of one request.
+func clientOf(ctx context.Context) (name string, can mcp.ClientCapabilities) {
+	if session, ok := server.ClientSessionFromContext(ctx).(server.SessionWithClientInfo); ok && !server.IsModernRequest(ctx) {
+		return session.GetClientInfo().Name, session.GetClientCapabilities()
 	}
-	return can
-}
-
-// modesOf returns the modes that the client of a request declared.
-func modesOf(ctx context.Context) askModes {
-	e := capabilitiesOf(ctx).Elicitation
-	if e == nil {
-		return askModes{}
+	info := server.RequestProtocolInfoFromContext(ctx)
+	if info == nil || !server.IsModernRequest(ctx) {
+		return "", can
 	}
-	return askModes{form: e.Form != nil || e.URL == nil, page: e.URL != nil, far: wire.PeerOf(ctx).Caller != ""}
+	if info.ClientInfo != nil {
+		name = info.ClientInfo.Name
+	}
+	if info.ClientCapabilities != nil {
+		can = *info.ClientCapabilities
+	}
+	return name, can
 }
 
 // ask is the [consent.Asker] for clients that send the call again.
@@ -247,18 +243,4 @@ func (i *elicitation) inputRequest() *mcp.CallToolResult {
 		return nil
 	}
 	return i.pending
-}
-
-// clientName is the name that the client of a request gives itself. It is for display only.
-func clientName(ctx context.Context) string {
-	if server.IsModernRequest(ctx) {
-		if info := server.RequestProtocolInfoFromContext(ctx); info != nil && info.ClientInfo != nil {
-			return info.ClientInfo.Name
-		}
-		return ""
-	}
-	if session, ok := server.ClientSessionFromContext(ctx).(server.SessionWithClientInfo); ok {
-		return session.GetClientInfo().Name
-	}
-	return ""
 }

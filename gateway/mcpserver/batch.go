@@ -50,12 +50,7 @@ func (h handler) batch(ctx context.Context, req mcp.CallToolRequest) (*mcp.CallT
 	}
 	ctx, stop := report(ctx, req)
 	defer stop()
-	peer := wire.PeerOf(ctx)
-	batch.MaxOutput, batch.Keep, batch.Taken = h.MaxOutput, true, peer.AcceptedAt
-	elicitation, ask := h.elicit(ctx, req.Params)
-	view := h.viewOf(ctx)
-	batch.Ask, batch.Answers, batch.OneSession, batch.Shows = view.ask(ask), elicitation.answers(), !peer.Shared, view != nil
-	batch.Caller, batch.Client, batch.Surface = peer.Caller, clientName(ctx), surface(peer)
+	elicitation, view := h.complete(ctx, req, &batch.Request)
 	result := h.Gateway.DoBatch(ctx, batch)
 	if question := elicitation.inputRequest(); question != nil {
 		return question, nil

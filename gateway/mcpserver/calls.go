@@ -52,17 +52,12 @@ func (h handler) typed(t *typedTool, readsOnly bool) server.ToolHandlerFunc {
 func (h handler) run(ctx context.Context, req mcp.CallToolRequest, call toolCall, form form) (*mcp.CallToolResult, error) {
 	ctx, stop := report(ctx, req)
 	defer stop()
-	peer, request := wire.PeerOf(ctx), call.Request
-	request.Caller, request.Client, request.Surface = peer.Caller, clientName(ctx), surface(peer)
+	elicitation, view := h.complete(ctx, req, &call.Request)
 	if call.DryRun {
-		plan := h.Gateway.DryRun(ctx, request)
+		plan := h.Gateway.DryRun(ctx, call.Request)
 		return reply(marked(h, plan), !plan.OK)
 	}
-	elicitation, ask := h.elicit(ctx, req.Params)
-	view := h.viewOf(ctx)
-	request.Ask, request.Answers, request.OneSession, request.Shows = view.ask(ask), elicitation.answers(), !peer.Shared, view != nil
-	request.MaxOutput, request.Keep, request.Taken = h.MaxOutput, true, peer.AcceptedAt
-	result := h.Gateway.Do(ctx, request)
+	result := h.Gateway.Do(ctx, call.Request)
 	if question := elicitation.inputRequest(); question != nil {
 		return question, nil
 	}
@@ -71,6 +66,17 @@ func (h handler) run(ctx context.Context, req mcp.CallToolRequest, call toolCall
 		return nil, err
 	}
 	return view.on(withImage(answer, result.Image), result.Difference), nil
+}
+
+// complete adds to a request who sends it, how the user can be asked, and in which form it is answered.
+func (h handler) complete(ctx context.Context, req mcp.CallToolRequest, to *gateway.Request) (*elicitation, *view) {
+	peer, view := wire.PeerOf(ctx), h.viewOf(ctx)
+	to.Caller, to.Surface = peer.Caller, surface(peer)
+	to.Client, _ = clientOf(ctx)
+	elicitation, ask := h.elicit(ctx, req.Params)
+	to.Ask, to.Answers, to.OneSession, to.Shows = view.ask(ask), elicitation.answers(), !peer.Shared, view != nil
+	to.MaxOutput, to.Keep, to.Taken = h.MaxOutput, true, peer.AcceptedAt
+	return elicitation, view
 }
 
 // printsImages reports whether a call may be answered with an image. Arguments that only mention
@@ -106,7 +112,7 @@ func operations(tool string, raw json.RawMessage) gateway.Batch {
 	case refused == nil && call.DryRun:
 		return gateway.Batch{}
 	case refused == nil:
-		return gateway.Batch{Vault: call.Request.Vault, Operations: []gateway.Operation{{Request: call.Request}}}
+		return gateway.Batch{Request: call.Request, Operations: []gateway.Operation{{Request: call.Request}}}
 	case t != nil:
 		return gateway.Batch{}
 	}

@@ -215,8 +215,9 @@ func (h handler) readOutput(ctx context.Context, req mcp.ReadResourceRequest) ([
 	if err := h.Gateway.Admits(); err != nil {
 		return nil, visibleError(err)
 	}
+	client, _ := clientOf(ctx)
 	result := h.Gateway.Do(ctx, gateway.Request{
-		Cursor: cursor, MaxOutput: maxResource, Limit: math.MaxInt, Keep: true, Caller: wire.PeerOf(ctx).Caller, Client: clientName(ctx), Surface: surface(wire.PeerOf(ctx)),
+		Cursor: cursor, MaxOutput: maxResource, Limit: math.MaxInt, Keep: true, Caller: wire.PeerOf(ctx).Caller, Client: client, Surface: surface(wire.PeerOf(ctx)),
 	})
 	result = marked(h, result)
 	if !result.OK {

@@ -51,8 +51,8 @@ func TestAnApprovedOperationRunsOnTheNotesThatWereShown(t *testing.T) {
 			junk, tax := o.Read("junk.md"), o.Read("Tax.md")
 			var asked []consent.Question
 			got := o.Gateway.DoBatch(t.Context(), gateway.Batch{
-				Operations: append(swap[:2:2], last), Atomic: atomic, Caller: "me",
-				Ask: o.Asker(&asked, []func(consent.Question) consent.Reply{rig.Says(consent.Yes)}),
+				Request:    gateway.Request{Caller: "me", Ask: o.Asker(&asked, []func(consent.Question) consent.Reply{rig.Says(consent.Yes)})},
+				Operations: append(swap[:2:2], last), Atomic: atomic,
 			})
 			if got.OK || len(asked) != 1 || len(got.Results) != 3 || got.Results[2].Result.Error == nil || got.Results[2].Result.Error.Code != "conflict" {
 				t.Errorf("%s, atomic %v: asked %d times, got %+v", name, atomic, len(asked), got)
@@ -135,7 +135,7 @@ func TestABatchApprovedAtATerminalDoesNotRunOnOtherNotes(t *testing.T) {
 	operations := []gateway.Operation{rig.Operation("a", "append", "path=Inbox/a.md", "content=x"), rig.Operation("b", "delete", "path=junk.md", "permanent")}
 	o := askedHarness(t)
 	send := func() gateway.BatchResult {
-		return o.Gateway.DoBatch(t.Context(), gateway.Batch{Operations: operations, Caller: "me"})
+		return o.Gateway.DoBatch(t.Context(), gateway.Batch{Request: gateway.Request{Caller: "me"}, Operations: operations})
 	}
 	send()
 	o.Approve()
@@ -162,7 +162,7 @@ func TestABatchThatWaitedRunsOnTheNotesThatWereShown(t *testing.T) {
 	var inner gateway.BatchResult
 	outer, asked := o.Batch(operations, rig.First(func() {
 		// The person thinks, and another caller of this gateway changes the note.
-		inner = o.Gateway.DoBatch(t.Context(), gateway.Batch{Operations: []gateway.Operation{rig.Operation("c", "append", "path=junk.md", "content=more")}, Caller: "you"})
+		inner = o.Gateway.DoBatch(t.Context(), gateway.Batch{Request: gateway.Request{Caller: "you"}, Operations: []gateway.Operation{rig.Operation("c", "append", "path=junk.md", "content=more")}})
 	}))
 	if !inner.OK || len(asked) != 1 || outer.Error == nil || outer.Error.Code != "conflict" || len(outer.Results) > 0 || o.Read("Inbox/a.md") != "one\n" {
 		t.Errorf("inner %+v, outer %+v", inner, outer)
@@ -196,7 +196,7 @@ func TestADeclinedCallIsOneQuestion(t *testing.T) {
 	if got := send(gateway.Request{Command: "delete", Words: []string{"file=root"}}); rig.CodeOf(got) != "unconfirmed" || asked != 1 {
 		t.Errorf("by name: asked %d times, %+v", asked, got.Error)
 	}
-	batch := gateway.Batch{Operations: []gateway.Operation{rig.Operation("a", "append", "path=Inbox/a.md", "content=x"), rig.Operation("b", "delete", "path=root.md")}, Caller: "me", Ask: ask}
+	batch := gateway.Batch{Request: gateway.Request{Caller: "me", Ask: ask}, Operations: []gateway.Operation{rig.Operation("a", "append", "path=Inbox/a.md", "content=x"), rig.Operation("b", "delete", "path=root.md")}}
 	if got := o.Gateway.DoBatch(t.Context(), batch); got.Error == nil || got.Error.Code != "unconfirmed" || asked != 1 {
 		t.Errorf("in a batch: asked %d times, %+v", asked, got)
 	}
@@ -221,12 +221,12 @@ func TestADeclinedBatchIsOneQuestion(t *testing.T) {
 	for _, operations := range [][]gateway.Operation{
 		pair, pair, {pair[1], pair[0]}, append(pair[:2:2], rig.Operation("r", "read", "path=root.md")),
 	} {
-		got := o.Gateway.DoBatch(t.Context(), gateway.Batch{Operations: operations, Caller: "me", Ask: ask})
+		got := o.Gateway.DoBatch(t.Context(), gateway.Batch{Request: gateway.Request{Caller: "me", Ask: ask}, Operations: operations})
 		if got.Error == nil || got.Error.Code != "unconfirmed" || asked != 1 {
 			t.Errorf("asked %d times, got %+v", asked, got)
 		}
 	}
-	if o.Gateway.DoBatch(t.Context(), gateway.Batch{Operations: pair[:1], Caller: "me", Ask: ask}); asked != 2 {
+	if o.Gateway.DoBatch(t.Context(), gateway.Batch{Request: gateway.Request{Caller: "me", Ask: ask}, Operations: pair[:1]}); asked != 2 {
 		t.Errorf("one of the two: asked %d times", asked)
 	}
 }
@@ -314,7 +314,7 @@ func TestAFirstAnswerIsForWhoSeesTheNote(t *testing.T) {
 func TestAFirstAnswerOfABatchHidesWhatIsHidden(t *testing.T) {
 	t.Parallel()
 	o := rig.NewHarness(t, func(c *gateway.Config) { c.Policy.Confirm = policy.ConfirmNever })
-	b := gateway.Batch{Caller: "me", IdempotencyKey: "k", Operations: []gateway.Operation{
+	b := gateway.Batch{Request: gateway.Request{Caller: "me", IdempotencyKey: "k"}, Operations: []gateway.Operation{
 		rig.Operation("a", "append", "path=root.md", "content=x"), rig.Operation("s", "read", "file=s"), rig.Operation("l", "files", "folder=Secret"), rig.Operation("i", "read", "path=root.md"),
 	}}
 	if got := o.Gateway.DoBatch(t.Context(), b); !got.OK {

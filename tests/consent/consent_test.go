@@ -366,7 +366,7 @@ func TestABatchThatIsDeclinedIsNotBegun(t *testing.T) {
 			for _, r := range []consent.Reply{consent.No, consent.NoWay, consent.Later} {
 				o.Refusing(fmt.Sprint(confirm, atomic, r), "unconfirmed", func() string {
 					var asked []consent.Question
-					got := o.Gateway.DoBatch(t.Context(), gateway.Batch{Operations: operations, Atomic: atomic, Caller: fmt.Sprint("caller ", atomic, r), Ask: o.Asker(&asked, []func(consent.Question) consent.Reply{rig.Says(r)})})
+					got := o.Gateway.DoBatch(t.Context(), gateway.Batch{Request: gateway.Request{Caller: fmt.Sprint("caller ", atomic, r), Ask: o.Asker(&asked, []func(consent.Question) consent.Reply{rig.Says(r)})}, Operations: operations, Atomic: atomic})
 					if len(asked) != 1 || len(got.Results) > 0 {
 						t.Errorf("asked %d times, got %+v", len(asked), got)
 					}

@@ -171,7 +171,7 @@ func TestAnAtomicBatchTakesBackMuch(t *testing.T) {
 	t.Parallel()
 	o := careful(t)
 	before := o.Read("root.md")
-	b := gateway.Batch{Atomic: true, Caller: "me", Operations: []gateway.Operation{
+	b := gateway.Batch{Request: gateway.Request{Caller: "me"}, Atomic: true, Operations: []gateway.Operation{
 		rig.Operation("a", "append", "path=root.md", "content="+numberedLines(0, 60)),
 		rig.Operation("b", "create", "path=new.md", "content="+numberedLines(0, 60)),
 		rig.Operation("c", "append", "path=nobody.md", "content=x"),

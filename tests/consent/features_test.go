@@ -55,7 +55,7 @@ func TestAnApprovalInATerminalWithOtherFeatures(t *testing.T) {
 	if got := o.Gateway.Do(t.Context(), undo); rig.CodeOf(got) != "" || o.Read("root.md") != "root\n" {
 		t.Errorf("undo: %+v, the note is %q", got.Error, o.Read("root.md"))
 	}
-	b := gateway.Batch{Caller: "me", Operations: []gateway.Operation{rig.Operation("a", "append", "path=root.md", "content=y"), rig.Operation("b", "delete", "path=Inbox/b.md")}}
+	b := gateway.Batch{Request: gateway.Request{Caller: "me"}, Operations: []gateway.Operation{rig.Operation("a", "append", "path=root.md", "content=y"), rig.Operation("b", "delete", "path=Inbox/b.md")}}
 	o.Gateway.DoBatch(t.Context(), b)
 	o.Approve()
 	if got := o.Gateway.DoBatch(t.Context(), b); !got.OK || o.Read("root.md") != "root\ny" || o.Read("Inbox/b.md") != "" {

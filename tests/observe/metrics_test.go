@@ -96,7 +96,7 @@ func TestTheMetricsAgreeWithTheAuditLog(t *testing.T) {
 	const made = 460 + 8*4
 	for i := range 460 {
 		if i%50 == 0 && i < 400 { // later the limit would refuse them as a whole
-			o.Gateway.DoBatch(t.Context(), gateway.Batch{Surface: "mcp", Operations: []gateway.Operation{
+			o.Gateway.DoBatch(t.Context(), gateway.Batch{Request: gateway.Request{Surface: "mcp"}, Operations: []gateway.Operation{
 				{ClientID: "a", Request: mixedCalls(0)}, {ClientID: "b", Request: mixedCalls(0)}, {ClientID: "c", Request: mixedCalls(1)}, {ClientID: "d", Request: mixedCalls(2)},
 			}})
 		}

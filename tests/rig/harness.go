@@ -176,7 +176,7 @@ func Operation(id, command string, words ...string) gateway.Operation {
 func (o *Harness) Batch(operations []gateway.Operation, answers ...func(consent.Question) consent.Reply) (gateway.BatchResult, []consent.Question) {
 	o.T.Helper()
 	var asked []consent.Question
-	b := gateway.Batch{Operations: operations, Caller: "me", Ask: o.Asker(&asked, answers)}
+	b := gateway.Batch{Request: gateway.Request{Caller: "me", Ask: o.Asker(&asked, answers)}, Operations: operations}
 	return o.Gateway.DoBatch(o.T.Context(), b), asked
 }
 
