@@ -97,32 +97,21 @@ func (a *Controller) calling(caller string, calls int, count bool) error {
 	if a.limits.Calls <= 0 {
 		return nil
 	}
-	return take(calls, count, quota{a.callsOf(caller), "rate", "calls a minute", a.limits.Calls})
+	if a.callers[caller] == nil && len(a.callers) >= maxCallers { // those whose burst is complete are as new ones
+		maps.DeleteFunc(a.callers, func(_ string, l *rate.Limiter) bool { return l.Tokens() >= float64(l.Burst()) })
+	}
+	if a.callers[caller] == nil && len(a.callers) >= maxCallers {
+		caller = others
+	}
+	if a.callers[caller] == nil {
+		a.callers[caller] = limiter(a.limits.Calls, time.Minute)
+	}
+	return take(calls, count, quota{a.callers[caller], "rate", "calls a minute", a.limits.Calls})
 }
 
 // maxCallers bounds the callers whose calls are counted apart. Those beyond it
 // share a count with each other.
 const maxCallers = 4096
-
-// callsOf returns the limiter of a caller. When there are many, those whose burst is complete are
-// removed: a new one is the same.
-func (a *Controller) callsOf(caller string) *rate.Limiter {
-	if l := a.callers[caller]; l != nil {
-		return l
-	}
-	if len(a.callers) >= maxCallers {
-		maps.DeleteFunc(a.callers, func(_ string, l *rate.Limiter) bool { return l.Tokens() >= float64(l.Burst()) })
-	}
-	if len(a.callers) >= maxCallers {
-		caller = others
-		if l := a.callers[others]; l != nil {
-			return l
-		}
-	}
-	l := limiter(a.limits.Calls, time.Minute)
-	a.callers[caller] = l
-	return l
-}
 
 // others is the caller by which those above [maxCallers] are counted together.
 const others = "\x00others"

@@ -99,35 +99,24 @@ func (s *Semaphore) releaseLocked(caller string) {
 // grant lets calls run while there is room.
 func (s *Semaphore) grant() {
 	for s.inUse < s.size {
-		best := -1
+		at, best := -1, (*callerState)(nil)
 		for i, w := range s.waiting {
-			if s.mayRun(w.caller) && (best < 0 || s.goesFirst(w.caller, s.waiting[best].caller)) {
-				best = i
+			l := s.of(w.caller)
+			// The last place is kept for a caller that has none running, as long as there is more than one.
+			mayRun := !s.shared || l.running == 0 || l.running < s.share && s.inUse < s.size-1
+			if mayRun && (best == nil || l.running < best.running || l.running == best.running && l.served < best.served) {
+				at, best = i, l
 			}
 		}
-		if best < 0 {
+		if best == nil {
 			return
 		}
-		w := s.waiting[best]
-		s.waiting = slices.Delete(s.waiting, best, best+1)
 		s.served++
 		s.inUse++
-		l := s.of(w.caller)
-		l.running, l.waiting, l.served = l.running+1, l.waiting-1, s.served
-		close(w.ready)
+		best.running, best.waiting, best.served = best.running+1, best.waiting-1, s.served
+		close(s.waiting[at].ready)
+		s.waiting = slices.Delete(s.waiting, at, at+1)
 	}
-}
-
-// mayRun keeps the last place for a caller that has none running, as long as there is more
-// than one caller.
-func (s *Semaphore) mayRun(caller string) bool {
-	running := s.of(caller).running
-	return !s.shared || running == 0 || running < s.share && s.inUse < s.size-1
-}
-
-func (s *Semaphore) goesFirst(a, b string) bool {
-	x, y := s.of(a), s.of(b)
-	return x.running < y.running || x.running == y.running && x.served < y.served
 }
 
 func (s *Semaphore) of(caller string) *callerState {

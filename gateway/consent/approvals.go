@@ -58,7 +58,8 @@ type Requester struct {
 // client. tell is called for each question that is left for the user, with a text without names
 // of notes and a link to the question on the local page, "" if none is open; it must not wait.
 func New(state string, tell func(text, link string)) *Approvals {
-	c := &Approvals{standing: NewStanding(time.Now), attention: newAttention(time.Now), tell: tell, state: state}
+	c := &Approvals{standing: NewStanding(time.Now), tell: tell, state: state}
+	c.attention = &attention{now: time.Now, open: map[string]openQuestion{}, declined: map[declined]time.Time{}, dismissed: map[string][]dismissal{}}
 	if state != "" {
 		c.store = OpenStore(Folder(state), time.Now)
 	}
@@ -149,10 +150,25 @@ func (a *Approvals) Request(ctx context.Context, by Requester, q Question, refus
 	case Void:
 		return Approval{}, failure.New(failure.CodeUnconfirmed, "send the call again, without an answer: the user is asked again", "command %q: the answer is not one to this call on the notes as they are, or comes too late", q.Command)
 	}
-	if pending.State == Pending && reply != Opened { // of one that was opened now they are told
+	switch {
+	case pending.State == Pending && reply != Opened: // of one that was opened now they are told
 		return Approval{}, waiting(q)
+	case a.store == nil:
+		return Approval{}, refusal
 	}
-	return Approval{}, a.leaveQuestion(vault, q, by, refusal)
+	// Put the question where the user finds it in a terminal, and tell them.
+	left, err := a.leave(vault, q, by)
+	var open *StillOpen
+	switch {
+	case errors.As(err, &open):
+		return Approval{}, failure.New(failure.CodeUnconfirmed, `wait until the user has answered; the command approvals lists your questions, and withdraws those that are not needed`,
+			"command %q requires user approval, and %v", q.Command, open)
+	case err != nil:
+		return Approval{}, failure.New(failure.CodeUnconfirmed, failure.Of(refusal).Hint, "command %q: approval cannot be requested: %v", q.Command, err)
+	case a.tell != nil:
+		a.tell(q.told(by), Link(a.state, left.Ref, RemotePage, LocalPage)) // the owner may be anywhere
+	}
+	return Approval{}, waiting(q)
 }
 
 // CheckDeclined returns an error if the user recently declined one of the calls of a command. With
@@ -228,26 +244,6 @@ func (a *Approvals) answered(ctx context.Context, ref string) bool {
 
 // lookAgain is the time between two looks for an answer on the page. The folder is small.
 const lookAgain = 200 * time.Millisecond
-
-// leaveQuestion puts a question where a person finds it in a terminal, and tells them.
-func (a *Approvals) leaveQuestion(vault string, q Question, by Requester, refusal error) error {
-	if a.store == nil {
-		return refusal
-	}
-	left, err := a.leave(vault, q, by)
-	var open *StillOpen
-	switch {
-	case errors.As(err, &open):
-		return failure.New(failure.CodeUnconfirmed, `wait until the user has answered; the command approvals lists your questions, and withdraws those that are not needed`,
-			"command %q requires user approval, and %v", q.Command, open)
-	case err != nil:
-		return failure.New(failure.CodeUnconfirmed, failure.Of(refusal).Hint, "command %q: approval cannot be requested: %v", q.Command, err)
-	}
-	if a.tell != nil {
-		a.tell(q.told(by), Link(a.state, left.Ref, RemotePage, LocalPage)) // the owner may be anywhere
-	}
-	return waiting(q)
-}
 
 // leave stores a question. The errors are those of [Store.Ask].
 func (a *Approvals) leave(vault string, q Question, by Requester) (StoredQuestion, error) {

@@ -51,10 +51,6 @@ type declined struct {
 	call   CallDigest
 }
 
-func newAttention(now func() time.Time) *attention {
-	return &attention{now: now, open: map[string]openQuestion{}, declined: map[declined]time.Time{}, dismissed: map[string][]dismissal{}}
-}
-
 // isDeclined reports whether the user declined one of the calls a short time ago.
 func (a *attention) isDeclined(caller string, calls ...CallDigest) bool {
 	a.mu.Lock()

@@ -111,16 +111,6 @@ func (s content) find(vault string, digest Digest, session string) (found Stored
 	return found
 }
 
-// openOf returns the questions of a session that wait for their answers.
-func (s content) openOf(session string) (open []StoredQuestion) {
-	for _, q := range s.live {
-		if q.Session == session && q.State == Pending {
-			open = append(open, q)
-		}
-	}
-	return open
-}
-
 func (s content) byCode(code string) (StoredQuestion, error) {
 	for _, q := range s.live {
 		if q.Code == displayCode(code) {

@@ -2,6 +2,7 @@ package consent
 
 import (
 	"bufio"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -11,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"vaultwicket/gateway/state/private"
 	"vaultwicket/tests/faults"
 	"vaultwicket/tests/programs"
 	"vaultwicket/tests/require"
@@ -36,7 +38,7 @@ func child(dir string) {
 			}}
 			fmt.Println("ok")
 		case "hold":
-			if _, err := d.lock(); err != nil {
+			if _, err := private.Lock(context.Background(), filepath.Join(d.dir, lockFile), patience); err != nil {
 				fmt.Println(err)
 			}
 			fmt.Println("held")

@@ -107,7 +107,7 @@ func (s *Sealer) Open(state string, b Bound) error {
 	if s.spent.isFull(now) {
 		return errFull
 	}
-	s.spent.add(t)
+	s.spent.used[t.nonce] = t.expiry
 	return nil
 }
 
@@ -128,10 +128,10 @@ func (s *Sealer) Spend(state string) error {
 		return err
 	}
 	if s.spent.isFull(now) {
-		s.spent.voidUntil(t.expiry)
+		s.spent.void = max(s.spent.void, t.expiry)
 		return nil
 	}
-	s.spent.add(t)
+	s.spent.used[t.nonce] = t.expiry
 	return nil
 }
 
@@ -255,7 +255,3 @@ func (s *spent) isFull(now time.Duration) bool {
 	}
 	return len(s.used) >= maxSpent
 }
-
-func (s *spent) add(t ticket) { s.used[t.nonce] = t.expiry }
-
-func (s *spent) voidUntil(expiry time.Duration) { s.void = max(s.void, expiry) }

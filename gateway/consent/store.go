@@ -67,27 +67,31 @@ func (d *Store) Ask(q StoredQuestion) (StoredQuestion, error) {
 			q = before
 			return nil
 		}
-		open := s.openOf(q.Session)
-		if same := slices.IndexFunc(open, q.isSameCall); same >= 0 {
-			withdrawn := open[same] // no one has answered it
-			s.live = slices.DeleteFunc(s.live, func(q StoredQuestion) bool { return q.Code == withdrawn.Code })
-			if err := d.remove(withdrawn); err != nil {
+		pending, own, same := 0, 0, -1 // of all, of the session, and the one about the same call, which has no answer
+		for i, other := range s.live {
+			if other.State != Pending {
+				continue
+			}
+			if pending++; other.Session == q.Session {
+				own++
+			}
+			if same < 0 && q.isSameCall(other) {
+				same = i
+			}
+		}
+		if same >= 0 {
+			if err := d.remove(s.live[same]); err != nil {
 				return err
 			}
-		} else if len(open) >= maxOpen {
-			return &StillOpen{len(open)}
+			s.live, pending = slices.Delete(s.live, same, same+1), pending-1
+		} else if own >= maxOpen {
+			return &StillOpen{own}
 		}
 		fresh, err := q.prepared(s.now)
 		if err != nil {
 			return err
 		}
-		var count int
-		for _, q := range s.live {
-			if q.State == Pending {
-				count++
-			}
-		}
-		if count >= maxPending || len(s.live) >= maxKept {
+		if pending >= maxPending || len(s.live) >= maxKept {
 			return &Full{"questions", maxPending}
 		}
 		fresh.Code, fresh.Ref = s.freeCode(), rand.Text()
@@ -257,9 +261,13 @@ func (d *Store) withContent(do func(content) error) error {
 func (d *Store) withLock(do func(content) error) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	unlock, err := d.lock()
+	path := filepath.Join(d.dir, lockFile)
+	unlock, err := private.Lock(context.Background(), path, patience)
+	if errors.Is(err, context.DeadlineExceeded) {
+		return &Unusable{Store: store, Path: path, Reason: "held by another process", Cause: err}
+	}
 	if err != nil {
-		return err
+		return unusable(path, err)
 	}
 	defer unlock()
 	s, err := d.readContent()
@@ -267,13 +275,4 @@ func (d *Store) withLock(do func(content) error) error {
 		return err
 	}
 	return do(s)
-}
-
-func (d *Store) lock() (unlock func(), err error) {
-	path := filepath.Join(d.dir, lockFile)
-	unlock, err = private.Lock(context.Background(), path, patience)
-	if errors.Is(err, context.DeadlineExceeded) {
-		return nil, &Unusable{Store: store, Path: path, Reason: "held by another process", Cause: err}
-	}
-	return unlock, unusable(path, err)
 }

@@ -139,7 +139,7 @@ func (q StoredQuestion) check() error {
 			return err
 		}
 	}
-	return checkText("text", q.Text, maxText, isUnprintableText)
+	return checkText("text", q.Text, maxText, func(r rune) bool { return r != '\n' && r != '\t' && isUnprintable(r) })
 }
 
 func checkText(field, value string, limit int, bad func(rune) bool) error {
@@ -159,8 +159,6 @@ func checkText(field, value string, limit int, bad func(rune) bool) error {
 func isUnprintable(r rune) bool {
 	return unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) || r == '\u2028' || r == '\u2029'
 }
-
-func isUnprintableText(r rune) bool { return r != '\n' && r != '\t' && isUnprintable(r) }
 
 // prepared returns q as it is stored, without a code.
 func (q StoredQuestion) prepared(now time.Time) (StoredQuestion, error) {
