@@ -1,7 +1,6 @@
 package audit
 
 import (
-	"errors"
 	"io/fs"
 	"os"
 	"slices"
@@ -60,15 +59,18 @@ func (f *Follower) Take(limit int, visit func(Place, Line, []byte)) error {
 	if err == nil && f.seen != nil && os.SameFile(info, f.seen) && info.Size() == f.at.Offset {
 		return nil
 	}
-	files, err := f.files()
+	s, err := f.folder.takeSnapshot(f.at.File)
 	if err != nil {
 		return err
 	}
-	defer func() {
-		for _, file := range files {
-			_ = file.file.Close()
-		}
-	}()
+	defer s.close()
+	files, next := s.files, s.content.next()
+	if next < f.at.File { // the log was removed, and began anew
+		f.at = Position{Seq: f.at.Seq}
+	}
+	if s.content.current {
+		files[len(files)-1].number = next
+	}
 	if !f.begun {
 		f.begin(files)
 	}
@@ -86,47 +88,6 @@ func (f *Follower) Take(limit int, visit func(Place, Line, []byte)) error {
 		f.seen, err = files[len(files)-1].file.Stat()
 	}
 	return err
-}
-
-// files opens the files that may have lines not yet read, the oldest first. The number of
-// the present file is the one that it will get.
-func (f *Follower) files() (files []snapshotFile, err error) {
-	p := f.folder
-	if err := unusable(p.dir, private.CheckFolder(p.dir)); errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	} else if err != nil {
-		return nil, err
-	}
-	unlock, err := p.lockToRead()
-	if err != nil {
-		return nil, err
-	}
-	defer unlock()
-	content, err := p.list()
-	if err != nil {
-		return nil, err
-	}
-	s := &snapshot{}
-	next := uint64(1)
-	if n := len(content.rotated); n > 0 {
-		next = content.rotated[n-1] + 1
-	}
-	if next < f.at.File { // the log was removed, and began anew
-		f.at = Position{Seq: f.at.Seq}
-	}
-	for _, number := range content.rotated {
-		if number >= f.at.File && err == nil {
-			err = s.open(p, rotatedName(number), number)
-		}
-	}
-	if content.current && err == nil {
-		err = s.open(p, currentFile, next)
-	}
-	if err != nil {
-		s.close()
-		return nil, err
-	}
-	return s.files, nil
 }
 
 // begin goes to where the last limit bytes begin, and from there to the next line.

@@ -135,37 +135,30 @@ const keyFileSize = hashLength + 1 + digestLength + 1
 // in the log. The same text has the same digest in all of the log; without the key a guess cannot
 // be tested. It is "" if the key can be neither read nor made; [Log.Write] then returns the error.
 func (l *Log) Digest(text string) string {
-	k, err := l.knownKey()
-	if err != nil {
-		return ""
-	}
-	return k.digest(text)
-}
-
-// knownKey returns the key, which it makes if there is none.
-func (l *Log) knownKey() (*key, error) {
 	if k := l.key.Load(); k != nil {
-		return k, nil
+		return k.digest(text)
 	}
 	l.mu.Lock() // the lock of the file does not keep goroutines apart
 	defer l.mu.Unlock()
-	if k := l.key.Load(); k != nil {
-		return k, nil
+	k := l.key.Load()
+	if k == nil {
+		unlock, err := l.lock()
+		if err != nil {
+			return ""
+		}
+		defer unlock()
+		if k, err = l.findKey(); err != nil {
+			return ""
+		}
 	}
-	unlock, err := l.lock()
-	if err != nil {
-		return nil, err
-	}
-	defer unlock()
-	return l.findKey()
+	return k.digest(text)
 }
 
 // findKey reads the key, under the lock. If it is missing or damaged, it writes the one that this
 // process knows, or else a new one, which the head shows.
 func (l *Log) findKey() (*key, error) {
 	k, err := l.folder.readKey()
-	var damaged *badKey
-	if errors.Is(err, fs.ErrNotExist) || errors.As(err, &damaged) {
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, errBadKey) {
 		if k = l.key.Load(); k == nil {
 			k = &key{}
 			_, _ = rand.Read(k.bytes[:]) // it never fails
@@ -179,10 +172,7 @@ func (l *Log) findKey() (*key, error) {
 	return k, nil
 }
 
-// badKey says that the file of the key has something else.
-type badKey struct{}
-
-func (*badKey) Error() string { return "is not the key of a log" }
+var errBadKey = errors.New("is not the key of a log")
 
 func (p folder) readKey() (*key, error) {
 	text, err := private.Read(p.file(keyFile), keyFileSize)
@@ -194,7 +184,7 @@ func (p folder) readKey() (*key, error) {
 		_, err = hex.Decode(k.bytes[:], text[:hashLength])
 	}
 	if err != nil || string(text) != string(k.text()) {
-		return nil, &badKey{}
+		return nil, errBadKey
 	}
 	return k, nil
 }

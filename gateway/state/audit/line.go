@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 	"unicode"
@@ -235,40 +236,19 @@ type link struct {
 // readLink reads a link from the beginning of a line, which is always written in
 // the same way. What follows it is not read.
 func readLink(text []byte) (l link, ok bool) {
-	rest, ok := bytes.CutPrefix(text, []byte(`{"seq":`))
-	digits := 0
-	for ; ok && digits < len(rest) && '0' <= rest[digits] && rest[digits] <= '9'; digits++ {
-		if l.seq > (1<<64-1)/10-1 {
+	var values [4]string
+	for i, around := range [...][2]string{{`{"seq":`, `,`}, {`"prev":"`, `"`}, {`,"time":"`, `"`}, {`,"kind":"`, `"`}} {
+		rest, begins := bytes.CutPrefix(text, []byte(around[0]))
+		value, rest, ends := bytes.Cut(rest, []byte(around[1]))
+		if !begins || !ends {
 			return link{}, false
 		}
-		l.seq = l.seq*10 + uint64(rest[digits]-'0')
+		values[i], text = string(value), rest
 	}
-	if !ok || digits == 0 || rest[0] == '0' {
-		return link{}, false
-	}
-	prev, ok := quoted(rest[digits:], `,"prev":"`)
-	if !ok || len(prev) != hashLength || !isHex(string(prev), hashLength, hashLength) {
-		return link{}, false
-	}
-	_, _ = hex.Decode(l.prev[:], prev) // it is hexadecimal
-	rest = rest[digits+len(`,"prev":"`)+hashLength+1:]
-	moment, ok := quoted(rest, `,"time":"`)
-	if !ok {
-		return link{}, false
-	}
-	kind, ok := quoted(rest[len(`,"time":"`)+len(moment)+1:], `,"kind":"`)
-	l.kind = string(kind)
-	return l, ok && isKind(l.kind)
-}
-
-// quoted returns the text after a prefix up to a quote.
-func quoted(text []byte, prefix string) ([]byte, bool) {
-	rest, ok := bytes.CutPrefix(text, []byte(prefix))
-	end := bytes.IndexByte(rest, '"')
-	if !ok || end < 0 {
-		return nil, false
-	}
-	return rest[:end], true
+	seq, err := strconv.ParseUint(values[0], 10, 63)
+	prev, ok := hashOf(values[1])
+	l = link{seq, prev, values[3]}
+	return l, ok && err == nil && values[0][0] != '0' && isKind(l.kind)
 }
 
 // parse reads a whole line, without its end.
@@ -327,18 +307,13 @@ func escape(r rune, text string) string {
 		return fmt.Sprintf(`\x%02x`, text[0])
 	case r == '\\':
 		return `\\`
-	case isVisible(r):
-		return text
+	case unicode.IsPrint(r) && r != '\u2800' && // the empty braille pattern
+		!unicode.In(r, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector):
+		return text // printable, and with a glyph
 	case r < 0x100:
 		return fmt.Sprintf(`\x%02x`, r)
 	case r < 0x10000:
 		return fmt.Sprintf(`\u%04x`, r)
 	}
 	return fmt.Sprintf(`\U%08x`, r)
-}
-
-// isVisible reports whether a reader sees r as itself: printable, and with a glyph.
-func isVisible(r rune) bool {
-	return unicode.IsPrint(r) && r != '\u2800' && // the empty braille pattern
-		!unicode.In(r, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector)
 }

@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"iter"
 	"os"
+	"slices"
 	"time"
 
 	"vaultwicket/gateway/state/private"
@@ -41,7 +42,7 @@ func (f Filter) wants(line Line) bool {
 // is [Verify].
 func List(dir string, f Filter) iter.Seq2[Line, error] {
 	return func(yield func(Line, error) bool) {
-		s, err := folder{dir}.takeSnapshot()
+		s, err := folder{dir}.takeSnapshot(0)
 		if err != nil {
 			yield(Line{}, err)
 			return
@@ -67,24 +68,27 @@ type item struct {
 	err  error
 }
 
+// newestOf returns the last elements of a list, at most limit.
+func newestOf(list iter.Seq2[Line, error], limit int) (last []item) {
+	for line, err := range list {
+		if last = append(last, item{line, err}); len(last) >= 2*limit+64 {
+			last = slices.Delete(last, 0, len(last)-limit)
+		}
+	}
+	return last[max(0, len(last)-limit):]
+}
+
 // newest yields the last lines. It reads the newest file first, and no more of them than it takes.
 func (s *snapshot) newest(f Filter, yield func(Line, error) bool) {
 	var parts [][]item
 	left := f.Limit
 	for i := len(s.files) - 1; i >= 0 && left > 0; i-- {
-		var part []item
-		for line, err := range s.lines(i, f) {
-			part = append(part, item{line, err})
-			if len(part) >= 2*left+64 {
-				part = append(part[:0], part[len(part)-left:]...)
-			}
-		}
-		part = part[max(0, len(part)-left):]
+		part := newestOf(s.lines(i, f), left)
 		left -= len(part)
 		parts = append(parts, part)
 	}
-	for i := len(parts) - 1; i >= 0; i-- {
-		for _, it := range parts[i] {
+	for _, part := range slices.Backward(parts) {
+		for _, it := range part {
 			if !yield(it.line, it.err) {
 				return
 			}
@@ -109,7 +113,8 @@ func (s *snapshot) lines(i int, f Filter) iter.Seq2[Line, error] {
 				continue
 			}
 			for _, l := range loose {
-				if !line.explains(r.At-l.At) && !yield(Line{}, &Damaged{file.name, l.Number}) {
+				isExplained := line.Kind == kindGap && line.Repair != nil && line.Repair.Torn >= r.At-l.At
+				if !isExplained && !yield(Line{}, &Damaged{file.name, l.Number}) {
 					return
 				}
 			}
@@ -124,11 +129,6 @@ func (s *snapshot) lines(i int, f Filter) iter.Seq2[Line, error] {
 			}
 		}
 	}
-}
-
-// explains reports whether the line is a gap that covers so many bytes before it.
-func (line Line) explains(bytes int64) bool {
-	return line.Kind == kindGap && line.Repair != nil && line.Repair.Torn >= bytes
 }
 
 // snapshot is the log at one moment. Up to their sizes the files are immutable.
@@ -146,8 +146,9 @@ type snapshotFile struct {
 	size   int64
 }
 
-// takeSnapshot opens all files of a log, the oldest first, or none if the folder is missing.
-func (p folder) takeSnapshot() (s *snapshot, err error) {
+// takeSnapshot opens the files of a log from a number on, the oldest first, or none if the folder is
+// missing. A log that has no such file began anew, and all of its files are opened.
+func (p folder) takeSnapshot(from uint64) (s *snapshot, err error) {
 	if err := unusable(p.dir, private.CheckFolder(p.dir)); errors.Is(err, fs.ErrNotExist) {
 		return &snapshot{why: headMissing}, nil
 	} else if err != nil {
@@ -159,23 +160,28 @@ func (p folder) takeSnapshot() (s *snapshot, err error) {
 	}
 	defer unlock()
 	s = &snapshot{}
-	if err := s.fill(p); err != nil {
+	if err := s.fill(p, from); err != nil {
 		s.close()
 		return nil, err
 	}
 	return s, nil
 }
 
-func (s *snapshot) fill(p folder) (err error) {
+func (s *snapshot) fill(p folder, from uint64) (err error) {
 	if s.content, err = p.list(); err != nil {
 		return err
 	}
 	if s.head, s.why, err = p.readHead(); err != nil {
 		return err
 	}
+	if from > s.content.next() {
+		from = 0
+	}
+	if s.why == "" {
+		from = max(from, s.head.first) // one below the first was to be removed
+	}
 	for _, number := range s.content.rotated {
-		// One below the first was to be removed.
-		if s.why == "" && number < s.head.first {
+		if number < from {
 			continue
 		}
 		if err := s.open(p, rotatedName(number), number); err != nil {

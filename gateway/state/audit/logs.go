@@ -29,11 +29,7 @@ func Lines(state string, f Filter) iter.Seq2[Line, error] {
 		return all
 	}
 	return func(yield func(Line, error) bool) {
-		var last []item // of both parts no more than twice the limit
-		for line, err := range all {
-			last = append(last, item{line, err})
-		}
-		for _, it := range last[max(0, len(last)-f.Limit):] {
+		for _, it := range newestOf(all, f.Limit) {
 			if !yield(it.line, it.err) {
 				return
 			}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"iter"
 	"os"
 	"slices"
 	"strconv"
@@ -55,12 +56,7 @@ func (l *Log) isYoung(t *tail, number uint64) (bool, error) {
 // youngest returns the latest time of the last lines of a file: clocks are set back by seconds,
 // not by files.
 func (p folder) youngest(name string) (last time.Time, err error) {
-	file, size, err := p.open(name)
-	if err != nil {
-		return last, err
-	}
-	defer file.Close()
-	for r, err := range linesIn(file, max(0, size-2*maxLine), size) {
+	for r, err := range p.linesOf(name, 2*maxLine) {
 		if err != nil {
 			return last, err
 		}
@@ -111,8 +107,16 @@ func (l *Log) rotateFile(t *tail) error {
 		}
 		next := w.at
 		if w.loose >= 0 || err != nil {
-			if next, err = l.folder.startOf(t, t.head.first+1); err != nil {
-				return err
+			// The next file tells where it begins, if there is one that can be read.
+			next = t.end
+			if t.head.first+1 < t.head.number {
+				first, _, err := l.folder.ends(rotatedName(t.head.first + 1))
+				if err != nil && !errors.Is(err, fs.ErrNotExist) {
+					return err
+				}
+				if first.seq > 0 {
+					next = point{first.seq - 1, first.prev}
+				}
 			}
 		}
 		t.head.first++
@@ -140,6 +144,19 @@ func (p folder) walkRotated(w *walker, number uint64) error {
 	return w.walk(name, file, 0, size)
 }
 
+// linesOf yields the lines in the last bytes of a file, at most limit of them.
+func (p folder) linesOf(name string, limit int64) iter.Seq2[private.Line, error] {
+	return func(yield func(private.Line, error) bool) {
+		file, size, err := p.open(name)
+		if err != nil {
+			yield(private.Line{}, err)
+			return
+		}
+		defer file.Close()
+		linesIn(file, max(0, size-limit), size)(yield)
+	}
+}
+
 // open opens a file of the log to read what is in it now.
 func (p folder) open(name string) (file *os.File, size int64, err error) {
 	if file, err = private.Open(p.file(name), os.O_RDONLY); err != nil {
@@ -151,18 +168,6 @@ func (p folder) open(name string) (file *os.File, size int64, err error) {
 		return nil, 0, err
 	}
 	return file, info.Size(), nil
-}
-
-// startOf returns the point before the first line of a file that is said to be there.
-func (p folder) startOf(t *tail, number uint64) (point, error) {
-	if number == t.head.number {
-		return t.end, nil
-	}
-	first, _, err := p.ends(rotatedName(number))
-	if errors.Is(err, fs.ErrNotExist) || first.seq == 0 {
-		return t.end, nil
-	}
-	return point{first.seq - 1, first.prev}, err
 }
 
 // clear removes the files before the first that the durable head counts. A file that cannot be
@@ -192,14 +197,6 @@ const (
 // rotatedName is the name of a rotated file, counted from 1.
 func rotatedName(number uint64) string { return fmt.Sprintf("audit-%06d.jsonl", number) }
 
-// rotatedNumber reads such a name, in the one way that it is written.
-func rotatedNumber(name string) (number uint64, ok bool) {
-	digits, _ := strings.CutPrefix(name, "audit-")
-	digits, _ = strings.CutSuffix(digits, ".jsonl")
-	number, err := strconv.ParseUint(digits, 10, 63)
-	return number, err == nil && number > 0 && rotatedName(number) == name
-}
-
 // content is the list of files in the folder.
 type content struct {
 	rotated []uint64 // the numbers of the rotated files, rising
@@ -208,6 +205,14 @@ type content struct {
 
 func (s content) isEmpty() bool { return !s.current && len(s.rotated) == 0 }
 
+// next returns the number that the current file gets when it is rotated.
+func (s content) next() uint64 {
+	if n := len(s.rotated); n > 0 {
+		return s.rotated[n-1] + 1
+	}
+	return 1
+}
+
 func (p folder) list() (content, error) {
 	entries, err := os.ReadDir(p.dir)
 	if err != nil {
@@ -215,7 +220,8 @@ func (p folder) list() (content, error) {
 	}
 	var s content
 	for _, entry := range entries {
-		if number, ok := rotatedNumber(entry.Name()); ok {
+		digits := strings.TrimSuffix(strings.TrimPrefix(entry.Name(), "audit-"), ".jsonl")
+		if number, err := strconv.ParseUint(digits, 10, 63); err == nil && number > 0 && rotatedName(number) == entry.Name() {
 			s.rotated = append(s.rotated, number)
 		}
 		s.current = s.current || entry.Name() == currentFile

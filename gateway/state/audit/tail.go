@@ -6,8 +6,8 @@ import (
 	"errors"
 	"io"
 	"io/fs"
+	"math"
 	"os"
-	"slices"
 
 	"vaultwicket/gateway/state/private"
 )
@@ -139,8 +139,8 @@ func (l *Log) findHead(t *tail, there content, k *key) (why string, err error) {
 // newestHead reconstructs a head from the files.
 func (p folder) newestHead(there content, k *key) (head, error) {
 	h := newHead(k.print())
-	if n := len(there.rotated); n > 0 {
-		h.first, h.number = there.rotated[0], there.rotated[n-1]+1
+	if len(there.rotated) > 0 {
+		h.first, h.number = there.rotated[0], there.next()
 	}
 	names := []string{}
 	for _, number := range there.rotated {
@@ -164,12 +164,7 @@ func (p folder) newestHead(there content, k *key) (head, error) {
 
 // ends returns the link of the first line of a file, and the highest number in it.
 func (p folder) ends(name string) (first link, last uint64, err error) {
-	file, size, err := p.open(name)
-	if err != nil {
-		return link{}, 0, unusable(p.file(name), err)
-	}
-	defer file.Close()
-	for r, err := range linesIn(file, 0, size) {
+	for r, err := range p.linesOf(name, math.MaxInt64) {
 		if err != nil {
 			return link{}, 0, unusable(p.file(name), err)
 		}
@@ -186,11 +181,11 @@ func (p folder) ends(name string) (first link, last uint64, err error) {
 
 // finishRotation completes a rotation whose process ended before the head was written.
 func (l *Log) finishRotation(h *head, there content) (why string, err error) {
-	if len(there.rotated) == 0 || slices.Max(there.rotated) < h.number {
+	if there.next() <= h.number {
 		return "", nil
 	}
 	was := *h
-	h.number, h.size, h.last = slices.Max(there.rotated)+1, 0, 0
+	h.number, h.size, h.last = there.next(), 0, 0
 	if h.number != was.number+1 {
 		return unknownRotated, nil
 	}

@@ -9,6 +9,7 @@ import (
 	"io"
 	"io/fs"
 	"iter"
+	"slices"
 	"time"
 
 	"vaultwicket/gateway/state/private"
@@ -49,7 +50,7 @@ func Verify(dir string) (Report, error) { return verifyEach(dir, nil) }
 // verifyEach is [Verify], and calls each with every line that fits, unless it is nil.
 func verifyEach(dir string, each func(point)) (Report, error) {
 	p := folder{dir}
-	s, err := p.takeSnapshot()
+	s, err := p.takeSnapshot(0)
 	if err != nil {
 		return Report{}, err
 	}
@@ -63,7 +64,16 @@ func verifyEach(dir string, each func(point)) (Report, error) {
 		return Report{}, unusable(dir, err)
 	}
 	if r.Broken == nil && s.why == "" {
-		r.Broken, err = p.verifyKey(s.head)
+		switch k, wrong := p.readKey(); {
+		case errors.Is(wrong, fs.ErrNotExist):
+			r.Broken = &Break{File: keyFile, Why: fileMissing}
+		case errors.Is(wrong, errBadKey):
+			r.Broken = &Break{File: keyFile, Why: wrong.Error()}
+		case wrong != nil:
+			err = unusable(p.file(keyFile), wrong)
+		case k.print() != s.head.key:
+			r.Broken = &Break{File: keyFile, Why: keyReplaced}
+		}
 	}
 	r.Since = s.since()
 	r.Lines, r.Gaps, r.Last, r.Hash = w.lines, w.gaps, w.at.seq, hex.EncodeToString(w.at.hash[:])
@@ -121,13 +131,7 @@ func (s *snapshot) verify(w *walker, r *Report) (*Break, error) {
 		return &Break{File: currentFile, Why: fileMissing}, nil
 	}
 	// Which file the head speaks of: the present one, or one that was rotated since.
-	marked := -1
-	for i, f := range s.files {
-		if f.number == s.head.number || f.number == 0 {
-			marked = i
-			break
-		}
-	}
+	marked := slices.IndexFunc(s.files, func(f snapshotFile) bool { return f.number == s.head.number || f.number == 0 })
 	for i, f := range s.files {
 		w.mark = -1
 		if i == marked {
@@ -167,22 +171,6 @@ func (s *snapshot) check(w *walker, f snapshotFile, isMarked bool) *Break {
 		return &Break{f.name, w.markNum, lastChanged}
 	}
 	return nil
-}
-
-func (p folder) verifyKey(h head) (*Break, error) {
-	k, err := p.readKey()
-	var bad *badKey
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return &Break{File: keyFile, Why: fileMissing}, nil
-	case errors.As(err, &bad):
-		return &Break{File: keyFile, Why: bad.Error()}, nil
-	case err != nil:
-		return nil, unusable(p.file(keyFile), err)
-	case k.print() != h.key:
-		return &Break{File: keyFile, Why: keyReplaced}, nil
-	}
-	return nil, nil
 }
 
 // String returns the place of the break and its reason.

@@ -204,21 +204,16 @@ const patience = 10 * time.Second
 
 // lock takes the lock of writers, and makes the folder if need be.
 func (l *Log) lock() (unlock func(), err error) {
-	if !l.prepared.Load() {
-		if err := l.prepare(); err != nil {
-			return nil, err
-		}
-		l.prepared.Store(true)
+	if l.prepared.Load() {
+		if unlock, err = l.folder.lock(); !errors.Is(err, fs.ErrNotExist) {
+			return unlock, err
+		} // the folder went away in between
 	}
-	unlock, err = l.folder.lock()
-	if errors.Is(err, fs.ErrNotExist) {
-		// The folder went away in between.
-		if err := l.prepare(); err != nil {
-			return nil, err
-		}
-		unlock, err = l.folder.lock()
+	if err := l.prepare(); err != nil {
+		return nil, err
 	}
-	return unlock, err
+	l.prepared.Store(true)
+	return l.folder.lock()
 }
 
 func (p folder) lock() (unlock func(), err error) {
