@@ -3,6 +3,7 @@ package journal
 import (
 	"cmp"
 	"encoding/json"
+	"maps"
 	"os"
 	"slices"
 	"time"
@@ -93,8 +94,8 @@ func (j *Journal) each(only string, brief bool, visit func(Entry) (stop bool)) (
 	var damage []Damage
 	later := map[string][]locatedOutcome{} // outcomes whose entry comes still, in their order
 	oldest := uint64(0)                    // of those that are there
-	for i := len(segments) - 1; i >= 0; i-- {
-		c, err := j.folder.readSegment(segments[i], only, brief)
+	for _, seg := range slices.Backward(segments) {
+		c, err := j.folder.readSegment(seg, only, brief)
 		if err != nil {
 			return damage, err
 		}
@@ -106,17 +107,18 @@ func (j *Journal) each(only string, brief bool, visit func(Entry) (stop bool)) (
 		}
 		oldest = c.number
 		damage = append(damage, c.damage...)
-		here := map[string][]locatedOutcome{}
-		for _, o := range c.outcomes {
-			here[o.ID] = append(here[o.ID], o)
-		}
-		for id, outcomes := range here {
-			later[id] = append(outcomes, later[id]...)
+		for _, o := range slices.Backward(c.outcomes) {
+			later[o.ID] = slices.Insert(later[o.ID], 0, o)
 		}
 		for _, e := range slices.Backward(c.entries) {
 			for _, o := range later[e.ID] {
-				if !e.endWith(o.outcome) {
+				if !o.state.mayFollow(e.State) || o.Count != 0 && o.Count != e.Count {
 					damage = append(damage, Damage{File: segmentName(c.number), Offset: o.at, ID: e.ID, Reason: "the outcome does not match its entry"})
+					continue
+				}
+				e.State, e.Note, e.UndoneBy = o.state, cmp.Or(o.Note, e.Note), cmp.Or(o.By, e.UndoneBy)
+				for i := range min(len(o.after), len(e.Steps)) { // a brief entry has no steps
+					e.Steps[i].After = o.after[i]
 				}
 			}
 			delete(later, e.ID)
@@ -125,37 +127,13 @@ func (j *Journal) each(only string, brief bool, visit func(Entry) (stop bool)) (
 			}
 		}
 	}
-	return append(damage, orphans(oldest, later)...), nil
-}
-
-// endWith puts into e how it ended. It reports false if that cannot be.
-func (e *Entry) endWith(o outcome) bool {
-	if !o.state.mayFollow(e.State) || o.Count != 0 && o.Count != e.Count {
-		return false
-	}
-	e.State = o.state
-	e.Note = cmp.Or(o.Note, e.Note)
-	e.UndoneBy = cmp.Or(o.By, e.UndoneBy)
-	if e.Steps != nil {
-		for i, after := range o.after {
-			e.Steps[i].After = after
+	// The entries of these outcomes are missing, unless they were removed with their segments.
+	for _, id := range slices.Sorted(maps.Keys(later)) {
+		if i := slices.IndexFunc(later[id], func(o locatedOutcome) bool { return o.Home >= oldest }); i >= 0 {
+			damage = append(damage, Damage{File: segmentName(later[id][i].Home), ID: id, Reason: "an outcome has no entry"})
 		}
 	}
-	return true
-}
-
-// orphans returns the outcomes whose entry is missing, unless it was removed with its segment.
-func orphans(oldest uint64, later map[string][]locatedOutcome) (damage []Damage) {
-	for id, outcomes := range later {
-		for _, o := range outcomes {
-			if o.Home >= oldest {
-				damage = append(damage, Damage{File: segmentName(o.Home), ID: id, Reason: "an outcome has no entry"})
-				break
-			}
-		}
-	}
-	slices.SortFunc(damage, func(a, b Damage) int { return cmp.Compare(a.ID, b.ID) })
-	return damage
+	return damage, nil
 }
 
 // EachUndoable calls visit with the entries of a filter that are [Entry.Undoable], the newest
@@ -336,8 +314,8 @@ func addPart[T any](lists map[string][]T, record []byte, key string) bool {
 		First int `json:"first"`
 		List  []T `json:"list"`
 	}
-	id, _, ok := cutID(record[len(key):])
-	if !ok || !isID(id) || json.Unmarshal(record, &part) != nil || part.First != len(lists[id]) || part.First+len(part.List) > maxSteps {
+	id, _, _ := cutText(record, key)
+	if !isID(id) || json.Unmarshal(record, &part) != nil || part.First != len(lists[id]) || part.First+len(part.List) > maxSteps {
 		return false
 	}
 	lists[id] = append(lists[id], part.List...)

@@ -61,12 +61,12 @@ func (j *Journal) CopyObject(out io.Writer, hash string) error {
 	counted := &counter{out: out}
 	err = &Unknown{hash}
 	for _, seg := range slices.Backward(segments) { // several may have the object
-		number, s, text, problem := j.locate(seg, hash)
+		s, text, problem := j.locate(seg, hash)
 		switch {
 		case errors.Is(problem, fs.ErrNotExist):
 			continue // not there, or removed in between
 		case problem == nil && s.isWhole():
-			problem = j.folder.copyFile(counted, number, Image{true, hash, s.size})
+			problem = j.folder.copyFile(counted, seg.number, Image{true, hash, s.size})
 		case problem == nil:
 			_, problem = counted.Write(text)
 		}
@@ -77,21 +77,22 @@ func (j *Journal) CopyObject(out io.Writer, hash string) error {
 	return err
 }
 
-func (j *Journal) locate(seg segment, hash string) (number uint64, s location, text []byte, err error) {
+// locate returns where a segment has an object, and its text unless it is a file.
+func (j *Journal) locate(seg segment, hash string) (s location, text []byte, err error) {
 	j.seenMu.Lock()
 	defer j.seenMu.Unlock()
 	ix, err := j.indexOf(seg)
 	if err != nil {
-		return 0, location{}, nil, err
+		return location{}, nil, err
 	}
 	s, ok := ix.objects[hash]
-	if !ok {
-		return 0, location{}, nil, fs.ErrNotExist
-	}
-	if !s.isWhole() {
+	switch {
+	case !ok:
+		err = fs.ErrNotExist
+	case !s.isWhole():
 		text, err = j.folder.text(ix, hash)
 	}
-	return ix.number, s, text, err
+	return s, text, err
 }
 
 // maxSeen is the number of cached indexes. Entries undone together are usually in one segment.
@@ -191,25 +192,27 @@ func (p folder) chain(ix *index, hash string) (chain []object, start []byte, err
 
 // data returns the data of a difference from its file. The hash of the whole text verifies them.
 func (p folder) data(number uint64, o object) ([]byte, error) {
-	name := objectName(number, o.Hash)
-	file, err := private.Open(p.file(name), os.O_RDONLY)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, &Damaged{name, "is missing"}
-	}
-	if err != nil {
-		return nil, unusable(p.file(name), err)
-	}
-	defer file.Close()
 	text := make([]byte, o.Middle)
-	if _, err := io.ReadFull(flate.NewReader(bufio.NewReaderSize(file, 64<<10)), text); err != nil {
-		return nil, &Damaged{name, "differs from what was stored"}
-	}
-	return text, nil
+	err := p.readObject(objectName(number, o.Hash), func(in io.Reader) (bool, error) {
+		_, err := io.ReadFull(in, text)
+		return err == nil, nil
+	})
+	return text, err
 }
 
 // copyFile copies an object that is a file.
 func (p folder) copyFile(out io.Writer, number uint64, image Image) error {
-	name := objectName(number, image.Hash)
+	return p.readObject(objectName(number, image.Hash), func(in io.Reader) (bool, error) {
+		sum := sha256.New()
+		to := &failing{out: io.MultiWriter(sum, out)}
+		n, err := io.Copy(to, io.LimitReader(in, image.Size+1))
+		return err == nil && n == image.Size && hex.EncodeToString(sum.Sum(nil)) == image.Hash, to.err
+	})
+}
+
+// readObject passes the content of an object's file to read, which reports whether it is what was
+// stored.
+func (p folder) readObject(name string, read func(io.Reader) (bool, error)) error {
 	file, err := private.Open(p.file(name), os.O_RDONLY)
 	if errors.Is(err, fs.ErrNotExist) {
 		return &Damaged{name, "is missing"}
@@ -218,17 +221,11 @@ func (p folder) copyFile(out io.Writer, number uint64, image Image) error {
 		return unusable(p.file(name), err)
 	}
 	defer file.Close()
-	sum := sha256.New()
-	in := io.LimitReader(flate.NewReader(bufio.NewReaderSize(file, 64<<10)), image.Size+1)
-	to := &failing{out: io.MultiWriter(sum, out)}
-	n, err := io.Copy(to, in)
-	if to.err != nil {
-		return to.err
-	}
-	if err != nil || n != image.Size || hex.EncodeToString(sum.Sum(nil)) != image.Hash {
+	isSound, err := read(flate.NewReader(bufio.NewReaderSize(file, 64<<10)))
+	if err == nil && !isSound {
 		return &Damaged{name, "differs from what was stored"}
 	}
-	return nil
+	return err
 }
 
 // failing remembers the error of a writer, to distinguish it from one of the reader.
@@ -297,19 +294,17 @@ func (ix *index) add(record []byte, at, length int64) {
 			ix.objects[hash], ix.latest[note] = spot, hash
 		}
 	case hasKey(record, entryKey):
-		if id, rest, ok := cutID(record[len(entryKey):]); ok {
-			if count, rest, ok := cutInt(rest, `","count":`); ok {
-				ix.entries[id] = int(count)
-				ix.charge(id, rest)
-			}
+		id, rest, _ := cutText(record, entryKey)
+		if count, rest, ok := cutInt(rest, `,"count":`); ok {
+			ix.entries[id] = int(count)
+			ix.charge(id, rest)
 		}
 	case hasKey(record, outcomeKey):
-		if id, rest, ok := cutID(record[len(outcomeKey):]); ok {
-			name, rest, ok := cutText(rest, `","state":"`)
-			if state, err := ParseState(name); ok && err == nil {
-				ix.states[id] = state
-				ix.charge(id, rest)
-			}
+		id, rest, _ := cutText(record, outcomeKey)
+		name, rest, _ := cutText(rest, `,"state":"`)
+		if state, err := ParseState(name); err == nil {
+			ix.states[id] = state
+			ix.charge(id, rest)
 		}
 	case hasKey(record, segmentKey):
 		var s segmentRecord
@@ -323,33 +318,15 @@ func (ix *index) add(record []byte, at, length int64) {
 // objectHead returns what an index needs of an object's record. The first keys have fixed places,
 // because a process reads the thousands of records of a segment before it writes.
 func objectHead(record []byte) (hash, note string, s location, ok bool) {
-	rest := record[len(objectKey):]
-	if len(rest) < hashLength {
-		return "", "", location{}, false
-	}
-	hash, rest = string(rest[:hashLength]), rest[hashLength:]
-	rest, ok = bytes.CutPrefix(rest, []byte(noteKey))
-	if !ok || len(rest) < noteLength {
-		return "", "", location{}, false
-	}
-	note, rest = string(rest[:noteLength]), rest[noteLength:]
-	depth, rest, ok := cutInt(rest, `","depth":`)
-	if !ok {
-		return "", "", location{}, false
-	}
-	size, rest, ok := cutInt(rest, `,"size":`)
-	if !ok || !isHash(hash) || !isHex(note) {
+	hash, rest, _ := cutText(record, objectKey)
+	note, rest, _ = cutText(rest, `,"note":"`)
+	depth, rest, hasDepth := cutInt(rest, `,"depth":`)
+	size, rest, hasSize := cutInt(rest, `,"size":`)
+	if !isHash(hash) || len(note) != noteLength || !isHex(note) || !hasDepth || !hasSize {
 		return "", "", location{}, false
 	}
 	file := bytes.HasSuffix(rest, []byte(`,"file":true}`))
 	return hash, note, location{size: size, depth: int(depth), file: file}, true
-}
-
-func cutID(text []byte) (id string, rest []byte, ok bool) {
-	if len(text) < idLength {
-		return "", nil, false
-	}
-	return string(text[:idLength]), text[idLength:], true
 }
 
 func cutInt(text []byte, key string) (n int64, rest []byte, ok bool) {

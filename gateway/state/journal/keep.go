@@ -15,22 +15,6 @@ import (
 // order of the steps, for objects that are not kept yet.
 type Content func(Step) (io.ReadCloser, error)
 
-// keepStep keeps the bytes that a step changes.
-func (b *batch) keepStep(s Step, content Content) error {
-	if !s.Before.Exists || s.isPureMove() || b.isKept(s.Before) {
-		return nil
-	}
-	if content == nil {
-		return &Invalid{"content", s.Source(), "is missing"}
-	}
-	in, err := content(s)
-	if err != nil {
-		return &contentError{err}
-	}
-	defer in.Close()
-	return b.keep(s.Source(), s.Before, contentReader{in})
-}
-
 // contentError wraps an error of the caller's reader, which is returned unwrapped.
 type contentError struct{ cause error }
 
@@ -99,11 +83,13 @@ func (b *batch) keep(path string, image Image, in io.Reader) error {
 		return b.keepFile(path, o, ImageOf(middle), bytes.NewReader(middle))
 	}
 	if !ok {
-		o, ok = newObject(v.hash, note, v.text)
-	}
-	if !ok {
-		image := Image{true, v.hash, int64(len(v.text))}
-		return b.keepFile(path, wholeFile(path, image), image, bytes.NewReader(v.text))
+		o = object{Hash: v.hash, Note: note, Size: image.Size}
+		if len(text) <= maxPacked {
+			o.setData(text)
+		}
+		if len(text) > maxPacked || len(o.Data) > maxInline {
+			return b.keepFile(path, wholeFile(path, image), image, bytes.NewReader(text))
+		}
 	}
 	record, err := o.Encode()
 	if err != nil {

@@ -45,10 +45,9 @@ type object struct {
 	Data   []byte `json:"data,omitempty"`
 }
 
-// How a record begins: objectKey, the hash, noteKey and the id of the note.
+// How a record and its data begin.
 const (
 	objectKey = `{"object":"`
-	noteKey   = `","note":"`
 	dataKey   = `,"data":"`
 )
 
@@ -81,47 +80,31 @@ func parseObject(record []byte) (o object, ok bool) {
 	if json.Unmarshal(head, &o) != nil || o.File == hasData {
 		return object{}, false
 	}
-	return o, o.isSound()
-}
-
-func (o object) isSound() bool {
-	limit := int64(maxText)
-	if o.IsWhole() {
+	isWhole, limit := o.File && o.Base == "", int64(maxText) // a file that has all of it
+	if isWhole {
 		limit = maxObject
 	}
-	if !isHash(o.Hash) || len(o.Note) != noteLength || !isHex(o.Note) || o.Size < 0 || o.Size > limit || o.Depth < 0 || o.Depth > maxDepth {
-		return false
+	switch {
+	case !isHash(o.Hash) || len(o.Note) != noteLength || !isHex(o.Note) || o.Size < 0 || o.Size > limit || o.Depth < 0 || o.Depth > maxDepth:
+	case (o.Depth > 0) != (o.Base != "") || o.Base != "" && !isHash(o.Base) || o.File && o.Raw:
+	case isWhole:
+		return o, o.Prefix == 0 && o.Suffix == 0 && o.Middle == 0
+	case min(o.Prefix, o.Suffix, o.Middle) < 0 || max(o.Prefix, o.Suffix, o.Middle) > maxText:
+	default:
+		return o, o.Size == int64(o.Prefix+o.Middle+o.Suffix) && (o.Base != "" || o.Prefix+o.Suffix == 0)
 	}
-	if (o.Depth > 0) != (o.Base != "") || o.Base != "" && !isHash(o.Base) || o.File && o.Raw {
-		return false
-	}
-	if o.IsWhole() {
-		return o.Prefix == 0 && o.Suffix == 0 && o.Middle == 0 && !o.Raw
-	}
-	if o.Prefix < 0 || o.Suffix < 0 || o.Middle < 0 || max(o.Prefix, o.Suffix, o.Middle) > maxText {
-		return false
-	}
-	return o.Size == int64(o.Prefix+o.Middle+o.Suffix) && (o.Base != "" || o.Prefix+o.Suffix == 0)
+	return object{}, false
 }
 
-// IsWhole reports whether the object is a file that has all of it.
-func (o object) IsWhole() bool { return o.File && o.Base == "" }
-
-// newObject returns the record of a whole text with its SHA-256, as a version of the note with
-// this id. ok is false if it is too long for a line.
-func newObject(hash, note string, text []byte) (o object, ok bool) {
-	if len(text) > maxPacked {
-		return object{}, false
-	}
-	o = object{Hash: hash, Note: note, Size: int64(len(text))}
-	o.setData(text)
-	return o, len(o.Data) <= maxInline
-}
-
+// setData sets the data of o, compressed if that is shorter.
 func (o *object) setData(text []byte) {
-	o.Middle, o.Data = len(text), pack(text)
-	if o.Data == nil {
-		o.Raw, o.Data = true, text
+	o.Middle, o.Raw, o.Data = len(text), true, text
+	if len(text) < leastPacked {
+		return
+	}
+	var out bytes.Buffer
+	if _, err := compress(&out, bytes.NewReader(text)); err == nil && out.Len() < len(text) {
+		o.Raw, o.Data = false, out.Bytes()
 	}
 }
 
@@ -130,10 +113,9 @@ func (o object) middle() ([]byte, bool) {
 	if o.Raw {
 		return o.Data, len(o.Data) == o.Middle
 	}
-	// Decompress data, if the result has exactly that length.
-	data := o.Data
+	// Decompress the data, if the result has exactly that length.
 	out := make([]byte, o.Middle)
-	in := flate.NewReader(bytes.NewReader(data))
+	in := flate.NewReader(bytes.NewReader(o.Data))
 	if _, err := io.ReadFull(in, out); err != nil {
 		return nil, false
 	}
@@ -192,18 +174,6 @@ var writers = sync.Pool{New: func() any {
 	w, _ := flate.NewWriter(io.Discard, level) // the level is one that exists
 	return w
 }}
-
-// pack returns data compressed, or nil if that is not shorter.
-func pack(data []byte) []byte {
-	if len(data) < leastPacked {
-		return nil
-	}
-	var out bytes.Buffer
-	if _, err := compress(&out, bytes.NewReader(data)); err != nil || out.Len() >= len(data) {
-		return nil
-	}
-	return out.Bytes()
-}
 
 // compress writes the bytes of in to out, compressed, and returns how many it has read.
 func compress(out io.Writer, in io.Reader) (n int64, err error) {

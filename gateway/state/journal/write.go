@@ -3,6 +3,7 @@ package journal
 import (
 	"io"
 	"os"
+	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -25,7 +26,19 @@ func (j *Journal) Begin(e Entry, content Content) error {
 		b.bounded, b.payer = true, payerOf(e.Caller)
 		b.earlier = b.tail.spent.of(b.payer, b.now)
 		for _, step := range e.Steps {
-			if err := b.keepStep(step, content); err != nil {
+			if !step.Before.Exists || step.isPureMove() || b.isKept(step.Before) {
+				continue
+			}
+			if content == nil {
+				return &Invalid{"content", step.Source(), "is missing"}
+			}
+			in, err := content(step)
+			if err != nil {
+				return &contentError{err}
+			}
+			err = b.keep(step.Source(), step.Before, contentReader{in})
+			_ = in.Close()
+			if err != nil {
 				return err
 			}
 		}
@@ -113,11 +126,11 @@ func (b *batch) lookUp(id string) (entryStatus, error) {
 	}
 	b.seenMu.Lock()
 	defer b.seenMu.Unlock()
-	for i := len(seen.segments) - 1; i >= 0; i-- {
-		if seen.segments[i].number == b.tail.number {
+	for _, seg := range slices.Backward(seen.segments) {
+		if seg.number == b.tail.number {
 			continue
 		}
-		ix, err := b.indexOf(seen.segments[i])
+		ix, err := b.indexOf(seg)
 		if err != nil {
 			return entryStatus{}, err
 		}
