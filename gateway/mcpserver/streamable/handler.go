@@ -50,9 +50,8 @@ type handler struct {
 	streams  *httpguard.Streams
 
 	mu      sync.Mutex
-	running int
 	stopped bool
-	empty   chan struct{} // closed when stopped and none is running
+	running sync.WaitGroup // requests
 }
 
 // newHandler returns a handler for a complete config.
@@ -63,7 +62,7 @@ func newHandler(c Config, h httpguard.Hosts) (*handler, error) {
 	}
 	d := &handler{
 		Config: c, hosts: h, origins: allowed, bearer: newBearer(c.Token, c.Log),
-		sessions: newSessions(c.MaxSessions, c.Idle), budget: newMessageBudget(c.MaxBody), empty: make(chan struct{}),
+		sessions: newSessions(c.MaxSessions, c.Idle), budget: newMessageBudget(c.MaxBody),
 		streams: httpguard.NewStreams(max(1, c.MaxConnections/2)),
 	}
 	d.bearer.holder, d.bearer.resource = c.HolderOf, c.Resource
@@ -99,12 +98,18 @@ func (d *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h := w.Header()
 	h.Set("Cache-Control", "no-store")
 	h.Set("X-Content-Type-Options", "nosniff")
-	if !d.enter() {
+	d.mu.Lock()
+	stopped := d.stopped
+	if !stopped {
+		d.running.Add(1)
+	}
+	d.mu.Unlock()
+	if stopped {
 		h.Set("Connection", "close")
 		refuseBusy(w, "the server is stopping")
 		return
 	}
-	defer d.leave()
+	defer d.running.Done()
 	defer d.rescue(w)
 	if len(r.TransferEncoding) > 0 {
 		// net/http drops a Content-Length next to it. A proxy before us may not have, so
@@ -222,34 +227,15 @@ func (d *handler) rescue(w http.ResponseWriter) {
 	refuse(w, http.StatusInternalServerError, "internal error")
 }
 
-// enter counts a running request. It is false when the server stops.
-func (d *handler) enter() bool {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if d.stopped {
-		return false
-	}
-	d.running++
-	return true
-}
-
-func (d *handler) leave() {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if d.running--; d.running == 0 && d.stopped {
-		close(d.empty)
-	}
-}
-
 // stop refuses further requests. The channel is closed when none is running.
 func (d *handler) stop() <-chan struct{} {
 	d.mu.Lock()
-	defer d.mu.Unlock()
-	if !d.stopped {
-		d.stopped = true
-		if d.running == 0 {
-			close(d.empty)
-		}
-	}
-	return d.empty
+	d.stopped = true
+	d.mu.Unlock()
+	empty := make(chan struct{})
+	go func() {
+		d.running.Wait()
+		close(empty)
+	}()
+	return empty
 }

@@ -152,11 +152,7 @@ func TestAnAnswerThatNobodyReads(t *testing.T) {
 			t.Error(err)
 		}
 		synctest.Wait()
-		x.mu.Lock()
-		defer x.mu.Unlock()
-		if x.running != 0 {
-			t.Error("the call still runs")
-		}
+		x.running.Wait() // the bubble ends in a deadlock while the call still runs
 	})
 }
 

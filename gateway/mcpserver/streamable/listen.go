@@ -271,36 +271,34 @@ func (s *socket) Close() error {
 // ten thousand.
 const maxPEM = 1 << 20
 
-const pemHint = "name a file in PEM form"
-
 // readPEM reads the file that a setting names. It may be a link, as programs that renew
 // certificates make, but must lead to a regular file: opening a pipe would wait for a writer.
 // The error is a *SettingError, without text of the file.
 func readPEM(setting, path string) ([]byte, error) {
-	fail := func(reason, hint string, cause error) ([]byte, error) {
-		return nil, &SettingError{Setting: setting, Value: path, Reason: reason, hint: hint, cause: cause}
+	fail := func(reason string, cause error) ([]byte, error) {
+		return nil, &SettingError{Setting: setting, Value: path, Reason: reason, hint: "name a file in PEM form", cause: cause}
 	}
 	info, err := os.Stat(path)
 	switch {
 	case err != nil:
-		return fail("cannot be read", pemHint, err)
+		return fail("cannot be read", err)
 	case !info.Mode().IsRegular():
-		return fail("is not a regular file", pemHint, nil)
+		return fail("is not a regular file", nil)
 	}
 	file, err := os.OpenFile(path, os.O_RDONLY|nonblocking, 0)
 	if err != nil {
-		return fail("cannot be read", pemHint, err)
+		return fail("cannot be read", err)
 	}
 	defer file.Close()
 	if info, err = file.Stat(); err != nil || !info.Mode().IsRegular() {
-		return fail("is not a regular file", pemHint, err)
+		return fail("is not a regular file", err)
 	}
 	text, err := io.ReadAll(io.LimitReader(file, maxPEM+1))
 	switch {
 	case err != nil:
-		return fail("cannot be read", pemHint, err)
+		return fail("cannot be read", err)
 	case len(text) > maxPEM:
-		return fail(fmt.Sprintf("is larger than %d bytes", maxPEM), pemHint, nil)
+		return fail(fmt.Sprintf("is larger than %d bytes", maxPEM), nil)
 	}
 	return text, nil
 }

@@ -3,7 +3,6 @@ package streamable
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"net"
 	"net/http"
 	"strings"
@@ -22,8 +21,14 @@ const heartbeat = time.Minute
 
 // serveMCP answers a request to the endpoint that has a token. own is the server of its agent.
 func (d *handler) serveMCP(w http.ResponseWriter, r *http.Request, by owner, own *wire.Server) {
-	if !allowed(w, r, http.MethodPost, http.MethodGet, http.MethodDelete) || !rejectDuplicates(w, r.Header) {
+	if !allowed(w, r, http.MethodPost, http.MethodGet, http.MethodDelete) {
 		return
+	}
+	for _, name := range singleHeaders {
+		if len(r.Header.Values(name)) > 1 {
+			refuse(w, http.StatusBadRequest, "the header "+name+" must appear once")
+			return
+		}
 	}
 	switch modern := mcp.IsModernProtocol(r.Header.Get(mcp.HeaderProtocolVersion)); {
 	case r.Method == http.MethodPost:
@@ -65,7 +70,7 @@ func (d *handler) get(w http.ResponseWriter, r *http.Request, by owner) {
 	d.sessions.listen(x, cancel)
 	httpguard.EndReadLimit(w)
 	answer := &response{w: w}
-	answer.begin()
+	answer.stream() // no one else has it yet
 	client := wire.Peer{Session: x.Session, Caller: x.caller, Send: answer.send}
 	client.SendNotifications(ctx, heartbeat)
 }
@@ -84,7 +89,11 @@ func (d *handler) post(w http.ResponseWriter, r *http.Request, by owner, own *wi
 	if !d.checkHeaders(w, r) {
 		return
 	}
-	p := d.budget.begin(d.senderOf(r, by), func() { _ = http.NewResponseController(w).SetReadDeadline(time.Now()) })
+	sender := remoteHost(r) // whose share of the memory budget the message has: its session, or its address
+	if id := r.Header.Get(server.HeaderKeySessionID); d.sessions.has(id, by) {
+		sender = id
+	}
+	p := d.budget.begin(sender, func() { _ = http.NewResponseController(w).SetReadDeadline(time.Now()) })
 	defer p.end()
 	body, ok := readBody(w, r, p, d.MaxBody)
 	if !ok {
@@ -108,14 +117,17 @@ func (d *handler) post(w http.ResponseWriter, r *http.Request, by owner, own *wi
 			return
 		}
 	case m.Method == string(mcp.MethodInitialize) && m.Kind == wire.Request:
-		x = d.open(w, r, by, m)
+		var err error
+		if x, err = d.sessions.begin(by, clientOf(r, m), mcp.NegotiateLegacyVersion(m.params.ProtocolVersion)); err != nil {
+			refuseBusy(w, err.Error())
+			return
+		}
 	default:
-		x = d.session(w, r, by)
+		if x = d.session(w, r, by); x == nil {
+			return
+		}
 	}
-	if x == nil && !m.modern {
-		return
-	}
-	if x != nil {
+	if x != nil { // if its client does not learn of a new one, it ends at once
 		defer d.sessions.leave(x)
 	}
 	if m.Kind == wire.Request && own.Large != nil && own.Large(m.Tool, m.Arguments) {
@@ -135,19 +147,6 @@ func (d *handler) post(w http.ResponseWriter, r *http.Request, by owner, own *wi
 	default:
 		w.WriteHeader(http.StatusAccepted)
 	}
-}
-
-// open opens a session, or answers that there is no room for one. If its client does not
-// learn of it, it ends at once.
-func (d *handler) open(w http.ResponseWriter, r *http.Request, by owner, m received) *session {
-	x, err := d.sessions.begin(by, clientOf(r, m), mcp.NegotiateLegacyVersion(m.params.ProtocolVersion))
-	switch {
-	case errors.Is(err, errFull):
-		refuseBusy(w, "too many sessions, and all of them are active; end one with DELETE, or try again later")
-	case err != nil:
-		refuseBusy(w, err.Error())
-	}
-	return x
 }
 
 // unanswered answers a request that ended with its session or the server.
@@ -205,7 +204,6 @@ func (d *handler) postRequest(w http.ResponseWriter, r *http.Request, by owner, 
 	case m.modern:
 		// The status that protocol 2026-07-28 has for the code of an error response, so that a proxy sees a
 		// failure without reading the body; 0 is a result.
-		status = http.StatusOK
 		switch code {
 		case mcp.METHOD_NOT_FOUND:
 			status = http.StatusNotFound

@@ -58,15 +58,6 @@ func (d *handler) checkHeaders(w http.ResponseWriter, r *http.Request) bool {
 	return true
 }
 
-// senderOf returns whose share of the memory budget a message has: that of its session, or of
-// its address.
-func (d *handler) senderOf(r *http.Request, by owner) string {
-	if id := r.Header.Get(server.HeaderKeySessionID); id != "" && d.sessions.has(id, by) {
-		return id
-	}
-	return remoteHost(r)
-}
-
 func tooLarge(w http.ResponseWriter) {
 	w.Header().Set("Connection", "close")
 	refuse(w, http.StatusRequestEntityTooLarge, "the message is too long")
@@ -159,19 +150,8 @@ func accepts(h http.Header, kind string) bool {
 	return false
 }
 
-// singleHeaders are the headers that decisions depend on. Of two of a name, readers may use
-// different ones.
+// singleHeaders are the headers that decisions depend on, of which a request has one each: of two
+// of a name, readers may use different ones.
 var singleHeaders = []string{
 	"Content-Type", "Content-Encoding", mcp.HeaderProtocolVersion, server.HeaderKeySessionID, "Mcp-Method", "Mcp-Name", "Last-Event-Id",
-}
-
-// rejectDuplicates reports whether none of them appears twice, and answers the request if one does.
-func rejectDuplicates(w http.ResponseWriter, h http.Header) bool {
-	for _, name := range singleHeaders {
-		if len(h.Values(name)) > 1 {
-			refuse(w, http.StatusBadRequest, "the header "+name+" must appear once")
-			return false
-		}
-	}
-	return true
 }

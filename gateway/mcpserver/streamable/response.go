@@ -40,13 +40,6 @@ func (r *response) send(message []byte) error {
 	return r.event(message)
 }
 
-// begin sends the head of a stream.
-func (r *response) begin() {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.stream()
-}
-
 // stream sends the head of a stream, with mu held.
 func (r *response) stream() {
 	if r.streaming {

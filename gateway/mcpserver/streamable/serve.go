@@ -221,17 +221,16 @@ func (d *handler) serve(ctx context.Context, g *httpguard.ConnLimiter, pair *tls
 // close ends, in this order: streams, which would never end by themselves, idle connections,
 // requests that still run after the time of grace, and all connections.
 func (d *handler) close(s *http.Server, g *httpguard.ConnLimiter, cut context.CancelFunc) error {
-	d.stop()
+	empty := d.stop()
 	d.streams.Close()
 	g.CloseUnauthenticated()
 	grace, cancel := context.WithTimeout(context.Background(), d.Grace)
 	defer cancel()
 	err := s.Shutdown(grace)
 	cut()
-	left := d.stop()
 	if err != nil {
 		select {
-		case <-left:
+		case <-empty:
 		case <-time.After(shutdownLimit):
 		}
 		err = ErrCut

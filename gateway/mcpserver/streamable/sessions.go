@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
+	"maps"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -15,7 +16,7 @@ import (
 )
 
 var (
-	errFull    = errors.New("too many sessions are open")
+	errFull    = errors.New("too many sessions, and all of them are active; end one with DELETE, or try again later")
 	errStopped = errors.New("the server is stopping")
 )
 
@@ -168,20 +169,15 @@ func (s *sessions) leave(x *session) {
 	x.timer = time.AfterFunc(s.idle, func() { s.expire(x, turn) })
 }
 
-// expire ends a session unless it was used since the timer of that turn began.
-func (s *sessions) expire(x *session, turn int) {
-	s.remove(x, func() bool { return x.turn == turn })
-}
+const anyTurn = -1
 
 // finish ends a session, once.
-func (s *sessions) finish(x *session) {
-	s.remove(x, func() bool { return true })
-}
+func (s *sessions) finish(x *session) { s.expire(x, anyTurn) }
 
-// remove ends a session if it is open and the condition, evaluated with mu held, is true.
-func (s *sessions) remove(x *session, condition func() bool) {
+// expire ends a session unless it was used since the timer of that turn began.
+func (s *sessions) expire(x *session, turn int) {
 	s.mu.Lock()
-	if s.byID[x.id] != x || !condition() {
+	if s.byID[x.id] != x || turn != anyTurn && x.turn != turn {
 		s.mu.Unlock()
 		return
 	}
@@ -207,10 +203,7 @@ func (s *sessions) listen(x *session, cancel context.CancelFunc) {
 func (s *sessions) close() {
 	s.mu.Lock()
 	s.closed = true
-	var all []*session
-	for _, x := range s.byID {
-		all = append(all, x)
-	}
+	all := slices.Collect(maps.Values(s.byID))
 	s.mu.Unlock()
 	for _, x := range all {
 		s.finish(x)
