@@ -255,9 +255,7 @@ func TestAChangeIsWorkedOutOnce(t *testing.T) {
 	}
 	t.Run("in a batch", func(t *testing.T) {
 		f := newFixture(t, func(c *Config) { c.Backend, c.Policy.Confirm = Embedded, policy.ConfirmWrites }).embedded(answers...)
-		if err := os.WriteFile(filepath.Join(f.vault, "N.md"), []byte("text"), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.WriteFile(filepath.Join(f.vault, "N.md"), []byte("text"), 0o600))
 		f.gateway.DoBatch(t.Context(), Batch{Request: Request{Ask: yes}, Operations: []Operation{{ClientID: "a", Request: replace}, {ClientID: "b", Request: undo}}})
 		if _, embedded := f.called(); len(embedded) != 4 {
 			t.Errorf("want two plans and two writes: %q", embedded)

@@ -64,7 +64,11 @@ func (r route) inspect(out *exec.Outcome) (f findings, err error) {
 	case r.policy.Secrets == policy.SecretsAllow:
 		f.add(policy.RuleSecrets, audit.NotSearched)
 	case len(kinds) > 0 && f.acts(r.policy, policy.RuleSecrets, kinds...) && r.policy.Secrets == policy.SecretsBlock:
-		err = secretFound(*out, kinds)
+		where := ""
+		if out.Path != "" {
+			where = " in " + quote.Quoted(quote.Short(out.Path))
+		}
+		err = failure.New(failure.CodeSecret, "read another part, or ask the user to set secrets to redact", "the answer has secrets%s (%s)", where, strings.Join(kinds, ", "))
 	}
 	switch {
 	case r.policy.Suspicious == policy.SuspiciousOff:

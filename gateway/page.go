@@ -63,7 +63,14 @@ func (g *vaultGateway) firstPage(req Request, whole Result) Result {
 func (g *vaultGateway) suggestingFind(req Request, r Result) Result {
 	searched := r.Command == "search" || r.Command == "search:context"
 	none := searched && r.OK && r.Stdout == "" && !r.unchanged
-	missing := !searched && r.Error != nil && r.Error.Code == failure.CodeNotFound && req.namesNote()
+	namesNote := func() bool {
+		_, byName := req.Params["file"]
+		_, byPath := req.Params["path"]
+		return byName || byPath || slices.ContainsFunc(req.Words, func(word string) bool {
+			return strings.HasPrefix(word, "file=") || strings.HasPrefix(word, "path=")
+		})
+	}
+	missing := !searched && r.Error != nil && r.Error.Code == failure.CodeNotFound && namesNote()
 	if !none && !missing {
 		return r
 	}
@@ -78,19 +85,6 @@ func (g *vaultGateway) suggestingFind(req Request, r Result) Result {
 	advised.Hint = strings.TrimPrefix(advised.Hint+"; "+findsMore, "; ")
 	r.Error = &advised
 	return r
-}
-
-// namesNote reports whether a request is about a note that it names.
-func (req Request) namesNote() bool {
-	words := req.Words
-	for _, name := range []string{"file", "path"} {
-		if value, given := req.Params[name]; given {
-			words = append(slices.Clip(words), name+"="+value.Text())
-		}
-	}
-	return slices.ContainsFunc(words, func(word string) bool {
-		return strings.HasPrefix(word, "file=") || strings.HasPrefix(word, "path=")
-	})
 }
 
 const findsMore = "find ranks the notes that a query means, in other words and with typing errors"
@@ -176,7 +170,16 @@ func (g *vaultGateway) nextPage(ctx context.Context, hold *exec.Hold, req Reques
 	var first storedAnswer
 	var page pages.Page
 	if err == nil {
-		from, first, page, err = g.resolveCursor(req)
+		from.id, from.at, err = pages.ParseCursor(req.Cursor)
+	}
+	if err == nil {
+		from.text, first, err = g.answers.Get(req.Caller, from.id)
+	}
+	if err == nil {
+		err = req.continues(first)
+	}
+	if err == nil {
+		page, err = first.pageAt(req, from)
 	}
 	if err != nil {
 		g.record(ctx, g.name(), req).Refused(err)
@@ -214,24 +217,6 @@ func (g *vaultGateway) nextPage(ctx context.Context, hold *exec.Hold, req Reques
 type storedText struct {
 	id, text string
 	at       pages.Position // where the page begins
-}
-
-// resolveCursor returns the page of the cursor of a request, and the stored answer. It starts
-// nothing.
-func (g *shared) resolveCursor(req Request) (from storedText, first storedAnswer, page pages.Page, err error) {
-	id, at, err := pages.ParseCursor(req.Cursor)
-	if err != nil {
-		return from, first, page, err
-	}
-	text, first, err := g.answers.Get(req.Caller, id)
-	from = storedText{id, text, at}
-	if err == nil {
-		err = req.continues(first)
-	}
-	if err == nil {
-		page, err = first.pageAt(req, from)
-	}
-	return from, first, page, err
 }
 
 // readAgain carries out the request of a page again, for its present caller. A random answer, and

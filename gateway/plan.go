@@ -191,12 +191,6 @@ func (g *vaultGateway) accessError(call allowlist.Call) error {
 // detours are the codes of programs that did not begin the call, so that another one may.
 var detours = []string{"cli_not_found", "cli_unsuitable", "cli_too_old", "cli_disabled", "app_not_running"}
 
-func detourable(err error) bool {
-	var away *exec.Unavailable
-	var less *exec.Failure
-	return errors.As(err, &away) && slices.Contains(detours, away.Code()) || errors.As(err, &less) && less.AppDoesLess()
-}
-
 // check refuses options that mean nothing for the call.
 func (r Request) check(call allowlist.Call) error {
 	switch {

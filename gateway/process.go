@@ -10,7 +10,6 @@ import (
 
 	"github.com/sourcegraph/conc/panics"
 
-	"vaultwicket/allowlist/quote"
 	"vaultwicket/exec"
 	"vaultwicket/gateway/admission"
 	"vaultwicket/gateway/clean"
@@ -212,7 +211,9 @@ func (g *vaultGateway) carryOut(ctx context.Context, plan Plan) Result {
 	for i, route := range plan.routes {
 		route.change = plan.change
 		out, err := g.run(ctx, route)
-		if i+1 < len(plan.routes) && detourable(err) {
+		var away *exec.Unavailable
+		var less *exec.Failure
+		if i+1 < len(plan.routes) && (errors.As(err, &away) && slices.Contains(detours, away.Code()) || errors.As(err, &less) && less.AppDoesLess()) {
 			notices = append(notices, "answered by the embedded backend: "+err.Error())
 			continue
 		}
@@ -317,15 +318,6 @@ func report(r route, out exec.Outcome, err error) Result {
 		result.Path = strings.Clone(confirmedPath(call, out.Stdout))
 	}
 	return result
-}
-
-// secretFound refuses an answer that has secrets: its text has their marks.
-func secretFound(out exec.Outcome, kinds []string) error {
-	where := ""
-	if out.Path != "" {
-		where = " in " + quote.Quoted(quote.Short(out.Path))
-	}
-	return failure.New(failure.CodeSecret, "read another part, or ask the user to set secrets to redact", "the answer has secrets%s (%s)", where, strings.Join(kinds, ", "))
 }
 
 // logFault logs an error that no caller sees, because it has no code: an internal error.

@@ -328,16 +328,13 @@ func displayCode(code string) string { return code[:codeLength/2] + "-" + code[c
 // parseCode reads a code as the user types it. It reports false for what no
 // question can have, so a code can be part of a file name.
 func parseCode(typed string) (code string, ok bool) {
-	code = strings.Map(upper, strings.ReplaceAll(typed, "-", ""))
+	code = strings.Map(func(r rune) rune {
+		if 'a' <= r && r <= 'z' { // some of what is not ASCII has capitals that are
+			return r - 'a' + 'A'
+		}
+		return r
+	}, strings.ReplaceAll(typed, "-", ""))
 	return code, isCode(code)
-}
-
-// upper leaves alone what is not ASCII: some of it has capitals that are.
-func upper(r rune) rune {
-	if 'a' <= r && r <= 'z' {
-		return r - 'a' + 'A'
-	}
-	return r
 }
 
 func isCode(text string) bool {

@@ -71,18 +71,14 @@ func Of(before, after []byte) Change {
 		before, after = before[len(mark):], after[len(mark):]
 	}
 	start, end := shared(before, after)
-	m := maker{returns: !agree(before, after), old: 1, new: 1}
+	returns := bytes.Count(before, []byte("\r\n")) + bytes.Count(after, []byte("\r\n"))
+	agree := returns == 0 || returns == bytes.Count(before, newline)+bytes.Count(after, newline) // on how lines end
+	m := maker{returns: !agree, old: 1, new: 1}
 	m.edits(before, after, start, end)
 	return m.Change
 }
 
 func isBinary(text []byte) bool { return bytes.IndexByte(text[:min(len(text), 8000)], 0) >= 0 }
-
-// agree reports whether all lines of both texts end with a return, or none does.
-func agree(before, after []byte) bool {
-	returns := bytes.Count(before, []byte("\r\n")) + bytes.Count(after, []byte("\r\n"))
-	return returns == 0 || returns == bytes.Count(before, newline)+bytes.Count(after, newline)
-}
 
 var newline = []byte("\n")
 

@@ -199,31 +199,21 @@ const (
 	traceStateKey  = "tracestate"
 )
 
-// keepTrace puts the trace context of a request into the context of its call.
-func keepTrace(next server.ToolHandlerFunc) server.ToolHandlerFunc {
+// traced puts the trace context of a request into the context of its call, and answers a panic of the
+// handler with a fixed text. The recovery of mcp-go returns the panic value, which can contain text of
+// a note.
+func traced(log *slog.Logger, next server.ToolHandlerFunc) server.ToolHandlerFunc {
 	return func(ctx context.Context, req mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		if meta := req.Params.Meta; meta != nil {
 			parent, _ := meta.AdditionalFields[traceParentKey].(string)
 			state, _ := meta.AdditionalFields[traceStateKey].(string)
 			ctx = observe.WithTrace(ctx, observe.Trace{Parent: parent, State: state})
 		}
-		return next(ctx, req)
-	}
-}
-
-// recoverPanics answers a panic of a handler with a fixed text. The recovery of mcp-go
-// returns the panic value, which can contain text of a note.
-func recoverPanics(log *slog.Logger) server.ToolHandlerMiddleware {
-	return func(next server.ToolHandlerFunc) server.ToolHandlerFunc {
-		return func(ctx context.Context, req mcp.CallToolRequest) (result *mcp.CallToolResult, err error) {
-			defer func() {
-				if r := recover(); r != nil {
-					observe.LogPanic(log, "tool", r, debug.Stack())
-					result, err = answer(gateway.Fault(req.Params.Name))
-				}
-			}()
-			return next(ctx, req)
+		result, err := guarded(log, "tool", func() (*mcp.CallToolResult, error) { return next(ctx, req) })
+		if err == errInternal {
+			return answer(gateway.Fault(req.Params.Name))
 		}
+		return result, err
 	}
 }
 
@@ -243,7 +233,7 @@ func guarded[T any](log *slog.Logger, where string, do func() (T, error)) (resul
 	return do()
 }
 
-// recoverResource and recoverPrompt are [recoverPanics] for resources and prompts.
+// recoverResource and recoverPrompt guard resources and prompts.
 func (h handler) recoverResource(next server.ResourceHandlerFunc) server.ResourceHandlerFunc {
 	return func(ctx context.Context, req mcp.ReadResourceRequest) ([]mcp.ResourceContents, error) {
 		return guarded(h.Log, "resource", func() ([]mcp.ResourceContents, error) { return next(ctx, req) })

@@ -239,7 +239,7 @@ func TestTheTraceOfACallIsInItsContext(t *testing.T) {
 		{"no meta", nil, observe.Trace{}},
 	} {
 		var got observe.Trace
-		handler := keepTrace(func(ctx context.Context, _ mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+		handler := traced(nil, func(ctx context.Context, _ mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 			got = observe.TraceOf(ctx)
 			return nil, nil
 		})

@@ -244,7 +244,12 @@ func (h handler) server() (*wire.Server, error) {
 			tools.add(described, h.typed(t, *described.Annotations.ReadOnlyHint))
 		}
 	}
-	hooks.AddBeforeCallTool(tools.checkName)
+	hooks.AddBeforeCallTool(func(_ context.Context, _ any, req *mcp.CallToolRequest) { // see [finder] for the reason
+		if _, known := tools.handlers[req.Params.Name]; !known {
+			req.Params.Name = wire.Explain(fmt.Sprintf("unknown tool %q; the tools are %s; a command such as daily:read goes into the parameter command",
+				wire.Clip(req.Params.Name), strings.Join(slices.Sorted(maps.Keys(tools.handlers)), ", ")))
+		}
+	})
 	h.addResources(h.mcp, hooks)
 	h.addPrompts(h.mcp, hooks)
 	s := &wire.Server{MCP: h.mcp, Tools: tools.handlers, Large: printsImages, Log: h.Log}
@@ -263,16 +268,8 @@ type toolbox struct {
 }
 
 func (b toolbox) add(t mcp.Tool, do server.ToolHandlerFunc) {
-	b.handlers[t.Name] = recoverPanics(b.Log)(keepTrace(do))
+	b.handlers[t.Name] = traced(b.Log, do)
 	b.mcp.AddTool(t, b.handlers[t.Name])
-}
-
-// checkName replaces the name of an unknown tool by an explanation: see [finder] for the reason.
-func (b toolbox) checkName(_ context.Context, _ any, req *mcp.CallToolRequest) {
-	if _, known := b.handlers[req.Params.Name]; !known {
-		req.Params.Name = wire.Explain(fmt.Sprintf("unknown tool %q; the tools are %s; a command such as daily:read goes into the parameter command",
-			wire.Clip(req.Params.Name), strings.Join(slices.Sorted(maps.Keys(b.handlers)), ", ")))
-	}
 }
 
 // The names of toolsets besides those of [typedTools].

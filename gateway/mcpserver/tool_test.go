@@ -184,7 +184,7 @@ func TestTheInputSchemaTakesWhatTheDecoderTakes(t *testing.T) {
 
 func TestAPanicIsAnsweredWithAFixedTextAndLogged(t *testing.T) {
 	var log strings.Builder
-	broken := recoverPanics(slog.New(slog.NewTextHandler(&log, nil)))(func(context.Context, mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+	broken := traced(slog.New(slog.NewTextHandler(&log, nil)), func(context.Context, mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		panic(errors.New("the text of a note"))
 	})
 	result, err := broken(context.Background(), mcp.CallToolRequest{})

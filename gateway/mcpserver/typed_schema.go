@@ -91,7 +91,10 @@ func (t *typedTool) schema(operations []enabledOperation, worst tiers.Effect, va
 		}
 		a.Values = values
 		properties[a.Name] = a.schema()
-		if a.Required || requiredByAll(a.Name, operations) {
+		if a.Required || !slices.ContainsFunc(operations, func(o enabledOperation) bool { // that can do without it
+			p := o.param(a.Name)
+			return p == nil || !p.Required || !slices.Contains(o.params, a.Name)
+		}) {
 			required = append(required, a.Name)
 		}
 	}
@@ -135,14 +138,4 @@ func enabledValues(a property, operations []enabledOperation) (used bool, values
 		}
 	}
 	return used, values
-}
-
-// requiredByAll reports whether every enabled operation requires the argument.
-func requiredByAll(name string, operations []enabledOperation) bool {
-	for _, o := range operations {
-		if p := o.param(name); p == nil || !p.Required || !slices.Contains(o.params, name) {
-			return false
-		}
-	}
-	return true
 }

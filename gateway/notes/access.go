@@ -49,7 +49,14 @@ type Permitted struct {
 // AccessOf returns what can be done with the note or folder at a path in the vault, or
 // below the folder of the vault. The error is a [*allowlist.ParseError].
 func (r *Rules) AccessOf(path string) (Access, error) {
-	path = r.inVault(path)
+	switch folder := r.folder(); {
+	case folder == "" || !filepath.IsAbs(path):
+		path = strings.TrimSuffix(filepath.ToSlash(path), "/")
+	default: // that of a file below the folder is one in the vault
+		if below, err := filepath.Rel(folder, path); err == nil && filepath.IsLocal(below) {
+			path = filepath.ToSlash(below)
+		}
+	}
 	if named, err := r.names.Name(path); err == nil && r.folder() != "" {
 		path = named
 	}
@@ -112,18 +119,6 @@ func permitted(p policy.Policy, call allowlist.Call, a Access) Permitted {
 		return Permitted{Why: denial.Reason, Hint: denial.Hint()}
 	}
 	return Permitted{Why: err.Error()}
-}
-
-// inVault returns a path as one in the vault, where it is that of a file below its folder.
-func (r *Rules) inVault(path string) string {
-	folder := r.folder()
-	if folder == "" || !filepath.IsAbs(path) {
-		return strings.TrimSuffix(filepath.ToSlash(path), "/")
-	}
-	if below, err := filepath.Rel(folder, path); err == nil && filepath.IsLocal(below) {
-		return filepath.ToSlash(below)
-	}
-	return path
 }
 
 // ignoredBy returns the line of the ignore file that hides a path. A file that cannot be

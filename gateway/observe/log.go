@@ -98,22 +98,15 @@ func FaultAttrs(fault any) []slog.Attr {
 		kinds += " > " + fmt.Sprintf("%T", err)
 	}
 	attrs := []slog.Attr{slog.String("kind", kinds)}
-	if text, fixed := fixedText(err); fixed {
-		attrs = append(attrs, slog.String("fault", text))
-	}
-	return attrs
-}
-
-// fixedText returns the text of an error that cannot contain anything from outside.
-func fixedText(err error) (text string, fixed bool) {
+	isFixed := slices.Contains(plainErrors, err) // cannot contain anything from outside
 	switch err.(type) {
 	case runtime.Error, syscall.Errno:
-		return err.Error(), true
+		isFixed = true
 	}
-	if slices.Contains(plainErrors, err) {
-		return err.Error(), true
+	if isFixed {
+		attrs = append(attrs, slog.String("fault", err.Error()))
 	}
-	return "", false
+	return attrs
 }
 
 // plainErrors are errors of the standard library with fixed texts.

@@ -86,7 +86,13 @@ func random() string {
 
 // Open returns the path of a link that opens the page once, within [LinkLife]. It invalidates the
 // previous link.
-func (g *guard) Open() string { return g.base + openName + g.sessions.newCode() }
+func (g *guard) Open() string {
+	code, s := random(), g.sessions
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.code, s.until = sha256.Sum256([]byte(code)), s.now().Add(LinkLife)
+	return g.base + openName + code
+}
 
 // ServeHTTP passes a request on or says why not. The checks that need least of the request come
 // first: the Host header, against DNS rebinding, then origin, cookie and token.
@@ -295,15 +301,6 @@ type session struct {
 	cookie digest
 	host   string
 	key    [sha256.Size]byte // of its tokens
-}
-
-// newCode returns a code, and invalidates the previous one.
-func (s *sessions) newCode() string {
-	code := random()
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.code, s.until = sha256.Sum256([]byte(code)), s.now().Add(LinkLife)
-	return code
 }
 
 // redeem trades a code for a cookie, once. It returns "" for a wrong code.

@@ -158,9 +158,3 @@ func (p *page) healthView(r request) view {
 	}
 	return view{template: "health", title: "Health", data: data}
 }
-
-// checkHealth begins a check.
-func (p *page) checkHealth(request) view {
-	p.health.begin()
-	return view{goTo: "health"}
-}

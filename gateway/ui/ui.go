@@ -149,10 +149,13 @@ func New(c Config, host string) *Page {
 		"policy/try":        {show: func(r request) view { return view{template: "try", title: tryTitle, data: p.tryDataOf(r)} }, act: p.try},
 		"policy/access":     {show: p.access},
 		"health":            {show: p.healthView},
-		"health/check":      {act: p.checkHealth},
-		"settings":          {show: p.settings},
-		"pause/pause":       {act: func(r request) view { return p.pause(r, true) }},
-		"pause/resume":      {act: func(r request) view { return p.pause(r, false) }},
+		"health/check": {act: func(request) view {
+			p.health.begin()
+			return view{goTo: "health"}
+		}},
+		"settings":     {show: p.settings},
+		"pause/pause":  {act: func(r request) view { return p.pause(r, true) }},
+		"pause/resume": {act: func(r request) view { return p.pause(r, false) }},
 	}
 	p.guard = newGuard(host, c.Now, p.serve)
 	return &Page{page: p}

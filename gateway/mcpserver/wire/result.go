@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"slices"
 	"strconv"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/mark3labs/mcp-go/mcp"
@@ -158,19 +159,8 @@ func isSeparator[T string | Compact](s T, i int) bool {
 
 // appendByte appends the escape of an ASCII character.
 func appendByte(to []byte, b byte) []byte {
-	switch b {
-	case '"', '\\':
-		return append(to, '\\', b)
-	case '\b':
-		return append(to, '\\', 'b')
-	case '\f':
-		return append(to, '\\', 'f')
-	case '\n':
-		return append(to, '\\', 'n')
-	case '\r':
-		return append(to, '\\', 'r')
-	case '\t':
-		return append(to, '\\', 't')
+	if i := strings.IndexByte("\"\\\b\f\n\r\t", b); i >= 0 {
+		return append(to, '\\', `"\bfnrt`[i])
 	}
 	return append(to, '\\', 'u', '0', '0', hexDigits[b>>4], hexDigits[b&0xF])
 }

@@ -50,7 +50,9 @@ type Metrics struct {
 	set     *vm.Set
 	version string
 	sources atomic.Pointer[Sources]
-	named   agentNames
+
+	mu     sync.Mutex
+	agents map[string]bool // that have a label of their own: the first ones that called
 }
 
 // Sources are asked for the current load when the figures are written. Each may be nil; its
@@ -65,7 +67,7 @@ type Sources struct {
 // NewMetrics returns figures that are all zero, of a program of this version.
 func NewMetrics(version string) *Metrics {
 	vm.ExposeMetadata(true)
-	return &Metrics{set: vm.NewSet(), version: version}
+	return &Metrics{set: vm.NewSet(), version: version, agents: map[string]bool{}}
 }
 
 // count counts one more of a series, which is made when it first occurs.
@@ -76,23 +78,14 @@ func (m *Metrics) count(metric string, labels ...string) {
 // maxAgents bounds the agents that have a label of their own.
 const maxAgents = 100
 
-// agentNames are the agents that have a label of their own: the first ones that called.
-type agentNames struct {
-	mu   sync.Mutex
-	seen map[string]bool
-}
-
-// label returns the label of an agent, "other" beyond the bound.
-func (n *agentNames) label(agent string) string {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	if n.seen == nil {
-		n.seen = map[string]bool{}
-	}
-	if !n.seen[agent] && len(n.seen) >= maxAgents {
+// labelOf returns the label of an agent, "other" beyond the bound.
+func (m *Metrics) labelOf(agent string) string {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if !m.agents[agent] && len(m.agents) >= maxAgents {
 		return "other"
 	}
-	n.seen[agent] = true
+	m.agents[agent] = true
 	return agent
 }
 
@@ -149,7 +142,7 @@ func (c *countedCall) End(end observe.CallEnd) {
 	default:
 		c.count("vaultwicket_calls_total", "command", c.call.Command, "surface", surface, "outcome", end.Code)
 		if c.call.Agent != "" {
-			c.count("vaultwicket_agent_calls_total", "agent", c.named.label(c.call.Agent), "outcome", end.Code)
+			c.count("vaultwicket_agent_calls_total", "agent", c.labelOf(c.call.Agent), "outcome", end.Code)
 		}
 		duration := named("vaultwicket_call_duration_seconds", "backend", cmp.Or(end.Backend, "none"), "effect", cmp.Or(end.Effect, "none"))
 		c.set.GetOrCreatePrometheusHistogramExt(duration, bounds).Update(end.Duration.Seconds())

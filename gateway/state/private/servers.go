@@ -60,22 +60,17 @@ func RegisterServer(dir string, s Server) (remove func(), err error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := writeServer(file, append(text, '\n')); err != nil {
+	// The file need not survive the machine, so it is not made durable, which would cost milliseconds.
+	out, err := os.OpenFile(file, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err == nil {
+		_, err = out.Write(append(text, '\n'))
+		err = errors.Join(err, out.Close())
+	}
+	if err != nil {
 		removeServer(file, lock, unlock)
 		return nil, err
 	}
 	return func() { removeServer(file, lock, unlock) }, nil
-}
-
-// writeServer makes a file that does not exist. It need not survive the machine, so it is not made
-// durable, which would cost a server milliseconds.
-func writeServer(name string, text []byte) error {
-	file, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-	if err != nil {
-		return err
-	}
-	_, err = file.Write(text)
-	return errors.Join(err, file.Close())
 }
 
 func isSession(session string) bool {
