@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"slices"
 	"strings"
@@ -62,4 +63,174 @@ func flagsOf(name string) []terminal.Flag {
 		return nil
 	}
 	return asked.Flags
+}
+
+const (
+	// pipeWidth is the width of help that is not read on a terminal, and maxHelpWidth that on
+	// a wide one, in columns: longer lines are hard to read.
+	pipeWidth    = 100
+	maxHelpWidth = 120
+	// minText is the width of a text next to names; on a narrower terminal it is below.
+	minText = 30
+)
+
+// overviewText returns the help of the whole program: its commands in groups. hidden are names
+// of commands that are left out.
+func overviewText(s terminal.Screen, hidden ...string) string {
+	p := helpWriter{screen: s, width: min(s.Width(pipeWidth), maxHelpWidth)}
+	p.wrap("", "vaultwicket is a policy-enforcing gateway (MCP server) for Obsidian vaults.")
+	p.line("")
+	p.line("Usage: vaultwicket COMMAND [flags] [arguments]")
+	names := 0
+	for _, c := range subcommands() {
+		names = max(names, len(c.Name))
+	}
+	for _, group := range groups {
+		var rows [][2]string
+		for _, c := range subcommands() {
+			if c.Group == group && !slices.Contains(hidden, c.Name) {
+				rows = append(rows, [2]string{c.Name, c.Summary})
+			}
+		}
+		p.heading(group)
+		p.pairs(rows, names)
+	}
+	p.examples(overviewExamples)
+	p.line("")
+	p.wrap("", "\"vaultwicket help COMMAND\" shows the flags and examples of a command. Every setting is a flag (--allow-mutations), "+
+		"an environment variable (VAULTWICKET_ALLOW_MUTATIONS) and a key of the settings file (allow-mutations = true).")
+	return p.text.String()
+}
+
+// allSettings is the command whose help lists every setting. The help of the others has those
+// that are usually given with a call.
+const allSettings = "serve"
+
+var commonSettings = []string{"vault", "tier", "allow-mutations", "config", "profile"}
+
+// Text returns the help of a command with its flags.
+func (c description) Text(s terminal.Screen, f flagLists) string {
+	p := helpWriter{screen: s, width: min(s.Width(pipeWidth), maxHelpWidth)}
+	p.wrap("", strings.TrimSpace("vaultwicket "+c.Name+" "+c.Usage))
+	p.wrap("  ", c.Summary)
+	for _, paragraph := range c.About {
+		p.line("")
+		p.wrap("", paragraph)
+	}
+	p.flags("Flags", f.Own)
+	if c.Name == allSettings {
+		p.flags("Settings, also as variables and in the settings file", f.Settings)
+	} else if len(f.Settings) > 0 {
+		p.flags("Settings", slices.DeleteFunc(slices.Clone(f.Settings), func(f terminal.Flag) bool { return !slices.Contains(commonSettings, f.Name) }))
+		p.line("")
+		p.wrap("", "All other settings have flags, too: \"vaultwicket help "+allSettings+"\" lists them.")
+	}
+	p.examples(c.Examples)
+	return p.text.String()
+}
+
+// helpWriter collects the lines of a help text.
+type helpWriter struct {
+	screen terminal.Screen
+	width  int
+	text   strings.Builder
+}
+
+func (p *helpWriter) line(text string) { p.text.WriteString(text + "\n") }
+
+func (p *helpWriter) heading(text string) {
+	p.line("")
+	p.line(p.screen.Paint(terminal.Strong, text))
+}
+
+// wrap writes a paragraph with indent before each line.
+func (p *helpWriter) wrap(indent, text string) {
+	for _, line := range terminal.Wrap(text, max(p.width-len(indent), 1)) {
+		p.line(indent + line)
+	}
+}
+
+// pairs writes names, padded to a width of names columns, with texts next to them, or below on a
+// narrow screen.
+func (p *helpWriter) pairs(rows [][2]string, names int) {
+	const indent = "  "
+	column := len(indent) + names + 2
+	for _, row := range rows {
+		if p.width-column < minText {
+			p.line(indent + p.screen.Paint(terminal.Name, row[0]))
+			p.wrap(indent+indent+indent, row[1])
+			continue
+		}
+		name := indent + p.screen.Paint(terminal.Name, row[0]) + strings.Repeat(" ", names-len(row[0])+2)
+		for _, line := range terminal.Wrap(row[1], p.width-column) {
+			p.line(strings.TrimRight(name+line, " "))
+			name = strings.Repeat(" ", column)
+		}
+	}
+}
+
+func (p *helpWriter) flags(title string, list []terminal.Flag) {
+	if len(list) == 0 {
+		return
+	}
+	var rows [][2]string
+	names := 0
+	for _, f := range list {
+		rows = append(rows, [2]string{f.Form(), f.Usage})
+		names = max(names, len(f.Form()))
+	}
+	p.heading(title)
+	p.pairs(rows, names)
+}
+
+// examples writes command lines. They are never broken: a user copies them.
+func (p *helpWriter) examples(list []example) {
+	p.heading("Examples")
+	p.commandLines(list)
+}
+
+func (p *helpWriter) commandLines(list []example) {
+	for _, e := range list {
+		p.wrap("  ", p.screen.Paint(terminal.Faint, "# "+e.What))
+		p.line(fmt.Sprintf("  %s", e.Line))
+	}
+}
+
+// description is a subcommand as help and manual describe it.
+type description struct {
+	Name    string
+	Usage   string // what follows the name
+	Summary string // in the list of commands
+	Group   string
+	// About is what a user should know before the first use: paragraphs.
+	About    []string
+	Examples []example
+}
+
+// example is a command line and its description.
+type example struct{ What, Line string }
+
+// flagLists are the flags of a subcommand: its own, and the settings.
+type flagLists struct{ Own, Settings []terminal.Flag }
+
+// groups are the groups of subcommands, in the order of the help.
+var groups = []string{groupStart, groupUse, groupConsent, groupReview, groupConfigure, groupOther}
+
+// The groups.
+const (
+	groupStart     = "Connect an agent"
+	groupUse       = "Use a vault from the terminal"
+	groupConsent   = "Decide on requests"
+	groupReview    = "Review and undo"
+	groupConfigure = "Permissions and settings"
+	groupOther     = "Other commands"
+)
+
+// overviewExamples are the examples of the whole program.
+var overviewExamples = []example{
+	{"let Claude Code read a folder of notes", "vaultwicket install claude-code --vault ~/Notes"},
+	{"the same by hand: a server for an MCP client", "vaultwicket serve --vault ~/Notes"},
+	{"read today's note", "vaultwicket run --vault ~/Notes daily:read"},
+	{"see what a change would do", `vaultwicket dry-run --vault ~/Notes daily:append content="buy milk"`},
+	{"find out what is wrong", "vaultwicket doctor"},
 }

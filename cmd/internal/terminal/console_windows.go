@@ -4,6 +4,8 @@ import (
 	"errors"
 	"io"
 	"os"
+
+	"golang.org/x/sys/windows"
 )
 
 // Console is the window of a process: its keyboard and its screen.
@@ -26,4 +28,19 @@ func OpenConsole() (io.ReadWriteCloser, error) {
 		return nil, err
 	}
 	return console{keyboard, screen}, nil
+}
+
+// EnableEscapes prepares a terminal for escape sequences, and reports whether it obeys
+// them. Consoles before Windows 10 do not.
+func EnableEscapes(stream any) bool {
+	file, ok := stream.(*os.File)
+	if !ok {
+		return false
+	}
+	var mode uint32
+	console := windows.Handle(file.Fd())
+	if windows.GetConsoleMode(console, &mode) != nil {
+		return false
+	}
+	return windows.SetConsoleMode(console, mode|windows.ENABLE_VIRTUAL_TERMINAL_PROCESSING) == nil
 }

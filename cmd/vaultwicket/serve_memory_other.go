@@ -1,6 +1,0 @@
-//go:build !linux
-
-package main
-
-// releaseProgram has no counterpart here.
-func releaseProgram() {}
