@@ -8,9 +8,8 @@ import (
 	"vaultwicket/tiers"
 )
 
-// Call is a request that was checked against the table. Only [Parse] and
-// [ParseWords] make one; it is immutable, and the zero Call cannot be run: its tier is None and
-// its effect Unknown.
+// Call is a request that was checked against the table. Only [Parse] and [ParseWords] make one; it is
+// immutable, and the zero Call cannot be run: its tier is None and its effect Unknown.
 type Call struct {
 	row    *row
 	vault  string
@@ -78,12 +77,10 @@ func (c Call) WithLoss(why string) Call {
 // Loss is the reason of [Call.WithLoss], "" if the call is not known to remove much.
 func (c Call) Loss() string { return c.loses }
 
-// Shows reports whether the call moves the focus or opens a view, besides its
-// effect.
+// Shows reports whether the call moves the focus or opens a view, besides its effect.
 func (c Call) Shows() bool { return c.shows }
 
-// Sends reports whether the call can carry data off the machine although its
-// effect is not Publishes.
+// Sends reports whether the call can carry data off the machine although its effect is not Publishes.
 func (c Call) Sends() bool { return c.of().sends }
 
 // EmbeddedOnly reports whether only the embedded CLI can run the call, because of its
@@ -110,8 +107,7 @@ func (c Call) embeddedOnlyParam() string {
 	return c.args[i].key
 }
 
-// Since returns the first release of the app that takes the command as the
-// table describes it.
+// Since returns the first release of the app that takes the command as the table describes it.
 func (c Call) Since() tiers.Version {
 	if c.row == nil {
 		return tiers.Version{}
@@ -163,8 +159,7 @@ func (c Call) Reply() Reply {
 	return reply
 }
 
-// Param returns the value of a parameter and whether it was given. The value
-// of a flag is "".
+// Param returns the value of a parameter and whether it was given. The value of a flag is "".
 func (c Call) Param(key string) (string, bool) {
 	for _, a := range c.args {
 		if a.key == key {

@@ -9,8 +9,7 @@ import (
 	"vaultwicket/tiers"
 )
 
-// Command describes a row for people and programs. It is a copy that shares nothing with the
-// table.
+// Command describes a row for people and programs. It is a copy that shares nothing with the table.
 type Command struct {
 	Name          string
 	Summary       string
@@ -103,15 +102,13 @@ func (r *row) describe() Command {
 //
 //	tasks [path= done format=json|tsv|csv]
 //
-// Required parameters are before the brackets. Parameters for which allowed
-// is false are left out.
+// Required parameters are before the brackets. Parameters for which allowed is false are left out.
 func (c Command) Signature(allowed func(Param) bool) string {
 	return c.signature(allowed, false)
 }
 
-// Brief is [Command.Signature] with an ellipsis in place of the parameters that are rarely
-// needed, and without those that only show something in the app. The help of the command
-// lists them all.
+// Brief is [Command.Signature] with an ellipsis in place of the parameters that are rarely needed, and
+// without those that only show something in the app. The help of the command lists them all.
 func (c Command) Brief(allowed func(Param) bool) string {
 	return c.signature(allowed, true)
 }

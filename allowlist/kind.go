@@ -38,9 +38,8 @@ var hints = [...]string{
 
 func (k kind) String() string { return kindNames[k] }
 
-// check returns the text after "key=", or the reason why v is invalid for the kind of the
-// parameter. The text has the caller's bytes, but for the slash at the end of a folder, which
-// is dropped.
+// check returns the text after "key=", or the reason why v is invalid for the kind of the parameter.
+// The text has the caller's bytes, but for the slash at the end of a folder, which is dropped.
 func (p *param) check(v Value) (text, reason string) {
 	if p.kind == kindChoice && (v.form == flagOn || v.form == flagOff) { // true and false may be choices
 		v = Text(strconv.FormatBool(v.form == flagOn))
@@ -114,9 +113,8 @@ func IsChoice(text, choice string) bool {
 	return text == choice || named && ok && name != "" && len(name) <= maxNameBytes && firstUnprintable(name) < 0
 }
 
-// checkBytes checks what applies to every kind: NUL ends an argument for the
-// kernel, answers are UTF-8, and an empty value means something different for every handler of
-// the app.
+// checkBytes checks what applies to every kind: NUL ends an argument for the kernel, answers are UTF-8,
+// and an empty value means something different for every handler of the app.
 func (p *param) checkBytes(s string) string {
 	switch {
 	case s == "" && p.required:

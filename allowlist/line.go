@@ -33,20 +33,17 @@ func ToEmbedded(goos string) Carrier { return Carrier{embedded: true, os: goos} 
 
 // Line is a call as the arguments of a program.
 type Line struct {
-	// Argv begins with vault=… when a vault is set, then the command, its bare
-	// value, sorted key=value items and sorted flags. The program itself is not
-	// in it.
+	// Argv begins with vault=… when a vault is set, then the command, its bare value, sorted key=value
+	// items and sorted flags. The program itself is not in it.
 	Argv []string
-	// StdinParam names the parameter whose value is Stdin and not in Argv.
-	// It is "" when there is none.
+	// StdinParam names the parameter whose value is Stdin and not in Argv. It is "" when there is none.
 	StdinParam string
 	Stdin      string
 }
 
-// Line returns the arguments of the call for a carrier. A value arrives byte for byte or there
-// is an error, a [*ParseError] with CodeContentUnsafe or CodeContentTooLong. A target
-// that the app does not know is refused with
-// CodeTargetRequired, because the app would work on the open note instead.
+// Line returns the arguments of the call for a carrier. A value arrives byte for byte or there is an
+// error, a [*ParseError] with CodeContentUnsafe or CodeContentTooLong. A target that the app does not
+// know is refused with CodeTargetRequired, because the app would work on the open note instead.
 func (c Call) Line(k Carrier) (Line, error) {
 	var line Line
 	if c.row == nil {
@@ -87,15 +84,13 @@ func (c Call) Line(k Carrier) (Line, error) {
 	return line, nil
 }
 
-// free reports whether a value of this kind can contain a backslash followed by a
-// letter.
+// free reports whether a value of this kind can contain a backslash followed by a letter.
 func (k kind) free() bool {
 	return k == kindText || k == kindContent || k == kindData || k == kindName || k == kindURL
 }
 
-// rewritten reports whether the client changes s on its way: it turns \n and \t
-// into a line break and a tab, and no number of backslashes protects them
-// (recorded on 1.12.7; \r by one report).
+// rewritten reports whether the client changes s on its way: it turns \n and \t into a line break and a
+// tab, and no number of backslashes protects them (recorded on 1.12.7; \r by one report).
 func rewritten(s string) bool {
 	return strings.Contains(s, `\n`) || strings.Contains(s, `\t`) || strings.Contains(s, `\r`)
 }

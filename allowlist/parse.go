@@ -18,9 +18,8 @@ import (
 
 // Parse checks a request against the table and returns its call.
 //
-// name is the exact name of a command. The params are those of the table; an
-// absent value and a flag that is false are left out. The error is always a
-// [*ParseError] with a hint.
+// name is the exact name of a command. The params are those of the table; an absent value and a flag
+// that is false are left out. The error is always a [*ParseError] with a hint.
 //
 // The parameters of a restricted command are not checked: nothing can run it,
 // so the answer should be that and not a missing parameter.
@@ -240,8 +239,7 @@ const (
 	CodeContentTooLong = "content_too_long"
 )
 
-// ParseError says why a request is no call. It is the caller's move: the same
-// request will fail again.
+// ParseError says why a request is no call. It is the caller's move: the same request will fail again.
 type ParseError struct {
 	code    string
 	Command string // as given

@@ -17,10 +17,9 @@ const (
 
 // canonicalPath checks a vault path and returns "" or the reason against it.
 //
-// The rules apply on every system, because a vault is synced between them: a
-// name that is harmless here may be a device or a hidden folder elsewhere. The
-// app joins paths to the vault folder without looking, so whatever passes here
-// reaches the file system.
+// The rules apply on every system, because a vault is synced between them: a name that is harmless here
+// may be a device or a hidden folder elsewhere. The app joins paths to the vault folder without
+// looking, so whatever passes here reaches the file system.
 func canonicalPath(p string) (reason string) {
 	switch {
 	case p == "":
@@ -57,9 +56,8 @@ func canonicalFolder(p string) (canonical, reason string) {
 	return p, canonicalPath(p)
 }
 
-// canonicalTitle checks the name of a file that is to be made. It has no
-// folder: the place of a new note is always spelled out as a path, so that it
-// can be judged.
+// canonicalTitle checks the name of a file that is to be made. It has no folder: the place of a new
+// note is always spelled out as a path, so that it can be judged.
 func canonicalTitle(s string) (reason string) {
 	if strings.Contains(s, "/") {
 		return "contains a slash; use path= to give a folder"
@@ -79,10 +77,9 @@ func canonicalNewPath(p string) (reason string) {
 	return canonicalPath(p)
 }
 
-// canonicalDestination checks where a file is moved to: a folder with a slash
-// at its end, or a path whose name has an extension. A word without either is
-// refused: the client takes it for a file name (reported on 1.12), and the note
-// would lose its extension where a folder was meant.
+// canonicalDestination checks where a file is moved to: a folder with a slash at its end, or a path
+// whose name has an extension. A word without either is refused: the client takes it for a file name
+// (reported on 1.12), and the note would lose its extension where a folder was meant.
 func canonicalDestination(p string) (reason string) {
 	if strings.HasSuffix(p, "/") {
 		_, reason := canonicalFolder(p)

@@ -2,18 +2,16 @@ package allowlist
 
 import "vaultwicket/tiers"
 
-// restrictedRows: what runs code, administers the app or watches its window.
-// Nothing opens it, so nothing here is ever checked or sent; the rows are there
-// so that the answer is "restricted" and not "unknown", and so that explain can
-// show what was refused.
+// restrictedRows: what runs code, administers the app or watches its window. Nothing opens it, so
+// nothing here is ever checked or sent; the rows are there so that the answer is "restricted" and not
+// "unknown", and so that explain can show what was refused.
 var restrictedRows = []row{
 	{name: "reload", tier: tiers.Restricted, effect: tiers.Administers, target: targetNone, summary: "Reload the window of the app"},
 	{name: "restart", tier: tiers.Restricted, effect: tiers.Administers, target: targetNone, summary: "Restart the app"},
 	// Reaches everything that the app and its plugins can do.
 	{name: "command", tier: tiers.Restricted, effect: tiers.Executes, summary: "Run a command of the app by its id",
 		params: []param{{name: "id", kind: kindName, required: true, summary: "The id of the command"}}},
-	// The help page says of the bare form that it toggles or checks, so not
-	// even that one is a read.
+	// The help page says of the bare form that it toggles or checks, so not even that one is a read.
 	{name: "plugins:restrict", tier: tiers.Restricted, effect: tiers.Administers, target: targetNone,
 		summary: "Show or change the mode in which no community plugin runs", when: []escalation{{"off", tiers.Executes}}, // starts what is installed
 		params: []param{switchOn, switchOff}, exclusive: onOrOff},

@@ -110,8 +110,7 @@ const (
 	kindWord                        // a bare value without key=: the argument of help
 )
 
-// reach says which notes the answer of a command can depend on, and which it can
-// touch.
+// reach says which notes the answer of a command can depend on, and which it can touch.
 type reach uint8
 
 // The zero value is any note of the vault.
@@ -152,8 +151,7 @@ type Step uint8
 
 // The zero value is no step.
 const (
-	// StepLocate asks which note a name refers to. The call is then run with the
-	// path of the note.
+	// StepLocate asks which note a name refers to. The call is then run with the path of the note.
 	StepLocate Step = iota + 1
 	// StepLocateNew works out where the note is going to be made that a call names
 	// without a folder. The call is then run with its path.

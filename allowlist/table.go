@@ -6,9 +6,8 @@ import "vaultwicket/tiers"
 // less than the package initialisation that a map of rows would need.
 var table = [...]struct{ rows []row }{{v0Rows}, {v1Rows}, {v1ContentRows}, {v2Rows}, {v3Rows}, {restrictedRows}}
 
-// find returns the row of a command by its exact name, or nil. There is no
-// trimming, folding or prefix: "delete:permanent" is not "delete" (the app
-// itself would take it for that).
+// find returns the row of a command by its exact name, or nil. There is no trimming, folding or prefix:
+// "delete:permanent" is not "delete" (the app itself would take it for that).
 func find(name string) *row {
 	for _, part := range table {
 		for i := range part.rows {
@@ -20,8 +19,7 @@ func find(name string) *row {
 	return nil
 }
 
-// Names returns the names of all commands in table order: by tier, then in the
-// order of the help page.
+// Names returns the names of all commands in table order: by tier, then in the order of the help page.
 func Names() []string {
 	var names []string
 	for _, part := range table {
@@ -80,10 +78,9 @@ func LimitOf(name string) RowLimit {
 	return LimitedRows
 }
 
-// What many rows have in common. Rows copy it, so it is as constant as they are. The
-// lists of choices have names of their own, and no variable of this package calls a
-// function or appends, because the compiler then lays out the whole table and no copying
-// is left for the start of the program.
+// What many rows have in common. Rows copy it, so it is as constant as they are. The lists of choices
+// have names of their own, and no variable of this package calls a function or appends, because the
+// compiler then lays out the whole table and no copying is left for the start of the program.
 
 var (
 	tableForms = []string{"json", "tsv", "csv"}
@@ -164,8 +161,7 @@ var (
 	openPane    = param{name: "paneType", kind: kindChoice, choices: panes, rare: true, summary: "With open: where"}
 	inNewTab    = param{name: "newtab", kind: kindFlag, rare: true, summary: "In a new tab"}
 
-	// Below a heading is an extension: the app ignores heading= and writes at the
-	// end of the note.
+	// Below a heading is an extension: the app ignores heading= and writes at the end of the note.
 	belowHeading = param{name: "heading", kind: kindName, embeddedOnly: true, summary: "Below this heading, before the next one; A#B is B below A"}
 
 	// Changes across the vault. A name is rarely meant in one folder only.

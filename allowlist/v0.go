@@ -21,9 +21,8 @@ var v0Rows = []row{
 	{name: "daily:path", tier: tiers.V0, effect: tiers.Reads, target: targetDaily,
 		summary: "Print the path of today's daily note, made or not", params: []param{onDay, daysAway}, exclusive: dayOrOffset,
 		since: tiers.Version{1, 12, 2}, reply: Reply{Kind: Facts}},
-	// The app makes a missing note and prints nothing (recorded on 1.13.7). It
-	// is a read because it is never sent to the app: steps reads the note by its
-	// path.
+	// The app makes a missing note and prints nothing (recorded on 1.13.7). It is a read because it is
+	// never sent to the app: steps reads the note by its path.
 	{name: "daily:read", tier: tiers.V0, effect: tiers.Reads, target: targetDaily, summary: "Print today's daily note",
 		params: []param{onDay, daysAway}, exclusive: dayOrOffset, reply: Reply{Kind: Content, Silent: true}, steps: readsDailyByPath,
 		printsNote: true},

@@ -29,12 +29,11 @@ var v1Rows = []row{
 	{name: "open", tier: tiers.V1, effect: tiers.Shows, reach: reachNote, needsApp: true, summary: "Open a file in the app",
 		params: []param{noteByName, noteByPath, inNewTab}, exclusive: fileOrPath,
 		reply: Reply{Kind: Confirmation, Confirms: []string{"Opened: "}, Silent: true}},
-	// The app never refuses: without name and path it makes "Untitled", on a
-	// taken path a numbered copy that it reports as created (recorded on
-	// 1.12.7). So one of the two is required here, and steps looks
-	// first. With a template the app drops content without a word, so the two
-	// exclude each other here. A scripting plugin may run code in a template;
-	// that is the vault's own setting, and create stays a write.
+	// The app never refuses: without name and path it makes "Untitled", on a taken path a numbered copy
+	// that it reports as created (recorded on 1.12.7). So one of the two is required here, and steps
+	// looks first. With a template the app drops content without a word, so the two exclude each other
+	// here. A scripting plugin may run code in a template; that is the vault's own setting, and create
+	// stays a write.
 	{name: "create", tier: tiers.V1, effect: tiers.Writes, target: targetNone, reach: reachNote,
 		summary: "Create a note; with overwrite, replace one", when: []escalation{{"overwrite", tiers.Destroys}}, // the old text stays in the file history at best
 		shows: showsNewTab,
@@ -201,9 +200,8 @@ var v1Rows = []row{
 			rareTotal, withCounts, onlyActive,
 		}, exclusive: oneOfNotes, since: tiers.Version{1, 12, 2}, // as aliases
 		reply: Reply{Kind: Lines, Empty: "No frontmatter found."}},
-	// Replaces an old value without asking, and without type it may change the
-	// type; both can be brought back, so it is a write. The app rewrites the
-	// style of all properties.
+	// Replaces an old value without asking, and without type it may change the type; both can be
+	// brought back, so it is a write. The app rewrites the style of all properties.
 	{name: "property:set", tier: tiers.V1, effect: tiers.Writes, reach: reachNote, summary: "Set a property of a note",
 		params: []param{
 			{name: "name", kind: kindName, required: true, summary: "The property"},

@@ -70,9 +70,8 @@ var v1ContentRows = []row{
 			{"no-due", "overdue", "due"}, {"no-due", "due-before"}, {"no-due", "due-after"}},
 		since: tiers.Version{1, 12, 2}, // as aliases
 		reply: Reply{Kind: Lines, Empty: "No tasks found.", Headings: FileHeadings}},
-	// Four of its parameters make it a write. A task is always named by its
-	// line, in ref or in line; ref and line together would name two. What it
-	// prints was recorded nowhere.
+	// Four of its parameters make it a write. A task is always named by its line, in ref or in line;
+	// ref and line together would name two. What it prints was recorded nowhere.
 	{name: "task", tier: tiers.V1, effect: tiers.Reads, reach: reachNote, summary: "Show a task, or change its mark",
 		when: []escalation{{"toggle", tiers.Writes}, {"done", tiers.Writes}, {"todo", tiers.Writes}, {"status", tiers.Writes}, {"date", tiers.Writes}},
 		params: []param{

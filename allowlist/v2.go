@@ -10,13 +10,11 @@ var v2Rows = []row{
 	// 1.12 on Windows listed the focused vault, whatever vault= said.
 	{name: "bases", tier: tiers.V2, effect: tiers.Reads, target: targetVault, summary: "List the base files of the vault",
 		reply: Reply{Kind: Paths, Empty: "No base files found in vault"}}, // this sentence has no full stop
-	// The app takes no target: file, path and even vault= are ignored (recorded
-	// on 1.12.7).
+	// The app takes no target: file, path and even vault= are ignored (recorded on 1.12.7).
 	{name: "base:views", tier: tiers.V2, effect: tiers.Reads, summary: "List the views of a base, or of the one that is open in the app",
 		params: []param{ourBaseByName, ourBaseByPath}, exclusive: fileOrPath, reply: Reply{Kind: Lines, Silent: true}},
-	// file and path name the base, not the note, so the base is the explicit
-	// target. A taken name becomes a numbered copy; the answer has the name
-	// only.
+	// file and path name the base, not the note, so the base is the explicit target. A taken name
+	// becomes a numbered copy; the answer has the name only.
 	{name: "base:create", tier: tiers.V2, effect: tiers.Writes, summary: "Add a note to a base", shows: showsNewTab,
 		params: []param{
 			baseByName, baseByPath,
@@ -154,8 +152,7 @@ var v2Rows = []row{
 			noteByName, noteByPath,
 			{name: "version", kind: kindNumber, least: 1, summary: "The version, 1 is the newest and the default"},
 		}, exclusive: fileOrPath, reply: Reply{Kind: Content, Silent: true}},
-	// The app keeps a version every five minutes at most, so the latest edits
-	// may be lost.
+	// The app keeps a version every five minutes at most, so the latest edits may be lost.
 	{name: "history:restore", tier: tiers.V2, effect: tiers.Destroys, reach: reachNote,
 		summary: "Replace a note by a version from the file history",
 		params: []param{
@@ -226,8 +223,7 @@ var v2Rows = []row{
 			// An approval of this flag would be one of notes that were not named.
 			{name: "changed", kind: kindFlag, refused: "the call does not name what leaves the machine", summary: "Publish every changed note"},
 		}, exclusive: [][]string{{"file", "path", "changed"}}, reply: Reply{Kind: Quiet}},
-	// Destroys the public copy as well. Publishing is the worse of the two,
-	// and both need the same yes.
+	// Destroys the public copy as well. Publishing is the worse of the two, and both need the same yes.
 	{name: "publish:remove", tier: tiers.V2, effect: tiers.Publishes, reach: reachNote, needsApp: true,
 		summary: "Take a note off the published site", params: []param{noteByName, noteByPath}, exclusive: fileOrPath,
 		reply: Reply{Kind: Quiet}},

@@ -10,9 +10,8 @@ var v3Rows = []row{
 		params: []param{onlyTotal, {name: "verbose", kind: kindFlag, summary: "Add the type of each"}, asTable},
 		since:  tiers.Version{1, 12, 2}, // format
 		reply:  Reply{Kind: Lines, Silent: true}},
-	// What it does without a subject is stated nowhere, so one is required.
-	// Its file is a path, unlike that of other commands. A web address is only
-	// kept, not opened.
+	// What it does without a subject is stated nowhere, so one is required. Its file is a path, unlike
+	// that of other commands. A web address is only kept, not opened.
 	{name: "bookmark", tier: tiers.V3, effect: tiers.Writes, target: targetNone, summary: "Bookmark a file, folder, search or web address",
 		params: []param{
 			{name: "file", kind: kindPath, summary: "The file by its path in the vault"},
@@ -104,8 +103,7 @@ var v3Rows = []row{
 	{name: "vaults", tier: tiers.V3, effect: tiers.Reads, target: targetNone, reach: reachNothing,
 		summary: "List the vaults that the app knows",
 		params:  []param{onlyTotal, {name: "verbose", kind: kindFlag, summary: "Add where they lie on disk"}}, reply: Reply{Kind: Lines}},
-	// The address can carry text of a note out, and can reach machines of the
-	// local network.
+	// The address can carry text of a note out, and can reach machines of the local network.
 	{name: "web", tier: tiers.V3, effect: tiers.Shows, sends: true, target: targetNone, reach: reachNothing, needsApp: true,
 		summary: "Open a web address in the app",
 		params:  []param{{name: "url", kind: kindURL, required: true, summary: "The web address"}, inNewTab}, reply: Reply{Kind: Quiet}},
@@ -120,9 +118,8 @@ var v3Rows = []row{
 		reply: Reply{Kind: Lines, Silent: true}},
 	{name: "workspaces", tier: tiers.V3, effect: tiers.Reads, target: targetNone, needsApp: true, summary: "List the saved layouts",
 		params: []param{onlyTotal}, reply: Reply{Kind: Lines, Silent: true}},
-	// Replaces a layout of the same name. Which one it replaces without a name
-	// is stated nowhere, so the name is required. The effect is admin, because
-	// it changes settings of the app and no note.
+	// Replaces a layout of the same name. Which one it replaces without a name is stated nowhere, so
+	// the name is required. The effect is admin, because it changes settings of the app and no note.
 	{name: "workspace:save", tier: tiers.V3, effect: tiers.Administers, target: targetNone, needsApp: true,
 		summary: "Save the layout of the panes under a name",
 		params:  []param{{name: "name", kind: kindName, required: true, summary: "The name of the layout"}}, reply: Reply{Kind: Quiet}},

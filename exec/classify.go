@@ -272,9 +272,8 @@ func (q question) isBinary(text string) bool {
 	return q.name == neverSilent && (strings.Contains(text[:min(len(text), 8000)], "\x00") || strings.HasPrefix(text, "%PDF-")) && !slices.ContainsFunc(q.values, isMarkdown)
 }
 
-// neverSilent ends its answer with a line break even when the note is empty
-// (byte counts recorded on 1.12.7), so that no byte at all means that the app
-// crashed or that a wrong program answered.
+// neverSilent ends its answer with a line break even when the note is empty (byte counts recorded on
+// 1.12.7), so that no byte at all means that the app crashed or that a wrong program answered.
 const neverSilent = "read"
 
 func confirms(reply allowlist.Reply, text string) bool {

@@ -8,10 +8,9 @@ import (
 	"strconv"
 )
 
-// sharedVariables reach every child: who the user is, where their files are and
-// which language they speak. Without HOME and XDG_RUNTIME_DIR (USERNAME on
-// Windows) the client does not find the socket of the app. Variables that load
-// code into a process (LD_, DYLD_, NODE_, ELECTRON_) are on no list.
+// sharedVariables reach every child: who the user is, where their files are and which language they
+// speak. Without HOME and XDG_RUNTIME_DIR (USERNAME on Windows) the client does not find the socket of
+// the app. Variables that load code into a process (LD_, DYLD_, NODE_, ELECTRON_) are on no list.
 var sharedVariables = []string{
 	"HOME", "USER", "LOGNAME", "USERNAME", "USERPROFILE", "APPDATA", "LOCALAPPDATA", "SystemRoot",
 	"LANG", "LC_ALL", "LC_CTYPE", "LC_COLLATE", "LC_MESSAGES", "LC_NUMERIC", "LC_TIME", "LC_MONETARY",
@@ -37,10 +36,9 @@ const (
 	embeddingsKeyFile  = "VAULTWICKET_EMBEDDINGS_KEY_FILE"
 )
 
-// StartedByGateway reports whether this process is our own program as a [Runner]
-// starts it: what was to be decided about its calls has been. It tells a slip from
-// a call of the gateway, and is no defence against a user's own shell, which can
-// change notes without us.
+// StartedByGateway reports whether this process is our own program as a [Runner] starts it: what was to
+// be decided about its calls has been. It tells a slip from a call of the gateway, and is no defence
+// against a user's own shell, which can change notes without us.
 func StartedByGateway(getenv func(string) string) bool {
 	parent, err := strconv.Atoi(getenv(parentVariable))
 	return err == nil && parent > 0 && parent == os.Getppid()
@@ -66,8 +64,7 @@ func OwnersEnvironment(getenv func(string) string) []string {
 	return pick(getenv, sharedVariables, appVariables)
 }
 
-// absoluteEntries returns the folders of a PATH whose meaning does not depend
-// on the working folder.
+// absoluteEntries returns the folders of a PATH whose meaning does not depend on the working folder.
 func absoluteEntries(path string) []string {
 	var dirs []string
 	for _, dir := range filepath.SplitList(path) {

@@ -135,8 +135,7 @@ func (r *Runner) Close() {
 	r.pool.lives.Wait()
 }
 
-// environments computes the environment of each kind of program once, at its
-// first use.
+// environments computes the environment of each kind of program once, at its first use.
 func (r *Runner) environments() func(backend) []string {
 	app := sync.OnceValue(func() []string {
 		env := pick(r.config.Getenv, sharedVariables, appVariables)
@@ -164,9 +163,8 @@ func (r *Runner) environments() func(backend) []string {
 	}
 }
 
-// Outcome is the result of a permitted call. With a nil error the call succeeded if Failure is
-// nil, otherwise Failure is the answer of the client. With an error it has what was collected
-// until then.
+// Outcome is the result of a permitted call. With a nil error the call succeeded if Failure is nil,
+// otherwise Failure is the answer of the client. With an error it has what was collected until then.
 type Outcome struct {
 	Stdout, Stderr string // and Stderr are the output without noise, not necessarily valid UTF-8
 	// ExitCode is the exit status, 128 and the number of the signal for a
@@ -204,9 +202,8 @@ type Outcome struct {
 // notRun is the outcome of a call for which no process was started.
 func notRun() Outcome { return Outcome{ExitCode: process.NoExit} }
 
-// Peer is our own binary as an MCP server, with us as its client. It ends when
-// In is closed, with the context it was started with, by Stop, and with this
-// process.
+// Peer is our own binary as an MCP server, with us as its client. It ends when In is closed, with the
+// context it was started with, by Stop, and with this process.
 type Peer struct {
 	In  io.WriteCloser
 	Out io.Reader
@@ -232,9 +229,8 @@ func (r *Runner) Serve(ctx context.Context, permit policy.ServerPermit) (*Peer, 
 	return &Peer{In: p.In, Out: p.Out, process: p, path: self}, nil
 }
 
-// Wait waits for the end of the server and closes the pipes: read Out to its end before. The
-// error is nil if the server ended with status 0 or by Stop, otherwise an [*Unavailable] with
-// CodeCrashed.
+// Wait waits for the end of the server and closes the pipes: read Out to its end before. The error is
+// nil if the server ended with status 0 or by Stop, otherwise an [*Unavailable] with CodeCrashed.
 func (p *Peer) Wait() error {
 	end := p.process.Ending()
 	p.process.Close()

@@ -29,9 +29,8 @@ type client struct {
 	release  *release    // what it answered to the probe, nil when not asked
 }
 
-// App finds the official CLI. The error is an [*Unavailable]: CodeNotFound when
-// there is none, CodeUnsuitable when there is only something that must not be
-// started.
+// App finds the official CLI. The error is an [*Unavailable]: CodeNotFound when there is none,
+// CodeUnsuitable when there is only something that must not be started.
 func (r *Runner) App() (Program, error) {
 	c := &r.client
 	c.mu.Lock()
@@ -235,8 +234,7 @@ const (
 	scriptHead    = 4 << 10 // a launcher names what it starts in its first lines
 )
 
-// suitable refuses a file that must not be started. The path is absolute and without
-// links.
+// suitable refuses a file that must not be started. The path is absolute and without links.
 func (r *Runner) suitable(path string, file fs.FileInfo) error {
 	reason := ""
 	if file.Mode().IsRegular() {
@@ -251,9 +249,8 @@ func (r *Runner) suitable(path string, file fs.FileInfo) error {
 	return nil
 }
 
-// notClient says why a file is not the command line client, in words that follow its name,
-// "" if it may be. The app itself would open a window, may become the user's app, and
-// stopping it could kill that.
+// notClient says why a file is not the command line client, in words that follow its name, "" if it may
+// be. The app itself would open a window, may become the user's app, and stopping it could kill that.
 func notClient(path string, file fs.FileInfo) string {
 	const theApp = "is the Obsidian app itself and not its command line client"
 	base, dir := strings.ToLower(filepath.Base(path)), filepath.Dir(path)

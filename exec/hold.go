@@ -111,8 +111,7 @@ func Missing(call allowlist.Call) Outcome {
 	return notRun()
 }
 
-// isKnownRefusal reports whether text is an error that repeats nothing but what
-// the call itself names.
+// isKnownRefusal reports whether text is an error that repeats nothing but what the call itself names.
 func (q question) isKnownRefusal(text string) bool {
 	switch text {
 	case textNoActiveFile, textNoTemplates, "Error: Destination file already exists!", "Error: File is not a markdown file.",

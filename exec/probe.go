@@ -111,8 +111,7 @@ func parseRelease(line string) (release, bool) {
 	return release{app: first, installer: second}, ok && closed
 }
 
-// parseVersion takes three numbers. The library alone would take much more, a
-// single number too.
+// parseVersion takes three numbers. The library alone would take much more, a single number too.
 func parseVersion(s string) (tiers.Version, bool) {
 	if strings.Count(s, ".") != 2 || strings.Trim(s, "0123456789.") != "" {
 		return tiers.Version{}, false

@@ -43,8 +43,7 @@ type Task uint8
 const (
 	Whole Task = iota // carries out the call
 	Plan              // works out what the call would change, and changes nothing
-	// Begin does the same and records it in the journal, for a call that another program
-	// carries out.
+	// Begin does the same and records it in the journal, for a call that another program carries out.
 	Begin
 	// End compares the files with that record, and writes the outcome to the journal.
 	End
@@ -114,8 +113,7 @@ type Command struct {
 	// them start the embedded program on its vault; the rest is the call.
 	Args   []string
 	Prefix int
-	// Stdin is the value of the parameter StdinParam. With an empty StdinParam
-	// nothing is sent.
+	// Stdin is the value of the parameter StdinParam. With an empty StdinParam nothing is sent.
 	StdinParam, Stdin string
 }
 

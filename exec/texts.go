@@ -26,9 +26,8 @@ const (
 	beginsTailCommand = ` Use "commands" to list available command IDs.`
 )
 
-// shape is one family of error answers. It is held against the first line with
-// everything between quotation marks taken out, so that what a caller asked for
-// cannot choose the family.
+// shape is one family of error answers. It is held against the first line with everything between
+// quotation marks taken out, so that what a caller asked for cannot choose the family.
 type shape struct {
 	prefix, part, suffix string
 	code, hint           string
@@ -88,8 +87,7 @@ func exception(text string) bool {
 	return found && name != "" && isWord(name) && name[0] >= 'A' && name[0] <= 'Z'
 }
 
-// usage reports whether text consists of the two lines that tell of a missing
-// parameter.
+// usage reports whether text consists of the two lines that tell of a missing parameter.
 func usage(text, command string) bool {
 	first, second, two := strings.Cut(text, "\n")
 	return two && strings.HasPrefix(first, prefixMissing) &&
@@ -115,8 +113,7 @@ func nothingFound(text string) bool {
 	return found && isWord(strings.NewReplacer(" ", "", "-", "").Replace(what))
 }
 
-// looksLikePath reports whether a line ends like the name of a file: a dot and
-// a short extension.
+// looksLikePath reports whether a line ends like the name of a file: a dot and a short extension.
 func looksLikePath(line string) bool {
 	dot := strings.LastIndexByte(line, '.')
 	extension := line[dot+1:]
@@ -145,9 +142,8 @@ func trimmed(s string) string {
 // maxNoise bounds the lines taken for noise: a client prints two or three.
 const maxNoise = 16
 
-// noiseSentences begin the lines that an app newer than its installer prints in
-// front of every answer, on either stream (recorded on 1.12.7, both streams by
-// different people).
+// noiseSentences begin the lines that an app newer than its installer prints in front of every answer,
+// on either stream (recorded on 1.12.7, both streams by different people).
 var noiseSentences = [...]string{"Your Obsidian installer is out of date.", "Please download the latest installer", "Ignored: Error: "}
 
 // packageVerbs and packageKinds make the other line: "Loading updated app

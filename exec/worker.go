@@ -19,9 +19,8 @@ const beginLimit = 15 * time.Second
 // its limit and half a second.
 const cancelGrace = 150 * time.Millisecond
 
-// worker is the resident embedded program of one vault. It is stopped after a call that did
-// not end in time and after any error, because its state is unknown. The next call starts
-// another one.
+// worker is the resident embedded program of one vault. It is stopped after a call that did not end in
+// time and after any error, because its state is unknown. The next call starts another one.
 type worker struct {
 	pool *pool
 	at   workerKey

@@ -185,8 +185,7 @@ func (w *worker) resumeChecks() {
 	}
 }
 
-// checkHealth ends the worker if it is time, and schedules the next check. It takes the
-// lock itself.
+// checkHealth ends the worker if it is time, and schedules the next check. It takes the lock itself.
 func (w *worker) checkHealth() {
 	used := process.MemoryOf(w.pid)
 	p := w.pool

@@ -10,8 +10,7 @@ const (
 	Title   = "vaultwicket"
 	Licence = "Apache-2.0"
 
-	// Tagline is for lists: at most 80 characters, the limit of Debian, and without a full
-	// stop.
+	// Tagline is for lists: at most 80 characters, the limit of Debian, and without a full stop.
 	Tagline = "Gateway between AI agents and Obsidian notes that checks every command"
 
 	// Summary is one sentence for a page or a plugin.

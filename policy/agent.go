@@ -29,8 +29,7 @@ type Agent struct {
 	Ended string
 }
 
-// Agents are the agents that the user has defined, by their names. Without any, no caller is
-// narrowed.
+// Agents are the agents that the user has defined, by their names. Without any, no caller is narrowed.
 type Agents map[string]Agent
 
 // InForce returns what the server, one of its vaults and an agent all allow: the policy of the

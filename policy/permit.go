@@ -35,8 +35,7 @@ type Grant interface {
 	sealed()
 }
 
-// grant says how one call may be run. It is immutable. Its methods return the zero value for
-// nil.
+// grant says how one call may be run. It is immutable. Its methods return the zero value for nil.
 type grant struct {
 	call    allowlist.Call
 	minimum tiers.Version
@@ -71,14 +70,12 @@ func (g *grant) Call() allowlist.Call { return g.of().call }
 // writes them, "" for none. The embedded program is always given them.
 func (g *grant) Access() string { return g.of().access }
 
-// Confined reports whether only a program that enforces the rules of Access may run
-// the call: its answer may depend on notes that are hidden, or it may change more
-// notes than it names.
+// Confined reports whether only a program that enforces the rules of Access may run the call: its
+// answer may depend on notes that are hidden, or it may change more notes than it names.
 func (g *grant) Confined() bool { return g.of().confined }
 
-// Guarded reports whether some notes of the vault are hidden from the caller. Then of
-// what a program that does not enforce the rules prints, only the answer to the call
-// itself is passed on.
+// Guarded reports whether some notes of the vault are hidden from the caller. Then of what a program
+// that does not enforce the rules prints, only the answer to the call itself is passed on.
 func (g *grant) Guarded() bool {
 	return g != nil && !g.separate && (g.by.Access.Hide() || g.by.Ignores || g.by.Narrowed)
 }
@@ -145,9 +142,8 @@ func (p Permit) DailyPath() Permit {
 	return p.derive(p.Call().DailyPath())
 }
 
-// ReadDaily returns the permit to read the note at path in place of the call. It is
-// granted to calls that take StepReadDaily. The path is judged: it is confined if it
-// is hidden.
+// ReadDaily returns the permit to read the note at path in place of the call. It is granted to calls
+// that take StepReadDaily. The path is judged: it is confined if it is hidden.
 func (p Permit) ReadDaily(path string) Permit {
 	if !p.Call().HasStep(allowlist.StepReadDaily) {
 		return Permit{}
@@ -168,9 +164,8 @@ func (p Permit) Exists(key, value string) Permit {
 	return p.step("file", allowlist.Params{key: allowlist.Text(value)})
 }
 
-// Locate returns the permit to ask which note a name refers to: the call is
-// then judged again with the path in place of the name. It is granted to calls
-// that take StepLocate.
+// Locate returns the permit to ask which note a name refers to: the call is then judged again with the
+// path in place of the name. It is granted to calls that take StepLocate.
 func (p Permit) Locate() Permit {
 	name, ok := p.Call().Named()
 	if !ok {
@@ -217,11 +212,10 @@ type ServerPermit struct {
 	folder string
 }
 
-// Server returns the permit to start a server on the vault in folder, with the
-// embedded backend and exactly the rights of p: a caller that cannot run a call
-// cannot start a server that can. It is the zero ServerPermit if a list of p has a name that is
-// no command: in an argument such a name could become others, or an empty list that disables
-// nothing.
+// Server returns the permit to start a server on the vault in folder, with the embedded backend and
+// exactly the rights of p: a caller that cannot run a call cannot start a server that can. It is the
+// zero ServerPermit if a list of p has a name that is no command: in an argument such a name could
+// become others, or an empty list that disables nothing.
 func (p Policy) Server(folder string) ServerPermit {
 	known := allowlist.Names()
 	unknown := func(name string) bool { return !slices.Contains(known, name) }

@@ -62,8 +62,7 @@ type Policy struct {
 	Narrowed bool
 	// Origins says where a setting comes from, by its name, for messages.
 	Origins map[string]string
-	// MinVersion is the oldest app that is used. Below tiers.MinimumFloor the
-	// policy grants nothing.
+	// MinVersion is the oldest app that is used. Below tiers.MinimumFloor the policy grants nothing.
 	MinVersion tiers.Version
 	// Agent is the agent whose rights are in the policy, "" where no agent is defined. Until is
 	// when they end, zero for never; see [Policy.At]. Closed says why nothing is

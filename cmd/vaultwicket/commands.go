@@ -198,8 +198,7 @@ func (d drift) Notices() (notices []string) {
 	return notices
 }
 
-// knownDrift returns the result of the last check; it starts nothing. ok is false where there
-// was none.
+// knownDrift returns the result of the last check; it starts nothing. ok is false where there was none.
 func knownDrift(getenv func(string) string) (d drift, ok bool) {
 	text, err := os.ReadFile(driftFile(getenv))
 	if err != nil || json.Unmarshal(text, &d) != nil {

@@ -99,8 +99,7 @@ func choicesOf(flag string) []string {
 	return settings.Choices(flag)
 }
 
-// completionTime is how long a person waits for paths at most, and maxPaths how many are
-// looked at.
+// completionTime is how long a person waits for paths at most, and maxPaths how many are looked at.
 const (
 	completionTime = 2 * time.Second
 	maxPaths       = 5_000

@@ -51,9 +51,8 @@ func runCall(ctx context.Context, std terminal.Streams, args []string) error {
 	return doTyped(ctx, o, req)
 }
 
-// doTyped carries out a request that was typed in a terminal, and prints the result: the
-// command's own output, or all of it as JSON. An error that the user has seen already is an
-// [terminal.Silent].
+// doTyped carries out a request that was typed in a terminal, and prints the result: the command's own
+// output, or all of it as JSON. An error that the user has seen already is an [terminal.Silent].
 func doTyped(ctx context.Context, o settings.Opened, req gateway.Request) error {
 	user := newUser(o, req.Command)
 	var result gateway.Result
@@ -162,9 +161,8 @@ func stdinFlag(f *settings.Flags, param *string) {
 	f.StringVar(param, "stdin", "", "read the value of this parameter from standard input (content=- does the same)")
 }
 
-// withInput returns the words of a command with the value of one parameter from standard
-// input: that of param, or the one that is written content=-. A line break at the end of
-// the input belongs to it.
+// withInput returns the words of a command with the value of one parameter from standard input: that of
+// param, or the one that is written content=-. A line break at the end of the input belongs to it.
 func withInput(std terminal.Streams, words []string, param string) ([]string, error) {
 	at := slices.IndexFunc(words, func(word string) bool {
 		key, value, _ := strings.Cut(word, "=")
@@ -216,9 +214,8 @@ func counting(ctx context.Context, p *terminal.Progress) context.Context {
 	return frame.WithProgress(ctx, func(c frame.Progress) { p.Count(c.String()) })
 }
 
-// asker returns the function that asks the user at the terminal for an approval. It
-// is nil when standard input or standard error is not a terminal; the request then
-// waits for "vaultwicket approve".
+// asker returns the function that asks the user at the terminal for an approval. It is nil when
+// standard input or standard error is not a terminal; the request then waits for "vaultwicket approve".
 func (u *user) asker() consent.Asker {
 	if !terminal.IsTerminal(u.std.In) || !terminal.IsTerminal(u.std.Err) {
 		return nil

@@ -151,9 +151,8 @@ func loggedEnd(o settings.Opened, err error) error {
 // plainWord is a value that every shell takes as it is.
 var plainWord = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[\w./:@~+-]+$`) })
 
-// serveText explains a server to a user who started it in a terminal: what it waits for, how
-// clients start it, how to try it and how to stop it. vault is the given name, id or folder, ""
-// for none.
+// serveText explains a server to a user who started it in a terminal: what it waits for, how clients
+// start it, how to try it and how to stop it. vault is the given name, id or folder, "" for none.
 func serveText(s terminal.Screen, vault string) string {
 	flag := ""
 	if plainWord().MatchString(vault) {
@@ -207,10 +206,9 @@ func registerServer(o settings.Opened) (end func()) {
 // firstPassed is the number of the first descriptor that is passed.
 const firstPassed = 3
 
-// passedListener returns the socket that was passed to this process by socket activation, nil if
-// there is none. pid is the id of this process: variables that were meant for a parent are
-// ignored. The error is a [*terminal.UsageError] if the number of sockets is not one, or the
-// descriptor cannot listen.
+// passedListener returns the socket that was passed to this process by socket activation, nil if there
+// is none. pid is the id of this process: variables that were meant for a parent are ignored. The error
+// is a [*terminal.UsageError] if the number of sockets is not one, or the descriptor cannot listen.
 func passedListener(getenv func(string) string, pid int) (net.Listener, error) {
 	if getenv("LISTEN_PID") != strconv.Itoa(pid) {
 		return nil, nil

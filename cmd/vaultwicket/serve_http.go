@@ -94,8 +94,7 @@ func serveHTTP(ctx context.Context, o settings.Opened, c mcpserver.Config) error
 	})
 }
 
-// tokenOf returns the bearer token and where it comes from. It creates the token file if it is
-// missing.
+// tokenOf returns the bearer token and where it comes from. It creates the token file if it is missing.
 func tokenOf(o settings.Opened) (token, from string, err error) {
 	if text := o.Std.Getenv(settings.TokenVariable); text != "" {
 		if o.HTTP.TokenFile != "" {

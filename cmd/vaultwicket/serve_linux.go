@@ -62,10 +62,9 @@ func spanOf(text string) (s mappedSpan, ok bool) {
 	return mappedSpan{uintptr(from), uintptr(to)}, err == nil && err2 == nil
 }
 
-// ownInput reopens a pipe on standard input so that the runtime can wait for it without a
-// thread: a request reaches its handler about 20 µs earlier. It is a file description of its
-// own, so that other holders of the pipe do not find it non-blocking. Anything but a pipe is
-// returned unchanged.
+// ownInput reopens a pipe on standard input so that the runtime can wait for it without a thread: a
+// request reaches its handler about 20 µs earlier. It is a file description of its own, so that other
+// holders of the pipe do not find it non-blocking. Anything but a pipe is returned unchanged.
 func ownInput(in io.Reader) io.Reader {
 	file, ok := in.(*os.File)
 	if !ok || file != os.Stdin {

@@ -13,8 +13,7 @@ import (
 	"vaultwicket/cmd/internal/terminal"
 )
 
-// parseProcessID reads the value of --parent-pid. It is not a setting, because it is about one
-// start.
+// parseProcessID reads the value of --parent-pid. It is not a setting, because it is about one start.
 func parseProcessID(text string) (int, error) {
 	pid, err := strconv.ParseInt(text, 10, 32)
 	if err != nil || pid <= 0 {

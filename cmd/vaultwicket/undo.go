@@ -46,9 +46,8 @@ func (u *undoFlags) add(f *settings.Flags) {
 
 // undo is "vaultwicket undo": the command undo through the gateway.
 //
-// Without an id it undoes the latest change of the vault by any author. A change of another
-// caller is named to the gateway, which requires approval if the undo removes or replaces
-// something.
+// Without an id it undoes the latest change of the vault by any author. A change of another caller is
+// named to the gateway, which requires approval if the undo removes or replaces something.
 func undo(ctx context.Context, std terminal.Streams, args []string) error {
 	var u undoFlags
 	o, err := settings.Open("undo", std, args, u.add)

@@ -1,7 +1,6 @@
-// Package frame is the private protocol between the gateway and the resident embedded program:
-// requests on its standard input, answers on its standard output. Both sides are the same
-// binary, so the protocol may change with every release; the handshake refuses a binary that
-// was replaced meanwhile.
+// Package frame is the private protocol between the gateway and the resident embedded program: requests
+// on its standard input, answers on its standard output. Both sides are the same binary, so the
+// protocol may change with every release; the handshake refuses a binary that was replaced meanwhile.
 //
 // It knows no commands: a request is a command line with the bytes of its standard input, and an
 // answer is two streams and an exit status. Content is sent as bytes without escapes. Every
@@ -57,8 +56,7 @@ var bounds = [...]int{
 // request, big-endian.
 const headSize = 4 + 1 + 4
 
-// Frame is one message. ID is the number of the request it belongs to, 0 for a
-// hello.
+// Frame is one message. ID is the number of the request it belongs to, 0 for a hello.
 type Frame struct {
 	Kind    Kind
 	ID      uint32
@@ -98,9 +96,8 @@ func NewReader(in io.Reader) *Reader {
 	return &Reader{in: bufio.NewReaderSize(in, readBuffer)}
 }
 
-// Next returns the next frame, whose payload is valid until the next call. The error is io.EOF
-// at the end between two frames, a [*Malformed] for an invalid frame, and otherwise the error of
-// reading.
+// Next returns the next frame, whose payload is valid until the next call. The error is io.EOF at the
+// end between two frames, a [*Malformed] for an invalid frame, and otherwise the error of reading.
 func (r *Reader) Next() (Frame, error) {
 	_, _ = r.in.Discard(r.taken) // it was peeked at
 	r.taken = 0
@@ -144,8 +141,7 @@ type Hello struct {
 	Folder  string
 }
 
-// AppendHello appends h to b as a frame. ok is false if the name of the folder is too long for
-// one.
+// AppendHello appends h to b as a frame. ok is false if the name of the folder is too long for one.
 func AppendHello(b []byte, h Hello) (out []byte, ok bool) {
 	payload := binary.BigEndian.AppendUint32([]byte(greeting), h.Version)
 	payload = binary.BigEndian.AppendUint32(payload, h.PID)

@@ -87,8 +87,7 @@ func ProgressOf(ctx context.Context) (tell func(Progress)) {
 type ProgressFilter struct {
 	to   io.Writer
 	tell func(Progress)
-	// begun is a line that may become one with progress; passing says that the current line
-	// is none.
+	// begun is a line that may become one with progress; passing says that the current line is none.
 	begun   []byte
 	passing bool
 }
@@ -137,8 +136,7 @@ func (f *ProgressFilter) writePiece(p []byte, whole bool) error {
 	return f.Flush()
 }
 
-// Flush writes the beginning of a line that was not ended. It is called at the end of the
-// stream.
+// Flush writes the beginning of a line that was not ended. It is called at the end of the stream.
 func (f *ProgressFilter) Flush() error {
 	_, err := f.to.Write(f.begun)
 	f.begun = f.begun[:0]

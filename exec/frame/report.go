@@ -52,8 +52,7 @@ type Facts struct {
 	Notice    string  `json:"notice,omitempty"`    // a remark: why the answer is empty, or how a query was read; no text of a note
 }
 
-// Failure is what the embedded program reports about a call that failed. The
-// zero Failure is none.
+// Failure is what the embedded program reports about a call that failed. The zero Failure is none.
 type Failure struct {
 	Code string `json:"code,omitempty"`
 	Hint string `json:"hint,omitempty"`

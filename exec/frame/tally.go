@@ -12,8 +12,7 @@ const (
 	tellApart = 400 * time.Millisecond // between two counts
 )
 
-// Tally counts the files of one call. A nil Tally counts nothing. It is used by several
-// goroutines.
+// Tally counts the files of one call. A nil Tally counts nothing. It is used by several goroutines.
 type Tally struct {
 	done, total atomic.Int64
 	next        atomic.Int64 // when it is told again, in nanoseconds since begun

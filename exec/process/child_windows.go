@@ -17,9 +17,8 @@ import (
 // as 0xC0000005 for an access violation.
 const firstException = 0xC0000000
 
-// The jobs end what is in them when this process ends, because its handles are
-// the only ones. Processes that the client starts are never in its job: one of
-// them may be the user's app.
+// The jobs end what is in them when this process ends, because its handles are the only ones. Processes
+// that the client starts are never in its job: one of them may be the user's app.
 var (
 	clientJob = sync.OnceValues(func() (windows.Handle, error) {
 		return newJob(windows.JOB_OBJECT_LIMIT_KILL_ON_JOB_CLOSE | windows.JOB_OBJECT_LIMIT_SILENT_BREAKAWAY_OK)
@@ -29,8 +28,7 @@ var (
 	})
 )
 
-// newJob is the one place with unsafe: the call takes the address of a struct
-// as a number.
+// newJob is the one place with unsafe: the call takes the address of a struct as a number.
 func newJob(flags uint32) (windows.Handle, error) {
 	job, err := windows.CreateJobObject(nil, nil)
 	if err != nil {
@@ -98,8 +96,7 @@ func assign(p *os.Process, job windows.Handle) error {
 	return resume(uint32(p.Pid))
 }
 
-// interrupt ends the process at once: there is no polite way to ask one that
-// has no console.
+// interrupt ends the process at once: there is no polite way to ask one that has no console.
 func interrupt(p *os.Process, _ bool) error { return p.Kill() }
 
 // killGroup has nothing to do: our own program starts no other.

@@ -89,8 +89,7 @@ func (f *childSet) reapUntil(ctx context.Context, delay time.Duration) {
 	}
 }
 
-// reap reaps the orphans that have ended. A reused process id is harmless, because it does not
-// wait.
+// reap reaps the orphans that have ended. A reused process id is harmless, because it does not wait.
 func (f *childSet) reap() {
 	ended := endedChildren()
 	f.startMutex.Lock()

@@ -104,9 +104,8 @@ var administrators = sync.OnceValue(func() []string {
 	}
 })
 
-// TrustedBy returns the trusted accounts of a user: the user with this SID, and the
-// administrators. Owner rights and the creator are the owner of a file, which is checked by
-// itself.
+// TrustedBy returns the trusted accounts of a user: the user with this SID, and the administrators.
+// Owner rights and the creator are the owner of a file, which is checked by itself.
 func TrustedBy(user string) []string {
 	return append([]string{user, "S-1-3-4", "S-1-3-0"}, administrators()...)
 }
@@ -119,8 +118,7 @@ var aliases = map[string]string{
 	"BA": "S-1-5-32-544", "BU": "S-1-5-32-545", "BG": "S-1-5-32-546", "PU": "S-1-5-32-547", "AC": "S-1-15-2-1",
 }
 
-// SIDOf returns the SID for an alias such as WD. Other text and unknown aliases are returned
-// unchanged.
+// SIDOf returns the SID for an alias such as WD. Other text and unknown aliases are returned unchanged.
 func SIDOf(alias string) string {
 	if sid, known := aliases[alias]; known {
 		return sid
@@ -131,8 +129,7 @@ func SIDOf(alias string) string {
 // Rights is a set of rights to a file or folder, as Windows numbers them.
 type Rights uint32
 
-// Rights that change something. For a folder WriteData is to add files and AppendData to
-// add folders.
+// Rights that change something. For a folder WriteData is to add files and AppendData to add folders.
 const (
 	WriteData       Rights = 0x2
 	AppendData      Rights = 0x4

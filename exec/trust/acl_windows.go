@@ -89,9 +89,8 @@ func fromSystem(alias string) string {
 	return sid.String()
 }
 
-// Remedy is a command that takes away what a file or folder inherits, and what an account
-// is given at it itself; the user keeps all rights. It is the same in both shells of
-// Windows.
+// Remedy is a command that takes away what a file or folder inherits, and what an account is given at
+// it itself; the user keeps all rights. It is the same in both shells of Windows.
 func Remedy(name, account string) string {
 	user, err := User()
 	if err != nil {

@@ -30,8 +30,7 @@ const (
 // programs are installed.
 const macAdmins = 80
 
-// Owned reports whether a file, folder or link belongs to this user or to root. info is from
-// Lstat.
+// Owned reports whether a file, folder or link belongs to this user or to root. info is from Lstat.
 func Owned(_ string, info fs.FileInfo) bool {
 	stat, ok := info.Sys().(*syscall.Stat_t)
 	return ok && (stat.Uid == 0 || int(stat.Uid) == os.Geteuid())
@@ -97,9 +96,8 @@ func safeFile(name string, _ *os.File, info fs.FileInfo) error {
 	return nil
 }
 
-// CheckFolder refuses a folder that another user can redirect: through a link of theirs, or
-// because they can rename an entry on the path to it. The error is an [*Unsafe] or that of
-// Lstat.
+// CheckFolder refuses a folder that another user can redirect: through a link of theirs, or because
+// they can rename an entry on the path to it. The error is an [*Unsafe] or that of Lstat.
 func CheckFolder(folder string) error {
 	// In a folder that every user can write, and that is not sticky, they can replace
 	// entries of others.

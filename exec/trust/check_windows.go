@@ -84,8 +84,7 @@ func safeStep(folder, entry string, info fs.FileInfo) (reason string, err error)
 	return "", nil
 }
 
-// safeFile refuses a file that another user than this one and the administrators owns or can
-// write.
+// safeFile refuses a file that another user than this one and the administrators owns or can write.
 func safeFile(name string, file *os.File, _ fs.FileInfo) error {
 	descriptor, err := of(windows.Handle(file.Fd()), file.Name())
 	if err != nil {
@@ -112,9 +111,8 @@ func takeOwnership(name string) string {
 	return fmt.Sprintf(`icacls "%s" /setowner "*%s"`, name, user)
 }
 
-// CheckFolder refuses a folder that another user can redirect: through a link of theirs, or
-// because they can rename an entry on the path to it. The error is an [*Unsafe] or that of
-// the system.
+// CheckFolder refuses a folder that another user can redirect: through a link of theirs, or because
+// they can rename an entry on the path to it. The error is an [*Unsafe] or that of the system.
 func CheckFolder(folder string) error {
 	// A folder is safe if no other user can rename it or replace entries of others in it.
 	check := func(name string) error {

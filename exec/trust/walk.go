@@ -10,12 +10,11 @@ import (
 // maxLinks is how many symbolic links may be on the way, as many as Linux allows.
 const maxLinks = 40
 
-// Walk visits every file, folder and symbolic link on the way of an absolute path, the
-// targets of links included: the folder that it is in, its path there, and what
-// Lstat says of it. The first folder is the root, on Windows that of a drive or a share;
-// junctions are links there. An error of visit ends the walk and is returned. The other
-// errors are those of Lstat and Readlink, and an [*fs.PathError] with [syscall.ELOOP]
-// after more than 40 links.
+// Walk visits every file, folder and symbolic link on the way of an absolute path, the targets of links
+// included: the folder that it is in, its path there, and what Lstat says of it. The first folder is
+// the root, on Windows that of a drive or a share; junctions are links there. An error of visit ends
+// the walk and is returned. The other errors are those of Lstat and Readlink, and an [*fs.PathError]
+// with [syscall.ELOOP] after more than 40 links.
 func Walk(path string, visit func(folder, entry string, info fs.FileInfo) error) error {
 	at, todo := split(path)
 	for links := 0; len(todo) > 0; {

@@ -158,8 +158,7 @@ func writeNPM(o options, _ io.Reader, _ io.Writer) error {
 	)
 }
 
-// writeServer adds the bundle to the entry for the MCP registry: its hash is known when
-// it is made.
+// writeServer adds the bundle to the entry for the MCP registry: its hash is known when it is made.
 func writeServer(o options, _ io.Reader, _ io.Writer) error {
 	made, err := packaging.Files(o["version"])
 	if err != nil {

@@ -59,9 +59,8 @@ func (l *Ignored) hidesFolder(name string) bool {
 	return hidden
 }
 
-// hiding returns the line that hides one name, without the folders around it, nil if none
-// does. On some systems another case or normal form is the same file, so a pattern hides all
-// of them.
+// hiding returns the line that hides one name, without the folders around it, nil if none does. On some
+// systems another case or normal form is the same file, so a pattern hides all of them.
 func (l *Ignored) hiding(name string, folder bool) *pattern {
 	if decides := l.written.decides(name, folder); decides != nil && !decides.negated {
 		return decides
@@ -174,8 +173,7 @@ func newPatterns(text string) patterns {
 	return p
 }
 
-// withoutEnd returns a line without the blanks at its end that have no backslash before
-// them.
+// withoutEnd returns a line without the blanks at its end that have no backslash before them.
 func withoutEnd(line string) string {
 	end := 0
 	for i := 0; i < len(line); i++ {

@@ -55,11 +55,10 @@ func Path(text string) (string, error) {
 	return written(path), err
 }
 
-// Fold returns what all spellings of a path have in common that some system
-// takes for one file. It takes more for the same than any of them does:
-// compatible characters (Unicode normal form KC), all cases of a letter, what is
-// invisible for nothing, and ß for ss (Unicode 16, CaseFolding.txt, status F). golang.org/x/text/cases would
-// cost a tenth of a millisecond at every start.
+// Fold returns what all spellings of a path have in common that some system takes for one file. It
+// takes more for the same than any of them does: compatible characters (Unicode normal form KC), all
+// cases of a letter, what is invisible for nothing, and ß for ss (Unicode 16, CaseFolding.txt, status
+// F). golang.org/x/text/cases would cost a tenth of a millisecond at every start.
 func Fold(path string) string {
 	if isPlain(path) {
 		return path
@@ -86,8 +85,7 @@ func isIgnorable(r rune) bool {
 	return unicode.In(r, unicode.Cf, unicode.Variation_Selector, unicode.Other_Default_Ignorable_Code_Point)
 }
 
-// foldRune returns the lower case of a letter, or what its other cases have in
-// common.
+// foldRune returns the lower case of a letter, or what its other cases have in common.
 func foldRune(r rune) rune {
 	least := r
 	for other := unicode.SimpleFold(r); other != r; other = unicode.SimpleFold(other) {
@@ -96,8 +94,7 @@ func foldRune(r rune) rune {
 	return unicode.ToLower(least)
 }
 
-// isPlain reports whether a path folds to itself, as far as that is seen at a
-// glance.
+// isPlain reports whether a path folds to itself, as far as that is seen at a glance.
 func isPlain(path string) bool {
 	for i := range len(path) {
 		if c := path[i]; c >= utf8.RuneSelf || 'A' <= c && c <= 'Z' {

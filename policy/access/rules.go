@@ -1,11 +1,9 @@
-// Package access has the access rules of a vault: a level for each folder or note that the
-// user named, matched by whole segments of the path, and the patterns of an ignore file,
-// which hide notes besides.
+// Package access has the access rules of a vault: a level for each folder or note that the user named,
+// matched by whole segments of the path, and the patterns of an ignore file, which hide notes besides.
 //
-// Two programs enforce the same rules. The gateway judges the paths that a call names, and
-// the embedded vault CLI everything that it finds: a note of level [None], or one that a
-// pattern hides, does not exist for it. [Rules.String] is how the gateway passes the rules
-// on.
+// Two programs enforce the same rules. The gateway judges the paths that a call names, and the embedded
+// vault CLI everything that it finds: a note of level [None], or one that a pattern hides, does not
+// exist for it. [Rules.String] is how the gateway passes the rules on.
 package access
 
 import (
@@ -48,9 +46,8 @@ func ParseLevel(text string) (Level, error) {
 	return None, fmt.Errorf("invalid access %q: want none, r, rw or rwd", text)
 }
 
-// Rules are the levels of a vault. The zero Rules restrict nothing: every path has the
-// level Delete. With any rule, a path that no rule covers has the level Read. Rules are
-// immutable.
+// Rules are the levels of a vault. The zero Rules restrict nothing: every path has the level Delete.
+// With any rule, a path that no rule covers has the level Read. Rules are immutable.
 type Rules struct {
 	layers []layer // the lowest level of all of them applies
 	text   string  // see String
@@ -264,11 +261,10 @@ func (l layer) put(path string, level Level) {
 	lower(l.folded, Fold(path))
 }
 
-// Level returns the level of a note or folder by its path in the vault, written
-// with slashes; "" is the root folder. The longest rule that covers the path
-// applies. A rule covers another spelling of its path (other case, other Unicode
-// normal form) only where that takes something away: on some systems both are
-// one file.
+// Level returns the level of a note or folder by its path in the vault, written with slashes; "" is the
+// root folder. The longest rule that covers the path applies. A rule covers another spelling of its
+// path (other case, other Unicode normal form) only where that takes something away: on some systems
+// both are one file.
 func (r Rules) Level(path string) Level {
 	level := Delete
 	for _, l := range r.layers {
@@ -279,8 +275,7 @@ func (r Rules) Level(path string) Level {
 	return level
 }
 
-// longest returns the longest path in levels that covers path, and its level: Read if there
-// is none.
+// longest returns the longest path in levels that covers path, and its level: Read if there is none.
 func longest(levels map[string]Level, path string) (key string, level Level, covered bool) {
 	for {
 		if level, ok := levels[path]; ok {
@@ -293,9 +288,8 @@ func longest(levels map[string]Level, path string) (key string, level Level, cov
 	}
 }
 
-// Rule returns the path of the rule that gives a note or folder its level, as it is
-// written, "/" for the root; "" if no rule covers it. Of several with the same level it is
-// the first.
+// Rule returns the path of the rule that gives a note or folder its level, as it is written, "/" for
+// the root; "" if no rule covers it. Of several with the same level it is the first.
 func (r Rules) Rule(path string) string {
 	lowest, rule := Delete, ""
 	for _, l := range r.layers {

@@ -92,8 +92,7 @@ type original struct {
 	absent  bool
 }
 
-// originals returns the backups, the latest first. What others could have changed is left
-// out.
+// originals returns the backups, the latest first. What others could have changed is left out.
 func (b backups) originals() []original {
 	var list []original
 	if private.CheckFolder(b.folder) != nil {

@@ -1,11 +1,10 @@
 // Package clients knows the MCP clients: where each keeps its servers, in which form,
 // and how an entry for vaultwicket is added and removed there.
 //
-// The table in table.go is the only place that names a client. What is not known well
-// enough to write is printed instead. A change is planned first ([Installer.Install],
-// [Installer.Uninstall]), can be shown, and is then written as a whole or not at all;
-// every other byte of the file stays. No entry allows a tool by itself: approving
-// calls is left to the user and the client.
+// The table in table.go is the only place that names a client. What is not known well enough to write
+// is printed instead. A change is planned first ([Installer.Install], [Installer.Uninstall]), can be
+// shown, and is then written as a whole or not at all; every other byte of the file stays. No entry
+// allows a tool by itself: approving calls is left to the user and the client.
 //
 //go:generate go test -run "TestThePageIsFresh|TestEveryClientHasAFreshPage|TestTheREADMEIsFresh" -update .
 package clients
@@ -157,8 +156,7 @@ func (c Client) on(system string) bool { return c.systems == nil || slices.Conta
 // lowest of which is 60 characters.
 const maxName = 32
 
-// ValidName reports whether a server name fits every client: lower-case letters,
-// digits and hyphens.
+// ValidName reports whether a server name fits every client: lower-case letters, digits and hyphens.
 func ValidName(name string) bool {
 	return name != "" && len(name) <= maxName && strings.Trim(name, "abcdefghijklmnopqrstuvwxyz0123456789-") == "" && name[0] != '-'
 }

@@ -39,8 +39,7 @@ type Session struct {
 	Confirm func(ctx context.Context) (yes, asked bool)
 }
 
-// Run does what the options request. The error is a [*terminal.Failure] or one of writing the
-// output.
+// Run does what the options request. The error is a [*terminal.Failure] or one of writing the output.
 func (s Session) Run(ctx context.Context) error {
 	if err := s.check(); err != nil {
 		return err

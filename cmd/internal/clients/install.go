@@ -25,8 +25,7 @@ type Installer struct {
 	Now func() time.Time
 }
 
-// Change is a planned change of a client's settings. Nothing is written before
-// [Change.Write].
+// Change is a planned change of a client's settings. Nothing is written before [Change.Write].
 type Change struct {
 	Client    Client
 	Scope     Scope
@@ -108,9 +107,8 @@ func (c Client) unusable(where string, err error) error {
 	return terminal.Fail(terminal.ExitNotReady, fmt.Sprintf("%s: %v; nothing was written", where, err), fmt.Sprintf(`"vaultwicket install %s --print" shows what to add by hand`, c.ID))
 }
 
-// Install plans to add the entry for a server, or to replace that of an earlier
-// installation. An entry of another program is replaced with replace only. The error
-// is an [*terminal.Failure].
+// Install plans to add the entry for a server, or to replace that of an earlier installation. An entry
+// of another program is replaced with replace only. The error is an [*terminal.Failure].
 func (i Installer) Install(c Client, scope Scope, s Server, replace bool) (*Change, error) {
 	s.System = i.System.OS
 	entry, ok := c.shape.entry(s)

@@ -44,9 +44,8 @@ func (c Client) noHTTP() error {
 	return terminal.Fail(terminal.ExitInvalid, c.Name+" cannot take the token of an HTTP server from an environment variable", "install it without --url, so that the client starts vaultwicket itself")
 }
 
-// Link returns an address that makes a client offer to install the server, "" for a client
-// without one. It contains the absolute path of the command, so it is valid on this machine
-// only.
+// Link returns an address that makes a client offer to install the server, "" for a client without one.
+// It contains the absolute path of the command, so it is valid on this machine only.
 func (c Client) Link(s Server) string {
 	entry, ok := c.shape.entry(s)
 	if c.link == nil || !ok || s.URL != "" {

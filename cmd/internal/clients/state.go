@@ -142,8 +142,7 @@ func Temporary(executable string) bool {
 	return strings.Contains(path.Clean(strings.ReplaceAll(executable, `\`, "/")), "/go-build")
 }
 
-// list shows the clients that were found, with the entries of vaultwicket, and names
-// the others.
+// list shows the clients that were found, with the entries of vaultwicket, and names the others.
 func (s Session) list() error {
 	var states []State
 	for _, c := range All() {

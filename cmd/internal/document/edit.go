@@ -1,9 +1,8 @@
 // Package document changes single entries of files in JSON, TOML or YAML.
 //
-// An editor changes one entry of a text and returns every other byte as it was:
-// comments, order, indentation, line ends and a byte order mark. It parses the text
-// before and after, and returns an error instead of a text in which anything else
-// than the entry has another value.
+// An editor changes one entry of a text and returns every other byte as it was: comments, order,
+// indentation, line ends and a byte order mark. It parses the text before and after, and returns an
+// error instead of a text in which anything else than the entry has another value.
 package document
 
 import (
@@ -64,9 +63,8 @@ func (o Object) Plain() map[string]any {
 	return plain
 }
 
-// Malformed is the error for a text that is not in its format, or that has another
-// value where a mapping is needed. Line and Column count from 1, columns in
-// characters.
+// Malformed is the error for a text that is not in its format, or that has another value where a
+// mapping is needed. Line and Column count from 1, columns in characters.
 type Malformed struct {
 	Line, Column int
 	Reason       string
@@ -122,8 +120,7 @@ func CheckText(text []byte) error {
 	return MalformedAt(text, offset, "not UTF-8")
 }
 
-// Newline returns the line end of a text: that of its first line, "\n" if it has one
-// line.
+// Newline returns the line end of a text: that of its first line, "\n" if it has one line.
 func Newline(text []byte) string {
 	if i := bytes.IndexByte(text, '\n'); i > 0 && text[i-1] == '\r' {
 		return "\r\n"
@@ -257,8 +254,7 @@ func without(value any, path []string, at Place) any {
 	return rest
 }
 
-// Lookup returns the entry at a place of a parsed value; ok is false if it is missing or not a
-// mapping.
+// Lookup returns the entry at a place of a parsed value; ok is false if it is missing or not a mapping.
 func Lookup(value any, at Place) (map[string]any, bool) {
 	for _, key := range at.Path {
 		mapping, _ := value.(map[string]any)

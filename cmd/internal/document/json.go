@@ -245,8 +245,7 @@ func (s jsonStyle) startsLine(offset int) bool {
 	return start > 0 && len(bytes.TrimLeft(s.text[start:offset], " \t")) == 0
 }
 
-// oneLine reports whether an object is all on one line, so that one more member is put
-// there.
+// oneLine reports whether an object is all on one line, so that one more member is put there.
 func (s jsonStyle) oneLine(n *jsonNode) bool {
 	return bytes.IndexByte(s.text[n.start:n.end], '\n') < 0
 }

@@ -15,8 +15,7 @@ import (
 // TOML edits TOML files. An entry is a table with a header of its own, at the end of the text.
 type TOML struct{}
 
-// Decode returns the text as a parser would. The error is an [*Malformed] or an
-// [*Unsupported].
+// Decode returns the text as a parser would. The error is an [*Malformed] or an [*Unsupported].
 func (TOML) Decode(text []byte) (any, error) {
 	if err := CheckText(text); err != nil {
 		return nil, err
@@ -66,8 +65,7 @@ func (e TOML) Set(text []byte, at Place, entry Object) ([]byte, error) {
 	return changed, verifyEntry(e.Decode, before, changed, at, &entry, inlineError(at.Path[0]), inlineError(at.String()))
 }
 
-// Remove returns the text without the entry at a place, the text itself if there is
-// none.
+// Remove returns the text without the entry at a place, the text itself if there is none.
 func (e TOML) Remove(text []byte, at Place) ([]byte, error) {
 	before, err := e.Decode(text)
 	if err != nil {

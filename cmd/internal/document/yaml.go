@@ -337,14 +337,12 @@ const (
 	maxNodes     = 200_000 // aliases counted as what they stand for
 )
 
-// YAML edits YAML files: a key of a mapping, or an element of a list that has a field "name". An
-// entry is put before the first one, in block style. A non-empty collection in flow style is not
-// edited.
+// YAML edits YAML files: a key of a mapping, or an element of a list that has a field "name". An entry
+// is put before the first one, in block style. A non-empty collection in flow style is not edited.
 type YAML struct{}
 
-// Decode returns the text as a parser would, nil for an empty one. Integers are
-// float64; a scalar of another type is its tag and its text. The error is an
-// [*Malformed] or an [*Unsupported].
+// Decode returns the text as a parser would, nil for an empty one. Integers are float64; a scalar of
+// another type is its tag and its text. The error is an [*Malformed] or an [*Unsupported].
 func (YAML) Decode(text []byte) (any, error) {
 	root, err := parseYAML(text)
 	if err != nil || root == nil {
@@ -491,8 +489,7 @@ func (l yamlLines) content(line int) string {
 	return text
 }
 
-// offset returns the offset of a column of a line, both counted from 1, columns in
-// characters.
+// offset returns the offset of a column of a line, both counted from 1, columns in characters.
 func (l yamlLines) offset(line, column int) int {
 	text := l.content(line)
 	at := l.start(line+1) - len(l.text[l.start(line):l.start(line+1)])

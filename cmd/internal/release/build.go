@@ -15,8 +15,7 @@ type Build struct {
 	Modified bool   `json:"modified,omitempty"`   // the source differed from the commit
 	Go       string `json:"go"`
 	Platform string `json:"platform"`
-	// Settings are the settings of the Go build that make a difference, such as
-	// "-trimpath=true".
+	// Settings are the settings of the Go build that make a difference, such as "-trimpath=true".
 	Settings []string `json:"settings"`
 	Modules  []Module `json:"modules"`
 }

@@ -65,8 +65,7 @@ func printConfigPath(f *Flags, std terminal.Streams) error {
 	return err
 }
 
-// missing is the error of a command that needs a settings file where there is none
-// to be.
+// missing is the error of a command that needs a settings file where there is none to be.
 func (p place) missing() error {
 	if p.origin != "" {
 		return &terminal.UsageError{Reason: fmt.Sprintf("the settings file is %q (%s)", noFile, p.origin), Advice: "set one with --config"}

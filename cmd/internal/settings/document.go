@@ -171,8 +171,7 @@ func (r *reading) settings(values map[string]any, path []string) map[string]stri
 	return texts
 }
 
-// read returns a value of the file as the text that a flag would have, and says
-// what is wrong with it.
+// read returns a value of the file as the text that a flag would have, and says what is wrong with it.
 func (s setting) read(value any) (string, error) {
 	text, err := s.textOf(value)
 	if err != nil {
@@ -219,8 +218,7 @@ var wanted = [...]string{
 	list:    `a list such as ["one", "two"]`,
 }
 
-// joined returns a list as a flag has it. What would read there as two names, or
-// as none, is no name.
+// joined returns a list as a flag has it. What would read there as two names, or as none, is no name.
 func joined(values []any) (string, error) {
 	var names []string
 	for _, value := range values {

@@ -49,9 +49,8 @@ func (f *Flags) place(std terminal.Streams) (place, error) {
 	return place{whole, origin}, nil
 }
 
-// configFolder is the user's folder for settings: XDG on Linux, the like on
-// macOS and Windows. It is os.UserConfigDir with our own view of the
-// environment.
+// configFolder is the user's folder for settings: XDG on Linux, the like on macOS and Windows. It is
+// os.UserConfigDir with our own view of the environment.
 func configFolder(getenv func(string) string) (string, error) {
 	home := getenv("HOME")
 	folder := filepath.Join(home, ".config")
@@ -119,8 +118,7 @@ func (f *Flags) fromFile(std terminal.Streams) error {
 	return nil
 }
 
-// openDocument reads the settings file at a place. The error names all that is
-// wrong with it.
+// openDocument reads the settings file at a place. The error names all that is wrong with it.
 func openDocument(at place) (document, error) {
 	if at.name == "" {
 		return document{}, nil

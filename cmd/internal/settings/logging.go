@@ -91,8 +91,7 @@ func (h *lineHandler) WithAttrs(attrs []slog.Attr) slog.Handler {
 	return &with
 }
 
-// WithGroup returns a handler that writes name and a dot in front of the keys to
-// come.
+// WithGroup returns a handler that writes name and a dot in front of the keys to come.
 func (h *lineHandler) WithGroup(name string) slog.Handler {
 	with := *h
 	if name != "" {

@@ -105,10 +105,9 @@ func Open(name string, std terminal.Streams, args []string, more func(*Flags)) (
 // with it, until it closes its runner.
 func Stay(f *Flags) { f.Resident = true }
 
-// checkPlaces refuses places that an agent or another user could write to. What only
-// keeps changes from being made is told once, by a server. The client is looked at
-// again before each start of it, and here so that a server says at once what every
-// call would.
+// checkPlaces refuses places that an agent or another user could write to. What only keeps changes from
+// being made is told once, by a server. The client is looked at again before each start of it, and here
+// so that a server says at once what every call would.
 func (o Opened) checkPlaces() error {
 	warning, err := o.CheckState(o.Std)
 	if err != nil || !o.Observed {
@@ -259,9 +258,8 @@ func (o Opened) checkVaultName() error {
 	return terminal.Fail(terminal.ExitNotReady, fmt.Sprintf("unknown vault %q", name), fmt.Sprintf("did you mean .%c%s? A folder is given with a separator", filepath.Separator, name))
 }
 
-// openObservers opens what is told of the calls. The variables of OpenTelemetry
-// are those of every program of a machine, so a wrong one is no reason not to
-// serve.
+// openObservers opens what is told of the calls. The variables of OpenTelemetry are those of every
+// program of a machine, so a wrong one is no reason not to serve.
 func (o *Opened) openObservers() {
 	if o.HTTP.Addr != "" { // otherwise no one could read them
 		o.Metrics = telemetry.NewMetrics(release.Version)
@@ -324,10 +322,9 @@ func DayClock(clock func() time.Time, dayStart int) func() time.Time {
 	return func() time.Time { return clock().Add(-time.Duration(dayStart) * time.Hour) }
 }
 
-// AtTerminal is the caller, the client and the surface of a command that is typed
-// in a terminal. It is the same for all of them, so that an approval given with
-// "vaultwicket approve" in one window is valid for the command that is typed again
-// in another.
+// AtTerminal is the caller, the client and the surface of a command that is typed in a terminal. It is
+// the same for all of them, so that an approval given with "vaultwicket approve" in one window is valid
+// for the command that is typed again in another.
 const AtTerminal = "terminal"
 
 // Session names what this process does.

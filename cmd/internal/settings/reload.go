@@ -23,9 +23,8 @@ import (
 	"vaultwicket/tiers"
 )
 
-// reloader takes what is stricter in the settings into a gateway that is
-// running. Nothing is ever loosened: that takes the person who starts the next
-// server. One goroutine at a time uses it.
+// reloader takes what is stricter in the settings into a gateway that is running. Nothing is ever
+// loosened: that takes the person who starts the next server. One goroutine at a time uses it.
 type reloader struct {
 	gateway Tightener
 	flags   *Flags // of the settings with which the server started
@@ -277,9 +276,8 @@ func (r *running) unchanged() *source {
 	return r.read
 }
 
-// ReloadOnChange has the settings read again while a server runs: at SIGHUP, and when
-// a file of theirs has changed and stays as it is for a moment. It returns what ends
-// that.
+// ReloadOnChange has the settings read again while a server runs: at SIGHUP, and when a file of theirs
+// has changed and stays as it is for a moment. It returns what ends that.
 func (o Opened) ReloadOnChange(ctx context.Context) (stop func()) {
 	o.running.all = append(o.running.all, newReloader(o.Gateway, o.Flags, o.Settings, o.Std, o.Log))
 	o.running.read = o.Flags.source

@@ -14,9 +14,8 @@ import (
 // object is a part of a JSON Schema.
 type object = map[string]any
 
-// printSchema is "config schema": the JSON Schema of the settings file, for
-// editors. It knows the form of a value; what a value means, such as whether a
-// profile is there, is for "config check".
+// printSchema is "config schema": the JSON Schema of the settings file, for editors. It knows the form
+// of a value; what a value means, such as whether a profile is there, is for "config check".
 func printSchema(_ *Flags, std terminal.Streams) error {
 	return terminal.PrintJSON(std.Out, configSchema(), terminal.ExitDone)
 }

@@ -2,9 +2,8 @@
 // file with its profiles and vaults. It knows where each value comes from, has the
 // subcommand "config", and takes stricter settings into a running server.
 //
-// Every setting is one row of a table. An unknown, duplicate or invalid setting is an
-// error, because it was meant to be one. A settings file that an agent or another user
-// could write is not read.
+// Every setting is one row of a table. An unknown, duplicate or invalid setting is an error, because it
+// was meant to be one. A settings file that an agent or another user could write is not read.
 //
 //go:generate go test -run TestThePageHoldsTheSettings -update .
 package settings
@@ -58,9 +57,8 @@ type Settings struct {
 	Served []gateway.Served // every vault that is served, the default one first
 }
 
-// setting is one row of the table of settings. Each has one name everywhere:
-// the flag --name, the environment variable VAULTWICKET_NAME with underscores,
-// and the key of the settings file.
+// setting is one row of the table of settings. Each has one name everywhere: the flag --name, the
+// environment variable VAULTWICKET_NAME with underscores, and the key of the settings file.
 type setting struct {
 	name, fallback, usage string
 	kind                  kind

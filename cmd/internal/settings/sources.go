@@ -67,8 +67,7 @@ type Flags struct {
 	bounds managed  // of this machine
 	url    string   // see CallsServer
 
-	// No flags, but set by subcommands: those that stay, and those whose calls are
-	// counted.
+	// No flags, but set by subcommands: those that stay, and those whose calls are counted.
 	Resident, Observed bool
 	// Reviews says that the agent narrows what is shown of the past, and gives no rights: it
 	// may be one that is no longer defined.
@@ -78,8 +77,7 @@ type Flags struct {
 // FileFlag is the flag that names the settings file.
 const FileFlag = "config"
 
-// NewFlags returns the flags of a subcommand: every setting, the file of the
-// settings, and --json.
+// NewFlags returns the flags of a subcommand: every setting, the file of the settings, and --json.
 func NewFlags(name string) *Flags {
 	f := &Flags{FlagSet: terminal.NewFlagSet(name)}
 	f.SetInterspersed(!takesCall(name))
@@ -104,9 +102,8 @@ func NewFlags(name string) *Flags {
 // after that are the command's; other subcommands allow flags anywhere.
 func takesCall(name string) bool { return name == "run" || name == "dry-run" }
 
-// Load reads the settings and returns them with what is left of args. The
-// priority is: flag, environment, profile, file, default. The managed settings of the machine
-// bound what all of them say.
+// Load reads the settings and returns them with what is left of args. The priority is: flag,
+// environment, profile, file, default. The managed settings of the machine bound what all of them say.
 func (f *Flags) Load(std terminal.Streams, args []string) (Settings, []string, error) {
 	if err := f.parse(args); err != nil {
 		return Settings{}, nil, err
@@ -136,8 +133,7 @@ func (f *Flags) again() *Flags {
 	return &Flags{raws: f.given, given: f.given, config: f.config, agent: f.agent, Observed: f.Observed, Reviews: f.Reviews}
 }
 
-// read lays the sources over each other. What they say fits each by itself; see
-// agree.
+// read lays the sources over each other. What they say fits each by itself; see agree.
 func (f *Flags) read(std terminal.Streams) (Settings, error) {
 	if err := f.fromEnvironment(std); err != nil {
 		return Settings{}, err
@@ -247,9 +243,8 @@ func unknownVariable(name string) error {
 	return err
 }
 
-// fromProfile lays the chosen profile over the rest of the file. The name "" is
-// no profile, so that a flag or the environment can do without the one that the
-// file names.
+// fromProfile lays the chosen profile over the rest of the file. The name "" is no profile, so that a
+// flag or the environment can do without the one that the file names.
 func (f *Flags) fromProfile() error {
 	chosen := f.raws[settingIndex("profile")]
 	if chosen.text == "" {

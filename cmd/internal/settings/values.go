@@ -61,8 +61,7 @@ func setBackend(s *Settings, text string) error {
 	return fmt.Errorf("invalid backend %q: want auto, obsidian or embedded", text)
 }
 
-// setVault takes a folder where the text looks like one: a name or an id never
-// has a separator.
+// setVault takes a folder where the text looks like one: a name or an id never has a separator.
 func setVault(s *Settings, text string) error {
 	if text == "" {
 		return nil
@@ -168,8 +167,7 @@ const (
 	minTimeout = time.Second
 	MaxTimeout = 55 * time.Second // several MCP clients give up after 60 s
 
-	// timeoutPattern takes what people write: seconds, with a fraction, and
-	// milliseconds.
+	// timeoutPattern takes what people write: seconds, with a fraction, and milliseconds.
 	timeoutPattern = `^(([1-9]|[1-4][0-9]|5[0-4])(\.[0-9]+)?s|55(\.0+)?s|([1-9][0-9]{3}|[1-4][0-9]{4}|5[0-4][0-9]{3}|55000)ms)$`
 )
 
@@ -265,6 +263,5 @@ func setLogFormat(s *Settings, text string) error {
 	return err
 }
 
-// setProfile takes any name: whether there is such a profile is known where the
-// file is read.
+// setProfile takes any name: whether there is such a profile is known where the file is read.
 func setProfile(*Settings, string) error { return nil }

@@ -227,8 +227,7 @@ func (f *Flags) tierFits(t vaultTable, general tiers.Tier) bool {
 	return !t.tiered || t.tier <= general || slices.ContainsFunc([]string{flagOrigin, envOrigin, policy.OriginManaged}, closes)
 }
 
-// pickVaults puts the vault of the setting vault first. Given as a flag, it is
-// the only one.
+// pickVaults puts the vault of the setting vault first. Given as a flag, it is the only one.
 func (f *Flags) pickVaults(s *Settings) error {
 	r := f.raws[settingIndex("vault")]
 	if len(s.tables) == 0 || r.text == "" {
@@ -279,8 +278,7 @@ func (s Settings) VaultFolders(std terminal.Streams) (folders []string) {
 	return append(folders, registry.VaultFolders(std.Getenv)...)
 }
 
-// VaultAround returns the folder of the vault that contains a file or would contain
-// it, "" for none.
+// VaultAround returns the folder of the vault that contains a file or would contain it, "" for none.
 func (s Settings) VaultAround(std terminal.Streams, name string) string {
 	return trust.VaultAround(name, s.VaultFolders(std))
 }

@@ -148,8 +148,7 @@ func Fail(status int, message, hint string) error { return &Failure{status, mess
 // FailureOf returns a failure of the gateway as an error.
 func FailureOf(e *failure.Error) error { return Fail(StatusOfCode(e.Code), e.Message, e.Hint) }
 
-// Several are errors that are printed one after the other. The exit status is the
-// highest of theirs.
+// Several are errors that are printed one after the other. The exit status is the highest of theirs.
 type Several []error
 
 func (e Several) Error() string {

@@ -16,8 +16,7 @@ import (
 // FlagSet is the flag set of a subcommand.
 type FlagSet struct{ *pflag.FlagSet }
 
-// NewFlagSet returns an empty flag set. The name is the words of the subcommand, such
-// as "audit list".
+// NewFlagSet returns an empty flag set. The name is the words of the subcommand, such as "audit list".
 func NewFlagSet(name string) FlagSet {
 	s := FlagSet{pflag.NewFlagSet(name, pflag.ContinueOnError)}
 	s.SortFlags = false

@@ -22,8 +22,7 @@ type Screen struct {
 	now    time.Time
 }
 
-// ScreenOptions are the flags of a subcommand that prints for users. The zero Options are the
-// defaults.
+// ScreenOptions are the flags of a subcommand that prints for users. The zero Options are the defaults.
 type ScreenOptions struct {
 	Color Color
 	Exact bool // times in full

@@ -165,9 +165,8 @@ const (
 	maxTyped  = 4 << 10 // a terminal gives no longer line
 )
 
-// readAnswer reads one line and nothing after it, which is for the next reader of the terminal.
-// A line that is too long for an answer is read to its end, because its rest would be a command
-// for the shell.
+// readAnswer reads one line and nothing after it, which is for the next reader of the terminal. A line
+// that is too long for an answer is read to its end, because its rest would be a command for the shell.
 func readAnswer(in io.Reader) (answer string, ok bool) {
 	var line []byte
 	var letter [1]byte
