@@ -68,7 +68,15 @@ func (w *worker) live(c process.Child) {
 		return
 	}
 	w.peer, w.path = peer, c.Path
-	go w.closeHeldPipes()
+	go func() { // close the pipes of a process that has ended while another one has them open
+		<-peer.Done()
+		select {
+		case <-w.gone:
+		case <-time.After(process.PipeGrace):
+			peer.KillGroup()
+			peer.Close()
+		}
+	}()
 	defer time.AfterFunc(beginLimit, w.stopUnlessBegun).Stop()
 	in := frame.NewReader(peer.Out)
 	if w.failed = w.handshake(in); w.failed == nil {
@@ -79,17 +87,6 @@ func (w *worker) live(c process.Child) {
 		err = w.listen(in)
 	}
 	w.terminate(w.finish(errors.Join(w.failed, err)))
-}
-
-// closeHeldPipes closes the pipes of a process that has ended while another one has them open.
-func (w *worker) closeHeldPipes() {
-	<-w.peer.Done()
-	select {
-	case <-w.gone:
-	case <-time.After(process.PipeGrace):
-		w.peer.KillGroup()
-		w.peer.Close()
-	}
 }
 
 // stopUnlessBegun ends a process that does not take requests.

@@ -59,7 +59,10 @@ func listApprovals(_ context.Context, std terminal.Streams, args []string) error
 	list := []waitingApproval{}
 	for _, q := range questions {
 		if q.State == consent.Pending {
-			list = append(list, waitingOf(q, now))
+			list = append(list, waitingApproval{
+				Code: q.Code, Asked: q.Made, AgeSeconds: wholeSeconds(now.Sub(q.Made)), Expires: q.Expires, LeftSeconds: wholeSeconds(q.Expires.Sub(now)),
+				Session: clean.Line(private.SessionOf(q.Session)), Agent: clean.Line(private.AgentOf(q.Session)), Client: clean.Line(q.Client), Vault: clean.Line(q.Vault), Command: clean.Line(q.Command), Text: shownText(q.Text),
+			})
 		}
 	}
 	if asJSON {
@@ -249,13 +252,6 @@ type waitingApproval struct {
 	Vault       string    `json:"vault"`
 	Command     string    `json:"command"`
 	Text        string    `json:"text"`
-}
-
-func waitingOf(q consent.StoredQuestion, now time.Time) waitingApproval {
-	return waitingApproval{
-		Code: q.Code, Asked: q.Made, AgeSeconds: wholeSeconds(now.Sub(q.Made)), Expires: q.Expires, LeftSeconds: wholeSeconds(q.Expires.Sub(now)),
-		Session: clean.Line(private.SessionOf(q.Session)), Agent: clean.Line(private.AgentOf(q.Session)), Client: clean.Line(q.Client), Vault: clean.Line(q.Vault), Command: clean.Line(q.Command), Text: shownText(q.Text),
-	}
 }
 
 // wholeSeconds is never below zero: a clock may have been put back.

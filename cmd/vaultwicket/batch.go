@@ -71,7 +71,11 @@ func runBatch(ctx context.Context, std terminal.Streams, args []string) error {
 	if o.MarkUntrusted {
 		result = result.Marked()
 	}
-	return terminal.PrintJSON(std.Out, result, worstStatus(result.Failures()))
+	status := terminal.ExitDone
+	for _, code := range result.Failures() {
+		status = max(status, terminal.StatusOfCode(code))
+	}
+	return terminal.PrintJSON(std.Out, result, status)
 }
 
 // readBatch reads a file, or standard input. Nobody waits for input that does
@@ -109,13 +113,4 @@ func readBatch(ctx context.Context, std terminal.Streams, name string) ([]byte, 
 		}
 		return r.input, nil
 	}
-}
-
-// worstStatus returns the highest exit status of some failures.
-func worstStatus(codes []string) int {
-	status := terminal.ExitDone
-	for _, code := range codes {
-		status = max(status, terminal.StatusOfCode(code))
-	}
-	return status
 }

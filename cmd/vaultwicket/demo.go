@@ -74,7 +74,12 @@ func runDemo(ctx context.Context, std terminal.Streams, args []string) error {
 		return err
 	}
 	fmt.Fprintf(t.out, "\nThe user restarts the server with --allow-mutations.\n")
-	if err := t.session(ctx, runner, demoPolicy(true), folder, t.mutating); err != nil {
+	if err := t.session(ctx, runner, demoPolicy(true), folder, func(c *demoClient) error {
+		return t.play(c, []demoStep{
+			{"The agent adds the line again.", "daily:append", t.milk(), ""},
+			{"And reads the note.", "daily:read", nil, ""},
+		})
+	}); err != nil {
 		return err
 	}
 	fmt.Fprintf(t.out, "\nEnd of the demo. The temporary vault is removed; nothing else was changed.\n")
@@ -166,14 +171,6 @@ func (t *demoTeller) readOnly(c *demoClient) error {
 	}
 	return t.play(c, []demoStep{
 		{"It tries to run code in the app. No setting enables that.", "eval", map[string]any{"code": "1+1"}, "restricted_command"},
-	})
-}
-
-// mutating plays the same with the gate open.
-func (t *demoTeller) mutating(c *demoClient) error {
-	return t.play(c, []demoStep{
-		{"The agent adds the line again.", "daily:append", t.milk(), ""},
-		{"And reads the note.", "daily:read", nil, ""},
 	})
 }
 

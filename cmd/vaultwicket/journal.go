@@ -181,19 +181,14 @@ func printChanges(o settings.Opened, s terminal.Screen, changes []keptChange) er
 		terminal.Column{Title: "command", Min: 8}, terminal.Column{Title: "by", Min: 6}, terminal.Column{Title: "files", Min: 10},
 	)
 	for _, c := range changes {
+		by := cmp.Or(c.Client, c.Caller, "-") // the agent, and the client program as it calls itself
+		if c.Agent != "" {
+			by = c.Agent + " (" + by + ")"
+		}
 		table.Add(terminal.Text(c.ID), terminal.Text(s.Time(c.Time)), terminal.Cell{Text: c.State, Style: stateStyles[c.State]},
-			terminal.Text(c.Command), terminal.Text(c.by()), terminal.Text(filesOf(c)))
+			terminal.Text(c.Command), terminal.Text(by), terminal.Text(filesOf(c)))
 	}
 	return table.Flush()
-}
-
-// by says who made a change: the agent, and the client program as it calls itself.
-func (c keptChange) by() string {
-	who := cmp.Or(c.Client, c.Caller, "-")
-	if c.Agent != "" {
-		who = c.Agent + " (" + who + ")"
-	}
-	return who
 }
 
 // stateStyles are the colours of the states of changes.

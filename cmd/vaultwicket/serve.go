@@ -109,7 +109,13 @@ func serve(ctx context.Context, std terminal.Streams, args []string) error {
 	if err := o.CheckWithoutHTTP(); err != nil {
 		return err
 	}
-	explainServer(o)
+	// Tell a user who typed the command at a terminal what it waits for. A client is at a pipe, and may
+	// do anything with standard error.
+	if terminal.IsTerminal(std.In) && terminal.IsTerminal(std.Out) && terminal.IsTerminal(std.Err) && !o.LogJSON {
+		onError := std
+		onError.Out = std.Err
+		fmt.Fprint(std.Err, serveText(terminal.DefaultScreen(onError), cmp.Or(o.Vault.Name, o.Vault.Folder, o.Vault.ID)))
+	}
 	return loggedEnd(o, endedServer(mcpserver.ServeStdio(ctx, c, ownInput(std.In), std.Out)))
 }
 
@@ -125,18 +131,6 @@ const pauseOver = 10 * time.Second
 func giveBack() {
 	debug.FreeOSMemory()
 	releaseProgram()
-}
-
-// explainServer tells a user who typed the command at a terminal what it waits for. It writes
-// nothing for a client, which is at a pipe and may do anything with standard error.
-func explainServer(o settings.Opened) {
-	std := o.Std
-	if !terminal.IsTerminal(std.In) || !terminal.IsTerminal(std.Out) || !terminal.IsTerminal(std.Err) || o.LogJSON {
-		return
-	}
-	onError := std
-	onError.Out = std.Err
-	fmt.Fprint(std.Err, serveText(terminal.DefaultScreen(onError), cmp.Or(o.Vault.Name, o.Vault.Folder, o.Vault.ID)))
 }
 
 // loggedEnd logs the error that ended a server if messages are JSON.

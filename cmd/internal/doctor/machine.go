@@ -10,7 +10,6 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
-	"runtime/debug"
 	"slices"
 	"strings"
 	"time"
@@ -65,8 +64,9 @@ func ThisMachine(std terminal.Streams, args []string, more func(*settings.Flags)
 	}
 	project, _ := os.Getwd() // an unknown one has no settings of clients
 	system := clients.System{OS: runtime.GOOS, Getenv: std.Getenv, Project: project}
+	built, _ := time.Parse(time.RFC3339, release.ThisBuild().Time)
 	m = Machine{
-		OS: runtime.GOOS, Getenv: std.Getenv, Now: time.Now, Version: release.Version, Built: committed(),
+		OS: runtime.GOOS, Getenv: std.Getenv, Now: time.Now, Version: release.Version, Built: built,
 		Settings: s, Invalid: invalid, Known: registry.VaultFolders(std.Getenv), State: state,
 		Paused:  func() bool { paused, err := admission.IsPaused(state); return paused || err != nil },
 		Clients: clients.Installer{System: system, Backups: filepath.Join(state, "clients"), Now: time.Now},
@@ -94,18 +94,6 @@ func ThisMachine(std terminal.Streams, args []string, more func(*settings.Flags)
 		}
 	}
 	return m, f.JSON, nil
-}
-
-// committed is when the source was committed, as the build noted it.
-func committed() (at time.Time) {
-	if build, ok := debug.ReadBuildInfo(); ok {
-		for _, setting := range build.Settings {
-			if setting.Key == "vcs.time" {
-				at, _ = time.Parse(time.RFC3339, setting.Value)
-			}
-		}
-	}
-	return at
 }
 
 // versionOfApp asks the Obsidian CLI through the gateway, like every call, with a policy that

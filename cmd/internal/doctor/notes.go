@@ -194,17 +194,13 @@ func (m Machine) ignored(folder string, r *Report) {
 		r.warn("ignore-everything", fmt.Sprintf("%q hides every note", file), "an agent finds an empty vault", "make the patterns narrower")
 	default:
 		r.ok("ignore", fmt.Sprintf("%q hides notes", file))
-		trailingSpaces(file, string(text), r)
-	}
-}
-
-// trailingSpaces warns of a pattern that ends with a space: it was hardly meant.
-func trailingSpaces(file, text string, r *Report) {
-	for i, line := range strings.Split(text, "\n") {
-		line = strings.TrimSuffix(line, "\r")
-		if strings.HasSuffix(line, " ") && !strings.HasSuffix(line, `\ `) && strings.TrimSpace(line) != "" && !strings.HasPrefix(line, "#") {
-			r.warn("ignore-space", fmt.Sprintf("line %d of %q ends with a space", i+1, file), "the space is not part of the pattern", `remove it, or write "\ "`)
-			return
+		// A pattern that ends with a space was hardly meant.
+		for i, line := range strings.Split(string(text), "\n") {
+			line = strings.TrimSuffix(line, "\r")
+			if strings.HasSuffix(line, " ") && !strings.HasSuffix(line, `\ `) && strings.TrimSpace(line) != "" && !strings.HasPrefix(line, "#") {
+				r.warn("ignore-space", fmt.Sprintf("line %d of %q ends with a space", i+1, file), "the space is not part of the pattern", `remove it, or write "\ "`)
+				break
+			}
 		}
 	}
 }

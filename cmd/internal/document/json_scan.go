@@ -210,18 +210,14 @@ func (s *jsonScanner) token() {
 // closes passes the closing bracket, if it is next.
 func (s *jsonScanner) closes(bracket byte, opened int) bool {
 	if s.at == len(s.text) {
-		s.fail(s.at, "%q expected: the bracket opened at %s is not closed", string(bracket), positionOf(s.text, opened))
+		m := MalformedAt(s.text, opened, "")
+		s.fail(s.at, "%q expected: the bracket opened at line %d, column %d is not closed", string(bracket), m.Line, m.Column)
 	}
 	if s.text[s.at] != bracket {
 		return false
 	}
 	s.token()
 	return true
-}
-
-func positionOf(text []byte, offset int) string {
-	m := MalformedAt(text, offset, "")
-	return fmt.Sprintf("line %d, column %d", m.Line, m.Column)
 }
 
 // comma reads the comma after a value and returns its offset, -1 if the bracket follows.

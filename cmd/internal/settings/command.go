@@ -14,7 +14,6 @@ import (
 
 	"vaultwicket/allowlist/quote"
 	"vaultwicket/cmd/internal/terminal"
-	"vaultwicket/gateway"
 	"vaultwicket/gateway/notes"
 	"vaultwicket/policy"
 )
@@ -167,7 +166,19 @@ func showConfig(f *Flags, std terminal.Streams) error {
 		shown.Flows = append(shown.Flows, shownSetting{"flow " + strconv.Quote(flow.Name), flow.String(), origin})
 	}
 	for _, served := range s.Served {
-		shown.Vaults = append(shown.Vaults, s.shownVaultOf(served))
+		vault := shownVault{
+			Name: served.Name, ID: served.ID, Folder: served.Folder, Ignore: notes.IgnoreFile(served.Folder),
+			Tier: served.Policy.Ceiling.String(), Origin: served.Policy.Origins["tier"],
+		}
+		for _, t := range s.tables {
+			if t.Vault == served.Vault && len(t.levels) > 0 {
+				vault.Access = map[string]string{}
+				for path, level := range t.levels {
+					vault.Access[path] = level.String()
+				}
+			}
+		}
+		shown.Vaults = append(shown.Vaults, vault)
 	}
 	if f.JSON {
 		return terminal.PrintJSON(std.Out, shown, terminal.ExitDone)
@@ -190,26 +201,14 @@ func (s setting) valueOf(text string) any {
 	return text
 }
 
-func (s Settings) shownVaultOf(served gateway.Served) shownVault {
-	shown := shownVault{
-		Name: served.Name, ID: served.ID, Folder: served.Folder, Ignore: notes.IgnoreFile(served.Folder),
-		Tier: served.Policy.Ceiling.String(), Origin: served.Policy.Origins["tier"],
-	}
-	for _, t := range s.tables {
-		if t.Vault == served.Vault && len(t.levels) > 0 {
-			shown.Access = map[string]string{}
-			for path, level := range t.levels {
-				shown.Access[path] = level.String()
-			}
-		}
-	}
-	return shown
-}
-
 func printShown(out io.Writer, shown shownConfig) error {
 	w := tabwriter.NewWriter(out, 0, 8, 2, ' ', 0)
 	for _, s := range append(slices.Clone(shown.Settings), shown.Flows...) {
-		fmt.Fprintf(w, "%s\t%s\t%s\n", s.Name, terminal.Visible(shownValue(s.Value)), terminal.Visible(s.Origin))
+		value := fmt.Sprint(s.Value)
+		if names, ok := s.Value.([]string); ok {
+			value = strings.Join(names, ",")
+		}
+		fmt.Fprintf(w, "%s\t%s\t%s\n", s.Name, terminal.Visible(cmp.Or(value, "–")), terminal.Visible(s.Origin))
 	}
 	w.Flush()
 	for _, v := range shown.Vaults {
@@ -222,14 +221,6 @@ func printShown(out io.Writer, shown shownConfig) error {
 		}
 	}
 	return nil
-}
-
-func shownValue(value any) string {
-	text := fmt.Sprint(value)
-	if names, ok := value.([]string); ok {
-		text = strings.Join(names, ",")
-	}
-	return cmp.Or(text, "–")
 }
 
 // lines returns what is known of a vault, as name and value.

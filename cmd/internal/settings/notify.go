@@ -58,13 +58,6 @@ func (r *reading) notify(value any) (c notify.Config) {
 	return c
 }
 
-func notifySchema() object {
-	table := tableSchema(notifyKeys())
-	table["description"] = "how you are told that a question waits"
-	table["dependentRequired"] = object{"webhook": []string{"webhook-secret-file"}, "webhook-secret-file": []string{"webhook"}, "ntfy-token-file": []string{"ntfy"}}
-	return table
-}
-
 // openNotifier opens what tells the owner of questions. A program, or a file with a secret, that
 // an agent or another user could write is refused.
 func (o *Opened) openNotifier() error {

@@ -80,7 +80,16 @@ func Open(name string, std terminal.Streams, args []string, more func(*Flags)) (
 		return Opened{}, err
 	}
 	if f.Observed {
-		o.openObservers()
+		if o.HTTP.Addr != "" { // otherwise no one could read them
+			o.Metrics = telemetry.NewMetrics(release.Version)
+		}
+		// The variables of OpenTelemetry are those of every program of a machine, so a wrong one is no
+		// reason not to serve.
+		var wrong *telemetry.ConfigError
+		if o.Traces, err = telemetry.OpenTracing(telemetry.TracingConfig{Getenv: std.Getenv, Version: release.Version, Log: o.Log}); errors.As(err, &wrong) {
+			o.Log.Warn("tracing is off: "+wrong.Error(), "hint", wrong.Hint())
+		}
+		o.Activity = &Activity{}
 		if err := o.openNotifier(); err != nil {
 			return Opened{}, err
 		}
@@ -256,19 +265,6 @@ func (o Opened) checkVaultName() error {
 		return nil
 	}
 	return terminal.Fail(terminal.ExitNotReady, fmt.Sprintf("unknown vault %q", name), fmt.Sprintf("did you mean .%c%s? A folder is given with a separator", filepath.Separator, name))
-}
-
-// openObservers opens what is told of the calls. The variables of OpenTelemetry are those of every
-// program of a machine, so a wrong one is no reason not to serve.
-func (o *Opened) openObservers() {
-	if o.HTTP.Addr != "" { // otherwise no one could read them
-		o.Metrics = telemetry.NewMetrics(release.Version)
-	}
-	traces, err := telemetry.OpenTracing(telemetry.TracingConfig{Getenv: o.Std.Getenv, Version: release.Version, Log: o.Log})
-	if wrong, ok := errors.AsType[*telemetry.ConfigError](err); ok {
-		o.Log.Warn("tracing is off: "+wrong.Error(), "hint", wrong.Hint())
-	}
-	o.Traces, o.Activity = traces, &Activity{}
 }
 
 // observer returns who is told of the calls, nil if no one is.

@@ -67,8 +67,18 @@ func (r *reloader) reload(read *source) *source {
 	}
 	r.tightenLimits(s, &told)
 	r.gateway.Tighten(policies, s.Limits, !s.Enabled)
-	r.fixed(f, &told)
-	r.unserved(s, &told)
+	for i, row := range table { // those that a server takes only when it starts
+		if row.fixed && f.raws[i].text != r.flags.raws[i].text {
+			told.add(&told.kept, row.name)
+		}
+	}
+	if !r.flags.raws[settingIndex("vault")].byFlag() { // otherwise the server was started for one vault
+		for _, t := range s.tables {
+			if !slices.ContainsFunc(r.served, func(served gateway.Served) bool { return served.Vault == t.Vault }) {
+				told.add(&told.fresh, fmt.Sprintf("%q", t.label()))
+			}
+		}
+	}
 	if text := told.String(); read == nil || text != nothingStricter { // once is enough for all agents
 		r.log.Log(context.Background(), LevelNote, "settings reloaded: "+text)
 	}
@@ -153,27 +163,6 @@ func stricterLimits(a, b admission.Limits) admission.Limits {
 	return admission.Limits{
 		Parallel: a.Parallel, Calls: pick(a.Calls, b.Calls),
 		Mutations: pick(a.Mutations, b.Mutations), MutationsHour: pick(a.MutationsHour, b.MutationsHour),
-	}
-}
-
-// fixed names the settings that a server takes only when it starts.
-func (r *reloader) fixed(f *Flags, told *telling) {
-	for i, row := range table {
-		if row.fixed && f.raws[i].text != r.flags.raws[i].text {
-			told.add(&told.kept, row.name)
-		}
-	}
-}
-
-// unserved names the vaults that were added to the file.
-func (r *reloader) unserved(s Settings, told *telling) {
-	if r.flags.raws[settingIndex("vault")].byFlag() {
-		return // the server was started for one vault
-	}
-	for _, t := range s.tables {
-		if !slices.ContainsFunc(r.served, func(served gateway.Served) bool { return served.Vault == t.Vault }) {
-			told.add(&told.fresh, fmt.Sprintf("%q", t.label()))
-		}
 	}
 }
 

@@ -44,7 +44,10 @@ func configSchema() object {
 		"type": "object", "description": "agents by their names, each with rights that narrow those of the file and of its vaults",
 		"propertyNames": object{"pattern": agentPattern}, "additionalProperties": tableSchema(agentKeys()),
 	}
-	general["notify"] = notifySchema()
+	told := tableSchema(notifyKeys())
+	told["description"] = "how you are told that a question waits"
+	told["dependentRequired"] = object{"webhook": []string{"webhook-secret-file"}, "webhook-secret-file": []string{"webhook"}, "ntfy-token-file": []string{"ntfy"}}
+	general["notify"] = told
 	return object{
 		"$schema": "https://json-schema.org/draft/2020-12/schema", "title": "vaultwicket settings",
 		"type": "object", "properties": general, "additionalProperties": false, "$defs": definitions,

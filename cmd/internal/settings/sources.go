@@ -80,7 +80,7 @@ const FileFlag = "config"
 // NewFlags returns the flags of a subcommand: every setting, the file of the settings, and --json.
 func NewFlags(name string) *Flags {
 	f := &Flags{FlagSet: terminal.NewFlagSet(name)}
-	f.SetInterspersed(!takesCall(name))
+	f.SetInterspersed(name != "run" && name != "dry-run") // words after a command of the vault are its own
 	for i, s := range table {
 		f.raws[i] = raw{name: s.name, boolean: s.kind == boolean}
 		usage := s.usage
@@ -97,10 +97,6 @@ func NewFlags(name string) *Flags {
 	f.BoolVar(&f.JSON, "json", false, "print JSON")
 	return f
 }
-
-// takesCall reports whether a subcommand takes a command of the vault. The words
-// after that are the command's; other subcommands allow flags anywhere.
-func takesCall(name string) bool { return name == "run" || name == "dry-run" }
 
 // Load reads the settings and returns them with what is left of args. The priority is: flag,
 // environment, profile, file, default. The managed settings of the machine bound what all of them say.
@@ -208,7 +204,15 @@ func (f *Flags) fromEnvironment(std terminal.Streams) error {
 		}
 		i := settingIndex(strings.ToLower(strings.ReplaceAll(key, "_", "-")))
 		if i < 0 || strings.ToUpper(key) != key {
-			return unknownVariable(name)
+			var known []string
+			for _, s := range Names() {
+				known = append(known, VariableOf(s))
+			}
+			err := &terminal.UsageError{Reason: fmt.Sprintf("unknown environment variable %q", quote.Short(name))}
+			if near := quote.Nearest(name, known); near != "" {
+				err.Advice = fmt.Sprintf("did you mean %q?", near)
+			}
+			return err
 		}
 		f.fill(i, text, envOrigin+name)
 	}
@@ -229,18 +233,6 @@ func settingIndex(name string) int {
 // VariableOf returns the environment variable of a setting.
 func VariableOf(name string) string {
 	return envPrefix + strings.ToUpper(strings.ReplaceAll(name, "-", "_"))
-}
-
-func unknownVariable(name string) error {
-	var known []string
-	for _, s := range Names() {
-		known = append(known, VariableOf(s))
-	}
-	err := &terminal.UsageError{Reason: fmt.Sprintf("unknown environment variable %q", quote.Short(name))}
-	if near := quote.Nearest(name, known); near != "" {
-		err.Advice = fmt.Sprintf("did you mean %q?", near)
-	}
-	return err
 }
 
 // fromProfile lays the chosen profile over the rest of the file. The name "" is no profile, so that a

@@ -237,7 +237,15 @@ func (f *Flags) pickVaults(s *Settings) error {
 		return r.text == t.label() || r.text == t.ID || s.Vault.Folder != "" && t.Folder != "" && registry.SameFolder(s.Vault.Folder, t.Folder)
 	})
 	if i < 0 {
-		return unknownVault(r, s.tables)
+		var known, labels []string
+		for _, t := range s.tables {
+			labels = append(labels, t.label())
+			known = append(known, slices.DeleteFunc([]string{t.Name, t.ID, t.Folder, t.label()}, func(word string) bool { return word == "" })...)
+		}
+		return &terminal.UsageError{
+			Reason: fmt.Sprintf("setting %q (%s): unknown vault %q%s", "vault", r.origin, quote.Short(r.text), quote.DidYouMean(r.text, known)),
+			Advice: "the vaults are " + strings.Join(labels, ", "),
+		}
 	}
 	picked := s.Served[i]
 	if r.byFlag() {
@@ -246,22 +254,6 @@ func (f *Flags) pickVaults(s *Settings) error {
 	}
 	s.Served = append([]gateway.Served{picked}, slices.Delete(slices.Clone(s.Served), i, i+1)...)
 	return nil
-}
-
-func unknownVault(r raw, tables []vaultTable) error {
-	var known, labels []string
-	for _, t := range tables {
-		labels = append(labels, t.label())
-		for _, word := range []string{t.Name, t.ID, t.Folder, t.label()} {
-			if word != "" {
-				known = append(known, word)
-			}
-		}
-	}
-	return &terminal.UsageError{
-		Reason: fmt.Sprintf("setting %q (%s): unknown vault %q%s", "vault", r.origin, quote.Short(r.text), quote.DidYouMean(r.text, known)),
-		Advice: "the vaults are " + strings.Join(labels, ", "),
-	}
 }
 
 // VaultFolders returns the folders of the vaults that the settings name and of those
