@@ -36,19 +36,11 @@ type listed struct {
 
 // place opens the folder that the segments lead to. The caller closes it.
 func (f *Folder) place(segments []string) (place, error) {
-	at, err := openPlace(f.root, f.view != nil)
+	dir, err := f.enter(segments)
 	if err != nil {
 		return nil, err
 	}
-	for _, segment := range segments {
-		next, err := at.step(segment)
-		at.close()
-		if err != nil {
-			return nil, err
-		}
-		at = next
-	}
-	return at, nil
+	return native(f.in(dir))
 }
 
 // rooted is a place that goes through an os.Root.

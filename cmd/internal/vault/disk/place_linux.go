@@ -13,24 +13,21 @@ import (
 	"vaultwicket/cmd/internal/vault/disk/system"
 )
 
-// descriptor is a place that calls the kernel directly: an os.Root takes three times as
-// many calls for a file, and an os.File registers each one with a poller that regular
-// files have no use for.
+// descriptor is a place that looks at files and reads them by calls of the kernel: an os.Root
+// takes three times as many for a file, and an os.File registers each one with a poller that
+// regular files have no use for.
 //
 // It is as confined as an os.Root, for the same reasons. A name is one segment without a
 // slash and not "..", so the kernel looks it up in this folder alone; O_NOFOLLOW refuses a
 // link in the same step that opens, even if the folder was changed since it was listed; and the
 // descriptor stays with its folder when that is moved.
 type descriptor struct {
-	fd     int
-	single bool // a file with further names is refused, see [IsHardLinked]
+	rooted
+	folder *os.File // the same
 }
 
-const (
-	openAsFolder = unix.O_RDONLY | unix.O_DIRECTORY | unix.O_NOFOLLOW | unix.O_NONBLOCK | unix.O_CLOEXEC
-	// openAsFile does not wait for the writer of a pipe and acquires no terminal.
-	openAsFile = unix.O_RDONLY | unix.O_NOFOLLOW | unix.O_NONBLOCK | unix.O_NOCTTY | unix.O_CLOEXEC
-)
+// openAsFile does not wait for the writer of a pipe and acquires no terminal.
+const openAsFile = unix.O_RDONLY | unix.O_NOFOLLOW | unix.O_NONBLOCK | unix.O_NOCTTY | unix.O_CLOEXEC
 
 // retried repeats a call after EINTR: the runtime sends signals to its own threads, and
 // network file systems report them.
@@ -43,60 +40,27 @@ func retried[T any](call func() (T, error)) (T, error) {
 	}
 }
 
-func openat(dir int, name string, flags int) (int, error) {
-	return retried(func() (int, error) { return unix.Openat(dir, name, flags, 0) })
-}
-
-func fstatat(dir int, name string) (stat unix.Stat_t, err error) {
-	for {
-		err = unix.Fstatat(dir, name, &stat, unix.AT_SYMLINK_NOFOLLOW)
-		if err != unix.EINTR {
-			return stat, err
-		}
-	}
-}
-
-func openPlace(root *os.Root, single bool) (place, error) {
-	handle, err := root.Open(".")
+// native returns the place that costs less here. An error closes r.
+func native(r rooted) (place, error) {
+	folder, err := r.dir.Open(".")
 	if err != nil {
+		r.close()
 		return nil, err
 	}
-	defer handle.Close()
-	raw, err := handle.SyscallConn()
-	if err != nil {
-		return nil, err
-	}
-	var own int
-	var failure error
-	err = raw.Control(func(fd uintptr) { own, failure = openat(int(fd), ".", openAsFolder) })
-	if err == nil && failure != nil {
-		err = &fs.PathError{Op: "openat", Path: ".", Err: failure}
-	}
-	if err != nil {
-		return nil, err
-	}
-	return descriptor{own, single}, nil
+	return descriptor{r, folder}, nil
 }
 
-func (d descriptor) close() { unix.Close(d.fd) }
+func (d descriptor) close() {
+	d.folder.Close()
+	d.rooted.close()
+}
 
 func (d descriptor) step(name string) (place, error) {
-	sub, err := openat(d.fd, name, openAsFolder)
-	switch err {
-	case nil:
-		return descriptor{sub, d.single}, nil
-	case unix.ENOTDIR, unix.ELOOP: // a file or a link
-		return nil, &Refusal{Path: name, Reason: "is not a folder"}
-	}
-	return nil, &fs.PathError{Op: "openat", Path: name, Err: err}
-}
-
-func (d descriptor) info(name string) (fs.FileInfo, error) {
-	stat, err := d.stat(name)
+	sub, err := step(d.dir, name)
 	if err != nil {
 		return nil, err
 	}
-	return regular{name, stat}, nil
+	return native(rooted{sub, d.single})
 }
 
 func (d descriptor) stamp(name string) (system.Stamp, error) {
@@ -109,16 +73,32 @@ func (d descriptor) stamp(name string) (system.Stamp, error) {
 
 // stat looks at the regular file name.
 func (d descriptor) stat(name string) (unix.Stat_t, error) {
-	stat, err := fstatat(d.fd, name)
+	stat, err := d.look(name)
 	if err != nil {
 		return stat, &fs.PathError{Op: "fstatat", Path: name, Err: err}
 	}
 	return stat, judge(name, &stat, d.single)
 }
 
+func (d descriptor) look(name string) (stat unix.Stat_t, err error) {
+	_, err = retried(func() (struct{}, error) {
+		return struct{}{}, unix.Fstatat(int(d.folder.Fd()), name, &stat, unix.AT_SYMLINK_NOFOLLOW)
+	})
+	return stat, err
+}
+
 // judge refuses what is no regular file, and one with further names if it must be single.
 func judge(name string, stat *unix.Stat_t, single bool) error {
-	if reason := irregular(modeOf(stat.Mode)); reason != "" {
+	kind := fs.ModeIrregular
+	switch stat.Mode & unix.S_IFMT {
+	case unix.S_IFREG:
+		kind = 0
+	case unix.S_IFDIR:
+		kind = fs.ModeDir
+	case unix.S_IFLNK:
+		kind = fs.ModeSymlink
+	}
+	if reason := irregular(kind); reason != "" {
 		return &Refusal{Path: name, Reason: reason}
 	}
 	if single {
@@ -128,7 +108,7 @@ func judge(name string, stat *unix.Stat_t, single bool) error {
 }
 
 func (d descriptor) read(name string, buf []byte) ([]byte, system.Stamp, error) {
-	fd, err := openat(d.fd, name, openAsFile)
+	fd, err := retried(func() (int, error) { return unix.Openat(int(d.folder.Fd()), name, openAsFile, 0) })
 	if err != nil {
 		// A look tells a link or a socket, which cannot be opened, from a file without
 		// permission.
@@ -152,7 +132,7 @@ func (d descriptor) list() ([]listed, error) {
 	var found []listed
 	var buf [16 << 10]byte
 	for {
-		n, err := unix.ReadDirent(d.fd, buf[:])
+		n, err := unix.ReadDirent(int(d.folder.Fd()), buf[:])
 		switch {
 		case err == unix.EINTR:
 			continue
@@ -181,7 +161,7 @@ func (d descriptor) pick(found []listed, entries []byte) []listed {
 		}
 		kind := entry[direntKind]
 		if kind == unix.DT_UNKNOWN { // some file systems do not write it into their folders
-			switch stat, err := fstatat(d.fd, string(name)); {
+			switch stat, err := d.look(string(name)); {
 			case err != nil: // it is gone
 			case stat.Mode&unix.S_IFMT == unix.S_IFREG:
 				kind = unix.DT_REG
@@ -231,35 +211,8 @@ func (f openFile) Read(text []byte) (int, error) {
 
 func (f openFile) title() string { return f.name }
 
-// regular is the fs.FileInfo of a regular file.
-type regular struct {
-	name string
-	stat unix.Stat_t
-}
-
-func (r regular) Name() string       { return r.name }
-func (r regular) Size() int64        { return r.stat.Size }
-func (r regular) Mode() fs.FileMode  { return modeOf(r.stat.Mode) }
-func (r regular) ModTime() time.Time { return time.Unix(r.stat.Mtim.Unix()) }
-func (r regular) IsDir() bool        { return false }
-func (r regular) Sys() any           { return &r.stat }
-
 func stampOfStat(stat *unix.Stat_t) system.Stamp {
 	return system.Stamp{Size: stat.Size, Modified: stat.Mtim.Nano(), Changed: stat.Ctim.Nano(), Inode: stat.Ino}
-}
-
-// modeOf returns the type and the permissions of a file.
-func modeOf(mode uint32) fs.FileMode {
-	perm := fs.FileMode(mode & 0o777)
-	switch mode & unix.S_IFMT {
-	case unix.S_IFREG:
-		return perm
-	case unix.S_IFDIR:
-		return perm | fs.ModeDir
-	case unix.S_IFLNK:
-		return perm | fs.ModeSymlink
-	}
-	return perm | fs.ModeIrregular
 }
 
 // Born returns when the file was created, or when it was last changed where the file

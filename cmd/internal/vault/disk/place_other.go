@@ -2,18 +2,9 @@
 
 package disk
 
-import (
-	"os"
-	"time"
-)
+import "time"
 
-func openPlace(root *os.Root, single bool) (place, error) {
-	dir, err := root.OpenRoot(".")
-	if err != nil {
-		return nil, err
-	}
-	return rooted{dir, single}, nil
-}
+func native(r rooted) (place, error) { return r, nil }
 
 // Born returns when the file was last changed: the time of its creation is not read on
 // this system.
