@@ -17,7 +17,6 @@ import (
 	"vaultwicket/cmd/internal/vault/frontmatter"
 	"vaultwicket/cmd/internal/vault/knowledge/index"
 	"vaultwicket/cmd/internal/vault/lookup"
-	"vaultwicket/cmd/internal/vault/markdown"
 )
 
 func init() {
@@ -27,7 +26,9 @@ func init() {
 		command.Command{Name: "base:check", Run: checkBase},
 		command.Command{Name: "base:eval", Run: evaluate},
 		command.Command{Name: "base:query", Run: queryBase},
-		command.Command{Name: "query", Run: queryVault},
+		command.Command{Name: "query", Run: func(v *command.Vault, p command.Values) (command.Reply, error) {
+			return answerQuery(v, &bases.Base{}, "", "", p, p.Has("all")) // a query that is not in any base
+		}},
 	)
 }
 
@@ -267,15 +268,10 @@ func basesIn(v *command.Vault, path disk.Path, text []byte) (found []noteBase, e
 		if err != nil {
 			return nil, err
 		}
-		found = append(found, embedOf(base, l))
+		name := strings.TrimPrefix(l.Subpath, "#") // of a view
+		found = append(found, noteBase{base: base, view: name, one: name != ""})
 	}
 	return found, nil
-}
-
-// embedOf returns the base that a link embeds, with the view after its "#".
-func embedOf(base *bases.Base, l markdown.Link) noteBase {
-	name := strings.TrimPrefix(l.Subpath, "#")
-	return noteBase{base: base, view: name, one: name != ""}
 }
 
 // codeBlocks returns the texts of the fenced code blocks of a language.
@@ -328,11 +324,6 @@ func queryBase(v *command.Vault, p command.Values) (command.Reply, error) {
 		return command.Reply{}, err
 	}
 	return answerQuery(v, base, name, path.String(), p, true)
-}
-
-// queryVault answers a query that is not in any base.
-func queryVault(v *command.Vault, p command.Values) (command.Reply, error) {
-	return answerQuery(v, &bases.Base{}, "", "", p, p.Has("all"))
 }
 
 func answerQuery(v *command.Vault, base *bases.Base, viewName, this string, p command.Values, everyFile bool) (command.Reply, error) {

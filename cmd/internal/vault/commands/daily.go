@@ -17,12 +17,12 @@ import (
 
 func init() {
 	register(
-		command.Command{Name: "daily", Help: "Create today's note if it is missing, and print its path", Plan: daily, Verify: meansDaily(appendedDaily)},
+		command.Command{Name: "daily", Help: "Create today's note if it is missing, and print its path", Plan: daily, Verify: meansDaily(appended)},
 		command.Command{Name: "daily:ensure", Plan: dailyEnsure},
 		command.Command{Name: "daily:path", Run: dailyPath},
 		command.Command{Name: "daily:read", Run: dailyRead},
 		command.Command{Name: "daily:range", Run: dailyRange},
-		command.Command{Name: "daily:append", Plan: dailyEdit(edit.Append), Verify: meansDaily(appendedDaily)},
+		command.Command{Name: "daily:append", Plan: dailyEdit(edit.Append), Verify: meansDaily(appended)},
 		command.Command{Name: "daily:prepend", Plan: dailyEdit(edit.Prepend), Verify: meansDaily(prepended)},
 		command.Command{Name: "periodic:path", Run: periodicPath},
 		command.Command{Name: "periodic:read", Run: periodicRead},
@@ -173,10 +173,6 @@ func meansDaily(add func(before, now []byte, p command.Values) command.Verdict) 
 		}
 		return verdict, nil
 	}
-}
-
-func appendedDaily(before, now []byte, p command.Values) command.Verdict {
-	return command.IsComposedOf(now, p.Has("inline"), before, []byte(p["content"]))
 }
 
 // The app's settings files that decide about daily notes, and its defaults.

@@ -17,8 +17,8 @@ func init() {
 		command.Command{Name: "backlinks", Run: backlinks},
 		command.Command{Name: "links", Run: links},
 		command.Command{Name: "unresolved", OfIndex: true, Run: unresolved},
-		command.Command{Name: "orphans", OfIndex: true, Run: orphans},
-		command.Command{Name: "deadends", OfIndex: true, Run: deadends},
+		command.Command{Name: "orphans", OfIndex: true, Run: without("No orphan files found.", (*index.Graph).In)},
+		command.Command{Name: "deadends", OfIndex: true, Run: without("No dead-end files found.", (*index.Graph).Out)},
 		command.Command{Name: "related", Run: related},
 	)
 }
@@ -125,30 +125,23 @@ func unresolved(v *command.Vault, p command.Values) (command.Reply, error) {
 	return tabled(p, table, p["format"], command.Text("No unresolved links found.")), nil
 }
 
-// orphans and deadends look at files of every kind, and take the index
+// without lists the files of every kind that have no edge of one direction. It takes the index
 // literally: a link of a note to itself counts, one that leads nowhere does not.
-func orphans(v *command.Vault, p command.Values) (command.Reply, error) {
-	return without(v, p, "No orphan files found.", (*index.Graph).In)
-}
-
-func deadends(v *command.Vault, p command.Values) (command.Reply, error) {
-	return without(v, p, "No dead-end files found.", (*index.Graph).Out)
-}
-
-// without lists the files that have no edge of one direction.
-func without(v *command.Vault, p command.Values, none string, edges func(g *index.Graph, place int) []index.Edge) (command.Reply, error) {
-	x, err := v.Index()
-	if err != nil {
-		return command.Reply{}, err
-	}
-	var alone []string
-	graph := x.Graph()
-	for place, f := range x.Files {
-		if len(edges(graph, place)) == 0 {
-			alone = append(alone, f.Path.String())
+func without(none string, edges func(g *index.Graph, place int) []index.Edge) func(*command.Vault, command.Values) (command.Reply, error) {
+	return func(v *command.Vault, p command.Values) (command.Reply, error) {
+		x, err := v.Index()
+		if err != nil {
+			return command.Reply{}, err
 		}
+		var alone []string
+		graph := x.Graph()
+		for place, f := range x.Files {
+			if len(edges(graph, place)) == 0 {
+				alone = append(alone, f.Path.String())
+			}
+		}
+		return listing(p, alone, command.Text(none)), nil
 	}
-	return listing(p, alone, command.Text(none)), nil
 }
 
 // Limits of a walk along links: in a few steps it is at most of a vault.

@@ -205,7 +205,8 @@ func (r *relocation) move(t command.Target, typed string) (disk.Path, error) {
 	if err != nil || to == t.Path && !r.copies {
 		return to, err
 	}
-	if isTaken(r.v, to, t.Path) || r.isNew(to) {
+	planned := func(s command.Step) bool { return strings.EqualFold(s.Path.String(), to.String()) }
+	if isTaken(r.v, to, t.Path) || slices.ContainsFunc(r.planned.Steps, planned) {
 		return disk.Path{}, command.AlreadyExists.Failure("Destination file already exists!")
 	}
 	s := command.Step{Path: to, From: t.Path, Before: before, After: before}
@@ -227,11 +228,6 @@ func stateOf(v *command.Vault, t command.Target) (command.FileState, error) {
 		return before, command.FileNotFound(t.Typed)
 	}
 	return before, budget.From(v.Ctx).Hold(int64(len(before.Text)))
-}
-
-// isNew reports whether another file of the relocation gets a path.
-func (r *relocation) isNew(to disk.Path) bool {
-	return slices.ContainsFunc(r.planned.Steps, func(s command.Step) bool { return strings.EqualFold(s.Path.String(), to.String()) })
 }
 
 // destinationPath returns the path that the file from is to get. Where the disk takes

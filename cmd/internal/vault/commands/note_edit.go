@@ -28,8 +28,8 @@ func init() {
 		command.Command{Name: "note:insert", Plan: insertText},
 		command.Command{Name: "note:set-section", Plan: setSection},
 		command.Command{Name: "create", Plan: create, Verify: meansCreated},
-		command.Command{Name: "append", Plan: addTo("Appended to: ", edit.Append), Verify: meansAppended},
-		command.Command{Name: "prepend", Plan: addTo("Prepended to: ", edit.Prepend), Verify: meansPrepended},
+		command.Command{Name: "append", Plan: addTo("Appended to: ", edit.Append), Verify: meansAdded(appended)},
+		command.Command{Name: "prepend", Plan: addTo("Prepended to: ", edit.Prepend), Verify: meansAdded(prepended)},
 		command.Command{Name: "note:section", Run: readSection},
 		command.Command{Name: "outline", Run: outline},
 		command.Command{Name: "wordcount", Run: wordCount},
@@ -344,14 +344,15 @@ func meansCreated(_ *command.Vault, p command.Values, c command.AppChange) (comm
 	return command.IsComposedOf(c.Now.Text, false, []byte(p["content"])), nil
 }
 
-// meansAppended judges text at the end of a note.
-func meansAppended(_ *command.Vault, p command.Values, c command.AppChange) (command.Verdict, error) {
-	return command.IsComposedOf(c.Now.Text, p.Has("inline"), c.Before.Text, []byte(p["content"])), nil
+// meansAdded judges text that was added to a note that is there.
+func meansAdded(add func(before, now []byte, p command.Values) command.Verdict) command.Verifier {
+	return func(_ *command.Vault, p command.Values, c command.AppChange) (command.Verdict, error) {
+		return add(c.Before.Text, c.Now.Text, p), nil
+	}
 }
 
-// meansPrepended judges text before the body of a note.
-func meansPrepended(_ *command.Vault, p command.Values, c command.AppChange) (command.Verdict, error) {
-	return prepended(c.Before.Text, c.Now.Text, p), nil
+func appended(before, now []byte, p command.Values) command.Verdict {
+	return command.IsComposedOf(now, p.Has("inline"), before, []byte(p["content"]))
 }
 
 func prepended(before, now []byte, p command.Values) command.Verdict {
@@ -390,34 +391,22 @@ func readSection(v *command.Vault, p command.Values) (command.Reply, error) {
 	var part markdown.Span
 	switch {
 	case p.Has("heading"):
-		part, err = headingSpan(found, p["heading"])
+		var i int // several of one name are told apart by those above them, or by their lines
+		if i, err = edit.FindHeading(found, p["heading"]); err == nil {
+			part = found.Section(i)
+		}
 	case p.Has("block"):
-		part, err = blockSpan(found, p["block"])
+		block, ok := found.Block(strings.TrimPrefix(p["block"], "^"))
+		if part = block.Span; !ok {
+			err = &edit.NotFound{What: "block", Wanted: p["block"]}
+		}
 	default:
 		part, err = lineSpan(text, p["lines"])
 	}
 	if err != nil {
-		return command.Reply{}, err
+		return command.Reply{}, explainEditError(found, err)
 	}
 	return command.FromNote(t.Path, text, string(text[part.Start:part.End])), nil
-}
-
-// headingSpan finds the section of a heading. Several of one name are told
-// apart by those above them, or by their lines.
-func headingSpan(found markdown.Note, wanted string) (markdown.Span, error) {
-	i, err := edit.FindHeading(found, wanted)
-	if err != nil {
-		return markdown.Span{}, explainEditError(found, err)
-	}
-	return found.Section(i), nil
-}
-
-func blockSpan(found markdown.Note, id string) (markdown.Span, error) {
-	block, ok := found.Block(strings.TrimPrefix(id, "^"))
-	if !ok {
-		return markdown.Span{}, explainEditError(found, &edit.NotFound{What: "block", Wanted: id})
-	}
-	return block.Span, nil
 }
 
 // lineSpan finds the bytes of lines. The last one may be after the end of the

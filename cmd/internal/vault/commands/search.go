@@ -239,7 +239,10 @@ func (h *hits) add(one hit) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.all = append(h.all, one)
-	if h.size += one.size(); h.size > 2*maxContext {
+	for _, line := range one.lines {
+		h.size += len(line.Text) + lineCost
+	}
+	if h.size > 2*maxContext {
 		h.shorten()
 	}
 }
@@ -255,7 +258,12 @@ func (h *hits) sorted() []hit {
 // shorten drops the lines after the last one that fits the answer. The notes
 // stay: how many are found does not depend on it.
 func (h *hits) shorten() {
-	slices.SortFunc(h.all, hit.compare)
+	slices.SortFunc(h.all, func(a, b hit) int {
+		if a.rank != 0 && b.rank != 0 {
+			return a.rank - b.rank
+		}
+		return order.Compare(a.path, b.path)
+	})
 	h.size = 0
 	for i := range h.all {
 		one := &h.all[i]
@@ -268,18 +276,4 @@ func (h *hits) shorten() {
 			h.size += len(line.Text) + lineCost
 		}
 	}
-}
-
-func (h hit) compare(other hit) int {
-	if h.rank != 0 && other.rank != 0 {
-		return h.rank - other.rank
-	}
-	return order.Compare(h.path, other.path)
-}
-
-func (h hit) size() (bytes int) {
-	for _, line := range h.lines {
-		bytes += len(line.Text) + lineCost
-	}
-	return bytes
 }

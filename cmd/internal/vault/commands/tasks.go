@@ -94,7 +94,9 @@ func itemsOf(v *command.Vault, p command.Values, files []*index.File) []taskItem
 }
 
 var (
-	plainTasks    = knowledge.Derived[[]taskItem]{Name: "tasks", Compute: plainItems}
+	plainTasks = knowledge.Derived[[]taskItem]{Name: "tasks", Compute: func(files []*index.File) []taskItem { // as the app lists them
+		return itemsWith(files, func(f index.Facts) []taskItem { return itemsOfTasks(f.Tasks()) })
+	}}
 	detailedTasks = knowledge.Derived[[]taskItem]{Name: "tasks in detail", Compute: detailedItems}
 )
 
@@ -397,11 +399,6 @@ type told struct {
 	rank    int       // of its priority
 	heading string    // the nearest one above it
 	tags    []string
-}
-
-// plainItems returns the tasks of files as the app lists them.
-func plainItems(files []*index.File) []taskItem {
-	return itemsWith(files, func(f index.Facts) []taskItem { return itemsOfTasks(f.Tasks()) })
 }
 
 // detailedItems returns the tasks of files with what their lines say. The lines are read where
