@@ -49,9 +49,36 @@ func renameHeading(v *command.Vault, p command.Values) (command.Proposal, error)
 	if !ok {
 		return command.Proposal{}, command.FileNotFound(t.Typed)
 	}
-	r := headingRename{note: t.Path, place: place, to: strings.TrimSpace(p["to"]), links: renamingIn(x, t.Path, text, place, p["to"])}
-	all, err := editAll(v, r.sources(x, at), "", r.apply)
-	all.Message = fmt.Sprintf("Renamed heading to %q: %s", command.Verbatim(r.to), command.Count(r.places, "link")) + all.Message
+	paths := command.Map(x.Files, func(f *index.File) string { return f.Path.String() })
+	sources := []disk.Path{t.Path}
+	for _, source := range x.Graph().In(at) {
+		if path := x.Files[source.Place].Path; path != t.Path {
+			sources = append(sources, path)
+		}
+	}
+	found := markdown.Scan(text)
+	links := relink.NewHeading(t.Path.String(), lookup.New(paths), func(subpath string) (parts []int) {
+		for part, heading := range edit.LinkedHeadings(found, subpath) {
+			if heading == place {
+				parts = append(parts, part)
+			}
+		}
+		return parts
+	}, p["to"])
+	to, places := strings.TrimSpace(p["to"]), 0
+	all, err := editAll(v, sources, "", func(source disk.Path, text []byte) ([]byte, error) {
+		edited, changed, left := links.Rewrite(text, source.String())
+		if len(left) > 0 {
+			return nil, command.Failure("Link %q in %q, line %d, cannot be changed: %s. Nothing was changed.", command.Verbatim(left[0].Target), command.Verbatim(source.String()), left[0].Line, left[0].Reason)
+		}
+		places += changed
+		if source != t.Path {
+			return edited, nil
+		}
+		edited, err := edit.RenameHeading(edited, place, to)
+		return edited, badHeading(to, err)
+	})
+	all.Message = fmt.Sprintf("Renamed heading to %q: %s", command.Verbatim(to), command.Count(places, "link")) + all.Message
 	all.Note = t.Path
 	return all, err
 }
@@ -82,54 +109,6 @@ func badHeading(to string, err error) error {
 		return command.BadValue.Failure("Invalid value for to: %s. It must be one line that is a heading.", command.Verbatim(to))
 	}
 	return err
-}
-
-// headingRename is a heading of a note and its new text.
-type headingRename struct {
-	note   disk.Path
-	place  int
-	to     string
-	links  *relink.Heading
-	places int // how many links were changed
-}
-
-func renamingIn(x *index.Index, note disk.Path, text []byte, place int, to string) *relink.Heading {
-	paths := command.Map(x.Files, func(f *index.File) string { return f.Path.String() })
-	found := markdown.Scan(text)
-	names := func(subpath string) (parts []int) {
-		for part, heading := range edit.LinkedHeadings(found, subpath) {
-			if heading == place {
-				parts = append(parts, part)
-			}
-		}
-		return parts
-	}
-	return relink.NewHeading(note.String(), lookup.New(paths), names, to)
-}
-
-// sources are the note and all files with links to it.
-func (r *headingRename) sources(x *index.Index, at int) []disk.Path {
-	sources := []disk.Path{r.note}
-	for _, source := range x.Graph().In(at) {
-		if path := x.Files[source.Place].Path; path != r.note {
-			sources = append(sources, path)
-		}
-	}
-	return sources
-}
-
-// apply returns a file with its links changed and, if it is the note, the heading.
-func (r *headingRename) apply(source disk.Path, text []byte) ([]byte, error) {
-	edited, changed, left := r.links.Rewrite(text, source.String())
-	if len(left) > 0 {
-		return nil, command.Failure("Link %q in %q, line %d, cannot be changed: %s. Nothing was changed.", command.Verbatim(left[0].Target), command.Verbatim(source.String()), left[0].Line, left[0].Reason)
-	}
-	r.places += changed
-	if source != r.note {
-		return edited, nil
-	}
-	edited, err := edit.RenameHeading(edited, r.place, r.to)
-	return edited, badHeading(r.to, err)
 }
 
 // renameProperty changes the name of a property and leaves its values as they are

@@ -31,18 +31,6 @@ type parser struct {
 	sections int  // section operators so far
 }
 
-// whole reads everything.
-func (p *parser) whole(set setting) node {
-	if p.blanks(); p.done() {
-		p.fail(0, "query_empty", "there is nothing to search for", "write a word, a \"phrase\" or an operator with a term")
-	}
-	root := p.alternatives(set)
-	if !p.done() {
-		p.closesNothing()
-	}
-	return root
-}
-
 // alternatives reads terms separated by OR.
 func (p *parser) alternatives(set setting) node {
 	var sides []node

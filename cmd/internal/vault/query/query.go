@@ -75,7 +75,12 @@ func Parse(text string, options Options) (q *Query, err error) {
 		q.budget = budget.New(budget.Limits{})
 	}
 	p := parser{text: text}
-	q.root = p.whole(setting{exact: options.CaseSensitive})
+	if p.blanks(); p.done() {
+		p.fail(0, "query_empty", "there is nothing to search for", "write a word, a \"phrase\" or an operator with a term")
+	}
+	if q.root = p.alternatives(setting{exact: options.CaseSensitive}); !p.done() {
+		p.closesNothing()
+	}
 	q.special = p.special
 	return q, nil
 }

@@ -102,35 +102,6 @@ type linked struct {
 // Graph returns the links of the vault.
 func (x *Index) Graph() *Graph { return x.graph() }
 
-func (x *Index) paths() []string {
-	paths := make([]string, len(x.Files))
-	for i, f := range x.Files {
-		paths[i] = f.Path.String()
-	}
-	return paths
-}
-
-// deriveNames computes the names of x, if those of before are others.
-func (x *Index) deriveNames(before *named) *lookup.Files {
-	if before != nil {
-		if d := compare(before.files, x.Files); d.sameNames() {
-			return before.names
-		}
-	}
-	return lookup.New(x.paths())
-}
-
-// deriveGraph computes the graph of x, from before if that is not nil.
-func (x *Index) deriveGraph(before *linked, names *lookup.Files) *Graph {
-	if before != nil {
-		return before.changed(x.Files, names)
-	}
-	g := new(Graph)
-	g.out, g.missing = resolveAll(x.Files, names)
-	g.in = reversed(&g.out)
-	return g
-}
-
 // reversed returns the edges by their targets, those of each in the order of their sources.
 func reversed(out *rows[Edge]) rows[Edge] {
 	in := rows[Edge]{make([]int32, out.len()), make([]Edge, len(out.all))}

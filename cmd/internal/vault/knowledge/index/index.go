@@ -103,8 +103,18 @@ func newIndex(files, closed []*File, old *Index) *Index {
 		x.linked.Store(old.linked.Load())
 	}
 	x.names = sync.OnceValue(func() *lookup.Files {
-		names := x.deriveNames(x.named.Load())
-		x.named.Store(&named{x.Files, names})
+		if before := x.named.Load(); before != nil {
+			if d := compare(before.files, files); d.sameNames() {
+				x.named.Store(&named{files, before.names})
+				return before.names
+			}
+		}
+		paths := make([]string, len(files))
+		for i, f := range files {
+			paths[i] = f.Path.String()
+		}
+		names := lookup.New(paths)
+		x.named.Store(&named{files, names})
 		return names
 	})
 	x.places = sync.OnceValue(func() map[string]int {
@@ -115,9 +125,14 @@ func newIndex(files, closed []*File, old *Index) *Index {
 		return places
 	})
 	x.graph = sync.OnceValue(func() *Graph {
-		names := x.names()
-		g := x.deriveGraph(x.linked.Load(), names)
-		x.linked.Store(&linked{named{x.Files, names}, g})
+		names, g := x.names(), new(Graph)
+		if before := x.linked.Load(); before != nil {
+			g = before.changed(files, names)
+		} else {
+			g.out, g.missing = resolveAll(files, names)
+			g.in = reversed(&g.out)
+		}
+		x.linked.Store(&linked{named{files, names}, g})
 		return g
 	})
 	return x
