@@ -70,7 +70,7 @@ func TestWhatBecomesOfAKey(t *testing.T) {
 
 func keyJournal(t *testing.T) *journal.Journal {
 	t.Helper()
-	return journal.OpenAs(filepath.Join(t.TempDir(), "journal"), "vault", "", journal.Limits{})
+	return journal.OpenAs(filepath.Join(t.TempDir(), "journal"), "vault", "")
 }
 
 func expectKeyCode(t *testing.T, kept *journal.Journal, key string, digest keyDigest, want string) {

@@ -61,14 +61,14 @@ func (g *vaultGateway) undoList(plan Plan) (string, error) {
 	return cmp.Or(b.String(), "No change of yours can be undone.\n"), nil
 }
 
-// Undoable calls visit with the changes of a vault, "" for the default one, that an agent made,
-// "" for any caller, that can be undone and may be seen, newest first, until it returns false.
-func (g *Gateway) Undoable(vault, agent string, visit func(journal.Entry) bool) error {
-	kept, err := g.Journal(vault)
+// Undoable calls visit with the changes of the default vault that an agent made, "" for any caller,
+// that can be undone and may be seen, newest first, until it returns false.
+func (g *Gateway) Undoable(agent string, visit func(journal.Entry) bool) error {
+	kept, err := g.Journal("")
 	if err != nil {
 		return err
 	}
-	sees := g.Visible(vault)
+	sees := g.Visible("")
 	return kept.EachUndoable(journal.Filter{Agent: agent}, func(e journal.Entry) bool { return !e.SeenBy(sees) || visit(e) })
 }
 
@@ -82,7 +82,7 @@ func (g *vaultGateway) journal(folder string) (*journal.Journal, error) {
 	if state == "" {
 		return nil, failure.New(failure.CodeNotConfigured, "the user can set XDG_STATE_HOME to a folder outside of the vault", "no folder for the journal outside the vault")
 	}
-	return journal.OpenAs(filepath.Join(state, "journal"), g.folderIdentity(), abs, journal.Limits{}), nil
+	return journal.OpenAs(filepath.Join(state, "journal"), g.folderIdentity(), abs), nil
 }
 
 // Journal returns the journal of a vault, "" for the default one. The error is a

@@ -194,7 +194,7 @@ func (g *vaultGateway) admit(ctx context.Context, req Request, line *audit.Recor
 		return plan, err
 	}
 	if plan.call.Effect().Mutates() && req.Command != undoCommand && !by.inBatch {
-		if err := g.admission.Mutations(1); err != nil {
+		if err := g.admission.Mutation(); err != nil {
 			return plan, err
 		}
 	}

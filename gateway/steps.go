@@ -101,7 +101,7 @@ func (g *vaultGateway) createAbsent(ctx context.Context, r route) (exec.Outcome,
 		}
 		if found.Failure == nil && key == "file" {
 			return nothingRan(found), failure.New(failure.CodeAmbiguous, "name the new note with path=",
-				"the note %q has this name, and in which folder the new one would be made is not known", quote.Short(factOf(found.Stdout, "path")))
+				"the note %q has this name, and in which folder the new one would be made is not known", quote.Short(pathIn(found.Stdout)))
 		}
 		if found.Failure == nil {
 			return nothingRan(found), failure.New(failure.CodeAlreadyExists, "choose another name, or give overwrite to replace it", "the note %q exists already", candidate)
@@ -267,7 +267,7 @@ func (g *vaultGateway) locate(ctx context.Context, r route) (route, exec.Outcome
 	if err != nil || asked.Failure != nil {
 		return r, asked, err
 	}
-	path := factOf(asked.Stdout, "path")
+	path := pathIn(asked.Stdout)
 	if r.call, err = r.call.At(path); err != nil {
 		return r, nothingRan(asked), failure.New(failure.CodeCLIError, "name the note with path=", "the app says that %q is the note %q, which is not a path", name, quote.Short(path))
 	}
@@ -320,10 +320,10 @@ func (g *vaultGateway) locateNew(ctx context.Context, r route) (route, exec.Outc
 	return r, exec.Outcome{ExitCode: -1}, err
 }
 
-// factOf returns the value of a line "key, tab, value", as the command file prints it.
-func factOf(answer, key string) string {
+// pathIn returns the path in an answer of the command file, in a line "path, tab, path".
+func pathIn(answer string) string {
 	for line := range strings.Lines(answer) {
-		if value, ok := strings.CutPrefix(strings.TrimRight(line, "\r\n"), key+"\t"); ok {
+		if value, ok := strings.CutPrefix(strings.TrimRight(line, "\r\n"), "path\t"); ok {
 			return value
 		}
 	}

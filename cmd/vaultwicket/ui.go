@@ -113,7 +113,7 @@ func servePage(ctx context.Context, std terminal.Streams, args []string) error {
 			}
 			return list
 		},
-	}, "")
+	})
 	if std.Getenv("GOGC") == "" {
 		debug.SetGCPercent(serveGarbage) // it stays open all day
 	}

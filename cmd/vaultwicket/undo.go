@@ -63,7 +63,7 @@ func undo(ctx context.Context, std terminal.Streams, args []string) error {
 		// "vaultwicket undo list": the changes that can be taken back, of every caller.
 		s := terminal.NewScreen(std, u.screen, time.Now())
 		changes := []keptChange{}
-		err := o.Gateway.Undoable("", o.Reviewed, func(e journal.Entry) bool {
+		err := o.Gateway.Undoable(o.Reviewed, func(e journal.Entry) bool {
 			changes = append(changes, keptChangeOf(e))
 			return len(changes) < maxListed
 		})
@@ -99,7 +99,7 @@ func toUndo(o settings.Opened, u undoFlags, id string) ([]string, *failure.Error
 		return words, nil // the command reports invalid combinations
 	}
 	var latest journal.Entry // of the agent whose past is wanted, not undone and no undo
-	err := o.Gateway.Undoable("", o.Reviewed, func(e journal.Entry) bool {
+	err := o.Gateway.Undoable(o.Reviewed, func(e journal.Entry) bool {
 		latest = e
 		return false
 	})

@@ -147,9 +147,8 @@ func (a *Controller) Paused() bool {
 	return paused || err != nil || a.agentOpen() != nil
 }
 
-// Mutations refuses calls that would change something above the limits of a minute and of an
-// hour: all of them or none.
-func (a *Controller) Mutations(calls int) error { return a.mutations(calls, true) }
+// Mutation refuses a call that would change something above the limits of a minute and of an hour.
+func (a *Controller) Mutation() error { return a.mutations(1, true) }
 
 // Batch refuses the calls and changes of a batch if they would be above the limits, made together
 // now. With count they count then.

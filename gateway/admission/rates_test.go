@@ -33,7 +33,7 @@ func passes(ask func() error) (int, *failure.RequestError) {
 // anyCall is a call of the one caller of these tests.
 func anyCall(a *Controller) error { return a.Call("") }
 
-func oneChange(a *Controller) error { return a.Mutations(1) }
+func oneChange(a *Controller) error { return a.Mutation() }
 
 // Callers do not use up what others have, and however many come, what is
 // remembered of them does not grow beyond a bound.
@@ -112,17 +112,17 @@ func TestAChangeThatIsRefusedByTheMinuteLeavesTheHour(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a := New("", Limits{Mutations: 2, MutationsHour: 7}, false, "", nil)
 		for minute := range 3 {
-			if n, r := passes(func() error { return a.Mutations(1) }); n != 2 || !strings.HasSuffix(r.Error(), "(setting rate-mutations)") {
+			if n, r := passes(func() error { return a.Mutation() }); n != 2 || !strings.HasSuffix(r.Error(), "(setting rate-mutations)") {
 				t.Fatalf("minute %d: %d pass, then %v", minute, n, r)
 			}
 			for range 50 {
-				if a.Mutations(1) == nil {
+				if a.Mutation() == nil {
 					t.Fatal("one more passes")
 				}
 			}
 			time.Sleep(time.Minute)
 		}
-		if n, r := passes(func() error { return a.Mutations(1) }); n != 1 || !strings.HasSuffix(r.Error(), "(setting rate-mutations-hour)") {
+		if n, r := passes(func() error { return a.Mutation() }); n != 1 || !strings.HasSuffix(r.Error(), "(setting rate-mutations-hour)") {
 			t.Errorf("%d pass of the one that is left, then %v", n, r)
 		}
 	})
@@ -133,7 +133,7 @@ func TestCallsAreNoChanges(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a := New("", Limits{Calls: 2, Mutations: 3}, false, "", nil)
 		calls, _ := passes(func() error { return anyCall(a) })
-		changes, _ := passes(func() error { return a.Mutations(1) })
+		changes, _ := passes(func() error { return a.Mutation() })
 		if calls != 2 || changes != 3 {
 			t.Errorf("%d calls and %d changes", calls, changes)
 		}
@@ -146,7 +146,7 @@ func TestNoLimit(t *testing.T) {
 		if n, r := passes(func() error { return anyCall(a) }); r != nil {
 			t.Errorf("%+v: %d calls, then %v", limits, n, r)
 		}
-		if n, r := passes(func() error { return a.Mutations(1) }); r != nil {
+		if n, r := passes(func() error { return a.Mutation() }); r != nil {
 			t.Errorf("%+v: %d changes, then %v", limits, n, r)
 		}
 	}
@@ -171,7 +171,7 @@ func TestTightenedLimits(t *testing.T) {
 				if a.limits != want {
 					t.Fatalf("%s, %d and %d: %+v, want %+v", name, test.has, test.wanted, a.limits, want)
 				}
-				ask, period, most := func() error { return a.Mutations(1) }, time.Minute, test.want
+				ask, period, most := func() error { return a.Mutation() }, time.Minute, test.want
 				if name == "calls" {
 					ask = func() error { return anyCall(a) }
 				}

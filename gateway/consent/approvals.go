@@ -394,9 +394,8 @@ var (
 
 // Ungranted says that a call was not approved.
 type Ungranted struct {
-	State    State     // Pending, Denied, Expired or Unasked
-	Question string    // its code, "" if Unasked
-	Expires  time.Time // when the question does
+	State    State  // Pending, Denied, Expired or Unasked
+	Question string // its code, "" if Unasked
 }
 
 func (e *Ungranted) Error() string {

@@ -122,18 +122,6 @@ func DigestOfCalls(calls []CallDigest) CallDigest {
 // CallDigest tells one call from every other one, whatever the notes contain.
 type CallDigest [sha256.Size]byte
 
-// Paths are those of all notes that a question is about.
-func (q Question) Paths() []string {
-	paths := []string{q.Path}
-	for _, f := range q.Files {
-		paths = append(paths, f.Places()...)
-	}
-	for path := range q.Spelled {
-		paths = append(paths, path)
-	}
-	return slices.DeleteFunc(paths, func(path string) bool { return path == "" })
-}
-
 // PlannedFile is a file that would change. Hashes are the first 16 hex digits of
 // SHA-256; an empty one means no file.
 type PlannedFile struct {

@@ -180,7 +180,7 @@ func (d *Store) Redeem(vault string, digest Digest, session string) (grant Grant
 					}
 				}
 			}
-			return &Ungranted{q.State, q.Code, q.Expires}
+			return &Ungranted{q.State, q.Code}
 		}
 		if err := d.remove(q); err != nil {
 			return err

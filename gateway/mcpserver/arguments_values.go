@@ -32,7 +32,7 @@ func anyObject(field string, raw json.RawMessage) (wire.Fields, *argumentError) 
 	if !utf8.Valid(raw) || !json.Valid(raw) {
 		return nil, wrongArgument(badRequest, field, "must be valid JSON", "send a JSON object")
 	}
-	fields, err := wire.Lint(raw, nil)
+	fields, err := wire.Lint(raw)
 	if err != nil {
 		return nil, wrongArgument(badRequest, field, "must not contain "+err.Error(), "send each key once, and plain values")
 	}

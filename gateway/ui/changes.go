@@ -156,21 +156,21 @@ func (p *page) changes(r request) view {
 	return show(nil)
 }
 
-// changesSince returns the changes of a vault since a time, the newest first, at most limit, and
+// changesSince returns the changes of a vault since a time, the newest first, at most changesOfDay, and
 // whether there are more. Hidden ones are not among them.
-func (p *page) changesSince(vault string, since time.Time, limit int) (rows []changeRow, more bool, err error) {
+func (p *page) changesSince(vault string, since time.Time) (rows []changeRow, more bool, err error) {
 	kept, err := p.Gateway.Journal(vault)
 	if err != nil {
 		return nil, false, err
 	}
-	entries, _, err := kept.Entries(journal.Filter{Since: since, Limit: limit + 1})
+	entries, _, err := kept.Entries(journal.Filter{Since: since, Limit: changesOfDay + 1})
 	sees := p.Gateway.Visible(vault)
-	for _, e := range entries[:min(len(entries), limit)] {
+	for _, e := range entries[:min(len(entries), changesOfDay)] {
 		if e.SeenBy(sees) {
 			rows = append(rows, p.rowOf(kept, vault, e))
 		}
 	}
-	return rows, len(entries) > limit, err
+	return rows, len(entries) > changesOfDay, err
 }
 
 // changeData is one change with its differences.

@@ -35,7 +35,7 @@ func openPage(t *testing.T, state string) *visitor {
 	if !private.EnsureFolder(state) {
 		t.Fatal("no state folder")
 	}
-	p := New(Config{Gateway: gateway.New(gateway.Config{Runner: exec.New(exec.Config{})}), State: state, Session: "1-page"}, "")
+	p := New(Config{Gateway: gateway.New(gateway.Config{Runner: exec.New(exec.Config{})}), State: state, Session: "1-page"})
 	server := httptest.NewServer(p.page.guard)
 	t.Cleanup(server.Close)
 	jar, err := cookiejar.New(nil)

@@ -65,16 +65,12 @@ type guard struct {
 }
 
 // newGuard returns a guard that calls next for authenticated requests. The Host header must have
-// localhost, a loopback address or host. A nil clock is the system clock.
-func newGuard(host string, now func() time.Time, next func(http.ResponseWriter, *http.Request, visit)) *guard {
+// localhost or a loopback address. A nil clock is the system clock.
+func newGuard(now func() time.Time, next func(http.ResponseWriter, *http.Request, visit)) *guard {
 	if now == nil {
 		now = time.Now
 	}
-	var names []string
-	if name, ok := httpguard.HostName(host); ok {
-		names = append(names, name)
-	}
-	return &guard{base: "/" + random() + "/", hosts: httpguard.NewHosts(names, nil), sessions: &sessions{now: now}, next: next}
+	return &guard{base: "/" + random() + "/", hosts: httpguard.NewHosts(nil, nil), sessions: &sessions{now: now}, next: next}
 }
 
 // random returns 128 random bits as text for a path or a cookie.

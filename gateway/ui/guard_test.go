@@ -10,7 +10,7 @@ import (
 )
 
 func TestALinkOpensOnce(t *testing.T) {
-	d := newGuard("", nil, func(http.ResponseWriter, *http.Request, visit) {})
+	d := newGuard(nil, func(http.ResponseWriter, *http.Request, visit) {})
 	link := d.Open()
 	for _, method := range []string{http.MethodHead, http.MethodPost} { // neither uses it up
 		r := httptest.NewRequest(method, link, nil)
@@ -40,7 +40,7 @@ func TestALinkOpensOnce(t *testing.T) {
 // A browser that has the page open is led to it by a link that was used, also from a page
 // of another site, where it sends no strict cookie. Any other is told so by the page.
 func TestALinkThatWasUsedLeadsToThePage(t *testing.T) {
-	d := newGuard("", nil, func(http.ResponseWriter, *http.Request, visit) {})
+	d := newGuard(nil, func(http.ResponseWriter, *http.Request, visit) {})
 	link := d.Open()
 	cookie := get(d, link).Result().Cookies()[0]
 	for _, test := range []struct {
@@ -65,7 +65,7 @@ func TestALinkThatWasUsedLeadsToThePage(t *testing.T) {
 
 func TestALinkExpiresAndIsReplaced(t *testing.T) {
 	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
-	d := newGuard("", func() time.Time { return now }, nil)
+	d := newGuard(func() time.Time { return now }, nil)
 	old := d.Open()
 	next := d.Open()
 	if w := get(d, old); w.Code != http.StatusForbidden {
@@ -81,7 +81,7 @@ func TestALinkExpiresAndIsReplaced(t *testing.T) {
 }
 
 func TestAFrameOrAPrefetchDoesNotUseALinkUp(t *testing.T) {
-	d := newGuard("", nil, func(http.ResponseWriter, *http.Request, visit) {})
+	d := newGuard(nil, func(http.ResponseWriter, *http.Request, visit) {})
 	link := d.Open()
 	for name, value := range map[string]string{"Sec-Fetch-Dest": "iframe", "Sec-Purpose": "prefetch;prerender"} {
 		r := httptest.NewRequest(http.MethodGet, link, nil)
@@ -97,7 +97,7 @@ func TestAFrameOrAPrefetchDoesNotUseALinkUp(t *testing.T) {
 
 // A client that knows the address, and not the link, learns nothing from any path.
 func TestWithoutACookieEveryPathIsTheSame(t *testing.T) {
-	d := newGuard("", nil, func(http.ResponseWriter, *http.Request, visit) {})
+	d := newGuard(nil, func(http.ResponseWriter, *http.Request, visit) {})
 	want := get(d, "/").Body.String()
 	for _, path := range []string{"/favicon.ico", d.base, d.base + "approvals", d.base + "assets/page.css", d.base + "events", "/mcp", "/%2e%2e/"} {
 		if w := get(d, path); w.Code != http.StatusForbidden || w.Body.String() != want {
@@ -110,7 +110,7 @@ func TestWithoutACookieEveryPathIsTheSame(t *testing.T) {
 }
 
 func TestChangesAreFormsThatAreShort(t *testing.T) {
-	d := newGuard("", nil, func(http.ResponseWriter, *http.Request, visit) {})
+	d := newGuard(nil, func(http.ResponseWriter, *http.Request, visit) {})
 	cookie := cookieOf(t, d)
 	token := url.Values{tokenField: {d.sessions.all[0].token("pause")}}.Encode()
 	for name, test := range map[string]struct {
@@ -139,7 +139,7 @@ func TestChangesAreFormsThatAreShort(t *testing.T) {
 }
 
 func TestTheOldestSessionIsReplaced(t *testing.T) {
-	d := newGuard("", nil, func(http.ResponseWriter, *http.Request, visit) {})
+	d := newGuard(nil, func(http.ResponseWriter, *http.Request, visit) {})
 	first := cookieOf(t, d)
 	for range maxSessions {
 		cookieOf(t, d)
@@ -168,7 +168,7 @@ func (d *deadlines) SetReadDeadline(at time.Time) error {
 func TestTheLimitForReadingEndsWithTheForm(t *testing.T) {
 	w := &deadlines{ResponseRecorder: httptest.NewRecorder()}
 	reached := false
-	g := newGuard("", nil, func(http.ResponseWriter, *http.Request, visit) {
+	g := newGuard(nil, func(http.ResponseWriter, *http.Request, visit) {
 		if reached = true; !w.read.IsZero() {
 			t.Errorf("the request is cancelled at %v", w.read)
 		}
@@ -262,10 +262,10 @@ func altered(secret string) string {
 // Every combination of what a browser or a program may send is answered as the rule says.
 func TestMatrix(t *testing.T) {
 	reached := 0
-	d := newGuard("", nil, func(http.ResponseWriter, *http.Request, visit) { reached++ })
+	d := newGuard(nil, func(http.ResponseWriter, *http.Request, visit) { reached++ })
 	s := secrets{base: d.base, cookie: cookieOf(t, d)}
 	s.token, s.otherPage = d.sessions.all[0].token("approvals"), d.sessions.all[0].token("changes")
-	foreign := newGuard("", nil, nil)
+	foreign := newGuard(nil, nil)
 	s.other = cookieOf(t, foreign)
 	s.otherSession = foreign.sessions.all[0].token("approvals")
 	count := 0

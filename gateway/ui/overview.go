@@ -124,7 +124,7 @@ func (p *page) overview(r request) view {
 // changedToday returns the changes of today by who made them, the newest first.
 func (p *page) changedToday() (list []changedBy, more bool, err error) {
 	for _, vault := range p.Gateway.VaultNames() {
-		rows, cut, failed := p.changesSince(vault, midnight(p.Now()), changesOfDay)
+		rows, cut, failed := p.changesSince(vault, midnight(p.Now()))
 		if err = cmp.Or(err, failed); failed != nil && failure.Of(failed).Code == failure.CodeVaultNotFound {
 			err = nil // without a folder there is no journal
 		}

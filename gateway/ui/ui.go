@@ -117,9 +117,8 @@ type page struct {
 // Page answers requests to the local page.
 type Page struct{ page *page }
 
-// New returns the page. It reads nothing yet. host is a name under which it is called
-// besides localhost and loopback addresses, or "".
-func New(c Config, host string) *Page {
+// New returns the page. It reads nothing yet.
+func New(c Config) *Page {
 	if c.Log == nil {
 		c.Log = slog.New(slog.DiscardHandler)
 	}
@@ -157,7 +156,7 @@ func New(c Config, host string) *Page {
 		"pause/pause":  {act: func(r request) view { return p.pause(r, true) }},
 		"pause/resume": {act: func(r request) view { return p.pause(r, false) }},
 	}
-	p.guard = newGuard(host, c.Now, p.serve)
+	p.guard = newGuard(c.Now, p.serve)
 	return &Page{page: p}
 }
 

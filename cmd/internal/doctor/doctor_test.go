@@ -77,7 +77,7 @@ func healthy(t *testing.T) *patient {
 		App:      func(context.Context) (string, *failure.Error) { return p.app, p.appFails },
 		Embedded: func(context.Context, string) (string, error) { return p.sandbox, p.noEmbedded },
 		Journal: func(gateway.Vault) (*journal.Journal, error) {
-			return journal.OpenAs(filepath.Join(root, "state", "journal"), p.vault, p.vault, journal.Limits{}), nil
+			return journal.OpenAs(filepath.Join(root, "state", "journal"), p.vault, p.vault), nil
 		},
 		Clients: clients.Installer{System: clients.System{OS: runtime.GOOS, Getenv: getenv}, Now: time.Now, Backups: filepath.Join(root, "state", "clients")},
 		Start: func(_ context.Context, command []string) (string, string, error) {

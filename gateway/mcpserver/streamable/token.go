@@ -47,7 +47,7 @@ func tokenError(path, reason, hint string, cause error) error {
 
 // readToken reads a file. The error wraps fs.ErrNotExist if there is none.
 func readToken(path string) (string, error) {
-	file, err := private.OpenLinked(path, os.O_RDONLY) // makeToken gives it two names for a moment
+	file, err := private.OpenLinked(path) // makeToken gives it two names for a moment
 	if err != nil {
 		return "", unreadable(path, err)
 	}

@@ -127,19 +127,19 @@ func (n *names) add(name []byte, before Fields) bool {
 	return !twice
 }
 
-// Lint checks a document that [json.Valid] accepts for what encoding/json ignores: a
-// duplicate key in an object, and a key that differs only in spelling from one in
-// exact, which lists names by depth. It also limits depth and the number of values. It
-// returns the fields of the document, nil if it is not an object.
-func Lint(document []byte, exact map[int][]string) (Fields, error) {
-	l := lint(document, exact)
+// Lint checks a document that [json.Valid] accepts for a duplicate key in an object, which
+// encoding/json ignores. It also limits depth and the number of values. It returns the fields of the
+// document, nil if it is not an object.
+func Lint(document []byte) (Fields, error) {
+	l := lint(document, nil)
 	if l.err != nil {
 		return nil, l.err
 	}
 	return l.fields, nil
 }
 
-// lint checks a document.
+// lint checks a document, also for a key that differs only in spelling from one in exact, which lists
+// names by depth.
 func lint(document []byte, exact map[int][]string) *linter {
 	l := &linter{rest: document, exact: exact, open: make(Fields, 0, fewFields)}
 	l.err = l.value(1)

@@ -66,13 +66,13 @@ type Record struct {
 }
 
 // Asked notes that the call requires approval, before the user is asked.
-func (r *Record) Asked(refusal error) { r.write(r.decision("ask", refusal), false) }
+func (r *Record) Asked(refusal error) { r.write(r.decision("ask", refusal)) }
 
 // Previewed notes that a backend is asked what a call would change, and nothing more.
 func (r *Record) Previewed(backend string) {
 	line := r.decision("plan", nil)
 	line.Backend = backend
-	r.write(line, false)
+	r.write(line)
 }
 
 // Described notes what the call is, without its values, and why the policy refuses it, nil
@@ -144,7 +144,7 @@ func (r *Record) Redact(params []string) {
 func (r *Record) Approved(by string) {
 	line := r.decision("reply", nil)
 	line.Rule, line.Code, line.By = "confirm", "", by
-	r.write(line, false)
+	r.write(line)
 }
 
 // Allowed records that a call is passed to a backend, "" for none. A call that changes something
@@ -195,7 +195,7 @@ func (r *Record) Refused(err error) {
 		r.seen.Decided(observe.Decision{Decision: line.Decision, Rule: line.Rule, Code: line.Code})
 		return
 	}
-	r.write(line, false)
+	r.write(line)
 }
 
 // End is what came of a call.
@@ -226,7 +226,7 @@ func (r *Record) Ended(end End) {
 		r.hidden = r.hiddenName
 	}
 	if r.held == nil || !r.records.late.End(r.held, r.truly(line)) {
-		r.write(line, false)
+		r.write(line)
 	}
 }
 
@@ -248,9 +248,9 @@ func (r *Record) decision(what string, err error) Line {
 
 // write writes a line of a call that changes nothing: it is not stopped by a log that cannot be
 // written.
-func (r *Record) write(line Line, durable bool) {
+func (r *Record) write(line Line) {
 	if line.Kind == "decision" {
 		r.seen.Decided(observe.Decision{Decision: line.Decision, Rule: line.Rule, Code: line.Code})
 	}
-	_ = r.records.logs.Write(r.truly(line), r.call.Valid() && r.call.Effect().Mutates(), durable)
+	_ = r.records.logs.Write(r.truly(line), r.call.Valid() && r.call.Effect().Mutates(), false)
 }

@@ -15,12 +15,10 @@ import (
 type Filter struct {
 	Limit     int    // how many, a thousand if it is 0
 	OlderThan string // those after the entry with this id, in the order of listing
-	Session   string // those of one session
 	Caller    string // those of one caller
 	Agent     string // those of the callers of one agent
 	Batch     string // those of one batch
 	Path      string // those that touch what has this path, or had it
-	Brief     bool   // without steps
 	// Since and Until bound when a change was begun. Until itself is not included, and
 	// a zero time bounds nothing.
 	Since, Until time.Time
@@ -32,15 +30,12 @@ const defaultLimit = 1000
 func (j *Journal) Entries(f Filter) (entries []Entry, damage []Damage, err error) {
 	limit := cmp.Or(f.Limit, defaultLimit)
 	behind := f.OlderThan == ""
-	damage, err = j.each("", f.Brief && f.Path == "", func(e Entry) (stop bool) {
+	damage, err = j.each("", func(e Entry) (stop bool) {
 		if !behind {
 			behind = e.ID == f.OlderThan
 			return false
 		}
 		if f.wants(e) {
-			if f.Brief {
-				e.Steps = nil
-			}
 			entries = append(entries, e)
 		}
 		return len(entries) >= limit
@@ -49,7 +44,7 @@ func (j *Journal) Entries(f Filter) (entries []Entry, damage []Damage, err error
 }
 
 func (f Filter) wants(e Entry) bool {
-	if f.Session != "" && e.Session != f.Session || f.Caller != "" && e.Caller != f.Caller || f.Batch != "" && e.Batch != f.Batch ||
+	if f.Caller != "" && e.Caller != f.Caller || f.Batch != "" && e.Batch != f.Batch ||
 		f.Agent != "" && private.AgentOf(e.Caller) != f.Agent {
 		return false
 	}
@@ -66,7 +61,7 @@ func (j *Journal) Entry(id string) (Entry, error) {
 		return Entry{}, err
 	}
 	var found *Entry
-	damage, err := j.each(id, false, func(e Entry) (stop bool) {
+	damage, err := j.each(id, func(e Entry) (stop bool) {
 		found = &e
 		return true
 	})
@@ -86,7 +81,7 @@ func (j *Journal) Entry(id string) (Entry, error) {
 
 // each calls visit with the entries, newest first, merged with later records about them. only is
 // the id of the wanted entry, or "".
-func (j *Journal) each(only string, brief bool, visit func(Entry) (stop bool)) ([]Damage, error) {
+func (j *Journal) each(only string, visit func(Entry) (stop bool)) ([]Damage, error) {
 	segments, err := j.segments()
 	if err != nil {
 		return nil, err
@@ -95,7 +90,7 @@ func (j *Journal) each(only string, brief bool, visit func(Entry) (stop bool)) (
 	later := map[string][]locatedOutcome{} // outcomes whose entry comes still, in their order
 	oldest := uint64(0)                    // of those that are there
 	for _, seg := range slices.Backward(segments) {
-		c, err := j.folder.readSegment(seg, only, brief)
+		c, err := j.folder.readSegment(seg, only)
 		if err != nil {
 			return damage, err
 		}
@@ -117,8 +112,8 @@ func (j *Journal) each(only string, brief bool, visit func(Entry) (stop bool)) (
 					continue
 				}
 				e.State, e.Note, e.UndoneBy = o.state, cmp.Or(o.Note, e.Note), cmp.Or(o.By, e.UndoneBy)
-				for i := range min(len(o.after), len(e.Steps)) { // a brief entry has no steps
-					e.Steps[i].After = o.after[i]
+				for i, after := range o.after {
+					e.Steps[i].After = after
 				}
 			}
 			delete(later, e.ID)
@@ -171,7 +166,7 @@ func (j *Journal) Versions(path string, limit int) (versions []Version, damage [
 	if limit <= 0 {
 		limit = defaultLimit
 	}
-	damage, err = j.each("", false, func(e Entry) (stop bool) {
+	damage, err = j.each("", func(e Entry) (stop bool) {
 		for _, s := range slices.Backward(e.Steps) {
 			// Of a move that failed it is not known where the note was.
 			moved := s.From != "" && (e.State == Done || e.State == Undone)
@@ -219,9 +214,8 @@ type locatedOutcome struct {
 // segmentReader reads a segment.
 type segmentReader struct {
 	segmentContent
-	name  string
-	only  string // the id of the one entry that is wanted, "" for all
-	brief bool   // without steps
+	name string
+	only string // the id of the one entry that is wanted, "" for all
 
 	steps map[string][]Step // of entries whose own record comes later
 	after map[string][]Image
@@ -229,9 +223,9 @@ type segmentReader struct {
 }
 
 // readSegment reads a segment up to its size. An incomplete entry is damage.
-func (p folder) readSegment(seg segment, only string, brief bool) (segmentContent, error) {
+func (p folder) readSegment(seg segment, only string) (segmentContent, error) {
 	r := &segmentReader{
-		segmentContent: segmentContent{number: seg.number}, name: segmentName(seg.number), only: only, brief: brief,
+		segmentContent: segmentContent{number: seg.number}, name: segmentName(seg.number), only: only,
 		steps: map[string][]Step{}, after: map[string][]Image{},
 	}
 	file, err := private.Open(p.file(r.name), os.O_RDONLY)
@@ -274,7 +268,7 @@ func (r *segmentReader) record(record []byte) {
 	switch {
 	case hasKey(record, objectKey):
 	case hasKey(record, stepsKey):
-		r.recordOfEntry(record, stepsKey, func(record []byte) bool { return r.brief || addPart(r.steps, record, stepsKey) })
+		r.recordOfEntry(record, stepsKey, func(record []byte) bool { return addPart(r.steps, record, stepsKey) })
 	case hasKey(record, entryKey):
 		r.recordOfEntry(record, entryKey, r.addEntry)
 	case hasKey(record, afterKey):
@@ -323,18 +317,13 @@ func addPart[T any](lists map[string][]T, record []byte, key string) bool {
 }
 
 func (r *segmentReader) addEntry(record []byte) bool {
-	e, ok := parseEntry(record, r.brief)
+	e, ok := parseEntry(record)
 	if !ok {
 		return false
 	}
 	e.Steps = append(r.steps[e.ID], e.Steps...)
 	delete(r.steps, e.ID)
-	if r.brief {
-		e.Steps = nil
-	} else if len(e.Steps) != e.Count || e.check() != nil {
-		return false
-	}
-	if slices.ContainsFunc(r.entries, func(other Entry) bool { return other.ID == e.ID }) {
+	if len(e.Steps) != e.Count || e.check() != nil || slices.ContainsFunc(r.entries, func(other Entry) bool { return other.ID == e.ID }) {
 		return false
 	}
 	r.entries = append(r.entries, e)

@@ -35,8 +35,7 @@ type Entry struct {
 	Also []string `json:"also,omitempty"`
 	Note string   `json:"note,omitempty"` // a short remark, such as why it failed
 
-	// Steps are the changes in their order. A brief listing has none; Count says how many there
-	// are.
+	// Steps are the changes in their order, and Count is how many there are.
 	Steps []Step `json:"-"`
 	Count int    `json:"-"`
 
@@ -59,7 +58,7 @@ func (e Entry) By() string {
 }
 
 // SeenBy reports whether sees is true of all paths that the entry concerns; otherwise it must not
-// be shown. It needs the steps, which a brief listing leaves out.
+// be shown.
 func (e Entry) SeenBy(sees func(path string) bool) bool {
 	return !slices.ContainsFunc(e.Steps, func(s Step) bool {
 		return !sees(strings.TrimSuffix(s.Path, "/")) || !sees(strings.TrimSuffix(s.Source(), "/"))

@@ -25,10 +25,10 @@ func TestAJournalUnderAnotherPathIsTakenOver(t *testing.T) {
 	t.Run("reading", func(t *testing.T) {
 		dir := filepath.Join(t.TempDir(), "journal")
 		first(t, dir, "/link")
-		if n := count(t, OpenAs(dir, "/real", "/link", Limits{})); n != 1 {
+		if n := count(t, OpenAs(dir, "/real", "/link")); n != 1 {
 			t.Errorf("%d entries by the identity", n)
 		}
-		if n := count(t, OpenAs(dir, "/real", "/other", Limits{})); n != 1 {
+		if n := count(t, OpenAs(dir, "/real", "/other")); n != 1 {
 			t.Errorf("%d entries by another path", n)
 		}
 	})
@@ -36,7 +36,7 @@ func TestAJournalUnderAnotherPathIsTakenOver(t *testing.T) {
 		dir := filepath.Join(t.TempDir(), "journal")
 		first(t, dir, "/link")
 		e, content := change("b.md", "old", "new")
-		require.NoError(t, OpenAs(dir, "/real", "/link", Limits{}).Begin(e, content))
+		require.NoError(t, OpenAs(dir, "/real", "/link").Begin(e, content))
 		if n := count(t, openAt(dir, "/real", Limits{})); n != 2 {
 			t.Errorf("%d entries", n)
 		}
@@ -45,7 +45,7 @@ func TestAJournalUnderAnotherPathIsTakenOver(t *testing.T) {
 		dir := filepath.Join(t.TempDir(), "journal")
 		first(t, dir, "/link")
 		first(t, dir, "/real")
-		if n := count(t, OpenAs(dir, "/real", "/link", Limits{})); n != 1 {
+		if n := count(t, OpenAs(dir, "/real", "/link")); n != 1 {
 			t.Errorf("%d entries by the identity", n)
 		}
 		if n := count(t, openAt(dir, "/link", Limits{})); n != 1 {
@@ -54,7 +54,7 @@ func TestAJournalUnderAnotherPathIsTakenOver(t *testing.T) {
 	})
 	t.Run("there is none", func(t *testing.T) {
 		dir := filepath.Join(t.TempDir(), "journal")
-		if n := count(t, OpenAs(dir, "/real", "/link", Limits{})); n != 0 {
+		if n := count(t, OpenAs(dir, "/real", "/link")); n != 0 {
 			t.Errorf("%d entries", n)
 		}
 	})
@@ -65,7 +65,7 @@ func TestAJournalUnderAnotherPathIsTakenOver(t *testing.T) {
 		if private.CheckFolder(folderOf(dir, "/link")) == nil {
 			t.Skip("who may look into a folder is not told here")
 		}
-		if _, _, err := OpenAs(dir, "/real", "/link", Limits{}).Entries(Filter{Limit: 10}); err == nil {
+		if _, _, err := OpenAs(dir, "/real", "/link").Entries(Filter{Limit: 10}); err == nil {
 			t.Error("it is taken over")
 		}
 	})

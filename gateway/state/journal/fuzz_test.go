@@ -57,7 +57,7 @@ func checkRecord(t *testing.T, record []byte) {
 			}
 		}
 	}
-	if e, ok := parseEntry(record, false); ok && e.check() != nil {
+	if e, ok := parseEntry(record); ok && e.check() != nil {
 		t.Fatalf("%+v", e)
 	}
 	if o, ok := parseOutcome(record); ok && (o.state == Begun || len(o.after) > o.Count) {

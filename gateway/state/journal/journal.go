@@ -35,8 +35,8 @@ import (
 	"vaultwicket/gateway/state/private"
 )
 
-// Limits say how much is kept. The zero Limits keep 256 MiB and 90 days.
-type Limits struct {
+// limits say how much is kept.
+type limits struct {
 	// MaxBytes bounds the journal of a vault on the disk. Above it the oldest entries are removed,
 	// except those of the last 24 hours: while these fill it, a change is refused with [Full]. One
 	// caller may write a quarter of it within an hour.
@@ -47,11 +47,6 @@ type Limits struct {
 }
 
 const (
-	defaultBytes = 256 << 20
-	defaultAge   = 90 * 24 * time.Hour
-
-	leastBytes = 64 << 10 // below, a segment would hold less than an entry
-
 	// protected is the age below which an entry is never removed to make room, so that a change
 	// can be undone the next day.
 	protected = 24 * time.Hour
@@ -62,21 +57,10 @@ const (
 	maxSegment = 1 << 20
 )
 
-func (l Limits) orDefaults() Limits {
-	if l.MaxBytes <= 0 {
-		l.MaxBytes = defaultBytes
-	}
-	if l.MaxAge <= 0 {
-		l.MaxAge = defaultAge
-	}
-	l.MaxBytes, l.MaxAge = max(l.MaxBytes, leastBytes), max(l.MaxAge, protected)
-	return l
-}
-
 // Journal is the journal of one vault. It is safe for concurrent use by goroutines and processes.
 type Journal struct {
 	folder folder
-	limits Limits
+	limits limits
 	sys    private.System
 	now    func() time.Time
 	inText int64 // maxText, or less in tests
@@ -94,8 +78,8 @@ type Journal struct {
 // OpenAs returns the journal of the vault at an absolute path, below the folder dir. A journal
 // that was kept under another path, former, is renamed if there is none under vault. OpenAs reads
 // nothing; a missing folder is created by the first write.
-func OpenAs(dir, vault, former string, limits Limits) *Journal {
-	return &Journal{folder: newPlace(dir, vault, former), limits: limits.orDefaults(), sys: private.Disk{}, now: time.Now, inText: maxText}
+func OpenAs(dir, vault, former string) *Journal {
+	return &Journal{folder: newPlace(dir, vault, former), limits: limits{256 << 20, 90 * 24 * time.Hour}, sys: private.Disk{}, now: time.Now, inText: maxText}
 }
 
 // folder is where the journal of one vault is.

@@ -2,6 +2,7 @@ package journal
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -78,9 +79,9 @@ func TestAnEntryIsReadAsItWasWritten(t *testing.T) {
 	if text, err := j.Object(e.Steps[0].Before.Hash); err != nil || string(text) != "one\n" {
 		t.Errorf("%q, %v", text, err)
 	}
-	brief, _, err := j.Entries(Filter{Brief: true})
-	if err != nil || len(brief) != 1 || brief[0].Steps != nil || brief[0].Count != 1 {
-		t.Errorf("brief %+v, %v", brief, err)
+	list, _, err := j.Entries(Filter{})
+	if err != nil || len(list) != 1 || len(list[0].Steps) != 1 || list[0].Count != 1 {
+		t.Errorf("%+v, %v", list, err)
 	}
 }
 
@@ -298,7 +299,7 @@ func TestFilters(t *testing.T) {
 	ids := []string{}
 	for i := range 9 {
 		e, content := change(fmt.Sprintf("%d.md", i%3), "a", "b")
-		e.Session = fmt.Sprint(i % 2)
+		e.Caller = fmt.Sprint(i % 2)
 		require.NoError(t, j.Begin(e, content))
 		ids = append(ids, e.ID)
 	}
@@ -314,8 +315,8 @@ func TestFilters(t *testing.T) {
 		"between two":      {Filter{Since: begun(3), Until: begun(5), Limit: 9}, []int{4, 3}},
 		"the newest":       {Filter{Limit: 2}, []int{8, 7}},
 		"behind one":       {Filter{Limit: 2, OlderThan: ids[7]}, []int{6, 5}},
-		"of a session":     {Filter{Session: "1", Limit: 3}, []int{7, 5, 3}},
-		"of a note":        {Filter{Path: "2.md", Brief: true}, []int{8, 5, 2}},
+		"of a caller":      {Filter{Caller: "1", Limit: 3}, []int{7, 5, 3}},
+		"of a note":        {Filter{Path: "2.md"}, []int{8, 5, 2}},
 		"behind something": {Filter{OlderThan: "x"}, nil},
 	} {
 		list, _, err := j.Entries(c.filter)
@@ -452,7 +453,17 @@ func TestVaultsAreApart(t *testing.T) {
 	}
 }
 
-func openAt(dir, vault string, limits Limits) *Journal { return OpenAs(dir, vault, vault, limits) }
+// Limits are those of a journal, as far as they are not the usual ones.
+type Limits = limits
+
+// leastBytes is a limit below which a segment would hold less than an entry.
+const leastBytes = 64 << 10
+
+func openAt(dir, vault string, l Limits) *Journal {
+	j := OpenAs(dir, vault, vault)
+	j.limits = limits{cmp.Or(l.MaxBytes, j.limits.MaxBytes), cmp.Or(l.MaxAge, j.limits.MaxAge)}
+	return j
+}
 
 // isTyped reports whether err has a code for programs.
 func isTyped(err error) bool {

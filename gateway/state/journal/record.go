@@ -98,15 +98,15 @@ func listRecord(key, id string, first int, list []byte) []byte {
 	return fmt.Appendf(nil, `%s%s","first":%d,"list":%s}`, key, id, first, list)
 }
 
-// parseEntry takes an entry's record. A brief entry has no steps.
-func parseEntry(record []byte, brief bool) (e Entry, ok bool) {
+// parseEntry takes an entry's record.
+func parseEntry(record []byte) (e Entry, ok bool) {
 	var r entryRecord
 	if json.Unmarshal(record, &r) != nil || r.Count < 0 || r.Count > maxSteps {
 		return Entry{}, false
 	}
 	e = r.Entry
 	e.ID, e.Count = r.ID, r.Count
-	if len(r.Steps) > 0 && !brief && json.Unmarshal(r.Steps, &e.Steps) != nil {
+	if len(r.Steps) > 0 && json.Unmarshal(r.Steps, &e.Steps) != nil {
 		return Entry{}, false
 	}
 	return e, len(e.Steps) <= r.Count && e.check() == nil

@@ -17,9 +17,9 @@ import (
 // link that no one else can access; others are those of the system.
 func Open(name string, flag int) (*os.File, error) { return open(name, flag, CheckFile, checkOpened) }
 
-// OpenLinked is [Open] for a file that may have several hard links.
-func OpenLinked(name string, flag int) (*os.File, error) {
-	return open(name, flag, checkRegular, func(name string, file *os.File) (fs.FileInfo, error) {
+// OpenLinked is [Open] to read a file that may have several hard links.
+func OpenLinked(name string) (*os.File, error) {
+	return open(name, os.O_RDONLY, checkRegular, func(name string, file *os.File) (fs.FileInfo, error) {
 		info, err := file.Stat()
 		if err != nil {
 			return nil, err

@@ -40,7 +40,7 @@ func Key(dir, name string) []byte {
 }
 
 func readKey(name string) []byte {
-	file, err := OpenLinked(name, os.O_RDONLY) // Key gives it two names for a moment
+	file, err := OpenLinked(name) // Key gives it two names for a moment
 	if err != nil {
 		return nil
 	}

@@ -57,7 +57,7 @@ func TestAnUnfitFileIsRefused(t *testing.T) {
 			for what, err := range useAll(path) {
 				wantProblem(t, what, err, tt.want)
 			}
-			_, err := OpenLinked(path, os.O_RDONLY)
+			_, err := OpenLinked(path)
 			wantProblem(t, "open with links", err, tt.want)
 			for _, file := range []string{path, path + "-away"} {
 				if info, err := os.Lstat(file); err == nil && info.Mode().IsRegular() && text(t, file) != "text" {

@@ -248,7 +248,7 @@ func (v *Vault) Journal() (*journal.Journal, error) {
 	h.journals.Lock()
 	defer h.journals.Unlock()
 	if h.journal == nil {
-		h.journal = journal.OpenAs(dir+"/journal", h.identity, v.Path, journal.Limits{})
+		h.journal = journal.OpenAs(dir+"/journal", h.identity, v.Path)
 	}
 	return h.journal, nil
 }
