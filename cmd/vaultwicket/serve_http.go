@@ -119,7 +119,7 @@ func tokenOf(o settings.Opened) (token, from string, err error) {
 	if err := outsideVaults(o, "token-file", file); err != nil {
 		return "", "", err
 	}
-	token, _, err = streamable.Token(file)
+	token, err = streamable.Token(file)
 	return token, terminal.Visible(file), err
 }
 

@@ -24,21 +24,17 @@ const (
 	tokenSet   = "-._~+/" // besides letters and digits, RFC 6750
 )
 
-// Token returns the token in the file at path, which it creates with a new token (made) if it is
-// missing. The file must be a regular one that only this user can read, with one token and at most
+// Token returns the token in the file at path, which it creates with a new token if it is missing. The file must be a regular one that only this user can read, with one token and at most
 // a newline. The error is a *SettingError, without text of the file.
-func Token(path string) (token string, made bool, err error) {
-	token, err = readToken(path)
+func Token(path string) (string, error) {
+	token, err := readToken(path)
 	if !errors.Is(err, fs.ErrNotExist) {
-		return token, false, err
+		return token, err
 	}
 	if err := makeToken(path); err != nil && !errors.Is(err, fs.ErrExist) {
-		return "", false, tokenError(path, "cannot be made", "", err)
-	} else if err == nil {
-		made = true
+		return "", tokenError(path, "cannot be made", "", err)
 	}
-	token, err = readToken(path) // as the next start will
-	return token, made && err == nil, err
+	return readToken(path) // as the next start will
 }
 
 func tokenError(path, reason, hint string, cause error) error {

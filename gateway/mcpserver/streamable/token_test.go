@@ -15,16 +15,15 @@ import (
 
 func TestTheFirstStartMakesAToken(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "new", "folder", "token")
-	token, made, err := Token(path)
-	if err != nil || !made || Weakness(token) != "" {
-		t.Fatalf("%q, %v, %v", token, made, err)
+	token, err := Token(path)
+	if err != nil || Weakness(token) != "" {
+		t.Fatalf("%q, %v", token, err)
 	}
 	if info, err := os.Stat(path); err != nil || runtime.GOOS != "windows" && info.Mode().Perm() != 0o600 {
 		t.Errorf("%v, %v", info.Mode(), err)
 	}
-	again, made, err := Token(path)
-	if again != token || made || err != nil {
-		t.Errorf("the second start: %v, %v", made, err)
+	if again, err := Token(path); again != token || err != nil {
+		t.Errorf("the second start: %q, %v", again, err)
 	}
 	if left, _ := os.ReadDir(filepath.Dir(path)); len(left) != 1 {
 		t.Errorf("left behind: %v", left)
@@ -38,7 +37,7 @@ func TestATokenIsNotMadeInAFolderOfOthers(t *testing.T) {
 	}
 	dir := filepath.Join(t.TempDir(), "shared")
 	require.NoError(t, os.Mkdir(dir, 0o755))
-	_, _, err := Token(filepath.Join(dir, "token"))
+	_, err := Token(filepath.Join(dir, "token"))
 	if err == nil || !strings.Contains(err.Error(), "its folder is accessible to other users (mode 0755)") {
 		t.Errorf("the error is %v", err)
 	}
@@ -48,31 +47,23 @@ func TestServersThatStartTogetherAgreeOnAToken(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "private", "token")
 	var all sync.WaitGroup
 	tokens := make(chan string, 20)
-	makers := make(chan bool, 20)
 	for range 20 {
 		all.Go(func() {
-			token, made, err := Token(path)
+			token, err := Token(path)
 			if err != nil {
 				t.Error(err)
 			}
 			tokens <- token
-			makers <- made
 		})
 	}
 	all.Wait()
 	close(tokens)
-	close(makers)
-	different, made := map[string]bool{}, 0
+	different := map[string]bool{}
 	for token := range tokens {
 		different[token] = true
 	}
-	for m := range makers {
-		if m {
-			made++
-		}
-	}
-	if len(different) != 1 || made != 1 {
-		t.Errorf("%d tokens, made %d times", len(different), made)
+	if len(different) != 1 {
+		t.Errorf("%d tokens", len(different))
 	}
 }
 
@@ -112,15 +103,15 @@ func TestUnsafeTokenFilesAreRefused(t *testing.T) {
 		{"other letters", write("letters", goodToken+"ä", 0o600), "a header cannot carry"},
 		{"always the same", write("same", strings.Repeat("ab", 40), 0o600), "is not random"},
 	} {
-		token, made, err := Token(test.path)
+		token, err := Token(test.path)
 		if test.want == "" {
-			if err != nil || made || token == "" {
+			if err != nil || token == "" {
 				t.Errorf("%s: %v", test.name, err)
 			}
 			continue
 		}
 		var wrong *SettingError
-		if !errors.As(err, &wrong) || !strings.Contains(err.Error(), test.want) || token != "" || made {
+		if !errors.As(err, &wrong) || !strings.Contains(err.Error(), test.want) || token != "" {
 			t.Errorf("%s: %q, %v", test.name, token, err)
 		}
 		if strings.Contains(err.Error(), goodToken[:10]) {
@@ -136,7 +127,7 @@ func TestATokenFileOfSomebodyElseIsRefused(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "token")
 	require.NoError(t, os.WriteFile(path, []byte(goodToken), 0o600))
 	require.NoError(t, os.Chown(path, 12345, -1))
-	if _, _, err := Token(path); err == nil || !strings.Contains(err.Error(), "belongs to another user") {
+	if _, err := Token(path); err == nil || !strings.Contains(err.Error(), "belongs to another user") {
 		t.Error(err)
 	}
 }
@@ -144,7 +135,7 @@ func TestATokenFileOfSomebodyElseIsRefused(t *testing.T) {
 func TestATokenThatCannotBeMadeIsAnError(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "file")
 	require.NoError(t, os.WriteFile(file, nil, 0o600))
-	if token, made, err := Token(filepath.Join(file, "token")); err == nil || token != "" || made {
-		t.Errorf("%q, %v, %v", token, made, err)
+	if token, err := Token(filepath.Join(file, "token")); err == nil || token != "" {
+		t.Errorf("%q, %v", token, err)
 	}
 }

@@ -31,7 +31,6 @@ type Session struct {
 	info         mcp.Implementation
 	capabilities mcp.ClientCapabilities
 	filter       mcp.SubscriptionFilter
-	level        mcp.LoggingLevel
 	lastID       int64
 	asked        map[int64]chan Message // requests of the server without a response
 }
@@ -40,7 +39,7 @@ type Session struct {
 func NewSession(id string) *Session {
 	return &Session{
 		id: id, notifications: make(chan mcp.JSONRPCNotification, maxNotifications), closed: make(chan struct{}),
-		asked: map[int64]chan Message{}, level: mcp.LoggingLevelError,
+		asked: map[int64]chan Message{},
 	}
 }
 
@@ -161,10 +160,11 @@ func (p *Peer) sendRequest(id int64, method mcp.MCPMethod, params any) error {
 	return p.Send(line)
 }
 
-// ask sends a request of the server and waits for the response. The error is that of ctx,
+// RequestElicitation has the client ask its user, and returns the answer. The error is that of ctx,
 // [ErrNoClient] after the client has closed its input, or says that the request could not be
 // sent or was answered with an error.
-func ask[R any](ctx context.Context, p *Peer, method mcp.MCPMethod, params any) (*R, error) {
+func (p *Peer) RequestElicitation(ctx context.Context, r mcp.ElicitationRequest) (*mcp.ElicitationResult, error) {
+	const method = mcp.MethodElicitationCreate
 	id, answer := p.nextID(), make(chan Message, 1)
 	p.mu.Lock()
 	p.asked[id] = answer
@@ -174,7 +174,7 @@ func ask[R any](ctx context.Context, p *Peer, method mcp.MCPMethod, params any) 
 		defer p.mu.Unlock()
 		delete(p.asked, id)
 	}()
-	if err := p.sendRequest(id, method, params); err != nil {
+	if err := p.sendRequest(id, method, r.Params); err != nil {
 		return nil, err
 	}
 	select {
@@ -186,7 +186,7 @@ func ask[R any](ctx context.Context, p *Peer, method mcp.MCPMethod, params any) 
 		if m.Failure != nil {
 			return nil, fmt.Errorf("%s failed: %s", method, Clip(string(m.Failure)))
 		}
-		result := new(R)
+		result := new(mcp.ElicitationResult)
 		if err := json.Unmarshal(m.Result, result); err != nil {
 			return nil, fmt.Errorf("response to %s: %w", method, err)
 		}
@@ -194,26 +194,13 @@ func ask[R any](ctx context.Context, p *Peer, method mcp.MCPMethod, params any) 
 	}
 }
 
-// The methods below are what mcp-go wants of a session. The gateway needs no log level and no
-// sampling; they are there for other servers with this transport.
+// The methods below are what mcp-go wants of a session, with RequestElicitation.
 
 var (
 	_ server.SessionWithClientInfo         = (*Peer)(nil)
 	_ server.SessionWithElicitation        = (*Peer)(nil)
-	_ server.SessionWithLogging            = (*Peer)(nil)
-	_ server.SessionWithSampling           = (*Peer)(nil)
 	_ server.SessionWithSubscriptionFilter = (*Peer)(nil)
 )
-
-// RequestElicitation has the client ask its user, and returns the answer, see [ask].
-func (p *Peer) RequestElicitation(ctx context.Context, r mcp.ElicitationRequest) (*mcp.ElicitationResult, error) {
-	return ask[mcp.ElicitationResult](ctx, p, mcp.MethodElicitationCreate, r.Params)
-}
-
-// RequestSampling has the client ask its model, and returns the answer, see [ask].
-func (p *Peer) RequestSampling(ctx context.Context, r mcp.CreateMessageRequest) (*mcp.CreateMessageResult, error) {
-	return ask[mcp.CreateMessageResult](ctx, p, mcp.MethodSamplingCreateMessage, r.CreateMessageParams)
-}
 
 // SessionID returns the id of the session.
 func (s *Session) SessionID() string { return s.id }
@@ -238,12 +225,6 @@ func (s *Session) GetClientCapabilities() mcp.ClientCapabilities { return get(s,
 
 // SetClientCapabilities records what the client declared.
 func (s *Session) SetClientCapabilities(c mcp.ClientCapabilities) { set(s, &s.capabilities, c) }
-
-// GetLogLevel returns the level that the client wants messages of.
-func (s *Session) GetLogLevel() mcp.LoggingLevel { return get(s, &s.level) }
-
-// SetLogLevel records the level that the client wants messages of.
-func (s *Session) SetLogLevel(level mcp.LoggingLevel) { set(s, &s.level, level) }
 
 // SetSubscriptionFilter records which notifications a subscription is for.
 func (s *Session) SetSubscriptionFilter(filter mcp.SubscriptionFilter) { set(s, &s.filter, filter) }

@@ -150,23 +150,18 @@ func (j *Journal) EachUndoable(f Filter, visit func(Entry) bool) error {
 
 // Version is a note as it was before a change.
 type Version struct {
-	ID      string // of the entry that changed it
 	Time    time.Time
 	Command string
-	State   State
 	Path    string // what it was called then
 	By      string // see [Entry.By]
 	Image   Image  // its bytes can be had by [Journal.Object]
 }
 
 // Versions returns the note at path as it was before each change, newest first, at most limit
-// versions, 0 for a thousand. It follows the note through moves that are known to have been made;
+// versions. It follows the note through moves that are known to have been made;
 // versions of another note of the same name are among them.
-func (j *Journal) Versions(path string, limit int) (versions []Version, damage []Damage, err error) {
-	if limit <= 0 {
-		limit = defaultLimit
-	}
-	damage, err = j.each("", func(e Entry) (stop bool) {
+func (j *Journal) Versions(path string, limit int) (versions []Version, err error) {
+	_, err = j.each("", func(e Entry) (stop bool) {
 		for _, s := range slices.Backward(e.Steps) {
 			// Of a move that failed it is not known where the note was.
 			moved := s.From != "" && (e.State == Done || e.State == Undone)
@@ -177,12 +172,12 @@ func (j *Journal) Versions(path string, limit int) (versions []Version, damage [
 				path = s.From
 			}
 			if s.Before.Exists && !s.isPureMove() && len(versions) < limit {
-				versions = append(versions, Version{e.ID, e.Time, e.Command, e.State, s.Source(), e.By(), s.Before})
+				versions = append(versions, Version{e.Time, e.Command, s.Source(), e.By(), s.Before})
 			}
 		}
 		return len(versions) >= limit
 	})
-	return versions, damage, err
+	return versions, err
 }
 
 // Damage is a part of the journal that could not be read. All other parts could.

@@ -278,7 +278,7 @@ func TestVersionsFollowANoteThroughMoves(t *testing.T) {
 	begin(Done, Step{Path: "c.md", From: "b.md", Before: image("3"), After: image("4")})
 	begin(Begun, Step{Path: "c.md", Before: image("4"), After: image("5")})
 	begin(Done, Step{Path: "a.md", After: image("5")}) // another note of that name
-	versions, _, err := j.Versions("c.md", 0)
+	versions, err := j.Versions("c.md", 9)
 	require.NoError(t, err)
 	got := []string{}
 	for _, v := range versions {
@@ -289,7 +289,7 @@ func TestVersionsFollowANoteThroughMoves(t *testing.T) {
 	if want := []string{"c.md=4", "b.md=3", "b.md=2", "a.md=1"}; !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
 	}
-	if limited, _, err := j.Versions("c.md", 2); err != nil || len(limited) != 2 {
+	if limited, err := j.Versions("c.md", 2); err != nil || len(limited) != 2 {
 		t.Errorf("%d versions, %v", len(limited), err)
 	}
 }

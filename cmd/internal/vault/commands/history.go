@@ -45,7 +45,7 @@ func versions(v *command.Vault, p command.Values) (command.Target, []journal.Ver
 	if err != nil {
 		return t, nil, err
 	}
-	kept, _, err := j.Versions(t.Path.String(), maxVersions)
+	kept, err := j.Versions(t.Path.String(), maxVersions)
 	if err != nil {
 		return t, nil, command.Failure("Cannot use the journal: %v", err)
 	}
