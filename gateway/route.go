@@ -102,10 +102,10 @@ type route struct {
 	hidden                bool // a path leads to a hidden note, see [notes.Rules.Named]
 }
 
-// replaced returns the route with another call, which the policy judges. The error is a
+// replaced returns the route with its call, which was replaced, judged by the policy. The error is a
 // [*policy.Denial].
-func (r route) replaced(call allowlist.Call) (route, error) {
-	r.call, r.decision = call, r.policy.Decide(call)
+func (r route) replaced() (route, error) {
+	r.decision = r.policy.Decide(r.call)
 	return r.permitted()
 }
 

@@ -26,7 +26,7 @@ func (l *Log) rotate(t *tail) (*tail, error) {
 		return l.openTail()
 	}
 	if t.head.number-t.head.first+1 >= uint64(l.limits.MaxFiles) {
-		if young, err := l.isYoung(t, t.head.first); err != nil {
+		if young, err := l.isYoung(t); err != nil {
 			return nil, err
 		} else if young {
 			return nil, &Unusable{Store: store, Path: l.folder.dir, Reason: fmt.Sprintf(
@@ -37,16 +37,16 @@ func (l *Log) rotate(t *tail) (*tail, error) {
 	return t, l.rotateFile(t)
 }
 
-// isYoung reports whether a line of a file has to be kept for its age. A missing file has none:
-// that is recorded as a break when it is dropped.
-func (l *Log) isYoung(t *tail, number uint64) (bool, error) {
+// isYoung reports whether a line of the oldest file has to be kept for its age. A missing file has
+// none: that is recorded as a break when it is dropped.
+func (l *Log) isYoung(t *tail) (bool, error) {
 	if l.limits.MinAge <= 0 {
 		return false, nil
 	}
-	if number == t.head.number {
+	if t.head.first == t.head.number {
 		return true, nil
 	}
-	last, err := l.folder.youngest(rotatedName(number))
+	last, err := l.folder.youngest(rotatedName(t.head.first))
 	if errors.Is(err, fs.ErrNotExist) {
 		return false, nil
 	}
@@ -93,7 +93,7 @@ func (l *Log) rotateFile(t *tail) error {
 	t.size, t.last = 0, 0
 	// Remove the oldest files. Each is verified before: damage would be forgotten with it.
 	for t.head.number-t.head.first >= uint64(l.limits.Files) {
-		if young, err := l.isYoung(t, t.head.first); young || err != nil {
+		if young, err := l.isYoung(t); young || err != nil {
 			return err
 		}
 		w := walker{at: t.head.start, mark: -1}
